@@ -74,7 +74,7 @@ func (e *Evaluation) bundleSegments(x *textTest) {
 		if r == literal.None || b.hit.Of()[mode] != r {
 			continue
 		}
-		if m := x.index.Alone(r); m != nil && m.JudgesCommands() {
+		if m := x.index.Single(r); m != nil && m.JudgesCommands() {
 			e.segmentOf(x.test.cond, int32(mode), m)
 		}
 	}

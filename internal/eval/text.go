@@ -359,7 +359,7 @@ func (e *Evaluation) endIndex(x *textTest) {
 		b := &e.bundles[e.plan.conds[x.test.cond].bundle]
 		b.limited = append(b.limited, e.hits.Limited...)
 		e.conds[x.test.cond].value = e.spine.keep(e.text())
-		if x.index.HasAlone() {
+		if x.index.HasSingle() {
 			e.bundleSegments(x)
 		}
 	}

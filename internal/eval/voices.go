@@ -123,9 +123,9 @@ func (b *binder) inheritUncovered() {
 // hear takes the settings of one file's tables, each from the most specific table
 // that has it (D25-04).
 func (b *binder) hear(v *Voice) bool {
-	v.Uncovered, v.saysUncovered = v.File.Gate.Uncovered, v.File.Gate.Says("uncovered")
+	v.Uncovered, v.saysUncovered = v.File.Gate.Uncovered, v.File.Gate.IsSet("uncovered")
 	v.Params, v.OnSchema = v.File.Gate.UnknownParams, v.File.Gate.OnSchemaViolation
-	v.saysOnSchema = v.File.Gate.Says("on_schema_violation")
+	v.saysOnSchema = v.File.Gate.IsSet("on_schema_violation")
 	for i := len(v.Tables) - 1; i >= 0; i-- {
 		t := v.Tables[i]
 		if t.Unknown != nil {
@@ -162,13 +162,13 @@ func (b *binder) unknownTool() stopgate.Mode {
 		mode = b.policies.unknownTool
 	}
 	for _, l := range b.policies.layers {
-		if g := &l.File.Gate; !l.Trusted && g.Says("unknown_tool") {
+		if g := &l.File.Gate; !l.Trusted && g.IsSet("unknown_tool") {
 			mode = stopgate.Strictest(mode, g.UnknownTool)
 		}
 	}
 	for _, g := range gates {
 		said := g.UnknownTool
-		if !g.Says("unknown_tool") {
+		if !g.IsSet("unknown_tool") {
 			said = b.policies.unknownTool
 		}
 		mode = stopgate.Strictest(mode, said)

@@ -174,7 +174,7 @@ func (c *checker) missing(l *checkedList, r *syntax.Rule, k *syntax.Condition, r
 		hint = "possible: " + diag.Words(reach.Names)
 	}
 	if !l.shared {
-		c.report(diag.NoSuchParameter, k.SegmentPlace(reach.Missing),
+		c.report(diag.NoSuchParameter, k.SegmentRange(reach.Missing),
 			fmt.Sprintf("%s, `%s` of %s: %s", r.Label(), arg, l.tool.label(), reach.Problem), hint)
 		return
 	}

@@ -80,7 +80,7 @@ func (c *checker) besides(l *checkedList, k *symbolic.Condition) bool {
 		}
 	}
 	if !accompanied {
-		c.report(diag.PathsAlone, k.Pos, fmt.Sprintf("%s never runs anything: `%s` says what a command may touch, not which command may run", k.Rule.Label(), k.Spec.Kind),
+		c.report(diag.PathsOnly, k.Pos, fmt.Sprintf("%s never runs anything: `%s` says what a command may touch, not which command may run", k.Rule.Label(), k.Spec.Kind),
 			"name the commands beside it: `all = [ { arg = "+tomltree.Quote(k.Arg.String())+`, usage = "sort **" }, { arg = `+tomltree.Quote(k.Arg.String())+", "+k.Text()+" } ]`")
 	}
 	return accompanied
@@ -143,7 +143,7 @@ func firstFault(before *match.SpecError, err error) *match.SpecError {
 func (c *checker) misfit(who string, k *syntax.Condition, target match.Target, spec *match.SpecError) {
 	at := k.ValuePos
 	var related []diag.Related
-	if place, ok := k.ValuePlace(spec.Index, spec.Offset); ok {
+	if place, ok := k.OffsetRange(spec.Index, spec.Offset); ok {
 		at = place
 		if k.Spec.List != "" {
 			related = append(related, diag.Related{Range: k.Pos, Message: "the list is used here"})

@@ -36,7 +36,7 @@ func findings(t *testing.T, text string) []string {
 	list := []string{}
 	for _, d := range check("commands.toml", []byte(text), policy.Options{}) {
 		switch {
-		case d.Code < diag.Unreachable && d.Code != diag.NeverHolds && d.Code != diag.PathsAlone:
+		case d.Code < diag.Unreachable && d.Code != diag.NeverHolds && d.Code != diag.PathsOnly:
 			t.Fatal(d)
 		case d.Code <= diag.ShadowedPlain && d.Code != diag.NoCatchAll:
 			list = append(list, fmt.Sprintf("%s line %d", d.Code.Name(), d.Start.Line))
@@ -214,6 +214,6 @@ func TestReachabilityOfCommandsHolds(t *testing.T) {
 // misfits reports mistakes that leave rules out of the analysis.
 func misfits(list diag.List) bool {
 	return slices.ContainsFunc(list, func(d diag.Diagnostic) bool {
-		return d.Severity == diag.Error && d.Code < diag.Unreachable && d.Code != diag.PathsAlone && d.Code != diag.NeverHolds
+		return d.Severity == diag.Error && d.Code < diag.Unreachable && d.Code != diag.PathsOnly && d.Code != diag.NeverHolds
 	})
 }

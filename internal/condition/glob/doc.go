@@ -1,15 +1,16 @@
-// Package glob is the language of globs (K18): what one matches, as a list of tokens and
-// as an automaton, and globs over names.
+// Package glob implements the language of globs (K18): parsing to tokens, matching by tokens and by
+// automaton, and globs over names.
 //
 //   - any run of code points
 //     ?        one code point
 //     [a-z]    one of these, [!a-z] one of the others
 //     {a,b}    either; may be nested
 //     \x       the code point x
-//     !(a|*b)  on a path: any text, also none in a longer name, but a and what ends in b
+//     !(a|*b)  in a path: any text, also the empty text in a longer name, except a and texts that
+//     end in b
 //
-// Where "/" separates components, none of them matches it but an alternative that spells
-// it. What "**" means is the caller's matter: here it is two tokens.
+// Where "/" separates components, no wildcard matches it; only an alternative that spells it does.
+// The meaning of "**" is up to the caller: here it is two tokens.
 //
 //	lists, err := glob.Parse("{log,show}*", false)
 //	if err != nil {
@@ -19,7 +20,7 @@
 //	name, err := glob.ParseName("github__*")
 //	name.Match("github__issue") // true
 //
-// What it promises: what matches is the same for tokens, automata and names; a glob is
-// matched in time proportional to the product of its length and the text's at most; the
-// braces of one glob stand for [MaxAlternatives] alternatives, or it is refused.
+// Tokens, automata and names match the same texts. Matching takes time proportional to the product
+// of the lengths of glob and text at most. The braces of one glob expand to at most
+// [MaxAlternatives] alternatives, or the glob is rejected.
 package glob

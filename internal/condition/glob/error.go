@@ -2,16 +2,15 @@ package glob
 
 import "fmt"
 
-// Error says what is wrong with a glob.
+// Error describes a mistake in a glob.
 type Error struct {
-	// Offset is the byte in the glob where it goes wrong.
+	// Offset is the byte of the mistake in the glob.
 	Offset int
 	// Message is lower case and without a full stop.
 	Message string
-	// Hint is what to write instead, "" if there is nothing better to say. Text in
-	// back quotes can be pasted.
+	// Hint is the remedy, "" if there is none. Text in back quotes can be pasted.
 	Hint string
 }
 
-// Error returns the message with its place.
+// Error returns the message with its position.
 func (e *Error) Error() string { return fmt.Sprintf("glob: %s (at byte %d)", e.Message, e.Offset) }

@@ -6,7 +6,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/glob"
 )
 
-// The tools of a server by one name.
+// One name for all tools of a server.
 func ExampleParseName() {
 	name, err := glob.ParseName("github__{create,close}_*")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
 
-// anyRun stands for "*" among the code points of an exception.
+// anyRun is "*" among the code points of an exception.
 const anyRun rune = -1
 
 // exception reads the rest of "!(a|*b)".
@@ -45,8 +45,8 @@ func (p *parser) exception(at int) (except [][]rune, _ *Error) {
 	return nil, p.fail(at, `\!`, "an exception without its closing parenthesis")
 }
 
-// CheckException refuses an exception that means less than it says: "*" takes any text, so
-// that "*!(.go)" is everything, and a component is never empty.
+// CheckException rejects an exception that excludes less than it seems to: "*" takes any text, so
+// that "*!(.go)" matches everything, and a component is never empty.
 func CheckException(tokens []Token) *Error {
 	for _, t := range tokens {
 		switch {
@@ -58,13 +58,12 @@ func CheckException(tokens []Token) *Error {
 	return nil
 }
 
-// exceptPlaces are the places in the members of an exception at which a text may be: pairs
-// of a member and how much of it was read, in order.
-type exceptPlaces [][2]int
+// exceptState is the set of positions in the members of an exception at which a text may be: pairs
+// of a member and the number of its elements that were read, in order.
+type exceptState [][2]int
 
-// addExcept adds every run of star behind from that no member of an exception is, and
-// returns where they end. It follows all members at once: a text that leaves them all is
-// free.
+// addExcept adds every run of star after from that matches no member of an exception, and returns
+// the end states. It follows all members at once; a text that has left all of them is free.
 func addExcept(n *automaton.NFA, from int, members [][]rune, star automaton.Set, fold func(string) string) int {
 	if fold != nil {
 		members = foldedMembers(members, fold)
@@ -73,8 +72,8 @@ func addExcept(n *automaton.NFA, from int, members [][]rune, star automaton.Set,
 	n.Edge(free, star, free)
 	n.Free(free, end)
 	states := map[string]int{}
-	var grow func(at exceptPlaces) int
-	grow = func(at exceptPlaces) int {
+	var grow func(at exceptState) int
+	grow = func(at exceptState) int {
 		if len(at) == 0 {
 			return free
 		}
@@ -84,8 +83,8 @@ func addExcept(n *automaton.NFA, from int, members [][]rune, star automaton.Set,
 		}
 		state := n.State()
 		states[key] = state
-		letters, whole := at.next(members)
-		if !whole {
+		letters, ends := at.next(members)
+		if !ends {
 			n.Free(state, end)
 		}
 		others := star
@@ -100,7 +99,7 @@ func addExcept(n *automaton.NFA, from int, members [][]rune, star automaton.Set,
 		n.Edge(state, others, grow(at.step(members, anyRun)))
 		return state
 	}
-	var first exceptPlaces
+	var first exceptState
 	for m := range members {
 		first = append(first, [2]int{m, 0})
 	}
@@ -108,8 +107,8 @@ func addExcept(n *automaton.NFA, from int, members [][]rune, star automaton.Set,
 	return end
 }
 
-// key names the places.
-func (at exceptPlaces) key() string {
+// key returns the state as a map key.
+func (at exceptState) key() string {
 	var b []byte
 	for _, p := range at {
 		b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(p[0])), uint64(p[1]))
@@ -117,23 +116,23 @@ func (at exceptPlaces) key() string {
 	return string(b)
 }
 
-// next lists, in order, the code points that lead on from some place; whole says that a
-// member ends here.
-func (at exceptPlaces) next(members [][]rune) (letters []rune, whole bool) {
+// next returns, in order, the code points that some position accepts; ends reports whether a member
+// ends here.
+func (at exceptState) next(members [][]rune) (letters []rune, ends bool) {
 	for _, p := range at {
 		if rest := members[p[0]][p[1]:]; len(rest) == 0 {
-			whole = true
+			ends = true
 		} else if rest[0] != anyRun {
 			letters = append(letters, rest[0])
 		}
 	}
 	slices.Sort(letters)
-	return slices.Compact(letters), whole
+	return slices.Compact(letters), ends
 }
 
-// step goes over a code point; anyRun stands for one that no place waits for.
-func (at exceptPlaces) step(members [][]rune, r rune) exceptPlaces {
-	var next exceptPlaces
+// step reads a code point; anyRun is one that no position expects.
+func (at exceptState) step(members [][]rune, r rune) exceptState {
+	var next exceptState
 	for _, p := range at {
 		switch rest := members[p[0]][p[1]:]; {
 		case len(rest) == 0:
@@ -146,8 +145,8 @@ func (at exceptPlaces) step(members [][]rune, r rune) exceptPlaces {
 	return next.closed(members)
 }
 
-// closed adds what is reached behind a "*" that stands for nothing.
-func (at exceptPlaces) closed(members [][]rune) exceptPlaces {
+// closed adds the positions after a "*" that matches the empty text.
+func (at exceptState) closed(members [][]rune) exceptState {
 	for i := 0; i < len(at); i++ {
 		if rest := members[at[i][0]][at[i][1]:]; len(rest) > 0 && rest[0] == anyRun {
 			at = append(at, [2]int{at[i][0], at[i][1] + 1})
@@ -157,7 +156,7 @@ func (at exceptPlaces) closed(members [][]rune) exceptPlaces {
 	return slices.Compact(at)
 }
 
-// foldedMembers are the members for folded texts.
+// foldedMembers returns the members for case-folded texts.
 func foldedMembers(members [][]rune, fold func(string) string) [][]rune {
 	var all [][]rune
 	for _, m := range members {

@@ -45,8 +45,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Proves K18: a glob matches the same texts by its tokens and by its automaton, which are
-// written apart, and braces stand for what writing them out gives.
+// Proves K18: tokens and automata, which are implemented separately, match the same texts, and
+// braces match the same texts as their written-out alternatives.
 func TestTokensAgreeWithTheAutomaton(t *testing.T) {
 	alphabet := []rune("aAb/.é*?[]{},!\\")
 	property.Check(t, func(t *rapid.T) {
@@ -72,7 +72,7 @@ func TestTokensAgreeWithTheAutomaton(t *testing.T) {
 	})
 }
 
-// Proves K18: what stands for the root is no part of a component.
+// Proves K18: the rune for the root is not part of a component.
 func TestComponent(t *testing.T) {
 	for _, r := range []rune{'/', glob.Root} {
 		if glob.Component.Contains(r) || !utf8.ValidRune(r) {

@@ -2,7 +2,7 @@ package glob
 
 import "unicode/utf8"
 
-// MatchAny reports whether one of several alternatives without exceptions matches a whole
+// MatchAny reports whether one of several alternatives without exceptions matches the complete
 // text.
 func MatchAny(lists [][]Token, text []byte) bool {
 	for _, tokens := range lists {
@@ -13,7 +13,7 @@ func MatchAny(lists [][]Token, text []byte) bool {
 	return false
 }
 
-// Match reports whether one alternative without exceptions matches a whole text, in time
+// Match reports whether one alternative without exceptions matches the complete text, in time
 // proportional to the product of their lengths.
 func Match(tokens []Token, text []byte) bool {
 	t, i, star, mark := 0, 0, -1, 0

@@ -7,11 +7,10 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
 
-// Name is a glob over tool names and over the facts of a call (K0b, K0c, G2):
-// the whole name, case-sensitive on every platform, "*" never matches "/".
+// Name is a glob over tool names and over the facts of a call (K0b, K0c, G2). It matches complete
+// names, is case-sensitive on every platform, and "*" never matches "/".
 //
-// Its automaton is built when the first name is matched that is not found by the text
-// before the first wildcard.
+// Its automaton is built on first use, when the literal prefix is not enough to reject a name.
 type Name struct {
 	text     string
 	language func() *automaton.Language
@@ -48,7 +47,7 @@ func newName(glob string, lists [][]Token) *Name {
 	return name
 }
 
-// Match reports whether the whole name matches.
+// Match reports whether the glob matches the complete name.
 func (n *Name) Match(name string) bool {
 	if n.exact || !strings.HasPrefix(name, n.prefix) {
 		return name == n.prefix && n.exact
@@ -60,7 +59,7 @@ func (n *Name) Match(name string) bool {
 // true if the glob is one literal name. A longer prefix is the better match.
 func (n *Name) LiteralPrefix() (prefix string, exact bool) { return n.prefix, n.exact }
 
-// String returns the glob as it was written.
+// String returns the glob as written.
 func (n *Name) String() string { return n.text }
 
 // Walker returns an automaton of the names, nil if it would be too large.

@@ -8,20 +8,20 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
 
-// Root stands for the first "/" of an absolute path in automata of paths below a root. It
-// is a noncharacter, and no wildcard takes it.
+// Root is the first "/" of an absolute path in automata of paths below a root. It is a
+// noncharacter, and no wildcard matches it.
 const Root = '\U0010FFFF'
 
-// Component is what a component of a path is made of: everything but "/" and [Root].
+// Component is the code points of a path component: all but "/" and [Root].
 var Component = automaton.Single('/').Union(automaton.Single(Root)).Complement()
 
-// MaxAlternatives bounds what the braces of one glob may multiply to.
+// MaxAlternatives is the maximum number of alternatives of one glob with its braces expanded.
 const MaxAlternatives = 1024
 
-// Kind says what an element of a glob is.
+// Kind is the kind of a token.
 type Kind uint8
 
-// The elements.
+// The kinds of tokens.
 const (
 	Literal Kind = iota // one code point as it is written
 	Any                 // ?
@@ -36,16 +36,16 @@ type Token struct {
 	At      int  // byte in the glob
 	Rune    rune // of Literal
 	Kind    Kind
-	Negated bool // it says what it leaves out
+	Negated bool // of a negated class
 }
 
-// more is what few tokens have.
+// more has the fields that few tokens need.
 type more struct {
-	set    automaton.Set // of Class; of a negated one the complement of what is written
+	set    automaton.Set // of Class; for a negated one the complement
 	except [][]rune      // of Except: texts, with anyRun for "*"
 }
 
-// Text is a text without wildcards.
+// Text returns the tokens of a text without wildcards.
 func Text(text string) []Token {
 	tokens := make([]Token, 0, len(text))
 	for at, r := range text {
@@ -60,11 +60,11 @@ type parser struct {
 	pos       int
 	separated bool // "/" separates components
 	excepts   bool // "!(" begins an exception
-	rooms     []Token
+	buffers   []Token
 }
 
-// Parse returns the token lists of a glob's alternatives: braces multiplied out, in text
-// order. In a separated glob no class takes "/".
+// Parse returns the token lists of a glob's alternatives: braces expanded, in text order. In a
+// separated glob no class matches "/".
 func Parse(text string, separated bool) ([][]Token, *Error) {
 	return (&parser{text: text, separated: separated}).parse()
 }
@@ -82,11 +82,11 @@ func (p *parser) fail(at int, hint, format string, args ...any) *Error {
 	return &Error{Offset: at, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// alternatives reads up to the end, or up to the brace that closes the group.
+// alternatives parses up to the end, or up to the brace that closes the group.
 func (p *parser) alternatives(inBraces bool) ([][]Token, *Error) {
 	start := p.pos
 	var done [][]Token
-	now := [][]Token{p.room()}
+	now := [][]Token{p.buffer()}
 	for p.pos < len(p.text) {
 		at := p.pos
 		c := p.text[at]
@@ -105,7 +105,7 @@ func (p *parser) alternatives(inBraces bool) ([][]Token, *Error) {
 		case c == ',' && inBraces:
 			p.pos++
 			done = append(done, now...)
-			now = [][]Token{p.room()}
+			now = [][]Token{p.buffer()}
 			continue
 		case c == '}' && inBraces:
 			p.pos++
@@ -130,22 +130,22 @@ func (p *parser) alternatives(inBraces bool) ([][]Token, *Error) {
 	return now, nil
 }
 
-// room is an empty list for the tokens up to the next brace or comma. All rooms together
-// have no more than the text.
-func (p *parser) room() []Token {
-	if p.rooms == nil {
-		p.rooms = make([]Token, len(p.text))
+// buffer returns an empty list for the tokens up to the next brace or comma. All buffers together
+// hold at most as many tokens as the text has bytes.
+func (p *parser) buffer() []Token {
+	if p.buffers == nil {
+		p.buffers = make([]Token, len(p.text))
 	}
 	n := 0
 	for n < len(p.text)-p.pos && p.text[p.pos+n] != '{' && p.text[p.pos+n] != '}' && p.text[p.pos+n] != ',' {
 		n++
 	}
-	room := p.rooms[:0:n]
-	p.rooms = p.rooms[n:]
-	return room
+	b := p.buffers[:0:n]
+	p.buffers = p.buffers[n:]
+	return b
 }
 
-// multiply lists every left one with every right one behind it, in room of one piece.
+// multiply concatenates every left list with every right one, in one allocation.
 func multiply(left, right [][]Token) [][]Token {
 	size := 0
 	for _, l := range left {
@@ -154,13 +154,13 @@ func multiply(left, right [][]Token) [][]Token {
 	for _, r := range right {
 		size += len(left) * len(r)
 	}
-	room := make([]Token, 0, size)
+	buffer := make([]Token, 0, size)
 	out := make([][]Token, 0, len(left)*len(right))
 	for _, l := range left {
 		for _, r := range right {
-			from := len(room)
-			room = append(append(room, l...), r...)
-			out = append(out, room[from:len(room):len(room)])
+			from := len(buffer)
+			buffer = append(append(buffer, l...), r...)
+			out = append(out, buffer[from:len(buffer):len(buffer)])
 		}
 	}
 	return out
@@ -194,7 +194,7 @@ func (p *parser) token() (Token, *Error) {
 	return Token{Kind: Literal, Rune: r, At: at}, nil
 }
 
-// class reads the rest of "[a-z]" or "[!a-z]".
+// class parses the rest of "[a-z]" or "[!a-z]".
 func (p *parser) class(at int) (set automaton.Set, negated bool, _ *Error) {
 	negated = strings.HasPrefix(p.text[p.pos:], "!")
 	if negated {
@@ -245,7 +245,7 @@ func (p *parser) class(at int) (set automaton.Set, negated bool, _ *Error) {
 	return set, negated, nil
 }
 
-// member reads one code point of a class.
+// member parses one code point of a class.
 func (p *parser) member(class int) (rune, *Error) {
 	rest := p.text[p.pos:]
 	escaped := strings.HasPrefix(rest, `\`)
@@ -261,9 +261,9 @@ func (p *parser) member(class int) (rune, *Error) {
 	return r, nil
 }
 
-// Add adds tokens without "**" to an automaton behind the state from, with star for the
-// code points that "*" and "?" match, and returns where they end. fold is nil, or how the
-// texts that the automaton will read are folded.
+// Add adds tokens without "**" to an automaton after the state from and returns the end state. star
+// are the code points that "*" and "?" match. fold is nil, or the case folding of the texts that
+// the automaton will read.
 func Add(n *automaton.NFA, from int, tokens []Token, star automaton.Set, fold func(string) string) int {
 	for i := 0; i < len(tokens); i++ {
 		if text, length := LiteralRun(tokens[i:]); length > 0 {
@@ -281,7 +281,7 @@ func Add(n *automaton.NFA, from int, tokens []Token, star automaton.Set, fold fu
 		case Except:
 			members := tokens[i].except
 			if len(tokens) == 1 {
-				members = append([][]rune{nil}, members...) // no name is empty
+				members = append([][]rune{nil}, members...) // a name is never empty
 			}
 			from = addExcept(n, from, members, star, fold)
 			continue
@@ -299,7 +299,7 @@ func Add(n *automaton.NFA, from int, tokens []Token, star automaton.Set, fold fu
 	return from
 }
 
-// folded is the class for folded texts: what it is without regard to case.
+// folded returns the class for case-folded texts.
 func (t Token) folded(star automaton.Set) automaton.Set {
 	if !t.Negated {
 		return t.set.Folded()
@@ -307,7 +307,7 @@ func (t Token) folded(star automaton.Set) automaton.Set {
 	return t.set.Complement().Folded().Complement().Intersect(star)
 }
 
-// LiteralRun returns the text that tokens begin with and how many of them it is.
+// LiteralRun returns the literal prefix of tokens and the number of its tokens.
 func LiteralRun(tokens []Token) (text string, length int) {
 	for length < len(tokens) && tokens[length].Kind == Literal {
 		length++

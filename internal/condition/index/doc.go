@@ -1,6 +1,6 @@
-// Package index asks many conditions about one value at once: rules on one argument
-// are compiled into one structure, so that a decision costs the same whether ten rules
-// look at the argument or ten thousand.
+// Package index evaluates many conditions on one value at once. The rules on one argument are
+// compiled into one structure, so that a decision costs the same for ten rules on the argument and
+// for ten thousand.
 //
 //	x := index.New(false, match.Env{})
 //	x.Add(index.Member{ID: 0, Class: 3, Readings: []*match.Matcher{m0}})
@@ -8,16 +8,15 @@
 //	x.Build()
 //	var s index.State
 //	x.Start(&s)
-//	n, changed := x.Feed(&s, chunk) // as far as something becomes known
+//	n, changed := x.Feed(&s, chunk) // up to the first byte that decides about a member
 //	x.End(&s, value, &hits)         // the conditions that the complete value satisfies
 //
-// Literals of plain strings stand in a tree, those of paths in a table that one reading
-// of the path is looked up in, numbers in a map, ranges in sorted lists. What none of
-// these can hold is asked one by one.
+// Literals of plain strings are in a tree, those of paths in a table in which the path is looked up
+// once, numbers in a map, ranges in sorted lists. All other conditions are evaluated one by one.
 //
-// What it promises:
+// Properties:
 //
-//   - It answers as [match.Matcher] does for each member, with the same byte.
+//   - For each member the result is that of its [match.Matcher], with the same byte.
 //   - A built [Index] is immutable and safe for concurrent use.
 //   - Plainly written values cost no allocation.
 package index

@@ -10,10 +10,10 @@ import (
 // Hits are the members that a complete value satisfies.
 type Hits struct {
 	literal.Summary
-	// Members lists them, in no order; not set by Number unless asked for.
+	// Members are in no order. Number sets them on request only.
 	Members []int32
-	// Limited lists members that are satisfied because the string is too long to be
-	// examined, and for nothing that is in it; see [match.Matcher.Exceeds].
+	// Limited are the members that are satisfied only because the string is too long to be
+	// examined; see [match.Matcher.Exceeds].
 	Limited []int32
 }
 
@@ -58,8 +58,8 @@ func (x *Index) End(s *State, v *match.Value, h *Hits) {
 	x.summarise(h)
 }
 
-// agree keeps the members that all their readings confirm: those of the first n found
-// as plain text, the others as paths.
+// agree keeps the members that all their readings confirm: those of the first n found as plain
+// text, the others as paths.
 func (x *Index) agree(h *Hits, n int) {
 	kept := h.Members[:0]
 	for i, m := range h.Members {
@@ -87,9 +87,8 @@ func (x *Index) Bool(b bool, h *Hits) {
 	x.summarise(h)
 }
 
-// Number finds the members that a number, given as it was written, satisfies. list says
-// that Members is wanted; without it thousands of ranges around the number cost what one
-// does.
+// Number finds the members that a number, given as written, satisfies. list requests Members;
+// without it thousands of ranges around the number cost as much as one.
 func (x *Index) Number(literal []byte, list bool, h *Hits) {
 	h.Reset()
 	var d number

@@ -11,31 +11,31 @@ import (
 
 // Member is one condition.
 type Member struct {
-	// ID names the member; smaller ones come first in their list.
+	// ID identifies the member; smaller ones are earlier in their list.
 	ID int32
 	// Class is the mode of its rule.
 	Class uint8
-	// Readings judge a string: one matcher, or several where the value may be plain
-	// text or a path. A restrictive condition needs one of them to hold, a permissive
-	// one all. The first one judges everything else.
+	// Readings evaluate a string: one matcher, or several if the value may be plain text or a path.
+	// A restrictive condition needs one of them to hold, a permissive one all. The first one
+	// evaluates everything else.
 	Readings []*match.Matcher
 }
 
-// Index is a set of conditions of one polarity on the values of one place.
+// Index is a set of conditions of one polarity on the values at one location.
 type Index struct {
 	restrictive bool
 	env         match.Env
 	entries     []literal.Entry
-	tree        *literal.Tree // of the reading as plain text, nil if there is none
+	tree        *literal.Tree // reading as plain text, nil if there is none
 	paths       *match.PathGroup
-	rest        rest     // the reading as plain text of what is no literal
-	sure        bool     // some fate is known before any text
-	plain       bool     // the tree says all that is known of a text before its end
-	single      []Member // whose path reading is asked by itself
+	rest        rest     // reading as plain text of conditions without literals
+	sure        bool     // some members are decided before any text
+	plain       bool     // before the end of a text only the tree decides
+	single      []Member // whose path reading is evaluated separately
 	sweeps      []*match.Matcher
-	unknown     []*match.Matcher // that may say what is not known
+	unknown     []*match.Matcher // matchers that may return match.Unknown
 	classes     []uint8          // by member
-	readings    []uint8          // how many readings a member has
+	readings    []uint8          // number of readings of each member
 	late        literal.Summary
 	numbers     numbers
 	isTrue      []int32
@@ -47,8 +47,8 @@ func New(restrictive bool, env match.Env) *Index {
 	return &Index{restrictive: restrictive, rest: rest{restrictive: restrictive}, env: env, paths: match.NewPathGroup(env, restrictive), late: literal.Empty()}
 }
 
-// Add adds a condition: const, enum, prefix, suffix, glob, pattern, or a range. Members are added in the order
-// of their numbers.
+// Add adds a condition: const, enum, prefix, suffix, glob, pattern, or a range. Members are added
+// in the order of their IDs.
 func (x *Index) Add(m Member) {
 	for int(m.ID) >= len(x.classes) {
 		x.classes, x.readings = append(x.classes, 0), append(x.readings, 0)
@@ -85,9 +85,9 @@ func (x *Index) Add(m Member) {
 	}
 }
 
-// addPath adds a reading that is judged at the end of a value (K13). A restrictive
-// condition may then hold yet, whatever the plain text says, and a permissive one may if
-// it has no other reading.
+// addPath adds a reading that is evaluated at the end of a value (K13). Until then a restrictive
+// condition may still hold, whatever its plain text reading is, and so may a permissive one without
+// other readings.
 func (x *Index) addPath(m Member, r *match.Matcher) {
 	if x.restrictive || len(m.Readings) == 1 {
 		x.late.Add(m.ID, m.Class)
@@ -97,27 +97,27 @@ func (x *Index) addPath(m Member, r *match.Matcher) {
 	}
 }
 
-// looksAtPaths reports whether a reading as a path has members.
+// looksAtPaths reports whether a member is read as a path.
 func (x *Index) looksAtPaths() bool { return !x.paths.Empty() || len(x.single) > 0 }
 
-// JudgesSweeps reports whether Sweeps may say so of any value.
+// JudgesSweeps reports whether Sweeps can be true for any value.
 func (x *Index) JudgesSweeps() bool { return len(x.sweeps) > 0 }
 
-// Sweeps reports whether a guard among the members could hold for a file that a command
-// line reads without naming it; see [match.Matcher.Sweeps].
+// Sweeps reports whether a guard among the members could match a file that a command line reads
+// without naming it; see [match.Matcher.Sweeps].
 func (x *Index) Sweeps(v *match.Value) bool {
 	return slices.ContainsFunc(x.sweeps, func(m *match.Matcher) bool { return m.Sweeps(v) })
 }
 
-// addUnknown remembers one matcher of each kind: what is not known of a path is the same for
-// all that read it in the same way.
+// addUnknown keeps one matcher of each kind: the unknown facts of a path are the same for all
+// members that read it in the same way.
 func (x *Index) addUnknown(m *match.Matcher) {
 	if !slices.ContainsFunc(x.unknown, m.ReadsLike) {
 		x.unknown = append(x.unknown, m)
 	}
 }
 
-// Unknown says what is not known of the paths that the members judge; see
+// Unknown returns the unknown facts of the paths that the members evaluate; see
 // [match.Matcher.Unknown].
 func (x *Index) Unknown(v *match.Value) (unknown match.Unknown) {
 	for _, m := range x.unknown {
@@ -136,7 +136,7 @@ func (x *Index) addValues(id int32, class uint8, m *match.Matcher) {
 	x.numbers.add(id, class, m)
 }
 
-// Build ends the adding.
+// Build completes the index. No member can be added afterwards.
 func (x *Index) Build() {
 	if len(x.entries) > 0 {
 		var forms *literal.Forms
@@ -152,20 +152,19 @@ func (x *Index) Build() {
 	x.plain = x.tree != nil && len(x.rest.parts) == 0 && x.late.First() == literal.None && (x.restrictive || !x.looksAtPaths())
 }
 
-// State is where an index stands in one string that is still arriving.
+// State is the state of an index in one string that is still arriving.
 type State struct {
 	cursor literal.Cursor
 	rest   restState
 }
 
-// Set makes a state stand where another one does, in memory of its own.
+// Set copies another state into memory of its own.
 func (s *State) Set(o *State) {
 	s.cursor.Set(&o.cursor)
 	s.rest.set(&o.rest)
 }
 
-// Start begins a string and reports whether something is known of a member before its
-// first byte.
+// Start begins a string and reports whether a member is decided before its first byte.
 func (x *Index) Start(s *State) (known bool) {
 	if x.tree != nil {
 		x.tree.Start(&s.cursor)
@@ -174,17 +173,16 @@ func (x *Index) Start(s *State) (known bool) {
 	return x.sure
 }
 
-// Arrives reports whether something can become known of a string before its end.
+// Arrives reports whether a member can be decided before the end of a string.
 func (x *Index) Arrives() bool { return x.tree != nil || len(x.rest.parts) > 0 }
 
-// Steady reports whether what is known of a member stays known as a text goes on without
-// showing more: forms that are looked at in the end take back behind a blank what was
-// rejected before.
+// Steady reports whether decisions stay as they are while a text continues. Forms that are
+// evaluated at the end can withdraw a rejection after a blank.
 func (x *Index) Steady() bool { return !x.rest.formless }
 
-// Feed reads decoded text, whole code points, up to and including the first with which
-// something becomes known of a member, and returns the number of bytes read. The tree and the
-// automaton go side by side while both run, so that none is ahead of what the other one finds.
+// Feed reads decoded text, complete code points, up to and including the first that decides about a
+// member, and returns the number of bytes read. The tree and the automata advance together, so that
+// none is ahead of a decision of another one.
 func (x *Index) Feed(s *State, text []byte) (read int, changed bool) {
 	switch {
 	case !x.Arrives():
@@ -210,14 +208,14 @@ func (x *Index) Feed(s *State, text []byte) (read int, changed bool) {
 	return read, changed
 }
 
-// Lost reports that no continuation satisfies any member.
+// Lost reports whether no continuation satisfies any member.
 func (x *Index) Lost(s *State) bool {
 	return x.late.First() == literal.None && len(x.sweeps) == 0 &&
 		(x.tree == nil || x.tree.Lost(&s.cursor)) && (len(x.rest.parts) == 0 || x.rest.lost(&s.rest))
 }
 
-// Known is Hit and Open in one, without adding anything up, where the index and the text are
-// so simple that it can be; they are valid until the state moves on.
+// Known returns Hit and Open without building summaries; ok is false if the index or the text is
+// not simple enough. The summaries are valid until the state changes.
 func (x *Index) Known(s *State) (hit, open *literal.Summary, ok bool) {
 	if !x.plain {
 		return nil, nil, false
@@ -250,8 +248,8 @@ func (x *Index) Hit(s *State, sum *literal.Summary) {
 	}
 }
 
-// Open adds to a summary the members that some continuation satisfies and some does
-// not; members that are hit may be among them.
+// Open adds to a summary the members that some continuations satisfy and some do not. It may also
+// add members that are hit.
 func (x *Index) Open(s *State, sum *literal.Summary) {
 	sum.Merge(&x.late)
 	if len(x.rest.parts) > 0 {
@@ -289,11 +287,11 @@ func (x *Index) hasPath(member int32) bool {
 	return x.paths.Has(member) || slices.ContainsFunc(x.single, func(m Member) bool { return m.ID == member })
 }
 
-// HasAlone reports whether Alone has an answer for any member.
-func (x *Index) HasAlone() bool { return len(x.single) > 0 }
+// HasSingle reports whether Single returns a matcher for any member.
+func (x *Index) HasSingle() bool { return len(x.single) > 0 }
 
-// Alone is the matcher that judges a member by itself, nil if it is judged with others.
-func (x *Index) Alone(member int32) *match.Matcher {
+// Single returns the matcher of a member that is evaluated separately, nil for all others.
+func (x *Index) Single(member int32) *match.Matcher {
 	for i := range x.single {
 		if x.single[i].ID == member {
 			return x.single[i].Readings[0]

@@ -15,7 +15,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// long is beyond what any reader that takes values apart looks at.
+// long exceeds the limit of every parser of values.
 const long = 1 << 20
 
 var project = match.Env{Root: "/srv/proj", Home: "/home/u"}
@@ -29,7 +29,7 @@ func str(texts ...string) (all []match.Literal) {
 	return all
 }
 
-// draw makes a condition that an index can hold.
+// draw returns a random condition that an index supports.
 func draw(r *rand.Rand) match.Spec {
 	text := func() string {
 		return pick(r, "a", "ab", "src", "src/a", "src/a/b", "/etc", "/srv/proj/src", "é", "rm ", " a", "a b", "a\u200b", "~/a", "../a")
@@ -57,12 +57,12 @@ func draw(r *rand.Rand) match.Spec {
 	return match.Spec{Kind: pick(r, match.Minimum, match.Maximum, match.ExclusiveMinimum, match.ExclusiveMaximum), Values: []match.Literal{number()}}
 }
 
-// set is an index and the same conditions one by one.
+// set is an index and the same conditions separately.
 type set struct {
 	x           *index.Index
 	members     []index.Member
 	restrictive bool
-	many        bool // patterns enough for their forms to be looked at in the end
+	many        bool // enough patterns for their forms to be evaluated at the end
 }
 
 func newSet(r *rand.Rand, annotations []schema.Annotation) set {
@@ -87,7 +87,7 @@ func newSet(r *rand.Rand, annotations []schema.Annotation) set {
 	return s
 }
 
-// satisfies asks a condition by itself.
+// satisfies evaluates one condition separately.
 func (s set) satisfies(m index.Member, value string) bool {
 	hit, asked := !s.restrictive, false
 	for _, one := range m.Readings {
@@ -106,7 +106,7 @@ var readings = map[string][]schema.Annotation{
 	"string": {schema.None}, "path": {schema.Path}, "either": {schema.None, schema.Path},
 }
 
-// Proves D25-20, K18, K21: an index finds the conditions that hold one by one.
+// Proves D25-20, K18, K21: an index finds the same conditions as separate evaluation.
 func TestStrings(t *testing.T) {
 	for name, annotations := range readings {
 		t.Run(name, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestStrings(t *testing.T) {
 	}
 }
 
-// feed gives a string from a byte on.
+// feed passes a string to the index, from a byte on.
 func feed(x *index.Index, st *index.State, text string, from int) {
 	for from < len(text) {
 		n, _ := x.Feed(st, []byte(text[from:]))
@@ -137,7 +137,7 @@ func feed(x *index.Index, st *index.State, text string, from int) {
 	}
 }
 
-// compare checks hits against what every condition says by itself.
+// compare checks hits against the separate results.
 func (s set) compare(t *testing.T, value string, hits *index.Hits, listed bool, satisfies func(index.Member) bool) {
 	t.Helper()
 	want := literal.Empty()
@@ -164,8 +164,8 @@ func spell(m index.Member) string {
 	return b.String()
 }
 
-// Proves K10, K12, I2: what an index knows early is what the members know, with the
-// same code point, however long the text is.
+// Proves K10, K12, I2: an index decides about a member with the same code point as its matcher, for
+// any length of text.
 func TestEarly(t *testing.T) {
 	blanks := strings.Repeat(" ", long)
 	for name, annotations := range readings {
@@ -196,7 +196,7 @@ func early(t *testing.T, name string, s set, value string) {
 		}
 	}
 	at := 0
-	if len(value) > long-10 { // only the last code points are worth looking at
+	if len(value) > long-10 { // only the last code points are relevant
 		at = long - 10
 	}
 	for from, to := 0, at; ; from, to = to, to+size(value[to:]) {
@@ -240,7 +240,7 @@ func early(t *testing.T, name string, s set, value string) {
 		if hit != wantHit {
 			t.Fatalf("%s behind %q: hit %v, want %v", name, short(value[:to]), hit, wantHit)
 		}
-		for c, m := range wantOpen.Of() { // members that are hit may be called open, too
+		for c, m := range wantOpen.Of() { // hit members may be reported as open, too
 			if got := open.Of()[c]; got > m || got < m && !s.x.Sure(&st, got) {
 				t.Fatalf("%s behind %q: open %v, want %v", name, short(value[:to]), open, wantOpen)
 			}
@@ -251,8 +251,8 @@ func early(t *testing.T, name string, s set, value string) {
 	}
 }
 
-// patternIsRight tries continuations of a text about a pattern, which a single matcher
-// judges at the end only.
+// patternIsRight tries continuations of a text on a pattern, which a single matcher evaluates only
+// at the end.
 func patternIsRight(t *testing.T, s set, m index.Member, st *index.State, begun string) {
 	t.Helper()
 	if len(begun) > 100 {
@@ -275,7 +275,7 @@ func size(s string) int {
 
 func short(s string) string { return s[max(0, len(s)-20):] }
 
-// combined is what several readings of one condition say together.
+// combined returns the result of several readings of one condition.
 func (s set) combined(m index.Member, all []match.Result) match.Result {
 	enough, rest := match.Hit, match.Miss
 	if !s.restrictive {
@@ -285,7 +285,7 @@ func (s set) combined(m index.Member, all []match.Result) match.Result {
 		return match.Miss
 	}
 	if m.Readings[0].Fits()&schema.String == 0 {
-		return match.Miss // it does not look at strings
+		return match.Miss // does not apply to strings
 	}
 	undecided := false
 	for _, r := range all {

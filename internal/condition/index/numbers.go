@@ -10,30 +10,29 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// numbers are the conditions on numbers: those that name some, and those that name a
-// range, which is open at one side.
+// numbers are the conditions on numbers: single values, and ranges that are open at one side.
 type numbers struct {
-	integers map[int64][]named // those that an int64 can hold
+	integers map[int64][]named // those that fit into an int64
 	others   map[jsonstream.Decimal][]named
 	from, to ranges
 }
 
-// named is a member that a number satisfies.
+// named is a member that one number satisfies.
 type named struct {
 	member int32
 	class  uint8
 }
 
-// number is a number, as an int64 where it can be one: nearly all are, and comparing two
-// Decimals costs many times more.
+// number is a number, as an int64 if it fits: nearly all do, and comparing two Decimals costs many
+// times more.
 type number struct {
 	n       int64
 	integer bool
-	literal []byte             // of an integer whose Decimal nobody needed yet
+	literal []byte             // an integer whose Decimal was not needed yet
 	decimal jsonstream.Decimal // of everything else
 }
 
-// read reads a number of arguments. It reports false for what is none.
+// read parses a number, false if it is invalid.
 func (d *number) read(literal []byte) bool {
 	if d.n, d.integer = jsonstream.ParseInt(literal); d.integer {
 		d.literal = literal
@@ -55,18 +54,18 @@ func (d *number) cmp(limit *number) int {
 		return cmp.Compare(d.n, limit.n)
 	}
 	if d.literal != nil {
-		d.decimal, _ = jsonstream.ParseDecimal(d.literal) // has been read
+		d.decimal, _ = jsonstream.ParseDecimal(d.literal) // already parsed
 		d.literal = nil
 	}
 	return d.decimal.Cmp(limit.decimal)
 }
 
-// ranges are the lower or the upper bounds, sorted by their limits, those first that
-// the smallest or the largest numbers satisfy.
+// ranges are the lower or the upper bounds, sorted by their limits: first those that the smallest
+// or the largest numbers satisfy.
 type ranges struct {
 	upper  bool
 	bounds []bound
-	first  []literal.Summary // of the bounds up to here
+	first  []literal.Summary // summary of the bounds up to here
 }
 
 type bound struct {
@@ -132,7 +131,7 @@ func (r *ranges) sort() {
 	}
 }
 
-// find adds the ranges that a number is in: a run of the sorted bounds.
+// find adds the ranges that contain a number: a run of the sorted bounds.
 func (r *ranges) find(d *number, list bool, h *Hits) {
 	if len(r.bounds) == 0 {
 		return

@@ -9,20 +9,20 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
-// rest are the conditions on plain strings that no literal says: patterns, globs and
-// suffixes, run as one automaton.
+// rest are the conditions on plain strings without literals: patterns, globs and suffixes, run as
+// one automaton.
 //
-// The further forms of restrictive conditions (K21) make automata large. A few conditions
-// have them in their languages, if need be with an automaton each. Many are asked about
-// the text itself while it arrives, and about its other forms at its end: what they reject
-// counts early as long as the forms cannot differ from the text.
+// The additional forms of restrictive conditions (K21) make automata large. A few conditions have
+// the forms in their languages, with an automaton each if necessary. Many conditions are matched on
+// the text itself while it arrives, and on its other forms at its end: their rejections count early
+// as long as the forms cannot differ from the text.
 type rest struct {
 	restrictive bool
 	matchers    []Member
 	parts       []part
 	part        []int32 // of each member, -1 if it has none
-	place       []int32 // of each member in its part
-	formless    bool    // the languages know nothing of forms
+	index       []int32 // index of each member in its part
+	formless    bool    // the languages do not include the forms
 }
 
 // part is one automaton and its members.
@@ -31,16 +31,16 @@ type part struct {
 	machine *regular.Automaton
 }
 
-// fewParts bounds how many conditions have their forms in their languages.
+// fewParts is the maximum number of conditions whose languages include the forms.
 const fewParts = 8
 
-// restState is where the automata stand in a text, and what its forms may differ in.
+// restState is the state of the automata in a text, and how its forms may differ.
 type restState struct {
 	states    []regular.State
 	begun     bool
-	disguised bool // hidden code points came, or the first one is blank
+	disguised bool // hidden code points were read, or the first one is blank
 	blank     bool // the last code point is blank
-	withheld  bool // something was rejected with a blank
+	withheld  bool // something was rejected after a blank
 }
 
 func (s *restState) set(o *restState) {
@@ -51,7 +51,7 @@ func (s *restState) set(o *restState) {
 
 func (r *rest) add(id int32, m *match.Matcher) {
 	for int(id) >= len(r.part) {
-		r.part, r.place = append(r.part, -1), append(r.place, -1)
+		r.part, r.index = append(r.part, -1), append(r.index, -1)
 	}
 	r.matchers = append(r.matchers, Member{ID: id, Readings: []*match.Matcher{m}})
 }
@@ -66,7 +66,7 @@ func (r *rest) build() {
 	for i, m := range r.matchers {
 		l, _ := m.Readings[0].Language(!r.formless)
 		all.members, sets = append(all.members, m.ID), append(sets, l)
-		r.part[m.ID], r.place[m.ID] = 0, int32(i)
+		r.part[m.ID], r.index[m.ID] = 0, int32(i)
 	}
 	all.machine = regular.Join(sets...)
 	r.parts, r.matchers = []part{all}, nil
@@ -75,7 +75,7 @@ func (r *rest) build() {
 	}
 	r.parts = r.parts[:0]
 	for i, m := range all.members {
-		r.part[m], r.place[m] = int32(i), 0
+		r.part[m], r.index[m] = int32(i), 0
 		r.parts = append(r.parts, part{members: all.members[i : i+1], machine: regular.Join(sets[i])})
 	}
 }
@@ -91,7 +91,7 @@ func (r *rest) start(s *restState) {
 	}
 }
 
-// sure reports whether a fate is known before any text.
+// sure reports whether a member is decided before any text.
 func (r *rest) sure() (sure bool) {
 	var s restState
 	r.start(&s)
@@ -103,7 +103,7 @@ func (r *rest) sure() (sure bool) {
 	return sure
 }
 
-// decided reports whether nothing more can be learned.
+// decided reports whether no member can be decided any more.
 func (r *rest) decided(s *restState) bool {
 	for i := range r.parts {
 		if !r.parts[i].machine.Decided(&s.states[i]) {
@@ -113,7 +113,7 @@ func (r *rest) decided(s *restState) bool {
 	return !s.withheld && !s.disguised
 }
 
-// lost reports whether every member rejects whatever follows.
+// lost reports whether every member rejects every continuation.
 func (r *rest) lost(s *restState) bool {
 	if !r.decided(s) {
 		return false
@@ -128,8 +128,8 @@ func (r *rest) lost(s *restState) bool {
 	return true
 }
 
-// feed reads text up to the first code point that shows something. Several automata go
-// side by side, so that none is ahead of what another one finds.
+// feed reads text up to the first code point that decides about a member. Several automata advance
+// together, so that none is ahead of a decision of another one.
 func (r *rest) feed(s *restState, text []byte) (read int, changed bool) {
 	if len(text) == 0 {
 		return 0, false
@@ -151,8 +151,8 @@ func (r *rest) feed(s *restState, text []byte) (read int, changed bool) {
 	return read, changed
 }
 
-// feedText is feed where the forms are looked at in the end. What a blank rejects is not
-// rejected before something follows: the text may end with it.
+// feedText is feed if forms are evaluated at the end. A rejection after a blank counts only once
+// more text follows, since the text may end with the blank.
 func (r *rest) feedText(s *restState, text []byte) (read int, changed bool) {
 	if s.withheld {
 		text = text[:match.PointLength(text)]
@@ -167,24 +167,24 @@ func (r *rest) feedText(s *restState, text []byte) (read int, changed bool) {
 	return read, changed
 }
 
-// rejects reports whether what the automata reject is rejected in all forms of the text.
+// rejects reports whether a rejection by the automata applies to all forms of the text.
 func (s *restState) rejects() bool { return !s.disguised && !s.blank }
 
-// fate is what is known of a member behind the text so far; one that is not here
-// rejects.
+// fate returns the decision about a member after the text so far. A member that is not in rest is
+// rejected.
 func (r *rest) fate(s *restState, member int32) automaton.Fate {
 	if int(member) >= len(r.part) || r.part[member] < 0 {
 		return automaton.Rejects
 	}
 	p := r.part[member]
-	fate := r.parts[p].machine.Fate(&s.states[p], int(r.place[member]))
+	fate := r.parts[p].machine.Fate(&s.states[p], int(r.index[member]))
 	if fate == automaton.Rejects && r.formless && !s.rejects() {
 		return automaton.Open
 	}
 	return fate
 }
 
-// accepted calls f for the members that accept whatever follows.
+// accepted calls f for the members that accept every continuation.
 func (r *rest) accepted(s *restState, f func(member int32)) {
 	for k := range r.parts {
 		bits := r.parts[k].machine.Accepted(&s.states[k])
@@ -192,7 +192,7 @@ func (r *rest) accepted(s *restState, f func(member int32)) {
 	}
 }
 
-// open calls f for the members that are not decided.
+// open calls f for the undecided members.
 func (r *rest) open(s *restState, f func(member int32)) {
 	for k := range r.parts {
 		machine, state := r.parts[k].machine, &s.states[k]
@@ -207,7 +207,7 @@ func (r *rest) open(s *restState, f func(member int32)) {
 	}
 }
 
-// each calls f for the members that are given as bits, 64 at a time.
+// each calls f for the members of a bit set, 64 at a time.
 func (p *part) each(set func(word int) uint64, f func(member int32)) {
 	for word := 0; 64*word < len(p.members); word++ {
 		for left := set(word); left != 0; left &= left - 1 {
@@ -220,7 +220,7 @@ func (p *part) each(set func(word int) uint64, f func(member int32)) {
 	}
 }
 
-// end appends the members that hold for a complete text; one may be repeated.
+// end appends the members that match a complete text, possibly repeated.
 func (r *rest) end(s *restState, text []byte, members []int32) []int32 {
 	for i := range r.parts {
 		members = match.Holding(r.parts[i].machine, &s.states[i], r.parts[i].members, members)

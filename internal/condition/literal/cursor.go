@@ -5,22 +5,22 @@ import (
 	"unicode/utf8"
 )
 
-// Cursor is where a tree stands in one text that is still arriving. It is reused with
-// Start and keeps its memory.
+// Cursor is the state of a tree in one text that is still arriving. Start makes it reusable and
+// keeps its memory.
 type Cursor struct {
-	raw place // of the text itself
-	// apart is set when the forms of the text may differ: behind a code point that is
-	// hidden or blank. Until then all of them stand at raw.
+	raw position // the text itself
+	// apart is set when the forms of the text may differ: after a hidden or blank code point. Until
+	// then raw is the state of all forms.
 	apart bool
-	bare  place // without hidden code points
-	trim  place // and without leading blanks
-	ink   place // the same behind the last code point that is not blank
-	inked bool  // a code point came that is not blank
-	// held are prefixes that end in blanks the trimmed form may end with, as entries:
-	// they are inside it only if something follows.
+	bare  position // without hidden code points
+	trim  position // and without leading blanks
+	ink   position // the same after the last code point that is not blank
+	inked bool     // a code point that is not blank was read
+	// held are prefixes that end in blanks, at which the trimmed form may end, as entries. They
+	// match only if more text follows.
 	held []int32
-	met  []int32 // the members with a prefix that the text begins with
-	hit  Summary // of them
+	met  []int32 // the members that have a prefix of the text
+	hit  Summary // summary of met
 }
 
 // Start begins a new text.
@@ -33,29 +33,28 @@ func (t *Tree) Start(c *Cursor) {
 	}
 }
 
-// start is where a text begins: nowhere if there is nothing to find.
-func (t *part) start() place {
+// start returns the state at the start of a text: nowhere for an empty part.
+func (t *part) start() position {
 	if len(t.entries) == 0 {
 		return nowhere
 	}
-	return place{}
+	return position{}
 }
 
-// part lets the forms go their own ways.
+// part tracks the forms separately from now on.
 func (c *Cursor) part(inked bool) {
 	c.apart, c.bare, c.trim, c.ink, c.inked = true, c.raw, c.raw, c.raw, inked
 }
 
-// Set makes a cursor stand where another one does, in memory of its own.
+// Set copies another cursor into memory of its own.
 func (c *Cursor) Set(o *Cursor) {
 	held, met := append(c.held[:0], o.held...), append(c.met[:0], o.met...)
 	*c = *o
 	c.held, c.met = held, met
 }
 
-// Feed reads whole code points up to and including the first one with which something
-// becomes known of a member, and returns the number of bytes read: all of them if
-// nothing did.
+// Feed reads complete code points up to and including the first one that decides about a member,
+// and returns the number of bytes read: all of them if none did.
 func (t *Tree) Feed(c *Cursor, text []byte) (read int, changed bool) {
 	for read < len(text) && !t.Done(c) {
 		if b := text[read]; seen(b) && !c.apart {
@@ -76,9 +75,8 @@ func (t *Tree) Feed(c *Cursor, text []byte) (read int, changed bool) {
 	return len(text), false
 }
 
-// letters reads characters that are seen, at least one, while the forms of the text are one:
-// those that lead to the end of a node, on whose way nothing becomes known, or one that leads
-// to another node.
+// letters reads visible ASCII characters, at least one, while all forms of the text are equal: up
+// to the end of a node if nothing is decided on the way, or one that leads to another node.
 func (t *Tree) letters(c *Cursor, text []byte) (read int, changed bool) {
 	n := &t.raw.nodes[c.raw.node]
 	way := n.text[c.raw.at:n.depth]
@@ -95,19 +93,19 @@ func (t *Tree) letters(c *Cursor, text []byte) (read int, changed bool) {
 	}
 	known := len(c.met)
 	if c.meet(t.raw, c.raw); n.prefixes == n.hi {
-		c.raw = nowhere // all that begins so has been met
+		c.raw = nowhere // everything with this prefix has been met
 	}
 	return read, len(c.met) != known
 }
 
-// seen reports a character of ASCII that is neither hidden nor blank.
+// seen reports whether b is visible ASCII.
 func seen(b byte) bool { return '!' <= b && b <= '~' }
 
 // point reads one code point.
 func (t *Tree) point(c *Cursor, p []byte) (changed bool) {
 	hidden, blank := t.forms.of(p)
 	if !c.apart && (hidden || blank) {
-		c.part(c.raw != place{})
+		c.part(c.raw != position{})
 	}
 	raw, known := c.raw, len(c.met)+len(c.held)
 	c.raw = t.raw.read(c.raw, p)
@@ -130,11 +128,11 @@ func (t *Tree) point(c *Cursor, p []byte) (changed bool) {
 			c.meet(t.trim, c.ink)
 		}
 	}
-	left := ink != c.ink && t.trim.complete(ink) != nil // a literal that could have been all
+	left := ink != c.ink && t.trim.complete(ink) != nil // a literal that could have been the complete text
 	return left || c.raw.node != raw.node || c.bare.node != bare.node || c.trim.node != trim.node || len(c.met)+len(c.held) != known
 }
 
-// of says what a code point is to the forms.
+// of reports whether a code point is hidden, and whether it is blank.
 func (f *Forms) of(p []byte) (hidden, blank bool) {
 	if f == nil {
 		return false, false
@@ -148,15 +146,15 @@ func (f *Forms) of(p []byte) (hidden, blank bool) {
 	return f.Hidden(r), f.Blank(r)
 }
 
-func (t *part) read(p place, text []byte) place {
+func (t *part) read(p position, text []byte) position {
 	for _, b := range text {
 		p = t.step(p, b)
 	}
 	return p
 }
 
-// meet takes the prefixes that end at a place.
-func (c *Cursor) meet(t *part, p place) {
+// meet adds the members whose prefixes end at p.
+func (c *Cursor) meet(t *part, p position) {
 	if n := t.complete(p); n != nil {
 		for i := n.lo; i < n.prefixes; i++ {
 			c.found(&t.entries[i])
@@ -180,7 +178,7 @@ func (c *Cursor) hold(t *part) {
 	}
 }
 
-// release takes the prefixes that were held: something followed.
+// release adds the members of held prefixes, after more text followed.
 func (c *Cursor) release(t *part) {
 	for _, i := range c.held {
 		c.found(&t.entries[i])
@@ -188,27 +186,28 @@ func (c *Cursor) release(t *part) {
 	c.held = c.held[:0]
 }
 
-// Done reports that nothing more can be learned.
+// Done reports whether no member can be decided any more.
 func (t *Tree) Done(c *Cursor) bool {
 	return c.raw.node < 0 && (!c.apart || c.bare.node < 0 && c.trim.node < 0 && !t.trim.ends(c.ink) && len(c.held) == 0)
 }
 
-// ends reports whether a literal that is no prefix ends at a place.
-func (t *part) ends(p place) bool {
+// ends reports whether a literal that is no prefix ends at p.
+func (t *part) ends(p position) bool {
 	n := t.complete(p)
-	return n != nil && n.prefixes < n.whole
+	return n != nil && n.prefixes < n.equal
 }
 
-// Lost reports that no continuation satisfies any member.
+// Lost reports whether no continuation satisfies any member.
 func (t *Tree) Lost(c *Cursor) bool { return c.hit.First() == None && t.Done(c) }
 
-// Hit is the summary of the members that every continuation satisfies.
+// Hit returns the summary of the members that every continuation satisfies.
 func (c *Cursor) Hit() *Summary { return &c.hit }
 
 // nothing is the summary of no members.
 var nothing = Empty()
 
-// Ahead is what Open adds to an empty summary, if the forms of the text are one.
+// Ahead returns the members that Open would add to an empty summary; ok is false if the forms of
+// the text differ.
 func (t *Tree) Ahead(c *Cursor) (open *Summary, ok bool) {
 	switch {
 	case c.apart:
@@ -219,8 +218,8 @@ func (t *Tree) Ahead(c *Cursor) (open *Summary, ok bool) {
 	return &t.raw.nodes[c.raw.node].open, true
 }
 
-// Open adds to a summary the members that some continuation satisfies and some does
-// not; members that are hit may be among them.
+// Open adds to a summary the members that some continuations satisfy and some do not. It may also
+// add members that are hit.
 func (t *Tree) Open(c *Cursor, s *Summary) {
 	t.raw.merge(c.raw, s)
 	if !c.apart {
@@ -241,7 +240,7 @@ func (t *Tree) Open(c *Cursor, s *Summary) {
 	}
 }
 
-func (t *part) merge(p place, s *Summary) {
+func (t *part) merge(p position, s *Summary) {
 	if p.node >= 0 {
 		s.Merge(&t.nodes[p.node].open)
 	}
@@ -258,12 +257,12 @@ func (t *Tree) Alive(c *Cursor, member int32) bool {
 	return t.bare.alive(c.bare, member) || t.trim.alive(c.trim, member) ||
 		t.trim.any(member, func(i int32) bool {
 			n := t.trim.complete(c.ink)
-			return n != nil && n.prefixes <= i && i < n.whole || slices.Contains(c.held, i)
+			return n != nil && n.prefixes <= i && i < n.equal || slices.Contains(c.held, i)
 		})
 }
 
-// alive reports whether an entry of a member goes on at a place.
-func (t *part) alive(p place, member int32) bool {
+// alive reports whether some continuation at p reaches an entry of a member.
+func (t *part) alive(p position, member int32) bool {
 	if p.node < 0 {
 		return false
 	}
@@ -271,7 +270,7 @@ func (t *part) alive(p place, member int32) bool {
 	return t.any(member, func(i int32) bool { return n.lo <= i && i < n.hi })
 }
 
-// any reports whether something holds for an entry of a member.
+// any reports whether f holds for an entry of a member.
 func (t *part) any(member int32, f func(entry int32) bool) bool {
 	if int(member) >= len(t.at) || t.at[member] < 0 {
 		return false
@@ -279,7 +278,7 @@ func (t *part) any(member int32, f func(entry int32) bool) bool {
 	return f(t.at[member]) || slices.ContainsFunc(t.of[member], f)
 }
 
-// End appends the members that the complete text satisfies, in no order, each once.
+// End appends the members that the complete text satisfies, each once, in no order.
 func (t *Tree) End(c *Cursor, members []int32) []int32 {
 	first := len(members)
 	members = append(members, c.met...)
@@ -291,10 +290,10 @@ func (t *Tree) End(c *Cursor, members []int32) []int32 {
 	return members
 }
 
-// ended appends the members of whose entries one ends at a place.
-func (t *part) ended(p place, members []int32, first int) []int32 {
+// ended appends the members with an entry that ends at p.
+func (t *part) ended(p position, members []int32, first int) []int32 {
 	if n := t.complete(p); n != nil {
-		for i := n.prefixes; i < n.whole; i++ {
+		for i := n.prefixes; i < n.equal; i++ {
 			if m := t.entries[i].Member; !slices.Contains(members[first:], m) {
 				members = append(members, m)
 			}
@@ -303,5 +302,5 @@ func (t *part) ended(p place, members []int32, first int) []int32 {
 	return members
 }
 
-// Met are the members of whom the text begins with a prefix.
+// Met returns the members that have a prefix of the text.
 func (c *Cursor) Met() []int32 { return c.met }

@@ -11,13 +11,13 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/literal"
 )
 
-// below is what Paths.Find promises, key by key.
+// below is the specification of Paths.Find for one key.
 func below(key, path string, all bool) bool {
 	return key == path || all && (strings.HasPrefix(path, key+"/") || key == "/" && strings.HasPrefix(path, "/"))
 }
 
-// Proves K18, D25-19: a set of paths finds exactly the keys that are the path or a directory
-// above it, whatever their number.
+// Proves K18, D25-19: Find returns exactly the keys that are the path or a directory above it, for
+// any number of keys.
 func TestPaths(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	components := []string{"a", "b", "src", "Src", "é", "a.b", ""}
@@ -62,13 +62,13 @@ func TestPaths(t *testing.T) {
 
 func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
 
-// alphabet is small, so that texts and literals meet: a letter, one of two bytes, a
-// blank and a hidden code point.
+// alphabet is small, so that texts often match literals: a letter, a code point of two bytes, a
+// blank and a hidden one.
 var alphabet = []rune{'a', 'b', 'é', ' ', '\u200b'}
 
 func hidden(r rune) bool { return r == '\u200b' }
 
-// readings are the forms of a text, worked out the long way (K21).
+// readings returns the forms of a text, computed naively (K21).
 func readings(text string, forms bool) []string {
 	if !forms {
 		return []string{text}
@@ -83,8 +83,8 @@ func satisfies(e literal.Entry, text string, forms bool) bool {
 	})
 }
 
-// ahead says by trying every continuation of up to four code points what is known of
-// a member; literals are no longer than that.
+// ahead decides about a member by trying every continuation of up to four code points; literals are
+// no longer.
 func ahead(entries []literal.Entry, member int32, begun string, forms bool) (can, must bool) {
 	must = true
 	var try func(text string, depth int)
@@ -105,8 +105,8 @@ func ahead(entries []literal.Entry, member int32, begun string, forms bool) (can
 	return can, must
 }
 
-// Proves K10, K21, I2: with every code point a tree knows of a member what every
-// continuation confirms, never more, and all of it.
+// Proves K10, K21, I2: after every code point a tree decides about a member exactly if all
+// continuations agree.
 func TestTreeIsEarliest(t *testing.T) {
 	rounds := 12
 	switch {
@@ -170,7 +170,7 @@ func TestTreeIsEarliest(t *testing.T) {
 	}
 }
 
-// states spells everything that a cursor says.
+// states formats everything that a cursor reports.
 func states(tree *literal.Tree, c *literal.Cursor) [2]literal.Summary {
 	open := literal.Empty()
 	tree.Open(c, &open)
@@ -199,7 +199,7 @@ func check(t *testing.T, tree *literal.Tree, c *literal.Cursor, entries []litera
 	if got[0] != wantHit {
 		t.Fatalf("behind %q hit %v, want %v of %+v", begun, got[0], wantHit, entries)
 	}
-	for class, want := range wantOpen.Of() { // hit members may be called open, too
+	for class, want := range wantOpen.Of() { // hit members may be reported as open, too
 		if open := got[1].Of()[class]; open != want && !(open < want && sure[open]) {
 			t.Fatalf("behind %q open %v, want %v of %+v", begun, got[1], wantOpen, entries)
 		}

@@ -3,21 +3,20 @@ package literal
 // Paths holds paths: canonical texts whose components are separated by "/".
 type Paths struct{ part *part }
 
-// NewPaths returns a set of paths; an entry that is a prefix stands for the path and for
-// everything below it.
+// NewPaths returns a set of paths. A prefix entry matches the path and everything below it.
 func NewPaths(entries []Entry) *Paths { return &Paths{newPart(entries)} }
 
 // Len returns the number of entries.
 func (t *Paths) Len() int { return len(t.part.entries) }
 
-// Find appends the members of whom an entry is the path or a directory above it, in no
-// order; a member with several such entries is repeated.
+// Find appends the members with an entry that is the path or a directory above it, in no order. A
+// member with several such entries is repeated.
 func (t *Paths) Find(path []byte, members []int32) []int32 {
 	part := t.part
 	if len(path) == 0 {
 		return part.named(&part.nodes[0], members)
 	}
-	// No entry ends at the root: it is the empty text, which is above nothing.
+	// No entry ends at the root: its text is empty, and it is above nothing.
 	for node, read := int32(part.first[path[0]]), 1; node > 0; read++ {
 		n := &part.nodes[node]
 		if depth := int(n.depth); depth > read {
@@ -37,16 +36,15 @@ func (t *Paths) Find(path []byte, members []int32) []int32 {
 	return members
 }
 
-// named appends the members that name the text at which a node ends.
+// named appends the members with the text at which a node ends.
 func (t *part) named(n *node, members []int32) []int32 {
-	for i := n.lo; i < n.whole; i++ {
+	for i := n.lo; i < n.equal; i++ {
 		members = append(members, t.entries[i].Member)
 	}
 	return members
 }
 
-// above appends the members that name a directory, where a node ends, and everything
-// below it.
+// above appends the members with a prefix entry that ends at a node.
 func (t *part) above(n *node, members []int32) []int32 {
 	for i := n.lo; i < n.prefixes; i++ {
 		members = append(members, t.entries[i].Member)

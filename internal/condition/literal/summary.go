@@ -2,15 +2,15 @@ package literal
 
 import "math"
 
-// Classes is how many classes members are sorted into: one for each mode of a rule.
+// Classes is the number of classes of members: one for each mode of a rule.
 const Classes = 5
 
-// None stands for no member; it is larger than every member.
+// None is no member. It is larger than every member.
 const None int32 = math.MaxInt32
 
-// Summary is the first member of each class. It is made by [Empty].
+// Summary contains the first member of each class. [Empty] returns an empty one.
 type Summary struct {
-	of    [Classes]int32 // None where there is none
+	of    [Classes]int32 // None for a class without members
 	first int32          // of all classes
 }
 

@@ -10,26 +10,26 @@ import (
 // Entry is one literal of a member.
 type Entry struct {
 	Text   string
-	Prefix bool // every text that begins with it; otherwise this text alone
+	Prefix bool // matches every text that begins with Text, instead of Text only
 	Member int32
 	Class  uint8
 }
 
-// Forms are the further forms in which a text is read (K21): without the code points
-// that are hidden, and that without those that are blank at both ends.
+// Forms are the additional forms of a text (K21): without hidden code points, and also without
+// blank ones at both ends.
 type Forms struct{ Hidden, Blank func(rune) bool }
 
-// Tree holds literals by their beginnings, for each form of a text those that it can
-// be: a form without blanks at its ends is no literal that begins with one. Where that
-// leaves out none, the forms share one part.
+// Tree holds literals as a prefix tree. Each form of a text has its own part with the literals that
+// it can equal: a trimmed form never equals a literal that begins with a blank. If no literal is
+// excluded, the forms share one part.
 type Tree struct {
 	forms           *Forms
 	raw, bare, trim *part
-	apart           bool // the forms do not share it
+	apart           bool // the forms have separate parts
 }
 
-// NewTree builds a tree. With forms every literal is looked for in all forms of a
-// text; otherwise in the text itself.
+// NewTree builds a tree. With forms every literal is searched in all forms of a text, otherwise in
+// the text itself.
 func NewTree(entries []Entry, forms *Forms) *Tree {
 	t := &Tree{forms: forms, raw: newPart(entries)}
 	t.bare, t.trim = t.raw, t.raw
@@ -47,36 +47,35 @@ func NewTree(entries []Entry, forms *Forms) *Tree {
 	return t
 }
 
-// never reports a literal that no text without hidden code points is.
+// never reports whether no text without hidden code points can equal an entry.
 func (f *Forms) never(e Entry) bool { return strings.ContainsFunc(e.Text, f.Hidden) }
 
-// neverTrimmed reports a literal that no text without blanks at its ends is.
+// neverTrimmed reports whether no trimmed text can equal an entry.
 func (f *Forms) neverTrimmed(e Entry) bool {
 	return strings.TrimLeftFunc(e.Text, f.Blank) != e.Text || !e.Prefix && strings.TrimRightFunc(e.Text, f.Blank) != e.Text
 }
 
-// part is the tree of one form. A node stands for the texts that begin alike; behind
-// it they differ.
+// part is the tree of one form. A node is a common prefix of texts.
 type part struct {
 	entries []Entry // sorted by text, prefixes first
 	nodes   []node
-	letters []byte            // of each node, what leads to it
-	first   [256]uint16       // the nodes behind the root, by what leads to them; 0 for none
-	of      map[int32][]int32 // the entries of members that have several
-	at      []int32           // the entry of each member, the first of several
+	letters []byte            // of each node, the byte that leads to it
+	first   [256]uint16       // the children of the root by their byte; 0 for none
+	of      map[int32][]int32 // the entries of members with several
+	at      []int32           // the entry of each member, the first one if there are several
 }
 
-// node is a beginning that several entries share, or one entry's text.
+// node is a prefix shared by several entries, or the text of one entry.
 type node struct {
-	text     string // an entry's text; the first depth bytes are the beginning
+	text     string // an entry's text; its first depth bytes are the prefix
 	depth    int32
-	lo, hi   int32 // its entries
-	whole    int32 // behind those that are exactly the beginning
-	prefixes int32 // behind the prefixes among these
-	children int32 // the first of them; they stand together
+	lo, hi   int32 // range of its entries
+	equal    int32 // end of those that equal the prefix
+	prefixes int32 // end of the prefix entries among these
+	children int32 // the first of its children, which are consecutive
 	count    int32
 	open     Summary // of the entries
-	ended    Summary // of those that are exactly the beginning and no prefix
+	ended    Summary // summary of those that equal the prefix and are no prefix entries
 }
 
 func newPart(entries []Entry) *part {
@@ -104,7 +103,7 @@ func newPart(entries []Entry) *part {
 	t.grow(0, 0, int32(len(t.entries)), 0)
 	for i := range t.nodes[0].count {
 		n := t.nodes[0].children + i
-		t.first[t.letters[n]] = uint16(n) // at most 256, which stand behind the root
+		t.first[t.letters[n]] = uint16(n) // at most 256 children, which follow the root
 	}
 	return t
 }
@@ -116,9 +115,9 @@ func bit(b bool) int {
 	return 0
 }
 
-// grow makes node n of the entries from lo to hi, which begin alike for depth bytes.
+// grow builds node n from the entries lo to hi, whose first depth bytes are equal.
 func (t *part) grow(n, lo, hi, depth int32) {
-	x := node{lo: lo, hi: hi, depth: depth, whole: lo, prefixes: lo, open: Empty(), ended: Empty()}
+	x := node{lo: lo, hi: hi, depth: depth, equal: lo, prefixes: lo, open: Empty(), ended: Empty()}
 	if lo < hi {
 		x.text = t.entries[lo].Text
 		last := t.entries[hi-1].Text
@@ -134,7 +133,7 @@ func (t *part) grow(n, lo, hi, depth int32) {
 		if len(e.Text) > int(x.depth) {
 			continue
 		}
-		x.whole++
+		x.equal++
 		if e.Prefix {
 			x.prefixes++
 		} else {
@@ -143,7 +142,7 @@ func (t *part) grow(n, lo, hi, depth int32) {
 	}
 	x.children = int32(len(t.nodes))
 	starts := []int32{}
-	for i := x.whole; i < hi; {
+	for i := x.equal; i < hi; {
 		c := t.entries[i].Text[x.depth]
 		starts, t.letters = append(starts, i), append(t.letters, c)
 		i += int32(sort.Search(int(hi-i), func(k int) bool { return t.entries[i+int32(k)].Text[x.depth] > c }))
@@ -162,14 +161,14 @@ func (t *part) grow(n, lo, hi, depth int32) {
 	}
 }
 
-// place is where one form of a text stands: on the way to a node, with at bytes of its
-// beginning read. A negative node is none: no literal begins so.
-type place struct{ node, at int32 }
+// position is the state of one form of a text: on the way to a node, after at bytes of its prefix.
+// A negative node means that no literal matches.
+type position struct{ node, at int32 }
 
-var nowhere = place{node: -1}
+var nowhere = position{node: -1}
 
 // step reads one byte.
-func (t *part) step(p place, c byte) place {
+func (t *part) step(p position, c byte) position {
 	if p.node < 0 {
 		return p
 	}
@@ -178,15 +177,15 @@ func (t *part) step(p place, c byte) place {
 		if n.text[p.at] != c {
 			return nowhere
 		}
-		return place{p.node, p.at + 1}
+		return position{p.node, p.at + 1}
 	}
 	if to := t.child(p.node, c); to > 0 {
-		return place{to, n.depth + 1}
+		return position{to, n.depth + 1}
 	}
 	return nowhere
 }
 
-// child returns the node that a byte leads to behind the beginning of a node, 0 for none.
+// child returns the node that follows the prefix of a node with byte c, 0 for none.
 func (t *part) child(node int32, c byte) int32 {
 	if node == 0 {
 		return int32(t.first[c])
@@ -206,8 +205,8 @@ func (t *part) child(node int32, c byte) int32 {
 	return 0
 }
 
-// complete returns the node that a place has reached the end of, nil if none.
-func (t *part) complete(p place) *node {
+// complete returns the node whose prefix is complete at p, nil if none.
+func (t *part) complete(p position) *node {
 	if p.node < 0 || p.at < t.nodes[p.node].depth {
 		return nil
 	}

@@ -66,7 +66,7 @@ func (t *commandTest) compileUsages(s Spec, env Env) *SpecError {
 	}
 	b, v := baseOf(env), vitalOf(env)
 	below := func(c *shell.Command, w *shell.Word) bool { return b.below(w) && b.unsettled(env.Links, c, w) }
-	places := usage.Places{Root: b.names, Below: below, Local: gates(env.Gates).apart, System: v.names}
+	places := usage.Placeholders{Root: b.names, Below: below, Local: gates(env.Gates).apart, System: v.names}
 	if env.Checked {
 		t.usages = usage.Checked(texts, places)
 	} else {

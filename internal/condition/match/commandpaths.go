@@ -138,7 +138,7 @@ func places(test textTest, c *shell.Command, word []byte, yield func(path []byte
 			return
 		}
 	}
-	c.Places(word, yield)
+	c.Candidates(word, yield)
 }
 
 // testOf is the test of a word of a command.

@@ -40,7 +40,7 @@ func (s *suspicion) look() {
 			return
 		}
 		name := shell.Base(w.Text)
-		behind = behind || command && shell.Wrapper(name) || program != nil && shell.RunsBehind(program, w.Text)
+		behind = behind || command && shell.Wrapper(name) || program != nil && shell.RunsAfter(program, w.Text)
 		if command {
 			program = name
 		}

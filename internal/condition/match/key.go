@@ -85,7 +85,7 @@ func (v *Value) program() (key string, ok bool) {
 	}
 	words := l.Commands[0].Words
 	name := shell.Base(words[0].Text)
-	if shell.Wrapper(name) || shell.Reserved(name) || slices.ContainsFunc(words[1:], func(w shell.Word) bool { return shell.RunsBehind(name, w.Text) }) {
+	if shell.Wrapper(name) || shell.Reserved(name) || slices.ContainsFunc(words[1:], func(w shell.Word) bool { return shell.RunsAfter(name, w.Text) }) {
 		return "", false // another word may name a program too
 	}
 	return programKey(string(words[0].Text)), true

@@ -61,7 +61,7 @@ func (p *Protected) command(v *Value, c *shell.Command, puts bool) (protection P
 		if literal {
 			place = &p.literal
 		}
-		c.Places(text, func(text []byte) bool {
+		c.Candidates(text, func(text []byte) bool {
 			if q, e := p.judgeFrom(v.word(text), place); q > protection {
 				protection, entry = q, e
 			}
@@ -117,7 +117,7 @@ func (p *Protected) placed(v *Value, c *shell.Command) (protection Protection, e
 		if w.Literal {
 			place = &p.literal
 		}
-		c.Places(w.Text, func(text []byte) bool {
+		c.Candidates(w.Text, func(text []byte) bool {
 			if q, e := p.judgeFrom(v.word(text), place); q > protection {
 				protection, entry = q, e
 			}
@@ -168,7 +168,7 @@ func (p *Protected) UnknownCommand(v *Value) (unknown Unknown) {
 		for i := range l.Commands {
 			c := &l.Commands[i]
 			look := func(w *shell.Word) {
-				c.Places(w.Text, func(text []byte) bool {
+				c.Candidates(w.Text, func(text []byte) bool {
 					unknown |= p.shell.unknown(v.word(text))
 					return true
 				})

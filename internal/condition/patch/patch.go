@@ -1,11 +1,11 @@
-// Package patch lists the files that a patch touches: an apply_patch text of coding
-// agents, or a unified diff.
+// Package patch lists the files that a patch changes: an apply_patch text of coding agents, or a
+// unified diff.
 //
 //	patch.Files("*** Begin Patch\n*** Delete File: a.go\n*** End Patch\n") // [a.go], true
 //
-// What it promises: it says which files a text names only if every line of the text is
-// one of the forms of its language, so that nothing that another reader would take for
-// one more file is overlooked. It does not look at disks, nor whether a patch applies.
+// It returns files only if every line of the text is one of the forms of its language, so that no
+// file that another parser would find is missing. It does not access disks, and does not check
+// whether a patch applies.
 package patch
 
 import (
@@ -15,11 +15,11 @@ import (
 	"unicode/utf8"
 )
 
-// MaxBytes is the length of the longest text that is read.
+// MaxBytes is the length of the longest patch that is parsed.
 const MaxBytes = 1 << 20
 
-// Files returns the files of a patch in text order, as they are written, each once. ok
-// is false for what is no patch, or cannot be read with certainty (S40).
+// Files returns the files of a patch in text order, as written, each once. ok is false if the text
+// is not a patch or is ambiguous (S40).
 func Files(text string) (files []string, ok bool) {
 	if len(text) > MaxBytes || !utf8.ValidString(text) {
 		return nil, false
@@ -51,7 +51,7 @@ type list struct {
 	seen  map[string]bool
 }
 
-// add adds a file. It reports false for a name that somebody may read in another way.
+// add adds a file. It returns false for a name that other parsers may read differently.
 func (l *list) add(name string) bool {
 	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) || r == utf8.RuneError }) || strings.TrimSpace(name) != name {
 		return false
@@ -63,7 +63,7 @@ func (l *list) add(name string) bool {
 	return true
 }
 
-// agents reads what is between Begin Patch and End Patch.
+// agents parses the lines between Begin Patch and End Patch.
 func (l *list) agents(lines []string) bool {
 	for strings.TrimSpace(lines[len(lines)-1]) == "" {
 		lines = lines[:len(lines)-1]
@@ -104,8 +104,8 @@ func header(line string) (file string, ok bool) {
 	return "", false
 }
 
-// unified reads a unified diff, also with the lines that git adds. Inside of a hunk the
-// numbers in its header say how many lines belong to it.
+// unified parses a unified diff, with the lines that git adds. The numbers in the header of a hunk
+// determine how many lines belong to it.
 func (l *list) unified(lines []string) bool {
 	var names []string
 	for i := 0; i < len(lines); i++ {
@@ -141,7 +141,7 @@ func (l *list) unified(lines []string) bool {
 	return l.stripped(names)
 }
 
-// extended reports the other lines that git writes above hunks.
+// extended reports whether a line is another line that git writes above hunks.
 func extended(line string) bool {
 	for _, prefix := range []string{"index ", "old mode ", "new mode ", "new file mode ", "deleted file mode ", "similarity index ", "dissimilarity index "} {
 		if strings.HasPrefix(line, prefix) {
@@ -151,13 +151,13 @@ func extended(line string) bool {
 	return line == ""
 }
 
-// stamped is a name without the time behind it.
+// stamped returns a name without the timestamp that follows it.
 func stamped(text string) string {
 	name, _, _ := strings.Cut(text, "\t")
 	return name
 }
 
-// pair cuts "a/x b/y". With blanks in the names only two that are alike are certain.
+// pair splits "a/x b/y". With blanks in the names, only two equal names are unambiguous.
 func pair(text string) (a, b string, ok bool) {
 	if strings.Count(text, " ") == 1 {
 		a, b, ok = strings.Cut(text, " ")
@@ -170,7 +170,7 @@ func pair(text string) (a, b string, ok bool) {
 	return text[:half], text[half+1:], true
 }
 
-// hunk returns how many lines follow the header of a hunk that belong to it.
+// hunk returns the number of lines of a hunk after its header.
 func hunk(lines []string) (n int, ok bool) {
 	ranges, _, found := strings.Cut(lines[0][3:], " @@")
 	left, right, both := strings.Cut(ranges, " ")
@@ -216,8 +216,8 @@ func count(text, sign string) (int, bool) {
 	return int(n), ok && err == nil && wrong == nil
 }
 
-// stripped adds names without the a/ and b/ that diffs are written with, if all have
-// them; a diff in which some have them is read in two ways.
+// stripped adds names without the prefixes a/ and b/ of diffs, if all have them. A diff in which
+// only some have them is ambiguous.
 func (l *list) stripped(names []string) bool {
 	with, without := 0, 0
 	for _, name := range names {

@@ -9,7 +9,7 @@ import (
 
 const agents = "*** Begin Patch\n"
 
-// Proves S40: the files of patches of both languages, and of nothing else.
+// Proves S40: Files returns the files of patches in both languages, and rejects everything else.
 func TestFiles(t *testing.T) {
 	for text, want := range map[string]string{
 		agents + "*** Add File: a.go\n+package a\n*** End Patch":                                        "a.go",
@@ -36,7 +36,7 @@ func TestFiles(t *testing.T) {
 		// A removed line that looks like a header belongs to its hunk.
 		"--- a/x\n+++ b/x\n@@ -1,3 +1,1 @@\n a\n--- b\n--- c\n": "x",
 		"--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n\n":             "x",
-		// What another reader may take for one more file, or for another one.
+		// Texts in which another parser may find other files.
 		"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n--- a/y\n":  "",
 		"--- a/x\n+++ b/x\n@@ -1,9 +1 @@\n-a\n+b\n":         "",
 		"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\nIndex: y\n": "",
@@ -63,7 +63,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// FuzzFiles holds that no file that a careless reader finds is overlooked.
+// FuzzFiles checks that no file that a careless parser finds is missing.
 func FuzzFiles(f *testing.F) {
 	f.Add(agents + "*** Add File: a\n+x\n*** Update File: b\n*** Move to: c\n@@\n x\n*** End Patch\n")
 	f.Add("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n-a\n b\n")

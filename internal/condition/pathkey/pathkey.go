@@ -1,6 +1,5 @@
-// Package pathkey brings paths into one form, so that session policies can compare
-// them: a file that was read under one spelling is the file that is written under
-// another.
+// Package pathkey brings paths into one form, so that session policies can compare them: a file
+// that was read under one spelling is recognised when it is written under another.
 package pathkey
 
 import (
@@ -10,18 +9,17 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
-// Reader reads paths in an environment. The zero Reader knows no directories and
-// follows no links.
+// Reader reads paths in an environment. The zero Reader has no directories and follows no links.
 type Reader struct {
 	Env match.Env
 }
 
-// maxPlain bounds the paths that are taken as written.
+// maxPlain is the maximum length of paths that are taken as written.
 const maxPlain = 200
 
-// Canonical returns the path relative to the root, or absolute. It returns false for a
-// path that some tool could read as another one. Where the gate follows symbolic links
-// the path is that of the file they lead to (H12).
+// Canonical returns the path relative to the root, or absolute. It returns false for a path that
+// some tool could read as another one. If the gate follows symbolic links, it returns the path of
+// the target (H12).
 func (r Reader) Canonical(path string) (string, bool) {
 	if r.Env.Dir == "" && r.Env.Links == nil && plainest(path) {
 		return path, true
@@ -33,7 +31,7 @@ func (r Reader) Canonical(path string) (string, bool) {
 	written, from := path, cmp.Or(r.Env.Dir, r.Env.Root)
 	if !strings.HasPrefix(written, "/") {
 		if from == "" {
-			return cleaned, true // its start is not known
+			return cleaned, true // its start is unknown
 		}
 		written = from + "/" + written
 	}
@@ -50,13 +48,13 @@ func (r Reader) Canonical(path string) (string, bool) {
 	return r.lexical(real)
 }
 
-// lexical is Canonical without a look at the file system.
+// lexical is Canonical without access to the file system.
 func (r Reader) lexical(path string) (string, bool) {
 	env := r.Env
 	env.Links = nil
 	readings, complete := match.Readings(path, env, false)
 	below := path
-	for r.Env.Dir != "" && strings.HasPrefix(below, "../") { // it is known what is above
+	for r.Env.Dir != "" && strings.HasPrefix(below, "../") { // the directories above are known
 		below = below[len("../"):]
 	}
 	if _, plain := match.Clean(below); !plain || !complete || len(readings) == 0 || readings[0].Glob {
@@ -68,8 +66,8 @@ func (r Reader) lexical(path string) (string, bool) {
 	return readings[0].Path, true
 }
 
-// plainest reports whether a relative path is canonical as written and has only
-// characters that all tools read alike, as almost every path does.
+// plainest reports whether a relative path is canonical as written and has only characters that all
+// tools read in the same way, as almost every path does.
 func plainest(path string) bool {
 	last := byte('/')
 	for i := range len(path) {

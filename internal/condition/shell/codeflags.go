@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// codeFlagsOf lists the options of a program that run code (E16), "" for none. A long
-// option also stands for its abbreviations, an option of one letter for every cluster
-// that has it; a word without a dash stands for NAME=.
+// codeFlagsOf returns the options of a program that run code (E16), "" for none. A long option also
+// matches its abbreviations, an option of one letter every cluster that contains it, and a word
+// without a dash matches NAME=.
 func codeFlagsOf(program string) string {
 	switch program {
 	case "git-rebase":
@@ -108,14 +108,14 @@ func codeFlagsOf(program string) string {
 	return ""
 }
 
-// tails are programs whose option is followed by a command in words.
+// tails are programs with an option that is followed by the words of a command.
 var tails = words{"fd", "fdfind"}
 
 // codeFlag is one option that runs code.
 type codeFlag string
 
-// match reports a word that is the option, or may be read as it, and its value if
-// that is in the same word.
+// match reports whether a word is the option, or may be read as it, and returns its value if that
+// is in the same word.
 func (f codeFlag) match(word []byte) (value []byte, attached, ok bool) {
 	name := string(f)
 	switch {
@@ -142,6 +142,6 @@ func (f codeFlag) match(word []byte) (value []byte, attached, ok bool) {
 	return value, attached, string(option) == name || string(option) == "-"+name
 }
 
-// TakesCode reports a program that has an option which runs code: words that nobody
-// can see may hold it.
+// TakesCode reports whether a program has an option that runs code. Unknown words of it may contain
+// code.
 func TakesCode(program []byte) bool { return known(string(familiar(Base(program)))) }

@@ -6,35 +6,36 @@ import (
 	"strings"
 )
 
-// movers change the directory of the commands behind them.
+// movers change the directory of the commands that follow.
 var movers = words{"cd", "pushd", "popd", "chdir", "z"}
 
-// maxDirs bounds the directories that are put together of several changes, each of which may
-// or may not happen; maxEntered bounds all that are followed: a line that names more is more
-// than is looked at.
+// maxDirs bounds the directories that are combined from several changes, each of which may or may
+// not happen. maxEntered bounds all directories that are followed; a line that names more sets
+// Excess.
 const (
 	maxDirs    = 16
 	maxEntered = 64
 )
 
-// moved marks the commands behind a change of directory, and notes where they may be.
+// moved marks the commands that follow a change of directory, with the directories in which they
+// may run.
 func (l *Line) moved() {
 	moved := false
 	var dirs []string
 	into, sure := "", l.Plain && l.beginsElsewhere()
-	place, located := "", l.Plain
+	dir, located := "", l.Plain
 	for i := range l.Commands {
 		c := &l.Commands[i]
 		c.Moved, c.Dirs, c.Into, c.Sure = moved, dirs, into, sure && moved && into != ""
-		c.Place, c.Located = place, located && (c.joined || !moved)
+		c.Dir, c.Located = dir, located && (c.joined || !moved)
 		if c.Parent >= 0 {
 			p := &l.Commands[c.Parent]
-			c.Place, c.Located = p.Place, p.Located && located
+			c.Dir, c.Located = p.Dir, p.Located && located
 			if len(p.Dirs) > len(dirs) {
 				c.Moved, c.Dirs = true, p.Dirs
 			}
 			if c.Moved && p.Into != c.Into {
-				c.Into = "" // an option of the parent moves it, or another command inside it
+				c.Into = "" // an option of the parent changes it, or another command inside it
 			}
 			c.Sure = c.Sure && p.Sure && c.Into != ""
 		} else {
@@ -53,7 +54,7 @@ func (l *Line) moved() {
 			moved = true
 			next := i + 1
 			located = located && c.Parent < 0 && c.joined && !c.Piped && next < len(l.Commands) && !l.Commands[next].Piped
-			place, located = c.goes(place, located)
+			dir, located = c.goes(dir, located)
 			dirs = l.entered(dirs, operand(c.Words[1:]))
 			continue
 		}
@@ -67,7 +68,7 @@ func (l *Line) moved() {
 	}
 }
 
-// enters is the absolute directory that "cd DIR" leads to, whatever CDPATH says, "" for any
+// enters returns the absolute directory that "cd DIR" changes to, whatever CDPATH is, "" for any
 // other change of directory.
 func (c *Command) enters() string {
 	if len(c.Words) != 2 || len(c.Redirects) > 0 || string(c.Words[0].Text) != "cd" {
@@ -79,8 +80,8 @@ func (c *Command) enters() string {
 	return ""
 }
 
-// goes is the directory that "cd DIR" leads to from another one.
-func (c *Command) goes(from string, known bool) (place string, sure bool) {
+// goes returns the directory that "cd DIR" changes to from another one.
+func (c *Command) goes(from string, known bool) (next string, sure bool) {
 	if !known || len(c.Words) != 2 || len(c.Redirects) > 0 || string(c.Words[0].Text) != "cd" {
 		return "", false
 	}
@@ -95,15 +96,14 @@ func (c *Command) goes(from string, known bool) (place string, sure bool) {
 	}
 }
 
-// beginsElsewhere reports a line that begins with "cd DIR &&": what is joined to it with &&
-// and | runs in DIR or not at all.
+// beginsElsewhere reports whether a line begins with "cd DIR &&": the commands that && and | join
+// to it run in DIR or not at all.
 func (l *Line) beginsElsewhere() bool {
 	return len(l.Commands) > 1 && l.Commands[0].joined && l.Commands[0].enters() != "" &&
 		l.Commands[1].joined && !l.Commands[1].Piped
 }
 
-// operand is the first word that is no option, "" if there is none that names a
-// directory.
+// operand returns the first word that is no option, "" if none names a directory.
 func operand(words []Word) string {
 	for i := range words {
 		text := words[i].Text
@@ -111,22 +111,20 @@ func operand(words []Word) string {
 		case string(text) == "--", len(text) > 1 && text[0] == '-':
 			continue
 		case string(text) == "-":
-			return "" // one that is noted already, or was before the line
+			return "" // already known, or the previous directory
 		}
 		return string(text)
 	}
 	return ""
 }
 
-// directoryOptions name the directory that a program works in, whichever it is;
-// programs with -C take one there too.
+// directoryOptions name the directory that a program works in; programs with -C take one there too.
 var (
 	directoryOptions = words{"--directory", "--chdir", "--cwd", "--work-tree", "--working-directory", "--working-dir"}
 	directoryLetters = words{"env", "git", "make", "gmake", "bmake", "ninja", "tar", "bsdtar", "gtar", "cargo", "go", "sudo", "doas", "pnpm"}
 )
 
-// directoryOption is the directory that the word at k says a program works in, "" if it
-// says none.
+// directoryOption returns the directory that the word at k sets for a program, "" if it sets none.
 func directoryOption(program string, words []Word, k int) string {
 	text := words[k].Text
 	if len(text) < 2 || text[0] != '-' {
@@ -144,8 +142,8 @@ func directoryOption(program string, words []Word, k int) string {
 	return ""
 }
 
-// entered adds what a change to a directory makes of those before it, in a slice of its
-// own: others share the one that is given.
+// entered adds a directory, alone and below each of those before it, in a new slice, since the
+// given one is shared.
 func (l *Line) entered(dirs []string, dir string) []string {
 	if dir == "" {
 		return dirs
@@ -170,20 +168,20 @@ func (l *Line) entered(dirs []string, dir string) []string {
 	return list
 }
 
-// At is a path of the command as it is written from where the line begins, if that is known.
+// At returns a path of the command relative to where the line begins, if that is known.
 func (c *Command) At(path []byte) (at []byte, known bool) {
 	switch {
-	case len(path) > 0 && (path[0] == '/' || path[0] == '~'), c.Located && c.Place == "":
+	case len(path) > 0 && (path[0] == '/' || path[0] == '~'), c.Located && c.Dir == "":
 		return path, true
 	case !c.Located:
 		return nil, false
 	}
-	return append(append([]byte(nil), strings.TrimSuffix(c.Place, "/")+"/"...), path...), true
+	return append(append([]byte(nil), strings.TrimSuffix(c.Dir, "/")+"/"...), path...), true
 }
 
-// Places calls yield with the text of a path as it is written and, if it is relative, with
-// what it is in each of the directories of the command, until yield returns false.
-func (c *Command) Places(path []byte, yield func(path []byte) bool) {
+// Candidates calls yield with a path as it is written and, if it is relative, with the path in each
+// of the directories of the command, until yield returns false.
+func (c *Command) Candidates(path []byte, yield func(path []byte) bool) {
 	if !yield(path) || len(path) == 0 || path[0] == '/' || path[0] == '~' {
 		return
 	}

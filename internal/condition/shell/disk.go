@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// What a command that reads whole directories finds there is known to who looks at the disk,
-// as long as nothing in the line moves files, and nobody follows links to directories.
+// A look at the disk can find the files that a command reads in complete directories, as long as
+// nothing in the line moves files and no links to directories are followed.
 
-// keeping are programs that move no files. Guards know the names of those that they write.
+// keeping are programs that move no files. Guards know the names of files that they write.
 var keeping = words{
 	"grep", "egrep", "fgrep", "rg", "find", "cd", "ls", "cat", "head", "tail", "wc", "sort", "uniq", "cut", "tr", "echo", "printf", "test", "[", "pwd", "true", "false",
 	"xargs", "timeout", "time", "bash", "sh", "nl", "tac", "stat", "du", "file", "diff", "cmp", "comm", "jq", "md5sum", "sha1sum", "sha256sum", "basename", "dirname",
 }
 
-// keepsFiles reports a plain line that moves no files, and makes no links.
+// keepsFiles reports whether a line is plain, moves no files and makes no links.
 func (l *Line) keepsFiles() bool {
 	if !l.Plain {
 		return false
@@ -35,7 +35,7 @@ func (l *Line) keepsFiles() bool {
 	return true
 }
 
-// onDisk reports a search or "git add" that reads files below directories, and follows no
+// onDisk reports whether a search or "git add" reads files below directories without following
 // links to others.
 func (s *sweeper) onDisk(name string) bool {
 	c := s.command
@@ -49,7 +49,7 @@ func (s *sweeper) onDisk(name string) bool {
 		return !s.followsLinks(name)
 	case "find":
 		return !s.has("-L", "-H", "-follow", "-execdir", "-okdir") && !slices.ContainsFunc(c.Words, func(w Word) bool {
-			return len(w.Text) > len("{}") && bytes.Contains(w.Text, []byte("{}")) // what lies beside a file
+			return len(w.Text) > len("{}") && bytes.Contains(w.Text, []byte("{}")) // a name next to a file
 		})
 	case "git":
 		return string(c.Words[1].Text) == "add" || string(c.Words[1].Text) == "stage"

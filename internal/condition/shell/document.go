@@ -2,36 +2,36 @@ package shell
 
 import "bytes"
 
-// Texts that a line gives to a command as its input, as they are written:
+// Here-documents, as they are written:
 //
 //	cat > notes.md <<'END'
 //	text
 //	END
 
-// documented are programs that take such a text for nothing but a text.
+// documented are programs to which a here-document is only data.
 var documented = words{"cat", "tee", "git"}
 
-// opensDocument reads << and what ends the text, in quotes so that nothing in it is
-// expanded. The text begins behind the line.
+// opensDocument parses << and its quoted delimiter; the quotes prevent expansion. The document
+// begins on the next line.
 func (r *strictReader) opensDocument() bool {
 	rest := skipBlanks(r.text[r.pos:])
 	if r.document != nil || r.piped || r.within || len(rest) == 0 || rest[0] != '\'' && rest[0] != '"' {
 		return false
 	}
-	end, behind, ok := bytes.Cut(rest[1:], rest[:1])
+	end, after, ok := bytes.Cut(rest[1:], rest[:1])
 	for i, c := range end {
 		ok = ok && (isLetter(c) || i > 0 && '0' <= c && c <= '9')
 	}
-	if !ok || len(end) == 0 || len(behind) > 0 && !ends(behind[0]) {
+	if !ok || len(end) == 0 || len(after) > 0 && !ends(after[0]) {
 		return false
 	}
 	r.document, r.reads = end, true
-	r.pos = len(r.text) - len(behind)
+	r.pos = len(r.text) - len(after)
 	return true
 }
 
-// skipDocument goes behind the text that begins here. No line before its end may be taken
-// for it, and there is nothing that is not shown, or that an interactive shell replaces.
+// skipDocument skips the document that begins here. No line before its end may be mistaken for the
+// end, and it must contain no invisible characters and none that an interactive shell replaces.
 func (r *strictReader) skipDocument() bool {
 	end := r.document
 	for r.pos < len(r.text) {
@@ -48,7 +48,7 @@ func (r *strictReader) skipDocument() bool {
 	return false
 }
 
-// writtenLine is shownLine for a text that is kept in a file: with tabs, and != in it.
+// writtenLine is shownLine for a text that is stored in a file: it may contain tabs and !=.
 func writtenLine(line []byte) bool {
 	if bytes.IndexByte(line, '\t') >= 0 || bytes.Contains(line, []byte("!=")) {
 		line = bytes.ReplaceAll(bytes.ReplaceAll(line, []byte("\t"), []byte(" ")), []byte("!="), []byte("  "))

@@ -2,38 +2,37 @@ package shell
 
 import "bytes"
 
-// Words that a shell expands are certain enough where all that they can become is known:
-// files below a directory that is written, and numbers.
+// Words that a shell expands are certain enough if everything that they can become is known: files
+// below a written directory, and numbers.
 //
 //	ls src/*.go       names that begin with src/, so that none is an option
 //	cat ~/notes.txt   one name below the home directory
 //	echo "exit: $?"   a number
 //
-// They are not [Word.Literal]: a rule that spells a word never means one of them, one that
-// permits any operands does.
+// They are not [Word.Literal]: a rule that spells a word never matches them, one that permits any
+// operand does.
 
-// spreading are programs that take any number of files, only read them, and find no other
-// meaning in an operand.
+// spreading are programs that take any number of files, only read them, and give an operand no
+// other meaning.
 var spreading = words{
 	"ls", "cat", "head", "tail", "wc", "nl", "tac", "stat", "du", "echo", "file", "od", "hexdump", "strings", "md5sum", "sha1sum", "sha256sum", "sha512sum",
 	"cksum", "basename", "dirname", "realpath", "readlink", "grep", "egrep", "fgrep", "rg",
 }
 
-// ShowsNames reports a program that says no more of the files that wildcards in its words
-// name than their names, sizes, dates or sums.
+// ShowsNames reports whether a program shows only names, sizes, dates or checksums of the files
+// that wildcards in its words match.
 func ShowsNames(program []byte) bool {
-	return spreading.has(string(program)) && quiet.has(string(program))
+	return spreading.has(string(program)) && metadataOnly.has(string(program))
 }
 
-// careless are those of them that no option makes do more than read the files they are
-// given: the name of a file may be taken for one.
+// careless are those whose options only read files: the name of a file may be taken for an option.
 var careless = words{"ls", "cat", "head", "tail", "wc", "nl", "tac", "stat", "du", "echo"}
 
-// searching are programs with options that say by a wildcard which files are searched.
+// searching are programs with options that select the searched files by a wildcard.
 var searching = words{"grep", "egrep", "fgrep"}
 
-// expands completes a word of the command under way in which the shell expands something.
-// It reports false if what becomes of it is not certain.
+// expands completes a word of the current command in which the shell expands something. It returns
+// false if the result is not certain.
 func (r *strictReader) expands(w *Word, raw []byte) bool {
 	l := r.line
 	if len(l.words) == r.words || l.words[r.words].Quoted || len(w.Text) == 0 {
@@ -52,7 +51,7 @@ func (r *strictReader) expands(w *Word, raw []byte) bool {
 			return false
 		}
 	}
-	if raw[0] == '-' { // files of such a name say no more than the wildcard does
+	if raw[0] == '-' { // files with such a name reveal no more than the wildcard
 		for _, option := range []string{"--include=", "--exclude=", "--exclude-dir="} {
 			if searching.has(program) && bytes.HasPrefix(raw, []byte(option)) && bytes.IndexByte(raw[len(option):], '=') < 0 {
 				w.Literal, w.Glob = true, false
@@ -61,7 +60,7 @@ func (r *strictReader) expands(w *Word, raw []byte) bool {
 		}
 		return false
 	}
-	if raw[0] == '*' || raw[0] == '?' { // for those that list, an option names what they show
+	if raw[0] == '*' || raw[0] == '?' { // for programs that list files, an option changes what they show
 		last := raw[len(raw)-1]
 		if !careless.has(program) || listing.has(program) && (last == '*' || last == '?') {
 			return false
@@ -70,8 +69,7 @@ func (r *strictReader) expands(w *Word, raw []byte) bool {
 	return bytes.IndexByte(raw, '=') < 0
 }
 
-// computes reports that a program does nothing with its operand number n but show or
-// compare it.
+// computes reports whether a program only shows or compares its operand number n.
 func computes(program string, n int) bool {
 	switch program {
 	case "echo", "test", "[":
@@ -80,16 +78,16 @@ func computes(program string, n int) bool {
 	return program == "printf" && n > 1
 }
 
-// parameter reads what stands behind a $ in a word: $?, the variables of loops, and for echo the variables that
-// everybody knows and what commands print. It returns the place behind it.
+// parameter reads a parameter after a $ in a word: $?, loop variables, and for echo well-known
+// variables and command substitutions. It returns the offset after it.
 func (r *strictReader) parameter(at int, quoted bool) (next int, ok bool) {
 	l, rest := r.line, r.text[at+1:]
 	if len(l.words) == r.words || len(rest) == 0 || r.from.index >= 0 && rest[0] == '(' {
 		return 0, false
 	}
 	program := string(l.words[r.words].Text)
-	if v, behind := r.variable(at); v != nil {
-		return behind, r.inserts(v, r.text[at:behind], quoted)
+	if v, after := r.variable(at); v != nil {
+		return after, r.inserts(v, r.text[at:after], quoted)
 	}
 	switch {
 	case rest[0] == '?':
@@ -118,13 +116,12 @@ func (r *strictReader) parameter(at int, quoted bool) (next int, ok bool) {
 	return next, true
 }
 
-// shownVariables say where somebody works, and with what; none holds a secret.
+// shownVariables describe the user's environment; none holds a secret.
 var shownVariables = words{
 	"HOME", "PWD", "OLDPWD", "USER", "LOGNAME", "SHELL", "PATH", "LANG", "TERM", "HOSTNAME", "GOPATH", "GOROOT", "JAVA_HOME", "VIRTUAL_ENV", "CI", "NODE_ENV", "TMPDIR",
 }
 
-// substituted reads the commands of which the words of the command that has just ended
-// hold what they print.
+// substituted reads the commands whose output the words of the previous command contain.
 func (r *strictReader) substituted(piped bool) bool {
 	texts := r.inner
 	r.inner = nil
@@ -143,19 +140,19 @@ func (r *strictReader) substituted(piped bool) bool {
 	return true
 }
 
-// harmlessVariables say how a program talks, and not what it does; with plain values they
-// may stand before a command.
+// harmlessVariables change how a program prints, not what it does; with plain values they may
+// precede a command.
 var harmlessVariables = words{
 	"CI", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "TERM", "TZ", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "RUST_BACKTRACE",
 	"GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS", "DO_NOT_TRACK",
 }
 
-// locales may be set to one whose characters are those that the line is read with: to a
-// shell in a locale of another charset, as GBK, the last byte of a letter and the backslash
-// behind it are one character, and the quote behind that is none.
+// locales may be set to a locale with the charset that the line is parsed with. In a locale of
+// another charset, such as GBK, the last byte of a letter and the backslash after it are one
+// character, and the next quote is then no quote.
 var locales = words{"LANG", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME"}
 
-// sameCharset reports a locale that has the charset of the line, or none beyond ASCII.
+// sameCharset reports whether a locale has the charset of the line, or none beyond ASCII.
 func sameCharset(locale []byte) bool {
 	_, charset, _ := bytes.Cut(locale, []byte("."))
 	switch string(charset) {
@@ -168,7 +165,7 @@ func sameCharset(locale []byte) bool {
 // pagers may be set to cat.
 var pagers = words{"PAGER", "GIT_PAGER", "MANPAGER", "GH_PAGER"}
 
-// harmlessAssignment reports NAME=VALUE that changes nothing but how a program talks.
+// harmlessAssignment reports whether NAME=VALUE only changes how a program prints.
 func harmlessAssignment(w Word) bool {
 	name, value, ok := bytes.Cut(w.Text, []byte("="))
 	if !ok || w.Quoted || !w.Literal || bytes.Contains(value, []byte("..")) {
@@ -182,8 +179,8 @@ func harmlessAssignment(w Word) bool {
 	return harmlessVariables.has(string(name)) || pagers.has(string(name)) && string(value) == "cat" || locales.has(string(name)) && sameCharset(value)
 }
 
-// remark reads a line that is a comment, or to some shells a command without a meaning: one
-// named #, which nobody has, with words of nothing but letters.
+// remark reads a line that is a comment. Some shells run it as a command named #, which does not
+// exist, so its words must consist of letters.
 func (r *strictReader) remark() bool {
 	if r.inCommand() || r.needs || r.within {
 		return false

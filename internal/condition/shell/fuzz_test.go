@@ -10,8 +10,8 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
-// commandsOf reads a line with the full parser as one kind of shell, commands in $(...)
-// behind the one whose word that is. ok is not set if it is more than simple commands.
+// commandsOf reads a line with the full parser as one kind of shell; commands in $(...) follow the
+// command with that word. ok is false if the line has more than simple commands.
 func commandsOf(line string, lang syntax.LangVariant) (all [][]string, ok bool) {
 	file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(line), "")
 	if err != nil {
@@ -35,7 +35,7 @@ func commandsOf(line string, lang syntax.LangVariant) (all [][]string, ok bool) 
 			}
 			for _, w := range c.Args {
 				text, literal := literalOf(line, w, &inside, loops)
-				if item, whole := loops[wholeVariable(w)]; whole && item.glob && words[0] != "printf" {
+				if item, complete := loops[singleVariable(w)]; complete && item.glob && words[0] != "printf" {
 					text = item.text
 				}
 				ok = ok && literal
@@ -75,7 +75,7 @@ func commandsOf(line string, lang syntax.LangVariant) (all [][]string, ok bool) 
 			if c.Stmt != nil {
 				rest, plain := commandsOf(line[c.Stmt.Pos().Offset():c.Stmt.End().Offset()], lang)
 				ok = ok && plain
-				if len(rest) > 0 { // the first command of a pipe that is timed
+				if len(rest) > 0 { // the first command of a timed pipe
 					words = append(words, rest[0]...)
 					all = append(all, words)
 					all = append(all, rest[1:]...)
@@ -105,8 +105,8 @@ type loopItem struct {
 	glob bool
 }
 
-// wholeVariable is the variable that a word consists of, in quotes.
-func wholeVariable(w *syntax.Word) string {
+// singleVariable returns the variable that is all of a quoted word.
+func singleVariable(w *syntax.Word) string {
 	if q, ok := w.Parts[0].(*syntax.DblQuoted); ok && len(w.Parts) == 1 && len(q.Parts) == 1 {
 		if p, ok := q.Parts[0].(*syntax.ParamExp); ok {
 			return p.Param.Value
@@ -115,9 +115,8 @@ func wholeVariable(w *syntax.Word) string {
 	return ""
 }
 
-// literalOf is a word without quotes, with the values of loops' variables that have no
-// wildcards. What else is expanded in it stays as it is written; inside gets the statements of
-// substitutions.
+// literalOf returns a word without quotes, with the values of loop variables that have no
+// wildcards. Other expansions stay as written; inside receives the statements of substitutions.
 func literalOf(line string, w *syntax.Word, inside *[]*syntax.Stmt, loops map[string]loopItem) (string, bool) {
 	var b strings.Builder
 	ok := true
@@ -160,7 +159,7 @@ func literalOf(line string, w *syntax.Word, inside *[]*syntax.Stmt, loops map[st
 	return b.String(), ok
 }
 
-// printedOf is what a substitution prints that is one cat of a text that is not expanded.
+// printedOf returns the output of a substitution that is one cat of a text without expansions.
 func printedOf(s *syntax.CmdSubst) (string, bool) {
 	if len(s.Stmts) != 1 || len(s.Stmts[0].Redirs) != 1 {
 		return "", false
@@ -177,8 +176,8 @@ func printedOf(s *syntax.CmdSubst) (string, bool) {
 	return "", false
 }
 
-// Proves E6, E7, E11, E19, E27. What is plain is read by a full parser as the same commands with
-// the same words, as Bash and as POSIX shell; and no text makes a reader fail.
+// Proves E6, E7, E11, E19, E27: a full parser reads a plain line as the same commands with the same
+// words, as Bash and as POSIX shell, and no text makes a parser fail.
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{
 		"git status && ls", "a | b; c & d\ne", "a 'b c' \"d\" e\\ f", "a >b 2>&1", "time a", "export A=b", "a $(b)", "bash -c 'a b'", "a @{u} b^ c~1", "a !",

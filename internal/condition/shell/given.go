@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// What find and xargs give to a command: names in place of words, and words behind those that
-// are written.
+// Arguments that find and xargs add to a command: names in place of words, and words after those
+// that are written.
 
-// listing are programs that say no more of files than quiet ones do, but take the names of
-// files from a file if an option says so, and show a line of it that names none.
+// listing are programs that reveal as little about files as metadataOnly ones, but take file names
+// from a file with some options, and print a line of it that names no file.
 var listing = words{"wc", "du", "file"}
 
-// onlyNames reports that no word that xargs gives to a command can be an option: they stand
-// behind "--", or are paths that find prints, with nothing but zeros between them.
+// onlyNames reports whether no word that xargs adds to a command can be an option: they follow
+// "--", or are paths printed by find and separated by zeros only.
 func (l *Line) onlyNames(i int) bool {
 	if l.Fills(i, nil) {
 		return false
@@ -39,7 +39,7 @@ func (l *Line) onlyNames(i int) bool {
 	if !find.has("-print0") || !xargs.has("-0", "--null") {
 		return false
 	}
-	for _, w := range from.Words { // what else prints, or begins elsewhere
+	for _, w := range from.Words { // prints something else, or begins elsewhere
 		for _, other := range []string{"-printf", "-fprint", "-ls", "-fls", "-exec", "-ok", "-files0"} {
 			if bytes.HasPrefix(w.Text, []byte(other)) {
 				return false
@@ -49,16 +49,16 @@ func (l *Line) onlyNames(i int) bool {
 	return true
 }
 
-// fed are programs that only read the files they are given: names behind their words that are
-// no options make them do nothing else.
+// fed are programs that only read the files they are given: additional operands never change what
+// they do.
 var fed = words{
 	"cat", "head", "tail", "wc", "nl", "grep", "egrep", "fgrep", "rg", "sed", "awk", "gawk", "mawk", "jq", "sort", "ls", "stat", "file", "du", "md5sum", "sha1sum", "sha256sum", "cut",
 }
 
-// Given returns the directories of whose files xargs gives the names to command i, nil where
-// that is not certain: what find or "git ls-files" prints, less what filters drop. They are
-// what the program gets only as far as xargs takes each name for one word, and none is an
-// option: a look at the disk has to say so.
+// Given returns the directories of the files whose names xargs gives to command i, nil if that is
+// not certain: the output of find or "git ls-files", less what filters drop. The program gets
+// exactly these names only if xargs takes each name for one word and none is an option; a look at
+// the disk has to check that.
 func (l *Line) Given(i int) (list []Sweep) {
 	c := &l.Commands[i]
 	x := c.Parent
@@ -73,7 +73,7 @@ func (l *Line) Given(i int) (list []Sweep) {
 	s := sweeper{command: from, yield: func(w *Sweep) bool {
 		w.Into, w.Sure = from.Into, from.Sure
 		if from.Located && from.Moved && !from.Sure {
-			w.Into, w.Sure = from.Place, true
+			w.Into, w.Sure = from.Dir, true
 		}
 		w.Given, w.Disk, w.Counts = true, l.keepsFiles(), listing.has(string(c.Words[0].Text))
 		list = append(list, *w)
@@ -91,7 +91,7 @@ func (l *Line) Given(i int) (list []Sweep) {
 	return list
 }
 
-// printer is the command of the line before another one.
+// printer returns the command whose output another one reads.
 func (l *Line) printer(i int) int {
 	for i--; l.Commands[i].Parent >= 0; {
 		i = l.Commands[i].Parent
@@ -99,7 +99,8 @@ func (l *Line) printer(i int) int {
 	return i
 }
 
-// passes reports an xargs that gives all that it reads to one program, as words behind its own.
+// passes reports whether xargs gives all of its input to one program, as words after the written
+// ones.
 func passes(words []Word) bool {
 	if len(words) == 0 || string(words[0].Text) != "xargs" {
 		return false
@@ -116,7 +117,7 @@ func passes(words []Word) bool {
 	return true
 }
 
-// drops reports a filter that passes lines on or does not.
+// drops reports whether a command is a filter that passes lines on or drops them.
 func (c *Command) drops() bool {
 	if len(c.Words) == 0 || len(c.Redirects) > 0 {
 		return false
@@ -140,8 +141,8 @@ func (c *Command) drops() bool {
 	return false
 }
 
-// printsNames reports a find that prints the paths it finds, and nothing else, from directories
-// that are written plainly.
+// printsNames reports whether find only prints the paths it finds, from directories that are
+// written plainly.
 func (s *sweeper) printsNames() bool {
 	words := s.command.Words[1:]
 	for i, w := range words {
@@ -160,7 +161,7 @@ func isFindTest(word []byte) bool {
 	return len(word) > 1 && word[0] == '-' && string(word) != "-not" && string(word) != "-print"
 }
 
-// listsIndex reports a "git ls-files" of files below the directory in which it works.
+// listsIndex reports whether a command is a "git ls-files" of files below its directory.
 func (s *sweeper) listsIndex() bool {
 	words := s.command.Words
 	if len(words) < 2 || string(words[0].Text) != "git" || string(words[1].Text) != "ls-files" {
@@ -176,8 +177,8 @@ func (s *sweeper) listsIndex() bool {
 	return true
 }
 
-// Fills reports that a command may get another text in place of one that is written in its
-// words: find writes the names of files where {} stands, xargs what it reads where its -I says.
+// Fills reports whether a command may get another text in place of one in its words: find replaces
+// {} by file names, xargs the string of its option -I by its input.
 func (l *Line) Fills(i int, text []byte) bool {
 	for ; l.Commands[i].Parent >= 0; i = l.Commands[i].Parent {
 		by := &l.Commands[l.Commands[i].Parent]

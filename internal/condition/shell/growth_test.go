@@ -7,8 +7,8 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
-// Proves E25, E13, E14: what is taken out of a line grows as the line does, however it is
-// nested, and more commands inside commands than are looked at are said to be.
+// Proves E25, E13, E14: the size of the result grows linearly with the line, however it is nested,
+// and a line with more nested commands than the limit sets Excess.
 func TestE25_Growth(t *testing.T) {
 	weigh := func(text string) (n int, excess bool) {
 		var l shell.Line

@@ -2,96 +2,96 @@ package shell
 
 import "bytes"
 
-// Line is a command line taken apart. It is reused with Read and belongs to one
-// goroutine; what it gave out before is not valid after the next Read.
+// Line is a parsed command line. Read reuses it; it belongs to one goroutine, and its results are
+// valid until the next Read.
 type Line struct {
 	// Commands are the simple commands in text order, each followed by the commands
 	// unwrapped from it.
 	Commands []Command
-	// Plain says that the line is a list of simple commands that every shell reads alike,
-	// of words that are literal or become operands, and that so are the commands unwrapped
-	// from them.
-	// Redirections to literal targets are plain; [Command.Redirects] has them.
+	// Plain reports whether the line is a list of simple commands that every shell reads in the
+	// same way, with words that are literal or become operands, and whether this also holds for the
+	// commands unwrapped from them. Redirections to literal targets are plain; [Command.Redirects]
+	// has them.
 	Plain bool
-	// Complete is not set if there may be commands that Commands does not have: the
-	// text could not be parsed, or it runs what it computes.
+	// Complete is false if Commands may lack commands: the text could not be parsed, or it runs
+	// computed text.
 	Complete bool
-	// Excess: commands inside commands, or files put into directories, are more than is
-	// looked at. Whoever suspects has to take the line for what he looks for.
+	// Excess is set if nested commands, or files put into directories, exceed the limits.
+	// Restrictive conditions then have to match the line.
 	Excess bool
 
 	words     []Word
 	redirects []Redirect
-	text      []byte    // of words whose quotes are removed
+	text      []byte    // words without their quotes
 	flat      []Command // commands that are being unwrapped
-	nested    int       // what was spent on commands inside commands: bytes and words
-	unrolled  int       // bytes of lists of loops
+	nested    int       // budget spent on nested commands: bytes and words
+	unrolled  int       // bytes of unrolled loop lists
 }
 
 // Command is one simple command.
 type Command struct {
 	Words     []Word // the first names the program; none: only assignments or redirections
 	Redirects []Redirect
-	// Parent is the index of the command that this one was unwrapped from, -1 if it
-	// stands in the line itself. Its words are the parent's from From to To (with
-	// what ends them), or are written inside the parent's word From.
+	// Parent is the index of the command that this one was unwrapped from, -1 if it is in the line
+	// itself. Its words are the parent's from From to To (with their terminator), or are in the
+	// parent's word From.
 	Parent, From, To int
-	// End is the index behind the last command unwrapped from this one.
+	// End is the index after the last command unwrapped from this one.
 	End int
-	// Plain: words of which it is certain what they become, no assignment that could change
-	// what runs, and its place in the line is plain.
+	// Plain: the results of all expansions are certain, no assignment could change what runs, and
+	// its position in the line is plain.
 	Plain bool
 	// Runs: an option of it runs code (E16).
 	Runs bool
-	// Open: more words follow that nobody can see here, as behind xargs.
+	// Open: unknown words follow, as after xargs.
 	Open bool
-	// Moved: a command before it changes the directory (E22), so that relative paths
-	// name other files than they seem to.
+	// Moved: an earlier command changes the directory (E22), so that relative paths may name other
+	// files.
 	Moved bool
-	// Dirs are directories, as they are written, from which the relative paths of the
-	// command may begin beside the one in which the line starts: those that commands before
-	// it change to (E22), and that options of it or of what runs it name.
+	// Dirs are directories, as written, in which relative paths of the command may begin, in
+	// addition to the one in which the line starts: those that earlier commands change to (E22),
+	// and those in options of the command or of its wrappers.
 	Dirs []string
-	// Into is the one directory, as it is written, that every change of directory before the
-	// command leads to; "" if there is none, if there are several, and if it is not absolute.
-	// Sure: the command works there if it runs at all. If not it may also work where the line
-	// begins: the change may have failed, or been made by another process.
+	// Into is the single directory, as written, that every earlier change of directory leads to; ""
+	// if there is none, several, or a relative one. Sure: the command works there if it runs at
+	// all. If Sure is false it may also work where the line begins, since the change may have
+	// failed or have been made by another process.
 	Into string
 	Sure bool
-	// Place is the directory, as it is written, in which the command works if it runs at all
-	// and the shell looks for directories where it is; "" where the line begins. Located says that this is
-	// known.
-	Place   string
+	// Dir is the directory, as written, in which the command works if it runs at all and the shell
+	// does not search for directories elsewhere; "" where the line begins. Located reports whether
+	// it is known.
+	Dir     string
 	Located bool
-	// Prints: words of it are texts that cat prints, "$(cat <<'END' ...)". They are literal;
-	// that cat runs as well, without options and files.
+	// Prints: some words are texts that cat prints, "$(cat <<'END' ...)". They are literal; that
+	// cat runs as well, without options and files.
 	Prints bool
-	// Piped: it reads what another one of a plain line prints.
+	// Piped: it reads the output of another command of a plain line.
 	Piped bool
-	// Fed: it reads a text that stands in the line itself.
+	// Fed: it reads a here-document of the line.
 	Fed bool
-	// Feeds: another command of the line takes words from its input, so that what this
-	// one prints may name files.
+	// Feeds: another command of the line takes words from its input, so that the output of this one
+	// may name files.
 	Feeds bool
 
-	script []byte // text that a shell reads from its input
-	braces []byte // a first word whose braces make it a command
-	// joined: nothing but && and | stands between it and the first command of the line, and
-	// both stand in the line itself.
+	script []byte // script that a shell reads from its input
+	braces []byte // a first word that braces expand to a command
+	// joined: only && and | are between it and the first command of the line, and both are in the
+	// line itself.
 	joined bool
 }
 
 // Word is one word of a command.
 type Word struct {
-	Text []byte // without quotes; of a word that is not Literal what can be seen
-	// Literal: nothing in it is expanded. In a plain line what is expanded becomes operands
-	// of a program that reads the files they name, or shows or compares them.
+	Text []byte // without quotes; the visible part of a word that is not Literal
+	// Literal: nothing in it is expanded. In a plain line expansions become operands of a program
+	// that reads the files they name, or prints or compares them.
 	Literal bool
-	// Quoted: some of it stood in quotes or behind a backslash.
+	// Quoted: part of it was in quotes or after a backslash.
 	Quoted bool
-	// Glob: it has wildcards that the shell expands. Braces: it has braces that it does.
+	// Glob: it has wildcards that the shell expands. Braces: it has braces that the shell expands.
 	Glob, Braces bool
-	// Home: the variable HOME stands before Text, which leaves it out as it does all variables.
+	// Home: the variable HOME precedes Text, which omits all variables.
 	Home bool
 }
 
@@ -101,12 +101,12 @@ type Redirect struct {
 	Write  bool // opened for writing; otherwise for reading
 }
 
-// Harmless reports a redirection to or from nowhere.
+// Harmless reports whether the file is a null device.
 func (r *Redirect) Harmless() bool {
 	return r.Target.Literal && string(r.Target.Text) == "/dev/null"
 }
 
-// Read takes a command line apart.
+// Read parses a command line.
 func (l *Line) Read(text []byte) {
 	l.Commands, l.words, l.redirects, l.text = l.Commands[:0], l.words[:0], l.redirects[:0], l.text[:0]
 	l.Plain, l.Complete, l.Excess, l.nested, l.unrolled = true, true, false, 0, 0
@@ -114,7 +114,7 @@ func (l *Line) Read(text []byte) {
 	l.finish()
 }
 
-// finish works out what the commands say about the line, and about each other.
+// finish derives the properties of the line, and those that commands have because of others.
 func (l *Line) finish() {
 	placed := 0
 	for i := range l.Commands {
@@ -132,18 +132,18 @@ func (l *Line) finish() {
 	l.fed()
 }
 
-// parent is what a text is unwrapped from.
+// parent is the origin of an unwrapped text.
 type parent struct{ index, from, to int }
 
-// maxDepth is how many wrappers are unwrapped from one another. What lies deeper is
-// cut into pieces.
+// maxDepth is the number of wrappers that are unwrapped from one another. Deeper texts are cut into
+// pieces.
 const maxDepth = 8
 
-// maxNested bounds what is looked at inside other commands, in bytes of texts and in words:
-// a line that nests more is suspect as it is.
+// maxNested bounds the nested commands that are parsed, in bytes of texts and in words. A line with
+// more sets Excess.
 const maxNested = 256 << 10
 
-// spend reports whether there is enough left to look at so much more.
+// spend takes n from the budget for nested commands and reports whether there was enough left.
 func (l *Line) spend(n int) bool {
 	if l.nested += n; l.nested > maxNested {
 		l.Plain, l.Complete, l.Excess = false, false, true
@@ -151,7 +151,7 @@ func (l *Line) spend(n int) bool {
 	return !l.Excess
 }
 
-// read adds the commands of a text that is a command line by itself.
+// read adds the commands of a text that is a command line of its own.
 func (l *Line) read(text []byte, from parent, depth int) {
 	first := len(l.Commands)
 	if depth > 0 && !l.spend(len(text)) {
@@ -177,8 +177,7 @@ func (l *Line) add(words []Word, redirects []Redirect, from parent, plain bool) 
 	return &l.Commands[len(l.Commands)-1]
 }
 
-// fed marks the commands of a line in which xargs, or its like, turns printed text into
-// words.
+// fed marks the commands of a line in which xargs, or a similar program, turns output into words.
 func (l *Line) fed() {
 	for i := range l.Commands {
 		if l.Commands[i].Open {
@@ -194,12 +193,12 @@ func (l *Line) fed() {
 	}
 }
 
-// MayBeOption reports a word that may become one that begins with a dash.
+// MayBeOption reports whether a word may expand to one that begins with a dash.
 func (w *Word) MayBeOption() bool {
 	return !w.Literal && len(w.Text) > 0 && bytes.IndexByte([]byte("*?$"), w.Text[0]) >= 0
 }
 
-// Program is the last component of the first word, nil if there is none.
+// Program returns the last component of the first word, nil if there is none.
 func (c *Command) Program() []byte {
 	if len(c.Words) == 0 {
 		return nil

@@ -2,29 +2,29 @@ package shell
 
 import "bytes"
 
-// A loop over words is the list in it once for each of them:
+// A loop over words is unrolled: its list is read once for each word.
 //
 //	for f in a.go b.go; do head -3 "$f"; done    head -3 a.go; head -3 b.go
 //	for f in src/*; do cat "$f"; done            echo src/*; cat src/*
 //
-// What wildcards name is shown by the list already. A command gets one name of them at a time;
-// a program for which it makes no difference is read as if it got them all.
+// The list already shows the names that wildcards match. A command gets one of these names at a
+// time; a program to which this makes no difference is read as if it got them all.
 
-// bound is a variable of a loop with its value.
+// bound is a loop variable with its value.
 type bound struct {
 	name  string
 	value Word
-	raw   []byte // of a value with wildcards, as it is written
+	raw   []byte // of a value with wildcards, as written
 }
 
 const (
 	maxItems    = 64       // words of one loop
-	maxLoops    = 2        // loops inside each other, and this one
-	maxUnrolled = 64 << 10 // bytes of lists, however often they are read, and of values in them
+	maxLoops    = 2        // nesting depth of loops
+	maxUnrolled = 64 << 10 // bytes of unrolled lists and of the values in them
 )
 
-// loopNames are variables that mean nothing to any shell or program: zsh, for one, has its
-// search path in "path".
+// loopNames are variables without a special meaning to any shell or program: zsh, for example, has
+// its search path in "path".
 var loopNames = words{
 	"file", "dir", "name", "item", "pkg", "module", "crate", "line", "test", "src", "entry", "branch", "commit", "sha", "num", "lang", "ext", "word", "target", "tool", "cmd",
 }
@@ -33,11 +33,11 @@ func loopName(name []byte) bool {
 	return len(name) == 1 && name[0] >= 'a' && name[0] <= 'z' || len(name) > 1 && loopNames.has(string(name))
 }
 
-// single are programs that, given one file by a path with a directory in front, only read it.
-// Those that are [spreading] do so with any path.
+// single are programs that only read one file that is given by a path with a directory in front.
+// Those in [spreading] do so with any path.
 var single = words{"sed", "awk", "gawk", "mawk", "jq", "sort", "diff", "cmp", "comm", "cut", "paste", "column", "fold", "rev", "base64"}
 
-// keyword reports a word of the grammar that stands here, and ends.
+// keyword reads a word of the grammar and reports whether it was there.
 func (r *strictReader) keyword(word string) bool {
 	rest, ok := bytes.CutPrefix(r.text[r.pos:], []byte(word))
 	return ok && !r.inCommand() && !r.prefixed && (len(rest) == 0 || ends(rest[0]))
@@ -79,7 +79,7 @@ func (r *strictReader) loop() bool {
 	body, first := r.pos, len(l.Commands)
 	for _, item := range items {
 		item.name = string(name)
-		if !item.value.Literal { // the names are shown
+		if !item.value.Literal { // the names are shown by the list
 			r.names(item)
 		}
 		inner := strictReader{
@@ -103,7 +103,7 @@ func (r *strictReader) loop() bool {
 	return true
 }
 
-// items reads the words of a loop up to what ends them.
+// items reads the words of a loop up to their end.
 func (r *strictReader) items() (list []bound, ok bool) {
 	for {
 		r.skip(" ")
@@ -123,7 +123,7 @@ func (r *strictReader) items() (list []bound, ok bool) {
 	}
 }
 
-// names adds the command that shows what the wildcards of an item name.
+// names adds the command that shows the names that the wildcards of an item match.
 func (r *strictReader) names(item bound) {
 	l := r.line
 	at := len(l.words)
@@ -131,7 +131,7 @@ func (r *strictReader) names(item bound) {
 	l.add(l.words[at:len(l.words):len(l.words)], nil, r.from, true)
 }
 
-// variable returns the variable of a loop that a $ stands before, and the place behind it.
+// variable returns the loop variable after a $, and the offset after it.
 func (r *strictReader) variable(at int) (v *bound, next int) {
 	rest := r.text[at+1:]
 	brace := len(rest) > 0 && rest[0] == '{'
@@ -148,7 +148,7 @@ func (r *strictReader) variable(at int) (v *bound, next int) {
 			return nil, 0
 		}
 		next += 2
-	} else if n < len(rest) && bytes.IndexByte([]byte("[:"), rest[n]) >= 0 { // zsh takes them along
+	} else if n < len(rest) && bytes.IndexByte([]byte("[:"), rest[n]) >= 0 { // zsh treats these as part of the expansion
 		return nil, 0
 	}
 	for i := len(r.vars) - 1; i >= 0; i-- {
@@ -159,8 +159,8 @@ func (r *strictReader) variable(at int) (v *bound, next int) {
 	return nil, 0
 }
 
-// inserts puts the value of a loop's variable into the word under way. What wildcards name is
-// only shown, by a program that shows its words.
+// inserts appends the value of a loop variable to the current word. The names that wildcards match
+// may only be printed, by a program that prints its words.
 func (r *strictReader) inserts(v *bound, text []byte, quoted bool) bool {
 	l := r.line
 	switch {
@@ -185,7 +185,7 @@ func plainText(text []byte) bool {
 	return len(text) > 0
 }
 
-// file reads a word that is one of the names that the wildcards of a loop stand for, in quotes.
+// file reads a quoted word that is one of the names matched by the wildcards of a loop.
 func (r *strictReader) file() (w Word, ok bool) {
 	l, rest := r.line, r.text[r.pos:]
 	if len(r.vars) == 0 || len(rest) < 4 || rest[0] != '"' || rest[1] != '$' || len(l.words) == r.words || l.words[r.words].Quoted {
@@ -208,7 +208,7 @@ func (r *strictReader) file() (w Word, ok bool) {
 	return w, true
 }
 
-// pattern reports wildcards, or a path below the home, and nothing else that is expanded.
+// pattern reports whether only wildcards, or a path below the home directory, are expanded.
 func pattern(raw []byte) bool {
 	for i, c := range raw {
 		if c != '*' && c != '?' && !plainBytes[c] && (c != '~' || i > 0) || c == '=' {
@@ -218,13 +218,13 @@ func pattern(raw []byte) bool {
 	return raw[0] != '-'
 }
 
-// inDirectory reports a path of which the first directory is written: none that it names is an
-// option.
+// inDirectory reports whether the first directory of a path is literal: then no name that it
+// matches is an option.
 func inDirectory(raw []byte) bool {
 	return raw[0] != '*' && raw[0] != '?' && bytes.IndexByte(raw, '/') > 0
 }
 
-// asksFile reports an operator of test that asks something about the file behind it.
+// asksFile reports whether a word is an operator of test on the file that follows.
 func asksFile(w Word) bool {
 	return w.Literal && !w.Quoted && len(w.Text) == 2 && w.Text[0] == '-' && bytes.IndexByte([]byte("efdsrwxLhnz"), w.Text[1]) >= 0
 }

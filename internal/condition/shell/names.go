@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// namesOnly reports a command of a plain line that shows no more of the files that its words
-// name than what they are called, how large and how old they are, and where links lead. What
-// another command reads as names is not shown: "ls .env | xargs cat".
+// namesOnly reports whether a command of a plain line shows only names, sizes, dates and link
+// targets of the files that its words name. Names that another command reads are not shown: "ls
+// .env | xargs cat".
 func (c *Command) namesOnly() bool {
 	if !c.Plain || c.Feeds || c.Open || len(c.Words) == 0 {
 		return false
@@ -23,12 +23,12 @@ func (c *Command) namesOnly() bool {
 	return false
 }
 
-// written reports a word that stands for one name, which may lie in a home.
+// written reports whether a word is a single name, possibly in a home directory.
 func (w *Word) written() bool {
 	return w.Literal || len(w.Text) > 0 && w.Text[0] == '~' && !w.Glob && !w.Braces && !w.Home
 }
 
-// findsNames reports a find that runs, deletes and writes nothing, and takes no names from a
+// findsNames reports whether a find runs, deletes and writes nothing, and takes no names from a
 // file.
 func (c *Command) findsNames() bool {
 	for _, w := range c.Words[1:] {
@@ -46,8 +46,8 @@ func (c *Command) findsNames() bool {
 	return true
 }
 
-// gitNames reports "git check-ignore" and "git ls-files" without options that take names or
-// patterns from files.
+// gitNames reports whether a command is "git check-ignore" or "git ls-files" without options that
+// take names or patterns from files.
 func (c *Command) gitNames() bool {
 	if len(c.Words) < 2 {
 		return false

@@ -8,15 +8,15 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// What the full parser is given: it recurses, and a text of openers only must not
-// cost a stack of gigabytes.
+// Limits of the full parser: it recurses, and a text of opening brackets must not cost gigabytes of
+// stack.
 const (
 	maxParsed  = 64 << 10
 	maxOpeners = 512
 )
 
-// parse adds the commands of a text that is more than a plain list. It reports false
-// if the text cannot be parsed; then it adds nothing.
+// parse adds the commands of a text that is more than a plain list. It returns false and adds
+// nothing if the text cannot be parsed.
 func (l *Line) parse(text []byte, from parent) (ok bool) {
 	if len(text) > maxParsed || bytes.ContainsAny(text, "\r\x00") || openers(text) > maxOpeners {
 		return false
@@ -35,14 +35,14 @@ func (l *Line) parse(text []byte, from parent) (ok bool) {
 		return false
 	}
 	w := walker{line: l, from: from}
-	syntax.Walk(file, w.visit)
+	syntax.Walk(file, w.node)
 	for _, c := range w.comments { // not every shell takes # for a comment (E23)
 		l.cut([]byte(c), from)
 	}
 	return true
 }
 
-// openers counts what can make the parser descend.
+// openers counts the tokens that can make the parser recurse.
 func openers(text []byte) int {
 	n := 0
 	for _, c := range text {
@@ -57,14 +57,14 @@ func openers(text []byte) int {
 	return n
 }
 
-// walker collects the simple commands of a syntax tree, wherever they stand.
+// walker collects the simple commands of a syntax tree.
 type walker struct {
 	line     *Line
 	from     parent
 	comments []string
 }
 
-func (w *walker) visit(n syntax.Node) bool {
+func (w *walker) node(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.Comment:
 		w.comments = append(w.comments, n.Text)
@@ -161,14 +161,14 @@ func (l *Line) redirect(r *syntax.Redirect) {
 	}
 }
 
-// word is what can be seen of a word: expansions count as nothing.
+// word returns the visible part of a word: expansions are omitted.
 func (l *Line) word(w *syntax.Word) Word {
 	out := Word{Literal: true}
 	out.Text = appendParts(nil, w.Parts, &out, false)
 	if len(out.Text) > 0 && out.Text[0] == '~' && !out.Quoted {
 		out.Literal = false
 	}
-	if string(out.Text) == "[" && len(w.Parts) == 1 { // the program, or a bracket that nothing closes
+	if string(out.Text) == "[" && len(w.Parts) == 1 { // the program, or an unclosed bracket
 		out.Glob, out.Literal = false, true
 	}
 	return out
@@ -212,7 +212,7 @@ func appendParts(dst []byte, parts []syntax.WordPart, w *Word, quoted bool) []by
 	return dst
 }
 
-// printedBy is the text that $(cat <<END ...) prints, nil of any other substitution.
+// printedBy returns the text that $(cat <<END ...) prints, nil for any other substitution.
 func printedBy(list []*syntax.Stmt) *syntax.Word {
 	if len(list) != 1 || len(list[0].Redirs) != 1 {
 		return nil
@@ -230,7 +230,7 @@ func appendLit(dst []byte, text string, w *Word, quoted bool) []byte {
 		c := text[i]
 		switch {
 		case c == '\\' && i+1 == len(text):
-			continue // some shells drop it
+			continue // dropped by some shells
 		case c == '\\':
 			i++
 			if text[i] == '\n' {
@@ -251,7 +251,7 @@ func appendLit(dst []byte, text string, w *Word, quoted bool) []byte {
 	return dst
 }
 
-// appendANSI decodes the inside of $'...'.
+// appendANSI decodes the content of $'...'.
 func appendANSI(dst []byte, text string) []byte {
 	for i := 0; i < len(text); i++ {
 		if text[i] != '\\' || i+1 == len(text) {

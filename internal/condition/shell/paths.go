@@ -2,13 +2,13 @@ package shell
 
 import "bytes"
 
-// Use says what a command does with a path.
+// Use describes what a command does with a path.
 type Use uint8
 
-// A path whose use is not known is both. Suspected marks the end of an option's word
-// that only is a path if a letter of the word is an option with a value: enough to
-// suspect it, too little to ask it of a rule that permits. Of a path that is Named no more is
-// shown than what it is called, and that it is there.
+// A path whose use is unknown is both Read and Written. Suspected marks the end of an option's word
+// that is a path only if a letter of the word is an option with a value: restrictive rules consider
+// it, permissive ones do not require it. Of a path that is Named only the name and its existence
+// are shown.
 const (
 	Reads Use = 1 << iota
 	Writes
@@ -16,7 +16,7 @@ const (
 	Named
 )
 
-// pathless are programs whose words are no paths.
+// pathless are programs whose words are not paths.
 var pathless = words{
 	"echo", "printf", "true", "false", ":", "kill", "pkill", "pgrep", "killall", "sleep", "seq", "date", "exit", "return", "whoami", "id", "hostname",
 	"uname", "uptime", "expr", "basename", "dirname", "alias", "unalias", "export", "unset", "yes", "tty", "nproc", "arch", "which", "type", "hash",
@@ -31,26 +31,26 @@ var readers = words{
 	"jq", "pwd", "cd", "pushd", "find", "fd", "fdfind", "source", ".", "md5", "shasum",
 }
 
-// scripted are programs whose first operand is a pattern or a script, unless an option
-// gives it.
+// scripted are programs whose first operand is a pattern or a script, unless an option gives it.
 var scripted = words{
 	"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "sed", "gsed", "awk", "gawk", "mawk", "nawk", "jq", "yq", "tr", "fd", "fdfind",
 }
 
-// givesFile are options of them whose value, in the next word, is a file and no script.
+// givesFile are options of scripted programs whose value, in the next word, is a file and no
+// script.
 var givesFile = words{"--exclude-from", "--ignore-file", "--path-to-ignore"}
 
 // copiers write their last operand and read the others.
 var copiers = words{"cp", "install", "rsync", "scp"}
 
-// Certain reports a program whose operands are paths and nothing else.
+// Certain reports whether the operands of a program are paths and nothing else.
 func Certain(program []byte) bool {
 	name := string(program)
 	return readers.has(name) && !scripted.has(name) || name == "tee" || name == "touch" || name == "mkdir" || name == "rm" || name == "rmdir"
 }
 
-// Paths calls yield for every word of the command that may name a file, and for the
-// targets of its redirections, until yield returns false. redirected tells them apart.
+// Paths calls yield for every word of the command that may name a file, and for the targets of its
+// redirections (redirected), until yield returns false.
 func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 	for i := range c.Redirects {
 		use := Reads
@@ -74,7 +74,7 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 	if pathless.has(name) && !c.Feeds || len(c.Words) == 0 {
 		for i := range c.Words {
 			if w := &c.Words[i]; c.Plain && w.Glob && !w.Literal && !yield(w, Reads, false) {
-				return // what the shell finds is shown
+				return // the shell's matches are shown
 			}
 		}
 		return
@@ -87,7 +87,7 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 		return
 	}
 	skip, script := scripted.has(name), false
-	says := spoken(name, c.Words)
+	texts := textOptionsOf(name, c.Words)
 	for i := range c.Words[1:] {
 		w := &c.Words[i+1]
 		text := w.Text
@@ -95,7 +95,7 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 		case len(text) == 0:
 			skip = false // grep '' FILE
 			continue
-		case says.value(c.Words, i+1), name == "find" && string(c.Words[i].Text) == "-perm", name == "gcloud" && bytes.HasPrefix(text, []byte("//")):
+		case texts.value(c.Words, i+1), name == "find" && string(c.Words[i].Text) == "-perm", name == "gcloud" && bytes.HasPrefix(text, []byte("//")):
 			continue
 		case text[0] == '-':
 			script = scripted.has(name) && givesScript(name, text)
@@ -131,10 +131,10 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 		if copiers.has(name) && i+2 < len(c.Words) {
 			one = Reads
 		}
-		if name == "git" && hiddenGlob(text) { // git expands it, quoted or not
+		if name == "git" && hiddenGlob(text) { // git expands it with or without quotes
 			w = &Word{Text: text, Quoted: w.Quoted, Glob: true}
 		}
-		if name == "jq" && !scriptPaths(name, w, yield) { // behind --arg NAME VALUE
+		if name == "jq" && !scriptPaths(name, w, yield) { // after --arg NAME VALUE
 			return
 		}
 		if !yield(w, one, false) {
@@ -154,7 +154,7 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 	}
 }
 
-// delimits reports an option whose value separates fields: the slash of "cut -d/" is no
+// delimits reports whether an option takes a field separator: the slash of "cut -d/" is no
 // directory.
 func delimits(program string, option []byte) bool {
 	if len(option) < 2 || option[0] != '-' || len(option) > 2 && len(bytes.Trim(option[2:], "/")) > 0 {
@@ -173,7 +173,8 @@ func delimits(program string, option []byte) bool {
 	return false
 }
 
-// writtenDir is the directory before the first wildcard of a word, none of a word without.
+// writtenDir returns the directory before the first wildcard of a word, none for a word without
+// wildcards.
 func (w *Word) writtenDir() []byte {
 	if !w.Glob || w.Literal {
 		return nil
@@ -181,8 +182,8 @@ func (w *Word) writtenDir() []byte {
 	return w.Text[:max(0, bytes.LastIndexByte(w.Text[:max(0, bytes.IndexAny(w.Text, "*?["))], '/'))]
 }
 
-// optionPaths yields what the word of an option may name: its value, and what is left of a
-// cluster of letters behind each of them.
+// optionPaths yields the paths that the word of an option may contain: its value, and the rest of a
+// cluster of letters after each of them.
 func optionPaths(w *Word, use Use, yield func(path *Word, use Use, redirected bool) bool) bool {
 	text := w.Text
 	if at := bytes.IndexByte(text, '='); at >= 0 && at+1 < len(text) {
@@ -202,11 +203,12 @@ func optionPaths(w *Word, use Use, yield func(path *Word, use Use, redirected bo
 	return true
 }
 
-// placers put files into a directory under the names that they have.
+// placers put files into a directory under their own names.
 var placers = words{"cp", "mv", "ln", "install", "rsync", "scp"}
 
-// Placed yields what a command writes if its last word, or any value of an option, is a
-// directory: "cp x/app.toml conf" writes conf/app.toml. It reports whether yield always did.
+// Placed yields the files that a command writes if its last word, or the value of an option, is a
+// directory: "cp x/app.toml conf" writes conf/app.toml. It reports whether yield always returned
+// true.
 func (c *Command) Placed(yield func(path *Word, use Use, redirected bool) bool) bool {
 	if !c.Puts() {
 		return true
@@ -227,13 +229,13 @@ func (c *Command) Placed(yield func(path *Word, use Use, redirected bool) bool) 
 	return true
 }
 
-// Puts reports a command that may put files into a directory under the names that they have.
+// Puts reports whether a command may put files into a directory under their own names.
 func (c *Command) Puts() bool {
 	return len(c.Words) > 2 && placers.has(string(familiar(c.Program())))
 }
 
-// directories are the words of a command that [Command.Puts] which may be directories: the
-// last one, and the values of options.
+// directories returns the words that may be directories of a command that [Command.Puts]: the last
+// one, and the values of options.
 func (c *Command) directories() []Word {
 	words := c.Words[1:]
 	dirs := []Word{words[len(words)-1]}
@@ -247,25 +249,25 @@ func (c *Command) directories() []Word {
 	return dirs
 }
 
-// maxPlaced bounds what the commands of a line can put into directories, in pairs of a word
-// and a directory: a line with more is suspect as it is.
+// maxPlaced bounds the files that the commands of a line can put into directories, as pairs of a
+// word and a directory. A line with more sets Excess.
 const maxPlaced = 64 << 10
 
-// hiddenGlob reports wildcards in a path of which a component begins with a dot.
+// hiddenGlob reports whether a path with wildcards has a component that begins with a dot.
 func hiddenGlob(text []byte) bool {
 	return bytes.ContainsAny(text, "*?[") && (len(text) > 1 && text[0] == '.' || bytes.Contains(text, []byte("/.")))
 }
 
-// part is a part of a word.
+// part returns a part of a word.
 func (w *Word) part(from, to int) *Word {
 	return &Word{Text: w.Text[from:to], Literal: w.Literal, Quoted: w.Quoted, Glob: w.Glob}
 }
 
-// uploaders send the file that a word names behind @ or <, wherever that stands in it.
+// uploaders send the file that a word names after @ or <, anywhere in the word.
 var uploaders = words{"curl", "http", "https", "xh", "httpie"}
 
-// attached yields files that a program finds inside a word: @FILE, NAME=@FILE;type=x,
-// NAME=<FILE,FILE, and what git has stored of a FILE, REVISION:FILE or :2:FILE.
+// attached yields files that a program finds in a word: @FILE, NAME=@FILE;type=x, NAME=<FILE,FILE,
+// and git's stored versions of a FILE, REVISION:FILE or :2:FILE.
 func attached(program string, w *Word, yield func(path *Word, use Use, redirected bool) bool) bool {
 	text := w.Text
 	from := func(at int) bool {
@@ -323,11 +325,11 @@ func attached(program string, w *Word, yield func(path *Word, use Use, redirecte
 	return true
 }
 
-// longestCluster is the number of letters of one word that are taken for options.
+// longestCluster is the number of letters of a word that are read as options.
 const longestCluster = 12
 
-// givesScript reports an option that gives the script or pattern, so that the first
-// operand is a file already: alone, in a cluster, or with its value.
+// givesScript reports whether an option gives the script or pattern, so that the first operand is
+// already a file: separately, in a cluster, or with its value.
 func givesScript(program string, word []byte) bool {
 	if bytes.HasPrefix(word, []byte("--")) {
 		option, _, _ := bytes.Cut(word[2:], []byte("="))

@@ -8,8 +8,8 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
-// Proves K0a, C19: which words of a command may name a file, beside those that are one by
-// themselves. A guard that misses one of them is passed by it.
+// Proves K0a, C19: Paths yields every word of a command that may name a file, also those in other
+// words. A guard that misses one can be bypassed.
 func TestPaths(t *testing.T) {
 	for _, c := range []struct{ line, file string }{
 		{"grep '' s/key", "s/key"},
@@ -46,8 +46,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// Proves that what people are told is no file: a guard that denies a commit because its
-// message says ".env" is one that is taken out.
+// Texts for people are no files: users remove a guard that denies a commit because its message
+// contains ".env".
 func TestTextsAreNoPaths(t *testing.T) {
 	for _, line := range []string{
 		"git commit -m s/key", "git commit -am s/key", "git commit -a -m x -m s/key", "git commit --amend --message=s/key", "git tag -a v1 -m s/key",
@@ -61,7 +61,7 @@ func TestTextsAreNoPaths(t *testing.T) {
 	}
 }
 
-// pathsOf lists what the commands of a line may name.
+// pathsOf returns the paths that the commands of a line may name.
 func pathsOf(line string) (list []string) {
 	var l shell.Line
 	l.Read([]byte(line))

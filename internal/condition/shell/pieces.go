@@ -5,9 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// cut adds the pieces of a text between everything that some shell takes for an
-// operator, quoted or not, with quotes and line continuations removed. It finds more
-// commands than there are.
+// cut adds the pieces of a text between everything that some shell takes for an operator, quoted or
+// not, with quotes and line continuations removed. It finds more commands than there are.
 func (l *Line) cut(text []byte, from parent) {
 	p := pieces{text: text, line: l, from: from, first: len(l.words), at: len(l.text)}
 	p.run()
@@ -19,8 +18,8 @@ type pieces struct {
 	pos    int
 	braces int
 	from   parent
-	first  int // word of the piece under way
-	at     int // where the word under way begins in line.text
+	first  int // first word of the current piece
+	at     int // start of the current word in line.text
 }
 
 func (p *pieces) run() {
@@ -51,7 +50,7 @@ func (p *pieces) run() {
 
 func (p *pieces) add(c byte) { p.line.text = append(p.line.text, c) }
 
-// word ends the word under way.
+// word ends the current word.
 func (p *pieces) word() {
 	l := p.line
 	if len(l.text) > p.at {
@@ -61,7 +60,7 @@ func (p *pieces) word() {
 	}
 }
 
-// end ends the piece under way.
+// end ends the current piece.
 func (p *pieces) end() {
 	p.word()
 	l := p.line
@@ -71,8 +70,8 @@ func (p *pieces) end() {
 	}
 }
 
-// isOperator reports a byte that separates commands outside quotes, or begins
-// something that is run.
+// isOperator reports whether a byte separates commands outside of quotes, or begins something that
+// is run.
 func isOperator(c byte) bool {
 	switch c {
 	case ';', '&', '|', '\n', '\r', '(', ')', '{', '}', '`', '<', '>', '#', '!', 0:
@@ -81,7 +80,7 @@ func isOperator(c byte) bool {
 	return false
 }
 
-// escaped reads what follows a backslash.
+// escaped reads the character after a backslash.
 func (p *pieces) escaped() {
 	if p.pos == len(p.text) {
 		return
@@ -93,8 +92,8 @@ func (p *pieces) escaped() {
 	}
 }
 
-// dollar reads what follows a dollar sign: a quoted text with escapes, or a
-// variable, which may be empty.
+// dollar reads the text after a dollar sign: a quoted text with escapes, or a variable, which may
+// be empty.
 func (p *pieces) dollar() {
 	rest := p.text[p.pos:]
 	if len(rest) > 0 && rest[0] == '\'' {
@@ -128,7 +127,7 @@ func (p *pieces) ansi() {
 // maxEscape is the length of the longest escape: a U and eight digits.
 const maxEscape = 9
 
-// ansiEscape decodes what follows a backslash inside $'...'.
+// ansiEscape decodes the escape after a backslash in $'...'.
 func ansiEscape(s string) (r rune, size int) {
 	most := 0
 	switch s[0] {

@@ -5,22 +5,21 @@ import (
 	"unicode/utf8"
 )
 
-// printed reads a text that is printed into "..." as it is written, and returns the place
-// behind it:
+// printed reads a text that is printed into "..." as written, and returns the offset after it:
 //
 //	$(cat <<'END'
 //	text
 //	END
 //	)
 //
-// It is taken only where old shells cannot find another end. Some of them look for the
-// closing parenthesis as if the text were commands: Bash before 4.0, which is the sh of
-// macOS, counts parentheses and skips what is quoted or a comment. A parenthesis of the
-// text therefore never closes more than one of the text opens, whatever is skipped; and
-// where something may be skipped, no parenthesis follows on the line, so that such a shell
-// finds this end or refuses the line.
+// It accepts only texts in which old shells cannot find another end. Some shells search for the
+// closing parenthesis as if the text were commands: Bash before 4.0, which is the sh of macOS,
+// counts parentheses and skips quoted text and comments. Therefore no closing parenthesis of the
+// text closes more than one that the text opens, whatever is skipped; and if something may be
+// skipped, no parenthesis follows on the line, so that such a shell finds this end or rejects the
+// line.
 func (r *strictReader) printed(at int) (next int, ok bool) {
-	if r.from.index >= 0 { // a shell in which the line may have given cat another meaning
+	if r.from.index >= 0 { // a shell in which the line may have redefined cat
 		return 0, false
 	}
 	opened, ok := bytes.CutPrefix(r.text[at:], []byte("$("))
@@ -56,7 +55,7 @@ func (r *strictReader) printed(at int) (next int, ok bool) {
 
 func skipBlanks(text []byte) []byte { return bytes.TrimLeft(text, " ") }
 
-// delimiter reads what ends a text, in quotes, and the rest of its line.
+// delimiter reads the quoted delimiter of a document and the rest of its line.
 func delimiter(text []byte) (end, rest []byte, ok bool) {
 	if len(text) == 0 || text[0] != '\'' && text[0] != '"' {
 		return nil, nil, false
@@ -69,27 +68,27 @@ func delimiter(text []byte) (end, rest []byte, ok bool) {
 	return end, rest, ok && line && len(end) > 0
 }
 
-// document reads the lines up to the one that is the delimiter. No line before may be taken
-// for it, no line is joined with the next one, and there is nothing that is not shown, or
-// that an interactive shell replaces.
+// document reads the lines up to the delimiter. No earlier line may be mistaken for it, no line is
+// joined with the next one, and the text has no invisible characters and none that an interactive
+// shell replaces.
 func document(from, end []byte) (text, rest []byte, ok bool) {
 	for rest = from; ; {
-		line, behind, ended := bytes.Cut(rest, []byte("\n"))
+		line, after, ended := bytes.Cut(rest, []byte("\n"))
 		if !ended {
 			return nil, nil, false
 		}
 		if bytes.Equal(line, end) {
-			return from[:len(from)-len(rest)], behind, true
+			return from[:len(from)-len(rest)], after, true
 		}
 		if bytes.HasPrefix(skipBlanks(line), end) || mixed(line, end) || bytes.HasSuffix(line, []byte(`\`)) || !shownLine(line) {
 			return nil, nil, false
 		}
-		rest = behind
+		rest = after
 	}
 }
 
-// mixed reports a line that begins as the delimiter does and goes on beyond ASCII: dash
-// loses the first byte of that.
+// mixed reports whether a line begins with the delimiter and continues beyond ASCII: dash loses the
+// first byte of that.
 func mixed(line, end []byte) bool {
 	n := 0
 	for n < len(line) && n < len(end) && line[n] == end[n] {
@@ -98,8 +97,8 @@ func mixed(line, end []byte) bool {
 	return n > 0 && n < len(line) && line[n] >= utf8.RuneSelf
 }
 
-// shownLine reports characters that are printed as themselves, and no ! but before a blank
-// or at the end.
+// shownLine reports whether all characters are printed as themselves, with ! only before a blank or
+// at the end.
 func shownLine(line []byte) bool {
 	for i := 0; i < len(line); {
 		switch c := line[i]; {
@@ -118,11 +117,10 @@ func shownLine(line []byte) bool {
 	return true
 }
 
-// counted reports that a reader who counts parentheses, and skips what he takes for quoted
-// or for a comment, does not come to an end within a text. Where something before an opening
-// parenthesis may make him skip it, nothing up to the closing one ends what he skips: he
-// counts both or none. skipped: there is something that he may skip, so that he may also go
-// beyond the text.
+// counted reports whether a parser that counts parentheses, and skips text that it takes for quoted
+// or for a comment, finds no end within a text. If it may skip an opening parenthesis, nothing up
+// to the closing one ends what it skips: it counts both or neither. skipped is set if it may skip
+// something, so that it may also go beyond the text.
 func counted(text []byte) (skipped, sure bool) {
 	if bytes.IndexByte(text, '(') < 0 && bytes.IndexByte(text, ')') < 0 {
 		return bytes.ContainsAny(text, "'\"`\\#$"), true
@@ -130,17 +128,17 @@ func counted(text []byte) (skipped, sure bool) {
 	if bytes.Contains(text, []byte("${")) || bytes.Contains(text, []byte("$[")) {
 		return true, false
 	}
-	depth, doubtful := 0, 0 // parentheses that are open; from which on they may be skipped
+	depth, skippable := 0, 0 // number of open parentheses, and from which of them on they may be skipped
 	comment := false
 	for i, c := range text {
 		switch c {
 		case '\'', '"', '`':
-			if doubtful > 0 {
+			if skippable > 0 {
 				return true, false
 			}
 			skipped = true
 		case '\n':
-			if doubtful > 0 && comment {
+			if skippable > 0 && comment {
 				return true, false
 			}
 		case '\\', '#':
@@ -149,22 +147,22 @@ func counted(text []byte) (skipped, sure bool) {
 			if i > 0 && text[i-1] == '\\' {
 				return true, false
 			}
-			if depth++; skipped && doubtful == 0 {
-				doubtful = depth
+			if depth++; skipped && skippable == 0 {
+				skippable = depth
 			}
 		case ')':
 			if depth--; depth < 0 {
 				return true, false
 			}
-			if depth < doubtful {
-				doubtful = 0
+			if depth < skippable {
+				skippable = 0
 			}
 		}
 	}
 	return skipped, depth == 0
 }
 
-// renames reports a command that may give cat another meaning for what follows.
+// renames reports whether a command may redefine cat for later ones.
 func renames(commands []Command) bool {
 	for i := range commands {
 		if words := commands[i].Words; len(words) > 0 && naming.has(string(Base(words[0].Text))) {

@@ -12,13 +12,13 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/property"
 )
 
-// printing is a command with a text that cat prints.
+// printing returns a command with a text that cat prints.
 func printing(text string) string {
 	return "git commit -m \"$(cat <<'EOF'\n" + text + "\nEOF\n)\""
 }
 
-// Proves E7, E11, E19. A text that cat prints between double quotes is a word, as it is
-// written, without its last line ends.
+// Proves E7, E11, E19: a text that cat prints between double quotes is a word, as written, without
+// its last line ends.
 func TestPrinted(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{printing("x"), "x"},
@@ -51,8 +51,8 @@ func TestPrinted(t *testing.T) {
 	}
 }
 
-// Proves E7, E11, E18, E21, E24. What is not exactly a text that every shell prints as it
-// is written is no word: the line is not plain.
+// Proves E7, E11, E18, E21, E24: a text is a word only if every shell prints it as written;
+// otherwise the line is not plain.
 func TestPrintedNearly(t *testing.T) {
 	const text = "git commit -m \"$(cat <<'EOF'\nx\nEOF\n)\""
 	for _, c := range []string{
@@ -100,8 +100,8 @@ func TestPrintedNearly(t *testing.T) {
 		strings.Replace(text, "\nEOF", "\nEOF)", 1),
 		strings.Replace(text, "\nEOF", "", 1),
 		strings.Replace(text, "\nEOF\n)", "\nEOF)", 1),
-		printing("EOF)\ny"), printing(" EOF"), printing("EOFX"), // that another reader takes for the end
-		printing("EO\u00e9"), printing("y\nE\u00e9"), // of which dash loses a byte
+		printing("EOF)\ny"), printing(" EOF"), printing("EOFX"), // a line that another parser takes for the end
+		printing("EO\u00e9"), printing("y\nE\u00e9"), // dash loses a byte of it
 		printing("y\\\nz"), printing("y\\"),
 		printing("a\tb"), printing("a\rb"), printing("a\x00b"), printing("a\x1bb"), printing("a\x7fb"), printing("a\u200bb"), printing("a\u202eb"), printing("a\xffb"),
 		printing("!!"), printing("a !x"), printing("a!\"b"),
@@ -119,8 +119,8 @@ func TestPrintedNearly(t *testing.T) {
 	}
 }
 
-// Proves E7, E14. The text is what a shell that is given it runs, also in a line that is not
-// plain; nothing is a text inside of such a shell.
+// Proves E7, E14: a shell that gets the text runs it, also in a line that is not plain; such a
+// shell's commands have no printed texts.
 func TestPrintedScript(t *testing.T) {
 	inner := "git commit -m \"$(cat <<'X'\ny\nX\n)\""
 	for _, c := range []struct{ line, want string }{
@@ -135,7 +135,7 @@ func TestPrintedScript(t *testing.T) {
 	}
 }
 
-// Proves E7, E11. The shell of this machine gives a program the words that are read here.
+// Proves E7, E11: the shell of this machine gives a program the words that are parsed here.
 func TestPrintedByAShell(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {
@@ -163,7 +163,7 @@ func TestPrintedByAShell(t *testing.T) {
 	}
 }
 
-// quotedToo holds the reader of quotes to the same.
+// quotedToo checks the reader of quotes in the same way.
 func quotedToo(t *testing.T, sh, text string) {
 	t.Helper()
 	for _, quoted := range []string{"'" + text + "'", `"` + text + `"`} {
@@ -179,9 +179,9 @@ func quotedToo(t *testing.T, sh, text string) {
 	}
 }
 
-// counter is how shells find the end of a substitution that do not parse it: Bash 3.2 and
-// others. It returns the place of the closing parenthesis, -1 if there is none. Some know
-// comments, some know what is quoted inside of quotes.
+// counter finds the end of a substitution as shells do that do not parse it: Bash 3.2 and others.
+// It returns the offset of the closing parenthesis, -1 if there is none. Some know comments, some
+// know nested quotes.
 type counter struct {
 	text             string
 	comments, nested bool
@@ -217,14 +217,13 @@ func (c counter) end(at int, closing byte) int {
 	return -1
 }
 
-// Proves E7, E11, I2. A shell that counts parentheses finds the end of a text where it is,
-// or none at all.
+// Proves E7, E11, I2: a shell that counts parentheses finds the real end of a text, or none at all.
 func TestPrintedCounted(t *testing.T) {
 	pieces := []string{"(", ")", "(", ")", "'", "\"", "`", "\\", "#", " #", "$(", "${", "}", "$[", "]", " ", "\n", "a", "(a)", "it's", "(#1)"}
 	property.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 9).Draw(t, "text"), "")
-		behind := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{" x", " ')'", " '('", ` "`, ` "'"`, ` "x)"`, ";ls"}), 0, 3).Draw(t, "behind"), "")
-		line := printing(text) + behind
+		suffix := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{" x", " ')'", " '('", ` "`, ` "'"`, ` "x)"`, ";ls"}), 0, 3).Draw(t, "behind"), "")
+		line := printing(text) + suffix
 		var l shell.Line
 		if l.Read([]byte(line)); !l.Plain {
 			return

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// shell finds the command line of sh -c.
+// shell adds the command line of sh -c.
 func (l *Line) shell(i, depth int) {
 	c := l.Commands[i]
 	line, input := false, false
@@ -55,11 +55,11 @@ func (l *Line) shell(i, depth int) {
 		}
 	}
 	if !line {
-		l.unclear(i) // it runs what it is given as input
+		l.unclear(i) // it runs its input
 	}
 }
 
-// find adds the commands of -exec and its like.
+// find adds the commands of -exec and similar options.
 func (l *Line) find(i, depth int) {
 	c := l.Commands[i]
 	for at := 1; at < len(c.Words); at++ {
@@ -81,7 +81,7 @@ func (l *Line) find(i, depth int) {
 			for j := index; j < len(l.Commands); j++ {
 				words := l.Commands[j].Words
 				if shells.has(string(bytes.ToLower(l.Commands[j].Program()))) && holdsFileName(words) || slices.ContainsFunc(words, partlyFileName) {
-					l.unclear(j) // the name of a file becomes a part of a command line, or letters of an option
+					l.unclear(j) // the name of a file becomes part of a command line, or letters of an option
 				}
 			}
 			at = end
@@ -89,7 +89,7 @@ func (l *Line) find(i, depth int) {
 	}
 }
 
-// holdsFileName reports words in which find writes the names of files.
+// holdsFileName reports whether find replaces a part of some words by file names.
 func holdsFileName(words []Word) bool {
 	for _, w := range words {
 		if bytes.Contains(w.Text, []byte("{}")) {
@@ -99,12 +99,12 @@ func holdsFileName(words []Word) bool {
 	return false
 }
 
-// partlyFileName reports an option in which find writes the name of a file.
+// partlyFileName reports whether find replaces a part of an option by a file name.
 func partlyFileName(w Word) bool {
 	return len(w.Text) > 0 && w.Text[0] == '-' && bytes.Contains(w.Text, []byte("{}"))
 }
 
-// git finds the programs that git's own options name.
+// git adds the programs in git's own options.
 func (l *Line) git(i, depth int) {
 	c := l.Commands[i]
 	for at := 1; at < len(c.Words); at++ {
@@ -128,8 +128,8 @@ func (l *Line) git(i, depth int) {
 	}
 }
 
-// subcommand finds what git runs for one of its subcommands: the values of options, and
-// the words behind "bisect run" and "submodule foreach".
+// subcommand adds the commands that git runs for one of its subcommands: values of options, and the
+// words after "bisect run" and "submodule foreach".
 func (l *Line) subcommand(i, at, depth int) {
 	words := l.Commands[i].Words
 	name := "git-" + string(words[at].Text)
@@ -149,7 +149,7 @@ func (l *Line) subcommand(i, at, depth int) {
 	}
 }
 
-// input reports a command that reads what another one prints, or a file.
+// input reports whether a command reads the output of another one, or a file.
 func (l *Line) input(i int) bool {
 	for ; i >= 0; i = l.Commands[i].Parent {
 		if l.Commands[i].stdin() {
@@ -159,8 +159,7 @@ func (l *Line) input(i int) bool {
 	return false
 }
 
-// interpreter marks code in another language, which nobody can judge here: in an option,
-// or in the input.
+// interpreter marks code in another language, which is not analysed: in an option, or in the input.
 func (l *Line) interpreter(i int, flags string) {
 	words := l.Commands[i].Words[1:]
 	for k, w := range words {
@@ -202,8 +201,8 @@ func (l *Line) loosely(i, depth int) {
 	l.unclear(i)
 }
 
-// flags looks for options that run code, behind the word that names the program, and
-// reads their values as command lines.
+// flags searches for options that run code after the word that names the program, and reads their
+// values as command lines.
 func (l *Line) flags(i, from int, name string, depth int) {
 	list := codeFlagsOf(name)
 	if list == "" {
@@ -241,14 +240,14 @@ func (l *Line) flags(i, from int, name string, depth int) {
 	}
 }
 
-// isOption reports a word that an option of [codeFlagsOf] may stand for.
+// isOption reports whether a word may be an option of [codeFlagsOf].
 func isOption(word []byte) bool {
 	return len(word) > 0 && (word[0] == '-' || word[0] == '+' || bytes.IndexByte(word, '=') > 0)
 }
 
 var archivers = words{"tar", "bsdtar", "gtar"}
 
-// bundle reports letters of tar without a dash among which is one that names a program.
+// bundle reports whether tar's letters without a dash contain one that names a program.
 func bundle(word []byte) bool {
 	return len(word) > 0 && word[0] != '-' && bytes.IndexAny(word, "IF") > 0 && !bytes.ContainsAny(word, "/._")
 }

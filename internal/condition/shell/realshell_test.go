@@ -14,16 +14,17 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
-// programs are commands of generated lines; each writes down the words it was given.
+// programs are commands of generated lines; each writes down its words.
 var programs = []string{"ls", "cat", "grep", "head", "wc", "tee", "frob"}
 
-// A record is one write, so that commands of a pipe do not write into each other's.
+// A record is one write, so that commands of a pipe do not interleave.
 const recorder = `#!/bin/sh
 record=$(printf '[%s]' "${0##*/}" "$@")
 printf '%s\n' "$record" >> "$RECORD"
 `
 
-// workplace makes a directory with files that wildcards can name, a home, and the programs.
+// workplace makes a directory with files that wildcards can match, a home directory, and the
+// programs.
 func workplace(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -47,7 +48,7 @@ func workplace(t *testing.T) (dir string) {
 	return dir
 }
 
-// ran is what a shell starts for a line: each command with its words in brackets, sorted.
+// ran returns what a shell starts for a line: each command with its words in brackets, sorted.
 func ran(t *testing.T, dir, program, line string) []string {
 	t.Helper()
 	record := filepath.Join(dir, "record")
@@ -58,7 +59,7 @@ func ran(t *testing.T, dir, program, line string) []string {
 	cmd.Dir = filepath.Join(dir, "work")
 	cmd.Env = []string{"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "RECORD=" + record, "ZDOTDIR=" + dir}
 	cmd.Stdin = strings.NewReader("")
-	_ = cmd.Run() // what failed ran nothing
+	_ = cmd.Run() // a failed command ran nothing
 	text, err := os.ReadFile(record)
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +69,7 @@ func ran(t *testing.T, dir, program, line string) []string {
 	return list
 }
 
-// read is the same for what the package says of a plain line.
+// read returns the same for the commands of a plain line.
 func read(t *testing.T, dir string, l *shell.Line) []string {
 	t.Helper()
 	var list []string
@@ -120,8 +121,8 @@ var linePieces = []string{
 	"=", "@{u}", "[a]", "[", "]", "$", "$x", "^", "%", "\t", "é", "if", "then", "fi", "time ", "do", "x()", ",", ":", "!=",
 }
 
-// Proves E1, E6, E7, E11, E19. What is plain is run by real shells as the package reads it: the
-// same programs with the same words, whatever is expanded in them.
+// Proves E1, E6, E7, E11, E19: real shells run a plain line as the package parses it: the same
+// programs with the same words after expansion.
 func TestRealShells(t *testing.T) {
 	dir := workplace(t)
 	var shells []string
@@ -169,7 +170,7 @@ func TestRealShells(t *testing.T) {
 		for _, path := range shells {
 			got := ran(t, dir, path, line)
 			got = slices.DeleteFunc(got, func(s string) bool { return s == "" })
-			// A command behind && or set -e may not run: nothing else does.
+			// A command after && or set -e may not run; no other commands may be missing.
 			for _, one := range got {
 				if !slices.Contains(want, one) {
 					t.Errorf("%s: %q runs %s, read as %v", filepath.Base(path), line, one, want)
@@ -191,8 +192,8 @@ var loopPieces = []string{
 	"$f", "\"$f\"", "\"$f\"", "\"${f}\"", "${f}", "\"x $f\"", "$f/x", "a", "'b c'", "--", "; ", "\n", " | ", " && ", "> /dev/null", "for g in 1 2; do cat $g \"$f\"; done", "f", "$fx", "\"$f.go\"", "$g", "done", "do",
 }
 
-// What a loop runs, real shells run: the same programs, each with some of the words that the
-// package reads, in their order.
+// Real shells run the same programs for a loop, each with some of the words that the package reads,
+// in order.
 func TestLoopsInRealShells(t *testing.T) {
 	dir := workplace(t)
 	for _, name := range []string{"work/src/-x.go", "work/src/a -n b.go"} {
@@ -255,7 +256,7 @@ func TestLoopsInRealShells(t *testing.T) {
 	}
 }
 
-// someOf reports a command whose words are some of those of another, in their order.
+// someOf reports whether the words of a command are a subsequence of those of another one.
 func someOf(one, of string) bool {
 	have, all := strings.Split(one, "]["), strings.Split(of, "][")
 	if have[0] != all[0] && strings.TrimSuffix(have[0], "]") != strings.TrimSuffix(all[0], "]") {

@@ -2,10 +2,9 @@ package shell
 
 import "bytes"
 
-// runnerWords lists, for programs that run a part of their words, whatever their options,
-// the words behind which they do, [anywhere] for all places; "" for other programs. What
-// they run is only suspected; whether they may run at all is a matter of rules that name
-// them.
+// runnerWords returns, for programs that run a part of their words whatever their options, the
+// words after which they do, or [anywhere]; "" for other programs. What they run is only suspected;
+// rules that name these programs decide whether they may run.
 func runnerWords(program string) string {
 	switch program {
 	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose":
@@ -33,30 +32,30 @@ func runnerWords(program string) string {
 	return ""
 }
 
-// anywhere stands for every place behind the program's name.
+// anywhere means every position after the program's name.
 const anywhere = "*"
 
-// RunsBehind reports that the program may run the words behind one of its words.
-func RunsBehind(program, word []byte) bool {
+// RunsAfter reports whether the program may run the words that follow one of its words.
+func RunsAfter(program, word []byte) bool {
 	return listed(runnerWords(string(familiar(Base(program)))), string(word))
 }
 
 // runner reads the words of a runner that can only be command lines: those with blanks.
-func (l *Line) runner(i int, behind string, depth int) {
+func (l *Line) runner(i int, after string, depth int) {
 	c := l.Commands[i]
-	running := behind == anywhere
+	running := after == anywhere
 	for at := 1; at < len(c.Words); at++ {
 		text := c.Words[at].Text
 		if running && bytes.ContainsAny(text, " \t\n;&|<>") {
 			l.Commands[i].Runs = true
 			l.suspect(i, at, text)
 		}
-		running = running || listed(behind, string(text))
+		running = running || listed(after, string(text))
 	}
 }
 
-// suspect reads a text at one word of a command as what the command may run. The line
-// stays as plain as it was: who permits has to ask for [Command.Runs].
+// suspect reads a text at one word of a command as a command line that may run. The line stays
+// plain: a permissive rule has to check [Command.Runs].
 func (l *Line) suspect(i, at int, text []byte) {
 	plain, before := l.Commands[i].Plain, len(l.Commands)
 	l.cut(text, parent{i, at, at + 1})
@@ -65,11 +64,11 @@ func (l *Line) suspect(i, at int, text []byte) {
 	}
 }
 
-// gnu are programs that have a g before their names where others have the name.
+// gnu are programs that have a prefix g on systems where another program has the name.
 var gnu = words{"env", "timeout", "nice", "nohup", "stdbuf", "xargs", "find", "sort", "split", "time"}
 
-// familiar is the name under which the tables know a program: in lower case, without
-// .exe, and without the version or the g that some systems write.
+// familiar returns the name of a program in the tables: in lower case, without .exe, and without
+// the version or the prefix g that some systems add.
 func familiar(program []byte) []byte {
 	if hasUpper(program) {
 		program = bytes.ToLower(program)
@@ -91,7 +90,7 @@ func familiar(program []byte) []byte {
 
 var exe = []byte(".exe")
 
-// oddName reports a name that may be known without its end, or its beginning.
+// oddName reports whether a name may be known without its suffix or prefix.
 func oddName(name []byte) bool {
 	if len(name) < 2 {
 		return false

@@ -5,9 +5,9 @@ import (
 	"iter"
 )
 
-// Computes reports a script of sed, awk or jq that turns text into text and does nothing
-// else: it runs nothing, opens no file beside those that the command names, and reads no
-// environment. Many other scripts do nothing else either.
+// Computes reports whether a script of sed, awk or jq only turns text into text: it runs nothing,
+// opens no files other than those that the command names, and does not read the environment. It may
+// return false for such scripts.
 func Computes(program, script []byte) bool {
 	for _, c := range script {
 		if c < ' ' && c != '\n' && c != '\t' || c >= 0x7f {
@@ -35,8 +35,8 @@ func containsAny(text []byte, parts ...string) bool {
 	return false
 }
 
-// awkComputes looks for the letters of what would do more, wherever they stand: awk cannot
-// put a name together. ">" is a comparison before the first brace and a file behind it.
+// awkComputes searches for the letters of everything that would do more: awk cannot build names at
+// run time. ">" is a comparison before the first brace and a redirection after it.
 func awkComputes(script []byte) bool {
 	if len(script) == 0 || script[0] == '-' || containsAny(script, "system", "getline", "ENVIRON", "ARGV", "ARGC", "ARGIND", "SYMTAB", "PROCINFO", "@", "\\\n", "close", "fflush", "inet", "extension") {
 		return false
@@ -65,11 +65,11 @@ func awkComputes(script []byte) bool {
 	return !bytes.Contains(script, []byte("|||"))
 }
 
-// sedScript reads a script of sed. What is left is the script behind what was read.
+// sedScript parses a script of sed. left is the unread part.
 type sedScript struct{ left []byte }
 
-// commands reads commands up to the end of the script: those that print, delete, move on
-// and replace, for lines and ranges of lines.
+// commands reads commands up to the end of the script: those that print, delete, continue and
+// replace, for lines and ranges of lines.
 func (s *sedScript) commands() bool {
 	for {
 		s.left = bytes.TrimLeft(s.left, " ;\n")
@@ -129,8 +129,8 @@ func (s *sedScript) number() bool {
 	return n > 0
 }
 
-// address reads the number of a line, $ or /pattern/. It reports false, and reads nothing, if
-// there is none.
+// address reads the number of a line, $ or /pattern/. It returns false and reads nothing if there
+// is none.
 func (s *sedScript) address() bool {
 	switch {
 	case s.number():
@@ -150,8 +150,8 @@ func (s *sedScript) address() bool {
 	return true
 }
 
-// until reads up to a delimiter that no backslash quotes. A delimiter in brackets ends the
-// pattern for some and not for others: it is not taken.
+// until reads up to a delimiter without a backslash. Implementations disagree on whether a
+// delimiter in brackets ends the pattern, so it is rejected.
 func (s *sedScript) until(end byte) bool {
 	for i := 0; i < len(s.left); i++ {
 		switch s.left[i] {
@@ -173,8 +173,8 @@ func (s *sedScript) until(end byte) bool {
 	return false
 }
 
-// bracketed returns the place of the ] that ends brackets, -1 if there is none or if there is
-// something in them that not everybody reads alike.
+// bracketed returns the offset of the ] that ends brackets, -1 if there is none or if
+// implementations read the content differently.
 func bracketed(text []byte, at int, end byte) int {
 	for first := true; at < len(text); at++ {
 		switch c := text[at]; {
@@ -196,8 +196,8 @@ func bracketed(text []byte, at int, end byte) int {
 	return -1
 }
 
-// replaces reads the rest of s/pattern/text/ with flags that only say which, and whether it
-// is printed.
+// replaces reads the rest of s/pattern/text/ with flags that only select matches, or print the
+// result.
 func (s *sedScript) replaces() bool {
 	if len(s.left) == 0 || bytes.IndexByte([]byte("/|,#:@%_"), s.left[0]) < 0 {
 		return false
@@ -211,9 +211,8 @@ func (s *sedScript) replaces() bool {
 	return true
 }
 
-// scriptPaths yields the files that the script of sed, awk or jq names: behind the commands
-// r and w, and in double quotes, where jq adds an extension. It suspects more than there
-// are.
+// scriptPaths yields the files that the script of sed, awk or jq may name: after the commands r and
+// w, and in double quotes, where jq adds an extension. Some of them may be no files.
 func scriptPaths(program string, w *Word, yield func(path *Word, use Use, redirected bool) bool) bool {
 	switch program {
 	case "sed", "gsed":
@@ -226,7 +225,7 @@ func scriptPaths(program string, w *Word, yield func(path *Word, use Use, redire
 			name = bytes.TrimSpace(name)
 			word, _, blank := bytes.Cut(name, []byte(" "))
 			if seen++; !blank || seen > maxNames {
-				name = nil // nothing but the word
+				name = nil // only the word itself
 			}
 			for _, text := range [][]byte{word, bytes.TrimRight(word, ";}"), name, bytes.TrimRight(name, " ;}")} {
 				if len(text) > 0 && !yield(&Word{Text: text, Literal: w.Literal, Quoted: true}, Reads|Writes, false) {
@@ -247,7 +246,7 @@ func scriptPaths(program string, w *Word, yield func(path *Word, use Use, redire
 	return true
 }
 
-// odd are every second element, beginning with the second one.
+// odd returns every second element, beginning with the second one.
 func odd(parts [][]byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for i := 1; i < len(parts); i += 2 {
@@ -259,6 +258,6 @@ func odd(parts [][]byte) iter.Seq[[]byte] {
 }
 
 const (
-	maxName  = 4096 // bytes beyond which a text names no file
-	maxNames = 256  // names with blanks that one script is asked for
+	maxName  = 4096 // bytes; a longer text names no file
+	maxNames = 256  // names with blanks that are checked in one script
 )

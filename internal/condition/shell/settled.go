@@ -1,7 +1,7 @@
 package shell
 
-// settled are programs that do the same in whatever directory they are started: they read no
-// settings there, and run nothing that lies there. git, cargo, npm and their like are none.
+// settled are programs that do the same in every directory: they read no settings there, and run
+// nothing from there. git, cargo, npm and similar programs are not settled.
 var settled = words{
 	"cd", "pwd", "ls", "cat", "head", "tail", "wc", "nl", "stat", "du", "df", "cmp", "comm", "cut", "paste", "tr", "column", "tac", "rev", "fold", "hexdump", "basename",
 	"dirname", "realpath", "readlink", "strings", "od", "md5sum", "sha1sum", "sha256sum", "sha512sum", "base64", "uniq", "xxd", "file", "diff", "grep", "egrep", "fgrep", "rg",
@@ -9,7 +9,7 @@ var settled = words{
 	"xargs", "timeout", "time", "nice", "bash", "sh", "tee", "mkdir", "touch", "kill", "exit", "set",
 }
 
-// Settled reports that no command behind command i obeys settings of the directory in which it
+// Settled reports whether no command after command i obeys settings of the directory in which it
 // works.
 func (l *Line) Settled(i int) bool {
 	for k := i + 1; k < len(l.Commands); k++ {

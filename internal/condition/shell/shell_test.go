@@ -8,8 +8,8 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
-// show writes what is known about a line: "plain:" or "odd:", and the commands, each
-// indented by ">" for what it is unwrapped from, with redirections behind them.
+// show formats the properties of a line: "plain:" or "odd:", and the commands, indented by ">" for
+// each level of unwrapping, followed by their redirections.
 func show(line string) string {
 	var l shell.Line
 	l.Read([]byte(line))
@@ -51,8 +51,8 @@ func show(line string) string {
 	return b.String()
 }
 
-// Proves E16. Words that a builtin evaluates once more, and words that another program
-// puts together, are no plain commands.
+// Proves E16: words that a builtin evaluates again, and words that another program combines, are no
+// plain commands.
 func TestEvaluated(t *testing.T) {
 	for _, c := range []struct {
 		line string
@@ -79,9 +79,8 @@ func TestEvaluated(t *testing.T) {
 	}
 }
 
-// Proves E1, E2, E3, E4, E5, E6, E7, E8, E9, E10, E11, E12, E13, E14, E15, E16, E18,
-// E19, E20, E21, E22, E23, E27. Every command of a line is found, and a line is plain
-// only if that is certain.
+// Proves E1, E2, E3, E4, E5, E6, E7, E8, E9, E10, E11, E12, E13, E14, E15, E16, E18, E19, E20, E21,
+// E22, E23, E27: every command of a line is found, and a line is plain only if that is certain.
 func TestRead(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"git status", "plain: git status"},
@@ -203,8 +202,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Proves E25, E27. What is nested too deeply, too long or in nobody's syntax is not
-// plain, and its commands are still found.
+// Proves E25, E27: a text that is nested too deeply, too long or not parsable is not plain, and its
+// commands are still found.
 func TestBombs(t *testing.T) {
 	nested := "rm x"
 	for range 12 {
@@ -251,8 +250,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// What a reader of plain text does to one value, it does without allocating once it
-// has its memory.
+// Evaluating a value does not allocate once the line has its memory.
 func TestNoAllocations(t *testing.T) {
 	var l shell.Line
 	for _, line := range []string{"go test -run X ./internal/condition/match", "git log --oneline | grep 'a b' 2>/dev/null"} {

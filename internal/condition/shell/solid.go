@@ -2,16 +2,16 @@ package shell
 
 import "bytes"
 
-// linkless are programs that make no links: a directory that is not there before them is
-// none behind them, or a new one.
+// linkless are programs that make no links: a directory that did not exist before them does not
+// exist after them, or is a new one.
 var linkless = words{
 	"cd", "chdir", "pushd", "popd", "pwd", "mkdir", "rmdir", "rm", "touch", "echo", "printf", "true", "false", ":", "test", "[", "set", "export", "umask",
 	"ls", "cat", "head", "tail", "wc", "grep", "stat", "file", "sleep", "date", "exit", "tee", "sort", "uniq", "cut", "tr", "less",
 }
 
-// Solid reports that no command of the line can have made a link by the time that a later
-// one climbs with "..": what is not there before the line runs is then no link. Behind
-// "mkdir -p build && cd build" the path ".." is where build stands.
+// Solid reports whether no command of the line can have made a link before a later one climbs with
+// "..": then a path that does not exist before the line runs is no link. After "mkdir -p build &&
+// cd build" the path ".." is the parent of build.
 func (l *Line) Solid() bool {
 	last := -1
 	for i := range l.Commands {
@@ -41,9 +41,9 @@ func (l *Line) Solid() bool {
 		c := &l.Commands[i]
 		switch {
 		case i == last:
-			continue // what it makes is there too late
+			continue // a link that it makes is too late
 		case last >= 0 && joined && i >= l.Commands[last].End && c.joined && !c.Piped:
-			return true // nothing from here on runs before it, or beside it
+			return true // no later command runs before it, or concurrently
 		case len(c.Words) == 0 || c.Open || !linkless.has(string(c.Words[0].Text)):
 			return false
 		}

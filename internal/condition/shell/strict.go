@@ -2,29 +2,29 @@ package shell
 
 import "bytes"
 
-// strictReader reads lists of simple commands and nothing else. Whatever some shell
-// might read in another way makes it give up.
+// strictReader parses lists of simple commands only. It gives up on everything that some shell
+// might read differently.
 type strictReader struct {
 	line *Line
 	text []byte
 	pos  int
 	from parent
 
-	words, redirects int      // where those of the command under way begin
+	words, redirects int      // start of those of the current command
 	needs            bool     // a command has to follow
-	piped            bool     // the command under way stands behind a pipe
-	apart            bool     // something other than && and | stands before it
-	prints           bool     // a word of the command under way is printed by a cat
-	printing         bool     // so is one of some command
-	prefixed         bool     // ! or NAME=VALUE stands before the command under way
-	computed         bool     // the word under way has a number in it, or what a command prints
-	within           bool     // the text stands in $(...)
-	inner            [][]byte // texts in $(...) of the command under way
-	document         []byte   // what ends the text that follows the line, as input of a command
-	reads            bool     // of the command under way
-	vars             []bound  // of the loops around
+	piped            bool     // the current command follows a pipe
+	apart            bool     // something other than && and | precedes it
+	prints           bool     // cat prints a word of the current command
+	printing         bool     // cat prints a word of some command
+	prefixed         bool     // ! or NAME=VALUE precedes the current command
+	computed         bool     // the current word contains a number, or the output of a command
+	within           bool     // the text is in $(...)
+	inner            [][]byte // texts in $(...) of the current command
+	document         []byte   // delimiter of the here-document that follows the line
+	reads            bool     // the current command has a here-document
+	vars             []bound  // of the enclosing loops
 	body             bool     // the text is the list of a loop, up to "done"
-	closed           bool     // which has been read
+	closed           bool     // "done" has been read
 	looped           bool     // a loop has just ended
 }
 
@@ -61,7 +61,7 @@ func (r *strictReader) list() bool {
 			}
 		case '\\':
 			if r.pos+1 < len(r.text) && r.text[r.pos+1] == '\n' && r.document == nil {
-				r.pos += 2 // the line goes on in the next one
+				r.pos += 2 // the line continues on the next one
 				continue
 			}
 			if !r.next() {
@@ -159,8 +159,8 @@ func (r *strictReader) next() bool {
 	return true
 }
 
-// misnamed reports NAME=VALUE behind a builtin that sets variables where NAME cannot be one:
-// some shells stop there, others go on.
+// misnamed reports whether a word is NAME=VALUE after a builtin that sets variables, with an
+// invalid NAME: some shells stop there, others continue.
 func (r *strictReader) misnamed(w Word) bool {
 	l := r.line
 	if len(l.words) == r.words || w.Text == nil || bytes.IndexByte(w.Text, '=') < 0 || IsAssignment(w.Text) {
@@ -171,12 +171,12 @@ func (r *strictReader) misnamed(w Word) bool {
 
 var declaring = words{"export", "declare", "typeset", "local", "readonly", "nameref"}
 
-// inCommand reports whether a command is under way.
+// inCommand reports whether a command has begun.
 func (r *strictReader) inCommand() bool {
 	return len(r.line.words) > r.words || len(r.line.redirects) > r.redirects
 }
 
-// end ends the command under way. It reports false if it is not certain what that runs.
+// end ends the current command. It returns false if it is not certain what the command runs.
 func (r *strictReader) end() bool {
 	l := r.line
 	words, redirects := l.words[r.words:len(l.words):len(l.words)], l.redirects[r.redirects:len(l.redirects):len(l.redirects)]
@@ -184,7 +184,7 @@ func (r *strictReader) end() bool {
 	c.Piped, c.Prints, c.joined = r.piped, r.prints, !r.apart && r.from.index < 0
 	r.words, r.redirects, r.needs = len(l.words), len(l.redirects), false
 	if r.reads && (len(words) == 0 || c.stdin() || !documented.has(string(words[0].Text))) {
-		return false // two inputs, or a program for which the text may be more than a text
+		return false // two inputs, or a program for which the text may be more than data
 	}
 	c.Fed = r.reads
 	piped := c.Piped || c.stdin()
@@ -192,7 +192,7 @@ func (r *strictReader) end() bool {
 	return r.substituted(piped)
 }
 
-// redirect reads < > >> >| with a word, and >&1 and the like, which open nothing.
+// redirect reads < > >> >| with a word, and >&1 and similar ones, which open nothing.
 func (r *strictReader) redirect() bool {
 	write := r.text[r.pos] == '>'
 	r.pos++
@@ -237,7 +237,7 @@ func (r *strictReader) redirect() bool {
 	return true
 }
 
-// ends reports a byte that ends a word.
+// ends reports whether a byte ends a word.
 func ends(c byte) bool {
 	switch c {
 	case ' ', '\t', '\n', ';', '&', '|', '<', '>':

@@ -63,8 +63,7 @@ func (r *strictReader) word() (w Word, ok bool) {
 	return w, true
 }
 
-// single reads '...'. Shells of another family take a backslash at its end for an
-// escape.
+// single reads '...'. Some shells read a backslash at its end as an escape.
 func (r *strictReader) single() bool {
 	for i := r.pos + 1; i < len(r.text); i++ {
 		switch c := r.text[i]; {
@@ -88,7 +87,7 @@ func (r *strictReader) single() bool {
 	return false
 }
 
-// double reads "..." without expansions, but for a text that cat prints.
+// double reads "..." without expansions, except a text that cat prints.
 func (r *strictReader) double() bool {
 	l := r.line
 	for i := r.pos + 1; i < len(r.text); i++ {
@@ -133,7 +132,7 @@ func (r *strictReader) double() bool {
 	return false
 }
 
-// escaped reads a backslash and what it quotes.
+// escaped reads a backslash and the quoted character.
 func (r *strictReader) escaped() bool {
 	if r.pos+1 == len(r.text) {
 		return false
@@ -147,8 +146,8 @@ func (r *strictReader) escaped() bool {
 	return true
 }
 
-// odd reads a character that means itself only in some places: ~ and ^ inside a
-// word, ! and {} as a word, @{...} as git writes it, letters beyond ASCII.
+// odd reads a character that is literal only in some positions: ~ and ^ in a word, ! and {} as a
+// word, @{...} as git writes it, letters beyond ASCII.
 func (r *strictReader) odd(start int) bool {
 	l, c := r.line, r.text[r.pos]
 	size := 1
@@ -165,7 +164,7 @@ func (r *strictReader) odd(start int) bool {
 		if r.pos != start || r.pos+1 < len(r.text) && !ends(r.text[r.pos+1]) {
 			return false
 		}
-	case c == '[' || c == ']': // the program, and what ends its words
+	case c == '[' || c == ']': // the program, and the end of its words
 		if r.pos != start || r.pos+1 < len(r.text) && !ends(r.text[r.pos+1]) || c == '[' && len(l.words) > r.words || c == ']' && len(l.words) == r.words {
 			return false
 		}
@@ -193,8 +192,8 @@ func (r *strictReader) odd(start int) bool {
 	return true
 }
 
-// visible returns the length of a character beyond ASCII that is printed as itself,
-// 0 for any other.
+// visible returns the length of a character beyond ASCII that is printed as itself, 0 for any
+// other.
 func visible(text []byte) int {
 	c, size := utf8.DecodeRune(text)
 	if size > 1 && unicode.In(c, unicode.L, unicode.N, unicode.P, unicode.S) {
@@ -203,7 +202,7 @@ func visible(text []byte) int {
 	return 0
 }
 
-// plainBytes mean themselves wherever they stand, but for = at the start of a word.
+// plainBytes are literal in every position, except = at the start of a word.
 var plainBytes = func() (t [256]bool) {
 	for _, b := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%") {
 		t[b] = true

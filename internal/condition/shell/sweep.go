@@ -6,54 +6,53 @@ import (
 	"strings"
 )
 
-// Sweep is a directory of which a command shows or copies the files, at any depth,
-// without naming them.
+// Sweep is a directory whose files a command shows or copies, at any depth, without naming them.
 type Sweep struct {
-	// Dir is the directory as it is written; no text means the current one.
+	// Dir is the directory as written; an empty text is the current one.
 	Dir Word
-	// Anywhere: the files come from the command's input; they may stand anywhere.
+	// Anywhere: the names of the files come from the command's input; they may be anywhere.
 	Anywhere bool
-	// Hidden: files and directories whose names begin with a dot as well.
+	// Hidden: includes files and directories whose names begin with a dot.
 	Hidden bool
-	// Names are wildcards for the names of the files, none: all of them.
+	// Names are wildcards for the names of the files; none means all files.
 	Names []string
-	// Files: Dir is a word with wildcards, and what it names are the files.
+	// Files: Dir is a word with wildcards, and its matches are the files.
 	Files bool
-	// Moved: a command before it changes the directory; Into and Sure as in [Command].
+	// Moved: an earlier command changes the directory; Into and Sure as in [Command].
 	Moved bool
 	Into  string
 	Sure  bool
-	// Renames: nothing is shown. The files get, or also get, paths that lead through
-	// another directory; below it their names are the same.
+	// Renames: nothing is shown. The files get additional or new paths through another directory;
+	// below it their names are the same.
 	Renames bool
-	// Single: it may be a single file as well.
+	// Single: it may also be a single file.
 	Single bool
-	// Repository: what is read is all of the repository around Dir, not only what lies below
-	// Dir. It is never Sure.
+	// Repository: the complete repository around Dir is read, not only the part below Dir. It is
+	// never Sure.
 	Repository bool
 
-	// Disk: what is read are files that lie there, and what links among them lead to, but no
-	// directory behind a link. Stored: not what git keeps for itself.
+	// Disk: the files are those below the directory on disk, and the targets of links among them,
+	// but no directory behind a link. Stored: without git's own files.
 	Disk, Stored bool
-	// Given: xargs gives the names of the files to a program, as [Line.Given] says. Counts: that
-	// shows no more of them than sizes.
+	// Given: xargs gives the names of the files to a program, see [Line.Given]. Counts: the program
+	// shows only their sizes.
 	Given, Counts bool
 
-	away bool // an option of the command itself may move it
+	away bool // an option of the command itself may change it
 }
 
-// quiet are programs that say of a file no more than its name, size, dates or sum, or
-// remove it.
-var quiet = words{
+// metadataOnly are programs that only show the name, size, dates or checksum of a file, or remove
+// it.
+var metadataOnly = words{
 	"ls", "stat", "file", "wc", "du", "df", "md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "cksum", "b2sum", "sum", "md5",
 	"shasum", "basename", "dirname", "realpath", "readlink", "echo", "printf", "test", "[", "true", "false", "rm", "rmdir", "touch", "chmod", "chown",
 	"chgrp", "mkdir", "kill",
 }
 
-// Sweeps calls yield for the directories that the line reads or renames as a whole, until
-// yield returns false: recursive searches, copies and archives, files that find or xargs gives
-// to programs that show them, and what git has stored of a whole tree. git show and git
-// diff are not among them: they show one change.
+// Sweeps calls yield for the directories that the line reads or renames completely, until yield
+// returns false: recursive searches, copies and archives, files that find or xargs gives to
+// programs that show them, and complete trees that git has stored. git show and git diff are not
+// among them, since they show one change.
 func (l *Line) Sweeps(yield func(s *Sweep) bool) {
 	for i := range l.Commands {
 		c := &l.Commands[i]
@@ -61,7 +60,7 @@ func (l *Line) Sweeps(yield func(s *Sweep) bool) {
 			switch {
 			case s.away, s.Given:
 			case c.Located && c.Moved && !c.Sure && !s.Repository:
-				s.Into, s.Sure = c.Place, true
+				s.Into, s.Sure = c.Dir, true
 			default:
 				s.Into, s.Sure = c.Into, c.Sure && !s.Repository
 			}
@@ -73,10 +72,9 @@ func (l *Line) Sweeps(yield func(s *Sweep) bool) {
 	}
 }
 
-// spreads yields what the wildcards of a command's words name, unless it shows no more than
-// names.
+// spreads yields the matches of the wildcards of a command's words, unless it shows only names.
 func (c *Command) spreads(yield func(*Sweep) bool, disk bool) bool {
-	if quiet.has(string(c.Program())) {
+	if metadataOnly.has(string(c.Program())) {
 		return true
 	}
 	for _, w := range c.Words {
@@ -97,10 +95,10 @@ func (l *Line) sweep(i int, yield func(*Sweep) bool) bool {
 			return yield(w)
 		}
 	}
-	if given := l.Given(i); given != nil && (!quiet.has(name) || listing.has(name) && !l.onlyNames(i)) {
+	if given := l.Given(i); given != nil && (!metadataOnly.has(name) || listing.has(name) && !l.onlyNames(i)) {
 		return !slices.ContainsFunc(given, func(w Sweep) bool { return !yield(&w) })
 	}
-	if c.Open && (!quiet.has(name) || listing.has(name) && !l.onlyNames(i)) {
+	if c.Open && (!metadataOnly.has(name) || listing.has(name) && !l.onlyNames(i)) {
 		return yield(&Sweep{Anywhere: true, Hidden: true, Moved: c.Moved})
 	}
 	switch name {
@@ -159,12 +157,12 @@ func (l *Line) sweep(i int, yield func(*Sweep) bool) bool {
 	return true
 }
 
-// lists yields all files where a list that nobody sees here names them.
+// lists yields all files if the names come from a list that is not part of the line.
 func (s *sweeper) lists(name string) bool {
 	return !s.listed(name) || s.yield(&Sweep{Anywhere: true, Hidden: true, Moved: s.command.Moved})
 }
 
-// listed reports that a program takes the names of its files from a file or its input.
+// listed reports whether a program takes the names of its files from a file or its input.
 func (s *sweeper) listed(name string) bool {
 	switch name {
 	case "sort":
@@ -184,8 +182,8 @@ func (s *sweeper) listed(name string) bool {
 	return false
 }
 
-// compares reports a diff that shows files of directories: all of them, those that are on
-// one side only, or those of the same name on both.
+// compares reports whether a diff shows files of directories: all of them, those that are on one
+// side only, or those with the same name on both.
 func (s *sweeper) compares() bool {
 	const values = "CUFILWxXSDy"
 	if s.cluster("rN", values) || s.long("recursive", "new-file", "unidirectional-new-file") {
@@ -207,7 +205,7 @@ func (s *sweeper) compares() bool {
 	return operands > 1 && likely == operands
 }
 
-// stdin reports a command whose input comes from a pipe, a file or the line itself.
+// stdin reports whether a command's input comes from a pipe, a file or a here-document.
 func (c *Command) stdin() bool {
 	for i := range c.Redirects {
 		if !c.Redirects[i].Write {
@@ -217,24 +215,24 @@ func (c *Command) stdin() bool {
 	return c.Piped || c.Fed
 }
 
-// shown reports that find gives files to a program that shows or copies them.
+// shown reports whether find gives files to a program that shows or copies them.
 func (l *Line) shown(find int) bool {
 	for k := find + 1; k < l.Commands[find].End && k < len(l.Commands); k++ {
 		c := &l.Commands[k]
-		if len(c.Words) > 0 && holdsFileName(c.Words) && !quiet.has(string(bytes.ToLower(c.Program()))) {
+		if len(c.Words) > 0 && holdsFileName(c.Words) && !metadataOnly.has(string(bytes.ToLower(c.Program()))) {
 			return true
 		}
 	}
 	return false
 }
 
-// sweeper looks at the words of one command.
+// sweeper analyses the words of one command.
 type sweeper struct {
 	command *Command
 	yield   func(*Sweep) bool
 }
 
-// has reports one of some options, as they are written.
+// has reports whether one of some options is a word of the command.
 func (s *sweeper) has(options ...string) bool {
 	for _, w := range s.command.Words[1:] {
 		for _, o := range options {
@@ -246,8 +244,8 @@ func (s *sweeper) has(options ...string) bool {
 	return false
 }
 
-// cluster reports one of some letters among the options of one letter. Behind a letter
-// of values the rest of the word is its value.
+// cluster reports whether one of some letters is among the options of one letter. After a letter of
+// values the rest of the word is its value.
 func (s *sweeper) cluster(letters, values string) bool {
 	for _, w := range s.command.Words[1:] {
 		if len(w.Text) < 2 || w.Text[0] != '-' || w.Text[1] == '-' {
@@ -265,7 +263,8 @@ func (s *sweeper) cluster(letters, values string) bool {
 	return false
 }
 
-// long reports one of some long options, also abbreviated to two letters and more.
+// long reports whether the command has one of some long options, also abbreviated to two or more
+// letters.
 func (s *sweeper) long(names ...string) bool {
 	for _, w := range s.command.Words[1:] {
 		text, ok := bytes.CutPrefix(w.Text, []byte("--"))
@@ -279,8 +278,8 @@ func (s *sweeper) long(names ...string) bool {
 	return false
 }
 
-// operands yields the words that are no options, values of options among them; the
-// current directory if there are none. The last one of several may be written to.
+// operands yields the words that are no options, including values of options; the current directory
+// if there are none. The last one of several may be the target.
 func (s *sweeper) operands(target bool) bool {
 	c := s.command
 	all := operandsOf(c.Words[1:])
@@ -316,7 +315,7 @@ func (s *sweeper) roots(names []string) bool {
 	return found || s.yield((&Sweep{Hidden: true, Moved: c.Moved}).named(names))
 }
 
-// archives reports a tar that writes an archive.
+// archives reports whether tar writes an archive.
 func (s *sweeper) archives() bool {
 	if words := s.command.Words; len(words) > 1 && len(words[1].Text) > 0 && words[1].Text[0] != '-' {
 		return s.bundle("cru")
@@ -324,7 +323,7 @@ func (s *sweeper) archives() bool {
 	return s.cluster("cru", "fCTXbKNVFIgL") || s.long("create", "append", "update", "catenate", "concatenate")
 }
 
-// bundle reports one of some letters among those of tar without a dash.
+// bundle reports whether one of some letters is among those of tar without a dash.
 func (s *sweeper) bundle(letters string) bool {
 	words := s.command.Words
 	return len(words) > 1 && len(words[1].Text) > 0 && words[1].Text[0] != '-' &&

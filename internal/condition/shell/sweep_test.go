@@ -9,8 +9,9 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
-// Proves K0a: what a command reads without naming it. A directory is written as it
-// stands there, "." where none does; ~ is "hidden files too", ? "from anywhere", > "behind cd", @ "renamed", + "or a file".
+// Proves K0a: Sweeps yields the directories that a command reads without naming their files. A
+// directory is listed as written, "." if none is written; ~ is "hidden files too", ? "from
+// anywhere", > "after cd", @ "renamed", + "or a file".
 func TestSweeps(t *testing.T) {
 	for line, want := range map[string]string{
 		"grep -r key .": "~.", "grep -rn key src docs": "~src ~docs", "grep key a b": "", "grep -nr -e key src": "~src", "grep --recursive key": "~.",
@@ -24,9 +25,9 @@ func TestSweeps(t *testing.T) {
 		"git log": "", "git log -p": "~.", "git log --patch -- src": "~src", "git -C x log -p": "~>.", "git grep key": "~.", "git archive HEAD": "~.", "git show HEAD": "", "git diff": "",
 		"tar c .": "~c ~.", "tar -czf a.tgz src": "~a.tgz ~src", "tar xf a.tar": "", "tar tf a.tar": "", "tar --create src": "~src", "zip -r a.zip src": "~a.zip ~src",
 		"cp -r src /tmp": "@src", "cp -a a b /tmp": "@a @b", "cp a b": "", "rsync -a src host:": "~src", "diff -r a b": "~a ~b", "diff a.go b.go": "", "diff Makefile m.orig": "",
-		// Two directories: files of the same name on both sides, and with -N those of one side.
+		// Two directories: files with the same name on both sides, and with -N those of one side.
 		"diff a b": "~a ~b", "diff -N a.d b.d": "~a.d ~b.d", "diff --new a.d b.d": "~a.d ~b.d", "diff --unidirectional-new-file a.d b.d": "~a.d ~b.d", "diff . a.d": "~. ~a.d", "diff a.d/ b.d": "~a.d/ ~b.d",
-		// Names that stand in a list.
+		// Names in a list.
 		"sort --files0-from=list": "~?", "sort --files=list": "~?", "sort list": "", "strings @list": "~?", "strings a": "", "tar cT list": "~? ~cT ~list", "tar -c --files-from=list": "~? ~.", "zip a.zip -@": "~? ~a.zip",
 		"rsync --files-from=list . h:": "~? ~.", "7z a x.7z @list": "~? ~a ~x.7z ~@list", "find . | cpio -o": "~?", "pax -rw a b": "~?",
 		// Two directories without a repository, history in clusters of letters, several changes.
@@ -68,16 +69,16 @@ func TestSweeps(t *testing.T) {
 			}
 			return true
 		})
-		wanted := strings.Fields(want)
+		wantDirs := strings.Fields(want)
 		slices.Sort(got)
-		slices.Sort(wanted)
-		if fmt.Sprint(got) != fmt.Sprint(wanted) {
-			t.Errorf("%s: sweeps %v, want %v", line, got, wanted)
+		slices.Sort(wantDirs)
+		if fmt.Sprint(got) != fmt.Sprint(wantDirs) {
+			t.Errorf("%s: sweeps %v, want %v", line, got, wantDirs)
 		}
 	}
 }
 
-// Proves that yield ends the sweeps.
+// Returning false from yield ends the iteration.
 func TestSweepsEnd(t *testing.T) {
 	for _, line := range []string{"grep -r k a b c", "find a b c -exec cat {} +", "git log -p -- a b", "rg k; rg k", "mv a b c", "cd x; mv a b", "ln -s a b", "git mv a b c", "grep -r k; rg k"} {
 		var l shell.Line

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// git yields the trees of which git shows or packs what it has stored, and directories
-// that it renames, or compares without a repository.
+// git yields the trees that git shows or packs from its store, and directories that it renames, or
+// compares without a repository.
 func (s *sweeper) git() bool {
 	c := s.command
 	at := 1
@@ -54,8 +54,8 @@ func (s *sweeper) git() bool {
 	return s.yield(&Sweep{Hidden: true, Repository: true, Moved: c.Moved || at > 1, away: at > 1})
 }
 
-// pathspecs yields the directories that git's own patterns name: those with wildcards or
-// magic may mean anything, but for "*.go" and "src/*.go".
+// pathspecs yields the directories that git's own patterns match: those with wildcards or magic may
+// match anything, except "*.go" and "src/*.go".
 func (s *sweeper) pathspecs(specs []Word) bool {
 	for _, w := range specs {
 		magic := len(w.Text) > 0 && (w.Text[0] == ':' || bytes.ContainsAny(w.Text, `*?[\`))
@@ -75,19 +75,20 @@ func (s *sweeper) pathspecs(specs []Word) bool {
 	return true
 }
 
-// adds yields what git add stores without being told its name, for git diff to show: all
-// files, and those of directories. A name with an extension is taken for that of a file.
+// adds yields the files that git add stores without being given their names, so that git diff can
+// show them: all files, or those of directories. A name with an extension is taken for that of a
+// file.
 func (s *sweeper) adds(args []Word) bool {
 	c := s.command
 	all := s.cluster("A", "") || s.long("all", "no-ignore-removal", "pathspec-from-file")
-	plain := false // behind "--"
+	plain := false // after "--"
 	for _, w := range args {
 		switch text := string(w.Text); {
 		case plain:
 		case text == "--":
 			plain = true
 			continue
-		case text == "-u" || text == "--update": // of files that git has already
+		case text == "-u" || text == "--update": // of files that git has stored before
 			return true
 		case len(text) > 0 && text[0] == '-':
 			continue
@@ -102,7 +103,7 @@ func (s *sweeper) adds(args []Word) bool {
 	return !all || s.yield(&Sweep{Hidden: true, Repository: true, Moved: c.Moved || len(c.Words) > len(args)+2, away: len(c.Words) > len(args)+2})
 }
 
-// oneChange reports options of git log that limit it to one change.
+// oneChange reports whether options of git log limit it to one change.
 func oneChange(args []Word) bool {
 	limits, ones := 0, 0
 	for i, w := range args {
@@ -119,11 +120,10 @@ func oneChange(args []Word) bool {
 	return limits == 1 && ones == 1
 }
 
-// patchOptions are the long options that make git log show what changed.
+// patchOptions are the long options that make git log show changes.
 var patchOptions = []string{"patch", "patch-with-raw", "patch-with-stat", "unified", "binary", "remerge-diff", "diff-merges", "dd", "cc"}
 
-// patches reports options with which git log shows what changed, also in a cluster or
-// abbreviated.
+// patches reports whether options make git log show changes, also in a cluster or abbreviated.
 func (s *sweeper) patches(args []Word) bool {
 	for _, w := range args {
 		text := string(w.Text)
@@ -153,7 +153,7 @@ func (s *sweeper) patches(args []Word) bool {
 	return false
 }
 
-// several reports arguments of git show that name more than one change.
+// several reports whether arguments of git show name more than one change.
 func several(args []Word) bool {
 	for _, w := range args {
 		text := string(w.Text)
@@ -168,8 +168,8 @@ func several(args []Word) bool {
 	return false
 }
 
-// outside reports arguments of git diff that compare files as they lie on the disk, whole
-// directories too: git does so by itself where one of them is not in the repository.
+// outside reports whether arguments of git diff compare files on the disk, including complete
+// directories. git does so by itself if one of them is not in the repository.
 func outside(args []Word) bool {
 	for _, w := range args {
 		switch text := string(w.Text); {

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Searches that say by a wildcard which files they read: grep --include='*.go', rg -g
-// '*.go', find -name '*.go', git grep -- '*.go'.
+// Searches that select their files by a wildcard: grep --include='*.go', rg -g '*.go', find -name
+// '*.go', git grep -- '*.go'.
 
-// sources are ends of names that only programs and texts about them have. A search for such
-// files is none for hidden ones, although it reads them: nobody keeps a secret in .env.go.
+// sources are extensions of programs and of texts about them. A search of such files is not a
+// search of hidden ones, although it reads them: secrets are not kept in .env.go.
 var sources = words{
 	"go", "py", "pyi", "rs", "java", "kt", "scala", "c", "h", "cc", "cpp", "hpp", "cs", "swift", "rb", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue",
 	"svelte", "css", "scss", "less", "html", "md", "mdx", "rst", "proto", "graphql", "hs", "ml", "ex", "exs", "erl", "clj", "dart", "lua", "zig",
 }
 
-// named limits what is swept to files of such names; nil: all.
+// named limits the swept files to some names; nil means all.
 func (s *Sweep) named(names []string) *Sweep {
 	if len(names) == 0 {
 		return s
@@ -30,7 +30,7 @@ func (s *Sweep) named(names []string) *Sweep {
 	return s
 }
 
-// nameGlob is a wildcard for the names of files, nil if it is more.
+// nameGlob returns a wildcard for the names of files, nil if the word is more.
 func nameGlob(w *Word) []string {
 	text := string(w.Text)
 	before, rest, braces := strings.Cut(text, "{")
@@ -58,22 +58,22 @@ func nameGlob(w *Word) []string {
 	return list
 }
 
-// sourceTypes are types of rg that stand for nothing but names in [sources]. Files of a type
-// that is asked for are searched although they are hidden; others than these may be .env.
+// sourceTypes are types of rg that select only names in [sources]. Files of a selected type are
+// searched even if they are hidden; those of other types may be .env.
 var sourceTypes = words{
 	"go", "py", "python", "rust", "js", "ts", "typescript", "java", "c", "cpp", "h", "md", "markdown", "html", "css", "kotlin", "swift", "csharp", "vue", "svelte", "scala",
 	"lua", "zig", "proto", "haskell", "elixir", "erlang", "dart",
 }
 
-// option is an option of a command, with its value if it takes one.
+// option is an option of a command, with its value if it has one.
 type option struct {
 	name  string // one letter, or a long name without dashes
 	value *Word
 	next  bool // the value is the next word
 }
 
-// options lists the options of a command up to "--". Of letters and long names those with
-// values are known; a value is no option.
+// options returns the options of a command up to "--". Letters and known long names may have
+// values; a value is no option.
 func (s *sweeper) options(letters string) (list []option) {
 	words := s.command.Words
 	for i := 1; i < len(words); i++ {
@@ -116,7 +116,7 @@ func (s *sweeper) options(letters string) (list []option) {
 	return list
 }
 
-// plainOptions are long options of grep and rg that change nothing of which files are read.
+// plainOptions are long options of grep and rg that do not affect which files are read.
 var plainOptions = words{
 	"recursive", "ignore-case", "line-number", "with-filename", "no-filename", "files-with-matches", "files-without-match", "count", "word-regexp", "extended-regexp",
 	"fixed-strings", "perl-regexp", "invert-match", "only-matching", "no-messages", "color", "colour", "regexp", "context", "after-context", "before-context", "max-count",
@@ -124,8 +124,8 @@ var plainOptions = words{
 	"line-regexp", "quiet", "text", "null", "include", "exclude", "glob", "max-columns", "max-depth", "replace", "threads",
 }
 
-// included are the names that grep searches by --include, nil for all. An --exclude that
-// stands first lets through what no option names.
+// included returns the names that grep searches by --include, nil for all. If --exclude comes
+// first, grep searches files that no option names.
 func (s *sweeper) included() (names []string) {
 	for _, o := range s.options(grepValues) {
 		switch {
@@ -137,15 +137,15 @@ func (s *sweeper) included() (names []string) {
 			names = append(names, list...)
 		case o.name == "exclude" && names == nil, len(o.name) > 1 && !plainOptions.has(o.name):
 			return nil
-		case o.next && o.name == "context": // not everywhere has it a value
+		case o.next && o.name == "context": // it has no value in some versions
 			return nil
 		}
 	}
 	return names
 }
 
-// globbed are the names that rg searches by its globs, nil for all; only says that no other
-// option makes it look at hidden files. Globs with ! leave out.
+// globbed returns the names that rg searches by its globs, nil for all; only is set if no other
+// option makes it search hidden files. Globs with ! exclude files.
 func (s *sweeper) globbed() (names []string, only bool) {
 	only = true
 	for _, o := range s.options(searchValues) {
@@ -166,15 +166,15 @@ func (s *sweeper) globbed() (names []string, only bool) {
 			only = false
 		case o.name == "t" || o.name == "type":
 			only = only && o.value != nil && sourceTypes.has(string(o.value.Text))
-		case len(o.name) > 1 && !plainOptions.has(o.name): // another kind of glob, perhaps
+		case len(o.name) > 1 && !plainOptions.has(o.name): // possibly another kind of glob
 			return nil, false
 		}
 	}
 	return names, only
 }
 
-// found are the names of the files that find gives to commands, nil for all: each of them
-// stands behind the test of a name that every file has to pass.
+// found returns the names of the files that find gives to commands, nil for all: each command must
+// follow the test of a name that every file has to pass.
 func (s *sweeper) found() (names []string) {
 	words := s.command.Words
 	at := 1

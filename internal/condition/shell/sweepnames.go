@@ -2,9 +2,9 @@ package shell
 
 import "bytes"
 
-// renames yields the operands among some words to which a command gives another path, in
-// each of the directories where it may work. The last one is where they go, unless an
-// option says where, or that two of them are exchanged.
+// renames yields the operands among some words to which a command gives another path, in each of
+// the directories where it may work. The last one is the target, unless an option names it, or
+// exchanges two operands.
 func (s *sweeper) renames(words []Word, single bool) bool {
 	sources := operandsOf(words)
 	if len(sources) > 1 && !s.cluster("t", "S") && !s.long("target-directory", "exchange") {
@@ -18,8 +18,8 @@ func (s *sweeper) renames(words []Word, single bool) bool {
 	return true
 }
 
-// links yields what the operands of ln mean from the directories where the links lie: a
-// relative one is read there.
+// links yields the operands of ln relative to the directories of the links, since a relative target
+// is resolved there.
 func (s *sweeper) links() bool {
 	words := s.command.Words[1:]
 	if len(words) > maxLinks {
@@ -42,19 +42,19 @@ func (s *sweeper) links() bool {
 	return true
 }
 
-// maxLinks bounds the words of ln for which that is asked.
+// maxLinks bounds the words of ln that links evaluates.
 const maxLinks = 1024
 
 func (s *sweeper) renamed(w *Word, path []byte, single bool) bool {
 	more := true
-	s.command.Places(path, func(text []byte) bool {
+	s.command.Candidates(path, func(text []byte) bool {
 		more = s.yield(&Sweep{Dir: Word{Text: text, Literal: w.Literal, Quoted: w.Quoted, Glob: w.Glob}, Hidden: true, Moved: s.command.Moved, Renames: true, Single: single})
 		return more
 	})
 	return more
 }
 
-// operandsOf are the words that are no options, values of options among them.
+// operandsOf returns the words that are no options, including values of options.
 func operandsOf(words []Word) (list []*Word) {
 	for i := range words {
 		if w := &words[i]; len(w.Text) > 0 && w.Text[0] != '-' {

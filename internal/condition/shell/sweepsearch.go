@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Programs that search: which of their words are directories, and what they leave out.
+// Search programs: which of their words are directories, and which files they leave out.
 
-// Options with values of programs that search: letters, and long ones that may have the
-// value in the next word. A word that is taken for a value is no directory.
+// Options with values of search programs: letters, and long ones that may have the value in the
+// next word. A word that is a value is no directory.
 const (
 	grepValues   = "efmABCdD"
 	searchValues = "efmABCdDEgjMrtTG"
@@ -22,7 +22,7 @@ var longValues = words{
 	"ignore", "ignore-dir", "path-to-ignore", "pager", "width", "workers", "match", "output", "group", "ignore-directory",
 }
 
-// takes reports an option whose value is the next word.
+// takes reports whether the value of an option is the next word.
 func takes(option []byte, values string) bool {
 	if name, long := bytes.CutPrefix(option, []byte("--")); long {
 		return longValues.has(string(name)) && (values != grepValues || string(name) != "color")
@@ -35,8 +35,8 @@ func takes(option []byte, values string) bool {
 	return false
 }
 
-// search yields, limited to files of some names, the operands behind the pattern, unless an option gives it; the current
-// directory if there are none and the input is not searched.
+// search yields, limited to files of some names, the operands after the pattern, or all if an
+// option gives the pattern; the current directory if there are none and the input is not searched.
 func (s *sweeper) search(values string, hidden, input bool, names []string) bool {
 	c := s.command
 	skip := !s.cluster("ef", strings.Trim(values, "ef")) && !s.long("regexp", "file", "match")
@@ -64,14 +64,13 @@ func (s *sweeper) search(values string, hidden, input bool, names []string) bool
 	return found || input || s.yield((&Sweep{Hidden: hidden, Moved: c.Moved}).named(names))
 }
 
-// followsLinks reports a search that reads directories to which links lead, wherever and
-// whatever those are.
+// followsLinks reports whether a search reads the directories that links lead to, anywhere.
 func (s *sweeper) followsLinks(name string) bool {
 	return s.long("follow") || name == "rg" && s.cluster("L", "efmABCEgjMrTtd") || name == "ag" && s.cluster("f", "GABCm")
 }
 
-// searchesHidden reports a search that does not leave out hidden files: because an
-// option says so, or because one names files by a glob.
+// searchesHidden reports whether a search includes hidden files: because of an option, or because a
+// glob names files.
 func (s *sweeper) searchesHidden(name string) bool {
 	if name != "rg" && name != "ag" {
 		return true

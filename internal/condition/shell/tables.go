@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// words is a set of words. It is laid out by the linker and asked one word after the
-// other: a process that starts for one call has no use for a map that it would make first,
-// and a map is no faster for so few.
+// words is a set of words, laid out by the linker and searched linearly: a process that evaluates
+// one call should not build a map first, and a map is not faster for so few words.
 type words []string
 
 func (w words) has(word string) bool {
@@ -19,20 +18,20 @@ func (w words) has(word string) bool {
 	return false
 }
 
-// shells read a command line behind -c.
+// shells read a command line after -c.
 var shells = words{"sh", "bash", "dash", "zsh", "ksh", "mksh", "oksh", "ash", "fish", "rbash", "rzsh", "yash"}
 
 // environment are builtins that change how later words are read (E21, E26).
 var environment = words{"alias", "unalias", "enable", "hash", "trap", "shopt", "set", "bind", "complete", "compgen", "unset"}
 
-// evaluating are builtins that some shell lets evaluate their words once more, as
-// arithmetic or as the name of a variable.
+// evaluating are builtins that some shells let evaluate their words again, as arithmetic or as the
+// name of a variable.
 var evaluating = words{
 	"printf", "print", "test", "[", "let", "read", "unset", "declare", "typeset", "local", "export", "readonly", "wait", "getopts", "mapfile",
 	"readarray", "ulimit", "return", "exit", "shift",
 }
 
-// listed reports that a word stands in a short list, between blanks.
+// listed reports whether a word is in a short list that is separated by blanks.
 func listed(list, word string) bool {
 	for w := range strings.FieldsSeq(list) {
 		if w == word {
@@ -42,8 +41,8 @@ func listed(list, word string) bool {
 	return false
 }
 
-// codeLetters are the letters of an interpreter's options that take code, "" for a program
-// that is none.
+// codeLetters returns the letters of an interpreter's options that take code, "" for other
+// programs.
 func codeLetters(program string) string {
 	switch program {
 	case "python", "python2", "python3", "pypy3", "tclsh":
@@ -60,8 +59,8 @@ func codeLetters(program string) string {
 	return ""
 }
 
-// loose wrappers run a part of their words, or a text, in a way that depends on more
-// than their options.
+// loose wrappers run a part of their words, or a text, in a way that depends on more than their
+// options.
 var loose = words{
 	".", "source", "su", "ssh", "watch", "parallel", "sem", "script", "busybox", "toybox", "flock", "npx", "bunx", "pnpx", "uvx", "runuser", "pkexec",
 	"systemd-run", "unshare", "nsenter", "chroot", "taskset", "setarch", "linux32", "linux64", "strace", "ltrace", "gdb", "entr", "powershell", "pwsh",
@@ -69,17 +68,17 @@ var loose = words{
 	"ysh", "oil", "nu", "elvish", "xonsh", "capsh", "sg", "at", "batch", "tmux", "screen",
 }
 
-// wrapper says how to find the command behind a wrapper's own options.
+// wrapper describes how to find the command after a wrapper's own options.
 type wrapper struct {
-	options  string // with ":" for those that have a value, "!" for those with which nothing is run
+	options  string // with ":" for those with a value, "!" for those with which nothing is run
 	operands int    // words between the options and the command
-	assigns  bool   // NAME=value may stand there
+	assigns  bool   // NAME=value may be among them
 	open     bool   // the command gets more words
 	lineFlag bool   // its -S takes a command line
 	number   bool   // -5 is an option
 }
 
-// wrapperOf finds a wrapper that is understood.
+// wrapperOf returns the description of a known wrapper.
 func wrapperOf(program string) (w wrapper, ok bool) {
 	switch program {
 	case "env":
@@ -120,7 +119,7 @@ func wrapperOf(program string) (w wrapper, ok bool) {
 	return w, false
 }
 
-// option looks up an option, and whether it has a value, or says that nothing is run.
+// option looks up an option and returns whether it has a value, and whether nothing is run with it.
 func (w wrapper) option(name string) (value, query, ok bool) {
 	for field := range strings.FieldsSeq(w.options) {
 		if strings.TrimRight(field, ":!") == name {
@@ -130,8 +129,8 @@ func (w wrapper) option(name string) (value, query, ok bool) {
 	return false, false, false
 }
 
-// skip finds the first word of the command: len(words) if there is none. It is not ok
-// where an option is not known.
+// skip returns the index of the first word of the command, len(words) if there is none. ok is false
+// if an option is unknown.
 func (w wrapper) skip(words []Word) (at int, ok bool) {
 	for at = 1; at < len(words); at++ {
 		if !words[at].Literal {
@@ -181,8 +180,8 @@ func (w wrapper) skip(words []Word) (at int, ok bool) {
 	return min(at+w.operands, len(words)), true
 }
 
-// replaces reports whether an option of xargs puts its input where the program's name
-// stands: some do with -I cat what others do with -I {}.
+// replaces reports whether an option of xargs replaces the program's name by its input, as -I cat
+// does with cat.
 func (w wrapper) replaces(options []Word, program []byte) bool {
 	for i, o := range options[1:] {
 		text := o.Text
@@ -204,8 +203,8 @@ func (w wrapper) replaces(options []Word, program []byte) bool {
 	return false
 }
 
-// line returns the index of the word that has the command line of env -S, alone or
-// behind the option; 0 if there is none.
+// line returns the index of the word with the command line of env -S, in the option or after it; 0
+// if there is none.
 func (w wrapper) line(words []Word) int {
 	for i := 1; i < len(words); i++ {
 		text := words[i].Text
@@ -232,7 +231,7 @@ func (w wrapper) line(words []Word) int {
 	return 0
 }
 
-// known reports a program that unwrap looks at.
+// known reports whether unwrap handles a program.
 func known(program string) bool {
 	switch program {
 	case "find", "git", "deno", "awk", "gawk":
@@ -242,13 +241,13 @@ func known(program string) bool {
 		codeLetters(program) != "" || codeFlagsOf(program) != "" || runnerWords(program) != ""
 }
 
-// wrapping reports a program that runs a part of its words.
+// wrapping reports whether a program runs a part of its words.
 func wrapping(program string) bool {
 	_, ok := wrapperOf(program)
 	return ok || program == "eval" || shells.has(program) || loose.has(program)
 }
 
-// Wrapper reports a program that runs a part of its words.
+// Wrapper reports whether a program runs a part of its words.
 func Wrapper(name []byte) bool {
 	program := string(familiar(name))
 	return wrapping(program) || runnerWords(program) == anywhere

@@ -2,8 +2,8 @@ package shell
 
 import "bytes"
 
-// unwrapAll puts behind each command of the text that begins at Commands[first] those
-// that are unwrapped from it.
+// unwrapAll adds, after each command of the text that begins at Commands[first], those that are
+// unwrapped from it.
 func (l *Line) unwrapAll(first, depth int) {
 	wraps := false
 	for i := first; i < len(l.Commands) && !wraps; i++ {
@@ -29,8 +29,8 @@ func (l *Line) unwrapAll(first, depth int) {
 	l.flat = l.flat[:from]
 }
 
-// stops reports options of set that make a shell stop at errors, or show what it runs, and
-// change nothing of what it reads.
+// stops reports whether options of set only make a shell stop at errors, or print commands, and do
+// not change how it reads them.
 func stops(words []Word) bool {
 	for i := range words {
 		w := &words[i]
@@ -46,7 +46,8 @@ func stops(words []Word) bool {
 	return len(words) > 0
 }
 
-// hasUpper: file systems without case find rm as RM.
+// hasUpper reports whether a name has upper case letters: case-insensitive file systems find rm as
+// RM.
 func hasUpper(name []byte) bool {
 	for _, c := range name {
 		if 'A' <= c && c <= 'Z' {
@@ -87,7 +88,7 @@ func (l *Line) unwrap(i, depth int) {
 	case name == "git":
 		l.git(i, depth)
 	case name == "awk" || name == "gawk":
-		for _, w := range c.Words[1:] { // a connection, to gawk
+		for _, w := range c.Words[1:] { // gawk reads it as a connection
 			l.Commands[i].Runs = l.Commands[i].Runs || bytes.HasPrefix(w.Text, []byte("/inet"))
 		}
 	case environment.has(name):
@@ -103,13 +104,13 @@ func (l *Line) unwrap(i, depth int) {
 	default:
 		if w, ok := wrapperOf(name); ok {
 			l.wrapper(i, w, depth)
-		} else if behind := runnerWords(name); behind != "" {
-			l.runner(i, behind, depth)
+		} else if after := runnerWords(name); after != "" {
+			l.runner(i, after, depth)
 		}
 	}
 }
 
-// tail adds the words from at on as a command of their own; nil if that is too much.
+// tail adds the words from at on as a command of their own; nil if the budget is exhausted.
 func (l *Line) tail(i, at, end, to int, depth int) *Command {
 	c := &l.Commands[i]
 	words := c.Words[at:end:end]
@@ -118,7 +119,7 @@ func (l *Line) tail(i, at, end, to int, depth int) *Command {
 	}
 	plain := c.Plain
 	if first := words[0]; !first.Literal || !commandWord(first) {
-		plain = false // a shell's own time, or env, reads it in another way
+		plain = false // a shell's own time, or env, reads it differently
 	}
 	child := l.add(words, nil, parent{i, at, to}, plain)
 	index := len(l.Commands) - 1
@@ -127,11 +128,11 @@ func (l *Line) tail(i, at, end, to int, depth int) *Command {
 	return child
 }
 
-// unclear marks a wrapper whose command cannot be found with certainty. Every word
-// of it may begin one; who suspects has to look at all of them.
+// unclear marks a wrapper whose command cannot be found with certainty. Every word of it may begin
+// one, so restrictive conditions have to consider all of them.
 func (l *Line) unclear(i int) { l.Commands[i].Plain = false }
 
-// wrapper finds the command behind the options of a wrapper.
+// wrapper adds the command after the options of a wrapper.
 func (l *Line) wrapper(i int, w wrapper, depth int) {
 	c := l.Commands[i]
 	at, ok := w.skip(c.Words)
@@ -153,9 +154,9 @@ func (l *Line) wrapper(i int, w wrapper, depth int) {
 	}
 }
 
-// subscripts marks a builtin that takes a word for a number or a variable's name: it
-// sets that variable (PATH, say), or expands what stands in a subscript although the
-// word is quoted, as in a[$(x)].
+// subscripts marks a builtin that takes a word for a number or a variable's name: it sets that
+// variable (PATH, for example), or expands the content of a subscript although the word is quoted,
+// as in a[$(x)].
 func (l *Line) subscripts(i int) {
 	for k, w := range l.Commands[i].Words[1:] {
 		named := bytes.HasPrefix(w.Text, []byte("-v")) || string(w.Text) == "-R"
@@ -169,7 +170,7 @@ func (l *Line) subscripts(i int) {
 	}
 }
 
-// written adds the command line that is written in a word.
+// written adds the command line in a word.
 func (l *Line) written(i, at, depth int) {
 	c := l.Commands[i]
 	word := c.Words[at]
@@ -186,8 +187,8 @@ func (l *Line) written(i, at, depth int) {
 	}
 }
 
-// split adds the command line of env -S: at is the word that has it, alone or behind the
-// option. \_ is a blank there.
+// split adds the command line of env -S in the word at, with or without the option. \_ is a blank
+// there.
 func (l *Line) split(i, at, depth int) {
 	c := l.Commands[i]
 	text := c.Words[at].Text
@@ -196,7 +197,7 @@ func (l *Line) split(i, at, depth int) {
 	} else if len(text) > 0 && text[0] == '-' {
 		text = text[bytes.IndexByte(text, 'S')+1:]
 	}
-	text = bytes.ReplaceAll(text, []byte(`\_`), []byte(" ")) // a text of our own
+	text = bytes.ReplaceAll(text, []byte(`\_`), []byte(" ")) // a copy
 	for _, w := range c.Words[at+1:] {
 		text = append(append(text, ' '), w.Text...)
 	}

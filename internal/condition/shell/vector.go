@@ -4,15 +4,14 @@ import (
 	"unicode/utf8"
 )
 
-// ReadWords takes an argument vector apart: the words of one command, which no shell
-// reads. Nothing in them is an operator or expanded; what the command runs is unwrapped
-// as in a line, so that the text behind sh -c is a command line again. whole says that
-// the words are all there is: of a value that only resembles a vector, they are not, and
-// it is not plain.
-func (l *Line) ReadWords(words [][]byte, whole bool) {
+// ReadWords parses an argument vector: the words of one command, which no shell reads. Nothing in
+// them is an operator or expanded; commands that it runs are unwrapped as in a line, so that the
+// text after sh -c is a command line. complete is false for a value that only resembles a vector:
+// then other words may follow, and the line is not plain.
+func (l *Line) ReadWords(words [][]byte, complete bool) {
 	l.Commands, l.words, l.redirects, l.text = l.Commands[:0], l.words[:0], l.redirects[:0], l.text[:0]
-	l.Plain, l.Complete, l.Excess, l.nested, l.unrolled = true, whole, false, 0, 0
-	plain := whole && len(words) > 0 && len(words[0]) > 0
+	l.Plain, l.Complete, l.Excess, l.nested, l.unrolled = true, complete, false, 0, 0
+	plain := complete && len(words) > 0 && len(words[0]) > 0
 	for i, text := range words {
 		plain = plain && shown(text)
 		l.words = append(l.words, Word{Text: text, Literal: true, Quoted: quoted(text, i == 0)})
@@ -24,8 +23,8 @@ func (l *Line) ReadWords(words [][]byte, whole bool) {
 	l.finish()
 }
 
-// shown reports a word that every reader sees alike: without characters that are not
-// shown, but for those that separate lines and columns.
+// shown reports whether a text has no invisible characters, except those that separate lines and
+// columns.
 func shown(text []byte) bool {
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
@@ -44,7 +43,7 @@ func shown(text []byte) bool {
 	return true
 }
 
-// quoted reports a word that has to be quoted in a command line to mean itself.
+// quoted reports whether a word has to be quoted in a command line.
 func quoted(text []byte, program bool) bool {
 	for _, c := range text {
 		if !plainBytes[c] {

@@ -19,8 +19,8 @@ func vector(words ...string) [][]byte {
 	return list
 }
 
-// Proves S40, E13, E14, E19: no shell reads the words of a vector, but what they run is
-// unwrapped, and the text behind sh -c is a command line.
+// Proves S40, E13, E14, E19: no shell reads the words of a vector, but commands in them are
+// unwrapped, and the text after sh -c is a command line.
 func TestVectors(t *testing.T) {
 	for _, c := range []struct {
 		words    []string
@@ -56,8 +56,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// Proves S40: a vector's command line is read as its words, by the reader of plain lines
-// and by the full parser, and commands are unwrapped from both alike.
+// Proves S40: the strict and the full parser read a vector's command line as its words, and unwrap
+// the same commands.
 func TestVectorsAreLines(t *testing.T) {
 	word := rapid.OneOf(
 		rapid.SampledFrom([]string{"git", "sudo", "sh", "-c", "env", "rm x; ls", "'", "\\", "a b", "$x", "*", "A=b", "if", "", "é", "~", "#", "{a,b}", "-x", "a'b", "%1", "!"}),

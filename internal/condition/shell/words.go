@@ -2,14 +2,14 @@ package shell
 
 import "bytes"
 
-// Simple reports a text that is one simple command of unquoted literal words without
+// Simple reports whether a text is one simple command of unquoted literal words without
 // redirections.
 func Simple(text []byte) bool {
 	var l Line
 	if !l.strict(text, parent{index: -1}) || len(l.Commands) != 1 || len(l.Commands[0].Redirects) > 0 {
 		return false
 	}
-	fields := bytes.Fields(text) // more than the words where something else stands before them
+	fields := bytes.Fields(text) // more words than the command's if something precedes them
 	for i, w := range l.Commands[0].Words {
 		if w.Quoted || !w.Literal || i >= len(fields) || !bytes.Equal(w.Text, fields[i]) {
 			return false
@@ -18,7 +18,7 @@ func Simple(text []byte) bool {
 	return !bytes.ContainsAny(text, ";&<>")
 }
 
-// commandWord reports whether a word can name a program, and nothing but that.
+// commandWord reports whether a word can only be the name of a program.
 func commandWord(w Word) bool {
 	if len(w.Text) == 0 || w.Text[0] == '%' || IsAssignment(w.Text) || Reserved(w.Text) {
 		return false
@@ -31,7 +31,7 @@ func commandWord(w Word) bool {
 	return true
 }
 
-// IsAssignment reports NAME=... and NAME+=...
+// IsAssignment reports whether a word is NAME=... or NAME+=...
 func IsAssignment(word []byte) bool {
 	i := 0
 	for i < len(word) && (isLetter(word[i]) || i > 0 && word[i] >= '0' && word[i] <= '9') {
@@ -47,7 +47,7 @@ func IsAssignment(word []byte) bool {
 	return i > 0 && i < len(word) && word[i] == '='
 }
 
-// Reserved reports a word that does not name the command behind it.
+// Reserved reports whether a word does not name the command that follows it.
 func Reserved(word []byte) bool { return reserved.has(string(word)) }
 
 var reserved = words{

@@ -1,15 +1,14 @@
 package usage
 
-// Error says what is wrong with a usage.
+// Error describes a mistake in a usage.
 type Error struct {
-	// Index is the usage among those of a condition.
+	// Index is the position of the usage in its condition.
 	Index int
-	// Offset is the byte where it goes wrong, -1 if the whole usage is meant.
+	// Offset is the byte of the mistake, -1 for the complete usage.
 	Offset int
 	// Message is lower case and without a full stop.
 	Message string
-	// Hint is what to write instead, "" if there is nothing better to say. Text in
-	// back quotes can be pasted.
+	// Hint is the remedy, "" if there is none. Text in back quotes can be pasted.
 	Hint string
 }
 

@@ -7,10 +7,10 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/usage"
 )
 
-// Which commands follow a usage for certain, and which may.
+// The commands that certainly follow a usage, and those that may follow it.
 func ExampleCompile() {
 	project := func(w *shell.Word) bool { return w.Literal && string(w.Text) == "/srv/proj" }
-	list, err := usage.Compile([]string{"git [-C <root>] {log,show} [--oneline|-n *] **"}, false, usage.Places{Root: project})
+	list, err := usage.Compile([]string{"git [-C <root>] {log,show} [--oneline|-n *] **"}, false, usage.Placeholders{Root: project})
 	if err != nil {
 		fmt.Println(err)
 		return

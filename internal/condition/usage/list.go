@@ -7,39 +7,39 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
-// List is the usages of one condition, by the programs they name. It does not change.
+// List contains the usages of one condition, by the programs they name. It is immutable.
 type List struct {
-	byName map[string][]*entry
-	other  []*entry // of programs that are named by wildcards
-	all    []*entry
-	places Places
+	byName       map[string][]*entry
+	other        []*entry // of program names with wildcards
+	all          []*entry
+	placeholders Placeholders
 }
 
-// Places tells which words the names of places stand for.
-type Places struct {
-	// <root> and <local>, as far as they are certain
+// Placeholders decide which words match <root>, <local>, <below> and <system>.
+type Placeholders struct {
+	// whether a word is certainly <root> or <local>
 	Root, Local func(*shell.Word) bool
-	// <below>, as far as it is certain, for a command
+	// whether a word of a command is certainly <below>
 	Below func(*shell.Command, *shell.Word) bool
-	// <system>, as far as it is possible, for a command that may work in some directories
+	// whether a word may be <system> for a command that may work in dirs
 	System func(w *shell.Word, dirs []string) bool
 }
 
-// entry is a usage of which only the program is read, until a command names it.
+// entry is a usage of which only the program is parsed until a command names it.
 type entry struct {
 	text    string
 	program wordGlob
 	once    sync.Once
-	usage   *usage // nil: it cannot be read
+	usage   *usage // nil if it cannot be parsed
 }
 
-// maxElements bounds one usage: a state is a bit.
+// maxElements is the maximum length of a usage: a state is one bit.
 const maxElements = 60
 
-// Compile reads usages. Those of a restrictive condition exclude no options, and have
-// neither <script> nor <root>, <below> and <local>; only they have <system>.
-func Compile(texts []string, restrictive bool, places Places) (*List, *Error) {
-	all := Checked(texts, places)
+// Compile parses usages. Those of a restrictive condition exclude no options and have none of
+// <script>, <root>, <below> and <local>; only they may have <system>.
+func Compile(texts []string, restrictive bool, placeholders Placeholders) (*List, *Error) {
+	all := Checked(texts, placeholders)
 	for i, e := range all.all {
 		u, err := parse(e.text)
 		if err == nil && restrictive {
@@ -56,17 +56,16 @@ func Compile(texts []string, restrictive bool, places Places) (*List, *Error) {
 	return all, nil
 }
 
-// Checked is Compile for usages in which that found no mistake before: each is read when a
-// command names its program. One with a mistake is followed by no command for certain, and
-// by each of its program possibly.
-func Checked(texts []string, places Places) *List {
-	all := &List{byName: make(map[string][]*entry, len(texts)), all: make([]*entry, 0, len(texts)), places: places}
+// Checked is Compile for usages that Compile has accepted before: each is parsed when a command
+// names its program. An invalid one grants no command and suspects every command of its program.
+func Checked(texts []string, placeholders Placeholders) *List {
+	all := &List{byName: make(map[string][]*entry, len(texts)), all: make([]*entry, 0, len(texts)), placeholders: placeholders}
 	entries := make([]entry, len(texts))
 	for i, text := range texts {
 		e := &entries[i]
 		e.text = text
 		program, _, _ := strings.Cut(strings.TrimLeft(text, " "), " ")
-		e.program, _ = parseWordGlob(program) // of one with a mistake nothing is certain
+		e.program, _ = parseWordGlob(program) // an invalid one grants nothing
 		all.all = append(all.all, e)
 		names := e.program.literals()
 		if names == nil {
@@ -79,22 +78,22 @@ func Checked(texts []string, places Places) *List {
 	return all
 }
 
-// In is the list with other places.
-func (all *List) In(places Places) *List {
+// In returns the list with other placeholders.
+func (all *List) In(placeholders Placeholders) *List {
 	other := *all
-	other.places = places
+	other.placeholders = placeholders
 	return &other
 }
 
-// read is the usage, nil if it has a mistake.
+// read returns the usage, nil if it is invalid.
 func (e *entry) read() *usage {
 	e.once.Do(func() { e.usage, _ = parse(e.text) })
 	return e.usage
 }
 
-// Grants reports a usage that command i of a line certainly follows. names reports that the
-// words which follow one that is [shell.Command.Open] are names of files, and no options; nil
-// is for nobody knows.
+// Grants reports whether command i of a line certainly follows a usage. names reports whether the
+// words that follow one that is [shell.Command.Open] are file names and not options; nil means
+// unknown.
 func (all *List) Grants(l *shell.Line, i int, names func() bool) bool {
 	c := &l.Commands[i]
 	if c.Words[0].Quoted || !c.Words[0].Literal {
@@ -102,7 +101,7 @@ func (all *List) Grants(l *shell.Line, i int, names func() bool) bool {
 	}
 	for _, list := range [2][]*entry{all.byName[string(c.Words[0].Text)], all.other} {
 		for _, e := range list {
-			if u := e.read(); u != nil && u.grants(l, i, &all.places, names) {
+			if u := e.read(); u != nil && u.grants(l, i, &all.placeholders, names) {
 				return true
 			}
 		}
@@ -110,8 +109,8 @@ func (all *List) Grants(l *shell.Line, i int, names func() bool) bool {
 	return false
 }
 
-// Suspects reports a usage that words may follow. dirs are the directories in which the
-// command may work, as [shell.Command.Dirs] has them.
+// Suspects reports whether words may follow a usage. dirs are the directories in which the command
+// may work, see [shell.Command.Dirs].
 func (all *List) Suspects(words []shell.Word, dirs []string) bool {
 	if len(words) == 0 {
 		return false
@@ -120,23 +119,23 @@ func (all *List) Suspects(words []shell.Word, dirs []string) bool {
 		if e.program.first != "" && !e.program.program(&words[0]) {
 			continue
 		}
-		if u := e.read(); u == nil || u.suspects(words, func(w *shell.Word) bool { return all.places.System == nil || all.places.System(w, dirs) }) {
+		if u := e.read(); u == nil || u.suspects(words, func(w *shell.Word) bool { return all.placeholders.System == nil || all.placeholders.System(w, dirs) }) {
 			return true
 		}
 	}
 	return false
 }
 
-// loosens is the error of a usage that only a permissive rule can have.
+// loosens returns an error if only a permissive rule can have the usage.
 func (u *usage) loosens() *Error {
-	whole := func(message, hint string) *Error { return &Error{Offset: -1, Message: message, Hint: hint} }
+	fault := func(message, hint string) *Error { return &Error{Offset: -1, Message: message, Hint: hint} }
 	switch {
 	case len(u.excluded) > 0:
-		return whole("excludes options, which only a permissive rule can", "put a rule that permits these options above this one")
+		return fault("excludes options, which only a permissive rule can", "put a rule that permits these options above this one")
 	case u.scripted:
-		return whole("has <script>, which only a permissive rule can: it says what a script certainly does not do", "`*` is any word")
-	case u.place != "":
-		return whole("has "+u.place+", which only a permissive rule can: it is what a word certainly names", "`*` is any word")
+		return fault("has <script>, which only a permissive rule can: it says what a script certainly does not do", "`*` is any word")
+	case u.placeholder != "":
+		return fault("has "+u.placeholder+", which only a permissive rule can: it is what a word certainly names", "`*` is any word")
 	}
 	return nil
 }

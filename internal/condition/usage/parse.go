@@ -39,7 +39,7 @@ func parse(text string) (*usage, *Error) {
 		case "<command>":
 			e.kind = runsCommand
 		case "<root>", "<below>", "<local>":
-			e.kind, e.place, u.place = aPlace, word, word
+			e.kind, e.placeholder, u.placeholder = aPlaceholder, word, word
 		case "<system>":
 			e.kind, u.vital = theSystem, true
 		case "<script>":
@@ -62,12 +62,12 @@ func parse(text string) (*usage, *Error) {
 	return u, nil
 }
 
-// scriptOptions are options of programs with a script that give another one, or make it
-// write: with them <script> says nothing.
+// scriptOptions are options that read a script from elsewhere or make the program write. With them
+// <script> guarantees nothing.
 var scriptOptions = []string{"-f", "-i", "-l", "-L", "--file", "--from-file", "--expression", "--in-place", "--source", "--include", "--load", "--library-path"}
 
-// otherScript finds such an option in a usage that has a <script>. -e takes a script, or, in
-// jq, has no value.
+// otherScript returns such an option of a usage that has a <script>. -e takes a script, except in
+// jq, where it has no value.
 func (u *usage) otherScript() (name string, ok bool) {
 	for i := range u.elements {
 		for j := range u.elements[i].options {
@@ -84,16 +84,17 @@ func faultAt(at int, message, hint string) *Error {
 	return &Error{Offset: at, Message: message, Hint: hint}
 }
 
-// inGlob is the error about a glob that stands at a byte of the usage.
+// inGlob returns the error of a glob that begins at a byte of the usage.
 func inGlob(err *glob.Error, at int) *Error { return faultAt(at+err.Offset, err.Message, err.Hint) }
 
-// groupEnd finds the bracket that closes a group: classes of globs may stand in it.
+// groupEnd returns the offset of the bracket that closes a group, which may contain classes of
+// globs.
 func groupEnd(text string) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
-			i++ // what stands behind it is no bracket
+			i++ // the escaped byte is no bracket
 		case '[':
 			depth++
 		case ']':
@@ -139,7 +140,7 @@ func (u *usage) group(text string, at int) *Error {
 			case len(words) == 2 && words[1] == "<command>":
 				o.runs = true
 			case len(words) == 2 && words[1] == "<root>":
-				o.root, u.place = true, words[1]
+				o.root, u.placeholder = true, words[1]
 			case len(words) == 2:
 				g, err := parseWordGlob(words[1])
 				if err != nil {

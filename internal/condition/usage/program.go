@@ -7,11 +7,11 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
-// MaxProgram is the length in bytes beyond which a word names no program on any system.
+// MaxProgram is the length in bytes from which on a word names no program on any system.
 const MaxProgram = 8 << 10
 
-// SameProgram compares the word that names a program: also by its last component,
-// without case, as some file systems do, and by what its wildcards may mean.
+// SameProgram reports whether a word may name a program: also by its last component, without regard
+// to case, as some file systems do, and by expansion of its wildcards.
 func SameProgram(w *shell.Word, name string) bool {
 	if len(w.Text) > MaxProgram {
 		return false

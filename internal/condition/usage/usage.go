@@ -7,13 +7,13 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
-// usage is one usage, read.
+// usage is one parsed usage.
 type usage struct {
-	elements []element
-	excluded []string
-	place    string // <root>, <below> or <local>, if it has one
-	scripted bool   // it has a <script>
-	vital    bool   // it has a <system>
+	elements    []element
+	excluded    []string
+	placeholder string // <root>, <below> or <local>, if it has one
+	scripted    bool   // it has a <script>
+	vital       bool   // it has a <system>
 }
 
 type elementKind uint8
@@ -23,24 +23,24 @@ const (
 	anyWords
 	options
 	runsCommand
-	aPlace
+	aPlaceholder
 	aScript
 	theSystem
 )
 
 type element struct {
-	kind    elementKind
-	glob    wordGlob
-	options []option
-	place   string // of aPlace
+	kind        elementKind
+	glob        wordGlob
+	options     []option
+	placeholder string // of placeholder
 }
 
 // option is one permitted option.
 type option struct {
 	name  string
-	glob  wordGlob // of names with wildcards, which match whole words
+	glob  wordGlob // of names with wildcards, which match complete words
 	wild  bool
-	value *wordGlob // nil: it has none
+	value *wordGlob // nil without a value
 	runs  bool      // its value is a <command>
 	root  bool      // its value is the <root>
 }
@@ -51,12 +51,12 @@ type run struct {
 	line  *shell.Line
 	index int
 	words []shell.Word
-	where *Places
-	at    []uint64 // states that are possible before each word
-	plain bool     // behind "--"
+	where *Placeholders
+	at    []uint64 // possible states before each word
+	plain bool     // after "--"
 }
 
-func (u *usage) grants(l *shell.Line, i int, where *Places, names func() bool) bool {
+func (u *usage) grants(l *shell.Line, i int, where *Placeholders, names func() bool) bool {
 	c := &l.Commands[i]
 	for k := 1; k < len(c.Words); k++ {
 		if u.excludes(c.Words[k].Text) {
@@ -74,14 +74,14 @@ func (u *usage) grants(l *shell.Line, i int, where *Places, names func() bool) b
 	for k := range c.Words {
 		r.step(k)
 	}
-	if last := len(u.elements) - 1; c.Open { // more words follow, whatever they are
+	if last := len(u.elements) - 1; c.Open { // unknown words follow
 		return u.close(r.at[len(c.Words)])&(1<<last) != 0 && u.elements[last].kind == anyWords &&
 			(u.anyOption(last) && !shell.TakesCode(c.Words[0].Text) || names != nil && names())
 	}
 	return u.close(r.at[len(c.Words)])&(1<<len(u.elements)) != 0
 }
 
-// anyOption reports that every option may stand in a state.
+// anyOption reports whether state p permits every option.
 func (u *usage) anyOption(p int) bool {
 	for i := range p {
 		for j := range u.elements[i].options {
@@ -103,14 +103,14 @@ func (u *usage) close(states uint64) uint64 {
 	return states
 }
 
-// step goes over one word.
+// step reads one word.
 func (r *run) step(k int) {
 	u, w := r.usage, &r.words[k]
 	states := u.close(r.at[k])
 	if states == 0 {
 		return
 	}
-	if !w.Literal { // operands, as many as there are
+	if !w.Literal { // any number of operands
 		for p := range u.elements {
 			if states&(1<<p) != 0 && u.elements[p].kind == anyWords && (r.plain || !w.MayBeOption() || u.anyOption(p)) {
 				r.at[k+1] |= 1 << p
@@ -146,8 +146,8 @@ func (r *run) step(k int) {
 			if !isOption && !r.line.Fills(r.index, w.Text) && shell.Computes(r.words[0].Text, w.Text) {
 				r.at[k+1] |= 1 << (p + 1)
 			}
-		case aPlace:
-			if r.names(e.place, w) {
+		case aPlaceholder:
+			if r.names(e.placeholder, w) {
 				r.at[k+1] |= 1 << (p + 1)
 			}
 		}
@@ -157,9 +157,9 @@ func (r *run) step(k int) {
 	}
 }
 
-// names reports that a word is certainly the place that an element stands for.
-func (r *run) names(place string, w *shell.Word) bool {
-	switch place {
+// names reports whether a word certainly matches a placeholder.
+func (r *run) names(placeholder string, w *shell.Word) bool {
+	switch placeholder {
 	case "<root>":
 		return r.where.Root(w)
 	case "<below>":
@@ -170,7 +170,7 @@ func (r *run) names(place string, w *shell.Word) bool {
 	return false
 }
 
-// option goes over an option that is permitted in state p.
+// option reads an option that state p permits.
 func (r *run) option(k, p int) {
 	w := r.words[k].Text
 	for i := range p {
@@ -193,7 +193,7 @@ func (r *run) option(k, p int) {
 	}
 }
 
-// taken goes behind an option and its value.
+// taken moves on after an option and its value.
 func (r *run) taken(k, p int, o *option, value []byte, attached bool) {
 	switch {
 	case o.runs:
@@ -218,7 +218,7 @@ func (r *run) taken(k, p int, o *option, value []byte, attached bool) {
 	}
 }
 
-// cluster reads -abc as -a -b -c, of which the last may have a value.
+// cluster reads -abc as -a -b -c; the last one may have a value.
 func (r *run) cluster(k, p int, letters []byte) {
 	for i := range letters {
 		flag := false
@@ -246,8 +246,8 @@ func (r *run) cluster(k, p int, letters []byte) {
 	r.at[k+1] |= 1 << p
 }
 
-// command returns the index behind the command that begins at a word, or that the
-// word holds, 0 if there is none.
+// command returns the index after the command that begins at a word, or that is the word's content,
+// 0 if there is none.
 func (r *run) command(k int) (to int) {
 	for i := r.index + 1; i < r.line.Commands[r.index].End; i++ {
 		if c := &r.line.Commands[i]; c.Parent == r.index && c.From == k {
@@ -257,7 +257,7 @@ func (r *run) command(k int) (to int) {
 	return to
 }
 
-// excludes reports a word that is an excluded option, or may be read as one.
+// excludes reports whether a word is an excluded option, or may be read as one.
 func (u *usage) excludes(word []byte) bool {
 	for _, name := range u.excluded {
 		if len(word) < 2 || word[0] != '-' {
@@ -284,8 +284,8 @@ func (u *usage) excludes(word []byte) bool {
 	return false
 }
 
-// suspects reports words that may follow the usage: any option may stand anywhere,
-// with a value or without.
+// suspects reports whether words may follow the usage: any option may be anywhere, with or without
+// a value.
 func (u *usage) suspects(words []shell.Word, system func(*shell.Word) bool) bool {
 	states := u.close(1)
 	skipped := uint64(0) // states in which the word may be an option's value

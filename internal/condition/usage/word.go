@@ -37,8 +37,8 @@ func parseWordGlob(text string) (g wordGlob, err *glob.Error) {
 	return g, nil
 }
 
-// plainWords lists the words of a glob that is one word, or has one pair of braces and no
-// other wildcards, as nearly all have; nil for others.
+// plainWords returns the words of a glob that is one word, or has one pair of braces and no other
+// wildcards, as nearly all have; nil for others.
 func plainWords(text string) []string {
 	before, rest, braces := strings.Cut(text, "{")
 	inner, after, closed := strings.Cut(rest, "}")
@@ -57,7 +57,7 @@ func plainWords(text string) []string {
 	return words
 }
 
-// literals are the words that the glob matches, nil if they cannot be listed.
+// literals returns the words that the glob matches, nil if they cannot be listed.
 func (g *wordGlob) literals() []string {
 	if len(g.alternatives) > 0 {
 		return nil
@@ -65,8 +65,8 @@ func (g *wordGlob) literals() []string {
 	return g.exact
 }
 
-// match judges a word. Where the glob spells it, it must be written without quotes
-// (E19).
+// match reports whether the glob matches a word. A word that the glob spells out must be written
+// without quotes (E19).
 func (g *wordGlob) match(w *shell.Word) bool {
 	for _, text := range g.exact {
 		if string(w.Text) == text {
@@ -76,7 +76,7 @@ func (g *wordGlob) match(w *shell.Word) bool {
 	return len(g.alternatives) > 0 && g.text(w.Text)
 }
 
-// option judges a word that is an option: only what begins with a dash means one.
+// option matches a word that is an option: only globs that begin with a dash match one.
 func (g *wordGlob) option(w *shell.Word) bool {
 	for _, text := range g.exact {
 		if string(w.Text) == text {
@@ -105,7 +105,7 @@ func (g *wordGlob) text(text []byte) bool {
 	return false
 }
 
-// program judges a word that names a program, with suspicion.
+// program reports whether the glob may match a word that names a program.
 func (g *wordGlob) program(w *shell.Word) bool {
 	if len(w.Text) > MaxProgram {
 		return false

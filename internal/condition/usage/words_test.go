@@ -9,7 +9,7 @@ import (
 )
 
 // Proves C1, C3, E19: a command is granted only if the usage mentions each of its words and
-// options, however they are written. What may follow a usage is suspected, quotes or not.
+// options, however they are written. It is suspected with or without quotes.
 func TestWords(t *testing.T) {
 	const (
 		granted   = "granted"
@@ -58,7 +58,7 @@ func TestWords(t *testing.T) {
 		"env [-i|-C <command>]":   {"env": granted, "env -i": granted, "env -C": suspected},
 	} {
 		root := func(w *shell.Word) bool { return w.Literal && string(w.Text) == "/srv/proj" }
-		list, fault := usage.Compile([]string{text}, false, usage.Places{Root: root})
+		list, fault := usage.Compile([]string{text}, false, usage.Placeholders{Root: root})
 		if fault != nil {
 			t.Errorf("%s: %v", text, fault)
 			continue
@@ -66,7 +66,7 @@ func TestWords(t *testing.T) {
 		for command, want := range commands {
 			var line shell.Line
 			line.Read([]byte(command))
-			for _, list := range []*usage.List{list, usage.Checked([]string{text}, usage.Places{Root: root})} { // read now, or here
+			for _, list := range []*usage.List{list, usage.Checked([]string{text}, usage.Placeholders{Root: root})} { // parsed by Compile, or on demand
 				got := neither
 				if list.Suspects(line.Commands[0].Words, nil) {
 					got = suspected
@@ -85,9 +85,9 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// Proves C1: several usages are one list, and whatever may be one of them is found.
+// Proves C1: a list grants and suspects the commands of each of its usages.
 func TestList(t *testing.T) {
-	list, fault := usage.Compile([]string{"git log", "{cat,tac} *", "py* -V", "git show"}, false, usage.Places{})
+	list, fault := usage.Compile([]string{"git log", "{cat,tac} *", "py* -V", "git show"}, false, usage.Placeholders{})
 	if fault != nil {
 		t.Fatal(fault)
 	}
@@ -100,10 +100,10 @@ func TestList(t *testing.T) {
 	}
 }
 
-// Proves C1: a command whose words are not all seen is granted by no usage, one that another
-// command runs as it is by its own.
+// Proves C1: no usage grants a command with unknown words; a command that another one runs is
+// granted by its own usage.
 func TestCommandsInCommands(t *testing.T) {
-	list, fault := usage.Compile([]string{"cat **"}, false, usage.Places{})
+	list, fault := usage.Compile([]string{"cat **"}, false, usage.Placeholders{})
 	if fault != nil {
 		t.Fatal(fault)
 	}
@@ -119,8 +119,8 @@ func TestCommandsInCommands(t *testing.T) {
 	}
 }
 
-// A usage that says nothing, or what nobody could be held to, is an error where it stands;
-// one that was not looked at grants nothing, and what it may mean is suspected.
+// A usage that is empty or cannot be enforced is an error with its position. Checked does not grant
+// anything for it, and suspects every command of its program.
 func TestFaults(t *testing.T) {
 	for text, want := range map[string]struct {
 		restrictive bool
@@ -151,7 +151,7 @@ func TestFaults(t *testing.T) {
 		"x <script> ** [--in-place]":   {false, 15, "another script"},
 		"x [-e *] <script>":            {false, 3, "another script"},
 	} {
-		_, fault := usage.Compile([]string{"x", text}, want.restrictive, usage.Places{})
+		_, fault := usage.Compile([]string{"x", text}, want.restrictive, usage.Placeholders{})
 		if fault == nil {
 			t.Errorf("%q is a usage", text)
 		} else if fault.Index != 1 || fault.Offset != want.offset || !strings.Contains(fault.Message, want.message) {
@@ -159,12 +159,12 @@ func TestFaults(t *testing.T) {
 		}
 		var line shell.Line
 		line.Read([]byte("x -a b"))
-		if list := usage.Checked([]string{text}, usage.Places{}); !want.restrictive && (list.Grants(&line, 0, nil) || strings.HasPrefix(text, "x") && !list.Suspects(line.Commands[0].Words, nil)) {
+		if list := usage.Checked([]string{text}, usage.Placeholders{}); !want.restrictive && (list.Grants(&line, 0, nil) || strings.HasPrefix(text, "x") && !list.Suspects(line.Commands[0].Words, nil)) {
 			t.Errorf("%q is followed, or not suspected", text)
 		}
 	}
 	for _, text := range []string{"x [!-a]", "cd <root>", "x [-n|-e] <script> **", "x" + strings.Repeat(" y", 59), "x [+a]"} {
-		if _, fault := usage.Compile([]string{text}, false, usage.Places{}); fault != nil {
+		if _, fault := usage.Compile([]string{text}, false, usage.Placeholders{}); fault != nil {
 			t.Errorf("%q: %v", text, fault)
 		}
 	}

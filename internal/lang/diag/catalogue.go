@@ -2,11 +2,10 @@ package diag
 
 import "strings"
 
-// Code names one kind of mistake. Its meaning never changes and it is never
-// used again for another one.
+// Code identifies one kind of mistake. A code never changes its meaning and is never reused.
 type Code string
 
-// The text of a file: what makes it no policy at all.
+// The text of a file: mistakes that make it invalid as a policy.
 const (
 	Syntax         Code = "SG0101"
 	Duplicate      Code = "SG0102"
@@ -29,7 +28,7 @@ const (
 	TooLarge       Code = "SG0120"
 )
 
-// Rules against types: what D25 calls configuration errors.
+// Rules against types: configuration errors (D25).
 const (
 	NoSuchParameter Code = "SG0201"
 	MatcherType     Code = "SG0202"
@@ -40,7 +39,7 @@ const (
 	NeverHolds      Code = "SG0207"
 	BadDefinition   Code = "SG0208"
 	SchemaKeyword   Code = "SG0209"
-	PathsAlone      Code = "SG0210"
+	PathsOnly       Code = "SG0210"
 )
 
 // Rules against each other.
@@ -55,7 +54,7 @@ const (
 	ShadowedPlain    Code = "SG0308"
 )
 
-// Traps: rules that are legal and say something else than their author means.
+// Traps: legal rules that mean something other than their author intended.
 const (
 	IgnoresTarget    Code = "SG0401"
 	IgnoresParameter Code = "SG0402"
@@ -78,37 +77,37 @@ const (
 	GovernsNothing   Code = "SG0419"
 )
 
-// What a file says about itself.
+// Statements of a file about itself.
 const (
 	WrongExample Code = "SG0501"
 )
 
-// What a comparison of two policies shows.
+// Results of comparing two policies.
 const (
 	LoosenedCalls  Code = "SG0601"
 	TightenedCalls Code = "SG0602"
 	NotCompared    Code = "SG0603"
 )
 
-// Entry is a line of the catalogue.
+// Entry is one row of the catalogue.
 type Entry struct {
 	Code     Code
-	Name     string // for people and for SARIF: lower case, underscores
+	Name     string // display name, also in SARIF: lower case, underscores
 	Severity Severity
-	Strict   bool // a warning that strict reading turns into an error (K0i)
+	Strict   bool // an error instead of a warning in strict mode (K0i)
 	Meaning  string
 }
 
-// Summary is the meaning without the ids of its sources.
+// Summary returns the meaning without the ids of its sources.
 func (e Entry) Summary() string {
 	summary, _, _ := strings.Cut(e.Meaning, " (")
 	return summary
 }
 
-// Catalogue lists every code, in order. It is constant.
+// Catalogue returns all codes in order. The caller must not modify it.
 func Catalogue() []Entry { return catalogue[:] }
 
-// entry returns the line of a code; a code that is not listed is an error.
+// entry returns the row of a code. An unknown code is an error.
 func (c Code) entry() Entry {
 	for _, e := range catalogue {
 		if e.Code == c {
@@ -118,17 +117,17 @@ func (c Code) entry() Entry {
 	return Entry{Code: c, Severity: Error}
 }
 
-// Severity returns what a finding with this code does to the file.
+// Severity returns the severity of findings with this code.
 func (c Code) Severity() Severity { return c.entry().Severity }
 
-// Strict reports whether strict reading turns the warning into an error (K0i).
+// Strict reports whether strict mode turns the warning into an error (K0i).
 func (c Code) Strict() bool { return c.entry().Strict }
 
-// Name returns the code's name for people, "" if it is not in the catalogue.
+// Name returns the display name of the code, "" if it is not in the catalogue.
 func (c Code) Name() string { return c.entry().Name }
 
 const (
-	trap  = true // strict reading makes it an error
+	trap  = true // an error in strict mode
 	legal = false
 )
 
@@ -162,7 +161,7 @@ var catalogue = [...]Entry{
 	{NeverHolds, "never_holds", Error, legal, "a condition that no arguments satisfy (K5)"},
 	{BadDefinition, "bad_definition", Error, legal, "the schema that a tool comes with cannot be read, or contradicts the file (K25)"},
 	{SchemaKeyword, "schema_keyword", Note, legal, "a schema keyword that is not checked; permissive rules do not rely on it (K0g)"},
-	{PathsAlone, "paths_alone", Error, legal, "an unattended rule that only says what a command reads or writes: it names no command and never holds"},
+	{PathsOnly, "paths_alone", Error, legal, "an unattended rule that only says what a command reads or writes: it names no command and never holds"},
 
 	{Unreachable, "unreachable", Error, legal, "no arguments reach the rule: earlier rules always match first"},
 	{ShadowedMostly, "shadowed_unless_mixed", Warning, trap, "only a list of mixed values reaches the rule"},

@@ -47,7 +47,7 @@ func TestPosition(t *testing.T) {
 	}
 }
 
-// Proves H14: what a file holds is shown, and cannot act on the terminal.
+// Proves H14: source lines are shown without characters that control the terminal.
 func TestText(t *testing.T) {
 	long := "key = \"" + strings.Repeat("x", 200) + "MARK" + strings.Repeat("y", 200) + "\""
 	for _, test := range []struct{ name, text, mark, want string }{
@@ -105,7 +105,7 @@ f.toml:1:5: error SG0106: no
 	}
 }
 
-// A file may be one line of megabytes with a mistake in every part of it.
+// A file may be a single line of several megabytes with a mistake in every part.
 func TestOneLongLine(t *testing.T) {
 	const parts, part = 100_000, "k = 日本語, "
 	text := []byte(strings.Repeat(part, parts))
@@ -217,8 +217,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// Proves K0i: strict reading refuses what the catalogue marks as a trap, and
-// nothing else.
+// Proves K0i: strict mode rejects exactly the warnings that the catalogue marks as traps.
 func TestListStrict(t *testing.T) {
 	var list diag.List
 	list.Add(diag.Diagnostic{Code: diag.Unanchored})
@@ -245,12 +244,12 @@ func TestListStrict(t *testing.T) {
 }
 
 func TestListSort(t *testing.T) {
-	place := func(offset int) diag.Range {
+	position := func(offset int) diag.Range {
 		return diag.Range{Start: diag.Position{Offset: offset, Line: 1}, End: diag.Position{Offset: offset + 1, Line: 1}}
 	}
 	list := diag.List{
-		{File: "b", Code: "SG0102"}, {File: "a", Range: place(5), Code: "SG0102"}, {File: "a", Range: place(5), Code: "SG0101", Message: "y"},
-		{File: "a", Range: place(5), Code: "SG0101", Message: "x"}, {File: "a", Range: place(1), Code: "SG0301"}, {File: "b", Code: "SG0102"},
+		{File: "b", Code: "SG0102"}, {File: "a", Range: position(5), Code: "SG0102"}, {File: "a", Range: position(5), Code: "SG0101", Message: "y"},
+		{File: "a", Range: position(5), Code: "SG0101", Message: "x"}, {File: "a", Range: position(1), Code: "SG0301"}, {File: "b", Code: "SG0102"},
 	}
 	list.Sort()
 	var got []string
@@ -283,8 +282,8 @@ func TestSuggest(t *testing.T) {
 	}
 }
 
-// Every constant of type Code has one line in the catalogue, in order, and every
-// line says what strict reading does with it only where that means something.
+// Every constant of type Code has one row in the catalogue, in order, and only warnings are marked
+// strict.
 func TestCatalogue(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "catalogue.go", nil, 0)
 	if err != nil {

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// Severity says what a diagnostic does to the file. The zero value rejects it.
+// Severity is the effect of a diagnostic on the file. The zero value rejects the file.
 type Severity uint8
 
 // The severities.
 const (
-	Error   Severity = iota // the file is refused
-	Warning                 // the file loads, but it may not say what was meant
-	Note                    // something worth knowing
+	Error   Severity = iota // the file is rejected
+	Warning                 // the file loads, but may not mean what its author intended
+	Note                    // information
 )
 
-// String names the severity as the text and JSON forms spell it.
+// String returns the severity as the text and JSON forms spell it.
 func (s Severity) String() string {
 	switch s {
 	case Warning:
@@ -35,39 +35,38 @@ type Diagnostic struct {
 	File     string
 	Range
 	Message string // one line, lower case, no full stop
-	// Hint says what to do, "" if there is nothing better to say. Text in back
-	// quotes can be pasted.
+	// Hint is the remedy, "" if there is none. Text in back quotes can be pasted.
 	Hint    string
 	Related []Related
 }
 
-// Related is another place that a diagnostic speaks of.
+// Related is another location that a diagnostic refers to.
 type Related struct {
 	File string
 	Range
 	Message string
 }
 
-// String is the first line of the text form.
+// String returns the first line of the text form.
 func (d Diagnostic) String() string {
-	return fmt.Sprintf("%s: %s %s: %s", place(d.File, d.Range), d.Severity, d.Code, plain(d.Message))
+	return fmt.Sprintf("%s: %s %s: %s", location(d.File, d.Range), d.Severity, d.Code, plain(d.Message))
 }
 
-// List is what one run found. Its order is the order of discovery until Sort.
+// List is the findings of one run, in order of discovery until Sort.
 type List []Diagnostic
 
-// Add appends a finding; its severity is the one of its code.
+// Add appends a finding and sets its severity from its code.
 func (l *List) Add(d Diagnostic) {
 	d.Severity = d.Code.Severity()
 	*l = append(*l, d)
 }
 
-// HasErrors reports whether the file is refused.
+// HasErrors reports whether the file is rejected.
 func (l List) HasErrors() bool {
 	return slices.ContainsFunc(l, func(d Diagnostic) bool { return d.Severity == Error })
 }
 
-// Errors returns the findings that refuse the file.
+// Errors returns the findings that reject the file.
 func (l List) Errors() List {
 	var errors List
 	for _, d := range l {
@@ -78,7 +77,7 @@ func (l List) Errors() List {
 	return errors
 }
 
-// Strict turns the warnings whose code says so into errors, in place (K0i).
+// Strict turns the warnings that the catalogue marks as strict into errors, in place (K0i).
 func (l List) Strict() {
 	for i := range l {
 		if l[i].Severity == Warning && l[i].Code.Strict() {
@@ -87,8 +86,8 @@ func (l List) Strict() {
 	}
 }
 
-// Sort orders the list by file, place, code and text and drops repeats. The
-// order does not depend on the order of discovery.
+// Sort orders the list by file, position, code and message, and drops duplicates. The result does
+// not depend on the order of discovery.
 func (l *List) Sort() {
 	slices.SortStableFunc(*l, func(a, b Diagnostic) int {
 		return cmp.Or(
@@ -104,8 +103,8 @@ func (l *List) Sort() {
 	})
 }
 
-// Err returns nil if the list has no error, else an error whose text is the
-// first error and how many there are. It is for callers that cannot show a list.
+// Err returns nil if the list has no error, else an error with the first one and the number of the
+// others. It is for callers that cannot show a list.
 func (l List) Err() error {
 	errors := l.Errors()
 	if len(errors) == 0 {
@@ -126,8 +125,8 @@ func (e *listError) Error() string {
 	return fmt.Sprintf("%s (and %d more)", e.first, e.count-1)
 }
 
-// place writes file:line:column as far as they are known.
-func place(file string, r Range) string {
+// location formats file:line:column, as far as they are known.
+func location(file string, r Range) string {
 	file = plain(file)
 	if !r.IsValid() {
 		return file

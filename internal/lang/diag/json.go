@@ -2,7 +2,7 @@ package diag
 
 import "encoding/json"
 
-// entryJSON is the contract of `check --format json`.
+// entryJSON is the output format of `check --format json`.
 type entryJSON struct {
 	Code      Code          `json:"code"`
 	Name      string        `json:"name,omitempty"`
@@ -26,8 +26,8 @@ type relatedJSON struct {
 	Message   string `json:"message"`
 }
 
-// MarshalJSON writes a finding as `check --format json` does; lines and columns
-// are 0 if the place is not known.
+// MarshalJSON encodes a finding as `check --format json` does. Lines and columns are 0 if the
+// position is unknown.
 func (d Diagnostic) MarshalJSON() ([]byte, error) {
 	e := entryJSON{
 		Code: d.Code, Name: d.Code.Name(), Severity: d.Severity.String(), File: d.File,
@@ -47,7 +47,7 @@ func (d Diagnostic) MarshalJSON() ([]byte, error) {
 	return json.Marshal(e)
 }
 
-// MarshalJSON writes the list as the object {"diagnostics": [...]}.
+// MarshalJSON encodes the list as the object {"diagnostics": [...]}.
 func (l List) MarshalJSON() ([]byte, error) {
 	entries := []Diagnostic(l)
 	if entries == nil {

@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write the page of the catalogue")
 
-// The page of the reference is the catalogue.
+// The reference page is generated from the catalogue.
 func TestPage(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`# Diagnostics

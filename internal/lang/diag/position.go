@@ -7,38 +7,38 @@ import (
 	"unicode/utf8"
 )
 
-// Position is a place in a text. The zero Position is no place.
+// Position is a position in a text. The zero Position is invalid.
 type Position struct {
-	Offset int // bytes before it
+	Offset int // in bytes, from 0
 	Line   int // from 1
 	Column int // in code points, from 1
 }
 
-// IsValid reports whether p is a place.
+// IsValid reports whether p is a position in a text.
 func (p Position) IsValid() bool { return p.Line > 0 }
 
-// Range is a piece of a text; End is the place behind it. The zero Range is
-// nowhere.
+// Range is a half-open range of a text: End is the position after its last byte. The zero Range is
+// invalid.
 type Range struct{ Start, End Position }
 
-// IsValid reports whether r is somewhere.
+// IsValid reports whether r is a range of a text.
 func (r Range) IsValid() bool { return r.Start.IsValid() }
 
 // To returns the range from the start of r to the end of other.
 func (r Range) To(other Range) Range { return Range{r.Start, other.End} }
 
-// Lines finds places in a text, also in one that is a single long line: a place
-// costs the same everywhere.
+// Lines converts byte offsets to positions. A lookup takes the same time everywhere, also in a text
+// that is one long line.
 type Lines struct {
 	text   []byte
 	starts []int // offset of each line's first byte
 	points []int // code points before each block; nil if every byte is one
 }
 
-// block is how many bytes are counted to find a column.
+// block is the number of bytes between two entries of points.
 const block = 1 << 6
 
-// NewLines prepares a text. It keeps a reference to it.
+// NewLines indexes a text. It keeps a reference to text.
 func NewLines(text []byte) *Lines {
 	l := &Lines{text: text, starts: make([]int, 1, 1+bytes.Count(text, []byte("\n")))}
 	for at := bytes.IndexByte(text, '\n') + 1; at > 0; {
@@ -92,31 +92,31 @@ func (l *Lines) pointsBefore(offset int) int {
 	return n
 }
 
-// Position returns the place of a byte offset; an offset outside the text is
-// moved to its nearest end.
+// Position returns the position of a byte offset. An offset outside of the text is moved to its
+// nearest end.
 func (l *Lines) Position(offset int) Position {
 	offset = max(0, min(offset, len(l.text)))
 	return l.position(offset, sort.Search(len(l.starts), func(i int) bool { return l.starts[i] > offset }))
 }
 
-// position is that of an offset in a line.
+// position returns the position of an offset in a known line.
 func (l *Lines) position(offset, line int) Position {
 	return Position{Offset: offset, Line: line, Column: l.pointsBefore(offset) - l.pointsBefore(l.starts[line-1]) + 1}
 }
 
-// Range returns the place of the bytes from start to end.
+// Range returns the range of the bytes from start to end.
 func (l *Lines) Range(start, end int) Range {
 	r := Range{Start: l.Position(start)}
 	end = min(max(start, end), len(l.text))
 	if line := r.Start.Line; end >= 0 && (line == len(l.starts) || end < l.starts[line]) {
-		r.End = l.position(end, line) // most pieces end on the line on which they begin
+		r.End = l.position(end, line) // most ranges end on the line on which they begin
 	} else {
 		r.End = l.Position(end)
 	}
 	return r
 }
 
-// line returns a line of the text without its end, nil if there is none.
+// line returns line n without its line ending, nil if there is none.
 func (l *Lines) line(n int) []byte {
 	if n < 1 || n > len(l.starts) {
 		return nil

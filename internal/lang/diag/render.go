@@ -16,9 +16,9 @@ const (
 	lineWidth = 110 // columns of a source line that are shown
 )
 
-// Text renders the list for people: each finding with its source line and a
-// caret below the place, then its hint and related places. source returns the
-// text of a file, nil if it is not at hand: then the lines are left out.
+// Text renders the list for a terminal: each finding with its source line and a caret below the
+// position, then its hint and related locations. source returns the text of a file, or nil if it is
+// not available: then the source lines are omitted.
 func Text(l List, source func(file string) []byte) string {
 	r := renderer{source: source, lines: make(map[string]*Lines)}
 	for i, d := range l {
@@ -53,7 +53,7 @@ func (r *renderer) diagnostic(d Diagnostic) {
 		if file == "" {
 			file = d.File
 		}
-		fmt.Fprintf(&r.out, "%s: %s\n", place(file, rel.Range), plain(rel.Message))
+		fmt.Fprintf(&r.out, "%s: %s\n", location(file, rel.Range), plain(rel.Message))
 		r.excerpt(file, rel.Range, gutter)
 	}
 }
@@ -89,10 +89,10 @@ func (r *renderer) excerpt(file string, at Range, gutter int) {
 
 func clamp(n, limit int) int { return max(0, min(n, limit)) }
 
-// window renders a source line with the bytes from..to marked: a piece of at
-// most lineWidth columns that shows the start of the mark.
+// window renders at most lineWidth columns of a source line, from the start of the range from..to
+// on, and returns where to mark the range.
 func window(line []byte, from, to int) (shown string, caret, marks int) {
-	// Far more bytes than the window has columns are not looked at.
+	// Skip the part of a long line that cannot be shown.
 	cut := 0
 	for cut < from-8*lineWidth || cut > 0 && !utf8.RuneStart(line[cut]) {
 		cut = max(cut+1, from-8*lineWidth)
@@ -101,7 +101,7 @@ func window(line []byte, from, to int) (shown string, caret, marks int) {
 	cells := cellsOf(line)
 	first, last := 0, len(cells)
 	if columnsOf(cells) > lineWidth {
-		// A third of the width stays in front of the mark.
+		// A third of the width is left in front of the mark.
 		at := 0
 		for at < len(cells) && cells[at].offset < from {
 			at++
@@ -134,7 +134,7 @@ func window(line []byte, from, to int) (shown string, caret, marks int) {
 	return strings.TrimRight(b.String(), " "), caret, max(1, marks)
 }
 
-// cell is one code point of a source line as it is shown.
+// cell is one code point of a source line as it is rendered.
 type cell struct {
 	offset  int // in the line
 	columns int
@@ -172,7 +172,7 @@ func columnsOf(cells []cell) int {
 	return n
 }
 
-// columns returns how many columns of a terminal a code point takes.
+// columns returns the number of terminal columns of a code point.
 func columns(r rune) int {
 	if unicode.In(r, unicode.Mn, unicode.Me) {
 		return 0
@@ -184,12 +184,12 @@ func columns(r rune) int {
 	return 1
 }
 
-// shows reports whether a code point shows itself.
+// shows reports whether a code point is visible.
 func shows(r rune) bool { return !visible.Hidden(r) }
 
 func escape(r rune) string { return fmt.Sprintf("<U+%04X>", r) }
 
-// plain makes every code point of a message show itself.
+// plain escapes every invisible code point of a message.
 func plain(s string) string {
 	clean := func(r rune) bool { return !shows(r) || r == utf8.RuneError }
 	if strings.IndexFunc(s, clean) < 0 {

@@ -2,9 +2,8 @@ package diag
 
 import "strings"
 
-// Suggest returns the candidate that a mistyped word most likely means, "" if
-// none is near: not more than a third of its letters are wrong, missing, extra or
-// swapped.
+// Suggest returns the candidate that is closest to a mistyped word, "" if none is close: at most a
+// third of the letters may be wrong, missing, extra or swapped.
 func Suggest(word string, candidates []string) string {
 	const longest = 64
 	if len(word) > longest {
@@ -22,8 +21,8 @@ func Suggest(word string, candidates []string) string {
 	return found
 }
 
-// DidYouMean is the hint for a mistyped word; without a near candidate it lists
-// what is possible, if that is not too much.
+// DidYouMean returns the hint for a mistyped word. Without a close candidate it lists the
+// candidates, if they are few.
 func DidYouMean(word string, candidates []string) string {
 	if near := Suggest(word, candidates); near != "" {
 		return "did you mean `" + near + "`?"
@@ -38,8 +37,8 @@ func DidYouMean(word string, candidates []string) string {
 // Words lists words for a message, each in backticks.
 func Words(words []string) string { return "`" + strings.Join(words, "`, `") + "`" }
 
-// distance counts the letters that have to be changed, added, removed or swapped
-// with their neighbour to turn a into b (optimal string alignment).
+// distance returns the number of letters that have to be changed, added, removed or swapped with
+// their neighbour to turn a into b (optimal string alignment).
 func distance(a, b string) int {
 	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
@@ -63,7 +62,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// OneOf lists alternatives for people: a, b or c.
+// OneOf formats alternatives: a, b or c.
 func OneOf(words []string) string {
 	last := len(words) - 1
 	if last < 1 {

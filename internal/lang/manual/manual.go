@@ -1,10 +1,10 @@
-// Package manual says of every diagnostic and of every reason code what it means and what to
-// do about it, in a few lines for people.
+// Package manual explains every diagnostic and every reason code in a few lines: its meaning and
+// its remedy.
 //
 //	text, ok := manual.Of("SG0301")
 //
-// It promises that every code of the catalogue of internal/lang/diag and every reason code of the
-// root package has a text.
+// Every code of the catalogue of internal/lang/diag and every reason code of the root package has a
+// text.
 package manual
 
 import (
@@ -18,7 +18,7 @@ var diagnostics string
 //go:embed codes.txt
 var codes string
 
-// Of is the text of a diagnostic or of a reason code. It reports false if there is none.
+// Of returns the text of a diagnostic or a reason code, false if there is none.
 func Of(code string) (text string, ok bool) {
 	for _, all := range []string{diagnostics, codes} {
 		for entry := range strings.SplitSeq("\n"+all, "\n# ") {
@@ -30,7 +30,7 @@ func Of(code string) (text string, ok bool) {
 	return "", false
 }
 
-// Codes lists the reason codes that have a text, in the order of the file.
+// Codes returns the reason codes that have a text, in file order.
 func Codes() (names []string) {
 	for entry := range strings.SplitSeq("\n"+codes, "\n# ") {
 		if name, _, ok := strings.Cut(entry, "\n"); ok && name != "" {

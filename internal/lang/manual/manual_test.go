@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/manual"
 )
 
-// reasonCodes lists the constants of type Code in the root package.
+// reasonCodes returns the constants of type Code in the root package.
 func reasonCodes(t *testing.T) (codes []string) {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), "../../../errors.go", nil, 0)
@@ -34,7 +34,7 @@ func reasonCodes(t *testing.T) (codes []string) {
 	return codes
 }
 
-// Every diagnostic and every reason code has a text that says what to do.
+// Every diagnostic and every reason code has a text with a remedy.
 func TestEveryCodeHasAText(t *testing.T) {
 	for _, e := range diag.Catalogue() {
 		text, ok := manual.Of(string(e.Code))

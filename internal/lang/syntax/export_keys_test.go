@@ -2,13 +2,13 @@ package syntax
 
 import "slices"
 
-// Keys lists every key of the language.
+// Keys returns every key of the language.
 func Keys() []string {
 	return slices.Concat(topKeys, operational, gateKeys, pathKeys, toolKeys, policyKeys, guardKeys, ruleKeys, memberKeys, whenKeys, exampleKeys, parameterKeys, matcherKeys)
 }
 
-// KeysByTable lists the keys of the tables that this package reads key by key, by
-// the place of the table in the JSON Schema of policy files.
+// KeysByTable returns the keys of the tables that this package reads key by key, by the path of the
+// table in the JSON Schema of policy files.
 func KeysByTable() map[string][]string {
 	rule := slices.Concat(ruleKeys, matcherKeys)
 	return map[string][]string{
@@ -29,7 +29,7 @@ func KeysByTable() map[string][]string {
 	}
 }
 
-// SessionKeys lists the keys of [[session]], of all types.
+// SessionKeys returns the keys of [[session]], of all types.
 func SessionKeys() []string {
 	keys := slices.Clone(sessionKeys)
 	for _, more := range sessionKeysOf {
@@ -39,5 +39,5 @@ func SessionKeys() []string {
 	return slices.Compact(keys)
 }
 
-// HandoffKeys lists the keys of [[handoffs]].
+// HandoffKeys returns the keys of [[handoffs]].
 func HandoffKeys() []string { return handoffKeys }

@@ -9,53 +9,53 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// File is one parsed policy file: the language's tables as a tree with
-// positions, aliases already desugared (D25-02, D25-06).
+// File is one parsed policy file: a tree with positions, in which aliases are already resolved
+// (D25-02, D25-06).
 type File struct {
 	Name     string
 	Gate     GateSettings
 	Paths    PathSettings
-	Lists    []*NamedList     // [lists], file order
-	Tools    []*ToolTable     // file order
-	Guards   []*Rule          // [[guard]], file order: restrictive rules for every tool (K0a)
-	Sessions []*SessionPolicy // [[session]], file order
-	Handoffs []*Handoff       // [[handoffs]], file order
-	Judge    *Judge           // [judge], nil without one
-	// Tables are the operational tables ([gateway], [upstream], [audit], ...) by
-	// name; their owners decode them with [tomltree.Decode].
+	Lists    []*NamedList     // [lists], in file order
+	Tools    []*ToolTable     // in file order
+	Guards   []*Rule          // [[guard]], in file order: restrictive rules for every tool (K0a)
+	Sessions []*SessionPolicy // [[session]], in file order
+	Handoffs []*Handoff       // [[handoffs]], in file order
+	Judge    *Judge           // [judge], nil if absent
+	// Tables are the operational tables ([gateway], [upstream], [audit], ...) by name. The packages
+	// that own them decode them with [tomltree.Decode].
 	Tables map[string]*tomltree.Value
 
 	source *tomltree.Document
 	broken bool // Parse reported errors
 }
 
-// GateSettings is the table [gate]. The zero value is the strictest one.
+// GateSettings is the [gate] table. The zero value is the strictest setting.
 type GateSettings struct {
 	UnknownTool       stopgate.Mode // deny, or ask with unknown_tool = "ask"
-	UnknownParams     ParamAction   // default for tools that do not say
+	UnknownParams     ParamAction   // default for tools without a setting of their own
 	Uncovered         ParamAction   // parameters that a permit does not cover
 	OnSchemaViolation stopgate.Mode // deny or ask
 	DenyMode          string        // "", "tool_result" or "throw" (K33)
 	Enforcement       string        // "", "enforce" or "observe" (K38)
 	Strict            bool          // lints are errors (K0i)
-	// DenialLimit is after how many denials in a row a session is stopped (S28); nil
-	// if the file does not say, 0 for never.
+	// DenialLimit is the number of denials in a row that stops a session (S28): nil if the file
+	// does not set it, 0 for no limit.
 	DenialLimit *int64
-	// StructuredOutput is what becomes of a call that is recognised as the form of the
-	// model's answer: Unattended lets it pass, everything else leaves it to the rules.
+	// StructuredOutput decides about calls that are recognised as the structured output of a model:
+	// Unattended allows them, every other value leaves them to the rules.
 	StructuredOutput stopgate.Mode
 
-	written *tomltree.Value // nil: the file has no [gate]
+	written *tomltree.Value // nil if the file has no [gate]
 }
 
-// PathSettings is the table [paths]: inputs of matching, never read from the
-// machine by this package (K19).
+// PathSettings is the [paths] table: directories that paths are matched against. This package never
+// reads them from the machine (K19).
 type PathSettings struct {
 	Root string
 	Home string
 }
 
-// NamedList is one entry of [lists] (K60). Rules hold its values already.
+// NamedList is one entry of [lists] (K60). Rules already contain its values.
 type NamedList struct {
 	Name   string
 	Values []match.Literal
@@ -64,7 +64,7 @@ type NamedList struct {
 	values []*tomltree.Value
 }
 
-// ParamAction says what an undeclared parameter does (K24).
+// ParamAction is the effect of an undeclared parameter (K24).
 type ParamAction uint8
 
 // The zero value asks.
@@ -77,14 +77,14 @@ const (
 // ToolTable is one [tools.NAME] table; NAME may be a glob or "*" (K0b).
 type ToolTable struct {
 	Name      string
-	Also      []string       // further names of the same tool (S39)
-	Source    string         // who runs the tool; no meaning for verdicts (K0f)
+	Also      []string       // other names of the same tool (S39)
+	Source    string         // who runs the tool; does not affect verdicts (K0f)
 	Command   []string       // of a local tool: the program and its arguments
 	About     string         // summary and description, for models
 	Schema    *schema.Schema // from parameters; nil if the table declares none
-	Run       *RuleList      // nil: nothing said here
+	Run       *RuleList      // nil if the table has none
 	Result    *RuleList
-	Success   *Success       // how results are read; nil: nothing said here (S24)
+	Success   *Success       // how results are read; nil if the table has none (S24)
 	Unknown   *ParamAction   // unknown_params of the tool
 	Uncovered *ParamAction   // uncovered of the tool
 	OnSchema  *stopgate.Mode // on_schema_violation of the tool
@@ -93,16 +93,16 @@ type ToolTable struct {
 	also []*tomltree.Value
 }
 
-// RuleList is an ordered list of rules; first match wins (D25-09).
+// RuleList is an ordered list of rules; the first match wins (D25-09).
 type RuleList struct {
 	Rules []*Rule
 	Alias bool       // written as a string: run = "ask"
-	Pos   diag.Range // of the value, or of its first [[header]]
+	Pos   diag.Range // range of the value, or of its first [[header]]
 
-	Incomplete bool // rules are missing because of mistakes
+	Incomplete bool // some rules are missing because they have mistakes
 }
 
-// Quantifier says how many leaves at a pointer have to match.
+// Quantifier is the number of leaves at a pointer that have to match.
 type Quantifier uint8
 
 // QuantifierDefault is any for restrictive rules and all for unattended ones.
@@ -138,31 +138,31 @@ type Rule struct {
 type Condition struct {
 	Arg              jsonstream.Pointer
 	On               string // guards: "path", "command", "url" or "string" instead of Arg
-	IgnoreBelow      bool   // guards on paths: what a command reads without naming it is nothing to them
+	IgnoreBelow      bool   // guards on paths: ignore files that a command reads without naming them
 	Match            Quantifier
 	Spec             match.Spec
 	Pos              diag.Range // of the whole condition
 	ArgPos, ValuePos diag.Range
 
 	arg    *tomltree.Value
-	values []*tomltree.Value // of Spec.Values, where each is written
+	values []*tomltree.Value // where each of Spec.Values is written
 }
 
-// When restricts a rule or guard to calls with these constant facts; they are
-// resolved at Open (K0c, K60). Each non-empty list means "one of"; entries may be globs.
+// When restricts a rule or guard to calls with these constant facts; they are resolved at Open
+// (K0c, K60). A non-empty list means "one of"; its entries may be globs.
 type When struct {
 	Agent, Surface, Server, Principal []string
-	// Session is a condition on the session's data, nil for none.
+	// Session is a condition on the session's data, nil if there is none.
 	Session *SessionCondition
 	Pos     diag.Range
 
-	// SessionKey is equal for two conditions on the session that say the same, in rules of
-	// which both permit or both restrict; "" without one.
+	// SessionKey is equal for two session conditions with the same meaning in rules of the same
+	// polarity, "" if there is none.
 	SessionKey string
 }
 
-// Example is a call that its author says a rule matches, or does not match. It is
-// checked when the file is read and means nothing afterwards.
+// Example is a call that the author states to match, or not to match, a rule. It is checked when
+// the file is read and has no effect afterwards.
 type Example struct {
 	Matches bool
 	// Value is the arguments of a call, or, for a rule with one condition, one value
@@ -171,18 +171,18 @@ type Example struct {
 	Pos   diag.Range
 }
 
-// ListKind tells the three places apart where rules stand.
+// ListKind is where a rule is written.
 type ListKind uint8
 
-// A table [tools.NAME] has rules for calls and rules for their results (K32); guards
-// stand beside the tables.
+// A [tools.NAME] table has rules for calls and rules for their results (K32); guards are in tables
+// of their own.
 const (
 	RunList ListKind = iota
 	ResultList
 	GuardList
 )
 
-// String names the list.
+// String returns the name of the list.
 func (k ListKind) String() string {
 	return [...]string{"run", "result", "guard"}[k]
 }

@@ -8,20 +8,19 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
-// Format writes the text of a policy file in its canonical layout (K54): a rule per
-// line with its keys in one order, the present spelling instead of an old one, and
-// otherwise what [tomltree.Document.Format] does. Nothing is moved, no comment is
-// lost, the result means the same, and formatting it again changes nothing.
+// Format returns the text of a policy file in its canonical layout (K54): one rule per line with
+// its keys in a fixed order, current spellings instead of legacy ones, and otherwise as
+// [tomltree.Document.Format] does. Nothing is moved, no comment is lost, the meaning is unchanged,
+// and formatting is idempotent.
 //
-// A file with mistakes is formatted too, as long as it is TOML; the list then holds
-// what the text lacks to be that.
+// A file with mistakes is formatted too if it is valid TOML; the list contains the syntax errors
+// otherwise.
 func Format(name string, text []byte) ([]byte, diag.List) {
 	out, renamed, mistakes := format(name, text, true)
 	if !renamed {
 		return out, mistakes
 	}
-	// A present spelling can collide with another table of the file. Then the author
-	// has to choose.
+	// A current spelling can collide with another table of the file. Then the author has to choose.
 	before, _ := Parse(name, text)
 	after, _ := Parse(name, out)
 	if after == nil || before.broken || after.broken || Hash(before) != Hash(after) {
@@ -60,7 +59,7 @@ func format(name string, text []byte, rename bool) (out []byte, renamed bool, mi
 	return doc.Format(), renamed, nil
 }
 
-// tidy is the present spelling of the path of a key.
+// tidy returns the current spelling of the path of a key.
 func tidy(path []string) []string {
 	if len(path) > 1 && path[0] == "conversation" {
 		path = path[1:]
@@ -71,7 +70,7 @@ func tidy(path []string) []string {
 	return path
 }
 
-// isOldList reports whether a path is that of run or result beside policy (D25-02).
+// isOldList reports whether a path is that of run or result outside of policy (D25-02).
 func isOldList(path []string) bool {
 	if len(path) > 0 && path[0] == "conversation" {
 		path = path[1:]
@@ -79,7 +78,7 @@ func isOldList(path []string) bool {
 	return len(path) == 3 && path[0] == "tools" && slices.Contains(policyKeys, path[2])
 }
 
-// arrange brings the rules inside a value into canonical form.
+// arrange brings the rules in a value into canonical form.
 func arrange(path []string, v *tomltree.Value) {
 	switch {
 	case len(path) == 4 && path[0] == "tools" && path[2] == "policy" && slices.Contains(policyKeys, path[3]),
@@ -99,8 +98,8 @@ func arrange(path []string, v *tomltree.Value) {
 	}
 }
 
-// order sorts the keys of a rule or member in braces; with comments between them
-// they stay as they are.
+// order sorts the keys of an inline rule or member. With comments between them they keep their
+// order.
 func order(rule *tomltree.Value) {
 	for _, s := range rule.Pairs {
 		if len(s.Value.Comments) > 0 || s.Value.Trailing != "" {
@@ -115,7 +114,7 @@ func order(rule *tomltree.Value) {
 	}
 }
 
-// rank is the place of a key in a rule: what it looks at, the matcher, the rest.
+// rank is the position of a key in a rule: the argument, the matcher, the rest.
 func rank(key string) int {
 	first := []string{"on", "arg", "all"}
 	if i := slices.Index(first, key); i >= 0 {

@@ -23,14 +23,14 @@ import (
 
 var update = flag.Bool("update", false, "write what the golden files expect")
 
-// differ compares two policies by everything that they say, not by where.
+// differ compares everything of two policies except positions.
 func differ(p, q *syntax.File) string {
 	return cmp.Diff(p, q,
 		cmpopts.IgnoreTypes(diag.Range{}, &tomltree.Value{}), cmpopts.EquateEmpty(),
 		cmpopts.IgnoreUnexported(syntax.File{}, syntax.GateSettings{}, syntax.PathSettings{}, syntax.NamedList{},
 			syntax.ToolTable{}, syntax.RuleList{}, syntax.Rule{}, syntax.Condition{}, syntax.When{}),
 		cmpopts.IgnoreFields(syntax.File{}, "Name", "Tables"),
-		cmpopts.SortSlices(func(a, b *syntax.ToolTable) bool { return a.Name < b.Name }), // old spellings are read last
+		cmpopts.SortSlices(func(a, b *syntax.ToolTable) bool { return a.Name < b.Name }), // legacy spellings are read last
 		cmp.Transformer("schema", func(s *schema.Schema) string {
 			if s == nil {
 				return ""
@@ -40,9 +40,8 @@ func differ(p, q *syntax.File) string {
 	)
 }
 
-// roundTrip proves the law of Format for one policy and returns the text: reading
-// it gives the same policy, with the same identity, and formatting it again gives
-// the same text.
+// roundTrip checks one policy and returns its formatted text: it parses as the same policy with the
+// same hash, and formatting it again does not change it.
 func roundTrip(t *testing.T, text string) string {
 	t.Helper()
 	out, diags := syntax.Format("policy.toml", []byte(text))
@@ -63,14 +62,14 @@ func roundTrip(t *testing.T, text string) string {
 			t.Fatalf("what Format writes has another hash\n%s", out)
 		}
 	}
-	again, _ := syntax.Format("policy.toml", out)
-	if diff := cmp.Diff(string(out), string(again)); diff != "" {
+	second, _ := syntax.Format("policy.toml", out)
+	if diff := cmp.Diff(string(out), string(second)); diff != "" {
 		t.Fatalf("formatting twice is not formatting once: %s", diff)
 	}
 	return string(out)
 }
 
-// Proves K54: one canonical layout, no comment lost, the same policy.
+// Proves K54: there is one canonical layout; formatting keeps comments and meaning.
 func TestFormat(t *testing.T) {
 	names, err := filepath.Glob("testdata/format/*.txtar")
 	if err != nil || len(names) == 0 {
@@ -111,7 +110,7 @@ func TestFormatKeepsMeaning(t *testing.T) {
 	}
 }
 
-// What is no TOML is not formatted, and says where.
+// A text that is not TOML is not formatted; the error has its position.
 func TestFormatSyntax(t *testing.T) {
 	out, diags := syntax.Format("policy.toml", []byte("version = 1\n[tools.*.policy]\n"))
 	if out != nil || len(diags) != 1 || diags[0].Code != diag.Syntax || diags[0].Start.Line != 2 {
@@ -119,7 +118,7 @@ func TestFormatSyntax(t *testing.T) {
 	}
 }
 
-// comments lists the comments of a text that has no "#" elsewhere, in their order.
+// comments returns the comments of a text that has no "#" elsewhere, in order.
 func comments(text string) []string {
 	var list []string
 	for _, line := range strings.Split(text, "\n") {
@@ -130,9 +129,8 @@ func comments(text string) []string {
 	return list
 }
 
-// Proves S36: comments, the order of tables, the spelling of aliases and
-// operational tables do not change what a policy means; everything that decides
-// does.
+// Proves S36: comments, table order, alias spellings and operational tables do not change the
+// policy hash; everything that affects verdicts does.
 func TestPolicyHash(t *testing.T) {
 	const base = `version = 1
 [lists]
@@ -197,8 +195,8 @@ mode = "deny"
 	}
 }
 
-// Proves S34: the id of a rule survives changes elsewhere and its own spelling, and
-// nothing else.
+// Proves S34: the id of a rule survives changes elsewhere and of its own spelling, but no change of
+// its meaning.
 func TestRuleID(t *testing.T) {
 	id := func(text string) stopgate.RuleID {
 		p := parse(t, "version = 1\n[lists]\nl = [\"a\", \"b\"]\n"+text)
@@ -237,8 +235,8 @@ func TestRuleID(t *testing.T) {
 	}
 }
 
-// FuzzParse feeds texts to the parser, the checker and the formatter: no panic, and
-// what parses is written as the same policy.
+// FuzzParse feeds texts to the parser, the checker and the formatter: none panics, and a text that
+// parses is formatted as the same policy.
 func FuzzParse(f *testing.F) {
 	for _, pattern := range []string{"testdata/check/*.txtar", "testdata/format/*.txtar"} {
 		names, _ := filepath.Glob(pattern)

@@ -11,25 +11,24 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
-// meaningVersion names the meaning of the language in policy hashes. It changes
-// when the same text starts to decide differently (S36).
+// meaningVersion is the version of the language's semantics in policy hashes. It changes when the
+// same text gets different verdicts (S36).
 const meaningVersion = "stopgate-policy-2"
 
-// identify gives a rule the id of what it says and where (S34): it survives changes of
-// other rules, of order, of spelling, and nothing else. The values of named lists
-// are part of it.
+// identify sets the id of a rule from its meaning and its list (S34). The id survives changes of
+// other rules, of order and of spelling. The values of named lists are part of it.
 func (r *Rule) identify(tool, list string) {
 	r.parsed = r.Meaning()
 	sum := sha256.Sum256([]byte(tool + "\x00" + list + "\x00" + r.parsed))
 	r.ID = stopgate.RuleID(hex.EncodeToString(sum[:16]))
 }
 
-// meaning collects what a policy means as lines.
+// meaning collects the semantics of a policy as lines.
 type meaning struct{ out []byte }
 
 func (w *meaning) line(text string) { w.out = append(append(w.out, text...), '\n') }
 
-// text writes every setting, defaults too.
+// text writes every setting, including defaults.
 func (g GateSettings) text() string {
 	parts := []string{
 		"unknown_tool = " + tomltree.Quote(g.UnknownTool.String()),
@@ -64,9 +63,8 @@ func (s PathSettings) text() string {
 	return text
 }
 
-// meaning is the text that the hash of a policy is taken over (S36): everything
-// that decides, in one order and one spelling. Comments, the order of tables, the
-// spelling of aliases and operational tables do not enter.
+// meaning returns the text that is hashed (S36): everything that affects verdicts, in one order and
+// one spelling. Comments, table order, alias spellings and operational tables are not part of it.
 func (f *File) meaning() []byte {
 	w := &meaning{}
 	w.line("[gate]")
@@ -123,8 +121,8 @@ func (w *meaning) list(key string, l *RuleList) {
 	}
 }
 
-// Hash identifies what policy files mean together, in the order of their
-// layers: 64 hexadecimal digits (S36, Q26).
+// Hash returns the hash of policy files in the order of their layers: 64 hexadecimal digits (S36,
+// Q26).
 func Hash(layers ...*File) string {
 	h := sha256.New()
 	h.Write([]byte(meaningVersion))
@@ -136,8 +134,9 @@ func Hash(layers ...*File) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Declarations lists what decides beside rules and guards, each in one spelling: session
-// policies, handoffs, how results are read where a session policy asks, and the judge.
+// Declarations returns the settings next to rules and guards that affect verdicts, each in one
+// spelling: session policies, handoffs, how results are read where a session policy uses them, and
+// the judge.
 func (f *File) Declarations() []string {
 	var list []string
 	for _, s := range f.Sessions {
@@ -157,8 +156,7 @@ func (f *File) Declarations() []string {
 	return list
 }
 
-// SessionHash identifies session policies alone, in their order: what a snapshot is
-// bound to (S15).
+// SessionHash returns the hash of session policies in their order. Snapshots are bound to it (S15).
 func SessionHash(policies []*SessionPolicy) string {
 	h := sha256.New()
 	h.Write([]byte(meaningVersion))

@@ -12,26 +12,26 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
-// Judge is the table [judge] of one file: a model that reviews the calls which every
-// deterministic layer let live (V3-19, S29). Evaluations know nothing of it; whoever
-// runs calls asks for the judges of a policy.Program.
+// Judge is the [judge] table of one file: a model that reviews the calls that every deterministic
+// layer allows (V3-19, S29). Evaluations do not use it; enforcement points get the judges from
+// policy.Program.
 type Judge struct {
 	Tools    []string // names and globs of the tools whose calls are reviewed
 	Model    string
 	API      string // "openai" or "anthropic"
-	BaseURL  string // "" for the provider's own address
+	BaseURL  string // "" for the default address of the provider
 	KeyEnv   string // environment variable with the key
 	KeyFile  string // file with the key
-	Guidance string // what the operator adds to the instructions
+	Guidance string // instructions that the operator adds
 	// Threshold is the probability of harm, 0 to 1, from which on the judge objects.
 	Threshold float64
-	Mode      stopgate.Mode // what an objection does: Deny or Ask
-	OnError   stopgate.Mode // what a failure does: Deny or Ask
+	Mode      stopgate.Mode // the effect of an objection: Deny or Ask
+	OnError   stopgate.Mode // the effect of a failure: Deny or Ask
 	Observe   bool          // review in observe mode too (S31)
-	Explain   bool          // the model and the person read the explanation
-	Timeout   int64         // milliseconds for the whole review, repetition included
-	Cache     int64         // milliseconds for which the same proposal gets the same answer (S27)
-	MaxBytes  int           // of arguments; more cannot be reviewed
+	Explain   bool          // show the explanation to the model and the user
+	Timeout   int64         // milliseconds for the complete review with its retries
+	Cache     int64         // milliseconds for which the answer to the same proposal is cached (S27)
+	MaxBytes  int           // limit of the size of arguments; longer ones cannot be reviewed
 	File      string
 	Pos       diag.Range
 }
@@ -51,8 +51,8 @@ const (
 // Governs reports whether calls of a tool are reviewed.
 func (j *Judge) Governs(tool stopgate.ToolName) bool { return MatchesAny(j.Tools, string(tool)) }
 
-// Meaning is what decides of the table, on one line. Where the model lives and who
-// pays for it does not.
+// Meaning returns the keys that affect verdicts on one line. The endpoint and the credentials are
+// not part of it.
 func (j *Judge) Meaning() string {
 	tools := slices.Clone(j.Tools)
 	slices.Sort(tools)
@@ -60,7 +60,7 @@ func (j *Judge) Meaning() string {
 		j.Model, j.Guidance, strconv.FormatFloat(j.Threshold, 'g', -1, 64), j.Mode, j.OnError, j.MaxBytes)
 }
 
-// judgeTable is [judge] as it is written.
+// judgeTable is the [judge] table as it is written.
 type judgeTable struct {
 	Tools     *tomltree.Value `toml:"tools"`
 	Model     string          `toml:"model,required"`
@@ -79,8 +79,7 @@ type judgeTable struct {
 	MaxBytes  int             `toml:"max_bytes"`
 }
 
-// judge reads [judge]. Without readable names it governs every tool: nobody knows
-// which ones were meant.
+// judge reads [judge]. If its tool names have mistakes it governs every tool.
 func (p *parser) judge(e *tomltree.Entry) {
 	t := e.Value
 	j := judgeTable{

@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
-// parse reads a policy that has no mistakes.
+// parse parses a policy that must not have mistakes.
 func parse(t testing.TB, text string) *syntax.File {
 	t.Helper()
 	p, diags := syntax.Parse("stopgate.toml", []byte(text))
@@ -18,8 +18,7 @@ func parse(t testing.TB, text string) *syntax.File {
 	return p
 }
 
-// check reads a policy and returns all that is said about it, also by those who know
-// what it means.
+// check returns the diagnostics of the parser and of the checker.
 func check(name string, text []byte, o policy.Options) diag.List {
 	p, list := syntax.Parse(name, text)
 	if p != nil {

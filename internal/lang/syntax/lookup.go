@@ -12,25 +12,24 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
-// EveryTool is the name of the table that speaks for every tool without its own
-// (D25-01, D25-04).
+// EveryTool is the name of the default table, for tools without their own (D25-01, D25-04).
 const EveryTool = "*"
 
-// IsGlob reports whether a table's name is a glob, and not the name of one tool. One with
-// escapes is a glob, also if it matches one name only: that name is not what is written.
+// IsGlob reports whether the name of a table is a glob. A name with escapes is a glob, even if it
+// matches one name only, because that name is not its text.
 func IsGlob(name string) bool { return strings.ContainsAny(name, `*?[]{}\`) }
 
-// literalPrefix is the part of a well-formed glob that decides which of two globs
-// is nearer (K0b).
+// literalPrefix returns the literal prefix of a well-formed glob. The glob with the longer one
+// takes precedence (K0b).
 func literalPrefix(text string) string {
 	name, _ := glob.ParseName(text)
 	prefix, _ := name.LiteralPrefix()
 	return prefix
 }
 
-// TablesFor lists the tables that speak for a tool, the nearest first: that of its
-// name, then globs by the length of their literal beginning, then "*" (K0b). The first
-// that says something about a matter is the one that counts (D25-04).
+// TablesFor returns the tables that apply to a tool in order of precedence: the one with its name,
+// then globs by the length of their literal prefix, then "*" (K0b). The first table with a setting
+// applies (D25-04).
 func (f *File) TablesFor(tool string) []*ToolTable {
 	type candidate struct {
 		table *ToolTable
@@ -56,12 +55,12 @@ func (f *File) TablesFor(tool string) []*ToolTable {
 	return tables
 }
 
-// Named reports whether a table is the tool's own: it has its name or gives it.
+// Named reports whether a table is the tool's own: its name or one of its `also` names is tool.
 func (t *ToolTable) Named(tool string) bool { return t.Name == tool || slices.Contains(t.Also, tool) }
 
-// DeclaredSchema is the schema of the nearest table that declares one, nil if none does. A
-// table for many tools declares nothing: its parameters annotate those that the tool has,
-// as base says.
+// DeclaredSchema returns the schema of the first table that declares one, nil if none does. A table
+// for many tools declares nothing: its parameters only annotate those that the tool has according
+// to base.
 func DeclaredSchema(tables []*ToolTable, tool string, base *schema.Schema) *schema.Schema {
 	for _, t := range tables {
 		switch {
@@ -75,8 +74,8 @@ func DeclaredSchema(tables []*ToolTable, tool string, base *schema.Schema) *sche
 	return nil
 }
 
-// Environment is the directories that the file's paths are read against: those it names
-// itself, and of the others those in env (K19).
+// Environment returns the directories that paths are matched against: those of the file, and env
+// for the others (K19).
 func (f *File) Environment(env match.Env) match.Env {
 	if f.Paths.Root != "" {
 		env.Root = f.Paths.Root
@@ -87,12 +86,12 @@ func (f *File) Environment(env match.Env) match.Env {
 	return env
 }
 
-// Ref names the rule as one of a file.
+// Ref returns the reference to the rule in a file.
 func (r *Rule) Ref(file string) stopgate.RuleRef {
 	return stopgate.RuleRef{File: file, Line: r.Pos.Start.Line, Index: r.Index, ID: r.ID}
 }
 
-// StrictestParams returns the stricter of two answers to an undeclared parameter.
+// StrictestParams returns the stricter of two actions.
 func StrictestParams(a, b ParamAction) ParamAction {
 	order := []ParamAction{ParamDeny, ParamAsk, ParamAllow}
 	if slices.Index(order, a) <= slices.Index(order, b) {
@@ -101,8 +100,8 @@ func StrictestParams(a, b ParamAction) ParamAction {
 	return b
 }
 
-// MatchesAny reports whether a name matches one of some globs, as they stand in `when`,
-// `tools` and `from`. What is no glob matches nothing.
+// MatchesAny reports whether a name matches one of the globs of a `when`, `tools` or `from` key. An
+// invalid glob matches nothing.
 func MatchesAny(globs []string, name string) bool {
 	return slices.ContainsFunc(globs, func(text string) bool {
 		n, err := glob.ParseName(text)
@@ -110,7 +109,7 @@ func MatchesAny(globs []string, name string) bool {
 	})
 }
 
-// Rules lists all rules of the file: guards first, then the tables in file order.
+// Rules returns all rules of the file: guards first, then the tables in file order.
 func (f *File) Rules() iter.Seq[*Rule] {
 	return func(yield func(*Rule) bool) {
 		lists := [][]*Rule{f.Guards}
@@ -131,9 +130,8 @@ func (f *File) Rules() iter.Seq[*Rule] {
 	}
 }
 
-// OperatorOnly lists the tables and keys at the top of the file that only a file of the
-// operator may have (S3); none for a policy that was not read from a text. A table [gate]
-// that only tightens is none of them.
+// OperatorOnly returns the top-level tables and keys that only an operator's file may have (S3),
+// none for a policy that was not parsed from a text. A [gate] table that only tightens is allowed.
 func (f *File) OperatorOnly() []*tomltree.Entry {
 	if f.source == nil {
 		return nil
@@ -143,8 +141,8 @@ func (f *File) OperatorOnly() []*tomltree.Entry {
 	})
 }
 
-// tightens reports that a table [gate] holds nothing but what is as strict as it can be, and
-// structured_output, which means nothing in a file that nobody trusts.
+// tightens reports whether every key of [gate] has its strictest value. structured_output may have
+// any value since it has no effect in an untrusted file.
 func (g *GateSettings) tightens() bool {
 	strictest := map[string]bool{
 		"strict": g.Strict, "unknown_tool": g.UnknownTool == stopgate.Deny,
@@ -154,14 +152,13 @@ func (g *GateSettings) tightens() bool {
 	return g.written != nil && !slices.ContainsFunc(g.written.Entries, func(e *tomltree.Entry) bool { return !strictest[e.Key] })
 }
 
-// Present reports whether the file has a table [gate] at all.
+// Present reports whether the file has a [gate] table.
 func (g *GateSettings) Present() bool { return g.written != nil }
 
-// Says reports whether the table [gate] has a key, so that its setting is no default.
-func (g *GateSettings) Says(key string) bool { return g.written.Get(key) != nil }
+// IsSet reports whether the [gate] table has a key.
+func (g *GateSettings) IsSet(key string) bool { return g.written.Get(key) != nil }
 
-// List returns the rules of a kind that the table has, nil if it says nothing. Guards are
-// in no table.
+// List returns the rules of a kind, nil if the table has none. Guards are in no table.
 func (t *ToolTable) List(kind ListKind) *RuleList {
 	switch kind {
 	case RunList:

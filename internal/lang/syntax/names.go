@@ -2,15 +2,13 @@ package syntax
 
 import "strings"
 
-// namesMeet reports whether two globs over tool names claim one tool, and which.
-// Globs have the form of [glob.ParseName]: `*` any run, `?` one character,
-// `[a-z]` and `[!a-z]` classes, `{a,b}` alternatives, `\x` a literal.
+// namesIntersect reports whether two globs over tool names match a common name, and which. Globs have
+// the form of [glob.ParseName]: `*` any run, `?` one character, `[a-z]` and `[!a-z]` classes,
+// `{a,b}` alternatives, `\x` a literal.
 //
-// It walks both globs at once over a small alphabet that holds a character of
-// every kind the two tell apart.
-//
-// The budget counts what was compared; done is false if it was not enough.
-func namesMeet(a, b string, budget *int) (name string, meet, done bool) {
+// It walks both globs at once over a small alphabet with one character of every kind that the two
+// distinguish. budget limits the work; done is false if it is exhausted.
+func namesIntersect(a, b string, budget *int) (name string, meet, done bool) {
 	for _, x := range Alternatives(a) {
 		for _, y := range Alternatives(b) {
 			if *budget--; *budget < 0 {
@@ -24,7 +22,7 @@ func namesMeet(a, b string, budget *int) (name string, meet, done bool) {
 	return "", false, true
 }
 
-// nameStep is one place of a glob: a set of characters, or any run of them.
+// nameStep is one element of a glob: a set of characters, or any run of them.
 type nameStep struct {
 	run  bool
 	fits func(c byte) bool
@@ -32,7 +30,7 @@ type nameStep struct {
 
 const nameCharacters = "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:-"
 
-// meeting searches the shortest name that both sequences match.
+// meeting returns the shortest name that both sequences match.
 func meeting(a, b []nameStep) (string, bool) {
 	type pair struct{ i, j int }
 	seen := map[pair]bool{}
@@ -121,8 +119,8 @@ func class(set string) func(byte) bool {
 	}
 }
 
-// Alternatives writes the braces of a glob out; a glob with very many is left as
-// it is and then meets what its literal text meets.
+// Alternatives expands the braces of a glob. A glob with too many alternatives is returned as it
+// is.
 func Alternatives(glob string) []string {
 	const limit = 256
 	done, open := []string{}, []string{glob}
@@ -141,7 +139,7 @@ func Alternatives(glob string) []string {
 	return append(done, open...)
 }
 
-// braces finds the first brace group of a glob and its parts.
+// braces returns the first brace group of a glob and its alternatives.
 func braces(glob string) (start, end int, parts []string) {
 	depth := 0
 	from := 0

@@ -12,9 +12,9 @@ import (
 // Version is the version of the language that this package reads.
 const Version = "1"
 
-// Parse reads one policy file. The policy is nil if the text is no TOML. With
-// other mistakes in the list it holds what could be understood, so that policy.Check
-// finds the rest in the same run; it must then not be used for anything else.
+// Parse parses one policy file. The policy is nil if the text is not TOML. With other mistakes in
+// the list it contains the readable part, so that policy.Check finds the remaining mistakes in the
+// same run; it must not be used for anything else then.
 func Parse(name string, text []byte) (*File, diag.List) {
 	doc, diags := tomltree.Parse(name, text)
 	if doc == nil {
@@ -27,11 +27,11 @@ func Parse(name string, text []byte) (*File, diag.List) {
 	return p.policy, p.diags
 }
 
-// parser turns the tree of a file into the tree of the language.
+// parser converts the TOML tree of a file into a policy.
 type parser struct {
 	policy *File
 	diags  diag.List
-	legacy bool // an old spelling was reported
+	legacy bool // a legacy spelling was reported
 	lists  map[string]*NamedList
 }
 
@@ -78,7 +78,7 @@ func (p *parser) version(root *tomltree.Value) {
 	}
 }
 
-// old reports an old spelling, once per file (K54).
+// old reports a legacy spelling, once per file (K54).
 func (p *parser) old(at diag.Range, message, hint string) {
 	if !p.legacy {
 		p.report(diag.LegacySpelling, at, message, hint)
@@ -86,7 +86,7 @@ func (p *parser) old(at diag.Range, message, hint string) {
 	p.legacy = true
 }
 
-// known reports the keys of a table that are not in one of the lists.
+// known reports the keys of a table that are in none of the lists.
 func (p *parser) known(t *tomltree.Value, keys ...[]string) {
 	for _, e := range t.Entries {
 		if !slices.ContainsFunc(keys, func(list []string) bool { return slices.Contains(list, e.Key) }) {
@@ -95,7 +95,7 @@ func (p *parser) known(t *tomltree.Value, keys ...[]string) {
 	}
 }
 
-// foreignKeys are what other programs call keys of rules.
+// foreignKeys maps keys of other programs to the keys of rules.
 func foreignKeys() map[string]string {
 	return map[string]string{
 		"action": "mode", "effect": "mode", "decision": "mode", "verdict": "mode", "permission": "mode", "regex": "pattern", "regexp": "pattern", "match_regex": "pattern",
@@ -104,8 +104,8 @@ func foreignKeys() map[string]string {
 	}
 }
 
-// The readers below report a wrong value and then return ok = false. A nil entry
-// is absent, not wrong.
+// The readers below report an invalid value and then return ok = false. A nil entry is absent, not
+// invalid.
 
 func (p *parser) wrongType(e *tomltree.Entry, want string) {
 	hint := ""
@@ -148,7 +148,7 @@ func (p *parser) flag(e *tomltree.Entry) bool {
 	return e.Value.Text == "true"
 }
 
-// word reads one of a few words.
+// word reads one of the given words.
 func (p *parser) word(e *tomltree.Entry, words ...string) (word string, ok bool) {
 	if word, ok = p.text(e); !ok {
 		return "", false
@@ -160,7 +160,7 @@ func (p *parser) word(e *tomltree.Entry, words ...string) (word string, ok bool)
 	return word, true
 }
 
-// texts reads a string or an array of strings, not empty.
+// texts reads a string or a non-empty array of strings.
 func (p *parser) texts(e *tomltree.Entry) (values []*tomltree.Value) {
 	switch {
 	case e == nil:

@@ -49,8 +49,7 @@ func (p *parser) conditions(t *tomltree.Value, r *Rule, kind ListKind) {
 	}
 }
 
-// misspelt reports a key of a condition that nobody knows and that resembles one of
-// some keys.
+// misspelt reports whether a key of a condition is unknown and resembles one of the given keys.
 func misspelt(t *tomltree.Value, keys []string) bool {
 	return slices.ContainsFunc(t.Entries, func(e *tomltree.Entry) bool {
 		known := slices.Contains(ruleKeys, e.Key) || slices.Contains(memberKeys, e.Key) || slices.Contains(matcherKeys, e.Key)
@@ -116,7 +115,7 @@ func (p *parser) condition(t *tomltree.Value, guard bool) (c Condition, ok bool)
 	return c, p.matcher(matcher, &c) && ok
 }
 
-// matcherHint says what a condition compares with, by what it looks at.
+// matcherHint suggests a matcher for the parameter of a condition.
 func matcherHint(e *tomltree.Entry) string {
 	hint := map[string]string{
 		"path": "`glob = \"**/.env*\"` or `prefix = \"secrets/\"`", "command": "`prefix = \"git push\"`, `usage = \"git push **\"` or `pattern`",
@@ -135,7 +134,7 @@ func (p *parser) pointer(v *tomltree.Value) (jsonstream.Pointer, bool) {
 		at, message := v.Range, err.Error()
 		var fault *jsonstream.PointerError
 		if errors.As(err, &fault) {
-			at, message = v.Place(fault.Offset), fault.Message
+			at, message = v.OffsetRange(fault.Offset), fault.Message
 		}
 		hint := ""
 		if len(v.Text) > 0 && v.Text[0] != '/' {

@@ -70,7 +70,7 @@ func (p *parser) agents(e *tomltree.Entry) []string {
 	return textsOf(values)
 }
 
-// decode reads a table into a struct and keeps the findings.
+// decode decodes a table into a struct and adds the findings.
 func (p *parser) decode(t *tomltree.Value, into any) {
 	p.diags = append(p.diags, tomltree.Decode(t, into)...)
 }

@@ -33,8 +33,7 @@ func (p *parser) guards(e *tomltree.Entry) {
 	}
 }
 
-// below reads what a guard on paths says about files that a command reads without naming
-// them.
+// below reads the setting of a guard on paths for files that a command reads without naming them.
 func (p *parser) below(e *tomltree.Entry, r *Rule) {
 	if e == nil {
 		return
@@ -88,7 +87,7 @@ func (p *parser) factName(key string, v *tomltree.Value) {
 		var wrong *glob.Error
 		if errors.As(err, &wrong) {
 			message, hint = wrong.Message, wrong.Hint
-			at = v.Place(wrong.Offset)
+			at = v.OffsetRange(wrong.Offset)
 		}
 		p.report(diag.BadGlob, at, message, hint)
 		return

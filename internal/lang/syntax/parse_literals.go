@@ -9,8 +9,8 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// literal reads a value of a rule as the JSON value it stands for (D25-20):
-// { null = true } is null, { number = "..." } a number that TOML cannot hold (K26).
+// literal reads a value of a rule as a JSON value (D25-20): { null = true } is null, { number =
+// "..." } a number that TOML cannot represent (K26).
 func (p *parser) literal(v *tomltree.Value) (lit match.Literal, ok bool) {
 	switch v.Kind {
 	case tomltree.String:
@@ -34,7 +34,7 @@ func (p *parser) literal(v *tomltree.Value) (lit match.Literal, ok bool) {
 	return lit, false
 }
 
-// isNull reports the spelling of null.
+// isNull reports whether a value is the spelling of null.
 func isNull(v *tomltree.Value) bool {
 	e := v.Get("null")
 	return e != nil && len(v.Entries) == 1 && e.Value.Kind == tomltree.Bool && e.Value.Text == "true"
@@ -98,9 +98,8 @@ func (p *parser) json(dst []byte, v *tomltree.Value) ([]byte, bool) {
 	return append(dst, end), all
 }
 
-// JSON writes a TOML value as the JSON text that it stands for in rules and in test
-// cases: members in file order, numbers exactly (K26). It is nil if the list has
-// an error.
+// JSON converts a TOML value to JSON text as rules and test cases do: members in file order,
+// numbers exactly (K26). The text is nil if the list has an error.
 func JSON(v *tomltree.Value) ([]byte, diag.List) {
 	p := &parser{policy: &File{Name: v.File()}}
 	text, ok := p.json(nil, v)

@@ -11,7 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
-// parameters turns [tools.NAME.parameters] into a schema (D25-16, K25).
+// parameters converts [tools.NAME.parameters] to a schema (D25-16, K25).
 func (p *parser) parameters(t *tomltree.Value) *schema.Schema {
 	before := len(p.diags)
 	list := p.properties(t)
@@ -20,10 +20,10 @@ func (p *parser) parameters(t *tomltree.Value) *schema.Schema {
 		return s
 	}
 	if p.diags[before:].HasErrors() {
-		return nil // what is missing in the list was reported
+		return nil // the missing list was reported
 	}
 	var mistakes schema.ParameterErrors
-	if !errors.As(err, &mistakes) { // cannot happen; no error may be lost if it does
+	if !errors.As(err, &mistakes) { // unreachable; report the error all the same
 		p.report(diag.BadParameter, t.Range, err.Error(), "")
 	}
 	for _, m := range mistakes {

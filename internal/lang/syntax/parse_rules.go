@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
-// MaxMembers is how many conditions `all = [...]` may have (K28).
+// MaxMembers is the maximum number of conditions in `all = [...]` (K28).
 const MaxMembers = 16
 
 const (
@@ -22,7 +22,7 @@ const (
 
 var modes = []string{"unattended", "ask", "edit", "skip", "deny"}
 
-// foreignModes are what other programs call them.
+// foreignModes maps modes of other programs to ours.
 func foreignModes() map[string]string {
 	return map[string]string{
 		"allow": "unattended", "allowed": "unattended", "permit": "unattended", "accept": "unattended", "auto": "unattended", "approve": "unattended", "yes": "unattended",
@@ -30,15 +30,15 @@ func foreignModes() map[string]string {
 	}
 }
 
-// didYouMean is [diag.DidYouMean], but for what is written in the words of others.
+// didYouMean is [diag.DidYouMean] with a table of terms of other programs.
 func didYouMean(word string, foreign map[string]string, candidates []string) string {
-	if ours := foreign[strings.ToLower(word)]; slices.Contains(candidates, ours) {
-		return "did you mean `" + ours + "`?"
+	if known := foreign[strings.ToLower(word)]; slices.Contains(candidates, known) {
+		return "did you mean `" + known + "`?"
 	}
 	return diag.DidYouMean(word, candidates)
 }
 
-// mode reads a mode that a list of this kind may have (K0a, K32, K33).
+// mode reads a mode and checks that a list of this kind may have it (K0a, K32, K33).
 func (p *parser) mode(v *tomltree.Value, key string, kind ListKind) (m stopgate.Mode, ok bool) {
 	if v.Kind != tomltree.String {
 		p.report(diag.WrongType, v.Range, fmt.Sprintf("`%s` must be a mode, not %s", key, v.Kind), "possible: "+quotedModes())
@@ -140,7 +140,7 @@ func (p *parser) rule(t *tomltree.Value, index int, kind ListKind) (r *Rule, ok 
 	return r, !p.diags[before:].HasErrors()
 }
 
-// writtenAt is where the value of a key is written, zero without the key.
+// writtenAt returns the range of the value of a key, zero without the key.
 func writtenAt(e *tomltree.Entry) diag.Range {
 	if e == nil {
 		return diag.Range{}
@@ -170,7 +170,7 @@ func (p *parser) sentence(e *tomltree.Entry) string {
 	}
 	for i, r := range text {
 		if !unicode.IsPrint(r) {
-			p.report(diag.BadValue, e.Value.Place(i), fmt.Sprintf("`reason` is one line of visible text, U+%04X is not", r), "")
+			p.report(diag.BadValue, e.Value.OffsetRange(i), fmt.Sprintf("`reason` is one line of visible text, U+%04X is not", r), "")
 			break
 		}
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Limits of what a limit may say.
+// Limits of [[session]] with type = "limit".
 const (
 	maxInFlight = 1024 // session.MaxOpen
-	minWithin   = 60   // milliseconds: one for each step of a window
+	minWithin   = 60   // milliseconds: one for each step of the window
 )
 
 // session reads one [[session]] (TPS). Each type has its own keys.
@@ -28,7 +28,7 @@ func (p *parser) session(t *tomltree.Value) {
 	} else if word, ok := p.word(e, sessionTypes...); ok {
 		s.Type, keys = word, sessionKeysOf[word]
 	}
-	if s.Type == "" { // which keys belong there is not known; that they are keys at all is
+	if s.Type == "" { // without a type, accept the keys of every type
 		for _, name := range sessionTypes {
 			keys = append(keys[:len(keys):len(keys)], sessionKeysOf[name]...)
 		}
@@ -97,8 +97,8 @@ func (p *parser) limit(t *tomltree.Value, s *SessionPolicy) {
 	if t.Get("tools") == nil {
 		p.report(diag.MissingKey, t.Range, "`tools` is missing", "name the tools that are counted together")
 	}
-	s.MaxCalls = p.whole(t.Get("max_calls"), math.MaxInt64)
-	s.MaxInFlight = p.whole(t.Get("max_in_flight"), maxInFlight)
+	s.MaxCalls = p.integer(t.Get("max_calls"), math.MaxInt64)
+	s.MaxInFlight = p.integer(t.Get("max_in_flight"), maxInFlight)
 	s.InFlightTTL = p.duration(t.Get("inflight_ttl"))
 	sum, most := t.Get("sum"), t.Get("max_sum")
 	switch {
@@ -141,8 +141,8 @@ func (p *parser) toolNames(e *tomltree.Entry) []string {
 	return textsOf(values)
 }
 
-// whole reads a whole number from 0 to most.
-func (p *parser) whole(e *tomltree.Entry, most int64) *int64 {
+// integer reads an integer from 0 to most.
+func (p *parser) integer(e *tomltree.Entry, most int64) *int64 {
 	if e == nil {
 		return nil
 	}
@@ -207,8 +207,8 @@ func milliseconds(text string) (ms int64, ok bool) {
 	return ms, ms > 0
 }
 
-// sessionConditions reads conditions over the session's data: a table, or an array
-// of tables that must all hold.
+// sessionConditions reads conditions on the session's data: a table, or an array of tables that
+// must all hold.
 func (p *parser) sessionConditions(e *tomltree.Entry) []SessionCondition {
 	if e == nil {
 		return nil
@@ -234,7 +234,7 @@ func (p *parser) sessionCondition(t *tomltree.Value, key string) (SessionConditi
 	return p.dataCondition(t, key)
 }
 
-// dataCondition is sessionCondition in a table that may say more.
+// dataCondition is sessionCondition for a table with further keys.
 func (p *parser) dataCondition(t *tomltree.Value, key string) (SessionCondition, bool) {
 	var matcher *tomltree.Entry
 	for _, e := range t.Entries {
@@ -317,7 +317,7 @@ func (p *parser) success(e *tomltree.Entry) *Success {
 	return nil
 }
 
-// sessionNames reports names that are taken.
+// sessionNames reports duplicate names.
 func (p *parser) sessionNames() {
 	var names []string
 	for _, s := range p.policy.Sessions {

@@ -32,7 +32,7 @@ func (p *parser) gate(e *tomltree.Entry) {
 	if word, ok := p.word(t.Get("structured_output"), "rules", "unattended"); ok && word == "unattended" {
 		g.StructuredOutput = stopgate.Unattended
 	}
-	g.DenialLimit = p.whole(t.Get("denial_limit"), math.MaxInt32)
+	g.DenialLimit = p.integer(t.Get("denial_limit"), math.MaxInt32)
 }
 
 func (p *parser) denyOrAsk(e *tomltree.Entry) stopgate.Mode {
@@ -44,7 +44,7 @@ func (p *parser) denyOrAsk(e *tomltree.Entry) stopgate.Mode {
 
 var paramActions = []string{ParamAsk: "ask", ParamDeny: "deny", ParamAllow: "allow"}
 
-// String spells the action as the policy file does.
+// String returns the action as policy files spell it.
 func (a ParamAction) String() string {
 	if int(a) < len(paramActions) {
 		return paramActions[a]
@@ -63,8 +63,8 @@ func (p *parser) paramAction(e *tomltree.Entry) *ParamAction {
 	return nil
 }
 
-// paths reads [paths]. The directories are absolute and clean, so that matching
-// can compare them as text (K19).
+// paths reads [paths]. The directories must be absolute and clean, so that they can be compared as
+// text (K19).
 func (p *parser) paths(e *tomltree.Entry) {
 	if e == nil || !p.table(e) {
 		return

@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
-// ruleText says what a rule is, in words of its exported fields.
+// ruleText formats the exported fields of a rule.
 func ruleText(r *syntax.Rule) string {
 	var parts []string
 	for _, c := range r.Conditions {
@@ -61,8 +61,8 @@ func listText(l *syntax.RuleList) []string {
 	return list
 }
 
-// Proves D25-01, D25-02, D25-05, D25-06, D25-07, D25-08, D25-09, D25-12, D25-20,
-// D25-21, K26, K27, K28, K33, K60: what each way of writing a list means.
+// Proves D25-01, D25-02, D25-05, D25-06, D25-07, D25-08, D25-09, D25-12, D25-20, D25-21, K26, K27,
+// K28, K33, K60: the meaning of every way to write a list.
 func TestRuleLists(t *testing.T) {
 	for _, test := range []struct {
 		name, text  string
@@ -167,7 +167,7 @@ func TestNumbersKeepTheirText(t *testing.T) {
 	}
 }
 
-// Proves D25-04, K0a, K0f, K19, K24, K36, K37, S39: the tables beside rule lists.
+// Proves D25-04, K0a, K0f, K19, K24, K36, K37, S39: the tables next to rule lists.
 func TestTables(t *testing.T) {
 	p := parse(t, `version = 1
 [gate]
@@ -244,8 +244,7 @@ file = "x"
 	}
 }
 
-// Proves S29, V3-19: what a file says about its judge, and what holds where it says
-// nothing.
+// Proves S29, V3-19: the settings of [judge] and their defaults.
 func TestJudgeTable(t *testing.T) {
 	p := parse(t, "version = 1\n[judge]\nmodel = \"m\"\n")
 	want := &syntax.Judge{
@@ -287,7 +286,7 @@ max_bytes = 1000
 	}
 }
 
-// Every mistake in [judge] is found, each at its place.
+// Every mistake in [judge] is found, each with its position.
 func TestJudgeTableMistakes(t *testing.T) {
 	_, found := syntax.Parse("p.toml", []byte(`version = 1
 [judge]

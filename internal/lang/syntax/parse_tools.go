@@ -99,8 +99,8 @@ func (p *parser) toolTable(e *tomltree.Entry) *ToolTable {
 	return table
 }
 
-// localCommand reads the command that the terminal agent runs for a tool.
-// dottedName is the rest of a tool's name that TOML took for tables in one another.
+// localCommand reads the command that the terminal agent runs for a tool. dottedName returns the
+// rest of a tool's name that TOML parsed as nested tables.
 func dottedName(e *tomltree.Entry) string {
 	name := e.Key
 	for v := e.Value; len(v.Entries) == 1; {
@@ -134,8 +134,8 @@ func (p *parser) localCommand(t *tomltree.Value, table *ToolTable) {
 	}
 }
 
-// policyTable reads run and result, from the policy table or beside it; the
-// policy table wins (D25-02, D25-03).
+// policyTable reads run and result, from the policy table or next to it. The policy table takes
+// precedence (D25-02, D25-03).
 func (p *parser) policyTable(t *tomltree.Value, table *ToolTable) {
 	var inner *tomltree.Value
 	if e := t.Get("policy"); e != nil && p.table(e) {
@@ -171,7 +171,7 @@ func (p *parser) policyTable(t *tomltree.Value, table *ToolTable) {
 	}
 }
 
-// claims reports tools that two tables claim with equal right (K0b, K27, S39).
+// claims reports tools that two tables match with equal precedence (K0b, K27, S39).
 func (p *parser) claims() {
 	first := make(map[string]diag.Range)
 	claim := func(name string, at diag.Range) {
@@ -192,7 +192,7 @@ func (p *parser) claims() {
 			globs = append(globs, t)
 		}
 	}
-	near := make(map[string][]*ToolTable) // globs that begin alike
+	near := make(map[string][]*ToolTable) // globs with the same literal prefix
 	budget := 10_000
 	for _, t := range globs {
 		prefix := literalPrefix(t.Name)
@@ -202,7 +202,7 @@ func (p *parser) claims() {
 			if t.Name == other.Name {
 				continue
 			}
-			name, meet, done := namesMeet(other.Name, t.Name, &budget)
+			name, meet, done := namesIntersect(other.Name, t.Name, &budget)
 			if !done {
 				p.report(diag.TooLarge, t.Pos, "too many globs with wildcards begin alike to tell them apart", "give them longer beginnings without wildcards")
 				return

@@ -10,7 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
-// The page about sessions names every key of [[session]] and [[handoffs]] (K36).
+// The reference page of sessions documents every key of [[session]] and [[handoffs]] (K36).
 func TestSessionReference(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/reference/sessions.md")
 	if err != nil {
@@ -23,8 +23,8 @@ func TestSessionReference(t *testing.T) {
 	}
 }
 
-// The reference names every key of the language (K36), and its examples load
-// without a trap.
+// The reference documents every key of the language (K36), and its examples load without warnings
+// about traps.
 func TestReference(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/reference/policy.md")
 	if err != nil {

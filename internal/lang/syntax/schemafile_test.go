@@ -24,16 +24,15 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/golden"
 )
 
-// Proves K36: the JSON Schema of policy files knows exactly the keys that the
-// parser knows, table by table.
+// Proves K36: the JSON Schema of policy files has exactly the keys of the parser, table by table.
 func TestSchemaKnowsEveryKey(t *testing.T) {
 	var root any
 	if err := json.Unmarshal(config.PolicySchema(), &root); err != nil {
 		t.Fatal(err)
 	}
-	for place, want := range syntax.KeysByTable() {
+	for path, want := range syntax.KeysByTable() {
 		table := root.(map[string]any)
-		for _, step := range strings.Split(place, "/") {
+		for _, step := range strings.Split(path, "/") {
 			if step != "" {
 				table, _ = table[step].(map[string]any)
 			}
@@ -47,15 +46,15 @@ func TestSchemaKnowsEveryKey(t *testing.T) {
 		want = slices.Clone(want)
 		slices.Sort(want)
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("internal/config/policy.schema.json, %q: %s", place, diff)
+			t.Errorf("internal/config/policy.schema.json, %q: %s", path, diff)
 		}
 		if table["additionalProperties"] != false {
-			t.Errorf("%q accepts keys that the language does not have", place)
+			t.Errorf("%q accepts keys that the language does not have", path)
 		}
 	}
 }
 
-// validator reads the schema with an implementation that is not ours.
+// validator reads the schema with an independent implementation.
 func validator(t *testing.T) func(text string) (err error, readable bool) {
 	t.Helper()
 	var schema jsonschema.Schema
@@ -69,15 +68,14 @@ func validator(t *testing.T) func(text string) (err error, readable bool) {
 	return func(text string) (error, bool) {
 		var value map[string]any
 		if toml.Unmarshal([]byte(text), &value) != nil {
-			return nil, false // numbers that only our reader keeps
+			return nil, false // numbers that only our parser keeps
 		}
 		return resolved.Validate(value), true
 	}
 }
 
-// Policies without mistakes fulfil the schema: those of the repository, of the
-// documents, and random ones.
-func TestSchemaTakesPolicies(t *testing.T) {
+// Valid policies fulfil the schema: those of the repository, of the documents, and random ones.
+func TestSchemaAcceptsPolicies(t *testing.T) {
 	validate := validator(t)
 	policies := map[string]string{}
 	read := func(pattern string, texts func(string) []string) {
@@ -95,9 +93,9 @@ func TestSchemaTakesPolicies(t *testing.T) {
 			}
 		}
 	}
-	whole := func(text string) []string { return []string{text} }
-	read("../../config/starter*.toml", whole)
-	read("../../../cmd/stopgate/demo.toml", whole)
+	complete := func(text string) []string { return []string{text} }
+	read("../../config/starter*.toml", complete)
+	read("../../../cmd/stopgate/demo.toml", complete)
 	block := regexp.MustCompile("(?s)```toml[^\n]*\n(.*?)```")
 	for _, page := range []string{"../../../docs/reference/*.md", "../../../docs/*.md", "../../../README.md"} {
 		read(page, func(text string) (list []string) {
@@ -136,8 +134,8 @@ func TestSchemaTakesPolicies(t *testing.T) {
 	}
 }
 
-// Unknown keys, wherever they stand, are refused by the schema as by the parser.
-func TestSchemaRefusesUnknownKeys(t *testing.T) {
+// The schema rejects unknown keys in every table, as the parser does.
+func TestSchemaRejectsUnknownKeys(t *testing.T) {
 	validate := validator(t)
 	const text = `version = 1
 #top
@@ -185,11 +183,11 @@ requires = "b"
 	if err, ok := validate(clean); err != nil || !ok {
 		t.Fatal(err, ok)
 	}
-	places := regexp.MustCompile(`#\w+( \w+\.)?|KEY`).FindAllStringIndex(text, -1)
-	if len(places) < 18 {
-		t.Fatal(len(places))
+	tables := regexp.MustCompile(`#\w+( \w+\.)?|KEY`).FindAllStringIndex(text, -1)
+	if len(tables) < 18 {
+		t.Fatal(len(tables))
 	}
-	for _, at := range places {
+	for _, at := range tables {
 		key := "unknown_key = 1"
 		if _, table, ok := strings.Cut(text[at[0]:at[1]], " "); ok {
 			key = table + key
@@ -198,12 +196,12 @@ requires = "b"
 		_, found := syntax.Parse("broken", []byte(broken))
 		known := !slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Code == diag.UnknownKey })
 		err, ok := validate(broken)
-		place := text[at[0]:at[1]]
+		table := text[at[0]:at[1]]
 		if !ok || err == nil {
-			t.Errorf("the schema takes an unknown key at %s\n%s", place, broken)
+			t.Errorf("the schema takes an unknown key at %s\n%s", table, broken)
 		}
-		if operational := slices.Contains([]string{"#gateway", "#upstream", "#limits", "#audit"}, place); known != operational { // their owners read them
-			t.Errorf("the parser takes an unknown key at %s\n%s", place, broken)
+		if operational := slices.Contains([]string{"#gateway", "#upstream", "#limits", "#audit"}, table); known != operational { // other packages read them
+			t.Errorf("the parser takes an unknown key at %s\n%s", table, broken)
 		}
 	}
 }

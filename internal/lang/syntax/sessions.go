@@ -20,16 +20,16 @@ const (
 	SessionLimit           = "limit"
 )
 
-// SessionPolicy is one [[session]] (TPS). Times are in milliseconds, 0 where the
-// file says nothing. Package session makes a policy of it.
+// SessionPolicy is one [[session]] (TPS). Times are in milliseconds, 0 if the file does not set
+// them. Package session compiles it.
 type SessionPolicy struct {
 	Type          string
-	Name          string // "" if the file gives none
+	Name          string // "" if absent
 	Off           bool   // enabled = false
 	When          []SessionCondition
 	Key           []jsonstream.Pointer
 	KeyIsPath     bool // key_type = "path"
-	KeyIsValue    bool // key_type = "value" is written, whatever is declared
+	KeyIsValue    bool // key_type = "value" is written explicitly
 	AllowNoKey    bool // on_missing_key = "allow"
 	Within        int64
 	InvalidatedBy []string
@@ -56,7 +56,7 @@ type SessionPolicy struct {
 	Pos diag.Range
 }
 
-// SessionCondition is a condition over the session's data.
+// SessionCondition is a condition on the session's data.
 type SessionCondition struct {
 	Pointer jsonstream.Pointer
 	Spec    match.Spec
@@ -67,27 +67,26 @@ type SessionCondition struct {
 type Handoff struct {
 	From, To []string // names and globs of agents; an empty From is every agent
 	Mode     stopgate.Mode
-	// Delegate: the receiving agent returns; there may be several in a turn.
+	// Delegate: the receiving agent returns; a turn may have several.
 	Delegate bool
-	// Inherit: the sender's tool tables hold for the receiver too, the strictest wins.
+	// Inherit: the sender's tool tables apply to the receiver too, the strictest wins.
 	Inherit bool
 	Reason  string
-	// Tool is the name or glob of the tool whose calls are this handoff, "" for none;
-	// ToArg names the argument with the receiving agent, else it is what "*" matches.
+	// Tool is the name or glob of the tool whose calls are this handoff, "" for none. ToArg names
+	// the argument with the receiving agent, else it is the part that "*" matches.
 	Tool  string
 	ToArg jsonstream.Pointer
 	Pos   diag.Range
 }
 
-// Success says how the result of a tool's call is read (S24): exactly one of the
-// three is set.
+// Success describes how the result of a tool's call is read (S24). Exactly one field is set.
 type Success struct {
 	ExitCode  jsonstream.Pointer // names a number that must be 0
 	Condition *SessionCondition  // on the result as JSON
 	Text      *match.Spec        // a pattern on the result's text
 }
 
-// meaning is the policy in one spelling, for hashes.
+// meaning returns the policy in canonical spelling, for hashes.
 func (s *SessionPolicy) meaning() string {
 	var b strings.Builder
 	field := func(name string, v any) { fmt.Fprintf(&b, " %s=%q", name, fmt.Sprint(v)) }

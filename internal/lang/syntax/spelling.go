@@ -11,7 +11,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// formatPart is one key of a rule as hints and identities spell it: a value, or an array of items.
+// formatPart is one key of a rule in hints and identities: a value, or an array of items.
 type formatPart struct {
 	key   string
 	value string
@@ -60,15 +60,14 @@ func joinParts(parts []formatPart) string {
 	return b.String()
 }
 
-// Text writes the rule on one line, as it stands between the braces of a list.
+// Text returns the rule on one line, as between the braces of a list.
 func (r *Rule) Text() string { return joinParts(ruleParts(r, false)) }
 
-// Meaning is text with the values of named lists written out and numbers in canonical
-// form: equal for two rules that say the same in different words.
+// Meaning returns Text with the values of named lists written out and numbers in canonical form. It
+// is equal for two rules with the same meaning.
 func (r *Rule) Meaning() string { return joinParts(ruleParts(r, true)) }
 
-// Lines lists the keys of the rule with their values, in canonical order: what stands in
-// a table [[guard]].
+// Lines returns the keys of the rule with their values in canonical order, as in a [[guard]] table.
 func (r *Rule) Lines() []string {
 	var lines []string
 	for _, p := range ruleParts(r, false) {
@@ -139,7 +138,7 @@ func ruleParts(r *Rule, spelled bool) []formatPart {
 
 var quantifiers = [...]string{QuantifierAny: "any", QuantifierAll: "all"}
 
-// String spells the quantifier as the policy file does, "" for the default.
+// String returns the quantifier as policy files spell it, "" for the default.
 func (q Quantifier) String() string { return quantifiers[min(q, QuantifierAll)] }
 
 func conditionParts(c *Condition, spelled bool) []formatPart {
@@ -203,10 +202,10 @@ func literalText(l match.Literal) string {
 	return jsonText(v)
 }
 
-// nullText is null in TOML, which has no word for it.
+// nullText is null in TOML, which has no literal for it.
 const nullText = "{ null = true }"
 
-// numberText writes a number plainly if every TOML reader takes it (K26).
+// numberText writes a plain number if every TOML parser accepts it (K26).
 func numberText(text string) string {
 	plain := false
 	if strings.ContainsAny(text, ".eE") {
@@ -222,7 +221,7 @@ func numberText(text string) string {
 	return "{ number = " + tomltree.Quote(text) + " }"
 }
 
-// jsonText writes a JSON value that came from TOML as TOML again.
+// jsonText converts a JSON value that was read from TOML back to TOML.
 func jsonText(v jsonstream.Value) string {
 	var parts []string
 	switch v.Kind() {
@@ -249,7 +248,7 @@ func jsonText(v jsonstream.Value) string {
 	return string(v.Raw())
 }
 
-// Text is the condition's matcher as it is written, shortened to 60 characters.
+// Text returns the condition's matcher as it is written, shortened to 60 characters.
 func (k *Condition) Text() string {
 	parts := conditionParts(k, false)
 	text := parts[1].String()

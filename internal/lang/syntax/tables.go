@@ -6,8 +6,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
-// The words of the language: every key that a table may have (K36). A key that is
-// not listed here is an error.
+// Every key that a table may have (K36). A key that is not listed here is an error.
 var (
 	topKeys  = []string{"version", "gate", "paths", "lists", "tools", "guard", "session", "handoffs", "judge"}
 	gateKeys = []string{"unknown_tool", "unknown_params", "uncovered", "on_schema_violation", "deny_mode", "enforcement", "strict", "denial_limit", "structured_output"}
@@ -18,7 +17,7 @@ var (
 	}
 	policyKeys = []string{"run", "result"}
 	ruleKeys   = []string{"arg", "all", "match", "when", "mode", "reason", "note", "ignores", "allow_unsafe_prefix", "examples"}
-	guardKeys  = []string{"on", "below"} // beside those of rules
+	guardKeys  = []string{"on", "below"} // in addition to those of rules
 	memberKeys = []string{"arg", "match"}
 	// examples of match come first
 	exampleKeys = []string{"match", "no_match"}
@@ -26,7 +25,7 @@ var (
 
 	sessionTypes = []string{SessionRequire, SessionReadBeforeWrite, SessionLimit}
 	sessionKeys  = []string{"type", "name", "enabled", "when", "key", "on_missing_key", "reason", "within"}
-	// sessionKeysOf are the keys that one type has beside those.
+	// sessionKeysOf are the keys of one type in addition to sessionKeys.
 	sessionKeysOf = map[string][]string{
 		SessionRequire: {
 			"before", "requires", "approvals", "require", "key_type", "invalidated_by", "require_observed", "accept_unknown",
@@ -49,15 +48,15 @@ var (
 	}
 )
 
-// operational are the tables that other parts of stopgate read (S61). A project
-// file that nobody trusted must not have them (S3).
+// operational are the tables that other packages read (S61). An untrusted project file must not
+// have them (S3).
 var operational = []string{"gateway", "upstream", "api", "approvals", "hook", "mcp", "audit", "store", "telemetry", "limits", "agent"}
 
-// untrusted are the tables that a project file may have (S3).
+// untrusted are the tables that an untrusted project file may have (S3).
 var untrusted = []string{"version", "tools", "conversation", "guard", "session", "handoffs", "lists"}
 
-// matcherKeys are the keys that make a condition: each matcher, and its form with
-// "_in" for those that take the values of a named list (K60).
+// matcherKeys are the keys of matchers, and their forms with "_in" for those that accept a named
+// list (K60).
 var matcherKeys = func() []string {
 	var keys []string
 	for k := match.Const; k <= match.Outside; k++ {
@@ -69,13 +68,13 @@ var matcherKeys = func() []string {
 	return keys
 }()
 
-// listed are the matchers that a named list can feed.
+// listed are the matchers that accept a named list.
 var listed = []match.Kind{
 	match.Const, match.Enum, match.Pattern, match.Prefix, match.Suffix, match.Glob, match.Host, match.Scheme,
 	match.Usage, match.Reads, match.Writes, match.Outside,
 }
 
-// matcherKey splits a key into its matcher and whether it names a list.
+// matcherKey splits a key into its matcher and the suffix "_in".
 func matcherKey(key string) (kind match.Kind, inList, ok bool) {
 	if kind, ok = match.ParseKind(key); ok {
 		return kind, false, true

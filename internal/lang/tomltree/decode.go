@@ -12,18 +12,17 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/diag"
 )
 
-// Decode fills the struct that into points to from a table. A nil table changes
-// nothing. Fields are named by the tag `toml:"key"`, with ",required" if the key
-// must be there; a field without a tag is not looked at, an embedded struct counts
-// as its fields. What the table does not hold keeps its value, so defaults are set
-// before.
+// Decode decodes a table into the struct that into points to. A nil table changes nothing. Fields
+// have the tag `toml:"key"`, with ",required" if the key must be present; a field without a tag is
+// ignored, an embedded struct counts as its fields. A field whose key is absent keeps its value, so
+// defaults can be set before.
 //
-// Types: bool, the integers, float64, string, time.Duration as "1m30s", anything
-// that is an encoding.TextUnmarshaler as a string, slices, maps by string, structs
-// and pointers to these, and *Value for a subtree as it is.
+// Types: bool, the integers, float64, string, time.Duration as "1m30s", every
+// encoding.TextUnmarshaler as a string, slices, maps by string, structs and pointers to these, and
+// *Value for a subtree as it is.
 //
-// Every mistake is found in one run: unknown keys, wrong types, values out of
-// range and missing keys, each with its place.
+// Every mistake is found in one run: unknown keys, wrong types, values out of range and missing
+// keys, each with its position.
 func Decode(table *Value, into any) diag.List {
 	d := &decoder{}
 	if table != nil {
@@ -209,7 +208,7 @@ func (d *decoder) integer(v *Value, to reflect.Value, path string) {
 		d.wrong(v, path, "an integer")
 		return
 	}
-	// Base 0 reads what TOML writes: underscores, 0x, 0o, 0b.
+	// Base 0 reads the TOML spellings: underscores, 0x, 0o, 0b.
 	n, err := strconv.ParseInt(v.Text, 0, 64)
 	fits := err == nil
 	if fits && to.CanUint() {

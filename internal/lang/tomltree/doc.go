@@ -1,6 +1,5 @@
-// Package tomltree reads TOML into a tree that knows where everything stands:
-// the form in which policy files and settings are checked before they mean
-// anything.
+// Package tomltree parses TOML into a tree with positions. Policy files and settings are read and
+// checked in this form.
 //
 //	doc, diags := tomltree.Parse("stopgate.toml", text)
 //	if diags.HasErrors() {
@@ -11,12 +10,11 @@
 //
 // [Decode] fills a struct from a table for packages that only need settings.
 //
-// What it promises:
+// Properties:
 //
-//   - A file is read exactly as TOML 1.1 says, by go-toml's own parser (the file
-//     syntax.go is the only one that knows it), and refused at the first byte that
-//     is no TOML (K27). Keys and tables that are written twice, or that extend what
-//     is closed, are all found in one run, each with both places.
+//   - Parse accepts exactly TOML 1.1, with go-toml's own parser (only syntax.go uses it), and
+//     rejects a file at the first byte that is not TOML (K27). Keys and tables that are written
+//     twice, or that extend a closed table, are all found in one run, each with both positions.
 //   - Numbers and dates stay source text: nothing is rounded (K26).
 //   - Every entry keeps its comments, so that a formatter loses none.
 package tomltree

@@ -5,43 +5,40 @@ import (
 	"unicode/utf8"
 )
 
-// lineWidth is how long a line may get before an array is broken into one element
-// per line.
+// lineWidth is the maximum length of a line; longer arrays have one element per line.
 const lineWidth = 100
 
-// StatementKind tells the lines of a document apart.
+// StatementKind is the kind of a line of a document.
 type StatementKind uint8
 
 // The kinds of statements.
 const (
-	Comment StatementKind = iota // a comment with a line of its own
+	Comment StatementKind = iota // a comment on its own line
 	Pair                         // a key and its value
 	Header                       // [a.b]
 	Headers                      // [[a.b]]
 )
 
-// Statement is one line of a document outside of values, or one pair of an inline
-// table, in file order. Whoever formats a document may change Keys, the order of
-// the pairs of an inline table, and OwnLines of arrays before Format.
+// Statement is one line of a document outside of values, or one pair of an inline table, in file
+// order. Before Format a caller may change Keys, the order of the pairs of an inline table, and
+// OwnLines of arrays.
 type Statement struct {
 	Kind  StatementKind
 	Keys  []string // as written, relative to the header above a pair
 	Value *Value   // of a pair
-	Text  string   // the comment, or the one behind the line; of a pair in braces "", see Value
+	Text  string   // the comment, or the trailing comment of the line; "" in an inline table, see Value
 
-	gap bool // a blank line stands before it
+	gap bool // a blank line precedes it
 }
 
-// Format writes the document in the one canonical layout: nothing is moved and no
-// comment is lost, only white space, quotes and line breaks inside of values
-// change. Formatting the result again changes nothing.
+// Format returns the document in its canonical layout: nothing is moved and no comment is lost;
+// only white space, quotes and line breaks in values change. Formatting is idempotent.
 //
-//   - One blank line stands before a header and the comments above it; elsewhere one
-//     stands where the author left any.
-//   - An array is on one line if it fits, else it has one element per line. Inline
-//     tables are on one line, whose arrays are broken if it is too long, unless
-//     comments stand in them.
-//   - Comments behind consecutive lines are aligned, except behind headers.
+//   - One blank line precedes a header and the comments above it; elsewhere a single one is kept
+//     where the author left any.
+//   - An array is on one line if it fits, else it has one element per line. Inline tables are on
+//     one line, whose arrays are broken if it is too long, unless it has comments.
+//   - Trailing comments of consecutive lines are aligned, except those of headers.
 func (d *Document) Format() []byte {
 	w := &writer{}
 	for i, s := range d.Statements {
@@ -64,11 +61,10 @@ func (d *Document) Format() []byte {
 	return w.bytes()
 }
 
-// leads reports whether a header stands in this statement or right below the
-// comments that begin with it.
+// leads reports whether this statement is a header or the first of the comments directly above one.
 func (d *Document) leads(i int) bool {
 	if i > 0 && d.Statements[i-1].Kind == Comment && !d.Statements[i].gap {
-		return false // the comments above were separated already, or belong to no header
+		return false // the comments above are already separated, or belong to no header
 	}
 	for ; i < len(d.Statements); i++ {
 		if s := d.Statements[i]; s.Kind != Comment {
@@ -86,7 +82,7 @@ func (d *Document) opens(i int) bool {
 	return i > 0 && (d.Statements[i-1].Kind == Header || d.Statements[i-1].Kind == Headers)
 }
 
-// writer collects lines; what is written of the current one is in text.
+// writer collects lines; text is the current one.
 type writer struct {
 	lines []line
 	text  strings.Builder
@@ -99,7 +95,7 @@ func (w *writer) line(text, comment string) {
 	w.text.Reset()
 }
 
-// bytes joins the lines and aligns the comments behind consecutive ones.
+// bytes joins the lines and aligns the trailing comments of consecutive ones.
 func (w *writer) bytes() []byte {
 	var out []byte
 	for i := 0; i < len(w.lines); {
@@ -121,13 +117,13 @@ func (w *writer) bytes() []byte {
 	return out
 }
 
-// width is the length of the last line of a text in characters.
+// width returns the length of the last line of a text in characters.
 func width(text string) int {
 	return utf8.RuneCountInString(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
-// value writes a value behind the text of the current line; after is how much
-// stands behind it in its line, at least.
+// value appends a value to the current line; after is the minimum number of characters that follow
+// it on its line.
 func (w *writer) value(v *Value, depth, after int) {
 	if text, ok := oneLine(v); ok && (v.Kind != Array && v.Kind != Table || width(w.text.String())+utf8.RuneCountInString(text)+after <= lineWidth) {
 		w.text.WriteString(text)
@@ -136,7 +132,7 @@ func (w *writer) value(v *Value, depth, after int) {
 	w.split(v, depth)
 }
 
-// split writes an array or inline table that has to have several lines.
+// split writes an array or inline table over several lines.
 func (w *writer) split(v *Value, depth int) {
 	switch {
 	case v.Kind == Array:
@@ -148,8 +144,8 @@ func (w *writer) split(v *Value, depth int) {
 	}
 }
 
-// row writes an inline table that is too long for a line, or that holds an array
-// with comments: its arrays are broken, it stays together.
+// row writes an inline table that is too long for a line, or that has an array with comments: its
+// arrays are broken, the table itself is not.
 func (w *writer) row(v *Value, depth int) {
 	w.text.WriteString("{ ")
 	for i, s := range v.Pairs {
@@ -167,7 +163,7 @@ func (w *writer) row(v *Value, depth int) {
 	w.text.WriteString(" }")
 }
 
-// inner reports whether an array holds tables or arrays.
+// inner reports whether an array contains tables or arrays.
 func inner(v *Value) bool {
 	for _, e := range v.Elements {
 		if e.Kind == Table || e.Kind == Array {
@@ -177,7 +173,7 @@ func inner(v *Value) bool {
 	return false
 }
 
-// broken writes an element per line.
+// broken writes one element per line.
 func (w *writer) broken(v *Value, depth int, open, end string) {
 	indent := strings.Repeat("  ", depth+1)
 	w.line(open, "")
@@ -197,7 +193,7 @@ func (w *writer) broken(v *Value, depth int, open, end string) {
 	w.text.WriteString(strings.Repeat("  ", depth) + end)
 }
 
-// comments writes comments with a line of their own; "" among them is a blank one.
+// comments writes comments on their own lines; "" is a blank line.
 func (w *writer) comments(indent string, comments []string) {
 	for _, c := range comments {
 		if c != "" {
@@ -207,7 +203,7 @@ func (w *writer) comments(indent string, comments []string) {
 	}
 }
 
-// commented reports whether comments stand directly in a table.
+// commented reports whether a table directly contains comments.
 func commented(v *Value) bool {
 	for _, s := range v.Pairs {
 		if len(s.Value.Comments) > 0 || s.Value.Trailing != "" {
@@ -217,7 +213,7 @@ func commented(v *Value) bool {
 	return len(v.Inner) > 0
 }
 
-// oneLine writes a value on one line; ok is false if it has to have several.
+// oneLine writes a value on one line; ok is false if it needs several.
 func oneLine(v *Value) (text string, ok bool) {
 	if len(v.Inner) > 0 || v.OwnLines && len(v.Elements) > 0 {
 		return "", false

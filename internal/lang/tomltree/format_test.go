@@ -13,9 +13,8 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/property"
 )
 
-// formatted proves the law of Format for one document and returns the text: it has
-// the same values in the same order and the same comments, and formatting it again
-// changes nothing.
+// formatted checks Format on one document and returns the text: it has the same values in the same
+// order and the same comments, and formatting is idempotent.
 func formatted(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -26,20 +25,20 @@ func formatted(t interface {
 		t.Fatalf("%v\n%s", diags, text)
 	}
 	out := string(doc.Format())
-	again, diags := tomltree.Parse("x.toml", []byte(out))
+	second, diags := tomltree.Parse("x.toml", []byte(out))
 	if diags.HasErrors() {
 		t.Fatalf("what Format writes is no TOML: %v\n%s\nfrom\n%s", diags, out, text)
 	}
-	if diff := cmp.Diff(meaning(doc.Root), meaning(again.Root)); diff != "" {
+	if diff := cmp.Diff(meaning(doc.Root), meaning(second.Root)); diff != "" {
 		t.Fatalf("what Format writes says something else: %s\n%s\nfrom\n%s", diff, out, text)
 	}
-	if diff := cmp.Diff(out, string(again.Format())); diff != "" {
+	if diff := cmp.Diff(out, string(second.Format())); diff != "" {
 		t.Fatalf("formatting twice is not formatting once: %s\nfrom\n%s", diff, text)
 	}
 	return out
 }
 
-// meaning writes what a tree says, without places and comments.
+// meaning writes a tree without positions and comments.
 func meaning(v *tomltree.Value) string {
 	var b strings.Builder
 	var walk func(*tomltree.Value)
@@ -171,8 +170,8 @@ k = true
 	}
 }
 
-// A random document: every comment has a number, so that none can be lost or moved
-// unseen.
+// author writes a random document. Every comment has a number, so that a lost or moved one is
+// found.
 type author struct {
 	t        *rapid.T
 	b        strings.Builder
@@ -233,7 +232,7 @@ func (a *author) value(depth int) {
 	a.b.WriteString(end)
 }
 
-func (a *author) behind() {
+func (a *author) trailing() {
 	if a.chance(2) {
 		a.b.WriteString(" ")
 		a.comment()
@@ -244,8 +243,7 @@ func (a *author) behind() {
 
 var numbers = regexp.MustCompile(`# c\d+\.`)
 
-// No comment is lost, doubled or moved past another one, and nothing changes but
-// layout.
+// No comment is lost, duplicated or moved past another one, and only the layout changes.
 func TestFormatKeepsEverything(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		a := &author{t: t}
@@ -258,12 +256,12 @@ func TestFormatKeepsEverything(t *testing.T) {
 			case 2:
 				a.names++
 				fmt.Fprintf(&a.b, rapid.SampledFrom([]string{"[t%d]", "[t%d.a]", "[[t%d]]", "[ t%d . 'x y' ]"}).Draw(t, "header"), a.names)
-				a.behind()
+				a.trailing()
 			default:
 				a.key()
 				a.b.WriteString(rapid.SampledFrom([]string{"=", " = ", "   ="}).Draw(t, "equals"))
 				a.value(0)
-				a.behind()
+				a.trailing()
 			}
 		}
 		text := a.b.String()

@@ -15,8 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
-// sketch writes a tree with the place of each key and value, so that a test reads
-// like the file it is about.
+// sketch writes a tree with the position of each key and value.
 func sketch(b *strings.Builder, indent string, v *tomltree.Value) {
 	at := fmt.Sprintf("%d:%d-%d:%d", v.Range.Start.Line, v.Range.Start.Column, v.Range.End.Line, v.Range.End.Column)
 	switch v.Kind {
@@ -56,9 +55,9 @@ func tree(t *testing.T, text string) string {
 	return b.String()
 }
 
-func TestPlaces(t *testing.T) {
+func TestPositions(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
-		{"scalars", "a = 1_000\nbé = \"x\"", ""}, // é is no bare key
+		{"scalars", "a = 1_000\nbé = \"x\"", ""}, // é is not a bare key
 		{"values", "a = 1_000\n\"bé\" = 'x'\nc=true\nd = 1e400\ne = 1979-05-27",
 			"a table @0:0-0:0\n" +
 				"a @1:1 = an integer \"1_000\" @1:5-1:10\n" +
@@ -117,9 +116,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// The caret of a mistake inside a string stands below the character that is wrong,
-// whatever escapes stand before it.
-func TestPlaceInString(t *testing.T) {
+// The caret of a mistake in a string is below the wrong character, whatever escapes precede it.
+func TestOffsetRange(t *testing.T) {
 	for _, test := range []struct {
 		text   string
 		offset int
@@ -146,15 +144,15 @@ func TestPlaceInString(t *testing.T) {
 		if len(diags) > 0 {
 			t.Fatal(test.text, diags)
 		}
-		r := doc.Root.Get("k").Value.Place(test.offset)
+		r := doc.Root.Get("k").Value.OffsetRange(test.offset)
 		if got := source[r.Start.Offset:r.End.Offset]; got != test.want {
 			t.Errorf("%s: byte %d is written %q, want %q", test.text, test.offset, got, test.want)
 		}
 	}
 }
 
-// Proves K27: the first syntax error alone, or every repeated key behind it, each
-// with the place of the first.
+// Proves K27: Parse reports the first syntax error only, or every repeated key, each with the
+// position of the first.
 func TestMistakes(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"syntax", "a = 1\nb = \nc = 3", "2:5 SG0101 unexpected character U+000A at start of value"},
@@ -200,8 +198,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// plain turns a tree into what go-toml decodes into map[string]any; ok is false
-// where go-toml's own types cannot hold a value.
+// plain converts a tree into the form of go-toml's map[string]any; ok is false if go-toml's own
+// types cannot represent a value.
 func plain(v *tomltree.Value) (value any, ok bool) {
 	switch v.Kind {
 	case tomltree.Table:
@@ -238,8 +236,8 @@ func plain(v *tomltree.Value) (value any, ok bool) {
 	return nil, false
 }
 
-// FuzzParse compares the tree with go-toml's own decoder: the same files are
-// accepted, with the same values, and every value stands where its place says.
+// FuzzParse compares the tree with go-toml's own decoder: both accept the same files with the same
+// values, and every value is at its position.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"a = 1\n[b]\nc = [1, {d = 'x'}]\n[[e]]\n[[e]]\nf.g = \"\\u00e9\"",
@@ -266,8 +264,8 @@ func FuzzParse(f *testing.F) {
 		}
 		got, ok := plain(doc.Root)
 		if err != nil {
-			// The decoder refuses values that the tree keeps as text, and a key that it
-			// reads as part of such a value.
+			// The decoder rejects values that the tree keeps as text, and a key that it reads as
+			// part of such a value.
 			if ok && !strings.Contains(err.Error(), "out of range") && !strings.Contains(err.Error(), "time") {
 				t.Fatalf("accepted what go-toml refuses: %v", err)
 			}
@@ -278,32 +276,32 @@ func FuzzParse(f *testing.F) {
 				t.Fatal(diff)
 			}
 		}
-		places(t, text, doc.Root)
+		positions(t, text, doc.Root)
 	})
 }
 
-// places parses every value again from the piece of text that it says it is.
-func places(t *testing.T, text []byte, v *tomltree.Value) {
+// positions parses every value again from its range in the text.
+func positions(t *testing.T, text []byte, v *tomltree.Value) {
 	for _, e := range v.Entries {
 		if key := text[e.KeyRange.Start.Offset:e.KeyRange.End.Offset]; len(key) == 0 {
 			t.Fatalf("key %q has no place", e.Key)
 		}
-		places(t, text, e.Value)
+		positions(t, text, e.Value)
 	}
 	for _, e := range v.Elements {
-		places(t, text, e)
+		positions(t, text, e)
 	}
 	if v.Kind == tomltree.Table && !v.Inline || v.Headers {
 		return
 	}
-	again := append([]byte("v = "), text[v.Range.Start.Offset:v.Range.End.Offset]...)
-	doc, diags := tomltree.Parse("x.toml", again)
+	second := append([]byte("v = "), text[v.Range.Start.Offset:v.Range.End.Offset]...)
+	doc, diags := tomltree.Parse("x.toml", second)
 	if doc == nil {
-		t.Fatalf("%q is no value: %v", again, diags)
+		t.Fatalf("%q is no value: %v", second, diags)
 	}
 	want, _ := plain(v)
 	if got, _ := plain(doc.Root.Get("v").Value); !cmp.Equal(want, got) {
-		t.Fatalf("%q is not the value %v", again, want)
+		t.Fatalf("%q is not the value %v", second, want)
 	}
 }
 

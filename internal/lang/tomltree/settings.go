@@ -8,12 +8,12 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/diag"
 )
 
-// Settings reads a table of settings and collects its mistakes, each with its place.
+// Settings reads a table of settings and collects its mistakes with their positions.
 type Settings struct {
 	// Mistakes are those found so far.
 	Mistakes diag.List
 
-	table *Value // nil where the file has none
+	table *Value // nil if the file has none
 }
 
 // Read decodes a table into a struct, as [Decode] does; table may be nil.
@@ -28,14 +28,14 @@ func (s *Settings) Reject(key string, err error) {
 	}
 }
 
-// OneOf rejects a word that is none of some; "" is the default.
+// OneOf rejects a value that is not one of words; "" is the default.
 func (s *Settings) OneOf(key, word string, words ...string) {
 	if word != "" && !slices.Contains(words, word) {
 		s.Reject(key, fmt.Errorf("want %s, not %q", diag.OneOf(words), word))
 	}
 }
 
-// Count rejects a number below zero.
+// Count rejects a negative number.
 func (s *Settings) Count(key string, n *int64, meaning string) {
 	if n != nil && *n < 0 {
 		s.Reject(key, errors.New(meaning))

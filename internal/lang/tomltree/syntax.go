@@ -15,8 +15,8 @@ const (
 	maxDepth = 64
 )
 
-// Parse reads a file. The document is nil if the text is no TOML; with other
-// mistakes it is what could be read, without the repeated keys and tables.
+// Parse parses a file. The document is nil if the text is not TOML. With other mistakes it contains
+// the readable part, without repeated keys and tables.
 func Parse(file string, text []byte) (*Document, diag.List) {
 	text = bytes.Clone(text)
 	r := &reader{doc: &Document{File: file, Text: text, Lines: diag.NewLines(text)}}
@@ -32,7 +32,7 @@ func Parse(file string, text []byte) (*Document, diag.List) {
 		r.expression(r.parser.Expression())
 	}
 	if err := r.parser.Error(); err != nil {
-		r.diags = nil // what stands before it may be part of what is wrong
+		r.diags = nil // preceding mistakes may be part of the syntax error
 		r.syntax(err)
 		return nil, r.diags
 	}
@@ -48,24 +48,24 @@ type reader struct {
 	table   *Value // the current table
 	tooDeep bool
 	diags   diag.List
-	values  []Value // room for the next ones
+	values  []Value // free values of the current block
 	entries []Entry
-	key     []Entry // and for keys
+	key     []Entry // likewise for keys
 }
 
-// newValue is a value of the document. Values and entries come in blocks: a file has
+// newValue returns a value of the document. Values and entries are allocated in blocks: a file has
 // hundreds, and all of them live as long as the document.
 func (r *reader) newValue(v Value) *Value {
 	v.doc = r.doc
 	return next(&r.values, v)
 }
 
-func next[T any](room *[]T, v T) *T {
-	if len(*room) == cap(*room) {
-		*room = make([]T, 0, 32)
+func next[T any](free *[]T, v T) *T {
+	if len(*free) == cap(*free) {
+		*free = make([]T, 0, 32)
 	}
-	*room = append(*room, v)
-	return &(*room)[len(*room)-1]
+	*free = append(*free, v)
+	return &(*free)[len(*free)-1]
 }
 
 func (r *reader) report(code diag.Code, at diag.Range, message, hint string, related ...diag.Related) {
@@ -74,7 +74,7 @@ func (r *reader) report(code diag.Code, at diag.Range, message, hint string, rel
 	})
 }
 
-// syntax reports the error of the parser.
+// syntax reports an error of the parser.
 func (r *reader) syntax(err error) {
 	var where *unstable.ParserError
 	start, end := len(r.doc.Text), len(r.doc.Text)
@@ -85,7 +85,7 @@ func (r *reader) syntax(err error) {
 	r.report(diag.Syntax, r.doc.Lines.Range(start, end), err.Error(), r.syntaxHint(start))
 }
 
-// syntaxHint knows the mistakes that people make with this language.
+// syntaxHint returns the remedy of a frequent syntax error.
 func (r *reader) syntaxHint(at int) string {
 	text := r.doc.Text
 	if at >= len(text) {
@@ -150,8 +150,7 @@ func keysOf(keys []Entry) []string {
 	return list
 }
 
-// gap reports whether what begins at an offset is the first thing in its line and
-// stands below a blank one.
+// gap reports whether an offset is the start of a line that follows a blank one.
 func (r *reader) gap(at int) bool {
 	before := r.doc.Text[:at]
 	for len(before) > 0 && (before[len(before)-1] == ' ' || before[len(before)-1] == '\t' || before[len(before)-1] == '[') {
@@ -164,11 +163,11 @@ func (r *reader) gap(at int) bool {
 	return len(before) > 0 && before[len(before)-1] == '\n'
 }
 
-// header opens the table that [a.b] or [[a.b]] names.
+// header opens the table of a header [a.b] or [[a.b]].
 func (r *reader) header(n *unstable.Node, keys []Entry) {
 	last := keys[len(keys)-1]
 	at := keys[0].KeyRange.To(last.KeyRange)
-	r.table = r.newValue(Value{Kind: Table, made: byHeader, Range: at}) // stays if the header is wrong
+	r.table = r.newValue(Value{Kind: Table, made: byHeader, Range: at}) // remains the current table if the header is invalid
 	if r.depth(len(keys), at) {
 		return
 	}
@@ -216,8 +215,8 @@ func (r *reader) header(n *unstable.Node, keys []Entry) {
 	}
 }
 
-// keyValue adds `a.b = value`, whose keys were read, to a table, unless the key is repeated. It returns
-// the value and the offset behind it.
+// keyValue adds `a.b = value`, whose keys were parsed, to a table, unless the key is repeated. It
+// returns the value and the offset after it.
 func (r *reader) keyValue(table *Value, n *unstable.Node, keys []Entry, depth int) (*Value, int) {
 	last := keys[len(keys)-1]
 	depth += len(keys)
@@ -247,7 +246,7 @@ func (r *reader) keyValue(table *Value, n *unstable.Node, keys []Entry, depth in
 	return value, end
 }
 
-// valueStart returns where the value behind a key begins.
+// valueStart returns the offset of the value after a key.
 func (r *reader) valueStart(at int) int {
 	for r.doc.Text[at] == ' ' || r.doc.Text[at] == '\t' || r.doc.Text[at] == '=' {
 		at++
@@ -255,8 +254,8 @@ func (r *reader) valueStart(at int) int {
 	return at
 }
 
-// value copies a value that starts at an offset and returns the offset behind it.
-// The parser does not say where arrays and inline tables end, so the walk does.
+// value copies a value that starts at an offset and returns the offset after it. The parser does
+// not report where arrays and inline tables end, so the walk tracks it.
 func (r *reader) value(n *unstable.Node, start, depth int) (*Value, int) {
 	v := r.newValue(Value{made: byValue})
 	end := start + int(n.Raw.Length)
@@ -282,8 +281,8 @@ func (r *reader) value(n *unstable.Node, start, depth int) (*Value, int) {
 	return v, end
 }
 
-// container reads what stands between brackets or braces; comments belong to the
-// element behind them, or to the one before them in the same line.
+// container reads the elements between brackets or braces. A comment belongs to the next element,
+// or to the previous one on the same line.
 func (r *reader) container(v *Value, n *unstable.Node, start, depth int) (end int) {
 	at := start + 1
 	if r.depth(depth+1, r.doc.Lines.Range(start, at)) {
@@ -333,8 +332,8 @@ func (r *reader) container(v *Value, n *unstable.Node, start, depth int) (end in
 	return r.skip(at) + 1
 }
 
-// skip returns the offset of the next byte that is neither white space nor comma.
-// There is one: brackets are closed in a text that was parsed.
+// skip returns the offset of the next byte that is neither white space nor a comma. It exists
+// because the brackets of a parsed text are closed.
 func (r *reader) skip(at int) int {
 	for {
 		switch r.doc.Text[at] {
@@ -346,8 +345,8 @@ func (r *reader) skip(at int) int {
 	}
 }
 
-// keys copies a dotted key; the values of the entries are not set. Of one with more
-// parts than are allowed the first ones and the last are copied.
+// keys copies a dotted key without the values of its entries. Of a key with too many parts it
+// copies the first ones and the last.
 func (r *reader) keys(it unstable.Iterator) []Entry {
 	if len(r.key) == cap(r.key) {
 		r.key = make([]Entry, 0, 32)
@@ -367,11 +366,11 @@ func (r *reader) keys(it unstable.Iterator) []Entry {
 	if last != nil {
 		add(last)
 	}
-	r.key = r.key[:min(len(r.key)+len(keys), cap(r.key))] // one that did not fit has moved
+	r.key = r.key[:min(len(r.key)+len(keys), cap(r.key))] // an append that did not fit has reallocated
 	return keys[:len(keys):len(keys)]
 }
 
-// depth reports whether a nesting exceeds the limit, once per file.
+// depth reports whether the nesting exceeds the limit, with one finding per file.
 func (r *reader) depth(n int, at diag.Range) bool {
 	if n <= maxDepth {
 		return r.tooDeep
@@ -389,11 +388,11 @@ func (r *reader) twice(k Entry, first *Entry) {
 }
 
 func (r *reader) closed(k Entry, first *Entry) {
-	what := "is a value that cannot get members here"
+	problem := "is a value that cannot get members here"
 	if first.Value.Kind == Table {
-		what = "is complete where it stands and cannot get more members here"
+		problem = "is complete where it stands and cannot get more members here"
 	}
-	r.report(diag.Duplicate, k.KeyRange, quoteKey(k.Key)+" "+what, "write all members in one place",
+	r.report(diag.Duplicate, k.KeyRange, quoteKey(k.Key)+" "+problem, "write all members in one place",
 		diag.Related{Range: first.KeyRange, Message: "it is written here"})
 }
 

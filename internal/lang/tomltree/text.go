@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// locate finds the piece of a written TOML string that stands for the byte of its
-// text with this offset; behind the end of the text it is the closing quote. The
-// string is known to be well-formed.
+// locate returns the range in a written TOML string of the byte with this offset in its text; for
+// the end of the text it is the closing quote. The string must be well-formed.
 func locate(raw []byte, offset int) (from, to int) {
 	quote := raw[0]
 	i, multi := 1, false
@@ -42,8 +41,8 @@ func locate(raw []byte, offset int) (from, to int) {
 	return end, len(raw)
 }
 
-// escaped returns how many bytes of text an escape stands for and how many bytes
-// it takes. A line-ending backslash stands for nothing.
+// escaped returns the size of an escape in the text and in the source. A line-ending backslash has
+// no text.
 func escaped(raw []byte) (text, size int) {
 	digits := 0
 	switch raw[1] {

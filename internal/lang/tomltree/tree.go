@@ -21,7 +21,7 @@ var kindNames = [...]string{
 	Integer: "an integer", Float: "a number", Bool: "true or false", Date: "a date or time",
 }
 
-// String names the kind with its article, for messages.
+// String returns the kind with its article, for messages.
 func (k Kind) String() string {
 	if k == 0 || int(k) >= len(kindNames) {
 		return "nothing"
@@ -29,39 +29,39 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// Value is a value of a document with its place.
+// Value is a value of a document with its position.
 type Value struct {
 	Kind     Kind
-	Text     string     // String: its text; number, date: as it is written; Bool: true or false
+	Text     string     // String: its text; number, date: as written; Bool: true or false
 	Entries  []*Entry   // Table: its members, in file order
 	Elements []*Value   // Array
-	Range    diag.Range // as it is written; of a table with a header, the header
+	Range    diag.Range // as written; of a table with a header, the header
 	// Inline tables are written in braces; an array of tables has headers in [[ ]].
 	Inline, Headers bool
-	// Inside of arrays and inline tables, Comments stand before the value, "" among
-	// them is a blank line; Trailing is behind it in its line; Inner ones stand behind
-	// its last element. Other comments are statements.
+	// Comments of an element of an array or inline table: Comments precede the value, where "" is a
+	// blank line; Trailing follows it on its line; Inner follow its last element. Other comments
+	// are statements.
 	Comments []string
 	Trailing string
 	Inner    []string
-	// Pairs are the members of an inline table as they are written.
+	// Pairs are the members of an inline table as written.
 	Pairs []*Statement
-	// OwnLines asks Format for an element per line, also if the array fits on one.
+	// OwnLines makes Format write one element per line, even if the array fits on one.
 	OwnLines bool
 
 	made  origin
-	index map[string]*Entry // Table of more than few entries
+	index map[string]*Entry // Table with more than few entries
 	doc   *Document
 }
 
-// origin says how a table came to be, which decides what may still extend it.
+// origin is how a table was created, which decides how it may be extended.
 type origin uint8
 
 const (
 	byValue  origin = iota // a value: closed
-	byPath                 // named on the way of a longer header
+	byPath                 // part of the path of a longer header
 	byHeader               // has its own header
-	byDots                 // named on the way of a dotted key
+	byDots                 // part of the path of a dotted key
 )
 
 // Entry is one member of a table.
@@ -71,13 +71,13 @@ type Entry struct {
 	Value    *Value
 }
 
-// Document is a whole file.
+// Document is a parsed file.
 type Document struct {
 	File  string
 	Text  []byte
 	Lines *diag.Lines
 	Root  *Value // a table
-	// Statements are the lines of the file in their order.
+	// Statements are the lines of the file in order.
 	Statements []*Statement
 }
 
@@ -97,10 +97,11 @@ func (v *Value) Get(key string) *Entry {
 	return nil
 }
 
-// File returns the name of the file the value stands in.
+// File returns the name of the value's file.
 func (v *Value) File() string { return v.doc.File }
 
-// few entries are looked through; most tables are rules and parameters of that size.
+// few is the number of entries up to which a table is searched without an index; most rules and
+// parameters are smaller.
 const few = 8
 
 // add appends a member; the key must be new.
@@ -117,9 +118,9 @@ func (v *Value) add(e *Entry) {
 	}
 }
 
-// Place returns the place of the byte of a string's text with this offset: where
-// the code point is written that the byte belongs to, escapes taken into account.
-func (v *Value) Place(offset int) diag.Range {
+// OffsetRange returns the range of the code point at a byte offset of a string's text, escapes
+// taken into account.
+func (v *Value) OffsetRange(offset int) diag.Range {
 	if v.Kind != String {
 		return v.Range
 	}

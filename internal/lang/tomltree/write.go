@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Key spells one segment of a key: bare if it can be.
+// Key spells one segment of a key, bare if possible.
 func Key(key string) string {
 	bare := key != ""
 	for i := range len(key) {
@@ -30,8 +30,8 @@ func Path(keys []string) string {
 	return strings.Join(spelled, ".")
 }
 
-// Quote spells a string: as a literal string where that saves escapes, else as a
-// basic string with an escape for everything that does not show itself.
+// Quote spells a string: as a literal string if that saves escapes, else as a basic string with
+// escapes for every invisible code point.
 func Quote(text string) string {
 	if plain(text) {
 		return `"` + text + `"`
@@ -68,8 +68,7 @@ func Quote(text string) string {
 	return b.String()
 }
 
-// plain reports whether a text is printable ASCII that a basic string holds as it is, as
-// nearly all are.
+// plain reports whether a text is printable ASCII that needs no escapes, as nearly all are.
 func plain(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
@@ -79,11 +78,11 @@ func plain(text string) bool {
 	return true
 }
 
-// shows reports whether a reader sees a code point for what it is.
+// shows reports whether a code point is visible.
 func shows(r rune) bool { return unicode.IsPrint(r) || unicode.In(r, unicode.Mn, unicode.Me) }
 
-// spell writes a value that has no elements. A string over several lines keeps its
-// own spelling: its author broke it for readers.
+// spell writes a value without elements. A string over several lines keeps its own spelling, since
+// its author chose the line breaks.
 func spell(v *Value) string {
 	if v.Kind != String {
 		return v.Text

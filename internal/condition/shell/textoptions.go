@@ -2,28 +2,28 @@ package shell
 
 import "bytes"
 
-// spokenOptions are options whose values are texts for people, or searched for in texts,
-// and never name a file: "git commit -m", "gh pr create --body".
-type spokenOptions struct {
+// textOptions are options whose values are texts for people, or searched for in texts, and never
+// name a file: "git commit -m", "gh pr create --body".
+type textOptions struct {
 	names  words
-	letter byte // that may end a cluster, as in -am; 0: none
+	letter byte // that may end a cluster, as in -am; 0 if none
 }
 
 var (
-	commitTexts = spokenOptions{words{"-m", "--message", "--author", "--date", "--trailer"}, 'm'}
-	logTexts    = spokenOptions{words{"--grep", "--author", "--committer", "--since", "--until", "--after", "--before", "--format", "--pretty", "--date"}, 0}
-	reviewTexts = spokenOptions{words{"-t", "--title", "-b", "--body", "-l", "--label", "--notes", "--subject"}, 0}
-	noTexts     = spokenOptions{}
+	commitTexts = textOptions{words{"-m", "--message", "--author", "--date", "--trailer"}, 'm'}
+	logTexts    = textOptions{words{"--grep", "--author", "--committer", "--since", "--until", "--after", "--before", "--format", "--pretty", "--date"}, 0}
+	reviewTexts = textOptions{words{"-t", "--title", "-b", "--body", "-l", "--label", "--notes", "--subject"}, 0}
+	noTexts     = textOptions{}
 )
 
-// valueTakers are options of the same commands whose value may look like one of those.
+// valueTakers are options of the same commands whose value may look like one of textOptions.
 var valueTakers = words{
 	"-F", "--file", "-C", "--reuse-message", "-c", "--reedit-message", "-t", "--template", "--pathspec-from-file", "--fixup", "--squash", "--cleanup",
 	"--body-file", "--author", "--date", "--trailer", "-m", "--message", "-b", "--body", "--title", "-l", "--label",
 }
 
-// spoken are the options of a command that only take texts.
-func spoken(program string, words []Word) *spokenOptions {
+// textOptionsOf returns the options of a command that only take texts.
+func textOptionsOf(program string, words []Word) *textOptions {
 	if program != "git" && program != "gh" || len(words) < 3 {
 		return &noTexts
 	}
@@ -39,8 +39,8 @@ func spoken(program string, words []Word) *spokenOptions {
 	return &noTexts
 }
 
-// value reports that the word at k is such a text, or an option with one.
-func (o *spokenOptions) value(words []Word, k int) bool {
+// value reports whether the word at k is such a text, or an option with one.
+func (o *textOptions) value(words []Word, k int) bool {
 	if o.names == nil || k < 2 {
 		return false
 	}
@@ -53,8 +53,8 @@ func (o *spokenOptions) value(words []Word, k int) bool {
 	return named && !o.taken(words, k-1)
 }
 
-// taken reports that the option at k may itself be the value of the option before it.
-func (o *spokenOptions) taken(words []Word, k int) bool {
+// taken reports whether the option at k may itself be the value of the option before it.
+func (o *textOptions) taken(words []Word, k int) bool {
 	before := words[k-1].Text
 	return valueTakers.has(string(before)) || k > 2 && string(before) == "--"
 }
