@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/config"
@@ -37,7 +38,7 @@ Exit: 0 clean or warnings only, 3 mistakes.`,
   stopgate check --strict --tools tools.json --format sarif stopgate.toml > stopgate.sarif`,
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "treat warnings about traps as mistakes")
-	cmd.Flags().BoolVar(&reach, "reach", false, "show for every rule a call that reaches it, or what covers it")
+	cmd.Flags().BoolVar(&reach, "reach", false, "show for every rule a call that reaches it and what answers that call more strictly, or what covers the rule")
 	cmd.Flags().StringVar(&toolsFile, "tools", "", "tool definitions as JSON `FILE`, to check rules against their schemas")
 	cmd.Flags().BoolVar(&known, "known-tools", false, "print the table of tools whose parameters are known by name, as text or json, and check nothing")
 	_ = cmd.MarkFlagFilename("tools", "json")
@@ -97,6 +98,8 @@ func writeReached(out io.Writer, file string, list []policy.Reached) {
 			says = "is reached by nothing: its conditions never hold"
 		case r.Answer == match.No:
 			says = "is reached by nothing: covered by " + ruleList(r.By)
+		case r.Answer == match.Yes && r.Verdict.Decided && r.Verdict.Mode != r.Mode:
+			says = "matches " + visible.Lines(witnessText(r.Witness)) + ", but " + stricter(r.Verdict)
 		case r.Answer == match.Yes && r.Witness.Args != nil:
 			says = "is reached by " + visible.Lines(witnessText(r.Witness))
 		case r.Answer == match.Yes:
@@ -108,6 +111,15 @@ func writeReached(out io.Writer, file string, list []policy.Reached) {
 		}
 		fmt.Fprintf(out, "%s:%d: %s %s rule %d (%s) %s\n", visible.Text(file), r.Line, visible.Text(tool), r.List, r.Index+1, r.Mode, says)
 	}
+}
+
+// stricter names what answers a call more strictly than the rule that matches it.
+func stricter(v stopgate.Verdict) string {
+	by := string(v.Code)
+	if v.Rule != nil && v.Layer == stopgate.LayerGuard {
+		by = fmt.Sprintf("guard %d, line %d", v.Rule.Index+1, v.Rule.Line)
+	}
+	return fmt.Sprintf("the answer is %s (%s): %s", v.Mode, by, visible.Text(v.Public))
 }
 
 // ruleList names rules by their numbers.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -26,8 +25,9 @@ the arguments that was certain. Nobody is asked: ask and edit are reported.
 
 With --as it answers as that surface would: a hook of a coding agent, which knows the
 agent's tools, the project and its files; the MCP gateway; the LLM gateway. --tool is then
-the tool's name there, and --tools what the server or the request declares. Without --as the
-answer may differ from that of a surface, and says why.
+the tool's name there, and --tools what the server or the request declares. Without --as
+the answer of a surface may differ, because it also knows its own tools, the root
+directory of the project and the schema in the request: the answer says which.
 
 A batch is JSON Lines: {"tool","args"|"raw","session","agent","id","result",
 "session_data"}, where raw is the argument text as received, a line with a result is a
@@ -189,7 +189,7 @@ func (a answer) text() string {
 	fmt.Fprintf(&b, "  decided   at byte %d of %d\n", a.DecidedAt, a.Bytes)
 	switch {
 	case len(a.MayDiffer) > 0:
-		fmt.Fprintf(&b, "  surface   %s may answer otherwise: %s\n", cmp.Or(a.As, "any"), strings.Join(a.MayDiffer, ", "))
+		fmt.Fprintf(&b, "  surface   %s\n", a.mayDiffer())
 	case a.As != "":
 		fmt.Fprintf(&b, "  surface   %s\n", a.As)
 	}

@@ -61,7 +61,7 @@ Exit: as decide; of a CODE 0.`,
 		answer, explanation := call.answer, call.explain()
 		if *format == "json" {
 			err = writeJSON(s.out, explanationJSON{
-				answer, explanation.Recognised, traceOf(explanation.Trace), explanation.Lists, call.objections,
+				answer, explanation.Recognised, explanation.NotKnown, traceOf(explanation.Trace), explanation.Lists, call.objections,
 			})
 		} else if short {
 			_, err = io.WriteString(s.out, coloured(s.out, shortText(answer, explanation, call.objections)))
@@ -79,9 +79,11 @@ Exit: as decide; of a CODE 0.`,
 // explanationJSON is decide's answer and how it came about.
 type explanationJSON struct {
 	answer
-	Recognised string                 `json:"recognised,omitempty"`
-	Trace      []traceStep            `json:"trace"`
-	Lists      []eval.ListExplanation `json:"lists"`
+	Recognised string `json:"recognised,omitempty"`
+	// NotKnown says of which paths of the call it is not known what they name.
+	NotKnown string                 `json:"not_known,omitempty"`
+	Trace    []traceStep            `json:"trace"`
+	Lists    []eval.ListExplanation `json:"lists"`
 	// Objections are those of session policies, in a session where nothing has happened
 	// yet.
 	Objections []objection `json:"objections,omitempty"`
@@ -172,6 +174,9 @@ func explainText(a answer, x eval.Explanation) string {
 	for _, floor := range a.Floors {
 		fmt.Fprintf(&b, "  floor     %s %s at byte %d%s\n", floor.Mode, floor.Code, floor.At, at(floor.Pointer))
 	}
+	if x.NotKnown != "" && a.Code != stopgate.CodePathNotKnown {
+		fmt.Fprintf(&b, "  not known %s\n", x.NotKnown)
+	}
 	for _, list := range x.Lists {
 		b.WriteByte('\n')
 		explainList(&b, list)
@@ -195,8 +200,7 @@ func explainList(b *strings.Builder, list eval.ListExplanation) {
 	}
 	fmt.Fprintf(b, "%s of %s %s\n", name, visible.Text(list.File), says)
 	if list.Uncovered != "" {
-		fmt.Fprintf(b, "  its permit does not look at %s, and no table declares it: parameters.%s = { type = \"path\" }, or what it is, a rule for it, or ignores\n",
-			visible.Text(list.Uncovered), visible.Text(firstName(list.Uncovered)))
+		fmt.Fprintf(b, "  %s\n", uncoveredText(list.Uncovered))
 	}
 	if g := list.Segment; g != nil {
 		fmt.Fprintf(b, "  for command %s\n", visible.Part(g.Index, g.Of, g.Text))
@@ -204,6 +208,12 @@ func explainList(b *strings.Builder, list eval.ListExplanation) {
 	for _, rule := range list.Rules {
 		explainRule(b, rule)
 	}
+}
+
+// uncoveredText says what a permit does not cover, and what to write.
+func uncoveredText(pointer string) string {
+	return fmt.Sprintf("its permit does not look at %s, and no table declares it: parameters.%s = { type = \"path\" }, or what it is, a rule for it, or ignores",
+		visible.Text(pointer), visible.Text(firstName(pointer)))
 }
 
 // firstName is the parameter that a pointer begins with.

@@ -60,7 +60,7 @@ func (f *recordFlags) explain(cmd *cobra.Command, s streams, c *callFlags, forma
 			explanationJSON
 			Gone    []string `json:"context_gone,omitempty"`
 			Differs string   `json:"differs,omitempty"`
-		}{explanationJSON{a, x.Recognised, traceOf(x.Trace), x.Lists, nil}, w.gone, w.differs})
+		}{explanationJSON{a, x.Recognised, x.NotKnown, traceOf(x.Trace), x.Lists, nil}, w.gone, w.differs})
 	} else {
 		_, err = io.WriteString(s.out, explainText(a, *x)+w.differenceText())
 	}

@@ -36,10 +36,16 @@ func shortText(a answer, x eval.Explanation, said []objection) string {
 	if a.Segment != nil {
 		add("command   %s", visible.Part(a.Segment.Index, a.Segment.Of, a.Segment.Text))
 	}
+	if x.NotKnown != "" && a.Code != stopgate.CodePathNotKnown {
+		add("not known %s", x.NotKnown)
+	}
 	for _, o := range said {
 		add("objects   %s: %s", visible.Text(o.Policy), o.Code)
 	}
 	for _, list := range x.Lists {
+		if list.Uncovered != "" && a.Code != stopgate.CodeParameterNotCovered {
+			add("uncovered %s", uncoveredText(list.Uncovered))
+		}
 		for _, rule := range list.Rules {
 			for _, k := range rule.Conditions {
 				if k.Uncertain != "" && rule.Status != eval.Matched {

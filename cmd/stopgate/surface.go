@@ -229,19 +229,52 @@ func (s surface) unreadable(p proposal, size int) answer {
 	return a
 }
 
-// doubts say why the surface may answer otherwise.
+// What a surface knows and nobody gave, as the field may_differ names it.
+const (
+	noSurface    = "no surface (--as)"
+	noRoot       = "no root of the project (--root)"
+	noDefinition = "no definition of the tool (--tools)"
+	noPast       = "no past of the session"
+)
+
+// surfaceKnows is the same in a sentence about the surface.
+var surfaceKnows = map[string]string{
+	noSurface:    "its own tools",
+	noRoot:       "the root directory of the project (--root)",
+	noDefinition: "the schema of the tool (--tools)",
+	noPast:       "what happened before in the session",
+}
+
+// doubts lists what the surface knows and nobody gave, so that it may answer otherwise.
 func (s surface) doubts(p proposal, program *policy.Program) (why []string) {
 	if s.name == "" {
-		why = append(why, "no surface (--as)")
+		why = append(why, noSurface)
 		if s.root == "" {
-			why = append(why, "no root of the project (--root)")
+			why = append(why, noRoot)
 		}
 	}
 	if s.host == nil && p.call.Definition == nil && !p.hidden {
-		why = append(why, "no definition of the tool (--tools)")
+		why = append(why, noDefinition)
 	}
 	if p.fresh && (len(program.SessionPolicies()) > 0 || program.LooksAtSessions() && !p.told) {
-		why = append(why, "no past of the session")
+		why = append(why, noPast)
 	}
 	return why
+}
+
+// mayDiffer says that the answer of a surface may differ, and why.
+func (a answer) mayDiffer() string {
+	knows := make([]string, len(a.MayDiffer))
+	for i, lack := range a.MayDiffer {
+		knows[i] = surfaceKnows[lack]
+	}
+	list := strings.Join(knows, ", ")
+	if last := len(knows) - 1; last > 0 {
+		list = strings.Join(knows[:last], ", ") + " and " + knows[last]
+	}
+	text := "the answer of " + cmp.Or(a.As, "a surface") + " may differ, because it also knows " + list
+	if a.As == "" {
+		text += "; name the surface with --as"
+	}
+	return text
 }

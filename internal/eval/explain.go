@@ -19,7 +19,10 @@ type Explanation struct {
 	// Recognised says what the tool was recognised as beside its name, and what follows; "" for
 	// nothing.
 	Recognised string
-	Lists      []ListExplanation // in the order in which lists of one mode are named
+	// NotKnown says of which paths of the call it is not known what they name, and how to write
+	// them, "" if all are known.
+	NotKnown string
+	Lists    []ListExplanation // in the order in which lists of one mode are named
 }
 
 // ListExplanation is one rule list, or one guard, that was asked about the call.
@@ -108,6 +111,9 @@ func (e *Evaluation) Explain() Explanation {
 		return x
 	}
 	x.Recognised = e.plan.recognised
+	if e.unknownPaths != match.Known {
+		x.NotKnown = e.unknownPaths.Public()
+	}
 	for i := range e.plan.lists {
 		x.Lists = append(x.Lists, e.explainList(i)...)
 	}

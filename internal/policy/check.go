@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
+	"github.com/stopgate/stopgate/internal/prove/analysis"
 	"github.com/stopgate/stopgate/internal/prove/symbolic"
 )
 
@@ -47,6 +48,7 @@ type checker struct {
 	definitions []toolDefinition
 	unproved    bool // do not search for rules that nothing reaches
 	reached     func(Reached)
+	welcome     func(schema.Annotation, analysis.Value) bool // see [symbolic.Translation]
 	env         match.Env
 	known       []*checkedTool
 	scratch     match.Value // of all conditions

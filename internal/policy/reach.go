@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/lang/diag"
@@ -20,6 +19,7 @@ import (
 // arguments whose values are plainly written (K47); package analysis proves.
 func (c *checker) reachability(l *checkedList) {
 	t := symbolic.New(c.env, l.tool.schema)
+	t.Welcome = c.welcome
 	list := t.List(l.rules)
 	findings := analysis.Reach(list, analysis.Budget{})
 	var open, by []*symbolic.Rule
@@ -262,48 +262,4 @@ func relatedRules(rules []*symbolic.Rule, limit int) []diag.Related {
 		list = append(list, diag.Related{Range: r.Pos, Message: r.Label() + " is here"})
 	}
 	return list
-}
-
-// Reached is what is known about how a rule can be reached.
-type Reached struct {
-	Tool string // "" for tools that only a table for many describes
-	List string // "run" or "result"
-	Line int
-	// Index is the rule's position in its list, Answer whether some call reaches it.
-	Index  int
-	Mode   stopgate.Mode
-	Answer match.Answer
-	// Witness is such a call, with the facts it needs; its Args are nil where no
-	// arguments that fit the schema could be written.
-	Witness stopgate.Call
-	// By are the rules that together cover the rule if nothing reaches it.
-	By []int
-}
-
-// Reach says for every rule of a file how it is reached, or by which rules it is
-// covered. It is what Check stands on, for those who want to see it.
-func Reach(p *syntax.File, o Options) []Reached {
-	var list []Reached
-	c := newChecker(p, o)
-	c.reached = func(r Reached) { list = append(list, r) }
-	c.check()
-	return list
-}
-
-func reachedOf(t *symbolic.Translation, l *checkedList, r *symbolic.Rule, f *analysis.Finding) Reached {
-	out := Reached{
-		Tool: l.tool.name, List: l.kind.String(), Line: r.Pos.Start.Line, Index: r.Index, Mode: r.Mode, Answer: f.Answer,
-	}
-	for _, e := range pickRules(l.rules, f.By) {
-		out.By = append(out.By, e.Index)
-	}
-	if f.Answer == match.Yes {
-		agent, surface, server, principal := t.Facts(f.Witness)
-		out.Witness = stopgate.Call{
-			Tool: stopgate.ToolName(l.tool.name), Agent: stopgate.AgentName(agent), Surface: stopgate.Surface(surface),
-			Server: stopgate.ServerID(server), Principal: stopgate.Principal(principal),
-		}
-		out.Witness.Args, _ = t.Document(f.Witness)
-	}
-	return out
 }

@@ -1,0 +1,107 @@
+package policy_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/policy"
+)
+
+// reachedAs lists the rules of a file with the answer to the call that reaches each.
+func reachedAs(t *testing.T, text string, definitions ...stopgate.ToolDefinition) (list []string) {
+	t.Helper()
+	file, diags := syntax.Parse("x.toml", []byte("version = 1\n"+text))
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	for _, r := range policy.Reach(file, policy.Options{Definitions: definitions}) {
+		answer := "not evaluated"
+		if r.Verdict.Decided {
+			answer = fmt.Sprintf("%s %s", r.Verdict.Mode, r.Verdict.Code)
+		}
+		list = append(list, fmt.Sprintf("%s %d %s %s: %s", r.Tool, r.Index+1, r.Mode, r.Witness.Args, answer))
+	}
+	return list
+}
+
+// Proves I25: a call that reaches a permit is reported with the answer of the whole file,
+// which is stricter where a parameter has no coverage, where it is not known which file a
+// path names, or where a guard or a floor holds.
+func TestReachKnowsWhatAnswersMoreStrictly(t *testing.T) {
+	definition := func(name, properties, required string) stopgate.ToolDefinition {
+		return stopgate.ToolDefinition{Name: stopgate.ToolName(name), Schema: []byte(`{"type":"object","properties":{` + properties + `},"required":[` + required + `]}`)}
+	}
+	braces := "{" + strings.Join(strings.Split("abcdefghijklmnopqrst", ""), ",") + "}"
+	for _, c := range []struct {
+		name, text  string
+		definitions []stopgate.ToolDefinition
+		want        string
+	}{
+		{"a parameter that only the definition declares", `
+[tools.w.parameters]
+path = { type = "path" }
+[tools.w.policy]
+run = [ { arg = "/path", prefix = "src/a", mode = "unattended" }, { mode = "ask" } ]`,
+			[]stopgate.ToolDefinition{definition("w", `"path":{"type":"string"},"target":{"type":"string"}`, `"path","target"`)},
+			`w 1 unattended {"path":"src/a","target":"x"}: ask parameter_not_covered`},
+		{"one that may be left out", `
+[tools.w.parameters]
+path = { type = "path" }
+[tools.w.policy]
+run = [ { arg = "/path", prefix = "src/a", mode = "unattended" }, { mode = "ask" } ]`,
+			[]stopgate.ToolDefinition{definition("w", `"path":{"type":"string"},"target":{"type":"string"}`, `"path"`)},
+			`w 1 unattended {"path":"src/a"}: unattended rule_matched`},
+		{"one that a setting lets pass", `
+[gate]
+uncovered = "allow"
+[tools.w.parameters]
+path = { type = "path" }
+[tools.w.policy]
+run = [ { arg = "/path", prefix = "src/a", mode = "unattended" }, { mode = "ask" } ]`,
+			[]stopgate.ToolDefinition{definition("w", `"path":{"type":"string"},"target":{"type":"string"}`, `"path","target"`)},
+			`w 1 unattended {"path":"src/a","target":"x"}: unattended rule_matched`},
+		{"a line that may name too many files", `
+[tools.sh.parameters]
+command = { type = "command" }
+[tools.sh.policy]
+run = "unattended"
+[[guard]]
+on = "command"
+usage = "rm ** <system> **"
+mode = "deny"`,
+			[]stopgate.ToolDefinition{definition("sh", `"command":{"type":"string","enum":["rm -rf `+braces+`"]}`, `"command"`)},
+			`sh 1 unattended {"command":"rm -rf ` + braces + `"}: ask path_not_known`},
+		{"a guard", `
+[tools.w.parameters]
+path = { type = "path" }
+[tools.w.policy]
+run = [ { arg = "/path", prefix = "src/a", mode = "unattended" }, { mode = "ask" } ]
+[[guard]]
+on = "path"
+glob = "src/**"
+mode = "deny"`, nil, `w 1 unattended {"path":"src/a"}: deny rule_matched`},
+		{"a file of the gate", `
+[tools.sh.parameters]
+command = { type = "command" }
+[tools.sh.policy]
+run = [ { arg = "/command", usage = "cat .git/config", mode = "unattended" }, { mode = "ask" } ]`, nil,
+			`sh 1 unattended {"command":"cat .git/config"}: ask protected_target`},
+		{"a table for many tools", `
+[tools."fs_*".policy]
+run = [ { arg = "/path", glob = "src/a/**", mode = "unattended" }, { mode = "ask" } ]
+[tools."fs_q*".policy]
+run = "deny"`, nil, ` 1 unattended {"path":"src/a"}: unattended rule_matched`},
+		{"data of the session", `
+[tools.w.policy]
+run = [ { when = { session = "/frozen", const = true }, mode = "deny" }, { mode = "ask" } ]`, nil,
+			`w 1 deny {}: not evaluated`},
+	} {
+		if got := reachedAs(t, c.text, c.definitions...); !slices.Contains(got, c.want) {
+			t.Errorf("%s:\n%s\nwant among them %s", c.name, strings.Join(got, "\n"), c.want)
+		}
+	}
+}
