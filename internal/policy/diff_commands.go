@@ -24,6 +24,7 @@ type toolEdits struct {
 	pairs         map[int][][2]*syntax.Rule // that an edit covers
 	shown         map[int]*directions
 	may           map[int]directions
+	asked         int // calls
 }
 
 // editsOf finds the edits of bound rules.
@@ -94,12 +95,15 @@ func (c *comparer) attributed(change *Change) int {
 	return c.edits.at(change.New, true)
 }
 
+// maxAsked is how many calls both programs are asked about for one list of a tool.
+const maxAsked = 2_000
+
 // sampled asks both programs about calls that the edits' literals suggest, until every edit
-// has shown every direction that it may have.
+// has shown every direction that it may have, or maxAsked calls were asked about.
 func (c *comparer) sampled(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, bound [2]*boundPolicy, e *toolEdits) {
 	try := func(r *symbolic.Rule, literals func(*symbolic.Condition) []match.Literal) {
-		for _, witness := range t.Tries(r, literals) {
-			if e.settled() {
+		for witness := range t.Tries(r, literals) {
+			if e.enough() {
 				return
 			}
 			args, ok := t.Document(witness)
@@ -115,6 +119,7 @@ func (c *comparer) sampled(tool *comparedTool, kind syntax.ListKind, t *symbolic
 			if n := e.rules[i][j]; n >= 0 {
 				try(r, func(k *symbolic.Condition) []match.Literal { return e.changed(n, k) })
 				c.sampledCrossed(tool, kind, t, b, r, n, e)
+				c.sampledShared(tool, kind, t, b, r, n, e)
 			}
 		}
 		for j, g := range b.guards {
@@ -127,12 +132,9 @@ func (c *comparer) sampled(tool *comparedTool, kind syntax.ListKind, t *symbolic
 			c.sampledLines(tool, kind, t, b, e)
 		}
 	}
-	if e.settled() {
-		return
-	}
 	for _, b := range bound {
 		for _, r := range b.rules {
-			if try(r, all); e.settled() {
+			if try(r, all); e.enough() {
 				return
 			}
 		}
@@ -144,7 +146,22 @@ func (c *comparer) sampled(tool *comparedTool, kind syntax.ListKind, t *symbolic
 func (c *comparer) sampledCrossed(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, b *boundPolicy, r *symbolic.Rule, n int, e *toolEdits) {
 	for _, k := range r.Bound {
 		for _, text := range t.Crossed(k, e.changed(n, k), b.rules) {
-			if e.missing(n) == (directions{}) {
+			if e.missing(n) == (directions{}) || e.enough() {
+				return
+			}
+			if args, ok := t.Document(t.With(t.Variable(k), text)); ok {
+				c.show(tool, kind, t, nil, args, e)
+			}
+		}
+	}
+}
+
+// sampledShared asks about commands that other rules let run, on files that an edited
+// condition names.
+func (c *comparer) sampledShared(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, b *boundPolicy, r *symbolic.Rule, n int, e *toolEdits) {
+	for _, k := range r.Bound {
+		for text := range t.Shared(k, e.changed(n, k), b.rules) {
+			if e.missing(n) == (directions{}) || e.enough() {
 				return
 			}
 			if args, ok := t.Document(t.With(t.Variable(k), text)); ok {
@@ -168,7 +185,7 @@ func (c *comparer) sampledFiles(tool *comparedTool, kind syntax.ListKind, t *sym
 		}
 	}
 	for _, text := range texts {
-		if e.settled() {
+		if e.enough() {
 			return
 		}
 		args, ok := c.withCommand(t, e.bound[side], text)
@@ -183,7 +200,7 @@ func (c *comparer) sampledFiles(tool *comparedTool, kind syntax.ListKind, t *sym
 // where some rule looks at commands.
 func (c *comparer) sampledLines(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, b *boundPolicy, e *toolEdits) {
 	for _, text := range []string{"x", "$X", `eval "$X"`, "x < $X", "x > $X", "$(x)", "x | y", "cat *", "ls -R", "rg x"} {
-		if args, ok := c.withCommand(t, b, text); ok && !e.settled() {
+		if args, ok := c.withCommand(t, b, text); ok && !e.enough() {
 			c.show(tool, kind, t, nil, args, e)
 		}
 	}
@@ -203,6 +220,7 @@ func (c *comparer) withCommand(t *symbolic.Translation, b *boundPolicy, text str
 
 // show asks both programs about a call, and adds the change that it shows, if there is one.
 func (c *comparer) show(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, witness []analysis.Choice, args []byte, e *toolEdits) bool {
+	e.asked++
 	change, said, differs := c.ask(tool, kind, t, witness, args)
 	if !differs {
 		return false
@@ -217,15 +235,16 @@ func (c *comparer) show(tool *comparedTool, kind syntax.ListKind, t *symbolic.Tr
 	return true
 }
 
-// changed are the values of a condition that the other side of an edit lacks, all if it
-// lacks none.
+// changed are the values of a condition that the other side of an edit lacks. They are all
+// values if no value was edited, and none if those of another condition or of the other side were.
 func (e *toolEdits) changed(n int, k *symbolic.Condition) []match.Literal {
 	return e.values(n, k.Rule, k.Spec.Values)
 }
 
-// values are those of a rule's condition that the other side of an edit lacks.
+// values are those of a rule's condition, as [toolEdits.changed] lists them.
 func (e *toolEdits) values(n int, r *syntax.Rule, values []match.Literal) []match.Literal {
 	var others []match.Literal
+	paired := false
 	for _, pair := range e.pairs[n] {
 		other := pair[0]
 		if other == r {
@@ -233,25 +252,26 @@ func (e *toolEdits) values(n int, r *syntax.Rule, values []match.Literal) []matc
 		} else if pair[1] != r {
 			continue
 		}
-		if other == nil {
-			continue
-		}
-		for _, k := range other.Conditions {
-			others = append(others, k.Spec.Values...)
+		if other != nil {
+			others, paired = append(others, valuesOf(other)...), true
 		}
 	}
-	own := slices.DeleteFunc(slices.Clone(values), func(lit match.Literal) bool {
-		return slices.ContainsFunc(others, func(o match.Literal) bool { return o.JSON == lit.JSON })
-	})
+	own := slices.DeleteFunc(slices.Clone(values), func(lit match.Literal) bool { return contains(others, []match.Literal{lit}) })
 	if len(own) > 0 {
 		return own
 	}
-	for _, k := range r.Conditions { // another condition of the rule is what was edited
-		if slices.ContainsFunc(k.Spec.Values, func(lit match.Literal) bool { return len(others) > 0 && !contains(others, []match.Literal{lit}) }) {
-			return nil
-		}
+	if all := valuesOf(r); paired && !(contains(all, others) && contains(others, all)) {
+		return nil
 	}
 	return values
+}
+
+// valuesOf are the values of all conditions of a rule.
+func valuesOf(r *syntax.Rule) (list []match.Literal) {
+	for i := range r.Conditions {
+		list = append(list, r.Conditions[i].Spec.Values...)
+	}
+	return list
 }
 
 // refuses reports whether an edit touches what skips or denies, or stands above a rule of
@@ -278,6 +298,9 @@ func (e *toolEdits) refuses() bool {
 func (e *toolEdits) settled() bool {
 	return !slices.ContainsFunc(e.numbers, func(n int) bool { return e.missing(n) != directions{} })
 }
+
+// enough reports that no further calls are worth asking about.
+func (e *toolEdits) enough() bool { return e.asked >= maxAsked || e.settled() }
 
 // missing are the directions that an edit may have and that no call shows.
 func (e *toolEdits) missing(n int) directions {

@@ -290,9 +290,13 @@ func permitted(t *symbolic.Translation, b *boundPolicy) (list [][]byte) {
 			continue
 		}
 		tries := t.Tries(r, func(k *symbolic.Condition) []match.Literal { return k.Spec.Values[:min(2, len(k.Spec.Values))] })
-		for _, witness := range tries[:min(maxBases, len(tries))] {
+		tried := 0
+		for witness := range tries {
 			if args, ok := t.Document(witness); ok {
 				list = append(list, args)
+			}
+			if tried++; tried == maxBases {
+				break
 			}
 		}
 	}

@@ -1,6 +1,8 @@
 package symbolic
 
 import (
+	"iter"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -11,25 +13,57 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
-// Tries lists choices under which a rule probably matches, made from some of the literals of
-// its conditions. Nothing is proved of them: whoever takes one asks an evaluator about it.
-func (t *Translation) Tries(r *Rule, literals func(*Condition) []match.Literal) (list [][]analysis.Choice) {
-	if len(r.Bound) == 0 {
-		return [][]analysis.Choice{t.nothing()}
+// Tries yields choices under which a rule probably matches, made from some of the literals of
+// its conditions: one way of writing of every literal before the next way of any. Nothing is
+// proved of them: the caller has to ask an evaluator.
+func (t *Translation) Tries(r *Rule, literals func(*Condition) []match.Literal) iter.Seq[[]analysis.Choice] {
+	return func(yield func([]analysis.Choice) bool) {
+		if len(r.Bound) == 0 {
+			yield(t.nothing())
+			return
+		}
+		list := t.written(r, literals)
+		for round := range maxAlternatives {
+			for _, w := range list {
+				if round >= len(w.alternatives) {
+					continue
+				}
+				for _, text := range w.condition.tries(w.alternatives[round]) {
+					witness := t.With(w.variable, text)
+					for n, choice := range w.others {
+						witness[n] = choice
+					}
+					if !yield(witness) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// writtenLiteral is a literal of a condition in all ways of writing that are tried.
+type writtenLiteral struct {
+	condition    *Condition
+	variable     int
+	alternatives []string
+	others       map[int]analysis.Choice // by variable: what satisfies the rule's other conditions
+}
+
+func (t *Translation) written(r *Rule, literals func(*Condition) []match.Literal) (list []writtenLiteral) {
+	samples := make(map[int]analysis.Choice)
+	for _, k := range r.Bound {
+		if texts := k.samples(); len(texts) > 0 {
+			samples[t.Variable(k)] = leafChoice(texts[0])
+		}
 	}
 	for _, k := range r.Bound {
 		n := t.Variable(k)
+		others := maps.Clone(samples)
+		delete(others, n)
 		for _, lit := range literals(k) {
-			for _, text := range k.tries(lit) {
-				witness := t.With(n, text)
-				for _, other := range r.Bound {
-					if m := t.Variable(other); m != n {
-						if texts := other.samples(); len(texts) > 0 {
-							witness[m] = leafChoice(texts[0])
-						}
-					}
-				}
-				list = append(list, witness)
+			if lit.Kind == match.LiteralString {
+				list = append(list, writtenLiteral{k, n, alternatives(k.Spec.Kind, lit.Text), others})
 			}
 		}
 	}
@@ -95,15 +129,9 @@ func leafChoice(text string) analysis.Choice {
 	return analysis.Choice{Leaves: []analysis.Value{{Kind: analysis.Text, Text: text}}}
 }
 
-// tries are texts that probably satisfy a condition with one literal.
-func (k *Condition) tries(lit match.Literal) []string {
-	if lit.Kind != match.LiteralString {
-		return nil
-	}
-	var texts []string
-	for _, written := range alternatives(k.Spec.Kind, lit.Text) {
-		texts = append(texts, guesses(k.Spec.Kind, written)...)
-	}
+// tries are texts that probably satisfy a condition with a literal that is written so.
+func (k *Condition) tries(written string) []string {
+	texts := guesses(k.Spec.Kind, written)
 	if k.IsCommand() {
 		texts = slices.Concat(texts, k.redirected(texts))
 	}

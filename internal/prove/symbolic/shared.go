@@ -1,0 +1,93 @@
+package symbolic
+
+import (
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/prove/analysis"
+	"github.com/stopgate/stopgate/internal/regexp/automaton"
+)
+
+// Shared yields command lines that touch a file which some values of a condition on files
+// name, and no other value of it. A permissive rule names the same file and probably matches
+// the line. The condition is on the files that commands read or write.
+func (t *Translation) Shared(k *Condition, values []match.Literal, rules []*Rule) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		operator, ok := redirections[k.Spec.Kind]
+		if !ok {
+			return
+		}
+		var outside []automaton.Walker
+		for _, lit := range k.Spec.Values {
+			if !slices.ContainsFunc(values, func(one match.Literal) bool { return one.JSON == lit.JSON }) {
+				outside = append(outside, k.files(lit)...)
+			}
+		}
+		plain, never := match.PlainPaths(t.Env, k.Reach.Expands)
+		outside = append(outside, never...)
+		for _, r := range rules {
+			commands := r.permitted(k)
+			for _, other := range r.Bound {
+				if len(commands) == 0 || other.Key != k.Key || other.Spec.Kind != k.Spec.Kind {
+					continue
+				}
+				for _, lit := range values {
+					for _, theirs := range other.Spec.Values {
+						inside := slices.Concat(plain, k.files(lit), other.files(theirs))
+						file, answer := analysis.Find(inside, outside, isPlainWord)
+						if answer != match.Yes {
+							continue
+						}
+						for _, command := range commands {
+							if !yield(command + operator + file) {
+								return
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// redirections are how a command line touches a file by a matcher on files.
+var redirections = map[match.Kind]string{match.Reads: " < ", match.Writes: " > "}
+
+// permitted lists commands without arguments that satisfy the usages of a permissive rule
+// on the command lines of a condition.
+func (r *Rule) permitted(k *Condition) (commands []string) {
+	if !r.Mode.Permissive() {
+		return nil
+	}
+	for _, other := range r.Bound {
+		if other.Key != k.Key || other.Spec.Kind != match.Usage {
+			continue
+		}
+		for _, usage := range other.Spec.Values {
+			commands = append(commands, follows(alternatives(match.Usage, usage.Text)[0])[0])
+		}
+	}
+	return commands
+}
+
+// files returns the automaton of the files that one value of a condition on files names,
+// relative to the root. It is empty if there is none.
+func (k *Condition) files(lit match.Literal) []automaton.Walker {
+	spec := match.Spec{Kind: match.Glob, Values: []match.Literal{lit}}
+	m, err := match.Compile(spec, match.Target{Type: schema.String, Annotation: schema.Path}, false, k.Env)
+	if err != nil {
+		return nil
+	}
+	walkers := m.Walkers()
+	return walkers[:min(1, len(walkers))]
+}
+
+// isPlainWord reports a text that a shell reads as it is written.
+func isPlainWord(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
+		return !strings.ContainsRune("-_./", r) && (r < '0' || '9' < r) && (r < 'A' || 'Z' < r) && (r < 'a' || 'z' < r)
+	})
+}
