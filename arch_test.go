@@ -55,6 +55,7 @@ var layers = [][]string{
 	{"internal/prove/symbolic"},
 	{"internal/policy"},
 	{"internal/knowntools"},
+	{"internal/config/generate"},
 	{"internal/wire/sse"},
 	{"internal/wire"},
 	{"internal/wire/openaichat", "internal/wire/openairesponses", "internal/wire/anthropic", "internal/mcp/jsonrpc"},

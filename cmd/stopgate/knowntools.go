@@ -22,6 +22,7 @@ type knownProduct struct {
 
 type knownTool struct {
 	Names      []string         `json:"names"`
+	Class      string           `json:"class"`
 	Harmless   bool             `json:"harmless"`
 	Source     string           `json:"source"`
 	Parameters []knownParameter `json:"parameters"`
@@ -42,7 +43,7 @@ func writeKnownTools(out io.Writer, format string) error {
 			Hosts: append([]string{}, p.Hosts...), Servers: append([]string{}, p.Servers...), Includes: append([]string{}, p.Includes...),
 		}
 		for _, t := range p.Tools {
-			row := knownTool{Names: t.Names, Harmless: t.Harmless, Source: t.Source, Parameters: []knownParameter{}}
+			row := knownTool{Names: t.Names, Class: string(t.Class), Harmless: t.Harmless, Source: t.Source, Parameters: []knownParameter{}}
 			for _, p := range t.Parameters {
 				row.Parameters = append(row.Parameters, knownParameter{p.String(), string(p.Kind), p.Kind.Type()})
 			}
@@ -69,10 +70,11 @@ func writeKnownTools(out io.Writer, format string) error {
 			}
 		}
 		for _, t := range p.Tools {
-			fmt.Fprintf(&b, "  %s", strings.Join(t.Names, ", "))
+			fmt.Fprintf(&b, "  %s (%s", strings.Join(t.Names, ", "), t.Class)
 			if t.Harmless {
-				b.WriteString(" (harmless)")
+				b.WriteString(", harmless")
 			}
+			b.WriteByte(')')
 			for i, p := range t.Parameters {
 				b.WriteString([2]string{": ", ", "}[min(i, 1)] + p.Name)
 				if p.Kind != string(knowntools.Value) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 
@@ -55,5 +56,37 @@ func TestStartersAgreeWithKnownTools(t *testing.T) {
 	}
 	if compared < 20 {
 		t.Errorf("%d parameters were compared", compared)
+	}
+}
+
+// The definitions that the cases of a starter call are those of known tools: a row of the
+// name has every parameter.
+func TestStarterToolsAreKnown(t *testing.T) {
+	for _, kind := range config.Kinds() {
+		files, err := config.StarterFor(kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list struct {
+			Tools []struct {
+				Name   string
+				Schema struct{ Properties map[string]any } `json:"input_schema"`
+			}
+		}
+		if err := json.Unmarshal(files[2].Text, &list); err != nil || len(list.Tools) == 0 {
+			t.Fatalf("%s: %d tools: %v", files[2].Name, len(list.Tools), err)
+		}
+		for _, tool := range list.Tools {
+			if !slices.ContainsFunc(knowntools.ByName(tool.Name), func(row *knowntools.Tool) bool {
+				for name := range tool.Schema.Properties {
+					if !slices.ContainsFunc(row.Parameters, func(p knowntools.Parameter) bool { return p.Name == name }) {
+						return false
+					}
+				}
+				return true
+			}) {
+				t.Errorf("%s: no known tool %s has the parameters %v", kind, tool.Name, tool.Schema.Properties)
+			}
+		}
 	}
 }

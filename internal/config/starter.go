@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+//go:generate go run ./generate
+
 //go:embed starter.toml
 var starter []byte
 

@@ -11,13 +11,15 @@
 //
 //	[[tool]]
 //	names = ["grep"]                # the first is the usual one
+//	class = "search"                # the strongest effect of its calls
+//	starters = { coding = ["grep"] } # the names that starter policies list; they are generated
 //	harmless = true                 # changes nothing, reveals nothing outside of the project
 //	source = "..."                  # where it differs from the product's
 //	parameters = { pattern = "value", path = "folder", "files[]" = "path", "files[].path" = "path" }
 //
 // "name[]" is a list of such values, "name.member" an object with such a member,
 // "name[].member" a list of them.
-// The kinds are those of [Kind].
+// The kinds are those of [Kind], the classes those of [Class].
 //
 // A row found by the name of a tool alone says only what its parameters may mean: a
 // stranger's tool can have the same name. Nothing may become more permissive because of it.

@@ -61,7 +61,7 @@ func TestLookup(t *testing.T) {
 func TestRowsAlone(t *testing.T) {
 	say := func(tools ...*knowntools.Tool) (text string) {
 		for _, tool := range tools {
-			text += fmt.Sprintln(tool.Product.Name, tool.Names, tool.Parameters, tool.Harmless, tool.Source)
+			text += fmt.Sprintln(tool.Product.Name, tool.Names, tool.Class, tool.Starters, tool.Parameters, tool.Harmless, tool.Source)
 		}
 		return text
 	}
@@ -89,19 +89,25 @@ func TestRowsAlone(t *testing.T) {
 func TestParse(t *testing.T) {
 	head := "version = 1\nproduct = \"p\"\ntitle = \"P\"\nsource = \"s 1\"\n"
 	for name, text := range map[string]string{
-		"no product":   "version = 1\n",
-		"version":      strings.Replace(head, "1", "2", 1),
-		"unknown key":  head + "tool_names = []\n",
-		"unknown kind": head + "[[tool]]\nnames = [\"a\"]\nparameters = { x = \"file\" }\n",
-		"a name twice": head + "[[tool]]\nnames = [\"a\"]\n[[tool]]\nnames = [\"b\", \"a\"]\n",
+		"no product":    "version = 1\n",
+		"version":       strings.Replace(head, "1", "2", 1),
+		"unknown key":   head + "tool_names = []\n",
+		"unknown kind":  head + "[[tool]]\nnames = [\"a\"]\nclass = \"read\"\nparameters = { x = \"file\" }\n",
+		"no class":      head + "[[tool]]\nnames = [\"a\"]\n",
+		"another class": head + "[[tool]]\nnames = [\"a\"]\nclass = \"reads\"\n",
+		"listed name":   head + "[[tool]]\nnames = [\"a\"]\nclass = \"read\"\nstarters = { coding = [\"b\"] }\n",
+		"a name twice":  head + "[[tool]]\nnames = [\"a\"]\nclass = \"read\"\n[[tool]]\nnames = [\"b\", \"a\"]\nclass = \"read\"\n",
 	} {
 		if _, found := knowntools.Parse("p.toml", []byte(text)); !found.HasErrors() {
 			t.Errorf("%s: no mistake was found", name)
 		}
 	}
-	p, found := knowntools.Parse("p.toml", []byte(head+"[[tool]]\nnames = [\"a\"]\nparameters = { x = \"path\", \"y[].z\" = \"url\", \"o.m\" = \"command\" }\n"))
+	p, found := knowntools.Parse("p.toml", []byte(head+"[[tool]]\nnames = [\"a\", \"b\"]\nclass = \"read\"\nstarters = { coding = [\"b\"] }\nparameters = { x = \"path\", \"y[].z\" = \"url\", \"o.m\" = \"command\" }\n"))
 	if found.HasErrors() {
 		t.Fatal(found)
+	}
+	if row := p.Tools[0]; row.Class != knowntools.Read || !slices.Equal(row.Starters, []knowntools.Listed{{Starter: "coding", Name: "b"}}) {
+		t.Errorf("class %q, starters %v", row.Class, row.Starters)
 	}
 	var got []string
 	for _, parameter := range p.Tools[0].Parameters {

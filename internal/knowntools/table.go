@@ -124,6 +124,8 @@ func Parse(file string, text []byte) (*Product, diag.List) {
 		Includes []string `toml:"includes"`
 		Tools    []struct {
 			Names      []string        `toml:"names,required"`
+			Class      string          `toml:"class,required"`
+			Starters   *tomltree.Value `toml:"starters"`
 			Harmless   bool            `toml:"harmless"`
 			Source     string          `toml:"source"`
 			Parameters *tomltree.Value `toml:"parameters"`
@@ -143,9 +145,22 @@ func Parse(file string, text []byte) (*Product, diag.List) {
 		Tools: make([]*Tool, 0, len(in.Tools)), byName: make(map[string]*Tool, len(in.Tools)),
 	}
 	for _, row := range in.Tools {
-		t := &Tool{Names: row.Names, Harmless: row.Harmless, Source: row.Source, Product: p}
+		t := &Tool{Names: row.Names, Class: Class(row.Class), Harmless: row.Harmless, Source: row.Source, Product: p}
 		if t.Source == "" {
 			t.Source = p.Source
+		}
+		if !slices.Contains(Classes(), t.Class) {
+			mistake(doc.Root, "row %v: %q is not a class", t.Names, row.Class)
+		}
+		if row.Starters != nil {
+			for _, e := range row.Starters.Entries {
+				for _, name := range e.Value.Elements {
+					if !slices.Contains(t.Names, name.Text) {
+						mistake(name, "starters: %q is not a name of the row", name.Text)
+					}
+					t.Starters = append(t.Starters, Listed{Starter: e.Key, Name: name.Text})
+				}
+			}
 		}
 		if row.Parameters != nil {
 			for _, e := range row.Parameters.Entries {

@@ -36,6 +36,29 @@ func (k Kind) Type() string {
 	return "string"
 }
 
+// Class is the strongest effect of a tool's calls.
+type Class string
+
+// The classes. The zero Class is not one.
+const (
+	Read   Class = "read"   // shows files or their names
+	Search Class = "search" // shows the lines of files that match
+	Write  Class = "write"  // changes files
+	Run    Class = "run"    // runs commands
+	Fetch  Class = "fetch"  // sends requests to the network
+	Note   Class = "note"   // changes only what the agent keeps for itself, or asks the user
+	Agent  Class = "agent"  // starts or instructs an agent, whose calls are decided themselves
+	Other  Class = "other"  // none of these
+)
+
+// Classes lists all classes.
+func Classes() []Class {
+	return []Class{Read, Search, Write, Run, Fetch, Note, Agent, Other}
+}
+
+// Listed is a name under which a starter policy lists a tool.
+type Listed struct{ Starter, Name string }
+
 // Parameter is one argument of a tool.
 type Parameter struct {
 	Name string
@@ -68,6 +91,8 @@ func parameter(key string, kind Kind) Parameter {
 // Tool is one row: a tool under all of its names. It must not be changed.
 type Tool struct {
 	Names      []string
+	Class      Class
+	Starters   []Listed    // the names that starter policies list
 	Parameters []Parameter // in the order of the table
 	// Harmless says that the tool changes nothing and reveals nothing outside of the
 	// project.
