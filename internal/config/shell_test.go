@@ -279,17 +279,21 @@ func TestPlacesOfTools(t *testing.T) {
 func TestNever(t *testing.T) {
 	for _, kind := range []string{"coding", "shell"} {
 		judge := shellGate(t, kind, "", "")
+		long := "echo " + strings.Repeat("x", 70<<10) + "; " // more than is read by a full parser
 		for want, commands := range map[string][]string{
 			"deny": {
+				long + `rm -rf "$HOME"`, long + "rm -rf $HOME", long + "rm -rf ${HOME}", long + `rm -rf "${HOME}"/`, long + "rm -rf ${HOME:?}", long + "rm -rf ${HOME%/}", long + "rm -rf $HOME/*", long + `rm -rf "$HOME"/..`, long + `sudo rm -rf x "$HOME"`, long + `find "$HOME" -delete`, long + "rm -rf /", long + "cd; rm -rf *",
 				`rm -rf "$HOME"`, "rm -rf $HOME", "rm -rf ${HOME}", `rm -rf "${HOME}/"`, "rm -rf $HOME/*", `rm -rf "$HOME"/*`, "rm -rf ~", "rm -rf ~/", "rm -rf ~/.", "rm -rf ~/./*", "rm -rf ~root", "rm -rf ~u/",
 				"rm -rf /./", "rm -rf /.//", "rm -rf /../", "rm -rf /usr/../", "rm -rf /*", "rm -rf /.*", "rm -rf /{*,.*}", "rm -rf /u*", "rm -rf /etc/", "rm -rf /ETC", "rm -rf //etc/./*", "rm -rf /usr/local/..", "rm -rf /home/u", "rm -rf /home/u/x/..",
 				"rm -rf ../../..", "rm -rf ..", "rm -rf ../..", "rm -rf ../../../..", "rm -rf ../../etc", "rm -rf /srv/proj/../..", "rm -rf src/../../../",
 				"rm -r -f -- /", "rm --recursive --no-preserve-root /", "rm -rf build / x", "sudo rm -rf /", "env -i rm -rf /", "bash -c 'rm -rf /'", "ls; rm -rf /", "cd / && rm -rf *", "cd / && rm -rf ./*", "cd ~ && rm -rf *", "cd /etc; rm -rf .", "echo x | xargs rm -rf /",
+				"cd; rm -rf *", "cd && rm -rf *", "cd -P; rm -rf ./*", "cd --; rm -rf .", `cd "$HOME" && rm -rf *`, "cd ${HOME}; rm -rf *", "cd $HOME/..; rm -rf *", "(cd; rm -rf *)", "cd; find . -delete",
 				"find / -delete", "find ~ -delete", "find $HOME -delete", "find / -type f -delete", "find / -exec rm -rf {} +", "find -L /usr -delete", "find /./ -delete", "cd / && find . -delete",
 				"cat image > /dev/sda", "dd if=image of=/dev/sda", "cp image /dev/nvme0n1", "tee /dev/sda < image", "echo x >> /dev/disk/by-id/x", "shred /dev/sdb", "chmod -R 777 /", "chown -R u:u ~", "chmod -R 777 /etc", "chown -R u /usr",
 			},
 			"ask": {
 				"rm -rf build", "rm -rf ./build/*", "rm -f /tmp/x", "rm -rf /tmp/*", "rm -rf ~/x", "rm -rf $HOME/x", "rm -rf /srv/proj/build", "rm -rf *", "rm -rf ./*", "rm -rf .", "rm -rf ../proj/build", "rm -rf /home/u/x/y", `rm -rf "$HOME/x"`, "rm -rf $HOMEx", "rm -rf /usr/local/x",
+				long + "rm -rf build", long + `rm -rf "$HOME/x"`, long + "rm -rf ${HOME}/x", long + "rm -rf $HOMEx", long + "rm -rf x${HOME}", "cd; rm -rf x", "cd -; rm -rf x",
 				"cd /tmp && rm -rf *", "cd src && rm -rf *", "find . -delete", "find src -name '*.o' -delete", "find build -exec rm {} +", "rm etc", "rm -rf home", "chmod -R 755 src", "chmod 600 ~/x",
 			},
 		} {

@@ -108,6 +108,9 @@ mode = "deny"
 		{"ls && rm x* src", hint, "x* (a word of the command, which the shell may expand to such a file)"},
 		{"cat v* a.pem", "keys", "a.pem (a word of the command)"},
 		{"cat src/../a.pem", "keys", "src/../a.pem (a word of the command)"},
+		{"cat ~/a.pem", "keys", "~/a.pem (a word of the command)"},
+		{"cp ~/a.pem x", "keys", "~/a.pem (a word of the command)"},
+		{"cat ~/v*", hint, "~/v* (a word of the command, which the shell may expand to such a file)"},
 		{"echo '*'; cat < a.pem", "keys", "a.pem (a word of the command)"},
 	} {
 		e := policy.Bind(stopgate.Call{Tool: "t"}).Evaluate()

@@ -79,11 +79,12 @@ func (e *Evaluation) protected(w *textWatch) {
 		return
 	}
 	strictest := match.Unprotected
+	var unknown match.Unknown
 	for _, list := range w.view.protected {
 		if w.shape.needs&watchTarget != 0 {
 			p, _ := list.PathOf(e.wholeText())
 			if strictest = max(strictest, p); p == match.UnknownTarget {
-				e.unknownPaths |= list.UnknownPath(e.wholeText())
+				unknown |= list.UnknownPath(e.wholeText())
 			}
 		}
 		if w.shape.needs&watchFiles != 0 {
@@ -96,13 +97,19 @@ func (e *Evaluation) protected(w *textWatch) {
 		if w.shape.needs&watchWords != 0 {
 			p, _ := list.JudgeCommand(e.wholeText())
 			if strictest = max(strictest, p); p == match.UnknownTarget {
-				e.unknownPaths |= list.UnknownCommand(e.wholeText())
+				unknown |= list.UnknownCommand(e.wholeText())
 			}
 		}
 	}
-	switch strictest {
-	case match.UnknownTarget:
+	switch {
+	case strictest != match.UnknownTarget:
+	case unknown == match.Known: // its length leaves out readings
+		e.floorHere(stopgate.Ask, stopgate.CodeMatcherBudget)
+	default:
+		e.unknownPaths |= unknown
 		e.floorHere(stopgate.Ask, stopgate.CodePathNotKnown)
+	}
+	switch strictest {
 	case match.ProtectedAsk:
 		e.floorHere(stopgate.Ask, stopgate.CodeProtectedTarget)
 	case match.ProtectedDenied:

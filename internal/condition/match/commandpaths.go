@@ -175,10 +175,11 @@ func (m *Matcher) Suspects(v *Value) (found Suspect, ok bool) {
 		for i := range l.Commands {
 			c := &l.Commands[i]
 			c.Paths(func(path *shell.Word, use shell.Use, _ bool) bool {
-				if ok && !path.Literal || !t.suspect(v, c, path, use) {
+				written := path.Literal || path.Tilde
+				if ok && !written || !t.suspect(v, c, path, use) {
 					return true
 				}
-				found, ok = Suspect{string(path.Text), !path.Literal}, true
+				found, ok = Suspect{string(path.Text), !written}, true
 				return found.Expands
 			})
 			if ok && !found.Expands {

@@ -145,7 +145,8 @@ func looksUp(c *shell.Command, i int) bool {
 	return i == 0 && c.Words[0].Literal && bytes.IndexByte(c.Words[0].Text, '/') < 0
 }
 
-// UnknownPath says what is not known of a path that is an [UnknownTarget].
+// UnknownPath says what is not known of a path that is an [UnknownTarget], [Known] where its
+// length is the only reason.
 func (p *Protected) UnknownPath(v *Value) Unknown {
 	if !v.valid {
 		return UnknownReading
@@ -155,8 +156,11 @@ func (p *Protected) UnknownPath(v *Value) Unknown {
 
 // UnknownCommand says it of a command line.
 func (p *Protected) UnknownCommand(v *Value) (unknown Unknown) {
-	if !v.valid || len(v.text) > Budget {
+	switch {
+	case !v.valid:
 		return UnknownReading
+	case len(v.text) > Budget:
+		return Known
 	}
 	for _, l := range []*shell.Line{v.line(), v.otherLine()} {
 		if l == nil {

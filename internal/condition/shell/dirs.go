@@ -55,7 +55,7 @@ func (l *Line) moved() {
 			next := i + 1
 			located = located && c.Parent < 0 && c.joined && !c.Piped && next < len(l.Commands) && !l.Commands[next].Piped
 			dir, located = c.goes(dir, located)
-			dirs = l.entered(dirs, operand(c.Words[1:]))
+			dirs = l.entered(dirs, c.destination())
 			continue
 		}
 		for k := 1; k < len(c.Words); k++ {
@@ -101,6 +101,23 @@ func (c *Command) goes(from string, known bool) (next string, sure bool) {
 func (l *Line) beginsElsewhere() bool {
 	return len(l.Commands) > 1 && l.Commands[0].joined && l.Commands[0].enters() != "" &&
 		l.Commands[1].joined && !l.Commands[1].Piped
+}
+
+// destination returns the directory that a command changes to, as it is written: the home for
+// cd without an operand, "" if none is named.
+func (c *Command) destination() string {
+	for i := range c.Words[1:] {
+		switch w := &c.Words[1+i]; {
+		case w.Home:
+			return "~" + string(w.Text)
+		case len(w.Text) == 0 || w.Text[0] != '-' || string(w.Text) == "-":
+			return operand(c.Words[1:])
+		}
+	}
+	if name := string(c.Program()); name == "cd" || name == "chdir" {
+		return "~"
+	}
+	return ""
 }
 
 // operand returns the first word that is no option, "" if none names a directory.

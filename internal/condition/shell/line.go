@@ -93,6 +93,8 @@ type Word struct {
 	Glob, Braces bool
 	// Home: the variable HOME precedes Text, which omits all variables.
 	Home bool
+	// Tilde: nothing in it is expanded but the ~ that it begins with.
+	Tilde bool
 }
 
 // Redirect is a redirection that opens a file.

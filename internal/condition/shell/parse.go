@@ -166,7 +166,7 @@ func (l *Line) word(w *syntax.Word) Word {
 	out := Word{Literal: true}
 	out.Text = appendParts(nil, w.Parts, &out, false)
 	if len(out.Text) > 0 && out.Text[0] == '~' && !out.Quoted {
-		out.Literal = false
+		out.Literal, out.Tilde = false, out.Literal
 	}
 	if string(out.Text) == "[" && len(w.Parts) == 1 { // the program, or an unclosed bracket
 		out.Glob, out.Literal = false, true

@@ -18,8 +18,9 @@ type pieces struct {
 	pos    int
 	braces int
 	from   parent
-	first  int // first word of the current piece
-	at     int // start of the current word in line.text
+	first  int  // first word of the current piece
+	at     int  // start of the current word in line.text
+	home   bool // HOME is expanded before the current word
 }
 
 func (p *pieces) run() {
@@ -53,10 +54,10 @@ func (p *pieces) add(c byte) { p.line.text = append(p.line.text, c) }
 // word ends the current word.
 func (p *pieces) word() {
 	l := p.line
-	if len(l.text) > p.at {
+	if len(l.text) > p.at || p.home {
 		text := l.text[p.at:len(l.text):len(l.text)]
-		l.words = append(l.words, Word{Text: text, Glob: len(text) > 1 && bytes.ContainsAny(text, "*?[") || len(text) == 1 && (text[0] == '*' || text[0] == '?')})
-		p.at = len(l.text)
+		l.words = append(l.words, Word{Text: text, Home: p.home, Glob: len(text) > 1 && bytes.ContainsAny(text, "*?[") || len(text) == 1 && (text[0] == '*' || text[0] == '?')})
+		p.at, p.home = len(l.text), false
 	}
 }
 
@@ -101,8 +102,26 @@ func (p *pieces) dollar() {
 		p.ansi()
 		return
 	}
-	for n := 0; n < len(rest) && (isLetter(rest[n]) || n > 0 && rest[n] >= '0' && rest[n] <= '9'); n++ {
-		p.pos++
+	inner, braces := bytes.CutPrefix(rest, []byte("{"))
+	n := 0
+	for n < len(inner) && (isLetter(inner[n]) || n > 0 && inner[n] >= '0' && inner[n] <= '9') {
+		n++
+	}
+	home := string(inner[:n]) == "HOME" && len(p.line.text) == p.at
+	switch {
+	case home && braces:
+		p.home = true
+		p.pos += len("{HOME")
+		if p.pos < len(p.text) && p.text[p.pos] == '}' {
+			p.pos++
+		} else {
+			p.word() // ${HOME:?}: what follows are words too
+		}
+	case home:
+		p.home = true
+		p.pos += n
+	case !braces:
+		p.pos += n
 	}
 }
 

@@ -57,6 +57,7 @@ func (r *strictReader) word() (w Word, ok bool) {
 		}
 	}
 	w.Text = l.text[at:len(l.text):len(l.text)]
+	w.Tilde = first == '~' && !w.Glob && !r.computed
 	if r.computed {
 		w.Literal, w.Quoted = false, true
 	}
