@@ -27,7 +27,7 @@ func BenchmarkRecord16(b *testing.B) {
 	sixteen(b, rec)
 }
 
-// The same on a disk that syncs in no time: what the recorder itself costs.
+// The same on a disk that syncs in no time: the cost of the recorder itself.
 func BenchmarkRecord16Memory(b *testing.B) {
 	rec := open(b, "/audit.jsonl", jsonl.Options{FS: &dropfs.FS{}})
 	sixteen(b, rec)

@@ -24,10 +24,9 @@ func failOnce(op dropfs.Op, n int, err error) dropfs.Fault {
 	}
 }
 
-// Proves FM4: after a sync that failed once, the file gets no further row, though
-// the next sync would "succeed"; it is set aside, and the log goes on in a new
-// file.
-func TestAFailedSyncEndsTheFile(t *testing.T) {
+// Proves FM4: after one failed sync the file gets no further row, even if the next sync succeeds;
+// it is renamed, and the log continues in a new file.
+func TestFailedSyncEndsTheFile(t *testing.T) {
 	fs := &dropfs.FS{}
 	rec := open(t, "/audit.jsonl", jsonl.Options{FS: fs})
 	record(t, rec, "A")
@@ -82,8 +81,8 @@ func TestAFailedSyncWhereRenamingFailsToo(t *testing.T) {
 	}
 }
 
-// Proves FM4: a full disk fails the rows that do not fit and nothing else. What
-// was written of them is taken back, and the log goes on when there is room.
+// Proves FM4: a full disk fails only the rows that do not fit. Their bytes are removed, and the log
+// continues when there is space.
 func TestAFullDisk(t *testing.T) {
 	for keep := range 400 {
 		fs := &dropfs.FS{}
@@ -104,7 +103,7 @@ func TestAFullDisk(t *testing.T) {
 	}
 }
 
-// A write that is cut short without an error is an error.
+// A short write without an error is an error.
 func TestAShortWrite(t *testing.T) {
 	fs := shortFS{&dropfs.FS{}}
 	rec := open(t, "/audit.jsonl", jsonl.Options{FS: fs})
@@ -128,8 +127,8 @@ func (fs shortFS) Open(path string) (jsonl.File, error) {
 
 func (f shortFile) Write(p []byte) (int, error) { return f.File.Write(p[:len(p)/2]) }
 
-// Where the unfinished row cannot be taken back, the file ends.
-func TestAFullDiskThatCannotBeTakenBack(t *testing.T) {
+// If the unfinished row cannot be removed, the file is no longer used.
+func TestFullDiskWithoutTruncate(t *testing.T) {
 	fs := &dropfs.FS{}
 	rec := open(t, "/audit.jsonl", jsonl.Options{FS: fs})
 	record(t, rec, "A")
@@ -150,15 +149,14 @@ func TestAFullDiskThatCannotBeTakenBack(t *testing.T) {
 	}
 }
 
-// Proves FM4, I22, H19: a fault at every call that the recorder makes. A row is
-// acknowledged only if it is in the log, the log stays a chain, and every failure
-// is an error.
-func TestAFaultAtEveryCall(t *testing.T) {
-	whole := &dropfs.FS{}
-	story(whole)
-	points := whole.Calls()
+// Proves FM4, I22, H19: with a fault at every call of the recorder, a row is acknowledged only if
+// it is in the log, the log stays a chain, and every failure returns an error.
+func TestFaultAtEveryCall(t *testing.T) {
+	healthy := &dropfs.FS{}
+	scenario(healthy)
+	points := healthy.Calls()
 	if points < 20 {
-		t.Fatalf("the story has only %d calls", points)
+		t.Fatalf("the scenario has only %d calls", points)
 	}
 	for at := range points {
 		for _, fault := range []error{dropfs.ErrFault, dropfs.Partial{Keep: 7}} {
@@ -170,10 +168,10 @@ func TestAFaultAtEveryCall(t *testing.T) {
 					}
 					return nil
 				}
-				acknowledged, failures := story(fs)
+				acknowledged, failures := scenario(fs)
 				fs.Fault = nil
 				if failures == 0 {
-					t.Error("nobody was told of the fault")
+					t.Error("no call returned the fault")
 				}
 				in := map[string]bool{}
 				for _, name := range fs.Names() {
@@ -199,8 +197,8 @@ func TestAFaultAtEveryCall(t *testing.T) {
 	}
 }
 
-// story opens a log with a torn tail, writes, closes, opens again and writes.
-func story(fs *dropfs.FS) (acknowledged []string, failures int) {
+// scenario opens a log with a torn tail, writes, closes, opens again and writes.
+func scenario(fs *dropfs.FS) (acknowledged []string, failures int) {
 	seed := &dropfs.FS{}
 	if rec, err := jsonl.Open("/a", jsonl.Options{FS: seed}); err == nil {
 		rec.Record(ctx, row("0"))
@@ -230,7 +228,7 @@ func story(fs *dropfs.FS) (acknowledged []string, failures int) {
 }
 
 // Every error of Open leaves the log unlocked.
-func TestAFailedOpenGivesTheLockBack(t *testing.T) {
+func TestFailedOpenReleasesLock(t *testing.T) {
 	for _, op := range []dropfs.Op{dropfs.Size, dropfs.SyncDir} {
 		fs := &dropfs.FS{}
 		fs.Fault = failOnce(op, 1, dropfs.ErrFault)

@@ -2,17 +2,16 @@ package jsonl
 
 import "io"
 
-// FS is what the recorder needs of a file system. Tests replace it to cut the
-// power; everybody else leaves it to the operating system.
+// FS is the part of a file system that the recorder uses. Tests replace it to simulate power cuts.
 type FS interface {
-	// Open opens a file for reading and appending, creating it with mode 0600, and
-	// locks it against every other writer until it is closed.
+	// Open opens a file for reading and appending, creates it with mode 0600 if it is missing, and
+	// locks it against other writers until it is closed.
 	Open(path string) (File, error)
-	// SyncDir makes the creation, renaming and removal of the file's name durable.
+	// SyncDir makes the creation, renaming and removal of the file durable.
 	SyncDir(path string) error
-	// Rename gives a file another name. An existing file of that name is lost.
+	// Rename renames a file and replaces an existing one.
 	Rename(from, to string) error
-	// Link gives a file a second name, Remove takes one away.
+	// Link gives a file a second name; Remove removes a name.
 	Link(from, to string) error
 	Remove(path string) error
 }
@@ -21,7 +20,7 @@ type FS interface {
 type File interface {
 	io.ReaderAt
 	io.Writer // appends
-	io.Closer // gives the lock back
+	io.Closer // also releases the lock
 	Size() (int64, error)
 	Truncate(size int64) error
 	Sync() error

@@ -19,8 +19,8 @@ import (
 	"github.com/stopgate/stopgate/internal/record/jsonl"
 )
 
-// The test binary is its own child: with this variable it writes rows to the named
-// log until it is killed.
+// The test binary is its own child process: with this variable it writes rows to the named log
+// until it is killed.
 const childEnv = "STOPGATE_JSONL_CHILD"
 
 func TestMain(m *testing.M) {
@@ -30,8 +30,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child writes rows from several goroutines and says on stdout which of them were
-// acknowledged, each in one write.
+// child writes rows from several goroutines and prints the acknowledged ones to stdout, each in one
+// write.
 func child(path string) int {
 	var o jsonl.Options
 	if strings.HasSuffix(path, "-rotated.jsonl") {
@@ -82,8 +82,8 @@ func start(t *testing.T, path string) (*exec.Cmd, io.ReadCloser) {
 	return cmd, out
 }
 
-// Proves I22, M34: a process killed at any moment loses no acknowledged row; what
-// it leaves is a chain that the next process goes on with.
+// Proves I22, M34: a process killed at any moment loses no acknowledged row, and the next process
+// continues its chain.
 func TestKill(t *testing.T) {
 	kills := 250
 	if long() {
@@ -151,8 +151,8 @@ func checkKilled(t *testing.T, path string, acknowledged map[string]bool, where 
 	}
 }
 
-// Proves FM4 against the real kernel: a log that may not grow any more fails rows,
-// keeps its chain, and goes on when it may.
+// Proves FM4 against the real kernel: a log at the file size limit fails rows, keeps its chain, and
+// continues when the limit is raised.
 func TestAFileSizeLimit(t *testing.T) {
 	var old syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {

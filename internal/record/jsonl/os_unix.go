@@ -28,7 +28,7 @@ func (osFS) Open(path string) (File, error) {
 		if current {
 			return osFile{f}, nil
 		}
-		f.Close() // renamed by the writer before; the path names another file now
+		f.Close() // renamed by the previous writer: the path names another file now
 	}
 }
 

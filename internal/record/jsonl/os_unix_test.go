@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Proves FM4: on the real file system too, a file that is set aside makes room for
-// a new log while the old one is still open and locked.
+// Proves FM4: also on the real file system a renamed file makes room for a new log while the old
+// one is still open and locked.
 func TestSetAside(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	rec, err := Open(path, Options{FS: osFS{}})
@@ -32,7 +32,7 @@ func TestSetAside(t *testing.T) {
 	next.Close()
 }
 
-// Errors of the operating system come through.
+// Errors of the operating system are returned.
 func TestErrorsOfTheSystem(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "f"))
 	if err != nil {
@@ -50,7 +50,7 @@ func TestErrorsOfTheSystem(t *testing.T) {
 	}
 }
 
-// A file that was renamed between its opening and its locking is not the log.
+// A file that was renamed between opening and locking is not the log.
 func TestARenamedFileIsNotCurrent(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	f, err := os.Create(path)

@@ -20,8 +20,8 @@ import (
 // long reports whether the long tier runs.
 func long() bool { return os.Getenv("STOPGATE_LONG") == "1" }
 
-// cutFault ends a run in the middle: from the n-th call on nothing works, as for a
-// program whose machine is off. Before that the disk is full now and then.
+// cutFault ends a run in the middle: after the n-th call every call fails, as after a power cut.
+// Before that the disk is full now and then.
 func cutFault(rng *rand.Rand, n int) dropfs.Fault {
 	return func(op dropfs.Op, call int) error {
 		switch {
@@ -39,12 +39,12 @@ type life struct {
 	fs           *dropfs.FS
 	acknowledged map[stopgate.ProposalID]bool
 	next         int
-	files        int   // the most that the log had
-	rotate       int64 // bytes of a file, 0 for one that is never full
+	files        int   // the highest number of files so far
+	rotate       int64 // bytes per file, 0 without rotation
 }
 
-// run lets a recorder work until the power goes, at a call that rng picks, and
-// returns what is wrong with the log that the next start finds.
+// run lets a recorder work until the power is cut, at a call that rng picks, and returns an error
+// if the next start finds a wrong log.
 func (l *life) run(rng *rand.Rand) error {
 	l.fs.Fault = cutFault(rand.New(rand.NewPCG(rng.Uint64(), 2)), rng.IntN(60))
 	if rec, err := jsonl.Open("/log/audit.jsonl", jsonl.Options{FS: l.fs, RotateBytes: l.rotate}); err == nil {
@@ -77,7 +77,7 @@ func (l *life) run(rng *rand.Rand) error {
 // check reads the log as the next start does.
 func (l *life) check() error {
 	lost := maps.Clone(l.acknowledged)
-	if err := l.whole(); err != nil {
+	if err := l.readAll(); err != nil {
 		return err
 	}
 	for _, name := range l.fs.Names() {
@@ -98,8 +98,8 @@ func (l *life) check() error {
 	return nil
 }
 
-// whole reads the files of the log as one chain, as a reader does.
-func (l *life) whole() error {
+// readAll reads the files of the log as one chain, as a reader does.
+func (l *life) readAll() error {
 	const path = "/log/audit.jsonl"
 	text, ok := l.fs.Bytes(path)
 	if !ok || len(text) == 0 {
@@ -113,7 +113,7 @@ func (l *life) whole() error {
 	for _, name := range l.fs.Names() {
 		if rest, ok := strings.CutPrefix(name, path+"."+report.Head.Chain+"-"); ok && report.Head.Chain != "" {
 			var last int64
-			if fmt.Sscanf(rest, "%d", &last); last != report.Head.Seq { // else a second name of the log itself
+			if fmt.Sscanf(rest, "%d", &last); last != report.Head.Seq { // otherwise a second name of the log itself
 				full = append(full, name)
 			}
 		}
@@ -173,7 +173,7 @@ func TestPowerCuts(t *testing.T) {
 	}
 }
 
-// Proves M33: the same test finds a recorder that acknowledges without a sync.
+// Proves M33: this test detects a recorder that acknowledges without a sync.
 func TestPowerCutsFindARecorderWithoutSync(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for range 200 {

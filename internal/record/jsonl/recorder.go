@@ -21,15 +21,15 @@ var (
 	ErrClosed = errors.New("the audit log is closed")
 )
 
-// UntrustedError says that a sync failed: what the file holds is not known any
-// more, and the recorder writes nothing to it (FM4).
+// UntrustedError reports that a sync failed: the content of the file is unknown, and the recorder
+// writes nothing more to it (FM4).
 type UntrustedError struct {
 	Path  string
-	Aside string // the name the file has now; Path if it could not be renamed
+	Aside string // current name of the file; Path if it could not be renamed
 	Err   error
 }
 
-// Error says what happened and what to do.
+// Error returns the text of the error, with the remedy.
 func (e *UntrustedError) Error() string {
 	return fmt.Sprintf("audit log %s is not trusted any more after a failed sync: %v; it is kept as %s; "+
 		"check the disk and start again, the log goes on in a new file", e.Path, e.Err, e.Aside)
@@ -38,17 +38,16 @@ func (e *UntrustedError) Error() string {
 // Unwrap returns the error of the sync.
 func (e *UntrustedError) Unwrap() error { return e.Err }
 
-// Options change what Open does. The zero Options are right for everybody but
-// tests.
+// Options configure Open. The zero Options suit all programs; FS and Now are for tests.
 type Options struct {
-	FS  FS               // nil: the operating system's
-	Now func() time.Time // of the rows that the recorder writes itself; nil: time.Now
-	// RotateBytes and RotateAge are when a file is full: the log then goes on in a new
-	// one, in the same chain. 0 is never. A write and its rows are not divided, so files
-	// become a little longer.
+	FS  FS               // nil: the file system of the operating system
+	Now func() time.Time // time of the rows that the recorder writes itself; nil: time.Now
+	// RotateBytes and RotateAge bound a file: a full log continues in a new file, in the same
+	// chain. 0 is no bound. The rows of one write stay in one file, so files may exceed the bound a
+	// little.
 	RotateBytes int64
 	RotateAge   time.Duration
-	// Trouble is told of rotations that failed; nil for nobody. No row is lost by one.
+	// Trouble is called with errors of rotations, which lose no row; it may be nil.
 	Trouble func(error)
 }
 
@@ -65,9 +64,9 @@ type Recorder struct {
 
 	queue   chan *entry
 	closing chan struct{} // closed by Close
-	ended   chan struct{} // closed when the writer is done
+	ended   chan struct{} // closed when the writer has ended
 	once    sync.Once
-	closed  error // of the file, once ended
+	closed  error // error of closing the file, set before ended is closed
 
 	untrusted atomic.Pointer[UntrustedError]
 	failed    chan struct{} // closed with untrusted
@@ -75,33 +74,32 @@ type Recorder struct {
 	mu   sync.Mutex
 	head audit.Head // of the last synced row
 
-	// The writer's own.
-	size  int64     // bytes up to the last synced row
-	since time.Time // when the file began
-	later time.Time // no rotation before; zero if none has failed
-	buf   []byte    // the lines of one write
+	// Owned by the writer.
+	size    int64     // bytes up to the last synced row
+	since   time.Time // start of the file
+	retryAt time.Time // no rotation before then; zero unless one has failed
+	buf     []byte    // scratch buffer: the lines of one write
 }
 
-// entry is one row on its way to the file.
+// entry is one queued row.
 type entry struct {
 	body  audit.Body
 	state atomic.Int32
 	done  chan error // buffered
 }
 
-// An entry is taken by the writer or given up by its caller, never both.
+// States of an entry: either the writer takes it or its caller abandons it.
 const (
 	waiting = iota
 	taken
-	givenUp
+	abandoned
 )
 
-// maxQueue is how many rows wait for the writer; beyond it callers wait in line.
+// maxQueue is the number of rows that wait for the writer; more callers block.
 const maxQueue = 256
 
-// Open opens or creates a log and checks its chain from the first row. It refuses
-// a file that is in use and one whose chain is broken. What a crash left
-// unfinished at the end is removed and recorded.
+// Open opens or creates a log and verifies its chain from the first row. It refuses a file that is
+// in use or whose chain is broken. It removes an unfinished write from the end, and records that.
 func Open(path string, o Options) (*Recorder, error) {
 	r := &Recorder{
 		path: path, fs: o.FS, now: o.Now, rotateBytes: o.RotateBytes, rotateAge: o.RotateAge, trouble: o.Trouble,
@@ -120,7 +118,7 @@ func Open(path string, o Options) (*Recorder, error) {
 	file, err := r.fs.Open(path)
 	if err != nil {
 		var detail *fs.PathError
-		if errors.As(err, &detail) { // its path is in our text
+		if errors.As(err, &detail) { // the caller's message names the path
 			err = detail.Err
 		}
 		return nil, fmt.Errorf("audit log %s: %w", path, err)
@@ -134,17 +132,15 @@ func Open(path string, o Options) (*Recorder, error) {
 	return r, nil
 }
 
-// Record appends a row and returns when it is on the disk. The end of ctx gives
-// up waiting: the row is then either not in the log or, if it was being written,
-// perhaps in it. An error means the same, except that a row refused before it was
-// queued is certainly not in the log.
+// Record appends a row and returns when it is on the disk. If ctx ends, Record stops waiting: the
+// row is then not in the log or, if its write had begun, may be in it. The same holds for an error,
+// except that a row refused before it was queued is not in the log.
 func (r *Recorder) Record(ctx context.Context, row *stopgate.Record) error {
 	return r.RecordAll(ctx, []*stopgate.Record{row})
 }
 
-// RecordAll is Record for several rows, in their order, with other callers' rows
-// between them perhaps: they wait for the disk together, not one after the other. An
-// error holds for all of them.
+// RecordAll records several rows in their order, possibly with rows of other callers between them.
+// They share a sync. An error holds for all of them.
 func (r *Recorder) RecordAll(ctx context.Context, rows []*stopgate.Record) error {
 	if err := r.Err(); err != nil {
 		return err
@@ -175,7 +171,7 @@ func (r *Recorder) RecordAll(ctx context.Context, rows []*stopgate.Record) error
 	return first
 }
 
-// submit hands an entry to the writer.
+// submit queues an entry.
 func (r *Recorder) submit(ctx context.Context, e *entry) error {
 	select {
 	case r.queue <- e:
@@ -187,7 +183,7 @@ func (r *Recorder) submit(ctx context.Context, e *entry) error {
 	}
 }
 
-// await returns when the entry is on the disk, or given up.
+// await returns when the entry is on the disk, or abandons it when ctx ends.
 func (r *Recorder) await(ctx context.Context, e *entry) error {
 	select {
 	case err := <-e.done:
@@ -201,29 +197,29 @@ func (r *Recorder) await(ctx context.Context, e *entry) error {
 		}
 	case <-ctx.Done():
 	}
-	if e.state.CompareAndSwap(waiting, givenUp) {
+	if e.state.CompareAndSwap(waiting, abandoned) {
 		return ctx.Err()
 	}
 	return fmt.Errorf("the audit row may or may not be written: %w", ctx.Err())
 }
 
-// Punctual reports that every call returns when its context ends: the file is in the
-// hands of a goroutine of its own.
+// Punctual reports that every call returns when its context ends: only the writer's goroutine
+// touches the file.
 func (r *Recorder) Punctual() bool { return true }
 
-// Head returns the end of the chain as far as it is on the disk, to be kept
-// elsewhere and compared later (S25).
+// Head returns the end of the chain as of the last sync, for comparison with a copy kept elsewhere
+// (S25).
 func (r *Recorder) Head() audit.Head {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.head
 }
 
-// Failed is closed when the file is not trusted any more; Record then returns the
-// *UntrustedError, and a surface that cannot do without an audit log exits.
+// Failed is closed when the file is no longer trusted; Record then returns the *UntrustedError, and
+// a surface that requires an audit log exits.
 func (r *Recorder) Failed() <-chan struct{} { return r.failed }
 
-// Close writes what is queued, closes the file and gives the lock back.
+// Close writes the queued rows, closes the file and releases the lock.
 func (r *Recorder) Close() error {
 	r.once.Do(func() { close(r.closing) })
 	<-r.ended
@@ -236,7 +232,7 @@ func (r *Recorder) chain() string {
 	return r.head.Chain
 }
 
-// Err is the *UntrustedError that closed Failed, nil while the file is trusted.
+// Err returns the *UntrustedError that closed Failed, or nil while the file is trusted.
 func (r *Recorder) Err() error {
 	if u := r.untrusted.Load(); u != nil {
 		return u
@@ -271,6 +267,6 @@ func (r *Recorder) begin() error {
 			return err
 		}
 	}
-	// The name of a new file must not vanish after its rows are acknowledged.
+	// The name of a new file must be durable before its rows are acknowledged.
 	return r.fs.SyncDir(r.path)
 }

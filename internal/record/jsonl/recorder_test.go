@@ -90,9 +90,9 @@ func ids(records []stopgate.Record) string {
 	return strings.TrimSpace(b.String())
 }
 
-// Proves I22, S25: rows are in the file when Record returns, and the chain goes on
-// after the file is opened again.
-func TestTheChainGoesOnAcrossOpens(t *testing.T) {
+// Proves I22, S25: rows are in the file when Record returns, and the chain continues after the file
+// is opened again.
+func TestChainContinuesAfterOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	rec := open(t, path, jsonl.Options{})
 	record(t, rec, "A")
@@ -117,8 +117,8 @@ func TestTheChainGoesOnAcrossOpens(t *testing.T) {
 	}
 }
 
-// Proves S25: mode 0600, also for a file that was open to others.
-func TestTheFileIsForItsOwnerOnly(t *testing.T) {
+// Proves S25: mode 0600, also for a file that others could read.
+func TestFileMode(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	if err := os.WriteFile(path, nil, 0o644); err != nil {
 		t.Fatal(err)
@@ -137,7 +137,7 @@ func TestTheFileIsForItsOwnerOnly(t *testing.T) {
 	}
 }
 
-// Proves S25: a second writer is refused, with a sentence that helps.
+// Proves S25: a second writer is refused, with the remedy.
 func TestOneWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	rec := open(t, path, jsonl.Options{})
@@ -175,7 +175,7 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 	}
 }
 
-// Proves I22: a chain that somebody changed is refused and left alone.
+// Proves I22: a modified chain is refused and not written to.
 func TestABrokenChainIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	rec := open(t, path, jsonl.Options{})
@@ -197,9 +197,9 @@ func TestABrokenChainIsRefused(t *testing.T) {
 	}
 }
 
-// Proves I22: at most one unfinished write is removed from the end, and the log
-// says so; more than a line of it is kept beside the log.
-func TestATornTailIsRemovedAndRecorded(t *testing.T) {
+// Proves I22: at most one unfinished write is removed from the end, and recorded; more than a line
+// of it is stored next to the log.
+func TestTornTailIsRemovedAndRecorded(t *testing.T) {
 	for _, c := range []struct {
 		name, tail string
 		kept       bool
@@ -215,8 +215,8 @@ func TestATornTailIsRemovedAndRecorded(t *testing.T) {
 			record(t, rec, "B")
 			chain := rec.Head().Chain
 			rec.Close()
-			whole := read(t, path)
-			if err := os.WriteFile(path, append(bytes.Clone(whole), c.tail...), 0o600); err != nil {
+			intact := read(t, path)
+			if err := os.WriteFile(path, append(bytes.Clone(intact), c.tail...), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			rec = open(t, path, jsonl.Options{Now: func() time.Time { return at }})
@@ -236,7 +236,7 @@ func TestATornTailIsRemovedAndRecorded(t *testing.T) {
 	}
 }
 
-// A log of which nothing but an unfinished first row is left starts anew.
+// A log with only an unfinished first row starts anew.
 func TestATornFirstRow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	if err := os.WriteFile(path, []byte(`{"v":1,"s`), 0o600); err != nil {
@@ -249,14 +249,14 @@ func TestATornFirstRow(t *testing.T) {
 	}
 }
 
-// Proves I22: many callers at once, one chain, nobody lost, fewer syncs than rows.
+// Proves I22: concurrent callers, one chain, no lost row, fewer syncs than rows.
 func TestConcurrentRecordsShareSyncs(t *testing.T) {
 	var fs dropfs.FS
 	var syncs int
 	fs.Fault = func(op dropfs.Op, _ int) error {
 		if op == dropfs.Sync {
 			syncs++
-			time.Sleep(time.Millisecond) // in a bubble: the others come meanwhile
+			time.Sleep(time.Millisecond) // in a synctest bubble: the others queue meanwhile
 		}
 		return nil
 	}
@@ -289,9 +289,9 @@ func TestConcurrentRecordsShareSyncs(t *testing.T) {
 	}
 }
 
-// Proves H19: a caller that gives up in time has no row, one that comes too late
-// is told that it may have one.
-func TestGivingUp(t *testing.T) {
+// Proves H19: a caller that gives up before the write has no row; one that gives up during the
+// write learns that it may have one.
+func TestRecordAbandoned(t *testing.T) {
 	var fs dropfs.FS
 	synctest.Test(t, func(t *testing.T) {
 		hang := make(chan struct{})
@@ -335,8 +335,7 @@ func TestGivingUp(t *testing.T) {
 	}
 }
 
-// Close writes what is queued; a caller that comes too late gets ErrClosed, and
-// nobody hangs.
+// Close writes the queued rows; later callers get ErrClosed, and no caller hangs.
 func TestCloseUnderLoad(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for range 50 {
@@ -381,8 +380,8 @@ func TestCloseUnderLoad(t *testing.T) {
 	}
 }
 
-// A row that cannot be written out fails alone.
-func TestAnImpossibleRow(t *testing.T) {
+// A row that cannot be encoded fails without affecting others.
+func TestRowThatCannotBeEncoded(t *testing.T) {
 	var fs dropfs.FS
 	rec := open(t, "/audit.jsonl", jsonl.Options{FS: &fs})
 	long := row("A")
@@ -397,7 +396,7 @@ func TestAnImpossibleRow(t *testing.T) {
 	}
 }
 
-// Proves I22: one write never has more under way than may be taken for torn.
+// Proves I22: one write is never longer than what counts as torn.
 func TestOneWriteIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fs := &measuringFS{FS: &dropfs.FS{}}
@@ -435,7 +434,7 @@ func TestOneWriteIsBounded(t *testing.T) {
 	})
 }
 
-// measuringFS notes the largest write.
+// measuringFS records the largest write.
 type measuringFS struct {
 	*dropfs.FS
 	largest int
@@ -456,8 +455,8 @@ func (f measuringFile) Write(p []byte) (int, error) {
 	return f.File.Write(p)
 }
 
-// Proves I22, FM4: rows that come together share their syncs, stand in their order, and
-// are on the disk when the call returns; a fault is one of all of them.
+// Proves I22, FM4: the rows of one call share their syncs, are in order, and are on the disk when
+// the call returns; a fault fails all of them.
 func TestRecordAll(t *testing.T) {
 	var fs dropfs.FS
 	var syncs int

@@ -10,40 +10,39 @@ import (
 	"github.com/stopgate/stopgate/audit"
 )
 
-// A log that is rotated stands in several files: the one that is written, and beside
-// it those that are full, each with its chain and the number of its last row in its
-// name. They are one chain. Every file but the first begins with a checkpoint row that
-// names the last row of the file before.
+// A rotated log consists of several files: the one that is written, and next to it the full ones,
+// each with its chain and the number of its last row in its name. They are one chain. Every file
+// but the first begins with a checkpoint row that names the last row of the previous file.
 //
-// There is no moment at which the log's own name is missing, so that no other writer
-// can take it: the new file is made under another name and replaces the old one, which
-// has a second name by then. What a crash leaves of that is found at the next Open.
+// The name of the log exists at every moment, so that no other writer can take it: the new file is
+// created under another name and replaces the old one, which has a second name by then. The next
+// Open cleans up after a crash.
 
-// nextName is where the file that comes next is made.
+// nextName returns the name under which the next file is created.
 func nextName(path string) string { return path + ".next" }
 
-// segmentName is the name of a full file.
+// segmentName returns the name of a full file.
 func segmentName(path, chain string, last int64) string {
 	return fmt.Sprintf("%s.%s-%016d", path, chain, last)
 }
 
-// rotates reports whether the log ever goes on in a new file.
+// rotates reports whether rotation is configured.
 func (r *Recorder) rotates() bool { return r.rotateBytes > 0 || r.rotateAge > 0 }
 
-// retry is how long a rotation that failed is left alone.
-const retry = time.Minute
+// rotateRetry is the pause after a failed rotation.
+const rotateRetry = time.Minute
 
 // due reports whether the next row belongs into a new file.
 func (r *Recorder) due(now time.Time) bool {
-	if r.size == 0 || now.Before(r.later) {
+	if r.size == 0 || now.Before(r.retryAt) {
 		return false
 	}
 	return r.rotateBytes > 0 && r.size >= r.rotateBytes || r.rotateAge > 0 && now.Sub(r.since) >= r.rotateAge
 }
 
-// turn goes on in a new file if it is time. One that cannot be made costs no row: the
-// log goes on in the old one.
-func (r *Recorder) turn() error {
+// rotateIfDue starts a new file if it is time. If that fails, no row is lost: the log continues in
+// the old file.
+func (r *Recorder) rotateIfDue() error {
 	now := r.now()
 	if !r.due(now) {
 		return nil
@@ -54,7 +53,7 @@ func (r *Recorder) turn() error {
 	case errors.As(err, &untrusted):
 		return err
 	case err != nil:
-		r.later = now.Add(retry)
+		r.retryAt = now.Add(rotateRetry)
 		r.trouble(fmt.Errorf("rotate the audit log %s: %w", r.path, err))
 	}
 	return nil
@@ -80,7 +79,7 @@ func (r *Recorder) rotate(now time.Time) (err error) {
 			err = errors.Join(err, next.Close())
 		}
 	}()
-	if err := next.Truncate(0); err != nil { // of a rotation that a crash ended
+	if err := next.Truncate(0); err != nil { // left by a rotation that a crash interrupted
 		return err
 	}
 	line := head.Append(nil, body)
@@ -97,9 +96,9 @@ func (r *Recorder) rotate(now time.Time) (err error) {
 		err = r.fs.Rename(nextName(r.path), r.path)
 	}
 	if err != nil {
-		// Rows that come later must not show under the name of a full file.
+		// Later rows must not appear under the name of a full file.
 		if undo := errors.Join(r.fs.Remove(full), r.fs.SyncDir(r.path)); undo != nil {
-			return r.distrust(fmt.Errorf("%w, and taking its second name back: %w", err, undo))
+			return r.distrust(fmt.Errorf("%w, and removing its second name: %w", err, undo))
 		}
 		return err
 	}
@@ -111,18 +110,18 @@ func (r *Recorder) rotate(now time.Time) (err error) {
 		r.trouble(fmt.Errorf("close %s: %w", full, err))
 	}
 	if err := r.fs.SyncDir(r.path); err != nil {
-		// Nobody knows which file the name will have after a power cut.
+		// After a power cut the name may belong to either file.
 		return r.distrust(err)
 	}
 	return nil
 }
 
-// unlink removes what a rotation that a crash ended may have left: the second name of
-// the file, and the file that was to come next.
+// unlink removes the leftovers of a rotation that a crash interrupted: the second name of the file,
+// and the next file.
 func (r *Recorder) unlink() error {
 	for _, name := range []string{segmentName(r.path, r.head.Chain, r.head.Seq), nextName(r.path)} {
 		err := r.fs.Remove(name)
-		if err == nil { // before any row is written under it
+		if err == nil { // before any row is written to it
 			err = r.fs.SyncDir(r.path)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

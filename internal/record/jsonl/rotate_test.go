@@ -55,8 +55,8 @@ func chain(t *testing.T, path string) (report audit.Report, files []string, all 
 	return report, files, all
 }
 
-// Proves S25, I22: a full log goes on in a new file, and all of its files are one
-// chain, also after a restart.
+// Proves S25, I22: a full log continues in a new file, and all its files are one chain, also after
+// a restart.
 func TestRotateBySize(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	var want []string
@@ -89,7 +89,7 @@ func TestRotateBySize(t *testing.T) {
 	if _, err := os.Stat(path + ".next"); !errors.Is(err, os.ErrNotExist) {
 		t.Error("the file that comes next is still there")
 	}
-	// Without the setting the log goes on where it is.
+	// Without rotation the log continues in its file.
 	rec := open(t, path, jsonl.Options{})
 	for i := range 20 {
 		record(t, rec, fmt.Sprint("last", i))
@@ -100,8 +100,8 @@ func TestRotateBySize(t *testing.T) {
 	}
 }
 
-// Proves S25, S61: a log goes on in a new file when the old one is old enough, and
-// files in which everything is older than the retention go.
+// Proves S25, S61: a log continues in a new file when the old one is old enough, and files whose
+// rows are all older than the retention are removed.
 func TestRotateByAgeAndPrune(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	day := 24 * time.Hour
@@ -145,15 +145,15 @@ func TestRotateByAgeAndPrune(t *testing.T) {
 	if left, files, _ := chain(t, path); len(files) != 1 || left.Rows != 3 {
 		t.Errorf("%d files, %d rows", len(files), left.Rows)
 	}
-	// A hole is left as it is: it is not ours.
+	// A gap is not repaired.
 	write("x")
 	if _, err := jsonl.Prune(filepath.Join(t.TempDir(), "none"), now); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 }
 
-// Proves FM4: a rotation that fails, at any call, costs no acknowledged row and
-// leaves one chain; where the log can go on it does.
+// Proves FM4: a rotation that fails, at any call, loses no acknowledged row and leaves one chain;
+// the log continues if it can.
 func TestRotationFaults(t *testing.T) {
 	const path = "/log/audit.jsonl"
 	run := func(fault dropfs.Fault) (*dropfs.FS, []string, int) {
@@ -201,10 +201,10 @@ func TestRotationFaults(t *testing.T) {
 			}
 		}
 		l := &life{fs: f}
-		if err := l.whole(); err != nil {
+		if err := l.readAll(); err != nil {
 			t.Errorf("%s at call %d: %v", hit, n, err)
 		}
-		// The next start goes on, in the same chain where there is one.
+		// The next start continues the same chain if there is one.
 		rec, err := jsonl.Open(path, jsonl.Options{FS: f, RotateBytes: 900})
 		if err != nil {
 			t.Errorf("%s at call %d: %v", hit, n, err)
@@ -216,14 +216,14 @@ func TestRotationFaults(t *testing.T) {
 			}
 		}
 		rec.Close()
-		if err := l.whole(); err != nil {
+		if err := l.readAll(); err != nil {
 			t.Errorf("%s at call %d, later: %v", hit, n, err)
 		}
 	}
 }
 
-// Proves FM4: whoever cannot rotate is told, and tries again later.
-func TestRotationThatCannotBe(t *testing.T) {
+// Proves FM4: a failed rotation is reported, and retried later.
+func TestRotationFails(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "audit.jsonl")
 	if err := os.Mkdir(path+".next", 0o700); err != nil {

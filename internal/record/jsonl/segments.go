@@ -15,14 +15,14 @@ import (
 	"github.com/stopgate/stopgate/audit"
 )
 
-// Segment is a full file of a log that was rotated.
+// Segment is a full file of a rotated log.
 type Segment struct {
 	Path string
 	Last int64 // number of its last row
 }
 
-// Segments returns the full files of a log's chain, oldest first. A name that a
-// rotation has just given to the log itself, or that a crash has left it, is none.
+// Segments returns the full files of a log's chain, oldest first. It leaves out names of the log
+// itself, which it has during a rotation or after a crash.
 func Segments(path, chain string) ([]Segment, error) {
 	if chain == "" {
 		return nil, nil
@@ -43,64 +43,64 @@ func Segments(path, chain string) ([]Segment, error) {
 	return list, nil
 }
 
-// same reports whether two names are of one file.
+// same reports whether two names belong to one file.
 func same(a, b string) bool {
 	one, err1 := os.Stat(a)
 	two, err2 := os.Stat(b)
 	return err1 == nil && err2 == nil && os.SameFile(one, two)
 }
 
-// Pruned is what [Prune] removed.
+// Pruned counts what [Prune] removed.
 type Pruned struct {
 	Files int   `json:"files"`
 	Rows  int64 `json:"rows"`
 }
 
-// Prune removes full files of a log's chain in which every row is older than a time.
-// The first file that is left begins with the checkpoint that names the last row of
-// those that are gone. A writer may be at work meanwhile.
-func Prune(path string, before time.Time) (gone Pruned, err error) {
-	current, err := opening(path)
+// Prune removes the full files of a log's chain in which every row is older than before. The first
+// remaining file begins with the checkpoint that names the last removed row. A writer may be active
+// meanwhile.
+func Prune(path string, before time.Time) (removed Pruned, err error) {
+	current, err := readOpening(path)
 	if err != nil || current.chain == "" {
-		return gone, err
+		return removed, err
 	}
 	list, err := Segments(path, current.chain)
 	if err != nil {
-		return gone, err
+		return removed, err
 	}
 	for i, s := range list {
-		first, err := opening(s.Path)
+		first, err := readOpening(s.Path)
 		if err != nil {
-			return gone, err
+			return removed, err
 		}
 		following := current
 		if i+1 < len(list) {
-			if following, err = opening(list[i+1].Path); err != nil {
-				return gone, err
+			if following, err = readOpening(list[i+1].Path); err != nil {
+				return removed, err
 			}
 		}
-		// The next file begins when this one has ended.
+		// The next file starts when this one ends.
 		if !following.at.Before(before) || following.seq != s.Last+1 {
-			return gone, nil
+			return removed, nil
 		}
 		if err := os.Remove(s.Path); err != nil {
-			return gone, fmt.Errorf("prune the audit log: %w", err)
+			return removed, fmt.Errorf("prune the audit log: %w", err)
 		}
-		gone.Files++
-		gone.Rows += s.Last - first.seq + 1
+		removed.Files++
+		removed.Rows += s.Last - first.seq + 1
 	}
-	return gone, nil
+	return removed, nil
 }
 
-// begins is how a file begins.
-type begins struct {
+// opening describes the first row of a file.
+type opening struct {
 	chain string // "" for an empty file
 	seq   int64
 	at    time.Time
 }
 
-// opening reads the first row of a file.
-func opening(path string) (b begins, err error) {
+// readOpening reads the first row of a file.
+func readOpening(path string) (b opening, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return b, fmt.Errorf("audit log: %w", err)
@@ -108,7 +108,7 @@ func opening(path string) (b begins, err error) {
 	defer f.Close()
 	line, err := bufio.NewReaderSize(f, audit.MaxRow).ReadSlice('\n')
 	if errors.Is(err, io.EOF) {
-		return b, nil // an unfinished row is none
+		return b, nil // an unfinished row does not count
 	}
 	if err == nil {
 		b.chain, b.seq, b.at, err = audit.Opening(line)

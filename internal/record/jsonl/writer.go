@@ -11,11 +11,11 @@ import (
 	"github.com/stopgate/stopgate/audit"
 )
 
-// maxWrite bounds the bytes of one write, so that what a crash leaves unfinished
-// stays below [audit.MaxTorn].
+// maxWrite bounds the bytes of one write, so that an unfinished write is shorter than
+// [audit.MaxTorn].
 const maxWrite = audit.MaxTorn - audit.MaxRow
 
-// run is the writer: one write and one sync for all rows that wait.
+// run is the writer: it writes all queued rows with one write and one sync.
 func (r *Recorder) run() {
 	defer close(r.ended)
 	defer func() { r.closed = r.file.Close() }() // the last one
@@ -42,9 +42,8 @@ func (r *Recorder) run() {
 	}
 }
 
-// gather lets callers that the sync before has just released come back and join
-// this write, as long as more of them come. It costs a fraction of what one more
-// sync does, and nothing if nobody else is there.
+// gather waits while callers that the previous sync released queue their next rows. It costs a
+// fraction of a sync, and nothing if there is one caller.
 func (r *Recorder) gather() {
 	for before := -1; before < len(r.queue); {
 		before = len(r.queue)
@@ -52,8 +51,7 @@ func (r *Recorder) gather() {
 	}
 }
 
-// collect takes what waits, up to one write's worth, and leaves out what its
-// callers gave up.
+// collect takes queued rows, up to the size of one write, and drops abandoned ones.
 func (r *Recorder) collect(batch []*entry) []*entry {
 	first := batch[0]
 	batch = batch[:0]
@@ -78,7 +76,7 @@ func (r *Recorder) commit(batch []*entry) error {
 	if err := r.Err(); err != nil || len(batch) == 0 {
 		return err
 	}
-	if err := r.turn(); err != nil {
+	if err := r.rotateIfDue(); err != nil {
 		return err
 	}
 	head := r.Head()
@@ -103,27 +101,26 @@ func (r *Recorder) commit(batch []*entry) error {
 	return nil
 }
 
-// undo takes a write back that did not fit. The file is as trusted as before:
-// what follows goes where the failed write began.
+// undo truncates the file after a write that did not fit. The file is still trusted: the next write
+// begins where the failed one did.
 func (r *Recorder) undo(cause error) error {
-	if err := r.shorten(); err != nil {
-		return r.distrust(fmt.Errorf("%w, and taking the unfinished row back: %w", cause, err))
+	if err := r.truncateTail(); err != nil {
+		return r.distrust(fmt.Errorf("%w, and removing the unfinished row: %w", cause, err))
 	}
 	return fmt.Errorf("audit log %s: %w", r.path, cause)
 }
 
-// shorten cuts the file behind the last good row. It is synced at once: were the
-// cut lost and the next write half done, old bytes would show between new ones.
-func (r *Recorder) shorten() error {
+// truncateTail truncates the file after the last good row and syncs it at once: if the truncation
+// were lost and the next write unfinished, old bytes would appear between new ones.
+func (r *Recorder) truncateTail() error {
 	if err := r.file.Truncate(r.size); err != nil {
 		return err
 	}
 	return r.file.Sync()
 }
 
-// distrust ends the use of the file and sets it aside, so that no later writer
-// continues it: after a failed sync the kernel may show bytes that are not on the
-// disk and never will be.
+// distrust ends the use of the file and renames it, so that no later writer continues it: after a
+// failed sync the kernel may return bytes that are not on the disk and never will be.
 func (r *Recorder) distrust(cause error) error {
 	u := &UntrustedError{Path: r.path, Aside: fmt.Sprintf("%s.untrusted-%s-%d", r.path, r.head.Chain, r.head.Seq), Err: cause}
 	if r.fs.Rename(r.path, u.Aside) != nil {
@@ -135,9 +132,8 @@ func (r *Recorder) distrust(cause error) error {
 	return u
 }
 
-// removeTail removes an unfinished write from the end of the file and says so in
-// the log. A tail of more than one line is kept beside the log first: it may be
-// what somebody wants to look at.
+// removeTail removes an unfinished write from the end of the file and records that. A tail of more
+// than one line is first stored next to the log, for inspection.
 func (r *Recorder) removeTail(torn int64) error {
 	tail := make([]byte, torn)
 	if _, err := r.file.ReadAt(tail, r.size); err != nil {
@@ -145,10 +141,10 @@ func (r *Recorder) removeTail(torn int64) error {
 	}
 	if bytes.IndexByte(tail, '\n') >= 0 {
 		if err := r.keep(tail); err != nil {
-			return fmt.Errorf("keep the unfinished end: %w", err)
+			return fmt.Errorf("store the unfinished end: %w", err)
 		}
 	}
-	if err := r.shorten(); err != nil {
+	if err := r.truncateTail(); err != nil {
 		return fmt.Errorf("remove the unfinished end: %w", err)
 	}
 	body, err := audit.NewBody(r.head.Chain, &stopgate.Record{
@@ -161,7 +157,7 @@ func (r *Recorder) removeTail(torn int64) error {
 	return r.commit([]*entry{{body: body}})
 }
 
-// keep stores the bytes of an unfinished end beside the log.
+// keep stores the bytes of an unfinished end next to the log.
 func (r *Recorder) keep(tail []byte) (err error) {
 	path := fmt.Sprintf("%s.torn-%s-%d", r.path, r.head.Chain, r.head.Seq)
 	f, err := r.fs.Open(path)

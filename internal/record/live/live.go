@@ -1,16 +1,14 @@
-// Package live is what happens in a gate, as it happens: a stream of events in the
-// memory of the process, for people who watch, for programs that react, and for
-// publishers that carry it elsewhere (V3-30).
+// Package live is a stream of the events of a gate, in the memory of the process: for people who
+// watch, for programs that react, and for publishers that forward it (V3-30).
 //
 //	s := live.New(live.Length)
 //	g, err := gate.New(program, gate.WithTracer(s.Tracer()))
 //	r := s.Read(live.Now)
 //	e, lost, err := r.Next(ctx)
 //
-// What it promises: writing never waits and never fails. The stream keeps its last
-// events and forgets the oldest; a reader that is too slow for it is told how many it
-// missed, and the stream counts them (FM3). Nothing depends on the stream:
-// what must not be lost is in the records. Events hold what records hold, hashes,
+// Guarantees: writing never waits and never fails. The stream keeps its last events and drops the
+// oldest; a slow reader learns how many it missed, and the stream counts them (FM3). The stream may
+// lose events; the audit log does not. Events contain the content of records, that is hashes,
 // lengths and codes, and no arguments.
 package live
 
@@ -24,35 +22,33 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Length is how many events a stream keeps where nobody says otherwise.
+// Length is the default number of events that a stream keeps.
 const Length = 4096
 
-// Type says what an event is about.
+// Type is the kind of an event.
 type Type string
 
 // The types. Event rows of the audit log have the name of their event, such as asked,
 // answered, result, reload or lockdown.
 const (
-	Decision Type = "decision" // a proposal came to its end
-	Policy   Type = "policy"   // an event policy said something
+	Decision Type = "decision" // a proposal was decided
+	Policy   Type = "policy"   // an event policy emitted an event
 	Missed   Type = "missed"   // events were dropped: a message of a transport, not of the stream
 )
 
-// Event is something that happened. Its JSON form changes only by addition.
+// Event is one event of a gate. Its JSON form changes only by addition.
 type Event struct {
-	// Seq is the position in the stream, from 1 without gaps, for the life of the
-	// process.
+	// Seq is the position in the stream of the process, from 1 without gaps.
 	Seq  uint64    `json:"seq"`
 	Time time.Time `json:"time"`
 	Type Type      `json:"type"`
-	// Took is the time from the opening of a proposal to its end; Asked, the part of it
-	// in which people were asked. In seconds.
+	// Took is the time in seconds from the opening of a proposal to its end; Asked is the part of
+	// it spent on questions.
 	Took  float64 `json:"took,omitempty"`
 	Asked float64 `json:"asked,omitempty"`
-	// Record is the audit row without its place in the chain, of decisions and event
-	// rows.
+	// Record is the audit row of a decision or an event row, without its position in the chain.
 	Record *stopgate.Record `json:"record,omitempty"`
-	// Said is what an event policy said.
+	// Said is the event of an event policy.
 	Said *Said `json:"policy,omitempty"`
 }
 
@@ -66,13 +62,13 @@ type Said struct {
 	Session  stopgate.SessionID `json:"session,omitempty"`
 }
 
-// Stream is the events of a process. Its methods may be used from several goroutines.
+// Stream keeps the events of a process. It is safe for concurrent use.
 type Stream struct {
 	mu      sync.Mutex
 	ring    []Event
 	next    uint64        // the Seq of the next event
 	wake    chan struct{} // closed by the next event
-	waiting bool          // somebody waits for wake
+	waiting bool          // a reader waits for wake
 	lost    atomic.Uint64
 	epoch   string
 }
@@ -82,12 +78,11 @@ func New(length int) *Stream {
 	return &Stream{ring: make([]Event, max(length, 1)), next: 1, wake: make(chan struct{}), epoch: rand.Text()[:8]}
 }
 
-// Epoch is a word of this stream: positions in a stream with another one, of a process
-// that ended, mean nothing here.
+// Epoch identifies this stream: positions of a stream with another epoch, of an ended process, are
+// not valid here.
 func (s *Stream) Epoch() string { return s.epoch }
 
-// Write adds an event; Seq is set here, and Time if it is zero. It never waits for a
-// reader.
+// Write adds an event. It sets Seq, and Time if it is zero. It never waits for a reader.
 func (s *Stream) Write(e Event) {
 	if e.Time.IsZero() {
 		e.Time = time.Now().UTC()
@@ -106,17 +101,17 @@ func (s *Stream) Write(e Event) {
 // Lost counts the events that readers missed because they were too slow.
 func (s *Stream) Lost() uint64 { return s.lost.Load() }
 
-// Now, as the position to read from, means that only what happens from here on counts.
+// Now is the position after the last event: a reader gets only later events.
 const Now = ^uint64(0)
 
-// Reader reads a stream. It belongs to one goroutine.
+// Reader reads a stream. It is not safe for concurrent use.
 type Reader struct {
 	s  *Stream
-	at uint64 // the Seq it wants next
+	at uint64 // Seq of the next event to read
 }
 
-// Read returns a reader of what happened after the event with the position seq, as far
-// as it is still kept; 0 for everything that is kept.
+// Read returns a reader of the events after position seq that are still in the stream; 0 reads all
+// of them.
 func (s *Stream) Read(after uint64) *Reader {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +122,7 @@ func (s *Stream) Read(after uint64) *Reader {
 	return &Reader{s, at}
 }
 
-// oldest is the position of the oldest event that is kept; s.mu is held.
+// oldest returns the position of the oldest event. The caller holds s.mu.
 func (s *Stream) oldest() uint64 {
 	if n := uint64(len(s.ring)); s.next > n {
 		return s.next - n
@@ -135,8 +130,8 @@ func (s *Stream) oldest() uint64 {
 	return 1
 }
 
-// Next waits for the next event and returns it, with the number of events that were
-// missed before it. The error is ctx's.
+// Next waits for the next event and returns it, with the number of events missed before it. It
+// fails only when ctx ends.
 func (r *Reader) Next(ctx context.Context) (e Event, missed uint64, err error) {
 	for {
 		r.s.mu.Lock()
@@ -156,7 +151,7 @@ func (r *Reader) Next(ctx context.Context) (e Event, missed uint64, err error) {
 	return r.take()
 }
 
-// take reads an event that is there; the stream's mutex is held.
+// take reads the next event, which exists. The caller holds the mutex of the stream.
 func (r *Reader) take() (e Event, missed uint64, err error) {
 	if oldest := r.s.oldest(); r.at < oldest {
 		missed = oldest - r.at
@@ -168,8 +163,8 @@ func (r *Reader) take() (e Event, missed uint64, err error) {
 	return e, missed, nil
 }
 
-// Batch waits for an event and returns it with those behind it that are there already,
-// no more than fit into dst's capacity.
+// Batch waits for an event and returns it with the existing ones after it, at most as many as fit
+// into dst's capacity.
 func (r *Reader) Batch(ctx context.Context, dst []Event) (list []Event, missed uint64, err error) {
 	e, missed, err := r.Next(ctx)
 	if err != nil {

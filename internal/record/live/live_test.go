@@ -19,7 +19,7 @@ func said(text string) live.Event {
 	return live.Event{Type: live.Policy, Said: &live.Said{Summary: text}}
 }
 
-// soon is a context that a test does not outlive.
+// soon returns a context with a deadline for the test.
 func soon(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -27,7 +27,7 @@ func soon(t *testing.T) context.Context {
 	return ctx
 }
 
-// A reader gets what is kept from its position on, and is told what is not.
+// A reader gets the events from its position on, and the number of dropped ones.
 func TestReading(t *testing.T) {
 	s := live.New(4)
 	for _, text := range []string{"1", "2", "3", "4", "5", "6"} {
@@ -69,8 +69,8 @@ func TestReading(t *testing.T) {
 	}
 }
 
-// Proves FM3: a reader that does not read holds nobody up; it misses the oldest events,
-// is told how many, and the stream counts them.
+// Proves FM3: a reader that does not read blocks no writer; it misses the oldest events, learns how
+// many, and the stream counts them.
 func TestSlowReader(t *testing.T) {
 	s := live.New(8)
 	r := s.Read(live.Now)
@@ -87,8 +87,8 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// Writers and readers at once: what a reader gets is in order and, with what it is told
-// it missed, without gaps.
+// Concurrent writers and readers: a reader's events are in order and, with the number of missed
+// ones, without gaps.
 func TestManyReaders(t *testing.T) {
 	const writers, each = 4, 2000
 	s := live.New(64)
@@ -166,7 +166,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// What it costs a decision to be watched: with nobody, and with the stream.
+// The cost of a tracer per decision: without one, and with the stream.
 func BenchmarkDecide(b *testing.B) {
 	p, diags := policy.Compile([]policy.Source{{Name: "p", Trusted: true, Text: []byte("version = 1\n[tools.t.policy]\nrun = \"unattended\"\n")}}, policy.Options{})
 	if diags.HasErrors() {

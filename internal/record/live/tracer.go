@@ -7,7 +7,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 )
 
-// tracer writes what a gate does into a stream.
+// tracer writes the events of a gate into a stream.
 type tracer struct{ s *Stream }
 
 var (
@@ -15,13 +15,12 @@ var (
 	_ gate.NoteTracer = tracer{}
 )
 
-// Tracer returns a tracer for a gate: every proposal and every event row becomes an
-// event.
+// Tracer returns a tracer for a gate. Every proposal and every event row becomes an event.
 func (s *Stream) Tracer() gate.Tracer { return tracer{s} }
 
 // Trace implements [gate.Tracer].
 func (t tracer) Trace(_ context.Context, e gate.TraceEvent) {
-	if e.Row == nil || e.Name == gate.TraceDenied { // objections stand in the row
+	if e.Row == nil || e.Name == gate.TraceDenied { // the row contains the objections
 		return
 	}
 	t.s.Write(Event{Time: e.Row.Time, Type: Decision, Took: e.Took.Seconds(), Asked: e.Asked.Seconds(), Record: e.Row})

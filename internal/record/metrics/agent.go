@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/agent"
 )
 
-// agents are the numbers of the terminal agent.
+// agents are the metrics of the terminal agent.
 type agents struct {
 	messages *prometheus.HistogramVec
 	tools    *prometheus.HistogramVec
@@ -17,7 +17,7 @@ type agents struct {
 func newAgents(r *prometheus.Registry) *agents {
 	a := &agents{
 		messages: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "gen_ai_invoke_agent_duration_seconds", Help: "From a message of a person until he has to speak again.",
+			Name: "gen_ai_invoke_agent_duration_seconds", Help: "From a message of a person to the end of the agent's turn.",
 			Buckets: []float64{.1, .2, .4, .8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6},
 		}, []string{"gen_ai_agent_name", "error_type"}),
 		tools: prometheus.NewHistogramVec(prometheus.HistogramOpts{

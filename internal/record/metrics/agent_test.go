@@ -11,8 +11,8 @@ import (
 	"github.com/stopgate/stopgate/internal/wire"
 )
 
-// Proves H18: the terminal agent counts messages, model calls and calls that ran under the
-// conventions' names; a model makes no series up.
+// Proves H18: the terminal agent counts messages, model calls and executed calls under the names of
+// the conventions; a model cannot create series.
 func TestAgent(t *testing.T) {
 	m := metrics.New(map[stopgate.ToolName]stopgate.ToolName{"read": "read"})
 	at := time.Now()

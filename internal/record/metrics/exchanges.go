@@ -14,9 +14,9 @@ import (
 	"github.com/stopgate/stopgate/internal/wire"
 )
 
-// exchanges are the numbers of an LLM gateway: what model calls cost and took, with the
-// names of OpenTelemetry's conventions for generative AI, and what was not read of them
-// because it was denied.
+// exchanges are the metrics of an LLM gateway: tokens and durations of model calls, with the names
+// of OpenTelemetry's conventions for generative AI, and the argument bytes that were not read
+// because a call was denied.
 type exchanges struct {
 	duration  *prometheus.HistogramVec
 	first     *prometheus.HistogramVec
@@ -26,14 +26,14 @@ type exchanges struct {
 	cancelled *prometheus.CounterVec
 	decidedAt *prometheus.HistogramVec
 	unjudged  *prometheus.CounterVec
-	models    words
+	models    boundedLabels
 }
 
-// seconds are the boundaries that OpenTelemetry's conventions give for these durations,
-// and two more: answers of reasoning models take minutes.
+// seconds are the bucket boundaries that OpenTelemetry's conventions give for these durations, and
+// two more, because answers of reasoning models take minutes.
 var seconds = []float64{.01, .02, .04, .08, .16, .32, .64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 163.84, 327.68}
 
-// maxModels is how many models have series of their own: clients name them.
+// maxModels bounds the models with their own series, because clients choose the names.
 const maxModels = 64
 
 func newExchanges(r *prometheus.Registry) *exchanges {
@@ -61,18 +61,18 @@ func newExchanges(r *prometheus.Registry) *exchanges {
 		decidedAt: histogram("stopgate_decided_at_bytes", "The argument byte at which the verdict of a call was determined.",
 			append([]float64{0}, prometheus.ExponentialBuckets(4, 4, 10)...), "surface", "mode"),
 		unjudged: counter("stopgate_not_evaluated_total", "What may have carried a call and passed unjudged.", "code"),
-		models:   words{max: maxModels},
+		models:   boundedLabels{max: maxModels},
 	}
 }
 
-// words is a bounded list of labels: those that come later are _other.
-type words struct {
+// boundedLabels is a bounded set of labels: further ones become _other.
+type boundedLabels struct {
 	mu    sync.Mutex
 	max   int
 	known map[string]bool
 }
 
-func (w *words) label(text string) string {
+func (w *boundedLabels) label(text string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -116,7 +116,7 @@ func (m *Metrics) Next(o *gateway.Observed) {
 	}
 	first := o.First
 	if !o.Streamed {
-		first = time.Time{} // there are no chunks
+		first = time.Time{} // not streamed
 	}
 	x.asked(modelCall{gateway.Provider(o), o.Model, failure, o.UpstreamStatus == http.StatusOK, o.Cancelled, &o.Answer, o.Sent, first, o.Ended})
 }
@@ -124,18 +124,18 @@ func (m *Metrics) Next(o *gateway.Observed) {
 // modelCall is a request to a model and its answer.
 type modelCall struct {
 	provider, model, failure string
-	known                    bool // the provider has the model
+	known                    bool // the provider knows the model
 	cancelled                bool
 	answer                   *wire.ResponseInfo
 	sent, first, ended       time.Time
 }
 
-// asked counts one.
+// asked counts a model call.
 func (x *exchanges) asked(c modelCall) {
 	if c.cancelled {
 		x.cancelled.WithLabelValues(c.provider).Inc()
 	}
-	// A model whose provider refused the name is none.
+	// A model name that the provider refused gets no series.
 	model, answers := Other, ""
 	if c.known {
 		model = x.models.label(c.model)
@@ -162,14 +162,14 @@ func (m *Metrics) Note(_ context.Context, r stopgate.Record) {
 	}
 }
 
-// decided notes where in its arguments a call was decided.
+// decided counts the offset in the arguments at which a call was decided.
 func (x *exchanges) decided(e *gate.TraceEvent) {
 	if e.Row != nil && e.Row.DecidedAt != nil {
 		x.decidedAt.WithLabelValues(string(e.Surface), e.Metadata["mode"]).Observe(float64(*e.Row.DecidedAt))
 	}
 }
 
-// Drops adds a counter of what telemetry lost; reason is a word for where.
+// Drops adds a counter of lost telemetry; reason is its label.
 func (m *Metrics) Drops(reason string, read func() float64) {
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "stopgate_telemetry_dropped_total", Help: "Events and spans that were dropped, because who takes them was too slow.",

@@ -8,25 +8,25 @@ import (
 	"github.com/stopgate/stopgate/mcpgate"
 )
 
-// methods are those of MCP: clients make up no series.
+// methods are the methods of MCP, so that clients cannot create series.
 var methods = []string{
 	"initialize", "server/discover", "ping", "tools/list", "tools/call", "prompts/list", "prompts/get", "resources/list", "resources/templates/list", "resources/read",
 	"resources/subscribe", "resources/unsubscribe", "completion/complete", "logging/setLevel", "subscriptions/listen", "tasks/get", "tasks/list", "tasks/update", "tasks/cancel", "tasks/result",
 }
 
-// mcp are the numbers of an MCP gateway.
+// mcp are the metrics of an MCP gateway.
 type mcp struct {
 	served, asked *prometheus.HistogramVec
 	// Sessions with clients, and with servers.
 	clients, servers *prometheus.HistogramVec
 	methods          map[string]bool
-	codes            words // of errors: servers make up no series
+	codes            boundedLabels // of errors, bounded because servers choose them
 }
 
-// maxCodes is how many codes of errors have series of their own.
+// maxCodes bounds the error codes with their own series.
 const maxCodes = 64
 
-// code is a code as a label.
+// code returns an error code as a label.
 func (m *mcp) code(text string) string {
 	if text == "" {
 		return ""
@@ -35,7 +35,7 @@ func (m *mcp) code(text string) string {
 }
 
 func newMCP(r *prometheus.Registry) *mcp {
-	m := &mcp{methods: map[string]bool{}, codes: words{max: maxCodes}}
+	m := &mcp{methods: map[string]bool{}, codes: boundedLabels{max: maxCodes}}
 	for _, name := range methods {
 		m.methods[name] = true
 	}
@@ -90,7 +90,7 @@ func (m *Metrics) Session(s *mcpgate.Session) {
 	to.WithLabelValues(m.mcp.code(s.Version), s.Transport, s.Failure).Observe(since(s.Began, s.Ended))
 }
 
-// tool is the name of a tool as a label.
+// tool returns the name of a tool as a label.
 func (m *Metrics) tool(name stopgate.ToolName) string {
 	if known, ok := (*m.tools.Load())[name]; ok {
 		return string(known)

@@ -18,8 +18,8 @@ import (
 	"github.com/stopgate/stopgate/mcpgate"
 )
 
-// Requests of MCP clients and to MCP servers are measured by method,
-// tool and failure; methods and tools that somebody makes up make no series.
+// Requests of MCP clients and to MCP servers are measured by method, tool and failure; unknown
+// methods and tools create no series.
 func TestMCP(t *testing.T) {
 	m := metrics.New(map[stopgate.ToolName]stopgate.ToolName{"files__read": "files__read"})
 	at := time.Now()

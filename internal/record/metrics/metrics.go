@@ -1,4 +1,4 @@
-// Package metrics counts what a gate decides, for Prometheus.
+// Package metrics counts the decisions of a gate, for Prometheus.
 //
 //	m := metrics.New(program.Tools())
 //	g, err := gate.New(program, gate.WithTracer(m))
@@ -6,9 +6,9 @@
 //	m.Watch(g, gw)
 //	http.Handle("/metrics", m.Handler())
 //
-// What it promises: labels are words of a known list. A tool that the policy does not
-// name is counted as _other, so that a model cannot make series up (H18); no
-// label holds an argument, a session or a person (H17).
+// Guarantees: the values of labels are from known lists. A tool that the policy does not name is
+// counted as _other, so that a model cannot create series (H18); no label contains an argument, a
+// session or a person (H17).
 package metrics
 
 import (
@@ -27,11 +27,10 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 )
 
-// Other stands for every tool that the policy does not name.
+// Other is the label of every tool that the policy does not name.
 const Other = "_other"
 
-// Metrics are the numbers of one gate. It is a [gate.NoteTracer] and a
-// [gateway.Observer].
+// Metrics are the metrics of one gate. It is a [gate.NoteTracer] and a [gateway.Observer].
 type Metrics struct {
 	registry  *prometheus.Registry
 	tools     atomic.Pointer[map[stopgate.ToolName]stopgate.ToolName]
@@ -47,8 +46,7 @@ type Metrics struct {
 	agents    *agents
 }
 
-// New makes the metrics of a gate. tools are the names that its policy uses, see
-// [policy.Program.Tools].
+// New returns the metrics of a gate. tools are the names in its policy, see [policy.Program.Tools].
 func New(tools map[stopgate.ToolName]stopgate.ToolName) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
@@ -86,7 +84,7 @@ func New(tools map[stopgate.ToolName]stopgate.ToolName) *Metrics {
 	return m
 }
 
-// Tools sets the names that the policy uses, after it changed.
+// Tools sets the names in the policy, after a reload.
 func (m *Metrics) Tools(names map[stopgate.ToolName]stopgate.ToolName) { m.tools.Store(&names) }
 
 // Trace implements [gate.Tracer].
@@ -113,7 +111,7 @@ func (m *Metrics) Trace(_ context.Context, e gate.TraceEvent) {
 	}
 }
 
-// review counts what a judge said (V3-24).
+// review counts the opinion of a judge (V3-24).
 func (m *Metrics) review(surface, tool string, r *stopgate.Review) {
 	if r == nil {
 		return
@@ -131,7 +129,7 @@ func (m *Metrics) review(surface, tool string, r *stopgate.Review) {
 	}
 }
 
-// Watch adds the state of a gate and of the gateway in front of it, which may be nil.
+// Watch adds the state of a gate and of its gateway, which may be nil.
 func (m *Metrics) Watch(g *gate.Gate, gw *gateway.Gateway) {
 	health := func(name, help string, read func() float64) {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
@@ -162,7 +160,7 @@ func (m *Metrics) Watch(g *gate.Gate, gw *gateway.Gateway) {
 	m.registry.MustRegister(faults{gw, prometheus.NewDesc("stopgate_faults_total", "Refused and broken exchanges.", []string{"code"}, nil)})
 }
 
-// faults are the refusals and broken exchanges of a gateway by code.
+// faults counts the refusals and broken exchanges of a gateway by code.
 type faults struct {
 	gw   *gateway.Gateway
 	desc *prometheus.Desc
@@ -178,12 +176,12 @@ func (f faults) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// Handler answers scrapes.
+// Handler returns the handler of scrapes.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
-// Names lists the metrics that are this program's own, sorted.
+// Names lists the metrics of stopgate, sorted.
 func (m *Metrics) Names() []string {
 	all := make(chan *prometheus.Desc)
 	go func() {

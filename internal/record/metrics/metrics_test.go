@@ -26,15 +26,15 @@ func (patient) Approve(ctx context.Context, q *gate.Question) (gate.Answer, erro
 	return v.Approve("ann"), err
 }
 
-// reviewer is a judge that has no objection.
+// reviewer is a judge that never objects.
 type reviewer struct{}
 
 func (reviewer) Judge(context.Context, gate.Proposal) (gate.Opinion, error) {
 	return gate.Opinion{Mode: stopgate.Unattended, Review: stopgate.Review{Explanation: "secret-explanation"}}, nil
 }
 
-// Proves H18, H17, V3-24: every decision is counted, by words of known lists: a name that a
-// model made up, a session, an argument make no series.
+// Proves H18, H17, V3-24: every decision is counted with labels from known lists: a tool name that
+// a model made up, a session or an argument creates no series.
 func TestCounted(t *testing.T) {
 	program, mistakes := policy.Compile([]policy.Source{{Name: "p", Trusted: true, Text: []byte(
 		"version = 1\n[tools.a]\nalso = [\"b\"]\npolicy.run = \"unattended\"\n[tools.c]\npolicy.run = \"ask\"\n[tools.\"x_*\"]\npolicy.run = \"deny\"\n")}}, policy.Options{})

@@ -9,11 +9,11 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// agentName is what the terminal agent is called in its spans.
+// agentName is the name of the terminal agent in its spans.
 const agentName = "stopgate"
 
-// Message implements [agent.Observer]: what a person said is a span, and all that comes
-// of it is below.
+// Message implements [agent.Observer]: the message of a person is a span, and the work for it is in
+// child spans.
 func (t *Tracer) Message(ctx context.Context, m *agent.Message) (context.Context, func()) {
 	list := append([]attribute.KeyValue{
 		attribute.String("gen_ai.operation.name", "invoke_agent"), attribute.String("gen_ai.agent.name", agentName), attribute.String("gen_ai.request.model", m.Model),
@@ -32,10 +32,10 @@ func (t *Tracer) Model(ctx context.Context, m *agent.ModelCall) (context.Context
 	dialect := string(m.API)
 	list := append(asked(gateway.Provider(&gateway.Observed{Dialect: dialect, Address: m.Address}), m.Model, m.Address), conversation(m.Session)...)
 	ctx, span := t.tracer.Start(ctx, "chat "+m.Model, trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(m.Began), trace.WithAttributes(list...))
-	var said *content
+	var copied *content
 	if t.o.Content && span.IsRecording() {
-		said = &content{asked: m.Body}
-		m.Copy = &said.answer
+		copied = &content{asked: m.Body}
+		m.Copy = &copied.answer
 	}
 	return ctx, func() {
 		list := append(answered(&m.Answer), attribute.Bool("gen_ai.request.stream", true), attribute.Bool("stopgate.upstream.cancelled", m.Stopped))
@@ -46,7 +46,7 @@ func (t *Tracer) Model(ctx context.Context, m *agent.ModelCall) (context.Context
 			list = append(list, attribute.Float64("gen_ai.response.time_to_first_chunk", seconds(m.First.Sub(m.Began))))
 		}
 		span.SetAttributes(append(list, apiType(dialect)...)...)
-		span.SetAttributes(t.messages(dialect, said, true)...)
+		span.SetAttributes(t.messages(dialect, copied, true)...)
 		if m.Failure != "" {
 			fail(span, m.Failure)
 		}
@@ -54,8 +54,8 @@ func (t *Tracer) Model(ctx context.Context, m *agent.ModelCall) (context.Context
 	}
 }
 
-// Tool implements [agent.Observer]: a tool of an MCP server has the attributes of MCP on
-// the same span, because nothing else traces it.
+// Tool implements [agent.Observer]. The span of a tool of an MCP server has the attributes of MCP,
+// too, because it has no other span.
 func (t *Tracer) Tool(ctx context.Context, c *agent.ToolCall) (context.Context, func()) {
 	list := append([]attribute.KeyValue{
 		attribute.String("gen_ai.operation.name", "execute_tool"), attribute.String("gen_ai.tool.name", string(c.Tool)), attribute.String("gen_ai.tool.type", "function"),

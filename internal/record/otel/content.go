@@ -8,15 +8,15 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 )
 
-// show is a JSON text as a span may hold it.
+// show returns a JSON text as a span may contain it.
 func (t *Tracer) show(text []byte) string {
 	return transcript.Writer{Hide: t.o.Hide}.Value(text)
 }
 
-// content is what a model was asked, and what there is of its answer.
+// content is a request to a model and the answer so far.
 type content struct {
 	asked  []byte
-	answer kept
+	answer prefix
 }
 
 // Content implements [gateway.ContentObservation].
@@ -24,20 +24,20 @@ func (x *exchange) Content(_ *gateway.Observed, body []byte) io.Writer {
 	if !x.t.o.Content || !x.server.IsRecording() {
 		return nil
 	}
-	x.said = &content{asked: body}
-	return &x.said.answer
+	x.content = &content{asked: body}
+	return &x.content.answer
 }
 
-// kept keeps the beginning of what is written to it.
-type kept struct{ p []byte }
+// prefix keeps the start of the bytes written to it.
+type prefix struct{ p []byte }
 
-// Write implements [io.Writer]. It keeps what there is room for.
-func (k *kept) Write(p []byte) (int, error) {
+// Write implements [io.Writer]. It keeps the bytes that fit.
+func (k *prefix) Write(p []byte) (int, error) {
 	k.p = append(k.p, p[:min(len(p), transcript.MaxAnswer-len(k.p))]...)
 	return len(p), nil
 }
 
-// messages are the attributes that hold a conversation.
+// messages returns the attributes of a conversation.
 func (t *Tracer) messages(dialect string, c *content, streamed bool) (list []attribute.KeyValue) {
 	if c == nil {
 		return nil
@@ -50,7 +50,7 @@ func (t *Tracer) messages(dialect string, c *content, streamed bool) (list []att
 	return appendText(list, "gen_ai.output.messages", w.Answer(dialect, streamed, c.answer.p))
 }
 
-// showText is a result as a span may hold it: JSON, or a text.
+// showText returns a result as a span may contain it: JSON, or a text.
 func (t *Tracer) showText(text string) string {
 	if shown := t.show([]byte(text)); shown != "" {
 		return shown

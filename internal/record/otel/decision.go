@@ -13,8 +13,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Trace implements [gate.Tracer]: a span for the proposal, below the span of its
-// exchange if it has one.
+// Trace implements [gate.Tracer]: it writes a span for the proposal, as a child of the span of its
+// exchange if there is one.
 func (t *Tracer) Trace(ctx context.Context, e gate.TraceEvent) {
 	if e.Row == nil || e.Name == gate.TraceDenied {
 		return
@@ -54,25 +54,25 @@ func (t *Tracer) Trace(ctx context.Context, e gate.TraceEvent) {
 		denied := appendText(append(tool, attribute.String("stopgate.code", string(e.Reason))), "stopgate.rule", ruleOf(e.Row))
 		parent.AddEvent("stopgate.denied", trace.WithTimestamp(now), trace.WithAttributes(denied...))
 	case e.Name == gate.TraceTool && e.Decision == "allowed" && e.Row.Surface == stopgate.SurfaceGateway:
-		// The client runs the call: an event, for there is no span of that here.
+		// The client runs the call: an event, because its span is not recorded here.
 		parent.AddEvent("execute_tool", trace.WithTimestamp(now), trace.WithAttributes(append(tool, attribute.String("gen_ai.operation.name", "execute_tool"))...))
 	}
 }
 
-// judged is what there is to say about the question to a judge's model.
+// judged returns the attributes of a request to a judge.
 func judged(r *stopgate.Review) []attribute.KeyValue {
 	list := []attribute.KeyValue{
 		attribute.Bool("stopgate.judge", true), attribute.String("gen_ai.operation.name", "chat"), attribute.String("gen_ai.request.model", r.Model),
 		attribute.String("stopgate.mode", r.Mode.String()),
 	}
 	if r.API == "" {
-		return list // a judge in Go: nobody knows whom it asks
+		return list // a judge in Go: its model is unknown
 	}
 	list = append(list, attribute.String("gen_ai.provider.name", gateway.Provider(&gateway.Observed{Dialect: r.API, Address: r.Address})))
 	return append(list, server(r.Address)...)
 }
 
-// toolType tells a function of the request from a tool of the provider.
+// toolType distinguishes functions of the request from tools of the provider.
 func toolType(r *stopgate.Record) string {
 	if strings.Contains(string(r.Tool), ".") { // openai.shell and the like
 		return "extension"
@@ -80,13 +80,13 @@ func toolType(r *stopgate.Record) string {
 	return "function"
 }
 
-// provisional reports whether the call ended for another reason than a verdict, before its
-// arguments were complete: what rules say of it then is not final (D26).
+// provisional reports whether the call ended before its arguments were complete, and not by a
+// verdict: the verdict of the rules is then not final (D26).
 func provisional(e *gate.TraceEvent) bool {
 	return e.Partial && (e.Row.Layer == stopgate.LayerIntegrity || e.Row.Layer == stopgate.LayerFailure)
 }
 
-// decision is what there is to say about a proposal.
+// decision returns the attributes of a proposal.
 func (t *Tracer) decision(e *gate.TraceEvent) []attribute.KeyValue {
 	r := e.Row
 	list := []attribute.KeyValue{
@@ -113,7 +113,7 @@ func (t *Tracer) decision(e *gate.TraceEvent) []attribute.KeyValue {
 	return list
 }
 
-// approval is what there is to say about the time in which people were asked.
+// approval returns the attributes of the time spent on questions.
 func approval(e *gate.TraceEvent) []attribute.KeyValue {
 	result := "denied"
 	list := appendText([]attribute.KeyValue{attribute.String("stopgate.surface", string(e.Row.Surface))}, "stopgate.approval.channel", e.Via)
@@ -131,7 +131,7 @@ func approval(e *gate.TraceEvent) []attribute.KeyValue {
 	return append(list, attribute.String("stopgate.approval.result", result))
 }
 
-// ruleOf names the rule that decided, by its id, which survives moves in the file.
+// ruleOf returns the id of the rule that decided, which is stable when the rule moves in its file.
 func ruleOf(r *stopgate.Record) string {
 	if r.Rule == nil {
 		return ""

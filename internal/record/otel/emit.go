@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Emit adds what an event policy says to the span of its exchange (V3-04).
+// Emit adds the event of an event policy to the span of its exchange (V3-04).
 func (t *Tracer) Emit(ctx context.Context, e events.Event) {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {
@@ -30,7 +30,7 @@ func (t *Tracer) Emit(ctx context.Context, e events.Event) {
 	span.AddEvent(e.Type, trace.WithTimestamp(e.Time), trace.WithAttributes(list...))
 }
 
-// Span is the trace and the span of an exchange, for those who take part in it.
+// Span returns the trace and the span of an exchange, for event policies.
 func (x *exchange) Span() (traceID, spanID string) {
 	c := x.server.SpanContext()
 	return c.TraceID().String(), c.SpanID().String()

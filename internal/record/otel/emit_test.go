@@ -14,8 +14,8 @@ import (
 	"github.com/stopgate/stopgate/internal/record/otel"
 )
 
-// Proves V3-02, V3-04: what a policy emits is an event of its exchange's span, and the
-// policy knows the span.
+// Proves V3-02, V3-04: an event of a policy is an event of the span of its exchange, and the policy
+// knows the span.
 func TestEmit(t *testing.T) {
 	kept := &keeping{}
 	x := open(t, otel.Options{Exporter: kept})
@@ -42,21 +42,21 @@ func TestEmit(t *testing.T) {
 		t.Errorf("status %d", w.Code)
 	}
 	closed(t, x)
-	var said []string
+	var emitted []string
 	for _, s := range kept.spans {
 		for _, e := range s.Events {
 			text := s.SpanContext.TraceID().String() + " " + s.SpanContext.SpanID().String() + " " + e.Name
 			for _, a := range e.Attributes {
 				text += " " + string(a.Key) + "=" + a.Value.AsString()
 			}
-			said = append(said, text)
+			emitted = append(emitted, text)
 		}
 	}
 	want := seen.trace + " " + seen.span + " test.said stopgate.policy=speaker stopgate.summary=One line. stopgate.severity=warning stopgate.details.a=1 stopgate.details.b=x"
-	if len(said) != 1 || said[0] != want {
-		t.Errorf("%q\nwant %q", said, want)
+	if len(emitted) != 1 || emitted[0] != want {
+		t.Errorf("%q\nwant %q", emitted, want)
 	}
-	x.Emit(t.Context(), events.Event{}) // no span, nothing to add to
+	x.Emit(t.Context(), events.Event{}) // no span to add to
 }
 
 // speaker emits an event and refuses the request.

@@ -19,17 +19,17 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// exchange is the spans of one exchange.
+// exchange holds the spans of one exchange.
 type exchange struct {
-	t      *Tracer
-	ctx    context.Context // of the server span
-	server trace.Span
-	client trace.Span // nil before the request goes upstream
-	said   *content   // nil unless content is shown
+	t       *Tracer
+	ctx     context.Context // of the server span
+	server  trace.Span
+	client  trace.Span // nil before the request goes upstream
+	content *content   // nil unless Content is set
 }
 
-// Begin implements [gateway.Observer]. Only who showed a token may name the trace that
-// the exchange belongs to.
+// Begin implements [gateway.Observer]. Only a client with a token may name the trace of its
+// exchange.
 func (t *Tracer) Begin(ctx context.Context, r *http.Request, o *gateway.Observed) (context.Context, gateway.Observation) {
 	if o.Principal != "local" {
 		ctx = t.w3c.Extract(ctx, propagation.HeaderCarrier(r.Header))
@@ -45,7 +45,7 @@ func (t *Tracer) Begin(ctx context.Context, r *http.Request, o *gateway.Observed
 // Send implements [gateway.Observation].
 func (x *exchange) Send(o *gateway.Observed, h http.Header) {
 	ctx := x.ctx
-	if o.Dialect != "" && o.Model != "" { // a model call; others are part of the exchange
+	if o.Dialect != "" && o.Model != "" { // a model call; other requests belong to the exchange
 		ctx, x.client = x.t.tracer.Start(ctx, "chat "+o.Model, trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(o.Sent),
 			trace.WithAttributes(asked(gateway.Provider(o), o.Model, o.Address)...))
 	}
@@ -62,8 +62,8 @@ func (x *exchange) Next(o *gateway.Observed) {
 		return
 	}
 	x.client.SetAttributes(modelCall(o)...)
-	x.client.SetAttributes(x.t.messages(o.Dialect, x.said, o.Events)...)
-	x.said = nil
+	x.client.SetAttributes(x.t.messages(o.Dialect, x.content, o.Events)...)
+	x.content = nil
 	if o.Fault != "" || o.UpstreamStatus >= 400 || o.UpstreamStatus == 0 {
 		fail(x.client, errorType(o))
 	}
@@ -92,7 +92,7 @@ func (x *exchange) End(o *gateway.Observed) {
 	x.server.End(trace.WithTimestamp(o.Ended))
 }
 
-// conversation is the session, if it is one.
+// conversation returns the attribute of a session, if there is one.
 func conversation(session stopgate.SessionID) []attribute.KeyValue {
 	if session == "" || strings.HasPrefix(string(session), "weak_") {
 		return nil
@@ -100,7 +100,7 @@ func conversation(session stopgate.SessionID) []attribute.KeyValue {
 	return []attribute.KeyValue{attribute.String("gen_ai.conversation.id", hashed(string(session)))}
 }
 
-// hashed stands for a text that must not be repeated.
+// hashed returns a hash in place of a text that must not be repeated.
 func hashed(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
@@ -123,7 +123,7 @@ func errorType(o *gateway.Observed) string {
 	return string(stopgate.CodeUpstreamError)
 }
 
-// modelCall is what there is to say about the request to a model.
+// modelCall returns the attributes of a request to a model.
 func modelCall(o *gateway.Observed) []attribute.KeyValue {
 	list := conversation(o.Session)
 	if o.Streamed {
@@ -143,14 +143,14 @@ func modelCall(o *gateway.Observed) []attribute.KeyValue {
 	return append(list, apiType(o.Dialect)...)
 }
 
-// asked is what there is to say about a request to a model before it is sent.
+// asked returns the attributes of a request to a model that are known before it is sent.
 func asked(provider, model, address string) []attribute.KeyValue {
 	return append([]attribute.KeyValue{
 		attribute.String("gen_ai.operation.name", "chat"), attribute.String("gen_ai.provider.name", provider), attribute.String("gen_ai.request.model", model),
 	}, server(address)...)
 }
 
-// answered is what an answer says about itself.
+// answered returns the attributes of an answer.
 func answered(a *wire.ResponseInfo) (list []attribute.KeyValue) {
 	list = appendText(list, "gen_ai.response.model", a.Model)
 	list = appendText(list, "gen_ai.response.id", a.ID)
@@ -173,7 +173,7 @@ func answered(a *wire.ResponseInfo) (list []attribute.KeyValue) {
 	return list
 }
 
-// apiType names the API where the conventions have a name for it.
+// apiType returns the name of the API, if the conventions have one.
 func apiType(dialect string) []attribute.KeyValue {
 	switch dialect {
 	case "openai-chat":
@@ -184,7 +184,7 @@ func apiType(dialect string) []attribute.KeyValue {
 	return nil
 }
 
-// server is the place of a provider, HOST:PORT or HOST.
+// server returns the address of a provider, HOST:PORT or HOST.
 func server(address string) []attribute.KeyValue {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Request implements [mcpgate.Observer]: a client's request is a server span, one to a
-// server a client span in it. Servers are told of the trace where the client
-// named one itself, or the settings say so.
+// Request implements [mcpgate.Observer]: the request of a client is a server span, the one to a
+// server a client span below it. The trace is sent to servers if the client named one or Propagate
+// is set.
 func (t *Tracer) Request(ctx context.Context, o *mcpgate.Observed) (context.Context, func()) {
 	kind, name := trace.SpanKindServer, o.Method
 	if o.Outgoing {
@@ -30,9 +30,9 @@ func (t *Tracer) Request(ctx context.Context, o *mcpgate.Observed) (context.Cont
 	}
 	ctx, span := t.tracer.Start(ctx, name, trace.WithSpanKind(kind), trace.WithTimestamp(o.Began), trace.WithAttributes(list...))
 	if o.Outgoing && (o.Traced || t.o.Propagate) {
-		told := propagation.MapCarrier{}
-		t.w3c.Inject(ctx, told)
-		o.Traceparent, o.Tracestate = told["traceparent"], told["tracestate"]
+		carrier := propagation.MapCarrier{}
+		t.w3c.Inject(ctx, carrier)
+		o.Traceparent, o.Tracestate = carrier["traceparent"], carrier["tracestate"]
 	}
 	return ctx, func() {
 		span.SetAttributes(t.mcp(o)...)
@@ -43,7 +43,7 @@ func (t *Tracer) Request(ctx context.Context, o *mcpgate.Observed) (context.Cont
 	}
 }
 
-// mcp is what there is to say about a request once it is over.
+// mcp returns the attributes of a finished request.
 func (t *Tracer) mcp(o *mcpgate.Observed) (list []attribute.KeyValue) {
 	list = appendText(list, "mcp.protocol.version", o.Version)
 	list = appendText(list, "jsonrpc.request.id", o.ID)
@@ -52,7 +52,7 @@ func (t *Tracer) mcp(o *mcpgate.Observed) (list []attribute.KeyValue) {
 	list = appendText(list, "network.protocol.name", o.Protocol)
 	list = appendText(list, "stopgate.server", o.Server)
 	if o.Session != "" {
-		list = append(list, attribute.String("mcp.session.id", hashed(o.Session))) // whoever knows the id can speak in the session
+		list = append(list, attribute.String("mcp.session.id", hashed(o.Session))) // hashed because the id grants access to the session
 	}
 	if o.Outgoing && o.Address != "" {
 		list = append(list, server(o.Address)...)

@@ -10,8 +10,8 @@ import (
 	"github.com/stopgate/stopgate/mcpgate"
 )
 
-// A request of an MCP client is a server span, the one to a server a
-// client span in it; neither holds content.
+// The request of an MCP client is a server span, the one to a server a client span below it;
+// neither has content.
 func TestMCPSpans(t *testing.T) {
 	kept := &keeping{}
 	x := open(t, otel.Options{Exporter: kept})

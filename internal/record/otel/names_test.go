@@ -20,9 +20,9 @@ import (
 	"github.com/stopgate/stopgate/mcpgate"
 )
 
-// conventions are the names that spans use and OpenTelemetry's conventions define, written
-// down from their pages on 2026-11-21: semantic-conventions-genai docs/gen-ai/gen-ai-spans,
-// gen-ai-agent-spans, mcp and openai, semantic-conventions docs/http/http-spans.
+// conventions are the names of OpenTelemetry's conventions that spans use, from their pages on
+// 2026-11-21: semantic-conventions-genai docs/gen-ai/gen-ai-spans, gen-ai-agent-spans, mcp and
+// openai, semantic-conventions docs/http/http-spans.
 var conventions = map[string]string{
 	"gen_ai.operation.name": "string", "gen_ai.provider.name": "string", "gen_ai.conversation.id": "string", "gen_ai.agent.name": "string",
 	"gen_ai.request.model": "string", "gen_ai.request.max_tokens": "int64", "gen_ai.request.choice.count": "int64", "gen_ai.request.stream": "bool",
@@ -39,8 +39,8 @@ var conventions = map[string]string{
 	"server.address": "string", "server.port": "int64", "error.type": "string",
 }
 
-// Every attribute of every span is one that the conventions define, with
-// its type, or one of ours; and everything in the table above is really sent.
+// Every attribute of every span is in the conventions, with its type, or is one of stopgate; and
+// every name in the table above is sent.
 func TestNames(t *testing.T) {
 	k := everything(t)
 	seen := map[string]bool{}
@@ -64,7 +64,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// everything is the spans of an exchange, of MCP and of the agent, with all there is.
+// everything returns the spans of an exchange, of MCP and of the agent, with all attributes.
 func everything(t *testing.T) *keeping {
 	k := new(keeping)
 	x := open(t, otel.Options{Exporter: k, Content: true, Hide: gate.Hide("/**/password"), Propagate: true})
@@ -110,8 +110,8 @@ func everything(t *testing.T) *keeping {
 	return k
 }
 
-// Proves H17: content is there where it was asked for, in the conventions' form,
-// with the hidden values hidden, and nowhere else.
+// Proves H17: with Content set, content is in the spans, in the form of the conventions, with the
+// hidden values hidden; no other span has content.
 func TestContent(t *testing.T) {
 	k := everything(t)
 	var chats []string
@@ -157,7 +157,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// Without Content nobody is shown any.
+// Without Content no span has content.
 func TestNoContent(t *testing.T) {
 	k := new(keeping)
 	x := open(t, otel.Options{Exporter: k})
@@ -191,8 +191,8 @@ func TestNoContent(t *testing.T) {
 	}
 }
 
-// Proves 10.2: a request of an MCP client belongs to the trace that it names, and
-// its server is told of our part of it, where the client named one or the settings say so.
+// Proves 10.2: the request of an MCP client belongs to the trace that it names, and the server
+// learns the trace if the client named one or Propagate is set.
 func TestMCPTrace(t *testing.T) {
 	const parent, state = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "v=1"
 	for _, c := range []struct {
@@ -226,7 +226,7 @@ func TestMCPTrace(t *testing.T) {
 			want = "00-" + client.SpanContext.TraceID().String() + "-" + client.SpanContext.SpanID().String() + "-01"
 		}
 		if out.Traceparent != want || c.joins && out.Tracestate != state {
-			t.Errorf("%s: the server is told %q %q, want %q", c.name, out.Traceparent, out.Tracestate, want)
+			t.Errorf("%s: the server gets %q %q, want %q", c.name, out.Traceparent, out.Tracestate, want)
 		}
 	}
 }

@@ -1,20 +1,17 @@
-// Package otel writes what a gate does as OpenTelemetry spans, and sends them over
-// OTLP/HTTP.
+// Package otel writes the work of a gate as OpenTelemetry spans, and sends them over OTLP/HTTP.
 //
 //	x, err := otel.Open(ctx, otel.Options{Endpoint: "http://127.0.0.1:4318"})
 //	g, err := gate.New(program, gate.WithTracer(x))
 //	gw, err := gateway.New(gateway.Options{Gate: g, Observer: x})
 //	defer x.Close(ctx)
 //
-// An exchange is a span of the kind server, the request to the provider a span of the
-// kind client below it, and so are the judge's; each decision is a span of its own, with
-// one for the time in which people were asked. The names are those of OpenTelemetry's
-// conventions for generative AI, and stopgate.*.
+// An exchange is a server span; the requests to the provider and to a judge are client spans below
+// it. Each decision is a span of its own, with a child span for the time spent on questions. The
+// names are those of OpenTelemetry's conventions for generative AI, and stopgate.*.
 //
-// What it promises: spans hold names, codes, sizes and times; messages, arguments and
-// results only where Content is set. Nothing waits for the collector: a span
-// that finds the queue full is dropped and counted (FM3). No global of the
-// SDK is set.
+// Guarantees: spans contain names, codes, sizes and times; messages, arguments and results only if
+// Content is set. The gate never waits for the collector: spans are dropped and counted while the
+// queue is full (FM3). The package sets no global of the SDK.
 package otel
 
 import (
@@ -36,31 +33,30 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Options set up a [Tracer].
+// Options configure a [Tracer].
 type Options struct {
-	// Endpoint is the base URL of the collector, to which /v1/traces is added; "" takes
-	// it from the environment, OTEL_EXPORTER_OTLP_ENDPOINT and the like.
+	// Endpoint is the base URL of the collector, to which /v1/traces is added; "" uses the
+	// environment, such as OTEL_EXPORTER_OTLP_ENDPOINT.
 	Endpoint string
 	// Headers are sent with every request.
 	Headers map[string]string
-	// Sample is the part of the traces that begin here which are kept, 0 to 1.
+	// Sample is the fraction of the traces started here that are kept, 0 to 1.
 	Sample float64
-	// Service, Version and Instance name this process in its traces.
+	// Service, Version and Instance identify this process in its traces.
 	Service, Version, Instance string
-	// Content puts what models, tools and people say into spans: messages, arguments of
-	// calls, results.
+	// Content adds messages, arguments of calls and results to spans.
 	Content bool
-	// Hide are the values of arguments and results that are not shown even so.
+	// Hide selects values of arguments and results that are hidden even then.
 	Hide gate.Hidden
 	// Propagate sends the trace on to providers.
 	Propagate bool
-	// Failed hears of exports that failed. May be nil.
+	// Failed is called with errors of exports. It may be nil.
 	Failed func(error)
 	// Exporter replaces the one over OTLP/HTTP.
 	Exporter sdk.SpanExporter
 }
 
-// Tracer makes spans. It is a [gate.Tracer] and a [gateway.Observer].
+// Tracer writes spans. It is a [gate.Tracer] and a [gateway.Observer].
 type Tracer struct {
 	o        Options
 	queue    *queue
@@ -74,7 +70,7 @@ var (
 	_ gateway.Observer = (*Tracer)(nil)
 )
 
-// Open begins to trace. It connects when the first spans are sent.
+// Open returns a tracer. It connects when the first spans are sent.
 func Open(ctx context.Context, o Options) (*Tracer, error) {
 	if !(o.Sample >= 0 && o.Sample <= 1) {
 		return nil, fmt.Errorf("otel: sample is a part between 0 and 1, not %v", o.Sample)
@@ -82,8 +78,8 @@ func Open(ctx context.Context, o Options) (*Tracer, error) {
 	if o.Exporter == nil {
 		settings := []otlptracehttp.Option{
 			otlptracehttp.WithTimeout(exportLimit), otlptracehttp.WithCompression(otlptracehttp.GzipCompression),
-			otlptracehttp.WithRetry(otlptracehttp.RetryConfig{Enabled: false}), // the queue has newer spans by then
-			otlptracehttp.WithProxy(stay),
+			otlptracehttp.WithRetry(otlptracehttp.RetryConfig{Enabled: false}), // newer spans are in the queue by then
+			otlptracehttp.WithProxy(refuseRedirect),
 		}
 		if o.Endpoint != "" {
 			settings = append(settings, otlptracehttp.WithEndpointURL(o.Endpoint+"/v1/traces"))
@@ -109,29 +105,29 @@ func Open(ctx context.Context, o Options) (*Tracer, error) {
 	return t, nil
 }
 
-// stay is the proxy of a request to the collector, and an error for one that goes where an
-// answer says: spans are for the collector alone. A client of our own would not look at
-// the certificates that the environment names.
-func stay(r *http.Request) (*url.URL, error) {
+// refuseRedirect is the proxy function of the client. It fails for redirected requests, because
+// spans must go only to the collector. A custom client would not load the certificates that the
+// environment names.
+func refuseRedirect(r *http.Request) (*url.URL, error) {
 	if r.Response != nil {
 		return nil, fmt.Errorf("the collector answered %s, which is not followed", r.Response.Status)
 	}
 	return http.ProxyFromEnvironment(r)
 }
 
-// Stats are a tracer's numbers since its start, in spans.
+// Stats are the counters of a tracer since its start, in spans.
 type Stats struct {
 	Exported int64
 	Dropped  int64 // the queue was full
-	Failed   int64 // the collector did not take them
+	Failed   int64 // the collector rejected them
 }
 
-// Stats reports the numbers.
+// Stats returns the counters.
 func (t *Tracer) Stats() Stats {
 	return Stats{t.queue.exported.Load(), t.queue.dropped.Load(), t.queue.failed.Load()}
 }
 
-// Close sends what is queued, until ctx ends, and closes the exporter.
+// Close sends the queued spans until ctx ends, and closes the exporter.
 func (t *Tracer) Close(ctx context.Context) error {
 	return errors.Join(t.provider.Shutdown(ctx), t.o.Exporter.Shutdown(ctx))
 }

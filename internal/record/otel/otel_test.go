@@ -47,8 +47,8 @@ data: [DONE]
 
 `
 
-// run sends one request through a gateway that is traced, and returns what the provider
-// got for headers.
+// run sends one request through a traced gateway, and returns the headers that the provider
+// received.
 func run(t *testing.T, x *otel.Tracer, header map[string]string, tokens bool) http.Header {
 	t.Helper()
 	got := make(chan http.Header, 1)
@@ -118,7 +118,7 @@ func closed(t *testing.T, x *otel.Tracer) {
 	}
 }
 
-// keeping is an exporter that keeps spans also after its end.
+// keeping is an exporter that keeps spans, also after Shutdown.
 type keeping struct {
 	mu    sync.Mutex
 	spans tracetest.SpanStubs
@@ -170,8 +170,8 @@ func wants(t *testing.T, s tracetest.SpanStub, kind trace.SpanKind, want map[str
 	}
 }
 
-// Proves H17: an exchange is one trace with the names of the semantic conventions, below it the model
-// call and the decisions; it holds no content.
+// Proves H17: an exchange is one trace with the names of the semantic conventions, with the model
+// call and the decisions as child spans and no content.
 func TestSpans(t *testing.T) {
 	k := new(keeping)
 	x := open(t, otel.Options{Exporter: k})
@@ -199,7 +199,7 @@ func TestSpans(t *testing.T) {
 		t.Errorf("events %s", got)
 	}
 	if server.Parent.IsValid() {
-		t.Error("whoever shows no token names the trace")
+		t.Error("a client without a token named the trace")
 	}
 	client := find(t, k.spans, "chat gpt-5-mini")
 	wants(t, client, trace.SpanKindClient, map[string]string{
@@ -240,8 +240,8 @@ func TestSpans(t *testing.T) {
 	wants(t, approve, trace.SpanKindInternal, map[string]string{"stopgate.approval.result": "approved"})
 }
 
-// What a tracer is told of people, judges and calls that broke off is in the spans.
-func TestWhatDecided(t *testing.T) {
+// Spans contain the facts about approvers, judges and broken calls.
+func TestDecisionSpans(t *testing.T) {
 	const allow, deny = "approved", "denied"
 	for _, c := range []struct {
 		name   string
@@ -285,8 +285,8 @@ func TestWhatDecided(t *testing.T) {
 	}
 }
 
-// With a token the client names the trace; what is switched on shows arguments, but no
-// redacted one, and sends the trace on to the provider.
+// A client with a token names the trace; with Content, arguments are shown except redacted ones,
+// and with Propagate the trace is sent to the provider.
 func TestTraceOfAKnownClient(t *testing.T) {
 	k := new(keeping)
 	x := open(t, otel.Options{Exporter: k, Content: true, Propagate: true})
@@ -305,7 +305,7 @@ func TestTraceOfAKnownClient(t *testing.T) {
 	}
 }
 
-// blocked is an exporter that never comes back.
+// blocked is an exporter that never returns.
 type blocked struct{ keeping }
 
 func (b *blocked) ExportSpans(ctx context.Context, _ []sdk.ReadOnlySpan) error {
@@ -313,7 +313,7 @@ func (b *blocked) ExportSpans(ctx context.Context, _ []sdk.ReadOnlySpan) error {
 	return ctx.Err()
 }
 
-// Proves FM3: an exporter that blocks holds nobody up; spans are dropped and counted.
+// Proves FM3: a blocked exporter delays no decision; spans are dropped and counted.
 func TestBlockedExporter(t *testing.T) {
 	x := open(t, otel.Options{Exporter: new(blocked)})
 	begin := time.Now()
@@ -334,8 +334,7 @@ func TestBlockedExporter(t *testing.T) {
 	}
 }
 
-// The real exporter speaks OTLP over HTTP to a collector, with its headers; one that
-// fails is counted.
+// The real exporter speaks OTLP over HTTP to a collector, with its headers; failures are counted.
 func TestCollector(t *testing.T) {
 	var mu sync.Mutex
 	var names []string
@@ -384,34 +383,34 @@ func TestCollector(t *testing.T) {
 	mu.Lock()
 	status = http.StatusBadRequest
 	mu.Unlock()
-	told := 0
-	x = open(t, otel.Options{Endpoint: server.URL, Headers: headers, Failed: func(error) { told++ }})
+	failures := 0
+	x = open(t, otel.Options{Endpoint: server.URL, Headers: headers, Failed: func(error) { failures++ }})
 	x.Trace(t.Context(), gate.TraceEvent{Name: gate.TraceHandoff, Handoff: "billing", Row: &row})
 	closed(t, x)
-	if got := x.Stats(); got.Failed != 1 || told != 1 {
-		t.Errorf("%+v, told %d times", got, told)
+	if got := x.Stats(); got.Failed != 1 || failures != 1 {
+		t.Errorf("%+v, %d failures", got, failures)
 	}
 }
 
-// Proves F18: spans, and the headers with the key, go to the collector and nowhere else.
+// Proves F18: spans, and the headers with the key, go only to the collector.
 func TestCollectorThatSendsElsewhere(t *testing.T) {
 	var elsewhere atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
 	defer other.Close()
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		server := httptest.NewServer(http.RedirectHandler(other.URL, status))
-		var told error
-		x := open(t, otel.Options{Endpoint: server.URL, Headers: map[string]string{"x-key": "k"}, Failed: func(err error) { told = err }})
+		var failed error
+		x := open(t, otel.Options{Endpoint: server.URL, Headers: map[string]string{"x-key": "k"}, Failed: func(err error) { failed = err }})
 		x.Trace(t.Context(), gate.TraceEvent{Name: gate.TraceTool, Row: &stopgate.Record{Tool: "t"}})
 		closed(t, x)
 		server.Close()
-		if n := elsewhere.Load(); n != 0 || told == nil || !strings.Contains(told.Error(), "which is not followed") {
-			t.Errorf("%d: %d requests elsewhere, told %v", status, n, told)
+		if n := elsewhere.Load(); n != 0 || failed == nil || !strings.Contains(failed.Error(), "which is not followed") {
+			t.Errorf("%d: %d requests elsewhere, error %v", status, n, failed)
 		}
 	}
 }
 
-// Nothing is sampled at 0, and settings that are none are refused.
+// Nothing is sampled at 0, and invalid settings are refused.
 func TestSettings(t *testing.T) {
 	k := new(keeping)
 	x, err := otel.Open(t.Context(), otel.Options{Exporter: k, Sample: 0})

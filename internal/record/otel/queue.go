@@ -8,19 +8,19 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// queue holds spans for the exporter: a bounded queue of which the newest are dropped
-// and counted, so that no goroutine of the gate ever waits.
+// queue holds spans for the exporter. It is bounded: the newest spans are dropped and counted, so
+// that no goroutine of the gate waits.
 type queue struct {
 	exporter sdk.SpanExporter
-	told     func(error)
+	onError  func(error)
 	spans    chan sdk.ReadOnlySpan
-	stop     chan struct{} // closed when nothing more comes
-	ended    chan struct{} // closed when everything was sent
+	stop     chan struct{} // closed by Shutdown
+	ended    chan struct{} // closed when all spans were sent
 
 	exported, dropped, failed atomic.Int64
 }
 
-// The bounds of the queue, in spans, and how long one waits for others to go with.
+// Bounds of the queue and of a batch, in spans, and the time that a batch waits for more spans.
 const (
 	queueLength = 4096
 	batchLength = 256
@@ -29,9 +29,9 @@ const (
 
 var _ sdk.SpanProcessor = (*queue)(nil)
 
-func newQueue(to sdk.SpanExporter, told func(error)) *queue {
+func newQueue(to sdk.SpanExporter, onError func(error)) *queue {
 	q := &queue{
-		exporter: to, told: told, spans: make(chan sdk.ReadOnlySpan, queueLength), stop: make(chan struct{}), ended: make(chan struct{}),
+		exporter: to, onError: onError, spans: make(chan sdk.ReadOnlySpan, queueLength), stop: make(chan struct{}), ended: make(chan struct{}),
 	}
 	go q.run()
 	return q
@@ -91,8 +91,8 @@ func (q *queue) export(batch []sdk.ReadOnlySpan) []sdk.ReadOnlySpan {
 	defer cancel()
 	if err := q.exporter.ExportSpans(ctx, batch); err != nil {
 		q.failed.Add(int64(len(batch)))
-		if q.told != nil {
-			q.told(err)
+		if q.onError != nil {
+			q.onError(err)
 		}
 	} else {
 		q.exported.Add(int64(len(batch)))
@@ -100,8 +100,7 @@ func (q *queue) export(batch []sdk.ReadOnlySpan) []sdk.ReadOnlySpan {
 	return batch[:0]
 }
 
-// Shutdown implements [sdk.SpanProcessor]: it waits until what is queued was sent, or
-// ctx ends.
+// Shutdown implements [sdk.SpanProcessor]: it waits until the queued spans are sent or ctx ends.
 func (q *queue) Shutdown(ctx context.Context) error {
 	close(q.stop)
 	select {
@@ -112,5 +111,5 @@ func (q *queue) Shutdown(ctx context.Context) error {
 	}
 }
 
-// ForceFlush implements [sdk.SpanProcessor]. Nobody asks for it.
+// ForceFlush implements [sdk.SpanProcessor]. It does nothing.
 func (q *queue) ForceFlush(context.Context) error { return nil }

@@ -10,11 +10,11 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/glob"
 )
 
-// Filter chooses rows. A zero field lets everything through.
+// Filter selects rows. A zero field selects all.
 type Filter struct {
 	Session stopgate.SessionID
 	Agent   stopgate.AgentName
-	// Principal is whose call it was.
+	// Principal selects the calls of one principal.
 	Principal stopgate.Principal
 	Surface   stopgate.Surface
 	Tool      *glob.Name // a tool name or a glob of them
@@ -27,8 +27,7 @@ type Filter struct {
 	Since, Until time.Time
 }
 
-// Lets reports whether the filter lets a row through. What a filter asks for and a
-// row does not have is not let through.
+// Lets reports whether the filter selects a row. A row without the requested field is not selected.
 func (f *Filter) Lets(r *stopgate.Record) bool {
 	switch {
 	case f.Session != "" && r.Session != f.Session,
@@ -49,7 +48,7 @@ func (f *Filter) Lets(r *stopgate.Record) bool {
 	return true
 }
 
-// Held is what a policy would have held back in observe mode, of one tool for one
+// Held counts the calls of one tool that a policy would have held back in observe mode, for one
 // reason.
 type Held struct {
 	Tool  stopgate.ToolName `json:"tool"`
@@ -64,7 +63,7 @@ type Held struct {
 	Example stopgate.ProposalID `json:"example"`
 }
 
-// WouldDeny sums up rows of observe mode: what would not have run by itself.
+// WouldDeny summarises rows of observe mode: the calls that would not have run without a person.
 type WouldDeny struct {
 	Calls  int // all calls of observe mode
 	Passed int // those that would have run without a person
@@ -79,7 +78,7 @@ type heldKey struct {
 	line int
 }
 
-// Add counts a row. Rows of calls that the gate held are not counted.
+// Add counts a row. Calls that the gate denied even in observe mode are not counted.
 func (w *WouldDeny) Add(r *stopgate.Record) {
 	if r.Kind != stopgate.RecordDecision || r.Enforced == nil || *r.Enforced || r.Mode == nil {
 		return
@@ -105,7 +104,7 @@ func (w *WouldDeny) Add(r *stopgate.Record) {
 	h.Last, h.Example = r.Time, r.ID
 }
 
-// Held lists what would have been held back, the most frequent first.
+// Held lists the calls that would have been held back, the most frequent first.
 func (w *WouldDeny) Held() []Held {
 	list := []Held{}
 	for h := range maps.Values(w.held) {

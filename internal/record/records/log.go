@@ -1,5 +1,5 @@
-// Package records reads audit logs wherever they are kept: a file of JSON lines, with
-// the full ones beside it if it is rotated, or an SQLite store.
+// Package records reads audit logs in both formats: a file of JSON lines, with its full files if it
+// is rotated, or an SQLite store.
 //
 //	log, err := records.Open(ctx, "stopgate.db")
 //	if err != nil {
@@ -11,8 +11,7 @@
 //		return true
 //	})
 //
-// It writes nothing but what opening a store does, and reads beside a gate that is
-// running.
+// It writes only what opening a store writes, and can read while a gate is running.
 package records
 
 import (
@@ -36,7 +35,7 @@ import (
 // Row is one audit row.
 type Row struct {
 	stopgate.Record
-	// Line is the sealed row as it is kept, without its line end.
+	// Line is the sealed row without its line end.
 	Line []byte
 }
 
@@ -47,18 +46,17 @@ type Log struct {
 	file reader
 }
 
-// Open opens the log at a path. A path with nothing there is an error that is
-// fs.ErrNotExist.
+// Open opens the log at a path. If there is none, the error is fs.ErrNotExist.
 func Open(ctx context.Context, path string) (*Log, error) {
-	head, err := beginning(path)
-	if errors.Is(err, fs.ErrNotExist) && headed(path) {
+	head, err := firstBytes(path)
+	if errors.Is(err, fs.ErrNotExist) && hasHead(path) {
 		return nil, &database.DamagedError{Path: path, Err: errors.New("the file is gone")}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("audit log: %w", err)
 	}
 	switch {
-	case headed(path): // whatever it begins with: the log may hold its first page
+	case hasHead(path): // whatever its first bytes are: the log may hold its first page
 	case len(head) == 0, head[0] == '{':
 		return &Log{path: path, file: reader{path: path}}, nil
 	case string(head) != magic:
@@ -74,11 +72,11 @@ func Open(ctx context.Context, path string) (*Log, error) {
 	return &Log{path: path, db: db}, nil
 }
 
-// mergeTime bounds how long a reader waits for rows that are not in the chain yet.
+// mergeTime bounds how long a reader waits for spooled rows to be merged.
 const mergeTime = 5 * time.Second
 
-// moveSpooled moves rows into the chain that wait next to it, if the store takes them:
-// [Log.Verify] says what is left.
+// moveSpooled merges spooled rows into the chain if the store can take them; [Log.Verify] reports
+// the remaining ones.
 func moveSpooled(ctx context.Context, db *database.DB) {
 	ctx, cancel := context.WithTimeout(ctx, mergeTime)
 	defer cancel()
@@ -87,17 +85,17 @@ func moveSpooled(ctx context.Context, db *database.DB) {
 	}
 }
 
-// headed reports whether a head file says that a store with rows was here.
-func headed(path string) bool {
+// hasHead reports whether a head file exists, so that a store with rows was here.
+func hasHead(path string) bool {
 	info, err := os.Stat(database.HeadPath(path))
 	return err == nil && info.Size() > 0
 }
 
-// magic is how a store's file begins.
+// magic starts the file of a store.
 const magic = "SQLite format 3\x00"
 
-// beginning is how a file begins.
-func beginning(path string) ([]byte, error) {
+// firstBytes reads the start of a file.
+func firstBytes(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -111,7 +109,7 @@ func beginning(path string) ([]byte, error) {
 	return head[:n], nil
 }
 
-// Close lets go of the files.
+// Close closes the files.
 func (l *Log) Close() error {
 	if l.db != nil {
 		return l.db.Close()
@@ -119,11 +117,11 @@ func (l *Log) Close() error {
 	return nil
 }
 
-// Path is where the log is.
+// Path returns the path of the log.
 func (l *Log) Path() string { return l.path }
 
-// Lines calls f with the sealed lines behind a number, oldest first, without their
-// line ends, until f returns false. The line is f's.
+// Lines calls f with the sealed lines after a number, oldest first, without their line ends, until
+// f returns false. f may keep the line.
 func (l *Log) Lines(ctx context.Context, after int64, session stopgate.SessionID, f func(line []byte) bool) error {
 	if l.db != nil {
 		return sqlite.Rows(ctx, l.db, after, session, func(_ int64, line []byte) bool { return f(line) })
@@ -131,7 +129,7 @@ func (l *Log) Lines(ctx context.Context, after int64, session stopgate.SessionID
 	return l.file.lines(ctx, after, f)
 }
 
-// Rows is Lines, read.
+// Rows is Lines with decoded rows.
 func (l *Log) Rows(ctx context.Context, after int64, session stopgate.SessionID, f func(Row) bool) error {
 	var bad error
 	err := l.Lines(ctx, after, session, func(line []byte) bool {
@@ -176,11 +174,11 @@ func (l *Log) Of(ctx context.Context, id stopgate.ProposalID) (rows []Row, err e
 }
 
 func quote(s string) string {
-	text, _ := json.Marshal(s) // a string always marshals
+	text, _ := json.Marshal(s) // marshalling a string cannot fail
 	return string(text)
 }
 
-// Last returns the number behind which the newest n rows stand.
+// Last returns the number of the row before the newest n rows.
 func (l *Log) Last(ctx context.Context, n int64) (after int64, err error) {
 	if l.db != nil {
 		return sqlite.Last(ctx, l.db, n)
@@ -189,7 +187,7 @@ func (l *Log) Last(ctx context.Context, n int64) (after int64, err error) {
 	return max(0, head.Seq-n), err
 }
 
-// Head is the end of the chain, as its last row says.
+// Head returns the end of the chain, from its last row.
 func (l *Log) Head(ctx context.Context) (head audit.Head, err error) {
 	if l.db != nil {
 		return sqlite.Head(ctx, l.db)
@@ -202,21 +200,19 @@ func (l *Log) Head(ctx context.Context) (head audit.Head, err error) {
 	return audit.Head{Chain: r.Chain, Seq: r.Seq, Hash: r.Hash}, err
 }
 
-// Check is what [Log.Verify] found.
+// Check is the result of [Log.Verify].
 type Check struct {
 	audit.Report
-	// Changed are the hashes of stored arguments that are not those any more that their rows
-	// name.
+	// Changed are the hashes of stored arguments that no longer match them.
 	Changed []string
-	// Spooled says that rows wait next to the store, and are not in the chain yet.
+	// Spooled reports that rows are spooled next to the store and not in the chain yet.
 	Spooled bool
-	// Known is the number of the row that has the hash that was asked for, 0 if the
-	// chain has none.
+	// Known is the number of the row with the requested hash, 0 if there is none.
 	Known int64
 }
 
-// Verify reads the whole chain. head is the hash of a row, kept elsewhere, that has
-// to be in it; "" asks for none.
+// Verify reads the whole chain. head is the hash of a row that must be in it, from a copy kept
+// elsewhere; "" skips this check.
 func (l *Log) Verify(ctx context.Context, head string) (c Check, err error) {
 	v := audit.NewVerifier()
 	torn, err := l.sealed(ctx, func(line []byte) error {
@@ -245,8 +241,8 @@ func (l *Log) Verify(ctx context.Context, head string) (c Check, err error) {
 	return c, err
 }
 
-// sealed reads every line with its line end, and says how many bytes behind the
-// last one an unfinished write left. next is told of every file but the first.
+// sealed calls f with every line including its line end, and returns the number of bytes of an
+// unfinished write after the last one. It calls next before every file but the first.
 func (l *Log) sealed(ctx context.Context, f func(line []byte) error, next func()) (torn int64, err error) {
 	if l.db == nil {
 		return l.file.read(ctx, 0, f, next)
@@ -259,7 +255,7 @@ func (l *Log) sealed(ctx context.Context, f func(line []byte) error, next func()
 	return 0, errors.Join(err, bad)
 }
 
-// Arguments returns the arguments behind a row as far as they are kept.
+// Arguments returns the stored arguments of a row.
 func (l *Log) Arguments(ctx context.Context, r *stopgate.Record) (a sqlite.Arguments, ok bool, err error) {
 	if l.db == nil || r.ArgsHash == "" {
 		return a, false, nil
@@ -267,8 +263,8 @@ func (l *Log) Arguments(ctx context.Context, r *stopgate.Record) (a sqlite.Argum
 	return sqlite.ArgumentsOf(ctx, l.db, r.ArgsHash)
 }
 
-// Accept makes the end of the chain what the head file names, after an operator put a
-// backup in place of the store; see [sqlite.Accept].
+// Accept makes the end of the chain the head, after an operator replaced the store by a backup; see
+// [sqlite.Accept].
 func (l *Log) Accept(ctx context.Context, by string, now time.Time) (before, after audit.Head, err error) {
 	if l.db == nil {
 		return before, after, errors.New("records in a file have no head file")

@@ -10,18 +10,18 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Prompts sums up what people were asked: how often, by which rules, and which of it
-// they need not have been asked again (S63).
+// Prompts summarises questions to people: how many, by which rules, and which of them a grant would
+// have saved (S63).
 type Prompts struct {
-	Calls     int       // all calls that were decided
-	Asked     int       // those that somebody was asked about
+	Calls     int       // all decided calls
+	Asked     int       // calls with a question to a person
 	Approved  int       // of these
-	Referred  int       // of these, left to the prompt of a hook's host, whose answer nobody hears
-	Ran       int       // of the referred ones, those whose result was seen: the host let them run
-	Unasked   int       // beside the asked ones: calls that somebody had to be asked about while nobody could answer
-	Granted   int       // calls that a grant answered, and nobody was asked about
-	Repeated  int       // calls equal to one of their session that was approved before
-	First     time.Time // of the rows
+	Referred  int       // of these, referred to the prompt of a hook's host, whose answer is unknown
+	Ran       int       // of the referred ones, those with a result: the host ran them
+	Unasked   int       // other calls that needed a question while no approver was present
+	Granted   int       // calls that a grant approved, without a question
+	Repeated  int       // calls equal to an earlier approved call of their session
+	First     time.Time // time of the first row
 	Last      time.Time
 	questions map[stopgate.ProposalID]bool // asked, and not decided yet
 	approved  map[callKey]bool
@@ -29,7 +29,7 @@ type Prompts struct {
 	referred  map[stopgate.ProposalID]referral // without a result yet
 }
 
-// referral is a call that was left to the prompt of a host.
+// referral is a call that was referred to the prompt of a host.
 type referral struct {
 	asking *Asking
 	call   callKey
@@ -49,7 +49,7 @@ type callKey struct {
 	args    string
 }
 
-// Asking is one reason to ask, of one tool.
+// Asking counts the questions about one tool with one reason.
 type Asking struct {
 	Tool stopgate.ToolName `json:"tool"`
 	Code stopgate.Code     `json:"code"`
@@ -58,24 +58,24 @@ type Asking struct {
 
 	Asked    int `json:"asked"`
 	Approved int `json:"approved"`
-	// Referred counts calls that were left to the prompt of a hook's host, Ran those of
-	// them whose result was seen: somebody there said yes, or a rule of the host did.
+	// Referred counts calls that were referred to the prompt of a hook's host, Ran those of them
+	// with a result: a person or a rule of the host approved them.
 	Referred int `json:"referred"`
 	Ran      int `json:"ran"`
-	// Repeated counts calls equal to one of their session that was approved before: a
-	// grant would have answered them.
+	// Repeated counts calls equal to an earlier approved call of their session: a grant would have
+	// covered them.
 	Repeated int `json:"repeated"`
 	// Example is the newest of the proposals.
 	Example stopgate.ProposalID `json:"example"`
-	// Propose is what would save prompts: "rule" where everything was approved or ran,
-	// "grant" where calls repeat, "" for nothing.
+	// Propose is the way to save prompts: "rule" if every call was approved or ran, "grant" if
+	// calls repeat, otherwise "".
 	Propose string `json:"propose,omitempty"`
 }
 
-// enough is how often everything must have been approved before a rule is proposed.
-const enough = 5
+// minApprovals is the number of approvals, without a refusal, after which a rule is proposed.
+const minApprovals = 5
 
-// Add counts a row; rows come in their order.
+// Add counts a row; rows must be added in their order.
 func (p *Prompts) Add(r *stopgate.Record) {
 	if p.questions == nil {
 		p.questions, p.approved, p.rules = map[stopgate.ProposalID]bool{}, map[callKey]bool{}, map[askKey]*Asking{}
@@ -110,7 +110,7 @@ func (p *Prompts) Add(r *stopgate.Record) {
 	}
 }
 
-// decided counts the end of a call that somebody was asked about.
+// decided counts the end of a call that had a question.
 func (p *Prompts) decided(r *stopgate.Record) {
 	k := askKey{tool: r.Tool, code: r.Code}
 	switch {
@@ -118,7 +118,7 @@ func (p *Prompts) decided(r *stopgate.Record) {
 		k.code, k.file, k.line = stopgate.CodeRuleMatched, r.Rule.File, r.Rule.Line
 	case len(r.Floors) > 0:
 		k.code = r.Floors[0].Code
-	case r.Layer == stopgate.LayerApproval: // of a refusal the row has the answer's code
+	case r.Layer == stopgate.LayerApproval: // the row of a refusal has the code of the answer
 		k.code = stopgate.CodeNoRuleMatched
 	}
 	a := p.rules[k]
@@ -146,7 +146,7 @@ func (p *Prompts) decided(r *stopgate.Record) {
 	}
 }
 
-// PerHundred is how many of a hundred calls somebody was asked about.
+// PerHundred returns the percentage of calls with a question.
 func (p *Prompts) PerHundred() float64 {
 	if p.Calls == 0 {
 		return 0
@@ -154,12 +154,12 @@ func (p *Prompts) PerHundred() float64 {
 	return 100 * float64(p.Asked) / float64(p.Calls)
 }
 
-// Rules lists why people were asked, the most frequent first.
+// Rules lists the reasons for questions, the most frequent first.
 func (p *Prompts) Rules() []Asking {
 	list := []Asking{}
 	for a := range maps.Values(p.rules) {
 		switch {
-		case a.Asked >= enough && a.Approved+a.Ran == a.Asked:
+		case a.Asked >= minApprovals && a.Approved+a.Ran == a.Asked:
 			a.Propose = "rule"
 		case a.Repeated > 0:
 			a.Propose = "grant"

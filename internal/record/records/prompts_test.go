@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/record/records"
 )
 
-// Proves S63, H15: prompts are counted by what asked, and what would have saved them.
+// Proves S63, H15: questions are counted by their reason, with the way to save them.
 func TestPrompts(t *testing.T) {
 	var p records.Prompts
 	n := 0
@@ -59,8 +59,8 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// Proves S63, H15: a question that was left to a host is no approval, its result says
-// that the call ran; who could not be asked is counted.
+// Proves S63, H15: a referred question is not an approval, its result shows that the call ran;
+// calls without an approver are counted.
 func TestPromptsReferred(t *testing.T) {
 	var p records.Prompts
 	rule := &stopgate.RuleRef{File: "p.toml", Line: 4}

@@ -15,16 +15,16 @@ import (
 	"github.com/stopgate/stopgate/internal/record/jsonl"
 )
 
-// reader reads a log of JSON lines, with the full files of one that is rotated. It
-// remembers how far it came, so that following a long log reads only what is new.
+// reader reads a log of JSON lines including its full files. It stores its position, so that
+// following a long log reads only new rows.
 type reader struct {
 	path string
-	at   int64       // bytes that were read
+	at   int64       // bytes read
 	seq  int64       // number of the row before at
-	file os.FileInfo // the file that at is about
+	file os.FileInfo // the file of at
 }
 
-// lines calls f with the lines behind a number.
+// lines calls f with the lines after a number.
 func (r *reader) lines(ctx context.Context, after int64, f func(line []byte) bool) error {
 	stop := errors.New("enough")
 	_, err := r.read(ctx, after, func(line []byte) error {
@@ -42,14 +42,14 @@ func (r *reader) lines(ctx context.Context, after int64, f func(line []byte) boo
 	return err
 }
 
-// last returns the last line, nil for a log without rows.
+// last returns the last line, or nil for a log without rows.
 func (r *reader) last(ctx context.Context) (line []byte, err error) {
 	file, info, err := open(r.path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	// Also a file that was just begun has a row: its checkpoint.
+	// A file that was just started has a row, too: its checkpoint.
 	_, err = r.one(ctx, file, info, 0, func(l []byte) error {
 		line = append(line[:0], bytes.TrimSuffix(l, []byte("\n"))...)
 		return nil
@@ -57,10 +57,10 @@ func (r *reader) last(ctx context.Context) (line []byte, err error) {
 	return line, err
 }
 
-// read reads the rows behind a number and perhaps some before, file by file; next is
-// told of every file but the first.
+// read reads the rows after a number, and possibly some before it, file by file; it calls next
+// before every file but the first.
 func (r *reader) read(ctx context.Context, after int64, f func(line []byte) error, next func()) (torn int64, err error) {
-	// The log itself is opened first: what is rotated meanwhile is then read once.
+	// The log itself is opened first, so that a file rotated meanwhile is read once.
 	file, info, err := open(r.path)
 	if err != nil {
 		return 0, err
@@ -86,11 +86,11 @@ func (r *reader) read(ctx context.Context, after int64, f func(line []byte) erro
 	return r.one(ctx, file, info, 0, f)
 }
 
-// full lists the full files with rows behind a number.
+// full lists the full files with rows after a number.
 func (r *reader) full(file *os.File, info os.FileInfo, after int64) (list []jsonl.Segment, err error) {
 	line, err := bufio.NewReaderSize(io.NewSectionReader(file, 0, info.Size()), audit.MaxRow).ReadSlice('\n')
 	if err != nil {
-		return nil, nil // no row yet, or none that could be read: verify says which
+		return nil, nil // no row, or an unreadable one, which Verify reports
 	}
 	chain, _, _, err := audit.Opening(line)
 	if err != nil {
@@ -157,7 +157,7 @@ func (r *reader) one(ctx context.Context, file *os.File, info os.FileInfo, from 
 	}
 }
 
-// seqOf reads the number of a row without reading the row.
+// seqOf returns the number of a row without decoding the row.
 func seqOf(line []byte) (int64, bool) {
 	_, rest, ok := bytes.Cut(line[:min(len(line), 64)], []byte(`"seq":`))
 	digits, _, ok2 := bytes.Cut(rest, []byte(","))

@@ -31,7 +31,7 @@ func row(i int) *stopgate.Record {
 	}
 }
 
-// logs makes the same log in both forms.
+// logs creates the same log in both formats.
 func logs(t *testing.T, n int) map[string]func(*stopgate.Record) {
 	t.Helper()
 	dir := t.TempDir()
@@ -86,7 +86,7 @@ func seqs(t *testing.T, log *records.Log, after int64, session stopgate.SessionI
 	return list
 }
 
-// Proves S25: a log reads the same wherever it is kept, also while it grows.
+// Proves S25: both formats of a log read the same, also while they grow.
 func TestBothFormsReadTheSame(t *testing.T) {
 	for path, write := range logs(t, 6) {
 		t.Run(filepath.Ext(path), func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// Proves that what a filter asks for and a row lacks is not let through.
+// Proves that a row without the requested field is not selected.
 func TestFilter(t *testing.T) {
 	name, err := glob.ParseName("fs_[12]")
 	if err != nil {
@@ -183,7 +183,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// Proves S31, S63: only what observe mode let pass is counted, by tool and reason.
+// Proves S31, S63: only calls that observe mode allowed are counted, by tool and reason.
 func TestWouldDeny(t *testing.T) {
 	var sum records.WouldDeny
 	for i := range 20 {

@@ -14,8 +14,8 @@ import (
 	"github.com/stopgate/stopgate/internal/record/records"
 )
 
-// Proves S25: a log that is rotated is read as one: rows, from any number on, of a
-// proposal, the head, the chain, and on while it is rotated.
+// Proves S25: a rotated log reads as one: rows from any number, rows of a proposal, the head, the
+// chain, also while it is rotated.
 func TestRotatedLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	lines, err := jsonl.Open(path, jsonl.Options{RotateBytes: 1500})
@@ -69,7 +69,7 @@ func TestRotatedLog(t *testing.T) {
 	if got != want(0, 30) || last != lines.Head().Seq || last < 35 {
 		t.Fatalf("%d rows, head %+v: %s", last, lines.Head(), got)
 	}
-	// Following, through rotations.
+	// Follow the log through rotations.
 	for from := 30; from < 60; from += 10 {
 		write(10)
 		if got, last = read(last); got != want(from, from+10) {
@@ -99,7 +99,7 @@ func TestRotatedLog(t *testing.T) {
 		t.Fatalf("%+v %v", check, err)
 	}
 
-	// A row that is changed, and a file that is cut, show; with their file and line.
+	// A modified row and a truncated file are reported with file and line.
 	full, err := jsonl.Segments(path, check.Head.Chain)
 	if err != nil || len(full) < 5 {
 		t.Fatal(full, err)
@@ -131,8 +131,8 @@ func TestRotatedLog(t *testing.T) {
 	if err := spoil(string(text)); err != nil {
 		t.Error(err)
 	}
-	// Without the oldest files it is a chain that begins later; without one between it
-	// is none.
+	// Without the oldest files it is a chain that starts later; without one in the middle it is
+	// broken.
 	if err := errors.Join(os.Remove(full[0].Path), os.Remove(full[1].Path)); err != nil {
 		t.Fatal(err)
 	}

@@ -1,16 +1,16 @@
-// Package redis carries live events to Redis, or to a server that speaks like it, and
-// back to whoever watches there (V3-30, K0j).
+// Package redis publishes live events to Redis, or to a server with its protocol, and reads them
+// there (V3-30, K0j).
 //
 //	p, err := redis.New(redis.Options{URL: "redis://127.0.0.1:6379"}, stream)
 //	go p.Run(ctx)
 //
-// Every event is one JSON text, published on a channel and, where one is named, appended
-// to a stream of bounded length.
+// Every event is one JSON text. It is published on a channel and, if a stream is configured,
+// appended to a stream of bounded length.
 //
-// What it promises: a server that is slow, gone or full holds nothing up. The queue is
-// the live stream itself: what it forgets before it was sent is counted and announced.
-// An event may arrive twice after a broken connection, with the same gate and seq, and
-// never changed. Nothing is read from Redis to decide anything.
+// Guarantees: a slow, absent or full server delays no decision. The queue is the live stream
+// itself: events that it drops before they were sent are counted and announced. After a broken
+// connection an event may arrive twice, with the same gate and seq, and unchanged. No decision
+// reads from Redis.
 package redis
 
 import (
@@ -33,21 +33,21 @@ const (
 	StreamLength = 10_000
 )
 
-// Options set up a [Publisher].
+// Options configure a [Publisher].
 type Options struct {
-	// URL is where the server is: redis://[USER:PASSWORD@]HOST:PORT/DB, rediss:// with
-	// TLS, or unix://PATH.
+	// URL is the address of the server: redis://[USER:PASSWORD@]HOST:PORT/DB, rediss:// with TLS,
+	// or unix://PATH.
 	URL string
-	// Channel is where events are published; "" is Channel.
+	// Channel is the channel of the events; "" is Channel.
 	Channel string
-	// Stream is the key of a stream that they are appended to; "" for none. It keeps
-	// about StreamLength events; 0 is StreamLength.
+	// Stream is the key of a stream to which events are appended; "" for none. It keeps about
+	// StreamLength events; 0 is StreamLength.
 	Stream       string
 	StreamLength int64
-	// Gate names this gate among several that publish to one channel.
+	// Gate identifies this gate if several publish to one channel.
 	Gate string
-	// Changed hears when the server cannot be reached, and with nil when it can again.
-	// It may be nil.
+	// Changed is called with an error when the server becomes unreachable, and with nil when it is
+	// reachable again. It may be nil.
 	Changed func(error)
 }
 
@@ -62,15 +62,15 @@ type Publisher struct {
 	down      bool
 }
 
-// Message is an event as it is sent.
+// Message is the published form of an event.
 type Message struct {
 	Gate string `json:"gate,omitempty"`
-	// Missed is how many events were dropped before this one; there is no event then.
+	// Missed is the number of events dropped before this one; such a message has no event.
 	Missed uint64 `json:"missed,omitempty"`
 	live.Event
 }
 
-// New returns a publisher of what happens in a stream from now on. It does not connect.
+// New returns a publisher of the events of a stream from now on. It does not connect.
 func New(o Options, s *live.Stream) (*Publisher, error) {
 	client, err := newClient(o.URL)
 	if err != nil {
@@ -85,8 +85,8 @@ func New(o Options, s *live.Stream) (*Publisher, error) {
 	return &Publisher{o: o, client: client, reader: s.Read(live.Now)}, nil
 }
 
-// CheckURL reports what is wrong with the URL of a server. It never repeats the URL,
-// which may hold a password.
+// CheckURL validates the URL of a server. Its error does not contain the URL, which may contain a
+// password.
 func CheckURL(text string) error {
 	_, err := options(text)
 	return err
@@ -104,20 +104,20 @@ func options(text string) (*redis.Options, error) {
 	return o, nil
 }
 
-// patience bounds every step with the server: it is a log, not a database.
-const patience = 2 * time.Second
+// stepTimeout bounds every request to the server.
+const stepTimeout = 2 * time.Second
 
 func newClient(text string) (*redis.Client, error) {
 	o, err := options(text)
 	if err != nil {
 		return nil, err
 	}
-	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = patience, patience, patience
-	o.MaxRetries = -1 // the publisher repeats by itself
+	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = stepTimeout, stepTimeout, stepTimeout
+	o.MaxRetries = -1 // the publisher retries
 	o.DialerRetries, o.PoolSize = 1, 1
 	o.ContextTimeoutEnabled = true
 	o.DisableIdentity, o.ClientName = true, "stopgate"
-	redis.SetLogger(quiet{}) // it writes to standard error by itself; errors come back anyway
+	redis.SetLogger(quiet{}) // the client logs to standard error by default; it returns its errors, too
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	return redis.NewClient(o), nil
 }
@@ -126,14 +126,14 @@ type quiet struct{}
 
 func (quiet) Printf(context.Context, string, ...any) {}
 
-// Stats are a publisher's numbers since its start.
+// Stats are the counters of a publisher since its start.
 type Stats struct {
-	Published int64 // events that the server took
-	Dropped   int64 // events that were forgotten before they could be sent
-	Failures  int64 // attempts that failed
+	Published int64 // events that the server received
+	Dropped   int64 // events that the stream dropped before they were sent
+	Failures  int64 // failed attempts
 }
 
-// Stats reports the numbers.
+// Stats returns the counters.
 func (p *Publisher) Stats() Stats {
 	return Stats{p.published.Load(), p.dropped.Load(), p.failures.Load()}
 }
@@ -147,8 +147,8 @@ const (
 // batch is how many events are sent at once.
 const batch = 256
 
-// Run sends events until ctx ends, and then what is left, for no longer than a moment.
-// It closes the connection.
+// Run sends events until ctx ends, then the remaining ones within a short time. It closes the
+// connection.
 func (p *Publisher) Run(ctx context.Context) error {
 	buf := make([]live.Event, 0, batch)
 	for {
@@ -160,7 +160,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 		texts := p.texts(list, missed)
 		for pause := firstPause; ; pause = min(2*pause, lastPause) {
 			err := p.send(ctx, texts)
-			p.tell(err)
+			p.report(err)
 			if err == nil {
 				p.published.Add(int64(len(list)))
 				break
@@ -173,14 +173,14 @@ func (p *Publisher) Run(ctx context.Context) error {
 			wait := time.NewTimer(pause)
 			select {
 			case <-wait.C:
-			case <-ctx.Done(): // once more, and then no more
+			case <-ctx.Done(): // one last attempt
 				wait.Stop()
 			}
 		}
 	}
 }
 
-// texts are the messages for a batch.
+// texts returns the messages of a batch.
 func (p *Publisher) texts(list []live.Event, missed uint64) [][]byte {
 	texts := make([][]byte, 0, len(list)+1)
 	add := func(m Message) {
@@ -199,7 +199,7 @@ func (p *Publisher) texts(list []live.Event, missed uint64) [][]byte {
 
 // send sends messages in one round trip.
 func (p *Publisher) send(ctx context.Context, texts [][]byte) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepTimeout)
 	defer cancel()
 	_, err := p.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
 		for _, text := range texts {
@@ -213,8 +213,8 @@ func (p *Publisher) send(ctx context.Context, texts [][]byte) error {
 	return err
 }
 
-// tell tells of a server that cannot be reached, or can be again, once.
-func (p *Publisher) tell(err error) {
+// report calls Changed if the server has become reachable or unreachable.
+func (p *Publisher) report(err error) {
 	if down := err != nil; down != p.down && p.o.Changed != nil {
 		if down {
 			err = fmt.Errorf("redis: %w", err)

@@ -44,7 +44,7 @@ type messages struct {
 	list []redis.Message
 }
 
-// watch watches a channel until the test ends; it returns once it listens.
+// watch watches a channel until the test ends; it returns once it receives messages.
 func watch(t *testing.T, url, channel string) *messages {
 	t.Helper()
 	m := new(messages)
@@ -95,14 +95,13 @@ func tool(n int) live.Event {
 	return live.Event{Type: live.Decision, Record: &stopgate.Record{Tool: stopgate.ToolName(fmt.Sprint("t", n))}}
 }
 
-// The client's goroutine that tries to reach a server that is gone looks once a second
-// whether it is still wanted.
+// The goroutine of the client that reconnects checks once a second whether the client was closed.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"))
 }
 
-// Proves K0j, V3-30: events reach the channel and the stream of a real server, in order;
-// the stream stays bounded, and what is left is sent at the end.
+// Proves K0j, V3-30: events reach the channel and the stream of a real server, in order; the stream
+// stays bounded, and the remaining events are sent at the end.
 func TestPublish(t *testing.T) {
 	server := redistest.Start(t)
 	s := live.New(live.Length)
@@ -129,22 +128,22 @@ func TestPublish(t *testing.T) {
 	if err != nil || len(last) != 1 || !strings.Contains(fmt.Sprint(last[0].Values["event"]), fmt.Sprint(`"tool":"t`, n, `"`)) {
 		t.Errorf("last of the stream: %v, %v", last, err)
 	}
-	if length := client.XLen(t.Context(), "events").Val(); length > 300 { // about the length: whole nodes of it go
+	if length := client.XLen(t.Context(), "events").Val(); length > 300 { // approximate: Redis removes full nodes
 		t.Errorf("the stream has %d events", length)
 	}
 }
 
-// Proves FM3: a server that is gone, comes back or answers nobody holds no writer up;
-// what it could not take in time is dropped, counted and announced.
+// Proves FM3: a server that is absent, restarts or does not answer delays no writer; events that it
+// could not receive in time are dropped, counted and announced.
 func TestBadServer(t *testing.T) {
 	server := redistest.Start(t)
 	var mu sync.Mutex
-	var told []string
+	var reported []string
 	s := live.New(64)
 	p, stop := run(t, redis.Options{URL: server.URL(), Stream: "events", Changed: func(err error) {
 		mu.Lock()
 		defer mu.Unlock()
-		told = append(told, fmt.Sprint(err == nil))
+		reported = append(reported, fmt.Sprint(err == nil))
 	}}, s)
 	s.Write(tool(0))
 	until(t, "the first event", func() bool { return p.Stats().Published == 1 })
@@ -182,12 +181,12 @@ func TestBadServer(t *testing.T) {
 	stop()
 	mu.Lock()
 	defer mu.Unlock()
-	if got := strings.Join(told, " "); got != "false true false true" {
-		t.Errorf("told %s", got)
+	if got := strings.Join(reported, " "); got != "false true false true" {
+		t.Errorf("reported %s", got)
 	}
 }
 
-// kept are the messages of a stream.
+// kept returns the messages of a stream.
 func kept(t *testing.T, server *redistest.Server, stream string) []redis.Message {
 	t.Helper()
 	client := server.Client()
@@ -217,7 +216,7 @@ func TestEndWithoutServer(t *testing.T) {
 	}
 }
 
-// URLs are checked before anything is sent, and never repeated in an error.
+// URLs are validated before anything is sent, and never repeated in an error.
 func TestURLs(t *testing.T) {
 	for _, good := range []string{"redis://127.0.0.1:6379", "rediss://u:p@redis.example:6380/2", "unix:///run/redis.sock"} {
 		if err := redis.CheckURL(good); err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Watch calls f with every message on a channel until ctx ends or f returns an error.
-// It returns that error, or why the server cannot be reached; the end of ctx is none.
-// ready is called once it listens; it may be nil.
+// Watch calls f with every message on a channel until ctx ends or f returns an error. It returns
+// that error, or the error of the connection, or nil if ctx ended. It calls ready, which may be
+// nil, once it listens.
 func Watch(ctx context.Context, url, channel string, ready func(), f func(message []byte) error) error {
 	client, err := newClient(url)
 	if err != nil {

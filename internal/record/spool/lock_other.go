@@ -6,6 +6,6 @@ import "os"
 
 const noFollow = 0
 
-// lock does nothing where there is no lock that ends with its process: the file of a
-// living process may be taken, and whoever takes it leaves out what it has.
+// lock does nothing: without locks that end with their process, the file of a running process may
+// be drained, and the receiver of the lines drops duplicates.
 func lock(*os.File) (free bool, err error) { return true, nil }

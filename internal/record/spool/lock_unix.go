@@ -11,7 +11,8 @@ import (
 // noFollow refuses symbolic links.
 const noFollow = syscall.O_NOFOLLOW
 
-// lock takes the lock of a file unless another open file has it. It ends with the process.
+// lock takes the lock of a file unless another open file has it. The kernel releases it when the
+// process ends.
 func lock(f *os.File) (free bool, err error) {
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

@@ -1,10 +1,10 @@
-// Package spool keeps lines that a store cannot take yet in files next to it, and hands
-// them over when it can.
+// Package spool stores lines that a store cannot take yet in files next to it, and delivers them
+// later.
 //
-// Every process appends to a file of its own, which it holds a lock on, and syncs it
-// before a line counts as kept. [Dir.Drain] hands over this process's file and the files
-// of processes that have ended. A file is removed after its lines are taken: a crash in
-// between hands them over again, so that whoever takes them leaves out what it has.
+// Every process appends to a file of its own, which it holds a lock on, and syncs it before a line
+// counts as stored. [Dir.Drain] delivers this process's file and the files of processes that have
+// ended. A file is removed after its lines are taken; a crash in between delivers them again, so
+// that the receiver must drop duplicates.
 package spool
 
 import (
@@ -20,10 +20,10 @@ import (
 	"sync"
 )
 
-// MaxBytes is how much one process spools before [Dir.Append] fails with [ErrFull].
+// MaxBytes bounds the spool of one process: beyond it [Dir.Append] fails with [ErrFull].
 const MaxBytes = 64 << 20
 
-// ErrFull says that a process has spooled all that it may.
+// ErrFull reports that a process has spooled as much as it may.
 var ErrFull = errors.New("the spool is full")
 
 // suffix ends the names of spool files.
@@ -34,25 +34,25 @@ type Dir struct {
 	path string
 	max  int64
 
-	mu   sync.Mutex
-	own  *os.File // nil before the first line, and after its lines were taken
-	size int64
-	left map[string]int64 // sizes of files of this process whose lines were not taken yet
+	mu        sync.Mutex
+	own       *os.File // nil before the first line, and after its lines were taken
+	size      int64
+	undrained map[string]int64 // sizes of files of this process whose lines were not taken yet
 }
 
-// At returns the spool of a store's file. It makes nothing.
+// At returns the spool of a store's file. It creates nothing.
 func At(store string) *Dir { return &Dir{path: store + "-spool", max: MaxBytes} }
 
-// Limit changes how much this process may spool.
+// Limit changes how many bytes this process may spool.
 func (d *Dir) Limit(bytes int64) { d.max = bytes }
 
-// Append keeps lines, each ended by one line end, and returns after they are synced.
-// After an error none of them counts as kept.
+// Append stores lines, each ended by one line feed, and returns after they are synced. After an
+// error none of them counts as stored.
 func (d *Dir) Append(lines []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	total := d.size + int64(len(lines))
-	for _, size := range d.left {
+	for _, size := range d.undrained {
 		total += size
 	}
 	if total > d.max {
@@ -66,8 +66,8 @@ func (d *Dir) Append(lines []byte) error {
 		err = d.own.Sync()
 	}
 	if err != nil {
-		// Half a line must not join the next one. After a failed sync the file is not
-		// trusted again: what is in it is handed over, nothing is added to it.
+		// An unfinished line must not join the next one. After a failed sync the file is no longer
+		// trusted: its content is delivered, but nothing is appended to it.
 		if d.own.Truncate(d.size) != nil || d.size > 0 {
 			_ = d.own.Close()
 			d.leave(strings.TrimSuffix(d.own.Name(), suffix) + suffix)
@@ -78,7 +78,7 @@ func (d *Dir) Append(lines []byte) error {
 	return nil
 }
 
-// open makes this process's file, locked before it has its name.
+// open creates this process's file, which is locked before it gets its name.
 func (d *Dir) open() error {
 	if d.own != nil {
 		return nil
@@ -107,7 +107,7 @@ func (d *Dir) open() error {
 	return nil
 }
 
-// Waiting reports how many files wait to be taken.
+// Waiting returns the number of files to drain.
 func (d *Dir) Waiting() int { return len(d.names()) }
 
 func (d *Dir) names() (list []string) {
@@ -123,8 +123,8 @@ func (d *Dir) names() (list []string) {
 	return list
 }
 
-// Drain hands all lines over that no living process is still adding to, and those of
-// this process. take gets the complete lines of one file; after an error the file stays.
+// Drain delivers the lines of this process and of processes that have ended. take receives the
+// complete lines of one file; if it fails, the file remains.
 func (d *Dir) Drain(take func(lines [][]byte) error) error {
 	if err := d.drainOwn(take); err != nil {
 		return err
@@ -153,13 +153,12 @@ func (d *Dir) drainOwn(take func([][]byte) error) error {
 	return d.handOver(name, take)
 }
 
-// leave keeps this process's file for later: lines that come meanwhile begin another one.
-// d.mu is held.
+// leave closes this process's file for writing; new lines go to another one. The caller holds d.mu.
 func (d *Dir) leave(name string) {
-	if d.left == nil {
-		d.left = map[string]int64{}
+	if d.undrained == nil {
+		d.undrained = map[string]int64{}
 	}
-	d.left[name] += d.size
+	d.undrained[name] += d.size
 	d.own, d.size = nil, 0
 }
 
@@ -179,12 +178,12 @@ func (d *Dir) drainOther(name string, take func([][]byte) error) error {
 	return d.handOver(name, take)
 }
 
-// handOver takes the lines of a locked file and removes it.
+// handOver delivers the lines of a locked file and removes it.
 func (d *Dir) handOver(name string, take func([][]byte) error) error {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		d.taken(name)
-		return nil // another process was faster
+		return nil // another process drained it
 	}
 	if err != nil {
 		return fmt.Errorf("spool: %w", err)
@@ -194,7 +193,7 @@ func (d *Dir) handOver(name string, take func([][]byte) error) error {
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
-			break // what has no end was never acknowledged
+			break // an unfinished line was never acknowledged
 		}
 		lines = append(lines, line[:len(line)-1])
 	}
@@ -211,7 +210,7 @@ func (d *Dir) handOver(name string, take func([][]byte) error) error {
 func (d *Dir) taken(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.left, name)
+	delete(d.undrained, name)
 }
 
 // syncDir makes a new name durable.

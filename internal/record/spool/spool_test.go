@@ -27,8 +27,8 @@ func add(t *testing.T, d *Dir, line string) {
 	}
 }
 
-// Lines are handed over once, in their order, and nothing is left behind.
-func TestLinesAreHandedOver(t *testing.T) {
+// Lines are delivered once, in their order, and no file remains.
+func TestDrain(t *testing.T) {
 	d := At(filepath.Join(t.TempDir(), "s.db"))
 	if d.Waiting() != 0 {
 		t.Error("there is something")
@@ -47,9 +47,9 @@ func TestLinesAreHandedOver(t *testing.T) {
 	}
 }
 
-// The file of a process that lives is its own; that of one that ended is anybody's, with
-// all of its lines but the one that a crash cut.
-func TestFilesOfOthers(t *testing.T) {
+// The file of a running process is its own; any process drains the file of one that ended, except a
+// line that a crash cut.
+func TestFilesOfOtherProcesses(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "s.db")
 	a, b := At(store), At(store)
 	add(t, a, "of a")
@@ -70,9 +70,8 @@ func TestFilesOfOthers(t *testing.T) {
 	}
 }
 
-// A process spools so much and no more, however often somebody tries in vain to take it;
-// what was taken makes room.
-func TestTheSpoolIsBounded(t *testing.T) {
+// A process spools a bounded number of bytes, also after failed drains; drained lines make space.
+func TestSpoolIsBounded(t *testing.T) {
 	d := At(filepath.Join(t.TempDir(), "s.db"))
 	d.Limit(100)
 	busy := errors.New("busy")
@@ -95,14 +94,14 @@ func TestTheSpoolIsBounded(t *testing.T) {
 	if err := d.Drain(func(all [][]byte) error { taken += len(all); return nil }); err != nil || taken != kept {
 		t.Errorf("%d of %d lines, %v", taken, kept, err)
 	}
-	add(t, d, "there is room again")
+	add(t, d, "there is space again")
 }
 
-// What cannot be kept is an error, and none of it is handed over later.
-func TestASpoolThatCannotBeWritten(t *testing.T) {
+// Lines that cannot be stored are an error, and none of them is delivered later.
+func TestUnwritableSpool(t *testing.T) {
 	dir := t.TempDir()
 	store := filepath.Join(dir, "s.db")
-	if err := os.WriteFile(store+"-spool", nil, 0o600); err != nil { // no directory, also for root
+	if err := os.WriteFile(store+"-spool", nil, 0o600); err != nil { // a file in place of the directory fails for root, too
 		t.Fatal(err)
 	}
 	d := At(store)

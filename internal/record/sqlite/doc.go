@@ -1,5 +1,5 @@
-// Package sqlite keeps audit rows in an SQLite file that several processes share,
-// one hash chain to a file, and beside them the arguments that the rows only hash.
+// Package sqlite writes audit rows to an SQLite file that several processes share, one hash chain
+// per file, and stores the arguments that the rows only hash.
 //
 //	db, err := database.Open(ctx, "stopgate.db", sqlite.Tables)
 //	if err != nil {
@@ -12,12 +12,11 @@
 //	}
 //	g, err := gate.New(program, gate.WithRecorder(rec))
 //
-// What it promises (I22, I23):
+// Guarantees (I22, I23):
 //
-//   - [Recorder.Record] returns nil only after the row is on the disk, and
-//     [Recorder.Write] puts it into the transaction of whoever writes more than the
-//     row (S25).
-//   - A proposal has one decision row: the table has no room for a second.
-//   - [Recorder.Prune] removes old rows from the start of the chain and leaves a checkpoint
-//     in it; arguments go by an age of their own, and no row changes for it (S13).
+//   - [Recorder.Record] returns nil only after the row is on the disk, and [Recorder.Write]
+//     adds it to a transaction of the caller (S25).
+//   - A proposal has one decision row: a unique index refuses a second one.
+//   - [Recorder.Prune] removes old rows from the start of the chain and adds a checkpoint to
+//     it. Arguments have their own retention, and removing them changes no row (S13).
 package sqlite

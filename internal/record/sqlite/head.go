@@ -19,12 +19,12 @@ import (
 	"github.com/stopgate/stopgate/internal/store/database"
 )
 
-// headFile remembers the end of the chain apart from the database, so that rows which are
-// gone from its end are missed. It is written after the commit: a head that is behind the
-// chain is a crash, and moves on; one that is ahead of it is damage.
+// headFile stores the end of the chain outside the database, so that rows missing from the end are
+// detected. It is written after the commit: a head that is behind the chain is the result of a
+// crash and is moved; one that is ahead of the chain is damage.
 //
-// It has two slots, each with a checksum, of which the older one is written: a crash
-// leaves the other. Processes share it under its lock.
+// It has two slots, each with a checksum. The older one is overwritten, so that a crash leaves the
+// other intact. Processes share the file under its lock.
 type headFile struct {
 	path string
 
@@ -36,7 +36,7 @@ type headFile struct {
 // slot is the size of one slot, a sector.
 const slot = 512
 
-// headSlot is a head with the checksum of what is before it.
+// headSlot is a head with the checksum of the fields before Sum.
 type headSlot struct {
 	Chain string `json:"chain"`
 	Seq   int64  `json:"seq"`
@@ -46,14 +46,13 @@ type headSlot struct {
 
 func (s headSlot) sum() string {
 	s.Sum = ""
-	text, _ := json.Marshal(s) // strings and a number
+	text, _ := json.Marshal(s) // cannot fail: strings and a number
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
-// read returns the newest head, the zero Head if there is none, and the slot that it does
-// not stand in.
-func (h *headFile) read() (head audit.Head, free int, err error) {
+// read returns the newest head, or the zero Head if there is none, and the slot to overwrite next.
+func (h *headFile) read() (head audit.Head, older int, err error) {
 	f, err := os.Open(h.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return head, 0, nil
@@ -72,14 +71,14 @@ func (h *headFile) read() (head audit.Head, free int, err error) {
 			continue
 		}
 		if s.Seq > head.Seq {
-			head, free = audit.Head{Chain: s.Chain, Seq: s.Seq, Hash: s.Hash}, 1-i
+			head, older = audit.Head{Chain: s.Chain, Seq: s.Seq, Hash: s.Hash}, 1-i
 		}
 	}
-	return head, free, nil
+	return head, older, nil
 }
 
-// move makes a head the newest one, unless a newer one of the chain is there. A head
-// that an operator accepts is written in any case.
+// move writes a head unless the file has a newer one of the same chain. A head that an operator
+// accepted is written in any case, to both slots.
 func (h *headFile) move(to audit.Head, accepted bool) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -95,8 +94,8 @@ func (h *headFile) move(to audit.Head, accepted bool) error {
 		return err
 	}
 	defer unlock()
-	now, free, err := h.read()
-	if err != nil || !accepted && now.Chain == to.Chain && now.Seq >= to.Seq {
+	current, older, err := h.read()
+	if err != nil || !accepted && current.Chain == to.Chain && current.Seq >= to.Seq {
 		return err
 	}
 	s := headSlot{Chain: to.Chain, Seq: to.Seq, Hash: to.Hash}
@@ -106,11 +105,11 @@ func (h *headFile) move(to audit.Head, accepted bool) error {
 		return err
 	}
 	text = append(append(text, bytes.Repeat([]byte(" "), max(slot-1-len(text), 0))...), '\n')
-	if _, err := h.file.WriteAt(text, int64(free*slot)); err != nil {
+	if _, err := h.file.WriteAt(text, int64(older*slot)); err != nil {
 		return err
 	}
 	if accepted {
-		if _, err := h.file.WriteAt(text, int64((1-free)*slot)); err != nil {
+		if _, err := h.file.WriteAt(text, int64((1-older)*slot)); err != nil {
 			return err
 		}
 	}
@@ -139,8 +138,8 @@ func (h *headFile) close() {
 	}
 }
 
-// CheckHead compares the end of the chain with the head file: an error is a
-// *database.DamagedError, or that one of them cannot be read.
+// CheckHead compares the end of the chain with the head file. It returns a *database.DamagedError
+// if they disagree, or the error of reading one of them.
 func CheckHead(ctx context.Context, db *database.DB) error {
 	return db.Snapshot(ctx, func(tx *database.Tx) error {
 		_, err := checkHead(tx, db.Path(), &headFile{path: database.HeadPath(db.Path())})
@@ -148,10 +147,10 @@ func CheckHead(ctx context.Context, db *database.DB) error {
 	})
 }
 
-// checkHead returns the end of the chain if the head file is on it.
+// checkHead returns the end of the chain if the row that the head file names is in the chain.
 func checkHead(tx *database.Tx, path string, h *headFile) (end audit.Head, err error) {
-	// The file first: what is committed meanwhile is behind it.
-	kept, _, err := h.read()
+	// The head file is read first: rows that are committed meanwhile come after it.
+	stored, _, err := h.read()
 	if err != nil {
 		return end, fmt.Errorf("audit head: %w", err)
 	}
@@ -167,29 +166,29 @@ func checkHead(tx *database.Tx, path string, h *headFile) (end audit.Head, err e
 		return &database.DamagedError{Path: path, Err: fmt.Errorf(format, args...)}
 	}
 	switch {
-	case kept.Seq == 0:
+	case stored.Seq == 0:
 		return end, nil
-	case kept.Chain != end.Chain:
-		return end, damaged("it holds another chain than the one that was written here last, which had %d rows", kept.Seq)
-	case kept.Seq > end.Seq:
-		return end, damaged("its rows end at %d, and row %d was written", end.Seq, kept.Seq)
+	case stored.Chain != end.Chain:
+		return end, damaged("it holds another chain than the one that was written here last, which had %d rows", stored.Seq)
+	case stored.Seq > end.Seq:
+		return end, damaged("its rows end at %d, and row %d was written", end.Seq, stored.Seq)
 	}
-	hash, err := lineAt(tx, kept.Seq)
-	if err == nil && hash != kept.Hash {
+	hash, err := lineAt(tx, stored.Seq)
+	if err == nil && hash != stored.Hash {
 		err = errors.New("it has another hash")
 	}
 	if err != nil {
 		var first int64
-		if _, e := tx.Get([]any{&first}, "SELECT coalesce(min(seq), 0) FROM audit_rows"); e == nil && first > kept.Seq {
-			return end, nil // pruned since
+		if _, e := tx.Get([]any{&first}, "SELECT coalesce(min(seq), 0) FROM audit_rows"); e == nil && first > stored.Seq {
+			return end, nil // the row was pruned
 		}
-		return end, damaged("row %d is not the one that was written: %v", kept.Seq, err)
+		return end, damaged("row %d is not the one that was written: %v", stored.Seq, err)
 	}
 	return end, nil
 }
 
-// guardHead compares the head file with the chain now, moves it if it is behind, and goes
-// on comparing.
+// guardHead compares the head file with the chain now, moves it if it is behind, and repeats the
+// comparison in the background.
 func (r *Recorder) guardHead(ctx context.Context) error {
 	var end audit.Head
 	err := r.db.Snapshot(ctx, func(tx *database.Tx) (err error) {
@@ -207,15 +206,15 @@ func (r *Recorder) guardHead(ctx context.Context) error {
 		r.head.close()
 	}()
 	r.db.Guard(func(tx *database.Tx) error {
-		_ = r.head.sync() // a head that is lost is behind
+		_ = r.head.sync() // a lost head is only behind
 		_, err := checkHead(tx, r.db.Path(), r.head)
 		return err
 	})
 	return nil
 }
 
-// Accept makes the end of the chain the head, whatever the head file says: an operator put
-// a backup in the place of the database. It leaves a row that names who did.
+// Accept makes the end of the chain the head, regardless of the head file, after an operator
+// replaced the database by a backup. It adds a row that names the operator.
 func Accept(ctx context.Context, db *database.DB, by string, now time.Time) (before, after audit.Head, err error) {
 	h := &headFile{path: database.HeadPath(db.Path())}
 	if before, _, err = h.read(); err != nil {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// lockHead waits for the other processes that write the head file.
+// lockHead locks the head file and waits for other processes that write it.
 func lockHead(f *os.File) (unlock func(), err error) {
 	for {
 		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX); !errors.Is(err, syscall.EINTR) {

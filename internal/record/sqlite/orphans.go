@@ -10,9 +10,9 @@ import (
 	"github.com/stopgate/stopgate/internal/store/database"
 )
 
-// Cancel gives proposals that were asked about before a time, and have no decision
-// row, the row that says they were cancelled: the process that asked died (S26). The time has to be further back than a live process waits for an answer. It
-// returns how many there were; their questions stay answerable.
+// Cancel writes a cancelled row for every proposal that was asked about before a time and has no
+// decision row: the process that asked has died (S26). before must be further back than a live
+// process waits for an answer. It returns the number of rows; the questions remain answerable.
 func (r *Recorder) Cancel(ctx context.Context, before, now time.Time) (n int, err error) {
 	err = r.db.Change(ctx, func(tx *database.Tx) error {
 		if err := flush(tx); err != nil {
@@ -35,7 +35,7 @@ func (r *Recorder) Cancel(ctx context.Context, before, now time.Time) (n int, er
 		return nil
 	})
 	if err != nil {
-		return 0, fmt.Errorf("cancel what was asked: %w", err)
+		return 0, fmt.Errorf("cancel questions of ended processes: %w", err)
 	}
 	return n, nil
 }
@@ -66,7 +66,7 @@ func asked(tx *database.Tx, before time.Time) (orphans []*stopgate.Record, err e
 	return orphans, rows.Err()
 }
 
-// cancelled is the decision row of a proposal of which only the question is known.
+// cancelled returns the decision row of a proposal that was never decided.
 func cancelled(asked *stopgate.Record, now time.Time) *stopgate.Record {
 	row := *asked
 	mode := stopgate.Deny

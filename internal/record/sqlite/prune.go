@@ -10,7 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/store/database"
 )
 
-// Retention says from when on rows and arguments are kept. A zero time keeps all.
+// Retention is the time of the oldest rows and arguments to keep. A zero time keeps all.
 type Retention struct {
 	Rows      time.Time
 	Arguments time.Time
@@ -22,14 +22,13 @@ type Pruned struct {
 	Arguments int64 `json:"arguments"`
 }
 
-// pruneStep is how many rows or arguments one change removes: writers do not wait
-// for all of it.
+// pruneStep is how many rows or arguments one change removes, so that writers need not wait for all
+// of them.
 const pruneStep = 2000
 
-// Prune removes what is older than the retention says: rows from the start of the
-// chain up to the first that is young enough, and arguments by the last time they
-// were proposed. The chain then begins behind what was removed, and a checkpoint
-// row, written in the same transaction, names the last of it (S25).
+// Prune removes what is older than keep: rows from the start of the chain up to the first younger
+// row, and arguments by the last time they were proposed. A checkpoint row, written in the same
+// transaction, names the last removed row (S25).
 func (r *Recorder) Prune(ctx context.Context, keep Retention, now time.Time) (p Pruned, err error) {
 	if !keep.Arguments.IsZero() {
 		if p.Arguments, err = r.pruneArguments(ctx, keep.Arguments); err != nil {
@@ -49,8 +48,8 @@ func (r *Recorder) Prune(ctx context.Context, keep Retention, now time.Time) (p 
 	return p, nil
 }
 
-// pruneArguments walks over all arguments once, in the order in which they were kept.
-// Which ones are old is looked up before the change, so that no writer waits for it.
+// pruneArguments visits all arguments once, in the order of insertion. It looks up the old ones
+// before the change, so that no writer waits for that.
 func (r *Recorder) pruneArguments(ctx context.Context, before time.Time) (n int64, err error) {
 	for last := int64(0); ; {
 		from := last
@@ -74,9 +73,9 @@ func (r *Recorder) pruneArguments(ctx context.Context, before time.Time) (n int6
 }
 
 const (
-	// oldArguments is the end of the next step over arguments that are old.
+	// oldArguments returns the end of the next step over old arguments.
 	oldArguments = "SELECT max(rowid) FROM (SELECT rowid FROM audit_arguments WHERE rowid > ? AND time < ? ORDER BY rowid LIMIT ?) HAVING count(*) > 0"
-	// deleteArguments takes the step.
+	// deleteArguments deletes one step.
 	deleteArguments = "DELETE FROM audit_arguments WHERE rowid > ? AND rowid <= ? AND time < ?"
 )
 
@@ -86,32 +85,32 @@ func (r *Recorder) pruneRows(ctx context.Context, before, now time.Time) (n int6
 			return err
 		}
 		n = 0
-		var first, kept int64
+		var first, firstKept int64
 		found, err := tx.Get([]any{&first}, "SELECT seq FROM audit_rows ORDER BY seq LIMIT 1")
 		if err != nil || !found {
 			return err
 		}
-		_, err = tx.Get([]any{&kept}, "SELECT coalesce("+
+		_, err = tx.Get([]any{&firstKept}, "SELECT coalesce("+
 			"(SELECT seq FROM audit_rows WHERE seq < ?2 AND time >= ?1 ORDER BY seq LIMIT 1), "+
 			"(SELECT seq FROM audit_rows WHERE seq >= ?2 ORDER BY seq LIMIT 1), "+
 			"(SELECT max(seq) + 1 FROM audit_rows))", before.UnixMicro(), first+pruneStep)
-		if err != nil || kept == first {
+		if err != nil || firstKept == first {
 			return err
 		}
-		return r.cut(tx, first, kept, now, &n)
+		return r.removeBefore(tx, first, firstKept, now, &n)
 	})
 	return n, err
 }
 
-// cut removes the rows from first up to kept and says so at the end of the chain.
-func (r *Recorder) cut(tx *database.Tx, first, kept int64, now time.Time, n *int64) error {
-	last, err := lineAt(tx, kept-1)
+// removeBefore removes the rows before firstKept and adds the checkpoint.
+func (r *Recorder) removeBefore(tx *database.Tx, first, firstKept int64, now time.Time, n *int64) error {
+	last, err := lineAt(tx, firstKept-1)
 	if err != nil {
 		return err
 	}
 	e, err := r.Prepare(&stopgate.Record{
 		Version: stopgate.RecordVersion, Time: now.UTC(), Kind: stopgate.RecordEvent, Event: stopgate.AuditCheckpoint,
-		Cause: "pruned", Count: kept - first, Checkpoint: &stopgate.Checkpoint{Seq: kept - 1, Hash: last},
+		Cause: "pruned", Count: firstKept - first, Checkpoint: &stopgate.Checkpoint{Seq: firstKept - 1, Hash: last},
 	})
 	if err != nil {
 		return err
@@ -119,7 +118,7 @@ func (r *Recorder) cut(tx *database.Tx, first, kept int64, now time.Time, n *int
 	if err := r.Write(tx, e); err != nil {
 		return err
 	}
-	done, err := tx.Exec("DELETE FROM audit_rows WHERE seq < ?", kept)
+	done, err := tx.Exec("DELETE FROM audit_rows WHERE seq < ?", firstKept)
 	if err != nil {
 		return err
 	}

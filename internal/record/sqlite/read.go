@@ -13,13 +13,13 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// page is how many rows one snapshot reads: a reader that is slow does not keep
-// the database from tidying up behind its writers.
+// page is the number of rows that one snapshot reads: a slow reader must not keep the database from
+// restarting its log.
 const page = 1000
 
-// Rows calls f with the sealed lines behind a number, oldest first, without their
-// line ends, until f returns false. A session that is not "" leaves out all others.
-// The line is f's for the call.
+// Rows calls f with the sealed lines after a number, oldest first, without their line ends, until f
+// returns false. If session is not "", it selects the rows of that session. The line is valid only
+// during the call.
 func Rows(ctx context.Context, db *database.DB, after int64, session stopgate.SessionID, f func(seq int64, line []byte) bool) error {
 	type row struct {
 		seq  int64
@@ -64,7 +64,7 @@ func Rows(ctx context.Context, db *database.DB, after int64, session stopgate.Se
 	return nil
 }
 
-// Last returns the number behind which the newest n rows stand.
+// Last returns the number of the row before the newest n rows.
 func Last(ctx context.Context, db *database.DB, n int64) (after int64, err error) {
 	err = db.Snapshot(ctx, func(tx *database.Tx) error {
 		_, err := tx.Get([]any{&after}, "SELECT coalesce(max(seq), 0) - ? FROM audit_rows", n)
@@ -76,8 +76,8 @@ func Last(ctx context.Context, db *database.DB, n int64) (after int64, err error
 	return max(after, 0), nil
 }
 
-// Newest returns when the last row was written, by the clock of who wrote it; zero if there
-// is none.
+// Newest returns the time of the last row, by the clock of its writer, or the zero time if there is
+// none.
 func Newest(ctx context.Context, db *database.DB) (at time.Time, err error) {
 	var micro int64
 	found, err := db.Get(ctx, []any{&micro}, "SELECT time FROM audit_rows ORDER BY seq DESC LIMIT 1")
@@ -115,8 +115,7 @@ func Of(ctx context.Context, db *database.DB, id stopgate.ProposalID) (lines [][
 	return lines, nil
 }
 
-// Head returns the end of the chain, to be kept elsewhere and compared later
-// (S25).
+// Head returns the end of the chain, for comparison with a copy kept elsewhere (S25).
 func Head(ctx context.Context, db *database.DB) (head audit.Head, err error) {
 	err = db.Snapshot(ctx, func(tx *database.Tx) error {
 		var chain string
@@ -132,17 +131,17 @@ func Head(ctx context.Context, db *database.DB) (head audit.Head, err error) {
 	return head, err
 }
 
-// Arguments are the arguments behind a row as far as they are kept.
+// Arguments are the stored arguments of a row.
 type Arguments struct {
 	Text []byte
-	// Redacted are the pointers of the values that were taken out.
+	// Redacted are the pointers of the redacted values.
 	Redacted []string
-	// Changed says that they are not the arguments any more that the row's hash is of. What
-	// was taken out of redacted ones is not known: they are not compared.
+	// Changed reports that the arguments no longer have the hash of the row. Redacted arguments are
+	// not compared.
 	Changed bool
 }
 
-// differs reports whether arguments that are kept whole have another hash.
+// differs reports whether arguments that are stored in full have another hash.
 func differs(hash string, text []byte) bool {
 	v, err := jsonstream.Parse(text, jsonstream.Options{MaxExponent: jsonstream.AnyExponent})
 	if err != nil {
@@ -152,7 +151,7 @@ func differs(hash string, text []byte) bool {
 	return hex.EncodeToString(sum[:]) != hash
 }
 
-// ChangedArguments lists the hashes of arguments that were changed after they were stored.
+// ChangedArguments lists the hashes of arguments that were modified after they were stored.
 func ChangedArguments(ctx context.Context, db *database.DB) (changed []string, err error) {
 	for after, more := int64(0), true; more; {
 		err := db.Snapshot(ctx, func(tx *database.Tx) error {
@@ -182,7 +181,7 @@ func ChangedArguments(ctx context.Context, db *database.DB) (changed []string, e
 	return changed, nil
 }
 
-// ArgumentsOf returns the arguments of a hash; ok is false if they are not kept.
+// ArgumentsOf returns the arguments of a hash; ok is false if they are not stored.
 func ArgumentsOf(ctx context.Context, db *database.DB, hash string) (a Arguments, ok bool, err error) {
 	err = db.Snapshot(ctx, func(tx *database.Tx) error {
 		var redacted *string

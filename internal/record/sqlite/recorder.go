@@ -16,21 +16,20 @@ import (
 	"github.com/stopgate/stopgate/internal/system/crowd"
 )
 
-// Options change what a recorder keeps beside the rows. The zero Options keep no
-// arguments.
+// Options configure a recorder. The zero Options store no arguments.
 type Options struct {
 	Arguments audit.Keep
-	// Redactor is needed for KeepRedacted; nil knows only the well-known forms.
+	// Redactor is used for KeepRedacted; nil redacts only well-known forms of secrets.
 	Redactor *audit.Redactor
 }
 
-// Recorder writes rows to a database. It is safe for concurrent use, also with
-// other recorders on the same file.
+// Recorder writes rows to a database. It is safe for concurrent use, also with other recorders of
+// the same file.
 type Recorder struct {
 	db     *database.DB
 	chain  string
 	o      Options
-	likely []string // statements of a decision's row
+	likely []string // statements that write the row of a decision
 
 	head    *headFile
 	spool   *spool.Dir
@@ -60,25 +59,26 @@ func New(ctx context.Context, db *database.DB, o Options) (*Recorder, error) {
 		return nil, err
 	}
 	if r.spool.Waiting() > 0 {
-		// Not by a process that lives for one call: many of them at once would do nothing else.
+		// Delayed, so that a process that handles one call does not merge: many of them at once
+		// would do nothing else.
 		time.AfterFunc(mergeDelay, r.merge)
 	}
 	return r, nil
 }
 
-// Database is the database that the rows go to.
+// Database returns the database of the rows.
 func (r *Recorder) Database() *database.DB { return r.db }
 
-// Failed is closed when the file is not trusted any more (FM4).
+// Failed is closed when the file is no longer trusted (FM4).
 func (r *Recorder) Failed() <-chan struct{} { return r.db.Failed() }
 
-// KeepsArguments reports whether arguments are kept, in whole or redacted.
+// KeepsArguments reports whether arguments are stored, in full or redacted.
 func (r *Recorder) KeepsArguments() bool { return r.o.Arguments != audit.KeepNone }
 
-// KeepsAll reports whether arguments are kept as they are.
+// KeepsAll reports whether arguments are stored in full.
 func (r *Recorder) KeepsAll() bool { return r.o.Arguments == audit.KeepFull }
 
-// Kept is what is kept of arguments, nil for nothing.
+// Kept returns the stored form of arguments, or nil if they are not stored.
 func (r *Recorder) Kept(args []byte) []byte {
 	switch r.o.Arguments {
 	case audit.KeepFull:
@@ -88,21 +88,22 @@ func (r *Recorder) Kept(args []byte) []byte {
 			return text
 		}
 	}
-	return nil // what cannot be read is not kept
+	return nil // unreadable arguments are not stored
 }
 
-// Punctual reports that every call returns when its context ends: the file is in the
-// hands of a goroutine of its own.
+// Punctual reports that every call returns when its context ends: only the database's writing
+// goroutine touches the file.
 func (r *Recorder) Punctual() bool { return true }
 
-// Advanced changes whenever a process has written to the file; see [database.DB.Advanced].
+// Advanced returns a number that changes whenever any process writes to the file; see
+// [database.DB.Advanced].
 func (r *Recorder) Advanced() uint64 { return r.db.Advanced() }
 
-// Share is the part of a processor that a writer gets now: all of them run here.
+// Share returns the share of a processor that a writer gets now; all writers run on this machine.
 func (r *Recorder) Share() float64 { return crowd.Share() }
 
-// Record appends a row and returns when it is on the disk. An error means that it
-// is not in the log, or that nobody can tell.
+// Record appends a row and returns when it is on the disk. After an error the row is not in the
+// log, or its state is unknown.
 func (r *Recorder) Record(ctx context.Context, row *stopgate.Record) error {
 	e, err := r.Prepare(row)
 	if err != nil {
@@ -111,10 +112,10 @@ func (r *Recorder) Record(ctx context.Context, row *stopgate.Record) error {
 	return r.db.Change(ctx, func(tx *database.Tx) error { return r.Write(tx, e) }, r.likely...)
 }
 
-// Likely are the statements that write a row of a decision; see [database.DB.Change].
+// Likely returns the statements that write the row of a decision; see [database.DB.Change].
 func (r *Recorder) Likely() []string { return r.likely }
 
-// Entry is a row that is written out but not in the chain yet.
+// Entry is an encoded row that is not in the chain yet.
 type Entry struct {
 	body     audit.Body
 	time     int64
@@ -126,7 +127,7 @@ type Entry struct {
 	redacted string // pointers as a JSON list, "" if nothing was taken out
 }
 
-// Prepare does what a row needs outside of a transaction.
+// Prepare does the work for a row that needs no transaction.
 func (r *Recorder) Prepare(row *stopgate.Record) (Entry, error) {
 	body, err := audit.NewBody(r.chain, row)
 	if err != nil {
@@ -145,7 +146,7 @@ func (r *Recorder) Prepare(row *stopgate.Record) (Entry, error) {
 	case audit.KeepRedacted:
 		text, changed, err := r.o.Redactor.Redact(row.Args)
 		if err != nil {
-			return e, nil // what cannot be read is not kept; the row stands by itself
+			return e, nil // unreadable arguments are not stored; the row is written without them
 		}
 		e.hash, e.args = row.ArgsHash, text
 		if changed != nil {
@@ -159,12 +160,12 @@ func (r *Recorder) Prepare(row *stopgate.Record) (Entry, error) {
 	return e, nil
 }
 
-// chainKey is where a transaction keeps its end of the chain.
+// chainKey is the key of the chainEnd in the values of a transaction.
 type chainKey struct{}
 
-// tail is the end of the chain, and the rows of a transaction that are not written
-// yet: they are, many in one statement, at its end.
-type tail struct {
+// chainEnd is the end of the chain, and the rows of a transaction that are not written yet. They
+// are written at the end of the transaction, many in one statement.
+type chainEnd struct {
 	head audit.Head
 	rows []any // arguments of insertRow
 }
@@ -175,14 +176,13 @@ const (
 	renewArguments  = "UPDATE audit_arguments SET time = ? WHERE hash = ? AND time < ?"
 )
 
-// renewal is how old the time of arguments may be that are proposed again, in
-// microseconds: they may go by so much earlier, and calls that are repeated write them
-// once.
-const renewal = int64(time.Hour / time.Microsecond)
+// renewAfter is the age, in microseconds, at which the time of repeated arguments is updated.
+// Repeated calls thus write it at most once an hour, and the arguments may be pruned an hour early.
+const renewAfter = int64(time.Hour / time.Microsecond)
 
 var insertRow = database.NewInsert("INSERT INTO audit_rows(seq, time, final, id, session, line)", 6, "")
 
-func (t *tail) flush(tx *database.Tx) error {
+func (t *chainEnd) flush(tx *database.Tx) error {
 	err := tx.Insert(insertRow, t.rows)
 	t.rows = t.rows[:0]
 	if err != nil {
@@ -191,30 +191,29 @@ func (t *tail) flush(tx *database.Tx) error {
 	return nil
 }
 
-// flush writes what changes before this one left to be written, for one that reads
-// rows.
+// flush writes the pending rows of the transaction, for a change that reads rows.
 func flush(tx *database.Tx) error {
-	if t, ok := tx.Value(chainKey{}).(*tail); ok {
+	if t, ok := tx.Value(chainKey{}).(*chainEnd); ok {
 		return t.flush(tx)
 	}
 	return nil
 }
 
-// Write seals a row behind the chain's head within a change. The change fails for a
-// second decision row of one proposal.
+// Write appends a row to the chain within a change. It fails for a second decision row of one
+// proposal.
 func (r *Recorder) Write(tx *database.Tx, e Entry) error {
-	t, ok := tx.Value(chainKey{}).(*tail)
+	t, ok := tx.Value(chainKey{}).(*chainEnd)
 	if !ok {
 		head, err := headOf(tx, r.chain)
 		if err != nil {
 			return err
 		}
-		t = &tail{head: *head}
-		tx.Keep(chainKey{}, t)
+		t = &chainEnd{head: *head}
+		tx.SetValue(chainKey{}, t)
 		tx.Finally(func() error { return t.flush(tx) })
-		tx.After(func() { _ = r.head.move(t.head, false) }) // a head that is behind is no damage
+		tx.OnCommit(func() { _ = r.head.move(t.head, false) }) // a head that is behind is not damage
 	}
-	tx.Later()
+	tx.MarkWritten()
 	line := t.head.Append(nil, e.body)
 	t.rows = append(t.rows, t.head.Seq, e.time, e.final, orNull(e.id), orNull(e.session), line[:len(line)-1])
 	if e.hash == "" {
@@ -226,7 +225,7 @@ func (r *Recorder) Write(tx *database.Tx, e Entry) error {
 	return nil
 }
 
-// keep writes the arguments, unless they are there.
+// keep stores the arguments unless they are stored already.
 func (e *Entry) keep(tx *database.Tx) error {
 	done, err := tx.Exec(insertArguments, e.hash, e.time, orNull(e.redacted), e.args)
 	if err != nil {
@@ -235,7 +234,7 @@ func (e *Entry) keep(tx *database.Tx) error {
 	if n, err := done.RowsAffected(); n > 0 || err != nil {
 		return err
 	}
-	_, err = tx.Exec(renewArguments, e.time, e.hash, e.time-renewal)
+	_, err = tx.Exec(renewArguments, e.time, e.hash, e.time-renewAfter)
 	return err
 }
 
@@ -258,7 +257,7 @@ func headOf(tx *database.Tx, chain string) (*audit.Head, error) {
 	return head, nil
 }
 
-// orNull keeps what is absent out of the indexes.
+// orNull returns nil for "", so that absent values are not indexed.
 func orNull(s string) any {
 	if s == "" {
 		return nil

@@ -65,7 +65,7 @@ func record(t testing.TB, rec *sqlite.Recorder, rows ...*stopgate.Record) {
 	}
 }
 
-// text is the whole log as JSON lines.
+// text returns the log as JSON lines.
 func text(t testing.TB, db *database.DB) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -89,8 +89,8 @@ func verify(t testing.TB, db *database.DB) audit.Report {
 	return report
 }
 
-// Proves S25: the rows of several recorders on one file, here three handles and
-// many callers, are one chain without gaps.
+// Proves S25: the rows of several recorders of one file, here three handles and many callers, are
+// one chain without gaps.
 func TestOneChainForAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	var callers sync.WaitGroup
@@ -118,8 +118,8 @@ func TestOneChainForAFile(t *testing.T) {
 	}
 }
 
-// Proves I23: a second decision row of one proposal is refused, and takes nothing
-// else down; events of it are as many as there are.
+// Proves I23: a second decision row of one proposal is refused without affecting other rows; a
+// proposal may have any number of events.
 func TestOneDecisionForAProposal(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "a.db"))
 	rec := recorder(t, db, sqlite.Options{})
@@ -140,8 +140,8 @@ func TestOneDecisionForAProposal(t *testing.T) {
 	}
 }
 
-// Proves S25: a row belongs to the transaction of whoever writes it.
-func TestARowGoesWithItsTransaction(t *testing.T) {
+// Proves S25: a row is written in the transaction of its caller.
+func TestRowIsInItsTransaction(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "a.db"))
 	rec := recorder(t, db, sqlite.Options{})
 	boom := errors.New("boom")
@@ -169,9 +169,8 @@ func TestARowGoesWithItsTransaction(t *testing.T) {
 	verify(t, db)
 }
 
-// Proves S13, H17, I23: arguments lie beside the rows, as the setting says, and
-// never in them.
-func TestArgumentsAreKeptApart(t *testing.T) {
+// Proves S13, H17, I23: arguments are stored next to the rows as configured, and never in them.
+func TestArgumentsAreNotInRows(t *testing.T) {
 	const secret = "AKIAIOSFODNN7EXAMPLE"
 	args := []byte(`{"path":"a","key":"` + secret + `","deep":[{"token":"hush"}]}`)
 	redactor, err := audit.NewRedactor([]string{"/deep/*/token"}, nil)
@@ -192,9 +191,9 @@ func TestArgumentsAreKeptApart(t *testing.T) {
 			rec := recorder(t, db, sqlite.Options{Arguments: c.keep, Redactor: redactor})
 			row := decision("A")
 			row.ArgsHash, row.Args = strings.Repeat("a", 64), args
-			again := decision("B")
-			again.ArgsHash, again.Args = row.ArgsHash, args
-			record(t, rec, row, again)
+			repeated := decision("B")
+			repeated.ArgsHash, repeated.Args = row.ArgsHash, args
+			record(t, rec, row, repeated)
 			if got := text(t, db); strings.Contains(got, secret) || strings.Contains(got, "hush") {
 				t.Errorf("the log holds arguments: %s", got)
 			}
@@ -206,9 +205,9 @@ func TestArgumentsAreKeptApart(t *testing.T) {
 	}
 }
 
-// Proves that what is not JSON is not kept where secrets have to be taken out: the
-// row stands without it.
-func TestRedactionKeepsNothingItCannotRead(t *testing.T) {
+// Proves that arguments that are not JSON are not stored if secrets must be redacted; the row is
+// written without them.
+func TestUnreadableArgumentsAreNotStored(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "a.db"))
 	rec := recorder(t, db, sqlite.Options{Arguments: audit.KeepRedacted})
 	row := decision("A")
@@ -219,8 +218,8 @@ func TestRedactionKeepsNothingItCannotRead(t *testing.T) {
 	}
 }
 
-// Proves S25, S13: pruning takes rows by age from the start, arguments by an age of
-// their own, and leaves a chain that verifies.
+// Proves S25, S13: pruning removes rows by age from the start, arguments by their own retention,
+// and leaves a chain that verifies.
 func TestPrune(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "a.db"))
 	rec := recorder(t, db, sqlite.Options{Arguments: audit.KeepFull})
@@ -249,11 +248,11 @@ func TestPrune(t *testing.T) {
 	if !strings.HasPrefix(log, `{"v":1,"seq":7,`) || !strings.Contains(log, `"event":"checkpoint","cause":"pruned","count":6,"checkpoint":{"seq":6,`) {
 		t.Errorf("log %s", log)
 	}
-	// What is gone is not removed, nor said to be, again.
+	// Pruning again removes and reports nothing.
 	if got, err := rec.Prune(ctx, sqlite.Retention{Rows: now.Add(-4 * day), Arguments: now.Add(-2 * day)}, now); err != nil || got != (sqlite.Pruned{}) || verify(t, db) != report {
 		t.Errorf("pruned again %+v, %v", got, err)
 	}
-	// Everything may go; the chain goes on.
+	// All rows may be pruned; the chain continues.
 	got, err = rec.Prune(ctx, sqlite.Retention{Rows: now.Add(day)}, now.Add(day))
 	if err != nil || got.Rows != 5 {
 		t.Errorf("pruned %+v, %v", got, err)
@@ -264,7 +263,7 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// Proves S25: reading goes on page by page, and pruning in steps, until there is no more.
+// Proves S25: reading goes page by page, and pruning in steps, to the end.
 func TestPruneInSteps(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "a.db"))
 	rec := recorder(t, db, sqlite.Options{Arguments: audit.KeepFull})
@@ -303,9 +302,9 @@ func TestPruneInSteps(t *testing.T) {
 	}
 }
 
-// Proves S13, K0d: arguments that are proposed again stay by the last time they were, to
-// the hour, old ones go wherever they stand among young ones, and in as many steps as it takes.
-func TestArgumentsGoByTheirLastTime(t *testing.T) {
+// Proves S13, K0d: arguments are pruned by the last time they were proposed, to the hour, wherever
+// old ones are among young ones, in as many steps as needed.
+func TestArgumentsArePrunedByLastUse(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "a.db"))
 	rec := recorder(t, db, sqlite.Options{Arguments: audit.KeepFull})
 	propose := func(id, hash int, at time.Time) {
@@ -320,8 +319,8 @@ func TestArgumentsGoByTheirLastTime(t *testing.T) {
 		together.Go(func() { propose(i, i, at) })
 	}
 	together.Wait()
-	propose(proposed, 7, at.Add(time.Minute))  // too soon to be written
-	propose(proposed+1, 8, at.Add(-time.Hour)) // a clock that went back takes nothing
+	propose(proposed, 7, at.Add(time.Minute))  // too soon to update the time
+	propose(proposed+1, 8, at.Add(-time.Hour)) // a clock that went back changes nothing
 	propose(proposed+2, 9, at.Add(2*time.Hour))
 	propose(proposed+3, 10, at.Add(61*time.Minute))
 	prune := func(before time.Time) int64 {
@@ -346,7 +345,7 @@ func TestArgumentsGoByTheirLastTime(t *testing.T) {
 	}
 }
 
-// Proves that reading by session and from the end finds what it should.
+// Proves that reading by session and from the end returns the right rows.
 func TestRows(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "a.db"))
 	rec := recorder(t, db, sqlite.Options{})
@@ -382,8 +381,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// Proves S26, I23: what a dead process asked about gets its one decision row, and
-// nothing else does.
+// Proves S26, I23: a proposal that a dead process asked about gets one decision row, and no other
+// proposal does.
 func TestOrphansAreCancelled(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "a.db"))
 	rec := recorder(t, db, sqlite.Options{})

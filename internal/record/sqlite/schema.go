@@ -2,10 +2,10 @@ package sqlite
 
 import "github.com/stopgate/stopgate/internal/store/database"
 
-// Tables are the tables that this package keeps in a database.
+// Tables are the tables of this package.
 //
-// audit_rows holds the sealed lines; the columns beside them only find them again.
-// Times are microseconds since 1970.
+// audit_rows holds the sealed lines; its other columns only serve to find them. Times are
+// microseconds since 1970.
 var Tables = database.Component{Name: "audit", Migrations: []string{`
 CREATE TABLE audit_chain(
 	one INTEGER PRIMARY KEY CHECK(one = 1),

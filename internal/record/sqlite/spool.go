@@ -26,9 +26,9 @@ type spooled struct {
 	Redacted string          `json:"redacted,omitempty"`
 }
 
-// Spool keeps rows that the database does not take now in a file next to it, synced, and
-// moves them into the chain as soon as it can: in this process, or in the next one that
-// opens the store. The rows have to permit nothing; an allow needs [Recorder.Record].
+// Spool stores rows that the database cannot take now in a file next to it, synced, and moves them
+// into the chain as soon as possible: in this process, or in the next one that opens the store. The
+// rows must not permit a call; an allow requires [Recorder.Record].
 func (r *Recorder) Spool(rows []*stopgate.Record) error {
 	var lines []byte
 	for _, row := range rows {
@@ -57,7 +57,7 @@ func SpoolNextTo(file string, o Options, row *stopgate.Record) error {
 	return spool.At(file).Append(line)
 }
 
-// spooledLine is a row as spool files hold it.
+// spooledLine returns the line of a row in a spool file.
 func (r *Recorder) spooledLine(row *stopgate.Record) ([]byte, error) {
 	e, err := r.Prepare(row)
 	if err != nil {
@@ -65,7 +65,7 @@ func (r *Recorder) spooledLine(row *stopgate.Record) ([]byte, error) {
 	}
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
-	enc.SetEscapeHTML(false) // the row keeps its bytes
+	enc.SetEscapeHTML(false) // to keep the bytes of the row
 	err = enc.Encode(spooled{
 		Body: json.RawMessage(e.body), Time: e.time, Final: e.final, Event: string(row.Event), ID: e.id, Session: e.session,
 		Hash: e.hash, Args: e.args, Redacted: e.redacted,
@@ -76,11 +76,10 @@ func (r *Recorder) spooledLine(row *stopgate.Record) ([]byte, error) {
 	return line.Bytes(), nil
 }
 
-// Spooled reports whether rows that this process knows of wait to be moved into the chain.
+// Spooled reports whether this process knows of rows that are not in the chain yet.
 func (r *Recorder) Spooled() bool { return r.merging.Load() }
 
-// merge moves spooled rows into the chain in the background, one attempt after the
-// other for as long as some wait.
+// merge moves spooled rows into the chain in the background, and retries until there are none.
 func (r *Recorder) merge() {
 	if !r.merging.CompareAndSwap(false, true) {
 		return
@@ -88,7 +87,7 @@ func (r *Recorder) merge() {
 	go func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
-		go func() { // the change in the queue of a database that is closed is not waited for
+		go func() { // a change queued at a closed database is not waited for
 			select {
 			case <-r.db.Ended():
 				cancel()
@@ -98,11 +97,11 @@ func (r *Recorder) merge() {
 		defer func() {
 			r.merging.Store(false)
 			if ctx.Err() == nil && r.db.Err() == nil && r.spool.Waiting() > 0 {
-				r.merge() // a row came after the last look
+				r.merge() // a row was spooled after the last check
 			}
 		}()
 		pause := firstPause
-		select { // what was in the way is likely to be still
+		select { // the cause of the failure probably persists
 		case <-time.After(pause):
 		case <-ctx.Done():
 			return
@@ -127,7 +126,7 @@ func (r *Recorder) merge() {
 
 // Bounds of the pause between two attempts.
 const (
-	mergeDelay = time.Second // after the store was opened
+	mergeDelay = time.Second // after opening the store
 	firstPause = 20 * time.Millisecond
 	lastPause  = time.Second
 )
@@ -135,8 +134,8 @@ const (
 // mergeStep is how many spooled rows one change writes.
 const mergeStep = 256
 
-// Merge moves spooled rows into the chain, those of this process and of processes that
-// have ended. A row that is there already is left out.
+// Merge moves the spooled rows of this process and of ended processes into the chain. It leaves out
+// rows that are already there.
 func (r *Recorder) Merge(ctx context.Context) error {
 	return r.spool.Drain(func(lines [][]byte) error {
 		for len(lines) > 0 {
@@ -155,7 +154,7 @@ func (r *Recorder) mergeLines(ctx context.Context, lines [][]byte) error {
 		for _, line := range lines {
 			var s spooled
 			if json.Unmarshal(line, &s) != nil {
-				continue // a line that a crash left unfinished, never acknowledged
+				continue // an unfinished line, never acknowledged
 			}
 			if err := flush(tx); err != nil {
 				return err
@@ -180,8 +179,8 @@ func (r *Recorder) mergeLines(ctx context.Context, lines [][]byte) error {
 	})
 }
 
-// ofThisChain is a row under this chain's id: it has another one where the store was made
-// anew after the row was spooled.
+// ofThisChain returns a row with the id of this chain, in case the store was recreated after the
+// row was spooled.
 func (r *Recorder) ofThisChain(body []byte) (audit.Body, error) {
 	if bytes.Contains(body, []byte(`,"chain":"`+r.chain+`",`)) {
 		return body, nil
@@ -193,8 +192,8 @@ func (r *Recorder) ofThisChain(body []byte) (audit.Body, error) {
 	return audit.NewBody(r.chain, &row)
 }
 
-// recorded reports whether the row is in the chain: its decision, whoever wrote it, or the
-// same event of the same moment.
+// recorded reports whether the row is in the chain: a decision of the proposal by any writer, or
+// the same event with the same time.
 func (s *spooled) recorded(tx *database.Tx) (there bool, err error) {
 	var one int
 	switch {

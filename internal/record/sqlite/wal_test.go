@@ -11,11 +11,11 @@ import (
 	"github.com/stopgate/stopgate/internal/store/database"
 )
 
-// Proves FM4: a write-ahead log of which only the header was overwritten costs no row. A process
-// that has the store open takes no further row, and writes all rows into the database when it
-// closes. After a crash SQLite ignores such a log; the head file is then ahead of the
-// database, and the store is refused.
-func TestHeaderOfTheWriteAheadLogIsOverwritten(t *testing.T) {
+// Proves FM4: a write-ahead log of which only the header was overwritten loses no row. A process
+// that has the store open accepts no further row, and writes all rows into the database when it
+// closes. After a crash SQLite ignores such a log; the head file is then ahead of the database, and
+// the store is refused.
+func TestOverwrittenLogHeader(t *testing.T) {
 	const rows = 5
 	write := func(t *testing.T) (path string, db *database.DB) {
 		path = filepath.Join(t.TempDir(), "a.db")

@@ -32,7 +32,7 @@ func (w Writer) block(m *message, b jsonstream.Value) {
 	case "tool_result":
 		w.result(m, textOf(b, "tool_use_id"), get(b, "content"))
 	case "server_tool_use", "mcp_tool_use":
-		w.served(m, textOf(b, "id"), textOf(b, "name"), kind, get(b, "input").Raw())
+		w.serverCall(m, textOf(b, "id"), textOf(b, "name"), kind, get(b, "input").Raw())
 	case "image", "document":
 		modality := kind
 		m.media(modality, textOf(b, "source", "url"), textOf(b, "source", "media_type"))
@@ -41,8 +41,8 @@ func (w Writer) block(m *message, b jsonstream.Value) {
 	}
 }
 
-// served adds a call that runs at the provider.
-func (w Writer) served(m *message, id, name, kind string, args []byte) {
+// serverCall adds a call that runs at the provider.
+func (w Writer) serverCall(m *message, id, name, kind string, args []byte) {
 	m.part("server_tool_call")
 	m.member("id", id)
 	m.parts = jsonstream.AppendQuote(append(m.parts, `,"name":`...), name)
@@ -65,7 +65,7 @@ func (w Writer) anthropicBody(l *list, data []byte) {
 	}
 }
 
-// anthropicBlock is a block whose pieces are put together.
+// anthropicBlock collects the chunks of a block.
 type anthropicBlock struct {
 	kind, id, name string
 	text           []byte
@@ -115,7 +115,7 @@ func (w Writer) anthropicStream(l *list, data []byte) {
 			}
 			w.call(m, b.id, b.name, b.args)
 		case "server_tool_use", "mcp_tool_use":
-			w.served(m, b.id, b.name, b.kind, b.args)
+			w.serverCall(m, b.id, b.name, b.kind, b.args)
 		default:
 			if b.kind != "" {
 				m.part(b.kind)

@@ -19,7 +19,7 @@ func (w Writer) chatMessages(l *list, root jsonstream.Value) {
 	}
 }
 
-// chatMessage reads what a message of Chat Completions says and calls.
+// chatMessage reads the text and the calls of a message of Chat Completions.
 func (w Writer) chatMessage(m *message, v jsonstream.Value) {
 	m.text("reasoning", cmp.Or(textOf(v, "reasoning_content"), textOf(v, "reasoning")))
 	m.text("text", textOf(v, "content"))
@@ -52,7 +52,7 @@ func (w Writer) chatMessage(m *message, v jsonstream.Value) {
 	}
 }
 
-// arguments are the text of arguments, which some servers send as an object.
+// arguments returns the text of arguments, which some servers send as an object.
 func arguments(v jsonstream.Value) []byte {
 	if v.Kind() == jsonstream.String {
 		return v.AppendText(nil)
@@ -69,18 +69,18 @@ func (w Writer) chatBody(l *list, data []byte) {
 	}
 }
 
-// chatChoice is a choice whose pieces are put together.
+// chatChoice collects the chunks of a choice.
 type chatChoice struct {
 	text, refusal, reasoning []byte
-	calls                    []*pieces
+	calls                    []*partialCall
 }
 
-// pieces are a call whose pieces are put together.
-type pieces struct {
+// partialCall collects the chunks of a call.
+type partialCall struct {
 	key      string
 	id, name string
 	args     []byte
-	free     bool // args are free text
+	free     bool // args is free text
 }
 
 // chatStream reads a stream of Chat Completions.
@@ -104,12 +104,12 @@ func (w Writer) chatStream(l *list, data []byte) {
 		m.text("text", string(c.text))
 		m.text("text", string(c.refusal))
 		for _, p := range c.calls {
-			w.pieces(m, p)
+			w.partialCall(m, p)
 		}
 	}
 }
 
-// maxChoices bounds what a stream can make us keep.
+// maxChoices bounds the memory that a stream can use.
 const maxChoices = 128
 
 func (c *chatChoice) delta(v jsonstream.Value) {
@@ -125,8 +125,8 @@ func (c *chatChoice) delta(v jsonstream.Value) {
 	}
 }
 
-// call finds a call by its index; another id at one index is another call.
-func (c *chatChoice) call(key, id string) *pieces {
+// call finds a call by its index; another id at the same index is another call.
+func (c *chatChoice) call(key, id string) *partialCall {
 	for i := len(c.calls) - 1; i >= 0; i-- {
 		if p := c.calls[i]; p.key == key {
 			if id == "" || p.id == "" || p.id == id {
@@ -135,12 +135,12 @@ func (c *chatChoice) call(key, id string) *pieces {
 			break
 		}
 	}
-	p := &pieces{key: key}
+	p := &partialCall{key: key}
 	c.calls = append(c.calls, p)
 	return p
 }
 
-func (p *pieces) add(call, function, custom jsonstream.Value) {
+func (p *partialCall) add(call, function, custom jsonstream.Value) {
 	p.id = cmp.Or(p.id, textOf(call, "id"))
 	p.name = cmp.Or(p.name, textOf(function, "name"), textOf(custom, "name"))
 	p.args = append(p.args, arguments(get(function, "arguments"))...)
@@ -150,7 +150,7 @@ func (p *pieces) add(call, function, custom jsonstream.Value) {
 	}
 }
 
-func (w Writer) pieces(m *message, p *pieces) {
+func (w Writer) partialCall(m *message, p *partialCall) {
 	if p.free {
 		m.input(p.id, p.name, string(p.args))
 		return

@@ -1,14 +1,11 @@
-// Package transcript writes down what models are asked and what they answer, in the
-// form that OpenTelemetry's conventions for generative AI describe: a list of messages
-// with parts, whichever API it was.
+// Package transcript converts requests to models and their answers to the form of OpenTelemetry's
+// conventions for generative AI: a list of messages with parts, for every API.
 //
 //	w := transcript.Writer{Hide: gate.Hide("/**/password")}
 //	asked := w.Request("anthropic", body)
 //	span.SetAttributes(attribute.String("gen_ai.input.messages", asked.Messages))
 //
-// What it promises: it never fails, and writes legal JSON or nothing; of what it does
-// not know it writes the type and no more; pictures and files are named, not copied;
-// what is hidden in arguments stays hidden, in the results of tools as well; a text
-// that is too long is cut inside its string, and the oldest messages give way to the
-// newest.
+// Guarantees: it never fails, and returns valid JSON or nothing. Of unknown parts it writes only
+// the type; of images and files only the name. Hidden values of arguments are hidden in the results
+// of tools, too. Long texts are cut inside their string, and the oldest messages are dropped first.
 package transcript

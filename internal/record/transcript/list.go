@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// list is a list of messages on the way.
+// list is the list of messages so far.
 type list struct{ messages []message }
 
 // message is one message; parts are JSON objects, separated by commas.
@@ -17,8 +17,8 @@ type message struct {
 	parts []byte
 }
 
-// say begins a message, or goes on with one that the same role has begun there.
-func (l *list) say(role string) *message {
+// begin begins a message, or continues the last one if it has the same role.
+func (l *list) begin(role string) *message {
 	if n := len(l.messages); n > 0 && l.messages[n-1].role == role {
 		return &l.messages[n-1]
 	}
@@ -30,8 +30,7 @@ func (l *list) new(role string) *message {
 	return &l.messages[len(l.messages)-1]
 }
 
-// String is the list as JSON: the newest messages, as many as there is room for; "" for
-// an empty one.
+// String returns the list as JSON: the newest messages that fit, or "" for an empty list.
 func (l *list) String() string {
 	first, size := len(l.messages), 0
 	for first > 0 {
@@ -55,7 +54,7 @@ func (l *list) String() string {
 	return string(append(b, ']'))
 }
 
-// part begins a part of a type; the caller ends it with "}".
+// part begins a part of a type; the caller must add "}".
 func (m *message) part(kind string) {
 	if len(m.parts) > 0 {
 		m.parts = append(m.parts, ',')
@@ -63,7 +62,7 @@ func (m *message) part(kind string) {
 	m.parts = jsonstream.AppendQuote(append(m.parts, `{"type":`...), kind)
 }
 
-// member adds a text to the part that has begun, unless it is empty.
+// member adds a text to the current part, unless it is empty.
 func (m *message) member(name, text string) {
 	if text != "" {
 		m.parts = append(append(append(m.parts, `,"`...), name...), `":`...)
@@ -73,7 +72,7 @@ func (m *message) member(name, text string) {
 
 func (m *message) end() { m.parts = append(m.parts, '}') }
 
-// text adds a part with content; an empty text is none.
+// text adds a part with content, unless it is empty.
 func (m *message) text(kind, text string) {
 	if text != "" {
 		m.part(kind)
@@ -82,7 +81,7 @@ func (m *message) text(kind, text string) {
 	}
 }
 
-// call adds a call with its arguments, which may be cut off.
+// call adds a call with its arguments, which may be incomplete.
 func (w Writer) call(m *message, id, name string, args []byte) {
 	m.part("tool_call")
 	m.member("id", id)
@@ -91,8 +90,7 @@ func (w Writer) call(m *message, id, name string, args []byte) {
 		m.parts = append(m.parts, `,"arguments":`...)
 		n := len(m.parts)
 		if m.parts = w.value(m.parts, args); len(m.parts) == n {
-			// Not JSON: free text, or arguments that broke off. Nothing can be hidden in the
-			// latter.
+			// Not JSON: free text or incomplete arguments. Values cannot be hidden in the latter.
 			m.parts = append(m.parts, `"[not complete]"`...)
 		}
 	}
@@ -108,7 +106,7 @@ func (m *message) input(id, name, text string) {
 	m.end()
 }
 
-// result adds the result of a call: a text, or whatever else it is.
+// result adds the result of a call, a text or any other value.
 func (w Writer) result(m *message, id string, v jsonstream.Value) {
 	m.part("tool_call_response")
 	m.member("id", id)
@@ -124,8 +122,8 @@ func (w Writer) result(m *message, id string, v jsonstream.Value) {
 	m.end()
 }
 
-// plain is a result as JSON: texts in a list of parts are one text, and pictures are
-// named only.
+// plain returns a result as JSON: the texts in a list of parts are joined, and images are only
+// named.
 func (w Writer) plain(v jsonstream.Value) []byte {
 	if v.Kind() != jsonstream.Array {
 		return v.Raw()
@@ -133,7 +131,7 @@ func (w Writer) plain(v jsonstream.Value) []byte {
 	var texts []string
 	for _, part := range elements(v) {
 		if text := get(part, "text"); text.Kind() == jsonstream.String {
-			shown, _ := parse(w.Hide.Append(nil, text)) // each may be JSON; all together are not
+			shown, _ := parse(w.Hide.Append(nil, text)) // a single text may be JSON, the joined text is not
 			texts = append(texts, textOf(shown))
 			continue
 		}
@@ -142,8 +140,7 @@ func (w Writer) plain(v jsonstream.Value) []byte {
 	return jsonstream.AppendQuote(nil, strings.Join(texts, "\n"))
 }
 
-// media adds a picture, a sound or a file: its address if it has one, and never its
-// bytes.
+// media adds an image, audio or file: its address if it has one, and never its bytes.
 func (m *message) media(modality, address, mime string) {
 	if rest, inline := strings.CutPrefix(address, "data:"); inline {
 		address = ""
@@ -175,7 +172,7 @@ func (m *message) other(v jsonstream.Value) {
 	}
 }
 
-// system is what stands beside the conversation: a text, or a list of parts.
+// system returns the instructions outside the conversation: a text, or a list of parts.
 func (w Writer) system(root jsonstream.Value, name string) string {
 	var m message
 	v := get(root, name)
@@ -189,10 +186,10 @@ func (w Writer) system(root jsonstream.Value, name string) string {
 	return "[" + string(m.parts) + "]"
 }
 
-// maxTools is how many declared tools are written down.
+// maxTools bounds the declared tools in the output.
 const maxTools = 128
 
-// tools lists the declared tools of any API: a type and a name, no more.
+// tools lists the types and names of the declared tools of any API.
 func tools(root jsonstream.Value) string {
 	b := []byte{'['}
 	for i, t := range elements(get(root, "tools")) {
@@ -202,7 +199,7 @@ func tools(root jsonstream.Value) string {
 		kind := cmp.Or(textOf(t, "type"), "function")
 		name := cmp.Or(textOf(t, "name"), textOf(t, kind, "name"), kind)
 		if kind == "custom" && get(t, "input_schema").IsValid() {
-			kind = "function" // Anthropic's word for it
+			kind = "function" // the name of the type at Anthropic
 		}
 		if i > 0 {
 			b = append(b, ',')

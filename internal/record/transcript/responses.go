@@ -17,29 +17,29 @@ func (w Writer) items(l *list, input jsonstream.Value) {
 	}
 }
 
-// item reads one item. What the model said is one message of it, however many items.
+// item reads one item. Consecutive items of the model are one message.
 func (w Writer) item(l *list, v jsonstream.Value) {
 	kind := textOf(v, "type")
 	switch {
 	case kind == "message" || kind == "" && get(v, "role").IsValid():
 		role := textOf(v, "role")
 		if role == "assistant" {
-			w.contents(l.say(role), get(v, "content"))
+			w.contents(l.begin(role), get(v, "content"))
 		} else {
 			w.contents(l.new(role), get(v, "content"))
 		}
 	case kind == "function_call" || kind == "mcp_approval_request":
-		w.call(l.say("assistant"), cmp.Or(textOf(v, "call_id"), textOf(v, "id")), textOf(v, "name"), arguments(get(v, "arguments")))
+		w.call(l.begin("assistant"), cmp.Or(textOf(v, "call_id"), textOf(v, "id")), textOf(v, "name"), arguments(get(v, "arguments")))
 	case kind == "custom_tool_call":
-		l.say("assistant").input(textOf(v, "call_id"), textOf(v, "name"), textOf(v, "input"))
+		l.begin("assistant").input(textOf(v, "call_id"), textOf(v, "name"), textOf(v, "input"))
 	case kind == "local_shell_call" || kind == "shell_call" || kind == "computer_call":
-		w.call(l.say("assistant"), cmp.Or(textOf(v, "call_id"), textOf(v, "id")), strings.TrimSuffix(kind, "_call"), get(v, "action").Raw())
+		w.call(l.begin("assistant"), cmp.Or(textOf(v, "call_id"), textOf(v, "id")), strings.TrimSuffix(kind, "_call"), get(v, "action").Raw())
 	case kind == "apply_patch_call":
-		w.call(l.say("assistant"), textOf(v, "call_id"), "apply_patch", get(v, "operation").Raw())
+		w.call(l.begin("assistant"), textOf(v, "call_id"), "apply_patch", get(v, "operation").Raw())
 	case strings.HasSuffix(kind, "_output"):
 		w.result(l.new("tool"), cmp.Or(textOf(v, "call_id"), textOf(v, "id")), get(v, "output"))
 	case kind == "reasoning":
-		m := l.say("assistant")
+		m := l.begin("assistant")
 		for _, part := range elements(get(v, "summary")) {
 			m.text("reasoning", textOf(part, "text"))
 		}
@@ -47,9 +47,9 @@ func (w Writer) item(l *list, v jsonstream.Value) {
 			m.text("reasoning", textOf(part, "text"))
 		}
 	case strings.HasSuffix(kind, "_call"):
-		w.served(l.say("assistant"), textOf(v, "id"), strings.TrimSuffix(kind, "_call"), kind, nil)
+		w.serverCall(l.begin("assistant"), textOf(v, "id"), strings.TrimSuffix(kind, "_call"), kind, nil)
 	default:
-		l.say("assistant").other(v)
+		l.begin("assistant").other(v)
 	}
 }
 
@@ -81,8 +81,8 @@ func (w Writer) responsesBody(l *list, data []byte) {
 	}
 }
 
-// responsesStream reads a stream of the Responses API: its last event has all of it; one
-// that broke off has the items that were complete.
+// responsesStream reads a stream of the Responses API. Its last event has the whole answer; a
+// broken stream has the items that were complete.
 func (w Writer) responsesStream(l *list, data []byte) {
 	var done list
 	each(data, func(root jsonstream.Value) {

@@ -5,7 +5,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// each gives f every event of a stream that is a JSON object, in order.
+// each calls f with every event of a stream that is a JSON object, in order.
 func each(data []byte, f func(root jsonstream.Value)) {
 	var d sse.Decoder
 	d.Reset(make([]byte, 4<<10), sse.Limits{})
@@ -30,7 +30,7 @@ func each(data []byte, f func(root jsonstream.Value)) {
 	}
 }
 
-// number is a small number, -1 for anything else.
+// number returns a small number, or -1 for any other value.
 func number(v jsonstream.Value) int {
 	d, ok := v.Decimal()
 	if !ok {

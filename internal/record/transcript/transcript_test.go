@@ -11,8 +11,8 @@ import (
 
 var w = transcript.Writer{Hide: gate.Hide("/**/password")}
 
-// Requests of every API are written down in the conventions' form, and
-// what is hidden in arguments is hidden in results too.
+// Requests of every API are converted to the form of the conventions, and values hidden in
+// arguments are hidden in results, too.
 func TestRequest(t *testing.T) {
 	for _, c := range []struct{ name, dialect, body, system, messages, tools string }{
 		{
@@ -72,7 +72,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// An answer is the same transcript whether it was streamed or not.
+// An answer has the same transcript streamed or not.
 func TestAnswer(t *testing.T) {
 	const chat = `[{"role":"assistant","parts":[{"type":"reasoning","content":"hm"},{"type":"text","content":"I look."},{"type":"tool_call","id":"c1","name":"f","arguments":{"password":"[redacted]"}},` +
 		`{"type":"tool_call","id":"c2","name":"g","arguments":{}}]},{"role":"assistant","parts":[{"type":"text","content":"no"}]}]`
@@ -115,10 +115,10 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// sse is a stream of events.
+// sse returns a stream of events.
 func sse(data ...string) string { return "data: " + strings.Join(data, "\n\ndata: ") + "\n\n" }
 
-// What is too long is cut, and what is left is legal JSON.
+// Long texts are cut, and the result is valid JSON.
 func TestTooLong(t *testing.T) {
 	long := strings.Repeat("ä", transcript.MaxText)
 	args, _ := json.Marshal(map[string]string{"a": long})
@@ -151,7 +151,7 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// FuzzWriter proves that nothing makes it fail, and that it writes legal JSON.
+// FuzzWriter proves that no input makes it fail, and that it writes valid JSON.
 func FuzzWriter(f *testing.F) {
 	f.Add(`{"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`)
 	f.Add(sse(`{"type":"message_start"}`, `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","input":{"a":1}}}`))

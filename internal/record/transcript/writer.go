@@ -9,28 +9,28 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// The bounds of what is written down, in bytes.
+// Bounds of the output, in bytes.
 const (
 	MaxText     = 4 << 10  // of one text
 	MaxMessages = 64 << 10 // of one list of messages, one call's arguments, one result
-	// MaxAnswer is how much of an answer is worth keeping until it is written down.
+	// MaxAnswer is the number of bytes of an answer that a caller should buffer.
 	MaxAnswer = 256 << 10
 )
 
-// Writer writes conversations down. The zero Writer hides nothing.
+// Writer converts conversations. The zero Writer hides nothing.
 type Writer struct {
-	// Hide are the values of arguments and results that are not shown.
+	// Hide selects values of arguments and results that are hidden.
 	Hide gate.Hidden
 }
 
-// Request is what a model is asked. Each text is JSON, "" where there is none.
+// Request is a converted request to a model. Each field is JSON, or "" if absent.
 type Request struct {
-	System   string // the parts of what stands beside the conversation
+	System   string // the parts of the instructions outside the conversation
 	Messages string
 	Tools    string // types and names of the declared tools
 }
 
-// Request writes a request down. Dialects have the names that records give them.
+// Request converts a request. Dialects have the names that records use.
 func (w Writer) Request(dialect string, body []byte) (r Request) {
 	root, ok := parse(body)
 	if !ok {
@@ -53,8 +53,8 @@ func (w Writer) Request(dialect string, body []byte) (r Request) {
 	return r
 }
 
-// Answer writes an answer down, or as much of it as there is: one message for each
-// choice. streamed says that data is server-sent events.
+// Answer converts an answer, which may be incomplete: one message for each choice. streamed reports
+// that data is a stream of server-sent events.
 func (w Writer) Answer(dialect string, streamed bool, data []byte) string {
 	var l list
 	switch {
@@ -74,7 +74,7 @@ func (w Writer) Answer(dialect string, streamed bool, data []byte) string {
 	return l.String()
 }
 
-// Value writes arguments or a result down, "" for what is no JSON.
+// Value converts arguments or a result; it returns "" for invalid JSON.
 func (w Writer) Value(text []byte) string { return string(w.value(nil, text)) }
 
 func (w Writer) value(dst, text []byte) []byte {
@@ -96,7 +96,7 @@ func (w Writer) value(dst, text []byte) []byte {
 	return dst
 }
 
-// cut writes a value with its long texts cut.
+// cut appends a value with its long texts cut.
 func cut(dst []byte, v jsonstream.Value) []byte {
 	switch v.Kind() {
 	case jsonstream.Object:
@@ -125,7 +125,7 @@ func cut(dst []byte, v jsonstream.Value) []byte {
 	return append(dst, v.Raw()...)
 }
 
-// Text is a text as UTF-8, cut if it is too long.
+// Text returns a text as UTF-8, cut if it is too long.
 func Text(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= MaxText {
@@ -147,7 +147,7 @@ func parse(text []byte) (jsonstream.Value, bool) {
 	return v, err == nil
 }
 
-// get finds a value by its path, the invalid one if it is not there.
+// get finds a value by its path; it returns the invalid value if there is none.
 func get(v jsonstream.Value, path ...string) jsonstream.Value {
 	for _, name := range path {
 		if v.Kind() != jsonstream.Object {
@@ -158,7 +158,7 @@ func get(v jsonstream.Value, path ...string) jsonstream.Value {
 	return v
 }
 
-// textOf is the text that stands at a path, "" for none.
+// textOf returns the text at a path, or "".
 func textOf(v jsonstream.Value, path ...string) string {
 	if v = get(v, path...); v.Kind() != jsonstream.String {
 		return ""
@@ -166,7 +166,7 @@ func textOf(v jsonstream.Value, path ...string) string {
 	return v.Text()
 }
 
-// elements are the elements of a list, none for anything else.
+// elements returns the elements of a list, or nil for other values.
 func elements(v jsonstream.Value) (all []jsonstream.Value) {
 	if v.Kind() == jsonstream.Array {
 		for e := range v.Elements() {

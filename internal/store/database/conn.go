@@ -18,7 +18,7 @@ func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d) }
 type conn struct {
 	*sql.Conn
 	stmts map[string]*sql.Stmt
-	rows  int // that Insert wrote
+	rows  int // written by Insert
 }
 
 // stmt returns a prepared statement; preparing costs more than running most.
@@ -54,19 +54,19 @@ func (c *conn) close() error {
 	return errors.Join(append(errs, c.Conn.Close())...)
 }
 
-// Tx is the transaction that a change or a snapshot runs in. It belongs to the
-// function it was given to and to the goroutine that runs it.
+// Tx is the transaction of a change or a snapshot. Only the function that receives it may use it,
+// on its own goroutine.
 type Tx struct {
-	c      *conn
-	reads  bool // and nothing else
-	wrote  bool
-	values map[any]any
-	last   []func() error
-	after  []func()
+	c        *conn
+	reads    bool // only
+	wrote    bool
+	values   map[any]any
+	finally  []func() error
+	onCommit []func()
 }
 
-// Exec runs a statement. Statements are prepared once and kept: queries are
-// constants, and what varies is an argument.
+// Exec runs a statement. Prepared statements are cached, so queries must be constants and varying
+// values must be arguments.
 func (tx *Tx) Exec(query string, args ...any) (sql.Result, error) {
 	if tx.reads {
 		return nil, errReads
@@ -104,30 +104,29 @@ func (tx *Tx) Get(dest []any, query string, args ...any) (found bool, err error)
 	return true, rows.Close()
 }
 
-// Value returns what Keep kept in this transaction, nil if nothing.
+// Value returns the value that SetValue stored in this transaction, or nil.
 func (tx *Tx) Value(key any) any { return tx.values[key] }
 
-// Keep remembers a value until the transaction ends, for the changes that share
-// it: what the first has read the others need not read.
-func (tx *Tx) Keep(key, value any) {
+// SetValue stores a value until the transaction ends, so that the changes that share the
+// transaction need not read the same rows again.
+func (tx *Tx) SetValue(key, value any) {
 	if tx.values == nil {
 		tx.values = map[any]any{}
 	}
 	tx.values[key] = value
 }
 
-// Finally runs f once behind the last change that shares the transaction, before it
-// is made durable: what many changes would write again and again is written once.
-// An error of f fails them all.
-func (tx *Tx) Finally(f func() error) { tx.last = append(tx.last, f) }
+// Finally runs f once after the last change that shares the transaction and before the commit, to
+// write once the rows that many changes update. An error of f fails all of these changes.
+func (tx *Tx) Finally(f func() error) { tx.finally = append(tx.finally, f) }
 
-// After runs f once the transaction is durable, before another one of this process begins.
-func (tx *Tx) After(f func()) { tx.after = append(tx.after, f) }
+// OnCommit runs f once the transaction is durable, before this process begins another one.
+func (tx *Tx) OnCommit(f func()) { tx.onCommit = append(tx.onCommit, f) }
 
-// maxReaders bounds how many snapshots are read at once.
+// maxReaders bounds the idle connections that are kept for snapshots.
 const maxReaders = 4
 
-// pool keeps reading connections with their statements.
+// pool caches reading connections with their statements.
 type pool struct {
 	db   *sql.DB
 	free chan *conn
@@ -169,17 +168,16 @@ func (p *pool) close() error {
 // errReads refuses to write in a snapshot.
 var errReads = errors.New("a snapshot does not write")
 
-// Snapshot runs f on the state of one moment: what it reads fits together, and no
-// writer waits for it. f must not write.
+// Snapshot runs f on a consistent state of the file. No writer waits for it. f must not write.
 func (db *DB) Snapshot(ctx context.Context, f func(tx *Tx) error) error {
 	return db.read(ctx, func(c *conn) error { return c.snapshot(ctx, f) })
 }
 
-// Get reads one row into dest and reports whether there is one: a snapshot of one
-// statement, which needs no transaction around it.
+// Get reads one row into dest and reports whether there is one. It is a snapshot of a single
+// statement and needs no explicit transaction.
 func (db *DB) Get(ctx context.Context, dest []any, query string, args ...any) (found bool, err error) {
 	err = db.read(ctx, func(c *conn) error {
-		return patiently(ctx, func() error {
+		return retryBusy(ctx, func() error {
 			found, err = (&Tx{c: c, reads: true}).Get(dest, query, args...)
 			return err
 		})
@@ -187,7 +185,7 @@ func (db *DB) Get(ctx context.Context, dest []any, query string, args ...any) (f
 	return found, err
 }
 
-// read runs f on a connection that nobody else uses.
+// read runs f on a connection that no other goroutine uses.
 func (db *DB) read(ctx context.Context, f func(*conn) error) error {
 	if err := db.Err(); err != nil {
 		return err
@@ -196,37 +194,37 @@ func (db *DB) read(ctx context.Context, f func(*conn) error) error {
 		return err
 	}
 	stack.Grow()
-	if db.first.Add(1) <= fewSnapshots && db.idle.TryLock() {
-		defer db.idle.Unlock()
+	if db.snapshots.Add(1) <= writerSnapshots && db.writerMu.TryLock() {
+		defer db.writerMu.Unlock()
 		if db.conn != nil {
 			err := f(db.conn)
-			return cmp.Or(db.left(db.conn, err), err)
+			return cmp.Or(db.newerSchema(db.conn, err), err)
 		}
 	}
 	c, err := db.readers.take(ctx)
 	if err != nil {
 		return err
 	}
-	good := false
+	reusable := false
 	defer func() {
-		if !good {
+		if !reusable {
 			c.close()
 		}
 	}()
 	err = f(c)
 	if code(err) == 0 {
-		good = true
+		reusable = true
 		db.readers.give(c)
 	}
-	return cmp.Or(db.left(c, err), err)
+	return cmp.Or(db.newerSchema(c, err), err)
 }
 
-// fewSnapshots are read on the writer's connection, if it is idle: another one costs a
-// process that lives for one call more than all that it reads.
-const fewSnapshots = 8
+// writerSnapshots is the number of first snapshots that use the writer's connection if it is idle:
+// for a process that handles one call, a second connection costs more than its reads.
+const writerSnapshots = 8
 
 func (c *conn) snapshot(ctx context.Context, f func(tx *Tx) error) error {
-	return patiently(ctx, func() error {
+	return retryBusy(ctx, func() error {
 		if err := c.run("BEGIN"); err != nil {
 			return err
 		}

@@ -15,15 +15,16 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// HeadPath names the file that remembers, apart from a database, what it held last.
+// HeadPath returns the path of the file that records, outside a database, the last content of that
+// database.
 func HeadPath(path string) string { return path + "-head" }
 
 // minSize is the size of the smallest file that holds tables: one page.
 const minSize = 4096
 
-// missing finds a file that lost everything, before SQLite takes it for a new one and
-// removes its write-ahead log.
-func missing(path string) error {
+// checkMissing finds a file that lost all its content. It runs before SQLite opens the file,
+// because SQLite would take it for a new one and remove its write-ahead log.
+func checkMissing(path string) error {
 	head, err := os.Stat(HeadPath(path))
 	if err != nil || head.Size() == 0 {
 		return nil
@@ -37,21 +38,22 @@ func missing(path string) error {
 	return nil
 }
 
-// checkEvery is how often a file that was written to is looked at. Hundreds of processes
-// may have it open, and each of them reads the whole log: where more than eight threads want
-// each processor, they look as much less often, and leave the time to who writes.
+// checkEvery is the interval between inspections of a file that was written to. Hundreds of
+// processes may have it open, and each inspection reads the whole log: if more than crowdedThreads
+// threads want each processor, the interval grows up to maxCheckEvery, so that writers get the
+// time.
 const (
-	checkEvery  = time.Second
-	checkSeldom = time.Minute
-	checkCrowd  = 8
+	checkEvery     = time.Second
+	maxCheckEvery  = time.Minute
+	crowdedThreads = 8
 )
 
-// Guard looks for damage once a second, where anything was written since the last look,
-// until Close: a file that was cut, replaced or overwritten, and a write-ahead log that the
-// next process could not read. On a crowded machine it looks less often, and whoever writes
-// looks at the size of the file and the head of the log before every commit (see intact). What it finds ends the use of the file. check looks at the
-// content, over a connection that has cached nothing; its error is damage where it is a
-// *DamagedError.
+// Guard inspects the file once a second until Close, if it was written to since the last
+// inspection. It detects a file that was cut, replaced or overwritten, and a write-ahead log that
+// the next process could not read. On a crowded machine it inspects less often; every commit still
+// checks the size of the file and the header of the log (see intact). Damage ends the use of the
+// file. check inspects the content over a connection that has cached nothing; an error of check
+// counts as damage only if it is a *DamagedError.
 func (db *DB) Guard(check func(tx *Tx) error) {
 	g := &guard{db: db, check: check}
 	go func() {
@@ -61,11 +63,11 @@ func (db *DB) Guard(check func(tx *Tx) error) {
 		for {
 			select {
 			case <-tick.C:
-				if time.Since(last) < crowd.Stretch(checkEvery, checkCrowd*crowd.Share(), checkSeldom)-checkEvery/2 {
+				if time.Since(last) < crowd.Stretch(checkEvery, crowdedThreads*crowd.Share(), maxCheckEvery)-checkEvery/2 {
 					continue
 				}
 				last = time.Now()
-				if err := g.look(); err != nil {
+				if err := g.inspect(); err != nil {
 					_ = db.distrust(err)
 					return
 				}
@@ -79,7 +81,7 @@ func (db *DB) Guard(check func(tx *Tx) error) {
 	db.guard.Store(g)
 }
 
-// CheckNow looks for damage as Guard does, whether anything was written or not.
+// CheckNow inspects the file as Guard does, even if nothing was written.
 func (db *DB) CheckNow() error {
 	g := db.guard.Load()
 	if g == nil {
@@ -88,32 +90,32 @@ func (db *DB) CheckNow() error {
 	g.mu.Lock()
 	g.seen = ""
 	g.mu.Unlock()
-	err := g.look()
+	err := g.inspect()
 	if err != nil {
 		_ = db.distrust(err)
 	}
 	return err
 }
 
-// intact looks at what costs little before a change is written: the size of the file, and
-// the head of the log. Only where that is wrong it looks as Guard does.
+// intact is the cheap check before a change is written: the size of the file and the header of the
+// log. It inspects the content only if one of them is wrong.
 func (db *DB) intact() error {
 	info, err := os.Stat(db.path)
 	if err != nil || !os.SameFile(info, db.file) {
 		return errors.New("the file was removed or replaced")
 	}
 	g := db.guard.Load()
-	if g == nil || info.Size() >= minSize && headed(db.path+"-wal") {
+	if g == nil || info.Size() >= minSize && hasLogHeader(db.path+"-wal") {
 		return nil
 	}
 	g.mu.Lock()
 	g.seen = ""
 	g.mu.Unlock()
-	return g.look()
+	return g.inspect()
 }
 
-// headed reports whether a log begins as one does in which something was written.
-func headed(path string) bool {
+// hasLogHeader reports whether the write-ahead log at path starts with a valid header.
+func hasLogHeader(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
@@ -123,7 +125,7 @@ func headed(path string) bool {
 	return ok
 }
 
-// readHeader reads the beginning of a log.
+// readHeader reads the header of a write-ahead log.
 func readHeader(f io.Reader) (header []byte, ok bool) {
 	header = make([]byte, logHeader)
 	if _, err := io.ReadFull(f, header); err != nil {
@@ -137,7 +139,8 @@ func readHeader(f io.Reader) (header []byte, ok bool) {
 	return header, sum.is(header[24:])
 }
 
-// byteOrder is that of the checksums of a log, nil if this is no header of one.
+// byteOrder returns the byte order of the checksums of a log, or nil if header is not the header of
+// a log.
 func byteOrder(header []byte) binary.ByteOrder {
 	switch binary.BigEndian.Uint32(header) {
 	case 0x377f0682:
@@ -153,11 +156,11 @@ type guard struct {
 	check func(tx *Tx) error
 
 	mu      sync.Mutex
-	seen    string // sizes and times of the files at the last look
+	seen    string // sizes and times of the files at the last inspection
 	largest int64  // size of the file: it only grows
 }
 
-func (g *guard) look() error {
+func (g *guard) inspect() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	info, err := os.Stat(g.db.path)
@@ -200,14 +203,14 @@ func (g *guard) content() error {
 	if err := g.log(ctx, c); err != nil {
 		return err
 	}
-	// The definitions of the tables and their versions are what the file begins with.
+	// The file starts with the definitions of the tables and their versions.
 	if _, err := c.versions(ctx); err != nil {
 		return onlyDamage(err)
 	}
 	return onlyDamage(c.snapshot(ctx, g.check))
 }
 
-// onlyDamage leaves out what says nothing about the content.
+// onlyDamage drops errors that are no evidence about the content.
 func onlyDamage(err error) error {
 	var damaged *DamagedError
 	if err != nil && (distrusted(err) || code(err) == lib.SQLITE_IOERR_SHORT_READ || errors.As(err, &damaged)) {
@@ -216,9 +219,8 @@ func onlyDamage(err error) error {
 	return nil
 }
 
-// log checks that the write-ahead log holds, for whoever reads it next, as many pages as
-// its writers have put there. Where another process begins it anew meanwhile, it is looked
-// at again.
+// log checks that the next reader of the write-ahead log would find as many pages in it as its
+// writers have put there. It retries if another process starts the log anew meanwhile.
 func (g *guard) log(ctx context.Context, c *conn) error {
 	var err error
 	for range 5 {
@@ -232,7 +234,7 @@ func (g *guard) log(ctx context.Context, c *conn) error {
 		}
 		err = fmt.Errorf("the write-ahead log has %d of %d pages left that can be read", valid, pages)
 		if c.QueryRowContext(ctx, "PRAGMA wal_checkpoint(NOOP)").Scan(&busy, &after, &copied) != nil || after < pages {
-			continue // begun anew
+			continue // the log was started anew
 		}
 	}
 	return err
@@ -244,8 +246,8 @@ const (
 	frameHeader = 24
 )
 
-// validFrames counts the frames that SQLite would read after a crash: those up to the first
-// whose salt or checksum does not fit.
+// validFrames counts the frames that SQLite would read after a crash: those before the first frame
+// whose salt or checksum is wrong.
 func validFrames(path string) (n int, err error) {
 	f, err := os.Open(path)
 	if err != nil {

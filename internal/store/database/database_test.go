@@ -63,9 +63,9 @@ func count(t *testing.T, db *database.DB) (n int) {
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Proves I22: what is acknowledged is there for whoever opens the file next, and
-// the file is nobody else's business.
-func TestAChangeStays(t *testing.T) {
+// Proves I22: an acknowledged change is there when the file is opened again, and only
+// its owner can read the file.
+func TestChangeIsDurable(t *testing.T) {
 	path := file(t)
 	db := open(t, path)
 	if err := db.Change(ctx, insert(1)); err != nil {
@@ -86,9 +86,9 @@ func TestAChangeStays(t *testing.T) {
 	}
 }
 
-// Proves that a change that fails leaves nothing, and that those that came with it
-// do not suffer.
-func TestAFailedChangeFailsAlone(t *testing.T) {
+// Proves that a failed change is rolled back, and that the changes that share its
+// transaction are not.
+func TestFailedChangeIsRolledBack(t *testing.T) {
 	db := open(t, file(t))
 	boom := errors.New("boom")
 	var callers sync.WaitGroup
@@ -114,8 +114,8 @@ func TestAFailedChangeFailsAlone(t *testing.T) {
 	}
 }
 
-// Proves that a panic in a change reaches its caller and nobody else.
-func TestAPanicIsItsCallers(t *testing.T) {
+// Proves that a panic in a change reaches only its caller.
+func TestPanicReachesItsCaller(t *testing.T) {
 	db := open(t, file(t))
 	func() {
 		defer func() {
@@ -136,8 +136,8 @@ func TestAPanicIsItsCallers(t *testing.T) {
 	}
 }
 
-// Proves that a change reads what the changes before it wrote, however they share
-// transactions and whoever writes.
+// Proves that a change reads the writes of all earlier changes, in the same transaction,
+// process, or another one.
 func TestChangesAreSerial(t *testing.T) {
 	path := file(t)
 	var callers sync.WaitGroup
@@ -167,9 +167,9 @@ func TestChangesAreSerial(t *testing.T) {
 	}
 }
 
-// Proves FM2: a database that somebody else holds is an error at the caller's
-// deadline, and nothing of the change happens later.
-func TestBusyEndsWithTheCaller(t *testing.T) {
+// Proves FM2: a locked database is an error at the caller's deadline, and
+// the change is not written later.
+func TestBusyUntilDeadline(t *testing.T) {
 	path := file(t)
 	db := open(t, path)
 	other, err := sql.Open("sqlite", "file:"+filepath.Join(filepath.Dir(path), "a%20%3F%23%25.db"))
@@ -204,8 +204,8 @@ func TestBusyEndsWithTheCaller(t *testing.T) {
 	}
 }
 
-// Proves that a file of another program and one of a newer version are refused and
-// left alone.
+// Proves that a file of another program and one of a newer version are refused
+// and not changed.
 func TestRefusedFiles(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text")
@@ -244,7 +244,7 @@ func TestRefusedFiles(t *testing.T) {
 }
 
 // Proves that several processes may make and migrate a file at once, and that
-// components grow without each other.
+// components migrate independently.
 func TestMigrations(t *testing.T) {
 	path := file(t)
 	var openers sync.WaitGroup
@@ -272,12 +272,12 @@ func TestMigrations(t *testing.T) {
 	if _, err := database.Open(ctx, path, broken); err == nil {
 		t.Error("a broken migration passed")
 	}
-	open(t, path, numbers, words) // nothing of it remains
+	open(t, path, numbers, words) // it was rolled back
 }
 
-// Proves FM4: a file that was removed or replaced gets no further row that nobody
-// will ever find.
-func TestARemovedFileIsNotWritten(t *testing.T) {
+// Proves FM4: a file that was removed or replaced is not written to: the rows
+// would be lost.
+func TestRemovedFileIsNotWritten(t *testing.T) {
 	path := file(t)
 	db := open(t, path)
 	if err := os.Rename(path, path+".aside"); err != nil {
@@ -296,7 +296,7 @@ func TestARemovedFileIsNotWritten(t *testing.T) {
 	}
 }
 
-// Proves that Close makes durable what was queued and refuses what comes later.
+// Proves that Close commits the queued changes and refuses later ones.
 func TestClose(t *testing.T) {
 	path := file(t)
 	db, err := database.Open(ctx, path, numbers)
@@ -372,9 +372,9 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// Proves S4: a file beside which others can put files of their own is not opened. SQLite
-// would take a write-ahead log of theirs for the newest of what the file holds.
-func TestDirectoriesOfOthersAreRefused(t *testing.T) {
+// Proves S4: a file in a directory in which other users can create files is not opened.
+// SQLite would take a write-ahead log of theirs for the newest part of its content.
+func TestWritableDirectoryIsRefused(t *testing.T) {
 	dir, real := t.TempDir(), t.TempDir()
 	for _, path := range []string{dir, real} {
 		if err := os.Chmod(path, 0o777); err != nil {

@@ -1,5 +1,5 @@
-// Package database keeps tables in one SQLite file that several processes write
-// to, and makes many small changes durable with few syncs.
+// Package database stores tables in one SQLite file that several processes write to, and makes many
+// small changes durable with few syncs.
 //
 //	db, err := database.Open(ctx, "stopgate.db", database.Component{Name: "audit", Migrations: migrations})
 //	if err != nil {
@@ -11,19 +11,19 @@
 //		return err
 //	})
 //
-// What it promises (I22, FM2, FM4):
+// Guarantees (I22, FM2, FM4):
 //
-//   - [DB.Change] returns nil only after what the change wrote is synced to the
-//     disk. Changes that come together share one transaction and one sync.
-//   - A change sees everything that changes before it wrote, in this process and in
-//     others, and nothing else writes while it runs. A change that fails leaves
-//     nothing behind and takes no other change with it.
-//   - Waiting for another process ends with the caller's ctx, never silently. Processes
-//     that wait write in the order in which they came.
-//   - After a sync that failed, a file that is damaged, removed or replaced, nothing
-//     is written any more: see [DB.Failed].
-//   - A file of another program, and one that a newer version wrote, is refused.
+//   - [DB.Change] returns nil only after its writes are synced to the disk. Concurrent changes
+//     share one transaction and one sync.
+//   - A change sees everything that earlier changes wrote, in this process and in others, and
+//     nothing else writes while it runs. A change that fails is rolled back and does not
+//     affect the changes that share its transaction.
+//   - Waiting for another process ends with the caller's ctx and an error. Waiting processes
+//     write in the order in which they arrived.
+//   - After a failed sync, or if the file is damaged, removed or replaced, nothing more is
+//     written: see [DB.Failed].
+//   - A file of another program, or of a newer version of this one, is refused.
 //
-// The file has mode 0600 and belongs on a local disk: SQLite's locks do not hold on
-// every network file system.
+// The file has mode 0600 and belongs on a local disk: SQLite's locks do not work on every network
+// file system.
 package database

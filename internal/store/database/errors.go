@@ -15,25 +15,24 @@ var (
 	ErrBusy    = errors.New("another process holds the database")
 )
 
-// NewerError says that a newer version of the program wrote the file.
+// NewerError reports that a newer version of the program wrote the file.
 type NewerError struct {
 	Component    string
 	Have, Latest int // the version of the file, and the last one that this program knows
 }
 
-// Error says what to do.
+// Error returns the text of the error, with the remedy.
 func (e *NewerError) Error() string {
 	return fmt.Sprintf("its %s tables have version %d, and this stopgate knows versions up to %d: use the newer stopgate", e.Component, e.Have, e.Latest)
 }
 
-// UntrustedError says that the file is not used any more: what it holds is not
-// known (FM4).
+// UntrustedError reports that the file is no longer used because its content is unknown (FM4).
 type UntrustedError struct {
 	Path string
 	Err  error
 }
 
-// Error says what happened and what to do.
+// Error returns the text of the error, with the remedy.
 func (e *UntrustedError) Error() string {
 	var newer *NewerError
 	if errors.As(e.Err, &newer) {
@@ -42,25 +41,24 @@ func (e *UntrustedError) Error() string {
 	return fmt.Sprintf("database %s is not trusted any more: %v; check the disk and start again", e.Path, e.Err)
 }
 
-// Unwrap returns what happened.
+// Unwrap returns the cause.
 func (e *UntrustedError) Unwrap() error { return e.Err }
 
-// DamagedError says that a file lost what it held: its content is not what the last writer
-// left there.
+// DamagedError reports that the content of a file is not what its last writer wrote.
 type DamagedError struct {
 	Path string
 	Err  error
 }
 
-// Error says what is wrong and what to do.
+// Error returns the text of the error, with the remedy.
 func (e *DamagedError) Error() string {
 	return fmt.Sprintf("database %s is damaged: %v; keep it for inspection and put a backup in its place, then run 'stopgate log restored --by NAME'; or move it and %s away to begin anew", e.Path, e.Err, HeadPath(e.Path))
 }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the cause.
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// code is SQLite's extended result code of an error, 0 if it has none.
+// code returns SQLite's extended result code of an error, or 0 if it has none.
 func code(err error) int {
 	var e *sqlite.Error
 	if errors.As(err, &e) {
@@ -69,13 +67,13 @@ func code(err error) int {
 	return 0
 }
 
-// busy reports whether another connection is in the way: trying again may help.
+// busy reports whether another connection holds a lock, so that a retry may succeed.
 func busy(err error) bool {
 	primary := code(err) & 0xff
 	return primary == lib.SQLITE_BUSY || primary == lib.SQLITE_LOCKED
 }
 
-// distrusted reports whether an error leaves it open what the disk holds.
+// distrusted reports whether the content of the disk is unknown after an error.
 func distrusted(err error) bool {
 	switch c := code(err); c & 0xff {
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:

@@ -6,31 +6,31 @@ import (
 	"sync/atomic"
 )
 
-// maxTogether is how many rows one statement writes at most.
-const maxTogether = 32 // 1 << 5
+// maxRowsPerInsert bounds the rows that one statement writes.
+const maxRowsPerInsert = 32 // 1 << 5
 
-// fewRows are the first rows of a connection, each written by itself: another statement
-// costs more to prepare than they save.
-const fewRows = 8
+// singleRows is the number of rows that a connection writes one at a time before it prepares
+// statements for several: preparing them costs more than they save until then.
+const singleRows = 8
 
-// Insert is a statement that writes rows into a table, many at once: most of what a
-// small row costs is the statement around it.
+// Insert is a statement that writes rows into a table, many at once: executing a statement costs
+// more than writing a small row.
 type Insert struct {
 	width      int // arguments of a row
 	text, tail string
 	queries    [6]atomic.Pointer[string] // for 1, 2, 4 ... rows, made when they are needed
 }
 
-// NewInsert makes the statement for rows of so many arguments. The text is
-// "INSERT INTO table(columns)", the tail what stands behind the values.
+// NewInsert returns the statement for rows of width arguments. The text is "INSERT INTO
+// table(columns)", the tail is the part of the statement that follows the values.
 func NewInsert(text string, width int, tail string) *Insert {
 	return &Insert{width: width, text: text, tail: tail}
 }
 
-// Row is the statement for one row.
+// Row returns the statement for one row.
 func (in *Insert) Row() string { return in.query(0) }
 
-// query is the statement for 1<<size rows.
+// query returns the statement for 1<<size rows.
 func (in *Insert) query(size int) string {
 	if q := in.queries[size].Load(); q != nil {
 		return *q
@@ -41,11 +41,11 @@ func (in *Insert) query(size int) string {
 	return q
 }
 
-// Insert writes the rows whose arguments follow each other.
+// Insert writes rows. args holds the arguments of one row after the other.
 func (tx *Tx) Insert(in *Insert, args []any) error {
 	for len(args) > 0 {
-		size := bits.Len(uint(min(len(args)/in.width, maxTogether))) - 1
-		if tx.c.rows < fewRows {
+		size := bits.Len(uint(min(len(args)/in.width, maxRowsPerInsert))) - 1
+		if tx.c.rows < singleRows {
 			size = 0
 		}
 		n := in.width << size
@@ -58,6 +58,6 @@ func (tx *Tx) Insert(in *Insert, args []any) error {
 	return nil
 }
 
-// Later says that the change will be written by a function of [Tx.Finally]: from
-// here on its failure leaves something behind, as that of a change that wrote does.
-func (tx *Tx) Later() { tx.wrote = true }
+// MarkWritten marks a change whose rows are written by a function of [Tx.Finally]: if the change
+// fails afterwards, the transaction is rolled back as if the change had already written them.
+func (tx *Tx) MarkWritten() { tx.wrote = true }

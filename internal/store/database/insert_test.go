@@ -14,9 +14,9 @@ var pairs = database.Component{Name: "pairs", Migrations: []string{
 
 var insertPair = database.NewInsert("INSERT INTO numbers(n, double)", 2, "ON CONFLICT(n) DO UPDATE SET double = 0")
 
-// Proves S38: rows that are written together are all written, however many they are,
-// each with what stands behind the values.
-func TestInsertTogether(t *testing.T) {
+// Proves S38: all rows of one Insert are written, whatever their number, each with the tail
+// of the statement.
+func TestInsertRows(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 3, 31, 32, 33, 100} {
 		db := open(t, file(t), pairs)
 		err := db.Change(ctx, func(tx *database.Tx) error {
@@ -47,9 +47,9 @@ func TestInsertTogether(t *testing.T) {
 	}
 }
 
-// Proves I19, I22: a change that fails after it left rows for the end of the
-// transaction leaves none of them, and those of the others are all there.
-func TestLaterFailsAlone(t *testing.T) {
+// Proves I19, I22: a change that fails after it deferred rows to the end of the
+// transaction is rolled back, and the rows of the other changes are all written.
+func TestDeferredRowsAreRolledBack(t *testing.T) {
 	db := open(t, file(t), pairs)
 	type key struct{}
 	broken := errors.New("broken")
@@ -58,10 +58,10 @@ func TestLaterFailsAlone(t *testing.T) {
 			list, ok := tx.Value(key{}).(*[]any)
 			if !ok {
 				list = new([]any)
-				tx.Keep(key{}, list)
+				tx.SetValue(key{}, list)
 				tx.Finally(func() error { return tx.Insert(insertPair, *list) })
 			}
-			tx.Later()
+			tx.MarkWritten()
 			*list = append(*list, n, 2*n)
 			if n%3 == 0 {
 				return broken
@@ -92,7 +92,7 @@ func TestLaterFailsAlone(t *testing.T) {
 	}
 }
 
-// Proves that statements which are said to be likely change nothing, however wrong they are.
+// Proves that likely statements have no effect, even wrong ones.
 func TestLikelyStatements(t *testing.T) {
 	db := open(t, file(t))
 	for i := range 2 {

@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/store/database"
 )
 
-// killed copies a file and its log as a process leaves them that ends without Close.
+// killed copies a file and its log as a killed process leaves them.
 func killed(t *testing.T, from, to string) {
 	t.Helper()
 	for _, suffix := range []string{"", "-wal"} {
@@ -22,9 +22,9 @@ func killed(t *testing.T, from, to string) {
 	}
 }
 
-// Proves K0d: short processes that end without Close, one after the other, read a short
-// log each, and lose nothing.
-func TestTheLogStaysShort(t *testing.T) {
+// Proves K0d: short-lived processes that end without Close, one after the other, read a short
+// log each, and lose no row.
+func TestLogStaysShort(t *testing.T) {
 	dir := t.TempDir()
 	name := func(i int) string { return filepath.Join(dir, string(rune('a'+i%2))+".db") }
 	const rounds, each = 60, 5
@@ -62,9 +62,9 @@ func TestTheLogStaysShort(t *testing.T) {
 	}
 }
 
-// Proves K0d: a long log begins anew where it stands, and is not cut off: to sync a file
-// that grows takes longer.
-func TestTheLogKeepsItsSize(t *testing.T) {
+// Proves K0d: a long log restarts in place and is not truncated: syncing a file that grows
+// takes longer.
+func TestLogKeepsItsSize(t *testing.T) {
 	path := file(t)
 	size := func() int64 {
 		info, err := os.Stat(path + "-wal")
@@ -94,8 +94,8 @@ func TestTheLogKeepsItsSize(t *testing.T) {
 	}
 }
 
-// Proves K0d: a log that became huge while somebody read it is cut off once nobody does.
-func TestAHugeLogIsCutOff(t *testing.T) {
+// Proves K0d: a log that became huge while it was read is truncated when no reader is left.
+func TestHugeLogIsTruncated(t *testing.T) {
 	path := file(t)
 	db := open(t, path)
 	const changes = 1100

@@ -11,8 +11,8 @@ import (
 )
 
 // Proves FM4: a process that runs while a newer version changes the tables stops using the
-// file, says why and what to do, and nothing that it wrote afterwards is there.
-func TestANewerVersionBeside(t *testing.T) {
+// file, reports the cause and the remedy, and writes nothing more.
+func TestNewerVersionMigratesMeanwhile(t *testing.T) {
 	later := database.Component{Name: "numbers", Migrations: append(numbers.Migrations[:1:1],
 		"CREATE TABLE figures(n INTEGER PRIMARY KEY) STRICT; INSERT INTO figures SELECT n FROM numbers; DROP TABLE numbers")}
 	read := func(db *database.DB) error {
@@ -35,7 +35,7 @@ func TestANewerVersionBeside(t *testing.T) {
 			}
 			return err
 		},
-		"change behind another": func(db *database.DB) error {
+		"change after another": func(db *database.DB) error {
 			return db.Change(ctx, func(tx *database.Tx) error {
 				if _, err := tx.Exec("INSERT INTO others VALUES(1)"); err != nil {
 					return err
@@ -77,8 +77,8 @@ func TestANewerVersionBeside(t *testing.T) {
 	}
 }
 
-// Proves FM4: a statement that is wrong by itself says nothing about the file.
-func TestAWrongStatement(t *testing.T) {
+// Proves FM4: a wrong statement is no evidence about the file.
+func TestWrongStatement(t *testing.T) {
 	db := open(t, file(t))
 	for range 10 {
 		if _, err := db.Get(ctx, []any{new(int)}, "SELECT n FROM nothing"); err == nil {
@@ -93,8 +93,8 @@ func TestAWrongStatement(t *testing.T) {
 	}
 }
 
-// Proves FM2: a file that cannot be opened for writing is refused with what can be done.
-func TestAFileThatCannotBeOpened(t *testing.T) {
+// Proves FM2: a file that cannot be opened for writing is refused with the remedy.
+func TestFileThatCannotBeOpened(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	db, err := database.Open(ctx, path, numbers)
 	if err != nil {
@@ -103,7 +103,7 @@ func TestAFileThatCannotBeOpened(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(path+"-wal", 0o700); err != nil { // as a directory that nobody may write to, also for root
+	if err := os.Mkdir(path+"-wal", 0o700); err != nil { // fails for root, too, unlike a directory without write permission
 		t.Fatal(err)
 	}
 	if db, err = database.Open(ctx, path, numbers); err == nil {

@@ -19,34 +19,34 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// applicationID marks a file as ours in its header: "stpg".
+// applicationID marks a file of stopgate in its header: "stpg".
 const applicationID = 0x73747067
 
 // DB is an open file. It is safe for concurrent use.
 type DB struct {
 	path string
-	file os.FileInfo // of the file at Open: another one under its name is not ours
+	file os.FileInfo // at Open: another file with the same name is refused
 
-	writer  *sql.DB // one connection
-	conn    *conn   // the writing goroutine's own while it writes; nil at the end
-	turn    *turn   // to write, among processes
-	parts   []Component
-	idle    sync.Mutex
-	first   atomic.Int64 // snapshots so far
-	readers pool
+	writer     *sql.DB    // one connection
+	conn       *conn      // used by the writing goroutine; nil after it ends
+	lock       *lockQueue // for writing, among processes
+	components []Component
+	writerMu   sync.Mutex   // of conn
+	snapshots  atomic.Int64 // read so far
+	readers    pool
 
 	queue   chan *entry
 	closing chan struct{} // closed by Close
 	ended   chan struct{} // closed when the writing goroutine is done
 	once    sync.Once
-	closed  error // of the connections, once ended
+	closed  error // error of closing the connections, set before ended is closed
 
-	// The writing goroutine's own: whether it has begun to write, how many callers there
-	// were at the last commit, and how long it lasted.
-	began   bool
-	after   []func() // of the transaction, once it is durable
-	callers int
-	lasted  time.Duration
+	// Owned by the writing goroutine: whether it has started to write, the number of callers at the
+	// last commit, and the duration of that commit.
+	started    bool
+	onCommit   []func() // run once the transaction is durable
+	callers    int
+	lastCommit time.Duration
 
 	commits atomic.Uint64 // of this process
 	guard   atomic.Pointer[guard]
@@ -55,19 +55,19 @@ type DB struct {
 	failed    chan struct{} // closed with untrusted
 }
 
-// Open opens or creates a file and brings the tables of the components up to date.
-// The end of ctx gives up waiting for other processes.
+// Open opens or creates a file and migrates the tables of the components. It stops waiting for
+// other processes when ctx ends.
 func Open(ctx context.Context, path string, components ...Component) (*DB, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("database: %w", err)
 	}
 	db := &DB{
-		path: path, turn: newTurn(path), parts: components, queue: make(chan *entry, maxQueue), closing: make(chan struct{}),
+		path: path, lock: newLockQueue(path), components: components, queue: make(chan *entry, maxQueue), closing: make(chan struct{}),
 		ended: make(chan struct{}), failed: make(chan struct{}),
 	}
-	db.turn.advanced = db.Advanced
-	if err := missing(path); err != nil {
+	db.lock.advanced = db.Advanced
+	if err := checkMissing(path); err != nil {
 		return nil, err
 	}
 	if db.file, err = create(path); err != nil {
@@ -84,19 +84,19 @@ func Open(ctx context.Context, path string, components ...Component) (*DB, error
 // Path is the file's absolute path.
 func (db *DB) Path() string { return db.path }
 
-// Failed is closed when the file is not trusted any more; every change then
-// returns the *UntrustedError.
+// Failed is closed when the file is no longer trusted; every change then returns the
+// *UntrustedError.
 func (db *DB) Failed() <-chan struct{} { return db.failed }
 
-// Ended is closed when nothing is written any more: after Close.
+// Ended is closed after Close, when nothing more will be written.
 func (db *DB) Ended() <-chan struct{} { return db.ended }
 
-// Advanced changes whenever this process or another one has written to the file, or has
-// the lock to write and goes on with it: a writer that has to wait while it does is late, and one that waits while it does not
-// may wait for ever. It takes no lock.
+// Advanced returns a number that changes whenever this process or another one writes to the file,
+// or holds the write lock and makes progress. A writer that waits while the number changes is only
+// late; one that waits while it stays the same may wait for ever. Advanced takes no lock.
 func (db *DB) Advanced() uint64 {
 	n := db.commits.Load()
-	if begun, err := os.Stat(db.turn.path); err == nil {
+	if begun, err := os.Stat(db.lock.path); err == nil {
 		n += uint64(begun.ModTime().UnixNano())
 	}
 	if log, err := os.Stat(db.path + "-wal"); err == nil {
@@ -105,28 +105,28 @@ func (db *DB) Advanced() uint64 {
 	return n
 }
 
-// Close makes durable what is queued and closes the file.
+// Close commits the queued changes and closes the file.
 func (db *DB) Close() error {
 	db.once.Do(func() { close(db.closing) })
 	<-db.ended
 	return db.closed
 }
 
-// create makes the file if it is missing. It is complete, with its mode, before it
-// has its name, and an existing one is never opened here: closing it would drop
-// the locks of another connection of this process.
+// create creates the file if it is missing. The file has its mode before it gets its name, and an
+// existing file is never opened here: closing it would drop the locks of the other connections of
+// this process.
 func create(path string) (os.FileInfo, error) {
-	if err := trusted(path); err != nil {
+	if err := checkDirectory(path); err != nil {
 		return nil, err
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		f, err := os.CreateTemp(filepath.Dir(path), ".new-*.db") // mode 0600
 		if err != nil {
-			return nil, bare(err)
+			return nil, withoutPath(err)
 		}
 		defer os.Remove(f.Name())
 		if err := f.Close(); err != nil {
-			return nil, bare(err)
+			return nil, withoutPath(err)
 		}
 		if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err
@@ -134,34 +134,35 @@ func create(path string) (os.FileInfo, error) {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, bare(err)
+		return nil, withoutPath(err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("it is not a regular file")
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		if err := os.Chmod(path, 0o600); err != nil {
-			return nil, bare(err)
+			return nil, withoutPath(err)
 		}
 	}
 	return info, nil
 }
 
-// trusted refuses a file beside which others can put files of their own: what SQLite finds
-// beside a database it takes for the newest of its content.
-func trusted(path string) error {
+// checkDirectory refuses a file in a directory in which other users can create files: SQLite takes
+// a log file next to a database for the newest part of its content.
+func checkDirectory(path string) error {
 	dir := filepath.Dir(path)
 	if err := owner.State(dir); err != nil {
-		return bare(err)
+		return withoutPath(err)
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil && filepath.Dir(real) != dir {
-		return bare(owner.State(filepath.Dir(real)))
+		return withoutPath(owner.State(filepath.Dir(real)))
 	}
 	return nil
 }
 
-// bare is an error of the file system without the path, which stands in our text.
-func bare(err error) error {
+// withoutPath strips the path from an error of the file system, because the caller's message
+// already names it.
+func withoutPath(err error) error {
 	var detail *fs.PathError
 	if errors.As(err, &detail) {
 		return detail.Err
@@ -179,7 +180,7 @@ func (db *DB) connect(ctx context.Context, components []Component) error {
 		return err
 	}
 	db.readers.free = make(chan *conn, maxReaders)
-	if err := patiently(ctx, func() error {
+	if err := retryBusy(ctx, func() error {
 		if db.conn == nil {
 			raw, err := db.writer.Conn(ctx)
 			if err != nil {
@@ -191,26 +192,26 @@ func (db *DB) connect(ctx context.Context, components []Component) error {
 	}); err != nil {
 		return err
 	}
-	return db.shorten(ctx)
+	return db.checkpointLongLog(ctx)
 }
 
-// Bounds of a write-ahead log that Open copies into the file: in pages that are not
-// there yet, and in bytes.
+// Sizes of a write-ahead log from which Open acts on it: longLog in pages that are not in the file
+// yet, hugeLog in bytes.
 const (
 	longLog = 128
 	hugeLog = 1024 * 4096
 )
 
-// shorten copies a long write-ahead log into the file. A process that ends without
-// Close, as short ones do, leaves the log behind, and the next process that is alone has
-// to read it all. No other one would begin it anew: how much of it is in the file already
-// is forgotten with the process, so that it would grow, and be copied whole, with every
-// commit. What is in the way now will be gone at another Open.
+// checkpointLongLog copies a long write-ahead log into the file. A process that ends without Close,
+// as short-lived ones do, leaves the log, and the next process that opens the file alone has to
+// read all of it. Nothing else would restart the log: the count of its pages that are already in
+// the file is lost with the process, so that the log would grow and be copied in full with every
+// commit. If a reader blocks the copy now, a later Open will do it.
 //
-// The next commit then begins the log anew, where it stands: to sync what is written over
-// takes the file system less than half of what a file takes that grows. Only one that has
-// become huge, because somebody always read it, is cut off.
-func (db *DB) shorten(ctx context.Context) error {
+// The next commit then restarts the log in place: syncing overwritten blocks takes the file system
+// less than half the time of syncing a file that grows. Only a huge log, which grew because it was
+// always being read, is truncated.
+func (db *DB) checkpointLongLog(ctx context.Context) error {
 	info, err := os.Stat(db.path + "-wal")
 	if err != nil || info.Size() < longLog*4096 {
 		return nil
@@ -228,7 +229,7 @@ func (db *DB) shorten(ctx context.Context) error {
 	return onlyDistrusted(err)
 }
 
-// onlyDistrusted leaves out errors that do not make the file a bad one.
+// onlyDistrusted drops errors after which the file can still be trusted.
 func onlyDistrusted(err error) error {
 	if err != nil && distrusted(err) {
 		return err
@@ -236,12 +237,12 @@ func onlyDistrusted(err error) error {
 	return nil
 }
 
-// pool is a set of connections. Waiting for other processes is done here, not by
-// SQLite, whose steps are coarse and know of no ctx.
+// pool opens a set of connections. It sets no busy timeout: retryBusy waits for other processes, in
+// finer steps than SQLite and until ctx ends.
 func (db *DB) pool(pragma string) (*sql.DB, error) {
 	query := url.Values{"_pragma": {"temp_store(memory)", pragma}}
 	if runtime.GOOS == "darwin" {
-		// There a plain sync leaves what was written in the disk's cache (fsync(2)).
+		// On macOS a plain sync leaves the data in the disk's cache (fsync(2)).
 		query.Add("_pragma", "fullfsync(true)")
 	}
 	connector, err := sqlite.NewConnector("file:" + (&url.URL{Path: db.path}).EscapedPath() + "?" + query.Encode())
@@ -251,14 +252,14 @@ func (db *DB) pool(pragma string) (*sql.DB, error) {
 	return sql.OpenDB(connector), nil
 }
 
-// openError explains what opening a file that is no database says.
+// openError explains an error of opening a file that is not a database.
 func openError(err error) error {
 	switch code(err) & 0xff {
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
 		return fmt.Errorf("%w: %w", ErrForeign, err)
 	case lib.SQLITE_CANTOPEN, lib.SQLITE_READONLY:
 		return fmt.Errorf("%w: the file and its directory have to be writable, also for reading: read a copy elsewhere", err)
-	case lib.SQLITE_IOERR: // of a disk that fails: that says nothing about the file
+	case lib.SQLITE_IOERR: // of a failing disk: no evidence about the file
 		return fmt.Errorf("%w: the disk fails, or is full", err)
 	}
 	return err
@@ -270,8 +271,8 @@ func (db *DB) disconnect() error {
 	if db.readers.db != nil {
 		errs = append(errs, db.readers.close())
 	}
-	db.idle.Lock()
-	defer db.idle.Unlock()
+	db.writerMu.Lock()
+	defer db.writerMu.Unlock()
 	if db.conn != nil {
 		errs = append(errs, db.conn.close())
 		db.conn = nil
@@ -279,7 +280,7 @@ func (db *DB) disconnect() error {
 	if db.writer != nil {
 		errs = append(errs, db.writer.Close())
 	}
-	db.turn.close()
+	db.lock.close()
 	return errors.Join(errs...)
 }
 
@@ -287,13 +288,13 @@ func (db *DB) disconnect() error {
 const (
 	shortWait = 100 * time.Microsecond
 	longWait  = 5 * time.Millisecond
-	// Who has waited long looks less often: where hundreds do, looking is all that the
-	// machine would do.
-	longestWait = 200 * time.Millisecond
+	// A long wait retries less often: if hundreds of processes wait, retries would use all of the
+	// machine.
+	maxRetryWait = 200 * time.Millisecond
 )
 
-// patiently tries again for as long as others are in the way and ctx lives.
-func patiently(ctx context.Context, try func() error) error {
+// retryBusy retries while other connections hold the lock and ctx has not ended.
+func retryBusy(ctx context.Context, try func() error) error {
 	wait, waited := shortWait, time.Duration(0)
 	for {
 		err := try()
@@ -309,6 +310,6 @@ func patiently(ctx context.Context, try func() error) error {
 			timer.Stop()
 			return fmt.Errorf("%w: %w", ErrBusy, context.Cause(ctx))
 		}
-		wait = min(2*wait, max(longWait, min(waited/8, longestWait)))
+		wait = min(2*wait, max(longWait, min(waited/8, maxRetryWait)))
 	}
 }

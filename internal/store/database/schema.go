@@ -9,24 +9,24 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// Component is a group of tables with a version of its own. Version n is what its
-// first n migrations made; they are only ever appended to.
+// Component is a group of tables with its own version. Version n is the result of its first n
+// migrations; migrations are only appended.
 //
-// A process that runs looks at versions only when a statement of its own fails. A
-// migration after which older statements would read or write something wrong has to take
-// from them a table or a column that they name.
+// A running process checks versions only when one of its statements fails. A migration after which
+// older statements would read or write something wrong must therefore remove or rename a table or
+// column that they name.
 type Component struct {
 	Name       string
-	Migrations []string // SQL, several statements each
+	Migrations []string // SQL, each may have several statements
 }
 
-// prepare checks whose file it is and makes the tables.
+// prepare checks that the file belongs to stopgate and creates the tables.
 func (db *DB) prepare(ctx context.Context, components []Component) error {
-	// One of ours has the mark for good.
+	// A file of stopgate keeps its application id for good.
 	var id, schema int
 	err := db.conn.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id)
 	if err == nil && id != applicationID {
-		err = db.conn.QueryRowContext(ctx, // both of one moment: another process may be making the tables
+		err = db.conn.QueryRowContext(ctx, // read together: another process may be creating the tables
 			"SELECT application_id, schema_version FROM pragma_application_id, pragma_schema_version").Scan(&id, &schema)
 	}
 	if err != nil {
@@ -51,7 +51,7 @@ func (db *DB) prepare(ctx context.Context, components []Component) error {
 	return db.conn.migrate(ctx, components)
 }
 
-// compare reports whether there is nothing to do.
+// compare reports whether all components are up to date.
 func compare(current map[string]int, components []Component) (upToDate bool, err error) {
 	upToDate = true
 	for _, c := range components {
@@ -64,9 +64,9 @@ func compare(current map[string]int, components []Component) (upToDate bool, err
 	return upToDate, nil
 }
 
-// left is why a statement failed that was good when the file was opened: a newer version
-// has changed the tables since, and this process has to end. It is nil for other reasons.
-func (db *DB) left(c *conn, failed error) error {
+// newerSchema returns an error if a statement failed because a newer version has changed the tables
+// since the file was opened; this process then has to end. It returns nil for other causes.
+func (db *DB) newerSchema(c *conn, failed error) error {
 	if code(failed)&0xff != lib.SQLITE_ERROR || db.untrusted.Load() != nil {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (db *DB) left(c *conn, failed error) error {
 		return nil
 	}
 	var newer *NewerError
-	if _, err := compare(current, db.parts); errors.As(err, &newer) {
+	if _, err := compare(current, db.components); errors.As(err, &newer) {
 		return db.distrust(newer)
 	}
 	return nil
@@ -100,8 +100,8 @@ func (c *conn) versions(ctx context.Context) (map[string]int, error) {
 	return current, rows.Err()
 }
 
-// migrate runs what is missing in one transaction. Another process may have done
-// it since we looked.
+// migrate runs the missing migrations in one transaction. Another process may have run them
+// meanwhile.
 func (c *conn) migrate(ctx context.Context, components []Component) (err error) {
 	if _, err := c.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err

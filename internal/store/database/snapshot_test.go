@@ -6,9 +6,9 @@ import (
 	"github.com/stopgate/stopgate/internal/store/database"
 )
 
-// Proves I19: a snapshot writes nothing, whichever connection it is read on, one that
-// panics leaves nothing open, and one is read while a change is on its way.
-func TestASnapshotOnlyReads(t *testing.T) {
+// Proves I19: a snapshot cannot write, on the writer's connection or another one; one that
+// panics leaves no transaction open; and one can run while a change runs.
+func TestSnapshotOnlyReads(t *testing.T) {
 	db := open(t, file(t))
 	for i := range 20 { // the first ones on the writer's connection
 		if err := db.Snapshot(ctx, insert(-i)); err == nil {

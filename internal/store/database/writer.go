@@ -12,17 +12,16 @@ import (
 	"github.com/stopgate/stopgate/internal/system/stack"
 )
 
-// Bounds of what waits and of what shares a transaction.
+// Bounds of the queue and of the changes that share a transaction.
 const (
 	maxQueue = 256
 	maxBatch = 256
 )
 
-// maxWait bounds how long the writer waits for another process when its callers
-// set no earlier end.
+// maxWait bounds how long the writer waits for another process.
 const maxWait = 30 * time.Second
 
-// entry is one change on its way.
+// entry is one queued change.
 type entry struct {
 	f      func(tx *Tx) error
 	likely []string
@@ -32,23 +31,22 @@ type entry struct {
 	done   chan error // buffered
 }
 
-// An entry is taken by the writer or given up by its caller, never both.
+// States of an entry: either the writer takes it or its caller abandons it.
 const (
 	waiting = iota
 	taken
-	givenUp
+	abandoned
 )
 
-// Change runs f in the next transaction and returns when what it wrote is on the
-// disk. An error of f is returned as it is, and nothing of f remains; a panic of f
-// is the caller's. f must not block and must have no effect but on tx: it may run
-// more than once.
+// Change runs f in the next transaction and returns when its writes are on the disk. It returns an
+// error of f unchanged, after rolling f back, and panics in the caller's goroutine if f panics. f
+// must not block and must have no effect except on tx: it may run more than once.
 //
-// The end of ctx gives up waiting: the change has then happened or not, unless the
-// error says that it has not (errors.Is ErrBusy).
+// If ctx ends, Change stops waiting. The change has not happened if the error is ErrBusy; otherwise
+// it may have happened or not.
 //
-// The statements that f is likely to run can be named: those of a process's first change
-// are prepared before other processes wait for it.
+// likely names statements that f probably runs. Those of a process's first change are prepared
+// before the write lock is taken.
 func (db *DB) Change(ctx context.Context, f func(tx *Tx) error, likely ...string) error {
 	if err := db.Err(); err != nil {
 		return err
@@ -76,7 +74,7 @@ func (db *DB) Change(ctx context.Context, f func(tx *Tx) error, likely ...string
 		}
 	case <-ctx.Done():
 	}
-	if e.state.CompareAndSwap(waiting, givenUp) {
+	if e.state.CompareAndSwap(waiting, abandoned) {
 		return fmt.Errorf("%w: %w", ErrBusy, context.Cause(ctx))
 	}
 	return fmt.Errorf("the change may or may not be written: %w", context.Cause(ctx))
@@ -89,7 +87,7 @@ func (e *entry) answer(err error) error {
 	return err
 }
 
-// Err is the *UntrustedError that closed Failed, nil while the file is trusted.
+// Err returns the *UntrustedError that closed Failed, or nil while the file is trusted.
 func (db *DB) Err() error {
 	if u := db.untrusted.Load(); u != nil {
 		return u
@@ -97,7 +95,7 @@ func (db *DB) Err() error {
 	return nil
 }
 
-// run is the writing goroutine: one transaction and one sync for all that waits.
+// run is the writing goroutine: it commits all queued changes with one transaction and one sync.
 func (db *DB) run() {
 	stack.Grow()
 	defer close(db.ended)
@@ -121,21 +119,20 @@ func (db *DB) run() {
 		}
 		start := time.Now()
 		db.commit(batch)
-		db.callers, db.lasted = len(batch)+len(db.queue), time.Since(start)
+		db.callers, db.lastCommit = len(batch)+len(db.queue), time.Since(start)
 		clear(batch)
 	}
 }
 
-// maxGather bounds how long a change waits for others.
+// maxGather bounds how long a change waits for other changes.
 const maxGather = 500 * time.Microsecond
 
-// gather lets callers that the transaction before has just released come back and
-// join this one: as many as there were, for a fraction of what one more sync costs.
-// A caller who is alone waits for nobody.
+// gather waits until the callers that the previous transaction released have queued their next
+// changes, for at most a quarter of the duration of a commit. A single caller does not wait.
 func (db *DB) gather() {
-	patience := min(db.lasted/4, maxGather)
-	for start, turns := time.Now(), 0; len(db.queue)+1 < min(db.callers, maxBatch) && time.Since(start) < patience; turns++ {
-		if turns < 50 {
+	limit := min(db.lastCommit/4, maxGather)
+	for start, tries := time.Now(), 0; len(db.queue)+1 < min(db.callers, maxBatch) && time.Since(start) < limit; tries++ {
+		if tries < 50 {
 			runtime.Gosched()
 		} else {
 			time.Sleep(20 * time.Microsecond) // the callers may need this processor
@@ -143,10 +140,10 @@ func (db *DB) gather() {
 	}
 }
 
-// commit runs a batch in one transaction. If a change fails after it wrote, the
-// others run again, each in a transaction of its own.
+// commit runs a batch in one transaction. If a change fails after it wrote, the others run again,
+// each in its own transaction.
 func (db *DB) commit(batch []*entry) {
-	if spoiled := db.transact(batch); !spoiled {
+	if rerun := db.transact(batch); !rerun {
 		return
 	}
 	for i := range batch {
@@ -154,15 +151,15 @@ func (db *DB) commit(batch []*entry) {
 	}
 }
 
-// errSpoiled ends a transaction that a failed change has written to.
-var errSpoiled = errors.New("a change failed after it wrote")
+// errPartlyWritten ends a transaction in which a change wrote and then failed.
+var errPartlyWritten = errors.New("a change failed after it wrote")
 
-// transact runs entries in one transaction and answers them, unless several share
-// it and one of them has spoiled it.
-func (db *DB) transact(batch []*entry) (spoiled bool) {
-	db.idle.Lock()
-	defer db.idle.Unlock()
-	defer db.turn.leave()
+// transact runs entries in one transaction and answers them. It reports rerun, without answering,
+// if one of several entries wrote and then failed.
+func (db *DB) transact(batch []*entry) (rerun bool) {
+	db.writerMu.Lock()
+	defer db.writerMu.Unlock()
+	defer db.lock.release()
 	err := db.begin(batch)
 	if err == nil {
 		if err = db.apply(batch); err == nil {
@@ -172,13 +169,13 @@ func (db *DB) transact(batch []*entry) (spoiled bool) {
 			db.rollback()
 		} else {
 			db.commits.Add(1)
-			for _, f := range db.after {
+			for _, f := range db.onCommit {
 				f()
 			}
 		}
-		db.after = nil
+		db.onCommit = nil
 	}
-	if errors.Is(err, errSpoiled) {
+	if errors.Is(err, errPartlyWritten) {
 		if len(batch) > 1 {
 			return true
 		}
@@ -188,8 +185,8 @@ func (db *DB) transact(batch []*entry) (spoiled bool) {
 		err = db.distrust(err)
 	}
 	for _, e := range batch {
-		if left := db.left(db.conn, cmp.Or(e.err, err)); left != nil {
-			e.err = left
+		if newer := db.newerSchema(db.conn, cmp.Or(e.err, err)); newer != nil {
+			e.err = newer
 		}
 		if e.err != nil {
 			e.done <- e.err
@@ -200,28 +197,27 @@ func (db *DB) transact(batch []*entry) (spoiled bool) {
 	return false
 }
 
-// begin takes the write lock. It waits for other processes as long as a caller
-// does.
+// begin takes the write lock. It waits for other processes as long as a caller does.
 func (db *DB) begin(batch []*entry) error {
 	if err := db.Err(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 	defer cancel()
-	if !db.began {
-		db.began = true
+	if !db.started {
+		db.started = true
 		for _, query := range batch[0].likely {
-			_, _ = db.conn.stmt(query) // what is wrong with it shows when it is needed
+			_, _ = db.conn.stmt(query) // a wrong statement fails when it runs
 		}
 	}
-	db.turn.enter(ctx, func() bool { return wanted(batch) })
-	err := patiently(ctx, func() error {
+	db.lock.acquire(ctx, func() bool { return hasCaller(batch) })
+	err := retryBusy(ctx, func() error {
 		err := db.conn.run("BEGIN IMMEDIATE")
 		if err == nil {
-			db.turn.mark()
+			db.lock.touch()
 		}
-		if err != nil && busy(err) && !wanted(batch) {
-			return nil // apply finds nobody; the transaction is not there, which rollback does not mind
+		if err != nil && busy(err) && !hasCaller(batch) {
+			return nil // apply finds no caller, and rollback ignores a missing transaction
 		}
 		return err
 	})
@@ -232,10 +228,10 @@ func (db *DB) begin(batch []*entry) error {
 	return err
 }
 
-// wanted reports whether somebody still waits for the batch.
-func wanted(batch []*entry) bool {
+// hasCaller reports whether any caller still waits for the batch.
+func hasCaller(batch []*entry) bool {
 	for _, e := range batch {
-		if e.state.Load() != givenUp {
+		if e.state.Load() != abandoned {
 			return true
 		}
 	}
@@ -247,28 +243,28 @@ func (db *DB) apply(batch []*entry) error {
 	tx := &Tx{c: db.conn}
 	for _, e := range batch {
 		if e.state.Load() == taken || e.state.CompareAndSwap(waiting, taken) {
-			db.commits.Add(1) // many changes may need longer than one who waits is patient
+			db.commits.Add(1) // so that other processes see progress during a long batch
 			before := tx.wrote
 			tx.wrote = false
 			if e.call(tx); e.err != nil && tx.wrote {
-				return errSpoiled
+				return errPartlyWritten
 			}
 			tx.wrote = tx.wrote || before
 		}
 	}
-	for _, f := range tx.last {
+	for _, f := range tx.finally {
 		if err := f(); err != nil {
 			if len(batch) > 1 {
-				return errSpoiled
+				return errPartlyWritten
 			}
 			return err
 		}
 	}
-	db.after = tx.after
+	db.onCommit = tx.onCommit
 	return nil
 }
 
-// call runs one change and keeps its panic for its caller.
+// call runs one change and stores its panic for its caller.
 func (e *entry) call(tx *Tx) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -278,14 +274,14 @@ func (e *entry) call(tx *Tx) {
 	e.panic, e.err = nil, e.f(tx)
 }
 
-// rollback ends a transaction that may be over already: SQLite ends it itself
+// rollback ends the transaction. It ignores the error if SQLite has already ended it, as it does
 // after some errors.
 func (db *DB) rollback() {
 	_ = db.conn.run("ROLLBACK")
 }
 
-// distrust ends the use of the file: after a failed sync the kernel may show bytes
-// that are not on the disk and never will be.
+// distrust ends the use of the file. After a failed sync the kernel may return bytes that are not
+// on the disk and never will be.
 func (db *DB) distrust(cause error) error {
 	u := &UntrustedError{Path: db.path, Err: cause}
 	if db.untrusted.CompareAndSwap(nil, u) {

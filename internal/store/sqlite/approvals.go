@@ -38,7 +38,7 @@ func (s *Store) AddEntry(ctx context.Context, e approve.Entry, same func(approve
 			e.ID, binding, string(e.State), string(e.Principal), string(e.Session), e.Expires.UnixMicro(), body)
 		return err
 	})
-	return kept, ofQueue("keep the question", err)
+	return kept, withOperation("store the question", err)
 }
 
 // Entry implements [approve.Store].
@@ -47,7 +47,7 @@ func (s *Store) Entry(ctx context.Context, id string) (e approve.Entry, err erro
 		e, err = get[approve.Entry](tx, "SELECT body FROM approvals WHERE id = ?", id)
 		return err
 	})
-	return e, ofQueue("read the question", err)
+	return e, withOperation("read the question", err)
 }
 
 // Entries implements [approve.Store].
@@ -60,9 +60,9 @@ func (s *Store) Entries(ctx context.Context, f approve.Filter) (out []approve.En
 			}
 			return f.Limit <= 0 || len(out) < f.Limit
 		}, "SELECT body FROM approvals WHERE (?1 = '' OR state = ?1) AND (?2 = '' OR principal = ?2) AND (?3 = '' OR session = ?3) "+
-			"AND expires >= ?4 ORDER BY number DESC", string(f.State), string(f.Principal), string(f.Session), live(f.Live))
+			"AND expires >= ?4 ORDER BY number DESC", string(f.State), string(f.Principal), string(f.Session), earliestEnd(f.Live))
 	})
-	return out, ofQueue("list the questions", err)
+	return out, withOperation("list the questions", err)
 }
 
 // ChangeEntry implements [approve.Store].
@@ -76,11 +76,11 @@ func (s *Store) ChangeEntry(ctx context.Context, id string, change func(approve.
 			bindingOf(e), string(e.State), string(e.Principal), string(e.Session), e.Expires.UnixMicro(), body, id)
 		return err
 	})
-	return e, ofQueue("change the question", err)
+	return e, withOperation("change the question", err)
 }
 
-// bindingOf is by what a question is found that asks the same; "" while nobody knows all
-// that it asks.
+// bindingOf returns the key under which equal questions are found, or "" while the question is
+// incomplete.
 func bindingOf(e *approve.Entry) string {
 	if !e.Complete {
 		return ""
@@ -92,9 +92,9 @@ func bindingOf(e *approve.Entry) string {
 func (s *Store) AddGrant(ctx context.Context, g approve.Grant) error {
 	body, err := json.Marshal(g)
 	if err != nil {
-		return ofQueue("keep the grant", err)
+		return withOperation("store the grant", err)
 	}
-	return ofQueue("keep the grant", s.db.Change(ctx, func(tx *database.Tx) error {
+	return withOperation("store the grant", s.db.Change(ctx, func(tx *database.Tx) error {
 		_, err := tx.Exec("INSERT INTO grants(id, principal, tool, expires, body) VALUES(?, ?, ?, ?, ?)",
 			g.ID, string(g.Principal), string(g.Tool), g.Expires.UnixMicro(), body)
 		return err
@@ -111,9 +111,9 @@ func (s *Store) Grants(ctx context.Context, f approve.GrantFilter) (out []approv
 			}
 			return true
 		}, "SELECT body FROM grants WHERE (?1 = '' OR principal = ?1) AND (?2 = '' OR tool = ?2) AND expires >= ?3 ORDER BY number DESC",
-			string(f.Principal), string(f.Tool), live(f.Live))
+			string(f.Principal), string(f.Tool), earliestEnd(f.Live))
 	})
-	return out, ofQueue("list the grants", err)
+	return out, withOperation("list the grants", err)
 }
 
 // ChangeGrant implements [approve.Store].
@@ -127,10 +127,10 @@ func (s *Store) ChangeGrant(ctx context.Context, id string, change func(approve.
 			string(g.Principal), string(g.Tool), g.Expires.UnixMicro(), body, id)
 		return err
 	})
-	return g, ofQueue("change the grant", err)
+	return g, withOperation("change the grant", err)
 }
 
-// rewrite changes what one body says, and writes it. After an error x is zero.
+// rewrite reads a body, changes it and writes it. It returns a zero x after an error.
 func rewrite[T any](ctx context.Context, db *database.DB, query, id string, change func(T) (T, error), write func(*database.Tx, *T) error) (x T, err error) {
 	err = db.Change(ctx, func(tx *database.Tx) error {
 		now, err := get[T](tx, query, id)
@@ -151,7 +151,7 @@ func rewrite[T any](ctx context.Context, db *database.DB, query, id string, chan
 
 // Attend implements [approve.Store].
 func (s *Store) Attend(ctx context.Context, until time.Time) error {
-	return ofQueue("note who reads", s.db.Change(ctx, func(tx *database.Tx) error {
+	return withOperation("store the attendance", s.db.Change(ctx, func(tx *database.Tx) error {
 		_, err := tx.Exec("INSERT INTO attendance(one, until) VALUES(1, ?1) ON CONFLICT(one) DO UPDATE SET until = excluded.until "+
 			"WHERE until < ?1 OR until > ?1 + ?2", until.UnixMicro(), approve.MaxAttendance.Microseconds())
 		return err
@@ -168,7 +168,7 @@ func (s *Store) Attended(ctx context.Context) (until time.Time, err error) {
 		}
 		return err
 	})
-	return until, ofQueue("see who reads", err)
+	return until, withOperation("read the attendance", err)
 }
 
 // Prune implements [approve.Store].
@@ -180,20 +180,20 @@ func (s *Store) Prune(ctx context.Context, before time.Time) (n int, err error) 
 			if err != nil {
 				return err
 			}
-			gone, err := done.RowsAffected()
+			removed, err := done.RowsAffected()
 			if err != nil {
 				return err
 			}
-			n += int(gone)
+			n += int(removed)
 		}
 		return nil
 	})
-	return n, ofQueue("forget old questions", err)
+	return n, withOperation("prune questions and grants", err)
 }
 
-// live is the least end, in microseconds, of what a filter wants: one that is not
-// before the time of a zero filter is every one.
-func live(t time.Time) int64 {
+// earliestEnd returns the earliest expiry, in microseconds, that a filter accepts: any for the zero
+// time.
+func earliestEnd(t time.Time) int64 {
 	if t.IsZero() {
 		return -1 << 63
 	}
@@ -214,7 +214,7 @@ func get[T any](tx *database.Tx, query, id string) (x T, err error) {
 	return x, err
 }
 
-// list reads bodies until more says that it has enough.
+// list reads bodies until more returns false.
 func list[T any](tx *database.Tx, more func(T) bool, query string, args ...any) error {
 	rows, err := tx.Query(query, args...)
 	if err != nil {
@@ -237,12 +237,12 @@ func list[T any](tx *database.Tx, more func(T) bool, query string, args ...any) 
 	return rows.Err()
 }
 
-// ofQueue says what could not be done. What the queue itself answers stays as it
-// is.
-func ofQueue(what string, err error) error {
+// withOperation adds the operation to an error of the database. Errors of the queue itself are
+// returned unchanged.
+func withOperation(operation string, err error) error {
 	var u *database.UntrustedError
 	if err == nil || !(errors.Is(err, database.ErrBusy) || errors.As(err, &u)) {
 		return err
 	}
-	return fmt.Errorf("%s: %w", what, err)
+	return fmt.Errorf("%s: %w", operation, err)
 }

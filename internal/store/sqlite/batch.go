@@ -11,14 +11,14 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// batch is what the updates of one transaction have read and changed. Cells and
-// positions are read once and written once, at its end, however many updates share
-// them; facts are written there too, many in one statement.
+// batch holds the rows that the updates of one transaction have read and changed. A cell or
+// position is read once, and written once at the end of the transaction, for all updates that share
+// it. Facts are written then, too, many in one statement.
 type batch struct {
 	tx         *database.Tx
 	principals map[stopgate.Principal]*principal
 	facts      []any // arguments of insertFact
-	changed    []any // room for those of insertCell
+	cellArgs   []any // arguments of insertCell, reused
 }
 
 const (
@@ -34,19 +34,19 @@ var (
 	insertCell = database.NewInsert("REPLACE INTO cells(owner, key, at, cell)", 4, "")
 )
 
-// usual are the statements of an update that releases a call, which has three cells at
-// least.
-func usual() []string {
-	return []string{selectOwner, queries()[roomsFor(3)], insertFact.Row(), insertCell.Row(), updateOwner}
+// updateStatements returns the statements of an update that releases a call, which has at least
+// three cells.
+func updateStatements() []string {
+	return []string{selectOwner, queries()[placeholdersFor(3)], insertFact.Row(), insertCell.Row(), updateOwner}
 }
 
-// principal is the row of a principal, with the negative id; 0 until somebody wrote to it.
+// principal is the row of a principal, which has a negative id; the id is 0 until the first write.
 type principal struct {
 	record
 	sessions map[stopgate.SessionID]*record
 }
 
-// record is a row of sessions, with what the batch adds to it.
+// record is a row of sessions, with the changes of the batch.
 type record struct {
 	id    int64
 	cells cells
@@ -55,12 +55,12 @@ type record struct {
 	head  uint64
 }
 
-// cells are the cells that were read, or changed.
+// cells are the cells that were read or changed.
 type cells map[session.Key]*cell
 
 type cell struct {
-	now   *session.Cell // never written to
-	at    int64         // of the fact that changed it
+	value *session.Cell // never modified
+	at    int64         // time of the fact that changed it
 	dirty bool
 }
 
@@ -68,16 +68,16 @@ func newBatch(tx *database.Tx) *batch {
 	return &batch{tx: tx, principals: map[stopgate.Principal]*principal{}}
 }
 
-// batchKey is where the batch stands in a transaction's values.
+// batchKey is the key of the batch in the values of a transaction.
 type batchKey struct{}
 
-// batchOf is the batch of a changing transaction.
+// batchOf returns the batch of a changing transaction, and creates it if it is missing.
 func batchOf(tx *database.Tx) *batch {
 	if b, ok := tx.Value(batchKey{}).(*batch); ok {
 		return b
 	}
 	b := newBatch(tx)
-	tx.Keep(batchKey{}, b)
+	tx.SetValue(batchKey{}, b)
 	tx.Finally(b.flush)
 	return b
 }
@@ -105,7 +105,7 @@ func (b *batch) locate(o session.Owner) (*principal, *record, error) {
 	return p, r, nil
 }
 
-// load returns the state of an owner, with the changes of the updates before.
+// load returns the state of an owner, including the changes of earlier updates of the batch.
 func (b *batch) load(o session.Owner, keys []session.Key) (session.State, error) {
 	p, r, err := b.locate(o)
 	if err != nil {
@@ -123,50 +123,49 @@ func (b *batch) load(o session.Owner, keys []session.Key) (session.State, error)
 		if k.Scope == session.OfPrincipal {
 			from = p.cells
 		}
-		entries[i] = session.Entry{Key: k, Cell: from[k].now}
+		entries[i] = session.Entry{Key: k, Cell: from[k].value}
 	}
 	return session.NewState(p.head, entries), nil
 }
 
-// zero is the cell of a key about which there is no fact.
+// zero is the cell of a key without facts.
 var zero session.Cell
 
-// maxRooms bounds the keys of one query.
-const maxRooms = 64
+// maxKeys bounds the keys of one query.
+const maxKeys = 64
 
-// queries have room for some keys. The numbers of rooms are powers of two, so that
-// there are few statements to prepare.
+// queries have placeholders for 1, 2, 4 ... keys, so that few statements need to be prepared.
 var queries = sync.OnceValue(func() map[int]string {
 	m := map[int]string{}
-	for rooms := 1; rooms <= maxRooms; rooms *= 2 {
-		m[rooms] = "SELECT key, cell FROM cells WHERE owner = ? AND key IN (?" + strings.Repeat(", ?", rooms-1) + ")"
+	for n := 1; n <= maxKeys; n *= 2 {
+		m[n] = "SELECT key, cell FROM cells WHERE owner = ? AND key IN (?" + strings.Repeat(", ?", n-1) + ")"
 	}
 	return m
 })
 
-// roomsFor is the room for some keys.
-func roomsFor(keys int) int {
-	rooms := 1
-	for rooms < keys {
-		rooms *= 2
+// placeholdersFor returns the number of placeholders of the query for keys keys.
+func placeholdersFor(keys int) int {
+	n := 1
+	for n < keys {
+		n *= 2
 	}
-	return rooms
+	return n
 }
 
-// fill reads what of one owner's cells was not read yet.
+// fill reads the cells of one owner that are not in the batch yet.
 func (b *batch) fill(owner int64, scope session.Scope, keys []session.Key, into cells) error {
 	args := []any{owner}
 	byText := map[string]session.Key{}
 	for i, k := range keys {
 		if k.Scope == scope && into[k] == nil {
-			into[k] = &cell{now: &zero}
+			into[k] = &cell{value: &zero}
 			if owner != 0 {
 				text := k.Text()
 				byText[text] = k
 				args = append(args, text)
 			}
 		}
-		if len(args) > 1 && (len(args) > maxRooms || i == len(keys)-1) {
+		if len(args) > 1 && (len(args) > maxKeys || i == len(keys)-1) {
 			if err := b.read(args, byText, into); err != nil {
 				return err
 			}
@@ -177,11 +176,11 @@ func (b *batch) fill(owner int64, scope session.Scope, keys []session.Key, into 
 }
 
 func (b *batch) read(args []any, byText map[string]session.Key, into cells) error {
-	rooms := roomsFor(len(args) - 1)
-	for len(args) <= rooms {
+	n := placeholdersFor(len(args) - 1)
+	for len(args) <= n {
 		args = append(args, nil)
 	}
-	rows, err := b.tx.Query(queries()[rooms], args...)
+	rows, err := b.tx.Query(queries()[n], args...)
 	if err != nil {
 		return err
 	}
@@ -196,14 +195,14 @@ func (b *batch) read(args []any, byText map[string]session.Key, into cells) erro
 		if err != nil {
 			return err
 		}
-		into[byText[key]].now = &c
+		into[byText[key]].value = &c
 	}
 	if err := rows.Err(); err != nil {
 		return err
 	}
 	for _, k := range byText {
-		if c := into[k]; k.Space == session.SpaceCall && c.now.Call.Fact != nil {
-			if c.now, err = b.referred(args[0].(int64), c.now); err != nil {
+		if c := into[k]; k.Space == session.SpaceCall && c.value.Call.Fact != nil {
+			if c.value, err = b.withFacts(args[0].(int64), c.value); err != nil {
 				return err
 			}
 		}
@@ -211,12 +210,11 @@ func (b *batch) read(args []any, byText map[string]session.Key, into cells) erro
 	return nil
 }
 
-// The cell of a call says again what the facts of its release and its end say. A file
-// holds only their positions there, in facts that have no kind; the cells of older
-// versions have both facts whole.
+// The cell of a call repeats the facts of its release and its end. The file stores only their
+// positions, in facts without a kind; cells of older versions contain both facts in full.
 
-// referring is a cell as the file holds it.
-func referring(k session.Key, c session.Cell) session.Cell {
+// withPositions returns a cell as it is stored: with positions in place of facts.
+func withPositions(k session.Key, c session.Cell) session.Cell {
 	if k.Space == session.SpaceCall && k.Scope == session.OfSession {
 		c.Call.Fact, c.Call.End = position(c.Call.Fact), position(c.Call.End)
 	}
@@ -230,9 +228,9 @@ func position(f *session.Fact) *session.Fact {
 	return &session.Fact{Seq: f.Seq}
 }
 
-// referred is a cell with the facts that it refers to. A call whose facts are forgotten
-// is.
-func (b *batch) referred(owner int64, c *session.Cell) (*session.Cell, error) {
+// withFacts returns a stored cell with the facts in place of their positions. It returns the zero
+// cell if a fact of the call was pruned.
+func (b *batch) withFacts(owner int64, c *session.Cell) (*session.Cell, error) {
 	for _, f := range []**session.Fact{&c.Call.Fact, &c.Call.End} {
 		if *f == nil || (*f).Kind != "" {
 			continue
@@ -245,26 +243,26 @@ func (b *batch) referred(owner int64, c *session.Cell) (*session.Cell, error) {
 		if !found {
 			return &zero, nil
 		}
-		whole := new(session.Fact)
-		if err := json.Unmarshal(text, whole); err != nil {
+		fact := new(session.Fact)
+		if err := json.Unmarshal(text, fact); err != nil {
 			return nil, fmt.Errorf("fact of a session: %w", err)
 		}
-		*f = whole
+		*f = fact
 	}
 	return c, nil
 }
 
-// keep takes what an update changed, to be written by flush. If it fails, the
-// transaction is done for and the batch with it.
+// keep takes the changes of an update; flush will write them. If keep fails, the transaction and
+// its batch must be dropped.
 func (b *batch) keep(o session.Owner, next session.State, facts []session.Fact) error {
 	p, r, err := b.locate(o)
 	if err != nil {
 		return err
 	}
-	if err := b.make(o, p, r, facts[0].At); err != nil {
+	if err := b.ensureRows(o, p, r, facts[0].At); err != nil {
 		return err
 	}
-	b.tx.Later()
+	b.tx.MarkWritten()
 	for i := range facts {
 		f := &facts[i]
 		b.facts = append(b.facts, r.id, int64(f.Seq), f.At, session.MarshalFact(f))
@@ -274,20 +272,20 @@ func (b *batch) keep(o session.Owner, next session.State, facts []session.Fact) 
 		switch {
 		case !e.Changed:
 		case e.Key.Scope == session.OfPrincipal:
-			p.cells[e.Key] = &cell{now: e.Cell, at: at, dirty: true}
+			p.cells[e.Key] = &cell{value: e.Cell, at: at, dirty: true}
 		default:
-			r.cells[e.Key] = &cell{now: e.Cell, at: at, dirty: true}
+			r.cells[e.Key] = &cell{value: e.Cell, at: at, dirty: true}
 		}
 	}
 	for _, row := range []*record{r, &p.record} {
 		row.facts += int64(len(facts))
-		row.last, row.head = max(row.last, at), next.Head // a clock that is set back makes no session old
+		row.last, row.head = max(row.last, at), next.Head // a clock that was set back does not make a session older
 	}
 	return nil
 }
 
-// make gives an owner the rows it lacks.
-func (b *batch) make(o session.Owner, p *principal, r *record, at int64) error {
+// ensureRows inserts the rows of an owner that are missing.
+func (b *batch) ensureRows(o session.Owner, p *principal, r *record, at int64) error {
 	if r.id != 0 {
 		return nil
 	}
@@ -308,7 +306,7 @@ func (b *batch) make(o session.Owner, p *principal, r *record, at int64) error {
 	return nil
 }
 
-// flush writes what the updates left behind, and begins anew.
+// flush writes the changes of all updates and empties the batch.
 func (b *batch) flush() error {
 	if err := b.tx.Insert(insertFact, b.facts); err != nil {
 		return err
@@ -323,19 +321,19 @@ func (b *batch) flush() error {
 			}
 		}
 	}
-	err := b.tx.Insert(insertCell, b.changed)
-	b.principals, b.facts, b.changed = map[stopgate.Principal]*principal{}, nil, nil
+	err := b.tx.Insert(insertCell, b.cellArgs)
+	b.principals, b.facts, b.cellArgs = map[stopgate.Principal]*principal{}, nil, nil
 	return err
 }
 
-// update writes the row of an owner that has new facts, and leaves its cells to flush.
+// update writes the row of an owner that has new facts. Its cells are written by flush.
 func (b *batch) update(r *record) error {
 	if r.facts == 0 {
 		return nil
 	}
 	for k, c := range r.cells {
 		if c.dirty {
-			b.changed = append(b.changed, r.id, k.Text(), c.at, session.MarshalCell(referring(k, *c.now)))
+			b.cellArgs = append(b.cellArgs, r.id, k.Text(), c.at, session.MarshalCell(withPositions(k, *c.value)))
 		}
 	}
 	_, err := b.tx.Exec(updateOwner, r.facts, r.last, r.head, r.id)

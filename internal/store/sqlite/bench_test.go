@@ -27,10 +27,9 @@ func row(id string) *stopgate.Record {
 	}
 }
 
-// Durable decisions: facts, cells and audit row of each in one transaction, the
-// transactions of concurrent callers in one sync. The budget is 5,000 per second
-// with 16 callers; "of-bare" is the ratio to group-committed inserts of the same
-// bytes without anything around them, in the same run.
+// Durable decisions: facts, cells and audit row of each in one transaction, concurrent callers
+// share a sync. The budget is 5,000 per second with 16 callers; "of-bare" is the ratio to
+// group-committed inserts of the same bytes without any other work, in the same run.
 func BenchmarkDecisions(b *testing.B) {
 	for _, callers := range []int{1, 16, 64} {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
@@ -45,7 +44,7 @@ func BenchmarkDecisions(b *testing.B) {
 	}
 }
 
-// A session of a hundred thousand facts is updated as fast as a new one (S38).
+// A session with 100,000 facts is updated as fast as a new one (S38).
 func BenchmarkFacts(b *testing.B) {
 	for _, facts := range []int{0, 100_000} {
 		b.Run(fmt.Sprintf("facts=%d", facts), func(b *testing.B) {
@@ -56,8 +55,8 @@ func BenchmarkFacts(b *testing.B) {
 	}
 }
 
-// bare is how many times per second the bytes of a decision can be inserted, as
-// many in a transaction as there are callers.
+// bare returns how many times per second the bytes of a decision can be inserted, with one decision
+// per caller in a transaction.
 func bare(b *testing.B, callers int) float64 {
 	db, err := sql.Open("sqlite", filepath.Join(b.TempDir(), "bare.db")+"?_pragma=journal_mode(wal)&_pragma=synchronous(full)")
 	if err != nil {

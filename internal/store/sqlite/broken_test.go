@@ -20,8 +20,7 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// broken is a store in which something of everything is kept, and its file as another
-// program sees it.
+// broken is a store with a row in every table, and a second connection to its file.
 type broken struct {
 	*sqlite.Store
 	file *sql.DB
@@ -58,7 +57,7 @@ func newBroken(t *testing.T) broken {
 	return b
 }
 
-// update is what a decision writes: a release that counts, and its row with arguments.
+// update writes a decision: a release that counts, and its row with arguments.
 func (b broken) update(o session.Owner, id string) error {
 	count := session.Key{Scope: session.OfPrincipal, Space: session.SpaceLimit, Name: "l"}
 	fact := session.Fact{Kind: session.Released, At: brokenAt.Add(-time.Hour).UnixMilli(), Proposal: stopgate.ProposalID(id), Tool: "deploy",
@@ -78,7 +77,7 @@ func (b broken) exec(t *testing.T, statement string, args ...any) {
 	}
 }
 
-// strings are the first column of the rows of a query.
+// strings returns the first column of the rows of a query.
 func (b broken) strings(t *testing.T, query string) (out []string) {
 	t.Helper()
 	rows, err := b.file.Query(query)
@@ -101,7 +100,7 @@ func (b broken) strings(t *testing.T, query string) (out []string) {
 
 const brokenTables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'fired' ORDER BY name"
 
-// dump is everything in the file.
+// dump returns the content of the file.
 func (b broken) dump(t *testing.T) string {
 	t.Helper()
 	var all []string
@@ -114,10 +113,9 @@ func (b broken) dump(t *testing.T) string {
 	return strings.Join(all, "\n")
 }
 
-// Proves I19, I22, FM2: of whatever is written, every statement counts. If one of them
-// fails, the caller hears of it, nothing of the rest is kept, and the next one is as the
-// first would have been.
-func TestEveryStatementCounts(t *testing.T) {
+// Proves I19, I22, FM2: if any statement of an operation fails, the caller gets an error, the whole
+// operation is rolled back, and a retry succeeds.
+func TestFailedStatementRollsBack(t *testing.T) {
 	never := func(approve.Entry) bool { return false }
 	for name, write := range map[string]func(b broken) error{
 		"a decision in a new session": func(b broken) error { return b.update(session.Owner{Principal: "other", Session: "new"}, "P2") },
@@ -151,7 +149,7 @@ func TestEveryStatementCounts(t *testing.T) {
 			return b.AppendEntries(ctx, "new", conversation.Entry{Kind: conversation.User, Text: "y", At: brokenAt})
 		},
 		"what is over: questions, grants": func(b broken) error { _, err := b.Prune(ctx, brokenAt); return err },
-		"what is old": func(b broken) error {
+		"prune": func(b broken) error {
 			_, err := b.Retain(ctx, audit.Retention{Rows: brokenAt, Arguments: brokenAt.Add(-time.Second)}, time.Now().Add(time.Hour))
 			return err
 		},
@@ -180,11 +178,11 @@ func TestEveryStatementCounts(t *testing.T) {
 				if err := write(b); err == nil || !strings.Contains(err.Error(), "it is broken") {
 					t.Fatalf("%s fails: %v", what, err)
 				}
-				if after := b.dump(t); after != before && name != "what is old" { // that goes step by step
+				if after := b.dump(t); after != before && name != "prune" { // pruning has several transactions
 					t.Fatalf("%s fails, and this is kept:\n%s\nof this:\n%s", what, after, before)
 				}
 				b.exec(t, "DROP TRIGGER broken")
-				if name == "what is old" {
+				if name == "prune" {
 					b = newBroken(t)
 				}
 			}
@@ -195,8 +193,8 @@ func TestEveryStatementCounts(t *testing.T) {
 	}
 }
 
-// Proves FM2, I19: what cannot be read is an error, never nothing.
-func TestWhatCannotBeReadIsAnError(t *testing.T) {
+// Proves FM2, I19: unreadable data is an error, never an empty result.
+func TestUnreadableRowsAreErrors(t *testing.T) {
 	ids := 1
 	for name, c := range map[string]struct {
 		tables []string
@@ -219,7 +217,7 @@ func TestWhatCannotBeReadIsAnError(t *testing.T) {
 			_, err := b.AddEntry(ctx, approvals.Entry("a"), func(approve.Entry) bool { return true })
 			return err
 		}},
-		"what is old": {[]string{"sessions", "approvals", "grants", "ledger", "conversations", "audit_rows", "audit_arguments"}, func(b broken) error {
+		"prune": {[]string{"sessions", "approvals", "grants", "ledger", "conversations", "audit_rows", "audit_arguments"}, func(b broken) error {
 			_, err := b.Retain(ctx, audit.Retention{Rows: brokenAt, Arguments: brokenAt.Add(-time.Second)}, time.Now().Add(time.Hour))
 			return err
 		}},

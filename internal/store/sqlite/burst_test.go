@@ -35,7 +35,7 @@ type attended struct{}
 func (attended) Name() string                                { return "test" }
 func (attended) Notify(context.Context, approve.Entry) error { return nil }
 
-// asking is a gate whose questions lie in the store.
+// asking returns a gate whose questions are kept in the store.
 func asking(t testing.TB, path string) (*gate.Gate, *approve.Queue, *sqlite.Store) {
 	t.Helper()
 	s := open(t, path)
@@ -54,7 +54,7 @@ func asking(t testing.TB, path string) (*gate.Gate, *approve.Queue, *sqlite.Stor
 	return g, q, s
 }
 
-// answering answers whatever waits until ctx ends.
+// answering answers all questions until ctx ends.
 func answering(ctx context.Context, t testing.TB, q *approve.Queue, s *sqlite.Store, by string, yes *sync.Map) {
 	for ctx.Err() == nil {
 		entries, err := s.Entries(ctx, approve.Filter{State: approve.Waiting})
@@ -73,9 +73,9 @@ func answering(ctx context.Context, t testing.TB, q *approve.Queue, s *sqlite.St
 	}
 }
 
-// 300 questions at once at one gate: nobody is denied for load, and every call has the row
-// of its question, of its answer, and of its decision.
-func TestABurstOfQuestionsLosesNothing(t *testing.T) {
+// 300 questions at once at one gate: no call is denied because of load, and every call has the rows
+// of its question, its answer, and its decision.
+func TestManyQuestionsAtOnce(t *testing.T) {
 	const calls = 300
 	g, q, s := asking(t, filepath.Join(t.TempDir(), "s.db"))
 	answers, stop := context.WithCancel(ctx)
@@ -103,7 +103,7 @@ func TestABurstOfQuestionsLosesNothing(t *testing.T) {
 	}
 }
 
-// count counts the rows of a store by what they are.
+// count counts the rows of a store by status.
 func count(t testing.TB, s *sqlite.Store) map[string]int {
 	t.Helper()
 	counts := map[string]int{}
@@ -117,9 +117,9 @@ func count(t testing.TB, s *sqlite.Store) map[string]int {
 	return counts
 }
 
-// Eight people and twenty identical calls at two gates: as many yeses are used as calls
-// left, and every call has its row.
-func TestAYesIsSpentOnACall(t *testing.T) {
+// Eight people and twenty identical calls at two gates: the number of used approvals equals the
+// number of released calls, and every call has its row.
+func TestApprovalIsUsedOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	g1, q, s := asking(t, path)
 	g2, _, _ := asking(t, path)
@@ -160,9 +160,8 @@ func TestAYesIsSpentOnACall(t *testing.T) {
 	}
 }
 
-// A call that was approved and does not leave gives the yes back: here its row cannot be
-// written.
-func TestAYesComesBack(t *testing.T) {
+// A call that was approved but not released returns the approval: here its row cannot be written.
+func TestApprovalIsReturnedAfterFailure(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := open(t, path)
 	program, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte(askingFile), Trusted: true}}, policy.Options{})
@@ -199,7 +198,7 @@ func TestAYesComesBack(t *testing.T) {
 	}
 }
 
-// refusing is a store whose updates fail while it refuses.
+// refusing is a store whose updates fail while it is set to refuse.
 type refusing struct {
 	*sqlite.Store
 	refuses atomic.Bool
@@ -212,8 +211,8 @@ func (r *refusing) Update(ctx context.Context, o session.Owner, keys []session.K
 	return r.Store.Update(ctx, o, keys, decide)
 }
 
-// lockOut holds the write lock of a store in another connection until it is let go.
-func lockOut(t *testing.T, path string) (letGo func()) {
+// lockStore holds the write lock of a store in another connection until unlock is called.
+func lockStore(t *testing.T, path string) (unlock func()) {
 	t.Helper()
 	other, err := sql.Open("sqlite", path)
 	if err != nil {
@@ -235,14 +234,14 @@ func lockOut(t *testing.T, path string) (letGo func()) {
 	}
 }
 
-// Where neither the store nor the spool can be written, nothing is allowed out, denials are
-// counted, and the gap that counts them is the first row when the store is there again.
-func TestNoStoreAndNoSpool(t *testing.T) {
+// If neither the store nor the spool can be written, no call is released, denials are counted, and
+// the gap with their number is the first row once the store works again.
+func TestStoreAndSpoolFail(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := open(t, path)
 	g := deciding(t, s, 1)
-	must(t, os.WriteFile(path+"-spool", nil, 0o600)) // no directory, also for root
-	letGo := lockOut(t, path)
+	must(t, os.WriteFile(path+"-spool", nil, 0o600)) // a file in place of the directory fails for root, too
+	unlock := lockStore(t, path)
 	denied := int64(0)
 	for ; denied < 3; denied++ {
 		if out := decideYes(t, g); out.Allowed() || out.Verdict.Code != stopgate.CodeAuditUnavailable {
@@ -252,8 +251,8 @@ func TestNoStoreAndNoSpool(t *testing.T) {
 	if g.Health().LostRows != denied {
 		t.Errorf("health %+v", g.Health())
 	}
-	letGo()
-	for !decideYes(t, g).Allowed() { // it is asked again after a while
+	unlock()
+	for !decideYes(t, g).Allowed() { // the store is retried after a while
 		denied++
 	}
 	if counts := count(t, s); counts["gap"] != 1 || counts["allowed"] != 2 || g.Health().LostRows != 0 {
@@ -271,12 +270,12 @@ func TestNoStoreAndNoSpool(t *testing.T) {
 	}
 }
 
-// A store that another process holds for good denies within the limit, and not once for
-// every row: the rows wait next to the store, and are in the chain when it is free.
-func TestALockedStoreDeniesAtOnce(t *testing.T) {
+// A store that another process keeps locked denies within the time limit, and the limit is not paid
+// again for every row: the rows are spooled, and are chained when the store is free.
+func TestLockedStoreDenies(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	g, _, s := asking(t, path)
-	letGo := lockOut(t, path)
+	unlock := lockStore(t, path)
 	const calls = 20
 	began := time.Now()
 	for i := range calls {
@@ -289,7 +288,7 @@ func TestALockedStoreDeniesAtOnce(t *testing.T) {
 	if h := g.Health(); h.LostRows != 0 || !h.Spooled {
 		t.Errorf("health %+v", h)
 	}
-	letGo()
+	unlock()
 	for s.Recorder().Spooled() {
 		runtime.Gosched()
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/stopgate/stopgate/internal/store/database"
 )
 
-// spoken are the tables of conversations. Times are Unix microseconds.
-var spoken = database.Component{Name: "conversations", Migrations: []string{`
+// conversationTables are the tables of conversations. Times are Unix microseconds.
+var conversationTables = database.Component{Name: "conversations", Migrations: []string{`
 CREATE TABLE conversations(
 	number INTEGER PRIMARY KEY,
 	id TEXT NOT NULL UNIQUE,
@@ -42,11 +42,11 @@ func (s *Store) AppendEntries(ctx context.Context, id string, entries ...convers
 	for i, e := range entries {
 		var err error
 		if bodies[i], err = json.Marshal(e); err != nil {
-			return fmt.Errorf("keep the conversation: %w", err)
+			return fmt.Errorf("store the conversation: %w", err)
 		}
 	}
 	err := s.db.Change(ctx, func(tx *database.Tx) error {
-		number, info, err := described(tx, id)
+		number, info, err := readInfo(tx, id)
 		if err != nil {
 			return err
 		}
@@ -75,13 +75,13 @@ func (s *Store) AppendEntries(ctx context.Context, id string, entries ...convers
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("keep the conversation: %w", err)
+		return fmt.Errorf("store the conversation: %w", err)
 	}
 	return nil
 }
 
-// described reads what is known of a conversation; number is 0 if it has not begun.
-func described(tx *database.Tx, id string) (number int64, info conversation.Info, err error) {
+// readInfo reads the description of a conversation; number is 0 if it does not exist.
+func readInfo(tx *database.Tx, id string) (number int64, info conversation.Info, err error) {
 	var body []byte
 	found, err := tx.Get([]any{&number, &body}, "SELECT number, body FROM conversations WHERE id = ?", id)
 	if err != nil || !found {
@@ -124,7 +124,7 @@ func (s *Store) Conversations(ctx context.Context, dir string, limit int) (infos
 	return infos, nil
 }
 
-// pruneConversations removes what nobody continued since a time.
+// pruneConversations removes conversations without an entry since before.
 func (s *Store) pruneConversations(ctx context.Context, before time.Time) (n int64, err error) {
 	err = s.db.Change(ctx, func(tx *database.Tx) error {
 		if _, err := tx.Exec("DELETE FROM conversation_entries WHERE conversation IN (SELECT number FROM conversations WHERE changed < ?)", before.UnixMicro()); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/talks"
 )
 
-func openTalks(t *testing.T) *sqlite.Store {
+func openStore(t *testing.T) *sqlite.Store {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "s.db"), sqlite.Options{})
 	if err != nil {
@@ -22,12 +22,12 @@ func openTalks(t *testing.T) *sqlite.Store {
 }
 
 func TestConversations(t *testing.T) {
-	talks.Run(t, func(t *testing.T) conversation.Store { return openTalks(t) })
+	talks.Run(t, func(t *testing.T) conversation.Store { return openStore(t) })
 }
 
-// Proves S13: conversations hold arguments, and go when arguments go.
+// Proves S13: conversations hold arguments and are pruned with them.
 func TestConversationsArePrunedWithArguments(t *testing.T) {
-	s := openTalks(t)
+	s := openStore(t)
 	now := time.Now()
 	for id, at := range map[string]time.Time{"old": now.AddDate(0, 0, -20), "new": now.AddDate(0, 0, -3)} {
 		if err := s.AppendEntries(t.Context(), id, conversation.Entry{Kind: conversation.User, Text: id, At: at}); err != nil {

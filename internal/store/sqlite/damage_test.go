@@ -17,7 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/store/sqlite"
 )
 
-// deciding is a gate with a store of a few rows.
+// deciding returns a gate with a store of a few rows.
 func deciding(t *testing.T, s *sqlite.Store, calls int) *gate.Gate {
 	t.Helper()
 	p, err := program()
@@ -58,12 +58,12 @@ func overwrite(t *testing.T, path string, n int64) {
 	if _, err := f.WriteAt(garbage, 0); err != nil {
 		t.Fatal(err)
 	}
-	// f stays open: to close a file of a store takes this process's locks on it away.
+	// f stays open: closing a file of a store drops this process's locks on it.
 	t.Cleanup(func() { f.Close() })
 }
 
-// Damage in place ends all releases at the next look, which comes once a second, and is
-// found again by whoever opens the store or verifies the records.
+// Damage in place ends all releases at the next inspection, which runs once a second, and is found
+// again when the store is opened or its records are verified.
 func TestDamageInPlace(t *testing.T) {
 	for name, damage := range map[string]func(t *testing.T, path string){
 		"cut to nothing":  func(t *testing.T, path string) { must(t, os.Truncate(path, 0)) },
@@ -80,15 +80,16 @@ func TestDamageInPlace(t *testing.T) {
 			must(t, s.Database().CheckNow())
 			damage(t, path)
 			if err := s.Database().CheckNow(); err == nil {
-				// What is damaged may be whole in the log, and is then written again.
+				// The log may hold intact copies of the damaged pages, which are then written
+				// again.
 				if name != "the first 8 KiB" {
 					t.Fatal("not found")
 				}
 			} else if out := decideYes(t, g); out.Allowed() {
 				t.Errorf("a call left: %v", out.Verdict)
 			}
-			// What the next process finds after this one is killed. Where the log holds all that
-			// was overwritten, that is everything.
+			// The state that the next process finds after this one is killed: complete if the log
+			// holds all that was overwritten.
 			crashed := filepath.Join(t.TempDir(), "s.db")
 			for _, end := range []string{"", "-wal", "-head"} {
 				text, err := os.ReadFile(path + end)
@@ -114,9 +115,9 @@ func TestDamageInPlace(t *testing.T) {
 	}
 }
 
-// What is seen without reading the file is seen before the next change is written, whoever
-// writes it: a process that lives for one call looks no other time.
-func TestDamageIsSeenByWhoWrites(t *testing.T) {
+// Damage that shows without reading the file is detected before the next change is written: a
+// process that handles one call has no other inspection.
+func TestDamageIsSeenBeforeWrite(t *testing.T) {
 	for name, damage := range map[string]func(t *testing.T, path string){
 		"cut to nothing":  func(t *testing.T, path string) { must(t, os.Truncate(path, 0)) },
 		"the log's head":  func(t *testing.T, path string) { overwrite(t, path+"-wal", 32) },
@@ -149,9 +150,9 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// A head that is behind the store is that of a crash, and moves on; one that is ahead is
+// A head that is behind the store is the result of a crash and is moved; one that is ahead is
 // damage, until an operator accepts it by name.
-func TestTheHeadBehindAndAhead(t *testing.T) {
+func TestHeadBehindAndAhead(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "s.db")
 	read := func(name string) []byte {
@@ -200,8 +201,8 @@ func TestTheHeadBehindAndAhead(t *testing.T) {
 	}
 }
 
-// Two processes share one head, whoever commits last.
-func TestTwoWritersShareOneHead(t *testing.T) {
+// Two processes share one head, in any order of commits.
+func TestTwoWritersShareHead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	a, b := open(t, path), open(t, path)
 	for range 5 {
@@ -214,7 +215,7 @@ func TestTwoWritersShareOneHead(t *testing.T) {
 	}
 }
 
-// Pruning leaves the end of the chain, and what was pruned is not missed.
+// Pruning keeps the end of the chain, and verification does not miss pruned rows.
 func TestPruningKeepsTheHead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := open(t, path)
@@ -225,7 +226,7 @@ func TestPruningKeepsTheHead(t *testing.T) {
 	must(t, rows.CheckHead(ctx, s.Database()))
 }
 
-// Stored arguments that were edited are found by verify, and told where they are read.
+// Modified arguments are found by verification, and reported when they are read.
 func TestChangedArgumentsAreFound(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := openWith(t, path, sqlite.Options{Records: rows.Options{Arguments: audit.KeepFull}})

@@ -11,7 +11,7 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// Load returns cells as of one moment.
+// Load returns a consistent state of cells.
 func (s *Store) Load(ctx context.Context, o session.Owner, keys []session.Key) (state session.State, err error) {
 	err = s.db.Snapshot(ctx, func(tx *database.Tx) error {
 		state, err = newBatch(tx).load(o, keys)
@@ -23,8 +23,8 @@ func (s *Store) Load(ctx context.Context, o session.Owner, keys []session.Key) (
 	return state, nil
 }
 
-// Update decides on the current state and writes what the change says, facts and
-// row in one transaction, or nothing.
+// Update calls decide with the current state and writes the facts and the row of the change in one
+// transaction, or nothing if decide or a write fails.
 func (s *Store) Update(ctx context.Context, o session.Owner, keys []session.Key, decide func(session.State) (gate.Change, error)) error {
 	return s.db.Change(ctx, func(tx *database.Tx) error {
 		b := batchOf(tx)
@@ -42,7 +42,7 @@ func (s *Store) Update(ctx context.Context, o session.Owner, keys []session.Key,
 				return err
 			}
 			if err := b.keep(o, next, facts); err != nil {
-				return fmt.Errorf("keep facts: %w", err)
+				return fmt.Errorf("store facts: %w", err)
 			}
 		}
 		for _, r := range change.Rows {
@@ -58,7 +58,7 @@ func (s *Store) Update(ctx context.Context, o session.Owner, keys []session.Key,
 	}, s.likely...)
 }
 
-// Facts returns facts of the session behind a position.
+// Facts returns facts of the session after a position.
 func (s *Store) Facts(ctx context.Context, o session.Owner, after uint64, limit int) (facts []session.Fact, err error) {
 	err = s.db.Snapshot(ctx, func(tx *database.Tx) error {
 		facts = nil
@@ -88,7 +88,7 @@ func (s *Store) Facts(ctx context.Context, o session.Owner, after uint64, limit 
 	return facts, nil
 }
 
-// Principals lists who has a session of this name.
+// Principals lists the principals that have a session with this name.
 func (s *Store) Principals(ctx context.Context, id stopgate.SessionID, limit int) (list []stopgate.Principal, err error) {
 	err = s.db.Snapshot(ctx, func(tx *database.Tx) error {
 		list = nil

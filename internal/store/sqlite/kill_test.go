@@ -29,8 +29,8 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// The test binary is its own child: with these variables it works on the named
-// store until it is done or killed.
+// The test binary is its own child process: with these variables it works on the named store until
+// it is done or killed.
 const (
 	childEnv  = "STOPGATE_STORE_CHILD" // the store
 	workEnv   = "STOPGATE_STORE_WORK"  // decide, limit or answer
@@ -61,8 +61,8 @@ func program() (*policy.Program, error) {
 	return p, mistakes.Err()
 }
 
-// child does one kind of work and says on stdout what was let out, each in one write
-// after it was.
+// child does one kind of work and prints every released call to stdout, in one write after its
+// release.
 func child(path, work, name string) int {
 	s, err := sqlite.Open(context.Background(), path, sqlite.Options{Records: rows.Options{Arguments: audit.KeepFull}})
 	if err != nil {
@@ -107,7 +107,7 @@ func child(path, work, name string) int {
 	return 0
 }
 
-// decide proposes calls one after the other, every third a denied one.
+// decide proposes calls one after the other and denies every third one.
 func decide(g *gate.Gate, tool stopgate.ToolName, name string, n int) int {
 	for i := range n {
 		args := `{"a":"yes"}`
@@ -148,8 +148,8 @@ func start(t *testing.T, path, work, name string) (*exec.Cmd, io.ReadCloser) {
 	return cmd, out
 }
 
-// Proves I22, M34, H19: a process killed at any moment loses no decision that was
-// acknowledged; no call was let out without its row and its fact; the chain is whole.
+// Proves I22, M34, H19: a process killed at any moment loses no acknowledged decision; no call was
+// released without its row and its fact; the chain is intact.
 func TestKill(t *testing.T) {
 	kills := 50
 	if os.Getenv("STOPGATE_LONG") != "" {
@@ -189,7 +189,7 @@ func TestKill(t *testing.T) {
 		total += len(acknowledged)
 	}
 	t.Logf("seed %d: %d kills, %d decisions acknowledged", seed, kills, total)
-	if total*4 < kills { // a machine that is busy answers late
+	if total*4 < kills { // a busy machine answers late
 		t.Error("the kills hit nothing: the test has gone stale")
 	}
 }
@@ -205,7 +205,7 @@ func checkKilled(t *testing.T, path string, acknowledged map[string]string, wher
 	err := rows.Rows(ctx, s.Database(), 0, "", func(_ int64, line []byte) bool {
 		text := string(line)
 		id, status := member(text, "id"), member(text, "status")
-		if status != "" { // a row of an event, like stopped, has the id of the call too
+		if status != "" { // the row of an event, such as stopped, also has the id of the call
 			statuses[id] = status
 		}
 		if err := v.Row(append(line, '\n')); err != nil {
@@ -217,9 +217,9 @@ func checkKilled(t *testing.T, path string, acknowledged map[string]string, wher
 	if _, end := v.End(); err != nil || end != nil {
 		t.Fatalf("%s: %v, %v", where, err, end)
 	}
-	for id, said := range acknowledged {
-		if status, _, _ := strings.Cut(said, " "); statuses[id] != status {
-			t.Fatalf("%s: %s was %s, and its row says %q", where, id, said, statuses[id])
+	for id, reasons := range acknowledged {
+		if status, _, _ := strings.Cut(reasons, " "); statuses[id] != status {
+			t.Fatalf("%s: %s was %s, and its row says %q", where, id, reasons, statuses[id])
 		}
 	}
 	released := map[string]bool{}
@@ -246,8 +246,8 @@ func member(line, name string) string {
 	return value
 }
 
-// Proves I19, H4 across processes: sixteen of them on one store let exactly as many
-// calls out as a limit allows, and their rows are one chain.
+// Proves I19, H4 across processes: sixteen of them on one store release exactly as many calls as a
+// limit allows, and their rows form one chain.
 func TestProcessesShareALimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	allowed := run(t, path, "limit", "allowed")
@@ -257,8 +257,7 @@ func TestProcessesShareALimit(t *testing.T) {
 	checkKilled(t, path, nil, "limit")
 }
 
-// Proves I16, M30 across processes: of sixteen that answer one question exactly one
-// does.
+// Proves I16, M30 across processes: exactly one of sixteen processes answers a question.
 func TestProcessesAnswerOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := open(t, path)
@@ -297,12 +296,12 @@ func run(t *testing.T, path, work, word string) (n int) {
 	return n
 }
 
-// Proves FM4, FM2, S26 against the real kernel: a store that may not grow lets nothing
-// out, says why, keeps its chain, and loses no row: the denials and their content wait next
-// to it and are in the chain when it may grow again.
-func TestAFullDiskDenies(t *testing.T) {
+// Proves FM4, FM2, S26 against the real kernel: a store on a full disk releases no call, reports
+// the cause, keeps its chain and loses no row: the denials and their content are spooled, and
+// chained when the store can grow again.
+func TestFullDiskDenies(t *testing.T) {
 	if os.Getenv("STOPGATE_FULL_DISK") == "" { // the limit is for the whole process
-		child := exec.Command(os.Args[0], "-test.run=^TestAFullDiskDenies$")
+		child := exec.Command(os.Args[0], "-test.run=^TestFullDiskDenies$")
 		child.Env = append(os.Environ(), "STOPGATE_FULL_DISK=1")
 		if out, err := child.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
@@ -360,16 +359,16 @@ func TestAFullDiskDenies(t *testing.T) {
 		runtime.Gosched() // until the rows are moved into the chain
 	}
 	checkKilled(t, path, nil, "full disk")
-	var said []string
+	var reasons []string
 	err = rows.Rows(ctx, s.Database(), 0, "", func(_ int64, line []byte) bool {
 		text := string(line)
 		_, count, _ := strings.Cut(text, `"count":`)
 		count, _, _ = strings.Cut(count, ",")
-		said = append(said, strings.TrimSpace(member(text, "status")+member(text, "event")+" "+count))
+		reasons = append(reasons, strings.TrimSpace(member(text, "status")+member(text, "event")+" "+count))
 		return true
 	})
-	slices.Sort(said) // rows that waited come when they can
-	if want := []string{"allowed", "allowed", "denied", "denied", "denied", "release_failed", "release_failed", "release_failed"}; err != nil || !slices.Equal(said, want) {
-		t.Errorf("%v: the rows say %q, want %q", err, said, want)
+	slices.Sort(reasons) // spooled rows are written later
+	if want := []string{"allowed", "allowed", "denied", "denied", "denied", "release_failed", "release_failed", "release_failed"}; err != nil || !slices.Equal(reasons, want) {
+		t.Errorf("%v: the rows say %q, want %q", err, reasons, want)
 	}
 }

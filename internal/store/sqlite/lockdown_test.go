@@ -8,8 +8,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 )
 
-// Proves S59: an order is seen by every process that shares the store, and survives
-// them.
+// Proves S59: a lockdown is seen by every process that shares the store, and survives them.
 func TestLockdown(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	one, other := open(t, path), open(t, path)

@@ -8,8 +8,8 @@ import (
 	"github.com/stopgate/stopgate/internal/store/database"
 )
 
-// objected is the table of what judges objected to. Times are Unix microseconds.
-var objected = database.Component{Name: "objections", Migrations: []string{`
+// objectionTable is the table of calls that judges objected to. Times are Unix microseconds.
+var objectionTable = database.Component{Name: "objections", Migrations: []string{`
 CREATE TABLE objections(
 	proposal BLOB PRIMARY KEY,
 	probability REAL NOT NULL,
@@ -18,12 +18,11 @@ CREATE TABLE objections(
 ) STRICT, WITHOUT ROWID;
 `}}
 
-// objectionsKept is how long objections are kept at all (S27).
+// objectionsKept is how long an objection is stored (S27).
 const objectionsKept = 24 * time.Hour
 
-// SaveObjection stores the opinion of a judge about a call that it objected to, so that
-// every process that shares the file gives the same proposal the same answer. What is
-// kept can only refuse.
+// SaveObjection stores the opinion of a judge that objected to a call, so that every process that
+// shares the file gives the same answer to the same proposal. A stored objection can only refuse.
 func (s *Store) SaveObjection(ctx context.Context, proposal [32]byte, probability float64, explanation string, at time.Time) error {
 	err := s.db.Change(ctx, func(tx *database.Tx) error {
 		if _, err := tx.Exec("DELETE FROM objections WHERE time < ?", at.Add(-objectionsKept).UnixMicro()); err != nil {
@@ -35,12 +34,12 @@ func (s *Store) SaveObjection(ctx context.Context, proposal [32]byte, probabilit
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("keep an objection: %w", err)
+		return fmt.Errorf("store an objection: %w", err)
 	}
 	return nil
 }
 
-// Objection finds what was said about a proposal, and when; not found if nothing was.
+// Objection returns the stored opinion about a proposal and its time.
 func (s *Store) Objection(ctx context.Context, proposal [32]byte) (probability float64, explanation string, at time.Time, found bool, err error) {
 	err = s.db.Snapshot(ctx, func(tx *database.Tx) (err error) {
 		var micro int64
@@ -49,7 +48,7 @@ func (s *Store) Objection(ctx context.Context, proposal [32]byte) (probability f
 		return err
 	})
 	if err != nil {
-		return 0, "", time.Time{}, false, fmt.Errorf("look for an objection: %w", err)
+		return 0, "", time.Time{}, false, fmt.Errorf("read an objection: %w", err)
 	}
 	return probability, explanation, at, found, nil
 }

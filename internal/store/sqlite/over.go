@@ -11,46 +11,46 @@ import (
 	"github.com/stopgate/stopgate/internal/store/database"
 )
 
-// bodyOf is a question as the file holds it: of one that is over what the records keep of
-// arguments, and nothing more. Somebody who still has to answer sees all of it.
+// bodyOf returns the stored form of a question. A question that is over contains only the arguments
+// that the audit log may keep; one that still needs an answer contains all of them.
 func (s *Store) bodyOf(e approve.Entry) ([]byte, error) {
 	if e.Over() && !s.records.KeepsAll() {
-		e = shorn(e, s.records.Kept)
+		e = redacted(e, s.records.Kept)
 	}
 	return json.Marshal(e)
 }
 
-// shorn is a question with what a store keeps of its arguments.
-func shorn(e approve.Entry, kept func([]byte) []byte) approve.Entry {
-	e.Args, e.Edit, e.Leaves = string(kept([]byte(e.Args))), string(kept([]byte(e.Edit))), nil
+// redacted returns a question with redacted arguments.
+func redacted(e approve.Entry, redact func([]byte) []byte) approve.Entry {
+	e.Args, e.Edit, e.Leaves = string(redact([]byte(e.Args))), string(redact([]byte(e.Edit))), nil
 	if e.Segment != nil {
 		e.Segment = &stopgate.Segment{Index: e.Segment.Index, Of: e.Segment.Of}
 	}
 	return e
 }
 
-// someQuestions is how many questions lose their arguments in one change.
-const someQuestions = 100
+// redactStep is the number of questions that one change redacts.
+const redactStep = 100
 
-// forgetArguments takes the arguments out of questions that expired before a time.
-func (s *Store) forgetArguments(ctx context.Context, before time.Time) error {
+// removeArguments removes the arguments from questions that expired before a time.
+func (s *Store) removeArguments(ctx context.Context, before time.Time) error {
 	for from, last, more := "", "", true; more; from = last {
 		err := s.db.Change(ctx, func(tx *database.Tx) error {
 			var old []approve.Entry
 			err := list(tx, func(e approve.Entry) bool {
 				old = append(old, e)
 				return true
-			}, "SELECT body FROM approvals WHERE expires < ? AND id > ? ORDER BY id LIMIT ?", before.UnixMicro(), from, someQuestions)
+			}, "SELECT body FROM approvals WHERE expires < ? AND id > ? ORDER BY id LIMIT ?", before.UnixMicro(), from, redactStep)
 			if err != nil {
 				return err
 			}
-			more = len(old) == someQuestions
+			more = len(old) == redactStep
 			for _, e := range old {
 				last = e.ID
 				if e.Args == "" && e.Edit == "" && e.Leaves == nil {
 					continue
 				}
-				body, err := json.Marshal(shorn(e, func([]byte) []byte { return nil }))
+				body, err := json.Marshal(redacted(e, func([]byte) []byte { return nil }))
 				if err != nil {
 					return err
 				}
@@ -61,7 +61,7 @@ func (s *Store) forgetArguments(ctx context.Context, before time.Time) error {
 			return nil
 		})
 		if err != nil {
-			return fmt.Errorf("forget arguments of questions: %w", err)
+			return fmt.Errorf("remove arguments of questions: %w", err)
 		}
 	}
 	return nil

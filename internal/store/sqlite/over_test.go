@@ -14,7 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/approvals"
 )
 
-// asked keeps a question about secrets and answers it.
+// asked stores a question about secrets and answers it.
 func asked(t *testing.T, s *sqlite.Store, id string, state approve.State) {
 	t.Helper()
 	e := approvals.Entry(id)
@@ -31,9 +31,9 @@ func asked(t *testing.T, s *sqlite.Store, id string, state approve.State) {
 	}
 }
 
-// Proves H17, S13: of a question that is over the store keeps what the records keep of
-// arguments; of one that somebody may still answer or use it keeps all.
-func TestH17QuestionsThatAreOver(t *testing.T) {
+// Proves H17, S13: a question that is over contains only the arguments that the audit log may keep;
+// one that may still be answered or used contains all of them.
+func TestArgumentsOfFinishedQuestions(t *testing.T) {
 	redactor, err := keep.NewRedactor(nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -67,8 +67,8 @@ func TestH17QuestionsThatAreOver(t *testing.T) {
 	}
 }
 
-// Proves S13: arguments of questions go when arguments go.
-func TestQuestionsForgetArguments(t *testing.T) {
+// Proves S13: the arguments of questions are pruned with the other arguments.
+func TestArgumentsOfQuestionsArePruned(t *testing.T) {
 	s := openWith(t, filepath.Join(t.TempDir(), "s.db"), sqlite.Options{Records: audit.Options{Arguments: keep.KeepFull}})
 	for _, state := range []approve.State{approve.Used, approve.Waiting} {
 		for i := range 60 {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// scans are the statements that read a table from one end to the other: lists for
-// people, and what removes old rows. No call waits for them.
+// scans are the statements that read a whole table: lists for people, and pruning. No call waits
+// for them.
 var scans = []string{
 	"SELECT id FROM audit_chain",
 	"SELECT line FROM audit_rows e INDEXED BY", // events that belong to a call
@@ -33,7 +33,7 @@ var scans = []string{
 	"DELETE FROM lockdown",
 }
 
-// sorts are those that put rows into an order that no index has.
+// sorts are the statements whose order is in no index.
 var sorts = []string{
 	"SELECT body FROM conversations WHERE ?1",
 	"SELECT p.name FROM sessions p",
@@ -46,9 +46,8 @@ var sorts = []string{
 
 var scan = regexp.MustCompile(`SCAN (\w+)( USING.*)?$`)
 
-// Proves S38, K0d: every statement of the store and of its records is planned as it is
-// meant, by an index where it filters, and every index is there for one of them: each one
-// is read by every process that opens the file.
+// Proves S38, K0d: every statement of the store and of its records uses an index to filter, and
+// every index is used by one of them: each process that opens the file reads all indexes.
 func TestPlans(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	open(t, path)
@@ -95,20 +94,20 @@ func TestPlans(t *testing.T) {
 		}
 		rows.Close()
 	}
-	// A unique index is there for what it refuses.
+	// A unique index is there for its constraint.
 	if unused = slices.DeleteFunc(unused, func(name string) bool { return name == "audit_decisions" }); len(unused) > 0 {
 		t.Errorf("no statement uses %q", unused)
 	}
 }
 
-// bounded reports that a statement walks along the rows' numbers and ends early, or asks
-// for the first or last of them.
+// bounded reports whether a statement reads rows in the order of their numbers and ends early, or
+// reads only the first or last of them.
 func bounded(query string) bool {
 	return strings.Contains(query, "ORDER BY seq") && strings.Contains(query, "LIMIT") || strings.Contains(query, "max(seq)")
 }
 
-// statements finds the statements in the Go files of a folder. What is put together when
-// it runs is left out, and of a condition from elsewhere only that there is one.
+// statements finds the SQL statements in the Go files of a directory. It leaves out statements that
+// are built at run time, and replaces conditions from elsewhere.
 func statements(t *testing.T, dir string) (list []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -140,7 +139,7 @@ func statements(t *testing.T, dir string) (list []string) {
 	return list
 }
 
-// textOf is the text of a literal, or of several that are added.
+// textOf returns the text of a literal, or of a sum of literals.
 func textOf(e ast.Expr) (text string, ok bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

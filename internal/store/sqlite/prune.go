@@ -16,21 +16,19 @@ type Pruned struct {
 	Facts     int64 `json:"facts"`
 	Sessions  int64 `json:"sessions"`
 	Approvals int64 `json:"approvals"`
-	// Conversations of the terminal agent, which hold arguments and go with them.
+	// Conversations of the terminal agent. They hold arguments and are pruned with them.
 	Conversations int64 `json:"conversations"`
-	Ledger        int64 `json:"ledger"` // entries of the gateway, likewise
+	Ledger        int64 `json:"ledger"` // entries of the gateway's response log, likewise
 }
 
-// pruneStep is how many rows one change removes: writers do not wait for all of
-// it.
+// pruneStep is how many rows one change removes, so that writers need not wait for all of them.
 const pruneStep = 2000
 
-// Retain removes what is older than the retention says: rows and arguments as
-// [audit.Recorder.Prune] does; conversations, the ledger and the arguments of questions
-// by the age of arguments; facts and approvals by the age of rows; and sessions in which
-// nothing happened for that long, with all that they add up to. Cells of
-// the principal, positions, and the cells of living sessions stay, but for those of
-// single calls whose result was never heard of.
+// Retain removes data older than keep: rows and arguments as [audit.Recorder.Prune] does;
+// conversations, the response log and the arguments of questions by the age of arguments; facts and
+// approvals by the age of rows; and sessions without a fact for that long, with their cells. Cells
+// of the principal, positions, and the cells of other sessions remain, except cells of single calls
+// whose result never arrived.
 func (s *Store) Retain(ctx context.Context, keep audit.Retention, now time.Time) (p Pruned, err error) {
 	if p.Pruned, err = s.records.Prune(ctx, keep, now); err != nil {
 		return p, err
@@ -39,7 +37,7 @@ func (s *Store) Retain(ctx context.Context, keep audit.Retention, now time.Time)
 		if p.Conversations, err = s.pruneConversations(ctx, keep.Arguments); err != nil {
 			return p, err
 		}
-		if err := s.forgetArguments(ctx, keep.Arguments); err != nil {
+		if err := s.removeArguments(ctx, keep.Arguments); err != nil {
 			return p, err
 		}
 		if p.Ledger, err = s.pruneResponseLog(ctx, keep.Arguments); err != nil {
@@ -66,12 +64,12 @@ func (s *Store) Retain(ctx context.Context, keep audit.Retention, now time.Time)
 	}
 }
 
-// singleCalls are the cells that one call leaves behind.
+// singleCalls selects the old cells of single calls.
 var singleCalls = "at < ? AND (key GLOB '" + session.SpaceCall.String() + "/*' OR key GLOB '" + session.SpaceCallID.String() +
 	"/*' OR key GLOB '" + session.SpaceTurn.String() + "/*')"
 
-// pruneSession takes one step on the session with the oldest fact, and reports
-// whether there was something to do.
+// pruneSession prunes some rows of the session with the oldest fact, and reports whether there was
+// one.
 func (s *Store) pruneSession(ctx context.Context, before int64, p *Pruned) (more bool, err error) {
 	var facts, sessions int64
 	err = s.db.Change(ctx, func(tx *database.Tx) error {
@@ -97,8 +95,8 @@ func (s *Store) pruneSession(ctx context.Context, before int64, p *Pruned) (more
 				"facts = (SELECT count(*) FROM facts WHERE session = ?1) WHERE id = ?1", id)
 			return err
 		}
-		// Its id may become another session's. A clock that was set back leaves facts that are
-		// younger than the last.
+		// Its id may be reused for another session. After a clock was set back there may be facts
+		// younger than the last one.
 		rest, err := affected(tx, "DELETE FROM facts WHERE session = ?", id)
 		if err != nil {
 			return err

@@ -15,8 +15,8 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// Proves S13, S38, S61: old facts and idle sessions go, and what facts added up to in
-// a living session and for its principal stays, with its position.
+// Proves S13, S38, S61: old facts and idle sessions are removed; the cells of other sessions and of
+// their principals remain, with their positions.
 func TestRetain(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "s.db"))
 	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
@@ -77,9 +77,9 @@ func TestRetain(t *testing.T) {
 	}
 }
 
-// Proves I19, S61: what is known of a call stands in the facts once, is read whole, and is
-// forgotten with the fact of its release, also where its end is young.
-func TestACallIsItsFacts(t *testing.T) {
+// Proves I19, S61: the facts of a call are stored once, are read in full, and are pruned with the
+// fact of its release, even if its end is younger.
+func TestCallRefersToFacts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := open(t, path)
 	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
@@ -135,9 +135,9 @@ func TestACallIsItsFacts(t *testing.T) {
 	}
 }
 
-// Proves I19, S61, FM13: an idle session goes whole, also where its clock was set back: its
-// id may become another's. It is as young as the youngest of its facts.
-func TestAnIdleSessionGoesWhole(t *testing.T) {
+// Proves I19, S61, FM13: an idle session is removed completely, even if its clock was set back,
+// because its id may be reused. The age of a session is that of its youngest fact.
+func TestIdleSessionIsRemoved(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "s.db"))
 	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	old, young := now.AddDate(0, 0, -100).UnixMilli(), now.UnixMilli()

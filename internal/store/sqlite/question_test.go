@@ -16,14 +16,14 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// The write-ahead log of SQLite: a header, and pages behind a header each, of which the
-// last one of a transaction says how large the file is then.
+// The write-ahead log of SQLite: a header, then pages with a header each; the header of the last
+// page of a transaction holds the size of the file.
 const (
 	logHeader   = 32
 	frameHeader = 24
 )
 
-// frames counts the pages in a log and the transactions that they are.
+// frames counts the pages and the transactions in a log.
 func frames(t *testing.T, log []byte) (pages, commits, size int) {
 	t.Helper()
 	if len(log) < logHeader {
@@ -39,10 +39,10 @@ func frames(t *testing.T, log []byte) (pages, commits, size int) {
 	return pages, commits, size
 }
 
-// Proves S25, I22, I23: a call that is left to the prompt of its host is one transaction,
-// the question with its end and the facts. Wherever the log is cut, as by a crash, either
-// all of it is there or nothing; a question that a person sees is there by itself before.
-func TestAQuestionThatIsReferredIsOneTransaction(t *testing.T) {
+// Proves S25, I22, I23: a call that is referred to the prompt of its host is one transaction: the
+// question, its end and the facts. If the log is cut anywhere, as by a crash, either all of it is
+// there or nothing; a question for a person is a transaction of its own before.
+func TestReferredQuestionIsOneTransaction(t *testing.T) {
 	p, mistakes := policy.Compile([]policy.Source{{Name: "ask.toml", Text: []byte("version = 1\n[tools.t.policy]\nrun = \"ask\"\n"), Trusted: true}}, policy.Options{})
 	if err := mistakes.Err(); err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestAQuestionThatIsReferredIsOneTransaction(t *testing.T) {
 	}
 }
 
-// crashed opens what a crash left behind, and counts the rows and the facts.
+// crashed opens a store as a crash leaves it, and counts its rows and facts.
 func crashed(t *testing.T, file, log []byte) (rows int, facts int) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s.db")

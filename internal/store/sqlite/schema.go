@@ -2,18 +2,17 @@ package sqlite
 
 import "github.com/stopgate/stopgate/internal/store/database"
 
-// tables are the tables of the store. Times of facts and of the gateway's ledger are
-// Unix milliseconds, those of approvals Unix microseconds.
+// tables are the tables of the store. Times of facts and of the gateway's response log (table
+// ledger) are Unix milliseconds, those of approvals Unix microseconds.
 //
-// A principal stands among the sessions, whose id it has with the sign turned: 0 is its
-// principal. What a call changes of both is on one page, and found by one statement. A cell
-// belongs to the id of either.
+// A principal is a row of sessions whose principal column is 0; its sessions refer to it by its id
+// with the sign inverted. The rows that a call changes of both are thus on one page and found by
+// one statement. The owner of a cell is the id of either.
 //
 // The cell of a call refers to the facts of its release and its end by their positions.
 //
-// There are no indexes for what is seldom asked, and none for what removes old rows: each
-// one would be read by every process that opens the file, and most of them written by every
-// call.
+// There are no indexes for rare queries or for pruning: every process that opens the file would
+// read them, and every call would update most of them.
 var tables = database.Component{Name: "store", Migrations: []string{`
 CREATE TABLE principals(
 	id INTEGER PRIMARY KEY,

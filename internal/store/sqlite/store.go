@@ -1,5 +1,5 @@
-// Package sqlite keeps facts, and with them the audit rows, in one SQLite file that
-// several processes share: the default store.
+// Package sqlite stores facts and audit rows in one SQLite file that several processes share. It is
+// the default store.
 //
 //	s, err := sqlite.Open(ctx, "stopgate.db", sqlite.Options{})
 //	if err != nil {
@@ -8,11 +8,10 @@
 //	defer s.Close()
 //	g, err := gate.New(program, gate.WithStore(s), gate.WithRecorder(s.Recorder()))
 //
-// What it promises (I19, I22, FM2): what an update wrote is on the disk
-// when it returns, a decision's row and its facts together or not at all; updates
-// happen one after the other, in this process and in others; a file that cannot be
-// read or written is an error, never an empty session. Package internal/store/database
-// says how.
+// Guarantees (I19, I22, FM2): the writes of an update are on the disk when it returns, and the row
+// of a decision and its facts are written together or not at all; updates are serialised, in this
+// process and with others; a file that cannot be read or written is an error, never an empty
+// session. Package internal/store/database implements this.
 package sqlite
 
 import (
@@ -29,7 +28,7 @@ var (
 	_ gate.Crowded = (*Store)(nil)
 )
 
-// Options change what is kept. The zero Options keep no arguments.
+// Options configure a store. The zero Options store no arguments.
 type Options struct {
 	Records audit.Options
 }
@@ -38,13 +37,12 @@ type Options struct {
 type Store struct {
 	db      *database.DB
 	records *audit.Recorder
-	likely  []string // statements of an update
+	likely  []string // statements that an update probably runs
 }
 
-// Open opens or creates a store. The end of ctx gives up waiting for other
-// processes.
+// Open opens or creates a store. It stops waiting for other processes when ctx ends.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
-	db, err := database.Open(ctx, path, audit.Tables, tables, spoken, objected)
+	db, err := database.Open(ctx, path, audit.Tables, tables, conversationTables, objectionTable)
 	if err != nil {
 		return nil, err
 	}
@@ -53,30 +51,30 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 		db.Close()
 		return nil, err
 	}
-	return &Store{db: db, records: records, likely: append(usual(), records.Likely()...)}, nil
+	return &Store{db: db, records: records, likely: append(updateStatements(), records.Likely()...)}, nil
 }
 
-// Close writes what is queued and closes the file.
+// Close commits the queued changes and closes the file.
 func (s *Store) Close() error { return s.db.Close() }
 
-// Database is the file, for readers of its audit rows.
+// Database returns the file, for readers of its audit rows.
 func (s *Store) Database() *database.DB { return s.db }
 
-// Recorder writes audit rows to the file.
+// Recorder returns the recorder that writes audit rows to the file.
 func (s *Store) Recorder() *audit.Recorder { return s.records }
 
-// Records reports whether a recorder writes to this store's file, so that a
-// decision's row can go into the transaction of its facts.
+// Records reports whether r writes to this store's file, so that the row of a decision can be
+// written in the transaction of its facts.
 func (s *Store) Records(r gate.Recorder) bool {
 	rec, ok := r.(*audit.Recorder)
 	return ok && rec.Database() == s.db
 }
 
-// Advanced changes whenever a process has written to the file, this one or another.
+// Advanced returns a number that changes whenever any process writes to the file.
 func (s *Store) Advanced() uint64 { return s.db.Advanced() }
 
-// Share is the part of a processor that a writer gets now: all of them run here.
+// Share returns the share of a processor that a writer gets now; all writers run on this machine.
 func (s *Store) Share() float64 { return crowd.Share() }
 
-// Failed is closed when the file is not trusted any more (FM4).
+// Failed is closed when the file is no longer trusted (FM4).
 func (s *Store) Failed() <-chan struct{} { return s.db.Failed() }

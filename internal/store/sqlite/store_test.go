@@ -35,13 +35,13 @@ func openWith(t testing.TB, path string, o sqlite.Options) *sqlite.Store {
 	return s
 }
 
-// Proves I19, S38, H4, H6: the behaviour of every store.
+// Proves I19, S38, H4, H6: the behavioural suite of stores.
 func TestFacts(t *testing.T) {
 	storetest.Facts(t, func(t *testing.T) gate.Store { return open(t, filepath.Join(t.TempDir(), "s.db")) })
 }
 
-// Proves I16, FM8, H16: the behaviour of every store of approvals, also when it is
-// opened again.
+// Proves I16, FM8, H16: the behavioural suite of approval stores, also with a store that is
+// reopened.
 func TestApprovals(t *testing.T) {
 	all := sqlite.Options{Records: audit.Options{Arguments: keep.KeepFull}}
 	paths := map[approve.Store]string{}

@@ -20,8 +20,8 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// older writes a store that an older stopgate made: two sessions of eight hooks of
-// Claude Code, under the coding starter.
+// older writes a store of an older version of stopgate: two sessions of eight hooks of Claude Code,
+// under the coding starter.
 func older(t *testing.T) (path string) {
 	t.Helper()
 	packed, err := os.Open("testdata/store4.db.gz")
@@ -44,8 +44,8 @@ func older(t *testing.T) (path string) {
 	return path
 }
 
-// Proves K0d, I23: a store of an older version keeps its sessions, facts, cells and rows,
-// goes on where it was, and has the tables that a new one has.
+// Proves K0d, I23: a store of an older version keeps its sessions, facts, cells and rows, can be
+// written to, and has the tables of a new store.
 func TestUpgrade(t *testing.T) {
 	path := older(t)
 	s, err := sqlite.Open(ctx, path, sqlite.Options{})
@@ -125,13 +125,13 @@ func TestUpgrade(t *testing.T) {
 	if got, want := objects(t, path), objects(t, fresh); got != want {
 		t.Errorf("an upgraded store has\n%s\na new one\n%s", got, want)
 	}
-	var whole string
-	if err := raw(t, path).QueryRow("PRAGMA integrity_check").Scan(&whole); err != nil || whole != "ok" {
-		t.Errorf("integrity: %q, %v", whole, err)
+	var complete string
+	if err := raw(t, path).QueryRow("PRAGMA integrity_check").Scan(&complete); err != nil || complete != "ok" {
+		t.Errorf("integrity: %q, %v", complete, err)
 	}
 }
 
-// raw opens a file beside the store.
+// raw opens the file next to the store.
 func raw(t testing.TB, path string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path)
@@ -142,7 +142,7 @@ func raw(t testing.TB, path string) *sql.DB {
 	return db
 }
 
-// objects lists what is in a schema.
+// objects lists the objects of a schema.
 func objects(t *testing.T, path string) string {
 	t.Helper()
 	rows, err := raw(t, path).Query("SELECT name, coalesce(sql, '') FROM sqlite_schema ORDER BY name")
@@ -164,7 +164,7 @@ func objects(t *testing.T, path string) string {
 	return b.String()
 }
 
-// Proves I19: principals and sessions of the same name stay apart, whichever came first.
+// Proves I19: principals and sessions of the same name are distinct, in any order of creation.
 func TestNamesOfOwners(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "s.db"))
 	names := []string{"a", "b", "-1", "0", "1"}

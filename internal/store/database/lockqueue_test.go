@@ -14,7 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/store/database"
 )
 
-// head holds the head of a file's line of writers, as another process would.
+// head holds the lock of a file's writer queue, as another process would.
 type head struct {
 	t    *testing.T
 	file *os.File
@@ -30,7 +30,7 @@ func headOf(t *testing.T, path string) *head {
 	return &head{t, f}
 }
 
-// take waits until the lock is free: whoever has it gives it back.
+// take waits until the lock is free.
 func (h *head) take() {
 	h.t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
@@ -39,7 +39,7 @@ func (h *head) take() {
 			return
 		}
 		if time.Now().After(deadline) {
-			h.t.Fatalf("somebody keeps the head of the line: %v", err)
+			h.t.Fatalf("the lock was not released: %v", err)
 		}
 	}
 }
@@ -50,9 +50,9 @@ func (h *head) pass() {
 	}
 }
 
-// Proves FM2: who waits in line writes when the one before passes it on, and passes it
-// on in turn.
-func TestWritersStandInLine(t *testing.T) {
+// Proves FM2: a waiting process writes when the lock is released, and releases it
+// again.
+func TestWritersQueue(t *testing.T) {
 	path := file(t)
 	first, second := open(t, path), open(t, path)
 	h := headOf(t, path)
@@ -67,15 +67,15 @@ func TestWritersStandInLine(t *testing.T) {
 	}
 	h.pass()
 	callers.Wait()
-	h.take() // nobody keeps it
+	h.take() // both have released it
 	if got := count(t, first); got != 4 {
 		t.Errorf("%d rows, want 4", got)
 	}
 }
 
-// Proves FM2: a process that is stopped at the head of the line holds nobody up for good,
-// and what was asked for while it stood there is done once.
-func TestALineThatDoesNotMove(t *testing.T) {
+// Proves FM2: a process that is stopped while it holds the lock does not block the others for
+// good, and changes made meanwhile are written once.
+func TestStoppedLockHolder(t *testing.T) {
 	path := file(t)
 	db := open(t, path)
 	h := headOf(t, path)
@@ -92,9 +92,9 @@ func TestALineThatDoesNotMove(t *testing.T) {
 	h.take()
 }
 
-// Proves FM2: who gives up in line gets its error at its deadline, writes nothing later,
-// and does not keep the line from moving.
-func TestGivingUpInLine(t *testing.T) {
+// Proves FM2: a caller that gives up gets its error at its deadline, writes nothing later,
+// and does not block the queue.
+func TestQueuedCallerGivesUp(t *testing.T) {
 	path := file(t)
 	db := open(t, path)
 	h := headOf(t, path)
@@ -105,7 +105,7 @@ func TestGivingUpInLine(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	h.pass()
-	h.take() // the one who gave up has let us pass
+	h.take() // the abandoned wait has released it
 	h.pass()
 	if err := db.Change(ctx, insert(2)); err != nil {
 		t.Error(err)
@@ -120,9 +120,9 @@ func TestGivingUpInLine(t *testing.T) {
 	}
 }
 
-// Proves that files which cannot be waited at are in nobody's way, and that a link in the
-// place of one is not followed.
-func TestNoLine(t *testing.T) {
+// Proves that writing works without a usable lock file, and that a symbolic link in its
+// place is not followed.
+func TestWithoutLockFile(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
 		"a directory": func(path string) error { return os.Mkdir(path, 0o700) },
 		"a link":      func(path string) error { return os.Symlink(path+".elsewhere", path) },
