@@ -132,8 +132,7 @@ func (b *binder) bind() {
 	if !b.define() {
 		return
 	}
-	b.recognise()
-	if !b.listen() {
+	if !b.recognise() || !b.listen() {
 		return
 	}
 	for _, kind := range []syntax.ListKind{syntax.RunList, syntax.ResultList} {

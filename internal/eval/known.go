@@ -36,7 +36,8 @@ func (p *Policies) Knowing(known KnownTools) *Policies {
 	return p
 }
 
-// recognise finds the known tool of the call. It always reports true.
+// recognise finds the known tool of the call. It reports false if the call is refused: its
+// definition and the parameters of the known tool are together too large to be evaluated.
 func (b *binder) recognise() bool {
 	if b.policies.known == nil {
 		return true
@@ -60,7 +61,11 @@ func (b *binder) recognise() bool {
 		b.row, b.known = schema.Marked(b.row, false), schema.Marked(b.known, false)
 	}
 	if b.known != nil && b.base != nil {
-		b.known, _ = schema.Overlay(b.base, b.known) // nil where they contradict
+		var err error
+		if b.known, err = schema.Overlay(b.base, b.known); err != nil {
+			b.refuse(stopgate.CodePolicyInvalidForSchema, tooLarge)
+			return false
+		}
 	}
 	b.certain = b.certain && b.known != nil
 	return true
