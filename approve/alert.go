@@ -9,14 +9,14 @@ import (
 	"github.com/stopgate/stopgate/gate"
 )
 
-// Alerter is a [Notifier] that also tells what nobody has to answer: a session was stopped
-// after too many denials in a row (H22).
+// Alerter is a [Notifier] that also reports events that need no answer: a session was stopped after
+// too many denials in a row (H22).
 type Alerter interface {
-	// Alert is given the event row. What holds of Notify holds of it.
+	// Alert receives the event row, under the rules of Notify.
 	Alert(ctx context.Context, r stopgate.Record) error
 }
 
-// Alert implements [gate.Alerter]: it waits for the notifiers, as long as they have.
+// Alert implements [gate.Alerter]. It waits for the notifiers until their time limit.
 func (q *Queue) Alert(ctx context.Context, r stopgate.Record) {
 	ctx, cancel := context.WithTimeout(ctx, notifyLimit)
 	defer cancel()
@@ -29,7 +29,7 @@ func (q *Queue) Alert(ctx context.Context, r stopgate.Record) {
 		told.Go(func() {
 			defer func() {
 				if recover() != nil {
-					q.opts.Failed(n.Name(), errors.New("panic"))
+					q.opts.Failed(n.Name(), errors.New("the notifier panicked"))
 				}
 			}()
 			if err := a.Alert(ctx, r); err != nil {

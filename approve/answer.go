@@ -6,30 +6,29 @@ import (
 	"time"
 )
 
-// List returns the entries that a filter lets through, newest first.
+// List returns the entries that a filter selects, newest first.
 func (q *Queue) List(ctx context.Context, f Filter) ([]Entry, error) {
 	return q.store.Entries(ctx, f)
 }
 
-// Entry returns one entry, ErrUnknown if there is none.
+// Entry returns one entry, or ErrUnknown if there is none.
 func (q *Queue) Entry(ctx context.Context, id string) (Entry, error) { return q.store.Entry(ctx, id) }
 
-// Answer answers a question. Of answers that race one counts, the others get
-// ErrAnswered; a no also counts after a yes, until the call has left.
+// Answer answers a question. Of concurrent answers one is accepted, the others get ErrAnswered; a
+// no is also accepted after a yes, until the call is released.
 func (q *Queue) Answer(ctx context.Context, id string, r Reply) (Entry, error) {
 	now := q.opts.Now()
 	e, err := q.store.ChangeEntry(ctx, id, func(e Entry) (Entry, error) { return e.answer(r, now) })
 	if err != nil {
 		return Entry{}, err
 	}
-	q.bell.ring()
+	q.changes.send()
 	return e, nil
 }
 
-// Grant answers a question with yes, for now and for what a grant of this scope
-// covers. The yes counts first: a grant without one would let calls out to which
-// somebody else just said no. If the grant then cannot be kept, the error is ErrNotKept
-// beside the entry, which is answered.
+// Grant answers a question with yes, and creates a grant of this scope. The yes is stored first:
+// otherwise the grant could release calls although the question was just answered with no. If
+// storing the grant fails then, the error is ErrNotKept, and the entry is returned, answered.
 func (q *Queue) Grant(ctx context.Context, id string, r Reply, s Scope) (Entry, Grant, error) {
 	e, err := q.store.Entry(ctx, id)
 	if err != nil {
@@ -56,12 +55,12 @@ func (q *Queue) Grant(ctx context.Context, id string, r Reply, s Scope) (Entry, 
 	return e, g, nil
 }
 
-// Grants returns the grants that a filter lets through, newest first.
+// Grants returns the grants that a filter selects, newest first.
 func (q *Queue) Grants(ctx context.Context, f GrantFilter) ([]Grant, error) {
 	return q.store.Grants(ctx, f)
 }
 
-// Revoke ends a grant. Revoking it again changes nothing.
+// Revoke ends a grant. It may be repeated.
 func (q *Queue) Revoke(ctx context.Context, id string) (Grant, error) {
 	now := q.opts.Now()
 	return q.store.ChangeGrant(ctx, id, func(g Grant) (Grant, error) {
@@ -72,18 +71,17 @@ func (q *Queue) Revoke(ctx context.Context, id string) (Grant, error) {
 	})
 }
 
-// Watch reports the entries that wait for an answer, now and whenever that may have
-// changed, to show, until ctx ends or show returns an error. While somebody watches,
-// the queue is reachable (S5).
+// Watch calls show with the entries that wait for an answer, now and after every possible change,
+// until ctx ends or show returns an error. While a watcher runs, the queue is reachable (S5).
 func (q *Queue) Watch(ctx context.Context, show func([]Entry) error) error {
 	tick := time.NewTicker(q.opts.Poll)
 	defer tick.Stop()
 	var last string
 	var until time.Time
 	for first := true; ; first = false {
-		rung := q.bell.wait()
-		if now := q.opts.Now(); until.Sub(now) < attendance/2 || until.Sub(now) > attendance {
-			until = now.Add(attendance)
+		rung := q.changes.wait()
+		if now := q.opts.Now(); until.Sub(now) < watcherAttendance/2 || until.Sub(now) > watcherAttendance {
+			until = now.Add(watcherAttendance)
 			if err := q.store.Attend(ctx, until); err != nil {
 				return err
 			}
@@ -107,20 +105,20 @@ func (q *Queue) Watch(ctx context.Context, show func([]Entry) error) error {
 	}
 }
 
-// Attend notes that somebody will be reading the queue for some time, MaxAttendance at
-// most, as a watcher does: calls that need an answer meanwhile wait for one.
+// Attend records that a person will read the queue for d, at most MaxAttendance. Calls that need an
+// answer wait meanwhile, as they do while a watcher runs.
 func (q *Queue) Attend(ctx context.Context, d time.Duration) error {
 	return q.store.Attend(ctx, q.opts.Now().Add(min(d, MaxAttendance)))
 }
 
-// MaxAttendance is how long somebody is believed to read the queue without saying so
-// again. What is noted of a later time is of a clock that was set back since (FM13).
+// MaxAttendance is the longest time for which a reader counts as present without a new Attend. A
+// stored time further in the future was written before the clock was set back (FM13).
 const MaxAttendance = 10 * time.Minute
 
-// attendance is how long a watcher that vanished is still believed to be there.
-const attendance = 4 * time.Second
+// watcherAttendance is how long a watcher that vanished still counts as present.
+const watcherAttendance = 4 * time.Second
 
-// versions is equal for two lists that show the same.
+// versions returns equal strings for lists that look the same.
 func versions(entries []Entry) string {
 	s := ""
 	for _, e := range entries {

@@ -16,7 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 )
 
-// program compiles a policy of files, the operator's first.
+// program compiles policy files, the first of which is the operator's.
 func program(t *testing.T, files ...string) *policy.Program {
 	t.Helper()
 	var sources []policy.Source
@@ -47,13 +47,12 @@ mode = "ask"
 reason = "guard"
 `
 
-// Proves H1, S34: a grant answers what was asked when it was made. Where another rule
-// wants the call to be seen too - another list's, a later policy's, another file's -
-// somebody is asked.
-func TestS34GrantForOneOfTwoReasons(t *testing.T) {
+// Proves H1, S34: a grant covers only the reasons of its question. If another rule asks, too - of
+// another list, a later policy, another file - a person is asked.
+func TestGrantForOneOfTwoReasons(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		write := func(path string) stopgate.Call { return call("write", `{"path":"`+path+`"}`) }
-		d := newDesk(t, new(mem.Approvals), quiet)
+		d := newFixture(t, new(mem.Approvals), quiet)
 		d.gate = gateOf(t, d, program(t, guarded))
 		below := approve.Scope{Wider: []approve.Value{{Pointer: "/path", How: approve.Below, Text: "lib"}}}
 		if g := d.grant(write("lib/a"), below); len(g.Asking) != 1 {
@@ -81,13 +80,13 @@ func TestS34GrantForOneOfTwoReasons(t *testing.T) {
 	})
 }
 
-// Proves S34: a grant that says only what it was made for, as they did in earlier
-// versions, holds on: where nothing else asks.
-func TestS34GrantOfAnEarlierVersion(t *testing.T) {
+// Proves S34: a grant of an earlier version, which names only its own reason, is valid if nothing
+// else asks.
+func TestGrantOfEarlierVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		write := func(path string) stopgate.Call { return call("write", `{"path":"`+path+`"}`) }
 		store := new(mem.Approvals)
-		d := newDesk(t, store, quiet)
+		d := newFixture(t, store, quiet)
 		d.gate = gateOf(t, d, program(t, guarded))
 		g := d.grant(write("lib/a"), approve.Scope{Wider: []approve.Value{{Pointer: "/path", How: approve.Below, Text: "lib"}}})
 		_, err := store.ChangeGrant(context.Background(), g.ID, func(g approve.Grant) (approve.Grant, error) {
@@ -107,9 +106,9 @@ func TestS34GrantOfAnEarlierVersion(t *testing.T) {
 }
 
 // Proves S34: the rules that ask are known for every command of a line.
-func TestS34EveryCommandAsks(t *testing.T) {
+func TestEveryCommandAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, new(mem.Approvals), quiet)
+		d := newFixture(t, new(mem.Approvals), quiet)
 		d.gate = gateOf(t, d, program(t, guarded))
 		line := call("run", `{"command":"make all; curl x"}`)
 		d.grant(line, approve.Scope{})
@@ -123,7 +122,7 @@ func TestS34EveryCommandAsks(t *testing.T) {
 	})
 }
 
-func gateOf(t *testing.T, d *desk, p *policy.Program) *gate.Gate {
+func gateOf(t *testing.T, d *fixture, p *policy.Program) *gate.Gate {
 	t.Helper()
 	d.records = new(ports.Recorder)
 	g, err := gate.New(p, gate.WithApprover(d.queue), gate.WithRecorder(d.records), gate.WithDenyMode(gate.DenyToolResult))
@@ -133,17 +132,17 @@ func gateOf(t *testing.T, d *desk, p *policy.Program) *gate.Gate {
 	return g
 }
 
-// noGrants is a store that keeps answers, and no grants.
+// noGrants is a store of questions that cannot store grants.
 type noGrants struct{ mem.Approvals }
 
 var errFull = errors.New("full")
 
 func (s *noGrants) AddGrant(context.Context, approve.Grant) error { return errFull }
 
-// Proves H16: a grant is made by a yes that counts, and by no other.
-func TestH16GrantAfterANo(t *testing.T) {
+// Proves H16: only an accepted yes creates a grant.
+func TestGrantAfterNo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, new(mem.Approvals), quiet)
+		d := newFixture(t, new(mem.Approvals), quiet)
 		done := d.decide(t.Context(), call("write", page))
 		e := d.asked()
 		d.answer(e.ID, approve.Reply{})
@@ -155,7 +154,7 @@ func TestH16GrantAfterANo(t *testing.T) {
 		}
 		d.wants(done, stopgate.CodeApprovalDeclined)
 
-		d = newDesk(t, new(noGrants), quiet)
+		d = newFixture(t, new(noGrants), quiet)
 		done = d.decide(t.Context(), call("write", page))
 		e, _, err := d.queue.Grant(t.Context(), d.asked().ID, approve.Reply{By: "bob"}, approve.Scope{})
 		if !errors.Is(err, approve.ErrNotKept) || !errors.Is(err, errFull) || e.State != approve.Approved {
@@ -168,13 +167,13 @@ func TestH16GrantAfterANo(t *testing.T) {
 	})
 }
 
-// Proves FM13: a yes from a time that has not come any more is none, and nobody reads the
-// queue because somebody did then: the identical call is kept to be answered, at once.
-func TestFM13QuestionsOfAClockSetBack(t *testing.T) {
+// Proves FM13: a yes from a future time is invalid, and so is a reader's presence: the identical
+// call is kept for an answer at once.
+func TestQuestionsAfterClockSetBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var back time.Duration
 		o := approve.Options{Defer: true, Now: func() time.Time { return time.Now().Add(-back) }}
-		d := newDesk(t, new(mem.Approvals), o)
+		d := newFixture(t, new(mem.Approvals), o)
 		d.wants(d.decide(t.Context(), call("run", `{"command":"make"}`)), stopgate.CodeApprovalPending)
 		old := d.asked()
 		d.answer(old.ID, approve.Reply{Kind: approve.Yes})
@@ -198,14 +197,14 @@ func TestFM13QuestionsOfAClockSetBack(t *testing.T) {
 	})
 }
 
-// Proves FM13: a call does not wait on for an answer that nobody can give any more, because
-// the clock was set, or the machine slept.
-func TestFM13QuestionsEndWithTheClock(t *testing.T) {
+// Proves FM13: a call stops waiting when its question has expired because the clock was set or the
+// machine slept.
+func TestQuestionExpiresWhileWaiting(t *testing.T) {
 	for _, by := range []time.Duration{2 * time.Hour, -2 * time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			var set atomic.Int64
 			o := approve.Options{Notify: []approve.Notifier{silent{}}, Now: func() time.Time { return time.Now().Add(time.Duration(set.Load())) }}
-			d := newDesk(t, new(mem.Approvals), o)
+			d := newFixture(t, new(mem.Approvals), o)
 			began := time.Now()
 			done := d.decide(t.Context(), call("run", `{"command":"make"}`))
 			e := d.asked()
@@ -221,13 +220,13 @@ func TestFM13QuestionsEndWithTheClock(t *testing.T) {
 	}
 }
 
-// Proves FM13: a clock that is set back makes no answer and no grant last longer.
-func TestFM13ClockSetBack(t *testing.T) {
+// Proves FM13: setting the clock back extends no answer and no grant.
+func TestClockSetBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var back time.Duration
 		o := quiet
 		o.Now = func() time.Time { return time.Now().Add(-back) }
-		d := newDesk(t, new(mem.Approvals), o)
+		d := newFixture(t, new(mem.Approvals), o)
 		done := d.decide(t.Context(), call("run", `{"command":"make"}`))
 		e := d.asked()
 		back = 2 * time.Hour
@@ -239,7 +238,7 @@ func TestFM13ClockSetBack(t *testing.T) {
 		d.wants(done, "")
 
 		d.grant(call("write", page), approve.Scope{})
-		back = 30 * time.Second // a clock that was put right
+		back = 30 * time.Second // a small correction of the clock
 		if d.asks(call("write", page)) {
 			t.Error("a grant ends because a clock was put right")
 		}

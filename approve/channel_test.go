@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/store/mem"
 )
 
-// traced keeps what a tracer is told.
+// traced stores the events of a tracer.
 type traced struct {
 	mu   sync.Mutex
 	list []gate.TraceEvent
@@ -30,12 +30,11 @@ func (t *traced) last() gate.TraceEvent {
 	return t.list[len(t.list)-1]
 }
 
-// A tracer is told who answered, a no as well, and by which channel; a question that
-// nobody answered has neither.
+// A trace names who answered, with yes or no, and the channel; without an answer it has neither.
 func TestChannels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen traced
-		d := newDesk(t, new(mem.Approvals), quiet, gate.WithTracer(&seen))
+		d := newFixture(t, new(mem.Approvals), quiet, gate.WithTracer(&seen))
 		for _, c := range []struct {
 			reply approve.Reply
 			code  stopgate.Code

@@ -9,23 +9,22 @@ import (
 	"github.com/stopgate/stopgate/gate"
 )
 
-// State says how far a question is. The zero State is no state and never allows.
+// State is the state of a question. The zero State is invalid and never allows.
 type State string
 
-// The states. Only Approved and Edited can let a call out, once.
+// The states. Only Approved and Edited can release a call, once.
 const (
-	Waiting   State = "waiting"   // nobody answered yet
+	Waiting   State = "waiting"   // not answered
 	Approved  State = "approved"  // yes, exactly this; not used yet
-	Edited    State = "edited"    // yes, with Entry.Edit instead; not used yet
+	Edited    State = "edited"    // yes, with Entry.Edit as arguments; not used yet
 	Declined  State = "declined"  // no
-	Used      State = "used"      // the approved call was let out, or given to the gate to judge
-	Withdrawn State = "withdrawn" // nobody needs an answer any more: the call is gone or denied
+	Used      State = "used"      // the approved call was released, or given to the gate to judge
+	Withdrawn State = "withdrawn" // no answer is needed any more: the call is gone or denied
 )
 
-// Entry is one question and what became of it.
+// Entry is one question, with its answer.
 type Entry struct {
-	// ID names the entry in lists and messages. It is no credential: a model may know
-	// it (S4).
+	// ID identifies the entry in lists and messages. It is no credential: a model may know it (S4).
 	ID       string              `json:"id"`
 	Proposal stopgate.ProposalID `json:"proposal"`
 	Parent   stopgate.ProposalID `json:"parent,omitempty"`
@@ -39,7 +38,7 @@ type Entry struct {
 	Server    stopgate.ServerID  `json:"server,omitempty"`
 	Surface   stopgate.Surface   `json:"surface,omitempty"`
 
-	// Mode is ask or edit; the rest says why.
+	// Mode is ask or edit; the next fields give the reason.
 	Mode    stopgate.Mode     `json:"mode"`
 	Code    stopgate.Code     `json:"code"`
 	Rule    *stopgate.RuleRef `json:"rule,omitempty"`
@@ -48,59 +47,58 @@ type Entry struct {
 	Public  string            `json:"public,omitempty"`
 	Floors  []stopgate.Floor  `json:"floors,omitempty"`
 
-	// Complete says that Args are all of the arguments. Until then only no is an
-	// answer (S54).
+	// Complete reports that Args are all arguments. Until then only no is accepted (S54).
 	Complete bool         `json:"complete"`
 	Received int64        `json:"received"` // argument bytes so far
 	Args     string       `json:"args,omitempty"`
 	Binding  gate.Binding `json:"binding,omitzero"`
-	// Leaves are the values that a grant for this call would look at.
+	// Leaves are the values that a grant for this call would compare.
 	Leaves []gate.Leaf `json:"leaves,omitempty"`
-	// Asking names every rule that asked, or the code of a list that did: Rule is one of
+	// Asking names every rule that asked, or the code of a rule list that asked; Rule is one of
 	// them.
 	Asking []string `json:"asking,omitempty"`
 
 	Asked time.Time `json:"asked"`
-	// Until is when the last exchange that asked stops waiting, not after Asked where none
-	// did; Expires, when an answer is refused and an approval that was not used is void.
+	// Until is the time at which the last exchange stops waiting, or Asked if no exchange waits.
+	// Expires is the time after which answers are refused and an unused approval is void.
 	Until   time.Time `json:"until,omitzero"`
 	Expires time.Time `json:"expires"`
 
 	State    State     `json:"state"`
 	By       string    `json:"by,omitempty"`     // who answered
-	Via      string    `json:"via,omitempty"`    // how: a channel
-	Reason   string    `json:"reason,omitempty"` // in the answerer's own words
+	Via      string    `json:"via,omitempty"`    // a channel
+	Reason   string    `json:"reason,omitempty"` // in the words of the person
 	Edit     string    `json:"edit,omitempty"`   // the arguments of Edited
 	Answered time.Time `json:"answered,omitzero"`
-	// UsedBy is the proposal that an approval let out.
+	// UsedBy is the proposal that used the approval.
 	UsedBy stopgate.ProposalID `json:"used_by,omitempty"`
 }
 
-// Why an answer is refused. Every error of this package that is about an entry is
-// one of them, or the store's.
+// Reasons to refuse an answer. Every error of this package about an entry is one of them, or an
+// error of the store.
 var (
 	ErrUnknown    = errors.New("approve: there is no such question")
 	ErrAnswered   = errors.New("approve: the question is answered already")
 	ErrExpired    = errors.New("approve: the time for an answer is over")
 	ErrIncomplete = errors.New("approve: the arguments are still arriving: only a no is possible yet")
 	ErrNoEdit     = errors.New("approve: edited arguments must be one JSON object")
-	ErrOwn        = errors.New("approve: the call was proposed with the same token: somebody else has to say yes")
-	ErrNoName     = errors.New("approve: an answer needs the name of who gives it")
+	ErrOwn        = errors.New("approve: the call was proposed with the same token: another person has to approve it")
+	ErrNoName     = errors.New("approve: an answer needs the name of the person")
 	ErrStale      = errors.New("approve: the question has changed since it was read")
 	ErrUsed       = errors.New("approve: the approval was used already")
 )
 
-// Kind is what somebody answers. The zero Kind is no.
+// Kind is the kind of an answer. The zero Kind is no.
 type Kind uint8
 
 // The answers.
 const (
 	No   Kind = iota // the call does not run
 	Yes              // the call runs as it is
-	With             // the call runs with Reply.Args, if every layer agrees
+	With             // the call runs with Reply.Args, if every layer allows it
 )
 
-// The channels by which an answer comes, for who counts them. They decide nothing.
+// The channels of answers, for statistics. They do not affect decisions.
 const (
 	ViaCommand  = "command"  // stopgate approvals allow, deny or edit
 	ViaTerminal = "terminal" // stopgate approvals watch
@@ -108,36 +106,35 @@ const (
 	ViaAPI      = "api"      // the decision API
 	ViaClient   = "client"   // the prompt of an MCP client
 	ViaAgent    = "agent"    // stopgate agent
-	ViaGrant    = "grant"    // a standing grant; nobody was asked
+	ViaGrant    = "grant"    // a grant, without a question to a person
 )
 
 // Reply is an answer to an entry.
 type Reply struct {
 	Kind   Kind
-	By     string // who answers; required
+	By     string // the name of the person; required
 	Via    string // how: a channel, "" if that is not known
 	Reason string // for the record
-	Args   []byte // of With: one JSON object
-	// Principal is whose token the answer came with, "" where a person sat at a terminal.
-	// With the token that proposed a call over the decision API only no is an answer
-	// (S4).
+	Args   []byte // arguments of With: one JSON object
+	// Principal is the owner of the token that the answer came with, or "" for a person at a
+	// terminal. The token that proposed a call over the decision API may only answer no (S4).
 	Principal stopgate.Principal
-	// Seen is the Entry.Binding's hash that was shown, "" for whatever the entry is
-	// now. A yes to something else is refused with ErrStale.
+	// Seen is the hash of the Entry.Binding that was shown; "" accepts the entry as it is now. A
+	// yes to another binding is refused with ErrStale.
 	Seen string
 }
 
-// answer is what an entry becomes by a reply.
+// answer returns the entry after a reply.
 func (e Entry) answer(r Reply, now time.Time) (Entry, error) {
 	switch {
 	case r.By == "":
 		return e, ErrNoName
-	case e.over(now):
+	case e.invalidAt(now):
 		return e, ErrExpired
 	case r.Kind == No && e.usable():
-		// The first no wins, as long as the call has not left (H16).
+		// The first no is accepted until the call is released (H16).
 	case e.State != Waiting:
-		return e, fmt.Errorf("%w: %s", ErrAnswered, e.fate())
+		return e, fmt.Errorf("%w: %s", ErrAnswered, e.description())
 	case r.Kind != No && r.Principal != "" && r.Principal == e.Principal && e.Surface == stopgate.SurfaceDecide:
 		return e, ErrOwn
 	case r.Kind != No && !e.Complete:
@@ -166,8 +163,8 @@ func (e Entry) use(by stopgate.ProposalID, b gate.Binding, now time.Time) (Entry
 	case e.State == Used:
 		return e, ErrUsed
 	case !e.usable():
-		return e, fmt.Errorf("%w: %s", ErrAnswered, e.fate())
-	case e.over(now):
+		return e, fmt.Errorf("%w: %s", ErrAnswered, e.description())
+	case e.invalidAt(now):
 		return e, ErrExpired
 	case b == (gate.Binding{}) || e.Binding != b:
 		return e, ErrStale
@@ -176,35 +173,34 @@ func (e Entry) use(by stopgate.ProposalID, b gate.Binding, now time.Time) (Entry
 	return e, nil
 }
 
-// usable reports whether the entry is a yes that nobody has used.
+// usable reports whether the entry is an unused yes.
 func (e Entry) usable() bool { return e.State == Approved || e.State == Edited }
 
 // open reports whether the identical call may still wait for this entry or use it.
 func (e Entry) open(now time.Time) bool {
-	return !e.over(now) && (e.State == Waiting || e.usable())
+	return !e.invalidAt(now) && (e.State == Waiting || e.usable())
 }
 
-// over reports whether the entry is of another time: it has expired, or the clock was set
-// back behind what happened to it, so that nobody knows whether it has (FM13).
-func (e Entry) over(now time.Time) bool {
-	return !now.Before(e.Expires) || now.Add(slack).Before(e.Asked) || now.Add(slack).Before(e.Answered)
+// invalidAt reports whether the entry has expired at a time, or the clock was set back to before
+// its last change, so that its expiry is unknown (FM13).
+func (e Entry) invalidAt(now time.Time) bool {
+	return !now.Before(e.Expires) || now.Add(clockSkew).Before(e.Asked) || now.Add(clockSkew).Before(e.Answered)
 }
 
-// slack is how far clocks may be apart, or set right, without consequence.
-const slack = time.Minute
+// clockSkew is the tolerated difference between clocks.
+const clockSkew = time.Minute
 
-// Unattended reports a question that no exchange waited for: nobody was there, and its call
+// Unattended reports a question that no exchange waited for: no approver was present, and the call
 // was denied at once.
 func (e Entry) Unattended() bool { return !e.Until.IsZero() && !e.Until.After(e.Asked) }
 
-// Over reports whether nothing can become of the entry any more: nobody has to see what it
-// was about.
+// Over reports whether the entry can no longer be answered or used.
 func (e Entry) Over() bool {
 	return e.State == Declined || e.State == Used || e.State == Withdrawn
 }
 
-// fate says in words what became of an entry.
-func (e Entry) fate() string {
+// description describes the state of an entry in words.
+func (e Entry) description() string {
 	switch e.State {
 	case Withdrawn:
 		return "withdrawn, the call is gone"

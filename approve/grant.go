@@ -15,40 +15,40 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// Grant answers questions before they are asked. It satisfies an ask - never edit,
-// skip or deny - for the reason it was made for: one rule, one floor, or the absence
-// of a rule, and no other that wants a person too; and only where every path, command and URL of the call, and every other
-// value of up to 256 bytes, is what it was (S34).
+// Grant answers questions in advance. It satisfies an ask, never edit, skip or deny, for the reason
+// of its question: one rule, one floor, or the absence of a rule, and no other rule that asks, too.
+// Every path, command and URL of the call, and every other value of up to 256 bytes, must be equal
+// to that of the original call (S34).
 type Grant struct {
 	ID        string             `json:"id"`
 	Principal stopgate.Principal `json:"principal,omitempty"`
-	// Session is the session the grant holds in, "" for all of the principal's.
+	// Session is the session of the grant, or "" for all sessions of the principal.
 	Session    stopgate.SessionID `json:"session,omitempty"`
 	Tool       stopgate.ToolName  `json:"tool"`
 	Definition string             `json:"definition,omitempty"` // hash of the tool definition
 	Server     stopgate.ServerID  `json:"server,omitempty"`
-	// Code and Rule are why the question was asked. A rule is the same one after a
-	// reload that left its text alone.
+	// Code and Rule are the reason of the question. A rule keeps its identity across reloads that
+	// do not change its text.
 	Code stopgate.Code   `json:"code"`
 	Rule stopgate.RuleID `json:"rule,omitempty"`
-	// Asking is everything that asked then, Entry.Asking: what asks besides was put
-	// before nobody.
+	// Asking is Entry.Asking of the question. A rule that asks and is not in it was never put to a
+	// person.
 	Asking []string `json:"asking,omitempty"`
-	Values []Value  `json:"values"` // one for every leaf of the arguments
+	Values []Value  `json:"values"` // one for each leaf of the arguments
 
 	By      string    `json:"by"`
 	Made    time.Time `json:"made"`
 	Expires time.Time `json:"expires"`
-	// Limit is how often the grant can be used, 0 for as often as it holds.
+	// Limit is the number of uses, 0 for any number.
 	Limit   int       `json:"limit,omitempty"`
 	Uses    int       `json:"uses,omitempty"`
 	Revoked time.Time `json:"revoked,omitzero"`
 }
 
-// How a value of a call is held against a grant's. The zero How holds nothing.
+// How is the comparison of a value of a call with the value of a grant. The zero How never matches.
 type How string
 
-// The ways.
+// The comparisons.
 const (
 	Equal How = "equal" // the same JSON value
 	Below How = "below" // a path in the directory, or the directory itself
@@ -56,38 +56,38 @@ const (
 	Free  How = "free"  // any string
 )
 
-// Value is what a grant wants of one leaf of the arguments.
+// Value is the condition of a grant on one leaf of the arguments.
 type Value struct {
 	Pointer string `json:"pointer"`
 	How     How    `json:"how"`
-	// Text is the canonical JSON of Equal, the directory of Below, the words of Words.
+	// Text is the canonical JSON of Equal, the directory of Below, or the words of Words.
 	Text string `json:"text,omitempty"`
 }
 
-// maxFixed is the longest JSON text of a value, other than a target, that a grant
-// fixes. What is longer is content.
-const maxFixed = 256
+// maxComparedValue is the longest JSON text of a value, other than a target, that a grant compares.
+// Longer values are content.
+const maxComparedValue = 256
 
-// DefaultGrant is how long a grant holds if nobody says otherwise.
+// DefaultGrant is the default lifetime of a grant.
 const DefaultGrant = 8 * time.Hour
 
-// Scope says how far a grant reaches beyond the exact call.
+// Scope is the extent of a grant beyond the exact call.
 type Scope struct {
-	// AllSessions lets the grant hold in every session of the principal.
+	// AllSessions extends the grant to every session of the principal.
 	AllSessions bool
 	For         time.Duration // 0: DefaultGrant
 	Limit       int           // uses, 0: no limit
-	// Wider widens single values by their pointer, to a directory or to first words.
+	// Wider widens single values, given by their pointer, to a directory or to first words.
 	Wider []Value
 }
 
-// ErrNoGrant says that a question cannot be answered for the future.
-var ErrNoGrant = errors.New("approve: no grant can stand for this question")
+// ErrNoGrant reports that no grant is possible for a question.
+var ErrNoGrant = errors.New("approve: no grant is possible for this question")
 
-// ErrNotKept says that a yes counts for its call, and for no other.
+// ErrNotKept reports that a call was approved, but its grant was not stored.
 var ErrNotKept = errors.New("approve: approved once, but the grant could not be kept")
 
-// newGrant makes the narrowest grant that covers an entry within a scope.
+// newGrant returns the narrowest grant that covers an entry within a scope.
 func newGrant(e Entry, s Scope, by string, now time.Time) (Grant, error) {
 	if s.For <= 0 {
 		s.For = DefaultGrant
@@ -107,7 +107,7 @@ func newGrant(e Entry, s Scope, by string, now time.Time) (Grant, error) {
 		return Grant{}, ErrNoName
 	case !e.Complete:
 		return Grant{}, ErrIncomplete
-	case e.Binding.Result != "": // what came back is not what will come back
+	case e.Binding.Result != "": // later results will differ
 		return Grant{}, fmt.Errorf("%w: it is about a result", ErrNoGrant)
 	case e.Session == "":
 		return Grant{}, fmt.Errorf("%w: the call belongs to no session", ErrNoGrant)
@@ -133,20 +133,20 @@ func newGrant(e Entry, s Scope, by string, now time.Time) (Grant, error) {
 	return g, nil
 }
 
-// Content reports whether a value is a long text that names nothing outside the call:
-// a grant leaves it free.
+// Content reports whether a value is a long text that names nothing outside the call; a grant does
+// not compare it.
 func Content(l gate.Leaf) bool {
-	return l.Known && l.Type == "" && len(l.JSON) > maxFixed && l.JSON[0] == '"'
+	return l.Known && l.Type == "" && len(l.JSON) > maxComparedValue && l.JSON[0] == '"'
 }
 
-// widen replaces one value by a wider one that still covers the call.
+// widen replaces one value by a wider one that covers the call.
 func (g *Grant) widen(w Value, leaves []gate.Leaf) error {
 	for i, l := range leaves {
 		if l.Pointer != w.Pointer {
 			continue
 		}
 		switch {
-		case w.How == Below && l.Type != schema.Path.String(), w.How == Words && !runs(l),
+		case w.How == Below && l.Type != schema.Path.String(), w.How == Words && !isCommand(l),
 			w.How != Below && w.How != Words:
 			return fmt.Errorf("%w: %s cannot be widened to %q", ErrNoGrant, w.Pointer, w.How)
 		case !w.covers(l):
@@ -158,14 +158,13 @@ func (g *Grant) widen(w Value, leaves []gate.Leaf) error {
 	return fmt.Errorf("%w: the call has no value %s", ErrNoGrant, w.Pointer)
 }
 
-// live reports whether the grant can be used at a time. Before it was made it cannot: the
-// clock was set back, and nobody knows when it ends (FM13).
+// live reports whether the grant can be used at a time. It cannot be used before its creation: then
+// the clock was set back, and its end is unknown (FM13).
 func (g Grant) live(now time.Time) bool {
-	return g.Revoked.IsZero() && now.Before(g.Expires) && !now.Add(slack).Before(g.Made) && (g.Limit == 0 || g.Uses < g.Limit)
+	return g.Revoked.IsZero() && now.Before(g.Expires) && !now.Add(clockSkew).Before(g.Made) && (g.Limit == 0 || g.Uses < g.Limit)
 }
 
-// grantable reports whether floors leave room for the grant: only the floor it was
-// made for, and never the protected list.
+// grantable reports whether all floors are the floor of the grant, and none is the protected list.
 func (g Grant) grantable(floors []stopgate.Floor) bool {
 	if g.Code == stopgate.CodeProtectedTarget {
 		return false
@@ -193,7 +192,7 @@ func (g Grant) covers(v gate.View, now time.Time) bool {
 		return false
 	}
 	for _, name := range v.Asking {
-		if !g.answers(name) {
+		if !g.wasAsked(name) {
 			return false
 		}
 	}
@@ -210,33 +209,33 @@ func (g Grant) covers(v gate.View, now time.Time) bool {
 	return true
 }
 
-// answers reports whether something that asks was put before whoever gave the grant. A
-// grant of an earlier version names what it was made for alone.
-func (g Grant) answers(name string) bool {
+// wasAsked reports whether a rule or list that asks now was part of the question of the grant. A
+// grant of an earlier version names only its own reason.
+func (g Grant) wasAsked(name string) bool {
 	if len(g.Asking) == 0 {
 		return name == cmp.Or(string(g.Rule), string(g.Code))
 	}
 	return slices.Contains(g.Asking, name)
 }
 
-// covers reports whether a leaf is what the grant wants of it.
+// covers reports whether a leaf meets the condition.
 func (w Value) covers(l gate.Leaf) bool {
 	switch w.How {
 	case Equal:
 		return l.JSON == w.Text
 	case Below:
-		return l.Type == schema.Path.String() && begins(schema.Path, w.Text, l.JSON)
+		return l.Type == schema.Path.String() && hasPrefix(schema.Path, w.Text, l.JSON)
 	case Words:
-		return runs(l) && begins(schema.Command, w.Text, l.JSON)
+		return isCommand(l) && hasPrefix(schema.Command, w.Text, l.JSON)
 	case Free:
 		return l.Known && l.Type == "" && l.JSON[0] == '"'
 	}
 	return false
 }
 
-// begins reports whether a value begins with a directory or with words, as a rule
-// of the policy that permits would have it: what can be read in two ways does not.
-func begins(a schema.Annotation, prefix, value string) bool {
+// hasPrefix reports whether a value begins with a directory or with words, under the rules of a
+// permit in a policy: an ambiguous value does not.
+func hasPrefix(a schema.Annotation, prefix, value string) bool {
 	literal := match.Literal{Kind: match.LiteralString, Text: prefix, JSON: strconv.Quote(prefix)}
 	m, err := match.Compile(match.Spec{Kind: match.Prefix, Values: []match.Literal{literal}},
 		match.Target{Type: schema.String, Annotation: a}, false, match.Env{})
@@ -252,8 +251,7 @@ func begins(a schema.Annotation, prefix, value string) bool {
 	return ok && m.Whole(text)
 }
 
-// Line is the command line that an argument vector of a grant stands for, ok if the value
-// is one.
+// Line returns the command line of an argument vector in a grant; ok is false for other values.
 func Line(w Value) (line string, ok bool) {
 	words, ok := wordsOf(w.Text)
 	if !ok || w.How != Equal {
@@ -262,7 +260,7 @@ func Line(w Value) (line string, ok bool) {
 	return string(match.LineOf(words)), true
 }
 
-// runs reports a command line or an argument vector.
-func runs(l gate.Leaf) bool {
+// isCommand reports whether a leaf is a command line or an argument vector.
+func isCommand(l gate.Leaf) bool {
 	return l.Type == schema.Command.String() || l.Type == schema.Argv.String()
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/stopgate/stopgate/internal/store/mem"
 )
 
-// grant has a call asked and answered for the future.
-func (d *desk) grant(c stopgate.Call, s approve.Scope) approve.Grant {
+// grant proposes a call and answers it with a grant.
+func (d *fixture) grant(c stopgate.Call, s approve.Scope) approve.Grant {
 	d.t.Helper()
 	done := d.decide(d.t.Context(), c)
 	_, g, err := d.queue.Grant(d.t.Context(), d.asked().ID, approve.Reply{By: "bob"}, s)
@@ -26,8 +26,8 @@ func (d *desk) grant(c stopgate.Call, s approve.Scope) approve.Grant {
 	return g
 }
 
-// asks reports whether a call is put before somebody, who then says no.
-func (d *desk) asks(c stopgate.Call) bool {
+// asks reports whether a call needs an answer, and answers no.
+func (d *fixture) asks(c stopgate.Call) bool {
 	d.t.Helper()
 	done := d.decide(d.t.Context(), c)
 	for _, e := range d.waiting() {
@@ -37,7 +37,7 @@ func (d *desk) asks(c stopgate.Call) bool {
 	return !(<-done).Allowed()
 }
 
-// Proves Q25, S34: what a grant covers.
+// Proves Q25, S34: the calls that a grant covers.
 func TestGrantsCover(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	with := func(edit func(*stopgate.Call)) stopgate.Call {
@@ -83,7 +83,7 @@ func TestGrantsCover(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := newDesk(t, new(mem.Approvals), quiet)
+				d := newFixture(t, new(mem.Approvals), quiet)
 				d.grant(c.first, c.scope)
 				if got := d.asks(c.then); got != c.asks {
 					t.Errorf("asks: %t", got)
@@ -93,11 +93,10 @@ func TestGrantsCover(t *testing.T) {
 	}
 }
 
-// Proves S34, I16: a grant ends by time, by use and by being revoked, and satisfies
-// ask alone.
+// Proves S34, I16: a grant ends by time, use or revocation, and satisfies only ask.
 func TestGrantsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, new(mem.Approvals), quiet)
+		d := newFixture(t, new(mem.Approvals), quiet)
 		d.grant(call("write", page), approve.Scope{})
 		time.Sleep(8*time.Hour - time.Minute)
 		if d.asks(call("write", page)) {
@@ -126,7 +125,7 @@ func TestGrantsEnd(t *testing.T) {
 	})
 }
 
-// Proves S34, K2: questions that no grant can stand for.
+// Proves S34, K2: questions for which no grant is possible.
 func TestNoGrant(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -143,7 +142,7 @@ func TestNoGrant(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := newDesk(t, new(mem.Approvals), quiet)
+				d := newFixture(t, new(mem.Approvals), quiet)
 				done := d.decide(t.Context(), c.call)
 				e := d.asked()
 				if _, _, err := d.queue.Grant(t.Context(), e.ID, approve.Reply{By: "bob"}, c.s); !errors.Is(err, c.want) {
@@ -159,12 +158,12 @@ func TestNoGrant(t *testing.T) {
 	}
 }
 
-// Proves S5: a grant works where nobody can answer.
-func TestGrantWithNobodyThere(t *testing.T) {
+// Proves S5: a grant works without a present approver.
+func TestGrantWithoutApprover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(mem.Approvals)
-		newDesk(t, s, quiet).grant(call("write", page), approve.Scope{})
-		d := newDesk(t, s, approve.Options{})
+		newFixture(t, s, quiet).grant(call("write", page), approve.Scope{})
+		d := newFixture(t, s, approve.Options{})
 		d.wants(d.decide(t.Context(), call("write", page)), "")
 		d.wants(d.decide(t.Context(), call("write", `{"path":"docs/b.md"}`)), stopgate.CodeNoApprover)
 	})
@@ -179,8 +178,8 @@ func (lost) Grants(context.Context, approve.GrantFilter) ([]approve.Grant, error
 	return nil, errors.New("the disk is gone")
 }
 
-// Proves Q25: grants that cannot be read answer nothing.
-func TestGrantsThatCannotBeRead(t *testing.T) {
+// Proves Q25: unreadable grants answer nothing.
+func TestUnreadableGrants(t *testing.T) {
 	q, err := approve.New(lost{new(mem.Approvals)}, approve.Options{})
 	if err != nil {
 		t.Fatal(err)

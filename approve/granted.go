@@ -8,8 +8,8 @@ import (
 	"github.com/stopgate/stopgate/gate"
 )
 
-// Granted looks for a grant that answers a question, and uses it: for approvers that
-// put questions before a person themselves.
+// Granted finds a grant that answers a question, and uses it. It is for approvers that ask a person
+// themselves.
 func (q *Queue) Granted(ctx context.Context, view gate.View) (a gate.Answer, ok bool, err error) {
 	now := q.opts.Now()
 	grants, err := q.store.Grants(ctx, GrantFilter{Principal: view.Binding.Principal, Tool: view.Binding.Tool, Live: now})
@@ -42,7 +42,7 @@ func (q *Queue) Granted(ctx context.Context, view gate.View) (a gate.Answer, ok 
 				return g, nil
 			})
 			if err != nil {
-				q.opts.Failed("give the use of a grant back", err)
+				q.opts.Failed("return the use of a grant", err)
 			}
 		}
 		return a, true, nil
@@ -50,11 +50,11 @@ func (q *Queue) Granted(ctx context.Context, view gate.View) (a gate.Answer, ok 
 	return gate.Answer{}, false, nil
 }
 
-// Offer is the narrowest grant that covers a question within a scope. Nothing is kept:
-// see [Queue.Keep].
+// Offer returns the narrowest grant that covers a question within a scope. It stores nothing: see
+// [Queue.Keep].
 func Offer(v gate.View, s Scope, by string, now time.Time) (Grant, error) {
 	return newGrant(newEntry(v, now), s, by, now)
 }
 
-// Keep lets a grant of [Offer] hold from now on.
+// Keep stores a grant of [Offer], which is then in force.
 func (q *Queue) Keep(ctx context.Context, g Grant) error { return q.store.AddGrant(ctx, g) }

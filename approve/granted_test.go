@@ -14,9 +14,9 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// Proves I16, S34, FM13: a grant answers where everything it names is what it was. Whatever
-// else is different, it answers nothing.
-func TestWhatAGrantIsHeldAgainst(t *testing.T) {
+// Proves I16, S34, FM13: a grant answers if everything that it names is equal, and not if anything
+// differs.
+func TestGrantConditions(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	type m = map[string]func(*approve.Grant, *gate.View)
 	leaf := func(f func(*gate.Leaf)) func(*approve.Grant, *gate.View) {
@@ -93,7 +93,7 @@ func TestWhatAGrantIsHeldAgainst(t *testing.T) {
 	}
 }
 
-// Proves S34, S35, K2: what no grant can stand for, and how long one stands.
+// Proves S34, S35, K2: questions without a possible grant, and the lifetime of grants.
 func TestOffer(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for name, c := range map[string]struct {
@@ -136,14 +136,15 @@ func TestOffer(t *testing.T) {
 	}
 }
 
-// own makes a grant and a question stand for a floor.
+// own gives a grant and a question the same floor.
 func own(g *approve.Grant, v *gate.View, code stopgate.Code) {
 	g.Code, g.Rule, g.Asking = code, "", []string{string(code)}
 	v.Verdict.Code, v.Verdict.Rule, v.Asking = code, nil, g.Asking
 	v.Verdict.Floors = []stopgate.Floor{{Code: code}}
 }
 
-// every is a store that filters no grants: what covers a call is not the store's to say.
+// every is a store that does not filter grants: whether a grant covers a call is not decided by the
+// store.
 type every struct{ *mem.Approvals }
 
 func (s every) Grants(ctx context.Context, _ approve.GrantFilter) ([]approve.Grant, error) {
@@ -162,12 +163,12 @@ run = [ { arg = "/n", const = 1, mode = "deny" } ]
 result = [ { arg = "/n", const = 1, mode = "skip" } ]
 `
 
-// Proves S34, D25-43: a grant for calls delivers no result, and a yes to a result is none to
-// calls.
+// Proves S34, D25-43: a grant for calls releases no result, and an approved result approves no
+// call.
 func TestGrantsAreForCalls(t *testing.T) {
 	for _, tool := range []string{"ping", "pong"} {
 		synctest.Test(t, func(t *testing.T) {
-			d := newDesk(t, new(mem.Approvals), quiet)
+			d := newFixture(t, new(mem.Approvals), quiet)
 			d.gate = gateOf(t, d, program(t, looked))
 			d.grant(call(tool, `{}`), approve.Scope{})
 			out := <-d.decide(t.Context(), call(tool, `{}`))

@@ -6,7 +6,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// newID makes an id of 130 random bits.
+// newID returns an id of 130 random bits.
 func newID() string { return rand.Text() }
 
 // isObject reports whether bytes are one JSON object.
@@ -15,7 +15,7 @@ func isObject(text []byte) bool {
 	return err == nil && v.Kind() == jsonstream.Object
 }
 
-// wordsOf are the words of an argument vector in JSON.
+// wordsOf returns the words of an argument vector in JSON.
 func wordsOf(json string) (words [][]byte, ok bool) {
 	v, err := jsonstream.Parse([]byte(json), jsonstream.Options{})
 	if err != nil || v.Kind() != jsonstream.Array {

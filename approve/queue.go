@@ -10,44 +10,43 @@ import (
 	"github.com/stopgate/stopgate/gate"
 )
 
-// Notifier tells somebody that a question waits: a webhook, a desktop, a terminal.
+// Notifier announces a question: to a webhook, a desktop or a terminal.
 type Notifier interface {
-	// Name is for logs and messages.
+	// Name is the name in logs and messages.
 	Name() string
-	// Notify is called once for an entry when it is added, and not again when its
-	// arguments become complete. It has ctx's time; an error is reported to
-	// Options.Failed and changes nothing else.
+	// Notify is called once for a new entry, and not again when its arguments become complete. It
+	// must return before ctx ends. An error is reported to Options.Failed and has no other effect.
 	Notify(ctx context.Context, e Entry) error
 }
 
-// Options set up a [Queue]. The zero Options are a queue that only watchers serve.
+// Options configure a [Queue]. With the zero Options, only watchers answer questions.
 type Options struct {
-	// Notify lists who is told about questions. With one of them, or with a watcher
-	// connected, somebody can answer; without, ask denies no_approver at once.
+	// Notify lists the notifiers. With at least one, or while a watcher runs, questions can be
+	// answered; otherwise an ask is denied with no_approver at once.
 	Notify []Notifier
-	// Defer keeps questions that nobody can answer now, and denies the call
-	// approval_pending instead of no_approver ([approvals] absent = "defer").
+	// Defer keeps questions that cannot be answered now, and denies the call with approval_pending
+	// instead of no_approver ([approvals] absent = "defer").
 	Defer bool
-	// Poll is how often the store is asked for answers that another process gave:
-	// 200 ms.
+	// Poll is the interval at which the store is read for answers given in other processes: 200 ms.
 	Poll time.Duration
-	// Failed is told what went wrong behind the caller's back, nil for nobody.
-	Failed func(what string, err error)
-	Now    func() time.Time // the wall clock, nil for the machine's
+	// Failed is called with errors of notifiers and background work; it may be nil. source names
+	// the notifier or the operation.
+	Failed func(source string, err error)
+	Now    func() time.Time // the wall clock; nil is time.Now
 }
 
-// notifyLimit is the time one notifier has.
+// notifyLimit is the time limit of one notifier.
 const notifyLimit = 10 * time.Second
 
-// Queue puts calls before whoever reads the queue. It is a [gate.Approver]. Its
-// methods may be used from several goroutines.
+// Queue keeps questions until they are answered. It is a [gate.Approver]. It is safe for concurrent
+// use.
 type Queue struct {
-	store Store
-	opts  Options
-	bell  bell
+	store   Store
+	opts    Options
+	changes broadcast
 }
 
-// New makes a queue on a store.
+// New returns a queue with a store.
 func New(store Store, o Options) (*Queue, error) {
 	if store == nil {
 		return nil, errors.New("approve: a queue needs a store")
@@ -67,12 +66,13 @@ func New(store Store, o Options) (*Queue, error) {
 // Abilities implements [gate.Approver] (S5).
 func (q *Queue) Abilities(ctx context.Context, call *stopgate.Call) gate.Abilities {
 	a := gate.Abilities{Reachable: q.reachable(ctx), CanEdit: true}
-	// A grant, or an answer that came after an earlier call had left, needs nobody.
-	a.Keeps = a.Reachable || q.opts.Defer || q.prepared(ctx, call)
+	// A grant, or an answer that came after an earlier call was denied, needs no approver to be
+	// present.
+	a.Keeps = a.Reachable || q.opts.Defer || q.hasEarlierAnswer(ctx, call)
 	return a
 }
 
-// reachable reports whether somebody can answer now.
+// reachable reports whether a question can be answered now.
 func (q *Queue) reachable(ctx context.Context) bool {
 	if len(q.opts.Notify) > 0 {
 		return true
@@ -82,20 +82,20 @@ func (q *Queue) reachable(ctx context.Context) bool {
 	return err == nil && left > 0 && left <= MaxAttendance
 }
 
-// prepared reports whether something was said in advance about a tool.
-func (q *Queue) prepared(ctx context.Context, call *stopgate.Call) bool {
+// hasEarlierAnswer reports whether there is a grant for a tool, or an unused approval.
+func (q *Queue) hasEarlierAnswer(ctx context.Context, call *stopgate.Call) bool {
 	now := q.opts.Now()
 	grants, err := q.store.Grants(ctx, GrantFilter{Principal: call.Principal, Tool: call.Tool, Live: now})
 	if err != nil || len(grants) > 0 {
 		return err == nil
 	}
 	entries, err := q.store.Entries(ctx, Filter{Principal: call.Principal, Session: call.Session, Live: now})
-	return err == nil && slices.ContainsFunc(entries, func(e Entry) bool { return e.Tool == call.Tool && e.usable() && !e.over(now) })
+	return err == nil && slices.ContainsFunc(entries, func(e Entry) bool { return e.Tool == call.Tool && e.usable() && !e.invalidAt(now) })
 }
 
-// Approve implements [gate.Approver]: it waits for an answer, a grant, or the end of
-// the exchange. When the exchange only stops waiting, the entry stays and can still
-// be answered; when the call is gone, it is withdrawn (S5).
+// Approve implements [gate.Approver]. It waits for an answer, a grant, or the end of the exchange.
+// If the exchange only stops waiting, the entry remains and can still be answered; if the call is
+// gone, the entry is withdrawn (S5).
 func (q *Queue) Approve(ctx context.Context, question *gate.Question) (gate.Answer, error) {
 	w := &wait{queue: q, question: question}
 	answer, err := w.run(ctx)
@@ -105,16 +105,15 @@ func (q *Queue) Approve(ctx context.Context, question *gate.Question) (gate.Answ
 	return answer, err
 }
 
-// tell tells the notifiers about a new entry, without anybody waiting for them. It
-// ends by itself after notifyLimit.
-func (q *Queue) tell(ctx context.Context, e Entry) {
+// notify runs the notifiers for a new entry in the background, for at most notifyLimit.
+func (q *Queue) notify(ctx context.Context, e Entry) {
 	for _, n := range q.opts.Notify {
 		go func() {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyLimit)
 			defer cancel()
 			defer func() {
 				if r := recover(); r != nil {
-					q.opts.Failed(n.Name(), errors.New("panic"))
+					q.opts.Failed(n.Name(), errors.New("the notifier panicked"))
 				}
 			}()
 			if err := n.Notify(ctx, e); err != nil {

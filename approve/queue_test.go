@@ -39,8 +39,8 @@ parameters.argv = { type = "argv", required = true }
 policy.run = "ask"
 `
 
-// desk is a gate, a queue and the store behind it.
-type desk struct {
+// fixture is a gate with a queue and its store.
+type fixture struct {
 	t       *testing.T
 	gate    *gate.Gate
 	queue   *approve.Queue
@@ -54,7 +54,7 @@ type silent struct{}
 func (silent) Name() string                                { return "silent" }
 func (silent) Notify(context.Context, approve.Entry) error { return nil }
 
-func newDesk(t *testing.T, s approve.Store, o approve.Options, opts ...gate.Option) *desk {
+func newFixture(t *testing.T, s approve.Store, o approve.Options, opts ...gate.Option) *fixture {
 	t.Helper()
 	program, mistakes := policy.Compile([]policy.Source{{Name: "stopgate.toml", Trusted: true, Text: []byte(rules)}}, policy.Options{})
 	if program == nil {
@@ -64,7 +64,7 @@ func newDesk(t *testing.T, s approve.Store, o approve.Options, opts ...gate.Opti
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{t: t, queue: q, records: new(ports.Recorder)}
+	d := &fixture{t: t, queue: q, records: new(ports.Recorder)}
 	d.gate, err = gate.New(program, append([]gate.Option{gate.WithApprover(q), gate.WithRecorder(d.records), gate.WithDenyMode(gate.DenyToolResult)}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
@@ -76,8 +76,8 @@ func call(tool, args string) stopgate.Call {
 	return stopgate.Call{Tool: stopgate.ToolName(tool), ID: "c", Session: "s1", Principal: "anna", Args: []byte(args)}
 }
 
-// decide proposes a call and returns where its outcome will be.
-func (d *desk) decide(ctx context.Context, c stopgate.Call) <-chan stopgate.Outcome {
+// decide proposes a call and returns a channel for its outcome.
+func (d *fixture) decide(ctx context.Context, c stopgate.Call) <-chan stopgate.Outcome {
 	done := make(chan stopgate.Outcome, 1)
 	go func() {
 		out, err := d.gate.Decide(ctx, c)
@@ -91,7 +91,7 @@ func (d *desk) decide(ctx context.Context, c stopgate.Call) <-chan stopgate.Outc
 }
 
 // waiting returns the questions that wait for an answer.
-func (d *desk) waiting() []approve.Entry {
+func (d *fixture) waiting() []approve.Entry {
 	d.t.Helper()
 	list, err := d.queue.List(d.t.Context(), approve.Filter{State: approve.Waiting})
 	if err != nil {
@@ -100,8 +100,8 @@ func (d *desk) waiting() []approve.Entry {
 	return list
 }
 
-// asked is the one question that waits.
-func (d *desk) asked() approve.Entry {
+// asked returns the only question that waits.
+func (d *fixture) asked() approve.Entry {
 	d.t.Helper()
 	list := d.waiting()
 	if len(list) != 1 {
@@ -110,7 +110,7 @@ func (d *desk) asked() approve.Entry {
 	return list[0]
 }
 
-func (d *desk) answer(id string, r approve.Reply) approve.Entry {
+func (d *fixture) answer(id string, r approve.Reply) approve.Entry {
 	d.t.Helper()
 	if r.By == "" {
 		r.By = "bob"
@@ -122,7 +122,7 @@ func (d *desk) answer(id string, r approve.Reply) approve.Entry {
 	return e
 }
 
-func (d *desk) wants(done <-chan stopgate.Outcome, code stopgate.Code) stopgate.Outcome {
+func (d *fixture) wants(done <-chan stopgate.Outcome, code stopgate.Code) stopgate.Outcome {
 	d.t.Helper()
 	out := <-done
 	switch {
@@ -136,11 +136,11 @@ func (d *desk) wants(done <-chan stopgate.Outcome, code stopgate.Code) stopgate.
 
 const page = `{"path":"docs/a.md","content":"x"}`
 
-// Proves I16, H1, D25-44: a question shows the whole call; a yes lets exactly this
-// call out, once; the identical call is a question of its own.
+// Proves I16, H1, D25-44: a question shows the complete call; a yes releases exactly this call,
+// once; the identical call is a new question.
 func TestYesCountsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, new(mem.Approvals), quiet)
+		d := newFixture(t, new(mem.Approvals), quiet)
 		done := d.decide(t.Context(), call("write", page))
 		e := d.asked()
 		if e.Args != page || !e.Complete || e.Tool != "write" || e.Principal != "anna" || e.Mode != stopgate.Ask ||
@@ -167,12 +167,12 @@ func TestYesCountsOnce(t *testing.T) {
 	})
 }
 
-// Proves H15, H1, I16: calls that are identical and wait at once are one question. A no
-// answers them all; a yes lets one of them out, and the others ask again. What differs in
-// session, principal or arguments is a question of its own.
+// Proves H15, H1, I16: identical calls that wait at the same time are one question. A no answers
+// all of them; a yes releases one, and the others ask again. Calls with another session, principal
+// or arguments are questions of their own.
 func TestIdenticalCallsAreOneQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, new(mem.Approvals), quiet)
+		d := newFixture(t, new(mem.Approvals), quiet)
 		all := []<-chan stopgate.Outcome{d.decide(t.Context(), call("write", page)), d.decide(t.Context(), call("write", page)), d.decide(t.Context(), call("write", page))}
 		first := d.asked()
 		d.answer(first.ID, approve.Reply{Kind: approve.Yes})
@@ -219,8 +219,8 @@ func TestIdenticalCallsAreOneQuestion(t *testing.T) {
 	})
 }
 
-// Proves H16: of answers that race one counts, and a no that comes before the call
-// has left wins over every yes.
+// Proves H16: of concurrent answers one is accepted, and a no before the release wins over every
+// yes.
 func TestRacingAnswers(t *testing.T) {
 	s := new(mem.Approvals)
 	q, err := approve.New(s, quiet)
@@ -255,12 +255,11 @@ func TestRacingAnswers(t *testing.T) {
 	}
 }
 
-// Proves S5, Q23: when nobody answers in time the call is denied with the question's
-// id; a later yes is kept for the identical call, once, until it expires; another
-// call does not find it.
+// Proves S5, Q23: without an answer in time the call is denied with the id of the question; a later
+// yes is kept for the identical call, once, until it expires; another call does not use it.
 func TestLateAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, new(mem.Approvals), quiet, gate.WithLimits(gate.Limits{Hold: time.Minute, Approval: time.Hour}))
+		d := newFixture(t, new(mem.Approvals), quiet, gate.WithLimits(gate.Limits{Hold: time.Minute, Approval: time.Hour}))
 		out := d.wants(d.decide(t.Context(), call("write", page)), stopgate.CodeApprovalPending)
 		e := d.asked()
 		if !strings.Contains(out.Verdict.Public, e.ID) {
@@ -279,7 +278,7 @@ func TestLateAnswers(t *testing.T) {
 		if _, err := d.queue.Answer(t.Context(), e.ID, approve.Reply{Kind: approve.Yes, By: "bob"}); !errors.Is(err, approve.ErrExpired) {
 			t.Fatal(err)
 		}
-		// A yes that nobody used expires too.
+		// An unused yes expires, too.
 		done := d.decide(t.Context(), call("write", page))
 		d.wants(done, stopgate.CodeApprovalPending)
 		for _, e := range d.waiting() {
@@ -292,17 +291,17 @@ func TestLateAnswers(t *testing.T) {
 	})
 }
 
-// Proves Q23, S26, P28: a question survives a restart of everything but its store.
+// Proves Q23, S26, P28: a question survives a restart with the same store.
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(mem.Approvals)
-		before := newDesk(t, s, quiet)
+		before := newFixture(t, s, quiet)
 		ctx, crash := context.WithCancel(t.Context())
 		done := before.decide(ctx, call("write", page))
 		e := before.asked()
-		after := newDesk(t, s, quiet)
+		after := newFixture(t, s, quiet)
 		after.answer(e.ID, approve.Reply{Kind: approve.Yes})
-		crash() // races with the answer: whichever comes first, the call runs once at most
+		crash() // races with the answer: in either order the call runs at most once
 		out := <-done
 		again := after.decide(t.Context(), call("write", page))
 		if out.Allowed() {
@@ -314,11 +313,10 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// Proves W53: when the client goes away the question is withdrawn, and a late answer
-// is refused.
+// Proves W53: when the client goes away the question is withdrawn, and a later answer is refused.
 func TestClientGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, new(mem.Approvals), quiet)
+		d := newFixture(t, new(mem.Approvals), quiet)
 		ctx, leave := context.WithCancel(t.Context())
 		done := d.decide(ctx, call("write", page))
 		e := d.asked()
@@ -331,10 +329,10 @@ func TestClientGone(t *testing.T) {
 	})
 }
 
-// Proves X12, H3, I16: an edit is judged like any other call, and used once.
+// Proves X12, H3, I16: edited arguments are judged like any call, and used once.
 func TestEdits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, new(mem.Approvals), quiet)
+		d := newFixture(t, new(mem.Approvals), quiet)
 		for _, c := range []struct {
 			args string
 			code stopgate.Code
@@ -361,11 +359,11 @@ func TestEdits(t *testing.T) {
 	})
 }
 
-// Proves S54, H2, D26-16: a call that still arrives is shown at once; no works at
-// once, yes only when everything is there.
+// Proves S54, H2, D26-16: a call is shown while it arrives; a no is accepted at once, a yes only
+// when it is complete.
 func TestPartialCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, new(mem.Approvals), quiet)
+		d := newFixture(t, new(mem.Approvals), quiet)
 		open := func() *gate.Pending {
 			c := call("write", "")
 			c.Args = nil
@@ -425,11 +423,11 @@ func TestPartialCalls(t *testing.T) {
 	})
 }
 
-// Proves S5, X8: without anybody who can answer the call is denied at once, or kept
-// for later if the queue defers; who watches can answer.
-func TestNobodyThere(t *testing.T) {
+// Proves S5, X8: without an approver the call is denied at once, or its question is kept if the
+// queue defers; watchers can answer.
+func TestNoApprover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, new(mem.Approvals), approve.Options{})
+		d := newFixture(t, new(mem.Approvals), approve.Options{})
 		d.wants(d.decide(t.Context(), call("write", page)), stopgate.CodeNoApprover)
 		if n := len(d.waiting()); n != 0 {
 			t.Fatalf("%d questions that nobody can answer", n)
@@ -461,7 +459,7 @@ func TestNobodyThere(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		d.wants(d.decide(t.Context(), call("write", page)), stopgate.CodeNoApprover)
 
-		d = newDesk(t, new(mem.Approvals), approve.Options{Defer: true})
+		d = newFixture(t, new(mem.Approvals), approve.Options{Defer: true})
 		out := d.wants(d.decide(t.Context(), call("write", page)), stopgate.CodeApprovalPending)
 		e := d.asked()
 		if !strings.Contains(out.Verdict.Public, e.ID) {
@@ -471,7 +469,7 @@ func TestNobodyThere(t *testing.T) {
 			t.Errorf("a call that was denied waits until %v", e.Until)
 		}
 
-		// Somebody comes, and the call is repeated: now it waits.
+		// A watcher connects and the call is repeated: now it waits.
 		ctx, leave = context.WithCancel(t.Context())
 		defer leave()
 		go d.queue.Watch(ctx, func([]approve.Entry) error { return nil })
@@ -495,10 +493,10 @@ func TestNobodyThere(t *testing.T) {
 	})
 }
 
-// A watcher sees that one question took the place of another.
+// A watcher sees that another question replaced the first.
 func TestWatchShowsAnotherQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, new(mem.Approvals), quiet)
+		d := newFixture(t, new(mem.Approvals), quiet)
 		ctx, leave := context.WithCancel(t.Context())
 		seen := make(chan []approve.Entry, 10)
 		left := make(chan error, 1)
@@ -537,11 +535,11 @@ func TestWatchShowsAnotherQuestion(t *testing.T) {
 func TestTwoProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(mem.Approvals)
-		here, there := newDesk(t, s, quiet), newDesk(t, s, quiet)
+		here, there := newFixture(t, s, quiet), newFixture(t, s, quiet)
 		done := here.decide(t.Context(), call("write", page))
 		there.answer(there.asked().ID, approve.Reply{Kind: approve.Yes})
 		here.wants(done, "")
-		// Both propose the identical call: one question, and one of them runs by its yes.
+		// Both propose the identical call: one question, and its yes releases one of them.
 		a, b := here.decide(t.Context(), call("write", page)), there.decide(t.Context(), call("write", page))
 		there.answer(there.asked().ID, approve.Reply{Kind: approve.Yes})
 		time.Sleep(time.Second)
@@ -558,45 +556,44 @@ type broken struct{}
 func (broken) Name() string                                { return "broken" }
 func (broken) Notify(context.Context, approve.Entry) error { panic("no") }
 
-// Proves I14: a notifier that breaks is reported and changes nothing; a store that
-// breaks denies.
+// Proves I14: a failing notifier is reported and has no other effect; a failing store denies.
 func TestFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var failed atomic.Value
-		d := newDesk(t, new(mem.Approvals), approve.Options{
+		d := newFixture(t, new(mem.Approvals), approve.Options{
 			Notify: []approve.Notifier{broken{}},
 			Failed: func(what string, err error) { failed.Store(what + ": " + err.Error()) },
 		})
 		done := d.decide(t.Context(), call("write", page))
-		if failed.Load() != "broken: panic" {
+		if failed.Load() != "broken: the notifier panicked" {
 			t.Fatal(failed.Load())
 		}
 		d.answer(d.asked().ID, approve.Reply{Kind: approve.Yes})
 		d.wants(done, "")
 
-		d = newDesk(t, fails{new(mem.Approvals)}, quiet)
+		d = newFixture(t, fails{new(mem.Approvals)}, quiet)
 		d.wants(d.decide(t.Context(), call("write", page)), stopgate.CodeNoApprover)
 	})
 }
 
-// alarm is a notifier that also tells of stopped sessions.
+// alarm is a notifier that also reports stopped sessions.
 type alarm struct {
 	broken
-	tell func() error
+	alert func() error
 }
 
-func (a alarm) Alert(context.Context, stopgate.Record) error { return a.tell() }
+func (a alarm) Alert(context.Context, stopgate.Record) error { return a.alert() }
 
-// Proves H22: every notifier that can tells that a session was stopped; one that breaks, or
-// cannot, is reported and keeps none of the others from it.
+// Proves H22: every notifier with alerts reports a stopped session; failing ones are reported and
+// do not affect the others.
 func TestAlert(t *testing.T) {
-	var told atomic.Int32
+	var alerts atomic.Int32
 	var mu sync.Mutex
 	var failed []string
 	q, err := approve.New(new(mem.Approvals), approve.Options{
 		Notify: []approve.Notifier{
-			broken{}, alarm{tell: func() error { panic("no") }}, alarm{tell: func() error { return errors.New("gone") }},
-			alarm{tell: func() error { told.Add(1); return nil }},
+			broken{}, alarm{alert: func() error { panic("no") }}, alarm{alert: func() error { return errors.New("gone") }},
+			alarm{alert: func() error { alerts.Add(1); return nil }},
 		},
 		Failed: func(what string, err error) {
 			mu.Lock()
@@ -609,8 +606,8 @@ func TestAlert(t *testing.T) {
 	}
 	q.Alert(t.Context(), stopgate.Record{Event: stopgate.AuditStopped})
 	slices.Sort(failed)
-	if told.Load() != 1 || !slices.Equal(failed, []string{"broken: gone", "broken: panic"}) {
-		t.Errorf("%d told, %q", told.Load(), failed)
+	if alerts.Load() != 1 || !slices.Equal(failed, []string{"broken: gone", "broken: the notifier panicked"}) {
+		t.Errorf("%d alerts, %q", alerts.Load(), failed)
 	}
 }
 

@@ -13,11 +13,11 @@ import (
 	"github.com/stopgate/stopgate/internal/store/mem"
 )
 
-// Proves S5, S54: a repeated call that is asked about while it still arrives finds the
-// yes that the whole call got before, and its own question is taken back.
-func TestRepeatThatArrivesSlowly(t *testing.T) {
+// Proves S5, S54: a repeated call whose question was asked while it still arrived uses the earlier
+// yes to the complete call, and its own question is withdrawn.
+func TestRepeatedCallArrivesSlowly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, new(mem.Approvals), quiet, gate.WithLimits(gate.Limits{Hold: time.Minute, Approval: time.Hour}))
+		d := newFixture(t, new(mem.Approvals), quiet, gate.WithLimits(gate.Limits{Hold: time.Minute, Approval: time.Hour}))
 		d.wants(d.decide(t.Context(), call("write", page)), stopgate.CodeApprovalPending)
 		d.answer(d.asked().ID, approve.Reply{Kind: approve.Yes})
 
@@ -45,7 +45,7 @@ func TestRepeatThatArrivesSlowly(t *testing.T) {
 	})
 }
 
-// slowStore reads entries until whoever asks gives up.
+// slowStore reads entries until the context ends.
 type slowStore struct{ approve.Store }
 
 func (s slowStore) Entry(ctx context.Context, id string) (approve.Entry, error) {
@@ -56,16 +56,15 @@ func (s slowStore) Entry(ctx context.Context, id string) (approve.Entry, error) 
 	return s.Store.Entry(ctx, id)
 }
 
-// Proves W53: a question is taken back also if its call goes away while the queue
-// looks what became of it.
-func TestClientGoneWhileLooking(t *testing.T) {
+// Proves W53: a question is withdrawn also if its call goes away while the queue reads the entry.
+func TestClientGoneDuringRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := new(mem.Approvals)
-		d := newDesk(t, slowStore{store}, quiet)
+		d := newFixture(t, slowStore{store}, quiet)
 		ctx, leave := context.WithCancel(t.Context())
 		done := d.decide(ctx, call("write", page))
 		e := d.asked()
-		time.Sleep(time.Minute) // the queue looks by now
+		time.Sleep(time.Minute) // the queue is reading by now
 		synctest.Wait()
 		leave()
 		d.wants(done, stopgate.CodeClientGone)
@@ -76,15 +75,15 @@ func TestClientGoneWhileLooking(t *testing.T) {
 	})
 }
 
-// Proves S5, Q23: the queue names the question that it keeps well before the gate stops
-// waiting, so that it does on a busy machine too.
+// Proves S5, Q23: the queue names its question well before the deadline of the gate, so that this
+// works on a busy machine, too.
 func TestNamedBeforeTheDeadline(t *testing.T) {
 	for hold, want := range map[time.Duration]time.Duration{
 		50 * time.Second: 49 * time.Second, 2 * time.Second: 1500 * time.Millisecond, 40 * time.Millisecond: 20 * time.Millisecond,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
-			d := newDesk(t, new(mem.Approvals), quiet, gate.WithLimits(gate.Limits{Hold: hold}))
+			d := newFixture(t, new(mem.Approvals), quiet, gate.WithLimits(gate.Limits{Hold: hold}))
 			out := d.wants(d.decide(t.Context(), call("write", page)), stopgate.CodeApprovalPending)
 			if took := time.Since(began); took != want || !strings.Contains(out.Verdict.Public, d.asked().ID) {
 				t.Errorf("after %v: %s", took, out.Verdict.Public)

@@ -7,54 +7,52 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Store keeps entries and grants. It knows nothing of what they mean. Every change
-// is atomic, also between processes that share the store, and durable before the
-// method returns; an error means that nothing was changed, or that nobody can tell.
+// Store stores entries and grants without interpreting them. Every change is atomic, also between
+// processes that share the store, and durable before the method returns. After an error nothing was
+// changed, or the state is unknown.
 type Store interface {
-	// AddEntry keeps a new entry. same decides whether one of those that are kept
-	// with the same binding hash ("" never has company) stands for it: the first one,
-	// newest first, is then returned instead and nothing is added. It is pure and
-	// does not call the store.
+	// AddEntry stores a new entry, unless same returns true for a stored one with the same binding
+	// hash; it then returns that entry, the newest if there are several. An empty binding hash
+	// equals no other. same is pure and does not call the store.
 	AddEntry(ctx context.Context, e Entry, same func(Entry) bool) (Entry, error)
-	// Entry returns an entry, ErrUnknown if there is none.
+	// Entry returns an entry, or ErrUnknown if there is none.
 	Entry(ctx context.Context, id string) (Entry, error)
-	// Entries lists the entries that a filter lets through, newest first.
+	// Entries lists the entries that a filter selects, newest first.
 	Entries(ctx context.Context, f Filter) ([]Entry, error)
-	// ChangeEntry hands an entry to change and keeps what it returns. change is pure,
-	// does not call the store, and may be called again on the entry as it is then;
-	// its error is returned as it is and changes nothing.
+	// ChangeEntry calls change with an entry and stores the result. change is pure, does not call
+	// the store, and may be called again with a newer version of the entry; its error is returned
+	// unchanged and stores nothing.
 	ChangeEntry(ctx context.Context, id string, change func(Entry) (Entry, error)) (Entry, error)
 
-	// AddGrant keeps a grant, Grants lists those that a filter lets through, newest
-	// first, and ChangeGrant works as ChangeEntry does.
+	// AddGrant stores a grant, Grants lists those that a filter selects, newest first, and
+	// ChangeGrant works as ChangeEntry does.
 	AddGrant(ctx context.Context, g Grant) error
 	Grants(ctx context.Context, f GrantFilter) ([]Grant, error)
 	ChangeGrant(ctx context.Context, id string, change func(Grant) (Grant, error)) (Grant, error)
 
-	// Attend notes that somebody reads the queue until a time; Attended returns the
-	// latest time noted, zero if there is none. It need not be durable. A time that is
-	// more than MaxAttendance before the latest one replaces it: that was noted before
-	// the clock was set back.
+	// Attend records that a person reads the queue until a time; Attended returns the latest such
+	// time, or zero. It need not be durable. A time more than MaxAttendance before the latest one
+	// replaces it: the latest one was written before the clock was set back.
 	Attend(ctx context.Context, until time.Time) error
 	Attended(ctx context.Context) (time.Time, error)
 
-	// Prune forgets entries and grants that expired before a time, and says how many.
+	// Prune removes entries and grants that expired before a time, and returns their number.
 	Prune(ctx context.Context, before time.Time) (int, error)
 }
 
-// Filter chooses entries. A zero field lets everything through.
+// Filter selects entries. A zero field selects all.
 type Filter struct {
 	State     State
 	Proposal  stopgate.ProposalID
 	Principal stopgate.Principal
 	Session   stopgate.SessionID
-	// Live leaves out what expired before this time.
+	// Live drops entries that expired before this time.
 	Live  time.Time
 	Limit int
 }
 
-// Lets reports whether the filter lets an entry through.
-func (f Filter) Lets(e Entry) bool {
+// Matches reports whether the filter selects an entry.
+func (f Filter) Matches(e Entry) bool {
 	return (f.State == "" || e.State == f.State) &&
 		(f.Proposal == "" || e.Proposal == f.Proposal) &&
 		(f.Principal == "" || e.Principal == f.Principal) &&
@@ -62,16 +60,16 @@ func (f Filter) Lets(e Entry) bool {
 		(f.Live.IsZero() || f.Live.Before(e.Expires))
 }
 
-// GrantFilter chooses grants. A zero field lets everything through.
+// GrantFilter selects grants. A zero field selects all.
 type GrantFilter struct {
 	Principal stopgate.Principal
 	Tool      stopgate.ToolName
-	// Live leaves out what expired before this time, was revoked, or is used up.
+	// Live drops grants that expired before this time, were revoked, or are used up.
 	Live time.Time
 }
 
-// Lets reports whether the filter lets a grant through.
-func (f GrantFilter) Lets(g Grant) bool {
+// Matches reports whether the filter selects a grant.
+func (f GrantFilter) Matches(g Grant) bool {
 	return (f.Principal == "" || g.Principal == f.Principal) &&
 		(f.Tool == "" || g.Tool == f.Tool) &&
 		(f.Live.IsZero() || g.live(f.Live))

@@ -13,25 +13,24 @@ import (
 type wait struct {
 	queue    *Queue
 	question *gate.Question
-	entry    Entry // the one waited for; without an ID before there is one
-	shared   bool  // somebody else's exchange opened it
+	entry    Entry // its question; without an ID before it is stored
+	shared   bool  // another exchange opened it
 }
 
-// margin is how long before the gate stops waiting, which it does at the deadline, the
-// queue says so itself, and by that can name the entry: a second, so that a machine that
-// is busy names it too, but little of a short wait.
+// margin is the time before the gate's deadline at which the queue answers itself, in order to name
+// the entry: a second, so that a busy machine manages it, but only a part of a short wait.
 func margin(wait time.Duration) time.Duration {
 	return max(20*time.Millisecond, min(wait/4, time.Second))
 }
 
-// run waits. An error is the store's, or that ctx ended.
+// run waits for an answer. It fails if the store fails or ctx ends.
 func (w *wait) run(ctx context.Context) (gate.Answer, error) {
 	tick := time.NewTicker(w.queue.opts.Poll)
 	defer tick.Stop()
 	var late <-chan time.Time
 	for {
-		// Listen first, look then: an answer in between is not missed.
-		rung := w.queue.bell.wait()
+		// Subscribe before reading, so that no answer in between is missed.
+		stored := w.queue.changes.wait()
 		view, changed := w.question.View()
 		if late == nil && !view.Until.IsZero() {
 			left := view.Until.Sub(w.queue.opts.Now())
@@ -39,12 +38,12 @@ func (w *wait) run(ctx context.Context) (gate.Answer, error) {
 			defer timer.Stop()
 			late = timer.C
 		}
-		if answer, done, err := w.look(ctx, view); done || err != nil {
+		if answer, done, err := w.step(ctx, view); done || err != nil {
 			return answer, err
 		}
 		select {
 		case <-changed:
-		case <-rung:
+		case <-stored:
 		case <-tick.C:
 		case <-late:
 			if view.Complete {
@@ -57,9 +56,8 @@ func (w *wait) run(ctx context.Context) (gate.Answer, error) {
 	}
 }
 
-// look takes one step: it brings the entry up to date with the call and sees what
-// became of it.
-func (w *wait) look(ctx context.Context, view gate.View) (a gate.Answer, done bool, err error) {
+// step updates the entry with the call and checks its state.
+func (w *wait) step(ctx context.Context, view gate.View) (a gate.Answer, done bool, err error) {
 	if view.Complete && (w.entry.ID == "" || !w.entry.Complete) {
 		if a, done, err = w.granted(ctx, view); done || err != nil {
 			return a, done, err
@@ -67,12 +65,13 @@ func (w *wait) look(ctx context.Context, view gate.View) (a gate.Answer, done bo
 	}
 	switch {
 	case w.entry.ID == "" && !w.queue.reachable(ctx):
-		return w.alone(ctx, view)
+		return w.withoutApprover(ctx, view)
 	case w.entry.ID == "":
 		err = w.open(ctx, view)
 	case view.Complete && !w.entry.Complete:
-		// The question was asked before it could be known whose repetition the call is.
-		if a, done, err = w.again(ctx, view); done || err != nil {
+		// The entry was opened before the arguments were complete, so that an earlier answer to the
+		// same call could not be found.
+		if a, done, err = w.useEarlierAnswer(ctx, view); done || err != nil {
 			return a, done, err
 		}
 		err = w.complete(ctx, view)
@@ -84,7 +83,7 @@ func (w *wait) look(ctx context.Context, view gate.View) (a gate.Answer, done bo
 	}
 	switch w.entry.State {
 	case Waiting:
-		if w.entry.over(w.queue.opts.Now()) { // the clock was set, and no answer is taken any more
+		if w.entry.invalidAt(w.queue.opts.Now()) { // the clock was set, and no answer is accepted any more
 			return gate.Answer{}, false, gate.ErrHold
 		}
 	case Declined:
@@ -96,16 +95,16 @@ func (w *wait) look(ctx context.Context, view gate.View) (a gate.Answer, done bo
 			return w.use(ctx, view)
 		}
 	case Used, Withdrawn:
-		// Another exchange of the identical call had the answer, or gave up: this one
-		// asks anew (I16).
+		// Another exchange of the identical call used the answer, or gave up: this one asks again
+		// (I16).
 		w.entry, w.shared = Entry{}, false
-		return w.look(ctx, view)
+		return w.step(ctx, view)
 	}
 	return gate.Answer{}, false, nil
 }
 
-// reread takes what the entry has become. Where that fails the entry stays known: it
-// is withdrawn when the call is gone.
+// reread updates the entry from the store. If that fails the entry is kept, so that it can be
+// withdrawn when the call is gone.
 func (w *wait) reread(ctx context.Context) error {
 	e, err := w.queue.store.Entry(ctx, w.entry.ID)
 	if err == nil {
@@ -114,38 +113,38 @@ func (w *wait) reread(ctx context.Context) error {
 	return err
 }
 
-// errNobody makes the gate deny no_approver.
-var errNobody = errors.New("approve: nobody can answer")
+// errNoApprover makes the gate deny with no_approver.
+var errNoApprover = errors.New("approve: nobody can answer")
 
-// alone is look where nobody can answer: what was answered before counts, and what
-// is to be answered later is denied at once.
-func (w *wait) alone(ctx context.Context, view gate.View) (gate.Answer, bool, error) {
+// withoutApprover is step while no approver is present: an earlier answer counts; a question for
+// later is stored, and its call denied at once.
+func (w *wait) withoutApprover(ctx context.Context, view gate.View) (gate.Answer, bool, error) {
 	if !view.Complete {
 		return gate.Answer{}, false, nil
 	}
-	if a, done, err := w.again(ctx, view); done || err != nil {
+	if a, done, err := w.useEarlierAnswer(ctx, view); done || err != nil {
 		return a, done, err
 	}
 	if !w.queue.opts.Defer {
-		return gate.Answer{}, false, errNobody
+		return gate.Answer{}, false, errNoApprover
 	}
-	later := view
-	later.Until = w.queue.opts.Now() // the call waits no longer
-	if err := w.open(ctx, later); err != nil {
+	deferred := view
+	deferred.Until = w.queue.opts.Now() // the call does not wait
+	if err := w.open(ctx, deferred); err != nil {
 		return gate.Answer{}, false, err
 	}
 	return view.Defer(w.entry.ID), true, nil
 }
 
-// again uses the yes that somebody gave to the identical call before (S5).
-func (w *wait) again(ctx context.Context, view gate.View) (gate.Answer, bool, error) {
+// useEarlierAnswer uses an approval of the identical call (S5).
+func (w *wait) useEarlierAnswer(ctx context.Context, view gate.View) (gate.Answer, bool, error) {
 	now := w.queue.opts.Now()
 	entries, err := w.queue.store.Entries(ctx, Filter{Principal: view.Binding.Principal, Session: view.Binding.Session, Live: now})
 	if err != nil {
 		return gate.Answer{}, false, err
 	}
 	for _, e := range entries {
-		if e.usable() && !e.over(now) && e.Binding == view.Binding {
+		if e.usable() && !e.invalidAt(now) && e.Binding == view.Binding {
 			if w.entry.ID != "" {
 				w.withdraw(ctx)
 			}
@@ -167,10 +166,10 @@ func (w *wait) open(ctx context.Context, view gate.View) error {
 	w.entry, w.shared = e, e.ID != fresh.ID
 	switch {
 	case !w.shared:
-		w.queue.bell.ring()
-		w.queue.tell(ctx, e)
+		w.queue.changes.send()
+		w.queue.notify(ctx, e)
 	case e.State == Waiting && e.Until.Before(fresh.Until):
-		// The call that opened it may have stopped waiting; this one does not.
+		// The call that opened it may have stopped waiting; this one waits longer.
 		w.entry, err = w.queue.store.ChangeEntry(ctx, e.ID, func(e Entry) (Entry, error) {
 			if e.State == Waiting && e.Until.Before(fresh.Until) {
 				e.Until = fresh.Until
@@ -181,7 +180,7 @@ func (w *wait) open(ctx context.Context, view gate.View) error {
 	return err
 }
 
-// complete shows the whole call in an entry that was opened for a part of it.
+// complete adds the complete call to an entry that was opened for a part of it.
 func (w *wait) complete(ctx context.Context, view gate.View) error {
 	e, err := w.queue.store.ChangeEntry(ctx, w.entry.ID, func(e Entry) (Entry, error) {
 		if e.State == Waiting {
@@ -193,7 +192,7 @@ func (w *wait) complete(ctx context.Context, view gate.View) error {
 		return err
 	}
 	w.entry = e
-	w.queue.bell.ring()
+	w.queue.changes.send()
 	return nil
 }
 
@@ -206,27 +205,27 @@ func (w *wait) use(ctx context.Context, view gate.View) (gate.Answer, bool, erro
 	switch {
 	case errors.Is(err, ErrUsed), errors.Is(err, ErrExpired), errors.Is(err, ErrStale):
 		w.entry, w.shared = Entry{}, false
-		return w.look(ctx, view)
-	case errors.Is(err, ErrAnswered): // declined in the meantime
-		return w.look(ctx, view)
+		return w.step(ctx, view)
+	case errors.Is(err, ErrAnswered): // declined meanwhile
+		return w.step(ctx, view)
 	case err != nil:
-		// It may be written all the same, and nobody hears of the answer.
-		w.queue.giveBack(context.WithoutCancel(ctx), w.entry.ID, view.Proposal)
+		// The change may be stored although its result was lost.
+		w.queue.returnApproval(context.WithoutCancel(ctx), w.entry.ID, view.Proposal)
 		return gate.Answer{}, false, err
 	}
-	w.queue.bell.ring()
+	w.queue.changes.send()
 	a := view.Approve(e.By)
 	if e.Edit != "" {
 		a = view.Edit(e.By, []byte(e.Edit))
 	}
 	a.ID, a.Via = e.ID, e.Via
-	a.GiveBack = func(ctx context.Context) { w.queue.giveBack(ctx, e.ID, view.Proposal) }
+	a.GiveBack = func(ctx context.Context) { w.queue.returnApproval(ctx, e.ID, view.Proposal) }
 	return a, true, nil
 }
 
-// giveBack makes a yes usable again that a call used which did not leave.
-func (q *Queue) giveBack(ctx context.Context, id string, of stopgate.ProposalID) {
-	ctx, cancel := context.WithTimeout(ctx, giveBackLimit)
+// returnApproval makes an approval usable again if the call that used it was not released.
+func (q *Queue) returnApproval(ctx context.Context, id string, of stopgate.ProposalID) {
+	ctx, cancel := context.WithTimeout(ctx, returnLimit)
 	defer cancel()
 	_, err := q.store.ChangeEntry(ctx, id, func(e Entry) (Entry, error) {
 		if e.State == Used && e.UsedBy == of {
@@ -238,15 +237,15 @@ func (q *Queue) giveBack(ctx context.Context, id string, of stopgate.ProposalID)
 		return e, nil
 	})
 	if err != nil {
-		q.opts.Failed("give an approval back", err)
+		q.opts.Failed("return an approval", err)
 	}
-	q.bell.ring()
+	q.changes.send()
 }
 
-// giveBackLimit is the time to give an approval back.
-const giveBackLimit = time.Second
+// returnLimit bounds the time to return an approval.
+const returnLimit = time.Second
 
-// granted looks for a grant that answers the question, and uses it.
+// granted finds a grant that answers the question, and uses it.
 func (w *wait) granted(ctx context.Context, view gate.View) (gate.Answer, bool, error) {
 	a, ok, err := w.queue.Granted(ctx, view)
 	if ok && w.entry.ID != "" {
@@ -255,7 +254,7 @@ func (w *wait) granted(ctx context.Context, view gate.View) (gate.Answer, bool, 
 	return a, ok, err
 }
 
-// withdraw takes the question back, unless another exchange waits for the answer.
+// withdraw withdraws the question, unless another exchange waits for the answer.
 func (w *wait) withdraw(ctx context.Context) {
 	if w.shared {
 		return
@@ -269,10 +268,10 @@ func (w *wait) withdraw(ctx context.Context) {
 	if err != nil {
 		w.queue.opts.Failed("withdraw", err)
 	}
-	w.queue.bell.ring()
+	w.queue.changes.send()
 }
 
-// newEntry is what is kept of a question.
+// newEntry returns the entry of a question.
 func newEntry(v gate.View, now time.Time) Entry {
 	c := v.Call
 	e := Entry{
@@ -285,7 +284,7 @@ func newEntry(v gate.View, now time.Time) Entry {
 	return e
 }
 
-// show takes what a view shows into an entry.
+// show copies a view of the call into an entry.
 func (e *Entry) show(v gate.View) {
 	d := v.Verdict
 	e.Mode, e.Code, e.Rule, e.Pointer, e.Segment, e.Public, e.Floors = d.Mode, d.Code, d.Rule, d.Pointer, d.Segment, d.Public, d.Floors

@@ -9,11 +9,11 @@ import (
 	"github.com/stopgate/stopgate/internal/approve/frame"
 )
 
-// Frame renders a question for a person at a terminal: what would run, and why
-// somebody is asked. all shows long values in full.
+// Frame renders a question for a terminal: the call and the reason of the question. all shows long
+// values in full.
 func Frame(e approve.Entry, now time.Time, all bool) string { return lines(frame.Of(e, now, all)) }
 
-// lines lays a frame out: the tool first, then its values, then everything about it.
+// lines renders a frame: first the tool, then its values, then the other facts.
 func lines(f frame.Frame) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s wants to run  %s", f.Who, f.Tool)
@@ -57,10 +57,10 @@ func lines(f frame.Frame) string {
 	return b.String()
 }
 
-// alike warns of a character that passes for another one.
-func alike(what string) string {
-	if what == "" {
+// alike warns of a character that looks like another one.
+func alike(warning string) string {
+	if warning == "" {
 		return ""
 	}
-	return "  <-- " + what
+	return "  <-- " + warning
 }

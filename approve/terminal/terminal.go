@@ -15,17 +15,17 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// Terminal is a person at a terminal. In and Out are usually the same device.
+// Terminal is a terminal with a person. In and Out are usually the same device.
 type Terminal struct {
 	In  io.Reader
 	Out io.Writer
-	// By is the person's name for the record; required.
+	// By is the name of the person for the record; required.
 	By string
-	// Drain throws away what was typed and not read yet; nil where that cannot be done.
+	// Drain discards input that was typed and not read yet; nil if that is not possible.
 	Drain func()
-	// Edit lets the person change a text in an editor; nil takes e off the list.
+	// Edit lets the person change a text in an editor; nil removes the key e.
 	Edit func(ctx context.Context, text string) (string, error)
-	Now  func() time.Time // nil for the machine's clock
+	Now  func() time.Time // nil is time.Now
 }
 
 const help = `Type a letter and press Enter.
@@ -41,38 +41,38 @@ const help = `Type a letter and press Enter.
   ?  this help; Ctrl-C leaves, and questions stay
 `
 
-// settle is how long a question stands before it can be answered with yes: who answers
-// sooner meant the one before.
-const settle = 400 * time.Millisecond
+// minReadingTime is how long a question must be shown before a yes is accepted: an earlier one was
+// meant for the question before.
+const minReadingTime = 400 * time.Millisecond
 
-// line is what was typed, or the end of the input.
+// line is one line of input, or the end of the input.
 type line struct {
 	text string
 	err  error
-	// question counts those that had been shown when the line was read.
+	// question is the number of questions shown when the line was read.
 	question int64
 }
 
 // session is one run of Serve.
 type session struct {
 	*Terminal
-	queue   *approve.Queue
-	lists   chan []approve.Entry
-	lines   chan line
-	more    chan struct{} // the last line was dealt with, the next may be read
-	waiting []approve.Entry
-	later   map[string]bool // questions the person put aside
+	queue    *approve.Queue
+	lists    chan []approve.Entry
+	lines    chan line
+	more     chan struct{} // the last line was handled, and the next may be read
+	waiting  []approve.Entry
+	deferred map[string]bool // questions that the person deferred
 
-	shows  atomic.Int64 // how many questions were put on the screen
-	since  time.Time    // when the last one was
-	hidden bool         // some of what it touches is not on the screen
+	shows  atomic.Int64 // number of questions shown
+	since  time.Time    // when the last question was shown
+	hidden bool         // some targets of the call are not on the screen
 }
 
-// Serve puts every question of the queue before the person, the oldest first, until
-// ctx ends or the input does. While it runs the queue is reachable.
+// Serve asks every question of the queue, the oldest first, until ctx or the input ends. While it
+// runs the queue is reachable.
 //
-// A goroutine reads In; it ends with the line after Serve returned, or when In ends. It
-// does not read while a line is dealt with: an editor has the terminal for itself.
+// A goroutine reads In. It ends with the first line after Serve returned, or with In. It does not
+// read while a line is handled, so that an editor has the terminal for itself.
 func (t *Terminal) Serve(ctx context.Context, q *approve.Queue) error {
 	if t.By == "" {
 		return approve.ErrNoName
@@ -81,7 +81,7 @@ func (t *Terminal) Serve(ctx context.Context, q *approve.Queue) error {
 		t.Now = time.Now
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	s := &session{Terminal: t, queue: q, lists: make(chan []approve.Entry), lines: make(chan line), more: make(chan struct{}, 1), later: map[string]bool{}}
+	s := &session{Terminal: t, queue: q, lists: make(chan []approve.Entry), lines: make(chan line), more: make(chan struct{}, 1), deferred: map[string]bool{}}
 	watched := make(chan error, 1)
 	go func() {
 		watched <- q.Watch(ctx, func(list []approve.Entry) error {
@@ -123,7 +123,7 @@ func (s *session) read(ctx context.Context) {
 }
 
 func (s *session) run(ctx context.Context, watched <-chan error) error {
-	// It is said when it is true: from the first list on calls find somebody here.
+	// Printed only after the first list arrived: from then on calls wait for this terminal.
 	select {
 	case s.waiting = <-s.lists:
 	case err := <-watched:
@@ -171,15 +171,15 @@ func (s *session) run(ctx context.Context, watched <-chan error) error {
 	}
 }
 
-// next is the oldest question that was not put aside; if all were, the oldest.
+// next returns the oldest question that was not deferred, or the oldest if all were.
 func (s *session) next() (approve.Entry, bool) {
 	for pass := range 2 {
 		for i := len(s.waiting) - 1; i >= 0; i-- {
-			if e := s.waiting[i]; pass == 1 || !s.later[e.ID] {
+			if e := s.waiting[i]; pass == 1 || !s.deferred[e.ID] {
 				return e, true
 			}
 		}
-		clear(s.later)
+		clear(s.deferred)
 	}
 	return approve.Entry{}, false
 }
@@ -221,18 +221,18 @@ func (s *session) show(e approve.Entry, all bool) {
 	fmt.Fprint(s.Out, "> ")
 }
 
-// early says why a yes cannot count yet, "" if it can.
-func (s *session) early() string {
+// tooEarly returns the reason why a yes is not accepted yet, or "".
+func (s *session) tooEarly() string {
 	switch {
 	case s.hidden:
 		return "Not all of it is on the screen: p prints it in full. Nothing was answered."
-	case s.Now().Sub(s.since) < settle:
+	case s.Now().Sub(s.since) < minReadingTime:
 		return "That was too quick for this question; nothing was answered."
 	}
 	return ""
 }
 
-// command does what a line says. It reports whether the question is done with.
+// command executes a line. It reports whether the question is done.
 func (s *session) command(ctx context.Context, e approve.Entry, text string) (done bool) {
 	key, rest, _ := strings.Cut(text, " ")
 	rest = strings.TrimSpace(rest)
@@ -242,7 +242,7 @@ func (s *session) command(ctx context.Context, e approve.Entry, text string) (do
 	}
 	reply := approve.Reply{By: s.By, Via: approve.ViaTerminal, Seen: e.Binding.Hash()}
 	if key == "y" || key == "a" && rest != "" {
-		if why := s.early(); why != "" {
+		if why := s.tooEarly(); why != "" {
 			return s.say("%s", why)
 		}
 	}
@@ -264,7 +264,7 @@ func (s *session) command(ctx context.Context, e approve.Entry, text string) (do
 		s.show(e, true)
 		return false
 	case key == "s" && rest == "":
-		s.later[e.ID] = true
+		s.deferred[e.ID] = true
 		return false
 	case key == "r":
 		return s.say("Type the reason behind the r, on the same line.")
@@ -278,19 +278,18 @@ func (s *session) command(ctx context.Context, e approve.Entry, text string) (do
 	if err != nil {
 		return s.say("Not answered: %s.", message(err))
 	}
-	fmt.Fprintln(s.Out, said[got.State])
+	fmt.Fprintln(s.Out, confirmations[got.State])
 	return true
 }
 
-// said is what an answer led to.
-var said = map[approve.State]string{
+// confirmations are the messages after an answer, by state.
+var confirmations = map[approve.State]string{
 	approve.Approved: "Approved: it runs, this once.",
 	approve.Edited:   "Approved as changed: it runs if the policy agrees.",
 	approve.Declined: "Denied: it does not run.",
 }
 
-// always answers with a grant. Without a wider value it first says what the grant
-// would cover.
+// always answers with a grant. Without a wider value it first shows the grant.
 func (s *session) always(ctx context.Context, e approve.Entry, rest string) (done bool) {
 	var scope approve.Scope
 	switch pointer, text, ok := strings.Cut(rest, "="); {
@@ -317,7 +316,7 @@ func (s *session) always(ctx context.Context, e approve.Entry, rest string) (don
 	return true
 }
 
-// free names the values that the narrowest grant leaves open.
+// free names the values that the narrowest grant does not compare.
 func free(e approve.Entry) string {
 	var names []string
 	for _, l := range e.Leaves {
@@ -336,7 +335,7 @@ func (s *session) say(format string, args ...any) bool {
 	return false
 }
 
-// message is an error without the package's name.
+// message returns the text of an error without the name of the package.
 func message(err error) string {
 	return visible.Text(strings.TrimPrefix(err.Error(), "approve: "))
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/approvals"
 )
 
-// screen is what was printed.
+// screen stores the output.
 type screen struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -31,7 +31,7 @@ func (s *screen) Write(p []byte) (int, error) {
 	return s.text.Write(p)
 }
 
-// take returns what was printed since the last time.
+// take returns the output since the last call.
 func (s *screen) take() string {
 	synctest.Wait()
 	s.mu.Lock()
@@ -40,8 +40,8 @@ func (s *screen) take() string {
 	return s.text.String()
 }
 
-// desk is a person at a terminal before a queue.
-type desk struct {
+// fixture is a terminal with a queue.
+type fixture struct {
 	t     *testing.T
 	store *mem.Approvals
 	queue *approve.Queue
@@ -51,10 +51,10 @@ type desk struct {
 	drain int
 }
 
-func newDesk(t *testing.T) *desk {
+func newDesk(t *testing.T) *fixture {
 	t.Helper()
 	in, keys := io.Pipe()
-	d := &desk{t: t, store: new(mem.Approvals), out: new(screen), keys: keys, ended: make(chan error, 1)}
+	d := &fixture{t: t, store: new(mem.Approvals), out: new(screen), keys: keys, ended: make(chan error, 1)}
 	var err error
 	if d.queue, err = approve.New(d.store, approve.Options{}); err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-func (d *desk) ask(id string, change func(*approve.Entry)) {
+func (d *fixture) ask(id string, change func(*approve.Entry)) {
 	d.t.Helper()
 	e := approvals.Entry(id)
 	e.Asked, e.Until, e.Expires = time.Now(), time.Now().Add(time.Minute), time.Now().Add(time.Hour)
@@ -86,8 +86,8 @@ func (d *desk) ask(id string, change func(*approve.Entry)) {
 	time.Sleep(time.Second)
 }
 
-// types reads for a while, sends a line and returns what is printed then.
-func (d *desk) types(text string) string {
+// types waits for a while, types a line and returns the output after it.
+func (d *fixture) types(text string) string {
 	d.t.Helper()
 	time.Sleep(time.Second)
 	if _, err := io.WriteString(d.keys, text+"\n"); err != nil {
@@ -96,12 +96,12 @@ func (d *desk) types(text string) string {
 	return d.out.take()
 }
 
-func (d *desk) state(id string) approve.Entry {
+func (d *fixture) state(id string) approve.Entry {
 	e, _ := d.store.Entry(d.t.Context(), id)
 	return e
 }
 
-func (d *desk) leave() {
+func (d *fixture) leave() {
 	d.t.Helper()
 	d.keys.Close()
 	if err := <-d.ended; err != nil {
@@ -109,7 +109,7 @@ func (d *desk) leave() {
 	}
 }
 
-// slowStore takes a minute to note that somebody is there.
+// slowStore takes a minute to record attendance.
 type slowStore struct{ *mem.Approvals }
 
 func (s slowStore) Attend(ctx context.Context, until time.Time) error {
@@ -117,8 +117,8 @@ func (s slowStore) Attend(ctx context.Context, until time.Time) error {
 	return s.Approvals.Attend(ctx, until)
 }
 
-// Proves S5: the terminal says that it waits when calls find somebody there, not before.
-func TestSaysThatItWaitsWhenItDoes(t *testing.T) {
+// Proves S5: the terminal prints that it waits when the queue is reachable, not before.
+func TestWaitingIsPrintedWhenReachable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		queue, err := approve.New(slowStore{new(mem.Approvals)}, approve.Options{})
 		if err != nil {
@@ -143,7 +143,7 @@ func TestSaysThatItWaitsWhenItDoes(t *testing.T) {
 	})
 }
 
-// Proves H15: every key, and that nothing else answers.
+// Proves H15: every key, and that no other input answers.
 func TestKeys(t *testing.T) {
 	for _, c := range []struct {
 		keys  string
@@ -187,8 +187,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// Proves D26-28, Q8: one queue, first in first out; what was put aside comes back;
-// what somebody else answered goes away.
+// Proves D26-28, Q8: questions come first in, first out; deferred ones come back; questions
+// answered elsewhere disappear.
 func TestQueueOfQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
@@ -218,8 +218,8 @@ func TestQueueOfQuestions(t *testing.T) {
 	})
 }
 
-// Proves S54, H1: while the arguments arrive only no is possible, and a yes counts
-// for what was shown.
+// Proves S54, H1: while arguments arrive only no is accepted, and a yes is for the call that was
+// shown.
 func TestArriving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
@@ -250,8 +250,8 @@ func TestArriving(t *testing.T) {
 	})
 }
 
-// Proves H14, P23: what a model wrote cannot draw on the screen, and what is not shown is
-// named by length and hash.
+// Proves H14, P23: text of a model cannot control the terminal, and hidden text is named by length
+// and hash.
 func TestFrame(t *testing.T) {
 	e := approvals.Entry("a")
 	e.Tool, e.Agent = "evil\x1b[2J", "a\u202eb"
@@ -277,9 +277,8 @@ func TestFrame(t *testing.T) {
 	}
 }
 
-// Proves H3: an editor that fails answers nothing, and nobody answers without a
-// name.
-func TestTrouble(t *testing.T) {
+// Proves H3: a failing editor answers nothing, and every answer needs a name.
+func TestErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		d.ask("a", func(e *approve.Entry) { e.Args = "{}" })
@@ -293,9 +292,9 @@ func TestTrouble(t *testing.T) {
 	})
 }
 
-// Proves H15: what was typed or pasted for one question does not answer the next one, and
-// neither does a yes that comes quicker than anybody reads; a no may be quick.
-func TestH15TypedAhead(t *testing.T) {
+// Proves H15: input for one question does not answer the next one, and a yes is refused if it comes
+// sooner than a person can read; a no is accepted at any time.
+func TestTypedAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		for _, id := range []string{"a", "b", "c"} {
@@ -305,7 +304,7 @@ func TestH15TypedAhead(t *testing.T) {
 		if d.state("a").State != approve.Approved || d.state("b").State != approve.Waiting || d.state("c").State != approve.Waiting {
 			t.Fatal("a pasted line answered a question that was not there", d.state("b").State)
 		}
-		// Somebody else answers the question on the screen while a y is on its way.
+		// The question on the screen is answered elsewhere while a y arrives.
 		if _, err := d.queue.Answer(t.Context(), "b", approve.Reply{By: "bob"}); err != nil {
 			t.Fatal(err)
 		}
@@ -321,8 +320,8 @@ func TestH15TypedAhead(t *testing.T) {
 	})
 }
 
-// Proves H14: who has not seen all of what a call touches cannot say yes to it.
-func TestH14YesToWhatIsHidden(t *testing.T) {
+// Proves H14: a person who has not seen all targets of a call cannot say yes.
+func TestYesToHiddenTargets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		d.ask("a", func(e *approve.Entry) {

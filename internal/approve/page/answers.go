@@ -16,37 +16,37 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// fresh is how often the list asks for itself again, and attend for how long somebody
-// who has it open counts as there (S5).
+// refreshInterval is how often the list reloads, and attendance how long a person with an open list
+// counts as present (S5).
 const (
-	fresh  = 5 * time.Second
-	attend = 3 * fresh
+	refreshInterval = 5 * time.Second
+	attendance      = 3 * refreshInterval
 )
 
-// maxReason is how long a reason may be, in bytes: the model is told it.
+// maxReason bounds a reason, in bytes: the model receives it.
 const maxReason = 4096
 
-// maxListed is how many questions the list shows.
+// maxListed bounds the questions in the list.
 const maxListed = 200
 
-// inside is a handler for people who are logged in.
-func (p *Pages) inside(h func(http.ResponseWriter, *http.Request, *visitor)) http.HandlerFunc {
+// requireLogin wraps a handler for people who are logged in.
+func (p *Pages) requireLogin(h func(http.ResponseWriter, *http.Request, *session)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		who := p.visitors.find(r, p.now())
+		who := p.sessions.find(r, p.now())
 		if who != nil {
-			if name, ok := p.login(who.login); !ok || name != who.name { // it was taken back
-				p.visitors.remove(r)
+			if name, ok := p.login(who.tokenHash); !ok || name != who.name { // the token was revoked
+				p.sessions.remove(r)
 				who = nil
 			}
 		}
 		switch {
 		case who == nil && r.Header.Get("Sec-Fetch-Site") == "cross-site":
-			// Whoever follows a link of another site does not send the cookie yet; whoever
-			// follows one of ours does.
+			// The browser does not send the cookie after a link from another site; it does after a
+			// reload by this page.
 			p.render(w, http.StatusOK, message{Title: "one moment", Text: "Opening the question.", Again: r.URL.EscapedPath()})
 		case who == nil:
 			p.render(w, http.StatusUnauthorized, login{Next: r.URL.EscapedPath()})
-		case r.Method == http.MethodPost && !who.sent(r):
+		case r.Method == http.MethodPost && !who.validToken(r):
 			p.render(w, http.StatusForbidden, message{Title: "not from here", Text: "The form is not one of yours, and was not taken."})
 		default:
 			h(w, r, who)
@@ -54,8 +54,8 @@ func (p *Pages) inside(h func(http.ResponseWriter, *http.Request, *visitor)) htt
 	}
 }
 
-// enter logs somebody in.
-func (p *Pages) enter(w http.ResponseWriter, r *http.Request) {
+// logIn handles the login form.
+func (p *Pages) logIn(w http.ResponseWriter, r *http.Request) {
 	next := r.PostFormValue("next")
 	if next != "/approvals" && !strings.HasPrefix(next, "/approvals/") || strings.ContainsAny(next, "\\?#") {
 		next = "/approvals"
@@ -66,28 +66,28 @@ func (p *Pages) enter(w http.ResponseWriter, r *http.Request) {
 		p.render(w, http.StatusUnauthorized, login{Next: next, Wrong: true})
 		return
 	}
-	http.SetCookie(w, p.cookie(r, p.visitors.add(name, token, p.now())))
+	http.SetCookie(w, p.cookie(r, p.sessions.add(name, token, p.now())))
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
-// leave logs somebody out.
-func (p *Pages) leave(w http.ResponseWriter, r *http.Request, _ *visitor) {
-	p.visitors.remove(r)
+// logOut handles the logout form.
+func (p *Pages) logOut(w http.ResponseWriter, r *http.Request, _ *session) {
+	p.sessions.remove(r)
 	http.SetCookie(w, p.cookie(r, ""))
 	http.Redirect(w, r, "/approvals", http.StatusSeeOther)
 }
 
-func (p *Pages) list(w http.ResponseWriter, r *http.Request, who *visitor) {
+func (p *Pages) list(w http.ResponseWriter, r *http.Request, who *session) {
 	now := p.now()
 	list, err := p.queue.List(r.Context(), approve.Filter{State: approve.Waiting, Live: now, Limit: maxListed})
 	if err == nil {
-		err = p.queue.Attend(r.Context(), attend)
+		err = p.queue.Attend(r.Context(), attendance)
 	}
 	if err != nil {
 		p.broken(w)
 		return
 	}
-	page := listing{Name: visible.Text(who.name), Token: who.token(), Refresh: int(fresh / time.Second)}
+	page := listing{Name: visible.Text(who.name), Token: who.token(), Refresh: int(refreshInterval / time.Second)}
 	for _, e := range list {
 		f := frame.Of(e, now, false)
 		args := "(arriving)"
@@ -99,12 +99,12 @@ func (p *Pages) list(w http.ResponseWriter, r *http.Request, who *visitor) {
 	p.render(w, http.StatusOK, page)
 }
 
-func (p *Pages) show(w http.ResponseWriter, r *http.Request, who *visitor) {
+func (p *Pages) show(w http.ResponseWriter, r *http.Request, who *session) {
 	p.page(w, r, who, http.StatusOK, "")
 }
 
-// page shows a question as it is now.
-func (p *Pages) page(w http.ResponseWriter, r *http.Request, who *visitor, status int, trouble string) {
+// page renders a question in its current state.
+func (p *Pages) page(w http.ResponseWriter, r *http.Request, who *session, status int, refusal string) {
 	e, err := p.queue.Entry(r.Context(), r.PathValue("id"))
 	switch {
 	case errors.Is(err, approve.ErrUnknown):
@@ -118,7 +118,7 @@ func (p *Pages) page(w http.ResponseWriter, r *http.Request, who *visitor, statu
 	q := question{
 		Frame: frame.Of(e, now, r.URL.Query().Get("all") != ""), Name: visible.Text(who.name), Token: who.token(),
 		Open: e.State == approve.Waiting && now.Before(e.Expires), Complete: e.Complete,
-		Fate: fate(e, now), Trouble: trouble,
+		State: description(e, now), Refusal: refusal,
 	}
 	for _, v := range q.Values {
 		q.Cut = q.Cut || v.Rest != ""
@@ -133,7 +133,7 @@ func (p *Pages) page(w http.ResponseWriter, r *http.Request, who *visitor, statu
 		q.Refresh = 2
 	case q.Open:
 		q.Seen = e.Binding.Hash()
-		if !q.Hides { // who has not seen everything cannot know the code
+		if !q.Hides { // without the code a person who has not seen everything cannot say yes
 			q.Code = who.code(e.ID, q.Seen)
 		}
 		q.Edit = q.Edit && e.Args != ""
@@ -142,8 +142,8 @@ func (p *Pages) page(w http.ResponseWriter, r *http.Request, who *visitor, statu
 	p.render(w, status, q)
 }
 
-// fate says what became of a question, "" while it waits.
-func fate(e approve.Entry, now time.Time) string {
+// description describes the state of a question, or returns "" while it waits.
+func description(e approve.Entry, now time.Time) string {
 	by := " by " + visible.Text(e.By)
 	if e.Reason != "" {
 		by += ": " + visible.Text(e.Reason)
@@ -165,8 +165,8 @@ func fate(e approve.Entry, now time.Time) string {
 	return ""
 }
 
-// answer takes an answer from the form.
-func (p *Pages) answer(w http.ResponseWriter, r *http.Request, who *visitor) {
+// answer handles the forms with an answer.
+func (p *Pages) answer(w http.ResponseWriter, r *http.Request, who *session) {
 	id, seen := r.PathValue("id"), r.PostFormValue("seen")
 	reply := approve.Reply{By: who.name, Principal: stopgate.Principal(who.name), Via: approve.ViaPage, Reason: r.PostFormValue("reason"), Seen: seen}
 	if len(reply.Reason) > maxReason {
@@ -174,7 +174,7 @@ func (p *Pages) answer(w http.ResponseWriter, r *http.Request, who *visitor) {
 		return
 	}
 	do := r.PostFormValue("do")
-	if do != "deny" && (seen == "" || !who.typed(r.PostFormValue("code"), id, seen)) {
+	if do != "deny" && (seen == "" || !who.validCode(r.PostFormValue("code"), id, seen)) {
 		p.page(w, r, who, http.StatusForbidden, "The code was not the one that is shown, and nothing was answered. There is a new one.")
 		return
 	}
@@ -195,14 +195,14 @@ func (p *Pages) answer(w http.ResponseWriter, r *http.Request, who *visitor) {
 		return
 	}
 	if err != nil {
-		p.page(w, r, who, statusOf(err), trouble(err))
+		p.page(w, r, who, statusOf(err), refusalText(err))
 		return
 	}
 	http.Redirect(w, r, r.URL.EscapedPath(), http.StatusSeeOther)
 }
 
-// trouble says why an answer was not taken.
-func trouble(err error) string {
+// refusalText explains why an answer was refused.
+func refusalText(err error) string {
 	if errors.Is(err, approve.ErrStale) {
 		return "The question has changed since you read it, and nothing was answered. This is what it is now."
 	}
@@ -232,8 +232,8 @@ func (p *Pages) broken(w http.ResponseWriter) {
 	p.render(w, http.StatusServiceUnavailable, message{Title: "not available", Text: "The store of questions cannot be read now. Nothing was answered."})
 }
 
-// editable lays JSON out for an editor, with every hidden character as an escape of
-// JSON: what the person does not see would be sent back unseen.
+// editable formats JSON for an editor, with every invisible character as an escape: otherwise the
+// person would send it back unseen.
 func editable(args string) string {
 	var laid bytes.Buffer
 	if json.Indent(&laid, []byte(args), "", "  ") != nil {

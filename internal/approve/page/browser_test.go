@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// browsers finds every Chromium. Where STOPGATE_CHROMIUM is set there must be one.
+// browsers finds every Chromium. If STOPGATE_CHROMIUM is set there must be one.
 func browsers(t *testing.T) []string {
 	t.Helper()
 	var found []string
@@ -30,15 +30,14 @@ func browsers(t *testing.T) []string {
 	return nil
 }
 
-// browser is one tab of a real browser, driven as a person drives it: by keys and a
-// mouse. No script runs in its pages.
+// browser is one tab of a real browser, driven by keys and a mouse. No script runs in its pages.
 type browser struct {
 	t       *testing.T
 	out     *os.File
 	replies chan reply
 	session string
 	id      int
-	errors  []string // what the browser logged as errors
+	errors  []string // errors in the log of the browser
 }
 
 type reply struct {
@@ -93,12 +92,12 @@ func launch(t *testing.T, path string) *browser {
 		b.session = ""
 		b.call("Browser.close", nil, nil)
 		cancel()
-		_ = cmd.Wait() // it was told to end
+		_ = cmd.Wait() // killed
 		out.Close()
 		in.Close()
 		for range b.replies {
 		}
-		os.RemoveAll(profile) // what its helpers still write stays in the temporary directory
+		os.RemoveAll(profile) // helper processes may still write to the directory
 	})
 	var target struct{ TargetID, SessionID string }
 	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
@@ -111,7 +110,7 @@ func launch(t *testing.T, path string) *browser {
 	return b
 }
 
-// call does one command of the protocol.
+// call runs one command of the protocol.
 func (b *browser) call(method string, params map[string]any, into any) string {
 	b.id++
 	if params == nil {
@@ -155,12 +154,11 @@ func (b *browser) call(method string, params map[string]any, into any) string {
 	}
 }
 
-// shown is the document that a frame shows.
+// shown is the document in a frame.
 type shown struct{ url, html string }
 
-// frame waits until the only frame of the page shows a document. A browser keeps the
-// frames of other sites in processes of their own or in that of the page, and an error
-// in either.
+// frame waits until the only frame of the page shows a document. A browser renders frames of other
+// sites in separate processes or in that of the page, and shows an error page in either.
 func (b *browser) frame() shown {
 	b.t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -198,7 +196,7 @@ func (b *browser) inPage() shown {
 	return shown{d.DocumentURL, text.OuterHTML}
 }
 
-// elsewhere reads the frame in the process that has it.
+// elsewhere reads the frame in its own process.
 func (b *browser) elsewhere() (s shown) {
 	page := b.session
 	defer func() { b.session = page }()
@@ -226,7 +224,7 @@ func (b *browser) elsewhere() (s shown) {
 	return s
 }
 
-// find returns the first element, 0 for none.
+// find returns the first element, or 0.
 func (b *browser) find(selector string) (node int) {
 	var document struct{ Root struct{ NodeID int } }
 	b.call("DOM.getDocument", map[string]any{"depth": 0}, &document)
@@ -235,14 +233,14 @@ func (b *browser) find(selector string) (node int) {
 	return found.NodeID
 }
 
-// html is the text of the first element.
+// html returns the HTML of the first element.
 func (b *browser) html(selector string) string {
 	var found struct{ OuterHTML string }
 	b.call("DOM.getOuterHTML", map[string]any{"nodeId": b.find(selector)}, &found)
 	return found.OuterHTML
 }
 
-// sees waits until the page has a text.
+// sees waits until the page contains a text.
 func (b *browser) sees(text string) string {
 	b.t.Helper()
 	last := ""
@@ -289,7 +287,7 @@ func (b *browser) presses(selector string) {
 	}
 }
 
-// code is what the page shows.
+// code returns the code on the page.
 func (b *browser) code() string {
 	text := b.html("legend strong")
 	return strings.TrimSuffix(strings.TrimPrefix(text, "<strong>"), "</strong>")

@@ -14,7 +14,7 @@ import (
 	"github.com/stopgate/stopgate/approve"
 )
 
-// Proves S60, H21, S4: a person with a real browser, without scripts.
+// Proves S60, H21, S4: answering with a real browser, without scripts.
 func TestChromium(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser")
@@ -71,13 +71,13 @@ func testChromium(t *testing.T, b *browser) {
 	if f := b.frame(); f.url != "chrome-error://chromewebdata/" || strings.Contains(f.html, "wants to run") {
 		t.Errorf("another site's frame shows %s: %s", f.url, f.html)
 	}
-	// The same frame shows a page that does not refuse: the browser sees into frames.
+	// The same frame shows a page that allows framing: the test can see into frames.
 	b.opens(elsewhere + "/frame?of=/form")
 	b.sees("cute cats")
 	if f := b.frame(); f.url != evil.URL+"/form" || !strings.Contains(f.html, "win") {
 		t.Errorf("the frame of a page that allows it shows %s: %s", f.url, f.html)
 	}
-	b.errors = nil // that it refused was said
+	b.errors = nil // the refusal was checked above
 	b.opens(elsewhere + "/form")
 	b.sees("win")
 	b.presses("button")
@@ -87,7 +87,7 @@ func testChromium(t *testing.T, b *browser) {
 	}
 	b.errors = nil
 
-	// A link in a chat leads to the question, still logged in.
+	// A link in a chat opens the question, still logged in.
 	b.opens(elsewhere + "/link")
 	b.sees("the question")
 	b.presses("a")
@@ -96,14 +96,14 @@ func testChromium(t *testing.T, b *browser) {
 	b.types("input[name=code]", "nope")
 	b.presses("button[value=approve]")
 	b.sees("The code was not the one")
-	b.errors = nil // 403 is one
+	b.errors = nil // a 403 is logged as one
 	b.types("input[name=code]", b.code())
 	b.presses("button[value=approve]")
 	b.sees("Approved by anna")
 	if e := s.state(e.ID); e.State != approve.Approved || e.By != "anna" {
 		t.Fatalf("%+v", e)
 	}
-	// It shows by itself that the call was let out.
+	// The page shows the release without a reload by the person.
 	if _, err := s.store.ChangeEntry(t.Context(), e.ID, func(e approve.Entry) (approve.Entry, error) {
 		e.State = approve.Used
 		return e, nil
@@ -115,7 +115,7 @@ func testChromium(t *testing.T, b *browser) {
 	b.opens(s.server.URL + "/approvals")
 	b.sees("Nothing waits")
 	e = s.ask(func(e *approve.Entry) { e.ID = "QZ" })
-	b.sees("/approvals/QZ") // by itself
+	b.sees("/approvals/QZ") // without a reload by the person
 	b.presses("td a")
 	b.sees("wants to run")
 	b.presses("summary")

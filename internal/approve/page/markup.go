@@ -5,18 +5,17 @@ import (
 	"strings"
 )
 
-// constant is markup that stands in this program: a string that is a variable does not
-// become one by itself.
+// constant is markup from the source code: a string variable is not converted to it implicitly.
 type constant string
 
-// markup writes HTML. What comes from outside goes through text or attr and nothing else,
-// and is escaped there: it can be text between elements, or the value of an attribute in
-// quotes, in which no markup begins and which no URL scheme can reach (see link).
+// markup writes HTML. Text from outside is only written by text or attr, which escape it: as text
+// between elements, or as the value of a quoted attribute, which never holds a URL scheme (see
+// link).
 type markup struct{ out strings.Builder }
 
 func (m *markup) raw(c constant) { m.out.WriteString(string(c)) }
 
-// text writes what a person reads.
+// text writes text between elements.
 func (m *markup) text(s string) { m.out.WriteString(html.EscapeString(s)) }
 
 // attr writes an attribute into the element that raw left open: raw("<p"), attr, raw(">").
@@ -26,10 +25,10 @@ func (m *markup) attr(name constant, value string) {
 	m.raw(`"`)
 }
 
-// link is a path below a constant one, as the value of href.
+// link writes href with a path below a constant one.
 func (m *markup) link(base constant, escaped string) { m.attr("href", string(base)+escaped) }
 
-// element writes an element without attributes that holds one text.
+// element writes an element without attributes that contains a text.
 func (m *markup) element(tag constant, text string) {
 	m.raw("<" + tag + ">")
 	m.text(text)

@@ -1,22 +1,21 @@
-// Package page shows questions to people in a browser, and takes their answers.
+// Package page shows questions to people in a browser, and accepts their answers.
 //
 //	pages, err := page.New(page.Options{Queue: queue, Login: byToken, PublicURL: "https://gate.example.com"})
 //	mux.Handle("/approvals", pages)
 //	mux.Handle("/approvals/", pages)
 //
-// /approvals lists what waits, /approvals/{id} shows one question as the terminal does:
-// what would run and why somebody is asked, with every odd character visible. A no is
-// one press of a button; a yes needs the code that the page shows, so that nobody
-// approves by a slip, and what was shown, so that nobody approves what has changed
-// since. The pages work without scripts and load nothing from elsewhere.
+// /approvals lists the waiting questions, /approvals/{id} shows one as the terminal does: the call
+// and the reason of the question, with every unusual character visible. A no takes one press of a
+// button. A yes also requires the code on the page, so that it is not given by mistake, and the
+// hash of the call that was shown, so that a changed call is not approved. The pages work without
+// scripts and load nothing from elsewhere.
 //
-// What it promises (H21): the address of a question is no credential. People
-// log in with a token that may approve; what a browser then holds is a cookie that
-// scripts cannot read and that other sites' pages do not send. Every POST must come
-// from the page itself (Origin, Sec-Fetch-Site and a token in the form). No page can be
-// framed, or cached. A Host that is a name other than localhost and the public one is
-// refused, so that a rebound name reaches nothing. A question is answered once:
-// whoever comes later is told who did.
+// Guarantees (H21): the address of a question is no credential. People log in with a token that may
+// approve; the browser then holds a cookie that scripts cannot read and that is not sent from other
+// sites. Every POST must come from the page itself (Origin, Sec-Fetch-Site and a token in the
+// form). No page can be framed or cached. A Host that is a name other than localhost and the public
+// name is refused, as protection against DNS rebinding. A question is answered once; later answers
+// are refused and show who gave the first.
 package page
 
 import (
@@ -32,42 +31,41 @@ import (
 	"github.com/stopgate/stopgate/approve"
 )
 
-// Options set up [Pages].
+// Options configure [Pages].
 type Options struct {
-	// Queue has the questions; required.
+	// Queue is the queue of the questions; required.
 	Queue *approve.Queue
-	// Login says who has the token with this SHA-256, if that one may approve; required. It
-	// is asked with every request: a token that was taken back logs out.
+	// Login returns the owner of the token with this SHA-256, if the token may approve; required.
+	// It is called for every request, so that revoking a token logs out.
 	Login func(sum [sha256.Size]byte) (name string, ok bool)
-	// PublicURL is where browsers find the pages if not at the address of the listener:
-	// http://HOST or https://HOST. "" for none.
+	// PublicURL is the address of the pages for browsers, http://HOST or https://HOST, if it is not
+	// that of the listener.
 	PublicURL string
-	Now       func() time.Time // nil for the machine's clock
+	Now       func() time.Time // nil is time.Now
 }
 
-// Pages is an [http.Handler] for /approvals and everything below. It may be used from
-// several goroutines.
+// Pages is an [http.Handler] for /approvals and the paths below it. It is safe for concurrent use.
 type Pages struct {
 	queue    *approve.Queue
 	login    func([sha256.Size]byte) (string, bool)
-	public   *url.URL // nil for none
+	public   *url.URL // nil if there is none
 	now      func() time.Time
 	mux      *http.ServeMux
-	visitors visitors
+	sessions sessions
 }
 
 //go:embed style.css
 var files embed.FS
 
-// maxForm bounds what a form may send: edited arguments and a reason. maxLogin bounds the
-// form of people who are not logged in, and maxSending the time for either.
+// maxForm bounds a form: edited arguments and a reason. maxLogin bounds the form of people who are
+// not logged in, and maxSending the time to send either.
 const (
 	maxForm    = 20 << 20
 	maxLogin   = 16 << 10
 	maxSending = time.Minute
 )
 
-// New makes the pages.
+// New returns the pages.
 func New(o Options) (*Pages, error) {
 	if o.Queue == nil || o.Login == nil {
 		return nil, errors.New("page: the pages need a queue and a way to log in")
@@ -83,14 +81,14 @@ func New(o Options) (*Pages, error) {
 		}
 		p.public = u
 	}
-	p.mux.HandleFunc("GET /approvals", p.inside(p.list))
+	p.mux.HandleFunc("GET /approvals", p.requireLogin(p.list))
 	p.mux.HandleFunc("GET /approvals/{$}", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/approvals", http.StatusSeeOther)
 	})
-	p.mux.HandleFunc("GET /approvals/{id}", p.inside(p.show))
-	p.mux.HandleFunc("POST /approvals/{id}", p.inside(p.answer))
-	p.mux.HandleFunc("POST /approvals/-/login", p.enter)
-	p.mux.HandleFunc("POST /approvals/-/logout", p.inside(p.leave))
+	p.mux.HandleFunc("GET /approvals/{id}", p.requireLogin(p.show))
+	p.mux.HandleFunc("POST /approvals/{id}", p.requireLogin(p.answer))
+	p.mux.HandleFunc("POST /approvals/-/login", p.logIn)
+	p.mux.HandleFunc("POST /approvals/-/logout", p.requireLogin(p.logOut))
 	p.mux.HandleFunc("GET /approvals/-/style.css", func(w http.ResponseWriter, r *http.Request) {
 		http.ServeFileFS(w, r, files, "style.css")
 	})
@@ -106,13 +104,13 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("X-Content-Type-Options", "nosniff")
-	// Without a referrer at all browsers send no Origin with a form either.
+	// Without a referrer policy browsers may omit Origin in forms.
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
 	switch {
-	case !p.known(r.Host):
+	case !p.knownHost(r.Host):
 		p.render(w, http.StatusForbidden, message{
 			Title: "unknown host",
 			Text:  "This gate does not know itself by this name. Use its address, or set [api] public_url to the name.",
@@ -129,14 +127,14 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			limit = maxLogin
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, limit)
-		if r.Method == http.MethodPost { // where a channel has no deadlines nobody can be slow
+		if r.Method == http.MethodPost { // not supported by test recorders, which are never slow
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(maxSending))
 		}
 		p.mux.ServeHTTP(w, r)
 	}
 }
 
-// isForm reports the one way in which these pages send forms.
+// isForm reports whether the request has the content type of the forms of these pages.
 func isForm(r *http.Request) bool {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return err == nil && kind == "application/x-www-form-urlencoded"
@@ -148,5 +146,5 @@ func (p *Pages) render(w http.ResponseWriter, status int, v view) {
 	v.write(&m)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, m.out.String()) // whoever left does not miss it
+	_, _ = io.WriteString(w, m.out.String()) // fails only if the client has gone
 }

@@ -22,10 +22,10 @@ import (
 
 const secret = "3d1c3a7e5b9f48c2"
 
-// now is when everything in these tests happens.
+// now is the time of all tests.
 var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// site is a gate's pages and a browser without scripts.
+// site is a server with the pages, and a browser without scripts.
 type site struct {
 	revoked bool
 	t       *testing.T
@@ -100,7 +100,7 @@ func (s *site) ask(change func(*approve.Entry)) approve.Entry {
 	return e
 }
 
-// view is a page as it came.
+// view is a response with a page.
 type view struct {
 	status int
 	text   string
@@ -172,7 +172,7 @@ func (v view) code() string {
 	return ""
 }
 
-// form is what a press of a button of a page sends.
+// form returns the form that a button of a page sends.
 func (v view) form(do string, more ...string) url.Values {
 	f := url.Values{"do": {do}, "token": {v.field("token")}, "seen": {v.field("seen")}, "code": {v.code()}}
 	for i := 0; i < len(more); i += 2 {
@@ -203,8 +203,8 @@ func (s *site) state(id string) approve.Entry {
 	return e
 }
 
-// Proves S60, S4: a person logs in, sees the call as at the terminal, and says yes with
-// the code that the page shows.
+// Proves S60, S4: a person logs in, sees the call as at the terminal, and answers yes with the code
+// on the page.
 func TestApprove(t *testing.T) {
 	s := open(t)
 	e := s.ask(nil)
@@ -227,12 +227,12 @@ func TestApprove(t *testing.T) {
 	if after.code() != "" || strings.Contains(after.text, `value="approve"`) {
 		t.Error("an answered question can be answered")
 	}
-	// The same form again, as from a stolen link or a press of the back button.
+	// The same form again, as after the back button or from a stolen link.
 	s.wants(s.send("POST", at, v.form("approve")), 409, "Nothing was answered")
 	s.wants(s.get("/approvals"), 200, "Nothing waits")
 }
 
-// Proves S60, H16: a no needs no code, and counts until the call has left.
+// Proves S60, H16: a no needs no code, and is accepted until the call is released.
 func TestDeny(t *testing.T) {
 	s := open(t).enter()
 	e := s.ask(nil)
@@ -247,7 +247,7 @@ func TestDeny(t *testing.T) {
 	s.wants(s.get(at), 200, "Denied by anna: use &lt;the&gt; test database")
 }
 
-// Proves S34, H3, K31: for the future, and with other arguments.
+// Proves S34, H3, K31: answers with a grant, and with edited arguments.
 func TestGrantAndEdit(t *testing.T) {
 	s := open(t).enter()
 	e := s.ask(nil)
@@ -271,7 +271,8 @@ func TestGrantAndEdit(t *testing.T) {
 	s.wants(s.get(at), 200, "Changed and approved by anna")
 }
 
-// Proves H1, H2: what is answered is what was shown, and half a call gets only a no.
+// Proves H1, H2: an answer is for the call that was shown, and an incomplete call accepts only a
+// no.
 func TestStaleAndArriving(t *testing.T) {
 	s := open(t).enter()
 	s.ask(func(e *approve.Entry) {
@@ -305,7 +306,7 @@ func TestStaleAndArriving(t *testing.T) {
 	s.wants(s.send("POST", at, s.get(at).form("deny")), 303)
 }
 
-// Proves H21, S46: what does not come from a page of this gate is not taken.
+// Proves H21, S46: forms that were not sent by a page of this gate are refused.
 func TestForgedForms(t *testing.T) {
 	s := open(t).enter()
 	e := s.ask(nil)
@@ -357,8 +358,8 @@ func TestForgedForms(t *testing.T) {
 	}
 }
 
-// Proves H21: no page can be framed, cached, or run a script, and the cookie stays
-// where it is.
+// Proves H21: no page can be framed, cached, or run a script, and the cookie is not sent to other
+// sites.
 func TestHeaders(t *testing.T) {
 	s := open(t)
 	e := s.ask(nil)
@@ -387,7 +388,7 @@ func TestHeaders(t *testing.T) {
 		}
 	}
 	s.wants(s.get("/approvals/nothing"), 404)
-	// A link of another site: the browser comes back by itself, with the cookie.
+	// After a link from another site the browser reloads the page, with the cookie.
 	cookie := s.cookie
 	s.cookie = ""
 	v := s.wants(s.get("/approvals/"+e.ID, "Sec-Fetch-Site", "cross-site"), 200, `content="0; url=/approvals/`+e.ID)
@@ -400,7 +401,7 @@ func TestHeaders(t *testing.T) {
 	s.wants(s.get("/approvals"), 401)
 }
 
-// Proves H21, S60: behind a proxy that speaks TLS, under its own name.
+// Proves H21, S60: the pages work after a TLS proxy, under its name.
 func TestPublicURL(t *testing.T) {
 	s := open(t, func(o *page.Options) { o.PublicURL = "https://gate.example.com" })
 	v := s.send("POST", "/approvals/-/login", url.Values{"secret": {secret}}, "Host", "gate.example.com", "Origin", "https://gate.example.com")
@@ -423,7 +424,7 @@ func TestPublicURL(t *testing.T) {
 	}
 }
 
-// Proves H14, H17: what a model writes is text, visible and in its order.
+// Proves H14, H17: text of a model is shown as text, visible and in its order.
 func TestHostileText(t *testing.T) {
 	s := open(t).enter()
 	nasty := "<script>alert(1)</script>\x1b[2J\u202eabc\u200b\"'&" + strings.Repeat("\n", 3) + "rm  x"
@@ -450,9 +451,8 @@ func TestHostileText(t *testing.T) {
 	s.wants(s.get("/approvals/QD?all=1"), 200, strings.Repeat("y", 5000))
 }
 
-// Proves S5: a list that is open is somebody who can answer; a store that fails is
-// no answer.
-func TestAttendanceAndTrouble(t *testing.T) {
+// Proves S5: an open list counts as a present approver; a store that fails answers nothing.
+func TestAttendanceAndErrors(t *testing.T) {
 	s := open(t)
 	call := &stopgate.Call{Tool: "write_file"}
 	if s.queue.Abilities(t.Context(), call).Reachable {
@@ -496,7 +496,7 @@ func TestAttendanceAndTrouble(t *testing.T) {
 	}
 }
 
-// Proves H21: logins end, by time and by number.
+// Proves H21: logins are bounded in time and number.
 func TestLoginsEnd(t *testing.T) {
 	at := now
 	s := open(t, func(o *page.Options) { o.Now = func() time.Time { return at } })
@@ -514,7 +514,7 @@ func TestLoginsEnd(t *testing.T) {
 	}
 }
 
-// Proves S4, H16: a token that was taken back answers nothing any more, in no browser.
+// Proves S4, H16: a revoked token can no longer answer, in any browser.
 func TestRevokedTokenLogsOut(t *testing.T) {
 	s := open(t)
 	e := s.ask(nil)
@@ -530,9 +530,9 @@ func TestRevokedTokenLogsOut(t *testing.T) {
 	}
 }
 
-// Proves H14, H16: who has not seen everything that a call touches cannot say yes; content
-// that a grant would leave open is named.
-func TestH14HiddenTargets(t *testing.T) {
+// Proves H14, H16: a person who has not seen everything that a call touches cannot say yes; content
+// that a grant does not compare is named.
+func TestHiddenTargets(t *testing.T) {
 	s := open(t)
 	e := s.ask(func(e *approve.Entry) {
 		e.Leaves = []gate.Leaf{
@@ -550,8 +550,8 @@ func TestH14HiddenTargets(t *testing.T) {
 	s.wants(s.send("POST", "/approvals/"+e.ID, v.form("approve")), 303)
 }
 
-// Proves H21: forms are those of the pages, and small where nobody is logged in.
-func TestH21OddForms(t *testing.T) {
+// Proves H21: only forms of the pages are accepted, and only small ones without a login.
+func TestInvalidForms(t *testing.T) {
 	s := open(t)
 	e := s.ask(nil)
 	s.wants(s.send("POST", "/approvals/-/login", url.Values{"secret": {secret}}, "Content-Type", "multipart/form-data; boundary=x"), 415)
@@ -564,8 +564,8 @@ func TestH21OddForms(t *testing.T) {
 	}
 }
 
-// Proves H15, H21: Enter in a field never presses a button of the other answer.
-func TestH15Enter(t *testing.T) {
+// Proves H15, H21: Enter in a field never submits another answer.
+func TestEnterKey(t *testing.T) {
 	s := open(t)
 	text := s.enter().get("/approvals/" + s.ask(nil).ID).text
 	first := regexp.MustCompile(`(?s)<form method="post">.*?</form>`).FindAllString(text, -1)

@@ -5,10 +5,10 @@ import (
 	"strconv"
 )
 
-// view is one of the pages: what it shows.
+// view is one page.
 type view interface{ write(m *markup) }
 
-// top begins a page; what it says of itself before its title is head.
+// top writes the start of a page; head writes additional elements of its head.
 func top(m *markup, head func(), title string) {
 	m.raw(`<!DOCTYPE html>
 <html lang="en">
@@ -27,14 +27,14 @@ func top(m *markup, head func(), title string) {
 
 func bottom(m *markup) { m.raw("</body>\n</html>\n") }
 
-// refresh makes the browser ask again, after some seconds.
+// refresh makes the browser reload the page after some seconds.
 func refresh(m *markup, seconds int) {
 	m.raw(`<meta http-equiv="refresh"`)
 	m.attr("content", strconv.Itoa(seconds))
 	m.raw(">\n")
 }
 
-// loggedIn says who is, and lets them leave.
+// loggedIn shows the name of the person, with a logout button.
 func loggedIn(m *markup, name, token string) {
 	m.raw(`<form method="post" action="/approvals/-/logout" class="who">` + "\n")
 	hidden(m, "token", token)
@@ -42,17 +42,17 @@ func loggedIn(m *markup, name, token string) {
 	m.raw(" <button>log out</button>\n</form>\n")
 }
 
-// hidden is a field of a form that nobody sees.
+// hidden writes a hidden field of a form.
 func hidden(m *markup, name constant, value string) {
 	m.raw(`<input type="hidden" name="` + name + `"`)
 	m.attr("value", value)
 	m.raw(">\n")
 }
 
-// message is a page that only says something.
+// message is a page with a text.
 type message struct {
 	Title, Text string
-	// Again makes the browser ask once more, from this page: a path of these pages.
+	// Again is a path of these pages to load next.
 	Again string
 }
 
@@ -75,7 +75,7 @@ func (v message) write(m *markup) {
 	bottom(m)
 }
 
-// login is the page that asks for a token.
+// login is the page with the login form.
 type login struct {
 	Next  string
 	Wrong bool
@@ -97,7 +97,7 @@ func (v login) write(m *markup) {
 	bottom(m)
 }
 
-// listing is the page with what waits.
+// listing is the page with the waiting questions.
 type listing struct {
 	Name, Token string
 	Refresh     int // seconds

@@ -11,14 +11,14 @@ type question struct {
 	frame.Frame
 	Name, Token string
 	Refresh     int // seconds, 0 for never
-	// Open says that it can be answered, Complete that a yes is possible.
+	// Open reports that the question can be answered, Complete that a yes is possible.
 	Open, Complete bool
 	Seen, Code     string
 	Editor         string // the arguments, for the editor
-	Fate           string // what became of it
-	Trouble        string // why an answer was not taken
-	Cut            bool   // some value is
-	// Free are the values that a grant would leave open.
+	State          string // description of its state
+	Refusal        string // why the last answer was refused
+	Cut            bool   // some value is cut
+	// Free are the values that a grant would not compare.
 	Free []string
 }
 
@@ -39,14 +39,14 @@ func (v question) write(m *markup) {
 	}
 	warn(m, v.Alike)
 	m.raw("</h1>\n")
-	if v.Trouble != "" {
+	if v.Refusal != "" {
 		m.raw(`<p class="trouble" role="alert">`)
-		m.text(v.Trouble)
+		m.text(v.Refusal)
 		m.raw("</p>\n")
 	}
-	if v.Fate != "" {
+	if v.State != "" {
 		m.raw(`<p class="fate" role="status">`)
-		m.text(v.Fate)
+		m.text(v.State)
 		m.raw("</p>\n")
 	}
 	v.arguments(m)
@@ -57,7 +57,7 @@ func (v question) write(m *markup) {
 	bottom(m)
 }
 
-// arguments shows what would run.
+// arguments shows the arguments.
 func (v question) arguments(m *markup) {
 	if len(v.Values) == 0 {
 		m.raw("<p>Its arguments are still arriving, ")
@@ -92,7 +92,7 @@ func (v question) arguments(m *markup) {
 	}
 }
 
-// warn names a character that passes for another one.
+// warn names a character that looks like another one.
 func warn(m *markup, what string) {
 	if what == "" {
 		return
@@ -102,7 +102,7 @@ func warn(m *markup, what string) {
 	m.raw("</strong>")
 }
 
-// reasons says why somebody is asked, and for how long.
+// reasons shows why the question is asked, and the time left.
 func (v question) reasons(m *markup) {
 	m.raw("<dl>\n<dt>because</dt><dd>")
 	m.element("pre", v.Because)
@@ -130,8 +130,8 @@ func (v question) reasons(m *markup) {
 	m.raw("</dd>\n</dl>\n")
 }
 
-// form takes the answer: one form for each, so that Enter in a field of one of them is
-// never the other one.
+// form writes the answer forms: one for each answer, so that Enter in a field of one never submits
+// another.
 func (v question) form(m *markup) {
 	v.open(m)
 	m.raw(`<p class="answer"><button name="do" value="deny" class="no">Deny</button>
@@ -169,7 +169,7 @@ func (v question) open(m *markup) {
 	hidden(m, "seen", v.Seen)
 }
 
-// editor lets the person change the arguments.
+// editor shows an editor for the arguments.
 func (v question) editor(m *markup) {
 	if v.Editor == "" {
 		return

@@ -1,19 +1,20 @@
-// Package webhook tells a program elsewhere that a question waits: a chat, a pager.
+// Package webhook announces questions to a program elsewhere, such as a chat or a pager.
 //
 //	hook := &webhook.Hook{URL: "https://hooks.example.com/stopgate", Secret: secret}
 //	queue, err := approve.New(store, approve.Options{Notify: []approve.Notifier{hook}})
 //
-// One POST for each question, with the question as JSON: the members of
-// [approve.Entry], and url, the page to answer on, if there is one. With a secret, the header X-Stopgate-Signature is
+// It sends one POST for each question, with the question as JSON: the members of [approve.Entry],
+// and url, the page to answer on, if there is one. With a secret, the header X-Stopgate-Signature
+// is
 //
 //	t=SECONDS,v1=HEX
 //
-// where HEX is the HMAC-SHA256 over "SECONDS.BODY" with the secret as key: a receiver
-// that compares it knows that the message is the gate's and how old it is. The message
-// is no credential; answering needs one of its own (S4).
+// HEX is the HMAC-SHA256 of "SECONDS.BODY" with the secret as key: it proves to the receiver that
+// the message is from the gate, and its age. The message is no credential; an answer needs one of
+// its own (S4).
 //
-// A session that was stopped after too many denials in a row is told in the same way: the
-// message is the event row then, with "event":"stopped".
+// A session that was stopped after too many denials in a row is announced in the same way: the
+// message is then the event row, with "event":"stopped".
 package webhook
 
 import (
@@ -40,26 +41,26 @@ import (
 type Hook struct {
 	URL    string
 	Secret string // key of the signature, "" for none
-	// Arguments sends the arguments too, in Args and Leaves. Without, the receiver
-	// learns the tool and why somebody is asked, and no value of the call.
+	// Arguments includes the arguments, in Args and Leaves. Without it, the receiver learns the
+	// tool and the reason of the question, and no value of the call.
 	Arguments bool
-	// Pages is where browsers find the gate's pages, http://HOST or https://HOST: the
-	// message then names the question's page in the member url. "" for nowhere.
+	// Pages is the address of the gate's pages for browsers, http://HOST or https://HOST: the
+	// member url of the message is then the page of the question. "" if there are none.
 	Pages  string
-	Client *http.Client     // nil: http.DefaultClient without redirects
-	Now    func() time.Time // nil: the machine's clock
-	// Retry is how long to wait before each further attempt; nil: 1 s and 3 s.
+	Client *http.Client     // nil is http.DefaultClient without redirects
+	Now    func() time.Time // nil is time.Now
+	// Retry lists the pauses before further attempts; nil is 1 s and 3 s.
 	Retry []time.Duration
 }
 
 // Name implements [approve.Notifier].
 func (h *Hook) Name() string { return "webhook" }
 
-// Notify implements [approve.Notifier]. Every answer but 2xx is an error; server
-// errors and broken connections are tried again.
+// Notify implements [approve.Notifier]. Every status except 2xx is an error; it retries after
+// server errors and broken connections.
 func (h *Hook) Notify(ctx context.Context, e approve.Entry) error {
 	if !h.Arguments {
-		e.Args, e.Leaves, e.Edit, e.Segment = "", nil, "", unworded(e.Segment)
+		e.Args, e.Leaves, e.Edit, e.Segment = "", nil, "", withoutWords(e.Segment)
 	}
 	body, err := json.Marshal(struct {
 		approve.Entry
@@ -71,15 +72,15 @@ func (h *Hook) Notify(ctx context.Context, e approve.Entry) error {
 	return h.send(ctx, body)
 }
 
-// unworded is a part of a command line without its words.
-func unworded(s *stopgate.Segment) *stopgate.Segment {
+// withoutWords returns a part of a command line without its words.
+func withoutWords(s *stopgate.Segment) *stopgate.Segment {
 	if s == nil {
 		return nil
 	}
 	return &stopgate.Segment{Index: s.Index, Of: s.Of}
 }
 
-// Alert implements [approve.Alerter]: the event row is posted as the records have it.
+// Alert implements [approve.Alerter]. It posts the event row as it is in the audit log.
 func (h *Hook) Alert(ctx context.Context, r stopgate.Record) error {
 	body, err := json.Marshal(r)
 	if err != nil {
@@ -88,7 +89,7 @@ func (h *Hook) Alert(ctx context.Context, r stopgate.Record) error {
 	return h.send(ctx, body)
 }
 
-// send posts a message until it arrives, or nobody waits any more.
+// send posts a message until an attempt succeeds or ctx ends.
 func (h *Hook) send(ctx context.Context, body []byte) error {
 	retry := h.Retry
 	if retry == nil {
@@ -108,7 +109,7 @@ func (h *Hook) send(ctx context.Context, body []byte) error {
 	return nil
 }
 
-// page is where a question can be answered in a browser.
+// page returns the address of the page of a question.
 func (h *Hook) page(id string) string {
 	if h.Pages == "" {
 		return ""
@@ -116,8 +117,8 @@ func (h *Hook) page(id string) string {
 	return strings.TrimSuffix(h.Pages, "/") + "/approvals/" + url.PathEscape(id)
 }
 
-// post reports whether another attempt can help.
-func (h *Hook) post(ctx context.Context, body []byte) (again bool, err error) {
+// post makes one attempt and reports whether a retry can succeed.
+func (h *Hook) post(ctx context.Context, body []byte) (retry bool, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
 	if err != nil {
 		return false, errors.New("webhook: the address cannot be read")
@@ -137,31 +138,30 @@ func (h *Hook) post(ctx context.Context, body []byte) (again bool, err error) {
 	}
 	answer, err := client.Do(r)
 	var failed *url.Error
-	if errors.As(err, &failed) { // names the address, in whose path a chat's secret stands
+	if errors.As(err, &failed) { // the URL is left out, because its path may contain a secret
 		err = failed.Err
 	}
 	if err != nil {
 		return true, fmt.Errorf("webhook: %s: %w", r.URL.Host, err)
 	}
 	defer answer.Body.Close()
-	io.CopyN(io.Discard, answer.Body, 64<<10) // so that the connection can be used again
+	io.CopyN(io.Discard, answer.Body, 64<<10) // so that the connection can be reused
 	if answer.StatusCode/100 == 2 {
 		return false, nil
 	}
 	return answer.StatusCode/100 == 5, fmt.Errorf("webhook: the receiver answered %s", answer.Status)
 }
 
-// Sign makes the signature of a body.
+// Sign returns the signature of a body.
 func Sign(secret string, at time.Time, body []byte) string {
 	seconds := strconv.FormatInt(at.Unix(), 10)
 	return "t=" + seconds + ",v1=" + hex.EncodeToString(mac(secret, seconds, body))
 }
 
-// ErrSignature says that a signature is not the gate's, or too old.
+// ErrSignature reports that a signature is wrong or too old.
 var ErrSignature = errors.New("webhook: the signature does not fit")
 
-// Verify checks a signature on the receiver's side: it must be of this body and not
-// older than maxAge.
+// Verify checks a signature for the receiver: it must match the body and not be older than maxAge.
 func Verify(secret, signature string, body []byte, now time.Time, maxAge time.Duration) error {
 	var seconds int64
 	var sum string

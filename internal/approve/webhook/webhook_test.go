@@ -15,8 +15,8 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/approvals"
 )
 
-// Proves S60, H17: the receiver gets the question, signed, and the values only on demand,
-// the words of a command that asks among them.
+// Proves S60, H17: the receiver gets the question, signed; it gets values, including the words of a
+// command that asks, only with Arguments.
 func TestNotify(t *testing.T) {
 	at := time.Unix(1_800_000_000, 0)
 	for _, arguments := range []bool{false, true} {
@@ -57,7 +57,7 @@ func TestNotify(t *testing.T) {
 	}
 }
 
-// Proves H22: an operator is told that a session was stopped, signed as a question is.
+// Proves H22: an operator is notified of a stopped session, with the same signature.
 func TestAlert(t *testing.T) {
 	var body, signature string
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -78,8 +78,7 @@ func TestAlert(t *testing.T) {
 	}
 }
 
-// Proves S60: what can pass by itself is tried again, what cannot is not, and no
-// redirect carries a question away.
+// Proves S60: transient errors are retried, others are not, and no redirect is followed.
 func TestAttempts(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -111,7 +110,7 @@ func TestAttempts(t *testing.T) {
 	if hook.Notify(t.Context(), approvals.Entry("a")) == nil {
 		t.Error("a receiver that is not there")
 	}
-	// Of the address only the host is said: chats keep their secret in its path.
+	// Errors contain only the host of the address: chats have their secret in its path.
 	for _, address := range []string{"http://127.0.0.1:1/services/S3CR3T?key=S3CR3T", "http://u:S3CR3T@127.0.0.1:1/", "\x00http://h/S3CR3T"} {
 		err := (&webhook.Hook{URL: address, Retry: []time.Duration{}}).Notify(t.Context(), approvals.Entry("a"))
 		if err == nil || strings.Contains(err.Error(), "S3CR3T") {

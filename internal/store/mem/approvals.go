@@ -53,7 +53,7 @@ func (a *Approvals) Entries(_ context.Context, f approve.Filter) (out []approve.
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for i := len(a.entries) - 1; i >= 0 && (f.Limit <= 0 || len(out) < f.Limit); i-- {
-		if f.Lets(a.entries[i]) {
+		if f.Matches(a.entries[i]) {
 			out = append(out, a.entries[i])
 		}
 	}
@@ -90,7 +90,7 @@ func (a *Approvals) Grants(_ context.Context, f approve.GrantFilter) (out []appr
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for i := len(a.grants) - 1; i >= 0; i-- {
-		if f.Lets(a.grants[i]) {
+		if f.Matches(a.grants[i]) {
 			out = append(out, a.grants[i])
 		}
 	}

@@ -55,7 +55,7 @@ func (s *Store) Entries(ctx context.Context, f approve.Filter) (out []approve.En
 	err = s.db.Snapshot(ctx, func(tx *database.Tx) error {
 		out = nil
 		return list(tx, func(e approve.Entry) bool {
-			if f.Lets(e) {
+			if f.Matches(e) {
 				out = append(out, e)
 			}
 			return f.Limit <= 0 || len(out) < f.Limit
@@ -106,7 +106,7 @@ func (s *Store) Grants(ctx context.Context, f approve.GrantFilter) (out []approv
 	err = s.db.Snapshot(ctx, func(tx *database.Tx) error {
 		out = nil
 		return list(tx, func(g approve.Grant) bool {
-			if f.Lets(g) {
+			if f.Matches(g) {
 				out = append(out, g)
 			}
 			return true

@@ -16,34 +16,34 @@ import (
 	"time"
 )
 
-// stay is how long somebody is logged in.
-const stay = 12 * time.Hour
+// sessionLifetime is how long a person is logged in.
+const sessionLifetime = 12 * time.Hour
 
-// maxVisitors bounds how many are logged in at once; the oldest has to log in again.
-const maxVisitors = 1000
+// maxSessions bounds the logged-in browsers; beyond it the oldest is logged out.
+const maxSessions = 1000
 
 const cookieName = "stopgate_approver"
 
-// visitor is somebody who is logged in, in one browser.
-type visitor struct {
-	name  string
-	login [sha256.Size]byte // hash of the one they logged in with
-	key   []byte            // makes what the visitor's forms carry
-	since time.Time
+// session is a logged-in browser.
+type session struct {
+	name      string
+	tokenHash [sha256.Size]byte // hash of the token of the login
+	key       []byte            // key of the tokens and codes in its forms
+	since     time.Time
 
 	mu    sync.Mutex
 	tries map[string]uint64 // wrong codes, by question
 }
 
-// visitors are all of them, by the hash of their cookie.
-type visitors struct {
+// sessions are the logged-in browsers, by the hash of their cookie.
+type sessions struct {
 	mu   sync.Mutex
-	by   map[[sha256.Size]byte]*visitor
-	list [][sha256.Size]byte // in the order in which they came
+	by   map[[sha256.Size]byte]*session
+	list [][sha256.Size]byte // in the order of login
 }
 
-// add lets somebody in and returns the cookie's value.
-func (v *visitors) add(name string, token [sha256.Size]byte, now time.Time) string {
+// add logs a person in and returns the value of the cookie.
+func (v *sessions) add(name string, token [sha256.Size]byte, now time.Time) string {
 	key := make([]byte, 32)
 	rand.Read(key)
 	cookie := rand.Text()
@@ -51,19 +51,19 @@ func (v *visitors) add(name string, token [sha256.Size]byte, now time.Time) stri
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.by == nil {
-		v.by = map[[sha256.Size]byte]*visitor{}
+		v.by = map[[sha256.Size]byte]*session{}
 	}
-	v.by[id] = &visitor{name: name, login: token, key: key, since: now, tries: map[string]uint64{}}
+	v.by[id] = &session{name: name, tokenHash: token, key: key, since: now, tries: map[string]uint64{}}
 	v.list = append(v.list, id)
-	for len(v.list) > maxVisitors {
+	for len(v.list) > maxSessions {
 		delete(v.by, v.list[0])
 		v.list = v.list[1:]
 	}
 	return cookie
 }
 
-// find returns who sent a request, nil for nobody.
-func (v *visitors) find(r *http.Request, now time.Time) *visitor {
+// find returns the session of a request, or nil.
+func (v *sessions) find(r *http.Request, now time.Time) *session {
 	c, err := r.Cookie(cookieName)
 	if err != nil {
 		return nil
@@ -71,14 +71,14 @@ func (v *visitors) find(r *http.Request, now time.Time) *visitor {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	found := v.by[sha256.Sum256([]byte(c.Value))]
-	if found == nil || now.Sub(found.since) >= stay || now.Round(0).Sub(found.since.Round(0)).Abs() >= stay {
-		return nil // by either clock: one of them stands still while the machine sleeps (FM13)
+	if found == nil || now.Sub(found.since) >= sessionLifetime || now.Round(0).Sub(found.since.Round(0)).Abs() >= sessionLifetime {
+		return nil // by both clocks, because one of them stops while the machine sleeps (FM13)
 	}
 	return found
 }
 
-// remove logs somebody out.
-func (v *visitors) remove(r *http.Request) {
+// remove logs out the session of a request.
+func (v *sessions) remove(r *http.Request) {
 	if c, err := r.Cookie(cookieName); err == nil {
 		v.mu.Lock()
 		defer v.mu.Unlock()
@@ -86,7 +86,7 @@ func (v *visitors) remove(r *http.Request) {
 	}
 }
 
-func (v *visitor) mac(parts ...string) []byte {
+func (v *session) mac(parts ...string) []byte {
 	m := hmac.New(sha256.New, v.key)
 	for _, part := range parts {
 		m.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
@@ -95,24 +95,24 @@ func (v *visitor) mac(parts ...string) []byte {
 	return m.Sum(nil)
 }
 
-// token is what every form of the visitor carries: pages of other sites cannot know it.
-func (v *visitor) token() string { return hex.EncodeToString(v.mac("form")) }
+// token returns the token in every form of the session, which other sites cannot know.
+func (v *session) token() string { return hex.EncodeToString(v.mac("form")) }
 
-func (v *visitor) sent(r *http.Request) bool {
+func (v *session) validToken(r *http.Request) bool {
 	return hmac.Equal([]byte(r.PostFormValue("token")), []byte(v.token()))
 }
 
-// code is what a yes to a question must come with: four digits that only this
-// visitor's page shows, others after every wrong try.
-func (v *visitor) code(id, seen string) string {
+// code returns the code that a yes to a question must contain: four digits that only the page of
+// this session shows, and that change after every wrong code.
+func (v *session) code(id, seen string) string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	n := binary.BigEndian.Uint64(v.mac("code", id, seen, fmt.Sprint(v.tries[id])))
 	return fmt.Sprintf("%04d", n%10_000)
 }
 
-// typed reports whether a code is the one that was shown.
-func (v *visitor) typed(code, id, seen string) bool {
+// validCode reports whether a code is the one that was shown.
+func (v *session) validCode(code, id, seen string) bool {
 	if hmac.Equal([]byte(strings.TrimSpace(code)), []byte(v.code(id, seen))) {
 		return true
 	}
@@ -122,9 +122,9 @@ func (v *visitor) typed(code, id, seen string) bool {
 	return false
 }
 
-// known reports whether a Host header is an address, this machine, or the public name.
-// A name of somebody else's may have been made to point here.
-func (p *Pages) known(host string) bool {
+// knownHost reports whether a Host header is an address, this machine, or the public name. Any
+// other name may have been pointed at this machine by an attacker.
+func (p *Pages) knownHost(host string) bool {
 	if p.public != nil && strings.EqualFold(host, p.public.Host) {
 		return true
 	}
@@ -151,10 +151,10 @@ func (p *Pages) fromHere(r *http.Request) bool {
 	return strings.EqualFold(origin.Host, r.Host)
 }
 
-// cookie is the visitor's, or with an empty value the end of it.
+// cookie returns the cookie of a session; an empty value deletes it.
 func (p *Pages) cookie(r *http.Request, value string) *http.Cookie {
 	c := &http.Cookie{
-		Name: cookieName, Value: value, Path: "/approvals", MaxAge: int(stay / time.Second),
+		Name: cookieName, Value: value, Path: "/approvals", MaxAge: int(sessionLifetime / time.Second),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		Secure: r.TLS != nil || p.public != nil && p.public.Scheme == "https" && strings.EqualFold(r.Host, p.public.Host),
 	}
