@@ -132,7 +132,8 @@ func (b *binder) bind() {
 	if !b.define() {
 		return
 	}
-	if !b.recognise() || !b.listen() {
+	b.recognise()
+	if !b.listen() {
 		return
 	}
 	for _, kind := range []syntax.ListKind{syntax.RunList, syntax.ResultList} {

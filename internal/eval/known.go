@@ -36,8 +36,7 @@ func (p *Policies) Knowing(known KnownTools) *Policies {
 	return p
 }
 
-// recognise finds the known tool of the call. It reports false if the call is refused: its
-// definition and the parameters of the known tool are together too large to be evaluated.
+// recognise finds the known tool of the call. It always reports true.
 func (b *binder) recognise() bool {
 	if b.policies.known == nil {
 		return true
@@ -61,11 +60,7 @@ func (b *binder) recognise() bool {
 		b.row, b.known = schema.Marked(b.row, false), schema.Marked(b.known, false)
 	}
 	if b.known != nil && b.base != nil {
-		var err error
-		if b.known, err = schema.Overlay(b.base, b.known); err != nil {
-			b.refuse(stopgate.CodePolicyInvalidForSchema, tooLarge)
-			return false
-		}
+		b.known, _ = schema.Overlay(b.base, b.known) // nil where they contradict
 	}
 	b.certain = b.certain && b.known != nil
 	return true

@@ -65,29 +65,28 @@ func readsOf(on string) reads {
 	return 0
 }
 
-// suspicion adds the second list of a file's guards. It reports false if the schema for it is
-// too large.
-func (c *compiler) suspicion(v *Voice) bool {
+// suspicion adds the second list of a file's guards.
+func (c *compiler) suspicion(v *Voice) {
 	guards := slices.DeleteFunc(slices.Clone(v.File.Guards), func(g *syntax.Rule) bool { return !Suspects(g) })
 	typed := *v
-	var err error
-	if typed.Schema, err = c.suspected(v); err != nil {
-		return false
-	}
+	typed.Schema = c.suspected(v)
 	c.list(&typed, list{layer: stopgate.LayerGuard, fallback: stopgate.Unattended, guard: true, suspects: true}, guards, "", true)
-	return true
 }
 
 // suspected is the schema that says which strings nobody declares: that of the file, with the
 // types that the name of a known tool gives them.
-func (c *compiler) suspected(v *Voice) (*schema.Schema, error) {
+func (c *compiler) suspected(v *Voice) *schema.Schema {
 	if c.known == nil || v.Schema == c.known {
-		return v.Schema, nil
+		return v.Schema
 	}
 	if v.Schema == c.base {
-		return c.known, nil
+		return c.known
 	}
-	return schema.Overlay(v.Schema, schema.Fitting(v.Schema, c.row))
+	typed, err := schema.Overlay(v.Schema, schema.Fitting(v.Schema, c.row))
+	if err != nil {
+		return v.Schema
+	}
+	return typed
 }
 
 // Suspects reports whether a guard also reads strings that nobody declares: one about what

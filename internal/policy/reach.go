@@ -7,6 +7,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval"
+	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
@@ -28,6 +29,9 @@ func (c *checker) reachability(l *checkedList) {
 		f := &findings[i]
 		if t.Mixed {
 			*f = analysis.Finding{Variable: -1}
+		}
+		if f.Answer == match.No && namesHome(r) {
+			*f = c.reachedAtHome(t, l, i)
 		}
 		if c.reached != nil {
 			c.reached(reachedOf(t, l, r, f))
@@ -82,6 +86,37 @@ func (c *checker) shown(l *checkedList, i int) bool {
 		by := binding.ResultMode(&doc).Rule
 		return by != nil && by.Line == r.Pos.Start.Line && by.Index == r.Index
 	})
+}
+
+// namesHome reports a restrictive rule about paths in a home directory. Where that is does
+// not follow from the text of a path, so the analysis knows no path that it certainly names;
+// the rule holds for every path that may be there.
+func namesHome(r *symbolic.Rule) bool {
+	return !r.Mode.Permissive() && slices.ContainsFunc(r.Bound, func(k *symbolic.Condition) bool {
+		return slices.Contains(k.Readings, schema.Path) && slices.ContainsFunc(k.Spec.Values, isHome)
+	})
+}
+
+func isHome(lit match.Literal) bool { return strings.HasPrefix(lit.Text, "~") }
+
+// reachedAtHome evaluates paths that such a rule names, as they are written.
+func (c *checker) reachedAtHome(t *symbolic.Translation, l *checkedList, i int) analysis.Finding {
+	r := l.rules[i]
+	binding, rules := l.factless(c)
+	if i >= rules {
+		return analysis.Finding{Variable: -1}
+	}
+	for witness := range t.Tries(r, func(k *symbolic.Condition) []match.Literal { return k.Spec.Values }) {
+		args, ok := t.Document(witness)
+		var doc jsonstream.Document
+		if !ok || doc.Scan(args, jsonstream.Options{MaxExponent: jsonstream.AnyExponent}) != nil {
+			continue
+		}
+		if by := binding.ResultMode(&doc).Rule; by != nil && by.Line == r.Pos.Start.Line && by.Index == r.Index {
+			return analysis.Finding{Answer: match.Yes, Witness: witness, Variable: -1}
+		}
+	}
+	return analysis.Finding{Variable: -1}
 }
 
 // factless binds the rules above the first one with facts of the call, once, and counts them.
@@ -201,8 +236,8 @@ func (c *checker) contradicts(r *symbolic.Rule, looks *symbolic.Condition) {
 		return
 	}
 	hint := "look at the `enum`, the bounds and the `pattern` of the parameter"
-	if len(looks.Spec.Values) > 0 && strings.HasPrefix(looks.Spec.Values[0].Text, "~") {
-		hint = "nobody is certain where `~` leads: write a path from the root of the project, or an absolute one"
+	if len(looks.Spec.Values) > 0 && isHome(looks.Spec.Values[0]) {
+		hint = "it is not certain where `~` leads: write a path from the root of the project, or an absolute one"
 	}
 	c.report(diag.NeverHolds, looks.Pos, fmt.Sprintf("%s never holds: no value that the schema allows for `%s` satisfies `%s`", r.Label(), looks.Arg, looks.Text()), hint)
 }

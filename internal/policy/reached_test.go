@@ -95,6 +95,12 @@ run = [ { arg = "/command", usage = "cat .git/config", mode = "unattended" }, { 
 run = [ { arg = "/path", glob = "src/a/**", mode = "unattended" }, { mode = "ask" } ]
 [tools."fs_q*".policy]
 run = "deny"`, nil, ` 1 unattended {"path":"src/a"}: unattended rule_matched`},
+		{"a restrictive rule about the home", `
+[tools.w.parameters]
+path = { type = "path" }
+[tools.w.policy]
+run = [ { arg = "/path", glob = "~/.ssh/**", mode = "deny" }, { arg = "/path", prefix = "src", mode = "unattended" }, { mode = "ask" } ]`, nil,
+			`w 1 deny {"path":"./~/.ssh/q7w9"}: deny rule_matched`},
 		{"data of the session", `
 [tools.w.policy]
 run = [ { when = { session = "/frozen", const = true }, mode = "deny" }, { mode = "ask" } ]`, nil,
@@ -102,6 +108,32 @@ run = [ { when = { session = "/frozen", const = true }, mode = "deny" }, { mode 
 	} {
 		if got := reachedAs(t, c.text, c.definitions...); !slices.Contains(got, c.want) {
 			t.Errorf("%s:\n%s\nwant among them %s", c.name, strings.Join(got, "\n"), c.want)
+		}
+	}
+}
+
+// Proves K47: a restrictive rule about the home directory, whose place no path tells, is not
+// reported as one that nothing reaches, except where the rules above decide its paths too.
+func TestRulesAboutTheHome(t *testing.T) {
+	for _, c := range []struct{ rules, want string }{
+		{`{ arg = "/path", glob = "~/.ssh/**", mode = "deny" }`, ""},
+		{`{ arg = "/path", enum = ["~/.netrc", "~"], mode = "ask" }`, ""},
+		{`{ arg = "/path", prefix = "~/x", mode = "deny" }, { arg = "/path", prefix = "~/y", mode = "skip" }`, ""},
+		{`{ arg = "/path", prefix = "~/x", mode = "unattended" }`, "SG0207"},
+		{`{ arg = "/path", prefix = "~/x", mode = "deny" }, { arg = "/path", prefix = "~/x/y", mode = "ask" }`, "SG0303"},
+	} {
+		_, diags := policy.Compile([]policy.Source{{Name: "x.toml", Trusted: true, Text: []byte(`version = 1
+[tools.w.parameters]
+path = { type = "path", required = true }
+[tools.w.policy]
+run = [ ` + c.rules + `, { mode = "ask" } ]
+`)}}, policy.Options{})
+		var codes []string
+		for _, d := range diags {
+			codes = append(codes, string(d.Code))
+		}
+		if got := strings.Join(codes, " "); got != c.want {
+			t.Errorf("%s: %q, want %q\n%v", c.rules, got, c.want, diags)
 		}
 	}
 }

@@ -36,7 +36,6 @@ type claude struct {
 	mode    string
 	dirs    []string
 	whole   []whole
-	bare    []string // tools that rules name without more
 }
 
 // claudeRule is one rule: a tool, and what stands in parentheses.
@@ -94,9 +93,6 @@ func (c *claude) rule(f File, v jsonstream.Value, decision string) {
 	if r.tool == "Task" && !strings.Contains(text, "*") {
 		r.tool = "Agent"
 	}
-	if r.what == "" {
-		c.bare = append(c.bare, r.tool)
-	}
 	c.entries = append(c.entries, r)
 }
 
@@ -126,7 +122,7 @@ func rankOf(m stopgate.Mode) int {
 
 func (c *claude) translate() {
 	c.modes()
-	c.shell("Bash")
+	c.shell("Bash", "timeout")
 	c.files()
 	for i := range c.entries {
 		r := &c.entries[i]

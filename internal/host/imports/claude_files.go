@@ -7,58 +7,44 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// reader is a tool of Claude Code that reads files, and writer one that changes them.
+// claudeReaders are the tools of Claude Code that read files, claudeWriters those that change
+// them. Each has a table of its own: a table for several tools would declare parameters that
+// some of them do not have, and no call of these would fit it.
 var (
-	claudeReaders = []tableOfFiles{{"Read", "file_path", nil}, {"NotebookRead", "notebook_path", nil}, {"Grep", "path", nil}, {"LS", "path", nil}}
-	claudeWriters = []tableOfFiles{{"Edit", "file_path", []string{"MultiEdit", "Write"}}, {"NotebookEdit", "notebook_path", nil}}
+	claudeReaders = []toolOfFiles{{"Read", "file_path"}, {"NotebookRead", "notebook_path"}, {"Grep", "path"}, {"LS", "path"}}
+	claudeWriters = []toolOfFiles{{"Edit", "file_path"}, {"MultiEdit", "file_path"}, {"Write", "file_path"}, {"NotebookEdit", "notebook_path"}}
 )
 
-// tableOfFiles is a table about files: where they stand, and the further tools that it
-// is about.
-type tableOfFiles struct {
-	tool, arg string
-	also      []string
-}
+// toolOfFiles is a tool and its parameter that names a file.
+type toolOfFiles struct{ tool, arg string }
 
-// members of the tools beside the file, so that a call without a definition fits.
+// claudeParams are the further parameters of the tools, so that a call without a definition fits.
 var claudeParams = map[string][]param{
 	"Read":         {{"offset", "number"}, {"limit", "number"}, {"pages", "string"}},
 	"NotebookRead": {{"cell_id", "string"}},
 	"Grep":         {{"pattern", "string"}, {"glob", "string"}, {"type", "string"}, {"output_mode", "string"}, {"-n", "boolean"}, {"-i", "boolean"}, {"-A", "number"}, {"-B", "number"}, {"-C", "number"}, {"head_limit", "number"}, {"multiline", "boolean"}},
 	"LS":           {{"ignore", "array"}},
-	"Edit":         {{"old_string", "string"}, {"new_string", "string"}, {"replace_all", "boolean"}, {"edits", "array"}, {"content", "string"}},
+	"Edit":         {{"old_string", "string"}, {"new_string", "string"}, {"replace_all", "boolean"}},
+	"MultiEdit":    {{"edits", "array"}},
+	"Write":        {{"content", "string"}},
 	"NotebookEdit": {{"cell_id", "string"}, {"cell_type", "string"}, {"edit_mode", "string"}, {"new_source", "string"}},
 }
 
-// files makes the tables of the tools for files. A tool that a rule names by itself gets
-// a table of its own.
+// files makes the tables of the tools for files.
 func (c *claude) files() {
 	for _, f := range slices.Concat(claudeReaders, claudeWriters) {
 		kind := "path!"
 		if f.tool == "Grep" {
 			kind = "path"
 		}
-		params := append([]param{{f.arg, kind}}, claudeParams[f.tool]...)
-		t := c.table(f.tool, params...)
-		for _, name := range f.also {
-			if slices.Contains(c.bare, name) {
-				c.table(name, params...)
-				continue
-			}
-			t.also = append(t.also, name)
-		}
+		c.table(f.tool, append([]param{{f.arg, kind}}, claudeParams[f.tool]...)...)
 	}
 }
 
-// each calls f for every table of a list of tools.
-func (c *claude) each(list []tableOfFiles, f func(t *table, arg string)) {
+// each calls f for the table of every tool of a list.
+func (c *claude) each(list []toolOfFiles, f func(t *table, arg string)) {
 	for _, l := range list {
 		f(c.table(l.tool), "/"+l.arg)
-		for _, name := range l.also {
-			if slices.ContainsFunc(c.tables, func(t *table) bool { return t.name == name }) {
-				f(c.table(name), "/"+l.arg)
-			}
-		}
 	}
 }
 

@@ -163,7 +163,7 @@ func exampleTexts(v value) (list []string) {
 const maxBeginnings = 256
 
 func (c *codex) translate() {
-	t := c.shell("Bash")
+	t := c.shell("Bash", "timeout_ms")
 	t.also = append(t.also, "exec_command")
 	for _, r := range c.prefixes {
 		if c.approval == "never" && r.mode == stopgate.Ask {

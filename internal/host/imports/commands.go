@@ -10,11 +10,12 @@ import (
 // shellNames are the tools that run a command in /command, as agents call them.
 var shellNames = []string{"Bash", "bash", "shell", "Shell", "local_shell", "run_shell_command", "execute_command", "run_command", "run_terminal_cmd"}
 
-// shell is the table of commands, under the name that the host has for the tool.
-func (d *draft) shell(name string) *table {
+// shell is the table of commands, under the name that the host has for the tool. timeout is the
+// host's name for the parameter that bounds the time of a command.
+func (d *draft) shell(name, timeout string) *table {
 	t := d.table(name, param{"command", "command!"})
 	if len(t.also) == 0 {
-		t.params = append(t.params, param{"description", "string"}, param{"timeout", "number"})
+		t.params = append(t.params, param{"description", "string"}, param{timeout, "number"})
 		for _, n := range shellNames {
 			if n != name {
 				t.also = append(t.also, n)

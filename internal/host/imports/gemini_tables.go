@@ -15,7 +15,7 @@ func (g *gemini) translate() {
 		}
 		return int(b.priority - a.priority)
 	})
-	shell := g.shell("run_shell_command")
+	shell := g.shell("run_shell_command", "timeout")
 	shell.params = append(shell.params, param{"dir_path", "path"}, param{"directory", "path"}, param{"is_background", "boolean"})
 	for _, tool := range geminiTools {
 		g.table(tool.tool, tool.params...)

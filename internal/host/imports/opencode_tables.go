@@ -21,7 +21,9 @@ type permission struct {
 var opencodePermissions = []permission{
 	{"bash", []string{"bash"}, "/command", "command", nil},
 	{"read", []string{"read"}, "/filePath", "path", []param{{"offset", "number"}, {"limit", "number"}}},
-	{"edit", []string{"edit", "write", "multiedit"}, "/filePath", "path", []param{{"oldString", "string"}, {"newString", "string"}, {"replaceAll", "boolean"}, {"content", "string"}, {"edits", "array"}}},
+	{"edit", []string{"edit"}, "/filePath", "path", []param{{"oldString", "string"}, {"newString", "string"}, {"replaceAll", "boolean"}}},
+	{"edit", []string{"write"}, "/filePath", "path", []param{{"content", "string"}}},
+	{"edit", []string{"multiedit"}, "/filePath", "path", []param{{"edits", "array"}}},
 	{"edit", []string{"apply_patch", "patch"}, "/patchText", "patch", nil},
 	{"list", []string{"list", "ls"}, "/path", "path", []param{{"ignore", "array"}}},
 	{"glob", []string{"glob"}, "/pattern", "text", []param{{"path", "path"}}},
@@ -39,7 +41,7 @@ var opencodePermissions = []permission{
 // table is the table of a permission's tools.
 func (c *opencode) tableOf(p permission) *table {
 	if p.name == "bash" {
-		return c.shell("bash")
+		return c.shell("bash", "timeout")
 	}
 	var params []param
 	if p.arg != "" {

@@ -357,3 +357,22 @@ func TestReportsAreAboutTheSource(t *testing.T) {
 		}
 	}
 }
+
+// Proves K47: a rule about files in the home directory stays a rule about these files.
+func TestHomeIsNoReasonForEveryCall(t *testing.T) {
+	const settings = `{"permissions":{"deny":["Edit(~/.ssh/**)"],"ask":["Edit(~/notes/*.md)"]}}`
+	result, err := imports.Claude([]imports.File{{Name: "settings.json", Text: []byte(settings)}}, imports.Options{Root: "/srv/proj"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range result.Rules {
+		if want := "also for commands that may write such a file"; r.Outcome != imports.Stricter || r.Note != want {
+			t.Errorf("%s: %s: %s, want %s", r.Text, r.Outcome, r.Note, want)
+		}
+	}
+	for _, glob := range []string{"~/.ssh/**", "~/notes/*.md"} {
+		if want := `{ arg = "/file_path", glob = "` + glob + `", mode = `; strings.Count(string(result.Policy), want) != 3 {
+			t.Errorf("not three times %s in\n%s", want, result.Policy)
+		}
+	}
+}

@@ -120,7 +120,7 @@ func ofTheSource(problem diag.Diagnostic) string {
 	switch problem.Code {
 	case diag.NeverHolds:
 		if strings.Contains(said, `"~`) {
-			return "nobody is certain where `~` leads"
+			return "it is not certain where `~` leads"
 		}
 		return "no call certainly means what it names"
 	case diag.PathLiteral, diag.BadGlob, diag.BadPattern, diag.MatcherType, diag.LiteralType:
