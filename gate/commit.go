@@ -10,23 +10,14 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// commit has the last word of the session policies, writes the row and makes the
-// outcome; where they object for the first time, and may do so at an earlier byte, it
-// does nothing. From here on nothing changes the verdict but these: an objection on
-// current facts, and a row that cannot be written. An allow without its row is a
-// denial (I22, H19).
+// commit asks the session policies on current facts, writes the row and makes the outcome.
+// From here on only these change the verdict: an objection on current facts, and a row that
+// cannot be written. An allow without its row is a denial (I22, H19).
 func (p *pending) commit(ctx context.Context, approval *stopgate.Approval, edited bool) {
 	c := commitment{pending: p, edited: edited}
 	c.decide(approval)
-	c.carryOut(ctx)
-}
-
-// carryOut is what commit does once the outcome is made.
-func (c *commitment) carryOut(ctx context.Context) {
 	if c.leaves {
-		if c.leave(ctx); c.objects {
-			return
-		}
+		c.leave(ctx)
 	}
 	c.finish(ctx)
 }
@@ -49,14 +40,9 @@ type commitment struct {
 
 // decide makes the outcome of a call as it stands.
 func (c *commitment) decide(approval *stopgate.Approval) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.decideLocked(approval)
-}
-
-// decideLocked is decide with p.mu held.
-func (c *commitment) decideLocked(approval *stopgate.Approval) {
 	p := c.pending
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.obey()
 	p.stage = committed
 	c.row = p.conclude(approval, c.edited)
@@ -260,9 +246,6 @@ func (p *pending) letGo() {
 		p.eval.Release()
 	}
 	p.eval, p.said, p.final = nil, &undecided, nil
-	if !p.alone {
-		p.leaveDesk()
-	}
 }
 
 // end keeps the outcome and lets go of the evaluation; p.mu is held.
@@ -270,9 +253,7 @@ func (p *pending) end(result *resultSaid) {
 	if p.out.Status == stopgate.Allowed && !p.storeKnows(&result.verdict) {
 		p.g.released.put(p.id, p.release(result))
 	}
-	if !p.alone {
-		p.trace = p.transitions()
-	}
+	p.trace = p.transitions()
 	p.letGo()
 	p.own, p.raw, p.left = nil, nil, nil
 	p.stage = settled

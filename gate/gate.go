@@ -5,7 +5,6 @@ import (
 	"errors"
 	"reflect"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"github.com/stopgate/stopgate"
@@ -27,7 +26,6 @@ type Gate struct {
 	current   atomic.Pointer[compiled]
 	ledger    ledger
 	released  recent[stopgate.ProposalID, *release]
-	desks     sync.Pool // of *desk
 	used      approvals
 	turns     recent[turnKey, *turn]
 	unmatched recent[unmatched, struct{}]
@@ -129,13 +127,25 @@ func (g *Gate) openIn(ctx context.Context, t *turn, call stopgate.Call) (*Pendin
 // Decide is Open, Feed, Close and Resolve for complete arguments. No arguments
 // are malformed ones (K50), unless the tool's dialect says that an
 // empty text means none.
-func (g *Gate) Decide(ctx context.Context, call stopgate.Call) (out stopgate.Outcome, err error) {
+func (g *Gate) Decide(ctx context.Context, call stopgate.Call) (stopgate.Outcome, error) {
 	var t *turn
 	if call.Turn != "" {
 		t = g.turn(owner(&call), call.Turn)
 	}
-	err = g.decideIn(ctx, t, &call, &out)
-	return out, err
+	return g.decideIn(ctx, t, call)
+}
+
+// decideIn decides a call in a turn; nil is a turn of its own.
+func (g *Gate) decideIn(ctx context.Context, t *turn, call stopgate.Call) (stopgate.Outcome, error) {
+	args := call.Args
+	call.Args = nil
+	p, err := g.open(ctx, t, call, "")
+	if err != nil {
+		return stopgate.Outcome{}, err
+	}
+	p.Feed(args)
+	p.Close(stopgate.Ended)
+	return p.Resolve(ctx)
 }
 
 // Swap puts another policy into force (FM11). Calls that are open go on under the

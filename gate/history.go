@@ -68,19 +68,6 @@ func update[T any](ctx context.Context, g *Gate, o session.Owner, keys []session
 	return r
 }
 
-// updateHere calls a store that is nothing but memory.
-func updateHere(ctx context.Context, s Store, o session.Owner, keys []session.Key, decide func(session.State) (Change, error)) (r reply[struct{}]) {
-	defer func() {
-		if v := recover(); v != nil {
-			r = reply[struct{}]{fault: panicked, stack: stackHash(), err: panicError(v)}
-		}
-	}()
-	if err := s.Update(ctx, o, keys, decide); err != nil {
-		return reply[struct{}]{fault: failed, err: err}
-	}
-	return r
-}
-
 // recall fetches the session's data where rules look at it, for as long as the call
 // is open (K60). What cannot be read is not known.
 func (p *pending) recall(ctx context.Context) {
@@ -106,7 +93,7 @@ func (p *pending) sit(ctx context.Context) {
 	p.tool = p.under.name(p.call.Tool)
 	p.set = p.like.hearersOf(all, p.tool)
 	p.governed = p.set.Len() > 0
-	if all.Len() == 0 && !p.under.inherits || p.whole {
+	if all.Len() == 0 && !p.under.inherits {
 		return
 	}
 	governed := p.governed
@@ -165,11 +152,9 @@ func (p *pending) sit(ctx context.Context) {
 }
 
 func (p *pending) sees(s session.State) session.View {
-	now := p.now
-	if now == 0 {
-		now = p.g.now().UnixMilli()
+	return session.View{
+		State: p.turn.alone.over(s), Owner: owner(&p.call), Now: p.g.now().UnixMilli(), Horizon: p.horizon, UnderWay: p.turn.underWay(p.id),
 	}
-	return session.View{State: p.turn.alone.over(s), Owner: owner(&p.call), Now: now, Horizon: p.horizon, UnderWay: p.turn.underWay(p.id)}
 }
 
 type runner func(session.Policy, func() session.Decision) session.Decision
@@ -202,7 +187,7 @@ func (p *pending) storeFault(f fault, err error, stack string) {
 // foresee asks the session policies that need arguments as soon as these are
 // complete (S8); p.mu is held, and let go while a store is waited for.
 func (p *pending) foresee() {
-	if p.over || p.whole || p.final == nil || p.g.store == nil || !p.set.Keyed(p.tool) {
+	if p.over || p.final == nil || p.g.store == nil || !p.set.Keyed(p.tool) {
 		return
 	}
 	ctx := context.Background() // bounded by the limits of the store and of policies
@@ -245,11 +230,8 @@ func (p *pending) glance(ctx context.Context, c session.Call) glance {
 	if state.fault != none {
 		return glance{code: stopgate.CodeStoreUnavailable, fault: state.fault, stack: state.stack}
 	}
-	v, run := p.sees(state.value), p.run(ctx)
-	_, all := p.set.CheckEach(&v, &c, run)
-	if len(all) == 0 && run == nil {
-		p.cleared = momentOf(&v)
-	}
+	v := p.sees(state.value)
+	_, all := p.set.CheckEach(&v, &c, p.run(ctx))
 	return glance{all: all, head: state.value.Head}
 }
 

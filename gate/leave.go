@@ -35,11 +35,6 @@ func (c *commitment) leave(ctx context.Context) {
 		return
 	}
 	defer c.turn.alone.hold()()
-	if c.g.local && ctx.Err() == nil {
-		r := updateHere(ctx, c.g.store, owner(&c.call), d.keys, c.desk.decide)
-		c.became(ctx, d, r, d.head)
-		return
-	}
 	r := update(ctx, c.g, owner(&c.call), d.keys, func(s session.State) (Change, uint64, error) {
 		at := *d // a store that is late may ask when nobody waits any more
 		change, err := at.decide(s)
@@ -64,8 +59,7 @@ func (c *commitment) departs(ctx context.Context) *departure {
 	if p.g.journal && !p.g.ledger.ready(ctx) {
 		return nil
 	}
-	d := &p.atDesk().departure
-	d.pending, d.run, d.enforced = p, p.run(ctx), !p.under.observe
+	d := &departure{pending: p, run: p.run(ctx), enforced: !p.under.observe}
 	d.view = p.sees(session.State{})
 	if !p.subject(&d.call) {
 		p.fail(stopgate.CodePolicyError, "sessions", none, "")
@@ -80,11 +74,10 @@ func (c *commitment) departs(ctx context.Context) *departure {
 		return nil
 	}
 	now := d.view.Now
-	d.facts = p.room()
-	f := &d.facts[0]
-	f.At, f.Kind, f.Proposal, f.Tool, f.CallID = now, session.Released, p.id, p.tool, p.call.ID
-	f.Agent, f.Turn, f.ArgsHash = p.call.Agent, p.call.Turn, p.leaving()
-	f.Marks, f.Release = p.like.sameMarks(marks), p.like.sameRelease(c)
+	d.facts = []session.Fact{{
+		At: now, Kind: session.Released, Proposal: p.id, Tool: p.tool, CallID: p.call.ID, Agent: p.call.Agent, Turn: p.call.Turn,
+		ArgsHash: p.leaving(), Marks: p.like.sameMarks(marks), Release: p.like.sameRelease(c),
+	}}
 	if approval := c.out.Approval; approval != nil && !approval.Referred {
 		d.facts = append(d.facts, session.Fact{At: now, Kind: session.Approved, Proposal: p.id, Name: string(p.tool), By: approval.By})
 	}
@@ -113,10 +106,7 @@ func (d *departure) check(s session.State) error {
 	if v.State = d.turn.alone.over(s); d.run != nil {
 		v.State = v.State.Copy() // code that never comes back looks at it for ever
 	}
-	if d.whole {
-		v.Horizon = d.turn.begin(s.Head)
-	}
-	if all := d.checkAgain(v, &d.call, d.run); len(all) > 0 {
+	if _, all := d.set.CheckEach(v, &d.call, d.run); len(all) > 0 {
 		return objected{all, s.Head}
 	}
 	return nil
@@ -149,8 +139,6 @@ func (d *departure) failed(ctx context.Context, r reply[struct{}]) {
 	p := d.pending
 	var no objected
 	switch {
-	case errors.As(r.err, &no) && p.whole:
-		p.objects = true
 	case errors.As(r.err, &no):
 		p.object(no.all, no.head)
 	case d.row != nil:
@@ -166,27 +154,6 @@ func (d *departure) failed(ctx context.Context, r reply[struct{}]) {
 		p.doubt(ctx, d.facts, r.fault)
 	}
 }
-
-// checkAgain asks the session policies on current facts. They are functions of the
-// facts, the time and the call: where nothing changed since they were asked about the
-// complete call, neither did their answer.
-func (p *pending) checkAgain(v *session.View, c *session.Call, run runner) []session.Decision {
-	if run == nil && p.cleared == momentOf(v) {
-		return nil
-	}
-	_, all := p.set.CheckEach(v, c, run)
-	return all
-}
-
-// moment is the state of facts and time that a check depends on.
-type moment struct {
-	known   bool
-	head    uint64
-	now     int64
-	horizon uint64
-}
-
-func momentOf(v *session.View) moment { return moment{true, v.State.Head, v.Now, v.Horizon} }
 
 // leaving is the hash of the canonical arguments that leave: those that were judged,
 // unless a path was cleaned (K4). The call is committed: they do not change.

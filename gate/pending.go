@@ -29,16 +29,17 @@ type Pending struct {
 // pending is the call behind a [Pending]. What it knows stands in groups; from mu on, mu
 // is held by whoever touches it while others may know the call.
 type pending struct {
-	g      *Gate
-	id     stopgate.ProposalID
-	parent stopgate.ProposalID // in whose place somebody's edit put it
-	call   stopgate.Call
-	kind   Kind
-	under  *compiled // the policy it began with
-	bound            // to the call's tool; empty if that panicked
-	turn   *turn
-	solo   turn // of a call that is a turn by itself
-	course
+	g                *Gate
+	id               stopgate.ProposalID
+	parent           stopgate.ProposalID // in whose place somebody's edit put it
+	call             stopgate.Call
+	kind             Kind
+	under            *compiled // the policy it began with
+	bound                      // to the call's tool; empty if that panicked
+	turn             *turn
+	solo             turn      // of a call that is a turn by itself
+	cut              bool      // one of its names was too long
+	opened, complete time.Time // when it began and when its last byte came, for the tracer
 	inSession
 	transfer
 
@@ -52,19 +53,6 @@ type pending struct {
 	out     stopgate.Outcome
 }
 
-// course is which way a call takes through the gate, and when.
-type course struct {
-	alone    bool      // nobody but Decide has it
-	whole    bool      // the session policies are asked once, see decideIn
-	objects  bool      // and they object
-	now      int64     // Unix milliseconds: the one moment of a call that waits for nothing; 0 for any other
-	cut      bool      // one of its names was too long
-	waited   bool      // for somebody: other goroutines may know the call
-	desk     *desk     // what it works with
-	opened   time.Time // for the tracer
-	complete time.Time // when its last byte had come, for the tracer
-}
-
 // inSession is the call in its session: what was known there when it began, what the
 // session policies want and say, and what it leaves.
 type inSession struct {
@@ -76,7 +64,6 @@ type inSession struct {
 
 	wished     wish // what session policies need, once asked
 	wishes     bool
-	cleared    moment             // no session policy objected to the complete call then
 	objections []string           // of session policies
 	objected   []session.Decision // the same, for the trace
 	factsAt    uint64             // position of the facts that were looked at
@@ -104,7 +91,7 @@ type judgement struct {
 
 // consultation is who was asked, and what they said.
 type consultation struct {
-	abort     context.CancelCauseFunc // ends a Resolve that waits
+	abort     context.CancelCauseFunc // ends what Resolve waits for
 	permitted bool                    // a policy in Go said so
 	opinions  []opinion               // of tool and handoff policies, for the trace
 	hearing   *hearing                // of the judges, nil before they were asked

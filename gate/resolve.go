@@ -7,70 +7,97 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Resolve takes a closed call through the layers behind the rules: tool policies,
-// session policies, judge and approver, the final check, the record. It blocks
-// until there is an outcome; the end of ctx denies. Outcome.Args is what must run,
-// byte for byte.
+// Resolve takes a closed call through the layers after the rules: tool policies, session
+// policies, judge and approver, the final check, the record. It blocks until there is an
+// outcome; the end of ctx denies. Outcome.Args is what must run, byte for byte.
 //
-// In deny mode throw a denied call comes with a *Denied beside its outcome. Any
-// other error is misuse: ErrOpen before Close, ErrResolved the second time.
-func (p *pending) Resolve(ctx context.Context) (out stopgate.Outcome, err error) {
-	err = p.resolveTo(ctx, &out)
-	return out, err
-}
-
-// resolveTo is Resolve with a place for the outcome, which is large.
-func (p *pending) resolveTo(ctx context.Context, out *stopgate.Outcome) error {
-	c, last := commitment{pending: p}, p
-	switch inner, err := c.begin(ctx); {
-	case err != nil:
-		*out = stopgate.Outcome{Proposal: p.id}
-		return err
-	case inner == nil:
-		c.carryOut(ctx)
-	default:
-		last = p.settle(ctx, inner)
-	}
-	last.handOut(out)
-	return p.g.denial(p.under, p.kind, out)
-}
-
-// begin decides a call of which nobody else is asked anything. For any other it returns
-// the context of what is asked.
-func (c *commitment) begin(ctx context.Context) (inner context.Context, err error) {
-	p := c.pending
+// In deny mode throw a denied call returns a *Denied with its outcome. Any other error is
+// misuse: ErrOpen before Close, ErrResolved the second time.
+func (p *pending) Resolve(ctx context.Context) (stopgate.Outcome, error) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch {
-	case p.stage < closed:
-		return nil, ErrOpen
-	case p.stage > closed:
-		return nil, ErrResolved
-	case p.plain():
-		c.decideLocked(nil)
-		return nil, nil
+	stage := p.stage
+	r := resolution{call: p}
+	if stage == closed {
+		r.ctx = p.beginResolve(ctx)
 	}
-	return p.resolve(ctx), nil
+	p.mu.Unlock()
+	switch {
+	case stage < closed:
+		return stopgate.Outcome{Proposal: p.id}, ErrOpen
+	case stage > closed:
+		return stopgate.Outcome{Proposal: p.id}, ErrResolved
+	}
+	all := []resolution{r}
+	p.g.resolve(ctx, all)
+	out := all[0].call.takeOutcome()
+	return out, p.g.denial(p.under, p.kind, &out)
 }
 
-// handOut gives the outcome away.
-func (p *pending) handOut(to *stopgate.Outcome) {
-	*to = p.out
+// ResolveAll is [Pending.Resolve] for the closed calls of one turn, in the order in which
+// the model made them. People and judges are asked about all of them at the same time.
+// Reservations and rows are made in the order of the list, each on the facts that the
+// calls before it left; those of neighbours that may leave are written together. A call
+// that fails does not affect the others.
+//
+// The outcome of a call has its index. That of a call that is not closed, or is resolved
+// already, denies and has no verdict. A denial is no error here, also in deny mode throw.
+func (g *Gate) ResolveAll(ctx context.Context, calls []*Pending) []stopgate.Outcome {
+	outs := make([]stopgate.Outcome, len(calls))
+	var all []resolution
+	var at []int
+	for i, handle := range calls {
+		p := handle.pending
+		outs[i].Proposal = p.id
+		p.mu.Lock()
+		if p.stage == closed {
+			all, at = append(all, resolution{call: p, ctx: p.beginResolve(ctx)}), append(at, i)
+		}
+		p.mu.Unlock()
+	}
+	g.resolve(ctx, all)
+	for i := range all {
+		outs[at[i]] = all[i].call.takeOutcome()
+	}
+	return outs
+}
+
+// resolution is one call while it is resolved.
+type resolution struct {
+	call *pending        // once committed, the proposal whose outcome is that of the call
+	ctx  context.Context // of everything that is asked about the call
+	open bool            // people and judges are still to be asked
+
+	approval *stopgate.Approval
+	edited   *pending // the proposal that a person edited the call into
+}
+
+// resolve is the pipeline from the complete arguments to the outcome, for one call or the
+// calls of a turn. No later layer loosens what an earlier one decided.
+func (g *Gate) resolve(ctx context.Context, all []resolution) {
+	for i := range all {
+		r := &all[i]
+		r.open = r.call.askPolicyLayers(r.ctx)
+	}
+	for i := range all { // questions about all calls are open at the same time
+		if r := &all[i]; r.open {
+			r.call.beginQuestions(r.ctx)
+		}
+	}
+	for i := range all {
+		r := &all[i]
+		if r.open {
+			r.approval, r.edited = r.call.askPeopleAndJudges(r.ctx)
+		}
+		r.call.endQuestions()
+	}
+	g.commitAll(ctx, all)
+}
+
+// takeOutcome returns the outcome and gives up its arguments.
+func (p *pending) takeOutcome() stopgate.Outcome {
+	out := p.out
 	p.out.Args = nil
-}
-
-// plain reports that the rules let the call run and no layer behind them has anything
-// to say: nothing is waited for; p.mu is held.
-func (p *pending) plain() bool {
-	return p.rulesOnly() && !p.over && p.final != nil && p.prompt == nil && p.hearing == nil && p.granted == nil && len(p.senders) == 0 &&
-		p.under == p.g.current.Load() && p.said.Mode.Permissive() && p.latest().Mode.Permissive()
-}
-
-// rulesOnly reports that nothing but rules and session policies, and people whom they
-// want to see the call, has a say in it. What is added to the pipeline is added here.
-func (p *pending) rulesOnly() bool {
-	return p.kind == ToolCall && !p.under.observe && p.g.judge == nil && len(p.g.policies) == 0 &&
-		len(p.under.reviewers) == 0 && len(p.under.handoffs) == 0
+	return out
 }
 
 // Cancel gives the call up: whatever ran for it is withdrawn and the proposal is
@@ -86,9 +113,9 @@ func (p *pending) Cancel(ctx context.Context) {
 		p.mu.Unlock()
 		return
 	}
-	inner := p.resolve(ctx)
+	all := []resolution{{call: p, ctx: p.beginResolve(ctx)}}
 	p.mu.Unlock()
-	p.settle(ctx, inner)
+	p.g.resolve(ctx, all)
 }
 
 // dropped is Cancel for a call that nobody holds any more. A Resolve that is
@@ -102,39 +129,63 @@ func (p *pending) dropped() {
 	}
 }
 
-// resolve begins the last part of the way; p.mu is held.
-func (p *pending) resolve(ctx context.Context) context.Context {
-	p.stage, p.waited, p.now = resolving, true, 0
+// beginResolve begins the last stage of the call and returns the context of everything
+// that is asked about it: it ends when ctx does, and when the call is decided. p.mu is held.
+func (p *pending) beginResolve(ctx context.Context) context.Context {
+	p.stage = resolving
 	ctx, p.abort = context.WithCancelCause(ctx)
 	return ctx
 }
 
-// settle brings the call to its outcome, and returns the proposal whose outcome that is.
-// What is asked about the call ends with inner.
-func (p *pending) settle(ctx, inner context.Context) *pending {
-	approval, edited := p.deliberate(inner)
+// askPolicyLayers asks the layers in which neither a person nor a model is asked. It
+// reports whether the call is still to be decided.
+func (p *pending) askPolicyLayers(ctx context.Context) bool {
+	prop := p.proposal()
+	if prop == nil {
+		return false
+	}
+	p.crossover(ctx, prop)
+	if p.kind == ToolCall {
+		p.askPolicies(ctx, prop)
+	}
+	p.askSenders()
+	if over, v := p.soFar(); !over && (len(p.panel()) > 0 || p.under.observe || !v.Mode.Permissive()) {
+		p.askSessions(ctx)
+	}
+	return true
+}
+
+// beginQuestions begins to ask the judges and people whom the call needs, and does not
+// wait for them.
+func (p *pending) beginQuestions(ctx context.Context) {
+	if p.under.observe {
+		return
+	}
+	p.promptIfAsked(ctx)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.convene(ctx)
+}
+
+// askPeopleAndJudges waits for the layers in which a person or a model is asked, and then
+// evaluates the policy in force now. It returns the approval that satisfies an ask, and
+// the proposal that a person edited the call into.
+func (p *pending) askPeopleAndJudges(ctx context.Context) (approval *stopgate.Approval, edited *pending) {
+	if p.under.observe {
+		p.hear(ctx)
+		return nil, nil
+	}
+	if approval, edited = p.review(ctx); edited != nil {
+		return approval, edited
+	}
+	p.askCurrentPolicy()
+	p.askCurrentJudges(ctx)
+	return approval, nil
+}
+
+// endQuestions withdraws the open question and waits for the approver and the judges.
+func (p *pending) endQuestions() {
 	p.abort(nil)
-	p.join()
-	return p.commitEdited(ctx, approval, edited)
-}
-
-// commitEdited is commit of the proposal, and of the one that took its place if there
-// is one. It returns the one whose outcome is that of the call.
-func (p *pending) commitEdited(ctx context.Context, approval *stopgate.Approval, edited *pending) *pending {
-	if edited == nil {
-		p.commit(ctx, approval, false)
-		return p
-	}
-	p.commit(ctx, approval, true)
-	if v := &p.out.Verdict; v.Terminal() {
-		edited.deny(v.Layer, v.Code)
-	}
-	edited.commit(ctx, approval, false)
-	return edited
-}
-
-// join waits for the end of the prompt and of the judges.
-func (p *pending) join() {
 	p.mu.Lock()
 	q, h := p.prompt, p.hearing
 	p.mu.Unlock()
@@ -146,48 +197,6 @@ func (p *pending) join() {
 		h.cancel(withdrawn{stopgate.CodeCancelled})
 		<-h.ended
 	}
-}
-
-// deliberate asks every layer behind the rules, in the order of the pipeline, until
-// the verdict is terminal. It returns the approval that satisfies an ask, and the
-// proposal that took this one's place if somebody edited it.
-func (p *pending) deliberate(ctx context.Context) (approval *stopgate.Approval, edited *pending) {
-	if !p.consider(ctx) {
-		return nil, nil
-	}
-	return p.hearAll(ctx)
-}
-
-// consider is the part of it in which no person and no model is asked. It reports
-// whether there is anything left to decide.
-func (p *pending) consider(ctx context.Context) bool {
-	prop := p.proposal()
-	if prop == nil {
-		return false
-	}
-	p.crossover(ctx, prop)
-	if p.kind == ToolCall {
-		p.askPolicies(ctx, prop)
-	}
-	p.askSenders()
-	if over, v := p.sofar(); !over && (len(p.panel()) > 0 || p.under.observe || !v.Mode.Permissive()) {
-		p.askSessions(ctx)
-	}
-	return true
-}
-
-// hearAll is the part in which they are.
-func (p *pending) hearAll(ctx context.Context) (approval *stopgate.Approval, edited *pending) {
-	if p.under.observe {
-		p.hear(ctx)
-		return nil, nil
-	}
-	if approval, edited = p.review(ctx); edited != nil {
-		return approval, edited
-	}
-	p.askCurrentPolicy()
-	p.askCurrentJudges(ctx)
-	return approval, nil
 }
 
 // proposal is what the layers behind the rules see, nil if there is nothing left
@@ -254,8 +263,8 @@ func (p *pending) isOver() bool {
 	return p.over
 }
 
-// sofar is how the call stands now: an answer may be changing it.
-func (p *pending) sofar() (over bool, v stopgate.Verdict) {
+// soFar returns the verdict so far and whether it is terminal.
+func (p *pending) soFar() (over bool, v stopgate.Verdict) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.over, p.verdict()

@@ -150,9 +150,11 @@ func (p *pending) edit(ctx context.Context, args []byte, approval *stopgate.Appr
 	child.Feed(args)
 	child.Close(stopgate.Ended)
 	child.mu.Lock()
-	ctx = child.resolve(ctx)
+	ctx = child.beginResolve(ctx)
 	child.mu.Unlock()
-	child.deliberate(ctx)
+	if child.askPolicyLayers(ctx) {
+		child.askPeopleAndJudges(ctx)
+	}
 	child.abort(nil)
 	return child
 }

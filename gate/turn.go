@@ -33,10 +33,8 @@ func (t *Turn) Open(ctx context.Context, call stopgate.Call) (*Pending, error) {
 }
 
 // Decide is [Gate.Decide] in the turn.
-func (t *Turn) Decide(ctx context.Context, call stopgate.Call) (out stopgate.Outcome, err error) {
-	call = t.mine(call)
-	err = t.g.decideIn(ctx, t.state, &call, &out)
-	return out, err
+func (t *Turn) Decide(ctx context.Context, call stopgate.Call) (stopgate.Outcome, error) {
+	return t.g.decideIn(ctx, t.state, t.mine(call))
 }
 
 // Observe is [Gate.Observe] for a call of the turn's session.

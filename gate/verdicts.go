@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // Everything here is called with p.mu held, or before anybody else has the call.
@@ -144,7 +145,7 @@ func (p *pending) take() {
 	if v := p.eval.Latest(); v.Terminal() || !root.IsValid() {
 		return
 	}
-	p.final, p.hash = p.eval.Args(), hexOf(p.atDesk().hasher.Hash(root))
+	p.final, p.hash = p.eval.Args(), hexOf(jsonstream.HashCanonical(root))
 	p.cause = p.eval.Cause()
 }
 

@@ -49,8 +49,7 @@ func (p *pending) wish(c *session.Call) (r reply[wish]) {
 			r = reply[wish]{fault: panicked, stack: stackHash()}
 		}
 	}()
-	d := p.atDesk()
-	return reply[wish]{value: wish{p.set.AppendNeeds(d.keys[:0], c), p.set.AppendMarks(d.marks[:0], c)}}
+	return reply[wish]{value: wish{p.set.Needs(*c), p.set.Marks(*c)}}
 }
 
 // foreignWish asks code from elsewhere too.

@@ -8,84 +8,9 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// ResolveAll is [Pending.Resolve] for the closed calls of one turn, in the order in
-// which the model made them. People and judges are asked about all of them at the same
-// time. Reservations and rows are made in the order of the list, each on the facts that
-// the calls before it left; those of neighbours that may leave are written together.
-// One that fails takes nothing from the others.
-//
-// An outcome stands where its call stands. That of a call that is not closed, or is
-// resolved already, denies and has no verdict; in deny mode throw, too, the outcome
-// alone tells of a denial.
-func (g *Gate) ResolveAll(ctx context.Context, calls []*Pending) []stopgate.Outcome {
-	outs := make([]stopgate.Outcome, len(calls))
-	all := make([]settling, 0, len(calls))
-	for i, handle := range calls {
-		p := handle.pending
-		outs[i].Proposal = p.id
-		p.mu.Lock()
-		if p.stage == closed {
-			s := settling{pending: p, to: &outs[i]}
-			if p.plain() {
-				p.stage = resolving
-			} else {
-				s.inner = p.resolve(ctx)
-			}
-			all = append(all, s)
-		}
-		p.mu.Unlock()
-	}
-	for i := range all {
-		if s := &all[i]; s.inner != nil {
-			s.open = s.consider(s.inner)
-		}
-	}
-	for i := range all {
-		if s := &all[i]; s.open {
-			s.question(s.inner)
-		}
-	}
-	for i := range all {
-		if s := &all[i]; s.inner != nil {
-			if s.open {
-				s.approval, s.edited = s.hearAll(s.inner)
-			}
-			s.abort(nil)
-			s.join()
-		}
-	}
-	g.commitAll(ctx, all)
-	for i := range all {
-		all[i].handOut(all[i].to)
-	}
-	return outs
-}
-
-// settling is one call on its way through ResolveAll.
-type settling struct {
-	*pending
-	to       *stopgate.Outcome
-	inner    context.Context // of what is asked; nil if nothing is
-	open     bool            // there is something to ask
-	approval *stopgate.Approval
-	edited   *pending
-}
-
-// question begins to ask the judges and people whom the call needs, and does not wait
-// for them.
-func (p *pending) question(ctx context.Context) {
-	if p.under.observe {
-		return
-	}
-	p.promptIfAsked(ctx)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.convene(ctx)
-}
-
 // commitAll commits calls in their order; neighbours that leave do so together. Where an
 // edited proposal took the place of another one, it has its place in the list too.
-func (g *Gate) commitAll(ctx context.Context, all []settling) {
+func (g *Gate) commitAll(ctx context.Context, all []resolution) {
 	var leaving []*commitment
 	flush := func() {
 		switch {
@@ -98,14 +23,19 @@ func (g *Gate) commitAll(ctx context.Context, all []settling) {
 		leaving = leaving[:0]
 	}
 	for i := range all {
-		s := &all[i]
-		if s.edited != nil {
+		r := &all[i]
+		if r.edited != nil {
 			flush()
-			s.pending = s.commitEdited(ctx, s.approval, s.edited)
+			r.call.commit(ctx, r.approval, true)
+			if v := &r.call.out.Verdict; v.Terminal() {
+				r.edited.deny(v.Layer, v.Code)
+			}
+			r.edited.commit(ctx, r.approval, false)
+			r.call = r.edited
 			continue
 		}
-		c := &commitment{pending: s.pending}
-		c.decide(s.approval)
+		c := &commitment{pending: r.call}
+		c.decide(r.approval)
 		if c.leaves || g.store == nil {
 			leaving = append(leaving, c)
 			continue
