@@ -206,6 +206,17 @@ func (w *rootWalker) Fate(state uint32) automaton.Fate {
 	return w.DFA.Fate(state)
 }
 
+// Distance is how many code points at least lead to an accepted path.
+func (w *rootWalker) Distance(state uint32) int {
+	switch {
+	case state != rootState:
+		return w.DFA.Distance(state)
+	case w.Accepting(state):
+		return 0
+	}
+	return w.DFA.Distance(w.in)
+}
+
 func (w *rootWalker) Cuts() []rune { return append([]rune{0, '/', '/' + 1}, w.DFA.Cuts()...) }
 
 // lengthWalker counts code points. Its states are what lengthTest counts: of a

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"encoding/binary"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -10,8 +9,8 @@ import (
 )
 
 // product searches for a text that is in all of some languages and in none of
-// others: breadth first through the product of their automata, whose states are
-// made while they are met.
+// others: through the product of their automata, whose states are made while they are met,
+// those first that the shortest text may lead through.
 type product struct {
 	inside, outside []automaton.Walker
 	owners          []func(state uint32) ruleID // the rule behind each outside language
@@ -40,41 +39,19 @@ func (p *product) search() (text string, answer status) {
 	for _, w := range p.outside {
 		start = append(start, w.First())
 	}
-	type step struct {
-		from int
-		r    rune
-	}
-	width := len(start)
-	cost := 1 + width*len(p.letters)/256
-	states, steps := slices.Clone(start), []step{{from: -1}}
-	seen := map[string]bool{}
-	key := make([]byte, 4*width)
-	fresh := func(state []uint32) bool {
-		for i, s := range state {
-			binary.LittleEndian.PutUint32(key[4*i:], s)
-		}
-		if seen[string(key)] {
-			return false
-		}
-		seen[string(key)] = true
-		return true
-	}
+	f := frontier{width: len(start), seen: make(map[string]int32), key: make([]byte, 4*len(start))}
 	if !p.live(start) {
 		return "", absent
 	}
-	fresh(start)
+	f.add(start, none, 0, p.distance(start))
+	cost := 1 + f.width*len(p.letters)/256
 	missed := 0
-	next := make([]uint32, width)
-	for at := 0; at < len(steps); at++ {
-		state := states[at*width : (at+1)*width]
-		if p.accepts(state) {
-			var word []rune
-			for i := at; steps[i].from >= 0; i = steps[i].from {
-				word = append(word, steps[i].r)
-			}
-			slices.Reverse(word)
-			if p.check(string(word)) {
-				return string(word), found
+	next := make([]uint32, f.width)
+	for at := f.next(); at != none; at = f.next() {
+		if p.accepts(f.state(at)) {
+			word := f.word(at)
+			if p.check(word) {
+				return word, found
 			}
 			if missed++; missed > misses {
 				return "", unknown
@@ -87,8 +64,7 @@ func (p *product) search() (text string, answer status) {
 			return "", unknown
 		}
 		for _, r := range p.letters {
-			state = states[at*width : (at+1)*width]
-			for i, s := range state {
+			for i, s := range f.state(at) {
 				switch {
 				case s == dead:
 					next[i] = dead
@@ -98,9 +74,8 @@ func (p *product) search() (text string, answer status) {
 					next[i] = p.outside[i-len(p.inside)].Next(s, r)
 				}
 			}
-			if p.live(next) && fresh(next) {
-				states = append(states, next...)
-				steps = append(steps, step{at, r})
+			if p.live(next) {
+				f.add(next, at, r, p.distance(next))
 			}
 		}
 	}
@@ -108,6 +83,16 @@ func (p *product) search() (text string, answer status) {
 		return "", unknown
 	}
 	return "", absent
+}
+
+// distance is how many code points at least lead from a state to a text that is in all of
+// the inside languages.
+func (p *product) distance(state []uint32) int {
+	most := 0
+	for i, w := range p.inside {
+		most = max(most, distance(w, state[i]))
+	}
+	return most
 }
 
 // live reports whether some continuation may be what is searched, and marks what

@@ -111,3 +111,26 @@ func (c *combined) Fate(state uint32) automaton.Fate {
 }
 
 func (c *combined) Cuts() []rune { return c.cuts }
+
+// Distance is how many code points at least lead from a state to acceptance, as far as the
+// parts know.
+func (c *combined) Distance(state uint32) int {
+	least, most := automaton.Unreachable, 0
+	for i, w := range c.parts {
+		d := distance(w, c.states[state][i])
+		least, most = min(least, d), max(most, d)
+	}
+	if c.all {
+		return most
+	}
+	return least
+}
+
+// distance is how many code points at least lead from a state of a walker to acceptance: 0
+// if that is not known.
+func distance(w automaton.Walker, state uint32) int {
+	if m, ok := w.(automaton.Measured); ok {
+		return m.Distance(state)
+	}
+	return 0
+}

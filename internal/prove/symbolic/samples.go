@@ -113,7 +113,7 @@ func guesses(kind match.Kind, text string) []string {
 		return list
 	case match.Glob, match.Outside: // what is in a place, which only the other ones leave out
 		var list []string
-		for _, glob := range syntax.Alternatives(text)[:1] {
+		for _, glob := range syntax.Alternatives(unexcepted(text))[:1] {
 			for _, filler := range []string{"x", "q7w9"} {
 				sample := strings.NewReplacer("**", filler, "*", filler, "?", "x").Replace(glob)
 				list = append(list, sample, strings.NewReplacer("**/", "", "*", filler, "?", "x").Replace(glob))
@@ -137,4 +137,17 @@ func guesses(kind match.Kind, text string) []string {
 		}
 	}
 	return nil
+}
+
+// unexcepted writes a glob with wildcards in place of its exceptions: "*.pem" for
+// "!(ca|cert).pem".
+func unexcepted(glob string) string {
+	for {
+		before, rest, ok := strings.Cut(glob, "!(")
+		if !ok {
+			return glob
+		}
+		_, after, _ := strings.Cut(rest, ")")
+		glob = before + "*" + after
+	}
 }

@@ -147,13 +147,7 @@ func mostFrequent(next []uint32) uint32 {
 
 // settle finds the states whose answer no continuation changes.
 func (a *DFA) settle() {
-	before := make([][]uint32, len(a.rows))
-	for s, row := range a.rows {
-		before[row.other] = append(before[row.other], uint32(s))
-		for _, m := range a.edges[row.from:row.to] {
-			before[m.next] = append(before[m.next], uint32(s))
-		}
-	}
+	before := a.before()
 	canHit, canMiss := a.reaching(before, true), a.reaching(before, false)
 	a.fate = make([]Fate, len(a.rows))
 	for s := range a.fate {

@@ -1,6 +1,9 @@
 package automaton
 
-import "unicode/utf8"
+import (
+	"sync"
+	"unicode/utf8"
+)
 
 // Fate is what is known in a state about every text that goes on from there. The
 // zero Fate is Open.
@@ -27,6 +30,9 @@ type DFA struct {
 	fate   []Fate
 	accept []bool
 	first  uint32
+
+	measure   sync.Once
+	distances []int32 // see Distance
 }
 
 // classSpan gives a range of code points its class: code points of one class
