@@ -187,14 +187,17 @@ func (c *compiler) misfit(v *Voice, r *syntax.Rule, forMany bool) string {
 // brings reports that a call may hold for a condition of a restrictive rule although the tool
 // has no such parameter: nobody refuses or asks about parameters that no schema declares.
 func (v *Voice) brings(r *syntax.Rule, k *syntax.Condition) bool {
-	if r.Mode.Permissive() || v.Speaks && v.Params != syntax.ParamAllow {
+	return (!v.Speaks || v.Params == syntax.ParamAllow) && MayHoldUndeclared(r, k)
+}
+
+// MayHoldUndeclared reports a condition that can hold for a parameter which no schema declares,
+// where calls may bring one.
+func MayHoldUndeclared(r *syntax.Rule, k *syntax.Condition) bool {
+	if r.Mode.Permissive() {
 		return false
 	}
-	if k.Spec.Kind != match.Present {
-		return true
-	}
 	there, _ := k.Spec.Presence()
-	return there
+	return k.Spec.Kind != match.Present || there
 }
 
 // rule adds a rule and its conditions.

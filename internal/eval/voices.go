@@ -124,13 +124,10 @@ func (b *binder) inheritUncovered() {
 // that has it (D25-04).
 func (b *binder) hear(v *Voice) bool {
 	v.Uncovered, v.saysUncovered = v.File.Gate.Uncovered, v.File.Gate.IsSet("uncovered")
-	v.Params, v.OnSchema = v.File.Gate.UnknownParams, v.File.Gate.OnSchemaViolation
+	v.Params, v.OnSchema = v.File.UnknownParams(v.Tables), v.File.Gate.OnSchemaViolation
 	v.saysOnSchema = v.File.Gate.IsSet("on_schema_violation")
 	for i := len(v.Tables) - 1; i >= 0; i-- {
 		t := v.Tables[i]
-		if t.Unknown != nil {
-			v.Params = *t.Unknown
-		}
 		if t.Uncovered != nil {
 			v.Uncovered, v.saysUncovered = *t.Uncovered, true
 		}

@@ -164,8 +164,9 @@ func (c *checker) oneCommand(r *symbolic.Rule) bool {
 // maxNamed is how many parameters a hint lists.
 const maxNamed = 12
 
-// missing reports a pointer that resolves to nothing. Rules that stand for many
-// tools are skipped where a tool lacks their parameter (D25-47, Q5).
+// missing reports a pointer that resolves to nothing. A rule for many tools is skipped where a
+// tool lacks its parameter (D25-47, Q5), unless the rule restricts and calls may bring
+// parameters that no schema declares.
 func (c *checker) missing(l *checkedList, r *syntax.Rule, k *syntax.Condition, reach schema.Reach) {
 	arg, hint := k.Arg.String(), ""
 	if reach.Suggestion != "" {
@@ -180,10 +181,15 @@ func (c *checker) missing(l *checkedList, r *syntax.Rule, k *syntax.Condition, r
 			fmt.Sprintf("%s, `%s` of %s: %s", r.Label(), arg, l.tool.label(), reach.Problem), hint)
 		return
 	}
-	code := diag.DefaultSkipped
-	if r.Mode.Permissive() {
+	code, effect := diag.DefaultSkipped, "is skipped for %s: no `%s` there"
+	switch {
+	case r.Mode.Permissive():
 		code = diag.DefaultUseless
+	case !eval.MayHoldUndeclared(r, k) || c.policy.UnknownParams(l.tool.tables) != syntax.ParamAllow:
+	case reach.Suggestion == "":
+		return
+	default: // probably a misspelling
+		effect = "applies to calls of %s only if they bring `%s`, which no schema declares"
 	}
-	c.report(code, r.Pos, fmt.Sprintf("%s of `%s` is skipped for %s: no `%s` there",
-		r.Label(), tomltree.Key(l.owner.Name), l.tool.label(), arg), hint)
+	c.report(code, r.Pos, r.Label()+" of `"+tomltree.Key(l.owner.Name)+"` "+fmt.Sprintf(effect, l.tool.label(), arg), hint)
 }

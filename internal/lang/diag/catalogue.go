@@ -168,7 +168,7 @@ var catalogue = [...]Entry{
 	{NotProven, "not_proven", Note, legal, "whether the rule can be reached was not decided"},
 	{NoCatchAll, "no_catch_all", Warning, legal, "the list does not end with a rule without condition (D25-11)"},
 	{DefaultsReplaced, "defaults_replaced", Warning, legal, "restrictive rules of * do not apply to a tool with its own list (K57)"},
-	{DefaultSkipped, "default_skipped", Warning, trap, "a restrictive rule of * is skipped for a tool that lacks its parameter (Q5)"},
+	{DefaultSkipped, "default_skipped", Warning, trap, "a restrictive rule of * is skipped for a tool that lacks its parameter, unless calls may bring it (Q5)"},
 	{DefaultUseless, "default_skipped_permissive", Note, legal, "a permissive rule of * is skipped for a tool that lacks its parameter (Q5)"},
 	{ShadowedPlain, "shadowed_if_plain", Warning, trap, "only command lines that are not plain reach the rule: an unattended rule takes all others"},
 

@@ -74,6 +74,17 @@ func DeclaredSchema(tables []*ToolTable, tool string, base *schema.Schema) *sche
 	return nil
 }
 
+// UnknownParams returns what a file does with a parameter that no schema declares, for a tool
+// with some tables of the file, the most specific first.
+func (f *File) UnknownParams(tables []*ToolTable) ParamAction {
+	for _, t := range tables {
+		if t.Unknown != nil {
+			return *t.Unknown
+		}
+	}
+	return f.Gate.UnknownParams
+}
+
 // Environment returns the directories that paths are matched against: those of the file, and env
 // for the others (K19).
 func (f *File) Environment(env match.Env) match.Env {
