@@ -22,13 +22,13 @@ type refusal struct {
 
 // admit checks Host and Origin against their allow lists (G9, S46) and the token, if one is
 // configured. It removes the token from the request.
-func (v *visit) admit(r *http.Request) *refusal {
+func (v *clientRequest) admit(r *http.Request) *refusal {
 	if !v.knownHost(r.Host) {
-		return &refusal{status: http.StatusForbidden, code: stopgate.CodeOriginRejected, message: foreignHost, why: "host " + cut(r.Host)}
+		return &refusal{status: http.StatusForbidden, code: stopgate.CodeOriginRejected, message: foreignHost, why: "host " + truncate(r.Host)}
 	}
 	for _, origin := range r.Header["Origin"] {
 		if !v.knownOrigin(origin, r.Host) {
-			return &refusal{status: http.StatusForbidden, code: stopgate.CodeOriginRejected, message: foreignOrigin, why: "origin " + cut(origin)}
+			return &refusal{status: http.StatusForbidden, code: stopgate.CodeOriginRejected, message: foreignOrigin, why: "origin " + truncate(origin)}
 		}
 	}
 	v.principal = local

@@ -93,13 +93,13 @@ func (x *exchange) send(r *http.Request, body []byte) (*http.Response, *refusal)
 	if x.req.Stream {
 		limit = x.upstream.Timeouts.Answer
 	}
-	x.seen.sent(x.upstream, out.Header, body)
+	x.observed.sent(x.upstream, out.Header, body)
 	late := time.AfterFunc(limit, func() { x.cancel(errAnswerLate) })
 	answer, err := x.upstream.Transport.RoundTrip(out)
 	if late.Stop(); err == nil {
 		sent.drop()
-		x.seen.answered(answer)
-		x.heard = answer.StatusCode
+		x.observed.answered(answer)
+		x.upstreamStatus = answer.StatusCode
 		return answer, nil
 	}
 	code, message := x.why(err)

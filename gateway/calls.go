@@ -16,7 +16,7 @@ type calls struct {
 	ended    []int  // choices whose turn has ended and whose calls are not released yet
 	open     int    // number of calls without a terminal verdict
 	denied   int    // number of calls denied by a rule or the gate, without skips
-	held     int64  // argument bytes of calls without a terminal verdict
+	buffered int64  // argument bytes of calls without a terminal verdict
 	wasted   int64  // argument bytes received after the denial of their call
 	received int64  // argument bytes of all calls
 	err      error  // the gate could not open a call
@@ -42,13 +42,13 @@ type call struct {
 	id       stopgate.CallID
 	declared bool // by the request
 	choice   int
-	held     int64
+	buffered int64
 	wasted   int64  // argument bytes received after the denial
 	asked    bool   // approval was requested, or no approver is available
 	terminal bool   // the verdict is final
 	resolved bool   // outcome is set and the audit row is written
 	shown    bool   // the event policies have received the call
-	said     string // replacement text of a policy that dropped the call
+	dropText string // replacement text of a policy that dropped the call
 	outcome  stopgate.Outcome
 	// delivered is true once the call was sent to the client.
 	delivered bool
@@ -74,18 +74,18 @@ func (c *calls) Event(e *stopgate.Event) {
 	if e.Call < 0 || e.Call >= len(c.list) || c.list[e.Call].pending == nil {
 		return
 	}
-	held := &c.list[e.Call]
+	tc := &c.list[e.Call]
 	switch e.Kind {
 	case stopgate.CallEnded:
-		c.identify(held, e.ID)
-		c.note(held, held.pending.Close(e.End))
+		c.identify(tc, e.ID)
+		c.note(tc, tc.pending.Close(e.End))
 		if !c.watched {
-			held.pending.Consult(c.x.ctx) // concurrently with the other calls of the response (S29)
+			tc.pending.Consult(c.x.ctx) // concurrently with the other calls of the response (S29)
 		}
 	case stopgate.CallRefused:
-		c.identify(held, e.ID)
-		c.note(held, held.pending.Refuse(e.Code))
-		held.pending.Close(stopgate.Failed)
+		c.identify(tc, e.ID)
+		c.note(tc, tc.pending.Refuse(e.Code))
+		tc.pending.Close(stopgate.Failed)
 	}
 }
 
@@ -100,17 +100,17 @@ func (c *calls) arguments(n int, piece []byte) {
 	if c.watched {
 		c.keep(n, piece)
 	}
-	held, size := &c.list[n], int64(len(piece))
+	tc, size := &c.list[n], int64(len(piece))
 	c.received += size
 	switch {
-	case held.terminal:
-		c.waste(held, size)
-	case c.held+size > c.x.settings.Limits.HeldResponse:
+	case tc.terminal:
+		c.waste(tc, size)
+	case c.buffered+size > c.x.settings.Limits.HeldResponse:
 		c.feed()
-		c.note(held, held.pending.Refuse(stopgate.CodeLimitExceeded))
+		c.note(tc, tc.pending.Refuse(stopgate.CodeLimitExceeded))
 	default:
-		c.held += size
-		held.held += size
+		c.buffered += size
+		tc.buffered += size
 		c.batched = n
 		if len(piece) >= maxBatch { // fed directly, without the batch
 			c.give(piece)
@@ -134,24 +134,24 @@ func (c *calls) feed() {
 
 // give passes arguments of the batched call to the gate.
 func (c *calls) give(args []byte) {
-	held := &c.list[c.batched]
-	v := held.pending.Feed(args)
-	if !held.terminal && v.Terminal() {
-		c.waste(held, max(0, held.held-v.DecidedAt))
+	tc := &c.list[c.batched]
+	v := tc.pending.Feed(args)
+	if !tc.terminal && v.Terminal() {
+		c.waste(tc, max(0, tc.buffered-v.DecidedAt))
 	}
-	c.note(held, v)
+	c.note(tc, v)
 }
 
 // waste counts argument bytes received after the denial of their call.
-func (c *calls) waste(held *call, size int64) {
-	held.wasted += size
+func (c *calls) waste(tc *call, size int64) {
+	tc.wasted += size
 	c.wasted += size
 }
 
 // overdue reports whether a denied call continued for limit bytes after its denial.
 func (c *calls) overdue(limit int64) bool {
 	for i := range c.list {
-		if held := &c.list[i]; held.terminal && held.wasted >= limit {
+		if tc := &c.list[i]; tc.terminal && tc.wasted >= limit {
 			return true
 		}
 	}
@@ -163,29 +163,29 @@ func (c *calls) start(e *stopgate.Event) {
 	for len(c.list) <= e.Call {
 		c.list = append(c.list, call{terminal: true})
 	}
-	late := c.allDenied() && c.x.enforced && c.x.stream != nil && c.x.cuttable()
+	late := c.allDenied() && c.x.enforced && c.x.stream != nil && c.x.mayCancel()
 	definition := c.x.req.Tool(e.Tool)
-	p, err := c.open1(e.Tool, e.ID, definition)
+	p, err := c.openPending(e.Tool, e.ID, definition)
 	if err != nil {
 		c.err = err
 		return
 	}
 	c.list[e.Call] = call{pending: p, tool: e.Tool, id: e.ID, declared: definition != nil, choice: e.Choice}
-	held := &c.list[e.Call]
+	tc := &c.list[e.Call]
 	c.x.policies.Call(e.Call, e.Choice, e.ID, e.Tool)
 	c.open++
-	c.note(held, p.Verdict())
+	c.note(tc, p.Verdict())
 	if c.x.req.IsUnknown(e.Tool) {
-		c.note(held, p.Refuse(stopgate.CodePolicyNotConfigured))
+		c.note(tc, p.Refuse(stopgate.CodePolicyNotConfigured))
 	}
 	if late { // calls after the one at which the response is cancelled are ignored
-		c.note(held, p.Refuse(stopgate.CodeCancelled))
+		c.note(tc, p.Refuse(stopgate.CodeCancelled))
 	}
 	c.block()
 }
 
-// open1 opens a call in the gate.
-func (c *calls) open1(tool stopgate.ToolName, id stopgate.CallID, definition *stopgate.ToolDefinition) (*gate.Pending, error) {
+// openPending opens a call in the gate.
+func (c *calls) openPending(tool stopgate.ToolName, id stopgate.CallID, definition *stopgate.ToolDefinition) (*gate.Pending, error) {
 	return c.x.turn.Open(c.x.records, stopgate.Call{
 		Tool: tool, ID: id, Agent: c.x.agent,
 		Surface: stopgate.SurfaceGateway, Dialect: c.x.dialect.Name(), Definition: definition,
@@ -193,32 +193,32 @@ func (c *calls) open1(tool stopgate.ToolName, id stopgate.CallID, definition *st
 }
 
 // identify sets the id of a call that arrived after its start.
-func (c *calls) identify(held *call, id stopgate.CallID) {
-	if id != "" && id != held.id {
-		held.id = id
-		held.pending.Identify(id)
+func (c *calls) identify(tc *call, id stopgate.CallID) {
+	if id != "" && id != tc.id {
+		tc.id = id
+		tc.pending.Identify(id)
 	}
 }
 
 // note acts on a new verdict. It requests approval at the byte where the verdict asks (D26-07). If
 // no approver is available, the call is denied there, and the model need not generate the rest.
-func (c *calls) note(held *call, v stopgate.Verdict) {
-	if v.Decided && !v.Mode.Terminal() && !v.Mode.Permissive() && !held.asked {
-		held.asked = true
-		if err := held.pending.Ask(c.x.held); err == nil {
-			v = held.pending.Verdict()
+func (c *calls) note(tc *call, v stopgate.Verdict) {
+	if v.Decided && !v.Mode.Terminal() && !v.Mode.Permissive() && !tc.asked {
+		tc.asked = true
+		if err := tc.pending.Ask(c.x.approvals); err == nil {
+			v = tc.pending.Verdict()
 			if !v.Terminal() {
-				c.x.await(held.pending)
+				c.x.await(tc.pending)
 			}
 		}
 	}
-	if held.terminal || !v.Terminal() {
+	if tc.terminal || !v.Terminal() {
 		return
 	}
-	held.terminal = true
+	tc.terminal = true
 	c.open--
-	c.held -= held.held
-	held.held = 0
+	c.buffered -= tc.buffered
+	tc.buffered = 0
 	if v.Mode == stopgate.Deny {
 		c.denied++
 		c.block()
@@ -232,8 +232,8 @@ func (c *calls) block() {
 		return
 	}
 	for i := range c.list {
-		if held := &c.list[i]; !held.terminal && !held.resolved {
-			c.note(held, held.pending.Refuse(stopgate.CodeCancelled))
+		if tc := &c.list[i]; !tc.terminal && !tc.resolved {
+			c.note(tc, tc.pending.Refuse(stopgate.CodeCancelled))
 		}
 	}
 }
@@ -241,8 +241,8 @@ func (c *calls) block() {
 // refresh reads the verdicts of calls that await approval, which change on their own.
 func (c *calls) refresh() {
 	for i := range c.list {
-		if held := &c.list[i]; held.asked && !held.terminal {
-			c.note(held, held.pending.Verdict())
+		if tc := &c.list[i]; tc.asked && !tc.terminal {
+			c.note(tc, tc.pending.Verdict())
 		}
 	}
 }
@@ -300,17 +300,17 @@ func (c *calls) resolve(ctx context.Context, list ...int) {
 	var open []int
 	var pending []*gate.Pending
 	for _, i := range list {
-		held := &c.list[i]
-		if held.resolved {
+		tc := &c.list[i]
+		if tc.resolved {
 			continue
 		}
-		held.resolved = true
-		if held.pending == nil {
-			held.outcome = failed
+		tc.resolved = true
+		if tc.pending == nil {
+			tc.outcome = failed
 			continue
 		}
-		held.pending.Close(stopgate.Cancelled) // a call that was cancelled before its end
-		open, pending = append(open, i), append(pending, held.pending)
+		tc.pending.Close(stopgate.Cancelled) // a call that was cancelled before its end
+		open, pending = append(open, i), append(pending, tc.pending)
 	}
 	for n, out := range c.x.g.gate.ResolveAll(ctx, pending) {
 		c.outcome(&c.list[open[n]], out)
@@ -321,16 +321,16 @@ func (c *calls) resolve(ctx context.Context, list ...int) {
 var failed = stopgate.Outcome{Verdict: stopgate.Verdict{Decided: true, Layer: stopgate.LayerFailure, Code: stopgate.CodePolicyError}}
 
 // outcome stores the outcome of a call.
-func (c *calls) outcome(held *call, out stopgate.Outcome) {
+func (c *calls) outcome(tc *call, out stopgate.Outcome) {
 	if !out.Allowed() && out.Verdict.Code == "" {
 		out = failed
 	}
-	held.outcome = out
-	if !held.terminal {
-		held.terminal = true
+	tc.outcome = out
+	if !tc.terminal {
+		tc.terminal = true
 		c.open--
-		c.held -= held.held
-		held.held = 0
+		c.buffered -= tc.buffered
+		tc.buffered = 0
 		if out.Status == stopgate.Denied {
 			c.denied++
 			c.block()
@@ -354,19 +354,19 @@ func (c *calls) unresolved() []int {
 func (c *calls) giveUp(ctx context.Context) (stopgate.Code, string) {
 	code, message := stopgate.CodePolicyError, ""
 	for i := len(c.list) - 1; i >= 0; i-- {
-		held := &c.list[i]
-		if held.pending == nil {
+		tc := &c.list[i]
+		if tc.pending == nil {
 			continue
 		}
-		if !held.resolved && !held.terminal {
-			held.resolved = true
-			held.pending.Cancel(ctx)
-			held.outcome = stopgate.Outcome{Verdict: stopgate.Verdict{Decided: true, Layer: stopgate.LayerFailure, Code: stopgate.CodeCancelled}}
+		if !tc.resolved && !tc.terminal {
+			tc.resolved = true
+			tc.pending.Cancel(ctx)
+			tc.outcome = stopgate.Outcome{Verdict: stopgate.Verdict{Decided: true, Layer: stopgate.LayerFailure, Code: stopgate.CodeCancelled}}
 			continue
 		}
 		c.resolve(ctx, i)
-		if held.outcome.Status == stopgate.Denied && held.outcome.Verdict.Code != stopgate.CodeCancelled {
-			code, message = held.outcome.Verdict.Code, c.release(i).Text
+		if tc.outcome.Status == stopgate.Denied && tc.outcome.Verdict.Code != stopgate.CodeCancelled {
+			code, message = tc.outcome.Verdict.Code, c.release(i).Text
 		}
 	}
 	return code, message

@@ -13,9 +13,9 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/corpus"
 )
 
-// hearMessages is what a client makes of an Anthropic stream: a second reader.
-func hearMessages(t *testing.T, body string) hearing {
-	h := hearing{finish: map[int]string{}}
+// readMessages is what a client makes of an Anthropic stream: a second reader.
+func readMessages(t *testing.T, body string) received {
+	h := received{finish: map[int]string{}}
 	at := map[int]int{}
 	for _, frame := range strings.Split(strings.ReplaceAll(body, "\r\n", "\n"), "\n\n") {
 		var data []string
@@ -90,7 +90,7 @@ func TestRecordedAnthropicStreams(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := hearMessages(t, string(text))
+		before := readMessages(t, string(text))
 		provider = script{body: string(text), split: func(s string) []string {
 			var pieces []string
 			for len(s) > 0 {
@@ -109,7 +109,7 @@ func TestRecordedAnthropicStreams(t *testing.T) {
 			}
 		}
 		a := r.post(anthropicPath, `{"model":"m","max_tokens":99,"stream":true,"messages":[],"tools":[`+strings.Join(tools, ",")+`]}`)
-		after := hearMessages(t, a.body)
+		after := readMessages(t, a.body)
 		name := filepath.Base(file)
 		if len(before.calls) == 0 {
 			if a.err == nil && strings.TrimRight(a.body, "\n") != strings.TrimRight(string(text), "\n") && strings.Contains(string(text), "event: message_start") {
@@ -137,7 +137,7 @@ func TestRecordedAnthropicStreams(t *testing.T) {
 			continue
 		}
 		if got, want := spoken(after), spoken(before); got != want {
-			t.Errorf("%s: the client hears\n%s\nthe provider said\n%s", name, got, want)
+			t.Errorf("%s: the client received\n%s\nthe provider said\n%s", name, got, want)
 		}
 	}
 	t.Logf("%d recordings, %d with calls, %d of them incomplete", len(files), withCalls, refused)

@@ -20,9 +20,9 @@ type heardCall struct {
 	name, args    string
 }
 
-// hearing is what a client makes of a Chat stream: a second reader, written
+// received is what a client makes of a Chat stream: a second reader, written
 // without looking at the codec.
-type hearing struct {
+type received struct {
 	calls  []heardCall
 	text   string
 	finish map[int]string
@@ -31,8 +31,8 @@ type hearing struct {
 	late   int // events behind the end
 }
 
-func hear(t *testing.T, body string) hearing {
-	h := hearing{finish: map[int]string{}}
+func readChat(t *testing.T, body string) received {
+	h := received{finish: map[int]string{}}
 	at := map[[2]int]int{}
 	for _, frame := range strings.Split(strings.ReplaceAll(body, "\r\n", "\n"), "\n\n") {
 		var data []string
@@ -144,7 +144,7 @@ func TestRecordedChatStreams(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := hear(t, string(text))
+		before := readChat(t, string(text))
 		provider = script{body: string(text), split: func(s string) []string {
 			var pieces []string
 			for len(s) > 0 {
@@ -155,7 +155,7 @@ func TestRecordedChatStreams(t *testing.T) {
 			return pieces
 		}}
 		a := r.post(chatPath, declaring(before.calls))
-		after := hear(t, a.body)
+		after := readChat(t, a.body)
 		name := filepath.Base(file)
 		if len(before.calls) == 0 {
 			// A stream may lack the blank line behind its end; ours never does.
@@ -186,14 +186,14 @@ func TestRecordedChatStreams(t *testing.T) {
 			continue
 		}
 		if got, want := spoken(after), spoken(before); got != want {
-			t.Errorf("%s: the client hears\n%s\nthe provider said\n%s", name, got, want)
+			t.Errorf("%s: the client received\n%s\nthe provider said\n%s", name, got, want)
 		}
 	}
 	t.Logf("%d recordings, %d with calls, %d of them incomplete", len(files), withCalls, refused)
 }
 
 // spoken is what was said, independent of numbering.
-func spoken(h hearing) string {
+func spoken(h received) string {
 	var calls []string
 	for _, c := range h.calls {
 		calls = append(calls, fmt.Sprint(c.choice, " ", c.name, " ", value(c.args)))

@@ -25,8 +25,8 @@ func (s *stream) waste() {
 		s.watch.drainBy = time.Time{}
 	case drain:
 		s.watch.endBy(s.settings.Timeouts.DrainUpstream)
-	case s.cuttable():
-		s.cut()
+	case s.mayCancel():
+		s.cutShort()
 	default: // comments are not a sign of progress
 		if s.watch.events != s.spoken {
 			s.spoken, s.watch.drainBy = s.watch.events, time.Time{}
@@ -35,10 +35,10 @@ func (s *stream) waste() {
 	}
 }
 
-// cuttable reports whether, in a response in which no other call can run, one denied call continued
+// mayCancel reports whether, in a response in which no other call can run, one denied call continued
 // for cancel_after bytes after its denial by a verdict or by the codec. It is evaluated after every
 // event, so the calls of a response do not depend on how events arrive.
-func (x *exchange) cuttable() bool {
+func (x *exchange) mayCancel() bool {
 	limit := x.settings.CancelAfter
 	return x.settings.AfterDeny == CancelUpstream && x.stream.CanCancel() && (x.calls.overdue(limit) || x.stream.LateBytes() >= max(limit, 1))
 }
@@ -66,7 +66,7 @@ func (x *exchange) await(p *gate.Pending) {
 		case x.calls.denied > 0 && x.settings.OnDeny == DenyError:
 			x.cancel(errDenied)
 		case !x.calls.allDenied() || !x.stream.CanCancel():
-		case x.cuttable():
+		case x.mayCancel():
 			x.interrupt()
 		default:
 			x.watch.endBy(x.settings.Timeouts.DrainUpstream)
@@ -74,19 +74,19 @@ func (x *exchange) await(p *gate.Pending) {
 	})
 }
 
-// interrupt stops reading the upstream, which leads to cut. mu must be locked.
+// interrupt stops reading the upstream, which leads to cutShort. mu must be locked.
 func (x *exchange) interrupt() {
 	if x.rounds.left > 0 && x.stop != nil { // the client may receive more
-		x.rounds.cut = true
+		x.rounds.cancelled = true
 		x.stop()
 		return
 	}
 	x.cancel(errDenied)
 }
 
-// cut cancels the upstream. It answers the model with the response so far (S7), or else writes the
-// legal end of the response.
-func (s *stream) cut() {
+// cutShort cancels the upstream. It answers the model with the response so far (S7), or else writes
+// the legal end of the response.
+func (s *stream) cutShort() {
 	can := s.stream.CanCancel()
 	s.stopped = true
 	on := can && s.readsOn()
@@ -103,7 +103,7 @@ func (s *stream) cut() {
 	} else {
 		write()
 	}
-	if s.again(all) {
+	if s.continueRound(all) {
 		return
 	}
 	s.over = true
@@ -173,8 +173,8 @@ func (s *stream) endOfInput() {
 		}
 		return
 	}
-	if s.rounds.cut || errors.Is(context.Cause(s.ctx), errDenied) {
-		s.cut() // draining took too long
+	if s.rounds.cancelled || errors.Is(context.Cause(s.ctx), errDenied) {
+		s.cutShort() // draining took too long
 		return
 	}
 	code, message := s.why(s.err)

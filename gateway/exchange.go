@@ -29,10 +29,10 @@ type exchange struct {
 	upstream *upstream
 	enforced bool
 
-	ctx     context.Context // canceled by the client, the gateway or a deadline
-	cancel  context.CancelCauseFunc
-	held    context.Context // ctx with the time limit for approvals
-	records context.Context // ctx without cancellation, for audit rows
+	ctx       context.Context // canceled by the client, the gateway or a deadline
+	cancel    context.CancelCauseFunc
+	approvals context.Context // ctx with the time limit for approvals
+	records   context.Context // ctx without cancellation, for audit rows
 
 	session      stopgate.SessionID
 	conversation *history.Conversation // conversation of the request
@@ -43,19 +43,19 @@ type exchange struct {
 	agent        stopgate.AgentName
 	principal    stopgate.Principal
 
-	seen     *sight
+	observed *observedExchange
 	stopped  bool        // the provider was cancelled because no call could run any longer
 	stop     func()      // cancels the upstream request only
 	letGo    func() bool // keeps the upstream request alive after the exchange, or nil
 	later    *reading    // the upstream response that is read after the exchange
 	policies *events.Run // run of the event policies, or nil
 
-	calls calls
-	asked sync.WaitGroup // goroutines started by await
-	fault stopgate.Code  // why the response ended early, or ""
-	notes wire.Notes     // parts of the response other than calls
-	start time.Time
-	heard int // status of the provider's last response, or 0
+	calls          calls
+	asked          sync.WaitGroup // goroutines started by await
+	fault          stopgate.Code  // why the response ended early, or ""
+	notes          wire.Notes     // parts of the response other than calls
+	start          time.Time
+	upstreamStatus int // status of the provider's last response, or 0
 
 	mu        sync.Mutex // guards output, codec and watch
 	watch     watch
@@ -64,12 +64,12 @@ type exchange struct {
 	broken    error // error of writing to the client
 	unflushed bool  // bytes were written after the last flush
 	deadline  time.Time
-	accounted int64 // part of calls.held that is counted in Gateway.held
+	accounted int64 // part of calls.buffered that is counted in Gateway.buffered
 }
 
 // serveGated serves a request whose response can contain calls. It blocks below run: see
 // serveStream.
-func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt *route, v visit) {
+func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt *route, v clientRequest) {
 	x, body := g.open(w, r, rt, v, dialectOf(r.URL.Path))
 	if x == nil {
 		return
@@ -105,7 +105,7 @@ func (x *exchange) ready(r *http.Request, api string, body []byte) ([]byte, *ref
 // request was refused.
 //
 //go:noinline
-func (g *Gateway) open(w http.ResponseWriter, r *http.Request, rt *route, v visit, d wire.Dialect) (*exchange, []byte) {
+func (g *Gateway) open(w http.ResponseWriter, r *http.Request, rt *route, v clientRequest, d wire.Dialect) (*exchange, []byte) {
 	body, no := readBody(w, r, &v.settings)
 	var req *wire.Request
 	if no == nil {
@@ -166,14 +166,14 @@ func (g *Gateway) reportHistory(what string, err error) {
 	g.log.Warn(what, "error", err)
 }
 
-func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, v visit, d wire.Dialect, req *wire.Request, up *upstream) *exchange {
+func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, v clientRequest, d wire.Dialect, req *wire.Request, up *upstream) *exchange {
 	x := &exchange{
-		configuration: v.configuration, seen: v.seen, g: g, w: w, rc: http.NewResponseController(w), dialect: d, req: req, upstream: up,
+		configuration: v.configuration, observed: v.observed, g: g, w: w, rc: http.NewResponseController(w), dialect: d, req: req, upstream: up,
 		enforced: g.gate.Enforced(), records: context.WithoutCancel(r.Context()), start: time.Now(),
 		turnID: stopgate.TurnID("t_" + rand.Text()), agent: "main", principal: v.principal,
 	}
 	x.ctx, x.cancel = context.WithCancelCause(r.Context())
-	x.held = x.ctx
+	x.approvals = x.ctx
 	x.calls.x, x.calls.watched = x, x.chain.WatchesCalls()
 	if agent := r.Header.Get("X-Stopgate-Agent"); validName(agent) {
 		x.agent = stopgate.AgentName(agent)
@@ -184,7 +184,7 @@ func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, v visit, d
 		CacheKeyIsSession: v.settings.CacheKeyIsSession, ShareSubagents: v.settings.ShareSubagents,
 	})
 	x.session = x.conversation.Session
-	x.seen.begin(x)
+	x.observed.begin(x)
 	return x
 }
 
@@ -243,31 +243,31 @@ func (x *exchange) end() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for i := range x.calls.list {
-		held := &x.calls.list[i]
-		if held.pending == nil {
+		tc := &x.calls.list[i]
+		if tc.pending == nil {
 			continue
 		}
-		if !held.resolved {
+		if !tc.resolved {
 			if x.fault != "" {
-				held.pending.Refuse(x.fault)
+				tc.pending.Refuse(x.fault)
 			}
-			held.pending.Cancel(x.records)
+			tc.pending.Cancel(x.records)
 			continue
 		}
-		if held.outcome.Allowed() && held.outcome.Enforced && !held.delivered {
-			x.note(stopgate.Record{Event: stopgate.AuditReleaseFailed, ID: held.outcome.Proposal, Code: x.fault, CallID: held.id, Tool: held.tool})
+		if tc.outcome.Allowed() && tc.outcome.Enforced && !tc.delivered {
+			x.note(stopgate.Record{Event: stopgate.AuditReleaseFailed, ID: tc.outcome.Proposal, Code: x.fault, CallID: tc.id, Tool: tc.tool})
 		}
 	}
-	x.calls.held = 0
+	x.calls.buffered = 0
 	x.account()
 	if x.stopped && x.notes.UsageIncomplete && x.later == nil {
 		x.noteStopped("")
 	}
-	x.seen.result(x)
+	x.observed.result(x)
 	if x.fault != "" {
 		x.g.faults.count(x.fault)
 	}
-	x.say()
+	x.logExchange()
 	if x.later != nil {
 		x.g.exchanges.Add(1)
 		go x.later.run()
@@ -307,8 +307,8 @@ func (x *exchange) note(r stopgate.Record) {
 
 // account updates the process's count of buffered bytes. mu must be locked.
 func (x *exchange) account() {
-	if d := x.calls.held - x.accounted; d != 0 {
-		x.g.held.Add(d)
-		x.accounted = x.calls.held
+	if d := x.calls.buffered - x.accounted; d != 0 {
+		x.g.buffered.Add(d)
+		x.accounted = x.calls.buffered
 	}
 }

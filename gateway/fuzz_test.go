@@ -64,16 +64,16 @@ func FuzzDeniedStream(f *testing.F) {
 		}
 		defer gw.Close()
 		w := &everything{header: http.Header{}}
-		path, request, listen := chatPath, chatRequest(true), hear
+		path, request, read := chatPath, chatRequest(true), readChat
 		switch dialect % 3 {
 		case 1:
-			path, request, listen = anthropicPath, anthropicRequest(true), hearMessages
+			path, request, read = anthropicPath, anthropicRequest(true), readMessages
 		case 2:
-			path, request, listen = responsesPath, responsesRequest(true, ""), hearResponses
+			path, request, read = responsesPath, responsesRequest(true, ""), readResponses
 		}
 		aborted := w.serve(gw, path, request)
 		out := w.text.String()
-		h := listen(t, out)
+		h := read(t, out)
 		if len(h.calls) > 0 {
 			t.Errorf("a call came through: %+v\n%s", h.calls, out)
 		}

@@ -66,7 +66,7 @@ type Gateway struct {
 	stopped   context.Context
 	draining  atomic.Bool
 	exchanges atomic.Int64
-	held      atomic.Int64
+	buffered  atomic.Int64
 	faults    faults
 	events    func(context.Context, events.Event)
 	responses *responselog.Log
@@ -101,7 +101,7 @@ func (g *Gateway) Close() {
 
 // ServeHTTP implements [http.Handler].
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	v := visit{configuration: g.conf.Load()}
+	v := clientRequest{configuration: g.conf.Load()}
 	rt, no := v.route(r)
 	if no != nil {
 		g.refuse(w, r, no)
@@ -118,7 +118,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n := g.exchanges.Add(1)
 	defer g.exchanges.Add(-1)
 	w, r = g.watched(w, r, rt, &v)
-	defer v.seen.end()
+	defer v.observed.end()
 	message, full := g.overloaded(n, v.settings.Limits)
 	switch {
 	case full != "":
@@ -133,15 +133,15 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// visit is an incoming request.
-type visit struct {
+// clientRequest is an incoming request.
+type clientRequest struct {
 	*configuration
 	principal stopgate.Principal
-	seen      *sight
+	observed  *observedExchange
 }
 
 // route finds the route of a request and admits it. Health probes are allowed under any host name.
-func (v *visit) route(r *http.Request) (*route, *refusal) {
+func (v *clientRequest) route(r *http.Request) (*route, *refusal) {
 	if rt := find(v.routes, r); rt != nil && (rt.how == health || rt.how == ready) {
 		return rt, nil
 	}
@@ -163,7 +163,7 @@ func (g *Gateway) overloaded(n int64, l Limits) (message, why string) {
 		return shuttingDown, "draining"
 	case n > l.Exchanges:
 		return "", "[limits] exchanges"
-	case g.held.Load() >= l.HeldProcess:
+	case g.buffered.Load() >= l.HeldProcess:
 		return "", "[limits] held_bytes_total"
 	}
 	return "", ""
@@ -173,7 +173,7 @@ func (g *Gateway) overloaded(n int64, l Limits) (message, why string) {
 func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, no *refusal) {
 	g.faults.count(no.code)
 	writeRefusal(w, errorDialect(r), no)
-	g.sayRefused(r, no)
+	g.logRefused(r, no)
 }
 
 func writeRefusal(w http.ResponseWriter, d wire.Dialect, no *refusal) {
@@ -205,7 +205,7 @@ type Stats struct {
 
 // Stats returns the current counters.
 func (g *Gateway) Stats() Stats {
-	return Stats{Exchanges: g.exchanges.Load(), Held: g.held.Load(), Faults: g.faults.copy()}
+	return Stats{Exchanges: g.exchanges.Load(), Held: g.buffered.Load(), Faults: g.faults.copy()}
 }
 
 // faults counts faults by code.
@@ -249,5 +249,5 @@ func (g *Gateway) serveHealth(w http.ResponseWriter, how treatment) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, fmt.Sprintf(`{"status":%q,"exchanges":%d,"held_bytes":%d,"lockdown":%t}`+"\n", word, g.exchanges.Load(), g.held.Load(), g.gate.Lockdown().Stands()))
+	_, _ = io.WriteString(w, fmt.Sprintf(`{"status":%q,"exchanges":%d,"held_bytes":%d,"lockdown":%t}`+"\n", word, g.exchanges.Load(), g.buffered.Load(), g.gate.Lockdown().Stands()))
 }

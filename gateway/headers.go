@@ -32,8 +32,8 @@ var droppedAnswer = map[string]bool{
 	"X-Sendfile": true, "X-Lighttpd-Send-File": true, "X-Reproxy-Url": true, "X-Reproxy-File": true,
 }
 
-// ours reports whether a header belongs to the gateway or identifies a proxy.
-func ours(name string) bool {
+// isGatewayHeader reports whether a header belongs to the gateway or identifies a proxy.
+func isGatewayHeader(name string) bool {
 	return strings.HasPrefix(name, "X-Stopgate-") || strings.HasPrefix(name, "X-Forwarded-")
 }
 
@@ -43,7 +43,7 @@ func requestHeader(in http.Header) http.Header {
 	named := namedInConnection(in)
 	for name, values := range in {
 		switch {
-		case dropped[name] || ours(name) || named[name]:
+		case dropped[name] || isGatewayHeader(name) || named[name]:
 		case name == "Idempotency-Key" || name == "X-Idempotency-Key":
 			// The transport retries a POST if it finds this header under its canonical name; a POST
 			// to a model must never be repeated.
@@ -64,7 +64,7 @@ func requestHeader(in http.Header) http.Header {
 func answerHeader(dst, in http.Header) {
 	named := namedInConnection(in)
 	for name, values := range in {
-		if !droppedAnswer[name] && !ours(name) && !named[name] && !strings.HasPrefix(name, "X-Accel-") {
+		if !droppedAnswer[name] && !isGatewayHeader(name) && !named[name] && !strings.HasPrefix(name, "X-Accel-") {
 			dst[name] = values
 		}
 	}

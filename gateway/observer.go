@@ -74,8 +74,8 @@ type Observed struct {
 	Cancelled     bool  // the provider was cancelled because no call could run any longer
 }
 
-// sight is the observation of an exchange. Methods of a nil sight do nothing.
-type sight struct {
+// observedExchange is the observation of an exchange. Methods of a nil observedExchange do nothing.
+type observedExchange struct {
 	Observed
 	to   Observation
 	copy io.Writer // receives a copy of the response, or nil
@@ -99,11 +99,11 @@ func (w statusWriter) WriteHeader(status int) {
 func (w statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // watched starts the observation of an exchange if there is an observer.
-func (g *Gateway) watched(w http.ResponseWriter, r *http.Request, rt *route, v *visit) (http.ResponseWriter, *http.Request) {
+func (g *Gateway) watched(w http.ResponseWriter, r *http.Request, rt *route, v *clientRequest) (http.ResponseWriter, *http.Request) {
 	if g.observer == nil {
 		return w, r
 	}
-	s := &sight{Observed: Observed{
+	s := &observedExchange{Observed: Observed{
 		Method: rt.method, Route: "/" + strings.Join(rt.segments, "/"), Principal: v.principal, Begun: time.Now(),
 		Scheme: "http", Path: r.URL.Path, HTTP: version(r.ProtoMajor, r.ProtoMinor),
 	}}
@@ -114,12 +114,12 @@ func (g *Gateway) watched(w http.ResponseWriter, r *http.Request, rt *route, v *
 	if to == nil {
 		return w, r
 	}
-	s.to, v.seen = to, s
+	s.to, v.observed = to, s
 	return statusWriter{w, &s.Status}, r.WithContext(ctx)
 }
 
 // begin records the properties of the request.
-func (s *sight) begin(x *exchange) {
+func (s *observedExchange) begin(x *exchange) {
 	if s == nil {
 		return
 	}
@@ -129,7 +129,7 @@ func (s *sight) begin(x *exchange) {
 }
 
 // sent records that the request is sent upstream.
-func (s *sight) sent(u *upstream, h http.Header, body []byte) {
+func (s *observedExchange) sent(u *upstream, h http.Header, body []byte) {
 	if s == nil {
 		return
 	}
@@ -142,7 +142,7 @@ func (s *sight) sent(u *upstream, h http.Header, body []byte) {
 }
 
 // answered records the header of the response.
-func (s *sight) answered(a *http.Response) {
+func (s *observedExchange) answered(a *http.Response) {
 	if s == nil {
 		return
 	}
@@ -171,14 +171,14 @@ type copied struct {
 }
 
 // first records the time of the first bytes of the response body.
-func (s *sight) first(now time.Time) {
+func (s *observedExchange) first(now time.Time) {
 	if s != nil && s.First.IsZero() {
 		s.First = now
 	}
 }
 
 // next records the end of a response that the gateway continues.
-func (s *sight) next(x *exchange) {
+func (s *observedExchange) next(x *exchange) {
 	if s == nil {
 		return
 	}
@@ -188,7 +188,7 @@ func (s *sight) next(x *exchange) {
 }
 
 // result records the result of the exchange. The exchange's mutex must be locked.
-func (s *sight) result(x *exchange) {
+func (s *observedExchange) result(x *exchange) {
 	if s == nil {
 		return
 	}
@@ -199,7 +199,7 @@ func (s *sight) result(x *exchange) {
 }
 
 // end notifies the observer of the end.
-func (s *sight) end() {
+func (s *observedExchange) end() {
 	if s == nil {
 		return
 	}
@@ -278,7 +278,7 @@ type spanned interface {
 }
 
 // span returns trace and span of the exchange, or "".
-func (s *sight) span() (trace, span string) {
+func (s *observedExchange) span() (trace, span string) {
 	if s == nil {
 		return "", ""
 	}

@@ -12,7 +12,7 @@ import (
 
 // servePassed forwards a request whose response cannot contain a call, or one of a passthrough
 // route, which is recorded as not evaluated (L12).
-func (g *Gateway) servePassed(w http.ResponseWriter, r *http.Request, rt *route, v visit) {
+func (g *Gateway) servePassed(w http.ResponseWriter, r *http.Request, rt *route, v clientRequest) {
 	body, no := readBody(w, r, &v.settings)
 	if no != nil {
 		g.refuse(w, r, no)
@@ -30,7 +30,7 @@ func (g *Gateway) servePassed(w http.ResponseWriter, r *http.Request, rt *route,
 // serveCounted forwards a request that contains a conversation to be counted or compacted. It
 // withholds the same content as for a turn. It records no results, because the turn itself is a
 // separate request.
-func (g *Gateway) serveCounted(w http.ResponseWriter, r *http.Request, rt *route, v visit) {
+func (g *Gateway) serveCounted(w http.ResponseWriter, r *http.Request, rt *route, v clientRequest) {
 	x, body := g.open(w, r, rt, v, errorDialect(r))
 	if x == nil {
 		return
@@ -70,7 +70,7 @@ func (x *exchange) pass(answer *http.Response) {
 	x.mu.Unlock()
 	buf := make([]byte, readBuffer)
 	for {
-		n, err := heard{x, answer.Body}.Read(buf)
+		n, err := watchedReader{x, answer.Body}.Read(buf)
 		x.mu.Lock()
 		broken := x.write(buf[:n], time.Now())
 		x.mu.Unlock()

@@ -30,13 +30,13 @@ func (x *exchange) begin(r *http.Request, body []byte) {
 	if len(x.chain.Names()) == 0 {
 		return
 	}
-	trace, span := x.seen.span()
+	trace, span := x.observed.span()
 	if trace == "" {
 		trace, span = traceParent(r.Header.Get("Traceparent"))
 	}
 	var continues func() bool
 	if _, ok := x.dialect.(wire.MultiRound); ok && x.answers() {
-		continues = x.mayGoOn
+		continues = x.mayContinue
 	}
 	x.policies = x.chain.Begin(events.Setup{
 		Continues: continues,
@@ -92,7 +92,7 @@ func (x *exchange) hookFailed(err error) stopgate.Code {
 
 // texts returns the stream of a response after the policies.
 func (x *exchange) texts(content io.Reader) io.Reader {
-	return x.policies.Reader(x.ctx, x.hearApart(content))
+	return x.policies.Reader(x.ctx, x.recordBeforePolicies(content))
 }
 
 // textsOf returns a response that is not streamed after the policies.
@@ -138,16 +138,16 @@ func (c *calls) askPolicies(ctx context.Context, due []int) {
 	}
 	c.show()
 	for _, i := range due {
-		held := &c.list[i]
-		if held.resolved || held.pending == nil || held.shown {
+		tc := &c.list[i]
+		if tc.resolved || tc.pending == nil || tc.shown {
 			continue
 		}
-		held.shown = true
+		tc.shown = true
 		var refused stopgate.Code
-		if v := held.pending.Verdict(); v.Terminal() {
+		if v := tc.pending.Verdict(); v.Terminal() {
 			refused = v.Code
 		}
-		d, err := c.x.policies.CallComplete(ctx, i, held.id, refused)
+		d, err := c.x.policies.CallComplete(ctx, i, tc.id, refused)
 		switch {
 		case !c.x.enforced:
 		case err != nil || c.broken != "":
@@ -156,45 +156,45 @@ func (c *calls) askPolicies(ctx context.Context, due []int) {
 			}
 		case refused != "":
 		case !d.Sent:
-			held.said = d.Text
-			held.pending.Refuse(stopgate.CodePolicyDropped)
+			tc.dropText = d.Text
+			tc.pending.Refuse(stopgate.CodePolicyDropped)
 		case d.Changed:
-			c.replace(held, d.Arguments)
+			c.replace(tc, d.Arguments)
 		}
 	}
 	for _, i := range due {
-		held := &c.list[i]
+		tc := &c.list[i]
 		switch {
-		case held.pending == nil || held.resolved:
+		case tc.pending == nil || tc.resolved:
 		case c.broken != "" && c.x.enforced:
-			held.pending.Refuse(c.broken) // including those that earlier policies forwarded
+			tc.pending.Refuse(c.broken) // including those that earlier policies forwarded
 		default:
-			held.pending.Consult(c.x.ctx)
+			tc.pending.Consult(c.x.ctx)
 		}
 	}
 }
 
 // replace replaces a call by one with the arguments of a policy. It is a new pending call, judged
 // from its first byte.
-func (c *calls) replace(held *call, args string) {
-	definition := c.x.req.Tool(held.tool)
-	next, err := c.open1(held.tool, held.id, definition)
-	held.pending.Refuse(stopgate.CodeCancelled)
-	held.pending.Close(stopgate.Cancelled)
-	held.pending.Cancel(c.x.records)
+func (c *calls) replace(tc *call, args string) {
+	definition := c.x.req.Tool(tc.tool)
+	next, err := c.openPending(tc.tool, tc.id, definition)
+	tc.pending.Refuse(stopgate.CodeCancelled)
+	tc.pending.Close(stopgate.Cancelled)
+	tc.pending.Cancel(c.x.records)
 	if err != nil {
-		held.pending = nil // denied: no pending call was opened
+		tc.pending = nil // denied: no pending call was opened
 		return
 	}
-	if held.terminal {
-		held.terminal = false
+	if tc.terminal {
+		tc.terminal = false
 		c.open++
 	}
-	held.pending, held.asked = next, false
+	tc.pending, tc.asked = next, false
 	next.Feed([]byte(args))
-	c.note(held, next.Close(stopgate.Ended))
-	if c.x.req.IsUnknown(held.tool) {
-		c.note(held, next.Refuse(stopgate.CodePolicyNotConfigured))
+	c.note(tc, next.Close(stopgate.Ended))
+	if c.x.req.IsUnknown(tc.tool) {
+		c.note(tc, next.Refuse(stopgate.CodePolicyNotConfigured))
 	}
 }
 
@@ -219,16 +219,16 @@ func (x *exchange) emitJudged(typ, summary string, severity events.Severity, det
 	})
 }
 
-// tellCalls reports the judges' opinions on the calls of a round.
-func (x *exchange) tellCalls() {
+// emitCallEvents reports the judges' opinions on the calls of a round.
+func (x *exchange) emitCallEvents() {
 	if x.g.events == nil || !slices.ContainsFunc(x.calls.list, func(c call) bool { return c.outcome.Judge != nil }) {
 		return
 	}
 	n := &x.sum.judged
 	for i := range x.calls.list {
-		held := &x.calls.list[i]
-		name, review := visible.Text(string(held.tool)), held.outcome.Judge
-		details := map[string]any{"tool": string(held.tool), "proposal": string(held.outcome.Proposal)}
+		tc := &x.calls.list[i]
+		name, review := visible.Text(string(tc.tool)), tc.outcome.Judge
+		details := map[string]any{"tool": string(tc.tool), "proposal": string(tc.outcome.Proposal)}
 		switch {
 		case review == nil:
 			n.skipped++
@@ -255,7 +255,7 @@ func (x *exchange) tellCalls() {
 
 // tellJudged reports those of the last round, and the sum of all.
 func (x *exchange) tellJudged() {
-	x.tellCalls()
+	x.emitCallEvents()
 	n := &x.sum.judged
 	if n.judged == 0 {
 		return

@@ -109,7 +109,7 @@ func (r *reading) read() bool {
 
 // decline records a call that arrived after the client received the end of its response.
 func (r *reading) decline(c wire.LateCall) {
-	p, err := r.calls.open1(c.Tool, c.Call, r.req.Tool(c.Tool))
+	p, err := r.calls.openPending(c.Tool, c.Call, r.req.Tool(c.Tool))
 	if err != nil {
 		return
 	}

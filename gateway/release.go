@@ -17,23 +17,23 @@ func (c *calls) releases(due []int) []wire.CallOutcome {
 
 // release converts one outcome. Unenforced outcomes do not occur in an enforced response.
 func (c *calls) release(i int) wire.CallOutcome {
-	held := &c.list[i]
-	v := held.outcome.Verdict
-	if held.outcome.Allowed() && held.outcome.Enforced {
-		return wire.CallOutcome{Call: i, Allowed: true, Args: held.outcome.Args}
+	tc := &c.list[i]
+	v := tc.outcome.Verdict
+	if tc.outcome.Allowed() && tc.outcome.Enforced {
+		return wire.CallOutcome{Call: i, Allowed: true, Args: tc.outcome.Args}
 	}
-	if held.said != "" && v.Code == stopgate.CodePolicyDropped {
-		return wire.CallOutcome{Call: i, Text: held.said, Result: wire.DenialEnvelope(v.Code, v.Public)}
+	if tc.dropText != "" && v.Code == stopgate.CodePolicyDropped {
+		return wire.CallOutcome{Call: i, Text: tc.dropText, Result: wire.DenialEnvelope(v.Code, v.Public)}
 	}
-	declared := held.declared || v.Rule != nil // by the policy (S21)
-	return wire.CallOutcome{Call: i, Text: wire.DenialText(held.tool, declared, v.Public, v.Code), Result: wire.DenialEnvelope(v.Code, v.Public)}
+	declared := tc.declared || v.Rule != nil // by the policy (S21)
+	return wire.CallOutcome{Call: i, Text: wire.DenialText(tc.tool, declared, v.Public, v.Code), Result: wire.DenialEnvelope(v.Code, v.Public)}
 }
 
 // released lists the calls that can run, for the response log.
 func (c *calls) released() (list []responselog.Call) {
 	for i := range c.list {
-		if held := &c.list[i]; held.resolved && held.outcome.Allowed() {
-			list = append(list, responselog.Call{ID: held.id, Tool: held.tool, Proposal: held.outcome.Proposal})
+		if tc := &c.list[i]; tc.resolved && tc.outcome.Allowed() {
+			list = append(list, responselog.Call{ID: tc.id, Tool: tc.tool, Proposal: tc.outcome.Proposal})
 		}
 	}
 	return list

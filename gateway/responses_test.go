@@ -50,11 +50,11 @@ func responsesStream(calls ...[2]string) string {
 	return out + responsesEvent("response.completed", `"response":{"id":"resp_1","status":"completed","output":[`+strings.Join(items, ",")+`],"usage":{"output_tokens":3}}`)
 }
 
-// hearResponses is what a client makes of a Responses stream: a second reader.
+// readResponses is what a client makes of a Responses stream: a second reader.
 // Calls count wherever they stand, each once for its item and once for the final
 // response.
-func hearResponses(t *testing.T, body string) hearing {
-	h := hearing{finish: map[int]string{}}
+func readResponses(t *testing.T, body string) received {
+	h := received{finish: map[int]string{}}
 	at := map[int]int{}
 	type item struct {
 		Type, Name, Namespace string
@@ -125,7 +125,7 @@ func TestResponses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, denying("a"), script{body: stream, split: split}, nil)
 			a := r.post(responsesPath, responsesRequest(true, ""))
-			h := hearResponses(t, a.body)
+			h := readResponses(t, a.body)
 			if got := fmt.Sprint(h.calls); a.err != nil || got != `[{0 1 /b {"path":"y"}} {1 1 /b {"path":"y"}}]` || !h.done || h.late > 0 {
 				t.Errorf("%v %s\n%s", a.err, got, a.body)
 			}
@@ -149,7 +149,7 @@ func TestResponses(t *testing.T) {
 		r := newRig(t, denying("a"), script{body: stream, split: perEvent}, func(o *gateway.Options) { o.Settings.OnDeny = gateway.DenyError })
 		a := r.post(responsesPath, responsesRequest(true, ""))
 		mustContain(t, a.body, "event: error\n", `"code":"rule_matched"`)
-		if h := hearResponses(t, a.body); len(h.calls) > 0 || !h.failed || a.err == nil {
+		if h := readResponses(t, a.body); len(h.calls) > 0 || !h.failed || a.err == nil {
 			t.Errorf("%v %+v", a.err, h)
 		}
 	})
@@ -220,7 +220,7 @@ func TestResponsesReplay(t *testing.T) {
 	if err := json.Unmarshal([]byte(first.body), &answer); err != nil || len(answer.Output) < 2 {
 		t.Fatal(err, first.body)
 	}
-	h := hearResponses(t, r.post(responsesPath, `{"model":"stopgate-demo","input":"hi","stream":true`+tools+`}`).body)
+	h := readResponses(t, r.post(responsesPath, `{"model":"stopgate-demo","input":"hi","stream":true`+tools+`}`).body)
 	if len(h.calls) != 2*(len(answer.Output)-1) || !h.done {
 		t.Errorf("%+v", h)
 	}
@@ -247,7 +247,7 @@ func TestRecordedResponsesStreams(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := hearResponses(t, string(text))
+		before := readResponses(t, string(text))
 		provider = script{body: string(text), split: func(s string) []string {
 			var pieces []string
 			for len(s) > 0 {
@@ -271,7 +271,7 @@ func TestRecordedResponsesStreams(t *testing.T) {
 			}
 		}
 		a := r.post(responsesPath, `{"model":"m","stream":true,"input":"x","tools":[`+strings.Join(tools, ",")+`]}`)
-		after := hearResponses(t, a.body)
+		after := readResponses(t, a.body)
 		name := filepath.Base(file)
 		if len(before.calls) == 0 {
 			if a.body != string(text) {

@@ -18,20 +18,20 @@ import (
 // rounds is the state for answering a model, within one response, whose calls were all denied. The
 // zero rounds answers nothing.
 type rounds struct {
-	dialect wire.MultiRound // nil: the response ends with a text
-	request *http.Request
-	sent    []byte       // last body sent upstream
-	left    int          // number of rounds left
-	said    []wire.Round // earlier rounds
-	now     wire.Round   // current round
-	size    int          // size of now in bytes
-	apart   bool         // now is recorded before the event policies
-	waiting bool         // the next round was requested
-	cut     bool         // the provider is being cancelled: none of its calls can run
+	dialect   wire.MultiRound // nil: the response ends with a text
+	request   *http.Request
+	sent      []byte       // last body sent upstream
+	left      int          // number of rounds left
+	earlier   []wire.Round // earlier rounds
+	now       wire.Round   // current round
+	size      int          // size of now in bytes
+	apart     bool         // now is recorded before the event policies
+	waiting   bool         // the next round was requested
+	cancelled bool         // the provider is being cancelled: none of its calls can run
 }
 
-// maxSaid limits the recorded bytes of one round. A longer round is not continued.
-const maxSaid = 8 << 20
+// maxRoundBytes limits the recorded bytes of one round. A longer round is not continued.
+const maxRoundBytes = 8 << 20
 
 // prepare initialises the rounds if the settings enable them and the dialect supports them.
 func (x *exchange) prepare(r *http.Request, body []byte) {
@@ -45,46 +45,46 @@ func (x *exchange) answers() bool {
 	return x.settings.OnDeny == DenyAnswer && x.settings.AnswerRounds > 0 && x.enforced && x.req.Conversational && x.req.N == 1
 }
 
-// mayGoOn reports whether the current response may not be the last: it has calls, and its end was
+// mayContinue reports whether the current response may not be the last: it has calls, and its end was
 // not reported to the event policies.
-func (x *exchange) mayGoOn() bool {
+func (x *exchange) mayContinue() bool {
 	return x.rounds.dialect != nil && x.rounds.left > 0 && len(x.calls.list) > 0
 }
 
-// hears reports whether events of the model are recorded.
-func (r *rounds) hears() bool { return r.dialect != nil && r.left > 0 }
+// recording reports whether events of the model are recorded.
+func (r *rounds) recording() bool { return r.dialect != nil && r.left > 0 }
 
-// hear records an event of the model.
-func (r *rounds) hear(data []byte) {
-	if !r.hears() {
+// record records an event of the model.
+func (r *rounds) record(data []byte) {
+	if !r.recording() {
 		return
 	}
-	if r.size += len(data); r.size > maxSaid {
+	if r.size += len(data); r.size > maxRoundBytes {
 		r.left, r.now = 0, wire.Round{}
 		return
 	}
 	r.now.Events = append(r.now.Events, slices.Clone(data))
 }
 
-// hearing records the model's events before the event policies: the provider receives its own
+// roundRecorder records the model's events before the event policies: the provider receives its own
 // response back, not the edited one.
-type hearing struct {
+type roundRecorder struct {
 	io.Reader
 	rounds  *rounds
 	decoder *sse.Decoder
 }
 
-// hearApart records events before the event policies.
-func (x *exchange) hearApart(content io.Reader) io.Reader {
+// recordBeforePolicies records events before the event policies.
+func (x *exchange) recordBeforePolicies(content io.Reader) io.Reader {
 	if x.rounds.dialect == nil || x.policies == nil {
 		return content
 	}
 	x.rounds.apart = true
-	return &hearing{content, &x.rounds, sse.NewDecoder(nil, sse.Limits{MaxEvent: x.settings.Limits.Event})}
+	return &roundRecorder{content, &x.rounds, sse.NewDecoder(nil, sse.Limits{MaxEvent: x.settings.Limits.Event})}
 }
 
 // Read implements [io.Reader].
-func (h *hearing) Read(p []byte) (int, error) {
+func (h *roundRecorder) Read(p []byte) (int, error) {
 	n, err := h.Reader.Read(p)
 	if h.rounds.left == 0 {
 		return n, err
@@ -100,7 +100,7 @@ func (h *hearing) Read(p []byte) (int, error) {
 			return n, err
 		}
 		if ev.Dispatched {
-			h.rounds.hear(ev.Data)
+			h.rounds.record(ev.Data)
 		}
 	}
 }
@@ -153,13 +153,13 @@ func (x *exchange) nextRound(sent []byte) {
 			r.now.Estimate, x.sum.estimated = x.notes.Response.Tokens, true
 		}
 	}
-	r.said = append(r.said, r.now)
-	r.now, r.size, r.sent, r.cut = wire.Round{}, 0, sent, false
+	r.earlier = append(r.earlier, r.now)
+	r.now, r.size, r.sent, r.cancelled = wire.Round{}, 0, sent, false
 	r.left--
 	x.policies.Again()
-	x.tellCalls()
+	x.emitCallEvents()
 	x.sum.add(&x.calls)
-	x.seen.next(x)
+	x.observed.next(x)
 	x.stopped = false
 	x.calls = calls{x: x, watched: x.calls.watched, batch: x.calls.batch[:0]}
 	x.turnID = stopgate.TurnID("t_" + rand.Text())
@@ -183,9 +183,9 @@ func (s *sum) add(c *calls) {
 	s.wasted += c.wasted
 }
 
-// again answers the model and continues with its next response. It returns false, without a change,
+// continueRound answers the model and continues with its next response. It returns false, without a change,
 // if that is not possible.
-func (s *stream) again(all []int) bool {
+func (s *stream) continueRound(all []int) bool {
 	sent, ok := s.next(all)
 	if !ok {
 		return false
@@ -196,7 +196,7 @@ func (s *stream) again(all []int) bool {
 	}
 	s.flush()
 	if !s.stopped {
-		s.hearOut()
+		s.readTrailer()
 	}
 	s.body.Close()
 	s.keepRound(s.stream)
@@ -222,12 +222,12 @@ func (s *stream) again(all []int) bool {
 	}
 	s.raw, s.content, s.err = content, s.texts(content), nil
 	s.buf.decoder.Reset(s.buf.in[:], sse.Limits{MaxEvent: s.settings.Limits.Event, Pool: &s.g.lent})
-	s.stream = s.rounds.dialect.Join(s.stream, s.rounds.said, s.dialect.Stream(s.req, &s.calls, s.options(s.settings.Limits.Event)))
+	s.stream = s.rounds.dialect.Join(s.stream, s.rounds.earlier, s.dialect.Stream(s.req, &s.calls, s.options(s.settings.Limits.Event)))
 	return true
 }
 
-// hearOut reads what follows the end of the turn: usage and the end marker.
-func (s *stream) hearOut() {
+// readTrailer reads what follows the end of the turn: usage and the end marker.
+func (s *stream) readTrailer() {
 	events := s.rounds.now.Events
 	if len(events) > 0 && s.rounds.dialect.IsLastEvent(events[len(events)-1]) {
 		return
@@ -256,9 +256,9 @@ func (s *stream) hearOut() {
 	s.watch.drainBy = time.Time{}
 }
 
-// lastWord reports the end of the response to the event policies, if it was deferred because
+// reportEnd reports the end of the response to the event policies, if it was deferred because
 // another round might have followed. It returns whether the response can continue.
-func (s *stream) lastWord() bool {
+func (s *stream) reportEnd() bool {
 	if !s.policies.Ending() {
 		return true
 	}
@@ -287,8 +287,8 @@ func (r *rounds) lastTokens(a *wire.ResponseInfo) {
 	}
 }
 
-// wholeAgain is again for a response that is not streamed.
-func (x *exchange) wholeAgain(sent []byte) {
+// continueWhole is continueRound for a response that is not streamed.
+func (x *exchange) continueWhole(sent []byte) {
 	x.nextRound(sent)
 	answer, no := x.send(x.rounds.request, sent)
 	if no != nil {
@@ -311,7 +311,7 @@ func (x *exchange) final(body []byte) (joined []byte, seams []wire.ReplacedCall,
 	if err != nil {
 		return nil, nil, &refusal{status: http.StatusInternalServerError, code: x.hookFailed(err)}
 	}
-	if said := x.rounds.said; len(said) > 0 {
+	if said := x.rounds.earlier; len(said) > 0 {
 		body, seams = x.rounds.dialect.JoinBody(said, body)
 	}
 	return body, seams, nil

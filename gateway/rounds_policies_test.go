@@ -70,7 +70,7 @@ func TestAnswerPolicies(t *testing.T) {
 					t.Errorf("%d texts, want %d: %q", n["texts"], texts, seen.list())
 				}
 				if stream && in.name == "chat" {
-					got := hear(t, body)
+					got := readChat(t, body)
 					if got.text != "BEGIN <hi>\n\n<hi> END tool_calls" || !got.done || got.late > 0 {
 						t.Errorf("%+v", got)
 					}

@@ -63,7 +63,7 @@ func TestAnswer(t *testing.T) {
 				}
 				mustContain(t, k.model.heard(), `"x1"`, `secret`, `\"code\":\"rule_matched\"`, `\"code\":\"rule_skipped\"`, `"x3"`)
 				if in.name == "chat" && stream {
-					got := hear(t, body)
+					got := readChat(t, body)
 					if fmt.Sprint(got.calls) != `[{0 0 d {"n":1}}]` || got.finish[0] != "tool_calls" || !got.done || got.text != "hi\n\nhi\n\nhi" || strings.Count(body, `"role"`) != 1 || got.late > 0 {
 						t.Errorf("%+v\n%s", got, body)
 					}

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// lastWords is the time after draining in which exchanges write their error events and rows.
-const lastWords = 5 * time.Second
+// shutdownGrace is the time after draining in which exchanges write their error events and rows.
+const shutdownGrace = 5 * time.Second
 
 // Serve serves a listener until ctx ends. Then it closes the listener, lets exchanges finish within
 // Timeouts.Drain, ends the others with an error event, and returns when all have ended.
@@ -44,9 +44,9 @@ func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
 	err := shutdown(srv, g.drain(srv, limit))
 	g.Close()
 	if err != nil {
-		err = shutdown(srv, lastWords)
+		err = shutdown(srv, shutdownGrace)
 	}
-	g.idle(time.Now().Add(lastWords)) // background reads end at once and are recorded
+	g.idle(time.Now().Add(shutdownGrace)) // background reads end at once and are recorded
 	if err != nil {
 		err = srv.Close()
 	}
@@ -54,8 +54,8 @@ func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
 	return err
 }
 
-// often is the interval in which draining checks for running exchanges.
-const often = 10 * time.Millisecond
+// pollInterval is the interval in which draining checks for running exchanges.
+const pollInterval = 10 * time.Millisecond
 
 // drain waits until no exchange is running, while new ones are refused, and returns the remaining
 // time.
@@ -64,12 +64,12 @@ func (g *Gateway) drain(srv *http.Server, limit time.Duration) time.Duration {
 	g.draining.Store(true)
 	srv.SetKeepAlivesEnabled(false)
 	g.idle(until)
-	return max(time.Until(until), often)
+	return max(time.Until(until), pollInterval)
 }
 
 // idle waits until no exchange is running, including those whose client is gone.
 func (g *Gateway) idle(until time.Time) {
-	ticker := time.NewTicker(often)
+	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
 	for g.exchanges.Load() > 0 && time.Now().Before(until) {
 		<-ticker.C

@@ -107,7 +107,7 @@ func (s *splitter) same(t *testing.T, name, want string, pieces ...string) {
 // tools, and a short stream of our own.
 type dialectStreams struct {
 	name, path, folder string
-	hear               func(*testing.T, string) hearing
+	read               func(*testing.T, string) received
 	declare            func(names []string) string
 	short              string
 }
@@ -132,16 +132,16 @@ func allStreams() []dialectStreams {
 		return `{"type":"function_call","id":"f","call_id":"c","name":"a","arguments":` + args + `}`
 	}
 	return []dialectStreams{
-		{"chat", chatPath, "openai-chat", hear,
+		{"chat", chatPath, "openai-chat", readChat,
 			declare(`{"model":"m","stream":true,"messages":[],"tools":[%s]}`, `{"type":"function","function":{"name":%q,"parameters":{"type":"object"}}}`),
 			"\xEF\xBB\xBF: x\r" + chat(`{"content":"é😀"}`, "null") + chat(`{"tool_calls":[{"index":0,"id":"i","function":{"name":"a","arguments":"{\"p\":"}}]}`, "null") +
 				chat(`{"tool_calls":[{"index":0,"function":{"arguments":"\"\\n\\u00e9\"}"}}]}`, "null") + chat(`{}`, `"tool_calls"`) + chatDone},
-		{"responses", responsesPath, "openai-responses", hearResponses,
+		{"responses", responsesPath, "openai-responses", readResponses,
 			declare(`{"model":"m","stream":true,"input":"x","tools":[%s]}`, `{"type":"function","name":%q,"parameters":{"type":"object"}}`),
 			event("response.created", `,"response":{"id":"r","output":[]}`) + event("response.output_item.added", `,"output_index":0,"item":`+item(`""`)) +
 				event("response.function_call_arguments.delta", `,"output_index":0,"delta":"{\"é\":"`) + event("response.function_call_arguments.delta", `,"output_index":0,"delta":"1}"`) +
 				event("response.output_item.done", `,"output_index":0,"item":`+item(`"{\"é\":1}"`)) + event("response.completed", `,"response":{"id":"r","output":[`+item(`"{\"\u00e9\":1}"`)+`]}`)},
-		{"anthropic", anthropicPath, "anthropic-messages", hearMessages,
+		{"anthropic", anthropicPath, "anthropic-messages", readMessages,
 			declare(`{"model":"m","max_tokens":99,"stream":true,"messages":[],"tools":[%s]}`, `{"name":%q,"input_schema":{"type":"object"}}`),
 			event("message_start", `,"message":{"id":"m","content":[],"usage":{}}`) + ": ping\n" + event("content_block_start", `,"index":0,"content_block":{"type":"tool_use","id":"t","name":"a","input":{}}`) +
 				event("content_block_delta", `,"index":0,"delta":{"type":"input_json_delta","partial_json":"{\"é\":"}`) + event("content_block_delta", `,"index":0,"delta":{"type":"input_json_delta","partial_json":"1}"}`) +
@@ -173,7 +173,7 @@ func (d dialectStreams) recordings(t *testing.T, n, size int) []string {
 }
 
 func (d dialectStreams) names(t *testing.T, stream string) (names []string) {
-	for _, c := range d.hear(t, stream).calls {
+	for _, c := range d.read(t, stream).calls {
 		if c.name != "" && !slices.Contains(names, c.name) {
 			names = append(names, c.name)
 		}

@@ -148,7 +148,7 @@ func (s *stream) read() {
 	s.unlocked(s.readUnlocked)
 	s.watch.reading = false
 	s.watch.read = time.Now()
-	s.seen.first(s.watch.read)
+	s.observed.first(s.watch.read)
 	s.buf.decoder.Filled(len(s.fresh))
 }
 
@@ -181,9 +181,9 @@ func (s *stream) events() {
 			s.watch.events++
 		}
 		s.event(ev)
-		if !s.over && s.calls.allDenied() && s.cuttable() {
+		if !s.over && s.calls.allDenied() && s.mayCancel() {
 			s.showUnseen()
-			s.cut()
+			s.cutShort()
 		}
 	}
 }
@@ -192,7 +192,7 @@ func (s *stream) events() {
 // component needs the individual events.
 func (s *stream) repeats() {
 	to, ok := s.stream.(wire.BatchStream)
-	if !ok || s.calls.watched || s.rounds.hears() && !s.rounds.apart {
+	if !ok || s.calls.watched || s.rounds.recording() && !s.rounds.apart {
 		return
 	}
 	for {
@@ -207,7 +207,7 @@ func (s *stream) repeats() {
 
 func (s *stream) event(ev *sse.Event) {
 	if ev.Dispatched && !s.rounds.apart {
-		s.rounds.hear(ev.Data)
+		s.rounds.record(ev.Data)
 	}
 	out, need, err := s.stream.Event(s.out, ev)
 	s.out = out
@@ -232,7 +232,7 @@ func (s *stream) release() {
 		s.denyAll()
 		return
 	}
-	if s.again(due) || !s.lastWord() {
+	if s.continueRound(due) || !s.reportEnd() {
 		return
 	}
 	outcomes := s.calls.releases(due)

@@ -8,18 +8,18 @@ import (
 // function locks the exchange's mutex, so its output is between two events. While the handler's
 // goroutine writes, the timer waits: a write has its own deadline.
 type watch struct {
-	x         *exchange
-	timer     *time.Timer
-	over      bool
-	reading   bool      // the handler waits for the upstream
-	resolving bool      // the handler waits for the gate
-	read      time.Time // time of the upstream's last byte
-	wrote     time.Time // time of the last write to the client
-	awake     bool      // the last write was a keepalive
-	held      time.Time // since when something is buffered, or zero
-	events    int       // number of events with data
-	drainBy   time.Time // deadline of draining, or zero
-	due       time.Time // next run of the timer
+	x             *exchange
+	timer         *time.Timer
+	over          bool
+	reading       bool      // the handler waits for the upstream
+	resolving     bool      // the handler waits for the gate
+	read          time.Time // time of the upstream's last byte
+	wrote         time.Time // time of the last write to the client
+	awake         bool      // the last write was a keepalive
+	bufferedSince time.Time // since when something is buffered, or zero
+	events        int       // number of events with data
+	drainBy       time.Time // deadline of draining, or zero
+	due           time.Time // next run of the timer
 }
 
 // begin starts the watch.
@@ -117,16 +117,16 @@ const longHeld = time.Minute
 
 func (c *watch) keepAwake(now time.Time) {
 	if !c.holding() {
-		c.held = time.Time{}
+		c.bufferedSince = time.Time{}
 		return
 	}
-	if c.held.IsZero() {
-		c.held = c.wrote
+	if c.bufferedSince.IsZero() {
+		c.bufferedSince = c.wrote
 	}
 	if now.Before(c.keepaliveAt()) || c.x.broken != nil {
 		return
 	}
-	out := c.x.stream.Keepalive(nil, now.Sub(c.held) >= longHeld)
+	out := c.x.stream.Keepalive(nil, now.Sub(c.bufferedSince) >= longHeld)
 	if err := c.x.write(out, now); err != nil {
 		c.x.cancel(errClientGone)
 	}

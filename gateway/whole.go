@@ -27,10 +27,10 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 	}
 	x.rounds.now.ClientBody = body
 	// No keepalives are possible, so approvals have a shorter time limit.
-	if len(x.rounds.said) == 0 {
-		held, cancel := context.WithTimeoutCause(x.ctx, x.settings.Timeouts.Unary, gate.ErrHold)
+	if len(x.rounds.earlier) == 0 {
+		approvals, cancel := context.WithTimeoutCause(x.ctx, x.settings.Timeouts.Unary, gate.ErrHold)
 		defer cancel()
-		x.held = held
+		x.approvals = approvals
 	}
 	codec := x.dialect.Body(x.req, &x.calls, x.options(x.settings.Limits.Body))
 	need, err := codec.Decode(body)
@@ -53,7 +53,7 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 		x.finishWhole(answer, codec, body)
 		return
 	}
-	x.calls.resolveAll(x.held, all)
+	x.calls.resolveAll(x.approvals, all)
 	if x.calls.denied > 0 && x.settings.OnDeny == DenyError {
 		code, message := x.calls.giveUp(x.records)
 		x.refuse(&refusal{status: http.StatusForbidden, code: code, message: message})
@@ -64,7 +64,7 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 			x.rounds.now.ClientBody = i.CloseRound(nil, x.calls.releases(all))
 		}
 		x.keepRound(codec)
-		x.wholeAgain(sent)
+		x.continueWhole(sent)
 		return
 	}
 	outcomes := x.calls.releases(all)
@@ -108,7 +108,7 @@ func (x *exchange) readWhole(answer *http.Response, content io.Reader, limit int
 	x.mu.Lock()
 	x.watch.awaitUpstream()
 	x.mu.Unlock()
-	body, err := readAll(heard{x, content}, answer.ContentLength, limit)
+	body, err := readAll(watchedReader{x, content}, answer.ContentLength, limit)
 	x.mu.Lock()
 	x.watch.reading = false
 	x.mu.Unlock()
@@ -136,17 +136,17 @@ func brokenAnswer(err error) *refusal {
 	return no
 }
 
-// heard notifies the watch of every read.
-type heard struct {
+// watchedReader notifies the watch of every read.
+type watchedReader struct {
 	x *exchange
 	r io.Reader
 }
 
-func (h heard) Read(p []byte) (int, error) {
+func (h watchedReader) Read(p []byte) (int, error) {
 	n, err := h.r.Read(p)
 	h.x.mu.Lock()
 	h.x.watch.read = time.Now()
-	h.x.seen.first(h.x.watch.read)
+	h.x.observed.first(h.x.watch.read)
 	h.x.mu.Unlock()
 	return n, err
 }

@@ -10,14 +10,14 @@ import (
 
 // anthropicStream edits a streamed message.
 type anthropicStream struct {
-	*tap
+	*translatorBase
 	texts []int // indexes of the open text blocks
 	next  int   // first unused block index
 	over  bool
 }
 
 func (s *anthropicStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
-	if old, ok := s.again(ev); ok {
+	if old, ok := s.repeats(ev); ok {
 		text, err := s.run.text(s.ctx, 0, 0, s.of, old)
 		if text != old {
 			s.edit(ev, text)
@@ -92,7 +92,7 @@ func (s *anthropicStream) end(index int) error {
 
 // finish ends the message. Text that policies add becomes a block of its own.
 func (s *anthropicStream) finish(reason string) error {
-	if s.run.later(0, s.next, reason, false) {
+	if s.run.deferEnd(0, s.next, reason, false) {
 		return nil
 	}
 	more, err := s.run.finish(s.ctx, 0, s.next, reason)
@@ -124,10 +124,10 @@ func anthropicBody(body []byte, to bodySink) ([]byte, error) {
 	var edits wire.Edits
 	content, _ := root.Get("content")
 	var last jsonstream.Value
-	var was, said string
+	var was, sent string
 	put := func() {
-		if last.IsValid() && said != was {
-			edits.Replace(last, jsonstream.AppendQuote(nil, said))
+		if last.IsValid() && sent != was {
+			edits.Replace(last, jsonstream.AppendQuote(nil, sent))
 		}
 	}
 	index := 0
@@ -137,7 +137,7 @@ func anthropicBody(body []byte, to bodySink) ([]byte, error) {
 		if kind.IsText("text") && text.Kind() == jsonstream.String {
 			put()
 			last, was = text, text.Text()
-			if said, err = to.text(&Content{Index: index}, was); err != nil {
+			if sent, err = to.text(&Content{Index: index}, was); err != nil {
 				return nil, err
 			}
 		}
@@ -148,7 +148,7 @@ func anthropicBody(body []byte, to bodySink) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	said += more
+	sent += more
 	if put(); !last.IsValid() && more != "" && content.Kind() == jsonstream.Array {
 		appendElement(&edits, content, append(jsonstream.AppendQuote([]byte(`{"type":"text","text":`), more), '}'))
 	}

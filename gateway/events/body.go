@@ -74,7 +74,7 @@ func (r *Run) bodyOf(ctx context.Context, st *stage, walk textsOf, body []byte) 
 		if err := r.hook(st.hooks, "OnStreamStart", func() error { return st.hooks.start.OnStreamStart(ctx, &r.x, &st.stream) }); err != nil {
 			return nil, err
 		}
-		st.waiting += st.stream.take()
+		st.waiting += st.stream.takeOutput()
 	}
 	return walk(body, bodySink{
 		text: func(b *Content, text string) (string, error) {
@@ -89,7 +89,7 @@ func (r *Run) bodyOf(ctx context.Context, st *stage, walk textsOf, body []byte) 
 				err = r.hook(st.hooks, "OnContentComplete", func() error {
 					return st.contentComplete.OnContentComplete(ctx, &r.x, &st.stream, b)
 				})
-				text += st.stream.take()
+				text += st.stream.takeOutput()
 			}
 			return text, err
 		},
@@ -106,7 +106,7 @@ func (r *Run) bodyOf(ctx context.Context, st *stage, walk textsOf, body []byte) 
 				return more, nil
 			}
 			err := r.hook(st.hooks, "OnFinishReason", func() error { return st.hooks.finish.OnFinishReason(ctx, &r.x, &st.stream, reason) })
-			return more + st.stream.take(), err
+			return more + st.stream.takeOutput(), err
 		},
 	})
 }

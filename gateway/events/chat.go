@@ -11,7 +11,7 @@ import (
 
 // chatStream edits a streamed chat completion.
 type chatStream struct {
-	*tap
+	*translatorBase
 	choices []*chatChoice
 	head    []byte // common members of inserted chunks, copied from the provider's last chunk
 }
@@ -22,7 +22,7 @@ type chatChoice struct {
 	index     int // index of the current text
 	open      bool
 	over      bool
-	raw, said strings.Builder // the whole text, as received and as sent
+	raw, sent strings.Builder // the whole text, as received and as sent
 }
 
 func (s *chatStream) choice(number int) *chatChoice {
@@ -37,11 +37,11 @@ func (s *chatStream) choice(number int) *chatChoice {
 }
 
 func (s *chatStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
-	if old, ok := s.again(ev); ok {
+	if old, ok := s.repeats(ev); ok {
 		c := s.choice(s.of)
 		text, err := s.run.text(s.ctx, 0, c.number, c.index, old)
 		c.raw.WriteString(old)
-		c.said.WriteString(text)
+		c.sent.WriteString(text)
 		if text != old {
 			s.edit(ev, text)
 		}
@@ -97,25 +97,25 @@ func (s *chatStream) chunk(v jsonstream.Value) error {
 	c := s.choice(number)
 	edits := len(s.edits)
 	var last jsonstream.Value // last text of the chunk; more text can be appended to it
-	var said string
-	take := func(text jsonstream.Value) error {
+	var sent string
+	pass := func(text jsonstream.Value) error {
 		if text.IsText("") {
 			return nil
 		}
 		c.open, last = true, text
 		old, now, err := s.piece(text, number, c.index)
-		said = now
+		sent = now
 		c.raw.WriteString(old)
-		c.said.WriteString(now)
+		c.sent.WriteString(now)
 		return err
 	}
 	delta, _ := v.Get("delta")
-	err := contentTexts(delta, take)
+	err := contentTexts(delta, pass)
 	if text, ok := v.Get("text"); ok && text.Kind() == jsonstream.String && err == nil { // legacy completions API
-		err = take(text)
+		err = pass(text)
 	}
 	if message, _ := v.Get("message"); message.Kind() == jsonstream.Object && err == nil {
-		err = s.copied(c, message, last.IsValid(), take)
+		err = s.copied(c, message, last.IsValid(), pass)
 	}
 	if err != nil {
 		return err
@@ -128,18 +128,18 @@ func (s *chatStream) chunk(v jsonstream.Value) error {
 			return err
 		}
 	}
-	if c.over = c.over || finished; finished && !s.run.later(number, c.index, reason.Text(), chatCalls(v)) {
+	if c.over = c.over || finished; finished && !s.run.deferEnd(number, c.index, reason.Text(), chatCalls(v)) {
 		added, err := s.run.finish(s.ctx, number, c.index, reason.Text())
 		if err != nil {
 			return err
 		}
 		more += added
 	}
-	c.said.WriteString(more)
+	c.sent.WriteString(more)
 	switch {
 	case more == "":
 	case last.IsValid():
-		s.replaceLast(last, said+more)
+		s.replaceLast(last, sent+more)
 	default:
 		s.insert(number, more)
 	}
@@ -151,15 +151,15 @@ func (s *chatStream) chunk(v jsonstream.Value) error {
 
 // copied handles a message next to a delta. Some servers repeat the whole text there. A message
 // without a delta is text like any other.
-func (s *chatStream) copied(c *chatChoice, message jsonstream.Value, beside bool, take func(jsonstream.Value) error) error {
+func (s *chatStream) copied(c *chatChoice, message jsonstream.Value, beside bool, pass func(jsonstream.Value) error) error {
 	content, _ := message.Get("content")
 	if content.Kind() == jsonstream.String && (beside || content.IsText(c.raw.String())) {
-		if said := c.said.String(); !content.IsText(said) {
-			s.edits.Replace(content, jsonstream.AppendQuote(nil, said))
+		if sent := c.sent.String(); !content.IsText(sent) {
+			s.edits.Replace(content, jsonstream.AppendQuote(nil, sent))
 		}
 		return nil
 	}
-	return contentTexts(message, take)
+	return contentTexts(message, pass)
 }
 
 // replaceLast edits a text again.
@@ -272,25 +272,25 @@ func chatBody(body []byte, to bodySink) ([]byte, error) {
 			number, _ = wire.SmallInt(index)
 		}
 		var last jsonstream.Value
-		var was, said string
+		var was, sent string
 		index, changed := 0, false
 		put := func() {
-			if last.IsValid() && said != was {
-				edits.Replace(last, jsonstream.AppendQuote(nil, said))
+			if last.IsValid() && sent != was {
+				edits.Replace(last, jsonstream.AppendQuote(nil, sent))
 				changed = true
 			}
 		}
-		take := func(v jsonstream.Value) (err error) {
+		pass := func(v jsonstream.Value) (err error) {
 			put()
 			last, was = v, v.Text()
-			said, err = to.text(&Content{Choice: number, Index: index}, was)
+			sent, err = to.text(&Content{Choice: number, Index: index}, was)
 			index++
 			return err
 		}
 		message, _ := choice.Get("message")
-		err := contentTexts(message, take)
+		err := contentTexts(message, pass)
 		if text, ok := choice.Get("text"); ok && text.Kind() == jsonstream.String && err == nil { // legacy completions API
-			err = take(text)
+			err = pass(text)
 		}
 		if err != nil {
 			return nil, err
@@ -300,7 +300,7 @@ func chatBody(body []byte, to bodySink) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		said += more
+		sent += more
 		if put(); !last.IsValid() && more != "" {
 			if message.Kind() == jsonstream.Object {
 				changed = true

@@ -17,10 +17,10 @@ type translator interface {
 }
 
 // translators and bodies by dialect; bodies are for responses that are not streamed.
-var translators = map[string]func(*tap) translator{
-	"openai-chat":      func(t *tap) translator { return &chatStream{tap: t} },
-	"openai-responses": func(t *tap) translator { return &responsesStream{tap: t} },
-	"anthropic":        func(t *tap) translator { return &anthropicStream{tap: t} },
+var translators = map[string]func(*translatorBase) translator{
+	"openai-chat":      func(t *translatorBase) translator { return &chatStream{translatorBase: t} },
+	"openai-responses": func(t *translatorBase) translator { return &responsesStream{translatorBase: t} },
+	"anthropic":        func(t *translatorBase) translator { return &anthropicStream{translatorBase: t} },
 }
 
 var bodies = map[string]textsOf{
@@ -29,8 +29,8 @@ var bodies = map[string]textsOf{
 	"anthropic":        anthropicBody,
 }
 
-// tap is the common part of all translators: the run and the current event.
-type tap struct {
+// translatorBase is the common part of all translators: the run and the current event.
+type translatorBase struct {
 	run   *Run
 	ctx   context.Context
 	doc   jsonstream.Document
@@ -45,14 +45,14 @@ type tap struct {
 
 // learn remembers an event with one text, so that a similar next event need not be parsed. seq is
 // its sequence number, if any.
-func (t *tap) learn(ev *sse.Event, of int, text, seq jsonstream.Value, root jsonstream.Value) {
+func (t *translatorBase) learn(ev *sse.Event, of int, text, seq jsonstream.Value, root jsonstream.Value) {
 	padding, _ := root.Get("obfuscation")
 	t.of, t.typ = of, append(t.typ[:0], ev.Type...)
 	t.repeat.Learn(ev, text, seq, padding)
 }
 
-// again reports whether an event equals the last one except for its text, and returns the text.
-func (t *tap) again(ev *sse.Event) (text string, ok bool) {
+// repeats reports whether an event equals the last one except for its text, and returns the text.
+func (t *translatorBase) repeats(ev *sse.Event) (text string, ok bool) {
 	if !ev.Dispatched || len(ev.Data) > t.run.maxBytes || !bytes.Equal(ev.Type, t.typ) || !t.repeat.Match(ev.Data) {
 		t.repeat.Reset()
 		return "", false
@@ -64,7 +64,7 @@ func (t *tap) again(ev *sse.Event) (text string, ok bool) {
 }
 
 // edit replaces the text of an event that matches the template.
-func (t *tap) edit(ev *sse.Event, text string) {
+func (t *translatorBase) edit(ev *sse.Event, text string) {
 	raw := t.repeat.Value(0).Raw
 	from := cap(ev.Data) - cap(raw) // raw is a subslice of ev.Data
 	t.edits = append(t.edits, jsonstream.Edit{Start: from - 1, End: from + len(raw) + 1, Text: jsonstream.AppendQuote(nil, text)})
@@ -72,7 +72,7 @@ func (t *tap) edit(ev *sse.Event, text string) {
 
 // read parses an event's payload. Events that cannot be parsed are forwarded unchanged; the codec
 // rejects them.
-func (t *tap) read(ev *sse.Event) (root jsonstream.Value, ok bool) {
+func (t *translatorBase) read(ev *sse.Event) (root jsonstream.Value, ok bool) {
 	t.edits, t.more = t.edits[:0], t.more[:0]
 	if !ev.Dispatched || len(ev.Data) == 0 || ev.Data[0] != '{' || t.doc.Scan(ev.Data, wire.EnvelopeOptions(t.run.maxBytes)) != nil {
 		return root, false
@@ -81,7 +81,7 @@ func (t *tap) read(ev *sse.Event) (root jsonstream.Value, ok bool) {
 }
 
 // write appends inserted events and then the current event with its edits.
-func (t *tap) write(dst []byte, ev *sse.Event) []byte {
+func (t *translatorBase) write(dst []byte, ev *sse.Event) []byte {
 	dst = append(dst, t.more...)
 	if len(t.edits) == 0 {
 		return ev.AppendTo(dst)
@@ -93,7 +93,7 @@ func (t *tap) write(dst []byte, ev *sse.Event) []byte {
 }
 
 // piece passes a chunk of text through the policies and edits the event if the text changed.
-func (t *tap) piece(v jsonstream.Value, choice, index int) (old, text string, err error) {
+func (t *translatorBase) piece(v jsonstream.Value, choice, index int) (old, text string, err error) {
 	old = v.Text()
 	text, err = t.run.text(t.ctx, 0, choice, index, old)
 	if err == nil && text != old {
@@ -109,7 +109,7 @@ type reader struct {
 	from    io.Reader
 	decoder *sse.Decoder
 	ev      sse.Event
-	tap     *tap
+	base    *translatorBase
 	to      translator
 	out     []byte // output for the caller
 	at      int    // read position in out
@@ -131,9 +131,9 @@ func (r *Run) Reader(ctx context.Context, from io.Reader) io.Reader {
 	if make == nil {
 		return from
 	}
-	t := &tap{run: r, ctx: ctx}
+	t := &translatorBase{run: r, ctx: ctx}
 	return &reader{
-		run: r, ctx: ctx, from: from, tap: t, to: make(t),
+		run: r, ctx: ctx, from: from, base: t, to: make(t),
 		decoder: sse.NewDecoder(newBuffer(), sse.Limits{MaxEvent: r.maxBytes}),
 	}
 }
@@ -205,7 +205,7 @@ func ends(data []byte) bool {
 
 // work passes complete events through the policies.
 func (d *reader) work(ctx context.Context, out []byte) ([]byte, error) {
-	d.tap.ctx = ctx
+	d.base.ctx = ctx
 	if err := d.run.start(ctx); err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 // times: in its deltas, and as a whole at the end of the text, its part, its item and the response.
 // All copies are edited consistently.
 type responsesStream struct {
-	*tap
+	*translatorBase
 	texts []*responsesText
 	next  int // first unused output index
 	added int // number of inserted events, by which sequence numbers are shifted
@@ -26,7 +26,7 @@ type responsesStream struct {
 type responsesText struct {
 	item, part int
 	id         string // id of the item
-	raw, said  strings.Builder
+	raw, sent  strings.Builder
 	done       bool
 }
 
@@ -60,11 +60,11 @@ func (s *responsesStream) find(item, part int) *responsesText {
 }
 
 func (s *responsesStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
-	if old, ok := s.again(ev); ok {
+	if old, ok := s.repeats(ev); ok {
 		t := s.texts[s.of]
 		text, err := s.run.text(s.ctx, 0, 0, t.key(), old)
 		t.raw.WriteString(old)
-		t.said.WriteString(text)
+		t.sent.WriteString(text)
 		if text != old {
 			s.edit(ev, text)
 		}
@@ -133,10 +133,10 @@ func (s *responsesStream) delta(root jsonstream.Value) error {
 		return nil
 	}
 	t := s.text(root)
-	old, said, err := s.piece(v, 0, t.key())
+	old, sent, err := s.piece(v, 0, t.key())
 	t.raw.WriteString(old)
-	t.said.WriteString(said)
-	if old != said {
+	t.sent.WriteString(sent)
+	if old != sent {
 		dropTokens(&s.edits, root)
 	}
 	return err
@@ -159,8 +159,8 @@ func (s *responsesStream) done(root jsonstream.Value) error {
 	if more != "" {
 		s.insertDelta(root, t.id, t.item, t.part, more)
 	}
-	if said := t.said.String(); said != whole {
-		s.edits.Replace(v, jsonstream.AppendQuote(nil, said))
+	if sent := t.sent.String(); sent != whole {
+		s.edits.Replace(v, jsonstream.AppendQuote(nil, sent))
 		dropTokens(&s.edits, root)
 	}
 	return nil
@@ -175,15 +175,15 @@ func (s *responsesStream) settle(t *responsesText, whole string) (more string, e
 	}
 	t.done = true
 	if rest, ok := strings.CutPrefix(whole, t.raw.String()); ok && rest != "" {
-		said, err := s.run.text(s.ctx, 0, 0, t.key(), rest)
+		sent, err := s.run.text(s.ctx, 0, 0, t.key(), rest)
 		if err != nil {
 			return "", err
 		}
 		t.raw.WriteString(rest)
-		t.said.WriteString(said)
+		t.sent.WriteString(sent)
 	}
 	if more, err = s.run.complete(s.ctx, 0, 0, t.key()); err == nil {
-		t.said.WriteString(more)
+		t.sent.WriteString(more)
 	}
 	return more, err
 }
@@ -205,8 +205,8 @@ func (s *responsesStream) restate(part jsonstream.Value, t *responsesText) error
 	if _, err := s.settle(t, text.Text()); err != nil {
 		return err
 	}
-	if said := t.said.String(); !text.IsText(said) {
-		s.edits.Replace(text, jsonstream.AppendQuote(nil, said))
+	if sent := t.sent.String(); !text.IsText(sent) {
+		s.edits.Replace(text, jsonstream.AppendQuote(nil, sent))
 		dropTokens(&s.edits, part)
 	}
 	return nil
@@ -252,7 +252,7 @@ func (s *responsesStream) finish(root jsonstream.Value, name string) error {
 	}
 	s.next = max(s.next, n)
 	var more string
-	if !s.run.later(0, s.next<<8, reason, false) {
+	if !s.run.deferEnd(0, s.next<<8, reason, false) {
 		var err error
 		if more, err = s.run.finish(s.ctx, 0, s.next<<8, reason); err != nil {
 			return err
@@ -266,14 +266,14 @@ func (s *responsesStream) finish(root jsonstream.Value, name string) error {
 			appendElement(&s.edits, output, s.extra.item("completed"))
 		}
 	}
-	if said, ok := response.Get("output_text"); ok && said.Kind() == jsonstream.String {
+	if output, ok := response.Get("output_text"); ok && output.Kind() == jsonstream.String {
 		var all strings.Builder
 		for _, t := range s.texts {
-			all.WriteString(t.said.String())
+			all.WriteString(t.sent.String())
 		}
 		all.WriteString(more)
-		if !said.IsText(all.String()) {
-			s.edits.Replace(said, jsonstream.AppendQuote(nil, all.String()))
+		if !output.IsText(all.String()) {
+			s.edits.Replace(output, jsonstream.AppendQuote(nil, all.String()))
 		}
 	}
 	return nil
@@ -333,13 +333,13 @@ func responsesBody(body []byte, to bodySink) ([]byte, error) {
 	var edits wire.Edits
 	output, _ := root.Get("output")
 	var last, lastPart jsonstream.Value
-	var was, said, all string
+	var was, sent, all string
 	put := func() {
-		if last.IsValid() && said != was {
-			edits.Replace(last, jsonstream.AppendQuote(nil, said))
+		if last.IsValid() && sent != was {
+			edits.Replace(last, jsonstream.AppendQuote(nil, sent))
 			dropTokens(&edits, lastPart)
 		}
-		all += said
+		all += sent
 	}
 	n := 0
 	for item := range output.Elements() {
@@ -351,7 +351,7 @@ func responsesBody(body []byte, to bodySink) ([]byte, error) {
 			if kind.IsText("output_text") && text.Kind() == jsonstream.String {
 				put()
 				last, lastPart, was = text, part, text.Text()
-				if said, err = to.text(&Content{Index: n<<8 | index&0xff}, was); err != nil {
+				if sent, err = to.text(&Content{Index: n<<8 | index&0xff}, was); err != nil {
 					return nil, err
 				}
 			}
@@ -370,7 +370,7 @@ func responsesBody(body []byte, to bodySink) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	said += more
+	sent += more
 	if put(); !last.IsValid() && more != "" && output.Kind() == jsonstream.Array {
 		id, _ := root.Get("id")
 		appendElement(&edits, output, (&addition{id: "msg_stopgate_end_" + id.Text(), text: more}).item("completed"))

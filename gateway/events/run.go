@@ -59,8 +59,8 @@ func (r *Run) Again() {
 // Ended reports whether the end of the response was reported to the policies.
 func (r *Run) Ended() bool { return r != nil && r.ended }
 
-// later stores the end of a response if another one may follow.
-func (r *Run) later(choice, index int, reason string, calls bool) bool {
+// deferEnd stores the end of a response if another one may follow.
+func (r *Run) deferEnd(choice, index int, reason string, calls bool) bool {
 	if r.continues == nil || !calls && !r.continues() {
 		return false
 	}
@@ -183,9 +183,9 @@ func (r *Run) CallDelta(ctx context.Context, n int, piece string) error {
 			if st.callDelta == nil {
 				continue
 			}
-			st.stream.mute = true
+			st.stream.readOnly = true
 			err := r.hook(st.hooks, "OnToolCallDelta", func() error { return st.callDelta.OnToolCallDelta(ctx, &r.x, &st.stream, b, piece) })
-			if st.stream.mute = false; err != nil {
+			if st.stream.readOnly = false; err != nil {
 				return err
 			}
 		}
@@ -246,7 +246,7 @@ func (r *Run) CallComplete(ctx context.Context, n int, id stopgate.CallID, refus
 			s.call, s.sent = b, false
 			err := r.hook(st.hooks, "OnToolCallComplete", func() error { return st.callComplete.OnToolCallComplete(ctx, &r.x, s, b) })
 			s.call = nil
-			text := s.take()
+			text := s.takeOutput()
 			if err != nil {
 				return err
 			}

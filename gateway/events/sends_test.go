@@ -57,13 +57,13 @@ func TestWhatCallHooksCanSend(t *testing.T) {
 		t.Errorf("asked %d times: %+v %v", asked, list, errs)
 	}
 	list, errs = ask(t, func(_ *events.Exchange, s *events.Stream, b *events.Call) error {
-		if err := s.Send(events.BlockChunk(first)); !errors.Is(err, events.ErrNotHere) {
+		if err := s.Send(events.BlockChunk(first)); !errors.Is(err, events.ErrNotAllowed) {
 			t.Errorf("another call: %v", err)
 		}
 		if err := s.SendText("instead", false); err != nil {
 			t.Error(err)
 		}
-		if err := s.Send(events.BlockChunk(b)); !errors.Is(err, events.ErrTwice) {
+		if err := s.Send(events.BlockChunk(b)); !errors.Is(err, events.ErrAlreadySent) {
 			t.Errorf("the call beside what stands for it: %v", err)
 		}
 		return nil
@@ -75,10 +75,10 @@ func TestWhatCallHooksCanSend(t *testing.T) {
 		if err := s.Send(events.BlockChunk(b)); err != nil {
 			t.Error(err)
 		}
-		if err := s.Send(events.BlockChunk(b)); !errors.Is(err, events.ErrTwice) {
+		if err := s.Send(events.BlockChunk(b)); !errors.Is(err, events.ErrAlreadySent) {
 			t.Errorf("a call twice: %v", err)
 		}
-		if err := s.SendText("beside", false); !errors.Is(err, events.ErrTwice) {
+		if err := s.SendText("beside", false); !errors.Is(err, events.ErrAlreadySent) {
 			t.Errorf("a text beside the call: %v", err)
 		}
 		return nil

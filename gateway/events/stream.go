@@ -9,11 +9,11 @@ import (
 var (
 	// ErrFinished: the policy has ended its output.
 	ErrFinished = errors.New("events: the output is finished")
-	// ErrNotHere: only OnToolCallComplete can send a call, and only its own; OnToolCallDelta cannot
+	// ErrNotAllowed: only OnToolCallComplete can send a call, and only its own; OnToolCallDelta cannot
 	// send anything.
-	ErrNotHere = errors.New("events: this cannot be sent here")
-	// ErrTwice: a call is either sent or replaced by text, once.
-	ErrTwice = errors.New("events: the call was sent on or replaced already")
+	ErrNotAllowed = errors.New("events: the running hook cannot send this")
+	// ErrAlreadySent: a call is either sent or replaced by text, once.
+	ErrAlreadySent = errors.New("events: the call was already sent or replaced")
 )
 
 // Stream is the output of one policy in one exchange. Only the running hook may use it.
@@ -23,7 +23,7 @@ type Stream struct {
 	out      strings.Builder // the same, after more than one send
 	call     *Call           // call that OnToolCallComplete decides about
 	sent     bool            // call was sent
-	mute     bool            // the running hook cannot send
+	readOnly bool            // the running hook cannot send
 	dropped  int             // number of chunks after the end of the output
 }
 
@@ -37,9 +37,9 @@ func (s *Stream) Send(c Chunk) error {
 	case s.finished:
 		return ErrFinished
 	case c.call != s.call:
-		return ErrNotHere
+		return ErrNotAllowed
 	case s.sent || s.first != "":
-		return ErrTwice
+		return ErrAlreadySent
 	}
 	s.sent = true
 	return nil
@@ -50,10 +50,10 @@ func (s *Stream) SendText(text string, finish bool) error {
 	switch {
 	case s.finished:
 		return ErrFinished
-	case s.mute:
-		return ErrNotHere
+	case s.readOnly:
+		return ErrNotAllowed
 	case s.sent && text != "":
-		return ErrTwice
+		return ErrAlreadySent
 	}
 	switch {
 	case s.first == "":
@@ -79,8 +79,8 @@ func (s *Stream) IsOutputFinished() bool { return s.finished }
 // output.
 func (s *Stream) Dropped() int { return s.dropped }
 
-// take returns the output of the hook.
-func (s *Stream) take() string {
+// takeOutput returns the output of the hook.
+func (s *Stream) takeOutput() string {
 	text := s.first
 	if s.out.Len() > 0 {
 		text = s.out.String()

@@ -50,7 +50,7 @@ func (r *Run) delta(ctx context.Context, st *stage, b *Content, piece string) (s
 	if err != nil {
 		return "", err
 	}
-	return before + s.take(), nil
+	return before + s.takeOutput(), nil
 }
 
 // content returns the state of a text, and creates it if necessary.
@@ -99,7 +99,7 @@ func (r *Run) complete(ctx context.Context, from, choice, index int) (string, er
 			if err != nil {
 				return "", err
 			}
-			more += st.stream.take()
+			more += st.stream.takeOutput()
 		}
 		st.forget(b)
 	}
@@ -131,7 +131,7 @@ func (r *Run) finish(ctx context.Context, choice, index int, reason string) (str
 				if err != nil {
 					return "", err
 				}
-				more += st.stream.take()
+				more += st.stream.takeOutput()
 			}
 			st.forget(b)
 		}
@@ -143,7 +143,7 @@ func (r *Run) finish(ctx context.Context, choice, index int, reason string) (str
 			if err != nil {
 				return "", err
 			}
-			more += st.stream.take()
+			more += st.stream.takeOutput()
 		}
 	}
 	return more, nil
@@ -164,7 +164,7 @@ func (r *Run) start(ctx context.Context) error {
 		if err := r.hook(st.hooks, "OnStreamStart", func() error { return st.hooks.start.OnStreamStart(ctx, &r.x, &st.stream) }); err != nil {
 			return err
 		}
-		st.waiting += st.stream.take()
+		st.waiting += st.stream.takeOutput()
 	}
 	return nil
 }
