@@ -33,11 +33,13 @@ func TestHookKnowsTheNamesOnTheDisk(t *testing.T) {
 	free := []string{
 		"find src -name '*.go' | xargs rg W", "git ls-files | xargs wc -l", "git ls-files '*.go' | xargs cat", "git ls-files | grep -v test | xargs grep -n W", "find src -type f | head -5 | xargs cat", "find src -name '*.go' | sort | xargs -n 1 wc -l",
 		"cat src/*", "head -3 src/*", `for f in src/*; do head -3 "$f"; done`, "cd src && cat *", "cd src && grep -rn W .", "cd src && find . -name '*.go' | xargs grep W", "find src | xargs grep -rn W",
+		"find src -name '*.go' | xargs sed -n 1,5p", "git ls-files '*.go' | xargs sed -n '/^func/p'", "find src -name '*.go' | xargs awk 'NR==1'", "grep -rn W src | sed 's/:.*//' | head", "git show HEAD --stat && grep -rn W src",
+		"find src -name '*.go' | xargs awk '/x/ {print}'", "find src -name '*.go' | xargs grep -n '/api/v1'",
 	}
 	check("clean", "none", free...)
 	check("never free", "ask",
 		"find / | xargs rg W", "find ~ -name x | xargs cat", "find . -name '.env' | xargs cat", "find .. | xargs cat", "find src | xargs rm", "find src | xargs sh", "find src | xargs -I{} sh -c {}", "find src | xargs tee", "find src | xargs touch",
-		"find src | xargs sed -i s/a/b/", "find src | xargs sort -o x", "find src | xargs awk 'BEGIN{system(1)}'", "find src | xargs -a list cat", "find src | xargs -d / cat", "find src | sed s/x/y/ | xargs cat", "find src | grep -o e.* | xargs cat", "find src | cut -c2- | xargs cat",
+		"find src | xargs sed -i s/a/b/", "find src | xargs sed -n 1,5p -i", "find src | xargs sed -f x", "find src | xargs sed '1w x'", "find src | xargs sed -n '1e rm x'", "find src | xargs sed", "find src | xargs sed -ni p", "find src | xargs awk -f x", "find src | xargs awk '{print > $1}'", "find src | xargs awk", "find src | xargs sort -o x", "find src | xargs awk 'BEGIN{system(1)}'", "find src | xargs -a list cat", "find src | xargs -d / cat", "find src | sed s/x/y/ | xargs cat", "find src | grep -o e.* | xargs cat", "find src | cut -c2- | xargs cat",
 		"find src -printf '--pre=x' | xargs rg W", "find src -exec echo {} + | xargs cat", "ls | xargs rg W", "echo .env | xargs cat", "cat list | xargs cat", "git ls-files -o | xargs cat", "git ls-files ../x | xargs cat", "git -C / ls-files | xargs cat",
 		"git ls-files | xargs git log", "git ls-files | xargs rg --pre x W", "find -L src | xargs cat", "find src | xargs rg W; mv x y", "cat ../*", "cat ~/*", "cat /etc/*", `for f in src/*; do rm "$f"; done`, "cat *; rm x",
 	)
@@ -75,9 +77,18 @@ func TestHookAsksBeforeDirectoriesWithSettings(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.Symlink(filepath.Join(p.dir, "src", "sub", "deep"), filepath.Join(p.dir, "src", "link")); err != nil {
+		t.Fatal(err)
+	}
 	for command, want := range map[string]string{
 		"cd src/plain && ls": "none", "cd src && ls": "none", "cd src && cd plain && ls": "none", "cd " + p.dir + "/src/plain && ls": "none",
 		"cd src/bare && ls": "ask", "cd src/crate && ls": "ask", "cd src/sub/deep && ls": "ask", "cd src && cd bare && ls": "ask", "cd " + p.dir + "/src/bare && ls": "ask",
+		// git finds the repository of the root there, unless the line may put another one there.
+		"cd src && git status": "none", "cd src/plain && git status --short && git diff --stat": "none", "cd src && cd plain && git log --oneline | head -5": "none", "cd " + p.dir + "/src/plain && git status": "none",
+		"cd src && git branch -a && ls": "none", "bash -c 'cd src && git status'": "none", "cd src && timeout 5 git status": "none",
+		"cd src/bare && git status": "ask", "cd src/sub && git status": "ask", "cd src/sub/deep && git log": "ask", "cd src && cd sub && git status": "ask", "cd src/link && ls": "none", "cd src/link && git status": "ask", "cd src/none && git status": "ask",
+		"mkdir -p src/none && cd src/none && git status": "ask", "cd src && git checkout x -- . && git status": "ask", "cd src && git -c core.fsmonitor=./x status": "ask", "cd src && git --git-dir=bare status": "ask",
+		"cd src && git diff > a.txt && git status": "ask", "cd src && sort -o x a && git status": "ask", "cd src; cd bare; git status": "ask", "cd src && git commit -m x": "ask", "cd src && env git status": "ask", "cd src && make && git status": "ask",
 		"mkdir -p src/new/.cargo": "ask", "echo x > src/HEAD": "ask", "echo x > src/HEADER": "none",
 	} {
 		if s := p.asks(t, "Bash", bash(command)); s.decision != want {

@@ -193,6 +193,8 @@ func TestPlaces(t *testing.T) {
 		for want, commands := range map[string][]string{
 			"unattended": {
 				"cat src/a.go", "cat /srv/proj/src/a.go", "ls /usr/include", "cat /usr/include/stdio.h", "grep -n foo /usr/include/stdio.h", "ls ~/go/pkg/mod", "cat ~/go/pkg/mod/example.com/x@v1/a.go", "head -5 /home/u/.cargo/registry/src/x/a.rs",
+				// A pattern or script behind a wrapper is no path there either.
+				"timeout 5 sed -n '/^func/p' src/a.go", "timeout 5 grep -n '/etc/hosts' src/a.go", "nice -n 5 awk '/x/ {print}' src/a.go", "time grep -c '/api/v1' src/a.go",
 				"ls /usr/share/doc", "cat /usr/lib/go-1.22/src/fmt/print.go", "ls ~/go/pkg/mod/*", "diff a.txt src/b.txt", "cut -d/ -f2 a", "find . -perm /644", "ls /tmp",
 			},
 			"ask": {
@@ -202,9 +204,9 @@ func TestPlaces(t *testing.T) {
 				"cat /etc/hosts", "ls /var/log", "cat /dev/mem", "cat /sys/class/net", "ls ~", "ls /srv", "cat /root/x", "cat /opt/x", "cat /srv/other/x", "cat ../x", "head -c 99 /dev/sda", "strings /dev/mem", "du -sh ~", "stat ~/x", "find / -name x", "find ~ -type f", "cat /mnt/c/x",
 				// By other ways.
 				"cat src/../../x", "cat /usr/include/../../etc/hosts", "cat /usr/share/doc/../../../etc/hosts", "cat ~/go/pkg/mod/../../../x", "cat < /etc/hosts", "sort /etc/hosts", "grep -f /etc/hosts a", "grep -f/etc/hosts a", "wc --files0-from=/tmp/l", "diff /etc/hosts a", "git diff --no-index /etc/hosts a",
-				"ls /etc/*", "ls ../*", "cat ~root/x", "timeout 5 cat /etc/hosts", "bash -c 'cat /etc/hosts'", "find src -exec cat /etc/hosts {} +", "sed -n 1p /etc/hosts", "awk 1 /etc/hosts", "jq . /etc/x.json", "tar tf /tmp/a.tar", "cd /srv/proj && cat /etc/hosts", "tail -n5 -- /etc/hosts", "file /etc/hosts", "cat /tmp/x", "cat /tmp/*",
+				"ls /etc/*", "ls ../*", "cat ~root/x", "timeout 5 cat /etc/hosts", "env -C /etc ls", "env -C /etc cat hosts", "env -C /tmp cat x", "timeout 5 env --chdir=/etc cat hosts", "timeout 5 sed -n p /etc/hosts", "timeout 5 grep -n x /etc/hosts", "timeout 5 grep -f /etc/hosts a", "timeout 5 grep -e x /etc/hosts", "nice -n 5 awk -f /etc/hosts a", "nice timeout 5 grep x /etc/hosts", "timeout -k 5 -s KILL 5 sed 1p ../x", "echo x | xargs -a /etc/hosts wc", "timeout 5 sed -n /x/p ~/x", "cat a | xargs grep -f /etc/hosts", "bash -c 'cat /etc/hosts'", "find src -exec cat /etc/hosts {} +", "sed -n 1p /etc/hosts", "awk 1 /etc/hosts", "jq . /etc/x.json", "tar tf /tmp/a.tar", "cd /srv/proj && cat /etc/hosts", "tail -n5 -- /etc/hosts", "file /etc/hosts", "cat /tmp/x", "cat /tmp/*",
 			},
-			"deny": {"cat ~/.ssh/id_rsa", "cat ~/.aws/credentials", "cat .env", "cat /proc/self/environ", "cat /etc/shadow", "cat ~/.kube/config"},
+			"deny": {"timeout 5 grep -n x .env", "timeout 5 sed p .env", "find src | xargs grep x .env", "xargs -a .env grep x", "nice grep -e x -f .env a", "cat ~/.ssh/id_rsa", "cat ~/.aws/credentials", "cat .env", "cat /proc/self/environ", "cat /etc/shadow", "cat ~/.kube/config"},
 		} {
 			for _, c := range commands {
 				if v := judge(c); v.Mode.String() != want {

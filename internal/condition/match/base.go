@@ -76,12 +76,8 @@ func (b *base) unsettled(links *Links, c *shell.Command, w *shell.Word) bool {
 	if links == nil || links.Has == nil {
 		return true
 	}
-	at, known := c.At(w.Text)
-	dir := string(at)
-	if !strings.HasPrefix(dir, "/") {
-		known, dir = known && b.dir != "", b.dir+"/"+dir
-	}
-	for dir = path.Clean(dir); known && len(dir) > max(1, len(b.root)); dir = path.Dir(dir) {
+	dir, known := b.entered(c, w)
+	for ; known && len(dir) > max(1, len(b.root)); dir = path.Dir(dir) {
 		for _, name := range settings {
 			if links.Has(dir + "/" + name) {
 				return false
@@ -89,6 +85,31 @@ func (b *base) unsettled(links *Links, c *shell.Command, w *shell.Word) bool {
 		}
 	}
 	return known
+}
+
+// entered returns the clean absolute path of a directory that a command changes to, if it is known.
+func (b *base) entered(c *shell.Command, w *shell.Word) (dir string, known bool) {
+	at, known := c.At(w.Text)
+	dir = string(at)
+	if !strings.HasPrefix(dir, "/") {
+		known, dir = known && b.dir != "", b.dir+"/"+dir
+	}
+	return path.Clean(dir), known
+}
+
+// sameRepository reports that git finds the same repository in a directory below the root as in
+// the root: the directory exists, no link leads to it, and no repository lies between them. It is
+// false where nobody looks at the disk.
+func (b *base) sameRepository(links *Links, c *shell.Command, w *shell.Word) bool {
+	if links == nil || links.Has == nil || links.Real == nil || b.root == "" {
+		return false
+	}
+	dir, known := b.entered(c, w)
+	if !known || !links.Has(dir) || !b.unsettled(links, c, w) {
+		return false
+	}
+	real, ok := links.Real(dir)
+	return ok && real == dir
 }
 
 // outside reports that lines begin outside of the root.

@@ -66,7 +66,8 @@ func (t *commandTest) compileUsages(s Spec, env Env) *SpecError {
 	}
 	b, v := baseOf(env), vitalOf(env)
 	below := func(c *shell.Command, w *shell.Word) bool { return b.below(w) && b.unsettled(env.Links, c, w) }
-	places := usage.Placeholders{Root: b.names, Below: below, Local: gates(env.Gates).apart, System: v.names}
+	same := func(c *shell.Command, w *shell.Word) bool { return b.sameRepository(env.Links, c, w) }
+	places := usage.Placeholders{Root: b.names, Below: below, SameRepository: same, Local: gates(env.Gates).apart, System: v.names}
 	if env.Checked {
 		t.usages = usage.Checked(texts, places)
 	} else {

@@ -25,10 +25,35 @@ func (l *Line) keepsFiles() bool {
 		case len(c.Words) == 0:
 			return false
 		case string(c.Words[0].Text) == "git":
-			if len(c.Words) < 2 || !(words{"add", "stage", "status", "diff", "log", "commit", "ls-files"}).has(string(c.Words[1].Text)) {
+			if len(c.Words) < 2 || !readsRepository.has(string(c.Words[1].Text)) && !(words{"add", "stage", "commit"}).has(string(c.Words[1].Text)) {
 				return false
 			}
+		case c.turnsText():
 		case !keeping.has(string(c.Words[0].Text)):
+			return false
+		}
+	}
+	return true
+}
+
+// turnsText reports whether a command is sed or awk with a script that only turns text into text,
+// and has no options that change files or name scripts.
+func (c *Command) turnsText() bool {
+	program, at := c.Words[0].Text, 1
+	switch string(program) {
+	case "sed":
+		for at < len(c.Words) && (words{"-n", "-E", "-r", "-s", "-u", "-z"}).has(string(c.Words[at].Text)) {
+			at++
+		}
+	case "awk", "gawk", "mawk":
+	default:
+		return false
+	}
+	if at == len(c.Words) || !c.Words[at].Literal || !Computes(program, c.Words[at].Text) {
+		return false
+	}
+	for _, w := range c.Words[at:] {
+		if len(w.Text) > 1 && w.Text[0] == '-' || w.MayBeOption() {
 			return false
 		}
 	}

@@ -79,6 +79,9 @@ type Command struct {
 	// joined: only && and | are between it and the first command of the line, and both are in the
 	// line itself.
 	joined bool
+	// own is the index of the first word of the command that this one runs, if it is a wrapper in a
+	// plain line: those words name files of that command only. 0: all words are its own.
+	own int
 }
 
 // Word is one word of a command.
@@ -130,6 +133,9 @@ func (l *Line) finish() {
 		l.Plain, l.Complete, l.Excess = false, false, true
 	}
 	l.Plain = l.Plain && l.Complete && len(l.Commands) > 0
+	for i := 0; i < len(l.Commands) && !l.Plain; i++ {
+		l.Commands[i].own = 0
+	}
 	l.moved()
 	l.fed()
 }

@@ -91,6 +91,9 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 	for i := range c.Words[1:] {
 		w := &c.Words[i+1]
 		text := w.Text
+		if c.own > 0 && i+1 >= c.own {
+			return // words of the command that it runs
+		}
 		switch {
 		case len(text) == 0:
 			skip = false // grep '' FILE

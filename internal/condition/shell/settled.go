@@ -20,3 +20,45 @@ func (l *Line) Settled(i int) bool {
 	}
 	return true
 }
+
+// readsRepository are commands of git that change no file of the working tree.
+var readsRepository = words{
+	"status", "log", "show", "diff", "shortlog", "blame", "describe", "rev-parse", "rev-list", "ls-files", "ls-tree", "name-rev", "merge-base", "for-each-ref", "show-ref",
+	"check-ignore", "cherry", "count-objects", "grep", "branch", "remote",
+}
+
+// writeless are settled programs that write no files, whatever their options.
+var writeless = words{
+	"cd", "pwd", "ls", "cat", "head", "tail", "wc", "nl", "stat", "cut", "tr", "basename", "dirname", "grep", "egrep", "fgrep", "rg", "echo", "printf", "test", "[", "true", "false",
+	"xargs", "timeout", "bash", "sh",
+}
+
+// SettledInRepository is Settled for a directory in which git finds the repository that it finds
+// in the root: git is settled there too, as long as no command of the line writes files, which
+// could make the directory a repository.
+func (l *Line) SettledInRepository() bool {
+	for k := range l.Commands {
+		c := &l.Commands[k]
+		switch {
+		case len(c.Words) == 0 || c.writesFiles():
+			return false
+		case string(c.Words[0].Text) == "git":
+			if len(c.Words) < 2 || !readsRepository.has(string(c.Words[1].Text)) {
+				return false
+			}
+		case !writeless.has(string(c.Words[0].Text)):
+			return false
+		}
+	}
+	return true
+}
+
+// writesFiles reports a redirection that writes a file.
+func (c *Command) writesFiles() bool {
+	for i := range c.Redirects {
+		if r := &c.Redirects[i]; r.Write && !r.Harmless() {
+			return true
+		}
+	}
+	return false
+}

@@ -151,6 +151,9 @@ func (l *Line) wrapper(i int, w wrapper, depth int) {
 				l.unclear(index)
 			}
 		}
+		if child != nil {
+			l.Commands[i].own = at
+		}
 	}
 }
 

@@ -21,6 +21,8 @@ type Placeholders struct {
 	Root, Local func(*shell.Word) bool
 	// whether a word of a command is certainly <below>
 	Below func(*shell.Command, *shell.Word) bool
+	// whether git finds the same repository in such a directory as in the root
+	SameRepository func(*shell.Command, *shell.Word) bool
 	// whether a word may be <system> for a command that may work in dirs
 	System func(w *shell.Word, dirs []string) bool
 }

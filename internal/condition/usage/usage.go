@@ -163,7 +163,9 @@ func (r *run) names(placeholder string, w *shell.Word) bool {
 	case "<root>":
 		return r.where.Root(w)
 	case "<below>":
-		return r.where.Below != nil && r.where.Below(&r.line.Commands[r.index], w) && r.line.Settled(r.index)
+		c := &r.line.Commands[r.index]
+		return r.where.Below != nil && r.where.Below(c, w) &&
+			(r.line.Settled(r.index) || r.where.SameRepository != nil && r.line.SettledInRepository() && r.where.SameRepository(c, w))
 	case "<local>":
 		return r.where.Local != nil && r.where.Local(w)
 	}
