@@ -22,7 +22,9 @@ import (
 )
 
 // fakeMCPServer is an MCP server with one tool; it says its arguments and its
-// environment.
+// environment. With a list of tools it answers a call with the text of the argument "says",
+// where there is one, as soon as the file THE_ANSWERS exists; until then there is a file
+// THE_ANSWERS.awaited.
 func fakeMCPServer() {
 	description := "Writes a file" + os.Getenv("THE_CHANGE")
 	fmt.Fprintf(os.Stderr, "started with\x1b[31m %q\n", os.Args[1:])
@@ -47,6 +49,18 @@ func fakeMCPServer() {
 				break
 			}
 			result = `{"tools":[{"name":"write_file","description":"` + description + `","inputSchema":{"type":"object","properties":{"path":{"type":"string"}}}}]}`
+		}
+		var call struct {
+			Params struct{ Arguments struct{ Says string } }
+		}
+		if m.Method == "tools/call" && json.Unmarshal([]byte(line), &call) == nil && call.Params.Arguments.Says != "" {
+			for gate := os.Getenv("THE_ANSWERS"); gate != ""; time.Sleep(time.Millisecond) {
+				_ = os.WriteFile(gate+".awaited", nil, 0o600) // without it the test waits for ever
+				if _, err := os.Stat(gate); err == nil {
+					break
+				}
+			}
+			result = fmt.Sprintf(`{"content":[{"type":"text","text":%q}]}`, call.Params.Arguments.Says)
 		}
 		fmt.Println(string(jsonrpc.AppendResult(nil, m.ID, []byte(result))))
 	}
@@ -82,8 +96,14 @@ type mcpClient struct {
 
 func startMCP(t *testing.T, dir string, args ...string) *mcpClient {
 	t.Helper()
+	return startMCPIn(t, dir, "mine", args...)
+}
+
+// startMCPIn starts stopgate mcp for a session.
+func startMCPIn(t *testing.T, dir, session string, args ...string) *mcpClient {
+	t.Helper()
 	c := &mcpClient{t: t, cmd: exec.Command("stopgate", append([]string{"mcp"}, args...)...), err: new(heard)}
-	c.cmd.Dir, c.cmd.Env, c.cmd.Stderr = dir, append(atHome(dir), "THE_TOKEN=t0", "STOPGATE_SESSION=mine"), c.err
+	c.cmd.Dir, c.cmd.Env, c.cmd.Stderr = dir, append(atHome(dir), "THE_TOKEN=t0", "STOPGATE_SESSION="+session), c.err
 	var err error
 	if c.in, err = c.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
