@@ -17,7 +17,13 @@ import (
 // Check finds what Parse cannot see: rules that do not fit types, that no
 // arguments reach, and that say something else than they seem to (D25-15, D25-30
 // to D25-39). It also looks at policies with mistakes and then says less.
-func Check(p *syntax.File, o Options) diag.List { return newChecker(p, o).check() }
+//
+// Root and Home of the options do not count: a file that is accepted is accepted in every
+// project and for every user, and its examples do not depend on where it is read.
+func Check(p *syntax.File, o Options) diag.List {
+	o.Root, o.Home = "", ""
+	return newChecker(p, o).check()
+}
 
 func newChecker(p *syntax.File, o Options) *checker {
 	c := &checker{policy: p, options: o, definitions: o.Definitions, memory: &symbolic.Memory{}}

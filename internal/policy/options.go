@@ -31,7 +31,7 @@ type Source struct {
 // Options are what a policy file is checked and compiled against.
 type Options struct {
 	// Root and Home are the directories paths are read against, "" if unknown. The
-	// table [paths] of a file wins over them (K19).
+	// table [paths] of a file wins over them (K19). Check does not look at them.
 	Root, Home string
 	// Dir is the directory in which the relative paths of calls begin, "" for the root: an
 	// agent may work below its project, or have moved elsewhere.
