@@ -128,6 +128,9 @@ func differenceText(d *policy.Difference) string {
 	for _, open := range d.Open {
 		fmt.Fprintf(&b, "not decided: %s\n", visible.Text(open))
 	}
+	if len(d.Assumed) > 0 {
+		fmt.Fprintf(&b, "assumed: %s\n", strings.Join(d.Assumed, ", "))
+	}
 	fmt.Fprintln(&b, summaryText(d))
 	return b.String()
 }
@@ -250,7 +253,8 @@ func differenceJSON(d *policy.Difference) any {
 		Bounded  []string `json:"bounded,omitempty"`
 		Complete bool     `json:"complete"`
 		Open     []string `json:"open,omitempty"`
-	}{Changes: []change{}, Complete: d.Complete, Open: d.Open}
+		Assumed  []string `json:"assumed,omitempty"`
+	}{Changes: []change{}, Complete: d.Complete, Open: d.Open, Assumed: d.Assumed}
 	for _, c := range d.Sessions {
 		out.Sessions = append(out.Sessions, c.String())
 	}

@@ -71,6 +71,9 @@ type Difference struct {
 	Same bool
 	// Open says in words what was not decided.
 	Open []string
+	// Assumed are the directories that paths were read against and that neither the files nor
+	// the options name: "home /home/q7w9".
+	Assumed []string
 	// Tools is how many tools, and kinds of tools, were compared.
 	Tools int
 }
@@ -93,12 +96,13 @@ func DiffTool(before, after Source, tool stopgate.ToolName, o Options) (d *Diffe
 func difference(before, after Source, o Options, compared func(stopgate.ToolName) bool) (d *Difference, old, new diag.List) {
 	before.Trusted, after.Trusted = true, true
 	o.Strict = false
+	assumed := o.assume(before.Text, after.Text)
 	p, old := compileFiles([]Source{before}, o, checkUnproved)
 	q, new := compileFiles([]Source{after}, o, checkUnproved)
 	if p == nil || q == nil {
 		return nil, old, new
 	}
-	c := &comparer{before: p, after: q, options: o, out: &Difference{Complete: true}, classes: make(map[string]*toolClass),
+	c := &comparer{before: p, after: q, options: o, out: &Difference{Complete: true, Assumed: assumed}, classes: make(map[string]*toolClass),
 		bindings: make(map[bindingKey]*eval.Binding), memory: &symbolic.Memory{}}
 	c.out.Same = syntax.Hash(p.file()) == syntax.Hash(q.file())
 	if bytes.Equal(before.Text, after.Text) {

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/match"
@@ -24,12 +25,14 @@ type toolEdits struct {
 	pairs         map[int][][2]*syntax.Rule // that an edit covers
 	shown         map[int]*directions
 	may           map[int]directions
-	asked         int // calls
+	asked         int                                     // calls
+	movedBy       map[*symbolic.Condition][]match.Literal // see moved
 }
 
 // editsOf finds the edits of bound rules.
 func (c *comparer) editsOf(bound [2]*boundPolicy) *toolEdits {
-	e := &toolEdits{bound: bound, pairs: c.edits.pairs, shown: make(map[int]*directions), may: make(map[int]directions)}
+	e := &toolEdits{bound: bound, pairs: c.edits.pairs, shown: make(map[int]*directions), may: make(map[int]directions),
+		movedBy: make(map[*symbolic.Condition][]match.Literal)}
 	aligned := c.edits.rulesOf(bound[0].list, bound[1].list)
 	e.all = c.edits.list
 	for i, b := range bound {
@@ -118,6 +121,7 @@ func (c *comparer) sampled(tool *comparedTool, kind syntax.ListKind, t *symbolic
 		for j, r := range b.rules {
 			if n := e.rules[i][j]; n >= 0 {
 				try(r, func(k *symbolic.Condition) []match.Literal { return e.changed(n, k) })
+				c.sampledWritten(tool, kind, t, i, r, n, e)
 				c.sampledCrossed(tool, kind, t, b, r, n, e)
 				c.sampledShared(tool, kind, t, b, r, n, e)
 			}
@@ -136,6 +140,28 @@ func (c *comparer) sampled(tool *comparedTool, kind syntax.ListKind, t *symbolic
 		for _, r := range b.rules {
 			if try(r, all); e.enough() {
 				return
+			}
+		}
+	}
+}
+
+// maxWritten is how many lines are asked about for one condition.
+const maxWritten = 1_000
+
+// sampledWritten asks about lines that are written from the usages and patterns of an edited
+// rule.
+func (c *comparer) sampledWritten(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, side int, r *symbolic.Rule, n int, e *toolEdits) {
+	for _, k := range r.Bound {
+		if !k.IsCommand() || k.Spec.Kind != match.Usage && k.Spec.Kind != match.Pattern || e.missing(n) == (directions{}) {
+			continue
+		}
+		lines := distinctTexts(e.linesFor(side, n, r, k))
+		for _, text := range lines[:min(len(lines), maxWritten)] {
+			if e.missing(n) == (directions{}) || e.enough() {
+				return
+			}
+			if args, ok := t.Document(t.With(t.Variable(k), text)); ok {
+				c.show(tool, kind, t, nil, args, e)
 			}
 		}
 	}
@@ -181,6 +207,9 @@ func (c *comparer) sampledFiles(tool *comparedTool, kind syntax.ListKind, t *sym
 			}
 			for _, lit := range e.values(n, g, g.Conditions[0].Spec.Values) {
 				texts = append(texts, symbolic.Touching(g.Conditions[0].Spec.Kind, lit.Text)...)
+				for _, file := range symbolic.Guesses(g.Conditions[0].Spec.Kind, lit.Text, 4) {
+					texts = append(texts, "cat "+file, "cat src/"+strings.TrimPrefix(file, "/"), "rm "+file)
+				}
 			}
 		}
 	}

@@ -17,6 +17,9 @@ var commandRules = []string{
 	`{ arg = "/c", usage = "{rm,rmdir} **", mode = "%s" }`,
 	`{ arg = "/c", usage = ["ls [-*] **", "cat **"], mode = "%s" }`,
 	`{ arg = "/c", usage = "cat **", mode = "%s" }`,
+	`{ arg = "/c", usage = "git log [-p] *", mode = "%s" }`,
+	`{ arg = "/c", usage = ["cat x", "git {log,push} [-p] **"], mode = "%s" }`,
+	`{ arg = "/c", pattern = ["^git .*x", "src"], mode = "%s" }`,
 	`{ arg = "/c", const = "make", mode = "%s" }`,
 	`{ arg = "/c", writes = "src/**", mode = "ask" }`,
 	`{ all = [{ arg = "/c", usage = "cat **" }, { arg = "/c", writes = "src/**" }], mode = "%s" }`,
@@ -35,13 +38,13 @@ var commandLines = []string{
 	"git status", "git log -p", "git -P log x", "git push", "git log push", "git --no-pager status", "rm x", "rmdir src", "rm -rf /q", "ls", "ls -la src", "ls x > src/y",
 	"cat x", "cat .env", "cat src/a.pem", "cat x > src/y", "cat x > y", "cat < x", "cat < .env", "cat *", "cat src/*", "make", "make x", "make > src/a", "env rm x", "$X", "x < $X", "eval x",
 	"xargs cat", "xargs rm", "ls | xargs rm", "ls && rm x", "git status; make", "cat x | make", "/bin/rm x", "CAT x", "Rm x", "cat 'a b'", "sh -c 'rm x'", "cd src && cat x", "cat \"$X\"", "echo $(rm x)",
-	"tee src/x", "cp .env x", "grep -r x .", "", "#x", "cat a b > src/.env",
+	"cat x=rm y", "git log --x=git push", "git log --x=rm > src/y", "ls a=cat b", "cat q=git log x", "cat src/* > y", "git log -p x", "tee src/x", "cp .env x", "grep -r x .", "", "#x", "cat a b > src/.env",
 }
 
 // randomCommands writes a policy of some rules and guards.
 func randomCommands(rules, guards []string) string {
-	return "version = 1\n[tools.t.parameters]\nc = { type = \"command\", required = true }\n[tools.t.policy]\nrun = [\n" +
-		strings.Join(rules, ",\n") + "\n]\n" + strings.Join(guards, "")
+	return withLists("version = 1\n[tools.t.parameters]\nc = { type = \"command\", required = true }\n[tools.t.policy]\nrun = [\n" +
+		strings.Join(rules, ",\n") + "\n]\n" + strings.Join(guards, ""))
 }
 
 // A difference of policies on command lines that calls itself complete misses no direction:

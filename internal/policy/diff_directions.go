@@ -90,6 +90,8 @@ func (e *toolEdits) ofRule(n int, was, is *symbolic.Rule) (may directions) {
 		shrinks, grows = change(was.Rule, is.Rule)
 		may.allow(was.Mode, is.Mode)
 	}
+	shrinks = shrinks && (was == nil || !shadowed(e.bound[0], was) && !e.allCovered(0, n, was, is))
+	grows = grows && (is == nil || !shadowed(e.bound[1], is) && !e.allCovered(1, n, is, was))
 	if was != nil && shrinks {
 		for _, to := range e.instead(1, n, is, was) {
 			may.allow(was.Mode, to)
@@ -101,7 +103,7 @@ func (e *toolEdits) ofRule(n int, was, is *symbolic.Rule) (may directions) {
 		}
 	}
 	may.add(e.refusedFirst(n, was, is))
-	// A rule that suspects what is done with files takes certainty from the others.
+	// A rule that suspects what is done with files asks where it does not know them.
 	may.loosened = may.loosened || was != nil && shrinks && looksAtFiles(was)
 	may.tightened = may.tightened || is != nil && grows && looksAtFiles(is)
 	return may
@@ -151,7 +153,7 @@ func (e *toolEdits) instead(side, n int, twin, given *symbolic.Rule) []stopgate.
 	modes := []stopgate.Mode{b.end}
 	caught := false
 	for i, r := range b.rules {
-		if (i >= from || e.rules[side][i] >= 0) && !e.apartByNames(n, given, r) {
+		if (i >= from || e.rules[side][i] >= 0) && !e.apart(n, given, r) {
 			modes = append(modes, r.Mode)
 		}
 		caught = caught || i >= from && r.CatchAll()
@@ -238,7 +240,7 @@ func members(was, is *syntax.Rule) (shrinks, grows, ok bool) {
 			return false, false, false
 		}
 	}
-	for i := range all.Conditions { // one on files takes certainty from other rules
+	for i := range all.Conditions { // one on files asks where it does not know them
 		if k := &all.Conditions[i]; (k.Spec.Kind == match.Reads || k.Spec.Kind == match.Writes) && !has(some, k) {
 			return false, false, false
 		}
@@ -255,7 +257,7 @@ func whenText(r *syntax.Rule) string {
 // takes a match away.
 func listOfAlternatives(k match.Kind) bool {
 	switch k {
-	case match.Enum, match.Prefix, match.Suffix, match.Glob, match.Host, match.Scheme, match.Usage, match.Reads, match.Writes:
+	case match.Enum, match.Prefix, match.Suffix, match.Glob, match.Pattern, match.Host, match.Scheme, match.Usage, match.Reads, match.Writes:
 		return true
 	}
 	return false
@@ -296,19 +298,6 @@ func (e *toolEdits) weaker(mode stopgate.Mode) bool {
 		}
 		if !caught && directionOf(mode, b.end) == Loosened && b.end != mode {
 			return true
-		}
-	}
-	return false
-}
-
-// apartByNames reports that no command that an edit gives to one rule matches the other: each wants
-// its own first words, and all of them are written out.
-func (e *toolEdits) apartByNames(n int, a, b *symbolic.Rule) bool {
-	for _, k := range a.Bound {
-		for _, l := range b.Bound {
-			if k.Key == l.Key && symbolic.ApartByNames(k, e.changed(n, k), l) {
-				return true
-			}
 		}
 	}
 	return false

@@ -67,10 +67,10 @@ func oneLineEdits(text string) (list []struct{ name, text string }) {
 }
 
 // limited reports a note about what the comparison does not decide yet: some edits on command
-// lines, and places below a home that nobody knows.
+// lines.
 func limited(note string) bool {
-	tools, why, _ := strings.Cut(note, ": ")
-	return strings.Contains(tools, "`Bash`") || strings.Contains(why, "lists.places")
+	tools, _, _ := strings.Cut(note, ": ")
+	return strings.Contains(tools, "`Bash`")
 }
 
 // Edits of one line of the starter are decided, but for what is limited.

@@ -7,14 +7,17 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
-// excepted is the part of a glob that leaves names out.
-var excepted = regexp.MustCompile(`!\([^()]*\)`)
+// excepted is the part of a glob that leaves names out; alone it is all of a name.
+var (
+	excepted = regexp.MustCompile(`!\([^()]*\)`)
+	alone    = regexp.MustCompile(`(^|/)!\([^()]*\)`)
+)
 
 // Guesses lists texts that may satisfy a condition with a literal, from at most most ways of
 // writing it. They are candidates for an evaluator and prove nothing.
 func Guesses(kind match.Kind, text string, most int) (list []string) {
 	if kind == match.Glob || kind == match.Outside {
-		text = excepted.ReplaceAllString(text, "")
+		text = excepted.ReplaceAllString(alone.ReplaceAllString(text, "${1}q7w9"), "")
 	}
 	written := []string{text}
 	if kind == match.Glob || kind == match.Outside || kind == match.Usage {
