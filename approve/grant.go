@@ -248,7 +248,7 @@ func hasPrefix(a schema.Annotation, prefix, value string) bool {
 		return m.Judge(&v)
 	}
 	text, ok := textOf(value)
-	return ok && m.Whole(text)
+	return ok && m.Match(text)
 }
 
 // Line returns the command line of an argument vector in a grant; ok is false for other values.

@@ -6,11 +6,11 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Asking names everything that wants a person to see the call, in the order of the
-// lists: the ids of the rules that ask, and the code of every list that asks because
-// none of its rules matched. The verdict names one of them; whoever lets calls pass
-// without a question has to know of all (S34). Where a list could be decided by
-// several rules, each of them is named; of guards in one table of literals only the first.
+// Asking returns everything that requires an approval of the call, in the order of the lists: the
+// ids of the rules that ask, and the code of every list that asks because none of its rules
+// matched. The verdict names one of them; a caller that skips questions has to consider all (S34).
+// If several rules could decide a list, each of them is returned; of guards in one table of
+// literals only the first.
 func (e *Evaluation) Asking() (names []string) {
 	if e.plan == nil {
 		return nil
@@ -41,7 +41,7 @@ func (e *Evaluation) Asking() (names []string) {
 	return names
 }
 
-// asking names what asks in one list, on the way of one command.
+// asking adds the names of one list, for one lane.
 func (e *Evaluation) asking(l *list, lane int32, add func(string)) {
 	for r := l.first; r < l.end; r++ {
 		rule, p := &e.plan.rules[r], e.phaseOf(r, lane)

@@ -36,8 +36,7 @@ suffix = "/g"
 mode = "ask"
 `
 
-// Proves S34: everything that wants a person is named, the rule of the verdict and the
-// others.
+// Proves S34: Asking returns the rule of the verdict and all others that require an approval.
 func TestAsking(t *testing.T) {
 	for _, c := range []struct {
 		name, tool, args string

@@ -8,8 +8,7 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// tenRules is a policy with ten rules on one parameter of a type; none but the last
-// of them matches.
+// tenRules returns a policy with ten rules on one parameter of a type; only the last one matches.
 func tenRules(kind, rule string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "version = 1\n[tools.t.parameters]\nx = { type = %q }\ncontent = { type = \"string\" }\n[tools.t.policy]\nrun = [\n", kind)
@@ -20,8 +19,8 @@ func tenRules(kind, rule string) string {
 	return b.String()
 }
 
-// BenchmarkDecision is the budget of one decision: ten rules, from the decoded value to
-// the verdict. What reading the text costs is measured beside it, without rules.
+// BenchmarkDecision measures one decision with ten rules, from the decoded value to the verdict.
+// Parsing is measured separately, without rules.
 func BenchmarkDecision(b *testing.B) {
 	for _, bench := range []struct{ name, policy, args string }{
 		{"none", "version = 1\n[tools.t.parameters]\nx = { type = \"string\" }\n[tools.t.policy]\nrun = \"unattended\"\n", `{"x":"src/pkg/file.go"}`},
@@ -46,8 +45,8 @@ func BenchmarkDecision(b *testing.B) {
 	}
 }
 
-// rulesOf is a policy with n rules on one parameter, of five modes in turn, and a
-// catch-all. With patterns, every twentieth rule is one.
+// rulesOf returns a policy with n rules on one parameter, of five modes in turn, and a catch-all.
+// With patterns, every twentieth rule is one.
 func rulesOf(n int, kind string, rule func(i int) string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "version = 1\n[tools.t.parameters]\nx = { type = %q }\n[tools.t.policy]\nrun = [\n", kind)
@@ -76,12 +75,12 @@ func withPatterns(i int) string {
 	return literals(i)
 }
 
-// named is a value that one of n rules names, a prefix whose mode is ask: the last such one.
+// named returns a value that one of n rules matches: the last prefix with mode ask.
 func named(n int) string { return fmt.Sprintf(`{"x":"dir%d/sub/a"}`, (n-1)/12*12) }
 
-// BenchmarkRules is the budget for many rules (K40): what a decision costs
-// beside the row without rules of the same type, from 10 to 10,000 rules, on a value that
-// no rule names and on one that one does.
+// BenchmarkRules measures the cost of many rules (K40): of a decision with 10 to 10,000 rules,
+// compared with the row without rules of the same type, on a value that no rule matches and on one
+// that one does.
 func BenchmarkRules(b *testing.B) {
 	const text, number = `{"x":"src/pkg/file.go"}`, `{"x":5}`
 	for _, bench := range []struct {
@@ -122,7 +121,7 @@ func BenchmarkRules(b *testing.B) {
 						b.Fatal(v)
 					}
 				}
-				for range 100 { // the first values have automata built
+				for range 100 { // the first values build automata
 					judge()
 				}
 				b.ReportAllocs()
@@ -134,10 +133,10 @@ func BenchmarkRules(b *testing.B) {
 	}
 }
 
-// always is the same arguments whatever the number of rules.
+// always returns the same arguments for any number of rules.
 func always(args string) func(int) string { return func(int) string { return args } }
 
-// BenchmarkBind is what a process pays once for a tool with many rules.
+// BenchmarkBind measures the one-time cost of a tool with many rules.
 func BenchmarkBind(b *testing.B) {
 	for _, n := range []int{10, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -149,7 +148,7 @@ func BenchmarkBind(b *testing.B) {
 	}
 }
 
-// BenchmarkFeed is a chunk of 20 bytes inside of a long string that no rule looks at.
+// BenchmarkFeed measures a chunk of 20 bytes in a long string without rules.
 func BenchmarkFeed(b *testing.B) {
 	bound := compile(b, tenRules("path", `prefix = "secret%d"`)).Bind(stopgate.Call{Tool: "t"})
 	e := bound.Evaluate()
@@ -165,7 +164,7 @@ func BenchmarkFeed(b *testing.B) {
 	}
 }
 
-// Proves K40: a path is judged by rules with patterns without allocation.
+// Proves K40: evaluating a path by rules with patterns does not allocate.
 func TestPatternsOnPathsAllocateNothing(t *testing.T) {
 	bound := compile(t, rulesOf(100, "path", withPatterns)).Bind(stopgate.Call{Tool: "t"})
 	e, args := bound.Evaluate(), []byte(`{"x":"src/pkg/file.go"}`)
@@ -174,7 +173,7 @@ func TestPatternsOnPathsAllocateNothing(t *testing.T) {
 		e.Feed(args)
 		e.Close(stopgate.Ended)
 	}
-	for range 100 { // the first values have automata built
+	for range 100 { // the first values build automata
 		judge()
 	}
 	if n := testing.AllocsPerRun(100, judge); n > 0 {

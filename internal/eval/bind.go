@@ -10,35 +10,35 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Binding is policies applied to one tool, one definition of it and the constant
-// facts of a call: agent, surface, server and principal. It is immutable and safe
-// for concurrent use; calls that agree in these can share it.
+// Binding is the policies applied to one tool, one definition of it and the constant facts of a
+// call: agent, surface, server and principal. It is immutable and safe for concurrent use, and
+// calls with the same facts can share it.
 type Binding struct {
 	run, result *plan
-	// refused is the terminal verdict of a call that is not judged at all.
+	// refused is the terminal verdict of a call that is refused without an evaluation.
 	refused *stopgate.Verdict
 	cause   string
-	// emptyMeansNone: empty argument text stands for no arguments (A14).
+	// emptyMeansNone: an empty argument text means no arguments (A14).
 	emptyMeansNone bool
 	definition     string
-	// unknown: no file knows the tool; otherwise is what becomes of it then.
+	// unknown: no file knows the tool; otherwise is the mode of its calls then.
 	unknown   bool
 	otherwise stopgate.Mode
-	// paths is memory of IsPath.
+	// paths caches the results of IsPath.
 	paths atomic.Pointer[[]knownPath]
 }
 
-// knownPath says whether a pointer names a path.
+// knownPath is a cached result of IsPath.
 type knownPath struct {
 	pointer jsonstream.Pointer
 	is      bool
 }
 
-// maxPaths bounds that memory.
+// maxPaths is the maximum number of cached results.
 const maxPaths = 64
 
-// IsPath reports whether the tool's schema, as the call's definition and the policies
-// have it, calls what a pointer names a path.
+// IsPath reports whether the value at a pointer is a path according to the tool's schema, from the
+// call's definition and the policies.
 func (b *Binding) IsPath(pointer jsonstream.Pointer) bool {
 	var known []knownPath
 	if old := b.paths.Load(); old != nil {
@@ -52,20 +52,20 @@ func (b *Binding) IsPath(pointer jsonstream.Pointer) bool {
 	is := slices.ContainsFunc(b.run.views, func(v *view) bool {
 		return slices.ContainsFunc(v.schema.Reach(pointer).Places, func(p *schema.Place) bool { return p.Has(schema.Path) })
 	})
-	if len(known) < maxPaths { // of two at once one is remembered
+	if len(known) < maxPaths { // of two concurrent results one is cached
 		now := append(slices.Clip(known), knownPath{slices.Clone(pointer), is})
 		b.paths.Store(&now)
 	}
 	return is
 }
 
-// Bind resolves everything about a call that does not depend on its arguments:
-// which tables apply, which rules their conditions on the call leave, how they fit
-// the tool's schema. It never fails: what cannot be judged denies. Nothing is known
-// of the call's session, see [Policies.BindUnder].
+// Bind resolves everything about a call that does not depend on its arguments: which tables apply,
+// which rules remain after their conditions on the call, how they fit the tool's schema. It never
+// fails: a call that cannot be evaluated is denied. The call's session is unknown, see
+// [Policies.BindUnder].
 func (p *Policies) Bind(c stopgate.Call) *Binding { return p.BindUnder(c, Circumstances{}) }
 
-// BindUnder is Bind under circumstances that are known.
+// BindUnder is Bind under known circumstances.
 func (p *Policies) BindUnder(c stopgate.Call, under Circumstances) *Binding {
 	b := &binder{policies: p, call: c, under: under, out: new(Binding), matchers: make(matchers)}
 	b.bind()
@@ -79,12 +79,11 @@ func (b *Binding) Evaluate() *Evaluation {
 	return e
 }
 
-// Definition returns the hash of the tool's schema as the call's definition gave
-// it, "" if it gave none.
+// Definition returns the hash of the tool's schema in the call's definition, "" if there is none.
 func (b *Binding) Definition() string { return b.definition }
 
-// ResultMode says whether the result of a call may be delivered, from the arguments
-// that ran (D25-42, K32). A tool without result rules delivers.
+// ResultMode decides whether the result of a call may be delivered, given the arguments that ran
+// (D25-42, K32). Without result rules the result is delivered.
 func (b *Binding) ResultMode(executed *jsonstream.Document) stopgate.Verdict {
 	fixed := b.refused
 	if fixed == nil && len(b.result.conds) == 0 {
@@ -111,16 +110,16 @@ type binder struct {
 	call     stopgate.Call
 	under    Circumstances
 	out      *Binding
-	base     *schema.Schema // what the call's definition says
+	base     *schema.Schema // the schema of the call's definition
 	voices   []*Voice
 	matchers matchers
-	known    *schema.Schema // what a known tool of this name declares, for guards; nil for nothing
-	row      *schema.Schema // its parameters alone, whatever the definition says
-	certain  bool           // the call is certainly one of the known tool, whose parameters it has
-	output   bool           // the call is the form of the model's answer
+	known    *schema.Schema // the schema of a known tool of this name, for guards; nil for none
+	row      *schema.Schema // only its parameters, independent of the definition
+	certain  bool           // the call is certainly one of the known tool with its parameters
+	output   bool           // the call is a structured output
 	handoff  bool           // or a handoff
-	passed   bool           // and passes the rules for all tools in some file
-	sure     bool           // the call or an operator's file says that there is such a tool
+	passed   bool           // and is exempt from the rules for all tools in some file
+	sure     bool           // the call or an operator's file confirms that the tool exists
 }
 
 func (b *binder) bind() {
@@ -157,7 +156,7 @@ func (b *binder) bind() {
 	}
 }
 
-// define reads what the call's definition says. It reports false if the call is refused.
+// define reads the call's definition. It returns false if the call is refused.
 func (b *binder) define() bool {
 	d := b.call.Definition
 	if d == nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Proves D25-01, D25-02, D25-04, D25-06, K0b, K15, S2, S39, G1, G2: which table decides
-// about a tool, and that nothing runs which none covers.
+// Proves D25-01, D25-02, D25-04, D25-06, K0b, K15, S2, S39, G1, G2: which table decides about a
+// tool, and that a tool without a table does not run.
 func TestLookup(t *testing.T) {
 	p := layers(t, match.Env{}, `
 [tools."*".policy]
@@ -34,7 +34,7 @@ type = "string"
 		{"SecretReader", nil, "skip rule_skipped rule 0"},
 		{"fs_read_file", nil, "unattended rule_matched rule 0"},
 		{"fs_write", nil, "ask rule_matched rule 0"},
-		{"fs_plain", nil, "ask rule_matched rule 0"}, // a table without rules takes those of the next
+		{"fs_plain", nil, "ask rule_matched rule 0"}, // a table without rules uses those of the next one
 		{"other", nil, "deny policy_not_configured"},
 		{"other", defined, "edit rule_matched rule 0"},
 		{"Fs_read_file", nil, "deny policy_not_configured"},
@@ -56,8 +56,8 @@ type = "string"
 	}
 }
 
-// Proves K15: an unknown tool is asked about only if every operator who set
-// the gate wants that; its arguments are judged all the same.
+// Proves K15: calls of an unknown tool are asked about only if every operator who set [gate]
+// configures that; their arguments are evaluated all the same.
 func TestUnknownToolAsk(t *testing.T) {
 	const ask = "[gate]\nunknown_tool = \"ask\"\n"
 	guard := "[[guard]]\non = \"string\"\npattern = \"AKIA\"\nmode = \"deny\"\n"
@@ -87,7 +87,7 @@ func TestUnknownToolAsk(t *testing.T) {
 	}
 }
 
-// Proves K35, S2, S3, D25-50, I15, M39: every file is judged by itself, the strictest
+// Proves K35, S2, S3, D25-50, I15, M39: every file is evaluated separately, the strictest verdict
 // wins, a file without a table abstains, and a project's file alone permits nothing.
 func TestLayers(t *testing.T) {
 	table := func(mode string) string { return "[tools.t.policy]\nrun = \"" + mode + "\"\n" }
@@ -118,7 +118,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// Proves K0a, K57, S30: guards judge every tool beside its own list, also those on a
+// Proves K0a, K57, S30: guards apply to every tool in addition to its own list, also those on a
 // type, and are named before the rules.
 func TestGuards(t *testing.T) {
 	p := layers(t, match.Env{Root: "/srv/proj"}, `
@@ -172,7 +172,7 @@ mode = "ask"
 	}
 }
 
-// Proves K0c, K60: conditions on the call itself are resolved before its arguments.
+// Proves K0c, K60: conditions on the call itself are resolved before its arguments arrive.
 func TestWhen(t *testing.T) {
 	p := layers(t, match.Env{}, `
 [tools.t.policy]
@@ -202,9 +202,9 @@ mode = "ask"
 	}
 }
 
-// Proves D25-47, Q5, Q16, K25, D25-44: rules meet a schema that comes with the call. A
-// tool's own rule that does not fit it denies the tool; a rule for many tools is left
-// out where a tool lacks what it looks at.
+// Proves D25-47, Q5, Q16, K25, D25-44: rules and a schema that comes with the call. A tool's own
+// rule that does not fit it denies the tool; a rule for many tools is skipped for a tool that lacks
+// its parameter.
 func TestSchemaArrives(t *testing.T) {
 	const star = "[tools.\"*\".policy]\nrun = [ { arg = \"/path\", const = \".env\", mode = \"deny\" }, { mode = \"unattended\" } ]\n"
 	const own = "[tools.t.policy]\nrun = [ { arg = \"/path\", const = \".env\", mode = \"deny\" }, { mode = \"unattended\" } ]\n"
@@ -236,8 +236,8 @@ func TestSchemaArrives(t *testing.T) {
 	}
 }
 
-// Proves K22, K23, Q1: pointers cross arrays whether they say so or not, follow the
-// value where no schema is known, and reach every branch of an alternative.
+// Proves K22, K23, Q1: pointers cross arrays with or without "*", follow the value if no schema is
+// known, and reach every branch of an alternative.
 func TestPointers(t *testing.T) {
 	for _, c := range []struct{ name, arg, schema, args, want string }{
 		{"implicit array", "/a/b", `{"properties":{"a":{"type":"array","items":{"type":"object","properties":{"b":{"type":"string"}}}}}}`, `{"a":[{"b":"x"}]}`, "/a/0/b"},
@@ -266,7 +266,7 @@ func TestPointers(t *testing.T) {
 	}
 }
 
-// Proves H12: what the schema of a call calls a path, for the keys of session policies.
+// Proves H12: which pointers are paths in the schema of a call, for the keys of session policies.
 func TestBindingIsPath(t *testing.T) {
 	p := layers(t, match.Env{}, `
 [tools.edit.parameters.file]
@@ -281,7 +281,7 @@ run = "ask"
 `)
 	for _, tool := range []stopgate.ToolName{"edit", "unknown"} {
 		b := p.Bind(stopgate.Call{Tool: tool})
-		for range 2 { // asked, and remembered
+		for range 2 { // uncached, and cached
 			for pointer, want := range map[string]bool{"/file": true, "/all": true, "/all/*": true, "/text": false, "/none": false} {
 				at, err := jsonstream.ParsePointer(pointer)
 				if err != nil {
@@ -295,8 +295,8 @@ run = "ask"
 	}
 }
 
-// Proves K24, K35: where two files judge an undeclared parameter differently the
-// stricter one counts, in whatever order they stand.
+// Proves K24, K35: if two files treat an undeclared parameter differently the stricter setting
+// applies, in any order of the files.
 func TestUnknownParametersOfTwoFiles(t *testing.T) {
 	tool := func(unknown string) string {
 		return "[gate]\nunknown_params = \"" + unknown + "\"\n[tools.t]\nparameters.a = { type = \"string\" }\npolicy.run = \"unattended\"\n"
@@ -313,8 +313,8 @@ func TestUnknownParametersOfTwoFiles(t *testing.T) {
 	}
 }
 
-// A restrictive rule that stands for many tools holds for a parameter that the tool does not
-// have, where unknown_params lets a call bring it.
+// A restrictive rule for many tools applies to a parameter that the tool does not have, if
+// unknown_params allows a call to have it.
 func TestRulesSeeUndeclaredParameters(t *testing.T) {
 	policy := func(params, guard string) string {
 		return `version = 1

@@ -8,20 +8,19 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
-// bundleState is what one evaluation knows of the rules of a bundle. Which rules hold and
-// which are waiting is kept as the first one of each mode: a list asks for no more.
+// bundleState is the state of the rules of a bundle in one evaluation. Only the first rule of each
+// mode that holds, or waits, is tracked, since a list needs no more.
 type bundleState struct {
 	hit   literal.Summary // rules that hold
-	open  literal.Summary // rules that are waiting; some that hold may be among them
+	open  literal.Summary // rules that wait; it may contain some that hold
 	paths [literal.Classes]span
-	// found are the rules that a leaf matched; where every leaf has to, those that all
-	// leaves matched. seen says that there was a leaf.
+	// found are the rules that a leaf matched, or, if every leaf has to, those that all leaves
+	// matched. seen is set after the first leaf.
 	found []int32
 	seen  bool
 	// limited are rules that a value satisfied by its length; see [match.Matcher.Exceeds].
 	limited []int32
-	// index and text say which rules the string that is arriving leaves waiting, nil if
-	// it leaves all.
+	// index and text determine which rules the current string leaves waiting, nil for all.
 	index *index.Index
 	text  *index.State
 }
@@ -31,8 +30,8 @@ func (b *bundleState) reset(of *bundle) {
 	b.limited = b.limited[:0]
 }
 
-// matched takes a value at a site of condition c, a bundle: the rules it satisfies. alone
-// says that no other value can stand there.
+// matched takes the rules that a value at a site of condition c, a bundle, satisfies. sole is set
+// if no other value can be there.
 func (s *state) matched(c, site int32, hits *index.Hits, alone bool) {
 	k, st := &s.plan.conds[c], &s.conds[c]
 	if st.phase != waiting {
@@ -41,7 +40,7 @@ func (s *state) matched(c, site int32, hits *index.Hits, alone bool) {
 	b := &s.bundles[k.bundle]
 	b.index, b.text = nil, nil
 	if alone && st.open == 1 && hits.First() == literal.None && !s.done[site] {
-		// The only value that can still come satisfies nothing.
+		// The last value that can come satisfies nothing.
 		if k.all {
 			b.found = b.found[:0]
 		}
@@ -75,8 +74,8 @@ func (s *state) matched(c, site int32, hits *index.Hits, alone bool) {
 	}
 }
 
-// leave says which rules of a bundle are still waiting. Lists look at no more of them than
-// at the modes they have: while these are the same, what can come out of a list is.
+// leave determines which rules of a bundle are still waiting. Lists consider only the modes of
+// these rules: while these are the same, so are the possible results of a list.
 func (s *state) leave(k *cond, open *literal.Summary) {
 	b := &s.bundles[k.bundle]
 	same := len(s.uncovered) == 0 && b.open.Same(open, s.lists[k.list].end)
@@ -85,11 +84,11 @@ func (s *state) leave(k *cond, open *literal.Summary) {
 	}
 }
 
-// maxFound bounds how many rules that hold are remembered where the first of each mode
-// decides; all others are for explanations.
+// maxFound is the maximum number of recorded rules that hold, if the first of each mode decides;
+// all others are for explanations.
 const maxFound = 64
 
-// rules lists the rules that the leaves so far satisfied, as far as they matter.
+// rules returns the rules that the leaves so far satisfied, as far as they matter.
 func (b *bundleState) rules(all bool) []int32 {
 	if all && b.hit.First() == literal.None { // more leaves may follow
 		return slices.Clone(b.found)
@@ -103,7 +102,7 @@ func (b *bundleState) rules(all bool) []int32 {
 	return first
 }
 
-// summary is the first of some rules of each mode.
+// summary returns the first rule of each mode.
 func (s *state) summary(rules []int32) literal.Summary {
 	sum := literal.Empty()
 	for _, r := range rules {
@@ -112,7 +111,7 @@ func (s *state) summary(rules []int32) literal.Summary {
 	return sum
 }
 
-// hold takes rules that hold from now on.
+// hold adds rules that hold from now on.
 func (s *state) hold(k *cond, st *condState, sum *literal.Summary) {
 	if sum.First() == literal.None {
 		return
@@ -128,13 +127,13 @@ func (s *state) hold(k *cond, st *condState, sum *literal.Summary) {
 	}
 }
 
-// defaulted takes the default of a value that is absent.
+// defaulted applies the default of an absent value.
 func (s *state) defaulted(a absence) {
 	hits := index.Hits{Summary: s.summary(a.found), Members: a.found}
 	s.matched(s.plan.sites[a.site], a.site, &hits, false)
 }
 
-// fail takes a branch without a value: nothing is satisfied there by all leaves.
+// fail takes a branch without a value: no rule has all leaves matching.
 func (s *state) fail(c int32) {
 	k, st := &s.plan.conds[c], &s.conds[c]
 	if b := &s.bundles[k.bundle]; k.all && st.phase == waiting {
@@ -143,8 +142,8 @@ func (s *state) fail(c int32) {
 	}
 }
 
-// endBundle says that no further leaf can appear: what is not known to hold has failed,
-// but for what all leaves matched.
+// endBundle is called when no further leaf can appear: rules that are not known to hold have
+// failed, except those that all leaves matched.
 func (s *state) endBundle(k *cond, st *condState) {
 	b := &s.bundles[k.bundle]
 	if k.all && b.seen {
@@ -158,7 +157,7 @@ func (s *state) endBundle(k *cond, st *condState) {
 	}
 }
 
-// bundled is what is known of one rule of a bundle.
+// bundled returns the phase of one rule of a bundle.
 func (s *state) bundled(r int32) phase {
 	rule := &s.plan.rules[r]
 	k, st := &s.plan.conds[rule.first], &s.conds[rule.first]
@@ -173,8 +172,8 @@ func (s *state) bundled(r int32) phase {
 	return waiting
 }
 
-// progress takes what a string that is arriving showed of a bundle. only says that the
-// string has no other test, so that it is read on when this has been settled.
+// progress takes the decisions about a bundle from the current string. only is set if the string
+// has no other test, so that reading continues after they have been settled.
 func (e *Evaluation) progress(x *textTest, only bool) {
 	c := x.test.cond
 	k, st := &e.plan.conds[c], &e.conds[c]
@@ -189,7 +188,7 @@ func (e *Evaluation) progress(x *textTest, only bool) {
 		return
 	}
 	b := &e.bundles[k.bundle]
-	last := x.alone && st.open == 1 // what this string leaves open is all that is
+	last := x.alone && st.open == 1 // only this string leaves rules open
 	if hit, open, ok := x.index.Known(&x.arriving); ok && !k.all {
 		e.hold(k, st, hit)
 		if last {
@@ -230,7 +229,7 @@ func (e *Evaluation) progress(x *textTest, only bool) {
 	e.leave(k, &open)
 }
 
-// keep remembers where the string stands, for those who ask about one rule of a bundle.
+// keep records the state of the string, for queries about one rule of a bundle.
 func (x *textTest) keep(b *bundleState, only bool) {
 	if b.index, b.text = x.index, &x.arriving; !only || !x.index.Steady() {
 		x.shown.Set(&x.arriving)

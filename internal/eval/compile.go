@@ -10,7 +10,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// compiler turns what the files say about a tool into a plan.
+// compiler compiles the tables of a tool to a plan.
 type compiler struct {
 	*binder
 	kind    syntax.ListKind
@@ -35,8 +35,8 @@ func newCompiler(b *binder, kind syntax.ListKind) *compiler {
 	return &compiler{binder: b, kind: kind, plan: new(plan), reached: make(map[reachKey]schema.Reach)}
 }
 
-// compile reports false if a rule does not fit the tool's schema: the tool is then
-// denied, its rules are never skipped in silence.
+// compile returns false if a rule does not fit the tool's schema: the tool is then denied, since
+// its rules must not be skipped silently.
 func (c *compiler) compile() bool {
 	if c.kind == syntax.RunList {
 		for _, v := range c.voices {
@@ -48,7 +48,7 @@ func (c *compiler) compile() bool {
 	spoken := false
 	for _, v := range c.voices {
 		if !v.Speaks {
-			c.part(v) // its guards look, and the definition it sees is judged
+			c.part(v) // its guards apply, and its definition is evaluated
 			continue
 		}
 		spoken = true
@@ -62,7 +62,7 @@ func (c *compiler) compile() bool {
 	return c.graphs()
 }
 
-// voice adds the rule list of a file that speaks.
+// addPolicy adds the rule list of a file that applies.
 func (c *compiler) voice(v *Voice) bool {
 	p := c.part(v)
 	if c.kind == syntax.RunList {
@@ -70,7 +70,7 @@ func (c *compiler) voice(v *Voice) bool {
 	}
 	rules, table, many := v.List(c.kind)
 	if rules == nil && c.kind == syntax.ResultList {
-		return true // nothing is said about results: they are delivered (K32)
+		return true // without result rules results are delivered (K32)
 	}
 	l := list{layer: stopgate.LayerRules, fallback: stopgate.Ask, code: stopgate.CodeNoRuleMatched}
 	l.note.lowered = !v.Trusted && !c.trusted()
@@ -83,14 +83,14 @@ func (c *compiler) voice(v *Voice) bool {
 	return c.list(v, l, written, table, many)
 }
 
-// trusted reports whether a file of the operator speaks for the tool. Where none
-// does, what a project file permits is asked (K35). A table "*" speaks for the tools that
-// there are, and a project file does not say which these are (I15).
+// trusted reports whether a file of the operator applies to the tool. If none does, calls that a
+// project file permits are asked about (K35). A table "*" applies to the tools that exist, which a
+// project file does not determine (I15).
 func (b *binder) trusted() bool {
 	return b.sure && slices.ContainsFunc(b.voices, func(v *Voice) bool { return v.Speaks && v.Trusted })
 }
 
-// hear makes a view as strict as a file that looks through it.
+// tighten makes a view as strict as the settings of a file.
 func (w *view) hear(v *Voice) {
 	if !w.speaks {
 		w.speaks, w.params, w.onSchema = true, v.Params, v.OnSchema
@@ -119,9 +119,9 @@ func (c *compiler) partOf(s *schema.Schema) *part {
 	return p
 }
 
-// list adds a list with the rules that apply to this call. Rules that stand for many
-// tools are left out where a tool lacks what they look at (D25-47), unless a call may bring it
-// all the same; a rule of the tool's own table that does not fit its schema is trouble.
+// list adds a list with the rules that apply to this call. Rules for many tools are skipped if a
+// tool lacks their parameter (D25-47), unless a call may have it all the same; a rule of the tool's
+// own table that does not fit its schema is an error.
 func (c *compiler) list(v *Voice, l list, rules []*syntax.Rule, table string, forMany bool) bool {
 	l.first = int32(len(c.plan.rules))
 	l.note.file, l.note.table = v.File.Name, table
@@ -144,7 +144,7 @@ func (c *compiler) list(v *Voice, l list, rules []*syntax.Rule, table string, fo
 	}
 	l.end = int32(len(c.plan.rules))
 	if l.suspects {
-		l.note.skipped = nil // the list of all guards says it
+		l.note.skipped = nil // noted in the list of all guards
 	}
 	c.commands(v, &l)
 	c.gather(v, &l, conds)
@@ -156,7 +156,7 @@ func (c *compiler) list(v *Voice, l list, rules []*syntax.Rule, table string, fo
 	return true
 }
 
-// misfit says why a rule cannot be judged by the tool's schema, "" if it can.
+// misfit returns why a rule does not fit the tool's schema, "" if it does.
 func (c *compiler) misfit(v *Voice, r *syntax.Rule, forMany bool) string {
 	for i := range r.Conditions {
 		k := &r.Conditions[i]
@@ -174,7 +174,7 @@ func (c *compiler) misfit(v *Voice, r *syntax.Rule, forMany bool) string {
 			continue
 		}
 		probe := cond{permissive: r.Mode.Permissive(), kind: k.Spec.Kind, ast: k, accompanied: true}
-		if len(reach.Places) == 0 { // nothing is known there
+		if len(reach.Places) == 0 { // the schema does not describe it
 			continue
 		}
 		if !slices.ContainsFunc(reach.Places, func(p *schema.Place) bool { return len(c.matchers.fit(&probe, p, v.Env).texts) > 0 }) {
@@ -184,8 +184,8 @@ func (c *compiler) misfit(v *Voice, r *syntax.Rule, forMany bool) string {
 	return ""
 }
 
-// brings reports that a call may hold for a condition of a restrictive rule although the tool
-// has no such parameter: nobody refuses or asks about parameters that no schema declares.
+// brings reports whether a condition of a restrictive rule may hold for a call although the tool
+// has no such parameter, because undeclared parameters are neither refused nor asked about.
 func (v *Voice) brings(r *syntax.Rule, k *syntax.Condition) bool {
 	return (!v.Speaks || v.Params == syntax.ParamAllow) && MayHoldUndeclared(r, k)
 }
@@ -218,8 +218,8 @@ func (c *compiler) rule(v *Voice, r *syntax.Rule, lowered bool) {
 	c.plan.rules = append(c.plan.rules, out)
 }
 
-// condition adds a condition of the rule that is being added. Its polarity is that
-// of the mode as it is written, whatever the mode counts as.
+// condition adds a condition of the current rule. Its polarity is that of the rule's mode as
+// written, even if another mode applies.
 func (c *compiler) condition(v *Voice, r *syntax.Rule, k *syntax.Condition) {
 	permissive := r.Mode.Permissive()
 	out := cond{
@@ -241,10 +241,9 @@ func (c *compiler) condition(v *Voice, r *syntax.Rule, k *syntax.Condition) {
 	c.plan.conds = append(c.plan.conds, out)
 }
 
-// commands finds the conditions of a list that look at command lines. A line may hold
-// several commands, and a call several lines: each command is judged through the list
-// by itself and the strictest counts (K29). A guard with one condition
-// objects to any of them anyway.
+// commands finds the conditions of a list on command lines. A line may have several commands, and a
+// call several lines: the list is evaluated once for each command, and the strictest result applies
+// (K29). A guard with one condition is restrictive for each of them anyway.
 func (c *compiler) commands(v *Voice, l *list) {
 	l.firstCommand = c.plan.commands
 	for i := l.first; i < l.end; i++ {
@@ -266,9 +265,8 @@ func (c *compiler) commands(v *Voice, l *list) {
 	c.plan.commands += l.commands
 }
 
-// insert adds a condition's pointer to the trie of its view. "*" stands for the
-// elements of an array where the schema has one or says nothing; elsewhere it is a
-// key (K22).
+// insert adds a condition's pointer to the trie of its view. "*" matches the elements of an array
+// if the schema has one or is unknown; otherwise it is a key (K22).
 func (p *part) insert(s *schema.Schema, arg jsonstream.Pointer, cond, site int32) {
 	t := p.pointer
 	for i, token := range arg {
@@ -283,9 +281,8 @@ func (p *part) insert(s *schema.Schema, arg jsonstream.Pointer, cond, site int32
 	t.conds, t.sites = append(t.conds, cond), append(t.sites, site)
 }
 
-// unknown makes a tool that no file knows ask, where the operator wants that: the
-// gate has been told to, whatever the arguments are. Where somebody else decides
-// about the tool, no list speaks (S2).
+// unknown makes the plan of an unknown tool ask, if the operator configures that. If somebody
+// besides the files decides about the tool, no list applies (S2).
 func (c *compiler) unknown() {
 	c.partOf(c.base).view.speaks = true
 	n := int32(len(c.plan.rules))

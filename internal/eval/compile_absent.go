@@ -7,9 +7,9 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// guards gives sites to the conditions that look at every value of a type. A shape
-// that stands at one place of the arguments has a site of its own, which ends with
-// the value there; all others share one that ends with the arguments.
+// guards assigns sites to the conditions on every value of a type. A shape at a single location of
+// the arguments has its own site, which ends with the value; all others share one that ends with
+// the arguments.
 func (g *grapher) guards() {
 	if len(g.ons) == 0 {
 		return
@@ -35,7 +35,7 @@ func (g *grapher) guards() {
 	g.sharedSites()
 }
 
-// ownSites gives a site to each guard that looks at a shape.
+// ownSites assigns a site to each guard on a shape.
 func (g *grapher) ownSites(s *shape) []int32 {
 	var sites []int32
 	for i := range s.tests {
@@ -47,7 +47,7 @@ func (g *grapher) ownSites(s *shape) []int32 {
 	return sites
 }
 
-// Sites of guards' tests that are still to be given.
+// Sites of guards' tests that are not assigned yet.
 const (
 	unsited = -1
 	anySite = -2
@@ -59,8 +59,8 @@ func (g *grapher) newSite(c int32) int32 {
 	return int32(len(g.plan.sites) - 1)
 }
 
-// sharedSites gives the root's site to the guards at all other shapes, and any site
-// to what lies below a value of the wrong type: there only a match counts.
+// sharedSites assigns the root's site to the guards on all other shapes, and any site to shapes
+// below a value of the wrong type: there only a match counts.
 func (g *grapher) sharedSites() {
 	shared := make(map[int32]int32)
 	for _, s := range g.order {
@@ -87,8 +87,8 @@ func (g *grapher) sharedSites() {
 	}
 }
 
-// absences works out, once every shape is complete, what the absence of a member
-// does to the conditions at and below it.
+// absences computes, once every shape is complete, the effect of an absent member on the conditions
+// at and below it.
 func (g *grapher) absences() {
 	a := absentees{grapher: g, probe: &Evaluation{probing: true}, known: make(map[*shape][]absence)}
 	for _, s := range slices.Backward(g.order) {
@@ -104,15 +104,15 @@ func (g *grapher) absences() {
 	}
 }
 
-// absentees works out absences.
+// absentees computes absences.
 type absentees struct {
 	*grapher
 	probe *Evaluation
 	known map[*shape][]absence
 }
 
-// of is the effect of a value's absence: its default if the schema has one, else
-// the defaults of what it would hold (B9), else a branch without a value.
+// of returns the effect of a value's absence: its default if the schema has one, else the defaults
+// of its members (B9), else a branch without a value.
 func (a *absentees) of(s *shape) []absence {
 	if known, ok := a.known[s]; ok {
 		return known
@@ -141,7 +141,7 @@ func (a *absentees) of(s *shape) []absence {
 	return all
 }
 
-// without is the effect on a site of a value that is surely not there.
+// without returns the effect of a missing value on a site.
 func (g *grapher) without(site int32) absenceKind {
 	if g.plan.conds[g.plan.sites[site]].kind == match.Present {
 		return notPresent
@@ -149,9 +149,9 @@ func (g *grapher) without(site int32) absenceKind {
 	return noValue
 }
 
-// byDefault gives the defaults of a place to the conditions there and notes what
-// they answer. For permissive conditions a default is no value, but null for those that
-// name null; for present it is, like null, a value and none (K5).
+// byDefault evaluates the default of a location for its conditions and records the results. For
+// permissive conditions a default is no value, except null for those that name null; for present it
+// is, like null, both present and absent (K5).
 func (g *absentees) byDefault(s *shape) []absence {
 	probe := g.probe
 	g.plan.blank()
@@ -162,7 +162,7 @@ func (g *absentees) byDefault(s *shape) []absence {
 	var all []absence
 	sites := slices.Clone(s.under)
 	for c := range g.plan.conds {
-		// A guard may have looked at shapes that share the root's site.
+		// A guard may apply to shapes that share the root's site.
 		k := &g.plan.conds[c]
 		if site := slices.Index(g.plan.sites, int32(c)); k.on != "" && site >= 0 && (probe.conds[c].phase == holds || k.bundle >= 0 && probe.bundles[k.bundle].seen) {
 			sites = append(sites, int32(site))

@@ -16,7 +16,8 @@ type reachKey struct {
 	arg    string
 }
 
-// reach is what a condition's pointer reaches; rules by the thousand share a pointer.
+// reach returns the locations of a condition's pointer. It is cached, since thousands of rules may
+// share a pointer.
 func (c *compiler) reach(v *Voice, k *syntax.Condition) schema.Reach {
 	key := reachKey{v.Schema, k.Arg.String()}
 	r, ok := c.reached[key]
@@ -27,15 +28,15 @@ func (c *compiler) reach(v *Voice, k *syntax.Condition) schema.Reach {
 	return r
 }
 
-// bundleKey is what the conditions of one bundle have in common.
+// bundleKey is what all conditions of one bundle have in common.
 type bundleKey struct {
 	pointer, on     string
 	all, permissive bool
 	env             match.Env
 }
 
-// gather makes bundles of the rules of a list, whose conditions begin at first, and gives
-// every condition its place in the trie of pointers.
+// gather bundles the rules of a list, whose conditions begin at first, and adds every condition to
+// the trie of pointers.
 func (c *compiler) gather(v *Voice, l *list, first int) {
 	written := slices.Clone(c.plan.conds[first:])
 	c.plan.conds = c.plan.conds[:first]
@@ -61,7 +62,7 @@ func (c *compiler) gather(v *Voice, l *list, first int) {
 	l.endBundle = int32(len(c.plan.bundles))
 }
 
-// put adds a condition and the site where its leaves can stand.
+// put adds a condition and the site of its leaves.
 func (c *compiler) put(v *Voice, k cond, arg jsonstream.Pointer) {
 	p, id := c.part(v), int32(len(c.plan.conds))
 	switch {
@@ -76,8 +77,8 @@ func (c *compiler) put(v *Voice, k cond, arg jsonstream.Pointer) {
 	c.plan.conds = append(c.plan.conds, k)
 }
 
-// bundles reports whether an index can judge a condition: it compares plain text,
-// paths, numbers or booleans with what is written in the rule.
+// bundles reports whether an index supports a condition: it compares plain text, paths, numbers or
+// booleans with literals of the rule.
 func (c *compiler) bundles(v *Voice, k *syntax.Condition) bool {
 	switch k.Spec.Kind {
 	case match.Const, match.Enum:

@@ -7,21 +7,21 @@ import (
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
-// fitKey is a condition at a place.
+// fitKey is a condition at a location.
 type fitKey struct {
 	cond  int32
 	place *schema.Place
 }
 
-// fitting is a condition compiled for what the schema says about a place.
+// fitting is a condition compiled for the schema of a location.
 type fitting struct {
 	texts []*match.Matcher
 	fits  typeSet
-	index *index.Index // of a bundle
-	first int32        // the first rule that looks at strings or objects, or none
+	index *index.Index // for a bundle
+	first int32        // the first rule on strings or objects, or none
 }
 
-// test makes the test of a condition whose leaves stand at a place.
+// test returns the test of a condition whose leaves are at a location.
 func (g *grapher) test(c, site int32, p *schema.Place) test {
 	if g.plan.conds[c].kind == match.Present {
 		return test{site: site, cond: c, present: true, first: literal.None}
@@ -30,10 +30,9 @@ func (g *grapher) test(c, site int32, p *schema.Place) test {
 	return test{site: site, cond: c, texts: f.texts, fits: f.fits, index: f.index, first: f.first}
 }
 
-// fit compiles a condition for a place. A place may be read in several ways: a
-// string that one branch calls a path and another a command is both, and one that
-// no schema describes may be plain text or a path. Permissive conditions then need
-// every reading, restrictive ones any.
+// fit compiles a condition for a location. A location may have several readings: a string that is a
+// path in one branch and a command in another is both, and a string without a schema may be plain
+// text or a path. Permissive conditions then need every reading, restrictive ones any.
 func (g *grapher) fit(c int32, p *schema.Place) *fitting {
 	key := fitKey{c, p}
 	if f := g.fitted[key]; f != nil {
@@ -56,9 +55,9 @@ func (g *grapher) fit(c int32, p *schema.Place) *fitting {
 	return f
 }
 
-// judgedBeside notes what other conditions of a rule say about the same command: the
-// redirections that one of them judges are no obstacle to it. Reads and writes say what
-// a command may touch, not which command may run: by themselves they permit nothing.
+// linkRedirects records which redirections other conditions of a rule evaluate for the same
+// command, so that they do not prevent a permission. Reads and writes restrict the files of a
+// command, not which command may run: alone they permit nothing.
 func (g *grapher) judgedBeside(k *cond) {
 	r := &g.plan.rules[k.rule]
 	for c := r.first; c < r.end; c++ {
@@ -70,7 +69,7 @@ func (g *grapher) judgedBeside(k *cond) {
 	}
 }
 
-// fitBundle compiles the conditions of a bundle for a place, and the index of them.
+// fitBundle compiles the conditions of a bundle for a location, and their index.
 func (g *grapher) fitBundle(k *cond, p *schema.Place) *fitting {
 	b := &g.plan.bundles[k.bundle]
 	f := &fitting{index: index.New(!k.permissive, k.env), first: literal.None}
@@ -88,7 +87,7 @@ func (g *grapher) fitBundle(k *cond, p *schema.Place) *fitting {
 	return f
 }
 
-// fit compiles one condition for a place.
+// fit compiles one condition for a location.
 func (all matchers) fit(k *cond, p *schema.Place, env match.Env) *fitting {
 	target := match.Target{}
 	known := true
@@ -118,8 +117,8 @@ func (all matchers) fit(k *cond, p *schema.Place, env match.Env) *fitting {
 	return f
 }
 
-// readings lists the annotations under which a condition reads the strings of a
-// place. A guard on a type reads that type only.
+// readings returns the annotations under which a condition reads the strings of a location. A guard
+// on a type reads that type only.
 func readings(k *cond, p *schema.Place, known bool) []schema.Annotation {
 	if k.on != "" {
 		a, _ := schema.ParseAnnotation(k.on)
@@ -135,7 +134,7 @@ func readings(k *cond, p *schema.Place, known bool) []schema.Annotation {
 		return all
 	}
 	if !known && (k.kind == match.Host || k.kind == match.Scheme) {
-		return []schema.Annotation{schema.URL} // they say themselves what they read
+		return []schema.Annotation{schema.URL} // these matchers determine the annotation
 	}
 	if !known && k.kind != match.MaxLength {
 		return []schema.Annotation{schema.None, schema.Path}
@@ -143,7 +142,7 @@ func readings(k *cond, p *schema.Place, known bool) []schema.Annotation {
 	return []schema.Annotation{schema.None}
 }
 
-// annotated lists those of some annotations that a place has.
+// annotated returns those of some annotations that a location has.
 func annotated(p *schema.Place, from ...schema.Annotation) (all []schema.Annotation) {
 	for _, a := range from {
 		if p.HasWithin(a) || a == schema.Command && p.Runs() {

@@ -8,32 +8,32 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
-// maxShapes bounds the graph of a view. Schemas come from strangers;
-// a tool whose schema needs more is not judged, it is denied.
+// maxShapes is the maximum size of the graph of a view. Schemas may come from untrusted servers; a
+// tool whose schema needs more is denied.
 const maxShapes = 50_000
 
 // grapher builds the shapes of one view.
 type grapher struct {
 	plan *plan
 	view *view
-	ons  []int32 // conditions that look at every value of a type
+	ons  []int32 // conditions on every value of a type
 	// conditions are those of the rules of each bundle.
 	conditions [][]*syntax.Condition
 	matchers   matchers
-	// suspicions are those of the guards that look through the view.
+	// suspicions are those of the guards of the view.
 	suspicions []*suspicion
 
 	unknown *schema.Place
-	node    *trie // of ons: what deep threads of theirs stand at
+	node    *trie // trie node of the deep threads of ons
 	places  map[*schema.Place]int
 	shapes  map[string]*shape
-	order   []*shape // as they were found
+	order   []*shape // in order of discovery
 	stances []stance
 	fitted  map[fitKey]*fitting
 	over    bool
 }
 
-// graph builds the shapes below the root. It reports false if there are too many.
+// graph builds the shapes below the root. It returns false if there are too many.
 func (g *grapher) graph(t *trie) bool {
 	g.unknown = (*schema.Schema)(nil).Place()
 	g.node = &trie{id: -1, conds: g.ons, sites: slices.Repeat([]int32{anySite}, len(g.ons))}
@@ -55,7 +55,7 @@ func (g *grapher) graph(t *trie) bool {
 	return true
 }
 
-// shape returns the shape of a stance; it is built later.
+// shape returns the shape of a walk state; it is built later.
 func (g *grapher) shape(st stance) *shape {
 	key := st.key(g.places)
 	if s := g.shapes[key]; s != nil {
@@ -108,7 +108,7 @@ func (g *grapher) build(s *shape, st stance) {
 	g.elements(s, st)
 }
 
-// needs says which floors watch the strings of a place.
+// needs returns the floors for the strings of a location.
 func needs(p *schema.Place) textNeed {
 	var n textNeed
 	if p.Runs() {
@@ -123,7 +123,7 @@ func needs(p *schema.Place) textNeed {
 	return n
 }
 
-// follows reports whether a thread carries a condition.
+// follows reports whether a condition follows a thread.
 func (g *grapher) follows(t thread, c int32) bool {
 	k := &g.plan.conds[c]
 	return !t.generous && !t.deep || k.generous()
@@ -152,7 +152,7 @@ func (g *grapher) tests(s *shape, t thread) {
 	}
 }
 
-// sites adds the sites that the end of a value here ends.
+// sites adds the sites that end with a value here.
 func (g *grapher) sites(s *shape, t thread) {
 	add := func(to *[]int32) func(int32) {
 		return func(site int32) {
@@ -162,7 +162,7 @@ func (g *grapher) sites(s *shape, t thread) {
 		}
 	}
 	for i, site := range t.node.sites {
-		// The elements of a counted array are not counted themselves.
+		// Elements of a counted array are not counted themselves.
 		if !t.flat || !counts(g.plan.conds[t.node.conds[i]].kind) {
 			add(&s.under)(site)
 		}
@@ -214,8 +214,8 @@ func (g *grapher) members(s *shape, st stance) {
 	s.extra = g.shape(stance{place: s.place.Others().Place, threads: below, needs: st.needs, wrong: st.wrong, listed: st.lists()})
 }
 
-// below lists the threads that every member of an object continues: those of the
-// conditions that look at everything inside a value of the wrong type.
+// below returns the threads that continue to every member of an object: those of the conditions on
+// everything in a value of the wrong type.
 func (g *grapher) below(s *shape, st stance) []thread {
 	var next stance
 	for _, t := range st.threads {
@@ -233,7 +233,7 @@ func (g *grapher) below(s *shape, st stance) []thread {
 				next.add(thread{node: node, deep: true, origin: s.place})
 			}
 			if t.flat || !s.wrongObject {
-				break // "*" stands for the elements of an array only
+				break // "*" matches the elements of an array only
 			}
 		}
 	}
@@ -243,8 +243,8 @@ func (g *grapher) below(s *shape, st stance) []thread {
 	return next.threads
 }
 
-// objectBelow finds the elements that an object in place of an array may be meant
-// as, nil if the array does not hold objects.
+// objectBelow returns the elements that an object in place of an array may be intended as, nil if
+// the array does not have objects.
 func objectBelow(p *schema.Place) *schema.Place {
 	for _, q := range p.Within()[1:] {
 		if q.Types()&schema.Object != 0 {
@@ -254,7 +254,7 @@ func objectBelow(p *schema.Place) *schema.Place {
 	return nil
 }
 
-// member is the stance of a declared member under all its names.
+// member returns the walk state of a declared member under all its names.
 func (st stance) member(p *schema.Place, names []string, below []thread) stance {
 	next := stance{place: p, needs: st.needs, wrong: st.wrong, listed: st.lists()}
 	for _, t := range st.threads {
@@ -283,8 +283,8 @@ func (st *stance) cross(t thread, generous bool) {
 	st.add(thread{node: t.node, flat: true, generous: t.generous || generous})
 }
 
-// elements adds the shapes of an array's elements. In an array of the wrong type
-// every element is taken for what the schema declares in its place.
+// elements adds the shapes of an array's elements. In an array of the wrong type every element has
+// the schema declared for the array's location.
 func (g *grapher) elements(s *shape, st stance) {
 	if s.vector {
 		return
@@ -307,7 +307,7 @@ func (g *grapher) elements(s *shape, st stance) {
 	}
 }
 
-// maxPrefix bounds how many elements of an array have a schema of their own.
+// maxPrefix is the maximum number of array elements with a schema of their own.
 const maxPrefix = 1000
 
 // links calls f for every shape that s leads to.
@@ -325,7 +325,7 @@ func (s *shape) links(f func(*shape)) {
 	}
 }
 
-// name makes an edge the way of several keys.
+// name adds an edge under several keys.
 func (s *shape) name(e *edge, keys ...string) {
 	for _, key := range keys {
 		if s.keys[key] = e; len(s.names) <= fewNames {
@@ -336,8 +336,7 @@ func (s *shape) name(e *edge, keys ...string) {
 	s.members = append(s.members, e)
 }
 
-// prune replaces shapes with nothing to look at by nil, so that an evaluation passes
-// over the values there.
+// prune replaces shapes without conditions by nil, so that an evaluation skips the values there.
 func (g *grapher) prune() {
 	from := make(map[*shape][]*shape)
 	var useful []*shape
@@ -376,7 +375,7 @@ func (g *grapher) prune() {
 	cut(&g.view.root)
 }
 
-// closes reports whether a place refuses members that it does not name.
+// closes reports whether a location forbids undeclared members.
 func closes(p *schema.Place) bool {
 	k := p.Others().Kind
 	return k == schema.Undeclared || k == schema.Forbidden

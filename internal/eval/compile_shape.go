@@ -7,42 +7,41 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// shape is what a view knows about the values at one place of the arguments: what
-// the schema says and which conditions look there. Shapes form a graph that is
-// walked along the events of a document; an evaluation only remembers where in it
-// every open container stands. A nil shape has nothing to look at.
+// shape describes the values at one location of the arguments in a view: the schema and the
+// conditions there. Shapes form a graph that is walked along the events of a document; an
+// evaluation only stores the shape of every open container. A nil shape has no conditions.
 type shape struct {
 	place *schema.Place
 
-	// wrongObject, wrongArray and wrongScalar say that the schema knows the type of
-	// this place and it is not that one (B1, B2).
+	// wrongObject, wrongArray and wrongScalar: the schema declares another type for this location
+	// (B1, B2).
 	wrongObject, wrongArray bool
 	wrongScalar             typeSet
 
 	vector bool     // an array here is one value: an argument vector
-	tests  []test   // conditions that look at the values here
+	tests  []test   // conditions on the values here
 	counts []test   // min_items and max_items on an array here
-	under  []int32  // sites here and below: the end of a value ends them
-	deeper []int32  // the sites below alone: a scalar here has no such branch
+	under  []int32  // sites here and below, which end with the value
+	deeper []int32  // only the sites below: a scalar here has no such branch
 	within []int32  // those of them that only elements of an array can reach ("*")
-	needs  textNeed // floors on strings here
-	// suspects are the guards that read strings here although nobody declares them.
+	needs  textNeed // floors for strings here
+	// suspects are the guards that read undeclared strings here.
 	suspects []suspect
-	// leaf says when a value here may lack cover; simple: no pointer leads into it.
+	// leaf is when a value here may lack cover; simple: no pointer leads into it.
 	leaf          leafTime
 	simple        bool
-	whole, partly looks // what covers a value here, and a list or an object that holds others
-	// analyse: a condition looks at a command here, which has to be analysable (E1 to
-	// E27); redirects: one of them judges what commands read or write.
+	whole, partly looks // coverage of a value here, and of a list or object that contains others
+	// analyse: a condition applies to a command here, which has to be analysable (E1 to E27);
+	// redirects: one of them evaluates the files that commands read or write.
 	analyse, redirects bool
 
 	keys    map[string]*edge // declared members by all their names, and those that pointers name
-	names   []named          // the same as a list, where there are few
-	members []*edge          // each of them once, in the order of the schema
-	edges   []*edge          // those whose absence means something
-	words   int              // 64-bit words that note which members of an object were seen
+	names   []named          // the same as a list, if there are few
+	members []*edge          // each of them once, in schema order
+	edges   []*edge          // those whose absence has an effect
+	words   int              // 64-bit words for the set of present members of an object
 	judges  bool             // keys that are not in keys may be undeclared or ambiguous
-	object  *shape           // whose keys an object of the wrong type has; nil: its own
+	object  *shape           // the shape whose keys apply to an object of the wrong type; nil: this one
 	extra   *shape           // of members that are not in keys
 	items   *shape           // of elements
 	prefix  []*shape         // of the first elements
@@ -54,10 +53,10 @@ type named struct {
 	edge *edge
 }
 
-// fewNames is up to how many names are compared one by one.
+// fewNames is the maximum number of names that are compared one by one.
 const fewNames = 8
 
-// edge is the edge of a key, nil if nothing is known of it.
+// edge returns the edge of a key, nil if it has none.
 func (s *shape) edge(key []byte) *edge {
 	if len(s.names) > fewNames {
 		return s.keys[string(key)]
@@ -73,13 +72,13 @@ func (s *shape) edge(key []byte) *edge {
 // edge leads from an object to a member.
 type edge struct {
 	to *shape
-	// class numbers the declared members: two keys of one class are read as one
-	// parameter by somebody. -1 for a key of a free-form map.
+	// class numbers the declared members: some parsers read two keys of one class as the same
+	// parameter. -1 for a key of a free-form map.
 	class int32
-	// bit notes that the member is there, -1 if nothing depends on it.
+	// bit is set when the member is present, -1 if nothing depends on it.
 	bit int32
-	// absent is what the member's absence does to the sites at and below it. defaulted
-	// says that the schema gives the member a default.
+	// absent is the effect of the member's absence on the sites at and below it. defaulted is set
+	// if the schema has a default.
 	absent    []absence
 	defaulted bool
 }
@@ -98,39 +97,39 @@ const (
 	noValue    absenceKind = iota // a branch without a value
 	byDefault                     // the schema's default is a leaf that matches (B9)
 	notDefault                    // the default is a leaf that does not match
-	notPresent                    // for present: surely not there
+	notPresent                    // for present: certainly absent
 )
 
-// test is one condition at one place.
+// test is one condition at one location.
 type test struct {
 	site int32
 	cond int32
 	fits typeSet
-	// wrong are the scalars of a type that the schema does not declare here: a permissive
-	// condition does not look at them (B1).
+	// wrong are the scalar types that the schema does not declare here: a permissive condition
+	// ignores them (B1).
 	wrong typeSet
-	// many says that several values can stand at the site whatever the place: the
-	// test looks at everything below a value of the wrong type.
+	// many is set if several values can be at the site in any location: the test applies to
+	// everything below a value of the wrong type.
 	many    bool
-	present bool // the condition asks whether a value is there, not which
-	// first is the first rule of the condition that looks at strings or objects here, or none.
+	present bool // the condition tests the presence of a value
+	// first is the first rule of the condition that applies to strings or objects here, or none.
 	first int32
-	// texts judge strings: one matcher, or several readings of a place whose type
-	// or annotation is not certain. The first one judges everything else.
+	// texts evaluate strings: one matcher, or several readings of a location whose type or
+	// annotation is not certain. The first one evaluates everything else.
 	texts []*match.Matcher
-	// index judges the rules of a bundle; texts is empty then.
+	// index evaluates the rules of a bundle; texts is empty then.
 	index *index.Index
 }
 
-// textNeed says which floors watch the strings at a place.
+// textNeed is the set of floors for the strings at a location.
 type textNeed uint8
 
 const (
 	watchControls textNeed = 1 << iota // no control character (A11)
-	allowTabs                          // but tab and line feed, in commands
+	allowTabs                          // except tab and line feed, in commands
 	watchTarget                        // protected files, as a path (K2)
 	watchWords                         // the same for every word of a command
-	watchFiles                         // the same for every file of a patch, which has to be readable (S40)
+	watchFiles                         // the same for every file of a patch, which must be parsable (S40)
 )
 
 // typeSet is a set of kinds of JSON values.
@@ -162,7 +161,7 @@ func typesOf(t schema.Type) typeSet {
 	return set
 }
 
-// scalarType is the type of a value that is one event, or begins a string.
+// scalarType returns the type of a value that is one event, or begins a string.
 func scalarType(k jsonstream.Kind) typeSet {
 	switch k {
 	case jsonstream.StringStart:

@@ -11,13 +11,13 @@ import (
 type trie struct {
 	id       int
 	children map[string]*trie
-	names    []string // of the children, as they were added
-	star     *trie    // behind "*": the elements of an array
+	names    []string // children, in insertion order
+	star     *trie    // after "*": the elements of an array
 	conds    []int32  // conditions whose pointer ends here
 	sites    []int32  // the site of each of them
 }
 
-// child returns the node behind a key.
+// child returns the node after a key.
 func (t *trie) child(key string, ids *int) *trie {
 	next := t.children[key]
 	if next == nil {
@@ -32,7 +32,7 @@ func (t *trie) child(key string, ids *int) *trie {
 	return next
 }
 
-// elements returns the node behind "*".
+// elements returns the node after "*".
 func (t *trie) elements(ids *int) *trie {
 	if t.star == nil {
 		*ids++
@@ -59,44 +59,42 @@ func (t *trie) below(f func(site int32)) {
 	t.star.each(f)
 }
 
-// thread is one way in which a value can be what a pointer means: the value stands
-// at node. Several run side by side, because arrays are crossed whether the pointer
-// says so or not (Q1, K22).
+// thread is one way in which a value can match a pointer: the value is at node. Several threads
+// exist at once, because arrays are crossed with or without "*" in the pointer (Q1, K22).
 type thread struct {
 	node *trie
-	// flat: at least one array was crossed here; its elements are the leaves, so a
-	// further array is no value of its own, and "*" has been decided.
+	// flat: at least one array was crossed here; its elements are the leaves, so a further array is
+	// no value of its own, and "*" has been resolved.
 	flat bool
-	// generous: the way led through a value of the wrong type; only generous
-	// conditions follow (B1).
+	// generous: the path includes a value of the wrong type; only generous conditions follow (B1).
 	generous bool
-	// deep: the value lies anywhere below one at node whose type is none that the
-	// schema declares at origin.
+	// deep: the value is anywhere below one at node, of a type that the schema does not declare at
+	// origin.
 	deep   bool
 	origin *schema.Place
 }
 
-// idle reports that nothing can come of following the thread.
+// idle reports whether no condition can follow the thread.
 func (t thread) idle() bool {
 	return !t.deep && len(t.node.conds) == 0 && len(t.node.children) == 0 && (t.flat || t.node.star == nil)
 }
 
-// stance is where a value stands: at a place of the schema and on threads of the
-// pointers. Values of one stance have one shape.
+// walkState is a location of the schema and the threads of pointers that lead to a value. Values
+// with the same walk state have the same shape.
 type stance struct {
 	place   *schema.Place
 	threads []thread
-	wrong   bool     // inside a value of the wrong type: only a match counts
+	wrong   bool     // in a value of the wrong type: only a match counts
 	needs   textNeed // inherited from such a value
-	listed  bool     // inside a value that a table declares without saying what is in it
+	listed  bool     // in a value that a table declares without a schema for its content
 }
 
-// lists reports whether what is inside the value counts as declared.
+// lists reports whether the content of the value counts as declared.
 func (st stance) lists() bool {
 	return st.listed || st.place.Whole()
 }
 
-// key identifies a stance. places numbers the places.
+// key identifies a walk state. locations numbers the locations.
 func (st stance) key(places map[*schema.Place]int) string {
 	var room [64]byte
 	b := room[:0]
@@ -132,7 +130,7 @@ func (st stance) key(places map[*schema.Place]int) string {
 	return string(b)
 }
 
-// add appends a thread unless it is idle or there already.
+// add appends a thread unless it is idle or already present.
 func (st *stance) add(t thread) {
 	if t.node == nil || t.idle() {
 		return
@@ -145,5 +143,5 @@ func (st *stance) add(t thread) {
 	st.threads = append(st.threads, t)
 }
 
-// counts reports whether a condition looks at the number of elements.
+// counts reports whether a condition applies to the number of elements.
 func counts(k match.Kind) bool { return k == match.MinItems || k == match.MaxItems }

@@ -12,35 +12,36 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// A permit covers a string, list or object of a call if a parameter table declares it or what
-// it is in, if the permit looks at it or ignores it, or if a rule before it that restricts looks
-// at it. Schemas of requests and servers cover nothing: who writes a request chooses the names
-// in it. A permit that does not cover all of a call does not run it; see [syntax.File].
+// A permit covers a string, list or object of a call if a parameter table declares it or a value
+// that contains it, if the permit tests or ignores it, or if an earlier restrictive rule tests it.
+// Schemas of requests and servers cover nothing, since the author of a request chooses the names in
+// it. A permit that does not cover all of a call does not run it; see [syntax.File].
 
 // uncoveredLeaf is a value that some permit does not cover.
 type uncoveredLeaf struct {
-	shape     *shape // nil: one of more than are remembered
+	shape     *shape // nil: beyond maxUncovered
 	view      *view
 	container bool // a list or an object
 	pointer   string
 }
 
-// maxUncovered is how many of them are remembered. Further ones no permit covers.
+// maxUncovered is the maximum number of recorded values. No permit covers further ones.
 const maxUncovered = 1000
 
-// leafTime says when it is known that a value is one that needs cover.
+// leafTime is when a value is known to need cover.
 type leafTime uint8
 
 const (
-	leafElsewhere leafTime = iota // all permits cover it, or it needs none
+	leafElsewhere leafTime = iota // all permits cover it, or it needs no cover
 	leafByKey                     // the schema allows strings, lists and objects only
 	leafByValue                   // it may also be a number, a boolean or null
 )
 
-// containers are the values that need cover beside strings: an empty list may mean all files.
+// containers are the values that need cover in addition to strings: an empty list may mean all
+// files.
 const containers = objectType | arrayType
 
-// cover says whether the permits of a list need cover.
+// cover determines whether the permits of a list need cover.
 func (l *list) cover(v *Voice, kind syntax.ListKind, w *view) {
 	l.view, l.tables = w, v.Tables
 	if kind != syntax.RunList || v.Uncovered == syntax.ParamAllow {
@@ -51,22 +52,22 @@ func (l *list) cover(v *Voice, kind syntax.ListKind, w *view) {
 	}
 }
 
-// cover says whether the rule that was added needs cover. One without conditions in the table
-// that an operator wrote for this tool permits the tool, whatever its parameters are.
+// cover determines whether the current rule needs cover. A rule without conditions in an operator's
+// table for this tool permits the tool with any parameters.
 func (r *rule) cover(l *list, ast *syntax.Rule, v *Voice, table string) {
 	named := v.Trusted && (!v.Embedded || v.passes) && !syntax.IsGlob(table)
 	r.covering = l.coverage && r.mode.Permissive() && (!named || len(ast.Conditions) > 0)
 	r.ignores = ast.Ignores
 }
 
-// looks is which rules of a view look at a place, as far as permits are covered by it.
+// looks is the set of rules of a view that test a location, as far as it covers permits.
 type looks struct {
-	guard bool    // a guard does
-	first []int32 // by list: the first rule that restricts
-	own   []int32 // permits, in their order
+	guard bool    // a guard tests it
+	first []int32 // by list: the first restrictive rule
+	own   []int32 // permits, in order
 }
 
-// add notes that a condition looks there. first is the first of its rules that does.
+// add records that a condition tests the location. first is the first of its rules that does.
 func (k *looks) add(p *plan, c, first int32) {
 	cond := &p.conds[c]
 	switch {
@@ -95,9 +96,9 @@ func (k *looks) covers(p *plan, r int32) bool {
 	return own
 }
 
-// covers finds the shapes whose values some permit does not cover: it looks at them, or one
-// that restricts does, a guard or a rule before it. Of a list or an object it is enough that
-// they look at something in it.
+// covers finds the shapes whose values some permit does not cover: neither it nor a guard or an
+// earlier restrictive rule tests them. For a list or an object it is enough that one of them tests
+// some part of it.
 func (g *grapher) covers() {
 	if !slices.ContainsFunc(g.plan.rules, func(r rule) bool { return r.covering && g.plan.lists[r.list].view == g.view }) {
 		return
@@ -158,7 +159,7 @@ func (u *uncoveredLeaf) covered(p *plan, r int32) bool {
 	return u.shape.whole.covers(p, r)
 }
 
-// firstOf is the first rule that a condition belongs to.
+// firstOf returns the first rule of a condition.
 func (p *plan) firstOf(c int32) int32 {
 	if b := p.conds[c].bundle; b >= 0 {
 		return p.bundles[b].rules[0]
@@ -166,7 +167,7 @@ func (p *plan) firstOf(c int32) int32 {
 	return p.conds[c].rule
 }
 
-// keyed takes a key whose value needs cover whatever it is.
+// keyed takes a key whose value needs cover, whatever the value is.
 func (w *walker) keyed(e *Evaluation, f *frame, s *shape) {
 	w.told = f.covered
 	if !w.told && s != nil && s.leaf == leafByKey {
@@ -175,7 +176,7 @@ func (w *walker) keyed(e *Evaluation, f *frame, s *shape) {
 	}
 }
 
-// settled reports whether the value that begins needs no further look.
+// settled reports whether cover of the value that begins is already decided.
 func (w *walker) settled() bool {
 	if n := len(w.frames); n > 0 && w.frames[n-1].array {
 		return w.frames[n-1].covered
@@ -183,15 +184,15 @@ func (w *walker) settled() bool {
 	return w.told
 }
 
-// spelled takes a string that begins.
+// spelled takes the start of a string.
 func (w *walker) spelled(e *Evaluation, s *shape) {
 	if s.leaf != leafElsewhere && !w.settled() {
 		e.lack(w.view, s, false)
 	}
 }
 
-// contained takes a list or object that begins, and reports whether nothing in it needs cover
-// of its own. One of another type than the schema's never runs unattended.
+// contained takes the start of a list or object, and reports whether its content needs no cover of
+// its own. One of another type than the schema's is never permitted.
 func (w *walker) contained(e *Evaluation, s *shape, wrong bool) bool {
 	switch {
 	case len(w.frames) == 0:
@@ -205,7 +206,7 @@ func (w *walker) contained(e *Evaluation, s *shape, wrong bool) bool {
 	return s.simple
 }
 
-// lack notes a value that some permit does not cover.
+// lack records a value that some permit does not cover.
 func (e *Evaluation) lack(w *view, s *shape, container bool) {
 	if e.probing || len(e.uncovered) > maxUncovered {
 		return
@@ -221,7 +222,7 @@ func (e *Evaluation) lack(w *view, s *shape, container bool) {
 	}
 }
 
-// lacking is the first value of the call that a rule does not cover, nil if there is none.
+// lacking returns the first value of the call that a rule does not cover, nil if there is none.
 func (s *state) lacking(r int32) *uncoveredLeaf {
 	rule := &s.plan.rules[r]
 	if !rule.covering {
@@ -236,8 +237,8 @@ func (s *state) lacking(r int32) *uncoveredLeaf {
 	return nil
 }
 
-// declares reports whether a table of the list's file that holds for the tool, one by glob too,
-// has the parameter that a pointer leads to or into.
+// declares reports whether a table of the list's file that applies to the tool, also by glob,
+// declares the parameter that a pointer leads to or into.
 func (l *list) declares(pointer string) bool {
 	at, err := jsonstream.ParsePointer(pointer)
 	return err == nil && len(at) > 0 && slices.ContainsFunc(l.tables, func(t *syntax.ToolTable) bool {
@@ -245,7 +246,7 @@ func (l *list) declares(pointer string) bool {
 	})
 }
 
-// ignored reports whether one of some pointers of a rule leads to a value or above it.
+// ignored reports whether a pointer in a rule's ignores leads to a value or a container of it.
 func ignored(ignores []jsonstream.Pointer, pointer string) bool {
 	at, err := jsonstream.ParsePointer(pointer)
 	return err == nil && slices.ContainsFunc(ignores, func(p jsonstream.Pointer) bool {
@@ -261,7 +262,7 @@ func ignored(ignores []jsonstream.Pointer, pointer string) bool {
 	})
 }
 
-// modeOf is what a rule answers, given what it does not cover.
+// modeOf returns the mode of a rule, given the values that it does not cover.
 func (s *state) modeOf(r int32) stopgate.Mode {
 	if len(s.uncovered) > 0 && s.lacking(r) != nil {
 		return s.plan.lists[s.plan.rules[r].list].uncovered
@@ -282,7 +283,7 @@ func (s *state) walkUncovered(i int) {
 	st.holds = st.cursor < l.end && st.cursor == st.end
 }
 
-// lacksCover is the value for which the list's verdict is not that of its permit.
+// lacksCover returns the value because of which the list's verdict is not that of its permit.
 func (e *Evaluation) lacksCover(i int) *uncoveredLeaf {
 	l, st := &e.plan.lists[i], &e.lists[i]
 	if len(e.uncovered) == 0 || !l.coverage || st.low != l.uncovered || st.cursor >= l.end {
@@ -291,7 +292,7 @@ func (e *Evaluation) lacksCover(i int) *uncoveredLeaf {
 	return e.lacking(st.cursor)
 }
 
-// notCovered is the sentence for a parameter without cover. It says what to write.
+// notCovered is the public text for a parameter without cover, with the remedy.
 func notCovered(pointer string) string {
 	if !plain(pointer) {
 		return stopgate.CodeParameterNotCovered.Public()

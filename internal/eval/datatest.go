@@ -9,8 +9,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// DataTest is a condition on a session's data, ready to be asked. It is safe for
-// concurrent use.
+// DataTest is a compiled condition on a session's data. It is safe for concurrent use.
 type DataTest struct {
 	pointer  jsonstream.Pointer
 	kind     match.Kind
@@ -18,8 +17,8 @@ type DataTest struct {
 	restrict bool
 }
 
-// NewDataTest compiles a condition for rules that restrict, to which one fitting value
-// of several is enough, or for rules that permit, to which all have to fit.
+// NewDataTest compiles a condition for restrictive rules, for which one matching value of several
+// is enough, or for permissive rules, for which all have to match.
 func NewDataTest(c syntax.SessionCondition, restrict bool, env match.Env) (*DataTest, error) {
 	m, err := match.Compile(c.Spec, match.Target{}, restrict, env)
 	if err != nil {
@@ -28,8 +27,8 @@ func NewDataTest(c syntax.SessionCondition, restrict bool, env match.Env) (*Data
 	return &DataTest{pointer: c.Pointer, kind: c.Spec.Kind, test: m, restrict: restrict}, nil
 }
 
-// Holds reports whether the data fit. It is not known where the value is missing or
-// null; only `present` knows then.
+// Holds reports whether the data match. The result is unknown if the value is missing or null,
+// except for `present`.
 func (t *DataTest) Holds(data jsonstream.Value) (holds, known bool) {
 	values, complete := t.pointer.All(nil, data)
 	values = slices.DeleteFunc(values, func(v jsonstream.Value) bool { return v.Kind() == jsonstream.Null })
@@ -52,7 +51,7 @@ func (t *DataTest) fits(v jsonstream.Value) bool {
 	kinds := t.test.Fits()
 	switch v.Kind() {
 	case jsonstream.String:
-		return kinds&schema.String != 0 && t.test.Whole([]byte(v.Text()))
+		return kinds&schema.String != 0 && t.test.Match([]byte(v.Text()))
 	case jsonstream.Number:
 		d, ok := v.Decimal()
 		return kinds&schema.Number != 0 && ok && t.test.Number(d)

@@ -15,9 +15,8 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// drawn is how many documents a property looks at, and with which seed: 20,000 for
-// equivalence and 5,000 for the others, a million with STOPGATE_LONG; the seed is
-// that of STOPGATE_SEED.
+// drawn returns the number of documents of a property test, and its seed: 20,000 for equivalence
+// and 5,000 for the others, a million with STOPGATE_LONG; the seed is that of STOPGATE_SEED.
 func drawn(t *testing.T) (documents int, seed uint64) {
 	documents, seed = 5_000, 1
 	switch {
@@ -38,8 +37,8 @@ func drawn(t *testing.T) (documents int, seed uint64) {
 	return documents, seed
 }
 
-// eachDocument draws policies and fifty documents for each. check reports what is
-// wrong with one, "" if nothing is.
+// eachDocument draws policies and fifty documents for each. check returns a description of a
+// failure, "" for none.
 func eachDocument(t *testing.T, check func(c *gen.Case, e *eval.Evaluation, b *eval.Binding, text string, r *rand.Rand) string) {
 	documents, seed := drawn(t)
 	for i := range documents / 50 {
@@ -80,8 +79,7 @@ func dump(c *gen.Case) string {
 	return b.String()
 }
 
-// run feeds a text in pieces of the given lengths, the last one repeated, and ends
-// it normally.
+// run feeds a text in pieces of the given lengths, the last one repeated, and ends it normally.
 func run(e *eval.Evaluation, text string, pieces ...int) []stopgate.Verdict {
 	for i := 0; len(text) > 0; i++ {
 		n := min(pieces[min(i, len(pieces)-1)], len(text))
@@ -92,7 +90,7 @@ func run(e *eval.Evaluation, text string, pieces ...int) []stopgate.Verdict {
 	return e.Trace()
 }
 
-// spell writes a verdict of either evaluator in one form.
+// spell formats a verdict of either evaluator.
 func spell(v stopgate.Verdict) string {
 	rule := "-"
 	if v.Rule != nil {
@@ -121,9 +119,9 @@ func spellAll[V any](all []V, one func(V) string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Proves I1, D25-09, D25-10, D25-13, D25-14, D25-52, D26-01, D26-02, D26-03, D26-04,
-// D26-10, D26-11, D26-30, K7, K8, K9, K10, K11, K16: the streaming evaluator publishes
-// what the naive one works out from the whole document, verdict by verdict, byte by byte.
+// Proves I1, D25-09, D25-10, D25-13, D25-14, D25-52, D26-01, D26-02, D26-03, D26-04, D26-10,
+// D26-11, D26-30, K7, K8, K9, K10, K11, K16: the streaming evaluator publishes the same verdicts at
+// the same bytes as the naive one computes from the complete document.
 func TestI1Equivalence(t *testing.T) {
 	shares := make(map[string]int)
 	eachDocument(t, func(c *gen.Case, e *eval.Evaluation, _ *eval.Binding, text string, _ *rand.Rand) string {
@@ -138,8 +136,8 @@ func TestI1Equivalence(t *testing.T) {
 	reportShares(t, shares)
 }
 
-// Proves I1, K60, K0c: the same with conditions on who calls and on what the session's
-// data say, known or not.
+// Proves I1, K60, K0c: the same with conditions on the call and on the session's data, known or
+// unknown.
 func TestI1WhenEquivalence(t *testing.T) {
 	documents, seed := drawn(t)
 	conditional := 0
@@ -177,8 +175,7 @@ func TestI1WhenEquivalence(t *testing.T) {
 	}
 }
 
-// count sorts a trace into the shares that show whether the generator still draws
-// what is worth judging.
+// count sorts a trace into categories that show whether the generator still draws relevant cases.
 func count(shares map[string]int, trace []stopgate.Verdict, text string) {
 	last := trace[len(trace)-1]
 	shares["documents"]++
@@ -209,19 +206,19 @@ func reportShares(t *testing.T, shares map[string]int) {
 		"decided early", "decided at the end", "tightened later", "with floors",
 	} {
 		t.Logf("%5.1f %% %s", 100*float64(shares[name])/float64(all), name)
-		if all >= 5_000 && 200*shares[name] < all { // of fewer policies it may be chance
+		if all >= 5_000 && 200*shares[name] < all { // with fewer policies it may be chance
 			t.Errorf("the generator has gone stale: only %d of %d documents are %s", shares[name], all, name)
 		}
 	}
 }
 
-// Proves I2, F043-09, K16, M11, M12: neither verdicts nor the bytes they became known
-// with depend on how the text was cut.
+// Proves I2, F043-09, K16, M11, M12: neither verdicts nor their offsets depend on the chunks of the
+// text.
 func TestI2ChunkInvariance(t *testing.T) {
 	eachDocument(t, func(_ *gen.Case, e *eval.Evaluation, b *eval.Binding, text string, r *rand.Rand) string {
 		whole := spellAll(run(e, text, len(text)+1), spell)
 		cuts := [][]int{{1}, {1 + r.IntN(7)}, {r.IntN(len(text) + 1), 1 + r.IntN(5), len(text) + 1}}
-		if len(text) < 12 { // every way to cut it
+		if len(text) < 12 { // every way to split it
 			for set := range 1 << max(len(text)-1, 0) {
 				cuts = append(cuts, pieces(set, len(text)))
 			}
@@ -236,7 +233,7 @@ func TestI2ChunkInvariance(t *testing.T) {
 	})
 }
 
-// pieces reads a set of cuts as lengths: bit i cuts behind byte i.
+// pieces converts a set of cuts to lengths: bit i cuts after byte i.
 func pieces(set, length int) []int {
 	all := []int{}
 	n := 0

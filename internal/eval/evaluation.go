@@ -8,10 +8,10 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Evaluation judges one call while its arguments arrive. One evaluator serves
-// partial and complete arguments: the verdicts and the bytes they became known with
-// do not depend on how the text was cut (D26-10, I1, I2). It can be reused with
-// Reset and is not safe for concurrent use. The zero Evaluation denies.
+// Evaluation evaluates one call while its arguments arrive. The same code evaluates partial and
+// complete arguments: the verdicts and their offsets do not depend on the chunks of the text
+// (D26-10, I1, I2). It can be reused with Reset and is not safe for concurrent use. The zero
+// Evaluation denies.
 type Evaluation struct {
 	state
 	binding *Binding
@@ -21,28 +21,28 @@ type Evaluation struct {
 	checker schema.Validator
 
 	received int64
-	nothing  bool // "{}" stands for arguments that were not written (A14)
+	nothing  bool // the arguments were empty and "{}" replaces them (A14)
 	closed   bool
 	accepted bool // Close found one complete object
 	probing  bool // no verdicts are wanted
 
 	verdict stopgate.Verdict
-	said    said               // what it follows from, if a list said it
-	before  []stopgate.Verdict // the verdicts before it
+	said    said               // the basis of the verdict, if it is that of a list
+	before  []stopgate.Verdict // earlier verdicts
 	cause   string
 	fault   fault
 	floors  []stopgate.Floor
 
-	// The string that is arriving, and the value that ended last.
+	// The current string, and the value that ended last.
 	texts     []textTest
 	watches   []textWatch
-	suspects  []suspect   // guards that read it although nobody declares it
+	suspects  []suspect   // guards that read it although it is not declared
 	guess     match.Value // one reading of it
 	hits      index.Hits
 	undecided int
-	commands  bool // a test judges it command by command
-	decoded   bool // scratch holds its text
-	prepared  bool // whole holds it
+	commands  bool // a test evaluates it command by command
+	decoded   bool // scratch contains its text
+	prepared  bool // value contains it
 	whole     match.Value
 	scratch   []byte
 	value     jsonstream.Value
@@ -50,22 +50,21 @@ type Evaluation struct {
 	vector       match.Vector
 	object       []byte // canonical text of an object
 	event        jsonstream.Event
-	spare        []byte        // text of a value that is replayed
+	spare        []byte        // text of a replayed value
 	unclean      bool          // some path is not spelled as it would be released
-	unknownPaths match.Unknown // what the floor path_not_known is about
+	unknownPaths match.Unknown // reasons of the floor path_not_known
 
 	released []byte
 }
 
-// fault is what the integrity of the arguments lacks.
+// fault is an integrity error of the arguments.
 type fault struct {
 	code    stopgate.Code
 	pointer string
 	cause   string
 }
 
-// Reset begins a new call. What the evaluation gave out before, verdicts excepted,
-// is not valid any more.
+// Reset begins a new call. Earlier results, except verdicts, become invalid.
 func (e *Evaluation) Reset(b *Binding) {
 	e.reset(b.run)
 	e.binding, e.cause = b, b.cause
@@ -85,7 +84,7 @@ func (e *Evaluation) Reset(b *Binding) {
 	}
 }
 
-// reset makes everything but the binding and the parser ready for a plan.
+// reset prepares everything but the binding and the parser for a plan.
 func (e *Evaluation) reset(p *plan) {
 	e.state.reset(p)
 	e.resizeWalkers(len(p.views))
@@ -108,10 +107,9 @@ func (e *Evaluation) resizeWalkers(n int) {
 	e.walkers = e.walkers[:n]
 }
 
-// Feed takes the next bytes of the arguments and returns the verdict as it is known
-// with them. Deny and skip are final. Any other verdict is provisional until Close
-// returned it: it can only become stricter. Feed after Close or after a terminal
-// verdict changes nothing.
+// Feed takes the next bytes of the arguments and returns the verdict so far. Deny and skip are
+// final. Any other verdict is provisional until Close returns it: it can only become stricter. Feed
+// after Close or after a terminal verdict has no effect.
 func (e *Evaluation) Feed(chunk []byte) stopgate.Verdict {
 	if e.closed || e.binding == nil {
 		return e.verdict
@@ -124,7 +122,7 @@ func (e *Evaluation) Feed(chunk []byte) stopgate.Verdict {
 	return e.verdict
 }
 
-// take ends the bytes of a chunk: nothing more can be learned from the last one.
+// take ends the bytes of a chunk and settles the last one.
 func (e *Evaluation) take(err error) {
 	if broken, ok := err.(*jsonstream.Error); ok && !e.terminal() {
 		if e.reach(e.offset(broken.Offset)) {
@@ -137,8 +135,8 @@ func (e *Evaluation) take(err error) {
 	}
 }
 
-// Close says how the arguments ended and returns the final verdict of the rules.
-// Only Ended can leave anything but deny or skip. A second Close changes nothing.
+// Close ends the arguments and returns the final verdict of the rules. Without Ended it is deny or
+// skip. A second Close has no effect.
 func (e *Evaluation) Close(end stopgate.End) stopgate.Verdict {
 	if e.closed || e.binding == nil {
 		return e.verdict
@@ -169,14 +167,13 @@ func (e *Evaluation) finish() {
 	e.take(err)
 	e.accepted = err == nil && !e.terminal()
 	if !e.verdict.Decided {
-		// Cannot happen: with the end of the arguments every rule has been decided.
+		// Unreachable: with the end of the arguments every rule is decided.
 		e.refuse(stopgate.LayerFailure, stopgate.CodePolicyError, "undecided")
 	}
 }
 
-// Refuse denies the call for a reason outside of its arguments, such as a message
-// that breaks its protocol, unless the verdict is terminal already. cause is a word
-// for the record.
+// Refuse denies the call for a reason outside of its arguments, such as a protocol error, unless
+// the verdict is already terminal. cause is a word for the record.
 func (e *Evaluation) Refuse(layer stopgate.Layer, code stopgate.Code, cause string) stopgate.Verdict {
 	if e.terminal() {
 		return e.verdict
@@ -194,19 +191,19 @@ func (e *Evaluation) refuse(layer stopgate.Layer, code stopgate.Code, cause stri
 // without a copy.
 func (e *Evaluation) terminal() bool { return e.verdict.Decided && e.verdict.Mode.Terminal() }
 
-// Verdict returns the latest verdict; it is known before any byte if no rule looks
-// at an argument (D25-40).
+// Verdict returns the latest verdict. It is known before any byte if no rule tests an argument
+// (D25-40).
 func (e *Evaluation) Verdict() stopgate.Verdict { return e.verdict }
 
-// Latest is Verdict without a copy, to be looked at until the evaluation goes on.
+// Latest is Verdict without a copy. The result is valid until the next method call.
 func (e *Evaluation) Latest() *stopgate.Verdict { return &e.verdict }
 
-// Cause is a detail of a refusal for the record, "" if there is none: what the arguments
-// lack, or a word. It holds no values of the call.
+// Cause returns details of a refusal for the record, "" if there are none: the integrity error, or
+// a word. It contains no values of the call.
 func (e *Evaluation) Cause() string { return e.cause }
 
-// Trace lists the verdicts in the order in which they became known, each with the
-// byte it became known with (K16). None is weaker than the one before it (I3).
+// Trace returns the verdicts in the order in which they became known, each with its offset (K16).
+// None is weaker than the previous one (I3).
 func (e *Evaluation) Trace() []stopgate.Verdict {
 	all := append([]stopgate.Verdict(nil), e.before...)
 	if e.verdict.Decided {
@@ -215,11 +212,11 @@ func (e *Evaluation) Trace() []stopgate.Verdict {
 	return all
 }
 
-// Bytes is the number of argument bytes received, those after the decision included.
+// Bytes returns the number of argument bytes received, including those after the decision.
 func (e *Evaluation) Bytes() int64 { return e.received }
 
-// Document is the arguments as they were judged. Its root is invalid unless Close
-// accepted them. It is valid until Reset.
+// Document returns the arguments as they were evaluated. Its root is invalid unless Close accepted
+// them. It is valid until Reset.
 func (e *Evaluation) Document() *jsonstream.Document {
 	if !e.accepted {
 		return new(jsonstream.Document)
@@ -227,7 +224,7 @@ func (e *Evaluation) Document() *jsonstream.Document {
 	return e.args.Document()
 }
 
-// offset is the byte that an event of the parser happened with.
+// offset returns the byte of an event of the parser.
 func (e *Evaluation) offset(at int64) int64 {
 	if e.nothing {
 		return e.received
@@ -235,8 +232,8 @@ func (e *Evaluation) offset(at int64) int64 {
 	return at
 }
 
-// reach moves to a later byte. What is known by then is settled first; it reports
-// whether that ended the call.
+// reach moves to a later byte, after settling everything known so far. It reports whether that
+// ended the call.
 func (e *Evaluation) reach(at int64) (terminal bool) {
 	if at > e.at {
 		if e.dirty && e.settle() {
@@ -247,8 +244,8 @@ func (e *Evaluation) reach(at int64) (terminal bool) {
 	return false
 }
 
-// Event takes one event of the arguments' parser. It is part of the machinery:
-// callers use Feed.
+// Event takes one event of the arguments' parser. It implements [jsonstream.Handler]; callers use
+// Feed.
 func (e *Evaluation) Event(ev *jsonstream.Event) (stop bool) {
 	if ev.Kind == jsonstream.StringPart {
 		e.args.Event(ev)
@@ -266,7 +263,7 @@ func (e *Evaluation) Event(ev *jsonstream.Event) (stop bool) {
 	return false
 }
 
-// see gives an event to the walkers.
+// see passes an event to the walkers.
 func (e *Evaluation) see(ev *jsonstream.Event) {
 	switch ev.Kind {
 	case jsonstream.Key:
@@ -290,7 +287,7 @@ func (e *Evaluation) see(ev *jsonstream.Event) {
 	}
 }
 
-// validate judges the complete arguments by the schemas (K14).
+// validate checks the complete arguments against the schemas (K14).
 func (e *Evaluation) validate() {
 	root := e.args.Document().Root()
 	for _, v := range e.plan.views {

@@ -9,15 +9,15 @@ import (
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
-// Explanation says rule by rule how a verdict came about: every list and guard that
-// was asked, what became of each rule, and with which byte.
+// Explanation describes rule by rule how a verdict came about: every list and guard that applied,
+// the result of each rule, and the byte that decided it.
 type Explanation struct {
 	Verdict stopgate.Verdict // the latest one; its floors are those that were raised
-	Cause   string           // what exactly was refused, without values of the call
+	Cause   string           // details of a refusal, without values of the call
 	Bytes   int64            // argument bytes received
 	Trace   []stopgate.Verdict
-	// Recognised says what the tool was recognised as beside its name, and what follows; "" for
-	// nothing.
+	// Recognised is what the tool was recognised as in addition to its name, and the consequence;
+	// "" for none.
 	Recognised string
 	// NotKnown says of which paths of the call it is not known what they name, and how to write
 	// them, "" if all are known.
@@ -25,86 +25,84 @@ type Explanation struct {
 	Lists    []ListExplanation // in the order in which lists of one mode are named
 }
 
-// ListExplanation is one rule list, or one guard, that was asked about the call.
+// ListExplanation is one rule list, or one guard, that applied to the call.
 type ListExplanation struct {
 	File  string         `json:"file"`
 	Layer stopgate.Layer `json:"layer"`
-	// Table is the name of the table whose list applied: the tool's, a glob or "*"
-	// (K0b). "" for a guard.
+	// Table is the name of the table whose list applied: the tool's, a glob or "*" (K0b). "" for a
+	// guard.
 	Table string `json:"table,omitempty"`
-	// Lowered says that the file is a project's and alone: unattended counts as ask
-	// (K35).
+	// Lowered is set if only a project file applies: unattended counts as ask (K35).
 	Lowered bool `json:"lowered,omitempty"`
-	// Decided is false while the list waits, and for a guard without an objection;
-	// Mode is what the list answers otherwise.
+	// Decided is false while the list waits, and for a guard that does not hold; otherwise Mode is
+	// the result of the list.
 	Decided bool          `json:"decided"`
 	Mode    stopgate.Mode `json:"mode"`
-	// Segment is the simple command that the rules are explained for: of several, each
-	// goes through the list by itself, and this is the first with the list's mode (K29).
+	// Segment is the simple command that the rules are explained for: of several, each is evaluated
+	// through the list, and this is the first with the list's mode (K29).
 	Segment *stopgate.Segment `json:"segment,omitempty"`
-	// Uncovered is the pointer of a value that the permit of the list does not cover, for which
-	// the list does not answer unattended.
+	// Uncovered is the pointer of a value that the permit of the list does not cover, so that the
+	// list is not unattended.
 	Uncovered string `json:"uncovered,omitempty"`
 	// Named is set for the list that the verdict names.
 	Named bool              `json:"named"`
 	Rules []RuleExplanation `json:"rules"`
 }
 
-// What can become of a rule.
+// Results of a rule.
 const (
 	Matched    = "matched"
 	Eliminated = "eliminated"
 	Waiting    = "waiting"     // not known when the verdict was reached
-	NotReached = "not reached" // a rule above it matched
-	Skipped    = "skipped"     // left out before the arguments were looked at
+	NotReached = "not reached" // an earlier rule matched
+	Skipped    = "skipped"     // skipped before the arguments arrived
 )
 
-// What can become of a condition, beside Waiting.
+// Results of a condition, in addition to Waiting.
 const (
 	Holds = "holds"
 	Fails = "fails"
 )
 
-// RuleExplanation is what became of one rule.
+// RuleExplanation is the result of one rule.
 type RuleExplanation struct {
 	Ref    stopgate.RuleRef `json:"rule"`
 	Mode   stopgate.Mode    `json:"mode"`
 	Status string           `json:"status"`
-	At     int64            `json:"at"` // the byte that showed it, for a rule that matched or was eliminated
-	// Named is set for the rule that the verdict names: without it another rule, or
-	// none, would have decided (I25).
+	At     int64            `json:"at"` // the byte that decided it, for a rule that matched or was eliminated
+	// Named is set for the rule that the verdict names: without it another rule, or none, would
+	// decide (I25).
 	Named bool `json:"named"`
-	// Lowered says that the rule is written unattended, which counts as ask (K35).
+	// Lowered is set if the rule is written as unattended, which counts as ask (K35).
 	Lowered    bool                   `json:"lowered,omitempty"`
 	Skipped    string                 `json:"skipped,omitempty"` // why a rule was skipped
 	Conditions []ConditionExplanation `json:"conditions,omitempty"`
 }
 
-// ConditionExplanation is what became of one condition.
+// ConditionExplanation is the result of one condition.
 type ConditionExplanation struct {
-	// Arg is the rule's pointer with "*" for every array it crosses (Q1); On is the
-	// type that a guard looks at instead.
+	// Arg is the rule's pointer with "*" for every array it crosses (Q1); On is the type of a guard
+	// without a pointer.
 	Arg     string `json:"arg,omitempty"`
 	On      string `json:"on,omitempty"`
 	Matcher string `json:"matcher"`
-	Literal string `json:"literal"` // what the matcher compares with, as JSON, or "in" and the name of a list
+	Literal string `json:"literal"` // the literals of the matcher, as JSON, or "in" and the name of a list
 	All     bool   `json:"all"`     // every leaf has to match; otherwise one is enough
 	Status  string `json:"status"`
 	At      int64  `json:"at"`
-	Pointer string `json:"pointer,omitempty"` // of the value that showed it
-	// Readings are how a path was read when it matched a restrictive condition: the
-	// reading that did, and what was done to the value for it (K56); of a command line
-	// for which a guard held, the word that did.
+	Pointer string `json:"pointer,omitempty"` // of the value that decided it
+	// Readings are the readings of a path that matched a restrictive condition: the reading, and
+	// the transformations that lead to it (K56); for a command line that a guard matched, the word.
 	Readings []string `json:"readings,omitempty"`
-	// Undeclared says that no parameter table declares the value: the guard on a type read it
-	// for what it may be.
+	// Undeclared is set if no parameter table declares the value: the guard on a type read its
+	// plausible readings.
 	Undeclared bool `json:"undeclared,omitempty"`
-	// Uncertain is why a permissive condition fails for a value for which it may hold.
+	// Uncertain is the reason why a permissive condition fails for a value for which it may hold.
 	Uncertain string `json:"uncertain,omitempty"`
 }
 
-// Explain says how the verdict came about. It can be asked at any time; what it
-// shows of the arguments are pointers and readings of paths.
+// Explain explains the current verdict. It can be called at any time. It contains pointers into the
+// arguments and readings of paths, but no other values.
 func (e *Evaluation) Explain() Explanation {
 	x := Explanation{Verdict: e.verdict, Cause: e.cause, Bytes: e.received, Trace: e.Trace()}
 	if e.plan == nil {
@@ -159,7 +157,7 @@ func (e *Evaluation) explainList(i int) []ListExplanation {
 	return []ListExplanation{x}
 }
 
-// explainGuards says what became of the guards of a file, each by itself.
+// explainGuards explains each guard of a file separately.
 func (e *Evaluation) explainGuards(l *list) []ListExplanation {
 	var all []ListExplanation
 	add := func(r RuleExplanation) {
@@ -171,7 +169,7 @@ func (e *Evaluation) explainGuards(l *list) []ListExplanation {
 	}
 	for r := l.first; r < l.end; r++ {
 		if l.suspects && e.phaseOf(r, noLane) != holds {
-			continue // the list of all guards shows it
+			continue // shown in the list of all guards
 		}
 		add(e.explainRule(r, noLane, false))
 	}
@@ -182,8 +180,7 @@ func (e *Evaluation) explainGuards(l *list) []ListExplanation {
 	return all
 }
 
-// explainRule says what became of a rule, on the way of one command where the list is
-// judged command by command.
+// explainRule explains a rule, for one command if the list is evaluated command by command.
 func (e *Evaluation) explainRule(r, lane int32, above bool) RuleExplanation {
 	rule := &e.plan.rules[r]
 	x := RuleExplanation{Ref: *rule.ref, Mode: rule.mode, Status: statusOf(e.phaseOf(r, lane), Matched, Eliminated), At: e.knownAt(r), Lowered: rule.lowered}
@@ -200,7 +197,7 @@ func (e *Evaluation) explainRule(r, lane int32, above bool) RuleExplanation {
 	return x
 }
 
-// knownAt is the byte that showed what became of a rule, 0 while it waits.
+// knownAt returns the byte that decided a rule, 0 while it waits.
 func (e *Evaluation) knownAt(r int32) int64 {
 	rule := &e.plan.rules[r]
 	if rule.own >= 0 {
@@ -212,7 +209,7 @@ func (e *Evaluation) knownAt(r int32) int64 {
 	return e.conds[rule.first].at
 }
 
-// statusOf spells a phase: how it is called when it holds and when it has failed.
+// statusOf formats a phase, given the words for holding and failing.
 func statusOf(p phase, holding, failing string) string {
 	switch p {
 	case holds:
@@ -261,7 +258,7 @@ func (e *Evaluation) explainCondition(r, c, lane int32) ConditionExplanation {
 	return x
 }
 
-// spelt writes what a matcher compares with.
+// spelt formats the literals of a matcher.
 func spelt(s match.Spec) string {
 	if s.List != "" {
 		return "in " + s.List
@@ -276,12 +273,12 @@ func spelt(s match.Spec) string {
 	return "[" + strings.Join(values, ", ") + "]"
 }
 
-// readingOf finds the reading of a path that satisfied a restrictive condition: the value
-// as it is written, if it does, or the first reading that is plain and inside the rule, or
-// else the first that is inside.
+// readingOf returns the reading of a path that satisfied a restrictive condition: the value as
+// written if it does, else the first reading that is plain and satisfies the rule, else the first
+// that satisfies it.
 func readingOf(s match.Spec, env match.Env, value string) []string {
 	text, err := match.Compile(s, match.Target{Type: schema.String}, false, env)
-	if err == nil && text.Whole([]byte(value)) {
+	if err == nil && text.Match([]byte(value)) {
 		return []string{value + " (" + match.Steps(0).String() + ")"}
 	}
 	m, err := match.Compile(s, match.Target{Type: schema.String, Annotation: schema.Path}, true, env)
@@ -292,7 +289,7 @@ func readingOf(s match.Spec, env match.Env, value string) []string {
 	for _, plain := range []bool{true, false} {
 		for _, r := range list {
 			again, _ := match.Readings(r.Path, env, false)
-			if (len(again) == 1 || !plain) && m.Whole([]byte(r.Path)) {
+			if (len(again) == 1 || !plain) && m.Match([]byte(r.Path)) {
 				return []string{r.Path + " (" + r.Steps.String() + ")"}
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// showExplanation writes an explanation as a person would read it.
+// showExplanation formats an explanation as text.
 func showExplanation(x eval.Explanation) string {
 	var b strings.Builder
 	for _, l := range x.Lists {
@@ -32,8 +32,8 @@ func showExplanation(x eval.Explanation) string {
 	return b.String()
 }
 
-// Proves Q1, Q2, K0b, K56, I25: an explanation shows what became of every rule, with
-// which byte, at which value and in which reading.
+// Proves Q1, Q2, K0b, K56, I25: an explanation has the result of every rule, with its byte, its
+// value and its reading.
 func TestExplain(t *testing.T) {
 	b := layers(t, match.Env{Root: "/srv/proj"}, `
 [tools.t.parameters]
@@ -80,8 +80,8 @@ rules user0 [*] says ask named=true lowered=false
 	}
 }
 
-// Proves K0a, K56, F19: a guard on paths that holds for a command line names the word, and
-// says in public, without the word, when only what a shell may make of it is such a file.
+// Proves K0a, K56, F19: a guard on paths that matches a command line names the word; its public
+// text states, without the word, when only a shell expansion is such a file.
 func TestExplainCommandWord(t *testing.T) {
 	const hint = "keys (the shell may make such a file of a word with wildcards or variables: write the names out)"
 	policy := layers(t, match.Env{}, `
@@ -133,8 +133,8 @@ mode = "deny"
 	}
 }
 
-// A text that matches as it is written has no other reading, and a command line that a
-// condition on commands matches has none as a path.
+// A text that matches as written has no other reading, and a command line that a condition on
+// commands matches has no readings as a path.
 func TestExplainPlainMatch(t *testing.T) {
 	for _, c := range []struct{ kind, matcher, value, reading string }{
 		{"command", `pattern = "^rm"`, "rm   -rf ", ""},
@@ -221,8 +221,8 @@ func TestI25NamedRuleDecides(t *testing.T) {
 	}
 }
 
-// withoutLine removes a rule, which begins at a line: the line of a list, the four
-// lines of a guard.
+// withoutLine removes the rule that begins at a line: the line of a list, the four lines of a
+// guard.
 func withoutLine(text string, line int) string {
 	lines := strings.SplitAfter(text, "\n")
 	n := 1

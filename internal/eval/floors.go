@@ -20,8 +20,8 @@ func (e *Evaluation) unknown(v *view) {
 	e.floorHere(mode, stopgate.CodeUnknownParameter)
 }
 
-// ambiguous takes a key that somebody reads as a parameter that is there already, or
-// as a declared one (A4-A6, A25, B6).
+// ambiguous takes a key that some parsers read as a parameter that is already present, or as a
+// declared one (A4-A6, A25, B6).
 func (e *Evaluation) ambiguous(v *view) {
 	if v.speaks && !e.probing {
 		e.fail(stopgate.CodeAmbiguousKey, e.here(), "")
@@ -44,7 +44,7 @@ func (e *Evaluation) floorHere(mode stopgate.Mode, code stopgate.Code) {
 	e.floor(mode, code, e.here())
 }
 
-// here is the pointer of the current value.
+// here returns the pointer of the current value.
 func (e *Evaluation) here() string { return string(e.spine.pointer(e.spine.mark())) }
 
 // controlFound takes a control character in a path or command (A11).
@@ -54,9 +54,8 @@ func (e *Evaluation) controlFound(v *view) {
 	}
 }
 
-// control finds the first control character of a text and returns how many bytes of
-// it stand up to and including that character, 0 if there is none. tabs allows tab
-// and line feed, which separate words and lines of commands.
+// control returns the number of bytes of a text up to and including its first control character, 0
+// if there is none. tabs allows tab and line feed, which separate words and lines of commands.
 func control(text []byte, tabs bool) int {
 	for i, c := range text {
 		if ' ' <= c && c <= '~' {
@@ -73,7 +72,7 @@ func control(text []byte, tabs bool) int {
 	return 0
 }
 
-// protected judges the target of a path or command that has just ended (K2, S4).
+// protected checks the path or command that has just ended against the protected list (K2, S4).
 func (e *Evaluation) protected(w *textWatch) {
 	if !w.view.speaks || e.probing {
 		return

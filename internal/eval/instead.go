@@ -7,18 +7,18 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
-// Bounds of what [Evaluation.Instead] names.
+// Limits of [Evaluation.Instead].
 const (
 	maxInstead       = 3   // rules, and values of a condition
-	maxInsteadRules  = 200 // rules of a list that are looked at
-	maxInsteadLength = 400 // bytes of the sentence
+	maxInsteadRules  = 200 // examined rules of a list
+	maxInsteadLength = 400 // bytes of the text
 )
 
-// Instead names calls of the same tool that run without a person, for the model whose call
-// was denied or could not be asked about: the conditions of the first unattended rules of
-// the list that decided that this call fails. It is "" where something else decided, where the list has no such
-// rule, and where none can be named briefly in plain text. Rules of untrusted files never
-// run a call unattended, so their words are not repeated (K35).
+// Instead names calls of the same tool that are permitted, for a model whose call was denied or
+// could not be asked about: the conditions of the first unattended rules of the list that decided
+// against the call. It is "" if something else decided, if the list has no such rule, or if none
+// can be described briefly in plain text. Rules of untrusted files never permit a call, so their
+// texts are not repeated (K35).
 func (e *Evaluation) Instead() string { return e.instead(&e.verdict) }
 
 func (e *Evaluation) instead(v *stopgate.Verdict) string {
@@ -38,8 +38,8 @@ func (e *Evaluation) instead(v *stopgate.Verdict) string {
 	return ""
 }
 
-// forms names the first unattended rules of a list that do not hold for this call: one that
-// does was overruled by a rule above it.
+// forms describes the first unattended rules of a list that do not hold for this call. A rule that
+// does was overruled by an earlier one.
 func (e *Evaluation) forms(l *list, lane int32) (forms []string) {
 	length := 0
 	for r := l.first; r < min(l.end, l.first+maxInsteadRules) && len(forms) < maxInstead; r++ {
@@ -56,7 +56,7 @@ func (e *Evaluation) forms(l *list, lane int32) (forms []string) {
 	return forms
 }
 
-// form names the conditions of a rule: all of them, since each is needed.
+// form describes the conditions of a rule; each of them is required.
 func (e *Evaluation) form(r *rule) (string, bool) {
 	var parts []string
 	for c := r.first; c < r.end; c++ {
@@ -75,13 +75,13 @@ func (e *Evaluation) form(r *rule) (string, bool) {
 	return strings.Join(parts, " and "), len(parts) > 0
 }
 
-// verbs say what the matchers want that can be said in a few words.
+// verbs describe the matchers that can be described in a few words.
 var verbs = [match.Writes + 1]string{
 	match.Const: "is", match.Enum: "is", match.Prefix: "begins with", match.Suffix: "ends with", match.Glob: "matches", match.Host: "has the host",
 	match.Scheme: "has the scheme", match.Usage: "is used as", match.Reads: "reads only", match.Writes: "writes only",
 }
 
-// quoted lists the first values of a matcher.
+// quoted formats the first values of a matcher.
 func quoted(s match.Spec) (string, bool) {
 	var list []string
 	for _, v := range s.Values[:min(len(s.Values), maxInstead)] {
@@ -100,8 +100,8 @@ func quoted(s match.Spec) (string, bool) {
 	return strings.Join(list, " or "), len(list) > 0
 }
 
-// readable reports whether a value of a rule can stand in a sentence: short, and nothing
-// that a reader could take for another part of it.
+// readable reports whether a value of a rule can be part of a sentence: it is short, and cannot be
+// mistaken for another part.
 func readable(text string) bool {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' || text[i] == '`' {

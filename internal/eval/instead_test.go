@@ -8,8 +8,8 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
-// What may run instead is named by the rules that allow: those that the call fails, of a
-// trusted file, in plain words, and of few of them.
+// Instead describes rules of trusted files that permit and that the call fails, in plain words and
+// only a few.
 func TestInstead(t *testing.T) {
 	long := strings.Repeat("x", 61)
 	for _, c := range []struct{ name, rules, args, want string }{

@@ -21,8 +21,8 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/naive"
 )
 
-// Proves I4, D26-25, D26-33: nothing is released before the normal end of one whole
-// object, whatever has been published by then, and nothing of a refused call ever.
+// Proves I4, D26-25, D26-33: nothing is released before the normal end of one complete object,
+// whatever verdicts were published, and nothing of a refused call is ever released.
 func TestI4NoEarlyGrant(t *testing.T) {
 	ends := []stopgate.End{stopgate.Failed, stopgate.Truncated, stopgate.Cancelled, stopgate.Ended}
 	eachDocument(t, func(_ *gen.Case, e *eval.Evaluation, _ *eval.Binding, text string, r *rand.Rand) string {
@@ -48,8 +48,8 @@ func TestI4NoEarlyGrant(t *testing.T) {
 	})
 }
 
-// Proves I5, P4, M05, M06, M07: who decides about a list of paths, stated over its
-// leaves directly.
+// Proves I5, P4, M05, M06, M07: which leaves of a list of paths decide, stated on its leaves
+// directly.
 func TestI5QuantifierByPolarity(t *testing.T) {
 	b := compile(t, `version = 1
 [tools.t.parameters.edits]
@@ -99,8 +99,7 @@ run = [
 	}
 }
 
-// adversary adds data to arguments: elements to lists, undeclared keys, values of other
-// types.
+// adversary adds data to arguments: elements to lists, undeclared keys, values of other types.
 func adversary(r *rand.Rand, text string) (more, how string) {
 	switch how = []string{"element", "key", "type"}[r.IntN(3)]; how {
 	case "element":
@@ -119,7 +118,7 @@ func adversary(r *rand.Rand, text string) (more, how string) {
 	return "", how
 }
 
-// growth searches for arguments that are not permitted and are after data was added.
+// growth searches for arguments that are not permitted, but are after data was added.
 func growth(t *testing.T, text string) (before, after string) {
 	b := compile(t, text).Bind(stopgate.Call{Tool: "t"})
 	n, seed := drawn(t)
@@ -146,8 +145,8 @@ one = { type = "string" }
 run = [ { arg = "/list", const = "a", mode = "unattended"%s }, { arg = "/one", const = "a", mode = "unattended" }, { mode = "ask" } ]
 `
 
-// Proves I6: adding data never turns a call into a permitted one. The control run with
-// D25's quantifier has to find the hole that the quantifier by mode closes.
+// Proves I6: adding data never turns a call into a permitted one. The control run with the
+// quantifier of D25 must find the counterexample that the quantifier by mode excludes.
 func TestI6AddingDataNeverHelps(t *testing.T) {
 	if before, after := growth(t, fmt.Sprintf(growing, "")); before != "" {
 		t.Errorf("%s is not permitted, %s is", before, after)
@@ -157,8 +156,8 @@ func TestI6AddingDataNeverHelps(t *testing.T) {
 	}
 }
 
-// Proves I7, P7: what is accepted is strict JSON, and what is refused is refused with
-// the same code under unrelated policies.
+// Proves I7, P7: accepted arguments are strict JSON, and refusals have the same code under
+// unrelated policies.
 func TestI7StrictText(t *testing.T) {
 	other := compile(t, "version = 1\n[tools.t.policy]\nrun = \"ask\"\n").Bind(stopgate.Call{Tool: "t"})
 	another := compile(t, "version = 1\n[tools.t.policy]\nrun = [ { arg = \"/never\", const = 1, mode = \"edit\" } ]\n").Bind(stopgate.Call{Tool: "t"})
@@ -186,7 +185,7 @@ func TestI7StrictText(t *testing.T) {
 	})
 }
 
-// Proves I8, P8, M18: what runs is read by every reader as the value that was judged.
+// Proves I8, P8, M18: every parser reads the released arguments as the value that was evaluated.
 func TestI8JudgedIsRun(t *testing.T) {
 	b := compile(t, "version = 1\n[tools.t.policy]\nrun = \"unattended\"\n").Bind(stopgate.Call{Tool: "t"})
 	eachDocument(t, func(_ *gen.Case, e *eval.Evaluation, _ *eval.Binding, text string, _ *rand.Rand) string {
@@ -210,8 +209,8 @@ func TestI8JudgedIsRun(t *testing.T) {
 	})
 }
 
-// readers are five ways to read JSON; those that choose among repeated keys have
-// nothing to choose in what is released.
+// readers are five ways to parse JSON; those that choose among repeated keys find none in released
+// arguments.
 var readers = map[string]func([]byte) (any, error){
 	"encoding/json": func(text []byte) (v any, err error) {
 		d := json.NewDecoder(bytes.NewReader(text))
@@ -236,7 +235,7 @@ var readers = map[string]func([]byte) (any, error){
 	},
 }
 
-// chosen reads JSON and keeps the first or the last of repeated keys.
+// chosen parses JSON and keeps the first or the last of repeated keys.
 func chosen(text []byte, first bool) (any, error) {
 	d := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	var read func() (any, error)
@@ -287,7 +286,7 @@ func chosen(text []byte, first bool) (any, error) {
 	return read()
 }
 
-// plainValue turns a naive tree into what decoders return.
+// plainValue converts a naive tree to the types of decoders.
 func plainValue(n *naive.Node) any {
 	switch n.Kind {
 	case naive.Object:
@@ -320,8 +319,8 @@ func canonical(v any) string {
 	return string(text)
 }
 
-// Proves I9, A4, A5, A6, A25: no spelling of a declared name but the name itself gives
-// a permission, and beside the name it is a denial.
+// Proves I9, A4, A5, A6, A25: only the exact spelling of a declared name can be permitted, and
+// another spelling next to it is denied.
 func TestI9CaseAndNormalForm(t *testing.T) {
 	b := compile(t, `version = 1
 [tools.t.parameters]
@@ -412,8 +411,8 @@ func TestI10Numbers(t *testing.T) {
 	}
 }
 
-// Proves I12, F15, P22: calls that arrive whole and calls that stream get one verdict,
-// from a fresh evaluation and from one that has been used.
+// Proves I12, F15, P22: complete and streamed calls get the same verdict, from a fresh and from a
+// reused evaluation.
 func TestI12ModeIndependence(t *testing.T) {
 	used := new(eval.Evaluation)
 	eachDocument(t, func(_ *gen.Case, e *eval.Evaluation, b *eval.Binding, text string, _ *rand.Rand) string {
@@ -427,8 +426,8 @@ func TestI12ModeIndependence(t *testing.T) {
 	})
 }
 
-// Proves I13, D26-06: calls that share a binding do not see each other, interleaved in
-// one goroutine or running in several.
+// Proves I13, D26-06: calls that share a binding do not affect each other, interleaved in one
+// goroutine or running in several.
 func TestI13IsolationOfCalls(t *testing.T) {
 	n, seed := drawn(t)
 	for i := range n / 500 {
@@ -472,8 +471,8 @@ func TestI13IsolationOfCalls(t *testing.T) {
 	}
 }
 
-// Proves I15, K35, D25-50: one more file never makes a verdict weaker. Two refusals
-// are not compared: the one that came first stands (K7).
+// Proves I15, K35, D25-50: an additional file never makes a verdict weaker. Two refusals are not
+// compared: the first one stays (K7).
 func TestI15Composition(t *testing.T) {
 	compared := 0
 	documents, seed := drawn(t)
@@ -484,7 +483,7 @@ func TestI15Composition(t *testing.T) {
 			continue
 		}
 		if l := &c.Naive.Layers[1]; !l.Untrusted && (l.OnSchema == "ask" || l.Uncovered == "allow") {
-			continue // what an operator says here also holds for the tables of his other files
+			continue // an operator's setting here also applies to the tables of his other files
 		}
 		fewer := *c
 		fewer.Files = slices.Clone(c.Files[:1])

@@ -12,16 +12,16 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/gen"
 )
 
-// project is the directories that paths are read against.
+// project has the directories that paths are resolved against.
 var project = match.Env{Root: "/srv/proj", Home: "/home/u"}
 
-// compile prepares one trusted file.
+// compile compiles one trusted file.
 func compile(tb testing.TB, text string) *eval.Policies {
 	tb.Helper()
 	return prepare(tb, project, gen.File{Name: "stopgate.toml", Text: text, Trusted: true})
 }
 
-// layers prepares several files; that of a project begins with a line that says so.
+// layers compiles several files; a project's file begins with a line that marks it.
 func layers(tb testing.TB, env match.Env, texts ...string) *eval.Policies {
 	tb.Helper()
 	var files []gen.File
@@ -33,8 +33,8 @@ func layers(tb testing.TB, env match.Env, texts ...string) *eval.Policies {
 	return prepare(tb, env, files...)
 }
 
-// prepare parses files that may hold what check refuses: the evaluator has to be right for
-// rules that no arguments reach, too.
+// prepare parses files that check may reject: the evaluator must also be correct for unreachable
+// rules.
 func prepare(tb testing.TB, env match.Env, files ...gen.File) *eval.Policies {
 	tb.Helper()
 	var all []*eval.Layer
@@ -48,8 +48,7 @@ func prepare(tb testing.TB, env match.Env, files ...gen.File) *eval.Policies {
 	return eval.New(all, stopgate.Deny)
 }
 
-// judgement is one row of a table: a policy, a call and the verdict worked out by
-// hand.
+// judgement is one row of a table: a policy, a call and the expected verdict.
 type judgement struct {
 	name       string
 	policy     string
@@ -58,11 +57,10 @@ type judgement struct {
 	end        stopgate.End // Ended unless another one is given
 	// want is "mode code", with " rule N" where one decided.
 	want string
-	// upto is the beginning of args after which the verdict was known, the whole of
-	// args if it is empty.
+	// upto is the prefix of args after which the verdict is known, all of args if it is empty.
 	upto    string
 	pointer string
-	release string // what runs; not looked at if empty
+	release string // released bytes; not checked if empty
 }
 
 // fileTool is the tool of most rows: the one of D25 and D26.
@@ -81,7 +79,7 @@ items = { type = "object", properties = { paths = { type = "array", items = { ty
 [tools.fs_modify_file.policy]
 `
 
-// rules writes a policy for fileTool.
+// rules returns a policy for fileTool.
 func rules(list ...string) string {
 	return fileTool + "run = [\n  { " + strings.Join(list, " },\n  { ") + " },\n]\n"
 }
@@ -136,10 +134,10 @@ func (j judgement) run(t *testing.T) {
 	}
 }
 
-// nothing stands for a verdict that is known before any byte.
+// nothing marks a verdict that is known before any byte.
 const nothing = "-"
 
-// brief is a verdict as the rows write it.
+// brief formats a verdict as in the rows.
 func brief(v stopgate.Verdict) string {
 	if !v.Decided {
 		return "waiting"

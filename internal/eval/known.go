@@ -5,38 +5,38 @@ import (
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
-// KnownTools finds what is known of the tool of a call before any policy file or
-// definition speaks of it. It is called once for each binding, must answer alike for calls
-// that agree in name, agent, surface, dialect, server and definition, and does no I/O.
+// KnownTools looks up the tool of a call in a list of known tools, before any policy file or
+// definition is read. It is called once for each binding, must return the same for calls with equal
+// name, agent, surface, dialect, server and definition, and does no I/O.
 type KnownTools func(call stopgate.Call) (tool KnownTool, ok bool)
 
 // KnownTool is a tool with the types of its parameters.
 type KnownTool struct {
 	// Name is the name under which the tool is listed.
 	Name stopgate.ToolName
-	// Parameters types and names the parameters, as [schema.FromParameters] builds them.
+	// Parameters are the types and names of the parameters, as built by [schema.FromParameters].
 	Parameters *schema.Schema
-	// Certain says that the call is one of this tool: a host adapter made the call, or the
-	// server is the one that is listed and its definition is pinned. Without it a tool has
-	// only the name of a known one, and the types can make verdicts stricter, never weaker.
+	// Certain is set if the call is certainly one of this tool: a host adapter made the call, or
+	// the server is the listed one and its definition is pinned. Otherwise the tool only has the
+	// name of a known one, and the types can make verdicts stricter, never weaker.
 	Certain bool
-	// Own says that the definition of the call was written by this program, a host adapter or
-	// the agent: what it declares counts as declared by a parameter table.
+	// Own is set if this program wrote the definition of the call, in a host adapter or the agent:
+	// its parameters count as declared by a parameter table.
 	Own bool
-	// Output says that a call of the tool is the form of the model's answer: nothing runs.
+	// Output is set if a call of the tool is a structured output: nothing runs.
 	Output bool
-	// Handoff says that a call of the tool hands the conversation to another agent.
+	// Handoff is set if a call of the tool passes the conversation to another agent.
 	Handoff bool
 }
 
-// Knowing makes policies take what a tool's parameters are from a list of known tools,
-// where no table of a file says it. It is called before the first Bind.
+// Knowing sets the list of known tools, which declares the parameters of tools that no table of a
+// file declares. It must be called before the first Bind.
 func (p *Policies) Knowing(known KnownTools) *Policies {
 	p.known = known
 	return p
 }
 
-// recognise finds the known tool of the call. It always reports true.
+// recognise looks up the known tool of the call. It always returns true.
 func (b *binder) recognise() bool {
 	if b.policies.known == nil {
 		return true
@@ -52,7 +52,7 @@ func (b *binder) recognise() bool {
 	if tool.Parameters == nil {
 		return true
 	}
-	// Parameters that the definition does not have, or has with another type, are left out.
+	// Parameters that the definition lacks, or has with another type, are omitted.
 	b.row = tool.Parameters
 	b.known = schema.Fitting(b.base, b.row)
 	b.certain = tool.Certain && b.base != nil && b.known != nil && hasAll(b.base, b.row, b.known)
@@ -60,14 +60,14 @@ func (b *binder) recognise() bool {
 		b.row, b.known = schema.Marked(b.row, false), schema.Marked(b.known, false)
 	}
 	if b.known != nil && b.base != nil {
-		b.known, _ = schema.Overlay(b.base, b.known) // nil where they contradict
+		b.known, _ = schema.Overlay(b.base, b.known) // nil if they contradict
 	}
 	b.certain = b.certain && b.known != nil
 	return true
 }
 
-// hasAll reports whether a definition declares every parameter of a known tool, of which
-// fitting are those that fit it.
+// hasAll reports whether a definition declares every parameter of a known tool; fitting are the
+// parameters that fit it.
 func hasAll(base, row, fitting *schema.Schema) bool {
 	for _, p := range row.Place().Properties() {
 		if base.Place().Member([]byte(p.Name)).Kind != schema.DeclaredName {
@@ -77,8 +77,8 @@ func hasAll(base, row, fitting *schema.Schema) bool {
 	return len(row.Place().Properties()) == len(fitting.Place().Properties())
 }
 
-// typed is the schema of a tool for a file that declares no parameters: its definition,
-// with the types of the known tool if it certainly is that one.
+// typed returns the schema of a tool for a file that declares no parameters: its definition, with
+// the types of the known tool if it certainly is that one.
 func (b *binder) typed() *schema.Schema {
 	if b.certain {
 		return b.known
@@ -86,8 +86,8 @@ func (b *binder) typed() *schema.Schema {
 	return b.base
 }
 
-// knownGuards lets the guards of a file also see the arguments as the known tool of this
-// name types them. Guards only restrict, so a name that was borrowed gains nothing.
+// knownGuards also applies the guards of a file to the arguments as the known tool of this name
+// types them. Guards only restrict, so a borrowed name gains nothing.
 func (c *compiler) knownGuards(v *Voice) {
 	if c.known == nil || v.Schema == c.known {
 		return

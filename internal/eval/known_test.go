@@ -9,8 +9,8 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
-// A known tool types parameters that no file declares: guards see them by the tool's name
-// alone, and permits use them only where the tool's identity is certain.
+// A known tool types parameters that no file declares: guards use the types by the tool's name
+// alone, permits only if the tool's identity is certain.
 func TestKnownToolTypesParameters(t *testing.T) {
 	row, err := schema.FromParameters([]schema.Parameter{{Name: "target", Type: []string{"path"}}})
 	if err != nil {
@@ -22,7 +22,7 @@ func TestKnownToolTypesParameters(t *testing.T) {
 		want    stopgate.Mode
 	}{
 		{false, `{"target":"a/.env"}`, stopgate.Deny},
-		{false, `{"target":"src/../src/a"}`, stopgate.Deny}, // the glob has no path to look at,
+		{false, `{"target":"src/../src/a"}`, stopgate.Deny}, // the glob has no path
 		{true, `{"target":"a/.env"}`, stopgate.Deny},
 		{true, `{"target":"src/../src/a"}`, stopgate.Unattended},
 	} {

@@ -7,24 +7,24 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// A list whose conditions look at several command lines is judged once for each of
-// them, as if it were the only one, and the strictest of these verdicts is the list's
-// (K29). Otherwise [ask on a, deny on b] would ask about the commands a and
-// b together: the first rule has its command, and the second is not reached.
+// A list with conditions on several command lines is evaluated once for each of them, as if it were
+// the only one, and the strictest of these verdicts is the list's (K29). Otherwise [ask on a, deny
+// on b] would ask about the commands a and b together: the first rule matches its command, and the
+// second is not reached.
 //
-// What one command answered is a lane. Commands that answer alike share one.
+// A lane is the results of one command. Commands with the same results share one.
 type lanes struct {
 	all     []lane
 	answers []phase // of all lanes, one after the other
-	current []phase // of the command under way, by condition; waiting: did not look at it
+	current []phase // results of the current command, by condition; waiting: not evaluated
 	touched bool
 	segment segment // the command under way
 }
 
-// lane is how one command goes through one list.
+// lane is the evaluation of one list for one command.
 type lane struct {
 	list  int32
-	first int32 // its answers in lanes.answers
+	first int32 // index of its results in lanes.answers
 	at    int64 // the byte that completed the command
 	path  span
 	segment
@@ -32,7 +32,7 @@ type lane struct {
 
 // Lanes that are no command.
 const (
-	noLane     = -1 // the list is not judged command by command, or has no command
+	noLane     = -1 // the list is not evaluated command by command, or has no command
 	futureLane = -2 // a command that may still come
 )
 
@@ -42,8 +42,8 @@ func (n *lanes) reset(p *plan) {
 	n.touched, n.segment = false, segment{}
 }
 
-// answer notes what a condition says about the command under way. What one reading
-// of it fails, no other one repairs.
+// answer records the result of a condition for the current command. If one reading fails, the
+// condition fails.
 func (n *lanes) answer(p *plan, c int32, hit bool) {
 	k := &p.conds[c]
 	to := &n.current[p.lists[k.list].firstCommand+k.command]
@@ -56,8 +56,8 @@ func (n *lanes) answer(p *plan, c int32, hit bool) {
 	n.touched = true
 }
 
-// endCommand takes a command that is complete: it becomes a lane of every list that
-// looked at it. Conditions on other command parameters find nothing in it.
+// endCommand takes a complete command: it becomes a lane of every list that evaluated it.
+// Conditions on other command parameters fail for it.
 func (s *state) endCommand() {
 	n := &s.lanes
 	if !n.touched {
@@ -84,14 +84,14 @@ func (s *state) endCommand() {
 	n.touched = false
 }
 
-// known reports whether a command of a list answered the same before.
+// known reports whether an earlier command of a list had the same results.
 func (n *lanes) known(list int32, answers []phase) bool {
 	return slices.ContainsFunc(n.all, func(l lane) bool {
 		return l.list == list && slices.Equal(n.answers[l.first:][:len(answers)], answers)
 	})
 }
 
-// walkLanes recomputes what can come out of a list that is judged command by command.
+// walkLanes recomputes the possible results of a list that is evaluated command by command.
 func (s *state) walkLanes(i int) {
 	l, st := &s.plan.lists[i], &s.lists[i]
 	st.low, st.high, st.lane = stopgate.Unattended, stopgate.Unattended, noLane
@@ -110,7 +110,7 @@ func (s *state) walkLanes(i int) {
 			st.high = high
 		}
 	}
-	for k := range s.ways(i) { // the first command that has the list's verdict is named
+	for k := range s.ways(i) { // the first command with the list's verdict is named
 		if low, high := s.possible(l, l.first, k); low == high && low == st.low && low == st.high {
 			st.lane = k
 			break
@@ -135,7 +135,7 @@ func (s *state) ways(i int) iter.Seq[int32] {
 	}
 }
 
-// mayFollow reports whether the call may have commands that have not come yet.
+// mayFollow reports whether the call may have further commands.
 func (s *state) mayFollow(i int) bool {
 	l := &s.plan.lists[i]
 	for r := l.first; r < l.end; r++ {
@@ -148,7 +148,7 @@ func (s *state) mayFollow(i int) bool {
 	return false
 }
 
-// phaseOf is what is known of a rule on the way of one command.
+// phaseOf returns the phase of a rule in a lane.
 func (s *state) phaseOf(r, lane int32) phase {
 	rule := &s.plan.rules[r]
 	if rule.own < 0 {
@@ -170,7 +170,7 @@ func (s *state) phaseOf(r, lane int32) phase {
 	return p
 }
 
-// condIn is what is known of a condition on the way of one command.
+// condIn returns the phase of a condition in a lane.
 func (s *state) condIn(c, lane int32) phase {
 	k := &s.plan.conds[c]
 	switch {

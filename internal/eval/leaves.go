@@ -8,23 +8,22 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Leaf is a value of complete arguments that holds no other: a scalar, an empty object or
-// array, or an argument vector.
+// Leaf is a value of complete arguments that contains no other: a scalar, an empty object or array,
+// or an argument vector.
 type Leaf struct {
 	// Pointer is the RFC 6901 pointer of the value.
 	Pointer string
-	// Annotation is what the value names, as the first file says that says anything.
+	// Annotation is the annotation of the value, from the first file that has one.
 	Annotation schema.Annotation
-	// Known says that every schema describes the place: a string there without an
-	// annotation is no path, command or URL.
+	// Known is set if every schema describes the location: a string there without an annotation is
+	// no path, command or URL.
 	Known bool
 	// Value is valid until the evaluation is reset.
 	Value jsonstream.Value
 }
 
-// Leaves lists what accepted arguments consist of, in the order of the text: what a
-// grant is made from and held against (S34). nil unless Close accepted the
-// arguments.
+// Leaves returns the leaves of accepted arguments, in text order: grants are made from them and
+// matched against them (S34). It returns nil unless Close accepted the arguments.
 func (e *Evaluation) Leaves() []Leaf {
 	if !e.accepted {
 		return nil
@@ -36,8 +35,7 @@ func (e *Evaluation) Leaves() []Leaf {
 	return appendLeaves(nil, "", e.args.Document().Root(), places)
 }
 
-// appendLeaves adds the leaves of one value, at whose place every view says
-// something of its own.
+// appendLeaves adds the leaves of one value, which has a location in every view.
 func appendLeaves(leaves []Leaf, pointer string, v jsonstream.Value, places []*schema.Place) []Leaf {
 	below, empty := make([]*schema.Place, len(places)), true
 	switch v.Kind() {
@@ -52,7 +50,7 @@ func appendLeaves(leaves []Leaf, pointer string, v jsonstream.Value, places []*s
 		}
 	case jsonstream.Array:
 		if slices.ContainsFunc(places, (*schema.Place).Vector) {
-			break // one value
+			break // a single value
 		}
 		n := 0
 		for element := range v.Elements() {

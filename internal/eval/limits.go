@@ -6,14 +6,14 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
-// limit notes that a string satisfied a restrictive condition only because it is too long
-// to be examined: the verdict then says so, and does not give the rule's reason.
+// limit records that a string satisfied a restrictive condition only because it is too long to be
+// examined: the verdict then has its own code, and not the rule's reason.
 func (e *Evaluation) limit(x *textTest) {
 	k := &e.plan.conds[x.test.cond]
 	if k.permissive || !x.m.Exceeds(e.wholeText()) {
 		return
 	}
-	for i := range e.texts { // another reading may really match
+	for i := range e.texts { // another reading may match properly
 		y := &e.texts[i]
 		if y.test == x.test && y.m.Incremental() && (y.result == match.Hit || y.result == match.Undecided && y.m.End(&y.state) == match.Hit) {
 			return
@@ -22,7 +22,7 @@ func (e *Evaluation) limit(x *textTest) {
 	e.conds[x.test.cond].limited = true
 }
 
-// limited reports a rule that holds because a value is too long to be examined.
+// limited reports whether a rule holds because a value is too long to be examined.
 func (s *state) limited(r int32) bool {
 	rule := &s.plan.rules[r]
 	if rule.own < 0 {

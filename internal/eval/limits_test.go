@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// guardsOnSecrets has a condition of every kind that reads a whole text.
+// guardsOnSecrets has a condition of every kind that evaluates complete texts.
 const guardsOnSecrets = `version = 1
 [[guard]]
 on = "string"
@@ -41,8 +41,8 @@ run = "unattended"
 run = [{ arg = "/note", pattern = "ASIA[0-9A-Z]{16}", mode = "deny", reason = "no AWS keys in notes" }, { mode = "unattended" }]
 `
 
-// Proves that the length of a value satisfies no condition: values of 2 MB, in pieces of any
-// size, get the verdict that what is in them gets.
+// The length of a value satisfies no condition: values of 2 MB, in pieces of any size, get the
+// verdict of their content.
 func TestLongValues(t *testing.T) {
 	yes := strings.Repeat("y", 2_000_000)
 	prose := strings.Repeat("a line of text\n", 1<<17)
@@ -89,7 +89,7 @@ func TestLongValues(t *testing.T) {
 	}
 }
 
-// guardsOnCommands has a guard and a rule of every kind that looks at words of commands.
+// guardsOnCommands has a guard and a rule of every kind on words of commands.
 const guardsOnCommands = `version = 1
 [[guard]]
 on = "command"
@@ -112,8 +112,8 @@ run = [
 ]
 `
 
-// Proves that what is too much to be looked at in a command line satisfies no rule: the answer
-// is the floor ask, with a reason of its own, and a rule is named only where it holds.
+// A command line that exceeds the limits satisfies no rule: it gets the floor ask with a reason of
+// its own, and a rule is named only if it holds.
 func TestManyCommands(t *testing.T) {
 	const many = "The line has more commands than are looked at: split it into several calls."
 	nested := strings.Repeat("env -S ", 60_000)
@@ -142,12 +142,12 @@ func TestManyCommands(t *testing.T) {
 	}
 }
 
-// quoted is the arguments of a call of a command line.
+// quoted returns the arguments of a call of a command line.
 func quoted(line string) string {
 	return string(jsonstream.AppendQuote([]byte(`{"command":`), []byte(line))) + "}"
 }
 
-// directories changes to some directories, one after the other.
+// directories returns n changes of directory.
 func directories(n int) string {
 	var b strings.Builder
 	for i := range n {

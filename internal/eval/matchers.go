@@ -2,21 +2,20 @@ package eval
 
 import "github.com/stopgate/stopgate/internal/condition/match"
 
-// matchers are the conditions that were compiled for a tool. Rules read the same lists at
-// the same places, and first it is asked whether they fit: what is compiled alike is
-// compiled once.
+// matchers are the compiled conditions of a tool. Rules often share lists and locations, so equal
+// conditions are compiled once.
 type matchers map[matcherKey]*match.Matcher
 
 type matcherKey struct {
 	kind        match.Kind
-	values      *match.Literal // by their memory, as lists have it: they are never changed
+	values      *match.Literal // by address, since lists are immutable
 	count       int
 	target      match.Target
 	restrictive bool
 	env         match.Env
 }
 
-// compile is match.Compile; ok is false for what does not fit the target.
+// compile is match.Compile with a cache; ok is false if the condition does not fit the target.
 func (all matchers) compile(s match.Spec, t match.Target, restrictive bool, env match.Env) (m *match.Matcher, ok bool) {
 	if len(s.Values) == 0 {
 		m, err := match.Compile(s, t, restrictive, env)
@@ -33,5 +32,5 @@ func (all matchers) compile(s match.Spec, t match.Target, restrictive bool, env 
 	if m == nil {
 		return nil, false
 	}
-	return m.Beside(reads, writes), true
+	return m.WithRedirects(reads, writes), true
 }

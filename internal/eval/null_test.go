@@ -6,15 +6,14 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// nullable is a tool as pydantic and FastMCP describe optional parameters.
+// nullable is a definition with optional parameters as pydantic and FastMCP describe them.
 const nullable = `{"type":"object","properties":{"query":{"type":"string"},
 	"limit":{"anyOf":[{"type":"integer"},{"type":"null"}],"default":null},
 	"path":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null},
 	"tags":{"type":"array","items":{"type":["string","null"]}},
 	"force":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":true}},"required":["query"]}`
 
-// Proves that rules that name null hold for null and for what is null by default, and that
-// null is no value for all others.
+// Rules that name null match null and a null default; for all others null is no value.
 func TestNull(t *testing.T) {
 	named := `version = 1
 gate.uncovered = "allow"
@@ -44,9 +43,9 @@ run = [
 	})
 }
 
-// Proves that present = "value" holds for what is there and not null, whether a rule permits or
-// restricts: null, an absent parameter and null by default are no value. Another default is
-// one for a rule that restricts (K5), and so is an empty array.
+// present = "value" holds for a value that is present and not null, in permissive and restrictive
+// rules: null, an absent parameter and a null default are no value. Another default is one for a
+// restrictive rule (K5), and so is an empty array.
 func TestPresentValue(t *testing.T) {
 	rule := func(pointer, mode string) string {
 		return "version = 1\ngate.uncovered = \"allow\"\n[tools.fs_modify_file.policy]\nrun = [\n  { arg = \"" + pointer + "\", present = \"value\", mode = \"" + mode + "\" },\n  { mode = \"ask\" },\n]\n"
@@ -70,8 +69,8 @@ func TestPresentValue(t *testing.T) {
 	})
 }
 
-// Proves that on_schema_violation of one file holds although another file is silent, that the
-// strictest of several wins, and that a project that nobody trusts loosens nothing.
+// on_schema_violation of one file applies although another file does not set it, the strictest of
+// several wins, and an untrusted project file loosens nothing.
 func TestOnSchemaViolationInLayers(t *testing.T) {
 	const gate = "[gate]\non_schema_violation = \"ask\"\n"
 	tool := func(setting string) string {

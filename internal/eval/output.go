@@ -8,17 +8,17 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
-// Tools that are recognised run nothing: the form of the model's answer, and handoffs. Where
-// [gate] structured_output of a trusted file lets them pass, its tables for many tools do not
-// hold for them; tables that name the tool, guards and every other file do.
+// Recognised tools run nothing: structured outputs and handoffs. If [gate] structured_output of a
+// trusted file allows them, its tables for many tools do not apply to them; tables that name the
+// tool, guards and every other file do.
 
-// What Explanation.Recognised can be.
+// Values of Explanation.Recognised.
 const (
 	RecognisedOutput  = "the form of the model's answer"
 	RecognisedHandoff = "a handoff to another agent"
 )
 
-// recognised is what the call was recognised as, "" for a tool like any other.
+// recognised returns what the call was recognised as, "" for other tools.
 func (b *binder) recognised() string {
 	switch {
 	case b.output:
@@ -29,7 +29,7 @@ func (b *binder) recognised() string {
 	return ""
 }
 
-// recognisedNote says what that means for the verdict.
+// recognisedNote describes the consequence for the verdict.
 func (b *binder) recognisedNote() string {
 	switch what := b.recognised(); {
 	case what == "":
@@ -47,9 +47,8 @@ func (b *binder) handsOver() bool {
 	return slices.ContainsFunc(b.policies.layers, func(l *Layer) bool { return l.handsOver(string(b.call.Tool)) })
 }
 
-// pass puts a permission in the place of the tables for all tools that a file has, if the
-// file lets the recognised tool pass. A handoff needs an entry of [[handoffs]], which then
-// decides.
+// pass replaces the tables for all tools of a file by a permission, if the file allows the
+// recognised tool. A handoff needs an entry of [[handoffs]], which then decides.
 func (b *binder) pass(v *Voice) {
 	if b.recognised() == "" || !v.Trusted || v.File.Gate.StructuredOutput != stopgate.Unattended || len(v.Tables) == 0 || v.Tables[0].Name != "*" {
 		return
@@ -65,13 +64,13 @@ func (b *binder) pass(v *Voice) {
 	v.Tables = append([]*syntax.ToolTable{&own}, v.Tables...)
 }
 
-// passing is the list of rules of a tool that may pass.
+// passing returns the rule list of an allowed tool.
 func passing() *syntax.RuleList {
 	file, _ := syntax.Parse("", []byte("version = 1\n[tools.t.policy]\nrun = [{ mode = \"unattended\" }]\n"))
 	return file.Tools[0].Run
 }
 
-// handsOver reports whether an entry of [[handoffs]] in an operator's file is about a tool.
+// handsOver reports whether an entry of [[handoffs]] in an operator's file applies to a tool.
 func (l *Layer) handsOver(tool string) bool {
 	return l.Trusted && slices.ContainsFunc(l.File.Handoffs, func(h *syntax.Handoff) bool {
 		n, err := glob.ParseName(h.Tool)

@@ -9,8 +9,9 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
-// A recognised tool passes the rules for all tools of a trusted file that lets it, and
-// nothing else: guards, tables that name it, other files and untrusted ones hold.
+// If a trusted file allows structured output, a recognised tool is exempt from its rules for all
+// tools and from nothing else: guards, tables that name the tool, other files and untrusted ones
+// apply.
 func TestStructuredOutput(t *testing.T) {
 	const passes = "version = 1\n[gate]\nstructured_output = \"unattended\"\n[tools.\"*\".policy]\nrun = \"ask\"\n"
 	const asks = "version = 1\n[tools.\"*\".policy]\nrun = \"ask\"\n"
@@ -19,7 +20,7 @@ func TestStructuredOutput(t *testing.T) {
 	const output, transfer = "final_result", "transfer_to_billing"
 	for _, c := range []struct {
 		name, tool string
-		files      []string // one that begins with "#" is nobody's
+		files      []string // a file that begins with "#" is untrusted
 		args       string
 		want       stopgate.Mode
 		note       string
@@ -59,7 +60,7 @@ func TestStructuredOutput(t *testing.T) {
 	}
 }
 
-// A file that nobody trusts may have the setting, so that init can write it; it means nothing.
+// An untrusted file may have the setting, so that init can write it; it has no effect.
 func TestStructuredOutputUntrusted(t *testing.T) {
 	p, list := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte("version = 1\n[gate]\nstructured_output = \"unattended\"\n[tools.\"*\".policy]\nrun = \"ask\"\n")}}, policy.Options{
 		Known: func(call stopgate.Call) (eval.KnownTool, bool) {

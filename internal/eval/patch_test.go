@@ -18,8 +18,8 @@ glob = "**/.env*"
 mode = "deny"
 `
 
-// Proves S40: rules and guards on paths see the files of a patch, the protected list too,
-// and what cannot be read is asked about.
+// Proves S40: rules and guards on paths evaluate the files of a patch, so does the protected list,
+// and a patch that cannot be parsed is asked about.
 func TestPatchParameters(t *testing.T) {
 	p := compile(t, patchTool)
 	file := func(name string) string {

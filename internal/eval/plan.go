@@ -9,69 +9,67 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// plan is a policy compiled for one tool, one definition and the constant facts of
-// a call. It is immutable: every evaluation of a binding shares it.
+// plan is a policy compiled for one tool, one definition and the constant facts of a call. It is
+// immutable: all evaluations of a binding share it.
 type plan struct {
 	lists []list
 	rules []rule
 	conds []cond
 	sites []int32 // the condition each site belongs to
 	views []*view
-	// bundles are conditions of many rules at once; own is how many rules are in none.
+	// bundles are conditions of many rules; own is the number of rules in none.
 	bundles []bundle
 	own     int32
 	start   start
-	// recognised says what the call was recognised as, beside its name.
+	// recognised is what the call was recognised as, in addition to its name.
 	recognised string
-	// commands is how many conditions of all lists are judged command by command.
+	// commands is the number of conditions in all lists that are evaluated command by command.
 	commands int32
 }
 
-// view is the tool's arguments as one or several files see them: those that share
-// a schema share a view. Each file is judged by its own schema, so that a file can
-// only tighten what another one says (K35, I15).
+// view is the tool's arguments under one schema; files with the same schema share a view. Each file
+// is evaluated with its own schema, so that a file can only tighten the result of another one (K35,
+// I15).
 type view struct {
 	schema *schema.Schema // nil: unknown
 	root   *shape
-	// speaks is set if a file that speaks for the tool looks through this view. A view
-	// of guards alone judges neither keys nor the schema: the files that speak do.
+	// applies is set if a file that applies to the tool has this view. A view of guards alone
+	// checks neither keys nor the schema: those of the files that apply do.
 	speaks bool
-	// params is the strictest unknown_params of the files that speak.
+	// params is the strictest unknown_params of the files that apply.
 	params syntax.ParamAction
-	// onSchema is the strictest on_schema_violation of the files that speak.
+	// onSchema is the strictest on_schema_violation of the files that apply.
 	onSchema stopgate.Mode
-	// protected lists the targets of which no rule permits the change (K2), as the
-	// files that speak see them.
+	// protected are the protected lists (K2) of the files that apply.
 	protected []*match.Protected
 }
 
-// list is a run of rules: a tool's rule list in one file, of which the first match
-// decides, or the guards of one file, of which each speaks for itself. Lists stand in the order in which they are named when
-// several answer the same mode: guards first, then rules, each in the order of the
-// files (S30).
+// list is a run of rules: a tool's rule list in one file, of which the first match decides, or the
+// guards of one file, each of which decides on its own. Lists are in the order in which they are
+// named when several have the same mode: guards first, then rules, each in file order (S30).
 type list struct {
 	first, end int32 // its rules
 	layer      stopgate.Layer
-	// fallback is what the list answers when no rule matched: ask for rules (D25-10),
-	// unattended for a guard, which then has no objection.
+	// fallback is the mode of the list if no rule matches: ask for rules (D25-10), unattended for
+	// guards, which then do not restrict.
 	fallback stopgate.Mode
 	code     stopgate.Code // of the fallback
-	guard    bool          // its rules are guards; the fallback is no answer
-	suspects bool          // they read the strings that nobody declares, and nothing waits for it
-	// own are its rules that are in no bundle; their states stand together, as those of
-	// its bundles do, which stand for all others.
+	guard    bool          // its rules are guards; the fallback is not a verdict
+	suspects bool          // they read undeclared strings, and no verdict waits for them
+	// own are its rules that are in no bundle. Their states are consecutive, as are those of its
+	// bundles, which represent all other rules.
 	own                    []int32
 	firstOwn               int32
 	firstBundle, endBundle int32
-	// commands is how many of its conditions look at command lines of which there may
-	// be several: the list is then judged once for each command (K29). firstCommand is
-	// where their answers stand among those of all lists.
+	// commands is the number of its conditions on command lines of which there may be several: the
+	// list is then evaluated once for each command (K29). firstCommand is the index of their
+	// results among those of all lists.
 	commands, firstCommand int32
-	// otherwise is what comes out of the list if nothing holds in its only bundle;
-	// foreseen says that this is known.
+	// otherwise is the result of the list if nothing holds in its only bundle; foreseen is set if
+	// it is known.
 	otherwise listState
-	// coverage: permits of the list need it; uncovered is what they answer without. view is
-	// through which the list looks.
+	// coverage: permits of the list need cover; uncovered is their mode without it. view is the
+	// list's view.
 	coverage  bool
 	uncovered stopgate.Mode
 	view      *view
@@ -80,14 +78,14 @@ type list struct {
 	note      listNote
 }
 
-// listNote is what only an explanation shows of a list.
+// listNote is the part of a list that only explanations need.
 type listNote struct {
 	file, table string
 	lowered     bool // unattended counts as ask (K35)
 	skipped     []skippedRule
 }
 
-// skippedRule is a rule that was left out before the arguments were looked at.
+// skippedRule is a rule that was skipped before the arguments arrived.
 type skippedRule struct {
 	ast    *syntax.Rule
 	reason string
@@ -98,13 +96,13 @@ type rule struct {
 	first, end int32 // its conditions; none: it always matches
 	mode       stopgate.Mode
 	list       int32
-	own        int32             // where its state is kept, -1 if it is in a bundle
-	sole       *syntax.Condition // of a rule in a bundle
-	commands   bool              // some condition is judged command by command
+	own        int32             // index of its state, -1 if it is in a bundle
+	sole       *syntax.Condition // for a rule in a bundle
+	commands   bool              // some condition is evaluated command by command
 	ref        *stopgate.RuleRef
-	lowered    bool                 // it is written unattended and counts as ask (K35)
-	public     string               // the rule's reason, or what is said without one (K37)
-	covering   bool                 // a permit that needs every parameter to be covered
+	lowered    bool                 // it is written as unattended and counts as ask (K35)
+	public     string               // the rule's reason, or the default text (K37)
+	covering   bool                 // a permit that needs cover for every parameter
 	ignores    []jsonstream.Pointer // parameters that need no cover
 }
 
@@ -112,13 +110,13 @@ type rule struct {
 type cond struct {
 	rule int32 // -1 for a bundle
 	list int32
-	// bundle is its number among the bundles, -1 if it is one rule's.
+	// bundle is its index among the bundles, -1 if it belongs to one rule.
 	bundle int32
 	on     string // the type that a guard looks at
-	// all says that every leaf has to match, otherwise one is enough.
+	// all is set if every leaf has to match, otherwise one is enough.
 	all        bool
 	permissive bool
-	sites      int32 // number of places at which leaves can appear
+	sites      int32 // number of sites at which leaves can appear
 	kind       match.Kind
 	want       bool   // of present
 	value      bool   // of present: null is no value
@@ -126,22 +124,21 @@ type cond struct {
 	pointer    string // of the rule
 	expanded   string // the same with "*" for every array it crosses
 	env        match.Env
-	suspects   bool              // it reads the strings that nobody declares, and has no sites
-	command    int32             // its number among the commands of its list, -1 if it is none
+	suspects   bool              // it reads undeclared strings, and has no sites
+	command    int32             // its index among the commands of its list, -1 if it is none
 	ast        *syntax.Condition // nil for a bundle
-	// What other conditions of the rule judge of the same command: see judgedBeside.
+	// Conditions of the rule that evaluate redirections of the same command: see linkRedirects.
 	readsJudged, writesJudged, accompanied bool
 }
 
-// bundle is one condition for many rules: those of a list that have one condition each,
-// all on the same pointer and of one polarity. An index judges them at once; what they
-// have in common - where their leaves can stand, and when none can any more - is followed
-// once.
+// bundle is one condition for many rules: those of a list that have one condition each, all on the
+// same pointer and of one polarity. An index evaluates them at once; the sites of their leaves are
+// tracked once for all.
 type bundle struct {
 	rules []int32
 	all   literal.Summary // the first rule of each mode
 }
 
-// generous conditions look for any leaf a restriction may mean: they also follow
+// generous conditions apply to every leaf that a restriction may be intended for: they also follow
 // values of a type that the schema does not declare (B1).
 func (c *cond) generous() bool { return !c.all && !c.permissive }

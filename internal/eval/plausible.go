@@ -7,23 +7,22 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// reading is a text that a string may stand for, and as what.
+// reading is a text that a string may mean, and its possible types.
 type reading struct {
 	text []byte
 	as   reads
 }
 
-// Bounds of what is read into a string.
+// Limits of the readings of a string.
 const (
 	maxSuspectedText = 4096     // bytes of one line: no path is longer
 	maxSuspectedJSON = 64 << 10 // bytes of a JSON text in a string
-	maxSuspectedDeep = 3        // JSON texts and key=value in each other
+	maxSuspectedDeep = 3        // nesting depth of JSON texts and key=value
 	maxSuspectedKey  = 64       // bytes of the key in key=value
 )
 
-// plausible lists what a string may name: itself, the path of a URI, the value of
-// key=value, and the strings of a JSON text. What has several lines, or is longer than a
-// path can be, is prose.
+// plausible returns the readings of a string: itself, the path of a URI, the value of key=value,
+// and the strings of a JSON text. A text of several lines, or longer than a path can be, is prose.
 func plausible(to []reading, text []byte, depth int) []reading {
 	line := bytes.TrimSpace(text)
 	if depth < maxSuspectedDeep && len(line) > 1 && len(line) <= maxSuspectedJSON && bytes.IndexByte([]byte(`{["`), line[0]) >= 0 {
@@ -37,7 +36,7 @@ func plausible(to []reading, text []byte, depth int) []reading {
 	as := asPath | asCommand | asURL
 	scheme, rest := cutScheme(line)
 	if (isRemote(scheme) || line[0] == '!') && !bytes.Contains(line, []byte("..")) {
-		as &^= asPath // an address, or what a search leaves out, unless it climbs to another path
+		as &^= asPath // an address, or an exclusion of a search, unless it climbs to another path
 	}
 	to = append(to, reading{text, as})
 	if len(line) != len(text) {
@@ -52,8 +51,8 @@ func plausible(to []reading, text []byte, depth int) []reading {
 	return to
 }
 
-// pathsOf lists the paths that the part of a URI behind its scheme may be: with and without
-// an authority in front, and what follows the path.
+// pathsOf returns the possible paths in the part of a URI after its scheme: with and without an
+// authority, and without what follows the path.
 func pathsOf(to []reading, rest []byte) []reading {
 	forms := [][]byte{rest}
 	if after, ok := bytes.CutPrefix(rest, []byte("//")); ok {
@@ -71,7 +70,7 @@ func pathsOf(to []reading, rest []byte) []reading {
 	return to
 }
 
-// cutScheme cuts a text behind the scheme of a URI; rest is nil if it has none. One letter
+// cutScheme returns the text after the scheme of a URI; rest is nil if it has none. A single letter
 // is a drive.
 func cutScheme(text []byte) (scheme string, rest []byte) {
 	before, after, ok := bytes.Cut(text, []byte(":"))
@@ -83,7 +82,7 @@ func cutScheme(text []byte) (scheme string, rest []byte) {
 	return string(bytes.ToLower(before)), after
 }
 
-// isRemote reports the schemes of addresses that are in no file system.
+// isRemote reports whether a scheme is for addresses outside of any file system.
 func isRemote(scheme string) bool {
 	return slices.Contains([]string{"http", "https", "ws", "wss", "ftp", "ftps"}, scheme)
 }

@@ -10,35 +10,34 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Layer is one policy file as it judges calls.
+// Layer is one policy file in an evaluation.
 type Layer struct {
 	File *syntax.File
-	// Trusted says that the file is the operator's: any other one may only tighten
-	// (S3, K35).
+	// Trusted is set for the operator's files; others may only tighten (S3, K35).
 	Trusted bool
-	// Embedded says that the file is part of the program, not written for these tools.
+	// Embedded is set if the file is part of the program, and not written for these tools.
 	Embedded bool
-	// Env is the directories that the file's paths are read against.
+	// Env has the directories that the file's paths are resolved against.
 	Env match.Env
-	// Protected lists the targets that no rule permits to change (K2). New sets it.
+	// Protected is the list of protected targets (K2). New sets it.
 	Protected *match.Protected
 }
 
-// Policies are policy files that judge calls together. Every file is a layer that is
-// judged by itself; the strictest verdict wins (K35). A layer without a table for a tool
-// abstains, and a tool for which every layer abstains is unknown (S2). Policies are
-// immutable and safe for concurrent use; the zero value denies every call.
+// Policies are policy files that are evaluated together. Every file is a layer that is evaluated
+// separately; the strictest verdict wins (K35). A layer without a table for a tool abstains, and a
+// tool for which every layer abstains is unknown (S2). Policies are immutable and safe for
+// concurrent use; the zero value denies every call.
 type Policies struct {
 	layers []*Layer
-	// unknownTool is the mode of unknown tools where no operator says any.
+	// unknownTool is the mode of unknown tools if no operator sets it.
 	unknownTool stopgate.Mode
 	known       KnownTools
-	tests       []dataTest // of the rules that look at the session, by key
+	tests       []dataTest // conditions of rules on the session, by key
 }
 
-// New prepares files, the operator's before the project's, which nothing changes
-// afterwards. A tool that no file knows is asked about if unknownTool is Ask and no
-// operator says otherwise; everything but Ask is Deny (S33).
+// New returns the policies of files, which must not be changed afterwards: the operator's before
+// the project's. Calls of an unknown tool are asked about if unknownTool is Ask and no operator
+// sets otherwise; every value but Ask is Deny (S33).
 func New(layers []*Layer, unknownTool stopgate.Mode) *Policies {
 	p := &Policies{layers: layers}
 	if unknownTool == stopgate.Ask {
@@ -49,8 +48,7 @@ func New(layers []*Layer, unknownTool stopgate.Mode) *Policies {
 	return p
 }
 
-// protect prepares the list of protected targets, once for all files that read paths
-// against the same directories.
+// protect builds the lists of protected targets, one for all files with the same directories.
 func (p *Policies) protect() {
 	var files []string
 	for _, l := range p.layers {
@@ -65,7 +63,7 @@ func (p *Policies) protect() {
 	}
 }
 
-// situations prepares the conditions of all files, each once for each polarity.
+// situations compiles the conditions of all files on sessions, each once for each polarity.
 func (p *Policies) situations() {
 	known := make(map[string]bool)
 	for _, l := range p.layers {
@@ -75,7 +73,8 @@ func (p *Policies) situations() {
 				continue
 			}
 			known[w.SessionKey] = true
-			// Parse has refused what cannot be compiled; without a test the condition stays in doubt.
+			// Parse has rejected conditions that do not compile; without a test the condition stays
+			// unknown.
 			if t, err := NewDataTest(*w.Session, !r.Mode.Permissive(), l.Env); err == nil {
 				p.tests = append(p.tests, dataTest{key: w.SessionKey, permissive: r.Mode.Permissive(), test: t})
 			}
@@ -84,10 +83,10 @@ func (p *Policies) situations() {
 	slices.SortFunc(p.tests, func(a, b dataTest) int { return strings.Compare(a.key, b.key) })
 }
 
-// Layers lists the files. The caller must not change them.
+// Layers returns the files. The caller must not change them.
 func (p *Policies) Layers() []*Layer { return p.layers }
 
-// Gates lists the tables [gate] that operators wrote.
+// Gates returns the [gate] tables of operators.
 func (p *Policies) Gates() []*syntax.GateSettings {
 	var all []*syntax.GateSettings
 	for _, l := range p.layers {
@@ -101,8 +100,8 @@ func (p *Policies) Gates() []*syntax.GateSettings {
 // LooksAtSessions reports whether a rule has a condition on the data of sessions.
 func (p *Policies) LooksAtSessions() bool { return len(p.tests) > 0 }
 
-// Situation reads a session's data. A session without data has the empty object;
-// what is not an object is not known.
+// Situation evaluates a session's data. A session without data has the empty object; data that are
+// not an object are unknown.
 func (p *Policies) Situation(data jsonstream.Value) Situation {
 	var s Situation
 	if data.Kind() != jsonstream.Object {

@@ -6,11 +6,11 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// What models and people read of a verdict for which nobody wrote a reason:
-// what would satisfy it as far as that can be said without values of the call. Pointers
-// name what the caller wrote himself, and what a tool's schema demands he was given.
+// Default public texts of verdicts without a rule's reason: the remedy, as far as it can be stated
+// without values of the call. They may contain pointers, which the caller wrote, and requirements
+// of the tool's schema, which the caller has.
 
-// unexplained is the sentence for a rule without a reason.
+// unexplained returns the text for a rule without a reason.
 func unexplained(v *stopgate.Verdict) string {
 	var text string
 	switch {
@@ -27,7 +27,7 @@ func unexplained(v *stopgate.Verdict) string {
 	return text + "."
 }
 
-// public is the sentence for arguments that lack integrity.
+// public returns the text for an integrity error.
 func (f *fault) public() string {
 	if f.code != stopgate.CodeSchemaViolation || f.pointer != "" && !plain(f.pointer) {
 		return f.code.Public()
@@ -36,7 +36,7 @@ func (f *fault) public() string {
 	if strings.HasPrefix(cause, "must match the pattern ") {
 		cause = "must match its pattern"
 	}
-	// The names in it are the schema's: words that a server chose must not speak here.
+	// The names in it come from the schema: texts that a server chose must not be repeated here.
 	for i, part := range strings.Split(cause, `"`) {
 		if i%2 == 1 && !plain(part) {
 			return f.code.Public()
@@ -59,8 +59,8 @@ func detailed(code stopgate.Code, what string) string {
 	return strings.TrimSuffix(code.Public(), ".") + ": " + what + "."
 }
 
-// plain reports whether a name or a pointer can stand in a sentence: short, and made of
-// nothing that makes sentences.
+// plain reports whether a name or a pointer can be part of a sentence: it is short and contains no
+// words of its own.
 func plain(text string) bool {
 	for i := range len(text) {
 		c := text[i] | 0x20

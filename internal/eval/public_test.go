@@ -8,9 +8,9 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
-// Proves L11: where no rule gives a reason, the sentence says which argument it
-// is about and what a schema wants, so that the model can do better; never a value, and no
-// words that a model or a server chose.
+// Proves L11: without a rule's reason, the text names the argument and the requirement of the
+// schema, so that the model can correct the call; it has no values, and no words chosen by a model
+// or a server.
 func TestPublicSentences(t *testing.T) {
 	const text = `version = 1
 [tools.write.parameters]
@@ -38,7 +38,7 @@ policy.run = "ask"
 	if program == nil {
 		t.Fatal(mistakes)
 	}
-	// A rule that this call fails, and one that it satisfies is of no help.
+	// A rule that this call fails; one that it satisfies would be no help.
 	const instead = " The policy has a rule that allows this tool where /path begins with `src`."
 	for _, c := range []struct{ tool, args, want string }{
 		{"write", `{"path":"a/.env"}`, "A rule of the policy denies this call because of its argument /path." + instead},

@@ -9,11 +9,10 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Args are the bytes that run if the verdict lets them: our own serialisation of the
-// value that was judged, with the paths cleaned on which a rule that permits the call
-// depends (K4). What a person approves, and what a catch-all permits, runs as the
-// model spelled it. nil unless Close accepted the arguments and the verdict is not
-// terminal. They are valid until Reset.
+// Args returns the released bytes if the verdict permits the call: a serialisation of the evaluated
+// value, with the paths cleaned on which a permissive rule depends (K4). Approved calls, and those
+// that a catch-all permits, are released with the model's spelling. It returns nil unless Close
+// accepted the arguments and the verdict is not terminal. The bytes are valid until Reset.
 func (e *Evaluation) Args() []byte {
 	if !e.accepted || e.terminal() {
 		return nil
@@ -24,8 +23,8 @@ func (e *Evaluation) Args() []byte {
 	return e.released
 }
 
-// release cleans the paths that a permission depends on. Every list has a rule of
-// its own that permits; the paths of all of them are cleaned.
+// release cleans the paths that a permission depends on: those of the permissive rules of all
+// lists.
 func (e *Evaluation) release() []byte {
 	text := e.args.Bytes()
 	if !e.verdict.Mode.Permissive() || !e.unclean {
@@ -46,7 +45,7 @@ func (e *Evaluation) release() []byte {
 	c.edits = slices.CompactFunc(c.edits, func(a, b jsonstream.Edit) bool { return a.Start == b.Start })
 	cleaned, err := jsonstream.Splice(nil, text, c.edits)
 	if err != nil {
-		// Cannot happen: the edits come from one walk over the text.
+		// Unreachable: the edits come from one walk over the text.
 		e.refuse(stopgate.LayerFailure, stopgate.CodePolicyError, "release")
 		return nil
 	}
@@ -73,11 +72,11 @@ func (e *Evaluation) deciding(i int) iter.Seq[int32] {
 
 // cleaner collects the edits that clean paths.
 type cleaner struct {
-	conds []bool // those that the permission depends on
+	conds []bool // conditions that the permission depends on
 	edits []jsonstream.Edit
 }
 
-// walk cleans the paths at and below a value that one of the conditions looked at.
+// walk cleans the paths at and below a value that one of the conditions tested.
 func (c *cleaner) walk(v jsonstream.Value, s *shape) {
 	switch {
 	case s == nil:

@@ -11,9 +11,9 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/gen"
 )
 
-// Proves K4, C1, C2, C3, C4, C11, C13, C18, D25-18, D25-19, P24, M17, M18: what runs is
-// the path that was judged, cleaned where a permission depends on it and as the model
-// spelled it everywhere else.
+// Proves K4, C1, C2, C3, C4, C11, C13, C18, D25-18, D25-19, P24, M17, M18: the released path is the
+// one that was evaluated, cleaned if a permission depends on it, and as the model spelled it
+// otherwise.
 func TestRelease(t *testing.T) {
 	two := rules(`all = [{ arg = "/path", prefix = "src/" }, { arg = "/patterns/paths", prefix = "src/" }], mode = "unattended"`, `mode = "ask"`)
 	judge(t, []judgement{
@@ -40,8 +40,8 @@ func TestRelease(t *testing.T) {
 	})
 }
 
-// Proves K4, I12: what an evaluation releases does not depend on the calls before, and an
-// empty path stays one.
+// Proves K4, I12: the released arguments do not depend on earlier calls, and an empty path stays
+// empty.
 func TestReleaseInAUsedEvaluation(t *testing.T) {
 	b := compile(t, `version = 1
 [tools.t.parameters]
@@ -60,9 +60,8 @@ run = [ { arg = "/path", present = true, mode = "unattended" } ]
 	}
 }
 
-// Proves I11, K4: of every path that a rule on src permits, what is released is its own
-// cleaned form and lies below src, lexically and for every reader that decodes or
-// cleans once more.
+// Proves I11, K4: every released path that a rule on src permits is canonical and below src,
+// lexically and for every reader that decodes or cleans again.
 func TestI11ReleasedPathsAreCanonical(t *testing.T) {
 	b := compile(t, srcOnly).Bind(stopgate.Call{Tool: "fs_modify_file"})
 	parts := []string{"src", "a", "..", ".", "", "x", "%2e%2e", `\`, "~", ".env", "..;", "a:b", "b.", "c ", "\u0000", "．．", "-r"}
@@ -98,8 +97,8 @@ func TestI11ReleasedPathsAreCanonical(t *testing.T) {
 	}
 }
 
-// Proves K4, K35: where several files permit, the paths that any of their rules depends
-// on are cleaned.
+// Proves K4, K35: if several files permit, the paths that any of their rules depends on are
+// cleaned.
 func TestReleaseOfSeveralLayers(t *testing.T) {
 	const parameters = "[tools.t.parameters]\na = { type = \"path\" }\nb = { type = \"path\" }\n[tools.t.policy]\n"
 	b := layers(t, match.Env{Root: "/srv/proj"},
@@ -113,8 +112,8 @@ func TestReleaseOfSeveralLayers(t *testing.T) {
 	}
 }
 
-// Proves K4, M18: where rules judge a line command by command, the paths that the rule of
-// any of its commands depends on are cleaned, and no others.
+// Proves K4, M18: if rules evaluate a line command by command, the paths that the rule of any of
+// its commands depends on are cleaned, and no others.
 func TestReleaseBesideCommands(t *testing.T) {
 	b := compile(t, `version = 1
 [tools.t.parameters]
@@ -138,7 +137,7 @@ run = [
 	}
 }
 
-// Proves C5: what an evaluation permits depends on where a link leads.
+// Proves C5: permissions depend on the targets of links.
 func TestFollowedLinks(t *testing.T) {
 	text := rules(`arg = "/path", prefix = "src/", mode = "unattended"`, `mode = "ask"`)
 	links := &match.Links{Real: func(path string) (string, bool) {

@@ -2,23 +2,23 @@ package eval
 
 import "github.com/stopgate/stopgate/jsonstream"
 
-// judge evaluates a complete value by a plan without reading text: result rules
-// look at what ran (D25-42), and no byte of it is counted.
+// judge evaluates a complete value by a plan without parsing: result rules apply to the arguments
+// that ran (D25-42), whose bytes are not counted.
 func (e *Evaluation) judge(p *plan, v jsonstream.Value) {
 	e.reset(p)
 	e.replayValue(v)
 	e.settle()
 }
 
-// probe gives a complete value to the conditions at and below a shape: to a schema's
-// default, before there is any call.
+// probe evaluates a complete value by the conditions at and below a shape: a schema's default, at
+// compile time.
 func (e *Evaluation) probe(s *shape, v jsonstream.Value) {
 	e.resizeWalkers(1)
 	e.walkers[0].reset(&view{root: s})
 	e.replayValue(v)
 }
 
-// replayValue gives the events of a value to the walkers.
+// replayValue passes the events of a value to the walkers.
 func (e *Evaluation) replayValue(v jsonstream.Value) {
 	switch v.Kind() {
 	case jsonstream.Object:
@@ -56,7 +56,7 @@ func (e *Evaluation) replayEvent(k jsonstream.Kind, text []byte) {
 	e.see(&e.event)
 }
 
-// textOf is the decoded text of a string, valid until the next one.
+// textOf returns the decoded text of a string, valid until the next call.
 func (e *Evaluation) textOf(v jsonstream.Value) []byte {
 	if text, ok := v.TextBytes(); ok {
 		return text

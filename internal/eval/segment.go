@@ -8,15 +8,15 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
-// segment is one simple command of a value that has several, so that a verdict can name
-// it (K29). The zero segment is none.
+// segment is one simple command of a value that has several, to be named in a verdict (K29). The
+// zero segment is none.
 type segment struct {
 	index, of int32
 	at        int64 // the byte that completed the value
 	text      span
 }
 
-// segment is a command of the value that has just ended.
+// segment returns a command of the value that has just ended.
 func (e *Evaluation) segment(v *match.Value, n int) segment {
 	if v.Commands() < 2 {
 		return segment{}
@@ -25,16 +25,15 @@ func (e *Evaluation) segment(v *match.Value, n int) segment {
 	return segment{int32(n), int32(v.Commands()), e.at, e.spine.keep(e.object)}
 }
 
-// condSegment is the command that decided a condition, or the first rule of a mode in a
-// bundle.
+// condSegment is the command that decided a condition, or the first rule of a mode in a bundle.
 type condSegment struct {
 	cond, mode int32
 	segment
 }
 
-// decidedBy finds the command that decided a condition.
+// decidedBy returns the command that decided a condition.
 func (s *state) decidedBy(c, mode int32) segment {
-	for _, n := range slices.Backward(s.segments) { // a rule further up may have come later
+	for _, n := range slices.Backward(s.segments) { // an earlier rule may have come later
 		if n.cond == c && n.mode == mode {
 			return n.segment
 		}
@@ -42,8 +41,8 @@ func (s *state) decidedBy(c, mode int32) segment {
 	return segment{}
 }
 
-// segmentOf notes the first command of the value for which a condition holds by the
-// words of the command alone, if there is one.
+// segmentOf records the first command of the value for which a condition holds by the words of the
+// command alone, if there is one.
 func (e *Evaluation) segmentOf(c, mode int32, m *match.Matcher) {
 	v := e.wholeText()
 	for n := range v.Commands() {
@@ -54,8 +53,8 @@ func (e *Evaluation) segmentOf(c, mode int32, m *match.Matcher) {
 	}
 }
 
-// names notes the first command for which a restrictive condition holds by itself:
-// suspicion also looks at the line as it is written, which is the same for all.
+// names records the first command for which a restrictive condition holds on its own: restrictive
+// conditions also evaluate the line as written, which is the same for all.
 func (e *Evaluation) names(x *textTest, v *match.Value, n int, hit bool) {
 	c := x.test.cond
 	if hit && e.lanes.segment.of > 0 && !e.plan.conds[c].permissive && !slices.ContainsFunc(e.segments, func(g condSegment) bool { return g.cond == c && g.at == e.at }) &&
@@ -64,7 +63,7 @@ func (e *Evaluation) names(x *textTest, v *match.Value, n int, hit bool) {
 	}
 }
 
-// bundleSegments notes which commands satisfied the rules of a bundle.
+// bundleSegments records which commands satisfied the rules of a bundle.
 func (e *Evaluation) bundleSegments(x *textTest) {
 	if e.conds[x.test.cond].at != e.at {
 		return
@@ -80,7 +79,7 @@ func (e *Evaluation) bundleSegments(x *textTest) {
 	}
 }
 
-// segmentFor is the command that made a rule hold, nil if its value has no others.
+// segmentFor returns the command that made a rule hold, nil if its value has no others.
 func (e *Evaluation) segmentFor(r, lane int32) *stopgate.Segment {
 	rule := &e.plan.rules[r]
 	var of segment
@@ -100,7 +99,7 @@ func (e *Evaluation) segmentFor(r, lane int32) *stopgate.Segment {
 	return of.shown(&e.spine)
 }
 
-// shown is the segment as verdicts have it, nil if there is none.
+// shown converts the segment to the form in verdicts, nil if there is none.
 func (g segment) shown(p *spine) *stopgate.Segment {
 	if g.of == 0 {
 		return nil

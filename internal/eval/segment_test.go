@@ -8,8 +8,8 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Proves K29: the verdict names the leaf, the simple command and its rule; of several that
-// say the same the first in the order of the text.
+// Proves K29: the verdict names the leaf, the simple command and its rule; of several with the same
+// result the first in text order.
 func TestK29Segment(t *testing.T) {
 	p := compile(t, `version = 1
 [tools.run.parameters]
@@ -36,7 +36,7 @@ mode = "deny"
 `)
 	one := func(line string) string { return `{"command":` + string(jsonstream.AppendQuote(nil, line)) + `}` }
 	for _, c := range []struct{ args, want string }{
-		{one("echo ok && rm  -rf /"), `deny rule 0 at /command: 1 of 2 "rm -rf /"`}, // the pattern also finds the line, and so each command
+		{one("echo ok && rm  -rf /"), `deny rule 0 at /command: 1 of 2 "rm -rf /"`}, // the pattern also matches the line, and so each command
 		{one("ls; echo ok"), `unattended rule 1 at /command: 0 of 2 "ls"`},
 		{one("ls"), `unattended rule 1 at /command`},
 		{one("ls; frob -x; ls"), `ask no rule at /command: 1 of 3 "frob -x"`},

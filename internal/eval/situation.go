@@ -7,29 +7,28 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
-// Situation is what a session's data mean to the rules with a condition on them
-// (`when = { session = "/mode", ... }`). The zero Situation is the one of which
-// nobody knows anything: rules that restrict hold, rules that permit do not.
-// Situations are comparable; equal ones lead to equal bindings.
+// Situation is the result of the conditions on a session's data in rules (`when = { session =
+// "/mode", ... }`). In the zero Situation nothing is known: restrictive rules hold, permissive ones
+// do not. Situations are comparable; equal ones lead to equal bindings.
 type Situation struct {
-	// settled names the conditions that are not as in doubt: those of restrictive
+	// settled names the conditions whose result differs from an unknown one: those of restrictive
 	// rules that do not hold, and those of permissive rules that do.
 	settled string
 }
 
-// SituationOf returns the situation that String was called on.
+// SituationOf parses the result of String.
 func SituationOf(text string) Situation { return Situation{text} }
 
 // String returns the situation as text: equal texts are equal situations.
 func (s Situation) String() string { return s.settled }
 
-// holds says whether a `when` with a condition on the session lets its rule exist.
+// holds reports whether a `when` with a condition on the session holds.
 func (s Situation) holds(w *syntax.When, permissive bool) bool {
 	return strings.Contains(s.settled, w.SessionKey) == permissive
 }
 
-// With settles the condition with a [syntax.When]'s SessionKey in permissive or restrictive
-// rules: whether it holds is known.
+// With returns the situation with a known result for the condition with a [syntax.When]'s
+// SessionKey in permissive or restrictive rules.
 func (s Situation) With(key string, permissive, holds bool) Situation {
 	if holds == permissive {
 		s.settled += key + " "
@@ -37,13 +36,13 @@ func (s Situation) With(key string, permissive, holds bool) Situation {
 	return s
 }
 
-// Circumstances are what a binding depends on beside the call. The zero value is the
-// strict one.
+// Circumstances are the inputs of a binding in addition to the call. The zero value is the
+// strictest.
 type Circumstances struct {
-	// Situation is what the session's data mean.
+	// Situation is the result of conditions on the session's data.
 	Situation Situation
-	// Governed says that somebody beside the files decides about the tool, so that one
-	// no file knows is still judged; see [Binding.Unknown].
+	// Governed is set if session policies also decide about the tool, so that an unknown tool is
+	// still evaluated; see [Binding.Unknown].
 	Governed bool
 }
 
@@ -68,9 +67,9 @@ func (c *compiler) applies(r *syntax.Rule) bool {
 	return w.Session == nil || c.under.Situation.holds(w, r.Mode.Permissive())
 }
 
-// Unknown reports that no file knows the tool, and what becomes of a call then that
-// nobody else permits: it is denied, or asked about (S2). Only a binding made under
-// [Circumstances.Governed] lets such a call come that far.
+// Unknown reports whether no file knows the tool, and returns the mode of a call that is not
+// permitted otherwise: deny or ask (S2). Such a call is evaluated only with a binding made under
+// [Circumstances.Governed].
 func (b *Binding) Unknown() (otherwise stopgate.Mode, unknown bool) {
 	return b.otherwise, b.unknown
 }

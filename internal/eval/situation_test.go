@@ -8,8 +8,8 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Proves K60, K0c: what every matcher says of a session's data, for rules that restrict
-// and rules that permit. "?" is in doubt: the one holds then, the other does not.
+// Proves K60, K0c: the result of every matcher on a session's data, for restrictive and permissive
+// rules. "?" is unknown: the restrictive rule holds then, the permissive one does not.
 func TestSituations(t *testing.T) {
 	for _, c := range []struct {
 		condition, data    string
@@ -69,8 +69,8 @@ func TestSituations(t *testing.T) {
 	}
 }
 
-// Proves K60: without knowledge of the session, and with that of another program's
-// conditions, rules are as in doubt; the pointer may name many values.
+// Proves K60: without knowledge of the session, and with that of other conditions, the result is
+// unknown; the pointer may lead to many values.
 func TestInDoubt(t *testing.T) {
 	program := compile(t, `version = 1
 [[guard]]

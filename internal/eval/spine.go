@@ -6,15 +6,15 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// spine remembers where in the document an evaluation stands, so that a verdict
-// can name the value that caused it.
+// spine tracks the position of an evaluation in the document, so that a verdict can name the value
+// that caused it.
 type spine struct {
 	steps  []step
 	arrays int    // among them
-	way    []byte // the pointer of the current place, but for the indexes in arrays
-	text   []byte // the pointers that were asked for
-	last   span   // the pointer of the current place, if it was asked for
-	fresh  bool   // last is still the current place
+	way    []byte // pointer of the current position, without array indexes
+	text   []byte // the pointers that were requested
+	last   span   // pointer of the current position, if it was requested
+	fresh  bool   // last is up to date
 }
 
 // step is one open container: the key or the index of its current member.
@@ -59,7 +59,7 @@ func (p *spine) element() {
 	}
 }
 
-// mark writes the pointer of the current place and returns where it stands.
+// mark writes the pointer of the current position and returns its span.
 func (p *spine) mark() span {
 	if p.fresh {
 		return p.last
@@ -80,11 +80,10 @@ func (p *spine) mark() span {
 	return p.last
 }
 
-// maxKept is how much of a value's text is kept for explanations.
+// maxKept is the length of the part of a value's text that is kept for explanations.
 const maxKept = 4 << 10
 
-// keep writes the text of the current value and returns where it stands, nothing if
-// it is long.
+// keep writes the text of the current value and returns its span, empty if the text is long.
 func (p *spine) keep(text []byte) span {
 	if len(text) > maxKept {
 		return span{}

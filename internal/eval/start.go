@@ -7,15 +7,15 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/literal"
 )
 
-// start is what is known of every rule before the first byte: the same for every call.
+// start is the state of every rule before the first byte, which is the same for every call.
 type start struct {
 	conds   []condState
 	rules   []ruleState
 	lists   []listState
-	verdict stopgate.Verdict // the verdict, if it is known then
+	verdict stopgate.Verdict // the verdict, if it is already known
 }
 
-// blank makes the start of a plan one at which nothing has been looked at.
+// blank sets the start of a plan to one without any evaluation.
 func (p *plan) blank() {
 	p.start = start{conds: make([]condState, len(p.conds)), rules: make([]ruleState, p.own), lists: make([]listState, len(p.lists))}
 	for i := range p.conds {
@@ -34,7 +34,7 @@ func (p *plan) blank() {
 	}
 }
 
-// prepare works out the start of a plan.
+// prepare computes the start of a plan.
 func (p *plan) prepare() {
 	p.blank()
 	for i := range p.conds {
@@ -44,8 +44,8 @@ func (p *plan) prepare() {
 	}
 	e := new(Evaluation)
 	e.reset(p)
-	// A condition without any place to look at can never hold: rules under "*" whose
-	// pointer the tool lacks are left out of the plan, this is what remains.
+	// A condition without any location can never hold. It remains after rules under "*" were
+	// skipped because the tool lacks their pointer.
 	for i := range p.conds {
 		switch k := &p.conds[i]; {
 		case k.sites > 0 || k.suspects:
@@ -63,8 +63,8 @@ func (p *plan) prepare() {
 	}
 }
 
-// foresee works out what comes out of a list of which one bundle is all that is not
-// known from the start, if nothing in it holds.
+// foresee computes the result of a list in which only one bundle is undecided from the start, if
+// nothing in it holds.
 func (l *list) foresee(p *plan, i int32) {
 	if l.commands > 0 || l.endBundle-l.firstBundle != 1 {
 		return

@@ -6,7 +6,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
-// phase is what is known of a condition or a rule. It leaves waiting once.
+// phase is the state of a condition or a rule. It leaves waiting once.
 type phase uint8
 
 const (
@@ -15,20 +15,20 @@ const (
 	failed
 )
 
-// condState is what one evaluation knows of one condition.
+// condState is the state of one condition in an evaluation.
 type condState struct {
 	phase phase
 	leaf  bool // a leaf matched
-	// limited says that a value satisfied it by its length; see [match.Matcher.Exceeds].
+	// limited is set if a value satisfied it by its length; see [match.Matcher.Exceeds].
 	limited bool
-	guessed bool  // by a string that nobody declares
-	open    int32 // sites at which a leaf can still appear
+	guessed bool  // by an undeclared string
+	open    int32 // number of sites at which a leaf can still appear
 	at      int64 // byte that decided it
 	path    span  // pointer of the value that decided it
 	value   span  // the text of that value, if it was a path
 }
 
-// ruleState is what one evaluation knows of one rule.
+// ruleState is the state of one rule in an evaluation.
 type ruleState struct {
 	phase phase
 	open  int32 // conditions not known to hold
@@ -36,43 +36,43 @@ type ruleState struct {
 	cond  int32 // the condition that decided it
 }
 
-// listState is what can still come out of a list.
+// listState is the set of possible results of a list.
 type listState struct {
-	low, high stopgate.Mode // the strictest and the weakest mode possible
-	cursor    int32         // every rule before it has failed; of guards: the one that holds
+	low, high stopgate.Mode // the strictest and the weakest possible mode
+	cursor    int32         // every earlier rule has failed; for guards: the one that holds
 	step      int32         // the same among the rules in no bundle
-	end       int32         // of the first rule that holds; nothing behind it matters
-	lane      int32         // the command whose way through the list counts, or none
+	end       int32         // of the first rule that holds; later rules do not matter
+	lane      int32         // the command whose lane decides, or none
 	holds     bool          // the rule at cursor does
-	abstains  bool          // guards of which none holds: there is nothing to say
+	abstains  bool          // guards of which none holds: they do not restrict
 	dirty     bool
 }
 
-// span is a piece of an evaluation's pointer text.
+// span is a part of an evaluation's pointer text.
 type span struct{ start, end int32 }
 
-// state is the part of an evaluation that knows rules: what the values seen so far
-// did to conditions, rules and lists. It is driven by walkers.
+// state is the part of an evaluation that tracks rules: the effect of the values so far on
+// conditions, rules and lists. Walkers drive it.
 type state struct {
 	plan    *plan
 	conds   []condState
-	rules   []ruleState // of the rules in no bundle
+	rules   []ruleState // rules in no bundle
 	bundles []bundleState
 	lists   []listState
 	done    []bool // sites at which no further leaf can appear
 
-	at    int64 // the byte being looked at
+	at    int64 // the current byte
 	dirty bool  // something changed with it
 	spine spine
 	lanes lanes
-	// segments are the commands that decided conditions by themselves.
+	// segments are the commands that decided conditions on their own.
 	segments []condSegment
 	// uncovered are the values so far that some permit does not cover.
 	uncovered []uncoveredLeaf
 }
 
-// leaf takes a value at a site: it matches the condition or it does not. alone
-// says that no other value can stand at the site.
+// leaf takes the result of a condition for a value at a site. sole is set if no other value can be
+// at the site.
 func (s *state) leaf(site int32, hit, alone bool) {
 	c := s.plan.sites[site]
 	k, st := &s.plan.conds[c], &s.conds[c]
@@ -95,15 +95,14 @@ func (s *state) leaf(site int32, hit, alone bool) {
 	}
 }
 
-// present takes a value for present. An unsure one counts as present and as absent
-// where that restricts, as neither where it permits (K5).
+// present takes a value for present. An unsure one counts as present and as absent for a
+// restrictive rule, as neither for a permissive one (K5).
 func (s *state) present(site int32, unsure, alone bool) {
 	k := &s.plan.conds[s.plan.sites[site]]
 	s.leaf(site, k.want && !unsure || unsure && !k.permissive, alone)
 }
 
-// presentNull takes null for present: surely no value for a condition that requires one,
-// and otherwise unsure.
+// presentNull takes null for present: no value for a condition that requires one, otherwise unsure.
 func (s *state) presentNull(site int32, alone bool) {
 	if s.plan.conds[s.plan.sites[site]].value {
 		s.leaf(site, false, alone)
@@ -126,8 +125,7 @@ func (s *state) missing(site int32) {
 	}
 }
 
-// empty takes an array without elements: a branch without a value (K3). For
-// present it is, like null, a value and none.
+// empty takes an empty array: a branch without a value (K3). For present it is unsure, like null.
 func (s *state) empty(site int32) {
 	k := &s.plan.conds[s.plan.sites[site]]
 	if k.kind == match.Present && !k.permissive {
@@ -137,9 +135,8 @@ func (s *state) empty(site int32) {
 	s.missing(site)
 }
 
-// absent takes a member that an object lacks. Where commands are judged one by one,
-// it is a command only if the schema gives it a default, or as an element's branch
-// without a value (B5).
+// absent takes an absent member of an object. If commands are evaluated one by one, it is a command
+// only if the schema has a default, or as an element's branch without a value (B5).
 func (s *state) absent(a absence, command bool) {
 	c := s.plan.sites[a.site]
 	if s.plan.conds[c].command >= 0 {
@@ -164,7 +161,7 @@ func (s *state) absent(a absence, command bool) {
 	}
 }
 
-// exhaust says that no further leaf can appear at a site (K11).
+// exhaust takes the end of a site: no further leaf can appear there (K11).
 func (s *state) exhaust(site int32) {
 	if s.done[site] {
 		return
@@ -187,7 +184,7 @@ func (s *state) exhaust(site int32) {
 	}
 }
 
-// resolve ends a condition, and with it perhaps its rule.
+// resolve decides a condition, and with it possibly its rule.
 func (s *state) resolve(c int32, p phase) {
 	st := &s.conds[c]
 	if st.phase != waiting {
@@ -202,7 +199,7 @@ func (s *state) resolve(c int32, p phase) {
 	}
 	if p == holds {
 		if rs.open--; rs.open > 0 {
-			if rule.commands { // it may hold for one command already
+			if rule.commands { // it may already hold for one command
 				s.changed(k)
 			}
 			return
@@ -212,11 +209,11 @@ func (s *state) resolve(c int32, p phase) {
 	s.changed(k)
 }
 
-// changed says that something new is known of a condition's list.
+// changed marks the list of a condition as changed.
 func (s *state) changed(k *cond) { s.lists[k.list].dirty, s.dirty = true, true }
 
-// walk recomputes what can come out of a list: skip failed rules, collect
-// the modes of the undecided ones, stop at the first that holds.
+// walk recomputes the possible results of a list: it skips failed rules, collects the modes of the
+// undecided ones, and stops at the first that holds.
 func (s *state) walk(i int) {
 	l, st := &s.plan.lists[i], &s.lists[i]
 	st.dirty = false
@@ -264,9 +261,9 @@ func (s *state) walk(i int) {
 	}
 }
 
-// walkGuards recomputes what the guards of a file object. One that skips or denies ends
-// the call, whatever the others may still say. What guards may read into strings that are
-// still to come keeps nothing waiting, as floors do not.
+// walkGuards recomputes the results of the guards of a file. A guard that skips or denies ends the
+// call, whatever the others may result in. Guards on undeclared strings that are still to come keep
+// no verdict waiting, just as floors do not.
 func (s *state) walkGuards(i int) {
 	l, st := &s.plan.lists[i], &s.lists[i]
 	hit, open := literal.Empty(), literal.Empty()
@@ -301,7 +298,7 @@ func (s *state) walkGuards(i int) {
 	}
 }
 
-// possible is walk for the rules from one on, on the way of one command.
+// possible is walk for the rules from one on, in one lane.
 func (s *state) possible(l *list, from, lane int32) (low, high stopgate.Mode) {
 	low, high = stopgate.Unattended, stopgate.Deny
 	for r := from; r < l.end; r++ {

@@ -8,9 +8,9 @@ import (
 	"github.com/stopgate/stopgate/internal/eval"
 )
 
-// Proves D26-02, D26-03, D26-04, D26-05, D26-07, D26-08, D26-12, D26-13, D26-14, D26-25,
-// D26-26, D26-27, D26-30, D26-31, D25-40, K10, K11, K12, K13, K15, M08, M09: what is known
-// of a call with every byte of its arguments.
+// Proves D26-02, D26-03, D26-04, D26-05, D26-07, D26-08, D26-12, D26-13, D26-14, D26-25, D26-26,
+// D26-27, D26-30, D26-31, D25-40, K10, K11, K12, K13, K15, M08, M09: the verdict after every byte
+// of the arguments.
 func TestStreaming(t *testing.T) {
 	createFile := []string{`arg = "/path", prefix = "src/", mode = "unattended"`, `mode = "ask"`}
 	nested := []string{`arg = "/patterns/paths", prefix = "secret/", mode = "deny"`, `mode = "unattended"`}
@@ -53,8 +53,8 @@ func TestStreaming(t *testing.T) {
 	})
 }
 
-// Proves D26-08, D26-25, K7, I4, M09: an early permission is shown, never final: what
-// comes later still tightens it, and nothing is released before the end.
+// Proves D26-08, D26-25, K7, I4, M09: an early permission is published but never final: later bytes
+// can tighten it, and nothing is released before the end.
 func TestProvisionalPermission(t *testing.T) {
 	b := compile(t, srcOnly).Bind(stopgate.Call{Tool: "fs_modify_file"})
 	e := b.Evaluate()
@@ -75,8 +75,8 @@ func TestProvisionalPermission(t *testing.T) {
 	}
 }
 
-// Proves K7: the first terminal event in byte order wins, whatever the bytes behind it
-// are; at one byte integrity comes before the rules.
+// Proves K7: the first terminal event in byte order wins, whatever bytes follow; at one byte
+// integrity precedes the rules.
 func TestK7FirstTerminalEventWins(t *testing.T) {
 	deny := rules(`arg = "/path", const = ".env", mode = "deny"`, `arg = "/n", minimum = 5, mode = "deny"`, `mode = "unattended"`)
 	judge(t, []judgement{
@@ -94,7 +94,7 @@ func TestK7FirstTerminalEventWins(t *testing.T) {
 	})
 }
 
-// Proves K14: at the end of the object first what is required, then types, then rules
+// Proves K14: at the end of the object required members are checked first, then types, then rules
 // on absent arguments.
 func TestK14OrderAtTheEnd(t *testing.T) {
 	const required = `version = 1
@@ -113,8 +113,8 @@ run = [ { arg = "/n", present = false, mode = "deny" }, { mode = "unattended" } 
 	})
 }
 
-// Proves K16: offsets count argument bytes, and a feed that passes several verdicts
-// returns the last while the trace holds them all.
+// Proves K16: offsets count argument bytes; a Feed with several verdicts returns the last one, and
+// the trace has all of them.
 func TestK16Trace(t *testing.T) {
 	b := compile(t, srcOnly).Bind(stopgate.Call{Tool: "fs_modify_file"})
 	e := b.Evaluate()
@@ -143,8 +143,8 @@ func TestK16Trace(t *testing.T) {
 	}
 }
 
-// Proves K51, I4, A13, F10: how the arguments end decides, whatever they say; calling
-// on after the end changes nothing.
+// Proves K51, I4, A13, F10: the end of the arguments decides, whatever they are; calls after the
+// end have no effect.
 func TestEnds(t *testing.T) {
 	b := compile(t, rules(`mode = "unattended"`)).Bind(stopgate.Call{Tool: "fs_modify_file"})
 	for _, c := range []struct {
@@ -172,7 +172,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// Proves W10: a refusal from outside ends a call unless it has ended before.
+// Proves W10: a refusal from outside ends a call unless it has already ended.
 func TestRefuse(t *testing.T) {
 	b := compile(t, rules(`arg = "/path", const = "x", mode = "skip"`, `mode = "ask"`)).Bind(stopgate.Call{Tool: "fs_modify_file"})
 	e := b.Evaluate()
@@ -187,7 +187,7 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-// Proves I14: an evaluation that nobody bound denies.
+// Proves I14: an evaluation without a binding denies.
 func TestZeroEvaluationDenies(t *testing.T) {
 	var e eval.Evaluation
 	for _, v := range []stopgate.Verdict{e.Verdict(), e.Feed([]byte(`{}`)), e.Close(stopgate.Ended)} {

@@ -9,16 +9,16 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// expansionHint is what the public text of a guard adds where no file is named that it
-// protects: without it the reason alone says something about files that the command does
-// not mention. It holds no value of the call (F19).
+// expansionHint is added to the public text of a guard if the command names no file that it
+// protects: the reason alone would refer to files that the command does not mention. It contains no
+// value of the call (F19).
 const expansionHint = " (the shell may make such a file of a word with wildcards or variables: write the names out)"
 
-// expandable are the bytes of which one is in every word that a shell expands.
+// expandable are the bytes of which every word that a shell expands has one.
 const expandable = "*?[{~$`"
 
-// suspect finds the word of a command line for which the guard on paths holds, if one word
-// is to blame. It reads the line once more: only explanations and refusals ask.
+// suspect returns the word of a command line because of which the guard on paths holds, if there is
+// a single one. It parses the line again: only explanations and refusals call it.
 func (e *Evaluation) suspect(r *rule) (match.Suspect, bool) {
 	if r.first == r.end {
 		return match.Suspect{}, false
@@ -43,8 +43,8 @@ func (e *Evaluation) suspect(r *rule) (match.Suspect, bool) {
 	return m.Suspects(&v)
 }
 
-// expands reports that a guard holds for a command line only because of what its shell may
-// make of a word.
+// expands reports whether a guard holds for a command line only because of a shell expansion of a
+// word.
 func (e *Evaluation) expands(r *rule) bool {
 	if r.first == r.end || !bytes.ContainsAny(e.spine.pointer(e.conds[r.first].value), expandable) {
 		return false
@@ -53,7 +53,7 @@ func (e *Evaluation) expands(r *rule) bool {
 	return ok && found.Expands
 }
 
-// commandAt reports whether some file takes what stands at a pointer for a command line.
+// commandAt reports whether the value at a pointer is a command line in some file's schema.
 func (e *Evaluation) commandAt(pointer string) bool {
 	p, err := jsonstream.ParsePointer(pointer)
 	return err == nil && slices.ContainsFunc(e.plan.views, func(v *view) bool {

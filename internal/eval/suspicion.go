@@ -12,21 +12,21 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// A request may call a path by any name and say that it is a string, or nothing. Guards on
-// paths, commands and URLs therefore also read the strings that no parameter table declares.
-// Every file with such guards has a second list of them for that. Nothing waits for it, as
-// nothing waits for floors: what it finds counts from the byte on that shows it.
+// A request may use any name for a path and declare it as a string, or not at all. Guards on paths,
+// commands and URLs therefore also read the strings that no parameter table declares. Every file
+// with such guards has a second list of them for that. No verdict waits for it, as for floors: a
+// match counts from its byte on.
 
-// suspicion is how the guards of one list read the strings that nobody declares. Most tools
-// have none: the guards are compiled for them when the first one ends.
+// suspicion is the guards of one list compiled for undeclared strings. Most tools have none, so
+// they are compiled when the first one ends.
 type suspicion struct {
 	as     reads
 	guards func() suspecting
 }
 
-// suspecting are the guards, compiled.
+// suspecting are the compiled guards.
 type suspecting struct {
-	paths *index.Index // of guards on paths, nil if there are none
+	paths *index.Index // guards on paths, nil if there are none
 	other []suspicious
 }
 
@@ -37,13 +37,13 @@ type suspicious struct {
 	m    *match.Matcher
 }
 
-// suspect is a suspicion at a place, and as what strings are read there.
+// suspect is a suspicion at a location, and the types as which strings are read there.
 type suspect struct {
 	*suspicion
 	as reads
 }
 
-// reads is as what a string is read.
+// reads is the set of types as which a string is read.
 type reads uint8
 
 const (
@@ -52,7 +52,7 @@ const (
 	asURL
 )
 
-// readsOf are the strings that a guard on a type looks at.
+// readsOf returns the types of strings that a guard on a type reads.
 func readsOf(on string) reads {
 	switch on {
 	case schema.Path.String():
@@ -73,8 +73,8 @@ func (c *compiler) suspicion(v *Voice) {
 	c.list(&typed, list{layer: stopgate.LayerGuard, fallback: stopgate.Unattended, guard: true, suspects: true}, guards, "", true)
 }
 
-// suspected is the schema that says which strings nobody declares: that of the file, with the
-// types that the name of a known tool gives them.
+// suspected returns the schema that determines which strings are undeclared: that of the file, with
+// the types from the name of a known tool.
 func (c *compiler) suspected(v *Voice) *schema.Schema {
 	if c.known == nil || v.Schema == c.known {
 		return v.Schema
@@ -89,8 +89,8 @@ func (c *compiler) suspected(v *Voice) *schema.Schema {
 	return typed
 }
 
-// Suspects reports whether a guard also reads strings that nobody declares: one about what
-// they name, which one of them satisfies.
+// Suspects reports whether a guard also reads undeclared strings: it has a condition on a type that
+// a single value satisfies.
 func Suspects(g *syntax.Rule) bool {
 	if len(g.Conditions) != 1 || g.Match == syntax.QuantifierAll {
 		return false
@@ -149,7 +149,8 @@ func (s *suspecting) add(all matchers, c int32, k *cond) {
 	s.other = append(s.other, suspicious{cond: c, as: as, m: m})
 }
 
-// suspect finds what guards suspect at a shape. What a guard sees there anyway it does not.
+// suspect adds the guards that read undeclared strings at a shape, except those that read it
+// anyway.
 func (g *grapher) suspect(s *shape, st stance) {
 	if len(g.suspicions) == 0 || st.listed || s.place.Tabled() {
 		return
@@ -167,7 +168,7 @@ func (g *grapher) suspect(s *shape, st stance) {
 	}
 }
 
-// suspected judges the string that has just ended by the guards that suspect it.
+// suspected evaluates the undeclared string that has just ended by these guards.
 func (e *Evaluation) suspected() {
 	list := e.suspects
 	e.suspects = list[:0]
@@ -188,7 +189,7 @@ func (e *Evaluation) suspected() {
 	}
 }
 
-// guessBy judges one reading, which guess holds, by the guards of one list.
+// evaluateReading evaluates one reading, in the field undeclared, by the guards of one list.
 func (e *Evaluation) guessBy(s *suspicion, as reads) {
 	guards := s.guards()
 	if as&asPath != 0 && guards.paths != nil {
@@ -213,11 +214,10 @@ func (e *Evaluation) suspectHolds(c int32, limited bool) {
 	st.limited, st.guessed, st.value = limited, true, e.spine.keep(e.guess.Text())
 }
 
-// maxSuspectedRaw is how long a string may be written in which something is read: an escape
-// is six bytes long.
+// maxSuspectedRaw is the maximum length of a string in the source: an escape has six bytes.
 const maxSuspectedRaw = 6*maxSuspectedJSON + 2
 
-// leavesOf lists the readings of the strings of a JSON text.
+// leavesOf returns the readings of the strings of a JSON text.
 func leavesOf(to []reading, v jsonstream.Value, depth int) []reading {
 	switch v.Kind() {
 	case jsonstream.Object:

@@ -54,8 +54,8 @@ func suspicious(t *testing.T, text string, known eval.KnownTools) *policy.Progra
 	return p
 }
 
-// Guards on paths, commands and URLs read every string that no parameter table declares,
-// under every plausible reading; prose and declared strings are none of theirs.
+// Guards on paths, commands and URLs read every string that no parameter table declares, under
+// every plausible reading; they do not match prose and declared strings.
 func TestGuardsSuspectUndeclaredStrings(t *testing.T) {
 	p := suspicious(t, suspiciousGuards, nil)
 	def := &stopgate.ToolDefinition{Name: "read_file", Schema: []byte(suspiciousTool)}
@@ -72,12 +72,12 @@ func TestGuardsSuspectUndeclaredStrings(t *testing.T) {
 		`{"uri":"vscode://file/home/u/.ssh/id_rsa"}`:               stopgate.Deny,
 		`{"options":{"a":{"b":"/home/u/.ssh/id_rsa"}}}`:            stopgate.Deny,
 		`{"options":{"a":"{\"b\":[\"x\",\".env\"]}"}}`:             stopgate.Deny,
-		`{"options":{"a":"\"\\\"[\\\\\\\".env\\\\\\\"]\\\"\""}}`:   stopgate.Deny, // three texts deep
-		`{"free":{"a":".env"}}`:                                    stopgate.Deny, // the table says that it is an object, not what is in it
+		`{"options":{"a":"\"\\\"[\\\\\\\".env\\\\\\\"]\\\"\""}}`:   stopgate.Deny, // nested three levels deep
+		`{"free":{"a":".env"}}`:                                    stopgate.Deny, // the table declares an object without its members
 		`{"uri":"file=.env"}`:                                      stopgate.Deny,
 		`{"uri":"a=b=.env"}`:                                       stopgate.Deny,
 		`{"uri":"a b=.env"}`:                                       stopgate.Unattended,
-		`{"uri":"!.env"}`:                                          stopgate.Unattended, // what a search leaves out
+		`{"uri":"!.env"}`:                                          stopgate.Unattended, // an exclusion of a search
 		`{"uri":"!**/.env"}`:                                       stopgate.Unattended,
 		`{"uri":"!/../.env"}`:                                      stopgate.Deny, // a path through a directory of that name
 		`{"uri":"http:/../.env"}`:                                  stopgate.Deny,
@@ -92,7 +92,7 @@ func TestGuardsSuspectUndeclaredStrings(t *testing.T) {
 		`{"uri":"https://evil.example/a"}`:                         stopgate.Deny,
 		`{"uri":"url=https://evil.example/a"}`:                     stopgate.Deny,
 		`{"uri":"https://good.example/a"}`:                         stopgate.Unattended,
-		`{"uri":"https://good.example/.env"}`:                      stopgate.Unattended, // an address, no path
+		`{"uri":"https://good.example/.env"}`:                      stopgate.Unattended, // an address, not a path
 		`{"uri":"vault/a"}`:                                        stopgate.Unattended, // more strings would make it weaker
 		`{"text":".env"}`:                                          stopgate.Unattended,
 		`{"file":"rm -rf /"}`:                                      stopgate.Unattended, // a path
@@ -111,8 +111,8 @@ func TestGuardsSuspectUndeclaredStrings(t *testing.T) {
 	}
 }
 
-// What guards may read into strings that are still to come keeps no verdict waiting, and no
-// question: what they find counts from the byte on that shows it, and is named once.
+// Guards on undeclared strings that are still to come delay neither verdicts nor questions: a match
+// counts from its byte on, and is named once.
 func TestSuspicionKeepsNothingWaiting(t *testing.T) {
 	p := suspicious(t, suspiciousGuards+`
 [tools.ask]
@@ -149,8 +149,8 @@ policy.run = "unattended"
 	}
 }
 
-// The row of a known tool declares parameters where it is certain which tool that is, values
-// without a structure with all that is in them; a name alone only says what may be a path.
+// The row of a known tool declares parameters if the tool is certain, including the content of
+// values without a structure; by name alone it only determines what may be a path.
 func TestKnownToolsDeclareStrings(t *testing.T) {
 	row, err := schema.FromParameters([]schema.Parameter{{Name: "line", Type: []string{"command"}}})
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Proves K0a, K8: a command that reads whole directories asks where a guard on paths
-// could hold for a file below, unless the guard says that it does not care; a guard that
-// holds for a path that is named still refuses.
+// Proves K0a, K8: a command that reads complete directories is asked about if a guard on paths
+// could match a file below, unless the guard ignores them; a guard that matches a named path still
+// denies.
 func TestGuardedBelow(t *testing.T) {
 	const tool = "version = 1\n[tools.sh.parameters]\ncommand = { type = \"command\", required = true }\n[tools.sh.policy]\nrun = [ { arg = \"/command\", prefix = \"grep\", mode = \"unattended\" }, { mode = \"ask\" } ]\n"
 	for _, c := range []struct {

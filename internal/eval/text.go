@@ -9,27 +9,26 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// textTest is one matcher on the string that is arriving, or the index of a bundle. A
-// test of several readings has several, one after the other.
+// textTest is one matcher on the current string, or the index of a bundle. A test with several
+// readings has several, consecutively.
 type textTest struct {
 	test     *test
 	m        *match.Matcher
 	state    match.State
-	index    *index.Index // in place of a matcher
+	index    *index.Index // instead of a matcher
 	arriving index.State
-	shown    index.State // arriving, as it was when it last showed something
+	shown    index.State // state when it last decided something
 	result   match.Result
-	alone    bool // no other value can stand at the test's site
-	shows    int  // bytes of the piece at hand after which something is known, 0 if nothing is
+	alone    bool // no other value can be at the test's site
+	shows    int  // bytes of the current piece after which something is decided, 0 if nothing is
 }
 
-// textWatch is what one view wants to know of the string that is arriving, whatever
-// the rules say.
+// textWatch is the checks of one view on the current string, independent of rules.
 type textWatch struct {
 	view  *view
 	shape *shape
-	found bool // the control character was found
-	shows int  // bytes of the piece at hand up to and including it, 0 if it is not there
+	found bool // a control character was found
+	shows int  // bytes of the current piece up to and including it, 0 if it has none
 }
 
 // startTest begins a test of the string that begins now.
@@ -70,13 +69,12 @@ func (e *Evaluation) startIndex(t *test, alone bool) {
 	}
 }
 
-// WantsEncoded implements [jsonstream.EncodedTextHandler]: nothing looks at the rest of the string before
-// its end.
+// WantsEncoded implements [jsonstream.EncodedTextHandler]: it reports whether the rest of the
+// string is needed only at its end.
 func (e *Evaluation) WantsEncoded() bool { return e.undecided == 0 && len(e.watches) == 0 }
 
-// textPart gives a piece of the string to its tests. What they find is taken in the
-// order of the bytes that show it, so that the answer does not depend on how the
-// text was cut (I2).
+// textPart passes a piece of the string to its tests. Their decisions are taken in byte order, so
+// that the result does not depend on the chunks of the text (I2).
 func (e *Evaluation) textPart(ev *jsonstream.Event) (stop bool) {
 	if e.WantsEncoded() {
 		return false
@@ -118,8 +116,8 @@ func (e *Evaluation) textPart(ev *jsonstream.Event) (stop bool) {
 	return false
 }
 
-// onlyPart is textPart for a string with one test. Nothing else can happen at its bytes, so
-// each is settled before the next one is read.
+// onlyPart is textPart for a string with one test. Nothing else can happen at its bytes, so each
+// decision is settled before the next byte is read.
 func (e *Evaluation) onlyPart(ev *jsonstream.Event) (stop bool) {
 	x := &e.texts[0]
 	if !e.reading(x) {
@@ -147,13 +145,13 @@ func (e *Evaluation) onlyPart(ev *jsonstream.Event) (stop bool) {
 	return false
 }
 
-// reading reports whether a test looks at the piece at hand.
+// reading reports whether a test reads the current piece.
 func (e *Evaluation) reading(x *textTest) bool {
 	x.shows = 0
 	return x.result == match.Undecided && e.conds[x.test.cond].phase == waiting && (x.index == nil || x.index.Arrives())
 }
 
-// nextShown is what shows something first in the piece at hand.
+// nextShown returns the test or watch with the first decision in the current piece.
 func (e *Evaluation) nextShown() (test *textTest, watch *textWatch) {
 	first := math.MaxInt
 	for i := range e.texts {
@@ -169,8 +167,8 @@ func (e *Evaluation) nextShown() (test *textTest, watch *textWatch) {
 	return test, watch
 }
 
-// showText takes what a test showed in a piece of text, and gives it the rest. It reports
-// whether that shows more.
+// showText takes the decision of a test in a piece of text, and passes it the rest. It reports
+// whether there is a further decision.
 func (e *Evaluation) showText(x *textTest, text []byte) (more bool) {
 	from := x.shows
 	x.shows = 0
@@ -182,7 +180,7 @@ func (e *Evaluation) showText(x *textTest, text []byte) (more bool) {
 	return x.result == match.Undecided && e.feed(x, text, from)
 }
 
-// feed gives a test the text of a piece from a byte on, until it finds something.
+// feed passes a test the text of a piece from a byte on, until it decides something.
 func (e *Evaluation) feed(x *textTest, text []byte, from int) (found bool) {
 	var n int
 	if x.index != nil {
@@ -197,7 +195,7 @@ func (e *Evaluation) feed(x *textTest, text []byte, from int) (found bool) {
 	return found
 }
 
-// offset is the argument byte that completed the first n bytes of a piece's text.
+// offset returns the argument byte that completed the first n bytes of a piece's text.
 func offset(ev *jsonstream.Event, n int) int64 {
 	if ev.Escaped {
 		return ev.Offset
@@ -205,11 +203,11 @@ func offset(ev *jsonstream.Event, n int) int64 {
 	return ev.Offset - int64(len(ev.Text)-n)
 }
 
-// textResult takes the answer of one matcher. The readings of one test are
-// combined: certainty needs them all, suspicion needs one.
+// textResult takes the result of one matcher. The readings of one test are combined: a permissive
+// condition needs them all, a restrictive one any.
 func (e *Evaluation) textResult(x *textTest) {
 	if e.plan.conds[x.test.cond].command >= 0 {
-		return // every reading of a command is judged at its end (K13)
+		return // every reading of a command is evaluated at its end (K13)
 	}
 	if len(x.test.texts) > 1 {
 		enough := match.Hit
@@ -221,7 +219,7 @@ func (e *Evaluation) textResult(x *textTest) {
 			switch {
 			case y.test != x.test || y.result != match.Undecided:
 			case x.result != enough:
-				return // another reading may still say it
+				return // another reading may still match
 			default:
 				y.result = enough
 				e.undecided--
@@ -290,8 +288,8 @@ func (e *Evaluation) swept(hit bool) {
 	}
 }
 
-// notKnown takes what is not known of the paths that a restrictive condition judges: it
-// holds for those that are known, and a person answers for the others.
+// notKnown takes the unknown facts of the paths that a restrictive condition evaluates: the
+// condition covers the known readings, and the others require an approval.
 func (e *Evaluation) notKnown(unknown match.Unknown) {
 	if unknown != match.Known && !e.probing {
 		e.unknownPaths |= unknown
@@ -299,8 +297,7 @@ func (e *Evaluation) notKnown(unknown match.Unknown) {
 	}
 }
 
-// commandEnd judges the simple commands of the string that has just ended, each by
-// itself (K29).
+// commandEnd evaluates the simple commands of the string that has just ended, one by one (K29).
 func (e *Evaluation) commandEnd() {
 	if e.commands {
 		e.commands = false
@@ -315,7 +312,7 @@ func (e *Evaluation) commandEnd() {
 	e.endCommand()
 }
 
-// command gives one simple command to the conditions on commands.
+// command evaluates the conditions on commands for one simple command.
 func (e *Evaluation) command(v *match.Value, n int) {
 	for i := range e.texts {
 		x := &e.texts[i]
@@ -332,7 +329,7 @@ func (e *Evaluation) command(v *match.Value, n int) {
 	}
 }
 
-// reads judges one simple command by one reading of a condition.
+// reads evaluates one simple command by one reading of a condition.
 func (e *Evaluation) reads(x *textTest, v *match.Value, n int) bool {
 	switch {
 	case x.result != match.Undecided:
@@ -347,7 +344,7 @@ func (e *Evaluation) reads(x *textTest, v *match.Value, n int) bool {
 	return hit
 }
 
-// endIndex takes the end of a string that the index of a bundle judges.
+// endIndex takes the end of a string that the index of a bundle evaluates.
 func (e *Evaluation) endIndex(x *textTest) {
 	if x.index.JudgesSweeps() && !e.probing {
 		e.swept(x.index.Sweeps(e.wholeText()))
@@ -366,7 +363,8 @@ func (e *Evaluation) endIndex(x *textTest) {
 	e.explainable(x.test.cond)
 }
 
-// wholeText is the string that has just ended, with what its matchers share.
+// stringValue returns the string that has just ended, with the derived forms that its matchers
+// share.
 func (e *Evaluation) wholeText() *match.Value {
 	if !e.prepared {
 		e.whole.ResetText(e.text()) // the parser accepted it
@@ -375,7 +373,7 @@ func (e *Evaluation) wholeText() *match.Value {
 	return &e.whole
 }
 
-// text is the whole string that has just ended.
+// text returns the complete string that has just ended.
 func (e *Evaluation) text() []byte {
 	if e.decoded {
 		return e.scratch

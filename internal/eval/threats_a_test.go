@@ -11,9 +11,9 @@ import (
 // srcOnly permits files below src and asks about everything else.
 var srcOnly = rules(`arg = "/path", prefix = "src/", mode = "unattended"`, `mode = "ask"`)
 
-// Proves A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16, A17, A19,
-// A20, A21, A22, A23, A24, A25, A26, P6, P7, K7, M01, M02, M03, M04, M13, M14, M15: JSON
-// text that two readers read differently never gets a grant.
+// Proves A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16, A17, A19, A20, A21,
+// A22, A23, A24, A25, A26, P6, P7, K7, M01, M02, M03, M04, M13, M14, M15: JSON text that two
+// parsers read differently is never permitted.
 func TestThreatsA(t *testing.T) {
 	const task = `version = 1
 [tools.fs_modify_file.parameters.task]
@@ -89,8 +89,8 @@ run = "unattended"
 	})
 }
 
-// Proves A14, K50: empty text stands for no arguments only where the dialect says so
-// and the tool needs none, and then runs as {}.
+// Proves A14, K50: an empty text means no arguments only if the dialect defines that and the tool
+// needs none, and is then released as {}.
 func TestA14EmptyMeansNone(t *testing.T) {
 	for _, c := range []struct {
 		name, schema, args, want, release string
@@ -114,8 +114,8 @@ func TestA14EmptyMeansNone(t *testing.T) {
 	}
 }
 
-// Proves A18: what exceeds a limit is refused with the byte that exceeds it, and the
-// evaluator holds no more than the limit.
+// Proves A18: arguments that exceed a limit are refused at the byte that exceeds it, and the
+// evaluator stores no more than the limit.
 func TestA18Limits(t *testing.T) {
 	b := compile(t, rules(`mode = "unattended"`)).Bind(stopgate.Call{Tool: "fs_modify_file"})
 	for _, c := range []struct {

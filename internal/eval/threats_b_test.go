@@ -6,8 +6,8 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Proves D26-09, B1, B2, B3, B4, B5, B6, B7, B8, B9, P4, P5, P8, K3, K5, K12, M04, M05, M06, M07, M10:
-// arguments of another shape than the author of a rule had in mind.
+// Proves D26-09, B1, B2, B3, B4, B5, B6, B7, B8, B9, P4, P5, P8, K3, K5, K12, M04, M05, M06, M07,
+// M10: arguments of another shape than the author of a rule expected.
 func TestThreatsB(t *testing.T) {
 	asks := func(list ...string) string {
 		return "version = 1\n[tools.fs_modify_file]\non_schema_violation = \"ask\"\n" + rules(list...)[len("version = 1\n"):]
@@ -88,8 +88,8 @@ run = "unattended"
 	})
 }
 
-// Proves K5: a permissive present = false on a parameter with a default can never
-// hold, even where a check did not refuse it.
+// Proves K5: a permissive present = false on a parameter with a default can never hold, even if
+// check did not reject it.
 func TestK5DefaultIsNotAbsent(t *testing.T) {
 	b := compile(t, "version = 1\n[tools.t.policy]\nrun = [ { arg = \"/force\", present = false, mode = \"unattended\" }, { mode = \"ask\" } ]\n").
 		Bind(stopgate.Call{Tool: "t", Definition: &stopgate.ToolDefinition{
@@ -100,8 +100,8 @@ func TestK5DefaultIsNotAbsent(t *testing.T) {
 	}
 }
 
-// Proves B10, D25-42, D25-43, K32: result rules see the arguments that ran, and
-// without any the result is delivered.
+// Proves B10, D25-42, D25-43, K32: result rules evaluate the arguments that ran, and without any
+// the result is delivered.
 func TestB10ResultRules(t *testing.T) {
 	const text = `version = 1
 [tools.t.parameters.path]

@@ -8,11 +8,11 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
-// maxExplained is the length in bytes up to which a value is kept for its explanation.
+// maxExplained is the maximum length in bytes of a value that is kept for its explanation.
 const maxExplained = 4 << 10
 
-// explainable keeps the string that has just ended if it decided a permissive condition,
-// which may have failed only because it can be read in several ways.
+// explainable keeps the string that has just ended if it decided a permissive condition, which may
+// have failed only because it has several readings.
 func (e *Evaluation) explainable(c int32) {
 	st := &e.conds[c]
 	if e.plan.conds[c].permissive && !e.probing && st.phase == failed && len(e.text()) <= maxExplained {
@@ -20,14 +20,14 @@ func (e *Evaluation) explainable(c int32) {
 	}
 }
 
-// uncertain says in one line why a permissive condition failed for a string for which one of
-// its readings holds, "" if none does: then it is simply another value.
+// uncertain returns in one line why a permissive condition failed for a string for which one of its
+// readings holds, "" if none does: then the value simply differs.
 func (e *Evaluation) uncertain(k *cond, ast *syntax.Condition, pointer, value string) string {
 	env := k.env
 	holdsAs := func(a schema.Annotation, restrictive bool) bool {
 		target := match.Target{Type: schema.String, Annotation: a, Paths: ast.On == "path" && a == schema.Command}
 		m, err := match.Compile(ast.Spec, target, restrictive, env)
-		return err == nil && m.Whole([]byte(value))
+		return err == nil && m.Match([]byte(value))
 	}
 	at := e.annotationsAt(k, ast, pointer)
 	if len(at) > 1 && holdsAs(schema.None, false) && !holdsAs(schema.Path, false) {
@@ -49,7 +49,7 @@ func (e *Evaluation) uncertain(k *cond, ast *syntax.Condition, pointer, value st
 	return ""
 }
 
-// urlHint names the type url for a value that begins like a URL.
+// urlHint suggests the type url for a value that begins like a URL.
 func urlHint(value string) string {
 	if scheme, _, ok := strings.Cut(value, "://"); ok && len(scheme) < 16 {
 		return ` or "url"`
@@ -57,8 +57,8 @@ func urlHint(value string) string {
 	return ""
 }
 
-// annotationsAt lists how a condition reads the strings at a pointer: as plain text and as a
-// path where no schema says.
+// annotationsAt returns the annotations under which a condition reads the strings at a pointer:
+// plain text and path if no schema declares them.
 func (e *Evaluation) annotationsAt(k *cond, ast *syntax.Condition, pointer string) []schema.Annotation {
 	for i := range e.plan.views {
 		if e.plan.views[i].schema == nil {
@@ -73,10 +73,10 @@ func (e *Evaluation) annotationsAt(k *cond, ast *syntax.Condition, pointer strin
 			return readings(&cond{on: ast.On, kind: ast.Spec.Kind, ast: ast}, p, known)
 		}
 	}
-	return []schema.Annotation{schema.None, schema.Path} // nobody gave the tool a schema
+	return []schema.Annotation{schema.None, schema.Path} // the tool has no schema
 }
 
-// spellings lists the first readings of a path.
+// spellings returns the first readings of a path.
 func spellings(value string, env match.Env) (list []string) {
 	all, complete := match.Readings(value, env, false)
 	for i, r := range all {

@@ -7,8 +7,8 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Proves that an explanation says why a permissive condition is uncertain, and that a type for
-// the parameter, also in a table for all tools, makes it certain.
+// An explanation states why a permissive condition is uncertain, and a type for the parameter, also
+// in a table for all tools, makes it certain.
 func TestUncertain(t *testing.T) {
 	rules := func(parameters, condition string) string {
 		return "version = 1\n" + parameters + "[tools.\"*\".policy]\nrun = [{ arg = \"/url\", " + condition + ", mode = \"unattended\" }, { mode = \"ask\" }]\n"
@@ -40,7 +40,7 @@ func TestUncertain(t *testing.T) {
 			t.Errorf("%s: %s, uncertain %q; want %s, %q", c.name, spell(v), why, c.want, c.why)
 		}
 	}
-	// Nor is there a type where nobody gave the tool a schema.
+	// The same without a schema of the tool.
 	e := compile(t, strings.Replace(rules("", pattern), `"*"`, "fetch", 1)).Bind(stopgate.Call{Tool: "fetch"}).Evaluate()
 	e.Feed([]byte(`{"url":"` + web + `"}`))
 	e.Close(stopgate.Ended)

@@ -1,7 +1,7 @@
 package eval
 
-// closeVector judges an argument vector that is complete, as the command that it is
-// (S40). One without words is a branch without a value, as every empty array (K3).
+// closeVector evaluates a complete argument vector as a command (S40). One without words is a
+// branch without a value, like every empty array (K3).
 func (w *walker) closeVector(e *Evaluation) {
 	p := w.vector
 	w.vector = place{}
@@ -19,7 +19,7 @@ func (w *walker) closeVector(e *Evaluation) {
 			e.controlFound(c.view)
 		}
 	}
-	e.whole.ResetWords(v.Words, v.Whole)
+	e.whole.ResetWords(v.Words, v.Complete)
 	e.scratch = append(e.scratch[:0], e.whole.Text()...)
 	e.prepared, e.decoded = true, true
 	e.textEnd()

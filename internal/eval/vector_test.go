@@ -29,9 +29,9 @@ prefix = "dd"
 mode = "deny"
 `
 
-// Proves S40: an argument vector is one simple command: rules compare its words, guards on
-// commands and paths and the protected list see it, what sh -c runs is unwrapped, and
-// nothing in a word is an operator.
+// Proves S40: an argument vector is one simple command: rules compare its words, guards on commands
+// and paths and the protected list evaluate it, the script of sh -c is unwrapped, and no word
+// contains operators.
 func TestArgumentVectors(t *testing.T) {
 	p := compile(t, vectorTool)
 	for _, c := range []struct {
@@ -63,10 +63,10 @@ func TestArgumentVectors(t *testing.T) {
 		{`["echo","a",";","b"]`, "ask rule_matched rule 6"},
 		{`["ls","-l"]`, "unattended rule_matched rule 5"},
 		{`["ls","-l","x"]`, "ask rule_matched rule 6"},
-		{`["dd","if=x"]`, "deny rule_matched rule 1"}, // the guard
+		{`["dd","if=x"]`, "deny rule_matched rule 1"}, // the guard matches
 		{`[]`, "ask rule_matched rule 6"},
 		{`[""]`, "ask rule_matched rule 6 command_not_analysable"},
-		{`["rm",1]`, "deny rule_matched rule 0 command_not_analysable"}, // looked at, whatever the schema says
+		{`["rm",1]`, "deny rule_matched rule 0 command_not_analysable"}, // evaluated although the schema forbids it
 		{`["git","status",["x"]]`, "deny schema_violation command_not_analysable"},
 		{`"rm x"`, "deny rule_matched rule 0"},
 		{`"git status"`, "deny schema_violation"},
@@ -92,7 +92,7 @@ func TestArgumentVectors(t *testing.T) {
 	}
 }
 
-// Proves S40, K13: a vector is decided by the bracket that closes it.
+// Proves S40, K13: a vector is decided by its closing bracket.
 func TestVectorsDecideAtTheirEnd(t *testing.T) {
 	e := compile(t, vectorTool).Bind(stopgate.Call{Tool: "shell"}).Evaluate()
 	if v := e.Feed([]byte(`{"command":["rm"`)); v.Decided {
@@ -103,8 +103,8 @@ func TestVectorsDecideAtTheirEnd(t *testing.T) {
 	}
 }
 
-// Proves S40, K29: of several vectors each is judged through the list by itself, and one
-// that the schema also allows as a line is read as either.
+// Proves S40, K29: of several vectors each is evaluated through the list separately, and one that
+// the schema also allows as a line is read as both.
 func TestSeveralVectors(t *testing.T) {
 	p := compile(t, `version = 1
 [tools.batch.parameters]

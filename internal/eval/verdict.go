@@ -7,9 +7,8 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
-// fail notes what the integrity of the arguments lacks, and in cause what exactly,
-// without values of the call. At one byte the first complaint counts, and integrity
-// speaks before everything else (K7, S30).
+// fail records an integrity error, with details in cause, without values of the call. At one byte
+// the first error counts, and integrity precedes everything else (K7, S30).
 func (e *Evaluation) fail(code stopgate.Code, pointer, cause string) {
 	if e.fault.code == "" {
 		e.fault = fault{code, pointer, cause}
@@ -17,20 +16,18 @@ func (e *Evaluation) fail(code stopgate.Code, pointer, cause string) {
 	}
 }
 
-// floor raises the verdict to at least a mode. It takes effect at the
-// byte that shows it (K8).
+// floor raises the verdict to at least a mode. It takes effect at its byte (K8).
 func (e *Evaluation) floor(mode stopgate.Mode, code stopgate.Code, pointer string) {
 	e.floors = append(e.floors, stopgate.Floor{Mode: mode, Code: code, Pointer: pointer, At: e.at})
 	e.dirty = true
 }
 
-// settle says what is known with the byte at hand. It reports whether that is final.
+// settle computes the verdict at the current byte. It reports whether it is final.
 //
-// The first terminal event in byte order wins: a list that answers deny or skip by
-// itself ends the call, whatever others may still say. At one byte integrity comes
-// first, then floors, then the strictest list, guards before rules (K7, S30).
-// Otherwise the verdict is known as soon as the strictest and the weakest outcome
-// still possible have one mode.
+// The first terminal event in byte order wins: a list with the result deny or skip ends the call,
+// whatever other lists may result in. At one byte integrity comes first, then floors, then the
+// strictest list, guards before rules (K7, S30). Otherwise the verdict is decided when the
+// strictest and the weakest possible outcome have the same mode.
 func (e *Evaluation) settle() (terminal bool) {
 	e.dirty = false
 	if e.probing {
@@ -54,7 +51,7 @@ func (e *Evaluation) settle() (terminal bool) {
 		low = stopgate.Strictest(low, f.Mode)
 	}
 	high := low
-	first, strictest := -1, stopgate.Unattended // of the lists that are decided
+	first, strictest := -1, stopgate.Unattended // among the decided lists
 	for i := range e.lists {
 		l := &e.lists[i]
 		if l.dirty {
@@ -76,13 +73,13 @@ func (e *Evaluation) settle() (terminal bool) {
 		e.say(first)
 	case len(e.floors) > 0:
 		e.publish(e.floorVerdict(&e.floors[0]))
-	default: // no list has anything to say: results without rules are delivered
+	default: // no list applies: results without rules are delivered
 		e.publish(&stopgate.Verdict{Mode: low, Layer: stopgate.LayerRules})
 	}
 	return false
 }
 
-// said is what the verdict of a list follows from, but for the words for it.
+// basis is the state of a list from which its verdict follows, without the texts.
 type said struct {
 	list, floors int32
 	uncovered    int32
@@ -91,9 +88,9 @@ type said struct {
 	holds        bool
 }
 
-// say publishes the verdict of a list that is decided, unless it is the latest one. If
-// its first rule that has not failed holds, that rule decided; otherwise all rules that
-// may turn out to have decided answer the same mode (K9).
+// publishList publishes the verdict of a decided list, unless it is the latest one. If its first
+// rule that has not failed holds, that rule decided; otherwise all rules that may turn out to have
+// decided have the same mode (K9).
 func (e *Evaluation) say(i int) {
 	l, st := &e.plan.lists[i], &e.lists[i]
 	now := said{list: int32(i + 1), floors: int32(len(e.floors)), uncovered: int32(len(e.uncovered)), cursor: st.cursor, lane: st.lane, mode: st.low, holds: st.holds}
@@ -112,7 +109,7 @@ func (e *Evaluation) say(i int) {
 		v.Public = notCovered(leaf.pointer)
 	case st.cursor == l.end:
 		v.Code = l.code
-		if st.lane >= 0 { // the command that no rule knows
+		if st.lane >= 0 { // the command that no rule matches
 			if v.Segment = e.lanes.all[st.lane].shown(&e.spine); v.Segment != nil {
 				v.Pointer = string(e.spine.pointer(e.lanes.all[st.lane].path))
 			}
@@ -144,7 +141,7 @@ func (e *Evaluation) say(i int) {
 	e.said = now
 }
 
-// codeOf is the code of a verdict that a rule decided.
+// codeOf returns the code of a verdict that a rule decided.
 func codeOf(m stopgate.Mode) stopgate.Code {
 	if m == stopgate.Skip {
 		return stopgate.CodeRuleSkipped
@@ -156,7 +153,7 @@ func (e *Evaluation) floorVerdict(f *stopgate.Floor) *stopgate.Verdict {
 	return &stopgate.Verdict{Mode: f.Mode, Layer: stopgate.LayerFloor, Code: f.Code, Pointer: f.Pointer, Public: e.floorPublic(f)}
 }
 
-// floorOf is the floor of a code, the first one if none has it.
+// floorOf returns the floor of a code, the first one if none has it.
 func (e *Evaluation) floorOf(code stopgate.Code) *stopgate.Floor {
 	for i := range e.floors {
 		if e.floors[i].Code == code {
@@ -166,14 +163,14 @@ func (e *Evaluation) floorOf(code stopgate.Code) *stopgate.Floor {
 	return &e.floors[0]
 }
 
-// saidBefore reports that a verdict without a rule says nothing new, so that nobody has
-// to list its candidates again.
+// unchanged reports whether a verdict without a rule equals the latest one, so that its candidates
+// need not be listed again.
 func (e *Evaluation) saidBefore(v *stopgate.Verdict) bool {
 	last := &e.verdict
 	return last.Decided && last.Mode == v.Mode && last.Layer == v.Layer && last.Code == v.Code && last.Rule == nil && len(last.Floors) == len(e.floors)
 }
 
-// pointerOf is the pointer of the value that made a rule hold.
+// pointerOf returns the pointer of the value that made a rule hold.
 func (e *Evaluation) pointerOf(r, lane int32) string {
 	rule := &e.plan.rules[r]
 	if rule.commands && lane >= 0 {
@@ -190,13 +187,13 @@ func (e *Evaluation) pointerOf(r, lane int32) string {
 	}
 	text := e.spine.pointer(path)
 	if k := &e.plan.conds[c]; string(text) == k.pointer {
-		return k.pointer // without an array on the way: nothing to allocate
+		return k.pointer // without an array: no allocation
 	}
 	return string(text)
 }
 
-// candidates lists the rules that may turn out to have decided a list, and their
-// common reason if they have one.
+// candidates returns the rules that may turn out to have decided a list, and their common reason if
+// they have one.
 func (e *Evaluation) candidates(i int) (rules []int, public string) {
 	l, lane := &e.plan.lists[i], e.lists[i].lane
 	for r := e.lists[i].cursor; r < l.end; r++ {
@@ -217,13 +214,12 @@ func (e *Evaluation) candidates(i int) (rules []int, public string) {
 	return append(rules, stopgate.ImplicitAsk), ""
 }
 
-// sameRule reports whether two verdicts name one rule, or none. A guard stands in several
-// lists, one for each way of looking.
+// sameRule reports whether two verdicts name one rule, or none. A guard is in several lists, one
+// for each view.
 func sameRule(a, b *stopgate.RuleRef) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// publish makes a verdict the latest one, if it says anything new. While the mode
-// stays the same it stays known since the byte that showed it first. The first one may
-// have been written in its place.
+// publish makes a verdict the latest one if it differs. While the mode stays the same, so does the
+// offset. The first verdict may already be in place.
 func (e *Evaluation) publish(v *stopgate.Verdict) {
 	e.said = said{}
 	v.Decided, v.DecidedAt, v.Floors = true, e.at, e.floors[:len(e.floors):len(e.floors)]

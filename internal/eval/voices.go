@@ -8,34 +8,33 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
-// Voice is what one file says about a tool.
+// ToolPolicy is the part of one policy file that applies to a tool.
 type Voice struct {
 	*Layer
-	Tables []*syntax.ToolTable // that apply, the most specific first
-	// Speaks is false if the file abstains: it has no table, or only "*" and nobody
-	// knows the tool.
+	Tables []*syntax.ToolTable // tables that apply, the most specific first
+	// Applies is false if the file abstains: it has no table, or only "*" for an unknown tool.
 	Speaks   bool
 	Schema   *schema.Schema
 	Params   syntax.ParamAction
 	OnSchema stopgate.Mode
-	// Uncovered is what becomes of a permit when a parameter is there that it does not cover.
+	// Uncovered is the action for a permit when a parameter is present that it does not cover.
 	Uncovered syntax.ParamAction
 
-	saysOnSchema  bool // the file itself has on_schema_violation for the tool
-	saysUncovered bool // and uncovered
-	passes        bool // a setting lets the tool run, whatever its parameters are
+	saysOnSchema  bool // the file sets on_schema_violation for the tool
+	saysUncovered bool // the file sets uncovered for the tool
+	passes        bool // a setting permits the tool with any parameters
 }
 
-// Voices says what every file says about the tool of a call, as far as that depends on
-// no rule. judged is false if the call is refused, whatever its arguments are.
+// ToolPolicies returns the tables of every file for the tool of a call, as far as they do not
+// depend on rules. judged is false if the call is refused with any arguments.
 func (p *Policies) Voices(c stopgate.Call) (voices []*Voice, judged bool) {
 	b := &binder{policies: p, call: c, out: new(Binding)}
 	judged = b.define() && b.recognise() && b.listen()
 	return b.voices, judged
 }
 
-// List finds the rules that apply and the name of their table (D25-04), nil if the file
-// says nothing. many says that the table stands for many tools.
+// List returns the rules that apply and the name of their table (D25-04), nil if the file has none.
+// many is set if the table is for many tools.
 func (v *Voice) List(kind syntax.ListKind) (rules *syntax.RuleList, table string, many bool) {
 	for _, t := range v.Tables {
 		if list := t.List(kind); list != nil {
@@ -48,8 +47,8 @@ func (v *Voice) List(kind syntax.ListKind) (rules *syntax.RuleList, table string
 	return nil, v.Tables[0].Name, syntax.IsGlob(v.Tables[0].Name)
 }
 
-// listen finds out what every file says about the tool. It reports false if the
-// call is refused.
+// resolveTables finds the tables of every file for the tool. It returns false if the call is
+// refused.
 func (b *binder) listen() bool {
 	known := b.call.Definition != nil
 	b.sure = known
@@ -84,9 +83,8 @@ func (b *binder) listen() bool {
 	return true
 }
 
-// inheritOnSchema gives a file that does not set on_schema_violation what the trusted files
-// set that do, the strictest of them: a setting of one file is not undone by the default
-// of another one.
+// inheritOnSchema gives a file that does not set on_schema_violation the strictest setting of the
+// trusted files: the default of one file does not override the setting of another one.
 func (b *binder) inheritOnSchema() {
 	set, mode := false, stopgate.Ask
 	for _, v := range b.voices {
@@ -101,8 +99,8 @@ func (b *binder) inheritOnSchema() {
 	}
 }
 
-// inheritUncovered lets the strictest that any file says about parameters that a permit does
-// not cover hold for all files; one that nobody trusts cannot loosen what holds without it.
+// inheritUncovered applies the strictest setting for uncovered parameters of any file to all files;
+// an untrusted one cannot loosen the others.
 func (b *binder) inheritUncovered() {
 	strictest := syntax.ParamAsk
 	set := false
@@ -120,8 +118,8 @@ func (b *binder) inheritUncovered() {
 	}
 }
 
-// hear takes the settings of one file's tables, each from the most specific table
-// that has it (D25-04).
+// applySettings takes the settings of one file's tables, each from the most specific table that has
+// it (D25-04).
 func (b *binder) hear(v *Voice) bool {
 	v.Uncovered, v.saysUncovered = v.File.Gate.Uncovered, v.File.Gate.IsSet("uncovered")
 	v.Params, v.OnSchema = v.File.UnknownParams(v.Tables), v.File.Gate.OnSchemaViolation
@@ -149,9 +147,9 @@ func (b *binder) hear(v *Voice) bool {
 	return true
 }
 
-// unknownTool is what happens to a tool that no file knows: what the operators say in
-// [gate], the strictest of them, and what the surface does where one says nothing. A
-// file that nobody trusted may say "deny", as it may tighten everything.
+// unknownTool returns the mode of a tool that no file knows: the strictest setting of the operators
+// in [gate], or the default of the surface if there is none. An untrusted file may set "deny",
+// since it may tighten everything.
 func (b *binder) unknownTool() stopgate.Mode {
 	gates := b.policies.Gates()
 	mode := stopgate.Ask

@@ -6,19 +6,19 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// walker follows one view along the events of a document: it knows which shape
-// every open container has, and gives each value to the conditions of its shape.
+// walker follows one view along the events of a document: it tracks the shape of every open
+// container, and evaluates the conditions of a value's shape.
 type walker struct {
 	view   *view
 	frames []frame
-	seen   []uint64 // per open object: which keys and which members were seen
-	next   place    // of the member whose key came last
-	quiet  int      // how many containers deep the walker is in something it does not look at
-	told   bool     // the value of the key that came last needs no further look for cover
-	vector place    // of the argument vector that it is in, if that is why
+	seen   []uint64 // for each open object: the keys and members that were seen
+	next   place    // of the member with the last key
+	quiet  int      // nesting depth in a skipped container
+	told   bool     // cover of the value of the last key is already decided
+	vector place    // of the current argument vector, if the walker skips it
 }
 
-// place is a shape and whether several values can stand there.
+// position is a shape, and whether several values can be there.
 type place struct {
 	shape *shape
 	many  bool
@@ -27,11 +27,11 @@ type place struct {
 // frame is one open container.
 type frame struct {
 	place
-	inside *shape // the shape whose keys or items its members have
+	inside *shape // the shape whose keys or items apply to its members
 	array  bool
-	count  int // elements begun
-	seen   int // where its words begin in walker.seen
-	// covered: nothing in it needs cover of its own.
+	count  int // number of elements so far
+	seen   int // start of its words in walker.seen
+	// covered: its content needs no cover of its own.
 	covered bool
 }
 
@@ -41,8 +41,7 @@ func (w *walker) reset(v *view) {
 	w.next, w.vector, w.told = place{shape: v.root}, place{}, false
 }
 
-// event takes one event. String pieces are handled by the evaluation, which knows
-// the tests that are under way.
+// event takes one event. The evaluation handles string pieces, since it has the current tests.
 func (w *walker) event(e *Evaluation, ev *jsonstream.Event) {
 	if w.quiet > 0 {
 		switch ev.Kind {
@@ -78,7 +77,7 @@ func (w *walker) event(e *Evaluation, ev *jsonstream.Event) {
 	}
 }
 
-// begin says where the value that begins now stands.
+// begin returns the position of the value that begins now.
 func (w *walker) begin(e *Evaluation) place {
 	if len(w.frames) == 0 {
 		return w.next
@@ -107,7 +106,7 @@ func (w *walker) open(e *Evaluation, p place, array bool) {
 	case s == nil:
 		w.quiet = 1
 		return
-	case array && s.vector: // looked at as a whole
+	case array && s.vector: // evaluated when complete
 		w.contained(e, s, false)
 		w.quiet, w.vector = 1, p
 		return
@@ -130,9 +129,8 @@ func (w *walker) open(e *Evaluation, p place, array bool) {
 	}
 }
 
-// refuse takes a container of a type that the schema does not declare: only
-// generous conditions still look into it (B1). In the place of a command it
-// is one that nothing permits.
+// refuse takes a container of a type that the schema does not declare: only generous conditions
+// follow it (B1). In place of a command it is one that no rule permits.
 func (w *walker) refuse(e *Evaluation, s *shape) {
 	for _, site := range s.under {
 		if k := &e.plan.conds[e.plan.sites[site]]; !k.generous() || k.command >= 0 {
@@ -209,8 +207,8 @@ func (w *walker) closeArray(e *Evaluation) {
 	w.frames = w.frames[:len(w.frames)-1]
 }
 
-// end says that a value is complete: if it is the only one that can stand here, no
-// further leaf can appear here or below.
+// end takes the end of a value: if it is the only one that can be here, no further leaf can appear
+// here or below.
 func (w *walker) end(e *Evaluation, p place) {
 	if !p.many {
 		for _, site := range p.shape.under {
@@ -250,8 +248,7 @@ func (w *walker) scalar(e *Evaluation, p place, ev *jsonstream.Event) {
 	w.endScalar(e, p)
 }
 
-// judgeScalar gives a scalar to the index of a bundle; one that does not fit satisfies
-// nothing.
+// judgeScalar evaluates a scalar by the index of a bundle. One that does not fit satisfies nothing.
 func (e *Evaluation) judgeScalar(t *test, fits bool, ev *jsonstream.Event, alone bool) {
 	e.hits.Reset()
 	switch {
@@ -271,8 +268,7 @@ func (w *walker) notContainer(e *Evaluation, p place) {
 	}
 }
 
-// endScalar says that a value without members is complete: the branches of the
-// pointers that go further end here.
+// endScalar takes the end of a value without members: the branches of longer pointers end here.
 func (w *walker) endScalar(e *Evaluation, p place) {
 	for _, site := range p.shape.deeper {
 		e.missing(site)
@@ -348,8 +344,8 @@ func (w *walker) key(e *Evaluation, key []byte) {
 	}
 }
 
-// claim notes that a key of a class is there. A second one is ambiguous: somebody
-// reads both as the same parameter (A4-A6, A25, B6).
+// claim records a key of a class. A second one is ambiguous: some parsers read both as the same
+// parameter (A4-A6, A25, B6).
 func (w *walker) claim(e *Evaluation, f *frame, class int32) {
 	word, bit := f.seen+int(class>>6), uint64(1)<<(class&63)
 	if w.seen[word]&bit != 0 {
@@ -367,7 +363,7 @@ func (w *walker) otherKey(e *Evaluation, f *frame, key []byte) {
 		return
 	}
 	m := s.place.Member(key)
-	if w.told = true; m.Kind != schema.Undeclared && m.Kind != schema.Forbidden { // those unknown_params judges
+	if w.told = true; m.Kind != schema.Undeclared && m.Kind != schema.Forbidden { // unknown_params applies to these
 		w.keyed(e, f, s.extra)
 	}
 	if m.Kind == schema.Ambiguous {
@@ -381,7 +377,7 @@ func (w *walker) otherKey(e *Evaluation, f *frame, key []byte) {
 	}
 }
 
-// canonical is the canonical text of the object that has just ended.
+// canonical returns the canonical text of the object that has just ended.
 func (e *Evaluation) canonical() []byte {
 	e.object = jsonstream.AppendCanonical(e.object[:0], e.value)
 	return e.object

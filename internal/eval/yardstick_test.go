@@ -11,8 +11,8 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/gen"
 )
 
-// smallDocuments are all objects over three members, in every order, whose values come
-// from a small alphabet.
+// smallDocuments returns all objects over three members, in every order, with values from a small
+// alphabet.
 func smallDocuments() []string {
 	var lists []string
 	for _, l := range []string{``, `"x"`, `"y"`, `"x","x"`, `"x","y"`, `"y","x"`, `"y","y"`} {
@@ -78,8 +78,7 @@ func smallPolicy(r *rand.Rand) string {
 	return b.String() + "]\n"
 }
 
-// stringRule is a list with one rule, or a mixture, on a string that decides alone: the
-// other member is not looked at.
+// stringRule returns a list with one rule, or a mixture, on a string that decides alone.
 func stringRule(r *rand.Rand) string {
 	matchers := []string{
 		`const = "xy"`, `prefix = "xy"`, `enum = ["x", "yx"]`, `glob = "x*"`, `glob = "*y"`, `glob = "?"`, `pattern = "^x+$"`, `pattern = "xy"`, `pattern = "^y"`,
@@ -94,11 +93,10 @@ func stringRule(r *rand.Rand) string {
 	return b.String() + "  { mode = \"unattended\" },\n]\n"
 }
 
-// Proves K10, D25-41: on const, enum, prefix, suffix, glob, pattern and mixtures of them
-// a denial comes with the first code point that determines it: an oracle tries every
-// continuation of every beginning over a small alphabet. Where several rules together leave
-// no way out, each of them by itself still waits (K10); how late that makes a verdict is
-// printed.
+// Proves K10, D25-41: with const, enum, prefix, suffix, glob, pattern and mixtures of them a denial
+// comes with the first code point that determines it: an oracle tries every continuation of every
+// prefix over a small alphabet. If several rules together determine the result, each of them on its
+// own may still wait (K10); the resulting delay is printed.
 func TestDecidedInsideAValue(t *testing.T) {
 	var values []string
 	var grow func(v string)
@@ -118,7 +116,7 @@ func TestDecidedInsideAValue(t *testing.T) {
 		b := prepare(t, match.Env{}, gen.File{Name: "p", Text: text, Trusted: true}).Bind(stopgate.Call{Tool: "t"})
 		e := b.Evaluate()
 		decided := make(map[string]int)         // the code points of a value after which its verdict was known, one more: at its end
-		modes := make(map[string]map[bool]bool) // of all values that begin so: denied or not
+		modes := make(map[string]map[bool]bool) // modes of all values with a prefix: denied or not
 		for _, v := range values {
 			e.Reset(b)
 			trace := run(e, head+v+`"}`, 1)
@@ -132,7 +130,7 @@ func TestDecidedInsideAValue(t *testing.T) {
 			}
 		}
 		for _, v := range values {
-			if len(v) > 3 { // continuations of three code points are enough to tell these rules' values apart
+			if len(v) > 3 { // continuations of three code points suffice to distinguish these rules' values
 				continue
 			}
 			determined := 0
@@ -157,9 +155,8 @@ func TestDecidedInsideAValue(t *testing.T) {
 
 func oneOf(r *rand.Rand, from ...string) string { return from[r.IntN(len(from))] }
 
-// Proves D25-41, I2, K10, D26-01, D26-31: a verdict is never published before it is determined.
-// The yardstick is the first byte after which all completions that are accepted have
-// one mode. How late verdicts are is printed.
+// Proves D25-41, I2, K10, D26-01, D26-31: a verdict is never published before it is determined: the
+// first byte after which all accepted completions have one mode. The delay of verdicts is printed.
 func TestK10NeverBeforeTheYardstick(t *testing.T) {
 	documents := smallDocuments()
 	n, seed := drawn(t)
@@ -170,7 +167,7 @@ func TestK10NeverBeforeTheYardstick(t *testing.T) {
 		b := prepare(t, match.Env{}, gen.File{Name: "p", Text: text, Trusted: true}).Bind(stopgate.Call{Tool: "t"})
 		e := b.Evaluate()
 		finals := make(map[string]stopgate.Verdict)
-		modes := make(map[string]uint8) // of the completions of every beginning
+		modes := make(map[string]uint8) // of the completions of every prefix
 		for _, d := range documents {
 			e.Reset(b)
 			trace := run(e, d, 1)

@@ -20,7 +20,7 @@ func (p *Program) Gate() gate.Settings {
 	g, env := p.Settings().Gate, p.Environment()
 	s := gate.Settings{
 		Observe: g.Enforcement == "observe", DenialLimit: g.DenialLimit, Paths: p.PathResolution(),
-		Context: stopgate.Context{Root: env.Root, Home: env.Home, Dir: env.Dir, Run: env.Run, RunDoubt: env.Doubt, RunLost: env.Lost},
+		Context: stopgate.Context{Root: env.Root, Home: env.Home, Dir: env.Dir, Run: env.Run, RunDoubt: env.MayStay, RunLost: env.RunUnknown},
 	}
 	switch g.DenyMode {
 	case "tool_result":

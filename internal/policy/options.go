@@ -83,7 +83,7 @@ func (o Options) of(s Source) Options {
 
 // environment is the directories that paths are read against where a file names none.
 func (o Options) environment() match.Env {
-	return match.Env{Root: o.Root, Home: o.Home, Dir: o.Dir, Run: o.Run, Doubt: o.RunDoubt, Lost: o.RunLost, Links: o.Links, Settings: o.Settings}
+	return match.Env{Root: o.Root, Home: o.Home, Dir: o.Dir, Run: o.Run, MayStay: o.RunDoubt, RunUnknown: o.RunLost, Links: o.Links, Settings: o.Settings}
 }
 
 // Identity names everything that [Check] looks at in a source: 64 hexadecimal digits, the

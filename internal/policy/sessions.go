@@ -185,7 +185,7 @@ func (p *Program) ResultStatus(tool stopgate.ToolName) *session.Success {
 		}
 	case s.Text != nil:
 		if m, err := match.Compile(*s.Text, match.Target{}, false, match.Env{}); err == nil {
-			return session.SuccessText(m.Whole)
+			return session.SuccessText(m.Match)
 		}
 	default:
 		return session.SuccessExitCode(s.ExitCode)

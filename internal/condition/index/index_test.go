@@ -95,7 +95,7 @@ func (s set) satisfies(m index.Member, value string) bool {
 			return false
 		}
 		asked = true
-		if one.Whole([]byte(value)) == s.restrictive {
+		if one.Match([]byte(value)) == s.restrictive {
 			hit = s.restrictive
 		}
 	}

@@ -9,15 +9,15 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
-// ancestors are the directories above what the literals of a condition name. One that
-// gets another name takes the paths below it out of the condition:
+// ancestors are the directories above the paths that the literals of a condition name. Renaming one
+// of them moves the paths below it out of the condition:
 //
-//	conf/secrets/**   the root and all above it, conf, conf/secrets
+//	conf/secrets/**   the root and all directories above it, conf, conf/secrets
 //	**/.config/gh/x   **/.config, **/.config/gh
-//	**/.env           none: such a file is named wherever it goes
+//	**/.env           none: the condition matches such a file wherever it is moved
 type ancestors []*pathTest
 
-// ancestorsOf reads literals that have been checked. A pattern has none; see
+// ancestorsOf returns the ancestors of checked literals. A pattern has none; see
 // [pathPattern.loses].
 func ancestorsOf(s Spec, env Env) ancestors {
 	var literals []pathLiteral
@@ -35,22 +35,22 @@ func ancestorsOf(s Spec, env Env) ancestors {
 }
 
 func ancestorTest(literals []pathLiteral, env Env, folded bool) *pathTest {
-	p := newPlace(env, true, true)
+	p := newPathContext(env, true, true)
 	p.folded = folded
 	b := pathBuilder{NFA: automaton.New(), env: p.env, restrictive: true, folded: folded, suspects: true}
 	for _, lit := range literals {
 		b.addAncestors(lit)
 	}
-	return &pathTest{place: p, pathStates: newSinglePart(func() *automaton.NFA { return b.NFA })}
+	return &pathTest{pathContext: p, pathStates: newSinglePart(func() *automaton.NFA { return b.NFA })}
 }
 
-// hold reports that a path may name one of the directories; literal says that nothing in
-// it is expanded.
+// hold reports whether a path may name one of the directories. literal is set if nothing in the
+// path is expanded.
 func (a ancestors) hold(dir []byte, literal bool) bool {
 	var v Value
 	v.Reset(dir)
 	for _, t := range a {
-		p := t.place
+		p := t.pathContext
 		p.expands = !literal
 		if t.judgeFrom(&v, &p) {
 			return true
@@ -59,7 +59,7 @@ func (a ancestors) hold(dir []byte, literal bool) bool {
 	return false
 }
 
-// addAncestors adds the directories above what a literal names.
+// addAncestors adds the directories above a literal.
 func (b *pathBuilder) addAncestors(lit pathLiteral) {
 	for i := range lit.suffix {
 		if i > 0 && lit.suffix[i] == '/' {
@@ -88,7 +88,7 @@ func (b *pathBuilder) addAncestors(lit pathLiteral) {
 	}
 }
 
-// addWay adds an absolute path and all above it.
+// addWay adds an absolute path and the directories above it.
 func (b *pathBuilder) addWay(path string) {
 	if path == "" {
 		return
@@ -100,11 +100,11 @@ func (b *pathBuilder) addWay(path string) {
 	}
 }
 
-// elsewhere is a directory that no pattern means.
+// elsewhere is a directory that no pattern matches.
 const elsewhere = "\ue000"
 
-// loses reports that a pattern holds for a path below a directory, and for none below
-// another one. A pattern that is searched for holds wherever a file goes.
+// loses reports whether a pattern matches some path below a directory but not in another directory.
+// A pattern that matches anywhere in a path follows the file.
 func (t *pathPattern) loses(dir string, literal bool) bool {
 	list, ok := t.test.(patterns)
 	if !ok {
@@ -118,7 +118,7 @@ func (t *pathPattern) loses(dir string, literal bool) bool {
 		if meets(elsewhere, false) == regular.No {
 			continue
 		}
-		if t.place.anyBelow(dir, literal, func(r Reading) bool {
+		if t.pathContext.anyBelow(dir, literal, func(r Reading) bool {
 			rel, inside := insideRoot(r.Path, t.env.Root)
 			return meets(r.Path, r.Glob) != regular.Yes || inside && (rel == "" || meets(rel, r.Glob) != regular.Yes) || strings.HasPrefix(t.env.Root+"/", strings.TrimSuffix(r.Path, "/")+"/")
 		}) {

@@ -15,8 +15,8 @@ import (
 
 var belowCommand = match.Target{Type: schema.String, Annotation: schema.Command, Paths: true, Below: true}
 
-// Proves K0a: a guard asks about a command that gives another name to a directory above
-// what it names, and about no other one.
+// Proves K0a: a guard matches a command that renames a directory above a path that it names, and no
+// other directory.
 func TestRenames(t *testing.T) {
 	for _, c := range []struct {
 		spec match.Spec
@@ -59,8 +59,8 @@ func TestRenames(t *testing.T) {
 	}
 }
 
-// Proves K0a: a directory is renamed unasked only if the guard holds for the same files
-// under the new name. The oracle tries the names below it.
+// Proves K0a: a guard ignores the renaming of a directory only if it matches the same files under
+// the new name. The oracle tries the names below it.
 func TestRenamesAgainstAnOracle(t *testing.T) {
 	var names []string
 	for _, a := range []string{"", "a/", "b/", "ab/"} {
@@ -68,7 +68,7 @@ func TestRenamesAgainstAnOracle(t *testing.T) {
 			names = append(names, a+b+"a", a+b+"b", a+b+"ab")
 		}
 	}
-	holds := func(glob, file string) bool { // for what the glob matches, and all below
+	holds := func(glob, file string) bool { // for matches of the glob, and everything below them
 		for ; file != "." && file != "/"; file = path.Dir(file) {
 			if doublestar.MatchUnvalidated(glob, file) {
 				return true

@@ -9,11 +9,11 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
-// base is where command lines begin, as far as that is known.
+// base is where command lines begin, as far as it is known.
 type base struct {
 	root string // of the project
 	dir  string // where a line begins
-	lost bool   // nobody knows where a line begins
+	lost bool   // the start of a line is unknown
 }
 
 func baseOf(env Env) base {
@@ -25,8 +25,8 @@ func baseOf(env Env) base {
 	return b
 }
 
-// names reports a word that is the root or the directory in which lines begin, written as
-// an absolute path and with nothing to clean but a slash at its end.
+// names reports whether a word is the root or the directory in which lines begin, as an absolute
+// path in canonical form, with an optional slash at its end.
 func (b *base) names(w *shell.Word) bool {
 	text := trimSlash(w.Text)
 	return w.Literal && len(text) > 1 && (string(text) == b.root || string(text) == b.dir)
@@ -39,14 +39,14 @@ func trimSlash(path []byte) []byte {
 	return path
 }
 
-// begins reports a directory, as it is written, in which lines begin anyway.
+// begins reports whether a directory, as written, is the one in which lines begin.
 func (b *base) begins(dir string) bool {
 	return dir != "" && b.dir != "" && strings.TrimSuffix(dir, "/") == b.dir
 }
 
-// below reports a word that names a directory below the root, in its own words: a relative
-// path that does not climb, or an absolute one. The shell looks for a relative one where the
-// line is, unless somebody has set CDPATH.
+// below reports whether a word names a directory below the root lexically: a relative path that
+// does not climb, or an absolute one. The shell resolves a relative one against the current
+// directory, unless CDPATH is set.
 func (b *base) below(w *shell.Word) bool {
 	text := string(w.Text)
 	if rest, absolute := strings.CutPrefix(text, b.root+"/"); absolute && b.root != "" {
@@ -66,12 +66,12 @@ func (b *base) below(w *shell.Word) bool {
 	return true
 }
 
-// settings are files and directories that programs obey, or run, in the directory in which they
-// are started. A shell that stays there for later lines starts git there, and more.
+// settings are files and directories that programs obey, or run, in the directory in which they are
+// started. A shell that stays there starts git and other programs there for later lines.
 var settings = []string{".git", "HEAD", ".cargo", "rust-toolchain", "rust-toolchain.toml", ".terraform", ".venv", "poetry.toml", "uv.toml", ".npmrc"}
 
-// unsettled reports a directory below the root that has no settings of its own, nor has one
-// between them. Where nobody looks at the disk it is true.
+// unsettled reports whether a directory below the root, and every directory between them, has no
+// settings of its own. Without access to the disk it returns true.
 func (b *base) unsettled(links *Links, c *shell.Command, w *shell.Word) bool {
 	if links == nil || links.Has == nil {
 		return true
@@ -97,9 +97,9 @@ func (b *base) entered(c *shell.Command, w *shell.Word) (dir string, known bool)
 	return path.Clean(dir), known
 }
 
-// sameRepository reports that git finds the same repository in a directory below the root as in
-// the root: the directory exists, no link leads to it, and no repository lies between them. It is
-// false where nobody looks at the disk.
+// sameRepository reports whether git finds the same repository in a directory below the root as in
+// the root: the directory exists, no link leads to it, and no repository is between them. Without
+// access to the disk it returns false.
 func (b *base) sameRepository(links *Links, c *shell.Command, w *shell.Word) bool {
 	if links == nil || links.Has == nil || links.Real == nil || b.root == "" {
 		return false
@@ -112,7 +112,7 @@ func (b *base) sameRepository(links *Links, c *shell.Command, w *shell.Word) boo
 	return ok && real == dir
 }
 
-// outside reports that lines begin outside of the root.
+// outside reports whether lines begin outside of the root.
 func (b *base) outside() bool {
 	if b.root == "" || b.dir == "" {
 		return false
@@ -121,18 +121,18 @@ func (b *base) outside() bool {
 	return !inside
 }
 
-// deeper reports that lines begin below the root, and not in it.
+// deeper reports whether lines begin below the root, and not in it.
 func (b *base) deeper() bool {
 	rel, inside := cutRoot([]byte(b.dir), []byte(b.root))
 	return inside && len(rel) > 0
 }
 
-// stays reports a command that works where the line begins: no change of directory stands
-// before it, or only one that changes nothing (E22).
+// stays reports whether a command works where the line begins: no change of directory precedes it,
+// or only one without effect (E22).
 func (b *base) stays(c *shell.Command) bool { return !c.Moved || b.begins(c.Into) }
 
-// from is what a path of a command means where the line begins, if that is certain:
-// behind "cd DIR &&" a relative path begins in DIR.
+// from returns a path of a command relative to where the line begins, if that is certain: after "cd
+// DIR &&" a relative path begins in DIR.
 func (b *base) from(path []byte, moved bool, into string, sure bool) (text []byte, certain bool) {
 	switch {
 	case !moved || len(path) > 0 && path[0] == '/' || b.begins(into):

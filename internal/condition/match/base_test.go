@@ -11,8 +11,8 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/property"
 )
 
-// grantsLine judges a line command by command, as a rule list does: each command has to
-// satisfy one of the conditions.
+// grantsLine evaluates a line command by command, as a rule list does: each command has to satisfy
+// one of the conditions.
 func grantsLine(line string, conditions ...*match.Matcher) bool {
 	var v match.Value
 	v.Reset([]byte(line))
@@ -28,8 +28,8 @@ func grantsLine(line string, conditions ...*match.Matcher) bool {
 	return true
 }
 
-// Proves E22: "cd <root>" permits a change to the directory that paths begin in anyway, and
-// to the root, and to no other place, however it is written.
+// Proves E22: "cd <root>" permits changes to the directory in which paths begin anyway, and to the
+// root, in any spelling, and no other changes.
 func TestE22_Root(t *testing.T) {
 	looks := []string{"cd <root>", "git [-C <root>] status", "ls [-*] **", "./run", "timeout * <command>", "bash [-c] <command>"}
 	in := func(env match.Env) *match.Matcher {
@@ -79,7 +79,7 @@ func TestE22_Root(t *testing.T) {
 		{project, "cd /srv/proj\u200b && ls", false},
 		{project, "cd /srv/proj > out && ls", false},
 		{project, "CDPATH=/x cd /srv/proj && ls", false},
-		{project, "'cd' /srv/proj", false}, // E19: only a word without quotes is spelt
+		{project, "'cd' /srv/proj", false}, // E19: only a word without quotes matches a spelled word
 		{project, "/usr/bin/cd /srv/proj", false},
 		{project, "pushd /srv/proj && ls", false},
 		{project, "cd /srv/proj && cd src && ls", false},
@@ -90,13 +90,13 @@ func TestE22_Root(t *testing.T) {
 		{project, "git -C /srv status", false},
 		{project, "git -C /srv/proj -C src status", false},
 		{project, "git -C src status", false},
-		{project, "git status -C /srv/proj", true}, // an option stands anywhere behind its group
+		{project, "git status -C /srv/proj", true}, // an option may be anywhere after its group
 		{nowhere, "cd /srv/proj && ls", false},
 		{nowhere, "cd / && ls", false},
 		{match.Env{Root: "/"}, "cd / && ls", false},
 		{match.Env{Root: "/srv/proj", Run: "/srv/proj/src"}, "cd /srv/proj/src && ./run", true},
-		{match.Env{Root: "/srv/proj", Run: "/srv/proj/src", Doubt: true}, "cd /srv/proj/src && ./run", false},
-		{match.Env{Root: "/srv/proj", Lost: true}, "cd /srv/proj && ./run", false},
+		{match.Env{Root: "/srv/proj", Run: "/srv/proj/src", MayStay: true}, "cd /srv/proj/src && ./run", false},
+		{match.Env{Root: "/srv/proj", RunUnknown: true}, "cd /srv/proj && ./run", false},
 	} {
 		if got := grantsLine(c.line, in(c.env)); got != c.want {
 			t.Errorf("in %+v, %s: %v, want %v", c.env, c.line, got, c.want)
@@ -106,9 +106,9 @@ func TestE22_Root(t *testing.T) {
 	specError(t, spec(match.Usage, "git [-C <root>] status"), aCommand, restrictive, project)
 }
 
-// Proves E22, K19: behind "cd DIR &&" relative paths are those of DIR, where it is certain
-// that the command runs there or not at all.
-func TestE22_PathsBehindCd(t *testing.T) {
+// Proves E22, K19: after "cd DIR &&" relative paths are resolved against DIR if the command
+// certainly runs there or not at all.
+func TestE22_PathsAfterCd(t *testing.T) {
 	cd := "cd <root>"
 	for _, c := range []struct {
 		dir, line string
@@ -116,7 +116,7 @@ func TestE22_PathsBehindCd(t *testing.T) {
 	}{
 		{"", "cd /srv/proj && cat src/a", true},
 		{"", "cd /srv/proj; cat src/a", true},
-		{"", "cd /srv/proj || cat src/a", true}, // it stays where it is
+		{"", "cd /srv/proj || cat src/a", true}, // the directory does not change
 		{"", "cd /srv/proj && cat conf/a", false},
 		{"", "cd /srv/proj && cat ../proj/src/a", false},
 		{"", "cd /srv/proj && env -C conf cat src/a", false},
@@ -131,7 +131,7 @@ func TestE22_PathsBehindCd(t *testing.T) {
 		{"/srv/proj/src", "cd /srv/proj && cat src/a | cat src/b && cat src/c", true},
 		{"/srv/proj/src", "cd /srv/proj &&\n cat src/a", true},
 		{"/srv/proj/src", "cd /srv/proj && cat /srv/proj/src/a", true},
-		// Where cd fails, or happens in another process, they are those of the directory before.
+		// If cd may fail, or runs in another process, they are relative to the directory before.
 		{"/srv/proj/src", "cd /srv/proj; cat src/a", false},
 		{"/srv/proj/src", "cd /srv/proj | cat src/a", false},
 		{"/srv/proj/src", "cd /srv/proj | cat src/a && cat src/a", false},
@@ -167,8 +167,9 @@ func TestE22_PathsBehindCd(t *testing.T) {
 	}
 }
 
-// Proves E22, K0a: what is read without being named is looked for where it is read.
-func TestE22_SweepsBehindCd(t *testing.T) {
+// Proves E22, K0a: files that a command reads without naming them are searched in the directory in
+// which it runs.
+func TestE22_SweepsAfterCd(t *testing.T) {
 	swept := func(dir, line string) bool {
 		target := aCommand
 		target.Paths, target.Below = true, true
@@ -188,7 +189,7 @@ func TestE22_SweepsBehindCd(t *testing.T) {
 		{"", "cd src && rg x ..", true},
 		{"", "cd src && rg x /srv/proj", true},
 		{"", "cd conf && rg x", true},
-		{"", "cd src; rg x", true}, // here, if there is no src
+		{"", "cd src; rg x", true}, // in this directory, if there is no src
 		{"", "cd $src && rg x", true},
 		{"", "cd src && git grep x", true},
 		{"", "cd /srv/proj && git -C conf grep x", true},
@@ -203,7 +204,7 @@ func TestE22_SweepsBehindCd(t *testing.T) {
 		{"/srv/proj/conf", "cd /srv/proj/src; rg x", true},
 		{"/srv/proj/conf", "cd /srv/proj/src && rg x $y", true},
 		{"/srv/proj/src", "cd /srv/proj/src; rg x", false},
-		// Below the root, git shows what the whole repository has: history, and what ":/" names.
+		// Below the root, git shows the complete repository: history, and the paths of ":/".
 		{"/srv/proj/src", "git log -p", true},
 		{"/srv/proj/src", "git log -p -- .", false},
 		{"/srv/proj/src", "git log -p -- :/", true},
@@ -215,7 +216,7 @@ func TestE22_SweepsBehindCd(t *testing.T) {
 		{"", "cd /srv/proj/src && git grep x :/", true},
 		{"", "cd /srv/proj/src && git log -p -- .", false},
 		{"", "cd /srv/proj/src && git log -p -- ':(top)conf'", true},
-		{"", "cd /usr && git log -p", true}, // nobody knows whose repository that is
+		{"", "cd /usr && git log -p", true}, // that repository is unknown
 		{"/usr", "git log -p", false},
 	} {
 		if got := swept(c.dir, c.line); got != c.want {
@@ -224,8 +225,8 @@ func TestE22_SweepsBehindCd(t *testing.T) {
 	}
 }
 
-// Proves E22, I11: a change to the directory that a line begins in changes no answer of a
-// condition that permits, and none of one that restricts.
+// Proves E22, I11: changing to the directory in which a line begins does not change the result of
+// any condition.
 func TestE22_NoChange(t *testing.T) {
 	made := func(s match.Spec, target match.Target, polarity bool, env match.Env) *match.Matcher {
 		return compile(t, s, target, polarity, env)
@@ -242,8 +243,8 @@ func TestE22_NoChange(t *testing.T) {
 		env := from(dir)
 		paths := aCommand
 		paths.Paths, paths.Below = true, true
-		behind := operator.Draw(t, "behind cd")
-		with := "cd " + dir + behind + line.String()
+		suffix := operator.Draw(t, "behind cd")
+		with := "cd " + dir + suffix + line.String()
 		for _, m := range []*match.Matcher{
 			made(spec(match.Usage, "cd <root>", "{cat,ls,rg} **", "./run **", "git status", "bash -c <command>"), aCommand, permissive, env),
 			made(spec(match.Reads, "src/**"), aCommand, permissive, env),
@@ -265,7 +266,7 @@ func TestE22_NoChange(t *testing.T) {
 		var a, b match.Value
 		a.Reset([]byte(line.String()))
 		b.Reset([]byte(with))
-		if behind != " | " && guard.Sweeps(&a) != guard.Sweeps(&b) { // what reads from a pipe reads no directory
+		if suffix != " | " && guard.Sweeps(&a) != guard.Sweeps(&b) { // a command that reads from a pipe reads no directory
 			t.Fatalf("in %s, %q: sweeps %v, behind cd %v", dir, line.String(), guard.Sweeps(&a), guard.Sweeps(&b))
 		}
 	})

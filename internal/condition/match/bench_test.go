@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
-// benchmarked are one condition of each kind and a plainly written value.
+// benchmarked has one condition of each kind and a plainly written value.
 var benchmarked = []struct {
 	name     string
 	spec     match.Spec
@@ -43,21 +43,21 @@ func hundred() []string {
 	return out
 }
 
-// BenchmarkWhole judges a complete, plainly written value.
-func BenchmarkWhole(b *testing.B) {
+// BenchmarkComplete evaluates a complete, plainly written value.
+func BenchmarkComplete(b *testing.B) {
 	for _, c := range benchmarked {
 		b.Run(c.name, func(b *testing.B) {
 			m := compile(b, c.spec, c.target, c.polarity, project)
 			value := []byte(c.value)
 			b.ReportAllocs()
 			for b.Loop() {
-				m.Whole(value)
+				m.Match(value)
 			}
 		})
 	}
 }
 
-// BenchmarkTenPathRules judges one path by ten conditions, of which none matches.
+// BenchmarkTenPathRules evaluates ten conditions on one path, none of which matches.
 func BenchmarkTenPathRules(b *testing.B) {
 	var rules []*match.Matcher
 	for _, dir := range []string{"lib", "docs", "test", "vendor", "third_party", "tools", "cmd", "api", "web", "build"} {
@@ -74,18 +74,18 @@ func BenchmarkTenPathRules(b *testing.B) {
 	}
 }
 
-// Matching a plainly written value allocates nothing, once there have been a few.
+// Matching a plainly written value does not allocate after the first few.
 func TestNoAllocations(t *testing.T) {
 	for _, c := range benchmarked {
 		if c.spec.Kind == match.Pattern {
-			continue // the pattern package's own promise
+			continue // tested by the pattern package
 		}
 		m := compile(t, c.spec, c.target, c.polarity, project)
 		value := []byte(c.value)
 		var s match.State
 		var v match.Value
 		for range 50 {
-			m.Whole(value)
+			m.Match(value)
 		}
 		if n := testing.AllocsPerRun(100, func() {
 			v.Reset(value)
@@ -107,7 +107,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// BenchmarkFeed streams long content past a condition that stays undecided.
+// BenchmarkFeed streams long content to a condition that stays undecided.
 func BenchmarkFeed(b *testing.B) {
 	chunk := []byte(strings.Repeat("if err != nil { return err }\n", 36))[:1024]
 	for _, c := range []struct {
@@ -140,20 +140,20 @@ func BenchmarkNumber(b *testing.B) {
 	}
 }
 
-// BenchmarkDisguised judges a path with several readings.
+// BenchmarkDisguised evaluates a path with several readings.
 func BenchmarkDisguised(b *testing.B) {
 	m := compile(b, spec(match.Glob, "**/.env*"), aPath, restrictive, project)
 	for _, value := range []string{`src\..\lib`, "src/%2e%2e/lib", "C:\\src\\%41;x", "caf\u00e9/x"} {
 		b.Run(value, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				m.Whole([]byte(value))
+				m.Match([]byte(value))
 			}
 		})
 	}
 }
 
-// BenchmarkCompile prepares conditions.
+// BenchmarkCompile compiles conditions.
 func BenchmarkCompile(b *testing.B) {
 	for _, c := range []struct {
 		name   string
@@ -179,7 +179,7 @@ func BenchmarkCompile(b *testing.B) {
 	})
 }
 
-// BenchmarkProtected looks at what every path and command is compared with.
+// BenchmarkProtected evaluates the protected list, which applies to every path and command.
 func BenchmarkProtected(b *testing.B) {
 	p := match.NewProtected(project)
 	path, line := []byte("src/internal/server/handler.go"), []byte("go test -run X ./internal/condition/match")

@@ -10,14 +10,12 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/glob"
 )
 
-// Clean removes from a path what has no meaning: repeated separators, inner "."
-// and "x/.." (K4). An absolute path stays absolute, a trailing "/" and a leading
-// "./" stay, so that no option, command lookup or directory becomes something
-// else. Cleaning twice changes nothing.
+// Clean removes the parts of a path that have no meaning: repeated separators, inner "." and "x/.."
+// (K4). An absolute path stays absolute; a trailing "/" and a leading "./" are kept, so that the
+// result is no option, command name or directory if the path was none. Clean is idempotent.
 //
-// plain reports that the path is plainly written: nobody reads another
-// path in it and it does not climb above where it starts. Only such a path
-// satisfies a permissive condition.
+// plain reports whether the path is plainly written: no tool reads it as another path, and it does
+// not climb above its start. Only such a path satisfies a permissive condition.
 func Clean(path string) (cleaned string, plain bool) {
 	if path == "" {
 		return "", false
@@ -37,8 +35,8 @@ func Clean(path string) (cleaned string, plain bool) {
 	return out, isPlain(value)
 }
 
-// endsAsDirectory reports that the last component is empty, or a "." or ".." that
-// says something about the one before.
+// endsAsDirectory reports whether the last component is empty, or a "." or ".." that makes the
+// previous one a directory.
 func endsAsDirectory(value []byte) bool {
 	at := bytes.LastIndexByte(value, '/')
 	if at < 0 {
@@ -48,23 +46,23 @@ func endsAsDirectory(value []byte) bool {
 	return last == "" || last == "." || last == ".."
 }
 
-// lexical is what cleaning learned about a path.
+// lexical describes the form of a path.
 type lexical struct {
 	absolute bool
 	climbs   bool // above its start, or above "/"
 	ups      int  // leading ".." of a relative path
-	lowest   int  // the smallest depth that a ".." led to
+	lowest   int  // the smallest depth after a ".."
 	high     bool // has code points above ASCII
-	upper    bool // has capital letters of ASCII
+	upper    bool // has ASCII capital letters
 	wild     bool // has bytes that some tools expand
 }
 
-// untouched is the lowest depth of a path without "..".
+// untouched is the value of lowest for a path without "..".
 const untouched = 1 << 30
 
-// appendCanonical appends the form in which paths are compared: components
-// joined by "/", with a leading "/" if the path is absolute and leading ".." if
-// it climbs. The start itself is "".
+// appendCanonical appends the canonical form of a path, in which paths are compared: components
+// joined by "/", with a leading "/" if the path is absolute and leading ".." if it climbs. The
+// start itself is "".
 func appendCanonical(dst, path []byte) ([]byte, lexical) {
 	info := lexical{absolute: len(path) > 0 && path[0] == '/', lowest: untouched}
 	base := len(dst)
@@ -110,13 +108,13 @@ func appendComponent(dst []byte, base int, c []byte) []byte {
 // Classes of bytes in a path, as bits; most bytes have none.
 const (
 	byteSlash uint8 = 1 << iota // separates components
-	byteEdge                    // not at the end of a component, where some readers drop it
+	byteEdge                    // dropped at the end of a component by some tools
 	byteTilde
 	byteHigh  // part of a code point above ASCII
 	byteUpper // of ASCII
 	byteWild  // expanded by some tools
 	byteNever
-	byteDevice // a letter that a name of a device begins with, in either case
+	byteDevice // a letter with which a device name begins, in either case
 )
 
 var pathBytes = func() (t [256]uint8) {
@@ -144,9 +142,8 @@ var pathBytes = func() (t [256]uint8) {
 	return t
 }()
 
-// survey looks at every byte of a path once. ordinary says that all components are plain
-// and stay as they are when the path is cleaned, but for what the classes of its bytes
-// say; of any other path it says nothing.
+// survey classifies every byte of a path. ordinary is set if cleaning keeps all components and they
+// are plain as far as the classes of their bytes allow; if it is false nothing is known.
 func survey(path []byte) (has uint8, ordinary bool) {
 	if namesDevice(path) {
 		return 0, false
@@ -168,10 +165,10 @@ func survey(path []byte) (has uint8, ordinary bool) {
 	return has, true
 }
 
-// examine returns the canonical form of a path, in dst or in the path itself, and
-// whether the path is plainly written: beyond lexical cleaning no known tool reads
-// another path in it (C2-C19). Whether the tool expands wildcards (C15), and where
-// the root is, is not known here. Of a path that is not plain only that is said.
+// examine returns the canonical form of a path, in dst or in the path itself, and whether the path
+// is plainly written: apart from lexical cleaning no known tool reads it as another path (C2-C19).
+// It does not consider the root, or whether the tool expands wildcards (C15). If plain is false the
+// other results are undefined.
 func examine(dst, path []byte) (canonical []byte, info lexical, plain bool) {
 	if len(path) == 0 || len(path) > 1 && path[0] == '/' && path[1] == '/' {
 		return nil, info, false
@@ -219,7 +216,7 @@ func examineComponents(dst, path []byte) (canonical []byte, info lexical, plain 
 	return canonical, info, true
 }
 
-// plainTildes reports that no tilde stands for a home directory or numbers a short name.
+// plainTildes reports whether no tilde means a home directory or numbers a short name.
 func plainTildes(path []byte) bool {
 	for i, b := range path {
 		if b == '~' && (i == 0 || i+1 < len(path) && '0' <= path[i+1] && path[i+1] <= '9') {
@@ -229,15 +226,15 @@ func plainTildes(path []byte) bool {
 	return true
 }
 
-// isPlain reports that a path is plainly written.
+// isPlain reports whether a path is plainly written.
 func isPlain(path []byte) bool {
 	var buf [256]byte
 	_, _, plain := examine(buf[:0], path)
 	return plain
 }
 
-// examineComponent reports that nothing is dropped from the ends of a component
-// and that it is no device name (C8, C9), and whether cleaning would keep it.
+// examineComponent reports whether a component is plain, that is, no tool drops characters at its
+// ends and it is no device name (C8, C9), and whether cleaning keeps it.
 func examineComponent(c []byte) (plain, clean bool) {
 	if len(c) == 0 {
 		return true, false
@@ -252,7 +249,7 @@ func examineComponent(c []byte) (plain, clean bool) {
 	return !isDevice(c), true
 }
 
-// mayBeDevice reports a text that begins as names of devices do.
+// mayBeDevice reports whether a text begins like a device name.
 func mayBeDevice(c []byte) bool {
 	if len(c) < 3 || pathBytes[c[0]]&byteDevice == 0 {
 		return false
@@ -264,7 +261,7 @@ func mayBeDevice(c []byte) bool {
 	return false
 }
 
-// namesDevice reports a path whose first component is the name of a device.
+// namesDevice reports whether the first component of a path is a device name.
 func namesDevice(path []byte) bool {
 	if !mayBeDevice(path) {
 		return false
@@ -273,8 +270,7 @@ func namesDevice(path []byte) bool {
 	return isDevice(c)
 }
 
-// isDevice reports a name that Windows keeps for a device, whatever follows the
-// first dot.
+// isDevice reports whether Windows reserves a name for a device, whatever follows the first dot.
 func isDevice(c []byte) bool {
 	if !mayBeDevice(c) {
 		return false
@@ -305,8 +301,8 @@ func isDevice(c []byte) bool {
 	return false
 }
 
-// isSystem reports an absolute canonical path below /proc or /dev, where names
-// lead elsewhere (C19).
+// isSystem reports whether an absolute canonical path is below /proc or /dev, where names refer to
+// other files (C19).
 func isSystem(canonical []byte) bool {
 	for _, dir := range [...]string{"/proc", "/dev"} {
 		if rest, ok := bytes.CutPrefix(canonical, []byte(dir)); ok && (len(rest) == 0 || rest[0] == '/') {
@@ -316,8 +312,8 @@ func isSystem(canonical []byte) bool {
 	return false
 }
 
-// plainUnicode reports that a path with code points above ASCII is its own
-// compatibility form and has nothing invisible or deceptive in it (C7, C16).
+// plainUnicode reports whether a path with code points above ASCII equals its compatibility form
+// and has no invisible or deceptive code points (C7, C16).
 func plainUnicode(path []byte) bool {
 	for i := 0; i < len(path); {
 		r, size := utf8.DecodeRune(path[i:])
@@ -329,8 +325,8 @@ func plainUnicode(path []byte) bool {
 	return norm.NFKC.IsNormal(path)
 }
 
-// invisible reports a code point that is not drawn, or that changes how others
-// are drawn: controls, format characters, variation selectors, fillers.
+// invisible reports whether a code point is not drawn, or changes how others are drawn: controls,
+// format characters, variation selectors, fillers.
 func invisible(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r < ' ' || r == 0x7F
@@ -338,8 +334,8 @@ func invisible(r rune) bool {
 	return r == glob.Root || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// lookalike maps what some reader takes for a separator, and is not brought there
-// by compatibility normalisation, to the separator.
+// lookalike maps characters that some tools take for a separator, and that compatibility
+// normalisation does not map, to the separator.
 func lookalike(r rune) rune {
 	switch r {
 	case '\u2044', '\u2215', '\u29F8', '\u2571', '\u27CB':

@@ -84,9 +84,9 @@ func TestCleanKeepsTheMeaning(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		path := rapid.StringMatching(`/?((\.|\.\.|a|b|-c|)/){0,5}(\.|\.\.|a|)`).Draw(t, "path")
 		cleaned, _ := match.Clean(path)
-		again, _ := match.Clean(cleaned)
-		if again != cleaned {
-			t.Fatalf("%q: %q, then %q", path, cleaned, again)
+		second, _ := match.Clean(cleaned)
+		if second != cleaned {
+			t.Fatalf("%q: %q, then %q", path, cleaned, second)
 		}
 		if naiveResolve(cleaned) != naiveResolve(path) {
 			t.Fatalf("%q: %q is another place", path, cleaned)
@@ -100,14 +100,13 @@ func TestCleanKeepsTheMeaning(t *testing.T) {
 	})
 }
 
-// Proves C1, C8, C9, C11: the short way of an examination says what the long one says, on
-// every path of up to five bytes that mean something, and on longer ones with names of
-// devices.
+// Proves C1, C8, C9, C11: the fast path of an examination agrees with the slow one on every path of
+// up to five significant bytes, and on longer ones with device names.
 func TestExamineTheShortWay(t *testing.T) {
 	same := func(path string) bool {
 		short, long := match.Examine(path), match.ExamineComponents(path)
 		if path == "" || strings.HasPrefix(path, "//") {
-			long = match.Examined{} // is refused before
+			long = match.Examined{} // rejected before
 		}
 		if short != long {
 			t.Errorf("%q: %+v, component by component %+v", path, short, long)

@@ -6,18 +6,18 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
-// Command is what is known about a shell command line.
+// Command describes a shell command line.
 type Command struct {
-	// Analysable: the line is a list of simple commands with literal words, without
-	// redirections to files. If not, it satisfies no permissive condition, and a tool
-	// with any condition on the parameter gets the floor command_not_analysable.
+	// Analysable: the line is a list of simple commands with literal words, without redirections to
+	// files. If it is not, it satisfies no permissive condition, and a tool with any condition on
+	// the parameter gets the floor command_not_analysable.
 	Analysable bool
-	// Simple holds the words of each simple command, in text order; commands that
-	// others run follow them.
+	// Simple holds the words of each simple command, in text order; commands that they run follow
+	// them.
 	Simple [][]string
 }
 
-// Analyse reads a command line.
+// Analyse parses a command line.
 func Analyse(line string) Command {
 	v := new(Value)
 	v.Reset([]byte(line))
@@ -32,8 +32,8 @@ func Analyse(line string) Command {
 	return c
 }
 
-// Analysable reports whether the string is a command line of which everything that it
-// runs is known. redirects says that somebody judges what it reads and writes.
+// Analysable reports whether the string is a command line of which every command is known.
+// redirects is set if other conditions evaluate the files that it reads and writes.
 func (v *Value) Analysable(redirects bool) bool {
 	l := v.line()
 	if !l.Plain {
@@ -47,9 +47,9 @@ func (v *Value) Analysable(redirects bool) bool {
 	return true
 }
 
-// NamesPrograms reports whether the string can be read as a command line that says which
-// programs it runs. Most texts that are no command lines cannot. Behind assignments one program
-// is enough: their values are read as commands too.
+// NamesPrograms reports whether the string can be read as a command line that names the programs it
+// runs. Most texts that are no command lines cannot. After assignments one program is enough, since
+// their values are read as commands too.
 func (v *Value) NamesPrograms() bool {
 	l := v.line()
 	if !l.Complete || l.Excess {
@@ -69,7 +69,8 @@ func (v *Value) NamesPrograms() bool {
 	return named
 }
 
-// redirected reports a redirection of one of these directions that opens a file.
+// redirected reports whether a command has a redirection in one of these directions that opens a
+// file.
 func redirected(c *shell.Command, reads, writes bool) bool {
 	for i := range c.Redirects {
 		if r := &c.Redirects[i]; !r.Harmless() && (r.Write && writes || !r.Write && reads) {
@@ -79,8 +80,8 @@ func redirected(c *shell.Command, reads, writes bool) bool {
 	return false
 }
 
-// judgeEach judges the commands of a line one by one. Suspicion looks at what a command
-// runs together with it.
+// judgeEach evaluates the commands of a line one by one. A restrictive condition also considers the
+// commands that a command runs.
 func judgeEach(t commandJudge, v *Value, restrictive bool) bool {
 	l := v.line()
 	for i := 0; i < v.Commands(); i++ {
@@ -94,17 +95,17 @@ func judgeEach(t commandJudge, v *Value, restrictive bool) bool {
 	return !restrictive
 }
 
-// commandJudge judges one simple command of a line by itself.
+// commandJudge evaluates one simple command of a line.
 type commandJudge interface {
 	command(v *Value, i int) bool
 }
 
-// Commands is how many simple commands the string has if it is a command line: those
-// it lists and those that they run. A line without any counts as one.
+// Commands returns the number of simple commands if the string is a command line: those it lists
+// and those that they run. A line without any counts as one.
 func (v *Value) Commands() int { return max(1, len(v.line().Commands)) }
 
-// JudgeCommand judges one simple command of the string, by its index (K29).
-// Conditions that know no commands judge the string.
+// JudgeCommand evaluates the condition for one simple command of the string, by its index (K29).
+// Conditions that do not work on commands evaluate the complete string.
 func (m *Matcher) JudgeCommand(v *Value, i int) bool {
 	test, ok := m.text.(commandJudge)
 	if !ok || !v.valid || len(v.text) > Budget {
@@ -113,8 +114,8 @@ func (m *Matcher) JudgeCommand(v *Value, i int) bool {
 	return test.command(v, i)
 }
 
-// NamesCommand reports whether one simple command satisfies a condition by its own words:
-// not by those of commands that it runs, nor by the line as it is written.
+// NamesCommand reports whether the words of one simple command satisfy a condition: without the
+// commands that it runs, and without the line as written.
 func (m *Matcher) NamesCommand(v *Value, i int) bool {
 	l := v.line()
 	if i >= len(l.Commands) {
@@ -134,8 +135,7 @@ func (m *Matcher) NamesCommand(v *Value, i int) bool {
 	return false
 }
 
-// AppendCommand appends the words of one simple command of the string, with one blank
-// between them.
+// AppendCommand appends the words of one simple command of the string, separated by single blanks.
 func (v *Value) AppendCommand(dst []byte, i int) []byte {
 	if l := v.line(); i < len(l.Commands) {
 		return appendWords(dst, l.Commands[i].Words)
@@ -143,5 +143,5 @@ func (v *Value) AppendCommand(dst []byte, i int) []byte {
 	return dst
 }
 
-// JudgesCommands reports whether the condition is judged command by command.
+// JudgesCommands reports whether the condition is evaluated command by command.
 func (m *Matcher) JudgesCommands() bool { _, ok := m.text.(commandJudge); return ok }

@@ -10,8 +10,8 @@ import (
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
-// The classes E1 to E27 are judged conservatively: what is not one
-// plain command grants nothing, and every piece of it is suspect.
+// Classes E1 to E27: a line that is not one plain command grants nothing, and every piece of it is
+// suspected.
 func TestCommandPrefix(t *testing.T) {
 	for _, c := range []struct {
 		name, value  string
@@ -87,10 +87,10 @@ func TestCommandPrefix(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			may := compile(t, spec(match.Prefix, "git status"), aCommand, permissive, nowhere)
 			must := compile(t, spec(match.Prefix, "rm"), aCommand, restrictive, nowhere)
-			if got := may.Whole([]byte(c.value)); got != c.grant {
+			if got := may.Match([]byte(c.value)); got != c.grant {
 				t.Errorf("permissive on %q: %v, want %v", c.value, got, c.grant)
 			}
-			if got := must.Whole([]byte(c.value)); got != c.catch {
+			if got := must.Match([]byte(c.value)); got != c.catch {
 				t.Errorf("restrictive on %q: %v, want %v", c.value, got, c.catch)
 			}
 		})
@@ -129,43 +129,43 @@ func TestCommandMatchers(t *testing.T) {
 			if c.kind == match.MaxLength {
 				s = number(c.kind, c.literal)
 			}
-			if got := compile(t, s, aCommand, permissive, nowhere).Whole([]byte(c.value)); got != c.grant {
+			if got := compile(t, s, aCommand, permissive, nowhere).Match([]byte(c.value)); got != c.grant {
 				t.Errorf("permissive: %v, want %v", got, c.grant)
 			}
-			if got := compile(t, s, aCommand, restrictive, nowhere).Whole([]byte(c.value)); got != c.catch {
+			if got := compile(t, s, aCommand, restrictive, nowhere).Match([]byte(c.value)); got != c.catch {
 				t.Errorf("restrictive: %v, want %v", got, c.catch)
 			}
 		})
 	}
 	raw := compile(t, spec(match.Const, "curl x | sh"), aCommand, restrictive, nowhere)
-	if !raw.Whole([]byte(" curl x | sh\n")) || raw.Whole([]byte("curl x | sh -x")) {
+	if !raw.Match([]byte(" curl x | sh\n")) || raw.Match([]byte("curl x | sh -x")) {
 		t.Error("a literal that is more than plain words is compared with the raw text")
 	}
 	raw = compile(t, spec(match.Prefix, "curl x | sh"), aCommand, restrictive, nowhere)
-	if !raw.Whole([]byte("curl x | sh -x")) {
+	if !raw.Match([]byte("curl x | sh -x")) {
 		t.Error("such a prefix is compared with the raw text")
 	}
 }
 
-// Of a line that may begin in more places than are judged it is not known whether it satisfies
-// what is compared as a text; what is compared by words is compared everywhere.
+// If a line may begin at more positions than the limit, conditions that compare texts are unknown
+// for it; those that compare words are evaluated everywhere.
 func TestCommandWithManyBeginnings(t *testing.T) {
-	behind, assigned := "xargs "+strings.Repeat("a ", 300), "x "+strings.Repeat("a=b ", 300)
+	suffix, assigned := "xargs "+strings.Repeat("a ", 300), "x "+strings.Repeat("a=b ", 300)
 	for _, c := range []struct {
 		spec  match.Spec
 		line  string
 		holds bool
 		want  match.Unknown
 	}{
-		{spec(match.Glob, "rm *"), behind, false, match.UnknownCommand},
-		{spec(match.Glob, "rm *"), "xargs rm " + behind, true, match.Known},
+		{spec(match.Glob, "rm *"), suffix, false, match.UnknownCommand},
+		{spec(match.Glob, "rm *"), "xargs rm " + suffix, true, match.Known},
 		{spec(match.Glob, "rm *"), assigned, false, match.UnknownCommand},
 		{spec(match.Pattern, "^rm "), assigned, false, match.UnknownCommand},
-		{spec(match.Usage, "rm **"), behind, false, match.UnknownCommand},
+		{spec(match.Usage, "rm **"), suffix, false, match.UnknownCommand},
 		{spec(match.Usage, "rm **"), "echo " + strings.Repeat("=x ", 300), false, match.UnknownCommand},
 		{spec(match.Usage, "rm **"), "git add " + strings.Repeat("a ", 300), false, match.Known},
-		{spec(match.Prefix, "rm"), behind, false, match.Known},
-		{spec(match.Prefix, "rm"), behind + "rm", true, match.Known},
+		{spec(match.Prefix, "rm"), suffix, false, match.Known},
+		{spec(match.Prefix, "rm"), suffix + "rm", true, match.Known},
 		{spec(match.Prefix, "rm"), assigned + "c=d=rm", true, match.Known},
 	} {
 		m := compile(t, c.spec, aCommand, restrictive, nowhere)
@@ -180,21 +180,21 @@ func TestCommandWithManyBeginnings(t *testing.T) {
 	}
 }
 
-// A line of dollar signs or escapes costs memory in proportion to its length: no
-// step copies what is left of the line.
+// The memory for a line of dollar signs or escapes is proportional to its length: no step copies
+// the rest of the line.
 func TestCommandIsReadInLinearSpace(t *testing.T) {
 	m := compile(t, spec(match.Prefix, "rm"), aCommand, restrictive, nowhere)
 	for _, unit := range []string{"$(", "$a ", `$'\x61' `, `$'\U0010ffff' `} {
 		line := []byte(strings.Repeat(unit, 20_000))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		hit := m.Whole(line)
+		hit := m.Match(line)
 		runtime.ReadMemStats(&after)
 		if cost := after.TotalAlloc - before.TotalAlloc; hit || cost > 200*uint64(len(line)) {
 			t.Errorf("%q: hit %v, %d bytes allocated for %d", unit, hit, cost, len(line))
 		}
 	}
-	if !m.Whole([]byte(`$'\U00000072\x6d' x`)) {
+	if !m.Match([]byte(`$'\U00000072\x6d' x`)) {
 		t.Error("the longest escape is not decoded")
 	}
 }
@@ -220,8 +220,8 @@ func TestAnalyse(t *testing.T) {
 	}
 }
 
-// FuzzCommand holds that a line is granted only command by command, and that
-// suspicion covers certainty.
+// FuzzCommand checks that a line is granted only command by command, and that a restrictive
+// condition matches whenever a permissive one does.
 func FuzzCommand(f *testing.F) {
 	for _, s := range []string{"git status", "git status; rm x", "git 'status'", "git\\\n status", "{git,status}", "$'git' status", "git status | cat"} {
 		f.Add(s)
@@ -229,8 +229,8 @@ func FuzzCommand(f *testing.F) {
 	may := compile(f, spec(match.Prefix, "git status"), aCommand, permissive, nowhere)
 	must := compile(f, spec(match.Prefix, "git status"), aCommand, restrictive, nowhere)
 	f.Fuzz(func(t *testing.T, line string) {
-		suspect := must.Whole([]byte(line))
-		if !may.Whole([]byte(line)) {
+		suspect := must.Match([]byte(line))
+		if !may.Match([]byte(line)) {
 			return
 		}
 		for _, words := range match.Analyse(line).Simple {
@@ -244,8 +244,8 @@ func FuzzCommand(f *testing.F) {
 	})
 }
 
-// Proves D5, A18, E25: the time for a line grows with its length, whatever it is made of.
-// Any of these took minutes when it was quadratic.
+// Proves D5, A18, E25: the time for a line is linear in its length, whatever its content. Each of
+// these took minutes when it was quadratic.
 func TestLongCommandsEnd(t *testing.T) {
 	must := compile(t, spec(match.Prefix, "rm"), aCommand, restrictive, nowhere)
 	guard := compile(t, spec(match.Glob, "**/.env*"), match.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, restrictive, nowhere)
@@ -255,23 +255,23 @@ func TestLongCommandsEnd(t *testing.T) {
 		"env -S " + strings.Repeat("a ", n), "sed '" + strings.Repeat("r ", n) + "' x", "awk '" + strings.Repeat(`"`, n) + "' x",
 		"curl " + strings.Repeat("@", n), "git show " + strings.Repeat(":", n), "git submodule foreach '" + strings.Repeat("!", n) + "'",
 	} {
-		must.Whole([]byte(line))
-		guard.Whole([]byte(line))
+		must.Match([]byte(line))
+		guard.Match([]byte(line))
 	}
 }
 
-// Proves S40, E19: words that only resemble an argument vector grant nothing; suspicion sees
-// them all the same.
+// Proves S40, E19: words that only resemble an argument vector grant nothing, and restrictive
+// conditions evaluate all of them.
 func TestWordsThatAreNoVector(t *testing.T) {
 	words := [][]byte{[]byte("git"), []byte("status")}
-	for whole, want := range map[bool]bool{true: true, false: false} {
+	for complete, want := range map[bool]bool{true: true, false: false} {
 		var v match.Value
-		v.ResetWords(words, whole)
+		v.ResetWords(words, complete)
 		if got := compile(t, spec(match.Prefix, "git status"), aCommand, permissive, nowhere).Judge(&v); got != want {
-			t.Errorf("whole %t: granted %t", whole, got)
+			t.Errorf("whole %t: granted %t", complete, got)
 		}
 		if !compile(t, spec(match.Prefix, "git status"), aCommand, restrictive, nowhere).Judge(&v) {
-			t.Errorf("whole %t: not suspected", whole)
+			t.Errorf("whole %t: not suspected", complete)
 		}
 	}
 }

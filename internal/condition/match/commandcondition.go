@@ -11,15 +11,15 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/usage"
 )
 
-// commandTest judges a command line, and each simple command of it.
+// commandTest evaluates a command line, and each of its simple commands.
 type commandTest struct {
 	kind        Kind
 	restrictive bool
-	literals    []commandLiteral // const, enum, prefix: by words
+	literals    []commandLiteral // const, enum, prefix: compared by words
 	usages      *usage.List
-	unsure      *usage.List // with <system> for words that may name one; nil without it
-	text        wholeTest   // other kinds: by text
-	// Another condition of the rule judges what the commands read, or write.
+	unsure      *usage.List  // with <system> for words that may name one; nil without it
+	text        spellingTest // other kinds: compared as text
+	// Another condition of the rule evaluates the files that the commands read, or write.
 	readsJudged, writesJudged bool
 	base                      base
 	links                     *Links
@@ -27,7 +27,7 @@ type commandTest struct {
 
 type commandLiteral struct {
 	words []string
-	raw   string // the literal as written, if it is more than plain words
+	raw   string // the literal as written, if it has more than plain words
 }
 
 func compileCommand(s Spec, t Target, restrictive bool, env Env) (textTest, *SpecError) {
@@ -64,29 +64,29 @@ func (t *commandTest) compileUsages(s Spec, env Env) *SpecError {
 		texts[i] = lit.Text
 		vital = vital || strings.Contains(lit.Text, "<system>")
 	}
-	b, v := baseOf(env), vitalOf(env)
+	b, v := baseOf(env), criticalDirsOf(env)
 	below := func(c *shell.Command, w *shell.Word) bool { return b.below(w) && b.unsettled(env.Links, c, w) }
 	same := func(c *shell.Command, w *shell.Word) bool { return b.sameRepository(env.Links, c, w) }
-	places := usage.Placeholders{Root: b.names, Below: below, SameRepository: same, Local: gates(env.Gates).apart, System: v.names}
+	placeholders := usage.Placeholders{Root: b.names, Below: below, SameRepository: same, Local: gates(env.Gates).apart, System: v.names}
 	if env.Checked {
-		t.usages = usage.Checked(texts, places)
+		t.usages = usage.Checked(texts, placeholders)
 	} else {
-		list, err := usage.Compile(texts, t.restrictive, places)
+		list, err := usage.Compile(texts, t.restrictive, placeholders)
 		if err != nil {
 			return &SpecError{Index: err.Index, Offset: err.Offset, Message: err.Message, Hint: err.Hint}
 		}
 		t.usages = list
 	}
 	if vital {
-		places.System = v.mayName
-		t.unsure = t.usages.In(places)
+		placeholders.System = v.mayName
+		t.unsure = t.usages.In(placeholders)
 	}
 	return nil
 }
 
-// Beside is the matcher with what other conditions of its rule judge, as
-// [Target.ReadsJudged] and WritesJudged say it.
-func (m *Matcher) Beside(readsJudged, writesJudged bool) *Matcher {
+// WithRedirects returns the matcher with [Target.ReadsJudged] and WritesJudged set: other
+// conditions of its rule evaluate these redirections.
+func (m *Matcher) WithRedirects(readsJudged, writesJudged bool) *Matcher {
 	test, ok := m.text.(*commandTest)
 	if !ok || test.readsJudged == readsJudged && test.writesJudged == writesJudged {
 		return m
@@ -97,20 +97,20 @@ func (m *Matcher) Beside(readsJudged, writesJudged bool) *Matcher {
 	return &other
 }
 
-// compileWords reads literals that are compared word by word.
+// compileWords compiles literals that are compared word by word.
 func (t *commandTest) compileWords(s Spec) *SpecError {
 	for i, lit := range s.Values {
 		plain := shell.Simple([]byte(lit.Text))
 		c := commandLiteral{words: strings.Fields(lit.Text)}
 		switch {
 		case len(c.words) == 0:
-			return whole(i, "has no words", "")
+			return literalError(i, "has no words", "")
 		case !plain && !t.restrictive:
 			hint := "write one command without quotes, operators and expansions"
 			if t.kind == Prefix && strings.ContainsAny(lit.Text, "*?") {
 				hint = "a prefix needs no wildcard at its end, it compares the first words; `usage` has wildcards"
 			}
-			return whole(i, "is not a plain command, so the condition never matches", hint)
+			return literalError(i, "is not a plain command, so the condition never matches", hint)
 		case !plain:
 			c.raw = strings.TrimSpace(lit.Text)
 		}
@@ -125,12 +125,12 @@ func (t *commandTest) match(line []byte) bool {
 	return t.judge(&v)
 }
 
-// judge judges the line as a whole: certainty needs every command of it, suspicion
-// needs one.
+// judge evaluates the complete line: a permissive condition must hold for every command of it, a
+// restrictive one for any.
 func (t *commandTest) judge(v *Value) bool { return judgeEach(t, v, t.restrictive) }
 
-// command judges one simple command. A restrictive condition also looks at what the
-// command runs and at the line as it is written.
+// command evaluates one simple command. A restrictive condition also considers the commands that it
+// runs and the line as written.
 func (t *commandTest) command(v *Value, i int) bool {
 	l := v.line()
 	if !t.restrictive {
@@ -156,7 +156,7 @@ func (t *commandTest) command(v *Value, i int) bool {
 	return false
 }
 
-// grants reports that a command certainly satisfies the condition.
+// grants reports whether a command certainly satisfies the condition.
 func (t *commandTest) grants(v *Value, i int) bool {
 	l := v.line()
 	c := &l.Commands[i]
@@ -173,10 +173,10 @@ func (t *commandTest) grants(v *Value, i int) bool {
 	case t.text != nil:
 		var buf [256]byte
 		if slices.ContainsFunc(c.Words, func(w shell.Word) bool { return !w.Literal }) {
-			return false // what the shell makes of it is another text
+			return false // the shell turns it into another text
 		}
 		words := appendWords(buf[:0], c.Words)
-		// A word of several lines could stand for lines of the command.
+		// A word of several lines could be mistaken for lines of the command.
 		return !c.Open && !first.Quoted && bytes.IndexByte(words, '\n') < 0 && t.text.holds(words)
 	}
 	for k := range t.literals {
@@ -187,7 +187,7 @@ func (t *commandTest) grants(v *Value, i int) bool {
 	return false
 }
 
-// given reports that all words which xargs gives to a command are certainly names of files.
+// given reports whether all words that xargs gives to a command are certainly file names.
 func (t *commandTest) given(v *Value, i int) bool {
 	list := v.line().Given(i)
 	for k := range list {
@@ -198,8 +198,8 @@ func (t *commandTest) given(v *Value, i int) bool {
 	return len(list) > 0
 }
 
-// spelt reports that a command is, or begins with, some words as they are written.
-// Words that reach into a command that it runs grant that command too.
+// spelt reports whether a command equals, or begins with, some words as written. Words that include
+// a part of a command that it runs grant that command too.
 func (t *commandTest) spelt(l *shell.Line, i int, words []string) bool {
 	c := &l.Commands[i]
 	if c.Parent >= 0 && l.Commands[c.Parent].Plain && len(words) > c.From && t.spelt(l, c.Parent, words) {
@@ -216,7 +216,7 @@ func (t *commandTest) spelt(l *shell.Line, i int, words []string) bool {
 	return !c.Open || !shell.TakesCode(c.Words[0].Text)
 }
 
-// appendWords appends words with single spaces between them.
+// appendWords appends words separated by single spaces.
 func appendWords(dst []byte, words []shell.Word) []byte {
 	for i := range words {
 		if i > 0 {
@@ -227,7 +227,7 @@ func appendWords(dst []byte, words []shell.Word) []byte {
 	return dst
 }
 
-// otherForm is the line without what is not seen and with compatibility characters
+// otherForm returns the line without invisible characters and with compatibility characters
 // replaced (E24), nil if it is the same.
 func otherForm(line []byte) []byte {
 	ascii := true

@@ -6,20 +6,19 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
-// commandPaths judges the paths that a command line reads or writes (K0a): the targets
-// of its redirections and the words that may name files.
+// commandPaths evaluates the paths that a command line reads or writes (K0a): the targets of its
+// redirections and the words that may name files.
 //
-// A permissive condition sees every redirection in its direction, and the operands of
-// programs of which it is certain that they are files. A restrictive one sees every
-// word that may be a path.
+// A permissive condition evaluates every redirection in its direction, and the operands of programs
+// whose operands are certainly files. A restrictive one evaluates every word that may be a path.
 type commandPaths struct {
 	use         shell.Use
 	restrictive bool
-	path        textTest         // of words that the shell takes literally
-	expanding   textTest         // of words that it expands; nil if the condition is permissive
-	dotted      textTest         // of words with wildcards of a program that shows names
-	spread      textTest         // of words with wildcards that a plain line has: all that they name
-	below       bool             // what is read without being named counts too
+	path        textTest         // for words that the shell takes literally
+	expanding   textTest         // for words that it expands; nil if the condition is permissive
+	dotted      textTest         // for words with wildcards of a program that shows names
+	spread      textTest         // for words with wildcards of a plain line: all their matches
+	below       bool             // includes files that are read without being named
 	above       func() ancestors // with below
 	base        base
 	links       *Links
@@ -32,7 +31,7 @@ func compileCommandPaths(s Spec, t Target, restrictive bool, env Env) (textTest,
 		test.use, s.Kind = shell.Reads|shell.Named, Glob
 	case s.Kind == Writes:
 		test.use, s.Kind = shell.Writes, Glob
-	case s.Kind == Outside || !restrictive: // a guard on files is not about their names
+	case s.Kind == Outside || !restrictive: // a guard on files does not apply to their names
 		test.use |= shell.Named
 	}
 	env = env.ofCommands()
@@ -51,9 +50,9 @@ func compileCommandPaths(s Spec, t Target, restrictive bool, env Env) (textTest,
 	return test, err
 }
 
-// asShells makes wildcards mean what they mean to a shell - none of them stands for the
-// dot that a name begins with. aimed limits them, to refuse, to those that say what they
-// aim at: "*.go" might be a secret's name, but nobody who writes it means that.
+// asShells gives wildcards their meaning in a shell: none of them matches the dot at the start of a
+// name. aimed restricts a restrictive test to patterns that state their target: "*.go" could match
+// the name of a secret, but nobody means that.
 func asShells(t textTest, aimed func(pattern string) bool) {
 	switch t := t.(type) {
 	case *pathTest:
@@ -116,22 +115,22 @@ func (t *commandPaths) suspects(v *Value, c *shell.Command) bool {
 	return hit
 }
 
-// suspect judges one word of a command.
+// suspect evaluates one word of a command.
 func (t *commandPaths) suspect(v *Value, c *shell.Command, path *shell.Word, use shell.Use) bool {
 	if use&t.use == 0 || len(path.Text) == 0 {
 		return false
 	}
 	test, hit := t.testOf(c, path), false
-	places(test, c, path.Text, func(text []byte) bool {
+	allowed(test, c, path.Text, func(text []byte) bool {
 		hit = judgeWord(test, v, text)
 		return !hit
 	})
 	return hit
 }
 
-// places calls yield with what a word may name from the directories in which its command may
-// work. For who asks what leads out of the project, one that is known is the only one.
-func places(test textTest, c *shell.Command, word []byte, yield func(path []byte) bool) {
+// allowed calls yield with the paths that a word may name from the directories in which its command
+// may work. A test for paths that lead out of the project uses the known directory only.
+func allowed(test textTest, c *shell.Command, word []byte, yield func(path []byte) bool) {
 	if _, outside := test.(*outsideTest); outside {
 		if at, known := c.At(word); known {
 			yield(at)
@@ -141,28 +140,27 @@ func places(test textTest, c *shell.Command, word []byte, yield func(path []byte
 	c.Candidates(word, yield)
 }
 
-// testOf is the test of a word of a command.
+// testOf returns the test for a word of a command.
 func (t *commandPaths) testOf(c *shell.Command, path *shell.Word) textTest {
 	switch {
 	case path.Literal:
 		return t.path
-	case c.Plain && !c.Feeds && path.Glob && shell.ShowsNames(c.Program()): // "a*" may be a.pem, but ls shows no more than "*" does
+	case c.Plain && !c.Feeds && path.Glob && shell.ShowsNames(c.Program()): // "a*" may be a.pem, but ls shows no more than with "*"
 		return t.dotted
 	}
 	return t.expanding
 }
 
-// Suspect is the word of a command line for which a restrictive condition on paths
-// holds. Expands says that no word of the line is such a file as it is written: the
-// shell may make one of this word.
+// Suspect is the word of a command line that satisfies a restrictive condition on paths. Expands is
+// set if no word of the line is such a file as written: the shell may expand this word to one.
 type Suspect struct {
 	Word    string
 	Expands bool
 }
 
-// Suspects finds the word for which the condition holds for a command line, for
-// explanations: a word that is such a file as it is written, or else one that may become
-// it. It is false where no single word is to blame.
+// Suspects finds the word because of which the condition holds for a command line, for
+// explanations: a word that is such a file as written, or else one that may become it. It returns
+// false if there is no such single word.
 func (m *Matcher) Suspects(v *Value) (found Suspect, ok bool) {
 	t, is := m.text.(*commandPaths)
 	if !is || !t.restrictive || !v.valid || len(v.text) > Budget {
@@ -190,7 +188,7 @@ func (m *Matcher) Suspects(v *Value) (found Suspect, ok bool) {
 	return found, ok
 }
 
-// judgeWord judges a path that a command line names.
+// judgeWord evaluates a path that a command line names.
 func judgeWord(t textTest, line *Value, path []byte) bool {
 	if shared, ok := t.(sharedTest); ok {
 		return shared.judge(line.word(path))

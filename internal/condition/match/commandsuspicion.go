@@ -7,21 +7,21 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/usage"
 )
 
-// suspects reports that a command may satisfy the condition, from wherever in it a
-// command may begin: behind wrappers, assignments and words that may be empty.
+// suspects reports whether a command may satisfy the condition, from every position at which a
+// command may begin: after wrappers, assignments and words that may be empty.
 func (t *commandTest) suspects(l *shell.Line, i int) bool {
 	s := suspicion{test: t, command: &l.Commands[i]}
 	s.look()
 	return s.hit
 }
 
-// suspicion looks for a place in one command from which it satisfies a condition.
+// suspicion searches for a position in one command from which it satisfies a condition.
 type suspicion struct {
 	test    *commandTest
 	command *shell.Command
-	judged  int  // places so far
+	judged  int  // number of positions so far
 	hit     bool // one was found
-	excess  bool // there are more places than are judged
+	excess  bool // there are more positions than the limit
 }
 
 func (s *suspicion) look() {
@@ -29,18 +29,18 @@ func (s *suspicion) look() {
 	if s.command.Prints && s.begins(printer) {
 		return
 	}
-	behind, command := false, true // behind a wrapper; the word may be a command
-	var program []byte             // that may run what stands behind one of its words
+	afterWrapper, command := false, true // after a wrapper; the word may be a command
+	var program []byte                   // that may run the words after one of its words
 	for k := range words {
 		w := &words[k]
-		if (behind || command) && s.begins(words[k:]) {
+		if (afterWrapper || command) && s.begins(words[k:]) {
 			return
 		}
 		if bytes.IndexByte(w.Text, '=') >= 0 && s.values(w, words[k+1:min(len(words), k+1+maxValueWords)]) {
 			return
 		}
 		name := shell.Base(w.Text)
-		behind = behind || command && shell.Wrapper(name) || program != nil && shell.RunsAfter(program, w.Text)
+		afterWrapper = afterWrapper || command && shell.Wrapper(name) || program != nil && shell.RunsAfter(program, w.Text)
 		if command {
 			program = name
 		}
@@ -48,7 +48,7 @@ func (s *suspicion) look() {
 	}
 }
 
-// begins judges one place and reports whether that ends the search.
+// begins evaluates one position and reports whether the search is over.
 func (s *suspicion) begins(words []shell.Word) (done bool) {
 	if s.judged++; s.test.literals == nil && s.judged > maxBeginnings {
 		s.excess = true
@@ -58,12 +58,12 @@ func (s *suspicion) begins(words []shell.Word) (done bool) {
 	return s.hit
 }
 
-// printer is the command whose text stands in a word ([shell.Command.Prints]).
+// printer is the command whose output a word contains ([shell.Command.Prints]).
 var printer = []shell.Word{{Text: []byte("cat"), Literal: true}}
 
-// values judges what stands behind each = of a word: the value by itself, or, where it has
-// blanks, as a command line.
-func (s *suspicion) values(w *shell.Word, behind []shell.Word) (done bool) {
+// values evaluates the text after each = of a word: the value alone or, if it has blanks, as a
+// command line.
+func (s *suspicion) values(w *shell.Word, following []shell.Word) (done bool) {
 	var list []shell.Word
 	for f := range bytes.FieldsFuncSeq(w.Text, func(r rune) bool { return r == ' ' }) {
 		list = append(list, shell.Word{Text: bytes.Trim(f, `'"`), Literal: w.Literal})
@@ -71,9 +71,9 @@ func (s *suspicion) values(w *shell.Word, behind []shell.Word) (done bool) {
 	if len(list) == 1 {
 		list[0].Text = w.Text
 	}
-	list = append(list, behind...)
+	list = append(list, following...)
 	line := make([]shell.Word, 0, maxValueWords+1)
-	for i, f := range list[:len(list)-len(behind)] {
+	for i, f := range list[:len(list)-len(following)] {
 		for at, b := range f.Text {
 			if b != '=' || at+1 == len(f.Text) {
 				continue
@@ -88,7 +88,7 @@ func (s *suspicion) values(w *shell.Word, behind []shell.Word) (done bool) {
 	return false
 }
 
-// raw judges the line as a text.
+// raw evaluates the line as a text.
 func (t *commandTest) raw(line []byte) bool {
 	trimmed := bytes.TrimSpace(line)
 	if t.text != nil {
@@ -103,8 +103,8 @@ func (t *commandTest) raw(line []byte) bool {
 	return false
 }
 
-// begins judges words of which the first is a command. Words are compared as words;
-// everything else sees them with single spaces between them.
+// begins evaluates words of which the first is a command. Words are compared as words; other kinds
+// of conditions see them separated by single spaces.
 func (t *commandTest) begins(words []shell.Word, dirs []string) bool {
 	switch {
 	case t.usages != nil:
@@ -134,15 +134,15 @@ func (t *commandTest) beginsWith(words []shell.Word, want []string) bool {
 }
 
 const (
-	// maxBeginnings is from how many places of one command a text is judged that is not
-	// compared by words. Of a command with more of them it is not known whether it satisfies
-	// the condition.
+	// maxBeginnings is the maximum number of positions in one command at which conditions that
+	// compare texts are evaluated. A command with more positions is unknown to them.
 	maxBeginnings = 256
-	// maxValueWords is how many words behind NAME=VALUE count to what VALUE runs.
+	// maxValueWords is the number of words after NAME=VALUE that count as words of the command in
+	// VALUE.
 	maxValueWords = 64
 )
 
-// unknown says what is not known of the commands that a restrictive condition judges.
+// unknown returns the unknown facts about the commands that a restrictive condition evaluates.
 func (t *commandTest) unknown(v *Value) (unknown Unknown) {
 	unsure := *t
 	unsure.usages = t.unsure
@@ -165,10 +165,10 @@ func (t *commandTest) unknown(v *Value) (unknown Unknown) {
 	return unknown
 }
 
-// manyBeginnings reports a command that may begin at more places than are judged, at none of
-// which the condition holds.
+// manyBeginnings reports whether a command may begin at more positions than the limit, and the
+// condition holds at none of those below it.
 func (t *commandTest) manyBeginnings(l *shell.Line, i int) bool {
-	most := 1 // places: the words and what stands behind each =
+	most := 1 // positions: the words and the text after each =
 	for _, w := range l.Commands[i].Words {
 		most += 1 + bytes.Count(w.Text, []byte("="))
 	}

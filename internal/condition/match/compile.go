@@ -9,7 +9,7 @@ import (
 
 const anyType = schema.AnyType &^ schema.Null
 
-// natural returns the types a matcher can look at, whatever the target.
+// natural returns the types a matcher applies to, whatever the target.
 func (k Kind) natural() schema.Type {
 	switch k {
 	case Const, Enum:
@@ -26,8 +26,8 @@ func (k Kind) natural() schema.Type {
 	return 0
 }
 
-// many reports whether several values are legal: those of enum, and those of a
-// named list for a matcher on strings.
+// many reports whether several values are legal: for enum, and for a matcher on strings that has a
+// named list.
 func (s Spec) many() bool {
 	listed := s.Kind == Const || s.Kind.natural() == schema.String && s.Kind != MaxLength
 	return s.Kind == Enum || s.List != "" && listed
@@ -40,17 +40,17 @@ func (m *Matcher) compile(s Spec, t Target, env Env) *SpecError {
 	}
 	natural := s.Kind.natural()
 	if natural == 0 {
-		return whole(-1, "no such matcher", "")
+		return literalError(-1, "no such matcher", "")
 	}
 	m.fits = natural.Intersect(reach)
 	if _, onlyNull := s.NamesNull(); m.fits == 0 && !onlyNull {
-		return whole(-1, "looks at "+natural.String()+", but the parameter is "+reach.String(), "")
+		return literalError(-1, "looks at "+natural.String()+", but the parameter is "+reach.String(), "")
 	}
 	if len(s.Values) == 0 {
-		return whole(-1, "has no value", "")
+		return literalError(-1, "has no value", "")
 	}
 	if len(s.Values) > 1 && !s.many() {
-		return whole(1, "takes one value", "")
+		return literalError(1, "takes one value", "")
 	}
 	switch s.Kind {
 	case Const, Enum:
@@ -62,7 +62,7 @@ func (m *Matcher) compile(s Spec, t Target, env Env) *SpecError {
 	case Present:
 		lit := s.Values[0]
 		if lit.Kind != LiteralBool && (lit.Kind != LiteralString || lit.Text != PresentValue) {
-			return whole(0, "must be true, false or \"value\"", "")
+			return literalError(0, "must be true, false or \"value\"", "")
 		}
 		m.want, m.value = s.Presence()
 		return nil
@@ -70,8 +70,8 @@ func (m *Matcher) compile(s Spec, t Target, env Env) *SpecError {
 	return m.compileText(s, t, env)
 }
 
-// compileEqual sorts the literals of const and enum by their type; each must fit
-// a type of the target (D25-31).
+// compileEqual sorts the literals of const and enum by type; each must fit a type of the target
+// (D25-31).
 func (m *Matcher) compileEqual(s Spec, t Target, env Env) *SpecError {
 	fits := schema.Type(0)
 	strings := Spec{Kind: s.Kind, List: s.List}
@@ -100,7 +100,7 @@ func (m *Matcher) compileEqual(s Spec, t Target, env Env) *SpecError {
 			} else {
 				m.values.isFalse = true
 			}
-		case LiteralNull: // whether the schema admits it says the schema
+		case LiteralNull: // the schema decides whether null is allowed
 			m.values.isNull = true
 			fits |= schema.Null
 			continue
@@ -111,10 +111,10 @@ func (m *Matcher) compileEqual(s Spec, t Target, env Env) *SpecError {
 			}
 			m.values.objects[lit.JSON] = true
 		default:
-			return whole(i, "an array cannot be compared: a pointer that ends at an array addresses its elements", "write the elements as enum")
+			return literalError(i, "an array cannot be compared: a pointer that ends at an array addresses its elements", "write the elements as enum")
 		}
 		if accepted&m.fits == 0 {
-			return whole(i, describe(lit)+" can never equal a value of type "+m.fits.String(), "")
+			return literalError(i, describe(lit)+" can never equal a value of type "+m.fits.String(), "")
 		}
 		fits |= accepted & m.fits
 	}
@@ -162,18 +162,18 @@ func (m *Matcher) compileText(s Spec, t Target, env Env) (err *SpecError) {
 	}
 	for i, lit := range s.Values {
 		if lit.Kind != LiteralString {
-			return whole(i, "must be a string, not "+describe(lit), "")
+			return literalError(i, "must be a string, not "+describe(lit), "")
 		}
 		m.written = append(m.written, lit.Text)
 	}
 	if (s.Kind == Host || s.Kind == Scheme) && t.Annotation != schema.URL {
-		return whole(-1, "looks at URLs, but the parameter is a plain string", `declare it with type = "url"`)
+		return literalError(-1, "looks at URLs, but the parameter is a plain string", `declare it with type = "url"`)
 	}
 	if (s.Kind == Usage || s.Kind == Reads || s.Kind == Writes) && t.Annotation != schema.Command {
-		return whole(-1, "looks at command lines, but the parameter is none", `declare it with type = "command"`)
+		return literalError(-1, "looks at command lines, but the parameter is none", `declare it with type = "command"`)
 	}
 	if s.Kind == Outside && t.Annotation != schema.Path && t.Annotation != schema.Command && t.Annotation != schema.Patch {
-		return whole(-1, "looks at paths, but the parameter is none", `declare it with type = "path"`)
+		return literalError(-1, "looks at paths, but the parameter is none", `declare it with type = "path"`)
 	}
 	if m.unbuilt && t.Annotation != schema.Patch {
 		if done, err := checkLiterals(s, t, m.restrictive); done {
@@ -197,11 +197,11 @@ func (m *Matcher) compileText(s Spec, t Target, env Env) (err *SpecError) {
 
 func parseNumber(index int, lit Literal) (jsonstream.Decimal, *SpecError) {
 	if lit.Kind != LiteralNumber {
-		return jsonstream.Decimal{}, whole(index, "must be a number, not "+describe(lit), "")
+		return jsonstream.Decimal{}, literalError(index, "must be a number, not "+describe(lit), "")
 	}
 	d, err := jsonstream.ParseDecimal([]byte(lit.Text))
 	if err != nil {
-		return jsonstream.Decimal{}, whole(index, lit.Text+" is not a decimal number within the limits", "")
+		return jsonstream.Decimal{}, literalError(index, lit.Text+" is not a decimal number within the limits", "")
 	}
 	return d, nil
 }
@@ -213,10 +213,10 @@ func parseCount(lit Literal) (int, *SpecError) {
 			return int(n), nil
 		}
 	}
-	return 0, whole(0, "must be a whole number from 0 to 2147483647, not "+describe(lit), "")
+	return 0, literalError(0, "must be a whole number from 0 to 2147483647, not "+describe(lit), "")
 }
 
-// describe names a literal for a message.
+// describe returns the name of a literal for a message.
 func describe(lit Literal) string {
 	switch lit.Kind {
 	case LiteralString:

@@ -13,20 +13,20 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Answer is what analysis knows.
+// Answer is the result of an analysis.
 type Answer uint8
 
-// The zero Answer claims nothing.
+// The zero Answer means unknown.
 const (
 	NotProven Answer = iota
 	Yes
 	No
 )
 
-// String names the answer.
+// String returns the name of the answer.
 func (a Answer) String() string { return [...]string{"not proven", "yes", "no"}[a] }
 
-// answer turns a proof into an answer.
+// answer converts a proof to an answer.
 func answer(yes bool) Answer {
 	if yes {
 		return Yes
@@ -34,11 +34,10 @@ func answer(yes bool) Answer {
 	return No
 }
 
-// Covers reports whether every plainly written value that satisfies later also
-// satisfies earlier (step 1). Yes and No are proven on that domain;
-// disguised spellings, which a restrictive condition catches too, are left out of
-// it: of command lines, those that are no lists of plain words. A restrictive earlier
-// condition covers under the folds of its type (K47).
+// Covers reports whether every plainly written value that satisfies later also satisfies earlier.
+// Yes and No are proven for plainly written values; disguised spellings, which only restrictive
+// conditions match, are excluded: for command lines, those that are no lists of plain words. A
+// restrictive earlier condition covers under the folds of its type (K47).
 func Covers(earlier, later *Matcher) Answer {
 	e, l := earlier, later
 	switch {
@@ -51,7 +50,7 @@ func Covers(earlier, later *Matcher) Answer {
 		return answer(!e.value || l.value)
 	case e.kind == Outside || l.kind == Outside:
 		if e.kind == l.kind && written(e, l) {
-			return Yes // fewer places, more that is outside
+			return Yes // fewer allowed paths, more paths outside
 		}
 		return NotProven
 	case l.annotation == schema.Patch:
@@ -87,7 +86,7 @@ func Covers(earlier, later *Matcher) Answer {
 // coversValues tries every literal of const and enum.
 func (m *Matcher) coversValues(l *Matcher) Answer {
 	for _, text := range l.written {
-		if !m.Whole([]byte(text)) {
+		if !m.Match([]byte(text)) {
 			return No
 		}
 	}
@@ -100,14 +99,14 @@ func (m *Matcher) coversValues(l *Matcher) Answer {
 	return answer(!missed)
 }
 
-// coversRange compares two ranges, each open at one side.
+// coversRange compares two ranges that are open at one side.
 func (m *Matcher) coversRange(l *Matcher) Answer {
 	lower := func(k Kind) bool { return k == Minimum || k == ExclusiveMinimum }
 	e, v := &m.values, &l.values
 	if e.bound == 0 || lower(e.bound) != lower(v.bound) {
 		return No
 	}
-	inward := v.limit.Cmp(e.limit) // of l's end, towards the inside of e's range
+	inward := v.limit.Cmp(e.limit) // from l's end into e's range
 	if !lower(e.bound) {
 		inward = -inward
 	}
@@ -156,7 +155,7 @@ func (m *Matcher) coversCommands(l *Matcher) Answer {
 	later, also := l.text.(*commandTest)
 	switch {
 	case !ok || !also:
-		return NotProven // the length of a line, and paths, say nothing about its commands
+		return NotProven // the length of a line, and paths, do not restrict its commands
 	case !earlier.restrictive && (later.readsJudged && !earlier.readsJudged || later.writesJudged && !earlier.writesJudged):
 		return NotProven // the later one also holds for commands with redirections
 	case m.kind == l.kind && l.kind != Usage && written(l, m):
@@ -168,13 +167,13 @@ func (m *Matcher) coversCommands(l *Matcher) Answer {
 	}
 	for _, text := range l.written {
 		if !shell.Simple([]byte(text)) {
-			return NotProven // it may be several commands, each of which is judged by itself
+			return NotProven // it may be several commands, which are evaluated separately
 		}
 	}
 	return m.coversValues(l)
 }
 
-// redirects says which redirections another condition of the rule judges.
+// redirects returns which redirections another condition of the rule evaluates.
 func (m *Matcher) redirects() [2]bool {
 	if test, ok := m.text.(*commandTest); ok {
 		return [2]bool{test.readsJudged, test.writesJudged}
@@ -182,7 +181,7 @@ func (m *Matcher) redirects() [2]bool {
 	return [2]bool{}
 }
 
-// written reports that one condition has no literal that another one lacks.
+// written reports whether one condition has no literal that another one lacks.
 func written(l, m *Matcher) bool {
 	return !slices.ContainsFunc(l.written, func(text string) bool { return !slices.Contains(m.written, text) })
 }
@@ -192,7 +191,7 @@ func (m *Matcher) coversURL(l *Matcher) Answer {
 	switch {
 	case l.kind == Prefix && (m.kind == Prefix || m.kind == Host || m.kind == Scheme):
 		for _, text := range l.written {
-			if !m.Whole([]byte(text)) {
+			if !m.Match([]byte(text)) {
 				return No
 			}
 		}
@@ -215,8 +214,8 @@ func (l *urlLiteral) covers(want urlLiteral, anyPort bool) bool {
 	return name && (l.port == want.port || l.port == "*" || l.port == "" && anyPort)
 }
 
-// coversLanguage compares the sets that conditions on strings and paths name:
-// inclusion of automata, on canonical paths where they are paths.
+// coversLanguage compares the sets of conditions on strings and paths: inclusion of automata, on
+// canonical paths if they are paths.
 func (m *Matcher) coversLanguage(l *Matcher) Answer {
 	switch {
 	case m.kind == Pattern || m.kind == MaxLength:
@@ -234,15 +233,15 @@ func (m *Matcher) coversLanguage(l *Matcher) Answer {
 	}
 	yes, proven := automaton.Included(later, earlier, domain)
 	if !proven || !yes && domain != nil && (m.leavesRoot() || l.leavesRoot()) {
-		return NotProven // one place can be named in two ways
+		return NotProven // one path can be named in two ways
 	}
 	return answer(yes)
 }
 
-// coversDirectories: a directory is covered if it lies in a covering one.
+// coversDirectories: a directory is covered if it is in a covering one.
 func (m *Matcher) coversDirectories(l *Matcher) Answer {
 	for _, text := range l.written {
-		if m.Whole([]byte(text)) {
+		if m.Match([]byte(text)) {
 			continue
 		}
 		if !m.restrictive && !isPlain([]byte(text)) {
@@ -253,13 +252,13 @@ func (m *Matcher) coversDirectories(l *Matcher) Answer {
 	return Yes
 }
 
-// leavesRoot reports a literal that is not relative to the root.
+// leavesRoot reports whether a literal is not relative to the root.
 func (m *Matcher) leavesRoot() bool {
 	return slices.ContainsFunc(m.written, func(text string) bool { return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~") })
 }
 
-// language builds the automaton of what the literals name, without the further
-// spellings that suspicion adds; nil if it is too large.
+// language builds the automaton of the paths or strings that the literals name, without the
+// additional spellings of restrictive conditions; nil if it is too large.
 func (m *Matcher) language(folded bool) *automaton.DFA {
 	path := m.annotation == schema.Path
 	b := pathBuilder{NFA: automaton.New(), env: m.env.normal(), restrictive: m.restrictive, folded: folded}
@@ -277,8 +276,8 @@ func (m *Matcher) language(folded bool) *automaton.DFA {
 	return a
 }
 
-// canonicalPaths accepts the canonical forms of paths that do not climb, relative ones and,
-// if they are wanted, absolute ones.
+// canonicalPaths accepts the canonical forms of paths that do not climb: relative ones and, on
+// request, absolute ones.
 func canonicalPaths(absolute bool) *automaton.DFA {
 	n := automaton.New()
 	n.Accept(0)

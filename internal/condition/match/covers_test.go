@@ -158,7 +158,7 @@ func mixedPresent(want string) match.Spec {
 
 var notNull = match.Spec{Kind: match.Present, Values: []match.Literal{{Kind: match.LiteralString, Text: match.PresentValue}}}
 
-// plainPaths are all canonical paths of up to three components over two names.
+// plainPaths returns all canonical paths of up to three components over two names.
 func plainPaths() []string {
 	paths := []string{"."}
 	for _, a := range []string{"a", "b", "ab"} {
@@ -173,7 +173,7 @@ func plainPaths() []string {
 	return paths
 }
 
-// Proves I25, D25-38. A cover is never claimed against a plainly written value.
+// Proves I25, D25-38: a cover is never claimed if a plainly written value contradicts it.
 func TestCoversIsSound(t *testing.T) {
 	paths := plainPaths()
 	strs := []string{""}
@@ -214,7 +214,7 @@ func TestCoversIsSound(t *testing.T) {
 		}
 		proven++
 		for _, v := range values {
-			if l.Whole([]byte(v)) && !e.Whole([]byte(v)) {
+			if l.Match([]byte(v)) && !e.Match([]byte(v)) {
 				t.Fatalf("%v covers %v, and %q satisfies only the later one", earlier, later, v)
 			}
 		}
@@ -222,7 +222,7 @@ func TestCoversIsSound(t *testing.T) {
 	t.Logf("%d of %d covers were proven", proven, all)
 }
 
-// Proves I25. What is said not to be covered has a witness.
+// Proves I25: there is a witness for every answer No.
 func TestNoCoverHasAWitness(t *testing.T) {
 	paths := plainPaths()
 	literal := `(a|b)(/(a|b)){0,1}`
@@ -239,7 +239,7 @@ func TestNoCoverHasAWitness(t *testing.T) {
 			return
 		}
 		for _, v := range paths {
-			if l.Whole([]byte(v)) && !e.Whole([]byte(v)) {
+			if l.Match([]byte(v)) && !e.Match([]byte(v)) {
 				return
 			}
 		}
@@ -247,7 +247,7 @@ func TestNoCoverHasAWitness(t *testing.T) {
 	})
 }
 
-// Proves I25, K29: what a condition on commands permits beside another one counts.
+// Proves I25, K29: coverage considers the redirections that another condition of the rule permits.
 func TestCoversCommands(t *testing.T) {
 	reads, writes := aCommand, aCommand
 	reads.ReadsJudged, writes.WritesJudged = true, true

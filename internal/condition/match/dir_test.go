@@ -15,9 +15,9 @@ func from(dir string) match.Env {
 	return match.Env{Root: project.Root, Home: project.Home, Dir: dir}
 }
 
-// Proves K19, C3: rules begin at the root, relative paths of calls where the agent works.
-// Certainty is about the one file that is named; suspicion also fears that somebody reads
-// the path from the root.
+// Proves K19, C3: paths of rules begin at the root, relative paths of calls in the agent's
+// directory. A permissive condition considers the one file that is named; a restrictive one also
+// the path relative to the root.
 func TestPathsBeginWhereTheAgentWorks(t *testing.T) {
 	for _, c := range []struct {
 		dir, prefix, path string
@@ -26,7 +26,7 @@ func TestPathsBeginWhereTheAgentWorks(t *testing.T) {
 		{"/srv/proj", "src/", "src/a", true, true},
 		{"/srv/proj/", "src/", "src/a", true, true},
 		{"", "src/", "src/a", true, true},
-		{"relative", "src/", "src/a", true, true}, // is no directory
+		{"relative", "src/", "src/a", true, true}, // not a directory
 		{"/srv/proj/src", "src/", "a", true, true},
 		{"/srv/proj/src", "src/", "./a", true, true},
 		{"/srv/proj/src", "src/", "src/a", true, true}, // src/src/a
@@ -53,7 +53,7 @@ func TestPathsBeginWhereTheAgentWorks(t *testing.T) {
 			}
 			var v match.Value
 			v.Reset([]byte(c.path))
-			if got := m.Judge(&v); got != want || m.Whole([]byte(c.path)) != want {
+			if got := m.Judge(&v); got != want || m.Match([]byte(c.path)) != want {
 				t.Errorf("in %q, prefix %q of %q, restrictive %v: %v, want %v", c.dir, c.prefix, c.path, polarity, got, want)
 			}
 			g := match.NewPathGroup(from(c.dir), polarity)
@@ -66,8 +66,8 @@ func TestPathsBeginWhereTheAgentWorks(t *testing.T) {
 	}
 }
 
-// Proves K19, I11: for plain paths certainty says of a relative path what it says of the
-// absolute one, and suspicion at least what it says of either.
+// Proves K19, I11: for plain paths a permissive condition gives the same result for a relative path
+// and for the absolute one, and a restrictive one matches if either does.
 func TestMovedAsAbsolute(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfN(rapid.SampledFrom([]string{"src", "conf", "secret", "a", ".env", "x y", "é", "..", "."}), 1, 4)
@@ -79,7 +79,7 @@ func TestMovedAsAbsolute(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return m.Whole([]byte(path))
+			return m.Match([]byte(path))
 		}
 		absolute := dir + "/" + path
 		if strings.Contains(dir+path, "..") {
@@ -131,7 +131,7 @@ func TestCommandsThatMove(t *testing.T) {
 		{"/srv/proj/src", "cd ../conf && cat secret/key", true},
 		{"/srv/proj/src", "cat ../conf/secret/key", true},
 	} {
-		if got := guard(from(c.dir)).Whole([]byte(c.line)); got != c.want {
+		if got := guard(from(c.dir)).Match([]byte(c.line)); got != c.want {
 			t.Errorf("in %q, %s: %v, want %v", c.dir, c.line, got, c.want)
 		}
 	}
@@ -147,8 +147,8 @@ func TestCommandsThatMove(t *testing.T) {
 	}
 }
 
-// Proves E22, K29: a rule that permits reading below one directory does not know where
-// relative paths lead behind a change of directory.
+// Proves E22, K29: a rule that permits reading below one directory does not permit relative paths
+// after a change of directory.
 func TestMovedCommandsPermitLess(t *testing.T) {
 	m := compile(t, spec(match.Reads, "src/**"), aCommand, permissive, project)
 	for line, want := range map[string]bool{
@@ -166,7 +166,7 @@ func TestMovedCommandsPermitLess(t *testing.T) {
 	}
 	away := compile(t, spec(match.Reads, "src/**"), aCommand, permissive, from("/srv/proj/src"))
 	for line, want := range map[string]bool{"cat a": true, "cat ../a": false, "cat /srv/proj/src/a": true} {
-		if got := away.Whole([]byte(line)); got != want {
+		if got := away.Match([]byte(line)); got != want {
 			t.Errorf("in src, %s: %v, want %v", line, got, want)
 		}
 	}
@@ -209,8 +209,8 @@ func links(targets map[string]string) *match.Links {
 	}}
 }
 
-// Proves C5: where the file system is visible a link is where it leads: enough to suspect
-// it, and never certain. Of what cannot be followed it is not known what it names.
+// Proves C5: if the file system is visible, a restrictive condition also considers the target of a
+// link, a permissive one never matches a link, and a path that cannot be followed is unknown.
 func TestLinks(t *testing.T) {
 	env := match.Env{Root: project.Root, Home: project.Home, Links: links(map[string]string{
 		"/srv/proj/src/secret": "/srv/proj/.env", "/srv/proj/away": "/etc", "/srv/proj/src/closed": "",
@@ -249,7 +249,7 @@ func TestLinks(t *testing.T) {
 	}
 	target := aCommand
 	target.Paths = true
-	if !compile(t, spec(match.Glob, "**/.env*"), target, restrictive, env).Whole([]byte("cat src/secret")) {
+	if !compile(t, spec(match.Glob, "**/.env*"), target, restrictive, env).Match([]byte("cat src/secret")) {
 		t.Error("a command reads behind a link what a guard keeps")
 	}
 	if p, _ := match.NewProtected(match.Env{Root: "/srv/proj", Links: links(map[string]string{"/srv/proj/h": "/srv/proj/.git/hooks"})}).Path([]byte("h/pre-commit")); p != match.ProtectedAsk {
@@ -257,14 +257,14 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// Proves K19, C3, E22: a command line runs where its call says. What the tool may not look
-// at is suspected in both directories and certain in neither; what names no directory is
-// suspected of everything. Absolute paths stay what they are.
+// Proves K19, C3, E22: a command line runs in the directory that its call names. If the tool may
+// ignore the directory, relative paths are suspected in both directories and certain in neither; if
+// the call names no directory, they may be anything. Absolute paths are not affected.
 func TestCommandsThatRunElsewhere(t *testing.T) {
 	const root = "/srv/proj"
 	in := func(dir, run string) match.Env { e := from(dir); e.Run = run; return e }
-	doubt := func(e match.Env) match.Env { e.Doubt = true; return e }
-	lost := func(e match.Env) match.Env { e.Lost = true; return e }
+	mayStay := func(e match.Env) match.Env { e.MayStay = true; return e }
+	lost := func(e match.Env) match.Env { e.RunUnknown = true; return e }
 	for _, c := range []struct {
 		name              string
 		env               match.Env
@@ -283,18 +283,18 @@ func TestCommandsThatRunElsewhere(t *testing.T) {
 		{"guarded from the root", in("", root+"/src"), "cat conf/secret/key", true, true}, // as written: src/conf/secret/key
 		{"guarded by cd", in("", root+"/conf"), "cd secret && cat key", false, true},
 		{"guarded redirection", in("", root+"/conf"), "sort <secret/key", false, true},
-		{"doubt: the directory", doubt(in("", root+"/src")), "cat a", false, false},
-		{"doubt: the same", doubt(in(root+"/src", root+"/src")), "cat a", true, false},
-		{"doubt: guarded there", doubt(in(root+"/src", root+"/conf")), "cat secret/key", false, true},
-		{"doubt: guarded here", doubt(in(root+"/conf", root+"/src")), "cat secret/key", false, true},
-		{"doubt: at the root", doubt(in(root+"/src", root)), "cat a", false, false},
-		{"doubt: absolute", doubt(in("", "/etc")), "cat /srv/proj/src/a", true, false},
+		{"doubt: the directory", mayStay(in("", root+"/src")), "cat a", false, false},
+		{"doubt: the same", mayStay(in(root+"/src", root+"/src")), "cat a", true, false},
+		{"doubt: guarded there", mayStay(in(root+"/src", root+"/conf")), "cat secret/key", false, true},
+		{"doubt: guarded here", mayStay(in(root+"/conf", root+"/src")), "cat secret/key", false, true},
+		{"doubt: at the root", mayStay(in(root+"/src", root)), "cat a", false, false},
+		{"doubt: absolute", mayStay(in("", "/etc")), "cat /srv/proj/src/a", true, false},
 		{"lost", lost(in("", "")), "cat src/a", false, true},
 		{"lost with a directory", lost(in("", root+"/src")), "cat a", false, true},
 		{"lost: absolute", lost(in("", "")), "cat /srv/proj/src/a", true, false},
 	} {
 		target := aCommand
-		if got := compile(t, spec(match.Reads, "src/**"), target, permissive, c.env).Whole([]byte(c.line)); got != c.permits {
+		if got := compile(t, spec(match.Reads, "src/**"), target, permissive, c.env).Match([]byte(c.line)); got != c.permits {
 			t.Errorf("%s: %s reads src/**: %v", c.name, c.line, got)
 		}
 		target.Paths = true
@@ -304,9 +304,9 @@ func TestCommandsThatRunElsewhere(t *testing.T) {
 			t.Errorf("%s: the guard on %s: %v", c.name, c.line, got)
 		}
 	}
-	// Path parameters, the one that names the directory among them, begin where they did.
-	for _, e := range []match.Env{doubt(in("", root+"/src")), lost(in("", root+"/src"))} {
-		if !compile(t, spec(match.Glob, "src/**"), aPath, permissive, e).Whole([]byte("src/a")) || compile(t, spec(match.Glob, "src/**"), aPath, permissive, e).Whole([]byte("a")) {
+	// Path parameters, including the one that names the directory, begin where they did.
+	for _, e := range []match.Env{mayStay(in("", root+"/src")), lost(in("", root+"/src"))} {
+		if !compile(t, spec(match.Glob, "src/**"), aPath, permissive, e).Match([]byte("src/a")) || compile(t, spec(match.Glob, "src/**"), aPath, permissive, e).Match([]byte("a")) {
 			t.Error("the directory of the command line moves the paths of other parameters")
 		}
 	}
@@ -318,7 +318,7 @@ func TestCommandsThatRunElsewhere(t *testing.T) {
 		return compile(t, spec(match.Glob, "conf/secret/**"), target, restrictive, e).Sweeps(&v)
 	}
 	if !swept(in("", root+"/conf"), "grep -r x .") || swept(in("", root+"/src"), "grep -r x .") ||
-		!swept(doubt(in(root+"/conf", root+"/src")), "rg x") || !swept(lost(in("", "")), "rg x") {
+		!swept(mayStay(in(root+"/conf", root+"/src")), "rg x") || !swept(lost(in("", "")), "rg x") {
 		t.Error("whole directories are looked at elsewhere")
 	}
 	protected := func(e match.Env, line string) bool {
@@ -326,7 +326,7 @@ func TestCommandsThatRunElsewhere(t *testing.T) {
 		return p != match.Unprotected
 	}
 	if !protected(in("", root+"/.git"), "cat hooks/pre-commit") || protected(in("", root+"/src"), "cat hooks/pre-commit") ||
-		!protected(doubt(in(root+"/.git", root+"/src")), "cat hooks/pre-commit") || !protected(lost(in("", "")), "cat a") {
+		!protected(mayStay(in(root+"/.git", root+"/src")), "cat hooks/pre-commit") || !protected(lost(in("", "")), "cat a") {
 		t.Error("the protected list looks elsewhere")
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
-// clear reports that the test holds for none of the files that are swept, as they lie on the
-// disk now. Where nobody looks at the disk, or not at all of it, it is false.
+// clear reports whether the test matches none of the swept files as they are on the disk now. It
+// returns false if the disk is not visible, or not completely.
 func (t *commandPaths) clear(v *Value, s *shell.Sweep) bool {
 	var tests []*pathTest
 	switch test := t.path.(type) {
@@ -26,13 +26,13 @@ func (t *commandPaths) clear(v *Value, s *shell.Sweep) bool {
 		return t.clearFiles(v, s, tests)
 	}
 	found, real, ok := t.base.lies(v, t.links, s)
-	// The directory in which a repository begins has .git: git looks no higher.
+	// A repository begins in the directory with .git; git looks no higher.
 	return ok && (!s.Repository || slices.Contains(found.names, ".git")) &&
 		!slices.ContainsFunc(tests, func(test *pathTest) bool { return test.holdsFor(real, &found, s, v.way()) })
 }
 
-// lies lists what lies on the disk below a directory that a command reads. It is ok if that is
-// all, and the path to the directory leads over no link.
+// lies lists the files below a directory that a command reads. ok is set if the list is complete
+// and no link is on the path to the directory.
 func (b *base) lies(v *Value, links *Links, s *shell.Sweep) (found listing, real string, ok bool) {
 	if links == nil || links.Files == nil || b.lost {
 		return found, "", false
@@ -44,7 +44,7 @@ func (b *base) lies(v *Value, links *Links, s *shell.Sweep) (found listing, real
 		return found, "", false
 	case s.Repository:
 		if s.Moved || b.deeper() || b.root == "" {
-			return found, "", false // git takes all of the repository
+			return found, "", false // git reads the complete repository
 		}
 		dir = b.root
 	case !strings.HasPrefix(dir, "/"):
@@ -59,13 +59,12 @@ func (b *base) lies(v *Value, links *Links, s *shell.Sweep) (found listing, real
 		return found, "", false
 	}
 	found = way.list(links, real)
-	return found, real, found.whole
+	return found, real, found.complete
 }
 
-// plainNames reports that xargs gives the names of files below a directory to a program as they
-// are: none has a character that xargs reads otherwise, none is an option, and none is a link,
-// which a program that searches would follow, and no directory has a name that is looked for in
-// files.
+// plainNames reports whether xargs passes the names of files below a directory to a program
+// unchanged: none has a character that xargs treats specially, none is an option, none is a link,
+// which a search would follow, and no directory matches a name that is searched in files.
 func (b *base) plainNames(v *Value, links *Links, s *shell.Sweep) bool {
 	found, _, ok := b.lies(v, links, s)
 	for i, name := range found.names {
@@ -80,10 +79,10 @@ func (b *base) plainNames(v *Value, links *Links, s *shell.Sweep) bool {
 	return ok
 }
 
-// broken reports a character at which xargs ends a word, or which it removes.
+// broken reports whether xargs ends a word at a character, or removes it.
 func broken(c rune) bool { return c <= ' ' || c == '\'' || c == '"' || c == '\\' || c == 0x7f }
 
-// clearFiles reports it for the files that the wildcards of a word name, as a shell reads them.
+// clearFiles is clear for the files that the wildcards of a word match, as a shell expands them.
 func (t *commandPaths) clearFiles(v *Value, s *shell.Sweep, tests []*pathTest) bool {
 	text := string(s.Dir.Text)
 	at := strings.LastIndexByte(text[:max(0, strings.IndexAny(text, "*?["))], '/') + 1
@@ -103,12 +102,12 @@ func (t *commandPaths) clearFiles(v *Value, s *shell.Sweep, tests []*pathTest) b
 			named.names, named.modes = append(named.names, name), append(named.modes, found.modes[i])
 		}
 	}
-	above.Hidden = true // those that the wildcards name
+	above.Hidden = true // the matches of the wildcards
 	return ok && !slices.ContainsFunc(tests, func(test *pathTest) bool { return test.holdsFor(real, &named, &above, v.way()) })
 }
 
-// wildcardsName reports that a pattern of a shell names a path: a dot that a name begins with
-// has to be written.
+// wildcardsName reports whether a shell pattern matches a path: a dot at the start of a name must
+// be literal.
 func wildcardsName(pattern, name string) bool {
 	if strings.Count(pattern, "/") != strings.Count(name, "/") {
 		return false
@@ -122,8 +121,8 @@ func wildcardsName(pattern, name string) bool {
 	return true
 }
 
-// holdsFor reports that the test holds for a file of a list, or for what it leads to.
-func (t *pathTest) holdsFor(dir string, found *listing, s *shell.Sweep, way *trail) bool {
+// holdsFor reports whether the test matches a file of a list, or its target.
+func (t *pathTest) holdsFor(dir string, found *listing, s *shell.Sweep, way *linkCache) bool {
 	for i, below := range found.names {
 		hidden := strings.HasPrefix(below, ".") || strings.Contains(below, "/.")
 		stored := strings.HasPrefix(below, ".git/") || strings.Contains(below, "/.git/")
@@ -145,7 +144,7 @@ func (t *pathTest) holdsFor(dir string, found *listing, s *shell.Sweep, way *tra
 	return false
 }
 
-// searched reports a file that one of some wildcards names; none: all.
+// searched reports whether a file matches one of some wildcards; none means all.
 func searched(name string, wildcards []string) bool {
 	for _, w := range wildcards {
 		if ok, err := path.Match(strings.ToLower(w), strings.ToLower(path.Base(name))); ok || err != nil {

@@ -20,16 +20,16 @@ func TestKindNames(t *testing.T) {
 	}
 }
 
-// Proves I14. A matcher that does not look at strings matches none.
+// Proves I14: a matcher that does not apply to strings matches none.
 func TestNoStringMatcher(t *testing.T) {
 	m := compile(t, number(match.Minimum, "1"), match.Target{}, restrictive, nowhere)
 	var s match.State
-	if r := m.Start(&s); r != match.Miss || m.Whole([]byte("5")) || m.Incremental() {
+	if r := m.Start(&s); r != match.Miss || m.Match([]byte("5")) || m.Incremental() {
 		t.Errorf("start: %v", r)
 	}
 }
 
-// A value that several conditions judge together is judged as by each alone.
+// Several conditions that share a Value give the same results as each alone.
 func TestValuesAreShared(t *testing.T) {
 	var v match.Value
 	for _, value := range []string{"git status", "git status; x", "https://h.example/a", "https://u@h.example", "src/a", "src\\a", "\xff", "~/x", ""} {
@@ -44,7 +44,7 @@ func TestValuesAreShared(t *testing.T) {
 					compile(t, spec(match.Glob, "[!b]*"), aPath, polarity, nowhere),
 					compile(t, number(match.MaxLength, "5"), aPath, polarity, project),
 				} {
-					if m.Judge(&v) != m.Whole([]byte(value)) {
+					if m.Judge(&v) != m.Match([]byte(value)) {
 						t.Errorf("%v, restrictive %v, on %q: %v", m.Kind(), polarity, value, m.Judge(&v))
 					}
 				}
@@ -60,7 +60,7 @@ func TestPatternOnStrings(t *testing.T) {
 	for value, want := range map[string][2]bool{
 		"rm": {true, true}, "rm ": {false, true}, "r\u200bm": {false, true}, "x": {false, true}, "rmx": {false, false}, "\u00fcrm": {false, false},
 	} {
-		if got := [2]bool{may.Whole([]byte(value)), must.Whole([]byte(value))}; got != want {
+		if got := [2]bool{may.Match([]byte(value)), must.Match([]byte(value))}; got != want {
 			t.Errorf("%q: %v, want %v", value, got, want)
 		}
 	}
@@ -86,7 +86,7 @@ func TestEmptyTextAlwaysMatches(t *testing.T) {
 	specError(t, match.Spec{Kind: match.Prefix, Values: []match.Literal{{Kind: match.LiteralArray, JSON: "[]"}}}, aString, restrictive, nowhere)
 }
 
-// Proves K21. The third form trims what Unicode calls White_Space.
+// Proves K21: the third form trims Unicode's White_Space.
 func TestTrimmedIsWhiteSpace(t *testing.T) {
 	m := compile(t, spec(match.Const, "a"), aString, restrictive, nowhere)
 	for r := rune(0); r <= unicode.MaxRune; r++ {
@@ -94,14 +94,14 @@ func TestTrimmedIsWhiteSpace(t *testing.T) {
 			continue
 		}
 		want := unicode.Is(unicode.White_Space, r) || naiveString(match.Const, []string{"a"}, restrictive, "a"+string(r))
-		if m.Whole([]byte("a"+string(r))) != want {
+		if m.Match([]byte("a"+string(r))) != want {
 			t.Fatalf("U+%04X: want %v", r, want)
 		}
 	}
 }
 
-// A list with more different code points than there are classes is judged without
-// an automaton, with the same answers.
+// A list with more different code points than automaton classes is evaluated without an automaton,
+// with the same results.
 func TestMoreCodePointsThanClasses(t *testing.T) {
 	var values []string
 	for r := rune(0x4E00); len(values) < 70000; r++ {
@@ -111,7 +111,7 @@ func TestMoreCodePointsThanClasses(t *testing.T) {
 		values = append(values, string(r))
 	}
 	m := compile(t, spec(match.Enum, values...), aString, permissive, nowhere)
-	if m.Incremental() || !m.Whole([]byte(values[69999])) || m.Whole([]byte("a")) || m.Whole([]byte(values[0]+values[1])) {
+	if m.Incremental() || !m.Match([]byte(values[69999])) || m.Match([]byte("a")) || m.Match([]byte(values[0]+values[1])) {
 		t.Error("the answers differ")
 	}
 }
@@ -129,7 +129,7 @@ func TestRareReadings(t *testing.T) {
 		t.Errorf("below the root of the system: %v", list)
 	}
 	m := compile(t, spec(match.Prefix, "rm"), aCommand, restrictive, nowhere)
-	if !m.Whole([]byte(`$'\U00000072m' x`)) {
+	if !m.Match([]byte(`$'\U00000072m' x`)) {
 		t.Error("a long escape")
 	}
 }
@@ -137,10 +137,10 @@ func TestRareReadings(t *testing.T) {
 // Proves K59.
 func TestRareURLs(t *testing.T) {
 	must := compile(t, spec(match.Host, "h.example"), aURL, restrictive, nowhere)
-	if must.Whole([]byte("//u@"+strings.Repeat("a", 2<<20))) || !must.Whole([]byte("//u@h.example\\"+strings.Repeat("%2541;x@y:\\", 1<<18))) {
+	if must.Match([]byte("//u@"+strings.Repeat("a", 2<<20))) || !must.Match([]byte("//u@h.example\\"+strings.Repeat("%2541;x@y:\\", 1<<18))) {
 		t.Error("long URLs are read as short ones are")
 	}
-	if must.Whole([]byte("//u@xn--a.\u00fc/")) {
+	if must.Match([]byte("//u@xn--a.\u00fc/")) {
 		t.Error("a host that cannot be punycoded")
 	}
 	may := compile(t, spec(match.Host, "h.example"), aURL, permissive, nowhere)
@@ -148,7 +148,7 @@ func TestRareURLs(t *testing.T) {
 		"ftp://h.example:21/": true, "ftp://h.example:22/": false, "ws://h.example:80/": true, "wss://h.example:443/": true, "git://h.example/": true,
 		"git://h.example:9418/": false, "https://h.example/\u00fc": false,
 	} {
-		if got := may.Whole([]byte(value)); got != want {
+		if got := may.Match([]byte(value)); got != want {
 			t.Errorf("%q: %v", value, got)
 		}
 	}

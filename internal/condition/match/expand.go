@@ -7,9 +7,9 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
 
-// expand adds what a tool that expands braces and wildcards makes of each
-// spelling (C15). Braces are written out; a path with wildcards stays a pattern,
-// and is compared by asking whether it can stand for a path inside the rule.
+// expand adds the results of a tool that expands braces and wildcards for each spelling (C15).
+// Braces are expanded; a path with wildcards stays a pattern, and is compared by whether it can
+// match a path of the rule.
 func (l *lister) expand() {
 	for _, t := range l.texts[:len(l.texts):len(l.texts)] {
 		if len(t.text) > maxPath {
@@ -34,7 +34,7 @@ func (l *lister) expand() {
 	}
 }
 
-// isPattern reports a wildcard of a common shell, extended ones included.
+// isPattern reports whether a text has a wildcard of a common shell, including extended ones.
 func isPattern(s string) bool {
 	for i := range len(s) {
 		switch s[i] {
@@ -49,9 +49,8 @@ func isPattern(s string) bool {
 	return false
 }
 
-// aims reports a path with wildcards that names what it wants: one component
-// starts with a written dot, which wildcards do not match in a shell, or every
-// wildcard has text before it.
+// aims reports whether a path with wildcards states its target: a component starts with a literal
+// dot, which wildcards do not match in a shell, or every wildcard follows some text.
 func aims(path string) bool {
 	all := true
 	for c := range strings.SplitSeq(path, "/") {
@@ -63,8 +62,8 @@ func aims(path string) bool {
 	return all
 }
 
-// aimsAtDot reports a path with a component that starts with a written dot, as hidden files
-// and directories do.
+// aimsAtDot reports whether a component starts with a literal dot, as hidden files and directories
+// do.
 func aimsAtDot(path string) bool {
 	for c := range strings.SplitSeq(path, "/") {
 		if len(c) > 1 && c[0] == '.' && c != ".." {
@@ -74,8 +73,8 @@ func aimsAtDot(path string) bool {
 	return false
 }
 
-// mayClimb reports a component with wildcards that may stand for "." or "..",
-// which cleaning cannot see. The first dot has to be written.
+// mayClimb reports whether a component with wildcards may match "." or "..", which cleaning cannot
+// detect. The first dot has to be literal.
 func mayClimb(path string) bool {
 	for _, c := range strings.Split(path, "/") {
 		if strings.HasPrefix(c, ".") && isPattern(c) {
@@ -87,8 +86,8 @@ func mayClimb(path string) bool {
 	return false
 }
 
-// braceWords multiplies out the braces of a word as a shell does. A range {1..9}
-// becomes "*". ok is false if there are more than limit words.
+// braceWords expands the braces of a word as a shell does. A range {1..9} becomes "*". ok is false
+// if there are more than limit words.
 func braceWords(s string, limit int) (words []string, ok bool) {
 	open, end, commas := firstBraces(s)
 	if open < 0 {
@@ -114,8 +113,8 @@ func braceWords(s string, limit int) (words []string, ok bool) {
 	return words, true
 }
 
-// firstBraces finds the first group that a shell would expand: it holds a comma
-// or a range. open is -1 if there is none.
+// firstBraces finds the first group that a shell would expand: it contains a comma or a range. open
+// is -1 if there is none.
 func firstBraces(s string) (open, end int, commas []int) {
 	for open = 0; open < len(s); open++ {
 		if s[open] != '{' {
@@ -145,20 +144,19 @@ func firstBraces(s string) (open, end int, commas []int) {
 	return -1, 0, nil
 }
 
-// valuePattern builds the set of paths that a value with wildcards may stand for,
-// folded; too wide where its syntax is not known here. dots says that a wildcard
-// also matches the dot that a name starts with.
+// valuePattern builds the set of paths that a value with wildcards may match, folded; too large if
+// its syntax is unknown. dots is set if a wildcard also matches the dot at the start of a name.
 func valuePattern(path string, dots bool) *automaton.NFA {
 	n := automaton.New()
 	n.Accept(addValuePattern(n, path, dots))
 	return n.Direct()
 }
 
-// addValuePattern adds that set and returns where it ends.
+// addValuePattern adds that set and returns its end state.
 func addValuePattern(n *automaton.NFA, path string, dots bool) int {
 	at, components := 0, strings.Split(fold(path), "/")
 	for i, c := range components {
-		if c == "**" { // stands before its separator: "a/**" is also "a"
+		if c == "**" { // precedes its separator: "a/**" also matches "a"
 			at = n.Loop(at, automaton.Any)
 			continue
 		}

@@ -2,11 +2,11 @@ package match
 
 import "github.com/stopgate/stopgate/internal/regexp/regular"
 
-// ProtectedLine is a line of the built-in list as tests see it.
+// ProtectedLine is a line of the built-in list.
 type ProtectedLine struct {
 	Glob, Names string
 	Protection  Protection
-	Paths       *regular.Language // the folded canonical paths that it is about
+	Paths       *regular.Language // the folded canonical paths that it matches
 }
 
 // Lines returns the built-in list.
@@ -19,7 +19,7 @@ func (p *Protected) Lines() (all []ProtectedLine) {
 	return all
 }
 
-// Examined is what an examination says of a path.
+// Examined is the result of an examination of a path.
 type Examined struct {
 	Canonical                   string
 	Absolute, High, Upper, Wild bool
@@ -28,13 +28,13 @@ type Examined struct {
 
 func examined(canonical []byte, info lexical, plain bool) Examined {
 	if !plain {
-		return Examined{} // nothing else is said of it
+		return Examined{} // the other results are undefined
 	}
 	return Examined{string(canonical), info.absolute, info.high, info.upper, info.wild, true}
 }
 
-// Examine looks at a path as every matcher does.
+// Examine examines a path as every matcher does.
 func Examine(path string) Examined { return examined(examine(nil, []byte(path))) }
 
-// ExamineComponents is Examine without its short way.
+// ExamineComponents is Examine without the fast path.
 func ExamineComponents(path string) Examined { return examined(examineComponents(nil, []byte(path))) }

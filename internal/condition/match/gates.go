@@ -7,17 +7,16 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
-// gates are the ports of this machine, between blanks, on which gates listen, in addition to
-// [usualGates]. An agent must not answer its own questions there.
+// gates are the ports of this machine on which gates listen, in addition to [usualGates], between
+// blanks. An agent must not answer its own questions there.
 type gates string
 
 // usualGates are the ports that the documentation uses for the gateway, the decision API, MCP
 // servers and metrics.
 var usualGates = []string{"8788", "8789", "8790", "9464"}
 
-// apart reports a word that is an http URL of this machine, and not of a gate, to every program
-// that reads it: nothing in it is decoded, expanded or split, and nobody is named before the
-// host.
+// apart reports whether a word is an http URL of this machine, and not of a gate, to every program
+// that reads it: nothing in it is decoded, expanded or split, and no user precedes the host.
 func (g gates) apart(w *shell.Word) bool {
 	if !w.Literal {
 		return false

@@ -79,7 +79,7 @@ func TestK18_GlobOnPaths(t *testing.T) {
 		{"/*", "/a", true, true},
 		{"/", "/", true, true},
 		{"/", "/a", false, true},
-		{"**/proj/**", "a", false, false}, // the root's own name is not looked at
+		{"**/proj/**", "a", false, false}, // the root's own name is not considered
 		{"**/proj/**", "/srv/proj/a", false, false},
 		{"**/proj/**", "/srv/other/proj/a", false, true},
 		{"/srv/*/a", "a", true, true},
@@ -95,13 +95,13 @@ func TestK18_GlobOnPaths(t *testing.T) {
 	} {
 		for polarity, want := range map[bool]bool{permissive: c.grant, restrictive: c.catch} {
 			m := compile(t, spec(match.Glob, c.glob), aPath, polarity, project)
-			if got := m.Whole([]byte(c.value)); got != want {
+			if got := m.Match([]byte(c.value)); got != want {
 				t.Errorf("glob %q, restrictive %v, on %q: %v, want %v", c.glob, polarity, c.value, got, want)
 			}
 		}
 	}
 	up := compile(t, spec(match.Glob, "../*.key"), aPath, restrictive, project)
-	if !up.Whole([]byte("../a.key")) || !up.Whole([]byte("/srv/a.key")) || up.Whole([]byte("a.key")) {
+	if !up.Match([]byte("../a.key")) || !up.Match([]byte("/srv/a.key")) || up.Match([]byte("a.key")) {
 		t.Error("a restrictive glob may climb")
 	}
 }
@@ -110,7 +110,7 @@ func TestK18_GlobOnPaths(t *testing.T) {
 func TestK18_GlobOnStrings(t *testing.T) {
 	m := compile(t, spec(match.Glob, "a*/[/]{x,y/z}?"), aString, permissive, nowhere)
 	for value, want := range map[string]bool{"a/b//y/z/": true, "a//xq": true, "a/x": false} {
-		if got := m.Whole([]byte(value)); got != want {
+		if got := m.Match([]byte(value)); got != want {
 			t.Errorf("%q: %v, want %v", value, got, want)
 		}
 	}
@@ -174,8 +174,8 @@ func TestK18_GlobErrors(t *testing.T) {
 	specError(t, spec(match.Glob, "../../a/../b"), aPath, restrictive, nowhere)
 }
 
-// Proves K12. A glob whose automaton would be too large is judged on the whole
-// value, with the same answer.
+// Proves K12: a glob whose automaton would be too large is evaluated on the complete value, with
+// the same result.
 func TestGlobBeyondTheAutomaton(t *testing.T) {
 	huge := "*a" + strings.Repeat("?", 20) + "*b" + strings.Repeat("?", 20)
 	for _, target := range []match.Target{aString, aPath} {
@@ -185,13 +185,13 @@ func TestGlobBeyondTheAutomaton(t *testing.T) {
 				t.Fatal("the glob was not too large")
 			}
 			value := "xa" + strings.Repeat("y", 20) + "zb" + strings.Repeat("q", 20)
-			if !m.Whole([]byte(value)) || m.Whole([]byte(value[1:])) != true || m.Whole([]byte(value[2:])) {
+			if !m.Match([]byte(value)) || m.Match([]byte(value[1:])) != true || m.Match([]byte(value[2:])) {
 				t.Errorf("%v, restrictive %v: the answers differ", target, polarity)
 			}
-			if got := m.Whole([]byte(strings.ToUpper(value))); got != (target == aPath && polarity == restrictive) {
+			if got := m.Match([]byte(strings.ToUpper(value))); got != (target == aPath && polarity == restrictive) {
 				t.Errorf("%v, restrictive %v: upper case: %v", target, polarity, got)
 			}
-			if m.Whole([]byte(strings.Repeat("\u00fc", 5))) {
+			if m.Match([]byte(strings.Repeat("\u00fc", 5))) {
 				t.Error("another value matches")
 			}
 			var s match.State
@@ -205,17 +205,17 @@ func TestGlobBeyondTheAutomaton(t *testing.T) {
 		}
 	}
 	m := compile(t, spec(match.Glob, huge), expands, restrictive, project)
-	if !m.Whole([]byte("x*")) {
+	if !m.Match([]byte("x*")) {
 		t.Error("a value with wildcards is suspect where it cannot be compared")
 	}
 	m = compile(t, spec(match.Glob, "/srv/proj/"+huge), aPath, restrictive, project)
-	if !m.Whole([]byte("xa" + strings.Repeat("y", 20) + "zb" + strings.Repeat("q", 20))) {
+	if !m.Match([]byte("xa" + strings.Repeat("y", 20) + "zb" + strings.Repeat("q", 20))) {
 		t.Error("the absolute form of a relative path")
 	}
 }
 
-// naiveGlob matches component by component; doublestar judges one component. (On
-// whole paths it wants a component for some trailing "**".)
+// naiveGlob matches component by component with doublestar. (For complete paths doublestar requires
+// a component for some trailing "**".)
 func naiveGlob(glob, path []string) bool {
 	switch {
 	case len(glob) == 0:
@@ -243,21 +243,21 @@ func TestGlobAgainstAnOracle(t *testing.T) {
 		if err1 != nil || err2 != nil {
 			t.Fatal(err1, err2)
 		}
-		if got, want := may.Whole(value), naiveGlob(glob, path); got != want {
+		if got, want := may.Match(value), naiveGlob(glob, path); got != want {
 			t.Fatalf("glob %q on %q: %v, want %v", glob, path, got, want)
 		}
 		below := false
 		for n := range len(path) + 1 {
 			below = below || naiveGlob(glob, path[:n])
 		}
-		if got := must.Whole(value); got != below {
+		if got := must.Match(value); got != below {
 			t.Fatalf("restrictive glob %q on %q: %v, want %v", glob, path, got, below)
 		}
 	})
 }
 
-// FuzzGlob holds that a glob either is refused with a place inside it, or judges
-// any path without trouble, the permissive matcher never beyond the restrictive.
+// FuzzGlob checks that a glob is either rejected with an offset inside it, or evaluates any path,
+// and that the restrictive matcher matches whenever the permissive one does.
 func FuzzGlob(f *testing.F) {
 	for _, s := range []string{"**/*.go", "{a,b[c-d]}/?", `\{x`, "a/**/b", "[!\u00fc]"} {
 		f.Add(s, "a/b.go")
@@ -275,7 +275,7 @@ func FuzzGlob(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q is refused for suspicion only: %v", glob, err)
 		}
-		if may.Whole([]byte(path)) && !must.Whole([]byte(path)) {
+		if may.Match([]byte(path)) && !must.Match([]byte(path)) {
 			t.Fatalf("%q grants %q and does not suspect it", glob, path)
 		}
 	})

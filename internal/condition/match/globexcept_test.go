@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/property"
 )
 
-// An exception may begin a name, which is never empty, or be all of it.
+// An exception may begin a name, which is never empty, or be the complete name.
 func TestExceptionsFirst(t *testing.T) {
 	for glob, values := range map[string]map[string]bool{
 		"**/!(ca|*-ca).pem":       {"server.pem": true, "a/x.pem": true, "ca.pem": false, "a/my-ca.pem": false, "ca.pem.bak": false, "CA.pem": true, "a/ca.pem/x.pem": true, "ca2.pem": true},
@@ -22,18 +22,18 @@ func TestExceptionsFirst(t *testing.T) {
 		grant := compile(t, spec(match.Glob, glob), aPath, permissive, project)
 		guard := compile(t, spec(match.Glob, glob), aPath, restrictive, project)
 		for value, want := range values {
-			if got := grant.Whole([]byte(value)); got != want {
+			if got := grant.Match([]byte(value)); got != want {
 				t.Errorf("%s permits %s: %v", glob, value, got)
 			}
-			if want && !guard.Whole([]byte(value)) {
+			if want && !guard.Match([]byte(value)) {
 				t.Errorf("%s does not catch %s", glob, value)
 			}
 		}
 	}
 }
 
-// Proves K18, C6, C8, C15: an exception leaves out the names that it lists, and no other
-// spelling of what the glob is about.
+// Proves K18, C6, C8, C15: an exception excludes the names that it lists, and no other spelling of
+// names that the glob matches.
 func TestK18_Exceptions(t *testing.T) {
 	const glob = "**/.env!(.example|*.sample)"
 	grant := compile(t, spec(match.Glob, glob), aPath, permissive, project)
@@ -57,19 +57,19 @@ func TestK18_Exceptions(t *testing.T) {
 		".env.sample.sample":      {false, false},
 		"env":                     {false, false},
 		"x.env":                   {false, false},
-		".env.EXAMPLE":            {true, true}, // another name where case counts
+		".env.EXAMPLE":            {true, true}, // another name if case is significant
 		".ENV.local":              {false, true},
 		".ENV.Sample":             {false, false},
 		".env.example/../.env":    {true, true},
 		".env/../.env.example":    {false, false},
 		".env.example/../../.env": {false, true},
-		".env.example\x00":        {false, true}, // nobody knows what is opened
+		".env.example\x00":        {false, true}, // unknown which file is opened
 		".env:.example":           {false, true},
 		".env%2eexample":          {false, true},
 		".env.example/x":          {false, false},
 		".env.local/x":            {false, true},
 	} {
-		if got := [2]bool{grant.Whole([]byte(value)), guard.Whole([]byte(value))}; got != want {
+		if got := [2]bool{grant.Match([]byte(value)), guard.Match([]byte(value))}; got != want {
 			t.Errorf("%q: grant, catch %v, want %v", value, got, want)
 		}
 	}
@@ -78,13 +78,13 @@ func TestK18_Exceptions(t *testing.T) {
 		"cat .env.example": false, "cp .env.example .env": true, "cp .env.example x": false, "cat .env*": true, "cat .env.ex*": true, "cat .env.{example,local}": true,
 		"cat .env.{example,x.sample}": true, "cd a && cat .env.sample": false, "diff .env.example .env": true,
 	} {
-		if got := line.Whole([]byte(command)); got != want {
+		if got := line.Match([]byte(command)); got != want {
 			t.Errorf("%q: %v, want %v", command, got, want)
 		}
 	}
 }
 
-// Proves K18: an exception is what a member-by-member comparison says it is.
+// Proves K18: an exception matches the same names as a member-by-member comparison.
 func TestK18_ExceptionsAreTheRest(t *testing.T) {
 	letters := rapid.StringOfN(rapid.SampledFrom([]rune("ab.")), 0, 5, -1)
 	property.Check(t, func(t *rapid.T) {
@@ -105,7 +105,7 @@ func TestK18_ExceptionsAreTheRest(t *testing.T) {
 				want = false
 			}
 		}
-		if got := m.Whole([]byte("x" + middle + "y")); got != want {
+		if got := m.Match([]byte("x" + middle + "y")); got != want {
 			t.Errorf("x!(%v)y on %q: %v, want %v", members, "x"+middle+"y", got, want)
 		}
 	})

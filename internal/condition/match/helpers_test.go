@@ -32,7 +32,7 @@ func texts(values ...string) []match.Literal {
 	return out
 }
 
-// spec writes a condition on strings; several values come from a list.
+// spec returns a condition on strings; several values come from a list.
 func spec(k match.Kind, values ...string) match.Spec {
 	s := match.Spec{Kind: k, Values: texts(values...)}
 	if len(values) > 1 {

@@ -9,9 +9,9 @@ import (
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
-// Keys are what conditions on commands and on URLs are told apart by, for who asks many of
-// them about one value: programs, or hosts. A value that has a key ([Value.Key]) satisfies
-// the condition only if it is one of these. They are nil where nothing of the kind is known.
+// Keys returns the programs or hosts of a condition on commands or URLs, by which an index selects
+// conditions. A value with a key ([Value.Key]) satisfies the condition only if its key is one of
+// these. Keys returns nil if they are unknown.
 func (m *Matcher) Keys() []string {
 	switch test := m.text.(type) {
 	case *commandTest:
@@ -62,8 +62,8 @@ func (t *urlTest) keys() (keys []string) {
 	return keys
 }
 
-// Key is what tells a value from others among the keys of conditions: the program of a line
-// that is one plain command, the host of a URL that is plainly written.
+// Key returns the key of the value: the program of a line that is one plain command, the host of a
+// URL that is plainly written.
 func (v *Value) Key(a schema.Annotation) (key string, ok bool) {
 	switch a {
 	case schema.Command:
@@ -91,12 +91,12 @@ func (v *Value) program() (key string, ok bool) {
 	return programKey(string(words[0].Text)), true
 }
 
-// programKey is equal for the ways of writing the name of a program.
+// programKey is equal for all spellings of the name of a program.
 func programKey(name string) string {
 	return strings.TrimSuffix(strings.ToLower(string(shell.Base([]byte(name)))), ".exe")
 }
 
-// inPlainWord reports what means nothing but itself in words of commands and of usages.
+// inPlainWord reports whether a character is literal in words of commands and of usages.
 func inPlainWord(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("._/-", r)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
-// A condition holds for no value with a key that is not one of its own.
+// A condition does not hold for a value with a key that is not among its keys.
 func TestKeysLeaveNothingOut(t *testing.T) {
 	for _, test := range []struct {
 		annotation schema.Annotation
@@ -36,7 +36,7 @@ func TestKeysLeaveNothingOut(t *testing.T) {
 			match.Scheme: {"https"},
 		}},
 	} {
-		keyed, told := 0, 0
+		keyed, distinguished := 0, 0
 		for kind, literals := range test.specs {
 			for _, literal := range literals {
 				for _, restrictive := range []bool{false, true} {
@@ -58,7 +58,7 @@ func TestKeysLeaveNothingOut(t *testing.T) {
 							holds = m.JudgeCommand(&v, 0)
 						}
 						if ok && !slices.Contains(keys, key) {
-							told++
+							distinguished++
 							if holds {
 								t.Errorf("%v %q (restrictive %t) has the keys %q and holds for %q, whose key is %q", kind, literal, restrictive, keys, text, key)
 							}
@@ -67,8 +67,8 @@ func TestKeysLeaveNothingOut(t *testing.T) {
 				}
 			}
 		}
-		if keyed == 0 || told == 0 {
-			t.Errorf("%v: %d conditions have keys, %d pairs are told apart", test.annotation, keyed, told)
+		if keyed == 0 || distinguished == 0 {
+			t.Errorf("%v: %d conditions have keys, %d pairs are told apart", test.annotation, keyed, distinguished)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
-// Literals says what a condition compares strings with, for an index that asks many
-// conditions at once. ok is false for what no literal says: globs, suffixes, patterns.
+// Literals returns the literals of a condition on strings, for an index of many conditions. ok is
+// false for globs, suffixes and patterns.
 func (m *Matcher) Literals() (texts []string, prefix, ok bool) {
 	switch m.kind {
 	case Const, Enum:
@@ -22,9 +22,9 @@ func (m *Matcher) Literals() (texts []string, prefix, ok bool) {
 	return m.written, false, false
 }
 
-// Language returns the set of plain strings that satisfy a condition on one, for an index
-// that runs many conditions as one automaton; with forms the further forms of a
-// restrictive condition are included (K21). ok is false if no language says it.
+// Language returns the set of plain strings that satisfy a condition, for an index that runs many
+// conditions as one automaton. With forms it includes the additional forms of a restrictive
+// condition (K21). ok is false if the condition has no language.
 func (m *Matcher) Language(forms bool) (l *regular.Language, ok bool) {
 	if m.annotation != schema.None {
 		return nil, false
@@ -39,7 +39,7 @@ func (m *Matcher) Language(forms bool) (l *regular.Language, ok bool) {
 	case Glob, Suffix:
 		n, err := stringLanguage(Spec{Kind: m.kind, Values: m.literals()})
 		if err != nil {
-			return nil, false // cannot happen: it compiled
+			return nil, false // unreachable: it compiled
 		}
 		if m.restrictive && forms {
 			n = underForms(n.Direct())
@@ -49,17 +49,15 @@ func (m *Matcher) Language(forms bool) (l *regular.Language, ok bool) {
 	return nil, false
 }
 
-// StringForms are the forms in which a restrictive condition on a plain string reads
-// it (K21).
+// StringForms are the additional forms of a plain string that restrictive conditions test (K21).
 func StringForms() *literal.Forms {
 	return &literal.Forms{Hidden: zeroWidth.Contains, Blank: isWhite}
 }
 
-// Forms are the further forms of a string that restrictive conditions test (K21).
+// Forms returns the additional forms of a string that restrictive conditions test (K21).
 func Forms(text []byte) []string { return forms(string(text)) }
 
-// Disguises reports whether a text has hidden code points, which its further forms leave
-// out.
+// Disguises reports whether a text has hidden code points, which its additional forms omit.
 func Disguises(text []byte) bool {
 	for i := 0; i < len(text); i++ {
 		if text[i] >= utf8.RuneSelf {
@@ -83,8 +81,8 @@ func (m *Matcher) literals() (all []Literal) {
 	return all
 }
 
-// Holding appends the members whose language holds the text that an automaton was fed,
-// taken as complete; of names says how its members are called.
+// Holding appends the members whose language contains the text that an automaton was fed, taken as
+// complete; names maps the automaton's members.
 func Holding(a *regular.Automaton, s *regular.State, names, members []int32) []int32 {
 	rejected := a.Rejected(s)
 	for word := 0; 64*word < len(names); word++ {

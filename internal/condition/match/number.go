@@ -2,8 +2,8 @@ package match
 
 import "github.com/stopgate/stopgate/jsonstream"
 
-// valueTest judges values that are not strings. They are judged complete: a
-// number is known at the byte that ends it (K16).
+// valueTest evaluates complete values that are not strings: a number is decided at the byte that
+// ends it (K16).
 type valueTest struct {
 	numbers         []jsonstream.Decimal // const, enum
 	isTrue, isFalse bool
@@ -14,7 +14,7 @@ type valueTest struct {
 	count           int                // of min_items, max_items
 }
 
-// number compares exactly, whatever the spelling (A19-A21, I10).
+// number compares exactly, in any spelling (A19-A21, I10).
 func (v *valueTest) number(d jsonstream.Decimal) bool {
 	switch v.bound {
 	case Minimum:
@@ -48,10 +48,10 @@ func (v *valueTest) items(n int) bool {
 	return false
 }
 
-// Equals are the numbers that const and enum name.
+// Equals returns the numbers of const and enum.
 func (m *Matcher) Equals() []jsonstream.Decimal { return m.values.numbers }
 
-// Bound is the limit of a range; ok is false if the matcher is none.
+// Bound returns the limit of a range; ok is false if the matcher is no range.
 func (m *Matcher) Bound() (limit jsonstream.Decimal, ok bool) {
 	switch m.kind {
 	case Minimum, Maximum, ExclusiveMinimum, ExclusiveMaximum:

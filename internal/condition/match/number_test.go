@@ -18,7 +18,7 @@ var (
 	anInteger = match.Target{Type: schema.Integer}
 )
 
-// number writes a condition on numbers.
+// number returns a condition on numbers.
 func number(k match.Kind, values ...string) match.Spec {
 	s := match.Spec{Kind: k}
 	for _, v := range values {
@@ -68,7 +68,7 @@ func TestNumbers(t *testing.T) {
 			if got := m.Number(decimal(t, c.value)); got != c.want {
 				t.Errorf("%v %s on %s: %v, want %v", c.kind, c.literal, c.value, got, c.want)
 			}
-			if m.Whole([]byte(c.value)) || m.Bool(true) || m.Items(1) || m.Canonical([]byte(c.value)) {
+			if m.Match([]byte(c.value)) || m.Bool(true) || m.Items(1) || m.Canonical([]byte(c.value)) {
 				t.Errorf("%v matches a value that is no number", c.kind)
 			}
 		}
@@ -120,7 +120,7 @@ func TestValuesThatAreNotStrings(t *testing.T) {
 		{Kind: match.LiteralObject, JSON: `{"a":1}`},
 	}}
 	m := compile(t, mixed, match.Target{}, restrictive, nowhere)
-	if !m.Whole([]byte("a")) || !m.Number(decimal(t, "1.0")) || !m.Bool(true) || m.Bool(false) || !m.Canonical([]byte(`{"a":1}`)) || m.Canonical([]byte(`{}`)) {
+	if !m.Match([]byte("a")) || !m.Number(decimal(t, "1.0")) || !m.Bool(true) || m.Bool(false) || !m.Canonical([]byte(`{"a":1}`)) || m.Canonical([]byte(`{}`)) {
 		t.Error("an enum of several types matches each of them")
 	}
 	if want := schema.String | schema.Number | schema.Boolean | schema.Object; m.Fits() != want {
@@ -219,7 +219,7 @@ func TestMaxLength(t *testing.T) {
 	} {
 		for polarity, want := range map[bool]bool{permissive: c.grant, restrictive: c.catch} {
 			m := compile(t, number(match.MaxLength, "3"), c.target, polarity, nowhere)
-			if got := m.Whole([]byte(c.value)); got != want {
+			if got := m.Match([]byte(c.value)); got != want {
 				t.Errorf("max_length 3, restrictive %v, on %q: %v, want %v", polarity, c.value, got, want)
 			}
 		}

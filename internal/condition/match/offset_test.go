@@ -11,18 +11,18 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
-// The yardstick of K10: a condition is determined at the first code point after
-// which every continuation gives the same answer. It is found here by writing out
-// all strings over a small alphabet.
+// The measure of K10: a condition is determined at the first code point after which every
+// continuation gives the same result. The tests find it by enumerating all strings over a small
+// alphabet.
 
 const (
 	letters = "ab \u200bc"
-	longest = 5 // code points of the strings written out
+	longest = 5 // code points of the enumerated strings
 )
 
-// lateness counts, over all strings of up to most code points, those on which a
-// matcher decides after and before the point where it is determined. The literals
-// have to fit into what is written out behind them.
+// lateness counts, over all strings of up to most code points, those on which a matcher decides
+// after and before the point where it is determined. The enumerated continuations must be long
+// enough for the literals.
 func lateness(t interface{ Fatalf(string, ...any) }, s match.Spec, polarity bool, most int) (late, early int) {
 	m, err := match.Compile(s, aString, polarity, nowhere)
 	if err != nil {
@@ -43,7 +43,7 @@ func lateness(t interface{ Fatalf(string, ...any) }, s match.Spec, polarity bool
 				below.yes, below.no = below.yes || a.yes, below.no || a.no
 			}
 		}
-		if got := m.Whole([]byte(value)); got != hit {
+		if got := m.Match([]byte(value)); got != hit {
 			t.Fatalf("%v, restrictive %v, on %q: %v, want %v", s, polarity, value, got, hit)
 		}
 		if depth > most {
@@ -66,7 +66,7 @@ func lateness(t interface{ Fatalf(string, ...any) }, s match.Spec, polarity bool
 	return late, early
 }
 
-// Proves I2, K10, K21. Lateness is zero for const, enum, prefix, suffix and glob.
+// Proves I2, K10, K21: lateness is zero for const, enum, prefix, suffix and glob.
 func TestDecidedAtTheFirstCodePointThatDetermines(t *testing.T) {
 	for _, s := range []match.Spec{
 		spec(match.Const, ""),
@@ -154,8 +154,8 @@ func TestChunksChangeNothing(t *testing.T) {
 		}
 		r1, at1 := feed(m, value)
 		r2, at2 := feed(m, value, cuts...)
-		if r1 != r2 || at1 != at2 || m.Whole([]byte(value)) != (r1 == match.Hit) {
-			t.Fatalf("%q: %v at %d in one piece, %v at %d in pieces %v, whole %v", value, r1, at1, r2, at2, cuts, m.Whole([]byte(value)))
+		if r1 != r2 || at1 != at2 || m.Match([]byte(value)) != (r1 == match.Hit) {
+			t.Fatalf("%q: %v at %d in one piece, %v at %d in pieces %v, whole %v", value, r1, at1, r2, at2, cuts, m.Match([]byte(value)))
 		}
 	})
 }

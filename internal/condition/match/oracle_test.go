@@ -10,7 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
-// oracleHost reads a URL with Go's parser.
+// oracleHost parses a URL with Go's parser.
 func oracleHost(value string) (host string, ok bool) {
 	u, err := url.Parse(value)
 	if err != nil || u.User != nil {
@@ -19,7 +19,7 @@ func oracleHost(value string) (host string, ok bool) {
 	return strings.ToLower(u.Hostname()), true
 }
 
-// naiveString judges a string as the definitions say, without any automaton.
+// naiveString evaluates a string by the definitions, without an automaton.
 func naiveString(k match.Kind, literals []string, polarity bool, value string) bool {
 	texts := []string{value}
 	if polarity == restrictive {

@@ -10,20 +10,19 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
 
-// outsideTest judges whether a path leads out of some places: it holds unless every reading
-// of the path certainly lies in one of them. It only suspects, so what it does not know it
-// takes to be outside.
+// outsideTest matches a path that may lead out of the allowed paths: it holds unless every reading
+// of the path is certainly allowed. It is restrictive only, so an unknown path is outside.
 type outsideTest struct {
-	place        // of suspicion, for readings
-	sure   place // of certainty
-	inside *pathTest
-	known  func() *automaton.DFA // the places, for analysis; nil if there are too many
+	pathContext             // restrictive, for readings
+	sure        pathContext // permissive
+	inside      *pathTest
+	known       func() *automaton.DFA // the allowed paths, for analysis; nil if there are too many
 }
 
-// compileOutside compiles the places, which are globs of rules that permit.
+// compileOutside compiles the allowed paths, which are the globs of permissive rules.
 func compileOutside(s Spec, expands, restrictive bool, env Env) (textTest, *SpecError) {
 	if !restrictive {
-		return nil, whole(-1, "is for rules that restrict", "write a rule with `mode = \"ask\"` above the one that permits")
+		return nil, literalError(-1, "is for rules that restrict", "write a rule with `mode = \"ask\"` above the one that permits")
 	}
 	s.Kind = Glob
 	inside, err := compilePath(s, expands, false, env)
@@ -31,13 +30,13 @@ func compileOutside(s Spec, expands, restrictive bool, env Env) (textTest, *Spec
 		return nil, err
 	}
 	in := inside.(*pathTest)
-	known := sync.OnceValue(func() *automaton.DFA { return placesOf(s, env) })
-	return &outsideTest{place: newPlace(env, expands, true), sure: in.place, inside: in, known: known}, nil
+	known := sync.OnceValue(func() *automaton.DFA { return allowedPaths(s, env) })
+	return &outsideTest{pathContext: newPathContext(env, expands, true), sure: in.pathContext, inside: in, known: known}, nil
 }
 
-// placesOf is the automaton of the places for texts that are known to be canonical paths: of
-// those it has no need to tell, it holds some that are not.
-func placesOf(s Spec, env Env) *automaton.DFA {
+// allowedPaths returns the automaton of the allowed paths, for texts that are known to be canonical
+// paths. It may accept texts that are not.
+func allowedPaths(s Spec, env Env) *automaton.DFA {
 	b := pathBuilder{NFA: automaton.New(), env: env.normal()}
 	for _, lit := range s.Values {
 		list, _ := readPath(Glob, lit.Text, false) // compiled before
@@ -62,7 +61,7 @@ func placesOf(s Spec, env Env) *automaton.DFA {
 
 func (t *outsideTest) expanding() *outsideTest {
 	out := *t
-	out.place.expands, out.sure.expands = true, true
+	out.pathContext.expands, out.sure.expands = true, true
 	return &out
 }
 
@@ -76,17 +75,17 @@ func (t *outsideTest) judge(v *Value) bool {
 	if canonical, certain := v.certain(&t.sure); certain {
 		return !t.inside.holds(canonical, false)
 	}
-	_, unknown := v.readings(&t.place)
+	_, unknown := v.readings(&t.pathContext)
 	return unknown&tooLong != 0 || t.leads(v)
 }
 
-// leads reports that a reading of a value leads out.
+// leads reports whether a reading of a value leads out.
 func (t *outsideTest) leads(v *Value) bool {
-	list, _ := v.readings(&t.place)
+	list, _ := v.readings(&t.pathContext)
 	address, all := namesHost(v.text), bytes.Contains(v.text, []byte("..."))
 	for _, r := range list {
 		if address && r.Steps&StepURL != 0 || all && r.Steps&StepTrimmed != 0 {
-			continue // of another machine's files; nobody takes ./... for ..
+			continue // of files on another machine; no tool takes ./... for ..
 		}
 		if !t.covers(r) {
 			return true
@@ -95,11 +94,11 @@ func (t *outsideTest) leads(v *Value) bool {
 	return false
 }
 
-// covers reports that a reading, with all that its wildcards stand for, lies in the places.
+// covers reports whether a reading, with all expansions of its wildcards, is allowed.
 func (t *outsideTest) covers(r Reading) bool {
 	switch {
 	case strings.HasPrefix(r.Path, "~"):
-		// With a home that is known another reading says where it is.
+		// If the home directory is known, another reading is its absolute path.
 		return t.env.Home != "" && (r.Path == "~" || strings.HasPrefix(r.Path, "~/"))
 	case r.Glob:
 		return t.includes(valuePattern(r.Path, true), r.Path)
@@ -107,54 +106,54 @@ func (t *outsideTest) covers(r Reading) bool {
 	return t.inside.holds([]byte(r.Path), true)
 }
 
-// includes reports that the places have every path of a set, of which each begins as path
-// does: at the root or at "/".
+// includes reports whether every path of a set is allowed. All of them begin as path does: at the
+// root or at "/".
 func (t *outsideTest) includes(set *automaton.NFA, path string) bool {
-	places, within := t.inside.automaton().language.DFA(), set.Compile().DFA()
-	if climbs([]byte(path)) || places == nil || within == nil {
+	allowed, within := t.inside.automaton().language.DFA(), set.Compile().DFA()
+	if climbs([]byte(path)) || allowed == nil || within == nil {
 		return false
 	}
-	yes, proven := automaton.Included(within, places, canonical[strings.HasPrefix(path, "/")]())
+	yes, proven := automaton.Included(within, allowed, canonical[strings.HasPrefix(path, "/")]())
 	return yes && proven
 }
 
-// canonical are the paths that wildcards stand for, by whether they are absolute: none of
-// their components is "..".
+// canonical are the canonical paths that wildcards match, by whether they are absolute: no
+// component is "..".
 var canonical = map[bool]func() *automaton.DFA{
 	false: sync.OnceValue(func() *automaton.DFA { return canonicalPaths(false) }),
 	true:  sync.OnceValue(func() *automaton.DFA { return canonicalPaths(true) }),
 }
 
-// sweeps: a directory in the places has nothing below it that is outside of them, but for
-// links, which nobody follows here.
+// sweeps: an allowed directory contains nothing that is outside, except through links, which are
+// not followed here.
 func (t *outsideTest) sweeps(dir string, literal bool, which swept) bool {
-	return t.place.anyBelow(dir, literal, func(r Reading) bool {
+	return t.pathContext.anyBelow(dir, literal, func(r Reading) bool {
 		return !t.includes(underneath(r.Path, r.Glob, which), r.Path)
 	})
 }
 
-// walkers describe the paths outside, as analysis writes them. Those in a home, which may be
-// a place under another name, are left out.
+// walkers returns the paths outside, as analysis writes them. Those in a home directory, which may
+// be an allowed path under another name, are excluded.
 func (t *outsideTest) walkers() []automaton.Walker {
-	places := t.known()
-	if places == nil {
+	allowed := t.known()
+	if allowed == nil {
 		return nil
 	}
-	return []automaton.Walker{&otherPaths{places: rooted(places, t.env.Root), ids: make(map[[2]uint32]uint32)}}
+	return []automaton.Walker{&otherPaths{automata: rooted(allowed, t.env.Root), ids: make(map[[2]uint32]uint32)}}
 }
 
-// otherPaths is the set of paths that one or two automata all reject, without those that
-// begin with "~". Its states are made while it is walked.
+// otherPaths is the set of paths that one or two automata all reject, without those that begin with
+// "~". Its states are created on demand.
 type otherPaths struct {
-	places []automaton.Walker
-	states [][2]uint32 // of them; number 0 stands for the first code point
-	ids    map[[2]uint32]uint32
+	automata []automaton.Walker
+	states   [][2]uint32 // of the automata; number 0 is before the first code point
+	ids      map[[2]uint32]uint32
 }
 
 func (w *otherPaths) First() uint32 {
 	if len(w.states) == 0 {
 		var first [2]uint32
-		for i, p := range w.places {
+		for i, p := range w.automata {
 			first[i] = p.First()
 		}
 		w.states = append(w.states, first, [2]uint32{})
@@ -162,7 +161,7 @@ func (w *otherPaths) First() uint32 {
 	return 0
 }
 
-// inHome is the state of what begins with "~".
+// inHome is the state of paths that begin with "~".
 const inHome = 1
 
 func (w *otherPaths) Next(state uint32, r rune) uint32 {
@@ -170,7 +169,7 @@ func (w *otherPaths) Next(state uint32, r rune) uint32 {
 		return inHome
 	}
 	next := w.states[state]
-	for i, p := range w.places {
+	for i, p := range w.automata {
 		next[i] = p.Next(next[i], r)
 	}
 	id, known := w.ids[next]
@@ -185,7 +184,7 @@ func (w *otherPaths) Accepting(state uint32) bool {
 	if state == inHome {
 		return false
 	}
-	for i, p := range w.places {
+	for i, p := range w.automata {
 		if p.Accepting(w.states[state][i]) {
 			return false
 		}
@@ -198,7 +197,7 @@ func (w *otherPaths) Fate(state uint32) automaton.Fate {
 		return automaton.Rejects
 	}
 	fate := automaton.Accepts
-	for i, p := range w.places {
+	for i, p := range w.automata {
 		switch p.Fate(w.states[state][i]) {
 		case automaton.Accepts:
 			return automaton.Rejects
@@ -211,14 +210,14 @@ func (w *otherPaths) Fate(state uint32) automaton.Fate {
 
 func (w *otherPaths) Cuts() []rune {
 	cuts := []rune{0, '~', '~' + 1}
-	for _, p := range w.places {
+	for _, p := range w.automata {
 		cuts = append(cuts, p.Cuts()...)
 	}
 	slices.Sort(cuts)
 	return slices.Compact(cuts)
 }
 
-// namesHost reports a URL whose path names no file of this machine.
+// namesHost reports whether a text is a URL whose path names no file of this machine.
 func namesHost(text []byte) bool {
 	scheme, rest, ok := strings.Cut(string(text[:min(len(text), 32)]), "://")
 	if !ok || rest == "" || rest[0] == '/' {

@@ -11,10 +11,10 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/property"
 )
 
-// places are where reading is free in these tests.
-var places = []string{"**", "/usr/include/**", "/usr/lib/{gcc,go-*}/**", "~/go/pkg/mod/**", "/dev/null"}
+// allowed are the paths that may be read in these tests.
+var allowed = []string{"**", "/usr/include/**", "/usr/lib/{gcc,go-*}/**", "~/go/pkg/mod/**", "/dev/null"}
 
-// A guard with `outside` holds for every path that does not certainly lie in a place.
+// A guard with `outside` holds for every path that is not certainly allowed.
 func TestOutside(t *testing.T) {
 	seen := match.Env{Root: "/srv/proj", Home: "/home/u", Links: links(map[string]string{"/srv/proj/away": "/home/u/.aws", "/srv/proj/near": "/srv/proj/src", "/srv/proj/mod": "/home/u/go/pkg/mod", "/usr/include/x": "/etc"})}
 	from := match.Env{Root: "/srv/proj", Home: "/home/u", Dir: "/srv/proj/src"}
@@ -39,7 +39,7 @@ func TestOutside(t *testing.T) {
 			[]string{"ls", "cat a.go", "ls src/*.go", "cat /usr/include/stdio.h", "ls ~/go/pkg/mod", "git log -p -1", "git show HEAD:src/a", "git diff main..dev -- src", "grep -n /etc/hosts src", "sed -n '/^x/,/^y/p' a", `awk '{print $1 "/" $2}' a`, "awk -F/ '{print $2}' a", "cut -d/ -f2 a", "cut -d / -f2 a", "awk -F / 1 a", "paste -d/ a b", "tr / _", "sort -t/ -k2 a",
 				"cd /srv/proj && ls", "cat a 2>/dev/null", "curl -o /dev/null https://example.com/etc/x", "curl -s http://localhost:8080/health", "kill 1", "echo /etc/hosts", "which go", "ls | xargs wc -l --", `jq '.a + "/" + .b' x.json`, "gh pr view 5", "gcloud iam list-grantable-roles //cloudresourcemanager.googleapis.com/projects/p", "cd src && cat ../x", "cd src/a && cat ../../x | head -5", "cd src && cd a && ls ../..", "cd /srv/proj/src && cat ../x", "find . -perm /644", "go list ./..."}},
 	} {
-		m := compile(t, spec(match.Outside, places...), c.target, restrictive, c.env)
+		m := compile(t, spec(match.Outside, allowed...), c.target, restrictive, c.env)
 		var v match.Value
 		for want, list := range map[bool][]string{true: c.out, false: c.ins} {
 			for _, text := range list {
@@ -50,15 +50,15 @@ func TestOutside(t *testing.T) {
 			}
 		}
 	}
-	specError(t, spec(match.Outside, places...), aPath, permissive, project)
-	specError(t, spec(match.Outside, places...), aString, restrictive, project)
+	specError(t, spec(match.Outside, allowed...), aPath, permissive, project)
+	specError(t, spec(match.Outside, allowed...), aString, restrictive, project)
 	specError(t, spec(match.Outside, "../x"), aPath, restrictive, project)
 	specError(t, spec(match.Outside, "src//x"), aPath, restrictive, project)
 }
 
-// A directory in the places has nothing outside below it; any other one has.
+// An allowed directory contains nothing outside; any other one does.
 func TestOutsideSweeps(t *testing.T) {
-	m := compile(t, spec(match.Outside, places...), match.Target{Type: schema.String, Annotation: schema.Command, Paths: true, Below: true}, restrictive, project)
+	m := compile(t, spec(match.Outside, allowed...), match.Target{Type: schema.String, Annotation: schema.Command, Paths: true, Below: true}, restrictive, project)
 	var v match.Value
 	for want, lines := range map[bool][]string{
 		true:  {"grep -r k /usr", "rg k ..", "tar c /srv", "ls | xargs cat", "rg k ~", "cd .. && rg k"},
@@ -73,20 +73,20 @@ func TestOutsideSweeps(t *testing.T) {
 	}
 }
 
-// What a permissive glob certainly admits is never outside, and what a path of a place is not
-// certain to be always is.
+// A path that a permissive glob matches is never outside; a path that it does not match with
+// certainty always is.
 func TestOutsideIsTheOtherSide(t *testing.T) {
 	envs := []match.Env{project, nowhere, {Root: "/", Home: "/root"}, {Root: "/home/u/p", Home: "/home/u"}}
 	var ins, outs []*match.Matcher
 	for _, env := range envs {
-		ins = append(ins, compile(t, spec(match.Glob, places...), aPath, permissive, env))
-		outs = append(outs, compile(t, spec(match.Outside, places...), aPath, restrictive, env))
+		ins = append(ins, compile(t, spec(match.Glob, allowed...), aPath, permissive, env))
+		outs = append(outs, compile(t, spec(match.Outside, allowed...), aPath, restrictive, env))
 	}
 	property.Check(t, func(t *rapid.T) {
 		env := rapid.IntRange(0, len(envs)-1).Draw(t, "env")
 		parts := rapid.SliceOfN(rapid.SampledFrom([]string{"usr", "include", "..", ".", "", "etc", "srv", "proj", "src", "~", "home", "u", "lib", "gcc", "%2e%2e", "p"}), 1, 7).Draw(t, "path")
 		path := strings.Join(parts, "/")
-		admitted, left := ins[env].Whole([]byte(path)), outs[env].Whole([]byte(path))
+		admitted, left := ins[env].Match([]byte(path)), outs[env].Match([]byte(path))
 		if admitted && left {
 			t.Fatalf("%q is in a place and outside", path)
 		}

@@ -4,9 +4,9 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/patch"
 )
 
-// patchTest judges the files that a patch names (S40): any of them if it is restrictive,
-// all if it is permissive. A patch that cannot be read satisfies nothing: it is asked
-// about whatever the rules say.
+// patchTest evaluates the files that a patch names (S40): any of them if it is restrictive, all if
+// it is permissive. A patch that cannot be parsed satisfies no condition, and always requires an
+// approval.
 type patchTest struct {
 	restrictive bool
 	path        textTest
@@ -23,8 +23,7 @@ func (t *patchTest) match(value []byte) bool {
 		return false
 	}
 	for _, f := range files {
-		// What is released is the patch as it stands: a permission needs names in their
-		// canonical form (K4).
+		// The patch is released as it is, so a permission requires names in canonical form (K4).
 		certain := t.restrictive || isCanonical(f)
 		if (certain && t.path.match([]byte(f))) == t.restrictive {
 			return t.restrictive
@@ -38,8 +37,8 @@ func isCanonical(path string) bool {
 	return string(canonical) == path
 }
 
-// PatchFiles returns the files that the string names as a patch, ok unless it is none
-// that can be read with certainty.
+// PatchFiles returns the files that the string names as a patch; ok is false if it cannot be parsed
+// with certainty.
 func (v *Value) PatchFiles() (files []string, ok bool) {
 	if !v.valid || len(v.text) > Budget {
 		return nil, false

@@ -17,8 +17,8 @@ func patchOf(files ...string) string {
 	return text + "*** End Patch"
 }
 
-// Proves S40: a restrictive condition on a patch holds for any of its files, a permissive
-// one for all, and neither for a text that cannot be read.
+// Proves S40: a restrictive condition on a patch holds for any of its files, a permissive one for
+// all, and neither for a text that cannot be parsed.
 func TestPatches(t *testing.T) {
 	for _, c := range []struct {
 		spec        match.Spec
@@ -44,10 +44,10 @@ func TestPatches(t *testing.T) {
 		if c.spec.Kind == match.MaxLength {
 			c.spec.Values = []match.Literal{{Kind: match.LiteralNumber, Text: "9"}}
 		}
-		if got := compile(t, c.spec, aPatch, permissive, project).Whole([]byte(c.value)); got != c.may {
+		if got := compile(t, c.spec, aPatch, permissive, project).Match([]byte(c.value)); got != c.may {
 			t.Errorf("%v permits %q: %v", c.spec, c.value, got)
 		}
-		if got := compile(t, c.spec, aPatch, restrictive, project).Whole([]byte(c.value)); got != c.suspec && c.spec.Kind != match.MaxLength {
+		if got := compile(t, c.spec, aPatch, restrictive, project).Match([]byte(c.value)); got != c.suspec && c.spec.Kind != match.MaxLength {
 			t.Errorf("%v suspects %q: %v", c.spec, c.value, got)
 		}
 	}

@@ -7,33 +7,32 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
 
-// pathTest judges the value of a path parameter: certainty if it is permissive,
-// suspicion if it is restrictive.
+// pathTest evaluates the value of a path parameter, permissively or restrictively.
 type pathTest struct {
-	place
+	pathContext
 	*pathStates
-	// aimed limits values with wildcards, nil if all count.
+	// aimed restricts the values with wildcards that match, nil for all.
 	aimed func(pattern string) bool
 }
 
-// pathAutomaton is the set of paths that a test is about.
+// pathAutomaton is the set of paths that a test matches.
 type pathAutomaton struct {
-	language *automaton.Language // of canonical paths; of folded ones if restrictive
-	// rootText is what the automaton reads for the root: its path, with a mark in
-	// place of the first "/". Behind it only absolute literals go on, so that the
-	// names of the directories above the project satisfy no relative one. atRoot
-	// and inRoot are the states after it, and after it and a "/".
+	language *automaton.Language // canonical paths; folded ones if restrictive
+	// rootText is the input of the automaton for the root: its path, with a mark instead of the
+	// first "/". Only absolute literals continue after it, so that the names of the directories
+	// above the project satisfy no relative one. atRoot and inRoot are the states after it, and
+	// after it and a "/".
 	rootText       []byte
 	atRoot, inRoot uint32
 }
 
 // automaton returns the set of paths, built once.
 func (t *pathTest) automaton() *pathAutomaton {
-	t.once.Do(func() { t.built = buildPath(t.nfa(), t.place) })
+	t.once.Do(func() { t.built = buildPath(t.nfa(), t.pathContext) })
 	return &t.built
 }
 
-func buildPath(n *automaton.NFA, p place) pathAutomaton {
+func buildPath(n *automaton.NFA, p pathContext) pathAutomaton {
 	a := pathAutomaton{language: n.Compile()}
 	a.rootText = p.rootText()
 	if dfa := a.language.DFA(); dfa != nil {
@@ -62,10 +61,10 @@ func (t *pathTest) match(value []byte) bool {
 	return t.suspects(list, unknown)
 }
 
-func (t *pathTest) judge(v *Value) bool { return t.judgeFrom(v, &t.place) }
+func (t *pathTest) judge(v *Value) bool { return t.judgeFrom(v, &t.pathContext) }
 
-// judgeFrom judges a value that is read from a place.
-func (t *pathTest) judgeFrom(v *Value, p *place) bool {
+// judgeFrom evaluates a value in a context.
+func (t *pathTest) judgeFrom(v *Value, p *pathContext) bool {
 	if canonical, certain := v.certain(p); certain {
 		return t.holds(canonical, v.info.high)
 	}
@@ -76,7 +75,7 @@ func (t *pathTest) judgeFrom(v *Value, p *place) bool {
 	return t.suspects(list, unknown)
 }
 
-// suspects judges the readings of a value.
+// suspects evaluates the readings of a value.
 func (t *pathTest) suspects(list []Reading, unknown Unknown) bool {
 	for _, r := range list {
 		if r.Glob && t.mayHold(r.Path) || !r.Glob && t.holds([]byte(r.Path), true) {
@@ -86,9 +85,9 @@ func (t *pathTest) suspects(list []Reading, unknown Unknown) bool {
 	return unknown&tooLong != 0 // see [Matcher.Exceeds]
 }
 
-// holds judges one canonical path in its two forms, relative to the root and
-// absolute, as far as they exist; folded as well if suspicion is asked. high says
-// that it may have code points above ASCII.
+// holds evaluates one canonical path in its two forms, relative to the root and absolute, as far as
+// they exist; also folded for a restrictive test. high is set if it may have code points above
+// ASCII.
 func (t *pathTest) holds(canonical []byte, high bool) bool {
 	if t.walked.more(canonical) {
 		return t.walks(canonical, high)
@@ -156,15 +155,13 @@ func (t *pathTest) inside(canonical []byte) bool {
 	return dfa.Accepting(dfa.After(a.inRoot, canonical))
 }
 
-// mayHold judges a value that the tool expands: it holds if some path it can
-// stand for does.
+// mayHold evaluates a value that the tool expands: it holds if it does for some expansion.
 func (t *pathTest) mayHold(pattern string) bool {
 	every := t.aimed == nil
 	return (every || t.aimed(pattern)) && t.meets(pattern, every)
 }
 
-// meets is mayHold whatever the pattern aims at; every says that its wildcards also match
-// what begins with a dot.
+// meets is mayHold without aimed; with every its wildcards also match a leading dot.
 func (t *pathTest) meets(pattern string, every bool) bool {
 	if t.walked.more([]byte(pattern)) {
 		return t.walksMeeting(pattern, every)
@@ -194,7 +191,7 @@ func (t *pathTest) walksMeeting(pattern string, every bool) bool {
 	return ok && literals.Meets("", valuePattern(rel, every), t.folded)
 }
 
-// rootPrefix is what automata read before a path below the root.
+// rootPrefix is the input of automata before a path below the root.
 func (t *pathTest) rootPrefix() string {
 	prefix := string(t.rootText())
 	if t.env.Root != "/" {
@@ -203,14 +200,14 @@ func (t *pathTest) rootPrefix() string {
 	return prefix
 }
 
-// wholeTest judges one spelling of a complete value.
-type wholeTest interface{ holds(text []byte) bool }
+// spellingTest evaluates one spelling of a complete value.
+type spellingTest interface{ holds(text []byte) bool }
 
-// pathPattern is pattern on a path: it sees the cleaned form if it is permissive,
-// every reading if it is restrictive (K20).
+// pathPattern is pattern on a path: it evaluates the cleaned form if it is permissive, every
+// reading if it is restrictive (K20).
 type pathPattern struct {
-	place
-	test wholeTest
+	pathContext
+	test spellingTest
 }
 
 func (t *pathPattern) match(value []byte) bool {
@@ -220,7 +217,7 @@ func (t *pathPattern) match(value []byte) bool {
 }
 
 func (t *pathPattern) judge(v *Value) bool {
-	canonical, certain := v.certain(&t.place)
+	canonical, certain := v.certain(&t.pathContext)
 	if rel, ok := cutRoot(canonical, []byte(t.env.Root)); ok {
 		canonical = rel
 	}
@@ -232,7 +229,7 @@ func (t *pathPattern) judge(v *Value) bool {
 	case certain:
 		return t.reads(string(canonical))
 	}
-	list, unknown := v.readings(&t.place)
+	list, unknown := v.readings(&t.pathContext)
 	return unknown&tooLong != 0 || t.readsAny(list)
 }
 
@@ -240,7 +237,7 @@ func (t *pathPattern) readsAny(list []Reading) bool {
 	return slices.ContainsFunc(list, func(r Reading) bool { return !r.Glob && t.reads(r.Path) })
 }
 
-// reads judges one reading, with and without case.
+// reads evaluates one reading, with and without regard to case.
 func (t *pathPattern) reads(path string) bool {
 	return t.test.holds([]byte(path)) || t.test.holds([]byte(fold(path)))
 }

@@ -6,21 +6,21 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
-// pathRow is one payload of C1 to C19: does a permissive prefix "src/" match, and
-// does a restrictive prefix ".env".
+// pathRow is one payload of C1 to C19, with the results of a permissive prefix "src/" and of a
+// restrictive prefix ".env".
 type pathRow struct {
 	name, value  string
 	grant, catch bool
 }
 
-// checkRows judges rows with a permissive and a restrictive prefix.
+// checkRows evaluates rows with a permissive and a restrictive prefix.
 func checkRows(t *testing.T, target match.Target, env match.Env, grant, catch string, rows []pathRow) {
 	t.Helper()
 	permits := compile(t, spec(match.Prefix, grant), target, permissive, env)
 	must := compile(t, spec(match.Prefix, catch), target, restrictive, env)
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
-			if got := permits.Whole([]byte(r.value)); got != r.grant {
+			if got := permits.Match([]byte(r.value)); got != r.grant {
 				t.Errorf("permissive %q on %q: %v, want %v", grant, r.value, got, r.grant)
 			}
 			if got := may(must, r.value); got != r.catch {
@@ -69,7 +69,7 @@ func TestC3_AbsoluteUnderTheRoot(t *testing.T) {
 }
 
 // Proves C4, D25-18, P24.
-func TestC4_WholeComponents(t *testing.T) {
+func TestC4_CompleteComponents(t *testing.T) {
 	rows := []pathRow{
 		{"longer name", "src-old/a", false, false},
 		{"no separator", "srcX", false, false},
@@ -81,7 +81,7 @@ func TestC4_WholeComponents(t *testing.T) {
 	checkRows(t, aPath, project, "src", ".env/", rows)
 	m := compile(t, spec(match.Glob, "**/.env*"), aPath, restrictive, project)
 	for _, v := range []string{".env", ".env.local", "app/.env", "a/b/.env.x/y", "/etc/.env"} {
-		if !m.Whole([]byte(v)) {
+		if !m.Match([]byte(v)) {
 			t.Errorf("glob **/.env* misses %q", v)
 		}
 	}
@@ -204,11 +204,11 @@ func TestC12_HomeAndVariables(t *testing.T) {
 		{"home after cleaning", "x/../~/y", false, false},
 	})
 	m := compile(t, spec(match.Prefix, "~/code/"), aPath, permissive, project)
-	if !m.Whole([]byte("/home/u/code/a")) || m.Whole([]byte("~/code/a")) || m.Whole([]byte("code/a")) {
+	if !m.Match([]byte("/home/u/code/a")) || m.Match([]byte("~/code/a")) || m.Match([]byte("code/a")) {
 		t.Error("a permissive literal below ~ grants its absolute form only")
 	}
 	m = compile(t, spec(match.Prefix, "~/code/"), aPath, permissive, nowhere)
-	if m.Whole([]byte("/home/u/code/a")) {
+	if m.Match([]byte("/home/u/code/a")) {
 		t.Error("an unknown home grants nothing")
 	}
 }
@@ -318,7 +318,7 @@ func TestC18_Climbs(t *testing.T) {
 		{"/etc", "../etc/passwd", project, false},
 	} {
 		m := compile(t, spec(match.Prefix, c.literal), aPath, restrictive, c.env)
-		if got := m.Whole([]byte(c.value)); got != c.want {
+		if got := m.Match([]byte(c.value)); got != c.want {
 			t.Errorf("restrictive prefix %s on %q with root %q: %v, want %v", c.literal, c.value, c.env.Root, got, c.want)
 		}
 	}
@@ -331,19 +331,19 @@ func TestC19_ProcAndDev(t *testing.T) {
 		"/proc/self/root/etc": false, "/dev/fd/3": false, "/proc": false, "/x/../dev/mem": false,
 		"/processes/x": true, "/device": true, "/srv/proj/src/a": true,
 	} {
-		if got := may.Whole([]byte(v)); got != want {
+		if got := may.Match([]byte(v)); got != want {
 			t.Errorf("permissive prefix / on %q: %v, want %v", v, got, want)
 		}
 	}
 	slash := match.Env{Root: "/"}
 	may = compile(t, spec(match.Glob, "**"), aPath, permissive, slash)
 	for v, want := range map[string]bool{"proc/self": false, "dev": false, "x/y": true, "/x/y": true, "/proc/1": false} {
-		if got := may.Whole([]byte(v)); got != want {
+		if got := may.Match([]byte(v)); got != want {
 			t.Errorf("permissive ** below / on %q: %v, want %v", v, got, want)
 		}
 	}
 	may = compile(t, spec(match.Glob, "**"), aPath, permissive, match.Env{Root: "/proc/self/cwd"})
-	if may.Whole([]byte("x")) {
+	if may.Match([]byte("x")) {
 		t.Error("a root below /proc grants")
 	}
 	shadow := compile(t, spec(match.Prefix, "/etc/shadow"), aPath, restrictive, project)
@@ -353,7 +353,7 @@ func TestC19_ProcAndDev(t *testing.T) {
 		"/proc/x/../self/root/proc/1/root/etc/shadow": {true, false}, "/proc/self/cwd/secret/key": {false, true}, "/proc/9/cwd/./secret": {false, true},
 		"/proc/self/root/srv/proj/secret": {false, true}, "/proc/self/status": {false, false}, "/root/etc/shadow": {false, false},
 	} {
-		if got := [2]bool{shadow.Whole([]byte(v)), secret.Whole([]byte(v))}; got != want {
+		if got := [2]bool{shadow.Match([]byte(v)), secret.Match([]byte(v))}; got != want {
 			t.Errorf("restrictive prefixes /etc/shadow and secret on %q: %v, want %v", v, got, want)
 		}
 	}

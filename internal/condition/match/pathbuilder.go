@@ -7,16 +7,16 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
 
-// pathBuilder builds the set of canonical paths that the literals of a condition
-// name; of folded ones if the condition is restrictive.
+// pathBuilder builds the set of canonical paths that the literals of a condition name; folded ones
+// if the condition is restrictive.
 type pathBuilder struct {
 	*automaton.NFA
-	env         Env  // normal
-	restrictive bool // globs also name what is below what they match
+	env         Env  // normalised
+	restrictive bool // globs also match everything below their matches
 	folded      bool
-	suspects    bool        // literals also stand where they may be meant
-	top         int         // the state of absolute, 0 before it is needed
-	behind      map[int]int // see names
+	suspects    bool        // adds the other locations of relative literals
+	top         int         // the state of absolute, 0 before first use
+	after       map[int]int // see names
 }
 
 // add adds a value of a condition.
@@ -51,8 +51,8 @@ func (b *pathBuilder) addLiteral(lit pathLiteral) {
 	}
 }
 
-// addHome adds a literal below "~": below the home directory, and for suspicion
-// also as it is written and below any directory while the home is unknown.
+// addHome adds a literal below "~": below the home directory, and for restrictive conditions also
+// as written, and below any directory if the home directory is unknown.
 func (b *pathBuilder) addHome(lit pathLiteral) {
 	if home := b.env.Home; home != "" {
 		b.addComponents(b.absolute(), append(splitLiteral(home).components, lit.components...), lit.below)
@@ -64,9 +64,9 @@ func (b *pathBuilder) addHome(lit pathLiteral) {
 	}
 }
 
-// addElsewhere adds where a relative literal may lie for suspicion: behind every
-// component of an absolute path if the root is unknown (K19), at its absolute
-// place if it climbs, and anywhere below "/" if it begins with "**" (K18).
+// addElsewhere adds the other locations of a relative literal for restrictive conditions: after
+// every component of an absolute path if the root is unknown (K19), its absolute path if it climbs,
+// and anywhere below "/" if it begins with "**" (K18).
 func (b *pathBuilder) addElsewhere(lit pathLiteral) {
 	rest := lit.components
 	for len(rest) > 0 && isText(rest[0], "..") {
@@ -76,7 +76,7 @@ func (b *pathBuilder) addElsewhere(lit pathLiteral) {
 	root := splitLiteral(b.env.Root).components
 	switch {
 	case len(rest) == 0: // only "..": every climbing path, and no other
-	case isDoubleStar(rest[0]) && ups == 0: // the same states, behind "/" too
+	case isDoubleStar(rest[0]) && ups == 0: // the same states, also after "/"
 		b.Free(b.Text(0, "/"), b.names(0))
 		if len(rest) == 1 {
 			b.Accept(b.Loop(b.Text(0, "/"), automaton.Any))
@@ -89,7 +89,7 @@ func (b *pathBuilder) addElsewhere(lit pathLiteral) {
 	}
 }
 
-// absolute returns the state behind the first "/" of an absolute literal.
+// absolute returns the state after the first "/" of an absolute literal.
 func (b *pathBuilder) absolute() int {
 	if b.top == 0 {
 		b.top = b.State()
@@ -99,20 +99,20 @@ func (b *pathBuilder) absolute() int {
 	return b.top
 }
 
-// anywhere returns the state behind any number of components of an absolute path.
+// anywhere returns the state after any number of components of an absolute path.
 func (b *pathBuilder) anywhere() int { return b.names(b.Text(0, "/")) }
 
-// names returns the state that is reached from at by any number of components with
-// a separator behind each. All that begin there share it.
+// names returns the state that is reached from at by any number of components, each followed by a
+// separator. All users share it.
 func (b *pathBuilder) names(at int) int {
-	if start, ok := b.behind[at]; ok {
+	if start, ok := b.after[at]; ok {
 		return start
 	}
 	start, inside := b.State(), b.State()
-	if b.behind == nil {
-		b.behind = make(map[int]int)
+	if b.after == nil {
+		b.after = make(map[int]int)
 	}
-	b.behind[at] = start
+	b.after[at] = start
 	b.Free(at, start)
 	b.Edge(start, glob.Component, inside)
 	b.Edge(inside, glob.Component, inside)
@@ -120,9 +120,9 @@ func (b *pathBuilder) names(at int) int {
 	return start
 }
 
-// addComponents adds paths whose components, behind at, match those given.
+// addComponents adds paths whose components after at match the given ones.
 func (b *pathBuilder) addComponents(at int, components [][]glob.Token, below bool) {
-	separate := false // a separator stands before the next component
+	separate := false // a separator precedes the next component
 	for i, c := range components {
 		switch {
 		case !isDoubleStar(c):
@@ -130,7 +130,7 @@ func (b *pathBuilder) addComponents(at int, components [][]glob.Token, below boo
 				at = b.Text(at, "/")
 			}
 			at, separate = b.addComponent(at, c), true
-		case separate: // any number of components with a separator before each
+		case separate: // any number of components, each after a separator
 			before, name := b.State(), b.State()
 			b.Free(at, before)
 			b.Edge(b.Text(before, "/"), glob.Component, name)
@@ -156,7 +156,7 @@ func (b *pathBuilder) addComponents(at int, components [][]glob.Token, below boo
 	}
 }
 
-// addComponent adds one component, which is never empty.
+// addComponent adds one non-empty component.
 func (b *pathBuilder) addComponent(at int, tokens []glob.Token) int {
 	if len(tokens) == 1 && tokens[0].Kind == glob.Star {
 		name := b.State()
@@ -169,8 +169,8 @@ func (b *pathBuilder) addComponent(at int, tokens []glob.Token) int {
 	return glob.Add(b.NFA, at, tokens, glob.Component, nil)
 }
 
-// addSuffix adds every path that ends with a text. For certainty it lies below
-// the root: no literal says where else it could.
+// addSuffix adds every path that ends with a text. For permissive conditions it is below the root,
+// since no literal names another location.
 func (b *pathBuilder) addSuffix(text string) {
 	if b.folded {
 		text = fold(text)

@@ -7,18 +7,18 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/glob"
 )
 
-// pathLiteral is one literal or one alternative of a glob, in components.
+// pathLiteral is one literal or one alternative of a glob, as components.
 type pathLiteral struct {
 	absolute   bool
 	home       bool // starts with "~/"
 	components [][]glob.Token
-	below      bool   // also stands for everything below it
-	negates    bool   // a class or an exception says what it leaves out
-	suffix     string // instead of all these: what a path ends with
+	below      bool   // also matches everything below it
+	negates    bool   // has a negated class or an exception
+	suffix     string // instead of all these: the end of a path
 }
 
-// readPath reads a value of a condition on paths, which must be in canonical form, as
-// what it stands for. Restrictive globs also stand for what is below what they match.
+// readPath parses a value of a condition on paths, which must be in canonical form. Restrictive
+// globs also match everything below their matches.
 func readPath(k Kind, text string, restrictive bool) ([]pathLiteral, *SpecError) {
 	switch k {
 	case Suffix, Glob:
@@ -68,11 +68,11 @@ func readGlob(text string, restrictive bool) (list []pathLiteral, _ *SpecError) 
 func checkSuffix(text string) *SpecError {
 	switch {
 	case text == "":
-		return whole(0, "is empty, so the condition always matches", "leave the condition out")
+		return literalError(0, "is empty, so the condition always matches", "leave the condition out")
 	case strings.HasSuffix(text, "/"):
-		return whole(0, "ends with a separator, which cleaning removes", "")
+		return literalError(0, "ends with a separator, which cleaning removes", "")
 	case strings.ContainsFunc(text, invisible):
-		return whole(0, "has a control or invisible character", "")
+		return literalError(0, "has a control or invisible character", "")
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func splitLiteral(text string) pathLiteral {
 	return lit
 }
 
-// splitGlob cuts the tokens of one alternative into components, which stay where they are.
+// splitGlob splits the tokens of one alternative into components, which share their memory.
 func splitGlob(text string, tokens []glob.Token) (pathLiteral, *SpecError) {
 	var lit pathLiteral
 	begins, end := 0, len(text)
@@ -137,7 +137,7 @@ func splitGlob(text string, tokens []glob.Token) (pathLiteral, *SpecError) {
 	return lit, nil
 }
 
-// checkComponent refuses what no canonical path can match.
+// checkComponent rejects a component that no canonical path can match.
 func checkComponent(tokens []glob.Token, at int) *SpecError {
 	if len(tokens) == 0 {
 		return &SpecError{Offset: at, Message: "has an empty component", Hint: "write one separator"}
@@ -156,7 +156,7 @@ func checkComponent(tokens []glob.Token, at int) *SpecError {
 	return nil
 }
 
-// checkUps refuses ".." where no canonical path has it.
+// checkUps rejects ".." where no canonical path has it.
 func (lit *pathLiteral) checkUps(restrictive bool) *SpecError {
 	ups := 0
 	for i, tokens := range lit.components {

@@ -2,25 +2,25 @@ package match
 
 import "slices"
 
-// PathGroup finds, among many conditions on paths, those that a value satisfies: the
-// value is read once, literals are looked up in it, and patterns, globs and suffixes run as
-// two automata, which are made when values need them. It answers as [Matcher.Judge] of each would.
+// PathGroup finds, among many conditions on paths, those that a value satisfies: the value is read
+// once, literals are looked up, and patterns, globs and suffixes run as two automata, which are
+// built on demand. The results equal those of [Matcher.Judge].
 type PathGroup struct {
-	place    place
+	context  pathContext
 	all      []int32
 	literals pathLiterals
-	globs    languages // suffixes too
+	globs    languages // includes suffixes
 	patterns languages
 }
 
 // NewPathGroup returns an empty group of conditions with one polarity and one
 // environment, on parameters that are not expanded.
 func NewPathGroup(env Env, restrictive bool) *PathGroup {
-	return &PathGroup{place: newPlace(env, false, restrictive)}
+	return &PathGroup{context: newPathContext(env, false, restrictive)}
 }
 
-// Add adds a condition under a number. It reports false, and adds nothing, if the group
-// cannot say for what the condition holds.
+// Add adds a condition under a number. It returns false, and adds nothing, if the group does not
+// support the condition.
 func (g *PathGroup) Add(m *Matcher, member int32) bool {
 	switch test := m.text.(type) {
 	case *pathPattern:
@@ -34,7 +34,7 @@ func (g *PathGroup) Add(m *Matcher, member int32) bool {
 			return false
 		case m.kind == Glob || m.kind == Suffix:
 			g.globs.addGlob(test.pathStates, member)
-		case !g.literals.add(&g.place, m, member):
+		case !g.literals.add(&g.context, m, member):
 			return false
 		}
 	default:
@@ -44,7 +44,7 @@ func (g *PathGroup) Add(m *Matcher, member int32) bool {
 	return true
 }
 
-// Build ends the adding.
+// Build completes the group.
 func (g *PathGroup) Build() {
 	g.literals.build()
 }
@@ -58,34 +58,34 @@ func (g *PathGroup) Has(member int32) bool {
 	return found
 }
 
-// Find appends the conditions that a complete string satisfies, in no order; one may
-// be repeated. limited are the conditions that the string satisfies because it is too long
-// for its readings to be listed; they may be found too.
+// Find appends the conditions that a complete string satisfies, in no order, possibly repeated.
+// limited are the conditions that the string satisfies because it is too long for its readings to
+// be listed; found may contain them too.
 func (g *PathGroup) Find(v *Value, members []int32) (found, limited []int32) {
 	if !v.valid {
 		return g.strict(members), nil
 	}
 	patterns := len(g.patterns.members) > 0
-	if patterns && g.place.restrictive {
+	if patterns && g.context.restrictive {
 		members = g.patterns.find(members, v.text)
 	}
-	if canonical, certain := v.certain(&g.place); certain {
+	if canonical, certain := v.certain(&g.context); certain {
 		if patterns {
-			rel, ok := cutRoot(canonical, []byte(g.place.env.Root))
+			rel, ok := cutRoot(canonical, []byte(g.context.env.Root))
 			if !ok {
 				rel = canonical
 			}
 			members = g.pattern(rel, v, &v.info, members)
 		}
-		if g.place.folded && (v.info.high || v.info.upper) {
+		if g.context.folded && (v.info.high || v.info.upper) {
 			return g.suspected(canonical, v, &v.info, members), nil
 		}
 		return g.inside(canonical, members), nil
 	}
-	if !g.place.restrictive {
+	if !g.context.restrictive {
 		return members, nil
 	}
-	list, unknown := v.readings(&g.place)
+	list, unknown := v.readings(&g.context)
 	if unknown&tooLong != 0 {
 		limited = g.all
 	}
@@ -99,21 +99,21 @@ func (g *PathGroup) Find(v *Value, members []int32) (found, limited []int32) {
 	return members, limited
 }
 
-// strict appends what cannot weaken a verdict.
+// strict appends the conditions that hold when nothing is known about the value.
 func (g *PathGroup) strict(members []int32) []int32 {
-	if g.place.restrictive {
+	if g.context.restrictive {
 		return append(members, g.all...)
 	}
 	return members
 }
 
-// pattern finds the patterns in one reading, with and without case where suspicion is
-// asked (K20).
+// pattern finds the patterns that match one reading, with and without regard to case for
+// restrictive conditions (K20).
 func (g *PathGroup) pattern(path []byte, v *Value, info *lexical, members []int32) []int32 {
-	if !g.place.restrictive {
+	if !g.context.restrictive {
 		return g.patterns.find(members, path)
 	}
-	if string(path) != string(v.text) { // which has been looked at
+	if string(path) != string(v.text) { // already evaluated
 		members = g.patterns.find(members, path)
 	}
 	switch {
@@ -127,8 +127,8 @@ func (g *PathGroup) pattern(path []byte, v *Value, info *lexical, members []int3
 	return members
 }
 
-// suspected finds the literals and globs in one canonical path and in its folded form,
-// which differs if it has capital letters or code points above ASCII.
+// suspected finds the literals and globs that match one canonical path or its folded form, which
+// differs if it has capital letters or code points above ASCII.
 func (g *PathGroup) suspected(path []byte, v *Value, info *lexical, members []int32) []int32 {
 	if info.high {
 		if folded := fold(string(path)); folded != string(path) {
@@ -143,7 +143,7 @@ func (g *PathGroup) inside(path []byte, members []int32) []int32 {
 	if len(path) == 0 || path[0] != '/' {
 		return g.below(path, members)
 	}
-	if rel, ok := g.place.cutRoot(path); ok && g.place.env.Root != "" {
+	if rel, ok := g.context.cutRoot(path); ok && g.context.env.Root != "" {
 		return g.below(rel, members)
 	}
 	if !g.literals.empty {
@@ -164,13 +164,13 @@ func (g *PathGroup) below(rel []byte, members []int32) []int32 {
 		return members
 	}
 	members = g.globs.find(members, rel)
-	if g.place.env.Root != "" && !climbs(rel) {
-		members = g.globs.findBelow(members, g.place.mark, rel)
+	if g.context.env.Root != "" && !climbs(rel) {
+		members = g.globs.findBelow(members, g.context.mark, rel)
 	}
 	return members
 }
 
-// climbs reports a canonical path that leaves the directory it starts from.
+// climbs reports whether a canonical path leaves the directory it starts from.
 func climbs(rel []byte) bool {
 	return len(rel) >= 2 && rel[0] == '.' && rel[1] == '.' && (len(rel) == 2 || rel[2] == '/')
 }

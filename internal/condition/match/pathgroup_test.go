@@ -9,15 +9,14 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
-// strange are pieces that values on paths are put together from: names of the rules,
-// and what makes a value disguised.
-var strange = []string{
+// valuePieces are combined to values: names of the rules, and disguises.
+var valuePieces = []string{
 	"src", "a", "b", ".env", "SRC", "Src", "é", "e\u0301", "É", "ﬁ", "..", ".", "", "srv", "proj", "etc", "home", "u", "proc", "src.", "src ",
 	"~", "$HOME", "%2e%2e", "a;b", "C:", "src:x", "-rf", "a\u200b", "a*", "nul", `a\b`, "x\x00", "ENV~1", "K",
 }
 
-// Proves D25-19, K18, K19, C1-C19: a group finds the conditions that judge a value
-// true one by one, on plain and on disguised values.
+// Proves D25-19, K18, K19, C1-C19: a group finds the conditions that hold when evaluated one by
+// one, on plain and on disguised values.
 func TestPathGroupAgreesWithItsMembers(t *testing.T) {
 	values := 800
 	if testing.Short() {
@@ -53,13 +52,13 @@ func TestPathGroupAgreesWithItsMembers(t *testing.T) {
 			for range values {
 				var parts []string
 				for range 1 + r.IntN(4) {
-					parts = append(parts, strange[r.IntN(len(strange))])
+					parts = append(parts, valuePieces[r.IntN(len(valuePieces))])
 				}
 				value := []string{"", "", "/", "/srv/proj/", "//", "/SRV/PROJ/"}[r.IntN(6)] + strings.Join(parts, "/")
 				v.Reset([]byte(value))
 				got, _ := group.Find(&v, nil)
 				for m, one := range members {
-					want := one.Whole([]byte(value))
+					want := one.Match([]byte(value))
 					if want {
 						found++
 					}
@@ -75,7 +74,7 @@ func TestPathGroupAgreesWithItsMembers(t *testing.T) {
 	}
 }
 
-// What no look-up finds stays out of a group.
+// A group rejects conditions that no look-up finds.
 func TestPathGroupRefuses(t *testing.T) {
 	group := match.NewPathGroup(project, restrictive)
 	for _, m := range []*match.Matcher{

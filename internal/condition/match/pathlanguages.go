@@ -7,8 +7,8 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
-// languages are conditions on complete paths. Globs are asked one by one about the first
-// few texts; then they are one automaton, as patterns are from the first one on.
+// languages are conditions on complete paths. Globs are evaluated one by one for the first few
+// texts; then they are one automaton, as patterns are from the start.
 type languages struct {
 	members []int32
 	globs   []*pathStates
@@ -26,8 +26,8 @@ func (l *languages) addPattern(set *regular.Language, member int32) {
 	l.members, l.sets = append(l.members, member), append(l.sets, set)
 }
 
-// automaton returns the conditions as one, built once. Paths are judged when they are
-// complete (K13).
+// automaton returns the combined automaton, built once. Paths are evaluated when they are complete
+// (K13).
 func (l *languages) automaton() *regular.Automaton {
 	l.once.Do(func() {
 		sets := l.sets
@@ -63,8 +63,8 @@ func (l *languages) find(members []int32, text []byte) []int32 {
 	return Holding(machine, &s, l.members, members)
 }
 
-// findBelow is find for what an automaton reads for a path below the root: the mark of the
-// root, and the path behind a separator.
+// findBelow is find for a path below the root: the automaton reads the mark of the root, a
+// separator and the path.
 func (l *languages) findBelow(members []int32, mark, rel []byte) []int32 {
 	if l.globs != nil && l.walked.more(rel) {
 		for i, g := range l.globs {
@@ -90,7 +90,7 @@ func feedAll(a *regular.Automaton, s *regular.State, text []byte) {
 	for len(text) > 0 {
 		n, changed := a.Feed(s, text)
 		if !changed {
-			return // all of it was read, or nothing more can be learned
+			return // all of it was read, or nothing more can match
 		}
 		text = text[n:]
 	}

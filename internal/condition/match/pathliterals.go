@@ -9,15 +9,15 @@ import (
 // pathLiterals are the conditions of a group that compare with literals.
 type pathLiterals struct {
 	empty    bool
-	relative pathSet // of paths below the root, literals that name them absolutely included
+	relative pathSet // paths below the root, including literals that name them absolutely
 	absolute pathSet // of all others
-	// Where a relative literal stands for suspicion if the root is unknown (K19).
+	// Where a relative literal may be for restrictive conditions if the root is unknown (K19).
 	anywhere bool
-	above    []int32 // what names a directory above the root, or the root: everything is below
-	root     []int32 // what names the root alone
+	above    []int32 // literals for a directory above the root, or the root: they match everything below
+	root     []int32 // literals for the root itself
 }
 
-// pathSet is literals, until they are built, or what finds them.
+// pathSet is a set of literals: a list, and after Build an index.
 type pathSet struct {
 	entries []literal.Entry
 	*literal.Paths
@@ -29,9 +29,9 @@ func (s *pathSet) add(text string, below bool, member int32) {
 
 func (s *pathSet) build() { s.Paths, s.entries = literal.NewPaths(s.entries), nil }
 
-// add adds a condition. It reports false, and adds nothing, if one of its literals stands
-// where no look-up finds it.
-func (l *pathLiterals) add(p *place, m *Matcher, member int32) bool {
+// add adds a condition. It returns false, and adds nothing, if no look-up finds one of its
+// literals.
+func (l *pathLiterals) add(p *pathContext, m *Matcher, member int32) bool {
 	texts, below, ok := m.Literals()
 	if !ok {
 		return false
@@ -48,7 +48,7 @@ func (l *pathLiterals) add(p *place, m *Matcher, member int32) bool {
 	return true
 }
 
-func (l *pathLiterals) addText(p *place, text string, below bool, member int32) {
+func (l *pathLiterals) addText(p *pathContext, text string, below bool, member int32) {
 	root := p.env.Root
 	if p.restrictive {
 		text, root = fold(text), fold(root)
@@ -66,7 +66,7 @@ func (l *pathLiterals) addText(p *place, text string, below bool, member int32) 
 		switch {
 		case root == text && !below:
 			l.root = append(l.root, member)
-			return // a path below the root is made relative: no other one is the root
+			return // paths below the root are relative; no other one is the root
 		case root != "" && above && below:
 			l.above = append(l.above, member)
 		}
@@ -82,7 +82,7 @@ func (l *pathLiterals) build() {
 	l.absolute.build()
 }
 
-// below finds the conditions that a canonical path satisfies which begins at the root.
+// below finds the conditions that a canonical path relative to the root satisfies.
 func (l *pathLiterals) below(rel []byte, members []int32) []int32 {
 	if members = l.relative.Find(rel, members); len(l.above)+len(l.root) > 0 && !climbs(rel) {
 		if members = append(members, l.above...); len(rel) == 0 {
@@ -92,8 +92,7 @@ func (l *pathLiterals) below(rel []byte, members []int32) []int32 {
 	return members
 }
 
-// outside finds the conditions that an absolute path satisfies which is not below the
-// root.
+// outside finds the conditions that an absolute path outside of the root satisfies.
 func (l *pathLiterals) outside(path []byte, members []int32) []int32 {
 	members = l.absolute.Find(path, members)
 	if !l.anywhere || l.relative.Len() == 0 {

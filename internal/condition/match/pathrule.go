@@ -12,29 +12,28 @@ func compilePath(s Spec, expands, restrictive bool, env Env) (textTest, *SpecErr
 	if s.Kind == Outside {
 		return compileOutside(s, expands, restrictive, env)
 	}
-	p := newPlace(env, expands, restrictive)
+	p := newPathContext(env, expands, restrictive)
 	if s.Kind == Pattern {
 		test, err := compilePatterns(s)
-		return &pathPattern{place: p, test: test}, err
+		return &pathPattern{pathContext: p, test: test}, err
 	}
 	read, negating, err := readPaths(s, restrictive)
 	if err != nil {
 		return nil, err
 	}
 	b := pathBuilder{env: p.env, restrictive: restrictive, folded: restrictive, suspects: restrictive}
-	test := &pathTest{place: p, pathStates: newPathStates(b, read)}
+	test := &pathTest{pathContext: p, pathStates: newPathStates(b, read)}
 	if negating == nil {
 		return test, nil
 	}
-	// "[!a]" is also satisfied by "A", which no folded text shows.
+	// "[!a]" also matches "A", which the folded text does not show.
 	b.folded, p.folded = false, false
 	exact := newPathStates(b, func() []pathLiteral { return negating })
-	return eitherPath{test, &pathTest{place: p, pathStates: exact}}, nil
+	return eitherPath{test, &pathTest{pathContext: p, pathStates: exact}}, nil
 }
 
-// readPaths checks the values of a condition on paths, and says what they stand for when
-// that is needed: most literals are looked up by an index. negating are the values of a
-// restrictive one that say what they leave out.
+// readPaths checks the values of a condition on paths. read parses them on demand, since an index
+// evaluates most literals. negating are the values of a restrictive condition with a negation.
 func readPaths(s Spec, restrictive bool) (read func() []pathLiteral, negating []pathLiteral, _ *SpecError) {
 	if s.Kind == Const || s.Kind == Enum || s.Kind == Prefix {
 		for i, lit := range s.Values {
@@ -65,13 +64,13 @@ func readPaths(s Spec, restrictive bool) (read func() []pathLiteral, negating []
 	return func() []pathLiteral { return list }, negating, nil
 }
 
-// expanding is a test of values that a tool expands, from one of values that none does.
+// expanding returns a test of values that a tool expands.
 func expanding(test textTest) textTest {
 	switch t := test.(type) {
 	case *pathPattern:
-		p := t.place
+		p := t.pathContext
 		p.expands = true
-		return &pathPattern{place: p, test: t.test}
+		return &pathPattern{pathContext: p, test: t.test}
 	case eitherPath:
 		return eitherPath{t[0].expanding(), t[1].expanding()}
 	case *outsideTest:
@@ -81,9 +80,9 @@ func expanding(test textTest) textTest {
 }
 
 func (t *pathTest) expanding() *pathTest {
-	p := t.place
+	p := t.pathContext
 	p.expands = true
-	return &pathTest{place: p, pathStates: t.pathStates}
+	return &pathTest{pathContext: p, pathStates: t.pathStates}
 }
 
 // eitherPath holds if one of two tests does.
@@ -93,15 +92,15 @@ func (t eitherPath) match(value []byte) bool { return t[0].match(value) || t[1].
 
 func (t eitherPath) judge(v *Value) bool { return t[0].judge(v) || t[1].judge(v) }
 
-// checkForm refuses a literal that is not in Unicode's normal form C.
+// checkForm rejects a literal that is not in Unicode's normal form C.
 func checkForm(text string) *SpecError {
 	if !norm.NFC.IsNormalString(text) {
-		return whole(0, "is not in Unicode's normal form C", "`"+norm.NFC.String(text)+"`")
+		return literalError(0, "is not in Unicode's normal form C", "`"+norm.NFC.String(text)+"`")
 	}
 	return nil
 }
 
-// checkPathLiteral refuses a literal of const, enum or prefix.
+// checkPathLiteral rejects an invalid literal of const, enum or prefix.
 func checkPathLiteral(k Kind, text string, restrictive bool) *SpecError {
 	if err := checkForm(text); err != nil {
 		return err
@@ -109,8 +108,8 @@ func checkPathLiteral(k Kind, text string, restrictive bool) *SpecError {
 	return checkPath(k, text, restrictive)
 }
 
-// checkPath refuses a literal that is not in canonical form (C17, K20): nobody
-// could tell what it was meant to be.
+// checkPath rejects a literal that is not in canonical form (C17, K20), since its meaning would be
+// ambiguous.
 func checkPath(k Kind, text string, restrictive bool) *SpecError {
 	path := text
 	if k == Prefix && len(path) > 1 {
@@ -120,21 +119,21 @@ func checkPath(k Kind, text string, restrictive bool) *SpecError {
 	body := strings.TrimPrefix(path, "~/")
 	switch {
 	case len(canonical) == 0:
-		return whole(0, "names the root itself", "`glob = \"**\"` is everything below the root")
+		return literalError(0, "names the root itself", "`glob = \"**\"` is everything below the root")
 	case strings.Contains(path, `\`):
-		return whole(0, "has a backslash", "`"+strings.ReplaceAll(text, `\`, "/")+"`")
+		return literalError(0, "has a backslash", "`"+strings.ReplaceAll(text, `\`, "/")+"`")
 	case strings.ContainsFunc(path, invisible):
-		return whole(0, "has a control or invisible character", "")
+		return literalError(0, "has a control or invisible character", "")
 	case string(canonical) != path:
-		err := whole(0, "is not written canonically", "`"+string(canonical)+"`")
+		err := literalError(0, "is not written canonically", "`"+string(canonical)+"`")
 		err.Offset = commonPrefix(string(canonical), path)
 		return err
 	case restrictive:
 		return nil
 	case info.climbs:
-		return whole(0, "leaves the root, so the condition never matches", "write an absolute path")
+		return literalError(0, "leaves the root, so the condition never matches", "write an absolute path")
 	case !isPlain([]byte(body)):
-		return whole(0, "is a spelling that is never certain, so the condition never matches", "")
+		return literalError(0, "is a spelling that is never certain, so the condition never matches", "")
 	}
 	return nil
 }

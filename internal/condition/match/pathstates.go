@@ -12,11 +12,10 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
 
-// pathStates are the paths that literals stand for. What finds them is made when values
-// need it: conditions that an index answers never do. The first few values, which is all
-// that a process for one call ever asks about, are looked through for the names that
-// every path of a literal has, and those that have one walk the states of that literal; then
-// the automaton of all of them is built.
+// pathStates are the paths that literals match. Their automata are built on demand: conditions that
+// an index evaluates never need them. The first few values, which is all that a process for one
+// call evaluates, are searched for the names that every path of a literal contains, and if one is
+// found the states of that literal are walked; later the automaton of all literals is built.
 type pathStates struct {
 	nfa    func() *automaton.NFA
 	direct func() *automaton.NFA // without free edges
@@ -28,11 +27,11 @@ type pathStates struct {
 
 // pathPart is one literal.
 type pathPart struct {
-	name   string                // in every path that the part holds, without a separator in it; empty for none
+	name   string                // part of every path that the literal matches, without a separator; empty if there is none
 	direct func() *automaton.NFA // without free edges
 }
 
-// newPathStates makes the states of what read reads, as a builder without states does.
+// newPathStates returns the states of the literals that read returns.
 func newPathStates(b pathBuilder, read func() []pathLiteral) *pathStates {
 	read = sync.OnceValue(read)
 	s := newSinglePart(func() *automaton.NFA { return b.states(read()...) })
@@ -47,7 +46,7 @@ func newPathStates(b pathBuilder, read func() []pathLiteral) *pathStates {
 	return s
 }
 
-// newSinglePart makes states that are walked together.
+// newSinglePart returns states that are walked together.
 func newSinglePart(build func() *automaton.NFA) *pathStates {
 	s := &pathStates{nfa: sync.OnceValue(build)}
 	s.direct = sync.OnceValue(func() *automaton.NFA { return s.nfa().Direct() })
@@ -55,47 +54,47 @@ func newSinglePart(build func() *automaton.NFA) *pathStates {
 	return s
 }
 
-// states are those of some literals, by a builder of its own.
+// states returns the states of some literals, with a new builder.
 func (b pathBuilder) states(list ...pathLiteral) *automaton.NFA {
 	b.NFA = automaton.New()
 	b.addAll(list)
 	return b.NFA
 }
 
-// walkedBytes is what was spent on walking.
+// walkedBytes counts the bytes that were walked.
 type walkedBytes struct{ n atomic.Int64 }
 
-// Building an automaton costs about as much as walking this many bytes; a value costs
-// some beside its own.
+// Building an automaton costs about as much as walking this many bytes; a value has a constant cost
+// in addition.
 const (
 	walkedEnough = 1 << 9
 	walkedValue  = 1 << 4
 )
 
-// more counts a text, and reports false when an automaton pays.
+// more counts a text, and returns false once building an automaton is cheaper.
 func (w *walkedBytes) more(text []byte) bool {
 	return w.n.Load() < walkedEnough && w.n.Add(int64(len(text)+walkedValue)) <= walkedEnough
 }
 
-// walk reports whether the states hold a text.
+// walk reports whether the states accept a text.
 func (s *pathStates) walk(text []byte) bool {
 	return slices.ContainsFunc(s.parts(), func(p pathPart) bool {
 		return bytes.Contains(text, []byte(p.name)) && p.direct().Matches(string(text))
 	})
 }
 
-// walkBelow is walk for a path below the root, of which root is what automata read.
+// walkBelow is walk for a path below the root; root is the input of automata for the root.
 func (s *pathStates) walkBelow(root, rel []byte) bool { return s.walk(joined(root, rel)) }
 
-// name is the longest text between separators that every path has which the literal stands
-// for, empty if there is none.
+// name returns the longest text between separators that is part of every path that the literal
+// matches, empty if there is none.
 func (lit *pathLiteral) name(folded bool) (longest string) {
 	longer := func(text string) {
 		if folded {
 			text = fold(text)
 		}
-		text = text[strings.LastIndexByte(text, '/')+1:] // folding makes separators too
-		// What is no UTF-8 is read as U+FFFD.
+		text = text[strings.LastIndexByte(text, '/')+1:] // folding produces separators too
+		// Invalid UTF-8 is read as U+FFFD.
 		if len(text) > len(longest) && !strings.ContainsRune(text, utf8.RuneError) {
 			longest = text
 		}
@@ -107,7 +106,7 @@ func (lit *pathLiteral) name(folded bool) (longest string) {
 	climbing := true
 	for _, tokens := range lit.components {
 		if climbing = climbing && isText(tokens, ".."); climbing {
-			continue // the root says where that is
+			continue // replaced by the root
 		}
 		for len(tokens) > 0 {
 			text, n := glob.LiteralRun(tokens)

@@ -7,9 +7,9 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
-// Proves E7, E11, I2. A text that cat prints into a word is that word: it satisfies what
-// the text in quotes would, and every condition that suspects the text, what it names, or
-// cat itself still does.
+// Proves E7, E11, I2: a text that cat prints into a word is that word. It satisfies the same
+// conditions as the quoted text, and restrictive conditions still match the text, the paths in it,
+// and cat itself.
 func TestE11_Printed(t *testing.T) {
 	const message = "feat(x): it's done (#1)\n\nCo-Authored-By: A <a@example.com>"
 	printed := func(text string) string { return "\"$(cat <<'EOF'\n" + text + "\nEOF\n)\"" }
@@ -42,7 +42,7 @@ func TestE11_Printed(t *testing.T) {
 		{"a script", spec(match.Usage, "bash [-c] <command>", "ls", "pwd"), "bash -c " + printed("ls\npwd"), true},
 		{"a script with another command", spec(match.Usage, "bash [-c] <command>", "ls", "pwd"), "bash -c " + printed("ls\nrm x"), false},
 	} {
-		if got := compile(t, c.spec, aCommand, permissive, project).Whole([]byte(c.line)); got != c.grant {
+		if got := compile(t, c.spec, aCommand, permissive, project).Match([]byte(c.line)); got != c.grant {
 			t.Errorf("%s: %q grants %v, want %v", c.name, c.line, got, c.grant)
 		}
 	}
@@ -64,7 +64,7 @@ func TestE11_Printed(t *testing.T) {
 		{"a file that is written", spec(match.Writes, "**/.env"), "ls > " + printed(".env\n"), true},
 		{"a message names none", spec(match.Reads, "**/.env"), "git commit -m " + printed(".env"), false},
 	} {
-		if got := compile(t, c.spec, aCommand, restrictive, project).Whole([]byte(c.line)); got != c.want {
+		if got := compile(t, c.spec, aCommand, restrictive, project).Match([]byte(c.line)); got != c.want {
 			t.Errorf("%s: %q is caught %v, want %v", c.name, c.line, got, c.want)
 		}
 	}

@@ -6,25 +6,24 @@ import (
 	"unicode/utf8"
 )
 
-// Protection says what touching a path or running a command costs, whatever the
-// rules say.
+// Protection is the effect of touching a path or running a command, independent of the rules.
 type Protection uint8
 
 // The zero Protection is none.
 const (
 	Unprotected     Protection = iota
-	UnknownTarget              // floor ask path_not_known: it may touch a path of the list
+	UnknownTarget              // floor ask path_not_known: it may be a path of the list
 	ProtectedAsk               // floor ask protected_target (K2, H20)
-	ProtectedDenied            // what guards the gate itself: deny (S4)
+	ProtectedDenied            // the gate's own state: deny (S4)
 )
 
-// protectedGlob is a line of the list, and the names, in lower case, of which every path
-// that the line is about has one as a component: a path with none of them, as nearly all
-// have, costs nothing. A name that ends in * is the beginning of one; | separates several.
+// protectedGlob is a line of the list. Every path that it matches has one of names, in lower case,
+// as a component, so that a path with none of them, as nearly all are, is skipped. A name that ends
+// in * is a prefix; | separates names.
 type protectedGlob struct{ glob, names string }
 
-// deniedPaths hold stopgate's own state, sockets and tokens: who writes there
-// approves his own calls (S4).
+// deniedPaths are stopgate's own state, sockets and tokens: whoever can write there can approve his
+// own calls (S4).
 var deniedPaths = []protectedGlob{
 	{"**/.local/state/stopgate/**", "stopgate"}, {"**/.local/share/stopgate/**", "stopgate"}, {"**/Library/Application Support/stopgate/**", "stopgate"},
 	{"/var/lib/stopgate/**", "stopgate"}, {"/run/stopgate/**", "stopgate"}, {"/run/user/*/stopgate/**", "stopgate"}, {"/var/run/stopgate/**", "stopgate"},
@@ -32,8 +31,8 @@ var deniedPaths = []protectedGlob{
 	{"**/stopgate.sock", "stopgate.sock"}, {"**/stopgate*.token", "stopgate*"}, {"**/.config/stopgate/{token,tokens,keys}*", "stopgate"},
 }
 
-// askedPaths are the files that say what an agent may do, existing or not, and
-// those that make other programs run what stands in them (K2, H20).
+// askedPaths are the files that control an agent, existing or not, and those whose content other
+// programs run (K2, H20).
 var askedPaths = []protectedGlob{
 	{"**/stopgate.toml", "stopgate.toml"}, {"**/.stopgate/**", ".stopgate"}, {"**/.config/stopgate/**", "stopgate"}, {"/etc/stopgate/**", "stopgate"},
 	{"**/.claude/settings*.json", ".claude"}, {"**/.claude/{hooks,agents,commands}/**", ".claude"},
@@ -67,36 +66,36 @@ var askedPaths = []protectedGlob{
 	{"**/.gitconfig", ".gitconfig"}, {"**/.config/git/**", ".config"}, {"/etc/gitconfig", "gitconfig"},
 }
 
-// Protected is the built-in list of paths and commands that no rule grants
-// (H20, K2, S4). It suspects: every reading of a path counts, expanded ones too.
+// Protected is the built-in list of paths and commands that no rule permits (H20, K2, S4). It is
+// restrictive: every reading of a path counts, including expansions.
 //
-// Its automata are built when the first value needs them, line by line: a process that
-// lives for one call pays for the lines that the call comes near.
+// Its automata are built line by line on demand: a process for one call builds only those of lines
+// with a matching name.
 type Protected struct {
-	place   place
-	shell   place // of words of command lines
-	literal place // of those that a shell takes as they are
+	context pathContext
+	shell   pathContext // for words of command lines
+	literal pathContext // for words that a shell takes literally
 	lines   []*protectedLine
 	names   func() *nameIndex
-	// The lines of each protection as one, for values with wildcards.
+	// all lines of a protection, for values with wildcards
 	denied, asked func() *pathTest
 }
 
 // protectedLine is one line of the list, or a file.
 type protectedLine struct {
 	protectedGlob
-	base       string // of a line about one directory, which is no glob; "" for others
+	base       string // of a line for one directory, which is no glob; "" for others
 	protection Protection
 
 	made sync.Once
-	test *pathTest // once made
+	test *pathTest // built on first use
 }
 
-// NewProtected prepares the list for an environment. files are further paths to
-// protect with a floor ask: the policy files in use.
+// NewProtected returns the list for an environment. files are additional paths with the floor ask:
+// the policy files in use.
 func NewProtected(env Env, files ...string) *Protected {
-	p := &Protected{place: newPlace(env, true, true)}
-	p.shell = newPlace(env.ofCommands(), true, true)
+	p := &Protected{context: newPathContext(env, true, true)}
+	p.shell = newPathContext(env.ofCommands(), true, true)
 	p.literal = p.shell
 	p.literal.expands = false
 	p.lines = make([]*protectedLine, 0, len(deniedPaths)+len(askedPaths)+len(files))
@@ -115,7 +114,7 @@ func NewProtected(env Env, files ...string) *Protected {
 			p.add(protectedGlob{string(canonical), ""}, ProtectedAsk)
 		}
 	}
-	p.names = sync.OnceValue(func() *nameIndex { return newNameIndex(p.lines, p.place.env.Root) })
+	p.names = sync.OnceValue(func() *nameIndex { return newNameIndex(p.lines, p.context.env.Root) })
 	return p
 }
 
@@ -124,7 +123,7 @@ func (p *Protected) add(g protectedGlob, protection Protection) {
 	p.lines = append(p.lines, &protectedLine{protectedGlob: g, protection: protection})
 }
 
-// literals are what the line stands for.
+// literals returns the parsed glob of the line.
 func (l *protectedLine) literals() []pathLiteral {
 	switch {
 	case l.base != "":
@@ -135,22 +134,22 @@ func (l *protectedLine) literals() []pathLiteral {
 	return readListed(l.glob)
 }
 
-// readListed reads a glob of the list.
+// readListed parses a glob of the list.
 func readListed(glob string) []pathLiteral {
 	list, err := readPath(Glob, glob, true)
 	if err != nil {
-		panic("protected list: " + glob + ": " + err.Error()) // not reached: the list is constant, and every test compiles it
+		panic("protected list: " + glob + ": " + err.Error()) // unreachable: the list is constant, and every test compiles it
 	}
 	return list
 }
 
 func (p *Protected) test(list []pathLiteral) *pathTest {
-	b := pathBuilder{env: p.place.env, restrictive: true, folded: true, suspects: true}
+	b := pathBuilder{env: p.context.env, restrictive: true, folded: true, suspects: true}
 	states := newPathStates(b, func() []pathLiteral { return list })
-	return &pathTest{place: p.place, pathStates: states, aimed: aims}
+	return &pathTest{pathContext: p.context, pathStates: states, aimed: aims}
 }
 
-// lineTest is the test of one line. One that is a name anywhere is touched by wildcards
+// lineTest returns the test of one line. If the line is a name in any directory, wildcards match it
 // only if they begin with a part of the name.
 func (p *Protected) lineTest(l *protectedLine) *pathTest {
 	l.made.Do(func() { l.test = p.newLineTest(l) })
@@ -168,7 +167,7 @@ func (p *Protected) newLineTest(l *protectedLine) *pathTest {
 	return t
 }
 
-// union is the test of all lines of one protection.
+// union returns the test of all lines of one protection.
 func (p *Protected) union(protection Protection) *pathTest {
 	var list []pathLiteral
 	for _, l := range p.lines {
@@ -179,30 +178,29 @@ func (p *Protected) union(protection Protection) *pathTest {
 	return p.test(list)
 }
 
-// Path judges the value of a path parameter. entry is the line of the list that
-// it touches.
+// Path evaluates the value of a path parameter. entry is the line of the list that it matches.
 //
-// Of a value with wildcards only what a shell would expand counts, and only if it
-// says where it aims: ".git/h*" touches, "src/*" does not.
+// For a value with wildcards only shell expansions count, and only if it states its target:
+// ".git/h*" matches, "src/*" does not.
 func (p *Protected) Path(value []byte) (protection Protection, entry string) {
 	if !utf8.Valid(value) {
 		return UnknownTarget, tooManyReadings
 	}
 	var buf [256]byte
-	canonical, info, plain := p.place.examine(buf[:0], value)
-	if plain && p.place.admits(canonical, info, nil) {
+	canonical, info, plain := p.context.examine(buf[:0], value)
+	if plain && p.context.admits(canonical, info, nil) {
 		return p.answer(p.touched(canonical, info.high))
 	}
-	return p.suspect(readings(string(value), p.place.env, p.place.expands, nil))
+	return p.suspect(readings(string(value), p.context.env, p.context.expands, nil))
 }
 
-// PathOf is Path for a value that matchers judge too: the path is read once.
+// PathOf is Path for a value that other matchers share: the path is read once.
 func (p *Protected) PathOf(v *Value) (protection Protection, entry string) {
-	return p.judgeFrom(v, &p.place)
+	return p.judgeFrom(v, &p.context)
 }
 
-// judgeFrom judges a value that is read from a place.
-func (p *Protected) judgeFrom(v *Value, from *place) (protection Protection, entry string) {
+// judgeFrom evaluates a value in a context.
+func (p *Protected) judgeFrom(v *Value, from *pathContext) (protection Protection, entry string) {
 	if !v.valid {
 		return UnknownTarget, tooManyReadings
 	}
@@ -212,7 +210,7 @@ func (p *Protected) judgeFrom(v *Value, from *place) (protection Protection, ent
 	return p.suspect(v.readings(from))
 }
 
-// suspect judges the readings of a value.
+// suspect evaluates the readings of a value.
 func (p *Protected) suspect(list []Reading, unknown Unknown) (protection Protection, entry string) {
 	first, reached := len(p.lines), len(p.lines)
 	for _, r := range list {
@@ -235,11 +233,11 @@ func (p *Protected) suspect(list []Reading, unknown Unknown) (protection Protect
 	return Unprotected, ""
 }
 
-// reached returns a line of what is denied that a value with wildcards may stand for though
-// it names nothing of it: "/run/user/*/*/*" has the tokens of a gate, too. Below the root of
-// a project nobody keeps them; there such a value is any file.
+// reached returns a denied line that a value with wildcards may match without naming it:
+// "/run/user/*/*/*" also matches the tokens of a gate. They are never below the root of a project,
+// so wildcards there are ignored.
 func (p *Protected) reached(pattern string) int {
-	root := p.place.env.Root
+	root := p.context.env.Root
 	if inside, below := strings.CutPrefix(pattern, root); root != "" && below && strings.HasPrefix(inside, "/") {
 		return len(p.lines)
 	}
@@ -254,11 +252,10 @@ func (p *Protected) reached(pattern string) int {
 	return len(p.lines)
 }
 
-// tooManyReadings stands for the line that a value may touch when its readings
-// cannot be listed.
+// tooManyReadings is the entry for a value whose readings cannot be listed.
 const tooManyReadings = "a path of which it is not known what it names"
 
-// answer is what touching a line means, the one behind the last for none.
+// answer returns the protection of a line; an index past the last line is none.
 func (p *Protected) answer(line int) (protection Protection, entry string) {
 	if line == len(p.lines) {
 		return Unprotected, ""
@@ -266,7 +263,7 @@ func (p *Protected) answer(line int) (protection Protection, entry string) {
 	return p.lines[line].protection, p.lines[line].glob
 }
 
-// touched returns the first line that a canonical path touches.
+// touched returns the first line that a canonical path matches.
 func (p *Protected) touched(canonical []byte, high bool) (first int) {
 	first = len(p.lines)
 	p.names().each(canonical, high, func(line int) {
@@ -277,8 +274,7 @@ func (p *Protected) touched(canonical []byte, high bool) (first int) {
 	return first
 }
 
-// touchedBy returns the first line, below a bound, that one of the paths touches which a
-// value with wildcards may stand for.
+// touchedBy returns the first line below bound that a value with wildcards may match.
 func (p *Protected) touchedBy(pattern string, bound int) int {
 	denied, asked := p.denied().mayHold(pattern), p.asked().mayHold(pattern)
 	for i, l := range p.lines[:bound] {

@@ -119,8 +119,8 @@ func TestProtectedCommands(t *testing.T) {
 	}
 }
 
-// Proves K2, H20: every path that a line of the list is about has one of the line's names,
-// by which alone it is looked for.
+// Proves K2, H20: every path that a line of the list matches has one of the line's names, by which
+// it is looked up.
 func TestProtectedNamesAreInEveryPath(t *testing.T) {
 	for _, l := range match.NewProtected(nowhere).Lines() {
 		var named []*regular.Language
@@ -144,8 +144,8 @@ func TestProtectedNamesAreInEveryPath(t *testing.T) {
 	}
 }
 
-// Proves K2, H20: the list answers as each of its lines would as a condition of a guard,
-// also where the root itself has a name of the list.
+// Proves K2, H20: the list gives the same results as its lines as conditions of guards, also if the
+// root itself has a name of the list.
 func TestProtectedAgreesWithItsLines(t *testing.T) {
 	names := []string{
 		".git", "config", "hooks", "x", "src", "stopgate.toml", "STOPGATE.TOML", ".ﬁt", "etc", "gitconfig", "tmp", "stopgate-1", "stopgate", "lib", "var",
@@ -174,7 +174,7 @@ func TestProtectedAgreesWithItsLines(t *testing.T) {
 			path := []string{"", "/", "/srv/proj/", "./"}[r.IntN(4)] + strings.Join(parts, "/")
 			want, entry := match.Unprotected, ""
 			for _, l := range lines {
-				if l.Whole([]byte(path)) {
+				if l.Match([]byte(path)) {
 					want, entry = l.Protection, l.Glob
 					break
 				}
@@ -182,7 +182,7 @@ func TestProtectedAgreesWithItsLines(t *testing.T) {
 			var v match.Value
 			v.Reset([]byte(path))
 			got, found := list.Path([]byte(path))
-			if again, same := list.PathOf(&v); got != want || again != want || found != entry || same != entry {
+			if second, same := list.PathOf(&v); got != want || second != want || found != entry || same != entry {
 				t.Fatalf("env %v: %q is %v (%s), by the lines %v (%s)", env, path, got, found, want, entry)
 			}
 			if want != match.Unprotected {
@@ -195,9 +195,9 @@ func TestProtectedAgreesWithItsLines(t *testing.T) {
 	}
 }
 
-// Proves S4: wildcards that name nothing of the gate's own reach its sockets and tokens all
-// the same, outside of the project; a person is asked.
-func TestProtectedBehindWildcards(t *testing.T) {
+// Proves S4: wildcards that match the gate's sockets and tokens outside of the project without
+// naming them require an approval.
+func TestProtectedByWildcards(t *testing.T) {
 	p := match.NewProtected(project)
 	for line, want := range map[string]match.Protection{
 		"cat /run/user/*/*/*":                match.ProtectedAsk,
@@ -207,7 +207,7 @@ func TestProtectedBehindWildcards(t *testing.T) {
 		"cat " + project.Root + "/src/*":     match.Unprotected,
 		"cat src/*":                          match.Unprotected,
 		"cat /usr/include/*.h":               match.Unprotected,
-		"ls /run/user/*/*":                   match.Unprotected, // shows no more than names
+		"ls /run/user/*/*":                   match.Unprotected, // shows only names
 	} {
 		if got, entry := p.Command([]byte(line)); got != want {
 			t.Errorf("%s: %v by %q, want %v", line, got, entry, want)
@@ -215,8 +215,8 @@ func TestProtectedBehindWildcards(t *testing.T) {
 	}
 }
 
-// Proves K2, H20: no agent changes its own hooks, permissions, extensions, subagents,
-// commands or MCP servers without a person, on any host; its other files are free.
+// Proves K2, H20: on every host an agent cannot change its own hooks, permissions, extensions,
+// subagents, commands or MCP servers without an approval; its other files are not protected.
 func TestProtectedHosts(t *testing.T) {
 	p := match.NewProtected(project)
 	for host, paths := range map[string]struct{ asked, free []string }{

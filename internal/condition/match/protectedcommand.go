@@ -7,8 +7,8 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
-// administration reports the subcommands of stopgate that answer for a person or
-// remove the gate (S4).
+// administration reports whether a subcommand of stopgate answers questions or removes the gate
+// (S4).
 func administration(subcommand []byte) bool {
 	switch string(subcommand) {
 	case "approvals", "grants", "install", "uninstall", "sessions", "pin", "lockdown", "trust":
@@ -17,15 +17,15 @@ func administration(subcommand []byte) bool {
 	return false
 }
 
-// Command judges a command line: what administers stopgate, what configures git,
-// and every word that may be a protected path. entry says what it touches.
+// Command evaluates a command line: administration of stopgate, configuration of git, and every
+// word that may be a protected path. entry describes the match.
 func (p *Protected) Command(line []byte) (protection Protection, entry string) {
 	v := new(Value)
 	v.Reset(line)
 	return p.JudgeCommand(v)
 }
 
-// JudgeCommand is Command for a value that matchers judge too.
+// JudgeCommand is Command for a value that other matchers share.
 func (p *Protected) JudgeCommand(v *Value) (protection Protection, entry string) {
 	if !v.valid || len(v.text) > Budget {
 		return UnknownTarget, tooManyReadings
@@ -35,7 +35,7 @@ func (p *Protected) JudgeCommand(v *Value) (protection Protection, entry string)
 		lines = append(lines, other)
 	}
 	for _, l := range lines {
-		if l.Excess && protection < UnknownTarget { // what was not looked at may touch it
+		if l.Excess && protection < UnknownTarget { // the part that was not parsed may match
 			protection, entry = UnknownTarget, tooManyReadings
 		}
 		for i := range l.Commands {
@@ -47,9 +47,8 @@ func (p *Protected) JudgeCommand(v *Value) (protection Protection, entry string)
 	return protection, entry
 }
 
-// command judges one simple command. Every word counts, wherever it stands: who gives
-// a protected path to a program means it. puts: files that are put into directories count
-// too.
+// command evaluates one simple command. Every word counts in every position. With puts, files that
+// are put into directories count too.
 func (p *Protected) command(v *Value, c *shell.Command, puts bool) (protection Protection, entry string) {
 	raise := func(q Protection, e string) {
 		if q > protection {
@@ -57,12 +56,12 @@ func (p *Protected) command(v *Value, c *shell.Command, puts bool) (protection P
 		}
 	}
 	path := func(text []byte, literal bool) (protection Protection, entry string) {
-		place := &p.shell
+		ctx := &p.shell
 		if literal {
-			place = &p.literal
+			ctx = &p.literal
 		}
 		c.Candidates(text, func(text []byte) bool {
-			if q, e := p.judgeFrom(v.word(text), place); q > protection {
+			if q, e := p.judgeFrom(v.word(text), ctx); q > protection {
 				protection, entry = q, e
 			}
 			return true
@@ -70,7 +69,7 @@ func (p *Protected) command(v *Value, c *shell.Command, puts bool) (protection P
 		return protection, entry
 	}
 	names := c.Plain && !c.Feeds && shell.ShowsNames(c.Program())
-	var program string // stopgate or git, once it was named
+	var program string // stopgate or git, once it is named
 	for i := range c.Words {
 		word := c.Words[i].Text
 		if len(word) == 0 {
@@ -88,7 +87,7 @@ func (p *Protected) command(v *Value, c *shell.Command, puts bool) (protection P
 			raise(ProtectedAsk, "git config")
 		}
 		if names && c.Words[i].Glob && !c.Words[i].Literal && !aimsAtDot(string(word)) {
-			continue // "s*" may be stopgate.sock, but ls shows no more than "*" does
+			continue // "s*" may be stopgate.sock, but ls shows no more than with "*"
 		}
 		if word[0] != '-' {
 			if q, e := path(word, c.Words[i].Literal); q != UnknownTarget || !looksUp(c, i) {
@@ -110,15 +109,15 @@ func (p *Protected) command(v *Value, c *shell.Command, puts bool) (protection P
 	return protection, entry
 }
 
-// placed judges the files that a command puts into directories.
+// placed evaluates the files that a command puts into directories.
 func (p *Protected) placed(v *Value, c *shell.Command) (protection Protection, entry string) {
 	c.Placed(func(w *shell.Word, _ shell.Use, _ bool) bool {
-		place := &p.shell
+		ctx := &p.shell
 		if w.Literal {
-			place = &p.literal
+			ctx = &p.literal
 		}
 		c.Candidates(w.Text, func(text []byte) bool {
-			if q, e := p.judgeFrom(v.word(text), place); q > protection {
+			if q, e := p.judgeFrom(v.word(text), ctx); q > protection {
 				protection, entry = q, e
 			}
 			return true
@@ -128,7 +127,7 @@ func (p *Protected) placed(v *Value, c *shell.Command) (protection Protection, e
 	return protection, entry
 }
 
-// readsConfig reports arguments of git config that only print.
+// readsConfig reports whether arguments of git config only print.
 func readsConfig(args []shell.Word) bool {
 	if len(args) == 0 {
 		return false
@@ -140,21 +139,22 @@ func readsConfig(args []shell.Word) bool {
 	return false
 }
 
-// looksUp reports the name of a program that the shell looks for, wherever the command works.
+// looksUp reports whether a word is the name of a program that the shell searches, wherever the
+// command works.
 func looksUp(c *shell.Command, i int) bool {
 	return i == 0 && c.Words[0].Literal && bytes.IndexByte(c.Words[0].Text, '/') < 0
 }
 
-// UnknownPath says what is not known of a path that is an [UnknownTarget], [Known] where its
+// UnknownPath returns the unknown facts of a path that is an [UnknownTarget], [Known] if its
 // length is the only reason.
 func (p *Protected) UnknownPath(v *Value) Unknown {
 	if !v.valid {
 		return UnknownReading
 	}
-	return p.place.unknown(v)
+	return p.context.unknown(v)
 }
 
-// UnknownCommand says it of a command line.
+// UnknownCommand returns the unknown facts of a command line.
 func (p *Protected) UnknownCommand(v *Value) (unknown Unknown) {
 	switch {
 	case !v.valid:

@@ -6,8 +6,8 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
-// Proves K2, S4: what the environment moves elsewhere is protected there as the list protects
-// it where it usually is, however its path is written; nothing beside it is.
+// Proves K2, S4: files at locations set by the environment are protected as at their default
+// locations, however their path is written; files next to them are not.
 func TestProtectedElsewhere(t *testing.T) {
 	env := match.Env{Root: "/srv/proj", Home: "/home/u", Settings: &match.Settings{
 		Moved: []match.Moved{

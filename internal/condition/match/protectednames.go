@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// nameIndex finds the lines of the protected list that a path may touch by the names
-// that the path has, so that nobody asks the others, nor builds their automata.
+// nameIndex finds the lines of the protected list that a path may match by the names in the path,
+// so that the automata of other lines are not built.
 type nameIndex struct {
-	names    map[string][]int // lines, by names of components
-	prefixes []linePrefix     // and by what components begin with
-	always   []int            // lines whose name the root itself has
-	begins   [256]uint64      // the lengths, as bits, that names have which begin with a byte
+	names    map[string][]int // lines by names of components
+	prefixes []linePrefix     // and by prefixes of components
+	always   []int            // lines with a name that is in the root itself
+	begins   [256]uint64      // for each first byte, the lengths of names as bits
 }
 
 type linePrefix struct {
@@ -19,7 +19,7 @@ type linePrefix struct {
 	line int
 }
 
-// longestName bounds the names that are looked for.
+// longestName is the maximum length of indexed names.
 const longestName = 64
 
 func newNameIndex(lines []*protectedLine, root string) *nameIndex {
@@ -59,8 +59,8 @@ func newNameIndex(lines []*protectedLine, root string) *nameIndex {
 	return n
 }
 
-// each calls f for the lines that a canonical path may touch; one may be repeated. high
-// says that the path may have code points above ASCII.
+// each calls f for the lines that a canonical path may match, possibly repeated. high is set if the
+// path may have code points above ASCII.
 func (n *nameIndex) each(canonical []byte, high bool, f func(line int)) {
 	for _, line := range n.always {
 		f(line)
@@ -73,10 +73,9 @@ func (n *nameIndex) each(canonical []byte, high bool, f func(line int)) {
 	}
 }
 
-// find calls f for the lines that have a name of a path, ASCII upper case taken for
-// lower.
+// find calls f for the lines that have a name of a path, without regard to ASCII case.
 func (n *nameIndex) find(path []byte, f func(line int)) {
-	for from := 0; from < len(path); from++ { // behind a separator
+	for from := 0; from < len(path); from++ { // after a separator
 		end := from
 		for end < len(path) && path[end] != '/' {
 			end++
@@ -107,9 +106,9 @@ func (n *nameIndex) component(name []byte, f func(line int)) {
 	}
 }
 
-// Named lists what the protected list names below a home or a project, as far as it says it
-// without wildcards: files, and directories with all that the list says of their inside.
-// Whoever sees the file system looks there for links.
+// Named returns the paths without wildcards that the protected list names below a home or a project
+// directory: files, and directories that it covers. Callers with access to the file system check
+// them for links.
 func Named() (names []string) {
 	for _, list := range [][]protectedGlob{deniedPaths, askedPaths} {
 		for i := range list {
@@ -121,7 +120,7 @@ func Named() (names []string) {
 				names = append(names, name)
 			case parent > 0:
 				names = append(names, name[:parent])
-			case strings.IndexByte(name, '/') < 0: // a file whose names stand beside it
+			case strings.IndexByte(name, '/') < 0: // a file whose names are next to it
 				names = slices.AppendSeq(names, strings.SplitSeq(list[i].names, "|"))
 			}
 		}

@@ -8,31 +8,31 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// MaxReadings is how many readings of one path are listed (K56).
+// MaxReadings is the maximum number of listed readings of one path (K56).
 const MaxReadings = 16
 
-// maxTexts bounds the spellings behind the readings of one path, and maxSpelled their
+// maxTexts limits the spellings from which the readings of one path are made, maxSpelled their
 // bytes.
 const (
 	maxTexts   = 64
 	maxSpelled = 8 << 20
 )
 
-// Reading is one way in which some tool could understand a path (K56).
+// Reading is one way in which some tool could read a path (K56).
 type Reading struct {
 	// Path is canonical: relative to the root, or absolute with a leading "/". A
 	// path that climbs above an unknown root starts with "..". The root is "".
 	Path string
-	// Glob says that Path is a pattern: the tool may expand it (C15).
+	// Glob is set if Path is a pattern that the tool may expand (C15).
 	Glob bool
-	// Steps says what was done to the value to get there.
+	// Steps are the transformations from the value to Path.
 	Steps Steps
 }
 
 // Steps is a set of transformations, in the order of the constants.
 type Steps uint32
 
-// What tools do to a path, in the order in which it is tried.
+// Transformations by tools, in the order in which they are tried.
 const (
 	StepURL        Steps = 1 << iota // the path of a URL (C14)
 	StepNUL                          // cut at a NUL (A11)
@@ -60,7 +60,7 @@ var stepNames = [...]string{
 	"home and variables expanded", "short name written out", "expanded", "against the root", "leading .. removed", "from the directory of the call", "links followed",
 }
 
-// String lists the steps for people; a path that was only cleaned is "as written".
+// String lists the steps; a path that was only cleaned is "as written".
 func (s Steps) String() string {
 	var names []string
 	for i, name := range stepNames {
@@ -74,22 +74,22 @@ func (s Steps) String() string {
 	return strings.Join(names, ", ")
 }
 
-// Readings lists the plausible readings of a path (K56): every combination of
-// the transformations that changes something, each in canonical form, without
-// repetitions, in a fixed order. The lexically cleaned value comes first, as it is
-// read from the directory of the call. The list is the same for the matcher, for analysis, for keys and for explain.
+// Readings returns the plausible readings of a path (K56): every effective combination of the
+// transformations, each in canonical form, without repetitions, in a fixed order. The lexically
+// cleaned value, relative to the directory of the call, comes first. The list is the same for the
+// matcher, for analysis, for keys and for explain.
 //
-// complete is false if there are more than [MaxReadings], or if the path is too
-// long or too wild to list: see [Matcher.Unknown].
-// expands says that the tool expands wildcards and braces (C15).
+// complete is false if there are more than [MaxReadings], or if the path is too long or has too
+// many wildcards to list: see [Matcher.Unknown]. expands is set if the tool expands wildcards and
+// braces (C15).
 func Readings(path string, env Env, expands bool) (list []Reading, complete bool) {
 	list, unknown := readings(path, env, expands, nil)
 	return list, unknown == Known
 }
 
-// readings is Readings of a path whose links are followed along a trail. It says tooLong
-// where the length of the path is why the list is not complete.
-func readings(path string, env Env, expands bool, way *trail) (list []Reading, unknown Unknown) {
+// readings is Readings with a cache for links. It returns tooLong if the list is incomplete because
+// of the length of the path.
+func readings(path string, env Env, expands bool, way *linkCache) (list []Reading, unknown Unknown) {
 	l := lister{env: env, way: way}
 	l.addText(path, 0)
 	if !utf8.ValidString(path) {
@@ -107,7 +107,7 @@ func readings(path string, env Env, expands bool, way *trail) (list []Reading, u
 // lister collects the spellings of one path and then their readings.
 type lister struct {
 	env      Env
-	way      *trail
+	way      *linkCache
 	texts    []spelling
 	readings []Reading
 	unknown  Unknown
@@ -139,7 +139,7 @@ func (l *lister) transform(expands bool) {
 	}
 	l.apply(StepBackslash, 0, slashed)
 	l.apply(StepShare, 0, withoutShare)
-	l.apply(StepShare, 0, behindProcess)
+	l.apply(StepShare, 0, withoutProcess)
 	l.apply(StepParameters, 0, withoutParameters)
 	l.apply(StepColon, 0, withoutColon)
 	l.apply(StepTrimmed, 0, trimmedComponents)
@@ -150,8 +150,8 @@ func (l *lister) transform(expands bool) {
 	}
 }
 
-// apply tries a transformation on every spelling so far that has the steps of
-// only, and keeps both. It reports whether anything changed.
+// apply tries a transformation on every spelling so far that has only the steps in only, and keeps
+// both. It reports whether anything changed.
 func (l *lister) apply(step, only Steps, f func(string) []string) (changed bool) {
 	for _, t := range l.texts[:len(l.texts):len(l.texts)] {
 		if t.steps&only != only {
@@ -197,8 +197,8 @@ func (l *lister) addReadings(t spelling) {
 		if dir == "" || info.absolute {
 			continue
 		}
-		whole, _ := appendCanonical(nil, []byte(dir+"/"+path))
-		there := string(whole)
+		absolute, _ := appendCanonical(nil, []byte(dir+"/"+path))
+		there := string(absolute)
 		if inside, ok := insideRoot(there, root); ok {
 			there = inside
 		}
@@ -229,8 +229,7 @@ func (l *lister) addReadings(t spelling) {
 	}
 }
 
-// addReal follows the links of a spelling. Where that leads nobody knows, anything may
-// be meant.
+// addReal follows the links of a spelling. If the target is unknown, the path may name anything.
 func (l *lister) addReal(t spelling) {
 	if l.env.Links == nil || t.glob {
 		return
@@ -247,7 +246,7 @@ func (l *lister) addReal(t spelling) {
 	}
 }
 
-// follow adds where an absolute path leads.
+// follow adds the target of an absolute path.
 func (l *lister) follow(name string, t spelling) {
 	if name = short(name); name == "" {
 		return
@@ -279,8 +278,8 @@ func (l *lister) add(path string, t spelling, steps Steps) {
 	l.readings = append(l.readings, Reading{Path: path, Glob: t.glob, Steps: t.steps | steps})
 }
 
-// insideRoot makes an absolute canonical path below root relative to it. Case is
-// ignored: the readings of a path are for suspicion.
+// insideRoot makes an absolute canonical path below root relative to it, without regard to case,
+// since readings are for restrictive conditions.
 func insideRoot(path, root string) (rel string, ok bool) {
 	if root == "" {
 		return "", false
@@ -306,7 +305,7 @@ func beforeNUL(s string) []string {
 	return []string{before}
 }
 
-// visible removes what is not drawn.
+// visible removes invisible code points.
 func visible(s string) []string {
 	return []string{strings.Map(func(r rune) rune {
 		if invisible(r) {

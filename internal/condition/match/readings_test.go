@@ -80,7 +80,7 @@ func TestReadingsAreCapped(t *testing.T) {
 	}
 }
 
-// hostile are the pieces of the alphabet that paths are attacked with.
+// hostile are the parts of attacks on paths.
 var hostile = []string{
 	"src", "a", ".env", "..", ".", "", "%2e%2e", "%2e", "%252e", "%2f", "%5c", "%00", `\`, `..\`, "~", "~1", "$HOME", "%X%", "\x00", "\n", "\u202e",
 	"\u200b", "\uff0e", "\uff0e\uff0e", "\uff0f", "\u2215", "\u2025", "e\u0301", "\u00e9", "SRC", ".ENV", "::$DATA", ":", "C:", ";x", " ", "'", `"`,
@@ -93,18 +93,18 @@ func hostilePath(t *rapid.T) string {
 	return start + strings.Join(pieces, "")
 }
 
-// checkGrant holds I11 for a value that a permissive rule on a directory grants.
+// checkGrant checks I11 for a value that a permissive rule on a directory matches.
 func checkGrant(t interface{ Fatalf(string, ...any) }, value, dir string, tool match.Target) {
 	cleaned, plain := match.Clean(value)
-	if again, _ := match.Clean(cleaned); !plain || again != cleaned {
-		t.Fatalf("%q is granted; cleaned to %q, plain %v, cleaned again %q", value, cleaned, plain, again)
+	if second, _ := match.Clean(cleaned); !plain || second != cleaned {
+		t.Fatalf("%q is granted; cleaned to %q, plain %v, cleaned again %q", value, cleaned, plain, second)
 	}
 	for _, v := range []string{value, cleaned} {
 		list, complete := match.Readings(v, project, tool.Expands)
 		if !complete || len(list) != 1 {
 			t.Fatalf("%q is granted; %q has the readings %v, complete %v", value, v, list, complete)
 		}
-		// resolved by the standard library, against the root
+		// resolved by the standard library against the root
 		at := list[0].Path
 		if !strings.HasPrefix(at, "/") {
 			at = path.Join(project.Root, at)
@@ -144,7 +144,7 @@ func TestI11_GrantsStayBelowTheDirectory(t *testing.T) {
 		value := hostilePath(t)
 		for _, r := range rules {
 			all++
-			if r.m.Whole([]byte(value)) {
+			if r.m.Match([]byte(value)) {
 				granted++
 				checkGrant(t, value, r.dir, r.target)
 			}
@@ -156,7 +156,7 @@ func TestI11_GrantsStayBelowTheDirectory(t *testing.T) {
 	}
 }
 
-// Proves I11. What a permissive condition grants, the same restrictive one catches.
+// Proves I11: a value that satisfies a permissive condition satisfies the same restrictive one.
 func TestSuspicionCoversCertainty(t *testing.T) {
 	kinds := map[match.Kind][]string{
 		match.Prefix: {"src", "a", ".env", "/srv/proj/src", "/"}, match.Const: {"src/a", ".env"},
@@ -172,13 +172,13 @@ func TestSuspicionCoversCertainty(t *testing.T) {
 				if err1 != nil || err2 != nil {
 					t.Fatal(err1, err2)
 				}
-				if may.Whole([]byte(value)) && !must.Whole([]byte(value)) {
+				if may.Match([]byte(value)) && !must.Match([]byte(value)) {
 					t.Fatalf("%v %q grants %q and does not catch it", k, literal, value)
 				}
 				var shared match.Value
 				for range 2 {
 					shared.Reset([]byte(value))
-					if may.Judge(&shared) != may.Whole([]byte(value)) || must.Judge(&shared) != must.Whole([]byte(value)) {
+					if may.Judge(&shared) != may.Match([]byte(value)) || must.Judge(&shared) != must.Match([]byte(value)) {
 						t.Fatalf("%v %q on %q: judged with others and alone differ", k, literal, value)
 					}
 				}
@@ -187,7 +187,7 @@ func TestSuspicionCoversCertainty(t *testing.T) {
 	})
 }
 
-// FuzzPath holds I11 on any value.
+// FuzzPath checks I11 on any value.
 func FuzzPath(f *testing.F) {
 	for _, s := range hostile {
 		f.Add("src/" + s)
@@ -201,23 +201,23 @@ func FuzzPath(f *testing.F) {
 	f.Add("*/..")
 	f.Add(".git/*/..")
 	f.Fuzz(func(t *testing.T, value string) {
-		if src.Whole([]byte(value)) {
+		if src.Match([]byte(value)) {
 			checkGrant(t, value, "/srv/proj/src", aPath)
-			if !must.Whole([]byte(value)) {
+			if !must.Match([]byte(value)) {
 				t.Fatalf("%q is granted and not suspect", value)
 			}
 		}
-		if must.Whole([]byte(value)) && !wide.Whole([]byte(value)) {
+		if must.Match([]byte(value)) && !wide.Match([]byte(value)) {
 			t.Fatalf("%q is suspect only where nothing expands it", value)
 		}
 		protected.Path([]byte(value))
 		protected.Command([]byte(value))
-		if all.Whole([]byte(value)) {
+		if all.Match([]byte(value)) {
 			checkGrant(t, value, "/srv/proj", expands)
 		}
 		cleaned, _ := match.Clean(value)
-		if again, _ := match.Clean(cleaned); again != cleaned {
-			t.Fatalf("%q: cleaned to %q, then to %q", value, cleaned, again)
+		if second, _ := match.Clean(cleaned); second != cleaned {
+			t.Fatalf("%q: cleaned to %q, then to %q", value, cleaned, second)
 		}
 		list, _ := match.Readings(value, project, true)
 		if len(list) == 0 || len(list) > match.MaxReadings {

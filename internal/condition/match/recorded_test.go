@@ -10,7 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/corpus"
 )
 
-// recorded decodes a file of JSON lines of the collection.
+// recorded decodes a JSON Lines file of the collection.
 func recorded[T any](t *testing.T, elem ...string) []T {
 	t.Helper()
 	f, err := os.Open(corpus.Path(t, elem...))
@@ -34,8 +34,8 @@ func recorded[T any](t *testing.T, elem ...string) []T {
 	return out
 }
 
-// Proves K4. Real agents write plain paths: none is changed by cleaning, none has a
-// second reading, and the protected list touches none of them.
+// Proves K4: real agents write plain paths: cleaning changes none, none has a second reading, and
+// the protected list matches none of them.
 func TestRecordedPathsArePlain(t *testing.T) {
 	protected := match.NewProtected(match.Env{})
 	n := 0
@@ -72,8 +72,8 @@ func TestRecordedPathsArePlain(t *testing.T) {
 	}
 }
 
-// Proves S4. Of the commands that their collector calls safe hardly any touches the
-// protected list.
+// Proves S4: the protected list matches hardly any of the commands that their collector labelled as
+// safe.
 func TestRecordedCommands(t *testing.T) {
 	protected := match.NewProtected(match.Env{})
 	safe, analysable, touched := 0, 0, 0

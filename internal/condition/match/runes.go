@@ -10,16 +10,16 @@ import (
 )
 
 var (
-	// zeroWidth is what the second form of K21 leaves out.
+	// zeroWidth is the code points that the second form of K21 omits.
 	zeroWidth = automaton.Ranges(0x00AD, 0x00AD, 0x180E, 0x180E, 0x200B, 0x200F, 0x202A, 0x202E, 0x2060, 0x2064, 0x2066, 0x2069, 0xFEFF, 0xFEFF)
-	// whiteSpace is Unicode's property White_Space, what the third form trims.
+	// whiteSpace is Unicode's White_Space, which the third form trims.
 	whiteSpace = automaton.Ranges('\t', '\r', ' ', ' ', 0x85, 0x85, 0xA0, 0xA0, 0x1680, 0x1680, 0x2000, 0x200A, 0x2028, 0x2029,
 		0x202F, 0x202F, 0x205F, 0x205F, 0x3000, 0x3000)
 )
 
-// fold brings a text into the form in which restrictive conditions compare:
-// compatibility-normalised and without case (C6, C7). ASCII takes no allocation
-// if it has no upper case.
+// fold converts a text to the form in which restrictive conditions compare:
+// compatibility-normalised and without case (C6, C7). It does not allocate for ASCII without
+// capital letters.
 func fold(text string) string {
 	ascii, lower := true, true
 	for i := 0; i < len(text); i++ {

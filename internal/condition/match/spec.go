@@ -3,7 +3,7 @@ package match
 // Kind is a matcher of the policy language.
 type Kind uint8
 
-// The matchers (K0c). Exactly one stands in a condition.
+// The matchers (K0c). A condition has exactly one.
 const (
 	Const Kind = iota + 1
 	Enum
@@ -34,7 +34,7 @@ var kindNames = [...]string{
 	Usage: "usage", Reads: "reads", Writes: "writes", Outside: "outside",
 }
 
-// String spells the matcher as the policy file does.
+// String returns the matcher as policy files spell it.
 func (k Kind) String() string {
 	if k == 0 || int(k) >= len(kindNames) {
 		return "none"
@@ -42,7 +42,7 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// ParseKind finds the matcher that a key of a rule names.
+// ParseKind returns the matcher of a key of a rule.
 func ParseKind(key string) (Kind, bool) {
 	for k := Const; int(k) < len(kindNames); k++ {
 		if kindNames[k] == key {
@@ -55,7 +55,7 @@ func ParseKind(key string) (Kind, bool) {
 // LiteralKind is the JSON type of a literal in a rule.
 type LiteralKind uint8
 
-// The JSON types a rule can write. TOML has no null: a rule writes it as { null = true }.
+// The JSON types of literals. TOML has no null: a rule writes it as { null = true }.
 const (
 	LiteralString LiteralKind = iota + 1
 	LiteralNumber
@@ -65,7 +65,7 @@ const (
 	LiteralNull
 )
 
-// Literal is a value written in a rule, exactly as it was written.
+// Literal is a value in a rule, exactly as written.
 type Literal struct {
 	Kind LiteralKind
 	// Text is the string's text; for a number its exact decimal literal; for a
@@ -75,8 +75,8 @@ type Literal struct {
 	JSON string
 }
 
-// NamesNull reports whether null is among the values that a const or enum compares with,
-// and whether it is the only one.
+// NamesNull reports whether null is among the values of a const or enum, and whether it is the only
+// one.
 func (s Spec) NamesNull() (named, only bool) {
 	only = len(s.Values) > 0
 	for _, lit := range s.Values {
@@ -86,23 +86,22 @@ func (s Spec) NamesNull() (named, only bool) {
 	return named, only
 }
 
-// PresentValue is what present is compared with in a condition for arguments that are there
-// and not null; see [Spec.Presence].
+// PresentValue is the value of present that requires an argument that is present and not null; see
+// [Spec.Presence].
 const PresentValue = "value"
 
-// Presence returns what a [Present] condition requires: that the argument is there, and,
-// for present = "value", that it is not null.
+// Presence returns the requirements of a [Present] condition: whether the argument must be present,
+// and, for present = "value", not null.
 func (s Spec) Presence() (there, value bool) {
 	value = s.Values[0].Kind == LiteralString
 	return value || s.Values[0].Text == "true", value
 }
 
-// Spec is a matcher as the policy file writes it, before it meets a type. A
-// named list (glob_in, const_in, ...) is expanded into Values by the parser:
-// several values mean "any of them".
+// Spec is a matcher as written in a policy file, before it is compiled for a type. The parser
+// expands a named list (glob_in, const_in, ...) into Values: several values mean "any of them".
 type Spec struct {
 	Kind   Kind
 	Values []Literal
-	// List is the name of the list the values came from, "" if they stand in the rule.
+	// List is the name of the list of the values, "" if they are in the rule.
 	List string
 }

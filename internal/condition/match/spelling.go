@@ -5,8 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// The transformations of a path that some tool applies (C8-C14). Each
-// returns the spellings it can make of one spelling.
+// The transformations of a path by tools (C8-C14). Each returns the results for one spelling.
 
 // urlPath returns the path of a URL, which a tool may open as a file.
 func urlPath(s string) []string {
@@ -35,7 +34,7 @@ func urlPath(s string) []string {
 	return []string{rest, strings.TrimLeft(rest, "/")}
 }
 
-// isScheme reports the syntax of RFC 3986, section 3.1.
+// isScheme reports whether a text has the syntax of RFC 3986, section 3.1.
 func isScheme(s string) bool {
 	for i := 0; i < len(s); i++ {
 		c := lowerASCII(s[i])
@@ -47,8 +46,8 @@ func isScheme(s string) bool {
 	return s != ""
 }
 
-// percentDecoded decodes %XX and %uXXXX once. What does not decode stays, and
-// the overlong forms of ASCII decode to what they hide.
+// percentDecoded decodes %XX and %uXXXX once. Invalid escapes stay, and overlong forms of ASCII are
+// decoded.
 func percentDecoded(s string) []string {
 	if strings.IndexByte(s, '%') < 0 {
 		return nil
@@ -130,16 +129,16 @@ func withoutShare(s string) []string {
 	return []string{"/" + tail, tail}
 }
 
-// behindProcess returns what /proc/PID/root and /proc/PID/cwd stand before: the root of
-// the file system, and the directory that a process works in (C19).
-func behindProcess(s string) []string {
+// withoutProcess returns the path after /proc/PID/root and /proc/PID/cwd: relative to the root of
+// the file system, and to the directory of a process (C19).
+func withoutProcess(s string) []string {
 	canonical, _ := appendCanonical(nil, []byte(s))
 	rest, ok := strings.CutPrefix(string(canonical), "/proc/")
 	if !ok {
 		return nil
 	}
 	if _, tail, ok := strings.Cut(rest, "/root/"); ok {
-		return append(behindProcess("/"+tail), "/"+tail)
+		return append(withoutProcess("/"+tail), "/"+tail)
 	}
 	if _, tail, ok := strings.Cut(rest, "/cwd/"); ok {
 		return []string{tail}
@@ -163,8 +162,8 @@ func withoutParameters(s string) []string {
 	})}
 }
 
-// withoutColon keeps what stands before the colon of each component (a file's
-// stream), and what stands behind the first one (a drive, a host).
+// withoutColon keeps the text before the colon of each component (without a file's stream), and the
+// text after the first one (without a drive or host).
 func withoutColon(s string) []string {
 	at := strings.IndexByte(s, ':')
 	if at < 0 || strings.HasPrefix(s[at:], "://") {
@@ -177,8 +176,8 @@ func withoutColon(s string) []string {
 	return []string{stems, s[at+1:], strings.TrimLeft(s[at+1:], `/\`)}
 }
 
-// trimmedComponents drops from each component the quotes and spaces around it
-// and the dots and spaces at its end.
+// trimmedComponents removes the quotes and spaces around each component and the dots and spaces at
+// its end.
 func trimmedComponents(s string) []string {
 	return []string{eachComponent(s, func(c string) string {
 		c = strings.TrimFunc(c, isEdge)
@@ -195,8 +194,8 @@ func trimmedComponents(s string) []string {
 
 func isEdge(r rune) bool { return r == '"' || r == '\'' || r == '`' || isWhite(r) }
 
-// atHome expands a leading ~ and every variable: the home directory where it is
-// meant and known, nothing otherwise.
+// atHome expands a leading ~ and every variable: to the home directory if it is meant and known, to
+// nothing otherwise.
 func atHome(s, home string) []string {
 	if rest, ok := strings.CutPrefix(s, "~"); ok {
 		user, tail, _ := strings.Cut(rest, "/")
@@ -215,8 +214,8 @@ func atHome(s, home string) []string {
 	return []string{expanded}
 }
 
-// expandVariables replaces $NAME, ${NAME}, $env:NAME and %NAME%. other reports a
-// variable of unknown value, which is replaced by nothing.
+// expandVariables replaces $NAME, ${NAME}, $env:NAME and %NAME%. other reports whether a variable
+// has an unknown value, which is replaced by nothing.
 func expandVariables(s, home string) (expanded string, other bool) {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -238,7 +237,7 @@ func expandVariables(s, home string) (expanded string, other bool) {
 	return b.String(), other
 }
 
-// variable reads the variable that s begins with; length 0 if there is none.
+// variable returns the variable at the start of s; length 0 if there is none.
 func variable(s string) (name string, length int) {
 	switch s[0] {
 	case '%':
@@ -269,7 +268,7 @@ func variable(s string) (name string, length int) {
 	return "", 0
 }
 
-// nameEnd returns where the variable name that starts at from ends.
+// nameEnd returns the end of the variable name that starts at from.
 func nameEnd[T string | []byte](s T, from int) int {
 	end := from
 	for end < len(s) {
@@ -282,8 +281,8 @@ func nameEnd[T string | []byte](s T, from int) int {
 	return end
 }
 
-// longNames writes out short names such as GIT~1: the name without its number,
-// as it is and as a dot file.
+// longNames expands short names such as GIT~1: the name without its number, with and without a
+// leading dot.
 func longNames(s string) []string {
 	long := func(dot string) string {
 		return eachComponent(s, func(c string) string {

@@ -7,8 +7,8 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
-// feed runs a string through a matcher in pieces that end after the given bytes
-// and returns the answer and the byte after which it was known, -1 for the end.
+// feed passes a string to a matcher in pieces that end after the given bytes, and returns the
+// result and the byte after which it was decided, -1 for the end.
 func feed(m *match.Matcher, value string, cuts ...int) (match.Result, int) {
 	var s match.State
 	if r := m.Start(&s); r != match.Undecided {
@@ -23,7 +23,7 @@ func feed(m *match.Matcher, value string, cuts ...int) (match.Result, int) {
 		from = cut
 	}
 	if !m.Incremental() {
-		if m.Whole([]byte(value)) {
+		if m.Match([]byte(value)) {
 			return match.Hit, -1
 		}
 		return match.Miss, -1
@@ -40,7 +40,7 @@ func TestStringMatchers(t *testing.T) {
 		values []string
 		value  string
 		want   match.Result
-		at     int // the byte after which a permissive matcher knows it
+		at     int // the byte after which a permissive matcher decides
 	}{
 		{"const", match.Const, []string{"rm"}, "rm", match.Hit, end},
 		{"const longer", match.Const, []string{"rm"}, "rmx", match.Miss, 3},
@@ -71,7 +71,7 @@ func TestStringMatchers(t *testing.T) {
 			if r != c.want || at != c.at {
 				t.Errorf("got %v at %d, want %v at %d", r, at, c.want, c.at)
 			}
-			if got := m.Whole([]byte(c.value)); got != (c.want == match.Hit) {
+			if got := m.Match([]byte(c.value)); got != (c.want == match.Hit) {
 				t.Errorf("whole: %v", got)
 			}
 		})
@@ -84,7 +84,7 @@ func TestD7_NearEqualStrings(t *testing.T) {
 		name           string
 		kind           match.Kind
 		literal, value string
-		hit            bool // of the restrictive condition; the permissive one fails all
+		hit            bool // of the restrictive condition; the permissive one fails for all
 	}{
 		{"trailing space", match.Const, "jq", "jq ", true},
 		{"zero width space", match.Const, "jq", "jq\u200b", true},
@@ -101,21 +101,21 @@ func TestD7_NearEqualStrings(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			must := compile(t, spec(c.kind, c.literal), aString, restrictive, nowhere)
 			may := compile(t, spec(c.kind, c.literal), aString, permissive, nowhere)
-			if got := must.Whole([]byte(c.value)); got != c.hit {
+			if got := must.Match([]byte(c.value)); got != c.hit {
 				t.Errorf("restrictive: %v, want %v", got, c.hit)
 			}
-			if may.Whole([]byte(c.value)) {
+			if may.Match([]byte(c.value)) {
 				t.Error("permissive: true, want exact code points")
 			}
 		})
 	}
 	m := compile(t, spec(match.Const, " jq"), aString, restrictive, nowhere)
-	if !m.Whole([]byte(" jq")) || m.Whole([]byte("jq")) {
+	if !m.Match([]byte(" jq")) || m.Match([]byte("jq")) {
 		t.Error("the value itself is one of the forms")
 	}
 }
 
-// Proves that automata judge strings of any length, whole or in pieces.
+// Automata evaluate strings of any length, complete or in pieces.
 func TestLongStrings(t *testing.T) {
 	long := strings.Repeat("x", 2<<20)
 	for _, c := range []struct {
@@ -138,7 +138,7 @@ func TestLongStrings(t *testing.T) {
 	} {
 		for _, polarity := range []bool{restrictive, permissive} {
 			m := compile(t, spec(c.kind, c.literal), aString, polarity, nowhere)
-			if got := m.Whole([]byte(c.value)); got != c.hit {
+			if got := m.Match([]byte(c.value)); got != c.hit {
 				t.Errorf("%s, restrictive %v: whole %v, want %v", c.name, polarity, got, c.hit)
 			}
 			r, at := feed(m, c.value, 3, 1<<20, 2<<20)
@@ -153,7 +153,7 @@ func TestLongStrings(t *testing.T) {
 	}
 }
 
-// Proves which values are too long to be examined, and that this weakens nothing.
+// Values that are too long to be examined fail closed.
 func TestExceeds(t *testing.T) {
 	long := strings.Repeat("x", 2<<20)
 	prose := strings.Repeat("a line of text, with \"quotes\".\n", 1<<16)
@@ -180,7 +180,7 @@ func TestExceeds(t *testing.T) {
 		if hit, exceeds := m.Judge(&v), m.Exceeds(&v); hit != c.hit || hit && exceeds != c.exceeds {
 			t.Errorf("%s: hit %v, exceeds %v, want %v, %v", c.name, hit, exceeds, c.hit, c.exceeds)
 		}
-		if got := m.Whole([]byte(c.value)); got != c.hit {
+		if got := m.Match([]byte(c.value)); got != c.hit {
 			t.Errorf("%s: whole %v, want %v", c.name, got, c.hit)
 		}
 		if c.exceeds && compile(t, spec(c.kind, c.literal), c.target, permissive, nowhere).Judge(&v) {

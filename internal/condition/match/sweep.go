@@ -9,11 +9,10 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
-// Sweeps reports that a guard on paths could hold for a file that a command line reads
-// without naming it, below a directory that it reads as a whole, or would no longer hold for
-// it, below one that gets another name. Nobody looks at a disk:
-// it is enough that there may be such a file. What a wildcard names counts too, also where
-// whole directories do not.
+// Sweeps reports whether a guard on paths could match a file that a command line reads without
+// naming it, in a directory that it reads completely, or could stop matching one in a directory
+// that it renames. The disk is not consulted: it is enough that there may be such a file. Matches
+// of wildcards count too, also if complete directories do not.
 func (m *Matcher) Sweeps(v *Value) bool {
 	t, ok := m.text.(*commandPaths)
 	if !ok || !t.restrictive || !v.valid || len(v.text) > Budget {
@@ -34,20 +33,20 @@ func (m *Matcher) Sweeps(v *Value) bool {
 	return false
 }
 
-// JudgesSweeps reports whether Sweeps may ever be true.
+// JudgesSweeps reports whether Sweeps can be true for any value.
 func (m *Matcher) JudgesSweeps() bool {
 	t, ok := m.text.(*commandPaths)
 	return ok && t.restrictive
 }
 
-// reaches reports that the test could hold for a file that is swept.
+// reaches reports whether the test could match a swept file.
 func (t *commandPaths) reaches(s *shell.Sweep) bool {
 	test, ok := t.path.(sweptTest)
 	if !ok {
 		return true
 	}
 	if _, outside := t.path.(*outsideTest); outside && s.Renames {
-		return false // its words say where it leads
+		return false // its words name the target
 	}
 	if p, pattern := t.path.(*pathPattern); s.Renames && !s.Anywhere && (!pattern || s.Single) {
 		if pattern {
@@ -64,14 +63,14 @@ func (t *commandPaths) reaches(s *shell.Sweep) bool {
 		s.Repository && t.base.deeper() && test.sweeps(t.base.root, true, which)
 }
 
-// swept says which files below a directory are read.
+// swept describes which files below a directory are read.
 type swept struct {
 	hidden bool
 	names  []string // wildcards; none: all
 }
 
-// sweptTest judges directories that are read as a whole, as they are written; literal
-// says that nothing in it is expanded.
+// sweptTest evaluates directories that are read completely, as written; literal is set if nothing
+// in the directory is expanded.
 type sweptTest interface {
 	sweeps(dir string, literal bool, which swept) bool
 }
@@ -88,24 +87,24 @@ func (t eitherPath) sweeps(dir string, literal bool, which swept) bool {
 }
 
 func (t *pathTest) sweeps(dir string, literal bool, which swept) bool {
-	return t.place.anyBelow(dir, literal, func(r Reading) bool { return t.below(r.Path, r.Glob, which) })
+	return t.pathContext.anyBelow(dir, literal, func(r Reading) bool { return t.below(r.Path, r.Glob, which) })
 }
 
-// sweeps: a pattern that is searched for anywhere in a path says little about where. It
-// is asked without the root, below which it sees relative paths too.
+// sweeps evaluates the directory without the root, since a pattern matches anywhere in a path and
+// also sees relative paths below the root.
 func (t *pathPattern) sweeps(dir string, literal bool, which swept) bool {
 	p, ok := t.test.(patterns)
 	if !ok {
 		return true
 	}
-	return t.place.anyBelow(dir, literal, func(r Reading) bool {
+	return t.pathContext.anyBelow(dir, literal, func(r Reading) bool {
 		found := regular.Intersect(p.language(), regular.FromNFA(underneath(r.Path, r.Glob, which)))
 		return found.Empty(regular.DefaultBudget) != regular.Yes || strings.HasPrefix(r.Path, "/")
 	})
 }
 
-// anyBelow asks about every reading of a directory.
-func (p *place) anyBelow(dir string, literal bool, below func(r Reading) bool) bool {
+// anyBelow reports whether below returns true for a reading of a directory.
+func (p *pathContext) anyBelow(dir string, literal bool, below func(r Reading) bool) bool {
 	relative := dir == "" || dir[0] != '/' && dir[0] != '~'
 	if relative && p.env.lost {
 		return true
@@ -128,7 +127,7 @@ func (p *place) anyBelow(dir string, literal bool, below func(r Reading) bool) b
 	return !complete
 }
 
-// below reports that some path below a directory satisfies the test.
+// below reports whether some path below a directory satisfies the test.
 func (t *pathTest) below(dir string, glob bool, which swept) bool {
 	a := t.automaton()
 	dfa := a.language.DFA()
@@ -149,12 +148,12 @@ func (t *pathTest) below(dir string, glob bool, which swept) bool {
 	if rel, inside := insideRoot(dir, root); inside {
 		return t.below(rel, glob, which)
 	}
-	// The root stands below what stands above it.
+	// The root is below the directories above it.
 	_, above := cutRoot([]byte(fold(root)), []byte(fold(dir)))
 	return glob || above && t.below("", false, which)
 }
 
-// underneath is the set of folded paths of files below a canonical directory.
+// underneath returns the set of folded paths of files below a canonical directory.
 func underneath(dir string, pattern bool, which swept) *automaton.NFA {
 	n := automaton.New()
 	at := 0

@@ -8,8 +8,8 @@ import (
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
-// Proves K0a: a guard on paths asks about a command that reads whole directories if and
-// only if it could hold for a file below one of them.
+// Proves K0a: a guard on paths matches a command that reads complete directories if and only if it
+// could match a file below one of them.
 func TestSweeps(t *testing.T) {
 	below := match.Target{Type: schema.String, Annotation: schema.Command, Paths: true, Below: true}
 	for _, c := range []struct {
@@ -48,7 +48,7 @@ func TestSweeps(t *testing.T) {
 				if got := m.Sweeps(&v); got != want {
 					t.Errorf("%v in %v: %s: %v, want %v", c.spec.Values, c.env, line, got, want)
 				}
-				if deaf.Sweeps(&v) && !strings.Contains(line, "*") { // what a wildcard names is read by its name
+				if deaf.Sweeps(&v) && !strings.Contains(line, "*") { // files that a wildcard matches are read by name
 					t.Errorf("%s is swept although nobody asks", line)
 				}
 			}

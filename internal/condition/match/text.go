@@ -14,14 +14,13 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
-// languageTest judges a text by the set it may be in.
+// languageTest evaluates a text by membership in a set.
 type languageTest struct{ *automaton.Language }
 
 func (t languageTest) holds(text []byte) bool { return t.Accepts(text) }
 
-// compileString compiles a matcher on a plain string. The language of a
-// restrictive one is its preimage under the forms of K21, so that one automaton
-// run tests all three.
+// compileString compiles a matcher on a plain string. The language of a restrictive one is its
+// preimage under the forms of K21, so that one automaton run tests all three.
 func compileString(s Spec, restrictive bool) (textTest, *SpecError) {
 	if s.Kind == Pattern {
 		test, err := compilePatterns(s)
@@ -50,7 +49,7 @@ func compileString(s Spec, restrictive bool) (textTest, *SpecError) {
 	return &stepText{dfa: l.DFA}, nil
 }
 
-// stringLanguage is the set of strings a condition names, as it is written.
+// stringLanguage returns the set of strings of a condition, as written.
 func stringLanguage(s Spec) (*automaton.NFA, *SpecError) {
 	n := automaton.New()
 	for i, lit := range s.Values {
@@ -62,7 +61,7 @@ func stringLanguage(s Spec) (*automaton.NFA, *SpecError) {
 	return n, nil
 }
 
-// addString adds the strings that one literal names.
+// addString adds the strings of one literal.
 func addString(n *automaton.NFA, k Kind, text string) *SpecError {
 	switch k {
 	case Const, Enum:
@@ -76,7 +75,7 @@ func addString(n *automaton.NFA, k Kind, text string) *SpecError {
 		n.Accept(n.Text(n.Loop(0, automaton.Any), text))
 	}
 	if text == "" {
-		return whole(0, "is empty, so the condition always matches", "leave the condition out")
+		return literalError(0, "is empty, so the condition always matches", "leave the condition out")
 	}
 	return nil
 }
@@ -98,13 +97,13 @@ func addStringGlob(n *automaton.NFA, text string) *SpecError {
 	return nil
 }
 
-// underForms returns the language of all strings of which one of K21's three
-// forms is in n: the string, the string without zero-width code points, and that
-// without leading and trailing white space. n is direct.
+// underForms returns the language of all strings with one of K21's three forms in n: the string,
+// the string without zero-width code points, and that without leading and trailing white space. n
+// is direct.
 func underForms(n *automaton.NFA) *automaton.NFA {
 	blank := zeroWidth.Union(whiteSpace)
 	size := n.Len()
-	raw, stripped, inside := 1, 1+size, 1+2*size // where the copies of n begin
+	raw, stripped, inside := 1, 1+size, 1+2*size // starts of the copies of n
 	lead, tail := 1+3*size, 2+3*size
 	out := automaton.New()
 	for out.Len() < 3+3*size {
@@ -152,9 +151,8 @@ func underForms(n *automaton.NFA) *automaton.NFA {
 	return out
 }
 
-// stepText judges a string with an automaton, code point by code point. That of
-// literals is built when the first value needs it: conditions that an index answers
-// never do.
+// stepText evaluates a string with an automaton, code point by code point. It is built on demand:
+// conditions that an index evaluates never need it.
 type stepText struct{ dfa func() *automaton.DFA }
 
 func (t *stepText) start(s *State) Result {
@@ -177,18 +175,17 @@ func (t *stepText) match(value []byte) bool {
 	return dfa.Accepting(dfa.After(dfa.First(), value))
 }
 
-// slowText judges complete strings only: its automaton would be too large.
+// slowText evaluates complete strings only: its automaton would be too large.
 type slowText struct{ language *automaton.Language }
 
 func (t slowText) match(value []byte) bool { return t.language.Accepts(value) }
 
-// patternText judges a string by patterns, code point by code point: the value itself, or
-// any form of it for suspicion (K20, K21). Its automaton is built when the first value
-// needs it.
+// patternText evaluates patterns on a string, code point by code point: on the value itself, or on
+// any of its forms for restrictive conditions (K20, K21). Its automaton is built on demand.
 type patternText struct {
-	test     wholeTest
+	test     spellingTest
 	plain    *regular.Language // of the value itself
-	language *regular.Language // of its further forms too
+	language *regular.Language // also of its additional forms
 	machine  func() *regular.Automaton
 }
 
@@ -223,7 +220,7 @@ func (t *patternText) match(value []byte) bool {
 	return m.Accepts(&s, 0)
 }
 
-// patterns is any of several patterns.
+// patterns matches any of several patterns.
 type patterns []*regular.Pattern
 
 func compilePatterns(s Spec) (patterns, *SpecError) {
@@ -239,7 +236,7 @@ func compilePatterns(s Spec) (patterns, *SpecError) {
 }
 
 func patternError(index int, err error) *SpecError {
-	e := whole(index, err.Error(), "")
+	e := literalError(index, err.Error(), "")
 	var syntax *regular.SyntaxError
 	if errors.As(err, &syntax) {
 		e.Offset, e.Message, e.Hint = syntax.Offset, syntax.Message, syntax.Hint
@@ -251,7 +248,7 @@ func (p patterns) holds(text []byte) bool {
 	return slices.ContainsFunc(p, func(one *regular.Pattern) bool { return one.Match(text) })
 }
 
-// lengthTest is max_length on a string: code points, of the shortest form for a
+// lengthTest is max_length on a string: the number of code points, of the shortest form for a
 // restrictive condition.
 type lengthTest struct {
 	most        int
@@ -293,34 +290,34 @@ func (t *lengthTest) holds(text []byte) bool {
 	return r == Undecided
 }
 
-// compileLength is max_length. On what is judged as a whole a permissive
+// compileLength compiles max_length. For values that are evaluated as a whole a permissive
 // condition holds for a plainly written value only.
 func compileLength(most int, t Target, restrictive bool, env Env) textTest {
 	length := lengthTest{most: most, restrictive: restrictive}
 	switch t.Annotation {
 	case schema.Path:
-		p := newPlace(env, t.Expands, restrictive)
-		return &wholeLength{length, p.plain}
+		p := newPathContext(env, t.Expands, restrictive)
+		return &completeLength{length, p.plain}
 	case schema.Command:
-		return &wholeLength{length, func(line []byte) bool {
+		return &completeLength{length, func(line []byte) bool {
 			var v Value
 			v.Reset(line)
 			return v.Analysable(false)
 		}}
 	case schema.URL:
-		return &wholeLength{length, isPlainURL}
+		return &completeLength{length, isPlainURL}
 	case schema.Patch:
-		return &wholeLength{length, func(text []byte) bool { _, ok := patch.Files(string(text)); return ok }}
+		return &completeLength{length, func(text []byte) bool { _, ok := patch.Files(string(text)); return ok }}
 	}
 	return &length
 }
 
-type wholeLength struct {
+type completeLength struct {
 	length lengthTest
 	plain  func([]byte) bool
 }
 
-func (t *wholeLength) match(value []byte) bool {
+func (t *completeLength) match(value []byte) bool {
 	return t.length.holds(value) && (t.length.restrictive || t.plain(value))
 }
 
@@ -331,8 +328,8 @@ func isWhite(r rune) bool {
 	return whiteSpace.Contains(r)
 }
 
-// forms returns the further forms of a string that a restrictive condition tests:
-// without zero-width code points, and that trimmed (K21).
+// forms returns the additional forms of a string that a restrictive condition tests: without
+// zero-width code points, and that trimmed (K21).
 func forms(value string) []string {
 	seen := strings.Map(func(r rune) rune {
 		if r >= utf8.RuneSelf && zeroWidth.Contains(r) {

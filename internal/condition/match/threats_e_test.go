@@ -8,10 +8,9 @@ import (
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
-// Proves E1, E2, E3, E4, E5, E6, E7, E8, E9, E10, E11, E12, E13, E14, E15, E16, E17, E18,
-// E19, E20, E21, E22, E23, E24, E25, E26, E27. Every row of this group: what a permissive
-// prefix "git status" grants, what a restrictive prefix "rm" catches, and whether the
-// line is analysable.
+// Proves E1, E2, E3, E4, E5, E6, E7, E8, E9, E10, E11, E12, E13, E14, E15, E16, E17, E18, E19, E20,
+// E21, E22, E23, E24, E25, E26, E27: for every row, whether a permissive prefix "git status"
+// matches, whether a restrictive prefix "rm" matches, and whether the line is analysable.
 func TestThreatsE(t *testing.T) {
 	may := compile(t, spec(match.Prefix, "git status"), aCommand, permissive, nowhere)
 	must := compile(t, spec(match.Prefix, "rm"), aCommand, restrictive, nowhere)
@@ -130,10 +129,10 @@ func TestThreatsE(t *testing.T) {
 		{"E27", `git status "`, false, false},
 	} {
 		t.Run(c.row+" "+c.line[:min(len(c.line), 40)], func(t *testing.T) {
-			if may.Whole([]byte(c.line)) {
+			if may.Match([]byte(c.line)) {
 				t.Error("granted")
 			}
-			if got := must.Whole([]byte(c.line)); got != c.catch {
+			if got := must.Match([]byte(c.line)); got != c.catch {
 				t.Errorf("caught: %v, want %v", got, c.catch)
 			}
 			if got := match.Analyse(c.line).Analysable; got != c.analysable {
@@ -149,7 +148,7 @@ func TestThreatsE(t *testing.T) {
 	}
 }
 
-// A usage grants what it mentions, and nothing else.
+// A usage permits only the options that it mentions.
 func TestUsage(t *testing.T) {
 	for _, c := range []struct {
 		usage, line string
@@ -186,7 +185,7 @@ func TestUsage(t *testing.T) {
 		{`sort [-t \]] *`, "sort -t x a", false},
 		{"timeout [-k *] * <command>", "timeout -k 5 5 ls", false}, // ls by itself is not granted
 	} {
-		if got := compile(t, spec(match.Usage, c.usage), aCommand, permissive, nowhere).Whole([]byte(c.line)); got != c.grant {
+		if got := compile(t, spec(match.Usage, c.usage), aCommand, permissive, nowhere).Match([]byte(c.line)); got != c.grant {
 			t.Errorf("%q on %q: %v", c.usage, c.line, got)
 		}
 	}
@@ -194,7 +193,7 @@ func TestUsage(t *testing.T) {
 	for line, want := range map[string]bool{
 		"git push origin main": true, "git -C x push --force origin main": true, "ls; nice git push main": true, "git pull origin main": false, "echo git push main": false,
 	} {
-		if got := deny.Whole([]byte(line)); got != want {
+		if got := deny.Match([]byte(line)); got != want {
 			t.Errorf("restrictive on %q: %v", line, got)
 		}
 	}
@@ -208,8 +207,8 @@ func TestUsage(t *testing.T) {
 	specError(t, spec(match.Usage, "git"), aPath, permissive, project)
 }
 
-// Proves E25: a line that nests more commands than are looked at is certain of nothing, and
-// of no restrictive condition it is known that it does not hold.
+// Proves E25: a line with more nested commands than the limit satisfies no permissive condition,
+// and is unknown to restrictive ones that do not match.
 func TestE25_Excess(t *testing.T) {
 	line := []byte(strings.Repeat("env -S ", 100<<10) + "ls")
 	for _, m := range []*match.Matcher{
@@ -220,13 +219,13 @@ func TestE25_Excess(t *testing.T) {
 			t.Error("a restrictive condition says nothing")
 		}
 	}
-	if compile(t, spec(match.Usage, "env [-*] **"), aCommand, permissive, project).Whole(line) {
+	if compile(t, spec(match.Usage, "env [-*] **"), aCommand, permissive, project).Match(line) {
 		t.Error("a permissive condition holds")
 	}
 }
 
-// Proves E25, H20: what is not looked at in a line, as it is written or in another form of
-// it, may touch the protected list; what is looked at counts all the same.
+// Proves E25, H20: the part of a line that is not parsed, as written or in another form, may match
+// the protected list; the parsed part is evaluated all the same.
 func TestE25_H20_ExcessIsProtected(t *testing.T) {
 	p := match.NewProtected(project)
 	rm := compile(t, spec(match.Prefix, "rm"), aCommand, restrictive, project)
@@ -252,7 +251,7 @@ func TestE25_H20_ExcessIsProtected(t *testing.T) {
 	}
 }
 
-// Proves H20: a file that is put into a directory of the protected list is on it.
+// Proves H20: a file that is put into a directory of the protected list is protected.
 func TestH20_PlacedFiles(t *testing.T) {
 	p := match.NewProtected(project)
 	for line, want := range map[string]match.Protection{
@@ -264,7 +263,7 @@ func TestH20_PlacedFiles(t *testing.T) {
 	}
 }
 
-// Proves K0a: a file that is put into a directory is written under the name that it has.
+// Proves K0a: a file that is put into a directory is written under its own name.
 func TestK0a_PlacedFiles(t *testing.T) {
 	guard := compile(t, spec(match.Glob, "conf/app.toml"), match.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, restrictive, project)
 	for line, want := range map[string]bool{

@@ -8,20 +8,20 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
-// Unknown says why it is not known what a value names, as a set.
+// Unknown is the set of reasons why the file that a value names is not known.
 type Unknown uint8
 
-// The zero Unknown says that every reading of the value is known.
+// The zero Unknown means that every reading of the value is known.
 const (
-	UnknownWay       Unknown = 1 << iota // ".." behind a directory that is not there, or links that cannot be followed
-	UnknownDirectory                     // nobody knows where relative paths begin
-	UnknownReading                       // there are more readings than are listed
-	UnknownCommand                       // a command line has more commands than are looked at
-	tooLong                              // its length leaves out readings: a restrictive condition holds
+	UnknownWay       Unknown = 1 << iota // ".." after a directory that does not exist, or links that cannot be followed
+	UnknownDirectory                     // the directory in which relative paths begin is unknown
+	UnknownReading                       // there are more readings than the limit
+	UnknownCommand                       // a command line has more commands than the limit
+	tooLong                              // readings are missing because of its length: a restrictive condition holds
 	Known            Unknown = 0
 )
 
-// Public says what is not known and how to write the value so that it is. It holds no value.
+// Public returns the reasons and the remedy, without the value.
 func (u Unknown) Public() string {
 	switch {
 	case u&UnknownCommand != 0:
@@ -34,7 +34,7 @@ func (u Unknown) Public() string {
 	return "A path can be read in too many ways to know which file it names: write it out, without wildcards, escapes and braces."
 }
 
-// MayBeUnknown reports whether Unknown may ever say something.
+// MayBeUnknown reports whether Unknown can be non-zero for any value.
 func (m *Matcher) MayBeUnknown() bool {
 	switch t := m.text.(type) {
 	case *pathTest:
@@ -53,8 +53,8 @@ func (m *Matcher) MayBeUnknown() bool {
 	return false
 }
 
-// Unknown says what is not known of the paths that a restrictive condition judges. The
-// condition holds for what is known; for the rest a person has to answer.
+// Unknown returns the unknown facts of the paths that a restrictive condition evaluates. The
+// condition is evaluated for the known readings; the rest requires an approval.
 func (m *Matcher) Unknown(v *Value) Unknown {
 	if !m.MayBeUnknown() {
 		return Known
@@ -67,17 +67,17 @@ func (m *Matcher) Unknown(v *Value) Unknown {
 	}
 	switch t := m.text.(type) {
 	case *pathTest:
-		return t.place.unknown(v)
+		return t.pathContext.unknown(v)
 	case eitherPath:
-		return t[0].place.unknown(v)
+		return t[0].pathContext.unknown(v)
 	case *outsideTest:
-		return t.place.unknown(v)
+		return t.pathContext.unknown(v)
 	case *pathPattern:
-		if _, certain := v.certain(&t.place); certain || !t.restrictive {
+		if _, certain := v.certain(&t.pathContext); certain || !t.restrictive {
 			return Known
 		}
-		list, unknown := v.readings(&t.place)
-		if slices.ContainsFunc(list, func(r Reading) bool { return r.Glob }) { // no pattern can be asked about it
+		list, unknown := v.readings(&t.pathContext)
+		if slices.ContainsFunc(list, func(r Reading) bool { return r.Glob }) { // patterns cannot be evaluated on it
 			unknown |= UnknownReading
 		}
 		return unknown &^ tooLong
@@ -89,18 +89,18 @@ func (m *Matcher) Unknown(v *Value) Unknown {
 	return Known
 }
 
-// ReadsLike reports that what is not known of a value is the same for two matchers.
+// ReadsLike reports whether two matchers have the same unknown facts for every value.
 func (m *Matcher) ReadsLike(other *Matcher) bool {
 	switch t := m.text.(type) {
 	case *pathTest:
 		o, ok := other.text.(*pathTest)
-		return ok && o.readsLike(&t.place)
+		return ok && o.readsLike(&t.pathContext)
 	case eitherPath:
 		o, ok := other.text.(eitherPath)
-		return ok && o[0].readsLike(&t[0].place)
+		return ok && o[0].readsLike(&t[0].pathContext)
 	case *pathPattern:
 		o, ok := other.text.(*pathPattern)
-		return ok && o.readsLike(&t.place)
+		return ok && o.readsLike(&t.pathContext)
 	case *commandPaths:
 		o, ok := other.text.(*commandPaths)
 		if !ok || o.use != t.use {
@@ -116,10 +116,10 @@ func (m *Matcher) ReadsLike(other *Matcher) bool {
 	return false
 }
 
-// readsLike reports that two places of one polarity read every value in the same way.
-func (p *place) readsLike(o *place) bool { return p.env == o.env && p.expands == o.expands }
+// readsLike reports whether two contexts of one polarity read every value in the same way.
+func (p *pathContext) readsLike(o *pathContext) bool { return p.env == o.env && p.expands == o.expands }
 
-func (p *place) unknown(v *Value) Unknown {
+func (p *pathContext) unknown(v *Value) Unknown {
 	if _, certain := v.certain(p); certain || !p.restrictive {
 		return Known
 	}
@@ -145,7 +145,7 @@ func (t *commandPaths) unknown(v *Value) (unknown Unknown) {
 					return true
 				}
 				test := t.testOf(c, path)
-				places(test, c, path.Text, func(text []byte) bool {
+				allowed(test, c, path.Text, func(text []byte) bool {
 					unknown |= (&Matcher{text: test}).Unknown(v.word(text))
 					return true
 				})
@@ -156,8 +156,8 @@ func (t *commandPaths) unknown(v *Value) (unknown Unknown) {
 	return unknown
 }
 
-// climb follows a path in which ".." stands behind directories that do not exist: behind one
-// that is certainly no link when the path is used it leads back to where that one stands.
+// climb follows a path in which ".." follows directories that do not exist. If such a directory is
+// certainly no link when the path is used, ".." leads back to its parent.
 func (l *lister) climb(name string) (real string, ok bool) {
 	if l.way == nil || !l.way.solid {
 		return "", false

@@ -8,8 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
-// suspects reports that a condition holds or, if it restricts, that it is not known whether
-// it does.
+// suspects reports whether a condition holds or, if it is restrictive, whether it is unknown.
 func suspects(m *match.Matcher, v *match.Value) bool {
 	return m.Judge(v) || m.Unknown(v) != match.Known
 }
@@ -20,11 +19,11 @@ func may(m *match.Matcher, value string) bool {
 	return suspects(m, &v)
 }
 
-// A restrictive condition holds for what a value names, and says of a value that may name
-// anything what is not known. A permissive one says nothing.
+// A restrictive condition holds for the known readings of a value, and reports the unknown facts of
+// one that may name anything. A permissive one reports none.
 func TestUnknown(t *testing.T) {
 	seen := match.Env{Root: "/srv/proj", Home: "/home/u", Links: links(map[string]string{"/srv/proj/closed": ""})}
-	lost := match.Env{Root: "/srv/proj", Lost: true}
+	lost := match.Env{Root: "/srv/proj", RunUnknown: true}
 	command := match.Target{Type: schema.String, Annotation: schema.Command, Paths: true}
 	var many string
 	for c := 'a'; c <= 'z'; c++ {

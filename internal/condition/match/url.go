@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// webAddress is a URL that every parser reads alike, in parts of the value.
+// webAddress is a URL that every parser reads in the same way, as parts of the value.
 type webAddress struct {
 	scheme, host, port []byte
 	path               []byte // "" or from the first "/" on
@@ -14,7 +14,7 @@ type webAddress struct {
 	hasHost            bool
 }
 
-// urlBytes are the bytes that stand for themselves in a URL.
+// urlBytes are the bytes that are literal in a URL.
 var urlBytes = func() (t [256]bool) {
 	for b := '!'; b < 0x7F; b++ {
 		t[b] = !strings.ContainsRune("\\\"<>^`{|}", b)
@@ -22,9 +22,8 @@ var urlBytes = func() (t [256]bool) {
 	return t
 }()
 
-// parseURL reads a URL strictly: ASCII, a scheme, and if it has an authority one
-// host in its usual spelling, no user, a plain port. ok is false for everything
-// that some parser reads in another way (K59).
+// parseURL parses a URL strictly: ASCII, a scheme, and if it has an authority one host in its usual
+// spelling, no user, a plain port. ok is false for everything that parsers read differently (K59).
 func parseURL(value []byte) (u webAddress, ok bool) {
 	for _, b := range value {
 		if !urlBytes[b] {
@@ -56,7 +55,7 @@ func parseURL(value []byte) (u webAddress, ok bool) {
 	}
 	u.path, u.rest, u.hasHost = after[:end], after[end:], true
 	if len(u.path) == 0 && bytes.IndexByte(u.rest, '@') >= 0 {
-		return u, false // a parser that looks for the first "/" finds a user
+		return u, false // a parser that searches the first "/" finds a user
 	}
 	u.host, u.port, ok = splitHost(authority)
 	return u, ok
@@ -74,7 +73,7 @@ func splitHost(authority []byte) (host, port []byte, ok bool) {
 	return host, port, isHost(host)
 }
 
-// isPort reports a number from 1 to 65535 without leading zeros.
+// isPort reports whether a port is a number from 1 to 65535 without leading zeros.
 func isPort(port []byte) bool {
 	n := 0
 	for _, b := range port {
@@ -86,7 +85,7 @@ func isPort(port []byte) bool {
 	return n > 0 && n <= 65535 && port[0] != '0'
 }
 
-// isHost reports a host name in ASCII, or an address in its canonical spelling.
+// isHost reports whether a text is a host name in ASCII, or an address in its canonical spelling.
 func isHost(host []byte) bool {
 	if inner, ok := bytes.CutPrefix(host, []byte("[")); ok {
 		inner, ok = bytes.CutSuffix(inner, []byte("]"))
@@ -116,7 +115,7 @@ func isHost(host []byte) bool {
 	return true
 }
 
-// isNumeric reports a decimal, octal or hexadecimal number.
+// isNumeric reports whether a label is a decimal, octal or hexadecimal number.
 func isNumeric(label []byte) bool {
 	hex := len(label) > 1 && label[0] == '0' && lowerASCII(label[1]) == 'x'
 	if hex {
@@ -144,8 +143,8 @@ func defaultPort(scheme []byte) (port string, special bool) {
 	return "", false
 }
 
-// isPlainURLPath reports a path below which no server sees another one: no dot
-// or empty components, no parameters, nothing encoded that would be one.
+// isPlainURLPath reports whether every server reads a path in the same way: no dot or empty
+// components, no parameters, no encoding of them.
 func isPlainURLPath(path []byte) bool {
 	if bytes.Contains(path, []byte("//")) || bytes.IndexByte(path, ';') >= 0 {
 		return false

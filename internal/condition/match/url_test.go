@@ -78,10 +78,10 @@ func TestURLHost(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			may := compile(t, spec(match.Host, c.literal), aURL, permissive, nowhere)
 			must := compile(t, spec(match.Host, c.literal), aURL, restrictive, nowhere)
-			if got := may.Whole([]byte(c.value)); got != c.grant {
+			if got := may.Match([]byte(c.value)); got != c.grant {
 				t.Errorf("permissive %q on %q: %v, want %v", c.literal, c.value, got, c.grant)
 			}
-			if got := must.Whole([]byte(c.value)); got != c.catch {
+			if got := must.Match([]byte(c.value)); got != c.catch {
 				t.Errorf("restrictive %q on %q: %v, want %v", c.literal, c.value, got, c.catch)
 			}
 		})
@@ -160,10 +160,10 @@ func TestURLSchemePrefixConst(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			may := compile(t, spec(c.kind, c.literal), aURL, permissive, nowhere)
 			must := compile(t, spec(c.kind, c.literal), aURL, restrictive, nowhere)
-			if got := may.Whole([]byte(c.value)); got != c.grant {
+			if got := may.Match([]byte(c.value)); got != c.grant {
 				t.Errorf("permissive %q on %q: %v, want %v", c.literal, c.value, got, c.grant)
 			}
-			if got := must.Whole([]byte(c.value)); got != c.catch {
+			if got := must.Match([]byte(c.value)); got != c.catch {
 				t.Errorf("restrictive %q on %q: %v, want %v", c.literal, c.value, got, c.catch)
 			}
 		})
@@ -214,8 +214,8 @@ func TestURLSpecErrors(t *testing.T) {
 	specError(t, spec(match.Scheme, "https"), aPath, restrictive, nowhere)
 }
 
-// FuzzURL holds that a granted URL has one reading: Go's parser, which splits as
-// RFC 3986 does, finds the same host, and the suspicious reading finds it too.
+// FuzzURL checks that a permitted URL has one reading: Go's parser, which splits as RFC 3986 does,
+// finds the same host, and so do the restrictive readings.
 func FuzzURL(f *testing.F) {
 	for _, s := range []string{"https://example.com/", `https://evil\@example.com`, "https://example.com:443?x@y", "//example.com", "https://example.com%00.evil.org/", "https://[::1]@example.com/"} {
 		f.Add(s)
@@ -223,10 +223,10 @@ func FuzzURL(f *testing.F) {
 	may := compile(f, spec(match.Host, "*.example.com"), aURL, permissive, nowhere)
 	must := compile(f, spec(match.Host, "*.example.com"), aURL, restrictive, nowhere)
 	f.Fuzz(func(t *testing.T, value string) {
-		if !may.Whole([]byte(value)) {
+		if !may.Match([]byte(value)) {
 			return
 		}
-		if !must.Whole([]byte(value)) {
+		if !must.Match([]byte(value)) {
 			t.Errorf("%q satisfies the permissive condition and not the restrictive one", value)
 		}
 		host, ok := oracleHost(value)

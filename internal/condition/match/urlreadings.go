@@ -13,16 +13,16 @@ import (
 type looseURL struct {
 	scheme    string // lower case, "" if the text has none
 	hosts     []looseHost
-	path      string // from behind the authority, before query and fragment
+	path      string // after the authority, before query and fragment
 	remainder string // query and fragment
 }
 
 type looseHost struct {
-	name string // as canonical as it gets
+	name string // as canonical as possible
 	port string // "" if there is none
 }
 
-// suspected judges every plausible reading of a URL.
+// suspected evaluates every plausible reading of a URL.
 func (t *urlTest) suspected(value string) bool {
 	for _, text := range urlTexts(value) {
 		if t.pattern != nil {
@@ -42,8 +42,8 @@ func (t *urlTest) suspected(value string) bool {
 	return false
 }
 
-// urlTexts lists the spellings of a URL: as written, as browsers clean it, in its
-// compatibility form without case, and percent-decoded up to two times.
+// urlTexts returns the spellings of a URL: as written, as browsers clean it, in its compatibility
+// form without case, and percent-decoded up to two times.
 func urlTexts(value string) []string {
 	cleaned := strings.TrimFunc(strings.Map(func(r rune) rune {
 		if invisible(r) {
@@ -71,13 +71,12 @@ func urlTexts(value string) []string {
 	return texts
 }
 
-// maxNested is how many schemes in front of a URL are looked behind.
+// maxNested is the number of schemes in front of a URL that are removed.
 const maxNested = 4
 
-// looseURLs reads a text with and without a scheme, with and without backslashes
-// as slashes, with the authority ending where different parsers let it end. Behind
-// a scheme another URL may stand: view-source:, blob:, feed: and others name the
-// resource of the URL in them.
+// looseURLs parses a text with and without a scheme, with and without backslashes as slashes, and
+// with the different ends of the authority of different parsers. After a scheme another URL may
+// follow: view-source:, blob:, feed: and others refer to the resource of that URL.
 func looseURLs(text string) []looseURL {
 	out := looseURLsOf(text)
 	for range maxNested {
@@ -117,8 +116,8 @@ func looseURLsOf(text string) []looseURL {
 	return out
 }
 
-// looseHosts lists the hosts that an authority may name: around each "@", before
-// the last or the first ":".
+// looseHosts returns the hosts that an authority may name: around each "@", before the last or the
+// first ":".
 func looseHosts(authority string) []looseHost {
 	var out []looseHost
 	parts := []string{authority[strings.LastIndexByte(authority, '@')+1:]}
@@ -147,9 +146,8 @@ func looseHosts(authority string) []looseHost {
 	return out
 }
 
-// canonicalHost brings a host to the spelling of literals: decoded, folded,
-// punycoded, without trailing dots; addresses in every notation as netip prints
-// them.
+// canonicalHost converts a host to the spelling of literals: decoded, folded, punycoded, without
+// trailing dots; addresses in every notation as netip prints them.
 func canonicalHost(name string) string {
 	if decoded := percentDecoded(name); decoded != nil {
 		name = decoded[0]
@@ -175,8 +173,8 @@ func canonicalHost(name string) string {
 	return name
 }
 
-// looseIPv4 reads one to four numbers, each decimal, octal or hexadecimal, the
-// last filling what is left, as C libraries and browsers do.
+// looseIPv4 parses one to four numbers, each decimal, octal or hexadecimal, of which the last fills
+// the remaining bytes, as C libraries and browsers do.
 func looseIPv4(name string) (address string, ok bool) {
 	parts := strings.Split(name, ".")
 	if len(parts) > 4 {
@@ -198,8 +196,7 @@ func looseIPv4(name string) (address string, ok bool) {
 	return netip.AddrFrom4([4]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}).String(), true
 }
 
-// octal spells a number with leading zeros as Go reads it; what Go would read
-// beyond that is no number here.
+// octal respells a number with leading zeros for Go's parser.
 func octal(s string) string {
 	switch {
 	case !isNumeric([]byte(s)):
@@ -221,7 +218,7 @@ func (t *urlTest) reads(u *looseURL, l *urlLiteral) bool {
 	return (u.scheme == l.scheme || u.scheme == "") && t.named(u, l, false) && t.pathReads(u, l)
 }
 
-// named looks for the literal's host and port among those of a reading.
+// named reports whether the literal's host and port are among those of a reading.
 func (t *urlTest) named(u *looseURL, l *urlLiteral, anyPort bool) bool {
 	for _, h := range u.hosts {
 		if !l.named([]byte(h.name)) {
@@ -243,8 +240,7 @@ func (t *urlTest) named(u *looseURL, l *urlLiteral, anyPort bool) bool {
 	return false
 }
 
-// pathReads compares the readings of the path and the path as it is written,
-// without case.
+// pathReads compares the readings of the path and the path as written, without regard to case.
 func (t *urlTest) pathReads(u *looseURL, l *urlLiteral) bool {
 	want := strings.TrimSuffix(fold(l.path), "/")
 	if t.kind != Prefix && u.remainder != l.rest && !strings.HasPrefix(u.remainder, "#") {

@@ -7,12 +7,12 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// urlTest judges the value of a URL parameter (K0c, K59).
+// urlTest evaluates the value of a URL parameter (K0c, K59).
 type urlTest struct {
 	kind        Kind
 	restrictive bool
 	literals    []urlLiteral
-	pattern     wholeTest
+	pattern     spellingTest
 }
 
 // urlLiteral is one literal: a host, a scheme, or a URL.
@@ -34,7 +34,7 @@ func compileURL(s Spec, restrictive bool) (textTest, *SpecError) {
 		t.pattern = test
 		return t, err
 	case Glob, Suffix:
-		return nil, whole(-1, "looks at text, and a URL is read in parts", "`host = \"*.example.com\"`, `scheme` or `prefix = \"https://example.com/dir/\"`")
+		return nil, literalError(-1, "looks at text, and a URL is read in parts", "`host = \"*.example.com\"`, `scheme` or `prefix = \"https://example.com/dir/\"`")
 	case Host:
 		read = readHostLiteral
 	case Scheme:
@@ -53,31 +53,31 @@ func compileURL(s Spec, restrictive bool) (textTest, *SpecError) {
 
 func readSchemeLiteral(text string, _ Kind) (urlLiteral, *SpecError) {
 	if !isScheme(text) {
-		return urlLiteral{}, whole(0, "is not the name of a scheme", "`scheme = \"https\"`")
+		return urlLiteral{}, literalError(0, "is not the name of a scheme", "`scheme = \"https\"`")
 	}
 	return urlLiteral{scheme: strings.ToLower(text)}, nil
 }
 
-// readHostLiteral reads example.com, *.example.com, and either with a port: ":*"
-// is any port; without one a permissive condition wants the scheme's own.
+// readHostLiteral parses example.com, *.example.com, and either with a port: ":*" is any port;
+// without a port a permissive condition requires the scheme's default.
 func readHostLiteral(text string, _ Kind) (urlLiteral, *SpecError) {
 	var l urlLiteral
 	if strings.Contains(text, "/") || strings.Contains(text, "@") {
-		return l, whole(0, "is more than a host", "the name only: `host = \"example.com\"`")
+		return l, literalError(0, "is more than a host", "the name only: `host = \"example.com\"`")
 	}
 	name, under := strings.CutPrefix(text, "*.")
 	if strings.Contains(name, "*") && !strings.HasSuffix(name, ":*") || name == "" {
-		return l, whole(0, "has a wildcard that is not a whole first label", "`*.example.com` is every name below example.com; every URL: `present = true` in place of `host`")
+		return l, literalError(0, "has a wildcard that is not a whole first label", "`*.example.com` is every name below example.com; every URL: `present = true` in place of `host`")
 	}
 	if at := strings.LastIndexByte(name, ':'); at >= 0 && !strings.HasSuffix(name, "]") {
 		if l.port = name[at+1:]; l.port != "*" && !isPort([]byte(l.port)) {
-			return l, whole(0, "has a port that is not a number from 1 to 65535", "an IPv6 address stands in brackets: `[::1]`")
+			return l, literalError(0, "has a port that is not a number from 1 to 65535", "an IPv6 address stands in brackets: `[::1]`")
 		}
 		name = name[:at]
 	}
 	host, ok := asciiHost(name)
 	if !ok || !isHost([]byte(host)) || under && isAddress(host) {
-		return l, whole(0, "is not a host name or address", "")
+		return l, literalError(0, "is not a host name or address", "")
 	}
 	l.host, l.under = host, under
 	return l, nil
@@ -102,10 +102,10 @@ func readURLLiteral(text string, k Kind) (urlLiteral, *SpecError) {
 	var l urlLiteral
 	u, ok := parseURL([]byte(text))
 	if !ok || !u.hasHost || !isPlainURLPath(u.path) {
-		return l, whole(0, "is not a plainly written URL with a scheme and a host", "`https://example.com/dir/`")
+		return l, literalError(0, "is not a plainly written URL with a scheme and a host", "`https://example.com/dir/`")
 	}
 	if k == Prefix && len(u.rest) > 0 {
-		return l, whole(0, "has a query or fragment, which is no part of a directory", "`"+text[:len(text)-len(u.rest)]+"`")
+		return l, literalError(0, "has a query or fragment, which is no part of a directory", "`"+text[:len(text)-len(u.rest)]+"`")
 	}
 	l.scheme, l.host = strings.ToLower(string(u.scheme)), strings.ToLower(string(u.host))
 	l.port, l.rest = string(u.port), string(u.rest)
@@ -136,13 +136,13 @@ func (t *urlTest) address(value []byte, u *webAddress, certain bool) bool {
 	return t.restrictive && t.suspected(string(value))
 }
 
-// isPlainURL reports a URL that every parser reads alike.
+// isPlainURL reports whether every parser reads a URL in the same way.
 func isPlainURL(value []byte) bool {
 	_, ok := parseURL(value)
 	return ok
 }
 
-// certain judges a URL that has one reading.
+// certain evaluates a URL that has one reading.
 func (t *urlTest) certain(u *webAddress, value []byte) bool {
 	if t.pattern != nil {
 		return t.pattern.holds(value) || t.restrictive && t.pattern.holds(bytes.ToLower(value))
@@ -176,8 +176,8 @@ func (l *urlLiteral) named(host []byte) bool {
 	return at > 1 && host[at-1] == '.' && equalFold(host[at:], l.host)
 }
 
-// port compares the port with a host literal's. Without one in the literal only
-// the scheme's own port is certain, and every port is suspect.
+// port compares the port with that of a host literal. If the literal has none, a permissive
+// condition accepts only the scheme's default, a restrictive one every port.
 func (t *urlTest) port(scheme, port []byte, want string) bool {
 	own, _ := defaultPort(scheme)
 	switch want {
@@ -194,7 +194,7 @@ func samePort(u *webAddress, want string) bool {
 	return string(u.port) == want || want == "" && string(u.port) == own
 }
 
-// path compares whole components for prefix, everything for const and enum.
+// path compares complete components for prefix, everything for const and enum.
 func (t *urlTest) path(u *webAddress, l *urlLiteral) bool {
 	path := u.path
 	if t.kind != Prefix {
@@ -207,8 +207,8 @@ func (t *urlTest) path(u *webAddress, l *urlLiteral) bool {
 	return len(path) >= at && t.sameText(path[:at], l.path) && (len(path) == at || path[at] == '/')
 }
 
-// sameText compares exactly for certainty, without case for suspicion: some
-// servers do.
+// sameText compares exactly for permissive conditions, without regard to case for restrictive ones,
+// as some servers do.
 func (t *urlTest) sameText(b []byte, s string) bool {
 	return string(b) == s || t.restrictive && equalFold(b, s)
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
-// Value is one complete string that several matchers judge. What they have to
-// know about it - whether it is plainly written, its parts, its readings - is found
-// once. A Value is reused with Reset and belongs to one goroutine.
+// Value is one complete string for several matchers. Its derived forms - whether it is plainly
+// written, its parts, its readings - are computed once. A Value is reused with Reset and belongs to
+// one goroutine.
 type Value struct {
 	text  []byte
 	valid bool
@@ -35,16 +35,16 @@ type Value struct {
 	env     Env
 	expands bool
 
-	sure   [4]certainty // what certain said, of the first few places
-	places int
-	words  []*Value // of a command line, as paths; the first named of them are of this one
-	named  int
-	more   map[string]*Value // words of a line that has many
-	own    trail             // of the links of its paths
-	trail  *trail            // of the line, for a word
+	sure     [4]certainty // results of certain for the first few contexts
+	contexts int
+	words    []*Value // paths of a command line; the first named of them are in use
+	named    int
+	more     map[string]*Value // words of a line that has many
+	own      linkCache         // for its own paths
+	trail    *linkCache        // of the line, if the value is a word
 }
 
-// certainty is what [Value.certain] says in a place.
+// certainty is the result of [Value.certain] in a context.
 type certainty struct {
 	env                  Env
 	expands, restrictive bool
@@ -52,7 +52,7 @@ type certainty struct {
 	ok                   bool
 }
 
-// Reset sets the string, which must not change while it is judged.
+// Reset sets the string, which must not change during the evaluation.
 func (v *Value) Reset(text []byte) {
 	v.ResetText(text)
 	v.valid = utf8.Valid(text)
@@ -63,14 +63,14 @@ func (v *Value) ResetText(text []byte) {
 	v.text, v.valid = text, true
 	v.examined, v.parsed, v.lineKnown, v.otherKnown = false, false, false, false
 	v.listed, v.list = false, nil
-	v.places, v.named, v.more = 0, 0, nil
-	v.own, v.trail = trail{}, nil
+	v.contexts, v.named, v.more = 0, 0, nil
+	v.own, v.trail = linkCache{}, nil
 }
 
-// fewWords are found by looking at each, and their memory is used again.
+// fewWords is the number of words that are searched linearly and whose memory is reused.
 const fewWords = 32
 
-// word is a path that a command line names, which all conditions share.
+// word returns a path that a command line names, shared by all conditions.
 func (v *Value) word(path []byte) *Value {
 	for _, w := range v.words[:v.named] {
 		if bytes.Equal(w.text, path) {
@@ -105,7 +105,7 @@ func (v *Value) furtherWord(path []byte) *Value {
 // read makes a value one of a line's words.
 func (v *Value) read(path []byte, line *Value) {
 	if len(path) > len(v.buf) {
-		v.Reset(bytes.Clone(path)) // nobody keeps the memory of a long one
+		v.Reset(bytes.Clone(path)) // the memory of a long one is not kept
 	} else {
 		v.vector = append(v.vector[:0], path...)
 		v.Reset(v.vector)
@@ -114,28 +114,28 @@ func (v *Value) read(path []byte, line *Value) {
 	v.trail.solid = line.line().Solid()
 }
 
-// trail remembers where links lead while one string is judged: the conditions on it, and the
-// words of a command line, have the same way to go.
-type trail struct {
+// linkCache remembers the targets of links during the evaluation of one string: the conditions on
+// it, and the words of a command line, follow the same links.
+type linkCache struct {
 	links *Links
 	real  func(path string) (real string, ok bool)
-	// solid: what is not there by now will be no link when a path leads through it.
+	// solid: a path that does not exist now will be no link when it is used.
 	solid bool
 	files map[string]listing // by directory
 }
 
-// listing is what lies below a directory.
+// listing is the list of files below a directory.
 type listing struct {
-	names []string
-	modes []fs.FileMode
-	whole bool
+	names    []string
+	modes    []fs.FileMode
+	complete bool
 }
 
-// list is [Links.Files], asked once for each directory.
-func (t *trail) list(l *Links, dir string) listing {
+// list is [Links.Files], called once for each directory.
+func (t *linkCache) list(l *Links, dir string) listing {
 	found, known := t.files[dir]
 	if !known {
-		found.whole = l.Files(dir, func(name string, mode fs.FileMode) {
+		found.complete = l.Files(dir, func(name string, mode fs.FileMode) {
 			found.names, found.modes = append(found.names, name), append(found.modes, mode)
 		})
 		if t.files == nil {
@@ -147,7 +147,7 @@ func (t *trail) list(l *Links, dir string) listing {
 }
 
 // follow is [Links.Real].
-func (t *trail) follow(l *Links, path string) (real string, ok bool) {
+func (t *linkCache) follow(l *Links, path string) (real string, ok bool) {
 	if t == nil || l.Walk == nil {
 		return l.Real(path)
 	}
@@ -157,29 +157,29 @@ func (t *trail) follow(l *Links, path string) (real string, ok bool) {
 	return t.real(path)
 }
 
-// ResetWords sets the words of an argument vector, which must not change while they are
-// judged: as a text they are the command line that a shell would read as them. whole says
-// that they are all there is; otherwise nothing is certain about them.
-func (v *Value) ResetWords(words [][]byte, whole bool) {
+// ResetWords sets the words of an argument vector, which must not change during the evaluation.
+// Their text is the command line that a shell would read as them. If complete is false, other words
+// may follow, and nothing is certain.
+func (v *Value) ResetWords(words [][]byte, complete bool) {
 	v.Reset(shell.AppendWords(v.vector[:0], words))
 	v.vector = v.text
-	v.commands.ReadWords(words, whole)
+	v.commands.ReadWords(words, complete)
 	v.lineKnown = true
 }
 
-// Text is the string.
+// Text returns the string.
 func (v *Value) Text() []byte { return v.text }
 
-// Judge judges a complete string as [Matcher.Whole] does.
+// Judge evaluates a complete string as [Matcher.Match] does.
 func (m *Matcher) Judge(v *Value) bool {
 	test, ok := m.text.(sharedTest)
 	if !ok || !v.valid || m.exceeds(v.text) {
-		return m.Whole(v.text)
+		return m.Match(v.text)
 	}
 	return test.judge(v)
 }
 
-// sharedTest judges a string by what is already known about it.
+// sharedTest evaluates a string by its shared derived forms.
 type sharedTest interface{ judge(v *Value) bool }
 
 var (
@@ -194,11 +194,11 @@ var (
 	_ stepTest   = (*lengthTest)(nil)
 )
 
-// IsClean reports whether the string, a path, stays as it is when it is cleaned (K4).
+// IsClean reports whether Clean does not change the string, a path (K4).
 func (v *Value) IsClean() bool {
 	v.examine()
 	if v.plain && len(v.canonical) == len(v.text) && len(v.text) > 0 && &v.canonical[0] == &v.text[0] {
-		return true // it is its own canonical form
+		return true // already canonical
 	}
 	cleaned, _ := Clean(string(v.text))
 	return cleaned == string(v.text)
@@ -211,13 +211,13 @@ func (v *Value) examine() {
 	}
 }
 
-// certain is place.certain for the string.
-func (v *Value) certain(p *place) (canonical []byte, certain bool) {
+// certain is pathContext.certain for the string.
+func (v *Value) certain(p *pathContext) (canonical []byte, certain bool) {
 	v.examine()
 	if p.usual && v.plain && !v.info.absolute && !v.info.wild {
 		return v.canonical, true
 	}
-	for i := range v.sure[:v.places] {
+	for i := range v.sure[:v.contexts] {
 		if s := &v.sure[i]; s.expands == p.expands && s.restrictive == p.restrictive && s.env == p.env {
 			return s.canonical, s.ok
 		}
@@ -227,22 +227,23 @@ func (v *Value) certain(p *place) (canonical []byte, certain bool) {
 		canonical, info = p.arrive(canonical, info)
 	}
 	certain = v.plain && p.admits(canonical, info, v.way())
-	if v.places < len(v.sure) {
-		v.sure[v.places] = certainty{p.env, p.expands, p.restrictive, canonical, certain}
-		v.places++
+	if v.contexts < len(v.sure) {
+		v.sure[v.contexts] = certainty{p.env, p.expands, p.restrictive, canonical, certain}
+		v.contexts++
 	}
 	return canonical, certain
 }
 
-// way is the trail of the string.
-func (v *Value) way() *trail {
+// way returns the link cache of the string.
+func (v *Value) way() *linkCache {
 	if v.trail != nil {
 		return v.trail
 	}
 	return &v.own
 }
 
-// lowered is a path with its ASCII letters in lower case; the next one takes its memory.
+// lowered returns a path with its ASCII letters in lower case. The result is valid until the next
+// call.
 func (v *Value) lowered(path []byte) []byte {
 	v.low = append(v.low[:0], path...)
 	for i, c := range v.low {
@@ -252,7 +253,7 @@ func (v *Value) lowered(path []byte) []byte {
 }
 
 // readings is Readings for the string.
-func (v *Value) readings(p *place) (list []Reading, unknown Unknown) {
+func (v *Value) readings(p *pathContext) (list []Reading, unknown Unknown) {
 	if !v.listed || v.env != p.env || v.expands != p.expands {
 		v.list, v.unknown = readings(string(v.text), p.env, p.expands, v.way())
 		v.listed, v.env, v.expands = true, p.env, p.expands
@@ -269,12 +270,12 @@ func (v *Value) url() (u *webAddress, certain bool) {
 	return &v.address, v.strict
 }
 
-// line is the string as a command line.
+// line returns the string as a command line.
 func (v *Value) line() *shell.Line {
 	if !v.lineKnown {
 		text := v.text
 		if len(text) > Budget {
-			text = nil // every condition on it is decided by its length; it is not analysable
+			text = nil // its length decides every condition on it; it is not analysable
 		}
 		v.commands.Read(text)
 		v.lineKnown = true
@@ -282,8 +283,7 @@ func (v *Value) line() *shell.Line {
 	return &v.commands
 }
 
-// otherLine is what the line may look like to a lenient reader, nil if that is the
-// same.
+// otherLine returns the line as lenient parsers may see it, nil if that is the same.
 func (v *Value) otherLine() *shell.Line {
 	if !v.otherKnown {
 		other := otherForm(v.text[:min(len(v.text), Budget)])

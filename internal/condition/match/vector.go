@@ -5,11 +5,11 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// LineOf is the command line that a shell reads as some words.
+// LineOf returns the command line that a shell reads as some words.
 func LineOf(words [][]byte) []byte { return shell.AppendWords(nil, words) }
 
-// Words are the words of a command line that is one plain command and opens no files:
-// what an argument vector for the same command holds.
+// Words returns the words of a command line that is one plain command and opens no files: the
+// argument vector of the same command.
 func Words(line string) (words []string, ok bool) {
 	var l shell.Line
 	l.Read([]byte(line))
@@ -25,17 +25,17 @@ func Words(line string) (words []string, ok bool) {
 // Vector is an argument vector: an array whose elements are the words of one command
 // (S40). It is reused with Read.
 type Vector struct {
-	Text  []byte   // of all words, one after the other
-	Words [][]byte // parts of Text
-	Whole bool     // every element is a word
+	Text     []byte   // of all words, one after the other
+	Words    [][]byte // parts of Text
+	Complete bool     // every element is a string
 
 	ends []int // of the words in Text
 }
 
-// Read takes the elements of an array. What is no string, or stands deeper, is read as
-// if it were: nothing permits such a value, but it is looked at.
+// Read sets the elements of an array. Nested elements and elements that are no strings are read as
+// texts: no permissive condition matches such a value, but restrictive ones evaluate it.
 func (v *Vector) Read(array jsonstream.Value) {
-	v.Text, v.ends, v.Words, v.Whole = v.Text[:0], v.ends[:0], v.Words[:0], true
+	v.Text, v.ends, v.Words, v.Complete = v.Text[:0], v.ends[:0], v.Words[:0], true
 	v.elements(array)
 	start := 0
 	for _, end := range v.ends {
@@ -58,11 +58,11 @@ func (v *Vector) element(element jsonstream.Value) {
 	case jsonstream.String:
 		v.Text = element.AppendText(v.Text)
 	case jsonstream.Array, jsonstream.Object:
-		v.Whole = false
+		v.Complete = false
 		v.elements(element)
 		return
 	default:
-		v.Whole = false
+		v.Complete = false
 		v.Text = append(v.Text, element.Raw()...)
 	}
 	v.ends = append(v.ends, len(v.Text))

@@ -10,8 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
-// Check finds what Compile would refuse. For literals it does not build what
-// matching needs.
+// Check returns the error of Compile. For literals it does not build automata.
 func Check(s Spec, t Target, restrictive bool, env Env) error {
 	m := newMatcher(s, &t, restrictive, env)
 	m.unbuilt = true
@@ -22,8 +21,8 @@ func Check(s Spec, t Target, restrictive bool, env Env) error {
 	return nil
 }
 
-// checkLiterals is compileText without automata, for matchers on strings and paths
-// that compare with literals. done is false for all others.
+// checkLiterals is compileText without automata, for matchers on strings and paths that compare
+// with literals. done is false for all others.
 func checkLiterals(s Spec, t Target, restrictive bool) (done bool, _ *SpecError) {
 	switch s.Kind {
 	case Const, Enum, Prefix:
@@ -41,7 +40,7 @@ func checkLiterals(s Spec, t Target, restrictive bool) (done bool, _ *SpecError)
 	case schema.None:
 		for i, lit := range s.Values {
 			if s.Kind == Prefix && lit.Text == "" {
-				return true, whole(i, "is empty, so the condition always matches", "leave the condition out")
+				return true, literalError(i, "is empty, so the condition always matches", "leave the condition out")
 			}
 		}
 	default:
@@ -50,13 +49,12 @@ func checkLiterals(s Spec, t Target, restrictive bool) (done bool, _ *SpecError)
 	return true, nil
 }
 
-// Walkers returns automata whose union holds the strings that satisfy the matcher,
-// nil if none describe them. Of a path they read the one form in which analysis
-// writes it: canonical, relative to the root if it lies below.
+// Walkers returns automata whose union contains the strings that satisfy the matcher, nil if there
+// are none. A path is in the form in which analysis writes it: canonical, relative to the root if
+// it is below.
 //
-// A restrictive matcher on paths may hold for further strings beyond ASCII, which
-// compare without case there; none of the automata holds a string that the matcher
-// does not.
+// A restrictive matcher on paths may match additional strings beyond ASCII, which compare without
+// case there; none of the automata accepts a string that the matcher rejects.
 func (m *Matcher) Walkers() []automaton.Walker {
 	switch test := m.text.(type) {
 	case *stepText:
@@ -81,7 +79,7 @@ func (m *Matcher) Walkers() []automaton.Walker {
 	return nil
 }
 
-// SinglePattern is the pattern of a condition that is one pattern, nil for others.
+// SinglePattern returns the pattern of a condition with a single pattern, nil for others.
 func (m *Matcher) SinglePattern() *regular.Pattern {
 	var list patterns
 	switch test := m.text.(type) {
@@ -96,9 +94,8 @@ func (m *Matcher) SinglePattern() *regular.Pattern {
 	return list[0]
 }
 
-// Named returns automata whose union holds the strings that the literals of the
-// matcher name as they are written, without the further spellings that suspicion
-// adds. They are nil if none describe them.
+// Named returns automata whose union contains the strings of the literals as written, without the
+// additional spellings of restrictive conditions, nil if there are none.
 func (m *Matcher) Named() []automaton.Walker {
 	switch {
 	case !m.restrictive:
@@ -129,9 +126,8 @@ func (m *Matcher) Named() []automaton.Walker {
 	return nil
 }
 
-// patternWalkers returns the automata of patterns: for the value as it is written,
-// which suspicion does not leave it at.
-func patternWalkers(test wholeTest) []automaton.Walker {
+// patternWalkers returns the automata of patterns for the value as written.
+func patternWalkers(test spellingTest) []automaton.Walker {
 	list, ok := test.(patterns)
 	if !ok {
 		return nil
@@ -159,7 +155,7 @@ func (t *pathTest) walkers() []automaton.Walker {
 	return []automaton.Walker{a, &rootWalker{a, built.atRoot, built.inRoot}}
 }
 
-// rooted reads a path relative to the root and also behind the root's own path.
+// rooted reads a path relative to the root and also after the root's own path.
 func rooted(a *automaton.DFA, root string) []automaton.Walker {
 	if root == "" {
 		return []automaton.Walker{a}
@@ -171,8 +167,8 @@ func rooted(a *automaton.DFA, root string) []automaton.Walker {
 	return []automaton.Walker{a, w}
 }
 
-// rootWalker reads relative paths behind the path of the root. Its own first state,
-// which no DFA has, is that of the root itself.
+// rootWalker reads relative paths after the path of the root. Its first state, which no DFA has, is
+// that of the root itself.
 type rootWalker struct {
 	*automaton.DFA
 	at, in uint32
@@ -219,14 +215,14 @@ func (w *rootWalker) Distance(state uint32) int {
 
 func (w *rootWalker) Cuts() []rune { return append([]rune{0, '/', '/' + 1}, w.DFA.Cuts()...) }
 
-// lengthWalker counts code points. Its states are what lengthTest counts: of a
-// restrictive matcher only those between the first and the last that is not blank.
+// lengthWalker counts code points. Its states are the counts of lengthTest: for a restrictive
+// matcher only those between the first and the last that is not blank.
 type lengthWalker struct{ test lengthTest }
 
 func (w *lengthWalker) First() uint32 { return 0 }
 
-// Next keeps the count, and behind it how many blanks wait for a visible one; both
-// are bounded by the limit.
+// Next updates the count and the number of blanks since the last visible code point; both are
+// bounded by the limit.
 func (w *lengthWalker) Next(state uint32, r rune) uint32 {
 	limit := uint32(w.test.most) + 1
 	if limit >= 1<<15 {
@@ -267,9 +263,8 @@ func (w *lengthWalker) Cuts() []rune {
 	return cuts
 }
 
-// PlainPaths returns automata for the paths that are plainly written, in the form
-// in which analysis writes them: all are in those of inside and in none of
-// outside. Beyond ASCII they hold more.
+// PlainPaths returns automata for the plainly written paths, in the form in which analysis writes
+// them: each is in all of inside and in none of outside. Beyond ASCII they accept more.
 func PlainPaths(env Env, expands bool) (inside, outside []automaton.Walker) {
 	env = env.normal()
 	except := automaton.New()
@@ -282,7 +277,7 @@ func PlainPaths(env Env, expands bool) (inside, outside []automaton.Walker) {
 	}
 	away := except.Compile().DFA()
 	if away == nil {
-		return nil, nil // cannot happen: the sets are small
+		return nil, nil // unreachable: the sets are small
 	}
 	away.FoldASCII()
 	return []automaton.Walker{plainPaths(expands)}, []automaton.Walker{away}
@@ -298,7 +293,7 @@ func below(n *automaton.NFA, dir string) {
 	n.Accept(n.Loop(at, automaton.Any))
 }
 
-// devices adds the paths with a component that is the name of a device (C9).
+// devices adds the paths with a component that is a device name (C9).
 func devices(n *automaton.NFA) {
 	begin, end := n.State(), n.State()
 	n.Free(0, begin)
@@ -319,8 +314,8 @@ func devices(n *automaton.NFA) {
 	n.Accept(n.Loop(n.Text(end, "."), automaton.Any))
 }
 
-// plainPaths accepts canonical paths of components that nobody reads in another
-// way, as far as one automaton can tell; see examine.
+// plainPaths accepts canonical paths of components that all tools read in the same way, as far as
+// one automaton can decide; see examine.
 func plainPaths(expands bool) *automaton.DFA {
 	var never, edge []rune
 	for b := rune(0); b < 0x80; b++ {
@@ -337,7 +332,7 @@ func plainPaths(expands bool) *automaton.DFA {
 		}
 	}
 	name := glob.Component.Minus(automaton.Ranges(never...))
-	dull := name.Minus(automaton.Ranges(edge...)).Minus(automaton.Single('~')) // may stand anywhere
+	dull := name.Minus(automaton.Ranges(edge...)).Minus(automaton.Single('~')) // allowed in every position
 	digit := automaton.Ranges('0', '9')
 	n := automaton.New()
 	begin, in, out, tilde, dot, dots := n.State(), n.State(), n.State(), n.State(), n.State(), n.State()
@@ -346,7 +341,7 @@ func plainPaths(expands bool) *automaton.DFA {
 	n.Accept(slash)
 	n.Free(0, begin)
 	n.Free(slash, begin)
-	n.Accept(in) // behind a code point that may end a component
+	n.Accept(in) // after a code point that may end a component
 	n.Accept(tilde)
 	n.Edge(begin, automaton.Single('.'), dot)
 	n.Edge(dot, automaton.Single('.'), dots)
@@ -371,8 +366,8 @@ func plainPaths(expands bool) *automaton.DFA {
 	return n.Compile().DFA()
 }
 
-// IsPlainPath reports that a path is plainly written and canonical: every condition
-// compares it as it is. expands says that the tool expands wildcards in it.
+// IsPlainPath reports whether a path is plainly written and canonical: every condition compares it
+// as it is. expands is set if the tool expands wildcards in it.
 func IsPlainPath(path string, expands bool) bool {
 	if expands && strings.ContainsAny(path, wildcards) {
 		return false
@@ -383,8 +378,8 @@ func IsPlainPath(path string, expands bool) bool {
 	return plain && string(canonical) == path
 }
 
-// IsPlainText reports a text whose restrictive and permissive readings are the same:
-// it is its own form under K21.
+// IsPlainText reports whether the restrictive and permissive readings of a text are equal: it is
+// its own form under K21.
 func IsPlainText(text string) bool {
 	for i, r := range text {
 		if r >= utf8.RuneSelf && zeroWidth.Contains(r) || isWhite(r) && (i == 0 || i+utf8.RuneLen(r) == len(text)) {
@@ -394,8 +389,8 @@ func IsPlainText(text string) bool {
 	return true
 }
 
-// PathText writes a path of analysis as an argument: the root itself as ".", and
-// behind "./" what would be read as an option or a home directory.
+// PathText converts a path of analysis to an argument: the root itself to ".", and with "./" in
+// front if it would be read as an option or a home directory.
 func PathText(canonical string) string {
 	switch {
 	case canonical == "":

@@ -221,7 +221,7 @@ func (k *Condition) form() leafForm {
 func vectorText(v jsonstream.Value) (string, bool) {
 	var vector match.Vector
 	vector.Read(v)
-	return string(match.LineOf(vector.Words)), vector.Whole && len(vector.Words) > 0
+	return string(match.LineOf(vector.Words)), vector.Complete && len(vector.Words) > 0
 }
 
 // appendLeaf writes a leaf as JSON.

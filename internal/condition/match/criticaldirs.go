@@ -8,14 +8,14 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
-// vital knows the directories without which a machine, or its user, is lost: the root of the
-// file system, the directories of the system in it, the home and what stands above it.
-type vital struct{ env Env }
+// criticalDirs matches the directories that must not be removed: the root of the file system, the
+// directories of the system in it, the home directory and those above it.
+type criticalDirs struct{ env Env }
 
-func vitalOf(env Env) vital {
+func criticalDirsOf(env Env) criticalDirs {
 	env = env.ofCommands()
-	env.Links = nil // who removes a link removes nothing else
-	return vital{env}
+	env.Links = nil // removing a link removes nothing else
+	return criticalDirs{env}
 }
 
 var systemDirs = []string{
@@ -23,27 +23,27 @@ var systemDirs = []string{
 	"/Users", "/System", "/Library", "/Applications", "/Volumes", "/private", "/private/etc", "/private/var", "/mnt", "/media",
 }
 
-// deepest is how often a path climbs that leads to the root from anywhere, as far as is likely.
+// deepest is the number of ".." that may lead to the root from anywhere.
 const deepest = 3
 
-// homes are the spellings of a home of which nobody says where it is.
+// homes are the spellings of an unknown home directory.
 var homes = []string{"~", "$HOME", "${HOME}"}
 
-// names reports that a word names, in one of its readings, one of the directories, or all that
-// lies in one. dirs are directories, as they are written, in which a relative one may begin.
-func (v *vital) names(w *shell.Word, dirs []string) bool {
+// names reports whether a reading of a word is one of the directories, or everything in one. dirs
+// are directories, as written, in which a relative one may begin.
+func (v *criticalDirs) names(w *shell.Word, dirs []string) bool {
 	named, _ := v.reads(w, dirs)
 	return named
 }
 
-// mayName is names, and true of a word with more readings than are listed.
-func (v *vital) mayName(w *shell.Word, dirs []string) bool {
+// mayName is names, but true for a word with more readings than the limit.
+func (v *criticalDirs) mayName(w *shell.Word, dirs []string) bool {
 	named, all := v.reads(w, dirs)
 	return named || !all
 }
 
 // reads is names; all is false if there are more readings.
-func (v *vital) reads(w *shell.Word, dirs []string) (named, all bool) {
+func (v *criticalDirs) reads(w *shell.Word, dirs []string) (named, all bool) {
 	text := string(w.Text)
 	if w.Home {
 		text = "~" + text
@@ -52,7 +52,7 @@ func (v *vital) reads(w *shell.Word, dirs []string) (named, all bool) {
 		return false, true
 	}
 	if len(text) > maxPath {
-		return false, w.Literal // a shell may make a short path of a long word
+		return false, w.Literal // a shell may expand a long word to a short path
 	}
 	if named, all = v.spelt(text, !w.Literal); named || text[0] == '/' || text[0] == '~' || text[0] == '$' {
 		return named, all
@@ -71,7 +71,7 @@ func (v *vital) reads(w *shell.Word, dirs []string) (named, all bool) {
 	return false, all
 }
 
-func (v *vital) spelt(text string, expands bool) (named, all bool) {
+func (v *criticalDirs) spelt(text string, expands bool) (named, all bool) {
 	if dir, last := withoutLast(text); last && expands {
 		if named, _ = v.named(dir, true); named {
 			return true, true
@@ -80,7 +80,7 @@ func (v *vital) spelt(text string, expands bool) (named, all bool) {
 	return v.named(text, expands)
 }
 
-// withoutLast is the directory of a text of which the last component names everything.
+// withoutLast returns the directory of a text whose last component matches everything.
 func withoutLast(text string) (dir string, all bool) {
 	at := strings.LastIndexByte(text, '/')
 	last := text[at+1:]
@@ -90,7 +90,7 @@ func withoutLast(text string) (dir string, all bool) {
 	return text[:at+1], true
 }
 
-func (v *vital) named(text string, expands bool) (named, all bool) {
+func (v *criticalDirs) named(text string, expands bool) (named, all bool) {
 	if clean := path.Clean(text); expands && (slices.Contains(homes, clean) || clean[0] == '~' && !strings.Contains(clean, "/")) {
 		return true, true
 	}
@@ -98,7 +98,7 @@ func (v *vital) named(text string, expands bool) (named, all bool) {
 	for _, r := range list {
 		name := r.Path
 		if v.env.Root == "" && name == "/" && r.Steps&StepRoot != 0 && strings.Count(text, "..") < deepest {
-			continue // nobody knows where it begins; most projects are deeper
+			continue // the start is unknown; most projects are deeper
 		}
 		if !strings.HasPrefix(name, "/") {
 			if v.env.Root == "" || climbs([]byte(name)) {
@@ -113,13 +113,13 @@ func (v *vital) named(text string, expands bool) (named, all bool) {
 	return false, all
 }
 
-func (v *vital) lost(name string) bool {
+func (v *criticalDirs) lost(name string) bool {
 	name = fold(name)
 	return slices.ContainsFunc(systemDirs, func(dir string) bool { return fold(dir) == name }) || v.env.Home != "" && (fold(v.env.Home) == name || strings.HasPrefix(fold(v.env.Home), name+"/"))
 }
 
-// begins reports wildcards in the first component that may stand for one of the directories.
-func (v *vital) begins(name string) bool {
+// begins reports whether wildcards in the first component may match one of the directories.
+func (v *criticalDirs) begins(name string) bool {
 	first := fold(name[1:])
 	if strings.Contains(first, "/") {
 		return false

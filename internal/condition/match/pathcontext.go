@@ -7,20 +7,20 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/glob"
 )
 
-// place is where a value is read, and how.
-type place struct {
-	env         Env // normal
+// pathContext is how a path is read: the directories, the polarity and the folds.
+type pathContext struct {
+	env         Env // normalised
 	root        []byte
-	mark        []byte // what an automaton reads for the root
+	mark        []byte // the input of an automaton for the root
 	expands     bool
 	restrictive bool
-	folded      bool // readings are compared without case and in compatibility form
+	folded      bool // readings are compared without regard to case and in compatibility form
 	system      bool // the root is below /proc or /dev: nothing is certain
-	usual       bool // a plain relative path without wildcards has one reading here
+	usual       bool // a plain relative path without wildcards has one reading
 }
 
-func newPlace(env Env, expands, restrictive bool) place {
-	p := place{env: env.normal(), expands: expands, restrictive: restrictive, folded: restrictive}
+func newPathContext(env Env, expands, restrictive bool) pathContext {
+	p := pathContext{env: env.normal(), expands: expands, restrictive: restrictive, folded: restrictive}
 	p.system = isSystem([]byte(p.env.Root))
 	if p.root = []byte(p.env.Root); restrictive {
 		p.root = []byte(fold(p.env.Root))
@@ -32,8 +32,7 @@ func newPlace(env Env, expands, restrictive bool) place {
 	return p
 }
 
-// normal returns the directories in canonical form; one that is not absolute is
-// unknown.
+// normal returns the directories in canonical form. A relative one counts as unknown.
 func (e Env) normal() Env {
 	for _, dir := range []*string{&e.Root, &e.Home, &e.Dir, &e.Run, &e.also} {
 		canonical, info := appendCanonical(nil, []byte(*dir))
@@ -47,23 +46,23 @@ func (e Env) normal() Env {
 	return e
 }
 
-// ofCommands is the environment of the paths that command lines name.
+// ofCommands returns the environment of paths in command lines.
 func (e Env) ofCommands() Env {
 	e = e.normal()
-	e.lost = e.Lost
+	e.lost = e.RunUnknown
 	if e.Run == "" {
 		return e
 	}
 	stays := cmp.Or(e.Dir, e.Root, "/")
-	if e.Doubt && stays != e.Run {
+	if e.MayStay && stays != e.Run {
 		e.also = stays
 	}
-	e.Dir, e.Run, e.Doubt = e.Run, "", false
+	e.Dir, e.Run, e.MayStay = e.Run, "", false
 	return e.normal()
 }
 
-// rootText is what an automaton reads for the root, nil if there is none.
-func (p *place) rootText() []byte {
+// rootText is the input of an automaton for the root, nil if there is none.
+func (p *pathContext) rootText() []byte {
 	root := p.env.Root
 	if root == "" {
 		return nil
@@ -74,16 +73,16 @@ func (p *place) rootText() []byte {
 	return []byte(string(glob.Root) + root[1:])
 }
 
-// certain returns the canonical form of a value, in dst or in the value itself,
-// and reports that it is the only reading.
-func (p *place) certain(dst, value []byte) (canonical []byte, certain bool) {
+// certain returns the canonical form of a value, in dst or in the value itself, and whether it is
+// the only reading.
+func (p *pathContext) certain(dst, value []byte) (canonical []byte, certain bool) {
 	canonical, info, plain := p.examine(dst, value)
 	return canonical, plain && p.admits(canonical, info, nil)
 }
 
-// examine is [examine] with certainty about where a relative path begins: one that is
-// plain is what it names from the directory of the call.
-func (p *place) examine(dst, value []byte) (canonical []byte, info lexical, plain bool) {
+// examine is [examine] that resolves a plain relative path against the directory of the call, for
+// permissive conditions.
+func (p *pathContext) examine(dst, value []byte) (canonical []byte, info lexical, plain bool) {
 	canonical, info, plain = examine(dst, value)
 	if plain && p.moved(info) {
 		canonical, info = p.arrive(canonical, info)
@@ -91,29 +90,28 @@ func (p *place) examine(dst, value []byte) (canonical []byte, info lexical, plai
 	return canonical, info, plain
 }
 
-// moved reports that a path begins in another directory than the root. Suspicion takes
-// it for one that begins there too, and so lists its readings.
-func (p *place) moved(info lexical) bool {
+// moved reports whether a path begins in another directory than the root. Restrictive conditions
+// also consider it relative to the root, and so list its readings.
+func (p *pathContext) moved(info lexical) bool {
 	return (p.env.Dir != "" || p.env.also != "" || p.env.lost) && !info.absolute
 }
 
 // arrive makes a canonical relative path absolute.
-func (p *place) arrive(canonical []byte, info lexical) ([]byte, lexical) {
+func (p *pathContext) arrive(canonical []byte, info lexical) ([]byte, lexical) {
 	if p.restrictive || p.env.also != "" || p.env.lost || isSystem([]byte(p.env.Dir)) {
 		return canonical, info
 	}
-	whole, there := appendCanonical(nil, []byte(p.env.Dir+"/"+string(canonical)))
+	resolved, there := appendCanonical(nil, []byte(p.env.Dir+"/"+string(canonical)))
 	there.high, there.wild = info.high, info.wild
-	return whole, there
+	return resolved, there
 }
 
-// itself reports that no link leads a path elsewhere than it says. Behind ".." a link
-// decides where one is.
-func (p *place) itself(canonical []byte, info lexical, way *trail) bool {
+// itself reports whether no link changes the file that a path names. After ".." a link matters.
+func (p *pathContext) itself(canonical []byte, info lexical, way *linkCache) bool {
 	name := string(canonical)
 	if !info.absolute {
 		if p.env.Root == "" {
-			return true // nobody knows where it begins
+			return true // its start is unknown
 		}
 		name = string(joined([]byte(p.env.Root), canonical))
 	}
@@ -121,16 +119,16 @@ func (p *place) itself(canonical []byte, info lexical, way *trail) bool {
 	return ok && info.lowest == untouched && real == name
 }
 
-// wildcards are what an expanding tool does not take literally (C15).
+// wildcards are the characters that an expanding tool does not take literally (C15).
 const wildcards = "*?[{("
 
-// admits reports that a plainly written value has one reading in this place too.
-func (p *place) admits(canonical []byte, info lexical, way *trail) bool {
+// admits reports whether a plainly written value also has one reading in this context.
+func (p *pathContext) admits(canonical []byte, info lexical, way *linkCache) bool {
 	root := p.env.Root
 	switch {
 	case p.expands && info.wild, p.moved(info), p.env.Links != nil && !p.itself(canonical, info, way):
 		return false
-	case info.absolute: // it may not climb above the root and come back
+	case info.absolute: // it must not climb above the root and come back
 		_, inside := cutRoot(canonical, []byte(root))
 		return !inside || info.lowest >= depth(root)
 	case root == "/":
@@ -150,9 +148,9 @@ func depth(root string) int {
 	return n
 }
 
-// cutRoot makes a path relative to the root, ignoring case where suspicion is
-// asked: the root is folded then.
-func (p *place) cutRoot(canonical []byte) (rel []byte, inside bool) {
+// cutRoot makes a path relative to the root, without regard to case for restrictive conditions: the
+// root is folded then.
+func (p *pathContext) cutRoot(canonical []byte) (rel []byte, inside bool) {
 	if !p.restrictive || len(canonical) < len(p.root) {
 		return cutRoot(canonical, p.root)
 	}
@@ -168,7 +166,7 @@ func (p *place) cutRoot(canonical []byte) (rel []byte, inside bool) {
 	return rel, inside
 }
 
-// cutRoot returns what an absolute canonical path is below the root.
+// cutRoot returns an absolute canonical path relative to the root.
 func cutRoot(path, root []byte) (rel []byte, inside bool) {
 	rest, ok := bytes.CutPrefix(path, root)
 	switch {
@@ -180,7 +178,7 @@ func cutRoot(path, root []byte) (rel []byte, inside bool) {
 	return rest[1:], rest[0] == '/'
 }
 
-// joined puts a relative path behind the text of the root.
+// joined appends a relative path to the text of the root.
 func joined(root, rel []byte) []byte {
 	out := bytes.Clone(root)
 	if len(rel) > 0 && string(root) != string(glob.Root) {
@@ -189,8 +187,8 @@ func joined(root, rel []byte) []byte {
 	return append(out, rel...)
 }
 
-// plain reports that a value has one reading only.
-func (p *place) plain(value []byte) bool {
+// plain reports whether a value has one reading only.
+func (p *pathContext) plain(value []byte) bool {
 	var buf [256]byte
 	_, certain := p.certain(buf[:0], value)
 	return certain

@@ -8,8 +8,8 @@ import (
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
-// Proves C5: the conditions on one command line share what they saw of links, and the next
-// line is followed anew, whatever memory it uses again.
+// Proves C5: the conditions on one command line share the cache of links; the next line starts with
+// an empty one, even if it reuses the memory.
 func TestLinksAreFollowedOncePerLine(t *testing.T) {
 	target, walks, looked := "/srv/proj/plain", 0, 0
 	follow := func(name string) (string, bool) {
