@@ -58,7 +58,7 @@ func (p *pending) feed(chunk []byte) {
 // consume hands bytes to the evaluation; p.mu is held.
 func (p *pending) consume(chunk []byte) {
 	p.received += int64(len(chunk))
-	if p.under.observe && p.received <= maxRaw || p.g.ledger.keeps && p.received <= maxKept {
+	if p.under.observe && p.received <= maxRaw || p.g.audit.can.KeepsArguments && p.received <= maxKept {
 		p.raw = append(p.raw, chunk...)
 	}
 	if !p.over {

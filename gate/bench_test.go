@@ -15,12 +15,14 @@ import (
 // discard is a recorder that is durable at once.
 type discard struct{}
 
+func (discard) Capabilities() gate.Capabilities { return gate.Capabilities{} }
+
 func (discard) Record(context.Context, *stopgate.Record) error { return nil }
 
 // punctual is the same, and waits for nothing.
 type punctual struct{ discard }
 
-func (punctual) Punctual() bool { return true }
+func (punctual) Capabilities() gate.Capabilities { return gate.Capabilities{Punctual: true} }
 
 var benchArgs = []byte(`{"path":"src/agent/loop.go","content":"package agent\n"}`)
 

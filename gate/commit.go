@@ -120,11 +120,11 @@ func (c *commitment) write(ctx context.Context) {
 	case c.spooled:
 		c.written(nil)
 	case c.missed: // it is counted
-		c.written(c.g.ledger.try(ctx, c.row))
+		c.written(c.g.audit.try(ctx, c.row))
 	case len(c.kept) > 0:
-		c.written(c.g.ledger.writeAll(ctx, c.rows(nil)))
+		c.written(c.g.audit.writeAll(ctx, c.rows(nil)))
 	default:
-		c.written(c.g.ledger.write(ctx, c.row))
+		c.written(c.g.audit.write(ctx, c.row))
 	}
 }
 

@@ -67,14 +67,14 @@ func (g *Gate) finishTogether(ctx context.Context, calls []*commitment) {
 	for _, c := range calls {
 		switch c.ready(ctx); {
 		case c.wrote:
-		case g.ledger.batch == nil || c.missed || c.row == nil:
+		case g.audit.can.RecordAll == nil || c.missed || c.row == nil:
 			c.write(ctx)
 		default:
 			rows, of = c.rows(rows), append(of, c)
 		}
 	}
 	if len(rows) > 0 {
-		err := g.ledger.writeAll(ctx, rows)
+		err := g.audit.writeAll(ctx, rows)
 		for _, c := range of {
 			c.written(err)
 		}

@@ -105,9 +105,9 @@ func (p *pending) tellStopped(ctx context.Context, c counted, because stopgate.C
 	p.mu.Unlock()
 	r.Event, r.Code, r.Cause, r.Count = stopgate.AuditStopped, stopgate.CodeDenialLimit, string(because), int64(c.denials)
 	ctx = context.WithoutCancel(ctx)
-	_ = p.g.ledger.note(ctx, r) // one that is lost is counted
+	_ = p.g.audit.note(ctx, r) // one that is lost is counted
 	if a, ok := p.g.approver.(Alerter); ok {
-		p.g.ledger.complete(&r)
+		p.g.audit.complete(&r)
 		invoke(ctx, &p.g.ports.approver, alertLimit, func(ctx context.Context) (struct{}, error) {
 			a.Alert(ctx, r)
 			return struct{}{}, nil

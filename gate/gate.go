@@ -24,7 +24,7 @@ var (
 type Gate struct {
 	config
 	current   atomic.Pointer[compiled]
-	ledger    ledger
+	audit     auditWriter
 	released  recent[stopgate.ProposalID, *release]
 	used      approvals
 	turns     recent[turnKey, *turn]
@@ -69,35 +69,21 @@ func absent(p Policy) bool {
 
 func newGate(c *config) *Gate {
 	g := &Gate{config: *c}
-	g.ledger.recorder, g.ledger.limit, g.ledger.now = c.recorder, c.limits.Record, c.now
-	g.ledger.told, g.ledger.trouble = g.noted, g.tell
-	g.ledger.batch, _ = c.recorder.(BatchRecorder)
-	if k, ok := c.recorder.(ArgumentKeeper); ok {
-		g.ledger.keeps = k.KeepsArguments()
-	}
-	if r, ok := c.recorder.(PunctualRecorder); ok {
-		g.ledger.punctual = r.Punctual()
-	}
-	if s, ok := c.recorder.(Spooler); ok {
-		g.ledger.spool = s
-	}
-	if r, ok := c.recorder.(Advancing); ok {
-		g.ledger.sharing = sharing(r, c.limits.Store)
-		if g.ledger.spool != nil {
-			g.ledger.sharing.waiting = g.ledger.spool.Spooled
+	g.audit = auditWriter{recorder: c.recorder, limit: c.limits.Record, now: c.now, observer: g.noted, trouble: g.tell}
+	if c.recorder != nil {
+		g.audit.can = c.recorder.Capabilities()
+		g.audit.sharing = newStall(g.audit.can.Progress, c.limits.Store)
+		if g.audit.sharing != nil {
+			g.audit.sharing.waiting = g.audit.can.Spooled
 		}
 	}
-	if s, ok := c.store.(Advancing); ok {
-		g.sharing = sharing(s, c.limits.Store)
+	if c.store != nil {
+		can := c.store.Capabilities()
+		g.local, g.sharing = can.InMemory, newStall(can.Progress, c.limits.Store)
+		g.journal = can.Journal != nil && c.recorder != nil && can.Journal(c.recorder)
 	}
-	if s, ok := c.store.(Local); ok {
-		g.local = s.InMemory()
-	}
-	if j, ok := c.store.(Journal); ok && c.recorder != nil {
-		g.journal = j.Records(c.recorder)
-	}
-	if g.journal && g.ledger.sharing != nil {
-		g.sharing = g.ledger.sharing // what keeps one from being written keeps the other
+	if g.journal && g.audit.sharing != nil {
+		g.sharing = g.audit.sharing // one database: what stops one writer stops the other
 	}
 	g.rows = c.recorder != nil || c.tracer != nil
 	g.registry.Watch(func(change string) {
@@ -177,7 +163,7 @@ func (g *Gate) swap(next *compiled) {
 	if before.hash == next.hash {
 		return
 	}
-	g.ledger.note(context.Background(), stopgate.Record{
+	g.audit.note(context.Background(), stopgate.Record{
 		Event: stopgate.AuditReload, Policy: next.hash, Cause: "before: " + before.hash,
 	})
 }
@@ -196,7 +182,7 @@ func (g *Gate) Note(ctx context.Context, r stopgate.Record) error {
 	if r.Policy == "" {
 		r.Policy = g.PolicyHash()
 	}
-	return g.ledger.note(ctx, r)
+	return g.audit.note(ctx, r)
 }
 
 // Health is what an operator has to know about the gate's ports.
@@ -207,7 +193,7 @@ type Health struct {
 	// LostBecause is the recorder's error behind them, or behind those that are spooled.
 	LostBecause error
 	// Spooled says that rows wait on the disk, with all that they hold, until the recorder
-	// takes them (see [Spooler]).
+	// takes them (see [Capabilities]).
 	Spooled bool
 	// Stuck counts calls to ports that overran their deadline and have not
 	// returned yet.
@@ -227,9 +213,9 @@ func (h Health) Failing() bool { return h.LostRows > 0 || h.Stuck > 0 || h.Uncer
 
 // Health reports the state of the ports (FM4, FM14).
 func (g *Gate) Health() Health {
-	h := Health{Stuck: g.ledger.port.stuck.Load(), Rejected: g.rejected.Load()}
-	h.Spooled = g.ledger.spool != nil && g.ledger.spool.Spooled()
-	h.LostRows, h.LostBecause = g.ledger.health(h.Spooled)
+	h := Health{Stuck: g.audit.port.stuck.Load(), Rejected: g.rejected.Load()}
+	h.Spooled = g.audit.can.Spooled != nil && g.audit.can.Spooled()
+	h.LostRows, h.LostBecause = g.audit.health(h.Spooled)
 	for _, p := range []*port{&g.ports.approver, &g.ports.judge, &g.ports.policies, &g.ports.sessions, &g.ports.tracer} {
 		h.Stuck += p.stuck.Load()
 	}
@@ -241,7 +227,7 @@ func (g *Gate) Health() Health {
 // Mend tries to put on record how many rows were lost, if any were, and reports whether
 // none is missing now (FM4). Every call does so before its own row; a gate to which nobody
 // sends a call while its [Health] is bad would stay so.
-func (g *Gate) Mend(ctx context.Context) bool { return g.ledger.mended(context.WithoutCancel(ctx)) }
+func (g *Gate) Mend(ctx context.Context) bool { return g.audit.mended(context.WithoutCancel(ctx)) }
 
 // denial is the error that goes with an outcome in deny mode throw.
 func (g *Gate) denial(c *compiled, kind Kind, o *stopgate.Outcome) error {

@@ -153,8 +153,18 @@ func (p *pending) sit(ctx context.Context) {
 
 func (p *pending) sees(s session.State) session.View {
 	return session.View{
-		State: p.turn.alone.over(s), Owner: owner(&p.call), Now: p.g.now().UnixMilli(), Horizon: p.horizon, UnderWay: p.turn.underWay(p.id),
+		State: p.turn.alone.over(s), Owner: owner(&p.call), Now: p.g.now().UnixMilli(), Horizon: p.horizonAt(s.Head), UnderWay: p.turn.underWay(p.id),
 	}
+}
+
+// horizonAt returns the position up to which permits count in a check on the facts at head.
+// A call that is a turn by itself, and about which neither a person nor a model is asked, is
+// decided on the facts of the check alone, as if it had come at that moment (I19).
+func (p *pending) horizonAt(head uint64) uint64 {
+	if p.turn == &p.solo && !p.waited {
+		return head
+	}
+	return p.horizon
 }
 
 type runner func(session.Policy, func() session.Decision) session.Decision
@@ -289,6 +299,9 @@ func (p *pending) askSessions(ctx context.Context) {
 			p.storeFault(r.fault, r.err, r.stack)
 		}
 		return
+	}
+	if p.turn == &p.solo && !p.waited {
+		p.waited, p.horizon = true, r.value.Head
 	}
 	v := p.sees(r.value)
 	_, all := p.set.CheckEach(&v, &c, p.run(ctx))

@@ -40,7 +40,11 @@ type book struct {
 	commits []int // rows of each
 }
 
-func (b *book) Records(r gate.Recorder) bool { return r == gate.Recorder(b) }
+func (b *book) Capabilities() gate.Capabilities {
+	can := b.Store.Capabilities()
+	can.Journal = func(r gate.Recorder) bool { return r == gate.Recorder(b) }
+	return can
+}
 
 func (b *book) Record(ctx context.Context, r *stopgate.Record) error {
 	if b.Fault != nil {
@@ -264,6 +268,8 @@ type atOnce struct {
 	ports.Recorder
 	times int
 }
+
+func (a *atOnce) Capabilities() gate.Capabilities { return gate.Capabilities{RecordAll: a.RecordAll} }
 
 func (a *atOnce) RecordAll(ctx context.Context, rows []*stopgate.Record) (err error) {
 	a.times++

@@ -56,7 +56,7 @@ func (d *departure) decide(s session.State) (Change, error) {
 // call cannot leave: it is denied, now or when its row is written.
 func (c *commitment) departs(ctx context.Context) *departure {
 	p := c.pending
-	if p.g.journal && !p.g.ledger.ready(ctx) {
+	if p.g.journal && !p.g.audit.ready(ctx) {
 		return nil
 	}
 	d := &departure{pending: p, run: p.run(ctx), enforced: !p.under.observe}
@@ -106,6 +106,7 @@ func (d *departure) check(s session.State) error {
 	if v.State = d.turn.alone.over(s); d.run != nil {
 		v.State = v.State.Copy() // code that never comes back looks at it for ever
 	}
+	v.Horizon = d.horizonAt(s.Head)
 	if _, all := d.set.CheckEach(v, &d.call, d.run); len(all) > 0 {
 		return objected{all, s.Head}
 	}
@@ -143,9 +144,9 @@ func (d *departure) failed(ctx context.Context, r reply[struct{}]) {
 		p.object(no.all, no.head)
 	case d.row != nil:
 		for _, lost := range withKept(nil, d.kept) {
-			p.g.ledger.miss(lost, r.err)
+			p.g.audit.miss(lost, r.err)
 		}
-		p.spooled = p.g.ledger.miss(d.row, r.err)
+		p.spooled = p.g.audit.miss(d.row, r.err)
 		p.missed = true
 		p.fail(stopgate.CodeAuditUnavailable, "journal", r.fault, r.stack)
 		p.doubt(ctx, d.facts, r.fault)

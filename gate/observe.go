@@ -109,7 +109,7 @@ func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error)
 		return g.missed(ctx, r, err)
 	}
 	if err != nil {
-		g.ledger.note(ctx, stopgate.Record{
+		g.audit.note(ctx, stopgate.Record{
 			Event: stopgate.AuditUnmatchedResult, Code: stopgate.CodeUnmatchedResult, ID: r.Proposal,
 			Session: r.Session, Principal: r.Principal, Tool: r.Tool, CallID: r.Call, Policy: g.PolicyHash(),
 		})
@@ -124,7 +124,7 @@ func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error)
 	switch {
 	case errors.Is(err, ErrUnmatched):
 		row.Event, row.Code, row.Mode = stopgate.AuditUnmatchedResult, stopgate.CodeUnmatchedResult, nil
-		g.ledger.note(ctx, row)
+		g.audit.note(ctx, row)
 		return withheld(stopgate.Deny), err
 	case err != nil:
 		// The call did run (FM16).
@@ -133,7 +133,7 @@ func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error)
 		g.degrade(last, owner(&rel.call))
 		cancel()
 	}
-	g.ledger.note(ctx, row)
+	g.audit.note(ctx, row)
 	switch {
 	case rel.observe || rel.result.Decided && mode.Permissive():
 		return Delivery{Mode: stopgate.Unattended, Code: rel.result.Code, Data: r.Data}, err
@@ -149,7 +149,7 @@ func (g *Gate) missed(ctx context.Context, r stopgate.Result, err error) (Delive
 	last, cancel := outlive(ctx)
 	g.degrade(last, session.Owner{Principal: r.Principal, Session: r.Session})
 	cancel()
-	g.ledger.note(ctx, stopgate.Record{
+	g.audit.note(ctx, stopgate.Record{
 		Event: stopgate.AuditResult, Code: stopgate.CodeExecutedStateUnknown, ID: r.Proposal, Cause: resultCause(r, session.Finished),
 		Session: r.Session, Principal: r.Principal, Tool: r.Tool, CallID: r.Call, Policy: g.PolicyHash(),
 	})

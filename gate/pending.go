@@ -60,6 +60,7 @@ type inSession struct {
 	governed bool              // there are some
 	tool     stopgate.ToolName // by which facts know it
 	horizon  uint64            // position of the facts as the turn sees them
+	waited   bool              // the call waits for a person or a model; see horizonAt
 	data     jsonstream.Value  // of the session, as the rules see it; not valid if unknown
 
 	wished     wish // what session policies need, once asked

@@ -7,11 +7,11 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// The ports are what the gate needs from outside. All of them may be called from
-// several goroutines at once. The gate calls each under a deadline ([Limits]) on a
-// goroutine of its own ([Local] and [PunctualRecorder] are spared it) and recovers a panic: an error, a panic, an answer that is
-// no answer, and silence until the deadline all deny the call (I14,
-// FM15). What a port returns after its deadline is never looked at.
+// The ports are what the gate needs from outside. All of them may be called from several
+// goroutines at once. The gate calls each under a deadline ([Limits]) on a goroutine of its
+// own, unless its [Capabilities] make that needless, and recovers a panic: an error, a panic,
+// an invalid answer and no answer before the deadline all deny the call (I14, FM15). An
+// answer after the deadline is ignored.
 
 // Recorder writes audit rows. An allowed call leaves the gate only after Record
 // returned nil for its row (I22).
@@ -20,33 +20,8 @@ type Recorder interface {
 	// and Hash in its own copy. An error means that the row may or may not have
 	// been written; the gate then lets nothing out for it.
 	Record(ctx context.Context, r *stopgate.Record) error
-}
-
-// BatchRecorder is a recorder for which several rows at once are hardly more work than
-// one: the calls of a turn are then recorded together, see [Gate.ResolveAll].
-type BatchRecorder interface {
-	Recorder
-	// RecordAll is Record for several rows, in their order. An error means of each of
-	// them that it may or may not have been written.
-	RecordAll(ctx context.Context, rows []*stopgate.Record) error
-}
-
-// PunctualRecorder is a recorder that waits for nothing but a goroutine of its own, and
-// for that no longer than its context lasts: whatever the disk does, its calls return in
-// time. The gate then makes them without a goroutine for each row; their deadline is the
-// same. A recorder that says so and does not return takes its caller with it.
-type PunctualRecorder interface {
-	Recorder
-	// Punctual says so.
-	Punctual() bool
-}
-
-// ArgumentKeeper is a recorder that keeps arguments beside the rows, which hold only
-// their hash (S13). Its rows come with [stopgate.Record.Args].
-type ArgumentKeeper interface {
-	Recorder
-	// KeepsArguments reports whether it does.
-	KeepsArguments() bool
+	// Capabilities are read once, when the gate is made.
+	Capabilities() Capabilities
 }
 
 // Proposal is a call with complete arguments as the layers behind the rules see

@@ -57,7 +57,7 @@ func (p *pending) row(v *stopgate.Verdict, status stopgate.RecordStatus, approva
 	r.Policy, r.Definition, r.PathResolution, r.Enforced = p.policyHash(), p.definition, cmp.Or(p.under.paths, "lexical"), &of.enforced
 	r.Context = p.context()
 	r.ReleasedHash = p.releasedHash
-	if p.g.ledger.keeps {
+	if p.g.audit.can.KeepsArguments {
 		p.keepArgs(r)
 	}
 	clean(r)
@@ -87,7 +87,7 @@ func (p *pending) note(ctx context.Context, q *prompt, event stopgate.AuditEvent
 	r := p.identity()
 	r.Event, r.Code, r.Approval = event, code, a
 	if q.able.Immediate {
-		p.g.ledger.complete(&r)
+		p.g.audit.complete(&r)
 		p.kept = append(p.kept, r)
 		p.mu.Unlock()
 		return
@@ -96,9 +96,9 @@ func (p *pending) note(ctx context.Context, q *prompt, event stopgate.AuditEvent
 	p.kept = nil
 	p.mu.Unlock()
 	for i := range before {
-		p.g.ledger.put(ctx, before[i])
+		p.g.audit.put(ctx, before[i])
 	}
-	p.g.ledger.note(ctx, r)
+	p.g.audit.note(ctx, r)
 }
 
 // withKept appends copies of the rows that were kept, for somebody who keeps them.
@@ -116,7 +116,7 @@ func (p *pending) tellKept(ctx context.Context) {
 	p.kept = nil
 	p.mu.Unlock()
 	for _, r := range kept {
-		p.g.ledger.tell(ctx, r)
+		p.g.audit.tell(ctx, r)
 	}
 }
 

@@ -344,7 +344,7 @@ func TestCanariesReachNoSink(t *testing.T) {
 // keeper is a recorder that keeps arguments.
 type keeper struct{ ports.Recorder }
 
-func (*keeper) KeepsArguments() bool { return true }
+func (*keeper) Capabilities() gate.Capabilities { return gate.Capabilities{KeepsArguments: true} }
 
 // Proves S13: the arguments behind a row's hash go to a recorder that keeps them, and
 // to no other; of a call that was refused early they do if they came to their end.

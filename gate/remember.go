@@ -258,7 +258,7 @@ func (r *recollection) noteUnmatched(ctx context.Context) {
 		}
 	}
 	if row.Count > 0 {
-		r.g.ledger.note(ctx, row)
+		r.g.audit.note(ctx, row)
 	}
 }
 

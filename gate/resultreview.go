@@ -33,7 +33,7 @@ func (g *Gate) review(ctx context.Context, rel *release, r stopgate.Result) Deli
 	note := func(event stopgate.AuditEvent, code stopgate.Code, a *stopgate.Approval) {
 		row := rel.row()
 		row.Event, row.Code, row.Approval, row.Cause = event, code, a, "result"
-		g.ledger.note(ctx, row)
+		g.audit.note(ctx, row)
 	}
 	note(stopgate.AuditAsked, "", nil)
 	hold, cancel := context.WithTimeoutCause(ctx, g.limits.Hold, ErrHold)

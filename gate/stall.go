@@ -7,40 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/system/crowd"
 )
-
-// Advancing is implemented by a [Store] and a [Recorder] that several writers share.
-//
-// A call that waits for one is late for as long as others are written, and is waited for
-// until its caller's own deadline: load alone denies nothing. Where nothing is written
-// for [Limits.Store], it is unavailable, and the call is denied (FM2, FM4).
-// Calls of such a port return when their context ends.
-type Advancing interface {
-	// Advanced returns a number that changes whenever something was written, by this
-	// process or another. It is cheap and does not block.
-	Advanced() uint64
-}
-
-// Crowded is implemented by an [Advancing] port whose writers run on this machine. Where
-// more threads want a processor than there are, a writer that gets none for a while is not
-// stuck: the time without progress is that of a writer which gets its share.
-type Crowded interface {
-	Advancing
-	// Share is the part of a processor that a thread gets now, 1 for all of it.
-	Share() float64
-}
-
-// Spooler is a [Recorder] that keeps rows durably where it cannot write them now, and
-// writes them as soon as it can. Only rows that permit nothing are spooled.
-type Spooler interface {
-	Recorder
-	// Spool returns after the rows are durable; after an error none of them is.
-	Spool(rows []*stopgate.Record) error
-	// Spooled reports whether spooled rows wait to be written.
-	Spooled() bool
-}
 
 // stallSteps is in how many steps the time without any progress is counted. A process
 // that does not run counts none: on a machine that is too busy to write it is also too
@@ -66,13 +34,12 @@ type stall struct {
 	when time.Time // and since when that is known
 }
 
-// sharing is the stall of a port that several writers share.
-func sharing(p Advancing, limit time.Duration) *stall {
-	s := &stall{advanced: p.Advanced, limit: limit}
-	if c, ok := p.(Crowded); ok {
-		s.share = c.Share
+// newStall returns the stall of a port that several writers share, nil for another one.
+func newStall(p Progress, limit time.Duration) *stall {
+	if p.Advanced == nil {
+		return nil
 	}
-	return s
+	return &stall{advanced: p.Advanced, share: p.Share, limit: limit}
 }
 
 // step is how long the next step lasts.

@@ -22,9 +22,9 @@ type line struct {
 	turn    chan struct{} // closed when it is this process's turn
 }
 
-func (l *line) Advanced() uint64 { return l.written.Load() }
-
-func (l *line) Share() float64 { return l.share }
+func (l *line) Capabilities() gate.Capabilities {
+	return gate.Capabilities{Progress: gate.Progress{Advanced: l.written.Load, Share: func() float64 { return l.share }}}
+}
 
 func (l *line) Record(ctx context.Context, r *stopgate.Record) error {
 	select {
@@ -93,7 +93,9 @@ type advancing struct {
 	written atomic.Uint64
 }
 
-func (a *advancing) Advanced() uint64 { return a.written.Load() }
+func (a *advancing) Capabilities() gate.Capabilities {
+	return gate.Capabilities{Progress: gate.Progress{Advanced: a.written.Load}}
+}
 
 // Proves FM16: a result is late, and not lost, for as long as the store advances and its
 // caller waits; then its session is uncertain.

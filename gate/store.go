@@ -37,29 +37,15 @@ type Store interface {
 	// Principals lists up to limit principals that have a session of this name, in the
 	// order of their own names.
 	Principals(ctx context.Context, id stopgate.SessionID, limit int) ([]stopgate.Principal, error)
+	// Capabilities are read once, when the gate is made.
+	Capabilities() Capabilities
 }
 
 // Change is what one update writes.
 type Change struct {
 	// Facts are to be appended; their Seq is set by the store.
 	Facts []session.Fact
-	// Rows are the audit rows of the decisions, for a [Journal]; none for every other
-	// store.
+	// Rows are the audit rows of the decisions, for a store that is a journal
+	// ([Capabilities]); other stores get none.
 	Rows []*stopgate.Record
-}
-
-// Journal is a store whose database holds the audit rows too, so that a decision
-// and its facts are written in one transaction (S25).
-type Journal interface {
-	Store
-	// Records reports whether the rows of r end up in this store's database.
-	Records(r Recorder) bool
-}
-
-// Local is implemented by a store that is nothing but memory: its calls return at
-// once and are made without a goroutine and a deadline of their own.
-type Local interface {
-	Store
-	// InMemory says so.
-	InMemory() bool
 }

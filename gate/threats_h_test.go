@@ -428,8 +428,9 @@ type journal struct {
 	updates int
 }
 
-func (j *journal) InMemory() bool               { return false }
-func (j *journal) Records(r gate.Recorder) bool { return r == gate.Recorder(j) }
+func (j *journal) Capabilities() gate.Capabilities {
+	return gate.Capabilities{Journal: func(r gate.Recorder) bool { return r == gate.Recorder(j) }}
+}
 func (j *journal) Record(ctx context.Context, r *stopgate.Record) error {
 	if j.Store.Fault != nil {
 		return j.Store.Fault(ctx, "record")

@@ -203,6 +203,8 @@ type batch struct {
 	fault   func(rows int) error
 }
 
+func (b *batch) Capabilities() gate.Capabilities { return gate.Capabilities{RecordAll: b.RecordAll} }
+
 func (b *batch) RecordAll(ctx context.Context, rows []*stopgate.Record) error {
 	b.batches = append(b.batches, len(rows))
 	if b.fault != nil {

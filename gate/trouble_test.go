@@ -37,10 +37,14 @@ func (b bad) Judge(ctx context.Context, _ gate.Proposal) (gate.Opinion, error) {
 	return gate.Opinion{}, b(ctx)
 }
 
+func (bad) Capabilities() gate.Capabilities { return gate.Capabilities{} }
+
 func (b bad) Record(ctx context.Context, _ *stopgate.Record) error { return b(ctx) }
 
 // badStore is a store that cannot be read.
 type badStore struct{ gate.Store }
+
+func (badStore) Capabilities() gate.Capabilities { return gate.Capabilities{} }
 
 func (badStore) Load(context.Context, session.Owner, []session.Key) (session.State, error) {
 	return session.State{}, errors.New("no route to the store")

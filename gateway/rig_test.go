@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
 )
 
@@ -32,6 +33,8 @@ type log struct {
 	mu   sync.Mutex
 	rows []stopgate.Record
 }
+
+func (*log) Capabilities() gate.Capabilities { return gate.Capabilities{} }
 
 func (l *log) Record(_ context.Context, r *stopgate.Record) error {
 	l.mu.Lock()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/replay"
 )
@@ -78,6 +79,8 @@ type broken struct {
 	log
 	left int
 }
+
+func (*broken) Capabilities() gate.Capabilities { return gate.Capabilities{} }
 
 func (b *broken) Record(ctx context.Context, r *stopgate.Record) error {
 	b.mu.Lock()

@@ -21,8 +21,8 @@ type lossyStore struct {
 	refuses atomic.Int32
 }
 
-// InMemory is false: the gate then treats the store as one that may fail.
-func (*lossyStore) InMemory() bool { return false }
+// Capabilities are none: the gate then treats the store as one that may fail.
+func (*lossyStore) Capabilities() gate.Capabilities { return gate.Capabilities{} }
 
 func (s *lossyStore) Update(ctx context.Context, o session.Owner, keys []session.Key, decide func(session.State) (gate.Change, error)) error {
 	return s.Store.Update(ctx, o, keys, func(state session.State) (gate.Change, error) {

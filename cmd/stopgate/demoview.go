@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
 )
 
 // demoRecorder keeps decision rows in memory, in the order of their decision.
@@ -16,6 +17,8 @@ type demoRecorder struct {
 }
 
 // Record keeps a row.
+func (*demoRecorder) Capabilities() gate.Capabilities { return gate.Capabilities{} }
+
 func (r *demoRecorder) Record(_ context.Context, row *stopgate.Record) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/gate"
 )
 
 // Errors of Open and Record.
@@ -203,9 +204,11 @@ func (r *Recorder) await(ctx context.Context, e *entry) error {
 	return fmt.Errorf("the audit row may or may not be written: %w", ctx.Err())
 }
 
-// Punctual reports that every call returns when its context ends: only the writer's goroutine
+// Capabilities describe the recorder to the gate. It is punctual: only the writer's goroutine
 // touches the file.
-func (r *Recorder) Punctual() bool { return true }
+func (r *Recorder) Capabilities() gate.Capabilities {
+	return gate.Capabilities{Punctual: true, RecordAll: r.RecordAll}
+}
 
 // Head returns the end of the chain as of the last sync, for comparison with a copy kept elsewhere
 // (S25).

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/record/spool"
 	"github.com/stopgate/stopgate/internal/store/database"
 	"github.com/stopgate/stopgate/internal/system/crowd"
@@ -39,7 +40,7 @@ type Recorder struct {
 // New returns a recorder for a database that has the [Tables].
 func New(ctx context.Context, db *database.DB, o Options) (*Recorder, error) {
 	r := &Recorder{db: db, o: o, spool: spool.At(db.Path()), head: &headFile{path: database.HeadPath(db.Path())}, likely: []string{selectHead, insertRow.Row()}}
-	if r.KeepsArguments() {
+	if o.Arguments != audit.KeepNone {
 		r.likely = append(r.likely, insertArguments)
 	}
 	if o.Arguments == audit.KeepRedacted && o.Redactor == nil {
@@ -72,8 +73,14 @@ func (r *Recorder) Database() *database.DB { return r.db }
 // Failed is closed when the file is no longer trusted (FM4).
 func (r *Recorder) Failed() <-chan struct{} { return r.db.Failed() }
 
-// KeepsArguments reports whether arguments are stored, in full or redacted.
-func (r *Recorder) KeepsArguments() bool { return r.o.Arguments != audit.KeepNone }
+// Capabilities describe the recorder to the gate. It is punctual: only the database's writing
+// goroutine touches the file. All writers run on this machine.
+func (r *Recorder) Capabilities() gate.Capabilities {
+	return gate.Capabilities{
+		Progress: gate.Progress{Advanced: r.db.Advanced, Share: crowd.Share},
+		Punctual: true, KeepsArguments: r.o.Arguments != audit.KeepNone, Spool: r.Spool, Spooled: r.Spooled,
+	}
+}
 
 // KeepsAll reports whether arguments are stored in full.
 func (r *Recorder) KeepsAll() bool { return r.o.Arguments == audit.KeepFull }
@@ -90,17 +97,6 @@ func (r *Recorder) Kept(args []byte) []byte {
 	}
 	return nil // unreadable arguments are not stored
 }
-
-// Punctual reports that every call returns when its context ends: only the database's writing
-// goroutine touches the file.
-func (r *Recorder) Punctual() bool { return true }
-
-// Advanced returns a number that changes whenever any process writes to the file; see
-// [database.DB.Advanced].
-func (r *Recorder) Advanced() uint64 { return r.db.Advanced() }
-
-// Share returns the share of a processor that a writer gets now; all writers run on this machine.
-func (r *Recorder) Share() float64 { return crowd.Share() }
 
 // Record appends a row and returns when it is on the disk. After an error the row is not in the
 // log, or its state is unknown.

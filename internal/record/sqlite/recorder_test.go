@@ -18,7 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/store/database"
 )
 
-var _ gate.ArgumentKeeper = (*sqlite.Recorder)(nil)
+var _ gate.Recorder = (*sqlite.Recorder)(nil)
 
 var (
 	ctx = context.Background()

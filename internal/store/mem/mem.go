@@ -22,7 +22,7 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-var _ gate.Local = (*Store)(nil)
+var _ gate.Store = (*Store)(nil)
 
 // Store stores facts and cells in maps. It is safe for concurrent use. Updates of one
 // principal are serialised; those of different principals are independent.
@@ -53,8 +53,8 @@ func New() *Store {
 	return &Store{principals: map[stopgate.Principal]*principal{}}
 }
 
-// InMemory reports that the store never waits for a disk.
-func (*Store) InMemory() bool { return true }
+// Capabilities report that the store is in memory.
+func (*Store) Capabilities() gate.Capabilities { return gate.Capabilities{InMemory: true} }
 
 // Load returns the current cells.
 func (s *Store) Load(ctx context.Context, o session.Owner, keys []session.Key) (session.State, error) {

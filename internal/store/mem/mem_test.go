@@ -15,7 +15,7 @@ func TestFacts(t *testing.T) {
 
 // Proves that the store says that it is nothing but memory.
 func TestInMemory(t *testing.T) {
-	if !mem.New().InMemory() {
+	if !mem.New().Capabilities().InMemory {
 		t.Error("it waits for a disk")
 	}
 }

@@ -24,8 +24,7 @@ import (
 )
 
 var (
-	_ gate.Journal = (*Store)(nil)
-	_ gate.Crowded = (*Store)(nil)
+	_ gate.Store = (*Store)(nil)
 )
 
 // Options configure a store. The zero Options store no arguments.
@@ -70,11 +69,10 @@ func (s *Store) Records(r gate.Recorder) bool {
 	return ok && rec.Database() == s.db
 }
 
-// Advanced returns a number that changes whenever any process writes to the file.
-func (s *Store) Advanced() uint64 { return s.db.Advanced() }
-
-// Share returns the share of a processor that a writer gets now; all writers run on this machine.
-func (s *Store) Share() float64 { return crowd.Share() }
+// Capabilities describe the store to the gate. All writers run on this machine.
+func (s *Store) Capabilities() gate.Capabilities {
+	return gate.Capabilities{Progress: gate.Progress{Advanced: s.db.Advanced, Share: crowd.Share}, Journal: s.Records}
+}
 
 // Failed is closed when the file is no longer trusted (FM4).
 func (s *Store) Failed() <-chan struct{} { return s.db.Failed() }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/agent"
 	"github.com/stopgate/stopgate/internal/replay"
 )
@@ -98,6 +99,8 @@ type Recorder struct {
 }
 
 // Record implements gate.Recorder.
+func (*Recorder) Capabilities() gate.Capabilities { return gate.Capabilities{} }
+
 func (r *Recorder) Record(_ context.Context, row *stopgate.Record) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

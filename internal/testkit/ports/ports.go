@@ -24,6 +24,9 @@ type Recorder struct {
 
 var _ gate.Recorder = (*Recorder)(nil)
 
+// Capabilities are none.
+func (*Recorder) Capabilities() gate.Capabilities { return gate.Capabilities{} }
+
 // Record keeps a copy of the row.
 func (m *Recorder) Record(ctx context.Context, r *stopgate.Record) error {
 	m.mu.Lock()

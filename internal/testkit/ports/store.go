@@ -38,10 +38,10 @@ func at(o session.Owner, k session.Key) place {
 	return place{o, k}
 }
 
-var _ gate.Local = (*Store)(nil)
+var _ gate.Store = (*Store)(nil)
 
-// InMemory is Memory.
-func (s *Store) InMemory() bool { return s.Memory }
+// Capabilities have InMemory as Memory.
+func (s *Store) Capabilities() gate.Capabilities { return gate.Capabilities{InMemory: s.Memory} }
 
 func (s *Store) fault(ctx context.Context, op string) error {
 	if s.Fault == nil {

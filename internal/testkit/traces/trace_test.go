@@ -74,6 +74,8 @@ type tracer struct {
 }
 
 // Record keeps a row.
+func (*tracer) Capabilities() gate.Capabilities { return gate.Capabilities{} }
+
 func (c *tracer) Record(_ context.Context, r *stopgate.Record) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

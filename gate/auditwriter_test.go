@@ -259,12 +259,12 @@ func TestNote(t *testing.T) {
 // itself is a recorder that says that it keeps deadlines.
 type itself struct{ ports.Recorder }
 
-func (*itself) Punctual() bool { return true }
+func (*itself) Capabilities() gate.Capabilities { return gate.Capabilities{Punctual: true} }
 
 // Proves I14, FM4, S26: a recorder that is called without a goroutine of the gate's is
 // held to the same: an error, a panic, silence until the deadline and an answer after it
 // deny, and the deadline is that of every recorder.
-func TestPunctualRecorder(t *testing.T) {
+func TestPunctualRecorders(t *testing.T) {
 	for name, fault := range map[string]func(context.Context) error{
 		"error":          func(context.Context) error { return errDisk },
 		"panic":          func(context.Context) error { panic("disk") },

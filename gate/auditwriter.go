@@ -10,20 +10,17 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// ledger writes audit rows and keeps count of those it could not write
+// auditWriter writes audit rows and counts those that it could not write
 // (S26, FM4).
-type ledger struct {
-	recorder Recorder      // nil: no audit
-	batch    BatchRecorder // the same; nil if it takes one row at a time
-	keeps    bool          // the recorder keeps arguments
-	punctual bool          // the recorder keeps deadlines itself
+type auditWriter struct {
+	recorder Recorder // nil: no audit
+	can      Capabilities
 	limit    time.Duration
 	now      func() time.Time
-	told     func(context.Context, stopgate.Record) // hears of event rows; nil for nobody
+	observer func(context.Context, stopgate.Record) // gets event rows; may be nil
 	trouble  func(string, stopgate.ProposalID, fault, error)
 	port     port
-	sharing  *stall  // of a recorder that several writers share
-	spool    Spooler // the recorder; nil if it keeps nothing that it cannot write
+	sharing  *stall // of a recorder that several writers share
 
 	mu      sync.Mutex
 	lost    int64
@@ -41,10 +38,10 @@ const maxUnsaid = 64
 var errRecord = errors.New("the audit row could not be written")
 
 // write makes a row durable, or counts it as lost.
-func (l *ledger) write(ctx context.Context, r *stopgate.Record) error {
-	err := l.try(ctx, r)
+func (w *auditWriter) write(ctx context.Context, r *stopgate.Record) error {
+	err := w.try(ctx, r)
 	if err != nil {
-		l.miss(r, err)
+		w.miss(r, err)
 		return errRecord
 	}
 	return nil
@@ -52,24 +49,24 @@ func (l *ledger) write(ctx context.Context, r *stopgate.Record) error {
 
 // writeAll is write for several rows at once, each a copy of its own. A recorder that
 // takes one row at a time gets them in their order; the error is that of the last.
-func (l *ledger) writeAll(ctx context.Context, rows []*stopgate.Record) (err error) {
-	if l.batch == nil || len(rows) == 1 {
+func (w *auditWriter) writeAll(ctx context.Context, rows []*stopgate.Record) (err error) {
+	if w.can.RecordAll == nil || len(rows) == 1 {
 		for _, r := range rows {
-			err = l.write(ctx, r)
+			err = w.write(ctx, r)
 		}
 		return err
 	}
-	ctx, cancel := l.lasting(ctx)
+	ctx, cancel := w.lasting(ctx)
 	defer cancel()
 	err = errRecord
-	if l.mended(ctx) {
-		err = l.answered(ctx, func(ctx context.Context) error { return l.batch.RecordAll(ctx, rows) })
+	if w.mended(ctx) {
+		err = w.answered(ctx, func(ctx context.Context) error { return w.can.RecordAll(ctx, rows) })
 	}
 	if err == nil {
 		return nil
 	}
 	for _, r := range rows {
-		l.miss(r, err)
+		w.miss(r, err)
 	}
 	return errRecord
 }
@@ -77,141 +74,141 @@ func (l *ledger) writeAll(ctx context.Context, rows []*stopgate.Record) (err err
 // try makes a row durable. It is not cut short by the end of ctx: a call that was
 // given up needs its row most. While rows are missing, the next row waits until the
 // gap is on record, and no longer than one row may take.
-func (l *ledger) try(ctx context.Context, r *stopgate.Record) error {
-	if l.recorder == nil {
+func (w *auditWriter) try(ctx context.Context, r *stopgate.Record) error {
+	if w.recorder == nil {
 		return nil
 	}
-	ctx, cancel := l.lasting(ctx)
+	ctx, cancel := w.lasting(ctx)
 	defer cancel()
-	if !l.mended(ctx) {
+	if !w.mended(ctx) {
 		return errRecord
 	}
-	return l.attempt(ctx, r)
+	return w.attempt(ctx, r)
 }
 
 // lasting is the context of a row. A recorder that spools is waited for as long as the
 // caller lives, because the row outlives the caller in the spool; any other one for its
 // own time, because the row of a call that was given up is needed most.
-func (l *ledger) lasting(ctx context.Context) (context.Context, context.CancelFunc) {
-	if l.spool == nil || l.sharing == nil {
+func (w *auditWriter) lasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	if w.can.Spool == nil || w.sharing == nil {
 		return context.WithoutCancel(ctx), func() {}
 	}
 	return ctx, func() {}
 }
 
 // ready is mended within the time of a caller.
-func (l *ledger) ready(ctx context.Context) bool {
-	ctx, cancel := l.lasting(ctx)
+func (w *auditWriter) ready(ctx context.Context) bool {
+	ctx, cancel := w.lasting(ctx)
 	defer cancel()
-	return l.mended(ctx)
+	return w.mended(ctx)
 }
 
 // mended reports whether no row is missing, after one attempt to write the gap if
 // one is. Of several calls one makes the attempt and the others wait for it.
-func (l *ledger) mended(ctx context.Context) bool {
-	l.mu.Lock()
-	if l.lost == 0 {
-		l.mu.Unlock()
+func (w *auditWriter) mended(ctx context.Context) bool {
+	w.mu.Lock()
+	if w.lost == 0 {
+		w.mu.Unlock()
 		return true
 	}
-	if others := l.mending; others != nil {
-		l.mu.Unlock()
-		patience := time.NewTimer(l.limit)
+	if others := w.mending; others != nil {
+		w.mu.Unlock()
+		patience := time.NewTimer(w.limit)
 		defer patience.Stop()
 		select {
 		case <-others:
 		case <-patience.C:
 		}
-		return l.missing() == 0
+		return w.missing() == 0
 	}
 	over := make(chan struct{})
-	l.mending = over
-	l.mu.Unlock()
+	w.mending = over
+	w.mu.Unlock()
 	defer func() {
-		l.mu.Lock()
-		l.mending = nil
-		l.mu.Unlock()
+		w.mu.Lock()
+		w.mending = nil
+		w.mu.Unlock()
 		close(over)
 	}()
-	return l.mend(ctx)
+	return w.mend(ctx)
 }
 
 // mend writes the gap: the first row after rows were lost says how many, and
 // behind it stand the allows among them that never left.
-func (l *ledger) mend(ctx context.Context) bool {
-	l.mu.Lock()
-	lost, unsaid, dropped := l.lost, l.unsaid, l.dropped
-	l.mu.Unlock()
+func (w *auditWriter) mend(ctx context.Context) bool {
+	w.mu.Lock()
+	lost, unsaid, dropped := w.lost, w.unsaid, w.dropped
+	w.mu.Unlock()
 	gap := stopgate.Record{Event: stopgate.AuditGap, Count: lost, Code: stopgate.CodeAuditUnavailable}
-	l.complete(&gap)
-	if l.attempt(ctx, &gap) != nil {
+	w.complete(&gap)
+	if w.attempt(ctx, &gap) != nil {
 		return false
 	}
-	l.mu.Lock()
-	l.lost -= lost
-	l.unsaid, l.dropped = l.unsaid[len(unsaid):], l.dropped-dropped
-	l.mu.Unlock()
+	w.mu.Lock()
+	w.lost -= lost
+	w.unsaid, w.dropped = w.unsaid[len(unsaid):], w.dropped-dropped
+	w.mu.Unlock()
 	for _, id := range unsaid {
-		l.sayUnreleased(ctx, stopgate.Record{ID: id})
+		w.sayUnreleased(ctx, stopgate.Record{ID: id})
 	}
 	if dropped > 0 {
-		l.sayUnreleased(ctx, stopgate.Record{Count: dropped})
+		w.sayUnreleased(ctx, stopgate.Record{Count: dropped})
 	}
 	return true
 }
 
-func (l *ledger) sayUnreleased(ctx context.Context, r stopgate.Record) {
+func (w *auditWriter) sayUnreleased(ctx context.Context, r stopgate.Record) {
 	r.Event, r.Code = stopgate.AuditReleaseFailed, stopgate.CodeAuditUnavailable
-	l.complete(&r)
-	if err := l.attempt(ctx, &r); err != nil {
-		l.miss(&r, err)
+	w.complete(&r)
+	if err := w.attempt(ctx, &r); err != nil {
+		w.miss(&r, err)
 	}
 }
 
 // note writes an event row.
-func (l *ledger) note(ctx context.Context, r stopgate.Record) error {
-	l.complete(&r)
-	return l.put(ctx, r)
+func (w *auditWriter) note(ctx context.Context, r stopgate.Record) error {
+	w.complete(&r)
+	return w.put(ctx, r)
 }
 
 // put writes an event row that is complete.
-func (l *ledger) put(ctx context.Context, r stopgate.Record) error {
+func (w *auditWriter) put(ctx context.Context, r stopgate.Record) error {
 	seen := r // the row itself belongs to the recorder from here on
-	err := l.write(ctx, &r)
-	l.tell(ctx, seen)
+	err := w.write(ctx, &r)
+	w.tell(ctx, seen)
 	return err
 }
 
-func (l *ledger) tell(ctx context.Context, r stopgate.Record) {
-	if l.told != nil {
-		l.told(ctx, r)
+func (w *auditWriter) tell(ctx context.Context, r stopgate.Record) {
+	if w.observer != nil {
+		w.observer(ctx, r)
 	}
 }
 
-func (l *ledger) complete(r *stopgate.Record) {
-	r.Version, r.Kind, r.Time = stopgate.RecordVersion, stopgate.RecordEvent, l.now().UTC()
+func (w *auditWriter) complete(r *stopgate.Record) {
+	r.Version, r.Kind, r.Time = stopgate.RecordVersion, stopgate.RecordEvent, w.now().UTC()
 	clean(r)
 }
 
 // attempt gives a row to the recorder, which may keep it for longer than the
 // attempt lasts: the row belongs to it from here on.
-func (l *ledger) attempt(ctx context.Context, r *stopgate.Record) error {
-	return l.answered(ctx, func(ctx context.Context) error { return l.recorder.Record(ctx, r) })
+func (w *auditWriter) attempt(ctx context.Context, r *stopgate.Record) error {
+	return w.answered(ctx, func(ctx context.Context) error { return w.recorder.Record(ctx, r) })
 }
 
 // answered calls the recorder.
-func (l *ledger) answered(ctx context.Context, record func(context.Context) error) error {
+func (w *auditWriter) answered(ctx context.Context, record func(context.Context) error) error {
 	call := func(ctx context.Context) (struct{}, error) { return struct{}{}, record(ctx) }
 	var answer reply[struct{}]
-	if l.sharing != nil {
-		answer = during(ctx, l.sharing, &l.port, l.punctual, call)
-	} else if l.punctual {
-		answer = timed(ctx, l.limit, call)
+	if w.sharing != nil {
+		answer = during(ctx, w.sharing, &w.port, w.can.Punctual, call)
+	} else if w.can.Punctual {
+		answer = timed(ctx, w.limit, call)
 	} else {
-		answer = invoke(ctx, &l.port, l.limit, call)
+		answer = invoke(ctx, &w.port, w.limit, call)
 	}
-	if l.trouble != nil {
-		l.trouble("recorder", "", answer.fault, answer.err)
+	if w.trouble != nil {
+		w.trouble("recorder", "", answer.fault, answer.err)
 	}
 	switch answer.fault {
 	case none:
@@ -227,24 +224,24 @@ func (l *ledger) answered(ctx context.Context, record func(context.Context) erro
 // miss spools what a row that was not written becomes, or counts it as lost. The row may
 // exist all the same: an allow that did not leave is remembered, so that the log can say
 // so.
-func (l *ledger) miss(r *stopgate.Record, cause error) (spooled bool) {
-	spooled = l.spool != nil && l.spool.Spool(l.instead(r)) == nil
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (w *auditWriter) miss(r *stopgate.Record, cause error) (spooled bool) {
+	spooled = w.can.Spool != nil && w.can.Spool(w.instead(r)) == nil
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if cause != nil && !errors.Is(cause, errRecord) {
-		l.cause = cause
+		w.cause = cause
 	}
 	if spooled {
 		return true
 	}
-	l.lost++
+	w.lost++
 	if r.Status != stopgate.StatusAllowed {
 		return false
 	}
-	if len(l.unsaid) < maxUnsaid {
-		l.unsaid = append(l.unsaid, r.ID)
+	if len(w.unsaid) < maxUnsaid {
+		w.unsaid = append(w.unsaid, r.ID)
 	} else {
-		l.dropped++
+		w.dropped++
 	}
 	return false
 }
@@ -252,7 +249,7 @@ func (l *ledger) miss(r *stopgate.Record, cause error) (spooled bool) {
 // instead are the rows of a call whose row was not written in time. It has permitted
 // nothing: of an allow it is the denial that became of it, and the word that the allow did
 // not leave, in case its row was written after all.
-func (l *ledger) instead(r *stopgate.Record) []*stopgate.Record {
+func (w *auditWriter) instead(r *stopgate.Record) []*stopgate.Record {
 	if r.Status != stopgate.StatusAllowed {
 		return []*stopgate.Record{r}
 	}
@@ -263,22 +260,22 @@ func (l *ledger) instead(r *stopgate.Record) []*stopgate.Record {
 		ID: r.ID, Session: r.Session, Principal: r.Principal, Tool: r.Tool,
 		Event: stopgate.AuditReleaseFailed, Code: stopgate.CodeAuditUnavailable,
 	}
-	l.complete(&back)
+	w.complete(&back)
 	return []*stopgate.Record{&denied, &back}
 }
 
-func (l *ledger) missing() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.lost
+func (w *auditWriter) missing() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.lost
 }
 
 // health returns the number of lost rows and, while there are any or some are spooled, why.
-func (l *ledger) health(spooled bool) (int64, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.lost == 0 && !spooled {
+func (w *auditWriter) health(spooled bool) (int64, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.lost == 0 && !spooled {
 		return 0, nil
 	}
-	return l.lost, l.cause
+	return w.lost, w.cause
 }
