@@ -21,7 +21,7 @@ import (
 type front struct {
 	agentRun *agentRun
 	watch    agent.Watcher
-	desk     *agent.Desk // nil: nobody is asked
+	desk     *agent.QuestionQueue // nil: nobody is asked
 	terminal *tty.Terminal
 	keyboard *tui.TTY
 	board    *tui.Board
@@ -85,7 +85,7 @@ func (f *front) sitDown() error {
 		return errors.Join(err, t.Close())
 	}
 	f.board = tui.NewBoard()
-	f.desk = agent.NewDesk(operator(), f.agentRun.queue, time.Now)
+	f.desk = agent.NewQuestionQueue(operator(), f.agentRun.queue, time.Now)
 	if f.watch == nil {
 		f.watch = f.board
 	} else {
@@ -115,10 +115,10 @@ func (f *front) run(ctx context.Context, a *agent.Agent) (err error) {
 	var sum agent.Summary
 	began := time.Now()
 	if f.desk == nil {
-		sum, err = a.Say(ctx, r.first)
+		sum, err = a.Process(ctx, r.first)
 	} else {
 		s := tui.Session{Options: tui.Options{
-			Agent: a, Board: f.board, Desk: f.desk, Tools: f.tools, Keyboard: f.keyboard, Out: f.terminal,
+			Agent: a, Board: f.board, Questions: f.desk, Tools: f.tools, Keyboard: f.keyboard, Out: f.terminal,
 			Style: f.style, Size: f.terminal.Size, Raw: f.style.Live, Quiet: f.quiet, Rule: f.rule, Listing: f.listing,
 		}}
 		if r.model.script != nil {

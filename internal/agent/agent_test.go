@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// create is a script that writes one file with a long content, and then speaks.
+// create is a script that writes one file with a long content, and then ends with text.
 const create = `turn
 say I write it.
 call fs_create_file
@@ -30,7 +30,7 @@ turn
 say Done.
 `
 
-// shown is what a person sees of a question's call.
+// shown returns the parameters of a question as displayed.
 func shown(r *chat.Rig, q *agent.Question) []arguments.Parameter {
 	for n := 1; n < 20; n++ {
 		if c := r.Call(n); c.Proposal == q.View().Proposal {
@@ -40,12 +40,12 @@ func shown(r *chat.Rig, q *agent.Question) []arguments.Parameter {
 	return nil
 }
 
-// Proves S1, D26-07, D26-16, D26-20, D26-25: the question is there while the content is
-// being written; a yes lets the stream go on, and the call runs when it is complete.
+// Proves S1, D26-07, D26-16, D26-20, D26-25: the question is shown while the content is being
+// written; after a yes the stream continues, and the call runs when it is complete.
 func TestEarlyQuestion(t *testing.T) {
 	r := chat.New(t, chat.Options{Script: create})
-	r.Hold(60) // somewhere in the content
-	done := r.Say(t.Context(), "go")
+	r.Hold(60) // in the middle of the content
+	done := r.Process(t.Context(), "go")
 	q := r.Question()
 	v := q.View()
 	if v.Complete || v.Args != "" || v.Verdict.Mode != stopgate.Ask {
@@ -57,7 +57,7 @@ func TestEarlyQuestion(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	q.Allow(v, p)
-	if !r.Desk.Armed(v.Proposal) || r.File("src/a.txt") != "" {
+	if !r.Questions.Armed(v.Proposal) || r.File("src/a.txt") != "" {
 		t.Error("it ran before it was complete")
 	}
 	r.Go()
@@ -73,17 +73,17 @@ func TestEarlyQuestion(t *testing.T) {
 	}
 }
 
-// Proves D26-21, D26-22, D26-24, S7: a no to the only call stops the model; the history
-// has what was complete, as one object, and the denial; the agent waits for the person.
-func TestDecliningTheOnlyCallStopsTheModel(t *testing.T) {
+// Proves D26-21, D26-22, D26-24, S7: declining the only call cancels the response; the history
+// contains the complete parameters, as one object, and the denial; the agent waits for the person.
+func TestDeclineCancelsResponse(t *testing.T) {
 	for _, api := range []provider.API{provider.Chat, provider.Responses, provider.Messages} {
 		t.Run(string(api), func(t *testing.T) {
 			r := chat.New(t, chat.Options{Script: create, API: api})
 			r.Hold(60)
-			done := r.Say(t.Context(), "go")
+			done := r.Process(t.Context(), "go")
 			q := r.Question()
 			q.Decline(q.View(), "")
-			end := <-done // nobody lets the model go on
+			end := <-done // the model is not resumed
 			if end.Err != nil || !end.Sum.Waits || end.Sum.Stopped != 1 || end.Sum.Refused != 1 || end.Sum.Answers != 1 {
 				t.Fatalf("%+v", end)
 			}
@@ -100,7 +100,7 @@ func TestDecliningTheOnlyCallStopsTheModel(t *testing.T) {
 				t.Errorf("%+v", result)
 			}
 			r.Go()
-			if end := <-r.Say(t.Context(), "do something else"); end.Err != nil || r.Text() != "I write it.Done." {
+			if end := <-r.Process(t.Context(), "do something else"); end.Err != nil || r.Text() != "I write it.Done." {
 				t.Errorf("%+v %q", end, r.Text())
 			}
 			for _, body := range r.Requests() {
@@ -113,11 +113,11 @@ func TestDecliningTheOnlyCallStopsTheModel(t *testing.T) {
 	}
 }
 
-// Proves D26-21: with a reason the model hears it and goes on by itself.
-func TestDecliningWithAReason(t *testing.T) {
+// Proves D26-21: with a reason the model receives it and continues.
+func TestDeclineWithReason(t *testing.T) {
 	r := chat.New(t, chat.Options{Script: create})
 	r.Hold(60)
-	done := r.Say(t.Context(), "go")
+	done := r.Process(t.Context(), "go")
 	q := r.Question()
 	q.Decline(q.View(), "use another directory")
 	r.Go()
@@ -130,8 +130,8 @@ func TestDecliningWithAReason(t *testing.T) {
 	}
 }
 
-// Proves D26-23, D26-32: with a sibling the stream goes on, and the sibling runs.
-func TestDecliningOneOfTwo(t *testing.T) {
+// Proves D26-23, D26-32: with another call the stream continues, and that call runs.
+func TestDeclineOneOfTwo(t *testing.T) {
 	r := chat.New(t, chat.Options{Script: `turn
 call fs_create_file
   path string a.txt
@@ -153,7 +153,7 @@ say Done.
 			q.Allow(v, nil)
 		}
 	})
-	end := <-r.Say(t.Context(), "go")
+	end := <-r.Process(t.Context(), "go")
 	if end.Err != nil || end.Sum.Ran != 1 || end.Sum.Refused != 1 || end.Sum.Stopped != 0 || end.Sum.Answers != 2 {
 		t.Errorf("%+v", end)
 	}
@@ -168,9 +168,9 @@ say Done.
 	chat.Legal(t, provider.Chat, r.Requests()[1])
 }
 
-// Proves D26-26, S7: what the policy refuses stops the model at the byte, and the agent
-// goes on by itself.
-func TestRefusalStopsTheModel(t *testing.T) {
+// Proves D26-26, S7: a refusal of the policy cancels the response at its byte, and the agent
+// continues without the person.
+func TestRefusalCancelsResponse(t *testing.T) {
 	for _, api := range []provider.API{provider.Chat, provider.Responses, provider.Messages} {
 		r := chat.New(t, chat.Options{API: api, Script: `turn
 say I need a secret.
@@ -180,7 +180,7 @@ call fs_create_file
 turn
 say Done.
 `})
-		end := <-r.Say(t.Context(), "go")
+		end := <-r.Process(t.Context(), "go")
 		if end.Err != nil || end.Sum.Refused != 1 || end.Sum.Stopped != 1 || end.Sum.Waits || end.Sum.Answers != 2 {
 			t.Errorf("%s: %+v", api, end)
 		}
@@ -197,9 +197,9 @@ say Done.
 	}
 }
 
-// Proves H2, X6, K17: a parameter that comes after an early yes is asked about again;
-// text that was streaming is not.
-func TestUnseenParametersAreAskedAboutAgain(t *testing.T) {
+// Proves H2, X6, K17: a parameter that arrives after an early yes asks again; text that was
+// streaming does not.
+func TestUnseenParametersAskAgain(t *testing.T) {
 	r := chat.New(t, chat.Options{Script: `turn
 call fs_create_file
   path string a.txt
@@ -209,11 +209,11 @@ turn
 say Done.
 `})
 	r.Hold(40)
-	done := r.Say(t.Context(), "go")
+	done := r.Process(t.Context(), "go")
 	q := r.Question()
 	r.Until("the content", func() bool { return len(shown(r, q)) == 2 })
 	q.Allow(q.View(), shown(r, q))
-	if next, _ := r.Desk.Next(); next != nil {
+	if next, _ := r.Questions.Next(); next != nil {
 		t.Fatal("the question is still there")
 	}
 	r.Go()
@@ -230,30 +230,30 @@ say Done.
 	}
 }
 
-// Proves H2: a target that was only half there was not seen.
-func TestHalfATargetIsNotSeen(t *testing.T) {
+// Proves H2: a target that was shown incompletely counts as unseen.
+func TestPartialTargetIsUnseen(t *testing.T) {
 	r := chat.New(t, chat.Options{
 		Policy: "version = 1\n[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = [{ arg = \"/x\", const = 1, mode = \"unattended\" }, { mode = \"ask\" }]\n",
 		Script: "turn\ncall fs_delete_file\n  path string src/a/b/c/d/e/f/g/h/i/j/k/l/m/n.txt\nturn\nsay Done.\n",
 	})
 	r.Hold(8)
-	done := r.Say(t.Context(), "go")
+	done := r.Process(t.Context(), "go")
 	r.Until("half a path", func() bool { p := r.Call(1).Parameters; return len(p) == 1 && p[0].Bytes > 0 })
-	if q, _ := r.Desk.Next(); q != nil {
+	if q, _ := r.Questions.Next(); q != nil {
 		q.Allow(q.View(), shown(r, q))
 	}
 	r.Go()
 	var q *agent.Question
-	r.Until("the whole question", func() bool { q, _ = r.Desk.Next(); return q != nil && q.View().Complete })
+	r.Until("the whole question", func() bool { q, _ = r.Questions.Next(); return q != nil && q.View().Complete })
 	q.Decline(q.View(), "")
 	<-done
 }
 
-// Proves H2: "whatever follows" needs no second yes.
+// Proves H2: AllowRest needs no second yes.
 func TestAllowRest(t *testing.T) {
 	r := chat.New(t, chat.Options{Script: strings.Replace(create, "  content", "  replace json true\n  content", 1)})
 	r.Hold(20)
-	done := r.Say(t.Context(), "go")
+	done := r.Process(t.Context(), "go")
 	q := r.Question()
 	q.AllowRest(q.View())
 	r.Go()
@@ -262,8 +262,8 @@ func TestAllowRest(t *testing.T) {
 	}
 }
 
-// Proves H3, X12: an edit is judged by every layer; a good one runs, the model is told
-// and sees what ran.
+// Proves H3, X12: edited arguments are judged by every layer; allowed ones run, and the model
+// receives them.
 func TestEdit(t *testing.T) {
 	for _, test := range []struct{ name, args, file, code string }{
 		{"into a secret", `{"path":".env","content":"x"}`, "", "rule_matched"},
@@ -277,7 +277,7 @@ func TestEdit(t *testing.T) {
 					q.Edit(v, test.args)
 				}
 			})
-			end := <-r.Say(t.Context(), "go")
+			end := <-r.Process(t.Context(), "go")
 			if end.Err != nil {
 				t.Fatal(end.Err)
 			}
@@ -300,8 +300,8 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// Proves K32, D25-43: a rule on results asks the person what the model gets to see.
-func TestResultsAreAskedAbout(t *testing.T) {
+// Proves K32, D25-43: a rule on results asks the person before the model receives them.
+func TestResultQuestion(t *testing.T) {
 	for _, test := range []struct {
 		name, want string
 		answer     func(q *agent.Question)
@@ -322,7 +322,7 @@ func TestResultsAreAskedAbout(t *testing.T) {
 				}
 				test.answer(q)
 			})
-			if end := <-r.Say(t.Context(), "go"); end.Err != nil || end.Sum.Ran != 1 {
+			if end := <-r.Process(t.Context(), "go"); end.Err != nil || end.Sum.Ran != 1 {
 				t.Errorf("%+v", end)
 			}
 			body := r.Requests()[1]
@@ -333,7 +333,7 @@ func TestResultsAreAskedAbout(t *testing.T) {
 	}
 }
 
-// structured is a runner whose results are more than what the model reads.
+// structured is a runner with raw results.
 type structured struct {
 	agent.Runner
 	raw string
@@ -345,8 +345,7 @@ func (s structured) Run(ctx context.Context, task agent.Task) agent.Result {
 	return r
 }
 
-// Proves S24: success is read from what the tool's server sent, not from the text that
-// the model gets.
+// Proves S24: success is evaluated on the server's result, not on the text for the model.
 func TestSuccessOfRawResults(t *testing.T) {
 	for raw, ran := range map[string]int{`{"structuredContent":{"code":0}}`: 2, `{"structuredContent":{"code":1}}`: 1} {
 		r := chat.New(t, chat.Options{
@@ -365,7 +364,7 @@ requires = "fs_read_file"
 			Script: "turn\ncall fs_read_file\n  path string a\nturn\ncall fs_delete_file\n  path string a\nturn\nsay Done.\n",
 		})
 		r.Agent.Tools = structured{r.Agent.Tools, raw}
-		if end := <-r.Say(t.Context(), "go"); end.Err != nil || end.Sum.Ran != ran {
+		if end := <-r.Process(t.Context(), "go"); end.Err != nil || end.Sum.Ran != ran {
 			t.Errorf("%s: %+v", raw, end)
 		}
 		if body := r.Requests()[1]; !strings.Contains(body, "for the model") || strings.Contains(body, "structuredContent") {
@@ -374,7 +373,7 @@ requires = "fs_read_file"
 	}
 }
 
-// Proves Q25, S34: a grant answers the next call of the kind without a question.
+// Proves Q25, S34: a grant answers the next similar call without a question.
 func TestGrant(t *testing.T) {
 	call := "turn\ncall fs_delete_file\n  path string src/%\n"
 	r := chat.New(t, chat.Options{
@@ -399,7 +398,7 @@ func TestGrant(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	end := <-r.Say(t.Context(), "go")
+	end := <-r.Process(t.Context(), "go")
 	if end.Err != nil || end.Sum.Ran != 2 || asked != 1 {
 		t.Errorf("%+v, asked %d times", end, asked)
 	}
@@ -408,21 +407,21 @@ func TestGrant(t *testing.T) {
 	}
 }
 
-// Proves D26-24: an interruption ends the stream, or the call that runs; the history
-// stays legal and nothing else begins.
+// Proves D26-24: an interruption ends the stream or the running call; the history stays valid and
+// no other call starts.
 func TestInterrupt(t *testing.T) {
 	t.Run("stream", func(t *testing.T) {
 		r := chat.New(t, chat.Options{Script: create})
 		r.Hold(60)
 		ctx, cancel := context.WithCancelCause(t.Context())
-		done := r.Say(ctx, "go")
+		done := r.Process(ctx, "go")
 		r.Question()
 		cancel(agent.Interrupted())
 		if end := <-done; !errors.Is(end.Err, agent.Interrupted()) {
 			t.Errorf("%+v", end)
 		}
 		r.Go()
-		if end := <-r.Say(t.Context(), "go on"); end.Err != nil {
+		if end := <-r.Process(t.Context(), "go on"); end.Err != nil {
 			t.Errorf("%+v", end)
 		}
 		for _, body := range r.Requests() {
@@ -441,7 +440,7 @@ func TestInterrupt(t *testing.T) {
 			Script: "turn\ncall run_command\n  command string echo begun; sleep 1000\ncall run_command\n  command string touch second\nturn\nsay Done.\n",
 		})
 		ctx, cancel := context.WithCancelCause(t.Context())
-		done := r.Say(ctx, "go")
+		done := r.Process(ctx, "go")
 		r.Until("the command", func() bool { return r.Call(1).State == agent.Running })
 		cancel(agent.Interrupted())
 		if end := <-done; !errors.Is(end.Err, agent.Interrupted()) || !end.Sum.Waits || end.Sum.Ran != 1 || end.Sum.Refused != 1 {
@@ -450,7 +449,7 @@ func TestInterrupt(t *testing.T) {
 		if c := r.Call(1); c.State != agent.Failed || !strings.Contains(c.Result, "interrupted it") {
 			t.Errorf("%+v", c)
 		}
-		<-r.Say(t.Context(), "go on")
+		<-r.Process(t.Context(), "go on")
 		chat.Legal(t, provider.Chat, r.Requests()[1])
 		if r.File("second") != "" {
 			t.Error("the second call began")
@@ -462,17 +461,17 @@ func TestInterrupt(t *testing.T) {
 func TestDenialLimitEndsTheTurn(t *testing.T) {
 	turn := "turn\ncall fs_delete_file\n  path string .env\n"
 	r := chat.New(t, chat.Options{Script: strings.Repeat(turn, 20) + "turn\nsay Done.\n"})
-	end := <-r.Say(t.Context(), "go")
+	end := <-r.Process(t.Context(), "go")
 	if end.Err != nil || !end.Sum.Waits || end.Sum.Answers > 8 {
 		t.Errorf("%+v", end)
 	}
 }
 
-// Proves Q21: without a person an ask is a denial that names itself, and every tool of
-// the model's that is not there is one too.
-func TestAlone(t *testing.T) {
+// Proves Q21: without an approver an ask is denied with its own reason, and unknown tools are
+// denied.
+func TestWithoutApprover(t *testing.T) {
 	r := chat.New(t, chat.Options{Alone: true, Script: create + "turn\ncall rm\n  x string y\n"})
-	end := <-r.Say(t.Context(), "go")
+	end := <-r.Process(t.Context(), "go")
 	if end.Err != nil || end.Sum.Refused != 1 || r.Call(1).Verdict.Code != stopgate.CodeNoApprover {
 		t.Errorf("%+v %+v", end, r.Call(1).Verdict)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/chat"
 )
 
-// notebook is an observer that writes everything down. Each context leads to the next.
-type notebook struct {
+// recorder is an observer that records everything. Its contexts are nested.
+type recorder struct {
 	mu   sync.Mutex
 	seen []string
 	copy []*bytes.Buffer
@@ -23,18 +23,18 @@ type notebook struct {
 
 type withinKey struct{}
 
-func (n *notebook) note(ctx context.Context, format string, args ...any) {
+func (n *recorder) note(ctx context.Context, format string, args ...any) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	within, _ := ctx.Value(withinKey{}).(string)
 	n.seen = append(n.seen, within+fmt.Sprintf(format, args...))
 }
 
-func (n *notebook) Message(ctx context.Context, m *agent.Message) (context.Context, func()) {
+func (n *recorder) Message(ctx context.Context, m *agent.Message) (context.Context, func()) {
 	return context.WithValue(ctx, withinKey{}, "message: "), func() { n.note(ctx, "message %s %q %t", m.Model, m.Failure, m.Ended.Before(m.Began)) }
 }
 
-func (n *notebook) Model(ctx context.Context, m *agent.ModelCall) (context.Context, func()) {
+func (n *recorder) Model(ctx context.Context, m *agent.ModelCall) (context.Context, func()) {
 	copied := new(bytes.Buffer)
 	n.copy, m.Copy = append(n.copy, copied), copied
 	return ctx, func() {
@@ -43,14 +43,14 @@ func (n *notebook) Model(ctx context.Context, m *agent.ModelCall) (context.Conte
 	}
 }
 
-func (n *notebook) Tool(ctx context.Context, t *agent.ToolCall) (context.Context, func()) {
+func (n *recorder) Tool(ctx context.Context, t *agent.ToolCall) (context.Context, func()) {
 	return ctx, func() {
 		n.note(ctx, "tool %s %s %t %s %q id=%t", t.Tool, t.Server, t.Failed, t.Arguments, t.Result, t.ID != "")
 	}
 }
 
-// An observer hears of each message, each request to a model and each
-// call that ran, within each other, and of what became of it.
+// An observer receives each message, each request to a model and each executed call, nested, with
+// their results.
 func TestObserver(t *testing.T) {
 	const script = `turn
 call fs_read_file
@@ -62,11 +62,11 @@ turn
 say Done.
 `
 	for _, api := range []provider.API{provider.Chat, provider.Responses, provider.Messages} {
-		book := new(notebook)
+		book := new(recorder)
 		r := chat.New(t, chat.Options{
-			Script: script, API: api, Policy: "version = 1\n[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n", Files: map[string]string{"a.txt": "content"}, Observer: agent.Observers(book, nobody{}),
+			Script: script, API: api, Policy: "version = 1\n[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n", Files: map[string]string{"a.txt": "content"}, Observer: agent.Observers(book, noObserver{}),
 		})
-		if end := <-r.Say(t.Context(), "go"); end.Err != nil || end.Sum.Ran != 2 {
+		if end := <-r.Process(t.Context(), "go"); end.Err != nil || end.Sum.Ran != 2 {
 			t.Fatalf("%s: %+v", api, end)
 		}
 		model := fmt.Sprintf("message: model %s %s begun=true first=true stopped=false \"\" asked=true heard=true", api, r.Agent.Endpoint.Address())
@@ -82,13 +82,15 @@ say Done.
 	}
 }
 
-// nobody observes nothing.
-type nobody struct{}
+// noObserver returns no observation.
+type noObserver struct{}
 
-func (nobody) Message(ctx context.Context, _ *agent.Message) (context.Context, func()) {
+func (noObserver) Message(ctx context.Context, _ *agent.Message) (context.Context, func()) {
 	return ctx, nil
 }
-func (nobody) Model(ctx context.Context, _ *agent.ModelCall) (context.Context, func()) {
+func (noObserver) Model(ctx context.Context, _ *agent.ModelCall) (context.Context, func()) {
 	return ctx, nil
 }
-func (nobody) Tool(ctx context.Context, _ *agent.ToolCall) (context.Context, func()) { return ctx, nil }
+func (noObserver) Tool(ctx context.Context, _ *agent.ToolCall) (context.Context, func()) {
+	return ctx, nil
+}

@@ -9,12 +9,12 @@ import (
 
 // Join combines several runners. If two have a tool of the same name, the first one is
 // used.
-func Join(runners ...Runner) Runner { return joined(runners) }
+func Join(list ...Runner) Runner { return runners(list) }
 
-type joined []Runner
+type runners []Runner
 
 // Definitions implements [Runner].
-func (j joined) Definitions(ctx context.Context) (list []Tool) {
+func (j runners) Definitions(ctx context.Context) (list []Tool) {
 	seen := map[stopgate.ToolName]bool{}
 	for _, r := range j {
 		for _, t := range r.Definitions(ctx) {
@@ -28,7 +28,7 @@ func (j joined) Definitions(ctx context.Context) (list []Tool) {
 }
 
 // of returns the runner of a tool, nil if there is none.
-func (j joined) of(tool stopgate.ToolName) Runner {
+func (j runners) of(tool stopgate.ToolName) Runner {
 	for _, r := range j {
 		if r.Has(tool) {
 			return r
@@ -38,10 +38,10 @@ func (j joined) of(tool stopgate.ToolName) Runner {
 }
 
 // Has implements [Runner].
-func (j joined) Has(tool stopgate.ToolName) bool { return j.of(tool) != nil }
+func (j runners) Has(tool stopgate.ToolName) bool { return j.of(tool) != nil }
 
 // Run implements [Runner].
-func (j joined) Run(ctx context.Context, t Task) Result {
+func (j runners) Run(ctx context.Context, t Task) Result {
 	if r := j.of(t.Tool); r != nil {
 		return r.Run(ctx, t)
 	}
@@ -49,7 +49,7 @@ func (j joined) Run(ctx context.Context, t Task) Result {
 }
 
 // Preview implements [Runner].
-func (j joined) Preview(tool stopgate.ToolName, args string) string {
+func (j runners) Preview(tool stopgate.ToolName, args string) string {
 	if r := j.of(tool); r != nil {
 		return r.Preview(tool, args)
 	}

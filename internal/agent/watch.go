@@ -66,17 +66,17 @@ type Call struct {
 // Ended reports whether the call will not change any more.
 func (c Call) Ended() bool { return c.State >= Done }
 
-// Summary counts what one message led to.
+// Summary counts the events of one prompt.
 type Summary struct {
 	Answers   int   `json:"answers"`
 	Calls     int   `json:"calls"`
 	Ran       int   `json:"ran"`
 	Refused   int   `json:"refused"`
-	Stopped   int   `json:"stopped"` // answers that were stopped on the way
-	Wasted    int64 `json:"wasted"`  // bytes of arguments that arrived in vain
+	Stopped   int   `json:"stopped"` // responses that were cancelled
+	Wasted    int64 `json:"wasted"`  // bytes of arguments received after their call was refused
 	TokensIn  int64 `json:"tokens_in,omitempty"`
 	TokensOut int64 `json:"tokens_out,omitempty"`
-	// Waits says that the person has to speak: somebody declined without a reason, or the
-	// policy ended the turn.
+	// Waits reports that the person is next: a call was declined without a reason, or the policy
+	// ended the turn.
 	Waits bool `json:"waits,omitempty"`
 }

@@ -1,14 +1,13 @@
-// Package arguments follows the arguments of a call while they arrive, for whoever
-// shows them: which parameters are complete, which one is streaming, and what there is
-// of it.
+// Package arguments tracks the arguments of a call while they arrive, for display: the complete
+// parameters, and the one that is streaming.
 //
 //	var a arguments.Arguments
 //	a.Feed([]byte(`{"path":"src/main.rs","content":"fn ma`))
 //	a.Parameters() // path complete, content streaming with 5 bytes
 //	a.Object()     // {"path":"src/main.rs"}
 //
-// It decides nothing: what may run is the gate's own copy. What it says of a text does
-// not depend on how the text was cut.
+// It decides nothing: the gate has its own copy of what may run. Its results do not depend on the
+// chunks of the text.
 package arguments
 
 import (
@@ -21,38 +20,37 @@ import (
 // Parameter is a top-level parameter of a call.
 type Parameter struct {
 	Name string
-	// JSON is the complete value in our spelling, "" while it streams.
+	// JSON is the complete value as canonical JSON, "" while it streams.
 	JSON string
-	// Bytes counts what has arrived: decoded bytes of a string, else bytes of JSON.
+	// Bytes is the number of bytes received: decoded bytes of a string, otherwise bytes of JSON.
 	Bytes int64
-	// Head and Tail are the begin and the end of what has arrived of a value that
-	// streams; together they are all of it, or they overlap, or something is missing
-	// between them. Text says that they are text and not JSON.
+	// Head and Tail are the start and the end of the received part of a streaming value; they may
+	// overlap, or have a gap between them. Text reports that they are text and not JSON.
 	Head, Tail string
 	Text       bool
 }
 
-// Complete reports whether the value is there to its end.
+// Complete reports whether the value is complete.
 func (p Parameter) Complete() bool { return p.JSON != "" }
 
-// Kept is how many bytes of a streaming value's begin and end are kept.
+// Kept is the number of bytes stored from the start and from the end of a streaming value.
 const Kept = 512
 
-// Arguments are the arguments of one call. The zero value is ready. It is not safe for
+// Arguments are the arguments of one call. The zero value is ready to use. It is not safe for
 // concurrent use.
 type Arguments struct {
 	parser *jsonstream.Parser
 	value  jsonstream.Aggregator
 	list   []Parameter
 	depth  int
-	began  int64 // offset at which the open value began
+	start  int64 // offset of the open value
 	full   bytes.Buffer
 	raw    int64
 	err    error
 	ended  bool
 }
 
-// Feed takes the next bytes. What is no JSON, and what is behind it, changes nothing.
+// Feed parses the next bytes. It ignores invalid JSON and everything after it.
 func (a *Arguments) Feed(chunk []byte) {
 	if a.parser == nil {
 		a.parser = jsonstream.NewParser(a, jsonstream.Options{ObjectRoot: true})
@@ -69,7 +67,7 @@ func (a *Arguments) Event(e *jsonstream.Event) (stop bool) {
 	switch e.Kind {
 	case jsonstream.ObjectStart, jsonstream.ArrayStart:
 		if a.depth++; a.depth == 2 {
-			a.began = e.Offset - 1
+			a.start = e.Offset - 1
 		}
 	case jsonstream.ObjectEnd, jsonstream.ArrayEnd:
 		a.depth--
@@ -108,7 +106,7 @@ func (a *Arguments) Event(e *jsonstream.Event) (stop bool) {
 		}
 	}
 	if !p.Text && a.depth > 1 {
-		p.Bytes = e.Offset - a.began
+		p.Bytes = e.Offset - a.start
 		if e.Kind == jsonstream.StringPart {
 			a.full.Write(e.Text)
 		}
@@ -116,7 +114,7 @@ func (a *Arguments) Event(e *jsonstream.Event) (stop bool) {
 	return false
 }
 
-// Parameters returns what there is now, in the order of arrival.
+// Parameters returns the parameters so far, in the order of arrival.
 func (a *Arguments) Parameters() []Parameter {
 	out := append([]Parameter(nil), a.list...)
 	if n := len(out); n > 0 && !out[n-1].Complete() {
@@ -126,20 +124,20 @@ func (a *Arguments) Parameters() []Parameter {
 	return out
 }
 
-// Streaming returns all that has arrived of the value that streams: the text of a
-// string, or the strings within another value.
+// Streaming returns the received part of the streaming value: the text of a string, or the strings
+// within another value.
 func (a *Arguments) Streaming() string { return a.full.String() }
 
-// Received is how many bytes of argument text have arrived.
+// Received returns the number of bytes received.
 func (a *Arguments) Received() int64 { return a.raw }
 
-// Whole reports whether the arguments are one complete object.
-func (a *Arguments) Whole() bool { return a.err == nil && a.ended }
+// IsComplete reports whether the arguments are one complete object.
+func (a *Arguments) IsComplete() bool { return a.err == nil && a.ended }
 
-// Object is one valid object: the arguments if they are whole, else the parameters that
-// were complete (S7).
+// Object returns a valid object: the arguments if they are complete, otherwise the complete
+// parameters (S7).
 func (a *Arguments) Object() string {
-	if a.Whole() {
+	if a.IsComplete() {
 		return string(a.value.Bytes())
 	}
 	out := []byte{'{'}
@@ -156,7 +154,7 @@ func (a *Arguments) Object() string {
 	return string(append(out, '}'))
 }
 
-// head and tail cut a text to what is kept, between characters.
+// head and tail cut a text to the stored size, between characters.
 func head(text []byte) string {
 	if len(text) <= Kept {
 		return string(text)

@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/agent/arguments"
 )
 
-// show writes the state of the parameters in one line.
+// show formats the state of the parameters in one line.
 func show(a *arguments.Arguments) string {
 	var parts []string
 	for _, p := range a.Parameters() {
@@ -21,7 +21,7 @@ func show(a *arguments.Arguments) string {
 	return strings.Join(parts, ", ")
 }
 
-// Proves D26-16, S7.
+// Proves D26-16, S7: the state of the parameters after every chunk.
 func TestArgumentsWhileTheyArrive(t *testing.T) {
 	for _, test := range []struct{ text, params, object string }{
 		{``, ``, `{}`},
@@ -64,7 +64,7 @@ func TestLongValuesAreKeptInPart(t *testing.T) {
 		t.Errorf("%d bytes, head %d, tail %d", p.Bytes, len(p.Head), len(p.Tail))
 	}
 	a.Feed([]byte(`"}`))
-	if !a.Whole() || len(a.Object()) != len(`{"content":""}`)+8000 {
+	if !a.IsComplete() || len(a.Object()) != len(`{"content":""}`)+8000 {
 		t.Error("not whole")
 	}
 }

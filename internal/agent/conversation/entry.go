@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Kind says what an entry records. The zero Kind records nothing and is ignored.
+// Kind is the kind of an entry. The zero Kind is ignored.
 type Kind string
 
 // The kinds.
 const (
-	Begun   Kind = "begun"   // a conversation in Dir begins
-	User    Kind = "user"    // a person said Text
-	Reply   Kind = "reply"   // a model answered with Parts
+	Begun   Kind = "begun"   // start of a conversation in Dir
+	User    Kind = "user"    // message Text of the person
+	Reply   Kind = "reply"   // response of a model with Parts
 	Started Kind = "started" // the call Call of the latest reply is about to run
 	Result  Kind = "result"  // the call Call of the latest reply has the result Text
 )
@@ -24,41 +24,41 @@ type Entry struct {
 	At   time.Time `json:"at"`
 	Dir  string    `json:"dir,omitempty"`
 	Text string    `json:"text,omitempty"`
-	// Parts are what the model answered, in its order.
+	// Parts are the parts of the response, in order.
 	Parts []Part `json:"parts,omitempty"`
-	// API and Model say whose answer it was; Cut, that it was stopped on the way.
+	// API and Model identify the model; Cut reports that the response was stopped.
 	API   string `json:"api,omitempty"`
 	Model string `json:"model,omitempty"`
 	Cut   bool   `json:"cut,omitempty"`
-	// Call counts the calls of the latest reply from 0.
+	// Call is the index of a call in the latest reply.
 	Call int `json:"call,omitempty"`
-	// Failed says that Text tells of a refusal or a failure.
+	// Failed reports that Text describes a refusal or a failure.
 	Failed bool `json:"failed,omitempty"`
-	// Args are the arguments that run where they are not those of the reply: a person
-	// changed them, or a path was cleaned.
+	// Args are the arguments that ran if they differ from those of the reply: a person edited them,
+	// or a path was cleaned.
 	Args string `json:"args,omitempty"`
 }
 
-// PartKind says what a part of an answer is.
+// PartKind is the kind of a part of a response.
 type PartKind string
 
-// The parts.
+// The kinds of parts.
 const (
 	Text   PartKind = "text"
 	Call   PartKind = "call"
-	Opaque PartKind = "opaque" // something that only the provider who wrote it understands
+	Opaque PartKind = "opaque" // only for the provider that wrote it
 )
 
-// Part is a part of an answer.
+// Part is a part of a response.
 type Part struct {
 	Kind PartKind `json:"kind"`
 	Text string   `json:"text,omitempty"`
-	// ID, Tool and Args are a call's; Args is one JSON object.
+	// ID, Tool and Args describe a call; Args is one JSON object.
 	ID   string `json:"id,omitempty"`
 	Tool string `json:"tool,omitempty"`
 	Args string `json:"args,omitempty"`
-	// Raw is an opaque part as the provider of API wrote it, such as a signed piece of
-	// reasoning. It is sent to that API alone.
+	// Raw is an opaque part in the format of API, such as signed reasoning. It is sent only to that
+	// API.
 	API string `json:"api,omitempty"`
 	Raw string `json:"raw,omitempty"`
 }
@@ -67,33 +67,31 @@ type Part struct {
 type Info struct {
 	ID      string    `json:"id"`
 	Dir     string    `json:"dir"`
-	Title   string    `json:"title"` // the first thing that was said, cut short
+	Title   string    `json:"title"` // start of the first message
 	Begun   time.Time `json:"begun"`
 	Changed time.Time `json:"changed"`
 	Entries int       `json:"entries"`
 }
 
-// ErrUnknown says that there is no such conversation.
+// ErrUnknown reports that the conversation does not exist.
 var ErrUnknown = errors.New("conversation: unknown")
 
-// Store keeps conversations. Its methods may be used from several goroutines and
-// processes at once.
+// Store stores conversations. It is safe for concurrent use, also by several processes.
 type Store interface {
-	// AppendEntries adds entries to a conversation, which begins with its first one. They
-	// are durable, all of them, when it returns nil.
+	// AppendEntries appends entries to a conversation; the first entry creates it. All entries are
+	// durable when it returns nil.
 	AppendEntries(ctx context.Context, id string, entries ...Entry) error
-	// ConversationEntries returns the entries in their order, ErrUnknown if there are
-	// none.
+	// ConversationEntries returns the entries in order, or ErrUnknown if there are none.
 	ConversationEntries(ctx context.Context, id string) ([]Entry, error)
-	// Conversations lists the conversations that began in a directory, or all of them
-	// (""), the one that changed last first.
+	// Conversations lists the conversations that started in a directory, or all for "", the latest
+	// change first.
 	Conversations(ctx context.Context, dir string, limit int) ([]Info, error)
 }
 
-// maxTitle is how many characters of the first message name a conversation.
+// maxTitle is the number of characters of the title of a conversation.
 const maxTitle = 80
 
-// Describe brings the description of a conversation up to date with new entries.
+// Describe returns the description after new entries.
 func (i Info) Describe(entries ...Entry) Info {
 	for _, e := range entries {
 		if i.Entries == 0 {

@@ -2,17 +2,17 @@ package conversation
 
 import "strings"
 
-// Role says who speaks.
+// Role is the author of a message.
 type Role uint8
 
 // The roles.
 const (
 	FromUser  Role = iota + 1
 	FromModel      // Parts
-	FromTools      // Results, one for each call of the message before, in its order
+	FromTools      // Results, one for each call of the previous message, in order
 )
 
-// Message is one turn of a history as models take it.
+// Message is one message of a history as models receive it.
 type Message struct {
 	Role    Role
 	Text    string
@@ -20,20 +20,20 @@ type Message struct {
 	Results []CallResult
 }
 
-// CallResult is what a model hears of a call.
+// CallResult is the result of a call as the model receives it.
 type CallResult struct {
 	ID, Tool, Text string
 	Failed         bool
 }
 
-// What a model hears of calls whose process died.
+// Results of calls whose process was killed.
 const (
 	lostText   = "[stopgate] The agent was stopped before this call ran. It did not run."
 	brokenText = "[stopgate] The agent was stopped while this call ran. Nobody knows how far it came: look before you repeat it."
 )
 
-// Messages makes a history of a log: messages of one person that follow each other are
-// one message, and every call has its result.
+// Messages converts a log to a history: consecutive messages of the person are joined, and every
+// call gets a result.
 func Messages(entries []Entry) []Message {
 	var list []Message
 	for i, e := range entries {
@@ -51,8 +51,8 @@ func Messages(entries []Entry) []Message {
 	return list
 }
 
-// reply adds an answer and the results of its calls, which stand in rest up to the next
-// answer.
+// reply appends a response and the results of its calls, which are in rest before the next
+// response.
 func reply(list []Message, e Entry, rest []Entry) []Message {
 	m := Message{Role: FromModel}
 	var results []CallResult
@@ -79,7 +79,7 @@ func reply(list []Message, e Entry, rest []Entry) []Message {
 	return list
 }
 
-// outcome finds what became of a call, and what ran if it is not what was proposed.
+// outcome returns the result of a call, and its arguments if they differ from the proposed ones.
 func outcome(n int, p Part, rest []Entry) (args string, r CallResult) {
 	r = CallResult{ID: p.ID, Tool: p.Tool, Text: lostText, Failed: true}
 	for _, e := range rest {
@@ -96,8 +96,7 @@ func outcome(n int, p Part, rest []Entry) (args string, r CallResult) {
 	return args, r
 }
 
-// Open reports whether the log ends where the model has to speak: behind a message or
-// behind results.
+// Open reports whether the model is next: the log ends after a message or after results.
 func Open(entries []Entry) bool {
 	messages := Messages(entries)
 	return len(messages) > 0 && messages[len(messages)-1].Role != FromModel

@@ -8,7 +8,7 @@ import (
 	. "github.com/stopgate/stopgate/internal/agent/conversation"
 )
 
-// log is a conversation with two answers and three calls.
+// log is a conversation with two responses and three calls.
 var log = []Entry{
 	{Kind: Begun, Dir: "/w"},
 	{Kind: User, Text: "fix it"},
@@ -45,9 +45,9 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// Proves S7: wherever a process died, every call has one result, directly behind its
-// answer, and only a call that did not begin is said not to have run.
-func TestALogThatEndsAnywhereIsALegalHistory(t *testing.T) {
+// Proves S7: wherever the process died, every call has one result, directly after its response, and
+// only a call that had not started is reported as not run.
+func TestEveryPrefixIsAValidHistory(t *testing.T) {
 	for n := range len(log) + 1 {
 		began := map[string]bool{}
 		open := false

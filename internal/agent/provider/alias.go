@@ -8,12 +8,11 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// maxName is the length of the longest name of a function that every API takes.
+// maxName is the length of the longest function name that every API accepts.
 const maxName = 64
 
-// alias is a tool's name as every API takes it, also in a history: one that a provider
-// would refuse, and everything else with it, is spelled otherwise and ends in a hash of
-// what it was.
+// alias returns a tool name that every API accepts, also in a history. A name that a provider would
+// refuse, together with the whole request, is modified and ends with a hash of the original.
 func alias(tool string) string {
 	spelled := strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_' || r == '-' {
@@ -29,7 +28,7 @@ func alias(tool string) string {
 	return spelled[:min(len(spelled), maxName-len(end))] + end
 }
 
-// aliases finds the tools of a request whose names were spelled otherwise.
+// aliases maps the modified names of a request's tools to the original ones.
 func aliases(list []stopgate.ToolDefinition) map[stopgate.ToolName]stopgate.ToolName {
 	names := map[stopgate.ToolName]stopgate.ToolName{}
 	for _, t := range list {

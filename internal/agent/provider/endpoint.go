@@ -22,7 +22,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// API names a wire format, as records and settings do.
+// API is the name of a wire format, as in records and settings.
 type API string
 
 // The APIs.
@@ -32,36 +32,36 @@ const (
 	Messages  API = "anthropic"
 )
 
-// APIs lists them.
+// APIs returns their names.
 func APIs() []string { return []string{string(Chat), string(Responses), string(Messages)} }
 
-// DefaultMaxTokens bounds an answer of the Messages API, which wants a bound.
+// DefaultMaxTokens bounds a response of the Messages API, which requires a bound.
 const DefaultMaxTokens = 32_000
 
-// Endpoint is a model somewhere.
+// Endpoint is a model at a provider.
 type Endpoint struct {
 	API API
-	// URL is the base URL as the provider's own clients take it: with /v1 for OpenAI and
-	// what is compatible to it, without for Anthropic.
+	// URL is the base URL in the form of the provider's own clients: with /v1 for OpenAI and
+	// compatible APIs, without for Anthropic.
 	URL   string
 	Model string
 	Key   string // "" sends no credential
-	// Transport carries requests; nil for the one of net/http.
+	// Transport sends requests; nil uses that of net/http.
 	Transport http.RoundTripper
-	MaxTokens int // of one answer; 0 for the default
+	MaxTokens int // of one response; 0 for the default
 }
 
-// Request is what a model is asked.
+// Request is a request to a model.
 type Request struct {
 	System   string
 	Messages []conversation.Message
 	Tools    []stopgate.ToolDefinition
-	// Sent is told of a request that is about to be sent; what it returns gets the bytes
-	// of the answer as they come. nil for nobody, twice.
+	// Sent is called with the body of a request before it is sent, and may return a writer that
+	// receives a copy of the response. Both may be nil.
 	Sent func(body []byte) io.Writer
 }
 
-// Address is where the endpoint is, HOST:PORT.
+// Address returns the address of the endpoint, HOST:PORT.
 func (e *Endpoint) Address() string {
 	u, err := url.Parse(e.URL)
 	switch {
@@ -75,7 +75,7 @@ func (e *Endpoint) Address() string {
 	return net.JoinHostPort(u.Hostname(), "443")
 }
 
-// codec is the codec of an API, and where it is served below the base URL.
+// codec returns the codec of an API, and its path below the base URL.
 func (a API) codec() (d wire.Dialect, path string) {
 	switch a {
 	case Responses:
@@ -86,8 +86,8 @@ func (a API) codec() (d wire.Dialect, path string) {
 	return openaichat.Dialect{}, "/chat/completions"
 }
 
-// Ask sends the request and returns when the answer begins. The caller must Run the
-// stream. An error of the provider is a *StatusError.
+// Ask sends the request and returns when the response starts. The caller must call Run of the
+// stream. An error status of the provider is a *StatusError.
 func (e *Endpoint) Ask(ctx context.Context, r Request, sink Sink) (*Stream, error) {
 	d, path := e.API.codec()
 	body := e.body(&r)
@@ -106,7 +106,7 @@ func (e *Endpoint) Ask(ctx context.Context, r Request, sink Sink) (*Stream, erro
 	if r.Sent != nil {
 		heard = r.Sent(body)
 	}
-	res, err := (&http.Client{Transport: e.Transport, CheckRedirect: stay}).Do(req)
+	res, err := (&http.Client{Transport: e.Transport, CheckRedirect: noRedirect}).Do(req)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
@@ -127,14 +127,14 @@ func (e *Endpoint) Ask(ctx context.Context, r Request, sink Sink) (*Stream, erro
 	return s, nil
 }
 
-// copied is a body of which somebody gets a copy.
+// copied is a body that is also copied to a writer.
 type copied struct {
 	io.Reader
 	io.Closer
 }
 
-// stay follows no redirect: the credential is for this host.
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+// noRedirect follows no redirect, because the credential is only for this host.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 func (e *Endpoint) header(h http.Header) {
 	h.Set("Content-Type", "application/json")
@@ -151,11 +151,11 @@ func (e *Endpoint) header(h http.Header) {
 	}
 }
 
-// StatusError is a provider's refusal to answer.
+// StatusError is an error status of a provider.
 type StatusError struct {
 	Status  int
-	Message string        // the provider's own words; they may hold anything
-	After   time.Duration // when to try again, 0 if the provider does not say
+	Message string        // message of the provider, untrusted
+	After   time.Duration // delay before a retry, 0 if the provider sends none
 }
 
 func (e *StatusError) Error() string {
@@ -166,8 +166,9 @@ func (e *StatusError) Error() string {
 	return text
 }
 
-// Again reports whether the same request may succeed later.
-func Again(err error) (after time.Duration, ok bool) {
+// RetryAfter reports whether the same request may succeed later, and the delay that the provider
+// requested.
+func RetryAfter(err error) (after time.Duration, ok bool) {
 	var status *StatusError
 	if !errors.As(err, &status) {
 		return 0, false
@@ -179,12 +180,12 @@ func Again(err error) (after time.Duration, ok bool) {
 	return 0, false
 }
 
-// maxError bounds what is read of an error.
+// maxError bounds the bytes read of an error.
 const maxError = 64 << 10
 
 func refused(res *http.Response, kind string) error {
 	defer res.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(res.Body, maxError)) // what came of it is enough
+	text, _ := io.ReadAll(io.LimitReader(res.Body, maxError)) // a partial text is enough
 	e := &StatusError{Status: res.StatusCode}
 	if seconds, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && seconds > 0 {
 		e.After = time.Duration(seconds) * time.Second
@@ -203,7 +204,7 @@ func refused(res *http.Response, kind string) error {
 	return e
 }
 
-// message finds the sentence in an error object of any of the APIs.
+// message returns the message in an error object of any API.
 func message(v jsonstream.Value) string {
 	if inner, ok := v.Get("error"); ok {
 		v = inner

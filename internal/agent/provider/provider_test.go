@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// canned is a provider that gives one answer and keeps the request.
+// canned is a provider with one response, which stores the request.
 type canned struct {
 	status int
 	header http.Header
@@ -47,18 +47,18 @@ func (c *canned) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: c.status, Header: c.header, Body: io.NopCloser(strings.NewReader(c.body)), Request: r}, nil
 }
 
-// heard is what a sink heard.
-type heard struct {
+// received stores the calls of a sink.
+type received struct {
 	text, thinking strings.Builder
 	calls          []string
 	open           map[int]bool
 	refuse         bool
 }
 
-func (h *heard) Text(piece string)     { h.text.WriteString(piece) }
-func (h *heard) Thinking(piece string) { h.thinking.WriteString(piece) }
-func (h *heard) Refused() bool         { return h.refuse && len(h.open) > 0 }
-func (h *heard) Call(e *stopgate.Event) {
+func (h *received) Text(piece string)     { h.text.WriteString(piece) }
+func (h *received) Thinking(piece string) { h.thinking.WriteString(piece) }
+func (h *received) Refused() bool         { return h.refuse && len(h.open) > 0 }
+func (h *received) Call(e *stopgate.Event) {
 	switch e.Kind {
 	case stopgate.CallStarted:
 		if h.open == nil {
@@ -79,7 +79,7 @@ func (h *heard) Call(e *stopgate.Event) {
 
 var tool = stopgate.ToolDefinition{Name: "f", Description: "does f", Schema: []byte(`{"type":"object","properties":{"path":{"type":"string","x-stopgate-type":"path"}}}`)}
 
-func ask(t *testing.T, c *canned, e provider.Endpoint, r provider.Request, h *heard) (provider.Reply, error) {
+func ask(t *testing.T, c *canned, e provider.Endpoint, r provider.Request, h *received) (provider.Reply, error) {
 	t.Helper()
 	e.Transport, e.Model = c, "m"
 	if e.URL == "" {
@@ -126,7 +126,7 @@ var messagesAnswer = events(
 
 func TestMessages(t *testing.T) {
 	c := &canned{body: messagesAnswer}
-	var h heard
+	var h received
 	reply, err := ask(t, c, provider.Endpoint{API: provider.Messages, URL: "https://host", Key: "k"}, provider.Request{System: "be brief"}, &h)
 	if err != nil || h.text.String() != "Hello" || h.thinking.String() != `hm "so"` || len(h.calls) != 1 || h.calls[0] != `f {"path":"a"} ended` {
 		t.Errorf("%v %q %q %q", err, &h.text, &h.thinking, h.calls)
@@ -157,7 +157,7 @@ func TestChat(t *testing.T) {
 		chunk(`{}`, `"tool_calls"`),
 		`{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4}}`,
 	) + "data: [DONE]\n\n"}
-	var h heard
+	var h received
 	reply, err := ask(t, c, provider.Endpoint{API: provider.Chat, Key: "k"}, provider.Request{System: "s"}, &h)
 	if err != nil || h.text.String() != "Hello" || h.thinking.String() != "hm" || h.calls[0] != `f {"path":"a"} ended` || reply.Usage != (provider.Usage{In: 3, Out: 4}) {
 		t.Errorf("%v %q %q %+v", err, &h.text, h.calls, reply)
@@ -167,7 +167,7 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// What only one provider understands goes back to it as it was, and to no other.
+// An opaque part is sent back unchanged to its own provider, and to no other.
 func TestOpaquePartsGoBack(t *testing.T) {
 	history := []conversation.Message{
 		{Role: conversation.FromUser, Text: "a\"b"},
@@ -186,7 +186,7 @@ func TestOpaquePartsGoBack(t *testing.T) {
 		provider.Messages:  `"messages":[{"role":"user","content":[{"type":"text","text":"a\"b"}]},{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"t"},{"type":"tool_use","id":"1","name":"bad_name__12ad77e9","input":{"x":1}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","is_error":true,"content":"no"},{"type":"text","text":"and"}]}]`,
 	} {
 		c := &canned{status: 500}
-		_, err := ask(t, c, provider.Endpoint{API: api}, provider.Request{System: "s", Messages: history}, new(heard))
+		_, err := ask(t, c, provider.Endpoint{API: api}, provider.Request{System: "s", Messages: history}, new(received))
 		if err == nil || !strings.Contains(c.sent, want) || !json.Valid([]byte(c.sent)) {
 			t.Errorf("%s: %v %s", api, err, c.sent)
 		}
@@ -212,9 +212,9 @@ func TestErrors(t *testing.T) {
 		{"no JSON", canned{body: "data: {\n\n"}, "envelope_mismatch", false, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var h heard
+			var h received
 			reply, err := ask(t, &test.answer, provider.Endpoint{API: provider.Messages}, provider.Request{}, &h)
-			after, again := provider.Again(err)
+			after, again := provider.RetryAfter(err)
 			if err == nil || !strings.Contains(err.Error(), test.want) || again != test.again || after != test.after {
 				t.Errorf("%v %v %v", err, again, after)
 			}
@@ -228,7 +228,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// slow is a body that waits behind its text until it is closed.
+// slow is a body that blocks after its text until it is closed.
 type slow struct {
 	text   *strings.Reader
 	closed chan struct{}
@@ -257,12 +257,12 @@ func (s slowly) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: s.body, Request: r}, nil
 }
 
-// Proves D26-22, D26-24: a verdict from elsewhere stops an answer that waits, as the end
-// of the context does.
+// Proves D26-22, D26-24: a verdict from another goroutine stops a waiting response, as the end of
+// the context does.
 func TestStop(t *testing.T) {
 	half := strings.Split(messagesAnswer, "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":2}")[0]
 	for _, how := range []string{"stop", "context"} {
-		h := &heard{}
+		h := &received{}
 		e := provider.Endpoint{API: provider.Messages, URL: "https://host", Transport: slowly{&slow{strings.NewReader(half), make(chan struct{})}}}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		s, err := e.Ask(ctx, provider.Request{Tools: []stopgate.ToolDefinition{tool}}, h)
@@ -288,7 +288,7 @@ func TestStop(t *testing.T) {
 					if how == "context" {
 						cancel(gone)
 					}
-					s.Stop() // has no effect until the call is there
+					s.Stop() // no effect before the call has arrived
 				}
 			}
 		}()
@@ -304,8 +304,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// Recorded answers of real models are read whole: no call without an end, and no error
-// but that of answers that broke off.
+// Recorded responses of real models are read completely: every call has an end, and only broken
+// responses are errors.
 func TestRecordedAnswers(t *testing.T) {
 	dir := corpus.Path(t, "streams")
 	for folder, api := range map[string]provider.API{"openai-chat": provider.Chat, "openai-responses": provider.Responses, "anthropic-messages": provider.Messages} {
@@ -319,7 +319,7 @@ func TestRecordedAnswers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var h heard
+			var h received
 			reply, err := ask(t, &canned{body: string(body)}, provider.Endpoint{API: api}, provider.Request{}, &h)
 			if err != nil {
 				broken++
@@ -334,7 +334,7 @@ func TestRecordedAnswers(t *testing.T) {
 				}
 			}
 			if n != len(h.calls) {
-				t.Errorf("%s: %d calls in the reply, %d heard", file, n, len(h.calls))
+				t.Errorf("%s: %d calls in the reply, %d received", file, n, len(h.calls))
 			}
 			calls += n
 			if h.text.Len() > 0 {
@@ -348,14 +348,14 @@ func TestRecordedAnswers(t *testing.T) {
 	}
 }
 
-// A tool whose name a provider would refuse is declared and called under another one;
-// everybody else knows it by its own. A server's schema is sent as it is.
-func TestNamesThatProvidersRefuse(t *testing.T) {
+// A tool whose name a provider would refuse is declared and called under an alias; everything else
+// uses its own name. The schema of a server is sent unchanged.
+func TestAliases(t *testing.T) {
 	long := stopgate.ToolName("server__" + strings.Repeat("x", 70))
 	c := &canned{body: events(
 		`{"choices":[{"index":0,"delta":{"role":"assistant","tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"wiki__get_page_a06429c5","arguments":"{}"}}]}}]}`,
 		`{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`) + "data: [DONE]\n\n"}
-	h := new(heard)
+	h := new(received)
 	e := provider.Endpoint{API: provider.Chat, URL: "https://host/v1", Transport: c, Model: "m"}
 	schema := `{"type":"object","$comment":"kept","properties":{"n":{"multipleOf":3}}}`
 	s, err := e.Ask(t.Context(), provider.Request{Tools: []stopgate.ToolDefinition{

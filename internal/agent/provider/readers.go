@@ -4,7 +4,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// reader finds what a codec leaves to its client: text, reasoning, usage.
+// reader reads the parts of a response that the codec ignores: text, reasoning, usage.
 type reader interface {
 	read(s *Stream, v jsonstream.Value)
 }
@@ -19,7 +19,7 @@ func (a API) reader() reader {
 	return chatReader{}
 }
 
-// at follows names into an object.
+// at returns the value at a path of names.
 func at(v jsonstream.Value, path ...string) jsonstream.Value {
 	for _, name := range path {
 		v, _ = v.Get(name)
@@ -49,8 +49,8 @@ func (chatReader) read(s *Stream, v jsonstream.Value) {
 			break
 		}
 	}
-	s.say(at(delta, "content").Text())
-	s.say(at(delta, "refusal").Text())
+	s.addText(at(delta, "content").Text())
+	s.addText(at(delta, "refusal").Text())
 	s.limit = s.limit || at(choice, "finish_reason").IsText("length")
 	if u := at(v, "usage"); u.Kind() == jsonstream.Object {
 		s.usage = Usage{In: number(at(u, "prompt_tokens")), Out: number(at(u, "completion_tokens"))}
@@ -63,7 +63,7 @@ type responsesReader struct{}
 func (responsesReader) read(s *Stream, v jsonstream.Value) {
 	switch at(v, "type").Text() {
 	case "response.output_text.delta", "response.refusal.delta":
-		s.say(at(v, "delta").Text())
+		s.addText(at(v, "delta").Text())
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
 		s.sink.Thinking(at(v, "delta").Text())
 	case "response.output_item.done":
@@ -81,8 +81,8 @@ func (responsesReader) read(s *Stream, v jsonstream.Value) {
 	}
 }
 
-// messagesReader reads events of the Messages API. A block of reasoning is put
-// together from its pieces: it goes back to the provider as it was.
+// messagesReader reads events of the Messages API. It joins the chunks of a block of reasoning,
+// which is sent back to the provider unchanged.
 type messagesReader struct {
 	kind, thought, signature string
 }
@@ -95,14 +95,14 @@ func (r *messagesReader) read(s *Stream, v jsonstream.Value) {
 		block := at(v, "content_block")
 		*r = messagesReader{kind: at(block, "type").Text(), thought: at(block, "thinking").Text(), signature: at(block, "signature").Text()}
 		if r.kind == "text" {
-			s.say(at(block, "text").Text())
+			s.addText(at(block, "text").Text())
 		}
 		if r.kind == "redacted_thinking" {
 			s.keep(string(block.Raw()))
 		}
 	case "content_block_delta":
 		d := at(v, "delta")
-		s.say(at(d, "text").Text())
+		s.addText(at(d, "text").Text())
 		if piece := at(d, "thinking").Text(); piece != "" {
 			r.thought += piece
 			s.sink.Thinking(piece)

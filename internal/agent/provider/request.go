@@ -10,7 +10,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// text is JSON that is being written.
+// text is a buffer for JSON.
 type text []byte
 
 func (t *text) raw(s string)   { *t = append(*t, s...) }
@@ -24,7 +24,7 @@ func (t *text) separate(first *bool) {
 	*first = false
 }
 
-// body is the request in the API's own form.
+// body returns the request in the format of the API.
 func (e *Endpoint) body(r *Request) []byte {
 	var t text
 	t.raw(`{"model":`)
@@ -57,7 +57,7 @@ func (e *Endpoint) body(r *Request) []byte {
 	return t
 }
 
-// chat writes messages of Chat Completions.
+// chat appends messages of Chat Completions.
 func (t *text) chat(list []conversation.Message) {
 	for _, m := range list {
 		switch m.Role {
@@ -108,7 +108,7 @@ func (t *text) chat(list []conversation.Message) {
 	}
 }
 
-// input writes items of Responses.
+// input appends items of Responses.
 func (t *text) input(list []conversation.Message) {
 	first := true
 	for _, m := range list {
@@ -150,11 +150,11 @@ func (t *text) input(list []conversation.Message) {
 	}
 }
 
-// blocks writes messages of the Messages API.
+// blocks appends messages of the Messages API.
 func (t *text) blocks(list []conversation.Message) {
 	first, block := true, true
 	for i, m := range list {
-		// Results and what the person says behind them are one message of the user.
+		// Results and the person's message after them are one message of the user.
 		if follows := i > 0 && m.Role == conversation.FromUser && list[i-1].Role == conversation.FromTools; !follows {
 			t.separate(&first)
 			block = true
@@ -203,7 +203,7 @@ func (t *text) blocks(list []conversation.Message) {
 	}
 }
 
-// tools declares what the model may call.
+// tools appends the declarations of the tools.
 func (t *text) tools(api API, list []stopgate.ToolDefinition) {
 	if len(list) == 0 {
 		return
@@ -237,8 +237,8 @@ func (t *text) tools(api API, list []stopgate.ToolDefinition) {
 	t.raw("]")
 }
 
-// plain is a schema as models see it: a server's own as it is, ours without the
-// annotations of stopgate.
+// plain returns a schema for models: that of a server unchanged, others without the annotations of
+// stopgate.
 func plain(source []byte) string {
 	if v, err := jsonstream.Parse(source, jsonstream.Options{ObjectRoot: true}); err == nil && !bytes.Contains(source, []byte("x-stopgate-")) {
 		return string(v.Raw())

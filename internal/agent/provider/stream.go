@@ -15,68 +15,66 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Sink hears of an answer while it arrives. Its methods are called by the goroutine of
-// Run, and by callers of [Stream.Stop], never at the same time. They must not block and
-// not call the stream.
+// Sink receives a response while it arrives. Its methods are called by the goroutine of Run and by
+// callers of [Stream.Stop], never concurrently. They must not block and not call the stream.
 type Sink interface {
-	// Text is the next piece of what the model says; Thinking of what it shows of its
-	// reasoning.
+	// Text receives the next chunk of text; Thinking a chunk of visible reasoning.
 	Text(piece string)
 	Thinking(piece string)
 	// Call is an event of a call, see [wire.Sink].
 	Call(e *stopgate.Event)
-	// Refused reports whether every call so far is refused for good: if nothing else is
-	// open, the model is then stopped (D26-22).
+	// Refused reports whether every call so far is finally refused. If nothing else is open, the
+	// stream then cancels the response (D26-22).
 	Refused() bool
 }
 
-// Reply is an answer, or what there was of it.
+// Reply is a response, possibly incomplete.
 type Reply struct {
-	// Parts are what it consists of. Calls have no arguments: whoever judged them knows
-	// what they are.
+	// Parts are the parts of the response. Calls are without arguments, which the caller received
+	// as events.
 	Parts []conversation.Part
-	// Stopped says that the model was stopped because every call was refused.
+	// Stopped reports that the response was cancelled because every call was refused.
 	Stopped bool
-	// Limited says that the model ran into its limit of tokens.
+	// Limited reports that the model reached its token limit.
 	Limited bool
 	Usage   Usage
 }
 
-// Usage is what a provider counted; zero where it does not say.
+// Usage is the number of tokens that the provider reported, or zero.
 type Usage struct{ In, Out int64 }
 
-// Stream is an answer that arrives.
+// Stream is a response that is arriving.
 type Stream struct {
 	sink   Sink
 	body   io.ReadCloser
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	api    API
-	names  map[stopgate.ToolName]stopgate.ToolName // of tools, by their aliases
+	names  map[stopgate.ToolName]stopgate.ToolName // original names of tools, by their aliases
 
 	mu     sync.Mutex
 	codec  wire.Stream
 	reader reader
 	parts  []conversation.Part
-	calls  []int // of parts
+	calls  []int // indexes of calls in parts
 	usage  Usage
-	fault  error // the provider's own
+	fault  error // error event of the provider
 	limit  bool
 	over   bool
 	stop   bool
 	out    []byte
 }
 
-// errStopped is the cause of an answer that is not wanted any more.
+// errStopped is the cause of a response that was cancelled because every call was refused.
 var errStopped = errors.New("every call was refused")
 
-// Run reads the answer to its end. The error says why it has none: the cause of the
-// context, or what the provider or the connection did; the reply is then what came
-// before, and every call that was not complete has ended as refused.
+// Run reads the response to its end. If it fails, the error is the cause of the context or the
+// failure of the provider or connection, the reply is the part that arrived, and every incomplete
+// call has ended as refused.
 func (s *Stream) Run() (Reply, error) {
 	defer s.cancel(nil)
 	defer s.body.Close()
-	// A body that does not care about the context must not hold us.
+	// A body may ignore the context, so it is closed.
 	release := context.AfterFunc(s.ctx, func() { s.body.Close() })
 	defer release()
 	var dec sse.Decoder
@@ -84,15 +82,15 @@ func (s *Stream) Run() (Reply, error) {
 	defer dec.Close()
 	for {
 		n, err := s.body.Read(dec.Space())
-		done, failed := s.take(&dec, n, err)
+		done, failed := s.handleRead(&dec, n, err)
 		if done {
 			return s.reply(), failed
 		}
 	}
 }
 
-// take handles what one read brought.
-func (s *Stream) take(dec *sse.Decoder, n int, readErr error) (done bool, err error) {
+// handleRead processes the bytes of one read.
+func (s *Stream) handleRead(dec *sse.Decoder, n int, readErr error) (done bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stop {
@@ -132,7 +130,7 @@ func (s *Stream) take(dec *sse.Decoder, n int, readErr error) (done bool, err er
 	return true, s.fault
 }
 
-// event hands one event to the codec, which judges its form, and then to the reader.
+// event passes one event to the codec, which validates it, and then to the reader.
 func (s *Stream) event(ev *sse.Event) error {
 	out, need, err := s.codec.Event(s.out[:0], ev)
 	s.out = out
@@ -140,7 +138,7 @@ func (s *Stream) event(ev *sse.Event) error {
 		return err
 	}
 	if need == wire.Resolve {
-		// Nothing is released to anybody: what runs is for the agent to decide.
+		// The codec's output has no reader; the agent decides what runs.
 		if s.out, err = s.codec.Release(s.out[:0], nil, nil); err != nil {
 			return err
 		}
@@ -157,7 +155,7 @@ func (s *Stream) event(ev *sse.Event) error {
 	return nil
 }
 
-// abort ends what is open because the answer broke off.
+// abort ends the open calls of a broken response.
 func (s *Stream) abort(err error) error {
 	code := stopgate.CodeStreamTruncated
 	var stream *wire.StreamError
@@ -169,13 +167,13 @@ func (s *Stream) abort(err error) error {
 	}
 	s.out = s.codec.Abort(s.out[:0], code, "")
 	if s.fault != nil {
-		return s.fault // it says more than that the answer has no end
+		return s.fault // more precise than the missing end
 	}
 	return err
 }
 
-// Stop looks whether the model need not go on, and stops it then: for a verdict that
-// came from elsewhere than the stream.
+// Stop cancels the response if every call is refused, after a verdict that did not come from the
+// stream.
 func (s *Stream) Stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,12 +185,12 @@ func (s *Stream) settle() {
 		return
 	}
 	s.codec.Cancel()
-	s.out, _ = s.codec.Release(s.out[:0], nil, nil) // nobody reads it
+	s.out, _ = s.codec.Release(s.out[:0], nil, nil) // not read
 	s.stop = true
 	s.cancel(errStopped)
 }
 
-// Answer is what the answer says about itself.
+// Info returns the provider's description of the response.
 func (s *Stream) Info() wire.ResponseInfo {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,7 +203,7 @@ func (s *Stream) reply() Reply {
 	return Reply{Parts: slices.Clone(s.parts), Stopped: s.stop, Limited: s.limit, Usage: s.usage}
 }
 
-// Event implements [wire.Sink]: it keeps the place of a call among the other parts.
+// Event implements [wire.Sink]. It keeps the position of a call among the other parts.
 func (s *Stream) Event(e *stopgate.Event) {
 	if name, ok := s.names[e.Tool]; ok {
 		known := *e
@@ -234,8 +232,8 @@ func (s *Stream) call(e *stopgate.Event) *conversation.Part {
 	return &s.parts[s.calls[e.Call]]
 }
 
-// say adds a piece of text.
-func (s *Stream) say(piece string) {
+// addText adds a chunk of text.
+func (s *Stream) addText(piece string) {
 	if piece == "" {
 		return
 	}
@@ -247,12 +245,12 @@ func (s *Stream) say(piece string) {
 	s.sink.Text(piece)
 }
 
-// keep adds something that only its provider understands.
+// keep adds an opaque part.
 func (s *Stream) keep(raw string) {
 	s.parts = append(s.parts, conversation.Part{Kind: conversation.Opaque, API: string(s.api), Raw: raw})
 }
 
-// fail keeps the first error that the provider reports within the answer.
+// fail stores the first error event of the response.
 func (s *Stream) fail(v jsonstream.Value) {
 	if s.fault == nil {
 		text := message(v)

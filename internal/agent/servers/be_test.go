@@ -14,8 +14,8 @@ import (
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 )
 
-// be is a server. What it leaves for the test it writes into dir.
-func be(what, dir string) {
+// be runs a server. It writes notes for the test into dir.
+func be(behaviour, dir string) {
 	leave := func(file, text string) {
 		f, err := os.OpenFile(filepath.Join(dir, file), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if err == nil {
@@ -23,8 +23,8 @@ func be(what, dir string) {
 			f.Close()
 		}
 	}
-	leave(what, fmt.Sprint(os.Getpid()))
-	switch what {
+	leave(behaviour, fmt.Sprint(os.Getpid()))
+	switch behaviour {
 	case "early":
 		fmt.Fprintln(os.Stderr, "no key is set")
 		os.Exit(1)
@@ -36,7 +36,7 @@ func be(what, dir string) {
 		_ = child.Start()
 		leave("child", fmt.Sprint(child.Process.Pid))
 	}
-	b := &being{what: what, leave: leave, in: bufio.NewReader(os.Stdin)}
+	b := &being{behaviour: behaviour, leave: leave, in: bufio.NewReader(os.Stdin)}
 	for {
 		m := b.next()
 		if m == nil {
@@ -44,17 +44,17 @@ func be(what, dir string) {
 		}
 		b.take(m)
 	}
-	if what == "stubborn" {
+	if behaviour == "stubborn" {
 		select {}
 	}
 }
 
 type being struct {
-	what  string
-	leave func(file, text string)
-	in    *bufio.Reader
-	mu    sync.Mutex
-	grown bool
+	behaviour string
+	leave     func(file, text string)
+	in        *bufio.Reader
+	mu        sync.Mutex
+	grown     bool
 }
 
 func (b *being) next() *jsonrpc.Message {
@@ -86,7 +86,7 @@ func (b *being) fail(m *jsonrpc.Message, code int, message string) {
 func (b *being) take(m *jsonrpc.Message) {
 	switch m.Method {
 	case "initialize":
-		switch b.what {
+		switch b.behaviour {
 		case "modern":
 			b.fail(m, -32601, "no such method")
 		case "stranger":
@@ -111,7 +111,7 @@ func (b *being) list(m *jsonrpc.Message) {
 	def := func(name, description string) string {
 		return `{"name":"` + name + `","description":"` + description + `","inputSchema":{"type":"object","properties":{"text":{"type":"string","description":"what` + description + `"}}}}`
 	}
-	switch b.what {
+	switch b.behaviour {
 	case "toolless":
 		b.fail(m, -32601, "no such method")
 		return
@@ -166,12 +166,12 @@ func (b *being) call(m *jsonrpc.Message) {
 		b.asks(m, text)
 		return
 	}
-	what, _ := args.Get("what")
-	if !what.IsValid() {
+	kind, _ := args.Get("what")
+	if !kind.IsValid() {
 		b.result(m, fmt.Sprintf(`{"content":[{"type":"text","text":%q}]}`, args.Raw()))
 		return
 	}
-	switch what.Text() {
+	switch kind.Text() {
 	case "nothing":
 		b.result(m, `{"content":[]}`)
 	case "no result":
@@ -194,7 +194,7 @@ func (b *being) call(m *jsonrpc.Message) {
 	}
 }
 
-// asks asks the client for everything that a server can ask for.
+// asks sends every kind of request that a server can send to a client.
 func (b *being) asks(m *jsonrpc.Message, text func(string) string) {
 	var got []string
 	for i, method := range []string{"ping", "roots/list", "sampling/createMessage", "elicitation/create"} {

@@ -13,8 +13,8 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// errSilent is the cause of a call without a response within the timeout.
-var errSilent = errors.New("silent")
+// errTimeout is the cause of a call without a response within the timeout.
+var errTimeout = errors.New("timeout")
 
 // call calls a tool of the server.
 func (s *server) call(ctx context.Context, name stopgate.ToolName, task agent.Task) (agent.Result, error) {
@@ -22,7 +22,7 @@ func (s *server) call(ctx context.Context, name stopgate.ToolName, task agent.Ta
 		if ctx.Err() != nil {
 			return agent.Result{}, errors.New("it did not run: the person interrupted it")
 		}
-		return agent.Result{}, fmt.Errorf("it did not run: %s", s.say(err))
+		return agent.Result{}, fmt.Errorf("it did not run: %s", s.describe(err))
 	}
 	s.mu.Lock()
 	live := s.live
@@ -43,7 +43,7 @@ func (s *server) call(ctx context.Context, name stopgate.ToolName, task agent.Ta
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	patience := time.AfterFunc(s.set.o.Timeout, func() { cancel(errSilent) })
+	patience := time.AfterFunc(s.set.o.Timeout, func() { cancel(errTimeout) })
 	defer patience.Stop()
 	m, err := live.ask(ctx, question{
 		method: "tools/call", name: string(name), args: t.marks.Headers([]byte(task.Args)),
@@ -54,7 +54,7 @@ func (s *server) call(ctx context.Context, name stopgate.ToolName, task agent.Ta
 				task.Progress(text)
 			}
 			if m.Method != "notifications/progress" {
-				s.hear(live, m)
+				s.handle(live, m)
 			}
 		},
 	})
@@ -73,14 +73,14 @@ func (s *server) result(m *jsonrpc.Message, err error) (agent.Result, error) {
 			r.Raw = m.Error.Raw()
 		}
 		return r, nil
-	case errors.Is(err, errSilent):
+	case errors.Is(err, errTimeout):
 		return agent.Result{}, fmt.Errorf("the server did not answer within %s and was told to stop; nobody knows how far it came", s.set.o.Timeout)
 	case errors.Is(err, agent.Interrupted()), errors.Is(err, context.Canceled):
 		return agent.Result{}, errors.New("the person interrupted it and the server was told to stop; nobody knows how far it came")
 	case errors.As(err, &garbage):
 		return agent.Result{}, errors.New("the server's answer cannot be read; the call may have run")
 	case errors.Is(err, link.ErrDead):
-		return agent.Result{}, fmt.Errorf("the server ended in the middle of the call, which may have run: %s", s.say(errGone))
+		return agent.Result{}, fmt.Errorf("the server ended in the middle of the call, which may have run: %s", s.describe(errGone))
 	default:
 		return agent.Result{}, fmt.Errorf("the call failed: %w", err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/stopgate/stopgate/internal/mcp/link"
 )
 
-// strict is a server over HTTP that knows only the revision without sessions, and
-// refuses what its headers do not mirror.
+// strict is a server over HTTP that supports only the revision without sessions, and refuses
+// requests whose headers do not mirror their content.
 type strict struct {
 	mu   sync.Mutex
 	seen []http.Header // of calls
@@ -64,9 +64,8 @@ func (s *strict) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// For the agent: over HTTP, in the revision without sessions, headers
-// mirror what a call names and its marked arguments; a tool with marks that are no good
-// is left out.
+// Over HTTP, in the revision without sessions, headers mirror the name of a call and its marked
+// arguments; a tool with invalid marks is left out.
 func TestMirroredHeaders(t *testing.T) {
 	s := new(strict)
 	server := httptest.NewServer(s)
@@ -93,8 +92,8 @@ func TestMirroredHeaders(t *testing.T) {
 	r.Close()
 }
 
-// Proves S24 for the agent: beside the text for the model there is what the server
-// sent, byte for byte, as the MCP gateway sees it.
+// Proves S24: next to the text for the model there is the server's original result, byte for byte,
+// as in the MCP gateway.
 func TestRawResults(t *testing.T) {
 	r := start(t, nil, "good")
 	r.names()

@@ -126,7 +126,7 @@ func (l *listing) take(sent, shown jsonstream.Value) {
 	case bad != "":
 	case l.seen[d.Name]:
 		bad = "another tool has its name"
-	case !stopgate.ValidToolName(l.joined(d.Name)):
+	case !stopgate.ValidToolName(l.qualifiedName(d.Name)):
 		bad = "its name is too long"
 	case len(l.tools) >= maxTools:
 		bad = fmt.Sprintf("there are more than %d", maxTools)

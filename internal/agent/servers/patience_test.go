@@ -14,7 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/mcp/pin"
 )
 
-// slowLink is a server in this process, which says a word every so often and then answers.
+// slowLink is a server in this process, which sends progress for a while and then answers.
 type slowLink struct {
 	t     *testing.T
 	pause time.Duration
@@ -60,9 +60,9 @@ func (l *slowLink) Send(context.Context, *link.Call) error { return nil }
 func (l *slowLink) Done() <-chan struct{}                  { return l.done }
 func (l *slowLink) Close() error                           { return nil }
 
-// Words on the way are patience: a call may take as long as it likes if its server says so
-// within each stretch of the time that it may be silent.
-func TestWordsArePatience(t *testing.T) {
+// Progress resets the timeout: a call may take any time while its server reports progress within
+// each timeout.
+func TestProgressExtendsTimeout(t *testing.T) {
 	for _, c := range []struct {
 		pause  time.Duration
 		failed bool

@@ -24,16 +24,16 @@ type server struct {
 	turn    chan struct{} // serialises attempts to connect
 	closing chan struct{}
 
-	mu      sync.Mutex
-	live    *connection // nil if not connected
-	tools   []*tool     // remain known while the server is not running
-	leftOut []string
-	stale   bool // the server reported a changed list
-	err     error
-	failed  time.Time
-	pause   time.Duration
-	told    bool // the user was notified that the server is available
-	closed  bool
+	mu        sync.Mutex
+	live      *connection // nil if not connected
+	tools     []*tool     // remain known while the server is not running
+	leftOut   []string
+	stale     bool // the server reported a changed list
+	err       error
+	failed    time.Time
+	pause     time.Duration
+	announced bool // the user was notified that the server is available
+	closed    bool
 }
 
 // tool is one tool of a server.
@@ -72,8 +72,8 @@ var (
 	errStart    = errors.New("it does not say what its tools are: its time was over")
 )
 
-// joined returns a tool's name for the policy and the model (S39).
-func (s *server) joined(name stopgate.ToolName) stopgate.ToolName {
+// qualifiedName returns a tool's name for the policy and the model (S39).
+func (s *server) qualifiedName(name stopgate.ToolName) stopgate.ToolName {
 	return stopgate.ToolName(s.at.ID) + "__" + name
 }
 
@@ -109,7 +109,7 @@ func (s *server) ready(ctx context.Context) error {
 	}
 	if errors.Is(err, link.ErrDead) {
 		_ = live.Close() // so that its last output is available
-		err = early(err)
+		err = startFailure(err)
 	}
 	return s.settle(live, err)
 }
@@ -146,8 +146,8 @@ var (
 	errEarly = errors.New("it ended before it said what its tools are")
 )
 
-// early describes why a server exited before it was ready.
-func early(err error) error {
+// startFailure describes why a server exited before it was ready.
+func startFailure(err error) error {
 	if _, why, ok := strings.Cut(err.Error(), link.ErrDead.Error()+": "); ok {
 		return errors.New("it cannot be reached: " + why)
 	}
@@ -172,7 +172,7 @@ func (s *server) open(ctx context.Context) (*connection, error) {
 	opened := make(chan struct{})
 	l, err := s.at.Open(context.WithoutCancel(ctx), link.Events{Unsolicited: func(m *jsonrpc.Message) {
 		<-opened
-		s.hear(live, m)
+		s.handle(live, m)
 	}})
 	live.Link = l
 	close(opened)
@@ -206,7 +206,7 @@ func (s *server) settle(live *connection, err error) error {
 		}
 		s.lost(err)
 		if was == nil || was.Error() != err.Error() {
-			s.set.o.Notice(s.say(err))
+			s.set.o.Notice(s.describe(err))
 		}
 		return err
 	}
@@ -214,17 +214,17 @@ func (s *server) settle(live *connection, err error) error {
 	switch n := len(s.tools); {
 	case was != nil:
 		s.set.o.Notice(fmt.Sprintf("MCP server %s is there again", s.at.ID))
-	case !s.told && n == 1:
+	case !s.announced && n == 1:
 		s.set.o.Notice(fmt.Sprintf("MCP server %s: 1 tool", s.at.ID))
-	case !s.told:
+	case !s.announced:
 		s.set.o.Notice(fmt.Sprintf("MCP server %s: %d tools", s.at.ID, n))
 	}
-	s.told = true
+	s.announced = true
 	return nil
 }
 
-// say formats a failure for the user, with the last output of the server.
-func (s *server) say(err error) string {
+// describe formats a failure for the user, with the last output of the server.
+func (s *server) describe(err error) string {
 	text := fmt.Sprintf("MCP server %s: %s", s.at.ID, strings.TrimPrefix(err.Error(), "link: "))
 	if s.at.LastWords != nil {
 		if words := s.at.LastWords(); words != "" {
@@ -250,7 +250,7 @@ func (s *server) state() State {
 	}
 	for _, t := range s.tools {
 		d := agent.Tool{ToolDefinition: t.ToolDefinition, Server: s.at.ID, Transport: transport}
-		d.Name = s.joined(t.Name)
+		d.Name = s.qualifiedName(t.Name)
 		if t.changed {
 			d.Refused = stopgate.CodeToolDefinitionChanged
 		}
@@ -274,9 +274,9 @@ func (s *server) close() error {
 	return live.Close()
 }
 
-// hear handles messages that belong to no request. It must not block, because responses
+// handle handles messages that belong to no request. It must not block, because responses
 // wait for it.
-func (s *server) hear(live *connection, m *jsonrpc.Message) {
+func (s *server) handle(live *connection, m *jsonrpc.Message) {
 	switch {
 	case m.Kind == jsonrpc.Request:
 		text := jsonrpc.AppendError(nil, m.ID, jsonrpc.MethodNotFound, "this client serves nothing", nil)

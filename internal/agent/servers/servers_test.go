@@ -22,7 +22,7 @@ import (
 	"github.com/stopgate/stopgate/internal/mcp/pin"
 )
 
-// The test's own binary is the servers: what one does is its argument.
+// The test binary is also the servers: its argument selects the behaviour.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 3 && os.Args[1] == "be" {
 		be(os.Args[2], os.Args[3])
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// words keeps what a server says beside the protocol.
+// words stores the output of a server outside the protocol.
 type words struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -49,18 +49,18 @@ func (w *words) last() string {
 	return strings.TrimSpace(w.b.String())
 }
 
-// rig is a set and what it tells.
+// rig is a set of servers with its notices.
 type rig struct {
 	*servers.Set
 	t    *testing.T
-	dir  string // in which servers leave word
+	dir  string // for notes of the servers
 	pins *pin.Store
 
 	mu      sync.Mutex
 	notices []string
 }
 
-// start starts servers that do what their names say.
+// start starts servers with the behaviours in their names.
 func start(t *testing.T, change func(o *servers.Options), names ...string) *rig {
 	t.Helper()
 	r := &rig{t: t, dir: t.TempDir(), pins: pin.InMemory()}
@@ -113,7 +113,7 @@ func (r *rig) run(tool, args string) agent.Result {
 	return r.Run(r.t.Context(), agent.Task{Tool: stopgate.ToolName(tool), Args: args})
 }
 
-// says waits for what a server leaves in a file.
+// says waits for a note of a server in a file.
 func (r *rig) says(file string) string {
 	r.t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
@@ -135,8 +135,8 @@ func has(t *testing.T, text string, wants ...string) {
 	}
 }
 
-// Proves S39, G3: the tools of all pages, under the server's name, with its schemas; a
-// definition that nobody can go by is left out and named.
+// Proves S39, G3: the tools of all pages, under the server's name, with their schemas; an invalid
+// definition is left out and reported.
 func TestDefinitions(t *testing.T) {
 	r := start(t, nil, "good", "other")
 	want := "good__echo good__image good__structured good__broken good__grow good__where other__echo other__image other__structured other__broken other__grow other__where"
@@ -156,8 +156,8 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// Proves G6: what nobody sees in a description the model gets as an escape; the person
-// is told.
+// Proves G6: the model receives invisible characters of a description as escapes; the person is
+// notified.
 func TestHiddenDescriptions(t *testing.T) {
 	r := start(t, nil, "hides")
 	for _, d := range r.Definitions(t.Context()) {
@@ -192,7 +192,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// Ten megabytes of a result are bounded, and the result says so.
+// A result of ten megabytes is truncated, and states that.
 func TestLargeResult(t *testing.T) {
 	r := start(t, nil, "good")
 	got := r.run("good__echo", `{"what":"big"}`)
@@ -200,7 +200,7 @@ func TestLargeResult(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(got.Text), got.Failed)
 	}
 	has(t, got.Text, "first", "last", "bytes left out")
-	// What no link takes ends the server, and the call says so.
+	// A message that no link accepts ends the server, and the call reports that.
 	got = r.run("good__echo", `{"what":"huge"}`)
 	if !got.Failed {
 		t.Errorf("%.80q", got.Text)
@@ -211,8 +211,8 @@ func TestLargeResult(t *testing.T) {
 	}
 }
 
-// Proves W55 for the agent: a server that dies fails its call, is not asked twice, and
-// is started again for the next one.
+// Proves W55: if a server exits, its call fails and is not repeated, and the server is restarted
+// for the next call.
 func TestServerDies(t *testing.T) {
 	r := start(t, nil, "good")
 	got := r.run("good__echo", `{"what":"die"}`)
@@ -229,8 +229,8 @@ func TestServerDies(t *testing.T) {
 	}
 }
 
-// A server that hangs ends its call at the deadline, or when the person interrupts it; it
-// is told, and goes on.
+// If a server hangs, its call ends at the deadline or when the person interrupts it; the server is
+// notified, and stays usable.
 func TestServerHangs(t *testing.T) {
 	r := start(t, func(o *servers.Options) { o.Timeout = 200 * time.Millisecond }, "good")
 	r.names()
@@ -244,7 +244,7 @@ func TestServerHangs(t *testing.T) {
 	r = start(t, nil, "good")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
-		for { // until the server has the call
+		for { // the server has received the call
 			text, err := os.ReadFile(filepath.Join(r.dir, "calls"))
 			if err == nil && strings.Contains(string(text), "hang") || ctx.Err() != nil {
 				cancel(agent.Interrupted())
@@ -265,8 +265,8 @@ func TestServerHangs(t *testing.T) {
 	}
 }
 
-// Proves G4: a definition that changes while the agent runs is refused until somebody
-// accepts it; new tools are there for the next request.
+// Proves G4: a definition that changes while the agent runs is refused until an operator accepts
+// it; new tools are available in the next request.
 func TestToolsChange(t *testing.T) {
 	r := start(t, nil, "good")
 	if n := len(r.names()); n != 6 {
@@ -293,7 +293,7 @@ func TestToolsChange(t *testing.T) {
 			}
 		}
 	}
-	if got := r.run("good__grow", "{}"); got.Failed { // it says so again
+	if got := r.run("good__grow", "{}"); got.Failed { // reports a change again
 		t.Fatalf("%+v", got)
 	}
 	if got := strings.Join(r.names(), ", "); strings.Contains(got, "refused") {
@@ -301,14 +301,14 @@ func TestToolsChange(t *testing.T) {
 	}
 }
 
-// brokenPins cannot be read.
+// brokenPins are pins that cannot be read.
 type brokenPins struct{}
 
 func (brokenPins) Check(string, stopgate.ToolName, string, []byte) (bool, error) {
 	return true, errors.New("disk on fire")
 }
 
-// Proves G4: where nobody can tell which definition is the accepted one, none is.
+// Proves G4: if the accepted definitions are unknown, no definition is accepted.
 func TestBrokenPins(t *testing.T) {
 	r := start(t, func(o *servers.Options) { o.Pins = brokenPins{} }, "good")
 	for _, name := range r.names() {
@@ -319,9 +319,8 @@ func TestBrokenPins(t *testing.T) {
 	has(t, r.told(), "disk on fire")
 }
 
-// Proves G11: a server that asks the client for something gets nothing; ping is
-// answered.
-func TestServerAsks(t *testing.T) {
+// Proves G11: requests of a server to the client are refused; ping is answered.
+func TestServerRequests(t *testing.T) {
 	r := start(t, nil, "good")
 	got := r.run("good__where", "{}")
 	has(t, got.Text, "ping: result", "roots/list: error -32601", "sampling/createMessage: error -32601", "elicitation/create: error -32601")
@@ -356,7 +355,7 @@ func TestServersThatDoNotStart(t *testing.T) {
 	}
 }
 
-// The revision without sessions is spoken where the server knows no other.
+// The revision without sessions is used if the server supports no other.
 func TestModernServer(t *testing.T) {
 	r := start(t, nil, "modern")
 	if got := r.run("modern__echo", `{"text":"hi"}`); got.Failed || got.Text != `{"text":"hi"}` {
@@ -364,8 +363,7 @@ func TestModernServer(t *testing.T) {
 	}
 }
 
-// Nothing is left of servers when the agent ends, also of those that do not want to
-// end, and of those that are being started.
+// No server outlives the agent, including those that ignore the end, and those that are starting.
 func TestClose(t *testing.T) {
 	r := start(t, nil, "stubborn", "mute")
 	if got := r.run("stubborn__echo", `{"text":"hi"}`); got.Failed {

@@ -123,8 +123,7 @@ func TestFileTools(t *testing.T) {
 	}
 }
 
-// Proves C12 for the agent: nothing is reached through a symbolic link, within the tree
-// or out of it.
+// Proves C12: no file is reached through a symbolic link, inside or outside the tree.
 func TestSymbolicLinks(t *testing.T) {
 	outside := t.TempDir()
 	if err := os.WriteFile(filepath.Join(outside, "x"), []byte("secret"), 0o644); err != nil {
@@ -156,7 +155,7 @@ func TestSymbolicLinks(t *testing.T) {
 	}
 }
 
-// A search shows only files that the policy lets be read by name.
+// A search shows only files that the policy allows to be read by name.
 func TestSearchesAskThePolicy(t *testing.T) {
 	tr := newTree(t, map[string]string{".env": "KEY=1", "a": "KEY=2"}, func(o *tools.Options) {
 		o.Readable = func(name string) bool { return name != ".env" }
@@ -209,7 +208,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// alive reports whether a process of a working tree still runs: it wrote its id there.
+// alive reports whether the process whose id is in a file still runs.
 func (tr *tree) alive(file string) bool {
 	var pid int
 	if _, err := fmt.Sscan(tr.file(file), &pid); err != nil {
@@ -219,7 +218,7 @@ func (tr *tree) alive(file string) bool {
 		return false
 	}
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	return err != nil || !strings.Contains(string(stat), ") Z ") // nobody reaps it here
+	return err != nil || !strings.Contains(string(stat), ") Z ") // an orphan may stay a zombie here
 }
 
 func (tr *tree) dies(file string) {
@@ -233,8 +232,7 @@ func (tr *tree) dies(file string) {
 	tr.t.Errorf("the process in %s is still there", file)
 }
 
-// A tool that hangs ends at its deadline, or when the person interrupts it, with all
-// that it started.
+// A hanging tool ends at its deadline or when the person interrupts it, with all its descendants.
 func TestHangingCommands(t *testing.T) {
 	tr := newTree(t, nil, func(o *tools.Options) { o.Timeout = 300 * time.Millisecond })
 	r := tr.run("run_command", `{"command":"echo begun; sleep 1000 & echo $! > child; echo $$ > parent; wait"}`)
@@ -252,7 +250,7 @@ func TestHangingCommands(t *testing.T) {
 	}
 	tr.dies("stubborn")
 
-	// What it leaves behind does not hold the agent, and ends too.
+	// A background process does not block the agent, and ends, too.
 	tr = newTree(t, nil)
 	began := time.Now()
 	r = tr.run("run_command", `{"command":"sleep 1000 & echo $! > child; echo done"}`)
@@ -262,7 +260,7 @@ func TestHangingCommands(t *testing.T) {
 	tr.dies("child")
 }
 
-// Ten megabytes of output are bounded, and the result says so.
+// An output of ten megabytes is truncated, and states that.
 func TestLargeOutput(t *testing.T) {
 	tr := newTree(t, map[string]string{"big": strings.Repeat("0123456789abcde\n", 50_000)})
 	r := tr.run("run_command", `{"command":"echo first; yes 0123456789 | head -c 10000000; echo; echo last"}`)
@@ -275,8 +273,7 @@ func TestLargeOutput(t *testing.T) {
 	}
 }
 
-// Proves K0f, S3: a local tool gets its arguments as JSON on standard input, and no
-// shell sees them.
+// Proves K0f, S3: a local tool gets its arguments as JSON on standard input, without a shell.
 func TestLocalTools(t *testing.T) {
 	local := func(o *tools.Options) {
 		o.Local = []tools.Local{
@@ -298,8 +295,8 @@ func TestLocalTools(t *testing.T) {
 	}
 }
 
-// Proves D26-29, C1: every tool says what its parameters are, the paths and commands as
-// such, and long ones come last.
+// Proves D26-29, C1: every tool describes its parameters, marks paths and commands, and has long
+// ones last.
 func TestDefinitions(t *testing.T) {
 	targets := 0
 	for _, d := range newTree(t, nil).Definitions(t.Context()) {

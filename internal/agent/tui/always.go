@@ -10,29 +10,28 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// always is a grant that is offered.
+// always is the dialog that offers a grant.
 type always struct {
 	grant  approve.Grant
 	rule   Rule
-	widths [][]approve.Value // what it can be widened to
+	widths [][]approve.Value // possible extensions
 	at     int
-	plan   Plan // of the rule, while it is shown
+	plan   Plan // plan of the rule, while it is shown
 }
 
-// Rule is a rule that would answer a question for good. The zero Rule is none.
+// Rule is a policy rule that would answer a question permanently. The zero Rule is none.
 type Rule struct {
-	Text, Where string // what it says, and where it belongs
-	// Plan finds out what writing it there takes; an error says why it is not written.
+	Text, Where string // its text, and the file and table it belongs to
+	// Plan prepares the change of the policy file; it fails if the rule cannot be written.
 	Plan func() (Plan, error)
 }
 
-// Plan is a change of the person's policy file that is not made yet.
+// Plan is a prepared change of the person's policy file.
 type Plan struct {
 	File  string
-	Diff  string   // what changes in it, as a unified diff
-	Notes []string // what there is to know of it
-	// Write makes the change and puts it into force; kept is where the old file is, ""
-	// if there was none.
+	Diff  string   // as a unified diff
+	Notes []string // remarks on the change
+	// Write writes and applies the change; kept is the path of the backup, "" if there was no file.
 	Write func() (kept string, err error)
 }
 
@@ -47,7 +46,7 @@ func (o *always) keys() string {
 	return keys + "  Esc back"
 }
 
-// always shows what "do not ask again" would mean.
+// always opens the dialog of a grant.
 func (s *Session) always() {
 	v := s.shown.View
 	if !v.Complete || v.OfResult {
@@ -64,7 +63,7 @@ func (s *Session) always() {
 	}
 }
 
-// propose makes the grant of the width that is chosen.
+// propose creates the grant of the selected extension.
 func (s *Session) propose(o *always) bool {
 	v := s.shown.View
 	g, err := s.question.Offer(v, o.widths[o.at])
@@ -79,7 +78,7 @@ func (s *Session) propose(o *always) bool {
 	return true
 }
 
-// grant takes a key while a grant is shown.
+// grant handles a key in the dialog of a grant.
 func (s *Session) grant(key Key) {
 	o := s.offer
 	switch key {
@@ -111,7 +110,7 @@ func (s *Session) grant(key Key) {
 	s.mode, s.offer = answering, nil
 }
 
-// planned shows what writing the rule changes.
+// planned shows the prepared change of the policy file.
 func (s *Session) planned(o *always) {
 	plan, err := o.rule.Plan()
 	if err != nil {
@@ -129,7 +128,7 @@ func (s *Session) planned(o *always) {
 
 const writeKeys = "y write it, and run the call  Esc back"
 
-// change shows the change of the file.
+// change renders the change of the file.
 func (s *Session) change() (lines []string) {
 	bar := s.Style.paint(yellow, s.Style.marks().bar) + " "
 	room := s.Style.columns() - 3
@@ -147,7 +146,7 @@ func (s *Session) change() (lines []string) {
 	return lines
 }
 
-// write takes a key while a change of the file is shown.
+// write handles a key while a change of the file is shown.
 func (s *Session) write(key Key) {
 	o := s.offer
 	if key != 'y' {
@@ -174,8 +173,8 @@ func (s *Session) write(key Key) {
 	s.mode, s.offer = answering, nil
 }
 
-// widths lists how far a grant for a call can reach: exactly this, then each path's
-// directory and each command's first words.
+// widths lists the possible extensions of a grant for a call: none, then the directory of each path
+// and the first words of each command.
 func widths(v gate.View) [][]approve.Value {
 	list := [][]approve.Value{nil}
 	for _, l := range v.Leaves {
@@ -198,7 +197,7 @@ func widths(v gate.View) [][]approve.Value {
 	return list
 }
 
-// offered shows a grant: its scope, and the rule that would say it for good.
+// offered renders a grant: its scope, and the equivalent rule.
 func (s *Session) offered() []string {
 	o := s.offer
 	bar := s.Style.paint(yellow, s.Style.marks().bar) + " "

@@ -21,10 +21,10 @@ e  change the arguments in an editor ($EDITOR), then run that; it is judged agai
 p  print everything in full
 Ctrl-C  end what is under way; twice: leave`
 
-// keys takes what was typed. It reports whether the person leaves.
+// keys handles input. It reports whether the person leaves.
 func (s *Session) keys(k Keys) (leave bool, err error) {
 	if k.Err != nil {
-		return true, nil // the terminal is gone
+		return true, nil // the terminal was closed
 	}
 	now := s.Now()
 	s.typed = now
@@ -46,11 +46,11 @@ func (s *Session) keys(k Keys) (leave bool, err error) {
 			s.reason(key)
 		case s.question != nil:
 			if s.isGuarded() {
-				s.guarded = now.Add(guard / 2)
+				s.guarded = now.Add(idleTime / 2)
 				return false, nil
 			}
 			if i > 0 && !s.Keyboard.Lines() {
-				return false, nil // one key, one answer
+				return false, nil // one key per read can answer
 			}
 			if s.Keyboard.Lines() {
 				s.command(k.Keys)
@@ -58,8 +58,8 @@ func (s *Session) keys(k Keys) (leave bool, err error) {
 				s.answer(key, "")
 			}
 			return false, nil
-		case s.working != nil:
-			// Nothing is typed ahead.
+		case s.cancel != nil:
+			// Input before the question was shown does not count.
 		case key == ctrlD && len(s.line.text) == 0:
 			return true, nil
 		case s.line.key(key):
@@ -71,17 +71,17 @@ func (s *Session) keys(k Keys) (leave bool, err error) {
 	return false, nil
 }
 
-// enter takes the line as a message, or as one of the words that leave.
+// enter handles a complete line as a message, or as a command to leave.
 func (s *Session) enter() (leave bool) {
 	text := strings.TrimSpace(s.line.clear())
-	s.typed = time.Time{} // this was meant
+	s.typed = time.Time{} // the line was complete
 	switch text {
 	case "":
 		if s.Agent.Waiting() {
-			s.say("")
+			s.start("")
 		} else if s.Empty != "" {
 			text, s.Empty = s.Empty, ""
-			s.say(text)
+			s.start(text)
 		}
 		return false
 	case "/quit", "/exit", "/q":
@@ -104,19 +104,18 @@ func (s *Session) enter() (leave bool) {
 			s.stay = append(s.stay, s.Style.paint(bold, []string{"> ", "  "}[min(i, 1)]+l))
 		}
 	}
-	s.say(text)
+	s.start(text)
 	return false
 }
 
-// interrupt ends what is under way; where nothing is, or when it is asked for again, it
-// leaves.
+// interrupt cancels the current operation; without one, or when repeated, it leaves.
 func (s *Session) interrupt() (leave bool) {
 	switch {
-	case s.working != nil && !s.ending:
+	case s.cancel != nil && !s.ending:
 		s.ending = true
-		s.working(agent.Interrupted())
+		s.cancel(agent.Interrupted())
 		return false
-	case s.working != nil:
+	case s.cancel != nil:
 		return true
 	case len(s.line.text) > 0:
 		s.line.clear()
@@ -129,7 +128,7 @@ func (s *Session) interrupt() (leave bool) {
 	return true
 }
 
-// command reads an answer that was typed as a line.
+// command handles an answer that was typed as a line.
 func (s *Session) command(keys []Key) {
 	var b strings.Builder
 	for _, k := range keys {
@@ -151,7 +150,7 @@ func (s *Session) tell(format string, args ...any) {
 	}
 }
 
-// answer takes one key as the answer to what is shown.
+// answer handles one key as the answer to the displayed question.
 func (s *Session) answer(key Key, rest string) {
 	switch s.mode {
 	case granting:
@@ -205,7 +204,7 @@ func (s *Session) answer(key Key, rest string) {
 	}
 }
 
-// reason takes a key of the line that says why not.
+// reason handles a key while the reason of a refusal is typed.
 func (s *Session) reason(key Key) {
 	if key == KeyEscape {
 		s.line.clear()
@@ -224,8 +223,7 @@ func (s *Session) reason(key Key) {
 	s.question.Decline(s.shown.View, why)
 }
 
-// edit has the arguments, or a result, changed in an editor. What comes back is checked
-// before it is an answer.
+// edit opens the arguments, or a result, in an editor. It validates the text before it answers.
 func (s *Session) edit() {
 	v := s.shown.View
 	if !v.Complete {
@@ -234,13 +232,13 @@ func (s *Session) edit() {
 	}
 	before, file := v.Result, "result.txt"
 	if !v.OfResult {
-		before, file = laid(v.Args), "arguments.json"
+		before, file = formatJSON(v.Args), "arguments.json"
 	}
 	text := before
 	if s.draft != "" {
 		text = s.draft
 	}
-	s.paper.draw(s.stay, nil, 0)
+	s.screen.draw(s.stay, nil, 0)
 	s.stay = nil
 	after, err := s.Keyboard.Edit(s.ctx, file, text)
 	if err != nil {
@@ -262,7 +260,7 @@ func (s *Session) edit() {
 		s.stay = append(s.stay, s.Style.paint(dim, "changed to "+s.Style.middle(line, s.Style.columns()-13)))
 		s.question.Edit(v, after)
 	case v.Verdict.Mode == stopgate.Edit:
-		s.question.Allow(v, nil) // that is all the policy wanted (K31)
+		s.question.Allow(v, nil) // the policy requires no more (K31)
 	default:
 		s.tell("Nothing was changed, nothing was answered.")
 	}

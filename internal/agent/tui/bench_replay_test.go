@@ -17,7 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/chat"
 )
 
-// timed is a model whose answers note when their latest bytes arrived.
+// timed is a model that records when the last bytes of its responses arrived.
 type timed struct {
 	next http.RoundTripper
 	last *atomic.Int64
@@ -42,7 +42,7 @@ func (b timedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// decisions notes with which bytes a call was decided.
+// decisions records the bytes at which a call was decided.
 type decisions struct {
 	agent.Watcher
 	last    *atomic.Int64
@@ -56,9 +56,9 @@ func (d *decisions) Call(c agent.Call) {
 	d.Watcher.Call(c)
 }
 
-// BenchmarkPromptReplay measures what BenchmarkPrompt does with the replay upstream at
-// the pace of a fast model: from the bytes that decide to the question on the screen,
-// while the rest of the call goes on arriving. p99 is to stay under 20 ms.
+// BenchmarkPromptReplay measures the same as BenchmarkPrompt with the replay upstream at the pace
+// of a fast model: from the deciding bytes to the question on the screen, while the rest of the
+// call arrives. p99 must stay under 20 ms.
 func BenchmarkPromptReplay(b *testing.B) {
 	var script strings.Builder
 	script.WriteString("model stopgate-test\n")
@@ -83,7 +83,7 @@ func BenchmarkPromptReplay(b *testing.B) {
 	})
 	p := &person{Rig: rig, keys: make(chan tui.Keys)}
 	s := &tui.Session{Options: tui.Options{
-		Agent: rig.Agent, Board: board, Desk: rig.Desk, Tools: rig.Tools, Keyboard: p, Out: out, Raw: true, Style: tui.Style{Width: 80, Height: 40, Live: true, Color: true},
+		Agent: rig.Agent, Board: board, Questions: rig.Questions, Tools: rig.Tools, Keyboard: p, Out: out, Raw: true, Style: tui.Style{Width: 80, Height: 40, Live: true, Color: true},
 	}}
 	done := make(chan error)
 	go func() {

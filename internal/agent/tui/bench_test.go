@@ -15,7 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/chat"
 )
 
-// byHand is a provider whose answers the benchmark writes event by event.
+// byHand is a provider whose responses the benchmark writes event by event.
 type byHand struct{ asked chan *io.PipeWriter }
 
 func (b byHand) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -24,7 +24,7 @@ func (b byHand) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: pr, Request: r}, nil
 }
 
-// watchedScreen notes when a text is written to the terminal.
+// watchedScreen records when a text is written to the terminal.
 type watchedScreen struct {
 	mu   sync.Mutex
 	text []byte
@@ -48,8 +48,8 @@ func (w *watchedScreen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// BenchmarkPrompt measures the time from the byte that decides to the question on the
-// screen: the whole way through codec, gate, desk and drawing. p99 is to stay under 20 ms.
+// BenchmarkPrompt measures the time from the deciding byte to the question on the screen, through
+// codec, gate, question queue and drawing. p99 must stay under 20 ms.
 func BenchmarkPrompt(b *testing.B) {
 	board, out := tui.NewBoard(), new(watchedScreen)
 	model := byHand{make(chan *io.PipeWriter)}
@@ -60,7 +60,7 @@ func BenchmarkPrompt(b *testing.B) {
 	})
 	p := &person{Rig: rig, keys: make(chan tui.Keys)}
 	s := &tui.Session{Options: tui.Options{
-		Agent: rig.Agent, Board: board, Desk: rig.Desk, Tools: rig.Tools, Keyboard: p, Out: out, Raw: true, Style: tui.Style{Width: 80, Height: 40, Live: true, Color: true},
+		Agent: rig.Agent, Board: board, Questions: rig.Questions, Tools: rig.Tools, Keyboard: p, Out: out, Raw: true, Style: tui.Style{Width: 80, Height: 40, Live: true, Color: true},
 	}}
 	done := make(chan error)
 	go func() {

@@ -9,8 +9,8 @@ import (
 	"github.com/stopgate/stopgate/internal/agent"
 )
 
-// Board is an [agent.Watcher] that keeps what happens until the screen takes it: the
-// stream of the model never waits for a terminal.
+// Board is an [agent.Watcher] that buffers events for the screen, so that the model's stream never
+// waits for a terminal.
 type Board struct {
 	mu    sync.Mutex
 	items []item
@@ -18,17 +18,17 @@ type Board struct {
 	wake  chan struct{}
 }
 
-// item is something that is to be shown once, in its order.
+// item is an event to show once, in order.
 type item struct {
 	text     string
 	thinking bool
 	notice   bool
-	call     *agent.Call // one that has ended
-	asked    bool        // the model is being asked
+	call     *agent.Call // a call that has ended
+	asked    bool        // a request was sent to the model
 	answered bool
 }
 
-// NewBoard makes an empty board.
+// NewBoard returns an empty board.
 func NewBoard() *Board {
 	return &Board{calls: map[int]agent.Call{}, wake: make(chan struct{}, 1)}
 }
@@ -47,8 +47,8 @@ func (b *Board) put(f func()) {
 
 func (b *Board) add(i item) { b.put(func() { b.items = append(b.items, i) }) }
 
-// say adds a piece to the text that is there.
-func (b *Board) say(piece string, thinking bool) {
+// addText appends a chunk to the current text.
+func (b *Board) addText(piece string, thinking bool) {
 	b.put(func() {
 		if n := len(b.items); n > 0 && b.items[n-1].text != "" && b.items[n-1].thinking == thinking && !b.items[n-1].notice {
 			b.items[n-1].text += piece
@@ -65,10 +65,10 @@ func (b *Board) Asked() { b.add(item{asked: true}) }
 func (b *Board) Answered() { b.add(item{answered: true}) }
 
 // Text implements [agent.Watcher].
-func (b *Board) Text(piece string) { b.say(piece, false) }
+func (b *Board) Text(piece string) { b.addText(piece, false) }
 
 // Thinking implements [agent.Watcher].
-func (b *Board) Thinking(piece string) { b.say(piece, true) }
+func (b *Board) Thinking(piece string) { b.addText(piece, true) }
 
 // Notice implements [agent.Watcher].
 func (b *Board) Notice(text string) { b.add(item{text: text, notice: true}) }
@@ -78,7 +78,7 @@ func (b *Board) Call(c agent.Call) {
 	b.put(func() {
 		if !c.Ended() {
 			if _, known := b.calls[c.Number]; !known {
-				b.items = append(b.items, item{answered: true}) // what was said before stands above it
+				b.items = append(b.items, item{answered: true}) // ends the text before the call
 			}
 			b.calls[c.Number] = c
 			return
@@ -88,8 +88,8 @@ func (b *Board) Call(c agent.Call) {
 	})
 }
 
-// take returns what is new, and the calls that are under way in their order.
-func (b *Board) take() (items []item, calls []agent.Call) {
+// drain returns the new items, and the calls in progress in order.
+func (b *Board) drain() (items []item, calls []agent.Call) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	items, b.items = b.items, nil
@@ -99,7 +99,7 @@ func (b *Board) take() (items []item, calls []agent.Call) {
 	return items, calls
 }
 
-// call finds the call of a proposal that is under way.
+// call finds a call in progress by its proposal.
 func (b *Board) call(id stopgate.ProposalID) (agent.Call, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -11,16 +11,15 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// jsonText shows a JSON text on one line. Its quotes and escapes are ASCII and were
-// plain before.
+// jsonText renders JSON text on one line. Its quotes and escapes are ASCII and need no escaping.
 func jsonText(json string) string {
 	return strings.ReplaceAll(visible.Text(json), `\\`, `\`)
 }
 
-// name shows a parameter's name.
+// name renders the name of a parameter.
 func name(p arguments.Parameter) string { return visible.Text(p.Name) }
 
-// mark is what stands before a call, and its colour.
+// mark returns the mark before a call, and its colour.
 func (s Style) mark(c agent.Call) (mark, colour string) {
 	m := s.marks()
 	switch c.State {
@@ -44,7 +43,7 @@ func (s Style) mark(c agent.Call) (mark, colour string) {
 	return m.arriving, dim
 }
 
-// Call shows a call on its lines: what it is, and what became of it.
+// Call renders a call with its state.
 func (s Style) Call(c agent.Call) []string {
 	mark, colour := s.mark(c)
 	lines := s.head(c, mark, colour)
@@ -65,7 +64,7 @@ func (s Style) Call(c agent.Call) []string {
 	return lines
 }
 
-// head is the call in its form.
+// head renders a call in the form of the style.
 func (s Style) head(c agent.Call, mark, colour string) []string {
 	tool := visible.Text(string(c.Tool))
 	if s.Form == AsJSON {
@@ -94,12 +93,12 @@ func (s Style) head(c agent.Call, mark, colour string) []string {
 	return []string{s.paint(colour, mark) + " " + s.paint(bold, line)}
 }
 
-// streaming is a parameter that is still arriving (D26-17).
+// streaming renders a parameter that is still arriving (D26-17).
 func streaming(p arguments.Parameter) string {
 	return fmt.Sprintf(`streaming "%s" %s`, name(p), size(p.Bytes))
 }
 
-// object is a call as JSON: what is complete, then a line for what is not (Q7).
+// object renders a call as JSON: the complete parameters, then a line for the streaming one (Q7).
 func (s Style) object(c agent.Call) []string {
 	var members, rest []string
 	for _, p := range c.Parameters {
@@ -122,7 +121,7 @@ func (s Style) object(c agent.Call) []string {
 	return append(append(lines, "    }"), rest...)
 }
 
-// note says what became of a call, and why.
+// note describes the state of a call, with the reason.
 func (s Style) note(c agent.Call) string {
 	v := c.Verdict
 	switch {
@@ -164,7 +163,7 @@ func (s Style) note(c agent.Call) string {
 	return strings.Join(notes, ", ")
 }
 
-// because is the reason of a verdict: the words of the policy, the rule and the value.
+// because returns the reason of a verdict: the policy's text, the rule and the value.
 func because(v stopgate.Verdict) string {
 	why := v.Public
 	asks := v.Decided && !v.Mode.Terminal() && !v.Mode.Permissive()
@@ -198,10 +197,10 @@ func because(v stopgate.Verdict) string {
 	return why
 }
 
-// maxResult is how many lines of a result are shown.
+// maxResult bounds the displayed lines of a result.
 const maxResult = 6
 
-// result shows the begin of what a call gave back.
+// result renders the start of the result of a call.
 func (s Style) result(c agent.Call) []string {
 	lines := strings.Split(strings.TrimRight(c.Result, "\n"), "\n")
 	if len(lines) == 1 && lines[0] == "" {
@@ -221,7 +220,7 @@ func (s Style) result(c agent.Call) []string {
 	return out
 }
 
-// diff shows a unified diff, the first lines of it.
+// diff renders the first lines of a unified diff.
 func (s Style) diff(text string, most int) []string {
 	var out []string
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")

@@ -10,13 +10,13 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/chat"
 )
 
-// scene is a part of the demonstration: what the screen shows, in steps.
+// scene is a part of the demonstration: the screen, in steps.
 type scene struct {
 	*person
 	text strings.Builder
 }
 
-// shows adds what stands on the screen now, from a line on.
+// shows adds the current screen, from a line on.
 func (s *scene) shows(caption, from string) {
 	screen := s.screen.String()
 	if at := strings.LastIndex(screen, from); at >= 0 {
@@ -27,8 +27,8 @@ func (s *scene) shows(caption, from string) {
 	fmt.Fprintf(&s.text, "%s\n\n```text\n%s```\n\n", caption, screen)
 }
 
-// Proves D26-16, D26-22, D26-23, H3: the demonstration in docs/agent.md is what a person
-// sees; -update writes it anew.
+// Proves D26-16, D26-22, D26-23, H3: the demonstration in docs/agent.md is the real output; -update
+// rewrites it.
 func TestDemonstration(t *testing.T) {
 	var text strings.Builder
 	for _, play := range []func(t *testing.T) string{early, stopped, editedAway, oneOfTwo} {
@@ -53,7 +53,7 @@ func TestDemonstration(t *testing.T) {
 	}
 }
 
-// play sits a person before a script.
+// play runs a script with a person.
 func play(t *testing.T, script string, files map[string]string) *scene {
 	return &scene{person: sit(t, script, func(o *tui.Options, c *chat.Options) { c.Files = files })}
 }

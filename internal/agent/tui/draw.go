@@ -9,9 +9,9 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// take moves what is new from the board to the lines that stay.
-func (s *Session) take() (calls []agent.Call) {
-	items, calls := s.Board.take()
+// drain moves new items from the board to the finished lines.
+func (s *Session) drain() (calls []agent.Call) {
+	items, calls := s.Board.drain()
 	if s.Quiet {
 		return nil
 	}
@@ -34,14 +34,14 @@ func (s *Session) take() (calls []agent.Call) {
 			s.gap = true
 		default:
 			s.asking = false
-			s.spell(i.text, i.thinking)
+			s.appendText(i.text, i.thinking)
 		}
 	}
 	return calls
 }
 
-// spell takes a piece of what the model says; whole lines stay.
-func (s *Session) spell(piece string, thinking bool) {
+// appendText appends a chunk of the model's text; complete lines are finished.
+func (s *Session) appendText(piece string, thinking bool) {
 	if thinking != s.thought {
 		s.flush()
 		s.thought = thinking
@@ -55,32 +55,32 @@ func (s *Session) spell(piece string, thinking bool) {
 		s.paragraph(l)
 	}
 	s.text = lines[len(lines)-1]
-	// Of a line that is longer than the screen the first parts stay too.
+	// The first parts of a line longer than the screen are finished, too.
 	if parts := wrap(prose(s.text), s.Style.columns()-1); len(parts) > 2 && !strings.ContainsFunc(s.text, visible.Hidden) {
 		for _, l := range parts[:len(parts)-1] {
-			s.said(l)
+			s.addLine(l)
 		}
 		s.text = parts[len(parts)-1]
 	}
 }
 
-// prose makes a line of what a model says safe to print.
+// prose makes a line of a model's text safe to print.
 func prose(text string) string { return visible.Lines(strings.ReplaceAll(text, "\t", "    ")) }
 
 func (s *Session) paragraph(text string) {
 	for _, l := range wrap(prose(text), s.Style.columns()-1) {
-		s.said(l)
+		s.addLine(l)
 	}
 }
 
-func (s *Session) said(line string) {
+func (s *Session) addLine(line string) {
 	if s.thought {
 		line = s.Style.paint(dim, line)
 	}
 	s.stay = append(s.stay, line)
 }
 
-// flush ends the line that the model is at.
+// flush ends the current line of the model.
 func (s *Session) flush() {
 	if s.text != "" {
 		s.paragraph(s.text)
@@ -88,14 +88,14 @@ func (s *Session) flush() {
 	}
 }
 
-// show draws everything that changed.
+// show redraws the screen.
 func (s *Session) show() {
 	if s.Size != nil {
 		if w, h := s.Size(); w > 0 && h > 0 {
-			s.Style.Width, s.Style.Height, s.paper.style.Width, s.paper.style.Height = w, h, w, h
+			s.Style.Width, s.Style.Height, s.screen.style.Width, s.screen.style.Height = w, h, w, h
 		}
 	}
-	calls := s.take()
+	calls := s.drain()
 	var live []string
 	back := 0
 	if s.text != "" {
@@ -103,10 +103,10 @@ func (s *Session) show() {
 	}
 	for _, c := range calls {
 		if s.question != nil && c.Proposal == s.shown.View.Proposal && !s.shown.View.OfResult {
-			continue // the question shows it
+			continue // shown in the question
 		}
 		live = append(live, s.Style.Call(c)...)
-		if c.State <= agent.Complete && s.Desk.Armed(c.Proposal) {
+		if c.State <= agent.Complete && s.Questions.Armed(c.Proposal) {
 			live = append(live, "    "+s.Style.paint(green, "you said yes: it runs when it is complete"))
 		}
 	}
@@ -114,19 +114,19 @@ func (s *Session) show() {
 	case s.question != nil:
 		lines, at := s.asked()
 		live, back = append(live, lines...), at
-	case s.working != nil && s.ending:
+	case s.cancel != nil && s.ending:
 		live = append(live, s.Style.paint(yellow, "ending it; Ctrl-C again leaves"))
-	case s.working != nil && len(live) == 0 && s.asking:
+	case s.cancel != nil && len(live) == 0 && s.asking:
 		live = append(live, s.Style.paint(dim, "the model is asked "+s.Style.marks().dots+"  (Ctrl-C interrupts)"))
-	case s.working == nil && s.Keyboard != nil && !s.Quiet:
+	case s.cancel == nil && s.Keyboard != nil && !s.Quiet:
 		line, at := s.entry("> ")
 		live, back = append(live, line), at
 	}
-	s.paper.draw(s.stay, live, back)
+	s.screen.draw(s.stay, live, back)
 	s.stay, s.drawn, s.urgent = nil, time.Now(), false
 }
 
-// asked is the question with the line where it is answered.
+// asked renders the question with its input line.
 func (s *Session) asked() (lines []string, back int) {
 	lines = s.Style.Question(s.shown)
 	if most := s.Style.lines() - 6; len(lines) > most && most > 4 {
@@ -151,7 +151,7 @@ func (s *Session) asked() (lines []string, back int) {
 	return s.keyed(lines, keys), 0
 }
 
-// keyed adds the keys that a question takes now, and leaves the cursor behind them.
+// keyed appends the keys of a question, with the cursor after them.
 func (s *Session) keyed(lines []string, keys string) []string {
 	for _, l := range wrap(keys, s.Style.columns()-3) {
 		lines = append(lines, s.Style.paint(bold, l))
@@ -160,7 +160,7 @@ func (s *Session) keyed(lines []string, keys string) []string {
 	return lines
 }
 
-// entry is a line that is being typed, with as much of it as fits around the cursor.
+// entry renders the input line, with the part of the text around the cursor that fits.
 func (s *Session) entry(prompt string) (text string, back int) {
 	show := func(r []rune) string { return strings.ReplaceAll(visible.Text(string(r)), `\\`, `\`) }
 	before, after := show(s.line.text[:s.line.at]), show(s.line.text[s.line.at:])

@@ -19,7 +19,7 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/property"
 )
 
-// golden compares frames with a file; -update writes it anew.
+// golden compares frames with a file; -update rewrites it.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -37,7 +37,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// params are the parameters of argument text, complete or not.
+// params returns the parameters of argument text, complete or not.
 func params(text string) []arguments.Parameter {
 	var a arguments.Arguments
 	a.Feed([]byte(text))
@@ -115,8 +115,8 @@ var questions = []struct {
 		Parameters: params(`{"command":"echo ok` + strings.Repeat(`\n`, 1000) + `rm -rf / \u001b[2J\u202e"}`)}},
 }
 
-// Proves D26-16, Q7, H14, P23: questions name rule, pointer and value, and what nobody has
-// seen; a value is never shown by its end alone.
+// Proves D26-16, Q7, H14, P23: questions name the rule, the pointer and the value, and the parts
+// that were not shown; a value is never shown only by its end.
 func TestQuestionFrames(t *testing.T) {
 	var b strings.Builder
 	style := tui.Style{Width: 80}
@@ -126,9 +126,9 @@ func TestQuestionFrames(t *testing.T) {
 	golden(t, "questions.txt", b.String())
 }
 
-// Proves H14, I17: whatever a call holds, its lines have no character that moves, hides
-// or colours another, and none is longer than the screen.
-func TestNothingEscapes(t *testing.T) {
+// Proves H14, I17: lines of a call contain no character that moves, hides or colours another one,
+// and none is longer than the screen.
+func TestFramesAreSafe(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("\x00\x07\x08\x1b\r\n\t\u009b\u202e\u2066\u200b\ufeff\\\"漢")))).Draw(t, "text")
 		p := []arguments.Parameter{
@@ -155,7 +155,7 @@ func TestNothingEscapes(t *testing.T) {
 	})
 }
 
-// columns counts as a terminal does, for what the property draws.
+// columns counts the columns of a text as a terminal does.
 func columns(text string) (n int) {
 	for _, r := range text {
 		switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/system/tty"
 )
 
-// TTY is the keyboard of a terminal.
+// TTY reads keys from a terminal.
 type TTY struct {
 	t       *tty.Terminal
 	raw     bool
@@ -24,11 +24,10 @@ type TTY struct {
 
 var _ Keyboard = (*TTY)(nil)
 
-// NewTTY takes a terminal's keys: each by itself, or a line at a time. live says that
-// the terminal understands escape sequences. Close gives the terminal back as it was.
+// NewTTY reads the keys of a terminal one at a time, or in lines unless raw. live reports that the
+// terminal understands escape sequences. Close restores the terminal.
 //
-// A goroutine reads the terminal; it ends with the next key after Close, or with the
-// process.
+// A goroutine reads the terminal; it ends with the next key after Close, or with the process.
 func NewTTY(t *tty.Terminal, raw, live bool) (*TTY, error) {
 	k := &TTY{t: t, raw: raw, paste: raw && live, keys: make(chan Keys), more: make(chan struct{}, 1)}
 	if err := k.begin(); err != nil {
@@ -55,8 +54,7 @@ func (k *TTY) begin() error {
 	return err
 }
 
-// Close gives the terminal back as it was. It may be called at any time, more than once
-// and from any goroutine.
+// Close restores the terminal. It is safe for concurrent and repeated use.
 func (k *TTY) Close() error {
 	k.mu.Lock()
 	restore := k.restore
@@ -80,7 +78,7 @@ func (k *TTY) read() {
 		if err != nil {
 			list = append(list, Keys{Err: err})
 		} else if len(list) == 0 {
-			k.More() // half a character
+			k.More() // an incomplete character
 			continue
 		}
 		for i, keys := range list {

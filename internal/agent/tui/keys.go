@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// Key is one key: a character, or one of the constants.
+// Key is one key: a character or one of the constants.
 type Key rune
 
-// The keys that are no characters.
+// Keys that are not characters.
 const (
 	KeyLeft Key = -1 - iota
 	KeyRight
@@ -18,10 +18,10 @@ const (
 	KeyEnd
 	KeyDelete
 	KeyEscape
-	KeyOther // a key that means nothing here
+	KeyOther // a key without a function
 )
 
-// The keys that are control characters.
+// Control characters.
 const (
 	ctrlA     Key = 0x01
 	ctrlC     Key = 0x03
@@ -36,14 +36,14 @@ const (
 	ctrlH     Key = 0x08
 )
 
-// Keys is what one read of a terminal brought.
+// Keys is the input of one read of a terminal.
 type Keys struct {
 	Keys  []Key
-	Paste string // text that was pasted, instead of keys
+	Paste string // pasted text, instead of keys
 	Err   error
 }
 
-// decoder makes keys of bytes.
+// decoder decodes bytes to keys.
 type decoder struct {
 	rest    []byte
 	pasting bool
@@ -55,7 +55,7 @@ const (
 	pasteEnd   = "\x1b[201~"
 )
 
-// sequences are the keys that terminals send as more than one byte.
+// sequences are the escape sequences of keys.
 var sequences = map[string]Key{
 	"\x1b[A": KeyUp, "\x1b[B": KeyDown, "\x1b[C": KeyRight, "\x1b[D": KeyLeft,
 	"\x1bOA": KeyUp, "\x1bOB": KeyDown, "\x1bOC": KeyRight, "\x1bOD": KeyLeft,
@@ -63,7 +63,7 @@ var sequences = map[string]Key{
 	"\x1b[1~": KeyHome, "\x1b[4~": KeyEnd, "\x1b[3~": KeyDelete,
 }
 
-// decode takes the next bytes and returns what they are, in pieces: keys, or a paste.
+// decode decodes the next bytes to keys and pastes.
 func (d *decoder) decode(p []byte) (out []Keys) {
 	b := append(d.rest, p...)
 	d.rest = nil
@@ -121,7 +121,7 @@ func (d *decoder) decode(p []byte) (out []Keys) {
 	return out
 }
 
-// escapeLen is the length of the escape sequence that b begins with.
+// escapeLen returns the length of the escape sequence at the start of b.
 func escapeLen(b []byte) int {
 	if b[1] != '[' && b[1] != 'O' {
 		return 2
@@ -134,7 +134,7 @@ func escapeLen(b []byte) int {
 	return len(b)
 }
 
-// overlap is how much of the end of a text may be the begin of a mark.
+// overlap returns the length of the longest suffix of text that is a prefix of mark.
 func overlap(text, mark string) int {
 	for n := min(len(mark)-1, len(text)); n > 0; n-- {
 		if strings.HasSuffix(text, mark[:n]) {
@@ -144,16 +144,16 @@ func overlap(text, mark string) int {
 	return 0
 }
 
-// line is a line that is being typed.
+// line is the line editor.
 type line struct {
 	text    []rune
-	at      int // of the cursor
+	at      int // cursor position
 	history []string
-	past    int // how far back in the history
+	past    int // position in the history, 0 for the current line
 	kept    []rune
 }
 
-// clear empties the line and remembers what stood there.
+// clear empties the line and returns its text.
 func (l *line) clear() string {
 	text := string(l.text)
 	if strings.TrimSpace(text) != "" && (len(l.history) == 0 || l.history[len(l.history)-1] != text) {
@@ -169,7 +169,7 @@ func (l *line) insert(text string) {
 	l.at += len(in)
 }
 
-// key does what a key means for the line. It reports whether the line is finished.
+// key handles a key. It reports whether the line is complete.
 func (l *line) key(k Key) (done bool) {
 	switch k {
 	case enter, newline:
@@ -217,7 +217,7 @@ func (l *line) key(k Key) (done bool) {
 	return false
 }
 
-// recall goes back in what was typed before, or forward again.
+// recall moves in the history.
 func (l *line) recall(by int) {
 	to := l.past + by
 	if to < 0 || to > len(l.history) {

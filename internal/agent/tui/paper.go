@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// paper is where lines are written: once, above what is drawn again.
-type paper struct {
+// printer writes finished lines once, above the lines that are redrawn.
+type printer struct {
 	out   io.Writer
 	style Style
 	raw   bool     // the terminal adds no carriage return
-	live  []string // what is drawn below
-	rows  int      // that it takes on the screen
+	live  []string // lines that are redrawn
+	rows  int      // rows that they take on the screen
 	back  int
 	err   error
 }
 
-// draw writes lines that stay, and then what is drawn again below them; the cursor ends
-// back columns before the end of the last line.
-func (p *paper) draw(stay, live []string, back int) {
+// draw writes finished lines and redraws the live lines below them; the cursor ends back columns
+// before the end of the last line.
+func (p *printer) draw(stay, live []string, back int) {
 	if !p.style.Live {
 		live = nil
 	}
@@ -54,7 +54,7 @@ func (p *paper) draw(stay, live []string, back int) {
 	p.write(b.String())
 }
 
-func (p *paper) write(text string) {
+func (p *printer) write(text string) {
 	if p.err == nil && text != "" {
 		_, p.err = io.WriteString(p.out, text)
 	}

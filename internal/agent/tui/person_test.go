@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write golden frames and the demonstrati
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// person is somebody at a screen before an agent.
+// person is a simulated person at a screen.
 type person struct {
 	*chat.Rig
 	screen *vt.Screen
@@ -42,10 +42,10 @@ func (p *person) Edit(_ context.Context, _, text string) (string, error) {
 	return p.edit(text)
 }
 
-// settings change a session before it begins.
+// settings change a session before it starts.
 type settings func(o *tui.Options, c *chat.Options)
 
-// sit puts a person before an agent.
+// sit starts a session with a person.
 func sit(t *testing.T, script string, change ...settings) *person {
 	t.Helper()
 	p := &person{keys: make(chan tui.Keys), ended: make(chan error, 1)}
@@ -61,7 +61,7 @@ func sit(t *testing.T, script string, change ...settings) *person {
 	c.Now = o.Now
 	p.screen = vt.New(o.Style.Width)
 	p.Rig = chat.New(t, c)
-	o.Agent, o.Desk, o.Tools, o.Keyboard, o.Saved = p.Rig.Agent, p.Rig.Desk, p.Rig.Tools, p, p.Saved
+	o.Agent, o.Questions, o.Tools, o.Keyboard, o.Saved = p.Rig.Agent, p.Rig.Questions, p.Rig.Tools, p, p.Saved
 	if o.Out == nil {
 		o.Out = p.screen
 	} else {
@@ -87,7 +87,7 @@ func sit(t *testing.T, script string, change ...settings) *person {
 	return p
 }
 
-// presses types keys, each by itself.
+// presses types keys, one per read.
 func (p *person) presses(keys ...tui.Key) {
 	p.T.Helper()
 	for _, k := range keys {
@@ -104,10 +104,10 @@ func (p *person) types(k tui.Keys) {
 	}
 }
 
-// later lets time pass once everything that was typed is dealt with.
+// later advances the time after all input was handled.
 func (p *person) later(milliseconds int64) {
 	p.T.Helper()
-	p.types(tui.Keys{}) // is taken when what stood before it is done
+	p.types(tui.Keys{}) // taken when the earlier input was handled
 	p.now.Add(milliseconds)
 }
 
@@ -121,7 +121,7 @@ func (p *person) writes(text string) {
 	p.types(tui.Keys{Keys: append(keys, '\r')})
 }
 
-// sees waits until a text stands on the screen.
+// sees waits until the screen contains texts.
 func (p *person) sees(texts ...string) string {
 	p.T.Helper()
 	for _, text := range texts {

@@ -10,14 +10,14 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// Plain is an [agent.Watcher] for programs and pipes: what the model says is data, what
-// happens to calls is talk.
+// Plain is an [agent.Watcher] for programs and pipes: text of the model goes to Data, events of
+// calls to Talk.
 type Plain struct {
 	Data, Talk io.Writer
 	Style      Style
 
-	mu   sync.Mutex
-	said bool // the line is not at its begin
+	mu      sync.Mutex
+	midLine bool // the current line is not empty
 }
 
 var _ agent.Watcher = (*Plain)(nil)
@@ -25,7 +25,7 @@ var _ agent.Watcher = (*Plain)(nil)
 // Asked implements [agent.Watcher].
 func (p *Plain) Asked() {}
 
-// Thinking implements [agent.Watcher]: it is no part of the answer.
+// Thinking implements [agent.Watcher]; reasoning is not part of the response.
 func (p *Plain) Thinking(string) {}
 
 // Text implements [agent.Watcher].
@@ -36,17 +36,17 @@ func (p *Plain) Text(piece string) {
 	for i, l := range lines {
 		lines[i] = strings.ReplaceAll(visible.Text(strings.ReplaceAll(l, "\t", "    ")), `\\`, `\`)
 	}
-	io.WriteString(p.Data, strings.Join(lines, "\n")) // a pipe that is closed ends the process
-	p.said = lines[len(lines)-1] != "" || p.said && len(lines) == 1
+	io.WriteString(p.Data, strings.Join(lines, "\n")) // a closed pipe ends the process
+	p.midLine = lines[len(lines)-1] != "" || p.midLine && len(lines) == 1
 }
 
 // Answered implements [agent.Watcher].
 func (p *Plain) Answered() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.said {
+	if p.midLine {
 		io.WriteString(p.Data, "\n")
-		p.said = false
+		p.midLine = false
 	}
 }
 
@@ -63,14 +63,14 @@ func (p *Plain) Notice(text string) { p.talk(visible.Text(text)) }
 func (p *Plain) talk(lines ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.said {
+	if p.midLine {
 		io.WriteString(p.Data, "\n")
-		p.said = false
+		p.midLine = false
 	}
 	fmt.Fprintln(p.Talk, strings.Join(lines, "\n"))
 }
 
-// Both tells two watchers.
+// Both forwards events to two watchers.
 type Both [2]agent.Watcher
 
 // Asked implements [agent.Watcher], as the other methods do.

@@ -6,9 +6,8 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// laid lays a JSON text out for people to edit: a member or an element on each line,
-// everything else as it is.
-func laid(text string) string {
+// formatJSON formats JSON text for editing: one member or element per line, without other changes.
+func formatJSON(text string) string {
 	v, err := jsonstream.Parse([]byte(text), jsonstream.Options{})
 	if err != nil {
 		return text

@@ -11,19 +11,19 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Asked is a question as it is shown.
+// Asked is a question for display.
 type Asked struct {
 	View gate.View
-	// Parameters are the arguments as far as they have arrived.
+	// Parameters are the arguments received so far.
 	Parameters []arguments.Parameter
-	Fresh      []string // parameters that came after a first yes
-	Preview    string   // what the call would change
-	Behind     int      // questions that wait behind this one
-	All        bool     // in full
+	Fresh      []string // parameters that arrived after the first approval
+	Preview    string   // effect of the call
+	Behind     int      // number of questions after this one
+	All        bool     // show values in full
 }
 
-// Question shows a question: what would run, why somebody is asked, and what of it has
-// not been seen (D26-16, H14).
+// Question renders a question: the call, the reason, and the parts that have not been shown
+// (D26-16, H14).
 func (s Style) Question(a Asked) []string {
 	v := a.View
 	bar := s.paint(yellow, s.marks().bar) + " "
@@ -81,7 +81,7 @@ func visibleAll(names []string) (out []string) {
 	return out
 }
 
-// unseen names what has not arrived of the parameters that are there.
+// unseen names the parameters that have not arrived completely.
 func unseen(list []arguments.Parameter) string {
 	for _, p := range list {
 		if !p.Complete() {
@@ -91,13 +91,13 @@ func unseen(list []arguments.Parameter) string {
 	return "what has not arrived yet"
 }
 
-// maxText is how many lines of one long text a question shows.
+// maxText bounds the lines of a long text in a question.
 const maxText = 8
 
-// maxLabel is how many columns the name of a parameter takes.
+// maxLabel bounds the columns of a parameter's name.
 const maxLabel = 16
 
-// values shows the parameters, each on lines of its own.
+// values renders the parameters, each on its own lines.
 func (s Style) values(a Asked, room int) []string {
 	label := 0
 	for _, p := range a.Parameters {
@@ -123,8 +123,7 @@ func (s Style) values(a Asked, room int) []string {
 	return lines
 }
 
-// value shows one parameter: short values on one line; long ones with their size, their
-// begin and their end.
+// value renders one parameter: short values on one line, long ones with their size, start and end.
 func (s Style) value(p arguments.Parameter, room int, all bool) []string {
 	room = max(room, 16)
 	if !p.Complete() {
@@ -145,7 +144,7 @@ func (s Style) value(p arguments.Parameter, room int, all bool) []string {
 	return wrap(s.middle(line, room*3), room)
 }
 
-// text shows a text of several lines: its begin and its end.
+// text renders the start and the end of a text of several lines.
 func (s Style) text(text string, room int, all bool) []string {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	var out []string
@@ -166,10 +165,10 @@ func (s Style) text(text string, room int, all bool) []string {
 	return out
 }
 
-// maxTail is how many lines of a text that streams are shown.
+// maxTail bounds the lines of a streaming text.
 const maxTail = 3
 
-// tail shows the end of a text that streams.
+// tail renders the end of a streaming text.
 func (s Style) tail(p arguments.Parameter, room int) []string {
 	if p.Tail == "" {
 		return nil
@@ -183,7 +182,7 @@ func (s Style) tail(p arguments.Parameter, room int) []string {
 	return lines
 }
 
-// Keys are the answers that a question takes now.
+// Keys returns the answers that a question accepts now.
 func (s Style) Keys(v gate.View, armed bool) string {
 	switch {
 	case v.OfResult:
@@ -198,7 +197,7 @@ func (s Style) Keys(v gate.View, armed bool) string {
 	return "y once  a always  n no  r no, because  e edit  p in full  ? help"
 }
 
-// unquoted is the text of a JSON string that the gate or its parser wrote.
+// unquoted returns the text of a JSON string that the gate or its parser wrote.
 func unquoted(json string) string {
 	return string(jsonstream.AppendUnescaped(nil, []byte(json[1:len(json)-1])))
 }

@@ -15,108 +15,108 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// Keyboard is where the person types.
+// Keyboard is the source of the person's input.
 type Keyboard interface {
-	// Keys gives what was typed, one read at a time. The next read begins with More, so
-	// that an editor can have the terminal in between.
+	// Keys returns the input, one read at a time. More starts the next read, so that an editor can
+	// use the terminal in between.
 	Keys() <-chan Keys
 	More()
-	// Drain throws away what was typed and not read yet.
+	// Drain discards input that was typed and not read yet.
 	Drain()
-	// Edit lets the person change a text in an editor; name is the file's.
+	// Edit lets the person change a text in an editor; name is the name of the file.
 	Edit(ctx context.Context, name, text string) (string, error)
-	// Lines reports that keys come a line at a time, and that the terminal shows them.
+	// Lines reports that input comes in lines, which the terminal echoes.
 	Lines() bool
 }
 
-// Options make a session. Agent, Board, Desk, Keyboard and Out are required.
+// Options configure a session. Agent, Board, Questions, Keyboard and Out are required.
 type Options struct {
-	Agent    *agent.Agent
-	Board    *Board
-	Desk     *agent.Desk
-	Tools    agent.Runner
-	Keyboard Keyboard
-	Out      io.Writer
-	Style    Style
-	// Raw says that the terminal adds no carriage returns.
+	Agent     *agent.Agent
+	Board     *Board
+	Questions *agent.QuestionQueue
+	Tools     agent.Runner
+	Keyboard  Keyboard
+	Out       io.Writer
+	Style     Style
+	// Raw reports that the terminal adds no carriage returns.
 	Raw bool
-	// Quiet shows questions alone: what happens is told elsewhere.
+	// Quiet shows only questions; events are shown elsewhere.
 	Quiet bool
-	// Greeting stands above everything.
+	// Greeting is printed at the start.
 	Greeting []string
-	// Empty is what an empty line says while nothing was said yet.
+	// Empty is printed after an empty line before the first message.
 	Empty string
-	// Size asks for the columns and lines of the terminal; nil where they do not change.
+	// Size returns the columns and lines of the terminal; nil if they never change.
 	Size func() (columns, lines int)
-	// Saved counts the bytes that the model did not have to write, since the begin; nil
-	// where nobody knows.
+	// Saved returns the number of bytes that the model did not have to generate since the start; it
+	// may be nil.
 	Saved func() int64
-	// Listing are the tools that there are, for a person; nil where nobody can say.
+	// Listing describes the available tools; it may be nil.
 	Listing func() []string
-	// Rule is the rule that would answer a question for good.
+	// Rule returns the rule that would answer a question permanently.
 	Rule func(v gate.View, g approve.Grant) Rule
 	Now  func() time.Time
 }
 
-// Session is a person at a terminal before an agent.
+// Session connects an agent to a person at a terminal.
 type Session struct {
 	Options
-	paper   paper
+	screen  printer
 	line    line
 	ctx     context.Context
-	working context.CancelCauseFunc // nil: the person speaks
-	done    chan said
+	cancel  context.CancelCauseFunc // nil: the person is next
+	done    chan outcome
 	began   time.Time
 	saved   int64
-	text    string // of the model, behind its latest line end
-	gap     bool   // a blank line belongs before what is said next
+	text    string // text of the model after its last line end
+	gap     bool   // a blank line precedes the next output
 	thought bool
-	asking  bool                     // the model is being asked, nothing came yet
+	asking  bool                     // a request was sent and nothing was received yet
 	ending  bool                     // interrupted once
 	leaving bool                     // Ctrl-C on an empty line
-	prompts map[*agent.Question]bool // of this message
+	prompts map[*agent.Question]bool // questions of this prompt
 	stay    []string
 
-	question *agent.Question
-	shown    Asked
-	mode     mode
-	offer    *always
-	draft    string
-	posed    time.Time // when the question came onto the screen
-	guarded  time.Time // keys before this time answer nothing
-	typed    time.Time // of the latest key
-	drawn    time.Time
-	urgent   bool // what changed does not wait for the next frame
+	question  *agent.Question
+	shown     Asked
+	mode      mode
+	offer     *always
+	draft     string
+	displayed time.Time // when the question was displayed
+	guarded   time.Time // keys before this time are ignored
+	typed     time.Time // time of the last key
+	drawn     time.Time
+	urgent    bool // redraw without waiting for the next frame
 }
 
-// mode is what keys mean while a question is shown.
+// mode is the meaning of keys while a question is shown.
 type mode uint8
 
 const (
 	answering mode = iota
-	reasoning      // a line is typed: why not
+	reasoning      // a reason is typed
 	granting       // the grant is shown
 	writing        // a change of the policy file is shown
 )
 
-type said struct {
+type outcome struct {
 	sum agent.Summary
 	err error
 }
 
-// ErrLeft says that the person left in the middle of something.
+// ErrLeft reports that the person left during an operation.
 var ErrLeft = errors.New("left by the person")
 
-// frame is how often what is under way is drawn again at most.
+// frame is the minimum time between redraws.
 const frame = 33 * time.Millisecond
 
-// Run shows the agent until the person leaves. first is his first message, "" to ask
-// for it; with once it is the only one.
+// Run runs the agent until the person leaves. first is the first message, "" to read it; with once
+// it is the only one.
 func (s *Session) Run(ctx context.Context, first string, once bool) (agent.Summary, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s.ctx, s.done = ctx, make(chan said, 1)
-	s.paper = paper{out: s.Out, style: s.Style, raw: s.Raw}
+	s.ctx, s.done = ctx, make(chan outcome, 1)
+	s.screen = printer{out: s.Out, style: s.Style, raw: s.Raw}
 	if s.Now == nil {
 		s.Now = time.Now
 	}
@@ -125,21 +125,21 @@ func (s *Session) Run(ctx context.Context, first string, once bool) (agent.Summa
 	}
 	s.stay = append(s.stay, s.Greeting...)
 	if first != "" || once {
-		s.say(first)
+		s.start(first)
 	}
 	if s.Keyboard != nil {
 		s.Keyboard.More()
 	}
 	total, err := s.loop(once)
-	if s.working != nil {
-		s.working(agent.Interrupted())
+	if s.cancel != nil {
+		s.cancel(agent.Interrupted())
 		<-s.done
 	}
-	s.take()
+	s.drain()
 	s.flush()
-	s.paper.draw(s.stay, nil, 0)
+	s.screen.draw(s.stay, nil, 0)
 	if err == nil {
-		err = s.paper.err
+		err = s.screen.err
 	}
 	return total, err
 }
@@ -163,7 +163,7 @@ func (s *Session) loop(once bool) (total agent.Summary, err error) {
 		}
 		select {
 		case <-s.Board.wake:
-		case <-s.Desk.Changed():
+		case <-s.Questions.Changed():
 		case <-later:
 		case k := <-keys:
 			s.urgent = true
@@ -172,7 +172,7 @@ func (s *Session) loop(once bool) (total agent.Summary, err error) {
 			}
 			s.Keyboard.More()
 		case r := <-s.done:
-			s.urgent, s.working, total = true, nil, r.sum
+			s.urgent, s.cancel, total = true, nil, r.sum
 			s.finish(r)
 			if once {
 				return total, r.err
@@ -183,13 +183,13 @@ func (s *Session) loop(once bool) (total agent.Summary, err error) {
 	}
 }
 
-// say starts the agent on a message.
-func (s *Session) say(text string) {
+// start runs the agent with a message.
+func (s *Session) start(text string) {
 	ctx, cancel := context.WithCancelCause(s.ctx)
-	s.working, s.ending, s.leaving, s.began, s.prompts, s.saved = cancel, false, false, s.Now(), map[*agent.Question]bool{}, s.Saved()
+	s.cancel, s.ending, s.leaving, s.began, s.prompts, s.saved = cancel, false, false, s.Now(), map[*agent.Question]bool{}, s.Saved()
 	go func() {
-		var r said
-		// The terminal is to be given back whatever happens.
+		var r outcome
+		// The terminal must be restored in any case.
 		defer func() {
 			if broken := recover(); broken != nil {
 				r.err = fmt.Errorf("the agent broke: %v\n%s", broken, debug.Stack())
@@ -197,13 +197,13 @@ func (s *Session) say(text string) {
 			cancel(nil)
 			s.done <- r
 		}()
-		r.sum, r.err = s.Agent.Say(ctx, text)
+		r.sum, r.err = s.Agent.Process(ctx, text)
 	}()
 }
 
-// finish says how a message ended.
-func (s *Session) finish(r said) {
-	s.take()
+// finish shows the result of a message.
+func (s *Session) finish(r outcome) {
+	s.drain()
 	s.flush()
 	s.asking = false
 	if s.Quiet {
@@ -225,7 +225,7 @@ func (s *Session) finish(r said) {
 	s.stay = append(s.stay, "")
 }
 
-// SummaryLine is one line about what a message led to.
+// SummaryLine summarises the result of a message.
 func SummaryLine(sum agent.Summary, prompts int, saved int64, took time.Duration) string {
 	parts := []string{count(sum.Calls, "call")}
 	if sum.Calls > 0 {
@@ -251,11 +251,11 @@ func SummaryLine(sum agent.Summary, prompts int, saved int64, took time.Duration
 	return "- " + strings.Join(append(parts, fmt.Sprintf("%.1f s", took.Seconds())), "; ")
 }
 
-// refresh brings the question up to date.
+// refresh updates the question.
 func (s *Session) refresh() {
 	q, behind := s.next()
 	if q != s.question {
-		s.pose(q)
+		s.display(q)
 	}
 	if q == nil {
 		return
@@ -278,14 +278,14 @@ func (s *Session) refresh() {
 	}
 }
 
-// next is the question to look at: that of the first call. Calls of one answer may ask
-// at one moment, in any order.
+// next returns the question of the first call. The questions of one response may arrive at the same
+// time, in any order.
 func (s *Session) next() (next *agent.Question, behind int) {
-	list := s.Desk.Waiting()
+	list := s.Questions.Waiting()
 	first := 0
 	for _, q := range list {
-		if q == s.question && time.Since(s.posed) > settles {
-			return q, len(list) - 1 // it is being read
+		if q == s.question && time.Since(s.displayed) > replaceWithin {
+			return q, len(list) - 1 // the person is reading it
 		}
 		c, known := s.Board.call(q.View().Proposal)
 		if next == nil || known && c.Number < first {
@@ -295,12 +295,12 @@ func (s *Session) next() (next *agent.Question, behind int) {
 	return next, max(len(list)-1, 0)
 }
 
-// settles is how long a question may be replaced by one of an earlier call: nobody has
-// read it, let alone answered, within that time.
-const settles = 80 * time.Millisecond
+// replaceWithin is the time within which a question may be replaced by one of an earlier call: too
+// short for a person to read it.
+const replaceWithin = 80 * time.Millisecond
 
-// pose puts another question on the screen, or none.
-func (s *Session) pose(q *agent.Question) {
+// display shows another question, or none.
+func (s *Session) display(q *agent.Question) {
 	s.question, s.shown, s.mode, s.offer, s.draft = q, Asked{}, answering, nil, ""
 	s.line.clear()
 	if q == nil {
@@ -309,15 +309,15 @@ func (s *Session) pose(q *agent.Question) {
 	if s.prompts != nil {
 		s.prompts[q] = true
 	}
-	s.urgent, s.posed = true, time.Now()
+	s.urgent, s.displayed = true, time.Now()
 	v := q.View()
 	if s.Keyboard != nil {
 		s.Keyboard.Drain()
 	}
 	now := s.Now()
-	// Who is typing something else has not read the question (H15).
-	if now.Sub(s.typed) < guard {
-		s.guarded = now.Add(guard)
+	// A person who is typing has not read the question (H15).
+	if now.Sub(s.typed) < idleTime {
+		s.guarded = now.Add(idleTime)
 	}
 	if v.Complete || s.Style.Live {
 		return // refresh shows it
@@ -329,21 +329,21 @@ func (s *Session) pose(q *agent.Question) {
 	s.print()
 }
 
-// isGuarded reports whether keys answer nothing yet.
+// isGuarded reports whether keys are ignored.
 func (s *Session) isGuarded() bool { return s.question != nil && s.Now().Before(s.guarded) }
 
-// guard is how long nobody may have typed before a key answers a question.
-const guard = 600 * time.Millisecond
+// idleTime is the time without a key before a key can answer a question.
+const idleTime = 600 * time.Millisecond
 
-// print writes the question once, where nothing can be drawn again.
+// print writes the question once, on a screen without redrawing.
 func (s *Session) print() {
-	s.take()
+	s.drain()
 	s.flush()
 	s.stay = append(s.stay, s.Style.Question(s.shown)...)
 	s.stay = append(s.stay, s.Style.paint(bold, s.Style.Keys(s.shown.View, false)))
 }
 
-// plainError is an error without the names of packages, safe to print.
+// plainError returns an error without the names of packages, safe to print.
 func plainError(err error) string {
 	return visible.Text(strings.TrimPrefix(err.Error(), "agent: "))
 }

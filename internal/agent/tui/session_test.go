@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/chat"
 )
 
-// create writes one file with a long content, and then the model speaks.
+// create writes one file with a long content, and ends with text.
 const create = `turn
 say I write it.
 call fs_create_file
@@ -19,7 +19,7 @@ turn
 say Done.
 `
 
-// asked is a person before a question about a complete call.
+// asked returns a person with a question about a complete call.
 func asked(t *testing.T, change ...settings) *person {
 	t.Helper()
 	p := sit(t, create, change...)
@@ -28,7 +28,7 @@ func asked(t *testing.T, change ...settings) *person {
 	return p
 }
 
-// Proves D26-19: y runs it once.
+// Proves D26-19: y runs the call once.
 func TestYes(t *testing.T) {
 	p := asked(t)
 	p.presses('y')
@@ -41,8 +41,7 @@ func TestYes(t *testing.T) {
 	}
 }
 
-// Proves D26-19: what was drawn again leaves nothing behind on a screen that is narrower
-// than what is drawn for.
+// Proves D26-19: redrawing leaves no old text on a screen narrower than the minimum.
 func TestNarrowScreen(t *testing.T) {
 	for _, width := range []int{12, 30, 39, 40} {
 		p := asked(t, func(o *tui.Options, _ *chat.Options) { o.Style.Width, o.Style.Color = width, true })
@@ -56,7 +55,7 @@ func TestNarrowScreen(t *testing.T) {
 	}
 }
 
-// Proves D26-20, H2: an early y counts when the call is complete.
+// Proves D26-20, H2: an early y takes effect when the call is complete.
 func TestEarlyYes(t *testing.T) {
 	p := sit(t, create)
 	p.Hold(60)
@@ -82,7 +81,7 @@ func TestWhateverFollows(t *testing.T) {
 	p.presses('n')
 }
 
-// Proves D26-22: n ends it, and the person says what comes next.
+// Proves D26-22: n ends the call, and the person is next.
 func TestNo(t *testing.T) {
 	p := sit(t, create)
 	p.Hold(60)
@@ -95,7 +94,7 @@ func TestNo(t *testing.T) {
 	p.sees("> something else", "Done.")
 }
 
-// Proves Q8: r takes a reason for the model; Escape goes back, an empty line too.
+// Proves Q8: r reads a reason for the model; Escape and an empty line go back.
 func TestReason(t *testing.T) {
 	p := asked(t)
 	p.presses('r')
@@ -113,8 +112,7 @@ func TestReason(t *testing.T) {
 	}
 }
 
-// Proves S52, Q25: a shows what it would mean, x widens it, y grants it; anything else
-// grants nothing.
+// Proves S52, Q25: a shows the grant, x extends it, y creates it; any other key does not.
 func TestAlways(t *testing.T) {
 	p := asked(t)
 	p.presses('a')
@@ -129,7 +127,7 @@ func TestAlways(t *testing.T) {
 	p.sees("stopgate grants revoke takes it back", "approved by anna", "Done.")
 }
 
-// Proves H3: an edit is checked before it is an answer, and judged.
+// Proves H3: edited arguments are validated before they are an answer, and judged.
 func TestEdit(t *testing.T) {
 	p := asked(t)
 	texts := []string{"{", `{"path":".env","content":""}`}
@@ -160,7 +158,7 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// Proves D26-27: where the policy says edit, the editor is the only yes.
+// Proves D26-27: if the policy requires edit, only the editor approves.
 func TestEditMode(t *testing.T) {
 	p := sit(t, create, func(_ *tui.Options, c *chat.Options) {
 		c.Policy = "version = 1\n[tools.fs_create_file.policy]\nrun = \"edit\"\n"
@@ -179,7 +177,7 @@ func TestEditMode(t *testing.T) {
 	p.sees("approved by anna", "Done.")
 }
 
-// Proves H15: no key but those that say so means yes; p and ? show and answer nothing.
+// Proves H15: only the documented keys mean yes; p and ? show text and answer nothing.
 func TestKeysThatAnswerNothing(t *testing.T) {
 	p := asked(t)
 	for _, k := range []tui.Key{'\r', '\n', ' ', 'Y', 'N', 'j', '1', tui.KeyUp, tui.KeyEscape, tui.KeyOther, 0x04} {
@@ -190,33 +188,33 @@ func TestKeysThatAnswerNothing(t *testing.T) {
 	p.sees("line 77")
 	p.presses('?')
 	p.sees("do not ask again for this: shows first what")
-	if q, _ := p.Desk.Next(); q == nil || p.File("src/a.txt") != "" {
+	if q, _ := p.Questions.Next(); q == nil || p.File("src/a.txt") != "" {
 		t.Fatal("something answered")
 	}
 	p.presses('n')
 	p.sees("not run: say what to do instead")
 }
 
-// Proves H15: what is typed when the question comes is no answer until the person has
-// stopped typing; of one read only the first key counts.
+// Proves H15: keys typed when the question appears answer nothing until the person has stopped
+// typing; of one read only the first key counts.
 func TestTypedAhead(t *testing.T) {
 	p := sit(t, create)
 	p.Hold(0)
 	p.writes("write it")
 	p.later(1000)
-	p.presses('y', 'e', 's') // while the model is asked
+	p.presses('y', 'e', 's') // while the request runs
 	p.Go()
 	p.sees("one moment: you were typing something else")
 	p.presses('y')
 	p.later(100)
 	p.presses('y')
-	if q, _ := p.Desk.Next(); q == nil {
+	if q, _ := p.Questions.Next(); q == nil {
 		t.Fatal("answered by a key that was typed for something else")
 	}
 	p.later(1000)
 	p.types(tui.Keys{Keys: []tui.Key{'?', 'y', 'y'}})
 	p.sees("do not ask again for this")
-	if q, _ := p.Desk.Next(); q == nil {
+	if q, _ := p.Questions.Next(); q == nil {
 		t.Fatal("answered by the rest of what was typed")
 	}
 	p.later(1000)
@@ -224,7 +222,7 @@ func TestTypedAhead(t *testing.T) {
 	p.sees("Done.")
 }
 
-// Proves D26-28: questions come one after the other.
+// Proves D26-28: questions are shown one at a time.
 func TestTwoQuestions(t *testing.T) {
 	p := sit(t, "turn\ncall fs_delete_file\n  path string a\ncall fs_delete_file\n  path string b\nturn\nsay Done.\n", func(_ *tui.Options, c *chat.Options) {
 		c.Files = map[string]string{"a": "one\n", "b": "two\n"}
@@ -241,7 +239,7 @@ func TestTwoQuestions(t *testing.T) {
 	}
 }
 
-// Proves K32: the person says what of a result the model sees.
+// Proves K32: the person decides what the model receives of a result.
 func TestResultQuestions(t *testing.T) {
 	for _, test := range []struct {
 		key        tui.Key
@@ -262,8 +260,7 @@ func TestResultQuestions(t *testing.T) {
 	}
 }
 
-// Proves D26-24: Ctrl-C ends what is under way, twice leaves; nothing typed is lost in
-// between.
+// Proves D26-24: Ctrl-C cancels the current operation, twice it leaves; input in between is kept.
 func TestCtrlC(t *testing.T) {
 	p := sit(t, create)
 	p.Hold(60)
@@ -301,8 +298,8 @@ func TestLeaving(t *testing.T) {
 	}
 }
 
-// Ctrl-C twice in the middle of a command leaves, and the command is ended.
-func TestLeavingWhileACommandRuns(t *testing.T) {
+// Ctrl-C twice during a command leaves and ends the command.
+func TestLeaveWhileCommandRuns(t *testing.T) {
 	p := sit(t, "turn\ncall run_command\n  command string sleep 1000\nturn\nsay Done.\n", func(_ *tui.Options, c *chat.Options) {
 		c.Policy = "version = 1\n[tools.run_command.policy]\nrun = \"unattended\"\n"
 	})
@@ -314,7 +311,7 @@ func TestLeavingWhileACommandRuns(t *testing.T) {
 	p.sees("interrupted it")
 }
 
-// A screen that draws nothing again gets every line once, answers are lines.
+// On a screen without redrawing every line is written once, and answers are lines.
 func TestDumbScreen(t *testing.T) {
 	p := sit(t, create, func(o *tui.Options, _ *chat.Options) {
 		o.Style.Live, o.Style.Plain = false, true
@@ -337,7 +334,7 @@ func TestDumbScreen(t *testing.T) {
 	p.sees("refused: use another name", "Done.")
 }
 
-// Proves H14, H15: the line shows what is typed, wherever the cursor is.
+// Proves H14, H15: the line shows its text, wherever the cursor is.
 func TestLineEditing(t *testing.T) {
 	p := sit(t, "turn\nsay Hello.\nturn\nsay Again.\n")
 	for _, k := range []tui.Key{'a', 'c', tui.KeyLeft, 'b', tui.KeyEnd, 'd', 0x7f, tui.KeyHome, '>', 0x05, 'z', 0x17, 'o', 'k', '\r'} {

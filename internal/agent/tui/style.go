@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Form says how calls are written.
+// Form is the notation of calls.
 type Form string
 
 // The forms (D26-17, D26-18).
@@ -17,7 +17,7 @@ const (
 	AsJSON Form = "json"
 )
 
-// Style says what the screen can do.
+// Style describes the screen.
 type Style struct {
 	Width  int  // columns; 0 for 80
 	Height int  // lines; 0 for 24
@@ -41,8 +41,8 @@ func (s Style) lines() int {
 	return max(s.Height, 5)
 }
 
-// rows is how many rows of the screen lines take: a terminal breaks those that are wider
-// than it, also where it is narrower than anything that we draw for.
+// rows returns the number of screen rows of lines: a terminal breaks lines that are wider than the
+// screen.
 func (s Style) rows(lines []string) (n int) {
 	width := s.columns()
 	if s.Width > 0 {
@@ -54,7 +54,7 @@ func (s Style) rows(lines []string) (n int) {
 	return n
 }
 
-// colours.
+// Colours.
 const (
 	bold   = "1"
 	dim    = "2"
@@ -64,7 +64,7 @@ const (
 	cyan   = "36"
 )
 
-// paint colours a text that is safe already.
+// paint colours a text that is safe to print.
 func (s Style) paint(colour, text string) string {
 	if !s.Color || text == "" {
 		return text
@@ -72,7 +72,7 @@ func (s Style) paint(colour, text string) string {
 	return "\x1b[" + colour + "m" + text + "\x1b[0m"
 }
 
-// unpainted takes the colours of paint out again.
+// unpainted removes the colours of paint.
 func unpainted(text string) string {
 	var b strings.Builder
 	for {
@@ -85,7 +85,7 @@ func unpainted(text string) string {
 	}
 }
 
-// marks are what stands before a call; ASCII where nothing else is sure to be shown.
+// marks are the marks before calls; ASCII if the screen may not show others.
 type marks struct{ arriving, asks, running, done, failed, refused, dots, bar string }
 
 func (s Style) marks() marks {
@@ -95,7 +95,7 @@ func (s Style) marks() marks {
 	return marks{"◌", "?", "▸", "✓", "!", "✗", "…", "│"}
 }
 
-// cells is how many columns a text takes that holds no escapes.
+// cells returns the columns of a text without escape sequences.
 func cells(text string) int {
 	n := 0
 	for _, r := range text {
@@ -118,7 +118,7 @@ func cellsOf(r rune) int {
 	return 1
 }
 
-// cut shortens a text to a number of columns.
+// cut truncates a text to a number of columns.
 func (s Style) cut(text string, columns int) string {
 	if cells(text) <= columns {
 		return text
@@ -134,7 +134,7 @@ func (s Style) cut(text string, columns int) string {
 	return text
 }
 
-// middle shortens a text in its middle and keeps its end.
+// middle cuts a text in its middle and keeps its end.
 func (s Style) middle(text string, columns int) string {
 	if cells(text) <= columns {
 		return text
@@ -155,7 +155,7 @@ func (s Style) middle(text string, columns int) string {
 	return string(runes[:a]) + dots + string(runes[b:])
 }
 
-// wrap breaks a text into lines of a number of columns, between words where it can.
+// wrap breaks a text into lines of a number of columns, between words if possible.
 func wrap(text string, columns int) []string {
 	var lines []string
 	for cells(text) > columns {
@@ -178,7 +178,7 @@ func wrap(text string, columns int) []string {
 	return append(lines, text)
 }
 
-// tabs shows a tab so that it is seen to be one.
+// tabs makes tabs visible.
 func (s Style) tabs(text string) string {
 	if s.Plain {
 		return strings.ReplaceAll(text, "\t", ">   ")
@@ -186,7 +186,7 @@ func (s Style) tabs(text string) string {
 	return strings.ReplaceAll(text, "\t", "→   ")
 }
 
-// size writes a number of bytes for people.
+// size formats a number of bytes for people.
 func size(n int64) string {
 	switch {
 	case n < 1000:
@@ -197,7 +197,7 @@ func size(n int64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1_000_000)
 }
 
-// count writes a number of things.
+// count formats a number of things.
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -46,14 +46,14 @@ type Options struct {
 
 // Rig is an agent and everything around it.
 type Rig struct {
-	T       testing.TB
-	Dir     string
-	Agent   *agent.Agent
-	Desk    *agent.Desk
-	Tools   *tools.Set
-	Store   conversation.Store
-	Queue   *approve.Queue
-	Records *Recorder
+	T         testing.TB
+	Dir       string
+	Agent     *agent.Agent
+	Questions *agent.QuestionQueue
+	Tools     *tools.Set
+	Store     conversation.Store
+	Queue     *approve.Queue
+	Records   *Recorder
 	// Slow is how many more tokens the model writes before it waits for Go; a negative
 	// number never waits.
 	slow    atomic.Int64
@@ -127,13 +127,13 @@ func New(t testing.TB, o Options) *Rig {
 	t.Cleanup(func() { r.Tools.Close() })
 	r.Queue, err = approve.New(new(mem.Approvals), approve.Options{})
 	must(t, err)
-	r.Desk = agent.NewDesk("anna", r.Queue, time.Now)
+	r.Questions = agent.NewQuestionQueue("anna", r.Queue, time.Now)
 	if o.Facts == nil {
 		o.Facts = mem.New()
 	}
 	options := []gate.Option{gate.WithRecorder(r.Records), gate.WithStore(o.Facts), gate.WithDenyMode(gate.DenyToolResult)}
 	if !o.Alone {
-		options = append(options, gate.WithApprover(r.Desk))
+		options = append(options, gate.WithApprover(r.Questions))
 	}
 	g, err := gate.New(program, options...)
 	must(t, err)
@@ -195,7 +195,7 @@ func (r *Rig) File(name string) string {
 func (r *Rig) Question() *agent.Question {
 	r.T.Helper()
 	var q *agent.Question
-	r.Until("a question", func() bool { q, _ = r.Desk.Next(); return q != nil })
+	r.Until("a question", func() bool { q, _ = r.Questions.Next(); return q != nil })
 	return q
 }
 
@@ -206,11 +206,11 @@ func (r *Rig) Answers(answer func(q *agent.Question)) {
 	go func() {
 		defer close(ended)
 		for {
-			if q, _ := r.Desk.Next(); q != nil {
+			if q, _ := r.Questions.Next(); q != nil {
 				answer(q)
 			}
 			select {
-			case <-r.Desk.Changed():
+			case <-r.Questions.Changed():
 			case <-time.After(5 * time.Millisecond):
 			case <-done:
 				return
@@ -220,18 +220,18 @@ func (r *Rig) Answers(answer func(q *agent.Question)) {
 	r.T.Cleanup(func() { close(done); <-ended })
 }
 
-// Said is how a message ended.
-type Said struct {
+// Processed is the result of a message.
+type Processed struct {
 	Sum agent.Summary
 	Err error
 }
 
-// Say says something to the agent in a goroutine.
-func (r *Rig) Say(ctx context.Context, text string) <-chan Said {
-	done := make(chan Said, 1)
+// Process sends a message to the agent in a goroutine.
+func (r *Rig) Process(ctx context.Context, text string) <-chan Processed {
+	done := make(chan Processed, 1)
 	go func() {
-		sum, err := r.Agent.Say(ctx, text)
-		done <- Said{sum, err}
+		sum, err := r.Agent.Process(ctx, text)
+		done <- Processed{sum, err}
 	}()
 	return done
 }

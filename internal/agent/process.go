@@ -22,9 +22,9 @@ var errInterrupted = errors.New("interrupted")
 // call is ended, and the agent waits for the next prompt.
 func Interrupted() error { return errInterrupted }
 
-// Say processes a prompt until the model makes no more calls or the person is next. With an
+// Process processes a prompt until the model makes no more calls or the person is next. With an
 // empty text it continues the conversation. If ctx ends, it stops; the history stays valid.
-func (a *Agent) Say(ctx context.Context, text string) (sum Summary, err error) {
+func (a *Agent) Process(ctx context.Context, text string) (sum Summary, err error) {
 	ctx, end := a.observedMessage(ctx)
 	defer func() { end(err) }()
 	if text != "" {
@@ -94,7 +94,7 @@ func (a *Agent) ask(ctx context.Context, request provider.Request, sink provider
 		if err != nil {
 			seen.end(nil, false, err)
 		}
-		after, again := provider.Again(err)
+		after, again := provider.RetryAfter(err)
 		if !again || try == len(retries) {
 			return s, err
 		}

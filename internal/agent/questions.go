@@ -14,9 +14,9 @@ import (
 	"github.com/stopgate/stopgate/internal/agent/arguments"
 )
 
-// Desk is the queue of questions for one person, oldest first. It implements
+// QuestionQueue is the queue of questions for one person, oldest first. It implements
 // [gate.Approver].
-type Desk struct {
+type QuestionQueue struct {
 	by     string
 	grants *approve.Queue // nil disables grants
 	now    func() time.Time
@@ -26,18 +26,18 @@ type Desk struct {
 	wake  chan struct{}
 }
 
-var _ gate.Approver = (*Desk)(nil)
+var _ gate.Approver = (*QuestionQueue)(nil)
 
-// NewDesk returns a desk whose answers are recorded as given by by. Grants are stored in
-// the queue.
-func NewDesk(by string, grants *approve.Queue, now func() time.Time) *Desk {
-	return &Desk{by: by, grants: grants, now: now, wake: make(chan struct{}, 1)}
+// NewQuestionQueue returns a queue that records by as the author of its answers. Grants are stored in
+// grants.
+func NewQuestionQueue(by string, grants *approve.Queue, now func() time.Time) *QuestionQueue {
+	return &QuestionQueue{by: by, grants: grants, now: now, wake: make(chan struct{}, 1)}
 }
 
 // Question is a question that waits for an answer. It is safe for concurrent use. Only the
 // first answer has an effect.
 type Question struct {
-	desk   *Desk
+	queue  *QuestionQueue
 	gate   *gate.Question
 	answer chan gate.Answer
 
@@ -56,13 +56,13 @@ type seen struct {
 }
 
 // Abilities implements [gate.Approver].
-func (d *Desk) Abilities(context.Context, *stopgate.Call) gate.Abilities {
+func (d *QuestionQueue) Abilities(context.Context, *stopgate.Call) gate.Abilities {
 	return gate.Abilities{Reachable: true, CanEdit: true}
 }
 
 // Approve implements [gate.Approver].
-func (d *Desk) Approve(ctx context.Context, question *gate.Question) (gate.Answer, error) {
-	q := &Question{desk: d, gate: question, answer: make(chan gate.Answer, 1)}
+func (d *QuestionQueue) Approve(ctx context.Context, question *gate.Question) (gate.Answer, error) {
+	q := &Question{queue: d, gate: question, answer: make(chan gate.Answer, 1)}
 	queued, looked := false, false
 	defer d.drop(q)
 	for {
@@ -89,20 +89,20 @@ func (d *Desk) Approve(ctx context.Context, question *gate.Question) (gate.Answe
 	}
 }
 
-func (d *Desk) add(q *Question) {
+func (d *QuestionQueue) add(q *Question) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.queue = append(d.queue, q)
 }
 
-func (d *Desk) drop(q *Question) {
+func (d *QuestionQueue) drop(q *Question) {
 	d.mu.Lock()
 	d.queue = slices.DeleteFunc(d.queue, func(other *Question) bool { return other == q })
 	d.mu.Unlock()
 	d.ring()
 }
 
-func (d *Desk) ring() {
+func (d *QuestionQueue) ring() {
 	select {
 	case d.wake <- struct{}{}:
 	default:
@@ -111,11 +111,11 @@ func (d *Desk) ring() {
 
 // Changed receives a value when the list of questions may have changed. It supports one
 // receiver.
-func (d *Desk) Changed() <-chan struct{} { return d.wake }
+func (d *QuestionQueue) Changed() <-chan struct{} { return d.wake }
 
 // Next returns the question to display, nil if there is none, and the number of questions
 // after it.
-func (d *Desk) Next() (q *Question, behind int) {
+func (d *QuestionQueue) Next() (q *Question, behind int) {
 	list := d.Waiting()
 	if len(list) == 0 {
 		return nil, 0
@@ -125,19 +125,19 @@ func (d *Desk) Next() (q *Question, behind int) {
 
 // Waiting returns the questions to display, oldest first. Questions that were answered and
 // wait for their arguments only are omitted.
-func (d *Desk) Waiting() (list []*Question) {
+func (d *QuestionQueue) Waiting() (list []*Question) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, q := range d.queue {
-		if !q.resting() {
+		if !q.hasAnswer() {
 			list = append(list, q)
 		}
 	}
 	return list
 }
 
-// resting reports whether the person has answered as far as possible.
-func (q *Question) resting() bool {
+// hasAnswer reports whether the person has answered as far as possible.
+func (q *Question) hasAnswer() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.answered || q.armed != nil
@@ -158,7 +158,7 @@ func (q *Question) Fresh() []string {
 }
 
 // Armed reports whether the person approved a call for when it is complete.
-func (d *Desk) Armed(id stopgate.ProposalID) bool {
+func (d *QuestionQueue) Armed(id stopgate.ProposalID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.ContainsFunc(d.queue, func(q *Question) bool { return q.View().Proposal == id && q.agreed() })
@@ -171,8 +171,8 @@ func (q *Question) agreed() bool {
 	return q.yes || !q.answered && q.armed != nil
 }
 
-// give answers the question once.
-func (q *Question) give(a gate.Answer) {
+// sendAnswer answers the question once.
+func (q *Question) sendAnswer(a gate.Answer) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.answered {
@@ -185,7 +185,7 @@ func (q *Question) give(a gate.Answer) {
 // when they are complete, unless parameters arrived that were not displayed in shown (H2).
 func (q *Question) Allow(v gate.View, shown []arguments.Parameter) {
 	if v.Complete {
-		q.give(v.Approve(q.desk.by))
+		q.sendAnswer(v.Approve(q.queue.by))
 		return
 	}
 	s := &seen{names: map[string]bool{}, floors: len(v.Verdict.Floors), mode: v.Verdict.Mode}
@@ -198,22 +198,22 @@ func (q *Question) Allow(v gate.View, shown []arguments.Parameter) {
 	if now := q.View(); now.Complete {
 		q.complete(now) // the arguments may be complete by now
 	}
-	q.desk.ring()
+	q.queue.ring()
 }
 
 // AllowRest approves what is shown and all that follows.
-func (q *Question) AllowRest(v gate.View) { q.give(v.Approve(q.desk.by)) }
+func (q *Question) AllowRest(v gate.View) { q.sendAnswer(v.Approve(q.queue.by)) }
 
 // Decline declines the call. The model receives the reason; without one the agent waits for
 // the next prompt.
 func (q *Question) Decline(v gate.View, reason string) {
-	a := v.Decline(q.desk.by)
+	a := v.Decline(q.queue.by)
 	a.Public = reason
-	q.give(a)
+	q.sendAnswer(a)
 }
 
 // Edit approves other arguments, which are evaluated like any others, or another result.
-func (q *Question) Edit(v gate.View, text string) { q.give(v.Edit(q.desk.by, []byte(text))) }
+func (q *Question) Edit(v gate.View, text string) { q.sendAnswer(v.Edit(q.queue.by, []byte(text))) }
 
 // complete answers an armed question if its arguments are complete and nothing new has
 // arrived. It reports whether the question needs no further answer.
@@ -230,7 +230,7 @@ func (q *Question) complete(v gate.View) bool {
 		return false
 	}
 	q.answered = true
-	q.answer <- v.Approve(q.desk.by)
+	q.answer <- v.Approve(q.queue.by)
 	return true
 }
 
@@ -260,23 +260,23 @@ func top(pointer string) string {
 	return unescape(pointer[1:])
 }
 
-// ErrNoGrants is returned if the desk has no queue for grants.
-var ErrNoGrants = errors.New("agent: grants are not available: the desk has no approval queue")
+// ErrNoGrants is returned if the question queue has no approval queue.
+var ErrNoGrants = errors.New("agent: grants are not available: the question queue has no approval queue")
 
 // Offer returns the grant that "always" would create for a question. It has no effect yet.
 func (q *Question) Offer(v gate.View, wider []approve.Value) (approve.Grant, error) {
-	if q.desk.grants == nil {
+	if q.queue.grants == nil {
 		return approve.Grant{}, ErrNoGrants
 	}
-	return approve.Offer(v, approve.Scope{Wider: wider}, q.desk.by, q.desk.now())
+	return approve.Offer(v, approve.Scope{Wider: wider}, q.queue.by, q.queue.now())
 }
 
 // AllowAlways approves the call and stores a grant for later calls.
 func (q *Question) AllowAlways(ctx context.Context, v gate.View, g approve.Grant) error {
-	if err := q.desk.grants.Keep(ctx, g); err != nil {
+	if err := q.queue.grants.Keep(ctx, g); err != nil {
 		return err
 	}
-	q.give(v.Approve(q.desk.by))
+	q.sendAnswer(v.Approve(q.queue.by))
 	return nil
 }
 

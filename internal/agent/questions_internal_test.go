@@ -6,8 +6,8 @@ import (
 	"github.com/stopgate/stopgate/gate"
 )
 
-// A call whose question was answered with no, or was left to somebody else, is not shown as
-// one to which the person said yes.
+// A call whose question was declined, or answered elsewhere, is not shown as approved by the
+// person.
 func TestAgreed(t *testing.T) {
 	for _, c := range []struct {
 		kind  gate.AnswerKind
@@ -20,7 +20,7 @@ func TestAgreed(t *testing.T) {
 	} {
 		q := &Question{answer: make(chan gate.Answer, 1), armed: c.armed}
 		if c.kind != gate.Unanswered {
-			q.give(gate.Answer{Kind: c.kind})
+			q.sendAnswer(gate.Answer{Kind: c.kind})
 		}
 		if got := q.agreed(); got != c.want {
 			t.Errorf("answer %d, armed %v: agreed %v", c.kind, c.armed != nil, got)
