@@ -23,21 +23,22 @@ type table struct {
 	tool      string // [tools.NAME]
 	classes   []knowntools.Class
 	parameter string // which the rules of the table look at; "" if any will do
+	untyped   bool   // also for rows without parameters, which are those of the own agent
 }
 
 var starters = []starter{
 	{"default", "starter.toml", []table{
-		{"read_file", []knowntools.Class{knowntools.Read, knowntools.Search}, ""},
+		{"read_file", []knowntools.Class{knowntools.Read, knowntools.Search}, "", false},
 	}},
 	{"coding", "starter_coding.toml", []table{
-		{"Read", []knowntools.Class{knowntools.Read, knowntools.Search}, ""},
-		{"TodoWrite", []knowntools.Class{knowntools.Note, knowntools.Agent}, ""},
-		{"Write", []knowntools.Class{knowntools.Write}, "file_path"},
-		{"write_file", []knowntools.Class{knowntools.Write}, "path"},
-		{"Bash", []knowntools.Class{knowntools.Run}, "command"},
+		{"Read", []knowntools.Class{knowntools.Read, knowntools.Search}, "", false},
+		{"TodoWrite", []knowntools.Class{knowntools.Note, knowntools.Agent}, "", false},
+		{"Write", []knowntools.Class{knowntools.Write}, "file_path", false},
+		{"write_file", []knowntools.Class{knowntools.Write}, "path", true},
+		{"Bash", []knowntools.Class{knowntools.Run}, "command", false},
 	}},
 	{"shell", "starter_shell.toml", []table{
-		{"shell", []knowntools.Class{knowntools.Run}, "command"},
+		{"shell", []knowntools.Class{knowntools.Run}, "command", false},
 	}},
 }
 
@@ -136,7 +137,7 @@ func (s starter) lists(products []*knowntools.Product) ([][]string, error) {
 func (s starter) table(tool *knowntools.Tool) (int, error) {
 	at := -1
 	for i, t := range s.tables {
-		fits := t.parameter == "" || slices.ContainsFunc(tool.Parameters, func(p knowntools.Parameter) bool { return p.Name == t.parameter })
+		fits := t.parameter == "" || t.untyped && len(tool.Parameters) == 0 || slices.ContainsFunc(tool.Parameters, func(p knowntools.Parameter) bool { return p.Name == t.parameter })
 		if !fits || !slices.Contains(t.classes, tool.Class) {
 			continue
 		}
