@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// streamAnthropic renders a turn as Messages events: named events, one block per
-// text and call, two or three tokens per delta, an empty first partial_json.
+// streamAnthropic renders a turn as Messages events: named events, one block per text and call, two
+// or three tokens per delta, an empty first partial_json.
 func streamAnthropic(a *scripted, emit emitFunc) error {
 	s := &anthropicStream{emit: emit}
 	s.event("message_start", 0, 0, `{"type":"message_start","message":{%s,"content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":%d,"output_tokens":1}}}`,
@@ -60,8 +60,8 @@ func (s *anthropicStream) stop() {
 	s.index++
 }
 
-// wholeAnthropic renders a turn as a Messages response.
-func wholeAnthropic(a *scripted) []byte {
+// bodyAnthropic renders a turn as a Messages response.
+func bodyAnthropic(a *scripted) []byte {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, `{%s,"content":[`, a.anthropicHead())
 	comma := ""

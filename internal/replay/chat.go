@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// streamChat renders a turn as Chat Completions chunks: one token per chunk, ids
-// and names once, the finish in a chunk of its own, usage if it was asked for.
+// streamChat renders a turn as Chat Completions chunks: one token per chunk, ids and names once,
+// the finish reason in its own chunk, usage if requested.
 func streamChat(a *scripted, emit emitFunc) error {
 	head := a.chatHead("chat.completion.chunk")
 	chunk := func(delta, finish string, tokens, size int) error {
@@ -45,8 +45,8 @@ func streamChat(a *scripted, emit emitFunc) error {
 	return emit([]byte("data: [DONE]\n\n"), 0, 0)
 }
 
-// wholeChat renders a turn as a Chat Completions response.
-func wholeChat(a *scripted) []byte {
+// bodyChat renders a turn as a Chat Completions response.
+func bodyChat(a *scripted) []byte {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, `%s,"choices":[{"index":0,"message":{"role":"assistant","content":`, a.chatHead("chat.completion"))
 	if a.Say == "" {

@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// emitFunc sends one event: its bytes, the tokens in it and the bytes of them.
+// emitFunc sends one event: its bytes, and the number and the bytes of the tokens in it.
 type emitFunc func(event []byte, tokens, size int) error
 
 // dialect renders a scripted turn as a provider's response.
@@ -15,21 +15,21 @@ type dialect struct {
 	name   string
 	folder string // of its recordings
 	stream func(a *scripted, emit emitFunc) error
-	whole  func(a *scripted) []byte
+	body   func(a *scripted) []byte
 	err    string // format of an error body: quoted message, error type
 }
 
 var dialects = map[string]dialect{
 	"/v1/chat/completions": {
-		name: "openai-chat", folder: "openai-chat", stream: streamChat, whole: wholeChat,
+		name: "openai-chat", folder: "openai-chat", stream: streamChat, body: bodyChat,
 		err: `{"error":{"message":%s,"type":%q,"param":null,"code":null}}`,
 	},
 	"/v1/responses": {
-		name: "openai-responses", folder: "openai-responses", stream: streamResponses, whole: wholeResponses,
+		name: "openai-responses", folder: "openai-responses", stream: streamResponses, body: bodyResponses,
 		err: `{"error":{"message":%s,"type":%q,"param":null,"code":null}}`,
 	},
 	"/v1/messages": {
-		name: "anthropic", folder: "anthropic-messages", stream: streamAnthropic, whole: wholeAnthropic,
+		name: "anthropic", folder: "anthropic-messages", stream: streamAnthropic, body: bodyAnthropic,
 		err: `{"type":"error","error":{"message":%s,"type":%q}}`,
 	},
 }
@@ -78,7 +78,7 @@ func (a *scripted) tokens() int {
 	return n
 }
 
-// id makes the id of a part of the answer; equal scripts have equal ids.
+// id returns the id of a part of the response; equal scripts have equal ids.
 func (a *scripted) id(prefix, part string) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d/%s", a.model, a.step, part))
 	return prefix + hex.EncodeToString(sum[:12])

@@ -14,40 +14,38 @@ import (
 
 // Options configure an Upstream.
 type Options struct {
-	// Scenarios are the scripts; the first one answers every model name that
-	// nothing else answers. Nil means the built-in ones.
+	// Scenarios are the scripts; the first one answers unknown model names. Nil means the built-in
+	// ones.
 	Scenarios []*Scenario
 	// Recordings are played byte for byte; see OpenRecordings. May be nil.
 	Recordings *Recordings
 	// TokensPerSecond is the pace of the model; 0 is as fast as the client reads.
 	TokensPerSecond float64
-	// FirstToken is the time before the first byte of an answer.
+	// FirstToken is the time before the first byte of a response.
 	FirstToken time.Duration
 	// Sleep waits; nil means the function Sleep.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// Now is the time that answers carry; nil means time.Now.
+	// Now is the time in responses; nil means time.Now.
 	Now func() time.Time
-	// Progress is told of a streamed answer after every event, by the goroutine that
-	// writes it: how far it came, and nothing else. May be nil.
+	// Progress is called with the progress of a streamed response after every event, by the
+	// goroutine that writes it. May be nil.
 	Progress func(Report)
-	// Ended is told once about each answer when it ended, complete or not. It is
-	// called by the goroutine that served the answer.
+	// Ended is called once when a response ends, complete or not, by the goroutine that served it.
 	Ended func(Report)
 }
 
-// Report says how far an answer came.
+// Report is the progress of a response.
 type Report struct {
 	Dialect string // "openai-chat", "openai-responses" or "anthropic"
 	Source  string // the scenario's model name, or the recording's name
-	// Generated and Total are bytes of text and arguments of a scenario, or bytes
-	// of the body of a recording. Total - Generated was not generated.
+	// Generated and Total are bytes of text and arguments of a scenario, or bytes of the body of a
+	// recording. Total - Generated was not generated.
 	Generated, Total int64
-	// Cancelled says that the client went away before the end.
+	// Cancelled reports that the client went away before the end.
 	Cancelled bool
 }
 
-// Upstream is the provider. It is safe for concurrent use and keeps no state of a
-// conversation.
+// Upstream is the provider. It is safe for concurrent use and keeps no state of conversations.
 type Upstream struct {
 	o Options
 }
@@ -81,7 +79,7 @@ func New(o Options) (*Upstream, error) {
 	return &Upstream{o: o}, nil
 }
 
-// request is what the provider looks at.
+// request is the part of a request that the provider uses.
 type request struct {
 	Model         string `json:"model"`
 	Stream        bool   `json:"stream"`
@@ -137,8 +135,8 @@ func (u *Upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	u.answer(w, r, d, &req)
 }
 
-// answer chooses what to play: a scenario by its model name, then a recording,
-// then the first scenario.
+// answer selects the response: a scenario by its model name, then a recording, then the first
+// scenario.
 func (u *Upstream) answer(w http.ResponseWriter, r *http.Request, d dialect, req *request) {
 	scenario := u.scenario(req.Model)
 	wanted := r.Header.Get("X-Replay-Stream")
@@ -170,7 +168,7 @@ func (u *Upstream) answer(w http.ResponseWriter, r *http.Request, d dialect, req
 		return
 	}
 	if !req.Stream {
-		p.whole(a.size(), d.whole(a))
+		p.writeBody(a.size(), d.body(a))
 		return
 	}
 	p.header("text/event-stream; charset=utf-8")
@@ -186,7 +184,7 @@ func (u *Upstream) scenario(model string) *Scenario {
 	return nil
 }
 
-// models lists the scenarios, so that clients which ask for models find them.
+// models lists the scenarios, for clients that request the list of models.
 func (u *Upstream) models(w http.ResponseWriter) {
 	var ids []string
 	for _, s := range u.o.Scenarios {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Sleep waits for d or until ctx ends, and then returns ctx's error. It is the
-// default of Options.Sleep.
+// Sleep waits for d or until ctx ends, and then returns ctx's error. It is the default of
+// Options.Sleep.
 func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -18,13 +18,12 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// shortest is the least time that is worth a timer: at a high rate the time of
-// several pieces is waited for at once, or the timers' own slack would set the
-// pace.
+// shortest is the minimum time to wait: at a high rate the time of several chunks is waited for at
+// once, because the inaccuracy of timers would determine the pace.
 const shortest = 4 * time.Millisecond
 
-// wait lets the time pass that a model needs for n tokens. Without a rate it
-// only looks whether the client is still there.
+// wait waits for the time that a model needs for n tokens. Without a rate it only checks that the
+// client is still connected.
 func (p *player) wait(n int) error {
 	if p.u.o.TokensPerSecond > 0 {
 		p.owed += time.Duration(float64(n) / p.u.o.TokensPerSecond * float64(time.Second))

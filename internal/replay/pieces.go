@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// pieces cuts text as a model streams it: into tokens of one to about eight
-// bytes (a word with the space before it, up to three digits, a line break with
-// its indentation, one or two signs), tokens of them per piece. Pieces are whole
-// code points; they know nothing of JSON, so an escape may be cut in two.
+// pieces cuts text as a model streams it: into tokens of one to about eight bytes (a word with the
+// space before it, up to three digits, a line break with its indentation, one or two signs), and
+// the given number of tokens per chunk. Chunks consist of complete code points, but a chunk may end
+// within a JSON escape.
 func pieces(text string, tokens int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for start := 0; start < len(text); {
@@ -24,7 +24,7 @@ func pieces(text string, tokens int) iter.Seq[string] {
 	}
 }
 
-// The longest runs of one token.
+// Maximum lengths of one token.
 const (
 	maxLetters = 7
 	maxDigits  = 3
@@ -32,7 +32,7 @@ const (
 	maxBlanks  = 9
 )
 
-// tokenLen is the length of the token that text begins with, 0 for no text.
+// tokenLen returns the length of the first token of text, 0 for no text.
 func tokenLen(text string) int {
 	if text == "" {
 		return 0

@@ -31,16 +31,15 @@ type recording struct {
 	model string // from the manifest, if there is one
 }
 
-// OpenRecordings reads the table of contents of a folder. The bodies lie in
-// openai-chat/*.sse, openai-responses/*.sse and anthropic-messages/*.sse, in the
-// folder itself or in its folder streams. An optional manifest.jsonl beside them has one JSON object per
-// line whose members file and model name a body and the model it came from.
+// OpenRecordings reads the index of a directory. The bodies are in openai-chat/*.sse,
+// openai-responses/*.sse and anthropic-messages/*.sse, in the directory or in its subdirectory
+// streams. An optional manifest.jsonl in the same place has one JSON object per line, whose members
+// file and model name a body and its model.
 //
-// A request chooses its recording by the header X-Replay-Stream or by a model
-// name, either of which may be a file name without .sse. The name of a recorded
-// model plays that model's recordings, the n-th one for a history with n
-// assistant messages. Anything else gets the recordings one after the other, in
-// the order of their file names.
+// A request selects its recording by the header X-Replay-Stream or by a model name, either of which
+// may be a file name without .sse. The name of a recorded model selects the recordings of that
+// model, the n-th one for a history with n assistant messages. Other names get the recordings one
+// after the other, in the order of their file names.
 func OpenRecordings(dir string) (*Recordings, error) {
 	root := os.DirFS(dir)
 	base := "."
@@ -70,7 +69,7 @@ func OpenRecordings(dir string) (*Recordings, error) {
 	return r, nil
 }
 
-// manifest reads which model each body came from.
+// manifest reads the model of each body.
 func manifest(fsys fs.FS, name string) (map[string]string, error) {
 	text, err := fs.ReadFile(fsys, name)
 	if err != nil {
@@ -92,8 +91,7 @@ func manifest(fsys fs.FS, name string) (map[string]string, error) {
 	return models, lines.Err()
 }
 
-// choose finds the recording for a request; the error is fs.ErrNotExist if the
-// dialect has none.
+// choose finds the recording for a request; the error is fs.ErrNotExist if the dialect has none.
 func (r *Recordings) choose(dialect, wanted string, req *request) (recording, error) {
 	s := r.sets[dialect]
 	if s == nil {
@@ -145,10 +143,10 @@ func (u *Upstream) play(w http.ResponseWriter, r *http.Request, d dialect, rec r
 	}
 }
 
-// eventLen is the length of the first event of an SSE body with the blank line
-// behind it, or of all of it if no blank line follows.
+// eventLen returns the length of the first event of an SSE body including its blank line, or of the
+// whole body if there is no blank line.
 func eventLen(body []byte) int {
-	empty := true // nothing stands on the line yet
+	empty := true // the line is empty so far
 	for i := 0; i < len(body); i++ {
 		switch body[i] {
 		case '\r', '\n':

@@ -102,7 +102,7 @@ func TestRecordingsArePlayedByteForByte(t *testing.T) {
 			}
 		})
 	}
-	// Scripts are still there beside recordings.
+	// Scripts are still available next to recordings.
 	_, body := post(t, c, chatPath, `{"model":"stopgate-demo","stream":true,"messages":[]}`)
 	if len(hearChat(t, body).Calls) != 2 {
 		t.Error("the scenario is gone")

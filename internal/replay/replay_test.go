@@ -59,17 +59,17 @@ func events(t *testing.T, body string) []string {
 	return list
 }
 
-// heard is what a client makes of an answer.
-type heard struct {
+// received is a parsed response.
+type received struct {
 	Model, Text, Finish string
 	Calls               []call
 }
 
 type call struct{ ID, Name, Args string }
 
-func hearChat(t *testing.T, body string) heard {
+func hearChat(t *testing.T, body string) received {
 	t.Helper()
-	var h heard
+	var h received
 	list := events(t, body)
 	if list[len(list)-1] != "[DONE]" {
 		t.Fatalf("the last event is %q", list[len(list)-1])
@@ -107,9 +107,9 @@ func hearChat(t *testing.T, body string) heard {
 	return h
 }
 
-func hearAnthropic(t *testing.T, body string) heard {
+func hearAnthropic(t *testing.T, body string) received {
 	t.Helper()
-	var h heard
+	var h received
 	for _, frame := range strings.Split(strings.TrimSuffix(body, "\n\n"), "\n\n") {
 		name, data, _ := strings.Cut(frame, "\ndata: ")
 		var ev struct {
@@ -146,7 +146,7 @@ const (
 	anthropicPath = "/v1/messages"
 )
 
-// Proves S45.
+// Proves S45: a scenario advances with the history, and its name is the model of the response.
 func TestScenarioAdvancesAndNamesItself(t *testing.T) {
 	c := upstream(t, replay.Options{})
 	messages := `{"role":"user","content":"go"}`
@@ -195,8 +195,8 @@ func TestScenarioAdvancesAndNamesItself(t *testing.T) {
 	}
 }
 
-// Proves W49 for the provider: both forms of an answer carry the same calls.
-func TestWholeEqualsStreamed(t *testing.T) {
+// Proves W49 for the provider: both forms of a response contain the same calls.
+func TestBodyEqualsStream(t *testing.T) {
 	c := upstream(t, replay.Options{})
 	_, stream := post(t, c, chatPath, `{"model":"stopgate-demo","stream":true,"messages":[]}`)
 	_, whole := post(t, c, chatPath, `{"model":"stopgate-demo","messages":[]}`)
@@ -263,8 +263,8 @@ func TestUsageOnlyIfAsked(t *testing.T) {
 	}
 }
 
-// pieceSizes are the bytes per event that the recorded streams of real models
-// have in the middle half: 2-6 (Chat) and 3-22 (Anthropic).
+// pieceSizes are the bytes per event of recorded streams of real models, between the quartiles: 2-6
+// (Chat) and 3-22 (Anthropic).
 func TestPiecesHaveRealSizes(t *testing.T) {
 	c := upstream(t, replay.Options{})
 	_, body := post(t, c, chatPath, `{"model":"stopgate-denied","stream":true,"messages":[]}`)
@@ -301,8 +301,8 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// Proves FM7 for the provider: a client that goes away stops the generation, and
-// the report says how much was not generated.
+// Proves FM7 for the provider: a client that goes away stops the generation, and the report
+// contains the number of bytes that were not generated.
 func TestCancelIsReported(t *testing.T) {
 	for _, way := range []string{"close body", "cancel request"} {
 		t.Run(way, func(t *testing.T) {

@@ -63,8 +63,8 @@ func (s *responsesStream) call(a *scripted, i int, call ScriptedCall) {
 	s.index++
 }
 
-// wholeResponses renders a turn as a Responses object.
-func wholeResponses(a *scripted) []byte {
+// bodyResponses renders a turn as a Responses object.
+func bodyResponses(a *scripted) []byte {
 	return []byte(a.response("completed", a.output(), a.responsesUsage()))
 }
 
@@ -104,9 +104,8 @@ func (a *scripted) responsesUsage() string {
 		a.prompt, n, a.prompt+n)
 }
 
-// responsesAnswered counts the responses of the model in a history: every run of
-// its own items in the input, and those in front of the response that is
-// continued by its id, which says how many there were.
+// responsesAnswered counts the responses of the model in a history: every run of its items in the
+// input, and those before the response that the request continues, whose id contains their number.
 func responsesAnswered(previous string, input json.RawMessage) int {
 	n := 0
 	if step, ok := strings.CutPrefix(previous, "resp_"); ok {

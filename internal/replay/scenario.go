@@ -10,7 +10,7 @@ import (
 
 // A Scenario is the script of one conversation.
 type Scenario struct {
-	Model string // the model name that plays it
+	Model string // name of the model
 	Turns []Turn // one per model response
 }
 
@@ -26,8 +26,8 @@ type ScriptedCall struct {
 	Args string // JSON text, members in the order of the script
 }
 
-// turn returns the turn that answers a history with this many assistant
-// messages. After the end of the script the model only says that it is done.
+// turn returns the turn after a history with this many assistant messages. After the end of the
+// script the model only reports that it is done.
 func (s *Scenario) turn(assistantMessages int) Turn {
 	if assistantMessages < len(s.Turns) {
 		return s.Turns[assistantMessages]
@@ -75,7 +75,7 @@ type argument struct {
 
 type scenarioParser struct {
 	s      *Scenario
-	call   bool // a call is open
+	call   bool // in a call
 	args   []*argument
 	inText bool
 }
@@ -126,7 +126,7 @@ func (p *scenarioParser) line(line string) error {
 	return nil
 }
 
-// trimText ends a text: empty lines behind it belong to the script.
+// trimText ends a text: empty lines after it belong to the script.
 func (p *scenarioParser) trimText() {
 	p.inText = false
 	arg := p.args[len(p.args)-1]
@@ -173,7 +173,7 @@ func (p *scenarioParser) argument(line string) error {
 	return nil
 }
 
-// endCall writes the collected arguments of the open call.
+// endCall writes the collected arguments of the current call.
 func (p *scenarioParser) endCall() error {
 	if p.inText {
 		p.trimText()
@@ -202,12 +202,12 @@ func (p *scenarioParser) endCall() error {
 	return nil
 }
 
-// quote spells a JSON string as models do: no escapes for <, > and &.
+// quote encodes a JSON string as models do: no escapes for <, > and &.
 func quote(s string) []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	// A string always encodes.
+	// Encoding a string cannot fail.
 	_ = enc.Encode(s)
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }

@@ -8,10 +8,9 @@ import (
 	"sync"
 )
 
-// Transport returns a RoundTripper that lets a handler answer within the
-// process: no socket, no buffer, so a write returns when the client has read it,
-// and a client that closes the body or cancels its request ends the handler's
-// context at once.
+// Transport returns a RoundTripper that calls a handler in the process, without a socket and
+// without a buffer: a write returns when the client has read it, and a client that closes the body
+// or cancels its request ends the handler's context at once.
 func Transport(h http.Handler) http.RoundTripper { return transport{h} }
 
 type transport struct{ h http.Handler }
@@ -33,7 +32,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 				pw.CloseWithError(fmt.Errorf("the handler failed: %v", v))
 			}
 			w.WriteHeader(http.StatusOK)
-			pw.CloseWithError(context.Cause(ctx)) // nil is the proper end
+			pw.CloseWithError(context.Cause(ctx)) // nil is the regular end
 		}()
 		t.h.ServeHTTP(w, in)
 	}()
@@ -50,7 +49,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// pipeBody ends the handler's context when the client is done with it.
+// pipeBody ends the handler's context when the client closes it.
 type pipeBody struct {
 	*io.PipeReader
 	cancel context.CancelCauseFunc
@@ -61,8 +60,8 @@ func (b *pipeBody) Close() error {
 	return b.PipeReader.Close()
 }
 
-// pipeWriter is the handler's side. Only the handler's goroutine uses it; the
-// fields status and sent are handed over by closing ready.
+// pipeWriter is the handler's side. Only the handler's goroutine uses it; closing ready passes the
+// fields status and sent to the client.
 type pipeWriter struct {
 	pw     *io.PipeWriter
 	header http.Header
@@ -86,5 +85,5 @@ func (w *pipeWriter) Write(p []byte) (int, error) {
 	return w.pw.Write(p)
 }
 
-// Flush sends the header; what was written has been read already.
+// Flush sends the header; earlier writes have already been read.
 func (w *pipeWriter) Flush() { w.WriteHeader(http.StatusOK) }

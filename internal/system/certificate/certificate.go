@@ -1,13 +1,12 @@
-// Package certificate serves a TLS certificate from files, and serves the new one when
-// they change: certificates are renewed every few weeks, and nobody restarts a gateway
-// for it.
+// Package certificate serves a TLS certificate from files, and reloads it when they change:
+// certificates are renewed every few weeks, and a gateway should not need a restart for it.
 //
 //	files, err := certificate.Open("tls.crt", "tls.key", nil, nil)
 //	server.TLSConfig = files.Config()
 //
-// What it promises: files that cannot be read, do not belong together, or have a
-// certificate that does not hold now, keep the certificate that was good; connections that are open are not touched. A key that other
-// users can read is no good, as a token's file is.
+// Guarantees: if the new files cannot be read, do not match, or contain a certificate that is not
+// valid now, the previous certificate stays in use; open connections are not affected. A key that
+// other users can read is refused, as the file of a token is.
 package certificate
 
 import (
@@ -22,10 +21,10 @@ import (
 	"github.com/stopgate/stopgate/internal/system/secret"
 )
 
-// interval is how often the files are looked at, at most.
+// interval is the minimum time between checks of the files.
 const interval = time.Second
 
-// Files are a certificate and its key. They may be used from several goroutines.
+// Files are a certificate and its key. They are safe for concurrent use.
 type Files struct {
 	certificate, key string
 	taken            func(leaf *x509.Certificate, holds bool)
@@ -33,34 +32,33 @@ type Files struct {
 
 	mu      sync.Mutex
 	current *tls.Certificate
-	seen    [2]mark   // of the files when they were last read
-	looked  time.Time // when
+	state   [2]mark   // of the files when they were last read
+	checked time.Time // time of the last check
 }
 
-// mark tells one state of a file from another.
+// mark identifies one state of a file.
 type mark struct {
 	size    int64
 	changed time.Time
 	mode    fs.FileMode
 }
 
-// Open reads a certificate with its chain and its key, both PEM. taken hears of every
-// certificate that is served from then on, the first one included, and whether it holds
-// at this moment; failed of files that changed and are no good. Both may be nil, and may
-// not use the files.
+// Open reads a certificate with its chain and its key, both PEM. taken is called with every
+// certificate that is served from then on, including the first one, and whether it is valid now;
+// failed is called with the errors of changed files. Both may be nil, and must not use the files.
 func Open(certificate, key string, taken func(leaf *x509.Certificate, holds bool), failed func(error)) (*Files, error) {
 	f := &Files{certificate: certificate, key: key, taken: taken, failed: failed}
-	seen, err := f.marks()
+	state, err := f.marks()
 	if err != nil {
 		return nil, fmt.Errorf("TLS certificate: %w", err)
 	}
-	if err := f.load(seen); err != nil {
+	if err := f.load(state); err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
-// Config is a server's TLS configuration that uses the files.
+// Config returns a TLS configuration of a server that uses the files.
 func (f *Files) Config() *tls.Config {
 	return &tls.Config{
 		MinVersion:     tls.VersionTLS12,
@@ -68,56 +66,56 @@ func (f *Files) Config() *tls.Config {
 	}
 }
 
-// Current is the certificate of now.
+// Current returns the current certificate.
 func (f *Files) Current() *tls.Certificate {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := time.Now()
-	if now.Sub(f.looked) < interval {
+	if now.Sub(f.checked) < interval {
 		return f.current
 	}
-	f.looked = now
+	f.checked = now
 	f.refresh()
 	return f.current
 }
 
-// Refresh looks at the files at once.
+// Refresh checks the files at once.
 func (f *Files) Refresh() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.refresh()
 }
 
-// refresh reads the files if they changed; mu is held.
+// refresh reads the files if they changed. The caller holds mu.
 func (f *Files) refresh() {
-	seen, err := f.marks()
+	state, err := f.marks()
 	switch {
 	case err != nil:
-		seen = [2]mark{}
-		if f.seen == seen {
-			return // told already
+		state = [2]mark{}
+		if f.state == state {
+			return // already reported
 		}
-		f.seen = seen
-	case seen == f.seen:
+		f.state = state
+	case state == f.state:
 		return
 	default:
-		err = f.load(seen)
+		err = f.load(state)
 	}
 	if err != nil && f.failed != nil {
-		f.failed(fmt.Errorf("%w; the certificate before stays", err))
+		f.failed(fmt.Errorf("%w; the previous certificate stays in use", err))
 	}
 }
 
-// load reads the files. What was seen of them is kept also if they are no good, so that
-// this is told once.
-func (f *Files) load(seen [2]mark) error {
-	f.seen = seen
+// load reads the files. It stores their state also if they are invalid, so that the error is
+// reported once.
+func (f *Files) load(state [2]mark) error {
+	f.state = state
 	pair, err := f.pair()
 	if err != nil {
 		return fmt.Errorf("TLS certificate %s with key %s: %w", f.certificate, f.key, err)
 	}
 	if f.current != nil && !valid(pair.Leaf) && valid(f.current.Leaf) {
-		return fmt.Errorf("TLS certificate %s holds from %s to %s only", f.certificate, pair.Leaf.NotBefore.Format(time.RFC3339), pair.Leaf.NotAfter.Format(time.RFC3339))
+		return fmt.Errorf("TLS certificate %s is only valid from %s to %s", f.certificate, pair.Leaf.NotBefore.Format(time.RFC3339), pair.Leaf.NotAfter.Format(time.RFC3339))
 	}
 	f.current = &pair
 	if f.taken != nil {
@@ -126,7 +124,7 @@ func (f *Files) load(seen [2]mark) error {
 	return nil
 }
 
-// valid reports whether a certificate holds now.
+// valid reports whether a certificate is valid now.
 func valid(leaf *x509.Certificate) bool {
 	now := time.Now()
 	return !now.Before(leaf.NotBefore) && !now.After(leaf.NotAfter)
@@ -144,13 +142,13 @@ func (f *Files) pair() (tls.Certificate, error) {
 	return tls.X509KeyPair(chain, key)
 }
 
-func (f *Files) marks() (seen [2]mark, err error) {
+func (f *Files) marks() (state [2]mark, err error) {
 	for i, path := range []string{f.certificate, f.key} {
 		var at fs.FileInfo
 		if at, err = os.Stat(path); err != nil {
-			return seen, err
+			return state, err
 		}
-		seen[i] = mark{at.Size(), at.ModTime(), at.Mode()}
+		state[i] = mark{at.Size(), at.ModTime(), at.Mode()}
 	}
-	return seen, nil
+	return state, nil
 }

@@ -24,7 +24,7 @@ func issue(t *testing.T, dir string, serial int64) (cert, key string) {
 	return issueUntil(t, dir, serial, time.Now().Add(time.Hour))
 }
 
-// issueUntil writes one that holds until end.
+// issueUntil writes a certificate that is valid until end.
 func issueUntil(t *testing.T, dir string, serial int64, end time.Time) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -56,13 +56,12 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// Files that change are served from then on; files that are no good, or gone, change
-// nothing and are told of once.
+// Changed files are served; invalid or missing files change nothing and are reported once.
 func TestRenewal(t *testing.T) {
 	dir := t.TempDir()
 	cert, key := issue(t, dir, 1)
-	var told []string
-	files, err := certificate.Open(cert, key, nil, func(err error) { told = append(told, err.Error()) })
+	var reported []string
+	files, err := certificate.Open(cert, key, nil, func(err error) { reported = append(reported, err.Error()) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,16 +93,16 @@ func TestRenewal(t *testing.T) {
 	write(t, key, "half a fi")
 	touch()
 	files.Refresh()
-	if serial() != 2 || len(told) != 1 || !strings.Contains(told[0], "the certificate before stays") {
-		t.Errorf("serial %d after a broken key, told %q", serial(), told)
+	if serial() != 2 || len(reported) != 1 || !strings.Contains(reported[0], "the previous certificate stays in use") {
+		t.Errorf("serial %d after a broken key, reported %q", serial(), reported)
 	}
 	if err := os.Remove(cert); err != nil {
 		t.Fatal(err)
 	}
 	files.Refresh()
 	files.Refresh()
-	if serial() != 2 || len(told) != 2 {
-		t.Errorf("serial %d after a missing file, told %q", serial(), told)
+	if serial() != 2 || len(reported) != 2 {
+		t.Errorf("serial %d after a missing file, reported %q", serial(), reported)
 	}
 	issue(t, dir, 3)
 	touch()
@@ -120,14 +119,14 @@ func TestRenewal(t *testing.T) {
 		t.Errorf("a key that everybody reads: %v", err)
 	}
 	files.Refresh()
-	if serial() != 3 || len(told) != 3 || !strings.Contains(told[2], "open to other users") {
-		t.Errorf("serial %d after the key was opened, told %q", serial(), told)
+	if serial() != 3 || len(reported) != 3 || !strings.Contains(reported[2], "open to other users") {
+		t.Errorf("serial %d after the key was opened, reported %q", serial(), reported)
 	}
 	issue(t, dir, 4)
-	chmod(0o640) // a group of its own may
+	chmod(0o640) // a private group may read it
 	files.Refresh()
-	if serial() != 4 || len(told) != 3 {
-		t.Errorf("serial %d after the key was closed, told %q", serial(), told)
+	if serial() != 4 || len(reported) != 3 {
+		t.Errorf("serial %d after the key was closed, reported %q", serial(), reported)
 	}
 	if _, err := certificate.Open(filepath.Join(dir, "none"), key, nil, nil); err == nil {
 		t.Error("opened a file that is not there")
@@ -137,16 +136,16 @@ func TestRenewal(t *testing.T) {
 	}
 }
 
-// Proves that every certificate that is served is told, with whether it holds, and that
-// one that is over takes the place of none that holds.
+// Proves that every served certificate is reported, with its validity, and that an expired one does
+// not replace a valid one.
 func TestExpired(t *testing.T) {
 	dir := t.TempDir()
 	over := time.Now().Add(-time.Minute)
 	cert, key := issueUntil(t, dir, 1, over)
-	var told []string
+	var reported []string
 	files, err := certificate.Open(cert, key, func(leaf *x509.Certificate, holds bool) {
-		told = append(told, fmt.Sprint(leaf.SerialNumber, holds))
-	}, func(err error) { told = append(told, err.Error()) })
+		reported = append(reported, fmt.Sprint(leaf.SerialNumber, holds))
+	}, func(err error) { reported = append(reported, err.Error()) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,8 +165,8 @@ func TestExpired(t *testing.T) {
 	if got := files.Current().Leaf.SerialNumber.Int64(); got != 3 {
 		t.Errorf("serial %d is served, want the one that holds", got)
 	}
-	if len(told) != 4 || told[0] != "1 false" || told[1] != "2 false" || told[2] != "3 true" ||
-		!strings.Contains(told[3], "only; the certificate before stays") || !strings.Contains(told[3], over.UTC().Format(time.RFC3339)) {
-		t.Errorf("told %q", told)
+	if len(reported) != 4 || reported[0] != "1 false" || reported[1] != "2 false" || reported[2] != "3 true" ||
+		!strings.Contains(reported[3], "; the previous certificate stays in use") || !strings.Contains(reported[3], over.UTC().Format(time.RFC3339)) {
+		t.Errorf("reported %q", reported)
 	}
 }

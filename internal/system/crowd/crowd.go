@@ -1,6 +1,6 @@
-// Package crowd says how crowded a machine is: what of a processor each of those gets that
-// want one. Who waits for another process uses it to tell one that is stuck from one that
-// has not had its turn to run.
+// Package crowd measures how crowded a machine is: the share of a processor that each runnable
+// thread gets. A process that waits for another one uses it to distinguish a stuck process from one
+// that has not had a turn to run.
 package crowd
 
 import (
@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// fresh is how long a number is used. Whoever asks for it waits for something himself, and
-// there may be hundreds.
-const fresh = 10 * time.Millisecond
+// maxAge is how long a measurement is reused. Callers are waiting, and there may be hundreds of
+// them.
+const maxAge = 10 * time.Millisecond
 
 var last struct {
 	sync.Mutex
@@ -18,18 +18,18 @@ var last struct {
 	share float64
 }
 
-// Share is the part of a processor that one of the threads of this machine gets which want
-// one now: 1 where there is one for each of them, or where the system does not say.
+// Share returns the share of a processor that one runnable thread of this machine gets now: 1 if
+// there are enough processors, or if the system does not report it.
 func Share() float64 {
 	last.Lock()
 	defer last.Unlock()
-	if now := time.Now(); last.share == 0 || now.Sub(last.at) > fresh || now.Before(last.at) {
+	if now := time.Now(); last.share == 0 || now.Sub(last.at) > maxAge || now.Before(last.at) {
 		last.at, last.share = now, share(processors(), runnable())
 	}
 	return last.share
 }
 
-// share divides the processors, of which this thread has one, among those that want one.
+// share divides the processors, one of which runs this thread, among the runnable threads.
 func share(processors, runnable int) float64 {
 	if processors <= 0 || runnable <= processors {
 		return 1
@@ -37,8 +37,7 @@ func share(processors, runnable int) float64 {
 	return float64(processors) / float64(runnable)
 }
 
-// Stretch makes a time that would do on a machine for one's own as long as it takes on
-// this one now, and longest at most.
+// Stretch scales a duration for an idle machine to the current load, up to longest.
 func Stretch(d time.Duration, share float64, longest time.Duration) time.Duration {
 	if share <= 0 || share >= 1 || d >= longest {
 		return d

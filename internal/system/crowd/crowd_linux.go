@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// runnable is how many threads run or want to (proc_loadavg(5)), 0 if that is not known.
+// runnable returns the number of runnable threads (proc_loadavg(5)), or 0 if it is unknown.
 func runnable() int {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -17,7 +17,7 @@ func runnable() int {
 	return runnableOf(text)
 }
 
-// runnableOf reads "0.20 0.18 0.12 1/80 11206": the number before the slash.
+// runnableOf parses "0.20 0.18 0.12 1/80 11206": the number before the slash.
 func runnableOf(text []byte) int {
 	fields := bytes.Fields(text)
 	if len(fields) < 4 {
@@ -31,8 +31,8 @@ func runnableOf(text []byte) int {
 	return n
 }
 
-// processors are those of the machine, whose threads runnable counts: this process may be
-// allowed fewer.
+// processors is the number of processors of the machine, to which runnable refers; this process may
+// be restricted to fewer.
 var processors = sync.OnceValue(func() int {
 	text, err := os.ReadFile("/sys/devices/system/cpu/online")
 	if err == nil {
@@ -43,7 +43,7 @@ var processors = sync.OnceValue(func() int {
 	return runtime.NumCPU()
 })
 
-// listed counts what a list of ranges names, such as "0-3,8": 0 for what is none.
+// listed counts the numbers in a list of ranges such as "0-3,8"; it returns 0 for an invalid list.
 func listed(list string) (n int) {
 	for _, part := range bytes.Split([]byte(list), []byte(",")) {
 		first, last, isRange := bytes.Cut(part, []byte("-"))

@@ -2,8 +2,8 @@ package crowd
 
 import "testing"
 
-// What the files of the system say; what is none of them says nothing.
-func TestWhatTheSystemSays(t *testing.T) {
+// Parses the contents of the system's files; invalid contents yield 0.
+func TestParseSystemFiles(t *testing.T) {
 	for text, want := range map[string]int{
 		"0.20 0.18 0.12 1/80 11206\n":            1,
 		"31.74 13.92 6.39 336/1577 27308\n":      336,

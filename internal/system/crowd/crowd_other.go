@@ -4,7 +4,7 @@ package crowd
 
 import "runtime"
 
-// runnable is not known.
+// runnable returns 0: the number is unknown.
 func runnable() int { return 0 }
 
 func processors() int { return runtime.NumCPU() }

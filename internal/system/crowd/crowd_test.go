@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// A time is as long as it takes where a task gets its share, never shorter, and no longer
-// than the longest.
-func TestAShareAndItsTime(t *testing.T) {
+// A duration is scaled by the inverse of the share, never below itself and never above the longest.
+func TestStretch(t *testing.T) {
 	for _, c := range []struct {
 		processors, runnable int
 		want                 time.Duration

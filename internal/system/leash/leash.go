@@ -1,5 +1,4 @@
-// Package leash ends process groups when the process that started them is gone, however
-// it went: also when it was killed and could end nothing itself.
+// Package leash kills process groups when the process that started them ends, even if it is killed.
 //
 //	var l leash.Leash
 //	err := l.Start()
@@ -9,11 +8,10 @@
 //	cmd.Wait()
 //	release()
 //
-// A small shell waits at the other end of a pipe, in a session of its own. When the
-// pipe ends it kills what is still held: nobody else can end that pipe. What leaves its
-// process group is not held any more, as with every other way to end a group; and a
-// process that is killed between the start of a group and Hold, which is microseconds
-// later, leaves it behind.
+// A small shell in a session of its own reads from a pipe, which only this process holds open. At
+// the end of the pipe it kills the groups that are still held. A process that leaves its group is
+// not killed, as with every other way to kill a group. A process that is killed between the start
+// of a group and Hold, a matter of microseconds, leaves the group running.
 package leash
 
 import (
@@ -24,18 +22,18 @@ import (
 	"sync"
 )
 
-// script keeps the groups that are held, and kills them when its input ends.
+// script stores the held groups, and kills them at the end of its input.
 const script = `trap '' HUP INT QUIT TERM
 held=" "
-while read -r what id; do
-	case $what in
+while read -r command id; do
+	case $command in
 	+) held="$held$id " ;;
 	-) held="${held%% $id *} ${held#* $id }" ;;
 	esac
 done
 for id in $held; do kill -s KILL -- "-$id"; done`
 
-// Leash holds process groups. The zero value is ready. It is safe for concurrent use.
+// Leash holds process groups. The zero value is ready to use. It is safe for concurrent use.
 type Leash struct {
 	mu    sync.Mutex
 	cmd   *exec.Cmd
@@ -44,16 +42,16 @@ type Leash struct {
 	ended bool
 }
 
-var errClosed = errors.New("leash: it is closed")
+var errClosed = errors.New("leash: closed")
 
-// Start starts the shell, so that the first Hold need not.
+// Start starts the shell in advance of the first Hold.
 func (l *Leash) Start() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.start()
 }
 
-// start starts the shell, once; l.mu is held.
+// start starts the shell, once. The caller holds l.mu.
 func (l *Leash) start() error {
 	if l.ended {
 		return errClosed
@@ -61,29 +59,30 @@ func (l *Leash) start() error {
 	if l.cmd != nil || l.err != nil {
 		return l.err
 	}
-	theirs, ours, err := os.Pipe()
+	input, pipe, err := os.Pipe()
 	if err != nil {
 		l.err = fmt.Errorf("leash: %w", err)
 		return l.err
 	}
 	cmd := exec.Command("/bin/sh", "-c", script)
-	cmd.Dir, cmd.Env, cmd.Stdin = "/", []string{}, theirs
-	cmd.SysProcAttr = apart()
+	cmd.Dir, cmd.Env, cmd.Stdin = "/", []string{}, input
+	cmd.SysProcAttr = newSession()
 	if err := cmd.Start(); err != nil {
-		l.err = errors.Join(fmt.Errorf("leash: %w", err), theirs.Close(), ours.Close())
+		l.err = errors.Join(fmt.Errorf("leash: %w", err), input.Close(), pipe.Close())
 		return l.err
 	}
-	theirs.Close()
-	l.cmd, l.pipe = cmd, ours
+	input.Close()
+	l.cmd, l.pipe = cmd, pipe
 	return nil
 }
 
-// Hold has a process group end with this process, until it is released: before its
-// number can be another one's. Where that cannot be had, the group is as it was.
+// Hold kills a process group when this process ends, unless it is released before. It must be
+// released before the number of the group can be reused. If the shell cannot be started, Hold has
+// no effect.
 func (l *Leash) Hold(group int) (release func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.start() != nil || l.say("+", group) != nil {
+	if l.start() != nil || l.send("+", group) != nil {
 		return func() {}
 	}
 	var once sync.Once
@@ -92,19 +91,19 @@ func (l *Leash) Hold(group int) (release func()) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			if !l.ended {
-				_ = l.say("-", group)
+				_ = l.send("-", group)
 			}
 		})
 	}
 }
 
-// say tells the shell something; l.mu is held.
-func (l *Leash) say(what string, group int) error {
-	_, err := fmt.Fprintf(l.pipe, "%s %d\n", what, group)
+// send sends a command to the shell. The caller holds l.mu.
+func (l *Leash) send(command string, group int) error {
+	_, err := fmt.Fprintf(l.pipe, "%s %d\n", command, group)
 	return err
 }
 
-// Close ends the shell, and with it the groups that are held.
+// Close ends the shell, and kills the groups that are held.
 func (l *Leash) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/system/leash"
 )
 
-// The test's own binary is the process that goes.
+// The test binary is also the process that is killed.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "be" {
 		be()
@@ -52,13 +52,13 @@ func be() {
 	select {}
 }
 
-// alive reports whether a process runs.
+// alive reports whether a process is running.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
 	}
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	return err != nil || !strings.Contains(string(stat), ") Z ") // nobody may reap it here
+	return err != nil || !strings.Contains(string(stat), ") Z ") // an orphan may stay a zombie here
 }
 
 func dies(t *testing.T, pid int) {
@@ -70,8 +70,7 @@ func dies(t *testing.T, pid int) {
 	}
 }
 
-// What is held ends with a process that was killed, with all its children; what was
-// released stays.
+// Held groups end with a killed process, with all their children; released groups continue.
 func TestKilled(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "be")
 	out, err := cmd.StdoutPipe()
@@ -100,7 +99,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// The end of a leash is the end of what it holds; afterwards it holds nothing.
+// Close kills the held groups; later calls hold nothing.
 func TestClose(t *testing.T) {
 	var l leash.Leash
 	cmd := exec.Command("/bin/sleep", "1000")

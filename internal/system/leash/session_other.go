@@ -4,5 +4,5 @@ package leash
 
 import "syscall"
 
-// apart is nothing here: there is no shell to start either.
-func apart() *syscall.SysProcAttr { return nil }
+// newSession returns nil: there is no shell to start either.
+func newSession() *syscall.SysProcAttr { return nil }

@@ -4,5 +4,5 @@ package leash
 
 import "syscall"
 
-// apart lets the shell outlive what ends this process's session.
-func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+// newSession lets the shell outlive a signal to this process's session.
+func newSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }

@@ -2,6 +2,5 @@
 
 package owner
 
-// readOnly reports whether a file lies on a file system that is mounted read-only: not
-// known here.
+// readOnly returns false: unknown on this system.
 func readOnly(string) bool { return false }

@@ -1,15 +1,14 @@
-// Package owner says whether anybody but this user and root can change a file. What a gate
-// believes without being asked - its policy, what is trusted, its store - is as good as
-// that answer (H20, S4).
+// Package owner checks whether a user other than this one and root can change a file. The files
+// that a gate trusts - its policy, the list of trusted files, its store - must not be writable by
+// others (H20, S4).
 //
 //	if err := owner.Policy(path); err != nil {
-//		return err // says whose it is and what to do
+//		return err // names the owner and the remedy
 //	}
 //
-// It looks at owners and modes, which is what other users of the machine are held by. A
-// group that has the number of the file's owner or of this user, or 0, is taken for his own:
-// that is how systems number the group that nobody else is in. Systems without owners have no other
-// users to ask about.
+// It checks owners and modes. A group with the number of the file's owner, of this user, or 0
+// counts as a private group, because systems number private groups that way. On systems without
+// owners every file passes.
 package owner
 
 import (
@@ -19,28 +18,27 @@ import (
 	"path/filepath"
 )
 
-// Error says that others can change a file.
+// Error reports that others can change a file.
 type Error struct {
 	Path string
-	// Why says who can, and what to do.
+	// Why names the users who can, and the remedy.
 	Why string
 }
 
-// Error is the whole of it.
+// Error returns the text of the error.
 func (e *Error) Error() string { return e.Path + " " + e.Why }
 
-// Policy refuses a file that decides what runs without anybody having named it: it has to
-// belong to this user or to root, and so does its directory, also behind links; nobody else
-// may write there, nor may everybody write to a directory further up. One in which each
-// removes only what is his own, such as /tmp, will do. What lies on a file system that is
-// mounted read-only can be changed by nobody here, whosever it is.
+// Policy refuses a file that determines decisions without being named by the user, if others can
+// change it: the file and its directory, also after resolving links, must belong to this user or
+// root and not be writable by others, and no directory above may be writable by everyone, except
+// with the sticky bit, such as /tmp. Files on a file system mounted read-only pass.
 func Policy(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
 	if err = change(path, info); err == nil {
-		err = above(path)
+		err = checkParents(path)
 	}
 	if err != nil && readOnly(path) {
 		return nil
@@ -48,8 +46,7 @@ func Policy(path string) error {
 	return err
 }
 
-// Named refuses a file that somebody named, if everybody can change it. Whose it is he
-// knows.
+// Named refuses a file that the user named if everyone can change it. Its owner is not checked.
 func Named(path string, info fs.FileInfo) error {
 	if everybody(info) && info.Mode().IsRegular() && !readOnly(path) {
 		return &Error{path, fmt.Sprintf("can be changed by every user (mode %04o); run: chmod go-w %s", info.Mode().Perm(), path)}
@@ -57,16 +54,16 @@ func Named(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// State refuses a directory in which a gate keeps files that it believes: programs that
-// open them look for more files beside them, so nobody else may put any there. Root may
-// look after the directory of any user.
+// State refuses a directory for the files of a gate in which other users can create files: programs
+// that open such files also read files next to them. The directory may belong to any user if this
+// process is root.
 func State(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return fmt.Errorf("%s is no directory", dir)
+		return fmt.Errorf("%s is not a directory", dir)
 	case foreign(info) && !root():
 		return change(dir, info)
 	case others(info) && info.Mode()&fs.ModeSticky != 0:
@@ -77,8 +74,9 @@ func State(dir string) error {
 	return nil
 }
 
-// above looks at the directories above a file, and above what links on the way lead to.
-func above(path string) error {
+// checkParents checks the directories above a file, and those above the targets of links in its
+// path.
+func checkParents(path string) error {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return err
@@ -93,8 +91,7 @@ func above(path string) error {
 	return err
 }
 
-// walk looks at the directories that a name says, and reports whether one of them, or what
-// has the name, is a link.
+// walk checks the directories in a path, and reports whether one of them, or the file, is a link.
 func walk(path string) (linked bool, err error) {
 	at, err := os.Lstat(path)
 	if err != nil {
@@ -114,8 +111,8 @@ func walk(path string) (linked bool, err error) {
 			linked = true
 		case info.Mode()&fs.ModeSticky != 0 && !(first && foreign(info)):
 		case first, everybody(info):
-			// Further up only what everybody may do counts: what another user puts there in
-			// our place is his, and is seen to be.
+			// Further up only directories writable by everyone matter: a file that another user
+			// creates in a directory has that user as its owner, which the other checks detect.
 			if err := change(dir, info); err != nil {
 				return false, err
 			}
@@ -124,7 +121,7 @@ func walk(path string) (linked bool, err error) {
 	}
 }
 
-// change is why others can change a file.
+// change returns an error if others can change a file.
 func change(path string, info fs.FileInfo) error {
 	switch {
 	case foreign(info):

@@ -12,20 +12,19 @@ import (
 	"github.com/stopgate/stopgate/internal/system/owner"
 )
 
-// world is /, with a home that belongs to a user, and a file in it. Everything is as
-// nobody would object to.
+// world is /, with a home directory of a user and a file in it, all with good owners and modes.
 type world struct {
 	t              *testing.T
 	root, dir, doc string
 }
 
-// The users of these tests, and a group of several.
+// Users of these tests, and a group with several members.
 const (
 	me, mallory = 61001, 61002
 	staff       = 61050
 )
 
-// newWorld makes a world that the user me sees. It takes root to make files of two users.
+// newWorld creates a world as seen by the user me. It needs root to create files of two users.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -62,8 +61,8 @@ func (w *world) as(user int, f func() error) (err error) {
 	return f()
 }
 
-// Proves H20, K35: a policy that another user can change, or replace, is refused, wherever
-// on the way to it that is; what nobody else can touch is not.
+// Proves H20, K35: a policy that another user can change or replace is refused, wherever in its
+// path that is possible; otherwise it is accepted.
 func TestPolicy(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -102,7 +101,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// link puts a link in the place of the file, to one of a user elsewhere.
+// link replaces the file by a link to a file of a user elsewhere.
 func (w *world) link(user int) {
 	to := filepath.Join(w.root, "else", "g")
 	w.must(os.Mkdir(filepath.Dir(to), 0o755), os.Rename(w.doc, to), os.Symlink(to, w.doc), os.Chown(to, user, user), os.Chown(filepath.Dir(to), user, user))
@@ -115,8 +114,8 @@ func (w *world) says(err error, want string) {
 	}
 }
 
-// Proves S4: nobody but the user and root puts files beside those that a gate keeps, and
-// root may look after everybody's.
+// Proves S4: only the user and root can create files next to those of a gate; root may use the
+// directory of any user.
 func TestState(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -142,7 +141,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// What somebody names is his to judge, unless everybody can change it.
+// A named file is accepted, unless everyone can change it.
 func TestNamed(t *testing.T) {
 	w := newWorld(t)
 	named := func() error {

@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/system/plainfile"
 )
 
-// Proves that what has no size beforehand is read to its end, and no further than asked.
+// Proves that a file without a size is read to its end, and no further than the limit.
 func TestReadWithoutASize(t *testing.T) {
 	f, err := plainfile.Open("/proc/self/status", os.O_RDONLY, 0)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Open is [os.OpenFile] for what is no socket, pipe or terminal. One of those is opened all
-// the same; it waits as any other file does, in the system.
+// Open is [os.OpenFile] for regular files. It also opens sockets, pipes and terminals, whose reads
+// then block a thread.
 func Open(path string, flag int, mode os.FileMode) (*os.File, error) {
 	for {
 		fd, err := syscall.Open(path, flag|syscall.O_CLOEXEC, uint32(mode.Perm()))

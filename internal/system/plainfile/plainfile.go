@@ -1,11 +1,11 @@
-// Package plainfile opens and reads small files with few system calls, for a process that
-// does it for every call of a tool:
+// Package plainfile opens and reads small files with few system calls, for processes that handle
+// one call of a tool:
 //
 //	f, err := plainfile.Open("stopgate.toml", os.O_RDONLY, 0)
 //	text, err := plainfile.Read(f, 1<<20)
 //
-// What [os.Open] does beside it is asking the runtime to wait for the file, which no
-// regular file needs: three to five calls more than the one that opens it.
+// [os.Open] also registers the file with the runtime's poller, which is useless for regular files
+// and takes three to five more system calls.
 package plainfile
 
 import (
@@ -14,9 +14,8 @@ import (
 	"os"
 )
 
-// Read reads a file from where it stands to its end, in one piece where its size is what
-// its directory says. One of more than most bytes is an error; devices and pipes, which
-// have no size beforehand, are read no further either.
+// Read reads a file from its position to its end, with one call if its size is known. More than
+// most bytes are an error, also for devices and pipes, whose size is unknown.
 func Read(f *os.File, most int64) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {

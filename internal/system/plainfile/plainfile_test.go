@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/system/plainfile"
 )
 
-// Proves that a file is read whole or not at all, whatever its size is said to be.
+// Proves that a file is read completely or not at all, whatever size is reported.
 func TestRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	for _, size := range []int{0, 1, 511, 512, 513, 5000, 70_000} {
@@ -39,8 +39,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Proves that a file that is made has its mode, and that what is not there is said as
-// package os says it.
+// Proves that a new file has its mode, and that a missing file is the same error as in package os.
 func TestOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	if _, err := plainfile.Open(path, os.O_RDWR, 0); !errors.Is(err, fs.ErrNotExist) {

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 )
 
-// Files returns a function that calls each for everything below a directory, at any depth,
-// and follows no links. It reports false where it cannot see all: the directory is not there,
-// one cannot be read, or there is more than limit says.
-func Files(limit int) func(dir string, each func(name string, mode fs.FileMode)) (whole bool) {
+// Files returns a function that calls each for every entry below a directory, without following
+// links. It returns false if the list is incomplete: the directory does not exist, a directory
+// cannot be read, or there are more than limit entries.
+func Files(limit int) func(dir string, each func(name string, mode fs.FileMode)) (complete bool) {
 	return func(dir string, each func(name string, mode fs.FileMode)) bool {
 		seen := 0
 		todo := []string{""}
@@ -38,10 +38,10 @@ func Files(limit int) func(dir string, each func(name string, mode fs.FileMode))
 	}
 }
 
-// Enough is a limit for [Files] that most directories of sources keep.
+// Enough is a limit for [Files] that most source directories do not reach.
 const Enough = 20000
 
-// Has reports that something lies at a path, or that this cannot be seen.
+// Has reports whether a file exists, or cannot be checked.
 func Has(path string) bool {
 	_, err := os.Lstat(path)
 	return !errors.Is(err, fs.ErrNotExist)

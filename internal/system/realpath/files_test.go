@@ -10,7 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/system/realpath"
 )
 
-// Files sees everything below a directory, or says that it does not.
+// Files lists everything below a directory, or reports that the list is incomplete.
 func TestFiles(t *testing.T) {
 	dir := tree(t, map[string]string{"a/link": "../b"}, "a/x", "a/.env", "b/c/y", "b/z")
 	var names []string
@@ -47,7 +47,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// What is there is seen without following it, and what cannot be seen may be there.
+// Has does not follow links, and reports true if it cannot check.
 func TestHas(t *testing.T) {
 	dir := t.TempDir()
 	link := filepath.Join(dir, "link")

@@ -1,11 +1,11 @@
-// Package realpath says which file a path names on this machine, for a gate that sees the
-// file system that the tools see (C5).
+// Package realpath finds the file that a path names on this machine, for a gate that shares the
+// file system with the tools (C5).
 //
 //	links := match.Links{Real: realpath.From("/home/me/project"), Walk: realpath.Walk("/home/me/project"), Files: realpath.Files(realpath.Enough), Has: realpath.Has}
 //
-// What it promises: it opens and changes nothing, and never reads a file's content. The
-// answer is that of the moment it was asked in: who can change links between the decision
-// and the call can change what the call does.
+// It only reads names, links and modes, never the content of a file. The answer is valid at the
+// time of the check: a user who can change links between the decision and the call can change the
+// file that the call uses.
 package realpath
 
 import (
@@ -18,23 +18,22 @@ import (
 	"strings"
 )
 
-// maxLinks is how many symbolic links one path may lead through, as on Linux.
+// maxLinks bounds the symbolic links in one path, as Linux does.
 const maxLinks = 40
 
-// From returns a function that follows the symbolic links of absolute paths. It answers
-// with an absolute path without links and "..", or with false where nobody knows: a
-// directory that cannot be searched, a file in the place of one, a circle. What does not
-// exist keeps its name.
+// From returns a function that resolves the symbolic links of absolute paths. It returns an
+// absolute path without links and "..", or false if the path cannot be resolved: a directory that
+// cannot be searched, a file in place of a directory, a cycle. A missing file keeps its name.
 //
-// Links that lead to the root, an absolute directory, and those that stand in "/" belong
-// to the machine and not to the project: what lies behind them keeps the name that rules
-// are written with. The function remembers nothing and is safe for concurrent use.
+// Links to the root, to an absolute directory, and links in "/" belong to the machine and not to
+// the project: paths through them keep the name that rules use. The function has no cache and is
+// safe for concurrent use.
 func From(root string) func(name string) (real string, ok bool) {
-	return func(name string) (string, bool) { return follow(root, name, look) }
+	return func(name string) (string, bool) { return follow(root, name, isLink) }
 }
 
-// Walk makes functions that say what that of [From] says, and remember what they saw: for
-// the paths of one moment. Each belongs to one goroutine.
+// Walk returns a function that creates functions like that of [From] with a cache, for the paths of
+// one check. Each created function belongs to one goroutine.
 func Walk(root string) func() func(name string) (real string, ok bool) {
 	return func() func(name string) (string, bool) {
 		type answer struct {
@@ -50,7 +49,7 @@ func Walk(root string) func() func(name string) (real string, ok bool) {
 		remembers := func(at string) (link bool, err error) {
 			s, known := seen[at]
 			if !known {
-				s.link, s.err = look(at)
+				s.link, s.err = isLink(at)
 				seen[at] = s
 			}
 			return s.link, s.err
@@ -69,15 +68,15 @@ func Walk(root string) func() func(name string) (real string, ok bool) {
 	}
 }
 
-// look reports whether a name is that of a link.
-func look(at string) (link bool, err error) {
+// isLink reports whether a name is that of a link.
+func isLink(at string) (link bool, err error) {
 	info, err := os.Lstat(at)
 	return err == nil && info.Mode()&fs.ModeSymlink != 0, err
 }
 
-// follow walks a path component by component. shown is where it is by the names of rules,
+// follow resolves a path component by component. shown is the current path by the names of rules,
 // real by those of the file system.
-func follow(root, name string, look func(at string) (link bool, err error)) (string, bool) {
+func follow(root, name string, isLink func(at string) (link bool, err error)) (string, bool) {
 	if !path.IsAbs(name) || strings.Contains(name, "\x00") {
 		return "", false
 	}
@@ -94,7 +93,7 @@ func follow(root, name string, look func(at string) (link bool, err error)) (str
 			continue
 		}
 		at, as := path.Join(real, c), path.Join(shown, c)
-		link, err := look(at)
+		link, err := isLink(at)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			if slices.Contains(rest, "..") {

@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/system/realpath"
 )
 
-// tree makes directories, files and links ("name -> target") below a new directory.
+// tree creates directories, files and links ("name -> target") below a new directory.
 func tree(t *testing.T, links map[string]string, files ...string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -32,7 +32,7 @@ func tree(t *testing.T, links map[string]string, files ...string) string {
 	return dir
 }
 
-// Proves C5: what a path names when its links are followed, as far as anybody knows.
+// Proves C5: the file that a path names after its links are resolved.
 func TestReal(t *testing.T) {
 	dir := tree(t, map[string]string{
 		"proj/src/secret": "../.env", "proj/up": "..", "proj/out": "/etc", "proj/loop": "loop", "proj/a": "b", "proj/b": "src",
@@ -49,13 +49,13 @@ func TestReal(t *testing.T) {
 		{"proj", "proj/a/x", "proj/src/x"},
 		{"proj", "proj/a/new", "proj/src/new"},
 		{"proj", "proj/up/other/y", "other/y"},
-		{"proj", "proj/a/../.env", "proj/.env"}, // behind src, which is where a leads
+		{"proj", "proj/a/../.env", "proj/.env"}, // below src, the target of a
 		{"proj", "proj/up/../x", ""},            // see below
 		{"proj", "proj/dangling", "proj/nowhere/x"},
-		{"proj", "proj/new/../../x", ""}, // behind what does not exist
+		{"proj", "proj/new/../../x", ""}, // below a missing file
 		{"proj", "proj/loop", ""},
 		{"proj", "proj/file/x", ""},
-		// The root itself may be named by a link: what is below keeps the name of the rules.
+		// The root itself may be given by a link: files below it keep the names of the rules.
 		{"home", "home/src/x", "home/src/x"},
 		{"home", "home/src/secret", "home/.env"},
 		{"home", "proj/src/x", "proj/src/x"},
@@ -88,9 +88,8 @@ func TestReal(t *testing.T) {
 	}
 }
 
-// Proves C5: a walk remembers for itself alone: the next one sees the links that there are
-// then.
-func TestWalkRemembersForItself(t *testing.T) {
+// Proves C5: each walk has its own cache: the next one sees the current links.
+func TestWalkCache(t *testing.T) {
 	dir := tree(t, map[string]string{"a": "one"}, "one/x", "two/x")
 	walk := realpath.Walk(dir)
 	first := walk()

@@ -1,12 +1,12 @@
-// Package secret reads tokens and keys from the places that settings name: an
-// environment variable, a file, or, of a token, its hash in the settings themselves.
+// Package secret reads tokens and keys from the sources that settings name: an environment
+// variable, a file, or, for a token, its hash in the settings.
 //
 //	r := secret.Machine()
 //	key, err := r.Text("LLM_KEY", "")
 //	sum, err := r.Hash("", "", "/etc/stopgate/ci.token")
 //
-// What it promises: a file that everybody can read is no secret and is refused; an
-// error names the place and never the text.
+// Guarantees: a file that everyone can read is refused; errors name the source and never the
+// secret.
 package secret
 
 import (
@@ -19,37 +19,36 @@ import (
 	"strings"
 )
 
-// MinToken is the least length of a token in bytes: nobody tries out so many.
+// MinToken is the minimum length of a token in bytes, against guessing.
 const MinToken = 16
 
-// maxFile is the largest file that is read, in bytes.
+// maxFile is the maximum size of a file in bytes.
 const maxFile = 16 << 10
 
-// Reader knows how to look into a machine.
+// Reader reads the sources of a machine.
 type Reader struct {
 	// Getenv returns the value of an environment variable.
 	Getenv func(name string) string
-	// Read returns the text of a file that holds a secret; Public, of one that does not.
+	// Read returns the text of a file with a secret; Public that of another file.
 	Read, Public func(path string) ([]byte, error)
 
 	elsewhere bool
 }
 
-// Elsewhere reports that the texts are made up, see [Anywhere].
+// Elsewhere reports that the reader returns placeholders, see [Anywhere].
 func (r Reader) Elsewhere() bool { return r.elsewhere }
 
-// Machine reads from the machine that the process runs on.
+// Machine returns a reader of the current machine.
 func Machine() Reader { return Reader{Getenv: os.Getenv, Read: ReadFile, Public: os.ReadFile} }
 
-// Anywhere answers for a machine that is not this one: whatever is asked for is there.
+// Anywhere returns a reader for checking settings of another machine: every source exists.
 func Anywhere() Reader {
 	some := strings.Repeat("x", MinToken)
 	read := func(string) ([]byte, error) { return []byte(some), nil }
 	return Reader{Getenv: func(string) string { return some }, Read: read, Public: read, elsewhere: true}
 }
 
-// Text reads a secret from an environment variable or a file; exactly one of them is
-// named.
+// Text reads a secret from an environment variable or a file; exactly one of them must be named.
 func (r Reader) Text(env, file string) (string, error) {
 	if (env == "") == (file == "") {
 		return "", errors.New("want one of the two: a variable or a file")
@@ -72,8 +71,8 @@ func (r Reader) Text(env, file string) (string, error) {
 	return text, nil
 }
 
-// Hash returns the SHA-256 of a token. Exactly one place is named: sum, the hash itself
-// in hex, a variable or a file.
+// Hash returns the SHA-256 of a token. Exactly one source must be named: sum, the hash in hex, a
+// variable or a file.
 func (r Reader) Hash(sum, env, file string) (hash [sha256.Size]byte, err error) {
 	given := 0
 	for _, place := range []string{sum, env, file} {
@@ -101,8 +100,7 @@ func (r Reader) Hash(sum, env, file string) (hash [sha256.Size]byte, err error) 
 	return sha256.Sum256([]byte(text)), nil
 }
 
-// ReadFile reads a file that not everybody can read, and that nobody but its owner can
-// write.
+// ReadFile reads a file that only its owner can write and that not everyone can read.
 func ReadFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

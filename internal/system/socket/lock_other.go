@@ -4,5 +4,5 @@ package socket
 
 import "os"
 
-// lock cannot tell other processes apart here; the system refuses a second listener.
+// lock opens the file: the system refuses a second listener without a lock.
 func lock(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// lock takes a file for this process; the system gives it back when the process ends.
+// lock locks a file for this process; the kernel releases the lock when the process ends.
 func lock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {

@@ -4,12 +4,11 @@
 //	if errors.Is(err, socket.ErrInUse) {
 //		// another process serves there
 //	}
-//	defer ln.Close() // takes the socket away
+//	defer ln.Close() // removes the socket
 //
-// What it promises: nobody but this user can open the socket, at no moment, nor put another
-// one in its place; a socket
-// that a dead process left behind is replaced, one that is served is not; of several
-// processes that begin at once one gets it.
+// Guarantees: at no moment can another user connect to the socket or replace it; a socket of a dead
+// process is replaced, one that is served is not; if several processes start at once, one of them
+// gets it.
 package socket
 
 import (
@@ -24,27 +23,26 @@ import (
 	"github.com/stopgate/stopgate/internal/system/owner"
 )
 
-// MaxPath is the longest path of a socket in bytes, the least of the systems that
-// stopgate runs on.
+// MaxPath is the maximum length of a socket path in bytes: the smallest limit of the supported
+// systems.
 const MaxPath = 103
 
-// Why there is no socket.
+// Errors of Listen.
 var (
 	ErrInUse   = errors.New("another process serves this socket")
 	ErrTooLong = errors.New("the path is too long for a socket")
 	ErrOther   = errors.New("there is a file that is no socket")
 )
 
-// Listener is a socket that is served. Close takes it away.
+// Listener is a listening socket. Close removes it.
 type Listener struct {
 	*net.UnixListener
 	path string
 	lock *os.File
 }
 
-// Listen serves a path. It makes the directory, for this user alone, if there is
-// none. Beside the socket stands a file with the ending .lock that the serving
-// process holds locked.
+// Listen listens on a path. It creates a missing directory with access only for this user. The
+// serving process holds a lock on the file next to the socket whose name ends in .lock.
 func Listen(path string) (*Listener, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -57,15 +55,15 @@ func Listen(path string) (*Listener, error) {
 	return l, nil
 }
 
-// fresh is the ending of a directory for this user alone, in which the socket is made: with
-// some umasks it is open to others until its mode is set. inFresh is its name there.
+// newDir is the suffix of a directory with access only for this user, in which the socket is
+// created, because some umasks open it to others until its mode is set. inNewDir is its name there.
 const (
-	fresh   = ".new"
-	inFresh = fresh + "/s"
+	newDir   = ".new"
+	inNewDir = newDir + "/s"
 )
 
 func listen(path string) (l *Listener, err error) {
-	if len(path)+len(inFresh) > MaxPath {
+	if len(path)+len(inNewDir) > MaxPath {
 		return nil, ErrTooLong
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -90,39 +88,39 @@ func listen(path string) (l *Listener, err error) {
 			l.lock.Close()
 		}
 	}()
-	// Made elsewhere, narrowed, then moved: nobody can connect in between, and a stale
-	// socket is replaced in one step.
-	for _, left := range []string{path + inFresh, path + fresh} {
+	// The socket is created elsewhere, gets its mode and is then renamed: no other user can connect
+	// in between, and a stale socket is replaced atomically.
+	for _, left := range []string{path + inNewDir, path + newDir} {
 		if err := os.Remove(left); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 			return nil, err
 		}
 	}
-	if err := os.Mkdir(path+fresh, 0o700); err != nil {
+	if err := os.Mkdir(path+newDir, 0o700); err != nil {
 		return nil, err
 	}
-	defer os.Remove(path + fresh)
-	l.UnixListener, err = net.ListenUnix("unix", &net.UnixAddr{Name: path + inFresh, Net: "unix"})
+	defer os.Remove(path + newDir)
+	l.UnixListener, err = net.ListenUnix("unix", &net.UnixAddr{Name: path + inNewDir, Net: "unix"})
 	if err != nil {
 		return nil, err
 	}
 	l.SetUnlinkOnClose(false)
-	if err = os.Chmod(path+inFresh, 0o600); err == nil {
-		err = os.Rename(path+inFresh, path)
+	if err = os.Chmod(path+inNewDir, 0o600); err == nil {
+		err = os.Rename(path+inNewDir, path)
 	}
 	if err != nil {
-		return nil, errors.Join(err, l.UnixListener.Close(), os.Remove(path+inFresh))
+		return nil, errors.Join(err, l.UnixListener.Close(), os.Remove(path+inNewDir))
 	}
 	return l, nil
 }
 
-// Path is the socket's absolute path.
+// Path returns the absolute path of the socket.
 func (l *Listener) Path() string { return l.path }
 
-// Close stops serving and takes the socket away. The file with the lock stays: taking
-// it away would let two processes lock two files.
+// Close stops listening and removes the socket. The lock file remains: if it were removed, two
+// processes could lock two files.
 func (l *Listener) Close() error {
 	if err := l.UnixListener.Close(); err != nil {
-		return err // closed before: the socket may be another process's by now
+		return err // already closed: another process may own the socket now
 	}
 	return errors.Join(os.Remove(l.path), l.lock.Close())
 }

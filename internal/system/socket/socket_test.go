@@ -13,8 +13,8 @@ import (
 	"github.com/stopgate/stopgate/internal/system/socket"
 )
 
-// Proves S43: only this user can open the socket; one that is served is left alone,
-// one that was left behind is replaced, and Close takes it away.
+// Proves S43: only this user can connect to the socket; one that is served is not replaced, a stale
+// one is, and Close removes it.
 func TestListen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "deep", "api.sock")
 	first, err := socket.Listen(path)
@@ -44,14 +44,14 @@ func TestListen(t *testing.T) {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 
-	// What a dead process leaves behind: a socket that nobody serves.
+	// A stale socket of a dead process.
 	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	dead.SetUnlinkOnClose(false)
 	dead.Close()
-	// And one that ended while it began.
+	// Leftovers of a process that died during Listen.
 	if err := os.Mkdir(path+".new", 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// Of several that begin at once, one gets the socket.
+// If several start at once, one gets the socket.
 func TestOneListener(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	var all sync.WaitGroup
@@ -98,7 +98,7 @@ func TestOneListener(t *testing.T) {
 	got[0].Close()
 }
 
-// What cannot be a socket is left as it is.
+// Other files are not replaced.
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")

@@ -1,4 +1,4 @@
-// Package stack makes room for goroutines that are known to go deep.
+// Package stack grows the stacks of goroutines with deep calls in advance.
 //
 //	go func() {
 //		stack.Grow()
@@ -6,15 +6,15 @@
 //	}()
 package stack
 
-// Grow gives its goroutine a stack of 64 KiB at once, which is what a policy and SQLite
-// need at their deepest. Growing it by doubling copies it five times, and each copy looks
-// up all of its frames; a process that decides one call has nothing that makes up for that.
-func Grow() { room(false) }
+// Grow grows the stack of its goroutine to 64 KiB at once, which suffices for policies and SQLite.
+// Growing it by doubling would copy it five times, and each copy visits all frames; a process that
+// decides one call cannot amortise that.
+func Grow() { reserve(false) }
 
-// room has the room in its frame, used or not; no page of it is touched.
+// reserve has a large frame, whether used or not; it touches no page of it.
 //
 //go:noinline
-func room(use bool) int {
+func reserve(use bool) int {
 	if !use {
 		return 0
 	}

@@ -14,8 +14,8 @@ const (
 	promised   = 64 << 10
 )
 
-// stacks returns by how many bytes the memory of all stacks grows while many goroutines
-// stand behind begin.
+// stacks returns by how many bytes the memory of all stacks grows while many goroutines wait after
+// begin.
 func stacks(begin func()) uint64 {
 	var before, during runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -36,13 +36,13 @@ func stacks(begin func()) uint64 {
 	return max(during.StackInuse, before.StackInuse) - before.StackInuse
 }
 
-// Grow gives every goroutine the room that it promises, which it would not have otherwise.
+// Grow gives every goroutine the promised stack, which it would not have otherwise.
 func TestGrow(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // the collector takes room that is not used
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // the collector shrinks unused stacks
 	if usual := stacks(func() {}); usual > goroutines*promised/4 {
 		t.Errorf("without Grow %d goroutines have %d bytes", goroutines, usual)
 	}
-	// What the goroutines give back of their first stacks counts against them.
+	// The first stacks that the goroutines return count against the result.
 	if grown := stacks(stack.Grow); grown < goroutines*promised*9/10 {
 		t.Errorf("with it they have %d bytes, want about %d", grown, goroutines*promised)
 	}

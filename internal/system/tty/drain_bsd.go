@@ -10,10 +10,10 @@ import (
 
 const device = "/dev/tty"
 
-// read is FREAD of <sys/fcntl.h>: flush what is to be read.
+// read is FREAD of <sys/fcntl.h>: flush the input.
 const read = 1
 
 func drain(f *os.File) {
-	// It fails only where f is no terminal, and then nothing was typed.
+	// It fails only if f is not a terminal, and then there is no input.
 	_ = unix.IoctlSetPointerInt(int(f.Fd()), unix.TIOCFLUSH, read)
 }

@@ -9,6 +9,6 @@ import (
 const device = "/dev/tty"
 
 func drain(f *os.File) {
-	// It fails only where f is no terminal, and then nothing was typed.
+	// It fails only if f is not a terminal, and then there is no input.
 	_ = unix.IoctlSetInt(int(f.Fd()), unix.TCFLSH, unix.TCIFLUSH)
 }

@@ -4,15 +4,15 @@ package tty
 
 import "errors"
 
-// Raw is not possible here: keys come a line at a time.
+// Raw is not supported: keys come in lines.
 func (t *Terminal) Raw() (restore func() error, err error) {
 	return nil, errors.ErrUnsupported
 }
 
-// Size is not known here.
+// Size returns zero: unknown on this system.
 func (t *Terminal) Size() (columns, lines int) { return 0, 0 }
 
-// Size is not known here.
+// Size returns zero: unknown on this system.
 func Size(interface{ Fd() uintptr }) (columns, lines int) { return 0, 0 }
 
 // Is reports whether a file is a terminal.

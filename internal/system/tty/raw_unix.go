@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Raw lets every key come by itself, without an echo and without signals, until restore
-// is called. restore may be called more than once.
+// Raw switches to single keys without echo and signals until restore is called, which may be
+// repeated.
 func (t *Terminal) Raw() (restore func() error, err error) {
 	fd := int(t.Fd())
 	before, err := unix.IoctlGetTermios(fd, getTermios)
@@ -27,10 +27,10 @@ func (t *Terminal) Raw() (restore func() error, err error) {
 	return func() error { return unix.IoctlSetTermios(fd, setTermios, before) }, nil
 }
 
-// Size is how many columns and lines the terminal has, zero if it does not say.
+// Size returns the columns and lines of the terminal, or zero.
 func (t *Terminal) Size() (columns, lines int) { return Size(t) }
 
-// Size is how many columns and lines the terminal has that a file is, zero if it is none.
+// Size returns the columns and lines of a terminal, or zero.
 func Size(f interface{ Fd() uintptr }) (columns, lines int) {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package tty is the terminal that a command was started from, whatever its standard
-// streams are: where a person sits, and no program that pipes into ours (S4).
+// Package tty opens the terminal that a command was started from, regardless of its standard
+// streams: the place of a person, which a program with a pipe cannot imitate (S4).
 //
 //	t, err := tty.Open()
 //	if errors.Is(err, tty.ErrNone) {
@@ -23,7 +23,7 @@ import (
 	"strings"
 )
 
-// ErrNone says that there is no controlling terminal.
+// ErrNone reports that there is no controlling terminal.
 var ErrNone = errors.New("there is no terminal")
 
 // Terminal is a controlling terminal. It is a reader and a writer.
@@ -41,14 +41,14 @@ func Open() (*Terminal, error) {
 	return &Terminal{File: f, in: bufio.NewReader(f)}, nil
 }
 
-// Drain throws away what was typed and not read yet: nobody answers a question before
-// it is shown (H15).
+// Drain discards input that was typed and not read yet, because it cannot answer a question that
+// was not shown (H15).
 func (t *Terminal) Drain() {
 	t.in.Reset(t.File)
 	drain(t.File)
 }
 
-// Line reads one line, without what was typed before.
+// Line reads one line, after discarding earlier input.
 func (t *Terminal) Line() (string, error) {
 	text, err := t.in.ReadString('\n')
 	if err != nil && (text == "" || !errors.Is(err, io.EOF)) {
@@ -57,7 +57,7 @@ func (t *Terminal) Line() (string, error) {
 	return strings.TrimSpace(text), nil
 }
 
-// Code is a number of four digits that only somebody who sees the terminal knows.
+// Code returns a random number of four digits, which only a person who sees the terminal knows.
 func Code() (string, error) {
 	n, err := rand.Int(rand.Reader, big.NewInt(10_000))
 	if err != nil {
@@ -66,13 +66,12 @@ func Code() (string, error) {
 	return fmt.Sprintf("%04d", n), nil
 }
 
-// Edit lets the person change the arguments of a call in the editor that VISUAL or
-// EDITOR names.
+// Edit opens the arguments of a call in the editor of VISUAL or EDITOR.
 func (t *Terminal) Edit(ctx context.Context, text string) (edited string, err error) {
 	return t.EditFile(ctx, "arguments.json", text)
 }
 
-// EditFile is Edit for a text whose file has another name.
+// EditFile is Edit with another file name.
 func (t *Terminal) EditFile(ctx context.Context, name, text string) (edited string, err error) {
 	editor := os.Getenv("VISUAL")
 	if editor == "" {
@@ -81,7 +80,7 @@ func (t *Terminal) EditFile(ctx context.Context, name, text string) (edited stri
 	if editor == "" {
 		editor = "vi"
 	}
-	dir, err := os.MkdirTemp("", "stopgate-") // for this user alone
+	dir, err := os.MkdirTemp("", "stopgate-") // only for this user
 	if err != nil {
 		return "", err
 	}
@@ -90,8 +89,8 @@ func (t *Terminal) EditFile(ctx context.Context, name, text string) (edited stri
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return "", err
 	}
-	// The setting may have arguments, so a shell takes it apart; the file is none of
-	// its words.
+	// The setting may contain arguments, so a shell splits it; the file name is passed as a
+	// parameter.
 	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", file)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.File, t.File, t.File
 	if err := cmd.Run(); err != nil {
