@@ -50,7 +50,7 @@ func (b *Binding) IsPath(pointer jsonstream.Pointer) bool {
 		}
 	}
 	is := slices.ContainsFunc(b.run.views, func(v *view) bool {
-		return slices.ContainsFunc(v.schema.Reach(pointer).Places, func(p *schema.Place) bool { return p.Has(schema.Path) })
+		return slices.ContainsFunc(v.schema.Reach(pointer).Locations, func(p *schema.Location) bool { return p.Has(schema.Path) })
 	})
 	if len(known) < maxPaths { // of two concurrent results one is cached
 		now := append(slices.Clip(known), knownPath{slices.Clone(pointer), is})
@@ -106,20 +106,20 @@ func (b *Binding) ResultMode(executed *jsonstream.Document) stopgate.Verdict {
 
 // binder builds one binding.
 type binder struct {
-	policies *Policies
-	call     stopgate.Call
-	under    Circumstances
-	out      *Binding
-	base     *schema.Schema // the schema of the call's definition
-	voices   []*Voice
-	matchers matchers
-	known    *schema.Schema // the schema of a known tool of this name, for guards; nil for none
-	row      *schema.Schema // only its parameters, independent of the definition
-	certain  bool           // the call is certainly one of the known tool with its parameters
-	output   bool           // the call is a structured output
-	handoff  bool           // or a handoff
-	passed   bool           // and is exempt from the rules for all tools in some file
-	sure     bool           // the call or an operator's file confirms that the tool exists
+	policies     *Policies
+	call         stopgate.Call
+	under        Circumstances
+	out          *Binding
+	base         *schema.Schema // the schema of the call's definition
+	toolPolicies []*ToolPolicy
+	matchers     matchers
+	known        *schema.Schema // the schema of a known tool of this name, for guards; nil for none
+	row          *schema.Schema // only its parameters, independent of the definition
+	certain      bool           // the call is certainly one of the known tool with its parameters
+	output       bool           // the call is a structured output
+	handoff      bool           // or a handoff
+	passed       bool           // and is exempt from the rules for all tools in some file
+	sure         bool           // the call or an operator's file confirms that the tool exists
 }
 
 func (b *binder) bind() {
@@ -132,7 +132,7 @@ func (b *binder) bind() {
 		return
 	}
 	b.recognise()
-	if !b.listen() {
+	if !b.resolveTables() {
 		return
 	}
 	for _, kind := range []syntax.ListKind{syntax.RunList, syntax.ResultList} {

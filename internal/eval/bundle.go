@@ -32,14 +32,14 @@ func (b *bundleState) reset(of *bundle) {
 
 // matched takes the rules that a value at a site of condition c, a bundle, satisfies. sole is set
 // if no other value can be there.
-func (s *state) matched(c, site int32, hits *index.Hits, alone bool) {
+func (s *state) matched(c, site int32, hits *index.Hits, sole bool) {
 	k, st := &s.plan.conds[c], &s.conds[c]
 	if st.phase != waiting {
 		return
 	}
 	b := &s.bundles[k.bundle]
 	b.index, b.text = nil, nil
-	if alone && st.open == 1 && hits.First() == literal.None && !s.done[site] {
+	if sole && st.open == 1 && hits.First() == literal.None && !s.done[site] {
 		// The last value that can come satisfies nothing.
 		if k.all {
 			b.found = b.found[:0]
@@ -59,7 +59,7 @@ func (s *state) matched(c, site int32, hits *index.Hits, alone bool) {
 		s.hold(k, st, &hits.Summary)
 	case !b.seen:
 		b.found = append(b.found[:0], hits.Members...)
-		if alone && st.open == 1 {
+		if sole && st.open == 1 {
 			s.hold(k, st, &hits.Summary)
 		}
 		s.leave(k, &hits.Summary)
@@ -69,7 +69,7 @@ func (s *state) matched(c, site int32, hits *index.Hits, alone bool) {
 		s.leave(k, &open)
 	}
 	b.seen = true
-	if alone {
+	if sole {
 		s.exhaust(site)
 	}
 }
@@ -184,11 +184,11 @@ func (e *Evaluation) progress(x *textTest, only bool) {
 		x.result = match.Miss
 		e.undecided--
 		e.hits.Reset()
-		e.matched(c, x.test.site, &e.hits, x.alone)
+		e.matched(c, x.test.site, &e.hits, x.sole)
 		return
 	}
 	b := &e.bundles[k.bundle]
-	last := x.alone && st.open == 1 // only this string leaves rules open
+	last := x.sole && st.open == 1 // only this string leaves rules open
 	if hit, open, ok := x.index.Known(&x.arriving); ok && !k.all {
 		e.hold(k, st, hit)
 		if last {

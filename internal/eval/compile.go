@@ -39,34 +39,34 @@ func newCompiler(b *binder, kind syntax.ListKind) *compiler {
 // its rules must not be skipped silently.
 func (c *compiler) compile() bool {
 	if c.kind == syntax.RunList {
-		for _, v := range c.voices {
+		for _, v := range c.toolPolicies {
 			c.list(v, list{layer: stopgate.LayerGuard, fallback: stopgate.Unattended, guard: true}, v.File.Guards, "", true)
 			c.knownGuards(v)
 			c.suspicion(v)
 		}
 	}
-	spoken := false
-	for _, v := range c.voices {
-		if !v.Speaks {
+	applied := false
+	for _, v := range c.toolPolicies {
+		if !v.Applies {
 			c.part(v) // its guards apply, and its definition is evaluated
 			continue
 		}
-		spoken = true
-		if !c.voice(v) {
+		applied = true
+		if !c.addPolicy(v) {
 			return false
 		}
 	}
-	if !spoken && c.kind == syntax.RunList {
+	if !applied && c.kind == syntax.RunList {
 		c.unknown()
 	}
 	return c.graphs()
 }
 
 // addPolicy adds the rule list of a file that applies.
-func (c *compiler) voice(v *Voice) bool {
+func (c *compiler) addPolicy(v *ToolPolicy) bool {
 	p := c.part(v)
 	if c.kind == syntax.RunList {
-		p.view.hear(v)
+		p.view.tighten(v)
 	}
 	rules, table, many := v.List(c.kind)
 	if rules == nil && c.kind == syntax.ResultList {
@@ -87,13 +87,13 @@ func (c *compiler) voice(v *Voice) bool {
 // project file permits are asked about (K35). A table "*" applies to the tools that exist, which a
 // project file does not determine (I15).
 func (b *binder) trusted() bool {
-	return b.sure && slices.ContainsFunc(b.voices, func(v *Voice) bool { return v.Speaks && v.Trusted })
+	return b.sure && slices.ContainsFunc(b.toolPolicies, func(v *ToolPolicy) bool { return v.Applies && v.Trusted })
 }
 
 // tighten makes a view as strict as the settings of a file.
-func (w *view) hear(v *Voice) {
-	if !w.speaks {
-		w.speaks, w.params, w.onSchema = true, v.Params, v.OnSchema
+func (w *view) tighten(v *ToolPolicy) {
+	if !w.applies {
+		w.applies, w.params, w.onSchema = true, v.Params, v.OnSchema
 	}
 	w.params = syntax.StrictestParams(w.params, v.Params)
 	w.onSchema = stopgate.Strictest(w.onSchema, v.OnSchema)
@@ -103,7 +103,7 @@ func (w *view) hear(v *Voice) {
 }
 
 // part returns the view of a file; files with the same schema share one.
-func (c *compiler) part(v *Voice) *part {
+func (c *compiler) part(v *ToolPolicy) *part {
 	return c.partOf(v.Schema)
 }
 
@@ -122,7 +122,7 @@ func (c *compiler) partOf(s *schema.Schema) *part {
 // list adds a list with the rules that apply to this call. Rules for many tools are skipped if a
 // tool lacks their parameter (D25-47), unless a call may have it all the same; a rule of the tool's
 // own table that does not fit its schema is an error.
-func (c *compiler) list(v *Voice, l list, rules []*syntax.Rule, table string, forMany bool) bool {
+func (c *compiler) list(v *ToolPolicy, l list, rules []*syntax.Rule, table string, forMany bool) bool {
 	l.first = int32(len(c.plan.rules))
 	l.note.file, l.note.table = v.File.Name, table
 	conds := len(c.plan.conds)
@@ -157,7 +157,7 @@ func (c *compiler) list(v *Voice, l list, rules []*syntax.Rule, table string, fo
 }
 
 // misfit returns why a rule does not fit the tool's schema, "" if it does.
-func (c *compiler) misfit(v *Voice, r *syntax.Rule, forMany bool) string {
+func (c *compiler) misfit(v *ToolPolicy, r *syntax.Rule, forMany bool) string {
 	for i := range r.Conditions {
 		k := &r.Conditions[i]
 		if k.On != "" {
@@ -174,10 +174,10 @@ func (c *compiler) misfit(v *Voice, r *syntax.Rule, forMany bool) string {
 			continue
 		}
 		probe := cond{permissive: r.Mode.Permissive(), kind: k.Spec.Kind, ast: k, accompanied: true}
-		if len(reach.Places) == 0 { // the schema does not describe it
+		if len(reach.Locations) == 0 { // the schema does not describe it
 			continue
 		}
-		if !slices.ContainsFunc(reach.Places, func(p *schema.Place) bool { return len(c.matchers.fit(&probe, p, v.Env).texts) > 0 }) {
+		if !slices.ContainsFunc(reach.Locations, func(p *schema.Location) bool { return len(c.matchers.fit(&probe, p, v.Env).texts) > 0 }) {
 			return k.Spec.Kind.String() + " does not fit the parameter " + k.Arg.String()
 		}
 	}
@@ -186,12 +186,12 @@ func (c *compiler) misfit(v *Voice, r *syntax.Rule, forMany bool) string {
 
 // brings reports whether a condition of a restrictive rule may hold for a call although the tool
 // has no such parameter, because undeclared parameters are neither refused nor asked about.
-func (v *Voice) brings(r *syntax.Rule, k *syntax.Condition) bool {
-	return (!v.Speaks || v.Params == syntax.ParamAllow) && MayHoldUndeclared(r, k)
+func (v *ToolPolicy) brings(r *syntax.Rule, k *syntax.Condition) bool {
+	return (!v.Applies || v.Params == syntax.ParamAllow) && MayHoldUndeclared(r, k)
 }
 
-// MayHoldUndeclared reports a condition that can hold for a parameter which no schema declares,
-// where calls may bring one.
+// MayHoldUndeclared reports whether a condition can hold for a parameter which no schema declares,
+// if calls may have one.
 func MayHoldUndeclared(r *syntax.Rule, k *syntax.Condition) bool {
 	if r.Mode.Permissive() {
 		return false
@@ -201,7 +201,7 @@ func MayHoldUndeclared(r *syntax.Rule, k *syntax.Condition) bool {
 }
 
 // rule adds a rule and its conditions.
-func (c *compiler) rule(v *Voice, r *syntax.Rule, lowered bool) {
+func (c *compiler) rule(v *ToolPolicy, r *syntax.Rule, lowered bool) {
 	ref := r.Ref(v.File.Name)
 	out := rule{first: int32(len(c.plan.conds)), mode: r.Mode, list: int32(len(c.plan.lists)), ref: &ref, public: r.Reason}
 	if lowered && r.Mode.Permissive() {
@@ -220,7 +220,7 @@ func (c *compiler) rule(v *Voice, r *syntax.Rule, lowered bool) {
 
 // condition adds a condition of the current rule. Its polarity is that of the rule's mode as
 // written, even if another mode applies.
-func (c *compiler) condition(v *Voice, r *syntax.Rule, k *syntax.Condition) {
+func (c *compiler) condition(v *ToolPolicy, r *syntax.Rule, k *syntax.Condition) {
 	permissive := r.Mode.Permissive()
 	out := cond{
 		rule: int32(len(c.plan.rules)), list: int32(len(c.plan.lists)), bundle: -1, on: k.On, permissive: permissive, all: permissive,
@@ -244,7 +244,7 @@ func (c *compiler) condition(v *Voice, r *syntax.Rule, k *syntax.Condition) {
 // commands finds the conditions of a list on command lines. A line may have several commands, and a
 // call several lines: the list is evaluated once for each command, and the strictest result applies
 // (K29). A guard with one condition is restrictive for each of them anyway.
-func (c *compiler) commands(v *Voice, l *list) {
+func (c *compiler) commands(v *ToolPolicy, l *list) {
 	l.firstCommand = c.plan.commands
 	for i := l.first; i < l.end; i++ {
 		r := &c.plan.rules[i]
@@ -254,7 +254,7 @@ func (c *compiler) commands(v *Voice, l *list) {
 		for k := r.first; k < r.end; k++ {
 			cond := &c.plan.conds[k]
 			reach := c.reach(v, cond.ast)
-			if _, onlyNull := cond.ast.Spec.NamesNull(); onlyNull || cond.kind == match.Present || counts(cond.kind) || !slices.ContainsFunc(reach.Places, (*schema.Place).Runs) {
+			if _, onlyNull := cond.ast.Spec.NamesNull(); onlyNull || cond.kind == match.Present || counts(cond.kind) || !slices.ContainsFunc(reach.Locations, (*schema.Location).Runs) {
 				continue
 			}
 			cond.command = l.commands
@@ -284,7 +284,7 @@ func (p *part) insert(s *schema.Schema, arg jsonstream.Pointer, cond, site int32
 // unknown makes the plan of an unknown tool ask, if the operator configures that. If somebody
 // besides the files decides about the tool, no list applies (S2).
 func (c *compiler) unknown() {
-	c.partOf(c.base).view.speaks = true
+	c.partOf(c.base).view.applies = true
 	n := int32(len(c.plan.rules))
 	l := list{first: n, end: n, layer: stopgate.LayerIntegrity, fallback: stopgate.Ask, code: stopgate.CodePolicyNotConfigured}
 	if c.under.Governed {

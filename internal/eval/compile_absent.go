@@ -19,19 +19,19 @@ func (g *grapher) guards() {
 		s.links(func(to *shape) { arrivals[to]++ })
 	}
 	single := map[*shape]bool{g.view.root: arrivals[g.view.root] == 0}
-	var visit func(s *shape) []int32
-	visit = func(s *shape) []int32 {
+	var walk func(s *shape) []int32
+	walk = func(s *shape) []int32 {
 		sites := g.ownSites(s)
 		s.links(func(to *shape) {
 			if to != nil && arrivals[to] == 1 && !single[to] {
 				single[to] = true
-				sites = append(sites, visit(to)...)
+				sites = append(sites, walk(to)...)
 			}
 		})
 		s.under = append(s.under, sites...)
 		return sites
 	}
-	visit(g.view.root)
+	walk(g.view.root)
 	g.sharedSites()
 }
 
@@ -92,10 +92,10 @@ func (g *grapher) sharedSites() {
 func (g *grapher) absences() {
 	a := absentees{grapher: g, probe: &Evaluation{probing: true}, known: make(map[*shape][]absence)}
 	for _, s := range slices.Backward(g.order) {
-		bits := int32(len(s.place.Properties()))
+		bits := int32(len(s.location.Properties()))
 		for _, e := range s.members {
 			if e.absent = a.of(e.to); len(e.absent) > 0 {
-				e.bit, e.defaulted = bits, len(e.to.place.Defaults()) > 0
+				e.bit, e.defaulted = bits, len(e.to.location.Defaults()) > 0
 				bits++
 				s.edges = append(s.edges, e)
 			}
@@ -118,7 +118,7 @@ func (a *absentees) of(s *shape) []absence {
 		return known
 	}
 	a.known[s] = nil // a schema may contain itself
-	if len(s.place.Defaults()) > 0 {
+	if len(s.location.Defaults()) > 0 {
 		a.known[s] = a.byDefault(s)
 		return a.known[s]
 	}
@@ -156,7 +156,7 @@ func (g *absentees) byDefault(s *shape) []absence {
 	probe := g.probe
 	g.plan.blank()
 	probe.reset(g.plan)
-	for _, d := range s.place.Defaults() {
+	for _, d := range s.location.Defaults() {
 		probe.probe(s, d)
 	}
 	var all []absence
@@ -173,7 +173,7 @@ func (g *absentees) byDefault(s *shape) []absence {
 		kind := noValue
 		var found []int32
 		switch {
-		case k.permissive && (!k.null || !slices.ContainsFunc(s.place.Defaults(), isNull) || slices.ContainsFunc(s.place.Defaults(), isValue)):
+		case k.permissive && (!k.null || !slices.ContainsFunc(s.location.Defaults(), isNull) || slices.ContainsFunc(s.location.Defaults(), isValue)):
 		case k.bundle >= 0:
 			if b := &probe.bundles[k.bundle]; b.seen {
 				kind, found = byDefault, b.rules(k.all)

@@ -18,7 +18,7 @@ type reachKey struct {
 
 // reach returns the locations of a condition's pointer. It is cached, since thousands of rules may
 // share a pointer.
-func (c *compiler) reach(v *Voice, k *syntax.Condition) schema.Reach {
+func (c *compiler) reach(v *ToolPolicy, k *syntax.Condition) schema.Reach {
 	key := reachKey{v.Schema, k.Arg.String()}
 	r, ok := c.reached[key]
 	if !ok {
@@ -37,7 +37,7 @@ type bundleKey struct {
 
 // gather bundles the rules of a list, whose conditions begin at first, and adds every condition to
 // the trie of pointers.
-func (c *compiler) gather(v *Voice, l *list, first int) {
+func (c *compiler) gather(v *ToolPolicy, l *list, first int) {
 	written := slices.Clone(c.plan.conds[first:])
 	c.plan.conds = c.plan.conds[:first]
 	bundles := make(map[bundleKey]int32)
@@ -63,7 +63,7 @@ func (c *compiler) gather(v *Voice, l *list, first int) {
 }
 
 // put adds a condition and the site of its leaves.
-func (c *compiler) put(v *Voice, k cond, arg jsonstream.Pointer) {
+func (c *compiler) put(v *ToolPolicy, k cond, arg jsonstream.Pointer) {
 	p, id := c.part(v), int32(len(c.plan.conds))
 	switch {
 	case k.suspects: // see suspicion
@@ -79,7 +79,7 @@ func (c *compiler) put(v *Voice, k cond, arg jsonstream.Pointer) {
 
 // bundles reports whether an index supports a condition: it compares plain text, paths, numbers or
 // booleans with literals of the rule.
-func (c *compiler) bundles(v *Voice, k *syntax.Condition) bool {
+func (c *compiler) bundles(v *ToolPolicy, k *syntax.Condition) bool {
 	switch k.Spec.Kind {
 	case match.Const, match.Enum:
 		if slices.ContainsFunc(k.Spec.Values, func(l match.Literal) bool { return l.Kind == match.LiteralObject || l.Kind == match.LiteralNull }) {
@@ -92,11 +92,11 @@ func (c *compiler) bundles(v *Voice, k *syntax.Condition) bool {
 	if k.On != "" {
 		return k.On == "path" || k.On == "string"
 	}
-	return !slices.ContainsFunc(c.reach(v, k).Places, func(p *schema.Place) bool { return p.Runs() || p.HasWithin(schema.URL) })
+	return !slices.ContainsFunc(c.reach(v, k).Locations, func(p *schema.Location) bool { return p.Runs() || p.HasWithin(schema.URL) })
 }
 
 // bundle adds a rule to the bundle of its pointer.
-func (c *compiler) bundle(v *Voice, l *list, rule int32, k *cond, bundles map[bundleKey]int32) {
+func (c *compiler) bundle(v *ToolPolicy, l *list, rule int32, k *cond, bundles map[bundleKey]int32) {
 	key := bundleKey{pointer: k.pointer, on: k.on, all: k.all, permissive: k.permissive, env: k.env}
 	id, ok := bundles[key]
 	if !ok {

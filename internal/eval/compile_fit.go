@@ -9,8 +9,8 @@ import (
 
 // fitKey is a condition at a location.
 type fitKey struct {
-	cond  int32
-	place *schema.Place
+	cond     int32
+	location *schema.Location
 }
 
 // fitting is a condition compiled for the schema of a location.
@@ -22,7 +22,7 @@ type fitting struct {
 }
 
 // test returns the test of a condition whose leaves are at a location.
-func (g *grapher) test(c, site int32, p *schema.Place) test {
+func (g *grapher) test(c, site int32, p *schema.Location) test {
 	if g.plan.conds[c].kind == match.Present {
 		return test{site: site, cond: c, present: true, first: literal.None}
 	}
@@ -33,7 +33,7 @@ func (g *grapher) test(c, site int32, p *schema.Place) test {
 // fit compiles a condition for a location. A location may have several readings: a string that is a
 // path in one branch and a command in another is both, and a string without a schema may be plain
 // text or a path. Permissive conditions then need every reading, restrictive ones any.
-func (g *grapher) fit(c int32, p *schema.Place) *fitting {
+func (g *grapher) fit(c int32, p *schema.Location) *fitting {
 	key := fitKey{c, p}
 	if f := g.fitted[key]; f != nil {
 		return f
@@ -44,7 +44,7 @@ func (g *grapher) fit(c int32, p *schema.Place) *fitting {
 		f = g.fitBundle(&k, p)
 	} else {
 		if k.permissive && k.on == "" {
-			g.judgedBeside(&k)
+			g.linkRedirects(&k)
 		}
 		f = g.matchers.fit(&k, p, k.env)
 		if f.first = literal.None; f.fits&(stringType|objectType) != 0 {
@@ -58,7 +58,7 @@ func (g *grapher) fit(c int32, p *schema.Place) *fitting {
 // linkRedirects records which redirections other conditions of a rule evaluate for the same
 // command, so that they do not prevent a permission. Reads and writes restrict the files of a
 // command, not which command may run: alone they permit nothing.
-func (g *grapher) judgedBeside(k *cond) {
+func (g *grapher) linkRedirects(k *cond) {
 	r := &g.plan.rules[k.rule]
 	for c := r.first; c < r.end; c++ {
 		if other := &g.plan.conds[c]; other.expanded == k.expanded {
@@ -70,7 +70,7 @@ func (g *grapher) judgedBeside(k *cond) {
 }
 
 // fitBundle compiles the conditions of a bundle for a location, and their index.
-func (g *grapher) fitBundle(k *cond, p *schema.Place) *fitting {
+func (g *grapher) fitBundle(k *cond, p *schema.Location) *fitting {
 	b := &g.plan.bundles[k.bundle]
 	f := &fitting{index: index.New(!k.permissive, k.env), first: literal.None}
 	for i, c := range g.conditions[k.bundle] {
@@ -88,7 +88,7 @@ func (g *grapher) fitBundle(k *cond, p *schema.Place) *fitting {
 }
 
 // fit compiles one condition for a location.
-func (all matchers) fit(k *cond, p *schema.Place, env match.Env) *fitting {
+func (all matchers) fit(k *cond, p *schema.Location, env match.Env) *fitting {
 	target := match.Target{}
 	known := true
 	for _, q := range p.Within() {
@@ -104,7 +104,7 @@ func (all matchers) fit(k *cond, p *schema.Place, env match.Env) *fitting {
 	for _, a := range readings(k, p, known) {
 		target.Annotation, target.Paths = a, k.ast.On == "path" && a == schema.Command
 		target.Below = target.Paths && !k.ast.IgnoreBelow
-		if alone := k.ast.Spec.Kind == match.Reads || k.ast.Spec.Kind == match.Writes; alone && k.permissive && !k.accompanied {
+		if single := k.ast.Spec.Kind == match.Reads || k.ast.Spec.Kind == match.Writes; single && k.permissive && !k.accompanied {
 			continue
 		}
 		m, ok := all.compile(k.ast.Spec, target, !k.permissive, env)
@@ -119,7 +119,7 @@ func (all matchers) fit(k *cond, p *schema.Place, env match.Env) *fitting {
 
 // readings returns the annotations under which a condition reads the strings of a location. A guard
 // on a type reads that type only.
-func readings(k *cond, p *schema.Place, known bool) []schema.Annotation {
+func readings(k *cond, p *schema.Location, known bool) []schema.Annotation {
 	if k.on != "" {
 		a, _ := schema.ParseAnnotation(k.on)
 		if a != schema.Path {
@@ -143,7 +143,7 @@ func readings(k *cond, p *schema.Place, known bool) []schema.Annotation {
 }
 
 // annotated returns those of some annotations that a location has.
-func annotated(p *schema.Place, from ...schema.Annotation) (all []schema.Annotation) {
+func annotated(p *schema.Location, from ...schema.Annotation) (all []schema.Annotation) {
 	for _, a := range from {
 		if p.HasWithin(a) || a == schema.Command && p.Runs() {
 			all = append(all, a)

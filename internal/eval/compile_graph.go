@@ -23,23 +23,23 @@ type grapher struct {
 	// suspicions are those of the guards of the view.
 	suspicions []*suspicion
 
-	unknown *schema.Place
-	node    *trie // trie node of the deep threads of ons
-	places  map[*schema.Place]int
-	shapes  map[string]*shape
-	order   []*shape // in order of discovery
-	stances []stance
-	fitted  map[fitKey]*fitting
-	over    bool
+	unknown   *schema.Location
+	node      *trie // trie node of the deep threads of ons
+	locations map[*schema.Location]int
+	shapes    map[string]*shape
+	order     []*shape // in order of discovery
+	stances   []walkState
+	fitted    map[fitKey]*fitting
+	over      bool
 }
 
 // graph builds the shapes below the root. It returns false if there are too many.
 func (g *grapher) graph(t *trie) bool {
-	g.unknown = (*schema.Schema)(nil).Place()
+	g.unknown = (*schema.Schema)(nil).Location()
 	g.node = &trie{id: -1, conds: g.ons, sites: slices.Repeat([]int32{anySite}, len(g.ons))}
-	g.places, g.shapes = make(map[*schema.Place]int), make(map[string]*shape)
+	g.locations, g.shapes = make(map[*schema.Location]int), make(map[string]*shape)
 	g.fitted = make(map[fitKey]*fitting)
-	root := stance{place: g.view.schema.Place()}
+	root := walkState{location: g.view.schema.Location()}
 	root.add(thread{node: t})
 	g.view.root = g.shape(root)
 	for i := 0; i < len(g.order) && !g.over; i++ {
@@ -56,15 +56,15 @@ func (g *grapher) graph(t *trie) bool {
 }
 
 // shape returns the shape of a walk state; it is built later.
-func (g *grapher) shape(st stance) *shape {
-	key := st.key(g.places)
+func (g *grapher) shape(st walkState) *shape {
+	key := st.key(g.locations)
 	if s := g.shapes[key]; s != nil {
 		return s
 	}
 	if len(g.order) == maxShapes {
 		g.over = true
 	}
-	s := &shape{place: st.place}
+	s := &shape{location: st.location}
 	g.shapes[key] = s
 	if !g.over {
 		g.order, g.stances = append(g.order, s), append(g.stances, st)
@@ -72,12 +72,12 @@ func (g *grapher) shape(st stance) *shape {
 	return s
 }
 
-func (g *grapher) build(s *shape, st stance) {
-	set := typesOf(s.place.Types())
+func (g *grapher) build(s *shape, st walkState) {
+	set := typesOf(s.location.Types())
 	s.wrongObject, s.wrongArray = set&objectType == 0, set&arrayType == 0
 	s.wrongScalar = (stringType | numberType | booleanType) &^ set
-	s.needs = st.needs | needs(s.place)
-	s.vector = s.place.Vector()
+	s.needs = st.needs | needs(s.location)
+	s.vector = s.location.Vector()
 	for _, t := range st.threads {
 		g.tests(s, t)
 		if !t.deep {
@@ -85,8 +85,8 @@ func (g *grapher) build(s *shape, st stance) {
 		}
 	}
 	for _, c := range g.ons {
-		if s.place.Guarded(g.plan.conds[c].on) {
-			x := g.test(c, unsited, s.place)
+		if s.location.Guarded(g.plan.conds[c].on) {
+			x := g.test(c, unsited, s.location)
 			if st.wrong {
 				x.site, x.many = anySite, true
 			}
@@ -103,13 +103,13 @@ func (g *grapher) build(s *shape, st stance) {
 		}
 		s.redirects = s.redirects || k.kind == match.Reads || k.kind == match.Writes
 	}
-	s.judges = !s.wrongObject && (len(s.place.Properties()) > 0 || closes(s.place))
+	s.judges = !s.wrongObject && (len(s.location.Properties()) > 0 || closes(s.location))
 	g.members(s, st)
 	g.elements(s, st)
 }
 
 // needs returns the floors for the strings of a location.
-func needs(p *schema.Place) textNeed {
+func needs(p *schema.Location) textNeed {
 	var n textNeed
 	if p.Runs() {
 		n |= watchControls | allowTabs | watchWords
@@ -137,7 +137,7 @@ func (g *grapher) tests(s *shape, t thread) {
 		case !g.follows(t, c), t.deep && t.node == g.node && !t.origin.Guarded(k.on):
 		case counts(k.kind):
 			if !t.flat && !t.deep && (!s.wrongArray || k.generous()) {
-				s.counts = append(s.counts, g.test(c, t.node.sites[i], s.place))
+				s.counts = append(s.counts, g.test(c, t.node.sites[i], s.location))
 			}
 		case t.deep:
 			if k.kind == match.Present {
@@ -147,7 +147,7 @@ func (g *grapher) tests(s *shape, t thread) {
 			x.many, x.fits = true, x.fits&^objectType
 			s.tests = append(s.tests, x)
 		default:
-			s.tests = append(s.tests, g.test(c, t.node.sites[i], s.place))
+			s.tests = append(s.tests, g.test(c, t.node.sites[i], s.location))
 		}
 	}
 }
@@ -179,13 +179,13 @@ func (g *grapher) sites(s *shape, t thread) {
 }
 
 // members adds the shapes of an object's members.
-func (g *grapher) members(s *shape, st stance) {
+func (g *grapher) members(s *shape, st walkState) {
 	below := g.below(s, st)
 	if s.wrongObject {
-		place := objectBelow(s.place)
-		next := stance{place: place, threads: below, wrong: true, listed: st.lists()}
-		if place == nil {
-			next.place, next.needs = g.unknown, s.needs
+		location := objectBelow(s.location)
+		next := walkState{location: location, threads: below, wrong: true, listed: st.lists()}
+		if location == nil {
+			next.location, next.needs = g.unknown, s.needs
 		} else {
 			for _, t := range st.threads {
 				next.cross(t, true)
@@ -195,9 +195,9 @@ func (g *grapher) members(s *shape, st stance) {
 		return
 	}
 	s.keys = make(map[string]*edge)
-	for i, d := range s.place.Properties() {
+	for i, d := range s.location.Properties() {
 		names := append([]string{d.Name}, d.Aliases...)
-		e := &edge{to: g.shape(st.member(d.Place, names, below)), class: int32(i), bit: -1}
+		e := &edge{to: g.shape(st.member(d.Location, names, below)), class: int32(i), bit: -1}
 		s.name(e, names...)
 	}
 	for _, t := range st.threads {
@@ -206,46 +206,46 @@ func (g *grapher) members(s *shape, st stance) {
 		}
 		for _, name := range t.node.names {
 			if s.keys[name] == nil {
-				m := s.place.Member([]byte(name))
-				s.name(&edge{to: g.shape(st.member(m.Place, []string{name}, below)), class: int32(m.Property), bit: -1}, name)
+				m := s.location.Member([]byte(name))
+				s.name(&edge{to: g.shape(st.member(m.Location, []string{name}, below)), class: int32(m.Property), bit: -1}, name)
 			}
 		}
 	}
-	s.extra = g.shape(stance{place: s.place.Others().Place, threads: below, needs: st.needs, wrong: st.wrong, listed: st.lists()})
+	s.extra = g.shape(walkState{location: s.location.Others().Location, threads: below, needs: st.needs, wrong: st.wrong, listed: st.lists()})
 }
 
 // below returns the threads that continue to every member of an object: those of the conditions on
 // everything in a value of the wrong type.
-func (g *grapher) below(s *shape, st stance) []thread {
-	var next stance
+func (g *grapher) below(s *shape, st walkState) []thread {
+	var next walkState
 	for _, t := range st.threads {
 		if t.deep {
 			next.add(t)
 		}
 	}
-	types := s.place.Types()
+	types := s.location.Types()
 	if types != schema.AnyType && !s.wrongObject {
 		return next.threads
 	}
 	for _, t := range st.threads {
 		for node := t.node; node != nil && !t.deep; node = node.star {
 			if slices.ContainsFunc(node.conds, func(c int32) bool { return g.plan.conds[c].generous() }) {
-				next.add(thread{node: node, deep: true, origin: s.place})
+				next.add(thread{node: node, deep: true, origin: s.location})
 			}
 			if t.flat || !s.wrongObject {
 				break // "*" matches the elements of an array only
 			}
 		}
 	}
-	if s.wrongObject && objectBelow(s.place) == nil && slices.ContainsFunc(g.ons, func(c int32) bool { return s.place.Guarded(g.plan.conds[c].on) }) {
-		next.add(thread{node: g.node, deep: true, origin: s.place})
+	if s.wrongObject && objectBelow(s.location) == nil && slices.ContainsFunc(g.ons, func(c int32) bool { return s.location.Guarded(g.plan.conds[c].on) }) {
+		next.add(thread{node: g.node, deep: true, origin: s.location})
 	}
 	return next.threads
 }
 
 // objectBelow returns the elements that an object in place of an array may be intended as, nil if
 // the array does not have objects.
-func objectBelow(p *schema.Place) *schema.Place {
+func objectBelow(p *schema.Location) *schema.Location {
 	for _, q := range p.Within()[1:] {
 		if q.Types()&schema.Object != 0 {
 			return q
@@ -255,8 +255,8 @@ func objectBelow(p *schema.Place) *schema.Place {
 }
 
 // member returns the walk state of a declared member under all its names.
-func (st stance) member(p *schema.Place, names []string, below []thread) stance {
-	next := stance{place: p, needs: st.needs, wrong: st.wrong, listed: st.lists()}
+func (st walkState) member(p *schema.Location, names []string, below []thread) walkState {
+	next := walkState{location: p, needs: st.needs, wrong: st.wrong, listed: st.lists()}
 	for _, t := range st.threads {
 		if t.deep {
 			continue
@@ -272,7 +272,7 @@ func (st stance) member(p *schema.Place, names []string, below []thread) stance 
 }
 
 // cross continues a thread to the elements of an array.
-func (st *stance) cross(t thread, generous bool) {
+func (st *walkState) cross(t thread, generous bool) {
 	if t.deep {
 		st.add(t)
 		return
@@ -285,25 +285,25 @@ func (st *stance) cross(t thread, generous bool) {
 
 // elements adds the shapes of an array's elements. In an array of the wrong type every element has
 // the schema declared for the array's location.
-func (g *grapher) elements(s *shape, st stance) {
+func (g *grapher) elements(s *shape, st walkState) {
 	if s.vector {
 		return
 	}
-	at := func(p *schema.Place) *shape {
-		next := stance{place: p, needs: st.needs, wrong: st.wrong || s.wrongArray, listed: st.lists()}
+	at := func(p *schema.Location) *shape {
+		next := walkState{location: p, needs: st.needs, wrong: st.wrong || s.wrongArray, listed: st.lists()}
 		for _, t := range st.threads {
 			next.cross(t, s.wrongArray)
 		}
 		return g.shape(next)
 	}
 	if s.wrongArray {
-		s.items = at(s.place)
+		s.items = at(s.location)
 		return
 	}
-	rest := s.place.Items()
+	rest := s.location.Items()
 	s.items = at(rest)
-	for i := 0; i < maxPrefix && s.place.Item(i) != rest; i++ {
-		s.prefix = append(s.prefix, at(s.place.Item(i)))
+	for i := 0; i < maxPrefix && s.location.Item(i) != rest; i++ {
+		s.prefix = append(s.prefix, at(s.location.Item(i)))
 	}
 }
 
@@ -376,7 +376,7 @@ func (g *grapher) prune() {
 }
 
 // closes reports whether a location forbids undeclared members.
-func closes(p *schema.Place) bool {
+func closes(p *schema.Location) bool {
 	k := p.Others().Kind
 	return k == schema.Undeclared || k == schema.Forbidden
 }

@@ -11,7 +11,7 @@ import (
 // conditions there. Shapes form a graph that is walked along the events of a document; an
 // evaluation only stores the shape of every open container. A nil shape has no conditions.
 type shape struct {
-	place *schema.Place
+	location *schema.Location
 
 	// wrongObject, wrongArray and wrongScalar: the schema declares another type for this location
 	// (B1, B2).
@@ -28,9 +28,9 @@ type shape struct {
 	// suspects are the guards that read undeclared strings here.
 	suspects []suspect
 	// leaf is when a value here may lack cover; simple: no pointer leads into it.
-	leaf          leafTime
-	simple        bool
-	whole, partly looks // coverage of a value here, and of a list or object that contains others
+	leaf             leafTime
+	simple           bool
+	complete, partly looks // coverage of a value here, and of a list or object that contains others
 	// analyse: a condition applies to a command here, which has to be analysable (E1 to E27);
 	// redirects: one of them evaluates the files that commands read or write.
 	analyse, redirects bool

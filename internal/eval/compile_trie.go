@@ -71,7 +71,7 @@ type thread struct {
 	// deep: the value is anywhere below one at node, of a type that the schema does not declare at
 	// origin.
 	deep   bool
-	origin *schema.Place
+	origin *schema.Location
 }
 
 // idle reports whether no condition can follow the thread.
@@ -81,36 +81,36 @@ func (t thread) idle() bool {
 
 // walkState is a location of the schema and the threads of pointers that lead to a value. Values
 // with the same walk state have the same shape.
-type stance struct {
-	place   *schema.Place
-	threads []thread
-	wrong   bool     // in a value of the wrong type: only a match counts
-	needs   textNeed // inherited from such a value
-	listed  bool     // in a value that a table declares without a schema for its content
+type walkState struct {
+	location *schema.Location
+	threads  []thread
+	wrong    bool     // in a value of the wrong type: only a match counts
+	needs    textNeed // inherited from such a value
+	listed   bool     // in a value that a table declares without a schema for its content
 }
 
 // lists reports whether the content of the value counts as declared.
-func (st stance) lists() bool {
-	return st.listed || st.place.Whole()
+func (st walkState) lists() bool {
+	return st.listed || st.location.Complete()
 }
 
 // key identifies a walk state. locations numbers the locations.
-func (st stance) key(places map[*schema.Place]int) string {
-	var room [64]byte
-	b := room[:0]
-	number := func(p *schema.Place) {
+func (st walkState) key(locations map[*schema.Location]int) string {
+	var buf [64]byte
+	b := buf[:0]
+	number := func(p *schema.Location) {
 		if p == nil {
 			b = append(b, '-')
 			return
 		}
-		n, ok := places[p]
+		n, ok := locations[p]
 		if !ok {
-			n = len(places)
-			places[p] = n
+			n = len(locations)
+			locations[p] = n
 		}
 		b = strconv.AppendInt(b, int64(n), 10)
 	}
-	number(st.place)
+	number(st.location)
 	b = strconv.AppendBool(strconv.AppendInt(append(b, ':'), int64(st.needs), 10), st.wrong)
 	if st.listed {
 		b = append(b, 'l')
@@ -131,7 +131,7 @@ func (st stance) key(places map[*schema.Place]int) string {
 }
 
 // add appends a thread unless it is idle or already present.
-func (st *stance) add(t thread) {
+func (st *walkState) add(t thread) {
 	if t.node == nil || t.idle() {
 		return
 	}

@@ -42,7 +42,7 @@ const (
 const containers = objectType | arrayType
 
 // cover determines whether the permits of a list need cover.
-func (l *list) cover(v *Voice, kind syntax.ListKind, w *view) {
+func (l *list) cover(v *ToolPolicy, kind syntax.ListKind, w *view) {
 	l.view, l.tables = w, v.Tables
 	if kind != syntax.RunList || v.Uncovered == syntax.ParamAllow {
 		return
@@ -54,7 +54,7 @@ func (l *list) cover(v *Voice, kind syntax.ListKind, w *view) {
 
 // cover determines whether the current rule needs cover. A rule without conditions in an operator's
 // table for this tool permits the tool with any parameters.
-func (r *rule) cover(l *list, ast *syntax.Rule, v *Voice, table string) {
+func (r *rule) cover(l *list, ast *syntax.Rule, v *ToolPolicy, table string) {
 	named := v.Trusted && (!v.Embedded || v.passes) && !syntax.IsGlob(table)
 	r.covering = l.coverage && r.mode.Permissive() && (!named || len(ast.Conditions) > 0)
 	r.ignores = ast.Ignores
@@ -104,14 +104,14 @@ func (g *grapher) covers() {
 		return
 	}
 	for _, s := range g.order {
-		types := typesOf(s.place.Types())
-		if s.simple = len(s.deeper) == 0; s.place.Tabled() || types&(stringType|containers) == 0 {
+		types := typesOf(s.location.Types())
+		if s.simple = len(s.deeper) == 0; s.location.Tabled() || types&(stringType|containers) == 0 {
 			continue
 		}
 		for i := range s.tests {
 			if t := &s.tests[i]; !t.present && g.plan.conds[t.cond].on == "" {
 				s.simple = s.simple && t.first != literal.None
-				s.whole.add(g.plan, t.cond, t.first)
+				s.complete.add(g.plan, t.cond, t.first)
 				s.partly.add(g.plan, t.cond, g.plan.firstOf(t.cond))
 			}
 		}
@@ -120,7 +120,7 @@ func (g *grapher) covers() {
 				s.partly.add(g.plan, c, g.plan.firstOf(c))
 			}
 		}
-		slices.Sort(s.whole.own)
+		slices.Sort(s.complete.own)
 		slices.Sort(s.partly.own)
 		switch {
 		case !g.uncovered(s):
@@ -140,7 +140,7 @@ func (g *grapher) uncovered(s *shape) bool {
 			continue
 		}
 		for r := l.first; r < l.end; r++ {
-			if !s.whole.covers(g.plan, r) || !s.partly.covers(g.plan, r) {
+			if !s.complete.covers(g.plan, r) || !s.partly.covers(g.plan, r) {
 				return true
 			}
 		}
@@ -156,7 +156,7 @@ func (u *uncoveredLeaf) covered(p *plan, r int32) bool {
 	case u.container:
 		return u.shape.partly.covers(p, r)
 	}
-	return u.shape.whole.covers(p, r)
+	return u.shape.complete.covers(p, r)
 }
 
 // firstOf returns the first rule of a condition.
@@ -169,9 +169,9 @@ func (p *plan) firstOf(c int32) int32 {
 
 // keyed takes a key whose value needs cover, whatever the value is.
 func (w *walker) keyed(e *Evaluation, f *frame, s *shape) {
-	w.told = f.covered
-	if !w.told && s != nil && s.leaf == leafByKey {
-		w.told = true
+	w.coverDecided = f.covered
+	if !w.coverDecided && s != nil && s.leaf == leafByKey {
+		w.coverDecided = true
 		e.lack(w.view, s, false)
 	}
 }
@@ -181,7 +181,7 @@ func (w *walker) settled() bool {
 	if n := len(w.frames); n > 0 && w.frames[n-1].array {
 		return w.frames[n-1].covered
 	}
-	return w.told
+	return w.coverDecided
 }
 
 // spelled takes the start of a string.
@@ -197,7 +197,7 @@ func (w *walker) contained(e *Evaluation, s *shape, wrong bool) bool {
 	switch {
 	case len(w.frames) == 0:
 		return false // the arguments themselves
-	case w.settled() || wrong || s.place.Tabled():
+	case w.settled() || wrong || s.location.Tabled():
 		return true
 	}
 	if s.leaf != leafElsewhere {
@@ -242,7 +242,7 @@ func (s *state) lacking(r int32) *uncoveredLeaf {
 func (l *list) declares(pointer string) bool {
 	at, err := jsonstream.ParsePointer(pointer)
 	return err == nil && len(at) > 0 && slices.ContainsFunc(l.tables, func(t *syntax.ToolTable) bool {
-		return t.Schema != nil && t.Schema.Place().Member([]byte(at[0])).Kind == schema.DeclaredName
+		return t.Schema != nil && t.Schema.Location().Member([]byte(at[0])).Kind == schema.DeclaredName
 	})
 }
 

@@ -216,7 +216,7 @@ func reportShares(t *testing.T, shares map[string]int) {
 // text.
 func TestI2ChunkInvariance(t *testing.T) {
 	eachDocument(t, func(_ *gen.Case, e *eval.Evaluation, b *eval.Binding, text string, r *rand.Rand) string {
-		whole := spellAll(run(e, text, len(text)+1), spell)
+		complete := spellAll(run(e, text, len(text)+1), spell)
 		cuts := [][]int{{1}, {1 + r.IntN(7)}, {r.IntN(len(text) + 1), 1 + r.IntN(5), len(text) + 1}}
 		if len(text) < 12 { // every way to split it
 			for set := range 1 << max(len(text)-1, 0) {
@@ -225,8 +225,8 @@ func TestI2ChunkInvariance(t *testing.T) {
 		}
 		for _, cut := range cuts {
 			e.Reset(b)
-			if got := spellAll(run(e, text, cut...), spell); got != whole {
-				return fmt.Sprintf("cut %v:\n%s\nwhole:\n%s", cut, got, whole)
+			if got := spellAll(run(e, text, cut...), spell); got != complete {
+				return fmt.Sprintf("cut %v:\n%s\nwhole:\n%s", cut, got, complete)
 			}
 		}
 		return ""

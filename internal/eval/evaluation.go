@@ -27,25 +27,25 @@ type Evaluation struct {
 	probing  bool // no verdicts are wanted
 
 	verdict stopgate.Verdict
-	said    said               // the basis of the verdict, if it is that of a list
+	basis   basis              // the basis of the verdict, if it is that of a list
 	before  []stopgate.Verdict // earlier verdicts
 	cause   string
 	fault   fault
 	floors  []stopgate.Floor
 
 	// The current string, and the value that ended last.
-	texts     []textTest
-	watches   []textWatch
-	suspects  []suspect   // guards that read it although it is not declared
-	guess     match.Value // one reading of it
-	hits      index.Hits
-	undecided int
-	commands  bool // a test evaluates it command by command
-	decoded   bool // scratch contains its text
-	prepared  bool // value contains it
-	whole     match.Value
-	scratch   []byte
-	value     jsonstream.Value
+	texts      []textTest
+	watches    []textWatch
+	suspects   []suspect   // guards that read it although it is not declared
+	undeclared match.Value // one reading of it
+	hits       index.Hits
+	undecided  int
+	commands   bool // a test evaluates it command by command
+	decoded    bool // scratch contains its text
+	prepared   bool // str contains it
+	str        match.Value
+	scratch    []byte
+	value      jsonstream.Value
 
 	vector       match.Vector
 	object       []byte // canonical text of an object
@@ -91,7 +91,7 @@ func (e *Evaluation) reset(p *plan) {
 	for i, v := range p.views {
 		e.walkers[i].reset(v)
 	}
-	e.verdict, e.before, e.said = stopgate.Verdict{}, e.before[:0], said{}
+	e.verdict, e.before, e.basis = stopgate.Verdict{}, e.before[:0], basis{}
 	e.fault, e.floors, e.unknownPaths = fault{}, nil, match.Known
 	e.texts, e.watches, e.undecided, e.decoded = e.texts[:0], e.watches[:0], 0, false
 	e.suspects = e.suspects[:0]
@@ -291,7 +291,7 @@ func (e *Evaluation) see(ev *jsonstream.Event) {
 func (e *Evaluation) validate() {
 	root := e.args.Document().Root()
 	for _, v := range e.plan.views {
-		if !v.speaks {
+		if !v.applies {
 			continue
 		}
 		broken := e.checker.Validate(v.schema, root)

@@ -239,7 +239,7 @@ func (e *Evaluation) explainCondition(r, c, lane int32) ConditionExplanation {
 		x.At, x.Pointer = l.at, string(e.spine.pointer(l.path))
 		return x
 	}
-	x.At, x.Pointer, x.Undeclared = st.at, string(e.spine.pointer(path)), st.guessed
+	x.At, x.Pointer, x.Undeclared = st.at, string(e.spine.pointer(path)), st.undeclared
 	if p == failed && k.permissive && st.value.end > st.value.start {
 		x.Uncertain = e.uncertain(k, ast, x.Pointer, string(e.spine.pointer(st.value)))
 	}
@@ -288,8 +288,8 @@ func readingOf(s match.Spec, env match.Env, value string) []string {
 	list, _ := match.Readings(value, env, false)
 	for _, plain := range []bool{true, false} {
 		for _, r := range list {
-			again, _ := match.Readings(r.Path, env, false)
-			if (len(again) == 1 || !plain) && m.Match([]byte(r.Path)) {
+			second, _ := match.Readings(r.Path, env, false)
+			if (len(second) == 1 || !plain) && m.Match([]byte(r.Path)) {
 				return []string{r.Path + " (" + r.Steps.String() + ")"}
 			}
 		}

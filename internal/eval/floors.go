@@ -10,7 +10,7 @@ import (
 
 // unknown takes a key that the schema of a view does not declare (K24, B6).
 func (e *Evaluation) unknown(v *view) {
-	if !v.speaks || v.params == syntax.ParamAllow {
+	if !v.applies || v.params == syntax.ParamAllow {
 		return
 	}
 	mode := stopgate.Ask
@@ -23,7 +23,7 @@ func (e *Evaluation) unknown(v *view) {
 // ambiguous takes a key that some parsers read as a parameter that is already present, or as a
 // declared one (A4-A6, A25, B6).
 func (e *Evaluation) ambiguous(v *view) {
-	if v.speaks && !e.probing {
+	if v.applies && !e.probing {
 		e.fail(stopgate.CodeAmbiguousKey, e.here(), "")
 	}
 }
@@ -49,7 +49,7 @@ func (e *Evaluation) here() string { return string(e.spine.pointer(e.spine.mark(
 
 // controlFound takes a control character in a path or command (A11).
 func (e *Evaluation) controlFound(v *view) {
-	if v.speaks {
+	if v.applies {
 		e.floorHere(stopgate.Ask, stopgate.CodeControlCharacter)
 	}
 }
@@ -74,29 +74,29 @@ func control(text []byte, tabs bool) int {
 
 // protected checks the path or command that has just ended against the protected list (K2, S4).
 func (e *Evaluation) protected(w *textWatch) {
-	if !w.view.speaks || e.probing {
+	if !w.view.applies || e.probing {
 		return
 	}
 	strictest := match.Unprotected
 	var unknown match.Unknown
 	for _, list := range w.view.protected {
 		if w.shape.needs&watchTarget != 0 {
-			p, _ := list.PathOf(e.wholeText())
+			p, _ := list.PathOf(e.stringValue())
 			if strictest = max(strictest, p); p == match.UnknownTarget {
-				unknown |= list.UnknownPath(e.wholeText())
+				unknown |= list.UnknownPath(e.stringValue())
 			}
 		}
 		if w.shape.needs&watchFiles != 0 {
-			files, _ := e.wholeText().PatchFiles()
+			files, _ := e.stringValue().PatchFiles()
 			for _, f := range files {
 				p, _ := list.Path([]byte(f))
 				strictest = max(strictest, p)
 			}
 		}
 		if w.shape.needs&watchWords != 0 {
-			p, _ := list.JudgeCommand(e.wholeText())
+			p, _ := list.JudgeCommand(e.stringValue())
 			if strictest = max(strictest, p); p == match.UnknownTarget {
-				unknown |= list.UnknownCommand(e.wholeText())
+				unknown |= list.UnknownCommand(e.stringValue())
 			}
 		}
 	}
@@ -115,14 +115,14 @@ func (e *Evaluation) protected(w *textWatch) {
 		e.floorHere(stopgate.Deny, stopgate.CodeProtectedTarget)
 	}
 	if w.shape.needs&watchFiles != 0 {
-		if _, ok := e.wholeText().PatchFiles(); !ok {
+		if _, ok := e.stringValue().PatchFiles(); !ok {
 			e.floorHere(stopgate.Ask, stopgate.CodePatchNotReadable)
 		}
 	}
 	if w.shape.needs&watchTarget != 0 && !e.unclean {
-		e.unclean = !e.wholeText().IsClean()
+		e.unclean = !e.stringValue().IsClean()
 	}
-	if w.shape.analyse && !e.wholeText().Analysable(w.shape.redirects) {
+	if w.shape.analyse && !e.stringValue().Analysable(w.shape.redirects) {
 		e.floorHere(stopgate.Ask, stopgate.CodeCommandNotAnalysable)
 	}
 }

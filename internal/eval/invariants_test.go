@@ -418,9 +418,9 @@ func TestI12ModeIndependence(t *testing.T) {
 	eachDocument(t, func(_ *gen.Case, e *eval.Evaluation, b *eval.Binding, text string, _ *rand.Rand) string {
 		streamed := run(e, text, 1)
 		used.Reset(b)
-		whole := run(used, text, len(text)+1)
-		if spellAll(streamed, spell) != spellAll(whole, spell) || !bytes.Equal(e.Args(), used.Args()) {
-			return spellAll(streamed, spell) + "\nand whole\n" + spellAll(whole, spell)
+		complete := run(used, text, len(text)+1)
+		if spellAll(streamed, spell) != spellAll(complete, spell) || !bytes.Equal(e.Args(), used.Args()) {
+			return spellAll(streamed, spell) + "\nand whole\n" + spellAll(complete, spell)
 		}
 		return ""
 	})
@@ -434,12 +434,12 @@ func TestI13IsolationOfCalls(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		c := gen.Draw(r)
 		b := bind(t, c)
-		var texts, alone []string
+		var texts, separate []string
 		var evals []*eval.Evaluation
 		for range 8 {
 			text := c.Document(r)
 			e := b.Evaluate()
-			texts, alone = append(texts, text), append(alone, spellAll(run(e, text, len(text)+1), spell))
+			texts, separate = append(texts, text), append(separate, spellAll(run(e, text, len(text)+1), spell))
 			evals = append(evals, b.Evaluate())
 		}
 		at := make([]int, len(texts))
@@ -458,12 +458,12 @@ func TestI13IsolationOfCalls(t *testing.T) {
 		}
 		var running sync.WaitGroup
 		for k := range texts {
-			if got := spellAll(evals[k].Trace(), spell); got != alone[k] {
-				t.Fatalf("interleaved: %s\nalone: %s", got, alone[k])
+			if got := spellAll(evals[k].Trace(), spell); got != separate[k] {
+				t.Fatalf("interleaved: %s\nalone: %s", got, separate[k])
 			}
 			running.Go(func() {
-				if got := spellAll(run(b.Evaluate(), texts[k], 2), spell); got != alone[k] {
-					t.Errorf("at the same time: %s\nalone: %s", got, alone[k])
+				if got := spellAll(run(b.Evaluate(), texts[k], 2), spell); got != separate[k] {
+					t.Errorf("at the same time: %s\nalone: %s", got, separate[k])
 				}
 			})
 		}

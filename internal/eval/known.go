@@ -69,12 +69,12 @@ func (b *binder) recognise() bool {
 // hasAll reports whether a definition declares every parameter of a known tool; fitting are the
 // parameters that fit it.
 func hasAll(base, row, fitting *schema.Schema) bool {
-	for _, p := range row.Place().Properties() {
-		if base.Place().Member([]byte(p.Name)).Kind != schema.DeclaredName {
+	for _, p := range row.Location().Properties() {
+		if base.Location().Member([]byte(p.Name)).Kind != schema.DeclaredName {
 			return false
 		}
 	}
-	return len(row.Place().Properties()) == len(fitting.Place().Properties())
+	return len(row.Location().Properties()) == len(fitting.Location().Properties())
 }
 
 // typed returns the schema of a tool for a file that declares no parameters: its definition, with
@@ -88,7 +88,7 @@ func (b *binder) typed() *schema.Schema {
 
 // knownGuards also applies the guards of a file to the arguments as the known tool of this name
 // types them. Guards only restrict, so a borrowed name gains nothing.
-func (c *compiler) knownGuards(v *Voice) {
+func (c *compiler) knownGuards(v *ToolPolicy) {
 	if c.known == nil || v.Schema == c.known {
 		return
 	}

@@ -28,33 +28,33 @@ func (e *Evaluation) Leaves() []Leaf {
 	if !e.accepted {
 		return nil
 	}
-	places := make([]*schema.Place, len(e.plan.views))
+	locations := make([]*schema.Location, len(e.plan.views))
 	for i, v := range e.plan.views {
-		places[i] = v.schema.Place()
+		locations[i] = v.schema.Location()
 	}
-	return appendLeaves(nil, "", e.args.Document().Root(), places)
+	return appendLeaves(nil, "", e.args.Document().Root(), locations)
 }
 
 // appendLeaves adds the leaves of one value, which has a location in every view.
-func appendLeaves(leaves []Leaf, pointer string, v jsonstream.Value, places []*schema.Place) []Leaf {
-	below, empty := make([]*schema.Place, len(places)), true
+func appendLeaves(leaves []Leaf, pointer string, v jsonstream.Value, locations []*schema.Location) []Leaf {
+	below, empty := make([]*schema.Location, len(locations)), true
 	switch v.Kind() {
 	case jsonstream.Object:
 		for key, member := range v.Members() {
 			name := key.AppendText(nil)
-			for i, p := range places {
-				below[i] = p.Member(name).Place
+			for i, p := range locations {
+				below[i] = p.Member(name).Location
 			}
 			leaves = appendLeaves(leaves, pointer+jsonstream.Pointer{string(name)}.String(), member, below)
 			empty = false
 		}
 	case jsonstream.Array:
-		if slices.ContainsFunc(places, (*schema.Place).Vector) {
+		if slices.ContainsFunc(locations, (*schema.Location).Vector) {
 			break // a single value
 		}
 		n := 0
 		for element := range v.Elements() {
-			for i, p := range places {
+			for i, p := range locations {
 				below[i] = p.Item(n)
 			}
 			leaves = appendLeaves(leaves, pointer+"/"+strconv.Itoa(n), element, below)
@@ -65,8 +65,8 @@ func appendLeaves(leaves []Leaf, pointer string, v jsonstream.Value, places []*s
 	if !empty {
 		return leaves
 	}
-	leaf := Leaf{Pointer: pointer, Value: v, Known: len(places) > 0}
-	for _, p := range places {
+	leaf := Leaf{Pointer: pointer, Value: v, Known: len(locations) > 0}
+	for _, p := range locations {
 		leaf.Known = leaf.Known && !p.Unknown()
 		if leaf.Annotation == schema.None {
 			leaf.Annotation = p.Annotation()

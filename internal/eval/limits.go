@@ -10,7 +10,7 @@ import (
 // examined: the verdict then has its own code, and not the rule's reason.
 func (e *Evaluation) limit(x *textTest) {
 	k := &e.plan.conds[x.test.cond]
-	if k.permissive || !x.m.Exceeds(e.wholeText()) {
+	if k.permissive || !x.m.Exceeds(e.stringValue()) {
 		return
 	}
 	for i := range e.texts { // another reading may match properly

@@ -31,15 +31,15 @@ func (b *binder) recognised() string {
 
 // recognisedNote describes the consequence for the verdict.
 func (b *binder) recognisedNote() string {
-	switch what := b.recognised(); {
-	case what == "":
+	switch noun := b.recognised(); {
+	case noun == "":
 		return ""
 	case b.passed:
-		return what + "; [gate] structured_output lets it pass the rules for all tools"
+		return noun + "; [gate] structured_output lets it pass the rules for all tools"
 	case b.handoff && !b.handsOver():
-		return what + "; it needs an entry in [[handoffs]], and is a tool like any other"
+		return noun + "; it needs an entry in [[handoffs]], and is a tool like any other"
 	default:
-		return what + "; the rules decide: no [gate] structured_output lets it pass them"
+		return noun + "; the rules decide: no [gate] structured_output lets it pass them"
 	}
 }
 
@@ -49,7 +49,7 @@ func (b *binder) handsOver() bool {
 
 // pass replaces the tables for all tools of a file by a permission, if the file allows the
 // recognised tool. A handoff needs an entry of [[handoffs]], which then decides.
-func (b *binder) pass(v *Voice) {
+func (b *binder) pass(v *ToolPolicy) {
 	if b.recognised() == "" || !v.Trusted || v.File.Gate.StructuredOutput != stopgate.Unattended || len(v.Tables) == 0 || v.Tables[0].Name != "*" {
 		return
 	}

@@ -35,7 +35,7 @@ type view struct {
 	root   *shape
 	// applies is set if a file that applies to the tool has this view. A view of guards alone
 	// checks neither keys nor the schema: those of the files that apply do.
-	speaks bool
+	applies bool
 	// params is the strictest unknown_params of the files that apply.
 	params syntax.ParamAction
 	// onSchema is the strictest on_schema_violation of the files that apply.

@@ -55,8 +55,8 @@ func (e *Evaluation) floorPublic(f *stopgate.Floor) string {
 	return detailed(f.Code, f.Pointer)
 }
 
-func detailed(code stopgate.Code, what string) string {
-	return strings.TrimSuffix(code.Public(), ".") + ": " + what + "."
+func detailed(code stopgate.Code, detail string) string {
+	return strings.TrimSuffix(code.Public(), ".") + ": " + detail + "."
 }
 
 // plain reports whether a name or a pointer can be part of a sentence: it is short and contains no

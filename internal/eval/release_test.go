@@ -114,7 +114,7 @@ func TestReleaseOfSeveralLayers(t *testing.T) {
 
 // Proves K4, M18: if rules evaluate a line command by command, the paths that the rule of any of
 // its commands depends on are cleaned, and no others.
-func TestReleaseBesideCommands(t *testing.T) {
+func TestReleaseWithCommands(t *testing.T) {
 	b := compile(t, `version = 1
 [tools.t.parameters]
 command = { type = "command" }

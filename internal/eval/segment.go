@@ -44,7 +44,7 @@ func (s *state) decidedBy(c, mode int32) segment {
 // segmentOf records the first command of the value for which a condition holds by the words of the
 // command alone, if there is one.
 func (e *Evaluation) segmentOf(c, mode int32, m *match.Matcher) {
-	v := e.wholeText()
+	v := e.stringValue()
 	for n := range v.Commands() {
 		if m.NamesCommand(v, n) {
 			e.segments = append(e.segments, condSegment{c, mode, e.segment(v, n)})

@@ -71,7 +71,7 @@ func TestSituations(t *testing.T) {
 
 // Proves K60: without knowledge of the session, and with that of other conditions, the result is
 // unknown; the pointer may lead to many values.
-func TestInDoubt(t *testing.T) {
+func TestUnknownSituation(t *testing.T) {
 	program := compile(t, `version = 1
 [[guard]]
 when = { session = "/teams/*/frozen", const = true }

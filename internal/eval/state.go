@@ -20,12 +20,12 @@ type condState struct {
 	phase phase
 	leaf  bool // a leaf matched
 	// limited is set if a value satisfied it by its length; see [match.Matcher.Exceeds].
-	limited bool
-	guessed bool  // by an undeclared string
-	open    int32 // number of sites at which a leaf can still appear
-	at      int64 // byte that decided it
-	path    span  // pointer of the value that decided it
-	value   span  // the text of that value, if it was a path
+	limited    bool
+	undeclared bool  // by an undeclared string
+	open       int32 // number of sites at which a leaf can still appear
+	at         int64 // byte that decided it
+	path       span  // pointer of the value that decided it
+	value      span  // the text of that value, if it was a path
 }
 
 // ruleState is the state of one rule in an evaluation.
@@ -73,7 +73,7 @@ type state struct {
 
 // leaf takes the result of a condition for a value at a site. sole is set if no other value can be
 // at the site.
-func (s *state) leaf(site int32, hit, alone bool) {
+func (s *state) leaf(site int32, hit, sole bool) {
 	c := s.plan.sites[site]
 	k, st := &s.plan.conds[c], &s.conds[c]
 	switch {
@@ -90,25 +90,25 @@ func (s *state) leaf(site int32, hit, alone bool) {
 		return
 	}
 	st.leaf = st.leaf || hit
-	if alone {
+	if sole {
 		s.exhaust(site)
 	}
 }
 
 // present takes a value for present. An unsure one counts as present and as absent for a
 // restrictive rule, as neither for a permissive one (K5).
-func (s *state) present(site int32, unsure, alone bool) {
+func (s *state) present(site int32, unsure, sole bool) {
 	k := &s.plan.conds[s.plan.sites[site]]
-	s.leaf(site, k.want && !unsure || unsure && !k.permissive, alone)
+	s.leaf(site, k.want && !unsure || unsure && !k.permissive, sole)
 }
 
 // presentNull takes null for present: no value for a condition that requires one, otherwise unsure.
-func (s *state) presentNull(site int32, alone bool) {
+func (s *state) presentNull(site int32, sole bool) {
 	if s.plan.conds[s.plan.sites[site]].value {
-		s.leaf(site, false, alone)
+		s.leaf(site, false, sole)
 		return
 	}
-	s.present(site, true, alone)
+	s.present(site, true, sole)
 }
 
 // missing takes a branch that ends without a value at the site.

@@ -57,6 +57,6 @@ func (e *Evaluation) expands(r *rule) bool {
 func (e *Evaluation) commandAt(pointer string) bool {
 	p, err := jsonstream.ParsePointer(pointer)
 	return err == nil && slices.ContainsFunc(e.plan.views, func(v *view) bool {
-		return v.schema != nil && slices.ContainsFunc(v.schema.Reach(p).Places, func(at *schema.Place) bool { return at.Has(schema.Command) })
+		return v.schema != nil && slices.ContainsFunc(v.schema.Reach(p).Locations, func(at *schema.Location) bool { return at.Has(schema.Command) })
 	})
 }

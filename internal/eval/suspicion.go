@@ -66,7 +66,7 @@ func readsOf(on string) reads {
 }
 
 // suspicion adds the second list of a file's guards.
-func (c *compiler) suspicion(v *Voice) {
+func (c *compiler) suspicion(v *ToolPolicy) {
 	guards := slices.DeleteFunc(slices.Clone(v.File.Guards), func(g *syntax.Rule) bool { return !Suspects(g) })
 	typed := *v
 	typed.Schema = c.suspected(v)
@@ -75,7 +75,7 @@ func (c *compiler) suspicion(v *Voice) {
 
 // suspected returns the schema that determines which strings are undeclared: that of the file, with
 // the types from the name of a known tool.
-func (c *compiler) suspected(v *Voice) *schema.Schema {
+func (c *compiler) suspected(v *ToolPolicy) *schema.Schema {
 	if c.known == nil || v.Schema == c.known {
 		return v.Schema
 	}
@@ -108,7 +108,7 @@ func Suspects(g *syntax.Rule) bool {
 }
 
 // suspect adds the second list to a view.
-func (c *compiler) suspect(v *Voice, l *list) {
+func (c *compiler) suspect(v *ToolPolicy, l *list) {
 	if !l.suspects || l.first == l.end {
 		return
 	}
@@ -151,13 +151,13 @@ func (s *suspecting) add(all matchers, c int32, k *cond) {
 
 // suspect adds the guards that read undeclared strings at a shape, except those that read it
 // anyway.
-func (g *grapher) suspect(s *shape, st stance) {
-	if len(g.suspicions) == 0 || st.listed || s.place.Tabled() {
+func (g *grapher) suspect(s *shape, st walkState) {
+	if len(g.suspicions) == 0 || st.listed || s.location.Tabled() {
 		return
 	}
 	var seen reads
 	for _, a := range []schema.Annotation{schema.Path, schema.Command, schema.URL} {
-		if s.place.Guarded(a.String()) {
+		if s.location.Guarded(a.String()) {
 			seen |= readsOf(a.String())
 		}
 	}
@@ -176,31 +176,31 @@ func (e *Evaluation) suspected() {
 		return
 	}
 	for _, r := range plausible(nil, e.text(), 0) {
-		e.guess.Reset(r.text)
+		e.undeclared.Reset(r.text)
 		for _, s := range list {
 			as := s.as & r.as
-			if as&asCommand != 0 && !e.guess.NamesPrograms() {
+			if as&asCommand != 0 && !e.undeclared.NamesPrograms() {
 				as &^= asCommand
 			}
 			if as != 0 {
-				e.guessBy(s.suspicion, as)
+				e.evaluateReading(s.suspicion, as)
 			}
 		}
 	}
 }
 
 // evaluateReading evaluates one reading, in the field undeclared, by the guards of one list.
-func (e *Evaluation) guessBy(s *suspicion, as reads) {
+func (e *Evaluation) evaluateReading(s *suspicion, as reads) {
 	guards := s.guards()
 	if as&asPath != 0 && guards.paths != nil {
-		guards.paths.End(new(index.State), &e.guess, &e.hits)
+		guards.paths.End(new(index.State), &e.undeclared, &e.hits)
 		for _, c := range e.hits.Members {
 			e.suspectHolds(c, slices.Contains(e.hits.Limited, c))
 		}
 	}
 	for i := range guards.other {
-		if k := &guards.other[i]; k.as&as != 0 && e.conds[k.cond].phase == waiting && k.m.Judge(&e.guess) {
-			e.suspectHolds(k.cond, k.m.Exceeds(&e.guess))
+		if k := &guards.other[i]; k.as&as != 0 && e.conds[k.cond].phase == waiting && k.m.Judge(&e.undeclared) {
+			e.suspectHolds(k.cond, k.m.Exceeds(&e.undeclared))
 		}
 	}
 }
@@ -211,7 +211,7 @@ func (e *Evaluation) suspectHolds(c int32, limited bool) {
 		return
 	}
 	e.resolve(c, holds)
-	st.limited, st.guessed, st.value = limited, true, e.spine.keep(e.guess.Text())
+	st.limited, st.undeclared, st.value = limited, true, e.spine.keep(e.undeclared.Text())
 }
 
 // maxSuspectedRaw is the maximum length of a string in the source: an escape has six bytes.

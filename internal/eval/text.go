@@ -19,7 +19,7 @@ type textTest struct {
 	arriving index.State
 	shown    index.State // state when it last decided something
 	result   match.Result
-	alone    bool // no other value can be at the test's site
+	sole     bool // no other value can be at the test's site
 	shows    int  // bytes of the current piece after which something is decided, 0 if nothing is
 }
 
@@ -32,12 +32,12 @@ type textWatch struct {
 }
 
 // startTest begins a test of the string that begins now.
-func (e *Evaluation) startTest(t *test, alone bool) {
+func (e *Evaluation) startTest(t *test, sole bool) {
 	first := len(e.texts)
 	e.commands = e.commands || e.plan.conds[t.cond].command >= 0
 	for _, m := range t.texts {
 		x := e.nextText()
-		x.test, x.m, x.index, x.alone = t, m, nil, alone
+		x.test, x.m, x.index, x.sole = t, m, nil, sole
 		if x.result = m.Start(&x.state); x.result == match.Undecided {
 			e.undecided++
 		}
@@ -60,9 +60,9 @@ func (e *Evaluation) nextText() *textTest {
 }
 
 // startIndex is startTest for a bundle.
-func (e *Evaluation) startIndex(t *test, alone bool) {
+func (e *Evaluation) startIndex(t *test, sole bool) {
 	x := e.nextText()
-	x.test, x.m, x.index, x.result, x.alone = t, nil, t.index, match.Undecided, alone
+	x.test, x.m, x.index, x.result, x.sole = t, nil, t.index, match.Undecided, sole
 	e.undecided++
 	if x.index.Start(&x.arriving) {
 		e.progress(x, false)
@@ -226,7 +226,7 @@ func (e *Evaluation) textResult(x *textTest) {
 			}
 		}
 	}
-	e.leaf(x.test.site, x.result == match.Hit, x.alone)
+	e.leaf(x.test.site, x.result == match.Hit, x.sole)
 }
 
 // textEnd takes the closing quote.
@@ -242,17 +242,17 @@ func (e *Evaluation) textEnd() {
 			continue
 		}
 		if x.m.JudgesSweeps() && !e.probing {
-			e.swept(x.m.Sweeps(e.wholeText()))
+			e.swept(x.m.Sweeps(e.stringValue()))
 		}
 		if x.m.MayBeUnknown() {
-			e.notKnown(x.m.Unknown(e.wholeText()))
+			e.notKnown(x.m.Unknown(e.stringValue()))
 		}
 		switch {
 		case e.plan.conds[x.test.cond].command >= 0:
 			continue // below, command by command
 		case x.m.Incremental():
 			x.result = x.m.End(&x.state)
-		case x.m.Judge(e.wholeText()):
+		case x.m.Judge(e.stringValue()):
 			x.result = match.Hit
 			e.limit(x)
 		default:
@@ -301,7 +301,7 @@ func (e *Evaluation) notKnown(unknown match.Unknown) {
 func (e *Evaluation) commandEnd() {
 	if e.commands {
 		e.commands = false
-		v := e.wholeText()
+		v := e.stringValue()
 		for n := range v.Commands() {
 			e.lanes.segment = e.segment(v, n)
 			e.command(v, n)
@@ -325,7 +325,7 @@ func (e *Evaluation) command(v *match.Value, n int) {
 			hit = e.reads(&e.texts[j], v, n)
 			e.names(&e.texts[j], v, n, hit)
 		}
-		e.leaf(x.test.site, hit, x.alone)
+		e.leaf(x.test.site, hit, x.sole)
 	}
 }
 
@@ -347,11 +347,11 @@ func (e *Evaluation) reads(x *textTest, v *match.Value, n int) bool {
 // endIndex takes the end of a string that the index of a bundle evaluates.
 func (e *Evaluation) endIndex(x *textTest) {
 	if x.index.JudgesSweeps() && !e.probing {
-		e.swept(x.index.Sweeps(e.wholeText()))
+		e.swept(x.index.Sweeps(e.stringValue()))
 	}
-	e.notKnown(x.index.Unknown(e.wholeText()))
-	x.index.End(&x.arriving, e.wholeText(), &e.hits)
-	e.matched(x.test.cond, x.test.site, &e.hits, x.alone)
+	e.notKnown(x.index.Unknown(e.stringValue()))
+	x.index.End(&x.arriving, e.stringValue(), &e.hits)
+	e.matched(x.test.cond, x.test.site, &e.hits, x.sole)
 	if len(e.hits.Members) > 0 {
 		b := &e.bundles[e.plan.conds[x.test.cond].bundle]
 		b.limited = append(b.limited, e.hits.Limited...)
@@ -365,12 +365,12 @@ func (e *Evaluation) endIndex(x *textTest) {
 
 // stringValue returns the string that has just ended, with the derived forms that its matchers
 // share.
-func (e *Evaluation) wholeText() *match.Value {
+func (e *Evaluation) stringValue() *match.Value {
 	if !e.prepared {
-		e.whole.ResetText(e.text()) // the parser accepted it
+		e.str.ResetText(e.text()) // the parser accepted it
 		e.prepared = true
 	}
-	return &e.whole
+	return &e.str
 }
 
 // text returns the complete string that has just ended.

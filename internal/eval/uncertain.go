@@ -68,7 +68,7 @@ func (e *Evaluation) annotationsAt(k *cond, ast *syntax.Condition, pointer strin
 		if r.Unknown {
 			return []schema.Annotation{schema.None, schema.Path}
 		}
-		for _, p := range r.Places {
+		for _, p := range r.Locations {
 			known := p.Types() != schema.AnyType
 			return readings(&cond{on: ast.On, kind: ast.Spec.Kind, ast: ast}, p, known)
 		}

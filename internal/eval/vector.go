@@ -4,7 +4,7 @@ package eval
 // branch without a value, like every empty array (K3).
 func (w *walker) closeVector(e *Evaluation) {
 	p := w.vector
-	w.vector = place{}
+	w.vector = position{}
 	v := &e.vector
 	if v.Read(e.value); len(v.Words) == 0 {
 		for _, site := range p.shape.under {
@@ -19,8 +19,8 @@ func (w *walker) closeVector(e *Evaluation) {
 			e.controlFound(c.view)
 		}
 	}
-	e.whole.ResetWords(v.Words, v.Complete)
-	e.scratch = append(e.scratch[:0], e.whole.Text()...)
+	e.str.ResetWords(v.Words, v.Complete)
+	e.scratch = append(e.scratch[:0], e.str.Text()...)
 	e.prepared, e.decoded = true, true
 	e.textEnd()
 	w.endScalar(e, p)

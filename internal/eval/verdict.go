@@ -64,13 +64,13 @@ func (e *Evaluation) settle() (terminal bool) {
 	}
 	switch {
 	case first >= 0 && strictest.Terminal():
-		e.say(first)
+		e.publishList(first)
 		return true
 	case low != high:
 	case low == stopgate.Ask && e.unknownPaths != match.Known && !(first >= 0 && e.plan.lists[first].guard):
 		e.publish(e.floorVerdict(e.floorOf(stopgate.CodePathNotKnown)))
 	case first >= 0 && strictest == low:
-		e.say(first)
+		e.publishList(first)
 	case len(e.floors) > 0:
 		e.publish(e.floorVerdict(&e.floors[0]))
 	default: // no list applies: results without rules are delivered
@@ -80,7 +80,7 @@ func (e *Evaluation) settle() (terminal bool) {
 }
 
 // basis is the state of a list from which its verdict follows, without the texts.
-type said struct {
+type basis struct {
 	list, floors int32
 	uncovered    int32
 	cursor, lane int32
@@ -91,10 +91,10 @@ type said struct {
 // publishList publishes the verdict of a decided list, unless it is the latest one. If its first
 // rule that has not failed holds, that rule decided; otherwise all rules that may turn out to have
 // decided have the same mode (K9).
-func (e *Evaluation) say(i int) {
+func (e *Evaluation) publishList(i int) {
 	l, st := &e.plan.lists[i], &e.lists[i]
-	now := said{list: int32(i + 1), floors: int32(len(e.floors)), uncovered: int32(len(e.uncovered)), cursor: st.cursor, lane: st.lane, mode: st.low, holds: st.holds}
-	if e.said == now {
+	now := basis{list: int32(i + 1), floors: int32(len(e.floors)), uncovered: int32(len(e.uncovered)), cursor: st.cursor, lane: st.lane, mode: st.low, holds: st.holds}
+	if e.basis == now {
 		return
 	}
 	v := &e.verdict // in place if it is the first
@@ -126,7 +126,7 @@ func (e *Evaluation) say(i int) {
 		if l.guard && e.expands(r) {
 			v.Public += expansionHint
 		}
-	case e.saidBefore(v):
+	case e.unchanged(v):
 		v.Candidates, v.Public = e.verdict.Candidates, e.verdict.Public
 	default:
 		v.Candidates, v.Public = e.candidates(i)
@@ -138,7 +138,7 @@ func (e *Evaluation) say(i int) {
 		}
 	}
 	e.publish(v)
-	e.said = now
+	e.basis = now
 }
 
 // codeOf returns the code of a verdict that a rule decided.
@@ -165,7 +165,7 @@ func (e *Evaluation) floorOf(code stopgate.Code) *stopgate.Floor {
 
 // unchanged reports whether a verdict without a rule equals the latest one, so that its candidates
 // need not be listed again.
-func (e *Evaluation) saidBefore(v *stopgate.Verdict) bool {
+func (e *Evaluation) unchanged(v *stopgate.Verdict) bool {
 	last := &e.verdict
 	return last.Decided && last.Mode == v.Mode && last.Layer == v.Layer && last.Code == v.Code && last.Rule == nil && len(last.Floors) == len(e.floors)
 }
@@ -221,7 +221,7 @@ func sameRule(a, b *stopgate.RuleRef) bool { return a == b || a != nil && b != n
 // publish makes a verdict the latest one if it differs. While the mode stays the same, so does the
 // offset. The first verdict may already be in place.
 func (e *Evaluation) publish(v *stopgate.Verdict) {
-	e.said = said{}
+	e.basis = basis{}
 	v.Decided, v.DecidedAt, v.Floors = true, e.at, e.floors[:len(e.floors):len(e.floors)]
 	last := &e.verdict
 	if v == last {

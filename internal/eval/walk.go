@@ -9,24 +9,24 @@ import (
 // walker follows one view along the events of a document: it tracks the shape of every open
 // container, and evaluates the conditions of a value's shape.
 type walker struct {
-	view   *view
-	frames []frame
-	seen   []uint64 // for each open object: the keys and members that were seen
-	next   place    // of the member with the last key
-	quiet  int      // nesting depth in a skipped container
-	told   bool     // cover of the value of the last key is already decided
-	vector place    // of the current argument vector, if the walker skips it
+	view         *view
+	frames       []frame
+	seen         []uint64 // for each open object: the keys and members that were seen
+	next         position // of the member with the last key
+	skipDepth    int      // nesting depth in a skipped container
+	coverDecided bool     // cover of the value of the last key is already decided
+	vector       position // of the current argument vector, if the walker skips it
 }
 
 // position is a shape, and whether several values can be there.
-type place struct {
+type position struct {
 	shape *shape
 	many  bool
 }
 
 // frame is one open container.
 type frame struct {
-	place
+	position
 	inside *shape // the shape whose keys or items apply to its members
 	array  bool
 	count  int // number of elements so far
@@ -37,18 +37,18 @@ type frame struct {
 
 func (w *walker) reset(v *view) {
 	w.view = v
-	w.frames, w.seen, w.quiet = w.frames[:0], w.seen[:0], 0
-	w.next, w.vector, w.told = place{shape: v.root}, place{}, false
+	w.frames, w.seen, w.skipDepth = w.frames[:0], w.seen[:0], 0
+	w.next, w.vector, w.coverDecided = position{shape: v.root}, position{}, false
 }
 
 // event takes one event. The evaluation handles string pieces, since it has the current tests.
 func (w *walker) event(e *Evaluation, ev *jsonstream.Event) {
-	if w.quiet > 0 {
+	if w.skipDepth > 0 {
 		switch ev.Kind {
 		case jsonstream.ObjectStart, jsonstream.ArrayStart:
-			w.quiet++
+			w.skipDepth++
 		case jsonstream.ObjectEnd, jsonstream.ArrayEnd:
-			if w.quiet--; w.quiet == 0 && w.vector.shape != nil {
+			if w.skipDepth--; w.skipDepth == 0 && w.vector.shape != nil {
 				w.closeVector(e)
 			}
 		}
@@ -78,7 +78,7 @@ func (w *walker) event(e *Evaluation, ev *jsonstream.Event) {
 }
 
 // begin returns the position of the value that begins now.
-func (w *walker) begin(e *Evaluation) place {
+func (w *walker) begin(e *Evaluation) position {
 	if len(w.frames) == 0 {
 		return w.next
 	}
@@ -94,25 +94,25 @@ func (w *walker) begin(e *Evaluation) place {
 		}
 	}
 	if n := f.count - 1; n < len(f.inside.prefix) {
-		return place{f.inside.prefix[n], true}
+		return position{f.inside.prefix[n], true}
 	}
-	return place{f.inside.items, true}
+	return position{f.inside.items, true}
 }
 
 // open enters a container.
-func (w *walker) open(e *Evaluation, p place, array bool) {
+func (w *walker) open(e *Evaluation, p position, array bool) {
 	s := p.shape
 	switch {
 	case s == nil:
-		w.quiet = 1
+		w.skipDepth = 1
 		return
 	case array && s.vector: // evaluated when complete
 		w.contained(e, s, false)
-		w.quiet, w.vector = 1, p
+		w.skipDepth, w.vector = 1, p
 		return
 	}
 	covered := w.contained(e, s, array && s.wrongArray || !array && s.wrongObject)
-	w.frames = append(w.frames, frame{place: p, inside: s, array: array, covered: covered, seen: len(w.seen)})
+	w.frames = append(w.frames, frame{position: p, inside: s, array: array, covered: covered, seen: len(w.seen)})
 	f := &w.frames[len(w.frames)-1]
 	if array {
 		if s.wrongArray {
@@ -184,7 +184,7 @@ func (w *walker) closeObject(e *Evaluation) {
 			e.leaf(t.site, t.texts[0].Canonical(e.canonical()), false)
 		}
 	}
-	w.end(e, f.place)
+	w.end(e, f.position)
 	w.seen = w.seen[:f.seen]
 	w.frames = w.frames[:len(w.frames)-1]
 }
@@ -203,13 +203,13 @@ func (w *walker) closeArray(e *Evaluation) {
 			e.state.empty(site)
 		}
 	}
-	w.end(e, f.place)
+	w.end(e, f.position)
 	w.frames = w.frames[:len(w.frames)-1]
 }
 
 // end takes the end of a value: if it is the only one that can be here, no further leaf can appear
 // here or below.
-func (w *walker) end(e *Evaluation, p place) {
+func (w *walker) end(e *Evaluation, p position) {
 	if !p.many {
 		for _, site := range p.shape.under {
 			if !e.done[site] {
@@ -220,27 +220,27 @@ func (w *walker) end(e *Evaluation, p place) {
 }
 
 // scalar takes a number, a boolean or null.
-func (w *walker) scalar(e *Evaluation, p place, ev *jsonstream.Event) {
+func (w *walker) scalar(e *Evaluation, p position, ev *jsonstream.Event) {
 	s := p.shape
-	kind, alone := scalarType(ev.Kind), !p.many
+	kind, sole := scalarType(ev.Kind), !p.many
 	for i := range s.tests {
 		t := &s.tests[i]
 		switch {
 		case t.index != nil:
-			e.judgeScalar(t, kind&t.fits&^t.wrong != 0, ev, alone && !t.many)
+			e.judgeScalar(t, kind&t.fits&^t.wrong != 0, ev, sole && !t.many)
 		case t.present && kind == nullType:
 			e.presentNull(t.site, !p.many)
 		case t.present:
 			e.present(t.site, false, !p.many)
 		case kind&t.fits&^t.wrong == 0:
-			e.leaf(t.site, false, alone && !t.many)
+			e.leaf(t.site, false, sole && !t.many)
 		case kind == nullType:
-			e.leaf(t.site, t.texts[0].Null(), alone && !t.many)
+			e.leaf(t.site, t.texts[0].Null(), sole && !t.many)
 		case kind == booleanType:
-			e.leaf(t.site, t.texts[0].Bool(ev.Kind == jsonstream.True), alone && !t.many)
+			e.leaf(t.site, t.texts[0].Bool(ev.Kind == jsonstream.True), sole && !t.many)
 		default:
 			number, err := jsonstream.ParseDecimal(ev.Text)
-			e.leaf(t.site, err == nil && t.texts[0].Number(number), alone && !t.many)
+			e.leaf(t.site, err == nil && t.texts[0].Number(number), sole && !t.many)
 		}
 	}
 	w.notContainer(e, p)
@@ -249,27 +249,27 @@ func (w *walker) scalar(e *Evaluation, p place, ev *jsonstream.Event) {
 }
 
 // judgeScalar evaluates a scalar by the index of a bundle. One that does not fit satisfies nothing.
-func (e *Evaluation) judgeScalar(t *test, fits bool, ev *jsonstream.Event, alone bool) {
+func (e *Evaluation) judgeScalar(t *test, fits bool, ev *jsonstream.Event, sole bool) {
 	e.hits.Reset()
 	switch {
 	case !fits || e.conds[t.cond].phase != waiting:
 	case ev.Kind == jsonstream.Number:
-		t.index.Number(ev.Text, !alone || e.conds[t.cond].open > 1, &e.hits)
+		t.index.Number(ev.Text, !sole || e.conds[t.cond].open > 1, &e.hits)
 	default:
 		t.index.Bool(ev.Kind == jsonstream.True, &e.hits)
 	}
-	e.matched(t.cond, t.site, &e.hits, alone)
+	e.matched(t.cond, t.site, &e.hits, sole)
 }
 
 // notContainer takes a value that has no elements to count.
-func (w *walker) notContainer(e *Evaluation, p place) {
+func (w *walker) notContainer(e *Evaluation, p position) {
 	for i := range p.shape.counts {
 		e.leaf(p.shape.counts[i].site, false, !p.many)
 	}
 }
 
 // endScalar takes the end of a value without members: the branches of longer pointers end here.
-func (w *walker) endScalar(e *Evaluation, p place) {
+func (w *walker) endScalar(e *Evaluation, p position) {
 	for _, site := range p.shape.deeper {
 		e.missing(site)
 	}
@@ -277,11 +277,11 @@ func (w *walker) endScalar(e *Evaluation, p place) {
 }
 
 // startText begins the tests of a string, or of an argument vector, which is an array.
-func (w *walker) startText(e *Evaluation, p place, written typeSet) {
+func (w *walker) startText(e *Evaluation, p position, written typeSet) {
 	s := p.shape
 	for i := range s.tests {
 		t := &s.tests[i]
-		alone := !p.many && !t.many
+		sole := !p.many && !t.many
 		switch {
 		case t.present:
 			e.present(t.site, false, !p.many)
@@ -290,15 +290,15 @@ func (w *walker) startText(e *Evaluation, p place, written typeSet) {
 				continue
 			}
 			if t.index != nil {
-				e.startIndex(t, alone)
+				e.startIndex(t, sole)
 			} else {
-				e.startTest(t, alone)
+				e.startTest(t, sole)
 			}
 		case t.index != nil:
 			e.hits.Reset()
-			e.matched(t.cond, t.site, &e.hits, alone)
+			e.matched(t.cond, t.site, &e.hits, sole)
 		default:
-			e.leaf(t.site, false, alone)
+			e.leaf(t.site, false, sole)
 		}
 	}
 	w.notContainer(e, p)
@@ -315,7 +315,7 @@ func (w *walker) endString(e *Evaluation) {
 	p := w.next
 	if n := len(w.frames); n > 0 && w.frames[n-1].array {
 		f := &w.frames[n-1]
-		p = place{f.inside.items, true}
+		p = position{f.inside.items, true}
 		if i := f.count - 1; i < len(f.inside.prefix) {
 			p.shape = f.inside.prefix[i]
 		}
@@ -334,7 +334,7 @@ func (w *walker) key(e *Evaluation, key []byte) {
 		w.otherKey(e, f, key)
 		return
 	}
-	w.next = place{g.to, f.many}
+	w.next = position{g.to, f.many}
 	w.keyed(e, f, g.to)
 	if g.bit >= 0 {
 		w.seen[f.seen+int(g.bit>>6)] |= 1 << (g.bit & 63)
@@ -357,13 +357,13 @@ func (w *walker) claim(e *Evaluation, f *frame, class int32) {
 // otherKey takes a key that neither the schema nor a rule names.
 func (w *walker) otherKey(e *Evaluation, f *frame, key []byte) {
 	s := f.inside
-	w.next = place{s.extra, true}
+	w.next = position{s.extra, true}
 	if !s.judges {
 		w.keyed(e, f, s.extra)
 		return
 	}
-	m := s.place.Member(key)
-	if w.told = true; m.Kind != schema.Undeclared && m.Kind != schema.Forbidden { // unknown_params applies to these
+	m := s.location.Member(key)
+	if w.coverDecided = true; m.Kind != schema.Undeclared && m.Kind != schema.Forbidden { // unknown_params applies to these
 		w.keyed(e, f, s.extra)
 	}
 	if m.Kind == schema.Ambiguous {

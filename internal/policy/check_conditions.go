@@ -91,7 +91,7 @@ func (c *checker) besides(l *checkedList, k *symbolic.Condition) bool {
 func readingsOf(reach schema.Reach, kind match.Kind) []schema.Annotation {
 	var list []schema.Annotation
 	for a := schema.URL; a <= schema.Patch; a++ {
-		if slices.ContainsFunc(reach.Places, func(p *schema.Place) bool { return p.Has(a) || a == schema.Command && p.Has(schema.Argv) }) {
+		if slices.ContainsFunc(reach.Locations, func(p *schema.Location) bool { return p.Has(a) || a == schema.Command && p.Has(schema.Argv) }) {
 			list = append(list, a)
 		}
 	}
@@ -115,7 +115,7 @@ func (c *checker) canHold(l *checkedList, k *symbolic.Condition) bool {
 	if there, _ := k.Spec.Presence(); there {
 		return true
 	}
-	for _, p := range k.Reach.Places {
+	for _, p := range k.Reach.Locations {
 		if len(p.Defaults()) > 0 {
 			hint := "match the default value, or remove the rule"
 			if p.Defaults()[0].Kind() == jsonstream.Null {

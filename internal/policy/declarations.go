@@ -42,7 +42,7 @@ func (p *Program) keyedByPath(s *syntax.SessionPolicy) bool {
 				continue
 			}
 			for _, pointer := range s.Key {
-				if slices.ContainsFunc(t.Schema.Reach(pointer).Places, func(at *schema.Place) bool { return at.Has(schema.Path) }) {
+				if slices.ContainsFunc(t.Schema.Reach(pointer).Locations, func(at *schema.Location) bool { return at.Has(schema.Path) }) {
 					return true
 				}
 			}

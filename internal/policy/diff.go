@@ -155,15 +155,15 @@ func (p *Program) file() *syntax.File { return p.layers()[0].File }
 
 // sidePolicy is a file as the comparer sees it for one tool.
 type sidePolicy struct {
-	*eval.Voice
+	*eval.ToolPolicy
 	known bool // the tool's calls are judged by their arguments
 }
 
 func (c *comparer) side(p *Program, tool *comparedTool) *sidePolicy {
-	voices, known := p.policies.Voices(stopgate.Call{Tool: tool.name, Definition: tool.definition})
-	s := &sidePolicy{Voice: &eval.Voice{Layer: p.layers()[0]}, known: known}
-	if len(voices) > 0 && voices[0].Speaks {
-		s.Voice = voices[0]
+	voices, known := p.policies.ToolPolicies(stopgate.Call{Tool: tool.name, Definition: tool.definition})
+	s := &sidePolicy{ToolPolicy: &eval.ToolPolicy{Layer: p.layers()[0]}, known: known}
+	if len(voices) > 0 && voices[0].Applies {
+		s.ToolPolicy = voices[0]
 	}
 	return s
 }
@@ -175,7 +175,7 @@ func (c *comparer) tool(tool *comparedTool) {
 	if c.seen(tool, before, after) {
 		return
 	}
-	if !before.Speaks && !after.Speaks && len(before.File.Guards)+len(after.File.Guards) == 0 {
+	if !before.Applies && !after.Applies && len(before.File.Guards)+len(after.File.Guards) == 0 {
 		c.unknownTool(tool)
 		return
 	}

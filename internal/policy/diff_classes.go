@@ -28,7 +28,7 @@ type openNote struct {
 func (c *comparer) seen(tool *comparedTool, before, after *sidePolicy) bool {
 	var key strings.Builder
 	for _, s := range []*sidePolicy{before, after} {
-		fmt.Fprintf(&key, "%t %t %d %d ", s.known, s.Speaks, s.Params, s.OnSchema)
+		fmt.Fprintf(&key, "%t %t %d %d ", s.known, s.Applies, s.Params, s.OnSchema)
 		for _, t := range s.Tables {
 			fmt.Fprintf(&key, "%p ", t)
 		}

@@ -16,7 +16,7 @@ func neverLoosens(tool *comparedTool, name string, before, after *sidePolicy, bo
 	if before.declared(tool).node(name) == nil || after.declared(tool).node(name) != nil || !inert(tool, name, before, after) {
 		return false
 	}
-	weakest := stopgate.Strictest(bound[1].weakest(), undeclaredMode(after, after.Schema.Place().Member([]byte(name)).Kind))
+	weakest := stopgate.Strictest(bound[1].weakest(), undeclaredMode(after, after.Schema.Location().Member([]byte(name)).Kind))
 	return stopgate.Strictest(weakest, before.OnSchema) == weakest
 }
 
@@ -28,7 +28,7 @@ func neverTightens(tool *comparedTool, name string, before, after *sidePolicy, b
 	if before.declared(tool).node(name) == nil || after.declared(tool).node(name) != nil || bound[1].needsCover(after) {
 		return false
 	}
-	kind := after.Schema.Place().Member([]byte(name)).Kind
+	kind := after.Schema.Location().Member([]byte(name)).Kind
 	if len(bound[1].written) == 0 {
 		return kind != schema.Undeclared && kind != schema.Forbidden || stopgate.Strictest(bound[0].weakest(), undeclaredMode(after, kind)) == bound[0].weakest()
 	}
@@ -78,9 +78,9 @@ func (b *boundPolicy) weakest() stopgate.Mode {
 // inert reports whether no guard, floor or default of a file looks at a declared parameter, or
 // at anything in it, that does not look there when the parameter is not declared.
 func inert(tool *comparedTool, name string, before, after *sidePolicy) bool {
-	free := after.Schema.Place().Member([]byte(name)).Kind == schema.FreeForm
-	declared := before.Schema.Place().Member([]byte(name))
-	property := before.Schema.Place().Properties()
+	free := after.Schema.Location().Member([]byte(name)).Kind == schema.FreeForm
+	declared := before.Schema.Location().Member([]byte(name))
+	property := before.Schema.Location().Properties()
 	if node := before.declared(tool).node(name); node.HasProperties || node.Items != nil {
 		return false // it closes the objects in it
 	}

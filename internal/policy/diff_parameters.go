@@ -78,14 +78,14 @@ func (d declared) same(other declared, name string) bool {
 // covers reports whether a table of a file declares a parameter, for a tool that has it.
 func (d declared) covers(name string) bool {
 	return slices.ContainsFunc(d.tables, func(t *syntax.ToolTable) bool {
-		return t.Schema != nil && t.Schema.Place().Member([]byte(name)).Kind == schema.DeclaredName
+		return t.Schema != nil && t.Schema.Location().Member([]byte(name)).Kind == schema.DeclaredName
 	})
 }
 
 // line is where a parameter is declared: the table that does it.
 func (d declared) line(name string) int {
 	for _, t := range d.tables {
-		if t.Schema != nil && t.Schema.Place().Member([]byte(name)).Kind == schema.DeclaredName {
+		if t.Schema != nil && t.Schema.Location().Member([]byte(name)).Kind == schema.DeclaredName {
 			return t.Pos.Start.Line
 		}
 	}
@@ -113,7 +113,7 @@ func redeclared(tool *comparedTool, before, after *sidePolicy) (names []string, 
 			if t.Schema == nil {
 				continue
 			}
-			for _, p := range t.Schema.Place().Properties() {
+			for _, p := range t.Schema.Location().Properties() {
 				if !slices.Contains(names, p.Name) && !sides[1-i].covers(p.Name) && uncoverable(before, p.Name) {
 					names = append(names, p.Name)
 				}
@@ -126,8 +126,8 @@ func redeclared(tool *comparedTool, before, after *sidePolicy) (names []string, 
 
 // uncoverable reports whether calls may have a parameter that nothing but a table for many tools covers.
 func uncoverable(s *sidePolicy, name string) bool {
-	m := s.Schema.Place().Member([]byte(name))
-	return !m.Place.Tabled() && (m.Kind != schema.Undeclared || s.Params == syntax.ParamAllow)
+	m := s.Schema.Location().Member([]byte(name))
+	return !m.Location.Tabled() && (m.Kind != schema.Undeclared || s.Params == syntax.ParamAllow)
 }
 
 // parameters compares what becomes of calls when parameters are declared differently.

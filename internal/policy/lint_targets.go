@@ -18,7 +18,7 @@ import (
 // URL.
 type callTarget struct {
 	pointer    jsonstream.Pointer // as a rule would write it
-	place      *schema.Place
+	place      *schema.Location
 	annotation schema.Annotation
 	optional   bool
 	crosses    bool // an array
@@ -43,8 +43,8 @@ func (t *checkedTool) targets() []callTarget {
 }
 
 // looksAt reports whether a rule has a condition on a place.
-func looksAt(r *symbolic.Rule, p *schema.Place) bool {
-	return slices.ContainsFunc(r.Bound, func(k *symbolic.Condition) bool { return slices.Contains(k.Reach.Places, p) })
+func looksAt(r *symbolic.Rule, p *schema.Location) bool {
+	return slices.ContainsFunc(r.Bound, func(k *symbolic.Condition) bool { return slices.Contains(k.Reach.Locations, p) })
 }
 
 // lintTargets warns about permissive rules that leave open what the call acts on:
@@ -54,12 +54,12 @@ func looksAt(r *symbolic.Rule, p *schema.Place) bool {
 func (c *checker) lintTargets(l *checkedList) {
 	targets := l.tool.targets()
 	conditional := false
-	restricted := make(map[*schema.Place]bool) // by a rule further up
+	restricted := make(map[*schema.Location]bool) // by a rule further up
 	for _, r := range l.rules {
 		conditional = conditional || len(r.Bound) > 0
 		if !r.Mode.Permissive() {
 			for _, k := range r.Bound {
-				for _, p := range k.Reach.Places {
+				for _, p := range k.Reach.Locations {
 					restricted[p] = true
 				}
 			}
@@ -85,9 +85,9 @@ func (c *checker) lintTargets(l *checkedList) {
 }
 
 // ignoresPlace reports whether the rule opts out for a place.
-func ignoresPlace(r *symbolic.Rule, s *schema.Schema, p *schema.Place) bool {
+func ignoresPlace(r *symbolic.Rule, s *schema.Schema, p *schema.Location) bool {
 	return slices.ContainsFunc(r.Ignores, func(pointer jsonstream.Pointer) bool {
-		return slices.Contains(s.Reach(pointer).Places, p)
+		return slices.Contains(s.Reach(pointer).Locations, p)
 	})
 }
 
@@ -158,8 +158,8 @@ func (c *checker) uselessIgnores(l *checkedList, r *symbolic.Rule, flagged map[s
 			len(pointer) == 1 && !l.tool.isTarget(pointer[0]) // SG0402 would name it
 		for name := range flagged {
 			target, err := jsonstream.ParsePointer(name)
-			useful = useful || err == nil && slices.ContainsFunc(l.tool.schema.Reach(target).Places, func(p *schema.Place) bool {
-				return slices.Contains(l.tool.schema.Reach(pointer).Places, p)
+			useful = useful || err == nil && slices.ContainsFunc(l.tool.schema.Reach(target).Locations, func(p *schema.Location) bool {
+				return slices.Contains(l.tool.schema.Reach(pointer).Locations, p)
 			})
 		}
 		if !useful && l.tool.schema.Reach(pointer).Missing < 0 {
@@ -209,7 +209,7 @@ func (c *checker) lintParameters(l *checkedList) {
 		return
 	}
 	var names []string
-	for _, p := range l.tool.schema.Place().Properties() {
+	for _, p := range l.tool.schema.Location().Properties() {
 		if !looked[p.Name] && !harmless[p.Name] && !l.tool.isTarget(p.Name) { // lintTargets has said what there is to say
 			names = append(names, jsonstream.Pointer{p.Name}.String())
 		}

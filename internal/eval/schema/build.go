@@ -2,21 +2,21 @@ package schema
 
 import "github.com/stopgate/stopgate/jsonstream"
 
-// Bounds of a schema. Each refuses the schema, none weakens it.
+// Limits of a schema. A schema that exceeds one is rejected.
 const (
-	maxText     = 4 << 20   // bytes of a JSON Schema
-	maxNodes    = 20_000    // schema objects
-	maxNotes    = 200       // notes that are kept
-	maxPatterns = 16 << 10  // bytes of all patterns together; those behind are notes
-	maxBeside   = 100       // schemas that apply to one value through each other
-	maxNesting  = 100       // parameters of a policy file in each other
-	maxPlaces   = 20_000    // places
-	maxMembers  = 1_000_000 // members looked at while places are built
+	maxText      = 4 << 20   // bytes of a JSON Schema
+	maxNodes     = 20_000    // schema objects
+	maxNotes     = 200       // recorded notes
+	maxPatterns  = 16 << 10  // bytes of all patterns together; further ones are notes
+	maxSiblings  = 100       // schemas that apply to one value through each other
+	maxNesting   = 100       // nesting depth of parameters of a policy file
+	maxLocations = 20_000    // places
+	maxMembers   = 1_000_000 // members visited while locations are built
 )
 
-// build checks the graph of nodes, prepares them for use and computes the places.
+// build checks the graph of nodes, prepares them and computes the locations.
 func build(root *Node, source Source) (*Schema, *ParseError) {
-	b := &builder{number: map[*Node]int{}, types: map[*Node]Type{}, interned: map[string]*Place{}}
+	b := &builder{number: map[*Node]int{}, types: map[*Node]Type{}, interned: map[string]*Location{}}
 	b.collect(root)
 	heights := map[*Node]int{}
 	for _, n := range b.nodes {
@@ -24,17 +24,17 @@ func build(root *Node, source Source) (*Schema, *ParseError) {
 			return nil, err
 		}
 	}
-	start, err := b.places(root)
+	start, err := b.locations(root)
 	if err != nil {
 		return nil, err
 	}
-	// Arguments are one object, whether the schema says so or not (A15). No
-	// other place has the root as it stands, without a reference, among its seeds.
+	// Arguments are one object, even if the schema does not declare it (A15). No other location has
+	// the root itself, without a reference, among its seeds.
 	start.types = start.types.Intersect(Object)
 	return &Schema{Root: root, Source: source, start: start, aliases: b.aliases}, nil
 }
 
-// collect numbers every node that root leads to and prepares its lookups.
+// collect numbers every node below root and prepares its lookups.
 func (b *builder) collect(root *Node) {
 	stack := []*Node{root}
 	for len(stack) > 0 {
@@ -46,14 +46,14 @@ func (b *builder) collect(root *Node) {
 		b.number[n] = len(b.nodes)
 		b.nodes = append(b.nodes, n)
 		n.prepare()
-		stack = append(append(stack, n.beside()...), n.below()...)
+		stack = append(append(stack, n.siblings()...), n.below()...)
 	}
 }
 
-// fewNames is up to how many names are compared one by one.
+// fewNames is the maximum number of names that are compared one by one.
 const fewNames = 8
 
-// property finds the declared member of a name.
+// property returns the index of the declared member with a name.
 func (n *Node) property(name []byte) (i int, declared bool) {
 	if len(n.Properties) > fewNames {
 		i, declared = n.index[string(name)]
@@ -67,13 +67,13 @@ func (n *Node) property(name []byte) (i int, declared bool) {
 	return 0, false
 }
 
-// prepare computes what the node looks up while it validates. A node that is
-// prepared already is not touched: schemas share nodes.
+// prepare computes the lookup tables of the node. A prepared node is not changed, since schemas
+// share nodes.
 func (n *Node) prepare() {
 	if n.index != nil {
 		return
 	}
-	n.combines = len(n.beside()) > 0
+	n.combines = len(n.siblings()) > 0
 	n.index = make(map[string]int, len(n.Properties))
 	for i, p := range n.Properties {
 		n.index[p.Name] = i
@@ -93,8 +93,8 @@ func canonical(v jsonstream.Value) string { return string(jsonstream.AppendCanon
 
 const visiting = -1
 
-// height returns how many schemas apply to one value of n through each other. A
-// schema that leads back to itself without a step into the value would never end.
+// height returns the number of schemas that apply to one value of n through each other. It rejects
+// a schema that refers to itself without a step into the value.
 func height(n *Node, heights map[*Node]int) (int, *ParseError) {
 	if h, ok := heights[n]; ok {
 		if h == visiting {
@@ -104,14 +104,14 @@ func height(n *Node, heights map[*Node]int) (int, *ParseError) {
 	}
 	heights[n] = visiting
 	most := 0
-	for _, one := range n.beside() {
+	for _, one := range n.siblings() {
 		h, err := height(one, heights)
 		if err != nil {
 			return 0, err
 		}
 		most = max(most, h+1)
 	}
-	if most > maxBeside {
+	if most > maxSiblings {
 		return 0, &ParseError{Pointer: n.at.pointer(), Message: "references and combinations nest too deep"}
 	}
 	heights[n] = most

@@ -8,10 +8,9 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// ToJSONSchema prints the schema for models: parameters in the order of the
-// source, the types path, command, url and patch as string, argv as a list of them (D25-17, D26-29). What the
-// schema could not understand of its source is not in it; the source of a request
-// is forwarded as it came.
+// ToJSONSchema returns the schema for models: parameters in source order, the types path, command,
+// url and patch as string, argv as a list of strings (D25-17, D26-29). It omits the parts of its
+// source that are not understood; the source of a request is forwarded unchanged.
 func (s *Schema) ToJSONSchema() []byte {
 	if s == nil || s.Root == nil {
 		return []byte("true")
@@ -19,10 +18,9 @@ func (s *Schema) ToJSONSchema() []byte {
 	return emit(s.Root, false)
 }
 
-// Hash identifies a schema: 64 hexadecimal digits over everything its source
-// says, in whatever order it says it. Annotations and aliases are part of it, and
-// so are titles and descriptions, because models act on them (G4). The unknown
-// schema has a hash too.
+// Hash identifies a schema by 64 hexadecimal digits over everything in its source, independent of
+// order. Annotations and aliases are included, and so are titles and descriptions, because models
+// act on them (G4). The unknown schema has a hash too.
 func (s *Schema) Hash() string {
 	sum := sha256.Sum256([]byte("unknown"))
 	switch {
@@ -32,21 +30,20 @@ func (s *Schema) Hash() string {
 	case s.text.IsValid():
 		sum = jsonstream.HashCanonical(s.text)
 	case s.Root != nil:
-		// What emit writes is within the limits: a policy file is smaller than they are.
+		// The output of emit is within the limits, since a policy file is smaller.
 		v, _ := jsonstream.Parse(emit(s.Root, true), jsonstream.Options{MaxDepth: jsonstream.LargestMaxDepth, MaxExponent: jsonstream.AnyExponent})
 		sum = jsonstream.HashCanonical(v)
 	}
 	return hex.EncodeToString(sum[:])
 }
 
-// emitter prints nodes. Nodes that references lead to are printed once, under
-// $defs.
+// emitter prints nodes. Nodes with references to them are printed once, under $defs.
 type emitter struct {
 	dst   []byte
 	root  *Node
-	full  bool // with what models do not see
+	full  bool // with the parts that models do not see
 	names map[*Node]string
-	taken map[string]int // names and how often they were wanted
+	taken map[string]int // names and the number of their uses
 	defs  []*Node
 }
 
@@ -72,9 +69,9 @@ func (e *emitter) node(n *Node) {
 	}
 }
 
-// isPlain reports whether nothing but the type decides about null.
+// isPlain reports whether only the type decides about null.
 func (n *Node) isPlain() bool {
-	return !n.HasEnum && !n.Const.IsValid() && n.Types != 0 && len(n.beside()) == 0
+	return !n.HasEnum && !n.Const.IsValid() && n.Types != 0 && len(n.siblings()) == 0
 }
 
 func (e *emitter) object(n *Node, types Type) {
@@ -286,7 +283,7 @@ func (e *emitter) combined(n *Node) {
 	e.schema("else", n.Else)
 }
 
-// reference names a node that a reference leads to.
+// reference returns the name of a node that references lead to.
 func (e *emitter) reference(n *Node) string {
 	if n == e.root {
 		return "#"
@@ -306,7 +303,7 @@ func (e *emitter) reference(n *Node) string {
 	return "#" + jsonstream.Pointer{"$defs", name}.String()
 }
 
-// definitions prints what references lead to; printing them can name more.
+// definitions prints the nodes that references lead to, which can add further ones.
 func (e *emitter) definitions() {
 	if len(e.defs) == 0 {
 		return

@@ -6,8 +6,8 @@ import (
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
-// Proves D25-17, D26-29: a schema is printed with everything that is understood of
-// it, and printing what was printed changes nothing.
+// Proves D25-17, D26-29: a schema is printed with everything that is understood of it, and printing
+// is idempotent.
 func TestToJSONSchema(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{`true`, `{}`},
@@ -43,14 +43,13 @@ func TestToJSONSchema(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%s\n got %s\nwant %s", test.text, got, test.want)
 		}
-		if again := string(parse(t, got).ToJSONSchema()); again != got {
-			t.Errorf("printed again\n got %s\nwant %s", again, got)
+		if second := string(parse(t, got).ToJSONSchema()); second != got {
+			t.Errorf("printed again\n got %s\nwant %s", second, got)
 		}
 	}
 }
 
-// Proves G4: the hash tells everything apart that a source says, and not the
-// order in which it says it.
+// Proves G4: the hash distinguishes all content of a source, but not its order.
 func TestHash(t *testing.T) {
 	same := [][2]string{
 		{`{"type":"string","properties":{"a":{},"b":{}}}`, `{ "properties" : {"b":{},"a":{}},"type":"string"}`},
@@ -87,7 +86,7 @@ func TestHash(t *testing.T) {
 	add("unknown", nil)
 }
 
-// Proves the names that diagnostics print.
+// The names in diagnostics.
 func TestNames(t *testing.T) {
 	for want, got := range map[string]string{
 		"nothing": schema.Type(0).String(), "anything": schema.AnyType.String(), "string or null": (schema.String | schema.Null).String(),

@@ -22,7 +22,7 @@ func Example() {
 	fmt.Println(r.Problem+"; did you mean", r.Suggestion)
 
 	for _, key := range []string{"path", "PATH", "path\x00", "cwd"} {
-		m := s.Place().Member([]byte(key))
+		m := s.Location().Member([]byte(key))
 		fmt.Printf("%q is %v, property %d\n", key, m.Kind, m.Property)
 	}
 

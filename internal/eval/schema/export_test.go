@@ -1,4 +1,4 @@
 package schema
 
-// Fold is what the tests prove over all of Unicode.
+// Fold exports fold.
 func Fold(key []byte) string { return fold(key) }

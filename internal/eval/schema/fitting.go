@@ -2,25 +2,24 @@ package schema
 
 import "slices"
 
-// Fitting is what the parameters of a table for many tools mean for one of them:
-// those that the tool has, with a type in common, and those that a tool whose schema names no
-// parameters may have. The others are left out, as the rules of such a table are (D25-47), and
-// nothing is closed or required by it.
-// Base is the tool's own schema, nil if it is unknown. The result is nil if
-// nothing is left.
+// Fitting returns the parameters of a table for many tools that apply to one of them: those that
+// the tool has, with a type in common, and those that a tool whose schema names no parameters may
+// have. The others are omitted, as are the rules of such a table (D25-47), and nothing becomes
+// closed or required. Base is the tool's own schema, nil if it is unknown. The result is nil if no
+// parameter applies.
 func Fitting(base, file *Schema) *Schema {
 	if file == nil || file.Root == nil {
 		return nil
 	}
-	// What the tool does not declare stays undeclared (K24); nobody knows what a tool
-	// without a schema declares.
+	// Parameters that the tool does not declare stay undeclared (K24); those of a tool without a
+	// schema are unknown.
 	root := &Node{Types: Object, HasProperties: true}
-	if base == nil || base.Place().Member([]byte("\x00")).Kind == FreeForm {
+	if base == nil || base.Location().Member([]byte("\x00")).Kind == FreeForm {
 		root.Additional = AdditionalAllowed
 	}
-	declared := file.Place().Properties()
+	declared := file.Location().Properties()
 	for _, p := range file.Root.Properties {
-		if base == nil || base.fits(&declared[file.Place().Member([]byte(p.Name)).Property]) {
+		if base == nil || base.fits(&declared[file.Location().Member([]byte(p.Name)).Property]) {
 			root.Properties = append(root.Properties, p)
 		}
 	}
@@ -29,18 +28,18 @@ func Fitting(base, file *Schema) *Schema {
 	}
 	s, err := build(root, file.Source)
 	if err != nil {
-		return nil // cannot be: every property was built before
+		return nil // unreachable: every property was built before
 	}
 	return s
 }
 
-// fits reports whether a parameter of a file can be laid over the schema.
+// fits reports whether a parameter of a file is compatible with the schema.
 func (s *Schema) fits(d *Declared) bool {
-	base := s.Place()
+	base := s.Location()
 	m := base.Member([]byte(d.Name))
 	if m.Kind != DeclaredName && m.Kind != FreeForm || slices.ContainsFunc(d.Aliases, base.declares) {
 		return false
 	}
-	o := overlay{compared: map[[2]*Place]bool{}}
-	return o.compare(m.Place, d.Place, nil) == nil
+	o := overlay{compared: map[[2]*Location]bool{}}
+	return o.compare(m.Location, d.Location, nil) == nil
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
-// Proves D25-47, K24, K25: the parameters of a table for many tools annotate what a tool
-// has and say nothing about the rest.
+// Proves D25-47, K24, K25: the parameters of a table for many tools annotate those that a tool has,
+// and have no effect on others.
 func TestFitting(t *testing.T) {
 	file, err := schema.FromParameters([]schema.Parameter{
 		{Name: "path", Type: []string{"path"}, Required: true}, {Name: "file_path", Type: []string{"path"}}, {Name: "count", Type: []string{"path"}},
@@ -23,12 +23,12 @@ func TestFitting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := both.Place()
-	if m := root.Member([]byte("path")); m.Kind != schema.DeclaredName || m.Place.Annotation() != schema.Path {
+	root := both.Location()
+	if m := root.Member([]byte("path")); m.Kind != schema.DeclaredName || m.Location.Annotation() != schema.Path {
 		t.Errorf("path is not a path: %+v", m)
 	}
-	if m := root.Member([]byte("count")); m.Kind != schema.DeclaredName || m.Place.Types() != schema.Integer {
-		t.Errorf("count is %v, want an integer as the tool says", m.Place.Types())
+	if m := root.Member([]byte("count")); m.Kind != schema.DeclaredName || m.Location.Types() != schema.Integer {
+		t.Errorf("count is %v, want an integer as the tool says", m.Location.Types())
 	}
 	if m := root.Member([]byte("file_path")); m.Kind == schema.DeclaredName {
 		t.Error("file_path is declared, but the tool does not have it")
@@ -36,7 +36,7 @@ func TestFitting(t *testing.T) {
 	if !both.RequiresNothing() {
 		t.Error("a table for many tools requires a parameter")
 	}
-	if open := schema.Fitting(nil, file); open == nil || open.Place().Member([]byte("other")).Kind != schema.FreeForm {
+	if open := schema.Fitting(nil, file); open == nil || open.Location().Member([]byte("other")).Kind != schema.FreeForm {
 		t.Error("without a definition further parameters are not open")
 	}
 	usual, _, _ := schema.ParseJSON([]byte(`{"type":"object","properties":{"path":{"type":"string"}}}`))
@@ -44,7 +44,7 @@ func TestFitting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := both.Place().Member([]byte("depth")); m.Kind != schema.Undeclared {
+	if m := both.Location().Member([]byte("depth")); m.Kind != schema.Undeclared {
 		t.Error("a table for many tools makes a parameter that the tool does not declare look like data (K24)")
 	}
 	anything, _, _ := schema.ParseJSON([]byte(`{"type":"object"}`))
@@ -52,10 +52,10 @@ func TestFitting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := both.Place().Member([]byte("path")); m.Kind != schema.DeclaredName || m.Place.Annotation() != schema.Path {
+	if m := both.Location().Member([]byte("path")); m.Kind != schema.DeclaredName || m.Location.Annotation() != schema.Path {
 		t.Error("a tool whose schema names no parameters takes no type from the table for many tools")
 	}
-	if m := both.Place().Member([]byte("other")); m.Kind != schema.FreeForm {
+	if m := both.Location().Member([]byte("other")); m.Kind != schema.FreeForm {
 		t.Error("a table for many tools closes a schema that names no parameters")
 	}
 	none, _, _ := schema.ParseJSON([]byte(`{"type":"object","properties":{"x":{"type":"string"}}}`))

@@ -7,10 +7,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold maps a key to what it can be taken for: without control and invisible
-// characters, in compatibility composition, without case. It finds keys that some
-// tool could read as a declared name (A4, A5, A6, A25, I9); it is never what a
-// rule matches.
+// fold maps a key to a form that is equal for keys that tools may confuse: without control and
+// invisible characters, in compatibility composition, without case. It detects keys that some tool
+// could read as a declared name (A4, A5, A6, A25, I9); rules never match it.
 func fold(key []byte) string {
 	if lower, ok := foldASCII(key); ok {
 		return lower
@@ -23,8 +22,7 @@ func fold(key []byte) string {
 		}
 		i += n
 	}
-	// One round of both can open the way for another; no chain of them is longer
-	// than two.
+	// One round can make another one necessary; two are always enough.
 	for range 3 {
 		text = norm.NFKC.Bytes(text)
 		folded := make([]byte, 0, len(text))
@@ -38,7 +36,7 @@ func fold(key []byte) string {
 	return string(text)
 }
 
-// foldASCII folds the keys that nearly all calls have.
+// foldASCII folds ASCII keys, as nearly all are.
 func foldASCII(key []byte) (string, bool) {
 	lower := make([]byte, len(key))
 	for i, c := range key {
@@ -66,11 +64,11 @@ func foldRune(r rune) rune {
 	return least
 }
 
-// isControl reports C0 and DEL.
+// isControl reports whether r is in C0 or DEL.
 func isControl(r rune) bool { return r < ' ' || r == 0x7F }
 
-// isInvisible reports the code points that K21 drops: zero-width and soft ones,
-// and directional marks.
+// isInvisible reports whether K21 drops a code point: zero-width and soft ones, and directional
+// marks.
 func isInvisible(r rune) bool {
 	switch {
 	case r == 0xAD, r == 0x180E, r == 0xFEFF:

@@ -9,8 +9,8 @@ import (
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
-// Proves I9, A6: what nobody sees in a name, or what ends it for some readers, does not make
-// it another one; what can be seen does.
+// Proves I9, A6: invisible characters in a name, or characters that end it for some parsers, do not
+// make it a different name; visible ones do.
 func TestFoldHidden(t *testing.T) {
 	want := schema.Fold([]byte("path"))
 	for r, hidden := range map[rune]bool{
@@ -26,13 +26,13 @@ func TestFoldHidden(t *testing.T) {
 	}
 }
 
-// Proves A5, A25, I9: over all of Unicode, what case or a normal form makes of a
-// character folds to the same, and folding again changes nothing.
+// Proves A5, A25, I9: over all of Unicode, all cases and normal forms of a character fold to the
+// same, and folding is idempotent.
 func TestFoldAllOfUnicode(t *testing.T) {
 	fold := func(s string) string { return schema.Fold([]byte(s)) }
 	failed, last := 0, unicode.MaxRune
 	if testing.Short() {
-		last = 0x1FFFF // no case and few forms behind
+		last = 0x1FFFF // few forms and no case above
 	}
 	for r := rune(0x80); r <= last && failed < 10; r++ {
 		if r == 0xD800 {
@@ -44,13 +44,13 @@ func TestFoldAllOfUnicode(t *testing.T) {
 			variants = append(variants, string(next))
 		}
 		if len(variants) == 4 && variants[0] == s && variants[1] == s && variants[2] == s && variants[3] == s && r%64 != 0 {
-			continue // nothing is made of it
+			continue // no other forms
 		}
 		// In a name, next to a letter: marks compose with it.
 		for _, context := range [][2]string{{"", ""}, {"a", "b"}} {
 			want := fold(context[0] + s + context[1])
-			if again := fold(want); again != want {
-				t.Errorf("%U folds to %+q, then to %+q", r, want, again)
+			if second := fold(want); second != want {
+				t.Errorf("%U folds to %+q, then to %+q", r, want, second)
 				failed++
 			}
 			for _, v := range variants {

@@ -10,9 +10,9 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// FuzzParseJSON feeds any text as a schema, and any value and key to what is
-// accepted: nothing panics or hangs, errors have a place, what is printed is a
-// schema again, and no answer depends on when it is asked.
+// FuzzParseJSON parses any text as a schema, and validates any value and key with accepted ones:
+// nothing panics or hangs, errors have a pointer, the printed schema parses, and results do not
+// depend on the order of calls.
 func FuzzParseJSON(f *testing.F) {
 	for seed := range uint64(50) {
 		m := &maker{r: rand.New(rand.NewPCG(seed, 2))}
@@ -41,19 +41,19 @@ func FuzzParseJSON(f *testing.F) {
 		if _, err := jsonstream.Parse(printed, jsonstream.Options{MaxDepth: jsonstream.LargestMaxDepth}); err != nil {
 			t.Fatalf("printed %s: %v", printed, err)
 		}
-		if again, _, err := schema.ParseJSON(printed); err == nil && !bytes.Equal(again.ToJSONSchema(), printed) {
-			t.Fatalf("printed %s, then %s", printed, again.ToJSONSchema())
+		if second, _, err := schema.ParseJSON(printed); err == nil && !bytes.Equal(second.ToJSONSchema(), printed) {
+			t.Fatalf("printed %s, then %s", printed, second.ToJSONSchema())
 		}
 		if len(s.Hash()) != 64 {
 			t.Fatal("no hash")
 		}
-		member := s.Place().Member([]byte(key))
-		if member.Place == nil || member.Property >= len(s.Place().Properties()) || member != s.Place().Member([]byte(key)) {
+		member := s.Location().Member([]byte(key))
+		if member.Location == nil || member.Property >= len(s.Location().Properties()) || member != s.Location().Member([]byte(key)) {
 			t.Fatalf("%+v", member)
 		}
-		if reach := s.Reach(jsonstream.Pointer{key}); reach.Missing == -1 && len(reach.Places) == 0 || reach.Missing != -1 && reach.Problem == "" {
+		if reach := s.Reach(jsonstream.Pointer{key}); reach.Missing == -1 && len(reach.Locations) == 0 || reach.Missing != -1 && reach.Problem == "" {
 			t.Fatalf("%+v", reach)
-		} else if member.Kind == schema.DeclaredName && reach.Missing != -1 && s.Place().Types() != 0 {
+		} else if member.Kind == schema.DeclaredName && reach.Missing != -1 && s.Location().Types() != 0 {
 			t.Fatalf("%q is declared, but %s", key, reach.Problem)
 		}
 		for range s.All() {

@@ -16,14 +16,14 @@ type keywords struct {
 	at    *trail
 	value jsonstream.Value
 
-	list         *Node // additionalItems: what follows a list of items
+	list         *Node // additionalItems: the schema after a list of items
 	hasList      bool
 	exclusiveMin bool // the flags of draft 4
 	exclusiveMax bool
-	annotated    bool // x-stopgate-type wins over format
+	annotated    bool // x-stopgate-type takes precedence over format
 }
 
-// read takes one keyword.
+// read reads one keyword.
 func (k *keywords) read(key string, v jsonstream.Value) {
 	n, at := k.node, k.at.below(key)
 	switch key {
@@ -93,7 +93,7 @@ func (k *keywords) read(key string, v jsonstream.Value) {
 	}
 }
 
-// readStructure takes a keyword that holds schemas or names of members.
+// readStructure reads a keyword with schemas or names of members.
 func (k *keywords) readStructure(key string, v jsonstream.Value, at *trail) bool {
 	n := k.node
 	switch key {
@@ -160,7 +160,7 @@ func (k *keywords) readStructure(key string, v jsonstream.Value, at *trail) bool
 	return true
 }
 
-// described reports keywords that say nothing about which values fit.
+// described reports whether a keyword does not affect which values fit.
 func described(key string) bool {
 	switch key {
 	case "$schema", "$id", "id", "$comment", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$defs", "definitions",
@@ -171,8 +171,8 @@ func described(key string) bool {
 	return false
 }
 
-// readOther takes what is left: descriptions, keywords that are not validated,
-// and words that JSON Schema does not have.
+// readOther reads the remaining keywords: descriptions, keywords that are not validated, and words
+// that JSON Schema does not have.
 func (k *keywords) readOther(key string, v jsonstream.Value, at *trail) {
 	switch key {
 	case "unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$recursiveRef":
@@ -187,16 +187,15 @@ func (k *keywords) readOther(key string, v jsonstream.Value, at *trail) {
 	}
 }
 
-// skip records a keyword that restricts values and is not validated. All but a
-// pattern may have said what lies below.
+// skip records a keyword that restricts values and is not validated. All except patterns may
+// describe the locations below.
 func (k *keywords) skip(key string, at *trail, message string) {
 	k.node.Open = k.node.Open || key != "pattern"
 	k.node.Unvalidated = append(k.node.Unvalidated, key)
 	k.note(at, key, message)
 }
 
-// hides records a keyword that is validated, and below which pointers are not
-// followed (K23).
+// hides records a keyword that is validated, but below which pointers are not followed (K23).
 func (k *keywords) hides(key string, at *trail) {
 	k.node.Open = true
 	k.note(at, key, key+" is validated, but rules do not see what it declares")
@@ -220,8 +219,8 @@ func (k *keywords) types(v jsonstream.Value, at *trail) {
 	}
 }
 
-// formatAnnotation is what a format says about a string (K25). Formats
-// are not validated: in JSON Schema they describe.
+// formatAnnotation returns the annotation of a format (K25). Formats are not validated, as in JSON
+// Schema.
 func formatAnnotation(format string) Annotation {
 	switch format {
 	case "path", "file-path", "directory-path":
@@ -247,8 +246,8 @@ func (k *keywords) exclusive(bound **jsonstream.Decimal, v jsonstream.Value, at 
 	return false
 }
 
-// pattern compiles a pattern of the schema. One that is not run is a note: the
-// rest of the schema holds (K45).
+// pattern compiles a pattern of the schema. An unsupported one is a note; the rest of the schema
+// applies (K45).
 func (k *keywords) pattern(key, text string, at *trail) *regular.Pattern {
 	if k.patterns += len(text); k.patterns > maxPatterns {
 		k.skip(key, at, "not validated: the patterns of the schema are longer than "+strconv.Itoa(maxPatterns)+" bytes together")
@@ -285,7 +284,7 @@ func (k *keywords) dependentRequired(name string, list jsonstream.Value, at *tra
 	k.node.DependentRequired = append(k.node.DependentRequired, DependentRequired{name, k.texts(list, at.below(name))})
 }
 
-// dependencies is the keyword of draft 7 that became two.
+// dependencies reads the keyword of draft 7 that was split into two.
 func (k *keywords) dependencies(v jsonstream.Value, at *trail) {
 	k.wantObject(v, at)
 	k.hides("dependencies", at)
@@ -299,8 +298,8 @@ func (k *keywords) dependencies(v jsonstream.Value, at *trail) {
 	}
 }
 
-// required reads the list of names. As a flag on a property (draft 3) it is read
-// where the properties are.
+// required reads the list of names. As a flag on a property (draft 3) it is read with the
+// properties.
 func (k *keywords) required(v jsonstream.Value, at *trail) {
 	if v.Kind() == jsonstream.True || v.Kind() == jsonstream.False {
 		k.note(at, "required", "a flag is the form of draft 3; it is taken as a name in the parent's list")
@@ -309,7 +308,7 @@ func (k *keywords) required(v jsonstream.Value, at *trail) {
 	k.node.Required = k.texts(v, at)
 }
 
-// finish settles what keywords say together.
+// finish resolves the keywords that depend on each other.
 func (k *keywords) finish() {
 	n := k.node
 	if properties, ok := k.value.Get("properties"); ok {

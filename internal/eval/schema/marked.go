@@ -2,21 +2,21 @@ package schema
 
 import "slices"
 
-// Marked is a schema of which every value counts as declared by a parameter table, or none:
-// see [Place.Tabled]. What `$ref` leads to keeps its mark.
+// Marked returns a copy of a schema in which every value counts as declared by a parameter table,
+// or none: see [Location.Tabled]. Targets of `$ref` keep their mark.
 func Marked(s *Schema, declared bool) *Schema {
 	if s == nil || s.Root == nil {
 		return s
 	}
 	marked, err := build(mark(s.Root, declared), s.Source)
 	if err != nil {
-		return s // cannot be: it was built before
+		return s // unreachable: it was built before
 	}
 	marked.text, marked.base, marked.file = s.text, s.base, s.file
 	return marked
 }
 
-// mark copies the tree of a node. Every node is below one other only.
+// mark copies the tree of a node. Every node has one parent.
 func mark(n *Node, declared bool) *Node {
 	if n == nil {
 		return nil

@@ -6,14 +6,14 @@ import (
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
-// A definition can count as declared with everything in it, or as declared by nobody.
+// A definition can count as completely declared, or as not declared at all.
 func TestMarked(t *testing.T) {
 	s, _, err := schema.ParseJSON([]byte(`{"type":"object","properties":{"a":{"type":"array","prefixItems":[{"type":"string"}],"items":{"anyOf":[{"type":"string"},
 		{"type":"object","additionalProperties":{"type":"string"}}]}},"b":{"allOf":[{"type":"string"}]}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	places := func(s *schema.Schema) (all []bool) {
+	tabled := func(s *schema.Schema) (all []bool) {
 		for _, p := range s.All() {
 			all = append(all, p.Tabled())
 		}
@@ -21,16 +21,16 @@ func TestMarked(t *testing.T) {
 	}
 	for _, declared := range []bool{true, false} {
 		marked := schema.Marked(schema.Marked(s, true), declared)
-		if marked.Hash() != s.Hash() || len(places(marked)) != len(places(s)) {
+		if marked.Hash() != s.Hash() || len(tabled(marked)) != len(tabled(s)) {
 			t.Error("the schema has changed")
 		}
-		for i, is := range places(marked) {
+		for i, is := range tabled(marked) {
 			if is != declared {
 				t.Errorf("place %d: %t, want %t", i, is, declared)
 			}
 		}
 	}
-	for _, is := range places(s) {
+	for _, is := range tabled(s) {
 		if is {
 			t.Error("the schema that was marked has changed")
 		}

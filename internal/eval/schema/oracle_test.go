@@ -14,8 +14,8 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// maker writes random schemas, and values that come near them. Numbers are small
-// integers and halves: there the oracle is exact (K45).
+// maker returns random schemas, and values that nearly fit them. Numbers are small integers and
+// halves, for which the oracle is exact (K45).
 type maker struct {
 	r    *rand.Rand
 	defs int
@@ -118,7 +118,7 @@ func (m *maker) schema(depth int) string {
 	if some(6) {
 		add(`"$ref":"#/$defs/d%d"`, m.r.IntN(m.defs))
 	}
-	// A keyword stands in a schema once.
+	// A schema has each keyword once.
 	seen := map[string]bool{}
 	var once []string
 	for _, part := range parts {
@@ -130,8 +130,8 @@ func (m *maker) schema(depth int) string {
 	return "{" + strings.Join(once, ",") + "}"
 }
 
-// document is a schema with definitions that refer to each other only below a
-// member, so that no reference leads back without a step.
+// document returns a schema with definitions that refer to each other only below a member, so that
+// every cycle of references has a step.
 func (m *maker) document() string {
 	m.defs = 1
 	d0 := strings.ReplaceAll(m.schema(1), `"$ref"`, `"$comment"`)
@@ -182,7 +182,7 @@ func (m *maker) value(depth int) string {
 	return "{" + strings.Join(all, ",") + "}"
 }
 
-// judge asks the oracle; ok is false if it cannot use the schema.
+// judge returns the oracle of a schema; ok is false if the oracle does not support it.
 func judge(text string) (ask func(value string) bool, ok bool) {
 	var s jsonschema.Schema
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
@@ -201,9 +201,8 @@ func judge(text string) (ask func(value string) bool, ok bool) {
 	}, true
 }
 
-// Proves K0g, K45: verdicts are those of an independent implementation, and the
-// printed schema means the same. The violation does not depend on the order of
-// keys.
+// Proves K0g, K45: results equal those of an independent implementation, and the printed schema
+// means the same. The violation does not depend on the order of keys.
 func TestValidateLikeReference(t *testing.T) {
 	rounds := 1_000
 	if testing.Short() {

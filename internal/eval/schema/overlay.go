@@ -2,24 +2,23 @@ package schema
 
 import "slices"
 
-// OverlayError says which parameter of a policy file contradicts the schema of a
-// request or server: policy_invalid_for_schema (K25).
+// OverlayError is a parameter of a policy file that contradicts the schema of a request or server:
+// policy_invalid_for_schema (K25).
 type OverlayError struct {
 	// Pointer is the parameter, with "*" for the elements of an array.
 	Pointer string
 	Message string
 }
 
-// Error gives the parameter and the contradiction.
+// Error returns the parameter and the contradiction.
 func (e *OverlayError) Error() string { return e.Pointer + ": " + e.Message }
 
-// Overlay lays the parameters of a policy file over the schema that a request or
-// server gave: both hold. The file may annotate, add aliases, require and tighten;
-// what it names must exist in base with a type in common. One thing it does not
-// tighten: where base allows null, null stays allowed, because models write it for
-// a value that is absent. An object that base leaves open and whose members the
-// file names is closed (K24). Base may be nil, which is unknown, and gives file; a
-// nil file gives base. The error is an *OverlayError.
+// Overlay combines the parameters of a policy file with the schema of a request or server: both
+// apply. The file may annotate, add aliases, require and tighten; its parameters must exist in base
+// with a type in common. One thing it does not tighten: if base allows null, null stays allowed,
+// because models write it for an absent value. An object that base leaves open and whose members
+// the file names is closed (K24). If base is nil, which is unknown, the result is file; if file is
+// nil, it is base. The error is an *OverlayError.
 func Overlay(base, file *Schema) (*Schema, error) {
 	if base == nil {
 		return file, nil
@@ -30,11 +29,11 @@ func Overlay(base, file *Schema) (*Schema, error) {
 	if base.Root == nil || file.Root == nil {
 		return nil, &OverlayError{Message: "there is no schema"}
 	}
-	o := overlay{compared: map[[2]*Place]bool{}}
-	if err := o.compare(base.Place(), file.Place(), nil); err != nil {
+	o := overlay{compared: map[[2]*Location]bool{}}
+	if err := o.compare(base.Location(), file.Location(), nil); err != nil {
 		return nil, err
 	}
-	s, err := build(&Node{Types: Object, AllOf: []*Node{base.Root, withNull(file.Root, base.Place())}}, Overlaid)
+	s, err := build(&Node{Types: Object, AllOf: []*Node{base.Root, withNull(file.Root, base.Location())}}, Overlaid)
 	if err != nil {
 		return nil, &OverlayError{Pointer: err.Pointer, Message: err.Message}
 	}
@@ -42,14 +41,14 @@ func Overlay(base, file *Schema) (*Schema, error) {
 	return s, nil
 }
 
-// withNull copies the declarations of a file and allows null where the base does.
-// They are a tree: a file has no references.
-func withNull(n *Node, base *Place) *Node {
+// withNull copies the declarations of a file and allows null where base does. They are a tree: a
+// file has no references.
+func withNull(n *Node, base *Location) *Node {
 	c := *n
 	c.Nullable = n.Nullable || base.types&Null != 0 && base != anything
 	c.Properties = slices.Clone(n.Properties)
 	for i, p := range c.Properties {
-		c.Properties[i].Node = withNull(p.Node, base.Member([]byte(p.Name)).Place)
+		c.Properties[i].Node = withNull(p.Node, base.Member([]byte(p.Name)).Location)
 	}
 	if n.Items != nil {
 		c.Items = withNull(n.Items, base.items)
@@ -60,17 +59,17 @@ func withNull(n *Node, base *Place) *Node {
 	return &c
 }
 
-// overlay walks both schemas at once.
+// overlay walks both schemas together.
 type overlay struct {
-	compared map[[2]*Place]bool
+	compared map[[2]*Location]bool
 }
 
-// compare looks for what the file says at a place and the base contradicts.
-func (o *overlay) compare(base, file *Place, at *trail) error {
-	if file == anything || o.compared[[2]*Place{base, file}] {
+// compare searches for contradictions between file and base at a location.
+func (o *overlay) compare(base, file *Location, at *trail) error {
+	if file == anything || o.compared[[2]*Location{base, file}] {
 		return nil
 	}
-	o.compared[[2]*Place{base, file}] = true
+	o.compared[[2]*Location{base, file}] = true
 	if base.types.Intersect(file.types) == 0 {
 		return &OverlayError{Pointer: at.pointer(), Message: "is " + file.types.describe() + " in the policy and " + base.types.describe() + " in the tool's schema"}
 	}
@@ -80,7 +79,7 @@ func (o *overlay) compare(base, file *Place, at *trail) error {
 		switch {
 		case m.Kind == DeclaredName || m.Kind == FreeForm:
 		case base.unknown && m.Kind != Forbidden:
-			m.Place = anything
+			m.Location = anything
 		default:
 			return &OverlayError{Pointer: here.pointer(), Message: "is not a parameter of the tool's schema"}
 		}
@@ -89,7 +88,7 @@ func (o *overlay) compare(base, file *Place, at *trail) error {
 				return &OverlayError{Pointer: here.pointer(), Message: "has the alias " + quoted(alias) + ", which is another parameter of the tool's schema"}
 			}
 		}
-		if err := o.compare(m.Place, d.Place, here); err != nil {
+		if err := o.compare(m.Location, d.Location, here); err != nil {
 			return err
 		}
 	}

@@ -17,8 +17,8 @@ func declare(t *testing.T, list ...schema.Parameter) *schema.Schema {
 	return s
 }
 
-// Proves K25: the file annotates, adds aliases, requires and tightens
-// what the server gave; both hold.
+// Proves K25: the file annotates, adds aliases, requires and tightens the server's schema; both
+// apply.
 func TestOverlay(t *testing.T) {
 	base := parse(t, `{"type":"object","properties":{
 		"path":{"$ref":"#/$defs/text"},"other":{"$ref":"#/$defs/text"},"n":{"type":"number"},
@@ -50,7 +50,7 @@ func TestOverlay(t *testing.T) {
 		}
 	}
 	var names []string
-	for _, d := range s.Place().Properties() {
+	for _, d := range s.Location().Properties() {
 		names = append(names, d.Name)
 		if d.Required != (d.Name == "path") {
 			t.Errorf("%s: required %v", d.Name, d.Required)
@@ -60,7 +60,7 @@ func TestOverlay(t *testing.T) {
 		t.Errorf("order %s", got)
 	}
 	for key, kind := range map[string]schema.MemberKind{"path": schema.DeclaredName, "file": schema.Alias, "x": schema.Undeclared} {
-		if got := s.Place().Member([]byte(key)).Kind; got != kind {
+		if got := s.Location().Member([]byte(key)).Kind; got != kind {
 			t.Errorf("%s is %v", key, got)
 		}
 	}
@@ -81,8 +81,8 @@ func TestOverlay(t *testing.T) {
 	}
 }
 
-// Proves K25: where models write null for an absent value, a type in the file does
-// not refuse it; where the schema is unknown, it does.
+// Proves K25: if models write null for an absent value, a type in the file does not reject it; if
+// the schema is unknown, it does.
 func TestOverlayKeepsNull(t *testing.T) {
 	base := parse(t, `{"properties":{"path":{"type":["string","null"]},"n":{"type":"number"},"list":{"items":{"anyOf":[{"type":"string"},{"type":"null"}]}},
 		"opts":{"type":["object","null"],"properties":{"x":{"type":"string","nullable":true}},"additionalProperties":{"type":["string","null"]}},"any":{}},"additionalProperties":true}`)
@@ -110,8 +110,8 @@ func TestOverlayKeepsNull(t *testing.T) {
 	}
 }
 
-// Proves K25, B6: what the file says and the server's schema contradicts makes the
-// policy invalid for the schema.
+// Proves K25, B6: a contradiction between the file and the server's schema makes the policy invalid
+// for the schema.
 func TestOverlayContradictions(t *testing.T) {
 	base := parse(t, `{"properties":{"a":{"type":"string"},"b":{"properties":{"c":{"type":"number"}}},"l":{"items":{"type":"integer"}},
 		"m":{"additionalProperties":{"type":"string"}},"closed":{"additionalProperties":false}}}`)
@@ -145,7 +145,7 @@ func TestOverlayContradictions(t *testing.T) {
 	}
 }
 
-// Proves K25, K23: where one of both is unknown the other holds, also below.
+// Proves K25, K23: if one of both is unknown the other applies, also at locations below.
 func TestOverlayUnknown(t *testing.T) {
 	file := declare(t, schema.Parameter{Name: "a", Type: []string{"path"}})
 	for name, base := range map[string]*schema.Schema{"nil": nil, "hidden": parse(t, `{"properties":{"b":{}},"$ref":"https://example.com"}`), "map": parse(t, `{"type":"object"}`)} {
@@ -173,7 +173,7 @@ func TestOverlayUnknown(t *testing.T) {
 	}
 }
 
-// Proves A18: an overlay that exceeds a bound of schemas is refused.
+// Proves A18: an overlay that exceeds a limit of schemas is rejected.
 func TestOverlayTooLarge(t *testing.T) {
 	base := parse(t, chain(99))
 	_, err := schema.Overlay(base, declare(t, schema.Parameter{Name: "a", Type: []string{"string"}}))

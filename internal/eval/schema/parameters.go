@@ -2,22 +2,22 @@ package schema
 
 import "strings"
 
-// Parameter is one parameter of a tool as a policy file declares it. Values are
-// JSON texts, so that numbers stay exact (K26).
+// Parameter is one parameter of a tool in a policy file. Values are JSON texts, so that numbers
+// stay exact (K26).
 type Parameter struct {
 	Name string
-	// Type lists type names: those of JSON Schema, and path, command, url. Empty:
-	// object if there are Properties, array if there are Items, else an error.
+	// Type are type names: those of JSON Schema, and path, command, url. Empty: object if there are
+	// Properties, array if there are Items, else an error.
 	Type        []string
 	Required    bool
 	Title       string
 	Description string
-	Aliases     []string // further names (B6)
+	Aliases     []string // other names (B6)
 	Expands     bool     // C15
 
 	Items      *Parameter
 	Properties []Parameter // order of the file (D26-29)
-	// Additional is nil if the file says nothing about further members.
+	// Additional is nil if the file does not set it.
 	Additional *AdditionalParameter
 
 	Enum    []string // JSON texts
@@ -32,12 +32,12 @@ type Parameter struct {
 	UniqueItems bool
 	Pattern     string
 
-	// Pos is the caller's own position of the table; errors return it.
+	// Pos is the caller's own position of the table, for errors.
 	Pos any
 }
 
-// AdditionalParameter says what further members an object may have: those that
-// fit Schema, or without one any (Allowed) or none.
+// AdditionalParameter is which other members an object may have: those that fit Schema, or without
+// one all (Allowed) or none.
 type AdditionalParameter struct {
 	Allowed bool
 	Schema  *Parameter
@@ -47,15 +47,15 @@ type AdditionalParameter struct {
 type ParameterError struct {
 	// Path names the parameter: "patterns.items.paths".
 	Path string
-	// Field is the key of the table that is wrong: "type", "default".
+	// Field is the invalid key of the table: "type", "default".
 	Field string
-	// Message says what is wrong, Hint what to write instead.
+	// Message is the mistake, Hint the remedy.
 	Message, Hint string
 	// Pos is that of the parameter.
 	Pos any
 }
 
-// Error gives the path, the field and the message.
+// Error returns the path, the field and the message.
 func (e *ParameterError) Error() string {
 	s := e.Path + ": " + e.Field + ": " + e.Message
 	if e.Hint != "" {
@@ -64,10 +64,10 @@ func (e *ParameterError) Error() string {
 	return s
 }
 
-// ParameterErrors are all mistakes of a declaration, in its order.
+// ParameterErrors are all mistakes of a declaration, in order.
 type ParameterErrors []*ParameterError
 
-// Error gives all mistakes, one in a line.
+// Error returns all mistakes, one per line.
 func (e ParameterErrors) Error() string {
 	lines := make([]string, len(e))
 	for i, one := range e {

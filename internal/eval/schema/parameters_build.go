@@ -7,9 +7,8 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// FromParameters builds the schema that a policy file declares. It is closed: a
-// key that no table declares is undeclared (K24, K25). The error is of type
-// ParameterErrors and holds every mistake.
+// FromParameters builds the schema of a policy file's parameters. It is closed: a key that no table
+// declares is undeclared (K24, K25). The error is of type ParameterErrors and has every mistake.
 func FromParameters(list []Parameter) (*Schema, error) {
 	d := &declaration{}
 	root := &Node{Types: Object, HasProperties: true}
@@ -28,14 +27,14 @@ func FromParameters(list []Parameter) (*Schema, error) {
 	return s, nil
 }
 
-// declaration turns parameters into nodes and collects what is wrong with them.
+// declaration converts parameters to nodes and collects mistakes.
 type declaration struct {
 	errors ParameterErrors
 	checks []check
-	depth  int // parameters that are being read in each other
+	depth  int // current nesting depth of parameters
 }
 
-// one is a parameter that is being read.
+// one is the current parameter.
 type one struct {
 	*declaration
 	p    *Parameter
@@ -47,7 +46,7 @@ func (o *one) fail(field, message, hint string) {
 	o.errors = append(o.errors, &ParameterError{Path: o.path.dotted(), Field: field, Message: message, Hint: hint, Pos: o.p.Pos})
 }
 
-// properties adds the members of an object. No name or alias may stand for two.
+// properties adds the members of an object. Names and aliases must be unique.
 func (d *declaration) properties(n *Node, list []Parameter, path *trail) {
 	owner := map[string]string{}
 	for i := range list {
@@ -85,7 +84,7 @@ func (d *declaration) properties(n *Node, list []Parameter, path *trail) {
 	}
 }
 
-// build reads one parameter into a node.
+// build converts one parameter to a node.
 func (o *one) build() {
 	p := o.p
 	n := &Node{at: o.path, Declared: true, Title: p.Title, Description: p.Description, Expands: p.Expands, UniqueItems: p.UniqueItems}
@@ -176,7 +175,7 @@ func (o *one) types() {
 	}
 }
 
-// fits reports a key that says nothing about the types of the parameter.
+// fits reports a key that does not apply to the types of the parameter.
 func (o *one) fits(field string, given bool, t Type) {
 	if given && o.node.Types&t == 0 {
 		o.fail(field, "says nothing about "+o.node.Types.describe(), "")
@@ -211,7 +210,7 @@ func (o *one) additional() {
 	}
 }
 
-// number is one bound as the file writes it.
+// number is one bound as written in the file.
 type number struct {
 	field, text string
 	to          **jsonstream.Decimal
@@ -269,8 +268,8 @@ func (o *one) bounds() {
 	}
 }
 
-// values reads enum, const and default. Whether they fit the parameter is checked
-// when the whole schema is built.
+// values reads enum, const and default. Whether they fit the parameter is checked after the
+// complete schema is built.
 func (o *one) values() {
 	p, n := o.p, o.node
 	if p.Enum != nil {
@@ -302,15 +301,15 @@ func (o *one) value(field, text string) (jsonstream.Value, bool) {
 	return v, true
 }
 
-// check is a value of a declaration that has to fit its parameter.
+// check is a value of a declaration that must fit its parameter.
 type check struct {
 	of    *one
 	field string
 	value jsonstream.Value
 }
 
-// run reports a value that does not fit. An enum is not measured by itself, nor
-// are const and default by what is wrong otherwise.
+// run reports a value that does not fit. An enum is not checked against itself, and const and
+// default not after other mistakes.
 func (k check) run() {
 	n := k.of.node
 	if k.field == "enum" {

@@ -11,7 +11,7 @@ import (
 
 func number(n int) *int { return &n }
 
-// modifyFile is the tool of D25 and D26, as its tables declare it.
+// modifyFile returns the tool of D25 and D26 with its declared parameters.
 func modifyFile() []schema.Parameter {
 	return []schema.Parameter{
 		{Name: "path", Type: []string{"path"}, Description: "what to patch"},
@@ -33,8 +33,8 @@ func modifyFile() []schema.Parameter {
 	}
 }
 
-// Proves D25-16, D25-17, D26-29: what the tables declare is what models see, in
-// their order, with plain strings for path, command and url.
+// Proves D25-16, D25-17, D26-29: models see the declared parameters in order, with plain strings
+// for path, command and url.
 func TestFromParametersPrints(t *testing.T) {
 	s, err := schema.FromParameters(modifyFile())
 	if err != nil {
@@ -63,8 +63,8 @@ func TestFromParametersPrints(t *testing.T) {
 	}
 }
 
-// Proves D25-16, K24, K25: a file's parameters are annotated, walked and checked,
-// and what they do not declare is undeclared.
+// Proves D25-16, K24, K25: a file's parameters are annotated, walked and validated, and other keys
+// are undeclared.
 func TestFromParametersMeaning(t *testing.T) {
 	s, err := schema.FromParameters(modifyFile())
 	if err != nil {
@@ -88,7 +88,7 @@ func TestFromParametersMeaning(t *testing.T) {
 			t.Errorf("%s: %+v", text, r)
 		}
 	}
-	if kind := s.Place().Member([]byte("root")).Kind; kind != schema.Undeclared {
+	if kind := s.Location().Member([]byte("root")).Kind; kind != schema.Undeclared {
 		t.Errorf("an undeclared key is %v", kind)
 	}
 	for text, keyword := range map[string]string{
@@ -111,8 +111,8 @@ func TestFromParametersMeaning(t *testing.T) {
 	}
 }
 
-// Proves D25-16, D25-32: every mistake of a declaration is found in one run, with
-// its parameter, its key and its position.
+// Proves D25-16, D25-32: every mistake of a declaration is found in one run, with its parameter,
+// its key and its position.
 func TestFromParametersMistakes(t *testing.T) {
 	text := []string{"string"}
 	tests := []struct {
@@ -180,7 +180,7 @@ func TestFromParametersMistakes(t *testing.T) {
 	}
 }
 
-// Proves that the text of the mistakes has a line for each.
+// The text of the mistakes has a line for each.
 func TestParameterErrorsText(t *testing.T) {
 	_, err := schema.FromParameters([]schema.Parameter{{Name: "a", Type: []string{"str"}}, {Name: "b", Type: []string{"string"}, MinLength: number(-1)}})
 	const want = "a: type: \"str\" is not a type (write \"string\")\nb: min_length: must not be negative"
@@ -189,8 +189,7 @@ func TestParameterErrorsText(t *testing.T) {
 	}
 }
 
-// Proves A17, A18: a declaration that is too large or too deep is refused, not
-// shortened.
+// Proves A17, A18: a declaration that is too large or too deep is rejected, not shortened.
 func TestFromParametersTooLarge(t *testing.T) {
 	deep := schema.Parameter{Name: "a", Type: []string{"string"}}
 	for range 30_000 {

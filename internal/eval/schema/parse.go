@@ -9,14 +9,14 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// ParseError says where a text is not a usable JSON Schema.
+// ParseError describes why a text is not a usable JSON Schema.
 type ParseError struct {
-	// Pointer is the place in the schema's text.
+	// Pointer is the location in the schema's text.
 	Pointer string
 	Message string
 }
 
-// Error gives place and message.
+// Error returns pointer and message.
 func (e *ParseError) Error() string {
 	at := e.Pointer
 	if at == "" {
@@ -25,11 +25,10 @@ func (e *ParseError) Error() string {
 	return "schema: " + e.Message + " at " + at
 }
 
-// ParseJSON reads a JSON Schema: the keywords of draft 2020-12 with the older
-// spellings that tools still use (definitions, boolean exclusive bounds, lists as
-// items, nullable, dependencies). `$ref` applies beside its siblings, as since
-// draft 2019-09. Keywords outside of that are notes. The text is kept by
-// reference. The error is a *ParseError.
+// ParseJSON parses a JSON Schema: the keywords of draft 2020-12 with the older spellings that tools
+// still use (definitions, boolean exclusive bounds, lists as items, nullable, dependencies). `$ref`
+// applies in addition to its siblings, as since draft 2019-09. Other keywords are notes. The text
+// is kept by reference. The error is a *ParseError.
 func ParseJSON(text []byte) (*Schema, []Note, error) {
 	root, err := jsonstream.Parse(text, jsonstream.Options{MaxBytes: maxText})
 	if err != nil {
@@ -53,7 +52,7 @@ func ParseJSON(text []byte) (*Schema, []Note, error) {
 	return s, p.notes, nil
 }
 
-// parser turns the values of a schema's text into nodes, each value once.
+// parser converts the values of a schema's text to nodes, each value once.
 type parser struct {
 	root    jsonstream.Value
 	notes   []Note
@@ -68,13 +67,13 @@ type parser struct {
 
 type span struct{ start, end int }
 
-// document parses the root. It is the only place that ends a descent.
+// document parses the root. Only it recovers from a failed parse.
 func (p *parser) document() (node *Node, failed *ParseError) {
 	defer func() {
 		if r := recover(); r != nil {
-			e, ours := r.(*ParseError)
-			if !ours {
-				panic(r) // a mistake in this package; no test reaches it
+			e, ok := r.(*ParseError)
+			if !ok {
+				panic(r) // a bug in this package; no test reaches it
 			}
 			node, failed = nil, e
 		}
@@ -89,7 +88,7 @@ func (p *parser) fail(at *trail, message string) {
 	panic(&ParseError{Pointer: at.pointer(), Message: message})
 }
 
-// note records what is not, or not wholly, understood. Of very many, the rest is
+// note records a keyword that is not, or not completely, understood. Above the limit the rest is
 // one note.
 func (p *parser) note(at *trail, keyword, message string) {
 	switch {
@@ -100,8 +99,8 @@ func (p *parser) note(at *trail, keyword, message string) {
 	}
 }
 
-// node parses the schema v. A value that is reached again, also while it is being
-// parsed, is the same node: that is how recursive schemas close.
+// node parses the schema v. A value that is reached again, also while it is being parsed, is the
+// same node, which closes recursive schemas.
 func (p *parser) node(v jsonstream.Value, at *trail) *Node {
 	start, _ := v.Span()
 	if n, ok := p.parsed[start]; ok {
@@ -128,7 +127,7 @@ func (p *parser) node(v jsonstream.Value, at *trail) *Node {
 	return n
 }
 
-// describe names the type of a value for a message.
+// describe returns the type of a value for a message.
 func describe(v jsonstream.Value) string {
 	switch v.Kind() {
 	case jsonstream.String:
@@ -143,7 +142,7 @@ func describe(v jsonstream.Value) string {
 	return v.Kind().String()
 }
 
-// The readers of keyword values; each refuses a value of another type.
+// The readers of keyword values; each rejects a value of another type.
 
 func (p *parser) text(v jsonstream.Value, at *trail) string {
 	if v.Kind() != jsonstream.String {
@@ -167,7 +166,7 @@ func (p *parser) decimal(v jsonstream.Value, at *trail) *jsonstream.Decimal {
 	return &d
 }
 
-// count reads a number of things. What no count reaches is the largest int.
+// count reads a non-negative integer. A larger one than any count is the largest int.
 func (p *parser) count(v jsonstream.Value, at *trail) *int {
 	d := p.decimal(v, at)
 	if !d.IsInteger() || d.Sign() < 0 {

@@ -10,8 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
-// Proves A17, A18, K23: a text that is not a usable schema is refused, with its
-// place.
+// Proves A17, A18, K23: a text that is not a usable schema is rejected, with a pointer.
 func TestParseJSONRefuses(t *testing.T) {
 	wide := func(n int, format string) string {
 		var b strings.Builder
@@ -88,7 +87,7 @@ func TestParseJSONRefuses(t *testing.T) {
 	}
 }
 
-// chain is a schema of n references, each to the next.
+// chain returns a schema of n references, each to the next.
 func chain(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -97,7 +96,7 @@ func chain(n int) string {
 	return fmt.Sprintf(`{"$ref":"#/$defs/0","$defs":{%s"%d":{}}}`, b.String(), n)
 }
 
-// wideParts is an allOf of so many parts with so many members each.
+// wideParts returns an allOf with a number of parts and members.
 func wideParts(parts, members int) string {
 	var b strings.Builder
 	for i := range parts {
@@ -110,8 +109,8 @@ func wideParts(parts, members int) string {
 	return `{"allOf":[` + strings.TrimSuffix(b.String(), ",") + `]}`
 }
 
-// subsets is the classical worst case of the subset construction: whether the nth
-// member from the end of a way is "a" needs a place for each subset of n nodes.
+// subsets returns the classical worst case of the subset construction: whether the nth member from
+// the end of a path is "a" needs a location for each subset of n nodes.
 func subsets(n int) string {
 	var b strings.Builder
 	b.WriteString(`{"$ref":"#/$defs/d0","$defs":{"d0":{"properties":{"a":{"allOf":[{"$ref":"#/$defs/d0"},{"$ref":"#/$defs/d1"}]},"b":{"$ref":"#/$defs/d0"}}}`)
@@ -122,8 +121,8 @@ func subsets(n int) string {
 	return b.String()
 }
 
-// Proves K0g, K23, K45: what is not validated, not followed or not known is a
-// note with its place, and the rest of the schema holds.
+// Proves K0g, K23, K45: a keyword that is not validated, not followed or not known is a note with
+// its pointer, and the rest of the schema applies.
 func TestParseJSONNotes(t *testing.T) {
 	tests := []struct{ name, text, pointer, keyword, message string }{
 		{"unknown keyword", `{"properties":{"a":{"minimun":1}}}`, "/properties/a/minimun", "minimun", "ignored"},
@@ -163,7 +162,7 @@ func TestParseJSONNotes(t *testing.T) {
 	}
 }
 
-// Proves K0g: what only describes is no note.
+// Proves K0g: descriptions are no notes.
 func TestParseJSONDescriptions(t *testing.T) {
 	text := `{"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://x.example/#","$comment":"c","title":"t","description":"d",
 		"examples":[1],"example":1,"deprecated":true,"readOnly":true,"writeOnly":false,"x-anything":{},"unevaluatedProperties":true,
@@ -179,7 +178,7 @@ func TestParseJSONDescriptions(t *testing.T) {
 	}
 }
 
-// Proves K23: nodes tell what of them is not validated.
+// Proves K23: nodes have their keywords that are not validated.
 func TestNodeUnvalidated(t *testing.T) {
 	s := parse(t, `{"pattern":"(a)\\1","$ref":"x.json"}`)
 	if !s.Root.Open || strings.Join(s.Root.Unvalidated, " ") != "pattern $ref" {
@@ -187,7 +186,7 @@ func TestNodeUnvalidated(t *testing.T) {
 	}
 }
 
-// Proves the counts that no int holds.
+// Counts that no int can represent.
 func TestParseJSONLargeCounts(t *testing.T) {
 	s := parse(t, `{"properties":{"a":{"maxLength":1e30},"b":{"minLength":1e30},"c":{"maxItems":2.0}}}`)
 	for text, fits := range map[string]bool{`{"a":"xx"}`: true, `{"b":"xx"}`: false, `{"c":[1,2]}`: true, `{"c":[1,2,3]}`: false} {
@@ -197,8 +196,8 @@ func TestParseJSONLargeCounts(t *testing.T) {
 	}
 }
 
-// Proves A18, D5: the notes and the patterns of a stranger's schema are bounded,
-// and what is beyond is said.
+// Proves A18, D5: the notes and the patterns of an untrusted schema are limited, and exceeding the
+// limit is noted.
 func TestParseJSONBoundsNotes(t *testing.T) {
 	var unknown, patterns strings.Builder
 	for i := range 1000 {
@@ -216,13 +215,13 @@ func TestParseJSONBoundsNotes(t *testing.T) {
 	if s.Validate(value(t, `{"first":"b"}`)) == nil {
 		t.Error("the first pattern is not validated")
 	}
-	last := s.Place().Member([]byte("last")).Place
+	last := s.Location().Member([]byte("last")).Location
 	if s.Validate(value(t, `{"last":"b"}`)) != nil || last.Unknown() {
 		t.Error("the last pattern is validated, or hides its place")
 	}
 }
 
-// Proves A18: parts below long names cost no more memory than their text.
+// Proves A18: the memory for schemas below long names is proportional to their text.
 func TestParseJSONMemory(t *testing.T) {
 	long := strings.Repeat("x", 1000)
 	var members strings.Builder

@@ -8,15 +8,15 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Reach is what a pointer of a rule reaches (K22, K23, D25-13).
+// Reach is the result of resolving a pointer of a rule (K22, K23, D25-13).
 type Reach struct {
-	// Places are the places of all branches, arrays flattened: where the pointer
-	// ends at an array its elements are in the list too, at any depth.
-	Places []*Place
-	// Types are the types of all places together, without Null; Array is among
-	// them where the pointer ends at an array.
+	// Locations are the locations of all branches, arrays flattened: if the pointer ends at an
+	// array its elements are included too, at any depth.
+	Locations []*Location
+	// Types are the types of all locations together, without Null; Array is included if the pointer
+	// ends at an array.
 	Types Type
-	// Annotation is the most cautious one of the places.
+	// Annotation is the most cautious one of the locations.
 	Annotation Annotation
 	// Expands: the tool expands wildcards in the value.
 	Expands bool
@@ -24,31 +24,29 @@ type Reach struct {
 	CrossesArray bool
 	// Optional: a value that fits the schema may lack the leaf.
 	Optional bool
-	// Unknown: the schema does not say everything about this pointer.
+	// Unknown: the schema does not describe this pointer completely.
 	Unknown bool
-	// Missing is the index of the first segment that resolves to nothing (D25-15),
-	// -1 if all do. Nothing else is then set but Problem, Suggestion and Expanded.
+	// Missing is the index of the first segment that does not resolve (D25-15), -1 if all do. If it
+	// is set, of the other fields only Problem, Suggestion, Names and Expanded are.
 	Missing int
-	// Problem says why, in words for a diagnostic.
+	// Problem is the reason, for a diagnostic.
 	Problem string
-	// Suggestion is a declared name that the missing segment resembles, or "".
+	// Suggestion is a declared name that resembles the missing segment, or "".
 	Suggestion string
-	// Names are the parameters that there are where Missing is named, if none of them looks
-	// like it.
+	// Names are the declared parameters where the segment is missing, if none of them resembles it.
 	Names []string
-	// Expanded is the pointer with "*" written for each array it crosses (Q1); of a
-	// pointer that does not resolve, the part that does.
+	// Expanded is the pointer with "*" for each array it crosses (Q1); if it does not resolve, the
+	// part that does.
 	Expanded string
 }
 
-// Reach walks a pointer through the schema. "*" stands for the elements of an
-// array and is an ordinary key everywhere else; arrays that are not written are
-// crossed by themselves (Q1).
+// Reach resolves a pointer. "*" matches the elements of an array and is an ordinary key everywhere
+// else; arrays are also crossed without "*" (Q1).
 func (s *Schema) Reach(p jsonstream.Pointer) Reach {
 	if len(p) == 0 {
 		return Reach{Problem: "the empty pointer names the whole call; name a parameter"}
 	}
-	w := walk{at: []*Place{s.Place()}, reach: Reach{Missing: -1}}
+	w := walk{at: []*Location{s.Location()}, reach: Reach{Missing: -1}}
 	for i, segment := range p {
 		if !w.step(segment) {
 			w.reach = Reach{Missing: i, Problem: w.reach.Problem, Suggestion: w.reach.Suggestion, Names: w.reach.Names}
@@ -58,41 +56,41 @@ func (s *Schema) Reach(p jsonstream.Pointer) Reach {
 	}
 	w.flatten()
 	r := &w.reach
-	for _, place := range w.at {
-		r.Types = r.Types.Union(place.Seen() &^ Null)
-		r.Annotation = max(r.Annotation, place.annotation)
-		r.Expands = r.Expands || place.expands
-		r.Unknown = r.Unknown || place.unknown
+	for _, loc := range w.at {
+		r.Types = r.Types.Union(loc.Seen() &^ Null)
+		r.Annotation = max(r.Annotation, loc.annotation)
+		r.Expands = r.Expands || loc.expands
+		r.Unknown = r.Unknown || loc.unknown
 	}
-	r.Places, r.Expanded = w.at, w.expanded.String()
+	r.Locations, r.Expanded = w.at, w.expanded.String()
 	return *r
 }
 
-// walk is a pointer on its way through the places.
+// walk is the resolution of a pointer.
 type walk struct {
-	at       []*Place
+	at       []*Location
 	expanded jsonstream.Pointer
 	reach    Reach
 }
 
-// flatten adds the elements of arrays, at any depth, to where the walk is, and
-// writes a "*" for each level.
+// flatten adds the elements of arrays, at any depth, to the current locations, and a "*" for each
+// level to the expanded pointer.
 func (w *walk) flatten() {
 	from := w.at
 	for len(from) > 0 {
-		var elements []*Place
+		var elements []*Location
 		known := false
-		for _, place := range from {
-			if place.types&Array == 0 || place.Vector() {
+		for _, loc := range from {
+			if loc.types&Array == 0 || loc.Vector() {
 				continue
 			}
 			w.reach.CrossesArray, w.reach.Optional = true, true
-			known = known || place.isArray()
-			if place.items == anything && len(place.declared) > 0 {
-				continue // it has no type, but speaks of an object only
+			known = known || loc.isArray()
+			if loc.items == anything && len(loc.declared) > 0 {
+				continue // it has no type, but describes only an object
 			}
-			if !slices.Contains(w.at, place.items) && !slices.Contains(elements, place.items) {
-				elements = append(elements, place.items)
+			if !slices.Contains(w.at, loc.items) && !slices.Contains(elements, loc.items) {
+				elements = append(elements, loc.items)
 			}
 		}
 		if known {
@@ -103,7 +101,7 @@ func (w *walk) flatten() {
 	}
 }
 
-// step takes one segment. It reports whether anything is there.
+// step resolves one segment. It returns false if it does not resolve.
 func (w *walk) step(segment string) bool {
 	if segment == "*" {
 		if next := w.elements(); len(next) > 0 {
@@ -112,24 +110,24 @@ func (w *walk) step(segment string) bool {
 		}
 	}
 	before := len(w.expanded)
-	indexing := isIndex(segment) && slices.ContainsFunc(w.at, (*Place).isArray)
+	indexing := isIndex(segment) && slices.ContainsFunc(w.at, (*Location).isArray)
 	w.flatten()
-	var next []*Place
-	for _, place := range w.at {
-		if place.types&Object == 0 || indexing && !place.declares(segment) {
+	var next []*Location
+	for _, loc := range w.at {
+		if loc.types&Object == 0 || indexing && !loc.declares(segment) {
 			w.reach.Optional = true
 			continue
 		}
-		m := place.Member([]byte(segment))
-		child := m.Place
+		m := loc.Member([]byte(segment))
+		child := m.Location
 		switch m.Kind {
 		case DeclaredName:
-			w.reach.Optional = w.reach.Optional || !place.declared[m.Property].Required
+			w.reach.Optional = w.reach.Optional || !loc.declared[m.Property].Required
 		case FreeForm:
 			w.reach.Optional = true
 		default:
 			w.reach.Optional = true
-			if m.Kind == Alias || !place.unknown {
+			if m.Kind == Alias || !loc.unknown {
 				continue
 			}
 			child = anything
@@ -147,30 +145,30 @@ func (w *walk) step(segment string) bool {
 	return true
 }
 
-// elements returns the places of "*", where the schema has an array.
-func (w *walk) elements() []*Place {
-	var next []*Place
-	for _, place := range w.at {
-		if place.types&Array == 0 || place.Vector() || place.declares("*") {
+// elements returns the locations of "*" if the schema has an array.
+func (w *walk) elements() []*Location {
+	var next []*Location
+	for _, loc := range w.at {
+		if loc.types&Array == 0 || loc.Vector() || loc.declares("*") {
 			w.reach.Optional = true
 			continue
 		}
 		w.reach.CrossesArray, w.reach.Optional = true, true
-		if !slices.Contains(next, place.items) {
-			next = append(next, place.items)
+		if !slices.Contains(next, loc.items) {
+			next = append(next, loc.items)
 		}
 	}
 	return next
 }
 
-// explain says why a segment resolves to nothing.
+// explain sets the reason why a segment does not resolve.
 func (w *walk) explain(segment string, indexing bool) {
 	r := &w.reach
 	var names []string
 	var types Type
-	for _, place := range w.at {
-		types = types.Union(place.types)
-		for _, d := range place.declared {
+	for _, loc := range w.at {
+		types = types.Union(loc.types)
+		for _, d := range loc.declared {
 			if slices.Contains(d.Aliases, segment) {
 				r.Problem = strconv.Quote(segment) + " is an alias; rules name the parameter itself"
 				r.Suggestion = d.Name
@@ -180,7 +178,7 @@ func (w *walk) explain(segment string, indexing bool) {
 		}
 	}
 	switch {
-	case slices.ContainsFunc(w.at, (*Place).Vector):
+	case slices.ContainsFunc(w.at, (*Location).Vector):
 		r.Problem = "the words of an argument vector are one command; rules look at the vector itself"
 	case indexing:
 		r.Problem = "elements of an array are not addressed by index; write * for all of them, or leave the segment out"
@@ -197,13 +195,13 @@ func (w *walk) explain(segment string, indexing bool) {
 	}
 }
 
-// isArray reports whether the schema speaks of an array here.
-func (p *Place) isArray() bool {
+// isArray reports whether the schema declares an array here.
+func (p *Location) isArray() bool {
 	return p.types&Array != 0 && (p.types != AnyType || p.items != anything)
 }
 
 // declares reports whether a key is the exact name of a declared member.
-func (p *Place) declares(key string) bool {
+func (p *Location) declares(key string) bool {
 	n, ok := p.names[key]
 	return ok && !n.alias
 }
@@ -214,38 +212,38 @@ func isIndex(segment string) bool {
 	return err == nil && n >= 0 || segment == "-"
 }
 
-// maxAll bounds how many pointers All yields: schemas that share their parts can
-// spell more of them than any list holds.
+// maxAll is the maximum number of pointers that All yields: schemas with shared parts can have
+// exponentially many.
 const maxAll = 10_000
 
-// All yields every place below the root with its expanded pointer, parents
-// before children, members in source order. A place that contains itself is
-// followed once on each way to it. It stops after 10,000 places.
-func (s *Schema) All() iter.Seq2[jsonstream.Pointer, *Place] {
-	return func(yield func(jsonstream.Pointer, *Place) bool) {
+// All yields every location below the root with its expanded pointer, parents before children,
+// members in source order. A location that contains itself is visited once on each path to it. It
+// stops after 10,000 locations.
+func (s *Schema) All() iter.Seq2[jsonstream.Pointer, *Location] {
+	return func(yield func(jsonstream.Pointer, *Location) bool) {
 		left := maxAll
 		var pointer jsonstream.Pointer
-		var above []*Place
-		var visit func(p *Place) bool
-		below := func(segment string, p *Place) bool {
+		var above []*Location
+		var descend func(p *Location) bool
+		below := func(segment string, p *Location) bool {
 			if left--; left < 0 {
 				return false
 			}
 			pointer = append(pointer, segment)
-			ok := yield(slices.Clone(pointer), p) && (slices.Contains(above, p) || visit(p))
+			ok := yield(slices.Clone(pointer), p) && (slices.Contains(above, p) || descend(p))
 			pointer = pointer[:len(pointer)-1]
 			return ok
 		}
-		visit = func(p *Place) bool {
+		descend = func(p *Location) bool {
 			above = append(above, p)
 			defer func() { above = above[:len(above)-1] }()
 			for _, d := range p.declared {
-				if !below(d.Name, d.Place) {
+				if !below(d.Name, d.Location) {
 					return false
 				}
 			}
 			return p.items == anything || p.Vector() || below("*", p.items)
 		}
-		visit(s.Place())
+		descend(s.Location())
 	}
 }

@@ -76,15 +76,15 @@ func TestReach(t *testing.T) {
 			if r.Expanded != test.expanded {
 				t.Errorf("expanded %s, want %s", r.Expanded, test.expanded)
 			}
-			if len(r.Places) == 0 {
+			if len(r.Locations) == 0 {
 				t.Error("no places")
 			}
 		})
 	}
 }
 
-// Proves D25-15, K22: the first segment that resolves to nothing is named, with a
-// reason and what may have been meant.
+// Proves D25-15, K22: the first segment that does not resolve is named, with a reason and a
+// suggestion.
 func TestReachMissing(t *testing.T) {
 	s := parse(t, treeSchema)
 	aliased, err := schema.FromParameters([]schema.Parameter{{Name: "path", Type: []string{"path"}, Aliases: []string{"file"}}})
@@ -123,14 +123,14 @@ func TestReachMissing(t *testing.T) {
 			if r.Missing != test.missing || !strings.Contains(r.Problem, test.problem) || r.Suggestion != test.suggestion || r.Expanded != test.expandedUpToThere {
 				t.Errorf("%+v", r)
 			}
-			if r.Types != 0 || r.Places != nil {
+			if r.Types != 0 || r.Locations != nil {
 				t.Errorf("a pointer that does not resolve reaches %v", r.Types)
 			}
 		})
 	}
 }
 
-// Proves K22: of an unknown schema pointers reach everything, arrays are crossed.
+// Proves K22: in an unknown schema pointers reach everything, and arrays are crossed.
 func TestReachUnknownSchema(t *testing.T) {
 	for _, p := range []string{"/a", "/a/b", "/a/*", "/a/0"} {
 		r := (*schema.Schema)(nil).Reach(pointer(t, p))
@@ -144,8 +144,8 @@ func TestReachUnknownSchema(t *testing.T) {
 func TestAll(t *testing.T) {
 	s := parse(t, treeSchema)
 	var got []string
-	for p, place := range s.All() {
-		got = append(got, p.String()+" "+place.Types().String())
+	for p, loc := range s.All() {
+		got = append(got, p.String()+" "+loc.Types().String())
 	}
 	want := []string{
 		"/path string", "/patterns array", "/patterns/* object", "/patterns/*/old string", "/patterns/*/paths array", "/patterns/*/paths/* string",
@@ -169,8 +169,7 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// Proves A18: a schema that spells exponentially many pointers does not hang who
-// lists them.
+// Proves A18: All terminates for a schema with exponentially many pointers.
 func TestAllIsBounded(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"$ref":"#/$defs/d0","$defs":{`)

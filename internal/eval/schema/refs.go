@@ -7,15 +7,15 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// target is what a reference leads to.
+// target is the target of a reference.
 type target struct {
 	value   jsonstream.Value
 	at      *trail
-	problem string // why it leads nowhere that is followed
+	problem string // why it is not followed
 }
 
-// reference reads `$ref`. Only references inside the text are followed; any other
-// is a note, and what it would say is unknown (K23).
+// reference reads `$ref`. Only references inside the text are followed; any other is a note, and
+// the location is unknown (K23).
 func (k *keywords) reference(ref string, at *trail) {
 	start, _ := k.value.Span()
 	t := k.resolve(ref, start)
@@ -29,7 +29,7 @@ func (k *keywords) reference(ref string, at *trail) {
 	k.node.Ref = k.parser.node(t.value, t.at)
 }
 
-// resolve follows a reference that stands in the value at an offset.
+// resolve follows a reference in the value at an offset.
 func (p *parser) resolve(ref string, offset int) target {
 	for _, r := range p.resources {
 		if r.start <= offset && offset < r.end {
@@ -64,8 +64,8 @@ func (p *parser) find(ref string) target {
 	return t
 }
 
-// child finds a member or an element. Members are looked up in a map, so that
-// many references into one object of definitions take linear time.
+// child returns a member or an element. Members are looked up in a map, so that many references
+// into one object of definitions take linear time.
 func (p *parser) child(v jsonstream.Value, token string) jsonstream.Value {
 	if v.Kind() != jsonstream.Object {
 		child, _ := jsonstream.Pointer{token}.Find(v)
@@ -83,8 +83,8 @@ func (p *parser) child(v jsonstream.Value, token string) jsonstream.Value {
 	return members[token]
 }
 
-// findResources notes the values, other than the root, with an `$id` of their
-// own: references in them start from another base (JSON Schema Core 8.2.1).
+// findResources records the values, other than the root, with an `$id` of their own: references in
+// them are relative to another base (JSON Schema Core 8.2.1).
 func (p *parser) findResources(v jsonstream.Value) {
 	for e := range v.Elements() {
 		p.findResources(e)

@@ -4,19 +4,19 @@ import "github.com/stopgate/stopgate/jsonstream"
 
 // Schema is the parameters of one tool.
 type Schema struct {
-	// Root is the schema of the whole arguments.
+	// Root is the schema of the complete arguments.
 	Root *Node
-	// Source says where the schema came from.
+	// Source is the origin of the schema.
 	Source Source
 
-	start   *Place
+	start   *Location
 	aliases bool // some parameter has an alias
 
 	text       jsonstream.Value // of FromJSON
 	base, file *Schema          // of Overlaid
 }
 
-// Source says where a schema came from (K25).
+// Source is the origin of a schema (K25).
 type Source uint8
 
 // The sources. The zero Source is unknown.
@@ -27,20 +27,19 @@ const (
 	Overlaid
 )
 
-// Note is something in a JSON Schema that is not, or not wholly, understood. It
-// is shown by `check` and never hides (K0g, K23).
+// Note is a part of a JSON Schema that is not, or not completely, understood. `check` always shows
+// it (K0g, K23).
 type Note struct {
-	// Pointer is where the keyword stands in the schema's text.
+	// Pointer is the location of the keyword in the schema's text.
 	Pointer string
 	// Keyword is the keyword, such as "patternProperties".
 	Keyword string
-	// Message says what follows from it.
+	// Message is the consequence.
 	Message string
 }
 
-// Place returns the place of the whole arguments. The nil Schema gives a place
-// where anything may be.
-func (s *Schema) Place() *Place {
+// Location returns the location of the complete arguments. That of the nil Schema is unknown.
+func (s *Schema) Location() *Location {
 	if s == nil || s.start == nil {
 		return anything
 	}

@@ -2,8 +2,7 @@ package schema
 
 import "strings"
 
-// resembling returns the name that a mistyped one is most likely meant to be, ""
-// if none is near.
+// resembling returns the name that is closest to a mistyped one, "" if none is close.
 func resembling(text string, names []string) string {
 	best, least := "", len(text)/3+2
 	folded := squash(text)
@@ -19,13 +18,13 @@ func resembling(text string, names []string) string {
 	return best
 }
 
-// squash drops what spellings of one name differ in: case, "_" and "-".
+// squash drops the differences between spellings of a name: case, "_" and "-".
 func squash(name string) string {
 	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(fold([]byte(name)))
 }
 
-// distance counts the bytes to insert, delete or replace to make b of a. Long
-// names are compared by their first bytes only.
+// distance returns the number of bytes to insert, delete or replace to turn a into b. Only the
+// first bytes of long names are compared.
 func distance(a, b string) int {
 	const enough = 64
 	a, b = a[:min(len(a), enough)], b[:min(len(b), enough)]

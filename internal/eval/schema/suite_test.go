@@ -12,13 +12,12 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// tally counts the verdicts of a test-suite file.
+// tally counts the results of a test-suite file.
 type tally struct{ agree, unvalidated, refused int }
 
-// runSuite runs one file of the JSON Schema test suite. A verdict may differ only
-// if the schema has a note that says what is not validated; what accepts then must
-// be the note's fault, and is counted. known lists groups that mean something
-// else here, with the reason.
+// runSuite runs one file of the JSON Schema test suite. A result may differ only if the schema has
+// a note for a keyword that is not validated; these are counted. known lists groups with a
+// different meaning here, with the reason.
 func runSuite(t *testing.T, file string, known map[string]string, total *tally) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -76,7 +75,7 @@ func TestSuiteOfCollection(t *testing.T) {
 	var total tally
 	for _, file := range files {
 		if filepath.Base(file) == "json-pointer.json" {
-			continue // the format, which JSON Schema itself does not assert
+			continue // the format, which JSON Schema does not validate by default
 		}
 		runSuite(t, file, nil, &total)
 	}
@@ -86,8 +85,8 @@ func TestSuiteOfCollection(t *testing.T) {
 	}
 }
 
-// Proves K0g, K23, K45: on the whole suite that a reference implementation ships,
-// for two drafts, every verdict agrees, or a note says what is not validated.
+// Proves K0g, K23, K45: on the complete suite of a reference implementation, for two drafts, every
+// result agrees, or a note names the keyword that is not validated.
 func TestSuiteOfReference(t *testing.T) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/google/jsonschema-go").Output()
 	if err != nil {

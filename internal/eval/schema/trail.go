@@ -7,9 +7,8 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// trail is the way to a part of a schema. It is spelled only when a message needs
-// it: the schema of a stranger can have many parts below long names. The nil trail
-// is the root.
+// trail is the path to a part of a schema. It is formatted only for messages, since an untrusted
+// schema can have many parts below long names. The nil trail is the root.
 type trail struct {
 	up    *trail
 	token string
@@ -26,8 +25,8 @@ func (t *trail) tokens() []string {
 	return list
 }
 
-// pointer spells the trail as a JSON pointer.
+// pointer formats the trail as a JSON pointer.
 func (t *trail) pointer() string { return jsonstream.Pointer(t.tokens()).String() }
 
-// dotted spells it as policy files do.
+// dotted formats the trail as policy files do.
 func (t *trail) dotted() string { return strings.Join(t.tokens(), ".") }

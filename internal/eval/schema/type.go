@@ -5,9 +5,8 @@ import "strings"
 // Type is a set of JSON types. The zero Type allows no value.
 type Type uint8
 
-// The JSON types. Integer is a number without a fractional part (1.0 is one,
-// A20). A set that holds Number allows every integer; sets of this package then
-// leave Integer out.
+// The JSON types. Integer is a number without a fractional part (1.0 is one, A20). A set with
+// Number allows every integer; sets of this package then omit Integer.
 const (
 	String Type = 1 << iota
 	Number
@@ -18,7 +17,7 @@ const (
 	Null
 )
 
-// AnyType is the set of all types: what a schema without `type` allows.
+// AnyType is the set of all types, allowed by a schema without `type`.
 const AnyType = String | Number | Boolean | Array | Object | Null
 
 var typeNames = [...]string{"string", "number", "integer", "boolean", "array", "object", "null"}
@@ -33,7 +32,7 @@ func ParseType(name string) (Type, bool) {
 	return 0, false
 }
 
-// String lists the types as JSON Schema spells them, "string or null".
+// String returns the types as JSON Schema spells them, "string or null".
 func (t Type) String() string {
 	switch t {
 	case 0:
@@ -50,7 +49,7 @@ func (t Type) String() string {
 	return strings.Join(names, " or ")
 }
 
-// normal leaves Integer out where Number is in.
+// normal omits Integer if the set has Number.
 func (t Type) normal() Type {
 	if t&Number != 0 {
 		return t &^ Integer
@@ -73,7 +72,7 @@ func (t Type) Intersect(u Type) Type {
 	return common.normal()
 }
 
-// describe names the types with their articles, "a string or an array".
+// describe returns the types with their articles, "a string or an array".
 func (t Type) describe() string {
 	names := strings.Split(t.String(), " or ")
 	for i, name := range names {
@@ -88,11 +87,10 @@ func (t Type) describe() string {
 	return strings.Join(names, " or ")
 }
 
-// Annotation narrows what a string means, or a list of strings. Models see plain ones
-// (D25-17).
+// Annotation is the meaning of a string, or of a list of strings. Models see plain ones (D25-17).
 type Annotation uint8
 
-// The annotations of the policy language, the more cautious later.
+// The annotations of the policy language, more cautious ones later.
 const (
 	None Annotation = iota
 	URL
@@ -115,7 +113,7 @@ func ParseAnnotation(name string) (Annotation, bool) {
 	return None, false
 }
 
-// String spells the annotation as policy files do, "" for None.
+// String returns the annotation as policy files spell it, "" for None.
 func (a Annotation) String() string {
 	if int(a) < len(annotationNames) {
 		return annotationNames[a]

@@ -8,19 +8,18 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Violation is the first way in which arguments do not fit a schema.
+// Violation is the first violation of a schema by arguments.
 type Violation struct {
-	// Pointer is the value that does not fit, or the object that lacks a member.
+	// Pointer leads to the value that does not fit, or to the object that lacks a member.
 	Pointer string
-	// Keyword is the keyword of JSON Schema that is violated, "" if the arguments
-	// were not checked to their end.
+	// Keyword is the violated keyword of JSON Schema, "" if the validation was not completed.
 	Keyword string
-	// Message says what was expected. It names declared members only and holds no
-	// values of the call.
+	// Message is the requirement. It names declared members only and contains no values of the
+	// call.
 	Message string
 }
 
-// Error gives pointer and message.
+// Error returns pointer and message.
 func (v *Violation) Error() string {
 	if v.Pointer == "" {
 		return "the arguments: " + v.Message
@@ -28,33 +27,32 @@ func (v *Violation) Error() string {
 	return v.Pointer + ": " + v.Message
 }
 
-// A validation that takes more steps than these, and than so many for each byte
-// of the arguments, refuses them: schemas with many alternatives can ask for the
+// Limits of the steps of a validation: a constant, and a number for each byte of the arguments.
+// Beyond them the arguments are rejected, since schemas with many alternatives can evaluate the
 // same value again and again.
 const (
 	maxSteps     = 1 << 20
 	stepsPerByte = 16
 )
 
-// Validator checks arguments. It keeps its buffers: reused, a check of arguments
-// that fit allocates nothing but for uniqueItems. The zero Validator is ready; it
-// is not safe for concurrent use.
+// Validator validates arguments. It keeps its buffers: when reused, the validation of arguments
+// that fit does not allocate, except for uniqueItems. The zero Validator is ready to use; it is not
+// safe for concurrent use.
 type Validator struct {
 	aliases   bool
 	root      jsonstream.Value
-	path      []jsonstream.Value // values entered, below the root
-	members   []jsonstream.Value // of the objects entered, by property
+	path      []jsonstream.Value // current values, below the root
+	members   []jsonstream.Value // members of the current objects, by property
 	scratch   []byte
-	quiet     int // depth of alternatives: failures there are no violations yet
+	trying    int // depth of alternatives, in which failures are not violations yet
 	steps     int
 	limit     int
 	violation *Violation
 }
 
-// Validate returns the first violation of s by v, nil if v fits. It looks at the
-// type, then at the constraints of the value itself, then at required members and
-// at the members in the order of their declaration, depth first, and last at
-// references and combinations. Nothing violates the nil Schema.
+// Validate returns the first violation of s by v, nil if v fits. It checks the type, then the
+// constraints of the value itself, then required members and the members in declaration order,
+// depth first, and last references and combinations. Nothing violates the nil Schema.
 func (c *Validator) Validate(s *Schema, v jsonstream.Value) *Violation {
 	if s == nil {
 		return nil
@@ -62,9 +60,9 @@ func (c *Validator) Validate(s *Schema, v jsonstream.Value) *Violation {
 	if s.Root == nil || !v.IsValid() {
 		return &Violation{Message: "there is nothing to check, or nothing to check it against"}
 	}
-	c.path, c.members, c.scratch, c.quiet, c.steps, c.violation = c.path[:0], c.members[:0], c.scratch[:0], 0, 0, nil
+	c.path, c.members, c.scratch, c.trying, c.steps, c.violation = c.path[:0], c.members[:0], c.scratch[:0], 0, 0, nil
 	c.aliases, c.root, c.limit = s.aliases, v, maxSteps+stepsPerByte*len(v.Raw())
-	fits := c.check(s.Root, s.Place(), v)
+	fits := c.check(s.Root, s.Location(), v)
 	if c.steps > c.limit {
 		return &Violation{Message: "the schema takes too many steps to check"}
 	}
@@ -74,32 +72,31 @@ func (c *Validator) Validate(s *Schema, v jsonstream.Value) *Violation {
 	return c.violation
 }
 
-// RequiresNothing reports whether the empty object fits: the condition under which
-// empty arguments mean no arguments (A14). The nil Schema requires nothing
-// that is known.
+// RequiresNothing reports whether the empty object fits: then empty arguments may mean no arguments
+// (A14). The nil Schema has no known requirements.
 func (s *Schema) RequiresNothing() bool {
 	// The text is a valid object.
 	empty, _ := jsonstream.Parse([]byte("{}"), jsonstream.Options{})
 	return s.Validate(empty) == nil
 }
 
-// fail ends a check. It records the violation unless an alternative is tried.
+// fail ends a check. It records the violation unless an alternative is being tried.
 func (c *Validator) fail(keyword, message string) bool {
-	if c.quiet == 0 {
+	if c.trying == 0 {
 		c.violation = &Violation{Pointer: c.pointer(), Keyword: keyword, Message: message}
 	}
 	return false
 }
 
-// explain is fail for a message that is put together only if it is needed.
+// explain is fail with a message that is formatted on demand.
 func (c *Validator) explain(keyword string, message func() string) bool {
-	if c.quiet > 0 {
+	if c.trying > 0 {
 		return false
 	}
 	return c.fail(keyword, message())
 }
 
-// pointer spells the way to the value that is being checked.
+// pointer returns the pointer to the current value.
 func (c *Validator) pointer() string {
 	var p jsonstream.Pointer
 	at := c.root
@@ -127,24 +124,24 @@ func (c *Validator) spend(n int) bool {
 	return c.steps <= c.limit
 }
 
-// enter checks a value below the one that is being checked.
-func (c *Validator) enter(n *Node, p *Place, v jsonstream.Value) bool {
+// enter validates a value below the current one.
+func (c *Validator) enter(n *Node, p *Location, v jsonstream.Value) bool {
 	c.path = append(c.path, v)
 	fits := c.check(n, p, v)
 	c.path = c.path[:len(c.path)-1]
 	return fits
 }
 
-// try checks a value without recording a violation.
-func (c *Validator) try(n *Node, p *Place, v jsonstream.Value) bool {
-	c.quiet++
+// try validates a value without recording a violation.
+func (c *Validator) try(n *Node, p *Location, v jsonstream.Value) bool {
+	c.trying++
 	fits := c.check(n, p, v)
-	c.quiet--
+	c.trying--
 	return fits
 }
 
-// check reports whether v fits n. p is the place of v: it translates aliases.
-func (c *Validator) check(n *Node, p *Place, v jsonstream.Value) bool {
+// check reports whether v fits n. p is the location of v: it translates aliases.
+func (c *Validator) check(n *Node, p *Location, v jsonstream.Value) bool {
 	if !c.spend(1) {
 		return false
 	}
@@ -253,7 +250,7 @@ func (c *Validator) number(n *Node, v jsonstream.Value) bool {
 }
 
 // array checks the constraints of an array and its elements.
-func (c *Validator) array(n *Node, p *Place, v jsonstream.Value) bool {
+func (c *Validator) array(n *Node, p *Location, v jsonstream.Value) bool {
 	if n.MinItems != nil && v.Len() < *n.MinItems {
 		return c.explain("minItems", func() string { return "must have at least " + strconv.Itoa(*n.MinItems) + " elements" })
 	}
@@ -297,7 +294,7 @@ func (c *Validator) unique(v jsonstream.Value) bool {
 	return true
 }
 
-func (c *Validator) contains(n *Node, p *Place, v jsonstream.Value) bool {
+func (c *Validator) contains(n *Node, p *Location, v jsonstream.Value) bool {
 	count, least := 0, 1
 	for element := range v.Elements() {
 		if c.try(n.Contains, p.Items(), element) {
@@ -319,7 +316,7 @@ func (c *Validator) contains(n *Node, p *Place, v jsonstream.Value) bool {
 }
 
 // combined checks references and combinations.
-func (c *Validator) combined(n *Node, p *Place, v jsonstream.Value) bool {
+func (c *Validator) combined(n *Node, p *Location, v jsonstream.Value) bool {
 	if n.Ref != nil && !c.check(n.Ref, p, v) {
 		return false
 	}

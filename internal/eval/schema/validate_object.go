@@ -6,9 +6,9 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// object checks the members of an object: required ones first, then each in the
-// order of the declaration, then those that are not declared (K14).
-func (c *Validator) object(n *Node, p *Place, v jsonstream.Value) bool {
+// object validates the members of an object: required ones first, then each in declaration order,
+// then undeclared ones (K14).
+func (c *Validator) object(n *Node, p *Location, v jsonstream.Value) bool {
 	base := len(c.members)
 	for range n.Properties {
 		c.members = append(c.members, jsonstream.Value{})
@@ -18,7 +18,7 @@ func (c *Validator) object(n *Node, p *Place, v jsonstream.Value) bool {
 	return fits
 }
 
-func (c *Validator) objectMembers(n *Node, p *Place, v jsonstream.Value, base int) bool {
+func (c *Validator) objectMembers(n *Node, p *Location, v jsonstream.Value, base int) bool {
 	others := 0
 	for key, value := range v.Members() {
 		i, declared := n.property(c.name(p, key))
@@ -49,7 +49,7 @@ func (c *Validator) objectMembers(n *Node, p *Place, v jsonstream.Value, base in
 		return false
 	}
 	for i := range n.Properties {
-		if value := c.members[base+i]; value.IsValid() && !c.enter(n.Properties[i].Node, c.placeOf(p, n.Properties[i].Name), value) {
+		if value := c.members[base+i]; value.IsValid() && !c.enter(n.Properties[i].Node, c.locationOf(p, n.Properties[i].Name), value) {
 			return false
 		}
 	}
@@ -66,7 +66,7 @@ func (c *Validator) objectMembers(n *Node, p *Place, v jsonstream.Value, base in
 	return true
 }
 
-// counts checks which members there are, not what they hold.
+// counts checks which members are present, not their values.
 func (c *Validator) counts(n *Node, v jsonstream.Value, present func(string) bool) bool {
 	if !c.spend(len(n.Required)) {
 		return false
@@ -95,8 +95,8 @@ func (c *Validator) counts(n *Node, v jsonstream.Value, present func(string) boo
 	return true
 }
 
-// name returns the text of a key; that of an alias is the declared name.
-func (c *Validator) name(p *Place, key jsonstream.Value) []byte {
+// name returns the text of a key; for an alias the declared name.
+func (c *Validator) name(p *Location, key jsonstream.Value) []byte {
 	text, plain := key.TextBytes()
 	if !plain {
 		c.scratch = key.AppendText(c.scratch[:0])
@@ -111,58 +111,57 @@ func (c *Validator) name(p *Place, key jsonstream.Value) []byte {
 	return text
 }
 
-// placeOf returns the place of a declared member. Only schemas with aliases need
-// to know it.
-func (c *Validator) placeOf(p *Place, name string) *Place {
+// locationOf returns the location of a declared member. Only schemas with aliases need it.
+func (c *Validator) locationOf(p *Location, name string) *Location {
 	if !c.aliases {
 		return anything
 	}
 	if n, ok := p.names[name]; ok {
-		return p.declared[n.index].Place
+		return p.declared[n.index].Location
 	}
 	return p.other
 }
 
-// others checks the names of all members, and the members that patterns find or
-// that nothing declares. The violation it records is that of the smallest key, so
-// that it does not depend on their order in the text.
-func (c *Validator) others(n *Node, p *Place, v jsonstream.Value) bool {
+// others validates the names of all members, and the members that match patterns or are undeclared.
+// It records the violation with the smallest key, so that it does not depend on their order in the
+// text.
+func (c *Validator) others(n *Node, p *Location, v jsonstream.Value) bool {
 	var worst, worstKey jsonstream.Value
-	c.quiet++
+	c.trying++
 	for key, value := range v.Members() {
 		if c.other(n, p, key, value) {
 			continue
 		}
-		if c.quiet > 1 {
-			c.quiet--
+		if c.trying > 1 {
+			c.trying--
 			return false
 		}
 		if !worst.IsValid() || key.Text() < worstKey.Text() {
 			worst, worstKey = value, key
 		}
 	}
-	c.quiet--
+	c.trying--
 	return !worst.IsValid() || c.other(n, p, worstKey, worst)
 }
 
-func (c *Validator) other(n *Node, p *Place, key, value jsonstream.Value) bool {
+func (c *Validator) other(n *Node, p *Location, key, value jsonstream.Value) bool {
 	c.path = append(c.path, value)
 	fits := c.otherMember(n, p, key, value)
 	c.path = c.path[:len(c.path)-1]
 	return fits
 }
 
-func (c *Validator) otherMember(n *Node, p *Place, key, value jsonstream.Value) bool {
+func (c *Validator) otherMember(n *Node, p *Location, key, value jsonstream.Value) bool {
 	if n.PropertyNames != nil && !c.try(n.PropertyNames, anything, key) {
 		return c.fail("propertyNames", "has a name that is not allowed")
 	}
 	name := c.name(p, key)
 	_, known := n.index[string(name)]
-	place := anything
+	loc := anything
 	if c.aliases {
-		place = p.Member(name).Place
+		loc = p.Member(name).Location
 	}
-	// Checking a value overwrites the buffer that holds the name.
+	// Validating a value overwrites the buffer with the name.
 	matches := func(pattern PatternProperty) bool {
 		name := c.name(p, key)
 		return c.spend(len(name)*(pattern.Pattern.Size()/16+1)) && pattern.Pattern.Match(name)
@@ -172,7 +171,7 @@ func (c *Validator) otherMember(n *Node, p *Place, key, value jsonstream.Value) 
 			continue
 		}
 		known = true
-		if !c.check(pattern.Node, place, value) {
+		if !c.check(pattern.Node, loc, value) {
 			return false
 		}
 	}
@@ -181,7 +180,7 @@ func (c *Validator) otherMember(n *Node, p *Place, key, value jsonstream.Value) 
 	case n.Additional == AdditionalForbidden:
 		return c.fail("additionalProperties", "is not a parameter")
 	case n.Additional == AdditionalBySchema:
-		return c.check(n.AdditionalSchema, place, value)
+		return c.check(n.AdditionalSchema, loc, value)
 	}
 	return true
 }

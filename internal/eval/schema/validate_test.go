@@ -9,8 +9,8 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Proves K0g, K14, A19, A20, A21, A26, B1, B2, B3: each keyword accepts and
-// refuses, and the violation names the value and the keyword.
+// Proves K0g, K14, A19, A20, A21, A26, B1, B2, B3: each keyword accepts and rejects, and the
+// violation names the value and the keyword.
 func TestValidate(t *testing.T) {
 	tests := []struct {
 		name, schema, value string
@@ -137,8 +137,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// Proves K14: of several violations the first in the order of the declaration is
-// reported, whatever the order of the keys.
+// Proves K14: of several violations the first in declaration order is reported, for any order of
+// the keys.
 func TestValidateFirstViolation(t *testing.T) {
 	tests := []struct{ schema, pointer, keyword string }{
 		{`{"properties":{"a":{"type":"string"},"b":{"type":"string"}},"required":["x"]}`, "", "required"},
@@ -159,8 +159,8 @@ func TestValidateFirstViolation(t *testing.T) {
 	}
 }
 
-// Proves B6: a value under an alias is checked as the parameter, also against what
-// a server's schema says; two names of one parameter do not fit.
+// Proves B6: a value under an alias is validated as the parameter, also against a server's schema;
+// two names of one parameter do not fit.
 func TestB6ValidateAliases(t *testing.T) {
 	base := parse(t, `{"properties":{"path":{"type":"string","maxLength":5},"opts":{"properties":{"mode":{"type":"string"}},"required":["mode"],"additionalProperties":false}},"required":["path"],"additionalProperties":false}`)
 	file, err := schema.FromParameters([]schema.Parameter{
@@ -201,8 +201,8 @@ func TestB6ValidateAliases(t *testing.T) {
 	}
 }
 
-// Proves B6, K23: below what a condition declares, where rules do not see, an alias
-// stands for nothing.
+// Proves B6, K23: below a condition's declarations, which rules do not evaluate, aliases are not
+// translated.
 func TestValidateAliasBelowConditions(t *testing.T) {
 	base := parse(t, `{"properties":{"path":{}},"if":{"properties":{"path":{"const":"x"}}},"then":{"properties":{"deep":{"properties":{"path":{"type":"string"}}}}}}`)
 	s, err := schema.Overlay(base, declare(t, schema.Parameter{Name: "path", Type: []string{"path"}, Aliases: []string{"file"}}))
@@ -220,8 +220,8 @@ func TestValidateAliasBelowConditions(t *testing.T) {
 	}
 }
 
-// Proves B6 below free-form members and alternatives: an alias is translated where
-// it was declared and nowhere else.
+// Proves B6 below free-form members and alternatives: an alias is translated only where it is
+// declared.
 func TestValidateAliasScope(t *testing.T) {
 	file, err := schema.FromParameters([]schema.Parameter{
 		{Name: "path", Type: []string{"path"}, Aliases: []string{"file"}, Required: true},
@@ -242,8 +242,8 @@ func TestValidateAliasScope(t *testing.T) {
 	}
 }
 
-// Proves A17, A18: a schema cannot make a validation run for ever; what was not
-// checked to its end does not fit.
+// Proves A17, A18: a validation always terminates; arguments that were not validated completely do
+// not fit.
 func TestValidateIsBounded(t *testing.T) {
 	var doubling strings.Builder
 	doubling.WriteString(`{"$ref":"#/$defs/d00","$defs":{`)
@@ -278,7 +278,7 @@ func TestValidateIsBounded(t *testing.T) {
 	}
 }
 
-// Proves B1: without a value there is nothing that fits.
+// Proves B1: an invalid value does not fit.
 func TestValidateNothing(t *testing.T) {
 	v := parse(t, `{}`).Validate(jsonstream.Value{})
 	if v == nil || v.Error() != "the arguments: there is nothing to check, or nothing to check it against" {
@@ -290,8 +290,7 @@ func TestValidateNothing(t *testing.T) {
 	}
 }
 
-// Proves A14: what a schema requires is seen through references, combinations and
-// overlays.
+// Proves A14: requirements in references, combinations and overlays count.
 func TestA14RequiresNothing(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{}`: true, `{"properties":{"a":{}}}`: true, `{"required":["a"]}`: false, `{"minProperties":1}`: false, `false`: false,
@@ -319,7 +318,7 @@ const ordinary = `{"type":"object","required":["path","content"],"properties":{
 
 const ordinaryArguments = `{"path":"src/a.go","content":"package a\n\nfunc A() {}\n","mode":"create","lines":[1,2,3],"opts":{"dry":true}}`
 
-// Checking arguments that fit allocates nothing.
+// Validating arguments that fit does not allocate.
 func TestValidateAllocates(t *testing.T) {
 	s, v := parse(t, ordinary), value(t, ordinaryArguments)
 	var c schema.Validator
@@ -359,7 +358,7 @@ func BenchmarkMember(b *testing.B) {
 	key := []byte("content")
 	b.ReportAllocs()
 	for b.Loop() {
-		if s.Place().Member(key).Kind != schema.DeclaredName {
+		if s.Location().Member(key).Kind != schema.DeclaredName {
 			b.Fatal("not declared")
 		}
 	}

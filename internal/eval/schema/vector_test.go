@@ -8,21 +8,21 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Proves S40, D25-17: an argument vector is one value, which no pointer crosses; models see
-// a list of strings, and only lists of strings are accepted.
+// Proves S40, D25-17: an argument vector is one value, which no pointer crosses; models see a list
+// of strings, and only lists of strings are accepted.
 func TestVectors(t *testing.T) {
 	file := declare(t, schema.Parameter{Name: "command", Type: []string{"argv"}, Required: true},
 		schema.Parameter{Name: "either", Type: []string{"argv", "string"}}, schema.Parameter{Name: "lines", Type: []string{"array"}, Items: &schema.Parameter{Type: []string{"argv"}}})
 	if got, want := string(file.ToJSONSchema()), `"command":{"type":"array","items":{"type":"string"}}`; !strings.Contains(got, want) {
 		t.Errorf("models see %s", got)
 	}
-	again := parse(t, `{"type":"object","required":["command"],"properties":{"command":{"type":"array","items":{"type":"string"},"x-stopgate-type":"argv"},
+	second := parse(t, `{"type":"object","required":["command"],"properties":{"command":{"type":"array","items":{"type":"string"},"x-stopgate-type":"argv"},
 		"either":{"anyOf":[{"type":"array","format":"argv"},{"type":"string"}]},"lines":{"type":"array","items":{"type":"array","x-stopgate-type":"argv"}}}}`)
 	over, err := schema.Overlay(parse(t, `{"properties":{"command":{"type":"array","items":{"type":"string"}},"either":{},"lines":{}}}`), file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, s := range map[string]*schema.Schema{"parameters": file, "JSON Schema": again, "overlay": over} {
+	for name, s := range map[string]*schema.Schema{"parameters": file, "JSON Schema": second, "overlay": over} {
 		for text, crosses := range map[string]bool{"/command": false, "/either": false, "/lines": true} {
 			r := s.Reach(pointer(t, text))
 			if r.Missing >= 0 || r.Types&schema.String == 0 || r.CrossesArray != crosses || r.Annotation != schema.Argv {

@@ -1,9 +1,9 @@
 package schema
 
-// Within lists a place and, where it may be an array, the places of its elements: what a
-// pointer that ends here may look at (K22).
-func (p *Place) Within() []*Place {
-	all := []*Place{p}
+// Within returns a location and, if it may be an array, the locations of its elements: those that a
+// pointer that ends here applies to (K22).
+func (p *Location) Within() []*Location {
+	all := []*Location{p}
 	for p.Types() != AnyType && p.Types()&Array != 0 && !p.Vector() {
 		next := p.Items()
 		for _, q := range all {
@@ -17,8 +17,8 @@ func (p *Place) Within() []*Place {
 	return all
 }
 
-// HasWithin reports whether a place or the elements it may hold carry an annotation.
-func (p *Place) HasWithin(a Annotation) bool {
+// HasWithin reports whether a location or its elements have an annotation.
+func (p *Location) HasWithin(a Annotation) bool {
 	for _, q := range p.Within() {
 		if q.Has(a) {
 			return true
@@ -27,14 +27,14 @@ func (p *Place) HasWithin(a Annotation) bool {
 	return false
 }
 
-// Runs reports whether the values at a place are run: command lines, or argument vectors,
-// which conditions see as command lines of one command.
-func (p *Place) Runs() bool { return p.HasWithin(Command) || p.HasWithin(Argv) }
+// Runs reports whether the values at a location are run: command lines, or argument vectors, which
+// conditions evaluate as command lines of one command.
+func (p *Location) Runs() bool { return p.HasWithin(Command) || p.HasWithin(Argv) }
 
-// Guarded reports whether the strings at a place are of the type that a guard names; plain
-// strings are those of no other type, and those of an unknown one. A guard on paths also
-// sees those that a command reads or writes (K0a), and those of a patch (S40).
-func (p *Place) Guarded(on string) bool {
+// Guarded reports whether the strings at a location are of the type that a guard names; plain
+// strings are those of no other type, and those of an unknown one. A guard on paths also evaluates
+// those that a command reads or writes (K0a), and those of a patch (S40).
+func (p *Location) Guarded(on string) bool {
 	switch on {
 	case "string":
 	case "command":

@@ -207,11 +207,11 @@ const (
 
 // form is how what a condition looks at is written.
 func (k *Condition) form() leafForm {
-	text := slices.ContainsFunc(k.Reach.Places, func(p *schema.Place) bool { return p.Types()&schema.String != 0 })
+	text := slices.ContainsFunc(k.Reach.Locations, func(p *schema.Location) bool { return p.Types()&schema.String != 0 })
 	switch {
 	case len(k.Readings) == 1 && k.Readings[0] == schema.Path:
 		return asPath
-	case !text && slices.ContainsFunc(k.Reach.Places, (*schema.Place).Vector):
+	case !text && slices.ContainsFunc(k.Reach.Locations, (*schema.Location).Vector):
 		return asVector
 	}
 	return asText
@@ -265,13 +265,13 @@ func appendWords(dst []byte, words []string) []byte {
 // reports whether they may have none.
 func MayLack(s *schema.Schema, reach schema.Reach) bool {
 	if reach.Unknown || !reach.CrossesArray {
-		return reach.Unknown || reach.Optional || slices.ContainsFunc(reach.Places, nullable)
+		return reach.Unknown || reach.Optional || slices.ContainsFunc(reach.Locations, nullable)
 	}
 	pointer, err := jsonstream.ParsePointer(reach.Expanded)
 	if err != nil {
 		return true // cannot happen: the schema wrote it
 	}
-	at, arrays := s.Place(), 0
+	at, arrays := s.Location(), 0
 	for _, token := range pointer {
 		if token == "*" && at.Types()&schema.Array != 0 {
 			at = at.Items()
@@ -283,7 +283,7 @@ func MayLack(s *schema.Schema, reach schema.Reach) bool {
 			if arrays > 0 && !required {
 				return true
 			}
-			at = at.Member([]byte(token)).Place
+			at = at.Member([]byte(token)).Location
 		}
 		if arrays > 0 && nullable(at) {
 			return true
@@ -292,4 +292,4 @@ func MayLack(s *schema.Schema, reach schema.Reach) bool {
 	return false
 }
 
-func nullable(p *schema.Place) bool { return p.Types()&schema.Null != 0 }
+func nullable(p *schema.Location) bool { return p.Types()&schema.Null != 0 }

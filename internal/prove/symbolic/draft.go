@@ -69,7 +69,7 @@ func (d *draft) member(name string) *draft {
 const maxDraftDepth = 16
 
 // require adds what the schema asks for and nothing was said about.
-func (d *draft) require(p *schema.Place, nodes []*schema.Node, depth int) {
+func (d *draft) require(p *schema.Location, nodes []*schema.Node, depth int) {
 	if depth > maxDraftDepth {
 		return
 	}
@@ -83,7 +83,7 @@ func (d *draft) require(p *schema.Place, nodes []*schema.Node, depth int) {
 		for _, prop := range p.Properties() {
 			_, there := d.members[prop.Name]
 			if there || prop.Required {
-				d.member(prop.Name).require(prop.Place, membersOf(nodes, prop.Name), depth+1)
+				d.member(prop.Name).require(prop.Location, membersOf(nodes, prop.Name), depth+1)
 			}
 		}
 	case jsonstream.Array:
@@ -119,7 +119,7 @@ func membersOf(nodes []*schema.Node, name string) []*schema.Node {
 }
 
 // invent makes a simple value that fits.
-func (d *draft) invent(p *schema.Place, nodes []*schema.Node, depth int) {
+func (d *draft) invent(p *schema.Location, nodes []*schema.Node, depth int) {
 	scalar := func(raw string) { *d = draft{kind: jsonstream.String, raw: []byte(raw)} }
 	for _, n := range nodes {
 		switch {
@@ -154,7 +154,7 @@ func (d *draft) invent(p *schema.Place, nodes []*schema.Node, depth int) {
 // maxInvented is up to which length a text is made that has to match a pattern.
 const maxInvented = 256
 
-func (d *draft) inventText(p *schema.Place, nodes []*schema.Node) {
+func (d *draft) inventText(p *schema.Location, nodes []*schema.Node) {
 	text := "x"
 	switch p.Annotation() {
 	case schema.URL:

@@ -161,7 +161,7 @@ func isLineOfSeveral(v analysis.Value) bool {
 
 // IsCommand reports a condition on command lines, of which each command is judged by itself.
 func (k *Condition) IsCommand() bool {
-	return leafTest(k.Spec.Kind) && slices.ContainsFunc(k.Reach.Places, func(p *schema.Place) bool { return p.Has(schema.Command) || p.Has(schema.Argv) })
+	return leafTest(k.Spec.Kind) && slices.ContainsFunc(k.Reach.Locations, func(p *schema.Location) bool { return p.Has(schema.Command) || p.Has(schema.Argv) })
 }
 
 // leafTest reports matchers that look at single values; the others count.
@@ -187,7 +187,7 @@ func (t *Translation) Variable(k *Condition) int {
 			v.Optional, v.Null = t.without(pointer)
 		}
 	} else {
-		v.Null = slices.ContainsFunc(k.Reach.Places, nullable) || k.Reach.Unknown || k.form() == asVector // one without words
+		v.Null = slices.ContainsFunc(k.Reach.Locations, nullable) || k.Reach.Unknown || k.form() == asVector // one without words
 	}
 	v.Domain = t.domain(k)
 	t.arrays(k, pointer, &v)
@@ -199,13 +199,13 @@ func (t *Translation) Variable(k *Condition) int {
 // without says whether arguments that fit the schema may have nothing where a pointer
 // crosses its first array, or null.
 func (t *Translation) without(pointer jsonstream.Pointer) (absent, null bool) {
-	at := t.Schema.Place()
+	at := t.Schema.Location()
 	for _, token := range pointer {
 		if token == "*" && at.Types()&schema.Array != 0 {
 			return absent, null || nullable(at)
 		}
 		absent = absent || nullable(at) || !slices.ContainsFunc(at.Properties(), func(d schema.Declared) bool { return d.Name == token && d.Required })
-		at = at.Member([]byte(token)).Place
+		at = at.Member([]byte(token)).Location
 	}
 	return true, true
 }
@@ -236,10 +236,10 @@ func (t *Translation) arrays(k *Condition, pointer jsonstream.Pointer, v *analys
 // several, only that is known.
 func (t *Translation) defaults(n int, k *Condition, v *analysis.Variable) {
 	var found []jsonstream.Value
-	for _, p := range k.Reach.Places {
+	for _, p := range k.Reach.Locations {
 		found = append(found, p.Defaults()...)
 	}
-	at := t.Schema.Place()
+	at := t.Schema.Location()
 	for _, token := range t.pointers[n] {
 		if len(at.Defaults()) > 0 {
 			t.doubtful[n] = true
@@ -247,7 +247,7 @@ func (t *Translation) defaults(n int, k *Condition, v *analysis.Variable) {
 		if token == "*" && at.Types()&schema.Array != 0 {
 			at = at.Items()
 		} else {
-			at = at.Member([]byte(token)).Place
+			at = at.Member([]byte(token)).Location
 		}
 	}
 	switch {

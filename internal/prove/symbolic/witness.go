@@ -26,7 +26,7 @@ func (t *Translation) Document(choices []analysis.Choice) ([]byte, bool) {
 			return nil, false
 		}
 	}
-	root.require(t.Schema.Place(), rootNodes(t.Schema), 0)
+	root.require(t.Schema.Location(), rootNodes(t.Schema), 0)
 	text := root.append(nil)
 	value, err := jsonstream.Parse(text, jsonstream.Options{ObjectRoot: true})
 	if err != nil || t.Schema.Validate(value) != nil {

@@ -5,47 +5,47 @@ import (
 	"slices"
 )
 
-// builder computes the places of a schema: the subset construction over its
-// nodes. Each place is the set of nodes that apply to one place of the arguments.
+// builder computes the locations of a schema: the subset construction over its nodes. Each location
+// is the set of nodes that apply to it.
 type builder struct {
 	nodes    []*Node
 	number   map[*Node]int
-	types    map[*Node]Type // what nodeTypes found
-	interned map[string]*Place
+	types    map[*Node]Type // results of nodeTypes
+	interned map[string]*Location
 	queue    []pending
-	members  int  // work done, against maxMembers
+	members  int  // work done, limited by maxMembers
 	aliases  bool // some property has an alias
 }
 
-// seed is a node that applies to a place. A sure one applies in every branch.
+// seed is a node that applies to a location. A sure one applies in every branch.
 type seed struct {
 	node *Node
 	sure bool
 }
 
 type pending struct {
-	place *Place
-	seeds []seed
+	location *Location
+	seeds    []seed
 }
 
-// places computes all places from the root on.
-func (b *builder) places(root *Node) (*Place, *ParseError) {
-	start := b.place([]seed{{root, true}}, false)
+// locations computes all locations from the root on.
+func (b *builder) locations(root *Node) (*Location, *ParseError) {
+	start := b.location([]seed{{root, true}}, false)
 	for len(b.queue) > 0 {
 		next := b.queue[0]
 		b.queue = b.queue[1:]
-		b.fill(next.place, next.seeds)
-		if len(b.interned) > maxPlaces || b.members > maxMembers {
+		b.fill(next.location, next.seeds)
+		if len(b.interned) > maxLocations || b.members > maxMembers {
 			return nil, &ParseError{Pointer: root.at.pointer(), Message: "the combinations of the schema are too many to follow"}
 		}
 	}
 	return start, nil
 }
 
-// place returns the place where the seeds apply; unknown if a node above hides
-// structure. Equal sets give the same place. No node is among the seeds twice:
-// each is below one node only.
-func (b *builder) place(seeds []seed, unknown bool) *Place {
+// location returns the location where the seeds apply; unknown is set if a node above hides
+// structure. Equal sets have the same location. No node is among the seeds twice: each has one
+// parent.
+func (b *builder) location(seeds []seed, unknown bool) *Location {
 	if len(seeds) == 0 {
 		return anything
 	}
@@ -58,7 +58,7 @@ func (b *builder) place(seeds []seed, unknown bool) *Place {
 	if p, ok := b.interned[string(key)]; ok {
 		return p
 	}
-	p := &Place{unknown: unknown}
+	p := &Location{unknown: unknown}
 	b.interned[string(key)] = p
 	b.queue = append(b.queue, pending{p, seeds})
 	return p
@@ -71,8 +71,7 @@ func bit(b bool) uint64 {
 	return 0
 }
 
-// closure adds to the seeds all nodes that apply with them, each behind the one
-// that brought it.
+// closure adds to the seeds all nodes that apply with them, each after the one that refers to it.
 func closure(seeds []seed) []seed {
 	var all []seed
 	at := map[*Node]int{}
@@ -82,7 +81,7 @@ func closure(seeds []seed) []seed {
 			if all[i].sure || !sure {
 				return
 			}
-			all[i].sure = true // what it brings is sure now too
+			all[i].sure = true // the nodes it refers to are sure now too
 		} else {
 			at[n] = len(all)
 			all = append(all, seed{n, sure})
@@ -105,8 +104,8 @@ func closure(seeds []seed) []seed {
 	return all
 }
 
-// fill computes what is known at a place from the nodes that apply to it.
-func (b *builder) fill(p *Place, seeds []seed) {
+// fill computes a location from the nodes that apply to it.
+func (b *builder) fill(p *Location, seeds []seed) {
 	all := closure(seeds)
 	p.types = b.seedTypes(seeds)
 	for _, s := range all {
@@ -116,7 +115,7 @@ func (b *builder) fill(p *Place, seeds []seed) {
 		p.expands = p.expands || n.Expands
 		p.unknown = p.unknown || n.Open
 		p.tabled = p.tabled || n.Declared
-		p.whole = p.whole || n.Declared && n.Types == AnyType && len(n.beside())+len(n.below()) == 0
+		p.complete = p.complete || n.Declared && n.Types == AnyType && len(n.siblings())+len(n.below()) == 0
 		if n.Default.IsValid() {
 			p.defaults = append(p.defaults, n.Default)
 		}
@@ -125,8 +124,8 @@ func (b *builder) fill(p *Place, seeds []seed) {
 	b.fillItems(p, all)
 }
 
-// seedTypes returns the types a value may have where the seeds apply: those that
-// all sure seeds allow, or without a sure one those that any allows.
+// seedTypes returns the types that a value may have where the seeds apply: those that all sure
+// seeds allow, or without a sure one those that any allows.
 func (b *builder) seedTypes(seeds []seed) Type {
 	every, either, sure := AnyType, Type(0), false
 	for _, s := range seeds {
@@ -142,7 +141,7 @@ func (b *builder) seedTypes(seeds []seed) Type {
 	return either
 }
 
-// nodeTypes returns the types that a node and everything beside it allow.
+// nodeTypes returns the types that a node and its siblings allow.
 func (b *builder) nodeTypes(n *Node) Type {
 	if t, ok := b.types[n]; ok {
 		return t
@@ -181,9 +180,8 @@ func (b *builder) nodeTypes(n *Node) Type {
 	return t
 }
 
-// fillMembers computes the declared members of the object at p and what any
-// other key is.
-func (b *builder) fillMembers(p *Place, all []seed) {
+// fillMembers computes the declared members of the object at p and the kind of all other keys.
+func (b *builder) fillMembers(p *Location, all []seed) {
 	var names []string
 	at := map[string]int{}
 	required := map[string]bool{}
@@ -220,7 +218,7 @@ func (b *builder) fillMembers(p *Place, all []seed) {
 			others = append(others, seed{s.node.AdditionalSchema, s.sure})
 		}
 	}
-	p.other = b.place(others, p.unknown)
+	p.other = b.location(others, p.unknown)
 
 	b.members += (len(names) + 1) * len(all)
 	p.declared = make([]Declared, len(names))
@@ -240,14 +238,14 @@ func (b *builder) fillMembers(p *Place, all []seed) {
 			}
 		}
 		b.aliases = b.aliases || len(d.Aliases) > 0
-		d.Place = b.place(seeds, p.unknown)
+		d.Location = b.location(seeds, p.unknown)
 		p.declared[i] = d
 	}
 	p.indexNames()
 }
 
-// fillItems computes the places of the elements of an array at p.
-func (b *builder) fillItems(p *Place, all []seed) {
+// fillItems computes the locations of the elements of an array at p.
+func (b *builder) fillItems(p *Location, all []seed) {
 	longest := 0
 	var every []seed
 	for _, s := range all {
@@ -260,7 +258,7 @@ func (b *builder) fillItems(p *Place, all []seed) {
 		}
 	}
 	b.members += (longest + 1) * len(all)
-	p.items = b.place(every, p.unknown)
+	p.items = b.location(every, p.unknown)
 	for i := range longest + 1 {
 		var seeds []seed
 		for _, s := range all {
@@ -270,6 +268,6 @@ func (b *builder) fillItems(p *Place, all []seed) {
 				seeds = append(seeds, seed{s.node.Items, s.sure})
 			}
 		}
-		p.prefix = append(p.prefix, b.place(seeds, p.unknown))
+		p.prefix = append(p.prefix, b.location(seeds, p.unknown))
 	}
 }

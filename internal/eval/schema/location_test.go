@@ -41,27 +41,27 @@ func pointer(t *testing.T, text string) jsonstream.Pointer {
 	return p
 }
 
-// place walks member names and "*" from the root.
-func place(t *testing.T, s *schema.Schema, way ...string) *schema.Place {
+// locate walks member names and "*" from the root.
+func locate(t *testing.T, s *schema.Schema, way ...string) *schema.Location {
 	t.Helper()
-	p := s.Place()
+	p := s.Location()
 	for _, segment := range way {
 		if segment == "*" {
 			p = p.Items()
 			continue
 		}
-		p = p.Member([]byte(segment)).Place
+		p = p.Member([]byte(segment)).Location
 	}
 	return p
 }
 
-// Proves A4, A5, A6, A25, A26, I9, K24: what a key is to the declared names.
+// Proves A4, A5, A6, A25, A26, I9, K24: the kind of a key.
 func TestMemberKinds(t *testing.T) {
 	closed := `{"properties":{"path":{},"task":{},"é":{},"名":{},"a b":{}}}`
 	tests := []struct {
 		name, schema, key string
 		kind              schema.MemberKind
-		property          int // what it is or folds to
+		property          int // the declared member that it is or folds to
 	}{
 		{"exact", closed, "path", schema.DeclaredName, 0},
 		{"exact beyond ASCII", closed, "é", schema.DeclaredName, 2},
@@ -113,20 +113,20 @@ func TestMemberKinds(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			p := parse(t, test.schema).Place()
+			p := parse(t, test.schema).Location()
 			m := p.Member([]byte(test.key))
-			if others := p.Others(); others.Property != -1 || others.Kind != p.Member([]byte("anything else")).Kind || others.Place == nil {
+			if others := p.Others(); others.Property != -1 || others.Kind != p.Member([]byte("anything else")).Kind || others.Location == nil {
 				t.Errorf("others %+v", others)
 			}
-			if m.Kind != test.kind || m.Property != test.property || m.Place == nil {
+			if m.Kind != test.kind || m.Property != test.property || m.Location == nil {
 				t.Errorf("%q: %v of property %d, want %v of %d", test.key, m.Kind, m.Property, test.kind, test.property)
 			}
 		})
 	}
 }
 
-// Proves D5, K24: patterns of names that would cost much for each key of a call are
-// not tried; the key stays undeclared, which asks.
+// Proves D5, K24: patterns of names that are expensive for each key of a call are not evaluated;
+// the key stays undeclared, which asks.
 func TestMemberPatternsAreBounded(t *testing.T) {
 	for text, want := range map[string]schema.MemberKind{
 		`{"properties":{},"patternProperties":{"^x":{}}}`:                                                 schema.FreeForm,
@@ -134,19 +134,18 @@ func TestMemberPatternsAreBounded(t *testing.T) {
 		`{"properties":{},"patternProperties":{"^x":{},"^(?:a?){500}x":{}}}`:                              schema.FreeForm,
 		`{"properties":{},"patternProperties":{"^y":{},"^(?:a?){500}x":{}},"additionalProperties":false}`: schema.Forbidden,
 	} {
-		if got := parse(t, text).Place().Member([]byte("xyz")).Kind; got != want {
+		if got := parse(t, text).Location().Member([]byte("xyz")).Kind; got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
 	s := parse(t, `{"properties":{},"patternProperties":{"^x":{}}}`)
-	if got := s.Place().Member([]byte(strings.Repeat("x", 129))).Kind; got != schema.Undeclared {
+	if got := s.Location().Member([]byte(strings.Repeat("x", 129))).Kind; got != schema.Undeclared {
 		t.Errorf("a long key is %v", got)
 	}
 }
 
-// Proves I9: whatever is made of a declared name by case, normal forms, invisible
-// characters and their combinations is recognised as a disguise of that name, and
-// never as the name.
+// Proves I9: a declared name with changed case, normal form, invisible characters or their
+// combinations is recognised as a disguise of that name, and never as the name.
 func TestMemberDisguises(t *testing.T) {
 	s := parse(t, `{"properties":{"path":{},"Straße_ﬁ":{},"Ωmega":{},"x²":{}}}`)
 	disguises := []func(string) string{
@@ -160,7 +159,7 @@ func TestMemberDisguises(t *testing.T) {
 	}
 	property.Check(t, func(t *rapid.T) {
 		i := rapid.IntRange(0, 3).Draw(t, "property")
-		name := s.Place().Properties()[i].Name
+		name := s.Location().Properties()[i].Name
 		key := name
 		for range rapid.IntRange(1, 4).Draw(t, "times") {
 			before := key
@@ -169,7 +168,7 @@ func TestMemberDisguises(t *testing.T) {
 				key = before // ß becomes SS: not a simple fold
 			}
 		}
-		m := s.Place().Member([]byte(key))
+		m := s.Location().Member([]byte(key))
 		if m.Property != i {
 			t.Fatalf("%q does not fold to %q", key, name)
 		}
@@ -179,7 +178,7 @@ func TestMemberDisguises(t *testing.T) {
 	})
 }
 
-// Proves B6: an alias is the parameter, for keys, types and places.
+// Proves B6: an alias is the parameter, for keys, types and locations.
 func TestB6MemberAliases(t *testing.T) {
 	s, err := schema.FromParameters([]schema.Parameter{
 		{Name: "path", Type: []string{"path"}, Required: true, Aliases: []string{"file_path", "filename"}},
@@ -188,7 +187,7 @@ func TestB6MemberAliases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := s.Place()
+	root := s.Location()
 	if d := root.Properties()[0]; len(d.Aliases) != 2 || !d.Required || d.Name != "path" {
 		t.Errorf("%+v", d)
 	}
@@ -204,14 +203,14 @@ func TestB6MemberAliases(t *testing.T) {
 		if m.Kind != want.Kind || m.Property != want.Property {
 			t.Errorf("%q is %v of %d, want %v of %d", key, m.Kind, m.Property, want.Kind, want.Property)
 		}
-		if m.Kind == schema.Alias && m.Place != root.Properties()[0].Place {
+		if m.Kind == schema.Alias && m.Location != root.Properties()[0].Location {
 			t.Errorf("%q goes elsewhere", key)
 		}
 	}
 }
 
 // Proves K23: types, annotations and defaults are those of all branches.
-func TestPlaceUnion(t *testing.T) {
+func TestLocationUnion(t *testing.T) {
 	tests := []struct {
 		name, schema string
 		way          []string
@@ -258,7 +257,7 @@ func TestPlaceUnion(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			inner := strings.ReplaceAll(test.schema, "#/$defs", "#/properties/it/$defs")
-			p := place(t, parse(t, `{"properties":{"it":`+inner+`}}`), append([]string{"it"}, test.way...)...)
+			p := locate(t, parse(t, `{"properties":{"it":`+inner+`}}`), append([]string{"it"}, test.way...)...)
 			if p.Types() != test.types || p.Annotation() != test.annotation || p.Unknown() != test.unknown {
 				t.Errorf("%v %q unknown %v, want %v %q unknown %v", p.Types(), p.Annotation(), p.Unknown(), test.types, test.annotation, test.unknown)
 			}
@@ -266,36 +265,36 @@ func TestPlaceUnion(t *testing.T) {
 	}
 }
 
-// Proves A15: the arguments are an object, whether the schema says so or not.
-func TestA15PlaceOfRoot(t *testing.T) {
+// Proves A15: the arguments are an object, even if the schema does not declare it.
+func TestA15LocationOfRoot(t *testing.T) {
 	for text, want := range map[string]schema.Type{
 		`{}`: schema.Object, `true`: schema.Object, `{"properties":{"a":{}}}`: schema.Object, `{"type":["object","array"]}`: schema.Object,
 		`{"type":"string"}`: 0, `{"properties":{"a":{"$ref":"#"}}}`: schema.Object,
 	} {
-		if got := parse(t, text).Place().Types(); got != want {
+		if got := parse(t, text).Location().Types(); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
 }
 
-// Proves B3, K23: a part that one alternative brings and that holds in any case
-// holds in any case, and so does what it brings itself.
-func TestPlaceSureBehindAlternative(t *testing.T) {
+// Proves B3, K23: a schema that one alternative refers to and that applies in any case applies in
+// any case, and so do the schemas it refers to.
+func TestLocationSureInAlternative(t *testing.T) {
 	s := parse(t, `{"$ref":"#/$defs/a","allOf":[{"$ref":"#/$defs/x"}],"$defs":{"a":{"anyOf":[{"$ref":"#/$defs/x"},{}]},"x":{"$ref":"#/$defs/y"},
 		"y":{"properties":{"p":{}},"required":["p"],"additionalProperties":false}}}`)
-	if !s.Place().Properties()[0].Required || s.Place().Member([]byte("q")).Kind != schema.Forbidden {
+	if !s.Location().Properties()[0].Required || s.Location().Member([]byte("q")).Kind != schema.Forbidden {
 		t.Error("what is required in any case is optional")
 	}
 }
 
 // Proves C15.
-func TestPlaceExpands(t *testing.T) {
+func TestLocationExpands(t *testing.T) {
 	s := declare(t, schema.Parameter{Name: "a", Type: []string{"path"}, Expands: true}, schema.Parameter{Name: "b", Type: []string{"path"}})
-	if !place(t, s, "a").Expands() || place(t, s, "b").Expands() {
+	if !locate(t, s, "a").Expands() || locate(t, s, "b").Expands() {
 		t.Error("the wrong parameter expands")
 	}
 	p := parse(t, `{"properties":{"a":{"type":"string","x-stopgate-type":"path","x-stopgate-expands":true},"b":{"x-stopgate-type":"path","x-stopgate-expands":false}}}`)
-	if !place(t, p, "a").Expands() || place(t, p, "b").Expands() {
+	if !locate(t, p, "a").Expands() || locate(t, p, "b").Expands() {
 		t.Error("JSON Schema: the wrong parameter expands")
 	}
 	if _, _, err := schema.ParseJSON([]byte(`{"properties":{"a":{"x-stopgate-expands":"yes"}}}`)); err == nil {
@@ -303,9 +302,9 @@ func TestPlaceExpands(t *testing.T) {
 	}
 }
 
-// Proves K0a: a guard on a type sees every branch that carries it.
-func TestPlaceHas(t *testing.T) {
-	p := parse(t, `{"anyOf":[{"type":"string","format":"uri"},{"type":"string","x-stopgate-type":"path"}]}`).Place()
+// Proves K0a: a guard on a type evaluates every branch with the annotation.
+func TestLocationHas(t *testing.T) {
+	p := parse(t, `{"anyOf":[{"type":"string","format":"uri"},{"type":"string","x-stopgate-type":"path"}]}`).Location()
 	for a, want := range map[schema.Annotation]bool{schema.URL: true, schema.Path: true, schema.Command: false} {
 		if p.Has(a) != want {
 			t.Errorf("Has(%v) = %v", a, !want)
@@ -313,38 +312,38 @@ func TestPlaceHas(t *testing.T) {
 	}
 }
 
-// Proves B9: the defaults of all branches are known.
-func TestB9PlaceDefaults(t *testing.T) {
+// Proves B9: a location has the defaults of all branches.
+func TestB9LocationDefaults(t *testing.T) {
 	s := parse(t, `{"properties":{"a":{"default":"x","anyOf":[{"default":1},{}]},"b":{}}}`)
 	var got []string
-	for _, v := range place(t, s, "a").Defaults() {
+	for _, v := range locate(t, s, "a").Defaults() {
 		got = append(got, string(v.Raw()))
 	}
-	if strings.Join(got, " ") != `"x" 1` || len(place(t, s, "b").Defaults()) != 0 {
+	if strings.Join(got, " ") != `"x" 1` || len(locate(t, s, "b").Defaults()) != 0 {
 		t.Errorf("defaults %q", got)
 	}
 }
 
-// Proves B3, K23: a member is required if every branch that always holds says so.
-func TestPlaceRequired(t *testing.T) {
+// Proves B3, K23: a member is required if every branch that always applies requires it.
+func TestLocationRequired(t *testing.T) {
 	s := parse(t, `{"properties":{"a":{},"b":{},"c":{},"d":{"required":true}},"required":["a"],"allOf":[{"required":["b"]}],"anyOf":[{"required":["c"]},{}]}`)
 	want := map[string]bool{"a": true, "b": true, "c": false, "d": true}
-	for _, d := range s.Place().Properties() {
+	for _, d := range s.Location().Properties() {
 		if d.Required != want[d.Name] {
 			t.Errorf("%s: required %v", d.Name, d.Required)
 		}
 	}
 }
 
-// Proves K23: recursion leads back to the same place, and elements of a tuple
-// have places of their own.
-func TestPlaceIdentity(t *testing.T) {
+// Proves K23: recursion leads back to the same location, and elements of a tuple have their own
+// locations.
+func TestLocationIdentity(t *testing.T) {
 	s := parse(t, `{"$ref":"#/$defs/tree","$defs":{"tree":{"properties":{"kids":{"items":{"$ref":"#/$defs/tree"}},"name":{"type":"string"}}}}}`)
-	first := place(t, s, "kids", "*")
-	if second := place(t, s, "kids", "*", "kids", "*"); first != second {
+	first := locate(t, s, "kids", "*")
+	if second := locate(t, s, "kids", "*", "kids", "*"); first != second {
 		t.Error("recursion does not lead back")
 	}
-	tuple := parse(t, `{"prefixItems":[{"type":"string"},{"type":"number"}],"items":{"type":"null"}}`).Place()
+	tuple := parse(t, `{"prefixItems":[{"type":"string"},{"type":"number"}],"items":{"type":"null"}}`).Location()
 	for i, want := range []schema.Type{schema.String, schema.Number, schema.Null, schema.Null} {
 		if got := tuple.Item(i).Types(); got != want {
 			t.Errorf("element %d: %v, want %v", i, got, want)
@@ -352,11 +351,11 @@ func TestPlaceIdentity(t *testing.T) {
 	}
 }
 
-// Proves K22: of an unknown schema everything can be asked.
+// Proves K22: all lookups work on an unknown schema.
 func TestUnknownSchema(t *testing.T) {
 	var s *schema.Schema
-	m := s.Place().Member([]byte("x"))
-	if m.Kind != schema.FreeForm || m.Property != -1 || !m.Place.Unknown() || m.Place != s.Place().Items() || m.Place.Item(3) != m.Place {
+	m := s.Location().Member([]byte("x"))
+	if m.Kind != schema.FreeForm || m.Property != -1 || !m.Location.Unknown() || m.Location != s.Location().Items() || m.Location.Item(3) != m.Location {
 		t.Errorf("%+v", m)
 	}
 	if s.Validate(value(t, `{"x":1}`)) != nil {
@@ -377,13 +376,13 @@ func TestUnknownSchema(t *testing.T) {
 	}
 }
 
-// Looking up declared keys and elements allocates nothing.
+// Looking up declared keys and elements does not allocate.
 func TestMemberAllocates(t *testing.T) {
 	s := parse(t, `{"properties":{"path":{"type":"string"},"list":{"items":{"properties":{"a":{}}}}}}`)
 	path, list, a := []byte("path"), []byte("list"), []byte("a")
 	allocs := testing.AllocsPerRun(100, func() {
-		p := s.Place()
-		if p.Member(path).Kind != schema.DeclaredName || p.Member(list).Place.Item(7).Member(a).Property != 0 {
+		p := s.Location()
+		if p.Member(path).Kind != schema.DeclaredName || p.Member(list).Location.Item(7).Member(a).Property != 0 {
 			t.Error("not found")
 		}
 	})

@@ -9,33 +9,33 @@ import (
 )
 
 // ToolPolicy is the part of one policy file that applies to a tool.
-type Voice struct {
+type ToolPolicy struct {
 	*Layer
 	Tables []*syntax.ToolTable // tables that apply, the most specific first
 	// Applies is false if the file abstains: it has no table, or only "*" for an unknown tool.
-	Speaks   bool
+	Applies  bool
 	Schema   *schema.Schema
 	Params   syntax.ParamAction
 	OnSchema stopgate.Mode
 	// Uncovered is the action for a permit when a parameter is present that it does not cover.
 	Uncovered syntax.ParamAction
 
-	saysOnSchema  bool // the file sets on_schema_violation for the tool
-	saysUncovered bool // the file sets uncovered for the tool
+	setsOnSchema  bool // the file sets on_schema_violation for the tool
+	setsUncovered bool // the file sets uncovered for the tool
 	passes        bool // a setting permits the tool with any parameters
 }
 
 // ToolPolicies returns the tables of every file for the tool of a call, as far as they do not
 // depend on rules. judged is false if the call is refused with any arguments.
-func (p *Policies) Voices(c stopgate.Call) (voices []*Voice, judged bool) {
+func (p *Policies) ToolPolicies(c stopgate.Call) (policies []*ToolPolicy, judged bool) {
 	b := &binder{policies: p, call: c, out: new(Binding)}
-	judged = b.define() && b.recognise() && b.listen()
-	return b.voices, judged
+	judged = b.define() && b.recognise() && b.resolveTables()
+	return b.toolPolicies, judged
 }
 
 // List returns the rules that apply and the name of their table (D25-04), nil if the file has none.
 // many is set if the table is for many tools.
-func (v *Voice) List(kind syntax.ListKind) (rules *syntax.RuleList, table string, many bool) {
+func (v *ToolPolicy) List(kind syntax.ListKind) (rules *syntax.RuleList, table string, many bool) {
 	for _, t := range v.Tables {
 		if list := t.List(kind); list != nil {
 			return list, t.Name, syntax.IsGlob(t.Name)
@@ -49,34 +49,34 @@ func (v *Voice) List(kind syntax.ListKind) (rules *syntax.RuleList, table string
 
 // resolveTables finds the tables of every file for the tool. It returns false if the call is
 // refused.
-func (b *binder) listen() bool {
+func (b *binder) resolveTables() bool {
 	known := b.call.Definition != nil
 	b.sure = known
 	for _, l := range b.policies.layers {
-		v := &Voice{Layer: l, Tables: l.File.TablesFor(string(b.call.Tool))}
+		v := &ToolPolicy{Layer: l, Tables: l.File.TablesFor(string(b.call.Tool))}
 		named := len(v.Tables) > 0 && v.Tables[0].Name != "*"
 		known = known || named
 		b.sure = b.sure || named && l.Trusted
-		b.voices = append(b.voices, v)
+		b.toolPolicies = append(b.toolPolicies, v)
 	}
-	b.out.unknown = !known || !slices.ContainsFunc(b.voices, func(v *Voice) bool { return len(v.Tables) > 0 })
+	b.out.unknown = !known || !slices.ContainsFunc(b.toolPolicies, func(v *ToolPolicy) bool { return len(v.Tables) > 0 })
 	b.out.otherwise = b.unknownTool()
-	speaks := b.out.unknown && b.under.Governed
-	for _, v := range b.voices {
-		v.Speaks = (known || b.under.Governed) && len(v.Tables) > 0
-		speaks = speaks || v.Speaks
-		if !v.Speaks {
+	applies := b.out.unknown && b.under.Governed
+	for _, v := range b.toolPolicies {
+		v.Applies = (known || b.under.Governed) && len(v.Tables) > 0
+		applies = applies || v.Applies
+		if !v.Applies {
 			v.Tables = nil
 		}
 		b.pass(v)
-		if !b.hear(v) {
+		if !b.applySettings(v) {
 			b.refuse(stopgate.CodePolicyInvalidForSchema, "overlay")
 			return false
 		}
 	}
 	b.inheritOnSchema()
 	b.inheritUncovered()
-	if !speaks && b.out.otherwise == stopgate.Deny {
+	if !applies && b.out.otherwise == stopgate.Deny {
 		b.refuse(stopgate.CodePolicyNotConfigured, "")
 		return false
 	}
@@ -87,13 +87,13 @@ func (b *binder) listen() bool {
 // trusted files: the default of one file does not override the setting of another one.
 func (b *binder) inheritOnSchema() {
 	set, mode := false, stopgate.Ask
-	for _, v := range b.voices {
-		if v.Trusted && v.saysOnSchema {
+	for _, v := range b.toolPolicies {
+		if v.Trusted && v.setsOnSchema {
 			set, mode = true, stopgate.Strictest(mode, v.OnSchema)
 		}
 	}
-	for _, v := range b.voices {
-		if set && !v.saysOnSchema {
+	for _, v := range b.toolPolicies {
+		if set && !v.setsOnSchema {
 			v.OnSchema = mode
 		}
 	}
@@ -104,33 +104,33 @@ func (b *binder) inheritOnSchema() {
 func (b *binder) inheritUncovered() {
 	strictest := syntax.ParamAsk
 	set := false
-	for _, v := range b.voices {
+	for _, v := range b.toolPolicies {
 		switch {
-		case !v.saysUncovered || !v.Trusted && v.Uncovered == syntax.ParamAllow:
+		case !v.setsUncovered || !v.Trusted && v.Uncovered == syntax.ParamAllow:
 		case set:
 			strictest = syntax.StrictestParams(strictest, v.Uncovered)
 		default:
 			set, strictest = true, v.Uncovered
 		}
 	}
-	for _, v := range b.voices {
+	for _, v := range b.toolPolicies {
 		v.Uncovered = strictest
 	}
 }
 
 // applySettings takes the settings of one file's tables, each from the most specific table that has
 // it (D25-04).
-func (b *binder) hear(v *Voice) bool {
-	v.Uncovered, v.saysUncovered = v.File.Gate.Uncovered, v.File.Gate.IsSet("uncovered")
+func (b *binder) applySettings(v *ToolPolicy) bool {
+	v.Uncovered, v.setsUncovered = v.File.Gate.Uncovered, v.File.Gate.IsSet("uncovered")
 	v.Params, v.OnSchema = v.File.UnknownParams(v.Tables), v.File.Gate.OnSchemaViolation
-	v.saysOnSchema = v.File.Gate.IsSet("on_schema_violation")
+	v.setsOnSchema = v.File.Gate.IsSet("on_schema_violation")
 	for i := len(v.Tables) - 1; i >= 0; i-- {
 		t := v.Tables[i]
 		if t.Uncovered != nil {
-			v.Uncovered, v.saysUncovered = *t.Uncovered, true
+			v.Uncovered, v.setsUncovered = *t.Uncovered, true
 		}
 		if t.OnSchema != nil {
-			v.OnSchema, v.saysOnSchema = *t.OnSchema, true
+			v.OnSchema, v.setsOnSchema = *t.OnSchema, true
 		}
 	}
 	own := syntax.DeclaredSchema(v.Tables, string(b.call.Tool), b.base)
@@ -162,11 +162,11 @@ func (b *binder) unknownTool() stopgate.Mode {
 		}
 	}
 	for _, g := range gates {
-		said := g.UnknownTool
+		strictest := g.UnknownTool
 		if !g.IsSet("unknown_tool") {
-			said = b.policies.unknownTool
+			strictest = b.policies.unknownTool
 		}
-		mode = stopgate.Strictest(mode, said)
+		mode = stopgate.Strictest(mode, strictest)
 	}
 	return mode
 }
