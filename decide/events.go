@@ -146,8 +146,8 @@ func (f eventFilter) has(e *live.Event) bool {
 	switch {
 	case e.Record != nil:
 		tool, session = string(e.Record.Tool), string(e.Record.Session)
-	case e.Said != nil:
-		session = string(e.Said.Session)
+	case e.Policy != nil:
+		session = string(e.Policy.Session)
 	}
 	in := func(list []string, word string) bool { return len(list) == 0 || slices.Contains(list, word) }
 	return in(f.types, string(e.Type)) && in(f.tools, tool) && in(f.sessions, session)

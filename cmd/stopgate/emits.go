@@ -14,12 +14,12 @@ func (t *telemetry) emit(ctx context.Context, e events.Event) {
 	if t.spans != nil {
 		t.spans.Emit(ctx, e)
 	}
-	said := &live.Said{Name: e.Policy, Type: e.Type, Summary: e.Summary, Severity: e.Severity.String(), Session: e.Session}
+	event := &live.PolicyEvent{Name: e.Policy, Type: e.Type, Summary: e.Summary, Severity: e.Severity.String(), Session: e.Session}
 	if len(e.Details) > 0 {
-		said.Details = make(map[string]string, len(e.Details))
+		event.Details = make(map[string]string, len(e.Details))
 		for k, v := range e.Details {
-			said.Details[k] = fmt.Sprint(v)
+			event.Details[k] = fmt.Sprint(v)
 		}
 	}
-	t.events.Write(live.Event{Time: e.Time, Type: live.Policy, Said: said})
+	t.events.Write(live.Event{Time: e.Time, Type: live.Policy, Policy: event})
 }

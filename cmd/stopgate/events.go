@@ -111,8 +111,8 @@ func (p *eventPrinter) message(text []byte) error {
 	tool, session := "", ""
 	if m.Record != nil {
 		tool, session = string(m.Record.Tool), string(m.Record.Session)
-	} else if m.Said != nil {
-		session = string(m.Said.Session)
+	} else if m.Policy != nil {
+		session = string(m.Policy.Session)
 	}
 	if !listed(p.flags.types, string(m.Type)) || !listed(p.flags.tools, tool) || !listed(p.flags.sessions, session) {
 		return nil
@@ -156,8 +156,8 @@ func (p *eventPrinter) print(e *live.Event, text []byte) error {
 
 // eventLine is an event for people.
 func eventLine(e *live.Event) string {
-	if e.Said != nil {
-		return fmt.Sprintf("%s  %-8s %s %s: %s\n", e.Time.Local().Format(time.DateTime), e.Said.Severity, visible.Text(e.Said.Name), visible.Text(e.Said.Type), visible.Text(e.Said.Summary))
+	if e.Policy != nil {
+		return fmt.Sprintf("%s  %-8s %s %s: %s\n", e.Time.Local().Format(time.DateTime), e.Policy.Severity, visible.Text(e.Policy.Name), visible.Text(e.Policy.Type), visible.Text(e.Policy.Summary))
 	}
 	if e.Record == nil {
 		return fmt.Sprintf("%s  %s\n", e.Time.Local().Format(time.DateTime), e.Type)

@@ -218,7 +218,7 @@ func listRows(ctx context.Context, w io.Writer, log *records.Log, filter records
 			kept := &newest{n: f.last}
 			err = log.Rows(ctx, 0, filter.Session, func(r records.Row) bool {
 				after = max(after, r.Seq)
-				if filter.Lets(&r.Record) {
+				if filter.Matches(&r.Record) {
 					kept.add(r)
 				}
 				return true
@@ -235,7 +235,7 @@ func listRows(ctx context.Context, w io.Writer, log *records.Log, filter records
 		var failed error
 		err := log.Rows(ctx, after, filter.Session, func(r records.Row) bool {
 			after = max(after, r.Seq)
-			if !filter.Lets(&r.Record) {
+			if !filter.Matches(&r.Record) {
 				return true
 			}
 			failed = writeRow(ctx, w, out, log, r, format)
@@ -347,7 +347,7 @@ type wouldDenyJSON struct {
 func wouldDeny(ctx context.Context, out io.Writer, log *records.Log, filter records.Filter, format string) error {
 	var sum records.WouldDeny
 	err := log.Rows(ctx, 0, filter.Session, func(r records.Row) bool {
-		if filter.Lets(&r.Record) {
+		if filter.Matches(&r.Record) {
 			sum.Add(&r.Record)
 		}
 		return true

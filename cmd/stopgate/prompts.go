@@ -75,7 +75,7 @@ type reportJSON struct {
 func prompts(ctx context.Context, log *records.Log, filter records.Filter) (*records.Prompts, error) {
 	p := new(records.Prompts)
 	err := log.Rows(ctx, 0, "", func(r records.Row) bool {
-		if filter.Lets(&r.Record) {
+		if filter.Matches(&r.Record) {
 			p.Add(&r.Record)
 		}
 		return ctx.Err() == nil

@@ -48,12 +48,12 @@ type Event struct {
 	Asked float64 `json:"asked,omitempty"`
 	// Record is the audit row of a decision or an event row, without its position in the chain.
 	Record *stopgate.Record `json:"record,omitempty"`
-	// Said is the event of an event policy.
-	Said *Said `json:"policy,omitempty"`
+	// Policy is the event of an event policy.
+	Policy *PolicyEvent `json:"policy,omitempty"`
 }
 
-// Said is an event that an event policy emitted (V3-04).
-type Said struct {
+// PolicyEvent is an event that an event policy emitted (V3-04).
+type PolicyEvent struct {
 	Name     string             `json:"name"`     // of the policy
 	Type     string             `json:"type"`     // of its event
 	Summary  string             `json:"summary"`  // one line

@@ -16,7 +16,7 @@ import (
 )
 
 func said(text string) live.Event {
-	return live.Event{Type: live.Policy, Said: &live.Said{Summary: text}}
+	return live.Event{Type: live.Policy, Policy: &live.PolicyEvent{Summary: text}}
 }
 
 // soon returns a context with a deadline for the test.

@@ -27,8 +27,8 @@ type Filter struct {
 	Since, Until time.Time
 }
 
-// Lets reports whether the filter selects a row. A row without the requested field is not selected.
-func (f *Filter) Lets(r *stopgate.Record) bool {
+// Matches reports whether the filter selects a row. A row without the requested field is not selected.
+func (f *Filter) Matches(r *stopgate.Record) bool {
 	switch {
 	case f.Session != "" && r.Session != f.Session,
 		f.Agent != "" && r.Agent != f.Agent,

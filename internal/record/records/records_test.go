@@ -177,7 +177,7 @@ func TestFilter(t *testing.T) {
 		{"before since", records.Filter{Since: at.Add(time.Minute)}, row(0), false},
 		{"until", records.Filter{Until: at.Add(time.Minute)}, row(1), false},
 	} {
-		if got := c.filter.Lets(c.row); got != c.want {
+		if got := c.filter.Matches(c.row); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
