@@ -26,7 +26,7 @@ const (
 
 // trusted finds out whether Codex runs hooks that deny well: it runs nothing that its user
 // has not trusted there, and says nothing of it.
-func (c *checkup) trusted(ctx context.Context, at install.Place) {
+func (c *checkup) trusted(ctx context.Context, at install.Location) {
 	problem, unsure := "", ""
 	if hooks, err := codexHooks(ctx, at.Dir); err == nil {
 		problem = c.untrusted(hooks)
@@ -132,8 +132,8 @@ func textOf(v jsonstream.Value, name string) string {
 
 // trustedInSettings reads from Codex's settings what it would say if it were here. That a
 // hook was trusted is there, but not whether it was this one.
-func trustedInSettings(at install.Place, file string) (problem, unsure string) {
-	p, err := install.Make("codex", install.Place{Scope: install.User, Home: at.Home, Dir: at.Dir, Getenv: at.Getenv}, install.Command{})
+func trustedInSettings(at install.Location, file string) (problem, unsure string) {
+	p, err := install.Make("codex", install.Location{Scope: install.User, Home: at.Home, Dir: at.Dir, Getenv: at.Getenv}, install.Command{})
 	if err != nil {
 		return codexNoHook, ""
 	}

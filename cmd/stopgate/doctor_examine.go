@@ -119,7 +119,7 @@ func (c *checkup) renewal(line string) string {
 // outdated reports whether an installation is another one than this stopgate would write
 // with the program and flags of its command line. Of a line that somebody wrote by hand
 // nobody knows.
-func outdated(h *hook.Host, at install.Place, line string, text []byte) bool {
+func outdated(h *hook.Host, at install.Location, line string, text []byte) bool {
 	command, ok := install.Parse(line)
 	if !ok {
 		return false

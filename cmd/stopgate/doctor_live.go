@@ -119,7 +119,7 @@ func (c *checkup) runOnce(ctx context.Context, h *hook.Host, program, dir string
 	}
 	defer model.Close()
 	host := liveHosts(model.URL)[h.Name]
-	at := install.Place{Scope: install.User, Home: home, Dir: work} // without the variables of this process
+	at := install.Location{Scope: install.User, Home: home, Dir: work} // without the variables of this process
 	if project {
 		at.Scope = install.Project
 	}

@@ -82,7 +82,7 @@ func residentFor(ctx context.Context, small string) *residentJSON {
 
 // alone sends the canary once more where a resident answered it, through the program that
 // asks none, and says what is wrong with that answer.
-func (c *checkup) alone(ctx context.Context, h *hook.Host, at install.Place, line string) (problem string) {
+func (c *checkup) alone(ctx context.Context, h *hook.Host, at install.Location, line string) (problem string) {
 	command, ok := install.Parse(line)
 	if !ok || !command.Small || !isSmall(command.Program) || !residentFor(ctx, command.Program).Answers {
 		return ""

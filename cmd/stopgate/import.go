@@ -184,7 +184,7 @@ func printImport(s streams, r *imports.Result, files []imports.File, output stri
 		counts[rule.Outcome]++
 		if rule.Outcome != imports.Same {
 			what := map[imports.Outcome]string{imports.Stricter: "stricter", imports.LeftOut: "left out"}[rule.Outcome]
-			fmt.Fprintf(s.err, "%s:%d: %s: %s: %s\n", visible.Text(rule.File), rule.Line, visible.Text(rule.Said()), what, visible.Text(rule.Note))
+			fmt.Fprintf(s.err, "%s:%d: %s: %s: %s\n", visible.Text(rule.File), rule.Line, visible.Text(rule.Label()), what, visible.Text(rule.Note))
 		}
 	}
 	for _, n := range r.Notes {

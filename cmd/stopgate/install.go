@@ -77,7 +77,7 @@ func newUninstall(s streams) *cobra.Command {
 }
 
 // place says whose settings are meant.
-func (f *installFlags) place() (at install.Place, err error) {
+func (f *installFlags) place() (at install.Location, err error) {
 	at.Scope, at.Getenv = install.User, os.Getenv
 	if f.project {
 		at.Scope = install.Project
@@ -182,7 +182,7 @@ func changesOf(s streams, p *install.Plan, in bool) (changes []settingsChange, e
 		switch {
 		case err != nil && i > 0:
 			fmt.Fprintf(s.err, "stopgate: the gate does not hear of this event: %s\n", visible.Text(err.Error()))
-		case err != nil && q.Whole != nil:
+		case err != nil && q.Content != nil:
 			return nil, err
 		case err != nil:
 			return nil, fmt.Errorf("%s is left alone: %w", q.File, err)

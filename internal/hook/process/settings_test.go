@@ -77,7 +77,7 @@ func TestVariablesOfHosts(t *testing.T) {
 	}
 	for _, host := range hook.Names() {
 		var asked []string
-		at := install.Place{Scope: install.User, Home: "/home/u", Getenv: func(name string) string {
+		at := install.Location{Scope: install.User, Home: "/home/u", Getenv: func(name string) string {
 			asked = append(asked, name)
 			return env[name]
 		}}

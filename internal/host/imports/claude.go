@@ -10,15 +10,14 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Claude translates the permissions of Claude Code's settings. Later files win where
-// only one setting can hold; rules add up.
+// Claude converts the permissions of Claude Code's settings. If only one value of a setting can
+// apply, later files win; rules add up.
 //
-// Rules are looked at in the order deny, ask, allow, whatever they say in detail. Bash
-// rules are texts with "*" for any characters, " *" and ":*" at the end also for
-// nothing; each command of a line needs a rule. Rules for files are patterns of
-// .gitignore; those of Read also keep commands and edits away, those of Edit stand for
-// every tool that writes. What no rule names is asked, except for reading files of the
-// working directories.
+// Claude Code evaluates rules in the order deny, ask, allow, however specific they are. Bash rules
+// are texts in which "*" matches any characters, and " *" and ":*" at the end also match nothing;
+// each command of a line needs a rule. Rules for files are patterns of .gitignore; those of Read
+// also apply to commands and edits, those of Edit to every tool that writes. Calls without a rule
+// are asked about, except reading files of the working directories.
 func Claude(files []File, o Options) (*Result, error) {
 	c := &claude{draft: draft{source: "the permissions of Claude Code", command: "claude-settings", files: files, options: o, usual: true}}
 	for _, f := range files {
@@ -32,17 +31,17 @@ func Claude(files []File, o Options) (*Result, error) {
 
 type claude struct {
 	draft
-	entries []claudeRule
-	mode    string
-	dirs    []string
-	whole   []whole
+	entries       []claudeRule
+	mode          string
+	dirs          []string
+	unconditional []unconditional
 }
 
-// claudeRule is one rule: a tool, and what stands in parentheses.
+// claudeRule is one rule: a tool, and the text in parentheses.
 type claudeRule struct {
-	from       *Rule
-	tool, what string
-	mode       stopgate.Mode
+	from          *Rule
+	tool, pattern string
+	mode          stopgate.Mode
 }
 
 func (c *claude) read(f File) error {
@@ -85,10 +84,10 @@ func (c *claude) rule(f File, v jsonstream.Value, decision string) {
 	r := claudeRule{from: c.add(f.Name, lineOf(f.Text, v), text, decision), tool: text}
 	r.mode, _ = mode(decision)
 	if i := strings.IndexByte(text, '('); i > 0 && strings.HasSuffix(text, ")") {
-		r.tool, r.what = text[:i], strings.TrimSpace(text[i+1:len(text)-1])
+		r.tool, r.pattern = text[:i], strings.TrimSpace(text[i+1:len(text)-1])
 	}
-	if r.what == "*" {
-		r.what = ""
+	if r.pattern == "*" {
+		r.pattern = ""
 	}
 	if r.tool == "Task" && !strings.Contains(text, "*") {
 		r.tool = "Agent"
@@ -96,13 +95,13 @@ func (c *claude) rule(f File, v jsonstream.Value, decision string) {
 	c.entries = append(c.entries, r)
 }
 
-// lineOf is the line in which a value begins.
+// lineOf returns the line in which a value begins.
 func lineOf(text []byte, v jsonstream.Value) int {
 	at, _ := v.Span()
 	return 1 + bytes.Count(text[:min(at, len(text))], []byte("\n"))
 }
 
-// Ranks of rules: the host looks at what denies first.
+// Ranks of rules: the host evaluates deny rules first.
 const (
 	rankDeny = iota
 	rankAsk
@@ -139,7 +138,7 @@ func (c *claude) translate() {
 		c.entry(r)
 	}
 	c.reading()
-	c.wholes(c.whole)
+	c.addUnconditional(c.unconditional)
 	for _, t := range c.tables {
 		if t.name != "Bash" {
 			continue
@@ -162,17 +161,17 @@ func (t *table) put(r *rule) {
 }
 
 func (c *claude) entry(r claudeRule) {
-	if r.what == "" {
+	if r.pattern == "" {
 		c.tool(r)
 		return
 	}
 	switch r.tool {
 	case "Bash":
-		text := r.what
+		text := r.pattern
 		if prefix, ok := strings.CutSuffix(text, ":*"); ok {
 			text = prefix + " *"
 		}
-		c.table("Bash").put(commandRule(r.from, r.mode, wild{text: text, tail: true, alone: true}))
+		c.table("Bash").put(commandRule(r.from, r.mode, wild{text: text, tail: true, single: true}))
 	case "Read":
 		c.readRule(r)
 	case "Edit":
@@ -203,16 +202,16 @@ func (c *claude) entry(r claudeRule) {
 			return
 		}
 		r.from.stricter("every call of the tool")
-		r.what = ""
+		r.pattern = ""
 		c.tool(r)
 	}
 }
 
-// fetch translates WebFetch(domain:NAME).
+// fetch converts WebFetch(domain:NAME).
 func (c *claude) fetch(r claudeRule) {
 	t := c.table("WebFetch", param{"url", "url!"}, param{"prompt", "string"})
 	permits := r.mode == stopgate.Unattended
-	host, ok := strings.CutPrefix(r.what, "domain:")
+	host, ok := strings.CutPrefix(r.pattern, "domain:")
 	host = strings.ToLower(host)
 	below, star := strings.CutPrefix(host, "*.")
 	if !ok || !isHost(below) {
@@ -243,15 +242,15 @@ func isHost(name string) bool {
 	return strings.Contains(name, ".") || name == "localhost"
 }
 
-// named translates a rule about the name in an argument: Agent(Explore), Skill(deploy *).
+// named converts a rule on the name in an argument: Agent(Explore), Skill(deploy *).
 func (c *claude) named(r claudeRule, arg string, tools ...string) {
-	name, _, rest := strings.Cut(r.what, " ")
+	name, _, rest := strings.Cut(r.pattern, " ")
 	permits := r.mode == stopgate.Unattended
 	for _, tool := range tools {
 		t := c.table(tool, param{strings.TrimPrefix(arg, "/"), "string"})
 		one := &rule{from: r.from, mode: r.mode}
 		switch {
-		case strings.Contains(name, "*") || rest && permits && strings.TrimSpace(r.what) != name+" *":
+		case strings.Contains(name, "*") || rest && permits && strings.TrimSpace(r.pattern) != name+" *":
 			if permits {
 				r.from.leftOut("what stands in parentheses cannot be said here")
 				return
@@ -264,7 +263,7 @@ func (c *claude) named(r claudeRule, arg string, tools ...string) {
 	}
 }
 
-// tool translates a rule about a whole tool, or the tools of a server.
+// tool converts a rule on all calls of a tool, or on the tools of a server.
 func (c *claude) tool(r claudeRule) {
 	names := []string{r.tool}
 	switch {
@@ -283,11 +282,11 @@ func (c *claude) tool(r claudeRule) {
 		if !ok {
 			return
 		}
-		c.whole = append(c.whole, whole{canonical, &rule{from: r.from, mode: r.mode, rank: rankOf(r.mode)}})
+		c.unconditional = append(c.unconditional, unconditional{canonical, &rule{from: r.from, mode: r.mode, rank: rankOf(r.mode)}})
 	}
 }
 
-// canonical is the name that policies have for the tools of a rule.
+// canonical returns the name in policies of the tools of a rule.
 func (c *claude) canonical(r claudeRule, name string) (string, bool) {
 	permits := r.mode == stopgate.Unattended
 	if rest, ok := strings.CutPrefix(name, "mcp__"); ok {
@@ -319,7 +318,7 @@ func (c *claude) canonical(r claudeRule, name string) (string, bool) {
 	return folded, true
 }
 
-// modes translates defaultMode and the directories.
+// modes converts defaultMode and the directories.
 func (c *claude) modes() {
 	switch c.mode {
 	case "", "default":

@@ -30,7 +30,7 @@ var claudeParams = map[string][]param{
 	"NotebookEdit": {{"cell_id", "string"}, {"cell_type", "string"}, {"edit_mode", "string"}, {"new_source", "string"}},
 }
 
-// files makes the tables of the tools for files.
+// files creates the tables of the tools for files.
 func (c *claude) files() {
 	for _, f := range slices.Concat(claudeReaders, claudeWriters) {
 		kind := "path!"
@@ -48,9 +48,9 @@ func (c *claude) each(list []toolOfFiles, f func(t *table, arg string)) {
 	}
 }
 
-// globs are the globs of a rule for files; none if nothing can be said.
+// globs returns the globs of a rule for files, none if it cannot be converted.
 func (c *claude) globs(r claudeRule) []string {
-	globs, exact, problem := ignored{text: r.what}.globs(r.mode == stopgate.Unattended)
+	globs, exact, problem := ignored{text: r.pattern}.globs(r.mode == stopgate.Unattended)
 	switch {
 	case problem != "" && r.mode == stopgate.Unattended:
 		r.from.leftOut("%s", problem)
@@ -65,8 +65,7 @@ func (c *claude) globs(r claudeRule) []string {
 	return globs
 }
 
-// readRule translates Read(PATTERN). What it denies is out of reach of commands and
-// edits too.
+// readRule converts Read(PATTERN). Denied files are denied to commands and edits too.
 func (c *claude) readRule(r claudeRule) {
 	globs := c.globs(r)
 	if len(globs) == 0 {
@@ -82,7 +81,7 @@ func (c *claude) readRule(r claudeRule) {
 	})
 }
 
-// editRule translates Edit(PATTERN). Who may change a file may read it.
+// editRule converts Edit(PATTERN). Files that may be changed may be read.
 func (c *claude) editRule(r claudeRule) {
 	globs := c.globs(r)
 	if len(globs) == 0 {
@@ -91,7 +90,7 @@ func (c *claude) editRule(r claudeRule) {
 	list := claudeWriters
 	outside := func(glob string) bool { return strings.HasPrefix(glob, "/") || strings.HasPrefix(glob, "~") }
 	if r.mode == stopgate.Unattended && slices.ContainsFunc(globs, outside) {
-		list = slices.Concat(claudeReaders, claudeWriters) // the project's are free to read
+		list = slices.Concat(claudeReaders, claudeWriters) // files of the project may be read
 	}
 	c.each(list, func(t *table, arg string) {
 		t.put(&rule{from: r.from, mode: r.mode, conds: []cond{{arg: arg, matcher: "glob", values: globs}}})
@@ -102,13 +101,13 @@ func (c *claude) editRule(r claudeRule) {
 	}
 }
 
-// settingsOfTools are files that Claude Code asks about also where edits are accepted.
+// settingsOfTools are files that Claude Code asks about even if edits are accepted.
 var settingsOfTools = []string{
 	"**/.git/**", "**/.vscode/**", "**/.idea/**", "**/.husky/**", "**/.claude/**", "**/.devcontainer/**", "**/.cargo/**", "**/.yarn/**", "**/.mvn/**",
 	"**/.{gitconfig,gitmodules,bashrc,bash_profile,bash_login,bash_logout,profile,zshrc,zprofile,zshenv,zlogin,zlogout,ripgreprc,mcp.json,claude.json,npmrc,yarnrc,yarnrc.yml,pypirc}",
 }
 
-// reading adds what Claude Code does by itself below the working directories.
+// reading adds the defaults of Claude Code below the working directories.
 func (c *claude) reading() {
 	globs := []string{inside}
 	for _, dir := range c.dirs {

@@ -12,21 +12,21 @@ import (
 	"pgregory.net/rapid"
 )
 
-// claudeSettings are settings as the model of Claude Code reads them.
+// claudeSettings are settings in the model of Claude Code.
 type claudeSettings struct {
 	Allow, Ask, Deny []string
 }
 
-// lists are the rules in the order in which Claude Code looks at them.
+// lists returns the rules in the order in which Claude Code evaluates them.
 func (s claudeSettings) lists() [3][]string { return [3][]string{s.Deny, s.Ask, s.Allow} }
 
 var modesOfLists = [3]stopgate.Mode{stopgate.Deny, stopgate.Ask, stopgate.Unattended}
 
-// bash decides a command line: each command by itself. Wrappers and assignments are
-// passed over, for allow rules only where Claude Code passes over them.
+// bash evaluates a command line, each command separately. Wrappers and assignments are skipped, for
+// allow rules only if Claude Code skips them.
 func (s claudeSettings) bash(l line) stopgate.Mode {
 	out := stopgate.Unattended
-	special := stopgate.Ask // what an allow rule does not take
+	special := stopgate.Ask // not matched by allow rules
 	if slices.Contains(s.Allow, "Bash") || slices.Contains(s.Allow, "Bash(*)") {
 		special = stopgate.Unattended
 	}
@@ -58,24 +58,23 @@ func (s claudeSettings) bash(l line) stopgate.Mode {
 	return out
 }
 
-// simple decides one command, which is each of some texts, and by other ones where it
-// is allowed.
+// simple evaluates one command, which has several texts; allow rules are matched with others.
 func (s claudeSettings) simple(texts, allowed []string) stopgate.Mode {
 	for i, list := range s.lists() {
 		for _, r := range list {
-			what, ok := strings.CutPrefix(r, "Bash(")
+			pattern, ok := strings.CutPrefix(r, "Bash(")
 			if r == "Bash" {
-				what, ok = "*)", true
+				pattern, ok = "*)", true
 			}
 			if !ok {
 				continue
 			}
-			what = strings.TrimSuffix(what, ")")
+			pattern = strings.TrimSuffix(pattern, ")")
 			if modesOfLists[i] == stopgate.Unattended {
 				texts = allowed
 			}
 			for _, text := range texts {
-				if claudeMatches(what, text) {
+				if claudeMatches(pattern, text) {
 					return modesOfLists[i]
 				}
 			}
@@ -84,8 +83,8 @@ func (s claudeSettings) simple(texts, allowed []string) stopgate.Mode {
 	return stopgate.Ask
 }
 
-// claudeMatches compares a Bash rule with a text, by the book: "*" is anything, and a
-// single one at the end behind a blank is optional with the blank.
+// claudeMatches matches a Bash rule with a text as documented: "*" is anything, and a single one at
+// the end after a blank is optional with the blank.
 func claudeMatches(rule, text string) bool {
 	if p, ok := strings.CutSuffix(rule, ":*"); ok {
 		rule = p + " *"
@@ -96,7 +95,7 @@ func claudeMatches(rule, text string) bool {
 	return stars(rule, text)
 }
 
-// stars compares with "*" as any text.
+// stars matches with "*" as any text.
 func stars(pattern, text string) bool {
 	first, rest, wild := strings.Cut(pattern, "*")
 	if !wild {
@@ -114,8 +113,8 @@ func stars(pattern, text string) bool {
 	return false
 }
 
-// Proves K0j: a policy made of Bash rules of Claude Code is never weaker than they
-// are, and the same on plain lines where the report says so.
+// Proves K0j: a policy converted from Bash rules of Claude Code is never weaker, and the same on
+// plain lines if the report claims it.
 func TestClaudeCommands(t *testing.T) {
 	t.Parallel()
 	rules := rapid.SampledFrom([]string{
@@ -148,8 +147,8 @@ func claudeImport(t *rapid.T, s claudeSettings) *imports.Result {
 	return r
 }
 
-// ignoredBy compares a path of the project with a pattern of .gitignore, component by
-// component, and with the directories above it.
+// ignoredBy matches a path of the project, and the directories above it, with a pattern of
+// .gitignore, component by component.
 func ignoredBy(pattern, path string) bool {
 	base := root
 	switch {
@@ -198,15 +197,15 @@ func componentsMatch(want, parts []string) bool {
 	return len(parts) > 0 && stars(want[0], parts[0]) && componentsMatch(want[1:], parts[1:])
 }
 
-// file decides a call of a tool for files. Reading below the working directory is free.
+// file evaluates a call of a tool for files. Reading below the working directory is allowed.
 func (s claudeSettings) file(tool, path string) stopgate.Mode {
 	edits := tool == "Edit" || tool == "Write"
 	for i, list := range s.lists() {
 		for _, r := range list {
-			name, what, ok := strings.Cut(strings.TrimSuffix(r, ")"), "(")
+			name, pattern, ok := strings.Cut(strings.TrimSuffix(r, ")"), "(")
 			about := name == tool || ok && (name == "Edit" && edits || name == "Read" && tool == "Read" ||
 				name == "Read" && edits && i == 0 || name == "Edit" && tool == "Read" && i == 2)
-			if about && (!ok || ignoredBy(what, path)) {
+			if about && (!ok || ignoredBy(pattern, path)) {
 				return modesOfLists[i]
 			}
 		}
@@ -217,7 +216,7 @@ func (s claudeSettings) file(tool, path string) stopgate.Mode {
 	return stopgate.Ask
 }
 
-// Proves K0j: rules for files keep their meaning, or get stricter.
+// Proves K0j: rules for files keep their meaning, or become stricter.
 func TestClaudeFiles(t *testing.T) {
 	t.Parallel()
 	rules := rapid.SampledFrom([]string{
@@ -227,7 +226,7 @@ func TestClaudeFiles(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		some := rapid.SliceOfNDistinct(rules, 0, 3, rapid.ID[string])
 		s := claudeSettings{Allow: some.Draw(t, "allow"), Ask: some.Draw(t, "ask"), Deny: some.Draw(t, "deny")}
-		if slices.Contains(s.Ask, "Edit") || slices.Contains(s.Allow, "Edit") { // which tools a bare name means is open there
+		if slices.Contains(s.Ask, "Edit") || slices.Contains(s.Allow, "Edit") { // the tools of a bare name are undocumented
 			s.Ask, s.Allow = nil, slices.DeleteFunc(s.Allow, func(r string) bool { return r == "Edit" })
 		}
 		r := claudeImport(t, s)

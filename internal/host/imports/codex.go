@@ -9,12 +9,11 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
-// Codex translates the rules files of Codex, and approval_policy and sandbox_mode of a
-// config.toml.
+// Codex converts the rules files of Codex, and approval_policy and sandbox_mode of a config.toml.
 //
-// A prefix rule matches a command by its first words; of all that match the strictest
-// counts. Codex runs what no rule matches in its sandbox, which nothing here can promise:
-// such commands are asked.
+// A prefix rule matches a command by its first words; of all rules that match the strictest
+// applies. Codex runs commands without a rule in its sandbox, which a policy cannot provide: they
+// are asked about.
 func Codex(files []File, o Options) (*Result, error) {
 	c := &codex{draft: draft{source: "the rules of Codex", command: "codex-rules", files: files, options: o}}
 	for _, f := range files {
@@ -46,7 +45,7 @@ type codexRule struct {
 	match, noMatch []string
 }
 
-// config reads the two settings that bear on rules.
+// config reads the two settings that affect rules.
 func (c *codex) config(f File) error {
 	doc, mistakes := tomltree.Parse(f.Name, f.Text)
 	if mistakes.HasErrors() {
@@ -137,7 +136,7 @@ func (c *codex) prefixRule(f File, call call) error {
 	return nil
 }
 
-// exampleTexts are the examples that are plain words.
+// exampleTexts returns the examples that are plain words.
 func exampleTexts(v value) (list []string) {
 	for _, e := range v.list {
 		text := e.text
@@ -159,7 +158,7 @@ func exampleTexts(v value) (list []string) {
 	return list
 }
 
-// maxBeginnings is how many beginnings one rule may be spelled out into.
+// maxBeginnings is the maximum number of prefixes into which one rule is expanded.
 const maxBeginnings = 256
 
 func (c *codex) translate() {
@@ -212,7 +211,7 @@ func (r codexRule) rule() *rule {
 	return one
 }
 
-// generous is a rule that restricts, as a pattern on the text without its quotes.
+// generous returns a restrictive rule as a pattern on the text without its quotes.
 func (r codexRule) generous() *rule {
 	var parts []string
 	for _, alternatives := range r.words {
@@ -227,7 +226,7 @@ func (r codexRule) generous() *rule {
 	return &rule{from: r.from, mode: r.mode, reason: reasonOf(r.reason), conds: []cond{{arg: "/command", matcher: "pattern", values: []string{"^" + p + "$"}, sure: p}}}
 }
 
-// reasonOf is a justification as a reason: one visible line.
+// reasonOf converts a justification to a reason: one visible line.
 func reasonOf(text string) string {
 	text = strings.Join(strings.Fields(plain(text)), " ")
 	if r := []rune(text); len(r) > 200 {

@@ -7,11 +7,11 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// shellNames are the tools that run a command in /command, as agents call them.
+// shellNames are the tools that run a command in /command, under the names that agents use.
 var shellNames = []string{"Bash", "bash", "shell", "Shell", "local_shell", "run_shell_command", "execute_command", "run_command", "run_terminal_cmd"}
 
-// shell is the table of commands, under the name that the host has for the tool. timeout is the
-// host's name for the parameter that bounds the time of a command.
+// shell returns the table of commands, under the host's name for the tool. timeout is the host's
+// name for the parameter that limits the time of a command.
 func (d *draft) shell(name, timeout string) *table {
 	t := d.table(name, param{"command", "command!"})
 	if len(t.also) == 0 {
@@ -25,7 +25,7 @@ func (d *draft) shell(name, timeout string) *table {
 	return t
 }
 
-// prefixed is a condition on the words with which a command begins.
+// prefixed returns a condition on the first words of a command.
 func prefixed(beginnings ...string) cond {
 	sure := make([]string, len(beginnings))
 	for i, b := range beginnings {
@@ -34,7 +34,7 @@ func prefixed(beginnings ...string) cond {
 	return cond{arg: "/command", matcher: "prefix", values: beginnings, sure: group(sure) + "(?: [^]*)?"}
 }
 
-// exactly is a condition on a whole command.
+// exactly returns a condition on a complete command.
 func exactly(command string) cond {
 	return cond{arg: "/command", matcher: "const", values: []string{command}, sure: quoteMeta(command)}
 }
@@ -46,7 +46,7 @@ func group(alternatives []string) string {
 	return "(?:" + strings.Join(alternatives, "|") + ")"
 }
 
-// quoteMeta writes a text as a pattern that matches it.
+// quoteMeta returns a pattern that matches a text literally.
 func quoteMeta(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -58,17 +58,17 @@ func quoteMeta(text string) string {
 	return b.String()
 }
 
-// wild is a text of a host in which wildcards stand for any characters.
+// wild is a text of a host with wildcards for any characters.
 type wild struct {
 	text string
 	one  bool // "?" is one character
-	// tail says that a blank and a "*" at the end also stand for nothing at all.
+	// tail is set if a blank and a "*" at the end also match nothing.
 	tail bool
-	// alone says that it does so only if it is the only wildcard.
-	alone bool
+	// single is set if they do so only when there is no other wildcard.
+	single bool
 }
 
-// pattern writes it as a pattern without anchors.
+// pattern returns a pattern without anchors.
 func (w wild) pattern() string {
 	text, end := w.text, ""
 	if w.tail && strings.HasSuffix(text, " *") {
@@ -92,10 +92,10 @@ func (w wild) has() bool {
 	return strings.Contains(w.text, "*") || w.one && strings.Contains(w.text, "?")
 }
 
-// command translates a host's text about commands into a condition. exact says that the
-// condition means the same for commands that are plainly written; ok that there is one.
-// Hosts compare texts and the language compares words, which is the same where the text
-// has no quotes and the wildcard begins behind a whole word.
+// command converts a host's text on commands to a condition. exact is set if the condition means
+// the same for plainly written commands; ok is false if there is none. Hosts compare texts and the
+// language compares words, which is the same if the text has no quotes and the wildcard begins
+// after a complete word.
 func (w wild) command(permits bool) (c cond, exact, ok bool) {
 	text := strings.Join(strings.Fields(w.text), " ")
 	w.text = text
@@ -111,9 +111,9 @@ func (w wild) command(permits bool) (c cond, exact, ok bool) {
 		usage, ok := w.usage()
 		return cond{arg: "/command", matcher: "usage", values: []string{usage}}, false, ok
 	}
-	// Quotes are gone where patterns look.
+	// Patterns match texts without quotes.
 	w.text = strings.NewReplacer(`"`, "", `'`, "", `\`, "").Replace(text)
-	// Assignments before a command are gone there too, and a wildcard may stand for them.
+	// Assignments before a command are removed there too, and a wildcard may match them.
 	for first, rest, more := strings.Cut(w.text, " "); more && strings.Contains(first, "="); first, rest, more = strings.Cut(w.text, " ") {
 		w.text = rest
 	}
@@ -125,25 +125,25 @@ func (w wild) command(permits bool) (c cond, exact, ok bool) {
 	if leading {
 		p = "(?:[^]* )?" + p
 	}
-	exact = w.text == text && !(w.alone && open && strings.Contains(body, "*"))
+	exact = w.text == text && !(w.single && open && strings.Contains(body, "*"))
 	c = cond{arg: "/command", matcher: "pattern", values: []string{"^" + p + "$"}}
 	if exact {
 		c.sure = p
 	}
-	// In a line of several commands a wildcard inside may stand for the end of one and the
-	// beginning of the next.
+	// In a line of several commands a wildcard inside may match the end of one and the beginning of
+	// the next.
 	return c, exact && !strings.ContainsAny(strings.TrimRight(text, " *"), "*?"), true
 }
 
-// whole is a condition on the text of a whole command: nothing else than what the host's
-// wildcards stand for.
-func (w wild) whole() cond {
+// complete returns a condition on the text of a complete command that matches exactly the host's
+// wildcards.
+func (w wild) complete() cond {
 	w.text = strings.Join(strings.Fields(w.text), " ")
-	w.tail = w.tail && !(w.alone && strings.Count(w.text, "*") > 1)
+	w.tail = w.tail && !(w.single && strings.Count(w.text, "*") > 1)
 	return cond{arg: "/command", matcher: "pattern", values: []string{"^" + w.pattern() + "$"}}
 }
 
-// words reports whether a text is plain words, which mean themselves to every shell.
+// words reports whether a text is plain words, which are literal in every shell.
 func words(text string) bool {
 	for i, r := range text {
 		switch {
@@ -157,8 +157,8 @@ func words(text string) bool {
 	return text != ""
 }
 
-// usage writes the text as a usage: each wildcard is words. That is less than the text
-// means, because a wildcard of the host's may begin inside of a word that is quoted.
+// usage converts the text to a usage: each wildcard is words. It matches less than the text, since
+// a host's wildcard may begin inside of a quoted word.
 func (w wild) usage() (string, bool) {
 	list := strings.Fields(w.text)
 	var out []string
@@ -166,7 +166,7 @@ func (w wild) usage() (string, bool) {
 		last := i == len(list)-1
 		star := strings.Contains(word, "*") || w.one && strings.Contains(word, "?")
 		switch {
-		case word == "*" && last && w.tail && !(w.alone && strings.Count(w.text, "*") > 1):
+		case word == "*" && last && w.tail && !(w.single && strings.Count(w.text, "*") > 1):
 			out = append(out, "**")
 		case word == "*":
 			out = append(out, "*", "**")
@@ -194,7 +194,7 @@ func (w wild) usage() (string, bool) {
 	return strings.Join(out, " "), w.has()
 }
 
-// commandRule makes a rule about commands of a host's text, and reports what is lost.
+// commandRule returns a rule on the commands of a host's text, and reports the differences.
 func commandRule(from *Rule, m stopgate.Mode, w wild) *rule {
 	permits := m == stopgate.Unattended
 	c, exact, ok := w.command(permits)
@@ -212,9 +212,9 @@ func commandRule(from *Rule, m stopgate.Mode, w wild) *rule {
 	}
 	r := &rule{from: from, mode: m, conds: []cond{c}}
 	if c.matcher == "usage" {
-		// The words alone say too little: options may stand where the host's text has none,
-		// and a "?" is one character.
-		r.conds = append(r.conds, w.whole())
+		// The words alone are not enough: options may be where the host's text has none, and a "?"
+		// is one character.
+		r.conds = append(r.conds, w.complete())
 	}
 	if c.words() {
 		r.match = c.values[:1]

@@ -1,4 +1,4 @@
-// Package imports says the permission rules of coding agents as a policy of stopgate.
+// Package imports converts the permission rules of coding agents to a policy of stopgate.
 //
 //	result, err := imports.Claude([]imports.File{{Name: ".claude/settings.json", Text: text}}, imports.Options{Root: "/srv/proj"})
 //	...
@@ -7,20 +7,20 @@
 //		fmt.Println(r.Text, r.Outcome, r.Note)
 //	}
 //
-// What it promises:
+// Properties:
 //
-//   - No call gets a weaker verdict from the policy than from the rules that it was made
-//     of. What cannot be said exactly is said more strictly: a rule that permits is made
-//     narrower or left out, a rule that restricts is made wider. Commands are compared
-//     as a shell reads them: blanks, and quotes around a plain word, make no difference.
-//   - Every rule of the source is in the report, with what became of it. A rule that is
-//     reported as the same decides the same for every call that is plainly written.
-//   - The policy is in its canonical layout, and what a strict check would not accept is
-//     not in it: it is in the report.
-//   - A source that cannot be read to its end is an error: half of the rules could be the
-//     half that permits.
+//   - No call gets a weaker verdict from the policy than from the original rules. A rule that
+//     cannot be converted exactly becomes stricter: a permissive rule is narrowed or left out, a
+//     restrictive rule is widened. Commands are compared as a shell reads them: blanks, and quotes
+//     around a plain word, make no difference.
+//   - Every rule of the source is in the report with its outcome. A rule that is reported as the
+//     same gives the same decision for every plainly written call.
+//   - The policy is in its canonical layout and passes a strict check; rules that would not are in
+//     the report only.
+//   - A source that cannot be parsed completely is an error, since the missing rules may be the
+//     restrictive ones.
 //
-// It knows texts, not disks.
+// It does no I/O.
 package imports
 
 import (
@@ -37,35 +37,35 @@ type File struct {
 	Text []byte
 }
 
-// Options say where the rules hold.
+// Options describe where the rules apply.
 type Options struct {
 	// Root is the absolute directory in which the agent works.
 	Root string
-	// Mode is the mode of Gemini CLI whose rules are meant, "" for default.
+	// Mode is the mode of Gemini CLI whose rules are converted, "" for default.
 	Mode string
 }
 
-// Outcome says what became of a rule.
+// Outcome is the result of converting a rule.
 type Outcome string
 
 // The outcomes.
 const (
 	Same     Outcome = "same"     // the policy decides the same
 	Stricter Outcome = "stricter" // the policy permits less, or refuses more
-	LeftOut  Outcome = "left_out" // nothing of it is in the policy, which is no weaker without it
+	LeftOut  Outcome = "left_out" // the rule is not in the policy, which is no weaker without it
 )
 
-// Rule is one rule of the source, and what became of it.
+// Rule is one rule of the source with its outcome.
 type Rule struct {
 	File     string  `json:"file"`
 	Line     int     `json:"line"`
-	Text     string  `json:"rule"`     // as it is written there
+	Text     string  `json:"rule"`     // as written in the source
 	Decision string  `json:"decision"` // in the host's word
 	Outcome  Outcome `json:"outcome"`
 	Note     string  `json:"note,omitempty"` // why it is not the same
 }
 
-// stricter notes that less is permitted than the source says.
+// stricter records that less is permitted than in the source.
 func (r *Rule) stricter(format string, args ...any) {
 	if r.Outcome == Same {
 		r.Outcome = Stricter
@@ -73,7 +73,7 @@ func (r *Rule) stricter(format string, args ...any) {
 	r.note(format, args...)
 }
 
-// leftOut notes that nothing of the rule is in the policy.
+// leftOut records that the rule is not in the policy.
 func (r *Rule) leftOut(format string, args ...any) {
 	r.Outcome = LeftOut
 	r.note(format, args...)
@@ -89,20 +89,19 @@ func (r *Rule) note(format string, args ...any) {
 	}
 }
 
-// Result is a policy and how it came about.
+// Result is a policy and the report of its conversion.
 type Result struct {
 	// Policy is the text of the policy file.
 	Policy []byte
-	// Rules are the rules of the source in their order.
+	// Rules are the rules of the source in order.
 	Rules []Rule
-	// Notes are about the source as a whole: what its host does besides its rules.
+	// Notes are about the complete source: behaviour of its host besides its rules.
 	Notes []string
-	// Remarks are what a strict check still has to say about the policy, for people; ""
-	// if it has nothing to say.
+	// Remarks are the remaining findings of a strict check of the policy, "" if there are none.
 	Remarks string
 }
 
-// Error is a place in a source that cannot be read.
+// Error is a position in a source that cannot be parsed.
 type Error struct {
 	File    string
 	Line    int
@@ -116,7 +115,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Message)
 }
 
-// words are the modes of the hosts' words.
+// mode returns the mode of a host's word.
 func mode(word string) (m stopgate.Mode, known bool) {
 	switch word {
 	case "allow":

@@ -9,31 +9,31 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
-// draft is a policy while it is made.
+// draft is a policy under construction.
 type draft struct {
-	source  string // what people call the rules
-	command string // the word of the command line
+	source  string // name of the rules for users
+	command string // name in the command line
 	files   []File
 	options Options
 	rules   []*Rule
 	notes   []string
 	tables  []*table
 	guards  []*rule
-	// usual says that parameters by the usual names are paths and commands in every tool.
+	// usual is set if parameters with the usual names are paths and commands in every tool.
 	usual bool
-	// closed says that what no rule names is denied instead of asked.
+	// closed is set if calls without a rule are denied instead of asked about.
 	closed bool
-	// everything are the rules of the tools that no table names.
+	// everything are the rules for tools without a table.
 	everything []*rule
 }
 
-// table is the table of one tool, or of the tools that a glob names.
+// table is the table of one tool, or of the tools that match a glob.
 type table struct {
 	name   string
 	also   []string
 	params []param
-	// rules are in the host's order of precedence: the first that matches decides. What
-	// none matches is asked.
+	// rules are in the host's order of precedence: the first that matches decides. Without a match
+	// the call is asked about.
 	rules []*rule
 }
 
@@ -45,14 +45,14 @@ type cond struct {
 	arg     string
 	matcher string
 	values  []string
-	// sure is a pattern, without anchors, of texts that are certainly meant: what the
-	// host's rule matches and this condition too. "" if that cannot be said.
+	// sure is a pattern, without anchors, of texts that both the host's rule and this condition
+	// match. "" if there is none.
 	sure string
 }
 
-// rule is a rule of the policy. Without conditions it is about every call.
+// rule is a rule of the policy. Without conditions it applies to every call.
 type rule struct {
-	from    *Rule // nil: the host does so by itself
+	from    *Rule // nil: a default of the host
 	mode    stopgate.Mode
 	on      string // of a guard
 	conds   []cond
@@ -63,27 +63,27 @@ type rule struct {
 	match   []string // examples
 	noMatch []string
 	dropped bool
-	wide    bool // it is about more than the host's rule
-	front   bool // it stands before rules that are above it in the host's order
-	// rank orders rules: the smallest that matches decides.
+	wide    bool // it matches more than the host's rule
+	front   bool // it precedes rules that are above it in the host's order
+	// rank orders rules: the matching rule with the smallest one decides.
 	rank int
 }
 
-// add notes a rule of the source; the translation changes its outcome.
+// add records a rule of the source; the conversion changes its outcome.
 func (d *draft) add(file string, line int, text, decision string) *Rule {
 	r := &Rule{File: file, Line: line, Text: text, Decision: decision, Outcome: Same}
 	d.rules = append(d.rules, r)
 	return r
 }
 
-// note says something about the source as a whole, once.
+// note adds a note about the complete source, once.
 func (d *draft) note(text string) {
 	if !slices.Contains(d.notes, text) {
 		d.notes = append(d.notes, text)
 	}
 }
 
-// table returns the table of a tool, and makes it if there is none.
+// table returns the table of a tool, and creates it if there is none.
 func (d *draft) table(name string, params ...param) *table {
 	for _, t := range d.tables {
 		if t.name == name {
@@ -124,7 +124,7 @@ func (l *lists) name(base string, values []string) string {
 	return name
 }
 
-// text writes a condition.
+// text formats a condition.
 func (c *cond) text(l *lists, on string) string {
 	var b strings.Builder
 	if on == "" {
@@ -151,7 +151,7 @@ func listName(c *cond) string {
 	return "commands"
 }
 
-// text writes a rule as an inline table.
+// text formats a rule as an inline table.
 func (r *rule) text(l *lists) string {
 	var parts []string
 	if r.when != "" {

@@ -10,12 +10,12 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
-// Gemini translates policy files of Gemini CLI. Later files have precedence over
-// earlier ones, as the user's have over those of a workspace.
+// Gemini converts policy files of Gemini CLI. Later files take precedence over earlier ones, as the
+// user's do over those of a workspace.
 //
-// Of the rules that match a call the one with the highest priority counts, of those with
-// the same the first. A rule names tools, and the beginning of a command or a pattern on
-// the arguments as JSON. Each command of a line is judged by itself.
+// Of the rules that match a call the one with the highest priority applies, of those with equal
+// priority the first. A rule names tools, and a prefix of a command or a pattern on the arguments
+// as JSON. Each command of a line is evaluated separately.
 func Gemini(files []File, o Options) (*Result, error) {
 	if o.Mode == "" {
 		o.Mode = "default"
@@ -40,20 +40,20 @@ type geminiRule struct {
 	mode     stopgate.Mode
 	tier     int
 	priority int64
-	tools    []string // in our names; "*" for all
-	// One of them: the beginnings of commands, or a condition; neither is every call.
+	tools    []string // in stopgate's names; "*" for all
+	// At most one of them is set: prefixes of commands, or a condition; neither means every call.
 	prefixes []string
 	cond     *cond
-	// unsaid is why the rule's condition cannot be said, "" if it can.
-	unsaid string
-	reason string
+	// unsupported is the reason why the rule's condition cannot be converted, "" if it can.
+	unsupported string
+	reason      string
 }
 
-// geminiTools are the built-in tools with the arguments that matter.
+// geminiTools are the built-in tools with the relevant arguments.
 var geminiTools = []struct {
 	tool   string
 	params []param
-	reads  string // the argument that has to be in the project for the tool to run freely
+	reads  string // the argument that must be in the project for the tool to run without approval
 }{
 	{"read_file", []param{{"file_path", "path"}, {"absolute_path", "path"}, {"offset", "number"}, {"limit", "number"}, {"start_line", "number"}, {"end_line", "number"}}, "/file_path"},
 	{"list_directory", []param{{"dir_path", "path"}, {"path", "path"}, {"ignore", "array"}}, "/dir_path"},
@@ -90,7 +90,7 @@ func (g *gemini) read(tier int, f File) error {
 	return nil
 }
 
-// strings are the texts of a member that is a string or a list of them.
+// texts returns the texts of a member that is a string or a list of strings.
 func texts(v *tomltree.Value, key string) (list []string, ok bool) {
 	e := v.Get(key)
 	if e == nil {
@@ -109,11 +109,11 @@ func texts(v *tomltree.Value, key string) (list []string, ok bool) {
 	return list, true
 }
 
-// geminiKeys are what a rule may say.
+// geminiKeys are the keys of a rule.
 var geminiKeys = []string{"toolName", "mcpName", "subagent", "toolAnnotations", "argsPattern", "commandPrefix", "commandRegex", "decision",
 	"priority", "modes", "interactive", "allowRedirection", "allow_redirection", "denyMessage", "deny_message", "name", "description"}
 
-// first is the text of a member, of a list its first.
+// first returns the text of a member, of a list its first.
 func first(v *tomltree.Value, key string) string {
 	list, ok := texts(v, key)
 	if !ok || len(list) == 0 {
@@ -161,7 +161,7 @@ func (g *gemini) rule(tier int, f File, v *tomltree.Value) error {
 	return nil
 }
 
-// head reads what a rule decides, and its priority. It returns what is wrong with it, or "".
+// head reads the decision and priority of a rule. It returns the mistake, or "".
 func (r *geminiRule) head(v *tomltree.Value) (wrong string) {
 	for _, e := range v.Entries {
 		if !slices.Contains(geminiKeys, e.Key) {
@@ -188,7 +188,7 @@ func (r *geminiRule) head(v *tomltree.Value) (wrong string) {
 	return ""
 }
 
-// elsewhere says why a rule does not hold where the policy will, or "".
+// elsewhere returns why a rule does not apply where the policy will, or "".
 func (g *gemini) elsewhere(v *tomltree.Value) string {
 	if modes, _ := texts(v, "modes"); len(modes) > 0 && !slices.Contains(modes, g.options.Mode) {
 		return "it holds in other modes than " + g.options.Mode
@@ -199,20 +199,19 @@ func (g *gemini) elsewhere(v *tomltree.Value) string {
 	return ""
 }
 
-// shellOfGemini is the tool that rules on commands are about.
+// shellOfGemini is the tool of rules on commands.
 const shellOfGemini = "run_shell_command"
 
-// commands reports a rule on commands.
+// commands reports whether a rule is on commands.
 func (r *geminiRule) commands(v *tomltree.Value) bool {
 	return len(r.prefixes) > 0 || first(v, "commandRegex") != ""
 }
 
-// condition reads which calls of its tools a rule is about. It returns what is wrong with
-// it, or "".
+// condition reads which calls of its tools a rule matches. It returns the mistake, or "".
 func (r *geminiRule) condition(v *tomltree.Value) (wrong string) {
 	for _, key := range []string{"subagent", "toolAnnotations"} {
 		if v.Get(key) != nil {
-			r.unsaid = key + " cannot be said"
+			r.unsupported = key + " cannot be said"
 		}
 	}
 	names, ok1 := texts(v, "toolName")
@@ -235,7 +234,7 @@ func (r *geminiRule) condition(v *tomltree.Value) (wrong string) {
 		}
 	}
 	if (regex != "" || args != "") && r.cond == nil {
-		r.unsaid = "its pattern on the arguments as JSON cannot be said"
+		r.unsupported = "its pattern on the arguments as JSON cannot be said"
 	}
 	return ""
 }
@@ -247,7 +246,7 @@ func lineOfTable(v *tomltree.Value) int {
 	return v.Range.Start.Line
 }
 
-// summary is a rule in one line.
+// summary formats a rule in one line.
 func summary(v *tomltree.Value) string {
 	var parts []string
 	for _, e := range v.Entries {
@@ -273,7 +272,7 @@ func summary(v *tomltree.Value) string {
 	return strings.Join(parts, ", ")
 }
 
-// geminiName is the name of our policies for the tools of a rule.
+// geminiName returns the name in policies of the tools of a rule.
 func geminiName(server, tool string, permits bool) (name string, exact, ok bool) {
 	if server == "" {
 		rest, mcp := strings.CutPrefix(tool, "mcp_")
@@ -291,7 +290,7 @@ func geminiName(server, tool string, permits bool) (name string, exact, ok bool)
 				return "", false, false
 			}
 		default:
-			if s, t, both := strings.Cut(tool, "__"); both { // an older spelling
+			if s, t, both := strings.Cut(tool, "__"); both { // a legacy spelling
 				server, tool = s, t
 				break
 			}
@@ -310,8 +309,8 @@ func geminiName(server, tool string, permits bool) (name string, exact, ok bool)
 	return fold(server+"__"+tool, permits)
 }
 
-// argument reads a pattern on JSON of the form "NAME":"PATTERN, which is about the
-// beginning of one argument.
+// argument parses a pattern on JSON of the form "NAME":"PATTERN, which matches the beginning of one
+// argument.
 func argument(pattern string) (arg, rest string, ok bool) {
 	rest, ok = strings.CutPrefix(strings.TrimPrefix(pattern, `\`), `"`)
 	if !ok {
@@ -339,10 +338,9 @@ func isWord(name string) bool {
 	return name != ""
 }
 
-// pattern is a condition that the value of an argument begins with what a pattern
-// matches; nil if the pattern could mean something else on the JSON that Gemini CLI
-// looks at: where it could match the quote behind the value, or is about what is not
-// there.
+// pattern returns a condition that the value of an argument begins with a match of a pattern, nil
+// if the pattern could mean something else on the JSON that Gemini CLI matches: if it could match
+// the quote after the value, or is negated.
 func pattern(arg, regex string, permits bool) *cond {
 	end := "[^]*"
 	if body, ok := strings.CutSuffix(regex, `"`); ok {

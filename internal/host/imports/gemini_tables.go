@@ -8,7 +8,7 @@ import (
 )
 
 func (g *gemini) translate() {
-	// Later files have precedence; in a file the order counts where priorities are equal.
+	// Later files take precedence; in a file the order counts if priorities are equal.
 	slices.SortStableFunc(g.list, func(a, b geminiRule) int {
 		if a.tier != b.tier {
 			return b.tier - a.tier
@@ -20,13 +20,13 @@ func (g *gemini) translate() {
 	for _, tool := range geminiTools {
 		g.table(tool.tool, tool.params...)
 	}
-	var everywhere []whole
+	var everywhere []unconditional
 	for i, r := range g.list {
 		for _, name := range r.tools {
-			for _, one := range g.said(r, name) {
+			for _, one := range g.convert(r, name) {
 				one.rank = i
 				if len(one.conds) == 0 {
-					everywhere = append(everywhere, whole{name, one})
+					everywhere = append(everywhere, unconditional{name, one})
 					continue
 				}
 				t := g.table(name)
@@ -34,23 +34,23 @@ func (g *gemini) translate() {
 			}
 		}
 	}
-	g.wholes(everywhere)
+	g.addUnconditional(everywhere)
 	for _, t := range g.tables {
 		g.defaults(t)
 	}
 	g.note("Redirections to files are asked, also where a rule has allowRedirection.")
 }
 
-// said are the rules of ours for one of Gemini CLI and one tool.
-func (g *gemini) said(r geminiRule, tool string) []*rule {
+// convert returns the rules of the policy for one rule of Gemini CLI and one tool.
+func (g *gemini) convert(r geminiRule, tool string) []*rule {
 	permits := r.mode == stopgate.Unattended
-	all := []*rule{{from: r.from, mode: r.mode, reason: r.reason, wide: r.unsaid != "" || r.cond != nil}}
+	all := []*rule{{from: r.from, mode: r.mode, reason: r.reason, wide: r.unsupported != "" || r.cond != nil}}
 	switch {
-	case r.unsaid != "" && permits:
-		r.from.leftOut("%s", r.unsaid)
+	case r.unsupported != "" && permits:
+		r.from.leftOut("%s", r.unsupported)
 		return nil
-	case r.unsaid != "":
-		r.from.stricter("every call of the tool, because %s", r.unsaid)
+	case r.unsupported != "":
+		r.from.stricter("every call of the tool, because %s", r.unsupported)
 		return all
 	case r.cond != nil && strings.Contains(tool, "*"):
 		if permits {
@@ -104,7 +104,7 @@ func (g *gemini) said(r geminiRule, tool string) []*rule {
 	return rules
 }
 
-// defaults adds what Gemini CLI does by itself: reading files of the project.
+// defaults adds the defaults of Gemini CLI: reading files of the project.
 func (g *gemini) defaults(t *table) {
 	for _, tool := range geminiTools {
 		if tool.tool == t.name && tool.reads != "" {
@@ -121,13 +121,13 @@ func (g *gemini) defaults(t *table) {
 		case !r.permits():
 		case len(r.conds) == 0:
 			r.ignores = otherPaths(t.params, "")
-		case r.from != nil: // Gemini CLI does not look at them either
+		case r.from != nil: // Gemini CLI does not evaluate them either
 			r.ignores = otherPaths(t.params, r.conds[0].arg)
 		}
 	}
 }
 
-// otherPaths are the paths and commands among the parameters but one.
+// otherPaths returns the parameters that are paths and commands, except one.
 func otherPaths(params []param, but string) (list []string) {
 	for _, p := range params {
 		kind := strings.TrimSuffix(p.kind, "!")

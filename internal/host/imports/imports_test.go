@@ -13,11 +13,11 @@ var translators = map[string]func([]imports.File, imports.Options) (*imports.Res
 	"settings.json": imports.Claude, "rules.toml": imports.Gemini, "default.rules": imports.Codex, "config.toml": imports.Codex, "opencode.json": imports.OpenCode,
 }
 
-// Proves K0j: what single rules of each host become, call by call.
+// Proves K0j: the conversion of single rules of each host, call by call.
 func TestRules(t *testing.T) {
 	const allow, ask, deny = stopgate.Unattended, stopgate.Ask, stopgate.Deny
 	for _, c := range []struct {
-		what, file, text, tool, args string
+		name, file, text, tool, args string
 		want                         stopgate.Mode
 	}{
 		{"server by name", "settings.json", `{"permissions":{"allow":["mcp__github"]}}`, "github__get", `{}`, allow},
@@ -88,7 +88,7 @@ func TestRules(t *testing.T) {
 		{"an agent of another name", "opencode.json", `{"permission":{"bash":"allow"},"agent":{"plan":{"permission":{"bash":"deny"}}}}`, "bash", `{"command":"ls"}`, allow},
 		{"a tool switched off", "opencode.json", `{"tools":{"bash":false}}`, "bash", `{"command":"ls"}`, deny},
 	} {
-		t.Run(c.what, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			r, err := translators[c.file]([]imports.File{{Name: c.file, Text: []byte(c.text)}}, imports.Options{Root: root})
 			if err != nil || r.Remarks != "" {
 				t.Fatalf("%v %+v", err, r)
@@ -101,8 +101,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// Proves K0j: a source that cannot be read to its end is an error with its place, and
-// never a policy.
+// Proves K0j: a source that cannot be parsed completely is an error with its position, and never a
+// policy.
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ file, text, want string }{
 		{"settings.json", `{"permissions":{"deny":["Bash(rm *)"]`, "settings.json: "},
@@ -138,15 +138,14 @@ func TestMistakes(t *testing.T) {
 		if r != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %q", c.text, err, c.want)
 		}
-		var place *imports.Error
-		if errors.As(err, &place) && place.File != c.file {
-			t.Errorf("%q: the place is %+v", c.text, place)
+		var position *imports.Error
+		if errors.As(err, &position) && position.File != c.file {
+			t.Errorf("%q: the place is %+v", c.text, position)
 		}
 	}
 }
 
-// Proves K0j: rules files may be written in every way that Starlark has for strings and
-// lists.
+// Proves K0j: rules files may use every Starlark syntax for strings and lists.
 func TestStarlark(t *testing.T) {
 	text := "# mine\nprefix_rule(\n  pattern = [\"gh\", ['pr', r'''list''', \"\\x76iew\",],], # words\n  decision = \"allow\",\n  match = [\"gh pr list x\", ['gh', 'pr', 'view']], justification = None,\n) ; prefix_rule(pattern=[\"\"\"rm\"\"\"],decision='forbidden',justification='use \\'trash\\'')\n"
 	r, err := imports.Codex([]imports.File{{Name: "default.rules", Text: []byte(text)}}, imports.Options{Root: root})

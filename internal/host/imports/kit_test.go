@@ -22,7 +22,7 @@ const root = "/srv/proj"
 // strength orders the modes that hosts have, the weakest first.
 var strength = map[stopgate.Mode]int{stopgate.Unattended: 0, stopgate.Ask: 1, stopgate.Deny: 2}
 
-// judge decides calls by an imported policy.
+// judge evaluates calls by an imported policy.
 type judge struct {
 	program *policy.Program
 	text    string
@@ -43,7 +43,7 @@ func (j judge) decide(tool string, args map[string]any) stopgate.Verdict {
 	return j.judge(tool, text)
 }
 
-// judge decides a call of a tool that is declared, as hooks do it.
+// judge evaluates a call of a declared tool, as hooks do.
 func (j judge) judge(tool string, args []byte) stopgate.Verdict {
 	d := &stopgate.ToolDefinition{Name: stopgate.ToolName(tool), Schema: []byte(`{"type":"object","additionalProperties":true}`)}
 	e := j.program.Bind(stopgate.Call{Tool: d.Name, Definition: d, Surface: stopgate.SurfaceHook, Agent: "main"}).Evaluate()
@@ -51,16 +51,16 @@ func (j judge) judge(tool string, args []byte) stopgate.Verdict {
 	return e.Close(stopgate.Ended)
 }
 
-// line is a command line of which it is known what the shell runs.
+// line is a command line with the commands that the shell runs.
 type line struct {
-	commands [][]string // simple commands, each of its words
-	joined   []string   // what stands between them
-	before   []string   // what stands before each: an assignment, a program that runs it
-	after    []string   // what stands behind each: a redirection, a substitution
-	quoted   []int      // the word of each that is in quotes, -1 for none
+	commands [][]string // simple commands with their words
+	joined   []string   // the operators between them
+	before   []string   // the text before each: an assignment, a program that runs it
+	after    []string   // the text after each: a redirection, a substitution
+	quoted   []int      // the index of the quoted word of each, -1 for none
 }
 
-// text is a command line as it is written.
+// text returns the command line.
 func (l line) text() string {
 	var b strings.Builder
 	for i := range l.commands {
@@ -72,12 +72,12 @@ func (l line) text() string {
 	return b.String()
 }
 
-// command is one of its commands as it is written, with what stands around it.
+// command returns one command with the text around it.
 func (l line) command(i int) string {
 	return strings.TrimSpace(l.before[i] + " " + l.bare(i) + " " + l.after[i])
 }
 
-// bare is one of its commands as it is written.
+// bare returns one command.
 func (l line) bare(i int) string {
 	out := append([]string(nil), l.commands[i]...)
 	if q := l.quoted[i]; q >= 0 && q < len(out) {
@@ -86,8 +86,8 @@ func (l line) bare(i int) string {
 	return strings.Join(out, " ")
 }
 
-// plain says that nothing is special about the line: words, and operators between them.
-// `npm x` starts the program behind it, which the policy looks at and no host does.
+// plain reports whether the line has only words and operators between them. `npm x` starts the
+// program that follows, which the policy evaluates and no host does.
 func (l line) plain() bool {
 	for i, words := range l.commands {
 		if len(words) > 2 && words[0] == "npm" && slices.Contains(words[1:len(words)-1], "x") {
@@ -102,7 +102,7 @@ func (l line) plain() bool {
 
 var vocabulary = []string{"git", "status", "push", "commit", "main", "--force", "npm", "run", "test", "echo", "build:x", "build", "ls", "lsx", "-la", "src/a", "cat", "x"}
 
-// nextLine goes on with a word in the next line.
+// nextLine continues with a word on the next line.
 const nextLine = "\\\n main"
 
 // aLine draws command lines.
@@ -130,8 +130,7 @@ func aPath() *rapid.Generator[string] {
 	})
 }
 
-// cleaned is a path as the file system understands it, relative to the project if it
-// lies there.
+// cleaned returns a path as the file system resolves it, relative to the project if it is below.
 func cleaned(p string) string {
 	if !strings.HasPrefix(p, "/") {
 		p = root + "/" + p
@@ -149,15 +148,14 @@ func cleaned(p string) string {
 	return "/" + strings.Join(out, "/")
 }
 
-// compare checks that a verdict is not weaker than the host's, and the same where that
-// is claimed.
-func compare(t *rapid.T, j judge, what any, got stopgate.Verdict, host stopgate.Mode, same bool) {
+// compare checks that a verdict is not weaker than the host's, and equal if that is claimed.
+func compare(t *rapid.T, j judge, input any, got stopgate.Verdict, host stopgate.Mode, same bool) {
 	t.Helper()
 	if strength[got.Mode] < strength[host] {
-		t.Fatalf("weaker: %v is %v, the host says %v\n%s", what, got.Mode, host, j.text)
+		t.Fatalf("weaker: %v is %v, the host says %v\n%s", input, got.Mode, host, j.text)
 	}
 	if same && got.Mode != host {
-		t.Fatalf("not the same: %v is %v (%s), the host says %v\n%s", what, got.Mode, got.Code, host, j.text)
+		t.Fatalf("not the same: %v is %v (%s), the host says %v\n%s", input, got.Mode, got.Code, host, j.text)
 	}
 }
 
@@ -168,7 +166,7 @@ func strictest(a, b stopgate.Mode) stopgate.Mode {
 	return b
 }
 
-// theSame reports whether every rule is said to mean the same.
+// theSame reports whether every rule is reported as the same.
 func theSame(r *imports.Result) bool {
 	for _, x := range r.Rules {
 		if x.Outcome != imports.Same {

@@ -7,15 +7,14 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// whole is a rule about every call of the tools that a name means: a name, or a
-// beginning and "*".
-type whole struct {
+// unconditional is a rule on every call of the tools with a name, or with a prefix and "*".
+type unconditional struct {
 	name string
 	rule *rule
 }
 
-// fold makes the name of a rule one that a table can have: what stands behind the first
-// "*" is given up. A rule that permits cannot give up anything.
+// fold converts the name of a rule to one that a table can have: it drops the text after the first
+// "*". For a permissive rule that is not allowed.
 func fold(glob string, permits bool) (name string, exact, ok bool) {
 	beginning, rest, wild := strings.Cut(glob, "*")
 	switch {
@@ -29,8 +28,8 @@ func fold(glob string, permits bool) (name string, exact, ok bool) {
 	return beginning + "*", false, true
 }
 
-// ofServers is the name of every tool of every MCP server. No table can have it: the
-// tools that have no table of their own share "*".
+// ofServers is the name of every tool of every MCP server. No table can have it: tools without a
+// table share "*".
 const ofServers = "*__*"
 
 // meets reports whether one tool can have both names.
@@ -66,10 +65,10 @@ func holds(a, b string) bool {
 	return wild && strings.HasPrefix(strings.TrimSuffix(b, "*"), x)
 }
 
-// wholes gives every table the rules about whole tools, and makes the tables that the
-// rules name: the tools of a longer name have a table of their own. A rule that
-// restricts some of the tools of a table, and has none, restricts them all.
-func (d *draft) wholes(list []whole) {
+// addUnconditional adds the unconditional rules to every table, and creates the tables that they
+// name: the tools of a longer name have their own table. A restrictive rule on some of the tools of
+// a table, for which no table can be made, restricts all of them.
+func (d *draft) addUnconditional(list []unconditional) {
 	for _, w := range list {
 		if w.name == ofServers {
 			if w.rule.from != nil && w.rule.mode == stopgate.Unattended {
@@ -85,25 +84,25 @@ func (d *draft) wholes(list []whole) {
 	}
 	everything := &table{name: "*"}
 	for _, t := range append(slices.Clone(d.tables), everything) {
-		var mine []*rule
+		var own []*rule
 		for _, w := range list {
 			switch {
 			case w.name == ofServers && t == everything && w.rule.mode == stopgate.Unattended:
 			case w.name == ofServers && t == everything, t.covered(w.name), w.rule.mode != stopgate.Unattended && t.met(w.name) && !holds(t.name, w.name):
 				copied := *w.rule
 				copied.wide = copied.wide || !t.covered(w.name)
-				mine = append(mine, &copied)
+				own = append(own, &copied)
 			}
 		}
-		t.rules = merge(t.rules, mine)
+		t.rules = merge(t.rules, own)
 	}
 	d.everything = everything.rules
 }
 
-// has reports whether a table is about a tool by name.
+// has reports whether a table names a tool.
 func (t *table) has(name string) bool { return t.name == name || slices.Contains(t.also, name) }
 
-// covered reports whether a rule about a name is about every tool of the table.
+// covered reports whether a rule on a name applies to every tool of the table.
 func (t *table) covered(name string) bool {
 	if !holds(name, t.name) {
 		return false
@@ -115,11 +114,11 @@ func (t *table) met(name string) bool {
 	return meets(name, t.name) || slices.ContainsFunc(t.also, func(n string) bool { return meets(name, n) && t.native(n) })
 }
 
-// native reports whether a further name is one of the host's own: the names that other
-// agents have for a shell say nothing about the rules of this one.
+// native reports whether an additional name is one of the host's own: the host's rules do not apply
+// to the names that other agents have for a shell.
 func (t *table) native(name string) bool { return !slices.Contains(shellNames, name) }
 
-// merge joins two lists in the order of precedence that their rules carry.
+// merge joins two lists in the order of their ranks.
 func merge(a, b []*rule) []*rule {
 	all := append(slices.Clone(a), b...)
 	slices.SortStableFunc(all, func(x, y *rule) int { return x.rank - y.rank })

@@ -8,13 +8,13 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// OpenCode translates the permission settings of opencode.json or opencode.jsonc. Later
-// files are merged into earlier ones.
+// OpenCode converts the permission settings of opencode.json or opencode.jsonc. Later files are
+// merged into earlier ones.
 //
-// The last rule whose names match counts: the name of the permission and the command,
-// file or address. "*" is any text, "?" any character, " *" at the end also nothing.
-// What touches files outside of the project is asked beside that. opencode runs what no
-// rule names; here it is asked, unless a rule for "*" says otherwise.
+// The last rule whose names match applies: the name of the permission and the command, file or
+// address. "*" is any text, "?" any character, " *" at the end also nothing. Files outside of the
+// project are asked about in addition. opencode runs calls without a rule; the policy asks about
+// them, unless a rule for "*" matches.
 func OpenCode(files []File, o Options) (*Result, error) {
 	c := &opencode{draft: draft{source: "the permissions of opencode", command: "opencode", files: files, options: o}}
 	for _, f := range files {
@@ -29,7 +29,7 @@ func OpenCode(files []File, o Options) (*Result, error) {
 type opencode struct {
 	draft
 	list    []opencodeRule
-	outside stopgate.Mode // of what is outside of the project
+	outside stopgate.Mode // for files outside of the project
 }
 
 // opencodeRule is one rule, in the order of the merged settings.
@@ -115,8 +115,8 @@ func (c *opencode) permission(f File, v jsonstream.Value, agent string) error {
 	return nil
 }
 
-// put adds a rule. A later file's takes the place of an earlier one's with the same
-// names, as merged objects do.
+// put adds a rule. A later file's replaces an earlier one's with the same names, as merged objects
+// do.
 func (c *opencode) put(f File, v jsonstream.Value, r opencodeRule, text, decision string) {
 	r.from = c.add(f.Name, lineOf(f.Text, v), text, decision)
 	for i, o := range c.list {

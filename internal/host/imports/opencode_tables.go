@@ -8,8 +8,7 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// permission is one of opencode's permissions: the tools that it is about, and what its
-// patterns are compared with.
+// permission is one of opencode's permissions: its tools, and the argument that its patterns match.
 type permission struct {
 	name  string
 	tools []string
@@ -38,7 +37,7 @@ var opencodePermissions = []permission{
 	{"lsp", []string{"lsp"}, "", "", nil},
 }
 
-// table is the table of a permission's tools.
+// tableOf returns the table of a permission's tools.
 func (c *opencode) tableOf(p permission) *table {
 	if p.name == "bash" {
 		return c.shell("bash", "timeout")
@@ -69,10 +68,10 @@ func wildcard(pattern, text string) bool {
 
 func (c *opencode) translate() {
 	c.outside = stopgate.Ask
-	// What concerns one agent comes last, and so counts first.
+	// Rules for one agent come last, and so take precedence.
 	slices.SortStableFunc(c.list, func(a, b opencodeRule) int { return agentRank(a) - agentRank(b) })
 	slices.Reverse(c.list)
-	var everywhere []whole
+	var everywhere []unconditional
 	for i, r := range c.list {
 		everywhere = append(everywhere, c.rule(i, r)...)
 	}
@@ -80,14 +79,14 @@ func (c *opencode) translate() {
 		for _, p := range opencodePermissions {
 			if p.name == r.key && slices.ContainsFunc(c.tables, func(t *table) bool { return t.name == p.tools[0] }) || r.key == "read" && p.name == "read" {
 				t := c.tableOf(p)
-				for _, one := range c.said(opencodeRule{key: r.key, pattern: r.pattern, mode: r.mode, from: &Rule{}}, p) {
+				for _, one := range c.convert(opencodeRule{key: r.key, pattern: r.pattern, mode: r.mode, from: &Rule{}}, p) {
 					one.from, one.rank, one.comment = nil, len(c.list)+i, "opencode does so by itself."
 					t.rules = append(t.rules, one)
 				}
 			}
 		}
 	}
-	c.wholes(everywhere)
+	c.addUnconditional(everywhere)
 	c.away()
 	c.note("opencode runs what no rule names; here it is asked. A rule for \"*\" in opencode.json says otherwise.")
 }
@@ -99,16 +98,16 @@ func agentRank(r opencodeRule) int {
 	return 0
 }
 
-// opencodeDefaults are rules of opencode's own, the most important first.
+// opencodeDefaults are the defaults of opencode, the most important first.
 var opencodeDefaults = []opencodeRule{
 	{key: "read", pattern: "*.env", mode: stopgate.Deny},
 	{key: "read", pattern: "*.env.*", mode: stopgate.Deny},
 	{key: "read", pattern: "*", mode: stopgate.Unattended},
 }
 
-// rule translates one rule for every permission that it is about, and returns what it
-// says about tools that have none.
-func (c *opencode) rule(rank int, r opencodeRule) (everywhere []whole) {
+// rule converts one rule for every permission that it applies to, and returns rules on tools
+// without one.
+func (c *opencode) rule(rank int, r opencodeRule) (everywhere []unconditional) {
 	if r.agent != "" && r.mode == stopgate.Unattended {
 		r.from.leftOut("it permits for one agent")
 		return nil
@@ -128,7 +127,7 @@ func (c *opencode) rule(rank int, r opencodeRule) (everywhere []whole) {
 		}
 		known = true
 		t := c.tableOf(p)
-		for _, one := range c.said(r, p) {
+		for _, one := range c.convert(r, p) {
 			one.rank = rank
 			if r.agent != "" {
 				one.when = fmt.Sprintf("{ agent = %q }", r.agent)
@@ -154,11 +153,11 @@ func (c *opencode) rule(rank int, r opencodeRule) (everywhere []whole) {
 	if !exact {
 		r.from.stricter("for every tool whose name begins with %s", strings.TrimSuffix(name, "*"))
 	}
-	return []whole{{name, &rule{from: r.from, mode: r.mode, rank: rank, wide: !exact || r.pattern != "*"}}}
+	return []unconditional{{name, &rule{from: r.from, mode: r.mode, rank: rank, wide: !exact || r.pattern != "*"}}}
 }
 
-// said are the rules of ours for one of opencode's and one permission.
-func (c *opencode) said(r opencodeRule, p permission) []*rule {
+// convert returns the rules of the policy for one of opencode's and one permission.
+func (c *opencode) convert(r opencodeRule, p permission) []*rule {
 	permits := r.mode == stopgate.Unattended
 	one := &rule{from: r.from, mode: r.mode}
 	w := wild{text: strings.ReplaceAll(home(r.pattern), `\`, "/"), one: true, tail: true}
@@ -227,7 +226,7 @@ func (c *opencode) said(r opencodeRule, p permission) []*rule {
 	return []*rule{one}
 }
 
-// home writes the home directory in one way.
+// home normalises the home directory.
 func home(pattern string) string {
 	if rest, ok := strings.CutPrefix(pattern, "$HOME"); ok {
 		return "~" + rest
@@ -235,7 +234,7 @@ func home(pattern string) string {
 	return pattern
 }
 
-// glob writes the text as a glob of ours that means no more.
+// glob converts the text to a glob that matches no more.
 func (w wild) glob() (glob string, exact, ok bool) {
 	text := w.text
 	for strings.Contains(text, "**") {
@@ -252,8 +251,8 @@ func (w wild) glob() (glob string, exact, ok bool) {
 		case p == "*" && i == len(parts)-1:
 			out = append(out, "**", "*")
 		case p == "*" && i == 0:
-			out = append(out, "*", "**") // something stands before the "/"
-			exact = false                // and it may be nothing, at the root
+			out = append(out, "*", "**") // something precedes the "/"
+			exact = false                // it may be empty, at the root
 		case p == "*":
 			out = append(out, "*", "**")
 		case strings.HasPrefix(p, "*") && i == 0 && !strings.Contains(p[1:], "*"):
@@ -271,7 +270,7 @@ func (w wild) glob() (glob string, exact, ok bool) {
 	return strings.Join(out, "/"), exact, true
 }
 
-// external notes what holds outside of the project.
+// external records the rule for files outside of the project.
 func (c *opencode) external(r opencodeRule) {
 	switch {
 	case r.mode == stopgate.Unattended:
@@ -285,7 +284,7 @@ func (c *opencode) external(r opencodeRule) {
 	}
 }
 
-// away guards what is outside of the project.
+// away adds the guard for files outside of the project.
 func (c *opencode) away() {
 	root := strings.TrimSuffix(c.options.Root, "/")
 	p := `^(?:/|~|\.\.(?:/|$))`

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// decisions are the modes by the words of hosts.
+// decisions maps words of hosts to modes.
 var decisions = map[string]stopgate.Mode{
 	"allow": stopgate.Unattended, "prompt": stopgate.Ask, "ask_user": stopgate.Ask, "ask": stopgate.Ask, "forbidden": stopgate.Deny, "deny": stopgate.Deny,
 }
@@ -24,8 +24,8 @@ type codexModel []struct {
 	decision string
 }
 
-// decide is what Codex says of one command: the strictest of the rules that match, and
-// for none its sandbox, which counts as a question here.
+// decide evaluates one command as Codex does: the strictest matching rule, and without one its
+// sandbox, which counts as ask here.
 func (m codexModel) decide(words []string) stopgate.Mode {
 	out, any := stopgate.Unattended, false
 	for _, r := range m {
@@ -52,8 +52,7 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-// line decides a command line. Codex takes it apart only if there is nothing special
-// about it.
+// line evaluates a command line. Codex splits it only if it is plain.
 func (m codexModel) line(l line) stopgate.Mode {
 	out := stopgate.Unattended
 	for i := range l.commands {
@@ -61,7 +60,7 @@ func (m codexModel) line(l line) stopgate.Mode {
 		if l.before[i] != "" || l.after[i] != "" {
 			one = stopgate.Ask
 			if l.after[i] == "2>&1" && l.before[i] == "" {
-				one = m.decide(l.commands[i]) // it may be passed over
+				one = m.decide(l.commands[i]) // it may be skipped
 			}
 		}
 		out = strictest(out, one)
@@ -69,8 +68,8 @@ func (m codexModel) line(l line) stopgate.Mode {
 	return out
 }
 
-// Proves K0j: a policy made of prefix rules of Codex is never weaker, and the same on
-// plain lines where the report says so.
+// Proves K0j: a policy converted from prefix rules of Codex is never weaker, and the same on plain
+// lines if the report claims it.
 func TestCodexCommands(t *testing.T) {
 	t.Parallel()
 	word := rapid.SampledFrom([]string{"git", "push", "status", "npm", "run", "test", "--force", "a b", "src/a", "x"})
@@ -109,7 +108,7 @@ func TestCodexCommands(t *testing.T) {
 	})
 }
 
-// firstMatch are rules of which the first that matches a command decides.
+// firstMatch is a list of rules of which the first that matches a command decides.
 type firstMatch struct {
 	rules []func(command string) (stopgate.Mode, bool)
 	last  stopgate.Mode
@@ -124,8 +123,8 @@ func (m firstMatch) simple(command string) stopgate.Mode {
 	return m.last
 }
 
-// line decides a command line: every command in it, also those that others run. What is
-// special asks at least.
+// line evaluates a command line: every command in it, including those that others run. Special
+// syntax asks at least.
 func (m firstMatch) line(l line, extracts bool) stopgate.Mode {
 	out := stopgate.Unattended
 	for i := range l.commands {
@@ -143,7 +142,7 @@ func (m firstMatch) line(l line, extracts bool) stopgate.Mode {
 		case nextLine:
 			text += " " + l.after[i]
 		}
-		// A word means the same in quotes, whether the host sees that or not.
+		// A quoted word means the same, whether the host handles quotes or not.
 		weakest := func(text string) stopgate.Mode {
 			a, b := m.simple(text), m.simple(strings.ReplaceAll(text, `"`, ""))
 			if strength[a] < strength[b] {
@@ -162,8 +161,8 @@ func (m firstMatch) line(l line, extracts bool) stopgate.Mode {
 	return out
 }
 
-// Proves K0j: policies made of rules of Gemini CLI with priorities are never weaker,
-// and the same on plain lines where the report says so.
+// Proves K0j: policies converted from rules of Gemini CLI with priorities are never weaker, and the
+// same on plain lines if the report claims it.
 func TestGeminiCommands(t *testing.T) {
 	t.Parallel()
 	property.Check(t, func(t *rapid.T) {
@@ -194,7 +193,7 @@ func TestGeminiCommands(t *testing.T) {
 				}
 			}
 		}
-		for _, r := range m.rules { // a rule about every command that permits takes redirections too
+		for _, r := range m.rules { // a permissive rule on every command allows redirections too
 			if mode, ok := r("\x00"); ok {
 				everything = mode == stopgate.Unattended
 				break
@@ -217,8 +216,8 @@ func TestGeminiCommands(t *testing.T) {
 	})
 }
 
-// Proves K0j: policies made of opencode's permissions, of which the last that matches
-// counts, are never weaker, and the same on plain lines where the report says so.
+// Proves K0j: policies converted from opencode's permissions, of which the last match applies, are
+// never weaker, and the same on plain lines if the report claims it.
 func TestOpenCodeCommands(t *testing.T) {
 	t.Parallel()
 	patterns := rapid.SampledFrom([]string{"*", "git *", "git push *", "git status", "npm run *", "ls*", "* main", "git * main", "npm ??? test", `git "push" *`, "git push --force *"})
@@ -257,8 +256,8 @@ func TestOpenCodeCommands(t *testing.T) {
 	})
 }
 
-// Proves K0j: a wildcard of a host stands for nothing that its rule has no room for: no
-// option before it, no further word behind a "?".
+// Proves K0j: a wildcard of a host matches nothing that its rule does not: no option before it, no
+// further word after a "?".
 func TestWildcardsPermitNoMore(t *testing.T) {
 	for pattern, lines := range map[string]map[string]bool{
 		"npm run * test":       {"npm run x test": true, "npm run x y test": true, "npm --force run x test": false, "npm run test": false},
@@ -282,7 +281,7 @@ func TestWildcardsPermitNoMore(t *testing.T) {
 	}
 }
 
-// questions compares with "*" as any text and "?" as any character.
+// questions matches with "*" as any text and "?" as any character.
 func questions(pattern, text string) bool {
 	if pattern == "" {
 		return text == ""
@@ -338,8 +337,8 @@ func TestOpenCodeFiles(t *testing.T) {
 	})
 }
 
-// What a report says of a rule is said of that rule: it names no rule of the policy, which
-// whoever imports has not seen, and says nothing twice.
+// The report of a rule is about that rule: it names no rule of the policy, which the user has not
+// seen, and does not repeat itself.
 func TestReportsAreAboutTheSource(t *testing.T) {
 	const settings = `{"permissions":{"allow":["Read(~/foo/**)","Bash(sudo:*)","Bash(awk:*)","Read(C:\\\\x)","Read(*)"],"deny":["Edit(~/.ssh/**)","Read(src/../y)"]}}`
 	result, err := imports.Claude([]imports.File{{Name: "settings.json", Text: []byte(settings)}}, imports.Options{Root: "/srv/proj"})

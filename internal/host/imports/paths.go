@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// ignored is a pattern in the manner of .gitignore, as Claude Code reads it: against
-// the working directory, "/" the project, "//" the file system, "~/" the home.
+// ignored is a pattern like those of .gitignore, as Claude Code reads it: relative to the working
+// directory, "/" to the project, "//" to the file system, "~/" to the home directory.
 type ignored struct{ text string }
 
-// globs translates it into globs of ours. Those of a rule that permits mean no more than
-// the pattern, the others no less. exact says that they mean the same.
+// globs converts the pattern. The globs of a permissive rule match no more than the pattern, the
+// others no less. exact is set if they match the same.
 func (p ignored) globs(permits bool) (globs []string, exact bool, problem string) {
 	text := strings.TrimRight(p.text, " ")
 	if strings.HasPrefix(text, "!") {
@@ -40,8 +40,8 @@ func (p ignored) globs(permits bool) (globs []string, exact bool, problem string
 	glob := join(base, rest)
 	if !permits {
 		glob = strings.ReplaceAll(glob, "**/**", "**")
-		// Restrictive globs mean what lies below a directory too, and from "**" on what
-		// lies outside of the project.
+		// Restrictive globs also match everything below a directory, and with a leading "**" also
+		// outside of the project.
 		return []string{glob}, exact && !strings.HasPrefix(glob, "**"), ""
 	}
 	last := path.Base(rest)
@@ -56,7 +56,7 @@ func (p ignored) globs(permits bool) (globs []string, exact bool, problem string
 	return []string{glob, join(glob, "**/*")}, exact, ""
 }
 
-// anchor is where the pattern begins, and the rest of it.
+// anchor returns the directory where the pattern begins, and the rest of it.
 func (p ignored) anchor(text string) (base, rest string, anchored bool) {
 	switch {
 	case strings.HasPrefix(text, "//"):
@@ -81,7 +81,7 @@ func join(base, rest string) string {
 	return base + "/" + rest
 }
 
-// components writes the components of a pattern in our spelling.
+// components respells the components of a pattern.
 func components(text string, permits bool) (out string, exact, ok bool) {
 	exact = true
 	parts := strings.Split(text, "/")
@@ -104,7 +104,7 @@ func components(text string, permits bool) (out string, exact, ok bool) {
 	return strings.Join(parts, "/"), exact, true
 }
 
-// withoutClasses puts "?" in the place of every class.
+// withoutClasses replaces every class by "?".
 func withoutClasses(c string) string {
 	for {
 		before, rest, ok := strings.Cut(c, "[")
@@ -119,5 +119,5 @@ func withoutClasses(c string) string {
 	}
 }
 
-// inside are the files of the project.
+// inside matches the files of the project.
 const inside = "**/*"

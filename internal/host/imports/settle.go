@@ -14,16 +14,16 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// plain is a text in which every character is seen.
+// plain escapes the invisible characters of a text.
 func plain(text string) string { return visible.Text(text) }
 
-// decided is why a rule is not needed.
+// decided is the reason why a rule is not needed.
 const decided = "rules above decide every such call"
 
-// maxRounds bounds how often the policy is proofread: every round changes a rule.
+// maxRounds limits how often the policy is checked: every round changes a rule.
 const maxRounds = 10_000
 
-// finish writes the policy and takes out what the language does not accept.
+// finish formats the policy and removes rules that the language rejects.
 func (d *draft) finish() (*Result, error) {
 	for _, t := range d.tables {
 		t.precede()
@@ -41,7 +41,7 @@ func (d *draft) finish() (*Result, error) {
 			if r := at[problem.Start.Line]; r != nil && !r.dropped {
 				d.mend(r, problem)
 				changed = true
-				break // what follows may be about the same
+				break // later findings may have the same cause
 			}
 		}
 		if !changed {
@@ -50,12 +50,12 @@ func (d *draft) finish() (*Result, error) {
 	}
 	result := &Result{Notes: d.notes}
 	if errs := left.Errors(); len(errs) > 0 {
-		// Traps that only a strict check refuses stay, and are said.
+		// Traps that only a strict check rejects stay, and are reported.
 		text, _ = d.write(false)
 		result.Remarks = diag.Text(errs, func(string) []byte { return []byte(text) })
 	}
 	out, mistakes := syntax.Format("stopgate.toml", []byte(text))
-	if _, compiled := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: out, Trusted: true}}, d.place()); compiled.HasErrors() || mistakes.HasErrors() {
+	if _, compiled := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: out, Trusted: true}}, d.policyOptions()); compiled.HasErrors() || mistakes.HasErrors() {
 		return nil, errors.Join(errors.New("the rules cannot be said as a policy"), mistakes.Err(), compiled.Err())
 	}
 	result.Policy = out
@@ -65,35 +65,34 @@ func (d *draft) finish() (*Result, error) {
 	return result, nil
 }
 
-func (d *draft) place() policy.Options {
+func (d *draft) policyOptions() policy.Options {
 	return policy.Options{Root: d.options.Root, UnknownTool: stopgate.Ask}
 }
 
-// proofread is what a strict check says.
+// proofread returns the findings of a strict check.
 func (d *draft) proofread(text string) diag.List {
 	p, list := syntax.Parse("stopgate.toml", []byte(text))
 	if p != nil {
-		list = append(list, policy.Check(p, d.place())...)
+		list = append(list, policy.Check(p, d.policyOptions())...)
 	}
 	list.Strict()
 	return list
 }
 
-// mend changes a rule that the language does not accept, so that the policy is no
-// weaker for it.
+// mend changes a rule that the language rejects, so that the policy does not become weaker.
 func (d *draft) mend(r *rule, problem diag.Diagnostic) {
-	said := ofTheSource(problem)
+	reason := ofTheSource(problem)
 	switch {
 	case problem.Code == diag.WrongExample:
 		r.match, r.noMatch = nil, nil
 	case slices.Contains([]diag.Code{diag.Unreachable, diag.ShadowedMostly, diag.ShadowedPlain}, problem.Code):
 		d.drop(r, decided)
 	case r.permits():
-		d.drop(r, "asked instead: "+said)
+		d.drop(r, "asked instead: "+reason)
 	case problem.Code == diag.Duplicate:
 		d.drop(r, decided)
 	case problem.Code == diag.NeverHolds && r.front:
-		r.dropped = true // the rules above it decide all that it is about
+		r.dropped = true // earlier rules decide all its calls
 	case len(r.conds) > 0:
 		r.conds, r.match, r.noMatch, r.wide = nil, nil, nil, true
 		if d.denies(r) {
@@ -103,37 +102,36 @@ func (d *draft) mend(r *rule, problem diag.Diagnostic) {
 			r.conds = []cond{{matcher: "pattern", values: []string{"^"}}}
 		}
 		if r.from != nil {
-			r.from.stricter("every call, because %s", said)
+			r.from.stricter("every call, because %s", reason)
 		}
 	default:
-		d.drop(r, said)
+		d.drop(r, reason)
 	}
 }
 
-// ruleLabel is how diagnostics name a rule of the policy that is being written, which whoever
-// imports has not seen.
+// ruleLabel is the name of a rule in diagnostics about the new policy, which the user has not seen.
 var ruleLabel = regexp.MustCompile(`^(rule|guard) \d+(, ` + "`[^`]*`" + `)?(:|) `)
 
-// ofTheSource says why a rule of the source is not said as it is, in its terms.
+// ofTheSource converts a finding to the reason why a rule of the source is changed.
 func ofTheSource(problem diag.Diagnostic) string {
-	said := strings.TrimSpace(problem.Message)
+	message := strings.TrimSpace(problem.Message)
 	switch problem.Code {
 	case diag.NeverHolds:
-		if strings.Contains(said, `"~`) {
+		if strings.Contains(message, `"~`) {
 			return "it is not certain where `~` leads"
 		}
 		return "no call certainly means what it names"
 	case diag.PathLiteral, diag.BadGlob, diag.BadPattern, diag.MatcherType, diag.LiteralType:
-		said = ruleLabel.ReplaceAllString(said, "")
-		if _, rest, ok := strings.Cut(said, "` "); ok && strings.HasPrefix(said, "`") {
-			return "it " + rest // the name of the matcher is ours
+		message = ruleLabel.ReplaceAllString(message, "")
+		if _, rest, ok := strings.Cut(message, "` "); ok && strings.HasPrefix(message, "`") {
+			return "it " + rest // the matcher is one of the policy language
 		}
-		return said
+		return message
 	}
-	return ruleLabel.ReplaceAllString(said, "it ")
+	return ruleLabel.ReplaceAllString(message, "it ")
 }
 
-// denies reports whether a rule below denies something.
+// denies reports whether a later rule denies something.
 func (d *draft) denies(r *rule) bool {
 	for _, t := range d.tables {
 		if i := slices.Index(t.rules, r); i >= 0 {
@@ -143,8 +141,8 @@ func (d *draft) denies(r *rule) bool {
 	return false
 }
 
-// drop leaves a rule out. A rule of the source that still stands elsewhere is not left
-// out with it.
+// drop removes a rule. A rule of the source that is also in another table is not reported as left
+// out.
 func (d *draft) drop(r *rule, why string) {
 	r.dropped = true
 	if r.from == nil {
@@ -161,7 +159,7 @@ func (d *draft) drop(r *rule, why string) {
 	r.from.leftOut("%s", why)
 }
 
-// cut drops the rules behind one that is about every call.
+// cut removes the rules after one that matches every call.
 func (d *draft) cut(t *table) {
 	closed := false
 	for _, r := range t.rules {
@@ -175,10 +173,10 @@ func (d *draft) cut(t *table) {
 	}
 }
 
-// precede makes the list say no less than a host whose order of rules is its own. A rule
-// that asks is read generously here: what it only may mean would be asked, although a
-// rule below denies it. So what such a rule denies is denied first, except for what the
-// rules above certainly mean.
+// precede makes the list at least as strict as that of a host with another order of rules. A rule
+// that asks matches generously here: a call that it may match would be asked about, although a
+// later rule denies it. So calls that such a later rule denies are denied first, except those that
+// the earlier rules certainly match.
 func (t *table) precede() {
 	first := slices.IndexFunc(t.rules, func(r *rule) bool { return r.mode == stopgate.Ask })
 	if first < 0 {
@@ -189,7 +187,7 @@ func (t *table) precede() {
 		r := t.rules[i]
 		if r.mode != stopgate.Deny {
 			if len(r.conds) == 0 && r.when == "" && !r.wide {
-				break // what is below is never reached there either
+				break // later rules are never reached there either
 			}
 			continue
 		}
@@ -203,8 +201,8 @@ func (t *table) precede() {
 	t.rules = slices.Insert(t.rules, 0, before...)
 }
 
-// without is the rule about every call that it could be about, but for those that the
-// rules above it certainly decide.
+// without returns the rule on every call that it may match, except those that earlier rules
+// certainly decide.
 func (r *rule) without(above []*rule) *rule {
 	arg := ""
 	var sure []string
@@ -236,7 +234,7 @@ func (r *rule) without(above []*rule) *rule {
 	return &front
 }
 
-// apart reports whether no text satisfies both conditions: two beginnings that differ.
+// apart reports whether no text satisfies both conditions: two prefixes that differ.
 func (r *rule) apart(a *rule) bool {
 	if len(r.conds) != 1 || len(a.conds) != 1 || r.conds[0].arg != a.conds[0].arg {
 		return false

@@ -11,7 +11,7 @@ import (
 type call struct {
 	name string
 	line int
-	text string // as it is written
+	text string // as written
 	args map[string]value
 }
 
@@ -23,9 +23,8 @@ type value struct {
 	isList bool
 }
 
-// calls reads the part of Starlark that rules files use: calls at the top level, whose
-// arguments are named strings and lists. What else may stand there could make rules that
-// deny, so it is an error.
+// calls parses the part of Starlark that rules files use: calls at the top level whose arguments
+// are named strings and lists. Other syntax could create deny rules, so it is an error.
 func calls(f File) ([]call, error) {
 	s := &starlark{text: string(f.Text), line: 1}
 	var list []call
@@ -48,7 +47,7 @@ type starlark struct {
 	depth int
 }
 
-// blank passes over blanks and comments, and over line ends where they mean nothing.
+// blank skips blanks and comments, and line ends that have no meaning.
 func (s *starlark) blank(lines bool) {
 	for s.text != "" {
 		switch c := s.text[0]; {
@@ -82,8 +81,8 @@ func (s *starlark) name() string {
 	return name
 }
 
-func (s *starlark) take(what string) bool {
-	rest, ok := strings.CutPrefix(s.text, what)
+func (s *starlark) take(token string) bool {
+	rest, ok := strings.CutPrefix(s.text, token)
 	if ok {
 		s.text = rest
 	}
@@ -130,7 +129,7 @@ func (s *starlark) call() (c call, err error) {
 	return c, nil
 }
 
-// maxDepth is how deep lists may be nested.
+// maxDepth is the maximum nesting depth of lists.
 const maxDepth = 16
 
 func (s *starlark) value() (v value, err error) {
@@ -167,7 +166,7 @@ func (s *starlark) value() (v value, err error) {
 	return v, err
 }
 
-// string reads a string, raw or not, of one line or of several.
+// string parses a string, raw or not, of one line or of several.
 func (s *starlark) string() (string, error) {
 	raw := s.take("r")
 	quote := ""

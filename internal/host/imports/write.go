@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
-// writer writes a draft and remembers in which line each rule stands.
+// writer formats a draft and records the line of each rule.
 type writer struct {
 	d     *draft
 	lines []string
@@ -21,15 +21,15 @@ func (w *writer) line(format string, args ...any) {
 	w.lines = append(w.lines, fmt.Sprintf(format, args...))
 }
 
-// comment writes a comment, whatever the text is.
+// comment writes any text as a comment.
 func (w *writer) comment(indent, text string) {
 	for _, line := range wrap(text, 96) {
 		w.line("%s# %s", indent, line)
 	}
 }
 
-// wrap breaks a text into lines at blanks; what TOML does not take in a comment is
-// written out.
+// wrap breaks a text into lines at blanks, and escapes characters that TOML does not allow in a
+// comment.
 func wrap(text string, width int) (lines []string) {
 	var line strings.Builder
 	for word := range strings.FieldsSeq(plain(text)) {
@@ -146,7 +146,7 @@ func (w *writer) table(t *table) {
 	w.line("]")
 }
 
-// otherwise is what holds where no rule matches.
+// otherwise returns the mode of calls without a matching rule.
 func (w *writer) otherwise() string {
 	if w.d.closed {
 		return `"deny"`
@@ -171,10 +171,10 @@ func (w *writer) rule(r *rule) {
 	w.at[len(w.lines)] = r
 }
 
-// origin writes where a rule comes from.
+// origin writes the source of a rule as a comment.
 func (w *writer) origin(indent string, r *rule) {
 	if r.from != nil {
-		w.comment(indent, fmt.Sprintf("%s:%d: %s", r.from.File, r.from.Line, r.from.Said()))
+		w.comment(indent, fmt.Sprintf("%s:%d: %s", r.from.File, r.from.Line, r.from.Label()))
 		if r.from.Outcome != Same {
 			w.comment(indent, "stricter: "+r.from.Note)
 		}
@@ -184,8 +184,8 @@ func (w *writer) origin(indent string, r *rule) {
 	}
 }
 
-// Said is the rule with its decision, where the rule itself does not say it.
-func (r *Rule) Said() string {
+// Label returns the rule with its decision, if its text does not contain it.
+func (r *Rule) Label() string {
 	if strings.Contains(r.Text, r.Decision) {
 		return r.Text
 	}
@@ -223,9 +223,9 @@ func (w *writer) leftOut() {
 			w.comment("", "Left out, which makes nothing more lenient:")
 			first = false
 		}
-		w.comment("", fmt.Sprintf("  %s:%d: %s: %s", r.File, r.Line, r.Said(), r.Note))
+		w.comment("", fmt.Sprintf("  %s:%d: %s: %s", r.File, r.Line, r.Label(), r.Note))
 	}
 }
 
-// permits reports whether the rule lets calls run.
+// permits reports whether the rule is permissive.
 func (r *rule) permits() bool { return r.mode == stopgate.Unattended }

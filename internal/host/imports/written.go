@@ -7,21 +7,22 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// dressed are patterns of lines in which a host sees another command than a shell starts, or
-// something that it asks about, where the language is certain all the same.
+// dressed are patterns of lines in which a host sees another command than a shell runs, or which it
+// asks about, although the policy language is certain.
 var dressed = []string{
 	`(?:^|[;&|\n(])[ \t]*(?:[A-Za-z_]\w*\+?=|[!#])`, // an assignment, ! or a comment before a command
-	`\\\n`, // words in the next line
+	`\\\n`, // words on the next line
 }
 
-// Patterns of what is expanded in a word, and of a text that the line has itself. Claude Code
-// takes git commit -m "$(cat <<'EOF' for the words that it is.
+// Patterns of expansions in a word, and of here-documents. Claude Code reads git commit -m "$(cat
+// <<'EOF' as its words.
 const (
 	expanded       = `\$[?(\w]|<<`
 	expandedClaude = `\$(?!\(cat <<')[?(\w]|(?<!\$\(cat )<<`
 )
 
-// asWritten guards what the host's rules that permit commands do not take: they see a text.
+// asWritten guards the lines that the host's permissive rules do not match, since they compare
+// texts.
 func (d *draft) asWritten() {
 	some := false
 	for _, t := range d.tables {
@@ -30,7 +31,7 @@ func (d *draft) asWritten() {
 				continue
 			}
 			if len(r.conds) == 0 {
-				return // every command, however it is written
+				return // every command, in any spelling
 			}
 			some = some || slices.ContainsFunc(r.conds, func(c cond) bool { return c.arg == "/command" })
 		}

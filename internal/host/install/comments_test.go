@@ -7,11 +7,11 @@ import (
 	"github.com/stopgate/stopgate/internal/host/install"
 )
 
-// Proves S51: settings with comments keep them, byte for byte, where the host reads such
-// settings; uninstalling leaves what was there, and nobody's comment is thrown away.
+// Proves S51: settings with comments keep them, byte for byte, if the host accepts them;
+// uninstalling restores the file, and no comment of the user is lost.
 func TestComments(t *testing.T) {
 	for host, event := range map[string]string{"gemini-cli": "BeforeTool", "qwen-code": "PreToolUse", "crush": "PreToolUse"} {
-		p, err := install.Make(host, install.Place{Scope: install.User, Home: "/home/u"}, install.Command{Program: "/opt/my tools/stopgate"})
+		p, err := install.Make(host, install.Location{Scope: install.User, Home: "/home/u"}, install.Command{Program: "/opt/my tools/stopgate"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,9 +34,9 @@ func TestComments(t *testing.T) {
 					t.Errorf("%s: %q is gone:\n%s", host, comment, after)
 				}
 			}
-			again, err := p.Install(after)
-			if err != nil || string(again) != string(after) {
-				t.Errorf("%s: installing twice: %v\n%s", host, err, again)
+			second, err := p.Install(after)
+			if err != nil || string(second) != string(after) {
+				t.Errorf("%s: installing twice: %v\n%s", host, err, second)
 			}
 			back, err := p.Uninstall(after)
 			if err != nil || string(back) != before && before != "{\"a\":1,\"hooks\":{/*x*/}}" {
@@ -44,7 +44,7 @@ func TestComments(t *testing.T) {
 			}
 		}
 	}
-	p, _ := install.Make("crush", install.Place{Scope: install.User, Home: "/home/u"}, install.Command{Program: "/bin/stopgate"})
+	p, _ := install.Make("crush", install.Location{Scope: install.User, Home: "/home/u"}, install.Command{Program: "/bin/stopgate"})
 	after, err := p.Install(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -54,16 +54,16 @@ func TestComments(t *testing.T) {
 	if back, err := p.Uninstall([]byte(formatted)); err != nil || string(back) != "{ // last\n}\n" {
 		t.Errorf("a last comma: %v\n%s", err, back)
 	}
-	p, _ = install.Make("codex", install.Place{Scope: install.User, Home: "/home/u"}, install.Command{Program: "/bin/stopgate"})
+	p, _ = install.Make("codex", install.Location{Scope: install.User, Home: "/home/u"}, install.Command{Program: "/bin/stopgate"})
 	if _, err := p.Install([]byte("{} // mine\n")); err == nil || !strings.Contains(err.Error(), "codex may not read comments") {
 		t.Errorf("codex: %v", err)
 	}
 }
 
-// Proves S51: an older hook of stopgate that stands beside somebody else's in one element
-// is replaced and removed like any other, and the other one stays.
-func TestBesideOthers(t *testing.T) {
-	p, err := install.Make("claude-code", install.Place{Scope: install.User, Home: "/home/u"}, install.Command{Program: "/bin/stopgate"})
+// Proves S51: an older hook of stopgate in the same element as another hook is replaced and removed
+// like any other, and the other one stays.
+func TestSharedElements(t *testing.T) {
+	p, err := install.Make("claude-code", install.Location{Scope: install.User, Home: "/home/u"}, install.Command{Program: "/bin/stopgate"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/stopgate/stopgate/internal/host/install"
 )
 
-// Proves S47, S51: the file, the events, the matchers and the timeouts, in the unit of
-// each host, that installing writes, and that the command answers before they end.
+// Proves S47, S51: installing writes the file, the events, the matchers and the timeouts in the
+// unit of each host, and the command answers before they end.
 func TestContract(t *testing.T) {
 	nested := func(timeout string, events ...string) string {
 		var list []string
@@ -44,7 +44,7 @@ func TestContract(t *testing.T) {
 		{"pi", ".pi/agent/extensions/stopgate.js", ".pi/extensions/stopgate.js", ""},
 	} {
 		t.Run(c.host, func(t *testing.T) {
-			for want, at := range map[string]install.Place{
+			for want, at := range map[string]install.Location{
 				"/home/u/" + c.user:    {Scope: install.User, Home: "/home/u"},
 				"/srv/pr/" + c.project: {Scope: install.Project, Dir: "/srv/pr"},
 			} {
@@ -60,15 +60,15 @@ func TestContract(t *testing.T) {
 					t.Fatal(err)
 				}
 				const line = "/bin/stopgate hook "
-				var beside []string
+				var others []string
 				for _, q := range p.Also {
-					beside = append(beside, q.File[strings.LastIndex(q.File, "/")+1:])
+					others = append(others, q.File[strings.LastIndex(q.File, "/")+1:])
 				}
-				if got := strings.Join(beside, " "); c.host == "cline" && got != "PostToolUse UserPromptSubmit" || c.host != "cline" && got != "" {
+				if got := strings.Join(others, " "); c.host == "cline" && got != "PostToolUse UserPromptSubmit" || c.host != "cline" && got != "" {
 					t.Errorf("files beside: %s", got)
 				}
 				if c.text == "" {
-					continue // a script, all of which is stopgate's
+					continue // a script that belongs to stopgate
 				}
 				if !strings.HasPrefix(p.Line, line+c.host+" --deadline 9m30s ||") {
 					t.Errorf("line %s", p.Line)
@@ -82,8 +82,8 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// Where hosts look for the settings of their user if a variable says so, by their documentation
-// and what the real ones do.
+// The settings locations that environment variables select, by the documentation and behaviour of
+// the hosts.
 func TestElsewhere(t *testing.T) {
 	for _, c := range []struct{ host, variable, value, want string }{
 		{"claude-code", "CLAUDE_CONFIG_DIR", "/x/claude", "/x/claude/settings.json"},
@@ -99,7 +99,7 @@ func TestElsewhere(t *testing.T) {
 		{"pi", "PI_CODING_AGENT_DIR", "/x/pi", "/x/pi/extensions/stopgate.js"},
 		{"cline", "XDG_CONFIG_HOME", "/x/c", "/home/u/Documents/Cline/Hooks/PreToolUse"},
 	} {
-		at := install.Place{Scope: install.User, Home: "/home/u", Dir: "/srv/pr", Getenv: func(name string) string {
+		at := install.Location{Scope: install.User, Home: "/home/u", Dir: "/srv/pr", Getenv: func(name string) string {
 			if name == c.variable {
 				return c.value
 			}

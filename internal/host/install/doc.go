@@ -1,14 +1,14 @@
-// Package install puts the hook of stopgate into the settings of a coding agent, and
-// takes it out again, without touching a byte of what the user wrote there.
+// Package install adds the hook of stopgate to the settings of a coding agent, and removes it
+// again, without changing any other byte.
 //
-//	plan, err := install.Make("claude-code", install.Place{Scope: install.User, Home: home}, install.Command{Program: "/usr/bin/stopgate"})
+//	plan, err := install.Make("claude-code", install.Location{Scope: install.User, Home: home}, install.Command{Program: "/usr/bin/stopgate"})
 //	...
 //	after, err := plan.Install(before) // of every file of the plan
 //
-// It knows texts, not disks: whoever uses it reads and writes the files.
+// It does no I/O: the caller reads and writes the files.
 //
-// The command line that it writes blocks by itself when the program is missing or is
-// killed, wherever the host starts it through a shell:
+// The command line that it writes blocks the call if the program is missing or is killed, for hosts
+// that start it through a shell:
 //
 //	'/usr/bin/stopgate' hook claude-code --deadline 45s || { echo ... >&2; exit 2; }
 package install
@@ -20,29 +20,29 @@ import (
 	"time"
 )
 
-// Scope says whose settings are changed.
+// Scope is the owner of the settings to change.
 type Scope string
 
 // The scopes.
 const (
-	User    Scope = "user"    // of the user, for all projects
-	Project Scope = "project" // of one project, for everybody who works on it
+	User    Scope = "user"    // the user, for all projects
+	Project Scope = "project" // one project, for everybody who works on it
 )
 
-// Place says where settings are.
-type Place struct {
+// Location describes where settings are.
+type Location struct {
 	Scope Scope
 	Home  string // the user's home directory
 	Dir   string // the project's directory
-	// Getenv reads the environment in which the host runs, for the variables by which it
-	// looks for its settings elsewhere (CODEX_HOME and the like); nil for none.
+	// Getenv reads the environment of the host, for the variables that move its settings
+	// (CODEX_HOME and others); nil for none.
 	Getenv func(string) string
 }
 
-// file is the settings file that is at a path below the home directory unless a variable
-// says otherwise: "CODEX_HOME .codex" stands for .codex.
-func (at Place) file(path, variable string) (string, error) {
-	name, stands, ok := strings.Cut(variable, " ")
+// file returns the settings file at a path below the home directory, or at the one that a variable
+// sets: "CODEX_HOME .codex" replaces .codex.
+func (at Location) file(path, variable string) (string, error) {
+	name, replaced, ok := strings.Cut(variable, " ")
 	if !ok || at.Getenv == nil || at.Getenv(name) == "" {
 		return filepath.Join(at.Home, filepath.FromSlash(path)), nil
 	}
@@ -53,47 +53,47 @@ func (at Place) file(path, variable string) (string, error) {
 	if !filepath.IsAbs(dir) {
 		return "", fmt.Errorf("%s=%s is no absolute path: where the settings are depends on the directory", name, dir)
 	}
-	rest := strings.TrimPrefix(path, stands)
+	rest := strings.TrimPrefix(path, replaced)
 	return filepath.Join(dir, filepath.FromSlash(rest)), nil
 }
 
-// Command is what the host starts.
+// Command is the command that the host starts.
 type Command struct {
 	Program string // an absolute path
-	// Small says that the program is stopgate-hook, which does nothing but answer hooks;
-	// otherwise it is stopgate.
+	// Small is set if the program is stopgate-hook, which only answers hooks; otherwise it is
+	// stopgate.
 	Small bool
 	Flags []string // of stopgate hook
 }
 
-// Timeout is what the host is told to wait, and Deadline what the command line promises
-// (S47): an approval may take minutes.
+// Timeout is the timeout in the host's settings, and Deadline the deadline of the command (S47): an
+// approval may take minutes.
 const (
 	Timeout  = 600 * time.Second
 	Deadline = 570 * time.Second
 )
 
-// Plan is what installing the hook of one host changes: one file, and where the host has a
-// file for each event, those in Also.
+// Plan is the changes to install the hook of one host: one file, and for hosts with a file for each
+// event, the others in Also.
 type Plan struct {
 	Host string
 	// File is the settings file.
 	File string
-	// Whole is the content of a file that belongs to stopgate alone; nil where the file
-	// holds settings of the user too.
-	Whole []byte
+	// Content is the content of a file that belongs to stopgate; nil if the file also has settings
+	// of the user.
+	Content []byte
 	// Mode is the mode of a new file.
 	Mode uint32
-	// Line is the command line that the host runs.
+	// Line is the command line of the hook.
 	Line string
-	// Exec says that the host runs no shell command but the file itself.
+	// Exec is set if the host runs the file itself instead of a shell command.
 	Exec bool
-	// Also are the files for the events that are not about a call that is to run.
+	// Also are the files for events other than a call that is about to run.
 	Also []*Plan
 
 	entries  []entry
 	comments bool     // the host reads settings with comments
-	top      []member // members that the settings need beside the hooks
+	top      []member // required members of the settings next to the hooks
 }
 
 // entry is one hook in the settings: the path of the list, and the element to append.
@@ -102,21 +102,21 @@ type entry struct {
 	text string
 }
 
-// member is a member that is added to the root where it is absent.
+// member is a member that is added to the root if it is absent.
 type member struct{ name, text string }
 
-// Home is the directory that the host itself makes for its settings: where it is, the host
-// most likely is installed.
+// Home returns the directory that the host creates for its settings: if it exists, the host is
+// probably installed.
 func (p *Plan) Home() string {
 	dir := filepath.Dir(p.File)
-	if p.Whole != nil || strings.HasPrefix(filepath.Base(p.File), "stopgate.") {
+	if p.Content != nil || strings.HasPrefix(filepath.Base(p.File), "stopgate.") {
 		return filepath.Dir(dir)
 	}
 	return dir
 }
 
-// Make says what installing changes.
-func Make(host string, at Place, c Command) (*Plan, error) {
+// Make returns the changes to install the hook.
+func Make(host string, at Location, c Command) (*Plan, error) {
 	base := at.Home
 	if at.Scope == Project {
 		base = at.Dir

@@ -10,15 +10,14 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Install returns the file with the hook in it; before is nil where there is no file.
-// A hook of an older installation is replaced; everything else stays byte for byte.
-// Installing twice changes nothing.
+// Install returns the file with the hook; before is nil if the file does not exist. A hook of an
+// older installation is replaced; everything else stays byte for byte. Install is idempotent.
 func (p *Plan) Install(before []byte) ([]byte, error) {
-	if p.Whole != nil {
+	if p.Content != nil {
 		if len(before) > 0 && !bytes.Contains(before, []byte(mark)) {
 			return nil, fmt.Errorf("%s exists and is not stopgate's: move it away first", p.File)
 		}
-		return p.Whole, nil
+		return p.Content, nil
 	}
 	if p.Installed(before) {
 		return before, nil
@@ -49,10 +48,10 @@ func (p *Plan) Install(before []byte) ([]byte, error) {
 	return text, nil
 }
 
-// Uninstall returns the file without the hooks of stopgate, nil where nothing is left
-// that anybody else wrote. Lists of hooks that are empty then go too.
+// Uninstall returns the file without the hooks of stopgate, nil if nothing else remains. Lists of
+// hooks that become empty are removed too.
 func (p *Plan) Uninstall(before []byte) ([]byte, error) {
-	if p.Whole != nil {
+	if p.Content != nil {
 		if bytes.Contains(before, []byte(mark)) {
 			return nil, nil
 		}
@@ -84,8 +83,8 @@ func (p *Plan) Uninstall(before []byte) ([]byte, error) {
 
 // Installed reports whether the file has exactly this installation.
 func (p *Plan) Installed(text []byte) bool {
-	if p.Whole != nil {
-		return bytes.Equal(text, p.Whole)
+	if p.Content != nil {
+		return bytes.Equal(text, p.Content)
 	}
 	root, err := p.parse(text)
 	if err != nil {
@@ -96,10 +95,10 @@ func (p *Plan) Installed(text []byte) bool {
 		if !ok {
 			return false
 		}
-		n := 0 // one of ours, and none among somebody else's
+		n := 0 // one of stopgate's, and none together with other hooks
 		want, _ := jsonstream.Parse([]byte(e.text), jsonstream.Options{})
 		for v := range list.Elements() {
-			if p.ours(v) {
+			if p.onlyStopgate(v) {
 				n++
 				if jsonstream.HashCanonical(v) != jsonstream.HashCanonical(want) {
 					return false
@@ -115,20 +114,20 @@ func (p *Plan) Installed(text []byte) bool {
 	return true
 }
 
-// Check says why the settings cannot be read, nil if they can.
+// Check returns an error if the settings cannot be read.
 func (p *Plan) Check(text []byte) error {
-	if p.Whole != nil || len(bytes.TrimSpace(text)) == 0 {
+	if p.Content != nil || len(bytes.TrimSpace(text)) == 0 {
 		return nil
 	}
 	_, err := p.parse(text)
 	return err
 }
 
-// Lines are the command lines of stopgate's hooks in the file, for an event that is
-// about a tool, as the host would run them.
+// Lines returns the command lines of stopgate's hooks in the file, for an event of a tool call, as
+// the host would run them.
 func (p *Plan) Lines(text []byte) []string {
-	if p.Whole != nil {
-		return p.whole(text)
+	if p.Content != nil {
+		return p.ownLines(text)
 	}
 	root, err := p.parse(text)
 	if err != nil {
@@ -143,9 +142,9 @@ func (p *Plan) Lines(text []byte) []string {
 	return lines
 }
 
-// whole are the command lines in a file that is stopgate's alone: a line of a script, or
-// the words with which an extension starts the program.
-func (p *Plan) whole(text []byte) (lines []string) {
+// ownLines returns the command lines in a file that belongs to stopgate: a line of a script, or the
+// words with which an extension starts the program.
+func (p *Plan) ownLines(text []byte) (lines []string) {
 	if !bytes.Contains(text, []byte(mark)) {
 		return nil
 	}
@@ -161,8 +160,8 @@ func (p *Plan) whole(text []byte) (lines []string) {
 	return lines
 }
 
-// spawned is the command line of the arguments of spawn in an extension, "" where they are
-// no words.
+// spawned returns the command line of the arguments of spawn in an extension, "" if they are no
+// words.
 func spawned(arguments string) string {
 	arguments, _, _ = strings.Cut(arguments, ", {")
 	root, err := jsonstream.Parse([]byte("["+arguments+"]"), jsonstream.Options{})
@@ -183,7 +182,7 @@ func spawned(arguments string) string {
 	return shell(words)
 }
 
-// commands are the command lines of an element that start stopgate for this host.
+// commands returns the command lines of an element that start stopgate for this host.
 func (p *Plan) commands(v jsonstream.Value) []string {
 	var lines []string
 	look := func(v jsonstream.Value) {
@@ -200,14 +199,14 @@ func (p *Plan) commands(v jsonstream.Value) []string {
 	return lines
 }
 
-// starts reports whether a command line starts stopgate, or its small program, for a host.
+// starts reports whether a command line starts stopgate, or stopgate-hook, for a host.
 func starts(line, host string) bool {
 	return strings.Contains(line, "stopgate") && strings.Contains(line, " hook "+host) ||
 		strings.Contains(line, "stopgate-hook "+host) || strings.Contains(line, "stopgate-hook' "+host)
 }
 
-// ours reports whether an element is nothing but hooks of stopgate.
-func (p *Plan) ours(v jsonstream.Value) bool {
+// onlyStopgate reports whether an element has only hooks of stopgate.
+func (p *Plan) onlyStopgate(v jsonstream.Value) bool {
 	n := len(p.commands(v))
 	if hooks, ok := v.Get("hooks"); ok {
 		return n > 0 && n == hooks.Len()
@@ -215,12 +214,12 @@ func (p *Plan) ours(v jsonstream.Value) bool {
 	return n > 0
 }
 
-// removeBeside takes the hooks of stopgate out of elements that have others too.
-func (p *Plan) removeBeside(text []byte, hooks jsonstream.Value) ([]byte, error) {
+// removeShared removes the hooks of stopgate from elements that also have others.
+func (p *Plan) removeShared(text []byte, hooks jsonstream.Value) ([]byte, error) {
 	var edits []jsonstream.Edit
 	for _, list := range hooks.Members() {
 		for v := range list.Elements() {
-			if inner, ok := v.Get("hooks"); ok && !p.ours(v) {
+			if inner, ok := v.Get("hooks"); ok && !p.onlyStopgate(v) {
 				edits = inner.AppendRemovals(edits, func(_, h jsonstream.Value) bool {
 					c, ok := h.Get("command")
 					return ok && starts(c.Text(), p.Host)
@@ -231,7 +230,7 @@ func (p *Plan) removeBeside(text []byte, hooks jsonstream.Value) ([]byte, error)
 	return jsonstream.Splice(nil, text, edits)
 }
 
-// remove takes out every hook of stopgate, and lists and members that are empty then.
+// remove removes every hook of stopgate, and lists and members that become empty.
 func (p *Plan) remove(text []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return text, nil
@@ -244,7 +243,7 @@ func (p *Plan) remove(text []byte) ([]byte, error) {
 	if !ok {
 		return text, nil
 	}
-	if text, err = p.removeBeside(text, hooks); err != nil {
+	if text, err = p.removeShared(text, hooks); err != nil {
 		return nil, err
 	}
 	if root, err = p.parse(text); err != nil {
@@ -256,7 +255,7 @@ func (p *Plan) remove(text []byte) ([]byte, error) {
 	for key, list := range hooks.Members() {
 		n := 0
 		for v := range list.Elements() {
-			if p.ours(v) {
+			if p.onlyStopgate(v) {
 				n++
 			}
 		}
@@ -269,13 +268,13 @@ func (p *Plan) remove(text []byte) ([]byte, error) {
 		return text, nil
 	}
 	if left == 0 && root.Len() == 1 {
-		// What stood before the first member came with it.
+		// The text before the first member was added with it.
 		for key, list := range root.Members() {
 			start, _ := key.Span()
 			_, end := list.Span()
 			start = len(bytes.TrimRight(text[:start], " \t\r\n"))
 			if rest := bytes.TrimLeft(text[end:], " \t\r\n"); bytes.HasPrefix(rest, []byte(",")) {
-				end = len(text) - len(rest) + 1 // the last comma, where there may be one
+				end = len(text) - len(rest) + 1 // the last comma, if there is one
 			}
 			return jsonstream.Splice(nil, text, []jsonstream.Edit{{Start: start, End: end}})
 		}
@@ -293,7 +292,7 @@ func (p *Plan) remove(text []byte) ([]byte, error) {
 	hooks, _ = root.Get("hooks")
 	edits = nil
 	for _, list := range hooks.Members() {
-		edits = list.AppendRemovals(edits, func(_, v jsonstream.Value) bool { return p.ours(v) })
+		edits = list.AppendRemovals(edits, func(_, v jsonstream.Value) bool { return p.onlyStopgate(v) })
 	}
 	return jsonstream.Splice(nil, text, edits)
 }
@@ -312,7 +311,7 @@ func (p *Plan) parse(text []byte) (jsonstream.Value, error) {
 	return root, nil
 }
 
-// plain is a text without the comments that the host takes, every offset as it was.
+// plain removes the comments that the host accepts, without changing offsets.
 func (p *Plan) plain(text []byte) []byte {
 	if p.comments {
 		return jsonc.Plain(text)
@@ -320,7 +319,7 @@ func (p *Plan) plain(text []byte) []byte {
 	return text
 }
 
-// add appends an element to the list at a path, and makes what is missing on the way.
+// add appends an element to the list at a path, and creates missing containers.
 func (p *Plan) add(text []byte, path []string, element string) ([]byte, error) {
 	root, err := p.parse(text)
 	if err != nil {
@@ -349,8 +348,8 @@ func (p *Plan) add(text []byte, path []string, element string) ([]byte, error) {
 
 func indent(depth int) string { return strings.Repeat("  ", depth) }
 
-// insert puts a member or an element behind the last one.
-func (p *Plan) insert(text []byte, into jsonstream.Value, what string, depth int) ([]byte, error) {
+// insert adds a member or an element after the last one.
+func (p *Plan) insert(text []byte, into jsonstream.Value, item string, depth int) ([]byte, error) {
 	if k := into.Kind(); k != jsonstream.Object && k != jsonstream.Array {
 		return nil, errors.New("the settings have a value where hooks belong")
 	}
@@ -358,7 +357,7 @@ func (p *Plan) insert(text []byte, into jsonstream.Value, what string, depth int
 	inside := p.plain(text)[start+1 : end-1]
 	last := start + 1 + len(bytes.TrimRight(inside, " \t\r\n"))
 	lead := ""
-	if bytes.Contains(text[last:end-1], []byte("\n")) { // a line for each
+	if bytes.Contains(text[last:end-1], []byte("\n")) { // one line each
 		lead = "\n" + indent(depth)
 	} else if into.Len() > 0 {
 		lead = " "
@@ -366,9 +365,9 @@ func (p *Plan) insert(text []byte, into jsonstream.Value, what string, depth int
 	if into.Len() > 0 {
 		lead = "," + lead
 	}
-	what = lead + what
+	item = lead + item
 	if n := bytes.Count(text, []byte("\n")); n > 0 && n == bytes.Count(text, []byte("\r\n")) {
-		what = strings.ReplaceAll(what, "\n", "\r\n")
+		item = strings.ReplaceAll(item, "\n", "\r\n")
 	}
-	return jsonstream.Splice(nil, text, []jsonstream.Edit{{Start: last, End: last, Text: []byte(what)}})
+	return jsonstream.Splice(nil, text, []jsonstream.Edit{{Start: last, End: last, Text: []byte(item)}})
 }

@@ -15,17 +15,17 @@ import (
 
 func plan(t testing.TB, host string, flags ...string) *install.Plan {
 	t.Helper()
-	p, err := install.Make(host, install.Place{Scope: install.User, Home: "/home/u"}, install.Command{Program: "/opt/my tools/stopgate", Flags: flags})
+	p, err := install.Make(host, install.Location{Scope: install.User, Home: "/home/u"}, install.Command{Program: "/opt/my tools/stopgate", Flags: flags})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-// versioned hosts need a version in the file, which stays.
+// versioned hosts require a version in the file, which stays.
 var versioned = map[string]bool{"cursor": true, "copilot-cli": true}
 
-// settings are files as people write them.
+// settings are typical files.
 var settings = map[string]string{
 	"none":        "",
 	"other keys":  "{\n  \"model\": \"opus\",\n  \"permissions\": {\"allow\": [\"Bash(ls:*)\"]}\n}\n",
@@ -36,40 +36,40 @@ var settings = map[string]string{
 	"other hooks": "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"lint\"}]}\n    ],\n    \"Stop\": []\n  },\n  \"x\": \"\\u00e9\"\n}\n",
 }
 
-// Proves S51: installing changes nothing but hooks, installing twice changes nothing
-// more, and uninstalling gives back the file, byte for byte.
+// Proves S51: installing changes only hooks, is idempotent, and uninstalling restores the file byte
+// for byte.
 func TestInstallAndUninstall(t *testing.T) {
 	for _, name := range hook.Names() {
 		if name == "generic" {
 			continue
 		}
 		p := plan(t, name)
-		for what, before := range settings {
-			if p.Whole != nil && before != "" {
+		for label, before := range settings {
+			if p.Content != nil && before != "" {
 				continue
 			}
-			t.Run(name+"/"+what, func(t *testing.T) {
+			t.Run(name+"/"+label, func(t *testing.T) {
 				after, err := p.Install([]byte(before))
 				if err != nil {
 					t.Fatal(err)
 				}
-				if p.Whole == nil && !json.Valid(after) {
+				if p.Content == nil && !json.Valid(after) {
 					t.Fatalf("no JSON:\n%s", after)
 				}
-				if n := strings.Count(string(after), "\n"); what == "crlf" && strings.Count(string(after), "\r\n") != n {
+				if n := strings.Count(string(after), "\n"); label == "crlf" && strings.Count(string(after), "\r\n") != n {
 					t.Errorf("lines end in two ways: %q", after)
 				}
 				if !p.Installed(after) || p.Installed([]byte(before)) {
 					t.Errorf("Installed does not see it:\n%s", after)
 				}
-				if again, err := p.Install(after); err != nil || string(again) != string(after) {
-					t.Errorf("installing twice: %v\n%s", err, again)
+				if second, err := p.Install(after); err != nil || string(second) != string(after) {
+					t.Errorf("installing twice: %v\n%s", err, second)
 				}
 				if lines := p.Lines(after); len(lines) != 1 || lines[0] != p.Line {
 					t.Errorf("lines %q", lines)
 				}
 				gone, err := p.Uninstall(after)
-				if err != nil || string(gone) != before && what != "empty hooks" && !versioned[name] {
+				if err != nil || string(gone) != before && label != "empty hooks" && !versioned[name] {
 					t.Errorf("uninstalled: %v\n%s\nwant\n%s", err, gone, before)
 				}
 			})
@@ -77,7 +77,7 @@ func TestInstallAndUninstall(t *testing.T) {
 	}
 }
 
-// Proves S51: other flags replace the older installation.
+// Proves S51: a command with other flags replaces the older installation.
 func TestInstallReplaces(t *testing.T) {
 	after, err := plan(t, "claude-code").Install([]byte(settings["other hooks"]))
 	if err != nil {
@@ -96,8 +96,8 @@ func TestInstallReplaces(t *testing.T) {
 	}
 }
 
-// Proves S51: what doctor tests is the line in the file, whoever wrote it and with whatever
-// flags, and not the one that would be installed today.
+// Proves S51: Lines returns the line in the file, with any flags, and not the one that would be
+// installed now.
 func TestLinesAreThoseOfTheFile(t *testing.T) {
 	for _, name := range hook.Names() {
 		if name == "generic" {
@@ -107,7 +107,7 @@ func TestLinesAreThoseOfTheFile(t *testing.T) {
 			{Program: "/old/it's/stopgate", Flags: []string{"--policy", "/srv/a b.toml", "--observe"}},
 			{Program: "/old/stopgate-hook", Small: true, Flags: []string{"--policy", `/srv/"x".toml`}},
 		} {
-			before, err := install.Make(name, install.Place{Scope: install.User, Home: "/home/u"}, c)
+			before, err := install.Make(name, install.Location{Scope: install.User, Home: "/home/u"}, c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +129,7 @@ func TestLinesAreThoseOfTheFile(t *testing.T) {
 	}
 }
 
-// Proves S51: a command line is read as it was written, wherever the program stands.
+// Proves S51: Parse reads a command line as it was written, for any path of the program.
 func TestParse(t *testing.T) {
 	for _, c := range []install.Command{
 		{Program: "/usr/bin/stopgate"},
@@ -142,7 +142,7 @@ func TestParse(t *testing.T) {
 			if name == "generic" {
 				continue
 			}
-			p, err := install.Make(name, install.Place{Scope: install.User, Home: "/home/u"}, c)
+			p, err := install.Make(name, install.Location{Scope: install.User, Home: "/home/u"}, c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -170,7 +170,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Proves S51: the directory that a host makes for its settings.
+// Proves S51: Home is the directory that a host creates for its settings.
 func TestHome(t *testing.T) {
 	for name, want := range map[string]string{
 		"claude-code": "/home/u/.claude", "copilot-cli": "/home/u/.copilot", "cline": "/home/u/Documents/Cline",
@@ -182,9 +182,9 @@ func TestHome(t *testing.T) {
 	}
 }
 
-// Proves S51: settings that are not plain JSON, or that have something else where hooks
-// belong, are left alone.
-func TestSettingsThatAreLeftAlone(t *testing.T) {
+// Proves S51: settings that are not plain JSON, or that have other values in place of hooks, are
+// not changed.
+func TestUnsupportedSettingsAreUnchanged(t *testing.T) {
 	p := plan(t, "claude-code")
 	for _, text := range []string{"// comment\n{}", "[]", `{"hooks":[]}`, `{"hooks":{"PreToolUse":{}}}`, `{"a":1,"a":2}`, "{"} {
 		if after, err := p.Install([]byte(text)); err == nil {
@@ -196,31 +196,30 @@ func TestSettingsThatAreLeftAlone(t *testing.T) {
 	}
 }
 
-// Proves FM9: a program that is missing, crashes or is killed blocks, by the command
-// line itself.
+// Proves FM9: if the program is missing, crashes or is killed, the command line blocks.
 func TestLineBlocksByItself(t *testing.T) {
 	for _, host := range []string{"claude-code", "codex", "gemini-cli", "qwen-code", "cursor", "copilot-cli", "crush"} {
-		for what, program := range map[string]string{"missing": "/nonexistent/stopgate", "killed": "kill -9 $$; :", "failed": "false"} {
-			p, err := install.Make(host, install.Place{Scope: install.Project, Dir: "/srv/p"}, install.Command{Program: "/x/stopgate"})
+		for name, program := range map[string]string{"missing": "/nonexistent/stopgate", "killed": "kill -9 $$; :", "failed": "false"} {
+			p, err := install.Make(host, install.Location{Scope: install.Project, Dir: "/srv/p"}, install.Command{Program: "/x/stopgate"})
 			if err != nil {
 				t.Fatal(err)
 			}
 			line := strings.Replace(p.Line, "/x/stopgate", program, 1)
-			if what == "killed" {
+			if name == "killed" {
 				line = strings.Replace(p.Line, "/x/stopgate", "sh -c 'kill -9 $$'", 1)
 			}
 			cmd := exec.Command("/bin/sh", "-c", line)
-			var said strings.Builder
-			cmd.Stderr = &said
+			var stderr strings.Builder
+			cmd.Stderr = &stderr
 			_ = cmd.Run()
-			if code := cmd.ProcessState.ExitCode(); code != 2 || !strings.Contains(said.String(), "blocked") {
-				t.Errorf("%s, %s: exit %d, %q", host, what, code, said.String())
+			if code := cmd.ProcessState.ExitCode(); code != 2 || !strings.Contains(stderr.String(), "blocked") {
+				t.Errorf("%s, %s: exit %d, %q", host, name, code, stderr.String())
 			}
 		}
 	}
 }
 
-// Proves S51: whatever an object holds, uninstalling gives back what was there.
+// Proves S51: uninstalling restores any object.
 func TestRoundTrip(t *testing.T) {
 	p := plan(t, "gemini-cli")
 	property.Check(t, func(t *rapid.T) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// words are the command line: the program, and what it is told.
+// words returns the command line: the program and its arguments.
 func (c Command) words(host string, deadline time.Duration) []string {
 	words := []string{c.Program, "hook", host, "--deadline", deadline.String()}
 	if c.Small {
@@ -15,13 +15,13 @@ func (c Command) words(host string, deadline time.Duration) []string {
 	return append(words, c.Flags...)
 }
 
-// line is the shell command of a host. A program that is missing or was killed has an
-// exit status of its own, which hosts take for a hook that does not matter.
+// line returns the shell command of a host. A missing or killed program has an exit status of its
+// own, which hosts treat as a failure that does not block.
 func (c Command) line(host string, deadline time.Duration) string {
 	return shell(c.words(host, deadline))
 }
 
-// shell is the line that starts a program with its arguments.
+// shell returns the line that starts a program with its arguments.
 func shell(words []string) string {
 	observes := slices.Contains(words, observe)
 	words = slices.Clone(words)
@@ -34,12 +34,12 @@ func shell(words []string) string {
 	return strings.Join(words, " ") + " || { s=$?; [ $s = 2 ] || [ $s = 49 ] || echo 'stopgate did not answer: the call is blocked' >&2; [ $s = 49 ] && exit 49; exit 2; }"
 }
 
-// observe is the flag of a hook that holds nothing back.
+// observe is the flag of a hook that blocks nothing.
 const observe = "--observe"
 
 func (c Command) observes() bool { return slices.Contains(c.Flags, observe) }
 
-// quote writes a word for a POSIX shell.
+// quote quotes a word for a POSIX shell.
 func quote(word string) string {
 	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
 		return word
@@ -47,13 +47,13 @@ func quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// plain reports whether a character means nothing to a shell.
+// plain reports whether a character is literal in a shell.
 func plain(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=:@+,", r)
 }
 
-// Program is the program that a command line of [Plan.Lines] starts, and whether it is the
-// small one.
+// Program returns the program that a command line of [Plan.Lines] starts, and whether it is
+// stopgate-hook.
 func Program(line string) (path string, small bool) {
 	words := split(line)
 	if len(words) == 0 {
@@ -62,8 +62,8 @@ func Program(line string) (path string, small bool) {
 	return words[0], len(words) == 1 || words[1] != "hook"
 }
 
-// Parse reads a command line of [Plan.Lines]: what is started, and with which flags. It
-// reports false for one that no installation writes.
+// Parse parses a command line of [Plan.Lines]. It returns false for one that no installation
+// writes.
 func Parse(line string) (c Command, ok bool) {
 	words := split(line)
 	if len(words) == 0 {
@@ -80,8 +80,7 @@ func Parse(line string) (c Command, ok bool) {
 	return c, true
 }
 
-// split takes a command line into its words, as far as they are written as quote writes
-// them.
+// split splits a command line into words that are quoted as quote does.
 func split(line string) (words []string) {
 	for {
 		line = strings.TrimLeft(line, " ")
@@ -93,8 +92,8 @@ func split(line string) (words []string) {
 	}
 }
 
-// cutWord takes the first word off a command line; false if there is none that ends
-// before a space or the end.
+// cutWord splits off the first word of a command line; false if there is none that ends before a
+// space or the end.
 func cutWord(line string) (word, rest string, ok bool) {
 	for i := 0; i < len(line); {
 		switch c := line[i]; {

@@ -9,11 +9,11 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// spec says where a host keeps hooks and how one is written there.
+// spec describes the hook settings of a host.
 type spec struct {
 	host          string
-	user, project string // below the home and the project's directory
-	variable      string // of the environment, and which directory of user it stands for
+	user, project string // below the home and the project directory
+	variable      string // environment variable, and the directory of user that it replaces
 	deadline      time.Duration
 	comments      bool // in its settings
 	fill          func(p *Plan, c Command)
@@ -42,8 +42,8 @@ func specs() []spec {
 	}
 }
 
-// nested is the form of Claude Code: hooks.EVENT is a list of matchers, each with a
-// list of hooks. An event is its name and its matcher.
+// nested returns the form of Claude Code: hooks.EVENT is a list of matchers, each with a list of
+// hooks. An event is its name and its matcher.
 func nested(unit, timeout string, events ...string) func(*Plan, Command) {
 	return func(p *Plan, _ Command) {
 		for _, e := range events {
@@ -58,7 +58,7 @@ func nested(unit, timeout string, events ...string) func(*Plan, Command) {
 	}
 }
 
-// flat is the form of the others: hooks.EVENT is a list of commands.
+// flat returns the form of other hosts: hooks.EVENT is a list of commands.
 func flat(more string, top []member, events ...string) func(*Plan, Command) {
 	return func(p *Plan, _ Command) {
 		p.top = top
@@ -70,11 +70,11 @@ func flat(more string, top []member, events ...string) func(*Plan, Command) {
 
 func str(text string) string { return string(jsonstream.AppendQuote(nil, text)) }
 
-// mark is in every file that belongs to stopgate alone.
+// mark is in every file that belongs to stopgate.
 const mark = "written by stopgate install"
 
-// clineScript is a hook that is a file, one for each event: a call that stopgate does not
-// answer about is cancelled.
+// clineScript is a hook that is a file, one for each event: a call without an answer of stopgate is
+// cancelled.
 func clineScript(p *Plan, c Command) {
 	words, _, _ := strings.Cut(p.Line, " || {")
 	file := func(q *Plan, otherwise string) {
@@ -82,7 +82,7 @@ func clineScript(p *Plan, c Command) {
 		if !c.observes() {
 			q.Line += ` || printf '%s\n' '` + otherwise + `'`
 		}
-		q.Whole = []byte("#!/bin/sh\n# " + mark + " cline\n" + q.Line + "\n")
+		q.Content = []byte("#!/bin/sh\n# " + mark + " cline\n" + q.Line + "\n")
 	}
 	file(p, `{"cancel":true,"errorMessage":"stopgate did not answer: the call is blocked"}`)
 	for _, event := range []string{"PostToolUse", "UserPromptSubmit"} {
@@ -92,7 +92,7 @@ func clineScript(p *Plan, c Command) {
 	}
 }
 
-// arguments is the list of the words of the command for JavaScript.
+// arguments returns the words of the command as a JavaScript list.
 func arguments(p *Plan, c Command) string {
 	words := c.words(p.Host, Deadline)[1:]
 	quoted := make([]string, len(words))
@@ -102,8 +102,8 @@ func arguments(p *Plan, c Command) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// script asks the gate from JavaScript: only the one answer that lets a call go does. What
-// the gate says is the reason, unless it could not say anything.
+// script asks the gate from JavaScript: only an explicit permission lets a call run. The gate's
+// answer is the reason, unless there is none.
 const script = `import { spawn } from "node:child_process";
 
 function ask(event) {
@@ -136,7 +136,7 @@ function ask(event) {
 
 func javascript(p *Plan, c Command, rest string) {
 	r := strings.NewReplacer("PROGRAM", str(c.Program), "ARGUMENTS", arguments(p, c), "BLOCK", strconv.FormatBool(!c.observes()), "TIMEOUT", strconv.FormatInt(Timeout.Milliseconds(), 10))
-	p.Whole = []byte("// " + mark + " " + p.Host + "\n" + r.Replace(script) + rest)
+	p.Content = []byte("// " + mark + " " + p.Host + "\n" + r.Replace(script) + rest)
 	p.Exec = true
 }
 

@@ -1,13 +1,13 @@
-// Package jsonc reads settings that are JSON with comments as JSON: every offset stays, so
-// that what is found in the plain text can be changed in the one that a person wrote.
+// Package jsonc converts JSON with comments to JSON of the same length: every offset stays, so that
+// positions in the plain text are valid in the original.
 //
 //	root, err := jsonstream.Parse(jsonc.Plain(text), jsonstream.Options{})
 package jsonc
 
 import "bytes"
 
-// Plain returns the text with blanks in the place of comments, and of commas before a
-// closing bracket. What is no such text comes out as what is no JSON.
+// Plain replaces comments, and commas before a closing bracket, by blanks. The result of any other
+// text is not valid JSON.
 func Plain(text []byte) []byte {
 	out := bytes.Clone(text)
 	comma := -1

@@ -6,7 +6,7 @@ import (
 	"github.com/stopgate/stopgate/internal/host/jsonc"
 )
 
-// Comments and last commas become blanks, texts stay, and so does every offset.
+// Comments and trailing commas become blanks, strings and all offsets stay.
 func TestPlain(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a":1}`:                         `{"a":1}`,
