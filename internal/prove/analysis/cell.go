@@ -11,13 +11,13 @@ import (
 type cell struct {
 	*solver
 	rules  []*Rule // one of each list; nil: the end of the list decides
-	limits []int32 // how many rules stand above it
+	limits []int32 // how many rules are above it
 
 	in       [][]*Condition // by variable
 	out      [][]*Condition
 	choices  []Choice
 	branches int
-	by       blame // what the proof so far rests on
+	by       blame // the rules that the proof so far depends on
 }
 
 // solve searches a call in the cell.
@@ -92,7 +92,7 @@ func (c *cell) choose(v int) status {
 }
 
 // untouched takes the choice for a variable that the rules of the cell do not look
-// at: what an earlier cell found is good as long as no rule further up takes it.
+// at: the choice of an earlier cell is good as long as no rule further up takes it.
 func (c *cell) untouched(v int) bool {
 	for _, r := range c.rest[v] {
 		good := true
@@ -117,7 +117,7 @@ func (c *cell) untouched(v int) bool {
 	return true
 }
 
-// rested is a choice for a variable that nothing is asked of, to be used again.
+// rested is a choice for a variable without conditions, to be used again.
 type rested struct {
 	choice Choice
 	seen   []upTo // by list
@@ -193,7 +193,7 @@ func (c *cell) around() status {
 }
 
 // firing returns the first rule with several conditions, of any list, that matches
-// the choices made and stands above the cell.
+// the choices made and is above the cell.
 func (c *cell) firing() (list int, rule int32) {
 	for i, l := range c.lists {
 		n := l.compounds.first(c.choices, c.limits[i], func(rule int32) bool { return c.fires(&l.rules[rule]) })

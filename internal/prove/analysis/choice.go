@@ -2,9 +2,9 @@ package analysis
 
 import "slices"
 
-// Choice is what a witness has at one variable.
+// Choice is the value of a witness at one variable.
 type Choice struct {
-	// Absent: nothing. Null: null. Otherwise Leaves, with one branch more that has no
+	// Absent: no value. Null: null. Otherwise Leaves, with one branch more that has no
 	// leaf if Hole is set; no leaves and no hole is an empty array.
 	Absent, Null, Hole bool
 	Leaves             []Value
@@ -77,7 +77,7 @@ type seen struct {
 
 // index holds the rules of one list that have one condition, on one variable.
 type index struct {
-	any, all *column // by what one leaf, or only all leaves, can satisfy
+	any, all *column // conditions that one leaf, or only all leaves, can satisfy
 	others   []entry // that ask about something else than leaves
 	absent   []entry // that hold for an absent value
 	null     []entry // and for null

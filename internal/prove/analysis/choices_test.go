@@ -83,7 +83,7 @@ func (c *drawnCondition) holds(v *analysis.Variable, x analysis.Choice) bool {
 	return slices.ContainsFunc(x.Leaves, c.inSet)
 }
 
-// everyChoice lists what a variable can have, up to a number of leaves.
+// everyChoice lists the choices for a variable, up to a number of leaves.
 func everyChoice(v *analysis.Variable, values []analysis.Value, most int) (all []analysis.Choice) {
 	if v.Optional {
 		all = append(all, analysis.Choice{Absent: true})

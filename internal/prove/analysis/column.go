@@ -12,11 +12,11 @@ const none = -1
 
 // column indexes rules that consist of one condition on one variable: for a value
 // it finds the first of them that holds. Literals are found by hash, beginnings by
-// the hashes of the value's own beginnings, ranges by their ends; only what is left
-// is asked one by one.
+// the hashes of the value's own beginnings, ranges by their ends; only the other
+// conditions are asked one by one.
 type column struct {
 	tables  [2]table // as written, and without ASCII case
-	rest    []entry  // texts of other kinds, and what has an open set
+	rest    []entry  // texts of other kinds, and open sets
 	single  []entry  // of them, those that are asked one by one
 	joined  []joined // and those that are asked together
 	within  contents // and those that are asked only if a text has their literal
@@ -150,7 +150,7 @@ func reach(ends []end, limit int32) (end, bool) {
 }
 
 // first returns the first rule below limit whose condition holds for a value.
-// odd says that literals do not tell about it.
+// odd: literals do not decide about it.
 func (c *column) first(v Value, odd bool, limit int32) int32 {
 	best := limit
 	take := func(rule int32, ok bool) {

@@ -8,7 +8,7 @@ import (
 )
 
 // Policy is one of two policies that are compared: a list of which the first match
-// decides, and guards beside it, of which the strictest that matches counts if it is
+// decides, and guards in addition, of which the strictest that matches counts if it is
 // at least as strict as the list.
 type Policy struct {
 	Rules  []Rule
@@ -22,7 +22,7 @@ type Policy struct {
 	// policies have, in the same order; nil if that is not known. Then every pair of
 	// deciders is a case of its own, otherwise every edit with the two modes is one.
 	Edits, GuardEdits []int
-	// EndEdited says that the two policies answer differently where no rule matches.
+	// EndEdited: the two policies answer differently where no rule matches.
 	EndEdited bool
 }
 
@@ -36,17 +36,17 @@ type Cell struct {
 	Edit int
 }
 
-// Decider is what decides a call: a guard, a rule, or the end of the list.
+// Decider decides a call: a guard, a rule, or the end of the list.
 type Decider struct {
 	Guard bool
 	Index int // -1: no rule matched
 	Mode  int
 }
 
-// Comparison is what Compare found out.
+// Comparison is the result of Compare.
 type Comparison struct {
 	Cells []Cell
-	// Complete says that there are no other cells: each one that is not listed was
+	// Complete: there are no other cells, since each one that is not listed was
 	// proved to be empty.
 	Complete bool
 	// Pairs is how many pairs of deciders were looked at.
@@ -63,7 +63,7 @@ type outcome struct {
 }
 
 // Compare lists the cells in which two policies over the same variables answer with
-// different modes. refute may say of a witness that it shows no change; the cell is
+// different modes. refute may report that a witness shows no change; the cell is
 // then searched no further and counts as not decided. It may be nil.
 func Compare(list List, before, after *Policy, b Budget, refute func(Cell) bool) Comparison {
 	p, q := sorted(before), sorted(after)
@@ -222,11 +222,11 @@ func (o *orderedPolicy) outcomes() []outcome {
 		out := outcome{Decider: Decider{true, o.names[g], o.GuardModes[g]}, guard: &o.Guards[g], guardLimit: int32(g), edit: o.guardEdit(g)}
 		out.guardEdited = out.edit != none
 		switch {
-		case out.Mode <= strictest: // whatever the list says
+		case out.Mode <= strictest: // whatever the list decides
 			list = append(list, out)
 		case out.Mode <= weakest:
 			for i := -1; i < len(o.Rules); i++ {
-				if with := o.behind(out, i); with.ruleMode(o, i) >= out.Mode && !o.skipped(i) {
+				if with := o.withList(out, i); with.ruleMode(o, i) >= out.Mode && !o.skipped(i) {
 					list = append(list, with)
 				}
 			}
@@ -236,7 +236,7 @@ func (o *orderedPolicy) outcomes() []outcome {
 		if o.skipped(i) {
 			continue
 		}
-		out := o.behind(outcome{edit: none}, i)
+		out := o.withList(outcome{edit: none}, i)
 		out.Decider = Decider{Index: i, Mode: out.ruleMode(o, i)}
 		for _, m := range o.GuardModes {
 			if m <= out.Mode {
@@ -250,8 +250,8 @@ func (o *orderedPolicy) outcomes() []outcome {
 
 func (o *orderedPolicy) skipped(i int) bool { return i >= 0 && o.Rules[i].Skip }
 
-// behind adds what the list decides: a rule, or its end.
-func (o *orderedPolicy) behind(out outcome, i int) outcome {
+// withList adds the decider of the list: a rule, or its end.
+func (o *orderedPolicy) withList(out outcome, i int) outcome {
 	out.ruleLimit = int32(len(o.Rules))
 	if i >= 0 {
 		out.rule, out.ruleLimit = &o.Rules[i], int32(i)
@@ -280,7 +280,7 @@ func (o *orderedPolicy) guardEdit(g int) int {
 	return o.GuardEdits[o.names[g]]
 }
 
-// endEdit is the edit of what holds where no rule matches.
+// endEdit is the edit of the mode where no rule matches.
 const endEdit = -2
 
 func (outcome) ruleMode(o *orderedPolicy, i int) int {
@@ -311,13 +311,13 @@ func twinsOf(rules, others []Rule) []int {
 	return twins
 }
 
-// hidden reports that one of the two rules stands further up in the other list,
+// hidden reports that one of the two rules is further up in the other list,
 // which then decides itself: the common proof where two policies have much in common.
 func hidden(x, y *outcome, twins *[2][]int) bool {
 	return x.rule != nil && above(twins[0][x.ruleLimit], y) || y.rule != nil && above(twins[1][y.ruleLimit], x)
 }
 
-// above reports that a rule stands above what decides.
+// above reports that a rule is above the decider.
 func above(rule int, o *outcome) bool { return rule != none && int32(rule) < o.ruleLimit }
 
 // disjoint reports rules that surely have no call in common: both want a literal of one

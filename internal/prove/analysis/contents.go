@@ -11,7 +11,7 @@ type contents struct {
 // gram is the length of the keys.
 const gram = 3
 
-// rarest is the key of a literal under which the fewest conditions stand, "" if it is too
+// rarest is the key of a literal that has the fewest conditions, "" if the literal is too
 // short.
 func (c *contents) rarest(literal string) string {
 	if len(literal) < gram {
@@ -26,7 +26,7 @@ func (c *contents) rarest(literal string) string {
 	return rarest
 }
 
-// fewer reports whether a condition stands among fewer others here than by its beginning.
+// fewer reports whether a condition shares its key with fewer others here than its beginning.
 func (c *contents) fewer(t *Texts, h *heads) bool {
 	key := c.rarest(t.Contains)
 	return key != "" && (t.Head == "" || len(c.by[key]) <= len(h.by[t.Head]))
@@ -61,8 +61,8 @@ type heads struct {
 	lengths []bool // which lengths the keys have
 }
 
-// form is the place of a set in what is kept for texts as they are written, and without
-// ASCII case.
+// form is the index of a set in the tables for texts as they are written (0) and without
+// ASCII case (1).
 func (t *Texts) form() int {
 	if t.Folded {
 		return 1
@@ -70,7 +70,7 @@ func (t *Texts) form() int {
 	return 0
 }
 
-// add adds a condition. It reports false if nothing is known of how its texts begin.
+// add adds a condition. It reports false if no common beginning of its texts is known.
 func (h *heads) add(e entry) bool {
 	head := e.condition.Set.Texts.Head
 	if head == "" {

@@ -7,7 +7,7 @@ import (
 )
 
 // Two conditions that were made from nearly the same values have nearly the same languages:
-// what one takes away from the other is decided by the few that only one of them has.
+// the difference depends only on the few that one of them lacks.
 
 // taker is a set whose texts are taken away, and the rule that takes them.
 type taker struct {
@@ -38,8 +38,8 @@ func (s *solver) takers(q *leafQuery, head string, only blame) (list []taker) {
 	return list
 }
 
-// left returns the automaton of what a condition names without the languages that are taken
-// away as a whole, by rules that are added to by. It reports false if nothing is left.
+// left returns the automaton of the texts that a condition names without the languages that
+// earlier rules take completely. It adds these rules to by, and reports false if no text is left.
 func (s *solver) left(k *Condition, away []taker, by blame) (automaton.Walker, bool) {
 	t := &k.Named.Texts
 	if t.All {
@@ -67,8 +67,8 @@ func (s *Set) has(l Language) bool {
 	return l.Key != nil && slices.ContainsFunc(s.Texts.Languages, func(m Language) bool { return m.Key == l.Key })
 }
 
-// takes returns the automata of what is taken away from texts that conditions name. It
-// reports false if that is everything: they are in all languages of the taker.
+// takes returns the automata of the texts that a taker removes from those that conditions name.
+// It reports false if it removes all: they are in all languages of the taker.
 func (s *solver) takes(t *taker, asked []*Condition) ([]automaton.Walker, bool) {
 	if !t.set.Texts.All {
 		return s.taken(t), true

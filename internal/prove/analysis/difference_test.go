@@ -33,8 +33,8 @@ func languages(all bool, patterns ...string) analysis.Condition {
 	}}
 }
 
-// What two conditions have in common is not searched: a budget that is too small for it is
-// enough for what only one of them has.
+// The values that two conditions have in common are not searched: a budget that is too small
+// for them is enough for the values that only one of them has.
 func TestConditionsDifferInFewLanguages(t *testing.T) {
 	shared := []string{"^(a|b)*a(a|b){6}$", "^(a|c)*c(a|c){6}$", "^(b|c)*b(b|c){6}$"}
 	for _, test := range []struct {

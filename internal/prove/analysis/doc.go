@@ -10,16 +10,16 @@
 //		f.Answer // Yes: f.Witness reaches rule i; No: f.By cover it
 //	}
 //
-// It knows nothing of files, tools or schemas. Its caller says what may stand at
-// each pointer (a [Variable]) and which values satisfy a condition (a [Set]); what
-// comes back are rules by their index and the values of a witness.
+// The package does not depend on files, tools or schemas. The caller describes the values
+// that each pointer may have (a [Variable]) and the values that satisfy a condition (a
+// [Set]). The results name rules by their index and hold the values of a witness.
 //
-// What it promises:
+// Guarantees:
 //
 //   - An answer is a proof. No says that no values of the variables' domains reach
 //     the rule, by the rules it names alone; Yes comes with values, and each
-//     condition was asked about them by its own [Condition.Holds]. What takes more
-//     than the budget, or rests on a set that is not known exactly, is NotProven.
+//     condition was asked about them by its own [Condition.Holds]. A question that exceeds
+//     the budget, or depends on a set that is not known exactly, is NotProven.
 //   - The cost of a list is near-linear in its usual parts: literals and prefixes
 //     are found by hash, ranges by their ends, and automata are only multiplied
 //     for the rules that simple witnesses do not decide.
@@ -28,8 +28,8 @@
 // # Why the answers are complete
 //
 // Rules look at variables, and variables are independent: a call is one choice for
-// each. A rule with one condition above the one in question only narrows what its
-// variable may be, so those rules are taken away from the variable's values first.
+// each. A rule with one condition above the one in question only narrows the values of
+// its variable, so the values of those rules are removed first.
 // A rule with several conditions fails if one of them does; if such a rule fires on
 // the values found, each of its conditions is forbidden in turn and the search goes
 // on. Where every branch ends without values, the rules met on the way cover the

@@ -26,8 +26,8 @@ type visit struct {
 	r           rune
 }
 
-// add adds a state that is met from another one, with a distance to what is searched. One that
-// was met as early before is known.
+// add adds a state that is met from another one, with its distance to acceptance. It skips a
+// state that was met as early before.
 func (f *frontier) add(state []uint32, from int32, r rune, distance int) {
 	if distance == automaton.Unreachable {
 		return

@@ -103,7 +103,7 @@ func TestSearchFindsTheShortest(t *testing.T) {
 		budget := 100_000
 		p := product{inside: inside, outside: outside, budget: &budget, most: budget, check: func(string) bool { return true }}
 		for range outside {
-			p.owners = append(p.owners, nobody)
+			p.owners = append(p.owners, noOwner)
 		}
 		text, st := p.search()
 		switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/prove/analysis"
 )
 
-// Proves I25, K0a: with guards beside the lists, every pair of deciders between which some
+// Proves I25, K0a: with lists and guards, every pair of deciders between which some
 // integer changes its mode is found, with such an integer, and no other.
 func TestCompareGuardsAgainstAllIntegers(t *testing.T) {
 	const most = 9

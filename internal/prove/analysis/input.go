@@ -28,8 +28,8 @@ type Value struct {
 
 // Language is a set of texts.
 type Language struct {
-	// Key is that of what the language was made from, nil if nobody knows: a language of a
-	// condition's Named holds nothing that the one of the same key in a Set does not hold.
+	// Key identifies the value that the language was made from, nil if it is not known: a
+	// language of a condition's Named is a subset of the one with the same key in its Set.
 	Key any
 	// Walkers makes automata whose union it is, when they are needed; none if they would be
 	// too large.
@@ -41,29 +41,29 @@ type Language struct {
 type Texts struct {
 	Exact []string
 	Below []string
-	// Folded says that Exact and Below have no upper case, and that a text is
+	// Folded: Exact and Below have no upper case, and a text is
 	// compared without its ASCII case.
 	Folded bool
 	// Languages hold further texts: those in one of them, or if All is set those in all.
 	Languages []Language
 	All       bool
-	// Language is what the languages hold together, for those who run many at once; nil
-	// if there is none. CaseToo says that a text without its ASCII case may be in it
+	// Language is the union of the languages, for running many at once; nil
+	// if there is none. CaseToo: a text without its ASCII case may be in it
 	// instead of the text.
 	Language func() *regular.Language
 	CaseToo  bool
-	// Contains is what every text of the languages has in it, in its form without ASCII case
-	// if CaseToo says so, "" if nothing is known.
+	// Contains is a literal that is part of every text of the languages, in lower case if
+	// CaseToo is set, "" if none is known.
 	Contains string
-	// Keys are what [Domain.Key] says of every text of the set of which it says something, nil
-	// if nothing is known.
+	// Keys are the keys that [Domain.Key] has for the texts of the set, nil if they are not
+	// known.
 	Keys []string
 	// Samples are texts that are probably in the languages: they are tried before a search.
 	Samples func() []string
-	// Head is what every text of the languages begins with (compared as Folded
-	// says), "" if nothing is known.
+	// Head is the beginning of every text of the languages (compared without case if
+	// Folded is set), "" if none is known.
 	Head string
-	// Open says that the set may hold more texts than these.
+	// Open: the set may hold more texts than these.
 	Open bool
 }
 
@@ -80,7 +80,7 @@ type Set struct {
 	Objects   []string // canonical JSON texts
 }
 
-// Subject is what a condition asks about.
+// Subject is the property that a condition tests.
 type Subject uint8
 
 // The subjects of conditions.
@@ -101,26 +101,26 @@ type Condition struct {
 	// Permissive conditions take a default and null for no value; the others take
 	// them for a value and for none (K5, B9).
 	Permissive bool
-	// Null: the condition names null. It holds for null, and for what is null by default
-	// also if it is permissive.
+	// Null: the condition names null. It holds for null, and for an absent value with
+	// the default null also if it is permissive.
 	Null bool
 	// AtEnd: the condition is answered where its value ends, at the same time as all others
 	// on it that are.
 	AtEnd bool
 	// Set holds the leaves that satisfy the condition, or some of them if it is open:
-	// what the condition takes away from the rules below.
+	// the values that the condition takes from the rules below.
 	Set *Set
 	// Named holds the leaves for which the condition was written, without the further
 	// spellings that a suspicious one also catches: where a witness is looked for.
 	Named *Set
 	// Holds asks the condition about a leaf. It is not asked where literals tell.
 	Holds func(Value) bool
-	// Present: what a condition on presence wants. AtLeast and AtMost bound a count.
+	// Present: whether a condition on presence requires a value. AtLeast and AtMost bound a count.
 	Present         bool
 	AtLeast, AtMost int
 	// Value: a condition on presence that null does not satisfy.
 	Value bool
-	// Key is equal for conditions that say the same, "" if nobody knows.
+	// Key is equal for conditions with the same meaning, "" if that is not known.
 	Key string
 	// Source is the caller's own; Covers gets it back.
 	Source any
@@ -131,31 +131,31 @@ type Rule struct {
 	Conditions []Condition
 	// Skip leaves the rule out, as if it were not written.
 	Skip bool
-	// Key is equal for rules with the same conditions, "" if nobody knows.
+	// Key is equal for rules with the same conditions, "" if that is not known.
 	Key string
 }
 
-// Variable is a pointer that rules look at, with what may stand there.
+// Variable is a pointer that rules look at, with the values that it may have.
 type Variable struct {
 	// Several: there may be more than one leaf.
 	Several bool
 	// Optional: there may be none at all. Holes: of several branches one may lack its
 	// leaf. Null: a leaf may be null.
 	Optional, Holes, Null bool
-	// Default is what stands for an absent value, nil if there is none.
+	// Default replaces an absent value, nil if there is none.
 	Default *Value
-	// DefaultNull: null stands for an absent value.
+	// DefaultNull: null replaces an absent value.
 	DefaultNull bool
 	// Domain holds the values that a leaf may have. Where it is open in a kind it
 	// holds all of that kind.
 	Domain Domain
 	// AtLeast and AtMost bound the number of elements of the one array; AtMost is -1
-	// without a bound. Countable says that there is one array only.
+	// without a bound. Countable: there is only one array.
 	AtLeast, AtMost int
 	Countable       bool
 }
 
-// Domain is what a schema allows at a place.
+// Domain is the set of values that a schema allows at a pointer.
 type Domain struct {
 	Text, Number, Boolean, Object bool // the kinds
 	// Enum are the only values there are, nil if there is no such list.
@@ -169,7 +169,7 @@ type Domain struct {
 	// Odd reports a text that conditions may compare in other forms than as it is
 	// written: their literals do not tell then. Nil if there is none.
 	Odd func(string) bool
-	// Key is what tells a text apart among sets with keys. It reports false of a text that
+	// Key returns the key of a text for sets with keys. It reports false for a text that
 	// may be in any of them. Nil if there are none.
 	Key func(string) (string, bool)
 	// Admits asks whether a value is in the domain, nil for all.
@@ -183,7 +183,7 @@ type Domain struct {
 type List struct {
 	Variables []Variable
 	Rules     []Rule
-	// Covers says whether all that a condition names also satisfies an earlier one,
+	// Covers reports whether all values that a condition names also satisfy an earlier one,
 	// for sets that no walker describes. It may be nil.
 	Covers func(earlier, later *Condition) match.Answer
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// status is what a search found out.
+// status is the result of a search.
 type status uint8
 
-// The zero status claims nothing.
+// The zero status is unknown.
 const (
 	unknown status = iota
 	found
@@ -93,8 +93,8 @@ func (v *Variable) admits(x Value) bool { return v.Domain.Admits == nil || v.Dom
 
 func (v *Variable) welcomes(x Value) bool { return v.Domain.Welcome == nil || v.Domain.Welcome(x) }
 
-// passes reports whether a value is what a query asks for; of one that is not, it
-// notes the rule that takes it.
+// passes reports whether a value satisfies a query. Of a value that an earlier rule takes it
+// notes the rule.
 func (q *leafQuery) passes(v Value) bool {
 	odd := q.variable.Domain.odd(v)
 	for _, k := range q.in {
@@ -166,7 +166,7 @@ func (s *solver) object(q *leafQuery) (Value, status) {
 	return v, st
 }
 
-// number searches by interval algebra: what the ranges leave, without the points.
+// number searches by interval algebra: the numbers that the ranges leave, without the points.
 func (s *solver) number(q *leafQuery) (Value, status) {
 	left := []Interval{Everything}
 	if q.variable.Domain.Intervals != nil {

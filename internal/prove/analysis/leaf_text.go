@@ -154,7 +154,7 @@ func (q *leafQuery) takenText(text string, by blame) bool {
 	return false
 }
 
-// coveredByPair asks about single earlier conditions: those that say the same, and
+// coveredByPair asks about single earlier conditions: those with the same meaning, and
 // those of which the caller knows more than automata do.
 func (s *solver) coveredByPair(q *leafQuery) bool {
 	for _, t := range q.taken {
@@ -191,7 +191,7 @@ func (s *solver) shortest(v *Variable, k *Condition) []string {
 	if !s.describes(k.Named) {
 		return nil
 	}
-	inside, _ := s.domain(v) // what is outside is rare, and asked about later
+	inside, _ := s.domain(v) // texts outside are rare, and excluded later
 	p := s.product(append([]automaton.Walker{s.walker(k.Named)}, inside...), nil, nil)
 	p.most = min(p.most, 2000)
 	p.check = func(text string) bool {
@@ -214,7 +214,7 @@ func (s *solver) multiply(q *leafQuery) (Value, status) {
 	return v, st
 }
 
-// coveredByFew tries a proof by the rules that took what was suggested.
+// coveredByFew tries a proof by the rules that took the suggested texts.
 func (s *solver) coveredByFew(q *leafQuery, few blame) bool {
 	if len(few) == 0 || len(few) > fewRules {
 		return false
@@ -251,7 +251,7 @@ func (s *solver) multiplied(q *leafQuery, only blame) (Value, status) {
 	inside, outside := s.domain(q.variable)
 	owners := make([]func(uint32) ruleID, len(outside))
 	for i := range owners {
-		owners[i] = nobody
+		owners[i] = noOwner
 	}
 	add := func(w automaton.Walker, owner func(uint32) ruleID) {
 		outside, owners = append(outside, w), append(owners, owner)
@@ -305,7 +305,7 @@ func (s *solver) multiplied(q *leafQuery, only blame) (Value, status) {
 		}
 		return false
 	}
-	if only == nil && len(asked) > 0 { // most of what is asked for is often free
+	if only == nil && len(asked) > 0 { // most of the texts are often taken by no rule
 		p := s.product(inside, nil, nil)
 		p.check, p.most = check, min(p.most, fewStates)
 		if text, st := p.search(); st == found {
@@ -321,8 +321,8 @@ func (s *solver) multiplied(q *leafQuery, only blame) (Value, status) {
 	case second != nil:
 		return *second, found
 	case st == absent:
-		// What is asked for is in the automata, and those that take away hold no more
-		// than their rules do.
+		// The automata of the query hold all its texts, and those that take away hold no
+		// more than their rules do.
 		q.blame = by
 		for id := range p.blame {
 			if id.list != none {
@@ -333,11 +333,11 @@ func (s *solver) multiplied(q *leafQuery, only blame) (Value, status) {
 	return Value{}, st
 }
 
-// fewStates is how far texts are searched before what is taken away is.
+// fewStates bounds the search that leaves out the languages that are taken away.
 const fewStates = 1_000
 
-// nobody owns what no rule takes away.
-func nobody(uint32) ruleID { return ruleID{list: none} }
+// noOwner is the owner of texts that no rule takes away.
+func noOwner(uint32) ruleID { return ruleID{list: none} }
 
 func compatibleHead(t *Texts, head string) bool {
 	if t.Folded {
@@ -346,7 +346,7 @@ func compatibleHead(t *Texts, head string) bool {
 	return compatible(t.Head, head)
 }
 
-// head is what every text of a set begins with.
+// head is the beginning of every text of a set.
 func (s *Set) head() string {
 	t := &s.Texts
 	switch {

@@ -48,8 +48,8 @@ func leavesOf(list []*Condition) []*Condition {
 const apart = 64
 
 // leafConditions divides the conditions of a query that ask about leaves, or about one
-// being there: what every leaf has to satisfy, what wants one leaf that satisfies it, and
-// what wants one that does not.
+// being present: those that every leaf has to satisfy, those that need one leaf that satisfies
+// them, and those that need one that does not.
 func (q *choiceQuery) leafConditions(v *Variable) (every leafQuery, wanted, closed []*Condition) {
 	every.variable = v
 	asksLeaf := func(k *Condition) bool { return k.Subject == Leaves || k.Subject == Present && k.Present }
@@ -242,7 +242,7 @@ func (s *solver) counted(q *choiceQuery, v *Variable, c Choice) (Choice, status)
 	return Choice{}, result
 }
 
-// repeated makes a list n elements long and asks whether it is what is asked for.
+// repeated makes a list n elements long and reports whether it satisfies the query.
 func repeated(q *choiceQuery, v *Variable, c *Choice, n int) (ok, certain bool) {
 	const most = 10_000
 	switch {

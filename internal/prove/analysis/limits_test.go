@@ -42,8 +42,8 @@ func exact(words ...string) analysis.Condition { return literals(words, nil).con
 
 var always = analysis.Condition{Set: &analysis.Set{Every: true}, Named: &analysis.Set{Every: true}, AtMost: -1, Holds: func(analysis.Value) bool { return true }}
 
-// Proves K47: what is not understood, or takes more than the budget, is never called proved;
-// what a rule that is left out covers is not covered.
+// Proves K47: a condition that is not understood, or exceeds the budget, is never called proved;
+// a rule that is left out covers no call.
 func TestNothingIsClaimedInTheDark(t *testing.T) {
 	opaque := analysis.Condition{Subject: analysis.Opaque, AtMost: -1, Set: &analysis.Set{}, Named: &analysis.Set{}, Holds: func(analysis.Value) bool { return false }}
 	required, optional := text(analysis.Variable{}), text(analysis.Variable{Optional: true})
@@ -53,7 +53,7 @@ func TestNothingIsClaimedInTheDark(t *testing.T) {
 		list analysis.List
 		want string
 	}{
-		{"a rule that nobody understands", analysis.List{Variables: []analysis.Variable{required}, Rules: rules(opaque, exact("a"))}, "not proven, not proven"},
+		{"an opaque rule", analysis.List{Variables: []analysis.Variable{required}, Rules: rules(opaque, exact("a"))}, "not proven, not proven"},
 		{"one on a value that may be absent", analysis.List{Variables: []analysis.Variable{optional, required}, Rules: append(rules(opaque), analysis.Rule{Conditions: []analysis.Condition{{Variable: 1, Set: exact("a").Set, Named: exact("a").Set, AtMost: -1, Holds: exact("a").Holds}}})}, "not proven, yes"},
 		{"one beside another condition", analysis.List{Variables: []analysis.Variable{required}, Rules: []analysis.Rule{both, rules(exact("a"))[0], rules(exact("b"))[0]}}, "not proven, not proven, yes"},
 		{"a rule that is left out", analysis.List{Variables: []analysis.Variable{required}, Rules: []analysis.Rule{{Conditions: []analysis.Condition{exact("a")}, Skip: true}, rules(exact("a"))[0]}}, "not proven, yes"},
@@ -73,7 +73,7 @@ func TestNothingIsClaimedInTheDark(t *testing.T) {
 	}
 	dark := &analysis.Policy{Rules: rules(opaque), Modes: []int{4}, End: 3}
 	if c := analysis.Compare(list, a, dark, analysis.Budget{}, nil); c.Complete {
-		t.Errorf("what nobody understands: %+v", c)
+		t.Errorf("an opaque condition: %+v", c)
 	}
 }
 
@@ -143,8 +143,8 @@ func TestManyPatterns(t *testing.T) {
 	}
 }
 
-// Proves I25: a search for a text through automata says so when there is none, and ranges
-// are cut by what a schema says.
+// Proves I25: a search for a text through automata reports when there is none, and ranges
+// are cut by the limits of a schema.
 func TestFindAndIntersect(t *testing.T) {
 	walk := func(source string) automaton.Walker {
 		p, _ := regular.Compile(source)

@@ -71,12 +71,12 @@ func (m *meet) solve(side int, x *meeting, y *outcome) (Finding, bool) {
 	return c.solve(), true
 }
 
-// listOutcomes lists what may decide the list: whatever the guards do, and without any.
+// listOutcomes lists the deciders of the list: with any guards, and with none that matches.
 func (o *orderedPolicy) listOutcomes() (list []outcome) {
 	for _, guards := range []int32{0, int32(len(o.Guards))} {
 		for i := -1; i < len(o.Rules); i++ {
 			if !o.skipped(i) {
-				out := o.behind(outcome{edit: none}, i)
+				out := o.withList(outcome{edit: none}, i)
 				out.guardLimit = guards
 				list = append(list, out)
 			}
@@ -91,10 +91,10 @@ type meeting struct {
 	guard     Rule // with the conditions of both guards
 	rule      *Rule
 	ruleLimit int32
-	edited    bool // one of them is, or nobody knows
+	edited    bool // one of them is, or edits are not known
 }
 
-// meetings lists what may meet.
+// meetings lists the pairs of deciders that may meet.
 func (o *orderedPolicy) meetings(variables []Variable, ends int) []meeting {
 	var list []meeting
 	for g := range o.Guards {
@@ -132,5 +132,5 @@ func atOnce(variables []Variable, lists ...[]Condition) bool {
 	return at != none
 }
 
-// edited reports a guard that only one policy has, or of which nobody knows.
+// edited reports a guard that only one policy has. If edits are not known, all may be.
 func (o *orderedPolicy) edited(g int) bool { return o.GuardEdits == nil || o.guardEdit(g) != none }

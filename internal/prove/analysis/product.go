@@ -13,7 +13,7 @@ import (
 // those first that the shortest text may lead through.
 type product struct {
 	inside, outside []automaton.Walker
-	owners          []func(state uint32) ruleID // the rule behind each outside language
+	owners          []func(state uint32) ruleID // the rule of each outside language
 	check           func(text string) bool      // asked before a text is taken
 
 	budget  *int // states in all
@@ -22,7 +22,7 @@ type product struct {
 	letters []rune
 }
 
-// dead is the component of a language that nothing brings back.
+// dead is the component of a language that no continuation accepts.
 const dead = ^uint32(0)
 
 // misses is how many texts may be refused by check before the search ends.
@@ -95,8 +95,8 @@ func (p *product) distance(state []uint32) int {
 	return most
 }
 
-// live reports whether some continuation may be what is searched, and marks what
-// never comes back.
+// live reports whether some continuation may be in all inside languages and in no outside
+// one, and marks the outside languages that no continuation is in.
 func (p *product) live(state []uint32) bool {
 	for i, w := range p.inside {
 		if w.Fate(state[i]) == automaton.Rejects {
@@ -119,7 +119,8 @@ func (p *product) live(state []uint32) bool {
 	return true
 }
 
-// accepts reports whether a text that ends in a state is what is searched.
+// accepts reports whether a text that ends in a state is in all inside languages and in no
+// outside one.
 func (p *product) accepts(state []uint32) bool {
 	for i, w := range p.inside {
 		if !w.Accepting(state[i]) {
@@ -190,5 +191,5 @@ func letters(walkers []automaton.Walker) []rune {
 // pleasant are the code points that a witness is preferably made of.
 const pleasant = "xabcdefghijklmnopqrstuvwyz0123456789_-./ABCDEFGHIJKLMNOPQRSTUVWXYZ @:,+=%!#&()*;<>?[]^{}|~'\"$`\\é"
 
-// heads reports whether a text can begin with one head and also with another.
+// compatible reports whether a text can begin with one head and also with another.
 func compatible(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) }

@@ -6,17 +6,17 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
-// Finding is what is known about one rule.
+// Finding is the result for one rule.
 type Finding struct {
-	// Answer says whether some call reaches the rule.
+	// Answer reports whether some call reaches the rule.
 	Answer match.Answer
-	// Witness is such a call: a choice for each variable, absent where nothing has to
-	// be there. Nil if the answer is not Yes.
+	// Witness is such a call: a choice for each variable, absent where no value is
+	// needed. Nil if the answer is not Yes.
 	Witness []Choice
 	// By are the earlier rules that together cover the rule, in order: of a proof, all
 	// that it rests on. They are empty if the rule could not even match alone.
 	By []int
-	// Variable is where there is nothing left, -1 if it takes several.
+	// Variable is the variable that has no value left, -1 if the proof needs several.
 	Variable int
 	// Mixed are rules above of which one decides whenever all leaves satisfy a
 	// condition of this rule: only a list of mixed leaves reaches it.
@@ -65,7 +65,7 @@ func newSolver(list List, b Budget, lists ...[]Rule) *solver {
 	return s
 }
 
-// Reach says for every rule of a list whether some call reaches it.
+// Reach reports for every rule of a list whether some call reaches it.
 func Reach(list List, b Budget) []Finding {
 	s := newSolver(list, b, list.Rules)
 	findings := make([]Finding, len(list.Rules))

@@ -7,7 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
 
-// solver holds what the searches of one analysis share.
+// solver is the state that the searches of one analysis share.
 type solver struct {
 	variables []Variable
 	lists     []*side
@@ -36,7 +36,7 @@ type domainWalkers struct{ inside, outside []automaton.Walker }
 
 func (s *solver) product(inside, outside []automaton.Walker, owners []func(uint32) ruleID) *product {
 	for len(owners) < len(outside) {
-		owners = append(owners, nobody)
+		owners = append(owners, noOwner)
 	}
 	return &product{inside: inside, outside: outside, owners: owners, budget: &s.states, most: s.budget.States}
 }
@@ -90,7 +90,7 @@ func (s *solver) describes(set *Set) bool {
 	return !slices.ContainsFunc(set.Texts.Languages, func(l Language) bool { return len(l.Walkers()) == 0 })
 }
 
-// languages returns the automata of a set beside its literals.
+// languages returns the automata of a set without its literals.
 func (s *solver) languages(set *Set) []automaton.Walker {
 	if w, ok := s.parts[set]; ok {
 		return w

@@ -6,8 +6,8 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
 
-// trie walks many literals and beginnings at once. State 0 is behind a text that
-// begins none of them.
+// trie walks many literals and beginnings at once. State 0 follows a text that
+// none of them begins with.
 type trie struct {
 	nodes  []node
 	folded bool

@@ -7,8 +7,8 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
 
-// combined walks several automata at once and accepts what one of them does, or what all
-// do. Its states are made while it is walked.
+// combined walks several automata at once and accepts the texts that one of them accepts, or
+// those that all accept. Its states are made while it is walked.
 type combined struct {
 	parts  []automaton.Walker
 	all    bool
@@ -39,7 +39,7 @@ func newCombined(parts []automaton.Walker, all bool) *combined {
 	return c
 }
 
-// union accepts what one of some automata accepts.
+// union accepts the texts that one of some automata accepts.
 func union(parts []automaton.Walker) automaton.Walker {
 	switch len(parts) {
 	case 0:
@@ -94,7 +94,7 @@ func (c *combined) Accepting(state uint32) bool {
 }
 
 func (c *combined) Fate(state uint32) automaton.Fate {
-	ends, other := automaton.Accepts, automaton.Rejects // what one part decides, and what all do
+	ends, other := automaton.Accepts, automaton.Rejects // if one part ends so, and if all do
 	if c.all {
 		ends, other = other, ends
 	}

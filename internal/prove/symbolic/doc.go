@@ -1,7 +1,7 @@
-// Package symbolic says the rules of one tool in the terms of package analysis: a variable
-// for every place that conditions look at, with what the schema lets stand there, and for
-// every condition the set of values it accepts. What analysis finds it turns back into
-// arguments of a call.
+// Package symbolic translates the rules of one tool for package analysis: a variable for every
+// pointer that conditions look at, with the values that the schema allows, and for every
+// condition the set of values that it accepts. It turns the witnesses of analysis into arguments
+// of a call.
 //
 //	t := symbolic.New(env, schema)
 //	for _, f := range analysis.Reach(t.List(rules), analysis.Budget{}) {
@@ -10,11 +10,11 @@
 //		}
 //	}
 //
-// What the package promises:
+// Guarantees:
 //
-//   - Domains and sets are about values that are plainly written, and never too small: where
-//     a matcher or a schema says more than an automaton, an interval or a list can, the
-//     condition is opaque, and the answer "not proven".
+//   - Domains and sets describe values that are plainly written, and are never too small: where
+//     an automaton, an interval or a list cannot express a matcher or a schema, the condition is
+//     opaque, and the answer is "not proven".
 //   - A document fits the schema, or there is none.
 //   - It does no I/O, reads no clock, starts no goroutine and logs nothing.
 package symbolic

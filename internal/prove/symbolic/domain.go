@@ -12,8 +12,8 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// domain is what the schema lets stand where a condition looks. Of combinations it
-// only takes what surely holds, so it may hold more than the schema allows.
+// domain is the set of values that the schema allows where a condition looks. Of
+// combinations it uses only the limits that surely hold, so it may be too large.
 func (t *Translation) domain(k *Condition) analysis.Domain {
 	types := k.Reach.Types &^ (schema.Array | schema.Null)
 	if k.Reach.Unknown || k.Reach.Types == 0 {
@@ -55,7 +55,7 @@ func (t *Translation) domain(k *Condition) analysis.Domain {
 	return d
 }
 
-// limits adds what nodes say about their values.
+// limits adds the limits of nodes on their values.
 func (t *Translation) limits(d *analysis.Domain, nodes []*schema.Node, k *Condition) {
 	var limited []*schema.Schema
 	for _, n := range nodes {
@@ -85,7 +85,7 @@ func (t *Translation) limits(d *analysis.Domain, nodes []*schema.Node, k *Condit
 	}
 }
 
-// textLimits are automata of what nodes say about texts, as far as they are small.
+// textLimits are automata of the limits of nodes on texts, as far as they are small.
 func textLimits(nodes []*schema.Node) (list []automaton.Walker) {
 	add := func(l *regular.Language) {
 		if w := l.Walker(); w != nil {
@@ -205,7 +205,7 @@ const (
 	asVector // of the words of the command
 )
 
-// form is how what a condition looks at is written.
+// form is the way in which the values of a condition are written.
 func (k *Condition) form() leafForm {
 	text := slices.ContainsFunc(k.Reach.Locations, func(p *schema.Location) bool { return p.Types()&schema.String != 0 })
 	switch {

@@ -68,7 +68,7 @@ func (d *draft) member(name string) *draft {
 // maxDraftDepth bounds schemas that contain themselves.
 const maxDraftDepth = 16
 
-// require adds what the schema asks for and nothing was said about.
+// require adds the values that the schema requires and that are not set yet.
 func (d *draft) require(p *schema.Location, nodes []*schema.Node, depth int) {
 	if depth > maxDraftDepth {
 		return

@@ -31,8 +31,8 @@ func (t *Translation) facts(w *syntax.When, permissive bool) []analysis.Conditio
 }
 
 // A condition on the session's data is a fact of its own, met or not, and independent
-// of all others: what is said about rules that look at the same value in different ways
-// is then never too much.
+// of all others. A proof about rules that look at the same value in different ways then
+// never claims too much.
 const metFact = "met"
 
 // dataFact names the variable of a condition on the session.
@@ -43,7 +43,7 @@ func dataFact(w *syntax.When, permissive bool) string {
 	return "when.session restricts " + w.SessionKey
 }
 
-// fact is one condition on a fact: a text that is empty where nobody says it.
+// fact is one condition on a fact: a text that is empty where the call lacks it.
 func (t *Translation) fact(key string, globs []string) analysis.Condition {
 	n, ok := t.variables[key]
 	if !ok {

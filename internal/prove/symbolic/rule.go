@@ -15,7 +15,7 @@ type Rule struct {
 // CatchAll reports whether the rule matches every call.
 func (r *Rule) CatchAll() bool { return len(r.Conditions) == 0 && r.When == nil }
 
-// Condition is a condition bound to what its pointer reaches.
+// Condition is a condition bound to the values that its pointer reaches.
 type Condition struct {
 	*syntax.Condition
 	Rule  *syntax.Rule

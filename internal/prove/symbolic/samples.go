@@ -28,20 +28,20 @@ func (k *Condition) samples() []string {
 }
 
 // redirected lists commands with redirections of which another condition of the rule
-// judges the target, or which only a suspicious condition looks behind.
+// judges the target, or that only a suspicious condition looks at.
 func (k *Condition) redirected(commands []string) []string {
 	var list []string
-	for _, beside := range k.Rule.Conditions {
+	for _, other := range k.Rule.Conditions {
 		operator := " < "
 		switch {
-		case beside.Arg.String() != k.Arg.String():
+		case other.Arg.String() != k.Arg.String():
 			continue
-		case beside.Spec.Kind == match.Writes:
+		case other.Spec.Kind == match.Writes:
 			operator = " > "
-		case beside.Spec.Kind != match.Reads:
+		case other.Spec.Kind != match.Reads:
 			continue
 		}
-		for _, path := range guesses(match.Glob, beside.Spec.Values[0].Text) {
+		for _, path := range guesses(match.Glob, other.Spec.Values[0].Text) {
 			for _, command := range commands {
 				list = append(list, command+operator+path)
 			}
@@ -111,7 +111,7 @@ func guesses(kind match.Kind, text string) []string {
 			list = append(list, "cat "+path, "tee "+path, "x > "+path, "x < "+path)
 		}
 		return list
-	case match.Glob, match.Outside: // what is in a place, which only the other ones leave out
+	case match.Glob, match.Outside: // paths inside, of which the other values leave some out
 		var list []string
 		for _, glob := range syntax.Alternatives(unexcepted(text))[:1] {
 			for _, filler := range []string{"x", "q7w9"} {

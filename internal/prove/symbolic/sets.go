@@ -55,8 +55,8 @@ func (k *Condition) scratch(text string) *match.Value {
 	return k.Scratch
 }
 
-// sets translates what a condition accepts among the leaves: what it takes away
-// from rules below, and where a witness for it is looked for.
+// sets translates the leaves that a condition accepts: set holds those that it takes from
+// the rules below, named those among which a witness for it is searched.
 func (k *Condition) sets() (set, named *analysis.Set) {
 	set = &analysis.Set{Intervals: k.intervals()}
 	for _, lit := range k.Spec.Values {
@@ -123,8 +123,8 @@ func (k *Condition) texts() (set, named analysis.Texts) {
 			return set, named
 		}
 	}
-	// What no automaton describes is known by samples, and by what matchers know
-	// about each other.
+	// Conditions without an automaton are compared by samples, and by their
+	// matchers.
 	open := analysis.Texts{Open: true}
 	if !slices.ContainsFunc(k.Readings, func(a schema.Annotation) bool { return a != schema.None && a != schema.Path }) {
 		k.literalPart(&open)
@@ -148,14 +148,14 @@ func (k *Condition) pattern(p *regular.Pattern) (set, named analysis.Texts) {
 	return set, named
 }
 
-// literalPart says what is in every text of a glob or of a suffix.
+// literalPart sets the literal that is part of every text of a glob or of a suffix.
 func (k *Condition) literalPart(t *analysis.Texts) {
 	if len(k.Spec.Values) != 1 || k.Spec.Kind != match.Glob && k.Spec.Kind != match.Suffix {
 		return
 	}
 	text, path := k.Spec.Values[0].Text, slices.Contains(k.Readings, schema.Path)
 	if path && (text == "" || strings.ContainsRune("/~.{", rune(text[0]))) || !isASCII(text) {
-		return // of a path, what is written may stand above the root
+		return // such a path may be above the root
 	}
 	if k.Spec.Kind == match.Glob {
 		text = longestLiteral(text)
@@ -169,8 +169,8 @@ func (k *Condition) literalPart(t *analysis.Texts) {
 	}
 }
 
-// longestLiteral is the longest part of a glob that stands in every text that it matches. Of
-// what is rarely written it knows nothing.
+// longestLiteral is the longest part of a glob that is in every text that it matches. It is
+// empty for globs with escapes and exceptions.
 func longestLiteral(text string) (longest string) {
 	if strings.ContainsAny(text, `\(`) {
 		return ""
@@ -261,7 +261,7 @@ func folded(list []string) []string {
 	return out
 }
 
-// head is what every string of a glob begins with.
+// head is the beginning of every string of a glob.
 func (k *Condition) head() string {
 	if k.Spec.Kind != match.Glob || len(k.Spec.Values) != 1 {
 		return ""
@@ -291,8 +291,8 @@ func (k *Condition) wholeNumbers() bool {
 	return k.Target.Type&schema.Integer != 0 && k.Target.Type&schema.Number == 0
 }
 
-// intervals lists the numbers of a condition; of an integer parameter what integers
-// are in them.
+// intervals lists the numbers of a condition; of an integer parameter only the
+// integers in them.
 func (k *Condition) intervals() []analysis.Interval {
 	var list []analysis.Interval
 	switch {

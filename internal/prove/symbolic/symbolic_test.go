@@ -34,12 +34,12 @@ func bound(t *testing.T, text string) (*schema.Schema, []*symbolic.Rule) {
 	return s, rules
 }
 
-// Proves D25-36, D25-39: a witness of a rule is arguments that fit the schema, what it
-// requires beside the rule included; no arguments are made up where none fit.
+// Proves D25-36, D25-39: a witness of a rule is arguments that fit the schema, with the
+// parameters that it requires; no arguments are made up where none fit.
 func TestDocuments(t *testing.T) {
 	for _, c := range []struct {
 		name, parameters, rules string
-		want                    []string // of each rule; "" if nothing reaches it
+		want                    []string // of each rule; "" if no call reaches it
 	}{
 		{"what is required beside", "s = { type = \"string\" }\nn = { type = \"integer\", required = true, minimum = 3 }",
 			`{ arg = "/s", prefix = "ab", mode = "deny" }, { mode = "ask" }`, []string{`{"s":"ab","n":3}`, `{"n":3}`}},

@@ -13,18 +13,18 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Translation turns rules that were bound to a schema into what package analysis
-// understands. Several lists over one schema can share one, so that their rules
+// Translation turns rules that were bound to a schema into rules of package
+// analysis. Several lists over one schema can share one, so that their rules
 // look at the same variables.
 type Translation struct {
 	Env    match.Env
 	Schema *schema.Schema
 	// Keyed gives rules keys, to be compared with those of another list.
 	Keyed bool
-	// Mixed says that the rules look at commands one by one and at calls as a whole, which
-	// is not understood.
+	// Mixed: the rules look at commands one by one and also at whole calls, which no proof
+	// covers.
 	Mixed bool
-	// Welcome says which values a witness should rather have, nil for any.
+	// Welcome reports the values that a witness should prefer, nil for any.
 	Welcome func(annotation schema.Annotation, value analysis.Value) bool
 
 	variables map[string]int // by the key of conditions
@@ -58,14 +58,14 @@ func (t *Translation) Name(variable int) string { return t.names[variable] }
 func (t *Translation) Rules(rules []*Rule) []analysis.Rule {
 	t.commands(rules)
 	list := make([]analysis.Rule, len(rules))
-	room := make([]analysis.Condition, 0, len(rules)+len(rules)/4)
+	conditions := make([]analysis.Condition, 0, len(rules)+len(rules)/4)
 	for i, r := range rules {
-		from := len(room)
+		from := len(conditions)
 		for _, k := range r.Bound {
-			room = append(room, t.condition(k))
+			conditions = append(conditions, t.condition(k))
 		}
-		room = append(room, t.facts(r.When, r.Mode.Permissive())...)
-		list[i].Conditions = room[from:len(room):len(room)]
+		conditions = append(conditions, t.facts(r.When, r.Mode.Permissive())...)
+		list[i].Conditions = conditions[from:len(conditions):len(conditions)]
 		if t.Keyed {
 			list[i].Key = r.same()
 		}
@@ -84,8 +84,8 @@ func (r *Rule) same() string {
 	return plain.Meaning()
 }
 
-// covers lets the matchers compare what no automaton describes. They look at plain
-// writing; of what is read as a command, or in several ways, suspicion also holds for
+// covers lets the matchers compare conditions that no automaton describes. They look at plain
+// writing. Suspicion of a value that is read as a command, or in several ways, also holds for
 // other writing, which no certainty covers.
 func covers(earlier, later *analysis.Condition) match.Answer {
 	e, okE := earlier.Source.(*Condition)
@@ -114,7 +114,7 @@ func CoversPlain(e, l *Condition) match.Answer {
 }
 
 // Vague reports a rule that a default may reach which the translation does not
-// understand: what is said about it is not a proof.
+// understand: a finding about it is not a proof.
 func (t *Translation) Vague(r *Rule) bool {
 	return !r.Mode.Permissive() && slices.ContainsFunc(r.Bound, func(k *Condition) bool { return t.doubtful[t.variables[k.Key]] })
 }
@@ -196,8 +196,8 @@ func (t *Translation) Variable(k *Condition) int {
 	return n
 }
 
-// without says whether arguments that fit the schema may have nothing where a pointer
-// crosses its first array, or null.
+// without reports whether arguments that fit the schema may lack the first array that a
+// pointer crosses, and whether it may be null.
 func (t *Translation) without(pointer jsonstream.Pointer) (absent, null bool) {
 	at := t.Schema.Location()
 	for _, token := range pointer {
@@ -232,8 +232,8 @@ func (t *Translation) arrays(k *Condition, pointer jsonstream.Pointer, v *analys
 	}
 }
 
-// defaults finds what stands for an absent value. Of a default further up, or of
-// several, only that is known.
+// defaults finds the default of an absent value. A default further up, or one of
+// several, is only noted as not understood.
 func (t *Translation) defaults(n int, k *Condition, v *analysis.Variable) {
 	var found []jsonstream.Value
 	for _, p := range k.Reach.Locations {

@@ -14,12 +14,12 @@ import (
 )
 
 // Tries yields choices under which a rule probably matches, made from some of the literals of
-// its conditions: one way of writing of every literal before the next way of any. Nothing is
-// proved of them: the caller has to ask an evaluator.
+// its conditions: one way of writing of every literal before the next way of any. They are
+// candidates and prove nothing: the caller has to ask an evaluator.
 func (t *Translation) Tries(r *Rule, literals func(*Condition) []match.Literal) iter.Seq[[]analysis.Choice] {
 	return func(yield func([]analysis.Choice) bool) {
 		if len(r.Bound) == 0 {
-			yield(t.nothing())
+			yield(t.allAbsent())
 			return
 		}
 		list := t.written(r, literals)
@@ -47,7 +47,7 @@ type writtenLiteral struct {
 	condition    *Condition
 	variable     int
 	alternatives []string
-	others       map[int]analysis.Choice // by variable: what satisfies the rule's other conditions
+	others       map[int]analysis.Choice // by variable: samples for the rule's other conditions
 }
 
 func (t *Translation) written(r *Rule, literals func(*Condition) []match.Literal) (list []writtenLiteral) {
@@ -70,8 +70,8 @@ func (t *Translation) written(r *Rule, literals func(*Condition) []match.Literal
 	return list
 }
 
-// Crossed lists command lines that rules probably let run, with what patterns on the same
-// parameter look for added to them.
+// Crossed lists command lines that rules probably permit, followed by texts that patterns on
+// the same parameter match.
 func (t *Translation) Crossed(k *Condition, literals []match.Literal, rules []*Rule) (list []string) {
 	if k.Spec.Kind != match.Pattern || !k.IsCommand() {
 		return nil
@@ -110,14 +110,14 @@ func (t *Translation) Crossed(k *Condition, literals []match.Literal, rules []*R
 // maxCrossed is how many lines are made of two rules.
 const maxCrossed = 2_000
 
-// With is a choice of one text for one variable, and of nothing for all others.
+// With is a choice of one text for one variable, with all others absent.
 func (t *Translation) With(variable int, text string) []analysis.Choice {
-	list := t.nothing()
+	list := t.allAbsent()
 	list[variable] = leafChoice(text)
 	return list
 }
 
-func (t *Translation) nothing() []analysis.Choice {
+func (t *Translation) allAbsent() []analysis.Choice {
 	list := make([]analysis.Choice, len(t.all))
 	for i := range list {
 		list[i].Absent = true

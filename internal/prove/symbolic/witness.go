@@ -12,8 +12,8 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Document writes the arguments of a witness: what the choices say at the pointers
-// of the variables, and of other parameters what the schema requires. It reports
+// Document writes the arguments of a witness: its choices at the pointers of the
+// variables, and the other parameters that the schema requires. It reports
 // false if no arguments that fit the schema were found.
 func (t *Translation) Document(choices []analysis.Choice) ([]byte, bool) {
 	root := &draft{kind: jsonstream.Object}
@@ -88,7 +88,7 @@ func (t *Translation) place(root *draft, i int, c *analysis.Choice, longest map[
 	switch {
 	case stars == 0 && len(c.Leaves) == 1 && !c.Hole:
 		return root.set(pointer, nil, leaf(c.Leaves[0]))
-	case stars == 0 && !c.Hole: // nothing is known there: an array of its own
+	case stars == 0 && !c.Hole: // the schema is not known: an array of its own
 		list := &draft{kind: jsonstream.Array}
 		for _, v := range c.Leaves {
 			list.elements = append(list.elements, leaf(v))
@@ -145,7 +145,7 @@ func (t *Translation) Facts(choices []analysis.Choice) (agent, surface, server, 
 	return of("agent"), of("surface"), of("server"), of("principal")
 }
 
-// Situation is what a witness says about the session's data.
+// Situation returns the facts of a witness about the session's data.
 func (t *Translation) Situation(choices []analysis.Choice) (s eval.Situation) {
 	for n, name := range t.names {
 		polarity, key, _ := strings.Cut(strings.TrimPrefix(name, "when.session "), " ")
@@ -159,7 +159,7 @@ func (t *Translation) Situation(choices []analysis.Choice) (s eval.Situation) {
 }
 
 // Unprotected welcomes values that touch no protected target, of which a floor would
-// hide what rules say (K2).
+// hide the verdict of the rules (K2).
 func Unprotected(list *match.Protected) func(schema.Annotation, analysis.Value) bool {
 	return func(a schema.Annotation, v analysis.Value) bool {
 		p := match.Unprotected
@@ -171,7 +171,7 @@ func Unprotected(list *match.Protected) func(schema.Annotation, analysis.Value) 
 			p, _ = list.Command([]byte(v.Text))
 		case a == schema.Patch:
 			if _, ok := patch.Files(v.Text); !ok {
-				return false // asked whatever rules say
+				return false // asked whatever the rules decide
 			}
 		}
 		return p == match.Unprotected
