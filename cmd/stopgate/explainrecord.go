@@ -62,7 +62,7 @@ func (f *recordFlags) explain(cmd *cobra.Command, s streams, c *callFlags, forma
 			Differs string   `json:"differs,omitempty"`
 		}{explanationJSON{a, x.Recognised, x.NotKnown, traceOf(x.Trace), x.Lists, nil}, w.gone, w.differs})
 	} else {
-		_, err = io.WriteString(s.out, explainText(a, *x)+w.differenceText())
+		_, err = io.WriteString(s.out, coloured(s.out, explainText(a, *x)+w.differenceText()))
 	}
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -28,12 +29,34 @@ func calledWith(args []byte) string {
 		if rank < 0 {
 			rank = len(aboutKeys)
 		}
-		if rank < best && value.Kind() == jsonstream.String && value.Text() != "" {
-			best, text = rank, value.Text()
+		if about := aboutOf(value); rank < best && about != "" {
+			best, text = rank, about
 		}
 	}
 	if text == "{}" {
 		return ""
 	}
 	return visible.Text(visible.Elide(text, maxCalled))
+}
+
+// aboutOf is a string, or the words of an argument vector; "" of everything else.
+func aboutOf(value jsonstream.Value) string {
+	if value.Kind() != jsonstream.Array {
+		return stringOf(value)
+	}
+	var words []string
+	for element := range value.Elements() {
+		words = append(words, stringOf(element))
+	}
+	if slices.Contains(words, "") {
+		return ""
+	}
+	return strings.Join(words, " ")
+}
+
+func stringOf(value jsonstream.Value) string {
+	if value.Kind() != jsonstream.String {
+		return ""
+	}
+	return value.Text()
 }
