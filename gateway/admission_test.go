@@ -11,7 +11,7 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 )
 
-// unreachable is a provider that no request may reach.
+// unreachable is a provider that fails the test if a request reaches it.
 func unreachable(t *testing.T) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t.Errorf("a request reached the provider: %s %s", r.Method, r.URL)
@@ -42,7 +42,7 @@ func (r *rig) send(method, path, body string, header map[string]string) answer {
 	return answer{res.StatusCode, res.Header, string(text), err, res.Trailer}
 }
 
-// Proves G9, S46.
+// Proves G9, S46: foreign origins and hosts are refused.
 func TestOriginAndHost(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -88,7 +88,7 @@ func TestOriginAndHost(t *testing.T) {
 	}
 }
 
-// Proves S46: the token, in each of its places, and never sent on.
+// Proves S46: the token is accepted in each of its places, and never sent upstream.
 func TestToken(t *testing.T) {
 	const token = "sg_secret-of-the-gate"
 	for _, test := range []struct {
@@ -138,8 +138,8 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// Proves G10, S46: a request with two tokens is nobody's, wherever they stand, and whose
-// request it is does not hang on the order of its headers.
+// Proves G10, S46: a request with two tokens is refused, wherever they are and in any order of
+// headers.
 func TestTwoTokens(t *testing.T) {
 	seen := make(chan string, 1)
 	r := newRig(t, allowAll, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -189,8 +189,8 @@ func TestTwoTokens(t *testing.T) {
 	}
 }
 
-// Proves S46: a gate token is not for a provider's eyes, also where this gate wants none.
-func TestTokenNobodyWants(t *testing.T) {
+// Proves S46: a gate token is not sent to the provider, even if this gate requires none.
+func TestUnusedTokenIsRemoved(t *testing.T) {
 	r := newRig(t, allowAll, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, r.Header.Get("Authorization")+"|"+r.Header.Get("X-Api-Key"))
 	}), nil)
@@ -199,7 +199,7 @@ func TestTokenNobodyWants(t *testing.T) {
 	}
 }
 
-// Proves F16, V3-27: routing is default-deny.
+// Proves F16, V3-27: unknown routes are refused.
 func TestRoutes(t *testing.T) {
 	reached := ""
 	provider := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -269,9 +269,9 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// Proves W48: who comes in by no route is told which there are, and what its base URL
-// lacks, in the form of its dialect and without a word of its own.
-func TestRoutesThatAreNone(t *testing.T) {
+// Proves W48: a request without a route gets the list of routes, and the missing part of its base
+// URL, in the form of its dialect and without text of its own.
+func TestUnknownRoutes(t *testing.T) {
 	const routes = "This route is not served. Tool calls are judged at POST /v1/chat/completions, /v1/responses and /v1/messages; [gateway] passthrough opens others."
 	r := newRig(t, allowAll, unreachable(t), nil)
 	for _, c := range []struct{ method, path, says string }{
@@ -301,7 +301,7 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// Proves F18, G9, S22, S46: settings that would be unsafe are refused.
+// Proves F18, G9, S22, S46: unsafe settings are refused.
 func TestUnsafeSettings(t *testing.T) {
 	for _, test := range []struct {
 		name   string

@@ -17,15 +17,14 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 )
 
-// Proves W44, S1, D26-07: a person who says no while the provider is silent in the
-// middle of the arguments ends the response: with the denial, or with the error
-// where denials are errors. The provider is stopped.
-func TestS1NoWhileTheProviderIsSilent(t *testing.T) {
+// Proves W44, S1, D26-07: a no while the provider is silent in the middle of the arguments ends the
+// response with the denial, or with the error if denials are errors. The provider is cancelled.
+func TestDeclineWhileProviderIsSilent(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		form  gateway.OnDeny
 		after gateway.AfterDeny
-		more  string // another call, on its way
+		more  string // another call that is arriving
 		rows  []string
 		want  []string
 	}{
@@ -49,7 +48,7 @@ func TestS1NoWhileTheProviderIsSilent(t *testing.T) {
 					close(stopped)
 				}
 				approver := ports.Approver(func(ctx context.Context, q *gate.Question) (gate.Answer, error) {
-					time.Sleep(time.Second) // in a bubble: everybody else waits for the provider by then
+					time.Sleep(time.Second) // in a synctest bubble: all other goroutines wait for the provider by then
 					return ports.No(ctx, q)
 				})
 				rows := &log{}
@@ -80,8 +79,8 @@ func TestS1NoWhileTheProviderIsSilent(t *testing.T) {
 	}
 }
 
-// Proves D26-23, D26-32: a denial does not stop the provider while another call is on its
-// way, whether a rule or a person denied; that call arrives whole.
+// Proves D26-23, D26-32: a denial by a rule or a person does not cancel the provider while another
+// call is arriving; that call arrives completely.
 func TestDenialKeepsOtherCalls(t *testing.T) {
 	for name, mode := range map[string]string{"by a rule": "deny", "by a person": "ask"} {
 		t.Run(name, func(t *testing.T) {
@@ -100,10 +99,10 @@ func TestDenialKeepsOtherCalls(t *testing.T) {
 				say(1, `"id":"call_2","type":"function","function":{"name":"a","arguments":"{\"path\":\"`+strings.Repeat("p", long)+`\",\"x\":1,"}`)
 				close(begun)
 				for end := time.Now().Add(10 * time.Second); r.gw.Stats().Held >= long && time.Now().Before(end) && req.Context().Err() == nil; {
-					runtime.Gosched() // until the denial has been taken note of
+					runtime.Gosched() // until the denial was handled
 				}
-				say(1, `"function":{"arguments":"\"z\":\"`+strings.Repeat("z", 1000)+`\","}`) // for nothing
-				select {                                                                      // silence, for longer than a response gets in which nothing can run
+				say(1, `"function":{"arguments":"\"z\":\"`+strings.Repeat("z", 1000)+`\","}`) // discarded
+				select {                                                                      // longer than the limit for a response in which nothing can run
 				case <-req.Context().Done():
 				case <-time.After(150 * time.Millisecond):
 				}

@@ -16,17 +16,17 @@ import (
 
 const askAll = "version = 1\n[tools.\"*\".policy]\nrun = \"ask\"\n"
 
-// loud is a notifier: somebody can answer.
-type loud struct{ heard chan approve.Entry }
+// loud is a notifier, so that an approver is present.
+type loud struct{ entries chan approve.Entry }
 
 func (loud) Name() string { return "loud" }
 
 func (l loud) Notify(_ context.Context, e approve.Entry) error {
-	l.heard <- e
+	l.entries <- e
 	return nil
 }
 
-// asked is a conversation whose calls are asked about, and the queue where they wait.
+// asked starts a conversation whose calls need approval, with the queue of their questions.
 func asked(t *testing.T, in tongue, change func(*gateway.Options)) (*talk, *approve.Queue, loud) {
 	t.Helper()
 	l := loud{make(chan approve.Entry, 8)}
@@ -40,11 +40,11 @@ func asked(t *testing.T, in tongue, change func(*gateway.Options)) (*talk, *appr
 	}), queue, l
 }
 
-// next is the next question.
+// next returns the next question.
 func (l loud) next(t *testing.T) approve.Entry {
 	t.Helper()
 	select {
-	case e := <-l.heard:
+	case e := <-l.entries:
 		return e
 	case <-time.After(10 * time.Second):
 		t.Fatal("nobody is asked")
@@ -52,9 +52,8 @@ func (l loud) next(t *testing.T) approve.Entry {
 	}
 }
 
-// Proves Q23, S5, S35, S48: a client that cannot be kept waiting is told that an
-// approval is pending, and its id; the identical call of the repeated request takes
-// the approval, once. The session may be a guess.
+// Proves Q23, S5, S35, S48: a client that cannot wait gets the id of a pending approval; the
+// identical call of the repeated request uses the approval, once. The session may be guessed.
 func TestRepeatTakesApproval(t *testing.T) {
 	for _, in := range tongues() {
 		t.Run(in.name, func(t *testing.T) {
@@ -80,7 +79,7 @@ func TestRepeatTakesApproval(t *testing.T) {
 	}
 }
 
-// Proves S35: no grant stands in a session that is only a guess.
+// Proves S35: no grant is possible in a guessed session.
 func TestNoGrantForGuess(t *testing.T) {
 	k, queue, l := asked(t, tongues()[0], func(o *gateway.Options) { o.Settings.Timeouts.Unary = 20 * time.Millisecond })
 	k.stream = false
@@ -95,8 +94,8 @@ func TestNoGrantForGuess(t *testing.T) {
 	}
 }
 
-// Proves W20, W53, S17, FM7: a held stream is kept awake in the form of its dialect
-// until somebody answers; if its client goes away instead, the question is withdrawn.
+// Proves W20, W53, S17, FM7: a held stream gets keepalives in the form of its dialect until the
+// question is answered; if the client goes away, the question is withdrawn.
 func TestHeldForApproval(t *testing.T) {
 	for _, in := range tongues() {
 		t.Run(in.name, func(t *testing.T) {
@@ -104,8 +103,8 @@ func TestHeldForApproval(t *testing.T) {
 				o.Settings.Timeouts.KeepaliveFirst, o.Settings.Timeouts.Keepalive = 5*time.Millisecond, 5*time.Millisecond
 			})
 			go func() {
-				e := <-l.heard
-				time.Sleep(50 * time.Millisecond) // what is measured: the client hears something meanwhile
+				e := <-l.entries
+				time.Sleep(50 * time.Millisecond) // the client must receive a keepalive meanwhile
 				_, _ = queue.Answer(context.Background(), e.ID, approve.Reply{Kind: approve.Yes, By: "ann"})
 			}()
 			body := k.says([]saidCall{{"p1", "pay", `{"to":"bob"}`}}, user("pay"))

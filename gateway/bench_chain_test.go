@@ -26,9 +26,9 @@ import (
 	"github.com/stopgate/stopgate/gateway/events"
 )
 
-// role makes this test binary one part of the chain, in a process of its own: so
-// the kernel wakes the parts as it would in production, and the CPU time of each
-// is its own. The environment variable says "ROLE ARGUMENT".
+// roleVariable makes this test binary one part of the chain, in its own process: the kernel then
+// schedules the parts as in production, and each has its own CPU time. Its value is "ROLE
+// ARGUMENT".
 const roleVariable = "STOPGATE_BENCH_ROLE"
 
 func TestMain(m *testing.M) {
@@ -51,12 +51,11 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// serveRole serves until the parent goes away.
+// serveRole serves until the parent exits.
 func serveRole(h http.Handler) { serveAs(httptest.NewServer(withClocks(h))) }
 
-// serveMany serves streams that never end, or a proxy or gateway in front of such a
-// provider, for more streams than a process may have connections: the provider
-// speaks HTTP/2.
+// serveMany serves endless streams, or a proxy or gateway in front of such a provider, for more
+// streams than a process may have connections: the provider uses HTTP/2.
 func serveMany(arg string) {
 	which, target, _ := strings.Cut(arg, " ")
 	srv := httptest.NewUnstartedServer(nil)
@@ -67,7 +66,7 @@ func serveMany(arg string) {
 		serveAs(srv)
 		return
 	}
-	srv.StartTLS() // for the certificate that all of these servers have
+	srv.StartTLS() // for the certificate that all these servers share
 	transport := srv.Client().Transport.(*http.Transport).Clone()
 	transport.ForceAttemptHTTP2, transport.ReadBufferSize = true, 8<<10
 	h := newBenchGateway(gateway.Upstream{ID: "test", BaseURL: target, Transport: transport})
@@ -77,7 +76,7 @@ func serveMany(arg string) {
 	serveAs(httptest.NewServer(withClocks(h)))
 }
 
-// withClocks serves what the benchmark asks of a process.
+// withClocks also serves the clocks of the process to the benchmark.
 func withClocks(h http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/bench/cpu", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, int64(processCPU())) })
@@ -169,7 +168,7 @@ func reverseProxyOver(target string, transport http.RoundTripper) http.Handler {
 // part is one process of the chain, with its own CPU clock.
 type part struct {
 	url   string
-	clock func() time.Duration // nil: the process tells
+	clock func() time.Duration // nil: the process reports its own
 }
 
 func (p part) number(b *testing.B, what string) int64 {
@@ -188,7 +187,7 @@ func (p part) number(b *testing.B, what string) int64 {
 	return n
 }
 
-// chain is a way from the client to the provider.
+// chain is a path from the client to the provider.
 type chain struct {
 	part
 	client        *http.Client
@@ -203,8 +202,7 @@ func newChain(b *testing.B, url string) chain {
 	return chain{part{url: url}, &http.Client{Transport: t}, chatPath, benchRequest, chatDone, nil}
 }
 
-// chains are the same provider reached through ReverseProxy and through the
-// gateway.
+// chains returns the same provider reached through ReverseProxy and through the gateway.
 func chains(b *testing.B, script string) (source part, proxy, gated chain) {
 	source = part{url: start(b, "provider", script)}
 	return source, newChain(b, start(b, "proxy", source.url)), newChain(b, start(b, "gateway", source.url))
@@ -250,8 +248,8 @@ func (c chain) fetch(onRead func([]byte)) (int, error) {
 	return total, nil
 }
 
-// flood runs streams over a chain, workers at a time, and returns how long it
-// took and the CPU time of all parts and of the middle one alone.
+// flood runs streams over a chain, workers at a time, and returns the time, the CPU time of all
+// parts, and that of the middle one.
 func (c chain) flood(b *testing.B, source part, workers, streams int) (wall, all, own float64) {
 	var wg sync.WaitGroup
 	next := make(chan struct{}, streams)
@@ -301,7 +299,7 @@ func memory() (m runtime.MemStats) {
 	return m
 }
 
-// policedGateway is a gateway with an observer and the event policies that redact.
+// policedGateway returns a gateway with an observer and redacting event policies.
 func policedGateway(target string) http.Handler {
 	redact, err := events.Redact(events.Redaction{Patterns: []string{`sk-[A-Za-z0-9]{20,}`, `\d{4} \d{4} \d{4} \d{4}`}})
 	if err != nil {
@@ -315,7 +313,7 @@ func policedGateway(target string) http.Handler {
 	return gw
 }
 
-// counting is an observer that keeps nothing.
+// counting is an observer that stores nothing.
 type counting struct{}
 
 func (counting) Begin(ctx context.Context, _ *http.Request, _ *gateway.Observed) (context.Context, gateway.Observation) {

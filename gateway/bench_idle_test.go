@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// BenchmarkIdleStream measures what one open stream costs the middle process while
-// nothing happens: heap after a collection, and stacks. Budget: 64 KiB.
+// BenchmarkIdleStream measures the memory of the middle process per idle stream: heap after a
+// collection, and stacks. Budget: 64 KiB.
 //
-// The second part opens ten thousand at once; that takes a provider with HTTP/2,
-// because a process may not have so many connections on either side.
+// The second part opens ten thousand streams at once; this needs a provider with HTTP/2, because a
+// process may not have so many connections on both sides.
 func BenchmarkIdleStream(b *testing.B) {
 	b.Run("streams=256", func(b *testing.B) {
 		_, proxy, gated := chains(b, "idle")

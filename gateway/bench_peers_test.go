@@ -74,7 +74,7 @@ func startPortkey(b *testing.B, upstream string) (chain, error) {
 	return c, nil
 }
 
-// startPeer runs a server of others in a group of its own and waits until it listens.
+// startPeer runs another server in its own process group and waits until it listens.
 func startPeer(b *testing.B, address string, cmd *exec.Cmd) chain {
 	b.Helper()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -103,7 +103,7 @@ func startPeer(b *testing.B, address string, cmd *exec.Cmd) chain {
 	return c
 }
 
-// groupCPU is the CPU time of all processes of a group, in the kernel's ticks.
+// groupCPU returns the CPU time of all processes of a group, in the kernel's ticks.
 func groupCPU(group int) (sum time.Duration) {
 	const tick = 10 * time.Millisecond
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -123,7 +123,7 @@ func groupCPU(group int) (sum time.Duration) {
 	return sum
 }
 
-// freeAddress is one that nobody listens on.
+// freeAddress returns an unused address.
 func freeAddress(b *testing.B) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/stopgate/stopgate/internal/store/sqlite"
 )
 
-// productGateway is a gateway as `stopgate init` and `stopgate up` make it: the starter for
-// coding, and a store in SQLite that every row is durable in before a call is released.
-// Its argument is the provider's address and a directory.
+// productGateway returns a gateway as `stopgate init` and `stopgate up` create it: the starter for
+// coding, and an SQLite store in which every row is durable before a call is released. Its argument
+// is the provider's address and a directory.
 func productGateway(arg string) http.Handler {
 	target, dir, _ := strings.Cut(arg, " ")
 	files, err := config.StarterFor("coding")
@@ -43,8 +43,8 @@ func productGateway(arg string) http.Handler {
 	return gw
 }
 
-// BenchmarkProduct is the flood through the gateway as a new user has it, compared with
-// ReverseProxy: a call of 64 KiB in each dialect, streamed, and a body of one call that is not.
+// BenchmarkProduct is the flood through the gateway in its default configuration, compared with
+// ReverseProxy: a call of 64 KiB in each dialect, streamed, and an unstreamed body with one call.
 func BenchmarkProduct(b *testing.B) {
 	for _, c := range []struct {
 		name, script string

@@ -43,7 +43,7 @@ func benchFlood(b *testing.B, script string) {
 	}
 }
 
-// compare reports what a way costs compared with another one, round by round in turn.
+// compare reports the cost of a chain relative to another one, in alternating rounds.
 func compare(b *testing.B, source part, proxy, gated chain, workers, streams int) {
 	for _, c := range []chain{proxy, gated} { // connections and pools
 		c.flood(b, source, workers, workers)
@@ -65,15 +65,15 @@ func compare(b *testing.B, source part, proxy, gated chain, workers, streams int
 func BenchmarkFloodCalls(b *testing.B) { benchFlood(b, "calls") }
 func BenchmarkFloodText(b *testing.B)  { benchFlood(b, "text") }
 
-// BenchmarkFloodResponses is the flood of calls in the dialect that says the
-// arguments four times; all four are compared and written.
+// BenchmarkFloodResponses is the flood of calls in the dialect that repeats the arguments four
+// times; all four are compared and written.
 func BenchmarkFloodResponses(b *testing.B) { benchFlood(b, "responses") }
 
 // BenchmarkFloodMessages is the flood of calls in the dialect of Messages.
 func BenchmarkFloodMessages(b *testing.B) { benchFlood(b, "messages") }
 
-// BenchmarkFloodWhole is the same with answers that are not streamed: a call of 200
-// bytes, and one in a body of 77 KB.
+// BenchmarkFloodWhole is the same without streaming: a call of 200 bytes, and one in a body of 77
+// KB.
 func BenchmarkFloodWhole(b *testing.B) {
 	for _, script := range []string{"small", "large"} {
 		b.Run(fmt.Sprintf("body=%d", len(scriptedProvider(script).(*provider).whole)), func(b *testing.B) {
@@ -83,16 +83,16 @@ func BenchmarkFloodWhole(b *testing.B) {
 	}
 }
 
-// BenchmarkFloodPolicies is the flood of text through a gateway with an observer and
-// the event policies that redact, compared with one that has neither.
+// BenchmarkFloodPolicies is the flood of text through a gateway with an observer and redacting
+// event policies, compared with one without both.
 func BenchmarkFloodPolicies(b *testing.B) {
 	source := part{url: start(b, "provider", "text")}
 	plain, policed := newChain(b, start(b, "gateway", source.url)), newChain(b, start(b, "policies", source.url))
 	compare(b, source, plain, policed, 8, 64)
 }
 
-// BenchmarkPaced measures how long an event takes from the provider's write to
-// the client's read: 32 streams at once, one event per 10 ms.
+// BenchmarkPaced measures the time of an event from the provider's write to the client's read: 32
+// streams at once, one event per 10 ms.
 func BenchmarkPaced(b *testing.B) {
 	const streams = 32
 	_, proxy, gated := chains(b, "paced")
@@ -138,8 +138,8 @@ func BenchmarkPaced(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkExchange measures the gateway's own work without any socket: one
-// stream of 64 KiB, or one body, is read from memory and written to nowhere.
+// BenchmarkExchange measures the gateway's own work without sockets: one stream of 64 KiB, or one
+// body, is read from memory and discarded.
 func BenchmarkExchange(b *testing.B) {
 	for _, script := range []string{"calls", "text", "responses", "messages", "small", "large"} {
 		c, p := chain{path: chatPath, request: benchRequest, end: chatDone}.speak(script), scriptedProvider(script).(*provider)
@@ -165,7 +165,7 @@ func BenchmarkExchange(b *testing.B) {
 	}
 }
 
-// nowhere is a ResponseWriter that keeps the end of what it is given.
+// nowhere is a ResponseWriter that stores the end of the response.
 type nowhere struct {
 	header http.Header
 	tail   string

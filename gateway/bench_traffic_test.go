@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// provider serves prepared events: each is one write and one flush, with a pause
-// behind it if pace is set. Or it serves one body.
+// provider serves prepared events, each with one write and one flush, and a pause after it if pace
+// is set; or one body.
 type provider struct {
 	events [][]byte
 	pace   time.Duration
@@ -49,14 +49,14 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// stampMark is where a paced event carries the time of its sending.
+// stampMark is the placeholder for the time at which a paced event is sent.
 const stampMark = "0000000000000000000"
 
 func stamp(event []byte) []byte {
 	return bytes.Replace(event, []byte(stampMark), fmt.Appendf(nil, "%019d", time.Now().UnixNano()), 1)
 }
 
-// source is text with the escapes that source code has in JSON.
+// source returns text with the JSON escapes of source code.
 func source(n int) string {
 	line := `	if err := run(ctx, "job", i); err != nil { return fmt.Errorf("job %d: %w", i, err) }` + "\n"
 	return strings.Repeat(line, n/len(line)+1)[:n]
@@ -68,8 +68,8 @@ func chunk(delta, finish string) []byte {
 	return []byte(chunkHead + delta + `,"logprobs":null,"finish_reason":` + finish + "}]}\n\n")
 }
 
-// callEvents is a stream with one call whose arguments have about size bytes, in
-// pieces as small as those of real models.
+// callEvents returns a stream with one call whose arguments have about size bytes, in chunks as
+// small as those of real models.
 func callEvents(size int) [][]byte {
 	const piece = 18
 	args := `{"path":"src/job.go","content":` + strconv.Quote(source(size*9/10)) + `}`
@@ -83,7 +83,7 @@ func callEvents(size int) [][]byte {
 	return append(events, chunk(`{}`, `"tool_calls"`), []byte("data: [DONE]\n\n"))
 }
 
-// textEvents is a stream of text only.
+// textEvents returns a stream of text only.
 func textEvents(size int) [][]byte {
 	const piece = 18
 	events := [][]byte{chunk(`{"role":"assistant","content":""}`, "null")}
@@ -93,8 +93,8 @@ func textEvents(size int) [][]byte {
 	return append(events, chunk(`{}`, `"stop"`), []byte("data: [DONE]\n\n"))
 }
 
-// responsesEvents is the stream of callEvents in the dialect of Responses, which
-// says the arguments four times.
+// responsesEvents is callEvents in the dialect of Responses, which repeats the arguments four
+// times.
 func responsesEvents(size int) [][]byte {
 	const piece = 18
 	args := `{"path":"src/job.go","content":` + strconv.Quote(source(size*9/10)) + `}`
@@ -117,7 +117,7 @@ func responsesEvents(size int) [][]byte {
 	return events
 }
 
-// messagesEvents is the stream of callEvents in the dialect of Messages.
+// messagesEvents is callEvents in the dialect of Messages.
 func messagesEvents(size int) [][]byte {
 	const piece = 18
 	args := `{"path":"src/job.go","content":` + strconv.Quote(source(size*9/10)) + `}`
@@ -136,7 +136,7 @@ func messagesEvents(size int) [][]byte {
 	return events
 }
 
-// wholeAnswer is a body with one call whose arguments have about size bytes.
+// wholeAnswer returns a body with one call whose arguments have about size bytes.
 func wholeAnswer(size int) []byte {
 	args := `{"path":"src/job.go","content":` + strconv.Quote(source(size*9/10)) + `}`
 	return []byte(`{"id":"chatcmpl-bench","object":"chat.completion","created":1700000000,"model":"bench","choices":[{"index":0,"message":{"role":"assistant","content":null,` +

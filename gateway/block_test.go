@@ -8,8 +8,8 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 )
 
-// Proves X10, S42: on_block = "stop" cancels every call of the answer that is not
-// released yet, earlier and later ones, whenever the denial comes; the rows say so.
+// Proves X10, S42: on_block = "stop" cancels every unreleased call of the response, earlier and
+// later ones, whenever the denial is known; the rows state it.
 func TestBlockTurn(t *testing.T) {
 	const late = allowAll + "[tools.b]\nparameters = { path = { type = \"string\" } }\n[tools.b.policy]\nrun = [{ arg = \"/path\", const = \"no\", mode = \"deny\" }, { mode = \"unattended\" }]\n"
 	for _, in := range tongues() {

@@ -43,8 +43,7 @@ func configure(t *testing.T, text string, denyMode string) (gateway.Options, dia
 	return gateway.Configure(s, from)
 }
 
-// Proves K0e, S61: every setting, and the documented defaults where
-// nothing is said.
+// Proves K0e, S61: every setting, and the documented defaults.
 func TestConfigure(t *testing.T) {
 	o, diags := configure(t, "", "")
 	if len(diags) > 0 || len(o.Upstreams) > 0 || o.Token != "" {
@@ -121,7 +120,7 @@ exchange = "1h"
 		gw.Close()
 	}
 
-	// Proves K33: deny_mode written out sets the form of denials too.
+	// Proves K33: an explicit deny_mode also sets the form of denials.
 	if o, _ := configure(t, "", "throw"); o.Settings.OnDeny != gateway.DenyError {
 		t.Error("deny_mode throw does not set on_deny")
 	}
@@ -130,7 +129,7 @@ exchange = "1h"
 	}
 }
 
-// Proves K36: mistakes are found with their place, all in one run.
+// Proves K36: mistakes are reported with their positions, all in one run.
 func TestConfigureMistakes(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"unknown key", "[gateway]\nlisten_on = \"x\"", "unknown key"},
@@ -184,8 +183,8 @@ func TestConfigureMistakes(t *testing.T) {
 	}
 }
 
-// Proves S61: every setting that the reference names exists, and the other way
-// round for those of [limits], where the file that sets them all is accepted.
+// Proves S61: every setting in the reference exists, and every setting of [limits] is in the
+// reference; the file that sets all of them is accepted.
 func TestSettingsAreDocumented(t *testing.T) {
 	reference, err := os.ReadFile("../docs/reference/gateway.md")
 	if err != nil {
@@ -239,7 +238,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 	}
 }
 
-// Event policies are read in the order of the file; a mistake in one names its place.
+// Event policies are read in the order of the file; a mistake in one is reported with its position.
 func TestConfigurePolicies(t *testing.T) {
 	options, found := configure(t, `
 [[gateway.policies]]

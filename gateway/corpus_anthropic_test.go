@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/corpus"
 )
 
-// readMessages is what a client makes of an Anthropic stream: a second reader.
+// readMessages parses an Anthropic stream like a client, independently of the codec.
 func readMessages(t *testing.T, body string) received {
 	h := received{finish: map[int]string{}}
 	at := map[int]int{}
@@ -52,7 +52,7 @@ func readMessages(t *testing.T, body string) received {
 			h.text += ev.Block.Text
 			if ev.Block.Type == "tool_use" {
 				at[ev.Index] = len(h.calls)
-				h.calls = append(h.calls, heardCall{name: ev.Block.Name})
+				h.calls = append(h.calls, receivedCall{name: ev.Block.Name})
 				if in := string(ev.Block.Input); in != "{}" && in != "null" {
 					h.calls[at[ev.Index]].args = in
 				}
@@ -136,7 +136,7 @@ func TestRecordedAnthropicStreams(t *testing.T) {
 			t.Errorf("%s: ended with %v\n%s", name, a.err, a.body[max(0, len(a.body)-400):])
 			continue
 		}
-		if got, want := spoken(after), spoken(before); got != want {
+		if got, want := content(after), content(before); got != want {
 			t.Errorf("%s: the client received\n%s\nthe provider said\n%s", name, got, want)
 		}
 	}

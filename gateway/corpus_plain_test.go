@@ -10,11 +10,11 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/corpus"
 )
 
-// callWords are in every recorded reply that has a call, or something of the shape of one.
+// callWords occur in every recorded reply with a call, or something similar to a call.
 var callWords = []string{`"tool_calls"`, `"function_call"`, `"tool_use"`, `_call"`}
 
-// Recorded replies without a call reach the client byte for byte, in every dialect, whatever
-// the provider's events look like.
+// Recorded replies without a call reach the client byte for byte, in every dialect, whatever the
+// format of the provider's events.
 func TestRecordedRepliesWithoutCallsPass(t *testing.T) {
 	provider := script{}
 	r := newRig(t, allowAll, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { provider.ServeHTTP(w, r) }), nil)
@@ -35,8 +35,9 @@ func TestRecordedRepliesWithoutCallsPass(t *testing.T) {
 			plain++
 			provider = script{body: string(text)}
 			a := r.post(path, `{"model":"m","max_tokens":99,"stream":true,"messages":[],"input":"x"}`)
-			cut := strings.Contains(a.body, "stream_truncated") // the recording itself ends too early
-			// Without its blank line a client does not see the end of a message: it is completed.
+			cut := strings.Contains(a.body, "stream_truncated") // the recording itself is truncated
+			// Without its blank line a client does not see the end of a message, so the gateway
+			// adds it.
 			if a.body != string(text) && a.body != string(text)+"\n" && !cut {
 				t.Errorf("%s: changed, ended with %v\n%.600s", filepath.Base(file), a.err, a.body)
 			}

@@ -14,21 +14,20 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/corpus"
 )
 
-// heardCall is a call as a client assembles it.
-type heardCall struct {
+// receivedCall is a call as a client assembles it.
+type receivedCall struct {
 	choice, index int
 	name, args    string
 }
 
-// received is what a client makes of a Chat stream: a second reader, written
-// without looking at the codec.
+// received is a Chat stream as a client parses it, independently of the codec.
 type received struct {
-	calls  []heardCall
+	calls  []receivedCall
 	text   string
 	finish map[int]string
 	done   bool
 	failed bool
-	late   int // events behind the end
+	late   int // events after the end
 }
 
 func readChat(t *testing.T, body string) received {
@@ -83,7 +82,7 @@ func readChat(t *testing.T, body string) received {
 				key := [2]int{c.Index, -2}
 				if _, known := at[key]; !known {
 					at[key] = len(h.calls)
-					h.calls = append(h.calls, heardCall{choice: c.Index, index: -2, name: f.Name})
+					h.calls = append(h.calls, receivedCall{choice: c.Index, index: -2, name: f.Name})
 				}
 				h.calls[at[key]].args += f.Arguments
 			}
@@ -97,7 +96,7 @@ func readChat(t *testing.T, body string) received {
 				if !known || tc.Function.Name != "" && h.calls[n].args != "" && json.Valid([]byte(h.calls[n].args)) {
 					n = len(h.calls)
 					at[key] = n
-					h.calls = append(h.calls, heardCall{choice: c.Index, index: index, name: tc.Function.Name})
+					h.calls = append(h.calls, receivedCall{choice: c.Index, index: index, name: tc.Function.Name})
 				}
 				if args, ok := tc.Function.Arguments.(string); ok {
 					h.calls[n].args += args
@@ -114,7 +113,7 @@ func readChat(t *testing.T, body string) received {
 	return h
 }
 
-// value is JSON text as a value, for comparison; empty arguments mean {}.
+// value returns JSON text as a value, for comparison; empty arguments are {}.
 func value(text string) string {
 	if strings.TrimSpace(text) == "" {
 		text = "{}"
@@ -127,9 +126,8 @@ func value(text string) string {
 	return string(out)
 }
 
-// Proves I24, L2, L4 on recorded streams: under a policy that allows everything
-// each recorded Chat stream says the same behind the gateway as before it, in one
-// random cut; calls that were cut off never appear.
+// Proves I24, L2, L4 on recorded streams: under a policy that allows everything each recorded Chat
+// stream has the same content after the gateway, in one random split; truncated calls never appear.
 func TestRecordedChatStreams(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(corpus.Path(t, "streams", "openai-chat"), "*.sse"))
 	if err != nil || len(files) == 0 {
@@ -158,7 +156,7 @@ func TestRecordedChatStreams(t *testing.T) {
 		after := readChat(t, a.body)
 		name := filepath.Base(file)
 		if len(before.calls) == 0 {
-			// A stream may lack the blank line behind its end; ours never does.
+			// A stream may lack the blank line after its end; the gateway's never does.
 			if a.err == nil && strings.TrimRight(a.body, "\n") != strings.TrimRight(string(text), "\n") && after.done == before.done {
 				t.Errorf("%s: no call in it, and it changed", name)
 			}
@@ -185,15 +183,15 @@ func TestRecordedChatStreams(t *testing.T) {
 			t.Errorf("%s: ended with %v\n%s", name, a.err, a.body[max(0, len(a.body)-300):])
 			continue
 		}
-		if got, want := spoken(after), spoken(before); got != want {
+		if got, want := content(after), content(before); got != want {
 			t.Errorf("%s: the client received\n%s\nthe provider said\n%s", name, got, want)
 		}
 	}
 	t.Logf("%d recordings, %d with calls, %d of them incomplete", len(files), withCalls, refused)
 }
 
-// spoken is what was said, independent of numbering.
-func spoken(h received) string {
+// content returns the text and calls, independent of numbering.
+func content(h received) string {
 	var calls []string
 	for _, c := range h.calls {
 		calls = append(calls, fmt.Sprint(c.choice, " ", c.name, " ", value(c.args)))
@@ -202,8 +200,8 @@ func spoken(h received) string {
 	return fmt.Sprint(calls, h.text, h.finish)
 }
 
-// declaring is a request that declares the tools of some calls.
-func declaring(calls []heardCall) string {
+// declaring returns a request that declares the tools of some calls.
+func declaring(calls []receivedCall) string {
 	seen := map[string]bool{}
 	var tools []string
 	for _, c := range calls {

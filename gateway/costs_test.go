@@ -15,8 +15,8 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 )
 
-// stepping is a provider whose answer begins with some events and goes on with one more
-// without end, each of them when the test says so.
+// stepping is a provider whose response begins with some events and continues with endless others,
+// each sent by the test.
 type stepping struct {
 	begin []string
 	more  string
@@ -43,11 +43,11 @@ func (s stepping) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// usageChunk is what a Chat stream ends with where usage was asked for.
+// usageChunk ends a Chat stream if usage was requested.
 const usageChunk = `data: {"id":"x","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":7,"completion_tokens":3,"total_tokens":10}}` + "\n\n"
 
-// A short denied call is read to its end: the allowed call behind it and the provider's
-// usage arrive, however slowly the events come.
+// A short denied call is read to its end: the allowed call after it and the provider's usage
+// arrive, however slowly the events arrive.
 func TestDenialKeepsWhatFollows(t *testing.T) {
 	for name, test := range map[string]struct {
 		path, request, body string
@@ -70,7 +70,7 @@ func TestDenialKeepsWhatFollows(t *testing.T) {
 						_, _ = io.Copy(io.Discard, r.Body)
 						w.Header().Set("Content-Type", "text/event-stream")
 						for _, ev := range strings.Split(strings.TrimSuffix(test.body, "\n\n"), "\n\n") {
-							time.Sleep(pace) // in a bubble: no real time passes
+							time.Sleep(pace) // in a synctest bubble: no real time passes
 							if r.Context().Err() != nil {
 								t.Error("the provider was stopped")
 								return
@@ -97,8 +97,8 @@ func TestDenialKeepsWhatFollows(t *testing.T) {
 	}
 }
 
-// A denied call is cut off when cancel_after bytes of it came behind its decision, not
-// before; the text says that the answer was stopped there.
+// A denied call is cancelled when cancel_after bytes arrived after its decision, not before; the
+// text states that the response was stopped there.
 func TestCancelAfter(t *testing.T) {
 	piece := strings.Repeat("x", 64)
 	for name, test := range map[string]struct{ path, request, begin, more, end string }{
@@ -150,9 +150,9 @@ func TestCancelAfter(t *testing.T) {
 	}
 }
 
-// Which calls of an answer are made does not depend on how its bytes arrive: a denied call
-// that is longer than cancel_after ends it, in one read or in many.
-func TestCutHoweverItArrives(t *testing.T) {
+// The calls of a response do not depend on its chunks: a denied call longer than cancel_after ends
+// it, in one read or in many.
+func TestCancelIndependentOfChunks(t *testing.T) {
 	long, short := `{"path":".env","content":"`+strings.Repeat("x", 6<<10)+`"}`, `{"path":".env","content":"`+strings.Repeat("x", 3<<10)+`"}`
 	for _, in := range tongues() {
 		for _, test := range []struct {
@@ -174,7 +174,7 @@ func TestCutHoweverItArrives(t *testing.T) {
 	}
 }
 
-// A call that the codec refuses is cut off like one that a rule denies.
+// A call that the codec refuses is cancelled like one that a rule denies.
 func TestCancelAfterRefusal(t *testing.T) {
 	piece := strings.Repeat("x", 64)
 	for name, test := range map[string]struct{ path, request, begin, more string }{
@@ -213,8 +213,8 @@ func TestCancelAfterRefusal(t *testing.T) {
 	}
 }
 
-// A round whose model was cut off in the middle of a denied call goes on with what it had
-// said, and has its row; the usage counts it.
+// A round whose model was cancelled in the middle of a denied call continues with the complete
+// part, and has its row; the usage includes it.
 func TestAnswerAfterCut(t *testing.T) {
 	piece := strings.Repeat("x", 64)
 	for name, test := range map[string]struct {
@@ -269,7 +269,7 @@ func TestAnswerAfterCut(t *testing.T) {
 	}
 }
 
-// event waits for an event row, which may be written after the client has its answer.
+// event waits for an event row, which may be written after the client has its response.
 func (l *log) event(t *testing.T, kind stopgate.AuditEvent) stopgate.Record {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); runtime.Gosched() {

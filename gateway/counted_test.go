@@ -9,15 +9,15 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// sideDoors are the routes beside a dialect's own that take a conversation.
+// sideDoors are the other routes of a dialect that take a conversation.
 var sideDoors = map[string][]string{
 	"responses": {"/v1/responses/input_tokens", "/v1/responses/compact"},
 	"anthropic": {"/v1/messages/count_tokens"},
 }
 
-// Proves K32, S11, F16: a request that only counts or shortens a conversation
-// does not bring the provider what a turn may not: withheld results, and what event
-// policies take out of requests. It moves no session, and is read as strictly.
+// Proves K32, S11, F16: a request that only counts or shortens a conversation does not send the
+// provider what a turn may not: withheld results, and content that event policies remove from
+// requests. It changes no session, and is parsed as strictly.
 func TestSideDoors(t *testing.T) {
 	for _, in := range tongues() {
 		for _, path := range sideDoors[in.name] {
@@ -55,7 +55,7 @@ func TestSideDoors(t *testing.T) {
 	}
 }
 
-// Proves V3-11, F16: what event policies do to requests they do to those that only count.
+// Proves V3-11, F16: event policies also apply to requests that only count.
 func TestSideDoorPolicies(t *testing.T) {
 	redact, err := events.Redact(events.Redaction{Name: "keys", Patterns: []string{"sk-[a-z]+"}, Request: true})
 	if err != nil {
@@ -78,8 +78,7 @@ func TestSideDoorPolicies(t *testing.T) {
 	}
 }
 
-// Proves W47: a count of a conversation that is continued by id is one of the history
-// that the provider has.
+// Proves W47: a count of a conversation that is continued by id uses the provider's history.
 func TestSideDoorRestores(t *testing.T) {
 	k := newTalk(t, tongues()[1], denying("a"), nil)
 	k.tools = []string{"a"}

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// Proves FM5, L3, L6, I23, W17, W33, W44: a provider whose connection breaks at any
-// byte. A call reaches the client only behind the end of its turn, the client is told
-// of the break, and every call that began has one row.
+// Proves FM5, L3, L6, I23, W17, W33, W44: the provider's connection breaks at any byte. A call
+// reaches the client only after the end of its turn, the client gets an error, and every call that
+// began has one row.
 func TestCutInEveryDialect(t *testing.T) {
 	ends := map[string]string{"chat": `"finish_reason":"tool_calls"`, "responses": "event: response.completed", "anthropic": "event: message_stop"}
 	for _, in := range tongues() {
@@ -57,7 +57,7 @@ func TestCutInEveryDialect(t *testing.T) {
 	}
 }
 
-// wholeEvents is a stream up to the end of its last event.
+// wholeEvents returns a stream up to the end of its last event.
 func wholeEvents(body string) string {
 	return body[:strings.LastIndex("\n\n"+body, "\n\n")]
 }

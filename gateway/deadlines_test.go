@@ -15,8 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/replay"
 )
 
-// inProcess is a client of a gateway and a provider without sockets, so that time
-// can be the bubble's.
+// inProcess returns a client of a gateway and a provider without sockets, for synctest bubbles.
 func inProcess(t *testing.T, policy string, provider http.HandlerFunc, change func(*gateway.Options)) (*http.Client, *log) {
 	t.Helper()
 	l := &log{}
@@ -35,7 +34,7 @@ func inProcess(t *testing.T, policy string, provider http.HandlerFunc, change fu
 	return &http.Client{Transport: replay.Transport(gw)}, l
 }
 
-// line is a line of a stream and when it came.
+// line is a line of a stream and its time of arrival.
 type line struct {
 	at   time.Duration
 	text string
@@ -65,7 +64,7 @@ func lines(t *testing.T, c *http.Client, path, body string) (list []line, end er
 	}
 }
 
-// paused plays pieces with pauses before them; it ends early with its client.
+// paused sends chunks with pauses before them; it ends early if its client does.
 func paused(pieces ...any) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
@@ -86,9 +85,8 @@ func paused(pieces ...any) http.HandlerFunc {
 	}
 }
 
-// Proves W20, Q22, S17, F13: a client hears something at least every ten seconds
-// while a call is held, in lines that no decoder takes for an event; after a
-// minute in events.
+// Proves W20, Q22, S17, F13: while a call is held the client receives something at least every ten
+// seconds, in lines that no decoder takes for an event; after a minute in events.
 func TestKeepalive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		call := chatCall(0, "call_1", "a", `{"path":"src/a"}`)
@@ -131,7 +129,7 @@ func TestKeepalive(t *testing.T) {
 	})
 }
 
-// A stream that holds nothing gets no keepalive: silence is the upstream's.
+// A stream that holds no call gets no keepalive, so that silence of the upstream is visible.
 func TestNoKeepaliveWithoutACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body := chatEvent(`{"role":"assistant","content":"hi"}`, "null")
@@ -196,8 +194,8 @@ func TestUpstreamDeadlines(t *testing.T) {
 	}
 }
 
-// Proves FM5, FM13: waiting times that are shorter than the pauses in which
-// a stream is looked at are held to the millisecond, whenever they begin.
+// Proves FM5, FM13: timeouts shorter than the interval of the watch are accurate to the
+// millisecond, whenever they begin.
 func TestShortDeadlines(t *testing.T) {
 	head := chatEvent(`{"role":"assistant","content":""}`, "null")
 	text := chatEvent(`{"content":"a"}`, "null")
@@ -240,7 +238,7 @@ func TestShortDeadlines(t *testing.T) {
 	}
 }
 
-// asJSON is an answer that is not streamed.
+// asJSON writes a response that is not streamed.
 type asJSON struct{ http.ResponseWriter }
 
 func (w asJSON) Write(p []byte) (int, error) {
@@ -250,8 +248,8 @@ func (w asJSON) Write(p []byte) (int, error) {
 
 func (w asJSON) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Proves W20, S17: the first sign of life comes five seconds after the last byte,
-// also when a call began to be held just before.
+// Proves W20, S17: the first keepalive comes five seconds after the last byte, also if a call began
+// to be held just before.
 func TestFirstKeepalive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		head := chatEvent(`{"role":"assistant","content":"hi"}`, "null")
@@ -274,7 +272,7 @@ func TestFirstKeepalive(t *testing.T) {
 	})
 }
 
-// Proves FM5: a response that is not streamed has the same idle limit.
+// Proves FM5: an unstreamed response has the same idle limit.
 func TestWholeAnswerIsSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := inProcess(t, allowAll, func(w http.ResponseWriter, r *http.Request) {
@@ -295,9 +293,9 @@ func TestWholeAnswerIsSilent(t *testing.T) {
 	})
 }
 
-// Proves L10, F11: what comes behind the end is dropped, and an upstream that
-// stays open behind its end keeps nobody waiting.
-func TestDataBehindTheEnd(t *testing.T) {
+// Proves L10, F11: data after the end is dropped, and an upstream that stays open after its end
+// does not delay the client.
+func TestDataAfterTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, l := inProcess(t, allowAll, paused(chatStream("stop")+chatCall(0, "late", "a", `{}`)+chatDone, chatCall(0, "later", "a", `{}`), time.Hour), nil)
 		start := time.Now()
@@ -312,7 +310,7 @@ func TestDataBehindTheEnd(t *testing.T) {
 	})
 }
 
-// Proves FM7: a client that goes away while the answer is awaited cancels it.
+// Proves FM7: a client that goes away before the response starts cancels it.
 func TestClientGoesAwayBeforeTheAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := make(chan time.Duration, 1)

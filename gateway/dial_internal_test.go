@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// The guard stands behind the resolver, where a test from outside would need a
-// name server of its own.
+// The check is after the resolver, where a test from outside would need its own name server.
 //
 // Proves F18.
 func TestForbiddenAddresses(t *testing.T) {

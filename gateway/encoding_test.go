@@ -15,7 +15,7 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 )
 
-// compressors write the content encodings that the gateway decodes, by header and form.
+// compressors write the content encodings that the gateway decodes.
 var compressors = []struct {
 	name, header string
 	open         func(io.Writer) io.WriteCloser
@@ -34,8 +34,8 @@ func compressed(open func(io.Writer) io.WriteCloser, text string) string {
 	return out.String()
 }
 
-// Answers and requests in br, zstd and deflate are decoded and judged like plain ones; the
-// limits count decoded bytes, and broken or doubly coded bodies are refused.
+// Responses and requests in br, zstd and deflate are decoded and judged like plain ones; the limits
+// count decoded bytes, and invalid or doubly encoded bodies are refused.
 func TestContentEncodings(t *testing.T) {
 	for _, c := range compressors {
 		zeros := func(n int) string { return compressed(c.open, strings.Repeat("\x00", n)) }

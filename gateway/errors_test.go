@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Proves F14: what providers really answer when they refuse reaches the client as they
-// said it, also where it repeats the request or has members of names that calls have.
+// Proves F14: real error responses of providers reach the client unchanged, also if they repeat the
+// request or have members named like calls.
 func TestErrorsOfProviders(t *testing.T) {
 	errors := map[string]string{
 		"OpenAI":                     `{"error":{"message":"Invalid value","type":"invalid_request_error","param":"messages[1].tool_calls","code":null}}`,

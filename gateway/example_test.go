@@ -14,8 +14,8 @@ import (
 	"github.com/stopgate/stopgate/internal/replay"
 )
 
-// A gateway in front of the built-in model, and a client that asks it to do
-// something the policy does not allow.
+// A gateway in front of the built-in model, and a client that requests an operation which the
+// policy does not allow.
 func Example() {
 	program, diags := policy.Compile([]policy.Source{{Name: "stopgate.toml", Trusted: true, Text: []byte(`
 version = 1

@@ -33,7 +33,7 @@ const (
 	padded     = 8
 )
 
-// framed is a connection of a provider that speaks HTTP/2 as it likes.
+// framed is a connection of a provider that writes arbitrary HTTP/2 frames.
 type framed struct {
 	net.Conn
 	in *bufio.Reader
@@ -58,7 +58,7 @@ func (c framed) read() (kind, flags byte, stream uint32, err error) {
 	return head[3], head[4], binary.BigEndian.Uint32(head[5:]), err
 }
 
-// head is a header block in literals (RFC 7541): a status, a content type and others.
+// head returns a header block in literals (RFC 7541): a status, a content type and others.
 func head(status string, more ...string) string {
 	literal := func(text string) string { return string(rune(len(text))) + text }
 	block := "\x88" // :status 200
@@ -72,18 +72,18 @@ func head(status string, more ...string) string {
 	return block
 }
 
-// framedProvider answers every request with a script, and counts them.
+// framedProvider answers every request with a script, and counts the requests.
 func framedProvider(t *testing.T, settings string, script func(c framed, stream uint32)) (url, ca string, requests *atomic.Int64) {
 	t.Helper()
-	lender := httptest.NewTLSServer(nil) // of its certificate
+	lender := httptest.NewTLSServer(nil) // for its certificate
 	t.Cleanup(lender.Close)
 	ln, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: lender.TLS.Certificates, NextProtos: []string{"h2"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	requests = new(atomic.Int64)
-	// A connection whose stream has just been given up is not idle yet when the gateway
-	// closes, so the provider ends it.
+	// A connection with a cancelled stream may not be idle yet when the gateway closes, so the
+	// provider closes it.
 	over := make(chan struct{})
 	var serving sync.WaitGroup
 	t.Cleanup(func() { ln.Close(); close(over); serving.Wait() })
@@ -130,10 +130,10 @@ func serveFrames(c framed, settings string, requests *atomic.Int64, script func(
 	}
 }
 
-// Proves F10, F13, F14, F17, FM5, L6: a provider that speaks HTTP/2 as nobody should. A
-// call reaches the client only behind the end of its turn, everything ends in time, and
-// a frame changes nothing of what an answer is.
-func TestF14Frames(t *testing.T) {
+// Proves F10, F13, F14, F17, FM5, L6: a provider that misuses HTTP/2. A call reaches the client
+// only after the end of its turn, everything ends in time, and frames do not change the content of
+// a response.
+func TestInvalidFrames(t *testing.T) {
 	full := chatStream("tool_calls", chatCall(0, "c1", "a", `{"path":"src/a"}`))
 	cut := full[:strings.Index(full, `"tool_calls"}`)]
 	cut = cut[:strings.LastIndex(cut, "\n\n")+2]
@@ -143,7 +143,7 @@ func TestF14Frames(t *testing.T) {
 		name, settings string
 		script         func(c framed, stream uint32)
 		call           bool   // it reaches the client
-		want           string // in the answer
+		want           string // in the response
 		requests       int64  // at most; 0 for one
 	}{
 		{name: "as it should be", call: true, want: "[DONE]", script: func(c framed, n uint32) {
@@ -270,7 +270,8 @@ func TestF14Frames(t *testing.T) {
 			c.write(frameGoAway, 0, 0, code(0)+code(protocolError))
 			c.Close()
 		}},
-		// What was not begun may be asked again (RFC 9113, 8.7), and not for ever.
+		// Requests that were not processed may be retried (RFC 9113, 8.7), a bounded number of
+		// times.
 		{name: "refused", want: `"error"`, requests: 8, script: func(c framed, n uint32) { c.write(frameReset, 0, n, code(refused)) }},
 		{name: "silence behind the header", want: "upstream_timeout", script: func(c framed, n uint32) {
 			c.write(frameHeaders, endHeaders, n, head("200"))
@@ -282,7 +283,7 @@ func TestF14Frames(t *testing.T) {
 			t.Parallel()
 			url, ca, requests := framedProvider(t, test.settings, test.script)
 			r := newRig(t, allowAll, unreachable(t), func(o *gateway.Options) {
-				o.Settings.Timeouts.KeepaliveFirst = 20 * time.Millisecond // how often the watch looks, at least
+				o.Settings.Timeouts.KeepaliveFirst = 20 * time.Millisecond // interval of the watch
 				o.Upstreams = []gateway.Upstream{{ID: "test", BaseURL: url, Authorities: ca, Timeouts: gateway.Timeouts{
 					Answer: 2 * time.Second, IdleFirst: time.Second, Idle: time.Second,
 				}}}

@@ -9,10 +9,9 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 )
 
-// FuzzDeniedStream sends arbitrary streams through a gateway that denies every
-// call. Whatever the upstream sends, a client that reads the result hears no call,
-// and the response has one end: the dialect's own, or an error event and a broken
-// body.
+// FuzzDeniedStream sends arbitrary streams through a gateway that denies every call. Whatever the
+// upstream sends, the client receives no call, and the response has one end: that of the dialect,
+// or an error event and a broken body.
 //
 // Proves L3, L6, L10, I24, I4.
 func FuzzDeniedStream(f *testing.F) {
@@ -77,7 +76,7 @@ func FuzzDeniedStream(f *testing.F) {
 		if len(h.calls) > 0 {
 			t.Errorf("a call came through: %+v\n%s", h.calls, out)
 		}
-		// An error of the provider's own is an end too.
+		// An error of the provider is an end, too.
 		if aborted && h.done || !aborted && !h.done && !h.failed {
 			t.Errorf("aborted %t, done %t, failed %t:\n%s", aborted, h.done, h.failed, out)
 		}
@@ -102,7 +101,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// everything is a ResponseWriter that keeps what it is given.
+// everything is a ResponseWriter that stores the response.
 type everything struct {
 	header http.Header
 	text   strings.Builder

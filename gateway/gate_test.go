@@ -15,7 +15,7 @@ func newGate(tb testing.TB, text string, rec gate.Recorder, more ...gate.Option)
 	if diags.HasErrors() {
 		tb.Fatalf("the policy has mistakes: %v", diags)
 	}
-	patient := gate.Limits{Policy: time.Minute, Store: time.Minute, Record: time.Minute} // a busy disk denies, and is no mistake
+	patient := gate.Limits{Policy: time.Minute, Store: time.Minute, Record: time.Minute} // so that a busy disk does not deny
 	options := append([]gate.Option{gate.WithDenyMode(gate.DenyToolResult), gate.WithLimits(patient)}, more...)
 	if rec != nil {
 		options = append(options, gate.WithRecorder(rec))
@@ -27,7 +27,7 @@ func newGate(tb testing.TB, text string, rec gate.Recorder, more ...gate.Option)
 	return g
 }
 
-// newBenchGate allows every declared tool; nothing waits for a disk.
+// newBenchGate returns a gate that allows every declared tool, without a disk.
 func newBenchGate() *gate.Gate {
 	program, _ := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: []byte(allowAll), Trusted: true}}, policy.Options{})
 	g, err := gate.New(program)

@@ -14,21 +14,20 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 )
 
-// rewrites are headers by which some servers take a request for another one, send a
-// part of an answer, or see where the client is.
+// rewrites are headers that make some servers handle another request, send a part of a response, or
+// learn the client's address.
 var rewrites = []string{
 	"X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override", "X-Original-URL", "X-Rewrite-URL", "X-Original-Host",
 	"Range", "If-None-Match", "If-Modified-Since", "Referer", "True-Client-IP", "CF-Connecting-IP", "X-Client-IP",
 }
 
-// orders are headers that tell a browser, or a server in front of the gateway, to do
-// something, or say what the bytes of a body are.
+// orders are headers that control a browser or a proxy, or describe the encoding of a body.
 var orders = []string{
 	"X-Accel-Redirect", "X-Accel-Expires", "X-Sendfile", "X-Reproxy-URL", "Refresh", "Clear-Site-Data", "Strict-Transport-Security",
 	"Content-Digest", "Etag", "Content-Location", "Location",
 }
 
-// Proves F17, F18: what reaches the provider is a new request.
+// Proves F17, F18: the provider receives a new request.
 func TestRequestUpstream(t *testing.T) {
 	var got *http.Request
 	var body string
@@ -160,12 +159,11 @@ func TestRequestBodies(t *testing.T) {
 	}
 }
 
-// A POST is not repeated by the transport, not even when the
-// client says it may be.
+// The transport does not repeat a POST, even if the client allows it.
 func TestNoRetry(t *testing.T) {
 	var requests atomic.Int64
 	r := newRig(t, allowAll, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if requests.Add(1) == 2 { // a connection that was used before breaks without an answer
+		if requests.Add(1) == 2 { // a reused connection breaks without a response
 			conn, _, _ := http.NewResponseController(w).Hijack()
 			conn.Close()
 			return

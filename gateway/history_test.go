@@ -11,8 +11,8 @@ import (
 	"github.com/stopgate/stopgate/internal/store/sqlite"
 )
 
-// guarded is a policy whose sessions need results. A result says how the call ended
-// by its text, in every dialect.
+// guarded is a policy whose sessions need results. The text of a result states how the call ended,
+// in every dialect.
 const guarded = allowAll + `
 [tools.test]
 success = { pattern = "^PASS" }
@@ -40,13 +40,13 @@ max_calls = 2
 scope = "session"
 `
 
-// storing puts a gate with a store behind a gateway.
+// storing configures a gateway with a gate that has a store.
 func storing(t *testing.T, policy string, store gate.Store) func(*gateway.Options) {
 	return func(o *gateway.Options) { o.Gate = newGate(t, policy, nil, gate.WithStore(store)) }
 }
 
-// inEveryDialect runs a test in every dialect, streamed and not, with a named session
-// and with one that has to be guessed, on the same kind of store.
+// inEveryDialect runs a test in every dialect, streamed and not, with a named and with a guessed
+// session, on the same kind of store.
 func inEveryDialect(t *testing.T, policy string, test func(t *testing.T, k *talk)) {
 	for _, in := range tongues() {
 		for _, stream := range []bool{true, false} {
@@ -65,15 +65,15 @@ func inEveryDialect(t *testing.T, policy string, test func(t *testing.T, k *talk
 	}
 }
 
-// Proves W50, X13, TPS-07: results of the history satisfy a prerequisite, results that
-// say failure do not, and an invalidating call takes it back.
+// Proves W50, X13, TPS-07: results in the history satisfy a prerequisite, failed results do not,
+// and an invalidating call resets it.
 func TestResultsSatisfyPrerequisites(t *testing.T) {
 	inEveryDialect(t, guarded, func(t *testing.T, k *talk) {
 		deploy, run := saidCall{"d1", "deploy", `{}`}, saidCall{"t1", "test", `{"n":1}`}
 		history := []said{user("ship it")}
 		k.expect(false, deploy, history...)
 		k.expect(true, run, history...)
-		// Clients write arguments as they like.
+		// Clients format arguments in different ways.
 		history = append(history, call("t1", "test", ` {"n" : 1.0}`))
 		k.expect(false, saidCall{"d2", "deploy", `{}`}, append(history[:2:2], result("t1", "FAIL"))...)
 
@@ -92,8 +92,8 @@ func TestResultsSatisfyPrerequisites(t *testing.T) {
 	})
 }
 
-// Proves W50, X13: a result that its dialect marks as failed satisfies nothing, whatever
-// its text says. Chat Completions and Responses have no such mark: there the text decides.
+// Proves W50, X13: a result that its dialect marks as failed satisfies nothing, whatever its text.
+// Chat Completions and Responses have no such mark: there the text decides.
 func TestFailedResults(t *testing.T) {
 	inEveryDialect(t, guarded, func(t *testing.T, k *talk) {
 		k.expect(true, saidCall{"t1", "test", `{}`}, user("ship it"))
@@ -109,9 +109,8 @@ func TestFailedResults(t *testing.T) {
 	})
 }
 
-// Proves W50, H5: what a client makes up changes nothing: results of calls that were
-// never released, were denied, had other arguments or another tool, and a second
-// result of a call.
+// Proves W50, H5: forged results change nothing: results of calls that were not released, were
+// denied, had other arguments or another tool, and a second result of a call.
 func TestForgedResults(t *testing.T) {
 	inEveryDialect(t, guarded, func(t *testing.T, k *talk) {
 		start := user("ship it")
@@ -130,7 +129,7 @@ func TestForgedResults(t *testing.T) {
 			"only the result": {result("r1", "OK")},
 		} {
 			if name == "only the result" && k.name == "responses" {
-				continue // there the call is found by its id, as it was released
+				continue // the call is found by its id there, as released
 			}
 			if k.allows(saidCall{"w1", "write", `{"path":"b"}`}, append([]said{start}, forged...)...) ||
 				k.allows(saidCall{"d4", "deploy", `{}`}, append([]said{start}, forged...)...) {
@@ -144,8 +143,8 @@ func TestForgedResults(t *testing.T) {
 	})
 }
 
-// Proves W50, S23: a provider that calls every call call_0: the last one told is the
-// newest that was released, and each takes one result.
+// Proves W50, S23: a provider names every call call_0: a result belongs to the last released call
+// with its id, and each call takes one result.
 func TestCallIDsAgain(t *testing.T) {
 	inEveryDialect(t, guarded, func(t *testing.T, k *talk) {
 		history := []said{user("ship it")}
@@ -161,8 +160,8 @@ func TestCallIDsAgain(t *testing.T) {
 	})
 }
 
-// Proves W50, W51, S35: what a history leaves out stays known in a session that the
-// client names, and is not known in one that was guessed.
+// Proves W50, W51, S35: results that a history omits are still known in a named session, and
+// unknown in a guessed one.
 func TestCompactedHistory(t *testing.T) {
 	inEveryDialect(t, guarded, func(t *testing.T, k *talk) {
 		run := saidCall{"t1", "test", `{}`}
@@ -176,8 +175,8 @@ func TestCompactedHistory(t *testing.T) {
 	})
 }
 
-// Proves W51, S35: conversations that begin alike share a guessed session and nothing
-// of what happened in it; a limit counts what the conversation itself did.
+// Proves W51, S35: conversations with the same start share a guessed session but none of its facts;
+// a limit counts the calls of one conversation.
 func TestGuessedSessionsAreApart(t *testing.T) {
 	for _, in := range tongues() {
 		t.Run(in.name, func(t *testing.T) {
@@ -197,9 +196,8 @@ func TestGuessedSessionsAreApart(t *testing.T) {
 	}
 }
 
-// Proves H6, W51: the result of another session, or of another principal, is nobody's
-// here.
-func TestResultsOfOthers(t *testing.T) {
+// Proves H6, W51: results of another session or principal do not count.
+func TestResultsOfOtherSessions(t *testing.T) {
 	for _, in := range tongues() {
 		t.Run(in.name, func(t *testing.T) {
 			k := newTalk(t, in, guarded, storing(t, guarded, mem.New()))
@@ -214,7 +212,7 @@ func TestResultsOfOthers(t *testing.T) {
 	}
 }
 
-// Proves W50, X17: with a store on disk another gateway knows what was released.
+// Proves W50, X17: with a store on disk another gateway knows the released calls.
 func TestResultsAfterRestart(t *testing.T) {
 	for _, in := range tongues() {
 		for _, session := range []string{"named", ""} {

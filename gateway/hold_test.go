@@ -15,18 +15,18 @@ import (
 	"github.com/stopgate/stopgate/internal/store/mem"
 )
 
-// told makes a queue reachable.
-type told struct{}
+// notifier makes a queue reachable.
+type notifier struct{}
 
-func (told) Name() string                                { return "told" }
-func (told) Notify(context.Context, approve.Entry) error { return nil }
+func (notifier) Name() string                                { return "notifier" }
+func (notifier) Notify(context.Context, approve.Entry) error { return nil }
 
 const asking = "version = 1\n[tools.a.policy]\nrun = \"ask\"\n"
 
-// queued is a gateway whose questions go to a queue.
+// queued returns a gateway whose questions are in a queue.
 func queued(t *testing.T, provider http.HandlerFunc) (*http.Client, *log, *approve.Queue) {
 	t.Helper()
-	queue, err := approve.New(new(mem.Approvals), approve.Options{Notify: []approve.Notifier{told{}}})
+	queue, err := approve.New(new(mem.Approvals), approve.Options{Notify: []approve.Notifier{notifier{}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,8 +50,8 @@ func later(t *testing.T, queue *approve.Queue, wait time.Duration, kind approve.
 	})
 }
 
-// Proves S48, W20, W21: a streamed response is held for minutes while somebody can
-// answer, and its client hears something every ten seconds, in both dialects.
+// Proves S48, W20, W21: a streamed response is held for minutes while a question can be answered,
+// and its client receives something every ten seconds, in both dialects.
 func TestHeldForPeople(t *testing.T) {
 	for _, test := range []struct {
 		name, path, request, body, sign string
@@ -90,9 +90,8 @@ func TestHeldForPeople(t *testing.T) {
 	}
 }
 
-// Proves S5, S48, D26-07: a response that is not streamed waits 50 seconds; then the
-// call is denied with the id under which it can still be answered, and the same call
-// goes through once it was.
+// Proves S5, S48, D26-07: an unstreamed response waits 50 seconds; then the call is denied with the
+// id of its question, and the same call is released after a yes.
 func TestUnaryHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, l, queue := queued(t, func(w http.ResponseWriter, r *http.Request) {

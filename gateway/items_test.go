@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/store/mem"
 )
 
-// shellFirst is a policy in which a shell must have run well before something is deployed.
+// shellFirst is a policy that requires a successful shell call before a deployment.
 const shellFirst = allowAll + `
 [tools."openai.local_shell"]
 success = { pattern = "^PASS" }
@@ -20,12 +20,12 @@ before = ["deploy"]
 requires = ["openai.local_shell"]
 `
 
-// aShell is the item of a call of the local shell.
+// aShell returns the item of a local shell call.
 func aShell(item, call string) string {
 	return fmt.Sprintf(`{"id":%q,"type":"local_shell_call","status":"completed","call_id":%q,"action":{"type":"exec","command":["make"],"env":{}}}`, item, call)
 }
 
-// inForms is an answer with these items, as a stream and as a body.
+// inForms returns a response with these items, as a stream and as a body.
 func inForms(id string, items ...string) map[bool]script {
 	list := strings.Join(items, ",")
 	stream := responsesEvent("response.created", fmt.Sprintf(`"response":{"id":%q,"status":"in_progress","output":[]}`, id))
@@ -37,16 +37,16 @@ func inForms(id string, items ...string) map[bool]script {
 	return map[bool]script{true: {body: stream + responsesEvent("response.completed", `"response":`+body)}, false: {body: body, kind: "application/json"}}
 }
 
-// Proves W50: the result of a local shell may name the call's item and nothing
-// else, and the call may be a reference, or in the response before: it is found; a result
-// that may mean two calls, or one that was never released, is the result of none.
+// Proves W50: the result of a local shell call may contain only the id of the call's item, and the
+// call may be a reference, or in the previous response: it is found. An ambiguous result, or one of
+// a call that was never released, belongs to no call.
 func TestResultsByItem(t *testing.T) {
 	const ref, by = `{"type":"item_reference","id":"lsh_1"}`, `{"type":"local_shell_call_output","id":%q,"output":%q}`
 	pass := fmt.Sprintf(by, "lsh_1", "PASS")
 	one := []string{aShell("lsh_1", "call_1")}
 	for _, c := range []struct {
 		name    string
-		said    []string // items of the first answer
+		items   []string // items of the first response
 		more    string   // members of the second request
 		allowed bool
 	}{
@@ -63,7 +63,7 @@ func TestResultsByItem(t *testing.T) {
 		{"the same, continued by id", []string{one[0], aShell("lsh_2", "lsh_1")}, `"previous_response_id":"resp_1","input":[` + pass + `]`, false},
 	} {
 		for _, session := range []string{"s", ""} {
-			for stream, first := range inForms("resp_1", c.said...) {
+			for stream, first := range inForms("resp_1", c.items...) {
 				t.Run(fmt.Sprintf("%s, session %q, streamed %t", c.name, session, stream), func(t *testing.T) {
 					answers := []script{first, inForms("resp_2", responsesCall("deploy", `{}`))[stream]}
 					provider := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -16,7 +16,7 @@ import (
 	"github.com/stopgate/stopgate/judge"
 )
 
-// reviewer is a judge's model: harmful is what contains "rm".
+// reviewer is the model of a judge that objects to calls with "rm".
 func reviewer(t *testing.T, before func()) *httptest.Server {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -39,9 +39,8 @@ func reviewer(t *testing.T, before func()) *httptest.Server {
 	return srv
 }
 
-// Proves S29, V3-19, V3-21, P22, I12, X10: behind the gateway every call of a response
-// is judged, all at once; the harmful ones are replaced and their siblings arrive, in a
-// stream and in a body.
+// Proves S29, V3-19, V3-21, P22, I12, X10: all calls of a response are judged concurrently; the
+// objected ones are replaced and the others arrive, in a stream and in a body.
 func TestJudgedCalls(t *testing.T) {
 	for _, stream := range []bool{true, false} {
 		var here sync.WaitGroup
@@ -81,7 +80,7 @@ func TestJudgedCalls(t *testing.T) {
 	}
 }
 
-// newJudgedGate is newGate with the judges that the policy asks for.
+// newJudgedGate is newGate with the judges of the policy.
 func newJudgedGate(t *testing.T, rules string, r gate.Recorder) *gate.Gate {
 	t.Helper()
 	p, found := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: []byte(rules), Trusted: true}}, policy.Options{})

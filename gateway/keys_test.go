@@ -9,9 +9,8 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 )
 
-// Proves S46: a key of the gate takes the place of whatever the client
-// sent, in the form of the API; without one the client's own credential passes in
-// the form it came.
+// Proves S46: a key of the gate replaces the client's credential, in the form of the API; without
+// one the client's own credential is forwarded unchanged.
 func TestCredentials(t *testing.T) {
 	for _, test := range []struct {
 		name, api, key, path string
@@ -45,8 +44,8 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// Proves K60: rules see the agent that the client names, and on_deny = "error"
-// acts at once, while the provider is still sending.
+// Proves K60: rules see the agent that the client names, and on_deny = "error" ends the response at
+// once, while the provider is still sending.
 func TestAgentAndEarlyError(t *testing.T) {
 	const policy = `version = 1
 [tools."*"]

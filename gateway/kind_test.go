@@ -8,9 +8,9 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// An answer of another kind than the one that was asked for is refused: an event of a stream as
-// a body, a body of another dialect.
-func TestAnswersOfAnotherKind(t *testing.T) {
+// A response of another kind than requested is refused: an event of a stream as a body, a body of
+// another dialect.
+func TestResponsesOfAnotherKind(t *testing.T) {
 	const call = `{"id":"c1","type":"function","function":{"name":"a","arguments":"{}"}}`
 	answers := map[string]string{
 		chatPath:        `{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}]}`,
@@ -52,8 +52,8 @@ func TestAnswersOfAnotherKind(t *testing.T) {
 	}
 }
 
-// strayMembers are members that no client of any of the dialects reads, and what some client
-// may take for a call in them.
+// strayMembers are members that no client of any dialect reads, with content that some client may
+// take for a call.
 func strayMembers() map[string]string {
 	const chat = `{"index":0,"id":"stray","type":"function","function":{"name":"a","arguments":"{}"}}`
 	const item = `{"id":"fc_stray","type":"function_call","call_id":"stray","name":"a","arguments":"{}","status":"completed"}`
@@ -75,13 +75,13 @@ func strayMembers() map[string]string {
 	return members
 }
 
-// What has the name or the form of calls, in a member in which no client of the dialect looks
-// for calls, is taken out of the answer and recorded, on every level and in every dialect
-// alike; the rest of the answer is what it was.
+// Content with the name or the form of calls, in a member in which no client of the dialect expects
+// calls, is removed from the response and recorded, on every level and in every dialect; the rest
+// of the response is unchanged.
 func TestStrayCalls(t *testing.T) {
 	for _, in := range []struct {
 		name, path, whole, stream string
-		spots                     []string // behind each of them a member is added
+		spots                     []string // a member is added after each of them
 		text                      string
 	}{
 		{"chat", chatPath, `{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"hello"},"finish_reason":"stop"}]}`,
@@ -107,7 +107,7 @@ func TestStrayCalls(t *testing.T) {
 				}
 				for name, member := range strayMembers() {
 					if spot == `"role":"assistant",` && in.name == "chat" && (name == "by name tool_calls" || name == "by name function_call") {
-						continue // there calls belong
+						continue // calls are valid there
 					}
 					t.Run(fmt.Sprint(in.name, " stream ", stream, " ", spot, " ", name), func(t *testing.T) {
 						r := newRig(t, allowAll, script{body: strings.ReplaceAll(body, spot, spot+member+","), kind: kind}, nil)
@@ -126,8 +126,7 @@ func TestStrayCalls(t *testing.T) {
 	}
 }
 
-// A stream with the events of another dialect ends with an error, before any of them is
-// forwarded.
+// A stream with events of another dialect ends with an error before any of them is forwarded.
 func TestStreamsOfAnotherDialect(t *testing.T) {
 	streams := map[string]string{}
 	for _, in := range tongues() {

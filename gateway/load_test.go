@@ -16,8 +16,8 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 )
 
-// echoArgs is a provider whose answer depends on the request: calls to a with the
-// user's text as their path, and the same text around them.
+// echoArgs is a provider whose response depends on the request: calls to a with the user's text as
+// their path, and the same text around them.
 func echoArgs(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	_, rest, _ := strings.Cut(string(body), `"content":"`)
@@ -37,8 +37,7 @@ func echoArgs(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Proves I13: streams that run at the same time, some of which are given up, never
-// show each other's bytes.
+// Proves I13: concurrent streams, some of which are cancelled, never show each other's bytes.
 func TestStreamsAreIsolated(t *testing.T) {
 	r := newRig(t, denyingEnv, http.HandlerFunc(echoArgs), nil)
 	const workers, each = 16, 12
@@ -96,7 +95,7 @@ func TestStreamsAreIsolated(t *testing.T) {
 	}
 }
 
-// Proves W46: fast streams are never cut. The full number runs in the long tier.
+// Proves W46: fast streams are never truncated. The full number runs in the long tier.
 func TestFastStreamsAreComplete(t *testing.T) {
 	streams := 60
 	switch {
@@ -134,7 +133,7 @@ func TestFastStreamsAreComplete(t *testing.T) {
 	}
 }
 
-// Proves FM14, F13, W52: what exceeds a limit is denied or refused, never passed.
+// Proves FM14, F13, W52: a request or response that exceeds a limit is denied or refused.
 func TestLimits(t *testing.T) {
 	call := func(i int, args string) string { return chatCall(i, fmt.Sprint("call_", i), "a", args) }
 	long := `{"path":"` + strings.Repeat("x", 4000) + `"}`
@@ -174,8 +173,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Proves FM14: beyond the number of exchanges, and of held bytes, new requests
-// hear 503 with Retry-After; running ones go on.
+// Proves FM14: beyond the limits of exchanges and of held bytes, new requests get 503 with
+// Retry-After; running ones continue.
 func TestOverload(t *testing.T) {
 	for name, change := range map[string]func(*gateway.Limits){
 		"exchanges":  func(l *gateway.Limits) { l.Exchanges = 1 },
@@ -213,9 +212,8 @@ func TestOverload(t *testing.T) {
 	}
 }
 
-// At shutdown new requests are told to come back later and the gateway
-// is not ready; exchanges may finish; what does not finish ends
-// with an error event, and nothing is left behind.
+// At shutdown new requests get 503 with Retry-After and the gateway is not ready; exchanges may
+// finish; those that do not finish end with an error event, and no goroutine remains.
 func TestDrainAtShutdown(t *testing.T) {
 	for _, finishes := range []bool{true, false} {
 		t.Run(fmt.Sprintf("finishes=%t", finishes), func(t *testing.T) {
@@ -279,7 +277,7 @@ func TestDrainAtShutdown(t *testing.T) {
 	}
 }
 
-// Proves S45: who answers a request.
+// Proves S45: the response names its upstream.
 func TestWhoAnswers(t *testing.T) {
 	canned := func(o *gateway.Options) {
 		o.Replay = http.RoundTripper(roundTrip(func(r *http.Request) (*http.Response, error) {

@@ -11,8 +11,8 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 )
 
-// Proves that the log says of every exchange whose it was, where it went and why calls
-// did not run, and of a request that was not let in where it came from.
+// Proves that the log has the principal, the upstream and the reasons of denials of every exchange,
+// and the origin of a refused request.
 func TestExchangeLine(t *testing.T) {
 	logs := &buffer{}
 	body := chatStream("tool_calls", chatCall(0, "call_1", "a", `{"path":".env"}`), chatCall(1, "call_2", "b", `{"path":"src/a"}`))
@@ -31,7 +31,7 @@ func TestExchangeLine(t *testing.T) {
 	mustLine("request refused", `path=""`)
 }
 
-// Proves that who is not let in is told what to change, and the log what was wrong.
+// Proves that the client of a refused request is told the remedy, and the log has the cause.
 func TestRefusedLine(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -67,7 +67,7 @@ func TestRefusedLine(t *testing.T) {
 	}
 }
 
-// Proves that an error of the provider stands in the log with its status.
+// Proves that the log has the status of a provider's error.
 func TestExchangeLineOfAnError(t *testing.T) {
 	logs := &buffer{}
 	busy := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -81,7 +81,7 @@ func TestExchangeLineOfAnError(t *testing.T) {
 	mustContain(t, logs.String(), "upstream_status=429", "fault=upstream_error", "calls=0", `codes=""`)
 }
 
-// waitForLine waits for a line that is written behind the answer.
+// waitForLine waits for a line that is written after the response.
 func waitForLine(t *testing.T, logs *buffer, word string) {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Second); !strings.Contains(logs.String(), word); time.Sleep(time.Millisecond) {

@@ -8,13 +8,13 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 )
 
-// observing is a policy that enforces nothing.
+// observing returns a policy that enforces nothing.
 func observing(policy string) string {
 	return strings.Replace(policy, "version = 1\n", "version = 1\n[gate]\nenforcement = \"observe\"\n", 1)
 }
 
-// Proves K38, S31: in observe mode bytes pass as they come, also malformed ones,
-// and what would have been decided is on record.
+// Proves K38, S31: in observe mode all bytes are forwarded unchanged, even malformed ones, and the
+// records have the decisions that would have been enforced.
 func TestObserve(t *testing.T) {
 	denied := chatStream("tool_calls", chatCall(0, "call_1", "a", `{"path":".env"}`), chatCall(1, "call_2", "b", `{"path": "src" }`))
 	broken := chatEvent(`{"role":"assistant"}`, "null") + chatCall(0, "call_1", "a", `{"path":".env"}`) + "data: {\"choices\":[}\n\n" + chatCall(1, "call_2", "b", `{}`) + chatDone + "data: behind the end\n\n"

@@ -14,17 +14,17 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 )
 
-// notebook is an observer that keeps everything.
-type notebook struct {
+// recordingObserver is an observer that stores everything.
+type recordingObserver struct {
 	mu   sync.Mutex
 	list []gateway.Observed
-	sent []string // models, when their requests went upstream
+	sent []string // models of the requests sent upstream
 	next []gateway.Observed
 }
 
-type noted struct{ *notebook }
+type noted struct{ *recordingObserver }
 
-func (n *notebook) Begin(ctx context.Context, r *http.Request, o *gateway.Observed) (context.Context, gateway.Observation) {
+func (n *recordingObserver) Begin(ctx context.Context, r *http.Request, o *gateway.Observed) (context.Context, gateway.Observation) {
 	if r.Header.Get("Unseen") != "" {
 		return ctx, nil
 	}
@@ -52,7 +52,7 @@ func (n noted) End(o *gateway.Observed) {
 	n.list = append(n.list, *o)
 }
 
-func (n *notebook) wait(t *testing.T, count int) gateway.Observed {
+func (n *recordingObserver) wait(t *testing.T, count int) gateway.Observed {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		n.mu.Lock()
@@ -67,8 +67,8 @@ func (n *notebook) wait(t *testing.T, count int) gateway.Observed {
 	}
 }
 
-// An observer sees each exchange once, with its times in order, what the provider said
-// about its answer, and what became of the calls; also where it ends badly.
+// An observer sees each exchange once, with its times in order, the provider's description of the
+// response, and the number of calls, also if it fails.
 func TestObserver(t *testing.T) {
 	usage := `data: {"id":"x","model":"m-2","choices":[],"usage":{"prompt_tokens":7,"completion_tokens":3}}` + "\n\n"
 	bodies := map[string]script{
@@ -77,7 +77,7 @@ func TestObserver(t *testing.T) {
 			`"tool_calls":[{"id":"c1","type":"function","function":{"name":"a","arguments":"{}"}}]}}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`},
 		"cut": {body: chatCall(0, "c1", "a", `{"path":"x"}`), cut: true},
 	}
-	book := new(notebook)
+	book := new(recordingObserver)
 	added := make(chan string, 10)
 	which := "streamed"
 	r := newRig(t, denying("b"), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -131,8 +131,8 @@ func TestObserver(t *testing.T) {
 	book.wait(t, 6)
 }
 
-// Proves S6: every answer of a model that is answered by the gate is a model call of its
-// own to an observer, with its own times and tokens; calls are those of all.
+// Proves S6: every response of a model that the gate answers is a model call of its own for an
+// observer, with its times and tokens; the number of calls is the sum.
 func TestObserverOfRounds(t *testing.T) {
 	for _, stream := range []bool{true, false} {
 		n := 0
@@ -152,7 +152,7 @@ func TestObserverOfRounds(t *testing.T) {
 			w.Header().Set("Content-Type", map[bool]string{true: "text/event-stream", false: "application/json"}[stream])
 			_, _ = io.WriteString(w, body)
 		})
-		book := new(notebook)
+		book := new(recordingObserver)
 		r := newRig(t, denying("a"), provider, func(o *gateway.Options) {
 			answering(2)(o)
 			o.Observer = book

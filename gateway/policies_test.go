@@ -16,7 +16,7 @@ import (
 	"github.com/stopgate/stopgate/gateway/events"
 )
 
-// The policies of these tests: each has the hooks that its name says.
+// Policies of the tests: each has the hooks in its name.
 type (
 	onRequest      func(*events.Exchange, *events.Request) error
 	onDelta        func(*events.Exchange, *events.Stream, string) error
@@ -39,13 +39,12 @@ func (f onCallComplete) OnToolCallComplete(_ context.Context, x *events.Exchange
 	return f(x, s, b)
 }
 
-// with makes a gateway have policies.
+// with configures a gateway with policies.
 func with(policies ...events.Policy) func(*gateway.Options) {
 	return func(o *gateway.Options) { o.Policies = policies }
 }
 
-// transcript is a policy with all nine hooks that sends everything on and writes down
-// what it saw.
+// transcript is a policy with all nine hooks that forwards everything and records its calls.
 type transcript struct {
 	mu   sync.Mutex
 	busy atomic.Int32
@@ -54,7 +53,7 @@ type transcript struct {
 
 func (*transcript) Name() string { return "transcript" }
 
-// note writes down a hook; two at once are a fault.
+// note records the call of a hook; two at once are an error.
 func (p *transcript) note(x *events.Exchange, format string, args ...any) {
 	if p.busy.Add(1) != 1 {
 		p.seen = append(p.seen, "TWO HOOKS AT ONCE")
@@ -115,8 +114,8 @@ func (p *transcript) OnStreamComplete(_ context.Context, x *events.Exchange) err
 }
 
 // Proves V3-01, V3-02, V3-03, V3-10, V3-15, V3-16, V3-21, V3-27, V3-31, F6: all hooks of an
-// exchange, in their order, with one scratchpad that begins empty; the client gets what
-// it would get without the policy.
+// exchange are called, in order, with one scratchpad that is empty at first; the client receives
+// the same as without the policy.
 func TestAllHooks(t *testing.T) {
 	body := chatEvent(`{"role":"assistant","content":"hi "}`, "null") + chatEvent(`{"content":"you"}`, "null") +
 		chatCall(0, "c0", "a", `{"path":"x"}`) + chatEvent(`{}`, `"tool_calls"`) + chatDone
@@ -133,14 +132,14 @@ func TestAllHooks(t *testing.T) {
 			"1 request true true", "2 start", "3 text 0.0 hi  (hi )", "4 text 0.0 you (hi you)", "5 text complete hi you true",
 			`6 call a {"path`, `7 call a ":"x"}`, "8 finish tool_calls", `9 call complete c0 a {"path":"x"}`, "10 complete",
 		}
-		// Pieces of arguments are shown as the network brings them.
+		// Chunks of arguments depend on the network.
 		if got := p.list(); strings.Join(joined(got), "\n") != strings.Join(joined(want), "\n") {
 			t.Errorf("hooks\n%s", strings.Join(got, "\n"))
 		}
 	}
 }
 
-// joined drops the numbers of hooks and joins pieces of arguments.
+// joined removes the numbers of hooks and joins chunks of arguments.
 func joined(seen []string) (out []string) {
 	args := ""
 	for _, s := range seen {
@@ -164,7 +163,7 @@ func (r *rig) idle(t *testing.T) {
 	}
 }
 
-// talker answers in two dialects, streamed and not, with a text and two calls.
+// talker responds in two dialects, streamed and not, with a text and two calls.
 func talker(w http.ResponseWriter, r *http.Request) {
 	streamed := false
 	body := new(strings.Builder)
@@ -211,8 +210,8 @@ func everywhere(t *testing.T, rules string, change func(*gateway.Options), f fun
 	}
 }
 
-// Proves V3-18, V3-29, I23: a policy without calls: none reaches the client, the turn
-// ends as one without calls does, and every call has its row.
+// Proves V3-18, V3-29, I23: a policy without calls: none reaches the client, the turn ends like one
+// without calls, and every call has its row.
 func TestContentOnly(t *testing.T) {
 	everywhere(t, allowAll, with(events.ContentOnly{}), func(t *testing.T, r *rig, got string) {
 		mustContain(t, got, "hi", "A policy of this gateway removed the call")
@@ -226,9 +225,9 @@ func TestContentOnly(t *testing.T) {
 	})
 }
 
-// Proves V3-13, V3-19, V3-20, V3-21, V3-22, V3-24: V3's judge in Go: one call is blocked
-// with a text in its place and ends the output; what comes behind is skipped and counted,
-// and the text is all that the client gets of it.
+// Proves V3-13, V3-19, V3-20, V3-21, V3-22, V3-24: a judge in Go: one call is replaced by a text,
+// which ends the output; later chunks are dropped and counted, and the client receives only the
+// text.
 func TestBlockAndFinish(t *testing.T) {
 	var summary atomic.Value
 	everywhere(t, allowAll, with(blocker{&summary}), func(t *testing.T, r *rig, got string) {
@@ -262,9 +261,9 @@ func (p blocker) OnStreamComplete(_ context.Context, x *events.Exchange) error {
 	return nil
 }
 
-// Proves X11, W5: the gate comes last. It judges what a policy makes of a call,
-// and no policy loosens a denial.
-func TestTheGateIsLast(t *testing.T) {
+// Proves X11, W5: the gate comes last. It judges the call as policies changed it, and no policy can
+// loosen a denial.
+func TestGateIsLast(t *testing.T) {
 	rules := allowAll + "[tools.a.policy]\nrun = [{ arg = \"/path\", const = \"secret\", mode = \"deny\" }, { mode = \"unattended\" }]\n[tools.b.policy]\nrun = \"deny\"\n"
 	change := onCallComplete(func(_ *events.Exchange, s *events.Stream, b *events.Call) error {
 		if b.Name == "a" {
@@ -336,9 +335,9 @@ func TestRequestHooks(t *testing.T) {
 	}
 }
 
-// Proves I14, FM15: a hook that fails, panics or never ends closes the response as a
-// failure: what it had not sent is not sent, and no call runs.
-func TestHooksThatFail(t *testing.T) {
+// Proves I14, FM15: a hook that fails, panics or never ends closes the response as a failure: its
+// output so far is not sent, and no call runs.
+func TestFailingHooks(t *testing.T) {
 	hang := make(chan struct{})
 	defer close(hang)
 	faults := map[string]func() error{
@@ -372,8 +371,8 @@ func TestHooksThatFail(t *testing.T) {
 	}
 }
 
-// Proves V3-14: OnStreamComplete is called once, however an exchange ends, and behind a
-// hook that was given up.
+// Proves V3-14: OnStreamComplete is called once, however an exchange ends, and after a hook that
+// was abandoned.
 func TestCompleteIsAlwaysCalled(t *testing.T) {
 	release := make(chan struct{})
 	for name, c := range map[string]struct {
@@ -431,8 +430,8 @@ func (p completing) OnStreamComplete(context.Context, *events.Exchange) error {
 	return nil
 }
 
-// Proves V3-06, V3-07: behind the end of its output a policy sees the rest of the
-// response, and nothing of it goes on; a send is an error.
+// Proves V3-06, V3-07: after the end of its output a policy still sees the rest of the response,
+// but none of it is forwarded; a send is an error.
 func TestAfterTheEnd(t *testing.T) {
 	seen := ""
 	stop := onDelta(func(_ *events.Exchange, s *events.Stream, delta string) error {
@@ -459,19 +458,19 @@ func TestAfterTheEnd(t *testing.T) {
 	r.log.wait(t, 1)
 }
 
-// Proves V3-25, S17: the client is kept awake while a hook works, and the upstream is not
-// taken for silent.
+// Proves V3-25, S17: the client gets keepalives while a hook runs, and the upstream does not count
+// as silent.
 func TestKeepaliveWhileHooksWork(t *testing.T) {
 	slow := onDelta(func(_ *events.Exchange, s *events.Stream, delta string) error {
-		time.Sleep(600 * time.Millisecond) // what a slow hook does
+		time.Sleep(600 * time.Millisecond) // a slow hook
 		return s.SendText(delta, false)
 	})
 	slowCall := onCallComplete(func(_ *events.Exchange, s *events.Stream, b *events.Call) error {
 		time.Sleep(600 * time.Millisecond)
 		return s.Send(events.BlockChunk(b))
 	})
-	// A text that a policy holds back to its end: the events without it go on. All of them
-	// take longer than an upstream may be silent, and that is long enough for a busy machine.
+	// A policy holds a text to its end: the events without it are forwarded. All of them take
+	// longer than the limit for a silent upstream, which is long enough for a busy machine.
 	const count = 60
 	pieces := strings.Repeat(chatEvent(`{"content":"x"}`, "null"), count)
 	r := newRig(t, allowAll, paced{pieces + chatEvent(`{}`, `"stop"`) + chatDone, 20 * time.Millisecond}, func(o *gateway.Options) {
@@ -498,7 +497,7 @@ func TestKeepaliveWhileHooksWork(t *testing.T) {
 	}
 }
 
-// paced sends an event at a time.
+// paced sends one event at a time.
 type paced struct {
 	body  string
 	every time.Duration
@@ -526,8 +525,7 @@ func (wholeText) OnContentComplete(_ context.Context, _ *events.Exchange, s *eve
 	return s.Send(events.BlockChunk(b))
 }
 
-// Proves FM11: other policies hold for the exchanges that begin from then on; those under
-// way keep theirs.
+// Proves FM11: new policies apply to later exchanges; running ones keep theirs.
 func TestPoliciesAreSwapped(t *testing.T) {
 	began, release := make(chan struct{}), make(chan struct{})
 	up := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -566,8 +564,8 @@ func TestPoliciesAreSwapped(t *testing.T) {
 	mustContain(t, <-answers, "new-a", "new-b")
 }
 
-// Proves V3-23, V3-24, V3-30: what the judge said is told as events, each call and the
-// sum of them; nobody has to listen.
+// Proves V3-23, V3-24, V3-30: opinions of judges are emitted as events, for each call and as a sum,
+// also without a listener.
 func TestJudgeEvents(t *testing.T) {
 	model := reviewer(t, func() {})
 	for _, listen := range []bool{true, false} {
@@ -599,8 +597,8 @@ func TestJudgeEvents(t *testing.T) {
 	}
 }
 
-// Proves K38: where nothing is enforced, hooks for calls look and drop nothing; texts are
-// the operator's business as always.
+// Proves K38: in observe mode hooks for calls are called but cannot drop a call; texts may be
+// changed as usual.
 func TestPoliciesInObserveMode(t *testing.T) {
 	looked := 0
 	drop := onCallComplete(func(_ *events.Exchange, _ *events.Stream, b *events.Call) error {

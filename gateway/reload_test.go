@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 )
 
-// named is a provider that says which one it is, and which connection it was asked on.
+// named is a provider that reports its name and the connection of the request.
 func named(t *testing.T, name string) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -24,8 +24,8 @@ func named(t *testing.T, name string) *httptest.Server {
 	return s
 }
 
-// Proves FM11: settings, upstreams and tokens of a reload hold for the requests after
-// it; bad ones change nothing; connections of what did not change are used on.
+// Proves FM11: settings, upstreams and tokens of a reload apply to later requests; invalid ones
+// change nothing; unchanged upstreams keep their connections.
 func TestReload(t *testing.T) {
 	second := named(t, "second")
 	options := gateway.Options{Settings: gateway.DefaultSettings()}
@@ -77,7 +77,7 @@ func TestReload(t *testing.T) {
 	mustContain(t, r.send("POST", "/v1/embeddings", "{}", map[string]string{"X-Stopgate-Token": "sg_ci"}).body, "second")
 }
 
-// Proves FM11: a stream that is under way ends under the settings it began with.
+// Proves FM11: a running stream keeps the settings it began with.
 func TestReloadKeepsStreams(t *testing.T) {
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	options := gateway.Options{Settings: gateway.DefaultSettings()}
@@ -111,8 +111,7 @@ func TestReloadKeepsStreams(t *testing.T) {
 	mustContain(t, r.post("/v1/embeddings", "{}").body, "other")
 }
 
-// Proves S22, S46: every token has a principal of its own, in every place in which a
-// token may stand, and rules see it.
+// Proves S22, S46: every token has its own principal, in every place of a token, and rules see it.
 func TestPrincipalsOfTokens(t *testing.T) {
 	const policy = `version = 1
 [tools."*"]
@@ -145,7 +144,7 @@ run = [{ when = { principal = "intern" }, mode = "deny" }, { mode = "unattended"
 	}
 }
 
-// Models go to the upstream that names them, most specific first; all others to the one
+// Models go to the upstream that names them, the most specific first; others go to the upstream
 // without models.
 func TestUpstreamsByModel(t *testing.T) {
 	var list []gateway.Upstream

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Proves I12, F15, A4: a repeated key in the action of a call that the provider defines
-// refuses that call alone, streamed or not; anywhere else it ends the response.
+// Proves I12, F15, A4: a repeated key in the action of a call that the provider defines refuses
+// only that call, streamed or not; anywhere else it ends the response.
 func TestRepeatedKeyInAction(t *testing.T) {
 	const shell = `{"id":"sh_1","type":"shell_call","status":"completed","call_id":"call_sh","environment":{"type":"local"},"action":{"commands":["ls"],"commands":["rm -rf /"]}}`
 	const request = `{"model":"m","stream":%t,"input":"x","tools":[{"type":"shell"},{"type":"function","name":"b","parameters":{"type":"object"}}]}`

@@ -14,13 +14,12 @@ import (
 	"github.com/stopgate/stopgate/gateway/events"
 )
 
-// scripted is a provider that gives one answer after the other, and keeps what it was
-// asked.
+// scripted is a provider that gives one response after the other, and stores the requests.
 type scripted struct {
 	mu    sync.Mutex
 	turns []string // the output items of a response, or the blocks of a message
 	asked []string
-	// write makes an answer of a turn.
+	// write renders a turn as a response.
 	write func(n int, stream bool, turn string) string
 }
 
@@ -37,14 +36,14 @@ func (m *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, m.write(n, request.Stream, turn))
 }
 
-// heard is the n-th request, the last with 0.
-func (m *scripted) heard(n int) string {
+// request returns the n-th request, the last one for 0.
+func (m *scripted) request(n int) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.asked[(n-1+len(m.asked))%len(m.asked)]
 }
 
-// numbered is a response of the provider, with all its events and numbers.
+// numbered returns a response of the provider, with all its events and numbers.
 func numbered(n int, stream bool, turn string) string {
 	var items []json.RawMessage
 	_ = json.Unmarshal([]byte("["+turn+"]"), &items)
@@ -86,8 +85,8 @@ func functionItem(id, tool, args string) string {
 
 const thought = `{"id":"rs_%d","type":"reasoning","summary":[],"encrypted_content":"secret%d"}`
 
-// responseItems reads what a client has of a response: the items of the stream by their
-// positions, and those at its end. It reports events that are out of order.
+// responseItems returns the items of the stream by position, and those in its final response. It
+// reports events that are out of order.
 func responseItems(t *testing.T, stream bool, body string) (streamed, final []string, id string) {
 	t.Helper()
 	type object struct {
@@ -152,8 +151,7 @@ func responseItems(t *testing.T, stream bool, body string) (streamed, final []st
 	return streamed, final, id
 }
 
-// itemsRig answers a model over Responses: two rounds are refused, the third has a call
-// that runs.
+// itemsRig answers a model over Responses: two rounds are refused, the third has a call that runs.
 func itemsRig(t *testing.T, rounds int) (*rig, *scripted) {
 	m := &scripted{write: numbered, turns: []string{
 		fmt.Sprintf(thought, 1, 1) + "," + functionItem("x1", "a", `{"path":"secret"}`),
@@ -170,10 +168,9 @@ func itemsRequest(stream bool, more string) string {
 
 const goOn = `"input":[{"role":"user","content":"go"}],`
 
-// Proves S6, L7, L10 for Responses: the items of all rounds stand in one
-// response, a message in the place of each refused call, densely numbered, with the end
-// of the last round and the usage of all; the provider gets its own items back with an
-// envelope as the result of each.
+// Proves S6, L7, L10 for Responses: the items of all rounds are in one response, with a message in
+// place of each refused call, numbered without gaps, with the end of the last round and the usage
+// of all; the provider gets its own items back with an envelope as the result of each.
 func TestAnswerResponses(t *testing.T) {
 	for _, stream := range []bool{true, false} {
 		t.Run(fmt.Sprint("streamed ", stream), func(t *testing.T) {
@@ -196,8 +193,8 @@ func TestAnswerResponses(t *testing.T) {
 			mustLack(t, a.body, "secret\\", `"call_id":"x1"`, "resp_2")
 			want := `"input":[{"role":"user","content":"go"},` + fmt.Sprintf(thought, 1, 1) + "," + functionItem("x1", "a", `{"path":"secret"}`) +
 				`,{"type":"function_call_output","call_id":"x1","output":"{\"status\":\"denied\",\"code\":\"rule_matched\"`
-			mustContain(t, m.heard(2), want)
-			mustContain(t, m.heard(3), want, functionItem("x2", "b", `{}`)+`,{"type":"function_call_output","call_id":"x2"`)
+			mustContain(t, m.request(2), want)
+			mustContain(t, m.request(3), want, functionItem("x2", "b", `{}`)+`,{"type":"function_call_output","call_id":"x2"`)
 			if got := strings.Join(r.log.wait(t, 3), ", "); got != "a denied rule_matched, b denied rule_matched, d allowed rule_matched" {
 				t.Errorf("rows %s", got)
 			}
@@ -205,10 +202,10 @@ func TestAnswerResponses(t *testing.T) {
 	}
 }
 
-// Proves S6, L10: what a provider sends behind the end of a round, however much, changes
-// nothing of what the client has of the round.
-func TestAnswerBehindTheEnd(t *testing.T) {
-	const late = "data: {\"type\":\"response.late\"}\n\n" // was heard before the end is judged, so that it is read on
+// Proves S6, L10: data after the end of a round, of any length, does not change the round for the
+// client.
+func TestAnswerAfterTheEnd(t *testing.T) {
+	const late = "data: {\"type\":\"response.late\"}\n\n" // received before the end is judged, so that reading continues
 	behind := late + strings.Repeat(": a comment behind the end\n", 2000) + late
 	ask := func(behind string, policies ...events.Policy) string {
 		r, m := itemsRig(t, 2)
@@ -234,8 +231,8 @@ func TestAnswerBehindTheEnd(t *testing.T) {
 	}
 }
 
-// Proves S6, S7: what the provider does not store is not named to it; a conversation has
-// the model's items already; a text is an item like any other.
+// Proves S6, S7: items that the provider does not store are not referenced; a conversation already
+// has the model's items; a text is an item like any other.
 func TestAnswerResponsesStorage(t *testing.T) {
 	for name, c := range map[string]struct{ more, want, lack string }{
 		"a text":         {`"input":"go",`, `"input":[{"type":"message","role":"user","content":"go"},{"id":"rs_1"`, "\x00"},
@@ -246,20 +243,20 @@ func TestAnswerResponsesStorage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r, m := itemsRig(t, 1)
 			r.post(responsesPath, itemsRequest(true, c.more))
-			mustContain(t, m.heard(2), c.want)
-			mustLack(t, m.heard(2), c.lack)
+			mustContain(t, m.request(2), c.want)
+			mustLack(t, m.request(2), c.lack)
 		})
 	}
 	r, m := itemsRig(t, 1)
 	m.turns[0] = strings.Replace(m.turns[0], `,"encrypted_content":"secret1"`, "", 1)
 	r.post(responsesPath, itemsRequest(true, `"store":false,`+goOn))
-	mustContain(t, m.heard(2), `"call_id":"x1"`)
-	mustLack(t, m.heard(2), "rs_1")
+	mustContain(t, m.request(2), `"call_id":"x1"`)
+	mustLack(t, m.request(2), "rs_1")
 }
 
-// Proves W47, S6: the next request after an answered response, however the client says
-// what came before, gives the provider its own history: by the id of the first round or
-// of the last, by a conversation, by items, and by items that lost their ids.
+// Proves W47, S6: the request after an answered response, however the client refers to the history,
+// gives the provider its own history: by the id of the first round or of the last, by a
+// conversation, by items, and by items without ids.
 func TestAnswerResponsesHistory(t *testing.T) {
 	result := func(id string) string {
 		return `{"type":"function_call_output","call_id":"` + id + `","output":"{\"status\":\"denied\"`
@@ -271,12 +268,12 @@ func TestAnswerResponsesHistory(t *testing.T) {
 		after := `{"type":"function_call_output","call_id":"x3","output":"ok"}`
 		for _, previous := range []string{"resp_1", "resp_2", id} {
 			r.post(responsesPath, itemsRequest(stream, `"previous_response_id":"`+previous+`","input":[`+after+`],`))
-			mustContain(t, m.heard(0), `"previous_response_id":"resp_3","input":[`+after+`]`)
+			mustContain(t, m.request(0), `"previous_response_id":"resp_3","input":[`+after+`]`)
 		}
 		replayed := strings.Join(items, ",")
 		for _, in := range []string{replayed, withoutIDs(t, items)} {
 			r.post(responsesPath, itemsRequest(stream, `"input":[{"role":"user","content":"go"},`+in+`,`+after+`],`))
-			got := m.heard(0)
+			got := m.request(0)
 			mustContain(t, got, call1+","+result("x1"), call2+","+result("x2"), after)
 			mustLack(t, got, "was not run", "msg_stopgate")
 		}
@@ -285,11 +282,11 @@ func TestAnswerResponsesHistory(t *testing.T) {
 	r, m := itemsRig(t, 0)
 	r.post(responsesPath, itemsRequest(true, `"conversation":{"id":"conv_1"},`+goOn))
 	r.post(responsesPath, itemsRequest(true, `"conversation":"conv_1",`+goOn))
-	mustContain(t, m.heard(2), `"input":[`+result("x1"))
-	mustLack(t, m.heard(2), "path")
+	mustContain(t, m.request(2), `"input":[`+result("x1"))
+	mustLack(t, m.request(2), "path")
 }
 
-// withoutIDs is what a client sends that keeps no ids of messages.
+// withoutIDs returns the input of a client that drops the ids of messages.
 func withoutIDs(t *testing.T, items []string) string {
 	var list []string
 	for _, text := range items {
@@ -307,8 +304,8 @@ func withoutIDs(t *testing.T, items []string) string {
 	return strings.Join(list, ",")
 }
 
-// Proves S6, S28: when the rounds are used up the last refusal is the end of the
-// response, and an error in a later round counts on.
+// Proves S6, S28: when the rounds are used up the last refusal ends the response, and numbering
+// continues for an error in a later round.
 func TestAnswerResponsesEnds(t *testing.T) {
 	for _, stream := range []bool{true, false} {
 		r, m := itemsRig(t, 1)

@@ -20,12 +20,12 @@ func answering(rounds int) func(*gateway.Options) {
 	}
 }
 
-// rounded are the dialects in which nothing stands for an answered call.
+// rounded returns the dialects in which nothing replaces an answered call.
 func rounded() []tongue { return []tongue{tongues()[0], tongues()[2]} }
 
-// Proves S6, S7, X9, G2-15, K34: a model whose calls were all refused is answered by
-// the gate and goes on within the same response; the client sees one legal response
-// with what was said in all rounds, the call that is allowed, and the usage of all.
+// Proves S6, S7, X9, G2-15, K34: a model whose calls were all refused is answered by the gate and
+// continues within the same response; the client sees one valid response with the texts of all
+// rounds, the allowed call, and the usage of all.
 func TestAnswer(t *testing.T) {
 	policy := denying("a", "b") + "[tools.c.policy]\nrun = \"skip\"\n"
 	for _, in := range rounded() {
@@ -50,7 +50,7 @@ func TestAnswer(t *testing.T) {
 						Content any
 					}
 				}
-				if err := json.Unmarshal([]byte(k.model.heard()), &h); err != nil {
+				if err := json.Unmarshal([]byte(k.model.lastRequest()), &h); err != nil {
 					t.Fatal(err)
 				}
 				want := map[string]string{"chat": "user assistant tool tool assistant tool", "anthropic": "user assistant user assistant user"}[in.name]
@@ -61,7 +61,7 @@ func TestAnswer(t *testing.T) {
 				if got := strings.Join(roles, " "); got != want {
 					t.Errorf("history %s, want %s", got, want)
 				}
-				mustContain(t, k.model.heard(), `"x1"`, `secret`, `\"code\":\"rule_matched\"`, `\"code\":\"rule_skipped\"`, `"x3"`)
+				mustContain(t, k.model.lastRequest(), `"x1"`, `secret`, `\"code\":\"rule_matched\"`, `\"code\":\"rule_skipped\"`, `"x3"`)
 				if in.name == "chat" && stream {
 					got := readChat(t, body)
 					if fmt.Sprint(got.calls) != `[{0 0 d {"n":1}}]` || got.finish[0] != "tool_calls" || !got.done || got.text != "hi\n\nhi\n\nhi" || strings.Count(body, `"role"`) != 1 || got.late > 0 {
@@ -93,9 +93,8 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// Proves H22, S28: a model that goes on with what is refused is stopped in the middle of
-// its rounds: after five identical denials, or as many of any kind as the file says, the
-// response ends with a text, and no other round begins.
+// Proves H22, S28: a model that repeats refused calls is stopped: after five identical denials, or
+// the configured number of any kind, the response ends with a text, and no other round begins.
 func TestAnswerStopsAtTheDenialLimit(t *testing.T) {
 	names := make([]string, 10)
 	for i := range names {
@@ -105,7 +104,7 @@ func TestAnswerStopsAtTheDenialLimit(t *testing.T) {
 	for name, c := range map[string]struct {
 		gate string
 		tool func(i int) string
-		want int // requests
+		want int // number of requests
 	}{
 		"identical":    {"", one, 6},
 		"of any kind":  {"[gate]\ndenial_limit = 7\n", each, 8},
@@ -136,8 +135,8 @@ func TestAnswerStopsAtTheDenialLimit(t *testing.T) {
 	}
 }
 
-// Proves S6, S28: when the rounds are used up, some calls survive, or something failed,
-// the turn ends with a text as it always does.
+// Proves S6, S28: when the rounds are used up, some calls are allowed, or there was a failure, the
+// turn ends with a text as usual.
 func TestAnswerEnds(t *testing.T) {
 	for _, in := range rounded() {
 		for _, stream := range []bool{true, false} {
@@ -161,7 +160,7 @@ func TestAnswerEnds(t *testing.T) {
 	}
 }
 
-// Proves FM5, L6: a later round that fails ends the response with the dialect's error.
+// Proves FM5, L6: a failure in a later round ends the response with the dialect's error.
 func TestAnswerFails(t *testing.T) {
 	for _, in := range rounded() {
 		for _, stream := range []bool{true, false} {
@@ -188,8 +187,8 @@ func TestAnswerFails(t *testing.T) {
 	}
 }
 
-// cutting is a provider whose first answer is a call with content without end; then it
-// is what stands behind it.
+// cutting is a provider whose first response is a call with endless content; the next ones are
+// those after it.
 type cutting struct {
 	endless
 	then *model
@@ -204,10 +203,10 @@ func (c *cutting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.then.ServeHTTP(w, r)
 }
 
-// Proves S7, W6: a model that writes on after its call was refused is stopped at once, at
-// the provider, and goes on with the refusal: its history has of the call what was
-// complete, and nothing of it runs or is seen.
-func TestAnswerCuts(t *testing.T) {
+// Proves S7, W6: a model that continues after its call was refused is cancelled at the provider,
+// and continues with the refusal: its history has the complete part of the call, and nothing of the
+// call runs or is visible.
+func TestAnswerCancels(t *testing.T) {
 	chat, anthropic := tongues()[0], tongues()[2]
 	for _, c := range []struct {
 		in                tongue
@@ -223,10 +222,10 @@ func TestAnswerCuts(t *testing.T) {
 			t.Run(fmt.Sprint(c.in.name, " slow ", slow), func(t *testing.T) {
 				m := &model{}
 				provider := &cutting{endless: endless{begin: c.begin, more: c.more, gone: make(chan int64, 1)}, then: m}
-				if slow { // nothing more of the call comes: silence ends it
+				if slow { // the call does not continue: silence ends it
 					provider.more = ": waiting\n\n"
 				}
-				book := new(notebook)
+				book := new(recordingObserver)
 				r := newRig(t, denyingEnv, provider, func(o *gateway.Options) {
 					answering(2)(o)
 					o.Observer = book
@@ -246,8 +245,8 @@ func TestAnswerCuts(t *testing.T) {
 				}
 				mustContain(t, a.body, `"x2"`)
 				mustLack(t, a.body, "xxxx", ".env", "was not run", `"x1"`)
-				mustContain(t, m.heard(), c.want, `rule_matched`)
-				mustLack(t, m.heard(), "xxxx")
+				mustContain(t, m.lastRequest(), c.want, `rule_matched`)
+				mustLack(t, m.lastRequest(), "xxxx")
 				if got := fmt.Sprint(r.log.wait(t, 2)); got != "[a denied rule_matched b allowed rule_matched]" {
 					t.Error(got)
 				}
@@ -259,9 +258,9 @@ func TestAnswerCuts(t *testing.T) {
 	}
 }
 
-// Proves S7 with after_deny = "drain": what the model says is read to its end, and the
-// history that goes back to it is whole.
-func TestAnswerHearsOut(t *testing.T) {
+// Proves S7 with after_deny = "drain": the response is read to its end, and the history for the
+// model is complete.
+func TestAnswerDrains(t *testing.T) {
 	k := newTalk(t, tongues()[0], denying("a"), func(o *gateway.Options) {
 		answering(1)(o)
 		o.Settings.AfterDeny = gateway.DrainUpstream
@@ -270,6 +269,6 @@ func TestAnswerHearsOut(t *testing.T) {
 	long := `{"path":"` + strings.Repeat("x", 100_000) + `"}`
 	k.model.will(saidCall{"x1", "a", long})
 	body := k.says(nil, user("go"))
-	mustContain(t, k.model.heard(), strings.Repeat("x", 100_000))
+	mustContain(t, k.model.lastRequest(), strings.Repeat("x", 100_000))
 	mustLack(t, body, "xxxx")
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 )
 
-// spokenMessage is a message of the provider with any blocks, in pieces where it is
-// streamed.
+// spokenMessage returns a message of the provider with any blocks, in chunks if streamed.
 func spokenMessage(n int, stream bool, turn string) string {
 	var blocks []map[string]any
 	_ = json.Unmarshal([]byte("["+turn+"]"), &blocks)
@@ -55,7 +54,7 @@ func spokenMessage(n int, stream bool, turn string) string {
 	return out + event("message_delta", fmt.Sprintf(`,"delta":{"stop_reason":%q,"stop_sequence":null},"usage":{"output_tokens":3}`, reason)) + event("message_stop", "")
 }
 
-// messageBlocks reads the blocks that a client has of a message.
+// messageBlocks returns the blocks of a message as the client reads them.
 func messageBlocks(t *testing.T, stream bool, body string) (blocks []map[string]any) {
 	t.Helper()
 	if !stream {
@@ -122,10 +121,9 @@ func messageRequest(stream bool, messages ...string) string {
 
 const askedToGo = `{"role":"user","content":"go"}`
 
-// Proves S6, S7, P20, AM7: a model that thinks is answered with its thinking as
-// it was, signatures and all; the client has the thinking of all rounds in one message;
-// and what the client sends back is taken apart into the turns that the provider wrote,
-// where it is counted, too.
+// Proves S6, S7, P20, AM7: a model that thinks gets its thinking back unchanged, with signatures;
+// the client has the thinking of all rounds in one message; and the history that the client sends
+// is split into the turns of the provider, also for counting.
 func TestAnswerThinking(t *testing.T) {
 	first := strings.ReplaceAll(think1, `\\u002b`, "+")
 	for _, stream := range []bool{true, false} {
@@ -147,8 +145,8 @@ func TestAnswerThinking(t *testing.T) {
 					Container string
 				}
 				var wanted any
-				if json.Unmarshal([]byte(m.heard(n)), &got) != nil || json.Unmarshal([]byte("["+want+"]"), &wanted) != nil {
-					t.Fatal(m.heard(n), want)
+				if json.Unmarshal([]byte(m.request(n)), &got) != nil || json.Unmarshal([]byte("["+want+"]"), &wanted) != nil {
+					t.Fatal(m.request(n), want)
 				}
 				if mustJSON(got.Messages) != mustJSON(wanted) {
 					t.Errorf("request %d:\n%s\nwant\n%s", n, mustJSON(got.Messages), mustJSON(wanted))
@@ -177,18 +175,18 @@ func TestAnswerThinking(t *testing.T) {
 					same(0, want)
 				}
 			}
-			// Another principal's, or one that is not known: as it comes.
+			// Thinking of another principal, or unknown thinking, is forwarded unchanged.
 			other := strings.ReplaceAll(mustJSON(blocks), "sig3", "sig4")
 			r.post(anthropicPath, messageRequest(stream, askedToGo, `{"role":"assistant","content":`+other+`}`, done))
-			mustContain(t, m.heard(0), `"signature":"sig4"`)
-			mustLack(t, m.heard(0), `"x1"}],"role"`)
+			mustContain(t, m.request(0), `"signature":"sig4"`)
+			mustLack(t, m.request(0), `"x1"}],"role"`)
 		})
 	}
 }
 
-// Proves S6, AM7: models go on behind a result without thinking anew. Such a turn
-// is found by the signature before it and by what it begins with, also where a turn
-// between showed nothing; an equal text in another message is not taken for it.
+// Proves S6, AM7: models continue after a result without new thinking. Such a turn is found by the
+// signature before it and by its start, also if a turn in between showed nothing; an equal text in
+// another message is not mistaken for it.
 func TestAnswerThinkingOnce(t *testing.T) {
 	first := strings.ReplaceAll(think1, `\\u002b`, "+")
 	bye := `{"text":"and on \u00e9","type":"text"}`
@@ -232,13 +230,13 @@ func TestAnswerThinkingOnce(t *testing.T) {
 				if mustJSON(blocks) != mustJSON(shown) {
 					t.Fatalf("the client has\n%s\nwant\n%s", mustJSON(blocks), mustJSON(shown))
 				}
-				// The same texts behind other thinking, and behind none.
+				// The same texts after other thinking, and after none.
 				others := turn(think3, hello, bye) + "," + askedToGo + "," + turn(hello, bye)
 				done := `{"role":"user","content":[{"type":"tool_result","tool_use_id":"x3","content":"ok"}]}`
 				r.post(anthropicPath, messageRequest(stream, askedToGo, others, askedToGo, `{"role":"assistant","content":`+mustJSON(blocks)+`}`, done))
 				var got struct{ Messages any }
 				var want any
-				_ = json.Unmarshal([]byte(m.heard(0)), &got)
+				_ = json.Unmarshal([]byte(m.request(0)), &got)
 				if err := json.Unmarshal([]byte("["+askedToGo+","+others+","+askedToGo+","+strings.Join(history, ",")+","+done+"]"), &want); err != nil {
 					t.Fatal(err)
 				}
@@ -250,8 +248,7 @@ func TestAnswerThinkingOnce(t *testing.T) {
 	}
 }
 
-// Code at the provider that waits for a call's result gets a refusal, in
-// its container.
+// Code at the provider that waits for the result of a call gets a refusal, in its container.
 func TestAnswerProgram(t *testing.T) {
 	program := `{"caller":{"tool_id":"s1","type":"code_execution_20250825"},"id":"x1","input":{},"name":"a","type":"tool_use"}`
 	run := `{"id":"s1","input":{"code":"a()"},"name":"code_execution","type":"server_tool_use"}`
@@ -262,7 +259,7 @@ func TestAnswerProgram(t *testing.T) {
 			o.Settings.ServerTools = []string{"code_execution_*"}
 		})
 		a := r.post(anthropicPath, messageRequest(stream, askedToGo))
-		mustContain(t, m.heard(2), `"tool_use_id":"x1"`, `"is_error":true`, `"container":"box_1"`, `"s1"`)
+		mustContain(t, m.request(2), `"tool_use_id":"x1"`, `"is_error":true`, `"container":"box_1"`, `"s1"`)
 		if a.err != nil || len(messageBlocks(t, stream, a.body)) != 2 {
 			t.Error(a.err, a.body)
 		}

@@ -15,8 +15,7 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// sessionOf sends a request that leads to one allowed call, and returns the session in
-// which that left.
+// sessionOf sends a request that leads to one allowed call, and returns the session of the call.
 func sessionOf(t *testing.T, in tongue, header map[string]string, more map[string]any, change func(*gateway.Options)) string {
 	t.Helper()
 	store := mem.New()
@@ -35,7 +34,7 @@ func sessionOf(t *testing.T, in tongue, header map[string]string, more map[strin
 	return string(list[0].Owner.Session)
 }
 
-// Proves W51, S22: the sources of a session, one by one and against each other.
+// Proves W51, S22: the sources of a session, one by one and combined.
 func TestSessionSources(t *testing.T) {
 	const uuid = "0f0e0d0c-1111-2222-3333-444455556666"
 	chat, responses, anthropic := tongues()[0], tongues()[1], tongues()[2]
@@ -84,8 +83,8 @@ func TestSessionSources(t *testing.T) {
 	})
 }
 
-// Proves W51: a guess depends on the dialect, the system text and the first message,
-// and on nothing that changes within a conversation.
+// Proves W51: a guess depends on the dialect, the system text and the first message, and on nothing
+// that changes within a conversation.
 func TestGuess(t *testing.T) {
 	for _, in := range tongues() {
 		t.Run(in.name, func(t *testing.T) {
@@ -104,8 +103,8 @@ func TestGuess(t *testing.T) {
 	}
 }
 
-// Proves W39, W50: requests beside a conversation move nothing in it: their history
-// is not learned from, and their calls belong to nobody.
+// Proves W39, W50: requests outside a conversation do not change it: their history is not read, and
+// their calls belong to no session.
 func TestPreflight(t *testing.T) {
 	for _, in := range tongues() {
 		t.Run(in.name, func(t *testing.T) {
@@ -142,9 +141,8 @@ run = "unattended"
 result = [{ arg = "/path", prefix = "secrets/", mode = "skip" }, { mode = "unattended" }]
 `
 
-// Proves D25-42, K32, S11: a result that the rules withhold does not reach the model,
-// in every later request with the same bytes, known to the store or not; all others
-// pass byte for byte.
+// Proves D25-42, K32, S11: a result that the rules withhold does not reach the model, in any later
+// request with the same bytes, known to the store or not; all others are forwarded byte for byte.
 func TestWithheldResults(t *testing.T) {
 	for _, in := range tongues() {
 		for _, known := range []bool{true, false} {
@@ -156,29 +154,29 @@ func TestWithheldResults(t *testing.T) {
 				}
 				history := []said{user("go"), call("r1", "read", `{"path":"secrets/key"}`), result("r1", "OK hunter2"), call("r2", "read", `{"path":"src/a"}`), result("r2", "OK open")}
 				k.says(nil, history...)
-				first := k.model.heard()
+				first := k.model.lastRequest()
 				mustLack(t, first, "hunter2")
 				mustContain(t, first, "result_withheld", "OK open")
 				k.says(nil, history...)
-				if again := k.model.heard(); again != first {
+				if again := k.model.lastRequest(); again != first {
 					t.Errorf("the second time:\n%s\n%s", first, again)
 				}
 				k.more = map[string]any{"tools": []any{}} // a title, a summary
 				k.says(nil, history...)
-				mustLack(t, k.model.heard(), "hunter2")
+				mustLack(t, k.model.lastRequest(), "hunter2")
 				k.more = nil
 				open := []said{user("go"), call("r2", "read", `{"path":"src/a"}`), result("r2", "OK open")}
 				k.says(nil, open...)
-				if want := mustJSON(k.request(true, k.tools, open)); k.model.heard() != want {
-					t.Errorf("changed:\n%s\n%s", want, k.model.heard())
+				if want := mustJSON(k.request(true, k.tools, open)); k.model.lastRequest() != want {
+					t.Errorf("changed:\n%s\n%s", want, k.model.lastRequest())
 				}
 			})
 		}
 	}
 }
 
-// Proves W47, W50, W51: a conversation that is continued by the ids of its responses:
-// its session, its calls and its denials are known, over a restart too.
+// Proves W47, W50, W51: in a conversation that is continued by ids of responses the session, the
+// calls and the denials are known, also after a restart.
 func TestContinuedByID(t *testing.T) {
 	in := tongues()[1]
 	path := filepath.Join(t.TempDir(), "state.db")
@@ -205,21 +203,21 @@ func TestContinuedByID(t *testing.T) {
 		k.expect(false, saidCall{"d1", "deploy", `{}`}, user("go"))
 		next(last())
 		k.expect(true, saidCall{"t1", "test", `{}`}, user("then test it"))
-		mustContain(t, m.heard(), `{"type":"function_call_output","call_id":"d1"`, `{\"status\":\"denied\",\"code\":\"prerequisite_missing\"`)
+		mustContain(t, m.lastRequest(), `{"type":"function_call_output","call_id":"d1"`, `{\"status\":\"denied\",\"code\":\"prerequisite_missing\"`)
 		next(last())
 		k.expect(true, saidCall{"d2", "deploy", `{}`}, result("t1", "PASS"))
-		mustLack(t, m.heard(), `"call_id":"d1"`)
+		mustLack(t, m.lastRequest(), `"call_id":"d1"`)
 		next(last())
 		k.says(nil, result("d2", "done"))
 		next(last())
 		k.expect(true, saidCall{"d3", "deploy", `{}`}, user("again"))
 
-		k.more = map[string]any{"previous_response_id": "answer_0"} // of somebody else
+		k.more = map[string]any{"previous_response_id": "answer_0"} // of another session
 		k.expect(false, saidCall{"d4", "deploy", `{}`}, result("t1", "PASS"))
 	}
 }
 
-// Proves S27, S28: a message of the user that the history repeats was said once.
+// Proves S27, S28: a message of the user that the history repeats counts once.
 func TestSpokenOnce(t *testing.T) {
 	for _, in := range tongues() {
 		t.Run(in.name, func(t *testing.T) {

@@ -15,8 +15,7 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 )
 
-// raw sends bytes to the gateway and returns the statuses of the answers that
-// come back on the connection.
+// raw sends bytes to the gateway and returns the statuses of the responses on the connection.
 func raw(t *testing.T, url, text string) (statuses []int, all string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
@@ -43,9 +42,9 @@ func raw(t *testing.T, url, text string) (statuses []int, all string) {
 	}
 }
 
-// Proves F17, F18, W52: requests whose end or target two readers could see
-// differently are refused, or read in one way only; at most one request reaches
-// the provider for each that was answered, and it is the one that was judged.
+// Proves F17, F18, W52: requests whose end or target is ambiguous are refused, or read in one way
+// only; at most one request reaches the provider for each response, and it is the one that was
+// judged.
 func TestSmuggling(t *testing.T) {
 	const body = `{"model":"m","messages":[]}`
 	const chosen = `{"model":"http://evil.example/m","api_base":"http://evil.example","messages":[]}`
@@ -116,7 +115,7 @@ func TestSmuggling(t *testing.T) {
 	}
 }
 
-// A request that never ends does not keep its place.
+// A request that never ends does not keep its connection.
 func TestSlowRequests(t *testing.T) {
 	r := newRig(t, allowAll, unreachable(t), func(o *gateway.Options) {
 		o.Settings.Timeouts.Header, o.Settings.Timeouts.Request = 100*time.Millisecond, 100*time.Millisecond

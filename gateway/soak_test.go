@@ -20,7 +20,7 @@ import (
 	"github.com/stopgate/stopgate/internal/wire"
 )
 
-// quiet waits until a gateway serves nothing and holds nothing.
+// quiet waits until a gateway serves no request and buffers nothing.
 func quiet(t *testing.T, gw *gateway.Gateway) {
 	t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
@@ -36,9 +36,9 @@ func quiet(t *testing.T, gw *gateway.Gateway) {
 	}
 }
 
-// Proves I13, W46: a thousand streams that are open at the same time,
-// held and released in one moment, each hear their own calls, whole, and leave
-// nothing behind. The full number runs in the long tier.
+// Proves I13, W46: a thousand concurrent streams, held and released at the same moment, each
+// receive their own calls completely, and leave nothing buffered. The full number runs in the long
+// tier.
 func TestStreamsAtOnce(t *testing.T) {
 	n := tier(60, 200, 1000)
 	in := tongues()
@@ -91,7 +91,7 @@ func TestStreamsAtOnce(t *testing.T) {
 	l.wait(t, 2*n)
 }
 
-// slot is a client that goes away behind n bytes.
+// slot is a client that goes away after n bytes.
 type slot struct {
 	header http.Header
 	n      int
@@ -111,7 +111,7 @@ func (w *slot) Write(p []byte) (int, error) {
 	return room, errors.New("connection reset by peer")
 }
 
-// watched is an answer that knows whether it was closed.
+// watched is a response body that records its closing.
 type watched struct {
 	io.Reader
 	closed atomic.Bool
@@ -119,9 +119,8 @@ type watched struct {
 
 func (b *watched) Close() error { b.closed.Store(true); return nil }
 
-// Proves W53, FM7, I23: a client that goes away at any byte of what
-// it would get. The provider is stopped, every call that began has one row, and
-// nothing stays held.
+// Proves W53, FM7, I23: the client goes away at any byte. The provider is cancelled, every call
+// that began has one row, and nothing remains buffered.
 func TestClientGoneAtEveryByte(t *testing.T) {
 	for _, in := range tongues() {
 		for name, policy := range map[string]string{"allowed": allowAll, "one denied": denying("b")} {
@@ -184,8 +183,8 @@ func TestClientGoneAtEveryByte(t *testing.T) {
 	}
 }
 
-// reset breaks a connection behind a part of a stream, so that the other side reads
-// an error and not an end.
+// reset breaks a connection after a part of a stream, so that the other side reads an error and not
+// an end.
 func reset(w http.ResponseWriter, part string) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -196,8 +195,8 @@ func reset(w http.ResponseWriter, part string) {
 	conn.Close()
 }
 
-// Proves FM5, L3, L6, I23: a provider whose connection is reset anywhere: nothing is
-// released before the end of its turn, and a client takes no such end for a good one.
+// Proves FM5, L3, L6, I23: a provider whose connection is reset anywhere: no call is released
+// before the end of its turn, and no client takes the end for a good one.
 func TestResetInEveryDialect(t *testing.T) {
 	for _, in := range tongues() {
 		t.Run(in.name, func(t *testing.T) {
@@ -221,8 +220,8 @@ func TestResetInEveryDialect(t *testing.T) {
 	}
 }
 
-// Proves FM5, F12, F13, W52, I24: bytes that are no stream, in every dialect: the
-// client hears of it in its own form, and nothing of them reaches it.
+// Proves FM5, F12, F13, W52, I24: invalid bytes in every dialect: the client gets an error in its
+// form, and none of the bytes.
 func TestGarbage(t *testing.T) {
 	forms := map[string]string{"chat": `"type":"stopgate_error"`, "responses": "event: error", "anthropic": "event: error"}
 	for _, in := range tongues() {
@@ -256,8 +255,8 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
-// Proves W46: fast streams over HTTP/2 on both sides, in every dialect, have their
-// end and their calls.
+// Proves W46: fast streams over HTTP/2 on both sides, in every dialect, have their end and their
+// calls.
 func TestFastStreamsOverHTTP2(t *testing.T) {
 	for _, in := range tongues() {
 		t.Run(in.name, func(t *testing.T) {
@@ -291,7 +290,7 @@ func TestFastStreamsOverHTTP2(t *testing.T) {
 						text, err := io.ReadAll(res.Body)
 						res.Body.Close()
 						cancel()
-						if res.ProtoMajor != 2 || err != nil || !strings.Contains(string(text[max(0, len(text)-500):]), ends[in.name]) || strings.Count(string(text), "0123456789abcdef") < strings.Count(args, "0123456789abcdef")-len(args)/wire.ChunkSize-4 { // borders of pieces
+						if res.ProtoMajor != 2 || err != nil || !strings.Contains(string(text[max(0, len(text)-500):]), ends[in.name]) || strings.Count(string(text), "0123456789abcdef") < strings.Count(args, "0123456789abcdef")-len(args)/wire.ChunkSize-4 { // borders of chunks
 							t.Errorf("%s, %v, %d bytes", res.Proto, err, len(text))
 						}
 					}

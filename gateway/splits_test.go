@@ -16,11 +16,10 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/corpus"
 )
 
-// These tests cut streams where no reader expects it. They run without sockets, so
-// that a million ways to cut cost a minute.
+// These tests split streams at unusual positions. They run without sockets, so that a million
+// splits take a minute.
 //
-// How many of them a run tries: few with -short, some thousands by default, all with
-// STOPGATE_LONG=1.
+// The number of splits: few with -short, some thousands by default, all with STOPGATE_LONG=1.
 func tier(short, normal, long int) int {
 	switch {
 	case os.Getenv("STOPGATE_LONG") == "1":
@@ -31,7 +30,7 @@ func tier(short, normal, long int) int {
 	return normal
 }
 
-// splitter is a gateway whose provider's answer comes in given pieces.
+// splitter is a gateway whose provider responds in given chunks.
 type splitter struct {
 	gw      *gateway.Gateway
 	path    string
@@ -43,7 +42,7 @@ func newSplitter(t *testing.T, policy, path string) *splitter {
 	t.Helper()
 	s := &splitter{path: path}
 	o := gateway.Options{Gate: newGate(t, policy, nil), Settings: gateway.DefaultSettings()}
-	o.Settings.AfterDeny = gateway.DrainUpstream // else it is a matter of time what is read of a denied call
+	o.Settings.AfterDeny = gateway.DrainUpstream // otherwise the part read of a denied call depends on time
 	o.Upstreams = []gateway.Upstream{{ID: "test", Transport: roundTrip(func(*http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(&inPieces{pieces: s.pieces})}, nil
 	})}}
@@ -56,7 +55,7 @@ func newSplitter(t *testing.T, policy, path string) *splitter {
 	return s
 }
 
-// inPieces reads one piece at a time.
+// inPieces reads one chunk at a time.
 type inPieces struct {
 	pieces []string
 	rest   string
@@ -74,10 +73,10 @@ func (p *inPieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// madeUp is an id that the gateway gives a call that has none.
+// madeUp matches an id that the gateway gives a call without one.
 var madeUp = regexp.MustCompile(`call_[A-Z2-7]{24,26}`)
 
-// serve is what the client gets.
+// serve returns the response for the client.
 func (s *splitter) serve(pieces ...string) string {
 	s.pieces = pieces
 	w := &everything{header: http.Header{}}
@@ -87,7 +86,7 @@ func (s *splitter) serve(pieces ...string) string {
 	return w.text.String()
 }
 
-// same tells whether pieces give what the whole gave.
+// same compares the response for chunks with that for the whole.
 func (s *splitter) same(t *testing.T, name, want string, pieces ...string) {
 	t.Helper()
 	got := s.serve(pieces...)
@@ -103,8 +102,8 @@ func (s *splitter) same(t *testing.T, name, want string, pieces ...string) {
 	}
 }
 
-// dialectStreams are recorded streams of a dialect with requests that declare their
-// tools, and a short stream of our own.
+// dialectStreams are recorded streams of a dialect with requests that declare their tools, and a
+// short synthetic stream.
 type dialectStreams struct {
 	name, path, folder string
 	read               func(*testing.T, string) received
@@ -149,8 +148,8 @@ func allStreams() []dialectStreams {
 	}
 }
 
-// recordings are n recorded streams of a dialect of at most some size, spread over
-// all of them: what it takes to cut a stream everywhere grows with the square.
+// recordings returns n recorded streams of a dialect up to some size, evenly selected: the cost of
+// splitting a stream everywhere grows with the square of its size.
 func (d dialectStreams) recordings(t *testing.T, n, size int) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(corpus.Path(t, "streams", d.folder), "*.sse"))
@@ -181,8 +180,8 @@ func (d dialectStreams) names(t *testing.T, stream string) (names []string) {
 	return names
 }
 
-// Proves I2, I24, L2: wherever a recorded stream is cut once, the
-// client gets the same bytes, whether its calls are allowed or denied.
+// Proves I2, I24, L2: wherever a recorded stream is split once, the client receives the same bytes,
+// whether its calls are allowed or denied.
 func TestEveryCutOfRecordings(t *testing.T) {
 	for _, d := range allStreams() {
 		t.Run(d.name, func(t *testing.T) {
@@ -204,8 +203,8 @@ func TestEveryCutOfRecordings(t *testing.T) {
 	}
 }
 
-// Proves I2, I24: wherever a short stream is cut twice, byte order
-// mark, CRLF, characters and escapes included, the client gets the same bytes.
+// Proves I2, I24: wherever a short stream is split twice, including byte order marks, CRLF,
+// characters and escapes, the client receives the same bytes.
 func TestEveryTwoCuts(t *testing.T) {
 	for _, d := range allStreams() {
 		t.Run(d.name, func(t *testing.T) {
@@ -229,8 +228,8 @@ func TestEveryTwoCuts(t *testing.T) {
 	}
 }
 
-// Proves I2, I24: recorded streams in a million random mixtures of
-// pieces, from single bytes to large reads.
+// Proves I2, I24: recorded streams in a million random mixtures of chunks, from single bytes to
+// large reads.
 func TestRandomCuts(t *testing.T) {
 	for _, d := range allStreams() {
 		t.Run(d.name, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 
 const hiItem = `{"id":"msg_1","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","annotations":[],"text":"hi"}]}`
 
-// responsesBegin is a response that begins with a text and then with a call of a tool.
+// responsesBegin returns the start of a response with a text and a call of a tool.
 func responsesBegin(tool, args string) string {
 	return responsesEvent("response.created", `"sequence_number":0,"response":{"id":"resp_1","object":"response","created_at":1,"model":"m","status":"in_progress","parallel_tool_calls":true,"tool_choice":"auto","tools":[{"x":"`+strings.Repeat("y", 2000)+`"}],"output":[],"usage":null}`) +
 		responsesEvent("response.output_item.added", `"sequence_number":1,"output_index":0,"item":`+hiItem) +
@@ -26,19 +26,19 @@ func responsesBegin(tool, args string) string {
 		responsesMore(args)
 }
 
-// responsesMore are more arguments of the call.
+// responsesMore returns more arguments of the call.
 func responsesMore(args string) string {
 	return responsesEvent("response.function_call_arguments.delta", `"sequence_number":4,"output_index":1,"item_id":"fc_a","delta":"`+args+`"`)
 }
 
-// keeper is a provider that stores a response: it says a long call of a and a call of b,
-// then its end, at a pace. It takes the next request only with the results of both.
+// keeper is a provider that stores a response: a long call of a and a call of b, then its end, at a
+// pace. It accepts the next request only with the results of both.
 type keeper struct {
 	pace    time.Duration
 	pieces  int
 	mu      sync.Mutex
-	ended   bool // the first answer was written to its end
-	gone    bool // nobody read it to its end
+	ended   bool // the first response was written to its end
+	gone    bool // the connection was closed before its end
 	said    string
 	next    string // the second request
 	request int
@@ -88,8 +88,8 @@ func (p *keeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A stored response ends for its client where another one is cut off. The gateway reads the
-// provider's to its end, so that it can be continued, and whoever continues it meanwhile
+// A stored response ends for its client where an unstored one is cancelled. The gateway reads the
+// provider's to its end, so that it can be continued, and a request that continues it meanwhile
 // waits.
 func TestStoredResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -151,7 +151,7 @@ func TestStoredResponse(t *testing.T) {
 	})
 }
 
-// Reading on is bounded in time and in bytes, ends with the gateway, and says so.
+// Reading in the background is bounded in time and in bytes, ends with the gateway, and is logged.
 func TestStoredResponseBounds(t *testing.T) {
 	for name, change := range map[string]func(*gateway.Options){
 		"time":  func(o *gateway.Options) { o.Settings.Timeouts.ReadOn = 5 * time.Second },

@@ -15,11 +15,11 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 )
 
-// framings are the ways in which one body reaches the gateway.
+// framings are the chunks in which one body reaches the gateway.
 var framings = map[string]func(string) []string{"one piece": whole, "per event": perEvent, "per byte": perByte, "CRLF": crlf}
 
-// drained reads every answer to its end: what is read of one in which everything was
-// denied so far is else a matter of time.
+// drained reads every response to its end: otherwise the part read of a denied response depends on
+// time.
 func drained(o *gateway.Options) { o.Settings.AfterDeny = gateway.DrainUpstream }
 
 // Proves W1, W2, W3, W5, I4, I24, P16, P17.
@@ -62,7 +62,7 @@ func TestChatVerdicts(t *testing.T) {
 	}
 }
 
-// Proves W22, L2, P20: a stream without calls leaves as it came.
+// Proves W22, L2, P20: a stream without calls is forwarded unchanged.
 func TestTextPassesUntouched(t *testing.T) {
 	chat := ": ping\n\n" + `data: {"id":"x","choices":[{"index":0,"delta":{"content":"a\u00e9","reasoning_details":[{"x":1.0}]}}],"obfuscation":"zz"}` + "\n\n" +
 		chatEvent(`{}`, `"stop"`) + `data: {"id":"x","choices":[],"usage":{"total_tokens":3}}` + "\n\n" + chatDone
@@ -169,8 +169,8 @@ func TestAnthropicVerdicts(t *testing.T) {
 	}
 }
 
-// endless is a provider that sends a call to a with a path and then content
-// without end, until its client goes away.
+// endless is a provider that sends a call to a with a path and then endless content, until its
+// client goes away.
 type endless struct {
 	begin, more string
 	gone        chan int64 // bytes of content when the client went away
@@ -194,7 +194,7 @@ func (e endless) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Proves W6, D26-22: an early denial reaches the provider at once.
+// Proves W6, D26-22: an early denial cancels the provider at once.
 func TestDenialCancelsTheUpstream(t *testing.T) {
 	for name, test := range map[string]struct{ path, request, begin, more, end string }{
 		"Chat": {chatPath, chatRequest(true),
@@ -228,8 +228,8 @@ func TestDenialCancelsTheUpstream(t *testing.T) {
 // denyingEnv denies paths named .env for every tool, as soon as the path is known.
 const denyingEnv = "version = 1\n[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = [{ arg = \"/path\", const = \".env\", mode = \"deny\" }, { mode = \"unattended\" }]\n"
 
-// Proves W6 with after_deny = "drain": the provider's own end is waited for, and
-// not for ever.
+// Proves W6 with after_deny = "drain": the gateway waits for the provider's end, for a bounded
+// time.
 func TestDrainIsBounded(t *testing.T) {
 	provider := endless{begin: chatCall(0, "call_1", "a", `{"path":".env"}`), more: ": waiting\n", gone: make(chan int64, 1)}
 	r := newRig(t, denying("a"), provider, func(o *gateway.Options) {
@@ -244,8 +244,8 @@ func TestDrainIsBounded(t *testing.T) {
 	<-provider.gone
 }
 
-// Proves S42: with on_deny = "error" the response ends with the error event, and
-// calls that were not released are cancelled, not allowed.
+// Proves S42: with on_deny = "error" the response ends with the error event, and unreleased calls
+// are cancelled, not allowed.
 func TestDenyError(t *testing.T) {
 	body := chatStream("tool_calls", chatCall(0, "call_1", "a", `{"path":"src/a"}`), chatCall(1, "call_2", "b", `{"path":".env"}`), chatCall(2, "call_3", "c", `{"path":"src/c"}`))
 	r := newRig(t, denyingEnv, script{body: body}, func(o *gateway.Options) { o.Settings.OnDeny = gateway.DenyError })
@@ -272,8 +272,8 @@ func TestDenyError(t *testing.T) {
 	r.log.wait(t, 2)
 }
 
-// Proves W17, W33, F10, FM5, L6: a stream that is cut at any event ends with the
-// error event and a broken body, and no held call leaks.
+// Proves W17, W33, F10, FM5, L6: a stream that is cut at any event ends with the error event and a
+// broken body, and no held call leaks.
 func TestUpstreamCutAnywhere(t *testing.T) {
 	for name, test := range map[string]struct{ path, request, body, failure string }{
 		"Chat": {chatPath, chatRequest(true), chatStream("tool_calls", chatCall(0, "call_1", "a", `{"path":"src/a"}`), chatCall(1, "call_2", "b", `{"path":"src/b"}`)), `data: {"error":{`},
@@ -281,7 +281,7 @@ func TestUpstreamCutAnywhere(t *testing.T) {
 			anthropicCall(2, "t2", "b", `{"path":"src/b"}`) + anthropicEnd("tool_use"), "event: error\ndata: "},
 	} {
 		events := perEvent(test.body)
-		events = events[:len(events)-1] // behind the last blank line is nothing
+		events = events[:len(events)-1] // nothing follows the last blank line
 		for cut := range len(events) {
 			for _, clean := range []bool{true, false} {
 				t.Run(fmt.Sprintf("%s/%d/clean=%t", name, cut, clean), func(t *testing.T) {
@@ -315,8 +315,8 @@ func TestUpstreamCutAnywhere(t *testing.T) {
 	}
 }
 
-// Proves W53, FM7, I23: the client goes away while something is held; the
-// provider is cancelled and the call has its one row.
+// Proves W53, FM7, I23: the client goes away while a call is held; the provider is cancelled and
+// the call has its one row.
 func TestClientGoesAway(t *testing.T) {
 	provider := endless{
 		begin: chatEvent(`{"role":"assistant","content":"hi"}`, "null") + chatEvent(`{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"a","arguments":"{\"path\":\"src"}}]}`, "null"),
@@ -348,8 +348,8 @@ func TestClientGoesAway(t *testing.T) {
 	}
 }
 
-// Proves W35, L12: what runs at the provider passes if it is listed, and the log
-// says that nobody judged it.
+// Proves W35, L12: tools that run at the provider are allowed if they are listed, and the log
+// states that they were not evaluated.
 func TestServerToolsAreNotEvaluated(t *testing.T) {
 	body := anthropicStart + `event: content_block_start
 data: {"type":"content_block_start","index":0,"content_block":{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{}}}

@@ -49,7 +49,7 @@ func surfaces() []surface {
 
 var everyone = session.Owner{Principal: "local", Session: "s"}
 
-// world is what a surface plays in.
+// world is the environment of a surface.
 type world struct {
 	rows  *ports.Recorder
 	store gate.Store
@@ -61,7 +61,7 @@ func sequencedGate(t *testing.T, w world) *gate.Gate {
 	return newGate(t, sequenced, w.rows, gate.WithStore(w.store), gate.WithApprover(editor{}))
 }
 
-// edited are the arguments that somebody makes of those of a call that is asked about.
+// edited maps the arguments of a call that asks to those of the person.
 var edited = map[string]string{`{"path":"ask"}`: `{"path":"here"}`, `{"path":"ask no more"}`: `{"path":"nowhere"}`}
 
 // editor is a person who edits every call.
@@ -104,9 +104,9 @@ func see(t *testing.T, w world, g *gate.Gate, s step, out stopgate.Outcome) {
 	}
 }
 
-// playDecide decides the calls of a turn one after the other, and has the results when
-// the turn ends.
-func playDecide(t *testing.T, w world, turns [][]step) (told []string) {
+// playDecide decides the calls of a turn one after the other, and has the results when the turn
+// ends.
+func playDecide(t *testing.T, w world, turns [][]step) (messages []string) {
 	g := sequencedGate(t, w)
 	for i, turn := range turns {
 		outs, text := make([]stopgate.Outcome, len(turn)), ""
@@ -120,13 +120,13 @@ func playDecide(t *testing.T, w world, turns [][]step) (told []string) {
 		for n, s := range turn {
 			see(t, w, g, s, outs[n])
 		}
-		told = append(told, text)
+		messages = append(messages, text)
 	}
-	return told
+	return messages
 }
 
 // playResolveAll has all calls of a turn before one of them is resolved.
-func playResolveAll(t *testing.T, w world, turns [][]step) (told []string) {
+func playResolveAll(t *testing.T, w world, turns [][]step) (messages []string) {
 	g := sequencedGate(t, w)
 	for i, turn := range turns {
 		var all []*gate.Pending
@@ -149,12 +149,12 @@ func playResolveAll(t *testing.T, w world, turns [][]step) (told []string) {
 			text += tell(&outs[n])
 			see(t, w, g, s, outs[n])
 		}
-		told = append(told, text)
+		messages = append(messages, text)
 	}
-	return told
+	return messages
 }
 
-func playAPI(t *testing.T, w world, turns [][]step) (told []string) {
+func playAPI(t *testing.T, w world, turns [][]step) (messages []string) {
 	api, err := decide.New(decide.Options{Gate: sequencedGate(t, w)})
 	if err != nil {
 		t.Fatal(err)
@@ -183,13 +183,13 @@ func playAPI(t *testing.T, w world, turns [][]step) (told []string) {
 				t.Fatal(err)
 			}
 		}
-		told = append(told, text)
+		messages = append(messages, text)
 	}
-	return told
+	return messages
 }
 
-// playHook is asked about each call before one of the turn has run: a call is a turn.
-func playHook(t *testing.T, w world, turns [][]step) (told []string) {
+// playHook requests a decision on each call before any call of the turn has run: a call is a turn.
+func playHook(t *testing.T, w world, turns [][]step) (messages []string) {
 	host, err := hook.Lookup("claude-code")
 	if err != nil {
 		t.Fatal(err)
@@ -219,9 +219,9 @@ func playHook(t *testing.T, w world, turns [][]step) (told []string) {
 				event(kind, rest, s, fmt.Sprint("toolu_", i, "_", n))
 			}
 		}
-		told = append(told, text)
+		messages = append(messages, text)
 	}
-	return told
+	return messages
 }
 
 // toolServer is an MCP server whose tools answer when the turn ends.
@@ -229,7 +229,7 @@ type toolServer struct {
 	mu   sync.Mutex
 	held chan struct{} // closed at the end of the turn
 	by   map[string]step
-	came chan struct{} // gets a value for each call that arrives
+	came chan struct{} // receives a value for each call that arrives
 }
 
 func (s *toolServer) Call(_ context.Context, c *link.Call) (link.Reply, error) {
@@ -265,9 +265,9 @@ func (*toolServer) Send(context.Context, *link.Call) error { return nil }
 func (*toolServer) Done() <-chan struct{}                  { return nil }
 func (*toolServer) Close() error                           { return nil }
 
-// playMCP sends the calls of a turn one after the other, and the server answers none of
-// them before the last one is decided: a call is a turn.
-func playMCP(t *testing.T, w world, turns [][]step) (told []string) {
+// playMCP sends the calls of a turn one after the other, and the server answers none of them before
+// the last one is decided: a call is a turn.
+func playMCP(t *testing.T, w world, turns [][]step) (messages []string) {
 	server := &toolServer{came: make(chan struct{}, 16), by: map[string]step{}}
 	program, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte(sequenced), Trusted: true}}, policy.Options{})
 	if program == nil {
@@ -322,7 +322,7 @@ func playMCP(t *testing.T, w world, turns [][]step) (told []string) {
 		for ; open > 0; open-- {
 			<-lines
 		}
-		told = append(told, text)
+		messages = append(messages, text)
 	}
 	client.Close()
 	if err := <-ended; err != nil {
@@ -331,11 +331,11 @@ func playMCP(t *testing.T, w world, turns [][]step) (told []string) {
 	toAgent.Close()
 	for range lines { // until the reader has ended
 	}
-	return told
+	return messages
 }
 
 // playGateway is a client that repeats the history of the conversation in each request.
-func playGateway(t *testing.T, w world, turns [][]step, in tongue, stream bool) (told []string) {
+func playGateway(t *testing.T, w world, turns [][]step, in tongue, stream bool) (messages []string) {
 	k := newTalk(t, in, sequenced, func(o *gateway.Options) {
 		o.Gate = sequencedGate(t, w)
 		o.Settings.OnDeny = gateway.DenyText
@@ -349,7 +349,7 @@ func playGateway(t *testing.T, w world, turns [][]step, in tongue, stream bool) 
 			calls = append(calls, saidCall{fmt.Sprint("call_", i, "_", n), s.tool, s.args})
 		}
 		body := k.says(calls, history...)
-		told = append(told, body)
+		messages = append(messages, body)
 		for n, s := range turn {
 			if strings.Contains(body, `"`+calls[n].id+`"`) {
 				history = append(history, call(calls[n].id, s.tool, s.args),
@@ -357,11 +357,11 @@ func playGateway(t *testing.T, w world, turns [][]step, in tongue, stream bool) 
 			}
 		}
 	}
-	return told
+	return messages
 }
 
 // playAgent runs the tools itself.
-func playAgent(t *testing.T, w world, turns [][]step) (told []string) {
+func playAgent(t *testing.T, w world, turns [][]step) (messages []string) {
 	script, local := "", map[string]tools.Local{}
 	for _, turn := range turns {
 		script += "turn\n"
@@ -393,9 +393,9 @@ func playAgent(t *testing.T, w world, turns [][]step) (told []string) {
 			}
 		}
 	})
-	end := <-r.Say(t.Context(), "go on")
-	if end.Err != nil && w.lossy { // a person is told of a lost result before the model goes on
-		end = <-r.Say(t.Context(), "go on")
+	end := <-r.Process(t.Context(), "go on")
+	if end.Err != nil && w.lossy { // the person learns of a lost result before the model continues
+		end = <-r.Process(t.Context(), "go on")
 	}
 	if end.Err != nil {
 		t.Fatal(end.Err)
@@ -405,6 +405,6 @@ func playAgent(t *testing.T, w world, turns [][]step) (told []string) {
 			t.Fatal(err)
 		}
 	}
-	// The request of a turn has the answers of the turn before.
+	// The request of a turn has the results of the previous turn.
 	return r.Requests()[1:]
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 )
 
-// sequenced is the policy of all surfaces: what a call may do depends on the calls before.
+// sequenced is the policy of all surfaces: a decision depends on the earlier calls.
 const sequenced = allowAll + `
 [tools.read.parameters]
 path = { type = "string" }
@@ -54,15 +54,14 @@ max_calls = 2
 scope = "session"
 `
 
-// step is one call of a sequence, and how it ends if it runs.
+// step is one call of a sequence, and its result if it runs.
 type step struct {
 	tool, args, result string
-	failed             bool // the surface marks the result as failed, where it can
+	failed             bool // the surface marks the result as failed, if it can
 }
 
-// sequence is a row: the calls of each turn, and the code of each call in turn. Every
-// surface has to give the same codes and sentences. Where it cannot, differs has its own
-// codes with the reason.
+// sequence is a test case: the calls of each turn, and the code of each call. Every surface must
+// give the same codes and sentences. If it cannot, differs has its own codes with the reason.
 type sequence struct {
 	name    string
 	turns   [][]step
@@ -139,8 +138,8 @@ var sequences = []sequence{
 	{name: "a limit is reached in a later turn", turns: [][]step{{pay}, {pay}, {pay}}, want: []string{allowed, allowed, spent}},
 }
 
-// surface plays a sequence on one surface. What it returns holds what the model or the
-// client was told of the calls, one text for each turn.
+// surface plays a sequence on one surface. It returns the messages for the model or the client, one
+// text for each turn.
 type surface struct {
 	name string
 	play func(t *testing.T, w world, turns [][]step) []string
@@ -176,7 +175,7 @@ func TestSurfacesAgree(t *testing.T) {
 	}
 }
 
-// sentences are what a denial of the last turn tells the model, by the name of the row.
+// sentences are the texts for the model of a denial in the last turn, by the name of the case.
 var sentences = map[string]string{
 	"a prerequisite is missing":                   "Call test first; it must have succeeded.",
 	"a file is written without being read":        "Read this file first, with read.",
@@ -186,12 +185,12 @@ var sentences = map[string]string{
 	"a file is read and written in the same turn": stopgate.CodePrerequisitePending.Public(),
 }
 
-// codesOf returns the code of each call in the order of the sequence. Rows may be written
-// in another order: a denial is certain earlier than the release of a call before it.
+// codesOf returns the code of each call in the order of the sequence. Rows may be written in
+// another order: a denial is decided before the release of an earlier call.
 func codesOf(rows *ports.Recorder, turns [][]step) (codes []string) {
 	var left []stopgate.Record
 	for _, r := range rows.Rows() {
-		if r.Kind == stopgate.RecordDecision && r.Status != stopgate.StatusEdited { // the row of the edited call comes too
+		if r.Kind == stopgate.RecordDecision && r.Status != stopgate.StatusEdited { // the row of the edited call follows
 			left = append(left, r)
 		}
 	}

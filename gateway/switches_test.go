@@ -9,8 +9,8 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 )
 
-// A request that makes the provider run a tool by a member of its own, or by the name of the
-// model, does not reach the provider unless the operator listed it.
+// A request that makes the provider run a tool, by a member or by the name of the model, does not
+// reach the provider unless the operator listed the tool.
 func TestToolSwitchesAreRefused(t *testing.T) {
 	asked := 0
 	provider := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

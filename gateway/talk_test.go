@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 )
 
-// said is one entry of a conversation, in no dialect.
+// said is one entry of a conversation, independent of a dialect.
 type said struct {
 	user   string
 	calls  []saidCall
@@ -34,7 +34,7 @@ func result(id, text string) said     { return said{result: &saidResult{id: id, 
 // tongue writes conversations in a dialect.
 type tongue struct {
 	name, path string
-	// fails: a result can say that the call failed.
+	// fails: a result can be marked as failed.
 	fails    bool
 	request  func(stream bool, tools []string, history []said) map[string]any
 	response func(stream bool, id string, calls []saidCall) string
@@ -189,14 +189,14 @@ func mustJSON(v any) string {
 	return string(text)
 }
 
-// model is a provider that answers with the calls it is told to make, in the dialect
-// of the request, and keeps what it was asked.
+// model is a provider that responds with the given calls, in the dialect of the request, and stores
+// the requests.
 type model struct {
 	mu     sync.Mutex
-	next   [][]saidCall // of the answers to come; then none
+	next   [][]saidCall // calls of the next responses; then none
 	asked  []string
 	served int
-	door   func(body string) // is told of requests that are no turns
+	door   func(body string) // called with requests that are not turns
 }
 
 func (m *model) will(calls ...saidCall) {
@@ -205,8 +205,8 @@ func (m *model) will(calls ...saidCall) {
 	m.next = append(m.next, calls)
 }
 
-// heard is the last request.
-func (m *model) heard() string {
+// lastRequest returns the last request.
+func (m *model) lastRequest() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.asked[len(m.asked)-1]
@@ -257,8 +257,8 @@ func newTalk(t *testing.T, in tongue, policy string, change func(*gateway.Option
 	return &talk{rig: newRig(t, policy, m, change), tongue: in, model: m, stream: true, tools: []string{"test", "deploy", "read", "write", "pay"}}
 }
 
-// says sends a history, to which the model answers with calls, and returns what the
-// client gets.
+// says sends a history, to which the model responds with calls, and returns the response for the
+// client.
 func (k *talk) says(calls []saidCall, history ...said) string {
 	k.t.Helper()
 	k.model.will(calls...)
@@ -284,7 +284,7 @@ func (k *talk) allows(c saidCall, history ...said) bool {
 	return got
 }
 
-// expect is allows with the answer it should give.
+// expect compares allows with the expected result.
 func (k *talk) expect(want bool, c saidCall, history ...said) {
 	k.t.Helper()
 	if got := k.allows(c, history...); got != want {

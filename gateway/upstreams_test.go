@@ -11,8 +11,8 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 )
 
-// An upstream whose certificate a private authority signed is reached with that
-// authority, and not without it.
+// An upstream whose certificate is signed by a private authority is reachable with that authority,
+// and not without it.
 func TestPrivateAuthority(t *testing.T) {
 	up := httptest.NewTLSServer(script{body: `{"served":true}`, kind: "application/json"})
 	defer up.Close()
@@ -28,7 +28,7 @@ func TestPrivateAuthority(t *testing.T) {
 	}
 }
 
-// Proves FM5: an upstream's own waiting times hold in place of the general ones.
+// Proves FM5: timeouts of an upstream replace the general ones.
 func TestOwnWaitingTimes(t *testing.T) {
 	over := make(chan struct{})
 	r := newRig(t, allowAll, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -43,7 +43,7 @@ func TestOwnWaitingTimes(t *testing.T) {
 		case <-r.Context().Done():
 		}
 	}), func(o *gateway.Options) {
-		o.Settings.Timeouts.KeepaliveFirst = 20 * time.Millisecond // how often the watch looks, at least
+		o.Settings.Timeouts.KeepaliveFirst = 20 * time.Millisecond // interval of the watch
 		o.Upstreams[0].Timeouts = gateway.Timeouts{Answer: 50 * time.Millisecond, AnswerWhole: 50 * time.Millisecond, IdleFirst: 50 * time.Millisecond}
 	})
 	t.Cleanup(func() { close(over) })
@@ -61,7 +61,7 @@ func TestOwnWaitingTimes(t *testing.T) {
 	}
 }
 
-// No more connections than an upstream may have: requests over it wait for one.
+// The connections of an upstream are bounded: further requests wait for one.
 func TestConnections(t *testing.T) {
 	arrived, goOn := make(chan struct{}, 10), make(chan struct{})
 	r := newRig(t, allowAll, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -80,7 +80,7 @@ func TestConnections(t *testing.T) {
 	select {
 	case <-arrived:
 		t.Error("a third connection")
-	case <-time.After(50 * time.Millisecond): // what never happens takes a while to see
+	case <-time.After(50 * time.Millisecond): // time to observe that nothing happens
 	}
 	close(goOn)
 	for range 4 {

@@ -10,7 +10,7 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 )
 
-// chatWhole is a response that is not streamed.
+// chatWhole returns a response that is not streamed.
 func chatWhole(finish string, calls ...[3]string) string {
 	var list []string
 	for _, c := range calls {
@@ -28,8 +28,8 @@ func anthropicWhole(stop string, calls ...[3]string) string {
 	return `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[` + content + `],"stop_reason":"` + stop + `","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":9}}`
 }
 
-// Proves V3-29, W49, I12, F15, P22: the same content has the same verdicts,
-// streamed or not, and a response without calls is not touched.
+// Proves V3-29, W49, I12, F15, P22: the same content has the same verdicts, streamed or not, and a
+// response without calls is not changed.
 func TestStreamedAndWholeAgree(t *testing.T) {
 	for _, test := range []struct {
 		name, policy string
@@ -56,7 +56,7 @@ func TestStreamedAndWholeAgree(t *testing.T) {
 				"Chat whole":       {chatPath, chatRequest(false), "application/json", chatWhole("tool_calls", test.calls...)},
 				"Anthropic stream": {anthropicPath, anthropicRequest(true), "text/event-stream", anthropicStart + anthropicText(0, "hi") + anthropic + anthropicEnd("tool_use")},
 				"Anthropic whole":  {anthropicPath, anthropicRequest(false), "application/json", anthropicWhole("tool_use", test.calls...)},
-				// The framing is the response's, not what the request asked for (F14).
+				// The framing is that of the response, not the one requested (F14).
 				"Chat stream unasked": {chatPath, chatRequest(false), "text/event-stream; charset=utf-8", chatStream("tool_calls", chat)},
 				"Chat whole unasked":  {chatPath, chatRequest(true), "application/json; charset=utf-8", chatWhole("tool_calls", test.calls...)},
 			} {
@@ -89,9 +89,9 @@ func TestStreamedAndWholeAgree(t *testing.T) {
 	}
 }
 
-// Proves I23, W36: a denied call that code at the provider made ends a
-// whole body with an error status, and its row is written.
-func TestW36WholeBody(t *testing.T) {
+// Proves I23, W36: a denied call made by code at the provider ends an unstreamed body with an error
+// status, and its row is written.
+func TestProviderCodeCallInBody(t *testing.T) {
 	body := `{"type":"message","role":"assistant","content":[{"type":"tool_use","id":"i1","name":"a","input":{},"caller":{"type":"code_execution_20250825"}}],"stop_reason":"tool_use"}`
 	r := newRig(t, denying("a"), script{body: body, kind: "application/json"}, nil)
 	a := r.post(anthropicPath, anthropicRequest(false))
@@ -105,7 +105,7 @@ func TestW36WholeBody(t *testing.T) {
 	}
 }
 
-// Proves FM5, F14, F18, W52: what a provider can answer instead of a response.
+// Proves FM5, F14, F18, W52: invalid responses of a provider.
 func TestStrangeAnswers(t *testing.T) {
 	reply := func(status int, header map[string]string, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {

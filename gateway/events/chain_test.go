@@ -26,7 +26,7 @@ func throughRun(t testing.TB, run *events.Run, body string) string {
 	return string(out)
 }
 
-// tellChat is the text of the first choice.
+// tellChat returns the text of the first choice.
 func tellChat(body string) string {
 	o := told{texts: map[string]string{}}
 	for _, line := range strings.Split(body, "\n") {
@@ -40,15 +40,15 @@ func tellChat(body string) string {
 
 type misspelt struct{ events.Passthrough }
 
-// OnContentDelta lacks the text.
+// OnContentDelta lacks the text parameter.
 func (misspelt) OnContentDelta(context.Context, *events.Exchange, *events.Stream) error { return nil }
 
 type unheard struct{ events.Passthrough }
 
 func (unheard) OnTextDelta() {}
 
-// Proves S53, V3-10: hooks are found when a chain is made; a method with the name of a hook
-// and other parameters is a mistake, not a hook that is never called.
+// Proves S53, V3-10: hooks are found when a chain is created; a method with the name of a hook and
+// other parameters is an error, not a hook that is never called.
 func TestNewChain(t *testing.T) {
 	for name, list := range map[string][]events.Policy{
 		"nil":              {nil},
@@ -69,7 +69,7 @@ func TestNewChain(t *testing.T) {
 	}
 }
 
-// Proves V3-10: a test of a policy can find out that a name is no hook's.
+// Proves V3-10: a test of a policy can detect names that are not hooks.
 func TestCheck(t *testing.T) {
 	for _, p := range []events.Policy{misspelt{}, unheard{}} {
 		if events.Check(p) == nil {
@@ -83,8 +83,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Proves V3-17: where no policy looks at texts, the stream is not even read by us.
-func TestPassthroughIsNotInTheWay(t *testing.T) {
+// Proves V3-17: if no policy has a hook for texts, the stream is not parsed.
+func TestPassthroughIsNotParsed(t *testing.T) {
 	in := strings.NewReader("x")
 	for _, c := range []*events.Chain{nil, chain(t, events.Passthrough{}), chain(t, events.ContentOnly{}), chain(t, events.Passthrough{As: "a"}, events.Passthrough{As: "b"})} {
 		run := c.Begin(events.Setup{Exchange: events.Exchange{Dialect: "openai-chat"}})
@@ -97,7 +97,7 @@ func TestPassthroughIsNotInTheWay(t *testing.T) {
 	}
 }
 
-// bodies are the texts of streams as whole responses.
+// bodies are the texts of streams as unstreamed responses.
 var bodies = map[string]string{
 	"openai-chat": `{"id":"c","choices":[{"index":0,"message":{"role":"assistant","content":"one three","refusal":null},"logprobs":{"content":[{"token":"one"}]},"finish_reason":"stop"},` +
 		`{"index":1,"message":{"content":null,"tool_calls":[{"id":"t","function":{"name":"a","arguments":"{}"}}]},"finish_reason":"tool_calls"}], "usage":{"total_tokens":1.0}}`,
@@ -106,8 +106,8 @@ var bodies = map[string]string{
 		`{"type":"function_call","call_id":"t","name":"a","arguments":"{}"}]}`,
 }
 
-// Proves V3-28, V3-29, W1, P22: a response that is not streamed goes through the same hooks, and
-// what they do not change stays byte for byte.
+// Proves V3-28, V3-29, W1, P22: an unstreamed response passes the same hooks, and unchanged parts
+// stay byte for byte.
 func TestBodies(t *testing.T) {
 	through := func(dialect string, policies ...events.Policy) string {
 		run := chain(t, policies...).Begin(events.Setup{Exchange: events.Exchange{Dialect: dialect}})
@@ -142,8 +142,8 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// Proves V3-02, V3-04, V3-08: an event carries who told it and where, and a hook reaches
-// nothing of an exchange but what is made for it.
+// Proves V3-02, V3-04, V3-08: an event has its policy and exchange, and a hook cannot reach
+// internals of an exchange.
 func TestEmit(t *testing.T) {
 	var told []events.Event
 	run := chain(t, redaction(t, events.Redaction{Name: "keys", Patterns: []string{"x+"}})).Begin(events.Setup{
@@ -171,7 +171,7 @@ func TestEmit(t *testing.T) {
 	if told[1].Severity.String() != "error" || events.Warning.String() != "warning" || events.Severity(9).String() != "error" {
 		t.Error(told[1])
 	}
-	(&events.Exchange{}).Emit(events.Event{}) // nobody listens
+	(&events.Exchange{}).Emit(events.Event{}) // no listener
 }
 
 type onBody struct{}
@@ -186,12 +186,12 @@ func (onBody) OnResponse(_ context.Context, x *events.Exchange, r *events.Respon
 	return r.EditTexts(func(_ *events.Content, text string) string { return strings.ReplaceAll(text, "one ", "one, ") })
 }
 
-// OnContentDelta is not asked where OnResponse is.
+// OnContentDelta must not be called, because OnResponse exists.
 func (onBody) OnContentDelta(context.Context, *events.Exchange, *events.Stream, *events.Content, string) error {
 	return errors.New("asked about a body")
 }
 
-// Proves V3-09: what a block says can be sent as one chunk at its end.
+// Proves V3-09: the text of a block can be sent as one chunk at its end.
 func TestBlockChunk(t *testing.T) {
 	for dialect := range streams {
 		got := tell(t, dialect, through(t, chain(t, late{}), dialect, streams[dialect]))

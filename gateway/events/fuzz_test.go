@@ -10,9 +10,9 @@ import (
 	"github.com/stopgate/stopgate/internal/wire/sse"
 )
 
-// FuzzUnchanged holds that a policy which sends every text on as it came leaves every
-// stream as it is forwarded without policies, whatever the upstream writes and however it
-// is cut. Lone CR, NUL and byte order marks, which are framed anew, are not looked at.
+// FuzzUnchanged checks that a policy which forwards every text leaves every stream as it is
+// forwarded without policies, whatever the upstream writes and however it is split. Lone CR, NUL
+// and byte order marks, which are framed anew, are not compared.
 //
 // Proves V3-12, W1, L2.
 func FuzzUnchanged(f *testing.F) {
@@ -43,8 +43,8 @@ func FuzzUnchanged(f *testing.F) {
 	})
 }
 
-// framed is a stream as it is forwarded: lines that no client reads stand between events
-// or not at all.
+// framed returns a stream as it is forwarded: lines that clients ignore are between events or
+// removed.
 func framed(t *testing.T, body string) (out []byte) {
 	d := sse.NewDecoder(nil, sse.Limits{})
 	d.Feed([]byte(body))
@@ -52,7 +52,7 @@ func framed(t *testing.T, body string) (out []byte) {
 	for {
 		ok, err := d.Next(&ev)
 		if err != nil {
-			t.Fatal(err) // whoever reads it with policies had no error
+			t.Fatal(err) // reading it with policies returned no error
 		}
 		if !ok {
 			return append(out, d.Tail()...)
@@ -61,8 +61,8 @@ func framed(t *testing.T, body string) (out []byte) {
 	}
 }
 
-// repeatsItself reports whether copies of a text in a stream may contradict each other:
-// then the client gets what was said first in all of them.
+// repeatsItself reports whether copies of a text in a stream may differ: then the client gets the
+// first one in all of them.
 func repeatsItself(body, dialect string) bool {
 	return dialect == "openai-responses" || dialect == "openai-chat" && strings.Contains(body, `message`)
 }

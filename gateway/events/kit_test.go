@@ -10,17 +10,17 @@ import (
 	"github.com/stopgate/stopgate/gateway/events"
 )
 
-// hooked is a policy of functions. Its types below have only the hooks that a test gives.
+// forward is a policy with only the hook below.
 type forward struct{ name string }
 
 func (f forward) Name() string { return f.name }
 
-// OnContentDelta sends every piece on as it came.
+// OnContentDelta forwards every chunk.
 func (forward) OnContentDelta(_ context.Context, _ *events.Exchange, s *events.Stream, _ *events.Content, delta string) error {
 	return s.SendText(delta, false)
 }
 
-// upper writes everything in capitals.
+// upper converts texts to capitals.
 type upper struct{}
 
 func (upper) Name() string { return "upper" }
@@ -29,7 +29,7 @@ func (upper) OnContentDelta(_ context.Context, _ *events.Exchange, s *events.Str
 	return s.SendText(strings.ToUpper(delta), false)
 }
 
-// addend adds a text at every place where one can be added.
+// addend adds a text at every possible position.
 type addend struct{}
 
 func (addend) Name() string { return "addend" }
@@ -55,13 +55,13 @@ func chain(t testing.TB, policies ...events.Policy) *events.Chain {
 	return c
 }
 
-// through is a stream behind a chain.
+// through returns a stream after a chain.
 func through(t testing.TB, c *events.Chain, dialect, body string) string {
 	t.Helper()
 	return throughCut(t, c, dialect, body, len(body)+1)
 }
 
-// throughCut gives the stream to the chain so many bytes at a time.
+// throughCut passes the stream through the chain in chunks of size bytes.
 func throughCut(t testing.TB, c *events.Chain, dialect, body string, size int) string {
 	t.Helper()
 	run := c.Begin(events.Setup{Exchange: events.Exchange{Dialect: dialect, Streamed: true}})
@@ -80,17 +80,17 @@ type cutter struct {
 
 func (c *cutter) Read(p []byte) (int, error) { return c.r.Read(p[:min(len(p), c.size)]) }
 
-// dialects of the package, by the folder of their recordings.
+// dialects of the package, by the directory of their recordings.
 var dialects = map[string]string{"openai-chat": "openai-chat", "openai-responses": "openai-responses", "anthropic-messages": "anthropic"}
 
-// told is what a client reads in a stream: a second reader, written without looking at
-// the package. Texts are all copies of each text; rest is everything else, in order.
+// told is a stream as a client parses it, independently of the package. Texts has all copies of
+// each text; rest is everything else, in order.
 type told struct {
 	texts map[string]string
 	rest  []string
 }
 
-// tell reads a stream of events.
+// tell parses a stream of events.
 func tell(t testing.TB, dialect, body string) told {
 	t.Helper()
 	out := told{texts: map[string]string{}}
@@ -133,7 +133,7 @@ func (o *told) chat(event map[string]any) {
 			o.texts["choice "+string(rune('0'+int(index)))] += text
 			delta["content"] = "TEXT"
 		}
-		// A copy of everything so far, which some servers send.
+		// A copy of the message so far, which some servers send.
 		if message := object(choice["message"]); message != nil {
 			if text, ok := message["content"].(string); ok {
 				o.texts["copy"] = text

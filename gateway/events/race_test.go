@@ -9,8 +9,7 @@ import (
 	"github.com/stopgate/stopgate/gateway/events"
 )
 
-// Proves V3-01: one chain serves many exchanges at once, and none sees anything of
-// another.
+// Proves V3-01: one chain serves many exchanges concurrently, and none sees the content of another.
 func TestOneChainForAll(t *testing.T) {
 	c := chain(t, redaction(t, events.Redaction{Patterns: []string{`sk-\d{4,}`}, Response: true, Request: true}), forward{"a"}, upper{})
 	var all sync.WaitGroup

@@ -20,7 +20,7 @@ func redaction(t interface{ Fatal(...any) }, o events.Redaction) events.Policy {
 	return p
 }
 
-// chatOf is a stream that says a text in pieces.
+// chatOf returns a stream with a text in chunks.
 func chatOf(pieces ...string) string {
 	var b strings.Builder
 	for _, p := range pieces {
@@ -30,7 +30,7 @@ func chatOf(pieces ...string) string {
 	return b.String()
 }
 
-// Proves V3-05: a redaction finds what spans pieces, and holds nothing else back.
+// Proves V3-05: a redaction finds matches across chunks, and buffers nothing else.
 func TestRedact(t *testing.T) {
 	keys := events.Redaction{Patterns: []string{`sk-[A-Za-z0-9]{8,}`, `\d{4} \d{4}`}}
 	for _, c := range []struct {
@@ -59,8 +59,8 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// What can be no part of a match goes on at once.
-func TestRedactHoldsLittleBack(t *testing.T) {
+// Text that cannot be part of a match is forwarded at once.
+func TestRedactBuffersLittle(t *testing.T) {
 	run := chain(t, redaction(t, events.Redaction{Patterns: []string{`sk-\w{8,}`}})).Begin(events.Setup{Exchange: events.Exchange{Dialect: "openai-chat"}})
 	in, feed := io.Pipe()
 	r := run.Reader(t.Context(), in)
@@ -75,9 +75,9 @@ func TestRedactHoldsLittleBack(t *testing.T) {
 	}
 }
 
-// Proves V3-05, I2: however a text is cut, the same is found, and it is what a second
-// matcher finds in the whole text.
-func TestRedactDoesNotDependOnCuts(t *testing.T) {
+// Proves V3-05, I2: the matches do not depend on the chunks of a text, and are those of a second
+// matcher in the whole text.
+func TestRedactIsIndependentOfChunks(t *testing.T) {
 	patterns := []string{`sk-[a-c]{3,}`, `[abc]{2}-?k`, `a+b`, `s\.?k`, `kä+`}
 	oracle := regexp.MustCompile(strings.Join(patterns, "|"))
 	oracle.Longest()
@@ -103,8 +103,8 @@ func TestRedactDoesNotDependOnCuts(t *testing.T) {
 	})
 }
 
-// Proves V3-11, S12: a redaction of requests finds results of tools and everything else
-// that is text, and touches nothing else.
+// Proves V3-11, S12: a redaction of requests finds results of tools and all other texts, and
+// changes nothing else.
 func TestRedactRequests(t *testing.T) {
 	const body = `{"model":"sk-12345678", "messages":[{"role":"user","content":"my key sk-12345678"},` +
 		`{"role":"assistant","content":null,"tool_calls":[{"id":"sk-12345678","type":"function","function":{"name":"sk-12345678","arguments":"{\"k\":\"sk-12345678\"}"}}]},` +
@@ -133,8 +133,8 @@ func TestRedactRequests(t *testing.T) {
 	}
 }
 
-// A redaction that cannot keep its word is refused when it is made.
-func TestRedactionsThatCannotBe(t *testing.T) {
+// A redaction that cannot be guaranteed is refused at creation.
+func TestInvalidRedactions(t *testing.T) {
 	for _, o := range []events.Redaction{
 		{}, {Patterns: []string{""}}, {Patterns: []string{"a*"}}, {Patterns: []string{"("}}, {Patterns: []string{"a", "b|"}},
 		{Patterns: []string{"^a"}}, {Patterns: []string{"a$"}}, {Patterns: []string{`\ba`}}, {Patterns: []string{`a\B`}},

@@ -17,7 +17,7 @@ func (c caller) OnToolCallComplete(_ context.Context, x *events.Exchange, s *eve
 	return c(x, s, b)
 }
 
-// ask asks a chain of one policy about calls of a, b and so on.
+// ask passes calls of a, b and so on through a chain of one policy.
 func ask(t *testing.T, c caller, calls int) (list []events.Decision, errs []error) {
 	t.Helper()
 	run := chain(t, c).Begin(events.Setup{Exchange: events.Exchange{Dialect: "openai-chat"}})
@@ -32,10 +32,10 @@ func ask(t *testing.T, c caller, calls int) (list []events.Decision, errs []erro
 	return list, errs
 }
 
-// Proves V3-06, V3-07, V3-08, V3-22: behind the end of its output a policy is asked about
-// calls on, and what it sends is an error; it can send the call that it is asked about,
-// once, and no other; a call stays a call of its tool.
-func TestWhatCallHooksCanSend(t *testing.T) {
+// Proves V3-06, V3-07, V3-08, V3-22: after the end of its output a policy still receives calls, and
+// its sends are errors; it can send the call that it receives, once, and no other; a call keeps its
+// tool.
+func TestSendInCallHooks(t *testing.T) {
 	var first *events.Call
 	asked := 0
 	list, errs := ask(t, func(x *events.Exchange, s *events.Stream, b *events.Call) error {
@@ -96,7 +96,7 @@ func TestWhatCallHooksCanSend(t *testing.T) {
 	}
 }
 
-// Proves V3-02: every exchange begins with an empty scratchpad of its own.
+// Proves V3-02: every exchange begins with its own empty scratchpad.
 func TestScratchpadsAreFresh(t *testing.T) {
 	c := chain(t, caller(nil))
 	one, two := c.Begin(events.Setup{}).Exchange(), c.Begin(events.Setup{}).Exchange()

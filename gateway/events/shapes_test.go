@@ -10,9 +10,9 @@ import (
 	"github.com/stopgate/stopgate/gateway/events"
 )
 
-// Proves V3-05, V3-16: a text does not pass a policy by standing where few servers put
-// it: as a list of parts, in the first event of a block, in copies alone, beside a finish
-// reason, behind a call, without any end.
+// Proves V3-05, V3-16: a text cannot bypass a policy by an unusual position: as a list of parts, in
+// the first event of a block, only in copies, next to a finish reason, after a call, without any
+// end.
 func TestTextsInOddPlaces(t *testing.T) {
 	line := func(data string) string { return "data: " + data + "\n\n" }
 	for _, c := range []struct {
@@ -45,8 +45,8 @@ func TestTextsInOddPlaces(t *testing.T) {
 				t.Errorf("%s: %q is missing in\n%s", c.name, part, got)
 			}
 		}
-		// What cannot be read passes: the codec behind refuses it. Nothing is taken for text
-		// that is cut in the middle.
+		// An unreadable event is forwarded, because the codec after it refuses it. A truncated
+		// event does not count as text.
 		for _, broken := range []string{strings.Replace(c.body, "}", "", 1), strings.Replace(c.body, `"index"`, `"index":0,"index"`, 1), c.body[:len(c.body)/2]} {
 			run := chain(t, forward{"a"}).Begin(events.Setup{Exchange: events.Exchange{Dialect: c.dialect}})
 			if _, err := io.ReadAll(run.Reader(t.Context(), strings.NewReader(broken))); err != nil {
@@ -56,7 +56,7 @@ func TestTextsInOddPlaces(t *testing.T) {
 	}
 }
 
-// closing marks the end of every text.
+// closing appends a mark to every text.
 type closing struct{}
 
 func (closing) Name() string { return "closing" }
@@ -65,7 +65,7 @@ func (closing) OnContentComplete(_ context.Context, _ *events.Exchange, s *event
 	return s.SendText("<C>", false)
 }
 
-// failing returns an error, or panics, at one hook.
+// failing returns an error, or panics, in one hook.
 type failing struct {
 	name string
 	at   string
@@ -100,8 +100,8 @@ func (f failing) OnFinishReason(context.Context, *events.Exchange, *events.Strea
 	return f.do("finish")
 }
 
-// Proves I14, FM15: a hook that fails ends the stream there, in every dialect, streamed
-// and not, wherever in the chain it stands; the error says who, and nothing more is read.
+// Proves I14, FM15: a failing hook ends the stream there, in every dialect, streamed and not, at
+// any position in the chain; the error names the policy, and nothing more is read.
 func TestFailuresEndStreams(t *testing.T) {
 	hows := map[string]func() error{
 		"error": func() error { return errors.New("no") },

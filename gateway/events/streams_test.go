@@ -31,7 +31,7 @@ func recordings(t *testing.T, f func(t *testing.T, dialect, name, body string)) 
 	}
 }
 
-// streams are short ones of our own, with everything that policies must not touch.
+// streams are short synthetic ones, with everything that policies must not change.
 var streams = map[string]string{
 	"openai-chat": `data: {"id":"c","object":"chat.completion.chunk","created":7,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"","refusal":null},"finish_reason":null}],"obfuscation":"x"}
 
@@ -124,9 +124,8 @@ data: {"type":"response.completed","sequence_number":8,"response":{"id":"r","sta
 `,
 }
 
-// Proves V3-12, V3-17, W1, P20: what a policy does not change is forwarded byte for
-// byte, and so is everything that no hook can see, in our own streams however they are
-// cut.
+// Proves V3-12, V3-17, W1, P20: unchanged texts are forwarded byte for byte, and so is everything
+// that hooks cannot see, in synthetic streams with any chunks.
 func TestUnchangedIsIdentical(t *testing.T) {
 	c := chain(t, forward{"a"}, events.Passthrough{}, forward{"b"})
 	for dialect, body := range streams {
@@ -138,10 +137,10 @@ func TestUnchangedIsIdentical(t *testing.T) {
 	}
 }
 
-// unread are the lines of a stream that its standard ignores: one recording has one.
+// unread matches lines that the standard ignores: one recording has one.
 var unread = regexp.MustCompile(`(?m)^[^:\r\n].*\n`)
 
-// read is what a client of the standard reads of a stream, byte for byte.
+// read returns the content of a stream for a client of the standard, byte for byte.
 func read(body string) string {
 	return unread.ReplaceAllStringFunc(body, func(line string) string {
 		name, _, _ := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
@@ -166,8 +165,8 @@ func TestRecordedStreamsAreIdentical(t *testing.T) {
 	}
 }
 
-// Proves V3-05, V3-16: a policy that writes every text anew changes every copy of it, and
-// nothing else of any recorded stream.
+// Proves V3-05, V3-16: a policy that changes every text changes every copy of it, and nothing else
+// of any recorded stream.
 func TestRecordedStreamsInCapitals(t *testing.T) {
 	c, texts := chain(t, upper{}), 0
 	check := func(t *testing.T, dialect, name, body string) {
@@ -196,8 +195,8 @@ func TestRecordedStreamsInCapitals(t *testing.T) {
 	}
 }
 
-// Proves V3-05, V3-10, V3-26, W1: text can be added at the start, behind a text and at
-// the end; the stream stays one of its dialect, and the real finish reason stays.
+// Proves V3-05, V3-10, V3-26, W1: text can be added at the start, after a text and at the end; the
+// stream stays valid in its dialect, and the finish reason is unchanged.
 func TestAddedText(t *testing.T) {
 	for dialect, want := range map[string]map[string]string{
 		"openai-chat": {"choice 0": "<start>one three<complete><tool_calls>", "choice 1": "two four<complete><stop>"},
@@ -223,7 +222,7 @@ func TestAddedText(t *testing.T) {
 		if dialect == "openai-responses" {
 			numbers(t, got)
 		}
-		// What a policy adds, the next one sees.
+		// The next policy sees the text that a policy adds.
 		both := tell(t, dialect, through(t, chain(t, addend{}, upper{}), dialect, streams[dialect]))
 		for key, text := range want {
 			if both.texts[key] != strings.ToUpper(text) {
@@ -233,7 +232,7 @@ func TestAddedText(t *testing.T) {
 	}
 }
 
-// numbers checks that the events of a stream count on from 0.
+// numbers checks that the events of a stream are numbered from 0.
 func numbers(t *testing.T, body string) {
 	t.Helper()
 	next := 0
