@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"time"
 
 	"github.com/stopgate/stopgate"
@@ -10,7 +11,7 @@ import (
 type arguments struct {
 	received int64  // bytes
 	raw      []byte // as they came, in observe mode and for a recorder that keeps them
-	watch    *watch // for those by which the call can be denied early
+	watches  bool   // session policies can deny the call by one argument
 	closing  bool   // Close has begun
 	ended    bool   // they came to their end
 
@@ -43,13 +44,17 @@ func (p *pending) feed(chunk []byte) {
 	if p.stage != feeding || p.closing {
 		return
 	}
-	if w := p.watch; w != nil && !p.over {
-		if n := w.see(chunk, p.received); n >= 0 {
-			p.watch = nil
-			p.consume(chunk[:n])
-			if chunk = chunk[n:]; !p.over {
-				p.asSeen(w)
-			}
+	for p.watches && !p.over {
+		// A string ends at a quotation mark: the pieces end where one may be complete.
+		n := bytes.IndexByte(chunk, '"') + 1
+		if n == 0 {
+			break
+		}
+		p.consume(chunk[:n])
+		chunk = chunk[n:]
+		if pointer, value, ok := p.watched(); ok {
+			p.watches = false
+			p.checkEarly(pointer, value)
 		}
 	}
 	p.consume(chunk)

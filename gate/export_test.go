@@ -213,6 +213,10 @@ func (e *performance) Cause() string { return e.script.Cause }
 
 func (e *performance) Instead() string { return "" }
 
+func (e *performance) Watch([]jsonstream.Pointer) {}
+
+func (e *performance) Watched() (jsonstream.Pointer, []byte, bool) { return nil, nil, false }
+
 func (e *performance) Leaves() []Leaf { return nil }
 
 func (e *performance) Asking() []string { return nil }

@@ -172,16 +172,18 @@ func (c *crossing) Close(stopgate.End) stopgate.Verdict {
 	return c.Verdict()
 }
 
-func (c *crossing) Verdict() stopgate.Verdict      { return *c.Latest() }
-func (c *crossing) Latest() *stopgate.Verdict      { return &c.trace[len(c.trace)-1] }
-func (c *crossing) Trace() []stopgate.Verdict      { return c.trace }
-func (c *crossing) Instead() string                { return "" }
-func (c *crossing) Cause() string                  { return "" }
-func (c *crossing) Document() *jsonstream.Document { return &c.doc }
-func (c *crossing) Args() []byte                   { return c.text }
-func (c *crossing) Leaves() []Leaf                 { return nil }
-func (c *crossing) Asking() []string               { return nil }
-func (c *crossing) Release()                       {}
+func (c *crossing) Verdict() stopgate.Verdict                   { return *c.Latest() }
+func (c *crossing) Latest() *stopgate.Verdict                   { return &c.trace[len(c.trace)-1] }
+func (c *crossing) Trace() []stopgate.Verdict                   { return c.trace }
+func (c *crossing) Instead() string                             { return "" }
+func (c *crossing) Watch([]jsonstream.Pointer)                  {}
+func (c *crossing) Watched() (jsonstream.Pointer, []byte, bool) { return nil, nil, false }
+func (c *crossing) Cause() string                               { return "" }
+func (c *crossing) Document() *jsonstream.Document              { return &c.doc }
+func (c *crossing) Args() []byte                                { return c.text }
+func (c *crossing) Leaves() []Leaf                              { return nil }
+func (c *crossing) Asking() []string                            { return nil }
+func (c *crossing) Release()                                    {}
 
 // receiver finds the agent that a tool's call hands over to, where a file declares
 // the tool as a handoff (S41): the argument it names, else what "*"

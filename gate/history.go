@@ -135,7 +135,7 @@ func (p *pending) sit(ctx context.Context) {
 		return
 	}
 	if p.kind == ToolCall {
-		p.watch = newWatch(p.set, p.tool)
+		p.watch()
 	}
 	if g.uncertain(owner(&p.call), r.value) {
 		p.deny(stopgate.LayerSession, stopgate.CodeSessionDegraded)

@@ -58,6 +58,11 @@ type Evaluation interface {
 	// newest verdict.
 	Feed(chunk []byte) stopgate.Verdict
 	Close(end stopgate.End) stopgate.Verdict
+	// Watch selects members of the arguments by pointers of one token, before the first
+	// Feed. Watched returns the first of them that is a complete string of reasonable
+	// length, as JSON; ok is false while there is none.
+	Watch(pointers []jsonstream.Pointer)
+	Watched() (pointer jsonstream.Pointer, json []byte, ok bool)
 	// Latest returns the newest verdict; it is valid until the next Feed or Close.
 	Latest() *stopgate.Verdict
 	// Trace returns all verdicts so far.

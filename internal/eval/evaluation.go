@@ -55,6 +55,7 @@ type Evaluation struct {
 	unknownPaths match.Unknown // reasons of the floor path_not_known
 
 	released []byte
+	watched  watched
 }
 
 // fault is an integrity error of the arguments.
@@ -97,6 +98,7 @@ func (e *Evaluation) reset(p *plan) {
 	e.suspects = e.suspects[:0]
 	e.commands = false
 	e.released, e.unclean = nil, false
+	e.watched = watched{}
 }
 
 // resizeWalkers makes n walkers ready to be reset; they keep their memory.
@@ -256,6 +258,9 @@ func (e *Evaluation) Event(ev *jsonstream.Event) (stop bool) {
 	}
 	e.args.Event(ev)
 	e.value = e.args.Last()
+	if e.watched.pointers != nil {
+		e.watch(ev)
+	}
 	e.see(ev)
 	if ev.Kind == jsonstream.End {
 		e.validate()
