@@ -15,14 +15,14 @@ type alphabet struct {
 	ranks []int       // the classes, the easiest to read first
 	ascii [utf8.RuneSelf]int
 
-	// root and nodes decode: root tells what the first byte of a code point leads
-	// to, a node what a continuation byte does. See step.
+	// root and nodes decode: root maps the first byte of a code point, a node a
+	// continuation byte. See step.
 	root  [256]int32
 	nodes []byteNode
 	// bytes are the classes of bytes that lead to the same everywhere.
 	bytes [256]uint8
 	width int // number of byte classes
-	bad   int // the class of U+FFFD, which stands for bytes that are not UTF-8
+	bad   int // the class of U+FFFD, which replaces bytes that are not UTF-8
 }
 
 type classSpan struct {
@@ -30,7 +30,7 @@ type classSpan struct {
 	class int
 }
 
-// byteNode is what is known after some bytes of a code point.
+// byteNode is the state of the decoder after some bytes of a code point.
 type byteNode struct {
 	next [64]int32
 	read int // bytes so far
@@ -161,11 +161,11 @@ func (a *alphabet) decoder() {
 type nodes struct {
 	*alphabet
 	shared map[[3]int]int32   // nodes of one class, by class, bytes to come, bytes read
-	same   map[byteNode]int32 // nodes by what they say
+	same   map[byteNode]int32 // nodes by their contents
 }
 
-// node returns what decodes the code points from low on that need so many more
-// bytes, at least one, behind those that were read.
+// node returns the node that decodes the code points from low on that need so many more
+// bytes, at least one, after those that were read.
 func (d *nodes) node(low rune, more, read int) int32 {
 	at, _ := slices.BinarySearchFunc(d.spans, low, func(s classSpan, r rune) int { return int(s.High) - int(r) })
 	high := low + 1<<(6*more) - 1
@@ -279,7 +279,7 @@ func appendInt(dst []byte, v int32) []byte {
 	return append(dst, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
 }
 
-// step returns what a byte leads to behind node at, or at the start of a code
+// step returns the target of a byte after node at, or at the start of a code
 // point if at is below 0: a node, a class (^class), or invalid.
 func (a *alphabet) step(at int32, b byte) int32 {
 	if at < 0 {

@@ -3,7 +3,7 @@ package alternating
 import "slices"
 
 // direct is a text whose states are too large to be made: the position where that
-// was found, and the text behind it, kept until it is complete. Then it is judged
+// was found, and the text after it, kept until it is complete. Then it is judged
 // place by place: a lookahead or the rest of a member from the end to the start,
 // as whether it would match from there on, a lookbehind from the start to the end.
 // That takes time in the length of the text and the size of the program. A direct
@@ -53,7 +53,7 @@ func (d *direct) accepts(member int) bool {
 	return false
 }
 
-// read returns the classes of a text that begins behind a node of the decoder.
+// read returns the classes of a text that begins after a node of the decoder.
 func (a *alphabet) read(node int32, text []byte) []int {
 	var out []int
 	broken := func() {
@@ -92,8 +92,8 @@ type judge struct {
 
 	ahead map[int32][]bool // by body: whether it matches from each place on
 	holds map[int32][]bool // by tracker: whether it has matched up to each place
-	// first tells of instructions whether what begins with them matches from the
-	// first place on. Those of bodies are known once the body was judged.
+	// first reports for instructions whether the program from them on matches at the
+	// first position. Those of bodies are known once the body was judged.
 	first []bool
 	kept  map[int32]bool // states at the first place that are accepted
 }
@@ -130,7 +130,7 @@ func (j *judge) parts(start int32) []int32 {
 	return out
 }
 
-// free reports whether an instruction that reads nothing lets pass at a place.
+// free reports whether an instruction that reads no code point lets a thread pass at a position.
 func (j *judge) free(in *inst, at int) bool {
 	switch in.op {
 	case opSplit:
@@ -144,7 +144,7 @@ func (j *judge) free(in *inst, at int) bool {
 	return in.op == opStart && j.fresh && at == 0
 }
 
-// backward returns whether what begins at start matches from each place on.
+// backward returns whether the program from start on matches at each position.
 func (j *judge) backward(start int32) []bool {
 	parts := j.parts(start)
 	before := map[int32][]int32{} // the instructions that lead to one for free
@@ -211,7 +211,7 @@ func (j *judge) forward(tracker int32) []bool {
 	case j.fresh:
 		reach(start)
 	case j.from.trackers[tracker] == resting:
-		return out // nobody asks
+		return out // no tracker is asked
 	default:
 		for _, t := range j.store.states[j.from.trackers[tracker]] {
 			if j.fulfilled(t.duty) {

@@ -2,7 +2,7 @@ package alternating
 
 import "slices"
 
-// graph is all states of a program, with what becomes of them.
+// graph is all states of a program, with their transitions and fates.
 type graph struct {
 	vertices []vertex
 }
@@ -10,8 +10,8 @@ type graph struct {
 type vertex struct {
 	next     []int32  // by class
 	ends     []uint64 // the members that accept a text that ends here
-	accepted []uint64 // the members that accept whatever follows
-	rejected []uint64 // the members that accept nothing that follows
+	accepted []uint64 // the members that accept every continuation
+	rejected []uint64 // the members that accept no continuation
 }
 
 // explorer makes the states of a program one after the other.
@@ -117,7 +117,7 @@ func (e *explorer) unread(pos position) []bool {
 }
 
 // settle finds for every vertex which members can still accept and which can
-// still reject: what they can do where it ends, or behind any class.
+// still reject: at its end, or after any class.
 func (g *graph) settle(p *Program) {
 	before := make([][]int32, len(g.vertices))
 	all := make([]uint64, p.words)
@@ -162,8 +162,8 @@ func (g *graph) settle(p *Program) {
 }
 
 // Witness finds a shortest text that is in the set of member 0, and among those
-// one that is easy to read. found tells whether there is one; proven is false if
-// budget states do not tell.
+// one that is easy to read. found reports whether there is one; proven is false if
+// budget states do not suffice.
 func (p *Program) Witness(budget int) (text string, found, proven bool) {
 	e := newExplorer(p, Limits{}.normal().Bound)
 	type step struct {

@@ -7,7 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
 
-// op is what an instruction of a program does.
+// op is the kind of an instruction of a program.
 type op uint8
 
 const (
@@ -95,7 +95,7 @@ func (b *Builder) Aim(split, first, second int32) {
 // Start goes on before the first code point only.
 func (b *Builder) Start(next int32) int32 { return b.add(inst{op: opStart, next: next}) }
 
-// Ahead goes on at next if what follows begins, or does not begin, with a text of
+// Ahead goes on at next if the rest of the text begins, or does not begin, with a text of
 // body, which ends in Body.
 func (b *Builder) Ahead(negative bool, body, next int32) int32 {
 	return b.add(inst{op: opAhead, negative: negative, alt: body, next: next})
@@ -108,7 +108,7 @@ func (b *Builder) Tracker(body int32) int32 {
 	return int32(len(b.trackers) - 1)
 }
 
-// Behind goes on at next if what was read ends, or does not end, with a text of
+// Behind goes on at next if the text so far ends, or does not end, with a text of
 // the tracker.
 func (b *Builder) Behind(negative bool, tracker, next int32) int32 {
 	return b.add(inst{op: opBehind, negative: negative, alt: tracker, next: next})
@@ -120,7 +120,7 @@ func (b *Builder) Match() int32 { return b.add(inst{op: opMatch, alt: int32(len(
 // Body ends the body of a lookahead.
 func (b *Builder) Body() int32 { return b.add(inst{op: opBody}) }
 
-// Here ends the body of a lookbehind. It still holds behind code points of skip.
+// Here ends the body of a lookbehind. It still holds after code points of skip.
 func (b *Builder) Here(skip automaton.Set) int32 {
 	return b.add(inst{op: opHere, skip: b.skip(skip)})
 }

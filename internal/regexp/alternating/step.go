@@ -2,7 +2,7 @@ package alternating
 
 import "slices"
 
-// position is the state of a program behind some text: the threads of all members,
+// position is the state of a program after some text: the threads of all members,
 // and a set of threads for each tracker, resting for one that is not needed any more.
 type position struct {
 	main     int32
@@ -11,13 +11,13 @@ type position struct {
 
 const resting = int32(-1)
 
-// stepper moves positions over classes of code points. What it knows besides the
-// store is about the place in the text that it stands at.
+// stepper moves positions over classes of code points. Its fields besides the
+// store describe the current position in the text.
 type stepper struct {
 	*store
 	atStart bool
 
-	// What the trackers say at this place: the sets of obligations of which one must
+	// The answers of the trackers at this position: the sets of obligations of which one must
 	// hold for the tracker to have matched, and for it not to have matched.
 	matched, missed [][]int32
 
@@ -28,7 +28,7 @@ type stepper struct {
 	levels []*closure // one for each closure that is being made
 	depth  int
 
-	bound    int  // of what may bind each other in a set of threads
+	bound    int  // of the pairs that may bind each other in a set of threads
 	tooLarge bool // a set grew beyond that
 }
 
@@ -105,7 +105,7 @@ func (s *stepper) first() position {
 	return pos
 }
 
-// after returns the position behind one more code point of a class. tooLarge says
+// after returns the position after one more code point of a class. tooLarge reports
 // that it could not be made.
 func (s *stepper) after(from position, class int) position {
 	clear(s.next)
@@ -148,7 +148,7 @@ func (s *stepper) rest(pos *position) {
 	}
 }
 
-// listen finds what a tracker says in a state.
+// listen finds the answer of a tracker in a state.
 func (s *stepper) listen(tracker int, state int32) {
 	s.matched[tracker], s.missed[tracker] = s.matched[tracker][:0], s.missed[tracker][:0]
 	for _, t := range s.states[state] {
@@ -241,7 +241,7 @@ func (s *stepper) step(state int32, class int) int32 {
 	return to
 }
 
-// reach adds what an instruction leads to for free.
+// reach adds the threads that an instruction leads to for free.
 func (s *stepper) reach(c *closure, pc, duty int32) {
 	for {
 		if duty == failed || c.visited[pc] == c.mark || c.bound > s.bound {
@@ -313,7 +313,7 @@ func (s *stepper) begin(in *inst) int32 {
 }
 
 // accepted reports whether a text that ends in a state is accepted by it: by an end
-// whose obligations hold when nothing follows. Only ends of one member count for
+// whose obligations hold at the end of the text. Only ends of one member count for
 // the state of all, any for the state of a body (member below 0).
 func (s *store) accepted(state, member int32) bool {
 	if state == always {

@@ -5,8 +5,8 @@ import (
 )
 
 // thread is a place of the program, and the set of obligations under which it is
-// reached. The place is a Char or the end of a member or body: what is free to go
-// through has been gone through.
+// reached. The place is a Char or the end of a member or body: free
+// instructions have been passed.
 type thread struct {
 	pc   int32
 	duty int32 // number of a set of obligations
@@ -23,7 +23,7 @@ const (
 // of a set of threads times two, plus one if it must not be accepted.
 const none = int32(0)
 
-// failed stands for obligations that no text fulfils.
+// failed is the set of obligations that no text fulfils.
 const failed = int32(-1)
 
 // maxStored bounds everything that is stored at once, in threads.
@@ -121,7 +121,7 @@ func (st *store) both(a, b int32) int32 {
 	return st.normalDuty(st.ints)
 }
 
-// normalDuty sorts obligations, leaves out what is repeated and finds those that
+// normalDuty sorts obligations, removes duplicates and finds those that
 // contradict. It keeps the slice.
 func (st *store) normalDuty(set []int32) int32 {
 	slices.Sort(set)
@@ -206,9 +206,9 @@ func (st *store) includes(a, b int32) bool {
 	return true
 }
 
-// normal sorts a set of threads and leaves out those that say nothing that
-// another does not say: the same place with more obligations, and what goes on
-// beside an end that is reached under the same or fewer. It keeps the slice.
+// normal sorts a set of threads and leaves out those that another one implies: the same
+// place with more obligations, and threads that go on next to an end that is reached under
+// the same or fewer. It keeps the slice.
 func (st *store) normal(set []thread) []thread {
 	slices.SortFunc(set, func(a, b thread) int {
 		if a.pc != b.pc {
@@ -229,7 +229,7 @@ func (st *store) normal(set []thread) []thread {
 	if free {
 		return set
 	}
-	// First what ends weigh against everything of the same member or body.
+	// First compare ends with all threads of the same member or body.
 	ends := set[:0:0]
 	for _, t := range set {
 		if o := st.p.insts[t.pc].op; o == opMatch || o == opBody {
@@ -245,8 +245,8 @@ func (st *store) normal(set []thread) []thread {
 	return out
 }
 
-// absorbed reports whether a thread says nothing new beside the ends, the kept
-// threads before and the ones from it on.
+// absorbed reports whether the ends, the kept threads before a thread or those after it
+// imply it.
 func (st *store) absorbed(t thread, from, ends, kept []thread) bool {
 	owner := st.p.owner[t.pc]
 	for _, e := range ends {

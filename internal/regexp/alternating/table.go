@@ -9,8 +9,8 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
 
-// Limits bound what a table makes. They trade memory for speed and change no
-// verdict, but how early the fate of a member is known. 0 stands for the default.
+// Limits bound the states that a table makes. They trade memory for speed. They change no
+// verdict, only how early the fate of a member is known. 0 is the default.
 type Limits struct {
 	// Work is the number of threads that are moved to make all states beforehand;
 	// below 0 it is not tried.
@@ -52,7 +52,7 @@ type Table struct {
 	fresh   *direct // set if even the first state is too large
 }
 
-// generation is what a table knows since it was last begun anew. Rows and states
+// generation is the content of a table since it was last rebuilt. Rows and states
 // only grow; when they move, a new view is published.
 type generation struct {
 	view  atomic.Pointer[view]
@@ -64,14 +64,14 @@ type generation struct {
 }
 
 // view is the memory of a generation. Entries are read and written atomically;
-// what stands behind a place is written before the first entry that leads there.
+// a state is written before the first entry that leads to it.
 type view struct {
 	of     *generation
 	rows   []uint32
 	states []stateInfo // by place >> shift
 }
 
-// stateInfo is what is known about one state.
+// stateInfo describes one state.
 type stateInfo struct {
 	position
 	vertex   int32 // in the graph, if there is one
@@ -82,7 +82,7 @@ type stateInfo struct {
 	decided  bool
 }
 
-// State is where a table stands in one text. It is a value; the zero State belongs
+// State is the state of a table in one text. It is a value; the zero State belongs
 // to no table.
 type State struct {
 	view  *view
@@ -100,16 +100,16 @@ func (p *Program) Table(l Limits) *Table {
 	return t
 }
 
-// Exact reports whether the fate of every member is known behind the first code point
+// Exact reports whether the fate of every member is known after the first code point
 // that determines it.
 func (t *Table) Exact() bool { return t.graph != nil }
 
-// Program returns what the table runs.
+// Program returns the program that the table runs.
 func (t *Table) Program() *Program { return t.p }
 
 // begin makes an empty generation.
 func (t *Table) begin() *generation {
-	g := &generation{ids: map[string]uint32{}, used: t.width} // no state stands at 0
+	g := &generation{ids: map[string]uint32{}, used: t.width} // no state is at 0
 	v := &view{of: g, rows: make([]uint32, 16*t.width), states: make([]stateInfo, 16)}
 	for i := range v.rows {
 		v.rows[i] = unknown
@@ -164,7 +164,7 @@ func (t *Table) place(g *generation, info stateInfo) uint32 {
 	} else {
 		info.accepted, info.rejected = t.p.fates(g.step.store, info.main)
 	}
-	if info.node < 0 { // otherwise the text does not end here but in what it is broken off
+	if info.node < 0 { // otherwise the text ends inside of a code point
 		info.ends = t.ends(g, info)
 	}
 	info.decided = t.p.decided(info.accepted, info.rejected)
@@ -288,7 +288,7 @@ func (t *Table) learn(s *State, b byte) uint32 {
 	return next
 }
 
-// next returns the state behind one more byte, ok unless it is too large.
+// next returns the state after one more byte, ok unless it is too large.
 func (t *Table) next(g *generation, from stateInfo, b byte) (to stateInfo, ok bool) {
 	a := &t.p.alphabet
 	to = stateInfo{position: from.position, vertex: from.vertex, node: -1}
@@ -326,12 +326,12 @@ func (t *Table) move(g *generation, s *stateInfo, class int) bool {
 	return !large
 }
 
-// state returns what is known about the state at a place.
+// state returns the description of the state at an index.
 func (t *Table) state(v *view, at uint32) *stateInfo { return &v.states[at>>(t.shift&31)] }
 
 func (t *Table) info(s *State) *stateInfo { return t.state(s.view, s.at) }
 
-// Fate returns what is known about a member whatever follows.
+// Fate returns the answer that all continuations share for a member, if they do.
 func (t *Table) Fate(s *State, member int) automaton.Fate {
 	info := t.info(s)
 	switch bit := uint64(1) << (member % 64); {
@@ -352,8 +352,8 @@ func (t *Table) Rejected(s *State) []uint64 { return t.info(s).rejected }
 // Decided reports whether every member is decided.
 func (t *Table) Decided(s *State) bool { return t.info(s).decided }
 
-// Accepts reports whether the text so far is in the set of a member, if nothing
-// follows.
+// Accepts reports whether the text so far, if it is complete, is in the set of a
+// member.
 func (t *Table) Accepts(s *State, member int) bool {
 	info := t.info(s)
 	switch t.Fate(s, member) {

@@ -6,7 +6,7 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
 
-// Walk walks the set of one member code point by code point, for those who multiply
+// Walk walks the set of one member code point by code point, for products of
 // automata. Its states are all made beforehand, and their fates are known.
 type Walk struct {
 	program *Program
@@ -27,7 +27,7 @@ func (p *Program) Walk() *Walk {
 // First returns the state before any text.
 func (w *Walk) First() uint32 { return 0 }
 
-// Next returns the state behind one more code point.
+// Next returns the state after one more code point.
 func (w *Walk) Next(state uint32, r rune) uint32 {
 	return uint32(w.graph.vertices[state].next[w.program.alphabet.class(r)])
 }
@@ -35,7 +35,7 @@ func (w *Walk) Next(state uint32, r rune) uint32 {
 // Accepting reports whether a text that ends in a state is in the set.
 func (w *Walk) Accepting(state uint32) bool { return w.graph.vertices[state].ends[0]&1 != 0 }
 
-// Fate returns what is known about every continuation.
+// Fate returns the answer that all continuations share, if they do.
 func (w *Walk) Fate(state uint32) automaton.Fate {
 	switch v := &w.graph.vertices[state]; {
 	case v.accepted[0]&1 != 0:

@@ -108,7 +108,7 @@ func (e term) codePoints() automaton.Set {
 	return automaton.Ranges(bounds...)
 }
 
-// build adds the term behind a state and returns where it ends.
+// build adds the term after a state and returns where it ends.
 func (e term) build(n *automaton.NFA, at int) int {
 	switch e.kind {
 	case "text":
@@ -230,7 +230,7 @@ func TestAgainstTheTree(t *testing.T) {
 	})
 }
 
-// Proves I25. Inclusion and intersection are what enumeration finds.
+// Proves I25. Inclusion and intersection agree with enumeration.
 func TestInclusionAndIntersection(t *testing.T) {
 	all := texts()
 	property.Check(t, func(t *rapid.T) {

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Fate is what is known in a state about every text that goes on from there. The
-// zero Fate is Open.
+// Fate is the answer that all continuations of a text share, if they do. The zero Fate
+// is Open.
 type Fate uint8
 
 // A decided state stays decided.
@@ -123,13 +123,13 @@ func (a *DFA) spread(classes int) {
 // First returns the state before any text.
 func (a *DFA) First() uint32 { return a.first }
 
-// Fate returns what is known in a state.
+// Fate returns the fate of a state.
 func (a *DFA) Fate(state uint32) Fate { return a.fate[state] }
 
 // Accepting reports whether a text that ends in a state is in the set.
 func (a *DFA) Accepting(state uint32) bool { return a.accept[state] }
 
-// Feed consumes whole code points from an undecided state and stops behind the one
+// Feed consumes whole code points from an undecided state and stops after the one
 // that decides. It returns the state and the number of bytes read.
 func (a *DFA) Feed(state uint32, text []byte) (uint32, int) {
 	if a.dense == nil {

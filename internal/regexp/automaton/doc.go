@@ -9,11 +9,11 @@
 //	state, read := l.DFA().Feed(l.DFA().First(), []byte("gti"))
 //	l.DFA().Fate(state)                       // Rejects, known after 2 bytes
 //
-// What it promises:
+// Guarantees:
 //
 //   - A compiled [Language] is immutable and safe for concurrent use.
 //   - A [DFA] knows of every state whether any continuation changes the answer, so
 //     a text is decided at the first code point that determines it.
-//   - Running a DFA allocates nothing and takes time linear in the text. A set whose
+//   - Running a DFA does not allocate and takes time linear in the text. A set whose
 //     DFA would be too large is kept as an [NFA], which judges complete texts.
 package automaton

@@ -7,7 +7,7 @@ import (
 )
 
 // NFA is a set of texts being built: states with sets of code points on their
-// edges, and free edges that consume nothing. State 0 is the start. A text is in
+// edges, and free edges that consume no code point. State 0 is the start. A text is in
 // the set if it leads from there to an accepting state.
 type NFA struct {
 	states []state
@@ -30,7 +30,7 @@ type trieEdge struct {
 	r    rune
 }
 
-// New returns an NFA that accepts nothing yet.
+// New returns an NFA that accepts no text yet.
 func New() *NFA {
 	return &NFA{known: make(map[rune]int), same: make(map[*Span]int), trie: make(map[trieEdge]int), states: make([]state, 1)}
 }
@@ -93,8 +93,8 @@ func (n *NFA) set(s Set) int {
 	return at
 }
 
-// Text adds literal code points behind a state and returns where they end. The
-// same text behind the same state ends in the same state, so that large lists
+// Text adds literal code points after a state and returns where they end. The
+// same text after the same state ends in the same state, so that large lists
 // share their beginnings; a state made here is reached by its text only.
 func (n *NFA) Text(from int, s string) int {
 	for _, r := range s {
@@ -165,7 +165,7 @@ func (n *NFA) after(text string) []int {
 }
 
 // classes splits the code points into classes that no set tells apart. Class 0
-// is what is in no set; rest reports that there is such a code point. of lists
+// holds the code points in no set; rest reports that there is such a code point. of lists
 // the classes of each set.
 func (n *NFA) classes() (spans []classSpan, count int, of [][]uint16, rest bool) {
 	cuts := []rune{0, utf8.MaxRune + 1}

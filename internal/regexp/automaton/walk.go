@@ -10,11 +10,11 @@ import (
 type Walker interface {
 	// First is the state before any text.
 	First() uint32
-	// Next is the state behind one more code point.
+	// Next is the state after one more code point.
 	Next(state uint32, r rune) uint32
 	// Accepting reports whether a text that ends in a state is in the set.
 	Accepting(state uint32) bool
-	// Fate is what is known in a state about every continuation.
+	// Fate is the answer that all continuations from a state share, if they do.
 	Fate(state uint32) Fate
 	// Cuts returns the code points at which a class begins: those from one cut up to
 	// the next lead every state to the same one. They are sorted, and the first is 0.
@@ -23,7 +23,7 @@ type Walker interface {
 
 var _ Walker = (*DFA)(nil)
 
-// Next returns the state behind one more code point.
+// Next returns the state after one more code point.
 func (a *DFA) Next(state uint32, r rune) uint32 { return a.step(state, a.class(r)) }
 
 // Cuts returns the code points at which a class of the automaton begins.

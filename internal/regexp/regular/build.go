@@ -119,7 +119,7 @@ func Intersect(languages ...*Language) *Language {
 	return &Language{n}
 }
 
-// isLook reports whether a tree is a lookaround, which reads nothing.
+// isLook reports whether a tree is a lookaround, which reads no text.
 func isLook(n *node) bool { return n.op == opLook }
 
 // Complement is the set of all strings that are not in l.
@@ -174,11 +174,11 @@ func (l *Language) rewrite(change func(copied *node) *node) *Language {
 //
 // A blank is part of the trimmed string where something else was before and
 // something else follows. So the tree is rewritten to read a blank only there,
-// and its anchors to hold where nothing that can be read is before or next.
+// and its anchors to hold where no code point that can be read is before or next.
 func (l *Language) Trimmed(blank automaton.Set) *Language {
 	ink := class(blank.Complement())
 	any := class(everything())
-	inkBefore := look(false, true, concat(ink, star(any), any)) // behind a blank
+	inkBefore := look(false, true, concat(ink, star(any), any)) // after a blank
 	inkFollows := look(false, false, concat(star(any), ink))
 	read := func(s, skip set) *node {
 		inner, outer := class(s.Intersect(blank)), class(s.Minus(blank))

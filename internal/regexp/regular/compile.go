@@ -74,8 +74,8 @@ func (n *node) find(wanted func(*node) bool) *node {
 	return nil
 }
 
-// largest returns where the repetition stands that makes a tree largest, and what
-// to do about it.
+// largest returns the offset of the repetition that makes a tree largest, and a hint
+// for its author.
 func (n *node) largest() (at int, hint string) {
 	most := n.find(func(n *node) bool {
 		size, _ := n.size()
@@ -123,7 +123,7 @@ func (n *node) consumes() bool {
 	return false
 }
 
-// empty reports whether a part reads nothing. To repeat it changes nothing.
+// empty reports whether a part reads no text. Repeating it has no effect.
 func (n *node) empty() bool {
 	switch n.op {
 	case opClass:

@@ -15,10 +15,10 @@
 // `\w` and `\b` are ASCII, `^` and `$` are the two ends of the text and never
 // those of a line, and a character is a code point.
 //
-// What the package promises:
+// Guarantees:
 //
-//   - A construct means here what it means in ECMA-262, or the pattern is refused
-//     with the byte where the construct stands. Nothing is reinterpreted (D4).
+//   - A construct has its meaning of ECMA-262, or the pattern is refused with the
+//     offset of the construct. No construct is reinterpreted (D4).
 //   - Properties (`\p{...}`, Script_Extensions and Emoji included) and the folding of case
 //     are those of Unicode 16.0.0, whatever the compiler's version.
 //   - Matching takes time linear in the text, whatever the pattern: lookaround and
@@ -26,8 +26,8 @@
 //     K52).
 //   - Patterns are bounded: their length and nesting, and their size after the
 //     repetitions are written out (K48).
-//   - Text may arrive in pieces, cut anywhere; see [Automaton]. What is found, and
-//     behind which code point, does not depend on the cuts.
+//   - Text may arrive in pieces, cut anywhere; see [Automaton]. The results, and
+//     the code point after which they are known, do not depend on the cuts.
 //   - Questions about all strings of a [Language] are answered exactly, or with
 //     "not proven" where they are too large.
 //   - A compiled [Pattern] is immutable and safe for concurrent use.

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// syntaxCharacters may be escaped to stand for themselves (SyntaxCharacter, and
+// syntaxCharacters may be escaped as themselves (SyntaxCharacter, and
 // "/" by IdentityEscape).
 const syntaxCharacters = `^$\.*+?()[]{}|/`
 
@@ -39,7 +39,7 @@ func (p *parser) atomEscape() (n *node, names map[string]bool, quantifiable bool
 	return &node{op: opClass, at: at, set: p.read(single(p.characterEscape(at, syntaxCharacters)))}, nil, true
 }
 
-// classEscape parses \d \D \s \S \w \W \p{} \P{} behind the backslash.
+// classEscape parses \d \D \s \S \w \W \p{} \P{} after the backslash.
 func (p *parser) classEscape(at int) (set, bool) {
 	var s set
 	c := p.peek()
@@ -64,8 +64,8 @@ func (p *parser) classEscape(at int) (set, bool) {
 	return s, true
 }
 
-// characterEscape parses an escape for one code point behind the backslash.
-// identity are the characters that may be escaped to stand for themselves.
+// characterEscape parses an escape for one code point after the backslash.
+// identity are the characters that may be escaped as themselves.
 func (p *parser) characterEscape(at int, identity string) rune {
 	if p.pos == len(p.text) {
 		p.fail(at, `"\" at the end of the pattern`, `write "\\" for the character`)
@@ -139,7 +139,7 @@ func hexDigit(c byte) (rune, bool) {
 	return 0, false
 }
 
-// unicodeEscape parses XXXX or {X...} behind "\u". Two escapes of a surrogate
+// unicodeEscape parses XXXX or {X...} after "\u". Two escapes of a surrogate
 // pair are one code point; a lone surrogate is a code point that no text has.
 func (p *parser) unicodeEscape(at int) rune {
 	if p.accept("{") {

@@ -6,13 +6,13 @@ import (
 )
 
 // Automaton runs a list of languages over one text that is still arriving, at the
-// cost of one. It is immutable for its users and safe for concurrent use: what it
-// learns about the languages while it runs is kept within a bound, and forgotten
-// rather than grown.
+// cost of one. It is immutable for its users and safe for concurrent use: the
+// states that it makes while it runs are bounded, and discarded when there are too
+// many.
 //
-// Where the languages have few states together, the fate of each is known behind
-// the first code point that determines it. Otherwise it is known when nothing of
-// the language can match any more or something has matched, whatever follows.
+// Where the languages have few states together, the fate of each is known after
+// the first code point that determines it. Otherwise it is known when no part of
+// the language can match any more, or one has matched for every continuation.
 type Automaton struct{ table *alternating.Table }
 
 // Join makes the automaton of a list of languages. Members are named by their
@@ -21,21 +21,21 @@ func Join(members ...*Language) *Automaton {
 	return &Automaton{program(members).Table(alternating.Limits{})}
 }
 
-// JoinWhole is Join for texts that are complete when they are asked about. It looks at
-// nothing beforehand, so that the first text costs what that text needs; every answer
+// JoinWhole is Join for texts that are complete when they are asked about. It makes
+// no states beforehand, so that the first text costs only its own states; every answer
 // about a complete text is that of Join.
 func JoinWhole(members ...*Language) *Automaton {
 	return &Automaton{program(members).Table(alternating.Limits{Work: -1})}
 }
 
 // Exact reports whether the languages have so few states together that the fate of
-// each is known behind the first code point that determines it.
+// each is known after the first code point that determines it.
 func (a *Automaton) Exact() bool { return a.table.Exact() }
 
 // Len returns the number of members.
 func (a *Automaton) Len() int { return a.table.Program().Len() }
 
-// State is where an automaton stands in one text. It is a value: a copy goes on
+// State is the state of an automaton in one text. It is a value: a copy goes on
 // independently. The zero State belongs to no automaton; see Start.
 type State struct{ at alternating.State }
 
@@ -43,17 +43,17 @@ type State struct{ at alternating.State }
 func (a *Automaton) Start() State { return State{a.table.Start()} }
 
 // Feed reads text up to and including the first code point at which the fate of a
-// member changes, and returns the number of bytes read: len(text) also if nothing
-// changed, which changed tells. Text may be cut anywhere, inside of code points
+// member changes, and returns the number of bytes read: len(text) also if no
+// fate changed, which changed reports. Text may be cut anywhere, inside of code points
 // too. Once every member is decided it reads everything at no cost. It allocates
-// nothing but for what the automaton sees for the first time.
+// only for states that the automaton sees for the first time.
 //
 // Bytes that are not UTF-8 are read as U+FFFD each.
 func (a *Automaton) Feed(s *State, text []byte) (read int, changed bool) {
 	return a.table.Feed(&s.at, text)
 }
 
-// Fate returns what is known about a member: Accepts or Rejects if no further
+// Fate returns the fate of a member: Accepts or Rejects if no further
 // text changes whether the whole text is in its language.
 func (a *Automaton) Fate(s *State, member int) automaton.Fate { return a.table.Fate(&s.at, member) }
 

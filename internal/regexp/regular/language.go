@@ -9,8 +9,8 @@ type Language struct {
 }
 
 // Answer is the answer to a question about all strings of a language. The zero
-// value is NotProven: the question was larger than its budget, and nothing is
-// known. Yes and No are never wrong.
+// value is NotProven: the question was larger than its budget, and the
+// answer is not known. Yes and No are never wrong.
 type Answer uint8
 
 // The answers.

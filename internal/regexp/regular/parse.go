@@ -36,8 +36,8 @@ func (f *flags) set(c byte, value bool) {
 	}
 }
 
-// read makes a class of a set under the flags: with i, what differs from a member
-// in case only (Canonicalize, which folds simply).
+// read makes a class of a set under the flags: with i, the code points that differ from a
+// member in case only (Canonicalize, which folds simply).
 func (p *parser) read(s set) set {
 	if p.flags.fold {
 		return s.Folded()
@@ -45,7 +45,7 @@ func (p *parser) read(s set) set {
 	return s
 }
 
-// wordSet is what \w, \b and \B mean under the flags (WordCharacters).
+// wordSet is the set of \w, \b and \B under the flags (WordCharacters).
 func (p *parser) wordSet() set { return p.read(words()) }
 
 type reference struct {
@@ -54,8 +54,8 @@ type reference struct {
 	name   string
 }
 
-// syntaxErr carries an error up through the recursive descent; parse recovers it
-// and nothing else.
+// syntaxErr carries an error up through the recursive descent; parse recovers
+// only it.
 type syntaxErr struct{ *SyntaxError }
 
 func (p *parser) fail(at int, message, hint string) {
@@ -116,7 +116,7 @@ func (p *parser) next() rune {
 }
 
 // disjunction parses alternatives up to an unmatched ")" or the end. It returns
-// the group names it defines: a name may stand once in each alternative.
+// the group names it defines: a name may occur once in each alternative.
 func (p *parser) disjunction() (*node, map[string]bool) {
 	p.depth++
 	defer func() { p.depth-- }()
@@ -192,7 +192,7 @@ func (p *parser) term() (n *node, names map[string]bool, quantifiable bool) {
 
 func quote(c byte) string { return `"` + string(c) + `"` }
 
-// quantified parses a quantifier behind an atom, if there is one.
+// quantified parses a quantifier after an atom, if there is one.
 func (p *parser) quantified(atom *node, quantifiable bool) *node {
 	at := p.pos
 	least, most := 0, 0
@@ -305,7 +305,7 @@ func (p *parser) group() (n *node, names map[string]bool, quantifiable bool) {
 	return n, names, quantifiable
 }
 
-// modifiers parses the flags of "(?ims-ims:" behind "(?".
+// modifiers parses the flags of "(?ims-ims:" after "(?".
 func (p *parser) modifiers(at int) {
 	seen := map[byte]bool{}
 	read := func(value bool) (count int) {
@@ -330,7 +330,7 @@ func (p *parser) modifiers(at int) {
 	}
 }
 
-// groupName parses a name and ">" behind "(?<" or "\k<".
+// groupName parses a name and ">" after "(?<" or "\k<".
 func (p *parser) groupName() string {
 	at := p.pos
 	start, part := p.known(at, "ID_Start"), p.known(at, "ID_Continue")

@@ -21,14 +21,14 @@ type Pattern struct {
 	negative bool
 	anyOf    [][]byte // one is in every text in which the pattern is found; nil for any text
 
-	// What runs this pattern alone, made when it is first used: over a text that is
+	// The automata of this pattern alone, made when they are first used: over a text that is
 	// complete, and over one that is still arriving; and its walk.
 	whole, join func() *Automaton
 	walk        func() automaton.Walker
 	walked      atomic.Bool // walk has been made, and is not nil
 }
 
-// ready prepares what is made when it is first used.
+// ready makes the automata on first use.
 func (p *Pattern) ready() *Pattern {
 	p.whole = sync.OnceValue(func() *Automaton { return JoinWhole(p.Language()) })
 	p.join = sync.OnceValue(func() *Automaton { return Join(p.Language()) })
@@ -55,7 +55,7 @@ func (p *Pattern) Match(text []byte) bool {
 	if p.anyOf != nil && !slices.ContainsFunc(p.anyOf, func(one []byte) bool { return bytes.Contains(text, one) }) {
 		return false // a process that judges one text has no automaton to make
 	}
-	if p.walked.Load() { // what analysis asks of has its states already
+	if p.walked.Load() { // a pattern that analysis walks has its states already
 		w := p.walk()
 		at := w.First()
 		for len(text) > 0 {
@@ -87,7 +87,7 @@ func (p *Pattern) AnchoredBothEnds() bool { return p.anchored }
 func (p *Pattern) Modified() bool { return p.modified }
 
 // NegativeLook reports whether the pattern has a negative lookahead or lookbehind,
-// so that it says what is not there (D8).
+// which is about text that is absent (D8).
 func (p *Pattern) NegativeLook() bool { return p.negative }
 
 // Size measures the pattern with its repetitions written out: a match costs at
@@ -97,13 +97,13 @@ func (p *Pattern) Size() int { return p.size }
 // String returns the pattern as it was written.
 func (p *Pattern) String() string { return p.source }
 
-// SyntaxError says where and why a pattern cannot be compiled.
+// SyntaxError is why a pattern cannot be compiled, and where.
 type SyntaxError struct {
 	// Offset is the number of bytes before the fault.
 	Offset int
-	// Message says what is wrong.
+	// Message describes the fault.
 	Message string
-	// Hint says what to write instead, "" if there is nothing to say.
+	// Hint is how to write it instead, "" if there is none.
 	Hint string
 	// Unsupported is set if the pattern is valid ECMA-262 that this package does
 	// not run; otherwise ECMAScript engines refuse it too.

@@ -6,7 +6,7 @@ import (
 )
 
 // compiler writes trees as a program. It goes from the end of a tree to its
-// beginning, so that every part knows what follows.
+// beginning, so that every part knows the next one.
 type compiler struct {
 	*alternating.Builder
 	bodies map[*node]int32 // lookarounds that are written already: bodies and trackers
@@ -14,8 +14,8 @@ type compiler struct {
 	body   int32 // where bodies of lookaheads end
 }
 
-// testKey names the tests on one code point ahead or behind, which anchors and
-// word boundaries are made of.
+// testKey names the tests on the next or the last code point, which anchors and
+// word boundaries use.
 type testKey struct {
 	set, skip *span
 	behind    bool
@@ -73,7 +73,7 @@ func (c *compiler) node(n *node, next int32) int32 {
 	return c.node(n.subs[0], next) // opGroup
 }
 
-// repeat writes its part as often as it may stand there.
+// repeat writes its part as often as it may occur.
 func (c *compiler) repeat(n *node, next int32) int32 {
 	sub, least, most := n.subs[0], n.min, n.max
 	if sub.empty() {

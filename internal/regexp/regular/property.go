@@ -7,7 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/ucd"
 )
 
-// property parses "{...}" behind "\p" or "\P" and returns the code points of the
+// property parses "{...}" after "\p" or "\P" and returns the code points of the
 // Unicode property. Names are exactly those of ECMA-262 (section 22.2.1,
 // tables of binary properties, general categories and scripts); the code points
 // are those of Unicode 16.0.0.

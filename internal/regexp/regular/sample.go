@@ -7,8 +7,8 @@ import (
 )
 
 // Literal is a text that every match of the pattern has in it: the longest one that the
-// pattern spells out character by character, "" if it spells out nothing. Who has many
-// patterns and few texts looks for it first.
+// pattern spells out character by character, "" if there is none. A caller with many
+// patterns and few texts searches for it first.
 func (p *Pattern) Literal() string {
 	var s speller
 	s.node(p.root)
@@ -17,7 +17,7 @@ func (p *Pattern) Literal() string {
 }
 
 // needles are texts of which every match of the pattern has one in it: the literal, or
-// those of alternatives where the shortest of them is longer. Nil stands for nothing.
+// those of alternatives where the shortest of them is longer. Nil if there are none.
 func (p *Pattern) needles() [][]byte {
 	var s speller
 	s.node(p.root)
@@ -25,14 +25,14 @@ func (p *Pattern) needles() [][]byte {
 	var list [][]byte
 	for _, text := range s.either() {
 		if strings.ContainsRune(text, utf8.RuneError) {
-			return nil // U+FFFD may stand for bytes that are not UTF-8
+			return nil // U+FFFD may replace bytes that are not UTF-8
 		}
 		list = append(list, []byte(text))
 	}
 	return list
 }
 
-// speller collects characters that stand side by side in every match.
+// speller collects characters that are adjacent in every match.
 type speller struct {
 	run     []rune
 	longest string
@@ -47,7 +47,7 @@ func (s *speller) cut() {
 	s.run = s.run[:0]
 }
 
-// either is what was found that says most.
+// either is the more specific of the results.
 func (s *speller) either() []string {
 	if len(s.any) > 0 && shortest(s.any) > len(s.longest) {
 		return s.any
@@ -65,7 +65,7 @@ func shortest(list []string) int {
 // maxNeedles bounds the alternatives that are looked for one by one.
 const maxNeedles = 16
 
-// alternatives adds what the branches of an alternation spell out, if each does.
+// alternatives adds the texts that the branches of an alternation spell out, if each does.
 func (s *speller) alternatives(branches []*node) {
 	var all []string
 	for _, b := range branches {
@@ -108,7 +108,7 @@ func (s *speller) node(n *node) {
 }
 
 // Sample is a short text in which the pattern is found, unless a lookaround or a word
-// boundary is in its way: whoever needs to be sure asks [Pattern.Match].
+// boundary is in its way: a caller that needs certainty asks [Pattern.Match].
 func (p *Pattern) Sample() string { return string(p.root.sample()) }
 
 func (n *node) sample() []rune {

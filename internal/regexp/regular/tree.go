@@ -1,6 +1,6 @@
 package regular
 
-// op is what a node of the syntax tree means.
+// op is the kind of a node of the syntax tree.
 type op uint8
 
 const (
@@ -22,15 +22,15 @@ const (
 const unlimited = -1
 
 // node is one part of a pattern. The tree covers the whole syntax of ECMA-262's
-// u mode; what is not run is refused from the tree, so that it can say where.
+// u mode; unsupported constructs are refused from the tree, with their offset.
 // Languages are trees too, which are never changed once they are made.
-// Greedy and lazy repetitions are not told apart: they match the same texts.
+// Greedy and lazy repetitions are the same: they match the same texts.
 type node struct {
 	op   op
 	at   int // offset of the part in the pattern
 	subs []*node
 
-	set      set // opClass; opBoundary, opNotBoundary: what words are made of
+	set      set // opClass; opBoundary, opNotBoundary: the characters of words
 	min, max int // opRepeat; opStates: max is the number of states
 	// lines is set for an anchor that holds at the ends of lines too (modifier m).
 	lines bool
@@ -42,11 +42,11 @@ type node struct {
 }
 
 // arc leads from a state to another through a part, or out of the automaton, to
-// the state behind the last.
+// the state after the last.
 type arc struct{ from, to int }
 
 // anchored reports whether every match of n passes the assertion, ^ or $. If it
-// does, the match reaches to that end of the text, wherever the assertion stands.
+// does, the match reaches to that end of the text, wherever the assertion is.
 func (n *node) anchored(assertion op) bool {
 	switch n.op {
 	case assertion:

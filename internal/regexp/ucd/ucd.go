@@ -48,7 +48,7 @@ func parse(text string) iter.Seq2[rune, rune] {
 	}
 }
 
-// number reads what the generator wrote; no text is 0.
+// number reads a number of the generated table; no text is 0.
 func number(text string) rune {
 	if text == "" {
 		return 0
