@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -53,6 +55,12 @@ func (d *doubts) drop(o session.Owner) {
 	delete(d.owners, o)
 }
 
+func (d *doubts) list() []session.Owner {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Collect(maps.Keys(d.owners))
+}
+
 func (d *doubts) count() int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -66,13 +74,26 @@ func (g *Gate) uncertain(o session.Owner, s session.State) bool {
 	return self.Self != nil && self.Self.Degraded || g.doubts.has(o)
 }
 
-// degrade remembers that a result could not be stored, in the store as soon as it
-// takes facts again.
+// degrade remembers that a result could not be stored. If the store does not take that
+// either, [Gate.Mend] writes it later.
 func (g *Gate) degrade(ctx context.Context, o session.Owner) {
 	g.doubts.add(o)
 	if g.append(ctx, o, session.Fact{Kind: session.Degraded}) == nil {
 		g.doubts.drop(o)
 	}
+}
+
+// settle writes to the store which sessions are uncertain, so that an operator can reconcile
+// them from another process, and a restart does not forget them. It reports whether none is
+// left.
+func (g *Gate) settle(ctx context.Context) bool {
+	for _, o := range g.doubts.list() {
+		if g.append(ctx, o, session.Fact{Kind: session.Degraded}) != nil {
+			return false
+		}
+		g.doubts.drop(o)
+	}
+	return true
 }
 
 // ErrNoStore says that the gate keeps no facts.

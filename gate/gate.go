@@ -224,10 +224,14 @@ func (g *Gate) Health() Health {
 	return h
 }
 
-// Mend tries to put on record how many rows were lost, if any were, and reports whether
-// none is missing now (FM4). Every call does so before its own row; a gate to which nobody
-// sends a call while its [Health] is bad would stay so.
-func (g *Gate) Mend(ctx context.Context) bool { return g.audit.mended(context.WithoutCancel(ctx)) }
+// Mend tries to put on record how many rows were lost, if any were (FM4), and to store which
+// sessions are uncertain (FM16), and reports whether nothing is missing now. Every call does
+// the former before its own row; a gate that gets no call while its [Health] is bad would
+// stay so.
+func (g *Gate) Mend(ctx context.Context) bool {
+	mended := g.audit.mended(context.WithoutCancel(ctx))
+	return g.settle(ctx) && mended
+}
 
 // denial is the error that goes with an outcome in deny mode throw.
 func (g *Gate) denial(c *compiled, kind Kind, o *stopgate.Outcome) error {

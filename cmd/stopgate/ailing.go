@@ -45,7 +45,7 @@ func (a *ailing) watch(ctx context.Context, g ailable) {
 		case now := <-tick.C:
 			h := g.Health()
 			a.look(h, now)
-			if h.LostRows > 0 {
+			if h.LostRows > 0 || h.Uncertain > 0 {
 				g.Mend(ctx)
 			}
 		case <-ctx.Done():
@@ -60,7 +60,7 @@ func (a *ailing) look(h gate.Health, now time.Time) {
 	}, func() { a.log.Info("the records are written again", "records", a.place) })
 	a.uncertain.tell(h.Uncertain > 0, false, now, func() {
 		a.log.Error("a result could not be stored: what session policies govern is denied there until somebody runs stopgate sessions reconcile", "sessions", h.Uncertain)
-	}, func() { a.log.Info("no session is uncertain any more") })
+	}, func() { a.log.Info("the uncertain sessions are stored: stopgate sessions reconcile ends it") })
 	// What overruns its deadline by less than a look is over already.
 	a.stuck.tell(h.Stuck > 0, true, now, func() {
 		a.log.Warn("the store, the records, an approver or the judge does not answer: its calls are denied", "waiting", h.Stuck)
