@@ -14,9 +14,9 @@ import (
 	"github.com/stopgate/stopgate/internal/prove/symbolic"
 )
 
-// Check finds what Parse cannot see: rules that do not fit types, that no
-// arguments reach, and that say something else than they seem to (D25-15, D25-30
-// to D25-39). It also looks at policies with mistakes and then says less.
+// Check finds mistakes that Parse cannot see: rules that do not fit the types of parameters,
+// rules that no arguments reach, and traps (D25-15, D25-30 to D25-39). A policy with mistakes
+// is checked too, less thoroughly.
 //
 // Root and Home of the options do not count: a file that is accepted is accepted in every
 // project and for every user, and its examples do not depend on where it is read.
@@ -81,7 +81,7 @@ type checkedList struct {
 	*syntax.RuleList
 	kind  syntax.ListKind
 	owner *syntax.ToolTable
-	// shared: the list is that of a glob or of "*" and stands for many tools.
+	// shared: the list belongs to a table for many tools, whose name is a glob or "*".
 	shared bool
 	tool   *checkedTool
 	rules  []*symbolic.Rule // those that apply and fit
@@ -108,8 +108,8 @@ func (c *checker) list(l *checkedList) {
 		c.lintTargets(l)
 	}
 	c.lintAbsent(l)
-	// A list that stands for many tools is judged once, as it stands: a rule that one
-	// of them cannot reach is there for the others.
+	// A list for many tools is analysed once, with the schema of its own table: a rule that no
+	// call of one tool reaches may be meant for another.
 	if !c.unproved && !l.Incomplete && (!l.shared || l.tool.name == "") {
 		c.reachability(l)
 	}
@@ -123,7 +123,7 @@ func (c *checker) catchAll(l *checkedList) {
 	at := l.Pos
 	for _, r := range l.Rules {
 		if len(r.Conditions) == 0 && r.When == nil {
-			return // rules behind it are reported as unreachable
+			return // later rules are reported as unreachable
 		}
 		at = r.Pos
 	}
@@ -149,8 +149,8 @@ func (c *checker) bind(l *checkedList, r *syntax.Rule) (*symbolic.Rule, bool) {
 	return bound, ok && c.oneCommand(bound)
 }
 
-// oneCommand reports a rule that looks at two command lines. Each command is judged by
-// itself, while the other parameter has no value, so both conditions never hold (K29).
+// oneCommand reports a rule with conditions on two command lines. Each command is evaluated by
+// itself, while the other parameter has no value, so the conditions never hold together (K29).
 func (c *checker) oneCommand(r *symbolic.Rule) bool {
 	var first *symbolic.Condition
 	for _, k := range r.Bound {

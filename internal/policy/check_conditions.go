@@ -39,7 +39,7 @@ func (c *checker) conditionAs(l *checkedList, r *syntax.Rule, k *syntax.Conditio
 		bound.Target.Type = reach.Types
 	}
 	bound.Target.Expands = reach.Expands
-	if r.Mode.Permissive() && bound.IsCommand() && !c.besides(l, bound) {
+	if r.Mode.Permissive() && bound.IsCommand() && !c.accompanied(l, bound) {
 		return bound, false
 	}
 	var wrong *match.SpecError
@@ -59,10 +59,10 @@ func (c *checker) conditionAs(l *checkedList, r *syntax.Rule, k *syntax.Conditio
 	return bound, c.canHold(l, bound)
 }
 
-// besides looks at all conditions of a permissive rule on one command line: a
-// redirection that one of them judges is no obstacle to the others. What a command
-// reads and writes does not say which command it is, so alone it permits nothing.
-func (c *checker) besides(l *checkedList, k *symbolic.Condition) bool {
+// accompanied combines the conditions of a permissive rule on one command line: a redirection
+// that one of them judges is no obstacle to the others. A condition on the files that a
+// command reads or writes does not identify the command, so it permits nothing by itself.
+func (c *checker) accompanied(l *checkedList, k *symbolic.Condition) bool {
 	accompanied := false
 	for i := range k.Rule.Conditions {
 		other := &k.Rule.Conditions[i]
@@ -129,7 +129,7 @@ func (c *checker) canHold(l *checkedList, k *symbolic.Condition) bool {
 	return true
 }
 
-// firstFault keeps the first thing that matchers said about a condition.
+// firstFault keeps the first error that matchers returned for a condition.
 func firstFault(before *match.SpecError, err error) *match.SpecError {
 	var spec *match.SpecError
 	if before != nil || !errors.As(err, &spec) {
@@ -138,8 +138,8 @@ func firstFault(before *match.SpecError, err error) *match.SpecError {
 	return spec
 }
 
-// misfit turns what the matchers say about a condition into diagnostics. Of
-// several readings that all fail, the first speaks.
+// misfit reports the error of a matcher as a diagnostic of the condition. If several
+// readings fail, it is the error of the first.
 func (c *checker) misfit(who string, k *syntax.Condition, target match.Target, spec *match.SpecError) {
 	at := k.ValuePos
 	var related []diag.Related
@@ -159,7 +159,7 @@ func (c *checker) misfit(who string, k *syntax.Condition, target match.Target, s
 	c.report(misfitCode(k, spec, target), at, fmt.Sprintf("%s: `%s`%s%s", who, k.Spec.Kind, separator, spec.Message), spec.Hint, related...)
 }
 
-// fittingMatchers says which matchers look at values of some types.
+// fittingMatchers lists the matchers that accept values of some types.
 func fittingMatchers(types schema.Type) string {
 	var keys []string
 	for _, m := range []struct {
@@ -186,8 +186,8 @@ func fittingMatchers(types schema.Type) string {
 // predicates begin messages whose subject is the matcher or its literal.
 var predicates = []string{"cannot", "ends", "has", "is", "leaves", "looks", "must", "names", "takes"}
 
-// misfitCode tells the kinds of misfits apart by what is wrong: the matcher, the
-// type of a literal, or its text.
+// misfitCode returns the code of a misfit: the matcher, the type of a literal, or its text is
+// wrong.
 func misfitCode(k *syntax.Condition, spec *match.SpecError, target match.Target) diag.Code {
 	if spec.Index < 0 || spec.Index >= len(k.Spec.Values) {
 		return diag.MatcherType

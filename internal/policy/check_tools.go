@@ -18,7 +18,7 @@ type toolDefinition = stopgate.ToolDefinition
 // checkedTool is a tool that rules are checked against: one that a definition
 // describes, or one that the file names.
 type checkedTool struct {
-	name   string // "" for the tools that a glob stands for
+	name   string // "" for the tools that a table with a glob is about
 	tables []*syntax.ToolTable
 	schema *schema.Schema // nil: unknown
 	at     diag.Range     // the table that speaks for it
@@ -32,7 +32,7 @@ func (t *checkedTool) label() string {
 	return "`" + t.name + "`"
 }
 
-// tools checks every rule list against every tool it stands for.
+// tools checks every rule list against every tool that it applies to.
 func (c *checker) tools() {
 	described := make(map[*syntax.ToolTable]bool)
 	for i := range c.definitions {
@@ -68,7 +68,7 @@ func (c *checker) tools() {
 		c.pathSeen(tool)
 	}
 	// Lists that no known tool uses are checked against what their own table
-	// declares; those of globs also as they stand, for tools that nobody knows.
+	// declares; those of globs also without a tool, for tools that are not known here.
 	for _, t := range c.policy.Tools {
 		for kind, l := range []*syntax.RuleList{t.Run, t.Result} {
 			if l == nil || judged[l] && !syntax.IsGlob(t.Name) {
@@ -141,7 +141,7 @@ func (c *checker) schemaKnown(l *checkedList) {
 	}
 }
 
-// defaults says what becomes of the rules of "*" where a tool has its own (K57).
+// defaults reports rules of "*" that do not apply to tools with a list of their own (K57).
 func (c *checker) defaults() {
 	for _, table := range c.policy.Tools {
 		if table.Name != syntax.EveryTool || table.Run == nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // SessionPolicies are the session policies of all files, in order. A key is one of paths
-// where a table calls the argument a path, unless the policy says that values are
+// where a table declares the argument as a path, unless the policy declares that values are
 // compared (H12).
 func (p *Program) SessionPolicies() []*syntax.SessionPolicy {
 	var all []*syntax.SessionPolicy
@@ -60,12 +60,11 @@ func concerns(t *syntax.ToolTable, tool string) bool {
 	return matches(t.Name, tool) || slices.ContainsFunc(append([]string{t.Name}, t.Also...), func(name string) bool { return matches(tool, name) })
 }
 
-// SessionHash identifies the session policies alone: what a snapshot is bound to
-// (S15).
+// SessionHash identifies the session policies, to which a snapshot is bound (S15).
 func (p *Program) SessionHash() string { return syntax.SessionHash(p.SessionPolicies()) }
 
 // Handoffs are the handoffs of all files, one list for each file that has any: each
-// file is a layer, and the strictest that speaks wins. What a file that nobody trusts
+// file is a layer, and the strictest that has a handoff wins. A handoff that an untrusted file
 // allows is asked about (K35).
 func (p *Program) Handoffs() [][]*syntax.Handoff {
 	var all [][]*syntax.Handoff
@@ -126,7 +125,7 @@ func (p *Program) Tools() map[stopgate.ToolName]stopgate.ToolName {
 	return names
 }
 
-// Success returns how results of a tool are read, nil if no file says: the rule of
+// Success returns how results of a tool are read, nil if no file declares it: the rule of
 // the first file that has one, its exact table before its globs.
 func (p *Program) Success(tool stopgate.ToolName) *syntax.Success {
 	for _, l := range p.layers() {

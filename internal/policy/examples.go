@@ -14,7 +14,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// examples proves what the examples of a rule or guard say, for a tool with this schema. Other
+// examples proves the examples of a rule or guard, for a tool with this schema. Other
 // rules do not matter: an example is about its own rule.
 func (c *checker) examples(label string, r *syntax.Rule, s *schema.Schema) {
 	if len(r.Examples) == 0 {
@@ -86,7 +86,7 @@ func (c *checker) argumentsExist(x syntax.Example, s *schema.Schema) bool {
 	return ok
 }
 
-// examplePointer is where the value of an example stands that is no object: at the
+// examplePointer is the location of an example that is no object: at the
 // argument of the rule's only condition, nil if the rule has several.
 func examplePointer(r *syntax.Rule, s *schema.Schema) jsonstream.Pointer {
 	if len(r.Conditions) != 1 {
@@ -99,8 +99,8 @@ func examplePointer(r *syntax.Rule, s *schema.Schema) jsonstream.Pointer {
 	return pointer
 }
 
-// only binds rules as if they were the only ones of a tool. They stand in the list
-// for results, which looks at arguments and at nothing else.
+// only binds rules as if they were the only ones of a tool. They are in the list for results,
+// which depends on arguments and on nothing else.
 func (c *checker) only(rules []*syntax.Rule, s *schema.Schema) *eval.Binding {
 	table := &syntax.ToolTable{Name: "example", Schema: s, Result: &syntax.RuleList{Rules: rules}}
 	file := &syntax.File{Tools: []*syntax.ToolTable{table}}

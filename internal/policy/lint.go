@@ -54,7 +54,7 @@ func (c *checker) lintAny(r *symbolic.Rule, k *symbolic.Condition) {
 		"leave `match` out: then every element has to match")
 }
 
-// lintPattern warns about permissive patterns that match more than they say (D1,
+// lintPattern warns about permissive patterns that match more than their text suggests (D1,
 // D2, D3, D8).
 func (c *checker) lintPattern(r *symbolic.Rule, k *symbolic.Condition) {
 	if k.Spec.Kind != match.Pattern {
@@ -80,11 +80,11 @@ func (c *checker) lintPattern(r *symbolic.Rule, k *symbolic.Condition) {
 	}
 }
 
-// anchorHint says how to write a pattern that lets nothing else in. What its author left open
+// anchorHint returns a hint for a pattern that matches nothing else. An end that its author left open
 // on one side is rarely meant to be nothing.
 func anchorHint(pattern string) string {
 	const some = `[\w./-]*`
-	whole := "`pattern = " + tomltree.Quote(anchor(pattern)) + "`"
+	closed := "`pattern = " + tomltree.Quote(anchor(pattern)) + "`"
 	begins := strings.HasPrefix(pattern, "^")
 	open := ""
 	switch ends := strings.HasSuffix(pattern, "$") && !strings.HasSuffix(pattern, `\$`); {
@@ -95,13 +95,13 @@ func anchorHint(pattern string) string {
 		open = "^" + some + "(?:" + strings.TrimSuffix(pattern, "$") + ")$"
 	}
 	if p, err := regular.Compile(open); open == "" || err != nil || !p.AnchoredBothEnds() {
-		return "write " + whole
+		return "write " + closed
 	}
 	side := map[bool]string{true: "follow", false: "stand before it"}[begins]
-	return "say what may " + side + ", as in `pattern = " + tomltree.Quote(open) + "`; if nothing may, write " + whole
+	return "say what may " + side + ", as in `pattern = " + tomltree.Quote(open) + "`; if nothing may, write " + closed
 }
 
-// anchor writes a pattern so that it has to match the whole value.
+// anchor rewrites a pattern so that it matches complete values only.
 func anchor(pattern string) string {
 	inner := "^(?:" + strings.TrimSuffix(strings.TrimPrefix(pattern, "^"), "$") + ")$"
 	if p, err := regular.Compile(inner); err == nil && p.AnchoredBothEnds() {
@@ -110,7 +110,7 @@ func anchor(pattern string) string {
 	return "^(?:" + pattern + ")$" // the end was not an anchor
 }
 
-// lintRoot warns about permissive rules on the whole file system (C17).
+// lintRoot warns about permissive rules on all files of the machine (C17).
 func (c *checker) lintRoot(r *symbolic.Rule, k *symbolic.Condition) {
 	if k.Reach.Annotation != schema.Path {
 		return
@@ -138,7 +138,7 @@ func (c *checker) lintPrefix(r *symbolic.Rule, k *symbolic.Condition) {
 	c.report(diag.UnsafePrefix, k.Pos, fmt.Sprintf("%s runs every text that begins with %s, also %s", r.Label(), tomltree.Quote(text), tomltree.Quote(text+"; rm -rf /")), hint)
 }
 
-// lintMembers says that members of one rule need not hold for the same element.
+// lintMembers warns that the conditions of a rule may hold for different elements of an array.
 func (c *checker) lintMembers(r *symbolic.Rule) {
 	for i, k := range r.Bound {
 		for _, other := range r.Bound[:i] {

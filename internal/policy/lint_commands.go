@@ -12,13 +12,13 @@ import (
 	"github.com/stopgate/stopgate/internal/prove/symbolic"
 )
 
-// ownLanguage are programs that are told what to do in a language of their own which can
-// run other programs: "sed 1e", "awk system()" (E17).
+// ownLanguage are programs that take a script in a language of their own, which can run other
+// programs: "sed 1e", "awk system()" (E17).
 var ownLanguage = []string{"sed", "gsed", "awk", "gawk", "mawk", "nawk", "goawk", "ed", "ex", "dc", "gnuplot", "sqlite3"}
 
-// lintCommand warns about permissive prefixes of commands that say less than they seem
-// to: those that end with a program which runs others (E13), and those that leave open
-// what a program is told to do (E17).
+// lintCommand warns about permissive prefixes of commands that permit more than they name: those
+// that end with a program which runs others (E13), and those that leave the script of a
+// program open (E17).
 func (c *checker) lintCommand(r *symbolic.Rule, k *symbolic.Condition) {
 	if k.Spec.Kind != match.Prefix || !k.IsCommand() {
 		return
@@ -29,12 +29,12 @@ func (c *checker) lintCommand(r *symbolic.Rule, k *symbolic.Condition) {
 			continue // refused
 		}
 		program := string(shell.Base([]byte(words[0])))
-		told := slices.ContainsFunc(words[1:], func(word string) bool { return !strings.HasPrefix(word, "-") })
+		hasScript := slices.ContainsFunc(words[1:], func(word string) bool { return !strings.HasPrefix(word, "-") })
 		switch last := words[len(words)-1]; {
 		case shell.Wrapper(shell.Base([]byte(last))):
 			c.report(diag.WrapperPrefix, k.ValueRange(i), fmt.Sprintf("%s ends with `%s`, which runs what comes behind it: that needs an unattended rule of its own", r.Label(), last),
 				"show it: `usage = "+tomltree.Quote(lit.Text+" <command>")+"`, or spell the command out")
-		case slices.Contains(ownLanguage, program) && !told:
+		case slices.Contains(ownLanguage, program) && !hasScript:
 			c.report(diag.ScriptPrefix, k.ValueRange(i), fmt.Sprintf("%s runs `%s` with any script, and a script of `%s` can run programs and write files", r.Label(), lit.Text, program),
 				"spell the script out in a usage, which permits no other one: `usage = \"sed -n 1,5p **\"`")
 		}

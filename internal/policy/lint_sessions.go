@@ -12,29 +12,29 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
-// lintSessions says which requirements wait for a success that nothing tells
-// (S24): where the surface has no flag for it, as in Chat Completions, a
-// result only says that the tool has finished, and the policy denies for ever.
+// lintSessions reports requirements for the success of a tool whose results do not tell it
+// (S24): where the protocol has no flag, as in Chat Completions, a result only means that the
+// tool has finished, and the policy denies every call.
 func (c *checker) lintSessions() {
 	for _, s := range c.policy.Sessions {
 		if s.Type != syntax.SessionRequire || s.AcceptUnknown {
 			continue
 		}
-		said := map[string]bool{}
+		reported := map[string]bool{}
 		for _, tool := range s.Requires {
 			name := tool
-			if said[name] || c.tellsSuccess(name) {
+			if reported[name] || c.hasSuccess(name) {
 				continue
 			}
-			said[name] = true
+			reported[name] = true
 			c.report(diag.SuccessUnknown, s.Pos, fmt.Sprintf("the policy waits for the success of `%s`, and nothing says how its results tell it", name),
 				fmt.Sprintf("write `success` into [tools.%s], or `accept_unknown = true` here; where the surface says it - MCP, Anthropic, hooks - neither is needed", tomltree.Key(name)))
 		}
 	}
 }
 
-// lintReadings says how a requirement of several calls is read: all of them, where the
-// seeds have it both ways (H9).
+// lintReadings notes that a requirement of several calls waits for all of them, because both
+// readings are common (H9).
 func (c *checker) lintReadings() {
 	for _, s := range c.policy.Sessions {
 		if n := len(s.Requires) + len(s.Approvals); s.Type == syntax.SessionRequire && n > 1 && !s.Any && !s.AllWritten {
@@ -44,8 +44,8 @@ func (c *checker) lintReadings() {
 	}
 }
 
-// lintScopes finds session policies that govern none of the tools that are known here
-// (H10): a name that is written wrong governs nothing, silently.
+// lintScopes reports session policies that govern no tool that is known here (H10): a
+// misspelt name governs nothing, silently.
 func (c *checker) lintScopes() {
 	if c.policy.Gate.UnknownTool != stopgate.Deny {
 		return
@@ -57,7 +57,7 @@ func (c *checker) lintScopes() {
 			return
 		}
 		if _, exact := name.LiteralPrefix(); !exact {
-			return // nobody knows which tools there are
+			return // the tools are not known
 		}
 		known = append(append(known, t.Name), t.Also...)
 	}
@@ -82,9 +82,9 @@ func selects(text string, tools []string) bool {
 	return err != nil || slices.ContainsFunc(tools, name.Match)
 }
 
-// tellsSuccess reports whether a table says how the results of a tool, or of those a
+// hasSuccess reports whether a table declares how the results of a tool, or of the tools that a
 // glob names, are read.
-func (c *checker) tellsSuccess(name string) bool {
+func (c *checker) hasSuccess(name string) bool {
 	for _, t := range c.policy.TablesFor(name) {
 		if t.Success != nil {
 			return true

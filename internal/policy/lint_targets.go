@@ -14,43 +14,41 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// callTarget is a parameter that says what a call acts on: a path, a command or a
-// URL.
+// callTarget is a parameter that names the object of a call: a path, a command or a URL.
 type callTarget struct {
 	pointer    jsonstream.Pointer // as a rule would write it
-	place      *schema.Location
+	location   *schema.Location
 	annotation schema.Annotation
 	optional   bool
 	crosses    bool // an array
 }
 
-// targets lists what the calls of a tool act on.
+// targets lists the parameters that name the object of a call.
 func (t *checkedTool) targets() []callTarget {
 	if t.schema == nil {
 		return nil
 	}
 	var list []callTarget
-	for pointer, place := range t.schema.All() {
-		a := place.Annotation()
-		if a == schema.None || place.Seen()&schema.String == 0 {
+	for pointer, location := range t.schema.All() {
+		a := location.Annotation()
+		if a == schema.None || location.Seen()&schema.String == 0 {
 			continue
 		}
 		written := slices.DeleteFunc(slices.Clone(pointer), func(token string) bool { return token == "*" })
 		reach := t.schema.Reach(written)
-		list = append(list, callTarget{pointer: written, place: place, annotation: a, optional: reach.Optional, crosses: reach.CrossesArray})
+		list = append(list, callTarget{pointer: written, location: location, annotation: a, optional: reach.Optional, crosses: reach.CrossesArray})
 	}
 	return list
 }
 
-// looksAt reports whether a rule has a condition on a place.
+// looksAt reports whether a rule has a condition on a location.
 func looksAt(r *symbolic.Rule, p *schema.Location) bool {
 	return slices.ContainsFunc(r.Bound, func(k *symbolic.Condition) bool { return slices.Contains(k.Reach.Locations, p) })
 }
 
-// lintTargets warns about permissive rules that leave open what the call acts on:
-// a parameter that neither the rule nor a restrictive rule above it looks at (K1).
-// A list that is nothing but a permissive catch-all is left alone: its author has
-// looked at no argument on purpose.
+// lintTargets warns about permissive rules that leave the object of the call open: a parameter
+// on which neither the rule nor a restrictive rule above it has a condition (K1). A list that
+// consists of a permissive catch-all is not reported: it ignores all arguments on purpose.
 func (c *checker) lintTargets(l *checkedList) {
 	targets := l.tool.targets()
 	conditional := false
@@ -68,11 +66,11 @@ func (c *checker) lintTargets(l *checkedList) {
 		flagged := make(map[string]bool)
 		var open []callTarget
 		for _, t := range targets {
-			if !conditional || looksAt(r, t.place) || restricted[t.place] {
+			if !conditional || looksAt(r, t.location) || restricted[t.location] {
 				continue
 			}
 			flagged[t.pointer.String()] = true
-			if !ignoresPlace(r, l.tool.schema, t.place) {
+			if !ignoresLocation(r, l.tool.schema, t.location) {
 				open = append(open, t)
 			}
 		}
@@ -84,8 +82,8 @@ func (c *checker) lintTargets(l *checkedList) {
 	c.lintParameters(l)
 }
 
-// ignoresPlace reports whether the rule opts out for a place.
-func ignoresPlace(r *symbolic.Rule, s *schema.Schema, p *schema.Location) bool {
+// ignoresLocation reports whether the rule opts out for a location.
+func ignoresLocation(r *symbolic.Rule, s *schema.Schema, p *schema.Location) bool {
 	return slices.ContainsFunc(r.Ignores, func(pointer jsonstream.Pointer) bool {
 		return slices.Contains(s.Reach(pointer).Locations, p)
 	})
@@ -173,8 +171,8 @@ func (t *checkedTool) isTarget(name string) bool {
 	return slices.ContainsFunc(t.targets(), func(at callTarget) bool { return at.pointer[0] == name })
 }
 
-// harmless are names of parameters that change how much a call says, how long it takes or what
-// text it has, not what it does to what.
+// harmless are names of parameters that change the amount of output of a call, its duration or
+// its text, but neither its effect nor its object.
 var harmless = map[string]bool{
 	"content": true, "contents": true, "text": true, "body": true, "description": true, "explanation": true, "reason": true, "title": true,
 	"summary": true, "message": true, "comment": true, "prompt": true, "old_string": true, "new_string": true, "old_str": true, "new_str": true, "new_source": true,
@@ -210,7 +208,7 @@ func (c *checker) lintParameters(l *checkedList) {
 	}
 	var names []string
 	for _, p := range l.tool.schema.Location().Properties() {
-		if !looked[p.Name] && !harmless[p.Name] && !l.tool.isTarget(p.Name) { // lintTargets has said what there is to say
+		if !looked[p.Name] && !harmless[p.Name] && !l.tool.isTarget(p.Name) { // lintTargets reports targets
 			names = append(names, jsonstream.Pointer{p.Name}.String())
 		}
 	}

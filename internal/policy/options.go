@@ -14,13 +14,13 @@ import (
 type Source struct {
 	Name string
 	Text []byte
-	// Trusted says that the file is the operator's: named by him, or trusted by its
+	// Trusted: the file is the operator's, named on purpose or trusted by its
 	// hash. Any other file may only hold rules, and they may only tighten (S3, K35).
 	Trusted bool
-	// Tightens says that the file, though it is the operator's, may only tighten here: it
+	// Tightens: the file, though it is the operator's, may only tighten here: it
 	// was written for another project than the one that the call belongs to.
 	Tightens bool
-	// Embedded says that the file is part of the program: its author has not seen the
+	// Embedded: the file is part of the program. Its author has not seen the
 	// tools that it permits, so that its permits need coverage.
 	Embedded bool
 	// Root is the directory that this file's paths are read against, "" for that of the
@@ -28,7 +28,7 @@ type Source struct {
 	Root string
 }
 
-// Options are what a policy file is checked and compiled against.
+// Options are the environment in which a policy file is checked and compiled.
 type Options struct {
 	// Root and Home are the directories paths are read against, "" if unknown. The
 	// table [paths] of a file wins over them (K19). Check does not look at them.
@@ -45,16 +45,16 @@ type Options struct {
 	// Links follows symbolic links, nil where the gate does not see the file system of the
 	// tools: paths are then compared as they are written (C5).
 	Links *match.Links
-	// Settings says where programs of this machine keep their settings and the gate its
-	// state, where that is not below a home directory; nil for nowhere else.
+	// Settings are the directories in which programs of this machine keep their settings and
+	// the gate its state, as far as they are not below a home directory; nil for none.
 	Settings *match.Settings
 	// Strict turns lints into errors (K0i).
 	Strict bool
-	// Untrusted holds a file to what a project file may say (S3). Compile sets it
+	// Untrusted restricts a file to what a project file may contain (S3). Compile sets it
 	// from [Source.Trusted].
 	Untrusted bool
 	// Definitions are the tools that are known to exist, with the schemas they come
-	// with; they are checked against the rules beside those of the file (Q5, Q16).
+	// with; rules are checked against them and against the tables of the file (Q5, Q16).
 	Definitions []stopgate.ToolDefinition
 	// Checked reports whether it is known that [Check] finds no mistake in a source under
 	// these options, so that Compile need not look again; nil where nothing is known. A
@@ -65,10 +65,9 @@ type Options struct {
 	// operator says otherwise (S33): hosts bring new tools every month. It is
 	// an input of Compile; everything but Ask is Deny.
 	UnknownTool stopgate.Mode
-	// Known finds what is known of a tool before any file or request speaks of it, nil for
-	// nothing.
+	// Known finds the known tool of a call, independently of files and requests; nil for none.
 	Known eval.KnownTools
-	// Progress is told by Diff how many of the tools it has compared, nil for nobody.
+	// Progress is called by Diff with the number of tools that it has compared; it may be nil.
 	Progress func(done, of int)
 }
 
@@ -86,7 +85,7 @@ func (o Options) environment() match.Env {
 	return match.Env{Root: o.Root, Home: o.Home, Dir: o.Dir, Run: o.Run, MayStay: o.RunDoubt, RunUnknown: o.RunLost, Links: o.Links, Settings: o.Settings}
 }
 
-// Identity names everything that [Check] looks at in a source: 64 hexadecimal digits, the
+// Identity identifies everything on which the findings of [Check] depend: 64 hexadecimal digits, the
 // same for the same findings of one version of the program. It is "" where that is not
 // known, with definitions.
 func (o Options) Identity(s Source) string {

@@ -27,8 +27,8 @@ type Program struct {
 	unused   sync.Pool // of *evaluation
 }
 
-// Diagnostics is what Compile, Check and Diff find, each with its place, code and hint: the
-// type by a name that programs outside of this module can write.
+// Diagnostics are the findings of Compile, Check and Diff, each with its position, code and
+// hint, under a name that programs outside of this module can write.
 type Diagnostics = diag.List
 
 // Diagnostic is one of them.
@@ -55,7 +55,7 @@ func compileFiles(sources []Source, o Options, check func(*syntax.File, Options)
 			all = append(all, check(file, own)...)
 		}
 		env := file.Environment(own.environment())
-		env.Checked = true // now, or by whoever says so
+		env.Checked = true // now, or earlier: see Options.Checked
 		layers = append(layers, &eval.Layer{File: file, Trusted: s.Trusted && !s.Tightens, Embedded: s.Embedded, Env: env})
 	}
 	all.Sort()
@@ -101,14 +101,14 @@ func (p *Program) BindUnder(c stopgate.Call, under eval.Circumstances) *eval.Bin
 // LooksAtSessions reports whether a rule has a condition on the data of sessions.
 func (p *Program) LooksAtSessions() bool { return p.policies.LooksAtSessions() }
 
-// Situation reads a session's data: what they mean to the rules that look at them. A
-// session without data has the empty object; what is not an object is not known.
+// Situation evaluates the conditions on a session's data. A session without data has the empty
+// object; conditions on a value that is no object are not known.
 func (p *Program) Situation(data jsonstream.Value) eval.Situation { return p.policies.Situation(data) }
 
 // layers lists the files.
 func (p *Program) layers() []*eval.Layer { return p.policies.Layers() }
 
-// identify is the hash of what the files mean, and of which of them may loosen.
+// identify returns the hash of the meaning of the files, and of which of them may loosen.
 func (p *Program) identify() string {
 	var files []*syntax.File
 	trust := ""
@@ -124,7 +124,7 @@ func (p *Program) identify() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// PathResolution says how paths are read (Q24): "lexical", as they are
+// PathResolution returns how paths are read (Q24): "lexical", as they are
 // written, or "followed", with their symbolic links followed on this machine.
 func (p *Program) PathResolution() string {
 	if slices.ContainsFunc(p.layers(), func(l *eval.Layer) bool { return l.Env.Links != nil }) {
@@ -133,12 +133,12 @@ func (p *Program) PathResolution() string {
 	return "lexical"
 }
 
-// Hash identifies what the policy says: 64 hexadecimal digits over the canonical
+// Hash identifies the meaning of the policy: 64 hexadecimal digits over the canonical
 // form of all files, in order, and the version of the language's meaning. Comments,
 // the order of tables and operational tables do not enter (S36).
 func (p *Program) Hash() string { return p.hash }
 
-// Settings are what the operator's files say beside rules.
+// Settings are the settings of the operator's files.
 type Settings struct {
 	// Gate combines the tables [gate]: the strictest of each setting wins.
 	Gate syntax.GateSettings
@@ -178,7 +178,7 @@ func (p *Program) Settings() Settings {
 	return s
 }
 
-// strictestLimit returns the smaller of two limits; 0 is none, nil says nothing.
+// strictestLimit returns the smaller of two limits; 0 is no limit, nil is not set.
 func strictestLimit(a, b *int64) *int64 {
 	switch {
 	case a == nil, b != nil && *a == 0, b != nil && *b > 0 && *b < *a:

@@ -16,8 +16,8 @@ import (
 )
 
 // reachability reports the rules of a list that no arguments reach (D25-33 to
-// D25-39), and what is not known. It speaks about schema-valid
-// arguments whose values are plainly written (K47); package analysis proves.
+// D25-39), and rules of which that is not known. It covers arguments that fit the schema and
+// whose values are plainly written (K47); package analysis proves it.
 func (c *checker) reachability(l *checkedList) {
 	t := symbolic.New(c.env, l.tool.schema)
 	t.Welcome = c.welcome
@@ -157,7 +157,7 @@ func takenIfPlain(r *symbolic.Rule, above []*symbolic.Rule, pairs *int) *symboli
 	return nil
 }
 
-// shadowedPlain warns about a suspicious rule on commands that stands too low.
+// shadowedPlain warns about a restrictive rule on commands that is too far down the list.
 func (c *checker) shadowedPlain(r, e *symbolic.Rule) {
 	k := r.Bound[0]
 	c.report(diag.ShadowedPlain, r.Pos, fmt.Sprintf("only lines that are not plain commands reach %s: otherwise `%s` of %s matches everything that `%s` does, and it runs",
@@ -223,7 +223,7 @@ func near(r *symbolic.Rule, above []*symbolic.Rule) []*symbolic.Rule {
 	return list
 }
 
-// contradicts reports a rule that no arguments satisfy, whatever stands above it.
+// contradicts reports a rule that no arguments satisfy, independently of the rules above it.
 func (c *checker) contradicts(r *symbolic.Rule, looks *symbolic.Condition) {
 	var several int
 	for _, k := range r.Bound {

@@ -7,7 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
-// RuleInfo names one rule of a program and says where it stands.
+// RuleInfo is one rule of a program with its position.
 type RuleInfo struct {
 	Ref  stopgate.RuleRef
 	Mode stopgate.Mode
@@ -18,7 +18,7 @@ type RuleInfo struct {
 }
 
 // Rules lists every rule and guard of the program's files, in file order: tables
-// first, guards behind them. A mode that stands for a whole list is one rule.
+// first, then guards. A mode in place of a list is one rule.
 func (p *Program) Rules() iter.Seq[RuleInfo] {
 	return func(yield func(RuleInfo) bool) {
 		for _, l := range p.layers() {
@@ -42,8 +42,8 @@ func (p *Program) Rules() iter.Seq[RuleInfo] {
 	}
 }
 
-// WithholdsResults reports whether any list of result rules can say anything but
-// unattended, so that somebody has to tell the gate what calls gave back (K32).
+// WithholdsResults reports whether any list of result rules has a mode other than unattended,
+// so that the gate needs the results of calls (K32).
 func (p *Program) WithholdsResults() bool {
 	for _, l := range p.layers() {
 		for _, t := range l.File.Tools {
