@@ -215,6 +215,9 @@ func (c *comparer) list(tool *comparedTool, kind syntax.ListKind, before, after 
 	if len(e.numbers) == 0 && bound[0].end == bound[1].end {
 		return
 	}
+	if kind == syntax.RunList {
+		c.coverage(tool, before, after, bound, e)
+	}
 	t := symbolic.New(c.before.layers()[0].Env, shared)
 	t.Keyed, t.Welcome = true, symbolic.Unprotected(c.before.layers()[0].Protected)
 	sides := [2]*analysis.Policy{}

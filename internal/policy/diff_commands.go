@@ -7,9 +7,11 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
 	"github.com/stopgate/stopgate/internal/prove/symbolic"
+	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // No automaton describes what command lines a rule matches. What an edit of such a rule can
@@ -235,13 +237,22 @@ func (c *comparer) sampledLines(tool *comparedTool, kind syntax.ListKind, t *sym
 	}
 }
 
-// withCommand writes arguments with a command line.
+// withCommand writes arguments with a command line, where a rule looks at one or else where the
+// schema has one.
 func (c *comparer) withCommand(t *symbolic.Translation, b *boundPolicy, text string) ([]byte, bool) {
 	for _, r := range b.rules {
 		for _, k := range r.Bound {
 			if k.IsCommand() {
 				return t.Document(t.With(t.Variable(k), text))
 			}
+		}
+	}
+	for _, d := range t.Schema.Location().Properties() {
+		if d.Location.Seen()&schema.String == 0 || !d.Location.Has(schema.Command) || d.Location.Types()&schema.Array != 0 {
+			continue
+		}
+		if args, ok := t.Document(nil); ok {
+			return withMember(args, d.Name, string(jsonstream.AppendQuote(nil, text)))
 		}
 	}
 	return nil, false

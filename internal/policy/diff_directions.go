@@ -87,7 +87,7 @@ func (e *toolEdits) twin(side, n int, r *symbolic.Rule) *symbolic.Rule {
 func (e *toolEdits) ofRule(n int, was, is *symbolic.Rule) (may directions) {
 	shrinks, grows := true, true
 	if was != nil && is != nil {
-		shrinks, grows = change(was.Rule, is.Rule)
+		shrinks, grows = change(was.Rule, is.Rule, e.asksAnyway(0, was) && e.asksAnyway(1, is))
 		may.allow(was.Mode, is.Mode)
 	}
 	shrinks = shrinks && (was == nil || !shadowed(e.bound[0], was) && !e.allCovered(0, n, was, is))
@@ -104,8 +104,8 @@ func (e *toolEdits) ofRule(n int, was, is *symbolic.Rule) (may directions) {
 	}
 	may.add(e.refusedFirst(n, was, is))
 	// A rule that suspects what is done with files asks where it does not know them.
-	may.loosened = may.loosened || was != nil && shrinks && looksAtFiles(was)
-	may.tightened = may.tightened || is != nil && grows && looksAtFiles(is)
+	may.loosened = may.loosened || was != nil && shrinks && looksAtFiles(was) && !e.asksAnyway(0, was)
+	may.tightened = may.tightened || is != nil && grows && looksAtFiles(is) && !e.asksAnyway(1, is)
 	return may
 }
 
@@ -137,6 +137,24 @@ func (e *toolEdits) refusedFirst(n int, was, is *symbolic.Rule) (may directions)
 func looksAtFiles(r *symbolic.Rule) bool {
 	return !r.Mode.Permissive() && slices.ContainsFunc(r.Bound, func(k *symbolic.Condition) bool {
 		return k.Spec.Kind == match.Reads || k.Spec.Kind == match.Writes || k.Spec.Kind == match.Outside
+	})
+}
+
+// asksAnyway reports that unedited rules of the list ask too where the files are not known that
+// the conditions of a rule judge.
+func (e *toolEdits) asksAnyway(side int, r *symbolic.Rule) bool {
+	b := e.bound[side]
+	return !slices.ContainsFunc(r.Bound, func(k *symbolic.Condition) bool {
+		if k.Spec.Kind != match.Reads && k.Spec.Kind != match.Writes && k.Spec.Kind != match.Outside {
+			return false
+		}
+		for i, other := range b.rules {
+			if e.rules[side][i] < 0 && other.When == nil && !other.Mode.Permissive() &&
+				slices.ContainsFunc(other.Bound, func(l *symbolic.Condition) bool { return l.Spec.Kind == k.Spec.Kind && l.Key == k.Key && !l.Several }) {
+				return false
+			}
+		}
+		return true
 	})
 }
 
@@ -184,8 +202,9 @@ func (e *toolEdits) below(side int, r *symbolic.Rule) int {
 
 // change reports whether a rule that becomes another one may match fewer calls, and whether
 // it may match more.
-func change(was, is *syntax.Rule) (shrinks, grows bool) {
-	if fewer, more, ok := members(was, is); ok {
+// asksAnyway says that other rules ask where files are not known.
+func change(was, is *syntax.Rule, asksAnyway bool) (shrinks, grows bool) {
+	if fewer, more, ok := members(was, is, asksAnyway); ok {
 		return fewer, more
 	}
 	if len(was.Conditions) != len(is.Conditions) || was.Match != is.Match || whenText(was) != whenText(is) || !slices.EqualFunc(was.Ignores, is.Ignores, slices.Equal) {
@@ -220,7 +239,7 @@ func change(was, is *syntax.Rule) (shrinks, grows bool) {
 
 // members compares suspicious rules of which one has all conditions of the other: with fewer of
 // them it matches more. What permits also depends on the conditions beside it.
-func members(was, is *syntax.Rule) (shrinks, grows, ok bool) {
+func members(was, is *syntax.Rule, asksAnyway bool) (shrinks, grows, ok bool) {
 	if was.Mode.Permissive() || is.Mode.Permissive() || len(was.Conditions) == len(is.Conditions) || was.Match != is.Match || whenText(was) != whenText(is) ||
 		len(was.Ignores)+len(is.Ignores) > 0 || len(was.Conditions) == 0 || len(is.Conditions) == 0 {
 		return false, false, false
@@ -241,7 +260,7 @@ func members(was, is *syntax.Rule) (shrinks, grows, ok bool) {
 		}
 	}
 	for i := range all.Conditions { // one on files asks where it does not know them
-		if k := &all.Conditions[i]; (k.Spec.Kind == match.Reads || k.Spec.Kind == match.Writes) && !has(some, k) {
+		if k := &all.Conditions[i]; (k.Spec.Kind == match.Reads || k.Spec.Kind == match.Writes) && !asksAnyway && !has(some, k) {
 			return false, false, false
 		}
 	}
@@ -276,8 +295,12 @@ func (e *toolEdits) ofGuard(edit *Edit) (may directions) {
 	was, is := edit.old, edit.new
 	shrinks, grows := was != nil, is != nil
 	if was != nil && is != nil {
-		shrinks, grows = change(was, is)
+		shrinks, grows = change(was, is, false)
 		may.allow(was.Mode, is.Mode)
+	}
+	if was != nil && is != nil && slices.Equal(meanings([]*syntax.Rule{withBelow(was)}), meanings([]*syntax.Rule{withBelow(is)})) {
+		asks := e.weaker(stopgate.Ask) // what lies below is asked about, whatever the guard's mode is
+		return directions{loosened: shrinks && asks, tightened: grows && asks}
 	}
 	may.loosened = may.loosened || shrinks && e.weaker(was.Mode)
 	may.tightened = may.tightened || grows && e.weaker(is.Mode)
@@ -285,6 +308,16 @@ func (e *toolEdits) ofGuard(edit *Edit) (may directions) {
 		return directions{loosened: true, tightened: true}
 	}
 	return may
+}
+
+// withBelow is a guard that also asks about what a command reads without naming it.
+func withBelow(g *syntax.Rule) *syntax.Rule {
+	all := *g
+	all.Conditions = slices.Clone(g.Conditions)
+	for i := range all.Conditions {
+		all.Conditions[i].IgnoreBelow = false
+	}
+	return &all
 }
 
 // weaker reports whether a list of the tool answers some calls with a weaker mode.

@@ -80,7 +80,11 @@ func (s synopsis) line(many, star string, at, choice int, option string) string 
 		out = append(out, s.written(word, many, star, use))
 		if i == at && option != "" {
 			name, value, valued := strings.Cut(option, " ")
-			if out = append(out, s.written(name, "", "x", 0)); valued {
+			digits := "5" // for -[0-9]*
+			if !strings.Contains(name, "[") {
+				digits = "x"
+			}
+			if out = append(out, s.written(name, "", digits, 0)); valued {
 				out = append(out, s.written(value, "x", "x", 0))
 			}
 		}
@@ -101,6 +105,11 @@ func linesOf(usage string) (list []string) {
 	}
 	for _, many := range operands {
 		list = append(list, s.line(many, "x", -1, 0, ""))
+	}
+	for _, line := range list {
+		if strings.Contains(usage, "<command>") { // with the end of the options, which some usages do not permit
+			list = append(list, strings.Replace(line, "true", "ls -- x", 1))
+		}
 	}
 	list = append(list, s.line("", "5", -1, 0, ""), s.line("x", "5", -1, 0, ""), s.line("x", "1", -1, 0, ""))
 	for i := range s.words {

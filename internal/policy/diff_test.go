@@ -107,7 +107,7 @@ func TestDiffOfCommands(t *testing.T) {
 	}{
 		{"nothing", tool + `run = [{ arg = "/c", prefix = "ls", mode = "unattended" }, { mode = "ask" }]` + guard,
 			tool + `run = [{ arg = "/c", prefix = "ls", mode = "unattended" }, { mode = "ask" }]` + guard, false, false},
-		{"a guard on paths", tool + `run = [{ mode = "ask" }]`, tool + `run = [{ mode = "ask" }]` + guard, true, false},
+		{"a guard on paths", tool + `run = [{ mode = "ask" }]`, tool + `run = [{ mode = "ask" }]` + guard, false, true},
 		{"a rule under a guard on paths", tool + `run = [{ mode = "ask" }]` + guard, tool + `run = [{ mode = "unattended" }]` + guard, false, true},
 		{"a line that is understood no more", tool + `run = [{ arg = "/c", const = "rm", mode = "unattended" }, { mode = "unattended" }]`,
 			tool + `run = [{ mode = "unattended" }]`, false, true},

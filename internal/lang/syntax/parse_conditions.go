@@ -52,7 +52,7 @@ func (p *parser) conditions(t *tomltree.Value, r *Rule, kind ListKind) {
 // misspelt reports whether a key of a condition is unknown and resembles one of the given keys.
 func misspelt(t *tomltree.Value, keys []string) bool {
 	return slices.ContainsFunc(t.Entries, func(e *tomltree.Entry) bool {
-		known := slices.Contains(ruleKeys, e.Key) || slices.Contains(memberKeys, e.Key) || slices.Contains(matcherKeys, e.Key)
+		known := slices.Contains(ruleKeys, e.Key) || slices.Contains(guardKeys, e.Key) || slices.Contains(memberKeys, e.Key) || slices.Contains(matcherKeys, e.Key)
 		return !known && diag.DidYouMean(e.Key, keys) != ""
 	})
 }
