@@ -239,10 +239,10 @@ const (
 
 // surfaceKnows is the same in a sentence about the surface.
 var surfaceKnows = map[string]string{
-	noSurface:    "its own tools",
-	noRoot:       "the root directory of the project (--root)",
-	noDefinition: "the schema of the tool (--tools)",
-	noPast:       "what happened before in the session",
+	noSurface:    "its tools",
+	noRoot:       "the root directory (--root)",
+	noDefinition: "the tool's schema (--tools)",
+	noPast:       "the session's past",
 }
 
 // doubts lists what the surface knows and nobody gave, so that it may answer otherwise.
@@ -272,9 +272,9 @@ func (a answer) mayDiffer() string {
 	if last := len(knows) - 1; last > 0 {
 		list = strings.Join(knows[:last], ", ") + " and " + knows[last]
 	}
-	text := "the answer of " + cmp.Or(a.As, "a surface") + " may differ, because it also knows " + list
+	text := "may differ: " + cmp.Or(a.As, "a surface") + " also knows " + list
 	if a.As == "" {
-		text += "; name the surface with --as"
+		text += "; see --as"
 	}
 	return text
 }
