@@ -160,7 +160,7 @@ func (g *Gate) SetData(ctx context.Context, o session.Owner, object []byte) erro
 	if err != nil {
 		return err
 	}
-	return g.append(ctx, o, session.Fact{Kind: session.Told, Text: text})
+	return g.append(ctx, o, session.Fact{Kind: session.DataReplaced, Text: text})
 }
 
 // maxData bounds the session's data.

@@ -111,7 +111,7 @@ func (r *recollection) recall(ctx context.Context) error {
 	}
 	var err error
 	if r.how.Learn && r.how.Spoken != "" {
-		if self, _ := state.value.Cell(session.Self); self.Condition().Heard != r.how.Spoken || r.how.Begins {
+		if self, _ := state.value.Cell(session.Self); self.Condition().LastMessage != r.how.Spoken || r.how.Begins {
 			err = g.append(ctx, owner, session.Fact{Kind: session.Spoke, Hash: r.how.Spoken})
 		}
 	}

@@ -77,7 +77,7 @@ func (g *Gate) run(ctx context.Context, call *stopgate.Call, out stopgate.Outcom
 func (g *Gate) Context(ctx context.Context, o session.Owner) context.Context {
 	here := session.Here{Owner: o, Policies: g.current.Load().policies(g.registry.Set())}
 	if g.store != nil {
-		here.Look = func(ctx context.Context, keys []session.Key) (session.View, error) {
+		here.Load = func(ctx context.Context, keys []session.Key) (session.View, error) {
 			state := g.load(ctx, o, keys)
 			if state.fault != none {
 				return session.View{}, state.problem("session")

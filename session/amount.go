@@ -9,24 +9,23 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Amount is a number of a running sum: not negative, exact to nine decimals, up to
-// about 3.4e29. Beyond that it saturates, and stays MaxAmount: a sum that was too
-// large to be kept never becomes small again.
+// Amount is a running sum: not negative, exact to nine decimals, up to about 3.4e29. A
+// larger sum saturates at MaxAmount and stays there.
 type Amount struct {
 	hi, lo uint64 // in units of 10^-9
 }
 
 const decimals = 9
 
-// maxDigits is how many digits always fit.
+// maxDigits is the number of decimal digits that an Amount can always hold.
 const maxDigits = 29 + decimals
 
 // MaxAmount is the saturated amount: it exceeds every limit.
 var MaxAmount = Amount{math.MaxUint64, math.MaxUint64}
 
-// AmountOf reads a number; what has more than nine decimals is rounded up, so that
-// a sum is never too small. A negative number is no amount: it would give back
-// what others spent.
+// AmountOf converts a number. Decimals after the ninth are rounded up, so that a sum is
+// never too small. ok is false for a negative number, which would lower the sum of other
+// calls.
 func AmountOf(d jsonstream.Decimal) (a Amount, ok bool) {
 	if d.Sign() < 0 {
 		return Amount{}, false
@@ -38,8 +37,7 @@ func AmountOf(d jsonstream.Decimal) (a Amount, ok bool) {
 	return a, true
 }
 
-// LimitOf reads the bound of a sum; what has more than nine decimals is rounded
-// down.
+// LimitOf converts the limit of a sum. Decimals after the ninth are rounded down.
 func LimitOf(d jsonstream.Decimal) (a Amount, ok bool) {
 	if d.Sign() < 0 {
 		return Amount{}, false
@@ -48,8 +46,8 @@ func LimitOf(d jsonstream.Decimal) (a Amount, ok bool) {
 	return a, true
 }
 
-// parse reads the canonical text of a number that is not negative; more says that
-// something behind the ninth decimal was left out.
+// parse reads the canonical text of a number that is not negative. more reports that
+// decimals after the ninth were dropped.
 func parse(text string) (a Amount, more bool) {
 	if mantissa, exponent, ok := strings.Cut(text, "e"); ok {
 		if strings.HasPrefix(exponent, "-") {
@@ -92,7 +90,7 @@ func (a Amount) Add(b Amount) Amount {
 	return Amount{hi, lo}
 }
 
-// Sub returns what is left of a without b, never less than nothing.
+// Sub returns a - b, or zero if b is larger. MaxAmount stays MaxAmount.
 func (a Amount) Sub(b Amount) Amount {
 	if a == MaxAmount || a.Cmp(b) <= 0 {
 		if a == MaxAmount {
@@ -115,7 +113,7 @@ func (a Amount) Cmp(b Amount) int {
 	return 1
 }
 
-// IsZero reports whether nothing was added up.
+// IsZero reports whether the amount is zero.
 func (a Amount) IsZero() bool { return a == Amount{} }
 
 // String writes the amount as a decimal; MaxAmount as "max".
@@ -140,12 +138,12 @@ func (a Amount) String() string {
 	return strings.TrimSuffix(strings.TrimRight(string(digits[at:]), "0"), ".")
 }
 
-// MarshalText writes what [Amount.String] does.
+// MarshalText returns the text of [Amount.String].
 func (a Amount) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-var errAmount = errors.New("session: not an amount")
+var errAmount = errors.New("session: invalid amount: want a decimal number that is not negative, or \"max\"")
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText reads the text that MarshalText writes.
 func (a *Amount) UnmarshalText(text []byte) error {
 	if string(text) == "max" {
 		*a = MaxAmount

@@ -1,20 +1,20 @@
 package session
 
-// Apply returns the state behind a fact. It is the only rule by which state
-// changes: folding a log gives the cells that a store keeps. The fact has to be
-// the next one, and the cells of [Fact.Keys] loaded.
+// Apply returns the state after a fact. It is the only way in which state changes:
+// applying all facts of a log gives the cells that a store keeps. The fact must be the next
+// one, and the cells of [Fact.Keys] must be loaded.
 func Apply(s State, f Fact) (State, error) {
-	next := s.own()
+	next := s.clone()
 	if err := next.apply(&f); err != nil {
 		return s, err
 	}
-	next.handOut()
+	next.shareCells()
 	return next, nil
 }
 
-// apply is Apply on a state that owns its list; the fact may be kept. After an error
-// the state is of no use, but no cell has changed: all that a fact touches is found
-// before any of it is written to.
+// apply is Apply in place, on a state that owns its list. It may keep f. All cells of the
+// fact are looked up before the first is changed, so that no cell has changed after an
+// error; the state must not be used then.
 func (s *State) apply(f *Fact) error {
 	if f.Seq != s.Head+1 {
 		return ErrOrder
@@ -30,7 +30,7 @@ func (s *State) apply(f *Fact) error {
 		return s.note(&k, func(c *Cell) {
 			c.permit(Permit{Seq: f.Seq, At: f.At, Certain: true, Observed: true})
 		})
-	case Told:
+	case DataReplaced:
 		return s.note(&DataKey, func(c *Cell) {
 			c.Was = &Was{c.Text, c.Seq}
 			c.Text, c.Seq, c.At = f.Text, f.Seq, f.At
@@ -54,11 +54,11 @@ func (s *State) note(k *Key, change func(*Cell)) error {
 	return err
 }
 
-// release records that a call left: what it counts, what it breaks, and that its
-// result is waited for.
+// release applies a Released fact: its counts and invalidations, and the open call whose
+// result is expected.
 func (s *State) release(f *Fact) error {
-	var room [usualCells]*Entry
-	found, err := s.touched(room[:0], f)
+	var buf [typicalCells]*Entry
+	found, err := s.entriesOf(buf[:0], f)
 	if err != nil {
 		return err
 	}
@@ -91,13 +91,13 @@ func (s *State) release(f *Fact) error {
 	return nil
 }
 
-// opened names the call of a Released fact.
+// opened returns the open call of a Released fact.
 func (f *Fact) opened() Open {
 	held := f.Release != nil && !f.Release.Observed && !(f.Release.Verdict.Decided && f.Release.Verdict.Mode.Permissive())
 	return Open{Proposal: f.Proposal, At: f.At, Seq: f.Seq, Args: f.ArgsHash, Held: held}
 }
 
-// finish records how a released call ended. A call ends once.
+// finish applies the end of a released call. A call ends once.
 func (s *State) finish(f *Fact) error {
 	k := CallKey(f.Proposal)
 	call, err := s.find(&k)
@@ -108,8 +108,8 @@ func (s *State) finish(f *Fact) error {
 	if released == nil || call.Cell.Call.Done != "" {
 		return ErrUnknown
 	}
-	var room [usualCells]*Entry
-	found, err := s.touched(room[:0], released)
+	var buf [typicalCells]*Entry
+	found, err := s.entriesOf(buf[:0], released)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (s *State) finish(f *Fact) error {
 	c = found[1].change()
 	c.close(f.Proposal)
 	if f.Kind != Withdrawn {
-		c.past(released.opened())
+		c.addPast(released.opened())
 	}
 	for i := range released.Marks {
 		m := &released.Marks[i]
@@ -126,12 +126,12 @@ func (s *State) finish(f *Fact) error {
 		c.Seq, c.At = f.Seq, f.At
 		c.close(f.Proposal)
 		failed := f.Kind == Failed || f.Kind == Absent
-		back := m.Counts && (f.Kind == Withdrawn || failed && !m.Keeps && (f.Observed || !m.Distrusts))
-		if back {
+		refunded := m.Counts && (f.Kind == Withdrawn || failed && !m.Keeps && (f.Observed || !m.Distrusts))
+		if refunded {
 			c.count(m, released.At, -1)
 		}
-		if m.Key.Space == SpaceLimit && (back || m.Opens) && f.Kind != Withdrawn {
-			c.back(Back{Seq: f.Seq, At: released.At, Amount: m.Amount})
+		if m.Key.Space == SpaceLimit && (refunded || m.Opens) && f.Kind != Withdrawn {
+			c.addRefund(Refund{Seq: f.Seq, At: released.At, Amount: m.Amount})
 		}
 		if m.Permits && (f.Kind == Succeeded || f.Kind == Finished) || m.Absent && f.Kind == Absent && f.Observed {
 			c.permit(Permit{Seq: f.Seq, At: f.At, Certain: f.Kind != Finished, Observed: f.Observed, Hash: f.Hash})
@@ -160,8 +160,8 @@ func (s *State) deny(f *Fact) error {
 	return nil
 }
 
-// condition applies the facts about the session itself. A kind that this version
-// does not know changes nothing but the position.
+// condition applies facts about the session itself. A kind that this version does not know
+// changes only the position.
 func (s *State) condition(f *Fact) error {
 	self, err := s.find(&Self)
 	if err != nil {
@@ -171,7 +171,7 @@ func (s *State) condition(f *Fact) error {
 	switch f.Kind {
 	case Spoke:
 		now.Denials, now.Same, now.LastHash, now.Spoke = 0, 0, "", f.Seq
-		now.Heard = f.Hash
+		now.LastMessage = f.Hash
 	case Snapshot:
 		now.Snapshots++
 	case Restored:
@@ -187,7 +187,7 @@ func (s *State) condition(f *Fact) error {
 	return nil
 }
 
-// counting reports whether there were denials that a release ends.
+// counting reports whether denials in a row are counted, which a release resets.
 func (c *Cell) counting() bool {
 	return c.Self != nil && (c.Self.Denials != 0 || c.Self.Same != 0 || c.Self.LastHash != "")
 }
@@ -199,10 +199,10 @@ func (c *Cell) self() Condition {
 	return *c.Self
 }
 
-// Condition is the session's own state, of the cell of [Self].
+// Condition returns the state of the session itself, from the cell of [Self].
 func (c *Cell) Condition() Condition { return c.self() }
 
-// rewind adds a span; what it overlaps becomes part of it.
+// rewind adds a span and merges the spans that it overlaps.
 func (c *Condition) rewind(span Span) {
 	kept := make([]Span, 0, len(c.Rewinds)+1)
 	for _, old := range c.Rewinds {
@@ -213,7 +213,7 @@ func (c *Condition) rewind(span Span) {
 		span.After = min(span.After, old.After)
 	}
 	if kept = append(kept, span); len(kept) > maxRewinds {
-		kept[1].After = kept[0].After // more is taken back than was asked for
+		kept[1].After = kept[0].After // the two oldest spans are merged with the positions between them
 		kept = kept[1:]
 	}
 	c.Rewinds = kept

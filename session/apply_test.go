@@ -80,8 +80,8 @@ func TestApplyResults(t *testing.T) {
 	}
 }
 
-// Proves TPS-36, S38: a state is a value; what is done with one copy does not show in
-// another, and what was not loaded is never changed silently.
+// Proves TPS-36, S38: a state is a value; changes to one copy do not show in another, and a
+// change to a cell that was not loaded is an error.
 func TestStateIsAValue(t *testing.T) {
 	f := released("a", session.Mark{Key: toolTest, Counts: true, Permits: true, Opens: true, Step: 10})
 	s0 := load(0, f.Keys()...)
@@ -93,19 +93,19 @@ func TestStateIsAValue(t *testing.T) {
 			t.Errorf("state %d: head %d, %+v", i, s.Head, c)
 		}
 	}
-	if _, err := session.Apply(load(0, session.Self), session.Fact{Seq: 1, Kind: session.Told}); !errors.Is(err, session.ErrNotLoaded) {
+	if _, err := session.Apply(load(0, session.Self), session.Fact{Seq: 1, Kind: session.DataReplaced}); !errors.Is(err, session.ErrNotLoaded) {
 		t.Errorf("a cell that was not loaded: %v", err)
 	}
 	if _, err := session.Apply(s0, session.Fact{Seq: 2, Kind: session.Spoke}); !errors.Is(err, session.ErrOrder) {
 		t.Errorf("out of order: %v", err)
 	}
 	if s0.Has([]session.Key{toolTest, session.DataKey}) {
-		t.Error("a cell is said to be there")
+		t.Error("Has reports a cell that was not loaded")
 	}
 }
 
-// Proves Q13: what a failed call reserved is given back by its id, where it was
-// counted, and only then.
+// Proves Q13: a failed call gives its reservation back in the step in which it was counted,
+// and no other end does.
 func TestTotals(t *testing.T) {
 	amount, _ := session.AmountOf(number("12.5"))
 	limit := session.Key{Scope: session.OfPrincipal, Space: session.SpaceLimit, Name: "spend"}
@@ -172,7 +172,7 @@ func TestCellsAreBounded(t *testing.T) {
 	}
 }
 
-// A cell and a key are the same after a store kept them.
+// A cell and a key are the same after they were written and read.
 func TestRoundTrips(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		word := rapid.StringMatching(`[a-z/~*é.]{0,6}`)
@@ -205,10 +205,10 @@ func TestRoundTrips(t *testing.T) {
 		}
 	}
 	if _, err := session.UnmarshalCell([]byte("{")); err == nil {
-		t.Error("half a cell is read")
+		t.Error("a truncated cell is read")
 	}
 	if c, err := session.UnmarshalCell(nil); err != nil || c.Count != 0 {
-		t.Error("nothing is not the zero cell")
+		t.Error("an empty text is not the zero cell")
 	}
 }
 
@@ -246,7 +246,7 @@ func TestAmounts(t *testing.T) {
 	most, _ := session.AmountOf(number("1e400"))
 	one, _ := session.AmountOf(number("1"))
 	if most.Add(one) != most || most.Sub(one) != most || one.Sub(most) != (session.Amount{}) || !one.Sub(one).IsZero() {
-		t.Error("a saturated sum moves")
+		t.Error("a saturated sum changes")
 	}
 	var a session.Amount
 	for _, bad := range []string{"-1", "x", ""} {
@@ -274,8 +274,8 @@ func TestAmounts(t *testing.T) {
 	})
 }
 
-// Proves S15, H7: what a restore takes back is a span of positions; spans that
-// overlap become one, and none is forgotten.
+// Proves S15, H7: a restore takes back a span of positions; overlapping spans are merged, and
+// none is dropped.
 func TestRewinds(t *testing.T) {
 	s := load(10, session.Self)
 	s = apply(t, s, session.Fact{Kind: session.Restored, To: 8}, session.Fact{Kind: session.Spoke},
@@ -292,8 +292,8 @@ func TestRewinds(t *testing.T) {
 	}
 }
 
-// Proves S15, H7: however often a session was taken back, what any of the restores took
-// away stays away, and what came after them counts.
+// Proves S15, H7: after many restores, facts that any of them took back do not count, and
+// later facts do.
 func TestManyRewinds(t *testing.T) {
 	s := load(10, session.Self)
 	var taken []uint64
@@ -304,20 +304,20 @@ func TestManyRewinds(t *testing.T) {
 	s = apply(t, s, session.Fact{Kind: session.Spoke})
 	view := session.View{State: s, Horizon: s.Head}
 	for _, at := range taken {
-		if view.Stands(session.Permit{Seq: at}, 0) {
+		if view.InForce(session.Permit{Seq: at}, 0) {
 			t.Errorf("the fact at %d counts again", at)
 		}
 	}
-	if !view.Stands(session.Permit{Seq: s.Head}, 0) {
-		t.Error("what came after the last restore does not count")
+	if !view.InForce(session.Permit{Seq: s.Head}, 0) {
+		t.Error("a fact after the last restore does not count")
 	}
-	if view.Stands(session.Permit{Seq: s.Head}, s.Head+1) || view.Stands(session.Permit{Seq: s.Head + 1}, 0) {
-		t.Error("what was invalidated, or is not there yet, counts")
+	if view.InForce(session.Permit{Seq: s.Head}, s.Head+1) || view.InForce(session.Permit{Seq: s.Head + 1}, 0) {
+		t.Error("a fact that was invalidated, or is newer than the horizon, counts")
 	}
 }
 
-// Proves H5: a call that was withdrawn is none that a client may tell a result of; one that
-// ended is, and of one id only so many are kept.
+// Proves H5: a client cannot report the result of a withdrawn call, but that of a call that
+// ended; the number of calls of one id is bounded.
 func TestCallsOfAnID(t *testing.T) {
 	id := session.Key{Space: session.SpaceCallID, Name: "test", Value: "call_0"}
 	calls := func(kind session.Kind, n int) *session.Cell {
@@ -343,8 +343,8 @@ func TestCallsOfAnID(t *testing.T) {
 	}
 }
 
-// Proves H12: two values never share a cell, also where one is spelled like the name of
-// another; a text that names no kind of cell is an error.
+// Proves H12: two values never share a cell, even if one is equal to the stored form of the
+// other; an unknown space is an error.
 func TestKeysOfValues(t *testing.T) {
 	long := strings.Repeat("v", 1000)
 	seen := map[string]string{}
@@ -365,8 +365,9 @@ func TestKeysOfValues(t *testing.T) {
 	}
 }
 
-// Proves S28, FM16: denials in a row are counted, and what ends a row.
-func TestCondition(t *testing.T) {
+// Proves S28, FM16: denials in a row are counted until a release, a message of the user or a
+// reconciliation.
+func TestDenialsInARow(t *testing.T) {
 	denied := func(hash string) session.Fact { return session.Fact{Kind: session.Denied, ArgsHash: hash, Code: "x"} }
 	ok := released("a")
 	s := apply(t, load(0, append(ok.Keys(), session.Key{Space: session.SpaceSticky, Value: "h"})...), denied("a"), denied("a"), denied("b"), denied("b"), denied(""), denied(""))
@@ -393,10 +394,10 @@ func TestCondition(t *testing.T) {
 	check("reconciled", 0, 0, false)
 }
 
-// Proves H1: a store drops cells that say nothing; one that says anything is kept.
+// Proves H1: a store drops zero cells and keeps a cell with any field.
 func TestZeroCells(t *testing.T) {
 	if !new(session.Cell).IsZero() {
-		t.Error("the empty cell says something")
+		t.Error("the zero cell is not zero")
 	}
 	one, err := jsonstream.ParseDecimal([]byte("1"))
 	if err != nil {
@@ -406,11 +407,11 @@ func TestZeroCells(t *testing.T) {
 	for name, c := range map[string]session.Cell{
 		"permits": {Permits: make([]session.Permit, 1)}, "broken": {Broken: 1}, "count": {Count: 1}, "sum": {Sum: sum},
 		"steps": {Steps: make([]session.Step, 1)}, "open": {Open: make([]session.Open, 1)}, "past": {Past: make([]session.Open, 1)},
-		"back": {Back: make([]session.Back, 1)}, "lost": {Lost: 1}, "text": {Text: "x"}, "was": {Was: new(session.Was)},
+		"back": {Refunds: make([]session.Refund, 1)}, "lost": {Lost: 1}, "text": {Text: "x"}, "was": {Was: new(session.Was)},
 		"seq": {Seq: 1}, "at": {At: 1}, "call": {Call: session.Issued{Fact: new(session.Fact)}}, "self": {Self: new(session.Condition)},
 	} {
 		if c.IsZero() {
-			t.Errorf("a cell with %s alone says nothing", name)
+			t.Errorf("a cell with only %s counts as zero", name)
 		}
 	}
 }

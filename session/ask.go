@@ -4,33 +4,33 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// asked reports whether a policy is asked about a call as far as it is known: one
-// that needs arguments waits for them.
-func (e *entry) asked(c *Call) bool {
+// isAsked reports whether the policy is asked about a call now: a policy that needs
+// arguments is asked when they are complete.
+func (e *entry) isAsked(c *Call) bool {
 	return e.enabled && (c.Args.IsValid() || e.keyless)
 }
 
-// CheckAll asks every policy that governs the call. All objections are collected,
-// in registration order, and the first is the primary one (X2); without
-// any the primary decision allows (TPS-12: that is no objection, not a permission).
+// CheckAll asks every policy that governs the call. It returns all objections in
+// registration order, and the first as the primary decision (X2). Without objections the
+// primary decision allows, which permits nothing by itself (TPS-12).
 func (s *Set) CheckAll(v View, c Call) (primary Decision, all []Decision) {
 	return s.CheckEach(&v, &c, func(_ Policy, f func() Decision) Decision { return f() })
 }
 
-// CheckEach is CheckAll with every policy that is not [Bounded] run by a function,
-// for a caller that bounds what code from elsewhere may take: that gets copies.
+// CheckEach is CheckAll that calls run for every policy that is not [Bounded], so that the
+// caller can set a deadline for it. Such policies get copies of v and c.
 func (s *Set) CheckEach(v *View, c *Call, run func(Policy, func() Decision) Decision) (primary Decision, all []Decision) {
 	entries := s.govern(c.Tool).entries
 	for i := range entries {
 		e := &entries[i]
-		if !e.asked(c) {
+		if !e.isAsked(c) {
 			continue
 		}
 		var d Decision
 		if e.bounded {
 			d = e.check(v, c)
 		} else {
-			d = e.elsewhere(*v, *c, run)
+			d = e.checkForeign(*v, *c, run)
 		}
 		if d.Allowed {
 			continue
@@ -53,13 +53,13 @@ func (e *entry) check(v *View, c *Call) Decision {
 	return e.policy.Check(*v, *c)
 }
 
-// elsewhere is check of a policy that somebody else wrote.
-func (e *entry) elsewhere(v View, c Call, run func(Policy, func() Decision) Decision) Decision {
+// checkForeign is check for a policy that is not [Bounded].
+func (e *entry) checkForeign(v View, c Call, run func(Policy, func() Decision) Decision) Decision {
 	return run(e.policy, func() Decision { return e.check(&v, &c) })
 }
 
-// Observes reports whether a policy wants to hear of the tool's results, and the
-// cells it then looks at.
+// Observes reports whether a policy is an [Observer] of the tool's results, and returns the
+// cells that such policies read.
 func (s *Set) Observes(c Call) (keys []Key, ok bool) {
 	for _, e := range s.govern(c.Tool).entries {
 		if _, is := as[Observer](e.policy); is {
@@ -69,9 +69,8 @@ func (s *Set) Observes(c Call) (keys []Key, ok bool) {
 	return keys, ok
 }
 
-// NotifyResult lets the policies note the result of a call that did not fail
-// (TPS-08): what they return are the Noted facts on their own cells, everything else is
-// dropped.
+// NotifyResult calls the observers of a call that did not fail (TPS-08) and returns their
+// Noted facts. Facts of another kind, or on cells of another policy, are dropped.
 func (s *Set) NotifyResult(v View, r Result) []Fact {
 	var notes []Fact
 	if r.Kind != Succeeded && r.Kind != Finished {
@@ -83,7 +82,7 @@ func (s *Set) NotifyResult(v View, r Result) []Fact {
 			continue
 		}
 		for _, f := range o.OnResult(v, r) {
-			if f.Kind == Noted && f.Key.Space == SpaceNote && f.Key.Name == f.Name && named(e.policy, f.Name) {
+			if f.Kind == Noted && f.Key.Space == SpaceNote && f.Key.Name == f.Name && hasName(e.policy, f.Name) {
 				f.At, f.Proposal, f.Tool, f.Observed = r.At, r.Call.Proposal, r.Call.Tool, r.Seen
 				notes = append(notes, f)
 			}
@@ -92,9 +91,9 @@ func (s *Set) NotifyResult(v View, r Result) []Fact {
 	return notes
 }
 
-// named reports whether a policy, or one inside it, has a name: a policy does not know
-// what it is wrapped in.
-func named(p Policy, name string) bool {
+// hasName reports whether a policy, or a policy that it wraps, has a name. A policy notes
+// facts under its own name, without the prefix of its wrappers.
+func hasName(p Policy, name string) bool {
 	for p != nil && p.Name() != name {
 		w, wraps := p.(Unwrapper)
 		if !wraps {

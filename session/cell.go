@@ -9,30 +9,29 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Cell is one running row of a state: what the facts about one [Key] add up to. A
-// cell that anybody may look at is never changed in place. The zero Cell is that of a key about which there
-// is no fact. All its lists are bounded.
+// Cell is the sum of the facts about one [Key]. A cell that is shared is never changed in
+// place. The zero Cell is that of a key without facts. All lists are bounded.
 type Cell struct {
 	// Permits are the newest facts that permit, oldest first.
 	Permits []Permit `json:"permits,omitempty"`
 	// Broken is the position of the newest fact that invalidated the permits before it.
 	Broken uint64 `json:"broken,omitempty"`
-	// Count and Sum are totals for ever, Steps the totals of the latest steps of
-	// time, oldest first: of a window, and of the two before it that are apart from it.
+	// Count and Sum are the totals of all time, Steps the totals of the latest steps of
+	// time, oldest first: the current era and at most two earlier ones, see maxEras.
 	Count int64  `json:"count,omitempty"`
 	Sum   Amount `json:"sum,omitzero"`
 	Steps []Step `json:"steps,omitempty"`
 	// Open are calls in flight, oldest first.
 	Open []Open `json:"open,omitempty"`
-	// Past are the calls of one id that have ended, oldest first: a client may say
-	// their results again and again. Only in a cell of SpaceCallID.
+	// Past are the calls of one id that have ended, oldest first: a client may repeat
+	// their results in every request. Only in a cell of SpaceCallID.
 	Past []Open `json:"past,omitempty"`
-	// Back are the newest calls of a limit that gave back what they counted, oldest
-	// first; Lost is the position of the newest that is not named any more. A turn that
-	// had begun still counts them (H4).
-	Back []Back `json:"back,omitempty"`
-	Lost uint64 `json:"lost,omitempty"`
-	// Text is a value: the data, or a note. Was is the data before.
+	// Refunds are the newest calls of a limit whose count was given back, oldest first;
+	// Lost is the position of the newest refund that was dropped from the list. A turn
+	// that began before a refund still counts the call (H4).
+	Refunds []Refund `json:"back,omitempty"`
+	Lost    uint64   `json:"lost,omitempty"`
+	// Text is the session's data or a note. Was is the data that it replaced.
 	Text string `json:"text,omitempty"`
 	Was  *Was   `json:"was,omitempty"`
 	// Seq and At are the position and time of the newest fact; 0 in a cell of
@@ -44,10 +43,10 @@ type Cell struct {
 	Self *Condition `json:"self,omitempty"` // SpaceSelf
 }
 
-// IsZero reports whether the cell says nothing: a store need not keep it.
+// IsZero reports whether the cell is the zero Cell: a store need not keep it.
 func (c *Cell) IsZero() bool {
 	return len(c.Permits) == 0 && c.Broken == 0 && c.Count == 0 && c.Sum.IsZero() && len(c.Steps) == 0 && len(c.Open) == 0 &&
-		len(c.Past) == 0 && len(c.Back) == 0 && c.Lost == 0 && c.Text == "" && c.Was == nil && c.Seq == 0 && c.At == 0 && c.Call.Fact == nil && c.Self == nil
+		len(c.Past) == 0 && len(c.Refunds) == 0 && c.Lost == 0 && c.Text == "" && c.Was == nil && c.Seq == 0 && c.At == 0 && c.Call.Fact == nil && c.Self == nil
 }
 
 // copy copies a cell with its lists.
@@ -55,15 +54,16 @@ func (c *Cell) copy() *Cell {
 	to := new(Cell)
 	*to = *c
 	to.Permits, to.Steps = slices.Clone(c.Permits), slices.Clone(c.Steps)
-	to.Open, to.Past, to.Back = slices.Clone(c.Open), slices.Clone(c.Past), slices.Clone(c.Back)
+	to.Open, to.Past, to.Refunds = slices.Clone(c.Open), slices.Clone(c.Past), slices.Clone(c.Refunds)
 	return to
 }
 
-// Permit is a fact that permits: a success, an approval.
+// Permit is the part of a fact that permits: of a success, an approval or a note.
 type Permit struct {
 	Seq uint64 `json:"seq"`
 	At  int64  `json:"at"`
-	// Certain: it is known to have succeeded; otherwise it has only finished.
+	// Certain reports that the call is known to have succeeded; otherwise it finished with
+	// an unknown result.
 	Certain  bool   `json:"certain,omitempty"`
 	Observed bool   `json:"observed,omitempty"`
 	Hash     string `json:"hash,omitempty"` // of the content it showed
@@ -83,12 +83,12 @@ type Open struct {
 	At       int64               `json:"at"`
 	Seq      uint64              `json:"seq"`
 	Args     string              `json:"args_hash,omitempty"`
-	// Held says that the result rules keep the call's result from the model.
+	// Held reports that the result rules withhold the call's result from the model.
 	Held bool `json:"held,omitempty"`
 }
 
-// Back is what an ended call gave back: one call, and Amount.
-type Back struct {
+// Refund is what the end of a call gave back to a limit: one call, and Amount.
+type Refund struct {
 	Seq    uint64 `json:"seq"` // of its end
 	At     int64  `json:"at"`  // of its release
 	Amount Amount `json:"amount,omitzero"`
@@ -100,11 +100,11 @@ type Was struct {
 	Seq  uint64 `json:"seq,omitempty"` // since when it was there
 }
 
-// Issued is what is known of one released call; zero if there is none.
+// Issued describes one released call; it is zero if there is none.
 type Issued struct {
 	Fact *Fact `json:"fact"` // Released; never written to
 	Done Kind  `json:"done,omitempty"`
-	// End is how it ended, nil while it has not, and in cells of older versions.
+	// End is the fact of its end; nil while the call is open, and in cells of older versions.
 	End *Fact `json:"end,omitempty"` // never written to
 }
 
@@ -114,42 +114,43 @@ type Condition struct {
 	Denials  int    `json:"denials,omitempty"`
 	Same     int    `json:"same,omitempty"`
 	LastHash string `json:"last,omitempty"`
-	// Spoke is the position of the user's last message; Heard identifies the message
-	// where it was read out of a history, which repeats it.
-	Spoke uint64 `json:"spoke,omitempty"`
-	Heard string `json:"heard,omitempty"`
+	// Spoke is the position of the user's last message. LastMessage identifies a message
+	// that was read from a conversation history, because histories repeat it.
+	Spoke       uint64 `json:"spoke,omitempty"`
+	LastMessage string `json:"heard,omitempty"`
 	// Rewinds are the positions whose permits a restore took back.
 	Rewinds []Span `json:"rewinds,omitempty"`
 	// Snapshots numbers the snapshots; Restored is the newest that was restored.
 	Snapshots uint64 `json:"snapshots,omitempty"`
 	Restored  uint64 `json:"restored,omitempty"`
-	// Degraded: a result could not be stored, the state may lack it (FM16).
+	// Degraded reports that a result could not be stored, so that the state may lack it
+	// (FM16).
 	Degraded bool `json:"degraded,omitempty"`
 }
 
-// Span is the positions behind After up to and including To.
+// Span is the positions after After, up to and including To.
 type Span struct {
 	After uint64 `json:"after"`
 	To    uint64 `json:"to"`
 }
 
-// Bounds of a cell. What does not fit is dropped on the strict side: an old permit
-// is forgotten, a call in flight stays counted.
+// Bounds of a cell. An entry that does not fit is dropped on the strict side: the oldest
+// permit is dropped, and a call in flight stays counted.
 const (
 	maxPermits = 8
-	// MaxOpen bounds the calls in flight that a cell names. A limit on calls in
-	// flight cannot be larger.
-	MaxOpen  = 1024
-	maxNamed = 8
-	maxPast  = 64
-	maxBack  = 64
-	// Steps is how many steps a window has: a call counts for at least the window
-	// and at most one step longer.
+	// MaxOpen bounds the calls in flight that a cell lists. A limit on calls in flight
+	// cannot be larger.
+	MaxOpen    = 1024
+	maxNamed   = 8
+	maxPast    = 64
+	maxRefunds = 64
+	// Steps is the number of steps in a window. A call counts for at least the window and
+	// for at most one step longer.
 	Steps      = 60
 	maxRewinds = 64
 )
 
-// UnmarshalCell reads what MarshalCell wrote. An empty text is the zero cell.
+// UnmarshalCell reads the text that MarshalCell writes. An empty text is the zero cell.
 func UnmarshalCell(text []byte) (Cell, error) {
 	if len(text) == 0 {
 		return Cell{}, nil
@@ -158,11 +159,11 @@ func UnmarshalCell(text []byte) (Cell, error) {
 	if !ok {
 		c = Cell{}
 		if err := json.Unmarshal(text, &c); err != nil {
-			return Cell{}, fmt.Errorf("cell of a session: %w", err)
+			return Cell{}, fmt.Errorf("session: read cell: %w", err)
 		}
 	}
 	if c.Call.Fact == nil && c.Call != (Issued{}) {
-		return Cell{}, errors.New("cell of a session: a call without its fact")
+		return Cell{}, errors.New("session: read cell: call without its released fact")
 	}
 	return c, nil
 }

@@ -7,9 +7,9 @@ type When struct {
 	holds func(data jsonstream.Value) bool
 }
 
-// NewWhen makes a condition of a function. It should return true where it is not known
-// whether a policy that restricts applies.
+// NewWhen returns the condition of a function. The function should return true where it is
+// unknown whether a policy that restricts applies.
 func NewWhen(holds func(data jsonstream.Value) bool) When { return When{holds} }
 
-// Holds reports whether the data fits. The zero When always holds.
+// Holds reports whether the condition holds on the data. The zero When always holds.
 func (w When) Holds(data jsonstream.Value) bool { return w.holds == nil || w.holds(data) }

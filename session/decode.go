@@ -12,8 +12,8 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// readCell reads the cells that most are, as [MarshalCell] writes them. What it does not
-// know, or would have to refuse, is left to encoding/json: ok is false.
+// readCell reads a cell as [MarshalCell] writes it. ok is false for unknown members and for
+// invalid values, which encoding/json then reads or refuses.
 func readCell(text []byte) (c Cell, ok bool) {
 	root, err := jsonstream.Parse(text, jsonstream.Options{ObjectRoot: true, MaxBytes: math.MaxInt64})
 	if err != nil {
@@ -37,7 +37,7 @@ func readCell(text []byte) (c Cell, ok bool) {
 		case "past":
 			c.Past = r.opens(v)
 		case "back":
-			c.Back = items(&r, v, r.back)
+			c.Refunds = items(&r, v, r.refund)
 		case "lost":
 			c.Lost = r.uint(v)
 		case "text":
@@ -62,7 +62,7 @@ func readCell(text []byte) (c Cell, ok bool) {
 	return c, true
 }
 
-// reader reads values; ok is false from the first on that is not what it should be.
+// reader reads values; ok is false from the first invalid value on.
 type reader struct{ ok bool }
 
 func (r *reader) is(v jsonstream.Value, k jsonstream.Kind) bool {
@@ -110,7 +110,7 @@ func (r *reader) amount(v jsonstream.Value) (a Amount) {
 	return a
 }
 
-// items reads a list of objects; member reads one member of one, and says whether it knows it.
+// items reads a list of objects. member reads one member and reports whether it knows it.
 func items[T any](r *reader, v jsonstream.Value, member func(*T, string, jsonstream.Value) bool) []T {
 	if !r.is(v, jsonstream.Array) {
 		return nil
@@ -169,7 +169,7 @@ func (r *reader) step(s *Step, key string, v jsonstream.Value) bool {
 	return true
 }
 
-// opens reads calls in either form.
+// opens reads calls as lists or objects.
 func (r *reader) opens(v jsonstream.Value) []Open {
 	if !r.is(v, jsonstream.Array) {
 		return nil
@@ -178,7 +178,7 @@ func (r *reader) opens(v jsonstream.Value) []Open {
 	i := 0
 	for e := range v.Elements() {
 		if e.Kind() == jsonstream.Array {
-			r.listed(e, &out[i])
+			r.compactOpen(e, &out[i])
 		} else {
 			members(r, e, &out[i], r.open)
 		}
@@ -187,8 +187,8 @@ func (r *reader) opens(v jsonstream.Value) []Open {
 	return out
 }
 
-// listed reads the list that a call is.
-func (r *reader) listed(v jsonstream.Value, o *Open) {
+// compactOpen reads a call in the form of a list.
+func (r *reader) compactOpen(v jsonstream.Value, o *Open) {
 	n := 0
 	for e := range v.Elements() {
 		switch n {
@@ -216,7 +216,7 @@ func (r *reader) sum(v jsonstream.Value) string {
 		r.ok = false
 		return ""
 	}
-	if n, err := base64.RawURLEncoding.Strict().Decode(sum[:], []byte(text)); err != nil || n != len(sum) { // line ends are left out
+	if n, err := base64.RawURLEncoding.Strict().Decode(sum[:], []byte(text)); err != nil || n != len(sum) { // Decode skips line ends
 		r.ok = false
 	}
 	return hex.EncodeToString(sum[:])
@@ -240,7 +240,7 @@ func (r *reader) open(o *Open, key string, v jsonstream.Value) bool {
 	return true
 }
 
-func (r *reader) back(b *Back, key string, v jsonstream.Value) bool {
+func (r *reader) refund(b *Refund, key string, v jsonstream.Value) bool {
 	switch key {
 	case "seq":
 		b.Seq = r.uint(v)
@@ -283,7 +283,7 @@ func (r *reader) condition(v jsonstream.Value) *Condition {
 		case "spoke":
 			c.Spoke = r.uint(v)
 		case "heard":
-			c.Heard = r.text(v)
+			c.LastMessage = r.text(v)
 		case "rewinds":
 			c.Rewinds = items(r, v, r.span)
 		case "snapshots":

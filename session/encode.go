@@ -10,9 +10,9 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Cells and facts are written by hand, as encoding/json would write them: a process that
-// decides one call would spend more time on the tables of that package than on what it
-// writes. Tests compare the two. Only calls in flight and past have a shorter form.
+// Cells and facts are written without encoding/json, in the same form: a process that decides
+// one call would spend more time on building the type tables of that package than on the
+// text. Tests compare the two. Only open and past calls have a shorter form.
 
 // MarshalCell writes a cell for a store.
 func MarshalCell(c Cell) []byte {
@@ -35,7 +35,7 @@ func MarshalCell(c Cell) []byte {
 	})
 	w.opens("open", c.Open)
 	w.opens("past", c.Past)
-	list(&w, "back", c.Back, func(w *writer, b *Back) {
+	list(&w, "back", c.Refunds, func(w *writer, b *Refund) {
 		w.uint("seq", b.Seq)
 		w.int("at", b.At)
 		w.amount("amount", b.Amount)
@@ -116,7 +116,7 @@ func (w *writer) string(name, s string) {
 	w.dst = jsonstream.AppendQuote(w.dst, s)
 }
 
-// What is zero is left out.
+// The methods below omit zero values.
 
 func (w *writer) intIf(name string, n int64) {
 	if n != 0 {
@@ -170,9 +170,10 @@ func elements[T any](w *writer, items []T, members func(*writer, *T)) {
 	w.dst = append(w.dst, ']')
 }
 
-// opens writes calls as lists of four, or five for one that is held back, which need a
-// little more than half of what objects do: a cell of many calls would not fit where it
-// stands in a file. A hash that is none of ours makes it an object.
+// opens writes calls as lists of four elements, or five for one whose result is withheld.
+// Lists take little more than half the bytes of objects, so that a cell of many calls fits
+// into its row of a database page. A call whose hash is not a lower-case SHA-256 is written
+// as an object.
 func (w *writer) opens(name string, calls []Open) {
 	if len(calls) == 0 {
 		return
@@ -204,7 +205,7 @@ func (w *writer) opens(name string, calls []Open) {
 	w.dst = append(w.dst, ']')
 }
 
-// sumOf is the SHA-256 that a text spells as we do.
+// sumOf decodes a SHA-256 in lower-case hex.
 func sumOf(text string) (sum [sha256.Size]byte, ok bool) {
 	if len(text) != hex.EncodedLen(len(sum)) {
 		return sum, false
@@ -232,7 +233,7 @@ func (w *writer) condition(c *Condition) {
 	w.intIf("same", int64(c.Same))
 	w.text("last", c.LastHash)
 	w.uintIf("spoke", c.Spoke)
-	w.text("heard", c.Heard)
+	w.text("heard", c.LastMessage)
 	list(w, "rewinds", c.Rewinds, func(w *writer, s *Span) {
 		w.uint("after", s.After)
 		w.uint("to", s.To)
@@ -308,7 +309,7 @@ func (w *writer) release(r *Release) {
 	w.end()
 }
 
-// verdict writes the names of the Go fields, which have no others.
+// verdict uses the names of the Go fields, because the type has no JSON tags.
 func (w *writer) verdict(v *stopgate.Verdict) {
 	w.begin("verdict")
 	w.bool("Decided", v.Decided)

@@ -14,8 +14,8 @@ import (
 
 var amounts = cmp.Comparer(func(a, b session.Amount) bool { return a == b })
 
-// fill sets every field of a value, so that one that is new and not written shows. Texts
-// have what JSON escapes in them.
+// fill sets every field of a value, so that the test notices a new field that is not written.
+// Texts contain characters that JSON escapes.
 func fill(v reflect.Value, n *int) {
 	*n++
 	switch v.Kind() {
@@ -51,8 +51,8 @@ func fill(v reflect.Value, n *int) {
 	}
 }
 
-// spelled is what encoding/json writes, without its escapes for HTML.
-func spelled(t *testing.T, v any) string {
+// encoded returns the text of encoding/json, without its escapes for HTML.
+func encoded(t *testing.T, v any) string {
 	t.Helper()
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -65,7 +65,7 @@ func spelled(t *testing.T, v any) string {
 
 // Proves that cells and facts are written as encoding/json writes them, with every field
 // and with none, and that cells are read again as they were.
-func TestSpellingOfCellsAndFacts(t *testing.T) {
+func TestMarshalLikeEncodingJSON(t *testing.T) {
 	n := 0
 	var full session.Cell
 	fill(reflect.ValueOf(&full).Elem(), &n)
@@ -74,7 +74,7 @@ func TestSpellingOfCellsAndFacts(t *testing.T) {
 	}}}, Was: &session.Was{}, Self: &session.Condition{}}
 	for name, c := range map[string]session.Cell{"full": full, "bare": bare, "zero": {}} {
 		text := session.MarshalCell(c)
-		if diff := cmp.Diff(spelled(t, c), string(text)); diff != "" {
+		if diff := cmp.Diff(encoded(t, c), string(text)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 		got, err := session.UnmarshalCell(text)
@@ -86,15 +86,15 @@ func TestSpellingOfCellsAndFacts(t *testing.T) {
 		}
 	}
 	for name, f := range map[string]*session.Fact{"full": full.Call.Fact, "zero": {}} {
-		if diff := cmp.Diff(spelled(t, f), string(session.MarshalFact(f))); diff != "" {
+		if diff := cmp.Diff(encoded(t, f), string(session.MarshalFact(f))); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
 }
 
-// Proves that a cell which MarshalCell does not write is read as encoding/json reads it, or
-// not at all: one of another version, and one that is broken.
-func TestOddCells(t *testing.T) {
+// Proves that a text which MarshalCell does not write, such as that of another version or a
+// damaged one, is read as encoding/json reads it, or is an error.
+func TestForeignAndDamagedCells(t *testing.T) {
 	for _, text := range []string{
 		`{}`, ` { "seq" : 3 } `, `{"seq":3,"later":[{}]}`, `{"open":[{"proposal":"p","at":1,"seq":2,"later":1}]}`,
 		`{"open":null,"was":null,"self":null}`, `{"open":[]}`, `{"text":"\ud83d\ude00\u0000"}`, `{"seq":1,"seq":2}`, `{"seq":0}`,
@@ -120,8 +120,8 @@ func TestOddCells(t *testing.T) {
 	}
 }
 
-// Proves S38: calls in flight and past are written short, read as they were in either
-// form, and refused in any other: none of them is forgotten.
+// Proves S38: open and past calls are written as lists, are read from lists and objects, and
+// every other form is an error.
 func TestCallsInCells(t *testing.T) {
 	sum := strings.Repeat("0123456789abcdef", 4)
 	calls := []session.Open{
@@ -138,7 +138,7 @@ func TestCallsInCells(t *testing.T) {
 	if !strings.HasPrefix(string(text), `{"open":[`+short+`,{"proposal":"upper",`) || !strings.HasSuffix(string(text), `,"past":[`+short+`],"seq":3}`) {
 		t.Errorf("%s", text)
 	}
-	for _, text := range []string{string(text), spelled(t, cell)} {
+	for _, text := range []string{string(text), encoded(t, cell)} {
 		got, err := session.UnmarshalCell([]byte(text))
 		if diff := cmp.Diff(cell, got, amounts); diff != "" || err != nil {
 			t.Errorf("%s is read as another: %s (%v)", text, diff, err)

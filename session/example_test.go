@@ -13,8 +13,8 @@ import (
 	"github.com/stopgate/stopgate/session/policies"
 )
 
-// Policies over what happened before, at work in a gate: no deployment before the tests
-// passed, and two of them an hour at most.
+// Session policies in a gate: no deployment before the tests passed, and at most two
+// deployments in an hour.
 func Example() {
 	registry := session.NewRegistry()
 	for _, p := range []session.Policy{
@@ -62,8 +62,8 @@ tools.deploy.policy.run = "unattended"
 	// deploy denied: The limit of 2 calls within 1h would be exceeded; try again later.
 }
 
-// Sessions without a gate: the state is a value, facts change it, and policies are asked
-// about it. Who keeps the facts and the cells is the caller's matter.
+// Sessions without a gate: the state is a value, facts change it, and policies check calls on
+// it. The caller keeps the facts and the cells.
 func ExampleApply() {
 	registry := session.NewRegistry()
 	if err := registry.Register(policies.Require("deploy").After("test")); err != nil {
@@ -72,11 +72,11 @@ func ExampleApply() {
 	}
 	test, deploy := session.Call{Proposal: "p1", Tool: "test", ID: "call_1"}, session.Call{Proposal: "p2", Tool: "deploy", ID: "call_2"}
 
-	// What a call does to the cells of the session: when it leaves, and when it has succeeded.
+	// The facts of a call: its release and its success.
 	released := session.Fact{Seq: 1, Kind: session.Released, Proposal: test.Proposal, Tool: test.Tool, CallID: test.ID, Marks: registry.Set().Marks(test)}
 	succeeded := session.Fact{Seq: 2, Kind: session.Succeeded, Proposal: test.Proposal, Tool: test.Tool, CallID: test.ID}
 
-	// A new session: every cell that is looked at is there, and empty.
+	// A new session: every cell that is needed is loaded and empty.
 	var cells []session.Entry
 	for _, key := range append(released.Keys(), registry.Set().Needs(deploy)...) {
 		cells = append(cells, session.Entry{Key: key, Cell: new(session.Cell)})

@@ -12,9 +12,9 @@ type governed struct {
 	entries []entry
 	early   bool // some decide before any argument
 	late    bool // some need arguments
-	foreign bool // some are not bounded
+	foreign bool // some are not [Bounded]
 	watched []jsonstream.Pointer
-	byValue []*Set // the policies that decide by each of the watched pointers
+	byValue []*Set // the policies that watch each of the pointers
 	set     *Set   // the entries as a set
 }
 
@@ -25,8 +25,8 @@ const maxTools = 1024
 var ungoverned = &governed{set: &Set{}}
 
 func (s *Set) govern(tool stopgate.ToolName) *governed {
-	if s.one != nil {
-		return s.one
+	if s.single != nil {
+		return s.single
 	}
 	if len(s.policies) == 0 {
 		return ungoverned
@@ -37,7 +37,7 @@ func (s *Set) govern(tool stopgate.ToolName) *governed {
 		return g
 	}
 	g := new(governed)
-	g.set = &Set{one: g}
+	g.set = &Set{single: g}
 	for _, e := range s.policies {
 		if e.policy.Tools().Match(tool) {
 			g.add(e, tool)
@@ -74,16 +74,16 @@ func (g *governed) watch(e entry, tool stopgate.ToolName) {
 		i := slices.IndexFunc(g.watched, func(q jsonstream.Pointer) bool { return slices.Equal(p, q) })
 		if i < 0 {
 			i = len(g.watched)
-			g.watched, g.byValue = append(g.watched, p), append(g.byValue, &Set{one: &governed{late: true}})
+			g.watched, g.byValue = append(g.watched, p), append(g.byValue, &Set{single: &governed{late: true}})
 		}
 		s := g.byValue[i]
 		s.policies = append(s.policies, e)
-		s.one.entries, s.one.set = s.policies, s
+		s.single.entries, s.single.set = s.policies, s
 	}
 }
 
 // Watched returns the pointers whose values are enough for some policies to deny a call of
-// the tool before its arguments are complete: see [Set.Seen].
+// the tool before its arguments are complete, see [Set.Seen].
 func (s *Set) Watched(tool stopgate.ToolName) []jsonstream.Pointer { return s.govern(tool).watched }
 
 // Seen returns the policies that can judge a call of which only the argument at a watched

@@ -9,14 +9,14 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Owner says whose state it is. Sessions of different principals never share
-// anything, whatever they are called (H6, S22).
+// Owner identifies a state. Sessions of different principals never share state, even with
+// the same name (H6, S22).
 type Owner struct {
 	Principal stopgate.Principal
 	Session   stopgate.SessionID
 }
 
-// Scope says how far a cell reaches (S44).
+// Scope is the extent of a cell (S44).
 type Scope uint8
 
 // The scopes.
@@ -25,7 +25,7 @@ const (
 	OfPrincipal              // every session of the principal
 )
 
-// String spells the scope as the policy file does.
+// String returns the word of policy files for the scope.
 func (s Scope) String() string {
 	if s == OfPrincipal {
 		return "principal"
@@ -33,8 +33,7 @@ func (s Scope) String() string {
 	return "session"
 }
 
-// Key names one cell of an [Owner]'s state. It is comparable; the zero Key names
-// nothing.
+// Key names one cell of an [Owner]'s state. It is comparable. The zero Key names no cell.
 type Key struct {
 	Scope Scope  `json:"scope,omitempty"`
 	Space Space  `json:"space"`           // what kind of cell
@@ -42,13 +41,13 @@ type Key struct {
 	Value string `json:"value,omitempty"` // the key value, see [ValueOf]
 }
 
-// Self is the key of the session's own cell, which every update loads.
+// Self is the key of the cell of the session itself, which every update loads.
 var Self = Key{Space: SpaceSelf}
 
-// maxValue bounds what a key holds of a value; a longer one is named by its hash.
+// maxValue bounds the bytes of a value in a key; a longer value is replaced by its hash.
 const maxValue = 200
 
-// ValueOf makes a text fit for a key: as it is, or, if it is long, its SHA-256.
+// ValueOf returns a text as it is stored in a key: a long text is replaced by its SHA-256.
 // Different texts have different values.
 func ValueOf(text string) string {
 	if len(text) <= maxValue && !strings.HasPrefix(text, "sha256:") {
@@ -58,24 +57,24 @@ func ValueOf(text string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// is compares keys; most differ in a space or a length.
+// is compares keys. Most keys differ in the space or a length, which are compared first.
 func (k *Key) is(o *Key) bool {
 	return k.Space == o.Space && len(k.Value) == len(o.Value) && len(k.Name) == len(o.Name) &&
 		k.Scope == o.Scope && k.Value == o.Value && k.Name == o.Name
 }
 
-// Text is the key as one text, for stores: equal exactly when the keys are.
+// Text returns the key as one text, for stores. Different keys have different texts.
 func (k Key) Text() string {
 	b := make([]byte, 0, 16+len(k.Name)+len(k.Value))
 	if k.Scope == OfPrincipal {
 		b = append(b, '*')
 	}
 	b = append(append(b, k.Space.String()...), '/')
-	b = append(appendPart(b, k.Name), '/')
+	b = append(appendEscaped(b, k.Name), '/')
 	return string(append(b, k.Value...))
 }
 
-func appendPart(b []byte, part string) []byte {
+func appendEscaped(b []byte, part string) []byte {
 	for i := range len(part) {
 		switch c := part[i]; c {
 		case '/':
@@ -91,11 +90,11 @@ func appendPart(b []byte, part string) []byte {
 	return b
 }
 
-var errKey = errors.New("session: not the text of a key")
+var errKey = errors.New("session: parse key: invalid text")
 
-var parts = strings.NewReplacer("~0", "~", "~1", "/", "~2", "*")
+var unescaper = strings.NewReplacer("~0", "~", "~1", "/", "~2", "*")
 
-// ParseKey reads what [Key.Text] wrote.
+// ParseKey parses a text of [Key.Text].
 func ParseKey(text string) (Key, error) {
 	var k Key
 	rest, principal := strings.CutPrefix(text, "*")
@@ -107,24 +106,24 @@ func ParseKey(text string) (Key, error) {
 	if !ok || !ok2 || space == "" || k.Space.UnmarshalText([]byte(space)) != nil {
 		return Key{}, errKey
 	}
-	k.Name, k.Value = parts.Replace(name), value
+	k.Name, k.Value = unescaper.Replace(name), value
 	if k.Text() != text {
 		return Key{}, errKey
 	}
 	return k, nil
 }
 
-// DataKey is the cell of the session's data.
+// DataKey is the key of the session's data.
 var DataKey = Key{Space: SpaceData}
 
-// CallKey is the cell of a proposal.
+// CallKey returns the key of the cell of a proposal.
 func CallKey(id stopgate.ProposalID) Key { return Key{Space: SpaceCall, Value: string(id)} }
 
-// ApprovalKey is the cell of the approvals of one name.
+// ApprovalKey returns the key of the approvals of one name.
 func ApprovalKey(name string) Key { return Key{Space: SpaceApproval, Name: name} }
 
-// OpenKey is the cell that names the open proposals of a call id. Calls without an
-// id are found by their tool (S23).
+// OpenKey returns the key of the cell that lists the open proposals of a call id. Calls
+// without an id are found by their tool (S23).
 func OpenKey(id stopgate.CallID, tool stopgate.ToolName) Key {
 	return Key{Space: SpaceCallID, Name: string(tool), Value: ValueOf(string(id))}
 }

@@ -10,15 +10,14 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Mistakes of registration.
+// Errors of registration.
 var (
-	ErrName    = errors.New("session: a policy needs a name of its own")
+	ErrName    = errors.New("session: policy without a unique name")
 	errNoTools = errors.New("no tool is selected: name at least one tool")
 )
 
-// Registry holds the session policies in force (TPS-10). It is safe for concurrent
-// use; every change makes a new [Set], and whoever began with the old one goes on
-// with it (S37).
+// Registry holds the session policies in force (TPS-10). It is safe for concurrent use.
+// Every change makes a new [Set]; calls that began with the old one keep it (S37).
 type Registry struct {
 	mu      sync.Mutex
 	current atomic.Pointer[Set]
@@ -32,11 +31,11 @@ func NewRegistry() *Registry {
 	return r
 }
 
-// valid is implemented by policies that can be built with mistakes.
+// valid is implemented by policies whose builders can produce an invalid policy.
 type valid interface{ Valid() error }
 
-// Register adds a policy behind the others. A name that is taken, a selector that
-// selects nothing (H10) and a policy that is not complete are errors.
+// Register adds a policy after the others. A name that is taken, a selector without tools
+// (H10) and an invalid policy are errors.
 func (r *Registry) Register(p Policy) error {
 	if p == nil || p.Name() == "" {
 		return ErrName
@@ -60,7 +59,7 @@ func (r *Registry) Register(p Policy) error {
 	})
 }
 
-// Unregister removes a policy and reports whether it was there. Its facts stay.
+// Unregister removes a policy and reports whether it was registered. Its facts are kept.
 func (r *Registry) Unregister(name string) bool {
 	return r.change("unregister "+name, func(s *Set) (*Set, bool) {
 		i := s.index(name)
@@ -71,14 +70,14 @@ func (r *Registry) Unregister(name string) bool {
 	}) == nil
 }
 
-// Enable turns a policy on or off and reports whether it is registered (TPS-28). A
-// policy that is off has no objection, and its facts are recorded all the same.
+// Enable turns a policy on or off and reports whether it is registered (TPS-28). A policy
+// that is off does not object, and its facts are still recorded.
 func (r *Registry) Enable(name string, on bool) bool {
-	what := "disable "
+	operation := "disable "
 	if on {
-		what = "enable "
+		operation = "enable "
 	}
-	return r.change(what+name, func(s *Set) (*Set, bool) {
+	return r.change(operation+name, func(s *Set) (*Set, bool) {
 		i := s.index(name)
 		if i < 0 {
 			return nil, false
@@ -89,33 +88,33 @@ func (r *Registry) Enable(name string, on bool) bool {
 	}) == nil
 }
 
-// Watch sets the function that is told of every change, before it holds. There is
-// one; the gate makes an event row of it.
+// Watch sets the function that is called before every change. There is only one; the gate
+// sets it and writes an event row for every change.
 func (r *Registry) Watch(f func(change string)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.watch = f
 }
 
-func (r *Registry) change(what string, f func(*Set) (*Set, bool)) error {
+func (r *Registry) change(operation string, f func(*Set) (*Set, bool)) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	next, ok := f(r.current.Load())
 	if !ok {
-		return fmt.Errorf("%w: %s: the name is taken, or nobody has it", ErrName, what)
+		return fmt.Errorf("%w: %s: the name is taken or not registered", ErrName, operation)
 	}
 	next.tools = make(map[stopgate.ToolName]*governed)
 	if r.watch != nil {
-		r.watch(what)
+		r.watch(operation)
 	}
 	r.current.Store(next)
 	return nil
 }
 
-// Set returns the policies as they are now, for good.
+// Set returns the current policies. The set does not change.
 func (r *Registry) Set() *Set { return r.current.Load() }
 
-// PoliciesFor returns the policies that hear of a tool, in registration order.
+// PoliciesFor returns the policies that govern a tool, in registration order.
 func (r *Registry) PoliciesFor(tool stopgate.ToolName) []Policy { return r.Set().PoliciesFor(tool) }
 
 // CheckAll asks every policy that governs the call; see [Set.CheckAll].
@@ -123,5 +122,5 @@ func (r *Registry) CheckAll(v View, c Call) (primary Decision, all []Decision) {
 	return r.Set().CheckAll(v, c)
 }
 
-// NotifyResult lets the policies note a result; see [Set.NotifyResult].
+// NotifyResult calls the observers of a result; see [Set.NotifyResult].
 func (r *Registry) NotifyResult(v View, res Result) []Fact { return r.Set().NotifyResult(v, res) }

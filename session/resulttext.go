@@ -6,11 +6,11 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// The same tool returns its text bare in a conversation, as a JSON string to a program,
-// and as the content of an MCP result. A pattern on results sees the text in all of them.
+// A tool returns its text as plain text in a conversation, as a JSON string to a program, and
+// as the content of an MCP result. A pattern on results is matched with the text of each.
 
-// resultText returns the text of a result: that of a JSON string, the text blocks of an
-// MCP result one below the other, and data itself for everything else.
+// resultText returns the text of a result: the value of a JSON string, the text blocks of an
+// MCP result on one line each, and data for every other result.
 func resultText(v jsonstream.Value, data []byte) []byte {
 	if v.Kind() == jsonstream.String {
 		return []byte(v.Text())
@@ -44,9 +44,9 @@ func contentText(v jsonstream.Value) (text []byte, ok bool) {
 	return bytes.Join(blocks, []byte("\n")), true
 }
 
-// carried returns the JSON value that an MCP result carries: its structured content, or
-// its text where that is JSON.
-func carried(v jsonstream.Value) (jsonstream.Value, bool) {
+// mcpValue returns the JSON value in an MCP result: its structured content, or its text if
+// that is JSON.
+func mcpValue(v jsonstream.Value) (jsonstream.Value, bool) {
 	text, ok := contentText(v)
 	if !ok {
 		return jsonstream.Value{}, false

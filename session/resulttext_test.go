@@ -6,8 +6,8 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
-// A result tells its success in the same way whatever surface brings it.
-func TestResultsReadAlike(t *testing.T) {
+// The success of a result does not depend on the surface that reports it.
+func TestSuccessOfResultForms(t *testing.T) {
 	for _, c := range []struct {
 		success, data string
 		want          bool

@@ -9,9 +9,8 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/glob"
 )
 
-// Selector is a set of tools: names, and globs over names (TPS-05, TPS-26). The
-// zero Selector selects nothing, and a registry refuses a policy that has one
-// (H10).
+// Selector is a set of tools: names, and globs over names (TPS-05, TPS-26). The zero Selector
+// selects no tool, and a registry refuses a policy with it (H10).
 type Selector struct {
 	exact []stopgate.ToolName
 	globs []*glob.Name
@@ -19,7 +18,7 @@ type Selector struct {
 	err   error
 }
 
-// Select returns the selector of names and globs; [Selector.Err] tells of mistakes.
+// Select returns the selector of names and globs; [Selector.Err] returns their errors.
 func Select(tools ...string) Selector {
 	var s Selector
 	for _, text := range tools {
@@ -68,11 +67,11 @@ func (s Selector) Match(tool stopgate.ToolName) bool {
 	return false
 }
 
-// Empty reports whether nothing is selected.
+// Empty reports whether no tool is selected.
 func (s Selector) Empty() bool { return len(s.texts) == 0 }
 
-// Err returns what is wrong with the names.
+// Err returns the errors of invalid names and globs.
 func (s Selector) Err() error { return s.err }
 
-// Names are the names and globs as they were written.
+// Names returns the names and globs as they were given to [Select].
 func (s Selector) Names() []string { return slices.Clone(s.texts) }

@@ -10,7 +10,7 @@ import (
 // Set is the policies of a registry at one moment. It does not change.
 type Set struct {
 	policies []entry
-	one      *governed // of a set for one tool
+	single   *governed // of a set for one tool
 
 	mu    sync.Mutex
 	tools map[stopgate.ToolName]*governed // cache of [Set.govern]
@@ -48,37 +48,37 @@ func (s *Set) index(name string) int {
 	return slices.IndexFunc(s.policies, func(e entry) bool { return e.policy.Name() == name })
 }
 
-// For returns the policies that hear of a tool, as a set to be asked about nothing
-// else.
+// For returns the policies that govern a tool as a set, which must only be used for calls
+// of that tool.
 func (s *Set) For(tool stopgate.ToolName) *Set { return s.govern(tool).set }
 
-// PoliciesFor returns the policies that hear of a tool, in registration order.
+// PoliciesFor returns the policies that govern a tool, in registration order.
 func (s *Set) PoliciesFor(tool stopgate.ToolName) []Policy {
-	var some []Policy
+	var list []Policy
 	for _, e := range s.govern(tool).entries {
-		some = append(some, e.policy)
+		list = append(list, e.policy)
 	}
-	return some
+	return list
 }
 
-// Governs reports whether any policy hears of the tool.
+// Governs reports whether any policy governs the tool.
 func (s *Set) Governs(tool stopgate.ToolName) bool { return len(s.govern(tool).entries) > 0 }
 
-// Early reports whether some policy can deny the tool before any argument came.
+// Early reports whether some policy can deny the tool before any argument has arrived.
 func (s *Set) Early(tool stopgate.ToolName) bool { return s.govern(tool).early }
 
 // Keyed reports whether some policy needs the tool's arguments.
 func (s *Set) Keyed(tool stopgate.ToolName) bool { return s.govern(tool).late }
 
-// Foreign reports whether code from elsewhere hears of the tool.
+// Foreign reports whether a policy that is not [Bounded] governs the tool.
 func (s *Set) Foreign(tool stopgate.ToolName) bool { return s.govern(tool).foreign }
 
 // usualKeys is the capacity for the keys of an ordinary call and of the facts about it.
-const usualKeys = 16
+const typicalKeys = 16
 
-// Needs are the cells that a check of the call looks at, without repetitions.
+// Needs returns the cells that a check of the call reads, without duplicates.
 func (s *Set) Needs(c Call) []Key {
-	return s.AppendNeeds(make([]Key, 0, usualKeys), &c)
+	return s.AppendNeeds(make([]Key, 0, typicalKeys), &c)
 }
 
 // AppendNeeds appends the needs to an empty list.
@@ -94,23 +94,23 @@ func (s *Set) AppendNeeds(keys []Key, c *Call) []Key {
 }
 
 // addMarks adds the marks that are not in the list.
-func addMarks(marks, some []Mark) []Mark {
+func addMarks(marks, more []Mark) []Mark {
 next:
-	for i := range some {
+	for i := range more {
 		for j := range marks {
-			if marks[j].Key.is(&some[i].Key) && marks[j] == some[i] {
+			if marks[j].Key.is(&more[i].Key) && marks[j] == more[i] {
 				continue next
 			}
 		}
-		marks = append(marks, some[i])
+		marks = append(marks, more[i])
 	}
 	return marks
 }
 
 // addKeys adds the keys that are not in the list.
-func addKeys(keys, some []Key) []Key {
-	for i := range some {
-		keys = addKey(keys, &some[i])
+func addKeys(keys, more []Key) []Key {
+	for i := range more {
+		keys = addKey(keys, &more[i])
 	}
 	return keys
 }
@@ -118,25 +118,25 @@ func addKeys(keys, some []Key) []Key {
 // addKey adds a key that is not in the list.
 func addKey(keys []Key, k *Key) []Key {
 	for i := range keys {
-		if has := &keys[i]; has.Space == k.Space && has.is(k) {
+		if existing := &keys[i]; existing.Space == k.Space && existing.is(k) {
 			return keys
 		}
 	}
 	return append(keys, *k)
 }
 
-// Join returns the policies of both sets, those of the first before.
+// Join returns the policies of both sets, those of a first.
 func Join(a, b *Set) *Set {
 	return &Set{policies: slices.Concat(a.policies, b.policies), tools: make(map[stopgate.ToolName]*governed)}
 }
 
-// Marks are what a released call does to the cells of all policies, disabled and
-// inactive ones included (H11): each mark once.
+// Marks returns the marks of a call on the cells of all policies, disabled and inactive ones
+// included (H11), without duplicates.
 func (s *Set) Marks(c Call) []Mark { return s.AppendMarks(nil, &c) }
 
 // AppendMarks appends the marks to an empty list.
 func (s *Set) AppendMarks(marks []Mark, c *Call) []Mark {
-	marks = append(marks, everyCall(c.Tool))
+	marks = append(marks, toolMark(c.Tool))
 	entries := s.govern(c.Tool).entries
 	for i := range entries {
 		if m := entries[i].marker; m != nil {
@@ -146,10 +146,10 @@ func (s *Set) AppendMarks(marks []Mark, c *Call) []Mark {
 	return marks
 }
 
-// ToolKey returns the cell of a tool's successes, which is kept for every call.
+// ToolKey returns the key of a tool's successes, which every call of the tool marks.
 func ToolKey(tool stopgate.ToolName) Key { return Key{Space: SpaceTool, Name: string(tool)} }
 
-// everyCall returns the mark of every call of a tool.
-func everyCall(tool stopgate.ToolName) Mark {
+// toolMark returns the mark of every call of a tool.
+func toolMark(tool stopgate.ToolName) Mark {
 	return Mark{Key: ToolKey(tool), Permits: true, Opens: true}
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// State is a part of an [Owner]'s state: the cells that were asked for, as of one
-// position. It is a value: nothing that is done with it changes another copy.
+// State is a part of an [Owner]'s state: the cells that were loaded, at one position. It is
+// a value: changes to one copy do not show in another.
 type State struct {
 	// Head is the position of the newest fact of the principal, 0 if there is none.
 	Head  uint64
@@ -17,15 +17,15 @@ type State struct {
 // Entry is a cell with its key.
 type Entry struct {
 	Key     Key
-	Cell    *Cell // not nil; never written to, unless it is Own
+	Cell    *Cell // not nil; never written to, unless Own
 	Changed bool  // by [Apply], since the state was made
-	// Own says that nobody else looks at the cell, nor at its lists: it is changed where
-	// it stands, and not copied.
+	// Own reports that no other state shares the cell or its lists: it is changed in place
+	// instead of copied.
 	Own bool
 }
 
-// NewState returns the state of the given cells at a position. Every key that was
-// asked for has to be there, with a zero cell if the store has none.
+// NewState returns the state of the given cells at a position. cells must have every key
+// that was asked for, with a zero cell if the store has none.
 func NewState(head uint64, cells []Entry) State {
 	return State{Head: head, cells: cells}
 }
@@ -38,12 +38,12 @@ func (s State) Cell(k Key) (c *Cell, ok bool) {
 	return &zero, false
 }
 
-// zero is the cell that nothing is known of.
+// zero is the cell of keys that were not loaded.
 var zero Cell
 
-// Copy returns the same state with cells that nobody else has.
+// Copy returns the same state with cells and lists of its own.
 func (s State) Copy() State {
-	s = s.own()
+	s = s.clone()
 	for i := range s.cells {
 		s.cells[i].Cell = s.cells[i].Cell.copy()
 	}
@@ -60,14 +60,14 @@ func (s State) Has(keys []Key) bool {
 	return true
 }
 
-// Entries are all cells, in the order in which they were loaded.
+// Entries returns all cells, in the order in which they were loaded.
 func (s State) Entries() []Entry { return s.cells }
 
-// Append numbers facts and applies them one after the other. It returns the state
-// behind them, whose changed cells a store has to keep, and the facts as they
-// belong into the log. Cells point at those: they are not to be written to.
+// Append numbers facts and applies them in order. It returns the state after them, whose
+// changed cells a store must keep, and the numbered facts for the log. Cells point to these
+// facts: they must not be written to.
 func (s State) Append(facts []Fact) (State, []Fact, error) {
-	next, numbered := s.own(), make([]Fact, len(facts))
+	next, numbered := s.clone(), make([]Fact, len(facts))
 	for i := range facts {
 		f := &numbered[i]
 		*f = facts[i]
@@ -76,17 +76,17 @@ func (s State) Append(facts []Fact) (State, []Fact, error) {
 			return s, nil, err
 		}
 	}
-	next.handOut()
+	next.shareCells()
 	return next, numbered, nil
 }
 
-// Extend is Append in place, for a store: the list that the state was made of is its
-// own, and the facts and what they point to are given away. After an error the state is
-// of no use, but no cell has changed: one fact looks for all its cells first, and the
-// cells of several are copied.
+// Extend is Append in place, for a store: the state must own the list that it was made of,
+// and it takes over the facts and the values that they point to. After an error no cell has
+// changed, but the state must not be used: a single fact looks up all its cells before it
+// changes one, and the cells of several facts are copied.
 func (s *State) Extend(facts []Fact) error {
 	if len(facts) > 1 {
-		s.handOut()
+		s.shareCells()
 	}
 	for i := range facts {
 		facts[i].Seq = s.Head + 1
@@ -97,29 +97,28 @@ func (s *State) Extend(facts []Fact) error {
 	return nil
 }
 
-// Mistakes of whoever keeps the state. None of them changes anything.
+// Errors of the caller that keeps the state. The state is unchanged after them.
 var (
-	ErrNotLoaded = errors.New("session: a fact touches a cell that was not loaded")
-	ErrOrder     = errors.New("session: the fact is not the next one")
-	ErrUnknown   = errors.New("session: no released call has this proposal id, or it has ended")
+	ErrNotLoaded = errors.New("session: apply fact: cell not loaded")
+	ErrOrder     = errors.New("session: apply fact: not the next position")
+	ErrUnknown   = errors.New("session: apply fact: no released call with this proposal id, or it has ended")
 )
 
-// own returns the same state with a list of cells that nobody else has.
-func (s State) own() State {
+// clone returns the same state with its own list of entries. The cells are shared.
+func (s State) clone() State {
 	s.cells = slices.Clone(s.cells)
-	s.handOut()
+	s.shareCells()
 	return s
 }
 
-// handOut ends the time in which cells are written to.
-func (s *State) handOut() {
+// shareCells marks all cells as shared, so that they are copied before the next change.
+func (s *State) shareCells() {
 	for i := range s.cells {
 		s.cells[i].Own = false
 	}
 }
 
-// entryOf returns the entry of a key, nil if there is none. Of one that was asked for
-// twice the first counts.
+// entryOf returns the first entry of a key, nil if there is none.
 func entryOf(cells []Entry, k *Key) *Entry {
 	for i := range cells {
 		if e := &cells[i]; e.Key.Space == k.Space && e.Key.is(k) {
@@ -129,7 +128,7 @@ func entryOf(cells []Entry, k *Key) *Entry {
 	return nil
 }
 
-// find is entryOf for a cell that has to be there.
+// find is entryOf for a cell that must be loaded.
 func (s *State) find(k *Key) (*Entry, error) {
 	if e := entryOf(s.cells, k); e != nil {
 		return e, nil
@@ -137,8 +136,8 @@ func (s *State) find(k *Key) (*Entry, error) {
 	return nil, fmt.Errorf("%w: %s", ErrNotLoaded, k.Text())
 }
 
-// change returns the entry's cell to be written to, with all its lists, until the state
-// is handed out. The state has to own its list.
+// change returns a cell of the entry that may be written to, with its lists, until
+// [State.shareCells]. The state must own its list of entries.
 func (e *Entry) change() *Cell {
 	if !e.Own {
 		e.Cell, e.Own = e.Cell.copy(), true
@@ -147,7 +146,7 @@ func (e *Entry) change() *Cell {
 	return e.Cell
 }
 
-// condition returns the state of the session itself to be written to.
+// condition returns the state of the session itself, to be written to.
 func (e *Entry) condition() (*Cell, *Condition) {
 	c := e.change()
 	now := c.self()

@@ -8,13 +8,13 @@ type Success struct {
 	text  func([]byte) bool
 }
 
-// SuccessValue makes a Success of a condition on the result as JSON.
+// SuccessValue returns the Success of a condition on the result as JSON.
 func SuccessValue(holds func(jsonstream.Value) bool) *Success { return &Success{value: holds} }
 
-// SuccessText makes a Success of a condition on the text of the result.
+// SuccessText returns the Success of a condition on the text of the result.
 func SuccessText(holds func([]byte) bool) *Success { return &Success{text: holds} }
 
-// SuccessExitCode makes a Success of the number at a pointer: 0 is success.
+// SuccessExitCode returns the Success of the number at a pointer: 0 is success.
 func SuccessExitCode(at jsonstream.Pointer) *Success {
 	return SuccessValue(func(v jsonstream.Value) bool {
 		code, found := at.Find(v)
@@ -23,9 +23,8 @@ func SuccessExitCode(at jsonstream.Pointer) *Success {
 	})
 }
 
-// Of reports whether the data of a result says that the call succeeded. Data that
-// cannot be read does not. An MCP result is read by what it carries: its text, or its
-// structured content.
+// Of reports whether a call with this result data succeeded; data that cannot be read is no
+// success. Of an MCP result the text or the structured content is read.
 func (s *Success) Of(data []byte) bool {
 	v, err := jsonstream.Parse(data, jsonstream.Options{})
 	if s.text != nil {
@@ -40,6 +39,6 @@ func (s *Success) Of(data []byte) bool {
 	if s.value(v) {
 		return true
 	}
-	inner, ok := carried(v)
+	inner, ok := mcpValue(v)
 	return ok && s.value(inner)
 }

@@ -2,8 +2,8 @@ package session
 
 import "github.com/stopgate/stopgate/jsonstream"
 
-// Unwrapper is a policy around another one. Whatever the outer one does not
-// implement ([Marker], [Observer], [Switch], [Versioned]) is looked for inside.
+// Unwrapper is a policy that wraps another one. Interfaces that the outer policy does not
+// implement ([Marker], [Observer], [Switch], [Versioned]) are looked up in the inner one.
 type Unwrapper interface {
 	Unwrap() Policy
 }
@@ -23,11 +23,11 @@ func as[T any](p Policy) (t T, ok bool) {
 	return t, false
 }
 
-// Middleware makes a policy out of another one (TPS-40). It may observe and
-// tighten; [Tighten] makes sure that it cannot loosen.
+// Middleware wraps a policy (TPS-40). It should only observe and tighten; [Tighten] ensures
+// that it cannot loosen.
 type Middleware func(Policy) Policy
 
-// Wrap puts policies around another, the first one outermost.
+// Wrap wraps p in the policies of around, the first one outermost.
 func Wrap(p Policy, around ...Middleware) Policy {
 	for i := len(around) - 1; i >= 0; i-- {
 		p = around[i](p)
@@ -35,37 +35,37 @@ func Wrap(p Policy, around ...Middleware) Policy {
 	return p
 }
 
-// Tighten is a middleware that sees every decision and may object where the inner
-// policy does not. What it returns for a denial is not looked at.
+// Tighten returns a middleware that calls f for every decision. f may object where the inner
+// policy does not; its result for a denial is ignored.
 func Tighten(f func(v View, c Call, d Decision) Decision) Middleware {
-	return func(p Policy) Policy { return &tightened{Policy: p, look: f} }
+	return func(p Policy) Policy { return &tightened{Policy: p, review: f} }
 }
 
 type tightened struct {
 	Policy
-	look func(View, Call, Decision) Decision
+	review func(View, Call, Decision) Decision
 }
 
 func (t *tightened) Unwrap() Policy { return t.Policy }
 
 func (t *tightened) Check(v View, c Call) Decision {
 	inner := t.Policy.Check(v, c)
-	outer := t.look(v, c, inner)
+	outer := t.review(v, c, inner)
 	if !inner.Allowed {
 		return inner
 	}
 	return outer
 }
 
-// Conditional makes a policy active only where the predicate holds (TPS-27): an
-// inactive one has no objection. Facts are recorded all the same, and a predicate
-// that panics counts as true (H11). The name becomes "conditional:NAME".
+// Conditional returns a policy that is active only where the predicate holds (TPS-27): an
+// inactive policy does not object. Facts are recorded in any case, and a predicate that
+// panics counts as true (H11). The name becomes "conditional:NAME".
 func Conditional(p Policy, predicate func(View) bool, needs ...Key) Policy {
 	return &conditional{Policy: p, predicate: predicate, needs: needs, prefix: "conditional:"}
 }
 
-// InCase makes a policy active only where all conditions hold on the session's
-// data, as it is or as it was when the turn began (S8). Its name stays.
+// InCase returns a policy that is active only where all conditions hold on the session's
+// data, the current data or those at the beginning of the turn (S8). The name stays.
 func InCase(p Policy, when ...When) Policy {
 	if len(when) == 0 {
 		return p
@@ -82,7 +82,7 @@ func InCase(p Policy, when ...When) Policy {
 	}}
 }
 
-// inCase reports whether all conditions hold on data, or nobody knows what it says.
+// inCase reports whether all conditions hold on the data, or the data cannot be read.
 func inCase(when []When, text string) bool {
 	data := dataOf(text)
 	if text != "" && data.Kind() != jsonstream.Object {

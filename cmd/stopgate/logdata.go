@@ -79,7 +79,7 @@ func toldBefore(read func(after uint64) ([]session.Fact, error), until int64) (t
 		}
 		for _, f := range facts {
 			switch {
-			case f.Kind != session.Told:
+			case f.Kind != session.DataReplaced:
 			case f.At <= until:
 				t.at, t.text = f.At, f.Text
 			default:

@@ -99,8 +99,8 @@ func (q *Quota) Check(v session.View, c session.Call) session.Decision {
 // it: a turn sees the state before it, and what its calls reserved (H4).
 func (q *Quota) used(v *session.View, c *session.Cell) (calls int64, sum session.Amount) {
 	calls, sum = q.reserved(v, c)
-	for i := len(c.Back) - 1; i >= 0 && c.Back[i].Seq > v.Horizon; i-- {
-		if b := &c.Back[i]; q.counts(v, b.At) {
+	for i := len(c.Refunds) - 1; i >= 0 && c.Refunds[i].Seq > v.Horizon; i-- {
+		if b := &c.Refunds[i]; q.counts(v, b.At) {
 			calls, sum = calls+1, sum.Add(b.Amount)
 		}
 	}

@@ -171,7 +171,7 @@ func (f *Files) known(v *session.View, c *session.Call, path string) (known, wai
 		p := &own.Permits[i]
 		age := v.Now - p.At
 		switch {
-		case !v.Stands(*p, broken), f.observed && !p.Observed, !p.Certain && !f.unknown:
+		case !v.InForce(*p, broken), f.observed && !p.Observed, !p.Certain && !f.unknown:
 			continue
 		case f.within > 0 && (age < 0 || age > f.within):
 			continue

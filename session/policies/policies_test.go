@@ -500,7 +500,7 @@ func TestWhen(t *testing.T) {
 		``: ok, `{"mode":"loose"}`: ok, `{"mode":1}`: ok, `{"mode":"strict"}`: stopgate.CodePrerequisiteMissing,
 		`{"mode":["a","strict"]}`: stopgate.CodePrerequisiteMissing, `broken`: stopgate.CodePrerequisiteMissing,
 	} {
-		b.add(session.Fact{Kind: session.Told, Text: data})
+		b.add(session.Fact{Kind: session.DataReplaced, Text: data})
 		b.expect("deploy", `{}`, code)
 	}
 }
@@ -584,7 +584,7 @@ func TestRegistry(t *testing.T) {
 		t.Error("the policies are not found in the context")
 	}
 	for _, ctx := range []context.Context{ctx, t.Context()} { // nobody knows the state there
-		if d, _, err := session.FromContext(ctx).Check(ctx, c); d.Allowed || !errors.Is(err, session.ErrNowhere) {
+		if d, _, err := session.FromContext(ctx).Check(ctx, c); d.Allowed || !errors.Is(err, session.ErrNoSession) {
 			t.Errorf("%+v %v", d, err)
 		}
 	}

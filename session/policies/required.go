@@ -187,7 +187,7 @@ func (r *Requirement) satisfied(v *session.View, c *session.Cell, broken uint64)
 		p := &c.Permits[i]
 		age := v.Now - p.At
 		switch {
-		case !v.Stands(*p, max(broken, c.Broken)), r.observed && !p.Observed, !p.Certain && !r.unknown:
+		case !v.InForce(*p, max(broken, c.Broken)), r.observed && !p.Observed, !p.Certain && !r.unknown:
 		case r.within > 0 && (age < 0 || age > r.within):
 		default:
 			return true

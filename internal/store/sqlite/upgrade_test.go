@@ -171,7 +171,7 @@ func TestNamesOfOwners(t *testing.T) {
 	for _, p := range names {
 		for _, id := range names {
 			o := session.Owner{Principal: stopgate.Principal(p), Session: stopgate.SessionID(id)}
-			storetest.Add(t, s, o, session.Fact{Kind: session.Told, At: 1, Text: p + "/" + id})
+			storetest.Add(t, s, o, session.Fact{Kind: session.DataReplaced, At: 1, Text: p + "/" + id})
 		}
 	}
 	for _, p := range names {

@@ -65,14 +65,14 @@ func step(rt *rapid.T, calls map[session.Owner][]session.Fact, o session.Owner) 
 	for i := range rapid.IntRange(1, 3).Draw(rt, "facts") {
 		at := int64(rapid.IntRange(1, 5).Draw(rt, "at"))
 		var f session.Fact
-		kind := rapid.SampledFrom([]session.Kind{session.Noted, session.Released, session.Succeeded, session.Failed, session.Denied, session.Told}).Draw(rt, "kind")
+		kind := rapid.SampledFrom([]session.Kind{session.Noted, session.Released, session.Succeeded, session.Failed, session.Denied, session.DataReplaced}).Draw(rt, "kind")
 		if len(calls[o]) == 0 && (kind == session.Succeeded || kind == session.Failed) {
 			kind = session.Noted
 		}
 		switch kind {
 		case session.Noted:
 			f = note(rapid.SampledFrom(cells).Draw(rt, "cell"), "n", at)
-		case session.Told:
+		case session.DataReplaced:
 			f = session.Fact{Kind: kind, At: at, Text: "{}"}
 		case session.Denied:
 			f = session.Fact{Kind: kind, At: at, Code: stopgate.CodeRuleMatched, ArgsHash: "h"}

@@ -1,11 +1,10 @@
 package session
 
-// Keys are the cells that a fact touches; they must be loaded for [Apply]. Those
-// that a result touches are the keys of its Released fact.
+// Keys returns the cells that a fact changes, which must be loaded for [Apply]. The end of a
+// call also changes the cells of its Released fact.
 func (f *Fact) Keys() []Key { return f.AppendKeys(make([]Key, 0, 3+len(f.Marks))) }
 
-// AppendKeys adds the cells that a fact touches to those of a list that has no key
-// twice.
+// AppendKeys appends the cells that a fact changes to a list without duplicates.
 func (f *Fact) AppendKeys(keys []Key) []Key {
 	keys = addKey(keys, &Self)
 	var k Key
@@ -21,7 +20,7 @@ func (f *Fact) AppendKeys(keys []Key) []Key {
 		k = CallKey(f.Proposal)
 	case Approved:
 		k = ApprovalKey(f.Name)
-	case Told:
+	case DataReplaced:
 		k = DataKey
 	case Noted, Denied:
 		k = f.Key
@@ -34,12 +33,12 @@ func (f *Fact) AppendKeys(keys []Key) []Key {
 
 func (f *Fact) idKey() Key { return OpenKey(f.CallID, f.Tool) }
 
-// usualCells is room for what an ordinary call touches.
-const usualCells = 8
+// typicalCells is the capacity for the cells that a typical call changes.
+const typicalCells = 8
 
-// touched appends the entries of a released call: its own, that of its id, and those of
-// its marks.
-func (s *State) touched(found []*Entry, f *Fact) ([]*Entry, error) {
+// entriesOf appends the entries of a released call to found: that of the call, that of its
+// id, and those of its marks.
+func (s *State) entriesOf(found []*Entry, f *Fact) ([]*Entry, error) {
 	call, id := CallKey(f.Proposal), f.idKey()
 	e, err := s.find(&call)
 	if err != nil {

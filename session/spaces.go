@@ -2,7 +2,7 @@ package session
 
 import "fmt"
 
-// Space says what kind of cell a key names. The zero Space is none.
+// Space is the kind of cell that a key names. The zero Space is invalid.
 type Space uint8
 
 // The spaces of cells.
@@ -11,22 +11,22 @@ const (
 	SpaceData                      // the session's data, one JSON object
 	SpaceCall                      // one proposal by its id
 	SpaceCallID                    // the open proposals of one call id, or of a tool without ids
-	SpaceTurn                      // one turn: the transition that was taken
+	SpaceTurn                      // one turn: its handoff
 	SpaceTool                      // successes of a tool, and its calls in flight; keyed by an argument with Value
 	SpaceApproval                  // approvals by name
-	SpaceBroken                    // what invalidated a policy's prerequisites
+	SpaceBroken                    // the newest call that invalidated a policy's prerequisites
 	SpaceLimit                     // running totals of a limit
-	SpacePath                      // what a read-before-write policy knows of one path
+	SpacePath                      // reads and writes of one path, for read-before-write policies
 	SpaceNote                      // notes of a policy written in Go
 	SpaceSticky                    // a denial that is repeated without asking
 )
 
-// Stores keep these words.
+// Stores write these words: they must not change.
 var spaces = [...]string{
 	"", "self", "data", "call", "id", "turn", "tool", "approval", "broken", "limit", "path", "note", "sticky",
 }
 
-// String spells the space as stores do, "" for one that is none.
+// String returns the word of the space, "" for an invalid one.
 func (s Space) String() string {
 	if int(s) < len(spaces) {
 		return spaces[s]
@@ -34,10 +34,10 @@ func (s Space) String() string {
 	return ""
 }
 
-// MarshalText spells the space for JSON.
+// MarshalText returns the word of the space.
 func (s Space) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText reads the text that MarshalText writes.
 func (s *Space) UnmarshalText(text []byte) error {
 	for i, word := range spaces {
 		if string(text) == word {
@@ -45,5 +45,5 @@ func (s *Space) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("session: no space of cells is called %q", text)
+	return fmt.Errorf("session: parse key: unknown space %q", text)
 }

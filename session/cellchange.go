@@ -7,11 +7,11 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// What stands here changes cells that [Entry.change] returned: their lists are their own.
+// The methods here change cells that [Entry.change] returned, which own their lists.
 
 func (c *Cell) permit(p Permit) { c.Permits = push(c.Permits, &p, maxPermits) }
 
-// push adds an item to a list of so many at most; the oldest make room.
+// push appends an item to a list of at most most items and drops the oldest.
 func push[T any](list []T, item *T, most int) []T {
 	if len(list) == most {
 		copy(list, list[1:])
@@ -29,8 +29,8 @@ func newest[T any](list []T, most int) []T {
 	return list
 }
 
-// bound is how many calls in flight a cell names: all that a limit may count, or as
-// many as it takes to say that something is under way.
+// bound returns the number of calls in flight that a cell lists: all that a limit may
+// count, or a few where it only matters that a call is under way.
 func bound(k *Key) int {
 	if k.Space == SpaceLimit {
 		return MaxOpen
@@ -38,7 +38,7 @@ func bound(k *Key) int {
 	return maxNamed
 }
 
-// open adds a call in flight. The oldest of too many is forgotten.
+// open adds a call in flight. The oldest is dropped if the list is full.
 func (c *Cell) open(o *Open, most int) { c.Open = push(c.Open, o, most) }
 
 func (c *Cell) close(id stopgate.ProposalID) {
@@ -50,25 +50,25 @@ func (c *Cell) close(id stopgate.ProposalID) {
 	}
 }
 
-// past adds a call that has ended, in the order in which they were released. The
-// oldest of too many is forgotten.
-func (c *Cell) past(o Open) {
+// addPast adds a call that has ended, in the order of release. The oldest is dropped if the
+// list is full.
+func (c *Cell) addPast(o Open) {
 	at, _ := slices.BinarySearchFunc(c.Past, o.Seq, func(p Open, seq uint64) int { return cmp.Compare(p.Seq, seq) })
 	c.Past = newest(slices.Insert(c.Past, at, o), maxPast)
 }
 
-// back remembers what was given back.
-func (c *Cell) back(b Back) {
-	if len(c.Back) >= maxBack {
-		c.Lost = c.Back[0].Seq
+// addRefund adds a refund. The oldest is dropped if the list is full.
+func (c *Cell) addRefund(b Refund) {
+	if len(c.Refunds) >= maxRefunds {
+		c.Lost = c.Refunds[0].Seq
 	}
-	c.Back = push(c.Back, &b, maxBack)
+	c.Refunds = push(c.Refunds, &b, maxRefunds)
 }
 
-// Without returns a cell of SpaceCallID that does not name a released call, for a store
-// that forgets the call; the cell itself if it does not.
+// Without returns a cell of SpaceCallID without a released call, for a store that deletes
+// the call. It returns c itself if c does not list the call.
 func (c *Cell) Without(released *Fact) *Cell {
-	if older(released, c.Open) && older(released, c.Past) {
+	if releasedBefore(released, c.Open) && releasedBefore(released, c.Past) {
 		return c
 	}
 	id := released.Proposal
@@ -76,16 +76,18 @@ func (c *Cell) Without(released *Fact) *Cell {
 	if !slices.ContainsFunc(c.Open, named) && !slices.ContainsFunc(c.Past, named) {
 		return c
 	}
-	some := c.copy()
-	some.close(id)
-	if some.Past = slices.DeleteFunc(some.Past, named); len(some.Past) == 0 {
-		some.Past = nil
+	without := c.copy()
+	without.close(id)
+	if without.Past = slices.DeleteFunc(without.Past, named); len(without.Past) == 0 {
+		without.Past = nil
 	}
-	return some
+	return without
 }
 
-// older reports that a call was released before all of a list.
-func older(released *Fact, list []Open) bool { return len(list) == 0 || released.Seq < list[0].Seq }
+// releasedBefore reports whether a call was released before all calls of a list.
+func releasedBefore(released *Fact, list []Open) bool {
+	return len(list) == 0 || released.Seq < list[0].Seq
+}
 
 // count adds n calls, at the time at, to the totals.
 func (c *Cell) count(m *Mark, at int64, n int64) {
@@ -106,28 +108,28 @@ func (c *Cell) count(m *Mark, at int64, n int64) {
 		return 0
 	})
 	if !found {
-		if n < 0 { // it left the window before it was given back
+		if n < 0 { // the call left the window before it was given back
 			return
 		}
 		steps = slices.Insert(steps, i, Step{At: step})
-		steps, i = forget(steps, i)
+		steps, i = evictSteps(steps, i)
 	}
 	steps[i].Count = max(steps[i].Count+n, 0)
 	steps[i].Sum = total(steps[i].Sum, m.Amount, n)
 	c.Steps = steps
 }
 
-// Bounds of what a cell keeps of other eras. An era is what was counted without a pause
-// longer than the window: between two of them lies a long silence, or a clock that was set.
+// Bounds of the eras that a cell keeps. An era is a run of steps without a gap longer than
+// the window. A gap comes from a long pause or from a clock that was set.
 const (
 	maxEras  = 3
 	maxSteps = maxEras * (Steps + 1)
 )
 
-// forget drops what the step at i makes too old, and returns where the step is now. Only
-// the step's own era is: a clock that was put forward and back again has to find what it
-// counted before, and what it counts now, beside what was counted ahead of it (FM13).
-func forget(steps []Step, i int) ([]Step, int) {
+// evictSteps drops the steps that the step at i makes too old, and returns its new index.
+// Only steps of the same era are dropped: a clock that was set forward and back again finds
+// the counts from before, next to those that were counted ahead of it (FM13).
+func evictSteps(steps []Step, i int) ([]Step, int) {
 	first := i
 	for first > 0 && steps[first].At-steps[first-1].At <= Steps {
 		first--
@@ -138,7 +140,7 @@ func forget(steps []Step, i int) ([]Step, int) {
 	}
 	steps, i = slices.Delete(steps, first, kept), i-(kept-first)
 	for eras(steps) > maxEras || len(steps) > maxSteps {
-		if last := len(steps) - 1; first == 0 { // all others are ahead: they count in any case
+		if last := len(steps) - 1; first == 0 { // all other steps are later and count in any case
 			steps[last-1].Count += steps[last].Count
 			steps[last-1].Sum = steps[last-1].Sum.Add(steps[last].Sum)
 			steps = steps[:last]
