@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/golden"
 )
 
-// Proves D25-32: check and the evaluator agree about what fits a schema. A policy
+// Proves D25-32: check and the evaluator agree about which rules fit a schema. A policy
 // that check accepts for its tools is never invalid for them when a call comes.
 func TestCheckAndBindAgree(t *testing.T) {
 	names, err := filepath.Glob("testdata/*/*.txtar")

@@ -42,8 +42,8 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// The analysis of 10,000 rules stays below the time a person notices (250
-// ms with 500 patterns).
+// The analysis of 10,000 rules stays below 250 ms with 500 patterns, which a person does not
+// notice.
 func BenchmarkCheck(b *testing.B) {
 	for _, size := range []struct{ rules, patterns int }{{100, 0}, {100, 5}, {10_000, 0}, {10_000, 500}} {
 		b.Run(fmt.Sprintf("%d+%d", size.rules, size.patterns), func(b *testing.B) {
@@ -75,7 +75,7 @@ func withFindings(n int, parameter string, rule, finding func(i int) string) []b
 	return []byte(b.String())
 }
 
-// findingKinds are rules of which no literal index knows everything.
+// findingKinds are kinds of rules that an index of single literals does not describe completely.
 var findingKinds = []struct {
 	name, parameter string
 	rule, finding   func(i int) string

@@ -9,8 +9,8 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
-// Proves S40, D25-38: check knows patches: a guard on paths sees something, and no rule on
-// one is called unreachable that is not.
+// Proves S40, D25-38: check knows patches: a guard on paths applies to them, and no rule on a
+// patch is reported as unreachable that is reached.
 func TestCheckKnowsPatches(t *testing.T) {
 	for _, text := range []string{
 		"version = 1\n[tools.p.parameters]\ninput = { type = \"patch\", required = true }\n[tools.p.policy]\nrun = [ { arg = \"/input\", prefix = \"src\", mode = \"unattended\" }, { mode = \"ask\" } ]\n" +
@@ -27,8 +27,8 @@ func TestCheckKnowsPatches(t *testing.T) {
 	}
 }
 
-// Proves S40, D25-15: rules look at a vector, not at its words; what check proves about
-// rules on command lines holds for vectors too, and its witnesses are vectors.
+// Proves S40, D25-15: rules apply to a vector, not to its words; proofs about rules on command
+// lines hold for vectors too, and their witnesses are vectors.
 func TestCheckKnowsVectors(t *testing.T) {
 	text := `version = 1
 [tools.t.parameters]
@@ -75,7 +75,7 @@ mode = "deny"
 	}
 }
 
-// Proves that below is for guards on paths alone.
+// Proves that `below` is for guards on paths only.
 func TestBelowIsForPaths(t *testing.T) {
 	for _, guard := range []string{"on = \"url\"\nhost = \"x\"\nbelow = \"ask\"", "on = \"path\"\nglob = \"x\"\nbelow = \"deny\""} {
 		_, list := policy.Compile([]policy.Source{{Name: "p", Text: []byte("version = 1\n[[guard]]\n" + guard + "\nmode = \"deny\"\n"), Trusted: true}}, policy.Options{})

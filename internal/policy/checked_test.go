@@ -7,8 +7,8 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
-// What is known to have no mistakes is not looked at; everything else is, and what cannot
-// even be read stays an error.
+// A source that is known to have no mistakes is not checked; all others are, and one that
+// cannot be parsed stays an error.
 func TestCompileLeavesOutWhatIsChecked(t *testing.T) {
 	// The second rule is one that nothing reaches: a mistake in a strict file, and harmless.
 	never := policy.Source{Name: "a.toml", Trusted: true, Text: []byte("version = 1\n[gate]\nstrict = true\n[tools.t]\nparameters.n = { type = \"string\" }\n[tools.t.policy]\n" +
@@ -29,10 +29,10 @@ func TestCompileLeavesOutWhatIsChecked(t *testing.T) {
 		t.Error("asked about a text that cannot be read")
 	}
 	if p, mistakes := policy.Compile([]policy.Source{never}, known); p == nil || mistakes.HasErrors() || asked != 1 {
-		t.Errorf("looked at what is known: %v, asked %d times", mistakes, asked)
+		t.Errorf("a policy that is known is checked: %v, asked %d times", mistakes, asked)
 	}
 	no := policy.Options{Checked: func(policy.Source) bool { return false }}
 	if p, _ := policy.Compile([]policy.Source{never}, no); p != nil {
-		t.Error("a policy that nobody knows was not looked at")
+		t.Error("a policy that is not known is not checked")
 	}
 }

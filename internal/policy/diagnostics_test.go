@@ -51,8 +51,8 @@ func check(name string, text []byte, o policy.Options) diag.List {
 	return list
 }
 
-// TestDiagnostics reads broken policies and compares what is said about them with
-// the golden files of testdata/check, which name what they prove.
+// TestDiagnostics compares the diagnostics of broken policies with the golden files of
+// testdata/check, which name the requirements that they prove.
 //
 // Proves D25-03, D25-07, D25-11, D25-15, D25-28, D25-29, D25-30, D25-31, D25-32,
 // D25-33, D25-34, D25-35, D25-36, D25-37, D25-38, D25-39, D25-43, D25-47, K0a,
@@ -111,8 +111,7 @@ func TestEveryCodeIsProduced(t *testing.T) {
 	}
 }
 
-// A policy that was built and not read is checked too; what has no place is
-// reported without one.
+// A policy that was built and not parsed is checked too; its diagnostics have no position.
 func TestCheckWithoutSource(t *testing.T) {
 	text := func(s string) match.Literal {
 		return match.Literal{Kind: match.LiteralString, Text: s, JSON: `"` + s + `"`}

@@ -9,9 +9,8 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
-// Proves H20: a policy file comes from a repository that a stranger
-// wrote. However it is shaped, checking ends soon; where the work would not, the
-// answer is an error or "not proven".
+// Proves H20: a policy file may come from a stranger's repository. The check of any file ends
+// soon; where the work would take long, the answer is an error or "not proven".
 func TestHostileFiles(t *testing.T) {
 	var alike strings.Builder
 	for i := range 300 {

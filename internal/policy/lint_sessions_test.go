@@ -10,18 +10,18 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
-// Proves S24: check says which requirement waits for a success that nothing tells.
+// Proves S24: check reports requirements for the success of a tool whose results do not tell it.
 func TestSuccessUnknown(t *testing.T) {
 	const rest = "version = 1\n[tools.deploy.policy]\nrun = \"ask\"\n[[session]]\ntype = \"require\"\nbefore = \"deploy\"\n"
 	for _, c := range []struct {
 		name, text string
 		want       int
 	}{
-		{"nothing says it", rest + "requires = [\"test\", \"lint\", \"test\"]\n", 2},
-		{"one says it", rest + "requires = [\"test\", \"lint\"]\n[tools.test]\nsuccess = { exit_code = \"/exit_code\" }\n", 1},
-		{"a glob says it", rest + "requires = \"ci_test\"\n[tools.\"ci_*\"]\nsuccess = { pattern = \"^ok$\" }\n", 0},
+		{"no table", rest + "requires = [\"test\", \"lint\", \"test\"]\n", 2},
+		{"one of two tools", rest + "requires = [\"test\", \"lint\"]\n[tools.test]\nsuccess = { exit_code = \"/exit_code\" }\n", 1},
+		{"a table with a glob", rest + "requires = \"ci_test\"\n[tools.\"ci_*\"]\nsuccess = { pattern = \"^ok$\" }\n", 0},
 		{"it does not matter", rest + "requires = \"test\"\naccept_unknown = true\n", 0},
-		{"people say it", rest + "approvals = [\"deploy\"]\n", 0},
+		{"approvals", rest + "approvals = [\"deploy\"]\n", 0},
 	} {
 		p, mistakes := syntax.Parse("p.toml", []byte(c.text))
 		if mistakes.HasErrors() {
@@ -74,7 +74,7 @@ when = 1
 	}
 }
 
-// Proves H9: check says how several prerequisites are read, unless the file does.
+// Proves H9: check notes how several prerequisites are read, unless the file declares it.
 // Proves H10: and finds a policy that governs no tool which is known.
 func TestScopesAndReadings(t *testing.T) {
 	const tools = "version = 1\n[tools.deploy.policy]\nrun = \"ask\"\n[tools.edit]\nalso = [\"Edit\"]\npolicy.run = \"ask\"\n"
@@ -101,7 +101,7 @@ func TestScopesAndReadings(t *testing.T) {
 		{name: "another name", text: tools + limit(`["Edit"]`)},
 		{name: "of a definition", text: tools + limit(`["mcp__*"]`), defined: listed},
 		{name: "not defined", text: tools + limit(`["mcp__*"]`), want: "governs_nothing"},
-		{name: "nobody knows the tools", text: "version = 1\n" + limit(`["mcp__*"]`)},
+		{name: "the tools are not known", text: "version = 1\n" + limit(`["mcp__*"]`)},
 		{name: "tools by glob", text: tools + "[tools.\"github__*\"]\npolicy.run = \"ask\"\n" + limit(`["mcp__*"]`)},
 		{name: "unknown tools may run", text: tools + "[gate]\nunknown_tool = \"ask\"\n" + limit(`["mcp__*"]`)},
 		{name: "usual writers", text: tools + "[[session]]\ntype = \"read_before_write\"\n"},

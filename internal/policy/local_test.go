@@ -19,8 +19,8 @@ title = { type = "string", required = true }
 run = "ask"
 `
 
-// Proves K0f, S3: tools with a command are listed with what a model is told of them; those
-// of a file that nobody trusts are not.
+// Proves K0f, S3: tools with a command are listed with their descriptions; those of an
+// untrusted file are not.
 func TestLocalTools(t *testing.T) {
 	for _, trusted := range []bool{true, false} {
 		program, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte(ticket), Trusted: trusted}}, policy.Options{})

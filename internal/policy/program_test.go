@@ -78,7 +78,7 @@ func TestCompileRefuses(t *testing.T) {
 }
 
 // Proves S29, S36: every operator's file has a judge of its own, a judge is a part of
-// what a policy means, and evaluations know nothing of it.
+// the meaning of a policy, and evaluations do not depend on it.
 func TestJudgesOfFiles(t *testing.T) {
 	const rules = "[tools.a.policy]\nrun = \"unattended\"\n"
 	compile := func(texts ...string) *policy.Program {
@@ -94,14 +94,14 @@ func TestJudgesOfFiles(t *testing.T) {
 		t.Error(len(plain.Judges()), len(one.Judges()), len(both.Judges()))
 	}
 	if plain.Hash() == one.Hash() || one.Hash() == other.Hash() || one.Hash() != elsewhere.Hash() {
-		t.Error("the hash of a policy says which judge decides, and not where it lives")
+		t.Error("the hash of a policy depends on the judge, and not on its address")
 	}
 	if v := final(one.Bind(stopgate.Call{Tool: "a"}), []byte(`{}`)); v.Mode != stopgate.Unattended {
 		t.Errorf("%+v", v)
 	}
 }
 
-// Proves Q24: the program says whether it follows links.
+// Proves Q24: the program reports whether it follows links.
 func TestPathResolution(t *testing.T) {
 	source := []policy.Source{{Name: "p", Text: []byte("version = 1\n"), Trusted: true}}
 	for want, o := range map[string]policy.Options{"lexical": {}, "followed": {Links: new(match.Links)}} {

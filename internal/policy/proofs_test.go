@@ -13,8 +13,8 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
-// proof is a list of rules over some parameters, and what is proved of it: which rules
-// nothing reaches because of others, and which hold for nothing that the schema allows.
+// proof is a list of rules over some parameters, with the expected findings: the rules that
+// nothing reaches because of others, and those that hold for no value of the schema.
 type proof struct {
 	name, parameters, rules string
 	dead, never             string // numbers of rules from 1
@@ -127,7 +127,7 @@ func TestProofsByUnion(t *testing.T) {
 	}
 }
 
-// Proves D25-38, K3: quantifiers carry a cover or they do not.
+// Proves D25-38, K3: a rule covers another one only if their quantifiers allow it.
 func TestProofsOfQuantifiers(t *testing.T) {
 	const list = "l = { type = \"array\", required = true, items = { type = \"path\" } }"
 	for _, c := range []proof{
@@ -141,7 +141,7 @@ func TestProofsOfQuantifiers(t *testing.T) {
 	}
 }
 
-// Proves D25-38, K47: what the schema says about its values counts: enum, const, pattern,
+// Proves D25-38, K47: the restrictions of the schema count: enum, const, pattern,
 // lengths, bounds, and defaults.
 func TestProofsBySchema(t *testing.T) {
 	for _, c := range []proof{

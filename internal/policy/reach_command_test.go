@@ -30,7 +30,7 @@ xy = ["x", "y **"]
 [tools.t.policy]
 `
 
-// findings lists what check says about rules against each other.
+// findings lists the diagnostics of check about rules that cover others.
 func findings(t *testing.T, text string) []string {
 	t.Helper()
 	list := []string{}
@@ -45,8 +45,8 @@ func findings(t *testing.T, text string) []string {
 	return list
 }
 
-// Proves I25, K29: no command line that a rule has to judge is left out of what is
-// called covered.
+// Proves I25, K29: a rule is reported as covered only if the rules above it decide every
+// command line that it matches.
 func TestReachabilityOfCommands(t *testing.T) {
 	const first = 12 // the line of the first rule
 	at := func(name string, rule int) string { return fmt.Sprintf("%s line %d", name, first+rule) }
@@ -71,7 +71,7 @@ func TestReachabilityOfCommands(t *testing.T) {
 			`{ arg = "/c", prefix = "x", mode = "ask" }`,
 			`{ all = [{ arg = "/c", const = "x" }, { arg = "/c", reads = "**" }], mode = "unattended" }`},
 			[]string{at("unreachable", 1)}},
-		{"suspicion behind certainty", []string{`{ arg = "/c", prefix = "git", mode = "unattended" }`, `{ arg = "/c", prefix = "git push", mode = "deny" }`},
+		{"a restrictive rule after a permissive one", []string{`{ arg = "/c", prefix = "git", mode = "unattended" }`, `{ arg = "/c", prefix = "git push", mode = "deny" }`},
 			[]string{at("shadowed_if_plain", 1)}},
 		{"suspicion in front", []string{`{ arg = "/c", prefix = "git push", mode = "deny" }`, `{ arg = "/c", prefix = "git", mode = "unattended" }`}, nil},
 		{"words of a longer command", []string{`{ arg = "/c", prefix = "git", mode = "ask" }`, `{ arg = "/c", const = "git push", mode = "deny" }`},
@@ -81,7 +81,7 @@ func TestReachabilityOfCommands(t *testing.T) {
 			`{ arg = "/c", reads = "secret/**", mode = "deny" }`,
 			`{ all = [{ arg = "/c", usage = "ls" }, { arg = "/c", reads = "secret/**" }], mode = "unattended" }`}, nil},
 		{"the length of a line", []string{`{ arg = "/c", max_length = 5, mode = "unattended" }`, `{ arg = "/c", const = "ls", mode = "unattended" }`}, []string{at("not_proven", 1)}},
-		{"paths alone", []string{`{ arg = "/c", reads = "**", mode = "unattended" }`, `{ arg = "/c", const = "x", mode = "unattended" }`},
+		{"conditions on files only", []string{`{ arg = "/c", reads = "**", mode = "unattended" }`, `{ arg = "/c", const = "x", mode = "unattended" }`},
 			[]string{at("paths_alone", 0)}},
 		{"two command lines in one rule", []string{`{ all = [{ arg = "/c", prefix = "x" }, { arg = "/d", prefix = "y" }], mode = "deny" }`},
 			[]string{at("never_holds", 0)}},
@@ -144,8 +144,9 @@ func (g generator) commandRules() []string {
 	return rules
 }
 
-// lines are command lines that tell those rules apart. Names of programs are written as
-// the rules write them: suspicion also falls on others, which no certainty covers (K47).
+// lines are command lines that tell those rules apart. Names of programs are written as the
+// rules write them: restrictive rules also match other spellings, which permissive rules do
+// not cover (K47).
 func lines() []string {
 	simple := []string{"a", "a b", "b", "b a", "a x/y", "a -n 3 b", "cat x/y", "cat z", "timeout 5 a", "timeout 5 b", "nice a", "nice timeout 5 a b", "a b c", "x"}
 	list := slices.Clone(simple)
@@ -158,8 +159,8 @@ func lines() []string {
 	return append(list, "", "#", "a; b", "a ';' b", `"a;" b`)
 }
 
-// Proves I25, K29: held against command lines of every form, no rule that is called
-// unreachable decides one, and every witness is decided by its rule.
+// Proves I25, K29: no rule that is reported as unreachable decides a command line of any form,
+// and every witness is decided by its rule.
 func TestReachabilityOfCommandsHolds(t *testing.T) {
 	all := lines()
 	dead, confirmed := 0, 0

@@ -15,8 +15,8 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
-// The tests of this file hold what check says about unreachable rules against a
-// search: a tiny evaluator of its own looks for a document that reaches the rule.
+// The tests of this file compare the unreachable rules that check reports with a search: a
+// small evaluator of its own looks for a document that reaches the rule.
 
 // reachSchema has one parameter of every shape that reachability tells apart.
 const reachSchema = `[tools.t.parameters]
@@ -33,7 +33,7 @@ es = { type = "array", items = { type = "object", properties = { p = { type = "p
 [tools.t.policy]
 `
 
-// shape says what documents have at a pointer.
+// shape is the kind of value that documents have at a pointer.
 type shape struct {
 	pointer  string
 	kind     string // path, string, integer, number, boolean
@@ -50,7 +50,7 @@ var shapes = []shape{
 	{pointer: "/ns", kind: "integer", list: true}, {pointer: "/es/p", kind: "path", list: true, optional: true, holes: true},
 }
 
-// naiveCondition and naiveRule are a rule as the tiny evaluator knows it.
+// naiveCondition and naiveRule are a rule of the small evaluator.
 type naiveCondition struct {
 	at     *shape
 	kind   string
@@ -170,7 +170,7 @@ func firstMatch(rules []naiveRule, doc map[string]leaves) int {
 }
 
 // domain lists values that tell the conditions on a pointer apart: each literal,
-// its neighbours, and something that no condition knows.
+// its neighbours, and a value that no condition names.
 func domain(at *shape, rules []naiveRule) []any {
 	var values []any
 	add := func(v any) {
@@ -221,7 +221,7 @@ func domain(at *shape, rules []naiveRule) []any {
 	return values
 }
 
-// documents lists what a document may have at a pointer.
+// documents lists the values that a document may have at a pointer.
 func documents(at *shape, rules []naiveRule, longest int) []leaves {
 	var list []leaves
 	if at.optional {
@@ -406,7 +406,7 @@ func TestReachabilityIsExact(t *testing.T) {
 			case needed(rules[:i]) > longest:
 				// The search cannot write a list that gets past every rule above.
 			case mixed[i] && !reached[i]:
-				t.Fatalf("seed %d: rule %d is said to be reached by mixed lists, and nothing reaches it\n%s", seed, i+1, show(rules))
+				t.Fatalf("seed %d: rule %d is reported as reached by mixed lists, and nothing reaches it\n%s", seed, i+1, show(rules))
 			case !dead[i] && !reached[i] && !(i == last && len(rules[i].conditions) == 0):
 				t.Fatalf("seed %d: rule %d cannot be reached and is not reported\n%s", seed, i+1, show(rules))
 			}

@@ -10,9 +10,9 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
-// Proves I25, K7: where a rule skips what a guard denies, the order of the arguments says
-// which of them answers. A comparison that is called complete lists both changes, and one
-// that cannot tell is not called complete.
+// Proves I25, K7: where a rule skips a call that a guard denies, the order of the arguments
+// decides which of them answers. A complete comparison lists both changes; one that does not
+// know them is not complete.
 func TestDiffWhereRefusalsMeet(t *testing.T) {
 	const head = "version = 1\n[tools.t.parameters]\na = { type = \"path\" }\nb = { type = \"string\" }\n[[guard]]\non = \"path\"\nglob = \"secrets/**\"\nmode = \"MODE\"\n[tools.t.policy]\n"
 	rules := func(guard, mode string) string {
@@ -44,8 +44,8 @@ func TestDiffWhereRefusalsMeet(t *testing.T) {
 	}
 }
 
-// Proves S36: what a guard says about files below directories is part of what a policy
-// means.
+// Proves S36: the setting of a guard for files below directories is part of the meaning of a
+// policy.
 func TestBelowIsMeant(t *testing.T) {
 	hash := func(below string) string {
 		p, _ := syntax.Parse("p.toml", []byte("version = 1\n[[guard]]\non = \"path\"\nglob = \"x\"\nmode = \"deny\"\n"+below))

@@ -9,8 +9,8 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
-// Proves K60, D25-39: what check and diff say of rules for some sessions is true: a rule
-// is dead behind one with the same condition, and behind none with another.
+// Proves K60, D25-39: check and diff report rules for some sessions correctly: a rule is dead
+// after one with the same condition, and not after one with another.
 func TestSessionsInAnalysis(t *testing.T) {
 	const strict, lax = `when = { session = "/mode", const = "strict" }`, `when = { session = "/mode", const = "lax" }`
 	file := func(rules string) string { return "version = 1\n[tools.t.policy]\nrun = [" + rules + "]\n" }
