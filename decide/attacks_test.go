@@ -13,10 +13,10 @@ import (
 	"github.com/stopgate/stopgate/decide"
 )
 
-// Proves H16, S4, S43: whoever may ask and answer does not answer what the same token
-// asked; a no counts, and so does everybody else's answer.
-func TestH16OwnCall(t *testing.T) {
-	d := newDesk(t, func(o *decide.Options) {
+// Proves H16, S4, S43: a token that may ask and answer cannot approve its own calls; it can decline
+// them, and other tokens can approve them.
+func TestOwnCall(t *testing.T) {
+	d := newFixture(t, func(o *decide.Options) {
 		o.Tokens = append(o.Tokens, token("both", "both", decide.Decide|decide.Approve))
 	})
 	ask := func(who, path string) string {
@@ -34,9 +34,9 @@ func TestH16OwnCall(t *testing.T) {
 	d.wants(d.do("both", "POST", ask("agent", "README"), `{"answer":"approve"}`), 200, `"state":"approved"`)
 }
 
-// Proves H1: an approval of a call at one server, or of one agent, lets no other one out.
-func TestH1AnotherServer(t *testing.T) {
-	d := newDesk(t, nil)
+// Proves H1: an approval of a call at one server, or of one agent, releases no other one.
+func TestCallAtAnotherServer(t *testing.T) {
+	d := newFixture(t, nil)
 	body := `{"tool":"write","args":{"path":"README"},"session":"s"%s}`
 	a := d.wants(d.do("agent", "POST", "/v1/calls", fmt.Sprintf(body, `,"server":"test","agent":"low"`)), 202)
 	first, question := a.get("id").(string), a.get("approval", "id").(string)
@@ -52,7 +52,7 @@ func TestH1AnotherServer(t *testing.T) {
 	d.wants(d.do("agent", "POST", "/v1/calls", fmt.Sprintf(body, `,"server":"prod"`)), 202)
 }
 
-// talk sends bytes to a server of the API and returns what came back.
+// talk sends bytes to a server of the API and returns the response.
 func talk(t *testing.T, address, request string) (status int, kind, body string) {
 	t.Helper()
 	c, err := net.Dial("tcp", address)
@@ -72,10 +72,10 @@ func talk(t *testing.T, address, request string) (status int, kind, body string)
 	return r.StatusCode, r.Header.Get("Content-Type"), string(text)
 }
 
-// Proves S43: whatever a request looks like, what it is answered with is the API's own,
-// and no second way of saying something opens anything.
+// Proves S43: every malformed request gets a response in the API's format, and no alternative
+// spelling grants access.
 func TestOddRequests(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -114,10 +114,10 @@ func TestOddRequests(t *testing.T) {
 	}
 }
 
-// Proves H17, FM4: names that stand in every row are short, so that nobody fills the log, or
-// stops it, with one call.
+// Proves H17, FM4: names that are in every row are bounded, so that one call cannot fill or stop
+// the log.
 func TestLongNames(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	long := strings.Repeat("n", 1025)
 	for _, name := range []string{"tool", "session", "agent", "turn", "call_id", "server"} {
 		body := `{"tool":"write","args":{"path":"src/a"},"` + name + `":"` + long + `"}`

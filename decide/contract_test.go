@@ -53,7 +53,7 @@ func readContract(t *testing.T) *contract {
 	return c
 }
 
-// find returns the operation that a request is for.
+// find returns the operation of a request.
 func (c *contract) find(r *http.Request) (name string, op operation, ok bool) {
 	given := strings.Split(r.URL.Path, "/")
 	best := ""
@@ -71,8 +71,8 @@ func (c *contract) find(r *http.Request) (name string, op operation, ok bool) {
 	return r.Method + " " + best, op, ok
 }
 
-// check holds a JSON text against a schema of the contract.
-func (c *contract) check(t *testing.T, what string, schema any, text []byte) {
+// check validates a JSON text against a schema of the contract.
+func (c *contract) check(t *testing.T, name string, schema any, text []byte) {
 	t.Helper()
 	whole, err := json.Marshal(map[string]any{"$ref": "#/$defs/it", "$defs": map[string]any{"it": schema}})
 	if err != nil {
@@ -105,19 +105,19 @@ func (c *contract) check(t *testing.T, what string, schema any, text []byte) {
 	}
 	parsed := new(jsonschema.Schema)
 	if err := json.Unmarshal(joined, parsed); err != nil {
-		t.Fatalf("%s: the schema: %v", what, err)
+		t.Fatalf("%s: the schema: %v", name, err)
 	}
 	resolved, err := parsed.Resolve(nil)
 	if err != nil {
-		t.Fatalf("%s: the schema: %v", what, err)
+		t.Fatalf("%s: the schema: %v", name, err)
 	}
 	var value any
 	if err := json.Unmarshal(text, &value); err != nil {
-		t.Errorf("%s: %v: %s", what, err, text)
+		t.Errorf("%s: %v: %s", name, err, text)
 		return
 	}
 	if err := resolved.Validate(value); err != nil {
-		t.Errorf("%s breaks the contract: %v\n%s", what, err, text)
+		t.Errorf("%s breaks the contract: %v\n%s", name, err, text)
 	}
 }
 

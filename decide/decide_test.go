@@ -59,8 +59,8 @@ type silent struct{}
 func (silent) Name() string                                { return "silent" }
 func (silent) Notify(context.Context, approve.Entry) error { return nil }
 
-// desk is an API with everything behind it.
-type desk struct {
+// fixture is an API with its gate and stores.
+type fixture struct {
 	t        *testing.T
 	api      *decide.Server
 	gate     *gate.Gate
@@ -88,7 +88,7 @@ func token(text string, name stopgate.Principal, scopes decide.Scope) decide.Tok
 	return decide.Token{Name: name, SHA256: sha256.Sum256([]byte(text)), Scopes: scopes}
 }
 
-func newDesk(t *testing.T, change func(*decide.Options)) *desk {
+func newFixture(t *testing.T, change func(*decide.Options)) *fixture {
 	t.Helper()
 	program, mistakes := policy.Compile([]policy.Source{{Name: "stopgate.toml", Trusted: true, Text: []byte(rules)}}, policy.Options{})
 	if program == nil {
@@ -98,7 +98,7 @@ func newDesk(t *testing.T, change func(*decide.Options)) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{t: t, queue: queue, program: program, records: new(ports.Recorder), contract: readContract(t)}
+	d := &fixture{t: t, queue: queue, program: program, records: new(ports.Recorder), contract: readContract(t)}
 	store := mem.New()
 	d.gate, err = gate.New(program, gate.WithRecorder(d.records), gate.WithApprover(queue), gate.WithStore(store),
 		gate.WithSealKey([]byte(strings.Repeat("k", 32))), gate.WithDenyMode(gate.DenyToolResult))
@@ -127,7 +127,7 @@ func newDesk(t *testing.T, change func(*decide.Options)) *desk {
 	return d
 }
 
-// answer is what came back.
+// answer is a response.
 type answer struct {
 	status int
 	text   string
@@ -144,8 +144,8 @@ func (a answer) get(path ...string) any {
 	return v
 }
 
-// do sends a request; who is a token, "" for a program on the Unix socket.
-func (d *desk) do(who, method, path, body string, headers ...string) answer {
+// do sends a request; who selects a token, "" a program on the Unix socket.
+func (d *fixture) do(who, method, path, body string, headers ...string) answer {
 	d.t.Helper()
 	h := d.remote
 	r := httptest.NewRequestWithContext(d.t.Context(), method, "http://localhost"+path, strings.NewReader(body))
@@ -167,7 +167,7 @@ func (d *desk) do(who, method, path, body string, headers ...string) answer {
 	return a
 }
 
-func (d *desk) wants(a answer, status int, what ...string) answer {
+func (d *fixture) wants(a answer, status int, what ...string) answer {
 	d.t.Helper()
 	for _, w := range what {
 		if !strings.Contains(a.text, w) {
@@ -180,9 +180,9 @@ func (d *desk) wants(a answer, status int, what ...string) answer {
 	return a
 }
 
-// Proves S43, D25-01, I12: decisions about whole calls, and what they say.
+// Proves S43, D25-01, I12: decisions about complete calls, and their responses.
 func TestCalls(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	a := d.wants(d.do("", "POST", "/v1/calls", `{"tool":"write","args":{"path":"src/a", "content":"x"}}`), 200,
 		`"status":"allowed"`, `"args":{"path":"src/a","content":"x"}`, `"enforced":true`)
 	if _, ok := a.json["envelope"]; ok || !strings.HasSuffix(a.header.Get("Location"), a.get("id").(string)) {
@@ -205,10 +205,10 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// Proves S43, S54: a call that somebody must answer is pending, and can be looked
-// up, until somebody does.
+// Proves S43, S54: a call that needs an answer is pending, and can be looked up, until it is
+// answered.
 func TestPendingCalls(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	a := d.wants(d.do("agent", "POST", "/v1/calls", `{"tool":"write","args":{"path":"README"},"session":"s"}`), 202, `"status":"pending"`)
 	id, question := a.get("id").(string), a.get("approval", "id").(string)
 	if _, ok := a.json["args"]; ok {
@@ -241,8 +241,8 @@ func TestPendingCalls(t *testing.T) {
 	d.wants(d.do("agent", "GET", "/v1/calls/x", "", "Prefer", "wait=soon"), 400, "bad_prefer")
 }
 
-// ask waits for the question that is open.
-func (d *desk) ask() string {
+// ask waits for the open question.
+func (d *fixture) ask() string {
 	d.t.Helper()
 	for range 2000 {
 		list, _ := d.do("anna", "GET", "/v1/approvals?state=waiting", "").get("approvals").([]any)
@@ -257,7 +257,7 @@ func (d *desk) ask() string {
 
 // Proves S34, S59: a grant answers the next call, is listed, and can be revoked.
 func TestGrants(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	const call = `{"tool":"write","args":{"path":"docs/a"},"session":"s"}`
 	d.wants(d.do("agent", "POST", "/v1/calls", call), 202)
 	question := d.ask()
@@ -277,9 +277,9 @@ func TestGrants(t *testing.T) {
 	d.wants(d.do("agent", "POST", "/v1/calls", `{"tool":"write","args":{"path":"docs/b"},"session":"s"}`), 202)
 }
 
-// Proves S43: one key is one decision, whoever repeats the request.
+// Proves S43: one key is one decision, for all repetitions of the request.
 func TestIdempotency(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	const call = `{"tool":"write","args":{"path":"src/a"},"session":"s","turn":"t","call_id":"c"}`
 	first := d.wants(d.do("agent", "POST", "/v1/calls", call), 200)
 	again := d.wants(d.do("agent", "POST", "/v1/calls", call), 200)
@@ -293,7 +293,7 @@ func TestIdempotency(t *testing.T) {
 	if op := d.wants(d.do("op", "POST", "/v1/calls", call), 200); op.get("id") == first.get("id") {
 		t.Error("somebody else's call")
 	}
-	for range 2 { // without a key every request is a call of its own
+	for range 2 { // without a key every request is a new call
 		d.wants(d.do("agent", "POST", "/v1/calls", `{"tool":"write","args":{"path":"src/a"}}`), 200)
 	}
 	if n := len(d.records.Decisions()); n != 5 {
@@ -301,10 +301,10 @@ func TestIdempotency(t *testing.T) {
 	}
 }
 
-// Proves X13, TPS-14, D25-42, H5: results become facts, once, and what of them the
-// model gets.
+// Proves X13, TPS-14, D25-42, H5: results become facts, once, and the part of them that the model
+// may receive.
 func TestResults(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	d.wants(d.do("seer", "POST", "/v1/calls", `{"tool":"deploy","args":{},"session":"s"}`), 200, `"status":"denied"`, `"layer":"session"`)
 	id := d.wants(d.do("seer", "POST", "/v1/calls", `{"tool":"test","args":{},"session":"s"}`), 200).get("id").(string)
 	d.wants(d.do("seer", "POST", "/v1/calls/"+id+"/result", `{"data":"ok","failed":"no"}`), 400)
@@ -322,16 +322,16 @@ func TestResults(t *testing.T) {
 
 // Proves G2-06, S41: handoffs.
 func TestHandoffs(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	d.wants(d.do("", "POST", "/v1/handoffs", `{"to":"billing","session":"s","payload":{"n":1}}`), 200, `"status":"allowed"`, `"args":{"n":1}`)
 	d.wants(d.do("", "POST", "/v1/handoffs", `{"to":"refunds","session":"s"}`), 200, `"status":"denied"`)
 	d.wants(d.do("", "POST", "/v1/handoffs", `{"from":"main"}`), 400, "member_missing")
 }
 
-// Proves H6, S15, X18: sessions have ids that cannot be guessed; operators read them,
-// set their data, take them back and let them go on.
+// Proves H6, S15, X18: ids of sessions cannot be guessed; operators read sessions, set their data,
+// stop and resume them.
 func TestSessions(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	id := d.wants(d.do("", "POST", "/v1/sessions", ""), 201).get("session").(string)
 	if len(id) < 26 {
 		t.Fatal(id)
@@ -354,10 +354,10 @@ func TestSessions(t *testing.T) {
 	d.wants(d.do("op", "GET", "/v1/records?after=1", ""), 200, `"records":[`)
 }
 
-// Proves X18: who means a session of another principal and does not say whose is told,
-// before anything is read or written. A session that nobody has is the caller's own.
+// Proves X18: a request for a session of another principal that does not name the principal is
+// refused before anything is read or written. An unknown session is the caller's own.
 func TestSessionOfAnother(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	d.wants(d.do("op", "PUT", "/v1/sessions/s1/data?principal=ann", `{"mode":"strict"}`), 204)
 	requests := []struct{ method, path, body string }{
 		{"GET", "/v1/sessions/s1/facts", ""}, {"PUT", "/v1/sessions/s1/data", `{}`}, {"POST", "/v1/sessions/s1/snapshot", ""},
@@ -367,7 +367,7 @@ func TestSessionOfAnother(t *testing.T) {
 		d.wants(d.do("op", c.method, c.path, c.body), 404, "principal_needed", `\"ann\"`, "?principal=NAME")
 	}
 	d.wants(d.do("op", "GET", "/v1/sessions", ""), 200, `"facts":1`)
-	for i := range 1100 { // it is known however many sessions there are, and says no more than is read
+	for i := range 1100 { // it is found among any number of sessions, and the error contains only what the caller may read
 		o := session.Owner{Principal: stopgate.Principal(fmt.Sprint("p", i)), Session: "many"}
 		if err := d.gate.SetData(t.Context(), o, []byte(`{}`)); err != nil {
 			t.Fatal(err)
@@ -382,10 +382,10 @@ func TestSessionOfAnother(t *testing.T) {
 	d.wants(d.do("op", "GET", "/v1/sessions/s1/facts", ""), 200, "mine")
 }
 
-// What the API does not know is refused: a filter that is spelled wrong would show
-// everything, and a method that is not there is not a path that is not there.
-func TestStrictAddresses(t *testing.T) {
-	d := newDesk(t, nil)
+// Unknown parameters and methods are refused: a misspelt filter would show everything, and a wrong
+// method is not a wrong path.
+func TestUnknownPathsAndParameters(t *testing.T) {
+	d := newFixture(t, nil)
 	for _, path := range []string{"/v1/records?lmit=2", "/v1/sessions/s/facts?princpal=x", "/v1/sessions?after=1", "/v1/lockdown?x=1"} {
 		d.wants(d.do("op", "GET", path, ""), 400, "unknown_parameter")
 	}
@@ -414,10 +414,9 @@ func TestStrictAddresses(t *testing.T) {
 	d.wants(d.do("agent", "GET", "/v1/records", ""), 403, "scope_missing", "the token has no scope operate")
 }
 
-// Proves S59: a lockdown over HTTP denies what comes and what waits, and is lifted by
-// operators only.
+// Proves S59: a lockdown over HTTP denies new and waiting calls, and only operators can lift it.
 func TestLockdown(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	d.wants(d.do("op", "GET", "/v1/lockdown", ""), 200, `{"locked":false}`)
 	id := d.wants(d.do("agent", "POST", "/v1/calls", `{"tool":"write","args":{"path":"README"},"session":"s"}`), 202).get("id").(string)
 	for _, who := range []string{"", "agent", "anna"} {
@@ -441,10 +440,10 @@ func TestLockdown(t *testing.T) {
 	}
 }
 
-// Proves S5, S26: the end of the API is no answer: the question stays, and its answer
-// counts for the call that comes again.
+// Proves S5, S26: closing the API answers no question: the question remains, and its answer applies
+// to the repeated call.
 func TestCloseKeepsQuestions(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	const call = `{"tool":"write","args":{"path":"README"},"session":"s"}`
 	d.wants(d.do("", "POST", "/v1/calls", call), 202)
 	question := d.ask()
@@ -464,10 +463,9 @@ func TestCloseKeepsQuestions(t *testing.T) {
 	d.wants(d.do("", "POST", "/v1/calls", call), 200, `"status":"allowed"`, `"by":"anna"`)
 }
 
-// Proves S60, H21: the pages stand where browsers come, behind a login with a token
-// that may approve.
+// Proves S60, H21: the pages are served to browsers, after a login with a token that may approve.
 func TestPages(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	server := httptest.NewServer(d.remote)
 	defer server.Close()
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -497,9 +495,9 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// Proves S4, S43, S46, H16: who may do what.
-func TestWhoMayWhat(t *testing.T) {
-	d := newDesk(t, nil)
+// Proves S4, S43, S46, H16: the permissions of each kind of token.
+func TestPermissions(t *testing.T) {
+	d := newFixture(t, nil)
 	for _, c := range []struct {
 		who, method, path string
 		status            int
@@ -526,9 +524,9 @@ func TestWhoMayWhat(t *testing.T) {
 	d.wants(d.do("agent", "POST", "/v1/calls", `{}`, "Authorization", ""), 401)
 }
 
-// Proves A1, A4, A25: what cannot be read in one way is no request.
+// Proves A1, A4, A25: ambiguous bodies are refused.
 func TestBodies(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	for _, c := range []struct{ body, code string }{
 		{``, "malformed_body"}, {`[]`, "malformed_body"}, {`{"tool":"write"`, "malformed_body"}, {`{"tool":"write","args":{}} x`, "malformed_body"},
 		{`{"tool":"a","tool":"write","args":{}}`, "malformed_body"}, {`{"tool":"write","args":{"a":1,"a":2}}`, "malformed_body"},
@@ -550,7 +548,7 @@ func TestBodies(t *testing.T) {
 
 // Proves FM4, I22: a gate that cannot write its records is not ready.
 func TestReadiness(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	d.wants(d.do("", "GET", "/healthz", ""), 200)
 	d.wants(d.do("", "GET", "/readyz", ""), 200)
 	d.records.Fault = func(context.Context, int, *stopgate.Record) error { return errors.New("disk full") }
@@ -559,10 +557,10 @@ func TestReadiness(t *testing.T) {
 	d.wants(d.do("", "GET", "/healthz", ""), 200)
 }
 
-// Proves D26-16, I2, W2: a streamed call is refused before its body ends, and asked
-// about before it is complete.
+// Proves D26-16, I2, W2: a streamed call is refused before its body ends, and its question is asked
+// before it is complete.
 func TestStream(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	path := filepath.Join(t.TempDir(), "s")
 	ln, err := net.Listen("unix", path)
 	if err != nil {
@@ -610,14 +608,14 @@ func TestStream(t *testing.T) {
 		d.contract.check(t, "a line", d.contract.doc.Components.Schemas["StreamLine"], s.Bytes())
 	}
 
-	// Refused: the end comes while the body is open.
+	// Refused: the response ends while the body is open.
 	write, lines := begin(`{"tool":"write"}`)
 	io.WriteString(write, `.env",`)
 	read(lines, `"mode":"deny"`, `"decided_at":14`)
 	read(lines, `"call":`, `"status":"denied"`)
 	write.Close()
 
-	// Allowed: nothing is allowed before the end.
+	// Allowed: no allow before the end.
 	write, lines = begin(`{"tool":"write"}`)
 	io.WriteString(write, `src/a","content":"`)
 	io.WriteString(write, `x"}`)
@@ -650,7 +648,7 @@ func TestStream(t *testing.T) {
 		t.Fatal(lines.Text())
 	}
 
-	// Broken off: denied, and on record.
+	// Broken off: denied and recorded.
 	write, lines = begin(`{"tool":"write"}`)
 	write.CloseWithError(errors.New("gone"))
 	for lines.Scan() {
@@ -673,9 +671,9 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// Proves S43: bodies of streams that are none.
+// Proves S43: invalid bodies of streams.
 func TestStreamBodies(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	for _, c := range []struct {
 		body   string
 		status int
@@ -689,9 +687,9 @@ func TestStreamBodies(t *testing.T) {
 	}
 }
 
-// Proves S5: who watches sees the questions, and calls are asked.
+// Proves S5: a watcher sees the questions, and calls ask.
 func TestWatch(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	server := httptest.NewServer(d.remote)
 	defer server.Close()
 	r, _ := http.NewRequestWithContext(t.Context(), "GET", server.URL+"/v1/approvals/watch", nil)
@@ -716,9 +714,9 @@ func TestWatch(t *testing.T) {
 	response.Body.Close()
 }
 
-// Proves S43: the description has every route, and nothing else.
+// Proves S43: the contract has every route, and no other.
 func TestContractIsComplete(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	for path, operations := range d.contract.doc.Paths {
 		for method := range operations {
 			who := "op"
@@ -742,7 +740,7 @@ func TestContractIsComplete(t *testing.T) {
 	for _, path := range []string{"GET /v1/approvals", "GET /v1/records", "GET /v1/sessions", "POST /v1/check", "GET /metrics"} {
 		method, path, _ := strings.Cut(path, " ")
 		want := http.StatusNotFound
-		if path == "/v1/sessions" { // which can still be made
+		if path == "/v1/sessions" { // may be created
 			want = http.StatusMethodNotAllowed
 		}
 		if a := d.do("", method, path, `{}`); a.status != want {

@@ -21,7 +21,7 @@ type watcher struct {
 	close func() error
 }
 
-func (d *desk) watcher(server *httptest.Server, query, last string) *watcher {
+func (d *fixture) watcher(server *httptest.Server, query, last string) *watcher {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), 20*time.Second)
 	d.t.Cleanup(cancel)
@@ -41,7 +41,7 @@ func (d *desk) watcher(server *httptest.Server, query, last string) *watcher {
 		d.t.Fatalf("%s, %s", resp.Status, kind)
 	}
 	w := &watcher{t: d.t, lines: bufio.NewScanner(resp.Body), close: resp.Body.Close}
-	w.next() // the first comment: it watches now
+	w.next() // the first comment: events are being watched
 	return w
 }
 
@@ -58,11 +58,11 @@ func (w *watcher) next() string {
 	return strings.Join(event, "\n")
 }
 
-// Proves S58: what happens is streamed to who watches, from now on, from everything
-// that is kept, or from the event that was seen last; and only what is asked for.
+// Proves S58: events are streamed to watchers, from now on, from the oldest stored one, or after
+// the last one seen; and only the requested types.
 func TestEvents(t *testing.T) {
 	events := live.New(8)
-	d := newDesk(t, func(o *decide.Options) { o.Events = events })
+	d := newFixture(t, func(o *decide.Options) { o.Events = events })
 	server := httptest.NewServer(d.local)
 	defer server.Close()
 	defer d.api.Close(t.Context())
@@ -100,10 +100,10 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// Proves S43, FM3: who may watch, and what a watcher is told who is too slow.
+// Proves S43, FM3: the permission to watch, and the message to a slow watcher.
 func TestEventsForWhom(t *testing.T) {
 	events := live.New(4)
-	d := newDesk(t, func(o *decide.Options) {
+	d := newFixture(t, func(o *decide.Options) {
 		o.Events = events
 		o.Tokens = []decide.Token{token("operate", "op", decide.Operate), token("decide", "de", decide.Decide|decide.Observe|decide.Approve)}
 	})
@@ -138,9 +138,9 @@ func TestEventsForWhom(t *testing.T) {
 	}
 }
 
-// A token that is taken away opens nothing any more; a bad list changes nothing.
+// A revoked token has no access; an invalid list changes nothing.
 func TestSetTokens(t *testing.T) {
-	d := newDesk(t, func(o *decide.Options) { o.Tokens = []decide.Token{token("old", "old", decide.Operate)} })
+	d := newFixture(t, func(o *decide.Options) { o.Tokens = []decide.Token{token("old", "old", decide.Operate)} })
 	if err := d.api.SetTokens([]decide.Token{token("x", "x", 0)}); err == nil {
 		t.Error("a token that may nothing")
 	}

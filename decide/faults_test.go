@@ -16,7 +16,7 @@ import (
 
 var errDisk = errors.New("disk: secret detail")
 
-// brokenQuestions is a store of questions of which every method fails.
+// brokenQuestions is a store of questions whose methods all fail.
 type brokenQuestions struct{ approve.Store }
 
 func (brokenQuestions) AddEntry(context.Context, approve.Entry, func(approve.Entry) bool) (approve.Entry, error) {
@@ -62,14 +62,14 @@ type brokenOrders struct{}
 func (brokenOrders) Lockdown(context.Context) (gate.Lockdown, error)  { return gate.Lockdown{}, errDisk }
 func (brokenOrders) SetLockdown(context.Context, gate.Lockdown) error { return errDisk }
 
-// Proves FM4, I22: whatever stands behind the API and fails, nothing is allowed,
-// nothing is taken for done, and its own words stay inside.
+// Proves FM4, I22: if any dependency of the API fails, nothing is allowed or reported as done, and
+// the error text stays internal.
 func TestFaultsAtEveryPort(t *testing.T) {
 	queue, err := approve.New(brokenQuestions{new(mem.Approvals)}, approve.Options{Notify: []approve.Notifier{silent{}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newDesk(t, func(o *decide.Options) {
+	d := newFixture(t, func(o *decide.Options) {
 		o.Queue, o.Sessions, o.Records, o.Lockdowns = queue, brokenSessions{o.Sessions}, brokenRecords{}, brokenOrders{}
 	})
 	for _, c := range []struct{ who, method, path, body string }{
@@ -85,10 +85,10 @@ func TestFaultsAtEveryPort(t *testing.T) {
 			t.Errorf("%s %s: %s", c.method, c.path, a.text)
 		}
 	}
-	// The gate asks a queue that works; the API only cannot name the question.
+	// The gate uses a queue that works; only the API cannot name the question.
 	d.wants(d.do("agent", "POST", "/v1/calls", `{"tool":"write","args":{"path":"README"}}`), 202, `"status":"pending"`)
 
-	// A gate whose own queue fails denies what must be asked, and lets run what need not.
+	// A gate whose own queue fails denies calls that ask, and allows others.
 	g, err := gate.New(d.program, gate.WithRecorder(d.records), gate.WithApprover(queue), gate.WithStore(mem.New()), gate.WithDenyMode(gate.DenyToolResult))
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func TestFaultsAtEveryPort(t *testing.T) {
 	d.wants(d.do("", "POST", "/v1/calls", `{"tool":"write","args":{"path":"src/a"}}`), 200, `"status":"allowed"`)
 }
 
-// slowQuestions adds an entry and does not say so before the question was looked for again.
+// slowQuestions adds an entry and returns only after the question was looked up again.
 type slowQuestions struct {
 	approve.Store
 	looks chan struct{}
@@ -131,14 +131,14 @@ func (s slowQuestions) Entries(ctx context.Context, f approve.Filter) ([]approve
 	return list, err
 }
 
-// Proves S5, S43: a call that nobody can be asked about, and that is to be repeated, has
-// ended: it is not pending, also while its question is being written.
-func TestS5_NobodyIsThere(t *testing.T) {
+// Proves S5, S43: a call without an approver that must be repeated has ended: it is not pending,
+// also while its question is being written.
+func TestNoApprover(t *testing.T) {
 	queue, err := approve.New(slowQuestions{new(mem.Approvals), make(chan struct{})}, approve.Options{Defer: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newDesk(t, func(o *decide.Options) {
+	d := newFixture(t, func(o *decide.Options) {
 		o.Queue = queue
 		if o.Gate, err = gate.New(o.Program(), gate.WithApprover(queue), gate.WithDenyMode(gate.DenyToolResult)); err != nil {
 			t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 	"github.com/stopgate/stopgate/judge"
 )
 
-// A policy lets a tool run, and a model may object to single calls of it. The model is
-// played by a server that finds everything harmful that has "curl" in it.
+// A policy allows a tool, and a model may object to single calls of it. A server plays the model,
+// and objects to every call with "curl".
 func Example() {
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		question := new(strings.Builder)

@@ -19,14 +19,14 @@ import (
 	"github.com/stopgate/stopgate/judge"
 )
 
-// asked is one request as the scripted model got it.
+// asked is one request as the scripted model received it.
 type asked struct {
 	path   string
 	header http.Header
 	body   map[string]any
 }
 
-// system and user are the two texts of the request, whichever API it came over.
+// system and user return the two texts of the request, for either API.
 func (a asked) system() string {
 	if text, ok := a.body["system"].(string); ok {
 		return text
@@ -39,14 +39,14 @@ func (a asked) user() string {
 	return messages[len(messages)-1].(map[string]any)["content"].(string)
 }
 
-// model is an endpoint that answers by a function.
+// model is an endpoint that responds with a function.
 type model struct {
 	*httptest.Server
 	mu   sync.Mutex
 	seen []asked
 }
 
-// serve starts a model; every request is kept.
+// serve starts a model that stores its requests.
 func serve(t testing.TB, answer func(w http.ResponseWriter, r *http.Request, a asked, n int)) *model {
 	t.Helper()
 	m := &model{}
@@ -75,19 +75,19 @@ func (m *model) requests() []asked {
 	return append([]asked(nil), m.seen...)
 }
 
-// quote spells a JSON string.
+// quote encodes a JSON string.
 func quote(s string) string {
 	text, _ := json.Marshal(s)
 	return string(text)
 }
 
-// chat is a completion with a text; message is the rest of the choice.
+// chat returns a completion with a text; message is the rest of the choice.
 func chat(content string) string {
 	return `{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":` + quote(content) +
 		`,"refusal":null},"finish_reason":"stop"}],"usage":{"total_tokens":9}}`
 }
 
-// message is an Anthropic message that calls the form's tool.
+// message returns an Anthropic message that calls the form's tool.
 func message(input string) string {
 	return `{"id":"x","type":"message","role":"assistant","content":[{"type":"tool_use","id":"t","name":"verdict","input":` + input +
 		`}],"stop_reason":"tool_use","usage":{"input_tokens":9}}`
@@ -97,7 +97,7 @@ func verdict(p float64, why string) string {
 	return fmt.Sprintf(`{"probability":%g,"explanation":%s}`, p, quote(why))
 }
 
-// says is a model that gives the same answer always.
+// says returns a model with a constant response.
 func says(t testing.TB, api string, form string) *model {
 	return serve(t, func(w http.ResponseWriter, _ *http.Request, _ asked, _ int) { answerWith(w, api, form) })
 }
@@ -111,7 +111,7 @@ func answerWith(w http.ResponseWriter, api, form string) {
 	}
 }
 
-// table is the table [judge] of a test.
+// table returns the table [judge] of a test.
 func table(t testing.TB, url, more string) *gate.JudgeTable {
 	t.Helper()
 	p, found := syntax.Parse("stopgate.toml", []byte("version = 1\n[judge]\nmodel = \"judge-1\"\nbase_url = \""+url+"\"\n"+more))
@@ -121,7 +121,7 @@ func table(t testing.TB, url, more string) *gate.JudgeTable {
 	return policy.JudgeTable(p.Judge)
 }
 
-// open makes the judge of a table with a factory of its own.
+// open creates the judge of a table with its own factory.
 func open(t testing.TB, tbl *gate.JudgeTable, o judge.Options) gate.Judge {
 	t.Helper()
 	j, err := judge.New(o).Judge(tbl)
@@ -131,7 +131,7 @@ func open(t testing.TB, tbl *gate.JudgeTable, o judge.Options) gate.Judge {
 	return j
 }
 
-// proposal is a call of run_command.
+// proposal returns a call of run_command.
 func proposal(args string) gate.Proposal {
 	return gate.Proposal{
 		Call: stopgate.Call{Tool: "run_command", Definition: &stopgate.ToolDefinition{Name: "run_command", Description: "Runs a command."}},
@@ -146,7 +146,7 @@ func review(t testing.TB, j gate.Judge, p gate.Proposal) (gate.Opinion, error) {
 	return j.Judge(ctx, p)
 }
 
-// within reports whether a text has all of the parts.
+// within reports whether a text contains all parts.
 func within(text string, parts ...string) bool {
 	for _, p := range parts {
 		if !strings.Contains(text, p) {

@@ -15,12 +15,12 @@ import (
 
 const asking = "[tools.echo.policy]\nrun = \"ask\"\n"
 
-// modernCall is a call in the revision without sessions.
+// modernCall returns a call in the revision without sessions.
 func modernCall(id, args, more string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{` + meta + `,"name":"echo","arguments":` + args + more + `}}`
 }
 
-// stateOf is the sealed state of an answer.
+// stateOf returns the sealed state of a response.
 func stateOf(t testing.TB, line string) string {
 	t.Helper()
 	m, err := jsonrpc.Read([]byte(line))
@@ -34,7 +34,7 @@ func stateOf(t testing.TB, line string) string {
 	return v.Text()
 }
 
-// tampered is a state with one character changed, whose every bit counts.
+// tampered returns a state with one significant bit changed.
 func tampered(state string) string {
 	mid, other := len(state)/2, "A"
 	if state[mid] == 'A' {
@@ -48,8 +48,8 @@ func back(state, decision string) string {
 		`,"inputResponses":{"stopgate.approval":{"action":"accept","content":{"decision":"` + decision + `"}}}`
 }
 
-// Proves W56: in the revision without sessions the question is the answer; an
-// acceptance runs the call exactly once, and everything else runs nothing.
+// Proves W56: in the revision without sessions the question is the response; an acceptance runs the
+// call exactly once, and any other answer does not run it.
 func TestInputRequired(t *testing.T) {
 	f := newFake(echoTool)
 	b := setup(t, asking, mcpgate.Settings{Elicitation: true}, map[string]*fake{"": f})
@@ -71,9 +71,9 @@ func TestInputRequired(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	// Other arguments: the state is void, the call is a new one and is asked about anew.
+	// Other arguments: the state is invalid, and the call is a new one with its own question.
 	has(t, c.ask(modernCall("3", `{"text":"c"}`, back(state, "allow"))), "input_required")
-	// No answer, or none that allows.
+	// No answer, or one that does not allow.
 	has(t, c.ask(modernCall("4", args, `,"requestState":"`+state+`"`)), "input_required")
 	if n := len(f.calls("tools/call")); n != 0 {
 		t.Fatalf("%d calls reached the server", n)
@@ -81,9 +81,9 @@ func TestInputRequired(t *testing.T) {
 	has(t, c.ask(modernCall("5", args, back(state, "allow"))), `"ran"`)
 	sent := f.calls("tools/call")[0]
 	hasNot(t, sent, "requestState", "inputResponses", "stopgate.approval")
-	// Once.
+	// A second use.
 	has(t, c.ask(modernCall("6", args, back(state, "allow"))), "input_required")
-	// No.
+	// A no.
 	line = c.ask(modernCall("7", args, ""))
 	has(t, c.ask(modernCall("8", args, back(stateOf(t, line), "deny"))), "approval_declined")
 	if n := len(f.calls("tools/call")); n != 1 {
@@ -91,8 +91,8 @@ func TestInputRequired(t *testing.T) {
 	}
 }
 
-// Proves W56: a state belongs to one session and one call.
-func TestForeignState(t *testing.T) {
+// Proves W56: a state is bound to one session and one call.
+func TestStateOfAnotherSession(t *testing.T) {
 	f := newFake(echoTool)
 	b := setup(t, asking, mcpgate.Settings{Elicitation: true}, map[string]*fake{"": f})
 	h := b.http(t)
@@ -104,8 +104,8 @@ func TestForeignState(t *testing.T) {
 	}
 }
 
-// Proves S18: without the setting, or with a client that cannot ask, nobody is asked.
-func TestNobodyAsked(t *testing.T) {
+// Proves S18: without the setting, or with a client without elicitation, there is no question.
+func TestNoElicitation(t *testing.T) {
 	f := newFake(echoTool)
 	b := setup(t, asking, mcpgate.Settings{}, map[string]*fake{"": f})
 	has(t, b.stdio().ask(modernCall("1", `{}`, "")), "no_approver")
@@ -120,7 +120,7 @@ func TestNobodyAsked(t *testing.T) {
 	has(t, c.ask(call("1", "echo", `{}`)), "no_approver")
 }
 
-// With a session the client is asked on the call's own stream.
+// With a session the question is sent on the call's own stream.
 func TestElicitation(t *testing.T) {
 	for _, c := range []struct{ answer, want string }{
 		{`"result":{"action":"accept","content":{"decision":"allow"}}`, "ran"},
@@ -174,7 +174,7 @@ func (b *bench) watched(t *testing.T, kind approve.Kind) {
 	})
 }
 
-// Who reads the approvals answers first; the client is not asked then.
+// A watcher of the approvals answers first; the client is not asked then.
 func TestQueueFirst(t *testing.T) {
 	for kind, want := range map[approve.Kind]string{approve.Yes: "ran", approve.No: "approval_declined"} {
 		f := newFake(echoTool)
@@ -187,8 +187,8 @@ func TestQueueFirst(t *testing.T) {
 	}
 }
 
-// Proves S5: when the hold ends the question stays, and the identical call takes the
-// answer that came later.
+// Proves S5: after the end of the hold the question remains, and the identical call uses the later
+// answer.
 func TestHoldEnds(t *testing.T) {
 	f := newFake(echoTool)
 	b := setup(t, asking, mcpgate.Settings{Elicitation: true, ApprovalTimeout: 100 * time.Millisecond}, map[string]*fake{"": f})
@@ -212,8 +212,8 @@ func TestHoldEnds(t *testing.T) {
 	has(t, c.ask(call("2", "echo", `{}`)), "ran")
 }
 
-// Proves FM8, I14: a call that its client cancelled while somebody is asked is denied, on
-// record, and does not run.
+// Proves FM8, I14: a call that its client cancelled during its question is denied and recorded, and
+// does not run.
 func TestCancelledWhileAsked(t *testing.T) {
 	f := newFake(echoTool)
 	b := setup(t, asking, mcpgate.Settings{Elicitation: true}, map[string]*fake{"": f})
@@ -233,7 +233,7 @@ func TestCancelledWhileAsked(t *testing.T) {
 	}
 }
 
-// edits answers every question with other text.
+// edits answers every question with another text.
 func (b *bench) edits(t *testing.T, text string) {
 	q, err := approve.New(b.app, approve.Options{Poll: 5 * time.Millisecond})
 	if err != nil {

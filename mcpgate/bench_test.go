@@ -6,8 +6,8 @@ import (
 	"github.com/stopgate/stopgate/mcpgate"
 )
 
-// BenchmarkCall is one allowed call on standard input and output, there and back, with
-// its record in memory and a server in this process.
+// BenchmarkCall measures one allowed call and its response over standard input and output, with its
+// record in memory and a server in this process.
 func BenchmarkCall(b *testing.B) {
 	f := newFake(echoTool)
 	c := setup(b, free, mcpgate.Settings{}, map[string]*fake{"": f}).stdio()

@@ -16,8 +16,8 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// notes is an MCP server with two tools, in the same process. [link.Start] and
-// [link.Dial] lead to others.
+// notes is an MCP server with two tools, in the same process. [link.Start] and [link.Dial] connect
+// to others.
 type notes struct{}
 
 func (notes) Call(_ context.Context, c *link.Call) (link.Reply, error) {
@@ -36,8 +36,8 @@ func (notes) Send(context.Context, *link.Call) error { return nil }
 func (notes) Done() <-chan struct{}                  { return nil }
 func (notes) Close() error                           { return nil }
 
-// An agent talks to a server through the gate: it sees the tools that it may use, and
-// no other one runs.
+// An agent uses a server through the gate: it sees the tools that it may use, and no other one
+// runs.
 func Example() {
 	program, mistakes := policy.Compile([]policy.Source{{Name: "stopgate.toml", Trusted: true, Text: []byte(`
 version = 1

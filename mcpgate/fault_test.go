@@ -17,8 +17,8 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// Proves I14: whatever a server does instead of answering, the call is denied and says
-// so, and the gate goes on.
+// Proves I14: whatever a server does instead of responding, the call is denied with the reason, and
+// the gate continues.
 func TestServerFaults(t *testing.T) {
 	for name, answer := range map[string]handler{
 		"dies": func(context.Context, *fakeLink, *link.Call, *jsonrpc.Message) (string, error) {
@@ -63,7 +63,7 @@ func TestServerFaults(t *testing.T) {
 	}
 }
 
-// Proves I14: a server that does not say what its tools are runs none.
+// Proves I14: no tool of a server without a valid list runs.
 func TestListFaults(t *testing.T) {
 	for name, answer := range map[string]string{
 		"no list": `{}`, "no array": `{"tools":{}}`, "an error": `error:{"code":-1,"message":"no"}`, "garbage": `{"tools":[`, "endless": `{"tools":[],"nextCursor":"again"}`,
@@ -92,8 +92,8 @@ func TestListFaults(t *testing.T) {
 	}
 }
 
-// Proves W55: a server that died is started again, after a pause, and told again who
-// the client is.
+// Proves W55: a server that exited is restarted after a pause, and initialized again for the
+// client.
 func TestRestart(t *testing.T) {
 	f := newFake(echoTool)
 	dying := make(chan *fakeLink, 1)
@@ -110,7 +110,7 @@ func TestRestart(t *testing.T) {
 	c := b.stdio()
 	c.hello(`{}`)
 	has(t, c.ask(call("1", "echo", `{}`)), "tool_unreachable")
-	// It is too early for the next one; then it goes on.
+	// Too early for a restart; then it continues.
 	early := c.ask(call("2", "echo", `{}`))
 	has(t, early, "tool_unreachable")
 	hasNot(t, early, "may have run")
@@ -123,7 +123,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// Proves I14: a server that cannot be started denies everything.
+// Proves I14: if a server cannot be started, all calls are denied.
 func TestNoServer(t *testing.T) {
 	f := newFake(echoTool)
 	f.refuse = errors.New("no such program")
@@ -147,7 +147,7 @@ func TestNoRecord(t *testing.T) {
 	}
 }
 
-// Proves S59: a lockdown denies also what the policy lets run.
+// Proves S59: a lockdown denies even calls that the policy allows.
 func TestLockdown(t *testing.T) {
 	f := newFake(echoTool)
 	b := setup(t, free, mcpgate.Settings{}, map[string]*fake{"": f})
@@ -159,8 +159,7 @@ func TestLockdown(t *testing.T) {
 	has(t, c.ask(call("2", "echo", `{}`)), "ran")
 }
 
-// Proves W55: a request that the client cancels is cancelled at the server, and
-// answered by nothing.
+// Proves W55: a request that the client cancels is cancelled at the server, and gets no response.
 func TestCancel(t *testing.T) {
 	f := newFake(echoTool)
 	started, ended := make(chan struct{}), make(chan struct{})
@@ -181,8 +180,8 @@ func TestCancel(t *testing.T) {
 	want(t, c.next(), `{"jsonrpc":"2.0","id":2,"result":{}}`)
 }
 
-// Proves I14: a client that reads nothing does not keep the gate from ending.
-func TestDeafClient(t *testing.T) {
+// Proves I14: a client that does not read cannot keep the gate from ending.
+func TestClientThatDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, free, mcpgate.Settings{}, map[string]*fake{"": newFake(echoTool)})
 		in, client := io.Pipe()
@@ -193,7 +192,7 @@ func TestDeafClient(t *testing.T) {
 		if _, err := io.WriteString(client, `{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n"); err != nil {
 			t.Fatal(err)
 		}
-		synctest.Wait() // somebody writes the answer
+		synctest.Wait() // the response is being written
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)
@@ -204,7 +203,7 @@ func TestDeafClient(t *testing.T) {
 	})
 }
 
-// Before it is initialized a session has nothing to ask for.
+// Requests before the initialization are refused.
 func TestNotInitialized(t *testing.T) {
 	f := newFake(echoTool)
 	c := setup(t, free, mcpgate.Settings{}, map[string]*fake{"": f}).stdio()

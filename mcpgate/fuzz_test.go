@@ -13,8 +13,8 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// FuzzClient sends whatever a client may send. What reaches the server as a call was
-// allowed, and the most lenient reader of it reads arguments that the policy lets run.
+// FuzzClient sends arbitrary messages of a client. A call that reaches the server was allowed, and
+// even a lenient reader finds arguments in it that the policy allows.
 func FuzzClient(f *testing.F) {
 	for _, seed := range []string{
 		call("1", "echo", `{"text":"ok"}`), call("2", "echo", `{"text":"no"}`),
@@ -72,7 +72,7 @@ func FuzzClient(f *testing.F) {
 	})
 }
 
-// answers waits for the answer with one id.
+// answers waits for the response with one id.
 type answers struct {
 	mu      sync.Mutex
 	waiting string

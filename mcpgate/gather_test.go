@@ -16,10 +16,9 @@ import (
 
 func named(name string) string { return strings.Replace(echoTool, "echo", name, 1) }
 
-// The list of several servers is one answer with every page of every
-// server in it, because many clients read one page and no more; a tool that a server
-// lists twice is there once.
-func TestWholeLists(t *testing.T) {
+// The list of several servers is one response with every page of every server, because many clients
+// read only one page; a tool that a server lists twice occurs once.
+func TestJoinedLists(t *testing.T) {
 	one, two := newFake(), newFake(named("say"))
 	one.answers["tools/list"] = func(_ context.Context, _ *fakeLink, _ *link.Call, m *jsonrpc.Message) (string, error) {
 		if m.Params.IsValid() {
@@ -41,9 +40,9 @@ func TestWholeLists(t *testing.T) {
 	want(t, strings.Join(names, " "), "one__a one__b two__say")
 	hasNot(t, got, "nextCursor")
 	has(t, one.calls("tools/list")[1], `"cursor":"p2"`)
-	has(t, c.ask(`{"jsonrpc":"2.0","id":2,"method":"prompts/list"}`), `"result":{"prompts":[]}`) // neither has any
+	has(t, c.ask(`{"jsonrpc":"2.0","id":2,"method":"prompts/list"}`), `"result":{"prompts":[]}`) // neither server has any
 
-	// The revision without sessions keeps the list for as long as the shortest says.
+	// In the revision without sessions the lifetime of the list is the shortest one.
 	for name, f := range map[string]*fake{"one": one, "two": two} {
 		ttl := map[string]string{"one": "9000", "two": "7000"}[name]
 		f.answers["tools/list"] = func(context.Context, *fakeLink, *link.Call, *jsonrpc.Message) (string, error) {
@@ -53,8 +52,7 @@ func TestWholeLists(t *testing.T) {
 	has(t, b.stdio().ask(`{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{`+meta+`}}`), `"ttlMs":7000,"cacheScope":"private"`)
 }
 
-// Proves I14: a server whose list has no end takes nothing from the others, and
-// what it lists is left out somewhere.
+// Proves I14: a server with an endless list does not affect the others; its own list is truncated.
 func TestListWithoutEnd(t *testing.T) {
 	one, two := newFake(), newFake(named("say"))
 	one.answers["tools/list"] = func(_ context.Context, _ *fakeLink, _ *link.Call, m *jsonrpc.Message) (string, error) {
@@ -76,8 +74,8 @@ func TestListWithoutEnd(t *testing.T) {
 	hasNot(t, got, "nextCursor")
 }
 
-// Proves I14: a server that cannot be started, or does not let the client in,
-// takes nothing from the others; when it can be reached it is there.
+// Proves I14: a server that cannot be started, or refuses the initialization, does not affect the
+// others; it is available once it works.
 func TestMissingServer(t *testing.T) {
 	for name, broken := range map[string]func(*fake){
 		"not started": func(f *fake) { f.refuse = errors.New("no such program") },
@@ -122,8 +120,8 @@ func TestMissingServer(t *testing.T) {
 	}
 }
 
-// Where no server lets the client in, the client is told why.
-func TestNobodyThere(t *testing.T) {
+// If no server is ready, the client gets the reason.
+func TestNoServerReady(t *testing.T) {
 	one, two := newFake(echoTool), newFake(echoTool)
 	one.refuse, two.refuse = errors.New("no such program"), errors.New("no such program")
 	c := setup(t, free, mcpgate.Settings{}, map[string]*fake{"one": one, "two": two}, "one", "two").stdio()
@@ -135,8 +133,8 @@ func TestNobodyThere(t *testing.T) {
 	})
 }
 
-// A server that is slow to start keeps the others waiting no longer than
-// their clients wait, hears nothing before it has answered, and is announced when it has.
+// A server that starts slowly delays the others only up to a limit, receives nothing before its
+// initialization, and is announced afterwards.
 func TestSlowServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow, quick := newFake(named("say")), newFake(echoTool)
@@ -161,18 +159,18 @@ func TestSlowServer(t *testing.T) {
 		has(t, list, "quick__echo")
 		hasNot(t, list, "slow__say")
 		if slow.calls("tools/list") != nil || slow.calls("notifications/initialized") != nil {
-			t.Errorf("the slow server heard:\n%s", slow.all())
+			t.Errorf("the slow server received:\n%s", slow.all())
 		}
 		has(t, <-c.lines, "notifications/tools/list_changed")
 		if waited := time.Since(began); waited != 45*time.Second {
-			t.Errorf("the client heard of the server after %v", waited)
+			t.Errorf("the client was notified of the server after %v", waited)
 		}
 		has(t, c.ask(`{"jsonrpc":"2.0","id":3,"method":"tools/list"}`), "quick__echo", "slow__say")
 		if n := len(slow.calls("notifications/initialized")); n != 1 {
-			t.Errorf("the slow server heard %d times that the client is ready", n)
+			t.Errorf("the slow server received %d times that the client is ready", n)
 		}
 
-		// A client that goes takes along what is still on its way.
+		// When the client disconnects, its pending requests are cancelled.
 		c = setup(t, free, mcpgate.Settings{}, map[string]*fake{"slow": slow, "quick": quick}, "slow", "quick").stdio()
 		c.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`)
 		has(t, <-c.lines, `"serverInfo"`)

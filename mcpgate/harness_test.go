@@ -28,22 +28,22 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// handler answers one request of a fake server: the result as JSON, or an error object
-// that begins with "error:".
+// handler answers one request of a fake server: with the result as JSON, or with an error object
+// after "error:".
 type handler func(ctx context.Context, s *fakeLink, c *link.Call, m *jsonrpc.Message) (string, error)
 
 // fake is a server in the test's own process.
 type fake struct {
 	mu      sync.Mutex
-	tools   string // of tools/list
+	tools   string // response to tools/list
 	answers map[string]handler
 	seen    []string // texts of requests, notifications and responses, in order
 	opened  int
 	version string
-	refuse  error // of opening
+	refuse  error // error of opening
 }
 
-// fakeLink is one connection to it.
+// fakeLink is one connection to a fake.
 type fakeLink struct {
 	f      *fake
 	events link.Events
@@ -122,7 +122,7 @@ func (l *fakeLink) Send(_ context.Context, c *link.Call) error { l.note(c); retu
 func (l *fakeLink) Done() <-chan struct{}                      { return l.done }
 func (l *fakeLink) Close() error                               { l.once.Do(func() { close(l.done) }); return nil }
 
-// say sends a message of the server that belongs to no request.
+// say sends a message of the server outside a request.
 func (l *fakeLink) say(t testing.TB, text string) {
 	t.Helper()
 	m, err := jsonrpc.Read([]byte(text))
@@ -133,7 +133,7 @@ func (l *fakeLink) say(t testing.TB, text string) {
 	l.events.Unsolicited(m)
 }
 
-// calls are the texts of requests of one method that reached the server.
+// calls returns the requests of one method that reached the server.
 func (f *fake) calls(method string) (list []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -145,7 +145,7 @@ func (f *fake) calls(method string) (list []string) {
 	return list
 }
 
-// all are all texts.
+// all returns all texts.
 func (f *fake) all() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -158,7 +158,7 @@ func (f *fake) setTools(tools ...string) {
 	f.tools = "[" + strings.Join(tools, ",") + "]"
 }
 
-// bench is a gateway with everything that a test looks at.
+// bench is a gateway with everything that tests check.
 type bench struct {
 	t    testing.TB
 	g    *mcpgate.Gateway
@@ -169,7 +169,7 @@ type bench struct {
 	pins *pin.Store
 }
 
-// logged keeps what is logged.
+// logged stores the log.
 type logged struct {
 	mu sync.Mutex
 	b  strings.Builder
@@ -196,10 +196,10 @@ func program(t testing.TB, text string) *policy.Program {
 	return p
 }
 
-// free lets every tool run.
+// free allows every tool.
 const free = "[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n"
 
-// setup makes a gateway before servers; a name "" is a server without one.
+// setup creates a gateway with servers; a server with the name "" is the only one.
 func setup(t testing.TB, text string, set mcpgate.Settings, servers map[string]*fake, order ...string) *bench {
 	t.Helper()
 	return build(t, text, set, servers, nil, order...)
@@ -211,7 +211,7 @@ func setupWith(t testing.TB, text string, servers map[string]*fake, change func(
 	return build(t, text, mcpgate.Settings{}, servers, change)
 }
 
-// brokenPins cannot be read.
+// brokenPins are pins that cannot be read.
 type brokenPins struct{}
 
 func (brokenPins) Check(string, stopgate.ToolName, string, []byte) (bool, error) {
@@ -304,7 +304,7 @@ func (c *client) send(text string) {
 	}
 }
 
-// next is the next line from the gateway.
+// next returns the next line from the gateway.
 func (c *client) next() string {
 	c.t.Helper()
 	select {
@@ -316,8 +316,7 @@ func (c *client) next() string {
 	}
 }
 
-// ask sends a request and returns the line that answers it; what comes before is
-// dropped.
+// ask sends a request and returns its response; it drops earlier messages.
 func (c *client) ask(text string) string {
 	c.t.Helper()
 	c.send(text)
@@ -333,7 +332,7 @@ func (c *client) ask(text string) string {
 	}
 }
 
-// hello introduces the client.
+// hello initializes the client.
 func (c *client) hello(capabilities string) string {
 	c.t.Helper()
 	line := c.ask(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` + capabilities + `,"clientInfo":{"name":"test","version":"1"}}}`)
@@ -341,15 +340,15 @@ func (c *client) hello(capabilities string) string {
 	return line
 }
 
-// call is a call of a tool in the revisions with sessions.
+// call returns a call of a tool in the revisions with sessions.
 func call(id, tool, args string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + args + `}}`
 }
 
-// meta is what every request of the revision without sessions has.
+// meta is the member of every request in the revision without sessions.
 const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}`
 
-// want compares a whole line.
+// want compares a complete line.
 func want(t testing.TB, got, want string) {
 	t.Helper()
 	if got != want {
@@ -357,7 +356,7 @@ func want(t testing.TB, got, want string) {
 	}
 }
 
-// has looks for a part.
+// has checks that a text contains parts.
 func has(t testing.TB, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
@@ -367,7 +366,7 @@ func has(t testing.TB, text string, parts ...string) {
 	}
 }
 
-// hasNot looks for what must not be there.
+// hasNot checks that a text does not contain parts.
 func hasNot(t testing.TB, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
@@ -393,7 +392,7 @@ func until(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// codes are the codes of the decisions so far.
+// codes returns the codes of the decisions so far.
 func (b *bench) codes() string {
 	var list []string
 	for _, r := range b.rows.Decisions() {

@@ -18,7 +18,7 @@ import (
 	"github.com/stopgate/stopgate/mcpgate"
 )
 
-// site is a gateway over HTTP, with a token for anna and one for bert.
+// site is a gateway over HTTP, with tokens for anna and bert.
 type site struct {
 	*httptest.Server
 	h *mcpgate.Handler
@@ -43,8 +43,7 @@ func (b *bench) http(t *testing.T) *site {
 	return s
 }
 
-// request is one request as a client of the revisions sends it; headers with "" are
-// taken away.
+// request sends a request as a client of the revisions does; headers with "" are removed.
 func (s *site) request(t testing.TB, method, body string, headers map[string]string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, s.URL+"/mcp", strings.NewReader(body))
@@ -88,7 +87,7 @@ func text(t testing.TB, r *http.Response) string {
 	return string(b)
 }
 
-// post is the answer to a message of one of the two.
+// post returns the response to a message of one of the two.
 func (s *site) post(t testing.TB, who, body string) string {
 	t.Helper()
 	return text(t, s.request(t, http.MethodPost, body, map[string]string{"Authorization": "Bearer " + who + "-token"}))
@@ -112,9 +111,9 @@ func (s *site) session(t testing.TB) string {
 	return id
 }
 
-// Proves G9, G10: pages of browsers, names that are bound to us, and whoever has no
-// token are refused before a message is read.
-func TestG9G10WhoMayCall(t *testing.T) {
+// Proves G9, G10: requests from browser pages, with foreign host names, or without a token are
+// refused before the message is read.
+func TestAccess(t *testing.T) {
 	f := newFake(echoTool)
 	b := setup(t, free, mcpgate.Settings{Origins: []string{"https://console.example.com"}, Hosts: []string{"mcp.example.com"}}, map[string]*fake{"": f})
 	s := b.http(t)
@@ -169,8 +168,7 @@ func TestG9G10WhoMayCall(t *testing.T) {
 	}
 }
 
-// Proves W56: what headers say is what the body says, or the message is
-// refused; decisions use the body.
+// Proves W56: a message whose headers differ from its body is refused; decisions use the body.
 func TestMirroredHeaders(t *testing.T) {
 	tool := `{"name":"echo","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"n":{"type":"integer","x-mcp-header":"N"},"o":{"type":"object","properties":{"b":{"type":"boolean","x-mcp-header":"B"}}}}}}`
 	bad := `{"name":"bad","inputSchema":{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"no good"}}}}`
@@ -227,7 +225,7 @@ func TestMirroredHeaders(t *testing.T) {
 	has(t, text(t, r), "-32020")
 	r = s.request(t, http.MethodPost, modernCall("1", `{}`, ""), nil)
 	has(t, text(t, r), "complete")
-	// A tool with marks that are no good is not offered over HTTP.
+	// A tool with invalid marks is not offered over HTTP.
 	hasNot(t, s.post(t, "anna", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{`+meta+`}}`), `"bad"`)
 	has(t, s.post(t, "anna", strings.Replace(modernCall("1", `{}`, ""), `"echo"`, `"bad"`, 1)), "Unknown tool: bad")
 	if n := len(f.calls("tools/call")); n != 2 {
@@ -235,7 +233,7 @@ func TestMirroredHeaders(t *testing.T) {
 	}
 }
 
-// Revisions, and what is no request at all.
+// Revisions, and invalid requests.
 func TestHTTPRefusals(t *testing.T) {
 	f := newFake(echoTool)
 	s := setup(t, free, mcpgate.Settings{}, map[string]*fake{"": f}).http(t)
@@ -279,8 +277,8 @@ func TestHTTPRefusals(t *testing.T) {
 	}
 }
 
-// What a server says while it works stands on the request's own stream,
-// and what belongs to no request on the session's.
+// Messages of a server during a request are on the stream of the request, other messages on that of
+// the session.
 func TestHTTPStreams(t *testing.T) {
 	f := newFake(echoTool)
 	links := make(chan *fakeLink, 1)
@@ -324,8 +322,7 @@ func TestHTTPStreams(t *testing.T) {
 	}
 }
 
-// Closing the stream cancels in the revision without sessions, and only
-// there.
+// Closing the stream cancels the request only in the revision without sessions.
 func TestClientGone(t *testing.T) {
 	for _, modern := range []bool{true, false} {
 		f := newFake(echoTool)
@@ -376,8 +373,7 @@ func TestClientGone(t *testing.T) {
 	}
 }
 
-// A session that nobody uses ends, and its connection to the server with
-// it; a client that waits hears that we live.
+// An unused session ends, with its connection to the server; a waiting client gets keepalives.
 func TestIdleSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(echoTool)
@@ -420,8 +416,8 @@ func TestIdleSession(t *testing.T) {
 	})
 }
 
-// A client whose connection broke takes the stream of its request up
-// where it was, and gets the response there; nobody else does.
+// A client whose connection broke resumes the stream of its request, and gets the response there;
+// no other client can.
 func TestResume(t *testing.T) {
 	f := newFake(echoTool)
 	started, release := make(chan struct{}), make(chan struct{})
@@ -463,7 +459,7 @@ func TestResume(t *testing.T) {
 	has(t, text(t, s.request(t, http.MethodGet, "", map[string]string{"Mcp-Session-Id": id, "Last-Event-ID": "s1-0"})), "id: s1-1\n", "id: s1-3\n")
 }
 
-// Proves FM11 for MCP over HTTP: who may talk changes while sessions go on.
+// Proves FM11 for MCP over HTTP: tokens change while sessions continue.
 func TestTokensChange(t *testing.T) {
 	b := setup(t, free, mcpgate.Settings{}, map[string]*fake{"": newFake(echoTool)})
 	s := b.http(t)
@@ -486,9 +482,8 @@ func TestTokensChange(t *testing.T) {
 	}
 }
 
-// Proves G10: of two names that a request gives itself neither counts, and what stands
-// there twice is nothing, whatever the first of them is.
-func TestG10TwoNames(t *testing.T) {
+// Proves G10: if a request has two values of an identifying header, neither is used.
+func TestDuplicateHeaders(t *testing.T) {
 	f := newFake(echoTool)
 	s := setup(t, free, mcpgate.Settings{}, map[string]*fake{"": f}).http(t)
 	id := s.session(t)
@@ -529,9 +524,8 @@ func TestG10TwoNames(t *testing.T) {
 	}
 }
 
-// Proves FM14: where every session is at work a new one is refused with a hint, and there is
-// room again as soon as one ends.
-func TestFM14EverySessionAtWork(t *testing.T) {
+// Proves FM14: if every session is busy a new one is refused with a hint, until one ends.
+func TestSessionLimit(t *testing.T) {
 	f := newFake(echoTool)
 	s := setup(t, free, mcpgate.Settings{}, map[string]*fake{"": f}).http(t)
 	var last *http.Response
@@ -562,9 +556,9 @@ func TestFM14EverySessionAtWork(t *testing.T) {
 	}
 }
 
-// Proves G8, FM14: a principal that opens one session after the other, each with servers
-// of its own, loses those that it uses least, and takes nobody else's away.
-func TestFM14SessionsOfOne(t *testing.T) {
+// Proves G8, FM14: a principal that opens many sessions, each with its own servers, loses its least
+// recently used ones, and affects no other principal.
+func TestSessionLimitOfPrincipal(t *testing.T) {
 	f := newFake(echoTool)
 	s := setup(t, free, mcpgate.Settings{}, map[string]*fake{"": f}).http(t)
 	of := func(who string) string {
@@ -584,14 +578,14 @@ func TestFM14SessionsOfOne(t *testing.T) {
 	for range 254 {
 		of("anna")
 	}
-	if !alive("anna", first) || !alive("anna", second) { // now they are the newest
+	if !alive("anna", first) || !alive("anna", second) { // now they are the most recently used
 		t.Error("256 sessions are not too many")
 	}
 	last := of("anna")
 	if !alive("anna", first) || !alive("anna", second) || !alive("anna", last) || !alive("bert", bert) {
 		t.Error("another session ended than the one that was used least")
 	}
-	// Those of the revision without sessions count, too.
+	// Sessions of the revision without sessions count, too.
 	r := s.request(t, http.MethodPost, modernCall("1", `{}`, ""), map[string]string{"X-Stopgate-Session": "mine"})
 	if got := text(t, r); r.StatusCode != 200 {
 		t.Errorf("%d %s", r.StatusCode, got)
@@ -601,9 +595,9 @@ func TestFM14SessionsOfOne(t *testing.T) {
 	}
 }
 
-// Proves G8: a server that says all the time that its list has changed is heard once,
-// until the client asks for the list.
-func TestG8ChangedAllTheTime(t *testing.T) {
+// Proves G8: repeated notifications of list changes are forwarded once, until the client requests
+// the list.
+func TestRepeatedListChanges(t *testing.T) {
 	f := newFake(echoTool)
 	links := make(chan *fakeLink, 2)
 	f.answers["tools/call"] = func(_ context.Context, l *fakeLink, _ *link.Call, _ *jsonrpc.Message) (string, error) {
@@ -628,9 +622,9 @@ func TestG8ChangedAllTheTime(t *testing.T) {
 	want(t, c.next(), tools)
 }
 
-// Proves G8: a client that opens its stream anew hears again of lists that change: what
-// was said on the one before may have been lost.
-func TestChangedOnAnotherStream(t *testing.T) {
+// Proves G8: a client that opens its stream again is notified of list changes again, because the
+// earlier notification may have been lost.
+func TestListChangeAfterReconnect(t *testing.T) {
 	f := newFake(echoTool)
 	links := make(chan *fakeLink, 1)
 	f.answers["tools/call"] = func(_ context.Context, l *fakeLink, _ *link.Call, _ *jsonrpc.Message) (string, error) {

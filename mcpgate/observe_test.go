@@ -14,15 +14,15 @@ import (
 	"github.com/stopgate/stopgate/mcpgate"
 )
 
-// notebook is an observer that writes everything down.
-type notebook struct {
+// recordingObserver is an observer that records everything.
+type recordingObserver struct {
 	mu   sync.Mutex
 	seen []string
 }
 
 type requestKey struct{}
 
-func (n *notebook) Request(ctx context.Context, o *mcpgate.Observed) (context.Context, func()) {
+func (n *recordingObserver) Request(ctx context.Context, o *mcpgate.Observed) (context.Context, func()) {
 	inside := ctx.Value(requestKey{}) != nil
 	return context.WithValue(ctx, requestKey{}, true), func() {
 		n.mu.Lock()
@@ -38,15 +38,15 @@ func (n *notebook) Request(ctx context.Context, o *mcpgate.Observed) (context.Co
 	}
 }
 
-// nobody observes nothing.
-type nobody struct{}
+// noObserver returns no observation.
+type noObserver struct{}
 
-func (nobody) Request(ctx context.Context, _ *mcpgate.Observed) (context.Context, func()) {
+func (noObserver) Request(ctx context.Context, _ *mcpgate.Observed) (context.Context, func()) {
 	return ctx, nil
 }
 
-// Proves 10.2: an observer hears of every request of a client and of every
-// one to a server, one inside the other, with what became of it.
+// Proves 10.2: an observer receives every request of a client and every request to a server,
+// nested, with its result.
 func TestObserver(t *testing.T) {
 	for _, test := range []struct {
 		name, request string
@@ -58,7 +58,7 @@ func TestObserver(t *testing.T) {
 		{"a call that is denied", call("1", "denied", `{}`), []string{`served tools/call denied "-32602"`}},
 		{"a method that is not there", `{"jsonrpc":"2.0","id":1,"method":"x/call"}`, []string{`served x/call "-32601"`}},
 	} {
-		book := new(notebook)
+		book := new(recordingObserver)
 		f := newFake(echoTool, strings.Replace(echoTool, "echo", "fail", 1), strings.Replace(echoTool, "echo", "never", 1))
 		f.answers["tools/call"] = func(_ context.Context, l *fakeLink, _ *link.Call, m *jsonrpc.Message) (string, error) {
 			switch name, _ := m.Params.Get("name"); name.Text() {
@@ -70,7 +70,7 @@ func TestObserver(t *testing.T) {
 			return `{"content":[]}`, nil
 		}
 		b := build(t, free+"[tools.denied.policy]\nrun = \"deny\"\n", mcpgate.Settings{}, map[string]*fake{"": f}, func(o *mcpgate.Options) {
-			o.Observer = mcpgate.Observers(book, nobody{})
+			o.Observer = mcpgate.Observers(book, noObserver{})
 		})
 		c := b.stdio()
 		c.hello("{}")
@@ -89,13 +89,13 @@ func TestObserver(t *testing.T) {
 	}
 }
 
-// ledger is an observer that keeps what it is told, and names a trace to servers.
-type ledger struct {
+// detailObserver is an observer that stores its details, and sends a trace to servers.
+type detailObserver struct {
 	mu   sync.Mutex
 	seen []mcpgate.Observed
 }
 
-func (l *ledger) Request(ctx context.Context, o *mcpgate.Observed) (context.Context, func()) {
+func (l *detailObserver) Request(ctx context.Context, o *mcpgate.Observed) (context.Context, func()) {
 	if o.Outgoing && o.Traced {
 		o.Traceparent = "00-ours-01"
 	}
@@ -106,16 +106,16 @@ func (l *ledger) Request(ctx context.Context, o *mcpgate.Observed) (context.Cont
 	}
 }
 
-// Place implements [link.Placed].
+// ConnInfo implements the connection information of a link.
 func (l *fakeLink) ConnInfo() link.ConnInfo {
 	return link.ConnInfo{Transport: "tcp", Protocol: "http", Address: "files.example:443", Session: "the server's"}
 }
 
-// Proves 10.1: an observer is told which session, transport and ids a request
-// has, at either end; arguments and result are there as they are; the name of the trace
-// that a client sent gives way to ours, and everything else of _meta stays.
+// Proves 10.1: an observer gets the session, transport and ids of a request on either side, with
+// unchanged arguments and result; the trace of the client is replaced by the gate's, and everything
+// else of _meta is unchanged.
 func TestObserverDetails(t *testing.T) {
-	book := new(ledger)
+	book := new(detailObserver)
 	f := newFake(echoTool)
 	b := build(t, free, mcpgate.Settings{}, map[string]*fake{"": f}, func(o *mcpgate.Options) { o.Observer = book })
 	c := b.stdio()
@@ -155,11 +155,11 @@ func TestObserverDetails(t *testing.T) {
 	}
 }
 
-// A server is told of a trace that the client did not name, beside what
-// the gate itself puts into a call.
+// A server gets a trace although the client named none, next to the members that the gate adds to a
+// call.
 func TestTraceWithoutOne(t *testing.T) {
 	f := newFake(echoTool)
-	b := build(t, free, mcpgate.Settings{}, map[string]*fake{"": f}, func(o *mcpgate.Options) { o.Observer = teller{} })
+	b := build(t, free, mcpgate.Settings{}, map[string]*fake{"": f}, func(o *mcpgate.Options) { o.Observer = tracePropagator{} })
 	c := b.stdio()
 	c.hello("{}")
 	c.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}`)
@@ -180,20 +180,19 @@ func TestTraceWithoutOne(t *testing.T) {
 	}
 }
 
-// teller names a trace to servers.
-type teller struct{}
+// tracePropagator sends a trace to servers.
+type tracePropagator struct{}
 
-func (teller) Request(ctx context.Context, o *mcpgate.Observed) (context.Context, func()) {
+func (tracePropagator) Request(ctx context.Context, o *mcpgate.Observed) (context.Context, func()) {
 	if o.Outgoing {
 		o.Traceparent, o.Tracestate = "00-ours-01", "v=2"
 	}
 	return ctx, nil
 }
 
-// Proves 10.2: a session over HTTP is told, and the trace that a client names
-// which showed a token.
+// Proves 10.2: the session over HTTP is observed, and the trace of a client with a token.
 func TestObserverHTTP(t *testing.T) {
-	book := new(ledger)
+	book := new(detailObserver)
 	f := newFake(echoTool)
 	b := build(t, free, mcpgate.Settings{}, map[string]*fake{"": f}, func(o *mcpgate.Options) { o.Observer = book })
 	s := b.http(t)
@@ -213,13 +212,13 @@ func TestObserverHTTP(t *testing.T) {
 	t.Errorf("%+v", book.seen)
 }
 
-// visits is an observer that writes down sessions.
-type visits struct {
-	nobody
+// sessionObserver records sessions.
+type sessionObserver struct {
+	noObserver
 	seen chan string
 }
 
-func (v visits) Session(s *mcpgate.Session) {
+func (v sessionObserver) Session(s *mcpgate.Session) {
 	line := fmt.Sprintf("%t %s %s %q", s.Outgoing, s.Version, s.Transport, s.Failure)
 	if s.Began.IsZero() || s.Ended.Before(s.Began) {
 		line += " WITHOUT A TIME"
@@ -227,12 +226,11 @@ func (v visits) Session(s *mcpgate.Session) {
 	v.seen <- line
 }
 
-// An observer hears of every session that is over, with a client and
-// with a server, and of why a server's ended.
+// An observer receives every session that ended, with a client and with a server, and the reason.
 func TestSessionsObserved(t *testing.T) {
-	v := visits{seen: make(chan string, 10)}
+	v := sessionObserver{seen: make(chan string, 10)}
 	open := func(t *testing.T) *site {
-		return setupWith(t, free, map[string]*fake{"": newFake(echoTool)}, func(o *mcpgate.Options) { o.Observer = mcpgate.Observers(nobody{}, v) }).http(t)
+		return setupWith(t, free, map[string]*fake{"": newFake(echoTool)}, func(o *mcpgate.Options) { o.Observer = mcpgate.Observers(noObserver{}, v) }).http(t)
 	}
 	s := open(t)
 	id := s.session(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/stopgate/stopgate/mcpgate"
 )
 
-// rounds makes a server that wants an input before it answers.
+// rounds returns a server that requests input before it responds.
 func rounds(key, method, state string) *fake {
 	f := newFake(echoTool)
 	answer := func(_ context.Context, _ *fakeLink, _ *link.Call, m *jsonrpc.Message) (string, error) {
@@ -26,8 +26,8 @@ func rounds(key, method, state string) *fake {
 
 const elicits = "[tools.\"mcp.elicitation\".policy]\nrun = \"unattended\"\n"
 
-// A server's own round trip goes through under the gate's seal, and its
-// state comes back to it as it was.
+// A round trip of a server is forwarded under the gate's seal, and its state returns to it
+// unchanged.
 func TestServerRounds(t *testing.T) {
 	for method, params := range map[string]string{
 		"tools/call": `"name":"echo","arguments":{"n":1}`, "prompts/get": `"name":"p"`, "resources/read": `"uri":"test://x"`,
@@ -46,7 +46,7 @@ func TestServerRounds(t *testing.T) {
 			has(t, ask("3", `,"requestState":"`+state+`","inputResponses":{"user_name":{"action":"accept","content":{"a":1.0}}}`), "thanks")
 			sent := f.calls(method)
 			has(t, sent[len(sent)-1], `"requestState":"theirs é"`, `"inputResponses":{"user_name":{"action":"accept","content":{"a":1.0}}}`)
-			// For other arguments the state is void and does not reach the server.
+			// With other arguments the state is invalid and does not reach the server.
 			if method == "tools/call" {
 				c.ask(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{` + meta + `,"name":"echo","arguments":{"n":2},"requestState":"` + state + `"}}`)
 				sent = f.calls(method)
@@ -57,7 +57,7 @@ func TestServerRounds(t *testing.T) {
 	}
 }
 
-// Proves G11: what a server may not ask for makes the whole result a denial.
+// Proves G11: a request that a server may not make turns the whole result into a denial.
 func TestServerRoundsDenied(t *testing.T) {
 	for name, c := range map[string]struct{ policy, key, method, state, want string }{
 		"no table":         {"", "user_name", "elicitation/create", "", "policy_not_configured"},
@@ -76,8 +76,8 @@ func TestServerRoundsDenied(t *testing.T) {
 	}
 }
 
-// A call that waits says so to a client that wants to hear it.
-func TestEverythingElse(t *testing.T) {
+// A waiting call sends progress to a client that requested it.
+func TestOtherMethods(t *testing.T) {
 	f := newFake(echoTool)
 	other := func(result string) handler {
 		return func(context.Context, *fakeLink, *link.Call, *jsonrpc.Message) (string, error) { return result, nil }
@@ -109,11 +109,11 @@ func TestEverythingElse(t *testing.T) {
 	has(t, m.next(), `"io.modelcontextprotocol/subscriptionId":"sub"`, "acknowledged")
 	has(t, m.next(), `"id":"sub"`, `"io.modelcontextprotocol/subscriptionId":"sub"`)
 	has(t, m.ask(`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{`+meta+`}}`), `"cacheScope":"private"`)
-	// A task belongs to the client that started it; over HTTP nobody else's is known.
+	// A task belongs to the client that started it; over HTTP other clients cannot access it.
 	has(t, b.http(t).post(t, "anna", `{"jsonrpc":"2.0","id":4,"method":"tasks/get","params":{`+meta+`,"taskId":"t"}}`), "-32602")
 }
 
-// How long a list may be kept is the gate's to say.
+// The gate determines how long a list may be cached.
 func TestCaching(t *testing.T) {
 	f := newFake(echoTool)
 	f.answers["tools/list"] = func(context.Context, *fakeLink, *link.Call, *jsonrpc.Message) (string, error) {
@@ -123,8 +123,7 @@ func TestCaching(t *testing.T) {
 	has(t, c.ask(`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{`+meta+`}}`), `"ttlMs":60000`, `"cacheScope":"private"`)
 }
 
-// Two servers are discovered as one; what none of them names is not
-// there.
+// Two servers are discovered as one; capabilities that neither has are absent.
 func TestDiscoverSeveral(t *testing.T) {
 	servers := map[string]*fake{}
 	for name, versions := range map[string]string{"one": `"2025-11-25","2026-07-28"`, "two": `"2026-07-28"`} {
@@ -138,16 +137,15 @@ func TestDiscoverSeveral(t *testing.T) {
 	c := b.stdio()
 	want(t, c.ask(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{`+meta+`}}`),
 		`{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"stopgate","version":"test"}},"instructions":"one: I am one\n\ntwo: I am two","ttlMs":0,"cacheScope":"private"}}`)
-	// A server that is missing takes nothing from the other: nobody keeps that list.
+	// A missing server does not affect the other; that list may not be cached.
 	servers["one"].refuse = link.ErrDead
 	c = b.stdio()
 	has(t, c.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{`+meta+`}}`), `"result":{"tools":[{"name":"two__echo"`, `"ttlMs":0,"cacheScope":"private"}`)
 	has(t, c.ask(`{"jsonrpc":"2.0","id":2,"method":"server/discover","params":{`+meta+`}}`), `"instructions":"two: I am two"`)
 }
 
-// A server may take back what it asked the client, and the client says
-// how far it is.
-func TestServerRequestLife(t *testing.T) {
+// A server may cancel its request to the client, and the client may send progress for it.
+func TestServerRequestCancelAndProgress(t *testing.T) {
 	f := newFake(echoTool)
 	links := make(chan *fakeLink, 1)
 	release := make(chan struct{})
@@ -167,7 +165,7 @@ func TestServerRequestLife(t *testing.T) {
 	has(t, c.next(), `"id":"stopgate-1"`)
 	c.send(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p8","progress":1}}`)
 	c.send(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"forged","progress":1}}`)
-	until(t, "the progress is heard", func() bool { return strings.Contains(f.all(), `"progressToken":"p8","progress":1`) })
+	until(t, "the progress arrives", func() bool { return strings.Contains(f.all(), `"progressToken":"p8","progress":1`) })
 	l.say(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":8,"reason":"x"}}`)
 	has(t, c.next(), `"notifications/cancelled"`, `"requestId":"stopgate-1"`)
 	l.say(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}}`)
@@ -179,7 +177,7 @@ func TestServerRequestLife(t *testing.T) {
 	has(t, c.next(), `"id":1`)
 }
 
-// Proves K32: what a person makes of a result is what the model gets.
+// Proves K32: the model gets a result as a person edited it.
 func TestResultEdited(t *testing.T) {
 	for edit, want := range map[string]string{
 		`{"content":[{"type":"text","text":"[cut]"}]}`: `"result":{"content":[{"type":"text","text":"[cut]"}]}`,
@@ -195,7 +193,7 @@ func TestResultEdited(t *testing.T) {
 	}
 }
 
-// Proves I15: as many requests as one client may have open, and not one more.
+// Proves I15: the number of open requests of a client is bounded.
 func TestOverload(t *testing.T) {
 	f := newFake(echoTool)
 	release := make(chan struct{})
@@ -215,8 +213,7 @@ func TestOverload(t *testing.T) {
 	}
 }
 
-// A subscription with several servers hears all of them, and ends with
-// the first.
+// A subscription with several servers receives from all of them, and ends with the first.
 func TestListenSeveral(t *testing.T) {
 	servers := map[string]*fake{}
 	end := make(chan struct{})
@@ -245,7 +242,7 @@ func TestListenSeveral(t *testing.T) {
 	<-ended
 }
 
-// What names a prompt or a resource goes to its server.
+// A completion request goes to the server of its prompt or resource.
 func TestCompleteSeveral(t *testing.T) {
 	servers := map[string]*fake{}
 	for _, name := range []string{"one", "two"} {
@@ -272,7 +269,7 @@ func TestCompleteSeveral(t *testing.T) {
 	has(t, c.ask(`{"jsonrpc":"2.0","id":6,"method":"prompts/get","params":{"name":"one__p"}}`), "only p")
 }
 
-// Proves W55: a client that sent a progress token hears that somebody is asked.
+// Proves W55: a client that sent a progress token is notified of a question.
 func TestWaiting(t *testing.T) {
 	f := newFake(echoTool)
 	b := setup(t, asking, mcpgate.Settings{Elicitation: true, ProgressInterval: 10 * time.Millisecond}, map[string]*fake{"": f})

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Proves FM13: a sealed state ends by its time, and with a clock that is set back before it
-// was made; one that was set right by seconds ends nothing.
+// Proves FM13: a sealed state expires, also if the clock is set back to before its creation; a
+// correction by seconds does not invalidate it.
 func TestStatesEnd(t *testing.T) {
 	s, err := newSealer(nil)
 	if err != nil {

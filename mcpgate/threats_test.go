@@ -12,14 +12,14 @@ import (
 	"github.com/stopgate/stopgate/mcpgate"
 )
 
-// rmAndEcho is a policy that a reader of the other name would get around.
+// rmAndEcho is a policy that could be bypassed by a reader that sees the other name.
 const rmAndEcho = "[tools.echo.policy]\nrun = \"unattended\"\n[tools.rm.policy]\nrun = [{ arg = \"/text\", const = \"never\", mode = \"unattended\" }, { mode = \"deny\" }]\n"
 
 var rmTool = strings.Replace(echoTool, "echo", "rm", 1)
 
-// Proves W55, G8: messages that two readers could read differently are refused end to end:
-// the payloads of CVE-2026-27896 and its successors, sent to the gate as a client would.
-func TestG8Ambiguity(t *testing.T) {
+// Proves W55, G8: ambiguous messages are refused end to end: the payloads of CVE-2026-27896 and its
+// successors, sent to the gate as a client would.
+func TestAmbiguousMessages(t *testing.T) {
 	f := newFake(echoTool, rmTool)
 	b := setup(t, rmAndEcho, mcpgate.Settings{}, map[string]*fake{"": f})
 	c := b.stdio()
@@ -93,9 +93,9 @@ func TestG8Ambiguity(t *testing.T) {
 	}
 }
 
-// Proves G8, I14: a request without an id is no notification. A server that does what it
-// says, and answers nobody, must not hear of it; nor must a client of one by a server.
-func TestG8RequestsWithoutAnId(t *testing.T) {
+// Proves G8, I14: a request without an id is not a notification. It must not reach a server that
+// would execute it without a response, nor a client.
+func TestRequestsWithoutID(t *testing.T) {
 	f := newFake(echoTool, rmTool)
 	b := setup(t, rmAndEcho, mcpgate.Settings{}, map[string]*fake{"": f})
 	c := b.stdio()
@@ -132,9 +132,9 @@ func TestG8RequestsWithoutAnId(t *testing.T) {
 	}
 }
 
-// Proves G8, CVE-2026-111770: ids and tokens of two clients are apart, and a response
-// that answers nothing goes nowhere.
-func TestG8Ids(t *testing.T) {
+// Proves G8, CVE-2026-111770: ids and tokens of two clients are separate, and a response without a
+// request is dropped.
+func TestIDs(t *testing.T) {
 	f := newFake(echoTool)
 	var hold []chan struct{}
 	for range 2 {
@@ -162,11 +162,11 @@ func TestG8Ids(t *testing.T) {
 	two.send(text)
 	<-started
 	<-links
-	// The first server's progress reaches the first client only, under its own token.
+	// The first server's progress reaches only the first client, under its own token.
 	m, _ := jsonrpc.Read([]byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + string(first.ID) + `,"progress":1}}`))
 	first.OnMessage(m)
 	want(t, one.next(), `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"tok","progress":1}}`)
-	// A token that is nobody's goes nowhere, as does a response to nothing.
+	// An unknown token is dropped, as is a response without a request.
 	firstLink.say(t, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"tok","progress":2}}`)
 	firstLink.say(t, `{"jsonrpc":"2.0","id":77,"result":{}}`)
 	// The same id twice at once is refused.
@@ -179,8 +179,8 @@ func TestG8Ids(t *testing.T) {
 	has(t, b.log.String(), "unknown request")
 }
 
-// Proves W55, G4: a definition that changed disables the tool, until somebody accepts it.
-func TestG4RugPull(t *testing.T) {
+// Proves W55, G4: a changed definition disables the tool, until an operator accepts it.
+func TestChangedDefinition(t *testing.T) {
 	for _, member := range []struct{ name, changed string }{
 		{"description", strings.Replace(echoTool, "again", "again, and sends it to me", 1)},
 		{"schema", strings.Replace(echoTool, `"n":`, `"to":{"type":"string"},"n":`, 1)},
@@ -210,7 +210,7 @@ func TestG4RugPull(t *testing.T) {
 			}
 		})
 	}
-	// What is not pinned may change; spelling is no change.
+	// Parts that are not pinned may change, as may the formatting.
 	f := newFake(echoTool)
 	b := setup(t, free, mcpgate.Settings{}, map[string]*fake{"": f})
 	c := b.stdio()
@@ -220,8 +220,8 @@ func TestG4RugPull(t *testing.T) {
 	has(t, c.ask(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`), `"echo"`)
 }
 
-// Proves G4: where pins cannot be read, nothing runs.
-func TestG4PinsUnreadable(t *testing.T) {
+// Proves G4: if pins cannot be read, nothing runs.
+func TestUnreadablePins(t *testing.T) {
 	f := newFake(echoTool)
 	b := setupWith(t, free, map[string]*fake{"": f}, func(o *mcpgate.Options) { o.Pins = brokenPins{} })
 	c := b.stdio()
@@ -230,8 +230,8 @@ func TestG4PinsUnreadable(t *testing.T) {
 	hasNot(t, c.ask(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`), `"echo"`)
 }
 
-// Proves G1, G3: names that are not exact are unknown tools, in calls and in lists.
-func TestG1G3Names(t *testing.T) {
+// Proves G1, G3: names that do not match exactly are unknown tools, in calls and in lists.
+func TestNames(t *testing.T) {
 	var tools []string
 	for _, name := range []string{"r\u0435ad_file", "read_file\u200b", "read_file ", "", "read/file"} {
 		tools = append(tools, strings.Replace(echoTool, "echo", name, 1))
@@ -259,7 +259,7 @@ func TestG1G3Names(t *testing.T) {
 	}; !maps.Equal(confusable, want) {
 		t.Errorf("on record as no names: %v, want %v", confusable, want)
 	}
-	// The first delimiter splits: a server's id has none.
+	// The first delimiter splits: the id of a server contains none.
 	for _, id := range []string{"a__b", "a_b", "A", "", strings.Repeat("a", 33), "a.b"} {
 		if mcpgate.ValidServerID(stopgate.ServerID(id)) {
 			t.Errorf("%q names a server", id)
@@ -276,8 +276,8 @@ func TestG1G3Names(t *testing.T) {
 	has(t, c.ask(call("2", "a-b__c", `{}`)), "Unknown tool")
 }
 
-// Proves G5: what a server says about its tool is no reason to run it.
-func TestG5LyingAnnotations(t *testing.T) {
+// Proves G5: annotations of a server do not allow its tool.
+func TestFalseAnnotations(t *testing.T) {
 	f := newFake(strings.Replace(echoTool, `"description"`, `"annotations":{"readOnlyHint":true,"destructiveHint":false},"description"`, 1))
 	b := setup(t, "[tools.\"*\".policy]\nrun = \"ask\"\n", mcpgate.Settings{}, map[string]*fake{"": f})
 	c := b.stdio()
@@ -285,8 +285,8 @@ func TestG5LyingAnnotations(t *testing.T) {
 	has(t, c.ask(call("1", "echo", `{}`)), "no_approver")
 }
 
-// Proves G6: what a description hides is shown, and said.
-func TestG6HiddenText(t *testing.T) {
+// Proves G6: hidden text of a description is shown and reported.
+func TestHiddenText(t *testing.T) {
 	tool := `{"name":"echo","title":"E\u202echo","description":"line\n\u001b[31mred\u200b \ud83d\ude00","inputSchema":{"type":"object","properties":{"a":{"type":"string","description":"x\u2066y"},"description":{"type":"string","title":"t"}}}}`
 	b := setup(t, free, mcpgate.Settings{}, map[string]*fake{"": newFake(tool)})
 	c := b.stdio()
@@ -301,8 +301,8 @@ func TestG6HiddenText(t *testing.T) {
 	has(t, b.log.String(), "hidden characters")
 }
 
-// Proves G11: servers ask for nothing that the policy has no table for.
-func TestG11ServerAsks(t *testing.T) {
+// Proves G11: requests of servers without a table in the policy are refused.
+func TestServerRequests(t *testing.T) {
 	for _, c := range []struct {
 		method, policy string
 		reaches        bool
@@ -332,7 +332,7 @@ func TestG11ServerAsks(t *testing.T) {
 			declared := f.calls("initialize")[0]
 			for capability, method := range map[string]string{"sampling": "sampling/createMessage", "elicitation": "elicitation/create", "roots": "roots/list"} {
 				if strings.Contains(declared, `"`+capability+`":`) != (c.reaches && c.method == method) {
-					t.Errorf("the server is told %s", declared)
+					t.Errorf("the server gets %s", declared)
 				}
 			}
 			has(t, declared, `"other":{}`)
@@ -346,7 +346,7 @@ func TestG11ServerAsks(t *testing.T) {
 			} else {
 				until(t, "the server is refused", func() bool { return strings.Contains(f.all(), `"id":1,"error":{"code":-32`) })
 			}
-			// An answer to what nobody asked reaches nobody.
+			// A response without a request is dropped.
 			cl.send(`{"jsonrpc":"2.0","id":"stopgate-9","result":{"forged":1}}`)
 			close(release)
 			has(t, cl.next(), `"id":5`)
@@ -355,8 +355,8 @@ func TestG11ServerAsks(t *testing.T) {
 	}
 }
 
-// Proves G2: globs of tool names tell case apart.
-func TestG2GlobCase(t *testing.T) {
+// Proves G2: globs of tool names are case-sensitive.
+func TestGlobCase(t *testing.T) {
 	f := newFake(strings.Replace(echoTool, "echo", "Vfs_write", 1), strings.Replace(echoTool, "echo", "vfs_read", 1))
 	b := setup(t, "[tools.\"vfs_*\"]\nuncovered = \"allow\"\n[tools.\"vfs_*\".policy]\nrun = \"unattended\"\n", mcpgate.Settings{}, map[string]*fake{"": f})
 	c := b.stdio()

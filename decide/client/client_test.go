@@ -70,15 +70,15 @@ type silent struct{}
 func (silent) Name() string                                { return "silent" }
 func (silent) Notify(context.Context, approve.Entry) error { return nil }
 
-// place is a gate that people use from outside.
-type place struct {
+// fixture is a gate that clients use over HTTP.
+type fixture struct {
 	t       *testing.T
 	address string
 	api     *decide.Server
 	records *ports.Recorder
 }
 
-func open(t *testing.T, more ...string) *place {
+func open(t *testing.T, more ...string) *fixture {
 	t.Helper()
 	text := rules + strings.Join(more, "")
 	program, mistakes := policy.Compile([]policy.Source{{Name: "stopgate.toml", Trusted: true, Text: []byte(text)}}, policy.Options{})
@@ -90,7 +90,7 @@ func open(t *testing.T, more ...string) *place {
 		t.Fatal(err)
 	}
 	store := mem.New()
-	p := &place{t: t, records: new(ports.Recorder)}
+	p := &fixture{t: t, records: new(ports.Recorder)}
 	g, err := gate.New(program, gate.WithRecorder(p.records), gate.WithApprover(queue), gate.WithStore(store),
 		gate.WithSealKey(bytes.Repeat([]byte("k"), 32)), gate.WithDenyMode(gate.DenyToolResult))
 	if err != nil {
@@ -112,9 +112,9 @@ func open(t *testing.T, more ...string) *place {
 	return p
 }
 
-// as is a client with a token. Every answer must have no member that the client's
-// types do not know.
-func (p *place) as(token string) *client.Client {
+// as returns a client with a token. Responses must have no member that the client's types do not
+// know.
+func (p *fixture) as(token string) *client.Client {
 	p.t.Helper()
 	transport := &http.Transport{ExpectContinueTimeout: 5 * time.Second}
 	p.t.Cleanup(transport.CloseIdleConnections)
@@ -125,7 +125,7 @@ func (p *place) as(token string) *client.Client {
 	return c
 }
 
-// strict reads answers with the client's types and allows no member beside them.
+// strict decodes responses with the client's types and rejects unknown members.
 type strict struct {
 	t  *testing.T
 	to http.RoundTripper
@@ -175,7 +175,7 @@ func (s strict) RoundTrip(r *http.Request) (*http.Response, error) {
 	return in, err
 }
 
-// Proves S43, D25-01: decisions, and the very bytes that may run.
+// Proves S43, D25-01: decisions, and the exact bytes that may run.
 func TestDecide(t *testing.T) {
 	p := open(t)
 	c := p.as("agent")
@@ -210,7 +210,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// Proves S31, K38: a gate that only observes lets everything pass as it came.
+// Proves S31, K38: a gate in observe mode allows every call unchanged.
 func TestObserving(t *testing.T) {
 	c := open(t, "[gate]\nenforcement = \"observe\"\n").as("agent")
 	for _, args := range []string{`{"path":"src/a"}`, `{ "path": ".env" }`, `{"path":`, `<&`} {
@@ -230,7 +230,7 @@ func hex(b []byte) string {
 	return string(s)
 }
 
-// Proves S43: a check has no consequences; session data take the place of a session.
+// Proves S43: a check has no effects; session data replace a session.
 func TestCheck(t *testing.T) {
 	p := open(t)
 	c := p.as("agent")
@@ -253,7 +253,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Proves S5, S54: whoever proposed a call waits for the answer, and people give it.
+// Proves S5, S54: the client that proposed a call waits for the answer of a person.
 func TestApprovals(t *testing.T) {
 	p := open(t)
 	agent, anna := p.as("agent"), p.as("anna")
@@ -340,7 +340,7 @@ func TestApprovals(t *testing.T) {
 	if _, err := anna.Question(t.Context(), "no/../thing"); !errors.Is(err, client.ErrNotFound) {
 		t.Error(err)
 	}
-	// Nobody answers in the time that somebody has.
+	// No answer within the time limit.
 	waiting = ask("LATER")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	gone := errors.New("gone home")
@@ -350,7 +350,7 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
-// Proves S5: who watches sees the questions.
+// Proves S5: a watcher sees the questions.
 func TestWatch(t *testing.T) {
 	p := open(t)
 	agent, anna := p.as("agent"), p.as("anna")
@@ -445,8 +445,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// Proves S59: an operator orders to deny everything, from elsewhere; and reads the
-// records of it.
+// Proves S59: an operator starts a lockdown remotely, and reads its records.
 func TestLockdown(t *testing.T) {
 	p := open(t)
 	agent, op := p.as("agent"), p.as("op")
@@ -494,8 +493,8 @@ func TestLockdown(t *testing.T) {
 	}
 }
 
-// Proves D26-16, W2: a refusal is known while the arguments are being written, and an
-// allowance only at their end.
+// Proves D26-16, W2: a refusal is known while the arguments are being written, and an allow only at
+// their end.
 func TestStream(t *testing.T) {
 	p := open(t)
 	socket := filepath.Join(t.TempDir(), "s")
@@ -528,7 +527,7 @@ func TestStream(t *testing.T) {
 	if a, err := s.Close(); err != nil || a.Status != "denied" || a.Envelope == nil {
 		t.Errorf("%+v %v", a, err)
 	}
-	// Whoever does not look learns it from Write.
+	// A client that does not check learns it from Write.
 	if s, err = c.Stream(t.Context(), client.Call{Tool: "write"}); err != nil {
 		t.Fatal(err)
 	}
@@ -544,7 +543,7 @@ func TestStream(t *testing.T) {
 		if _, err := s.Write([]byte(piece)); err != nil {
 			t.Fatal(err)
 		}
-		// The rule's word may come before the end, with the byte that decided it.
+		// The verdict of a rule may be known before the end, with the byte that decided it.
 		if v, _ := s.Verdict(); v.Mode == stopgate.Unattended && v.DecidedAt != 15 {
 			t.Errorf("%+v before the end", v)
 		}
@@ -563,7 +562,7 @@ func TestStream(t *testing.T) {
 		t.Errorf("%+v %v", a, err)
 	}
 	if _, err := c.Stream(t.Context(), client.Call{}); err != nil {
-		t.Log(err) // an unknown tool is an answer of the stream, or a problem
+		t.Log(err) // an unknown tool is a response of the stream, or a problem
 	}
 	if _, err := p.as("anna").Stream(t.Context(), client.Call{Tool: "write"}); !errors.Is(err, client.ErrScope) {
 		t.Error(err)
@@ -587,8 +586,8 @@ func (endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// What is no answer of a gate allows nothing.
-func TestOddAnswers(t *testing.T) {
+// An invalid response allows nothing.
+func TestInvalidResponses(t *testing.T) {
 	for _, c := range []struct {
 		name, kind, body string
 		status           int
@@ -639,7 +638,7 @@ func TestOddAnswers(t *testing.T) {
 	}
 }
 
-// Proves S43: the addresses that are none, and this machine's own.
+// Proves S43: invalid addresses, and those of this machine.
 func TestAddresses(t *testing.T) {
 	for _, bad := range []string{"", "localhost:80", "ftp://x", "unix://host/x", "unix:x", "http://u:p@x", "http://x?y", "http://x#y", "\x00"} {
 		if _, err := client.New(bad); err == nil {

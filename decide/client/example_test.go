@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 )
 
-// A program that runs tools for a model asks a gate elsewhere before each call.
+// A program that runs tools for a model requests a decision from a remote gate before each call.
 func Example() {
 	ctx := context.Background()
 	gate, stop := running(`
@@ -32,7 +32,7 @@ run = [
 			fmt.Println("not run:", answer.Public)
 			continue
 		}
-		fmt.Printf("run %s\n", answer.Args) // these bytes and no others
+		fmt.Printf("run %s\n", answer.Args) // exactly these bytes
 		delivery, err := gate.Observe(ctx, answer.ID, client.Result{Data: []byte("written"), Succeeded: true})
 		fmt.Println(delivery.Data, err)
 	}
@@ -43,7 +43,7 @@ run = [
 		return
 	}
 	stream.Write([]byte(`{"path":".env",`))
-	<-stream.Refused() // the rest need not be written
+	<-stream.Refused() // the rest is not needed
 	answer, err := stream.Close()
 	fmt.Println(answer.Mode, answer.DecidedAt, err)
 	// Output:
@@ -53,7 +53,7 @@ run = [
 	// deny 14 <nil>
 }
 
-// running is a gate that serves the decision API, as stopgate up does.
+// running starts a gate that serves the decision API, as stopgate up does.
 func running(text string) (*client.Client, func()) {
 	program, mistakes := policy.Compile([]policy.Source{{Name: "stopgate.toml", Trusted: true, Text: []byte(text)}}, policy.Options{})
 	if program == nil {
