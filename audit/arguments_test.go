@@ -8,8 +8,8 @@ import (
 	"github.com/stopgate/stopgate/audit"
 )
 
-// Proves S13, H17: what looks like a secret, and what stands at a named place, is
-// taken out; every other byte stays as it was.
+// Proves S13, H17: values that look like secrets, and values at named places, are redacted; every
+// other byte is unchanged.
 func TestRedact(t *testing.T) {
 	r, err := audit.NewRedactor([]string{"/env/*", "/a~1b", "/list/1"}, []string{`internal-\d+`})
 	if err != nil {
@@ -49,7 +49,7 @@ func TestNewRedactorNamesEveryMistake(t *testing.T) {
 	}
 }
 
-// Proves S13: the setting has three values, and nothing else keeps anything.
+// Proves S13: the setting has three values; any other value stores nothing.
 func TestKeep(t *testing.T) {
 	for text, want := range map[string]audit.Keep{"none": audit.KeepNone, "redacted": audit.KeepRedacted, "full": audit.KeepFull} {
 		var k audit.Keep

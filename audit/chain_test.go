@@ -47,9 +47,9 @@ func log(t testing.TB, h *audit.Head, rows ...*stopgate.Record) []byte {
 	return text
 }
 
-// Proves S25: the members in their order, hash last, over the bytes before it,
+// Proves S25: the members are in their order, and hash, the last, covers the bytes before it,
 // computed here by hand.
-func TestRowsAreSealedAsTheFormatSays(t *testing.T) {
+func TestSealedRowFormat(t *testing.T) {
 	var h audit.Head
 	text := log(t, &h, decision(1), decision(2))
 	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
@@ -71,9 +71,9 @@ func TestRowsAreSealedAsTheFormatSays(t *testing.T) {
 	}
 }
 
-// Proves S25: a row goes into a chain as the recorder numbers it, whatever its
-// sender wrote there, and the sender's row is not touched.
-func TestTheRecordersMembersAreItsOwn(t *testing.T) {
+// Proves S25: the recorder overwrites chain members of the row, and does not modify the caller's
+// row.
+func TestRecorderOverwritesItsMembers(t *testing.T) {
 	r := decision(1)
 	r.Seq, r.Chain, r.Prev, r.Hash = 99, "forged", "forged", "forged"
 	before := *r
@@ -87,8 +87,8 @@ func TestTheRecordersMembersAreItsOwn(t *testing.T) {
 	}
 }
 
-// Proves S25, H17: text in a row cannot end the line or look like another member.
-func TestTextCannotBreakTheFraming(t *testing.T) {
+// Proves S25, H17: text in a row cannot end the line or imitate another member.
+func TestTextCannotBreakFraming(t *testing.T) {
 	r := decision(1)
 	r.Cause = "\n\x1b[2J\u2028" + `","hash":"0000"}` + "\n" + `,"event":"gap","count":7`
 	var h audit.Head
@@ -130,8 +130,8 @@ func TestARowThatCannotBeWrittenOut(t *testing.T) {
 	}
 }
 
-// Proves I22: a whole chain verifies, and the report says what is in it.
-func TestVerifyReportsAWholeChain(t *testing.T) {
+// Proves I22: an intact chain verifies, and the report describes it.
+func TestVerifyIntactChain(t *testing.T) {
 	var h audit.Head
 	text := log(t, &h, decision(1), event(stopgate.AuditGap, 3), decision(2), event(stopgate.AuditGap, 4))
 	report, err := audit.Verify(iotest.OneByteReader(bytes.NewReader(text)))
@@ -146,7 +146,7 @@ func TestVerifyReportsAWholeChain(t *testing.T) {
 	}
 }
 
-// Proves S25, I22: every edit is found, at its line.
+// Proves S25, I22: every edit is detected, with its line.
 func TestVerifyFindsTheFirstBrokenLine(t *testing.T) {
 	var h audit.Head
 	text := string(log(t, &h, decision(1), decision(2), decision(3), decision(4)))
@@ -208,7 +208,7 @@ func size(lines []string) (n int64) {
 	return n
 }
 
-// Proves I22: a bit flipped anywhere is found.
+// Proves I22: a flipped bit is detected anywhere.
 func TestVerifyFindsEveryFlippedBit(t *testing.T) {
 	var h audit.Head
 	text := log(t, &h, decision(1), decision(2), decision(3))
@@ -220,7 +220,7 @@ func TestVerifyFindsEveryFlippedBit(t *testing.T) {
 			if err == nil && report.Rows == 3 {
 				t.Fatalf("bit %d of byte %d is not protected", bit, i)
 			}
-			// Only the very last line end can look like an unfinished write.
+			// Only the last line end can look like an unfinished write.
 			if err == nil && report.Torn == 0 {
 				t.Fatalf("bit %d of byte %d: no error and nothing torn", bit, i)
 			}
@@ -231,7 +231,7 @@ func TestVerifyFindsEveryFlippedBit(t *testing.T) {
 	}
 }
 
-// Proves I22: an unfinished write at the end is told from a broken chain.
+// Proves I22: an unfinished write at the end is distinguished from a broken chain.
 func TestVerifyTellsTornFromBroken(t *testing.T) {
 	var h audit.Head
 	text := log(t, &h, decision(1), decision(2))
@@ -269,8 +269,8 @@ func TestVerifyTellsTornFromBroken(t *testing.T) {
 	}
 }
 
-// Proves S25: a chain goes on from another file behind a checkpoint.
-func TestAChainMayStartWithACheckpoint(t *testing.T) {
+// Proves S25: a chain continues from another file after a checkpoint.
+func TestChainStartsWithCheckpoint(t *testing.T) {
 	h := audit.Head{Chain: "C1", Seq: 41, Hash: strings.Repeat("ab", 32)}
 	text := log(t, &h, event(stopgate.AuditCheckpoint, 0), decision(1))
 	report, err := audit.Verify(bytes.NewReader(text))
@@ -279,8 +279,8 @@ func TestAChainMayStartWithACheckpoint(t *testing.T) {
 	}
 }
 
-// A gap row that does not say how many rows are missing is still a row.
-func TestAGapWithoutANumber(t *testing.T) {
+// A gap row without a number of missing rows is still a row.
+func TestGapWithoutNumber(t *testing.T) {
 	var h audit.Head
 	text := string(log(t, &h, event(stopgate.AuditGap, 3)))
 	body := strings.Replace(text[:strings.Index(text, `,"hash":"`)], `"count":3`, `"count":[]`, 1)
@@ -336,9 +336,9 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
-// Proves S25: rows may be missing at the start exactly if a later row of the chain
-// says which was the last of them.
-func TestAPrunedChainNamesWhatItLacks(t *testing.T) {
+// Proves S25: rows may be missing at the start only if a later row of the chain names the last of
+// them.
+func TestPrunedChain(t *testing.T) {
 	var h audit.Head
 	rows := log(t, &h, decision(1), decision(2))
 	last := stopgate.Checkpoint{Seq: h.Seq, Hash: h.Hash}

@@ -13,8 +13,8 @@ import (
 	"github.com/stopgate/stopgate/audit"
 )
 
-// naive says how many rows from the start of a text are a chain, by reading each
-// line with encoding/json and hashing it by the words of the format.
+// naive counts the rows from the start of a text that form a chain, by decoding each line with
+// encoding/json and hashing it as the format defines.
 func naive(text string) (rows int64) {
 	prev, chain := strings.Repeat("0", 64), ""
 	for {
@@ -35,15 +35,15 @@ func naive(text string) (rows int64) {
 		case !first && (r.Seq != rows+1 || r.Prev != prev || rows > 0 && r.Chain != chain):
 			return rows
 		case first && r.Seq != rows+1:
-			return rows + 1 // numbers of a continued chain are not followed here
+			return rows + 1 // this does not follow the numbers of a continued chain
 		}
 		rows++
 		prev, chain, text = r.Hash, r.Chain, rest
 	}
 }
 
-// Proves I22: whatever bytes a log has, Verify accepts the rows that the format
-// accepts, no more, and says where they end.
+// Proves I22: for any bytes, Verify accepts exactly the rows that the format accepts, and reports
+// their end.
 func FuzzVerify(f *testing.F) {
 	var h audit.Head
 	whole := string(log(f, &h, decision(1), decision(2), event(stopgate.AuditGap, 3), decision(3)))
@@ -71,7 +71,7 @@ func FuzzVerify(f *testing.F) {
 		case err != nil && (!errors.As(err, &broken) || broken.Line != report.Rows+1 || broken.Offset != report.Size):
 			t.Fatalf("%v behind %d rows of %d bytes", err, report.Rows, report.Size)
 		}
-		// What is accepted stays accepted alone, and its head is the last row's hash.
+		// The accepted part is accepted by itself, and its head is the hash of the last row.
 		again, err := audit.Verify(bytes.NewReader([]byte(text[:report.Size])))
 		if err != nil || again.Rows != report.Rows || again.Head != report.Head {
 			t.Fatalf("alone: %+v, %v; before %+v", again, err, report)

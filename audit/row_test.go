@@ -12,8 +12,8 @@ import (
 	"github.com/stopgate/stopgate/audit"
 )
 
-// fill sets every field of a value, so that one that is new and not written shows. Texts
-// have what JSON escapes in them.
+// fill sets every field of a value, so that a new field that is not written is detected. Texts
+// contain characters that JSON escapes.
 func fill(v reflect.Value, n *int) {
 	*n++
 	switch v.Kind() {
@@ -50,8 +50,8 @@ func fill(v reflect.Value, n *int) {
 	}
 }
 
-// Proves S25: rows are written as encoding/json writes them, with every member, with each
-// alone, and with none.
+// Proves S25: rows are written as encoding/json writes them: with every member, with each single
+// one, and with none.
 func TestRowsAsEncodingJSON(t *testing.T) {
 	n := 0
 	var full stopgate.Record

@@ -10,9 +10,9 @@ import (
 	"github.com/stopgate/stopgate/audit"
 )
 
-// Proves S25: a chain that goes on in another file is one chain, and a mistake is said where
-// it stands in its own file.
-func TestAChainInSeveralFiles(t *testing.T) {
+// Proves S25: a chain that continues in another file is one chain, and a mistake is reported with
+// its position in its own file.
+func TestChainInSeveralFiles(t *testing.T) {
 	var h audit.Head
 	lines := slices.Collect(strings.Lines(string(log(t, &h, decision(1), decision(2), decision(3), decision(4)))))
 	v := audit.NewVerifier()
@@ -38,7 +38,7 @@ func TestAChainInSeveralFiles(t *testing.T) {
 	}
 }
 
-// Proves S25: what a row says of itself at its beginning is read from rows only.
+// Proves S25: the opening is read only from rows.
 func TestOpening(t *testing.T) {
 	var h audit.Head
 	row := string(log(t, &h, decision(1), decision(2)))

@@ -16,7 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/mcp/link"
 )
 
-// endpoint is a server that answers as the test says, and keeps what it was asked.
+// endpoint is a scripted server that stores the requests.
 type endpoint struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -46,7 +46,7 @@ func (e *endpoint) all() string {
 	return strings.Join(e.seen, "\n")
 }
 
-func dial(t *testing.T, e *endpoint, h *heard) *link.HTTP {
+func dial(t *testing.T, e *endpoint, h *received) *link.HTTP {
 	t.Helper()
 	l, err := link.Dial(link.Endpoint{URL: e.URL, Token: "ours", RetryDelay: time.Millisecond}, h.events())
 	if err != nil {
@@ -67,13 +67,12 @@ func asStream(w http.ResponseWriter, text string) {
 	io.WriteString(w, text)
 }
 
-// Our own credential goes to the server, mirrored headers only where
-// the revision has them.
+// The gate's credential is sent to the server, mirrored headers only in the revision that has them.
 func TestHTTPCall(t *testing.T) {
 	e := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request, _ string) {
 		asJSON(w, 200, `{"jsonrpc":"2.0","id":1,"result":{"a":1.0}}`)
 	})
-	l := dial(t, e, new(heard))
+	l := dial(t, e, new(received))
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
 		c := request("1", "x")
 		c.Version, c.Headers = version, map[string]string{"Mcp-Name": "n"}
@@ -88,7 +87,7 @@ POST {"jsonrpc":"2.0","id":1,"method":"x"} auth="Bearer ours" session="" version
 	}
 }
 
-// Proves I14: what is no answer to the request fails it.
+// Proves I14: an invalid response fails the request.
 func TestHTTPFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer func(w http.ResponseWriter)
@@ -121,7 +120,7 @@ func TestHTTPFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request, _ string) { c.answer(w) })
-			r, err := dial(t, e, new(heard)).Call(t.Context(), request("1", "x"))
+			r, err := dial(t, e, new(received)).Call(t.Context(), request("1", "x"))
 			if err == nil || !c.want(err) {
 				t.Errorf("%+v, %v", r, err)
 			}
@@ -133,8 +132,8 @@ func isStatus(err error) bool  { return errors.As(err, new(*link.StatusError)) }
 func isGarbage(err error) bool { return errors.As(err, new(*link.InvalidResponseError)) }
 func isDead(err error) bool    { return errors.Is(err, link.ErrDead) }
 
-// What a server says on the request's stream is told in order; an error
-// with its HTTP status is an answer.
+// Messages on the request's stream are delivered in order; an error response with its HTTP status
+// is a response.
 func TestHTTPStream(t *testing.T) {
 	e := serve(t, func(n int, w http.ResponseWriter, _ *http.Request, _ string) {
 		if n == 1 {
@@ -144,7 +143,7 @@ func TestHTTPStream(t *testing.T) {
 		asStream(w, "event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"a\"}\n\ndata:\n\nevent: other\ndata: {\n\ndata: nonsense\n\n"+
 			"data: {\"jsonrpc\":\"2.0\",\ndata: \"id\":9,\"result\":{}}\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"b\"}\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n")
 	})
-	h := new(heard)
+	h := new(received)
 	l := dial(t, e, h)
 	c := request("1", "x")
 	var said []string
@@ -162,8 +161,7 @@ func TestHTTPStream(t *testing.T) {
 	}
 }
 
-// A stream that a server ends before the answer is taken up behind its
-// last event.
+// A stream that ends before the response is resumed after its last event.
 func TestHTTPResumes(t *testing.T) {
 	e := serve(t, func(n int, w http.ResponseWriter, r *http.Request, _ string) {
 		switch {
@@ -175,7 +173,7 @@ func TestHTTPResumes(t *testing.T) {
 			asStream(w, "id: s_9\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n")
 		}
 	})
-	l := dial(t, e, new(heard))
+	l := dial(t, e, new(received))
 	c := request("1", "x")
 	n := 0
 	c.OnMessage = func(*jsonrpc.Message) { n++ }
@@ -189,8 +187,8 @@ func TestHTTPResumes(t *testing.T) {
 	}
 }
 
-// The server's session is kept, its own stream is heard, and it is told
-// when the session ends; a session that it forgot ends the link.
+// The session of the server is kept, its own stream is read, and it is deleted at the end; a
+// session that the server forgot ends the link.
 func TestHTTPSession(t *testing.T) {
 	e := serve(t, func(_ int, w http.ResponseWriter, r *http.Request, body string) {
 		switch {
@@ -209,7 +207,7 @@ func TestHTTPSession(t *testing.T) {
 			w.WriteHeader(202)
 		}
 	})
-	h := new(heard)
+	h := new(received)
 	l := dial(t, e, h)
 	if _, err := l.Call(t.Context(), request("1", "initialize")); err != nil {
 		t.Fatal(err)
@@ -234,7 +232,7 @@ func TestHTTPSession(t *testing.T) {
 	<-l.Done()
 }
 
-// Giving a call up closes its stream.
+// Cancelling a call closes its stream.
 func TestHTTPGivesUp(t *testing.T) {
 	closed := make(chan struct{})
 	e := serve(t, func(_ int, w http.ResponseWriter, r *http.Request, _ string) {
@@ -246,7 +244,7 @@ func TestHTTPGivesUp(t *testing.T) {
 	why := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(20*time.Millisecond, func() { cancel(why) })
-	if _, err := dial(t, e, new(heard)).Call(ctx, request("1", "x")); !errors.Is(err, why) {
+	if _, err := dial(t, e, new(received)).Call(ctx, request("1", "x")); !errors.Is(err, why) {
 		t.Errorf("%v", err)
 	}
 	<-closed

@@ -21,7 +21,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// The test's own binary is the server: its behaviour is its first argument.
+// The test binary is also the server: its first argument selects the behaviour.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "be" {
 		be(os.Args[2])
@@ -37,7 +37,7 @@ func be(what string) {
 	case "deaf":
 		select {}
 	case "stubborn":
-		// Neither the end of the input nor SIGTERM ends it, nor its child.
+		// Neither the end of the input nor SIGTERM ends the process or its child.
 		ignore := exec.Command("/bin/sh", "-c", "trap '' TERM; sleep 1000")
 		ignore.Stdout = os.Stdout
 		_ = ignore.Start()
@@ -84,14 +84,14 @@ func be(what string) {
 	}
 }
 
-// heard keeps what a link tells.
-type heard struct {
+// received stores the messages of a link.
+type received struct {
 	mu    sync.Mutex
 	stray []string
 	noise []string
 }
 
-func (h *heard) events() link.Events {
+func (h *received) events() link.Events {
 	return link.Events{
 		Unsolicited: func(m *jsonrpc.Message) {
 			h.mu.Lock()
@@ -106,7 +106,7 @@ func (h *heard) events() link.Events {
 	}
 }
 
-func (h *heard) text() (stray, noise string) {
+func (h *received) text() (stray, noise string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return strings.Join(h.stray, "\n"), strings.Join(h.noise, "\n")
@@ -130,7 +130,7 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
-func start(t *testing.T, what string, h *heard, stderr io.Writer) *link.Process {
+func start(t *testing.T, what string, h *received, stderr io.Writer) *link.Process {
 	t.Helper()
 	p, err := link.Start(link.Command{Args: []string{os.Args[0], "be", what}, Env: []string{"HOME=/nowhere", "A=1"}, Stderr: stderr, Grace: 100 * time.Millisecond}, h.events())
 	if err != nil {
@@ -160,10 +160,9 @@ func until(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// Requests and answers, with the environment that was given and no
-// other.
+// Requests and responses, with exactly the given environment.
 func TestProcess(t *testing.T) {
-	h := new(heard)
+	h := new(received)
 	p := start(t, "well", h, nil)
 	r, err := p.Call(t.Context(), request("1", "x"))
 	if err != nil || string(r.Message.Text) != `{"jsonrpc":"2.0","id":1,"result":{"env":"HOME=/nowhere A=1"}}` {
@@ -187,7 +186,7 @@ func TestProcess(t *testing.T) {
 	}
 }
 
-// Proves I14: a server that dies, answers nonsense, or too much, fails the call.
+// Proves I14: if a server exits, or sends invalid or too much data, the call fails.
 func TestProcessFaults(t *testing.T) {
 	for what, want := range map[string]func(error) bool{
 		"dies":    func(err error) bool { return errors.Is(err, link.ErrDead) },
@@ -195,7 +194,7 @@ func TestProcessFaults(t *testing.T) {
 		"long":    func(err error) bool { return errors.Is(err, link.ErrDead) },
 	} {
 		t.Run(what, func(t *testing.T) {
-			h := new(heard)
+			h := new(received)
 			p := start(t, what, h, nil)
 			if _, err := p.Call(t.Context(), request("1", "x")); !want(err) {
 				t.Errorf("%v", err)
@@ -210,10 +209,9 @@ func TestProcessFaults(t *testing.T) {
 	}
 }
 
-// Messages find the request that they name; a response to nothing is
-// noise.
-func TestProcessBelongs(t *testing.T) {
-	h := new(heard)
+// Messages are delivered to the request that they name; a response without a request is dropped.
+func TestProcessRouting(t *testing.T) {
+	h := new(received)
 	p := start(t, "chatty", h, nil)
 	c := request("7", "x")
 	var mine []string
@@ -229,9 +227,9 @@ func TestProcessBelongs(t *testing.T) {
 	}
 }
 
-// A call that is given up is told to the server.
+// The server is notified of a cancelled call.
 func TestProcessGivesUp(t *testing.T) {
-	h := new(heard)
+	h := new(received)
 	p := start(t, "silent", h, nil)
 	why := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -245,13 +243,12 @@ func TestProcessGivesUp(t *testing.T) {
 	})
 }
 
-// The end of a link is the end of the server and of all that it
-// started, whatever they do about signals.
+// The end of a link kills the server and all its descendants, even if they ignore signals.
 func TestProcessGroupEnds(t *testing.T) {
 	for _, what := range []string{"stubborn", "orphan"} {
 		t.Run(what, func(t *testing.T) {
 			said := new(syncBuffer)
-			p := start(t, what, new(heard), said)
+			p := start(t, what, new(received), said)
 			until(t, "the child is there", func() bool { return strings.HasSuffix(said.String(), "\n") })
 			child, err := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(said.String(), "child ")))
 			if err != nil {
@@ -266,7 +263,7 @@ func TestProcessGroupEnds(t *testing.T) {
 	}
 }
 
-// gone reports whether a process has ended, a zombie that nobody waits for included.
+// gone reports whether a process has ended, including as a zombie.
 func gone(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return true
@@ -279,7 +276,7 @@ func gone(pid int) bool {
 	return strings.HasPrefix(rest, "Z")
 }
 
-// Named servers get what every program needs, and what is named.
+// Named servers get the basic environment variables, and the named ones.
 func TestInherit(t *testing.T) {
 	got := link.Inherit([]string{"PATH=/bin", "AWS_SECRET_ACCESS_KEY=x", "GITHUB_TOKEN=t", "HOME=/h", "odd", "=C:=x", "LANG=C"}, "GITHUB_TOKEN")
 	if strings.Join(got, " ") != "PATH=/bin GITHUB_TOKEN=t HOME=/h LANG=C" {

@@ -26,7 +26,7 @@ const schema = `{"properties":{
 	"odd":true,
 	"o":{"type":"object","properties":{"b":{"type":"boolean","x-mcp-header":"B"}}}}}`
 
-// The headers of a call are what the marked arguments are.
+// The headers of a call are the values of the marked arguments.
 func TestHeaders(t *testing.T) {
 	marks, bad := mirror.ParseSchema(value(t, schema))
 	if bad != "" {
@@ -54,7 +54,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// Marks that are no good are no marks, and it is said why.
+// Invalid marks are ignored, with a reason.
 func TestRead(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"properties":{"a":{"type":"string","x-mcp-header":"no good"}}}`:                                                         "x-mcp-header is not a valid header name",
@@ -71,8 +71,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A header that says something else than the argument, that says too
-// much or that is missing is found.
+// A header that differs from its argument, is unexpected or is missing is detected.
 func TestCompare(t *testing.T) {
 	marks, _ := mirror.ParseSchema(value(t, schema))
 	args := value(t, `{"region":"Berlin","n":7,"o":{"b":true}}`)
@@ -109,7 +108,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// Every text comes back, and stands in a header.
+// Every text is restored, and is valid in a header.
 func TestEncodeIsReversible(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		want := rapid.OneOf(rapid.String(), rapid.StringMatching(`=\?base64\?[A-Za-z=?]{0,6}\?=`), rapid.StringMatching(`[ -~\t\r\n]{0,8}`)).Draw(t, "text")

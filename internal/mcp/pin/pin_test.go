@@ -21,7 +21,7 @@ func check(t *testing.T, s *pin.Store, tool, hash string, want bool) {
 	}
 }
 
-// Proves G4: the first definition counts, every other one waits, in memory and across
+// Proves G4: the first definition is accepted and every other one waits, in memory and across
 // processes that share a file.
 func TestPins(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "pins.json")
@@ -50,7 +50,7 @@ func TestPins(t *testing.T) {
 			}
 			check(t, a, "t", "2", true)
 			check(t, a, "t", "1", false)
-			// Back to the accepted one: nothing waits any more.
+			// After a return to the accepted definition nothing waits.
 			check(t, a, "t", "2", true)
 			if pins, _ := b.List(); pins[0].Changed != nil || pins[0].By != "ada" {
 				t.Errorf("%+v", pins[0])
@@ -69,7 +69,7 @@ func TestPins(t *testing.T) {
 	}
 }
 
-// Proves I14: a file that cannot be understood accepts nothing, and is not written over.
+// Proves I14: an unreadable file accepts nothing, and is not overwritten.
 func TestUnreadable(t *testing.T) {
 	for _, text := range []string{"", "{", `{"version":2,"pins":[]}`, `{"version":1,"pins":[],"more":1}`, `{"version":1,"pins":7}`} {
 		path := filepath.Join(t.TempDir(), "pins.json")

@@ -39,8 +39,8 @@ func cellOf(t *testing.T, s *mem.Store, o session.Owner, k session.Key) *session
 	return c
 }
 
-// Proves S38: a call is known until a day after its last fact, the facts a day, and
-// what they add up to for good.
+// Proves S38: a call is known until a day after its last fact, facts for a day, and their totals
+// for ever.
 func TestForgetsCalls(t *testing.T) {
 	s, o := mem.New(), session.Owner{Principal: "p", Session: "s"}
 	total := session.Key{Space: session.SpaceLimit, Name: "l"}
@@ -93,7 +93,7 @@ func TestForgetsCalls(t *testing.T) {
 	}
 }
 
-// Proves S38: a session of many calls keeps a bounded number of them.
+// Proves S38: a session stores a bounded number of calls.
 func TestBoundsCalls(t *testing.T) {
 	s, o := mem.New(), session.Owner{Principal: "p", Session: "s"}
 	const n = 3 * mem.MaxCalls
@@ -111,8 +111,8 @@ func TestBoundsCalls(t *testing.T) {
 	}
 }
 
-// Calls are found by their ids whatever was written and forgotten between: the table in
-// which they stand says what a map would say.
+// Calls are found by their ids after any sequence of writes and removals: the hash table behaves
+// like a map.
 func TestFindsCalls(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		s, o := mem.New(), session.Owner{Principal: "p", Session: "s"}

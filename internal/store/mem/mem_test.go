@@ -8,12 +8,12 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/storetest"
 )
 
-// Proves I19, S38, H4, H6: the behaviour of every store.
+// Proves I19, S38, H4, H6: the behavioural suite of stores.
 func TestFacts(t *testing.T) {
 	storetest.Facts(t, func(*testing.T) gate.Store { return mem.New() })
 }
 
-// Proves that the store says that it is nothing but memory.
+// Proves that the store reports that it is in memory.
 func TestInMemory(t *testing.T) {
 	if !mem.New().Capabilities().InMemory {
 		t.Error("it waits for a disk")

@@ -11,7 +11,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// deltas is a text in events of about 18 bytes, padded as the provider pads them.
+// deltas writes a text in events of about 18 bytes, padded as the provider pads them.
 func deltas(b *strings.Builder, index int, open, text string) (events int) {
 	for len(text) > 0 {
 		n := min(len(text), 18)
@@ -26,7 +26,7 @@ func deltas(b *strings.Builder, index int, open, text string) (events int) {
 	return events
 }
 
-// callStream is one call whose arguments arrive in pieces.
+// callStream returns a stream of one call whose arguments arrive in chunks.
 func callStream(size int) (stream []byte, events int) {
 	var b strings.Builder
 	b.WriteString(begin + toolStart(0, "a"))
@@ -35,7 +35,7 @@ func callStream(size int) (stream []byte, events int) {
 	return []byte(b.String()), events + 5
 }
 
-// textStream is an answer without calls.
+// textStream returns a response without calls.
 func textStream(size int) (stream []byte, events int) {
 	var b strings.Builder
 	b.WriteString(begin + textStart(0))
@@ -64,13 +64,13 @@ func BenchmarkText64KiB(b *testing.B) {
 	benchmark(b, stream, events)
 }
 
-// The framing alone, to see what the codec adds.
+// Only the framing, to compare with the codec.
 func BenchmarkFraming64KiB(b *testing.B) {
 	stream, events := callStream(64 << 10)
 	codec.BenchFraming(b, stream, events)
 }
 
-// The strict scan of every event, the part that is not ours.
+// Only the strict scan of every event.
 func BenchmarkScanEvents64KiB(b *testing.B) {
 	stream, events := callStream(64 << 10)
 	codec.BenchScan(b, stream, events)

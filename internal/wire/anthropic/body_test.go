@@ -19,8 +19,8 @@ func playBody(t testing.TB, g *gate, o wire.Options, in string) (out string, not
 
 const denialOfA = "[stopgate] The tool call `a` was not run: A rule of the policy decided this call (rule_matched)."
 
-// Proves W49, F15, L2, L4, L5, L8, L14, W25, W26, W31, W35, W36: bodies by hand.
-// What is not named stays byte for byte, odd spaces included.
+// Proves W49, F15, L2, L4, L5, L8, L14, W25, W26, W31, W35, W36: bodies by hand. Everything else
+// stays byte for byte, including unusual spaces.
 func TestBody(t *testing.T) {
 	const callA = `{"type":"tool_use","id":"ia","name":"a","input":{}}`
 	const callB = `{"type":"tool_use","id":"ib","name":"b","input":{}}`
@@ -71,8 +71,8 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// Proves F14, A1, I24, F13: a body that can be read in two ways is refused, and so
-// are the calls that were found before.
+// Proves F14, A1, I24, F13: an ambiguous body is refused, and so are the calls found before the
+// ambiguity.
 func TestBodyMalformed(t *testing.T) {
 	const call = `{"type":"tool_use","id":"ia","name":"a","input":{}}`
 	for _, c := range []struct {
@@ -114,8 +114,8 @@ func TestBodyMalformed(t *testing.T) {
 	}
 }
 
-// Proves L6, I24: the provider's code waits for the result of a call that
-// it made. Where such a call is denied nothing of the body can pass.
+// Proves L6, I24: code at the provider waits for the result of a call that it made. If such a call
+// is denied, nothing of the body is forwarded.
 func TestBodyOfCodeAtTheProvider(t *testing.T) {
 	in := `{"content":[{"type":"tool_use","id":"i","name":"a","input":{},"caller":{"type":"code_execution_20250825"}}],"stop_reason":"tool_use"}`
 	out, _, err := playBody(t, newGate(t, "a"), wire.Options{}, in)
@@ -127,8 +127,8 @@ func TestBodyOfCodeAtTheProvider(t *testing.T) {
 	}
 }
 
-// Proves L12, W35: what ran at the provider is named once, and what the upstream
-// can write there has a bound.
+// Proves L12, W35: tools that ran at the provider are listed once, and the length of the list is
+// bounded.
 func TestNotesListUnevaluatedContent(t *testing.T) {
 	in := `{"content":[{"type":"server_tool_use","id":"s","name":"web_search","input":{}},{"type":"web_search_tool_result"},{"type":"server_tool_use","id":"s2","name":"x","input":{}},{"type":"text","text":"x"},{"type":"new","x":1},{"type":"` + strings.Repeat("é", 200) + `"}],"stop_reason":"end_turn"}`
 	out, notes, err := playBody(t, newGate(t), wire.Options{}, in)

@@ -16,7 +16,7 @@ type (
 
 func newGate(t testing.TB, deny ...string) *gate { return codec.NewGate(t, deny...) }
 
-// play sends the pieces of a stream through the codec.
+// play passes the chunks of a stream through the codec.
 func play(t testing.TB, g *gate, req *wire.Request, o wire.Options, pieces ...string) run {
 	t.Helper()
 	return codec.Play(t, func(g *gate, o wire.Options, inFull bool) wire.Stream {

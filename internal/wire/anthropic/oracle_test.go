@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// content is one block of a message as a client that reads the dialect puts it
-// together.
+// content is one block of a message as a client assembles it.
 type content struct {
 	typ, id, name string
 	text          string // text, thinking and signatures
@@ -17,7 +16,7 @@ type content struct {
 	stopped       bool
 }
 
-// message is what a client has at the end of a stream.
+// message is the result of a stream for a client.
 type message struct {
 	begun  bool
 	blocks []*content
@@ -35,7 +34,7 @@ func (m *message) tools() (out []*content) {
 	return out
 }
 
-// show makes messages comparable, arguments as values.
+// show formats messages for comparison, arguments as values.
 func (m *message) show() string {
 	var b strings.Builder
 	for _, c := range m.blocks {
@@ -51,7 +50,7 @@ func (m *message) show() string {
 	return b.String()
 }
 
-// block reads a content block, in a stream or in a body.
+// block parses a content block, in a stream or in a body.
 func block(raw json.RawMessage) (*content, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &members); err != nil {
@@ -73,9 +72,8 @@ func block(raw json.RawMessage) (*content, error) {
 	return c, nil
 }
 
-// read is a client of the dialect, written for the tests without looking at the
-// codec. The error is about the stream's form; strict adds the laws AM1 to AM4 and
-// what else is demanded of the gate's own output.
+// read is a client of the dialect, written independently of the codec. The error is about the form
+// of the stream; strict adds the laws AM1 to AM4 and further requirements on the gate's output.
 func read(stream string, strict bool) (*message, error) {
 	if strict && strings.Contains(strings.ReplaceAll(stream, "\r\n", ""), "\r") {
 		return nil, fmt.Errorf("a lone CR")
@@ -189,7 +187,7 @@ func read(stream string, strict bool) (*message, error) {
 	return m, m.check()
 }
 
-// check demands what must be true of a whole message.
+// check checks the invariants of a complete message.
 func (m *message) check() error {
 	if m.end == "" {
 		return fmt.Errorf("no terminal event")
@@ -217,7 +215,7 @@ func (m *message) check() error {
 	return nil
 }
 
-// readBody reads a message that was not streamed.
+// readBody parses an unstreamed message.
 func readBody(body string) (*message, error) {
 	var b struct {
 		Type    string
@@ -247,7 +245,7 @@ func readBody(body string) (*message, error) {
 	return m, m.check()
 }
 
-// canonical is the arguments as a value: spaces and escapes do not count.
+// canonical returns the arguments as a value, without regard to spaces and escapes.
 func canonical(args string) string {
 	var v any
 	d := json.NewDecoder(strings.NewReader(args))

@@ -19,8 +19,7 @@ import (
 
 func long() bool { return os.Getenv("STOPGATE_LONG") == "1" }
 
-// every is how many positions of a text a normal run steps over; a long run
-// tries each of them, and a short one few.
+// every is the step between tried positions of a text: 1 in a long run, large in a short one.
 func every() int {
 	switch {
 	case long():
@@ -31,8 +30,8 @@ func every() int {
 	return 7
 }
 
-// Proves I2, I24: wherever a stream is cut once, the client gets the same bytes
-// and the sink the same events.
+// Proves I2, I24: wherever a stream is split once, the client gets the same bytes and the sink the
+// same events.
 func TestResultsDoNotDependOnReads(t *testing.T) {
 	for i, f := range transcripts(t) {
 		upstream := f.get("upstream")
@@ -46,8 +45,8 @@ func TestResultsDoNotDependOnReads(t *testing.T) {
 	}
 }
 
-// Proves FM5, F10, L6, L3, W33: a stream that ends anywhere gets a valid end, and
-// no call that was held leaks.
+// Proves FM5, F10, L6, L3, W33: a stream that ends anywhere gets a valid end, and no held call
+// leaks.
 func TestTruncationReleasesNoCall(t *testing.T) {
 	for i, f := range transcripts(t) {
 		upstream := f.get("upstream")
@@ -78,9 +77,8 @@ func mix(rt *rapid.T, lists ...[]string) (out []string) {
 	}
 }
 
-// Proves I13, L13, F1, W28: any interleaving of the deltas of several blocks that
-// keeps each block's order changes no byte of the calls, as long as the blocks
-// begin in one order.
+// Proves I13, L13, F1, W28: any interleaving of the deltas of several blocks that keeps the order
+// within each block changes no byte of the calls, if the blocks begin in the same order.
 func TestInterleavedBlocks(t *testing.T) {
 	property.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(2, 4).Draw(rt, "calls")
@@ -113,9 +111,9 @@ func TestInterleavedBlocks(t *testing.T) {
 	})
 }
 
-// Proves I24, L6, L10, AM4, F11, FM5: streams of events in any order, most of them
-// breaking the dialect's laws, with any verdicts: one end, dense indexes, never
-// half a call, never a call that was not allowed.
+// Proves I24, L6, L10, AM4, F11, FM5: streams of events in any order, most of which break the
+// dialect's laws, with any verdicts: one end, consecutive indexes, never an incomplete call, never
+// a call that was not allowed.
 func TestBrokenStreamsStayValid(t *testing.T) {
 	property.Check(t, func(rt *rapid.T) {
 		index := rapid.IntRange(0, 3)
@@ -171,7 +169,7 @@ func TestBrokenStreamsStayValid(t *testing.T) {
 		limits := wire.Options{MaxBuffered: rapid.SampledFrom([]int{0, 0, 400}).Draw(rt, "held"), MaxCalls: rapid.SampledFrom([]int{0, 1}).Draw(rt, "calls")}
 		r := play(t, newGate(t, deny...), request(t), limits, stream)
 		if len(r.Notes.Unexpected) > 0 && len(r.Gate.Calls) == 0 {
-			return // the client has what the provider sent
+			return // the client received the provider's bytes
 		}
 		m, err := read(r.Out, false)
 		if err != nil {
@@ -186,10 +184,9 @@ func TestBrokenStreamsStayValid(t *testing.T) {
 	})
 }
 
-// Proves I2, I12, AM1, AM7, AM8, W38: an event that repeats the one before it takes a
-// short way, and that way is never another one: streams of such events, padded or
-// not, with a few bytes changed anywhere, are read as if every event were read in
-// full (play compares the two).
+// Proves I2, I12, AM1, AM7, AM8, W38: the fast path for an event that repeats the previous one
+// never changes the result: streams of such events, padded or not, with a few bytes changed
+// anywhere, are read as if every event were parsed (play compares the two).
 func TestRepeatedEvents(t *testing.T) {
 	texts := rapid.SampledFrom([]string{"", "a", `\"`, "größe", `\u00e9`, `\ud83d\ude00`, `\ud83d`, `\\`, "\xFF", "\t", "{", "}", `x\n`, `","type":"evil`, "0123456789abcdef"})
 	property.Check(t, func(rt *rapid.T) {
@@ -220,10 +217,9 @@ func TestRepeatedEvents(t *testing.T) {
 	})
 }
 
-// Proves K41, L2, I8, I12, I24, W24, W26: recorded streams. Allowed calls keep id,
-// name, arguments and everything around them; streams without calls are
-// byte-identical; denied calls are gone; and cutting the bytes anywhere changes
-// nothing.
+// Proves K41, L2, I8, I12, I24, W24, W26: recorded streams. Allowed calls keep id, name, arguments
+// and everything around them; streams without calls are byte-identical; denied calls are removed;
+// and the result does not depend on chunks.
 func TestRecordedStreams(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(corpus.Path(t, "streams", "anthropic-messages"), "*.sse"))
 	if err != nil || len(paths) == 0 {
@@ -272,8 +268,8 @@ func TestRecordedStreams(t *testing.T) {
 				t.Errorf("%s: the client has\n%swant\n%s", name, got.show(), want.show())
 			}
 		}
-		if got, want := besides(r.Out), besides(upstream); normal(r.Gate) && got != want {
-			t.Errorf("%s: besides the calls the client has\n%swant\n%s", name, got, want)
+		if got, want := otherFrames(r.Out), otherFrames(upstream); normal(r.Gate) && got != want {
+			t.Errorf("%s: apart from calls the client has\n%swant\n%s", name, got, want)
 		}
 		var names []string
 		for _, j := range r.Gate.Calls {
@@ -291,9 +287,9 @@ func TestRecordedStreams(t *testing.T) {
 	}
 }
 
-// besides is every frame that belongs to no call, byte for byte and sorted:
-// pings may pass what is held.
-func besides(stream string) string {
+// otherFrames returns the frames that belong to no call, byte for byte and sorted, because pings
+// may overtake held calls.
+func otherFrames(stream string) string {
 	calls := map[int]bool{}
 	var out []string
 	for _, frame := range strings.Split(strings.TrimRight(stream, "\n"), "\n\n") {
@@ -330,8 +326,8 @@ func pieces(rng *rand.Rand, s string) (out []string) {
 	return out
 }
 
-// anyCall finds a call in the way of a client that folds case and takes the last
-// of two members, at any place where one could look for it.
+// anyCall finds a call as a client would that folds case and uses the last of two equal members, at
+// any possible place.
 func anyCall(out string) string {
 	for _, frame := range strings.Split(strings.ReplaceAll(out, "\r\n", "\n"), "\n\n") {
 		var data strings.Builder
@@ -360,9 +356,8 @@ func anyCall(out string) string {
 	return ""
 }
 
-// FuzzStream feeds anything. Whatever comes in: a gate that denies lets no call
-// out, for any client; a gate that allows lets out what it was told; and a cut
-// changes nothing.
+// FuzzStream checks for any input: a gate that denies releases no call, for any client; a gate that
+// allows releases the calls that it judged; and the result does not depend on chunks.
 func FuzzStream(f *testing.F) {
 	for i, c := range transcripts(f) {
 		f.Add([]byte(c.get("upstream")), uint16(i*97))
@@ -394,8 +389,7 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// FuzzBody feeds any body: a gate that denies lets no call out, and what comes
-// out is JSON.
+// FuzzBody checks for any body: a gate that denies releases no call, and the output is JSON.
 func FuzzBody(f *testing.F) {
 	for _, c := range transcripts(f) {
 		if m, err := read(c.get("upstream"), false); err == nil && len(m.stops) > 0 {

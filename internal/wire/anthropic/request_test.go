@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Proves W39, G1, L12: what is read of a request.
+// Proves W39, G1, L12: the parts of a request that are read.
 func TestRequest(t *testing.T) {
 	tool := `{"name":"a","description":"d","input_schema":{ "type" : "object" }}`
 	for _, c := range []struct{ name, in, want string }{
@@ -62,7 +62,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// Proves A1, F13, F18: requests that are not sent on.
+// Proves A1, F13, F18: requests that are not forwarded.
 func TestRequestRefused(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"no JSON", `x`, "400 protocol_violation: The request body is not one valid JSON object."},
@@ -82,8 +82,7 @@ func TestRequestRefused(t *testing.T) {
 	}
 }
 
-// Proves W39: the tools whose schema the provider knows have one here,
-// and it says what a call may look like.
+// Proves W39: the tools whose schema the provider knows have one here, which describes their calls.
 func TestBuiltinTools(t *testing.T) {
 	for _, c := range []struct {
 		name, types string
@@ -132,7 +131,7 @@ func TestBuiltinTools(t *testing.T) {
 	}
 }
 
-// Proves W52: error answers have the dialect's form and types.
+// Proves W52: error responses have the dialect's form and types.
 func TestErrorBody(t *testing.T) {
 	for status, typ := range map[int]string{
 		400: "invalid_request_error", 415: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",

@@ -10,7 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/wire/anthropic"
 )
 
-// seams is a ledger of the places between turns.
+// responseLog maps keys to replaced calls.
 type responseLog map[string]wire.ReplacedCall
 
 func (responseLog) Response(id string) (string, []wire.ReplacedCall) { return id, nil }
@@ -22,8 +22,8 @@ func (s responseLog) Message(id string) (wire.ReplacedCall, bool) {
 	return r, ok
 }
 
-// Proves S6, AM7, L2: a message that holds the thinking of several turns is taken apart
-// where the ledger knows the place, and nothing else of a request changes.
+// Proves S6, AM7, L2: a message with the thinking of several turns is split where the response log
+// knows the position, and nothing else of a request changes.
 func TestRestoreThinking(t *testing.T) {
 	at := func(signature string) string {
 		sum := sha256.Sum256([]byte(signature))
@@ -64,8 +64,7 @@ func TestRestoreThinking(t *testing.T) {
 	}
 }
 
-// Proves S6, AM6: a streamed message is put together again with everything that
-// the provider wants back.
+// Proves S6, AM6: a streamed message is reassembled with everything that the provider requires.
 func TestNextRequest(t *testing.T) {
 	event := func(typ, members string) []byte { return []byte(`{"type":"` + typ + `",` + members + `}`) }
 	start := func(i, block string) []byte {

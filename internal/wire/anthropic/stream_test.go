@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/wire/sse"
 )
 
-// ev is one event as a server writes it.
+// ev returns one event as a server writes it.
 func ev(typ, members string) string {
 	return "event: " + typ + "\ndata: {\"type\":\"" + typ + `"` + members + "}\n\n"
 }
@@ -52,8 +52,8 @@ func finish(reason string) string {
 
 func callA(i int) string { return toolStart(i, "a") + args(i, "{}") + stop(i) }
 
-// Proves F12, F14, AM1, L6, L14, W33, W38: streams that break the dialect's laws
-// end with one error, and no call of them gets out.
+// Proves F12, F14, AM1, L6, L14, W33, W38: streams that break the dialect's laws end with one
+// error, and none of their calls is released.
 func TestMalformedStreams(t *testing.T) {
 	data := func(s string) string { return "data: " + s + "\n\n" }
 	for _, c := range []struct {
@@ -132,7 +132,7 @@ func TestMalformedStreams(t *testing.T) {
 	}
 }
 
-// Proves L5, L14, F7: calls that are refused one by one, while the response goes on.
+// Proves L5, L14, F7: calls that are refused individually, while the response continues.
 func TestRefusedCalls(t *testing.T) {
 	withInput := func(input string) string {
 		return start(0, `{"type":"tool_use","id":"i0","name":"a","input":`+input+`}`)
@@ -198,7 +198,7 @@ func TestTooManyCalls(t *testing.T) {
 	}
 }
 
-// Proves F13: a response has no more blocks than a client could want.
+// Proves F13: the number of blocks of a response is bounded.
 func TestTooManyBlocks(t *testing.T) {
 	st := anthropic.Dialect{}.Stream(nil, newGate(t), wire.Options{})
 	feed(t, st, begin)
@@ -217,7 +217,7 @@ func TestTooManyBlocks(t *testing.T) {
 	}
 }
 
-// feed gives a stream events and returns what the client got and the last need.
+// feed passes events to a stream and returns its output and its last need.
 func feed(t testing.TB, st wire.Stream, text string) (string, wire.Need) {
 	t.Helper()
 	d := sse.NewDecoder(nil, sse.Limits{})
@@ -239,8 +239,7 @@ func feed(t testing.TB, st wire.Stream, text string) (string, wire.Need) {
 	}
 }
 
-// Proves W25, W26: when the upstream may be cancelled, and what the
-// client gets then.
+// Proves W25, W26: when the upstream may be cancelled, and the output for the client then.
 func TestCancel(t *testing.T) {
 	g := newGate(t, "a", "b")
 	st := anthropic.Dialect{}.Stream(request(t), g, wire.Options{})
@@ -264,7 +263,7 @@ func TestCancel(t *testing.T) {
 	if st.CanCancel() || st.Pending() != 1 || g.Calls[0].End != stopgate.Cancelled {
 		t.Errorf("pending %d, end %s", st.Pending(), g.Calls[0].End)
 	}
-	out += can(false, args(1, "x")+finish("tool_use")) // what was on its way is dropped
+	out += can(false, args(1, "x")+finish("tool_use")) // data in transit is dropped
 	end, err := st.Release(nil, g.Outcomes(true), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -296,7 +295,7 @@ text "" "" "held" {}
 	}
 }
 
-// A response that counts nothing gets a count that clients can read.
+// A response without usage gets one that clients can read.
 func TestCancelWithoutUsage(t *testing.T) {
 	g := newGate(t, "a")
 	st := anthropic.Dialect{}.Stream(request(t), g, wire.Options{})
@@ -311,8 +310,8 @@ func TestCancelWithoutUsage(t *testing.T) {
 	}
 }
 
-// Proves L3, L6, I24: outcomes that are missing, contradict each other, name no
-// call or allow what was refused or has no arguments let nothing out.
+// Proves L3, L6, I24: outcomes that are missing, contradictory, for no call, for a refused call, or
+// without arguments release nothing.
 func TestOnlyAllowedCallsAreReleased(t *testing.T) {
 	ok := wire.CallOutcome{Call: 0, Allowed: true, Args: []byte(`{}`)}
 	for _, c := range []struct {
@@ -360,7 +359,7 @@ func TestOnlyAllowedCallsAreReleased(t *testing.T) {
 	}
 }
 
-// Proves W33: the ways in which a body ends.
+// Proves W33: the ways in which a body can end.
 func TestEOF(t *testing.T) {
 	whole := begin + textStart(0) + textDelta(0, "x") + stop(0) + finish("end_turn")
 	for _, c := range []struct {
@@ -418,7 +417,7 @@ func TestAbort(t *testing.T) {
 	}
 }
 
-// Proves S17, I24: keepalives may stand between any two events.
+// Proves S17, I24: keepalives may be between any two events.
 func TestKeepalive(t *testing.T) {
 	st := anthropic.Dialect{}.Stream(nil, newGate(t), wire.Options{})
 	const comment, ping = ": stopgate\n", "event: ping\ndata: {\"type\": \"ping\"}\n\n"
@@ -435,9 +434,8 @@ func TestKeepalive(t *testing.T) {
 	}
 }
 
-// Proves L12, F12: comments and unknown events pass while a call is held; those
-// that may say something of the answer are named. A type that is no name does not
-// get into the framing.
+// Proves L12, F12: comments and unknown events are forwarded while a call is held; those that may
+// affect the response are listed. An invalid type does not get into the framing.
 func TestUnknownEvents(t *testing.T) {
 	odd := "data: {\"type\":\"new\\n\\ndata: x\"}\n\n"
 	st := anthropic.Dialect{}.Stream(nil, newGate(t), wire.Options{})
@@ -454,8 +452,8 @@ func TestUnknownEvents(t *testing.T) {
 	}
 }
 
-// Proves C4, L4: large arguments leave in pieces, through the spill, and an error
-// of the spill ends the release.
+// Proves C4, L4: large arguments are written in chunks, with flushes, and an error of the flush
+// ends the release.
 func TestReleaseFlushesLongCalls(t *testing.T) {
 	text := `{"path":"` + strings.Repeat("größe", 20000) + `"}`
 	stream := begin + toolStart(0, "a") + args(0, text) + stop(0) + textStart(1) + textDelta(1, strings.Repeat("y", 40000)) + stop(1) + finish("tool_use")
@@ -487,8 +485,8 @@ func TestReleaseFlushesLongCalls(t *testing.T) {
 	}
 }
 
-// A message without calls that begins twice, or not at all, passes byte for byte, and the
-// event that does not fit is noted.
+// A message without calls that begins twice, or not at all, is forwarded byte for byte, and the
+// unexpected event is noted.
 func TestUnexpectedMessageStart(t *testing.T) {
 	text := textStart(0) + textDelta(0, "x") + textDelta(0, "y") + stop(0) + finish("end_turn") + theStop
 	for name, in := range map[string]string{

@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write the transcripts' events and client parts anew")
 
-// transcript is one file of testdata: what the upstream sends, what the gate
-// denies, what the sink sees and what the client gets.
+// transcript is one file of testdata: the upstream's stream, the denied calls, the events for the
+// sink and the stream for the client.
 type transcript struct {
 	path    string
 	archive *txtar.Archive
@@ -64,9 +64,8 @@ func (f *transcript) play(t testing.TB, pieces ...string) run {
 	return play(t, f.gate(t), request(t), wire.Options{}, pieces...)
 }
 
-// Proves W24, W25, W26, W27, W28, W29, W30, W31, W32, W33, W34, W35, W36, W37,
-// W38, F1, F7, F10, F11, I24: transcripts, each in one piece, event by event, byte
-// by byte and with CRLF framing.
+// Proves W24, W25, W26, W27, W28, W29, W30, W31, W32, W33, W34, W35, W36, W37, W38, F1, F7, F10,
+// F11, I24: transcripts, each in one chunk, event by event, byte by byte and with CRLF framing.
 func TestTranscripts(t *testing.T) {
 	for _, f := range transcripts(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(f.path), ".txtar"), func(t *testing.T) {
@@ -102,9 +101,8 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// Proves W49, L9, F15, I12, W25, W26, W27, W29, W31, W32, W35, W36, W37: the
-// message of every transcript that ends properly, sent in one body, gets the same
-// verdicts, the same calls and the same texts.
+// Proves W49, L9, F15, I12, W25, W26, W27, W29, W31, W32, W35, W36, W37: the message of every
+// transcript with a regular end, sent as one body, gets the same verdicts, calls and texts.
 func TestStreamAndBodyAgree(t *testing.T) {
 	played := 0
 	for _, f := range transcripts(t) {
@@ -113,13 +111,13 @@ func TestStreamAndBodyAgree(t *testing.T) {
 		}
 		upstream, err := read(f.get("upstream"), false)
 		if err != nil || upstream.end != "message_stop" || len(upstream.stops) != 1 || upstream.open > 0 || strings.HasSuffix(f.path, "event_name_differs_from_type.txtar") {
-			continue // no message that a body can hold
+			continue // a message that no body can contain
 		}
 		played++
 		t.Run(strings.TrimSuffix(filepath.Base(f.path), ".txtar"), func(t *testing.T) {
 			body, whole := bodyOf(upstream)
 			if !whole {
-				return // arguments that are no JSON cannot stand in a body
+				return // a body cannot contain arguments that are not JSON
 			}
 			g := f.gate(t)
 			out, _, refused := playBody(t, g, wire.Options{}, body)
@@ -153,7 +151,7 @@ func TestStreamAndBodyAgree(t *testing.T) {
 	}
 }
 
-// bodyOf writes a message as a body.
+// bodyOf returns a message as a body.
 func bodyOf(m *message) (body string, whole bool) {
 	var blocks []string
 	for _, c := range m.blocks {
@@ -185,11 +183,11 @@ func bodyOf(m *message) (body string, whole bool) {
 	return `{"id":"msg_1","type":"message","role":"assistant","content":[` + strings.Join(blocks, ", ") + `],"stop_reason":` + quote(m.stops[0]) + `,"usage":{"output_tokens":3}}`, true
 }
 
-// legal checks the emitted stream with the tests' own client.
+// legal checks the output with the tests' own client.
 func legal(t testing.TB, r run) {
 	t.Helper()
 	if len(r.Notes.Unexpected) > 0 && len(r.Gate.Calls) == 0 {
-		return // a provider's own mistakes pass where no call is
+		return // mistakes of the provider are forwarded if there is no call
 	}
 	m, err := read(r.Out, true)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/stopgate/stopgate/internal/wire"
 )
 
-// chunks builds a stream of one choice: each delta is the text of a delta
-// object, the finish is the reason, "" for none.
+// chunks returns a stream of one choice: each delta is the text of a delta object, finish is the
+// reason, "" for none.
 func chunks(finish string, deltas ...string) string {
 	var b strings.Builder
 	for _, d := range deltas {
@@ -27,9 +27,8 @@ func chunkOf(choice int, delta, finish string) string {
 
 func entries(list ...string) string { return `{"tool_calls":[` + strings.Join(list, ",") + `]}` }
 
-// Proves F1, F2, F3, F4, F5, F7, W8, W9, W10, W11, W12, W13, A14: the table of
-// One row for each way in which chunks carry calls. The log is what the sink is told; want is what a client
-// has at the end.
+// Proves F1, F2, F3, F4, F5, F7, W8, W9, W10, W11, W12, W13, A14: one row for each way in which
+// chunks carry calls. The log has the events for the sink; want is the client's result.
 func TestAssembly(t *testing.T) {
 	type row struct {
 		name   string
@@ -37,7 +36,7 @@ func TestAssembly(t *testing.T) {
 		finish string
 		o      wire.Options
 		log    string
-		want   string // calls at the client: name(args) by id
+		want   string // calls of the client: name(args) by id
 		denied []string
 	}
 	for _, c := range []row{
@@ -228,7 +227,7 @@ func TestAssembly(t *testing.T) {
 			for _, call := range got[0].tools {
 				id := call.id
 				if call.kind == "legacy" {
-					id = "call_made_up_1" // the dialect has none; the record does
+					id = "call_made_up_1" // the dialect has none; the record has one
 				}
 				calls = append(calls, fmt.Sprintf("%s:%s(%s)", id, call.name, call.args))
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// callStream is one call whose arguments arrive in pieces of about 18 bytes.
+// callStream returns a stream of one call whose arguments arrive in chunks of about 18 bytes.
 func callStream(size int) (stream []byte, events int) {
 	args := `{"path":"src/a.go","content":` + string(jsonstream.AppendQuote(nil, codec.Source(size))) + `}`
 	chunk := func(delta, finish string) {
@@ -31,7 +31,7 @@ func callStream(size int) (stream []byte, events int) {
 	return append(stream, "data: [DONE]\n\n"...), events + 1
 }
 
-// textStream is an answer without calls.
+// textStream returns a response without calls.
 func textStream(size int) (stream []byte, events int) {
 	for text := codec.Source(size); len(text) > 0; {
 		n := min(len(text), 18)
@@ -67,13 +67,13 @@ func BenchmarkText64KiB(b *testing.B) {
 	benchmark(b, stream, events)
 }
 
-// The framing alone, to see what the codec adds.
+// Only the framing, to compare with the codec.
 func BenchmarkFraming64KiB(b *testing.B) {
 	stream, events := callStream(64 << 10)
 	codec.BenchFraming(b, stream, events)
 }
 
-// The strict scan of every event, the part that is not ours.
+// Only the strict scan of every event.
 func BenchmarkScanEvents64KiB(b *testing.B) {
 	stream, events := callStream(64 << 10)
 	codec.BenchScan(b, stream, events)

@@ -15,14 +15,14 @@ import (
 	"github.com/stopgate/stopgate/internal/wire/openaichat"
 )
 
-// playBody sends one body through the codec.
+// playBody passes one body through the codec.
 func playBody(t testing.TB, g *gate, o wire.Options, in string) (out string, notes wire.Notes, err error) {
 	t.Helper()
 	return codec.PlayBody(t, openaichat.Dialect{}.Body(request(t, ""), g, codec.MadeUpIDs(o)), g, in)
 }
 
-// Proves W49, F15, P22, L2, L4, L8, W5, W13, W14, W15, W16: bodies by hand. What
-// is not named stays byte for byte, odd spaces included.
+// Proves W49, F15, P22, L2, L4, L8, W5, W13, W14, W15, W16: bodies by hand. Everything else stays
+// byte for byte, including unusual spaces.
 func TestBody(t *testing.T) {
 	call := func(id, name, args string) string {
 		return fmt.Sprintf(`{"id":"%s","type":"function","function":{"name":"%s","arguments":%s}}`, id, name, quote(args))
@@ -107,8 +107,8 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// Proves F14, A1, W23, I24: a body that can be read in two ways is refused, and
-// so are the calls that were found before.
+// Proves F14, A1, W23, I24: an ambiguous body is refused, and so are the calls found before the
+// ambiguity.
 func TestBodyMalformed(t *testing.T) {
 	for _, c := range []struct {
 		name, in string
@@ -145,8 +145,7 @@ func TestBodyMalformed(t *testing.T) {
 	}
 }
 
-// asBody turns what a stream says into the body that the same server would have
-// sent.
+// asBody returns the content of a stream as the body that the same server would have sent.
 func asBody(answers map[int]*answer) string {
 	var choices []map[string]any
 	for i := range len(answers) {
@@ -176,7 +175,7 @@ func asBody(answers map[int]*answer) string {
 	return string(out)
 }
 
-// fromBody reads a body as a client does.
+// fromBody parses a body as a client does.
 func fromBody(t testing.TB, body string) map[int]*answer {
 	t.Helper()
 	var b struct {
@@ -213,7 +212,7 @@ func fromBody(t testing.TB, body string) map[int]*answer {
 	return answers
 }
 
-// verdicts lists what was decided, call by call.
+// verdicts lists the verdicts, call by call.
 func verdicts(g *gate) string {
 	var b strings.Builder
 	for _, j := range g.Calls {
@@ -222,8 +221,8 @@ func verdicts(g *gate) string {
 	return b.String()
 }
 
-// Proves W49, I12, F15, P22, L9: a conversation streamed and not streamed gives
-// the same verdicts, calls, texts and finishes.
+// Proves W49, I12, F15, P22, L9: a conversation has the same verdicts, calls, texts and finish
+// reasons streamed or not.
 func TestStreamAndBodyAgree(t *testing.T) {
 	var sources []scene
 	for _, name := range []string{
@@ -288,7 +287,7 @@ func agree(t *testing.T, sources []scene) {
 		for i := range len(up) {
 			a := up[i]
 			if a == nil || len(a.finish) == 0 {
-				clean = false // cut, or numbered otherwise: there is no such body
+				clean = false // truncated or numbered differently: there is no such body
 			}
 		}
 		if !clean || strings.Contains(s.stream, `"error":`) || strings.Contains(s.stream, `"content":[`) {

@@ -2,5 +2,5 @@ package openaichat
 
 import "github.com/stopgate/stopgate/internal/wire"
 
-// ReadInFull makes a stream read every event in full, for tests that compare.
+// ReadInFull makes a stream parse every event, for comparisons.
 func ReadInFull(st wire.Stream) { st.(*stream).parseAll = true }

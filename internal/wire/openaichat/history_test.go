@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/wire/openaichat"
 )
 
-// told is a history in short form.
+// told formats a history.
 func told(t *testing.T, messages string) string {
 	t.Helper()
 	r, err := openaichat.Dialect{}.Request([]byte(`{"model":"m","messages":[` + messages + `]}`))
@@ -31,7 +31,7 @@ func told(t *testing.T, messages string) string {
 	return strings.Join(list, " ")
 }
 
-// Proves W50: what a Chat history says about calls and their results.
+// Proves W50: the calls and results in a Chat history.
 func TestHistory(t *testing.T) {
 	call := func(id, name, args string) string {
 		return fmt.Sprintf(`{"id":%q,"type":"function","function":{"name":%q,"arguments":%s}}`, id, name, args)
@@ -56,8 +56,8 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// Proves W51: the user's newest message is known by its place and its text, the
-// conversation by its beginning.
+// Proves W51: the user's newest message is identified by its position and text, the conversation by
+// its start.
 func TestHints(t *testing.T) {
 	hints := func(messages string) wire.Hints {
 		t.Helper()

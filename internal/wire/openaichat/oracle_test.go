@@ -7,22 +7,21 @@ import (
 	"strings"
 )
 
-// tool is a call as a client that reads the dialect puts it together.
+// tool is a call as a client assembles it.
 type tool struct {
 	id, name, args string
 	kind           string // function, custom, legacy
 }
 
-// answer is what a client has of one choice.
+// answer is one choice as a client assembles it.
 type answer struct {
 	content string
 	tools   []tool
 	finish  []string
 }
 
-// read is a client of the dialect, written for the tests without looking at the
-// codec: it reads a whole stream and says what a program would get. The error is
-// about the stream's form; strict adds what is demanded of the gate's own output.
+// read is a client of the dialect, written independently of the codec. The error is about the form
+// of the stream; strict adds the requirements on the gate's output.
 func read(stream string, strict bool) (map[int]*answer, error) {
 	if strict && strings.Contains(strings.ReplaceAll(stream, "\r\n", ""), "\r") {
 		return nil, fmt.Errorf("a lone CR")
@@ -136,7 +135,7 @@ func read(stream string, strict bool) (map[int]*answer, error) {
 	if !strict {
 		return answers, nil
 	}
-	if over == "" && !finished(answers) { // not every provider sends the end mark
+	if over == "" && !finished(answers) { // some providers send no end marker
 		return nil, fmt.Errorf("no terminal event")
 	}
 	for i, a := range answers {
@@ -157,7 +156,7 @@ func read(stream string, strict bool) (map[int]*answer, error) {
 	return answers, nil
 }
 
-// truthful checks L8 against the calls that the upstream sent.
+// truthful checks L8 against the calls of the upstream.
 func truthful(got map[int]*answer, upstream map[int]bool) error {
 	for i, a := range got {
 		for _, f := range a.finish {
@@ -169,7 +168,7 @@ func truthful(got map[int]*answer, upstream map[int]bool) error {
 	return nil
 }
 
-// String makes answers comparable, arguments as values.
+// show formats answers for comparison, arguments as values.
 func show(answers map[int]*answer) string {
 	var keys []int
 	for i := range answers {
@@ -187,7 +186,7 @@ func show(answers map[int]*answer) string {
 	return b.String()
 }
 
-// canonical is the arguments as a value: spaces and escapes do not count.
+// canonical returns the arguments as a value, without regard to spaces and escapes.
 func canonical(args string) string {
 	var v any
 	d := json.NewDecoder(strings.NewReader(args))

@@ -20,8 +20,7 @@ import (
 
 func long() bool { return os.Getenv("STOPGATE_LONG") == "1" }
 
-// every is how many positions of a text a normal run steps over; a long run
-// tries each of them, and a short one few.
+// every is the step between tried positions of a text: 1 in a long run, large in a short one.
 func every() int {
 	switch {
 	case long():
@@ -32,8 +31,8 @@ func every() int {
 	return 4
 }
 
-// Proves I2, I24: wherever a stream is cut once, the client gets the same bytes
-// and the sink the same events.
+// Proves I2, I24: wherever a stream is split once, the client gets the same bytes and the sink the
+// same events.
 func TestResultsDoNotDependOnReads(t *testing.T) {
 	for i, f := range transcripts(t, "*.txtar") {
 		upstream := f.get("upstream")
@@ -47,8 +46,7 @@ func TestResultsDoNotDependOnReads(t *testing.T) {
 	}
 }
 
-// Proves FM5, F10, L6, L3: a stream that ends anywhere gets a valid end, and no
-// call that was held leaks.
+// Proves FM5, F10, L6, L3: a stream that ends anywhere gets a valid end, and no held call leaks.
 func TestTruncationReleasesNoCall(t *testing.T) {
 	for i, f := range transcripts(t, "*.txtar") {
 		upstream := f.get("upstream")
@@ -59,8 +57,8 @@ func TestTruncationReleasesNoCall(t *testing.T) {
 	}
 }
 
-// Proves I13, L13, F1: any interleaving of the deltas of several calls that keeps
-// each call's order changes no byte, as long as the calls begin in one order.
+// Proves I13, L13, F1: any interleaving of the deltas of several calls that keeps the order within
+// each call changes no byte, if the calls begin in the same order.
 func TestInterleavedCalls(t *testing.T) {
 	property.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(2, 4).Draw(rt, "calls")
@@ -103,8 +101,8 @@ func TestInterleavedCalls(t *testing.T) {
 	})
 }
 
-// withoutCalls takes everything that belongs to calls and finishes out of a stream,
-// so that two streams can be compared in what else they say.
+// withoutCalls removes calls and finish reasons from a stream, so that the rest of two streams can
+// be compared.
 func withoutCalls(t testing.TB, stream string) string {
 	var out strings.Builder
 	for _, block := range strings.SplitAfter(strings.ReplaceAll(stream, "\r\n", "\n"), "\n\n") {
@@ -137,10 +135,9 @@ func withoutCalls(t testing.TB, stream string) string {
 	return out.String()
 }
 
-// Proves D26-34, K41, L2, I8, I12, I24, W22: recorded streams of many servers. Allowed
-// calls keep id, name and arguments; streams without calls are byte-identical;
-// everything but the calls is the same; and cutting the bytes anywhere changes
-// nothing.
+// Proves D26-34, K41, L2, I8, I12, I24, W22: recorded streams of many servers. Allowed calls keep
+// id, name and arguments; streams without calls are byte-identical; everything but the calls is the
+// same; and the result does not depend on chunks.
 func TestRecordedStreams(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(corpus.Path(t, "streams", "openai-chat"), "*.sse"))
 	if err != nil || len(paths) == 0 {
@@ -249,8 +246,8 @@ func pieces(rng *rand.Rand, s string) (out []string) {
 	return out
 }
 
-// anyCall finds a call in the way of a client that folds case and takes the last
-// of two members, at any place where one could look for it.
+// anyCall finds a call as a client would that folds case and uses the last of two equal members, at
+// any possible place.
 func anyCall(out string) string {
 	for _, block := range strings.Split(strings.ReplaceAll(out, "\r\n", "\n"), "\n\n") {
 		var data strings.Builder
@@ -277,9 +274,8 @@ func anyCall(out string) string {
 	return ""
 }
 
-// FuzzStream feeds anything. Whatever comes in: a gate that denies lets no call
-// out, for any client; a gate that allows lets out what it was told; and a cut
-// changes nothing.
+// FuzzStream checks for any input: a gate that denies releases no call, for any client; a gate that
+// allows releases the calls that it judged; and the result does not depend on chunks.
 func FuzzStream(f *testing.F) {
 	paths, _ := filepath.Glob(filepath.Join("testdata", "*.txtar"))
 	for i, path := range paths {

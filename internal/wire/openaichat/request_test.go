@@ -11,8 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/wire/openaichat"
 )
 
-// Proves A14: what a request says about its tools and its
-// kind.
+// Proves A14: the tools and the kind of a request.
 func TestRequest(t *testing.T) {
 	const fn = `{"type":"function","function":{"name":"a","description":"d","parameters":{ "type" : "object" }}}`
 	for _, c := range []struct{ name, body, want string }{
@@ -70,8 +69,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// Proves A1, A4, A12, A17: a request that can be read in two ways is
-// not sent on.
+// Proves A1, A4, A12, A17: an ambiguous request is not forwarded.
 func TestRequestRefused(t *testing.T) {
 	for _, c := range []struct {
 		name, body string
@@ -110,7 +108,7 @@ func TestRequestRefused(t *testing.T) {
 	}
 }
 
-// An error without words of its own has the code's.
+// An error without its own text has that of the code.
 func TestErrorBody(t *testing.T) {
 	got := string(openaichat.Dialect{}.ErrorBody(503, stopgate.CodeOverloaded, ""))
 	if want := `{"error":{"message":"The gate is at its limit; try again later.","type":"stopgate_error","param":null,"code":"overloaded"}}`; got != want {
@@ -121,7 +119,7 @@ func TestErrorBody(t *testing.T) {
 	}
 }
 
-// An id that the gate makes up is call_ and 24 characters.
+// A generated id is call_ and 24 characters.
 func TestGeneratedID(t *testing.T) {
 	seen := map[string]bool{}
 	for range 3 {
@@ -137,8 +135,8 @@ func TestGeneratedID(t *testing.T) {
 	}
 }
 
-// FuzzRequest: any body either is refused or declares only tools that it names,
-// and a body that is accepted is one that encoding/json reads too.
+// FuzzRequest checks that any body either is refused or declares only tools that it names, and that
+// an accepted body is valid for encoding/json.
 func FuzzRequest(f *testing.F) {
 	f.Add([]byte(`{"model":"gpt","stream":true,"n":2,"tools":[{"type":"function","function":{"name":"a","parameters":{}}},{"type":"custom","custom":{"name":"b"}},{"type":"web_search"}],"functions":[{"name":"c"}],"tool_choice":"none","max_tokens":1}`))
 	f.Add([]byte(`{"tools":[{"type":"function","function":{"name":"a"}},{"function":{"name":"a"}}]}`))

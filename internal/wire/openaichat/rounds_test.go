@@ -8,8 +8,8 @@ import (
 	"github.com/stopgate/stopgate/internal/wire/openaichat"
 )
 
-// Proves S6: what a model said goes back to it whole: its text, its reasoning in
-// the members that providers put it in, its calls with what stands beside them.
+// Proves S6: a model gets its own message back completely: its text, its reasoning in the members
+// of its provider, its calls with their other members.
 func TestNextRequest(t *testing.T) {
 	delta := func(members string) []byte {
 		return []byte(`{"id":"x","choices":[{"index":0,"delta":{` + members + `},"finish_reason":null}]}`)
@@ -48,7 +48,7 @@ func TestNextRequest(t *testing.T) {
 			t.Errorf("%s: %s", name, next)
 		}
 	}
-	// A call that was cut stands in the history with what was complete of it.
+	// The history contains the complete part of a truncated call.
 	for _, s := range []wire.Round{
 		{Events: [][]byte{delta(`"tool_calls":[{"index":0,"id":"c1","function":{"name":"f","arguments":"{\"a\":1,\"b\":\"xx"}}]`)}},
 		{Body: []byte(`{"choices":[{"message":{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":1,\"b\":\"xx"}}]}}]}`)},

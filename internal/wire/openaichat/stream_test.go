@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// driver feeds a stream step by step, for what a gateway does between events.
+// driver feeds a stream step by step, as a gateway does between events.
 type driver struct {
 	t  testing.TB
 	st wire.Stream
@@ -27,7 +27,7 @@ func drive(t testing.TB, r *wire.Request, g *gate, o wire.Options) *driver {
 	return &driver{t, openaichat.Dialect{}.Stream(r, g, o), sse.NewDecoder(nil, sse.Limits{})}
 }
 
-// send feeds events and returns what came out, the last need and the error.
+// send feeds events and returns the output, the last need and the error.
 func (d *driver) send(events ...string) (out string, need wire.Need, err error) {
 	d.t.Helper()
 	var ev sse.Event
@@ -56,8 +56,8 @@ var (
 	someText = chunkOf(0, `{"role":"assistant","content":"hi"}`, "null")
 )
 
-// Proves W6, K7: when every pending call is denied, the upstream can be
-// cancelled, and the client still gets a legal end.
+// Proves W6, K7: when every pending call is denied, the upstream can be cancelled, and the client
+// still gets a valid end.
 func TestCancel(t *testing.T) {
 	g := newGate(t, "a")
 	d := drive(t, request(t, ""), g, wire.Options{})
@@ -95,8 +95,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Proves FM5, L10: the gate's own error is one event with the code and
-// its public text; behind an error of the upstream there is none.
+// Proves FM5, L10: the gate's error is one event with the code and its public text; after an error
+// of the upstream there is none.
 func TestAbort(t *testing.T) {
 	g := newGate(t)
 	d := drive(t, request(t, ""), g, wire.Options{})
@@ -115,8 +115,8 @@ func TestAbort(t *testing.T) {
 	}
 }
 
-// Proves W6: where something else is open, the upstream is not cancelled; and a
-// call that was allowed by mistake is not let out by a cancelled stream.
+// Proves W6: if other parts are open, the upstream is not cancelled; and a cancelled stream
+// releases no call that was allowed by mistake.
 func TestCannotCancel(t *testing.T) {
 	for _, c := range []struct {
 		name, request string
@@ -144,12 +144,12 @@ func TestCannotCancel(t *testing.T) {
 	}
 }
 
-// Proves W20, S17: a keepalive stands between any two events and changes nothing.
+// Proves W20, S17: a keepalive may be between any two events and changes nothing.
 func TestKeepalive(t *testing.T) {
 	g := newGate(t)
 	d := drive(t, request(t, ""), g, wire.Options{})
 	out := d.st.Keepalive(nil, false)
-	out = d.st.Keepalive(out, true) // nothing is known of the response yet
+	out = d.st.Keepalive(out, true) // before the first event of the response
 	if string(out) != ": stopgate\n: stopgate\n" {
 		t.Errorf("%q", out)
 	}
@@ -173,8 +173,8 @@ func TestKeepalive(t *testing.T) {
 	}
 }
 
-// Proves L3, L6: an outcome that is missing, that contradicts the codec or
-// that cannot be written is a denial.
+// Proves L3, L6: an outcome that is missing, contradicts the codec or cannot be written is a
+// denial.
 func TestRelease(t *testing.T) {
 	free := chunkOf(0, entries(`{"index":0,"id":"i","type":"custom","custom":{"name":"free","input":"x"}}`), "null")
 	twice := chunkOf(0, entries(`{"index":0,"id":"i","function":{"name":"a","arguments":"{}"}}`, `{"index":1,"id":"i","function":{"name":"b","arguments":"{}"}}`), "null")
@@ -228,8 +228,8 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// Proves W6 (size): a large call is written in pieces of at most 32 KiB
-// that are handed over on the way, and an error of the taker ends it.
+// Proves W6 (size): a large call is written in chunks of at most 32 KiB with flushes in between,
+// and an error of the flush ends it.
 func TestLargeCall(t *testing.T) {
 	text := strings.Repeat("größe 😀\n\"\\", 20_000)
 	args := jsonstream.AppendQuote([]byte(`{"content":`), text)
@@ -279,8 +279,8 @@ func TestLargeCall(t *testing.T) {
 	}
 }
 
-// Proves W52, F13: calls above the limit are refused, each choice says so once,
-// and the others are judged.
+// Proves W52, F13: calls above the limit are refused, with one text in each choice, and the others
+// are judged.
 func TestTooManyCalls(t *testing.T) {
 	for _, n := range []int{256, 257, 300} {
 		var list []string
@@ -306,7 +306,7 @@ func TestTooManyCalls(t *testing.T) {
 	}
 }
 
-// Proves F13, A18: what the codec itself holds is bounded.
+// Proves F13, A18: the buffers of the codec are bounded.
 func TestBufferLimit(t *testing.T) {
 	nameless := entries(`{"index":0,"id":"i","function":{"arguments":"0123456789"}}`)
 	for _, c := range []struct {
@@ -334,8 +334,8 @@ func TestBufferLimit(t *testing.T) {
 	}
 }
 
-// Proves W23, F14, A7, A8, A9, A10, A24, L14: an event that cannot be read in one
-// way only ends the stream, and nothing of a held call is let out.
+// Proves W23, F14, A7, A8, A9, A10, A24, L14: an ambiguous event ends the stream, and nothing of a
+// held call is released.
 func TestMalformedEvents(t *testing.T) {
 	for _, c := range []struct {
 		name, data string
@@ -382,7 +382,7 @@ func TestMalformedEvents(t *testing.T) {
 	}
 }
 
-// Proves F13: more choices than any provider offers end the stream.
+// Proves F13: the number of choices is bounded.
 func TestTooManyChoices(t *testing.T) {
 	var b strings.Builder
 	for i := range 1025 {
@@ -393,13 +393,13 @@ func TestTooManyChoices(t *testing.T) {
 	}
 }
 
-// Proves L2: unknown members of a call are written with it, once each, wherever
-// they came; a name that folds to a known one never is.
+// Proves L2: unknown members of a call are written with it, once each, wherever they arrived; a
+// name that folds to a known one never is.
 func TestExtraMembers(t *testing.T) {
 	for _, c := range []struct {
 		name, finish string
 		deltas       []string
-		want         []string // the calls' deltas as they come out
+		want         []string // the calls' deltas in the output
 	}{
 		{"in the first entry and in a later one", "tool_calls", []string{
 			entries(`{"index":0,"id":"i","type":"function","function":{"name":"a","arguments":"{","q":[1]},"s":"x"}`),
@@ -433,8 +433,8 @@ func TestExtraMembers(t *testing.T) {
 	}
 }
 
-// Proves L3: the probabilities of a call's tokens do not leave before the call;
-// those of content do.
+// Proves L3: the token probabilities of a call are not forwarded before the call; those of content
+// are.
 func TestLogprobs(t *testing.T) {
 	call := `"tool_calls":[{"index":0,"id":"i","type":"function","function":{"name":"a","arguments":"{}"}}]`
 	for _, c := range []struct{ name, in, want string }{
@@ -463,9 +463,9 @@ func TestLogprobs(t *testing.T) {
 	}
 }
 
-// Proves L14, F7, W23: calls in a place or in a spelling in which only some client
-// looks for them were judged by nobody. They are taken out, streamed or not; a name that
-// only looks like that of the choices makes the answer malformed.
+// Proves L14, F7, W23: calls at a place or in a spelling that only some clients read were not
+// judged. They are removed, streamed or not; a name that folds to that of the choices makes the
+// response malformed.
 func TestCallsInUnexpectedMembers(t *testing.T) {
 	const calls = `[{"index":0,"id":"ia","type":"function","function":{"name":"a","arguments":"{}"}}]`
 	const delta = `"delta":{"content":"x"}`
@@ -513,9 +513,8 @@ func TestCallsInUnexpectedMembers(t *testing.T) {
 	}
 }
 
-// Proves L3, L5: servers that send what a choice says in delta and in message both
-// have their calls judged once, and the copies do not get through, in the chunks of
-// the call and behind it.
+// Proves L3, L5: if servers send a choice in delta and in message, its calls are judged once, and
+// the copies are not forwarded, in the chunks of the call and after it.
 func TestCopiedCallsAreRemoved(t *testing.T) {
 	const calls = `{"role":"assistant","tool_calls":[{"index":0,"id":"ia","type":"function","function":{"name":"a","arguments":"{}"}}]}`
 	in := ""
@@ -532,8 +531,8 @@ func TestCopiedCallsAreRemoved(t *testing.T) {
 	}
 }
 
-// Proves G1: a tool that the request declares twice or under a bad
-// name is unknown, whatever the policy says about the name.
+// Proves G1: a tool that the request declares twice or with an invalid name is unknown, whatever
+// the policy for the name.
 func TestCallsToUnknownNamesAreRefused(t *testing.T) {
 	r, err := openaichat.Dialect{}.Request([]byte(`{"tools":[{"type":"function","function":{"name":"a"}},{"type":"function","function":{"name":"a"}},{"type":"function","function":{"name":"b"}}]}`))
 	if err != nil {
@@ -547,8 +546,8 @@ func TestCallsToUnknownNamesAreRefused(t *testing.T) {
 	}
 }
 
-// Which ends of input are an end; the client gets them byte for byte, and no end mark that
-// the provider did not send.
+// The ends of input that count as an end; the client gets them byte for byte, and no end marker
+// that the provider did not send.
 func TestEOF(t *testing.T) {
 	finished := someText + chunkOf(0, "{}", `"stop"`)
 	for _, c := range []struct {
@@ -581,9 +580,9 @@ func TestEOF(t *testing.T) {
 	}
 }
 
-// Proves I24, F6, L13, L14, A4: chunks put together at random from everything
-// that servers get wrong. Whatever comes in, what leaves is legal, every call in
-// it was allowed, a denying gate lets nothing out, and no cut matters.
+// Proves I24, F6, L13, L14, A4: random chunks with all mistakes of servers. The output is always
+// valid, every call in it was allowed, a denying gate releases nothing, and the result does not
+// depend on chunks.
 func TestOutputIsValidForAnyInput(t *testing.T) {
 	index := rapid.SampledFrom([]string{"0", "0", "0", "1", "1", "2", "-1", "null", `"0"`, "256", "7"})
 	id := rapid.SampledFrom([]string{`"i"`, `"j"`, `"k"`, `""`, "null", "1", `"l"`})
@@ -675,7 +674,7 @@ func TestOutputIsValidForAnyInput(t *testing.T) {
 	})
 }
 
-// After a call has begun, its events cost no allocation.
+// After the start of a call, its events cost no allocation.
 func TestNoAllocationPerEvent(t *testing.T) {
 	sink := &codec.Keeper{Args: make([]byte, 0, 1<<20)}
 	st := openaichat.Dialect{}.Stream(request(t, ""), sink, wire.Options{})

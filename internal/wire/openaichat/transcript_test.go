@@ -14,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "write the transcripts' events and client parts anew")
 
-// transcript is one file of testdata: what the upstream sends, what the gate
-// denies, what the sink sees and what the client gets.
+// transcript is one file of testdata: the upstream's stream, the denied calls, the events for the
+// sink and the stream for the client.
 type transcript struct {
 	path    string
 	archive *txtar.Archive
@@ -63,9 +63,9 @@ func (f *transcript) play(t *testing.T, pieces ...string) run {
 	return play(t, g, request(t, strings.TrimSpace(f.get("request"))), wire.Options{}, pieces...)
 }
 
-// Proves W1, W2, W3, W4, W5, W7, W8, W9, W14, W15, W16, W17, W18, W19, W20, W21,
-// W22, W23, F6, F10, F11, P7, P16, P17, P20, P21, I24: transcripts, each in one
-// piece, event by event, byte by byte and with CRLF framing.
+// Proves W1, W2, W3, W4, W5, W7, W8, W9, W14, W15, W16, W17, W18, W19, W20, W21, W22, W23, F6, F10,
+// F11, P7, P16, P17, P20, P21, I24: transcripts, each in one chunk, event by event, byte by byte
+// and with CRLF framing.
 func TestTranscripts(t *testing.T) {
 	for _, f := range transcripts(t, "*.txtar") {
 		t.Run(strings.TrimSuffix(filepath.Base(f.path), ".txtar"), func(t *testing.T) {
@@ -101,12 +101,12 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// legal checks the emitted stream with the tests' own client.
+// legal checks the output with the tests' own client.
 func legal(t testing.TB, r run) {
 	t.Helper()
 	got, err := read(r.Out, true)
 	if err != nil {
-		// An upstream that put its end mark behind its error keeps it.
+		// An end marker of the upstream after its error is kept.
 		if !strings.Contains(r.Out, `"error"`) || !strings.HasSuffix(r.Out, "data: [DONE]\n\n") {
 			t.Fatalf("the client cannot read it: %v\n%s", err, r.Out)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/wire/openairesponses"
 )
 
-// playBody sends a body through the codec.
+// playBody passes a body through the codec.
 func playBody(t testing.TB, g *codec.Gate, o wire.Options, in string) (out string, notes wire.Notes, err error) {
 	t.Helper()
 	return codec.PlayBody(t, openairesponses.Dialect{}.Body(nil, g, o), g, in)
@@ -22,7 +22,7 @@ func bodyOf(status string, items ...string) string {
 	return `{"id":"resp_1", "object":"response","status":"` + status + `","output":[` + strings.Join(items, ", ") + `],"usage":{"output_tokens":9}}`
 }
 
-// readBody is a response as a client has it.
+// readBody parses a response as a client does.
 func readBody(t testing.TB, body string) *answer {
 	t.Helper()
 	var r struct {
@@ -46,8 +46,8 @@ func readBody(t testing.TB, body string) *answer {
 	return m
 }
 
-// Proves W42, W45, W49, L9, F15, I12: a body gets the same verdicts, calls and
-// texts as the stream that says the same, and everything else keeps its bytes.
+// Proves W42, W45, W49, L9, F15, I12: a body gets the same verdicts, calls and texts as the stream
+// with the same content, and everything else keeps its bytes.
 func TestStreamAndBodyAgree(t *testing.T) {
 	s := everyKind()
 	stream, body := s.completed(), bodyOf("completed", s.final...)
@@ -74,8 +74,8 @@ func TestStreamAndBodyAgree(t *testing.T) {
 	}
 }
 
-// Proves W44, W45, L6, L12, L14: bodies that do not end well, items that cannot be
-// judged, and helper members.
+// Proves W44, W45, L6, L12, L14: bodies without a regular end, items that cannot be judged, and
+// helper members.
 func TestBodies(t *testing.T) {
 	a := function("a", "{}")
 	for _, c := range []struct{ name, in, codes, want string }{
@@ -107,7 +107,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// Proves F12, F14, L14, S57: bodies that cannot be read in one way only.
+// Proves F12, F14, L14, S57: ambiguous bodies.
 func TestMalformedBodies(t *testing.T) {
 	a := function("a", "{}")
 	for _, c := range []struct {
@@ -140,8 +140,8 @@ func TestMalformedBodies(t *testing.T) {
 	}
 }
 
-// Proves L4, D26-30: arguments that a person changed are what every copy says,
-// and arguments that are not the free text of a custom tool are no arguments.
+// Proves L4, D26-30: arguments that a person edited are in every copy, and arguments that do not
+// fit the free text of a custom tool are refused.
 func TestEditedArguments(t *testing.T) {
 	s := begin().call("a", `{"path":"x"}`).custom().patch()
 	b := openairesponses.Dialect{}.Body(request(t), codec.NewGate(t), wire.Options{})
@@ -158,8 +158,7 @@ func TestEditedArguments(t *testing.T) {
 	}
 }
 
-// FuzzBody feeds any body: a gate that denies lets no call out, and what comes
-// out is JSON.
+// FuzzBody checks for any body: a gate that denies releases no call, and the output is JSON.
 func FuzzBody(f *testing.F) {
 	s := everyKind()
 	f.Add([]byte(bodyOf("completed", s.final...)))

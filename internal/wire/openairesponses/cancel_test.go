@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// feed gives a stream the events of a text, up to a number of them.
+// feed passes up to n events of a text to a stream.
 func feed(t *testing.T, st wire.Stream, out []byte, upstream string, n int) ([]byte, []string) {
 	t.Helper()
 	events := strings.SplitAfter(strings.TrimSuffix(upstream, "\n\n"), "\n\n")
@@ -32,9 +32,9 @@ func feed(t *testing.T, st wire.Stream, out []byte, upstream string, n int) ([]b
 	return out, events[min(n, len(events)):]
 }
 
-// Proves S7, I9, L6: a response that is cancelled behind any of its events ends as a whole
-// one, with every finished item and without a call; what the provider says then goes to no
-// client, and every call of it gets its result.
+// Proves S7, I9, L6: a response that is cancelled after any event ends as a complete one, with
+// every finished item and without a call; later data of the provider reaches no client, and every
+// call in it gets its result.
 func TestCancelAtEveryEvent(t *testing.T) {
 	upstream := everyKind().completed()
 	total := strings.Count(upstream, "\n\n")
@@ -100,7 +100,7 @@ func TestCancelAtEveryEvent(t *testing.T) {
 	}
 }
 
-// A call that is cut off in its arguments has in histories the members that were complete.
+// The history contains the complete members of a call that was truncated in its arguments.
 func TestTruncatedItem(t *testing.T) {
 	g := codec.NewGate(t, "a")
 	st := openairesponses.Dialect{}.Stream(request(t), g, wire.Options{})
@@ -118,8 +118,7 @@ func TestTruncatedItem(t *testing.T) {
 	}
 }
 
-// Long items are not kept: such a response is read to its end, as one is whose item is not
-// finished.
+// Long items are not stored: such a response is read to its end, like one with an unfinished item.
 func TestCannotCancel(t *testing.T) {
 	for name, s := range map[string]*script{
 		"long": begin().item(message(strings.Repeat("x", 2<<20))),

@@ -8,19 +8,18 @@ import (
 	"strings"
 )
 
-// output is one item of a response as a client that reads the dialect puts it
-// together.
+// output is one item of a response as a client assembles it.
 type output struct {
 	typ, id, callID, name string
-	args                  string // of a call: the joined deltas, or the item's own
+	args                  string // of a call: the joined deltas, or the item's own arguments
 	joined                string
-	whole                 string // the event that ends them
+	ended                 string // arguments in the event that ends them
 	text                  string // joined text deltas
 	item                  json.RawMessage
 	done                  bool
 }
 
-// answer is what a client has at the end of a stream.
+// answer is the result of a stream for a client.
 type answer struct {
 	begun bool
 	items []*output
@@ -29,7 +28,7 @@ type answer struct {
 	usage string
 }
 
-// parsed is what the tests look at in an item.
+// parsed has the members of an item that tests check.
 type parsed struct {
 	Type, ID, Name, Namespace, Status, Execution string
 	CallID                                       string `json:"call_id"`
@@ -39,8 +38,8 @@ type parsed struct {
 	Content                                      []struct{ Type, Text string }
 }
 
-// call reports whether a client would run an item. It is written without looking
-// at the codec's table: whatever is named a call and not said to run elsewhere.
+// call reports whether a client would run an item. It is independent of the codec's table: every
+// item named a call that does not run elsewhere.
 func (p *parsed) call() bool {
 	switch p.Type {
 	case "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_call":
@@ -53,7 +52,7 @@ func (p *parsed) call() bool {
 	return strings.HasSuffix(p.Type, "_call") || p.Type == "mcp_approval_request"
 }
 
-// said is the arguments of a call as text.
+// said returns the arguments of a call as text.
 func (p *parsed) said() string {
 	for _, raw := range []json.RawMessage{p.Arguments, p.Input, p.Action, p.Operation} {
 		if raw == nil {
@@ -73,7 +72,7 @@ func parse(item json.RawMessage) (*parsed, error) {
 	return p, json.Unmarshal(item, p)
 }
 
-// calls are the items that a client would run.
+// calls returns the items that a client would run.
 func (m *answer) calls() (out []*output) {
 	for _, o := range m.items {
 		if p, err := parse(o.item); err == nil && p.call() {
@@ -83,7 +82,7 @@ func (m *answer) calls() (out []*output) {
 	return out
 }
 
-// show makes answers comparable.
+// show formats answers for comparison.
 func (m *answer) show() string {
 	var b strings.Builder
 	for _, o := range m.items {
@@ -114,10 +113,9 @@ type clientEvent struct {
 	}
 }
 
-// read is a client of the dialect, written for the tests without looking at the
-// codec: it appends an item when it is added and finds it by its position, as the
-// SDKs do. The error is about the stream's form; strict adds what is demanded of
-// the gate's own output.
+// read is a client of the dialect, written independently of the codec: it appends an item when it
+// is added and finds it by its position, as the SDKs do. The error is about the form of the stream;
+// strict adds the requirements on the gate's output.
 func read(stream string, strict bool) (*answer, error) {
 	m := &answer{}
 	next := -1
@@ -157,7 +155,7 @@ func read(stream string, strict bool) (*answer, error) {
 	return m, m.check()
 }
 
-// fields reads one frame.
+// fields splits one frame.
 func fields(frame string) (name, text string, ok bool) {
 	var data []string
 	for _, line := range strings.Split(frame, "\n") {
@@ -224,9 +222,9 @@ func (o *output) event(e *clientEvent, strict bool) error {
 			return fmt.Errorf("a delta of another item")
 		}
 	case "response.function_call_arguments.done":
-		o.whole = *e.Arguments
+		o.ended = *e.Arguments
 	case "response.custom_tool_call_input.done":
-		o.whole = *e.Input
+		o.ended = *e.Input
 	case "response.output_text.delta":
 		o.text += delta
 	case "response.output_item.done":
@@ -238,15 +236,15 @@ func (o *output) event(e *clientEvent, strict bool) error {
 		switch {
 		case strict && (o.done || o.typ != typ || text && o.id != id):
 			return fmt.Errorf("another item")
-		case strict && text && (o.joined != o.args || o.whole != o.args):
-			return fmt.Errorf("copies differ: %q %q %q", o.joined, o.whole, o.args)
+		case strict && text && (o.joined != o.args || o.ended != o.args):
+			return fmt.Errorf("copies differ: %q %q %q", o.joined, o.ended, o.args)
 		}
 		o.done = true
 	}
 	return nil
 }
 
-// check demands what must be true of a whole answer.
+// check checks the invariants of a complete answer.
 func (m *answer) check() error {
 	if m.end == "" {
 		return fmt.Errorf("no terminal event")
@@ -281,7 +279,7 @@ func (m *answer) check() error {
 	return nil
 }
 
-// denied are the tools for which a message of ours stands.
+// denied returns the tools that were replaced by a message of the gate.
 func (m *answer) denied() (out []string) {
 	for _, o := range m.items {
 		if strings.HasPrefix(o.id, "msg_stopgate_") {
@@ -291,7 +289,7 @@ func (m *answer) denied() (out []string) {
 	return out
 }
 
-// canonical is JSON as a value: spaces and escapes do not count.
+// canonical returns JSON as a value, without regard to spaces and escapes.
 func canonical(args string) string {
 	var v any
 	d := json.NewDecoder(strings.NewReader(args))
@@ -312,8 +310,8 @@ func quote(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// besides is every frame of a stream that belongs to no call, without its number
-// and, at the end, without the output; sorted, since what is not held passes.
+// besides returns the frames of a stream that belong to no call, without their numbers and, at the
+// end, without the output; sorted, because frames may overtake held calls.
 func besides(stream string) string {
 	calls := map[int]bool{}
 	var out []string

@@ -11,9 +11,9 @@ import (
 // longArgs is an argument text whose copies are recognised by their spelling.
 var longArgs = `{"path":"src/größe 😀","content":"` + strings.Repeat(`line\n\t\"x\" `, 200) + `end"}`
 
-// Proves W43, L5, F8, I8: a copy of long arguments may be spelled in another way,
-// but must say the same; what it says otherwise denies the call, wherever it stands
-// and however small it is. What runs is the judged text.
+// Proves W43, L5, F8, I8: a copy of long arguments may have another spelling, but must be the same
+// value; a different copy denies the call, at any position and with any difference. The judged text
+// is executed.
 func TestCopiesOfLongArguments(t *testing.T) {
 	encoded := quote(longArgs)
 	copies := []struct{ name, text, code string }{
@@ -67,8 +67,8 @@ func TestCopiesOfLongArguments(t *testing.T) {
 	}
 }
 
-// Proves F13: strings of the length of a call's arguments, in an event full of them,
-// cost no more than reading them, and are what they are.
+// Proves F13: strings of the length of a call's arguments, in an event full of them, cost no more
+// than reading them, and are not changed.
 func TestManyStringsOfOneLength(t *testing.T) {
 	other := quote(strings.Replace(longArgs, "end", "enD", 1))
 	s := begin().added(function("a", "")).delta(0, "fc_a", longArgs).whole(0, "fc_a", longArgs)

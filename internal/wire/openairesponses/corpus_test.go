@@ -14,7 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/wire/openairesponses"
 )
 
-// play sends pieces of a stream through the codec.
+// play passes chunks of a stream through the codec.
 func play(t testing.TB, g *codec.Gate, req *wire.Request, o wire.Options, pieces ...string) codec.Run {
 	t.Helper()
 	return codec.Play(t, func(g *codec.Gate, o wire.Options, inFull bool) wire.Stream {
@@ -28,7 +28,7 @@ func play(t testing.TB, g *codec.Gate, req *wire.Request, o wire.Options, pieces
 
 func long() bool { return os.Getenv("STOPGATE_LONG") == "1" }
 
-// pieces cuts a text anywhere.
+// pieces splits a text anywhere.
 func pieces(rng *rand.Rand, s string) (out []string) {
 	most := 1 << rng.IntN(12)
 	for len(s) > 0 {
@@ -39,12 +39,12 @@ func pieces(rng *rand.Rand, s string) (out []string) {
 	return out
 }
 
-// legal checks the emitted stream with the tests' own client: it has exactly the
-// allowed calls, and none if the response did not end well.
+// legal checks the output with the tests' own client: it has exactly the allowed calls, and none if
+// the response did not end regularly.
 func legal(t testing.TB, r codec.Run) *answer {
 	t.Helper()
 	if len(r.Notes.Unexpected) > 0 && len(r.Gate.Calls) == 0 {
-		return &answer{} // a provider's own mistakes pass where no call is
+		return &answer{} // mistakes of the provider are forwarded if there is no call
 	}
 	m, err := read(r.Out, true)
 	if err != nil {
@@ -73,7 +73,7 @@ func legal(t testing.TB, r codec.Run) *answer {
 	return m
 }
 
-// freeText is the text in the argument object of a custom tool.
+// freeText returns the text in the argument object of a custom tool.
 func freeText(args string) (string, bool) {
 	rest, ok := strings.CutPrefix(args, `{"input":`)
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/wire/openairesponses"
 )
 
-// printed shows what a codec says of a response.
+// printed prints the calls of a response.
 type printed struct{}
 
 func (printed) Event(e *stopgate.Event) {
@@ -20,8 +20,8 @@ func (printed) Event(e *stopgate.Event) {
 	}
 }
 
-// An answer that is not streamed, with a call that may not run: the client gets the
-// answer with a sentence in the call's place. Package wire shows a stream.
+// An unstreamed response with a call that may not run: the client gets the response with a text in
+// place of the call. Package wire shows a stream.
 func ExampleDialect_Body() {
 	var d openairesponses.Dialect
 	req, err := d.Request([]byte(`{"model":"m","input":"tidy up","tools":[{"type":"function","name":"erase"}]}`))

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// anyCall finds a call in the way of a client that folds case, at any place where
-// one could look for it: an item, or the output of a response.
+// anyCall finds a call as a client would that folds case, at any possible place: an item, or the
+// output of a response.
 func anyCall(out string) string {
 	for _, frame := range strings.Split(strings.ReplaceAll(out, "\r\n", "\n"), "\n\n") {
 		_, text, _ := fields(frame)
@@ -42,8 +42,8 @@ func steps(n int) int {
 	return n
 }
 
-// Proves I2, I24: wherever a stream is cut once, the client gets the same bytes
-// and the sink the same events.
+// Proves I2, I24: wherever a stream is split once, the client gets the same bytes and the sink the
+// same events.
 func TestResultsDoNotDependOnReads(t *testing.T) {
 	upstream := everyKind().completed()
 	want := play(t, codec.NewGate(t, "a", "openai.shell"), request(t), wire.Options{}, upstream)
@@ -59,8 +59,8 @@ func TestResultsDoNotDependOnReads(t *testing.T) {
 	}
 }
 
-// Proves FM5, F10, L6, L3, W44: a stream that ends anywhere gets a valid end, and
-// no call that was held leaks.
+// Proves FM5, F10, L6, L3, W44: a stream that ends anywhere gets a valid end, and no held call
+// leaks.
 func TestTruncationReleasesNoCall(t *testing.T) {
 	upstream := everyKind().completed()
 	for end := 0; end < len(upstream); end += steps(7) {
@@ -71,8 +71,8 @@ func TestTruncationReleasesNoCall(t *testing.T) {
 	}
 }
 
-// Proves I13, L13, F1: any interleaving of the events of several items that keeps
-// each item's order changes no byte of the calls.
+// Proves I13, L13, F1: any interleaving of the events of several items that keeps the order within
+// each item changes no byte of the calls.
 func TestInterleavedItems(t *testing.T) {
 	property.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(2, 4).Draw(rt, "calls")
@@ -131,9 +131,9 @@ func TestInterleavedItems(t *testing.T) {
 	})
 }
 
-// Proves I24, L6, L10, L13, F11, FM5: streams of events in any order, most of them
-// breaking the dialect's laws, with any verdicts: one end, every item where the
-// client looks for it, never half a call, never a call that was not allowed.
+// Proves I24, L6, L10, L13, F11, FM5: streams of events in any order, most of which break the
+// dialect's laws, with any verdicts: one end, every item where the client expects it, never an
+// incomplete call, never a call that was not allowed.
 func TestBrokenStreamsStayValid(t *testing.T) {
 	property.Check(t, func(rt *rapid.T) {
 		name := rapid.SampledFrom([]string{"a", "b", "c", "d", "twice", ""})
@@ -208,10 +208,10 @@ func TestBrokenStreamsStayValid(t *testing.T) {
 		if call := anyCall(denied.Out); call != "" {
 			rt.Fatalf("a denied call was let out: %s", call)
 		}
-		// Numbers that the upstream itself got wrong stay so where nothing is held.
+		// Wrong numbers of the upstream are kept if nothing is held.
 		stream := r.Out
 		if len(r.Gate.Calls) == 0 && len(r.Notes.Unexpected) > 0 {
-			return // the client has what the provider sent
+			return // the client received the provider's bytes
 		}
 		if len(r.Gate.Calls) == 0 {
 			if m, err := read(stream, false); err != nil || m.end == "" {
@@ -235,7 +235,7 @@ func TestBrokenStreamsStayValid(t *testing.T) {
 		have := 0
 		for _, o := range m.calls() {
 			have++
-			if !o.done || o.joined != "" && o.joined != o.args || o.whole != "" && o.whole != o.args {
+			if !o.done || o.joined != "" && o.joined != o.args || o.ended != "" && o.ended != o.args {
 				rt.Fatalf("half a call: %+v\n%s", o, stream)
 			}
 		}
@@ -248,10 +248,9 @@ func TestBrokenStreamsStayValid(t *testing.T) {
 	})
 }
 
-// Proves I2, I12, A1, A7, A8: an event that repeats the one before it takes a
-// short way, and that way is never another one: streams of such events, with a few
-// bytes changed anywhere, are read as if every event were read in full (play
-// compares the two).
+// Proves I2, I12, A1, A7, A8: the fast path for an event that repeats the previous one never
+// changes the result: streams of such events, with a few bytes changed anywhere, are read as if
+// every event were parsed (play compares the two).
 func TestRepeatedEvents(t *testing.T) {
 	texts := rapid.SampledFrom([]string{"", "a", `\"`, "größe", `\u00e9`, `\ud83d\ude00`, `\ud83d`, `\\`, "\xFF", "\t", "{", "}", `x\n`, `","type":"evil`, "0123456789abcdef"})
 	property.Check(t, func(rt *rapid.T) {
@@ -285,9 +284,8 @@ func TestRepeatedEvents(t *testing.T) {
 	})
 }
 
-// FuzzStream feeds anything. Whatever comes in: a gate that denies lets no call
-// out, for any client; a gate that allows lets out what it was told; and a cut
-// changes nothing.
+// FuzzStream checks for any input: a gate that denies releases no call, for any client; a gate that
+// allows releases the calls that it judged; and the result does not depend on chunks.
 func FuzzStream(f *testing.F) {
 	f.Add([]byte(everyKind().completed()), uint16(700))
 	f.Add([]byte(begin().call("a", `{"path":"x"}`).call("b", "{}").completed()), uint16(97))

@@ -9,8 +9,8 @@ import (
 	"github.com/stopgate/stopgate/internal/wire/openairesponses"
 )
 
-// Proves W50: what an input says about calls and their results, for every kind of
-// call, and what replaces a result.
+// Proves W50: the calls and results in an input, for every kind of call, and the replacements of
+// results.
 func TestHistory(t *testing.T) {
 	for _, c := range []struct{ name, input, want, replaced string }{
 		{"function", `{"type":"function_call","call_id":"c1","name":"a","arguments":"{\"n\":1}"},{"type":"function_call_output","call_id":"c1","output":"ok"}`,

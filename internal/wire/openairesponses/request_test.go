@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Proves G1, L12, W48, S57: what is read of a request.
+// Proves G1, L12, W48, S57: the parts of a request that are read.
 func TestRequest(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"a conversation", `{"model":"m","stream":true,"input":[],"tools":[{"type":"function","name":"a","description":"d","parameters":{ "x" : 1 }}]}`,
@@ -57,7 +57,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// Proves A1, F13, F18: requests that are not sent on.
+// Proves A1, F13, F18: requests that are not forwarded.
 func TestRequestRefused(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"no JSON", `x`, "400 protocol_violation"},
@@ -80,8 +80,8 @@ func TestRequestRefused(t *testing.T) {
 	}
 }
 
-// The schemas of the tools that the provider defines are schemas, and the name, the
-// errors and the zero request are the dialect's.
+// The schemas of the provider's tools are valid, and the name, the errors and the zero request are
+// those of the dialect.
 func TestDialect(t *testing.T) {
 	r := request(t)
 	for _, name := range []stopgate.ToolName{"openai.shell", "openai.local_shell", "openai.apply_patch"} {

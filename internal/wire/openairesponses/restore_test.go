@@ -9,10 +9,10 @@ import (
 	"github.com/stopgate/stopgate/internal/wire/openairesponses"
 )
 
-// book is a ledger of one response.
-type book []wire.ReplacedCall
+// responseLog is the log of one response.
+type responseLog []wire.ReplacedCall
 
-func (b book) Response(id string) (string, []wire.ReplacedCall) {
+func (b responseLog) Response(id string) (string, []wire.ReplacedCall) {
 	switch id {
 	case "resp_0": // the gate answered its calls
 		return "resp_1", b
@@ -22,14 +22,14 @@ func (b book) Response(id string) (string, []wire.ReplacedCall) {
 	return id, nil
 }
 
-func (b book) Conversation(id string) []wire.ReplacedCall {
+func (b responseLog) Conversation(id string) []wire.ReplacedCall {
 	if id == "conv_1" {
 		return b
 	}
 	return nil
 }
 
-func (b book) ByText(text string) (list []wire.ReplacedCall) {
+func (b responseLog) ByText(text string) (list []wire.ReplacedCall) {
 	for _, r := range b {
 		if r.Text == text {
 			list = append(list, r)
@@ -38,7 +38,7 @@ func (b book) ByText(text string) (list []wire.ReplacedCall) {
 	return list
 }
 
-func (b book) Message(id string) (wire.ReplacedCall, bool) {
+func (b responseLog) Message(id string) (wire.ReplacedCall, bool) {
 	for _, r := range b {
 		if r.Message == id {
 			return r, true
@@ -47,8 +47,8 @@ func (b book) Message(id string) (wire.ReplacedCall, bool) {
 	return wire.ReplacedCall{}, false
 }
 
-// deny plays a response whose calls are all denied and returns what is remembered.
-func deny(t testing.TB, s *script) book {
+// deny plays a response whose calls are all denied and returns its log.
+func deny(t testing.TB, s *script) responseLog {
 	t.Helper()
 	g := codec.NewGate(t)
 	g.DenyAll = true
@@ -66,10 +66,9 @@ func deny(t testing.TB, s *script) book {
 	return list
 }
 
-// Proves W47, L12: a request that continues a response with denied
-// calls gets a result for each of them, once, and the calls in the place of our
-// messages; results that the client makes up for them go, and so do ids that the
-// provider never gave.
+// Proves W47, L12: a request that continues a response with denied calls gets a result for each of
+// them, once, and the calls in place of the gate's messages; forged results for them are removed,
+// and so are ids that the provider never sent.
 func TestRestore(t *testing.T) {
 	const denial = "[stopgate] The tool call `a` was not run: A rule of the policy decided this call (rule_matched)."
 	l := deny(t, begin().call("a", `{"path":"x"}`))
@@ -111,8 +110,8 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// Proves W47: the result of every kind of call has its own form, and a
-// stream and a body remember the same.
+// Proves W47: the result of every kind of call has its own form, and a stream and a body store the
+// same.
 func TestResults(t *testing.T) {
 	s := everyKind().item(foo)
 	l := deny(t, s)

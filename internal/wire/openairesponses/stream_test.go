@@ -17,7 +17,7 @@ import (
 type script struct {
 	b     strings.Builder
 	seq   int
-	n     int // items
+	n     int // number of items
 	final []string
 }
 
@@ -33,7 +33,7 @@ func begin() *script {
 	return s.event("response.in_progress", `"response":{"id":"resp_1","status":"in_progress","output":[]}`)
 }
 
-// added and done frame an item; what stands between is written by the caller.
+// added and done frame an item; the caller writes the events in between.
 func (s *script) added(item string) *script {
 	s.event("response.output_item.added", `"output_index":%d,"item":%s`, s.n, item)
 	s.n++
@@ -59,7 +59,7 @@ func function(name, args string) string {
 	return fmt.Sprintf(`{"id":"fc_%s","type":"function_call","status":"completed","call_id":"call_%s","name":%q,"arguments":%s}`, name, name, name, quote(args))
 }
 
-// call is a whole call in all of its copies, in two deltas.
+// call writes a complete call with all copies, in two deltas.
 func (s *script) call(name, args string) *script {
 	half := len(args) / 2
 	return s.added(function(name, "")).delta(s.n-1, "fc_"+name, args[:half]).delta(s.n-1, "fc_"+name, args[half:]).
@@ -70,7 +70,7 @@ func message(text string) string {
 	return `{"id":"msg_1","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","annotations":[],"text":` + quote(text) + `}]}`
 }
 
-// say is a message item.
+// say writes a message item.
 func (s *script) say(text string) *script {
 	s.added(`{"id":"msg_1","type":"message","status":"in_progress","role":"assistant","content":[]}`)
 	s.event("response.content_part.added", `"item_id":"msg_1","output_index":%d,"content_index":0,"part":{"type":"output_text","text":""}`, s.n-1)
@@ -82,7 +82,7 @@ func (s *script) say(text string) *script {
 
 const reasoning = `{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"gAAAA=="}`
 
-// item is an item without events of its own.
+// item writes an item without events of its own.
 func (s *script) item(item string) *script { return s.added(item).done(item) }
 
 func (s *script) end(typ string) string {
@@ -116,7 +116,7 @@ func codes(g *codec.Gate) string {
 	return strings.Join(list, " ")
 }
 
-// The items of every kind of call, in front of their arguments and whole.
+// Items of every kind of call, before their arguments and complete.
 const (
 	customCall = `{"id":"ctc_1","type":"custom_tool_call","status":"completed","call_id":"call_c","name":"c","input":"*** Begin\n\"x\""}`
 	localShell = `{"id":"lsh_1","type":"local_shell_call","status":"completed","call_id":"call_l","action":{"type":"exec","command":["ls","-l"],"env":{}}}`
@@ -153,15 +153,15 @@ func (s *script) patch() *script {
 	return s.done(patchCall)
 }
 
-// everyKind is a response with every kind of item.
+// everyKind returns a response with every kind of item.
 func everyKind() *script {
 	s := begin().item(reasoning).say("hello there").call("a", `{"path":"x"}`).custom()
 	return s.item(localShell).shell().patch().item(reasoning).say("and more").call("b", "{}")
 }
 
-// Proves W40, W41, W42, W45, L4, L5, F7, F8: every kind of call comes out as it
-// went in, and each of them is replaced one for one when it is denied, in the
-// stream and in the final response, while everything else keeps its bytes.
+// Proves W40, W41, W42, W45, L4, L5, F7, F8: every kind of call is forwarded unchanged if allowed,
+// and each is replaced by one item if denied, in the stream and in the final response, while
+// everything else keeps its bytes.
 func TestEveryKindOfCall(t *testing.T) {
 	upstream := everyKind().completed()
 	want, err := read(upstream, true)
@@ -193,8 +193,8 @@ func TestEveryKindOfCall(t *testing.T) {
 	}
 }
 
-// Proves W45, L14, S57: items of a kind that cannot be judged are denied one by
-// one, whatever the policy says; listed ones pass and are named.
+// Proves W45, L14, S57: items of a kind that cannot be judged are denied individually, whatever the
+// policy; listed ones are allowed and noted.
 func TestUnknownItems(t *testing.T) {
 	for _, item := range []string{approval, computer, foo, `{"id":"t","type":"tool_search_call","execution":"client","call_id":"c"}`, `{"id":"x","type":"Function_call"}`, `{"id":"y"}`} {
 		r := play(t, codec.NewGate(t), request(t), wire.Options{}, begin().item(item).call("a", "{}").completed())
@@ -217,14 +217,14 @@ func TestUnknownItems(t *testing.T) {
 	if r := play(t, codec.NewGate(t), hosted, wire.Options{}, upstream); r.Out != upstream || len(r.Gate.Calls) != 0 {
 		t.Errorf("a shell at the provider\n%s", r.Out)
 	}
-	// That a shell is the provider's is not for the item to say alone.
+	// An item cannot declare by itself that a shell runs at the provider.
 	if r := play(t, codec.NewGate(t), request(t), wire.Options{}, upstream); len(r.Gate.Calls) != 1 || r.Gate.Calls[0].Tool != "openai.shell" {
 		t.Errorf("a shell that only the answer calls the provider's\n%s", r.Out)
 	}
 }
 
-// Proves W43, W44, F2, F3, F8, F10, L5, L6: calls that are refused one by one,
-// while the response goes on. The other call of each response is whole.
+// Proves W43, W44, F2, F3, F8, F10, L5, L6: calls that are refused individually, while the response
+// continues. The other call of each response is complete.
 func TestRefusedCalls(t *testing.T) {
 	a := func() *script { return begin().added(function("a", "")).delta(0, "fc_a", `{"path":"x"}`) }
 	const whole = `{"path":"x"}`
@@ -299,15 +299,14 @@ func TestRefusedCalls(t *testing.T) {
 	}
 }
 
-// Proves W43, L5, F8: the response at the end is a copy too. One that differs
-// denies the call, a call that stands there alone is judged and written, and an
-// empty one says nothing.
+// Proves W43, L5, F8: the final response is a copy, too. A different one denies the call, a call
+// that is only there is judged and written, and an empty one is ignored.
 func TestTerminalCopies(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		final []string
 		codes string
-		items int // that the client has in its stream
+		items int // in the client's stream
 	}{
 		{"equal", []string{function("a", "{}")}, "allowed", 1},
 		{"empty", nil, "allowed", 1},
@@ -339,8 +338,7 @@ func TestTerminalCopies(t *testing.T) {
 	}
 }
 
-// Proves W44, L6, L10, F10, F11: a response that does not end well releases no
-// call, and ends once.
+// Proves W44, L6, L10, F10, F11: a response without a regular end releases no call, and ends once.
 func TestAbnormalEnds(t *testing.T) {
 	for _, c := range []struct {
 		name, in, end string
@@ -369,8 +367,8 @@ func TestAbnormalEnds(t *testing.T) {
 	}
 }
 
-// Proves F12, F14, L6, L13, L14, W23: streams that break the dialect's laws end
-// with one error, and no call of them gets out.
+// Proves F12, F14, L6, L13, L14, W23: streams that break the dialect's laws end with one error, and
+// none of their calls is released.
 func TestMalformedStreams(t *testing.T) {
 	data := func(s string) string { return "data: " + s + "\n\n" }
 	start := begin().b.String()
@@ -440,8 +438,8 @@ func TestMalformedStreams(t *testing.T) {
 	}
 }
 
-// Proves L12, L2, S17: events that nobody knows pass and are named; what is said
-// about a held call beside its copies is dropped; keepalives have our number.
+// Proves L12, L2, S17: unknown events are forwarded and listed; other events about a held call are
+// dropped; keepalives have numbers of the gate.
 func TestOtherEvents(t *testing.T) {
 	s := begin().event("response.new", `"delta":"x"`).event("response.newer", `"x":1`).added(function("a", ""))
 	s.event("response.about", `"output_index":0,"delta":"secret"`).event("response.about", `"item_id":"fc_a","delta":"secret"`).event("response.newest", `"delta":"z"`)
@@ -488,8 +486,8 @@ func TestOtherEvents(t *testing.T) {
 	}
 }
 
-// Proves L6, S57: a call made by code at the provider cannot be replaced, since
-// that code waits for a result, and is never judged: the response ends.
+// Proves L6, S57: a call made by code at the provider cannot be replaced, because that code waits
+// for a result, and is never judged: the response ends.
 func TestProgrammedCall(t *testing.T) {
 	item := strings.Replace(function("a", "{}"), `"id"`, `"caller":{"type":"program","id":"p"},"id"`, 1)
 	upstream := begin().call("b", "{}").item(item).completed()
@@ -504,8 +502,8 @@ func TestProgrammedCall(t *testing.T) {
 	}
 }
 
-// Proves L2: an upstream that does not number its events gets ours without
-// numbers, and padding and white space stay.
+// Proves L2: for an upstream without numbers the gate's events have none, and padding and white
+// space are kept.
 func TestEventsWithoutNumbers(t *testing.T) {
 	upstream := everyKind().completed()
 	for i := 200; i >= 0; i-- {
@@ -518,8 +516,8 @@ func TestEventsWithoutNumbers(t *testing.T) {
 	}
 }
 
-// Proves L4, L10: large arguments leave in pieces, through the spill as
-// without it, and an error of the spill ends the release.
+// Proves L4, L10: large arguments are written in chunks, with and without flushes, and an error of
+// the flush ends the release.
 func TestReleaseFlushesLongCalls(t *testing.T) {
 	args := `{"path":"` + strings.Repeat("größe ", 20000) + `"}`
 	s := begin().call("a", args).say("behind it")
@@ -578,8 +576,8 @@ func TestReleaseFlushesLongCalls(t *testing.T) {
 
 var errSpill = errors.New("gone")
 
-// Proves L11: a denied call without an id of its item has a message all the same,
-// and white space in an event breaks no frame.
+// Proves L11: a denied call without an item id has a message, too, and white space in an event
+// breaks no frame.
 func TestUnusualIDs(t *testing.T) {
 	none := strings.NewReplacer(`"id":"fc_a",`, "", `"call_id":"call_a",`, "").Replace(function("a", "{}"))
 	upstream := begin().item(none).item(strings.Replace(function("b", "{}"), `"id":"fc_b",`, "", 1)).completed()
@@ -600,11 +598,11 @@ func TestUnusualIDs(t *testing.T) {
 	}
 }
 
-// data is a frame without an event line.
+// data returns a frame without an event line.
 func data(payload string) string { return "data: " + payload + "\n\n" }
 
-// A response without calls that begins twice, or not at all, passes byte for byte, and the
-// event that does not fit is noted.
+// A response without calls that begins twice, or not at all, is forwarded byte for byte, and the
+// unexpected event is noted.
 func TestUnexpectedStart(t *testing.T) {
 	whole := begin().say("x").completed()
 	created, rest, _ := strings.Cut(whole, "\n\n")
@@ -619,7 +617,7 @@ func TestUnexpectedStart(t *testing.T) {
 	}
 }
 
-// Behind an error event, response.failed reaches the client, and nothing else does.
+// After an error event only response.failed reaches the client.
 func TestFailedEventAfterAnError(t *testing.T) {
 	failed := func(output string) string {
 		return data(`{"type":"response.failed","sequence_number":3,"response":{"status":"failed","output":[` + output + `]}}`)
