@@ -31,7 +31,7 @@ func newHook(s streams) *cobra.Command {
 }
 
 // hookProgram answers hooks without the small program's limits.
-func hookProgram() process.Program { return process.Program{Judges: judges, Tell: hookNotifiers} }
+func hookProgram() process.Program { return process.Program{Judges: judges, Notify: hookNotifiers} }
 
 func hookStreams(s streams) process.Streams {
 	return process.Streams{In: s.in, Out: s.out, Err: s.err}

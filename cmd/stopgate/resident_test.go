@@ -337,30 +337,30 @@ func TestResidentFaults(t *testing.T) {
 	const hangs = "it hangs"
 	h := newHookHome(t, residentPolicy)
 	allow := ask.Reply{Kind: ask.Answered}
-	text := func(r ask.Reply, q *ask.Question) []byte { return r.Append(nil, q.Nonce) }
+	text := func(r ask.Reply, q *ask.Request) []byte { return r.Append(nil, q.Nonce) }
 	faults := []struct {
 		what string
 		// rules reports that the answer counts.
 		rules bool
-		do    func(c *net.UnixConn, q *ask.Question)
+		do    func(c *net.UnixConn, q *ask.Request)
 	}{
-		{"it closes", false, func(*net.UnixConn, *ask.Question) {}},
-		{"it declines", false, func(c *net.UnixConn, q *ask.Question) { c.Write(text(ask.Reply{Kind: ask.Declined}, q)) }},
-		{"half an answer", false, func(c *net.UnixConn, q *ask.Question) { c.Write(text(allow, q)[:20]) }},
-		{"no answer of ours", false, func(c *net.UnixConn, _ *ask.Question) { io.WriteString(c, `{"permissionDecision":"allow"}`+"\n") }},
-		{"zeros", false, func(c *net.UnixConn, _ *ask.Question) { c.Write(make([]byte, 100)) }},
-		{"an answer to another question", false, func(c *net.UnixConn, q *ask.Question) {
+		{"it closes", false, func(*net.UnixConn, *ask.Request) {}},
+		{"it declines", false, func(c *net.UnixConn, q *ask.Request) { c.Write(text(ask.Reply{Kind: ask.Declined}, q)) }},
+		{"half an answer", false, func(c *net.UnixConn, q *ask.Request) { c.Write(text(allow, q)[:20]) }},
+		{"no answer of ours", false, func(c *net.UnixConn, _ *ask.Request) { io.WriteString(c, `{"permissionDecision":"allow"}`+"\n") }},
+		{"zeros", false, func(c *net.UnixConn, _ *ask.Request) { c.Write(make([]byte, 100)) }},
+		{"an answer to another question", false, func(c *net.UnixConn, q *ask.Request) {
 			q.Nonce[0]++
 			c.Write(text(allow, q))
 		}},
-		{"more than an answer", false, func(c *net.UnixConn, q *ask.Question) { c.Write(append(text(allow, q), 0)) }},
-		{"an answer that says it is long", false, func(c *net.UnixConn, q *ask.Question) {
+		{"more than an answer", false, func(c *net.UnixConn, q *ask.Request) { c.Write(append(text(allow, q), 0)) }},
+		{"an answer that says it is long", false, func(c *net.UnixConn, q *ask.Request) {
 			a := text(allow, q)
 			a[len(a)-1] = 0xff
 			c.Write(a)
 		}},
-		{"it asks a person and ends", false, func(c *net.UnixConn, q *ask.Question) { c.Write(text(ask.Reply{Kind: ask.Held}, q)) }},
-		{"an answer of another process", false, func(c *net.UnixConn, q *ask.Question) {
+		{"it asks a person and ends", false, func(c *net.UnixConn, q *ask.Request) { c.Write(text(ask.Reply{Kind: ask.Held}, q)) }},
+		{"an answer of another process", false, func(c *net.UnixConn, q *ask.Request) {
 			f, err := c.File()
 			if err != nil {
 				return
@@ -370,8 +370,8 @@ func TestResidentFaults(t *testing.T) {
 			cmd.Stdin, cmd.Stdout = bytes.NewReader(text(allow, q)), f
 			_ = cmd.Run()
 		}},
-		{hangs, false, func(c *net.UnixConn, _ *ask.Question) { io.Copy(io.Discard, c) }},
-		{"none: it answers", true, func(c *net.UnixConn, q *ask.Question) { c.Write(text(allow, q)) }},
+		{hangs, false, func(c *net.UnixConn, _ *ask.Request) { io.Copy(io.Discard, c) }},
+		{"none: it answers", true, func(c *net.UnixConn, q *ask.Request) { c.Write(text(allow, q)) }},
 	}
 	ln, err := socket.Listen(h.socket())
 	if err != nil {
@@ -397,7 +397,7 @@ func TestResidentFaults(t *testing.T) {
 				if _, failed := io.ReadFull(c, body); err != nil || failed != nil {
 					return
 				}
-				q := new(ask.Question)
+				q := new(ask.Request)
 				if q.Parse(body) == nil {
 					asked.Add(1)
 					faults[now.Load()].do(c, q)

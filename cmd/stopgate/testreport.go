@@ -78,10 +78,10 @@ func failedCall(file string, c *suite.CaseReport) string {
 	fmt.Fprintf(&b, ": %s %s\n", visible.Text(string(call.Call.Call.Tool)), visible.Lines(visible.Elide(string(call.Args), 200)))
 	width := 0
 	for _, m := range call.Mismatches {
-		width = max(width, len(m.What))
+		width = max(width, len(m.Field))
 	}
 	for _, m := range call.Mismatches {
-		fmt.Fprintf(&b, "  %-*s  expected %s, got %s\n", width, m.What, visible.Text(m.Want), visible.Text(m.Got))
+		fmt.Fprintf(&b, "  %-*s  expected %s, got %s\n", width, m.Field, visible.Text(m.Want), visible.Text(m.Got))
 	}
 	b.WriteString(indent(explainText(newAnswer(call.Call.Call, call.Verdict, len(call.Args)), call.Explanation), "  "))
 	return b.String()
@@ -242,7 +242,7 @@ func (t *testRun) annotations() []ci.Annotation {
 func inOneLine(c *suite.CaseReport) string {
 	var parts []string
 	for _, m := range c.Calls[len(c.Calls)-1].Mismatches {
-		parts = append(parts, fmt.Sprintf("%s: expected %s, got %s", m.What, m.Want, m.Got))
+		parts = append(parts, fmt.Sprintf("%s: expected %s, got %s", m.Field, m.Want, m.Got))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -51,7 +51,7 @@ type Backend struct {
 	// approver of the gate.
 	Approver *Approver
 	// Once makes several hooks share one decision about a call; nil if each decides alone.
-	Once *once.Desk
+	Once *once.Registry
 	// OnWait is called if another hook is deciding about the call. It may be nil.
 	OnWait func()
 }

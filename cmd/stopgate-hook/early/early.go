@@ -19,7 +19,7 @@ var Asked = first()
 func first() ask.Asked {
 	a := ask.Resident(os.Args[1:])
 	if a.Answered() {
-		os.Exit(a.Say(os.Stdout, os.Stderr))
+		os.Exit(a.Write(os.Stdout, os.Stderr))
 	}
 	return a
 }

@@ -1,5 +1,5 @@
-// Package amend adds a rule to the text of a policy file: the rule that makes calls of
-// one tool run which are asked about now, and nothing else.
+// Package amend adds a rule to the text of a policy file, which permits calls of one tool that are
+// asked about now, and nothing else.
 //
 //	c, err := amend.Before("stopgate.toml", text, "fs_create_file", `{ arg = "/path", const = "a", mode = "unattended" }`, 2)
 //	if err == nil {
@@ -7,12 +7,12 @@
 //	}
 //	os.WriteFile(path, c.Text, 0o600)
 //
-// What it promises: comments, order and layout of everything else stay byte for byte;
-// the rule stands directly before the one that asks, so that what decides before it
-// still does (D25-09). A list that other tools share is not changed: the tool gets a
-// copy of it, with the rule in it, because a list of its own replaces the shared one
-// (D25-04). Prove compares both files as `stopgate diff` does: it fails unless every
-// difference is a call of this tool that was asked and runs now, through this rule.
+// Comments, order and layout of everything else stay byte for byte. The rule is added directly
+// before the one that asks, so that earlier rules still decide first (D25-09). A list that other
+// tools share is not changed: the tool gets a copy of it with the rule, because a list of its own
+// replaces the shared one (D25-04). Prove compares both files as `stopgate diff` does: it fails
+// unless every difference is a call of this tool that was asked about and is permitted now, by this
+// rule.
 package amend
 
 import (
@@ -25,25 +25,24 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
-// Change is a file with one more rule.
+// Change is a file with an additional rule.
 type Change struct {
-	Name         string // of the file, as messages call it
+	Name         string // name of the file in messages
 	Before, Text []byte
 	Tool         stopgate.ToolName
-	Line         int // on which the rule begins
-	// Copied is the table whose list the tool has got a copy of, "" if the list was its
-	// own.
+	Line         int // line on which the rule begins
+	// Copied is the table whose list the tool got a copy of, "" if the list was its own.
 	Copied string
 }
 
-// ErrForm says that a file is written in a form that is not changed here.
+// ErrForm is returned for a file in a form that must be edited by hand.
 var ErrForm = errors.New("the file is written in a form that only a person should change")
 
-// End as a place puts the rule behind all others: nothing matched.
+// End is the position after all other rules: nothing matched.
 const End = -1
 
-// Before adds a rule to the list that holds for a tool, before the rule of an index, or
-// at the End. The rule is an inline table.
+// Before adds a rule to the list that applies to a tool, before the rule with an index, or at the
+// End. The rule is an inline table.
 func Before(name string, text []byte, tool stopgate.ToolName, rule string, at int) (Change, error) {
 	c := Change{Name: name, Before: text, Text: text, Tool: tool}
 	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
@@ -54,7 +53,7 @@ func Before(name string, text []byte, tool stopgate.ToolName, rule string, at in
 		return c, err
 	}
 	if table != own {
-		c.give(list, table)
+		c.copyList(list, table)
 		c.Copied = table
 		if list, table, err = c.list(); err != nil || table != own {
 			return c, errors.Join(ErrForm, err)
@@ -69,10 +68,10 @@ func Before(name string, text []byte, tool stopgate.ToolName, rule string, at in
 	return c, c.find(rule, at)
 }
 
-// own is the name of the table that is the tool's own.
+// own is the name of the tool's own table.
 const own = ""
 
-// list is what holds for the tool, nil if nothing does, and the table that has it.
+// list returns the list that applies to the tool, nil if there is none, and its table.
 func (c *Change) list() (list *syntax.RuleList, table string, err error) {
 	file, mistakes := syntax.Parse(c.Name, c.Text)
 	if file == nil || mistakes.HasErrors() {
@@ -90,8 +89,8 @@ func (c *Change) list() (list *syntax.RuleList, table string, err error) {
 	return nil, "*", nil
 }
 
-// give gives the tool a list of its own: a copy of the one that holds.
-func (c *Change) give(list *syntax.RuleList, table string) {
+// copyList adds a list of the tool's own: a copy of the one that applies.
+func (c *Change) copyList(list *syntax.RuleList, table string) {
 	value := `"ask"`
 	if list != nil {
 		value = string(c.Text[list.Pos.Start.Offset:list.Pos.End.Offset])
@@ -107,7 +106,7 @@ func (c *Change) give(list *syntax.RuleList, table string) {
 		tomltree.Key(table), tomltree.Key(string(c.Tool)), value)
 }
 
-// find sets Line, and checks that the rule stands where it should.
+// find sets Line, and checks the position of the rule.
 func (c *Change) find(rule string, at int) error {
 	list, table, err := c.list()
 	if err != nil || table != own {

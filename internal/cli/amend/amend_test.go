@@ -14,8 +14,8 @@ const rule = `{ arg = "/path", const = "a.txt", mode = "unattended" }`
 var definition = stopgate.ToolDefinition{Name: "write", Schema: []byte(
 	`{"type":"object","properties":{"path":{"type":"string","x-stopgate-type":"path"},"text":{"type":"string"}},"required":["path"],"additionalProperties":false}`)}
 
-// Proves D25-09, K35: the rule stands directly before the one that asks, and every
-// other byte stays where it was, however the list is written.
+// Proves D25-09, K35: the rule is added directly before the one that asks, and every other byte
+// stays, for all forms of a list.
 func TestBefore(t *testing.T) {
 	for _, test := range []struct {
 		name         string
@@ -89,8 +89,8 @@ run = [
 	}
 }
 
-// Proves K1: where a shared table declares parameters of other tools, the tool gets its
-// own, so that the rule leaves nothing open; what they name stays what they named.
+// Proves K1: if a shared table declares parameters of other tools, the tool gets its own, so that
+// the rule leaves nothing open; their meaning does not change.
 func TestDeclares(t *testing.T) {
 	shared := "version = 1\ngate.strict = true\n[tools.\"*\"]\nparameters.path = { type = \"path\" }\nparameters.target = { type = \"path\" }\npolicy.run = \"ask\"\n[[guard]]\non = \"path\"\nglob = \"**/.env*\"\nmode = \"deny\"\n"
 	d := definition
@@ -113,8 +113,8 @@ func TestDeclares(t *testing.T) {
 	}
 }
 
-// Proves K0i, D25-38: a rule that an earlier one covers, that changes nothing, or that
-// would change something else is not written.
+// Proves K0i, D25-38: a rule that an earlier one covers, that changes nothing, or that would change
+// something else is not added.
 func TestRefused(t *testing.T) {
 	head := "version = 1\n[tools.write.policy]\nrun = "
 	for _, test := range []struct{ name, before, rule, want string }{

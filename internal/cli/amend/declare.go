@@ -12,8 +12,8 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
-// undeclared reports whether all that is wrong with the rule is that parameters are open
-// which other tools have: a table that many tools share declares them (K1).
+// undeclared reports whether the only findings on the rule are open parameters of other tools,
+// which a shared table declares (K1).
 func (c Change) undeclared(found diag.List) bool {
 	wrong := found.Errors()
 	return c.Copied != "" && len(wrong) > 0 && !slices.ContainsFunc(wrong, func(d diag.Diagnostic) bool {
@@ -21,8 +21,8 @@ func (c Change) undeclared(found diag.List) bool {
 	})
 }
 
-// declare adds the tool's own parameters, so that those of the shared table do not hold
-// for it any more. What they name stays what they named.
+// declare adds the tool's own parameters, so that those of the shared table do not apply to it any
+// more. Their meaning does not change.
 func (c Change) declare(definition stopgate.ToolDefinition) (Change, bool) {
 	file, _ := syntax.Parse(c.Name, c.Text)
 	s, _, err := schema.ParseJSON(definition.Schema)
@@ -55,8 +55,8 @@ func (c Change) declare(definition stopgate.ToolDefinition) (Change, bool) {
 	return c, true
 }
 
-// typeOf is the type of a parameter as a policy file writes it; false for what takes
-// more than a word.
+// typeOf returns the type of a parameter as policy files spell it, false if it needs more than a
+// word.
 func typeOf(p schema.Property, shared []schema.Property) (string, bool) {
 	n := p.Node
 	a := n.Annotation

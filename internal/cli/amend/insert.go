@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
-// insert puts the rule into the list as it is written.
+// insert adds the rule to the list in the list's form.
 func (c *Change) insert(list *syntax.RuleList, rule string, at int) error {
 	start, end := list.Pos.Start.Offset, list.Pos.End.Offset
 	value := string(c.Text[start:end])
@@ -40,8 +40,7 @@ func (c *Change) splice(start, end int, text string) {
 	c.Text = append(append(bytes.Clone(c.Text[:start]), text...), c.Text[end:]...)
 }
 
-// array is a list that stands where a word stood: on lines of its own where the key
-// begins its line.
+// array returns a list to replace a word: on lines of its own if the key begins its line.
 func (c *Change) array(at int, rules []string) string {
 	line := string(c.Text[lineStart(c.Text, at):at])
 	if strings.ContainsAny(line, "{[") {
@@ -51,8 +50,7 @@ func (c *Change) array(at int, rules []string) string {
 	return "[\n" + indent + "  " + strings.Join(rules, ",\n"+indent+"  ") + ",\n" + indent + "]"
 }
 
-// before puts the rule before another one of an array; the comments above that one stay
-// with it.
+// before adds the rule before another one of an array; the comments above that one stay with it.
 func (c *Change) before(other, list int, rule string) {
 	start := lineStart(c.Text, other)
 	indent := string(c.Text[start:other])
@@ -70,7 +68,7 @@ func (c *Change) before(other, list int, rule string) {
 	c.splice(start, start, indent+rule+",\n")
 }
 
-// last puts the rule behind the last one of an array.
+// last adds the rule after the last one of an array.
 func (c *Change) last(other *syntax.Rule, rule string) {
 	begin, end := other.Pos.Start.Offset, other.Pos.End.Offset
 	indent := string(c.Text[lineStart(c.Text, begin):begin])
@@ -92,7 +90,7 @@ func (c *Change) last(other *syntax.Rule, rule string) {
 	}
 }
 
-// table puts the rule into a list that is written as [[tables]].
+// table adds the rule to a list that is written as [[tables]].
 func (c *Change) table(list *syntax.RuleList, rule string, at int) error {
 	probe, mistakes := syntax.Parse("rule", []byte("version = 1\n[tools.x.policy]\nrun = ["+rule+"]\n"))
 	if probe == nil || mistakes.HasErrors() {
@@ -120,7 +118,7 @@ func (c *Change) table(list *syntax.RuleList, rule string, at int) error {
 	return nil
 }
 
-// comments is the begin of the comments directly above a line.
+// comments returns the start of the comments directly above a line.
 func (c *Change) comments(start int) int {
 	for start > 0 {
 		above := lineStart(c.Text, start-1)
@@ -132,7 +130,7 @@ func (c *Change) comments(start int) int {
 	return start
 }
 
-// lineStart is where the line of a place begins, lineEnd where the next one does.
+// lineStart returns the start of the line of an offset, lineEnd that of the next one.
 func lineStart(text []byte, at int) int { return bytes.LastIndexByte(text[:at], '\n') + 1 }
 
 func lineEnd(text []byte, at int) int {

@@ -12,18 +12,17 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
-// ErrNoEffect says that the rule changes nothing.
+// ErrNoEffect is returned if the rule changes nothing.
 var ErrNoEffect = errors.New("the rule would change nothing")
 
-// Prove checks what the change does, for the tool as its definition describes it. It
-// returns the change, which may declare the tool's parameters beside the rule, and what
-// `stopgate check` says about the rule; an error says why the file must not be changed
-// so.
+// Prove checks the effect of the change, for the tool with its definition. It returns the change,
+// which may also declare the tool's parameters, and the findings of `stopgate check` on the rule;
+// an error is the reason why the file must not be changed.
 func (c Change) Prove(definition stopgate.ToolDefinition) (proved Change, notes []string, err error) {
 	o := policy.Options{Definitions: []stopgate.ToolDefinition{definition}, Known: func(stopgate.Call) (eval.KnownTool, bool) {
-		return eval.KnownTool{Name: definition.Name, Own: true}, true // who writes the rule sees all that the tool declares
+		return eval.KnownTool{Name: definition.Name, Own: true}, true // the author of the rule sees all declared parameters of the tool
 	}}
-	// The file must be right for who knows the tool, and for who does not.
+	// The file must be correct with and without knowledge of the tool.
 	found := c.check(policy.Options{})
 	if c.undeclared(found) {
 		if more, ok := c.declare(definition); ok {
@@ -47,10 +46,10 @@ func (c Change) check(o policy.Options) diag.List {
 	return found
 }
 
-// compare lists what becomes of all calls, and wants the rule alone to change it.
+// compare compares all calls, and checks that only the rule changes them.
 func (c Change) compare(o policy.Options) error {
 	old, new := policy.Source{Name: c.Name, Text: c.Before, Trusted: true}, policy.Source{Name: c.Name, Text: c.Text, Trusted: true}
-	if !c.alone() {
+	if !c.onlyToolChanged() {
 		return ErrForm
 	}
 	d, before, after := policy.DiffTool(old, new, c.Tool, o)
@@ -70,15 +69,15 @@ func (c Change) compare(o policy.Options) error {
 	return nil
 }
 
-// alone reports whether everything but the tool's own table says what it said, so that
-// the other tools need not be compared.
-func (c Change) alone() bool {
+// onlyToolChanged reports whether everything but the tool's own table is unchanged, so that other
+// tools need not be compared.
+func (c Change) onlyToolChanged() bool {
 	before, _ := syntax.Parse(c.Name, c.Before)
 	after, _ := syntax.Parse(c.Name, c.Text)
 	return before != nil && after != nil && slices.Equal(c.others(before), c.others(after))
 }
 
-// others are the rules that are not the tool's own.
+// others returns the rules that are not the tool's own.
 func (c Change) others(file *syntax.File) (texts []string) {
 	for _, r := range file.Guards {
 		texts = append(texts, r.Text())

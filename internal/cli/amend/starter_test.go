@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 )
 
-// BenchmarkProve proves a rule for the built-in policy: a person waits for it.
+// BenchmarkProve proves a rule for the built-in policy, while a user waits.
 func BenchmarkProve(b *testing.B) {
 	d := stopgate.ToolDefinition{Name: "fs_create_file", Schema: []byte(
 		`{"type":"object","properties":{"path":{"type":"string","x-stopgate-type":"path"},"replace":{"type":"boolean"},"content":{"type":"string"}},"required":["path","content"],"additionalProperties":false}`)}

@@ -31,8 +31,8 @@ func findings() diag.List {
 	return list
 }
 
-// The log fulfils the standard's rules for what it uses, every rule index leads to
-// the rule of that id, and places are those of the findings.
+// The log fulfils the standard, every rule index leads to the rule of that id, and locations are
+// those of the findings.
 func TestSARIF(t *testing.T) {
 	var b strings.Builder
 	if err := ci.SARIF(&b, findings(), ci.Tool{Version: "1.2.3", Home: "https://example.com/", Help: "https://example.com/codes"}); err != nil {
@@ -100,7 +100,7 @@ func TestSARIF(t *testing.T) {
 	}
 }
 
-// Nothing in a message or name ends its command early or begins another one.
+// No message or name can end its command or begin another one.
 func TestGitHub(t *testing.T) {
 	var b strings.Builder
 	err := ci.GitHub(&b, []ci.Annotation{
@@ -117,8 +117,7 @@ func TestGitHub(t *testing.T) {
 	}
 }
 
-// Any XML reader finds the numbers and texts again; what XML cannot hold is
-// replaced.
+// Any XML parser reads the numbers and texts; characters that XML does not allow are replaced.
 func TestJUnit(t *testing.T) {
 	var b strings.Builder
 	err := ci.JUnit(&b, []ci.Suite{

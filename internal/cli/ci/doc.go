@@ -1,9 +1,9 @@
-// Package ci writes findings and test results in the forms that continuous
-// integration reads: workflow commands of GitHub, JUnit XML, and SARIF 2.1.0.
+// Package ci writes findings and test results in formats for continuous integration: workflow
+// commands of GitHub, JUnit XML, and SARIF 2.1.0.
 //
 //	ci.GitHub(os.Stdout, []ci.Annotation{{Level: "error", File: "stopgate.toml", Line: 4, Message: "..."}})
 //	ci.JUnit(os.Stdout, suites)
 //	ci.SARIF(os.Stdout, diagnostics, ci.Tool{Version: "0.1.0"})
 //
-// What it promises: text of strangers cannot break out of its place in any form.
+// Untrusted text is escaped in every format.
 package ci

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// Annotation is a message at a place of a file. Zero numbers are left out.
+// Annotation is a message at a location in a file. Zero numbers are omitted.
 type Annotation struct {
 	Level             string // "error", "warning" or "notice"
 	File              string
 	Line, EndLine     int // from 1
-	Column, EndColumn int // from 1, in characters; the end is the first one behind
+	Column, EndColumn int // from 1, in characters; EndColumn is exclusive
 	Title, Message    string
 }
 
 var (
-	// A message ends at a line end and a property also at a comma or colon; the
-	// percent sign is what the runner unescapes them from.
+	// A message ends at a line end, a property also at a comma or colon; the runner unescapes
+	// percent signs.
 	escapeData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	escapeProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
@@ -34,10 +34,10 @@ func GitHub(w io.Writer, list []Annotation) error {
 		add("file", a.File)
 		add("line", fmt.Sprint(a.Line))
 		add("endLine", fmt.Sprint(a.EndLine))
-		if a.Line == a.EndLine || a.EndLine == 0 { // columns make sense in one line only
+		if a.Line == a.EndLine || a.EndLine == 0 { // columns apply to a single line only
 			add("col", fmt.Sprint(a.Column))
 			if a.EndColumn > a.Column {
-				add("endColumn", fmt.Sprint(a.EndColumn-1)) // the runner's end is the last one
+				add("endColumn", fmt.Sprint(a.EndColumn-1)) // the runner's end is inclusive
 			}
 		}
 		add("title", a.Title)

@@ -12,13 +12,12 @@ type Suite struct {
 	Cases []Case
 }
 
-// Case is one test and what became of it.
+// Case is one test with its result.
 type Case struct {
 	Name, Class string
 	File        string
 	Line        int
-	// Failure is what is wrong, in one line; "" if the case passed. Detail are the
-	// lines behind it.
+	// Failure is the failure in one line, "" if the case passed. Detail has further lines.
 	Failure, Detail string
 	Kind            string // of the failure
 }
@@ -78,7 +77,7 @@ func JUnit(w io.Writer, suites []Suite) error {
 	return err
 }
 
-// legal replaces what XML 1.0 cannot hold, not even escaped.
+// legal replaces characters that XML 1.0 does not allow, even escaped.
 func legal(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

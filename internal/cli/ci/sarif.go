@@ -13,7 +13,7 @@ import (
 // Tool names the program in a SARIF log.
 type Tool struct {
 	Version string // semantic version, "" if unknown
-	Home    string // where people read about it
+	Home    string // URL of the documentation
 	// Help is the page that explains the codes; "#" and the code in lower case are
 	// appended.
 	Help string
@@ -84,8 +84,8 @@ type (
 
 var sarifLevels = map[diag.Severity]string{diag.Error: "error", diag.Warning: "warning", diag.Note: "note"}
 
-// SARIF writes findings as a log of one run, with every code of the catalogue as a
-// rule, so that what is not found is known to have been looked for.
+// SARIF writes findings as a log of one run, with every code of the catalogue as a rule, so that
+// the log shows which checks ran.
 func SARIF(w io.Writer, list diag.List, tool Tool) error {
 	run := sarifRun{ColumnKind: "unicodeCodePoints", Results: []sarifResult{}}
 	run.Tool.Driver = sarifDriver{Name: "stopgate", Version: tool.Version, Home: tool.Home}
@@ -130,7 +130,7 @@ func SARIF(w io.Writer, list diag.List, tool Tool) error {
 	})
 }
 
-// physical is a place; the file is a relative or absolute URI reference.
+// physical returns a location; the file is a relative or absolute URI reference.
 func physical(file string, at diag.Range) sarifPhysical {
 	path := filepath.ToSlash(file)
 	uri := (&url.URL{Path: path}).String() // "a:b" becomes "./a:b"

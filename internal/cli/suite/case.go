@@ -18,23 +18,23 @@ type Case struct {
 	Calls []Call
 }
 
-// Call is a call of a case and what is expected of it.
+// Call is a call of a case with its expectations.
 type Call struct {
 	Call stopgate.Call
 	Args []byte
 	Line int
-	// Ran says that the call ran, as somebody approved where the policy asks; Failed
-	// and Result are what came of it.
+	// Ran is set if the call ran, with an approval if the policy asks; Failed and Result are its
+	// result.
 	Ran, Failed bool
 	Result      []byte
-	// Data are the session's data from this call on, nil for those it has.
+	// Data are the session's data from this call on, nil for no change.
 	Data []byte
 
 	want []want
 }
 
 // want is one expectation.
-type want struct{ what, value string }
+type want struct{ field, value string }
 
 // caseTable is [[case]]; a case of one call is written without [[case.call]].
 type caseTable struct {
@@ -75,7 +75,7 @@ func (r *reader) report(code diag.Code, at diag.Range, message, hint string) {
 	r.mistakes.Add(diag.Diagnostic{Code: code, File: r.file, Range: at, Message: message, Hint: hint})
 }
 
-// tables lists the elements of an array of tables.
+// tables returns the elements of an array of tables.
 func (r *reader) tables(v *tomltree.Value, name string) []*tomltree.Value {
 	if v == nil {
 		return nil
@@ -159,8 +159,7 @@ func (r *reader) call(t *tomltree.Value, table callTable, call stopgate.Call, to
 	return c
 }
 
-// words checks codes and layers, so that a misspelled one does not look like a
-// policy that fails its test.
+// words checks codes and layers, so that a misspelled one is not mistaken for a failed test.
 func (r *reader) words(t *tomltree.Value, table callTable) {
 	if table.Code != "" && !stopgate.Code(table.Code).Valid() {
 		r.report(diag.BadValue, t.Get("code").Value.Range, fmt.Sprintf("there is no reason code %q", table.Code), "docs/reference/codes.md lists them")
@@ -187,7 +186,7 @@ func (r *reader) json(v *tomltree.Value) []byte {
 	return text
 }
 
-// wants lists what a table expects, in the order in which it is compared.
+// wants returns the expectations of a table, in the order in which they are compared.
 func (t *callTable) wants() []want {
 	var list []want
 	add := func(what, value string) {

@@ -6,7 +6,7 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
-// ruleKey identifies a rule across suites: ids hold table, list and text.
+// ruleKey identifies a rule across suites: ids contain table, list and text.
 type ruleKey struct {
 	file string
 	id   stopgate.RuleID
@@ -18,8 +18,7 @@ func (r *Report) reachRule(ref *stopgate.RuleRef) {
 	}
 }
 
-// reach notes the rules that matched. What is refused for its form says nothing
-// about rules.
+// reach records the rules that matched. A call that is refused for its form reaches no rules.
 func (r *Report) reach(x eval.Explanation) {
 	if x.Verdict.Layer == stopgate.LayerIntegrity {
 		return
@@ -33,13 +32,13 @@ func (r *Report) reach(x eval.Explanation) {
 	}
 }
 
-// Coverage says which rules some case reached: those that matched a call.
+// Coverage is the set of rules that some case reached: those that matched a call.
 type Coverage struct {
 	Rules, Reached int
-	Unreached      []policy.RuleInfo // in the order of the files
+	Unreached      []policy.RuleInfo // in file order
 }
 
-// Percent is the share of the rules that were reached, 100 if there are none.
+// Percent returns the percentage of the rules that were reached, 100 if there are none.
 func (c *Coverage) Percent() float64 {
 	if c.Rules == 0 {
 		return 100
@@ -47,8 +46,7 @@ func (c *Coverage) Percent() float64 {
 	return 100 * float64(c.Reached) / float64(c.Rules)
 }
 
-// Cover sums up several suites; a rule of a policy that several of them test is
-// one rule.
+// Cover combines several suites; a rule of a policy that several of them test counts once.
 func Cover(reports ...*Report) Coverage {
 	reached, seen := make(map[ruleKey]bool), make(map[ruleKey]bool)
 	for _, r := range reports {

@@ -1,5 +1,5 @@
-// Package suite runs the tests of a policy: cases in TOML files that say what is
-// decided about a call, or about several calls of one session.
+// Package suite runs the tests of a policy: cases in TOML files with the expected decisions about a
+// call, or about several calls of one session.
 //
 //	s, mistakes, err := suite.Load("stopgate.test.toml", suite.Options{})
 //	report := s.Run(ctx, nil)
@@ -8,6 +8,6 @@
 //	}
 //	fmt.Println(suite.Cover(report).Percent())
 //
-// A case goes through a gate of its own, up to the point where a person would be
-// asked (K30); docs/reference/cli.md describes the files.
+// A case goes through a gate of its own, up to the point where an approval would be requested
+// (K30); docs/reference/cli.md describes the files.
 package suite

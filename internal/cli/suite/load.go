@@ -18,18 +18,17 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
-// Suffix ends the name of every file with cases.
+// Suffix is the suffix of files with cases.
 const Suffix = ".test.toml"
 
-// ToolsFile is the file beside the cases that holds the tools' definitions unless
-// the cases name another one.
+// ToolsFile is the default file with the tools' definitions, next to the cases.
 const ToolsFile = "tools.json"
 
-// Options are what a suite needs from the program that runs it.
+// Options are the dependencies of a suite.
 type Options struct {
 	// Tools reads a file of tool definitions.
 	Tools func(path string) ([]stopgate.ToolDefinition, error)
-	// Gate makes the gate of one case.
+	// Gate creates the gate of one case.
 	Gate func(*policy.Program, gate.Approver) (*gate.Gate, error)
 }
 
@@ -45,7 +44,7 @@ type Suite struct {
 	bound   map[fact]*eval.Binding
 }
 
-// fact is what a call is bound by.
+// fact is the set of constant facts of a call's binding.
 type fact struct {
 	tool      stopgate.ToolName
 	agent     stopgate.AgentName
@@ -55,8 +54,7 @@ type fact struct {
 	in        eval.Situation
 }
 
-// bind looks up what the policy says about a call's tool, once for all calls with
-// the same facts.
+// bind binds a call's tool, once for all calls with the same facts.
 func (s *Suite) bind(c stopgate.Call, in eval.Situation) *eval.Binding {
 	key := fact{c.Tool, c.Agent, c.Principal, c.Server, c.Surface, in}
 	b := s.bound[key]
@@ -67,10 +65,10 @@ func (s *Suite) bind(c stopgate.Call, in eval.Situation) *eval.Binding {
 	return b
 }
 
-// Read lists the files that the suite read, for diagnostics.
+// Read returns the files that the suite read, for diagnostics.
 func (s *Suite) Read() []config.File { return s.files.Files }
 
-// Files lists the policy files that the suite tests.
+// Files returns the policy files that the suite tests.
 func (s *Suite) Files() []string {
 	var names []string
 	for _, f := range s.files.Files[1:] {
@@ -79,8 +77,8 @@ func (s *Suite) Files() []string {
 	return names
 }
 
-// Find lists the files with cases at some paths: a directory stands for all in it
-// and below, except in hidden directories.
+// Find returns the files with cases at some paths: for a directory all in it and below, except in
+// hidden directories.
 func Find(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
@@ -119,9 +117,8 @@ type header struct {
 	Cases  *tomltree.Value `toml:"case"`
 }
 
-// Load reads a file of cases and compiles the policy that they test. Mistakes in
-// any of the files are in the list, whose sources the suite has; with them it
-// cannot run.
+// Load reads a file of cases and compiles the policy that they test. The list has the mistakes in
+// any of the files, whose sources the suite has; with mistakes it cannot run.
 func Load(path string, o Options) (*Suite, diag.List, error) {
 	set, err := config.Discover(config.Where{Policy: []string{path}})
 	if err != nil {
@@ -169,7 +166,7 @@ func Load(path string, o Options) (*Suite, diag.List, error) {
 	return s, r.mistakes, nil
 }
 
-// policies reads the files that the cases test, relative to their own.
+// policies reads the policy files of the cases, relative to their own file.
 func (r *reader) policies(v *tomltree.Value) []string {
 	if v == nil {
 		return nil
@@ -191,7 +188,7 @@ func (r *reader) policies(v *tomltree.Value) []string {
 	return paths
 }
 
-// relative resolves a path that a file names.
+// relative resolves a path in a file.
 func relative(file, path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -199,8 +196,8 @@ func relative(file, path string) string {
 	return filepath.Join(filepath.Dir(file), path)
 }
 
-// nearest finds the policy that holds for a directory: in it or above, up to the
-// root of the repository.
+// nearest finds the policy that applies to a directory: in it or above, up to the root of the
+// repository.
 func nearest(dir string) (string, error) {
 	for up := dir; ; up = filepath.Join(up, "..") {
 		path := filepath.Join(up, config.FileName)
@@ -223,5 +220,5 @@ func (e *noPolicyError) Error() string {
 	return fmt.Sprintf("find the policy to test: no %s in %s or above", config.FileName, e.dir)
 }
 
-// Hint says how to name one.
+// Hint returns the remedy.
 func (e *noPolicyError) Hint() string { return `name it in the file of cases: policy = "FILE"` }

@@ -12,23 +12,23 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// Report is what became of the cases of one suite.
+// Report is the result of one suite.
 type Report struct {
 	Suite *Suite
 	Cases []CaseReport
-	// reached are the rules that matched in some call.
+	// reached are the rules that matched some call.
 	reached map[ruleKey]bool
 }
 
-// CaseReport is what became of one case. A case ends with its first call that is
-// not as expected: what follows would say nothing.
+// CaseReport is the result of one case. A case ends with its first call that differs from the
+// expectations, since later calls depend on it.
 type CaseReport struct {
 	Name  string
 	Line  int
 	Calls []CallReport
 }
 
-// Passed reports whether every call was as expected.
+// Passed reports whether every call met its expectations.
 func (c *CaseReport) Passed() bool {
 	for i := range c.Calls {
 		if len(c.Calls[i].Mismatches) > 0 {
@@ -38,24 +38,24 @@ func (c *CaseReport) Passed() bool {
 	return true
 }
 
-// CallReport is what was decided about one call.
+// CallReport is the decision about one call.
 type CallReport struct {
 	*Call
 	Verdict     stopgate.Verdict
-	Explanation eval.Explanation // of the policy files alone
-	// Delivery is what the result rules said, for a call that ran.
+	Explanation eval.Explanation // of the policy files only
+	// Delivery is the result of the result rules, for a call that ran.
 	Delivery   stopgate.Mode
 	Mismatches []Mismatch
 }
 
-// Mismatch is one thing that is not as expected.
+// Mismatch is one difference from the expectations.
 type Mismatch struct {
-	What string `json:"what"`
-	Want string `json:"expected"`
-	Got  string `json:"got"`
+	Field string `json:"what"`
+	Want  string `json:"expected"`
+	Got   string `json:"got"`
 }
 
-// Run goes through the cases that keep says yes to; nil keeps all.
+// Run runs the cases that keep selects; nil selects all.
 func (s *Suite) Run(ctx context.Context, keep func(name string) bool) (*Report, error) {
 	report := &Report{Suite: s, reached: make(map[ruleKey]bool)}
 	for i := range s.Cases {
@@ -71,7 +71,7 @@ func (s *Suite) Run(ctx context.Context, keep func(name string) bool) (*Report, 
 			return nil, err
 		}
 		for j := range c.Calls {
-			person.says = c.Calls[j].Ran
+			person.approves = c.Calls[j].Ran
 			if told := c.Calls[j].Data; told != nil {
 				data = told
 				at := session.Owner{Principal: c.Calls[j].Call.Principal, Session: c.Calls[j].Call.Session}
@@ -93,7 +93,7 @@ func (s *Suite) Run(ctx context.Context, keep func(name string) bool) (*Report, 
 	return report, nil
 }
 
-// call takes one call through the gate, and explains what the rules did.
+// call evaluates one call in the gate, and explains the rules.
 func (s *Suite) call(ctx context.Context, g *gate.Gate, c *Call, data []byte, report *Report) (CallReport, error) {
 	r := CallReport{Call: c}
 	var in eval.Situation
@@ -124,7 +124,7 @@ func (s *Suite) call(ctx context.Context, g *gate.Gate, c *Call, data []byte, re
 		if err != nil {
 			return r, err
 		}
-		// That nobody approved is how a case stops before a person is asked.
+		// A missing approval is where a case stops.
 		if ran = out.Allowed(); !ran && out.Verdict.Layer != stopgate.LayerApproval {
 			r.Verdict = out.Verdict
 		}
@@ -143,7 +143,7 @@ func (s *Suite) call(ctx context.Context, g *gate.Gate, c *Call, data []byte, re
 	return r, nil
 }
 
-// compare finds what is not as expected.
+// compare finds the differences from the expectations.
 func (r *CallReport) compare(ran bool) {
 	v := &r.Verdict
 	got := map[string]string{
@@ -154,8 +154,8 @@ func (r *CallReport) compare(ran bool) {
 		got["rule"], got["line"] = strconv.Itoa(v.Rule.Index+1), strconv.Itoa(v.Rule.Line)
 	}
 	for _, w := range r.want {
-		if got[w.what] != w.value {
-			r.Mismatches = append(r.Mismatches, Mismatch{w.what, w.value, got[w.what]})
+		if got[w.field] != w.value {
+			r.Mismatches = append(r.Mismatches, Mismatch{w.field, w.value, got[w.field]})
 		}
 	}
 	if r.Ran && !ran && len(r.Mismatches) == 0 {
@@ -163,21 +163,20 @@ func (r *CallReport) compare(ran bool) {
 	}
 }
 
-// approver stands for the people of a case: calls that ran had somebody's
-// approval, about the others nobody was asked yet.
-type approver struct{ says bool }
+// approver is the approver of a case: it approves calls that ran, and does not answer about others.
+type approver struct{ approves bool }
 
 var _ gate.Approver = (*approver)(nil)
 
-// Abilities says that somebody could answer.
+// Abilities reports that approvals are possible.
 func (a *approver) Abilities(context.Context, *stopgate.Call) gate.Abilities {
 	return gate.Abilities{Reachable: true, CanEdit: true}
 }
 
-// Approve answers for the people of the case.
+// Approve answers for the case.
 func (a *approver) Approve(ctx context.Context, q *gate.Question) (gate.Answer, error) {
 	view, err := q.Complete(ctx)
-	if a.says {
+	if a.approves {
 		return view.Approve("case"), err
 	}
 	return view.Decline("case"), err

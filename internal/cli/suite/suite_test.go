@@ -17,7 +17,7 @@ import (
 	"github.com/stopgate/stopgate/session/policies"
 )
 
-// write makes files in a directory and returns it.
+// write creates files in a directory and returns it.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -44,7 +44,7 @@ func options(more ...gate.Option) suite.Options {
 	}
 }
 
-// run loads and runs one file and says which cases failed, and how.
+// run loads and runs one file and returns the failed cases with their differences.
 func run(t *testing.T, path string, o suite.Options) (*suite.Report, []string) {
 	t.Helper()
 	s, mistakes, err := suite.Load(path, o)
@@ -59,15 +59,14 @@ func run(t *testing.T, path string, o suite.Options) (*suite.Report, []string) {
 	for _, c := range report.Cases {
 		for _, call := range c.Calls {
 			for _, m := range call.Mismatches {
-				failed = append(failed, c.Name+": "+m.What+" "+m.Got)
+				failed = append(failed, c.Name+": "+m.Field+" "+m.Got)
 			}
 		}
 	}
 	return report, failed
 }
 
-// The policy above the file and the definitions beside it are found; their schema
-// decides.
+// The policy above the file and the definitions next to it are found; their schema decides.
 func TestFolder(t *testing.T) {
 	dir := write(t, map[string]string{
 		"stopgate.toml":     "version = 1\n[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n",
@@ -88,8 +87,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// Calls of a case are one session: a session policy sees what ran, and not what
-// was only proposed. Cases know nothing of each other.
+// Calls of a case are one session: a session policy sees calls that ran, and not those that were
+// only proposed. Cases do not affect each other.
 func TestSessions(t *testing.T) {
 	dir := write(t, map[string]string{
 		"stopgate.toml": "version = 1\n[tools.build.policy]\nrun = \"ask\"\n[tools.deploy.policy]\nrun = \"unattended\"\n",
@@ -132,8 +131,7 @@ expect = "deny"
 	}
 }
 
-// A rule is reached when it matched, in whichever suite, run, result and guard
-// alike.
+// A rule is reached when it matched, in any suite: run, result and guard rules alike.
 func TestCoverage(t *testing.T) {
 	dir := write(t, map[string]string{
 		"stopgate.toml": `version = 1

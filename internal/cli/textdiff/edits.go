@@ -1,17 +1,17 @@
 package textdiff
 
-// edit is a line of a difference: ' ' in both texts, '-' only in the first, '+'
-// only in the second.
+// edit is a line of a difference: ' ' is in both texts, '-' only in the first, '+' only in the
+// second.
 type edit struct {
 	op   byte
 	text string
 }
 
-// maxTable bounds the memory of a difference, in cells.
+// maxTable limits the memory of a difference, in cells.
 const maxTable = 16 << 20
 
-// edits turns the lines a into the lines b: those of the longest common
-// subsequence stay. Texts with very many changed lines are replaced as a whole.
+// edits converts the lines a to the lines b: those of the longest common subsequence stay. Texts
+// with too many changed lines are replaced completely.
 func edits(a, b []string) []edit {
 	var out []edit
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
@@ -34,7 +34,7 @@ func edits(a, b []string) []edit {
 	return out
 }
 
-// keep adds a line that both texts have; behind the last line end there is none.
+// keep adds a line of both texts; there is none after the last line end.
 func keep(out []edit, line string) []edit {
 	if line == "" {
 		return out

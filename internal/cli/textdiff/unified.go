@@ -1,5 +1,4 @@
-// Package textdiff shows what changes in a text, as a unified diff that people read
-// and patch applies.
+// Package textdiff returns the difference of two texts as a unified diff.
 //
 //	fmt.Print(textdiff.Unified("stopgate.toml", before, after))
 package textdiff
@@ -9,11 +8,11 @@ import (
 	"strings"
 )
 
-// around is how many unchanged lines are shown on both sides of a change.
+// around is the number of unchanged lines before and after a change.
 const around = 3
 
-// Unified writes the difference of two texts, "" if there is none. Lines are written
-// as they are: whoever prints text of strangers makes it safe first.
+// Unified returns the difference of two texts, "" if there is none. Lines are not escaped: the
+// caller must escape untrusted text before printing it.
 func Unified(name, before, after string) string {
 	if before == after {
 		return ""
@@ -32,8 +31,8 @@ func Unified(name, before, after string) string {
 	return out.String()
 }
 
-// hunk is a run of edits with unchanged lines around it; a and b count the lines
-// before it, as and bs those in it.
+// hunk is a run of edits with unchanged lines around it; a and b count the lines before it, as and
+// bs those in it.
 type hunk struct {
 	a, b, as, bs int
 	edits        []edit
@@ -41,7 +40,7 @@ type hunk struct {
 
 func hunks(all []edit) []hunk {
 	var out []hunk
-	a, b, last := 0, 0, -1 // last: the edit behind the open hunk
+	a, b, last := 0, 0, -1 // last: the end of the current hunk
 	for i, e := range all {
 		if e.op != ' ' {
 			from := max(i-around, 0)
@@ -52,7 +51,7 @@ func hunks(all []edit) []hunk {
 			}
 			h := &out[len(out)-1]
 			to := min(i+around+1, len(all))
-			for k := i + 1; k < to; k++ { // unchanged lines behind it, up to the next change
+			for k := i + 1; k < to; k++ { // unchanged lines after it, up to the next change
 				if all[k].op != ' ' {
 					to = k
 				}
@@ -80,7 +79,7 @@ func hunks(all []edit) []hunk {
 	return out
 }
 
-// span writes where lines stand, as diff does: the first one counts from 1.
+// span returns the range of lines as diff does: the first one counts from 1.
 func span(before, count int) string {
 	if count == 0 {
 		return fmt.Sprintf("%d,0", before)

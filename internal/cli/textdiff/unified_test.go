@@ -30,8 +30,7 @@ func TestUnified(t *testing.T) {
 	}
 }
 
-// What Unified writes, read by a few lines of this test as patch reads it, turns
-// the first text into the second.
+// The output of Unified, applied as patch does, turns the first text into the second.
 func TestUnifiedApplies(t *testing.T) {
 	text := rapid.Custom(func(t *rapid.T) string {
 		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "", "}"}), 0, 20).Draw(t, "lines")
@@ -40,7 +39,7 @@ func TestUnifiedApplies(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		before, after := text.Draw(t, "before"), text.Draw(t, "after")
 		diff := textdiff.Unified("f", before, after)
-		var from, to []string // the lines that the diff shows of both texts
+		var from, to []string // the lines of both texts in the diff
 		rest := before
 		got := ""
 		for i, line := range strings.SplitAfter(diff, "\n") {
@@ -92,7 +91,7 @@ func skipTo(header, got, rest, before string) (string, string, error) {
 	return got, rest, nil
 }
 
-// The tool patch agrees, where it is installed.
+// The patch tool agrees, if it is installed.
 func TestPatchAgrees(t *testing.T) {
 	patch, err := exec.LookPath("patch")
 	if err != nil {

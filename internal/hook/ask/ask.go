@@ -1,21 +1,21 @@
-// Package ask lets the process that a coding agent starts for an event ask another one,
-// the resident, which has the policy and the store in hand already:
+// Package ask lets the process that a coding agent starts for an event delegate it to another one,
+// the resident, which has already loaded the policy and opened the store:
 //
 //	a := ask.Resident(os.Args[1:])
 //	if a.Answered() {
-//		os.Exit(a.Say(os.Stdout, os.Stderr))
+//		os.Exit(a.Write(os.Stdout, os.Stderr))
 //	}
 //	// decide here, with a.Input() and a.Spent
 //
-// Nobody is believed but a process that runs the very file that this one runs, of the same
-// user, with the same root, file systems and processes (Linux; elsewhere nobody is asked).
-// That is looked up before anything is sent, and the kernel says of every byte of the
-// answer that this process wrote it. Whatever else happens - no resident, one of another
-// version, one that hangs, dies, or answers something else - is no answer, and the process
-// decides itself, in the time that is left.
+// The resident is trusted only if it runs the same executable file, as the same user, with the same
+// root, file systems and process namespace (on Linux; other systems have no resident). This is
+// checked before anything is sent, and the kernel confirms for every byte of the answer that this
+// process wrote it. In all other cases - no resident, another version, a resident that hangs, dies,
+// or answers something else - there is no answer, and the process decides itself in the remaining
+// time.
 //
-// The package is initialised before the policy and the store are: it imports next to
-// nothing, which is what makes asking cheap.
+// The package is initialised before the policy and the store. It imports almost nothing, so that
+// asking is cheap.
 package ask
 
 import (
@@ -26,17 +26,17 @@ import (
 	"time"
 )
 
-// Asked is what came of asking the resident. The zero Asked is no answer.
+// Asked is the result of asking the resident. The zero Asked has no answer.
 type Asked struct {
 	Reply Reply
-	// Spent is how long it took.
+	// Spent is the time it took.
 	Spent time.Duration
 
-	read  []byte // from standard input
-	whole bool   // to its end
+	read     []byte // from standard input
+	complete bool   // read to its end
 }
 
-// Variables are the variables of the environment that an answer depends on.
+// Variables returns the names of the environment variables that an answer depends on.
 func Variables() []string {
 	return []string{"HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "STOPGATE_SESSION",
 		"CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR", "QWEN_PROJECT_DIR",
@@ -44,11 +44,11 @@ func Variables() []string {
 		"OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG", "GIT_CONFIG_GLOBAL"}
 }
 
-// maxPatience is how long a resident may take that waits for nobody.
+// maxPatience is the maximum response time of a resident that does not wait for an approval.
 const maxPatience = 2 * time.Second
 
 // Resident asks the resident about the event on standard input, with the arguments of
-// `stopgate-hook`. It reads no input where nobody listens.
+// `stopgate-hook`. If there is no resident, it reads no input.
 func Resident(args []string) (a Asked) {
 	if len(args) == 0 || args[0] == "serve" {
 		return a
@@ -73,8 +73,8 @@ func Resident(args []string) (a Asked) {
 // Answered reports whether there is an answer.
 func (a *Asked) Answered() bool { return a.Reply.Kind == Answered }
 
-// Say writes the answer as the process that decides would, and returns its status.
-func (a *Asked) Say(out, err io.Writer) int {
+// Write writes the answer as the deciding process would, and returns the exit status.
+func (a *Asked) Write(out, err io.Writer) int {
 	OutlivePipes()
 	// An answer that does not reach the host is no answer.
 	if _, failed := out.Write(a.Reply.Out); failed != nil && !a.Reply.Lenient {
@@ -85,22 +85,21 @@ func (a *Asked) Say(out, err io.Writer) int {
 	return int(a.Reply.Exit)
 }
 
-// OutlivePipes keeps the process alive where nobody reads its output any more: hosts let
-// a call run whose hook was ended by a signal.
+// OutlivePipes ignores SIGPIPE, since hosts let a call run if its hook is ended by a signal.
 func OutlivePipes() { signal.Ignore(syscall.SIGPIPE) }
 
-// Input is standard input from its beginning.
+// Input returns standard input from its beginning.
 func (a *Asked) Input() io.Reader {
 	if a.read == nil {
 		return os.Stdin
 	}
-	return &input{a.read, a.whole}
+	return &input{a.read, a.complete}
 }
 
-// input is what was read, and what is still to be read.
+// input is the part that was read, followed by the rest.
 type input struct {
-	read  []byte
-	whole bool
+	read     []byte
+	complete bool
 }
 
 // Read implements [io.Reader].
@@ -110,17 +109,17 @@ func (i *input) Read(p []byte) (int, error) {
 		n := copy(p, i.read)
 		i.read = i.read[n:]
 		return n, nil
-	case i.whole:
+	case i.complete:
 		return 0, io.EOF
 	}
 	return os.Stdin.Read(p)
 }
 
-// defaultDeadline is that of hooks.
+// defaultDeadline is the default deadline of hooks.
 const defaultDeadline = 24 * time.Second
 
-// deadline is what a command line says about it. A line that is not understood is left to
-// who parses it.
+// deadline returns the deadline set by a command line. ok is false for a line that it does not
+// understand, which the full parser handles.
 func deadline(args []string) (d time.Duration, ok bool) {
 	d, ok = defaultDeadline, true
 	for i, arg := range args {
@@ -143,12 +142,12 @@ func deadline(args []string) (d time.Duration, ok bool) {
 	return d, ok
 }
 
-// Path is where the resident of this user listens: in his state directory. It reports
-// false where there can be none.
+// Path returns the path of the socket of this user's resident, in the state directory. It returns
+// false if there is none.
 func Path() (string, bool) {
 	home, dir := os.Getenv("HOME"), os.Getenv("XDG_STATE_HOME")
 	if home != "" && home[0] != '/' {
-		return "", false // what it is read against is another directory for another process
+		return "", false // a relative path means another directory to another process
 	}
 	if dir == "" {
 		if home == "" {
@@ -160,7 +159,7 @@ func Path() (string, bool) {
 	return path, path[0] == '/' && len(path) <= maxPath
 }
 
-// maxPath is the longest path of a socket.
+// maxPath is the maximum length of the path of a socket.
 const maxPath = 103 - len(".new/s")
 
 func environment() (env []string) {

@@ -14,7 +14,7 @@ func (a *Asked) ask(path string, args []string, limit time.Duration) {
 	}
 	defer c.close()
 	defer func() { a.Spent = time.Since(c.began) }()
-	q := Question{Args: args, Env: environment()}
+	q := Request{Args: args, Env: environment()}
 	var err error
 	if q.Dir, err = os.Getwd(); err != nil || !a.readAll(c.until) {
 		return
@@ -25,7 +25,7 @@ func (a *Asked) ask(path string, args []string, limit time.Duration) {
 	}
 }
 
-// Status asks the resident about itself. The text is for people; false says why there is
+// Status returns a description of the resident. If ok is false, text is the reason why there is
 // none.
 func Status() (text string, ok bool) {
 	path, ok := Path()
@@ -40,18 +40,18 @@ func Status() (text string, ok bool) {
 		return "none is running that this program may believe", false
 	}
 	defer c.close()
-	r, ok := c.put(&Question{Status: true}, maxPatience)
+	r, ok := c.put(&Request{Status: true}, maxPatience)
 	if !ok || r.Kind != Answered {
 		return "it does not answer", false
 	}
 	return string(r.Out), true
 }
 
-// connection is one to a process that may be believed.
+// connection is a connection to a trusted process.
 type connection struct {
-	// Waiting is left to the runtime's poller. A thread that waits in a system call keeps
-	// its processor, and the runtime looks after that every few microseconds: while a
-	// resident answered, that took as long as all else that asking does.
+	// Waiting is left to the runtime's poller. A thread that waits in a system call keeps its
+	// processor, which the runtime checks every few microseconds: while a resident answered, that
+	// took as long as everything else.
 	file  *os.File
 	raw   syscall.RawConn
 	own   Self
@@ -60,8 +60,7 @@ type connection struct {
 	until time.Time
 }
 
-// connect finds the resident. It reports false where there is none, or one that is not
-// believed.
+// connect connects to the resident. It returns false if there is none, or it is not trusted.
 func connect(path string, patience time.Duration) (*connection, bool) {
 	began := time.Now()
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
@@ -90,18 +89,19 @@ func (c *connection) close() {
 	}
 }
 
-// wait lets waiting for the socket end with c.until.
+// wait sets the deadline of the socket to c.until.
 func (c *connection) wait() bool { return c.file.SetDeadline(c.until) == nil }
 
-// put asks, and waits for the answer; beyond c.until only where that is [Held].
-func (c *connection) put(q *Question, limit time.Duration) (r Reply, ok bool) {
-	// Drawn only now: the peer had not seen it when it was looked at.
+// put sends a request and waits for the reply; after c.until only if the resident has replied
+// [Held].
+func (c *connection) put(q *Request, limit time.Duration) (r Reply, ok bool) {
+	// The nonce is drawn only now: the peer cannot have seen it before the check.
 	if !random(q.Nonce[:]) {
 		return r, false
 	}
 	q.Spent = time.Since(c.began)
 	text := q.Append(nil)
-	if len(text) > MaxQuestion || !c.send(text) {
+	if len(text) > MaxRequest || !c.send(text) {
 		return r, false
 	}
 	r, ok = c.reply(q.Nonce, limit)
@@ -127,7 +127,7 @@ func (c *connection) send(text []byte) bool {
 	return err == nil && failed == nil
 }
 
-// receive reads what is there, once something is.
+// receive reads the available bytes, once there are some.
 func (c *connection) receive(text, control []byte) (n, m int, ok bool) {
 	var failed error
 	err := c.raw.Read(func(fd uintptr) bool {
@@ -140,8 +140,8 @@ func (c *connection) receive(text, control []byte) (n, m int, ok bool) {
 	return n, m, err == nil && failed == nil && n > 0
 }
 
-// reply reads the answer. Every byte of it has to be written by the process that was
-// looked at: the kernel says who wrote it.
+// reply reads the reply. Every byte of it must be written by the process that was checked,
+// according to the kernel.
 func (c *connection) reply(nonce [nonceLen]byte, limit time.Duration) (r Reply, ok bool) {
 	var text []byte
 	piece, control := make([]byte, 4<<10), make([]byte, 64)
@@ -174,7 +174,7 @@ func (c *connection) reply(nonce [nonceLen]byte, limit time.Duration) (r Reply, 
 // readAll reads standard input, and reports whether its end was reached.
 func (a *Asked) readAll(until time.Time) bool {
 	a.read = make([]byte, 0, 8<<10)
-	for len(a.read) < MaxQuestion {
+	for len(a.read) < MaxRequest {
 		left := time.Until(until)
 		if left <= 0 {
 			return false
@@ -198,7 +198,7 @@ func (a *Asked) readAll(until time.Time) bool {
 		case err != nil:
 			return false
 		case n == 0:
-			a.whole = true
+			a.complete = true
 			return true
 		}
 		a.read = a.read[:len(a.read)+n]

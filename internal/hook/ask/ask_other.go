@@ -4,17 +4,17 @@ package ask
 
 import "time"
 
-// ask asks nobody: who listens cannot be looked at here.
+// ask does nothing: the listener cannot be checked on this system.
 func (*Asked) ask(string, []string, time.Duration) {}
 
-// Status says that there is no resident.
+// Status reports that there is no resident.
 func Status() (text string, ok bool) { return "this system has none", false }
 
-// Self is what a process has in common with those that it believes: not known here.
+// Self is empty: peers cannot be checked on this system.
 type Self struct{}
 
-// Own looks at this process.
+// Own returns the identity of this process.
 func Own() Self { return Self{} }
 
-// Believes reports whether the process at the other end may ask: not known here.
+// Believes reports whether the process at the other end is trusted: never on this system.
 func (Self) Believes(uintptr) bool { return false }

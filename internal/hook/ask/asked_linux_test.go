@@ -16,12 +16,12 @@ import (
 	"github.com/stopgate/stopgate/internal/hook/ask"
 )
 
-// resident is one that this test plays, and what it was asked.
+// resident is a fake resident that records its requests.
 type resident struct {
-	t     *testing.T
-	says  atomic.Value // func(*net.UnixConn, *ask.Question)
-	asked atomic.Pointer[ask.Question]
-	count atomic.Int64
+	t       *testing.T
+	handler atomic.Value // func(*net.UnixConn, *ask.Question)
+	asked   atomic.Pointer[ask.Request]
+	count   atomic.Int64
 }
 
 func newResident(t *testing.T) *resident {
@@ -55,19 +55,19 @@ func (r *resident) serve(c *net.UnixConn) {
 	if _, err := io.ReadFull(c, body); err != nil {
 		return
 	}
-	q := new(ask.Question)
+	q := new(ask.Request)
 	if q.Parse(body) != nil {
 		return
 	}
 	r.asked.Store(q)
 	r.count.Add(1)
-	r.says.Load().(func(*net.UnixConn, *ask.Question))(c, q)
+	r.handler.Load().(func(*net.UnixConn, *ask.Request))(c, q)
 }
 
-// ask starts a process that asks with a command line about an input.
-func (r *resident) ask(line, input string, says func(*net.UnixConn, *ask.Question)) (exit int, out, talk string) {
+// ask starts a process that asks with a command line and an input.
+func (r *resident) ask(line, input string, handler func(*net.UnixConn, *ask.Request)) (exit int, out, errText string) {
 	r.t.Helper()
-	r.says.Store(says)
+	r.handler.Store(handler)
 	own, err := os.Executable()
 	if err != nil {
 		r.t.Fatal(err)
@@ -84,7 +84,7 @@ func (r *resident) ask(line, input string, says func(*net.UnixConn, *ask.Questio
 	return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
 }
 
-func reply(c *net.UnixConn, q *ask.Question, replies ...ask.Reply) {
+func reply(c *net.UnixConn, q *ask.Request, replies ...ask.Reply) {
 	var text []byte
 	for _, r := range replies {
 		text = r.Append(text, q.Nonce)
@@ -92,45 +92,45 @@ func reply(c *net.UnixConn, q *ask.Question, replies ...ask.Reply) {
 	c.Write(text)
 }
 
-func hang(c *net.UnixConn, _ *ask.Question) { io.Copy(io.Discard, c) }
+func hang(c *net.UnixConn, _ *ask.Request) { io.Copy(io.Discard, c) }
 
-// Proves FM9: an answer is said as it came, also in pieces and after a person was asked;
-// whatever else comes is none, and then all of the event is still there to be decided.
-func TestWhatIsAnAnswer(t *testing.T) {
+// Proves FM9: an answer is written unchanged, also if it arrives in pieces and after an approval;
+// anything else is no answer, and then the complete event is still available.
+func TestAnswers(t *testing.T) {
 	r := newResident(t)
 	blocks := ask.Reply{Kind: ask.Answered, Exit: 2, Out: []byte("out"), Err: []byte("not that")}
 	held := ask.Reply{Kind: ask.Held}
 	for _, c := range []struct {
-		what string
-		yes  bool
-		says func(*net.UnixConn, *ask.Question)
+		name    string
+		yes     bool
+		handler func(*net.UnixConn, *ask.Request)
 	}{
-		{"an answer", true, func(c *net.UnixConn, q *ask.Question) { reply(c, q, blocks) }},
-		{"byte by byte", true, func(c *net.UnixConn, q *ask.Question) {
+		{"an answer", true, func(c *net.UnixConn, q *ask.Request) { reply(c, q, blocks) }},
+		{"byte by byte", true, func(c *net.UnixConn, q *ask.Request) {
 			for _, b := range blocks.Append(nil, q.Nonce) {
 				c.Write([]byte{b})
 			}
 		}},
-		{"after a person was asked", true, func(c *net.UnixConn, q *ask.Question) { reply(c, q, held, blocks) }},
-		{"in two steps", true, func(c *net.UnixConn, q *ask.Question) { reply(c, q, held); reply(c, q, blocks) }},
-		{"it declines", false, func(c *net.UnixConn, q *ask.Question) { reply(c, q, ask.Reply{Kind: ask.Declined}) }},
-		{"a person was asked, and it declines", false, func(c *net.UnixConn, q *ask.Question) { reply(c, q, held, ask.Reply{Kind: ask.Declined}) }},
-		{"a person was asked, and it ends", false, func(c *net.UnixConn, q *ask.Question) { reply(c, q, held) }},
-		{"it ends", false, func(*net.UnixConn, *ask.Question) {}},
-		{"cut by a byte", false, func(c *net.UnixConn, q *ask.Question) {
+		{"after a person was asked", true, func(c *net.UnixConn, q *ask.Request) { reply(c, q, held, blocks) }},
+		{"in two steps", true, func(c *net.UnixConn, q *ask.Request) { reply(c, q, held); reply(c, q, blocks) }},
+		{"it declines", false, func(c *net.UnixConn, q *ask.Request) { reply(c, q, ask.Reply{Kind: ask.Declined}) }},
+		{"a person was asked, and it declines", false, func(c *net.UnixConn, q *ask.Request) { reply(c, q, held, ask.Reply{Kind: ask.Declined}) }},
+		{"a person was asked, and it ends", false, func(c *net.UnixConn, q *ask.Request) { reply(c, q, held) }},
+		{"it ends", false, func(*net.UnixConn, *ask.Request) {}},
+		{"cut by a byte", false, func(c *net.UnixConn, q *ask.Request) {
 			text := blocks.Append(nil, q.Nonce)
 			c.Write(text[:len(text)-1])
 		}},
-		{"a byte too many", false, func(c *net.UnixConn, q *ask.Question) { c.Write(append(blocks.Append(nil, q.Nonce), 0)) }},
-		{"two answers", false, func(c *net.UnixConn, q *ask.Question) { reply(c, q, blocks, blocks) }},
-		{"the answer to another question", false, func(c *net.UnixConn, q *ask.Question) {
+		{"a byte too many", false, func(c *net.UnixConn, q *ask.Request) { c.Write(append(blocks.Append(nil, q.Nonce), 0)) }},
+		{"two answers", false, func(c *net.UnixConn, q *ask.Request) { reply(c, q, blocks, blocks) }},
+		{"the answer to another question", false, func(c *net.UnixConn, q *ask.Request) {
 			q.Nonce[15]++
 			reply(c, q, blocks)
 		}},
-		{"too long", false, func(c *net.UnixConn, q *ask.Question) {
+		{"too long", false, func(c *net.UnixConn, q *ask.Request) {
 			reply(c, q, ask.Reply{Kind: ask.Answered, Out: make([]byte, ask.MaxReply)})
 		}},
-		{"of another process", false, func(c *net.UnixConn, q *ask.Question) {
+		{"of another process", false, func(c *net.UnixConn, q *ask.Request) {
 			f, err := c.File()
 			if err != nil {
 				return
@@ -142,15 +142,15 @@ func TestWhatIsAnAnswer(t *testing.T) {
 		}},
 	} {
 		const event = `{"tool_name":"x"}`
-		exit, out, talk := r.ask("claude-code --observe", event, c.says)
+		exit, out, stderr := r.ask("claude-code --observe", event, c.handler)
 		if q := r.asked.Load(); q == nil || string(q.Event) != event || !slices.Equal(q.Args, []string{"claude-code", "--observe"}) {
-			t.Fatalf("%s: asked %+v", c.what, q)
+			t.Fatalf("%s: asked %+v", c.name, q)
 		}
-		if c.yes && (exit != 2 || out != "out" || talk != "not that") {
-			t.Errorf("%s: %d %q %q", c.what, exit, out, talk)
+		if c.yes && (exit != 2 || out != "out" || stderr != "not that") {
+			t.Errorf("%s: %d %q %q", c.name, exit, out, stderr)
 		}
 		if !c.yes && (exit != 0 || out != event) {
-			t.Errorf("%s: %d %q is left to decide", c.what, exit, out)
+			t.Errorf("%s: %d %q is left to decide", c.name, exit, out)
 		}
 	}
 	q := r.asked.Load()
@@ -165,14 +165,14 @@ func TestWhatIsAnAnswer(t *testing.T) {
 	}
 }
 
-// Proves FM9: however long an event is, who decides reads it from its first byte to its
-// last; one that is too long for a question is not asked about.
-func TestTheWholeEventIsLeft(t *testing.T) {
+// Proves FM9: the deciding process reads an event of any length from first to last byte; an event
+// that is too long for a request is not sent.
+func TestCompleteEventIsLeft(t *testing.T) {
 	r := newResident(t)
-	for _, n := range []int{0, 1, 8<<10 - 1, 8 << 10, 8<<10 + 1, 200_000, ask.MaxQuestion - 100, ask.MaxQuestion, ask.MaxQuestion + 1, ask.MaxQuestion + 100_000} {
+	for _, n := range []int{0, 1, 8<<10 - 1, 8 << 10, 8<<10 + 1, 200_000, ask.MaxRequest - 100, ask.MaxRequest, ask.MaxRequest + 1, ask.MaxRequest + 100_000} {
 		event := strings.Repeat("0123456789abcdef|", n/17+1)[:n]
 		before := r.count.Load()
-		exit, out, _ := r.ask("claude-code", event, func(c *net.UnixConn, q *ask.Question) {
+		exit, out, _ := r.ask("claude-code", event, func(c *net.UnixConn, q *ask.Request) {
 			if string(q.Event) != event {
 				t.Errorf("%d of %d bytes were asked about", len(q.Event), n)
 			}
@@ -181,15 +181,15 @@ func TestTheWholeEventIsLeft(t *testing.T) {
 		if exit != 0 || out != event {
 			t.Errorf("%d bytes: status %d, %d bytes are left", n, exit, len(out))
 		}
-		if asked := r.count.Load() > before; asked != (n < ask.MaxQuestion-100) {
+		if asked := r.count.Load() > before; asked != (n < ask.MaxRequest-100) {
 			t.Errorf("%d bytes: asked %t", n, asked)
 		}
 	}
 }
 
-// Proves FM9: nobody is asked about what is no event, and a resident that hangs gets a
-// quarter of a deadline, in both spellings; the time counts for who decides then.
-func TestWhatIsAsked(t *testing.T) {
+// Proves FM9: text that is no event is not sent, and a resident that hangs gets a quarter of a
+// deadline, in both spellings; the time counts for the process that decides then.
+func TestRequests(t *testing.T) {
 	r := newResident(t)
 	for line, asks := range map[string]bool{
 		"": false, "serve": false, "serve --status": false, "claude-code --help": false, "claude-code -h": false, "--version": false,
@@ -198,36 +198,36 @@ func TestWhatIsAsked(t *testing.T) {
 		"claude-code --deadline 1m": true, "claude-code --deadline=1m": true,
 	} {
 		before := r.count.Load()
-		exit, out, _ := r.ask(line, "{}", func(c *net.UnixConn, q *ask.Question) { reply(c, q, ask.Reply{Kind: ask.Declined}) })
+		exit, out, _ := r.ask(line, "{}", func(c *net.UnixConn, q *ask.Request) { reply(c, q, ask.Reply{Kind: ask.Declined}) })
 		if asked := r.count.Load() > before; asked != asks || exit != 0 || out != "{}" {
 			t.Errorf("%q: asked %t, status %d, %q is left", line, asked, exit, out)
 		}
 	}
 	for _, line := range []string{"claude-code --deadline 400ms", "claude-code --deadline=400ms"} {
-		exit, out, talk := r.ask(line, "{}", hang)
-		spent, err := time.ParseDuration(talk)
+		exit, out, stderr := r.ask(line, "{}", hang)
+		spent, err := time.ParseDuration(stderr)
 		if exit != 0 || out != "{}" || err != nil || spent < 100*time.Millisecond || spent >= 2*time.Second {
-			t.Errorf("%q: status %d, %q is left after %s", line, exit, out, talk)
+			t.Errorf("%q: status %d, %q is left after %s", line, exit, out, stderr)
 		}
 	}
 }
 
-// Proves FM9, I14: an answer that does not reach the host blocks, unless it only observes.
-func TestSay(t *testing.T) {
+// Proves FM9, I14: an answer that does not reach the host blocks, except in observe mode.
+func TestWrite(t *testing.T) {
 	gone := failing{errors.New("broken pipe")}
 	for _, c := range []struct {
 		out     io.Writer
 		lenient bool
 		exit    int
-		said    string
+		stdout  string
 	}{
 		{io.Discard, false, 0, "said"}, {io.Discard, true, 0, "said"}, {gone, true, 0, "said"},
 		{gone, false, 2, "stopgate: the answer cannot be written: broken pipe; the call is blocked\n"},
 	} {
-		var talk bytes.Buffer
+		var stderr bytes.Buffer
 		a := ask.Asked{Reply: ask.Reply{Kind: ask.Answered, Lenient: c.lenient, Out: []byte("{}"), Err: []byte("said")}}
-		if exit := a.Say(c.out, &talk); exit != c.exit || talk.String() != c.said {
-			t.Errorf("%v, lenient %t: %d %q", c.out, c.lenient, exit, talk.String())
+		if exit := a.Write(c.out, &stderr); exit != c.exit || stderr.String() != c.stdout {
+			t.Errorf("%v, lenient %t: %d %q", c.out, c.lenient, exit, stderr.String())
 		}
 	}
 	if new(ask.Asked).Answered() {
@@ -239,10 +239,10 @@ type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
-// Proves FM9: the state of a resident is what it says, and else why nobody says it.
+// Proves FM9: Status returns the resident's description, or the reason why there is none.
 func TestStatus(t *testing.T) {
 	r := newResident(t)
-	r.says.Store(func(c *net.UnixConn, q *ask.Question) {
+	r.handler.Store(func(c *net.UnixConn, q *ask.Request) {
 		if !q.Status {
 			t.Error("the question is none about the resident")
 		}
@@ -251,7 +251,7 @@ func TestStatus(t *testing.T) {
 	if text, ok := ask.Status(); text != "well" || !ok {
 		t.Errorf("%q %t", text, ok)
 	}
-	r.says.Store(func(c *net.UnixConn, q *ask.Question) { reply(c, q, ask.Reply{Kind: ask.Declined, Out: []byte("no")}) })
+	r.handler.Store(func(c *net.UnixConn, q *ask.Request) { reply(c, q, ask.Reply{Kind: ask.Declined, Out: []byte("no")}) })
 	if text, ok := ask.Status(); ok {
 		t.Errorf("%q is a state", text)
 	}

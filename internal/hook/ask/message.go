@@ -5,53 +5,51 @@ import (
 	"time"
 )
 
-// Both ends of the socket run one file, so that there is one version of what is said there:
-// lengths have 4 bytes, the least significant one first, texts and lists their length
-// before them.
+// Both ends of the socket run the same file, so the protocol has no versions: lengths have 4 bytes
+// in little-endian order, texts and lists are preceded by their length.
 
-// Question is what a process hands over: all that an answer depends on and that the
-// resident would not find out for itself.
-type Question struct {
-	// Nonce is drawn for this question, once it is known who will read it.
+// Request is everything that an answer depends on and that the resident cannot find out itself.
+type Request struct {
+	// Nonce is drawn for this request, after its reader was checked.
 	Nonce [nonceLen]byte
-	// Status asks about the resident, and about no event.
+	// Status asks for a description of the resident instead.
 	Status bool
-	// Spent is how long the process has been at it.
+	// Spent is the time since the process started.
 	Spent time.Duration
 	// Args is its command line, Dir its working directory, Env the variables of
 	// [Variables] that are set, as NAME=value.
 	Args []string
 	Dir  string
 	Env  []string
-	// Event is what the host wrote.
+	// Event is the host's event.
 	Event []byte
 }
 
 const nonceLen = 16
 
-// MaxQuestion is the longest question, in bytes; an event that makes a longer one is
-// decided by the process that was asked.
-const MaxQuestion = 4 << 20
+// MaxRequest is the maximum size of a request in bytes. A larger event is decided by the process
+// that received it.
+const MaxRequest = 4 << 20
 
-// MaxReply is the longest that the resident says, in bytes.
+// MaxReply is the maximum size of a reply in bytes.
 const MaxReply = 16 << 20
 
-// Kind is what a message of the resident says. The zero Kind says nothing.
+// Kind is the kind of a message of the resident. The zero Kind is invalid.
 type Kind byte
 
 // The kinds.
 const (
-	Held     Kind = 1 + iota // a person is asked, or another hook decides: the answer takes as long as the deadline lets it
+	Held     Kind = 1 + iota // an approval is requested, or another hook decides: the answer may take until the deadline
 	Answered                 // the answer
-	Declined                 // the process has to decide itself
+	Declined                 // the process must decide itself
 )
 
-// Reply is what the resident says.
+// Reply is a message of the resident.
 type Reply struct {
 	Kind Kind
-	// Exit is the status of the process, Out and Err what it writes.
+	// Exit is the exit status of the process, Out and Err its output.
 	Exit byte
-	// Lenient says that an answer that cannot be written is none the less one.
+	// Lenient is set if a failure to write the answer does not block.
 	Lenient  bool
 	Out, Err []byte
 }
@@ -60,12 +58,11 @@ const magic = "stopgate hook\x001\n"
 
 var errMessage = errors.New("no message of ours")
 
-// HeaderLen is the length of what stands before a question, in bytes: it says how long
-// the question is.
+// HeaderLen is the size of a request's header in bytes, which has the size of the request.
 const HeaderLen = len(magic) + 4
 
-// Append writes a question behind its header.
-func (q *Question) Append(to []byte) []byte {
+// Append appends a header and the request.
+func (q *Request) Append(to []byte) []byte {
 	at := len(to) + len(magic)
 	to = append(append(to, magic...), 0, 0, 0, 0)
 	to = append(to, q.Nonce[:]...)
@@ -83,21 +80,21 @@ func (q *Question) Append(to []byte) []byte {
 	return to
 }
 
-// BodyLen reads a header. A question that is too long is an error.
+// BodyLen parses a header. A request that is too large is an error.
 func BodyLen(header []byte) (int, error) {
 	if len(header) != HeaderLen || string(header[:len(magic)]) != magic {
 		return 0, errMessage
 	}
 	r := reader{header[len(magic):], false}
 	n := r.len()
-	if n > MaxQuestion {
+	if n > MaxRequest {
 		return 0, errMessage
 	}
 	return n, nil
 }
 
-// Parse reads what stands behind a header.
-func (q *Question) Parse(body []byte) error {
+// Parse parses the body of a request.
+func (q *Request) Parse(body []byte) error {
 	r := reader{body, false}
 	copy(q.Nonce[:], r.take(nonceLen))
 	q.Status = r.flag()
@@ -112,7 +109,7 @@ func (q *Question) Parse(body []byte) error {
 	return r.end()
 }
 
-// Append writes a reply to the question with a nonce.
+// Append appends a reply to the request with a nonce.
 func (p *Reply) Append(to []byte, nonce [nonceLen]byte) []byte {
 	to = append(append(to, byte(p.Kind)), nonce[:]...)
 	if p.Kind != Answered {
@@ -122,8 +119,8 @@ func (p *Reply) Append(to []byte, nonce [nonceLen]byte) []byte {
 	return appendText(appendText(to, p.Out), p.Err)
 }
 
-// Parse reads the first reply of a text to the question with a nonce. cut says that it is
-// not complete yet.
+// Parse parses the first reply in a text to the request with a nonce. cut is set if it is
+// incomplete.
 func (p *Reply) Parse(text []byte, nonce [nonceLen]byte) (rest []byte, cut bool, err error) {
 	r := reader{text, false}
 	p.Kind = Kind(r.byte())
@@ -145,7 +142,7 @@ func flag(b bool) byte {
 	return 0
 }
 
-// appendLen writes a number below 2^32, the least significant byte first.
+// appendLen appends a number below 2^32 in little-endian order.
 func appendLen(to []byte, n int) []byte {
 	return append(to, byte(n), byte(n>>8), byte(n>>16), byte(n>>24))
 }
@@ -154,7 +151,7 @@ func appendText[T string | []byte](to []byte, text T) []byte {
 	return append(appendLen(to, len(text)), text...)
 }
 
-// reader takes a message apart. Once something was missing it is bad.
+// reader parses a message. bad is set after the first error.
 type reader struct {
 	rest []byte
 	bad  bool
@@ -188,7 +185,7 @@ func (r *reader) len() (n int) {
 
 func (r *reader) text() []byte { return r.take(r.len()) }
 
-// end reports a message that is cut, or longer than what it says.
+// end returns an error if the message is incomplete, or has trailing bytes.
 func (r *reader) end() error {
 	if r.bad || len(r.rest) > 0 {
 		return errMessage

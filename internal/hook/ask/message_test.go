@@ -9,25 +9,25 @@ import (
 	"github.com/stopgate/stopgate/internal/hook/ask"
 )
 
-// Proves FM9: a message is read as it was written, whole or not at all.
+// Proves FM9: a message is read as it was written, or rejected.
 func TestMessages(t *testing.T) {
-	q := ask.Question{Nonce: [16]byte{1, 2, 15: 3}, Spent: 5*time.Hour + 7, Args: []string{"claude-code", "", "--policy", "/x y"}, Dir: "/d", Env: []string{"HOME=/h"}, Event: []byte("{}")}
+	q := ask.Request{Nonce: [16]byte{1, 2, 15: 3}, Spent: 5*time.Hour + 7, Args: []string{"claude-code", "", "--policy", "/x y"}, Dir: "/d", Env: []string{"HOME=/h"}, Event: []byte("{}")}
 	text := q.Append(nil)
 	n, err := ask.BodyLen(text[:ask.HeaderLen])
 	if err != nil || n != len(text)-ask.HeaderLen {
 		t.Fatal(n, err)
 	}
 	body := text[ask.HeaderLen:]
-	var got ask.Question
+	var got ask.Request
 	if err := got.Parse(body); err != nil || !reflect.DeepEqual(got, q) {
 		t.Fatalf("%+v %v", got, err)
 	}
 	for i := range body {
-		if new(ask.Question).Parse(body[:i]) == nil {
+		if new(ask.Request).Parse(body[:i]) == nil {
 			t.Errorf("%d bytes are a question", i)
 		}
 	}
-	if new(ask.Question).Parse(append(bytes.Clone(body), 0)) == nil {
+	if new(ask.Request).Parse(append(bytes.Clone(body), 0)) == nil {
 		t.Error("more than a question is one")
 	}
 	for _, header := range [][]byte{nil, text[:ask.HeaderLen-1], make([]byte, ask.HeaderLen), append(bytes.Clone(text[:ask.HeaderLen-4]), 0xff, 0xff, 0xff, 0xff)} {
@@ -56,18 +56,18 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// FuzzQuestion: whatever is sent is a question that is written back as it came, or none.
-func FuzzQuestion(f *testing.F) {
-	q := ask.Question{Args: []string{"a"}, Env: []string{"b"}, Event: []byte("{}")}
+// FuzzRequest checks that a parsed request is written back unchanged.
+func FuzzRequest(f *testing.F) {
+	q := ask.Request{Args: []string{"a"}, Env: []string{"b"}, Event: []byte("{}")}
 	f.Add(q.Append(nil)[ask.HeaderLen:])
 	f.Fuzz(func(t *testing.T, body []byte) {
-		var q ask.Question
+		var q ask.Request
 		if q.Parse(body) != nil {
 			return
 		}
-		var again ask.Question
-		if err := again.Parse(q.Append(nil)[ask.HeaderLen:]); err != nil || !reflect.DeepEqual(again, q) {
-			t.Errorf("%+v is read as %+v: %v", q, again, err)
+		var second ask.Request
+		if err := second.Parse(q.Append(nil)[ask.HeaderLen:]); err != nil || !reflect.DeepEqual(second, q) {
+			t.Errorf("%+v is read as %+v: %v", q, second, err)
 		}
 	})
 }

@@ -6,18 +6,18 @@ import (
 	"syscall"
 )
 
-// peer is the process at the other end of a socket: a directory of /proc, which stands for
-// that process alone, also when another one gets its number.
+// peer is the process at the other end of a socket, as a directory of /proc, which stays bound to
+// that process even if its number is reused.
 type peer struct {
 	pid int32
 	dir int    // file descriptor
-	its string // path of what is said of the process: that of dir
+	its string // path of files in dir
 }
 
 const openPath = 0x200000 // O_PATH
 
-// peerOf finds the process that made a connection, or that listens for it; nil for that of
-// another user, and where nobody knows.
+// peerOf returns the process that made a connection, or that listens for it; nil if it is of
+// another user, or unknown.
 func peerOf(fd int) *peer {
 	cred, err := syscall.GetsockoptUcred(fd, syscall.SOL_SOCKET, syscall.SO_PEERCRED)
 	if err != nil || cred.Pid <= 0 || int(cred.Uid) != os.Geteuid() {
@@ -32,7 +32,7 @@ func peerOf(fd int) *peer {
 
 func (p *peer) close() { syscall.Close(p.dir) }
 
-// wrote reports whether the process wrote what came with a control message.
+// wrote reports whether the process wrote the message with a control message.
 func (p *peer) wrote(control []byte) bool {
 	list, err := syscall.ParseSocketControlMessage(control)
 	if err != nil || len(list) != 1 {
@@ -42,34 +42,33 @@ func (p *peer) wrote(control []byte) bool {
 	return err == nil && cred.Pid == p.pid && int(cred.Uid) == os.Geteuid()
 }
 
-// file says which one something is. The zero file is none.
+// file identifies a file. The zero file is none.
 type file struct{ dev, ino uint64 }
 
-// places are the names in /proc of what two processes must have in common to see the same
-// files, processes and users.
-func places() [4]string { return [...]string{"root", "ns/mnt", "ns/pid", "ns/user"} }
+// namespaces returns the names in /proc of the objects that two processes must share to see the
+// same files, processes and users.
+func namespaces() [4]string { return [...]string{"root", "ns/mnt", "ns/pid", "ns/user"} }
 
-// Self is what a process has in common with those that it believes: the file that it runs,
-// and the files, processes and users that it sees. The zero Self believes nobody.
+// Self is the identity of this process: the file that it runs, and its root and namespaces. The
+// zero Self trusts no process.
 type Self struct {
-	exe    file
-	places [4]file
+	exe        file
+	namespaces [4]file
 }
 
-// Own looks at this process. What it finds holds while the process lives, which changes
-// nothing of it; if somebody else gives it another root, it believes nobody any more who
-// has that.
+// Own returns the identity of this process. It does not change while the process lives; if its root
+// is changed from outside, processes with the new root are not trusted.
 func Own() (s Self) {
 	const own = "/proc/self/"
 	s.exe = fileAt(own + "exe")
-	for i, name := range places() {
-		s.places[i] = fileAt(own + name)
+	for i, name := range namespaces() {
+		s.namespaces[i] = fileAt(own + name)
 	}
 	return s
 }
 
-// Believes reports whether the process that made a connection is the other end of this
-// protocol: of this user, running the file that this process runs, seeing what it sees.
+// Believes reports whether the process at the other end of a connection is trusted: it belongs to
+// this user, runs the same file, and has the same root and namespaces.
 func (s Self) Believes(fd uintptr) bool {
 	p := peerOf(int(fd))
 	if p == nil {
@@ -79,20 +78,20 @@ func (s Self) Believes(fd uintptr) bool {
 	return s.is(p) && s.sees(p)
 }
 
-// is reports whether a process is alive and runs the very file that this one runs.
+// is reports whether a process is alive and runs the same file as this one.
 func (s Self) is(p *peer) bool { return s.exe != file{} && fileAt(p.its+"exe") == s.exe }
 
-// sees reports whether a process sees the files, processes and users that this one sees.
+// sees reports whether a process has the root and namespaces of this one.
 func (s Self) sees(p *peer) bool {
-	for i, name := range places() {
-		if ours := s.places[i]; ours == (file{}) || fileAt(p.its+name) != ours {
+	for i, name := range namespaces() {
+		if own := s.namespaces[i]; own == (file{}) || fileAt(p.its+name) != own {
 			return false
 		}
 	}
 	return true
 }
 
-// fileAt is what a name in /proc stands for.
+// fileAt returns the file that a name in /proc refers to.
 func fileAt(name string) (f file) {
 	var s syscall.Stat_t
 	if syscall.Stat(name, &s) != nil {

@@ -14,11 +14,11 @@ import (
 	"github.com/stopgate/stopgate/internal/hook/ask"
 )
 
-// residence is a listener where the resident of this user would be, below its home or where
-// a variable moves that.
+// residence starts a listener at the socket of this user's resident, below the home directory or
+// where a variable moves it.
 func residence(t *testing.T, moved bool) *net.UnixListener {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "sg") // a socket's path is short
+	dir, err := os.MkdirTemp("", "sg") // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,8 +43,8 @@ func residence(t *testing.T, moved bool) *net.UnixListener {
 	return ln
 }
 
-// listen starts a listener where the resident of this user would be, and counts the bytes
-// that arrive there.
+// listen starts a listener at the socket of this user's resident, and counts the bytes that it
+// receives.
 func listen(t *testing.T) (*net.UnixListener, *atomic.Int64) {
 	t.Helper()
 	ln := residence(t, true)
@@ -63,8 +63,8 @@ func listen(t *testing.T) (*net.UnixListener, *atomic.Int64) {
 	return ln, got
 }
 
-// TestMain lets this program, or a copy of it, be the one that asks: about the command
-// line of a variable. It says what came of it in its status, and what it read.
+// TestMain lets this program, or a copy of it, ask with the command line of a variable. Its exit
+// status is the result, and it prints the input that it read.
 func TestMain(m *testing.M) {
 	line, asks := os.LookupEnv("ASK_RESIDENT")
 	if !asks {
@@ -80,7 +80,7 @@ func TestMain(m *testing.M) {
 	}
 	a := ask.Resident(strings.Fields(line))
 	if a.Answered() {
-		os.Exit(a.Say(os.Stdout, os.Stderr))
+		os.Exit(a.Write(os.Stdout, os.Stderr))
 	}
 	os.Stderr.WriteString(a.Spent.String())
 	if _, err := io.Copy(os.Stdout, a.Input()); err != nil {
@@ -89,8 +89,8 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// Proves FM9: nothing is sent to a process that does not run the asker's own file, or that
-// sees other files.
+// Proves FM9: nothing is sent to a process that does not run the same file, or that sees other
+// files.
 func TestNothingIsSentToOthers(t *testing.T) {
 	_, got := listen(t)
 	own, err := os.Executable()
@@ -119,7 +119,7 @@ func TestNothingIsSentToOthers(t *testing.T) {
 	}
 	for _, flag := range []string{"--mount", "--user", "--pid"} {
 		if exec.Command("unshare", flag, "--fork", "true").Run() != nil {
-			continue // not here, or not for us
+			continue // unavailable, or not permitted
 		}
 		asks("unshare", flag, "--fork", own)
 		if n := got.Load(); n != 0 {
@@ -132,7 +132,7 @@ func TestNothingIsSentToOthers(t *testing.T) {
 	}
 }
 
-// Proves FM9: who asks is believed only as another process of this user that runs the same
+// Proves FM9: a client is trusted only if it is another process of this user that runs the same
 // file.
 func TestWhoIsBelieved(t *testing.T) {
 	dir, err := os.MkdirTemp("", "sg")
@@ -211,7 +211,7 @@ func TestWhoIsBelieved(t *testing.T) {
 	}
 }
 
-// Proves FM9: there is no place for a resident that means another one elsewhere.
+// Proves FM9: a socket path that depends on the working directory is not used.
 func TestPath(t *testing.T) {
 	for _, c := range []struct {
 		home, state string

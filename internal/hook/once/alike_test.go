@@ -11,15 +11,15 @@ import (
 	"testing"
 )
 
-// alike is a call as a host asks about it that has the same arguments as every other one here.
+// alike returns a call of a host with the same arguments as all others here.
 func alike(host, id string) Call {
 	c := call(1, host)
 	c.ID = id
 	return c
 }
 
-// enters wants an answer for a call, or the turn where want is "".
-func enters(t *testing.T, d *Desk, c Call, want string) {
+// enters expects an answer for a call, or the lease if want is "".
+func enters(t *testing.T, d *Registry, c Call, want string) {
 	t.Helper()
 	turn, said, err := d.Enter(t.Context(), c)
 	if (turn != nil) != (want == "") || string(said) != want || err != nil {
@@ -30,8 +30,8 @@ func enters(t *testing.T, d *Desk, c Call, want string) {
 	}
 }
 
-// Proves S49: the answer about a call waits for its second hook also where another call with
-// the same arguments was proposed meanwhile: it is not decided, and counted, again.
+// Proves S49: the answer about a call is kept for its second hook even if another call with the
+// same arguments was proposed meanwhile: it is not decided, and counted, again.
 func TestSameArgumentsMeanwhile(t *testing.T) {
 	d, _ := clocked(t)
 	if err := decide(t, d, alike("claude-code", "a")).Settle([]byte(`{"n":1}`)); err != nil {
@@ -46,8 +46,8 @@ func TestSameArgumentsMeanwhile(t *testing.T) {
 	enters(t, d, alike("claude-code", "b"), `{"n":2}`)
 }
 
-// waiting begins to ask about a call that is being decided, and returns when that was seen.
-func waiting(t *testing.T, d *Desk, c Call) (answer <-chan string) {
+// waiting starts to wait for the decision about a call, and returns once that is visible.
+func waiting(t *testing.T, d *Registry, c Call) (answer <-chan string) {
 	t.Helper()
 	seen := make(chan struct{})
 	c.Waits = func() { close(seen) }
@@ -65,8 +65,8 @@ func waiting(t *testing.T, d *Desk, c Call) (answer <-chan string) {
 	return done
 }
 
-// Proves S49, FM9: who waited for an answer that is not known any more decides nothing.
-func TestWaitedForWhatIsGone(t *testing.T) {
+// Proves S49, FM9: a process that waited for an answer that is no longer known decides nothing.
+func TestWaitedForLostAnswer(t *testing.T) {
 	d, _ := clocked(t)
 	c := alike("claude-code", "a")
 	turn := decide(t, d, c)
@@ -85,8 +85,8 @@ func TestWaitedForWhatIsGone(t *testing.T) {
 	}
 }
 
-// Proves S49: who waited long has the answer about that call, and not the older one about
-// another with the same arguments.
+// Proves S49: a process that waited long gets the answer about its call, and not the older one
+// about another call with the same arguments.
 func TestWaitedAmongOthers(t *testing.T) {
 	d, pass := clocked(t)
 	long := decide(t, d, alike("claude-code", "a"))
@@ -104,7 +104,7 @@ func TestWaitedAmongOthers(t *testing.T) {
 	}
 }
 
-// Proves S49: an answer is given whatever its reader may make of it: it is not decided again.
+// Proves S49: an answer is returned without limits on its content: it is not decided again.
 func TestAnswersWithoutLimits(t *testing.T) {
 	deep := strings.Repeat(`{"input":`, 200) + "1" + strings.Repeat("}", 200)
 	for _, answer := range []string{deep, `{"` + strings.Repeat("k", 5000) + `":[` + strings.Repeat("0,", 1<<18) + `0]}`} {
@@ -116,9 +116,9 @@ func TestAnswersWithoutLimits(t *testing.T) {
 	}
 }
 
-// Proves S49, FM9: where a table cannot grow, an answer is not left, nor a call claimed, and
-// what stands there is not lost: nothing is decided a second time.
-func TestNoRoomToGrow(t *testing.T) {
+// Proves S49, FM9: if a table cannot grow, no answer is stored and no call claimed, and its content
+// is not lost: nothing is decided a second time.
+func TestTableCannotGrow(t *testing.T) {
 	d, _ := clocked(t)
 	first, second := decide(t, d, alike("claude-code", "a")), decide(t, d, alike("claude-code", "b"))
 	defer second.Leave()
@@ -138,21 +138,21 @@ func TestNoRoomToGrow(t *testing.T) {
 		t.Fatal(err)
 	}
 	left := first.Settle([]byte(`{"n":"` + strings.Repeat("1", 1000) + `"}`))
-	turn, said, failed := d.Enter(t.Context(), alike("claude-code", "c"))
+	turn, answer, failed := d.Enter(t.Context(), alike("claude-code", "c"))
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
 		t.Fatal(err)
 	}
-	if left == nil || turn != nil || said != nil || failed == nil {
-		t.Errorf("%v; %+v %q %v", left, turn, said, failed)
+	if left == nil || turn != nil || answer != nil || failed == nil {
+		t.Errorf("%v; %+v %q %v", left, turn, answer, failed)
 	}
-	if turn, said, err := d.Enter(t.Context(), alike("claude-code", "a")); turn != nil || !errors.Is(err, ErrUnanswered) {
-		t.Errorf("%+v %q %v", turn, said, err)
+	if turn, answer, err := d.Enter(t.Context(), alike("claude-code", "a")); turn != nil || !errors.Is(err, ErrUnanswered) {
+		t.Errorf("%+v %q %v", turn, answer, err)
 	}
-	answer := waiting(t, d, alike("claude-code", "b"))
+	delivered := waiting(t, d, alike("claude-code", "b"))
 	if err := second.Settle([]byte(`{"n":2}`)); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := <-answer, `{"n":2} <nil>`; got != want {
+	if got, want := <-delivered, `{"n":2} <nil>`; got != want {
 		t.Errorf("it has %q, not %q", got, want)
 	}
 }

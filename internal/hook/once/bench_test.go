@@ -6,9 +6,9 @@ import (
 	"github.com/stopgate/stopgate/internal/hook/once"
 )
 
-// BenchmarkTurn is what it costs that a call is decided once where nobody else asks: each
-// call is another one.
-func BenchmarkTurn(b *testing.B) {
+// BenchmarkLease measures the cost of deciding a call once without other hooks: each call is a
+// different one.
+func BenchmarkLease(b *testing.B) {
 	d := once.At(b.TempDir(), "p")
 	c := claude
 	for n := 0; b.Loop(); n++ {

@@ -9,38 +9,38 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// claim is what is known of one call.
+// claim is the state of one call.
 type claim struct {
 	key  key
-	lane int       // of who decides; answered: there is an answer
-	at   time.Time // of the decision, or its beginning where there is none
-	// line is what stands there, as long as nobody asks what it says, and rest its JSON.
+	slot int       // slot of the deciding process; answered: there is an answer
+	at   time.Time // time of the decision, or of its start if there is none
+	// line is the line as read, until it is parsed completely, and rest its JSON.
 	line, rest []byte
 
 	caller
-	said []byte
-	to   []string // hosts that the answer was given to
+	answer []byte
+	to     []string // hosts that have received the answer
 }
 
-// answered is the lane of a claim about which nobody decides any more.
+// answered is the slot of a decided claim.
 const answered = -1
 
-func (k *claim) answered() bool { return k.lane == answered }
+func (k *claim) answered() bool { return k.slot == answered }
 
-// age is how long ago something happened to a claim. A clock that was put back makes none
-// young.
+// age returns the time since the last change of a claim. If the clock was set back, the age is not
+// negative.
 func (k *claim) age(now time.Time) time.Duration { return now.Sub(k.at).Abs() }
 
 // about reports whether a claim can be about a call.
 func (k *claim) about(c Call) bool {
 	if k.host != c.Host {
-		return true // what their ids say of each other is not known
+		return true // ids of different hosts cannot be compared
 	}
 	return k.id != "" && k.id == c.ID && k.session == c.Session
 }
 
-// share is how often an answer is given to a host: once to another one; to its own as
-// often as a hook can stand in settings beside the first.
+// share returns how often an answer is given to a host: once to another one; to its own as often as
+// a hook can be in its settings in addition to the first.
 func (k *claim) share(c Call) int {
 	if k.host != c.Host {
 		return 1
@@ -57,7 +57,7 @@ func (k *claim) given(host string) (n int) {
 	return n
 }
 
-// parse reads what everybody needs of a line. Under many calls a table has many.
+// parse parses the part of a line that every lookup needs, since a table may have many lines.
 func parse(line []byte) (k claim, ok bool) {
 	name, rest, _ := bytes.Cut(line, []byte(" "))
 	lane, rest, _ := bytes.Cut(rest, []byte(" "))
@@ -66,15 +66,15 @@ func parse(line []byte) (k claim, ok bool) {
 		return k, false
 	}
 	ms, err := strconv.ParseInt(string(at), 10, 64)
-	k.lane = answered
+	k.slot = answered
 	if err == nil && string(lane) != "-" {
-		k.lane, err = strconv.Atoi(string(lane))
+		k.slot, err = strconv.Atoi(string(lane))
 	}
 	k.at, k.line, k.rest = time.UnixMilli(ms), line, rest
-	return k, err == nil && k.lane >= answered
+	return k, err == nil && k.slot >= answered
 }
 
-// understand reads all of a line, unless it has. One that says nothing is nobody's.
+// understand parses the rest of a line, once. An invalid line matches no call.
 func (k *claim) understand() bool {
 	if k.line == nil {
 		return true
@@ -92,7 +92,7 @@ func (k *claim) understand() bool {
 		return false
 	}
 	if ok {
-		k.said = bytes.Clone(said.Raw())
+		k.answer = bytes.Clone(said.Raw())
 	}
 	k.caller = caller{text("host"), text("session"), text("id")}
 	if to, ok := root.Get("to"); ok {
@@ -104,8 +104,7 @@ func (k *claim) understand() bool {
 	return true
 }
 
-// anything are the limits of what stands in a line: those of the answer in it are its
-// reader's.
+// anything returns the limits for parsing a line: the reader of an answer applies its own.
 func anything() jsonstream.Options {
 	return jsonstream.Options{
 		ObjectRoot: true, MaxDepth: jsonstream.LargestMaxDepth, MaxMembers: maxTable, MaxValues: maxTable, MaxKey: maxTable, MaxBytes: maxTable,
@@ -120,7 +119,7 @@ func (k *claim) append(to []byte) []byte {
 	}
 	lane := "-"
 	if !k.answered() {
-		lane = strconv.Itoa(k.lane)
+		lane = strconv.Itoa(k.slot)
 	}
 	to = fmt.Appendf(to, "%s %s %d ", k.key[:], lane, k.at.UnixMilli())
 	to = jsonstream.AppendQuote(append(to, `{"host":`...), k.host)
@@ -133,8 +132,8 @@ func (k *claim) append(to []byte) []byte {
 	if k.to != nil {
 		to = append(to, ']')
 	}
-	if k.said != nil { // a break in it stands between tokens
-		to = append(append(to, `,"said":`...), bytes.ReplaceAll(k.said, []byte("\n"), []byte(" "))...)
+	if k.answer != nil { // line breaks in it are between tokens
+		to = append(append(to, `,"said":`...), bytes.ReplaceAll(k.answer, []byte("\n"), []byte(" "))...)
 	}
 	return append(to, "}\n"...)
 }

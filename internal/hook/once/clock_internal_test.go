@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// Proves FM13: an answer is as old as the clock says in either direction. One that was
-// given before the clock was put back is not for a call that comes now.
+// Proves FM13: the age of an answer is the difference of the clock in either direction. An answer
+// from before the clock was set back is not for a new call.
 func TestFM13ClockPutBack(t *testing.T) {
 	now := time.Now()
-	desk := At(t.TempDir(), "rules")
-	desk.now = func() time.Time { return now }
+	registry := At(t.TempDir(), "rules")
+	registry.now = func() time.Time { return now }
 	call := Call{Principal: "local", Tool: "Bash", Host: "claude-code", Session: "s", ID: "1"}
-	turn, _, err := desk.Enter(context.Background(), call)
+	turn, _, err := registry.Enter(context.Background(), call)
 	if err != nil || turn == nil {
 		t.Fatal(turn, err)
 	}
@@ -30,24 +30,24 @@ func TestFM13ClockPutBack(t *testing.T) {
 	}
 	call.Host = "cursor"
 	now = now.Add(-time.Hour)
-	turn, said, err := desk.Enter(context.Background(), call)
+	turn, answer, err := registry.Enter(context.Background(), call)
 	if err != nil || turn == nil {
-		t.Fatalf("an hour before it was given, the answer is taken: %s, %v", said, err)
+		t.Fatalf("an hour before it was given, the answer is taken: %s, %v", answer, err)
 	}
 	turn.Leave()
 }
 
-// Proves S49, FM9: whoever did not wait hears of a decision without an answer, or with one,
-// within the window alone; a host that is given an answer is given it no more than once.
+// Proves S49, FM9: a process that did not wait gets a decision, with or without an answer, only
+// within the window; a host that received an answer does not get it again.
 func TestWindow(t *testing.T) {
 	for _, settled := range []bool{true, false} {
 		for _, age := range []time.Duration{Window - 1, Window} {
-			// The file says milliseconds.
+			// The file has milliseconds.
 			now := time.UnixMilli(1_700_000_000_000)
-			desk := At(t.TempDir(), "rules")
-			desk.now = func() time.Time { return now }
+			registry := At(t.TempDir(), "rules")
+			registry.now = func() time.Time { return now }
 			call := Call{Principal: "local", Tool: "Bash", Host: "claude-code", Session: "s", ID: "1"}
-			turn, _, err := desk.Enter(context.Background(), call)
+			turn, _, err := registry.Enter(context.Background(), call)
 			if err != nil || turn == nil {
 				t.Fatal(turn, err)
 			}
@@ -61,13 +61,13 @@ func TestWindow(t *testing.T) {
 			}
 			now = now.Add(age)
 			call.Host = "cursor"
-			turn, said, err := desk.Enter(context.Background(), call)
+			turn, answer, err := registry.Enter(context.Background(), call)
 			young := age < Window
 			if got := errors.Is(err, ErrUnanswered); got != (young && !settled) {
 				t.Errorf("settled %v, %v later: %v", settled, age, err)
 			}
-			if got := string(said) == "{}"; got != (young && settled) || (turn != nil) == young {
-				t.Errorf("settled %v, %v later: the turn %v, the answer %q", settled, age, turn != nil, said)
+			if got := string(answer) == "{}"; got != (young && settled) || (turn != nil) == young {
+				t.Errorf("settled %v, %v later: the turn %v, the answer %q", settled, age, turn != nil, answer)
 			}
 			if turn != nil {
 				turn.Leave()
@@ -76,31 +76,30 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// Proves S49, C14: of what older versions made for each call, and of notes that an answer was
-// given away, what nobody can be about any more is removed, and nothing else: no call that is
-// being decided, no file of others, no link and no directory. Nobody but the user reads what is
-// kept.
+// Proves S49, C14: of the files of older versions, and of markers of delivered answers, those that
+// no call can be about any more are removed, and nothing else: no call that is being decided, no
+// file of others, no link and no directory. Only the user can read the files.
 func TestSweep(t *testing.T) {
 	old := syscall.Umask(0)
 	defer syscall.Umask(old)
 	dir := filepath.Join(t.TempDir(), "state", "hooks")
 	now := time.Now()
-	desk := At(dir, "rules")
-	desk.now = func() time.Time { return now }
+	registry := At(dir, "rules")
+	registry.now = func() time.Time { return now }
 	call := Call{Principal: "local", Tool: "Bash", Host: "claude-code", Session: "s", ID: "1"}
-	held, _, err := desk.Enter(context.Background(), call)
+	held, _, err := registry.Enter(context.Background(), call)
 	if err != nil || held == nil {
 		t.Fatal(held, err)
 	}
 	defer held.Leave()
-	for path, want := range map[string]fs.FileMode{dir: 0o700, filepath.Dir(dir): 0o700, held.table.file.Name(): 0o600, held.mine.Name(): 0o600} {
+	for path, want := range map[string]fs.FileMode{dir: 0o700, filepath.Dir(dir): 0o700, held.table.file.Name(): 0o600, held.slot.Name(): 0o600} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v", path, info.Mode(), err)
 		}
 	}
 	ages := map[string]time.Duration{
-		"young.call": 2*Window - time.Second, "old.call": 2 * Window, filepath.Base(held.table.file.Name()): time.Hour, filepath.Base(held.mine.Name()): time.Hour,
-		"young.twin": twins - time.Second, "old.twin": twins, "old.txt": 2 * twins, "other": 2 * twins,
+		"young.call": 2*Window - time.Second, "old.call": 2 * Window, filepath.Base(held.table.file.Name()): time.Hour, filepath.Base(held.slot.Name()): time.Hour,
+		"young.twin": markerLifetime - time.Second, "old.twin": markerLifetime, "old.txt": 2 * markerLifetime, "other": 2 * markerLifetime,
 	}
 	for name := range ages {
 		path := filepath.Join(dir, name)
@@ -116,7 +115,7 @@ func TestSweep(t *testing.T) {
 	if err := os.Symlink("other", filepath.Join(dir, "link.twin")); err != nil {
 		t.Fatal(err)
 	}
-	now = now.Add(2 * twins)
+	now = now.Add(2 * markerLifetime)
 	for name, age := range ages {
 		path := filepath.Join(dir, name)
 		if err := os.Chtimes(path, now.Add(-age), now.Add(-age)); err != nil {
@@ -124,7 +123,7 @@ func TestSweep(t *testing.T) {
 		}
 	}
 	call.Tool = "Read"
-	turn, _, err := desk.Enter(context.Background(), call)
+	turn, _, err := registry.Enter(context.Background(), call)
 	if err != nil || turn == nil {
 		t.Fatal(turn, err)
 	}
@@ -138,7 +137,7 @@ func TestSweep(t *testing.T) {
 		left = append(left, e.Name())
 	}
 	want := []string{"young.call", "young.twin", "old.txt", "other", "directory.call", "link.twin"}
-	for _, f := range []*os.File{held.table.file, held.mine, turn.table.file, turn.mine} {
+	for _, f := range []*os.File{held.table.file, held.slot, turn.table.file, turn.slot} {
 		want = append(want, filepath.Base(f.Name()))
 	}
 	slices.Sort(left)

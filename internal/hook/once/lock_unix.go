@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// lock takes the lock of a file, unless another process has it. It ends with the file,
-// and with the process.
+// lock locks a file, unless another process has it locked. The lock ends with the file, and with
+// the process.
 func lock(f *os.File) (free bool, err error) {
 	for {
 		switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {

@@ -1,25 +1,25 @@
-// Package once lets one call be decided once, however many hooks are asked about it:
-// Cursor and Copilot CLI run the hooks of Claude Code too, and a hook can stand in the
-// settings of the user and of the project (S49).
+// Package once lets one call be decided once if several hooks receive it: Cursor and Copilot CLI
+// also run the hooks of Claude Code, and a hook can be in the settings of the user and of the
+// project (S49).
 //
-//	desk := once.At("/home/u/.local/state/stopgate/hooks", policy)
-//	turn, said, err := desk.Enter(ctx, once.Call{...})
+//	registry := once.At("/home/u/.local/state/stopgate/hooks", policy)
+//	lease, answer, err := registry.Enter(ctx, once.Call{...})
 //	switch {
 //	case err != nil: // nothing may run
-//	case turn == nil: // another process has decided: said is its answer
+//	case lease == nil: // another process has decided and left answer
 //	default: // decide, then
-//		err = turn.Settle(answer)
+//		err = lease.Settle(answer)
 //	}
 //
-// Calls stand in a few tables, which stay: to make and remove a file for each call took longer
-// than to decide it. Who decides has the lock of a file of its own meanwhile, its lane. So the
-// end of that process is seen at once, whatever ended it: whoever waits then finds no answer,
-// and gets an error (FM9).
+// Calls are lines of a few tables, which are permanent files: creating and removing a file for each
+// call took longer than the decision. The deciding process holds the lock of a file of its own, its
+// slot. So the end of that process is visible at once, whatever its cause: processes that wait then
+// get an error (FM9).
 //
-// Two processes are about one call if rules, principal, tool, directory and arguments are the same, and
-// the host gave the call one id; or, where the hosts differ, if the second comes while
-// the first decides, or within [Window] of its end. An answer is given away once to each
-// other host, so that a call that is repeated is not taken for the one before.
+// Two processes have the same call if rules, principal, tool, directory and arguments are equal,
+// and the host gave the call one id; or, if the hosts differ, if the second comes while the first
+// decides, or within [Window] after its end. An answer is given once to each other host, so that a
+// repeated call gets a new decision.
 package once
 
 import (
@@ -34,49 +34,48 @@ import (
 	"time"
 )
 
-// Window is how long after its decision another process may be about the same call.
+// Window is the time after a decision in which another process may have the same call.
 const Window = 2 * time.Second
 
-// ErrUnanswered says that the process that had to decide ended without an answer.
+// ErrUnanswered is returned if the deciding process ended without an answer.
 var ErrUnanswered = errors.New("another hook was deciding about the same call and ended without an answer")
 
-// Call says what a hook is asked about.
+// Call is the call of a hook.
 type Call struct {
 	Principal, Tool string
-	Hash            [32]byte // of the arguments
-	Dir             string   // where relative paths begin
-	// Host, Session and ID are how this hook's host calls itself, the session, the call.
+	Hash            [32]byte // hash of the arguments
+	Dir             string   // directory of relative paths
+	// Host, Session and ID are the names of the host, the session and the call.
 	Host, Session, ID string
-	// Waits is told that another process decides, whose answer may take minutes; nil for
-	// nobody.
+	// Waits is called if another process decides, which may take minutes; it may be nil.
 	Waits func()
 }
 
-// Desk is a directory of calls that are being decided. It is safe for concurrent use.
-type Desk struct {
+// Registry is a directory of calls that are being decided. It is safe for concurrent use.
+type Registry struct {
 	dir   string
 	under string
 	now   func() time.Time
 
-	tables sync.Pool // of *table: room
+	tables sync.Pool // *table, for reuse
 }
 
-// At returns the desk in a directory, which is made when it is needed. Processes that
-// decide under other rules, of which under is a name, answer for themselves.
-func At(dir, under string) *Desk { return &Desk{dir: dir, under: under, now: time.Now} }
+// At returns the registry in a directory, which is created on demand. Processes with other rules,
+// identified by under, decide separately.
+func At(dir, under string) *Registry { return &Registry{dir: dir, under: under, now: time.Now} }
 
-// Turn is the duty to decide.
-type Turn struct {
-	table *table // nil once it is over
+// Lease is the right and the obligation to decide about a call.
+type Lease struct {
+	table *table // nil after it ended
 	key   key
 	lane  int
-	mine  *os.File // the lane
+	slot  *os.File // the locked slot
 	now   func() time.Time
 }
 
-// Enter waits until it is known who decides. With a Turn it is the caller; without one
-// said is what another process has answered. The end of ctx is an error.
-func (d *Desk) Enter(ctx context.Context, c Call) (turn *Turn, said []byte, err error) {
+// Enter waits until it is known which process decides. It returns a Lease if it is the caller, and
+// otherwise the answer of another process. It returns an error if ctx ends.
+func (d *Registry) Enter(ctx context.Context, c Call) (turn *Lease, answer []byte, err error) {
 	k := c.key(d.under)
 	var waited caller
 	for wait := patience; ; wait = min(wait+wait/16, impatience) {
@@ -86,11 +85,11 @@ func (d *Desk) Enter(ctx context.Context, c Call) (turn *Turn, said []byte, err 
 		}
 		other := t.find(k, c, waited)
 		if other == nil || !t.decides(other) {
-			turn, said, err := d.owned(t, other, k, c, waited)
+			turn, answer, err := d.owned(t, other, k, c, waited)
 			if turn == nil {
 				t.close()
 			}
-			return turn, said, err
+			return turn, answer, err
 		}
 		first := waited == caller{}
 		waited = other.caller
@@ -104,17 +103,18 @@ func (d *Desk) Enter(ctx context.Context, c Call) (turn *Turn, said []byte, err 
 	}
 }
 
-// patience is how long who waits for an answer does not look, and impatience where that
-// takes long, because a person is asked: then looking would cost more than it gains.
+// patience is the interval between lookups while waiting for an answer, and impatience the one
+// after a long wait, for example for an approval, when more lookups are not worthwhile.
 const (
 	patience   = 2 * time.Millisecond
 	impatience = 32 * time.Millisecond
 )
 
-// owned decides while nobody else decides about the call. The table is in hand.
-func (d *Desk) owned(t *table, other *claim, k key, c Call, waited caller) (*Turn, []byte, error) {
+// owned decides who has the call if no other process is deciding about it. The table must be
+// locked.
+func (d *Registry) owned(t *table, other *claim, k key, c Call, waited caller) (*Lease, []byte, error) {
 	switch {
-	case other == nil && waited != (caller{}): // it was decided, and how is not known any more
+	case other == nil && waited != (caller{}): // it was decided, but the answer is gone
 		return nil, nil, ErrUnanswered
 	case other == nil:
 	case !other.answered():
@@ -125,91 +125,91 @@ func (d *Desk) owned(t *table, other *claim, k key, c Call, waited caller) (*Tur
 		if err == nil {
 			err = d.remember(c)
 		}
-		return nil, other.said, err
+		return nil, other.answer, err
 	}
-	if t.size == 0 { // the first one, it may be after an update
+	if t.size == 0 { // the first call, possibly after an update
 		d.sweep()
 	}
 	t.forget(d.now(), k, c.caller())
-	lane, mine, err := t.lane()
+	lane, slot, err := t.takeSlot()
 	if err != nil {
 		return nil, nil, err
 	}
-	t.claims = append(t.claims, claim{key: k, lane: lane, at: d.now(), caller: c.caller()})
+	t.claims = append(t.claims, claim{key: k, slot: lane, at: d.now(), caller: c.caller()})
 	if err := errors.Join(t.write(), t.unlock()); err != nil {
-		mine.Close()
+		slot.Close()
 		return nil, nil, err
 	}
-	return &Turn{table: t, key: k, lane: lane, mine: mine, now: d.now}, nil, nil
+	return &Lease{table: t, key: k, lane: lane, slot: slot, now: d.now}, nil, nil
 }
 
-// Settle leaves the answer, which is JSON, to whoever else is asked.
-func (t *Turn) Settle(answer []byte) error {
+// Settle stores the answer, which is JSON, for the other hooks of the call.
+func (t *Lease) Settle(answer []byte) error {
 	if t.table == nil {
 		return nil
 	}
 	return errors.Join(t.settle(answer), t.Leave())
 }
 
-func (t *Turn) settle(answer []byte) error {
+func (t *Lease) settle(answer []byte) error {
 	ctx, cancel := context.WithTimeout(context.Background(), Window)
 	defer cancel()
 	if err := t.table.lock(ctx); err != nil {
 		return err
 	}
-	mine := t.table.of(t.key, t.lane)
-	if mine == nil {
+	own := t.table.of(t.key, t.lane)
+	if own == nil {
 		return fmt.Errorf("%s does not have the call any more", t.table.file.Name())
 	}
-	mine.said, mine.at, mine.lane = answer, t.now(), answered
+	own.answer, own.at, own.slot = answer, t.now(), answered
 	return t.table.write()
 }
 
-// Leave gives up the turn. Without an answer, whoever waits gets [ErrUnanswered].
-func (t *Turn) Leave() error {
+// Leave gives up the lease. If there is no answer, waiting processes get [ErrUnanswered].
+func (t *Lease) Leave() error {
 	if t.table == nil {
 		return nil
 	}
-	err := errors.Join(t.mine.Close(), t.table.close())
+	err := errors.Join(t.slot.Close(), t.table.close())
 	t.table = nil
 	return err
 }
 
-// caller is who asks, by what hosts say of themselves.
+// caller identifies a hook by the names of its host.
 type caller struct{ host, session, id string }
 
 func (c Call) caller() caller { return caller{c.Host, c.Session, c.ID} }
 
-// key is what the calls have in common that may be one.
+// key returns the key of all calls that may be the same one.
 func (c Call) key(under string) (k key) {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %x", under, c.Principal, c.Tool, c.Dir, c.Hash))
 	hex.Encode(k[:], sum[:len(k)/2])
 	return k
 }
 
-// twin is the file that says that a call was given another's answer.
-func (c Call) twin() string {
+// marker returns the path of the file that marks a call with the answer of another one.
+func (c Call) marker() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q %x", c.Principal, c.Host, c.Session, c.ID, c.Tool, c.Hash))
 	return fmt.Sprintf("%x.twin", sum[:16])
 }
 
-// Gave reports whether Enter gave another's answer for a call: then the other hears of
-// its result.
-func (d *Desk) Gave(c Call) bool {
-	_, err := os.Stat(filepath.Join(d.dir, c.twin()))
+// Gave reports whether Enter returned the answer of another hook for a call. That hook also
+// receives the call's result.
+func (d *Registry) Gave(c Call) bool {
+	_, err := os.Stat(filepath.Join(d.dir, c.marker()))
 	return err == nil
 }
 
-// twins is how long it is remembered that a call was given another's answer.
-const twins = time.Hour
+// markerLifetime is the lifetime of a marker.
+const markerLifetime = time.Hour
 
-// remember makes the twin of a call, and removes what nobody asks for any more.
-func (d *Desk) remember(c Call) error {
+// remember creates the marker of a call, and removes old ones.
+func (d *Registry) remember(c Call) error {
 	d.sweep()
-	return os.WriteFile(filepath.Join(d.dir, c.twin()), nil, 0o600)
+	return os.WriteFile(filepath.Join(d.dir, c.marker()), nil, 0o600)
 }
 
-// pause waits for a moment.
+// pause waits for d, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -221,15 +221,15 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// sweep removes old twins, and the files that older versions made for each call. What
-// cannot be removed stays.
-func (d *Desk) sweep() {
+// sweep removes old markers, and the files that older versions created for each call. Files that
+// cannot be removed stay.
+func (d *Registry) sweep() {
 	entries, err := os.ReadDir(d.dir)
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
-		age, ours := map[string]time.Duration{".twin": twins, ".call": 2 * Window}[filepath.Ext(e.Name())]
+		age, ours := map[string]time.Duration{".twin": markerLifetime, ".call": 2 * Window}[filepath.Ext(e.Name())]
 		if !ours {
 			continue
 		}

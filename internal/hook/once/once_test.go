@@ -25,7 +25,7 @@ func as(host, id string) once.Call {
 	return c
 }
 
-func enter(t *testing.T, d *once.Desk, c once.Call) (*once.Turn, string, error) {
+func enter(t *testing.T, d *once.Registry, c once.Call) (*once.Lease, string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
@@ -33,8 +33,7 @@ func enter(t *testing.T, d *once.Desk, c once.Call) (*once.Turn, string, error) 
 	return turn, string(said), err
 }
 
-// Proves S49: the second hook gets the first one's answer, and a call that is repeated
-// does not.
+// Proves S49: the second hook gets the first one's answer, and a repeated call does not.
 func TestSecondGetsTheAnswer(t *testing.T) {
 	d := once.At(t.TempDir()+"/new", "p")
 	turn, _, err := enter(t, d, claude)
@@ -52,9 +51,9 @@ func TestSecondGetsTheAnswer(t *testing.T) {
 		{"another host, with an id of its own", as("cursor", "u9"), true},
 		{"that host again: the call is made again", as("cursor", "u10"), false},
 	} {
-		turn, said, err := enter(t, d, c.call)
-		if err != nil || (turn == nil) != c.given || c.given && said != `{"action":"ask"}` {
-			t.Errorf("%s: %v %q %v", c.what, turn, said, err)
+		turn, answer, err := enter(t, d, c.call)
+		if err != nil || (turn == nil) != c.given || c.given && answer != `{"action":"ask"}` {
+			t.Errorf("%s: %v %q %v", c.what, turn, answer, err)
 		}
 		if c.given != d.Gave(c.call) {
 			t.Errorf("%s: given %v", c.what, !c.given)
@@ -65,7 +64,7 @@ func TestSecondGetsTheAnswer(t *testing.T) {
 	}
 }
 
-// Proves S49: hooks of one host are about one call only if its id says so.
+// Proves S49: hooks of one host have the same call only if its id is the same.
 func TestOneHost(t *testing.T) {
 	for _, c := range []struct {
 		what  string
@@ -95,8 +94,8 @@ func TestOneHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	turn.Settle([]byte(`{}`))
-	if second, said, err := enter(t, d, elsewhere); err != nil || second == nil {
-		t.Errorf("the same id in another session: %v %q %v", second, said, err)
+	if second, answer, err := enter(t, d, elsewhere); err != nil || second == nil {
+		t.Errorf("the same id in another session: %v %q %v", second, answer, err)
 	}
 	other := claude
 	other.Hash[0] = 9
@@ -111,8 +110,8 @@ func TestOneHost(t *testing.T) {
 	}
 }
 
-// Proves S49, FM9: whoever waits for an answer that does not come gets an error, at
-// once if the first one left, and in time if it hangs.
+// Proves S49, FM9: a process that waits for an answer that does not come gets an error, at once if
+// the first one left, and in time if it hangs.
 func TestNoAnswer(t *testing.T) {
 	d := once.At(t.TempDir(), "p")
 	turn, _, err := enter(t, d, claude)
@@ -121,17 +120,17 @@ func TestNoAnswer(t *testing.T) {
 	}
 	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if turn, said, err := d.Enter(short, as("cursor", "")); turn != nil || said != nil || !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("it hangs: %v %q %v", turn, said, err)
+	if turn, answer, err := d.Enter(short, as("cursor", "")); turn != nil || answer != nil || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("it hangs: %v %q %v", turn, answer, err)
 	}
 	turn.Leave()
-	if turn, said, err := enter(t, d, as("cursor", "")); turn != nil || said != "" || !errors.Is(err, once.ErrUnanswered) {
-		t.Errorf("it left: %v %q %v", turn, said, err)
+	if turn, answer, err := enter(t, d, as("cursor", "")); turn != nil || answer != "" || !errors.Is(err, once.ErrUnanswered) {
+		t.Errorf("it left: %v %q %v", turn, answer, err)
 	}
 }
 
-// Proves S49, FM9: many processes at once: each call is decided once, whatever becomes
-// of the processes.
+// Proves S49, FM9: with many processes at once each call is decided once, whatever happens to the
+// processes.
 func TestProcesses(t *testing.T) {
 	dir := t.TempDir()
 	if env := os.Getenv("STOPGATE_TEST_ONCE"); env != "" {
@@ -174,7 +173,7 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// child is one hook: what it does is said by the environment.
+// child is one hook, controlled by the environment.
 func child(env string) {
 	words := strings.Split(env, "\n")
 	var hash [32]byte
@@ -199,9 +198,9 @@ func child(env string) {
 	os.Exit(0)
 }
 
-// Proves S49, C14: a file that was used before gives no answer away more often than a new
-// one: what stood in it before was longer, and shorter.
-func TestUsedAgain(t *testing.T) {
+// Proves S49, C14: a reused file gives no answer away more often than a new one, if its old content
+// was longer or shorter.
+func TestReusedFile(t *testing.T) {
 	for _, answers := range [][2]string{
 		{`{"action":"ask"}`, `{"action":"ask"}`},
 		{`{"action":"ask","reason":"` + strings.Repeat("long ", 40) + `"}`, `{}`},
@@ -222,12 +221,12 @@ func TestUsedAgain(t *testing.T) {
 			if n == 0 {
 				continue
 			}
-			again, said, err := enter(t, d, as("cursor", "again"))
-			if err != nil || again == nil {
+			second, said, err := enter(t, d, as("cursor", "again"))
+			if err != nil || second == nil {
 				t.Errorf("a call that is made again is given the answer %s of the one before, %v", said, err)
 				continue
 			}
-			again.Leave()
+			second.Leave()
 		}
 	}
 }

@@ -15,36 +15,34 @@ import (
 	"github.com/stopgate/stopgate/internal/system/plainfile"
 )
 
-// tables is how many there are, one for each first digit of keys: few, so that what is over
-// does not stand there for long, and more than one, so that few wait for each other.
+// tables is the number of tables, one for each first digit of keys: few, so that old lines are
+// overwritten soon, and several, to reduce waiting for locks.
 const tables = 16
 
-// key names calls that may be one, in hexadecimal digits.
+// key identifies calls that may be the same, in hexadecimal digits.
 type key [32]byte
 
-// table is a file of claims, and the right to read and write it: nobody has that for longer
-// than it takes to change a line.
+// table is a file of claims with its lock, which is held only to change a line.
 //
-// A line is a key, the lane of who decides, or a dash once there is an answer, a time, and
-// the rest as JSON. An empty line is the end: what stands behind it, or behind a line that
-// is torn, does not count.
+// A line is a key, the slot of the deciding process, or a dash if there is an answer, a time, and
+// the rest as JSON. An empty line is the end: text after it, or after a torn line, is ignored.
 type table struct {
 	file   *os.File
-	name   string // of the table and its lanes, without their endings
+	name   string // path of the table and its slots, without suffix
 	claims []claim
-	size   int // of the file, in bytes
+	size   int // size of the file in bytes
 
-	desk *Desk
-	// What was read, which the claims are parts of, and what was written: room for the next
-	// table of the desk.
+	registry *Registry
+	// The text that was read, which contains the claims, and the text to write: reused by the next
+	// table.
 	text, next []byte
 }
 
-// maxTable is how much of a table is read, in bytes: there is less.
+// maxTable is the maximum number of bytes that are read from a table, far more than one has.
 const maxTable = 256 << 20
 
-// open takes the table of a key in hand.
-func (d *Desk) open(ctx context.Context, k key) (*table, error) {
+// open opens and locks the table of a key.
+func (d *Registry) open(ctx context.Context, k key) (*table, error) {
 	name := filepath.Join(d.dir, fmt.Sprintf("%c", k[0]))
 	f, err := plainfile.Open(name+".calls", os.O_RDWR|os.O_CREATE, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -58,7 +56,7 @@ func (d *Desk) open(ctx context.Context, k key) (*table, error) {
 	}
 	t, _ := d.tables.Get().(*table)
 	if t == nil {
-		t = &table{desk: d, text: make([]byte, usual)}
+		t = &table{registry: d, text: make([]byte, usual)}
 	}
 	t.file, t.name = f, name
 	if err := t.lock(ctx); err != nil {
@@ -68,7 +66,7 @@ func (d *Desk) open(ctx context.Context, k key) (*table, error) {
 	return t, nil
 }
 
-// lock takes the table in hand, and reads it.
+// lock locks the table and reads it.
 func (t *table) lock(ctx context.Context) error {
 	for wait := 50 * time.Microsecond; ; wait = min(2*wait, patience) {
 		free, err := lock(t.file)
@@ -84,20 +82,21 @@ func (t *table) lock(ctx context.Context) error {
 	}
 }
 
-// unlock lets others have it.
+// unlock unlocks the table.
 func (t *table) unlock() error { return unlock(t.file) }
 
-// close ends the use of the table.
+// close closes the table.
 func (t *table) close() error {
 	err := t.file.Close()
 	clear(t.claims)
 	if t.file, t.claims = nil, t.claims[:0]; len(t.text) <= long {
-		t.desk.tables.Put(t)
+		t.registry.tables.Put(t)
 	}
 	return err
 }
 
-// usual is how long a table mostly is, in bytes, and long what no room is kept for.
+// usual is the initial size of a table's buffers in bytes, and long the size from which on they are
+// not kept.
 const (
 	usual = 4 << 10
 	long  = 64 << 10
@@ -105,7 +104,7 @@ const (
 
 func (t *table) read() error {
 	n, err := t.file.ReadAt(t.text, 0)
-	for err == nil && len(t.text) < maxTable { // there is more
+	for err == nil && len(t.text) < maxTable { // more to read
 		t.text = make([]byte, 4*len(t.text))
 		n, err = t.file.ReadAt(t.text, 0)
 	}
@@ -123,11 +122,11 @@ func (t *table) read() error {
 	}
 }
 
-// find finds the claim that a call can be about, which is being decided, young, or the one
-// that was waited for; nil if there is none. Of those of other hosts that is the newest one
-// whose answer the call's host has not got.
+// find returns the claim that a call can be about: one that is being decided, young, or the one
+// that was waited for; nil if there is none. Of those of other hosts it is the newest one whose
+// answer the call's host has not received.
 func (t *table) find(k key, c Call, waited caller) (found *claim) {
-	now := t.desk.now()
+	now := t.registry.now()
 	for i := range t.claims {
 		other := &t.claims[i]
 		switch {
@@ -142,19 +141,19 @@ func (t *table) find(k key, c Call, waited caller) (found *claim) {
 	return found
 }
 
-// of is the claim of who has a lane; nil if there is none.
-func (t *table) of(k key, lane int) *claim {
-	i := slices.IndexFunc(t.claims, func(other claim) bool { return other.key == k && other.lane == lane })
+// of returns the claim with a slot, nil if there is none.
+func (t *table) of(k key, slot int) *claim {
+	i := slices.IndexFunc(t.claims, func(other claim) bool { return other.key == k && other.slot == slot })
 	if i < 0 || !t.claims[i].understand() {
 		return nil
 	}
 	return &t.claims[i]
 }
 
-// write writes the claims over what stood there, of which nothing stays. What makes the file
-// longer is written first, behind the end, where it does not count: if there is no room for
-// it, what stood there still does. A file that is cut and written again is brought to the
-// disk when it is closed, by some file systems; only one that was long is.
+// write overwrites the file with the claims. If the file grows, the part after its current end is
+// written first, where it does not count: if there is no space for it, the old content still
+// counts. Some file systems flush a file that is truncated and written again when it is closed, so
+// only a long one is truncated.
 func (t *table) write() error {
 	text := slices.Grow(t.next[:0], t.size+usual/4)
 	for i := range t.claims {
@@ -179,47 +178,47 @@ func (t *table) write() error {
 	return err
 }
 
-// forget drops the claim that a new one takes the place of, and those that nobody can be
-// about any more. What is being decided stays, and so do other calls with the same key: their
-// own second hooks may still come.
+// forget drops the claim that a new one replaces, and those that no call can be about any more.
+// Claims that are being decided stay, and so do other calls with the same key: their second hooks
+// may still come.
 func (t *table) forget(now time.Time, replaced key, by caller) {
 	t.claims = slices.DeleteFunc(t.claims, func(k claim) bool {
 		return (k.key == replaced && k.caller == by || k.age(now) >= 2*Window) && !t.decides(&k)
 	})
 }
 
-// decides reports whether somebody decides about a claim.
+// decides reports whether a process is deciding about a claim.
 func (t *table) decides(k *claim) bool {
 	if k.answered() {
 		return false
 	}
-	f, free, err := t.try(k.lane, 0)
+	f, free, err := t.try(k.slot, 0)
 	if f != nil {
 		f.Close()
 	}
-	return !free && !errors.Is(err, fs.ErrNotExist) // who cannot be looked at decides
+	return !free && !errors.Is(err, fs.ErrNotExist) // assume so if the slot cannot be checked
 }
 
-// lane takes a lane that no claim names.
-func (t *table) lane() (lane int, mine *os.File, err error) {
-	for ; ; lane++ {
-		if slices.ContainsFunc(t.claims, func(k claim) bool { return k.lane == lane }) {
+// takeSlot locks a slot that no claim has.
+func (t *table) takeSlot() (slot int, file *os.File, err error) {
+	for ; ; slot++ {
+		if slices.ContainsFunc(t.claims, func(k claim) bool { return k.slot == slot }) {
 			continue
 		}
-		f, free, err := t.try(lane, os.O_CREATE)
+		f, free, err := t.try(slot, os.O_CREATE)
 		if err != nil {
 			return 0, nil, err
 		}
 		if free {
-			return lane, f, nil
+			return slot, f, nil
 		}
-		f.Close() // of one that has just answered
+		f.Close() // slot of a process that has just answered
 	}
 }
 
-// try takes a lane, if nobody else has it.
-func (t *table) try(lane, flag int) (f *os.File, free bool, err error) {
-	if f, err = plainfile.Open(fmt.Sprintf("%s-%d.lane", t.name, lane), os.O_RDWR|flag, 0o600); err != nil {
+// try locks a slot, if no other process has it.
+func (t *table) try(slot, flag int) (f *os.File, free bool, err error) {
+	if f, err = plainfile.Open(fmt.Sprintf("%s-%d.lane", t.name, slot), os.O_RDWR|flag, 0o600); err != nil {
 		return nil, false, err
 	}
 	if free, err = lock(f); err != nil {

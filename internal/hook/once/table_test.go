@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// clocked is a desk whose clock stands where the test puts it.
-func clocked(t *testing.T) (d *Desk, pass func(time.Duration)) {
+// clocked returns a registry with a fake clock.
+func clocked(t *testing.T) (d *Registry, pass func(time.Duration)) {
 	t.Helper()
 	d = At(t.TempDir(), "rules")
 	now := time.Now()
@@ -24,13 +24,13 @@ func clocked(t *testing.T) (d *Desk, pass func(time.Duration)) {
 	return d, func(by time.Duration) { now = now.Add(by) }
 }
 
-// call is the call of a number, as a host asks about it.
+// call returns the call with a number, of a host.
 func call(n int, host string) Call {
 	return Call{Principal: "local", Tool: "Bash", Hash: [32]byte{byte(n), byte(n >> 8)}, Host: host, Session: "s", ID: fmt.Sprint(host, n)}
 }
 
-// decide takes the turn about a call, which nobody else has.
-func decide(t *testing.T, d *Desk, c Call) *Turn {
+// decide takes the lease of a call, which no other process has.
+func decide(t *testing.T, d *Registry, c Call) *Lease {
 	t.Helper()
 	turn, said, err := d.Enter(t.Context(), c)
 	if err != nil || turn == nil || turn.table == nil {
@@ -39,8 +39,8 @@ func decide(t *testing.T, d *Desk, c Call) *Turn {
 	return turn
 }
 
-// files are the names of a desk's files, and what stands in them.
-func files(t *testing.T, d *Desk) (names []string, text string) {
+// files returns the names of a registry's files, and their contents.
+func files(t *testing.T, d *Registry) (names []string, text string) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(d.dir, "*"))
 	if err != nil {
@@ -56,16 +56,15 @@ func files(t *testing.T, d *Desk) (names []string, text string) {
 	return names, text
 }
 
-// Proves S49: calls that are decided at once, more than there are tables, are kept apart, in
-// whatever order they end.
+// Proves S49: more concurrent calls than tables are kept apart, in whatever order they end.
 func TestManyAtOnce(t *testing.T) {
 	d, pass := clocked(t)
 	const many = 200
-	turns := make([]*Turn, many)
+	turns := make([]*Lease, many)
 	for n := range turns {
 		turns[n] = decide(t, d, call(n, "claude-code"))
 	}
-	pass(time.Hour) // somebody was asked
+	pass(time.Hour) // an approval was requested
 	for n := many - 1; n >= 0; n-- {
 		if n%3 == 0 {
 			turns[n].Leave()
@@ -74,53 +73,53 @@ func TestManyAtOnce(t *testing.T) {
 		}
 	}
 	for n := range turns {
-		turn, said, err := d.Enter(t.Context(), call(n, "cursor"))
+		turn, answer, err := d.Enter(t.Context(), call(n, "cursor"))
 		switch {
-		case n%3 == 0: // an hour ago, as far as anybody knows
+		case n%3 == 0: // an hour ago, as far as is known
 			if err != nil || turn == nil {
-				t.Errorf("%d was left: %s %v", n, said, err)
+				t.Errorf("%d was left: %s %v", n, answer, err)
 			}
 			turn.Leave()
-		case err != nil || turn != nil || string(said) != fmt.Sprintf(`{"n":%d}`, n):
-			t.Errorf("%d: %+v %s %v", n, turn, said, err)
+		case err != nil || turn != nil || string(answer) != fmt.Sprintf(`{"n":%d}`, n):
+			t.Errorf("%d: %+v %s %v", n, turn, answer, err)
 		}
 	}
 }
 
-// Proves S49, FM9: who waits for a call that takes long gets its answer, or the error of one
-// that ends without, also among claims that are over.
+// Proves S49, FM9: a process that waits for a long decision gets its answer, or the error if there
+// is none, also among claims that have ended.
 func TestOneThatTakesLong(t *testing.T) {
 	d, pass := clocked(t)
 	long, lost := decide(t, d, call(1, "claude-code")), decide(t, d, call(2, "claude-code"))
 	pass(time.Minute)
-	for n := range 300 { // others come and go at every table
+	for n := range 300 { // calls come and go in every table
 		if err := decide(t, d, call(1000+n, "claude-code")).Settle([]byte(`{}`)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	gets := func(n int, want string, wrong error) {
 		t.Helper()
-		turn, said, err := d.Enter(t.Context(), call(n, "cursor"))
-		if turn != nil || string(said) != want || !errors.Is(err, wrong) {
-			t.Errorf("%d: %+v %s %v", n, turn, said, err)
+		turn, answer, err := d.Enter(t.Context(), call(n, "cursor"))
+		if turn != nil || string(answer) != want || !errors.Is(err, wrong) {
+			t.Errorf("%d: %+v %s %v", n, turn, answer, err)
 		}
 	}
 	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if turn, said, err := d.Enter(short, call(1, "cursor")); turn != nil || said != nil || !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("nobody has answered: %+v %s %v", turn, said, err)
+	if turn, answer, err := d.Enter(short, call(1, "cursor")); turn != nil || answer != nil || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("nobody has answered: %+v %s %v", turn, answer, err)
 	}
 	if err := long.Settle([]byte(`{"long":1}`)); err != nil {
 		t.Fatal(err)
 	}
 	gets(1, `{"long":1}`, nil)
-	pass(-time.Minute + Window/2) // the one that is lost began a moment ago
+	pass(-time.Minute + Window/2) // the lost one began a moment ago
 	lost.Leave()
 	gets(2, "", ErrUnanswered)
 }
 
-// Proves S49: a long answer, and one with line breaks, is given as it is, and nothing of it
-// stays once calls came to its table for which it is too old; files do not grow in number.
+// Proves S49: a long answer, and one with line breaks, is returned unchanged, and nothing of it
+// remains after newer calls; the number of files does not grow.
 func TestNothingStays(t *testing.T) {
 	d, pass := clocked(t)
 	answers := []string{`{"input":"` + strings.Repeat("secret ", 100_000) + `"}`, "{\n \"input\": \"secret\"\n}"}
@@ -128,12 +127,12 @@ func TestNothingStays(t *testing.T) {
 		if err := decide(t, d, call(n, "claude-code")).Settle([]byte(answer)); err != nil {
 			t.Fatal(err)
 		}
-		turn, said, err := d.Enter(t.Context(), call(n, "cursor"))
-		if err != nil || turn != nil || string(said) != strings.ReplaceAll(answer, "\n", " ") {
-			t.Errorf("%d: %+v %d bytes %v", n, turn, len(said), err)
+		turn, got, err := d.Enter(t.Context(), call(n, "cursor"))
+		if err != nil || turn != nil || string(got) != strings.ReplaceAll(answer, "\n", " ") {
+			t.Errorf("%d: %+v %d bytes %v", n, turn, len(got), err)
 		}
 	}
-	pass(2 * twins)
+	pass(2 * markerLifetime)
 	for n := range 300 {
 		if err := decide(t, d, call(100+n, "claude-code")).Settle([]byte(`{}`)); err != nil {
 			t.Fatal(err)
@@ -150,7 +149,7 @@ func TestNothingStays(t *testing.T) {
 	}
 }
 
-// Proves S49: a table that is torn anywhere says what stands before that, and can be used.
+// Proves S49: a table that is torn anywhere keeps the lines before that, and stays usable.
 func TestTornTable(t *testing.T) {
 	d, _ := clocked(t)
 	c := call(1, "claude-code")
@@ -161,30 +160,30 @@ func TestTornTable(t *testing.T) {
 	if err != nil || len(names) != 1 {
 		t.Fatal(names, err)
 	}
-	whole, err := os.ReadFile(names[0])
+	complete, err := os.ReadFile(names[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	other := c
 	other.Host = "cursor"
-	for n := range whole {
-		for _, text := range []string{string(whole[:n]), string(whole[:n]) + "\x00" + string(whole[n+1:])} {
+	for n := range complete {
+		for _, text := range []string{string(complete[:n]), string(complete[:n]) + "\x00" + string(complete[n+1:])} {
 			if err := os.WriteFile(names[0], []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			turn, said, err := d.Enter(t.Context(), other)
+			turn, answer, err := d.Enter(t.Context(), other)
 			if turn != nil {
 				err = errors.Join(err, turn.Settle([]byte(`{"n":2}`)))
 			}
-			if err != nil && !errors.Is(err, ErrUnanswered) || turn == nil && err == nil && string(said) != `{"n":1}` {
-				t.Fatalf("%q: %+v %s %v", text, turn, said, err)
+			if err != nil && !errors.Is(err, ErrUnanswered) || turn == nil && err == nil && string(answer) != `{"n":1}` {
+				t.Fatalf("%q: %+v %s %v", text, turn, answer, err)
 			}
 		}
 	}
 }
 
-// Proves S49: hooks of one host that begin at once are about one call by its id, also where
-// the same arguments were proposed before under another one.
+// Proves S49: hooks of one host that begin at the same time have one call by its id, even if the
+// same arguments were proposed before under another id.
 func TestSameArgumentsBefore(t *testing.T) {
 	for round := range 50 {
 		d, _ := clocked(t)
@@ -198,11 +197,11 @@ func TestSameArgumentsBefore(t *testing.T) {
 		var hooks sync.WaitGroup
 		for range 3 {
 			hooks.Go(func() {
-				turn, said, err := d.Enter(t.Context(), now)
+				turn, answer, err := d.Enter(t.Context(), now)
 				switch {
 				case err != nil:
 					t.Error(err)
-				case turn == nil && string(said) == `{"n":1}`:
+				case turn == nil && string(answer) == `{"n":1}`:
 					given.Add(1)
 				case turn != nil:
 					turns.Add(1)
@@ -219,8 +218,8 @@ func TestSameArgumentsBefore(t *testing.T) {
 	}
 }
 
-// Proves S49: calls of the same arguments that are decided at once have an answer each, for
-// their own second hook and for one of another host.
+// Proves S49: concurrent calls with the same arguments have an answer each, for their own second
+// hook and for one of another host.
 func TestSameArgumentsAtOnce(t *testing.T) {
 	d, _ := clocked(t)
 	as := func(host, id string) Call {
@@ -231,10 +230,10 @@ func TestSameArgumentsAtOnce(t *testing.T) {
 	first, second := decide(t, d, as("claude-code", "a")), decide(t, d, as("claude-code", "b"))
 	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if turn, said, err := d.Enter(short, as("claude-code", "b")); turn != nil || said != nil || !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("the second is being decided: %+v %s %v", turn, said, err)
+	if turn, answer, err := d.Enter(short, as("claude-code", "b")); turn != nil || answer != nil || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the second is being decided: %+v %s %v", turn, answer, err)
 	}
-	for turn, answer := range map[*Turn]string{first: `{"n":1}`, second: `{"n":2}`} {
+	for turn, answer := range map[*Lease]string{first: `{"n":1}`, second: `{"n":2}`} {
 		if err := turn.Settle([]byte(answer)); err != nil {
 			t.Fatal(err)
 		}
@@ -242,9 +241,9 @@ func TestSameArgumentsAtOnce(t *testing.T) {
 	for _, c := range []struct{ host, id, want string }{
 		{"claude-code", "a", `{"n":1}`}, {"claude-code", "b", `{"n":2}`}, {"cursor", "x", `{"n":2}`}, {"cursor", "y", `{"n":1}`}, {"claude-code", "a", `{"n":1}`},
 	} {
-		turn, said, err := d.Enter(t.Context(), as(c.host, c.id))
-		if turn != nil || string(said) != c.want || err != nil {
-			t.Errorf("%s %s: %+v %s %v", c.host, c.id, turn, said, err)
+		turn, answer, err := d.Enter(t.Context(), as(c.host, c.id))
+		if turn != nil || string(answer) != c.want || err != nil {
+			t.Errorf("%s %s: %+v %s %v", c.host, c.id, turn, answer, err)
 		}
 	}
 	decide(t, d, as("cursor", "z")).Leave()

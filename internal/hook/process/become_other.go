@@ -10,8 +10,8 @@ import (
 	"os/exec"
 )
 
-// become lets another program read the event once more, and ends as that ends. It returns
-// only if it cannot.
+// become runs another program, which reads the event again, and exits with its status. It returns
+// only on error.
 func become(program string, words []string, event []byte) error {
 	cmd := exec.Command(program, words...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(event), os.Stdout, os.Stderr

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// become turns this process into another program that reads the event once more. It
-// returns only if it cannot.
+// become replaces this process by another program, which reads the event again. It returns only on
+// error.
 func become(program string, words []string, event []byte) error {
-	// A file without a name: a pipe would have to be filled by somebody.
+	// A file without a name: a pipe would need a writer.
 	f, err := os.CreateTemp("", ".stopgate-*")
 	if err != nil {
 		return err

@@ -16,29 +16,28 @@ import (
 	"github.com/stopgate/stopgate/internal/system/owner"
 )
 
-// checked remembers which policies had no mistakes, so that a process that decides one
-// call need not look for them anew: looking takes several times as long as deciding. A
-// policy is known by everything that looking depends on, its text and this very program
-// among it, and only operators' files are remembered: what stands in a project that
-// nobody trusts is looked at each time.
+// checked caches which policies had no mistakes, so that a process for one call need not check them
+// again: checking takes several times as long as deciding. The key of a policy is everything that a
+// check depends on, including its text and this executable. Only operators' files are cached; those
+// of an untrusted project are checked each time.
 //
-// Only the user may be able to write what is believed. Whatever is wrong with the
-// directory or with an entry, nothing is known, and nothing else happens.
+// Only the user may have write access to the cache. If anything is wrong with the directory or an
+// entry, the policy is unknown, and checked as usual.
 type checked struct {
-	dir     string // "" where nothing can be remembered
-	build   string // this program
+	dir     string // "" without a cache
+	build   string // hash of this executable
 	options policy.Options
-	unknown []string // entries of sources that were looked at this time
+	unknown []string // entries of sources that were checked this time
 }
 
-// maxChecked is how many entries there are before the old ones go, and oldChecked how old
-// they are then.
+// maxChecked is the number of entries above which old ones are removed, and oldChecked the age of
+// old ones.
 const (
 	maxChecked = 64
 	oldChecked = 30 * 24 * time.Hour
 )
 
-// remember opens what a user has remembered for some options.
+// remember opens the cache of a user for some options.
 func remember(o policy.Options, a config.Account) *checked {
 	dir, err := place.PathOf("checked", a)
 	if err != nil {
@@ -73,7 +72,7 @@ func (c *checked) knows(s policy.Source) bool {
 	return false
 }
 
-// keep remembers the sources that were looked at. The policy has no mistakes.
+// keep adds the sources that were checked. The policy has no mistakes.
 func (c *checked) keep() {
 	if len(c.unknown) == 0 || os.MkdirAll(c.dir, 0o700) != nil || !own(c.dir, fs.ModeDir) {
 		return
@@ -87,7 +86,7 @@ func (c *checked) keep() {
 	}
 }
 
-// sweep removes entries that are old, where there are many.
+// sweep removes old entries if there are many.
 func (c *checked) sweep() {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil || len(entries) < maxChecked {
@@ -100,8 +99,8 @@ func (c *checked) sweep() {
 	}
 }
 
-// own reports whether a path is a file of that type that this user owns and nobody else
-// may write to.
+// own reports whether a path is a file of a type that belongs to this user, without write access
+// for others.
 func own(path string, want fs.FileMode) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode().Type() == want && info.Mode().Perm()&0o022 == 0 && owner.Mine(info)

@@ -10,9 +10,9 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
-// Proves H20: only exactly what was looked at is known, and only while nobody else can
-// have written it.
-func TestWhatIsRememberedOfPolicies(t *testing.T) {
+// Proves H20: only exactly the checked source is known, and only while no one else can have written
+// the entry.
+func TestCheckedPolicies(t *testing.T) {
 	source := policy.Source{Name: "stopgate.toml", Text: []byte("version = 1\n"), Trusted: true}
 	options := policy.Options{Root: "/project", Home: "/home/u", UnknownTool: stopgate.Ask}
 	other := func(change func(*policy.Source, *policy.Options)) bool {
@@ -87,7 +87,7 @@ func TestWhatIsRememberedOfPolicies(t *testing.T) {
 	}
 }
 
-// swap puts a link in the place of a path.
+// swap replaces a path by a link.
 func swap(path string) error {
 	if err := os.Rename(path, path+"-away"); err != nil {
 		return err
@@ -95,7 +95,7 @@ func swap(path string) error {
 	return os.Symlink(path+"-away", path)
 }
 
-// instead puts a directory there.
+// instead replaces it by a directory.
 func instead(path string) error {
 	if err := os.Rename(path, path+"-away"); err != nil {
 		return err
@@ -103,7 +103,7 @@ func instead(path string) error {
 	return os.Mkdir(path, 0o700)
 }
 
-// back takes it away again.
+// back restores it.
 func back(path string) error {
 	if err := os.Remove(path); err != nil {
 		return err

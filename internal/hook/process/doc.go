@@ -1,14 +1,13 @@
-// Package process is the process that a coding agent starts for every event: its command
-// line, the policy that holds where the agent works, the store, and the answer.
+// Package process is the process that a coding agent starts for every event: the command line, the
+// policy of the agent's directory, the store, and the answer.
 //
-//	os.Exit(process.Program{Full: beside}.Main(os.Args[1:], process.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+//	os.Exit(process.Program{Full: siblingProgram}.Main(os.Args[1:], process.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 //
-// Two programs answer hooks with it, in the same way: `stopgate hook`, which can do all,
-// and `stopgate-hook`, which links only what almost every call needs, because a process
-// that does less until it answers is what an agent waits for at each of its calls. What a
-// policy asks for beyond that - judges, somebody who is told of questions - the small
-// program leaves to the full one by becoming it, before it has opened anything.
+// Two programs use it to answer hooks in the same way: `stopgate hook`, which has all features, and
+// `stopgate-hook`, which links only what almost every call needs, because an agent waits for it at
+// each of its calls. If a policy needs more - judges, notifications about questions - the small
+// program executes the full one, before it has opened anything.
 //
-// Whatever goes wrong is a denial: a command line that cannot be read, a policy with
-// mistakes, a store that is locked, a full program that is missing.
+// Every failure is a denial: an invalid command line, a policy with mistakes, a locked store, a
+// missing full program.
 package process

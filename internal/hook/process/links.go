@@ -12,14 +12,13 @@ import (
 	"github.com/stopgate/stopgate/internal/system/plainfile"
 )
 
-// fewEntries is up to how many entries a directory is read to find the names of the
-// protected list in it; in a larger one each name is looked for.
+// fewEntries is the number of entries up to which a directory is read to find names of the
+// protected list in it; in a larger one each name is looked up.
 const fewEntries = 512
 
-// links finds which files and directories below a home or a project, of those that the
-// protected list names, are symbolic links: settings are often kept in a repository of
-// their own. What they lead to is the same file under another name, and protected as it.
-// named are the names of that list.
+// links finds the files and directories of the protected list below a home or a project directory
+// that are symbolic links: settings are often kept in a repository of their own. Their targets are
+// the same files under another name, and are also protected. named are the names of that list.
 func links(s *match.Settings, base string, named []string) {
 	if !filepath.IsAbs(base) {
 		return
@@ -44,9 +43,9 @@ func links(s *match.Settings, base string, named []string) {
 	}
 }
 
-// linksIn is links for what stands in a directory, which the protected list calls name.
+// linksIn is links for the entries of a directory, which the protected list calls name.
 func linksIn(s *match.Settings, dir, name string, named []string) {
-	list, _ := os.ReadDir(dir) // of what cannot be read, what can be
+	list, _ := os.ReadDir(dir) // the readable part
 	for _, e := range list {
 		if e.Type() == fs.ModeSymlink {
 			lead(s, filepath.Join(dir, e.Name()), name+"/"+e.Name(), named)
@@ -54,7 +53,7 @@ func linksIn(s *match.Settings, dir, name string, named []string) {
 	}
 }
 
-// entries are what stands in a directory, by name; nil if it is large, or cannot be read.
+// entries returns the entries of a directory by name, nil if it is large, or cannot be read.
 func entries(dir string) map[string]fs.DirEntry {
 	f, err := plainfile.Open(dir, os.O_RDONLY, 0)
 	if err != nil {
@@ -72,7 +71,7 @@ func entries(dir string) map[string]fs.DirEntry {
 	return all
 }
 
-// lookAt finds an entry of a directory; all are those that it has, nil if that is unknown.
+// lookAt returns an entry of a directory; all are its entries, nil if unknown.
 func lookAt(dir, name string, all map[string]fs.DirEntry) (fs.DirEntry, bool) {
 	if all != nil {
 		e, there := all[name]
@@ -85,15 +84,14 @@ func lookAt(dir, name string, all map[string]fs.DirEntry) (fs.DirEntry, bool) {
 	return fs.FileInfoToDirEntry(info), true
 }
 
-// lead adds what a path leads to that the protected list calls name, if it says anything
-// of it.
+// lead adds the target of a path that the protected list calls name, if the list has rows for it.
 func lead(s *match.Settings, path, name string, named []string) {
 	if !slices.ContainsFunc(named, func(n string) bool { return strings.HasPrefix(n+"/", name+"/") || strings.HasPrefix(name, n+"/") }) {
 		return
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return // to nothing: what is made there later is seen then
+		return // no target: a file created there later is found then
 	}
 	info, err := os.Stat(real)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/hook/process"
 )
 
-// linked makes a file, or with a name that ends in / a directory, and a link to it.
+// linked creates a file, or with a name that ends in / a directory, and a link to it.
 func linked(t *testing.T, link, to string) {
 	t.Helper()
 	dir, file := filepath.Split(to)
@@ -29,8 +29,8 @@ func linked(t *testing.T, link, to string) {
 	}
 }
 
-// Proves K2, H20, S4: settings that are links, as where a home is kept in a repository, are
-// protected under the name of what they lead to as under their own; what lies beside is not.
+// Proves K2, H20, S4: settings that are links, for example into a repository, are protected under
+// the name of their target as well; files next to it are not.
 func TestLinkedSettingsAreProtected(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -78,8 +78,8 @@ func TestLinkedSettingsAreProtected(t *testing.T) {
 	}
 }
 
-// Proves K2: a call that writes to what settings lead to is not let run by a policy that
-// lets everything run.
+// Proves K2: a call that writes to the target of linked settings is not permitted by a policy that
+// permits everything.
 func TestLinkedSettingsInAHook(t *testing.T) {
 	w := newWorld(t)
 	home := t.TempDir()
@@ -95,15 +95,15 @@ func TestLinkedSettingsInAHook(t *testing.T) {
 	}
 }
 
-// A directory that cannot be read to its end is not taken for one without links.
+// A directory that cannot be read completely is not taken for one without links.
 func TestUnreadableDirectories(t *testing.T) {
 	dir := t.TempDir()
 	linked(t, filepath.Join(dir, "link"), filepath.Join(dir, "file"))
-	if !process.Whole(dir) {
+	if !process.Complete(dir) {
 		t.Error("a directory is not known")
 	}
 	for _, name := range []string{"file", "none"} {
-		if process.Whole(filepath.Join(dir, name)) {
+		if process.Complete(filepath.Join(dir, name)) {
 			t.Errorf("%s is known to have no links", name)
 		}
 	}

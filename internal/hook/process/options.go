@@ -11,9 +11,9 @@ import (
 	"github.com/stopgate/stopgate/internal/system/realpath"
 )
 
-// Options are what a hook knows when it compiles the policy for an event: where the project
-// and the session are, and which files are the gate's own. dir is the project's directory
-// where the files are not those of a repository, store the URL of the command line.
+// Options returns the options to compile the policy for an event: the directories of project and
+// session, and the gate's own files. dir is the project's directory if the files are not those of a
+// repository, store the URL of the command line.
 func (c Caller) Options(set config.Set, dir string, e *hook.Event, store string) policy.Options {
 	o := policy.Options{Root: cmp.Or(set.Root, dir), Dir: e.Dir, UnknownTool: stopgate.Ask}
 	if o.Dir == "" {
@@ -27,8 +27,8 @@ func (c Caller) Options(set config.Set, dir string, e *hook.Event, store string)
 	return o
 }
 
-// Stored adds to the options which files the policy itself says are the gate's own. It
-// reports whether the policy has to be compiled again with them.
+// Stored adds the files that the policy itself sets as the gate's own. It reports whether the
+// policy must be compiled again with them.
 func (c Caller) Stored(o *policy.Options, program *policy.Program) bool {
 	url := storeURL(program)
 	if url == "" {

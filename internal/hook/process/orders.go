@@ -8,19 +8,19 @@ import (
 	"github.com/stopgate/stopgate/gate"
 )
 
-// ordersPoll is how often a question looks whether there is a lockdown.
+// ordersPoll is the interval at which a question checks for a lockdown.
 const ordersPoll = 200 * time.Millisecond
 
-// obedient is an approver under the orders of a store: a lockdown that comes while a
-// person is asked ends the question, and a yes that comes after it is none (S59).
-type obedient struct {
+// lockdownApprover is an approver that follows the orders of a store: a lockdown that comes while a
+// question is open ends it, and a later approval does not count (S59).
+type lockdownApprover struct {
 	gate.Approver
 	orders gate.Lockdowns
-	gate   *gate.Gate // once it is made
+	gate   *gate.Gate // set after it is created
 }
 
 // Approve implements [gate.Approver].
-func (o *obedient) Approve(ctx context.Context, q *gate.Question) (gate.Answer, error) {
+func (o *lockdownApprover) Approve(ctx context.Context, q *gate.Question) (gate.Answer, error) {
 	answer, err := o.ask(ctx, q)
 	if err != nil {
 		return gate.Answer{}, err
@@ -35,8 +35,8 @@ func (o *obedient) Approve(ctx context.Context, q *gate.Question) (gate.Answer, 
 	return answer, nil
 }
 
-// ask asks while the gate follows its orders.
-func (o *obedient) ask(ctx context.Context, q *gate.Question) (gate.Answer, error) {
+// ask requests an approval while the gate follows its orders.
+func (o *lockdownApprover) ask(ctx context.Context, q *gate.Question) (gate.Answer, error) {
 	asking, asked := context.WithCancel(ctx)
 	var beside sync.WaitGroup
 	defer beside.Wait()

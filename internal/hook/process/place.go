@@ -14,8 +14,8 @@ import (
 	"github.com/stopgate/stopgate/internal/record/jsonl"
 )
 
-// openLines opens a file of records, of which there is one writer at a time: the one that
-// the settings name, in its turn, else one that nobody else writes to.
+// openLines opens a file of records, which has one writer at a time: the configured one, or else a
+// new one.
 func openLines(ctx context.Context, settings place.Settings) (*jsonl.Recorder, error) {
 	if settings.AuditFile == "" {
 		lines, _, err := settings.OwnLines()
@@ -34,8 +34,8 @@ func openLines(ctx context.Context, settings place.Settings) (*jsonl.Recorder, e
 	}
 }
 
-// runDir is the absolute directory in which the commands of a call run that says where,
-// "" for one that does not; lost if nobody knows it. Behind ".." only the file system does.
+// runDir returns the absolute directory in which the commands of a call run if the call names one,
+// "" otherwise; lost is set if it is unknown. After ".." only the file system knows it.
 func runDir(run, dir string, real func(string) (string, bool)) (there string, lost bool) {
 	if run == "" {
 		return "", false
@@ -50,15 +50,15 @@ func runDir(run, dir string, real func(string) (string, bool)) (there string, lo
 	return there, !ok
 }
 
-// projectVariables are what hosts say in the environment about the project.
+// projectVariables returns the environment variables in which hosts name the project.
 func projectVariables() []string {
 	return []string{"CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR", "QWEN_PROJECT_DIR"}
 }
 
-// projectDir is what the host says about the project, the session's working directory, or
-// that of the process. A model may change the second, so the first counts where there is
-// one: said.
-func (c Caller) projectDir(session string) (dir string, said bool, err error) {
+// projectDir returns the project directory set by the host, the session's working directory, or
+// that of the process. A model may change the second, so the first takes precedence: fromHost
+// reports which one it is.
+func (c Caller) projectDir(session string) (dir string, fromHost bool, err error) {
 	for _, name := range projectVariables() {
 		if dir := c.Env(name); filepath.IsAbs(dir) {
 			return dir, true, nil

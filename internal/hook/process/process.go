@@ -24,35 +24,34 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// exitDenied is the status that blocks in every host that has one for it.
+// exitDenied is the exit status that blocks in every host that has one for it.
 const exitDenied = 2
 
-// Program is what the executables that answer hooks differ in.
+// Program is the difference between the executables that answer hooks.
 type Program struct {
-	// Judges makes the judges that policies ask for, and Tell those who are told of
-	// questions, from the table [approvals]. Where one is nil, policies that need it are
-	// left to the full program.
+	// Judges creates the judges of policies, and Notify the notifiers of questions from the
+	// [approvals] table. If one is nil, policies that need it are left to the full program.
 	Judges func(*sqlite.Store) gate.Option
-	Tell   func(table *tomltree.Value) ([]approve.Notifier, error)
-	// Full finds the program that can do all; nil for this one.
+	Notify func(table *tomltree.Value) ([]approve.Notifier, error)
+	// Full returns the path of the full program; nil for the full program itself.
 	Full func() (string, error)
 	// Caller is the process that an agent started; the zero Caller is this one.
 	Caller Caller
-	// Spent is how much of the deadline was over when the program began.
+	// Spent is the elapsed part of the deadline when the program began.
 	Spent time.Duration
 
-	guest *guest // nil: the process answers this event alone
+	delegated *delegated // nil: the process answers this event only
 }
 
-// Caller is what is known of the process that an agent started, beside its command line:
-// all that an answer depends on and that another process would not find out for itself.
+// Caller is the state of the process that an agent started, in addition to its command line, that
+// an answer depends on and that another process cannot find out.
 type Caller struct {
 	config.Account
 	// Dir is the working directory of another process.
 	Dir string
 }
 
-// workingDir is where relative paths of the command line begin.
+// workingDir returns the directory of relative paths of the command line.
 func (c Caller) workingDir() (string, error) {
 	if c.Getenv == nil {
 		return os.Getwd()
@@ -60,7 +59,7 @@ func (c Caller) workingDir() (string, error) {
 	return c.Dir, nil
 }
 
-// Streams are the event, the answer, and what people read.
+// Streams are the event, the answer, and the output for people.
 type Streams struct {
 	In  io.Reader
 	Out io.Writer
@@ -86,7 +85,7 @@ func (f *Flags) Add(set *pflag.FlagSet) {
 	set.DurationVar(&f.Deadline, "deadline", hook.DefaultDeadline, "answer within this time, well below the host's timeout")
 }
 
-// words are the command line that says the same, with what is left of the deadline.
+// words returns an equivalent command line with the remaining part of the deadline.
 func (f *Flags) words(host string, left time.Duration) []string {
 	words := []string{"hook", host, "--deadline", left.String()}
 	for _, p := range f.Policies {
@@ -107,13 +106,13 @@ func (f *Flags) words(host string, left time.Duration) []string {
 	return words
 }
 
-// Main answers the event of a command line: the name of a host, and flags. It reports
-// false for what is no event: somebody asks for help.
+// Main answers the event of a command line: the name of a host, and flags. ok is false if the
+// command line is a request for help.
 func (p Program) Main(args []string, s Streams) (code int, ok bool) {
-	debug.SetGCPercent(800) // the process ends before a collection pays
+	debug.SetGCPercent(800) // the process ends before a collection is worthwhile
 	ask.OutlivePipes()
-	// One thing is done after the other: threads of which each looks whether another one has
-	// work for it, and is woken to find none, are time of processors that other hooks need.
+	// There is no parallelism: threads that look for work and find none would take processor time
+	// that other hooks need.
 	runtime.GOMAXPROCS(1)
 	f, set, err := parse(args)
 	switch {
@@ -126,7 +125,7 @@ func (p Program) Main(args []string, s Streams) (code int, ok bool) {
 	return p.Serve(context.Background(), set.Args(), f, s), true
 }
 
-// parse reads a command line.
+// parse parses a command line.
 func parse(args []string) (*Flags, *pflag.FlagSet, error) {
 	var f Flags
 	set := pflag.NewFlagSet("hook", pflag.ContinueOnError)
@@ -135,24 +134,23 @@ func parse(args []string) (*Flags, *pflag.FlagSet, error) {
 	return &f, set, set.Parse(args)
 }
 
-// Serve answers one event. Even a wrong command line blocks: the host would run
-// the tool.
+// Serve answers one event. An invalid command line blocks too, since the host would run the tool.
 func (p Program) Serve(ctx context.Context, args []string, f *Flags, s Streams) int {
 	if len(args) != 1 {
 		fmt.Fprintf(s.Err, "stopgate: hook takes the name of one host: %s; the call is blocked\n", diag.OneOf(hook.Names()))
 		return exitDenied
 	}
-	var kept *Kept
-	if p.guest != nil {
-		kept = p.guest.kept
+	var kept *Cache
+	if p.delegated != nil {
+		kept = p.delegated.kept
 	}
 	host, err := kept.host(args[0])
 	if err != nil {
 		fmt.Fprintf(s.Err, "stopgate: %s; the call is blocked\n", visible.Text(err.Error()))
 		return exitDenied
 	}
-	// Hosts give standard error to the model: the reason first, then what people need.
-	talk := new(aside)
+	// Hosts give standard error to the model: first the reason, then the messages for people.
+	talk := new(bufferedLog)
 	defer talk.writeTo(s.Err)
 	flags := *f
 	flags.Place.Account = p.Caller.Account
@@ -160,7 +158,7 @@ func (p Program) Serve(ctx context.Context, args []string, f *Flags, s Streams) 
 		flags.Deadline = hook.DefaultDeadline
 	}
 	flags.Deadline = max(flags.Deadline-p.Spent, time.Millisecond)
-	w := &wiring{program: p, host: host, flags: &flags, talk: talk, began: time.Now()}
+	w := &wiring{program: p, host: host, flags: &flags, log: talk, began: time.Now()}
 	input := s.In
 	if p.Full != nil {
 		input = io.TeeReader(s.In, &w.event)
@@ -175,21 +173,21 @@ func (p Program) Serve(ctx context.Context, args []string, f *Flags, s Streams) 
 	return r.Exit
 }
 
-// aside keeps what is said until it may be read. After the deadline the gate may still
-// be at work.
-type aside struct {
+// bufferedLog keeps messages until they may be written. After the deadline the gate may still be
+// working.
+type bufferedLog struct {
 	mu   sync.Mutex
 	text []byte
 }
 
-func (a *aside) Write(p []byte) (int, error) {
+func (a *bufferedLog) Write(p []byte) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.text = append(a.text, p...)
 	return len(p), nil
 }
 
-func (a *aside) writeTo(w io.Writer) {
+func (a *bufferedLog) writeTo(w io.Writer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	w.Write(a.text)

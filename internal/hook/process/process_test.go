@@ -12,13 +12,13 @@ import (
 	"github.com/stopgate/stopgate/internal/hook/process"
 )
 
-// full is a standard output that takes nothing.
+// full is a standard output without space.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-// Proves FM9: time that is over when the program begins is not given to it again: an event
-// that does not end is denied when the host's patience ends, not later.
+// Proves FM9: time that has elapsed when the program begins counts: an event that does not end is
+// denied when the host's timeout ends, not later.
 func TestSpentTimeCounts(t *testing.T) {
 	w := newWorld(t)
 	never, event := io.Pipe()
@@ -30,8 +30,8 @@ func TestSpentTimeCounts(t *testing.T) {
 	}
 }
 
-// Proves FM9: whatever the deadline, a fifth of it, or five seconds, are kept to answer in,
-// and no single step of a decision may use up all the rest.
+// Proves FM9: of any deadline a fifth, or five seconds, is reserved for the answer, and no single
+// step of a decision may use up all the rest.
 func TestMargin(t *testing.T) {
 	for deadline, hold := range map[time.Duration]time.Duration{
 		500 * time.Millisecond: 400 * time.Millisecond, 10 * time.Second: 8 * time.Second, 24 * time.Second: 19200 * time.Millisecond,
@@ -44,9 +44,9 @@ func TestMargin(t *testing.T) {
 	}
 }
 
-// Proves FM9, I14: a command line that is wrong and an answer that cannot be written block,
-// whatever the policy says; observing blocks nothing.
-func TestWhatBlocksByItself(t *testing.T) {
+// Proves FM9, I14: an invalid command line and an answer that cannot be written block with any
+// policy; observe mode blocks nothing.
+func TestFailuresBlock(t *testing.T) {
 	w := newWorld(t)
 	event := fmt.Sprintf(`{"hook_event_name":"PreToolUse","session_id":"s","cwd":%q,"tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"c"}`, w.other)
 	for _, c := range []struct {

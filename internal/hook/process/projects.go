@@ -18,33 +18,32 @@ import (
 	"github.com/stopgate/stopgate/internal/system/plainfile"
 )
 
-// keepProjects is how long it is remembered where a session began that nobody hears of.
+// keepProjects is the time for which the project of an inactive session is remembered.
 const keepProjects = 30 * 24 * time.Hour
 
-// besideStore is the directory beside a store in which hooks keep what is not in it.
-const besideStore = "hooks"
+// hooksDir is the directory next to a store for the other state of hooks.
+const hooksDir = "hooks"
 
-// projects remembers in which project a session began, for hosts that say only where it
-// works now: a model may change that, and would lose the project's policy with it. Each
-// session has a file beside the store, which is written once and trusted as the store is.
+// projects remembers in which project a session began, for hosts that only send the current
+// directory: a model may change that, and would leave the project's policy. Each session has a file
+// next to the store, which is written once and trusted like the store.
 type projects struct {
 	dir  string
 	now  func() time.Time
-	kept *Kept // nil: nothing is
+	kept *Cache // nil without a cache
 }
 
-// projectsAt returns the projects beside a store, or false where the store is memory: then
-// nothing outlives the process.
+// projectsAt returns the projects next to a store, or false if the store is in memory.
 func projectsAt(url string, a config.Account) (p projects, ok bool, err error) {
 	store, err := place.StorePathOf(url, a)
 	if err != nil || store == place.Memory {
 		return p, false, err
 	}
-	return projects{dir: filepath.Join(filepath.Dir(store), besideStore), now: time.Now}, true, nil
+	return projects{dir: filepath.Join(filepath.Dir(store), hooksDir), now: time.Now}, true, nil
 }
 
-// of is the project of an event: the one in which its session began, if that was one.
-// What cannot be read or written is an error, and no other project is taken then.
+// of returns the project of an event: the one in which its session began, if that was one. A
+// failure to read or write is an error; no other project is used then.
 func (p projects) of(e *hook.Event, now string) (string, error) {
 	if e.Call.Session == "" {
 		return now, nil
@@ -56,7 +55,7 @@ func (p projects) of(e *hook.Event, now string) (string, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", unusable{fmt.Errorf("find where the session began: %w", err)}
 	}
-	// A directory that belongs to no project has no policy to lose.
+	// A directory outside of any project has no policy to lose.
 	if root, err := config.ProjectRoot(now); err != nil || root == "" {
 		return now, err
 	}
@@ -80,20 +79,20 @@ func (p projects) read(path string) (string, error) {
 		if text, info, err = readRegular(path, seen, 1<<16); err != nil {
 			return "", err
 		}
-		var whole bool
-		if dir, whole = strings.CutSuffix(string(text), "\n"); !whole || !filepath.IsAbs(dir) {
+		var complete bool
+		if dir, complete = strings.CutSuffix(string(text), "\n"); !complete || !filepath.IsAbs(dir) {
 			return "", fmt.Errorf("%s names no directory; without that file the session begins where it works now", path)
 		}
 		p.kept.keepBeginning(path, info, dir)
 	}
 	if p.now().Sub(info.ModTime()) > keepProjects/30 {
-		_ = os.Chtimes(path, p.now(), p.now()) // the worst is that it is forgotten in a month
+		_ = os.Chtimes(path, p.now(), p.now()) // otherwise it is forgotten in a month
 	}
 	return dir, nil
 }
 
-// readRegular reads a file of at most so many bytes, and nothing that leads to another
-// one or keeps its reader waiting: what is opened is what was seen.
+// readRegular reads a file of limited size. It does not follow links or block: the opened file must
+// be the one that was seen.
 func readRegular(path string, seen fs.FileInfo, most int64) ([]byte, fs.FileInfo, error) {
 	if !seen.Mode().IsRegular() {
 		return nil, nil, fmt.Errorf("%s is no regular file", path)
@@ -114,8 +113,8 @@ func readRegular(path string, seen fs.FileInfo, most int64) ([]byte, fs.FileInfo
 	return text, info, err
 }
 
-// write writes a file whole, unless another process was first: then it says what stands
-// there.
+// write creates a complete file, unless another process was first: then it returns that file's
+// content.
 func (p projects) write(path, dir string) (string, error) {
 	if err := os.MkdirAll(p.dir, 0o700); err != nil {
 		return "", err
@@ -134,12 +133,12 @@ func (p projects) write(path, dir string) (string, error) {
 		if errors.Is(err, fs.ErrExist) {
 			return p.read(path)
 		}
-		return dir, os.Rename(f.Name(), path) // a file system without links
+		return dir, os.Rename(f.Name(), path) // a file system without hard links
 	}
 	return dir, nil
 }
 
-// sweep removes what nobody has asked for in a month. What cannot be removed stays.
+// sweep removes files that were not used for a month. Files that cannot be removed stay.
 func (p projects) sweep() {
 	entries, err := os.ReadDir(p.dir)
 	if err != nil {
@@ -155,19 +154,19 @@ func (p projects) sweep() {
 	}
 }
 
-// name is the file of a session.
+// name returns the file name of a session.
 func (p projects) name(e *hook.Event) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q", e.Call.Principal, e.Call.Session))
 	return fmt.Sprintf("%x.project", sum[:16])
 }
 
-// project is the directory whose policy holds for an event: what the host says about the
-// project, else where the session began, else where it works, else our own. now is where it
-// works, if that was asked: a policy there may still tighten, lest a session that a model
-// let begin elsewhere is free in every project.
+// project returns the directory whose policy applies to an event: the one set by the host, else
+// where the session began, else its current directory, else that of this process. now is the
+// current directory, if it was determined: a policy there may still tighten, since otherwise a
+// session that a model started elsewhere would be unrestricted in every project.
 func (w *wiring) project(ctx context.Context, e *hook.Event) (dir, now string, err error) {
-	now, said, err := w.program.Caller.projectDir(e.Dir)
-	if err != nil || said || ctx.Err() != nil {
+	now, fromHost, err := w.program.Caller.projectDir(e.Dir)
+	if err != nil || fromHost || ctx.Err() != nil {
 		return now, now, err
 	}
 	p, ok, err := projectsAt(w.flags.Place.Store, w.program.Caller.Account)
@@ -179,7 +178,7 @@ func (w *wiring) project(ctx context.Context, e *hook.Event) (dir, now string, e
 	return dir, now, err
 }
 
-// policies are the files that hold for an event, and the directory of its project.
+// policies returns the files that apply to an event, and the directory of its project.
 func (w *wiring) policies(ctx context.Context, e *hook.Event) (set config.Set, dir string, err error) {
 	dir, now, err := w.project(ctx, e)
 	if err != nil {
@@ -187,8 +186,8 @@ func (w *wiring) policies(ctx context.Context, e *hook.Event) (set config.Set, d
 	}
 	where := w.program.Caller.Standard(dir)
 	where.Policy = w.flags.Policies
-	if w.program.guest != nil {
-		where.Held = w.program.guest.kept.held
+	if w.program.delegated != nil {
+		where.Held = w.program.delegated.kept.held
 	}
 	if set, err = config.Discover(where); err != nil || now == dir {
 		return set, dir, err

@@ -43,7 +43,7 @@ func newWorld(t *testing.T) world {
 	return w
 }
 
-// hook sends an event about a command, or what the user said, and returns the exit status.
+// hook sends an event with a command, or a user's prompt, and returns the exit status.
 func (w world) hook(t *testing.T, host, session, dir, command string) (code int, said string) {
 	t.Helper()
 	event := fmt.Sprintf(`{"hook_event_name":"PreToolUse","session_id":%q,"cwd":%q,"tool_name":"Bash","tool_input":{"command":%q},"tool_use_id":"c"}`, session, dir, command)
@@ -55,8 +55,8 @@ func (w world) hook(t *testing.T, host, session, dir, command string) (code int,
 	return code, out.String() + err.String()
 }
 
-// Proves S22, H20: the policy of the project in which a session began holds for it, wherever
-// it works later, and in no other session.
+// Proves S22, H20: the policy of the project in which a session began applies to it in any
+// directory, and to no other session.
 func TestProjectOfTheSession(t *testing.T) {
 	w := newWorld(t)
 	secret := "cat " + w.repo + "/conf/secret/key"
@@ -64,15 +64,15 @@ func TestProjectOfTheSession(t *testing.T) {
 		session, dir, command string
 		want                  int
 	}{
-		{"moves", w.repo + "/sub", "", 0}, // what the user says comes first
+		{"moves", w.repo + "/sub", "", 0}, // the user's prompt comes first
 		{"moves", w.repo, secret, 2},
 		{"moves", w.other, secret, 2},
 		{"moves", w.nowhere, secret, 2},
 		{"moves", "/", secret, 2},
 		{"moves", w.other, "ls src", 0},
-		{"moves", w.other, "cat conf/secret/key", 2}, // suspected from the root too
+		{"moves", w.other, "cat conf/secret/key", 2}, // also suspected relative to the root
 		{"stays", w.other, secret, 0},
-		{"stays", w.repo, secret, 2}, // its project is the other one, but here another's policy tightens
+		{"stays", w.repo, secret, 2}, // its project is the other one, but this directory's policy tightens
 		{"stays", w.repo + "/sub", "cat ../conf/secret/key", 2},
 		{"stays", w.repo, "ls src", 0},
 		{"late", w.nowhere, secret, 0},
@@ -88,14 +88,14 @@ func TestProjectOfTheSession(t *testing.T) {
 	if code, said := w.hook(t, "qwen-code", "moves", w.other, secret); code != 0 {
 		t.Errorf("a session of another host: exit %d: %s", code, said)
 	}
-	// What the host says about the project counts before all.
+	// The project set by the host takes precedence.
 	t.Setenv("QWEN_PROJECT_DIR", w.repo)
 	if code, said := w.hook(t, "qwen-code", "moves", w.other, secret); code != 2 {
 		t.Errorf("the host's own word: exit %d: %s", code, said)
 	}
 }
 
-// Proves FM9: what is remembered and cannot be read lets nothing run.
+// Proves FM9: a remembered project that cannot be read denies.
 func TestProjectThatCannotBeRead(t *testing.T) {
 	w := newWorld(t)
 	if code, said := w.hook(t, "codex", "s", w.repo, "ls src"); code != 0 {
@@ -113,7 +113,7 @@ func TestProjectThatCannotBeRead(t *testing.T) {
 			t.Errorf("%.20q: exit %d: %s", text, code, said)
 		}
 	}
-	// What is no regular file is refused without looking into it, also where no project is.
+	// A file that is not regular is rejected without reading it, also outside of projects.
 	whole := filepath.Join(filepath.Dir(files[0]), "whole")
 	if err := os.WriteFile(whole, []byte(w.other+"\n"), 0o600); err != nil {
 		t.Fatal(err)

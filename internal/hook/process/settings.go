@@ -11,13 +11,12 @@ import (
 	"github.com/stopgate/stopgate/internal/config/place"
 )
 
-// movable is a variable of the environment by which a program looks for its settings
-// elsewhere.
+// movable is an environment variable that sets the location of a program's settings.
 type movable struct {
 	variable string
-	// stands is which directory of the protected list the variable names; "" for a file or
+	// replaces is the directory of the protected list that the variable replaces; "" for a file or
 	// directory of settings of its own.
-	stands string
+	replaces string
 }
 
 func movables() []movable {
@@ -28,10 +27,10 @@ func movables() []movable {
 	}
 }
 
-// Settings is what the environment of an account, and symbolic links in its home and in the
-// root of a project, say about where programs keep their settings, and about the gate's own
-// store; nil where that is where it usually is. root is "" for no project, url the store of
-// the command line, "" for the usual one.
+// Settings returns the locations of programs' settings, and of the gate's own store, that differ
+// from the defaults because of the environment of an account, or of symbolic links in its home
+// directory and in the root of a project; nil if there are none. root is "" for no project, url the
+// store of the command line, "" for the default.
 func Settings(a config.Account, root, url string) *match.Settings {
 	var s match.Settings
 	home, _ := a.Home()
@@ -40,14 +39,14 @@ func Settings(a config.Account, root, url string) *match.Settings {
 		if rest, ok := strings.CutPrefix(dir, "~/"); ok && home != "" {
 			dir = filepath.Join(home, rest)
 		}
-		if !filepath.IsAbs(dir) || m.stands != "" && filepath.Clean(dir) == filepath.Join(home, m.stands) {
-			continue // where it would be anyway
+		if !filepath.IsAbs(dir) || m.replaces != "" && filepath.Clean(dir) == filepath.Join(home, m.replaces) {
+			continue // the default location
 		}
 		for _, name := range names(dir) {
-			if m.stands == "" {
+			if m.replaces == "" {
 				s.Asked = append(s.Asked, name)
 			} else {
-				s.Moved = append(s.Moved, match.Moved{From: m.stands, To: name})
+				s.Moved = append(s.Moved, match.Moved{From: m.replaces, To: name})
 			}
 		}
 	}
@@ -60,7 +59,7 @@ func Settings(a config.Account, root, url string) *match.Settings {
 		links(&s, root, named)
 	}
 	if url != "" {
-		s.Denied = append(s.Denied, stateBeside(url, a)...)
+		s.Denied = append(s.Denied, storePaths(url, a)...)
 	}
 	if len(s.Moved)+len(s.Asked)+len(s.Denied) == 0 {
 		return nil
@@ -68,7 +67,7 @@ func Settings(a config.Account, root, url string) *match.Settings {
 	return &s
 }
 
-// names are a path and, where links lead elsewhere, what it stands for.
+// names returns a path and, if links lead elsewhere, its target.
 func names(path string) []string {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil || real == filepath.Clean(path) {
@@ -77,8 +76,8 @@ func names(path string) []string {
 	return []string{path, real}
 }
 
-// stateBeside are the files of a store, and what hooks keep beside it.
-func stateBeside(url string, a config.Account) (list []string) {
+// storePaths returns the files of a store, and the state of hooks next to it.
+func storePaths(url string, a config.Account) (list []string) {
 	store, err := place.StorePathOf(url, a)
 	if err != nil || store == place.Memory || !filepath.IsAbs(store) {
 		return nil
@@ -88,12 +87,12 @@ func stateBeside(url string, a config.Account) (list []string) {
 			list = append(list, name+end)
 		}
 		list = append(list, name+"-head", name+"-spool")
-		list = append(list, filepath.Join(filepath.Dir(name), besideStore))
+		list = append(list, filepath.Join(filepath.Dir(name), hooksDir))
 	}
 	return list
 }
 
-// digest names settings: the same for the same ones.
+// digest returns equal texts for equal settings.
 func digest(s *match.Settings) string {
 	if s == nil {
 		return ""

@@ -18,8 +18,8 @@ import (
 	"github.com/stopgate/stopgate/internal/host/install"
 )
 
-// Proves K2, S4: the settings of hosts and the gate's own state are known where the environment
-// moves them, and where links lead from there.
+// Proves K2, S4: the locations of hosts' settings and of the gate's own state follow the
+// environment and links.
 func TestSettings(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -58,9 +58,9 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// Proves K2, I13: every variable that moves what `install` writes is known to the protected
-// list, or leaves the path as the list names it; and a resident hears of all that an answer
-// depends on.
+// Proves K2, I13: every variable that moves the files written by `install` is known to the
+// protected list, or keeps the path as in the list; and a resident receives all inputs of an
+// answer.
 func TestVariablesOfHosts(t *testing.T) {
 	var read []string
 	env := map[string]string{"HOME": "/home/u"}
@@ -99,8 +99,8 @@ func TestVariablesOfHosts(t *testing.T) {
 	}
 }
 
-// Proves K2, S4: a call that writes to settings that the environment has moved, or to the
-// gate's own store, is not let run by a policy that lets everything run.
+// Proves K2, S4: a call that writes to settings moved by the environment, or to the gate's own
+// store, is not permitted by a policy that permits everything.
 func TestMovedSettingsAreProtected(t *testing.T) {
 	w := newWorld(t)
 	moved := filepath.Join(w.nowhere, "codex")
@@ -119,7 +119,7 @@ func TestMovedSettingsAreProtected(t *testing.T) {
 	}
 }
 
-// Proves S4: a store that only the policy names is protected too.
+// Proves S4: a store that only the policy sets is protected too.
 func TestStoreOfThePolicyIsProtected(t *testing.T) {
 	w := newWorld(t)
 	root := filepath.Dir(w.repo)

@@ -12,24 +12,24 @@ import (
 	"github.com/stopgate/stopgate/internal/release"
 )
 
-// SmallName is what the program is called that links only what a hook needs.
+// SmallName is the name of the program that links only what a hook needs.
 const SmallName = "stopgate-hook"
 
-// About is what people are told of hooks.
+// About is the help text of hooks.
 const About = `hook reads one event of a coding agent from standard input, decides, and answers
 in the form that this agent enforces. The agent starts it; see stopgate install.
 
 Whatever goes wrong - an event that cannot be read, a policy with mistakes, a store
 that is locked, a panic, the deadline - is a denial.`
 
-// Small is the small program: it answers an event, or says what it is. spent is how much
-// of the deadline is over.
+// Small runs the small program: it answers an event, or prints its help. spent is the elapsed part
+// of the deadline.
 func Small(args []string, spent time.Duration, s Streams) int {
 	if len(args) == 1 && args[0] == "--version" {
 		fmt.Fprintln(s.Out, release.Line(SmallName))
 		return 0
 	}
-	if code, ok := (Program{Full: beside, Spent: spent}).Main(args, s); ok {
+	if code, ok := (Program{Full: siblingProgram, Spent: spent}).Main(args, s); ok {
 		return code
 	}
 	var f Flags
@@ -40,8 +40,8 @@ func Small(args []string, spent time.Duration, s Streams) int {
 	return 0
 }
 
-// beside is the stopgate beside this program.
-func beside() (string, error) {
+// siblingProgram returns the path of stopgate in the directory of this program.
+func siblingProgram() (string, error) {
 	own, err := os.Executable()
 	if err != nil {
 		return "", fmt.Errorf("find the stopgate beside this program: %w", err)

@@ -13,14 +13,13 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// Check finds the mistakes in the table [hook].
+// Check returns the mistakes in the [hook] table.
 func Check(table *tomltree.Value) diag.List {
 	_, mistakes := hookTable(table)
 	return mistakes
 }
 
-// hookTable reads the table [hook]: whether the host is told "allow" where it would
-// otherwise hear nothing.
+// hookTable reads the [hook] table: whether the host gets "allow" instead of no answer.
 func hookTable(table *tomltree.Value) (allows bool, mistakes diag.List) {
 	var t struct {
 		Unattended string `toml:"unattended"`
@@ -30,8 +29,8 @@ func hookTable(table *tomltree.Value) (allows bool, mistakes diag.List) {
 	return t.Unattended == "allow", r.Mistakes
 }
 
-// told is the table [approvals] where somebody is told of questions, else nil.
-func told(p *policy.Program) *tomltree.Value {
+// notifications returns the [approvals] table if it has notifiers, else nil.
+func notifications(p *policy.Program) *tomltree.Value {
 	table := p.Settings().Tables["approvals"]
 	if table == nil || table.Get("notify") == nil && table.Get("webhook") == nil {
 		return nil
@@ -39,7 +38,7 @@ func told(p *policy.Program) *tomltree.Value {
 	return table
 }
 
-// storeURL is what the table [store] says, "" for nothing.
+// storeURL returns the URL of the [store] table, "" if it is not set.
 func storeURL(p *policy.Program) string {
 	table := p.Settings().Tables["store"]
 	if table == nil {
@@ -52,29 +51,29 @@ func storeURL(p *policy.Program) string {
 	return url.Value.Text
 }
 
-// questions say who is told when a call waits for an answer. What is wrong with them
-// leaves nobody to tell, so that the call is denied, and nothing else is.
+// questions returns the notifiers of open questions. If the settings are invalid there are none, so
+// that the call is denied.
 func (w *wiring) questions(p *policy.Program) approve.Options {
 	o := approve.Options{Defer: defers(p)}
-	table := told(p)
+	table := notifications(p)
 	if table == nil {
 		return o
 	}
-	list, err := w.program.Tell(table)
+	list, err := w.program.Notify(table)
 	if err != nil {
-		fmt.Fprintf(w.talk, "stopgate: nobody can be told about questions: %s\n", visible.Text(err.Error()))
+		fmt.Fprintf(w.log, "stopgate: nobody can be told about questions: %s\n", visible.Text(err.Error()))
 		return o
 	}
 	o.Notify = list
 	o.Failed = func(what string, err error) {
-		fmt.Fprintf(w.talk, "stopgate: %s: %s\n", what, visible.Text(err.Error()))
+		fmt.Fprintf(w.log, "stopgate: %s: %s\n", what, visible.Text(err.Error()))
 	}
 	return o
 }
 
-// defers reads [approvals] absent. Unlike other surfaces a hook keeps a question that nobody
-// can answer now unless it is told not to: who sits before the agent hears of it there, and
-// can answer before the call is repeated (S47).
+// defers reads [approvals] absent. Unlike other surfaces a hook keeps a question that cannot be
+// answered now unless configured otherwise: the user sees it in the agent, and can answer before
+// the call is repeated (S47).
 func defers(p *policy.Program) bool {
 	table := p.Settings().Tables["approvals"]
 	if table == nil {
@@ -84,14 +83,14 @@ func defers(p *policy.Program) bool {
 	return absent == nil || absent.Value.Text == "defer"
 }
 
-// leave lets the full program answer where this one cannot do what the policy asks for.
-// It returns only if that is not so, or not possible.
+// leave executes the full program if this one lacks a feature that the policy needs. It returns
+// only if it does not, or cannot.
 func (w *wiring) leave(ctx context.Context, p *policy.Program) error {
-	if (w.program.Judges != nil || len(p.Judges()) == 0) && (w.program.Tell != nil || told(p) == nil) {
+	if (w.program.Judges != nil || len(p.Judges()) == 0) && (w.program.Notify != nil || notifications(p) == nil) {
 		return nil
 	}
-	if w.program.guest != nil {
-		return w.program.guest.decline()
+	if w.program.delegated != nil {
+		return w.program.delegated.decline()
 	}
 	if w.program.Full == nil {
 		return errors.New("this program cannot do what the policy asks for")

@@ -12,9 +12,8 @@ import (
 	rows "github.com/stopgate/stopgate/internal/record/sqlite"
 )
 
-// unrecorded keeps the row of a call that is denied although there is no gate. It does not
-// touch the store, which may be what is missing: the next process that opens it moves the
-// row into the chain.
+// unrecorded saves the row of a call that is denied without a gate. It does not use the store,
+// which may be unavailable: the next process that opens it moves the row into the chain.
 func (w *wiring) unrecorded(e *hook.Event, code stopgate.Code) {
 	settings, err := place.Of(nil, config.Set{}, w.flags.Place)
 	if known := w.settings.Load(); known != nil {
@@ -28,6 +27,6 @@ func (w *wiring) unrecorded(e *hook.Event, code stopgate.Code) {
 		err = rows.SpoolNextTo(settings.Store, settings.Records, &row)
 	}
 	if err != nil {
-		fmt.Fprintf(w.talk, "stopgate: the denial cannot be recorded: %v\n", err)
+		fmt.Fprintf(w.log, "stopgate: the denial cannot be recorded: %v\n", err)
 	}
 }

@@ -24,17 +24,17 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// wiring makes the gate of one event.
+// wiring creates the gate of one event.
 type wiring struct {
 	program Program
 	host    *hook.Host
 	flags   *Flags
-	talk    io.Writer
-	event   bytes.Buffer // as far as it was read, where the full program may need it
+	log     io.Writer
+	event   bytes.Buffer // the part that was read, for the full program
 	began   time.Time
 	store   *sqlite.Store // nil: there is none, and neither of the next two
-	once    *once.Desk
-	asking  *obedient
+	once    *once.Registry
+	asking  *lockdownApprover
 
 	settings atomic.Pointer[place.Settings] // nil before they are known
 }
@@ -44,7 +44,7 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 	if err != nil {
 		return nil, err
 	}
-	set.Say(w.talk)
+	set.Say(w.log)
 	o := w.program.Caller.Options(set, dir, e, w.flags.Place.Store)
 	program, bindings, err := w.compile(set, o)
 	if err != nil {
@@ -57,7 +57,7 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 	}
 	allows, list := hookTable(program.Settings().Tables["hook"])
 	if list.HasErrors() {
-		io.WriteString(w.talk, visible.Lines(diag.Text(list, set.Text)))
+		io.WriteString(w.log, visible.Lines(diag.Text(list, set.Text)))
 		return nil, config.MistakesError{List: list, Set: set}
 	}
 	if id := w.program.Caller.Env("STOPGATE_SESSION"); id != "" {
@@ -77,8 +77,8 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 	}
 	b.Approver = w.host.Approver(e, queue)
 	b.Once = w.once
-	if w.program.guest != nil {
-		b.OnWait = w.program.guest.waits
+	if w.program.delegated != nil {
+		b.OnWait = w.program.delegated.waits
 	}
 	if w.program.Judges != nil {
 		options = append(options, w.program.Judges(w.store))
@@ -97,7 +97,7 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 	return b, nil
 }
 
-// compile makes the program of the policy files, or says what is wrong with them.
+// compile compiles the policy files, or returns their mistakes.
 func (w *wiring) compile(set config.Set, o policy.Options) (*policy.Program, *gate.Bindings, error) {
 	program, bindings, mistakes := w.kept().compile(set, o, func() (*policy.Program, diag.List) {
 		known := remember(o, w.program.Caller.Account)
@@ -109,33 +109,34 @@ func (w *wiring) compile(set config.Set, o policy.Options) (*policy.Program, *ga
 		return program, mistakes
 	})
 	if program == nil || mistakes.HasErrors() {
-		io.WriteString(w.talk, visible.Lines(diag.Text(mistakes.Errors(), set.Text)))
+		io.WriteString(w.log, visible.Lines(diag.Text(mistakes.Errors(), set.Text)))
 		return nil, nil, config.MistakesError{List: mistakes, Set: set}
 	}
 	return program, bindings, nil
 }
 
-// limits are those of a machine on which many hooks start at once, within the
-// deadline (FM9): the margin is 20 % of it, 5 s at most. A store that advances is waited
-// for until then, one that does not for its own limit.
+// limits returns the limits for a machine on which many hooks start at once, within the deadline
+// (FM9): the margin is 20 % of it, 5 s at most. A store that makes progress is waited for until
+// then, one that does not for its own limit.
 func (w *wiring) limits() gate.Limits {
 	left := w.flags.Deadline - min(w.flags.Deadline/5, 5*time.Second)
 	return gate.Limits{Policy: min(left, 2*time.Second), Record: min(left, 8*time.Second), Hold: left}
 }
 
-// state opens what the gate keeps. The store is not closed: that would write more than
-// the call needs, and every row is durable already.
+// state opens the gate's state. The store is not closed: that would write more than the call needs,
+// and every row is already durable.
 func (w *wiring) state(ctx context.Context, program *policy.Program, set config.Set) ([]gate.Option, gate.Approver, error) {
 	settings, err := place.Of(program.Settings().Tables, set, w.flags.Place)
 	if err != nil {
 		return nil, nil, err
 	}
 	w.settings.Store(&settings)
-	if w.program.guest != nil && !filepath.IsAbs(settings.Store) {
-		return nil, nil, w.program.guest.decline()
+	if w.program.delegated != nil && !filepath.IsAbs(settings.Store) {
+		return nil, nil, w.program.delegated.decline()
 	}
 	if settings.Store == place.Memory {
-		// Memory ends with the process. Without a store what sessions govern is denied.
+		// Memory ends with the process. Without a store calls that session policies govern are
+		// denied.
 		lines, err := openLines(ctx, settings)
 		if err != nil {
 			return nil, nil, err
@@ -146,44 +147,44 @@ func (w *wiring) state(ctx context.Context, program *policy.Program, set config.
 	if err != nil {
 		return nil, nil, unusable{err}
 	}
-	w.store, w.once = store, w.kept().desk(filepath.Join(filepath.Dir(settings.Store), besideStore), w.rules(set))
+	w.store, w.once = store, w.kept().registry(filepath.Join(filepath.Dir(settings.Store), hooksDir), w.rules(set))
 	var queue gate.Approver
 	if queue, err = approve.New(store, w.questions(program)); err != nil {
 		return nil, nil, err
 	}
-	if w.program.guest != nil {
-		queue = waiting{queue, w.program.guest.waits}
+	if w.program.delegated != nil {
+		queue = waiting{queue, w.program.delegated.waits}
 	}
-	w.asking = &obedient{Approver: queue, orders: store}
+	w.asking = &lockdownApprover{Approver: queue, orders: store}
 	return []gate.Option{gate.WithStore(store), gate.WithRecorder(store.Recorder())}, w.asking, nil
 }
 
-// openStore opens the store, or takes the one that is kept.
+// openStore opens the store, or takes it from the cache.
 func (w *wiring) openStore(ctx context.Context, settings place.Settings) (*sqlite.Store, error) {
-	if w.program.guest != nil {
-		return w.program.guest.open(ctx, settings)
+	if w.program.delegated != nil {
+		return w.program.delegated.open(ctx, settings)
 	}
 	return settings.Open(ctx)
 }
 
-// unusable says that what the gate keeps cannot be used: no policy is to be mended.
+// unusable is the error of state that cannot be used, as opposed to a mistake in a policy.
 type unusable struct{ error }
 
 // Code is the code of the denial.
 func (unusable) Code() stopgate.Code { return stopgate.CodeStoreUnavailable }
 
-// Unwrap returns what happened.
+// Unwrap returns the cause.
 func (u unusable) Unwrap() error { return u.error }
 
-// kept is what is kept from event to event, nil for nothing.
-func (w *wiring) kept() *Kept {
-	if w.program.guest == nil {
+// kept returns the cache, nil without one.
+func (w *wiring) kept() *Cache {
+	if w.program.delegated == nil {
 		return nil
 	}
-	return w.program.guest.kept
+	return w.program.delegated.kept
 }
 
-// rules name what this process decides by: policy files and flags.
+// rules identifies the policy files and flags of a decision.
 func (w *wiring) rules(set config.Set) string {
 	sum := sha256.New()
 	for _, f := range set.Files {

@@ -25,11 +25,11 @@ import (
 	"github.com/stopgate/stopgate/internal/hook/resident"
 )
 
-// serves says in the environment that this program is a resident, which writes a profile of
-// its processor time to the file that is named there.
+// serves is the environment variable that makes this program a resident, which writes a CPU profile
+// to the named file.
 const serves = "STOPGATE_TEST_SERVES"
 
-// profiles says to the benchmark where.
+// profiles is the environment variable with the file name for the benchmark.
 const profiles = "STOPGATE_TEST_PROFILE"
 
 func TestMain(m *testing.M) {
@@ -62,7 +62,7 @@ func serve(profile string) {
 	os.Exit(0)
 }
 
-// home is a user with a resident of his own, and a project with the coding starter.
+// home is a user with a resident, and a project with the coding starter.
 type home struct {
 	dir, project string
 	resident     *exec.Cmd
@@ -71,7 +71,7 @@ type home struct {
 }
 
 func newHome(b testing.TB) *home {
-	dir, err := os.MkdirTemp("", "sg") // a socket's path is short
+	dir, err := os.MkdirTemp("", "sg") // the path of a socket must be short
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func newHome(b testing.TB) *home {
 	return h
 }
 
-// serve starts the resident, and ends it with the benchmark.
+// serve starts the resident, and stops it with the benchmark.
 func (h *home) serve(b testing.TB) {
 	h.resident = exec.Command(os.Args[0])
 	h.resident.Env = append(os.Environ(), "HOME="+h.dir, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", serves+"="+os.Getenv(profiles))
@@ -131,7 +131,7 @@ func (h *home) socket() string {
 	return filepath.Join(h.dir, ".local", "state", "stopgate", "hook.sock")
 }
 
-// used is the processor time of the resident so far.
+// used returns the processor time of the resident so far.
 func (h *home) used(b testing.TB) (sum time.Duration) {
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", h.resident.Process.Pid))
 	if err != nil || len(tasks) == 0 {
@@ -151,7 +151,7 @@ func (h *home) used(b testing.TB) (sum time.Duration) {
 
 // ask asks about one event, as the program of a hook does.
 func (h *home) ask(event string) error {
-	q := ask.Question{
+	q := ask.Request{
 		Args: []string{"claude-code"}, Dir: h.project, Env: []string{"HOME=" + h.dir},
 		Event: []byte(strings.ReplaceAll(event, "ID", fmt.Sprint("call", h.calls.Add(1)))),
 	}
@@ -174,9 +174,8 @@ func (h *home) ask(event string) error {
 	return nil
 }
 
-// BenchmarkServe is what an event costs inside of a resident, beside what the process of the
-// hook does: processor time of the resident, and how long an answer takes. With
-// STOPGATE_TEST_PROFILE=FILE the resident writes a profile.
+// BenchmarkServe measures an event in a resident, without the process of the hook: processor time
+// of the resident, and latency. With STOPGATE_TEST_PROFILE=FILE the resident writes a profile.
 func BenchmarkServe(b *testing.B) {
 	for _, c := range []struct{ name, tool, input string }{
 		{"read", "Read", `{"file_path":"PROJECT/ID.go"}`},

@@ -15,7 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/hook/process"
 )
 
-// DefaultIdle is after how long without an event a resident ends.
+// DefaultIdle is the time without events after which a resident ends.
 const DefaultIdle = 30 * time.Minute
 
 // Flags are the flags of `serve`.
@@ -30,7 +30,7 @@ func (f *Flags) Add(set *pflag.FlagSet) {
 	set.BoolVar(&f.Status, "status", false, "say whether one answers, and of which version")
 }
 
-// Words are the command line of the small program that says the same.
+// Words returns an equivalent command line of the small program.
 func (f *Flags) Words() []string {
 	words := []string{"serve", "--idle", f.Idle.String()}
 	if f.Status {
@@ -39,7 +39,7 @@ func (f *Flags) Words() []string {
 	return words
 }
 
-// About is what people are told of serve.
+// About is the help text of serve.
 const About = `serve answers the hooks of this user's coding agents until it is stopped. It keeps
 the compiled policy and the open store, so that stopgate-hook need not make them anew
 for every call: while serve runs, it asks, and otherwise it decides itself. Nothing
@@ -49,10 +49,10 @@ stopgate-hook believes only a process that runs its very own file as the same us
 and sees the same files (Linux). What it does not believe, or what does not answer in
 time, it does without.`
 
-// Program is the small program: asked is what came of asking the resident.
+// Program runs the small program: asked is the result of asking the resident.
 func Program(args []string, asked ask.Asked, s process.Streams) int {
 	if asked.Answered() {
-		return asked.Say(s.Out, s.Err)
+		return asked.Write(s.Out, s.Err)
 	}
 	if len(args) > 0 && args[0] == "serve" {
 		return command(args[1:], s)

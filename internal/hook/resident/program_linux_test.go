@@ -25,14 +25,14 @@ import (
 	"github.com/stopgate/stopgate/internal/store/database"
 )
 
-// hooks says in the environment that this program is a hook with that command line, and asks
-// that it sends a question to that socket and prints what comes.
+// hooks is the environment variable that makes this program a hook with a command line, and asks
+// one that sends a request to a socket and prints the response.
 const (
 	hooks = "STOPGATE_TEST_HOOK"
 	asks  = "STOPGATE_TEST_ASKS"
 )
 
-// other is what this program is beside a test and a resident.
+// other runs this program in its other roles, besides test and resident.
 func other() (status int, is bool) {
 	if line, is := os.LookupEnv(hooks); is {
 		args := strings.Fields(line)
@@ -46,12 +46,12 @@ func other() (status int, is bool) {
 	if err != nil {
 		return 1, true
 	}
-	_, _ = io.Copy(c, os.Stdin) // who is not believed may not get rid of all
+	_, _ = io.Copy(c, os.Stdin) // a client that is not trusted may be unable to send everything
 	_, _ = io.Copy(os.Stdout, c)
 	return 0, true
 }
 
-// hook is a process that an agent starts for an event.
+// hook starts a process as an agent does for an event.
 func (h *home) hook(t *testing.T, deadline, event string) (done chan string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -76,7 +76,7 @@ func (h *home) reads(id string) string {
 
 func (h *home) state() string { return filepath.Join(h.dir, ".local", "state", "stopgate") }
 
-// kill ends the resident.
+// kill kills the resident.
 func (h *home) kill(t *testing.T) {
 	t.Helper()
 	h.dead = true
@@ -85,7 +85,7 @@ func (h *home) kill(t *testing.T) {
 	}
 }
 
-// stop keeps everybody from writing to the store, until the function is called.
+// stop blocks all writes to the store, until the function is called.
 func (h *home) stop(t *testing.T) (release func()) {
 	t.Helper()
 	store, err := place.Settings{Store: filepath.Join(h.state(), "stopgate.db")}.Open(t.Context())
@@ -113,7 +113,7 @@ func (h *home) stop(t *testing.T) (release func()) {
 	}
 }
 
-// claimed waits until somebody decides about a call.
+// claimed waits until a process decides about a call.
 func (h *home) claimed(t *testing.T, id string) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
@@ -132,7 +132,7 @@ func (h *home) claimed(t *testing.T, id string) {
 	}
 }
 
-// decisions are the calls that the records say were decided, each with its outcome.
+// decisions returns the decided calls in the records, each with its outcome.
 func (h *home) decisions(t *testing.T) (list []string) {
 	t.Helper()
 	log, err := records.Open(t.Context(), filepath.Join(h.state(), "stopgate.db"))
@@ -163,8 +163,8 @@ func soon(t *testing.T, done chan string) string {
 	}
 }
 
-// Proves FM9, I22, S49: a resident that dies while it decides leaves the call to nobody: its
-// hook is denied, in words that say why, no row says that it ran, and the next call is decided.
+// Proves FM9, I22, S49: if a resident dies while it decides, no other process decides the call: its
+// hook is denied with the reason, no row records that it ran, and the next call is decided.
 func TestDiesWhileItDecides(t *testing.T) {
 	h := newHome(t)
 	h.serve(t)
@@ -187,8 +187,8 @@ func TestDiesWhileItDecides(t *testing.T) {
 	}
 }
 
-// Proves FM9, S49: a resident that takes too long is not waited for, and what it may decide
-// yet is not decided by the hook as well: the hook is given its answer, or denies in time.
+// Proves FM9, S49: a resident that takes too long is not waited for, and the hook does not decide a
+// call that the resident may still decide: it gets the resident's answer, or denies in time.
 func TestDecidesTooLate(t *testing.T) {
 	h := newHome(t)
 	h.serve(t)
@@ -207,22 +207,22 @@ func TestDecidesTooLate(t *testing.T) {
 	if said := soon(t, given); said != "exit 0: " {
 		t.Errorf("it answered at last: %s", said)
 	}
-	got := slices.DeleteFunc(h.decisions(t), func(row string) bool { return row == "late denied" }) // where there was still time
+	got := slices.DeleteFunc(h.decisions(t), func(row string) bool { return row == "late denied" }) // if there was still time
 	if want := []string{"before allowed", "given allowed"}; !slices.Equal(got, want) {
 		t.Errorf("%q was decided, not %q", got, want)
 	}
 }
 
-// Proves S49: where another hook decides about a call, the resident says at once that it
-// waits: the asker does not wait beside it, so that nobody who has left takes the one answer
-// that there is for his host.
+// Proves S49: if another hook decides about a call, the resident reports at once that it waits: the
+// client does not wait in addition, so that no process that has left takes the only answer for its
+// host.
 func TestWaitsForAnotherHook(t *testing.T) {
 	h := newHome(t)
 	h.serve(t)
 	release := h.stop(t)
 	first := h.hook(t, "1m", h.reads("first"))
 	h.claimed(t, "first")
-	q := ask.Question{
+	q := ask.Request{
 		Args: []string{"cursor", "--deadline", "1m"}, Dir: h.project, Env: []string{"HOME=" + h.dir},
 		Event: fmt.Appendf(nil, `{"conversation_id":"c","cwd":%q,"hook_event_name":"preToolUse","tool_name":"Read","tool_input":{"file_path":"%s/x.go"},"tool_use_id":"second"}`, h.project, h.project),
 	}
@@ -269,8 +269,8 @@ func TestWaitsForAnotherHook(t *testing.T) {
 	}
 }
 
-// Proves FM9, H20: a process that runs another file gets no word, whatever it says, and the
-// resident goes on; nor does what is no question.
+// Proves FM9, H20: a process that runs another file gets no answer to anything, and the resident
+// continues; nor does an invalid request.
 func TestStrangers(t *testing.T) {
 	h := newHome(t)
 	h.serve(t)
@@ -282,7 +282,7 @@ func TestStrangers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := ask.Question{Args: []string{"claude-code"}, Dir: h.project, Env: []string{"HOME=" + h.dir}, Event: []byte(h.reads("stranger"))}
+	q := ask.Request{Args: []string{"claude-code"}, Dir: h.project, Env: []string{"HOME=" + h.dir}, Event: []byte(h.reads("stranger"))}
 	whole := q.Append(nil)
 	long := slices.Clone(whole)
 	long[ask.HeaderLen-1] = 0xff

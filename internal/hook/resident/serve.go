@@ -24,26 +24,26 @@ import (
 	"github.com/stopgate/stopgate/internal/system/socket"
 )
 
-// Options say how hooks are answered.
+// Options configure [Serve].
 type Options struct {
-	// Idle is how long nobody asks until the resident ends, 0 for ever.
+	// Idle is the time without requests after which the resident ends, 0 for never.
 	Idle time.Duration
-	// Log gets a line about the beginning and the end; nil for nobody.
+	// Log receives a line at the start and at the end; it may be nil.
 	Log io.Writer
 }
 
-// Limits of one question.
+// Limits of one request.
 const (
 	maxWaiting = 1024 // connections
 	readTime   = 2 * time.Second
 )
 
-// ErrReplaced says that there is another version of the program now.
+// ErrReplaced is returned when the program file was replaced by another version.
 var ErrReplaced = errors.New("the program was replaced")
 
-// resident is one that serves.
+// resident is a running resident.
 type resident struct {
-	kept  *process.Kept
+	kept  *process.Cache
 	self  ask.Self
 	file  string // the program
 	began time.Time
@@ -53,13 +53,13 @@ type resident struct {
 	last     atomic.Int64 // Unix time in nanoseconds
 	busy     sync.WaitGroup
 	slots    chan struct{} // for connections
-	turns    turns
+	turns    limiter
 	replaced chan struct{}
 	once     sync.Once
 }
 
-// Serve answers until ctx ends, until nobody asked for a while, or until the program's file
-// was replaced, which is [ErrReplaced]. It waits for the answers that it owes.
+// Serve answers until ctx ends, until no process has asked for a while, or until the program's file
+// is replaced, which is [ErrReplaced]. It waits for pending answers.
 func Serve(ctx context.Context, o Options) error {
 	path, ok := ask.Path()
 	if !ok {
@@ -78,34 +78,34 @@ func Serve(ctx context.Context, o Options) error {
 	}
 	defer ln.Close()
 	debug.SetGCPercent(400)
-	r := &resident{kept: new(process.Kept), self: ask.Own(), file: file, began: time.Now(), slots: make(chan struct{}, maxWaiting), turns: newTurns(), replaced: make(chan struct{})}
+	r := &resident{kept: new(process.Cache), self: ask.Own(), file: file, began: time.Now(), slots: make(chan struct{}, maxWaiting), turns: newTurns(), replaced: make(chan struct{})}
 	r.last.Store(r.began.UnixNano())
-	o.say("%s answers hooks at %s", release.Line(process.SmallName), path)
+	o.logf("%s answers hooks at %s", release.Line(process.SmallName), path)
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	go r.watch(ctx, o.Idle, func(why error) { end(why) })
 	stop := context.AfterFunc(ctx, func() { ln.UnixListener.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	err = r.accept(ctx, ln.UnixListener)
-	closed := ln.Close() // nobody finds it any more
+	closed := ln.Close() // no client can find it any more
 	r.busy.Wait()
 	if ctx.Err() != nil {
 		if err = context.Cause(ctx); errors.Is(err, errIdle) || errors.Is(err, context.Canceled) {
 			err = nil
 		}
 	}
-	o.say("%d events answered, %d left to who asked", r.answered.Load(), r.declined.Load())
+	o.logf("%d events answered, %d left to who asked", r.answered.Load(), r.declined.Load())
 	return errors.Join(err, closed, r.kept.Close())
 }
 
-func (o Options) say(format string, args ...any) {
+func (o Options) logf(format string, args ...any) {
 	if o.Log != nil {
 		fmt.Fprintf(o.Log, "stopgate: "+format+"\n", args...)
 	}
 }
 
-// private makes a directory for this user alone, if there is none. One that others can
-// write to is an error: they could put a socket of their own there.
+// private creates a directory for this user only, if there is none. A directory that others can
+// write to is an error, since they could put a socket of their own there.
 func private(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -122,7 +122,7 @@ func private(dir string) error {
 
 var errIdle = errors.New("nobody asks")
 
-// watch ends the resident when nobody asked for a while, or the program was replaced.
+// watch ends the resident when it is idle, or when the program was replaced.
 func (r *resident) watch(ctx context.Context, idle time.Duration, end func(error)) {
 	for {
 		var wake <-chan time.Time
@@ -152,7 +152,7 @@ func (r *resident) accept(ctx context.Context, ln *net.UnixListener) error {
 		case err == nil:
 		case ctx.Err() != nil:
 			return nil
-		case exhausted(err): // until something is closed, askers decide themselves
+		case exhausted(err): // until some descriptor is closed, clients decide themselves
 			select {
 			case <-time.After(exhaustion):
 			case <-ctx.Done():
@@ -168,15 +168,15 @@ func (r *resident) accept(ctx context.Context, ln *net.UnixListener) error {
 				r.serve(c)
 			})
 		default:
-			c.Close() // it decides itself
+			c.Close() // the client decides itself
 		}
 	}
 }
 
-// exhaustion is how long nobody is let in when the system has no descriptor left.
+// exhaustion is the pause after the system has no descriptor left.
 const exhaustion = 20 * time.Millisecond
 
-// exhausted reports an error of accepting a connection that is over once something else is.
+// exhausted reports whether an error of accepting a connection is temporary, for lack of resources.
 func exhausted(err error) bool {
 	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
 		if errors.Is(err, e) {
@@ -186,7 +186,7 @@ func exhausted(err error) bool {
 	return false
 }
 
-// serve answers one question. Whatever goes wrong ends the connection without an answer.
+// serve answers one request. Every failure closes the connection without an answer.
 func (r *resident) serve(c *net.UnixConn) {
 	defer c.Close()
 	defer func() {
@@ -195,9 +195,9 @@ func (r *resident) serve(c *net.UnixConn) {
 		}
 	}()
 	if !r.believes(c) || c.SetDeadline(time.Now().Add(readTime)) != nil {
-		return // it decides itself
+		return // the client decides itself
 	}
-	// Nobody takes a turn who has not begun to ask.
+	// A ticket is taken only after a client has begun its request.
 	header := make([]byte, ask.HeaderLen)
 	if _, err := io.ReadFull(c, header); err != nil {
 		return
@@ -224,8 +224,8 @@ func (r *resident) serve(c *net.UnixConn) {
 	r.last.Store(time.Now().UnixNano())
 }
 
-// believes reports whether the asker is one of ours. One that is not may be of a newer
-// version: then this process is of an old one.
+// believes reports whether a client is trusted. One that is not may be of a newer version: then
+// this process is outdated.
 func (r *resident) believes(c *net.UnixConn) (yes bool) {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -244,8 +244,8 @@ func (r *resident) believes(c *net.UnixConn) (yes bool) {
 	return yes
 }
 
-// read reads the question behind a header.
-func read(c *net.UnixConn, header []byte) (*ask.Question, error) {
+// read reads the request after a header.
+func read(c *net.UnixConn, header []byte) (*ask.Request, error) {
 	n, err := ask.BodyLen(header)
 	if err != nil {
 		return nil, err
@@ -254,12 +254,12 @@ func read(c *net.UnixConn, header []byte) (*ask.Question, error) {
 	if _, err := io.ReadFull(c, body); err != nil {
 		return nil, err
 	}
-	q := new(ask.Question)
+	q := new(ask.Request)
 	return q, q.Parse(body)
 }
 
-// answer decides an event as the asker would.
-func (r *resident) answer(c *net.UnixConn, q *ask.Question, t *turn) ask.Reply {
+// answer decides an event as the client would.
+func (r *resident) answer(c *net.UnixConn, q *ask.Request, t *ticket) ask.Reply {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	env := make(map[string]string)
@@ -269,16 +269,16 @@ func (r *resident) answer(c *net.UnixConn, q *ask.Question, t *turn) ask.Reply {
 	}
 	var out, said bytes.Buffer
 	var held sync.Once
-	code, lenient, ok := r.kept.Answer(ctx, process.Visit{
+	code, lenient, ok := r.kept.Answer(ctx, process.Delegation{
 		Caller: process.Caller{Account: config.Account{Getenv: func(name string) string { return env[name] }}, Dir: q.Dir},
 		Args:   q.Args, Spent: q.Spent,
 		Waits: func() {
 			held.Do(func() {
 				t.hold()
-				c.SetDeadline(time.Time{}) // the asker has one
+				c.SetDeadline(time.Time{}) // the client has one
 				r.write(c, q, ask.Reply{Kind: ask.Held})
 				go func() {
-					_, _ = c.Read(make([]byte, 1)) // nothing comes but the end: nobody waits any more
+					_, _ = c.Read(make([]byte, 1)) // nothing follows but the end: the client has left
 					cancel()
 				}()
 			})
@@ -292,13 +292,13 @@ func (r *resident) answer(c *net.UnixConn, q *ask.Question, t *turn) ask.Reply {
 	return ask.Reply{Kind: ask.Answered, Exit: byte(code), Lenient: lenient, Out: out.Bytes(), Err: said.Bytes()}
 }
 
-// write writes a reply in one piece. One that does not arrive is none.
-func (r *resident) write(c *net.UnixConn, q *ask.Question, reply ask.Reply) {
+// write writes a reply in one piece. A reply that does not arrive is none.
+func (r *resident) write(c *net.UnixConn, q *ask.Request, reply ask.Reply) {
 	_ = c.SetWriteDeadline(time.Now().Add(readTime))
 	_, _ = c.Write(reply.Append(nil, q.Nonce))
 }
 
-// status is what people are told.
+// status returns a description for people.
 func (r *resident) status() string {
 	return fmt.Sprintf("%s, process %d, since %s: %d events answered, %d left to who asked\n",
 		release.Line(process.SmallName), os.Getpid(), r.began.UTC().Format(time.RFC3339), r.answered.Load(), r.declined.Load())

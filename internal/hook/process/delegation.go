@@ -14,27 +14,27 @@ import (
 	"github.com/stopgate/stopgate/internal/store/sqlite"
 )
 
-// Visit is an event that another process was asked about, and asks this one.
-type Visit struct {
+// Delegation is an event that another process received and delegates to this one.
+type Delegation struct {
 	Caller Caller
 	Args   []string // the command line
-	// Spent is how long the other process has been at it.
+	// Spent is the time since the other process started.
 	Spent time.Duration
-	// Waits is called when a person is asked, or another hook decides about the call, and
-	// the answer may take as long as the deadline lets it.
+	// Waits is called when an approval is requested, or another hook decides about the call, so
+	// that the answer may take until the deadline.
 	Waits func()
 }
 
-// Answer answers an event as [Small] does in a process of its own. It reports false for
-// what the other process has to do itself: what takes the full program, what has no store,
-// and whatever is said relative to its working directory.
-func (k *Kept) Answer(ctx context.Context, v Visit, s Streams) (code int, lenient, ok bool) {
+// Answer answers an event as [Small] does in a process of its own. ok is false if the other process
+// has to decide: for events that need the full program, that have no store, or whose command line
+// has relative paths.
+func (k *Cache) Answer(ctx context.Context, v Delegation, s Streams) (code int, lenient, ok bool) {
 	f, set, err := parse(v.Args)
 	if err != nil || !f.absolute() {
 		return 0, false, false
 	}
-	guest := &guest{kept: k, waits: v.Waits}
-	p := Program{Caller: v.Caller, Spent: max(v.Spent, 0) + f.Deadline/100, guest: guest}
+	guest := &delegated{kept: k, waits: v.Waits}
+	p := Program{Caller: v.Caller, Spent: max(v.Spent, 0) + f.Deadline/100, delegated: guest}
 	code = p.Serve(ctx, set.Args(), f, s)
 	guest.leave()
 	return code, f.Observe, !guest.declined.Load()
@@ -55,9 +55,9 @@ func (f *Flags) absolute() bool {
 	return true
 }
 
-// guest is what an event has of the process that answers it.
-type guest struct {
-	kept     *Kept
+// delegated is the state of a delegated event.
+type delegated struct {
+	kept     *Cache
 	waits    func()
 	declined atomic.Bool
 
@@ -66,17 +66,17 @@ type guest struct {
 	release func()
 }
 
-// errDeclined is what the gate is told of an event that the other process has to decide.
+// errDeclined is returned to the gate for an event that the other process has to decide.
 var errDeclined = errors.New("the process that was asked has to decide")
 
-func (g *guest) decline() error {
+func (g *delegated) decline() error {
 	g.declined.Store(true)
 	return errDeclined
 }
 
-// open opens a store until the event is answered. The gate may be at work after the
-// deadline: then the store is never released, and closed with the process.
-func (g *guest) open(ctx context.Context, settings place.Settings) (*sqlite.Store, error) {
+// open opens a store until the event is answered. After the deadline the gate may still be working:
+// then the store is never released, and closed with the process.
+func (g *delegated) open(ctx context.Context, settings place.Settings) (*sqlite.Store, error) {
 	store, release, err := g.kept.open(ctx, settings)
 	if errors.Is(err, errFull) {
 		return nil, g.decline()
@@ -92,7 +92,7 @@ func (g *guest) open(ctx context.Context, settings place.Settings) (*sqlite.Stor
 	return store, nil
 }
 
-func (g *guest) leave() {
+func (g *delegated) leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.left = true
@@ -101,14 +101,14 @@ func (g *guest) leave() {
 	}
 }
 
-// waiting tells when an approver asks a person.
+// waiting calls notify when an approver requests an approval.
 type waiting struct {
 	gate.Approver
-	told func()
+	notify func()
 }
 
 // Approve implements [gate.Approver].
 func (w waiting) Approve(ctx context.Context, q *gate.Question) (gate.Answer, error) {
-	w.told()
+	w.notify()
 	return w.Approver.Approve(ctx, q)
 }

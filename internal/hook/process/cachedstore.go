@@ -13,23 +13,24 @@ import (
 	"github.com/stopgate/stopgate/internal/store/sqlite"
 )
 
-// keptStore is an open store, or one that is being opened.
-type keptStore struct {
+// cachedStore is an open store, or one that is being opened.
+type cachedStore struct {
 	settings place.Settings
 	opening  sync.Mutex
 	store    *sqlite.Store                 // nil until it is open
-	file     fs.FileInfo                   // under its name when it was opened
-	parts    atomic.Pointer[[]fs.FileInfo] // of the open store, all that it has locks on; nil if that is not known
-	users    int                           // Kept.mu
-	stale    bool                          // nobody else gets it: Kept.mu
+	file     fs.FileInfo                   // file of its name when it was opened
+	parts    atomic.Pointer[[]fs.FileInfo] // all files of the open store that it has locks on; nil if unknown
+	users    int                           // guarded by Cache.mu
+	stale    bool                          // not reused: guarded by Cache.mu
 }
 
-// errFull says that there are more stores than are kept.
+// errFull is returned if there are more stores than the limit.
 var errFull = errors.New("there are too many stores")
 
-// open opens a store, or takes the open one if it is still what its name means: what was
-// removed or replaced is opened anew, as another process would. The caller releases it.
-func (k *Kept) open(ctx context.Context, settings place.Settings) (store *sqlite.Store, release func(), err error) {
+// open opens a store, or returns the open one if its name still refers to the same file: a store
+// that was removed or replaced is opened again, as another process would. The caller must release
+// it.
+func (k *Cache) open(ctx context.Context, settings place.Settings) (store *sqlite.Store, release func(), err error) {
 	s, err := k.store(settings)
 	if err != nil {
 		return nil, nil, err
@@ -53,8 +54,8 @@ func (k *Kept) open(ctx context.Context, settings place.Settings) (store *sqlite
 	return s.store, release, nil
 }
 
-// store finds the place of a store among those that are kept.
-func (k *Kept) store(settings place.Settings) (*keptStore, error) {
+// store returns the cache entry of a store.
+func (k *Cache) store(settings place.Settings) (*cachedStore, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, s := range k.stores {
@@ -70,14 +71,14 @@ func (k *Kept) store(settings place.Settings) (*keptStore, error) {
 	if len(k.stores) >= maxStores {
 		return nil, errFull
 	}
-	s := &keptStore{settings: settings, users: 1}
+	s := &cachedStore{settings: settings, users: 1}
 	k.stores = append(k.stores, s)
 	return s, nil
 }
 
-// current reports whether a store is trusted, and its file the one under its name. One
-// that is being opened is.
-func (s *keptStore) current() bool {
+// current reports whether a store may be reused: its name still refers to its file. One that is
+// being opened is current.
+func (s *cachedStore) current() bool {
 	if !s.opening.TryLock() {
 		return true
 	}
@@ -94,36 +95,36 @@ func (s *keptStore) current() bool {
 	return err == nil && os.SameFile(now, s.file)
 }
 
-func (k *Kept) retire(s *keptStore) {
+func (k *Cache) retire(s *cachedStore) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	s.stale = true
 }
 
-func (k *Kept) release(s *keptStore) {
+func (k *Cache) release(s *cachedStore) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	s.users--
 	k.sweep()
 }
 
-// sweep closes stale stores that nobody uses; k.mu is held.
-func (k *Kept) sweep() {
+// sweep closes stale stores without users; k.mu is held.
+func (k *Cache) sweep() {
 	rest := k.stores[:0]
 	for _, s := range k.stores {
 		switch {
 		case !s.stale || s.users > 0:
 			rest = append(rest, s)
 		case s.store != nil:
-			_ = s.store.Close() // every row is durable, and the file is not ours any more
+			_ = s.store.Close() // every row is durable, and the file belongs to another store now
 		}
 	}
 	clear(k.stores[len(rest):])
 	k.stores = rest
 }
 
-// Close closes the stores. Nobody uses them any more.
-func (k *Kept) Close() error {
+// Close closes the stores, which must not be in use.
+func (k *Cache) Close() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	var errs []error
@@ -136,10 +137,10 @@ func (k *Kept) Close() error {
 	return errors.Join(errs...)
 }
 
-// held reports whether a file belongs to an open store: to open and close it would take
-// this process's locks on it away, which the system keeps by process. One that was opened
-// already stays open, as long as the process lives.
-func (k *Kept) held(file fs.FileInfo, open *os.File) bool {
+// held reports whether a file belongs to an open store: opening and closing it would release this
+// process's locks on it, which the system keeps by process. A file that was already opened stays
+// open as long as the process lives.
+func (k *Cache) held(file fs.FileInfo, open *os.File) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	yes := false
@@ -157,12 +158,12 @@ func (k *Kept) held(file fs.FileInfo, open *os.File) bool {
 	return yes
 }
 
-// storeFiles are what the name of a store ends in where it has locks.
+// storeFiles returns the suffixes of the files on which a store has locks.
 func storeFiles() []string { return []string{"", "-wal", "-shm"} }
 
-// named are the files that have the names of the store now. An open store keeps those that
-// had them when it was opened.
-func (s *keptStore) named() (list []fs.FileInfo) {
+// named returns the files that have the names of the store now. An open store keeps those that had
+// them when it was opened.
+func (s *cachedStore) named() (list []fs.FileInfo) {
 	for _, part := range storeFiles() {
 		if info, err := os.Stat(s.settings.Store + part); err == nil {
 			list = append(list, info)

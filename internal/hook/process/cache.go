@@ -15,38 +15,38 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
-// Kept is what a process keeps that answers many events: compiled policies by all that
-// they were made of, open stores, and who decides about which call. What an event is
-// decided by is read anew for each: the bytes of the policy files, what is trusted, orders
-// and grants. The zero Kept is empty, and safe for concurrent use.
-type Kept struct {
-	mu       sync.Mutex
-	programs map[[sha256.Size]byte]*keptProgram
-	stores   []*keptStore
-	desks    map[string]*once.Desk
-	hosts    map[string]*hook.Host
-	begun    map[string]beginning
-	unclosed []*os.File
-	clock    int64 // counts uses
+// Cache is the state that a process keeps between events: compiled policies by all of their inputs,
+// open stores, and registries of calls. The inputs of a decision are read again for each event: the
+// bytes of the policy files, trust, orders and grants. The zero Cache is empty. It is safe for
+// concurrent use.
+type Cache struct {
+	mu         sync.Mutex
+	programs   map[[sha256.Size]byte]*cachedProgram
+	stores     []*cachedStore
+	registries map[string]*once.Registry
+	hosts      map[string]*hook.Host
+	begun      map[string]beginning
+	unclosed   []*os.File
+	clock      int64 // counts uses
 }
 
-// Bounds of what is kept. What does not fit is made anew, or left to the asker.
+// Limits of the cache. Above them a program is compiled again, or the event is left to the client.
 const (
-	maxPrograms = 32
-	maxStores   = 8
-	maxDesks    = 64
-	maxBegun    = 1024
+	maxPrograms   = 32
+	maxStores     = 8
+	maxRegistries = 64
+	maxBegun      = 1024
 )
 
-type keptProgram struct {
+type cachedProgram struct {
 	program  *policy.Program
 	bindings *gate.Bindings
 	used     int64
 }
 
-// compile finds the program of some files under some options, or makes it. A program
-// with mistakes is never kept.
-func (k *Kept) compile(set config.Set, o policy.Options, compile func() (*policy.Program, diag.List)) (*policy.Program, *gate.Bindings, diag.List) {
+// compile returns the program of some files under some options, compiled if it is not cached. A
+// program with mistakes is never cached.
+func (k *Cache) compile(set config.Set, o policy.Options, compile func() (*policy.Program, diag.List)) (*policy.Program, *gate.Bindings, diag.List) {
 	if k == nil {
 		program, mistakes := compile()
 		return program, nil, mistakes
@@ -64,18 +64,18 @@ func (k *Kept) compile(set config.Set, o policy.Options, compile func() (*policy
 	if program == nil || mistakes.HasErrors() {
 		return program, nil, mistakes
 	}
-	p := k.known(key, &keptProgram{program: program, bindings: new(gate.Bindings)})
+	p := k.known(key, &cachedProgram{program: program, bindings: new(gate.Bindings)})
 	return p.program, p.bindings, mistakes
 }
 
-// known returns the program of a key, which is kept if there is none yet.
-func (k *Kept) known(key [sha256.Size]byte, made *keptProgram) *keptProgram {
+// known returns the program of a key, which is added if there is none yet.
+func (k *Cache) known(key [sha256.Size]byte, made *cachedProgram) *cachedProgram {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	p := k.programs[key]
 	if p == nil && made != nil {
 		if k.programs == nil {
-			k.programs = make(map[[sha256.Size]byte]*keptProgram)
+			k.programs = make(map[[sha256.Size]byte]*cachedProgram)
 		}
 		for len(k.programs) >= maxPrograms {
 			var oldest [sha256.Size]byte
@@ -96,27 +96,27 @@ func (k *Kept) known(key [sha256.Size]byte, made *keptProgram) *keptProgram {
 	return p
 }
 
-// desk is where it is known who decides about a call.
-func (k *Kept) desk(dir, rules string) *once.Desk {
+// registry returns the registry of calls that are being decided.
+func (k *Cache) registry(dir, rules string) *once.Registry {
 	if k == nil {
 		return once.At(dir, rules)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	key := dir + "\x00" + rules
-	if d := k.desks[key]; d != nil {
+	if d := k.registries[key]; d != nil {
 		return d
 	}
-	if k.desks == nil || len(k.desks) >= maxDesks {
-		k.desks = make(map[string]*once.Desk)
+	if k.registries == nil || len(k.registries) >= maxRegistries {
+		k.registries = make(map[string]*once.Registry)
 	}
 	d := once.At(dir, rules)
-	k.desks[key] = d
+	k.registries[key] = d
 	return d
 }
 
-// host is a host by its name.
-func (k *Kept) host(name string) (*hook.Host, error) {
+// host returns a host by its name.
+func (k *Cache) host(name string) (*hook.Host, error) {
 	if k == nil {
 		return hook.Lookup(name)
 	}
@@ -135,14 +135,14 @@ func (k *Kept) host(name string) (*hook.Host, error) {
 	return h, err
 }
 
-// beginning is what a file of [projects] says, and what was read.
+// beginning is the content of a file of [projects], with its metadata.
 type beginning struct {
 	file fs.FileInfo
 	dir  string
 }
 
-// began is what was read of a file that is written once, if it is that file still.
-func (k *Kept) began(path string, now fs.FileInfo) (dir string, ok bool) {
+// began returns the content of a file that is written once, if the file is still the same.
+func (k *Cache) began(path string, now fs.FileInfo) (dir string, ok bool) {
 	if k == nil {
 		return "", false
 	}
@@ -152,7 +152,7 @@ func (k *Kept) began(path string, now fs.FileInfo) (dir string, ok bool) {
 	return b.dir, ok && os.SameFile(b.file, now) && b.file.ModTime().Equal(now.ModTime()) && b.file.Size() == now.Size() && b.file.Mode() == now.Mode()
 }
 
-func (k *Kept) keepBeginning(path string, file fs.FileInfo, dir string) {
+func (k *Cache) keepBeginning(path string, file fs.FileInfo, dir string) {
 	if k == nil {
 		return
 	}

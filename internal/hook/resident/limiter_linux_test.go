@@ -13,9 +13,9 @@ import (
 	"github.com/stopgate/stopgate/internal/hook/ask"
 )
 
-// Proves FM9: questions that people take long to answer, and connections on which nobody says
-// anything, keep no other question from being decided, however many there are.
-func TestNobodyIsKeptWaiting(t *testing.T) {
+// Proves FM9: requests that wait for approvals, and idle connections, do not delay other requests,
+// however many there are.
+func TestHeldRequestsDoNotBlock(t *testing.T) {
 	if _, err := os.Stat("/proc/self/ns/mnt"); err != nil {
 		t.Skip("this system shows nothing of processes")
 	}
@@ -38,7 +38,7 @@ policy.run = [ { arg = "/command", prefix = "ls", mode = "unattended" }, { mode 
 	}
 	h.serve(t)
 
-	// More than are decided at once.
+	// More than are decided concurrently.
 	const many = 70
 	dial := func() net.Conn {
 		t.Helper()
@@ -51,7 +51,7 @@ policy.run = [ { arg = "/command", prefix = "ls", mode = "unattended" }, { mode 
 	}
 	put := func(command, id string) (r ask.Reply) {
 		t.Helper()
-		q := ask.Question{
+		q := ask.Request{
 			Args: []string{"codex", "--policy", policy, "--deadline", "5m"}, Dir: h.project, Env: []string{"HOME=" + h.dir},
 			Event: fmt.Appendf(nil, `{"session_id":"s","turn_id":"t","cwd":%q,"hook_event_name":"PreToolUse","model":"m","permission_mode":"default","tool_name":"Bash","tool_input":{"command":%q},"tool_use_id":%q}`, h.project, command, id),
 		}
@@ -81,7 +81,7 @@ policy.run = [ { arg = "/command", prefix = "ls", mode = "unattended" }, { mode 
 		switch r := put(fmt.Sprint("make ", n), fmt.Sprint("held", n)); {
 		case r.Kind == ask.Held:
 			held++
-		case r.Kind != ask.Answered || r.Exit == 0 || time.Now().After(end): // a machine that starves denies some
+		case r.Kind != ask.Answered || r.Exit == 0 || time.Now().After(end): // an overloaded machine denies some
 			t.Fatalf("question %d: %+v", n, r)
 		}
 	}
