@@ -130,7 +130,7 @@ func (c *comparer) sampled(tool *comparedTool, kind syntax.ListKind, t *symbolic
 		}
 		for j, g := range b.guards {
 			if n := e.guards[i][j]; n >= 0 {
-				try(g, func(k *symbolic.Condition) []match.Literal { return e.changed(n, k) })
+				try(g, func(k *symbolic.Condition) []match.Literal { return e.values(n, b.origin[j], k.Spec.Values) })
 			}
 		}
 		if b.commands {
