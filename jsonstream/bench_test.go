@@ -20,7 +20,7 @@ func sourceCode(n int) string {
 	return b.String()[:n]
 }
 
-// writeFile is the argument text of a call that writes a source file of n bytes.
+// writeFile returns the argument text of a call that writes a source file of n bytes.
 func writeFile(n int) []byte {
 	text := append([]byte(`{"path":"src/app/main.go","content":`), jsonstream.AppendQuote(nil, sourceCode(n))...)
 	return append(text, `,"mode":420,"options":{"create":true,"backup":null}}`...)
@@ -46,8 +46,8 @@ func feed(b *testing.B, p *jsonstream.Parser, text []byte, size int) {
 	}
 }
 
-// BenchmarkParser gives ns per chunk of 20 bytes and throughput; budgets: 80 ns
-// per chunk, 600 MB/s whole, 0 allocations.
+// BenchmarkParser reports ns per chunk of 20 bytes and throughput; budgets: 80 ns per chunk, 600
+// MB/s for one chunk, 0 allocations.
 func BenchmarkParser(b *testing.B) {
 	for _, size := range []int{64 << 10, 1 << 20, 4 << 20} {
 		text := writeFile(size)
@@ -74,7 +74,7 @@ func BenchmarkParser(b *testing.B) {
 	}
 }
 
-// BenchmarkScan reads whole texts; budget: 350 ns for a chat chunk.
+// BenchmarkScan scans complete texts; budget: 350 ns for a chat chunk.
 func BenchmarkScan(b *testing.B) {
 	keys := []byte("{")
 	for i := range 10_000 {
@@ -106,12 +106,12 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-// BenchmarkLinear gives the time for 4 MiB divided by that for 1 MiB; budget 4.5.
+// BenchmarkLinear reports the time for 4 MiB divided by that for 1 MiB; budget 4.5.
 func BenchmarkLinear(b *testing.B) {
 	repeat := func(unit string, size int) []byte {
 		return []byte("[" + strings.Repeat(unit+",", size/len(unit)) + "0]")
 	}
-	// A hundred open objects that all have the same keys.
+	// A hundred open objects with the same keys.
 	level := `{"a":0,"b":0,"c":0,"d":0,"e":0,"f":0,"g":0,"h":0,"i":0,"j":0,"k":`
 	nested := strings.Repeat(level, 100) + "0" + strings.Repeat("}", 100)
 	members := "{"
@@ -144,7 +144,7 @@ func BenchmarkLinear(b *testing.B) {
 			},
 		} {
 			b.Run(c.name+"/"+name, func(b *testing.B) {
-				// The fastest of each: the rest is what else the machine does.
+				// The minimum of each, to exclude other load of the machine.
 				short, long := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
 				for b.Loop() {
 					start := time.Now()
@@ -184,7 +184,7 @@ func BenchmarkCanonical(b *testing.B) {
 	}
 }
 
-// BenchmarkQuote writes the arguments of a call into an event of ours.
+// BenchmarkQuote writes the arguments of a call into an event.
 func BenchmarkQuote(b *testing.B) {
 	text := writeFile(32 << 10)
 	var buf []byte

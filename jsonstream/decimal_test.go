@@ -18,7 +18,7 @@ func decimal(t testing.TB, literal string) jsonstream.Decimal {
 	return d
 }
 
-// Proves A20, I10: one canonical text for all spellings of a number.
+// Proves A20, I10: all spellings of a number have one canonical text.
 func TestDecimalCanonical(t *testing.T) {
 	for want, literals := range map[string][]string{
 		"0":                                 {"0", "-0", "0.0", "0e5", "-0.000e-99", "0E99999999999999999999999"},
@@ -51,8 +51,7 @@ func TestDecimalCanonical(t *testing.T) {
 	}
 }
 
-// Proves A19, I10: order, worked out by hand; the fuzz target compares with exact
-// rationals.
+// Proves A19, I10: the order, worked out by hand; the fuzz target compares with exact rationals.
 func TestDecimalOrder(t *testing.T) {
 	ascending := []string{
 		"-1e9999999999999999999999", "-1e1000000000000000000", "-1e400", "-9007199254740993", "-9007199254740992", "-10", "-2", "-1.5", "-1.05", "-1",
@@ -109,7 +108,7 @@ func TestDecimalMultiple(t *testing.T) {
 		{strings.Repeat("9", 1200), strings.Repeat("9", 600), true}, {strings.Repeat("9", 1201), strings.Repeat("9", 600), false},
 		{"1e50", "1" + strings.Repeat("0", 29) + "1", false}, {strings.Repeat("9", 38), "18446744073709551615", false},
 		{"340282366920938463463374607431768211455", "18446744073709551615", true}, {"99999999999999999980000000000000000001", "9999999999999999999", true},
-		// Beyond the bounds nothing is a multiple.
+		// Numbers beyond the bounds are not multiples.
 		{strings.Repeat("9", 2050), strings.Repeat("9", 1025), false}, {"1e1000000000000000000", "1", false}, {"1", "1e-1000000000000000000", false},
 		{"0", "1e1000000000000000000", true},
 	} {
@@ -119,7 +118,7 @@ func TestDecimalMultiple(t *testing.T) {
 	}
 }
 
-// Proves A22: what is no number of JSON is no Decimal.
+// Proves A22: text that is not a JSON number is not a Decimal.
 func TestParseDecimalRefusesOtherForms(t *testing.T) {
 	for _, literal := range []string{
 		"", "-", "+1", "01", "-01", "00", "1.", ".5", "1.e1", "1e", "1e+", "1e1.5", "0x1", "1_000", "NaN", "Infinity", "-Infinity", "1 ", " 1", "1,0", "--1", "1e1e1", "１", "true", "\"1\"",
@@ -130,8 +129,8 @@ func TestParseDecimalRefusesOtherForms(t *testing.T) {
 	}
 }
 
-// Proves I10: no operation on a number allocates more than its digits, however
-// large its exponent.
+// Proves I10: an operation on a number allocates in proportion to its digits, however large its
+// exponent.
 func TestDecimalAllocations(t *testing.T) {
 	for _, tt := range []struct {
 		literal string
@@ -161,7 +160,7 @@ func TestDecimalAllocations(t *testing.T) {
 	}
 }
 
-// Proves I10: what the operations on a number take is proportional to its length.
+// Proves I10: the memory of an operation on a number is proportional to its length.
 func TestDecimalMemory(t *testing.T) {
 	for _, n := range []int{1_000, 10_000, 100_000, 1_000_000} {
 		for _, literal := range []string{
@@ -183,8 +182,8 @@ func TestDecimalMemory(t *testing.T) {
 	}
 }
 
-// Proves I10, A20: the short way reads integers of up to 18 digits as the long way does, and
-// leaves everything else to it.
+// Proves I10, A20: the fast path for integers of up to 18 digits has the same result, and leaves
+// other numbers to the general one.
 func TestParseInt(t *testing.T) {
 	for literal, want := range map[string]int64{
 		"0": 0, "-0": 0, "7": 7, "-7": -7, "10": 10, "100200300": 100200300,

@@ -58,7 +58,7 @@ func TestFragments(t *testing.T) {
 	}
 }
 
-// Proves F043-07: a fragment carries call and tool, and nothing keeps it.
+// Proves F043-07: a fragment has its call and tool, and they are not kept after it.
 func TestFragmentsCarryTheCall(t *testing.T) {
 	var got []string
 	w := &jsonstream.FragmentWriter{Call: "call_1", Tool: "fs_write", Emit: func(f *jsonstream.Fragment) bool {
@@ -78,7 +78,7 @@ func TestFragmentsCarryTheCall(t *testing.T) {
 	}
 }
 
-// Proves K7: a receiver of fragments can stop the parser at each of them.
+// Proves K7: a receiver can stop the parser at each fragment.
 func TestFragmentsStop(t *testing.T) {
 	const text = `{"a":"x","b":[1,true]} garbage`
 	for stopAt := 1; stopAt <= 8; stopAt++ {

@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// seeds are texts around every decision of the grammar.
+// seeds are texts for every branch of the grammar.
 var seeds = []string{
 	``, ` `, `{}`, `[]`, `""`, `0`, `-0.0e-0`, `true`, `false`, `null`, `{"a":[1,2.5,-3e7,{"b":"c"}],"d":null}`, `{"a":1,"a":2}`,
 	`{"a":1,"\u0061":2}`, `"\ud83d\ude00 \" \\ \/ \b\f\n\r\t"`, `"\ud800"`, `"\udc00"`, `"\ud800\u0041"`, "\"\xff\"", "\"\xed\xa0\x80\"", "\"\xc0\xae\"",
@@ -64,7 +64,7 @@ func FuzzParser(f *testing.F) {
 	})
 }
 
-// checkAccepted checks the value of an accepted text and of our own text of it.
+// checkAccepted checks the value of an accepted text and of its canonical text.
 func checkAccepted(t *testing.T, data []byte) {
 	var a jsonstream.Aggregator
 	p := jsonstream.NewParser(&a, generous)
@@ -98,9 +98,9 @@ func checkAccepted(t *testing.T, data []byte) {
 	}
 }
 
-// FuzzScan compares a scan with the parser, under limits that small texts meet.
+// FuzzScan compares a scan with the parser, under limits that small texts reach.
 //
-// Proves I7: there is one acceptance and one error, however a text is read.
+// Proves I7: a text is accepted, or has the same error, with either.
 func FuzzScan(f *testing.F) {
 	for i, s := range seeds {
 		f.Add([]byte(s), uint8(i))
@@ -117,7 +117,7 @@ func FuzzScan(f *testing.F) {
 		p.Feed(data)
 		want := p.Close()
 		var d jsonstream.Document
-		d.Scan([]byte(`{"x":[{"y":1}],"y":2}`), o) // something to leave behind
+		d.Scan([]byte(`{"x":[{"y":1}],"y":2}`), o) // to leave state behind
 		got := d.Scan(data, o)
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("%q, %+v: scan %v, parser %v", data, o, got, want)
@@ -164,8 +164,7 @@ func FuzzDecimal(f *testing.F) {
 	})
 }
 
-// checkDecimal checks one literal and returns it, with its exact value if that
-// is small enough to be written out.
+// checkDecimal checks one literal and returns it, with its exact value if that is small enough.
 func checkDecimal(t *testing.T, literal string) (jsonstream.Decimal, *big.Rat) {
 	d, err := jsonstream.ParseDecimal([]byte(literal))
 	value := jsontext.Value(literal)

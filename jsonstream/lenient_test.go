@@ -7,16 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// lenient is a reader of the kind that tools have: it takes comments, commas
-// before the end, single quotes, keys without quotes, and of a repeated key the
-// first or the last. It is for I8: whatever it makes of our own text must be the
-// value that was judged.
+// lenient is a reader as some tools have it: it accepts comments, trailing commas, single quotes,
+// unquoted keys, and uses the first or the last of repeated keys. It is for I8: its value of a
+// canonical text must be the judged value.
 type lenient struct {
 	text      string
 	firstWins bool
 }
 
-// readLenient reads a text whole. Numbers stay literals.
+// readLenient reads a complete text. Numbers stay literals.
 func readLenient(text string, firstWins bool) (v any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -84,7 +83,7 @@ func (l *lenient) value() any {
 	}
 }
 
-// key reads a string, or a word without quotes.
+// key reads a string, or an unquoted word.
 func (l *lenient) key() string {
 	l.space()
 	quote := l.text[0]
@@ -100,7 +99,7 @@ func (l *lenient) key() string {
 			l.text = l.text[n:]
 			continue
 		}
-		// Our own text has no escapes but these.
+		// Canonical text has only these escapes.
 		var r rune
 		n := 2
 		switch c := l.text[1]; c {

@@ -14,19 +14,19 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// generous are limits that only the depth of a small text can exceed.
+// generous are limits of which a small text can exceed only the depth.
 var generous = jsonstream.Options{MaxDepth: 512, MaxMembers: 1 << 20, MaxValues: 1 << 24, MaxKey: 1 << 20, MaxExponent: jsonstream.AnyExponent}
 
-// prefixState is what jsontext says of the beginning of a text.
+// prefixState is the state of jsontext after a prefix of a text.
 type prefixState int
 
 const (
 	accepted   prefixState = iota
-	incomplete             // more bytes can make it right
+	incomplete             // more bytes can make it valid
 	rejected               // no more bytes can
 )
 
-// judgePrefix asks jsontext, with its defaults, about a text as it stands.
+// judgePrefix returns the state of jsontext, with its defaults, after a text.
 func judgePrefix(text string) prefixState {
 	d := jsontext.NewDecoder(strings.NewReader(text))
 	_, err := d.ReadValue()
@@ -39,9 +39,9 @@ func judgePrefix(text string) prefixState {
 	return accepted
 }
 
-// checkFirstWrongByte asks jsontext whether the byte number offset is the first
-// one behind which a text cannot become right. Where jsontext waits for the end
-// of an escape to refuse it, the escape is completed in several ways.
+// checkFirstWrongByte checks with jsontext that the byte at offset is the first one after which the
+// text cannot become valid. If jsontext refuses an escape only at its end, the escape is completed
+// in several ways.
 func checkFirstWrongByte(t testing.TB, text string, offset int64) {
 	t.Helper()
 	if offset > 0 && judgePrefix(text[:offset-1]) == rejected {
@@ -57,7 +57,7 @@ func checkFirstWrongByte(t testing.TB, text string, offset int64) {
 	}
 }
 
-// tokensOf lists the tokens of an accepted text as jsontext reads them.
+// tokensOf lists the tokens of an accepted text according to jsontext.
 func tokensOf(t testing.TB, text []byte) (tokens []string) {
 	t.Helper()
 	d := jsontext.NewDecoder(bytes.NewReader(text))
@@ -96,7 +96,7 @@ func tokens(v jsonstream.Value) (list []string) {
 	return []string{v.Kind().String() + " " + string(v.Raw())}
 }
 
-// goValue turns a value into what encoding/json with UseNumber makes of it.
+// goValue converts a value to the result of encoding/json with UseNumber.
 func goValue(v jsonstream.Value) any {
 	switch v.Kind() {
 	case jsonstream.Object:
@@ -121,7 +121,7 @@ func goValue(v jsonstream.Value) any {
 	return nil
 }
 
-// stdlib reads with encoding/json, numbers as literals.
+// stdlib decodes with encoding/json, numbers as literals.
 func stdlib(text []byte) (v any, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

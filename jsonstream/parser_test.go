@@ -59,9 +59,9 @@ func TestEventsAndOffsets(t *testing.T) {
 	}
 }
 
-// Proves F043-03: what a chunk border cuts is held back, everything else is
-// reported with the chunk that brings it, as part of the chunk itself.
-func TestPartsOfAChunk(t *testing.T) {
+// Proves F043-03: text split by a chunk border is held back, everything else is reported with its
+// chunk, as a part of the chunk itself.
+func TestPartsOfChunk(t *testing.T) {
 	type part struct {
 		text    string
 		offset  int64
@@ -106,7 +106,7 @@ func TestPartsOfAChunk(t *testing.T) {
 	}
 }
 
-// handler makes a function a Handler.
+// handler converts a function to a Handler.
 type handler func(*jsonstream.Event) bool
 
 func (h handler) Event(e *jsonstream.Event) bool { return h(e) }
@@ -125,8 +125,8 @@ func TestRunsAreSlicesOfTheChunk(t *testing.T) {
 	}
 }
 
-// Proves K7: the first terminal event in byte order wins. A handler that stops
-// hears nothing more, and no error behind its byte exists for it.
+// Proves K7: the first terminal event in byte order wins. A handler that stops receives no further
+// event, and no error after its byte.
 func TestStop(t *testing.T) {
 	for _, text := range []string{
 		`{"path":".env\n","n":[1,true,{}],"s":"é"} garbage`, `{"a":1,"a":2}`, `12`, `null`, `[[[`, "\"a\xff\"", `{"a":"\u0041\ud800"}`,
@@ -161,7 +161,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// Proves I7: what was not started refuses.
+// Proves I7: the zero parser refuses all input.
 func TestZeroParser(t *testing.T) {
 	for _, p := range []*jsonstream.Parser{new(jsonstream.Parser), jsonstream.NewParser(nil, jsonstream.Options{})} {
 		for _, err := range []error{p.Feed([]byte(`{}`)), p.Close(), p.Err()} {
@@ -175,7 +175,7 @@ func TestZeroParser(t *testing.T) {
 	}
 }
 
-// Proves I2: nothing of an earlier text is left in a parser that is used again.
+// Proves I2: a reset parser has no state of an earlier text.
 func TestReset(t *testing.T) {
 	texts := []string{
 		`{"a":{"b":[1,2`, `{"k":"\ud83d`, "{\"k\":\"\xe2\x82", `[12`, `[tru`, `{"a":1,"a":2}`, `{"a":"b"}`, `nullx`, `[[[`,
@@ -200,8 +200,7 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// Proves A18: a parser that has seen very many keys gives its memory back, and
-// goes on.
+// Proves A18: a parser that has seen very many keys frees their memory, and continues.
 func TestResetAfterManyKeys(t *testing.T) {
 	many := []byte("{")
 	for i := range 150_000 {

@@ -7,8 +7,8 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Proves Q1: "*" is every element of an array, a missing member is no value, and a
-// pointer that leads into something without parts has not seen everything.
+// Proves Q1: "*" is every element of an array, a missing member is no value, and a pointer into a
+// scalar reports that it has not seen everything.
 func TestPointerAll(t *testing.T) {
 	for _, c := range []struct {
 		pointer, text, want string

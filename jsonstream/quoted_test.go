@@ -12,8 +12,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Proves A7, A8, A24: where a string ends, by hand; what no parser accepts has no
-// end.
+// Proves A7, A8, A24: the end of a string, by hand; an invalid string has no end.
 func TestStringEnd(t *testing.T) {
 	for _, c := range []struct {
 		text    string
@@ -49,15 +48,14 @@ func TestStringEnd(t *testing.T) {
 	}
 }
 
-// letters are what a string is made of, inside of its quotes: every way in which a
-// character can be written, and some in which it cannot.
+// letters are parts of strings: every way to write a character, and some invalid ones.
 var letters = []string{
 	"a", "plain text", "é", "€", "😀", `\n`, `\"`, `\\`, `\/`, `\u0041`, `\u00e9`, `\ud83d\ude00`, "\u2028", "\x7f",
 	`\ud83d`, `\ude00`, `\x`, "\n", "\x00", "\xff", "\xc0\xae", `"`, `\`,
 }
 
-// Proves A7, A8, L4: strings of every length and mixture are read in one pass as in
-// two, and written as a loop over their characters writes them.
+// Proves A7, A8, L4: strings of every length and mixture are read the same in one pass and in two,
+// and written the same as by a loop over their characters.
 func TestStringsOfEveryMixture(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		inside := strings.Join(rapid.SliceOfN(rapid.SampledFrom(letters), 0, 12).Draw(t, "letters"), "")
@@ -98,8 +96,8 @@ func quotedByCharacter(s string) string {
 	return `"` + b.String() + `"`
 }
 
-// Proves A7, L5: strings that the caller knows are not read again; what is wrong
-// elsewhere, or behind them, is refused as ever.
+// Proves A7, L5: strings known to the caller are not read again; errors elsewhere, or after them,
+// are still detected.
 func TestScanWithKnown(t *testing.T) {
 	inside := strings.Repeat(`known \" text `, 9)
 	asked := 0
@@ -135,7 +133,7 @@ func TestScanWithKnown(t *testing.T) {
 	}
 }
 
-// Proves L4: a text is recognised as our spelling of another one, and nothing else is.
+// Proves L4: only the canonical spelling of a text is recognised as such.
 func TestIsQuote(t *testing.T) {
 	const text = "plain text, \"code\"\\\t\n and \x01\x7f größe 😀 to the end of it"
 	quoted := jsonstream.AppendQuote(nil, text)

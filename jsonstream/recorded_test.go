@@ -59,8 +59,8 @@ func TestRecordedCalls(t *testing.T) {
 	}
 }
 
-// compareRecorded reads a text with the parser, in chunks of a size, and with a
-// scan, and compares both with jsontext.
+// compareRecorded reads a text with the parser, in chunks of a size, and with a scan, and compares
+// both with jsontext.
 func compareRecorded(t *testing.T, d *jsonstream.Document, data []byte, size int) {
 	t.Helper()
 	var a jsonstream.Aggregator

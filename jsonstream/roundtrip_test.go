@@ -16,8 +16,8 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// document is a random value: its text in a random spelling, the text that we
-// have to write of it, and the value for a reader with literal numbers.
+// document is a random value: its text in a random spelling, its canonical text, and its value for
+// a reader with literal numbers.
 type document struct {
 	text, ours string
 	value      any
@@ -107,7 +107,7 @@ func spell(t *rapid.T, s string) string {
 	return b.String()
 }
 
-// plainSpelling writes a string as we have to write it, character by character.
+// plainSpelling returns the canonical spelling of a string, character by character.
 func plainSpelling(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -125,9 +125,8 @@ func plainSpelling(s string) string {
 	return `"` + b.String() + `"`
 }
 
-// Proves F043-08, F043-09, F043-10, I2, I8: a random value in a random spelling
-// and random chunks comes out as that value in our spelling, and all readers
-// agree on it.
+// Proves F043-08, F043-09, F043-10, I2, I8: a random value in a random spelling and random chunks
+// is written as the same value in canonical spelling, and all readers agree on it.
 func TestRoundTrip(t *testing.T) {
 	var a jsonstream.Aggregator
 	var p jsonstream.Parser
@@ -175,8 +174,8 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// check runs a property on as many random cases with -short as any other, on ten
-// times as many otherwise, and on five hundred times as many in the long tier.
+// check runs a property on the default number of random cases with -short, on ten times as many
+// otherwise, and on five hundred times as many in the long tier.
 func check(t *testing.T, p func(*rapid.T)) {
 	factor := 10
 	if testing.Short() {
@@ -218,8 +217,7 @@ func normal(v any) any {
 	return v
 }
 
-// Proves F043-08, L4: the aggregator's spelling, and the value that each event
-// completes, at the event.
+// Proves F043-08, L4: the spelling of the aggregator, and the value that each event completes.
 func TestAggregator(t *testing.T) {
 	var a jsonstream.Aggregator
 	var last []string
@@ -258,7 +256,7 @@ func TestAggregator(t *testing.T) {
 	}
 }
 
-// Proves A18: an aggregator that was large gives its memory back, and goes on.
+// Proves A18: a large aggregator frees its memory, and continues.
 func TestAggregatorAfterLargeText(t *testing.T) {
 	var a jsonstream.Aggregator
 	for _, text := range []string{`["` + strings.Repeat("x", 3<<20) + `"]`, `[1]`, "[" + strings.Repeat("0,", 200_000) + "0]", `["a"]`} {
@@ -271,7 +269,7 @@ func TestAggregatorAfterLargeText(t *testing.T) {
 	}
 }
 
-// copier is a handler that wants decoded text up to the first part with an x in it.
+// copier is a handler that requests decoded text up to the first part with an x in it.
 type copier struct {
 	parts  []string
 	copies bool
@@ -295,8 +293,8 @@ func (c *copier) Event(e *jsonstream.Event) (stop bool) {
 	return false
 }
 
-// Proves F043-08: a handler that only copies gets text as it is spelled from the next
-// piece on, but for what we would spell in another way; keys are always decoded.
+// Proves F043-08: a handler that only copies gets text as spelled from the next part on, except for
+// non-canonical spellings; keys are always decoded.
 func TestEncodedTextHandler(t *testing.T) {
 	var c copier
 	p := jsonstream.NewParser(&c, jsonstream.Options{})

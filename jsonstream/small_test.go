@@ -12,22 +12,21 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// small writes random values faster than a property draws them: the text in a
-// random spelling and, beside it, what we have to write.
+// small writes random values faster than a property draws them: the text in a random spelling, and
+// its canonical text.
 type small struct {
 	rng        *rand.Rand
 	text, ours []byte
 }
 
-// pieces are parts of strings, each with the ways in which it may be spelled; the
-// first one is ours.
+// pieces are parts of strings, each with its possible spellings; the first one is canonical.
 var pieces = [][]string{
 	{"a"}, {"path"}, {"src/", `src\/`, `\u0073rc/`}, {`\"`, `\u0022`}, {`\\`, `\u005c`, `\u005C`}, {`\n`, `\u000a`, `\u000A`}, {`\t`, `\u0009`},
 	{`\u0000`}, {`\u001f`, `\u001F`}, {"\x7f", `\u007f`}, {"é", `\u00e9`, `\u00E9`}, {"中", `\u4e2d`}, {"😀", `\ud83d\ude00`, `\uD83D\uDE00`},
 	{"0123456789abcdef"}, {"}"}, {"["}, {":"}, {","}, {"//"},
 }
 
-// numbers are literals, which stay as they are.
+// numbers are literals, which are not changed.
 var numbers = []string{"0", "-0", "1", "-1", "1.0", "1e0", "0.1e-9", "9007199254740993", "1E+2", "-12.5e00003", "1e400"}
 
 func (s *small) both(text string) {
@@ -88,13 +87,12 @@ func (s *small) value(depth int) {
 	s.gap()
 }
 
-// decoded is a handler that gets all text decoded, whatever it could do with it.
+// decoded is a handler that always gets decoded text.
 type decoded struct{ jsonstream.Handler }
 
-// Proves F043-08, F043-09, F043-10, I2, I8: small documents in random spellings and
-// chunks come out in our spelling, a scan reads them as the parser does, and one
-// byte changed anywhere is judged alike by both. A million of them in the long
-// tier.
+// Proves F043-08, F043-09, F043-10, I2, I8: small documents in random spellings and chunks are
+// written in canonical spelling, a scan reads them as the parser does, and both agree after a
+// change of any byte. A million of them in the long tier.
 func TestSmallDocuments(t *testing.T) {
 	rounds := 20_000
 	if testing.Short() {

@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// suiteRow is what testdata/jsontestsuite.txt says of a file of JSONTestSuite.
+// suiteRow is a row of testdata/jsontestsuite.txt about a file of JSONTestSuite.
 type suiteRow struct {
 	file   string
 	code   stopgate.Code // "" for accepted
@@ -42,9 +42,8 @@ func suiteRows(t *testing.T) (rows []suiteRow) {
 	return rows
 }
 
-// Proves I7, I2, A17: every file of
-// JSONTestSuite, in every two pieces, gets the answer of the table; jsontext
-// confirms acceptance, value and the byte that shows an error.
+// Proves I7, I2, A17: every file of JSONTestSuite, in every two chunks, has the result of the
+// table; jsontext confirms acceptance, value and the byte of an error.
 func TestJSONTestSuite(t *testing.T) {
 	counts := map[string]int{}
 	roots := 0

@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// refusal is a text and the error that it must meet, counted by hand.
+// refusal is a text with its expected error, counted by hand.
 type refusal struct {
 	name, text string
 	code       stopgate.Code
@@ -43,7 +43,7 @@ func checkRefusals(t *testing.T, o jsonstream.Options, tests []refusal) {
 	}
 }
 
-// Proves A1, A2, A3, I7: the byte that closes the second key shows it, at any
+// Proves A1, A2, A3, I7: a duplicate is detected at the byte that closes the second key, at any
 // depth and in any spelling.
 func TestDuplicateKeys(t *testing.T) {
 	many := `{"a":0,"b":0,"c":0,"d":0,"e":0,"f":0,"g":0,"h":0,"i":0,"j":0,`
@@ -66,8 +66,7 @@ func TestDuplicateKeys(t *testing.T) {
 	})
 }
 
-// Proves A1: where repeated keys are asked for, both members are there, and nothing
-// else changes.
+// Proves A1: with repeated keys allowed, both members are kept, and nothing else changes.
 func TestRepeatedKeys(t *testing.T) {
 	o := jsonstream.Options{RepeatedKeys: true, MaxMembers: 12}
 	many := `{"a":0,"b":0,"c":0,"d":0,"e":0,"f":0,"g":0,"h":0,"i":0,"j":0`
@@ -88,7 +87,7 @@ func TestRepeatedKeys(t *testing.T) {
 	})
 }
 
-// Proves A7, A8, A9, A10, A24, I7.
+// Proves A7, A8, A9, A10, A24, I7: invalid strings and characters.
 func TestInvalidText(t *testing.T) {
 	checkRefusals(t, jsonstream.Options{}, []refusal{
 		{"A7", `{"path":"src/\ud800a"}`, malformed, 20, "/path"},
@@ -129,7 +128,7 @@ func TestInvalidText(t *testing.T) {
 	})
 }
 
-// Proves A12, A13, A14, A15, A16, I7.
+// Proves A12, A13, A14, A15, A16, I7: incomplete texts, and data after the end.
 func TestEndOfText(t *testing.T) {
 	checkRefusals(t, jsonstream.Options{}, []refusal{
 		{"A12 second value", `{"path":"src/a"} {"path":".env"}`, trailing, 18, ""},
@@ -193,7 +192,7 @@ func TestEndOfText(t *testing.T) {
 	}
 }
 
-// Proves A22, A23, I7.
+// Proves A22, A23, I7: lenient forms are refused.
 func TestLenientFormsAreRefused(t *testing.T) {
 	checkRefusals(t, jsonstream.Options{}, []refusal{
 		{"A22 NaN", `{"n":NaN}`, malformed, 6, "/n"},
@@ -358,7 +357,7 @@ func TestDefaultLimits(t *testing.T) {
 	}
 }
 
-// Proves A17: memory is O(depth), whatever the length of the bomb.
+// Proves A17: memory is O(depth), whatever the length of the text.
 func TestMemoryOfDeepAndWideTexts(t *testing.T) {
 	for _, unit := range []string{"[", `{"a":[`, `[{"":`} {
 		bomb := []byte(strings.Repeat(unit, 100_000))

@@ -11,17 +11,16 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// anyNumber is the text layer without a limit on exponents, as the test suites
-// of others see it.
+// anyNumber are options without a limit on exponents, as test suites expect.
 var anyNumber = jsonstream.Options{MaxExponent: jsonstream.AnyExponent}
 
-// recorder writes every event down in a form in which the pieces of a string do
-// not show: each character with the offset at which it was complete.
+// recorder records every event in a form independent of the parts of a string: each character with
+// the offset at which it was complete.
 type recorder struct {
 	t      testing.TB
 	trace  []byte
 	events int
-	stopAt int // the event at which it stops the parser, counted from 1; 0: never
+	stopAt int // the event at which it stops the parser, counted from 1; 0 never
 	last   int64
 }
 
@@ -52,7 +51,7 @@ func (r *recorder) part(e *jsonstream.Event) {
 	}
 }
 
-// outcome is all that a parse shows.
+// outcome is the complete result of a parse.
 type outcome struct {
 	trace string
 	err   string
@@ -62,7 +61,7 @@ type outcome struct {
 	end   int64
 }
 
-// push parses text cut at the given places.
+// push parses text split at the given positions.
 func push(t testing.TB, text string, o jsonstream.Options, cuts ...int) outcome {
 	r := &recorder{t: t}
 	return pushTo(r, text, o, cuts...)
@@ -72,7 +71,7 @@ func pushTo(r *recorder, text string, o jsonstream.Options, cuts ...int) outcome
 	p := jsonstream.NewParser(r, o)
 	from := 0
 	for _, cut := range append(cuts, len(text)) {
-		// The parser must not keep what it was given.
+		// The parser must not keep its input.
 		chunk := []byte(text[from:cut])
 		p.Feed(chunk)
 		clear(chunk)
@@ -101,7 +100,7 @@ func describe(err error) (got outcome) {
 	return outcome{err: err.Error(), code: e.Code, at: e.Offset, empty: e.Empty}
 }
 
-// byteByByte returns every place between two bytes.
+// byteByByte returns every position between two bytes.
 func byteByByte(text string) (cuts []int) {
 	for i := 1; i < len(text); i++ {
 		cuts = append(cuts, i)
@@ -109,9 +108,8 @@ func byteByByte(text string) (cuts []int) {
 	return cuts
 }
 
-// everyWay parses text whole, byte by byte, and with every two cuts, or with
-// every one if it is long, and with a scan, and returns the outcome after it has
-// seen that it is always the same.
+// everyWay parses text in one chunk, byte by byte, with every two splits, or with every one if it
+// is long, and with a scan; it checks that the outcome is always the same and returns it.
 func everyWay(t testing.TB, text string, o jsonstream.Options) outcome {
 	t.Helper()
 	want := push(t, text, o)

@@ -15,7 +15,7 @@ import (
 
 const sample = ` {"id": "a\u0062c", "plain":"xyz", "n":-1.50, "list":[1, [2, 3], {"deep":true}], "\u00e9":null, "o":{}, "l":[]} `
 
-// Proves F043-08: what a value answers about itself, worked out by hand.
+// Proves F043-08: the properties of a value, worked out by hand.
 func TestValue(t *testing.T) {
 	root := mustParse(t, []byte(sample))
 	get := func(key string) jsonstream.Value {
@@ -85,8 +85,8 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// Proves F043-08: members and elements come in the order of the text, and a loop
-// can be left.
+// Proves F043-08: members and elements are iterated in the order of the text, and a loop can end
+// early.
 func TestIteration(t *testing.T) {
 	root := mustParse(t, []byte(sample))
 	var keys []string
@@ -121,7 +121,7 @@ func TestIteration(t *testing.T) {
 	}
 }
 
-// Proves I7: what was not accepted has no value.
+// Proves I7: a refused text has no value.
 func TestZeroValue(t *testing.T) {
 	var d jsonstream.Document
 	if d.Root().IsValid() || d.Text() != nil {
@@ -138,7 +138,7 @@ func TestZeroValue(t *testing.T) {
 	}
 }
 
-// Proves D25-12: pointers in text form and back, and what they find.
+// Proves D25-12: pointers are parsed and formatted, and find their values.
 func TestPointer(t *testing.T) {
 	// The examples of RFC 6901 section 5.
 	rfc := mustParse(t, []byte(`{"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\j":5,"k\"l":6," ":7,"m~n":8}`))
@@ -174,7 +174,7 @@ func TestPointer(t *testing.T) {
 	}
 }
 
-// Proves L4: our spelling of strings, also of text that is not UTF-8.
+// Proves L4: canonical spelling of strings, also of text that is not UTF-8.
 func TestAppendQuote(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                            `""`,
@@ -215,7 +215,7 @@ func TestCanonical(t *testing.T) {
 			t.Errorf("%s: the hash is not that of %s", text, want)
 		}
 	}
-	// Long strings are hashed where they stand, in our spelling or in another one.
+	// Long strings are hashed in place, in canonical or other spelling.
 	for n := 240; n < 260; n++ {
 		long, x := strings.Repeat("l", n), strings.Repeat("x", 300)
 		var ours jsonstream.Aggregator
@@ -236,7 +236,7 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// Proves I8, L4: edits leave everything between them as it is.
+// Proves I8, L4: edits leave everything between them unchanged.
 func TestSplice(t *testing.T) {
 	text := []byte(`{"a":1,"b":2}`)
 	for _, tt := range []struct {
@@ -284,7 +284,7 @@ func TestAppendRemovals(t *testing.T) {
 	}
 }
 
-// Proves I8: whatever is removed, the rest is well-formed and as it was.
+// Proves I8: after any removals the rest is valid and unchanged.
 func TestAppendRemovalsKeepsValidJSON(t *testing.T) {
 	check(t, func(t *rapid.T) {
 		doc := documents(2).Draw(t, "document")
@@ -321,7 +321,8 @@ func TestAppendRemovalsKeepsValidJSON(t *testing.T) {
 	})
 }
 
-// Proves F043-08: a text in parts is the text, and no part is much longer than wanted.
+// Proves F043-08: the parts of a text together are the text, and no part is much longer than
+// requested.
 func TestTextParts(t *testing.T) {
 	for _, text := range []string{"", "plain", "größe 😀 \"x\" \\ \n\t\x01", strings.Repeat("code \"with\"\tescapes\n", 500), strings.Repeat("😀ü\\", 700), strings.Repeat("x", 5000)} {
 		for _, spelled := range []string{string(jsonstream.AppendQuote(nil, text)), strings.ReplaceAll(string(jsonstream.AppendQuote(nil, text)), "😀", `\ud83d\ude00`)} {
