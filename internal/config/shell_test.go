@@ -200,7 +200,7 @@ func TestPlaces(t *testing.T) {
 			"ask": {
 				// Cookies, keyrings, wallets, settings and histories: no list has all their names.
 				"cat ~/.config/google-chrome/Default/Cookies", "cat ~/.mozilla/firefox/x.default/cookies.sqlite", "cat ~/.local/share/keyrings/login.keyring", "cat ~/.config/sops/age/keys.txt", "cat ~/.bitcoin/wallet.dat",
-				"cat ~/.m2/settings.xml", "cat ~/kubeconfig", "cat ~/.kube/dev.yaml", "cat /home/u/x/terraform.tfvars", "cat ~/service-account.json", "cat /proc/kcore", "cat /proc/self/maps", "cat ~/.claude/history.jsonl", "cat ~/.local/share/fish/fish_history",
+				"cat ~/.m2/settings.xml", "cat ~/kubeconfig", "cat ~/.kube/dev.yaml", "cat /home/u/x/terraform.tfvars", "cat /proc/kcore", "cat /proc/self/maps", "cat ~/.claude/history.jsonl", "cat ~/.local/share/fish/fish_history",
 				"cat /etc/hosts", "ls /var/log", "cat /dev/mem", "cat /sys/class/net", "ls ~", "ls /srv", "cat /root/x", "cat /opt/x", "cat /srv/other/x", "cat ../x", "head -c 99 /dev/sda", "strings /dev/mem", "du -sh ~", "stat ~/x", "find / -name x", "find ~ -type f", "cat /mnt/c/x",
 				// By other ways.
 				"cat src/../../x", "cat /usr/include/../../etc/hosts", "cat /usr/share/doc/../../../etc/hosts", "cat ~/go/pkg/mod/../../../x", "cat < /etc/hosts", "sort /etc/hosts", "grep -f /etc/hosts a", "grep -f/etc/hosts a", "wc --files0-from=/tmp/l", "diff /etc/hosts a", "git diff --no-index /etc/hosts a",
@@ -224,7 +224,7 @@ func TestNamesOnly(t *testing.T) {
 		judge := shellGate(t, kind, "", "")
 		for want, commands := range map[string][]string{
 			"unattended": {
-				"ls -la .env", "ls .env config/.env.local", "test -f .env", "[ -f .env ]", "test -f .env && echo yes", "[ -f server.key ] || echo none", "stat .env", "stat -c %s id_rsa", "git check-ignore .env", "git check-ignore -v server.pem", "find . -name '*.pem'", "find . -name .env -type f",
+				"cat service-account.yaml", "cat src/service-account-list.json", "cat src/service_account.go", "ls service-account.json", "ls -la .env", "ls .env config/.env.local", "test -f .env", "[ -f .env ]", "test -f .env && echo yes", "[ -f server.key ] || echo none", "stat .env", "stat -c %s id_rsa", "git check-ignore .env", "git check-ignore -v server.pem", "find . -name '*.pem'", "find . -name .env -type f",
 				"find . -name '*.pem' -not -path './node_modules/*'", "git ls-files .env", "git ls-files | wc -l", "ls .git", "ls -la .git/refs", "readlink .env", "realpath .env", "find . -name '*.key' | wc -l", "ls .env; ls src", "bash -c 'ls .env'", "ls -la /srv/proj/.env", "cd /srv/proj && ls .env",
 				"cat ca.pem", "cat certs/fullchain.pem", "cat id_rsa.pub", "cat keys/deploy.pub", "cat src/i18n/en.key", "cat locales/de.key",
 			},
@@ -234,7 +234,7 @@ func TestNamesOnly(t *testing.T) {
 			"deny": {
 				"cat .env", "ls .env | xargs cat", "ls .env | xargs -n1 cat", "find . -name .env | xargs cat", "find . -name .env -exec cat {} +", "find . -name .env -delete", "find . -name .env -fprint x", "find . -fprintf .env x", "find . -fls .env", "find .env -ok cat {} ;", "ls < .env", "test -f x < .env", "ls x > .env", "stat x; cat .env",
 				"cat $(ls .env)", "head \"$(find . -name .env)\"", "for f in $(ls .env); do cat $f; done", "ls .env | while read f; do cat $f; done", "eval cat $(ls .env)", "wc .env", "file .env", "grep x .env", "git ls-files -X .env", "git ls-files --exclude-from=.env", "git ls-files -oX.env", "git show HEAD:.env", "git diff .env", "cp .env x", "rm .env", "echo $(<.env)", "ls .ssh/*", "ls -la .e*",
-				"cat server.pem", "cat key.pem", "cat ca-key.pem", "cat certs/privkey.pem", "cat server.key", "cat certs/en.key", "cat i18n/server/x.key", "cat i18n/../server.key", "cat id_rsa", "cat id_rsa.public", "cat id_rsa.pub.bak", "find -f .env", "find . -files0-from .env", "xargs ls .env", "xargs -a .env ls",
+				"cat service-account.json", "cat conf/service_account_key.json", "jq .private_key serviceAccount.json", "cat ~/service-account.json", "cp service-account.json x", "cat server.pem", "cat key.pem", "cat ca-key.pem", "cat certs/privkey.pem", "cat server.key", "cat certs/en.key", "cat i18n/server/x.key", "cat i18n/../server.key", "cat id_rsa", "cat id_rsa.public", "cat id_rsa.pub.bak", "find -f .env", "find . -files0-from .env", "xargs ls .env", "xargs -a .env ls",
 			},
 		} {
 			for _, c := range commands {
