@@ -281,8 +281,8 @@ func (p *part) insert(s *schema.Schema, arg jsonstream.Pointer, cond, site int32
 	t.conds, t.sites = append(t.conds, cond), append(t.sites, site)
 }
 
-// unknown makes the plan of an unknown tool ask, if the operator configures that. If somebody
-// besides the files decides about the tool, no list applies (S2).
+// unknown makes the plan of an unknown tool ask, if the operator configures that. If
+// session policies also decide about the tool, no list applies (S2).
 func (c *compiler) unknown() {
 	c.partOf(c.base).view.applies = true
 	n := int32(len(c.plan.rules))

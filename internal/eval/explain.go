@@ -19,8 +19,8 @@ type Explanation struct {
 	// Recognised is what the tool was recognised as in addition to its name, and the consequence;
 	// "" for none.
 	Recognised string
-	// NotKnown says of which paths of the call it is not known what they name, and how to write
-	// them, "" if all are known.
+	// NotKnown describes the paths of the call whose files are unknown, with the remedy, "" if all
+	// are known.
 	NotKnown string
 	Lists    []ListExplanation // in the order in which lists of one mode are named
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/hook"
 )
 
-// A tool of an MCP server that has the name of a host's own tool is not taken for it.
+// A tool of an MCP server is not confused with a host's own tool of the same name.
 func TestServersToolIsNotTheHosts(t *testing.T) {
 	h := host(t, "gemini-cli")
 	for text, harmless := range map[string]bool{
@@ -21,7 +21,7 @@ func TestServersToolIsNotTheHosts(t *testing.T) {
 	}
 }
 
-// Every host reads the event that it would send about a call.
+// Every host reads the event that BuildEvent returns for a call.
 func TestProposes(t *testing.T) {
 	for _, name := range hook.Names() {
 		h := host(t, name)

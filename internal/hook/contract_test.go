@@ -11,8 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 )
 
-// contract is a policy whose answers are short: what a tool is called is what is said
-// about it.
+// contract is a policy with short answers: the name of a tool is its verdict.
 const contract = `
 version = 1
 [tools."*".policy]
@@ -45,7 +44,7 @@ policy.run = [ { arg = "/file_path", prefix = "src/", mode = "unattended" }, { m
 
 const said = "stopgate: not today (rule_matched)"
 
-// reply is what a host reads, written by hand from its documentation.
+// reply is the expected reply, written by hand from the host's documentation.
 type reply struct {
 	stdout, stderr string
 	exit           int
@@ -59,8 +58,8 @@ func answers(t *testing.T, name, policy string, o hook.Options, input string) re
 	return reply{strings.TrimSuffix(string(r.Stdout), "\n"), strings.TrimSuffix(string(r.Stderr), "\n"), r.Exit}
 }
 
-// Proves FM9, S32, S39: the words of every host, byte by byte, for each form of its
-// events before a tool runs.
+// Proves FM9, S32, S39: the reply of every host, byte by byte, for each form of its events before a
+// tool runs.
 func TestContract(t *testing.T) {
 	claude := func(decision, reason, more string) string {
 		return `"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"` + decision + `","permissionDecisionReason":"` + reason + `"` + more + `}`
@@ -142,7 +141,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// Proves S32: what each host does with new arguments, in the form that it takes.
+// Proves S32: the reply with new arguments, in the form of each host.
 func TestContractOfNewInput(t *testing.T) {
 	const clean = `{"file_path":"src/a"}`
 	for name, want := range map[string]string{
@@ -159,8 +158,8 @@ func TestContractOfNewInput(t *testing.T) {
 	}
 }
 
-// Proves FM9, X13: no member that Codex does not support stands beside a denial, also
-// where the turn is to end: the whole answer would be void, and the tool would run.
+// Proves FM9, X13: no member that Codex does not support is next to a denial, even if the turn must
+// end: otherwise the complete reply would be invalid, and the tool would run.
 func TestCodexNeverContinues(t *testing.T) {
 	h := host(t, "codex")
 	o := hook.Options{Open: opener(t, program(t, contract), h, gate.WithStore(new(ports.Store)))}
@@ -177,8 +176,8 @@ func TestCodexNeverContinues(t *testing.T) {
 	}
 }
 
-// Proves S28: a prompt is answered in the host's form and never kept back, also by a
-// gate that cannot decide.
+// Proves S28: a prompt is answered in the host's form and never blocked, also by a gate that cannot
+// decide.
 func TestContractOfPrompts(t *testing.T) {
 	for _, c := range []struct{ host, input, want string }{
 		{"claude-code", `{"session_id":"s1","hook_event_name":"UserPromptSubmit","prompt":"hi","source":"user"}`, ``},
@@ -202,8 +201,7 @@ func TestContractOfPrompts(t *testing.T) {
 	}
 }
 
-// after is the event of each host about a tool that ran, with its arguments and its
-// result left open.
+// after has the event of each host after a tool ran, without arguments and result.
 var after = map[string]string{
 	"claude-code": `{"session_id":"s1","cwd":"/srv/proj","hook_event_name":"PostToolUse","tool_name":"Read","tool_input":%s,"tool_response":%s,"tool_use_id":"toolu_1","duration_ms":3}`,
 	"codex":       `{"session_id":"s1","turn_id":"t1","cwd":"/srv/proj","hook_event_name":"PostToolUse","tool_name":"Read","tool_input":%s,"tool_response":%s,"tool_use_id":"call_1"}`,
@@ -214,8 +212,8 @@ var after = map[string]string{
 	"cline":       `{"clineVersion":"","hookName":"tool_result","taskId":"s1","workspaceRoots":["/srv/proj"],"tool_result":{"name":"Read","input":%s,"output":%s}}`,
 }
 
-// Proves X13, K32: a result that is kept back is replaced, in the member that the host
-// takes, and so is one about which the gate cannot decide.
+// Proves X13, K32: a withheld result is replaced, in the host's member, and so is one about which
+// the gate cannot decide.
 func TestContractOfResults(t *testing.T) {
 	const text = `version = 1
 [tools.Read]
@@ -257,7 +255,7 @@ policy.result = [ { mode = "skip" } ]
 			c.closed: {Open: func(context.Context, *hook.Event) (*hook.Backend, error) { return nil, nil }},
 		} {
 			r := ask(t, h, o, input)
-			exit := map[string]int{"opencode": 2, "pi": 2}[c.host] // extensions of ours
+			exit := map[string]int{"opencode": 2, "pi": 2}[c.host] // stopgate's own extensions
 			if got := strings.TrimSuffix(string(r.Stdout), "\n"); got != what || r.Exit != exit {
 				t.Errorf("%s: %s %d, want\n%s", c.host, got, r.Exit, what)
 			}
@@ -265,8 +263,8 @@ policy.result = [ { mode = "skip" } ]
 	}
 }
 
-// Proves X13, K32: what stands in the place of a result of Claude Code has the form of the
-// result, because another one is not taken, and none of its words.
+// Proves X13, K32: the replacement of a result of Claude Code has the structure of the result,
+// since others are ignored, and none of its texts.
 func TestShapeOfResults(t *testing.T) {
 	const event = `{"session_id":"s1","cwd":"/srv/proj","hook_event_name":"PostToolUse","tool_name":%q,"tool_input":{},"tool_response":%s,"tool_use_id":"toolu_1"}`
 	for _, c := range []struct{ tool, result, want string }{
@@ -288,8 +286,7 @@ func TestShapeOfResults(t *testing.T) {
 	}
 }
 
-// Proves X13: a call that failed is no success to session policies, wherever the host
-// says it.
+// Proves X13: a failed call is no success for session policies, in every form of a host's failure.
 func TestFailedResults(t *testing.T) {
 	const text = `version = 1
 [tools.Read]
@@ -335,7 +332,7 @@ key = "/file_path"
 	}
 }
 
-// Proves S28: crush ends the turn on exit status 49, with the denial beside it.
+// Proves S28: crush ends the turn on exit status 49, together with the denial.
 func TestCrushHalts(t *testing.T) {
 	h := host(t, "crush")
 	o := hook.Options{Open: opener(t, program(t, contract), h, gate.WithStore(new(ports.Store)))}
@@ -352,7 +349,7 @@ func TestCrushHalts(t *testing.T) {
 	t.Error("the turn goes on after eight denials")
 }
 
-// Proves S22: the directory of a session, wherever a host says it.
+// Proves S22: the directory of a session, in every form of a host.
 func TestDirectories(t *testing.T) {
 	for _, c := range []struct{ host, input, want string }{
 		{"claude-code", event("claude-code", "free", `{}`), "/srv/proj"},
@@ -379,13 +376,13 @@ func TestDirectories(t *testing.T) {
 	}
 }
 
-// permission is the event of Codex before it asks its user.
+// permission returns the event of Codex before it asks its user.
 func permission(tool, args string) string {
 	return fmt.Sprintf(`{"session_id":"s1","turn_id":"t1","transcript_path":null,"cwd":"/srv/proj","hook_event_name":"PermissionRequest","model":"m","permission_mode":"default","tool_name":%q,"tool_input":%s}`, tool, args)
 }
 
-// Proves FM9: events that the adapters do not decide about are refused where they are
-// about a tool, and left alone where they are not.
+// Proves FM9: events that the adapters do not handle are denied if they are about a tool, and
+// ignored otherwise.
 func TestEventsThatAreNotInstalled(t *testing.T) {
 	for _, c := range []struct {
 		host, input string
@@ -413,8 +410,8 @@ func TestEventsThatAreNotInstalled(t *testing.T) {
 	}
 }
 
-// Proves FM9: what a further member of an event says hides neither the command that it is
-// about nor arguments under another spelling.
+// Proves FM9: an additional member of an event hides neither its command nor arguments under
+// another spelling.
 func TestFurtherMembers(t *testing.T) {
 	for _, c := range []struct{ host, input string }{
 		{"cursor", `{"conversation_id":"s1","hook_event_name":"beforeShellExecution","tool_name":"free","tool_input":{},"command":"rm -rf /","cwd":"/srv/proj"}`},

@@ -10,9 +10,9 @@ import (
 	"github.com/stopgate/stopgate/internal/hook"
 )
 
-// Proves K19, C3, S39: the parameter that says where a command runs is found by the names
-// that hosts give it, in doubt where no table knows the tool, and what is no plain name of
-// one directory is noted as such.
+// Proves K19, C3, S39: the parameter with the directory of a command is found by its names in
+// hosts, is uncertain for unknown tools, and a value that is no plain directory name is recorded as
+// such.
 func TestWhereCommandsRun(t *testing.T) {
 	for _, c := range []struct {
 		host, tool, args string
@@ -30,7 +30,7 @@ func TestWhereCommandsRun(t *testing.T) {
 		{"cursor", "Shell", `{"command":"ls","working_directory":"conf"}`, "conf", false, false},
 		{"cursor", "Shell", `{"command":"ls","working_directory":"conf","cwd":"/srv/proj/conf/"}`, "conf", false, false},
 		{"cursor", "Shell", `{"command":"ls","working_directory":"conf","cwd":"src"}`, "", false, true},
-		{"claude-code", "Bash", `{"command":"ls","workdir":"conf"}`, "conf", true, false}, // it knows none
+		{"claude-code", "Bash", `{"command":"ls","workdir":"conf"}`, "conf", true, false}, // it has no such parameter
 		{"claude-code", "mcp__sh__run", `{"script":"ls","cwd":"conf"}`, "conf", true, false},
 		{"claude-code", "mcp__sh__run", `{"script":"ls","cwd":"conf","dir":"src"}`, "", true, true},
 		{"claude-code", "Grep", `{"path":"conf","dir":["x"]}`, "", false, false}, // runs nothing

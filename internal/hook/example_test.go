@@ -10,7 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
-// A coding agent asks before it runs a tool, and is answered in its own words.
+// A coding agent asks before it runs a tool, and gets a reply in its own format.
 func Example() {
 	host, err := hook.Lookup("claude-code")
 	if err != nil {
@@ -34,7 +34,7 @@ reason = "secrets stay out of reach"
 		return
 	}
 	open := func(_ context.Context, e *hook.Event) (*hook.Backend, error) {
-		approver := host.Approver(e, nil) // what the policy asks, the agent asks its user
+		approver := host.Approver(e, nil) // calls that the policy asks about are left to the agent's user
 		g, err := gate.New(program, gate.WithApprover(approver), gate.WithDenyMode(gate.DenyToolResult))
 		return &hook.Backend{Gate: g, Approver: approver}, err
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 )
 
-// Proves FM9, I14, M38: of 1,000 calls that the policy allows (10,000 in the long tier),
-// each with one fault on its way, no host runs any. 16 at a time.
+// Proves FM9, I14, M38: of 1,000 calls that the policy permits (10,000 in the long tier), each with
+// one fault, no host runs any; 16 run concurrently.
 func TestNoFaultAllows(t *testing.T) {
 	total := 1_000
 	if os.Getenv("STOPGATE_LONG") != "" {
@@ -122,8 +122,8 @@ within = "1h"
 	workers.Wait()
 }
 
-// Proves FM9: the same calls run where nothing fails, so that the faults above are what
-// blocks them.
+// Proves FM9: the same calls run without faults, so that the faults above are the cause of the
+// denials.
 func TestWithoutFaultsCallsRun(t *testing.T) {
 	for _, name := range hook.Names() {
 		h := host(t, name)
@@ -134,8 +134,8 @@ func TestWithoutFaultsCallsRun(t *testing.T) {
 	}
 }
 
-// Proves FM9, I7: whatever arrives, the answer is one that the host knows, and text
-// that is no event never runs anything.
+// Proves FM9, I7: for any input the reply is one that the host supports, and text that is no event
+// never runs anything.
 func FuzzEvents(f *testing.F) {
 	for name := range before {
 		f.Add(name, event(name, "Read", `{"file_path":"src/a.go"}`))
@@ -157,7 +157,7 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-// Proves FM4: who reads why a call was blocked learns what is wrong with the disk.
+// Proves FM4: the reason of a denial names the problem of the disk.
 func TestLostRecordsAreExplained(t *testing.T) {
 	h, err := hook.Lookup("claude-code")
 	if err != nil {

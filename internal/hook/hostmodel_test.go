@@ -6,8 +6,8 @@ import (
 	"github.com/stopgate/stopgate/internal/hook"
 )
 
-// What a host does with a reply, written from the hosts' documentation and pessimistic
-// wherever that leaves something open: what is not documented to block runs the tool.
+// A model of how a host handles a reply, from the hosts' documentation, and pessimistic where that
+// is unclear: a reply that is not documented to block runs the tool.
 const (
 	runs   = "runs"   // without a question of the gate
 	asks   = "asks"   // the host asks its user
@@ -74,11 +74,11 @@ func hostDoes(host string, r hook.Reply) string {
 		if r.Exit == 0 && valid && out.Cancel && out.ErrorMessage != "" {
 			return blocks
 		}
-	case "pi", "opencode": // the extensions of ours
+	case "pi", "opencode": // stopgate's own extensions
 		if !(r.Exit == 0 && valid && !out.Block && string(r.Stdout) == "{\"block\":false}\n") {
 			return blocks
 		}
-	case "qwen-code": // 0.24.4, with somebody who can be asked; it denies otherwise
+	case "qwen-code": // 0.24.4, with a user who can be asked; it denies otherwise
 		switch {
 		case r.Exit == 2 && said:
 			return blocks

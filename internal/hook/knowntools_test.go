@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/knowntools"
 )
 
-// guarding lets everything run that a guard does not see.
+// guarding permits every call that no guard matches.
 const guarding = `
 version = 1
 [tools."*"]
@@ -30,7 +30,7 @@ host = "evil.example"
 mode = "deny"
 `
 
-// values are a value that the guards deny and one that they let pass, of every kind.
+// values has a value that the guards deny and one that they permit, of every kind.
 var values = map[knowntools.Kind][2]string{
 	knowntools.Value:     {`"x"`, `"x"`},
 	knowntools.Path:      {`"src/.env"`, `"src/a.go"`},
@@ -44,7 +44,7 @@ var values = map[knowntools.Kind][2]string{
 	knowntools.Patch:     {`"*** Begin Patch\n*** Delete File: .env\n*** End Patch"`, `"*** Begin Patch\n*** Delete File: a.go\n*** End Patch"`},
 }
 
-// argument is a parameter with a value as JSON.
+// argument returns a parameter with a value as JSON.
 func argument(p knowntools.Parameter, value string) string {
 	if p.Member != "" {
 		value = fmt.Sprintf("{%q:%s}", p.Member, value)
@@ -55,9 +55,9 @@ func argument(p knowntools.Parameter, value string) string {
 	return fmt.Sprintf("%q:%s", p.Name, value)
 }
 
-// Every row of the table guards: with any of its parameters that mean something, a call of
-// the tool is denied through the hook of its host where the value is guarded, and runs where
-// it is not. Tools of MCP servers, and of agents without an adapter, are found by their name.
+// Every row of the table guards: with any of its relevant parameters, a call of the tool is denied
+// by the hook of its host if the value is guarded, and permitted if not. Tools of MCP servers, and
+// of agents without an adapter, are found by name.
 func TestKnownTools(t *testing.T) {
 	p := program(t, guarding)
 	rows := 0
@@ -91,7 +91,7 @@ func TestKnownTools(t *testing.T) {
 							continue
 						}
 						args := "{" + argument(parameter, v[i]) + "}"
-						if parameter.Kind == knowntools.Directory { // where no command runs it means nothing
+						if parameter.Kind == knowntools.Directory { // without a command it has no effect
 							args = "{" + argument(parameter, v[i]) + `,"command":"ls"}`
 						}
 						if want == runs && name == "generic" && prefix == "" && product.Name != "generic" && builtIn(h, n) {

@@ -15,7 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 )
 
-// shared opens gates of one program that keep to one desk, store and log.
+// shared returns an opener of gates of one program that share one registry, store and log.
 func shared(t testing.TB, p *policy.Program, host *hook.Host, dir string, more ...gate.Option) func(context.Context, *hook.Event) (*hook.Backend, error) {
 	open := opener(t, p, host, more...)
 	return func(ctx context.Context, e *hook.Event) (*hook.Backend, error) {
@@ -25,13 +25,13 @@ func shared(t testing.TB, p *policy.Program, host *hook.Host, dir string, more .
 	}
 }
 
-// Proves S49: whichever host asks second gets the first one's answer in its own words,
-// without a second row; what it cannot say is a denial.
+// Proves S49: the host that asks second gets the first one's answer in its own format, without a
+// second row; an answer that it cannot express is a denial.
 func TestOneCallTwoHooks(t *testing.T) {
 	p := program(t, rules)
 	for _, name := range hook.Names() {
 		if name == "claude-code" || name == "cline" || name == "generic" {
-			continue // the others; the last two do not say where the session works
+			continue // the last two do not send the session's directory
 		}
 		for _, c := range []struct{ what, tool, args, want string }{
 			{"allowed", "Read", `{"file_path":"src/a.go"}`, runs},
@@ -48,7 +48,7 @@ func TestOneCallTwoHooks(t *testing.T) {
 					t.Fatalf("the first host %s, want %s", got, want)
 				}
 				if want == asks && name != "copilot-cli" && (name != "qwen-code" || c.what == "rewritten") {
-					want = blocks // it asks nobody about this event
+					want = blocks // it cannot ask about this event
 				}
 				two := ask(t, second, hook.Options{Open: shared(t, p, second, dir, gate.WithRecorder(rows), gate.WithStore(store))}, event(name, c.tool, c.args))
 				if got := hostDoes(name, two); got != want {
@@ -62,7 +62,7 @@ func TestOneCallTwoHooks(t *testing.T) {
 	}
 }
 
-// Proves S49: the result of a call that another hook decided about is that one's.
+// Proves S49: the result of a call that another hook decided is left to that hook.
 func TestResultOfTheOther(t *testing.T) {
 	p := program(t, rules)
 	dir, store := t.TempDir(), new(ports.Store)
@@ -77,7 +77,7 @@ func TestResultOfTheOther(t *testing.T) {
 	}
 }
 
-// Proves S49, FM9: where it cannot be known whether another hook decides, nothing runs.
+// Proves S49, FM9: if it is unknown whether another hook decides, nothing runs.
 func TestNoDesk(t *testing.T) {
 	p := program(t, rules)
 	file := filepath.Join(t.TempDir(), "file")
@@ -92,8 +92,7 @@ func TestNoDesk(t *testing.T) {
 	}
 }
 
-// Proves S27, S28: what the user says arrives from every host whose settings name an
-// event for it, and is never kept back.
+// Proves S27, S28: prompts arrive from every host with an event for them, and are never blocked.
 func TestPromptsOfHosts(t *testing.T) {
 	p := program(t, rules)
 	for name, event := range map[string]string{
@@ -120,7 +119,7 @@ func TestPromptsOfHosts(t *testing.T) {
 			t.Errorf("%s: the prompt is answered %s %d", name, r.Stdout, r.Exit)
 		}
 		if name == "copilot-cli" {
-			continue // its older form names sessions otherwise
+			continue // its older form has other session ids
 		}
 		if said := deny(); strings.Contains(said, "denial_limit") {
 			t.Errorf("%s: after the user spoke: %s", name, said)

@@ -6,9 +6,8 @@ import (
 	"github.com/stopgate/stopgate/internal/hook"
 )
 
-// Proves S40, K0c: guards see the files of a patch wherever a host has patches. One that two
-// members of the arguments carry, that is no text, or that brings a list of files of its own
-// is no call.
+// Proves S40, K0c: guards evaluate the files of a patch in every host with patches. A patch in two
+// members of the arguments, that is no text, or next to a list of files is rejected.
 func TestCarriersOfPatches(t *testing.T) {
 	p := program(t, searching)
 	patch := func(file string) string {

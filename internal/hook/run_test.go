@@ -15,8 +15,8 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 )
 
-// rules let files be read, and those of src be written, ask about commands that make, and
-// deny the rest; secrets are guarded.
+// rules permit reading files and writing those of src, ask about make, and deny the rest; secrets
+// are guarded.
 const rules = `
 version = 1
 [tools."*".policy]
@@ -57,7 +57,7 @@ func program(t testing.TB, text string) *policy.Program {
 	return p
 }
 
-// opener opens gates of one program.
+// opener returns a function that opens gates of one program.
 func opener(t testing.TB, p *policy.Program, host *hook.Host, more ...gate.Option) func(context.Context, *hook.Event) (*hook.Backend, error) {
 	return func(_ context.Context, e *hook.Event) (*hook.Backend, error) {
 		a := host.Approver(e, nil)
@@ -76,8 +76,7 @@ func host(t testing.TB, name string) *hook.Host {
 	return h
 }
 
-// before is the event of each host about a tool that is about to run, as its
-// documentation shows it, with the tool and the arguments left open.
+// before has the event of each host before a tool runs, as documented, without tool and arguments.
 var before = map[string]string{
 	"claude-code": `{"session_id":"s1","transcript_path":"/t.jsonl","cwd":"/srv/proj","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":%q,"tool_input":%s,"tool_use_id":"toolu_1"}`,
 	"codex":       `{"session_id":"s1","turn_id":"t1","transcript_path":null,"cwd":"/srv/proj","hook_event_name":"PreToolUse","model":"m","permission_mode":"default","tool_name":%q,"tool_input":%s,"tool_use_id":"call_1"}`,
@@ -99,8 +98,7 @@ func ask(t testing.TB, h *hook.Host, o hook.Options, input string) hook.Reply {
 	return h.Run(t.Context(), o, strings.NewReader(input))
 }
 
-// Proves S32, S33, FM9, K0j: what every host does with an allowed, an asked and a
-// denied call.
+// Proves S32, S33, FM9, K0j: the reply of every host to a permitted, an asked and a denied call.
 func TestEveryHost(t *testing.T) {
 	p := program(t, rules)
 	for _, name := range hook.Names() {
@@ -132,8 +130,7 @@ func TestEveryHost(t *testing.T) {
 	}
 }
 
-// Proves S32: silence leaves the host's own prompt; "allow" is written only where the
-// user wanted it.
+// Proves S32: without a reply the host's own prompt remains; "allow" is written only if configured.
 func TestUnattendedIsSilent(t *testing.T) {
 	h := host(t, "claude-code")
 	p := program(t, rules)
@@ -165,7 +162,7 @@ func TestCleanedPaths(t *testing.T) {
 	}
 }
 
-// Proves S39: one name for a tool of an MCP server.
+// Proves S39: a tool of an MCP server has one name.
 func TestNamesOfMCPTools(t *testing.T) {
 	p := program(t, rules)
 	for _, c := range []struct{ host, input string }{
@@ -181,8 +178,8 @@ func TestNamesOfMCPTools(t *testing.T) {
 	}
 }
 
-// Proves S40: guards on paths see the files of a patch, and a patch that cannot be read
-// does not run.
+// Proves S40: guards on paths evaluate the files of a patch, and a patch that cannot be parsed does
+// not run.
 func TestPatches(t *testing.T) {
 	p := program(t, rules)
 	h := host(t, "codex")
@@ -212,8 +209,8 @@ func TestPatches(t *testing.T) {
 	}
 }
 
-// Proves S40: the words that Codex gives its shell are one command to guards and the
-// protected list, also without a table of the tool's own.
+// Proves S40: the words that Codex passes to its shell are one command for guards and the protected
+// list, also without a table of the tool.
 func TestVectors(t *testing.T) {
 	p := program(t, `version = 1
 [tools.shell.policy]
@@ -243,7 +240,7 @@ mode = "deny"
 	}
 }
 
-// Proves FM9, I14: an event that is not answered in time is denied in time.
+// Proves FM9, I14: an event without a decision in time is denied in time.
 func TestDeadline(t *testing.T) {
 	for _, name := range hook.Names() {
 		h := host(t, name)
@@ -259,7 +256,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// Proves S31: observe mode says nothing, also where everything fails.
+// Proves S31: observe mode gives no instructions, also if everything fails.
 func TestObserveIsSilent(t *testing.T) {
 	for _, name := range hook.Names() {
 		h := host(t, name)
@@ -272,8 +269,8 @@ func TestObserveIsSilent(t *testing.T) {
 	}
 }
 
-// Proves S44, TPS-39: an ask that is left to the host's prompt runs nothing by itself
-// and is nobody's approval.
+// Proves S44, TPS-39: an ask that is left to the host's prompt does not run the call and is no
+// approval.
 func TestReferredAskIsNoApproval(t *testing.T) {
 	h := host(t, "claude-code")
 	store, rows := new(ports.Store), new(ports.Recorder)
@@ -298,8 +295,8 @@ approvals = ["Shell"]
 	}
 }
 
-// Proves S44, K37: above a question the host's user reads the rule's reason, and of a rule
-// without one its place, not that some rule decided something.
+// Proves S44, K37: in a prompt the host's user reads the rule's reason, and for a rule without one
+// its location.
 func TestReferredAskSaysWhoAsks(t *testing.T) {
 	h := host(t, "claude-code")
 	for _, c := range []struct{ rule, want string }{
@@ -330,8 +327,7 @@ func TestDenialLimit(t *testing.T) {
 	}
 }
 
-// Proves X13, K32, TPS-06: results become facts, and what a rule withholds does not
-// reach the model.
+// Proves X13, K32, TPS-06: results become facts, and a withheld result does not reach the model.
 func TestResults(t *testing.T) {
 	h := host(t, "claude-code")
 	p := program(t, `
@@ -374,8 +370,7 @@ key = "/file_path"
 	}
 }
 
-// Proves S28: what the user says is never kept from the agent, and no event that is
-// not about a tool is.
+// Proves S28: prompts, and events that are not about a tool, are never blocked.
 func TestOtherEvents(t *testing.T) {
 	h := host(t, "claude-code")
 	open := opener(t, program(t, rules), h, gate.WithStore(new(ports.Store)))
@@ -394,8 +389,8 @@ func TestOtherEvents(t *testing.T) {
 	}
 }
 
-// Proves K0a, S33, S40: guards see the paths of tools that no table knows, and such a
-// tool is not refused for the rest of its arguments.
+// Proves K0a, S33, S40: guards evaluate the paths of unknown tools, and such a tool is not denied
+// for its other arguments.
 func TestGuardsSeeUnknownTools(t *testing.T) {
 	h := host(t, "claude-code")
 	open := opener(t, program(t, rules), h)

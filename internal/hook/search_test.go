@@ -23,8 +23,8 @@ reason = "secrets stay out of reach"
 secrets = ["conf/secret/**", "**/.env*", "**/id_{rsa,dsa}*", "**/*.key", "**/.ssh/**"]
 `
 
-// Proves C3, C15, K0c: a guard sees what the parameters of a search name together, in every
-// host whose search tools are known, and lets searches be that aim at nothing guarded.
+// Proves C3, C15, K0c: a guard evaluates the combined parameters of a search, in every host with
+// known search tools, and permits searches without guarded targets.
 func TestSearches(t *testing.T) {
 	p := program(t, searching)
 	glob := func(folder, pattern, in, g string) string {
@@ -32,7 +32,7 @@ func TestSearches(t *testing.T) {
 	}
 	for _, tool := range []struct {
 		host, name, folder, pattern string
-		filter                      bool // of the files that are found, at any depth
+		filter                      bool // matches names of files at any depth
 	}{
 		{"claude-code", "Glob", "path", "pattern", false},
 		{"claude-code", "Grep", "path", "glob", true},
@@ -78,7 +78,7 @@ func TestSearches(t *testing.T) {
 				}
 			}
 		}
-		// Without a directory the search begins where the session works.
+		// Without a directory the search begins in the session's directory.
 		for pattern, want := range map[string]string{"conf/secret/*": blocks, ".env": blocks, "secret/*": runs} {
 			r := ask(t, h, hook.Options{Open: opener(t, p, h)}, event(tool.host, tool.name, `{"`+tool.pattern+`":"`+pattern+`"}`))
 			if got := hostDoes(tool.host, r); got != want {
@@ -88,7 +88,7 @@ func TestSearches(t *testing.T) {
 	}
 }
 
-// Proves K0c: a directory is seen wherever a search takes one or several.
+// Proves K0c: the directory of a search is evaluated in each parameter that takes one or several.
 func TestFolders(t *testing.T) {
 	p := program(t, searching)
 	h := host(t, "copilot-cli")
@@ -99,7 +99,7 @@ func TestFolders(t *testing.T) {
 		`{"pattern":"x","paths":"src"}`:                            runs,
 		`{"pattern":"x","glob":"secret/*","paths":["src","conf"]}`: blocks,
 		`{"pattern":"x","glob":"secret/*","paths":["src","docs"]}`: runs,
-		// More than can be looked at is not looked at in part.
+		// Too many targets are rejected, not evaluated in part.
 		`{"pattern":"x","glob":"secret/*","paths":[` + numbered(80) + `"conf"]}`:  blocks,
 		`{"pattern":"x","glob":"secret/*","paths":[` + numbered(80) + `"docs"]}`:  runs,
 		`{"pattern":"x","glob":"secret/*","paths":[` + numbered(400) + `"docs"]}`: blocks,
@@ -112,7 +112,7 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// numbered is the beginning of a list of so many directories.
+// numbered returns the beginning of a list of n directories.
 func numbered(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -121,8 +121,8 @@ func numbered(n int) string {
 	return b.String()
 }
 
-// Proves S32, S40: what was added to a search is never given to the host, a path that has to
-// be cleaned first is given as it runs, and a call that has such a member itself is refused.
+// Proves S32, S40: members that were added to a search are never sent to the host, a path that has
+// to be cleaned first is sent as it runs, and a call that has such a member itself is denied.
 func TestSearchesAreGivenBack(t *testing.T) {
 	const text = `
 version = 1
@@ -145,7 +145,7 @@ policy.run = [ { arg = "/path", prefix = "src/", mode = "unattended" }, { mode =
 	}
 }
 
-// Proves K0c, D25-18: a rule may hold a search to directories by what it looks at.
+// Proves K0c, D25-18: a rule can restrict a search to directories.
 func TestRulesOnSearches(t *testing.T) {
 	p := program(t, `
 version = 1
@@ -169,8 +169,7 @@ policy.run = [ { arg = "/search_paths/*", prefix = "src/", mode = "unattended" }
 	}
 }
 
-// Proves K0c: of a tool that no table knows a file is seen in the directory that stands
-// beside it.
+// Proves K0c: a file of an unknown tool is evaluated in the directory of another parameter.
 func TestUnknownToolsWithFolders(t *testing.T) {
 	p := program(t, searching)
 	h := host(t, "claude-code")

@@ -14,16 +14,16 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 )
 
-// Proves FM9, S7: a hook whose time is over leaves exactly one row, wherever it waited, and
-// whatever still happens when it has answered.
+// Proves FM9, S7: a hook that times out leaves exactly one row, wherever it waited, whatever
+// happens after the reply.
 func TestATimeoutHasOneRow(t *testing.T) {
 	p := program(t, "version = 1\n[tools.Read.policy]\nrun = \"ask\"\n")
-	h := host(t, "crush") // asks nobody: the gate's own approver does
+	h := host(t, "crush") // not the hook's: the gate's own approver
 	type opens = func(ctx context.Context, ready func(context.Context, *hook.Event) (*hook.Backend, error), e *hook.Event) (*hook.Backend, error)
 	for _, c := range []struct {
 		name    string
 		open    opens
-		ignores bool // the approver does not look at its context
+		ignores bool // the approver ignores its context
 	}{
 		{"the gate cannot be made in time", func(ctx context.Context, _ func(context.Context, *hook.Event) (*hook.Backend, error), _ *hook.Event) (*hook.Backend, error) {
 			<-ctx.Done()
@@ -69,7 +69,7 @@ func TestATimeoutHasOneRow(t *testing.T) {
 				if took := time.Since(began); took > 10*time.Second || hostDoes("crush", r) != blocks {
 					t.Errorf("the host %s after %v", hostDoes("crush", r), took)
 				}
-				time.Sleep(2 * time.Hour) // what still happens in a process that stays
+				time.Sleep(2 * time.Hour) // later events in a process that stays
 				close(over)
 				synctest.Wait()
 				if rows := len(rec.Decisions()); rows+unrecorded != 1 {

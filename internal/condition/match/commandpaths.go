@@ -52,7 +52,7 @@ func compileCommandPaths(s Spec, t Target, restrictive bool, env Env) (textTest,
 
 // asShells gives wildcards their meaning in a shell: none of them matches the dot at the start of a
 // name. aimed restricts a restrictive test to patterns that state their target: "*.go" could match
-// the name of a secret, but nobody means that.
+// the name of a secret, but is not intended to.
 func asShells(t textTest, aimed func(pattern string) bool) {
 	switch t := t.(type) {
 	case *pathTest:

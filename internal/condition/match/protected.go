@@ -22,7 +22,7 @@ const (
 // in * is a prefix; | separates names.
 type protectedGlob struct{ glob, names string }
 
-// deniedPaths are stopgate's own state, sockets and tokens: whoever can write there can approve his
+// deniedPaths are stopgate's own state, sockets and tokens: a process that can write there can approve his
 // own calls (S4).
 var deniedPaths = []protectedGlob{
 	{"**/.local/state/stopgate/**", "stopgate"}, {"**/.local/share/stopgate/**", "stopgate"}, {"**/Library/Application Support/stopgate/**", "stopgate"},

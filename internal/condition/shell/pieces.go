@@ -115,7 +115,7 @@ func (p *pieces) dollar() {
 		if p.pos < len(p.text) && p.text[p.pos] == '}' {
 			p.pos++
 		} else {
-			p.word() // ${HOME:?}: what follows are words too
+			p.word() // ${HOME:?}: words may follow
 		}
 	case home:
 		p.home = true

@@ -155,9 +155,9 @@ func Disjoint(text, other string) bool {
 	return err == nil && fault == nil && !u.runs() && !o.runs() && !meet(u, o, pair{first: true})
 }
 
-// Apart reports that no command certainly follows one usage and possibly another one. Suspicion
-// also takes values of options and words behind wrappers for commands, so that this is known
-// only of a usage that has no wildcards. False is no answer.
+// Apart reports whether no command certainly follows one usage and possibly another one. Since
+// [List.Suspects] also reads values of options and words after wrappers as commands, this is known
+// only for usages without wildcards; false means unknown.
 func Apart(certain, possible string) bool {
 	c, err := parse(certain)
 	p, fault := parse(possible)
@@ -196,7 +196,7 @@ type pair struct {
 	first         bool
 }
 
-// meet searches for words that both take, taking what has wildcards for any word.
+// meet searches for words that both accept; an element with wildcards accepts any word.
 func meet(c, p *usage, from pair) bool {
 	seen := make(map[pair]bool)
 	queue := []pair{from}
@@ -256,7 +256,7 @@ func (u *usage) optionsBefore(at int) (any, values bool) {
 	return any, values
 }
 
-// steps are the states of both usages behind one word.
+// steps returns the states of both usages after one word.
 func (u *usage) steps(s pair, p *usage) (list []pair) {
 	var words []string // that the first usage wants, nil for any
 	to := []int{}

@@ -1,5 +1,5 @@
-// Package diag describes mistakes in files that people write: where, what, and
-// what to write instead.
+// Package diag describes mistakes in policy and settings files: the position, the mistake and the
+// remedy.
 //
 //	var list diag.List
 //	list.Add(diag.Diagnostic{
@@ -16,11 +16,11 @@
 //	   |                          ^^^^
 //	   = did you mean `mode`?
 //
-// What it promises:
+// Properties:
 //
-//   - A [Code] is stable: it names one kind of mistake for ever. The catalogue says
-//     for each what it means and whether strict reading makes it an error.
-//   - The text form shows nothing of a file that a terminal could act on: control
-//     characters and invisible ones are printed as visible escapes (H14).
+//   - A [Code] is stable: it identifies one kind of mistake for ever. The catalogue has the
+//     meaning of each code, and whether it is an error in strict mode.
+//   - The text form cannot control a terminal: control characters and invisible ones are printed
+//     as visible escapes (H14).
 //   - Columns count code points from 1, offsets count bytes from 0.
 package diag

@@ -1,7 +1,6 @@
-// Package syntax is the language of policy files as text: it reads a file into a tree
-// with positions, writes it in its canonical layout, spells single rules, and says by a
-// hash what a file means. It knows no tool and judges no call: what rules do is the work
-// of package policy.
+// Package syntax implements policy files as text: it parses a file to a tree with positions,
+// formats it in its canonical layout, spells single rules, and computes the hash of a policy's
+// meaning. Package policy checks rules against tools and evaluates calls.
 //
 //	file, mistakes := syntax.Parse("stopgate.toml", text)
 //	if mistakes.HasErrors() {
@@ -14,7 +13,7 @@
 // # The language
 //
 // A policy file is TOML. In this grammar "..." is any string, | separates
-// alternatives, what stands in ( )? may be left out.
+// alternatives, and ( )? is optional.
 //
 //	version = 1
 //	[gate]                      unknown_tool = "deny" | "ask"; unknown_params = "ask" | "deny" | "allow"
@@ -45,15 +44,15 @@
 //	           present min_items max_items max_length host scheme usage reads writes
 //	MODE       "unattended" | "ask" | "edit" | "skip" | "deny"
 //
-// The operational tables ([gateway], [audit], ...) are kept as they are written, in
-// [File.Tables]; their owners read them.
+// The operational tables ([gateway], [audit], ...) are kept as written in [File.Tables]; the
+// packages that own them decode them.
 //
-// What the package promises:
+// Properties:
 //
-//   - All mistakes of a file are found in one run, or the first that makes it no
-//     TOML. Nothing is ignored: a key that the language does not have is an error.
-//   - [Format] writes what it read: the same policy, every comment, one spelling.
-//   - [Hash] is equal for files that say the same in another order or spelling, and a
-//     rule's ID survives every change but one of what the rule says.
+//   - All mistakes of a file are found in one run, or the first syntax error. No key is ignored:
+//     an unknown one is an error.
+//   - Formatting with [Format] keeps the policy and every comment, and is idempotent.
+//   - [Hash] is equal for files that differ only in order or spelling, and the ID of a rule
+//     survives every change that does not affect its meaning.
 //   - It does no I/O, reads no clock, starts no goroutine and logs nothing.
 package syntax

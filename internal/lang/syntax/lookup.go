@@ -74,8 +74,8 @@ func DeclaredSchema(tables []*ToolTable, tool string, base *schema.Schema) *sche
 	return nil
 }
 
-// UnknownParams returns what a file does with a parameter that no schema declares, for a tool
-// with some tables of the file, the most specific first.
+// UnknownParams returns the action of a file for an undeclared parameter of a tool with some
+// tables of the file, the most specific first.
 func (f *File) UnknownParams(tables []*ToolTable) ParamAction {
 	for _, t := range tables {
 		if t.Unknown != nil {

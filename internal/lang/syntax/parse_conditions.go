@@ -85,7 +85,7 @@ func (p *parser) condition(t *tomltree.Value, guard bool) (c Condition, ok bool)
 		p.report(diag.BadCondition, on.KeyRange, "`arg` and `on` exclude each other", "")
 		return c, false
 	case matcher == nil && misspelt(t, matcherKeys), arg == nil && on == nil && misspelt(t, []string{"arg"}):
-		return c, false // the unknown key is reported, with what was meant
+		return c, false // the unknown key is reported, with a suggestion
 	case matcher == nil:
 		e := arg
 		if e == nil {
