@@ -186,7 +186,7 @@ func (s surface) runsElsewhere(last, next *hook.Event) bool {
 	if s.host == nil || next == nil {
 		return false
 	}
-	return last == nil && next.Run+next.Dir != "" || last != nil && (last.Run != next.Run || last.Dir != next.Dir || last.RunDoubt != next.RunDoubt || last.RunLost != next.RunLost)
+	return last == nil && next.Run+next.Dir != "" || last != nil && (last.Run != next.Run || last.Dir != next.Dir || last.RunUncertain != next.RunUncertain || last.RunUnknown != next.RunUnknown)
 }
 
 // hide makes a call one of a tool that is not there, where the surface says so to clients.

@@ -42,7 +42,7 @@ parameters.file_path = { type = "path" }
 policy.run = [ { arg = "/file_path", prefix = "src/", mode = "unattended" }, { mode = "deny", reason = "not today" } ]
 `
 
-const said = "stopgate: not today (rule_matched)"
+const blockReason = "stopgate: not today (rule_matched)"
 
 // reply is the expected reply, written by hand from the host's documentation.
 type reply struct {
@@ -69,60 +69,60 @@ func TestContract(t *testing.T) {
 	fill := func(form, tool, args string) string {
 		return strings.Replace(strings.Replace(form, "%q", `"`+tool+`"`, 1), "%s", args, 1)
 	}
-	flat := `"permissionDecision":"deny","permissionDecisionReason":"` + said + `"`
+	flat := `"permissionDecision":"deny","permissionDecisionReason":"` + blockReason + `"`
 	const asking = "stopgate: may it run? (rule_matched)"
 	for _, c := range []struct {
-		host, what, input string
+		host, name, input string
 		want              reply
 	}{
-		{"claude-code", "deny", event("claude-code", "no", `{}`), reply{`{` + claude("deny", said, "") + `}`, said, 2}},
+		{"claude-code", "deny", event("claude-code", "no", `{}`), reply{`{` + claude("deny", blockReason, "") + `}`, blockReason, 2}},
 		{"claude-code", "allow is silence", event("claude-code", "free", `{}`), reply{}},
 		{"claude-code", "of a subagent, with what else may stand there", `{"session_id":"s1","transcript_path":"/t","cwd":"/srv/proj","prompt_id":"p","permission_mode":"bypassPermissions","agent_id":"a1","agent_type":"Explore","effort":{"level":"high"},"hook_event_name":"PreToolUse","tool_name":"mcp__github__no","tool_input":{},"tool_use_id":"toolu_1","mcp_server":{"name":"github"}}`,
-			reply{`{` + claude("deny", said, "") + `}`, said, 2}},
-		{"codex", "deny", event("codex", "no", `{}`), reply{`{` + claude("deny", said, "") + `}`, said, 2}},
+			reply{`{` + claude("deny", blockReason, "") + `}`, blockReason, 2}},
+		{"codex", "deny", event("codex", "no", `{}`), reply{`{` + claude("deny", blockReason, "") + `}`, blockReason, 2}},
 		{"codex", "a bare allow is unsupported", event("codex", "free", `{}`), reply{}},
 		{"codex", "of a subagent", `{"session_id":"s1","turn_id":"t1","agent_id":"a1","agent_type":"explorer","transcript_path":null,"cwd":"/srv/proj","hook_event_name":"PreToolUse","model":"m","permission_mode":"dontAsk","tool_name":"mcp__github__no","tool_input":{},"tool_use_id":"c"}`,
-			reply{`{` + claude("deny", said, "") + `}`, said, 2}},
-		{"gemini-cli", "deny", event("gemini-cli", "no", `{}`), reply{`{"decision":"deny","reason":"` + said + `"}`, said, 2}},
+			reply{`{` + claude("deny", blockReason, "") + `}`, blockReason, 2}},
+		{"gemini-cli", "deny", event("gemini-cli", "no", `{}`), reply{`{"decision":"deny","reason":"` + blockReason + `"}`, blockReason, 2}},
 		{"gemini-cli", "renamed tool of a server", `{"session_id":"s1","transcript_path":"/t","cwd":"/srv/proj","hook_event_name":"BeforeTool","timestamp":"x","tool_name":"mcp_github_no","tool_input":{},"mcp_context":{"server_name":"github","tool_name":"no"},"original_request_name":"free"}`,
-			reply{`{"decision":"deny","reason":"` + said + `"}`, said, 2}},
+			reply{`{"decision":"deny","reason":"` + blockReason + `"}`, blockReason, 2}},
 		{"gemini-cli", "allow is silence", event("gemini-cli", "free", `{}`), reply{}},
-		{"cursor", "deny", event("cursor", "no", `{}`), reply{`{"permission":"deny","user_message":"` + said + `","agent_message":"` + said + `"}`, said, 2}},
+		{"cursor", "deny", event("cursor", "no", `{}`), reply{`{"permission":"deny","user_message":"` + blockReason + `","agent_message":"` + blockReason + `"}`, blockReason, 2}},
 		{"cursor", "allow is always said", event("cursor", "free", `{}`), reply{stdout: `{"permission":"allow"}`}},
 		{"cursor", "a command", `{"conversation_id":"s1","generation_id":"g1","model":"m","hook_event_name":"beforeShellExecution","cursor_version":"3","workspace_roots":["/srv/proj"],"user_email":null,"transcript_path":null,"command":"ls -l","cwd":"/srv/proj"}`,
 			reply{stdout: `{"permission":"allow"}`}},
 		{"cursor", "a command that is denied", `{"conversation_id":"s1","hook_event_name":"beforeShellExecution","command":"rm x","cwd":"/srv/proj"}`,
-			reply{`{"permission":"deny","user_message":"` + said + `","agent_message":"` + said + `"}`, said, 2}},
+			reply{`{"permission":"deny","user_message":"` + blockReason + `","agent_message":"` + blockReason + `"}`, blockReason, 2}},
 		{"cursor", "a file that is read", `{"conversation_id":"s1","hook_event_name":"beforeReadFile","file_path":"/srv/proj/src/a","content":"x","attachments":[]}`,
 			reply{stdout: `{"permission":"allow"}`}},
 		{"cursor", "a file that is not", `{"conversation_id":"s1","hook_event_name":"beforeReadFile","file_path":"/etc/passwd","content":"x","attachments":[]}`,
-			reply{`{"permission":"deny","user_message":"` + said + `","agent_message":"` + said + `"}`, said, 2}},
+			reply{`{"permission":"deny","user_message":"` + blockReason + `","agent_message":"` + blockReason + `"}`, blockReason, 2}},
 		{"cursor", "input that is a string", `{"conversation_id":"s1","hook_event_name":"beforeMCPExecution","tool_name":"free","tool_input":"{\"a\":1}","url":"https://h"}`,
 			reply{stdout: `{"permission":"allow"}`}},
 		{"cursor", "input that is an object", `{"conversation_id":"s1","hook_event_name":"beforeMCPExecution","tool_name":"MCP:free","tool_input":{"a":1},"command":"server"}`,
 			reply{stdout: `{"permission":"allow"}`}},
-		{"copilot-cli", "deny", event("copilot-cli", "no", `{}`), reply{`{` + flat + `}`, said, 0}},
-		{"copilot-cli", "arguments that are a string", event("copilot-cli", "bash", `"{\"command\":\"rm x\"}"`), reply{`{` + flat + `}`, said, 0}},
+		{"copilot-cli", "deny", event("copilot-cli", "no", `{}`), reply{`{` + flat + `}`, blockReason, 0}},
+		{"copilot-cli", "arguments that are a string", event("copilot-cli", "bash", `"{\"command\":\"rm x\"}"`), reply{`{` + flat + `}`, blockReason, 0}},
 		{"copilot-cli", "allow is silence", event("copilot-cli", "bash", `"{\"command\":\"ls\"}"`), reply{}},
-		{"copilot-cli", "the form of Claude Code", fill(pascal, "Bash", `{"command":"rm x"}`), reply{`{` + flat + `,` + claude("deny", said, "") + `}`, said, 0}},
-		{"copilot-cli", "VS Code", fill(vscode, "no", `{}`), reply{`{` + flat + `,` + claude("deny", said, "") + `}`, said, 0}},
-		{"qwen-code", "deny", event("qwen-code", "no", `{}`), reply{``, said, 2}},
+		{"copilot-cli", "the form of Claude Code", fill(pascal, "Bash", `{"command":"rm x"}`), reply{`{` + flat + `,` + claude("deny", blockReason, "") + `}`, blockReason, 0}},
+		{"copilot-cli", "VS Code", fill(vscode, "no", `{}`), reply{`{` + flat + `,` + claude("deny", blockReason, "") + `}`, blockReason, 0}},
+		{"qwen-code", "deny", event("qwen-code", "no", `{}`), reply{``, blockReason, 2}},
 		{"qwen-code", "ask", event("qwen-code", "ask", `{}`),
 			reply{stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"stopgate: may it run? (rule_matched)"}}`}},
 		{"codex", "deny before its own question", permission("no", `{}`),
-			reply{`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"` + said + `"}}}`, said, 2}},
+			reply{`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"` + blockReason + `"}}}`, blockReason, 2}},
 		{"codex", "its own question stays", permission("free", `{}`), reply{}},
 		{"codex", "its own question is the one that is wanted", permission("ask", `{}`), reply{}},
-		{"crush", "deny", event("crush", "no", `{}`), reply{`{"version":1,"decision":"deny","reason":"` + said + `"}`, said, 2}},
+		{"crush", "deny", event("crush", "no", `{}`), reply{`{"version":1,"decision":"deny","reason":"` + blockReason + `"}`, blockReason, 2}},
 		{"crush", "allow is silence", event("crush", "free", `{}`), reply{}},
-		{"opencode", "deny", event("opencode", "no", `{}`), reply{`{"block":true,"reason":"` + said + `"}`, said, 2}},
+		{"opencode", "deny", event("opencode", "no", `{}`), reply{`{"block":true,"reason":"` + blockReason + `"}`, blockReason, 2}},
 		{"opencode", "allow is said", event("opencode", "free", `{}`), reply{stdout: `{"block":false}`}},
-		{"pi", "deny", event("pi", "no", `{}`), reply{`{"block":true,"reason":"` + said + `"}`, said, 2}},
-		{"cline", "deny", event("cline", "no", `{}`), reply{`{"cancel":true,"errorMessage":"` + said + `"}`, said, 0}},
+		{"pi", "deny", event("pi", "no", `{}`), reply{`{"block":true,"reason":"` + blockReason + `"}`, blockReason, 2}},
+		{"cline", "deny", event("cline", "no", `{}`), reply{`{"cancel":true,"errorMessage":"` + blockReason + `"}`, blockReason, 0}},
 		{"cline", "its program says the call twice", `{"clineVersion":"","taskId":"s1","workspaceRoots":["/srv/proj"],"hookName":"tool_call","iteration":1,"tool_call":{"id":"call_0","name":"no","input":{"a":[1]}},"preToolUse":{"toolName":"free","parameters":{"a":"[1]"}}}`,
-			reply{`{"cancel":true,"errorMessage":"` + said + `"}`, said, 0}},
+			reply{`{"cancel":true,"errorMessage":"` + blockReason + `"}`, blockReason, 0}},
 		{"cline", "allow is said", event("cline", "free", `{}`), reply{stdout: `{"cancel":false}`}},
-		{"generic", "deny", event("generic", "no", `{}`), reply{``, said, 2}},
+		{"generic", "deny", event("generic", "no", `{}`), reply{``, blockReason, 2}},
 		{"generic", "allow is silence", event("generic", "free", `{}`), reply{}},
 
 		{"claude-code", "ask", event("claude-code", "ask", `{}`), reply{stdout: `{` + claude("ask", asking, "") + `}`}},
@@ -133,7 +133,7 @@ func TestContract(t *testing.T) {
 		{"cursor", "ask about a server's tool", `{"conversation_id":"s1","hook_event_name":"beforeMCPExecution","tool_name":"ask","tool_input":"{}","url":"https://h"}`,
 			reply{stdout: `{"permission":"ask","user_message":"` + asking + `","agent_message":"` + asking + `"}`}},
 	} {
-		t.Run(c.host+"/"+c.what, func(t *testing.T) {
+		t.Run(c.host+"/"+c.name, func(t *testing.T) {
 			if got := answers(t, c.host, contract, hook.Options{}, c.input); got != c.want {
 				t.Errorf("said\n%+v\nwant\n%+v", got, c.want)
 			}
@@ -250,14 +250,14 @@ policy.result = [ { mode = "skip" } ]
 		h := host(t, c.host)
 		open := opener(t, program(t, text), h, gate.WithStore(new(ports.Store)))
 		ask(t, h, hook.Options{Open: open}, event(c.host, "Read", `{"file_path":"src/a"}`))
-		for what, o := range map[string]hook.Options{
+		for name, o := range map[string]hook.Options{
 			c.want:   {Open: open},
 			c.closed: {Open: func(context.Context, *hook.Event) (*hook.Backend, error) { return nil, nil }},
 		} {
 			r := ask(t, h, o, input)
 			exit := map[string]int{"opencode": 2, "pi": 2}[c.host] // stopgate's own extensions
-			if got := strings.TrimSuffix(string(r.Stdout), "\n"); got != what || r.Exit != exit {
-				t.Errorf("%s: %s %d, want\n%s", c.host, got, r.Exit, what)
+			if got := strings.TrimSuffix(string(r.Stdout), "\n"); got != name || r.Exit != exit {
+				t.Errorf("%s: %s %d, want\n%s", c.host, got, r.Exit, name)
 			}
 		}
 	}

@@ -40,13 +40,13 @@ func (t contract) setWorkDir(e *Event) {
 		case !ok, v.Kind() == jsonstream.Null, v.Kind() == jsonstream.String && v.Text() == "":
 			continue // the tool uses the session's directory
 		case v.Kind() != jsonstream.String || !isPlainDirectory(v.Text()):
-			e.RunLost = true
+			e.RunUnknown = true
 			continue
 		case e.Run != "" && e.resolveDir(v.Text()) != e.resolveDir(e.Run):
-			e.RunLost = true
+			e.RunUnknown = true
 		}
 		e.Run = v.Text()
-		e.RunDoubt = e.RunDoubt || !slices.Contains(known, name)
+		e.RunUncertain = e.RunUncertain || !slices.Contains(known, name)
 	}
 }
 

@@ -17,7 +17,7 @@ func TestWhereCommandsRun(t *testing.T) {
 	for _, c := range []struct {
 		host, tool, args string
 		run              string
-		doubt, lost      bool
+		uncertain, lost  bool
 	}{
 		{"codex", "Bash", `{"command":"ls"}`, "", false, false},
 		{"codex", "Bash", `{"command":"ls","workdir":"conf"}`, "conf", false, false},
@@ -65,8 +65,8 @@ func TestWhereCommandsRun(t *testing.T) {
 		switch {
 		case seen == nil:
 			t.Errorf("%s %s: no event", c.host, c.args)
-		case seen.RunLost != c.lost, !c.lost && (strings.TrimSuffix(seen.Run, "/") != c.run && seen.Run != "/srv/proj/"+c.run+"/" || seen.RunDoubt != c.doubt):
-			t.Errorf("%s %s: in %q, doubt %v, lost %v", c.host, c.args, seen.Run, seen.RunDoubt, seen.RunLost)
+		case seen.RunUnknown != c.lost, !c.lost && (strings.TrimSuffix(seen.Run, "/") != c.run && seen.Run != "/srv/proj/"+c.run+"/" || seen.RunUncertain != c.uncertain):
+			t.Errorf("%s %s: in %q, doubt %v, lost %v", c.host, c.args, seen.Run, seen.RunUncertain, seen.RunUnknown)
 		}
 	}
 }

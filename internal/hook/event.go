@@ -49,8 +49,8 @@ type Event struct {
 	// Run is the directory in which the call's command lines run, absolute or relative
 	// to Dir, "" if the call has none. RunDoubt reports that the tool may use Dir
 	// instead, RunLost that the call does not name a directory unambiguously.
-	Run               string
-	RunDoubt, RunLost bool
+	Run                      string
+	RunUncertain, RunUnknown bool
 	// Result is the result of the tool as JSON. Failed reports that the call failed.
 	Result []byte
 	Failed bool

@@ -164,11 +164,11 @@ func TestLostRecordsAreExplained(t *testing.T) {
 		t.Fatal(err)
 	}
 	recorder := ports.Recorder{Fault: func(context.Context, int, *stopgate.Record) error { return errors.New("database or disk is full") }}
-	var said bytes.Buffer
+	var stderr bytes.Buffer
 	r := h.Run(t.Context(), hook.Options{
-		Open: opener(t, program(t, "version = 1\n[tools.Read.policy]\nrun = \"unattended\"\n"), h, gate.WithRecorder(&recorder)), Log: &said,
+		Open: opener(t, program(t, "version = 1\n[tools.Read.policy]\nrun = \"unattended\"\n"), h, gate.WithRecorder(&recorder)), Log: &stderr,
 	}, strings.NewReader(`{"session_id":"s","cwd":"/srv/proj","hook_event_name":"PreToolUse","tool_name":"Read","tool_use_id":"t","tool_input":{"file_path":"a"}}`))
-	if r.Exit != 2 || !strings.Contains(string(r.Stdout), "audit_unavailable") || !strings.Contains(said.String(), "recording the decision failed: database or disk is full") {
-		t.Errorf("exit %d, %s, said %s", r.Exit, r.Stdout, said.String())
+	if r.Exit != 2 || !strings.Contains(string(r.Stdout), "audit_unavailable") || !strings.Contains(stderr.String(), "recording the decision failed: database or disk is full") {
+		t.Errorf("exit %d, %s, said %s", r.Exit, r.Stdout, stderr.String())
 	}
 }

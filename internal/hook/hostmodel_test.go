@@ -30,11 +30,11 @@ func hostDoes(host string, r hook.Reply) string {
 		} `json:"hookSpecificOutput"`
 	}
 	valid := json.Unmarshal(r.Stdout, &out) == nil
-	said := len(r.Stderr) > 0
+	replied := len(r.Stderr) > 0
 	switch host {
 	case "claude-code":
 		switch {
-		case r.Exit == 2 && said:
+		case r.Exit == 2 && replied:
 			return blocks
 		case r.Exit == 0 && valid && out.Hook.HookEventName == "PreToolUse" && out.Hook.PermissionDecision == "deny":
 			return blocks
@@ -43,13 +43,13 @@ func hostDoes(host string, r hook.Reply) string {
 		}
 	case "codex":
 		switch {
-		case r.Exit == 2 && said:
+		case r.Exit == 2 && replied:
 			return blocks
 		case r.Exit == 0 && valid && out.Hook.PermissionDecision == "deny" && out.Hook.PermissionDecisionReason != "":
 			return blocks
 		}
 	case "gemini-cli":
-		if r.Exit == 2 && said || valid && (out.Decision == "deny" || out.Decision == "block") {
+		if r.Exit == 2 && replied || valid && (out.Decision == "deny" || out.Decision == "block") {
 			return blocks
 		}
 	case "cursor":
@@ -67,7 +67,7 @@ func hostDoes(host string, r hook.Reply) string {
 			return asks
 		}
 	case "crush":
-		if (r.Exit == 2 || r.Exit == 49) && said || r.Exit == 0 && valid && out.Decision == "deny" {
+		if (r.Exit == 2 || r.Exit == 49) && replied || r.Exit == 0 && valid && out.Decision == "deny" {
 			return blocks
 		}
 	case "cline":
@@ -80,13 +80,13 @@ func hostDoes(host string, r hook.Reply) string {
 		}
 	case "qwen-code": // 0.24.4, with a user who can be asked; it denies otherwise
 		switch {
-		case r.Exit == 2 && said:
+		case r.Exit == 2 && replied:
 			return blocks
 		case r.Exit == 0 && valid && out.Hook.PermissionDecision == "ask":
 			return asks
 		}
 	default: // generic
-		if r.Exit == 2 && said {
+		if r.Exit == 2 && replied {
 			return blocks
 		}
 	}

@@ -33,13 +33,13 @@ func TestOneCallTwoHooks(t *testing.T) {
 		if name == "claude-code" || name == "cline" || name == "generic" {
 			continue // the last two do not send the session's directory
 		}
-		for _, c := range []struct{ what, tool, args, want string }{
+		for _, c := range []struct{ name, tool, args, want string }{
 			{"allowed", "Read", `{"file_path":"src/a.go"}`, runs},
 			{"asked", "Bash", `{"command":"make"}`, asks},
 			{"denied", "Bash", `{"command":"rm -rf /"}`, blocks},
 			{"rewritten", "Write", `{"file_path":"src/../src/./a.go","content":"x"}`, asks},
 		} {
-			t.Run(name+"/"+c.what, func(t *testing.T) {
+			t.Run(name+"/"+c.name, func(t *testing.T) {
 				dir, rows, store := t.TempDir(), new(ports.Recorder), new(ports.Store)
 				want := c.want
 				first, second := host(t, "claude-code"), host(t, name)
@@ -47,7 +47,7 @@ func TestOneCallTwoHooks(t *testing.T) {
 				if got := hostDoes("claude-code", one); got != want {
 					t.Fatalf("the first host %s, want %s", got, want)
 				}
-				if want == asks && name != "copilot-cli" && (name != "qwen-code" || c.what == "rewritten") {
+				if want == asks && name != "copilot-cli" && (name != "qwen-code" || c.name == "rewritten") {
 					want = blocks // it cannot ask about this event
 				}
 				two := ask(t, second, hook.Options{Open: shared(t, p, second, dir, gate.WithRecorder(rows), gate.WithStore(store))}, event(name, c.tool, c.args))
@@ -78,7 +78,7 @@ func TestResultOfTheOther(t *testing.T) {
 }
 
 // Proves S49, FM9: if it is unknown whether another hook decides, nothing runs.
-func TestNoDesk(t *testing.T) {
+func TestNoRegistry(t *testing.T) {
 	p := program(t, rules)
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -112,8 +112,8 @@ func TestPromptsOfHosts(t *testing.T) {
 		for range 5 {
 			deny()
 		}
-		if said := deny(); !strings.Contains(said, "denial_limit") {
-			t.Errorf("%s: after six denials: %s", name, said)
+		if prompt := deny(); !strings.Contains(prompt, "denial_limit") {
+			t.Errorf("%s: after six denials: %s", name, prompt)
 		}
 		if r := ask(t, h, o, event); r.Exit != 0 || strings.Contains(string(r.Stdout), `"continue":false`) {
 			t.Errorf("%s: the prompt is answered %s %d", name, r.Stdout, r.Exit)
@@ -121,8 +121,8 @@ func TestPromptsOfHosts(t *testing.T) {
 		if name == "copilot-cli" {
 			continue // its older form has other session ids
 		}
-		if said := deny(); strings.Contains(said, "denial_limit") {
-			t.Errorf("%s: after the user spoke: %s", name, said)
+		if prompt := deny(); strings.Contains(prompt, "denial_limit") {
+			t.Errorf("%s: after the user spoke: %s", name, prompt)
 		}
 	}
 }

@@ -19,7 +19,7 @@ func TestCarriersOfPatches(t *testing.T) {
 		if name == "copilot-cli" || name == "codex" {
 			other = map[string]string{"codex": "input", "copilot-cli": "command"}[name]
 		}
-		for _, c := range []struct{ what, args, want string }{
+		for _, c := range []struct{ name, args, want string }{
 			{"a free file", `{"` + member + `":` + patch("src/a.go") + `}`, runs},
 			{"under its other name", `{"` + other + `":` + patch("src/a.go") + `}`, runs},
 			{"a guarded file", `{"` + member + `":` + patch("conf/secret/a") + `}`, blocks},
@@ -33,7 +33,7 @@ func TestCarriersOfPatches(t *testing.T) {
 		} {
 			r := ask(t, h, hook.Options{Open: opener(t, p, h)}, event(name, "apply_patch", c.args))
 			if got := hostDoes(name, r); got != c.want {
-				t.Errorf("%s: %s: the host %s, want %s: %s%s", name, c.what, got, c.want, r.Stdout, r.Stderr)
+				t.Errorf("%s: %s: the host %s, want %s: %s%s", name, c.name, got, c.want, r.Stdout, r.Stderr)
 			}
 		}
 	}

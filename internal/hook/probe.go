@@ -13,12 +13,12 @@ const ProbeCode = stopgate.CodeProtectedTarget
 
 // IsPolicyDenial reports whether the output of a hook for a probe is a denial by a policy,
 // and not by a gate that denies because it cannot decide.
-func IsPolicyDenial(said string) bool {
+func IsPolicyDenial(output string) bool {
 	for _, code := range []stopgate.Code{
 		ProbeCode, stopgate.CodeRuleMatched, stopgate.CodeRuleSkipped, stopgate.CodeNoRuleMatched, stopgate.CodePolicyNotConfigured,
 		stopgate.CodeNoApprover, stopgate.CodeApprovalPending, stopgate.CodeLockdown, stopgate.CodeDenialLimit,
 	} {
-		if strings.Contains(said, "("+string(code)+")") {
+		if strings.Contains(output, "("+string(code)+")") {
 			return true
 		}
 	}

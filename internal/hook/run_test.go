@@ -108,7 +108,7 @@ func TestEveryHost(t *testing.T) {
 		if name == "claude-code" || name == "copilot-cli" || name == "qwen-code" {
 			asked = asks
 		}
-		for _, c := range []struct{ what, tool, args, want string }{
+		for _, c := range []struct{ action, tool, args, want string }{
 			{"allowed", "Read", `{"file_path":"src/a.go"}`, runs},
 			{"allowed command", shell, `{"command":"ls -l"}`, runs},
 			{"asked", shell, `{"command":"make"}`, asked},
@@ -120,7 +120,7 @@ func TestEveryHost(t *testing.T) {
 			{"a key twice", "Read", `{"file_path":"src/a","file_path":".env"}`, blocks},
 			{"an unpaired surrogate", "Read", `{"file_path":"\ud800"}`, blocks},
 		} {
-			t.Run(name+"/"+c.what, func(t *testing.T) {
+			t.Run(name+"/"+c.action, func(t *testing.T) {
 				r := ask(t, h, hook.Options{Open: opener(t, p, h)}, event(name, c.tool, c.args))
 				if got := hostDoes(name, r); got != c.want {
 					t.Fatalf("the host %s, want %s\nstdout %s\nstderr %s\nexit %d", got, c.want, r.Stdout, r.Stderr, r.Exit)
@@ -183,7 +183,7 @@ func TestNamesOfMCPTools(t *testing.T) {
 func TestPatches(t *testing.T) {
 	p := program(t, rules)
 	h := host(t, "codex")
-	for _, c := range []struct{ what, patch, want string }{
+	for _, c := range []struct{ name, patch, want string }{
 		{"harmless", `*** Begin Patch\n*** Update File: src/a.go\n@@\n-a\n+b\n*** End Patch`, runs},
 		{"two files", `*** Begin Patch\n*** Add File: src/a.go\n+b\n*** Update File: .env\n@@\n-a\n+b\n*** End Patch`, blocks},
 		{"moved", `*** Begin Patch\n*** Update File: src/a.go\n*** Move to: .env\n@@\n-a\n+b\n*** End Patch`, blocks},
@@ -195,7 +195,7 @@ func TestPatches(t *testing.T) {
 		{"no file", `*** Begin Patch\n+b\n*** End Patch`, blocks},
 		{"unknown header", `*** Begin Patch\n*** Add File: src/a\n*** Copy to: .env\n*** End Patch`, blocks},
 	} {
-		t.Run(c.what, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			r := ask(t, h, hook.Options{Open: opener(t, p, h)}, event("codex", "apply_patch", `{"command":"`+c.patch+`"}`))
 			if got := hostDoes("codex", r); got != c.want {
 				t.Fatalf("the host %s, want %s\n%s", got, c.want, r.Stdout)
@@ -297,7 +297,7 @@ approvals = ["Shell"]
 
 // Proves S44, K37: in a prompt the host's user reads the rule's reason, and for a rule without one
 // its location.
-func TestReferredAskSaysWhoAsks(t *testing.T) {
+func TestReferredAskNamesRule(t *testing.T) {
 	h := host(t, "claude-code")
 	for _, c := range []struct{ rule, want string }{
 		{`run = "ask"`, "The policy asks before this call runs (rule at p.toml:3)."},

@@ -63,7 +63,7 @@ func TestSARIF(t *testing.T) {
 		t.Errorf("%d rules", len(all))
 	}
 	results := run["results"].([]any)
-	var places []string
+	var locations []string
 	for i, d := range findings() {
 		r := results[i].(map[string]any)
 		rule := all[int(r["ruleIndex"].(float64))].(map[string]any)
@@ -76,7 +76,7 @@ func TestSARIF(t *testing.T) {
 			t.Error(err)
 		}
 		region, _ := json.Marshal(p["region"])
-		places = append(places, r["level"].(string)+" "+uri+" "+string(region))
+		locations = append(locations, r["level"].(string)+" "+uri+" "+string(region))
 	}
 	want := []string{
 		`error a%20b/stop:gate.toml {"endColumn":9,"endLine":3,"startColumn":5,"startLine":3}`,
@@ -84,7 +84,7 @@ func TestSARIF(t *testing.T) {
 		`warning a.toml null`,
 		`note a.toml {"endColumn":1,"endLine":1,"startColumn":1,"startLine":1}`,
 	}
-	if diff := cmp.Diff(want, places); diff != "" {
+	if diff := cmp.Diff(want, locations); diff != "" {
 		t.Error(diff)
 	}
 	related := results[1].(map[string]any)["relatedLocations"].([]any)

@@ -189,14 +189,14 @@ func (r *reader) json(v *tomltree.Value) []byte {
 // wants returns the expectations of a table, in the order in which they are compared.
 func (t *callTable) wants() []want {
 	var list []want
-	add := func(what, value string) {
+	add := func(field, value string) {
 		if value != "" {
-			list = append(list, want{what, value})
+			list = append(list, want{field, value})
 		}
 	}
-	number := func(what string, n *int) {
+	number := func(field string, n *int) {
 		if n != nil {
-			add(what, strconv.Itoa(*n))
+			add(field, strconv.Itoa(*n))
 		}
 	}
 	if t.Expect != nil {

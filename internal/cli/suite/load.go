@@ -204,11 +204,11 @@ func nearest(dir string) (string, error) {
 		if _, err := os.Stat(path); err == nil {
 			return path, nil
 		}
-		whole, err := filepath.Abs(up)
+		absolute, err := filepath.Abs(up)
 		if err != nil {
 			return "", fmt.Errorf("find the policy to test: %w", err)
 		}
-		if _, err := os.Lstat(filepath.Join(up, ".git")); err == nil || filepath.Dir(whole) == whole {
+		if _, err := os.Lstat(filepath.Join(up, ".git")); err == nil || filepath.Dir(absolute) == absolute {
 			return "", &noPolicyError{dir}
 		}
 	}

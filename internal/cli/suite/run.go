@@ -72,8 +72,8 @@ func (s *Suite) Run(ctx context.Context, keep func(name string) bool) (*Report, 
 		}
 		for j := range c.Calls {
 			person.approves = c.Calls[j].Ran
-			if told := c.Calls[j].Data; told != nil {
-				data = told
+			if given := c.Calls[j].Data; given != nil {
+				data = given
 				at := session.Owner{Principal: c.Calls[j].Call.Principal, Session: c.Calls[j].Call.Session}
 				if err := g.SetData(ctx, at, data); err != nil {
 					return nil, fmt.Errorf("%s:%d: %w", s.File, c.Calls[j].Line, err)

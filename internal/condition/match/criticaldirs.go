@@ -62,11 +62,11 @@ func (v *criticalDirs) reads(w *shell.Word, dirs []string) (named, all bool) {
 			all = all && w.Literal
 			continue
 		}
-		named, whole := v.spelt(strings.TrimSuffix(dir, "/")+"/"+text, true)
+		named, complete := v.spelt(strings.TrimSuffix(dir, "/")+"/"+text, true)
 		if named {
 			return true, true
 		}
-		all = all && whole
+		all = all && complete
 	}
 	return false, all
 }

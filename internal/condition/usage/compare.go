@@ -133,10 +133,10 @@ func (u *usage) ends() bool {
 }
 
 // permits reports that some options are all among others.
-func permits(have, wanted []option) bool {
-	valued := slices.ContainsFunc(wanted, func(o option) bool { return o.value != nil || o.runs || o.root })
+func permits(have, required []option) bool {
+	valued := slices.ContainsFunc(required, func(o option) bool { return o.value != nil || o.runs || o.root })
 	any := !valued && slices.ContainsFunc(have, func(o option) bool { return o.name == "-*" && o.value == nil && !o.runs && !o.root })
-	return !slices.ContainsFunc(wanted, func(w option) bool {
+	return !slices.ContainsFunc(required, func(w option) bool {
 		if any && w.name != "--" && strings.HasPrefix(w.name, "-") && !w.wild {
 			return false
 		}
@@ -221,11 +221,11 @@ func meet(c, p *usage, from pair) bool {
 		}
 		// An option, which the second passes wherever it is, and its value perhaps.
 		if options, values := c.optionsBefore(s.c); !s.first && options {
-			behind := []int{s.p}
+			after := []int{s.p}
 			if s.p < len(p.elements) && p.elements[s.p].mayTakeOption() {
-				behind = append(behind, s.p+1)
+				after = append(after, s.p+1)
 			}
-			for _, at := range behind {
+			for _, at := range after {
 				push(pair{s.c, at, false, true, false})
 				if values {
 					push(pair{s.c, at, true, true, false})
@@ -274,29 +274,29 @@ func (u *usage) steps(s pair, p *usage) (list []pair) {
 	default:
 		to = append(to, s.c+1)
 	}
-	var behind []int
+	var after []int
 	if s.ignore || words == nil || slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, "-") }) {
-		behind = append(behind, s.p)
+		after = append(after, s.p)
 	}
 	if s.p < len(p.elements) {
 		switch e := &p.elements[s.p]; e.kind {
 		case anyWords, runsCommand:
-			behind = append(behind, s.p, s.p+1)
+			after = append(after, s.p, s.p+1)
 		case oneWord:
-			if wanted := e.glob.literals(); words == nil || wanted == nil || slices.ContainsFunc(words, func(word string) bool {
-				return slices.ContainsFunc(wanted, func(other string) bool {
+			if needed := e.glob.literals(); words == nil || needed == nil || slices.ContainsFunc(words, func(word string) bool {
+				return slices.ContainsFunc(needed, func(other string) bool {
 					return strings.EqualFold(base(word), base(other)) || s.first && strings.EqualFold(strings.TrimSuffix(base(word), ".exe"), base(other))
 				})
 			}) {
-				behind = append(behind, s.p+1)
+				after = append(after, s.p+1)
 			}
 		case options:
 		default:
-			behind = append(behind, s.p+1)
+			after = append(after, s.p+1)
 		}
 	}
 	for _, c := range to {
-		for _, b := range behind {
+		for _, b := range after {
 			list = append(list, pair{c: c, p: b, ignore: words != nil && slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, "-") })})
 		}
 	}

@@ -124,8 +124,8 @@ func (p *Reply) Append(to []byte, nonce [nonceLen]byte) []byte {
 func (p *Reply) Parse(text []byte, nonce [nonceLen]byte) (rest []byte, cut bool, err error) {
 	r := reader{text, false}
 	p.Kind = Kind(r.byte())
-	theirs := r.take(nonceLen)
-	if !r.bad && (string(theirs) != string(nonce[:]) || p.Kind < Held || p.Kind > Declined) {
+	replyNonce := r.take(nonceLen)
+	if !r.bad && (string(replyNonce) != string(nonce[:]) || p.Kind < Held || p.Kind > Declined) {
 		return nil, false, errMessage
 	}
 	if p.Kind == Answered {

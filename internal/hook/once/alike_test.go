@@ -21,9 +21,9 @@ func alike(host, id string) Call {
 // enters expects an answer for a call, or the lease if want is "".
 func enters(t *testing.T, d *Registry, c Call, want string) {
 	t.Helper()
-	turn, said, err := d.Enter(t.Context(), c)
-	if (turn != nil) != (want == "") || string(said) != want || err != nil {
-		t.Errorf("%s %s: %+v %q %v", c.Host, c.ID, turn, said, err)
+	turn, result, err := d.Enter(t.Context(), c)
+	if (turn != nil) != (want == "") || string(result) != want || err != nil {
+		t.Errorf("%s %s: %+v %q %v", c.Host, c.ID, turn, result, err)
 	}
 	if turn != nil {
 		turn.Leave()
@@ -53,13 +53,13 @@ func waiting(t *testing.T, d *Registry, c Call) (answer <-chan string) {
 	c.Waits = func() { close(seen) }
 	done := make(chan string, 1)
 	go func() {
-		turn, said, err := d.Enter(t.Context(), c)
+		turn, result, err := d.Enter(t.Context(), c)
 		if turn != nil {
 			turn.Leave()
 			done <- "the turn"
 			return
 		}
-		done <- fmt.Sprintf("%s %v", said, err)
+		done <- fmt.Sprintf("%s %v", result, err)
 	}()
 	<-seen
 	return done

@@ -87,12 +87,12 @@ func (k *claim) understand() bool {
 		v, _ := root.Get(name)
 		return v.Text()
 	}
-	said, ok := root.Get("said")
+	answer, ok := root.Get("said")
 	if ok != k.answered() {
 		return false
 	}
 	if ok {
-		k.answer = bytes.Clone(said.Raw())
+		k.answer = bytes.Clone(answer.Raw())
 	}
 	k.caller = caller{text("host"), text("session"), text("id")}
 	if to, ok := root.Get("to"); ok {

@@ -229,8 +229,8 @@ func (d *Registry) sweep() {
 		return
 	}
 	for _, e := range entries {
-		age, ours := map[string]time.Duration{".twin": markerLifetime, ".call": 2 * Window}[filepath.Ext(e.Name())]
-		if !ours {
+		age, old := map[string]time.Duration{".twin": markerLifetime, ".call": 2 * Window}[filepath.Ext(e.Name())]
+		if !old {
 			continue
 		}
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && d.now().Sub(info.ModTime()) >= age {

@@ -29,8 +29,8 @@ func enter(t *testing.T, d *once.Registry, c once.Call) (*once.Lease, string, er
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	turn, said, err := d.Enter(ctx, c)
-	return turn, string(said), err
+	turn, result, err := d.Enter(ctx, c)
+	return turn, string(result), err
 }
 
 // Proves S49: the second hook gets the first one's answer, and a repeated call does not.
@@ -44,7 +44,7 @@ func TestSecondGetsTheAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		what  string
+		name  string
 		call  once.Call
 		given bool
 	}{
@@ -53,10 +53,10 @@ func TestSecondGetsTheAnswer(t *testing.T) {
 	} {
 		turn, answer, err := enter(t, d, c.call)
 		if err != nil || (turn == nil) != c.given || c.given && answer != `{"action":"ask"}` {
-			t.Errorf("%s: %v %q %v", c.what, turn, answer, err)
+			t.Errorf("%s: %v %q %v", c.name, turn, answer, err)
 		}
 		if c.given != d.Gave(c.call) {
-			t.Errorf("%s: given %v", c.what, !c.given)
+			t.Errorf("%s: given %v", c.name, !c.given)
 		}
 		if turn != nil {
 			turn.Leave()
@@ -67,7 +67,7 @@ func TestSecondGetsTheAnswer(t *testing.T) {
 // Proves S49: hooks of one host have the same call only if its id is the same.
 func TestOneHost(t *testing.T) {
 	for _, c := range []struct {
-		what  string
+		name  string
 		call  once.Call
 		given bool
 	}{
@@ -83,7 +83,7 @@ func TestOneHost(t *testing.T) {
 		turn.Settle([]byte(`{}`))
 		second, _, err := enter(t, d, c.call)
 		if err != nil || (second == nil) != c.given {
-			t.Errorf("%s: %v %v", c.what, second, err)
+			t.Errorf("%s: %v %v", c.name, second, err)
 		}
 	}
 	elsewhere := claude
@@ -180,12 +180,12 @@ func child(env string) {
 	copy(hash[:], words[2])
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	turn, said, err := once.At(words[0], "p").Enter(ctx, once.Call{Principal: "local", Tool: "Bash", Hash: hash, Host: words[1], ID: words[1]})
+	turn, result, err := once.At(words[0], "p").Enter(ctx, once.Call{Principal: "local", Tool: "Bash", Hash: hash, Host: words[1], ID: words[1]})
 	switch {
 	case err != nil:
 		fmt.Println("failed")
 	case turn == nil:
-		fmt.Println(string(said))
+		fmt.Println(string(result))
 	case words[3] == "die":
 		fmt.Println("decided")
 		os.Exit(3)
@@ -215,15 +215,15 @@ func TestReusedFile(t *testing.T) {
 			if err := turn.Settle([]byte(answer)); err != nil {
 				t.Fatal(err)
 			}
-			if turn, said, err := enter(t, d, as("cursor", fmt.Sprint("u", n))); err != nil || turn != nil || said != answer {
-				t.Errorf("call %d: %v %q %v", n, turn, said, err)
+			if turn, result, err := enter(t, d, as("cursor", fmt.Sprint("u", n))); err != nil || turn != nil || result != answer {
+				t.Errorf("call %d: %v %q %v", n, turn, result, err)
 			}
 			if n == 0 {
 				continue
 			}
-			second, said, err := enter(t, d, as("cursor", "again"))
+			second, result, err := enter(t, d, as("cursor", "again"))
 			if err != nil || second == nil {
-				t.Errorf("a call that is made again is given the answer %s of the one before, %v", said, err)
+				t.Errorf("a call that is made again is given the answer %s of the one before, %v", result, err)
 				continue
 			}
 			second.Leave()

@@ -32,9 +32,9 @@ func call(n int, host string) Call {
 // decide takes the lease of a call, which no other process has.
 func decide(t *testing.T, d *Registry, c Call) *Lease {
 	t.Helper()
-	turn, said, err := d.Enter(t.Context(), c)
+	turn, result, err := d.Enter(t.Context(), c)
 	if err != nil || turn == nil || turn.table == nil {
-		t.Fatalf("%s: %+v %s %v", c.ID, turn, said, err)
+		t.Fatalf("%s: %+v %s %v", c.ID, turn, result, err)
 	}
 	return turn
 }

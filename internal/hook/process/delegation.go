@@ -33,11 +33,11 @@ func (k *Cache) Answer(ctx context.Context, v Delegation, s Streams) (code int, 
 	if err != nil || !f.absolute() {
 		return 0, false, false
 	}
-	guest := &delegated{kept: k, waits: v.Waits}
-	p := Program{Caller: v.Caller, Spent: max(v.Spent, 0) + f.Deadline/100, delegated: guest}
+	d := &delegated{kept: k, waits: v.Waits}
+	p := Program{Caller: v.Caller, Spent: max(v.Spent, 0) + f.Deadline/100, delegated: d}
 	code = p.Serve(ctx, set.Args(), f, s)
-	guest.leave()
-	return code, f.Observe, !guest.declined.Load()
+	d.leave()
+	return code, f.Observe, !d.declined.Load()
 }
 
 // absolute reports whether the files of a command line are the same for every process.

@@ -89,8 +89,8 @@ func TestLinkedSettingsInAHook(t *testing.T) {
 		"echo x > " + filepath.Join(w.nowhere, "dots", "codex"):  2,
 		"echo x > " + filepath.Join(w.nowhere, "dots", "codex2"): 0,
 	} {
-		if code, said := w.hook(t, "codex", command, w.other, command); code != want {
-			t.Errorf("%s: %d, not %d: %s", command, code, want, said)
+		if code, output := w.hook(t, "codex", command, w.other, command); code != want {
+			t.Errorf("%s: %d, not %d: %s", command, code, want, output)
 		}
 	}
 }

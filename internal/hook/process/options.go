@@ -23,7 +23,7 @@ func (c Caller) Options(set config.Set, dir string, e *hook.Event, store string)
 	o.Settings = Settings(c.Account, o.Root, store)
 	o.Links = &match.Links{Real: realpath.From(o.Root), Walk: realpath.Walk(o.Root), Files: realpath.Files(realpath.Enough), Has: realpath.Has}
 	o.Run, o.RunLost = runDir(e.Run, o.Dir, o.Links.Real)
-	o.RunDoubt, o.RunLost = e.RunDoubt, o.RunLost || e.RunLost
+	o.RunDoubt, o.RunLost = e.RunUncertain, o.RunLost || e.RunUnknown
 	return o
 }
 

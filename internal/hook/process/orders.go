@@ -38,9 +38,9 @@ func (o *lockdownApprover) Approve(ctx context.Context, q *gate.Question) (gate.
 // ask requests an approval while the gate follows its orders.
 func (o *lockdownApprover) ask(ctx context.Context, q *gate.Question) (gate.Answer, error) {
 	asking, asked := context.WithCancel(ctx)
-	var beside sync.WaitGroup
-	defer beside.Wait()
+	var follower sync.WaitGroup
+	defer follower.Wait()
 	defer asked()
-	beside.Go(func() { o.gate.Follow(asking, o.orders, ordersPoll, nil) })
+	follower.Go(func() { o.gate.Follow(asking, o.orders, ordersPoll, nil) })
 	return o.Approver.Approve(ctx, q)
 }

@@ -150,20 +150,20 @@ func (p Program) Serve(ctx context.Context, args []string, f *Flags, s Streams) 
 		return exitDenied
 	}
 	// Hosts give standard error to the model: first the reason, then the messages for people.
-	talk := new(bufferedLog)
-	defer talk.writeTo(s.Err)
+	log := new(bufferedLog)
+	defer log.writeTo(s.Err)
 	flags := *f
 	flags.Place.Account = p.Caller.Account
 	if flags.Deadline <= 0 {
 		flags.Deadline = hook.DefaultDeadline
 	}
 	flags.Deadline = max(flags.Deadline-p.Spent, time.Millisecond)
-	w := &wiring{program: p, host: host, flags: &flags, log: talk, began: time.Now()}
+	w := &wiring{program: p, host: host, flags: &flags, log: log, began: time.Now()}
 	input := s.In
 	if p.Full != nil {
 		input = io.TeeReader(s.In, &w.event)
 	}
-	r := host.Run(ctx, hook.Options{Open: w.open, ObserveOnly: f.Observe, Allow: f.Allow, Deadline: flags.Deadline, Log: talk, RecordDenial: w.unrecorded}, input)
+	r := host.Run(ctx, hook.Options{Open: w.open, ObserveOnly: f.Observe, Allow: f.Allow, Deadline: flags.Deadline, Log: log, RecordDenial: w.unrecorded}, input)
 	// An answer that does not reach the host is no answer.
 	if _, err := s.Out.Write(r.Stdout); err != nil && !f.Observe {
 		fmt.Fprintf(s.Err, "stopgate: the answer cannot be written: %v; the call is blocked\n", err)

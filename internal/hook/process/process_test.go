@@ -23,10 +23,10 @@ func TestSpentTimeCounts(t *testing.T) {
 	w := newWorld(t)
 	never, event := io.Pipe()
 	defer event.Close()
-	var out, talk bytes.Buffer
-	code, ok := process.Program{Spent: time.Hour}.Main([]string{"claude-code", "--store", w.store, "--deadline", "1h"}, process.Streams{In: never, Out: &out, Err: &talk})
-	if !ok || code != 2 || !strings.Contains(talk.String(), "policy_timeout") {
-		t.Errorf("%d %t %s%s", code, ok, out.String(), talk.String())
+	var out, stderr bytes.Buffer
+	code, ok := process.Program{Spent: time.Hour}.Main([]string{"claude-code", "--store", w.store, "--deadline", "1h"}, process.Streams{In: never, Out: &out, Err: &stderr})
+	if !ok || code != 2 || !strings.Contains(stderr.String(), "policy_timeout") {
+		t.Errorf("%d %t %s%s", code, ok, out.String(), stderr.String())
 	}
 }
 
@@ -50,7 +50,7 @@ func TestFailuresBlock(t *testing.T) {
 	w := newWorld(t)
 	event := fmt.Sprintf(`{"hook_event_name":"PreToolUse","session_id":"s","cwd":%q,"tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"c"}`, w.other)
 	for _, c := range []struct {
-		what string
+		name string
 		args []string
 		out  io.Writer
 		code int
@@ -65,10 +65,10 @@ func TestFailuresBlock(t *testing.T) {
 		{"an unknown kind of store", []string{"claude-code", "--store", "etcd://x"}, io.Discard, 2},
 		{"a policy that is not there", []string{"claude-code", "--store", w.store, "--policy", "/nowhere/stopgate.toml"}, io.Discard, 2},
 	} {
-		var talk bytes.Buffer
-		code, ok := process.Program{}.Main(c.args, process.Streams{In: strings.NewReader(event), Out: c.out, Err: &talk})
-		if !ok || code != c.code || code != 0 && talk.Len() == 0 {
-			t.Errorf("%s: status %d, %q", c.what, code, talk.String())
+		var stderr bytes.Buffer
+		code, ok := process.Program{}.Main(c.args, process.Streams{In: strings.NewReader(event), Out: c.out, Err: &stderr})
+		if !ok || code != c.code || code != 0 && stderr.Len() == 0 {
+			t.Errorf("%s: status %d, %q", c.name, code, stderr.String())
 		}
 	}
 }

@@ -44,7 +44,7 @@ func newWorld(t *testing.T) world {
 }
 
 // hook sends an event with a command, or a user's prompt, and returns the exit status.
-func (w world) hook(t *testing.T, host, session, dir, command string) (code int, said string) {
+func (w world) hook(t *testing.T, host, session, dir, command string) (code int, output string) {
 	t.Helper()
 	event := fmt.Sprintf(`{"hook_event_name":"PreToolUse","session_id":%q,"cwd":%q,"tool_name":"Bash","tool_input":{"command":%q},"tool_use_id":"c"}`, session, dir, command)
 	if command == "" {
@@ -81,25 +81,25 @@ func TestProjectOfTheSession(t *testing.T) {
 		{"", w.repo, secret, 2},
 		{"", w.other, secret, 0},
 	} {
-		if code, said := w.hook(t, "codex", c.session, c.dir, c.command); code != c.want {
-			t.Errorf("%d: %+v: exit %d: %s", i, c, code, said)
+		if code, output := w.hook(t, "codex", c.session, c.dir, c.command); code != c.want {
+			t.Errorf("%d: %+v: exit %d: %s", i, c, code, output)
 		}
 	}
-	if code, said := w.hook(t, "qwen-code", "moves", w.other, secret); code != 0 {
-		t.Errorf("a session of another host: exit %d: %s", code, said)
+	if code, output := w.hook(t, "qwen-code", "moves", w.other, secret); code != 0 {
+		t.Errorf("a session of another host: exit %d: %s", code, output)
 	}
 	// The project set by the host takes precedence.
 	t.Setenv("QWEN_PROJECT_DIR", w.repo)
-	if code, said := w.hook(t, "qwen-code", "moves", w.other, secret); code != 2 {
-		t.Errorf("the host's own word: exit %d: %s", code, said)
+	if code, output := w.hook(t, "qwen-code", "moves", w.other, secret); code != 2 {
+		t.Errorf("the host's own word: exit %d: %s", code, output)
 	}
 }
 
 // Proves FM9: a remembered project that cannot be read denies.
 func TestProjectThatCannotBeRead(t *testing.T) {
 	w := newWorld(t)
-	if code, said := w.hook(t, "codex", "s", w.repo, "ls src"); code != 0 {
-		t.Fatalf("exit %d: %s", code, said)
+	if code, output := w.hook(t, "codex", "s", w.repo, "ls src"); code != 0 {
+		t.Fatalf("exit %d: %s", code, output)
 	}
 	files, err := filepath.Glob(filepath.Join(filepath.Dir(w.store), "hooks", "*.project"))
 	if err != nil || len(files) != 1 {
@@ -109,19 +109,19 @@ func TestProjectThatCannotBeRead(t *testing.T) {
 		if err := os.WriteFile(files[0], []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if code, said := w.hook(t, "codex", "s", w.other, "ls src"); code != 2 || !strings.Contains(said, "where the session began") || !strings.Contains(said, "(store_unavailable)") {
-			t.Errorf("%.20q: exit %d: %s", text, code, said)
+		if code, output := w.hook(t, "codex", "s", w.other, "ls src"); code != 2 || !strings.Contains(output, "where the session began") || !strings.Contains(output, "(store_unavailable)") {
+			t.Errorf("%.20q: exit %d: %s", text, code, output)
 		}
 	}
 	// A file that is not regular is rejected without reading it, also outside of projects.
-	whole := filepath.Join(filepath.Dir(files[0]), "whole")
-	if err := os.WriteFile(whole, []byte(w.other+"\n"), 0o600); err != nil {
+	regular := filepath.Join(filepath.Dir(files[0]), "whole")
+	if err := os.WriteFile(regular, []byte(w.other+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, make := range map[string]func() error{
 		"a directory":     func() error { return os.Mkdir(files[0], 0o700) },
 		"a dangling link": func() error { return os.Symlink(files[0]+".gone", files[0]) },
-		"a link":          func() error { return os.Symlink(whole, files[0]) },
+		"a link":          func() error { return os.Symlink(regular, files[0]) },
 		"a pipe":          func() error { return syscall.Mkfifo(files[0], 0o600) },
 	} {
 		if err := os.Remove(files[0]); err != nil {
@@ -131,8 +131,8 @@ func TestProjectThatCannotBeRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, dir := range []string{w.other, w.nowhere} {
-			if code, said := w.hook(t, "codex", "s", dir, "ls src"); code != 2 || !strings.Contains(said, "is no regular file") {
-				t.Errorf("%s, from %s: exit %d: %s", name, dir, code, said)
+			if code, output := w.hook(t, "codex", "s", dir, "ls src"); code != 2 || !strings.Contains(output, "is no regular file") {
+				t.Errorf("%s, from %s: exit %d: %s", name, dir, code, output)
 			}
 		}
 	}

@@ -29,7 +29,7 @@ func TestSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		what string
+		name string
 		env  map[string]string
 		url  string
 		want *match.Settings
@@ -53,7 +53,7 @@ func TestSettings(t *testing.T) {
 			return c.env[name]
 		}}, "", c.url)
 		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("%s: %s", c.what, diff)
+			t.Errorf("%s: %s", c.name, diff)
 		}
 	}
 }
@@ -113,8 +113,8 @@ func TestMovedSettingsAreProtected(t *testing.T) {
 		"rm -r " + filepath.Dir(w.store) + "/hooks":   2,
 		"ls " + filepath.Dir(w.store) + "/other/hook": 0,
 	} {
-		if code, said := w.hook(t, "codex", command, w.other, command); code != want {
-			t.Errorf("%s: %d, not %d: %s", command, code, want, said)
+		if code, output := w.hook(t, "codex", command, w.other, command); code != want {
+			t.Errorf("%s: %d, not %d: %s", command, code, want, output)
 		}
 	}
 }
@@ -133,10 +133,10 @@ func TestStoreOfThePolicyIsProtected(t *testing.T) {
 	}
 	for command, want := range map[string]int{"cat " + own + "/gate.db": 2, "cp x " + own + "/hooks/": 2, "ls " + own + "/x": 0} {
 		event := fmt.Sprintf(`{"hook_event_name":"PreToolUse","session_id":"s","cwd":%q,"tool_name":"Bash","tool_input":{"command":%q},"tool_use_id":%q}`, w.other, command, command)
-		var out, talk bytes.Buffer
-		code, _ := process.Program{}.Main([]string{"codex"}, process.Streams{In: strings.NewReader(event), Out: &out, Err: &talk})
+		var out, stderr bytes.Buffer
+		code, _ := process.Program{}.Main([]string{"codex"}, process.Streams{In: strings.NewReader(event), Out: &out, Err: &stderr})
 		if code != want {
-			t.Errorf("%s: %d, not %d: %s%s", command, code, want, out.String(), talk.String())
+			t.Errorf("%s: %d, not %d: %s%s", command, code, want, out.String(), stderr.String())
 		}
 	}
 	if _, err := os.Stat(own + "/gate.db"); err != nil {

@@ -65,8 +65,8 @@ func (w *wiring) questions(p *policy.Program) approve.Options {
 		return o
 	}
 	o.Notify = list
-	o.Failed = func(what string, err error) {
-		fmt.Fprintf(w.log, "stopgate: %s: %s\n", what, visible.Text(err.Error()))
+	o.Failed = func(problem string, err error) {
+		fmt.Fprintf(w.log, "stopgate: %s: %s\n", problem, visible.Text(err.Error()))
 	}
 	return o
 }

@@ -104,15 +104,15 @@ func newHome(b testing.TB) *home {
 func (h *home) serve(b testing.TB) {
 	h.resident = exec.Command(os.Args[0])
 	h.resident.Env = append(os.Environ(), "HOME="+h.dir, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", serves+"="+os.Getenv(profiles))
-	var said bytes.Buffer
-	h.resident.Stderr = &said
+	var output bytes.Buffer
+	h.resident.Stderr = &output
 	if err := h.resident.Start(); err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() {
 		h.resident.Process.Signal(os.Interrupt)
 		if err := h.resident.Wait(); err != nil && !h.dead {
-			b.Errorf("%v\n%s", err, said.String())
+			b.Errorf("%v\n%s", err, output.String())
 		}
 	})
 	for end := time.Now().Add(30 * time.Second); ; {
@@ -122,7 +122,7 @@ func (h *home) serve(b testing.TB) {
 			return
 		}
 		if time.Now().After(end) {
-			b.Fatalf("no resident: %v\n%s", err, said.String())
+			b.Fatalf("no resident: %v\n%s", err, output.String())
 		}
 	}
 }

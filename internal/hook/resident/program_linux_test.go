@@ -57,15 +57,15 @@ func (h *home) hook(t *testing.T, deadline, event string) (done chan string) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "HOME="+h.dir, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", hooks+"=claude-code --deadline "+deadline)
 	cmd.Stdin = strings.NewReader(event)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	done = make(chan string, 1)
 	go func() {
 		_ = cmd.Wait()
-		done <- fmt.Sprintf("exit %d: %s", cmd.ProcessState.ExitCode(), said.String())
+		done <- fmt.Sprintf("exit %d: %s", cmd.ProcessState.ExitCode(), output.String())
 	}()
 	return done
 }
@@ -155,8 +155,8 @@ func (h *home) decisions(t *testing.T) (list []string) {
 func soon(t *testing.T, done chan string) string {
 	t.Helper()
 	select {
-	case said := <-done:
-		return said
+	case output := <-done:
+		return output
 	case <-time.After(time.Minute):
 		t.Fatal("the hook does not end")
 		return ""
@@ -168,19 +168,19 @@ func soon(t *testing.T, done chan string) string {
 func TestDiesWhileItDecides(t *testing.T) {
 	h := newHome(t)
 	h.serve(t)
-	if said := soon(t, h.hook(t, "1m", h.reads("before"))); said != "exit 0: " {
-		t.Fatal(said)
+	if output := soon(t, h.hook(t, "1m", h.reads("before"))); output != "exit 0: " {
+		t.Fatal(output)
 	}
 	release := h.stop(t)
 	done := h.hook(t, "1m", h.reads("lost"))
 	h.claimed(t, "lost")
 	h.kill(t)
 	release()
-	if said := soon(t, done); !strings.HasPrefix(said, "exit 2: ") || !strings.Contains(said, once.ErrUnanswered.Error()) {
-		t.Errorf("its resident died: %s", said)
+	if output := soon(t, done); !strings.HasPrefix(output, "exit 2: ") || !strings.Contains(output, once.ErrUnanswered.Error()) {
+		t.Errorf("its resident died: %s", output)
 	}
-	if said := soon(t, h.hook(t, "1m", h.reads("after"))); said != "exit 0: " {
-		t.Errorf("the next call: %s", said)
+	if output := soon(t, h.hook(t, "1m", h.reads("after"))); output != "exit 0: " {
+		t.Errorf("the next call: %s", output)
 	}
 	if got, want := h.decisions(t), []string{"before allowed", "after allowed"}; !slices.Equal(got, want) {
 		t.Errorf("%q was decided, not %q", got, want)
@@ -192,20 +192,20 @@ func TestDiesWhileItDecides(t *testing.T) {
 func TestDecidesTooLate(t *testing.T) {
 	h := newHome(t)
 	h.serve(t)
-	if said := soon(t, h.hook(t, "1m", h.reads("before"))); said != "exit 0: " {
-		t.Fatal(said)
+	if output := soon(t, h.hook(t, "1m", h.reads("before"))); output != "exit 0: " {
+		t.Fatal(output)
 	}
 	release := h.stop(t)
 	late, given := h.hook(t, "3s", h.reads("late")), make(chan string)
 	h.claimed(t, "late")
-	if said := soon(t, late); !strings.HasPrefix(said, "exit 2: ") {
-		t.Errorf("nobody answered: %s", said)
+	if output := soon(t, late); !strings.HasPrefix(output, "exit 2: ") {
+		t.Errorf("nobody answered: %s", output)
 	}
 	go func() { given <- <-h.hook(t, "1m", h.reads("given")) }()
 	h.claimed(t, "given")
 	release()
-	if said := soon(t, given); said != "exit 0: " {
-		t.Errorf("it answered at last: %s", said)
+	if output := soon(t, given); output != "exit 0: " {
+		t.Errorf("it answered at last: %s", output)
 	}
 	got := slices.DeleteFunc(h.decisions(t), func(row string) bool { return row == "late denied" }) // if there was still time
 	if want := []string{"before allowed", "given allowed"}; !slices.Equal(got, want) {
@@ -237,21 +237,21 @@ func TestWaitsForAnotherHook(t *testing.T) {
 	if _, err := c.Write(q.Append(nil)); err != nil {
 		t.Fatal(err)
 	}
-	var said []byte
+	var output []byte
 	reply := func() (r ask.Reply) {
 		t.Helper()
 		for piece := make([]byte, 4<<10); ; {
-			if rest, cut, err := r.Parse(said, q.Nonce); err != nil {
+			if rest, cut, err := r.Parse(output, q.Nonce); err != nil {
 				t.Fatal(err)
 			} else if !cut {
-				said = rest
+				output = rest
 				return r
 			}
 			n, err := c.Read(piece)
 			if err != nil {
 				t.Fatalf("nobody answers: %v", err)
 			}
-			said = append(said, piece[:n]...)
+			output = append(output, piece[:n]...)
 		}
 	}
 	if r := reply(); r.Kind != ask.Held {
@@ -261,8 +261,8 @@ func TestWaitsForAnotherHook(t *testing.T) {
 	if r := reply(); r.Kind != ask.Answered || r.Exit != 0 {
 		t.Errorf("it has decided: %+v: %s", r, r.Err)
 	}
-	if said := soon(t, first); said != "exit 0: " {
-		t.Errorf("the first one: %s", said)
+	if output := soon(t, first); output != "exit 0: " {
+		t.Errorf("the first one: %s", output)
 	}
 	if got, want := h.decisions(t), []string{"first allowed"}; !slices.Equal(got, want) {
 		t.Errorf("%q was decided, not %q", got, want)
@@ -283,27 +283,27 @@ func TestStrangers(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := ask.Request{Args: []string{"claude-code"}, Dir: h.project, Env: []string{"HOME=" + h.dir}, Event: []byte(h.reads("stranger"))}
-	whole := q.Append(nil)
-	long := slices.Clone(whole)
+	complete := q.Append(nil)
+	long := slices.Clone(complete)
 	long[ask.HeaderLen-1] = 0xff
 	for _, c := range []struct {
-		what, program string
+		name, program string
 		says          []byte
 		answered      bool
 	}{
-		{"another file", copied, whole, false},
+		{"another file", copied, complete, false},
 		{"no question", os.Args[0], []byte("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"), false},
 		{"a question that is too long", os.Args[0], long, false},
-		{"the same file", os.Args[0], whole, true},
+		{"the same file", os.Args[0], complete, true},
 	} {
 		cmd := exec.Command(c.program)
 		cmd.Env = append(os.Environ(), asks+"="+h.socket())
 		cmd.Stdin = bytes.NewReader(c.says)
-		said, err := cmd.Output()
+		response, err := cmd.Output()
 		var r ask.Reply
-		_, cut, wrong := r.Parse(said, q.Nonce)
-		if answered := wrong == nil && !cut && r.Kind == ask.Answered && r.Exit == 0; err != nil || answered != c.answered || !c.answered && len(said) > 0 {
-			t.Errorf("%s: %q, %v", c.what, said, err)
+		_, cut, wrong := r.Parse(response, q.Nonce)
+		if answered := wrong == nil && !cut && r.Kind == ask.Answered && r.Exit == 0; err != nil || answered != c.answered || !c.answered && len(response) > 0 {
+			t.Errorf("%s: %q, %v", c.name, response, err)
 		}
 	}
 	if got, want := h.decisions(t), []string{"stranger allowed"}; !slices.Equal(got, want) {

@@ -267,7 +267,7 @@ func (r *resident) answer(c *net.UnixConn, q *ask.Request, t *ticket) ask.Reply 
 		name, value, _ := strings.Cut(v, "=")
 		env[name] = value
 	}
-	var out, said bytes.Buffer
+	var out, stderr bytes.Buffer
 	var held sync.Once
 	code, lenient, ok := r.kept.Answer(ctx, process.Delegation{
 		Caller: process.Caller{Account: config.Account{Getenv: func(name string) string { return env[name] }}, Dir: q.Dir},
@@ -283,13 +283,13 @@ func (r *resident) answer(c *net.UnixConn, q *ask.Request, t *ticket) ask.Reply 
 				}()
 			})
 		},
-	}, process.Streams{In: bytes.NewReader(q.Event), Out: &out, Err: &said})
+	}, process.Streams{In: bytes.NewReader(q.Event), Out: &out, Err: &stderr})
 	if !ok {
 		r.declined.Add(1)
 		return ask.Reply{Kind: ask.Declined}
 	}
 	r.answered.Add(1)
-	return ask.Reply{Kind: ask.Answered, Exit: byte(code), Lenient: lenient, Out: out.Bytes(), Err: said.Bytes()}
+	return ask.Reply{Kind: ask.Answered, Exit: byte(code), Lenient: lenient, Out: out.Bytes(), Err: stderr.Bytes()}
 }
 
 // write writes a reply in one piece. A reply that does not arrive is none.

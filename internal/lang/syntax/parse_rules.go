@@ -31,8 +31,8 @@ func foreignModes() map[string]string {
 }
 
 // didYouMean is [diag.DidYouMean] with a table of terms of other programs.
-func didYouMean(word string, foreign map[string]string, candidates []string) string {
-	if known := foreign[strings.ToLower(word)]; slices.Contains(candidates, known) {
+func didYouMean(word string, translations map[string]string, candidates []string) string {
+	if known := translations[strings.ToLower(word)]; slices.Contains(candidates, known) {
 		return "did you mean `" + known + "`?"
 	}
 	return diag.DidYouMean(word, candidates)
