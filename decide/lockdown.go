@@ -16,7 +16,7 @@ type order struct {
 // lockdown handles GET /v1/lockdown: the current lockdown of the gate.
 func (s *Server) lockdown(w http.ResponseWriter, _ *http.Request, _ caller) *problem {
 	now := s.options.Gate.Lockdown()
-	writeJSON(w, http.StatusOK, order{now.Stands(), now})
+	writeJSON(w, http.StatusOK, order{now.Active(), now})
 	return nil
 }
 

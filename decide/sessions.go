@@ -230,5 +230,5 @@ type readiness struct {
 }
 
 func (s *Server) probed(status string) readiness {
-	return readiness{status, s.options.Gate.Lockdown().Stands()}
+	return readiness{status, s.options.Gate.Lockdown().Active()}
 }

@@ -44,7 +44,7 @@ func (p *pending) feed(chunk []byte) {
 	if p.stage != feeding || p.closing {
 		return
 	}
-	for p.watches && !p.over {
+	for p.watches && !p.terminal {
 		// A string ends at a quotation mark: the pieces end where one may be complete.
 		n := bytes.IndexByte(chunk, '"') + 1
 		if n == 0 {
@@ -66,7 +66,7 @@ func (p *pending) consume(chunk []byte) {
 	if p.under.observe && p.received <= maxRaw || p.g.audit.can.KeepsArguments && p.received <= maxKept {
 		p.raw = append(p.raw, chunk...)
 	}
-	if !p.over {
+	if !p.terminal {
 		p.evaluate(func() { p.eval.Feed(chunk) })
 	}
 }
@@ -89,13 +89,13 @@ func (p *pending) close(end stopgate.End) {
 	if p.g.tracer != nil {
 		p.complete = time.Now()
 	}
-	if !p.over {
+	if !p.terminal {
 		p.evaluate(func() {
 			p.eval.Close(end)
-			p.take()
+			p.acceptArguments()
 		})
 	}
-	p.foresee()
+	p.checkSessionsAtClose()
 	p.announce()
 	if p.stage == feeding {
 		p.stage, p.ended = closed, end == stopgate.Ended

@@ -20,19 +20,19 @@ type auditWriter struct {
 	observer func(context.Context, stopgate.Record) // gets event rows; may be nil
 	trouble  func(string, stopgate.ProposalID, fault, error)
 	port     port
-	sharing  *stall // of a recorder that several writers share
+	stall    *stallDetector // of a recorder that several writers share
 
-	mu      sync.Mutex
-	lost    int64
-	cause   error                 // of the last row that was lost
-	unsaid  []stopgate.ProposalID // allows whose row may exist though they did not leave
-	dropped int64                 // of those, how many more than unsaid holds
-	mending chan struct{}         // closed when the attempt to write the gap is over; nil if there is none
+	mu         sync.Mutex
+	lost       int64
+	cause      error                 // of the last row that was lost
+	unreleased []stopgate.ProposalID // allows whose row may exist though they did not leave
+	dropped    int64                 // of those, how many more than unsaid holds
+	writingGap chan struct{}         // closed when the attempt to write the gap is over; nil if there is none
 }
 
-// maxUnsaid bounds how many unreleased allows are named after a failure; the rest
+// maxUnreleased bounds how many unreleased allows are named after a failure; the rest
 // is counted.
-const maxUnsaid = 64
+const maxUnreleased = 64
 
 // errRecord is what a lost row looks like to the gate.
 var errRecord = errors.New("the audit row could not be written")
@@ -41,7 +41,7 @@ var errRecord = errors.New("the audit row could not be written")
 func (w *auditWriter) write(ctx context.Context, r *stopgate.Record) error {
 	err := w.try(ctx, r)
 	if err != nil {
-		w.miss(r, err)
+		w.lose(r, err)
 		return errRecord
 	}
 	return nil
@@ -59,14 +59,14 @@ func (w *auditWriter) writeAll(ctx context.Context, rows []*stopgate.Record) (er
 	ctx, cancel := w.lasting(ctx)
 	defer cancel()
 	err = errRecord
-	if w.mended(ctx) {
+	if w.closeGap(ctx) {
 		err = w.answered(ctx, func(ctx context.Context) error { return w.can.RecordAll(ctx, rows) })
 	}
 	if err == nil {
 		return nil
 	}
 	for _, r := range rows {
-		w.miss(r, err)
+		w.lose(r, err)
 	}
 	return errRecord
 }
@@ -80,7 +80,7 @@ func (w *auditWriter) try(ctx context.Context, r *stopgate.Record) error {
 	}
 	ctx, cancel := w.lasting(ctx)
 	defer cancel()
-	if !w.mended(ctx) {
+	if !w.closeGap(ctx) {
 		return errRecord
 	}
 	return w.attempt(ctx, r)
@@ -90,7 +90,7 @@ func (w *auditWriter) try(ctx context.Context, r *stopgate.Record) error {
 // caller lives, because the row outlives the caller in the spool; any other one for its
 // own time, because the row of a call that was given up is needed most.
 func (w *auditWriter) lasting(ctx context.Context) (context.Context, context.CancelFunc) {
-	if w.can.Spool == nil || w.sharing == nil {
+	if w.can.Spool == nil || w.stall == nil {
 		return context.WithoutCancel(ctx), func() {}
 	}
 	return ctx, func() {}
@@ -100,18 +100,18 @@ func (w *auditWriter) lasting(ctx context.Context) (context.Context, context.Can
 func (w *auditWriter) ready(ctx context.Context) bool {
 	ctx, cancel := w.lasting(ctx)
 	defer cancel()
-	return w.mended(ctx)
+	return w.closeGap(ctx)
 }
 
-// mended reports whether no row is missing, after one attempt to write the gap if
+// closeGap reports whether no row is missing, after one attempt to write the gap if
 // one is. Of several calls one makes the attempt and the others wait for it.
-func (w *auditWriter) mended(ctx context.Context) bool {
+func (w *auditWriter) closeGap(ctx context.Context) bool {
 	w.mu.Lock()
 	if w.lost == 0 {
 		w.mu.Unlock()
 		return true
 	}
-	if others := w.mending; others != nil {
+	if others := w.writingGap; others != nil {
 		w.mu.Unlock()
 		patience := time.NewTimer(w.limit)
 		defer patience.Stop()
@@ -122,22 +122,22 @@ func (w *auditWriter) mended(ctx context.Context) bool {
 		return w.missing() == 0
 	}
 	over := make(chan struct{})
-	w.mending = over
+	w.writingGap = over
 	w.mu.Unlock()
 	defer func() {
 		w.mu.Lock()
-		w.mending = nil
+		w.writingGap = nil
 		w.mu.Unlock()
 		close(over)
 	}()
-	return w.mend(ctx)
+	return w.writeGap(ctx)
 }
 
-// mend writes the gap: the first row after rows were lost says how many, and
+// writeGap writes the gap: the first row after rows were lost says how many, and
 // behind it stand the allows among them that never left.
-func (w *auditWriter) mend(ctx context.Context) bool {
+func (w *auditWriter) writeGap(ctx context.Context) bool {
 	w.mu.Lock()
-	lost, unsaid, dropped := w.lost, w.unsaid, w.dropped
+	lost, unreleased, dropped := w.lost, w.unreleased, w.dropped
 	w.mu.Unlock()
 	gap := stopgate.Record{Event: stopgate.AuditGap, Count: lost, Code: stopgate.CodeAuditUnavailable}
 	w.complete(&gap)
@@ -146,22 +146,22 @@ func (w *auditWriter) mend(ctx context.Context) bool {
 	}
 	w.mu.Lock()
 	w.lost -= lost
-	w.unsaid, w.dropped = w.unsaid[len(unsaid):], w.dropped-dropped
+	w.unreleased, w.dropped = w.unreleased[len(unreleased):], w.dropped-dropped
 	w.mu.Unlock()
-	for _, id := range unsaid {
-		w.sayUnreleased(ctx, stopgate.Record{ID: id})
+	for _, id := range unreleased {
+		w.noteUnreleased(ctx, stopgate.Record{ID: id})
 	}
 	if dropped > 0 {
-		w.sayUnreleased(ctx, stopgate.Record{Count: dropped})
+		w.noteUnreleased(ctx, stopgate.Record{Count: dropped})
 	}
 	return true
 }
 
-func (w *auditWriter) sayUnreleased(ctx context.Context, r stopgate.Record) {
+func (w *auditWriter) noteUnreleased(ctx context.Context, r stopgate.Record) {
 	r.Event, r.Code = stopgate.AuditReleaseFailed, stopgate.CodeAuditUnavailable
 	w.complete(&r)
 	if err := w.attempt(ctx, &r); err != nil {
-		w.miss(&r, err)
+		w.lose(&r, err)
 	}
 }
 
@@ -175,11 +175,11 @@ func (w *auditWriter) note(ctx context.Context, r stopgate.Record) error {
 func (w *auditWriter) put(ctx context.Context, r stopgate.Record) error {
 	seen := r // the row itself belongs to the recorder from here on
 	err := w.write(ctx, &r)
-	w.tell(ctx, seen)
+	w.notify(ctx, seen)
 	return err
 }
 
-func (w *auditWriter) tell(ctx context.Context, r stopgate.Record) {
+func (w *auditWriter) notify(ctx context.Context, r stopgate.Record) {
 	if w.observer != nil {
 		w.observer(ctx, r)
 	}
@@ -200,8 +200,8 @@ func (w *auditWriter) attempt(ctx context.Context, r *stopgate.Record) error {
 func (w *auditWriter) answered(ctx context.Context, record func(context.Context) error) error {
 	call := func(ctx context.Context) (struct{}, error) { return struct{}{}, record(ctx) }
 	var answer reply[struct{}]
-	if w.sharing != nil {
-		answer = during(ctx, w.sharing, &w.port, w.can.Punctual, call)
+	if w.stall != nil {
+		answer = during(ctx, w.stall, &w.port, w.can.Punctual, call)
 	} else if w.can.Punctual {
 		answer = timed(ctx, w.limit, call)
 	} else {
@@ -221,11 +221,11 @@ func (w *auditWriter) answered(ctx context.Context, record func(context.Context)
 	return errors.New("recorder: " + answer.fault.String())
 }
 
-// miss spools what a row that was not written becomes, or counts it as lost. The row may
+// lose spools what a row that was not written becomes, or counts it as lost. The row may
 // exist all the same: an allow that did not leave is remembered, so that the log can say
 // so.
-func (w *auditWriter) miss(r *stopgate.Record, cause error) (spooled bool) {
-	spooled = w.can.Spool != nil && w.can.Spool(w.instead(r)) == nil
+func (w *auditWriter) lose(r *stopgate.Record, cause error) (spooled bool) {
+	spooled = w.can.Spool != nil && w.can.Spool(w.replacementRows(r)) == nil
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if cause != nil && !errors.Is(cause, errRecord) {
@@ -238,18 +238,18 @@ func (w *auditWriter) miss(r *stopgate.Record, cause error) (spooled bool) {
 	if r.Status != stopgate.StatusAllowed {
 		return false
 	}
-	if len(w.unsaid) < maxUnsaid {
-		w.unsaid = append(w.unsaid, r.ID)
+	if len(w.unreleased) < maxUnreleased {
+		w.unreleased = append(w.unreleased, r.ID)
 	} else {
 		w.dropped++
 	}
 	return false
 }
 
-// instead are the rows of a call whose row was not written in time. It has permitted
+// replacementRows are the rows of a call whose row was not written in time. It has permitted
 // nothing: of an allow it is the denial that became of it, and the word that the allow did
 // not leave, in case its row was written after all.
-func (w *auditWriter) instead(r *stopgate.Record) []*stopgate.Record {
+func (w *auditWriter) replacementRows(r *stopgate.Record) []*stopgate.Record {
 	if r.Status != stopgate.StatusAllowed {
 		return []*stopgate.Record{r}
 	}

@@ -16,8 +16,8 @@ import (
 func (p *pending) commit(ctx context.Context, approval *stopgate.Approval, edited bool) {
 	c := commitment{pending: p, edited: edited}
 	c.decide(approval)
-	if c.leaves {
-		c.leave(ctx)
+	if c.releases {
+		c.commitRelease(ctx)
 	}
 	c.finish(ctx)
 }
@@ -25,13 +25,13 @@ func (p *pending) commit(ctx context.Context, approval *stopgate.Approval, edite
 // commitment is a call whose outcome is being made.
 type commitment struct {
 	*pending
-	edited  bool
-	row     *stopgate.Record // nil if nobody reads rows
-	result  resultSaid
-	leaves  bool // with a fact in the store
-	wrote   bool // the row, with the facts
-	denial  counted
-	because stopgate.Code // of a denial whose code is that of the limit
+	edited     bool
+	row        *stopgate.Record // nil if nobody reads rows
+	result     resultVerdict
+	releases   bool // with a fact in the store
+	wrote      bool // the row, with the facts
+	denial     denialCount
+	denialCode stopgate.Code // of a denial whose code is that of the limit
 
 	// What the store took, and the position of the facts before.
 	facts []session.Fact
@@ -43,13 +43,13 @@ func (c *commitment) decide(approval *stopgate.Approval) {
 	p := c.pending
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.obey()
+	p.applyLockdown()
 	p.stage = committed
 	c.row = p.conclude(approval, c.edited)
 	if p.g.tracer != nil && p.final != nil && p.eval != nil {
 		p.redacted = p.g.tracer.show(p.eval.Document().Root())
 	}
-	c.leaves = p.g.store != nil && p.final != nil && p.eval != nil && (c.out.Status == stopgate.Allowed || !c.out.Enforced && !c.edited)
+	c.releases = p.g.store != nil && p.final != nil && p.eval != nil && (c.out.Status == stopgate.Allowed || !c.out.Enforced && !c.edited)
 	if c.out.Status == stopgate.Allowed || !c.out.Enforced {
 		p.resultRules(&c.result)
 	}
@@ -66,13 +66,13 @@ func (c *commitment) finish(ctx context.Context) {
 // ready makes the row what it has to say.
 func (c *commitment) ready(ctx context.Context) {
 	p := c.pending
-	if c.leaves {
+	if c.releases {
 		p.mu.Lock()
 		if c.facts != nil {
-			p.factsAt, p.left = c.head, c.facts
+			p.factsAt, p.releaseFacts = c.head, c.facts
 		}
 		switch {
-		case p.over && c.out.Status == stopgate.Allowed:
+		case p.terminal && c.out.Status == stopgate.Allowed:
 			c.row = p.conclude(nil, c.edited)
 		case !c.wrote && c.row != nil:
 			c.row.FactsAt = p.factsAt
@@ -82,7 +82,7 @@ func (c *commitment) ready(ctx context.Context) {
 	if c.out.Status == stopgate.Denied && c.out.Enforced && !c.edited {
 		c.denial = p.countDenial(ctx, c.row)
 		if c.wrote = c.wrote || c.denial.wrote; c.denial.limited {
-			c.because = p.stop(c.row)
+			c.denialCode = p.stop(c.row)
 		}
 	}
 }
@@ -91,13 +91,13 @@ func (c *commitment) ready(ctx context.Context) {
 func (c *commitment) finished(ctx context.Context) {
 	p := c.pending
 	if c.out.Status != stopgate.Allowed && c.out.Enforced {
-		p.giveBack(ctx)
-		p.turn.back(p.id)
+		p.withdrawRelease(ctx)
+		p.turn.returnTransition(p.id)
 		if !c.edited {
-			p.unspend(ctx)
+			p.returnApproval(ctx)
 		}
 	}
-	p.tellKept(ctx)
+	p.notifyHeldRows(ctx)
 	p.mu.Lock()
 	c.out.Verdict = *p.latest()
 	if !c.out.Enforced && c.out.Verdict.Code != stopgate.CodeCancelled {
@@ -106,11 +106,11 @@ func (c *commitment) finished(ctx context.Context) {
 			c.out.Args = nil
 		}
 	}
-	p.end(&c.result)
+	p.settle(&c.result)
 	p.mu.Unlock()
-	p.trail(ctx, &c.out, c.row)
+	p.traceOutcome(ctx, &c.out, c.row)
 	if c.denial.first {
-		p.tellStopped(ctx, c.denial, c.because)
+		p.notifyStopped(ctx, c.denial, c.denialCode)
 	}
 }
 
@@ -119,9 +119,9 @@ func (c *commitment) write(ctx context.Context) {
 	switch {
 	case c.spooled:
 		c.written(nil)
-	case c.missed: // it is counted
+	case c.rowLost: // it is counted
 		c.written(c.g.audit.try(ctx, c.row))
-	case len(c.kept) > 0:
+	case len(c.heldRows) > 0:
 		c.written(c.g.audit.writeAll(ctx, c.rows(nil)))
 	default:
 		c.written(c.g.audit.write(ctx, c.row))
@@ -131,7 +131,7 @@ func (c *commitment) write(ctx context.Context) {
 // rows appends what is written of the call at its end: what was kept of a question,
 // and its row.
 func (c *commitment) rows(rows []*stopgate.Record) []*stopgate.Record {
-	return append(withKept(rows, c.kept), c.row)
+	return append(appendCopies(rows, c.heldRows), c.row)
 }
 
 // written takes what the log said: what has no row does not leave.
@@ -148,20 +148,20 @@ func (p *pending) conclude(approval *stopgate.Approval, edited bool) *stopgate.R
 	v, out := p.latest(), &p.out
 	*out = stopgate.Outcome{Proposal: p.id, Enforced: !p.under.observe, Status: stopgate.Denied, Judge: p.judged}
 	switch {
-	case p.over:
+	case p.terminal:
 		approval = nil
 	case p.under.observe:
 	case edited:
 	case v.Mode.Permissive(), approval != nil:
 		out.Status = stopgate.Allowed
 	default: // an ask that nobody answered: no way leads here, and none may
-		p.push(p.refusal(stopgate.LayerFailure, stopgate.CodePolicyError))
+		p.addVerdict(p.refusal(stopgate.LayerFailure, stopgate.CodePolicyError))
 	}
-	if v = p.latest(); v.Mode == stopgate.Skip && p.over {
+	if v = p.latest(); v.Mode == stopgate.Skip && p.terminal {
 		out.Status = stopgate.Skipped
 	}
 	if out.Status == stopgate.Allowed {
-		out.Args = p.give()
+		out.Args = p.releasedArgs()
 		out.Approval = approval
 	}
 	if !p.g.rows {
@@ -173,9 +173,9 @@ func (p *pending) conclude(approval *stopgate.Approval, edited bool) *stopgate.R
 	return p.row(v, statusOf(out, v, edited), approval)
 }
 
-// give hands out the arguments that run: a copy, because the next call writes over
+// releasedArgs hands out the arguments that run: a copy, because the next call writes over
 // them, unless they are so large that their buffer is not used again.
-func (p *pending) give() []byte {
+func (p *pending) releasedArgs() []byte {
 	if p.received > maxReused {
 		return p.final
 	}
@@ -207,7 +207,7 @@ func (p *pending) stop(row *stopgate.Record) (because stopgate.Code) {
 	}
 	because = v.Code
 	v.Code, v.Public = stopgate.CodeDenialLimit, stopgate.CodeDenialLimit.Public()
-	p.own = append(p.own, v)
+	p.layerVerdicts = append(p.layerVerdicts, v)
 	return because
 }
 
@@ -237,31 +237,31 @@ const maxReused = 1 << 20
 // storeKnows reports that the facts of the release say all that its result will ask
 // for, and are there without waiting.
 func (p *pending) storeKnows(result *stopgate.Verdict) bool {
-	return p.g.local && p.left != nil && p.parent == "" && result.Decided && result.Mode.Permissive()
+	return p.g.local && p.releaseFacts != nil && p.parent == "" && result.Decided && result.Mode.Permissive()
 }
 
-// letGo gives back what the call used; p.mu is held.
-func (p *pending) letGo() {
+// releaseBuffers gives back what the call used; p.mu is held.
+func (p *pending) releaseBuffers() {
 	if p.eval != nil && p.received <= maxReused {
 		p.eval.Release()
 	}
-	p.eval, p.said, p.final = nil, &undecided, nil
+	p.eval, p.current, p.final = nil, &undecided, nil
 }
 
-// end keeps the outcome and lets go of the evaluation; p.mu is held.
-func (p *pending) end(result *resultSaid) {
+// settle keeps the outcome and lets go of the evaluation; p.mu is held.
+func (p *pending) settle(result *resultVerdict) {
 	if p.out.Status == stopgate.Allowed && !p.storeKnows(&result.verdict) {
 		p.g.released.put(p.id, p.release(result))
 	}
 	p.trace = p.transitions()
-	p.letGo()
-	p.own, p.raw, p.left = nil, nil, nil
+	p.releaseBuffers()
+	p.layerVerdicts, p.raw, p.releaseFacts = nil, nil, nil
 	p.stage = settled
 	if p.shared() {
-		p.turn.part(p.id)
+		p.turn.leave(p.id)
 	}
-	if !p.over {
-		p.over = true
+	if !p.terminal {
+		p.terminal = true
 		if p.done != nil {
 			close(p.done)
 		}

@@ -18,7 +18,7 @@ func (g *Gate) commitAll(ctx context.Context, all []resolution) {
 		case g.store == nil:
 			g.finishTogether(ctx, leaving)
 		default:
-			g.leaveTogether(ctx, leaving)
+			g.releaseTogether(ctx, leaving)
 		}
 		leaving = leaving[:0]
 	}
@@ -36,7 +36,7 @@ func (g *Gate) commitAll(ctx context.Context, all []resolution) {
 		}
 		c := &commitment{pending: r.call}
 		c.decide(r.approval)
-		if c.leaves || g.store == nil {
+		if c.releases || g.store == nil {
 			leaving = append(leaving, c)
 			continue
 		}
@@ -46,12 +46,12 @@ func (g *Gate) commitAll(ctx context.Context, all []resolution) {
 	flush()
 }
 
-// leaveTogether lets calls leave in one update of the store. Where one of them may not,
+// releaseTogether lets calls leave in one update of the store. Where one of them may not,
 // nothing is written, and they leave one after the other.
-func (g *Gate) leaveTogether(ctx context.Context, calls []*commitment) {
-	if len(calls) == 1 || !g.departTogether(ctx, calls) {
+func (g *Gate) releaseTogether(ctx context.Context, calls []*commitment) {
+	if len(calls) == 1 || !g.updateTogether(ctx, calls) {
 		for _, c := range calls {
-			c.leave(ctx)
+			c.commitRelease(ctx)
 			c.finish(ctx)
 		}
 		return
@@ -67,7 +67,7 @@ func (g *Gate) finishTogether(ctx context.Context, calls []*commitment) {
 	for _, c := range calls {
 		switch c.ready(ctx); {
 		case c.wrote:
-		case g.audit.can.RecordAll == nil || c.missed || c.row == nil:
+		case g.audit.can.RecordAll == nil || c.rowLost || c.row == nil:
 			c.write(ctx)
 		default:
 			rows, of = c.rows(rows), append(of, c)
@@ -84,21 +84,21 @@ func (g *Gate) finishTogether(ctx context.Context, calls []*commitment) {
 	}
 }
 
-// departTogether reports whether the store has said what becomes of the calls.
-func (g *Gate) departTogether(ctx context.Context, calls []*commitment) bool {
-	departures := make([]*departure, len(calls))
+// updateTogether reports whether the store has said what becomes of the calls.
+func (g *Gate) updateTogether(ctx context.Context, calls []*commitment) bool {
+	updates := make([]*releaseUpdate, len(calls))
 	var keys []session.Key
-	whose := owner(&calls[0].call)
+	first := owner(&calls[0].call)
 	for i := range calls {
-		d := calls[i].departs(ctx)
-		if d == nil || owner(&calls[i].call) != whose || calls[i].turn.alone != nil {
+		d := calls[i].prepareRelease(ctx)
+		if d == nil || owner(&calls[i].call) != first || calls[i].turn.isolated != nil {
 			return false
 		}
-		departures[i], keys = d, append(keys, d.keys...)
+		updates[i], keys = d, append(keys, d.keys...)
 	}
-	r := update(ctx, g, whose, distinct(keys), func(s session.State) (change Change, heads []uint64, err error) {
-		for i := range departures {
-			d := departures[i]
+	r := update(ctx, g, first, distinct(keys), func(s session.State) (change Change, heads []uint64, err error) {
+		for i := range updates {
+			d := updates[i]
 			if err := d.check(s); err != nil {
 				return Change{}, nil, err
 			}
@@ -111,16 +111,16 @@ func (g *Gate) departTogether(ctx context.Context, calls []*commitment) bool {
 		}
 		return change, heads, nil
 	})
-	var no objected
+	var no objectionError
 	if errors.As(r.err, &no) {
 		return false
 	}
-	for i := range departures {
+	for i := range updates {
 		var head uint64
 		if r.fault == none {
 			head = r.value[i]
 		}
-		calls[i].became(ctx, departures[i], reply[struct{}]{fault: r.fault, err: r.err, stack: r.stack}, head)
+		calls[i].applyRelease(ctx, updates[i], reply[struct{}]{fault: r.fault, err: r.err, stack: r.stack}, head)
 	}
 	return true
 }

@@ -46,7 +46,7 @@ type bound struct {
 	rules      Rules                         // nil after a panic
 	isPath     func(jsonstream.Pointer) bool // its IsPath, bound once
 	definition string                        // hash of the whole tool definition in hex, "" without one (G4)
-	like       *alike
+	cache      *callCache
 }
 
 // bindingKey is all of a call that a binding may depend on: the tool, what was
@@ -85,7 +85,7 @@ func (g *Gate) compileAs(p Policy, observe bool) (*compiled, error) {
 	c.handoffs, c.sessionHash, c.names = p.HandoffRules(), p.SessionHash(), p.ToolNames()
 	c.inherits, c.looksAtSessions, c.looksAtResults = inherits(c.handoffs), p.LooksAtSessions(), p.LooksAtResults()
 	var err error
-	if c.reviewers, err = g.reviewers(p.JudgeTables()); err != nil {
+	if c.reviewers, err = g.makeReviewers(p.JudgeTables()); err != nil {
 		return nil, err
 	}
 	c.sessions, err = p.Sessions()
@@ -140,7 +140,7 @@ func (c *compiled) binding(call *stopgate.Call, data jsonstream.Value) bound {
 		c.bindings.last.Store(b)
 		return b.bound
 	}
-	b := bound{rules: c.policy.RulesFor(*call, under), like: new(alike)}
+	b := bound{rules: c.policy.RulesFor(*call, under), cache: new(callCache)}
 	b.isPath = b.rules.IsPath
 	if key.declared {
 		b.definition = hex.EncodeToString(key.definition[:])

@@ -14,33 +14,33 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// doubts are the sessions whose state may lack a result, as long as the store did
+// uncertainSessions are the sessions whose state may lack a result, as long as the store did
 // not take that in (FM16). Too many of them make every session uncertain.
-type doubts struct {
+type uncertainSessions struct {
 	some   atomic.Bool // there was one: almost always there never is
 	mu     sync.Mutex
 	owners map[session.Owner]bool
 	all    bool
 }
 
-// maxDoubts bounds how many sessions are kept apart.
-const maxDoubts = 4096
+// maxUncertain bounds how many sessions are kept apart.
+const maxUncertain = 4096
 
-func (d *doubts) add(o session.Owner) {
+func (d *uncertainSessions) add(o session.Owner) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.some.Store(true)
 	if d.owners == nil {
 		d.owners = make(map[session.Owner]bool)
 	}
-	if len(d.owners) >= maxDoubts {
+	if len(d.owners) >= maxUncertain {
 		d.all = true
 		return
 	}
 	d.owners[o] = true
 }
 
-func (d *doubts) has(o session.Owner) bool {
+func (d *uncertainSessions) has(o session.Owner) bool {
 	if !d.some.Load() {
 		return false
 	}
@@ -49,19 +49,19 @@ func (d *doubts) has(o session.Owner) bool {
 	return d.all || d.owners[o]
 }
 
-func (d *doubts) drop(o session.Owner) {
+func (d *uncertainSessions) drop(o session.Owner) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.owners, o)
 }
 
-func (d *doubts) list() []session.Owner {
+func (d *uncertainSessions) list() []session.Owner {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Collect(maps.Keys(d.owners))
 }
 
-func (d *doubts) count() int64 {
+func (d *uncertainSessions) count() int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return int64(len(d.owners))
@@ -71,15 +71,15 @@ func (d *doubts) count() int64 {
 // operator looked at it.
 func (g *Gate) uncertain(o session.Owner, s session.State) bool {
 	self, _ := s.Cell(session.Self)
-	return self.Self != nil && self.Self.Degraded || g.doubts.has(o)
+	return self.Self != nil && self.Self.Degraded || g.uncertainSessions.has(o)
 }
 
 // degrade remembers that a result could not be stored. If the store does not take that
 // either, [Gate.Mend] writes it later.
 func (g *Gate) degrade(ctx context.Context, o session.Owner) {
-	g.doubts.add(o)
+	g.uncertainSessions.add(o)
 	if g.append(ctx, o, session.Fact{Kind: session.Degraded}) == nil {
-		g.doubts.drop(o)
+		g.uncertainSessions.drop(o)
 	}
 }
 
@@ -87,11 +87,11 @@ func (g *Gate) degrade(ctx context.Context, o session.Owner) {
 // them from another process, and a restart does not forget them. It reports whether none is
 // left.
 func (g *Gate) settle(ctx context.Context) bool {
-	for _, o := range g.doubts.list() {
+	for _, o := range g.uncertainSessions.list() {
 		if g.append(ctx, o, session.Fact{Kind: session.Degraded}) != nil {
 			return false
 		}
-		g.doubts.drop(o)
+		g.uncertainSessions.drop(o)
 	}
 	return true
 }
@@ -134,7 +134,7 @@ func (g *Gate) Reconcile(ctx context.Context, o session.Owner, by string) error 
 	if err := g.append(ctx, o, session.Fact{Kind: session.Reconciled, By: by}); err != nil {
 		return err
 	}
-	g.doubts.drop(o)
+	g.uncertainSessions.drop(o)
 	return g.Note(ctx, stopgate.Record{Event: stopgate.AuditReconciled, Session: o.Session, Principal: o.Principal, Cause: by})
 }
 

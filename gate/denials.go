@@ -16,8 +16,8 @@ const (
 	identicalLimit = 5
 )
 
-// counted is what a denial means to its session.
-type counted struct {
+// denialCount is what a denial means to its session.
+type denialCount struct {
 	limited bool // there were too many in a row
 	first   bool // and this is the first that says so
 	denials int  // with this one
@@ -27,19 +27,19 @@ type counted struct {
 // countDenial makes a fact of a denial and says whether the session has had too many
 // in a row; a journal writes the row in the same step. Failures, skips and asks do not
 // count.
-func (p *pending) countDenial(ctx context.Context, row *stopgate.Record) counted {
+func (p *pending) countDenial(ctx context.Context, row *stopgate.Record) denialCount {
 	g := p.g
 	p.mu.Lock()
-	v, kept := p.verdict(), p.kept
+	v, kept := p.verdict(), p.heldRows
 	p.mu.Unlock()
 	counts := v.Mode == stopgate.Deny && v.Layer != stopgate.LayerFailure && v.Code != stopgate.CodeLockdown &&
 		(v.Layer != stopgate.LayerApproval || v.Code == stopgate.CodeApprovalDeclined)
 	if g.store == nil || p.call.Session == "" || !counts {
-		return counted{}
+		return denialCount{}
 	}
 	fact := session.Fact{
 		At: g.now().UnixMilli(), Kind: session.Denied, Proposal: p.id, Tool: p.tool, CallID: p.call.ID, Agent: p.call.Agent,
-		Turn: p.call.Turn, ArgsHash: p.likeness(&v), Code: v.Code,
+		Turn: p.call.Turn, ArgsHash: p.denialIdentity(&v), Code: v.Code,
 	}
 	if v.Code == stopgate.CodeApprovalDeclined && p.hash != "" {
 		fact.Key = p.stickyKey()
@@ -47,14 +47,14 @@ func (p *pending) countDenial(ctx context.Context, row *stopgate.Record) counted
 	limit := p.under.denialLimit
 	ctx, cancel := outlive(ctx)
 	defer cancel()
-	r := update(ctx, g, owner(&p.call), fact.Keys(), func(s session.State) (Change, counted, error) {
+	r := update(ctx, g, owner(&p.call), fact.Keys(), func(s session.State) (Change, denialCount, error) {
 		self, _ := s.Cell(session.Self)
 		now, same := self.Condition(), min(limit, identicalLimit)
 		alike := 0
 		if now.LastHash == fact.ArgsHash {
 			alike = now.Same
 		}
-		c := counted{denials: now.Denials + 1, wrote: g.journal}
+		c := denialCount{denials: now.Denials + 1, wrote: g.journal}
 		c.limited = limit > 0 && (now.Denials >= limit || alike >= same)
 		c.first = c.limited && now.Denials <= limit && alike <= same
 		change := Change{Facts: []session.Fact{fact}}
@@ -66,17 +66,17 @@ func (p *pending) countDenial(ctx context.Context, row *stopgate.Record) counted
 			if c.limited {
 				r.Cause, r.Code = strings.TrimSpace(string(r.Code)+" "+r.Cause), stopgate.CodeDenialLimit
 			}
-			change.Rows = append(withKept(nil, kept), &r)
+			change.Rows = append(appendCopies(nil, kept), &r)
 		}
 		return change, c, nil
 	})
 	return r.value
 }
 
-// likeness is by what a denial counts as identical to the one before: the tool and the
+// denialIdentity is by what a denial counts as identical to the one before: the tool and the
 // arguments, or, of a call that was denied before they were complete, the same words at the
 // same place.
-func (p *pending) likeness(v *stopgate.Verdict) string {
+func (p *pending) denialIdentity(v *stopgate.Verdict) string {
 	if p.hash != "" {
 		return string(p.tool) + " " + p.hash
 	}
@@ -97,9 +97,9 @@ type Alerter interface {
 // denials.
 const alertLimit = 2 * time.Second
 
-// tellStopped tells operators that a session had too many denials in a row: an event row,
+// notifyStopped tells operators that a session had too many denials in a row: an event row,
 // and whoever hears of questions too.
-func (p *pending) tellStopped(ctx context.Context, c counted, because stopgate.Code) {
+func (p *pending) notifyStopped(ctx context.Context, c denialCount, because stopgate.Code) {
 	p.mu.Lock()
 	r := p.identity()
 	p.mu.Unlock()

@@ -23,20 +23,20 @@ var (
 // use, and calls do not influence each other (I13).
 type Gate struct {
 	config
-	current   atomic.Pointer[compiled]
-	audit     auditWriter
-	released  recent[stopgate.ProposalID, *release]
-	used      approvals
-	turns     recent[turnKey, *turn]
-	unmatched recent[unmatched, struct{}]
-	doubts    doubts
-	lock      lockdown
-	rejected  atomic.Bool // the last policy that was offered was no good
-	sharing   *stall      // of a store that several writers share
-	local     bool        // the store is nothing but memory
-	journal   bool        // and this one writes the rows too
-	rows      bool        // somebody reads them
-	ports     struct{ approver, judge, policies, sessions, tracer port }
+	current           atomic.Pointer[compiled]
+	audit             auditWriter
+	released          recent[stopgate.ProposalID, *release]
+	used              approvals
+	turns             recent[turnKey, *turn]
+	unmatched         recent[unmatched, struct{}]
+	uncertainSessions uncertainSessions
+	lock              lockdown
+	rejected          atomic.Bool    // the last policy that was offered was no good
+	stall             *stallDetector // of a store that several writers share
+	local             bool           // the store is nothing but memory
+	journal           bool           // and this one writes the rows too
+	rows              bool           // somebody reads them
+	ports             struct{ approver, judge, policies, sessions, tracer port }
 }
 
 // New returns a gate for a compiled policy.
@@ -69,21 +69,21 @@ func absent(p Policy) bool {
 
 func newGate(c *config) *Gate {
 	g := &Gate{config: *c}
-	g.audit = auditWriter{recorder: c.recorder, limit: c.limits.Record, now: c.now, observer: g.noted, trouble: g.tell}
+	g.audit = auditWriter{recorder: c.recorder, limit: c.limits.Record, now: c.now, observer: g.notifyTracer, trouble: g.reportTrouble}
 	if c.recorder != nil {
 		g.audit.can = c.recorder.Capabilities()
-		g.audit.sharing = newStall(g.audit.can.Progress, c.limits.Store)
-		if g.audit.sharing != nil {
-			g.audit.sharing.waiting = g.audit.can.Spooled
+		g.audit.stall = newStallDetector(g.audit.can.Progress, c.limits.Store)
+		if g.audit.stall != nil {
+			g.audit.stall.waiting = g.audit.can.Spooled
 		}
 	}
 	if c.store != nil {
 		can := c.store.Capabilities()
-		g.local, g.sharing = can.InMemory, newStall(can.Progress, c.limits.Store)
+		g.local, g.stall = can.InMemory, newStallDetector(can.Progress, c.limits.Store)
 		g.journal = can.Journal != nil && c.recorder != nil && can.Journal(c.recorder)
 	}
-	if g.journal && g.audit.sharing != nil {
-		g.sharing = g.audit.sharing // one database: what stops one writer stops the other
+	if g.journal && g.audit.stall != nil {
+		g.stall = g.audit.stall // one database: what stops one writer stops the other
 	}
 	g.rows = c.recorder != nil || c.tracer != nil
 	g.registry.Watch(func(change string) {
@@ -173,7 +173,7 @@ func (g *Gate) PolicyHash() string { return g.current.Load().hash }
 
 // Enforced reports whether calls are held back; false in observe mode, if there is no
 // [Lockdown]. An open call goes by its own [Pending.Enforced].
-func (g *Gate) Enforced() bool { return !g.current.Load().observe || g.lock.stands() }
+func (g *Gate) Enforced() bool { return !g.current.Load().observe || g.lock.active() }
 
 // Note writes an event row of a surface: release_failed, not_evaluated and the
 // like. Kind, Version, Time and an empty Policy are set here; names are cut and
@@ -219,7 +219,7 @@ func (g *Gate) Health() Health {
 	for _, p := range []*port{&g.ports.approver, &g.ports.judge, &g.ports.policies, &g.ports.sessions, &g.ports.tracer} {
 		h.Stuck += p.stuck.Load()
 	}
-	h.Uncertain = g.doubts.count()
+	h.Uncertain = g.uncertainSessions.count()
 	h.Stuck = max(h.Stuck, 0) // a call may come back before it is counted as stuck
 	return h
 }
@@ -229,7 +229,7 @@ func (g *Gate) Health() Health {
 // the former before its own row; a gate that gets no call while its [Health] is bad would
 // stay so.
 func (g *Gate) Mend(ctx context.Context) bool {
-	mended := g.audit.mended(context.WithoutCancel(ctx))
+	mended := g.audit.closeGap(context.WithoutCancel(ctx))
 	return g.settle(ctx) && mended
 }
 

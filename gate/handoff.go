@@ -64,15 +64,15 @@ func (g *Gate) handoffIn(ctx context.Context, t *turn, h HandoffCall) (stopgate.
 	if len(payload) == 0 {
 		payload = []byte("{}")
 	}
-	p.sit(ctx)
+	p.beginSession(ctx)
 	p.Feed(payload)
 	p.Close(stopgate.Ended)
 	return p.Resolve(ctx)
 }
 
 // hand is what policy files say about one handoff. The zero hand is nothing.
-type hand struct {
-	said     bool
+type handoffResult struct {
+	found    bool
 	mode     stopgate.Mode
 	delegate bool
 	inherit  bool
@@ -81,8 +81,8 @@ type hand struct {
 
 // handoff combines the layers: in each the first entry that fits, of all the
 // strictest (K35). A layer without one abstains.
-func (c *compiled) handoff(from, to stopgate.AgentName) hand {
-	var all hand
+func (c *compiled) handoff(from, to stopgate.AgentName) handoffResult {
+	var all handoffResult
 	if to == "" {
 		return all
 	}
@@ -91,8 +91,8 @@ func (c *compiled) handoff(from, to stopgate.AgentName) hand {
 			if !h.Applies(from, to) {
 				continue
 			}
-			if !all.said {
-				all = hand{said: true, mode: h.Mode, delegate: h.Delegate, inherit: h.Inherit, reason: h.Reason}
+			if !all.found {
+				all = handoffResult{found: true, mode: h.Mode, delegate: h.Delegate, inherit: h.Inherit, reason: h.Reason}
 				break
 			}
 			if stopgate.Strictest(h.Mode, all.mode) != all.mode {
@@ -108,9 +108,9 @@ func (c *compiled) handoff(from, to stopgate.AgentName) hand {
 
 // verdict is what the files say. With policies in Go there may still be an allow
 // where no file says anything.
-func (h hand) verdict(policies bool) stopgate.Verdict {
+func (h handoffResult) verdict(policies bool) stopgate.Verdict {
 	v := stopgate.Verdict{Decided: true, Mode: h.mode, Layer: stopgate.LayerRules, Code: stopgate.CodeRuleMatched, Public: h.reason}
-	if !h.said {
+	if !h.found {
 		v.Layer, v.Code, v.Mode = stopgate.LayerGate, stopgate.CodePolicyNotConfigured, stopgate.Deny
 		if policies { // they have to permit it: see crossover
 			v.Mode, v.Code = stopgate.Unattended, stopgate.CodeRuleMatched
@@ -125,40 +125,40 @@ func (h hand) verdict(policies bool) stopgate.Verdict {
 	return v
 }
 
-// transition judges the payload of a handoff: it is JSON, and the rest is known
+// handoffRules judges the payload of a handoff: it is JSON, and the rest is known
 // before it came.
-type transition struct {
-	g    *Gate
-	hand hand
+type handoffRules struct {
+	g      *Gate
+	result handoffResult
 }
 
-func (t *transition) Evaluate() Evaluation {
-	return &crossing{trace: []stopgate.Verdict{t.hand.verdict(len(t.g.handoffs) > 0)}}
+func (t *handoffRules) Evaluate() Evaluation {
+	return &payloadEvaluation{trace: []stopgate.Verdict{t.result.verdict(len(t.g.handoffs) > 0)}}
 }
 
 // Unknown is for tools; what is said of handoffs, crossover knows.
-func (t *transition) Unknown() (stopgate.Mode, bool) { return stopgate.Deny, false }
+func (t *handoffRules) Unknown() (stopgate.Mode, bool) { return stopgate.Deny, false }
 
 // ResultMode delivers: what the receiving agent answers is not judged here.
-func (t *transition) ResultMode(*jsonstream.Document) stopgate.Verdict {
+func (t *handoffRules) ResultMode(*jsonstream.Document) stopgate.Verdict {
 	return stopgate.Verdict{Decided: true, Mode: stopgate.Unattended, Layer: stopgate.LayerRules, Code: stopgate.CodeRuleMatched}
 }
 
 // IsPath reports no paths.
-func (t *transition) IsPath(jsonstream.Pointer) bool { return false }
+func (t *handoffRules) IsPath(jsonstream.Pointer) bool { return false }
 
-type crossing struct {
+type payloadEvaluation struct {
 	text  []byte
 	doc   jsonstream.Document
 	trace []stopgate.Verdict
 }
 
-func (c *crossing) Feed(chunk []byte) stopgate.Verdict {
+func (c *payloadEvaluation) Feed(chunk []byte) stopgate.Verdict {
 	c.text = append(c.text, chunk...)
 	return c.Verdict()
 }
 
-func (c *crossing) Close(stopgate.End) stopgate.Verdict {
+func (c *payloadEvaluation) Close(stopgate.End) stopgate.Verdict {
 	if err := c.doc.Scan(c.text, jsonstream.Options{}); err != nil && !c.Verdict().Terminal() {
 		code := stopgate.CodeMalformedArguments
 		var fault *jsonstream.Error
@@ -172,18 +172,18 @@ func (c *crossing) Close(stopgate.End) stopgate.Verdict {
 	return c.Verdict()
 }
 
-func (c *crossing) Verdict() stopgate.Verdict                   { return *c.Latest() }
-func (c *crossing) Latest() *stopgate.Verdict                   { return &c.trace[len(c.trace)-1] }
-func (c *crossing) Trace() []stopgate.Verdict                   { return c.trace }
-func (c *crossing) Instead() string                             { return "" }
-func (c *crossing) Watch([]jsonstream.Pointer)                  {}
-func (c *crossing) Watched() (jsonstream.Pointer, []byte, bool) { return nil, nil, false }
-func (c *crossing) Cause() string                               { return "" }
-func (c *crossing) Document() *jsonstream.Document              { return &c.doc }
-func (c *crossing) Args() []byte                                { return c.text }
-func (c *crossing) Leaves() []Leaf                              { return nil }
-func (c *crossing) Asking() []string                            { return nil }
-func (c *crossing) Release()                                    {}
+func (c *payloadEvaluation) Verdict() stopgate.Verdict                   { return *c.Latest() }
+func (c *payloadEvaluation) Latest() *stopgate.Verdict                   { return &c.trace[len(c.trace)-1] }
+func (c *payloadEvaluation) Trace() []stopgate.Verdict                   { return c.trace }
+func (c *payloadEvaluation) Instead() string                             { return "" }
+func (c *payloadEvaluation) Watch([]jsonstream.Pointer)                  {}
+func (c *payloadEvaluation) Watched() (jsonstream.Pointer, []byte, bool) { return nil, nil, false }
+func (c *payloadEvaluation) Cause() string                               { return "" }
+func (c *payloadEvaluation) Document() *jsonstream.Document              { return &c.doc }
+func (c *payloadEvaluation) Args() []byte                                { return c.text }
+func (c *payloadEvaluation) Leaves() []Leaf                              { return nil }
+func (c *payloadEvaluation) Asking() []string                            { return nil }
+func (c *payloadEvaluation) Release()                                    {}
 
 // receiver finds the agent that a tool's call hands over to, where a file declares
 // the tool as a handoff (S41): the argument it names, else what "*"
@@ -199,10 +199,10 @@ func (c *compiled) receiver(tool stopgate.ToolName, args jsonstream.Value) (to s
 	return "", false
 }
 
-// crossover judges a handoff, or a call of a tool that is one: whether it is
+// askHandoffPolicies judges a handoff, or a call of a tool that is one: whether it is
 // allowed, and that the turn has not handed over before.
-func (p *pending) crossover(ctx context.Context, prop *Proposal) {
-	h := hand{}
+func (p *pending) askHandoffPolicies(ctx context.Context, prop *Proposal) {
+	h := handoffResult{}
 	switch to, is := p.under.receiver(p.tool, p.eval.Document().Root()); {
 	case p.kind == Handoff:
 		h = p.under.handoff(p.call.Agent, p.to)
@@ -216,30 +216,30 @@ func (p *pending) crossover(ctx context.Context, prop *Proposal) {
 		v := h.verdict(len(p.g.handoffs) > 0)
 		v.DecidedAt, v.Floors = p.received, p.verdict().Floors
 		p.mu.Lock()
-		p.push(v)
+		p.addVerdict(v)
 		p.mu.Unlock()
 	default:
 		return
 	}
-	permitted := h.said
+	permitted := h.found
 	for _, hp := range p.g.handoffs {
-		if p.isOver() {
+		if p.isTerminal() {
 			return
 		}
 		permitted = p.askPolicy(ctx, hp.Name(), func(ctx context.Context) (Decision, error) { return hp.CheckHandoff(ctx, *prop) }) || permitted
 	}
-	if !permitted && !p.isOver() {
+	if !permitted && !p.isTerminal() {
 		p.forbid(stopgate.LayerGate, stopgate.CodePolicyNotConfigured, "No policy covers this handoff.")
 	}
-	if p.isOver() {
+	if p.isTerminal() {
 		return
 	}
-	p.hand = h
+	p.handoffResult = h
 	if h.inherit && p.g.store == nil {
 		p.fail(stopgate.CodeStoreUnavailable, "no store", none, "")
 		return
 	}
-	if !h.delegate && !p.under.observe && !p.turn.take(p.id) {
+	if !h.delegate && !p.under.observe && !p.turn.takeTransition(p.id) {
 		p.forbid(stopgate.LayerGate, stopgate.CodeHandoffAlreadyTaken, "")
 	}
 }
@@ -259,23 +259,23 @@ func inherits(layers [][]HandoffRule) bool {
 	})
 }
 
-// heritage is the fact that makes the receiver inherit.
-func (p *pending) heritage(at int64) session.Fact {
+// inheritFact is the fact that makes the receiver inherit.
+func (p *pending) inheritFact(at int64) session.Fact {
 	senders := append([]string{string(p.call.Agent)}, p.senders...)
 	f := session.Note("stopgate:inherit", string(p.to), strings.Join(senders, "\n"))
 	f.Proposal, f.At = p.id, at
 	return f
 }
 
-// bequeaths reports whether there is one.
-func (p *pending) bequeaths() bool { return p.hand.inherit && p.to != "" }
+// passesTables reports whether there is one.
+func (p *pending) passesTables() bool { return p.handoffResult.inherit && p.to != "" }
 
 // askSenders judges the call as if those who handed over had made it: the strictest
 // wins.
 func (p *pending) askSenders() {
 	for _, sender := range p.senders {
 		p.mu.Lock()
-		if p.over {
+		if p.terminal {
 			p.mu.Unlock()
 			return
 		}
@@ -289,7 +289,7 @@ func (p *pending) askSenders() {
 			if !v.Decided {
 				v = p.refusal(stopgate.LayerFailure, stopgate.CodePolicyError)
 			}
-			p.push(v)
+			p.addVerdict(v)
 		}()
 		p.mu.Unlock()
 	}

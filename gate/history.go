@@ -16,17 +16,17 @@ func owner(c *stopgate.Call) session.Owner {
 }
 
 // objected is how a check inside an update says no: nothing is written.
-type objected struct {
+type objectionError struct {
 	all  []session.Decision
 	head uint64
 }
 
-func (objected) Error() string { return "a session policy objects" }
+func (objectionError) Error() string { return "a session policy objects" }
 
 // ask calls the store: inline if it is nothing but memory, else under a deadline.
 func ask[T any](ctx context.Context, g *Gate, f func(context.Context) (T, error)) reply[T] {
-	if g.sharing != nil {
-		return during(ctx, g.sharing, &g.ports.sessions, false, f)
+	if g.stall != nil {
+		return during(ctx, g.stall, &g.ports.sessions, false, f)
 	}
 	if !g.local {
 		return invoke(ctx, &g.ports.sessions, g.limits.Store, f)
@@ -42,7 +42,7 @@ func (g *Gate) load(ctx context.Context, o session.Owner, keys []session.Key) re
 	r := ask(ctx, g, func(ctx context.Context) (session.State, error) {
 		return g.store.Load(ctx, o, keys)
 	})
-	g.tell("store", "", r.fault, r.err)
+	g.reportTrouble("store", "", r.fault, r.err)
 	return r
 }
 
@@ -51,26 +51,26 @@ func (g *Gate) load(ctx context.Context, o session.Owner, keys []session.Key) re
 func update[T any](ctx context.Context, g *Gate, o session.Owner, keys []session.Key, decide func(session.State) (Change, T, error)) reply[T] {
 	r := ask(ctx, g, func(ctx context.Context) (T, error) {
 		var value T
-		var ours error
+		var decideErr error
 		err := g.store.Update(ctx, o, keys, func(s session.State) (Change, error) {
 			change, v, err := decide(s)
-			value, ours = v, err
+			value, decideErr = v, err
 			return change, err
 		})
-		if err != nil && ours == nil && ctx.Err() == nil {
-			g.tell("store", "", failed, err)
+		if err != nil && decideErr == nil && ctx.Err() == nil {
+			g.reportTrouble("store", "", failed, err)
 		}
 		return value, err
 	})
 	if r.fault != failed {
-		g.tell("store", "", r.fault, r.err)
+		g.reportTrouble("store", "", r.fault, r.err)
 	}
 	return r
 }
 
-// recall fetches the session's data where rules look at it, for as long as the call
+// loadSessionData fetches the session's data where rules look at it, for as long as the call
 // is open (K60). What cannot be read is not known.
-func (p *pending) recall(ctx context.Context) {
+func (p *pending) loadSessionData(ctx context.Context) {
 	if !p.under.looksAtSessions || p.g.store == nil || p.call.Session == "" {
 		return
 	}
@@ -85,13 +85,13 @@ func (p *pending) recall(ctx context.Context) {
 	p.data, _ = jsonstream.Parse([]byte(text), jsonstream.Options{})
 }
 
-// sit fixes what the session policies see of the session (S8), and asks
+// beginSession fixes what the session policies see of the session (S8), and asks
 // those that need no argument.
-func (p *pending) sit(ctx context.Context) {
+func (p *pending) beginSession(ctx context.Context) {
 	g := p.g
-	all := p.under.policies(p.turn.begunWith(g.registry))
+	all := p.under.policies(p.turn.policiesAtStart(g.registry))
 	p.tool = p.under.name(p.call.Tool)
-	p.set = p.like.hearersOf(all, p.tool)
+	p.set = p.cache.policiesFor(all, p.tool)
 	p.governed = p.set.Len() > 0
 	if all.Len() == 0 && !p.under.inherits {
 		return
@@ -104,7 +104,7 @@ func (p *pending) sit(ctx context.Context) {
 		return
 	}
 	early := p.set.Early(p.tool)
-	if head, begun := p.turn.begun(); begun && !governed && !p.under.inherits {
+	if head, begun := p.turn.horizonIfKnown(); begun && !governed && !p.under.inherits {
 		p.horizon = head
 		return
 	}
@@ -123,14 +123,14 @@ func (p *pending) sit(ctx context.Context) {
 		}
 		return
 	}
-	if heirs, _ := r.value.Cell(inheritKey(p.call.Agent)); heirs.Text != "" {
-		p.senders = strings.Split(heirs.Text, "\n")
+	if inherited, _ := r.value.Cell(inheritKey(p.call.Agent)); inherited.Text != "" {
+		p.senders = strings.Split(inherited.Text, "\n")
 	}
 	p.horizon = p.turn.begin(r.value.Head)
 	if !governed {
 		return
 	}
-	if p.turn.blind {
+	if p.turn.unreadable {
 		p.storeFault(failed, nil, "")
 		return
 	}
@@ -142,18 +142,18 @@ func (p *pending) sit(ctx context.Context) {
 		return
 	}
 	if early {
-		v := p.sees(r.value)
-		_, all := p.set.CheckEach(&v, &c, p.run(ctx))
-		p.object(all, r.value.Head)
+		v := p.sessionView(r.value)
+		_, all := p.set.CheckEach(&v, &c, p.foreignRunner(ctx))
+		p.applyObjections(all, r.value.Head)
 	}
-	if governed && p.shared() && !p.isOver() {
+	if governed && p.shared() && !p.isTerminal() {
 		p.turn.join(p.id, session.ToolKey(p.tool))
 	}
 }
 
-func (p *pending) sees(s session.State) session.View {
+func (p *pending) sessionView(s session.State) session.View {
 	return session.View{
-		State: p.turn.alone.over(s), Owner: owner(&p.call), Now: p.g.now().UnixMilli(), Horizon: p.horizonAt(s.Head), UnderWay: p.turn.underWay(p.id),
+		State: p.turn.isolated.overlay(s), Owner: owner(&p.call), Now: p.g.now().UnixMilli(), Horizon: p.horizonAt(s.Head), UnderWay: p.turn.underWay(p.id),
 	}
 }
 
@@ -167,18 +167,18 @@ func (p *pending) horizonAt(head uint64) uint64 {
 	return p.horizon
 }
 
-type runner func(session.Policy, func() session.Decision) session.Decision
+type policyRunner func(session.Policy, func() session.Decision) session.Decision
 
-// run bounds what a policy from elsewhere may take (FM15); the gate's own are
+// foreignRunner bounds what a policy from elsewhere may take (FM15); the gate's own are
 // bounded by construction (K39). It is nil where nobody else is asked.
-func (p *pending) run(ctx context.Context) runner {
+func (p *pending) foreignRunner(ctx context.Context) policyRunner {
 	if !p.set.Foreign(p.tool) {
 		return nil
 	}
 	return func(policy session.Policy, f func() session.Decision) session.Decision {
 		r := invoke(ctx, &p.g.ports.policies, p.g.limits.Policy, func(context.Context) (session.Decision, error) { return f(), nil })
 		if r.fault != none {
-			p.g.tell("policy "+policy.Name(), p.id, r.fault, r.err)
+			p.g.reportTrouble("policy "+policy.Name(), p.id, r.fault, r.err)
 			return session.Deny(policyFault(r.fault, r.err), "")
 		}
 		return r.value
@@ -194,36 +194,36 @@ func (p *pending) storeFault(f fault, err error, stack string) {
 	p.fail(stopgate.CodeStoreUnavailable, "sessions", f, stack)
 }
 
-// foresee asks the session policies that need arguments as soon as these are
+// checkSessionsAtClose asks the session policies that need arguments as soon as these are
 // complete (S8); p.mu is held, and let go while a store is waited for.
-func (p *pending) foresee() {
-	if p.over || p.final == nil || p.g.store == nil || !p.set.Keyed(p.tool) {
+func (p *pending) checkSessionsAtClose() {
+	if p.terminal || p.final == nil || p.g.store == nil || !p.set.Keyed(p.tool) {
 		return
 	}
 	ctx := context.Background() // bounded by the limits of the store and of policies
 	var c session.Call
-	if !p.subject(&c) {
-		p.pushFailure(stopgate.CodePolicyError, "sessions", none, "")
+	if !p.sessionCall(&c) {
+		p.addFailure(stopgate.CodePolicyError, "sessions", none, "")
 		return
 	}
-	var seen glance
+	var seen sessionCheck
 	if p.g.local && !p.set.Foreign(p.tool) {
-		seen = p.glance(ctx, c)
+		seen = p.checkSessions(ctx, c)
 	} else {
 		p.mu.Unlock()
-		seen = p.glance(ctx, c)
+		seen = p.checkSessions(ctx, c)
 		p.mu.Lock()
 	}
 	if seen.code != "" {
-		p.pushFailure(seen.code, "sessions", seen.fault, seen.stack)
+		p.addFailure(seen.code, "sessions", seen.fault, seen.stack)
 		return
 	}
-	p.objectLocked(seen.all, seen.head)
+	p.applyObjectionsLocked(seen.all, seen.head)
 }
 
 // glance is what the session policies say on the facts of one moment, or why they
 // could not be asked.
-type glance struct {
+type sessionCheck struct {
 	all   []session.Decision
 	head  uint64
 	code  stopgate.Code
@@ -231,29 +231,29 @@ type glance struct {
 	stack string
 }
 
-func (p *pending) glance(ctx context.Context, c session.Call) glance {
-	keys, _, asked := p.wishesOf(ctx, &c)
+func (p *pending) checkSessions(ctx context.Context, c session.Call) sessionCheck {
+	keys, _, asked := p.cachedNeeds(ctx, &c)
 	if asked.fault != none {
-		return glance{code: policyFault(asked.fault, asked.err), fault: asked.fault, stack: asked.stack}
+		return sessionCheck{code: policyFault(asked.fault, asked.err), fault: asked.fault, stack: asked.stack}
 	}
 	state := p.g.load(ctx, owner(&p.call), keys)
 	if state.fault != none {
-		return glance{code: stopgate.CodeStoreUnavailable, fault: state.fault, stack: state.stack}
+		return sessionCheck{code: stopgate.CodeStoreUnavailable, fault: state.fault, stack: state.stack}
 	}
-	v := p.sees(state.value)
-	_, all := p.set.CheckEach(&v, &c, p.run(ctx))
-	return glance{all: all, head: state.value.Head}
+	v := p.sessionView(state.value)
+	_, all := p.set.CheckEach(&v, &c, p.foreignRunner(ctx))
+	return sessionCheck{all: all, head: state.value.Head}
 }
 
-// object takes the session policies' answer: all objections are kept, the first
+// applyObjections takes the session policies' answer: all objections are kept, the first
 // one decides (X2).
-func (p *pending) object(all []session.Decision, head uint64) {
+func (p *pending) applyObjections(all []session.Decision, head uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.objectLocked(all, head)
+	p.applyObjectionsLocked(all, head)
 }
 
-func (p *pending) objectLocked(all []session.Decision, head uint64) {
+func (p *pending) applyObjectionsLocked(all []session.Decision, head uint64) {
 	if len(all) == 0 {
 		return
 	}
@@ -262,11 +262,11 @@ func (p *pending) objectLocked(all []session.Decision, head uint64) {
 	for _, d := range all {
 		p.objections = append(p.objections, d.Policy+": "+string(d.Code))
 	}
-	p.objected = all
+	p.decisions = all
 	first, layer := all[0], stopgate.LayerSession
 	if l := layerOf(first.Code); l == stopgate.LayerFailure || l == stopgate.LayerApproval {
 		layer = l // a policy that gave no answer
-		if !p.over {
+		if !p.terminal {
 			p.cause = "session policy " + first.Policy
 		}
 	}
@@ -274,7 +274,7 @@ func (p *pending) objectLocked(all []session.Decision, head uint64) {
 	if first.Public != "" {
 		v.Public = first.Public
 	}
-	p.push(v)
+	p.addVerdict(v)
 }
 
 // askSessions runs the session policies before anybody else is asked. What they say
@@ -284,11 +284,11 @@ func (p *pending) askSessions(ctx context.Context) {
 		return
 	}
 	var c session.Call
-	if !p.subject(&c) {
+	if !p.sessionCall(&c) {
 		p.fail(stopgate.CodePolicyError, "sessions", none, "")
 		return
 	}
-	keys, _, ok := p.needs(ctx, &c)
+	keys, _, ok := p.needsOrFail(ctx, &c)
 	if !ok {
 		return
 	}
@@ -303,11 +303,11 @@ func (p *pending) askSessions(ctx context.Context) {
 	if p.turn == &p.solo && !p.waited {
 		p.waited, p.horizon = true, r.value.Head
 	}
-	v := p.sees(r.value)
-	_, all := p.set.CheckEach(&v, &c, p.run(ctx))
-	p.object(all, r.value.Head)
+	v := p.sessionView(r.value)
+	_, all := p.set.CheckEach(&v, &c, p.foreignRunner(ctx))
+	p.applyObjections(all, r.value.Head)
 	self, _ := r.value.Cell(session.Self)
-	if declined, _ := r.value.Cell(sticky); p.call.Session != "" && declined.Text != "" && declined.Seq > self.Condition().Spoke && !p.isOver() {
+	if declined, _ := r.value.Cell(sticky); p.call.Session != "" && declined.Text != "" && declined.Seq > self.Condition().Spoke && !p.isTerminal() {
 		p.deny(stopgate.LayerApproval, stopgate.CodeApprovalDeclined)
 	}
 }

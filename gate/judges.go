@@ -23,8 +23,8 @@ type reviewer struct {
 // a judge that gave up still says what it tried.
 const judgeGrace = 50 * time.Millisecond
 
-// reviewers makes the judges that files ask for.
-func (g *Gate) reviewers(tables []*JudgeTable) ([]*reviewer, error) {
+// makeReviewers makes the judges that files ask for.
+func (g *Gate) makeReviewers(tables []*JudgeTable) ([]*reviewer, error) {
 	var all []*reviewer
 	for _, t := range tables {
 		r := &reviewer{table: t, onError: t.OnError, limit: time.Duration(t.Timeout)*time.Millisecond + judgeGrace}
@@ -40,18 +40,18 @@ func (g *Gate) reviewers(tables []*JudgeTable) ([]*reviewer, error) {
 	return all, nil
 }
 
-// panel lists the judges of the call: the program's, and those of the files it began
+// judgesOfCall lists the judges of the call: the program's, and those of the files it began
 // with. In observe mode only those that want it are asked (S31).
-func (p *pending) panel() []*reviewer {
+func (p *pending) judgesOfCall() []*reviewer {
 	var list []*reviewer
 	if p.g.judge != nil && !p.under.observe {
 		list = append(list, &reviewer{judge: p.g.judge, onError: p.g.onError, limit: p.g.limits.Judge})
 	}
-	return append(list, p.governing(p.under)...)
+	return append(list, p.fileJudges(p.under)...)
 }
 
-// governing lists the judges of a policy's files that review the call.
-func (p *pending) governing(c *compiled) []*reviewer {
+// fileJudges lists the judges of a policy's files that review the call.
+func (p *pending) fileJudges(c *compiled) []*reviewer {
 	var list []*reviewer
 	for _, r := range c.reviewers {
 		name := p.call.Tool
@@ -62,8 +62,8 @@ func (p *pending) governing(c *compiled) []*reviewer {
 	return list
 }
 
-// hearing is the judges at work on one call.
-type hearing struct {
+// judgeRun is the judges at work on one call.
+type judgeRun struct {
 	cancel context.CancelCauseFunc
 	ended  chan struct{}
 }
@@ -77,22 +77,22 @@ func (p *pending) Consult(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	v := p.verdict()
-	if p.stage != closed || p.over || p.final == nil || !v.Decided || p.under.observe {
+	if p.stage != closed || p.terminal || p.final == nil || !v.Decided || p.under.observe {
 		return
 	}
 	if _, unknown := p.rules.Unknown(); !unknown { // of an unknown tool policies in Go have the first word
-		p.convene(ctx)
+		p.startJudges(ctx)
 	}
 }
 
-// convene starts the hearing if there is none and somebody has to be heard; p.mu is
+// startJudges starts the hearing if there is none and somebody has to be heard; p.mu is
 // held.
-func (p *pending) convene(ctx context.Context) *hearing {
-	if p.hearing != nil || p.over {
-		return p.hearing
+func (p *pending) startJudges(ctx context.Context) *judgeRun {
+	if p.judgeRun != nil || p.terminal {
+		return p.judgeRun
 	}
-	panel := p.panel()
-	if len(panel) == 0 {
+	judges := p.judgesOfCall()
+	if len(judges) == 0 {
 		return nil
 	}
 	prop := p.propose()
@@ -100,16 +100,16 @@ func (p *pending) convene(ctx context.Context) *hearing {
 		return nil
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	p.hearing = &hearing{cancel, make(chan struct{})}
+	p.judgeRun = &judgeRun{cancel, make(chan struct{})}
 	// The goroutine belongs to the call: Resolve and Cancel wait for its end.
-	go p.consult(ctx, p.hearing, *prop, panel)
-	return p.hearing
+	go p.runJudges(ctx, p.judgeRun, *prop, judges)
+	return p.judgeRun
 }
 
-// hear waits for what the judges say.
-func (p *pending) hear(ctx context.Context) {
+// waitForJudges waits for what the judges say.
+func (p *pending) waitForJudges(ctx context.Context) {
 	p.mu.Lock()
-	h := p.convene(ctx)
+	h := p.startJudges(ctx)
 	p.mu.Unlock()
 	if h == nil {
 		return
@@ -126,52 +126,52 @@ func (p *pending) hear(ctx context.Context) {
 // was open, unless they have answered as they would now (S16).
 func (p *pending) askCurrentJudges(ctx context.Context) {
 	now := p.g.current.Load()
-	if now.hash == p.under.hash || now.observe || p.isOver() {
+	if now.hash == p.under.hash || now.observe || p.isTerminal() {
 		return
 	}
-	before := p.governing(p.under)
-	panel := slices.DeleteFunc(p.governing(now), func(r *reviewer) bool {
+	before := p.fileJudges(p.under)
+	judges := slices.DeleteFunc(p.fileJudges(now), func(r *reviewer) bool {
 		return slices.ContainsFunc(before, func(b *reviewer) bool { return b.table.Meaning == r.table.Meaning })
 	})
 	prop := p.proposal()
-	if len(panel) == 0 || prop == nil {
+	if len(judges) == 0 || prop == nil {
 		return
 	}
-	p.askAll(ctx, *prop, panel)
+	p.askAll(ctx, *prop, judges)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if v := p.verdict(); !p.over && v.Layer == stopgate.LayerJudge && !v.Mode.Permissive() {
+	if v := p.verdict(); !p.terminal && v.Layer == stopgate.LayerJudge && !v.Mode.Permissive() {
 		// An ask that nobody was shown.
-		p.push(p.refusal(stopgate.LayerApproval, stopgate.CodeApprovalStale))
+		p.addVerdict(p.refusal(stopgate.LayerApproval, stopgate.CodeApprovalStale))
 	}
 }
 
-// consult runs the hearing.
-func (p *pending) consult(ctx context.Context, h *hearing, prop Proposal, panel []*reviewer) {
+// runJudges runs the hearing.
+func (p *pending) runJudges(ctx context.Context, h *judgeRun, prop Proposal, judges []*reviewer) {
 	defer close(h.ended)
 	defer h.cancel(nil)
-	p.askAll(ctx, prop, panel)
+	p.askAll(ctx, prop, judges)
 }
 
 // askAll asks all judges at once and applies what they say in their order. Opinions
 // can only tighten (X4, FM1).
-func (p *pending) askAll(ctx context.Context, prop Proposal, panel []*reviewer) {
-	said := make([]finding, len(panel))
+func (p *pending) askAll(ctx context.Context, prop Proposal, judges []*reviewer) {
+	results := make([]judgeResult, len(judges))
 	var group sync.WaitGroup
-	for i, r := range panel[1:] {
-		group.Go(func() { said[i+1] = p.ask1(ctx, prop, r) })
+	for i, r := range judges[1:] {
+		group.Go(func() { results[i+1] = p.askJudge(ctx, prop, r) })
 	}
-	said[0] = p.ask1(ctx, prop, panel[0])
+	results[0] = p.askJudge(ctx, prop, judges[0])
 	group.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, f := range said {
-		p.find(f)
+	for _, f := range results {
+		p.applyJudgeResult(f)
 	}
 }
 
-// finding is what became of asking one judge.
-type finding struct {
+// judgeResult is what became of asking one judge.
+type judgeResult struct {
 	opinion Opinion
 	code    stopgate.Code // judge_denied, or why there is no opinion
 	fault   fault
@@ -179,8 +179,8 @@ type finding struct {
 	end     error // the call ended first
 }
 
-// ask1 asks one judge.
-func (p *pending) ask1(ctx context.Context, prop Proposal, r *reviewer) finding {
+// askJudge asks one judge.
+func (p *pending) askJudge(ctx context.Context, prop Proposal, r *reviewer) judgeResult {
 	began := time.Now()
 	reply := reply[Opinion]{fault: failed}
 	if r.judge != nil {
@@ -188,8 +188,8 @@ func (p *pending) ask1(ctx context.Context, prop Proposal, r *reviewer) finding 
 			return r.judge.Judge(ctx, prop)
 		})
 	}
-	p.g.tell("judge", p.id, reply.fault, reply.err)
-	f := finding{opinion: reply.value, code: stopgate.CodeJudgeDenied, fault: reply.fault, stack: reply.stack}
+	p.g.reportTrouble("judge", p.id, reply.fault, reply.err)
+	f := judgeResult{opinion: reply.value, code: stopgate.CodeJudgeDenied, fault: reply.fault, stack: reply.stack}
 	o := &f.opinion
 	switch {
 	case reply.fault == gone && !errors.Is(reply.err, ErrHold):
@@ -198,9 +198,9 @@ func (p *pending) ask1(ctx context.Context, prop Proposal, r *reviewer) finding 
 	case reply.fault != none, !o.valid():
 		f.code = stopgate.CodeJudgeUnavailable
 		review := o.Review
-		var told *JudgeError
-		if errors.As(reply.err, &told) {
-			review = told.Review
+		var judgeErr *JudgeError
+		if errors.As(reply.err, &judgeErr) {
+			review = judgeErr.Review
 		}
 		if review.Fault == "" {
 			review.Fault = "invalid answer"
@@ -221,21 +221,21 @@ func (p *pending) ask1(ctx context.Context, prop Proposal, r *reviewer) finding 
 	return f
 }
 
-// find applies a finding; p.mu is held.
-func (p *pending) find(f finding) {
+// applyJudgeResult applies a finding; p.mu is held.
+func (p *pending) applyJudgeResult(f judgeResult) {
 	if p.stage >= committed {
 		return
 	}
 	if f.end != nil {
-		p.pushFailure(goneCode(f.end), "judge", f.fault, "")
+		p.addFailure(goneCode(f.end), "judge", f.fault, "")
 		return
 	}
 	o := f.opinion
-	if !p.over && (p.judged == nil || stopgate.Strictest(p.judged.Mode, o.Mode) != p.judged.Mode) {
+	if !p.terminal && (p.judged == nil || stopgate.Strictest(p.judged.Mode, o.Mode) != p.judged.Mode) {
 		p.judged = &o.Review
 	}
 	if f.code == stopgate.CodeJudgeUnavailable {
-		p.blame("judge", f.fault, f.stack)
+		p.setCause("judge", f.fault, f.stack)
 	} else if o.Mode.Permissive() {
 		return
 	}
@@ -244,7 +244,7 @@ func (p *pending) find(f finding) {
 	}
 	v := p.refusal(stopgate.LayerJudge, f.code)
 	v.Mode, v.Public = o.Mode, o.Public
-	p.push(v)
+	p.addVerdict(v)
 }
 
 func (o Opinion) valid() bool {

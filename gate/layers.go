@@ -13,7 +13,7 @@ import (
 // permits it (S2).
 func (p *pending) askPolicies(ctx context.Context, prop *Proposal) {
 	for _, tp := range p.g.policies {
-		if p.isOver() {
+		if p.isTerminal() {
 			return
 		}
 		if p.askPolicy(ctx, tp.Name(), func(ctx context.Context) (Decision, error) { return tp.Check(ctx, *prop) }) {
@@ -29,12 +29,12 @@ func (p *pending) askPolicies(ctx context.Context, prop *Proposal) {
 // it ask where the files want that (S2); p.mu is held.
 func (p *pending) requirePermit(r Rules) {
 	otherwise, unknown := r.Unknown()
-	if !unknown || p.permitted || p.over {
+	if !unknown || p.permitted || p.terminal {
 		return
 	}
 	v := p.refusal(stopgate.LayerIntegrity, stopgate.CodePolicyNotConfigured)
 	v.Mode = otherwise
-	p.push(v)
+	p.addVerdict(v)
 }
 
 // askPolicy asks one policy and reports whether it permits.
@@ -44,13 +44,13 @@ func (p *pending) askPolicy(ctx context.Context, name string, check func(context
 	switch {
 	case r.fault != none:
 		d = Decision{Kind: Forbid, Reason: policyFault(r.fault, r.err)}
-		p.g.tell("policy "+name, p.id, r.fault, r.err)
+		p.g.reportTrouble("policy "+name, p.id, r.fault, r.err)
 		p.fail(d.Reason, "policy "+name, r.fault, r.stack)
 	case d.Kind == NoOpinion:
 		return false
 	case d.Kind != Permit && d.Kind != Forbid, !d.Reason.Valid():
 		d = Decision{Kind: Forbid, Reason: stopgate.CodeInvalidPolicyResult}
-		p.g.tell("policy "+name, p.id, failed, fmt.Errorf("a decision of kind %d with the reason %q is none", r.value.Kind, r.value.Reason))
+		p.g.reportTrouble("policy "+name, p.id, failed, fmt.Errorf("a decision of kind %d with the reason %q is none", r.value.Kind, r.value.Reason))
 		p.fail(d.Reason, "policy "+name, none, "")
 	case d.Kind == Forbid:
 		p.forbid(stopgate.LayerGate, d.Reason, d.Public)
@@ -90,29 +90,29 @@ func (p *pending) forbid(layer stopgate.Layer, code stopgate.Code, public string
 	if public != "" {
 		v.Public = public
 	}
-	p.push(v)
+	p.addVerdict(v)
 }
 
 // fail denies because a part of the pipeline gave no usable answer.
 func (p *pending) fail(code stopgate.Code, who string, f fault, stack string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.pushFailure(code, who, f, stack)
+	p.addFailure(code, who, f, stack)
 }
 
-// pushFailure is fail with p.mu held.
-func (p *pending) pushFailure(code stopgate.Code, who string, f fault, stack string) {
-	p.blame(who, f, stack)
+// addFailure is fail with p.mu held.
+func (p *pending) addFailure(code stopgate.Code, who string, f fault, stack string) {
+	p.setCause(who, f, stack)
 	layer := stopgate.LayerFailure
 	if code == stopgate.CodeClientGone {
 		layer = stopgate.LayerApproval
 	}
-	p.push(p.refusal(layer, code))
+	p.addVerdict(p.refusal(layer, code))
 }
 
-// blame notes for the record who failed and how, without a word of theirs
+// setCause notes for the record who failed and how, without a word of theirs
 // (H17); p.mu is held.
-func (p *pending) blame(who string, f fault, stack string) {
+func (p *pending) setCause(who string, f fault, stack string) {
 	if f == none {
 		who += ": invalid answer"
 	} else {
@@ -121,7 +121,7 @@ func (p *pending) blame(who string, f fault, stack string) {
 	if stack != "" {
 		who += " " + stack
 	}
-	if !p.over {
+	if !p.terminal {
 		p.cause = who
 	}
 }

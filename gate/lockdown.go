@@ -19,8 +19,8 @@ type Lockdown struct {
 	Reason string    `json:"reason,omitempty"`
 }
 
-// Stands reports whether there is an order.
-func (l Lockdown) Stands() bool { return !l.Since.IsZero() }
+// Active reports whether there is an order.
+func (l Lockdown) Active() bool { return !l.Since.IsZero() }
 
 // Lockdowns keeps the order for all gates that share a store.
 type Lockdowns interface {
@@ -43,16 +43,16 @@ type lockdown struct {
 	ordering sync.Mutex
 }
 
-func (l *lockdown) stands() bool {
+func (l *lockdown) active() bool {
 	now := l.now.Load()
-	return now != nil && now.Stands()
+	return now != nil && now.Active()
 }
 
 // add notes a call that waits for people, and reports whether it may.
 func (l *lockdown) add(p *pending) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.stands() {
+	if l.active() {
 		return false
 	}
 	if l.asked == nil {
@@ -80,7 +80,7 @@ func (l *lockdown) set(now Lockdown) (ended []*pending) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now.Store(&now)
-	if !now.Stands() {
+	if !now.Active() {
 		return nil
 	}
 	for p := range l.asked {
@@ -98,7 +98,7 @@ func (g *Gate) Lock(l Lockdown) {
 	for _, p := range g.lock.set(l) {
 		p.mu.Lock()
 		if p.stage < committed {
-			p.obey()
+			p.applyLockdown()
 		}
 		p.mu.Unlock()
 	}
@@ -139,7 +139,7 @@ func (g *Gate) look(ctx context.Context, from Lockdowns, changed func(Lockdown))
 	switch {
 	case ctx.Err() != nil:
 		return
-	case err != nil && before.Stands():
+	case err != nil && before.Active():
 		return
 	case err != nil:
 		now = Lockdown{Since: g.now(), Reason: unreadable}
@@ -174,7 +174,7 @@ func (g *Gate) Order(ctx context.Context, in Lockdowns, l Lockdown, by string) e
 // LockdownRow is the event row of an order that somebody gave or took back.
 func LockdownRow(l Lockdown, by string) stopgate.Record {
 	r := stopgate.Record{Event: stopgate.AuditLifted, Cause: l.Reason}
-	if l.Stands() {
+	if l.Active() {
 		r.Event = stopgate.AuditLockdown
 	}
 	if by != "" {
@@ -183,11 +183,11 @@ func LockdownRow(l Lockdown, by string) stopgate.Record {
 	return r
 }
 
-// obey denies the call if there is an order; p.mu is held. What an observing gate
+// applyLockdown denies the call if there is an order; p.mu is held. What an observing gate
 // lets pass has left already.
-func (p *pending) obey() {
-	if !p.over && !p.under.observe && p.g.lock.stands() {
+func (p *pending) applyLockdown() {
+	if !p.terminal && !p.under.observe && p.g.lock.active() {
 		p.cause = p.g.Lockdown().Reason
-		p.push(p.refusal(stopgate.LayerGate, stopgate.CodeLockdown))
+		p.addVerdict(p.refusal(stopgate.LayerGate, stopgate.CodeLockdown))
 	}
 }

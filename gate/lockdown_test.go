@@ -174,17 +174,17 @@ func TestFollow(t *testing.T) {
 			step.change()
 			time.Sleep(2 * time.Second)
 			synctest.Wait()
-			if got := g.Lockdown().Stands(); got != step.stands {
+			if got := g.Lockdown().Active(); got != step.stands {
 				t.Errorf("step %d: %v", i, g.Lockdown())
 			}
 		}
 		end()
 		<-done
-		if len(heard) != 6 || heard[0] != stop || heard[1].Stands() || !heard[2].Stands() || heard[3].Stands() || !heard[4].Stands() || heard[5].Stands() {
+		if len(heard) != 6 || heard[0] != stop || heard[1].Active() || !heard[2].Active() || heard[3].Active() || !heard[4].Active() || heard[5].Active() {
 			t.Errorf("%+v", heard)
 		}
 		o.fail.Store(true)
-		if err := g.Order(ctx, &o, stop, "ann"); err == nil || g.Lockdown().Stands() {
+		if err := g.Order(ctx, &o, stop, "ann"); err == nil || g.Lockdown().Active() {
 			t.Error("an order that was not kept")
 		}
 	})

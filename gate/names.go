@@ -31,8 +31,8 @@ func short[T ~string](p *pending, name *T, most int) {
 // checkNames denies a call with a name that was too long; p.mu is held, or nobody else
 // has the call.
 func (p *pending) checkNames() {
-	if p.cut && !p.over {
+	if p.cut && !p.terminal {
 		p.cause = "a name"
-		p.push(p.refusal(stopgate.LayerIntegrity, stopgate.CodeLimitExceeded))
+		p.addVerdict(p.refusal(stopgate.LayerIntegrity, stopgate.CodeLimitExceeded))
 	}
 }

@@ -47,8 +47,8 @@ type release struct {
 	observe bool
 }
 
-// of reports whether a result may belong to the call.
-func (r *release) of(result *stopgate.Result) bool {
+// matches reports whether a result may belong to the call.
+func (r *release) matches(result *stopgate.Result) bool {
 	return (result.Tool == "" && result.Proposal != "" || r.call.Tool == result.Tool) && owner(&r.call) == session.Owner{Principal: result.Principal, Session: result.Session}
 }
 
@@ -60,22 +60,22 @@ func (r *release) row() stopgate.Record {
 }
 
 // release is what the gate remembers of the call.
-func (p *pending) release(s *resultSaid) *release {
+func (p *pending) release(s *resultVerdict) *release {
 	return &release{
 		id: p.id, parent: p.parent, call: p.call, to: p.to, policy: p.policyHash(), hash: p.hash,
 		result: s.verdict, args: s.args, observe: p.under.observe,
 	}
 }
 
-// resultSaid is what the result rules say, and what ran if somebody will be asked.
-type resultSaid struct {
+// resultVerdict is what the result rules say, and what ran if somebody will be asked.
+type resultVerdict struct {
 	verdict stopgate.Verdict
 	args    string
 }
 
 // resultRules asks the rules on results, which look at the arguments that ran (D25-42);
 // p.mu is held. Rules that fail withhold.
-func (p *pending) resultRules(r *resultSaid) {
+func (p *pending) resultRules(r *resultVerdict) {
 	defer func() {
 		if recover() != nil {
 			r.verdict = stopgate.Verdict{Decided: true, Mode: stopgate.Deny, Layer: stopgate.LayerFailure, Code: stopgate.CodePolicyError}
@@ -106,7 +106,7 @@ func (p *pending) resultRules(r *resultSaid) {
 func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error) {
 	rel, err := g.match(ctx, &r)
 	if err != nil && !errors.Is(err, ErrUnmatched) {
-		return g.missed(ctx, r, err)
+		return g.observeUnmatchable(ctx, r, err)
 	}
 	if err != nil {
 		g.audit.note(ctx, stopgate.Record{
@@ -145,7 +145,7 @@ func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error)
 
 // missed takes a result of which nobody can find out whose it is, because the store does not
 // say: the call did run, and what became of it is not known (FM16).
-func (g *Gate) missed(ctx context.Context, r stopgate.Result, err error) (Delivery, error) {
+func (g *Gate) observeUnmatchable(ctx context.Context, r stopgate.Result, err error) (Delivery, error) {
 	last, cancel := outlive(ctx)
 	g.degrade(last, session.Owner{Principal: r.Principal, Session: r.Session})
 	cancel()
@@ -160,7 +160,7 @@ func (g *Gate) missed(ctx context.Context, r stopgate.Result, err error) (Delive
 // facts, and fills in what the surface did not know of it.
 func (g *Gate) match(ctx context.Context, r *stopgate.Result) (*release, error) {
 	rel, ok := g.released.take(r.Proposal)
-	if ok && !rel.of(r) {
+	if ok && !rel.matches(r) {
 		g.released.put(r.Proposal, rel) // a forged result does not use up the real one
 		return nil, ErrUnmatched
 	}
@@ -185,7 +185,7 @@ func (g *Gate) match(ctx context.Context, r *stopgate.Result) (*release, error) 
 			}
 		}
 	}
-	if rel, ok := g.released.take(r.Proposal); ok && rel.of(r) {
+	if rel, ok := g.released.take(r.Proposal); ok && rel.matches(r) {
 		return rel, nil
 	}
 	k := session.CallKey(r.Proposal)
@@ -257,7 +257,7 @@ func (g *Gate) learn(ctx context.Context, rel *release, r stopgate.Result) error
 				return set.NotifyResult(v, res), nil
 			})
 			if notes.fault != none {
-				g.tell("session policies", r.Proposal, notes.fault, notes.err)
+				g.reportTrouble("session policies", r.Proposal, notes.fault, notes.err)
 				return Change{}, struct{}{}, errors.New("session policies: " + notes.fault.String())
 			}
 			change.Facts = append(change.Facts, notes.value...)

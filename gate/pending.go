@@ -48,7 +48,7 @@ type pending struct {
 	arguments
 	judgement
 	consultation
-	missed  bool // its row is counted as lost, or spooled
+	rowLost bool // its row is counted as lost, or spooled
 	spooled bool // the latter
 	out     stopgate.Outcome
 }
@@ -63,45 +63,45 @@ type inSession struct {
 	waited   bool              // the call waits for a person or a model; see horizonAt
 	data     jsonstream.Value  // of the session, as the rules see it; not valid if unknown
 
-	wished     wish // what session policies need, once asked
-	wishes     bool
-	objections []string           // of session policies
-	objected   []session.Decision // the same, for the trace
-	factsAt    uint64             // position of the facts that were looked at
-	left       []session.Fact     // the facts of its release; mu is held
+	needed       policyNeeds // what session policies need, once asked
+	needsKnown   bool
+	objections   []string           // of session policies
+	decisions    []session.Decision // the same, for the trace
+	factsAt      uint64             // position of the facts that were looked at
+	releaseFacts []session.Fact     // the facts of its release; mu is held
 }
 
 // transfer is what a handoff adds to a call.
 type transfer struct {
-	to      stopgate.AgentName // the receiving agent
-	hand    hand
-	senders []string // agents whose tables hold too
+	to            stopgate.AgentName // the receiving agent
+	handoffResult handoffResult
+	senders       []string // agents whose tables hold too
 }
 
 // judgement is the verdict as it grows.
 type judgement struct {
-	eval     Evaluation         // nil once settled, or after a panic
-	said     *stopgate.Verdict  // its latest verdict, not nil while there is one
-	own      []stopgate.Verdict // what the layers around the rules said
-	trace    []stopgate.Verdict // everything, once settled
-	over     bool               // the verdict is terminal
-	done     chan struct{}      // made on demand, closed when it is
-	cause    string             // a word of detail for the record
-	judgedBy string             // hash of the policy that decided, if not the one it began with
+	eval          Evaluation         // nil once settled, or after a panic
+	current       *stopgate.Verdict  // its latest verdict, not nil while there is one
+	layerVerdicts []stopgate.Verdict // what the layers around the rules said
+	trace         []stopgate.Verdict // everything, once settled
+	terminal      bool               // the verdict is terminal
+	done          chan struct{}      // made on demand, closed when it is
+	cause         string             // a word of detail for the record
+	judgedBy      string             // hash of the policy that decided, if not the one it began with
 }
 
 // consultation is who was asked, and what they said.
 type consultation struct {
-	abort     context.CancelCauseFunc // ends what Resolve waits for
-	permitted bool                    // a policy in Go said so
-	opinions  []opinion               // of tool and handoff policies, for the trace
-	hearing   *hearing                // of the judges, nil before they were asked
-	judged    *stopgate.Review        // the strictest of their answers
-	prompt    *prompt
-	granted   *stopgate.Approval    // an edited call comes with it
-	unspent   func(context.Context) // gives it back
-	uses      bool                  // the approval of the prompt, or of the call that this one is an edit of
-	kept      []stopgate.Record     // rows about a question that go with its own; never written to
+	abort            context.CancelCauseFunc // ends what Resolve waits for
+	permitted        bool                    // a policy in Go said so
+	opinions         []opinion               // of tool and handoff policies, for the trace
+	judgeRun         *judgeRun               // of the judges, nil before they were asked
+	judged           *stopgate.Review        // the strictest of their answers
+	prompt           *prompt
+	granted          *stopgate.Approval    // an edited call comes with it
+	giveBackApproval func(context.Context) // gives it back
+	usedApproval     bool                  // the approval of the prompt, or of the call that this one is an edit of
+	heldRows         []stopgate.Record     // rows about a question that go with its own; never written to
 }
 
 // stage is how far a call has come. It only grows.
@@ -118,19 +118,19 @@ const (
 func (g *Gate) open(ctx context.Context, t *turn, call stopgate.Call, parent stopgate.ProposalID) (*pending, error) {
 	p, err := g.newPending(t, call, parent)
 	if err == nil {
-		p.enter(ctx)
+		p.checkBeforeArguments(ctx)
 	}
 	return p, err
 }
 
-// enter looks at all that is known before any argument.
-func (p *pending) enter(ctx context.Context) {
-	p.recall(ctx)
+// checkBeforeArguments looks at all that is known before any argument.
+func (p *pending) checkBeforeArguments(ctx context.Context) {
+	p.loadSessionData(ctx)
 	p.begin()
 	p.checkNames()
-	p.obey()
-	if !p.over {
-		p.sit(ctx)
+	p.applyLockdown()
+	if !p.terminal {
+		p.beginSession(ctx)
 	}
 }
 
@@ -150,11 +150,11 @@ func (g *Gate) newPending(t *turn, call stopgate.Call, parent stopgate.ProposalI
 // start makes a pending that knows its call ready to be entered.
 func (p *pending) start(g *Gate) {
 	p.shorten()
-	p.g, p.under, p.set, p.tool, p.said = g, g.current.Load(), noPolicies, p.call.Tool, &undecided
+	p.g, p.under, p.set, p.tool, p.current = g, g.current.Load(), noPolicies, p.call.Tool, &undecided
 	if p.turn == nil {
 		p.turn = &p.solo
 	}
-	if p.under.observe && g.lock.stands() {
+	if p.under.observe && g.lock.active() {
 		p.under = p.under.strict
 	}
 	if g.tracer != nil {
@@ -194,7 +194,7 @@ func (p *pending) Refuse(code stopgate.Code) stopgate.Verdict {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stage < committed {
-		p.push(p.refusal(layerOf(code), code))
+		p.addVerdict(p.refusal(layerOf(code), code))
 	}
 	return p.verdict()
 }
@@ -229,7 +229,7 @@ func (p *pending) Done() <-chan struct{} {
 	defer p.mu.Unlock()
 	if p.done == nil {
 		p.done = make(chan struct{})
-		if p.over {
+		if p.terminal {
 			close(p.done)
 		}
 	}

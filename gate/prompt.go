@@ -39,8 +39,8 @@ type prompt struct {
 	code     stopgate.Code // why there is no answer that could allow; "" if there is one
 }
 
-// said is what people answered, if they have.
-func (q *prompt) said() (a *stopgate.Approval, via string) {
+// approval is what people answered, if they have.
+func (q *prompt) approval() (a *stopgate.Approval, via string) {
 	select {
 	case <-q.ended:
 	default:
@@ -52,12 +52,12 @@ func (q *prompt) said() (a *stopgate.Approval, via string) {
 	return &stopgate.Approval{ID: q.answer.ID, By: q.answer.By, Edited: q.answer.Kind == Edited, Referred: q.answer.Referred}, q.answer.Via
 }
 
-// unspend gives the approval back that the call came with: it did not leave. An edit that
+// returnApproval gives the approval back that the call came with: it did not leave. An edit that
 // the policy refuses was used: the same edit would be refused again.
-func (p *pending) unspend(ctx context.Context) {
+func (p *pending) returnApproval(ctx context.Context) {
 	p.mu.Lock()
-	back, id := p.unspent, ""
-	p.unspent = nil
+	back, id := p.giveBackApproval, ""
+	p.giveBackApproval = nil
 	failed := p.latest().Layer == stopgate.LayerFailure
 	if p.granted != nil {
 		id = p.granted.ID
@@ -79,7 +79,7 @@ func (p *pending) unspend(ctx context.Context) {
 	if back == nil {
 		return
 	}
-	if p.uses {
+	if p.usedApproval {
 		p.g.used.forget(id)
 	}
 	invoke(context.WithoutCancel(ctx), &p.g.ports.approver, p.g.limits.Abilities, func(ctx context.Context) (struct{}, error) {
@@ -101,7 +101,7 @@ func (p *pending) Ask(ctx context.Context) error {
 	switch v := p.verdict(); {
 	case p.stage >= resolving:
 		return ErrResolved
-	case p.over, p.prompt != nil, p.under.observe:
+	case p.terminal, p.prompt != nil, p.under.observe:
 		return nil
 	case !v.Decided || v.Mode.Permissive():
 		return ErrNoAsk
@@ -116,7 +116,7 @@ func (p *pending) ask(ctx context.Context) {
 		// Certain at the byte that asked, in every chunking.
 		v := p.refusal(stopgate.LayerApproval, stopgate.CodeNoApprover)
 		v.DecidedAt = p.verdict().DecidedAt
-		p.push(v)
+		p.addVerdict(v)
 		return
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -132,12 +132,12 @@ func (p *pending) ask(ctx context.Context) {
 		cancel(nil)
 		v := p.refusal(stopgate.LayerApproval, stopgate.CodeOverloaded)
 		v.DecidedAt = p.verdict().DecidedAt
-		p.push(v)
+		p.addVerdict(v)
 		return
 	}
 	if !p.g.lock.add(p) {
 		cancel(nil)
-		p.obey()
+		p.applyLockdown()
 		return
 	}
 	q.question = newQuestion(p.view(q))
@@ -164,7 +164,7 @@ func (p *pending) view(q *prompt) View {
 // new asks; p.mu is held.
 func (p *pending) show() {
 	q := p.prompt
-	if q == nil || p.over {
+	if q == nil || p.terminal {
 		return
 	}
 	v, shown := p.verdict(), q.question.shown()
@@ -213,7 +213,7 @@ func (p *pending) await(ctx context.Context, q *prompt) {
 		return g.approver.Abilities(ctx, &call), nil
 	})
 	q.able = able.value
-	g.tell("approver", p.id, able.fault, able.err)
+	g.reportTrouble("approver", p.id, able.fault, able.err)
 	switch {
 	case able.fault == gone:
 		q.code = endCode(able.err)
@@ -228,9 +228,9 @@ func (p *pending) await(ctx context.Context, q *prompt) {
 		})
 		q.answer, q.took = r.value, time.Since(q.began)
 		q.code = q.judge(r)
-		g.tell("approver", p.id, r.fault, r.err)
+		g.reportTrouble("approver", p.id, r.fault, r.err)
 		if r.fault == none && q.code == stopgate.CodeInvalidPolicyResult {
-			g.tell("approver", p.id, failed, errNoAnswer)
+			g.reportTrouble("approver", p.id, failed, errNoAnswer)
 		}
 		if !q.answer.Referred { // else nobody answered
 			p.note(ctx, q, stopgate.AuditAnswered, q.code, &stopgate.Approval{
@@ -251,7 +251,7 @@ func (p *pending) await(ctx context.Context, q *prompt) {
 		case q.code == stopgate.CodeApprovalDeclined && q.answer.Public != "":
 			v.Public = q.answer.Public
 		}
-		p.push(v)
+		p.addVerdict(v)
 	}
 }
 

@@ -88,12 +88,12 @@ func (p *pending) note(ctx context.Context, q *prompt, event stopgate.AuditEvent
 	r.Event, r.Code, r.Approval = event, code, a
 	if q.able.Immediate {
 		p.g.audit.complete(&r)
-		p.kept = append(p.kept, r)
+		p.heldRows = append(p.heldRows, r)
 		p.mu.Unlock()
 		return
 	}
-	before := p.kept // of an earlier question
-	p.kept = nil
+	before := p.heldRows // of an earlier question
+	p.heldRows = nil
 	p.mu.Unlock()
 	for i := range before {
 		p.g.audit.put(ctx, before[i])
@@ -101,22 +101,22 @@ func (p *pending) note(ctx context.Context, q *prompt, event stopgate.AuditEvent
 	p.g.audit.note(ctx, r)
 }
 
-// withKept appends copies of the rows that were kept, for somebody who keeps them.
-func withKept(rows []*stopgate.Record, kept []stopgate.Record) []*stopgate.Record {
+// appendCopies appends copies of the rows that were kept, for somebody who keeps them.
+func appendCopies(rows []*stopgate.Record, kept []stopgate.Record) []*stopgate.Record {
 	for _, r := range kept {
 		rows = append(rows, &r)
 	}
 	return rows
 }
 
-// tellKept says that the rows that were kept are written or lost.
-func (p *pending) tellKept(ctx context.Context) {
+// notifyHeldRows says that the rows that were kept are written or lost.
+func (p *pending) notifyHeldRows(ctx context.Context) {
 	p.mu.Lock()
-	kept := p.kept
-	p.kept = nil
+	kept := p.heldRows
+	p.heldRows = nil
 	p.mu.Unlock()
 	for _, r := range kept {
-		p.g.audit.tell(ctx, r)
+		p.g.audit.notify(ctx, r)
 	}
 }
 

@@ -13,9 +13,9 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// Told is what a client's request says about an earlier call of its conversation. It
+// PastCall is what a client's request says about an earlier call of its conversation. It
 // is a claim: what it says counts only for a call that the gate released.
-type Told struct {
+type PastCall struct {
 	// Proposal is the call, where the surface knows it by itself.
 	Proposal stopgate.ProposalID
 	Call     stopgate.CallID
@@ -32,8 +32,8 @@ type Told struct {
 	Flagged  bool // see stopgate.Result
 }
 
-// Known is what the gate knows of a call that it was told of.
-type Known struct {
+// KnownCall is what the gate knows of a call that it was told of.
+type KnownCall struct {
 	// Proposal is the released call that is meant, "" if there is none.
 	Proposal stopgate.ProposalID
 	// Withheld says that the model must not get the result, but Data (S11):
@@ -49,13 +49,13 @@ type Memory struct {
 	Learn bool
 	// Alone says that the session was guessed: the turn sees nothing of it but what
 	// it is told now and the ledger confirms.
-	Alone bool
+	Isolated bool
 	// Spoken identifies the user's newest message; another one than before means that
 	// the user said something (S27, S28). "" is none.
-	Spoken string
+	LastMessage string
 	// Begins says that the request is the first of its conversation: the user spoke,
 	// whatever was said before under the same guess.
-	Begins bool
+	FirstRequest bool
 }
 
 // Remember tells the turn, before its first call, what the client's request says
@@ -69,55 +69,55 @@ type Memory struct {
 // store_unavailable (FM2); the next request has the same results and is asked again. A result
 // that cannot be recorded makes the session uncertain (FM16). In a session that was guessed
 // any error denies the governed calls of the turn.
-func (t *Turn) Remember(ctx context.Context, like stopgate.Call, told []Told, m Memory) ([]Known, error) {
-	r := recollection{g: t.g, turn: t, like: t.mine(like), told: told, how: m, known: make([]Known, len(told)), open: make([]bool, len(told)), hashes: make([]string, len(told))}
-	if m.Alone {
-		t.state.alone = &alone{cells: map[session.Key]*session.Cell{}}
+func (t *Turn) Remember(ctx context.Context, like stopgate.Call, told []PastCall, m Memory) ([]KnownCall, error) {
+	r := historyMatch{g: t.g, turn: t, template: t.inTurn(like), calls: told, memory: m, known: make([]KnownCall, len(told)), open: make([]bool, len(told)), hashes: make([]string, len(told))}
+	if m.Isolated {
+		t.state.isolated = &isolated{cells: map[session.Key]*session.Cell{}}
 	}
 	var err error
 	if t.g.store != nil {
-		if err = r.recall(ctx); err != nil && (m.Alone || r.unread) {
-			t.state.blind = true
+		if err = r.recall(ctx); err != nil && (m.Isolated || r.unresolved) {
+			t.state.unreadable = true
 		}
 	}
 	r.judge()
 	return r.known, err
 }
 
-// recollection is one Remember.
-type recollection struct {
-	g      *Gate
-	turn   *Turn
-	like   stopgate.Call
-	told   []Told
-	how    Memory
-	known  []Known
-	open   []bool   // the result of the call is not known yet
-	hashes []string // of the arguments, "" until asked for
-	unread bool     // results were told, and the calls that they belong to could not be looked up
+// historyMatch is one Remember.
+type historyMatch struct {
+	g          *Gate
+	turn       *Turn
+	template   stopgate.Call
+	calls      []PastCall
+	memory     Memory
+	known      []KnownCall
+	open       []bool   // the result of the call is not known yet
+	hashes     []string // of the arguments, "" until asked for
+	unresolved bool     // results were told, and the calls that they belong to could not be looked up
 }
 
 // recall finds the released calls that are told of, and learns from their results.
-func (r *recollection) recall(ctx context.Context) error {
+func (r *historyMatch) recall(ctx context.Context) error {
 	g, owner := r.g, r.turn.owner
 	keys := []session.Key{session.Self}
-	for i := range r.told {
+	for i := range r.calls {
 		keys = append(keys, r.key(i))
 	}
 	state := g.load(ctx, owner, distinctKeys(keys))
 	if state.fault != none {
-		r.unread = r.how.Learn && slices.ContainsFunc(r.told, func(t Told) bool { return t.Answered })
+		r.unresolved = r.memory.Learn && slices.ContainsFunc(r.calls, func(t PastCall) bool { return t.Answered })
 		return state.problem("history")
 	}
 	var err error
-	if r.how.Learn && r.how.Spoken != "" {
-		if self, _ := state.value.Cell(session.Self); self.Condition().LastMessage != r.how.Spoken || r.how.Begins {
-			err = g.append(ctx, owner, session.Fact{Kind: session.Spoke, Hash: r.how.Spoken})
+	if r.memory.Learn && r.memory.LastMessage != "" {
+		if self, _ := state.value.Cell(session.Self); self.Condition().LastMessage != r.memory.LastMessage || r.memory.FirstRequest {
+			err = g.append(ctx, owner, session.Fact{Kind: session.Spoke, Hash: r.memory.LastMessage})
 		}
 	}
 	r.align(state.value)
-	for i := range r.told {
-		if t := &r.told[i]; r.how.Learn && r.open[i] && t.Answered {
+	for i := range r.calls {
+		if t := &r.calls[i]; r.memory.Learn && r.open[i] && t.Answered {
 			data, bad := t.Result()
 			_, failed := g.Observe(ctx, stopgate.Result{
 				Proposal: r.known[i].Proposal, Call: t.Call, Session: owner.Session, Principal: owner.Principal, Tool: t.Tool,
@@ -128,40 +128,40 @@ func (r *recollection) recall(ctx context.Context) error {
 			}
 		}
 	}
-	if r.how.Learn && r.how.Alone {
-		if failed := r.project(ctx); failed != nil {
+	if r.memory.Learn && r.memory.Isolated {
+		if failed := r.replay(ctx); failed != nil {
 			err = failed
 		}
 	}
-	if r.how.Learn {
+	if r.memory.Learn {
 		r.noteUnmatched(ctx)
 	}
 	return err
 }
 
 // key is where the released calls of a told call's id stand.
-func (r *recollection) key(i int) session.Key {
-	return session.OpenKey(r.told[i].Call, r.g.current.Load().name(r.told[i].Tool))
+func (r *historyMatch) key(i int) session.Key {
+	return session.OpenKey(r.calls[i].Call, r.g.current.Load().name(r.calls[i].Tool))
 }
 
 // align finds which released call each told one is.
-func (r *recollection) align(s session.State) {
+func (r *historyMatch) align(s session.State) {
 	cells := make(map[session.Key][]candidate)
 	for _, e := range s.Entries() {
 		cells[e.Key] = candidates(e.Cell)
 	}
-	for i := len(r.told) - 1; i >= 0; i-- {
+	for i := len(r.calls) - 1; i >= 0; i-- {
 		k := r.key(i)
 		list := cells[k]
 		for at := len(list) - 1; at >= 0; at-- {
 			c := list[at]
-			switch t := &r.told[i]; {
+			switch t := &r.calls[i]; {
 			case t.Proposal != "" && t.Proposal != c.Proposal:
 				continue
 			case t.Proposal == "" && (c.Args == "" || c.Args != r.hash(i)):
 				continue
 			}
-			r.known[i] = Known{Proposal: c.Proposal, Withheld: c.Held}
+			r.known[i] = KnownCall{Proposal: c.Proposal, Withheld: c.Held}
 			r.open[i] = c.open
 			cells[k] = slices.Delete(list, at, at+1)
 			break
@@ -188,10 +188,10 @@ func candidates(c *session.Cell) (list []candidate) {
 }
 
 // hash is that of a told call's arguments; "-" for what is no JSON text.
-func (r *recollection) hash(i int) string {
+func (r *historyMatch) hash(i int) string {
 	if r.hashes[i] == "" {
 		r.hashes[i] = "-"
-		if t := &r.told[i]; t.Args != nil {
+		if t := &r.calls[i]; t.Args != nil {
 			if v, err := jsonstream.Parse(t.Args(), jsonstream.Options{MaxExponent: jsonstream.AnyExponent}); err == nil {
 				sum := jsonstream.HashCanonical(v)
 				r.hashes[i] = hex.EncodeToString(sum[:])
@@ -201,9 +201,9 @@ func (r *recollection) hash(i int) string {
 	return r.hashes[i]
 }
 
-// project makes the state of a turn that is alone: of the calls that were told and
+// replay makes the state of a turn that is alone: of the calls that were told and
 // found, in the order in which they happened.
-func (r *recollection) project(ctx context.Context) error {
+func (r *historyMatch) replay(ctx context.Context) error {
 	var keys []session.Key
 	for i := range r.known {
 		if id := r.known[i].Proposal; id != "" {
@@ -232,19 +232,19 @@ func (r *recollection) project(ctx context.Context) error {
 	}
 	slices.SortFunc(all, func(a, b happened) int { return cmp.Compare(a.fact.Seq, b.fact.Seq) })
 	for _, h := range all {
-		r.turn.state.alone.add(0, *h.fact, h.keys)
+		r.turn.state.isolated.add(0, *h.fact, h.keys)
 	}
 	return nil
 }
 
 // noteUnmatched writes one row about results of calls that the gate did not release.
 // A history says them in every request: what was noted lately is not noted again.
-func (r *recollection) noteUnmatched(ctx context.Context) {
+func (r *historyMatch) noteUnmatched(ctx context.Context) {
 	row := stopgate.Record{Event: stopgate.AuditUnmatchedResult, Code: stopgate.CodeUnmatchedResult,
-		Session: r.turn.owner.Session, Principal: r.turn.owner.Principal, Turn: r.turn.id, Agent: r.like.Agent,
-		Surface: r.like.Surface, Dialect: r.like.Dialect, Policy: r.g.PolicyHash()}
-	for i := range r.told {
-		t := &r.told[i]
+		Session: r.turn.owner.Session, Principal: r.turn.owner.Principal, Turn: r.turn.id, Agent: r.template.Agent,
+		Surface: r.template.Surface, Dialect: r.template.Dialect, Policy: r.g.PolicyHash()}
+	for i := range r.calls {
+		t := &r.calls[i]
 		if !t.Answered || r.known[i].Proposal != "" {
 			continue
 		}
@@ -272,10 +272,10 @@ type unmatched struct {
 // judge decides about the results that the ledger says nothing of, by what the rules
 // say now about the arguments as they are told, and fills in what the model gets
 // (K32).
-func (r *recollection) judge() {
+func (r *historyMatch) judge() {
 	now := r.g.current.Load()
-	for i := range r.told {
-		t, k := &r.told[i], &r.known[i]
+	for i := range r.calls {
+		t, k := &r.calls[i], &r.known[i]
 		if t.Answered && k.Proposal == "" && now.looksAtResults && !now.observe {
 			k.Withheld = !r.delivers(now, t)
 		}
@@ -290,13 +290,13 @@ func (r *recollection) judge() {
 
 // delivers reports whether the result rules deliver the result of a call with these
 // arguments. What cannot be judged is withheld.
-func (r *recollection) delivers(now *compiled, t *Told) (ok bool) {
+func (r *historyMatch) delivers(now *compiled, t *PastCall) (ok bool) {
 	defer func() {
 		if recover() != nil {
 			ok = false
 		}
 	}()
-	call := r.like
+	call := r.template
 	call.ID, call.Tool, call.Definition = t.Call, t.Tool, t.Definition
 	b := now.binding(&call, jsonstream.Value{})
 	var executed jsonstream.Document

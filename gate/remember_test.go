@@ -52,8 +52,8 @@ func remembering(t *testing.T, store gate.Store) *gate.Gate {
 	return g
 }
 
-func told(id, args, result string) gate.Told {
-	return gate.Told{
+func told(id, args, result string) gate.PastCall {
+	return gate.PastCall{
 		Call: stopgate.CallID(id), Tool: "test", Args: func() []byte { return []byte(args) },
 		Answered: result != "", Result: func() ([]byte, bool) { return []byte(result), false },
 	}
@@ -81,10 +81,10 @@ func TestRememberWithoutStore(t *testing.T) {
 			if out, err := g.Turn(o, "t0").Decide(ctx, stopgate.Call{Tool: "test", ID: "c", Args: []byte(`{}`)}); err != nil || !out.Allowed() {
 				t.Fatal(out, err)
 			}
-			history := []gate.Told{told("c", "{}", c.result)}
+			history := []gate.PastCall{told("c", "{}", c.result)}
 			turn := g.Turn(o, "t1")
 			f.on = true
-			if _, err := turn.Remember(ctx, stopgate.Call{}, history, gate.Memory{Learn: true, Alone: c.alone}); err == nil {
+			if _, err := turn.Remember(ctx, stopgate.Call{}, history, gate.Memory{Learn: true, Isolated: c.alone}); err == nil {
 				t.Fatal("no error")
 			}
 			f.on = false
@@ -95,7 +95,7 @@ func TestRememberWithoutStore(t *testing.T) {
 				}
 			}
 			turn = g.Turn(o, "t2")
-			if _, err := turn.Remember(ctx, stopgate.Call{}, history, gate.Memory{Learn: true, Alone: c.alone}); err != nil {
+			if _, err := turn.Remember(ctx, stopgate.Call{}, history, gate.Memory{Learn: true, Isolated: c.alone}); err != nil {
 				t.Fatal(err)
 			}
 			if out, err := turn.Decide(ctx, stopgate.Call{Tool: "deploy", ID: "e", Args: []byte(`{}`)}); err != nil || out.Verdict.Code != c.next {
@@ -111,11 +111,11 @@ func TestAlone(t *testing.T) {
 	g := remembering(t, mem.New())
 	ctx, o := t.Context(), session.Owner{Principal: "p", Session: session.WeakID("x")}
 	n := 0
-	begin := func(list ...gate.Told) (*gate.Turn, []gate.Known) {
+	begin := func(list ...gate.PastCall) (*gate.Turn, []gate.KnownCall) {
 		t.Helper()
 		n++
 		turn := g.Turn(o, stopgate.TurnID(string(rune('a'+n))))
-		known, err := turn.Remember(ctx, stopgate.Call{}, list, gate.Memory{Learn: true, Alone: true})
+		known, err := turn.Remember(ctx, stopgate.Call{}, list, gate.Memory{Learn: true, Isolated: true})
 		if err != nil {
 			t.Fatal(err)
 		}

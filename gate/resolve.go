@@ -107,7 +107,7 @@ func (p *pending) takeOutcome() stopgate.Outcome {
 func (p *pending) Cancel(ctx context.Context) {
 	p.mu.Lock()
 	if p.stage < committed {
-		p.push(p.refusal(stopgate.LayerFailure, stopgate.CodeCancelled))
+		p.addVerdict(p.refusal(stopgate.LayerFailure, stopgate.CodeCancelled))
 	}
 	if p.stage >= resolving {
 		p.mu.Unlock()
@@ -144,12 +144,12 @@ func (p *pending) askPolicyLayers(ctx context.Context) bool {
 	if prop == nil {
 		return false
 	}
-	p.crossover(ctx, prop)
+	p.askHandoffPolicies(ctx, prop)
 	if p.kind == ToolCall {
 		p.askPolicies(ctx, prop)
 	}
 	p.askSenders()
-	if over, v := p.soFar(); !over && (len(p.panel()) > 0 || p.under.observe || !v.Mode.Permissive()) {
+	if over, v := p.soFar(); !over && (len(p.judgesOfCall()) > 0 || p.under.observe || !v.Mode.Permissive()) {
 		p.askSessions(ctx)
 	}
 	return true
@@ -164,7 +164,7 @@ func (p *pending) beginQuestions(ctx context.Context) {
 	p.promptIfAsked(ctx)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.convene(ctx)
+	p.startJudges(ctx)
 }
 
 // askPeopleAndJudges waits for the layers in which a person or a model is asked, and then
@@ -172,7 +172,7 @@ func (p *pending) beginQuestions(ctx context.Context) {
 // the proposal that a person edited the call into.
 func (p *pending) askPeopleAndJudges(ctx context.Context) (approval *stopgate.Approval, edited *pending) {
 	if p.under.observe {
-		p.hear(ctx)
+		p.waitForJudges(ctx)
 		return nil, nil
 	}
 	if approval, edited = p.review(ctx); edited != nil {
@@ -187,7 +187,7 @@ func (p *pending) askPeopleAndJudges(ctx context.Context) (approval *stopgate.Ap
 func (p *pending) endQuestions() {
 	p.abort(nil)
 	p.mu.Lock()
-	q, h := p.prompt, p.hearing
+	q, h := p.prompt, p.judgeRun
 	p.mu.Unlock()
 	if q != nil {
 		q.cancel(withdrawn{stopgate.CodeCancelled})
@@ -205,7 +205,7 @@ func (p *pending) endQuestions() {
 func (p *pending) proposal() *Proposal {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.over {
+	if p.terminal {
 		return nil
 	}
 	return p.propose()
@@ -214,7 +214,7 @@ func (p *pending) proposal() *Proposal {
 // propose is proposal with p.mu held.
 func (p *pending) propose() *Proposal {
 	if p.final == nil || !p.latest().Decided {
-		p.push(p.refusal(stopgate.LayerFailure, stopgate.CodePolicyError))
+		p.addVerdict(p.refusal(stopgate.LayerFailure, stopgate.CodePolicyError))
 		return nil
 	}
 	prop := &Proposal{
@@ -234,7 +234,7 @@ func (p *pending) askCurrentPolicy() {
 	now := p.g.current.Load()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.over || now.hash == p.under.hash || now.observe {
+	if p.terminal || now.hash == p.under.hash || now.observe {
 		return
 	}
 	defer p.recoverPolicy()
@@ -249,30 +249,30 @@ func (p *pending) askCurrentPolicy() {
 	}
 	switch {
 	case v.Terminal():
-		p.push(v)
+		p.addVerdict(v)
 	case !v.Decided, !v.Mode.Permissive(), !bytes.Equal(e.Args(), p.final):
-		p.push(p.refusal(stopgate.LayerApproval, stopgate.CodeApprovalStale))
+		p.addVerdict(p.refusal(stopgate.LayerApproval, stopgate.CodeApprovalStale))
 	default:
 		p.judgedBy = ""
 	}
 }
 
-func (p *pending) isOver() bool {
+func (p *pending) isTerminal() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.over
+	return p.terminal
 }
 
 // soFar returns the verdict so far and whether it is terminal.
 func (p *pending) soFar() (over bool, v stopgate.Verdict) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.over, p.verdict()
+	return p.terminal, p.verdict()
 }
 
 // deny ends the deliberation.
 func (p *pending) deny(layer stopgate.Layer, code stopgate.Code) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.push(p.refusal(layer, code))
+	p.addVerdict(p.refusal(layer, code))
 }

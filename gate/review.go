@@ -12,17 +12,17 @@ import (
 // that satisfies the verdict, nil if none is needed or the call is denied.
 func (p *pending) review(ctx context.Context) (*stopgate.Approval, *pending) {
 	p.promptIfAsked(ctx)
-	p.hear(ctx)
+	p.waitForJudges(ctx)
 	p.promptIfAsked(ctx)
 	if p.granted != nil {
 		return p.granted, nil
 	}
-	for again := true; ; again = false {
+	for firstAnswer := true; ; firstAnswer = false {
 		a, verdict := p.answer(ctx)
 		switch {
 		case a == nil:
 			return nil, nil
-		case verdict == retry && again:
+		case verdict == retry && firstAnswer:
 			p.reprompt(ctx)
 			continue
 		case verdict != satisfied:
@@ -42,7 +42,7 @@ func (p *pending) review(ctx context.Context) (*stopgate.Approval, *pending) {
 func (p *pending) promptIfAsked(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.over && p.prompt == nil && p.granted == nil && !p.verdict().Mode.Permissive() {
+	if !p.terminal && p.prompt == nil && p.granted == nil && !p.verdict().Mode.Permissive() {
 		p.ask(ctx)
 	}
 }
@@ -51,23 +51,23 @@ func (p *pending) promptIfAsked(ctx context.Context) {
 func (p *pending) reprompt(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.over {
+	if !p.terminal {
 		p.ask(ctx)
 	}
 }
 
 // standing is what an answer is worth at the final check.
-type standing uint8
+type answerState uint8
 
 const (
-	stale standing = iota
+	stale answerState = iota
 	retry
 	satisfied
 )
 
 // answer waits for the prompt and holds its answer against the call as it is now
 // (H1, H2). It is nil if there is no prompt or the call is denied.
-func (p *pending) answer(ctx context.Context) (*Answer, standing) {
+func (p *pending) answer(ctx context.Context) (*Answer, answerState) {
 	p.mu.Lock()
 	q := p.prompt
 	p.mu.Unlock()
@@ -85,20 +85,20 @@ func (p *pending) answer(ctx context.Context) (*Answer, standing) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.over {
+	if p.terminal {
 		return nil, stale
 	}
 	v, now := p.verdict(), p.g.now()
 	switch {
 	case v.Mode == stopgate.Edit && !q.able.CanEdit:
-		p.push(p.refusal(stopgate.LayerApproval, stopgate.CodeNoApprover))
+		p.addVerdict(p.refusal(stopgate.LayerApproval, stopgate.CodeNoApprover))
 		return nil, stale
 	case q.expired(now, p.g.limits.Approval):
-		p.push(p.refusal(stopgate.LayerApproval, stopgate.CodeApprovalTimeout))
+		p.addVerdict(p.refusal(stopgate.LayerApproval, stopgate.CodeApprovalTimeout))
 		return nil, stale
 	}
 	a := q.answer
-	if s := p.standing(q, v, a); s != satisfied {
+	if s := p.checkAnswer(q, v, a); s != satisfied {
 		return &a, s
 	}
 	if a.ID == "" {
@@ -106,13 +106,13 @@ func (p *pending) answer(ctx context.Context) (*Answer, standing) {
 	} else if !p.g.used.use(a.ID, now, q.asked.Add(p.g.limits.Approval)) {
 		return &a, stale
 	} else {
-		p.uses = true
+		p.usedApproval = true
 	}
 	return &a, satisfied
 }
 
-// standing compares what was answered with what would run; p.mu is held.
-func (p *pending) standing(q *prompt, v stopgate.Verdict, a Answer) standing {
+// checkAnswer compares what was answered with what would run; p.mu is held.
+func (p *pending) checkAnswer(q *prompt, v stopgate.Verdict, a Answer) answerState {
 	if a.Binding == p.binding() {
 		return satisfied
 	}
@@ -136,7 +136,7 @@ func (p *pending) standing(q *prompt, v stopgate.Verdict, a Answer) standing {
 // layer (X12, H3). The person who wrote them satisfies ask
 // and edit, never skip or deny.
 func (p *pending) edit(ctx context.Context, args []byte, approval *stopgate.Approval) *pending {
-	child, err := p.again(ctx)
+	child, err := p.reopen(ctx)
 	if err != nil {
 		p.deny(stopgate.LayerFailure, stopgate.CodePolicyError)
 		return nil
@@ -144,7 +144,7 @@ func (p *pending) edit(ctx context.Context, args []byte, approval *stopgate.Appr
 	child.granted = approval
 	p.mu.Lock()
 	if p.prompt != nil { // it has ended
-		child.unspent, child.uses = p.prompt.answer.GiveBack, p.uses
+		child.giveBackApproval, child.usedApproval = p.prompt.answer.GiveBack, p.usedApproval
 	}
 	p.mu.Unlock()
 	child.Feed(args)
@@ -159,8 +159,8 @@ func (p *pending) edit(ctx context.Context, args []byte, approval *stopgate.Appr
 	return child
 }
 
-// again opens the call once more, for what a person made of it.
-func (p *pending) again(ctx context.Context) (*pending, error) {
+// reopen opens the call once more, for what a person made of it.
+func (p *pending) reopen(ctx context.Context) (*pending, error) {
 	if p.kind == ToolCall {
 		return p.g.open(ctx, p.turn, p.proposed(), p.id)
 	}
@@ -170,6 +170,6 @@ func (p *pending) again(ctx context.Context) (*pending, error) {
 	}
 	child.kind, child.to = p.kind, p.to
 	child.begin()
-	child.sit(ctx)
+	child.beginSession(ctx)
 	return child, nil
 }

@@ -40,7 +40,7 @@ func (g *Gate) Run(ctx context.Context, call stopgate.Call, handler Handler) (Ra
 
 // Run is [Gate.Run] in the turn.
 func (t *Turn) Run(ctx context.Context, call stopgate.Call, handler Handler) (Ran, error) {
-	call = t.mine(call)
+	call = t.inTurn(call)
 	out, err := t.Decide(ctx, call)
 	return t.g.run(ctx, &call, out, err, handler)
 }

@@ -36,8 +36,8 @@ func (t *turn) completes(id stopgate.ProposalID, permits []session.Key) {
 	}
 }
 
-// part removes a call that is denied, or whose release is a fact.
-func (t *turn) part(id stopgate.ProposalID) {
+// leave removes a call that is denied, or whose release is a fact.
+func (t *turn) leave(id stopgate.ProposalID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.siblings = slices.DeleteFunc(t.siblings, func(s sibling) bool { return s.id == id })
@@ -89,18 +89,18 @@ func (p *pending) shared() bool { return p.turn != &p.solo && p.kind == ToolCall
 // announce tells the turn what the complete call would permit; p.mu is held, and let go
 // while policies in Go are waited for.
 func (p *pending) announce() {
-	if !p.shared() || !p.governed || p.over || p.final == nil {
+	if !p.shared() || !p.governed || p.terminal || p.final == nil {
 		return
 	}
 	var c session.Call
-	if !p.subject(&c) {
+	if !p.sessionCall(&c) {
 		return // denied when the session policies are asked
 	}
 	foreign := p.set.Foreign(p.tool)
 	if foreign {
 		p.mu.Unlock()
 	}
-	_, marks, r := p.wishesOf(context.Background(), &c) // bounded by the limit of policies
+	_, marks, r := p.cachedNeeds(context.Background(), &c) // bounded by the limit of policies
 	if foreign {
 		p.mu.Lock()
 	}

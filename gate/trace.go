@@ -111,8 +111,8 @@ type opinion struct {
 	decision Decision
 }
 
-// trail tells the tracer how the proposal ended.
-func (p *pending) trail(ctx context.Context, out *stopgate.Outcome, row *stopgate.Record) {
+// traceOutcome tells the tracer how the proposal ended.
+func (p *pending) traceOutcome(ctx context.Context, out *stopgate.Outcome, row *stopgate.Record) {
 	t := p.g.tracer
 	if t == nil {
 		return
@@ -137,7 +137,7 @@ func (p *pending) trail(ctx context.Context, out *stopgate.Outcome, row *stopgat
 			e.Decided -= q.took
 		}
 		e.Decided = max(0, e.Decided)
-		e.Answer, e.Via = q.said()
+		e.Answer, e.Via = q.approval()
 	}
 	e.Partial = !p.ended
 	if p.kind == Handoff {
@@ -154,7 +154,7 @@ func (p *pending) trail(ctx context.Context, out *stopgate.Outcome, row *stopgat
 	seen.Args = nil
 	e.Row = &seen
 	events := []TraceEvent{e}
-	for _, d := range p.objected {
+	for _, d := range p.decisions {
 		denied := e
 		denied.Name, denied.Policy, denied.Reason, denied.Warning, denied.Args = TraceDenied, d.Policy, d.Code, true, ""
 		denied.Metadata = d.Meta
@@ -169,8 +169,8 @@ func (p *pending) trail(ctx context.Context, out *stopgate.Outcome, row *stopgat
 	}
 }
 
-// noted tells the tracer about an event row.
-func (g *Gate) noted(ctx context.Context, r stopgate.Record) {
+// notifyTracer tells the tracer about an event row.
+func (g *Gate) notifyTracer(ctx context.Context, r stopgate.Record) {
 	if g.tracer == nil {
 		return
 	}

@@ -38,8 +38,8 @@ var errPanic = errors.New("panic")
 // panicError is what recover returned.
 func panicError(v any) error { return fmt.Errorf("%w: %v\n%s", errPanic, v, debug.Stack()) }
 
-// tell tells of a failure, if there is one that is not the caller's own end.
-func (c *config) tell(who string, id stopgate.ProposalID, f fault, err error) {
+// reportTrouble tells of a failure, if there is one that is not the caller's own end.
+func (c *config) reportTrouble(who string, id stopgate.ProposalID, f fault, err error) {
 	if c.trouble == nil || f == none || f == gone {
 		return
 	}

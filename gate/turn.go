@@ -29,12 +29,12 @@ func (g *Gate) Turn(o session.Owner, id stopgate.TurnID) *Turn {
 // Open is [Gate.Open] in the turn; session, principal and turn of the call are the
 // turn's.
 func (t *Turn) Open(ctx context.Context, call stopgate.Call) (*Pending, error) {
-	return t.g.openIn(ctx, t.state, t.mine(call))
+	return t.g.openIn(ctx, t.state, t.inTurn(call))
 }
 
 // Decide is [Gate.Decide] in the turn.
 func (t *Turn) Decide(ctx context.Context, call stopgate.Call) (stopgate.Outcome, error) {
-	return t.g.decideIn(ctx, t.state, t.mine(call))
+	return t.g.decideIn(ctx, t.state, t.inTurn(call))
 }
 
 // Observe is [Gate.Observe] for a call of the turn's session.
@@ -49,7 +49,7 @@ func (t *Turn) Handoff(ctx context.Context, h HandoffCall) (stopgate.Outcome, er
 	return t.g.handoffIn(ctx, t.state, h)
 }
 
-func (t *Turn) mine(call stopgate.Call) stopgate.Call {
+func (t *Turn) inTurn(call stopgate.Call) stopgate.Call {
 	call.Session, call.Principal, call.Turn = t.owner.Session, t.owner.Principal, t.id
 	return call
 }
@@ -64,8 +64,8 @@ type turn struct {
 	siblings []sibling                   // its calls without an outcome, in the order of the response
 
 	// Set before the first call, see Remember.
-	alone *alone // nil: the session's own facts
-	blind bool   // what the turn should know could not be read
+	isolated   *isolated // nil: the session's own facts
+	unreadable bool      // what the turn should know could not be read
 }
 
 type turnKey struct {
@@ -81,17 +81,17 @@ func (g *Gate) turn(o session.Owner, id stopgate.TurnID) *turn {
 	return g.turns.getOrPut(turnKey{o, id}, func() *turn { return new(turn) })
 }
 
-// begunWith returns the policies in Go that the turn began with: those that are there
+// policiesAtStart returns the policies in Go that the turn began with: those that are there
 // when its first call asks (S37).
-func (t *turn) begunWith(r *session.Registry) *session.Set {
+func (t *turn) policiesAtStart(r *session.Registry) *session.Set {
 	if t.policies.Load() == nil {
 		t.policies.CompareAndSwap(nil, r.Set())
 	}
 	return t.policies.Load()
 }
 
-// begun returns the position of the facts that the turn sees, if it is known.
-func (t *turn) begun() (uint64, bool) {
+// horizonIfKnown returns the position of the facts that the turn sees, if it is known.
+func (t *turn) horizonIfKnown() (uint64, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.head, t.known
@@ -108,7 +108,7 @@ func (t *turn) begin(head uint64) uint64 {
 }
 
 // take reserves the turn's one transition.
-func (t *turn) take(id stopgate.ProposalID) bool {
+func (t *turn) takeTransition(id stopgate.ProposalID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.transfer != "" && t.transfer != id {
@@ -118,8 +118,8 @@ func (t *turn) take(id stopgate.ProposalID) bool {
 	return true
 }
 
-// back gives the transition back that was not made.
-func (t *turn) back(id stopgate.ProposalID) {
+// returnTransition gives the transition back that was not made.
+func (t *turn) returnTransition(id stopgate.ProposalID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.transfer == id {
@@ -131,6 +131,6 @@ func (t *turn) back(id stopgate.ProposalID) {
 // one request: what was told of it, see [Turn.Remember], holds for it too.
 func (t *Turn) Next(id stopgate.TurnID) *Turn {
 	next := t.g.Turn(t.owner, id)
-	next.state.alone, next.state.blind = t.state.alone, t.state.blind
+	next.state.isolated, next.state.unreadable = t.state.isolated, t.state.unreadable
 	return next
 }

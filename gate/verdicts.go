@@ -21,7 +21,7 @@ func (p *pending) begin() {
 // bind is what a policy says about the call.
 func (p *pending) bind(c *compiled) bound {
 	if p.kind == Handoff {
-		return bound{rules: &transition{g: p.g, hand: c.handoff(p.call.Agent, p.to)}}
+		return bound{rules: &handoffRules{g: p.g, result: c.handoff(p.call.Agent, p.to)}}
 	}
 	return c.binding(&p.call, p.data)
 }
@@ -35,14 +35,14 @@ func (p *pending) recoverPolicy() {
 	p.cause = "panic " + stackHash()
 	p.trace = p.published()
 	p.eval = nil
-	p.push(p.refusal(stopgate.LayerFailure, stopgate.CodePolicyError))
+	p.addVerdict(p.refusal(stopgate.LayerFailure, stopgate.CodePolicyError))
 }
 
 // evaluate runs one step of the evaluator.
 func (p *pending) evaluate(step func()) {
 	defer p.recoverPolicy()
 	step()
-	if p.said = p.eval.Latest(); p.said.Terminal() {
+	if p.current = p.eval.Latest(); p.current.Terminal() {
 		p.cause = p.eval.Cause()
 		p.finish()
 	}
@@ -54,10 +54,10 @@ func (p *pending) verdict() stopgate.Verdict { return *p.latest() }
 // latest is the verdict where it stands, to be looked at.
 func (p *pending) latest() *stopgate.Verdict {
 	switch {
-	case len(p.own) > 0:
-		return &p.own[len(p.own)-1]
+	case len(p.layerVerdicts) > 0:
+		return &p.layerVerdicts[len(p.layerVerdicts)-1]
 	case p.eval != nil:
-		return p.said
+		return p.current
 	case len(p.trace) > 0:
 		return &p.trace[len(p.trace)-1]
 	}
@@ -68,7 +68,7 @@ func (p *pending) latest() *stopgate.Verdict {
 var undecided stopgate.Verdict
 
 func (p *pending) transitions() []stopgate.Verdict {
-	return append(p.published(), p.own...)
+	return append(p.published(), p.layerVerdicts...)
 }
 
 // published lists the verdicts of the evaluation, in a slice of its own. One that
@@ -79,21 +79,21 @@ func (p *pending) published() (trace []stopgate.Verdict) {
 	}
 	defer func() {
 		if recover() != nil {
-			trace = []stopgate.Verdict{*p.said}
+			trace = []stopgate.Verdict{*p.current}
 		}
 	}()
 	return slices.Clone(p.eval.Trace())
 }
 
-// push adds a verdict of a layer around the rules. It can only tighten: nothing
+// addVerdict adds a verdict of a layer around the rules. It can only tighten: nothing
 // follows a terminal verdict, and a mode that is not stricter changes nothing
 // (K7, I3, I15).
-func (p *pending) push(v stopgate.Verdict) {
+func (p *pending) addVerdict(v stopgate.Verdict) {
 	before := p.latest()
-	if p.over || before.Decided && stopgate.Strictest(before.Mode, v.Mode) == before.Mode {
+	if p.terminal || before.Decided && stopgate.Strictest(before.Mode, v.Mode) == before.Mode {
 		return
 	}
-	p.own = append(p.own, v)
+	p.layerVerdicts = append(p.layerVerdicts, v)
 	if v.Terminal() {
 		p.finish()
 	}
@@ -101,9 +101,9 @@ func (p *pending) push(v stopgate.Verdict) {
 
 // finish marks the verdict terminal and ends everything that waits.
 func (p *pending) finish() {
-	p.over = true
+	p.terminal = true
 	if p.shared() {
-		p.turn.part(p.id)
+		p.turn.leave(p.id)
 	}
 	if p.done != nil {
 		close(p.done)
@@ -112,8 +112,8 @@ func (p *pending) finish() {
 	if p.prompt != nil {
 		p.prompt.cancel(why)
 	}
-	if p.hearing != nil {
-		p.hearing.cancel(why)
+	if p.judgeRun != nil {
+		p.judgeRun.cancel(why)
 	}
 	if p.abort != nil {
 		p.abort(why)
@@ -139,8 +139,8 @@ func (p *pending) refusal(layer stopgate.Layer, code stopgate.Code) stopgate.Ver
 	}
 }
 
-// take keeps the complete arguments of a call that may run.
-func (p *pending) take() {
+// acceptArguments keeps the complete arguments of a call that may run.
+func (p *pending) acceptArguments() {
 	root := p.eval.Document().Root()
 	if v := p.eval.Latest(); v.Terminal() || !root.IsValid() {
 		return

@@ -19,7 +19,7 @@ func (p *pending) watch() {
 
 // watched returns the watched argument that is complete; p.mu is held.
 func (p *pending) watched() (pointer jsonstream.Pointer, value []byte, ok bool) {
-	if p.over || p.eval == nil {
+	if p.terminal || p.eval == nil {
 		return nil, nil, false
 	}
 	defer p.recoverPolicy()
@@ -42,8 +42,8 @@ func (p *pending) checkEarly(pointer jsonstream.Pointer, value []byte) {
 		if state.fault != none {
 			return nil, 0 // the complete call is checked again, and denied then
 		}
-		v := p.sees(state.value)
-		_, all := set.CheckEach(&v, &c, p.run(ctx))
+		v := p.sessionView(state.value)
+		_, all := set.CheckEach(&v, &c, p.foreignRunner(ctx))
 		return all, state.value.Head
 	}
 	var all []session.Decision
@@ -56,6 +56,6 @@ func (p *pending) checkEarly(pointer jsonstream.Pointer, value []byte) {
 		p.mu.Lock()
 	}
 	if !p.premature(all) {
-		p.objectLocked(all, head)
+		p.applyObjectionsLocked(all, head)
 	}
 }

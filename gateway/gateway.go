@@ -249,5 +249,5 @@ func (g *Gateway) serveHealth(w http.ResponseWriter, how treatment) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, fmt.Sprintf(`{"status":%q,"exchanges":%d,"held_bytes":%d,"lockdown":%t}`+"\n", word, g.exchanges.Load(), g.buffered.Load(), g.gate.Lockdown().Stands()))
+	_, _ = io.WriteString(w, fmt.Sprintf(`{"status":%q,"exchanges":%d,"held_bytes":%d,"lockdown":%t}`+"\n", word, g.exchanges.Load(), g.buffered.Load(), g.gate.Lockdown().Active()))
 }

@@ -47,7 +47,7 @@ needs a terminal with a person at it.`,
 			switch {
 			case err != nil:
 				return err
-			case lift && now.Stands():
+			case lift && now.Active():
 				if err := confirmLift(now); err != nil {
 					return err
 				}
@@ -62,7 +62,7 @@ needs a terminal with a person at it.`,
 				return writeJSON(s.out, struct {
 					Locked bool `json:"locked"`
 					gate.Lockdown
-				}{now.Stands(), now})
+				}{now.Active(), now})
 			}
 			_, err = fmt.Fprintln(s.out, lockdownText(now))
 			return err
@@ -73,7 +73,7 @@ needs a terminal with a person at it.`,
 
 // lockdownText says what holds.
 func lockdownText(l gate.Lockdown) string {
-	if !l.Stands() {
+	if !l.Active() {
 		return "no lockdown"
 	}
 	text := "LOCKDOWN since " + l.Since.Local().Format("2006-01-02 15:04:05")
@@ -124,7 +124,7 @@ func order(ctx context.Context, store *sqlite.Store, l gate.Lockdown) (gate.Lock
 
 // sayOrder writes the line of an order. It is a warning, which no usual level hides.
 func (u *upRun) sayOrder(l gate.Lockdown) {
-	if !l.Stands() {
+	if !l.Active() {
 		u.log.Warn("the lockdown is lifted")
 		return
 	}

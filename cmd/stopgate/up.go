@@ -294,7 +294,7 @@ func (u *upRun) announce(ln net.Listener, d *desk) error {
 	for _, scope := range scopes(u.program) {
 		u.tell(visible.Text(scope))
 	}
-	if l := g.Lockdown(); l.Stands() {
+	if l := g.Lockdown(); l.Active() {
 		u.sayOrder(l)
 	}
 	if !g.Enforced() {

@@ -17,9 +17,9 @@ import (
 // common.
 func (c *Conversation) RecordResults(ctx context.Context, req *wire.Request, turn *gate.Turn, call stopgate.Call, body []byte, enforced bool) []byte {
 	codecCalls, gateCalls := c.calls(ctx, req)
-	memory := gate.Memory{Learn: req.Conversational, Alone: c.Guessed}
+	memory := gate.Memory{Learn: req.Conversational, Isolated: c.Guessed}
 	if memory.Learn {
-		memory.Spoken, memory.Begins = req.Hints.UserMessageHash, c.Guessed && len(gateCalls) == 0
+		memory.LastMessage, memory.FirstRequest = req.Hints.UserMessageHash, c.Guessed && len(gateCalls) == 0
 	}
 	known, err := turn.Remember(ctx, call, gateCalls, memory)
 	c.fail("record results of the history", err)
@@ -40,15 +40,15 @@ func (c *Conversation) RecordResults(ctx context.Context, req *wire.Request, tur
 
 // earlier lists the calls of the responses that the request continues, followed by the calls in the
 // request itself, as the codec and as the gate represent them.
-func (c *Conversation) calls(ctx context.Context, req *wire.Request) ([]wire.PastCall, []gate.Told) {
+func (c *Conversation) calls(ctx context.Context, req *wire.Request) ([]wire.PastCall, []gate.PastCall) {
 	past := make([]wire.PastCall, len(c.continued), len(c.continued)+len(req.History))
-	calls := make([]gate.Told, len(c.continued), cap(past))
+	calls := make([]gate.PastCall, len(c.continued), cap(past))
 	for i, l := range c.continued {
-		calls[i] = gate.Told{Proposal: l.Proposal, Call: l.ID, Tool: l.Tool}
+		calls[i] = gate.PastCall{Proposal: l.Proposal, Call: l.ID, Tool: l.Tool}
 	}
 	index := indexCalls(c.continued)
 	for _, p := range req.History {
-		t := gate.Told{Call: p.Call, Tool: p.Tool, Definition: req.Tool(p.Tool)}
+		t := gate.PastCall{Call: p.Call, Tool: p.Tool, Definition: req.Tool(p.Tool)}
 		if p.HasArgs() {
 			t.Args = p.Args
 		} else if i, ok := index.find(p); ok && len(past[i].Results) == 0 {
@@ -112,7 +112,7 @@ func (c *Conversation) released(ctx context.Context, p wire.PastCall) (l respons
 }
 
 // setResult copies the first result of a call.
-func setResult(t *gate.Told, results []wire.PastResult) {
+func setResult(t *gate.PastCall, results []wire.PastResult) {
 	if len(results) == 0 {
 		return
 	}

@@ -29,7 +29,7 @@ func (o *lockdownApprover) Approve(ctx context.Context, q *gate.Question) (gate.
 	if err != nil {
 		return gate.Answer{}, err
 	}
-	if standing.Stands() {
+	if standing.Active() {
 		o.gate.Lock(standing)
 	}
 	return answer, nil

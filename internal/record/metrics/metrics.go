@@ -147,7 +147,7 @@ func (m *Metrics) Watch(g *gate.Gate, gw *gateway.Gateway) {
 		return 0
 	})
 	health("stopgate_lockdown", "1 while everything is denied by order.", func() float64 {
-		if g.Lockdown().Stands() {
+		if g.Lockdown().Active() {
 			return 1
 		}
 		return 0

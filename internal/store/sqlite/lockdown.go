@@ -27,7 +27,7 @@ func (s *Store) Lockdown(ctx context.Context) (l gate.Lockdown, err error) {
 // SetLockdown implements [gate.Lockdowns].
 func (s *Store) SetLockdown(ctx context.Context, l gate.Lockdown) error {
 	err := s.db.Change(ctx, func(tx *database.Tx) error {
-		if !l.Stands() {
+		if !l.Active() {
 			_, err := tx.Exec("DELETE FROM lockdown")
 			return err
 		}

@@ -21,8 +21,8 @@ const longestStep = time.Second
 // errStalled is the cause of a context that ended because nothing was written.
 var errStalled = errors.New("nothing was written for too long")
 
-// stall finds out whether a port that is shared still advances.
-type stall struct {
+// stallDetector finds out whether a port that is shared still advances.
+type stallDetector struct {
 	advanced func() uint64
 	share    func() float64 // of a processor that a writer gets; nil for all of it
 	limit    time.Duration
@@ -34,16 +34,16 @@ type stall struct {
 	when time.Time // and since when that is known
 }
 
-// newStall returns the stall of a port that several writers share, nil for another one.
-func newStall(p Progress, limit time.Duration) *stall {
+// newStallDetector returns the stall of a port that several writers share, nil for another one.
+func newStallDetector(p Progress, limit time.Duration) *stallDetector {
 	if p.Advanced == nil {
 		return nil
 	}
-	return &stall{advanced: p.Advanced, share: p.Share, limit: limit}
+	return &stallDetector{advanced: p.Advanced, share: p.Share, limit: limit}
 }
 
 // step is how long the next step lasts.
-func (s *stall) step() time.Duration {
+func (s *stallDetector) step() time.Duration {
 	if s.share == nil {
 		return s.limit / stallSteps
 	}
@@ -53,7 +53,7 @@ func (s *stall) step() time.Duration {
 // unavailable reports that the port was found not to advance, has not since, and that
 // somebody is trying or it is not time to try again: a call that is denied for it has
 // nothing else to wait for.
-func (s *stall) unavailable() bool {
+func (s *stallDetector) unavailable() bool {
 	if !s.closed.Load() {
 		return false
 	}
@@ -66,7 +66,7 @@ func (s *stall) unavailable() bool {
 	return s.waiting != nil && s.waiting() || time.Since(s.when) < s.limit
 }
 
-func (s *stall) found(at uint64) {
+func (s *stallDetector) markStalled(at uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.at, s.when = at, time.Now()
@@ -75,9 +75,9 @@ func (s *stall) found(at uint64) {
 
 // watch returns a context that ends when ctx does or when the port has not advanced for
 // the limit.
-func (s *stall) watch(ctx context.Context) (inner context.Context, stop func()) {
+func (s *stallDetector) watch(ctx context.Context) (inner context.Context, stop func()) {
 	inner, cancel := context.WithCancelCause(ctx)
-	w := &watcher{stall: s, cancel: cancel, at: s.advanced()}
+	w := &watcher{stallDetector: s, cancel: cancel, at: s.advanced()}
 	w.mu.Lock()
 	w.timer = time.AfterFunc(s.limit/stallSteps, w.look)
 	w.mu.Unlock()
@@ -92,7 +92,7 @@ func (s *stall) watch(ctx context.Context) (inner context.Context, stop func()) 
 
 // watcher counts steps without progress for one call.
 type watcher struct {
-	*stall
+	*stallDetector
 	cancel context.CancelCauseFunc
 
 	mu    sync.Mutex
@@ -114,7 +114,7 @@ func (w *watcher) look() {
 		w.at, w.steps = now, 0
 	}
 	if w.steps >= stallSteps {
-		w.found(now)
+		w.markStalled(now)
 		w.cancel(errStalled)
 		return
 	}
@@ -133,7 +133,7 @@ func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // during makes a call to a shared port. It may be called from the goroutine of the
 // caller only if the port is punctual.
-func during[T any](ctx context.Context, s *stall, p *port, punctual bool, f func(context.Context) (T, error)) reply[T] {
+func during[T any](ctx context.Context, s *stallDetector, p *port, punctual bool, f func(context.Context) (T, error)) reply[T] {
 	if err := ctx.Err(); err != nil {
 		return reply[T]{fault: gone, err: context.Cause(ctx)}
 	}

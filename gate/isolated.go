@@ -6,12 +6,12 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// alone is what a turn may know of a session that was only guessed: the calls that
+// isolated is what a turn may know of a session that was only guessed: the calls that
 // its own request tells and the ledger confirms, and what it releases itself. Of everything else that is written under the same guess it sees nothing.
-type alone struct {
+type isolated struct {
 	// leaving is held from the last check of a call to the fact of its release: the
 	// store only sees to the order of what it keeps itself.
-	leaving sync.Mutex
+	releasing sync.Mutex
 
 	mu    sync.Mutex
 	cells map[session.Key]*session.Cell
@@ -19,7 +19,7 @@ type alone struct {
 }
 
 // add applies a fact behind the position head; keys are the cells it touches.
-func (a *alone) add(head uint64, f session.Fact, keys []session.Key) {
+func (a *isolated) add(head uint64, f session.Fact, keys []session.Key) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	keys = distinct(keys)
@@ -39,16 +39,16 @@ func (a *alone) add(head uint64, f session.Fact, keys []session.Key) {
 	a.head = next.Head
 }
 
-func (a *alone) cell(k session.Key) *session.Cell {
+func (a *isolated) cell(k session.Key) *session.Cell {
 	if c := a.cells[k]; c != nil {
 		return c
 	}
 	return new(session.Cell)
 }
 
-// over puts what the turn may know in the place of what the store knows of the
+// overlay puts what the turn may know in the place of what the store knows of the
 // session. What an operator said of it, and everything of the principal, stays.
-func (a *alone) over(s session.State) session.State {
+func (a *isolated) overlay(s session.State) session.State {
 	if a == nil {
 		return s
 	}
@@ -64,8 +64,8 @@ func (a *alone) over(s session.State) session.State {
 	return session.NewState(s.Head, entries)
 }
 
-// left notes what a call of the turn did to the session.
-func (a *alone) left(head uint64, facts ...session.Fact) {
+// addReleased notes what a call of the turn did to the session.
+func (a *isolated) addReleased(head uint64, facts ...session.Fact) {
 	if a == nil {
 		return
 	}
@@ -75,17 +75,17 @@ func (a *alone) left(head uint64, facts ...session.Fact) {
 }
 
 // back notes that a released call did not leave after all.
-func (a *alone) back(released, withdrawn session.Fact) {
+func (a *isolated) addWithdrawn(released, withdrawn session.Fact) {
 	if a != nil {
 		a.add(0, withdrawn, append(released.Keys(), withdrawn.Keys()...))
 	}
 }
 
-// hold keeps siblings from being checked between another's check and its release.
-func (a *alone) hold() (release func()) {
+// lockReleases keeps siblings from being checked between another's check and its release.
+func (a *isolated) lockReleases() (release func()) {
 	if a == nil {
 		return func() {}
 	}
-	a.leaving.Lock()
-	return a.leaving.Unlock
+	a.releasing.Lock()
+	return a.releasing.Unlock
 }

@@ -8,33 +8,33 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// alike is what calls of a binding have in common. Of what the store keeps of the last
+// callCache is what calls of a binding have in common. Of what the store keeps of the last
 // one the next mostly says the same, and then it is kept once. What is shared is not
 // written to.
-type alike struct {
-	marks   atomic.Pointer[[]session.Mark]
-	release atomic.Pointer[session.Release]
-	hearers atomic.Pointer[hearers]
+type callCache struct {
+	marks    atomic.Pointer[[]session.Mark]
+	release  atomic.Pointer[session.Release]
+	policies atomic.Pointer[toolPolicies]
 }
 
 // hearers are the session policies among all that hear of the binding's tool.
-type hearers struct{ all, some *session.Set }
+type toolPolicies struct{ all, some *session.Set }
 
-// hearersOf finds those of a tool, once as long as the policies stay the same.
-func (a *alike) hearersOf(all *session.Set, tool stopgate.ToolName) *session.Set {
+// policiesFor finds those of a tool, once as long as the policies stay the same.
+func (a *callCache) policiesFor(all *session.Set, tool stopgate.ToolName) *session.Set {
 	if a == nil {
 		return all.For(tool)
 	}
-	if last := a.hearers.Load(); last != nil && last.all == all {
+	if last := a.policies.Load(); last != nil && last.all == all {
 		return last.some
 	}
 	some := all.For(tool)
-	a.hearers.Store(&hearers{all, some})
+	a.policies.Store(&toolPolicies{all, some})
 	return some
 }
 
-// sameMarks returns marks that may be kept, for marks in memory that is used again.
-func (a *alike) sameMarks(marks []session.Mark) []session.Mark {
+// internMarks returns marks that may be kept, for marks in memory that is used again.
+func (a *callCache) internMarks(marks []session.Mark) []session.Mark {
 	if a == nil || len(marks) == 0 {
 		return slices.Clone(marks)
 	}
@@ -46,11 +46,11 @@ func (a *alike) sameMarks(marks []session.Mark) []session.Mark {
 	return kept
 }
 
-// sameRelease returns what a fact keeps of a call for its result.
-func (a *alike) sameRelease(c *commitment) *session.Release {
+// internRelease returns what a fact keeps of a call for its result.
+func (a *callCache) internRelease(c *commitment) *session.Release {
 	v, p := &c.result.verdict, c.pending
-	alike := a != nil && v.Candidates == nil && v.Floors == nil && v.Segment == nil
-	if alike {
+	cacheable := a != nil && v.Candidates == nil && v.Floors == nil && v.Segment == nil
+	if cacheable {
 		last := a.release.Load()
 		if last != nil && last.Verdict.Decided == v.Decided && last.Verdict.Mode == v.Mode && last.Verdict.Layer == v.Layer &&
 			last.Verdict.Code == v.Code && last.Verdict.Rule == v.Rule && last.Verdict.Pointer == v.Pointer &&
@@ -60,7 +60,7 @@ func (a *alike) sameRelease(c *commitment) *session.Release {
 		}
 	}
 	r := &session.Release{Verdict: *v, Policy: p.under.hash, Handoff: p.to, Dialect: p.call.Dialect, Surface: p.call.Surface, Observed: p.under.observe}
-	if alike {
+	if cacheable {
 		a.release.Store(r)
 	}
 	return r

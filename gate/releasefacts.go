@@ -12,39 +12,39 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// departure is what a release asks of the store.
-type departure struct {
+// releaseUpdate is what a release asks of the store.
+type releaseUpdate struct {
 	*pending
 	call     session.Call
 	facts    []session.Fact
 	keys     []session.Key
 	view     session.View
-	run      runner
+	run      policyRunner
 	row      *stopgate.Record  // for a journal
-	kept     []stopgate.Record // before it
+	heldRows []stopgate.Record // before it
 	enforced bool
 	head     uint64 // what decide was asked on
 }
 
-// leave is the session policies' last word, on current facts, and the fact that the
+// commitRelease is the session policies' last word, on current facts, and the fact that the
 // call left: one atomic step (I19). A journal writes the row in the same
 // step. It denies, or lets live.
-func (c *commitment) leave(ctx context.Context) {
-	d := c.departs(ctx)
+func (c *commitment) commitRelease(ctx context.Context) {
+	d := c.prepareRelease(ctx)
 	if d == nil {
 		return
 	}
-	defer c.turn.alone.hold()()
+	defer c.turn.isolated.lockReleases()()
 	r := update(ctx, c.g, owner(&c.call), d.keys, func(s session.State) (Change, uint64, error) {
 		at := *d // a store that is late may ask when nobody waits any more
 		change, err := at.decide(s)
 		return change, at.head, err
 	})
-	c.became(ctx, d, reply[struct{}]{fault: r.fault, err: r.err, stack: r.stack}, r.value)
+	c.applyRelease(ctx, d, reply[struct{}]{fault: r.fault, err: r.err, stack: r.stack}, r.value)
 }
 
 // decide is what the store asks: the check, and what is written if nobody objects.
-func (d *departure) decide(s session.State) (Change, error) {
+func (d *releaseUpdate) decide(s session.State) (Change, error) {
 	d.head = s.Head
 	if err := d.check(s); err != nil {
 		return Change{}, err
@@ -52,113 +52,113 @@ func (d *departure) decide(s session.State) (Change, error) {
 	return Change{Facts: d.facts, Rows: d.rows(nil, s.Head)}, nil
 }
 
-// departs makes everything ready that does not depend on the facts. It is nil where the
+// prepareRelease makes everything ready that does not depend on the facts. It is nil where the
 // call cannot leave: it is denied, now or when its row is written.
-func (c *commitment) departs(ctx context.Context) *departure {
+func (c *commitment) prepareRelease(ctx context.Context) *releaseUpdate {
 	p := c.pending
 	if p.g.journal && !p.g.audit.ready(ctx) {
 		return nil
 	}
-	d := &departure{pending: p, run: p.run(ctx), enforced: !p.under.observe}
-	d.view = p.sees(session.State{})
-	if !p.subject(&d.call) {
+	d := &releaseUpdate{pending: p, run: p.foreignRunner(ctx), enforced: !p.under.observe}
+	d.view = p.sessionView(session.State{})
+	if !p.sessionCall(&d.call) {
 		p.fail(stopgate.CodePolicyError, "sessions", none, "")
 		return nil
 	}
-	keys, marks, ok := p.needs(ctx, &d.call)
+	keys, marks, ok := p.needsOrFail(ctx, &d.call)
 	if !ok {
 		return nil
 	}
-	if p.governed && d.enforced && p.turn.blind {
+	if p.governed && d.enforced && p.turn.unreadable {
 		p.storeFault(failed, nil, "")
 		return nil
 	}
 	now := d.view.Now
 	d.facts = []session.Fact{{
 		At: now, Kind: session.Released, Proposal: p.id, Tool: p.tool, CallID: p.call.ID, Agent: p.call.Agent, Turn: p.call.Turn,
-		ArgsHash: p.leaving(), Marks: p.like.sameMarks(marks), Release: p.like.sameRelease(c),
+		ArgsHash: p.releasedArgsHash(), Marks: p.cache.internMarks(marks), Release: p.cache.internRelease(c),
 	}}
 	if approval := c.out.Approval; approval != nil && !approval.Referred {
 		d.facts = append(d.facts, session.Fact{At: now, Kind: session.Approved, Proposal: p.id, Name: string(p.tool), By: approval.By})
 	}
-	if p.bequeaths() {
-		d.facts = append(d.facts, p.heritage(now))
+	if p.passesTables() {
+		d.facts = append(d.facts, p.inheritFact(now))
 	}
 	for i := range d.facts {
 		keys = d.facts[i].AppendKeys(keys)
 	}
 	d.keys = keys
 	if p.g.journal {
-		d.row, d.kept = c.row, c.kept
+		d.row, d.heldRows = c.row, c.heldRows
 	}
 	return d
 }
 
 // check asks the session policies on current facts.
-func (d *departure) check(s session.State) error {
+func (d *releaseUpdate) check(s session.State) error {
 	if !d.governed || !d.enforced {
 		return nil
 	}
 	if d.g.uncertain(owner(&d.pending.call), s) {
-		return objected{[]session.Decision{{Policy: "session", Code: stopgate.CodeSessionDegraded}}, s.Head}
+		return objectionError{[]session.Decision{{Policy: "session", Code: stopgate.CodeSessionDegraded}}, s.Head}
 	}
 	v := &d.view
-	if v.State = d.turn.alone.over(s); d.run != nil {
+	if v.State = d.turn.isolated.overlay(s); d.run != nil {
 		v.State = v.State.Copy() // code that never comes back looks at it for ever
 	}
 	v.Horizon = d.horizonAt(s.Head)
 	if _, all := d.set.CheckEach(v, &d.call, d.run); len(all) > 0 {
-		return objected{all, s.Head}
+		return objectionError{all, s.Head}
 	}
 	return nil
 }
 
 // rows appends what a journal writes of the call: the row with the position of the facts it was decided on.
-func (d *departure) rows(rows []*stopgate.Record, head uint64) []*stopgate.Record {
+func (d *releaseUpdate) rows(rows []*stopgate.Record, head uint64) []*stopgate.Record {
 	if d.row == nil {
 		return rows
 	}
 	r := *d.row
 	r.FactsAt = head
-	return append(withKept(rows, d.kept), &r)
+	return append(appendCopies(rows, d.heldRows), &r)
 }
 
-// became takes what the store said.
-func (c *commitment) became(ctx context.Context, d *departure, r reply[struct{}], head uint64) {
+// applyRelease takes what the store said.
+func (c *commitment) applyRelease(ctx context.Context, d *releaseUpdate, r reply[struct{}], head uint64) {
 	if r.fault != none {
 		d.failed(ctx, r)
 		return
 	}
 	c.facts, c.head, c.wrote = d.facts, head, d.row != nil
-	if alone := c.turn.alone; alone != nil {
-		alone.left(head, d.facts...)
+	if alone := c.turn.isolated; alone != nil {
+		alone.addReleased(head, d.facts...)
 	}
 }
 
 // failed takes a refusal of the session policies, or a fault of the store.
-func (d *departure) failed(ctx context.Context, r reply[struct{}]) {
+func (d *releaseUpdate) failed(ctx context.Context, r reply[struct{}]) {
 	p := d.pending
-	var no objected
+	var no objectionError
 	switch {
 	case errors.As(r.err, &no):
-		p.object(no.all, no.head)
+		p.applyObjections(no.all, no.head)
 	case d.row != nil:
-		for _, lost := range withKept(nil, d.kept) {
-			p.g.audit.miss(lost, r.err)
+		for _, lost := range appendCopies(nil, d.heldRows) {
+			p.g.audit.lose(lost, r.err)
 		}
-		p.spooled = p.g.audit.miss(d.row, r.err)
-		p.missed = true
+		p.spooled = p.g.audit.lose(d.row, r.err)
+		p.rowLost = true
 		p.fail(stopgate.CodeAuditUnavailable, "journal", r.fault, r.stack)
-		p.doubt(ctx, d.facts, r.fault)
+		p.withdrawUncertain(ctx, d.facts, r.fault)
 	case p.governed:
 		p.storeFault(r.fault, r.err, r.stack)
-		p.doubt(ctx, d.facts, r.fault)
+		p.withdrawUncertain(ctx, d.facts, r.fault)
 	}
 }
 
 // leaving is the hash of the canonical arguments that leave: those that were judged,
 // unless a path was cleaned (K4). The call is committed: they do not change.
-func (p *pending) leaving() string {
+func (p *pending) releasedArgsHash() string {
 	if p.eval == nil || bytes.Equal(p.eval.Document().Text(), p.final) {
 		return p.hash
 	}
@@ -170,35 +170,35 @@ func (p *pending) leaving() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// doubt withdraws a release of which nobody knows whether it was written. If that
+// withdrawUncertain withdraws a release of which nobody knows whether it was written. If that
 // fails too, it stays counted: the strict side.
-func (p *pending) doubt(ctx context.Context, facts []session.Fact, f fault) {
+func (p *pending) withdrawUncertain(ctx context.Context, facts []session.Fact, f fault) {
 	if f == late {
 		return // it may be written yet, and a withdrawal must not come first
 	}
 	p.mu.Lock()
-	p.left = facts
+	p.releaseFacts = facts
 	p.mu.Unlock()
-	p.giveBack(ctx)
+	p.withdrawRelease(ctx)
 }
 
-// giveBack withdraws a release whose call did not leave after all.
-func (p *pending) giveBack(ctx context.Context) {
+// withdrawRelease withdraws a release whose call did not leave after all.
+func (p *pending) withdrawRelease(ctx context.Context) {
 	p.mu.Lock()
-	left := p.left
-	p.left = nil
+	released := p.releaseFacts
+	p.releaseFacts = nil
 	p.mu.Unlock()
-	if left == nil {
+	if released == nil {
 		return
 	}
-	back := session.Fact{At: p.g.now().UnixMilli(), Kind: session.Withdrawn, Proposal: p.id}
-	keys := back.AppendKeys(left[0].Keys())
+	withdrawal := session.Fact{At: p.g.now().UnixMilli(), Kind: session.Withdrawn, Proposal: p.id}
+	keys := withdrawal.AppendKeys(released[0].Keys())
 	ctx, cancel := outlive(ctx)
 	defer cancel()
 	update(ctx, p.g, owner(&p.call), keys, func(s session.State) (Change, struct{}, error) {
-		return Change{Facts: []session.Fact{back}}, struct{}{}, nil
+		return Change{Facts: []session.Fact{withdrawal}}, struct{}{}, nil
 	})
-	p.turn.alone.back(left[0], back)
+	p.turn.isolated.addWithdrawn(released[0], withdrawal)
 }
 
 func distinct(keys []session.Key) []session.Key {
