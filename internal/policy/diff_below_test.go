@@ -1,0 +1,50 @@
+package policy_test
+
+import (
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/policy"
+)
+
+// A guard that no longer ignores files below a directory asks about commands that read it, also
+// of tools whose rules look at no command. Tools that ask anyway are not concerned.
+func TestDiffOfBelow(t *testing.T) {
+	write := func(below string) policy.Source {
+		return policy.Source{Name: "x.toml", Text: []byte(`version = 1
+[tools.Read.parameters]
+path = { type = "path" }
+command = { type = "command" }
+[tools.Read.policy]
+run = "unattended"
+[tools.Write.parameters]
+path = { type = "path" }
+command = { type = "command" }
+[tools.Write.policy]
+run = "ask"
+[[guard]]
+on = "path"
+glob = "**/*.pem"
+mode = "deny"
+` + below)}
+	}
+	for _, c := range []struct {
+		name, old, new string
+		want           policy.Direction
+	}{
+		{"ignored before", "below = \"ignore\"\n", "", policy.Tightened},
+		{"ignored now", "", "below = \"ignore\"\n", policy.Loosened},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, _, _ := policy.Diff(write(c.old), write(c.new), policy.Options{})
+			if d == nil {
+				t.Fatal("the policies have errors")
+			}
+			if !d.Complete {
+				t.Errorf("not decided: %q", d.Open)
+			}
+			if len(d.Changes) != 1 || d.Changes[0].Direction != c.want || len(d.Changes[0].Tools) != 1 || d.Changes[0].Tool != "Read" {
+				t.Errorf("changes %+v, want one of Read that is %s", d.Changes, c.want)
+			}
+		})
+	}
+}
