@@ -6,15 +6,15 @@ import (
 	"path/filepath"
 )
 
-// Account says where a user keeps things, as the environment of a process has it: of this
-// process, or of another one on whose behalf it works. The zero Account is this process's.
+// Account locates the directories of a user by the environment of a process: this one, or
+// another one on whose behalf it works. The zero Account is that of this process.
 type Account struct {
 	// Getenv looks up a variable of the other process, which runs on a system with XDG
 	// directories; nil for this process.
 	Getenv func(name string) string
 }
 
-// Env is a variable of the environment, "" if it is not set.
+// Env returns a variable of the environment, "" if it is not set.
 func (a Account) Env(name string) string {
 	if a.Getenv == nil {
 		return os.Getenv(name)
@@ -22,7 +22,7 @@ func (a Account) Env(name string) string {
 	return a.Getenv(name)
 }
 
-// Home is the home directory, as [os.UserHomeDir] has it.
+// Home returns the home directory, as [os.UserHomeDir] has it.
 func (a Account) Home() (string, error) {
 	if a.Getenv == nil {
 		return os.UserHomeDir()
@@ -33,7 +33,7 @@ func (a Account) Home() (string, error) {
 	return "", errors.New("$HOME is not defined")
 }
 
-// ConfigDir is the directory of all settings, as [os.UserConfigDir] has it.
+// ConfigDir returns the directory of the user's settings, as [os.UserConfigDir] has it.
 func (a Account) ConfigDir() (string, error) {
 	if a.Getenv == nil {
 		return os.UserConfigDir()
@@ -50,7 +50,7 @@ func (a Account) ConfigDir() (string, error) {
 	}
 }
 
-// Standard looks in the usual places for a working directory.
+// Standard returns the usual locations for a working directory.
 func (a Account) Standard(dir string) Where {
 	w := Where{Dir: dir, SystemDir: "/etc/stopgate", Starter: Starter()}
 	if base, err := a.ConfigDir(); err == nil {

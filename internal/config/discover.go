@@ -1,5 +1,5 @@
-// Package config finds the policy files that hold for a working directory and
-// says which of them are trusted.
+// Package config finds the policy files that apply to a working directory and
+// decides which of them are trusted.
 //
 // Every file is a layer of its own and the strictest layer wins (K35):
 //
@@ -35,7 +35,7 @@ const FileName = "stopgate.toml"
 // MaxFile is the largest policy file that is read, in bytes.
 const MaxFile = 16 << 20
 
-// Scope says where a policy file was found.
+// Scope is the location of a policy file.
 type Scope string
 
 // The scopes, in the order in which their layers are listed.
@@ -62,7 +62,7 @@ type File struct {
 	Root string
 }
 
-// Set is every policy file that holds, as layers.
+// Set holds the policy files that apply, as layers.
 type Set struct {
 	Files []File
 	// Root is the root of the repository around the working directory, "" if
@@ -70,7 +70,7 @@ type Set struct {
 	Root string
 }
 
-// Sources hands the files to the compiler.
+// Sources returns the files for the compiler.
 func (s Set) Sources() []policy.Source {
 	sources := make([]policy.Source, len(s.Files))
 	for i, f := range s.Files {
@@ -79,7 +79,7 @@ func (s Set) Sources() []policy.Source {
 	return sources
 }
 
-// Beside adds the files of another project: they may only tighten what holds here.
+// Beside adds the files of another project, which may only tighten the verdicts.
 func (s Set) Beside(other Set) Set {
 	for _, f := range other.Files {
 		if f.Scope != Project || slices.ContainsFunc(s.Files, func(own File) bool { return own.Path == f.Path }) {
@@ -104,10 +104,10 @@ func (s Set) Text(name string) []byte {
 	return nil
 }
 
-// Where says where to look. Empty directories are not looked at.
+// Where configures the search. A directory that is "" is not searched.
 type Where struct {
-	// Policy are files named on the command line. If there are any, nothing else
-	// is looked for.
+	// Policy are files named on the command line. If there are any, no other file is
+	// searched.
 	Policy []string
 	// Dir is the working directory.
 	Dir string
@@ -115,25 +115,27 @@ type Where struct {
 	UserDir, SystemDir string
 	// Starter is used when no file is found; nil makes that an error.
 	Starter []byte
-	// Again says that files were read before. What may be read only once, such as a pipe,
-	// would keep its reader waiting now, and is refused.
+	// Again reports that the files were read before. A file that can be read only once, such
+	// as a pipe, would block its reader and is refused.
 	Again bool
-	// Held reports that this process must not open and close a file, because it has locks
-	// on it: that is an error. It is asked about each policy file twice, before it is
-	// opened, with nil, and once it is open: then it keeps the file open. Nil for none.
+	// Held reports that this process must not open and close a file because it holds locks
+	// on it, which makes Discover fail. It is called twice for each policy file: with a nil
+	// file before it is opened, and with the open file, which it then keeps open. Nil: no
+	// file is held.
 	Held func(file fs.FileInfo, open *os.File) bool
 }
 
-// errHeld is the error of a policy file that is none.
+// errHeld is the error for a policy file that is the file of a store.
 var errHeld = errors.New("it belongs to a store")
 
-// ErrNone says that there is no policy file and no starter policy.
+// ErrNone reports that there is no policy file and no starter policy.
 var ErrNone = errors.New("no policy file found; write one with the name " + FileName + " or name one with --policy")
 
-// Standard looks in the usual places for a working directory of this process.
+// Standard returns the usual locations for a working directory of this process.
 func Standard(dir string) Where { return Account{}.Standard(dir) }
 
-// UserFile is the user's own file, whether it is there or not; "" where nobody knows.
+// UserFile returns the path of the user's own file, which need not exist; "" if the user has
+// no configuration directory.
 func (w Where) UserFile() string {
 	if w.UserDir == "" {
 		return ""
@@ -141,8 +143,8 @@ func (w Where) UserFile() string {
 	return filepath.Join(w.UserDir, FileName)
 }
 
-// Discover reads every policy file that holds. A file that is there and cannot
-// be read is an error, never "no policy" (FM10).
+// Discover reads every policy file that applies. A file that exists and cannot be
+// read is an error, never "no policy" (FM10).
 func Discover(w Where) (Set, error) {
 	var set Set
 	if w.Dir != "" {
@@ -196,7 +198,7 @@ func Discover(w Where) (Set, error) {
 	case len(set.Files)+len(around) == 0 && w.Starter == nil:
 		return Set{}, ErrNone
 	case !trusted && w.Starter != nil:
-		// A file that may only tighten cannot take the place of what held without it.
+		// A file that may only tighten cannot replace the policy that applies without it.
 		set.Files = append(set.Files, File{
 			Path: StarterPath, Scope: Embedded, Text: w.Starter, Hash: hash(w.Starter), Trusted: true,
 		})
@@ -205,9 +207,9 @@ func Discover(w Where) (Set, error) {
 	return set, nil
 }
 
-// findAround takes the files of the repositories around the project's own. They may only
-// tighten: a repository inside another one, which an agent makes with one command, is no
-// way out of what holds around it, and no reason to loosen (H20).
+// findAround returns the files of the repositories that contain the project's own. They may
+// only tighten. A repository inside another one, which an agent creates with one command, does
+// not escape the outer policy, and the outer policy does not loosen it (H20).
 func findAround(w Where, root string) (all []File, err error) {
 	for inner := root; inner != "" && filepath.Dir(inner) != inner; {
 		outer, err := repositoryRoot(filepath.Dir(inner))
@@ -232,9 +234,9 @@ func findAround(w Where, root string) (all []File, err error) {
 	return all, nil
 }
 
-// findProject takes the nearest file from the working directory upward to the
-// repository root; outside a repository only the working directory counts. One that
-// nobody trusted hides none above it: who put it there may only tighten (H20, I15).
+// findProject returns the nearest file from the working directory upward to the
+// repository root; outside a repository only that of the working directory. An untrusted
+// file does not hide those above it, because it may only tighten (H20, I15).
 func findProject(w Where, root string) ([]File, error) {
 	if w.Dir == "" {
 		return nil, nil
@@ -261,28 +263,28 @@ func findProject(w Where, root string) ([]File, error) {
 	}
 }
 
-// ProjectRoot is where the project around a directory begins: the root of its repository,
-// or the directory itself if it has a policy file; "" if it belongs to none.
+// ProjectRoot returns the root of the project that contains a directory: the root of its
+// repository, or the directory itself if it has a policy file; "" if there is no project.
 func ProjectRoot(dir string) (string, error) {
 	if root, err := repositoryRoot(dir); root != "" || err != nil {
 		return root, err
 	}
-	there, err := stands(filepath.Join(dir, FileName))
+	there, err := exists(filepath.Join(dir, FileName))
 	if !there {
 		dir = ""
 	}
 	return dir, err
 }
 
-// repositoryRoot is the nearest directory at or above dir that holds .git. A disk that
-// does not say is an error: the policy of the project would count for nothing.
+// repositoryRoot returns the nearest directory at or above dir that contains .git. A read
+// failure is an error, because the policy of the project would not apply.
 func repositoryRoot(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return "", fmt.Errorf("find the project: %w", err)
 	}
 	for {
-		if there, err := stands(filepath.Join(dir, ".git")); there || err != nil {
+		if there, err := exists(filepath.Join(dir, ".git")); there || err != nil {
 			return dir, err
 		}
 		parent := filepath.Dir(dir)
@@ -293,8 +295,9 @@ func repositoryRoot(dir string) (string, error) {
 	}
 }
 
-// stands reports whether something has that name. Below what is no directory nothing does.
-func stands(path string) (bool, error) {
+// exists reports whether a file of that path exists. Below a file that is not a directory
+// there is none.
+func exists(path string) (bool, error) {
 	_, err := os.Lstat(path)
 	switch {
 	case err == nil:
@@ -318,8 +321,8 @@ func (w Where) read(path string, scope Scope) (File, error) {
 	if info.IsDir() {
 		return File{}, fmt.Errorf("read policy: %s is a directory; name the file itself, for example %s", path, filepath.Join(path, FileName))
 	}
-	// A pipe in a repository would keep whoever looks for a policy waiting for ever. One
-	// that somebody names is meant: `--policy <(...)`.
+	// A pipe in a repository would block every search for a policy for ever. A pipe that the
+	// user names is intended: `--policy <(...)`.
 	if (scope != Flag || w.Again) && !info.Mode().IsRegular() {
 		return File{}, fmt.Errorf("read policy: %s is no regular file", path)
 	}
@@ -338,9 +341,9 @@ func (w Where) read(path string, scope Scope) (File, error) {
 	return File{Path: path, Scope: scope, Text: text, Hash: hash(text)}, nil
 }
 
-// dangling is the symbolic link on the way to a file that keeps it from being found, ""
-// if there simply is no such file. Whoever made the link meant a policy to hold, which is
-// on a disk that is not mounted, or was moved (FM10).
+// dangling returns the broken symbolic link in the path of a file, "" if the file does not
+// exist for another reason. A broken link means that a policy should apply that was moved or
+// is on a disk that is not mounted (FM10).
 func dangling(path string) string {
 	for {
 		info, err := os.Lstat(path)
@@ -355,8 +358,8 @@ func dangling(path string) string {
 	}
 }
 
-// ReadFile reads a file of at most so many bytes. Devices and pipes, which have no size
-// beforehand, are read no further either.
+// ReadFile reads a file of at most that many bytes. The limit also applies to devices and
+// pipes, whose size is unknown beforehand.
 func ReadFile(path string, most int64) ([]byte, error) { return readFile(path, most, nil) }
 
 func readFile(path string, most int64, held func(fs.FileInfo, *os.File) bool) ([]byte, error) {

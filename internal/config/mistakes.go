@@ -8,17 +8,17 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// MistakesError says that the policy has mistakes.
+// MistakesError reports that the policy has mistakes.
 type MistakesError struct {
 	List diag.List
 	Set  Set // with the files that they point to
 }
 
-// Error is one sentence; the list says the rest.
+// Error returns one sentence; the list has the details.
 func (e MistakesError) Error() string { return "the policy has mistakes" }
 
-// Say names what a reader of the output could otherwise take for granted: a policy that
-// he did not write, or permissions that do not count (K35, S50).
+// Say writes which policy applies where the user could not know: the built-in one, or a file
+// whose permissions do not count because it is not trusted (K35, S50).
 func (s Set) Say(w io.Writer) {
 	for _, file := range s.Files {
 		switch {

@@ -12,8 +12,8 @@ import (
 //go:embed starter.toml
 var starter []byte
 
-// Starter is the policy that holds when no policy file is found (S50):
-// everything is asked, and guards keep secrets and settings out of reach.
+// Starter returns the policy that applies when no policy file is found (S50):
+// every change is asked, and guards keep secrets and settings out of reach.
 func Starter() []byte { return starter }
 
 // The policies that init writes: starter_KIND.toml, the cases that test it, and the
@@ -28,7 +28,7 @@ type StarterFile struct {
 	Text []byte
 }
 
-// Kinds lists what there are starter policies for.
+// Kinds lists the kinds of work that have a starter policy.
 func Kinds() []string {
 	entries, _ := kinds.ReadDir(".") // of a directory that is compiled in
 	var list []string

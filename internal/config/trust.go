@@ -16,15 +16,15 @@ import (
 // space, the path at the time (for people only).
 const trustFile = "trusted"
 
-// Grant is one line of the user's list: bytes that are trusted wherever they stand.
+// Grant is one line of the user's list: bytes that are trusted, whatever the path of the file.
 type Grant struct {
 	Hash string `json:"hash"`
 	// Path is where the file was when it was trusted; for people, and for [Revoke].
 	Path string `json:"path"`
 }
 
-// Grants lists what the user trusts, in the order in which he did. A list that others
-// can change, or that cannot be read, is an error and trusts nothing.
+// Grants returns the files that the user trusts, in the order in which they were added. A
+// list that others can change, or that cannot be read, is an error and trusts no file.
 func Grants(userDir string) ([]Grant, error) {
 	if userDir == "" {
 		return nil, nil
@@ -45,7 +45,7 @@ func Grants(userDir string) ([]Grant, error) {
 	return list, nil
 }
 
-// readTrusted reads the list, and nothing that keeps its reader waiting.
+// readTrusted reads the list. It refuses files that block their reader, such as pipes.
 func readTrusted(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -85,7 +85,7 @@ func Trust(userDir string, f File) error {
 	added := line(Grant{f.Hash, path})
 	name := filepath.Join(userDir, trustFile)
 	if text, err := readTrusted(name); err == nil && len(text) > 0 && text[len(text)-1] != '\n' {
-		added = "\n" + added // what was cut when it was written ends here
+		added = "\n" + added // ends a line that was written only in part
 	}
 	list, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -98,7 +98,7 @@ func Trust(userDir string, f File) error {
 	return nil
 }
 
-// line writes a grant as it stands in the list.
+// line returns a grant as a line of the list.
 func line(g Grant) string {
 	shown := strings.Map(func(r rune) rune {
 		if r < ' ' {
@@ -109,8 +109,8 @@ func line(g Grant) string {
 	return g.Hash + " " + shown + "\n"
 }
 
-// Revoke takes back what the user trusted: all that stood at a path, and what has the
-// hash. It returns what was taken back; the list is replaced whole.
+// Revoke removes the grants of a path and of a hash, and returns them. The list is replaced
+// atomically.
 func Revoke(userDir, path, hash string) ([]Grant, error) {
 	list, err := Grants(userDir)
 	if err != nil {
@@ -137,7 +137,7 @@ func Revoke(userDir, path, hash string) ([]Grant, error) {
 	return gone, nil
 }
 
-// replace writes a file that is there with its old text or with its new one.
+// replace replaces the text of a file atomically.
 func replace(path, text string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".trusted-*")
 	if err != nil {

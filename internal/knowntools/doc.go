@@ -21,9 +21,9 @@
 // "name[].member" a list of them.
 // The kinds are those of [Kind], the classes those of [Class].
 //
-// A row found by the name of a tool alone says only what its parameters may mean: a
-// stranger's tool can have the same name. Nothing may become more permissive because of it.
+// A row that is found by the name of a tool alone tells only which types its parameters may
+// have: a different tool can have the same name. No verdict may become weaker because of it.
 // [ForHost] and [ForServer] find rows of tools whose origin the caller knows.
 //
-// The names are the first line of a row. What is asked for is parsed then, one row or all.
+// The first line of a row holds its names. Rows and products are parsed when they are needed.
 package knowntools

@@ -38,7 +38,7 @@ func TestForHost(t *testing.T) {
 	if got := h.Tool("Read").Product.Name; got != "claude-code" {
 		t.Errorf("Read of pi is from %s", got)
 	}
-	if knowntools.ForHost("mcp-git") != nil || knowntools.ForHost("nobody").Tool("read") != nil {
+	if knowntools.ForHost("mcp-git") != nil || knowntools.ForHost("unknown").Tool("read") != nil {
 		t.Error("a product that is not a host has tools of one")
 	}
 }

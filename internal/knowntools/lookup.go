@@ -15,7 +15,7 @@ func All() []*Product {
 }
 
 // ByName returns the rows of every product that have the name, in the order of the
-// products. Who calls it knows nothing of the tool but its name. Only those rows are parsed.
+// products. It is for callers that know only the name of the tool. Only those rows are parsed.
 func ByName(name string) (rows []*Tool) {
 	word := []byte(`"` + name + `"`)
 	for _, p := range Products() {
@@ -32,8 +32,8 @@ func ByName(name string) (rows []*Tool) {
 // Host is the built-in tools of a host. The nil Host has none.
 type Host struct{ products []string }
 
-// ForHost returns the tools of a host, nil if no product is called like it and names it as
-// a host. No row is parsed before it is asked for.
+// ForHost returns the tools of a host, nil if no product of that name lists it as a host. A
+// row is parsed when it is needed.
 func ForHost(name string) *Host {
 	if !slices.Contains(Products(), name) || !slices.Contains(head(name).Hosts, name) {
 		return nil
@@ -78,8 +78,8 @@ func (h *Host) Tools() (list []*Tool) {
 }
 
 // ForServer returns the row of a tool of an MCP server, by the server's name and the tool's
-// own, nil if there is none. That the server is the one that the row was read from is for
-// the caller to know: from the pinned definition of the tool.
+// own, nil if there is none. The caller must check by the pinned definition of the tool that
+// the server is the one that the row was read from.
 func ForServer(server, tool string) *Tool {
 	for _, t := range ByName(tool) {
 		if slices.Contains(t.Product.Servers, server) {

@@ -7,7 +7,7 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// outputs are names that agent frameworks give to the tool with which a model gives its
+// outputs are names that agent frameworks give to the tool in which a model gives its
 // answer: pydantic-ai, LangChain and LangGraph, the Vercel AI SDK, Claude's agent SDK,
 // smolagents and DSPy. Nothing runs for a call of it.
 var outputs = []string{"final_result", "final_answer", "json", "StructuredOutput", "submit_output"}
@@ -16,10 +16,9 @@ var outputs = []string{"final_result", "final_answer", "json", "StructuredOutput
 // and AutoGen hand a conversation over.
 const handoff = "transfer_to_"
 
-// output says what a tool of a request to the LLM gateway is beside its name: the form of the
-// model's answer, or a handoff. The request has to say it too, by forcing the call or by
-// being strict about its arguments, and the tool must be no other one that is known: of a
-// server, or of a host.
+// output reports whether a tool of a request to the LLM gateway is the form of the model's
+// answer, or a handoff. The name is not sufficient: the request must force the call or be
+// strict about its arguments, and the tool must not be one of a server or a known host.
 func output(call stopgate.Call) (answer, transfer bool) {
 	d := call.Definition
 	if call.Surface != stopgate.SurfaceGateway || call.Server != "" || d == nil || !d.Strict || len(ByName(string(call.Tool))) > 0 {

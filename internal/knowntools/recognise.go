@@ -12,12 +12,11 @@ import (
 
 var _ eval.KnownTools = Recognise
 
-// Recognise finds the known tool of a call for the evaluator. A tool that is built into the
-// host whose hook made the call is certainly the one of the row, and its definition is that of
-// the host's adapter; so is the definition of a tool that the agent has of its own. A tool of
-// an MCP server of the row's name whose pinned definition has all parameters of the row is
-// certainly that one too. Of any other tool only the name is known: it gets the types that all
-// rows of that name have together, and guards see more because of them.
+// Recognise returns the known tool of a call for the evaluator. The identity is certain for a
+// tool that is built into the host whose hook made the call, for a tool of the own agent (both
+// have the program's own definition), and for a tool of an MCP server of the row's name whose
+// pinned definition has all parameters of the row. Any other tool gets, by its name, the types
+// of all rows of that name together, so that guards evaluate more of its parameters.
 func Recognise(call stopgate.Call) (known eval.KnownTool, ok bool) {
 	if call.Surface == stopgate.SurfaceAgent && call.Server == "" && call.Definition != nil {
 		return eval.KnownTool{Name: call.Tool, Certain: true, Own: true}, true
@@ -48,8 +47,8 @@ func Recognise(call stopgate.Call) (known eval.KnownTool, ok bool) {
 	return known, true
 }
 
-// pinned is the row of a tool whose definition is pinned, nil if the server has none, or if the
-// definition lacks a parameter of it.
+// pinned returns the row of a tool whose definition is pinned. It returns nil if the server
+// has no such row, or if the definition lacks a parameter of the row.
 func pinned(call stopgate.Call) *Tool {
 	if call.Server == "" || call.Definition == nil || !call.Definition.Pinned {
 		return nil
@@ -68,8 +67,8 @@ func pinned(call stopgate.Call) *Tool {
 	return t
 }
 
-// candidates are the rows that a tool can be by its name, with and without the name of its
-// server in front.
+// candidates returns the rows that match a tool's name, with and without the prefix of its
+// server.
 func candidates(call stopgate.Call) []*Tool {
 	rows := ByName(string(call.Tool))
 	if own, ok := strings.CutPrefix(string(call.Tool), string(call.Server)+"__"); ok && call.Server != "" {
@@ -78,9 +77,8 @@ func candidates(call stopgate.Call) []*Tool {
 	return rows
 }
 
-// together are the parameters with a meaning that rows have, each once, and where it is
-// certain which tool it is the others too. Where rows differ in what a name means, the first
-// one that says it counts.
+// together merges the typed parameters of rows, and if the identity of the tool is certain
+// also the others. Where rows give a name different types, the first one counts.
 func together(rows []*Tool, certain bool) (list []schema.Parameter) {
 	find := func(name string) int {
 		return slices.IndexFunc(list, func(q schema.Parameter) bool { return q.Name == name })
@@ -106,10 +104,10 @@ func together(rows []*Tool, certain bool) (list []schema.Parameter) {
 	return list
 }
 
-// anything is the type of a value of which a row says no more than that the tool has it.
+// anything is the type of a parameter whose row does not type it.
 var anything = []string{"null", "boolean", "integer", "number", "string", "array", "object"}
 
-// both is a parameter that rows give in two forms, as one value and as a list.
+// both merges a parameter that rows have in two forms: as one value and as a list.
 func both(a, b schema.Parameter) schema.Parameter {
 	if a.Items == nil && b.Items != nil && !slices.Contains(a.Type, "object") && !slices.Contains(a.Type, "argv") {
 		a.Type, a.Items = append(slices.Clone(a.Type), "array"), b.Items
@@ -119,7 +117,7 @@ func both(a, b schema.Parameter) schema.Parameter {
 	return a
 }
 
-// schema is the parameter as a policy file would declare it.
+// schema returns the parameter as a policy file would declare it.
 func (p Parameter) schema() schema.Parameter {
 	value := schema.Parameter{Type: []string{p.Kind.Type()}}
 	if p.Kind == Argv {

@@ -45,7 +45,7 @@ var (
 )
 
 // Load returns a product. It panics if there is none of the name, or if its file is
-// broken: both are mistakes of the program, and a gate that panics denies.
+// invalid: both are errors in the program, and a gate that panics denies.
 func Load(name string) *Product {
 	mu.Lock()
 	defer mu.Unlock()
@@ -60,11 +60,11 @@ func head(name string) *Product {
 	return kept(heads, name, begin)
 }
 
-// rowHeader begins a row. The names of the row are the line behind it.
+// rowHeader begins a row. The next line holds the names of the row.
 var rowHeader = []byte("\n[[tool]]\n")
 
 // row returns the row of a product that has a name, nil if there is none. Only that row is
-// parsed: a process that answers one call needs one.
+// parsed, because a process that answers one call needs one.
 func row(product, name string) *Tool {
 	mu.Lock()
 	defer mu.Unlock()
@@ -87,7 +87,7 @@ func row(product, name string) *Tool {
 	return found
 }
 
-// maxRows bounds how many names are remembered.
+// maxRows limits the number of cached names.
 const maxRows = 4096
 
 // kept parses a product once. mu is held.

@@ -2,7 +2,7 @@ package knowntools
 
 import "strings"
 
-// Kind is what the value of a parameter means.
+// Kind is the meaning of a parameter's value.
 type Kind string
 
 // The kinds. The zero Kind is not one.
@@ -24,8 +24,8 @@ func Kinds() []Kind {
 	return []Kind{Value, Path, Command, Argv, URL, Patch, Directory, Folder, Glob, Filter}
 }
 
-// Type is the type of such values in policy files: path, command, argv, url, or string if
-// a condition on their text is all that policies can say.
+// Type returns the type of such values in policy files: path, command, argv, url, or string
+// for values that policies can only match as text.
 func (k Kind) Type() string {
 	switch k {
 	case Path, Directory, Folder, Glob:
@@ -62,14 +62,14 @@ type Listed struct{ Starter, Name string }
 // Parameter is one argument of a tool.
 type Parameter struct {
 	Name string
-	// List says that the argument is a list. Member is the member of an object, or of the
-	// objects in the list, that is the value; "" if there is no object.
+	// List reports that the argument is a list. Member names the member of an object, or of
+	// the objects in the list, that holds the value; "" if there is no object.
 	List   bool
 	Member string
 	Kind   Kind
 }
 
-// String is the parameter as the table writes it.
+// String returns the parameter as the table writes it.
 func (p Parameter) String() string {
 	s := p.Name
 	if p.List {
@@ -94,7 +94,7 @@ type Tool struct {
 	Class      Class
 	Starters   []Listed    // the names that starter policies list
 	Parameters []Parameter // in the order of the table
-	// Harmless says that the tool changes nothing and reveals nothing outside of the
+	// Harmless reports that the tool changes nothing and reveals nothing outside the
 	// project.
 	Harmless bool
 	// Source is the package and version, or the contract, that the row was read from.

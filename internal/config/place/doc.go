@@ -1,11 +1,10 @@
-// Package place says where a gate keeps what it must not forget - sessions, approvals,
-// records - and for how long: what the tables [store] and [audit] and the command line
-// say.
+// Package place locates the state of a gate - sessions, approvals, records - and decides how
+// long it is kept: as the tables [store] and [audit] and the command line configure it.
 //
 //	s, err := place.Of(program.Settings().Tables, set, place.Flags{})
 //	...
 //	store, err := s.Open(ctx)
 //
-// Without a word of anybody it is one file in the user's state directory. It knows
-// places, and nothing of what is kept there.
+// By default the state is one file in the user's state directory. The package knows paths, and
+// does not interpret the state.
 package place

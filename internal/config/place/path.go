@@ -12,10 +12,10 @@ import (
 // Memory is the URL of a store that ends with the process.
 const Memory = "memory"
 
-// URLError says that a text is no URL of a store.
+// URLError reports that a text is not the URL of a store.
 type URLError struct{ text string }
 
-// Error says what is wrong with it.
+// Error returns the mistake in the URL.
 func (e *URLError) Error() string { return e.text }
 
 // StorePath reads the URL of a store: a path, or [Memory]. Without one it is a file in

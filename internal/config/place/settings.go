@@ -17,29 +17,29 @@ import (
 	"github.com/stopgate/stopgate/internal/store/sqlite"
 )
 
-// Retention where the policy file says nothing (S61).
+// Default retention, where the policy file has none (S61).
 const (
 	DefaultRowsDays      = 90
 	DefaultArgumentsDays = 14
 	defaultRotateBytes   = 64 << 20
 )
 
-// Settings say where state is kept and for how long.
+// Settings are the paths of the state and how long it is kept.
 type Settings struct {
 	Store         string // a path, or Memory
-	AuditFile     string // a file of JSON lines beside it, "" for the store itself
+	AuditFile     string // a file of JSON lines for the records, "" for the store itself
 	Records       rows.Options
 	RowsDays      int64
 	ArgumentsDays int64
 	RotateBytes   int64 // a file of JSON lines of this size is full; 0 for never
 	RotateDays    int64 // or of this age
-	// Trouble hears of what goes wrong with a file and costs no row; nil for nobody.
+	// Trouble is called with errors of a file that lose no row; nil to ignore them.
 	Trouble func(error)
 
 	written auditTable // what they were read from
 }
 
-// Flags are what the command line says; they win over the tables.
+// Flags are the values of the command line, which override the tables.
 type Flags struct {
 	Store   string         // a URL
 	Audit   string         // a file of JSON lines
@@ -85,12 +85,12 @@ func Of(tables map[string]*tomltree.Value, set config.Set, f Flags) (Settings, e
 	return settings, err
 }
 
-// Same reports whether two settings say the same.
+// Same reports whether two settings are equal.
 func (s Settings) Same(other Settings) bool {
 	return s.Store == other.Store && s.AuditFile == other.AuditFile && reflect.DeepEqual(s.written, other.written)
 }
 
-// Open opens the store for somebody who writes to it.
+// Open opens the store for writing.
 func (s Settings) Open(ctx context.Context) (*sqlite.Store, error) {
 	if err := os.MkdirAll(filepath.Dir(s.Store), 0o700); err != nil {
 		return nil, fmt.Errorf("make the state directory: %w", err)
@@ -124,7 +124,7 @@ func (s Settings) OwnLines() (lines *jsonl.Recorder, path string, err error) {
 	return nil, "", err
 }
 
-// Retention is from when on things are kept; 0 days keep all.
+// Retention returns the times from which rows and arguments are kept; 0 days keep all.
 func (s Settings) Retention(now time.Time) (keep rows.Retention) {
 	if s.RowsDays > 0 {
 		keep.Rows = now.AddDate(0, 0, -int(s.RowsDays))
