@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/prove/symbolic"
 )
 
-// Direction says what a change does to a call.
+// Direction is whether a change loosens or tightens the verdict on a call.
 type Direction string
 
 // The directions of a change.
@@ -22,7 +22,7 @@ const (
 	Tightened Direction = "tightened"
 )
 
-// RulePlace is what decides a call in one of two compared files.
+// RulePlace is the rule or guard that decides a call in one of two compared files.
 type RulePlace struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
@@ -33,7 +33,7 @@ type RulePlace struct {
 	Text  string `json:"text,omitempty"` // the rule in canonical form
 }
 
-// Change is what one edit does: it moves calls from one mode to another.
+// Change is the effect of one edit: it moves calls from one mode to another.
 type Change struct {
 	// Tool is that of the witness; Tools are all tools that the edit moves calls of so.
 	Tool  stopgate.ToolName   `json:"tool"`
@@ -49,18 +49,18 @@ type Change struct {
 	// Old and New decide it, nil where the verdict has no rule: a tool that the file
 	// does not know, a setting.
 	Old, New *RulePlace `json:"-"`
-	// Note says what no rule says: "unknown tool", "unknown_params".
+	// Note is the reason where no rule decides: "unknown tool", "unknown_params".
 	Note string `json:"note,omitempty"`
 
 	situated bool // the witness needs data of a session
 }
 
-// Difference is what Diff found out.
+// Difference is the result of Diff.
 type Difference struct {
 	Changes []Change
 	// Sessions are changes of session policies.
 	Sessions []SessionChange
-	// Edits are what was changed in rules, guards and lists.
+	// Edits are the edited rules, guards, lists and parameters.
 	Edits []*Edit
 	// Complete reports that every call which the two files decide with different modes is
 	// moved by one of the changes' edits, in the direction of one of its changes. Equal
@@ -69,7 +69,7 @@ type Difference struct {
 	// Same says that the files say the same in the same words, but for their order and their
 	// comments: then there is no call, however it is written, that they decide differently.
 	Same bool
-	// Open says in words what was not decided.
+	// Open describes what was not decided.
 	Open []string
 	// Assumed are the directories that paths were read against and that neither the files nor
 	// the options name: "home /home/q7w9".
@@ -168,7 +168,7 @@ func (c *comparer) side(p *Program, tool *comparedTool) *sidePolicy {
 	return s
 }
 
-// tool compares what two files say about one tool.
+// tool compares the policies of two files for one tool.
 func (c *comparer) tool(tool *comparedTool) {
 	c.out.Tools++
 	before, after := c.side(c.before, tool), c.side(c.after, tool)
@@ -261,7 +261,7 @@ func (c *comparer) list(tool *comparedTool, kind syntax.ListKind, before, after 
 	}
 }
 
-// maxCells is how many pairs of what decides are compared for one list of a tool.
+// maxCells bounds the pairs of deciding rules that are compared for one list of a tool.
 const maxCells = 2_000_000
 
 // confirm asks both programs about a witness.
@@ -276,7 +276,7 @@ func (c *comparer) confirm(tool *comparedTool, kind syntax.ListKind, t *symbolic
 }
 
 // ask asks both programs about a call with the facts of a witness.
-func (c *comparer) ask(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, witness []analysis.Choice, args []byte) (change Change, said [2]stopgate.Verdict, differs bool) {
+func (c *comparer) ask(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, witness []analysis.Choice, args []byte) (change Change, verdicts [2]stopgate.Verdict, differs bool) {
 	agent, surface, server, principal := t.Facts(witness)
 	call := stopgate.Call{
 		Tool: tool.name, Definition: tool.definition, Args: args, Agent: stopgate.AgentName(agent), Surface: stopgate.Surface(surface),
@@ -286,7 +286,7 @@ func (c *comparer) ask(tool *comparedTool, kind syntax.ListKind, t *symbolic.Tra
 }
 
 // judge asks both programs about a call.
-func (c *comparer) judge(call stopgate.Call, situation eval.Situation, kind syntax.ListKind) (change Change, said [2]stopgate.Verdict, differs bool) {
+func (c *comparer) judge(call stopgate.Call, situation eval.Situation, kind syntax.ListKind) (change Change, verdicts [2]stopgate.Verdict, differs bool) {
 	from, to := c.verdict(c.before, call, situation, kind), c.verdict(c.after, call, situation, kind)
 	change = Change{
 		Tool: call.Tool, Tools: []stopgate.ToolName{call.Tool}, Edit: unpaired, List: kind.String(),

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// The directories that Diff reads paths against where nobody names them, for files with paths
+// The directories that Diff reads paths against where no file or option names them, for files with paths
 // below a home or usages with places of a project: without a directory such an entry holds for
 // no call.
 const (

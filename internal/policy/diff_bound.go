@@ -11,7 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/prove/symbolic"
 )
 
-// bindingKey is what a binding of a program depends on.
+// bindingKey is the input of a binding of a program.
 type bindingKey struct {
 	program                                 *Program
 	tool, agent, surface, server, principal string
@@ -57,7 +57,7 @@ func (c *comparer) bind(s *sidePolicy, tool *comparedTool, kind syntax.ListKind)
 	checks.memory = c.memory
 	list, table, many := s.List(kind)
 	if list == nil && kind == syntax.ResultList {
-		b.end = stopgate.Unattended // nothing is said about results: they are delivered (K32)
+		b.end = stopgate.Unattended // a file without result rules delivers results (K32)
 	}
 	view := &checkedList{kind: kind, shared: many, tool: &checkedTool{name: string(tool.name), schema: s.Schema}, owner: &syntax.ToolTable{Name: table}}
 	if list != nil {
@@ -81,7 +81,7 @@ func (c *comparer) bind(s *sidePolicy, tool *comparedTool, kind syntax.ListKind)
 	return b, true
 }
 
-// place names what decides.
+// place returns the position of a decider.
 func (b *boundPolicy) place(d analysis.Decider) *RulePlace {
 	var r *syntax.Rule
 	switch {
@@ -97,7 +97,7 @@ func (b *boundPolicy) place(d analysis.Decider) *RulePlace {
 	return &RulePlace{File: b.file, Line: r.Pos.Start.Line, Index: r.Index, Guard: d.Guard, Text: r.Text()}
 }
 
-// policy translates what decides.
+// policyOf translates rules and guards.
 func policyOf(t *symbolic.Translation, b *boundPolicy) *analysis.Policy {
 	p := &analysis.Policy{Rules: t.Rules(b.rules), End: int(b.end), Guards: t.Rules(b.guards)}
 	for _, r := range b.rules {
@@ -123,7 +123,7 @@ func (c *checker) guardOn(l *checkedList, g *syntax.Rule) []*symbolic.Rule {
 	for pointer, place := range l.tool.schema.All() {
 		suspected := !place.Tabled() && !place.Guarded(g.Conditions[0].On) && eval.Suspects(g)
 		if place.Seen()&schema.String == 0 || !place.Guarded(g.Conditions[0].On) && !suspected || a == schema.Path && (place.Runs() || place.HasWithin(schema.Patch)) {
-			continue // what command lines read and write is no value: see commandsDiffer
+			continue // files that command lines read and write are no values: see sampledFiles
 		}
 		k := g.Conditions[0]
 		k.Arg, k.On = slices.DeleteFunc(slices.Clone(pointer), func(token string) bool { return token == "*" }), ""

@@ -14,9 +14,9 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// No automaton describes what command lines a rule matches. What an edit of such a rule can
-// do is bounded by the modes of the rules that judge instead of it; that it does so is shown
-// by calls, made from what the edit adds and removes, which both programs judge.
+// No automaton describes the command lines that a rule matches. The effect of an edit of such a
+// rule is bounded by the modes of the rules that decide instead of it, and shown by calls, made
+// from the values that the edit adds and removes, which both programs judge.
 
 // toolEdits are the edits that concern one list of a tool.
 type toolEdits struct {
@@ -67,7 +67,7 @@ func (e *toolEdits) note(n int) {
 	}
 }
 
-// found notes what a change shows.
+// found notes the direction of a change.
 func (e *toolEdits) found(change *Change) {
 	if d := e.shown[change.Edit]; d != nil {
 		d.allow(change.From, change.To)
@@ -92,7 +92,7 @@ func (e *toolEdits) onlyCommands() bool {
 	return true
 }
 
-// attributed finds the edit that a change shows by what decided, -1 if there is none.
+// attributed finds the edit of the rule that decided the witness of a change, -1 if there is none.
 func (c *comparer) attributed(change *Change) int {
 	if n := c.edits.at(change.Old, false); n >= 0 {
 		return n
@@ -261,11 +261,11 @@ func (c *comparer) withCommand(t *symbolic.Translation, b *boundPolicy, text str
 // show asks both programs about a call, and adds the change that it shows, if there is one.
 func (c *comparer) show(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, witness []analysis.Choice, args []byte, e *toolEdits) bool {
 	e.asked++
-	change, said, differs := c.ask(tool, kind, t, witness, args)
+	change, verdicts, differs := c.ask(tool, kind, t, witness, args)
 	if !differs {
 		return false
 	}
-	change.Old, change.New = e.bound[0].said(said[0]), e.bound[1].said(said[1])
+	change.Old, change.New = e.bound[0].deciderOf(verdicts[0]), e.bound[1].deciderOf(verdicts[1])
 	change.Edit = c.attributed(&change)
 	if change.Edit < 0 && len(e.numbers) == 1 {
 		change.Edit = e.numbers[0]
@@ -314,7 +314,7 @@ func valuesOf(r *syntax.Rule) (list []match.Literal) {
 	return list
 }
 
-// refuses reports whether an edit touches what skips or denies, or stands above a rule of
+// refuses reports whether an edit touches a rule that skips or denies, or is above a rule of
 // the list that does: only then can it change which of two refusals is met first.
 func (e *toolEdits) refuses() bool {
 	for i, b := range e.bound {
@@ -353,7 +353,7 @@ func (e *toolEdits) missing(n int) directions {
 	return directions{may.loosened && !shown.loosened, may.tightened && !shown.tightened}
 }
 
-// undecided says of every edit what no call shows.
+// undecided adds a note for every direction of an edit that no call shows.
 func (c *comparer) undecided(tool *comparedTool, e *toolEdits) {
 	for _, n := range e.numbers {
 		missing, name := e.missing(n), c.edits.list[n].Name

@@ -10,8 +10,8 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// A permit that does not cover a parameter of a call answers as `uncovered` says. What it covers
-// depends on the rules above it, which no pair of rules shows. Where all permits of both lists
+// A permit that does not cover a parameter of a call answers with the mode of `uncovered`. Its
+// coverage depends on the rules above it, which no pair of rules shows. Where all permits of both lists
 // cover the same parameters, calls with another one move in the directions of those without it.
 
 // coverage notes edits that may change which parameters the permits of a list cover.
@@ -77,7 +77,7 @@ func (b *boundPolicy) coveredBy(s *sidePolicy, d declared, at int) (list []strin
 	return list
 }
 
-// looksHow tells conditions apart that look at strings, "", and those that may not.
+// looksHow returns "" for conditions that look at strings, and the kind of others.
 func looksHow(k *syntax.Condition) string {
 	if slices.ContainsFunc(k.Spec.Values, func(lit match.Literal) bool { return lit.Kind == match.LiteralString }) {
 		return ""

@@ -25,7 +25,7 @@ func (e *toolEdits) moved(side, n int, r *symbolic.Rule, k *symbolic.Condition) 
 // allCovered reports that the other side answers all that an edited rule loses, or wins, as
 // this side does.
 func (e *toolEdits) allCovered(side, n int, r, twin *symbolic.Rule) bool {
-	if twin != nil && !e.sameBeside(r, twin) {
+	if twin != nil && !e.sameOtherwise(r, twin) {
 		return false
 	}
 	for _, k := range r.Bound {
@@ -36,8 +36,8 @@ func (e *toolEdits) allCovered(side, n int, r, twin *symbolic.Rule) bool {
 	return false
 }
 
-// sameBeside reports rules that differ in nothing but the values of their usages.
-func (e *toolEdits) sameBeside(r, other *symbolic.Rule) bool {
+// sameOtherwise reports rules that are equal except for the values of their usages.
+func (e *toolEdits) sameOtherwise(r, other *symbolic.Rule) bool {
 	plain := func(r *symbolic.Rule) []string {
 		one := *r.Rule
 		one.Conditions = slices.Clone(one.Conditions)
@@ -63,7 +63,7 @@ func (e *toolEdits) covered(side, n int, r *symbolic.Rule, k *symbolic.Condition
 		at = slices.Index(other.rules, twin)
 	}
 	for j, candidate := range other.rules {
-		if candidate.Mode == r.Mode && oneUsage(candidate) && e.sameBeside(r, candidate) && covers(candidate, k, lit) {
+		if candidate.Mode == r.Mode && oneUsage(candidate) && e.sameOtherwise(r, candidate) && covers(candidate, k, lit) {
 			return true
 		}
 		if j >= at && candidate.Mode != r.Mode && !e.keepsOff(candidate, k, lit) {

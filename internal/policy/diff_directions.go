@@ -83,7 +83,7 @@ func (e *toolEdits) twin(side, n int, r *symbolic.Rule) *symbolic.Rule {
 	return nil
 }
 
-// ofRule bounds what becomes of calls when a rule becomes another one, nil for none.
+// ofRule bounds the directions of calls when a rule is replaced by another one, nil for none.
 func (e *toolEdits) ofRule(n int, was, is *symbolic.Rule) (may directions) {
 	shrinks, grows := true, true
 	if was != nil && is != nil {
@@ -110,7 +110,7 @@ func (e *toolEdits) ofRule(n int, was, is *symbolic.Rule) (may directions) {
 }
 
 // refusedFirst are the directions that come from the order of two refusals in one call: where
-// a rule or what it stands above skips and a guard denies, or the other way around, a call that
+// a rule or one below it skips and a guard denies, or the other way around, a call that
 // the guard answered may be answered by the list.
 func (e *toolEdits) refusedFirst(n int, was, is *symbolic.Rule) (may directions) {
 	for side, r := range [2]*symbolic.Rule{was, is} {
@@ -238,7 +238,7 @@ func change(was, is *syntax.Rule, asksAnyway bool) (shrinks, grows bool) {
 }
 
 // members compares suspicious rules of which one has all conditions of the other: with fewer of
-// them it matches more. What permits also depends on the conditions beside it.
+// them it matches more. A permit also depends on its other conditions.
 func members(was, is *syntax.Rule, asksAnyway bool) (shrinks, grows, ok bool) {
 	if was.Mode.Permissive() || is.Mode.Permissive() || len(was.Conditions) == len(is.Conditions) || was.Match != is.Match || whenText(was) != whenText(is) ||
 		len(was.Ignores)+len(is.Ignores) > 0 || len(was.Conditions) == 0 || len(is.Conditions) == 0 {
@@ -299,7 +299,7 @@ func (e *toolEdits) ofGuard(edit *Edit) (may directions) {
 		may.allow(was.Mode, is.Mode)
 	}
 	if was != nil && is != nil && slices.Equal(meanings([]*syntax.Rule{withBelow(was)}), meanings([]*syntax.Rule{withBelow(is)})) {
-		asks := e.weaker(stopgate.Ask) // what lies below is asked about, whatever the guard's mode is
+		asks := e.weaker(stopgate.Ask) // files below are asked about, whatever the mode of the guard is
 		return directions{loosened: shrinks && asks, tightened: grows && asks}
 	}
 	may.loosened = may.loosened || shrinks && e.weaker(was.Mode)
@@ -310,7 +310,7 @@ func (e *toolEdits) ofGuard(edit *Edit) (may directions) {
 	return may
 }
 
-// withBelow is a guard that also asks about what a command reads without naming it.
+// withBelow is a guard that also asks about files that a command reads without naming them.
 func withBelow(g *syntax.Rule) *syntax.Rule {
 	all := *g
 	all.Conditions = slices.Clone(g.Conditions)

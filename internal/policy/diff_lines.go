@@ -45,7 +45,7 @@ func synopsisOf(usage string) synopsis {
 // class is a set of characters in a glob.
 var class = regexp.MustCompile(`\[!?(\\?.)[^\]]*\]`)
 
-// written writes words of a usage: many stands for "**", star for "*".
+// written writes a word of a usage with many in place of "**" and star in place of "*".
 func (s synopsis) written(word, many, star string, choice int) string {
 	switch word {
 	case "**":
@@ -92,8 +92,8 @@ func (s synopsis) line(many, star string, at, choice int, option string) string 
 	return strings.Join(slices.DeleteFunc(out, func(word string) bool { return word == "" }), " ")
 }
 
-// operands are what stands for "**": nothing, a name, files in the project and outside of it,
-// and what some programs take for something else.
+// operands replace "**": nothing, a name, files in the project and outside of it, and words
+// that some programs read as hosts or settings.
 var operands = []string{"x", "", "q7/w9", "/usr/include/x", "src", "x:y", "q7=x"}
 
 // linesOf lists commands that follow a usage: with other words, with each option, with each
@@ -135,15 +135,16 @@ func distinctTexts(list []string) []string {
 	})
 }
 
-// surroundings are what lines are written with: only some rules permit such.
+// surroundings are added to lines: only some rules permit them.
 var surroundings = []string{"", " < x", " < /usr/include/x", " > src/q7", " > /dev/null", " 2>&1", " && ls"}
 
 // linesFor lists command lines that may tell whether an edited rule matches them: those that
-// follow what it lost or won, and those that other rules permit with what it suspects in them.
+// follow the usages that it lost or won, and those that other rules permit with a suspected
+// command in them.
 func (e *toolEdits) linesFor(side, n int, r *symbolic.Rule, k *symbolic.Condition) (list []string) {
 	moved := e.moved(side, n, r, k)
 	if r.Mode.Permissive() {
-		if twin := e.twin(1-side, n, r); twin != nil && !e.sameBeside(r, twin) {
+		if twin := e.twin(1-side, n, r); twin != nil && !e.sameOtherwise(r, twin) {
 			moved = k.Spec.Values // another condition was edited
 		}
 		for _, around := range surroundings {
@@ -234,7 +235,7 @@ func (e *toolEdits) permissions(k *symbolic.Condition, yield func(usage, writes 
 	}
 }
 
-// permittedWith lists permitted commands with another one in them: its words behind theirs, or
+// permittedWith lists permitted commands with another one in them: its words after theirs, or
 // in the value of a word or an option, where suspicion finds it.
 func (e *toolEdits) permittedWith(k *symbolic.Condition, suspected string) (list []string) {
 	s := synopsisOf(suspected)
@@ -266,13 +267,13 @@ func (e *toolEdits) permittedWith(k *symbolic.Condition, suspected string) (list
 			}
 		}
 	})
-	slices.SortStableFunc(other, func(a, b string) int { // those that write are what rules below permit
+	slices.SortStableFunc(other, func(a, b string) int { // rules below permit those that write
 		return strings.Count(b, ">") - strings.Count(a, ">")
 	})
 	return append(same, other...)
 }
 
-// word is what a pattern may look for.
+// patternWord finds words that a pattern may look for.
 var patternWord = regexp.MustCompile(`[A-Za-z][A-Za-z-]+`)
 
 // permittedLike lists permitted commands that a pattern finds.

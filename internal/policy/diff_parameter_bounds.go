@@ -22,8 +22,8 @@ func neverLoosens(tool *comparedTool, name string, before, after *sidePolicy, bo
 
 // neverTightens reports that a parameter which a file declares, and the other file does not,
 // makes no call stricter where it is not declared: no permit needs cover, and no guard suspects
-// values that nobody declares, or it did so before: in a list of anything, where what is no
-// list was denied.
+// undeclared values, or one did so before: in a list of anything, where other types were
+// denied.
 func neverTightens(tool *comparedTool, name string, before, after *sidePolicy, bound [2]*boundPolicy) bool {
 	if before.declared(tool).node(name) == nil || after.declared(tool).node(name) != nil || bound[1].needsCover(after) {
 		return false

@@ -15,8 +15,8 @@ import (
 )
 
 // Calls without a parameter that two files declare differently are decided alike, if no rule
-// looks at it. In which directions the others can move is bounded by what looks at it on each
-// side; each direction is shown by a call.
+// looks at it. The directions in which other calls can move are bounded by the guards and floors
+// that look at it on each side; each direction is shown by a call.
 
 // declared are the parameters that the tables of a file declare for a tool.
 type declared struct {
@@ -108,7 +108,7 @@ func redeclared(tool *comparedTool, before, after *sidePolicy) (names []string, 
 			names = append(names, name)
 		}
 	}
-	for i, d := range sides { // what only covers a parameter
+	for i, d := range sides { // parameters that a table only covers
 		for _, t := range d.tables {
 			if t.Schema == nil {
 				continue
@@ -130,7 +130,7 @@ func uncoverable(s *sidePolicy, name string) bool {
 	return !m.Location.Tabled() && (m.Kind != schema.Undeclared || s.Params == syntax.ParamAllow)
 }
 
-// parameters compares what becomes of calls when parameters are declared differently.
+// parameters compares the verdicts on calls with parameters that are declared differently.
 func (c *comparer) parameters(tool *comparedTool, kind syntax.ListKind, before, after *sidePolicy, bound [2]*boundPolicy, e *toolEdits) {
 	names, alone := redeclared(tool, before, after)
 	if !alone {
@@ -170,7 +170,7 @@ func (b *boundPolicy) looksAt(name string) bool {
 		})
 }
 
-// parameter compares what becomes of calls with one parameter that is declared differently.
+// parameter compares the verdicts on calls with one parameter that is declared differently.
 func (c *comparer) parameter(tool *comparedTool, name string, before, after *sidePolicy, bound [2]*boundPolicy) {
 	sides := [2]*sidePolicy{before, after}
 	var places [2]*RulePlace
@@ -196,15 +196,15 @@ func (c *comparer) parameter(tool *comparedTool, name string, before, after *sid
 		if (!may.loosened || shown.loosened) && (!may.tightened || shown.tightened) {
 			return
 		}
-		change, said, differs := c.judge(stopgate.Call{Tool: tool.name, Definition: tool.definition, Args: args}, eval.Situation{}, syntax.RunList)
+		change, verdicts, differs := c.judge(stopgate.Call{Tool: tool.name, Definition: tool.definition, Args: args}, eval.Situation{}, syntax.RunList)
 		if !differs || change.Direction == Loosened && shown.loosened || change.Direction == Tightened && shown.tightened {
 			continue
 		}
 		shown.allow(change.From, change.To)
-		change.Edit, change.Old, change.New = n, bound[0].said(said[0]), bound[1].said(said[1])
+		change.Edit, change.Old, change.New = n, bound[0].deciderOf(verdicts[0]), bound[1].deciderOf(verdicts[1])
 		for i, at := range []*RulePlace{change.Old, change.New} {
 			if at == nil {
-				change.Note = strings.TrimSpace(change.Note + " " + string(said[i].Code))
+				change.Note = strings.TrimSpace(change.Note + " " + string(verdicts[i].Code))
 			}
 		}
 		c.add(change)
@@ -245,11 +245,11 @@ func withParameter(name string, before *sidePolicy, bound [2]*boundPolicy) [][]b
 					if lit.Kind != match.LiteralString {
 						continue
 					}
-					if i == 1 { // what does not fit its type, after values that do
+					if i == 1 { // values that do not fit its type, after those that do
 						values, others = append(values, others...), nil
 					}
 					for _, text := range symbolic.Guesses(k.Spec.Kind, lit.Text, 1) {
-						// As itself, and as what only one of two readings finds: in an
+						// As it is, and where only one of two readings finds it: in an
 						// address, a setting, a comment, a command.
 						for _, written := range []string{text, "https:/x/" + text, "q7=" + text, "# /" + text, "cat " + text, "q7/" + text + " x"} {
 							quoted(written)

@@ -60,8 +60,8 @@ func (c *comparer) orders(tool *comparedTool, kind syntax.ListKind, t *symbolic.
 	return any
 }
 
-// said names what a verdict names.
-func (b *boundPolicy) said(v stopgate.Verdict) *RulePlace {
+// deciderOf returns the position of the rule that a verdict names, nil if it names none.
+func (b *boundPolicy) deciderOf(v stopgate.Verdict) *RulePlace {
 	if v.Rule == nil {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (b *boundPolicy) said(v stopgate.Verdict) *RulePlace {
 const maxReordered = 4
 
 // reordered lists an object with its members in other orders too: all of few, of many those
-// in which one stands first.
+// in which one comes first.
 func reordered(object []byte) [][]byte {
 	root, err := jsonstream.Parse(object, jsonstream.Options{})
 	if err != nil {

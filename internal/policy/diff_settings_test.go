@@ -11,7 +11,7 @@ import (
 
 // Proves I25, S2, K24, K38: what changes beside the rules of a tool is shown or said: tools
 // that one file does not know, settings, schemas, and rules that do not fit a tool.
-func TestDiffBesideRules(t *testing.T) {
+func TestDiffOfSettings(t *testing.T) {
 	defined := policy.Options{Definitions: []stopgate.ToolDefinition{
 		{Name: "t", Schema: []byte(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)},
 	}}

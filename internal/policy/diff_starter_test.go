@@ -69,7 +69,7 @@ func oneLineEdits(text string) (list []starterEdit) {
 			continue
 		}
 		if strings.HasPrefix(trimmed, "structured_output ") {
-			continue // TestDiffBesideRules compares it
+			continue // TestDiffOfSettings compares it
 		}
 		deleted := *with("delete", i)
 		list = append(list, starterEdit{name: "write " + strings.TrimPrefix(deleted.name, "delete "), old: deleted.new, new: text})

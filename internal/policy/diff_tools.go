@@ -20,7 +20,7 @@ type comparedTool struct {
 	definition *stopgate.ToolDefinition
 }
 
-// tools lists what is compared: every tool that either file or a definition names,
+// tools lists the compared tools: every tool that either file or a definition names,
 // and for each glob a tool that no other table names better.
 func (c *comparer) tools() []*comparedTool {
 	var list []*comparedTool
@@ -57,7 +57,7 @@ func (c *comparer) tools() []*comparedTool {
 			add(stopgate.ToolName(name), nil)
 		}
 	}
-	if name, ok := c.fresh(nil, globs, names); ok { // tools that only "*" speaks for, or nobody
+	if name, ok := c.fresh(nil, globs, names); ok { // tools of the table "*" only, or of none
 		add(stopgate.ToolName(name), &stopgate.ToolDefinition{Name: stopgate.ToolName(name)})
 	}
 	return list
@@ -155,7 +155,7 @@ func (c *comparer) newTool(tool *comparedTool, before, after *sidePolicy) {
 	c.open(tool, "not every rule was compared with what becomes of unknown tools")
 }
 
-// settings reports settings that change verdicts beside all rules.
+// settings reports settings that change verdicts independently of rules.
 func (c *comparer) settings() {
 	old, new := c.before.file(), c.after.file()
 	differs := func(key, from, to string) {
@@ -169,15 +169,15 @@ func (c *comparer) settings() {
 	differs("paths.root", or(old.Paths.Root, "unknown"), or(new.Paths.Root, "unknown"))
 	differs("paths.home", or(old.Paths.Home, "unknown"), or(new.Paths.Home, "unknown"))
 	c.sessions(old.Sessions, new.Sessions)
-	if !slices.Equal(declarationsBeside(old), declarationsBeside(new)) {
+	if !slices.Equal(otherDeclarations(old), otherDeclarations(new)) {
 		c.out.Complete = false
 		c.out.Open = append(c.out.Open, "handoffs, the judge or what counts as success change, which are not compared")
 	}
 }
 
-// declarationsBeside are the declarations of a file, of its session policies only that there
+// otherDeclarations are the declarations of a file, of its session policies only that there
 // may be some: what counts as success matters to them.
-func declarationsBeside(f *syntax.File) []string {
+func otherDeclarations(f *syntax.File) []string {
 	plain := *f
 	plain.Sessions = []*syntax.SessionPolicy{{}}
 	return plain.Declarations()
@@ -201,7 +201,7 @@ func (c *comparer) structuredOutput() {
 	}
 }
 
-// unknownTool compares what becomes of a tool that neither file knows.
+// unknownTool compares the verdicts on a tool that neither file knows.
 func (c *comparer) unknownTool(tool *comparedTool) {
 	call := stopgate.Call{Tool: tool.name, Definition: tool.definition, Args: []byte("{}")}
 	from, to := c.verdict(c.before, call, eval.Situation{}, syntax.RunList).Mode, c.verdict(c.after, call, eval.Situation{}, syntax.RunList).Mode
