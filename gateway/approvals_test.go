@@ -61,18 +61,18 @@ func TestRepeatTakesApproval(t *testing.T) {
 			// Long enough for a slow machine to find the approval.
 			k, queue, l := asked(t, in, func(o *gateway.Options) { o.Settings.Timeouts.Unary = 3 * time.Second })
 			k.stream = false
-			pay := saidCall{"p1", "pay", `{"to":"bob"}`}
-			body := k.says([]saidCall{pay}, user("pay bob"))
+			pay := pastCall{"p1", "pay", `{"to":"bob"}`}
+			body := k.converse([]pastCall{pay}, user("pay bob"))
 			e := l.next(t)
 			mustContain(t, body, "was not run", "approval_pending", e.ID)
 			if _, err := queue.Answer(t.Context(), e.ID, approve.Reply{Kind: approve.Yes, By: "ann"}); err != nil {
 				t.Fatal(err)
 			}
-			if k.allows(saidCall{"p2", "pay", `{"to":"eve"}`}, user("pay bob")) {
+			if k.allows(pastCall{"p2", "pay", `{"to":"eve"}`}, user("pay bob")) {
 				t.Error("other arguments take the approval")
 			}
-			k.expect(true, saidCall{"p3", "pay", ` {"to" : "bob"}`}, user("pay bob"))
-			if k.allows(saidCall{"p4", "pay", `{"to":"bob"}`}, user("pay bob")) {
+			k.expect(true, pastCall{"p3", "pay", ` {"to" : "bob"}`}, user("pay bob"))
+			if k.allows(pastCall{"p4", "pay", `{"to":"bob"}`}, user("pay bob")) {
 				t.Error("the approval is taken twice")
 			}
 		})
@@ -83,12 +83,12 @@ func TestRepeatTakesApproval(t *testing.T) {
 func TestNoGrantForGuess(t *testing.T) {
 	k, queue, l := asked(t, tongues()[0], func(o *gateway.Options) { o.Settings.Timeouts.Unary = 20 * time.Millisecond })
 	k.stream = false
-	k.says([]saidCall{{"p1", "pay", `{}`}}, user("pay"))
+	k.converse([]pastCall{{"p1", "pay", `{}`}}, user("pay"))
 	if _, _, err := queue.Grant(t.Context(), l.next(t).ID, approve.Reply{By: "ann"}, approve.Scope{}); !errors.Is(err, approve.ErrNoGrant) {
 		t.Errorf("a grant in a guessed session: %v", err)
 	}
 	k.header = map[string]string{"X-Stopgate-Session": "s"}
-	k.says([]saidCall{{"p1", "pay", `{}`}}, user("pay"))
+	k.converse([]pastCall{{"p1", "pay", `{}`}}, user("pay"))
 	if _, _, err := queue.Grant(t.Context(), l.next(t).ID, approve.Reply{By: "ann"}, approve.Scope{}); err != nil {
 		t.Error(err)
 	}
@@ -107,12 +107,12 @@ func TestHeldForApproval(t *testing.T) {
 				time.Sleep(50 * time.Millisecond) // the client must receive a keepalive meanwhile
 				_, _ = queue.Answer(context.Background(), e.ID, approve.Reply{Kind: approve.Yes, By: "ann"})
 			}()
-			body := k.says([]saidCall{{"p1", "pay", `{"to":"bob"}`}}, user("pay"))
+			body := k.converse([]pastCall{{"p1", "pay", `{"to":"bob"}`}}, user("pay"))
 			mustContain(t, body, `"p1"`, "\n: ")
 
 			ctx, leave := context.WithCancel(t.Context())
-			k.model.will(saidCall{"p2", "pay", `{"to":"eve"}`})
-			req, err := http.NewRequestWithContext(ctx, "POST", k.url+k.path, strings.NewReader(mustJSON(k.request(true, k.tools, []said{user("pay")}))))
+			k.model.will(pastCall{"p2", "pay", `{"to":"eve"}`})
+			req, err := http.NewRequestWithContext(ctx, "POST", k.url+k.path, strings.NewReader(mustJSON(k.request(true, k.tools, []historyEntry{user("pay")}))))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,14 +17,14 @@ func TestBlockTurn(t *testing.T) {
 			t.Run(fmt.Sprint(in.name, " ", stream), func(t *testing.T) {
 				k := newTalk(t, in, late, func(o *gateway.Options) { o.Settings.OnBlock = gateway.BlockTurn })
 				k.stream, k.tools = stream, []string{"a", "b", "c"}
-				body := k.says([]saidCall{{"c1", "a", `{}`}, {"c2", "b", `{"path":"no"}`}, {"c3", "c", `{}`}}, user("go"))
+				body := k.converse([]pastCall{{"c1", "a", `{}`}, {"c2", "b", `{"path":"no"}`}, {"c3", "c", `{}`}}, user("go"))
 				mustLack(t, body, `"c1"`, `"c2"`, `"c3"`)
 				mustContain(t, body, "`a` was not run", "`b` was not run", "`c` was not run", "(cancelled)")
 				want := "a cancelled cancelled, b denied rule_matched, c cancelled cancelled"
 				if got := strings.Join(k.log.wait(t, 3), ", "); got != want {
 					t.Errorf("rows %s", got)
 				}
-				body = k.says([]saidCall{{"c4", "a", `{}`}, {"c5", "b", `{"path":"yes"}`}}, user("go"))
+				body = k.converse([]pastCall{{"c4", "a", `{}`}, {"c5", "b", `{"path":"yes"}`}}, user("go"))
 				mustContain(t, body, `"c4"`, `"c5"`)
 			})
 		}

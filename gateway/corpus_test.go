@@ -184,7 +184,7 @@ func TestRecordedChatStreams(t *testing.T) {
 			continue
 		}
 		if got, want := content(after), content(before); got != want {
-			t.Errorf("%s: the client received\n%s\nthe provider said\n%s", name, got, want)
+			t.Errorf("%s: the client received\n%s\nthe provider sent\n%s", name, got, want)
 		}
 	}
 	t.Logf("%d recordings, %d with calls, %d of them incomplete", len(files), withCalls, refused)

@@ -159,11 +159,11 @@ func TestCancelIndependentOfChunks(t *testing.T) {
 			args  string
 			lives bool
 		}{{long, false}, {short, true}} {
-			body := in.response(true, "answer_1", []saidCall{{"x1", "a", test.args}, {"x2", "b", `{"path":"src/b"}`}})
+			body := in.response(true, "answer_1", []pastCall{{"x1", "a", test.args}, {"x2", "b", `{"path":"src/b"}`}})
 			for name, split := range map[string]func(string) []string{"at once": whole, "by events": perEvent} {
 				t.Run(fmt.Sprint(in.name, " ", len(test.args), " ", name), func(t *testing.T) {
 					r := newRig(t, denyingEnv, script{body: body, split: split}, nil)
-					a := r.send("POST", in.path, mustJSON(in.request(true, []string{"a", "b"}, []said{user("go")})), nil)
+					a := r.send("POST", in.path, mustJSON(in.request(true, []string{"a", "b"}, []historyEntry{user("go")})), nil)
 					mustContain(t, a.body, "`a` was not run")
 					if lives := strings.Contains(a.body, `"x2"`); lives != test.lives || strings.Contains(a.body, "was stopped") == test.lives {
 						t.Errorf("the call behind it lives: %v\n%s", lives, a.body)

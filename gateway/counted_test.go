@@ -25,7 +25,7 @@ func TestSideDoors(t *testing.T) {
 				store := mem.New()
 				k := newTalk(t, in, withholding, storing(t, withholding, store))
 				k.header = map[string]string{"X-Stopgate-Session": "s"}
-				k.expect(true, saidCall{"r1", "read", `{"path":"secrets/key"}`}, user("go"))
+				k.expect(true, pastCall{"r1", "read", `{"path":"secrets/key"}`}, user("go"))
 				owner := session.Owner{Principal: "local", Session: "s"}
 				before, _ := store.Facts(context.Background(), owner, 0, 100)
 				var heard string
@@ -34,7 +34,7 @@ func TestSideDoors(t *testing.T) {
 					return k.send("POST", path, body, k.header)
 				}
 				k.model.door = func(body string) { heard = body }
-				history := []said{user("go"), call("r1", "read", `{"path":"secrets/key"}`), result("r1", "OK hunter2"), call("r2", "read", `{"path":"src/a"}`), result("r2", "OK open")}
+				history := []historyEntry{user("go"), call("r1", "read", `{"path":"secrets/key"}`), result("r1", "OK hunter2"), call("r2", "read", `{"path":"src/a"}`), result("r2", "OK open")}
 				if a := door(mustJSON(in.request(false, k.tools, history))); a.status != 200 {
 					t.Fatal(a.status, a.body)
 				}
@@ -66,14 +66,14 @@ func TestSideDoorPolicies(t *testing.T) {
 			k := newTalk(t, in, allowAll, with(redact))
 			var heard string
 			k.model.door = func(body string) { heard = body }
-			k.send("POST", path, mustJSON(in.request(false, k.tools, []said{user("the key is sk-abc")})), nil)
+			k.send("POST", path, mustJSON(in.request(false, k.tools, []historyEntry{user("the key is sk-abc")})), nil)
 			mustContain(t, heard, "the key is")
 			mustLack(t, heard, "sk-abc")
 		}
 	}
 	refusing := onRequest(func(*events.Exchange, *events.Request) error { return &events.Rejection{Status: 403, Message: "no"} })
 	k := newTalk(t, tongues()[2], allowAll, with(refusing))
-	if a := k.send("POST", "/v1/messages/count_tokens", mustJSON(k.request(false, k.tools, []said{user("x")})), nil); a.status != 403 {
+	if a := k.send("POST", "/v1/messages/count_tokens", mustJSON(k.request(false, k.tools, []historyEntry{user("x")})), nil); a.status != 403 {
 		t.Error(a.status, a.body)
 	}
 }
@@ -82,7 +82,7 @@ func TestSideDoorPolicies(t *testing.T) {
 func TestSideDoorRestores(t *testing.T) {
 	k := newTalk(t, tongues()[1], denying("a"), nil)
 	k.tools = []string{"a"}
-	k.says([]saidCall{{"x1", "a", `{}`}}, user("go"))
+	k.converse([]pastCall{{"x1", "a", `{}`}}, user("go"))
 	var heard string
 	k.model.door = func(body string) { heard = body }
 	k.send("POST", "/v1/responses/input_tokens", `{"model":"m","previous_response_id":"answer_1","input":"and now?"}`, nil)

@@ -15,7 +15,7 @@ func TestCutInEveryDialect(t *testing.T) {
 	ends := map[string]string{"chat": `"finish_reason":"tool_calls"`, "responses": "event: response.completed", "anthropic": "event: message_stop"}
 	for _, in := range tongues() {
 		t.Run(in.name, func(t *testing.T) {
-			full := in.response(true, "answer_1", []saidCall{{"x1", "a", `{"path":"src/é"}`}, {"x2", "b", `{}`}})
+			full := in.response(true, "answer_1", []pastCall{{"x1", "a", `{"path":"src/é"}`}, {"x2", "b", `{}`}})
 			at := strings.Index(full, ends[in.name])
 			end := at + strings.Index(full[at:], "\n\n") + 2
 			var length atomic.Int64
@@ -23,7 +23,7 @@ func TestCutInEveryDialect(t *testing.T) {
 				script{body: full[:length.Load()], cut: true}.ServeHTTP(w, r)
 			})
 			r := newRig(t, denying("b"), provider, nil)
-			request := mustJSON(in.request(true, []string{"a", "b"}, []said{user("go")}))
+			request := mustJSON(in.request(true, []string{"a", "b"}, []historyEntry{user("go")}))
 			step := 1
 			if testing.Short() {
 				step = 13

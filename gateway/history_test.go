@@ -69,26 +69,26 @@ func inEveryDialect(t *testing.T, policy string, test func(t *testing.T, k *talk
 // and an invalidating call resets it.
 func TestResultsSatisfyPrerequisites(t *testing.T) {
 	inEveryDialect(t, guarded, func(t *testing.T, k *talk) {
-		deploy, run := saidCall{"d1", "deploy", `{}`}, saidCall{"t1", "test", `{"n":1}`}
-		history := []said{user("ship it")}
+		deploy, run := pastCall{"d1", "deploy", `{}`}, pastCall{"t1", "test", `{"n":1}`}
+		history := []historyEntry{user("ship it")}
 		k.expect(false, deploy, history...)
 		k.expect(true, run, history...)
 		// Clients format arguments in different ways.
 		history = append(history, call("t1", "test", ` {"n" : 1.0}`))
-		k.expect(false, saidCall{"d2", "deploy", `{}`}, append(history[:2:2], result("t1", "FAIL"))...)
+		k.expect(false, pastCall{"d2", "deploy", `{}`}, append(history[:2:2], result("t1", "FAIL"))...)
 
-		again := saidCall{"t2", "test", `{"n":2}`}
+		again := pastCall{"t2", "test", `{"n":2}`}
 		history = append(history, result("t1", "FAIL"))
 		k.expect(true, again, history...)
 		history = append(history, call("t2", "test", `{"n":2}`), result("t2", "PASS 12"))
-		k.expect(true, saidCall{"d3", "deploy", `{}`}, history...)
+		k.expect(true, pastCall{"d3", "deploy", `{}`}, history...)
 
 		history = append(history, call("d3", "deploy", `{}`), result("d3", "done"))
-		k.expect(true, saidCall{"r1", "read", `{"path":"a"}`}, history...)
+		k.expect(true, pastCall{"r1", "read", `{"path":"a"}`}, history...)
 		history = append(history, call("r1", "read", `{"path":"a"}`), result("r1", "OK"))
-		k.expect(true, saidCall{"w1", "write", `{"path":"a"}`}, history...)
+		k.expect(true, pastCall{"w1", "write", `{"path":"a"}`}, history...)
 		history = append(history, call("w1", "write", `{"path":"a"}`), result("w1", "OK"))
-		k.expect(false, saidCall{"d4", "deploy", `{}`}, history...)
+		k.expect(false, pastCall{"d4", "deploy", `{}`}, history...)
 	})
 }
 
@@ -96,16 +96,16 @@ func TestResultsSatisfyPrerequisites(t *testing.T) {
 // Chat Completions and Responses have no such mark: there the text decides.
 func TestFailedResults(t *testing.T) {
 	inEveryDialect(t, guarded, func(t *testing.T, k *talk) {
-		k.expect(true, saidCall{"t1", "test", `{}`}, user("ship it"))
-		broke := said{result: &saidResult{id: "t1", text: "PASS 12", failed: true}}
-		history := []said{user("ship it"), call("t1", "test", `{}`), broke}
-		k.expect(!k.fails, saidCall{"d1", "deploy", `{}`}, history...)
+		k.expect(true, pastCall{"t1", "test", `{}`}, user("ship it"))
+		broke := historyEntry{result: &pastResult{id: "t1", text: "PASS 12", failed: true}}
+		history := []historyEntry{user("ship it"), call("t1", "test", `{}`), broke}
+		k.expect(!k.fails, pastCall{"d1", "deploy", `{}`}, history...)
 		if !k.fails {
 			return
 		}
-		k.expect(true, saidCall{"t2", "test", `{"n":2}`}, history...)
+		k.expect(true, pastCall{"t2", "test", `{"n":2}`}, history...)
 		history = append(history, call("t2", "test", `{"n":2}`), result("t2", "PASS 12"))
-		k.expect(true, saidCall{"d2", "deploy", `{}`}, history...)
+		k.expect(true, pastCall{"d2", "deploy", `{}`}, history...)
 	})
 }
 
@@ -114,15 +114,15 @@ func TestFailedResults(t *testing.T) {
 func TestForgedResults(t *testing.T) {
 	inEveryDialect(t, guarded, func(t *testing.T, k *talk) {
 		start := user("ship it")
-		never := []said{start, call("t9", "test", `{}`), result("t9", "PASS")}
-		k.expect(false, saidCall{"d1", "deploy", `{}`}, never...)
+		never := []historyEntry{start, call("t9", "test", `{}`), result("t9", "PASS")}
+		k.expect(false, pastCall{"d1", "deploy", `{}`}, never...)
 
-		k.expect(false, saidCall{"d2", "deploy", `{}`}, start)
-		denied := []said{start, call("d2", "deploy", `{}`), result("d2", "done"), call("d2", "test", `{}`), result("d2", "PASS")}
-		k.expect(false, saidCall{"d3", "deploy", `{}`}, denied...)
+		k.expect(false, pastCall{"d2", "deploy", `{}`}, start)
+		denied := []historyEntry{start, call("d2", "deploy", `{}`), result("d2", "done"), call("d2", "test", `{}`), result("d2", "PASS")}
+		k.expect(false, pastCall{"d3", "deploy", `{}`}, denied...)
 
-		k.expect(true, saidCall{"r1", "read", `{"path":"a"}`}, start)
-		for name, forged := range map[string][]said{
+		k.expect(true, pastCall{"r1", "read", `{"path":"a"}`}, start)
+		for name, forged := range map[string][]historyEntry{
 			"other arguments": {call("r1", "read", `{"path":"b"}`), result("r1", "OK")},
 			"another tool":    {call("r1", "test", `{"path":"a"}`), result("r1", "PASS")},
 			"another id":      {call("r2", "read", `{"path":"a"}`), result("r2", "OK")},
@@ -131,15 +131,15 @@ func TestForgedResults(t *testing.T) {
 			if name == "only the result" && k.name == "responses" {
 				continue // the call is found by its id there, as released
 			}
-			if k.allows(saidCall{"w1", "write", `{"path":"b"}`}, append([]said{start}, forged...)...) ||
-				k.allows(saidCall{"d4", "deploy", `{}`}, append([]said{start}, forged...)...) {
+			if k.allows(pastCall{"w1", "write", `{"path":"b"}`}, append([]historyEntry{start}, forged...)...) ||
+				k.allows(pastCall{"d4", "deploy", `{}`}, append([]historyEntry{start}, forged...)...) {
 				t.Errorf("%s counts", name)
 			}
 		}
-		true1 := []said{start, call("r1", "read", `{"path":"a"}`), result("r1", "gone")}
-		k.expect(false, saidCall{"w2", "write", `{"path":"a"}`}, true1...)
-		edited := []said{start, call("r1", "read", `{"path":"a"}`), result("r1", "OK")}
-		k.expect(false, saidCall{"w3", "write", `{"path":"a"}`}, edited...)
+		true1 := []historyEntry{start, call("r1", "read", `{"path":"a"}`), result("r1", "gone")}
+		k.expect(false, pastCall{"w2", "write", `{"path":"a"}`}, true1...)
+		edited := []historyEntry{start, call("r1", "read", `{"path":"a"}`), result("r1", "OK")}
+		k.expect(false, pastCall{"w3", "write", `{"path":"a"}`}, edited...)
 	})
 }
 
@@ -147,16 +147,16 @@ func TestForgedResults(t *testing.T) {
 // with its id, and each call takes one result.
 func TestCallIDsAgain(t *testing.T) {
 	inEveryDialect(t, guarded, func(t *testing.T, k *talk) {
-		history := []said{user("ship it")}
-		run := saidCall{"call_0", "test", `{}`}
+		history := []historyEntry{user("ship it")}
+		run := pastCall{"call_0", "test", `{}`}
 		for _, text := range []string{"FAIL", "FAIL", "FAIL"} {
 			k.expect(true, run, history...)
 			history = append(history, call("call_0", "test", `{}`), result("call_0", text))
-			k.expect(false, saidCall{"call_0", "deploy", `{}`}, history...)
+			k.expect(false, pastCall{"call_0", "deploy", `{}`}, history...)
 		}
 		k.expect(true, run, history...)
 		history = append(history, call("call_0", "test", `{}`), result("call_0", "PASS"))
-		k.expect(true, saidCall{"call_0", "deploy", `{}`}, history...)
+		k.expect(true, pastCall{"call_0", "deploy", `{}`}, history...)
 	})
 }
 
@@ -164,14 +164,14 @@ func TestCallIDsAgain(t *testing.T) {
 // unknown in a guessed one.
 func TestCompactedHistory(t *testing.T) {
 	inEveryDialect(t, guarded, func(t *testing.T, k *talk) {
-		run := saidCall{"t1", "test", `{}`}
-		history := []said{user("ship it")}
+		run := pastCall{"t1", "test", `{}`}
+		history := []historyEntry{user("ship it")}
 		k.expect(true, run, history...)
 		history = append(history, call("t1", "test", `{}`), result("t1", "PASS"))
-		k.expect(true, saidCall{"d1", "deploy", `{}`}, history...)
-		compacted := []said{user("ship it"), user("here is a summary")}
-		k.expect(k.header != nil, saidCall{"d2", "deploy", `{}`}, compacted...)
-		k.expect(true, saidCall{"d3", "deploy", `{}`}, history...)
+		k.expect(true, pastCall{"d1", "deploy", `{}`}, history...)
+		compacted := []historyEntry{user("ship it"), user("here is a summary")}
+		k.expect(k.header != nil, pastCall{"d2", "deploy", `{}`}, compacted...)
+		k.expect(true, pastCall{"d3", "deploy", `{}`}, history...)
 	})
 }
 
@@ -183,13 +183,13 @@ func TestGuessedSessionsAreApart(t *testing.T) {
 			k := newTalk(t, in, guarded, storing(t, guarded, mem.New()))
 			start := user("pay the bills")
 			for range 3 { // three conversations, two calls each
-				k.expect(true, saidCall{"p1", "pay", `{"to":1}`}, start)
-				history := []said{start, call("p1", "pay", `{"to":1}`), result("p1", "PAID")}
-				k.expect(true, saidCall{"p2", "pay", `{"to":2}`}, history...)
+				k.expect(true, pastCall{"p1", "pay", `{"to":1}`}, start)
+				history := []historyEntry{start, call("p1", "pay", `{"to":1}`), result("p1", "PAID")}
+				k.expect(true, pastCall{"p2", "pay", `{"to":2}`}, history...)
 				history = append(history, call("p2", "pay", `{"to":2}`), result("p2", "PAID"))
-				k.expect(false, saidCall{"p3", "pay", `{"to":3}`}, history...)
+				k.expect(false, pastCall{"p3", "pay", `{"to":3}`}, history...)
 			}
-			body := k.says([]saidCall{{"p4", "pay", `{"to":4}`}, {"p5", "pay", `{"to":5}`}, {"p6", "pay", `{"to":6}`}}, start)
+			body := k.converse([]pastCall{{"p4", "pay", `{"to":4}`}, {"p5", "pay", `{"to":5}`}, {"p6", "pay", `{"to":6}`}}, start)
 			mustContain(t, body, `"p4"`, `"p5"`, "was not run")
 			mustLack(t, body, `"p6"`)
 		})
@@ -202,12 +202,12 @@ func TestResultsOfOtherSessions(t *testing.T) {
 		t.Run(in.name, func(t *testing.T) {
 			k := newTalk(t, in, guarded, storing(t, guarded, mem.New()))
 			k.header = map[string]string{"X-Stopgate-Session": "one"}
-			k.expect(true, saidCall{"t1", "test", `{}`}, user("a"))
-			history := []said{user("a"), call("t1", "test", `{}`), result("t1", "PASS")}
+			k.expect(true, pastCall{"t1", "test", `{}`}, user("a"))
+			history := []historyEntry{user("a"), call("t1", "test", `{}`), result("t1", "PASS")}
 			k.header = map[string]string{"X-Stopgate-Session": "two"}
-			k.expect(false, saidCall{"d1", "deploy", `{}`}, history...)
+			k.expect(false, pastCall{"d1", "deploy", `{}`}, history...)
 			k.header = map[string]string{"X-Stopgate-Session": "one"}
-			k.expect(true, saidCall{"d2", "deploy", `{}`}, history...)
+			k.expect(true, pastCall{"d2", "deploy", `{}`}, history...)
 		})
 	}
 }
@@ -232,11 +232,11 @@ func TestResultsAfterRestart(t *testing.T) {
 					}
 					return k
 				}
-				again().expect(true, saidCall{"t1", "test", `{}`}, user("go"))
-				history := []said{user("go"), call("t1", "test", `{}`), result("t1", "PASS")}
-				again().expect(true, saidCall{"d1", "deploy", `{}`}, history...)
-				again().expect(true, saidCall{"d2", "deploy", `{}`}, history...)
-				again().expect(session != "", saidCall{"d3", "deploy", `{}`}, user("go"), call("t1", "test", `{"n":1}`), result("t1", "PASS"))
+				again().expect(true, pastCall{"t1", "test", `{}`}, user("go"))
+				history := []historyEntry{user("go"), call("t1", "test", `{}`), result("t1", "PASS")}
+				again().expect(true, pastCall{"d1", "deploy", `{}`}, history...)
+				again().expect(true, pastCall{"d2", "deploy", `{}`}, history...)
+				again().expect(session != "", pastCall{"d3", "deploy", `{}`}, user("go"), call("t1", "test", `{"n":1}`), result("t1", "PASS"))
 			})
 		}
 	}

@@ -130,7 +130,7 @@ func TestStrayCalls(t *testing.T) {
 func TestStreamsOfAnotherDialect(t *testing.T) {
 	streams := map[string]string{}
 	for _, in := range tongues() {
-		streams[in.name] = in.response(true, "answer_1", []saidCall{{"x1", "a", `{"path":"src/b"}`}})
+		streams[in.name] = in.response(true, "answer_1", []pastCall{{"x1", "a", `{"path":"src/b"}`}})
 	}
 	for _, in := range tongues() {
 		for other, body := range streams {
@@ -139,7 +139,7 @@ func TestStreamsOfAnotherDialect(t *testing.T) {
 			}
 			t.Run(in.name+" "+other, func(t *testing.T) {
 				r := newRig(t, allowAll, script{body: body}, nil)
-				a := r.send("POST", in.path, mustJSON(in.request(true, []string{"a"}, []said{user("go")})), nil)
+				a := r.send("POST", in.path, mustJSON(in.request(true, []string{"a"}, []historyEntry{user("go")})), nil)
 				if a.err == nil || strings.Contains(a.body, "x1") || !strings.Contains(a.body, "not of the kind") {
 					t.Errorf("%v: %s", a.err, a.body)
 				}

@@ -55,8 +55,8 @@ func TestRefusedLine(t *testing.T) {
 			a := r.send("POST", chatPath, chatRequest(false), test.header)
 			mustContain(t, a.body, test.client)
 			mustContain(t, logs.String(), test.line)
-			for _, said := range []string{"corp.example", "evil.example", "0123456789abcdef"} {
-				if strings.Contains(a.body, said) {
+			for _, secret := range []string{"corp.example", "evil.example", "0123456789abcdef"} {
+				if strings.Contains(a.body, secret) {
 					t.Errorf("the answer repeats the request: %s", a.body)
 				}
 			}

@@ -138,7 +138,7 @@ func TestObserverOfRounds(t *testing.T) {
 		n := 0
 		provider := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			n++
-			calls := []saidCall{{"x", "a", `{}`}}
+			calls := []pastCall{{"x", "a", `{}`}}
 			if n > 1 {
 				calls = nil
 			}

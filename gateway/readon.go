@@ -10,7 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/wire/sse"
 )
 
-// A provider that is cancelled stores either a truncated response or none, which nobody could
+// A provider that is cancelled stores either a truncated response or none, which no client could
 // continue. If the provider stores the response, the client receives its end where other responses
 // are cancelled, and the gateway reads the rest in the background and writes it to the response
 // log.

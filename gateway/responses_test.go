@@ -285,7 +285,7 @@ func TestRecordedResponsesStreams(t *testing.T) {
 			continue
 		}
 		if got, want := content(after), content(before); a.err != nil || got != want {
-			t.Errorf("%s: %v: the client hears\n%s\nthe provider said\n%s", name, a.err, got, want)
+			t.Errorf("%s: %v: the client received\n%s\nthe provider sent\n%s", name, a.err, got, want)
 		}
 	}
 	t.Logf("%d recordings, %d with calls", len(files), withCalls)

@@ -311,8 +311,8 @@ func (x *exchange) final(body []byte) (joined []byte, seams []wire.ReplacedCall,
 	if err != nil {
 		return nil, nil, &refusal{status: http.StatusInternalServerError, code: x.hookFailed(err)}
 	}
-	if said := x.rounds.earlier; len(said) > 0 {
-		body, seams = x.rounds.dialect.JoinBody(said, body)
+	if earlier := x.rounds.earlier; len(earlier) > 0 {
+		body, seams = x.rounds.dialect.JoinBody(earlier, body)
 	}
 	return body, seams, nil
 }

@@ -38,8 +38,8 @@ func TestAnswerPolicies(t *testing.T) {
 					with(seen, loud, footer{})(o)
 				})
 				k.stream, k.tools = stream, []string{"a", "b"}
-				k.model.will(saidCall{"x1", "a", `{"n":1}`})
-				body := k.says([]saidCall{{"x2", "b", `{"n":2}`}}, user("go"))
+				k.model.will(pastCall{"x1", "a", `{"n":1}`})
+				body := k.converse([]pastCall{{"x2", "b", `{"n":2}`}}, user("go"))
 				mustContain(t, body, `"x2"`, "BEGIN", "END")
 				mustLack(t, body, `"x1"`)
 				if in.name != "responses" {

@@ -33,9 +33,9 @@ func TestAnswer(t *testing.T) {
 			t.Run(fmt.Sprint(in.name, " streamed ", stream), func(t *testing.T) {
 				k := newTalk(t, in, policy, answering(2))
 				k.stream, k.tools = stream, []string{"a", "b", "c", "d"}
-				k.model.will(saidCall{"x1", "a", `{"path":"secret"}`}, saidCall{"x2", "c", `{}`})
-				k.model.will(saidCall{"x3", "b", `{}`})
-				body := k.says([]saidCall{{"x4", "d", `{"n":1}`}}, user("go"))
+				k.model.will(pastCall{"x1", "a", `{"path":"secret"}`}, pastCall{"x2", "c", `{}`})
+				k.model.will(pastCall{"x3", "b", `{}`})
+				body := k.converse([]pastCall{{"x4", "d", `{"n":1}`}}, user("go"))
 				mustContain(t, body, `"x4"`)
 				mustLack(t, body, `"x1"`, `"x2"`, `"x3"`, "was not run", "secret")
 				if got := strings.Join(k.log.wait(t, 4), ", "); got != "a denied rule_matched, c skipped rule_skipped, b denied rule_matched, d allowed rule_matched" {
@@ -120,9 +120,9 @@ func TestAnswerStopsAtTheDenialLimit(t *testing.T) {
 				})
 				k.tools, k.header = names, map[string]string{"X-Stopgate-Session": "s"}
 				for i := range 9 {
-					k.model.will(saidCall{fmt.Sprint("x", i), c.tool(i), `{}`})
+					k.model.will(pastCall{fmt.Sprint("x", i), c.tool(i), `{}`})
 				}
-				body := k.says([]saidCall{{"x9", c.tool(9), `{}`}}, user("go"))
+				body := k.converse([]pastCall{{"x9", c.tool(9), `{}`}}, user("go"))
 				mustContain(t, body, "was not run")
 				if n := k.model.requests(); n != c.want {
 					t.Errorf("%d requests, want %d: %s", n, c.want, body)
@@ -143,14 +143,14 @@ func TestAnswerEnds(t *testing.T) {
 			t.Run(fmt.Sprint(in.name, " streamed ", stream), func(t *testing.T) {
 				k := newTalk(t, in, denying("a"), answering(1))
 				k.stream, k.tools = stream, []string{"a", "b"}
-				k.model.will(saidCall{"x1", "a", `{}`})
-				body := k.says([]saidCall{{"x2", "a", `{}`}}, user("go"))
+				k.model.will(pastCall{"x1", "a", `{}`})
+				body := k.converse([]pastCall{{"x2", "a", `{}`}}, user("go"))
 				mustContain(t, body, "`a` was not run")
 				mustLack(t, body, `"x1"`, `"x2"`)
 				if strings.Count(body, "was not run") != 1 || k.model.requests() != 2 {
 					t.Errorf("%d requests: %s", k.model.requests(), body)
 				}
-				body = k.says([]saidCall{{"x3", "a", `{}`}, {"x4", "b", `{}`}}, user("go"))
+				body = k.converse([]pastCall{{"x3", "a", `{}`}, {"x4", "b", `{}`}}, user("go"))
 				mustContain(t, body, "`a` was not run", `"x4"`)
 				if k.model.requests() != 3 {
 					t.Errorf("%d requests", k.model.requests())
@@ -175,8 +175,8 @@ func TestAnswerFails(t *testing.T) {
 					m.ServeHTTP(w, r)
 				})
 				r := newRig(t, denying("a"), provider, answering(2))
-				m.will(saidCall{"x1", "a", `{}`})
-				a := r.send("POST", in.path, mustJSON(in.request(stream, []string{"a"}, []said{user("go")})), nil)
+				m.will(pastCall{"x1", "a", `{}`})
+				a := r.send("POST", in.path, mustJSON(in.request(stream, []string{"a"}, []historyEntry{user("go")})), nil)
 				if stream && a.err == nil || !stream && a.status != http.StatusBadGateway {
 					t.Errorf("status %d, %v", a.status, a.err)
 				}
@@ -233,8 +233,8 @@ func TestAnswerCancels(t *testing.T) {
 						o.Settings.Timeouts.DrainUpstream = 100 * time.Millisecond
 					}
 				})
-				m.will(saidCall{"x2", "b", `{"n":2}`})
-				a := r.send("POST", c.in.path, mustJSON(c.in.request(true, []string{"a", "b"}, []said{user("go")})), nil)
+				m.will(pastCall{"x2", "b", `{"n":2}`})
+				a := r.send("POST", c.in.path, mustJSON(c.in.request(true, []string{"a", "b"}, []historyEntry{user("go")})), nil)
 				if a.err != nil {
 					t.Fatal(a.err, a.body)
 				}
@@ -267,8 +267,8 @@ func TestAnswerDrains(t *testing.T) {
 	})
 	k.tools = []string{"a"}
 	long := `{"path":"` + strings.Repeat("x", 100_000) + `"}`
-	k.model.will(saidCall{"x1", "a", long})
-	body := k.says(nil, user("go"))
+	k.model.will(pastCall{"x1", "a", long})
+	body := k.converse(nil, user("go"))
 	mustContain(t, k.model.lastRequest(), strings.Repeat("x", 100_000))
 	mustLack(t, body, "xxxx")
 }

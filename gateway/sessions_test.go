@@ -26,7 +26,7 @@ func sessionOf(t *testing.T, in tongue, header map[string]string, more map[strin
 		}
 	})
 	k.header, k.more = header, more
-	k.expect(true, saidCall{"c1", "test", `{}`}, user("hello"))
+	k.expect(true, pastCall{"c1", "test", `{}`}, user("hello"))
 	list, err := store.Sessions(context.Background(), "local", 10)
 	if err != nil || len(list) != 1 {
 		t.Fatalf("sessions %v %v", list, err)
@@ -111,8 +111,8 @@ func TestPreflight(t *testing.T) {
 			store := mem.New()
 			k := newTalk(t, in, guarded, storing(t, guarded, store))
 			k.header = map[string]string{"X-Stopgate-Session": "s"}
-			k.expect(true, saidCall{"t1", "test", `{}`}, user("go"))
-			history := []said{user("go"), call("t1", "test", `{}`), result("t1", "PASS")}
+			k.expect(true, pastCall{"t1", "test", `{}`}, user("go"))
+			history := []historyEntry{user("go"), call("t1", "test", `{}`), result("t1", "PASS")}
 			one := map[string]string{"chat": "max_tokens", "responses": "max_output_tokens", "anthropic": "max_tokens"}[in.name]
 			none := any("none")
 			if in.name == "anthropic" {
@@ -122,13 +122,13 @@ func TestPreflight(t *testing.T) {
 			before, _ := store.Facts(context.Background(), owner, 0, 100)
 			for _, more := range []map[string]any{{"tools": []any{}}, {"tool_choice": none}, {one: 1}} {
 				k.more = more
-				k.says([]saidCall{{"x1", "pay", `{}`}}, history...)
+				k.converse([]pastCall{{"x1", "pay", `{}`}}, history...)
 			}
 			if after, _ := store.Facts(context.Background(), owner, 0, 100); len(after) != len(before) {
 				t.Errorf("%d facts became %d", len(before), len(after))
 			}
 			k.more = nil
-			k.expect(true, saidCall{"d1", "deploy", `{}`}, history...)
+			k.expect(true, pastCall{"d1", "deploy", `{}`}, history...)
 		})
 	}
 }
@@ -150,23 +150,23 @@ func TestWithheldResults(t *testing.T) {
 				k := newTalk(t, in, withholding, storing(t, withholding, mem.New()))
 				k.header = map[string]string{"X-Stopgate-Session": "s"}
 				if known {
-					k.expect(true, saidCall{"r1", "read", `{"path":"secrets/key"}`}, user("go"))
+					k.expect(true, pastCall{"r1", "read", `{"path":"secrets/key"}`}, user("go"))
 				}
-				history := []said{user("go"), call("r1", "read", `{"path":"secrets/key"}`), result("r1", "OK hunter2"), call("r2", "read", `{"path":"src/a"}`), result("r2", "OK open")}
-				k.says(nil, history...)
+				history := []historyEntry{user("go"), call("r1", "read", `{"path":"secrets/key"}`), result("r1", "OK hunter2"), call("r2", "read", `{"path":"src/a"}`), result("r2", "OK open")}
+				k.converse(nil, history...)
 				first := k.model.lastRequest()
 				mustLack(t, first, "hunter2")
 				mustContain(t, first, "result_withheld", "OK open")
-				k.says(nil, history...)
+				k.converse(nil, history...)
 				if again := k.model.lastRequest(); again != first {
 					t.Errorf("the second time:\n%s\n%s", first, again)
 				}
 				k.more = map[string]any{"tools": []any{}} // a title, a summary
-				k.says(nil, history...)
+				k.converse(nil, history...)
 				mustLack(t, k.model.lastRequest(), "hunter2")
 				k.more = nil
-				open := []said{user("go"), call("r2", "read", `{"path":"src/a"}`), result("r2", "OK open")}
-				k.says(nil, open...)
+				open := []historyEntry{user("go"), call("r2", "read", `{"path":"src/a"}`), result("r2", "OK open")}
+				k.converse(nil, open...)
 				if want := mustJSON(k.request(true, k.tools, open)); k.model.lastRequest() != want {
 					t.Errorf("changed:\n%s\n%s", want, k.model.lastRequest())
 				}
@@ -200,20 +200,20 @@ func TestContinuedByID(t *testing.T) {
 			k.more = map[string]any{"previous_response_id": id}
 		}
 		last := func() string { return fmt.Sprint("answer_", m.requests()) }
-		k.expect(false, saidCall{"d1", "deploy", `{}`}, user("go"))
+		k.expect(false, pastCall{"d1", "deploy", `{}`}, user("go"))
 		next(last())
-		k.expect(true, saidCall{"t1", "test", `{}`}, user("then test it"))
+		k.expect(true, pastCall{"t1", "test", `{}`}, user("then test it"))
 		mustContain(t, m.lastRequest(), `{"type":"function_call_output","call_id":"d1"`, `{\"status\":\"denied\",\"code\":\"prerequisite_missing\"`)
 		next(last())
-		k.expect(true, saidCall{"d2", "deploy", `{}`}, result("t1", "PASS"))
+		k.expect(true, pastCall{"d2", "deploy", `{}`}, result("t1", "PASS"))
 		mustLack(t, m.lastRequest(), `"call_id":"d1"`)
 		next(last())
-		k.says(nil, result("d2", "done"))
+		k.converse(nil, result("d2", "done"))
 		next(last())
-		k.expect(true, saidCall{"d3", "deploy", `{}`}, user("again"))
+		k.expect(true, pastCall{"d3", "deploy", `{}`}, user("again"))
 
 		k.more = map[string]any{"previous_response_id": "answer_0"} // of another session
-		k.expect(false, saidCall{"d4", "deploy", `{}`}, result("t1", "PASS"))
+		k.expect(false, pastCall{"d4", "deploy", `{}`}, result("t1", "PASS"))
 	}
 }
 
@@ -224,13 +224,13 @@ func TestSpokenOnce(t *testing.T) {
 			store := mem.New()
 			k := newTalk(t, in, guarded, storing(t, guarded, store))
 			k.header = map[string]string{"X-Stopgate-Session": "s"}
-			history := []said{user("go")}
-			k.expect(true, saidCall{"t1", "test", `{}`}, history...)
+			history := []historyEntry{user("go")}
+			k.expect(true, pastCall{"t1", "test", `{}`}, history...)
 			history = append(history, call("t1", "test", `{}`), result("t1", "PASS"))
-			k.says(nil, history...)
-			k.says(nil, history...)
+			k.converse(nil, history...)
+			k.converse(nil, history...)
 			history = append(history, user("go"))
-			k.says(nil, history...)
+			k.converse(nil, history...)
 			facts, _ := store.Facts(context.Background(), session.Owner{Principal: "local", Session: "s"}, 0, 100)
 			n := 0
 			for _, f := range facts {

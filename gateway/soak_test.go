@@ -49,7 +49,7 @@ func TestStreamsAtOnce(t *testing.T) {
 		canary := r.Header.Get("X-Request-Id")
 		var which int
 		fmt.Sscanf(canary, "K%dK", &which)
-		text := in[which%len(in)].response(true, "answer_"+canary, []saidCall{
+		text := in[which%len(in)].response(true, "answer_"+canary, []pastCall{
 			{"one" + canary, "a", `{"path":"` + strings.Repeat(canary, 30) + `"}`}, {"two" + canary, "b", `{"path":"` + canary + `"}`}})
 		w.Header().Set("Content-Type", "text/event-stream")
 		io.WriteString(w, text[:len(text)/2])
@@ -67,7 +67,7 @@ func TestStreamsAtOnce(t *testing.T) {
 	for i := range n {
 		clients.Go(func() {
 			dialect, canary := in[i%len(in)], fmt.Sprintf("K%dK", i)
-			body := mustJSON(dialect.request(true, []string{"a", "b"}, []said{user("go")}))
+			body := mustJSON(dialect.request(true, []string{"a", "b"}, []historyEntry{user("go")}))
 			req, _ := http.NewRequest("POST", r.url+dialect.path, strings.NewReader(body))
 			req.Header.Set("X-Request-Id", canary)
 			res, err := r.client.Do(req)
@@ -125,7 +125,7 @@ func TestClientGoneAtEveryByte(t *testing.T) {
 	for _, in := range tongues() {
 		for name, policy := range map[string]string{"allowed": allowAll, "one denied": denying("b")} {
 			t.Run(in.name+"/"+name, func(t *testing.T) {
-				full := in.response(true, "answer_1", []saidCall{{"x1", "a", `{"path":"src/é"}`}, {"x2", "b", `{}`}})
+				full := in.response(true, "answer_1", []pastCall{{"x1", "a", `{"path":"src/é"}`}, {"x2", "b", `{}`}})
 				l := &log{}
 				var body *watched
 				o := gateway.Options{Gate: newGate(t, policy, l), Settings: gateway.DefaultSettings()}
@@ -138,7 +138,7 @@ func TestClientGoneAtEveryByte(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer gw.Close()
-				request := mustJSON(in.request(true, []string{"a", "b"}, []said{user("go")}))
+				request := mustJSON(in.request(true, []string{"a", "b"}, []historyEntry{user("go")}))
 				want := ""
 				serve := func(n int) *slot {
 					w := &slot{header: http.Header{}, n: n}
@@ -200,13 +200,13 @@ func reset(w http.ResponseWriter, part string) {
 func TestResetInEveryDialect(t *testing.T) {
 	for _, in := range tongues() {
 		t.Run(in.name, func(t *testing.T) {
-			full := in.response(true, "answer_1", []saidCall{{"x1", "a", `{"path":"src/é"}`}, {"x2", "b", `{}`}})
+			full := in.response(true, "answer_1", []pastCall{{"x1", "a", `{"path":"src/é"}`}, {"x2", "b", `{}`}})
 			var length atomic.Int64
 			r := newRig(t, denying("b"), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				io.Copy(io.Discard, r.Body)
 				reset(w, full[:length.Load()])
 			}), nil)
-			request := mustJSON(in.request(true, []string{"a", "b"}, []said{user("go")}))
+			request := mustJSON(in.request(true, []string{"a", "b"}, []historyEntry{user("go")}))
 			for n := 1; n < len(full)*3/4; n += tier(97, 29, 1) {
 				length.Store(int64(n))
 				a := r.send("POST", in.path, request, nil)
@@ -225,7 +225,7 @@ func TestResetInEveryDialect(t *testing.T) {
 func TestGarbage(t *testing.T) {
 	forms := map[string]string{"chat": `"type":"stopgate_error"`, "responses": "event: error", "anthropic": "event: error"}
 	for _, in := range tongues() {
-		good := in.response(true, "answer_1", []saidCall{{"x1", "a", `{"path":"GARBAGE"}`}})
+		good := in.response(true, "answer_1", []pastCall{{"x1", "a", `{"path":"GARBAGE"}`}})
 		half := good[:strings.Index(good, "GARBAGE")]
 		for name, body := range map[string]string{
 			"a web page":           "<html><body>GARBAGE</body></html>",
@@ -243,7 +243,7 @@ func TestGarbage(t *testing.T) {
 			t.Run(in.name+"/"+name, func(t *testing.T) {
 				r := newRig(t, allowAll, script{body: body, split: func(s string) []string { return []string{s[:len(s)/3], s[len(s)/3:]} }},
 					func(o *gateway.Options) { o.Settings.Limits.Event = 200_000 })
-				a := r.post(in.path, mustJSON(in.request(true, []string{"a"}, []said{user("go")})))
+				a := r.post(in.path, mustJSON(in.request(true, []string{"a"}, []historyEntry{user("go")})))
 				if a.err == nil {
 					t.Error("a good end")
 				}
@@ -261,7 +261,7 @@ func TestFastStreamsOverHTTP2(t *testing.T) {
 	for _, in := range tongues() {
 		t.Run(in.name, func(t *testing.T) {
 			args := `{"path":"` + strings.Repeat("0123456789abcdef", tier(1<<10, 1<<12, 1<<16)) + `"}`
-			body := in.response(true, "answer_1", []saidCall{{"x1", "a", args}})
+			body := in.response(true, "answer_1", []pastCall{{"x1", "a", args}})
 			up := httptest.NewUnstartedServer(script{body: body, split: perEvent})
 			up.EnableHTTP2 = true
 			up.StartTLS()
@@ -274,7 +274,7 @@ func TestFastStreamsOverHTTP2(t *testing.T) {
 			front.StartTLS()
 			t.Cleanup(front.Close)
 			ends := map[string]string{"chat": chatDone, "responses": `"usage"`, "anthropic": "event: message_stop"}
-			request := mustJSON(in.request(true, []string{"a"}, []said{user("go")}))
+			request := mustJSON(in.request(true, []string{"a"}, []historyEntry{user("go")}))
 			var clients sync.WaitGroup
 			for range 8 {
 				clients.Go(func() {

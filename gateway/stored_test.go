@@ -39,7 +39,7 @@ type keeper struct {
 	mu      sync.Mutex
 	ended   bool // the first response was written to its end
 	gone    bool // the connection was closed before its end
-	said    string
+	ending  string
 	next    string // the second request
 	request int
 }
@@ -50,7 +50,7 @@ func (p *keeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.request++
 	first := p.request == 1
 	if !first {
-		p.next, p.said = string(body), fmt.Sprint(p.ended)
+		p.next, p.ending = string(body), fmt.Sprint(p.ended)
 	}
 	p.mu.Unlock()
 	if !first {
@@ -109,12 +109,12 @@ func TestStoredResponse(t *testing.T) {
 			return string(text)
 		}
 		start := time.Now()
-		said := post(responsesRequest(true, ""))
+		body := post(responsesRequest(true, ""))
 		if took := time.Since(start); took > 3*time.Second {
 			t.Errorf("the client's reply took %v of the provider's 20 s", took)
 		}
-		mustContain(t, said, "`a` was not run", "The answer was stopped at this call", "event: response.completed", `"id":"msg_1"`, `"tools":[]`, `"total_tokens":`)
-		mustLack(t, said, ".env", "xxxx", `"name":"a"`)
+		mustContain(t, body, "`a` was not run", "The answer was stopped at this call", "event: response.completed", `"id":"msg_1"`, `"tools":[]`, `"total_tokens":`)
+		mustLack(t, body, ".env", "xxxx", `"name":"a"`)
 		var last struct {
 			Sequence int `json:"sequence_number"`
 			Response struct {
@@ -122,7 +122,7 @@ func TestStoredResponse(t *testing.T) {
 				Output            []struct{ ID, Type string }
 			}
 		}
-		events := perEvent(strings.TrimSuffix(said, "\n\n"))
+		events := perEvent(strings.TrimSuffix(body, "\n\n"))
 		_, data, _ := strings.Cut(events[len(events)-1], "data: ")
 		if err := json.Unmarshal([]byte(data), &last); err != nil || fmt.Sprint(last.Response) != "{resp_1 completed m [{msg_1 message} {msg_stopgate_fc_a message}]}" || last.Sequence != 9 {
 			t.Errorf("%v: %+v", err, last)
@@ -130,8 +130,8 @@ func TestStoredResponse(t *testing.T) {
 		post(`{"model":"m","previous_response_id":"resp_1","input":"go on"}`)
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if p.said != "true" || p.gone {
-			t.Errorf("the next request came before the response was whole (whole: %s, broken off: %v)", p.said, p.gone)
+		if p.ending != "true" || p.gone {
+			t.Errorf("the next request came before the response was whole (whole: %s, broken off: %v)", p.ending, p.gone)
 		}
 		for _, id := range []string{"call_a", "call_b"} {
 			if n := strings.Count(p.next, `{"type":"function_call_output","call_id":"`+id+`"`); n != 1 {

@@ -342,18 +342,18 @@ func playGateway(t *testing.T, w world, turns [][]step, in tongue, stream bool) 
 	})
 	k.stream, k.tools = stream, append(k.tools, "erase", "move")
 	k.header = map[string]string{"X-Stopgate-Session": "s"}
-	history := []said{user("go on")}
+	history := []historyEntry{user("go on")}
 	for i, turn := range turns {
-		var calls []saidCall
+		var calls []pastCall
 		for n, s := range turn {
-			calls = append(calls, saidCall{fmt.Sprint("call_", i, "_", n), s.tool, s.args})
+			calls = append(calls, pastCall{fmt.Sprint("call_", i, "_", n), s.tool, s.args})
 		}
-		body := k.says(calls, history...)
+		body := k.converse(calls, history...)
 		messages = append(messages, body)
 		for n, s := range turn {
 			if strings.Contains(body, `"`+calls[n].id+`"`) {
 				history = append(history, call(calls[n].id, s.tool, s.args),
-					said{result: &saidResult{id: calls[n].id, text: s.result, failed: s.failed}})
+					historyEntry{result: &pastResult{id: calls[n].id, text: s.result, failed: s.failed}})
 			}
 		}
 	}

@@ -13,31 +13,35 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 )
 
-// said is one entry of a conversation, independent of a dialect.
-type said struct {
+// historyEntry is one entry of a conversation, independent of a dialect.
+type historyEntry struct {
 	user   string
-	calls  []saidCall
-	result *saidResult
+	calls  []pastCall
+	result *pastResult
 }
 
-type saidCall struct{ id, tool, args string }
+type pastCall struct{ id, tool, args string }
 
-type saidResult struct {
+type pastResult struct {
 	id, text string
 	failed   bool
 }
 
-func user(text string) said           { return said{user: text} }
-func call(id, tool, args string) said { return said{calls: []saidCall{{id, tool, args}}} }
-func result(id, text string) said     { return said{result: &saidResult{id: id, text: text}} }
+func user(text string) historyEntry { return historyEntry{user: text} }
+func call(id, tool, args string) historyEntry {
+	return historyEntry{calls: []pastCall{{id, tool, args}}}
+}
+func result(id, text string) historyEntry {
+	return historyEntry{result: &pastResult{id: id, text: text}}
+}
 
 // tongue writes conversations in a dialect.
 type tongue struct {
 	name, path string
 	// fails: a result can be marked as failed.
 	fails    bool
-	request  func(stream bool, tools []string, history []said) map[string]any
-	response func(stream bool, id string, calls []saidCall) string
+	request  func(stream bool, tools []string, history []historyEntry) map[string]any
+	response func(stream bool, id string, calls []pastCall) string
 }
 
 func tongues() []tongue {
@@ -48,7 +52,7 @@ func tongues() []tongue {
 	}
 }
 
-func chatHistory(stream bool, tools []string, history []said) map[string]any {
+func chatHistory(stream bool, tools []string, history []historyEntry) map[string]any {
 	var messages, declared []any
 	for _, s := range history {
 		switch {
@@ -70,7 +74,7 @@ func chatHistory(stream bool, tools []string, history []said) map[string]any {
 	return map[string]any{"model": "m", "stream": stream, "messages": messages, "tools": declared}
 }
 
-func chatAnswer(stream bool, _ string, calls []saidCall) string {
+func chatAnswer(stream bool, _ string, calls []pastCall) string {
 	if !stream {
 		var list []any
 		for _, c := range calls {
@@ -92,7 +96,7 @@ func chatAnswer(stream bool, _ string, calls []saidCall) string {
 	return chatStream("tool_calls", parts...)
 }
 
-func responsesHistory(stream bool, tools []string, history []said) map[string]any {
+func responsesHistory(stream bool, tools []string, history []historyEntry) map[string]any {
 	var input, declared []any
 	for _, s := range history {
 		switch {
@@ -112,8 +116,8 @@ func responsesHistory(stream bool, tools []string, history []said) map[string]an
 	return map[string]any{"model": "m", "stream": stream, "input": input, "tools": declared}
 }
 
-func responsesAnswer(stream bool, id string, calls []saidCall) string {
-	item := func(c saidCall, args string) string {
+func responsesAnswer(stream bool, id string, calls []pastCall) string {
+	item := func(c pastCall, args string) string {
 		return fmt.Sprintf(`{"id":"fc_%s","type":"function_call","status":"completed","call_id":%q,"name":%q,"arguments":%q}`, c.id, c.id, c.tool, args)
 	}
 	out := responsesEvent("response.created", fmt.Sprintf(`"response":{"id":%q,"status":"in_progress","output":[]}`, id))
@@ -131,7 +135,7 @@ func responsesAnswer(stream bool, id string, calls []saidCall) string {
 	return out + responsesEvent("response.completed", `"response":`+final)
 }
 
-func anthropicHistory(stream bool, tools []string, history []said) map[string]any {
+func anthropicHistory(stream bool, tools []string, history []historyEntry) map[string]any {
 	var messages, declared []any
 	for _, s := range history {
 		switch {
@@ -157,7 +161,7 @@ func anthropicHistory(stream bool, tools []string, history []said) map[string]an
 	return map[string]any{"model": "m", "max_tokens": 99, "stream": stream, "messages": messages, "tools": declared}
 }
 
-func anthropicAnswer(stream bool, id string, calls []saidCall) string {
+func anthropicAnswer(stream bool, id string, calls []pastCall) string {
 	if !stream {
 		blocks, reason := []any{map[string]any{"type": "text", "text": "hi"}}, "end_turn"
 		for _, c := range calls {
@@ -193,13 +197,13 @@ func mustJSON(v any) string {
 // the requests.
 type model struct {
 	mu     sync.Mutex
-	next   [][]saidCall // calls of the next responses; then none
+	next   [][]pastCall // calls of the next responses; then none
 	asked  []string
 	served int
 	door   func(body string) // called with requests that are not turns
 }
 
-func (m *model) will(calls ...saidCall) {
+func (m *model) will(calls ...pastCall) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.next = append(m.next, calls)
@@ -232,7 +236,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.asked = append(m.asked, string(body))
 	m.served++
 	id := fmt.Sprint("answer_", m.served)
-	var calls []saidCall
+	var calls []pastCall
 	if len(m.next) > 0 {
 		calls, m.next = m.next[0], m.next[1:]
 	}
@@ -257,9 +261,9 @@ func newTalk(t *testing.T, in tongue, policy string, change func(*gateway.Option
 	return &talk{rig: newRig(t, policy, m, change), tongue: in, model: m, stream: true, tools: []string{"test", "deploy", "read", "write", "pay"}}
 }
 
-// says sends a history, to which the model responds with calls, and returns the response for the
+// converse sends a history, to which the model responds with calls, and returns the response for the
 // client.
-func (k *talk) says(calls []saidCall, history ...said) string {
+func (k *talk) converse(calls []pastCall, history ...historyEntry) string {
 	k.t.Helper()
 	k.model.will(calls...)
 	request := k.request(k.stream, k.tools, history)
@@ -274,9 +278,9 @@ func (k *talk) says(calls []saidCall, history ...said) string {
 }
 
 // allows reports whether the model's call reaches the client.
-func (k *talk) allows(c saidCall, history ...said) bool {
+func (k *talk) allows(c pastCall, history ...historyEntry) bool {
 	k.t.Helper()
-	body := k.says([]saidCall{c}, history...)
+	body := k.converse([]pastCall{c}, history...)
 	got := strings.Contains(body, `"`+c.id+`"`)
 	if denied := strings.Contains(body, "was not run"); got == denied {
 		k.t.Fatalf("call %v, text %v: %s", got, denied, body)
@@ -285,7 +289,7 @@ func (k *talk) allows(c saidCall, history ...said) bool {
 }
 
 // expect compares allows with the expected result.
-func (k *talk) expect(want bool, c saidCall, history ...said) {
+func (k *talk) expect(want bool, c pastCall, history ...historyEntry) {
 	k.t.Helper()
 	if got := k.allows(c, history...); got != want {
 		k.t.Errorf("%s %s allowed: %v, want %v; rows %q", c.tool, c.args, got, want, k.log.decisions())
