@@ -36,7 +36,7 @@ type Change struct {
 }
 
 // ErrForm is returned for a file in a form that must be edited by hand.
-var ErrForm = errors.New("the file is written in a form that only a person should change")
+var ErrForm = errors.New("the file is in a form that has to be edited by hand")
 
 // End is the position after all other rules: nothing matched.
 const End = -1

@@ -56,7 +56,7 @@ type Reply struct {
 
 const magic = "stopgate hook\x001\n"
 
-var errMessage = errors.New("no message of ours")
+var errMessage = errors.New("invalid message")
 
 // HeaderLen is the size of a request's header in bytes, which has the size of the request.
 const HeaderLen = len(magic) + 4

@@ -159,7 +159,7 @@ func (t *Lease) settle(answer []byte) error {
 	}
 	own := t.table.of(t.key, t.lane)
 	if own == nil {
-		return fmt.Errorf("%s does not have the call any more", t.table.file.Name())
+		return fmt.Errorf("%s no longer contains the call", t.table.file.Name())
 	}
 	own.answer, own.at, own.slot = answer, t.now(), answered
 	return t.table.write()

@@ -31,7 +31,7 @@ func become(program string, words []string, event []byte) error {
 		err = unix.Dup2(int(f.Fd()), 0)
 	}
 	if err != nil {
-		return errors.Join(errors.New("hand over the event"), err)
+		return errors.Join(errors.New("pass the event to the full program"), err)
 	}
 	return fmt.Errorf("start %s: %w", program, syscall.Exec(program, append([]string{program}, words...), os.Environ()))
 }

@@ -25,7 +25,7 @@ type cachedStore struct {
 }
 
 // errFull is returned if there are more stores than the limit.
-var errFull = errors.New("there are too many stores")
+var errFull = errors.New("too many open stores")
 
 // open opens a store, or returns the open one if its name still refers to the same file: a store
 // that was removed or replaced is opened again, as another process would. The caller must release

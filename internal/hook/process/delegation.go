@@ -67,7 +67,7 @@ type delegated struct {
 }
 
 // errDeclined is returned to the gate for an event that the other process has to decide.
-var errDeclined = errors.New("the process that was asked has to decide")
+var errDeclined = errors.New("the client has to decide")
 
 func (g *delegated) decline() error {
 	g.declined.Store(true)

@@ -61,7 +61,7 @@ func (p projects) of(e *hook.Event, now string) (string, error) {
 	}
 	dir, err := p.write(path, now)
 	if err != nil {
-		return "", unusable{fmt.Errorf("remember where the session began: %w", err)}
+		return "", unusable{fmt.Errorf("record where the session began: %w", err)}
 	}
 	return dir, nil
 }
@@ -107,7 +107,7 @@ func readRegular(path string, seen fs.FileInfo, most int64) ([]byte, fs.FileInfo
 		return nil, nil, err
 	}
 	if !os.SameFile(seen, info) {
-		return nil, nil, fmt.Errorf("%s is another file than a moment ago", path)
+		return nil, nil, fmt.Errorf("%s was replaced while it was opened", path)
 	}
 	text, err := plainfile.Read(f, most)
 	return text, info, err

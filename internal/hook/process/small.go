@@ -44,7 +44,7 @@ func Small(args []string, spent time.Duration, s Streams) int {
 func siblingProgram() (string, error) {
 	own, err := os.Executable()
 	if err != nil {
-		return "", fmt.Errorf("find the stopgate beside this program: %w", err)
+		return "", fmt.Errorf("find stopgate in the directory of this program: %w", err)
 	}
 	return filepath.Join(filepath.Dir(own), "stopgate"+filepath.Ext(own)), nil
 }

@@ -93,7 +93,7 @@ func (w *wiring) leave(ctx context.Context, p *policy.Program) error {
 		return w.program.delegated.decline()
 	}
 	if w.program.Full == nil {
-		return errors.New("this program cannot do what the policy asks for")
+		return errors.New("the policy needs a feature that this program does not have")
 	}
 	full, err := w.program.Full()
 	if err == nil {

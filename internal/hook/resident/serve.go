@@ -63,7 +63,7 @@ type resident struct {
 func Serve(ctx context.Context, o Options) error {
 	path, ok := ask.Path()
 	if !ok {
-		return errors.New("there is no place for the socket: HOME or XDG_STATE_HOME has to be an absolute path, and short")
+		return errors.New("no path for the socket: HOME or XDG_STATE_HOME must be a short absolute path")
 	}
 	if err := private(filepath.Dir(path)); err != nil {
 		return err

@@ -103,7 +103,7 @@ func (c *codex) prefixRule(f File, call call) error {
 	if d := call.args["decision"]; d.isText {
 		decision = d.text
 	} else if d.isList {
-		return fmt.Errorf("decision is no string")
+		return fmt.Errorf("decision is not a string")
 	}
 	m, known := mode(decision)
 	if !known || decision == "ask" || decision == "deny" {
@@ -122,7 +122,7 @@ func (c *codex) prefixRule(f File, call call) error {
 		var alternatives []string
 		for _, w := range words {
 			if !w.isText {
-				return fmt.Errorf("a word of the pattern is no string")
+				return fmt.Errorf("a word of the pattern is not a string")
 			}
 			alternatives = append(alternatives, w.text)
 		}

@@ -111,7 +111,7 @@ func TestMistakes(t *testing.T) {
 		{"settings.json", `{"permissions":{"deny":["a"],"deny":[]}}`, "settings.json: "},
 		{"settings.json", `{"permissions":[]}`, "permissions is no object"},
 		{"default.rules", "for x in y:\n  f()", "only calls"},
-		{"default.rules", "\nprefix_rule(pattern = X)", "default.rules:2: only strings and lists"},
+		{"default.rules", "\nprefix_rule(pattern = X)", "default.rules:2: unsupported value: only strings and lists"},
 		{"default.rules", "prefix_rule(['a'])", "need their names"},
 		{"default.rules", "prefix_rule(pattern=['a'] + ['b'])", "only strings and lists"},
 		{"default.rules", "prefix_rule(pattern=['a'], pattern=['b'])", "given twice"},

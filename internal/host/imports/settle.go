@@ -56,7 +56,7 @@ func (d *draft) finish() (*Result, error) {
 	}
 	out, mistakes := syntax.Format("stopgate.toml", []byte(text))
 	if _, compiled := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: out, Trusted: true}}, d.policyOptions()); compiled.HasErrors() || mistakes.HasErrors() {
-		return nil, errors.Join(errors.New("the rules cannot be said as a policy"), mistakes.Err(), compiled.Err())
+		return nil, errors.Join(errors.New("the rules cannot be converted to a policy"), mistakes.Err(), compiled.Err())
 	}
 	result.Policy = out
 	for _, r := range d.rules {

@@ -117,7 +117,7 @@ func (s *starlark) call() (c call, err error) {
 		}
 		s.blank(true)
 		if !s.take(",") && !strings.HasPrefix(s.text, ")") {
-			return c, fmt.Errorf("only strings and lists of them can be read here")
+			return c, fmt.Errorf("unsupported value: only strings and lists of strings are supported")
 		}
 	}
 	s.depth--
@@ -136,7 +136,7 @@ func (s *starlark) value() (v value, err error) {
 	switch {
 	case strings.HasPrefix(s.text, "None"):
 		if name := s.name(); name != "None" {
-			return v, fmt.Errorf("names cannot be read: %s", name)
+			return v, fmt.Errorf("unsupported name %s: only strings and lists of strings are supported", name)
 		}
 		return v, nil
 	case s.take("["):
@@ -157,7 +157,7 @@ func (s *starlark) value() (v value, err error) {
 			v.list = append(v.list, e)
 			s.blank(true)
 			if !s.take(",") && !strings.HasPrefix(s.text, "]") {
-				return v, fmt.Errorf("only strings and lists of them can be read here")
+				return v, fmt.Errorf("unsupported value: only strings and lists of strings are supported")
 			}
 		}
 	}
@@ -177,7 +177,7 @@ func (s *starlark) string() (string, error) {
 		}
 	}
 	if quote == "" {
-		return "", fmt.Errorf("only strings and lists of them can be read here")
+		return "", fmt.Errorf("unsupported value: only strings and lists of strings are supported")
 	}
 	var b strings.Builder
 	for {
@@ -225,11 +225,11 @@ func (s *starlark) escape() (string, error) {
 		return "", nil
 	}
 	if digits == 0 || len(s.text) < digits {
-		return "", fmt.Errorf("an escape in a string cannot be read: \\%c", c)
+		return "", fmt.Errorf("unsupported escape in a string: \\%c", c)
 	}
 	n, err := strconv.ParseUint(s.text[:digits], 16, 32)
 	if err != nil || n > utf8.MaxRune || digits == 2 && n > 0x7F {
-		return "", fmt.Errorf("an escape in a string cannot be read: \\%c", c)
+		return "", fmt.Errorf("unsupported escape in a string: \\%c", c)
 	}
 	s.text = s.text[digits:]
 	return string(rune(n)), nil

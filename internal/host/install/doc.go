@@ -51,7 +51,7 @@ func (at Location) file(path, variable string) (string, error) {
 		dir = filepath.Join(at.Home, rest)
 	}
 	if !filepath.IsAbs(dir) {
-		return "", fmt.Errorf("%s=%s is no absolute path: where the settings are depends on the directory", name, dir)
+		return "", fmt.Errorf("%s=%s is not an absolute path: the location of the settings would depend on the working directory", name, dir)
 	}
 	rest := strings.TrimPrefix(path, replaced)
 	return filepath.Join(dir, filepath.FromSlash(rest)), nil

@@ -351,7 +351,7 @@ func indent(depth int) string { return strings.Repeat("  ", depth) }
 // insert adds a member or an element after the last one.
 func (p *Plan) insert(text []byte, into jsonstream.Value, item string, depth int) ([]byte, error) {
 	if k := into.Kind(); k != jsonstream.Object && k != jsonstream.Array {
-		return nil, errors.New("the settings have a value where hooks belong")
+		return nil, errors.New("the settings have another value in place of the hooks")
 	}
 	start, end := into.Span()
 	inside := p.plain(text)[start+1 : end-1]
