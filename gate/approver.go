@@ -11,36 +11,36 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Approver puts a call in front of somebody who can answer: a terminal, a queue,
-// a web page. Without one, ask and edit deny no_approver.
+// Approver shows a call to a person who can answer: in a terminal, a queue or a web page.
+// Without one, ask and edit deny no_approver.
 type Approver interface {
-	// Abilities says what the approver can do for this call now.
+	// Abilities returns the current abilities of the approver for this call.
 	Abilities(ctx context.Context, call *stopgate.Call) Abilities
-	// Approve blocks until somebody answered the question, or ctx ended: then the
-	// question is withdrawn and context.Cause(ctx) says why. The question may be
+	// Approve blocks until the question is answered or ctx ends: then the question is
+	// withdrawn, for the reason context.Cause(ctx). The question may be
 	// opened while the arguments still arrive; see [Question]. An answer is made
 	// with a method of the [View] that was shown.
 	Approve(ctx context.Context, q *Question) (Answer, error)
 }
 
-// Abilities is what an approver can do. The zero value is nobody.
+// Abilities describe an approver. With the zero value nobody can answer.
 type Abilities struct {
-	Reachable bool // somebody can answer now
+	Reachable bool // a person can answer now
 	CanEdit   bool // and can change the arguments (K31)
-	// Keeps says that the approver keeps a question that nobody answered in time
-	// and takes the answer later, for the identical call (S5): the call
+	// Keeps reports that the approver keeps a question that was not answered in time
+	// and accepts the answer later, for the identical call (S5): the call
 	// is then denied approval_pending instead of approval_timeout or no_approver.
 	Keeps bool
-	// Immediate says that the approver answers by itself and at once, and that nobody
-	// sees the question before the call has its outcome, as where it is left to a
-	// host's own prompt ([View.Refer]). The rows about the question are then written
+	// Immediate reports that the approver answers at once without a person, so that
+	// the question is not shown before the call has its outcome, as with a host's own
+	// prompt ([View.Refer]). The rows about the question are then written
 	// with the call's own, in one step where the store can; those of every other
-	// question are durable before anybody is asked.
+	// question are durable before it is shown.
 	Immediate bool
 }
 
-// Binding is everything that an approval belongs to (I16). An approval
-// with another binding than the call's own at the final check is approval_stale.
+// Binding identifies the call that an approval is for (I16). An approval whose binding is
+// not that of the call at the final check is approval_stale.
 type Binding struct {
 	Args       string             `json:"args"` // SHA-256 in hex of the canonical arguments
 	Tool       stopgate.ToolName  `json:"tool"`
@@ -48,8 +48,8 @@ type Binding struct {
 	Policy     string             `json:"policy"`               // hash of the policy
 	Session    stopgate.SessionID `json:"session,omitempty"`
 	Principal  stopgate.Principal `json:"principal,omitempty"`
-	// Agent asked, and Server has the tool: the same call of another agent, or at another
-	// server, is another one.
+	// Agent made the call, and Server has the tool: the same call of another agent or at
+	// another server needs its own approval.
 	Agent  stopgate.AgentName `json:"agent,omitempty"`
 	Server stopgate.ServerID  `json:"server,omitempty"`
 	// Result is the SHA-256 in hex of the result that is asked about, "" for a call.
@@ -69,7 +69,7 @@ func (b Binding) Hash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// View is what an approver shows: one state of a question.
+// View is one state of a question, as an approver shows it.
 type View struct {
 	Proposal stopgate.ProposalID
 	Parent   stopgate.ProposalID
@@ -80,19 +80,19 @@ type View struct {
 	Args     string
 	Complete bool
 	Received int64 // argument bytes received so far
-	// Result is what came back, where the question is whether the model gets it
-	// (OfResult). An edit then replaces the result's bytes; they need not be JSON.
+	// Result is the result of the call, where the question is whether the model receives
+	// it (OfResult). An edit then replaces the result's bytes; they need not be JSON.
 	Result   string
 	OfResult bool
 	// To is the receiving agent where the question is about a handoff.
 	To stopgate.AgentName
 	// Binding is zero until the arguments are complete.
 	Binding Binding
-	// Leaves are what the arguments consist of, nil until Complete: what a grant
-	// looks at (S34).
+	// Leaves are the values of the arguments, which grants match (S34); nil until
+	// Complete.
 	Leaves []Leaf
-	// Asking names all rules that want the call to be seen, and the codes of lists that
-	// ask without one; the verdict names only the first. nil until Complete.
+	// Asking names all rules that ask about the call, and the codes of lists that ask
+	// without a rule; the verdict names only the first. nil until Complete.
 	Asking []string
 	// Until is when the call stops waiting and is denied; Expires, when an answer is
 	// refused, wherever it is kept (S5).
@@ -110,7 +110,7 @@ type Leaf struct {
 	JSON  string `json:"json"` // the value as canonical JSON text
 }
 
-// AnswerKind is what somebody answered. The zero value is no answer and denies.
+// AnswerKind is the kind of an answer. The zero value is no answer and denies.
 type AnswerKind uint8
 
 // The answers.
@@ -129,37 +129,37 @@ type Answer struct {
 	// ID names the approval in records. It is used once: a second call that comes
 	// with it is approval_stale. "" takes the proposal's id.
 	ID string
-	By string // who answered; a yes and an edit of nobody are no answer
-	// Via is how the answer came: a channel of package approve, "host" where it was
-	// referred, or a word of the approver's own; "" if it does not say.
+	By string // who answered; Approved and Edited without a name are invalid
+	// Via is the channel of the answer: one of package approve, "host" for a referred
+	// answer, or a name of the approver's own; "" if it is unknown.
 	Via string
-	// Public is what the model is told of Declined; "" takes the code's own sentence.
+	// Public is the sentence for the model with Declined; "" takes the sentence of the
+	// code.
 	Public string
 	// Args are the edited arguments of Edited: JSON text, judged like any other.
 	Args []byte
 	// Binding is the Binding of the view that was answered.
 	Binding Binding
-	// Unseen says that the view was not complete: an approval then means "and
-	// whatever follows". It is asked again if a floor appears behind Seen, the
-	// View's Received (H2, K17).
+	// Unseen reports that the view was not complete: an approval then includes the
+	// arguments that follow. The question is asked again if a floor appears after Seen,
+	// the View's Received (H2, K17).
 	Unseen bool
 	Seen   int64
-	// GiveBack takes back that the answer was used. The gate calls it once where a call that
-	// was approved does not leave after all: a yes is spent on a call, never on a failure.
-	// nil for an answer that is not kept.
+	// GiveBack makes the answer usable again. The gate calls it once if an approved call is
+	// not released: an approval is used up by a call, never by a failure. nil for an answer
+	// that is not kept.
 	GiveBack func(ctx context.Context)
-	// Referred says of Approved that nobody said yes here: see [View.Refer].
+	// Referred reports that Approved only leaves the question to a host: see [View.Refer].
 	Referred bool
 }
 
-// Approve answers yes to exactly what the view shows, or, while it is not
-// complete, to it and whatever follows.
+// Approve answers yes to the call that the view shows, and, while it is not complete, to the
+// arguments that follow.
 func (v View) Approve(by string) Answer { return v.answer(Approved, by) }
 
 // Refer leaves the question to the prompt of the program that runs the tool, as a
-// hook's host has one: the call may go on to that prompt, and what is answered there
-// nobody hears. It satisfies the ask and no policy that waits for an approval
-// (S44, TPS-39). Only a surface that can make the host ask may use it.
+// hook's host has one: the call may go on to that prompt, and the gate does not learn its
+// answer. It satisfies the ask but no policy that requires an approval (S44, TPS-39). Only a surface that can make the host ask may use it.
 func (v View) Refer(to string) Answer {
 	a := v.answer(Approved, to)
 	a.Referred, a.Via = true, "host"
@@ -176,8 +176,8 @@ func (v View) Defer(id string) Answer {
 	return a
 }
 
-// Edit answers yes with other arguments. They are a new proposal and go through
-// every layer (X12).
+// Edit answers yes with other arguments. They become a new proposal, which goes through every
+// layer (X12).
 func (v View) Edit(by string, args []byte) Answer {
 	a := v.answer(Edited, by)
 	a.Args = args
@@ -201,16 +201,16 @@ func newQuestion(v View) *Question {
 	return &Question{view: v, changed: make(chan struct{})}
 }
 
-// View returns the question as it stands, and a channel that is closed when there
-// is something new to show.
+// View returns the current state of the question, and a channel that is closed when the
+// state changes.
 func (q *Question) View() (v View, changed <-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.view, q.changed
 }
 
-// Complete waits until the arguments are complete, for an approver that does not
-// show half a call.
+// Complete waits until the arguments are complete, for an approver that only shows complete
+// calls.
 func (q *Question) Complete(ctx context.Context) (View, error) {
 	for {
 		v, changed := q.View()

@@ -24,8 +24,8 @@ type auditWriter struct {
 
 	mu         sync.Mutex
 	lost       int64
-	cause      error                 // of the last row that was lost
-	unreleased []stopgate.ProposalID // allows whose row may exist though they did not leave
+	cause      error                 // of the last lost row
+	unreleased []stopgate.ProposalID // allows that were not released, whose row may exist
 	dropped    int64                 // of those, how many more than unsaid holds
 	writingGap chan struct{}         // closed when the attempt to write the gap is over; nil if there is none
 }
@@ -34,7 +34,7 @@ type auditWriter struct {
 // is counted.
 const maxUnreleased = 64
 
-// errRecord is what a lost row looks like to the gate.
+// errRecord is the error of a row that was not written.
 var errRecord = errors.New("the audit row could not be written")
 
 // write makes a row durable, or counts it as lost.
@@ -71,8 +71,8 @@ func (w *auditWriter) writeAll(ctx context.Context, rows []*stopgate.Record) (er
 	return errRecord
 }
 
-// try makes a row durable. It is not cut short by the end of ctx: a call that was
-// given up needs its row most. While rows are missing, the next row waits until the
+// try makes a row durable. The end of ctx does not cancel it: a call that was
+// cancelled needs its row most. While rows are missing, the next row waits until the
 // gap is on record, and no longer than one row may take.
 func (w *auditWriter) try(ctx context.Context, r *stopgate.Record) error {
 	if w.recorder == nil {
@@ -133,8 +133,8 @@ func (w *auditWriter) closeGap(ctx context.Context) bool {
 	return w.writeGap(ctx)
 }
 
-// writeGap writes the gap: the first row after rows were lost says how many, and
-// behind it stand the allows among them that never left.
+// writeGap writes the gap: the first row after lost rows has their number. It is followed by
+// a row for each lost allow, none of which was released.
 func (w *auditWriter) writeGap(ctx context.Context) bool {
 	w.mu.Lock()
 	lost, unreleased, dropped := w.lost, w.unreleased, w.dropped
@@ -221,9 +221,9 @@ func (w *auditWriter) answered(ctx context.Context, record func(context.Context)
 	return errors.New("recorder: " + answer.fault.String())
 }
 
-// lose spools what a row that was not written becomes, or counts it as lost. The row may
-// exist all the same: an allow that did not leave is remembered, so that the log can say
-// so.
+// lose spools the replacement of a row that was not written, or counts the row as lost. The
+// row may exist all the same: the id of an allow is kept, so that the log can state that it
+// was not released.
 func (w *auditWriter) lose(r *stopgate.Record, cause error) (spooled bool) {
 	spooled = w.can.Spool != nil && w.can.Spool(w.replacementRows(r)) == nil
 	w.mu.Lock()
@@ -246,9 +246,9 @@ func (w *auditWriter) lose(r *stopgate.Record, cause error) (spooled bool) {
 	return false
 }
 
-// replacementRows are the rows of a call whose row was not written in time. It has permitted
-// nothing: of an allow it is the denial that became of it, and the word that the allow did
-// not leave, in case its row was written after all.
+// replacementRows returns the rows for a call whose row was not written in time. They permit
+// nothing: an allow is replaced by a denial, and by an event row that the allow was not
+// released, in case its row was written after all.
 func (w *auditWriter) replacementRows(r *stopgate.Record) []*stopgate.Record {
 	if r.Status != stopgate.StatusAllowed {
 		return []*stopgate.Record{r}
@@ -270,7 +270,7 @@ func (w *auditWriter) missing() int64 {
 	return w.lost
 }
 
-// health returns the number of lost rows and, while there are any or some are spooled, why.
+// health returns the number of lost rows and, while rows are lost or spooled, the cause.
 func (w *auditWriter) health(spooled bool) (int64, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

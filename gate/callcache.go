@@ -8,19 +8,18 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// callCache is what calls of a binding have in common. Of what the store keeps of the last
-// one the next mostly says the same, and then it is kept once. What is shared is not
-// written to.
+// callCache shares values between the calls of a binding: most calls have the same marks and
+// the same release as the call before. Shared values are not written to.
 type callCache struct {
 	marks    atomic.Pointer[[]session.Mark]
 	release  atomic.Pointer[session.Release]
 	policies atomic.Pointer[toolPolicies]
 }
 
-// hearers are the session policies among all that hear of the binding's tool.
+// hearers are the policies of the set all that govern the binding's tool.
 type toolPolicies struct{ all, some *session.Set }
 
-// policiesFor finds those of a tool, once as long as the policies stay the same.
+// policiesFor returns the policies that govern a tool. It looks them up once for each set.
 func (a *callCache) policiesFor(all *session.Set, tool stopgate.ToolName) *session.Set {
 	if a == nil {
 		return all.For(tool)
@@ -33,7 +32,7 @@ func (a *callCache) policiesFor(all *session.Set, tool stopgate.ToolName) *sessi
 	return some
 }
 
-// internMarks returns marks that may be kept, for marks in memory that is used again.
+// internMarks returns a copy of marks, shared with the call before if that had the same.
 func (a *callCache) internMarks(marks []session.Mark) []session.Mark {
 	if a == nil || len(marks) == 0 {
 		return slices.Clone(marks)
@@ -46,7 +45,8 @@ func (a *callCache) internMarks(marks []session.Mark) []session.Mark {
 	return kept
 }
 
-// internRelease returns what a fact keeps of a call for its result.
+// internRelease returns the release for the fact of a call, shared with the call before if that
+// had the same.
 func (a *callCache) internRelease(c *commitment) *session.Release {
 	v, p := &c.result.verdict, c.pending
 	cacheable := a != nil && v.Candidates == nil && v.Floors == nil && v.Segment == nil

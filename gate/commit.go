@@ -22,23 +22,23 @@ func (p *pending) commit(ctx context.Context, approval *stopgate.Approval, edite
 	c.finish(ctx)
 }
 
-// commitment is a call whose outcome is being made.
+// commitment is a call while its outcome is made.
 type commitment struct {
 	*pending
 	edited     bool
-	row        *stopgate.Record // nil if nobody reads rows
+	row        *stopgate.Record // nil without a recorder and a tracer
 	result     resultVerdict
 	releases   bool // with a fact in the store
 	wrote      bool // the row, with the facts
 	denial     denialCount
 	denialCode stopgate.Code // of a denial whose code is that of the limit
 
-	// What the store took, and the position of the facts before.
+	// The facts that the store accepted, and the position before them.
 	facts []session.Fact
 	head  uint64
 }
 
-// decide makes the outcome of a call as it stands.
+// decide makes the outcome from the current verdict.
 func (c *commitment) decide(approval *stopgate.Approval) {
 	p := c.pending
 	p.mu.Lock()
@@ -55,7 +55,7 @@ func (c *commitment) decide(approval *stopgate.Approval) {
 	}
 }
 
-// finish takes what became of the release, and writes the row if it is not written.
+// finish applies the result of the release, and writes the row unless the store did.
 func (c *commitment) finish(ctx context.Context) {
 	if c.ready(ctx); !c.wrote {
 		c.write(ctx)
@@ -63,7 +63,7 @@ func (c *commitment) finish(ctx context.Context) {
 	c.finished(ctx)
 }
 
-// ready makes the row what it has to say.
+// ready completes the row and counts a denial.
 func (c *commitment) ready(ctx context.Context) {
 	p := c.pending
 	if c.releases {
@@ -87,7 +87,7 @@ func (c *commitment) ready(ctx context.Context) {
 	}
 }
 
-// finished ends the call, whose row is written or lost.
+// finished ends the call after its row was written or lost.
 func (c *commitment) finished(ctx context.Context) {
 	p := c.pending
 	if c.out.Status != stopgate.Allowed && c.out.Enforced {
@@ -128,13 +128,13 @@ func (c *commitment) write(ctx context.Context) {
 	}
 }
 
-// rows appends what is written of the call at its end: what was kept of a question,
-// and its row.
+// rows appends the rows that are written at the end of the call: those held back of a
+// question, and its own.
 func (c *commitment) rows(rows []*stopgate.Record) []*stopgate.Record {
 	return append(appendCopies(rows, c.heldRows), c.row)
 }
 
-// written takes what the log said: what has no row does not leave.
+// written applies the result of writing the row: an allow without its row is denied (I22).
 func (c *commitment) written(err error) {
 	if err != nil && (c.out.Status == stopgate.Allowed || c.edited) && c.out.Enforced {
 		c.deny(stopgate.LayerFailure, stopgate.CodeAuditUnavailable)
@@ -142,8 +142,8 @@ func (c *commitment) written(err error) {
 	}
 }
 
-// conclude makes the outcome of the verdict as it stands, and the row if somebody
-// reads it; p.mu is held.
+// conclude makes the outcome from the current verdict, and the row if there is a recorder or
+// a tracer; p.mu is held.
 func (p *pending) conclude(approval *stopgate.Approval, edited bool) *stopgate.Record {
 	v, out := p.latest(), &p.out
 	*out = stopgate.Outcome{Proposal: p.id, Enforced: !p.under.observe, Status: stopgate.Denied, Judge: p.judged}
@@ -154,7 +154,7 @@ func (p *pending) conclude(approval *stopgate.Approval, edited bool) *stopgate.R
 	case edited:
 	case v.Mode.Permissive(), approval != nil:
 		out.Status = stopgate.Allowed
-	default: // an ask that nobody answered: no way leads here, and none may
+	default: // an ask without an answer: unreachable, and denied
 		p.addVerdict(p.refusal(stopgate.LayerFailure, stopgate.CodePolicyError))
 	}
 	if v = p.latest(); v.Mode == stopgate.Skip && p.terminal {
@@ -173,8 +173,8 @@ func (p *pending) conclude(approval *stopgate.Approval, edited bool) *stopgate.R
 	return p.row(v, statusOf(out, v, edited), approval)
 }
 
-// releasedArgs hands out the arguments that run: a copy, because the next call writes over
-// them, unless they are so large that their buffer is not used again.
+// releasedArgs returns the arguments that run: a copy, because the next call reuses their
+// buffer, unless they are too large for a buffer that is reused.
 func (p *pending) releasedArgs() []byte {
 	if p.received > maxReused {
 		return p.final
@@ -182,7 +182,7 @@ func (p *pending) releasedArgs() []byte {
 	return bytes.Clone(p.final)
 }
 
-// hexOf spells a hash.
+// hexOf returns a hash in lower-case hex.
 func hexOf(sum [sha256.Size]byte) string {
 	var text [2 * sha256.Size]byte
 	for i := range len(sum) / 4 { // four bytes at a time: each digit in a byte of its own
@@ -234,13 +234,13 @@ func statusOf(out *stopgate.Outcome, v *stopgate.Verdict, edited bool) stopgate.
 // one.
 const maxReused = 1 << 20
 
-// storeKnows reports that the facts of the release say all that its result will ask
-// for, and are there without waiting.
+// storeKnows reports whether the facts of the release, which an in-memory store returns at
+// once, are enough to process the result.
 func (p *pending) storeKnows(result *stopgate.Verdict) bool {
 	return p.g.local && p.releaseFacts != nil && p.parent == "" && result.Decided && result.Mode.Permissive()
 }
 
-// releaseBuffers gives back what the call used; p.mu is held.
+// releaseBuffers returns the buffers of the call for reuse; p.mu is held.
 func (p *pending) releaseBuffers() {
 	if p.eval != nil && p.received <= maxReused {
 		p.eval.Release()
@@ -248,7 +248,7 @@ func (p *pending) releaseBuffers() {
 	p.eval, p.current, p.final = nil, &undecided, nil
 }
 
-// settle keeps the outcome and lets go of the evaluation; p.mu is held.
+// settle stores the outcome and releases the evaluation; p.mu is held.
 func (p *pending) settle(result *resultVerdict) {
 	if p.out.Status == stopgate.Allowed && !p.storeKnows(&result.verdict) {
 		p.g.released.put(p.id, p.release(result))

@@ -8,8 +8,8 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// commitAll commits calls in their order; neighbours that leave do so together. Where an
-// edited proposal took the place of another one, it has its place in the list too.
+// commitAll commits calls in their order; neighbours that are released are committed together.
+// An edited proposal takes the position of the call that it replaces.
 func (g *Gate) commitAll(ctx context.Context, all []resolution) {
 	var leaving []*commitment
 	flush := func() {
@@ -46,8 +46,8 @@ func (g *Gate) commitAll(ctx context.Context, all []resolution) {
 	flush()
 }
 
-// releaseTogether lets calls leave in one update of the store. Where one of them may not,
-// nothing is written, and they leave one after the other.
+// releaseTogether releases calls in one update of the store. If one of them must not be released,
+// nothing is written, and each is committed on its own.
 func (g *Gate) releaseTogether(ctx context.Context, calls []*commitment) {
 	if len(calls) == 1 || !g.updateTogether(ctx, calls) {
 		for _, c := range calls {
@@ -59,8 +59,8 @@ func (g *Gate) releaseTogether(ctx context.Context, calls []*commitment) {
 	g.finishTogether(ctx, calls)
 }
 
-// finishTogether is finish for several calls: their rows are written at once where the
-// recorder can do that.
+// finishTogether is finish for several calls. Their rows are written at once if the recorder
+// supports that.
 func (g *Gate) finishTogether(ctx context.Context, calls []*commitment) {
 	var rows []*stopgate.Record
 	var of []*commitment
@@ -84,7 +84,7 @@ func (g *Gate) finishTogether(ctx context.Context, calls []*commitment) {
 	}
 }
 
-// updateTogether reports whether the store has said what becomes of the calls.
+// updateTogether reports whether one update of the store decided all calls.
 func (g *Gate) updateTogether(ctx context.Context, calls []*commitment) bool {
 	updates := make([]*releaseUpdate, len(calls))
 	var keys []session.Key

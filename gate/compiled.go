@@ -12,11 +12,11 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// compiled is a policy with what the gate keeps beside it.
+// compiled is a policy with the state that the gate derives from it.
 type compiled struct {
 	policy Policy
 	hash   string // of the policy together with the policies in Go
-	// paths says how paths are read, context where they begin; nil for nowhere.
+	// paths is the mode of path resolution, context the directories of relative paths.
 	paths   string
 	context *stopgate.Context
 	// unversioned are the policies in Go without a version.
@@ -65,7 +65,7 @@ type bindingKey struct {
 	definition [sha256.Size]byte
 }
 
-// maxKeyText bounds the names that a cached key holds on to.
+// maxKeyText bounds the names in a cached key.
 const maxKeyText = 1024
 
 func (g *Gate) compile(p Policy) (*compiled, error) {
@@ -95,7 +95,7 @@ func (g *Gate) compileAs(p Policy, observe bool) (*compiled, error) {
 	return c, err
 }
 
-// policies are the session policies of the file, and behind them those in Go.
+// policies returns the session policies of the file, followed by those in Go.
 func (c *compiled) policies(code *session.Set) *session.Set {
 	file := noPolicies
 	if c.sessions != nil {
@@ -111,7 +111,7 @@ func (c *compiled) policies(code *session.Set) *session.Set {
 
 type joined struct{ file, code, all *session.Set }
 
-// name is the name by which facts know a tool (S39).
+// name returns the name of a tool in facts (S39).
 func (c *compiled) name(tool stopgate.ToolName) stopgate.ToolName {
 	if known, ok := c.names[tool]; ok {
 		return known
@@ -120,7 +120,7 @@ func (c *compiled) name(tool stopgate.ToolName) stopgate.ToolName {
 }
 
 // binding finds or makes the binding for a call in a session with some data, which
-// is not valid if nobody knows it.
+// is not valid if it is unknown.
 func (c *compiled) binding(call *stopgate.Call, data jsonstream.Value) bound {
 	under := Circumstances{Governed: c.governed}
 	if c.looksAtSessions {
@@ -189,8 +189,8 @@ type bindings struct {
 	last atomic.Pointer[binding]
 }
 
-// Bindings outlive a gate: what a program is for a tool is made once for all gates that
-// share them, in a process that makes a gate for every call. The zero Bindings is ready,
+// Bindings are the compiled rules of tools, shared by several gates: for a process that makes
+// a gate for every call. The zero Bindings is ready,
 // for one program, and safe for concurrent use.
 type Bindings struct {
 	mu      sync.Mutex
@@ -198,8 +198,8 @@ type Bindings struct {
 	made    *bindings
 }
 
-// bindingsOf are those of a program: shared ones, unless they are another program's, or
-// policies in Go govern calls too.
+// bindingsOf returns the shared bindings if they are of this program and no policies in Go
+// govern calls, else new ones.
 func (g *Gate) bindingsOf(p Policy) *bindings {
 	b := g.config.bindings
 	if b == nil || len(g.policies) > 0 {

@@ -11,7 +11,8 @@ import (
 // maxDirectory bounds the name of a directory in a row.
 const maxDirectory = 1024
 
-// contextOf returns what rows record of where a policy reads paths, nil for nothing.
+// contextOf returns the part of the context that rows record: where the policy resolves
+// paths. It is nil if that is empty.
 func contextOf(env stopgate.Context) *stopgate.Context {
 	c := stopgate.Context{RunDoubt: env.RunDoubt, RunLost: env.RunLost}
 	keep := func(dir string) string {
@@ -34,7 +35,7 @@ func contextOf(env stopgate.Context) *stopgate.Context {
 	return &c
 }
 
-// context is what the call was judged with; p.mu is held.
+// context returns the context of the call for its row; p.mu is held.
 func (p *pending) context() *stopgate.Context {
 	pinned := p.call.Definition != nil && p.call.Definition.Pinned
 	if p.call.Server == "" && !pinned && !p.data.IsValid() {

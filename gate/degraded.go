@@ -67,8 +67,8 @@ func (d *uncertainSessions) count() int64 {
 	return int64(len(d.owners))
 }
 
-// uncertain reports whether governed calls of the session are denied until an
-// operator looked at it.
+// uncertain reports whether governed calls of the session are denied until an operator
+// reconciles it.
 func (g *Gate) uncertain(o session.Owner, s session.State) bool {
 	self, _ := s.Cell(session.Self)
 	return self.Self != nil && self.Self.Degraded || g.uncertainSessions.has(o)
@@ -96,10 +96,10 @@ func (g *Gate) settle(ctx context.Context) bool {
 	return true
 }
 
-// ErrNoStore says that the gate keeps no facts.
-var ErrNoStore = errors.New("gate: no store of sessions")
+// ErrNoStore is the error of operations that need a [Store].
+var ErrNoStore = errors.New("gate: no store of sessions: see WithStore")
 
-// append writes facts that nobody decides on.
+// append writes facts without a check.
 func (g *Gate) append(ctx context.Context, o session.Owner, facts ...session.Fact) error {
 	if g.store == nil {
 		return ErrNoStore
@@ -128,8 +128,8 @@ func (r reply[T]) problem(what string) error {
 	return errors.New(what + ": the store: " + r.fault.String())
 }
 
-// Reconcile is an operator's word that a session which is uncertain, or stopped
-// after too many denials, may go on with the facts it has.
+// Reconcile records an operator's decision that a session which is uncertain, or stopped
+// after too many denials, continues with the facts it has.
 func (g *Gate) Reconcile(ctx context.Context, o session.Owner, by string) error {
 	if err := g.append(ctx, o, session.Fact{Kind: session.Reconciled, By: by}); err != nil {
 		return err
@@ -138,17 +138,16 @@ func (g *Gate) Reconcile(ctx context.Context, o session.Owner, by string) error 
 	return g.Note(ctx, stopgate.Record{Event: stopgate.AuditReconciled, Session: o.Session, Principal: o.Principal, Cause: by})
 }
 
-// Spoke tells the gate that the user said something: denials are counted anew, and
-// what an approver declined may be asked again (S27, S28).
+// Spoke records that the user sent a message: the count of denials starts again, and declined
+// calls may be asked about again (S27, S28).
 func (g *Gate) Spoke(ctx context.Context, o session.Owner) error {
 	return g.append(ctx, o, session.Fact{Kind: session.Spoke})
 }
 
-// Approved records an approval that somebody gave in a session by name, for policies
-// that ask for one (TPS-39). An approval satisfies a policy; it never runs a call.
+// Approved records a named approval in a session, for policies that require one (TPS-39). An approval satisfies a policy; it never runs a call.
 func (g *Gate) Approved(ctx context.Context, o session.Owner, name, by string) error {
 	if name == "" || by == "" {
-		return errors.New("gate: an approval needs a name and somebody who gave it")
+		return errors.New("gate: record approval: name and approver must not be empty")
 	}
 	return g.append(ctx, o, session.Fact{Kind: session.Approved, Name: name, By: by})
 }
@@ -168,11 +167,11 @@ const maxData = 64 << 10
 
 func dataText(object []byte) (string, error) {
 	if len(object) > maxData {
-		return "", errors.New("gate: the session's data is too large")
+		return "", errors.New("gate: set session data: larger than 64 KiB")
 	}
 	v, err := jsonstream.Parse(object, jsonstream.Options{ObjectRoot: true})
 	if err != nil {
-		return "", fmt.Errorf("gate: session data: %w", err)
+		return "", fmt.Errorf("gate: set session data: %w", err)
 	}
 	return string(v.Raw()), nil
 }

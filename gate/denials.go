@@ -16,17 +16,17 @@ const (
 	identicalLimit = 5
 )
 
-// denialCount is what a denial means to its session.
+// denialCount is the effect of a denial on its session.
 type denialCount struct {
-	limited bool // there were too many in a row
-	first   bool // and this is the first that says so
+	limited bool // the limit of denials in a row is reached
+	first   bool // by this denial for the first time
 	denials int  // with this one
 	wrote   bool // a journal has the row
 }
 
-// countDenial makes a fact of a denial and says whether the session has had too many
-// in a row; a journal writes the row in the same step. Failures, skips and asks do not
-// count.
+// countDenial appends the fact of a denial and reports whether the session reached the limit
+// of denials in a row. A journal writes the row in the same step. Failures, skips and asks
+// do not count.
 func (p *pending) countDenial(ctx context.Context, row *stopgate.Record) denialCount {
 	g := p.g
 	p.mu.Lock()
@@ -73,9 +73,9 @@ func (p *pending) countDenial(ctx context.Context, row *stopgate.Record) denialC
 	return r.value
 }
 
-// denialIdentity is by what a denial counts as identical to the one before: the tool and the
-// arguments, or, of a call that was denied before they were complete, the same words at the
-// same place.
+// denialIdentity identifies a call for the count of identical denials: by the tool and the
+// arguments, or, if it was denied before they were complete, by the tool, the code, the rule
+// and the position of the denial.
 func (p *pending) denialIdentity(v *stopgate.Verdict) string {
 	if p.hash != "" {
 		return string(p.tool) + " " + p.hash
@@ -87,18 +87,18 @@ func (p *pending) denialIdentity(v *stopgate.Verdict) string {
 	return strings.Join([]string{string(p.tool), string(v.Code), rule, v.Pointer, strconv.FormatInt(v.DecidedAt, 10)}, " ")
 }
 
-// Alerter is implemented by an [Approver] that also tells people what they are not asked
-// about: that a session was stopped (H22). r is the event row.
+// Alerter is implemented by an [Approver] that also notifies people of stopped sessions
+// (H22). r is the event row.
 type Alerter interface {
 	Alert(ctx context.Context, r stopgate.Record)
 }
 
-// alertLimit is how long a denial waits for people to be told. It happens once in a row of
+// alertLimit bounds the time that a denial waits for [Alerter.Alert], once in a row of
 // denials.
 const alertLimit = 2 * time.Second
 
-// notifyStopped tells operators that a session had too many denials in a row: an event row,
-// and whoever hears of questions too.
+// notifyStopped reports to operators that a session had too many denials in a row: by an event
+// row, and through an approver that is an [Alerter].
 func (p *pending) notifyStopped(ctx context.Context, c denialCount, because stopgate.Code) {
 	p.mu.Lock()
 	r := p.identity()

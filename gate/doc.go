@@ -1,6 +1,6 @@
 // Package gate decides tool calls: it takes a call's arguments as they arrive,
-// combines every layer that has a say, asks whoever can answer, writes the record
-// and only then lets the call out.
+// combines the verdicts of all layers, asks an approver if necessary, writes the record
+// and only then releases the call.
 //
 //	program, diags := policy.Compile(sources, policy.Options{})
 //	...
@@ -24,20 +24,19 @@
 //
 // [Gate.Decide] is all of that for complete arguments.
 //
-// The layers in the order in which they speak:
+// The layers in the order in which they decide:
 //
 //	integrity, rules     packages policy and internal/eval, while the bytes arrive
 //	tool policies        [ToolPolicy], Go functions
 //	session policies     package session over a [Store]: at Open, at Close, and last with the release
-//	judge                [Judge], beside
+//	judge                [Judge], at the same time as the approval
 //	approval             [Approver], for ask and edit
 //	final check          the policy in force now, the approval's binding
 //	record               [Recorder]
 //
-// What it promises: the strictest layer wins and nothing runs without an explicit
-// allow (X1). Published verdicts only get stricter (I3).
+// The strictest layer wins, and nothing runs without an explicit allow (X1). Published verdicts only get stricter (I3).
 // No failure of any part makes a verdict weaker (I14). Every proposal gets exactly
-// one decision row, however it ends (I23), and an allow leaves only after its row
-// is durable (I22). What runs are the gate's own bytes, the ones that were judged
-// (I8).
+// one decision row, however it ends (I23), and an allowed call is released only after its
+// row is durable (I22). The arguments that run are the gate's own bytes, those that were
+// judged (I8).
 package gate

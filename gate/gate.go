@@ -10,13 +10,13 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Misuse of the API. None of them is a decision.
+// Errors of misuse. None of them is a decision.
 var (
 	ErrNoPolicy = errors.New("gate: no policy")
-	ErrArgs     = errors.New("gate: a call is opened without arguments: feed them, or use Decide")
-	ErrOpen     = errors.New("gate: the call's arguments are not closed")
-	ErrResolved = errors.New("gate: the call is resolved already")
-	ErrNoAsk    = errors.New("gate: the verdict does not ask")
+	ErrArgs     = errors.New("gate: open call: Args must be nil: use Feed, or Decide")
+	ErrOpen     = errors.New("gate: resolve call: arguments not closed: call Close first")
+	ErrResolved = errors.New("gate: resolve call: already resolved")
+	ErrNoAsk    = errors.New("gate: ask: the verdict does not require an approval")
 )
 
 // Gate decides tool calls under one policy at a time. It is safe for concurrent
@@ -31,11 +31,11 @@ type Gate struct {
 	unmatched         recent[unmatched, struct{}]
 	uncertainSessions uncertainSessions
 	lock              lockdown
-	rejected          atomic.Bool    // the last policy that was offered was no good
+	rejected          atomic.Bool    // the newest policy was rejected
 	stall             *stallDetector // of a store that several writers share
 	local             bool           // the store is nothing but memory
-	journal           bool           // and this one writes the rows too
-	rows              bool           // somebody reads them
+	journal           bool           // the store writes the rows in the same step
+	rows              bool           // there is a recorder or a tracer
 	ports             struct{ approver, judge, policies, sessions, tracer port }
 }
 
@@ -57,8 +57,8 @@ func New(p Policy, opts ...Option) (*Gate, error) {
 	return g, nil
 }
 
-// absent reports whether there is no policy: a nil interface, or a nil pointer in one, as
-// a compiler returns it beside its errors.
+// absent reports whether there is no policy: a nil interface, or a nil pointer in one, as a
+// compiler returns it with its errors.
 func absent(p Policy) bool {
 	if p == nil {
 		return true
@@ -136,8 +136,8 @@ func (g *Gate) decideIn(ctx context.Context, t *turn, call stopgate.Call) (stopg
 
 // Swap puts another policy into force (FM11). Calls that are open go on under the
 // policy they began with and must pass the new one too before they are released
-// (S16). On an error nothing changes. What was turned on or off of the
-// session policies of the file is as the new file says.
+// (S16). On an error nothing changes. Session policies of the
+// file are enabled or disabled as in the new file.
 func (g *Gate) Swap(p Policy) error {
 	if absent(p) {
 		return ErrNoPolicy
@@ -150,9 +150,9 @@ func (g *Gate) Swap(p Policy) error {
 	return err
 }
 
-// Reject says that a policy which was to come into force is no good, and that the one
-// before stays (FM11, FM12): there is a row, and [Health.Rejected] holds until the next
-// Swap. cause is a word for the row, such as the place of the mistake.
+// Reject records that a new policy is invalid and that the current one stays in force (FM11,
+// FM12). It writes a row, and [Health.Rejected] is true until the next Swap. cause is a
+// detail for the row, such as the line of the error.
 func (g *Gate) Reject(ctx context.Context, cause string) {
 	g.rejected.Store(true)
 	_ = g.Note(ctx, stopgate.Record{Event: stopgate.AuditReload, Code: stopgate.CodeConfigReloadRejected, Cause: cause}) // one that is lost is counted
@@ -185,15 +185,15 @@ func (g *Gate) Note(ctx context.Context, r stopgate.Record) error {
 	return g.audit.note(ctx, r)
 }
 
-// Health is what an operator has to know about the gate's ports.
+// Health describes the state of the gate's ports for operators.
 type Health struct {
 	// LostRows counts the audit rows that could not be written since the last one
 	// that could. While it is not zero nothing is allowed out.
 	LostRows int64
-	// LostBecause is the recorder's error behind them, or behind those that are spooled.
+	// LostBecause is the recorder's error for the lost or spooled rows.
 	LostBecause error
-	// Spooled says that rows wait on the disk, with all that they hold, until the recorder
-	// takes them (see [Capabilities]).
+	// Spooled reports that rows wait in a spool until the recorder accepts them (see
+	// [Capabilities]).
 	Spooled bool
 	// Stuck counts calls to ports that overran their deadline and have not
 	// returned yet.
@@ -201,11 +201,11 @@ type Health struct {
 	// Uncertain counts the sessions whose state may lack a result that the store did
 	// not take (FM16).
 	Uncertain int64
-	// Rejected says that the newest policy is not in force, because it is no good.
+	// Rejected reports that the newest policy is not in force because it is invalid.
 	Rejected bool
 }
 
-// Degraded reports whether something is wrong now.
+// Degraded reports whether any port fails, a policy was rejected or rows are spooled.
 func (h Health) Degraded() bool { return h.Failing() || h.Rejected || h.Spooled }
 
 // Failing reports whether calls are denied that the policy would let run.

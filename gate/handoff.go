@@ -25,13 +25,13 @@ type HandoffCall struct {
 
 // HandoffPolicy is a deterministic policy for handoffs, written in Go (G2-03). It
 // sees the proposal with the receiving agent in To and the payload in Args. Where no
-// file says anything about a handoff, one Permit allows it.
+// file has an entry for a handoff, one Permit allows it.
 type HandoffPolicy interface {
 	Name() string
 	CheckHandoff(ctx context.Context, p Proposal) (Decision, error)
 }
 
-// main is the agent that nobody named (S41).
+// mainAgent is the agent of calls without an agent name (S41).
 const mainAgent = stopgate.AgentName("main")
 
 // Handoff decides a proposal to hand control over. The entries of [[handoffs]] and
@@ -70,7 +70,8 @@ func (g *Gate) handoffIn(ctx context.Context, t *turn, h HandoffCall) (stopgate.
 	return p.Resolve(ctx)
 }
 
-// hand is what policy files say about one handoff. The zero hand is nothing.
+// hand is the combined result of the policy files for one handoff. It is zero if no
+// entry applies.
 type handoffResult struct {
 	found    bool
 	mode     stopgate.Mode
@@ -79,8 +80,8 @@ type handoffResult struct {
 	reason   string
 }
 
-// handoff combines the layers: in each the first entry that fits, of all the
-// strictest (K35). A layer without one abstains.
+// handoff combines the layers: the first entry that applies in each layer, and the strictest
+// of all layers (K35). A layer without such an entry abstains.
 func (c *compiled) handoff(from, to stopgate.AgentName) handoffResult {
 	var all handoffResult
 	if to == "" {
@@ -106,13 +107,13 @@ func (c *compiled) handoff(from, to stopgate.AgentName) handoffResult {
 	return all
 }
 
-// verdict is what the files say. With policies in Go there may still be an allow
-// where no file says anything.
+// verdict returns the verdict of the files. policies reports that there are handoff policies
+// in Go, which may permit a handoff without an entry.
 func (h handoffResult) verdict(policies bool) stopgate.Verdict {
 	v := stopgate.Verdict{Decided: true, Mode: h.mode, Layer: stopgate.LayerRules, Code: stopgate.CodeRuleMatched, Public: h.reason}
 	if !h.found {
 		v.Layer, v.Code, v.Mode = stopgate.LayerGate, stopgate.CodePolicyNotConfigured, stopgate.Deny
-		if policies { // they have to permit it: see crossover
+		if policies { // they have to permit it: see askHandoffPolicies
 			v.Mode, v.Code = stopgate.Unattended, stopgate.CodeRuleMatched
 		}
 	}
@@ -125,8 +126,8 @@ func (h handoffResult) verdict(policies bool) stopgate.Verdict {
 	return v
 }
 
-// handoffRules judges the payload of a handoff: it is JSON, and the rest is known
-// before it came.
+// handoffRules are the [Rules] of a handoff. Of its payload only the JSON syntax is checked; the
+// verdict does not depend on it.
 type handoffRules struct {
 	g      *Gate
 	result handoffResult
@@ -136,10 +137,10 @@ func (t *handoffRules) Evaluate() Evaluation {
 	return &payloadEvaluation{trace: []stopgate.Verdict{t.result.verdict(len(t.g.handoffs) > 0)}}
 }
 
-// Unknown is for tools; what is said of handoffs, crossover knows.
+// Unknown reports false: it is about tools, see askHandoffPolicies for handoffs.
 func (t *handoffRules) Unknown() (stopgate.Mode, bool) { return stopgate.Deny, false }
 
-// ResultMode delivers: what the receiving agent answers is not judged here.
+// ResultMode delivers: the answer of the receiving agent is not judged here.
 func (t *handoffRules) ResultMode(*jsonstream.Document) stopgate.Verdict {
 	return stopgate.Verdict{Decided: true, Mode: stopgate.Unattended, Layer: stopgate.LayerRules, Code: stopgate.CodeRuleMatched}
 }
@@ -244,22 +245,22 @@ func (p *pending) askHandoffPolicies(ctx context.Context, prop *Proposal) {
 	}
 }
 
-// Inheritance (S9): the tables that held for the agents who handed over
-// hold for the receiver too, where the entry says so.
+// Inheritance (S9): with inherit in its entry, a handoff applies the tables of the agents who
+// handed over to the receiver too.
 
-// inheritKey is the cell with the agents whose tables hold for an agent.
+// inheritKey returns the key of the agents whose tables apply to an agent.
 func inheritKey(agent stopgate.AgentName) session.Key {
 	return session.NoteKey("stopgate:inherit", string(agent))
 }
 
-// inherits reports whether any handoff of the policy does.
+// inherits reports whether any handoff of the policy passes tables on.
 func inherits(layers [][]HandoffRule) bool {
 	return slices.ContainsFunc(layers, func(l []HandoffRule) bool {
 		return slices.ContainsFunc(l, func(h HandoffRule) bool { return h.Inherit })
 	})
 }
 
-// inheritFact is the fact that makes the receiver inherit.
+// inheritFact returns the fact that applies the sender's tables to the receiver.
 func (p *pending) inheritFact(at int64) session.Fact {
 	senders := append([]string{string(p.call.Agent)}, p.senders...)
 	f := session.Note("stopgate:inherit", string(p.to), strings.Join(senders, "\n"))
@@ -267,11 +268,11 @@ func (p *pending) inheritFact(at int64) session.Fact {
 	return f
 }
 
-// passesTables reports whether there is one.
+// passesTables reports whether the handoff has an [pending.inheritFact].
 func (p *pending) passesTables() bool { return p.handoffResult.inherit && p.to != "" }
 
-// askSenders judges the call as if those who handed over had made it: the strictest
-// wins.
+// askSenders evaluates the call under the tables of the agents who handed over to its agent:
+// the strictest verdict wins.
 func (p *pending) askSenders() {
 	for _, sender := range p.senders {
 		p.mu.Lock()

@@ -7,14 +7,14 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Redacted stands in the place of a value that is not shown.
+// Redacted replaces a hidden value.
 const Redacted = "[redacted]"
 
 // Hidden are the values of JSON texts that telemetry does not show.
 type Hidden []jsonstream.Pointer
 
-// Hide reads pointers: "*" stands for every member or element, "**" for any depth. A
-// pointer that is none hides everything. Without pointers it is nil.
+// Hide parses pointers: "*" matches every member or element, "**" any depth. An invalid
+// pointer hides everything. Without pointers the result is nil.
 func Hide(pointers ...string) (h Hidden) {
 	for _, text := range pointers {
 		p, err := jsonstream.ParsePointer(text)
@@ -26,7 +26,7 @@ func Hide(pointers ...string) (h Hidden) {
 	return h
 }
 
-// Append writes a value without those that are hidden.
+// Append appends the JSON of v with the hidden values replaced by [Redacted].
 func (h Hidden) Append(dst []byte, v jsonstream.Value) []byte {
 	for _, p := range h {
 		if len(p) == 0 || len(p) == 1 && p[0] == "**" {
@@ -63,8 +63,8 @@ func (h Hidden) Append(dst []byte, v jsonstream.Value) []byte {
 	return append(dst, v.Raw()...)
 }
 
-// text writes a string. One that is JSON itself, as results of tools are, is hidden in
-// like the rest.
+// text appends a string. Values in a string that is JSON itself, as results of tools are, are
+// hidden too.
 func (h Hidden) text(dst []byte, v jsonstream.Value) []byte {
 	raw := v.Raw()
 	text := bytes.TrimLeft(v.AppendText(nil), " \t\r\n")
@@ -82,8 +82,8 @@ func (h Hidden) text(dst []byte, v jsonstream.Value) []byte {
 	return jsonstream.AppendQuote(dst, shown)
 }
 
-// below lists what is left of the pointers one step further. Names are compared
-// without regard to case: a secret is one in any spelling.
+// below returns the remaining pointers for a member or element. Names are compared without
+// regard to case, so that other spellings of a name are hidden too.
 func (h Hidden) below(token string) (left Hidden) {
 	for _, p := range h {
 		for len(p) > 0 && p[0] == "**" {

@@ -10,20 +10,20 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// owner says whose state a call belongs to.
+// owner returns the owner of a call's state.
 func owner(c *stopgate.Call) session.Owner {
 	return session.Owner{Principal: c.Principal, Session: c.Session}
 }
 
-// objected is how a check inside an update says no: nothing is written.
+// objected is the error of a check inside an update: nothing is written.
 type objectionError struct {
 	all  []session.Decision
 	head uint64
 }
 
-func (objectionError) Error() string { return "a session policy objects" }
+func (objectionError) Error() string { return "session policy objects" }
 
-// ask calls the store: inline if it is nothing but memory, else under a deadline.
+// ask calls the store: inline if it is in memory, else under a deadline.
 func ask[T any](ctx context.Context, g *Gate, f func(context.Context) (T, error)) reply[T] {
 	if g.stall != nil {
 		return during(ctx, g.stall, &g.ports.sessions, false, f)
@@ -46,8 +46,8 @@ func (g *Gate) load(ctx context.Context, o session.Owner, keys []session.Key) re
 	return r
 }
 
-// update runs decide on current cells and writes what it says. The value is decide's
-// own: an update that nobody waits for any more writes into nothing that is read.
+// update runs decide on current cells and writes its change. The value is local to the call
+// of the store, so that an update that was given up does not write to shared memory.
 func update[T any](ctx context.Context, g *Gate, o session.Owner, keys []session.Key, decide func(session.State) (Change, T, error)) reply[T] {
 	r := ask(ctx, g, func(ctx context.Context) (T, error) {
 		var value T
@@ -68,8 +68,8 @@ func update[T any](ctx context.Context, g *Gate, o session.Owner, keys []session
 	return r
 }
 
-// loadSessionData fetches the session's data where rules look at it, for as long as the call
-// is open (K60). What cannot be read is not known.
+// loadSessionData loads the session's data if rules depend on it (K60). Data that cannot be
+// read is unknown.
 func (p *pending) loadSessionData(ctx context.Context) {
 	if !p.under.looksAtSessions || p.g.store == nil || p.call.Session == "" {
 		return
@@ -85,8 +85,8 @@ func (p *pending) loadSessionData(ctx context.Context) {
 	p.data, _ = jsonstream.Parse([]byte(text), jsonstream.Options{})
 }
 
-// beginSession fixes what the session policies see of the session (S8), and asks
-// those that need no argument.
+// beginSession determines the horizon of the call (S8) and asks the session policies that need
+// no arguments.
 func (p *pending) beginSession(ctx context.Context) {
 	g := p.g
 	all := p.under.policies(p.turn.policiesAtStart(g.registry))
@@ -169,8 +169,9 @@ func (p *pending) horizonAt(head uint64) uint64 {
 
 type policyRunner func(session.Policy, func() session.Decision) session.Decision
 
-// foreignRunner bounds what a policy from elsewhere may take (FM15); the gate's own are
-// bounded by construction (K39). It is nil where nobody else is asked.
+// foreignRunner returns the function that calls foreign session policies under a deadline
+// (FM15); the gate's own are bounded by construction (K39). It is nil without foreign
+// policies.
 func (p *pending) foreignRunner(ctx context.Context) policyRunner {
 	if !p.set.Foreign(p.tool) {
 		return nil
@@ -194,8 +195,8 @@ func (p *pending) storeFault(f fault, err error, stack string) {
 	p.fail(stopgate.CodeStoreUnavailable, "sessions", f, stack)
 }
 
-// checkSessionsAtClose asks the session policies that need arguments as soon as these are
-// complete (S8); p.mu is held, and let go while a store is waited for.
+// checkSessionsAtClose asks the session policies that need arguments when the arguments are
+// complete (S8); p.mu is held, and released while a store is called.
 func (p *pending) checkSessionsAtClose() {
 	if p.terminal || p.final == nil || p.g.store == nil || !p.set.Keyed(p.tool) {
 		return
@@ -221,8 +222,7 @@ func (p *pending) checkSessionsAtClose() {
 	p.applyObjectionsLocked(seen.all, seen.head)
 }
 
-// glance is what the session policies say on the facts of one moment, or why they
-// could not be asked.
+// glance is the answer of the session policies at one position, or why there is none.
 type sessionCheck struct {
 	all   []session.Decision
 	head  uint64
@@ -245,8 +245,8 @@ func (p *pending) checkSessions(ctx context.Context, c session.Call) sessionChec
 	return sessionCheck{all: all, head: state.value.Head}
 }
 
-// applyObjections takes the session policies' answer: all objections are kept, the first
-// one decides (X2).
+// applyObjections applies the answer of the session policies: all objections are recorded, and
+// the first decides (X2).
 func (p *pending) applyObjections(all []session.Decision, head uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -277,8 +277,8 @@ func (p *pending) applyObjectionsLocked(all []session.Decision, head uint64) {
 	p.addVerdict(v)
 }
 
-// askSessions runs the session policies before anybody else is asked. What they say
-// then is not the last word: see leave.
+// askSessions runs the session policies before people and judges are asked. They are checked
+// again at the release, see commitRelease.
 func (p *pending) askSessions(ctx context.Context) {
 	if p.g.store == nil || p.call.Session == "" && !p.set.Governs(p.tool) {
 		return
@@ -312,7 +312,7 @@ func (p *pending) askSessions(ctx context.Context) {
 	}
 }
 
-// stickyKey is where a declined approval of this very call is remembered (S27).
+// stickyKey returns the key of declined approvals of the identical call (S27).
 func (p *pending) stickyKey() session.Key {
 	return session.Key{Space: session.SpaceSticky, Name: string(p.tool), Value: p.hash}
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A fault is what kept a port from answering.
+// A fault is the reason why a port gave no answer.
 type fault uint8
 
 const (
@@ -21,7 +21,7 @@ const (
 	crowded        // too many calls to this port never came back
 )
 
-// String is the word that records use; never text of the port (H17).
+// String returns the word for records, which has no text of the port (H17).
 func (f fault) String() string {
 	return [...]string{"", "error", "panic", "timeout", "context ended", "too many calls in flight"}[f]
 }
@@ -36,7 +36,7 @@ type port struct {
 	stuck atomic.Int64 // calls that were given up and have not returned
 }
 
-// reply is what came back from a port.
+// reply is the answer of a port.
 type reply[T any] struct {
 	value T
 	fault fault
@@ -101,9 +101,9 @@ func invoke[T any](ctx context.Context, p *port, limit time.Duration, f func(con
 	return r
 }
 
-// timed calls code that returns when its context ends, on the goroutine of its caller.
-// What comes back after the deadline came too late here as well; what it says of why is
-// kept for people. ctx has no end.
+// timed calls code that returns when its context ends, on the goroutine of its caller. An
+// answer after the deadline is dropped here too; its error is kept for operators. ctx has no
+// end.
 func timed[T any](ctx context.Context, limit time.Duration, f func(context.Context) (T, error)) reply[T] {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

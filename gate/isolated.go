@@ -6,11 +6,12 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// isolated is what a turn may know of a session that was only guessed: the calls that
-// its own request tells and the ledger confirms, and what it releases itself. Of everything else that is written under the same guess it sees nothing.
+// isolated is the state that a turn sees of a guessed session: the calls that its own request
+// reports and the store confirms, and its own releases. It hides all other facts under the
+// same session id.
 type isolated struct {
-	// leaving is held from the last check of a call to the fact of its release: the
-	// store only sees to the order of what it keeps itself.
+	// leaving is held from the last check of a call to the fact of its release, because
+	// the store does not order changes to this state.
 	releasing sync.Mutex
 
 	mu    sync.Mutex
@@ -18,7 +19,7 @@ type isolated struct {
 	head  uint64
 }
 
-// add applies a fact behind the position head; keys are the cells it touches.
+// add applies a fact after the position head; keys are the cells that it changes.
 func (a *isolated) add(head uint64, f session.Fact, keys []session.Key) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -46,8 +47,8 @@ func (a *isolated) cell(k session.Key) *session.Cell {
 	return new(session.Cell)
 }
 
-// overlay puts what the turn may know in the place of what the store knows of the
-// session. What an operator said of it, and everything of the principal, stays.
+// overlay replaces the session's cells by those that the turn may see. The session's data and
+// the cells of the principal stay.
 func (a *isolated) overlay(s session.State) session.State {
 	if a == nil {
 		return s
@@ -64,7 +65,7 @@ func (a *isolated) overlay(s session.State) session.State {
 	return session.NewState(s.Head, entries)
 }
 
-// addReleased notes what a call of the turn did to the session.
+// addReleased applies the facts of a release of the turn.
 func (a *isolated) addReleased(head uint64, facts ...session.Fact) {
 	if a == nil {
 		return
@@ -74,14 +75,15 @@ func (a *isolated) addReleased(head uint64, facts ...session.Fact) {
 	}
 }
 
-// back notes that a released call did not leave after all.
+// back applies the withdrawal of a release of the turn.
 func (a *isolated) addWithdrawn(released, withdrawn session.Fact) {
 	if a != nil {
 		a.add(0, withdrawn, append(released.Keys(), withdrawn.Keys()...))
 	}
 }
 
-// lockReleases keeps siblings from being checked between another's check and its release.
+// lockReleases prevents that a call of the turn is checked between the check and the release
+// of another.
 func (a *isolated) lockReleases() (release func()) {
 	if a == nil {
 		return func() {}

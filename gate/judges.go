@@ -11,19 +11,19 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// reviewer is a judge with what a policy file, or the program, says about it.
+// reviewer is a judge with its settings from a policy file or the program.
 type reviewer struct {
-	judge   Judge // nil: nobody can make one, and what it governs fails
+	judge   Judge // nil: no judge can be made, and its calls fail
 	table   *JudgeTable
 	onError stopgate.Mode
 	limit   time.Duration
 }
 
-// judgeGrace is how much longer than its own limit a judge is waited for. Within it
-// a judge that gave up still says what it tried.
+// judgeGrace is added to the limit of a judge, so that a judge that gave up at its limit can
+// still report its attempts.
 const judgeGrace = 50 * time.Millisecond
 
-// makeReviewers makes the judges that files ask for.
+// makeReviewers makes the judges that files configure.
 func (g *Gate) makeReviewers(tables []*JudgeTable) ([]*reviewer, error) {
 	var all []*reviewer
 	for _, t := range tables {
@@ -40,8 +40,8 @@ func (g *Gate) makeReviewers(tables []*JudgeTable) ([]*reviewer, error) {
 	return all, nil
 }
 
-// judgesOfCall lists the judges of the call: the program's, and those of the files it began
-// with. In observe mode only those that want it are asked (S31).
+// judgesOfCall returns the judges of the call: that of the program, and those of the files it
+// began with. In observe mode only judges with observe are asked (S31).
 func (p *pending) judgesOfCall() []*reviewer {
 	var list []*reviewer
 	if p.g.judge != nil && !p.under.observe {
@@ -50,7 +50,7 @@ func (p *pending) judgesOfCall() []*reviewer {
 	return append(list, p.fileJudges(p.under)...)
 }
 
-// fileJudges lists the judges of a policy's files that review the call.
+// fileJudges returns the judges of a policy's files that review the call.
 func (p *pending) fileJudges(c *compiled) []*reviewer {
 	var list []*reviewer
 	for _, r := range c.reviewers {
@@ -62,14 +62,14 @@ func (p *pending) fileJudges(c *compiled) []*reviewer {
 	return list
 }
 
-// judgeRun is the judges at work on one call.
+// judgeRun is the review of one call by its judges.
 type judgeRun struct {
 	cancel context.CancelCauseFunc
 	ended  chan struct{}
 }
 
-// Consult puts a closed call before its judges and returns at once; Resolve joins
-// them, and asks them if nobody did. A surface with several calls of one turn calls
+// Consult starts the judges of a closed call and returns at once; Resolve waits for them, and
+// starts them if Consult was not called. A surface with several calls of one turn calls
 // it for each as it closes, so that they are judged at the same time (S29).
 // A call that is denied already, or that is not closed, is not judged; an objection
 // ends the call where it is, an open prompt included.
@@ -80,13 +80,12 @@ func (p *pending) Consult(ctx context.Context) {
 	if p.stage != closed || p.terminal || p.final == nil || !v.Decided || p.under.observe {
 		return
 	}
-	if _, unknown := p.rules.Unknown(); !unknown { // of an unknown tool policies in Go have the first word
+	if _, unknown := p.rules.Unknown(); !unknown { // policies in Go decide about unknown tools first
 		p.startJudges(ctx)
 	}
 }
 
-// startJudges starts the hearing if there is none and somebody has to be heard; p.mu is
-// held.
+// startJudges starts the judges of the call unless they were started; p.mu is held.
 func (p *pending) startJudges(ctx context.Context) *judgeRun {
 	if p.judgeRun != nil || p.terminal {
 		return p.judgeRun
@@ -106,7 +105,7 @@ func (p *pending) startJudges(ctx context.Context) *judgeRun {
 	return p.judgeRun
 }
 
-// waitForJudges waits for what the judges say.
+// waitForJudges starts the judges of the call if necessary and waits for them.
 func (p *pending) waitForJudges(ctx context.Context) {
 	p.mu.Lock()
 	h := p.startJudges(ctx)
@@ -141,20 +140,20 @@ func (p *pending) askCurrentJudges(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if v := p.verdict(); !p.terminal && v.Layer == stopgate.LayerJudge && !v.Mode.Permissive() {
-		// An ask that nobody was shown.
+		// An ask that was not shown to an approver.
 		p.addVerdict(p.refusal(stopgate.LayerApproval, stopgate.CodeApprovalStale))
 	}
 }
 
-// runJudges runs the hearing.
+// runJudges asks the judges and ends the run.
 func (p *pending) runJudges(ctx context.Context, h *judgeRun, prop Proposal, judges []*reviewer) {
 	defer close(h.ended)
 	defer h.cancel(nil)
 	p.askAll(ctx, prop, judges)
 }
 
-// askAll asks all judges at once and applies what they say in their order. Opinions
-// can only tighten (X4, FM1).
+// askAll asks all judges at once and applies their results in order. Opinions can only
+// tighten (X4, FM1).
 func (p *pending) askAll(ctx context.Context, prop Proposal, judges []*reviewer) {
 	results := make([]judgeResult, len(judges))
 	var group sync.WaitGroup
@@ -170,7 +169,7 @@ func (p *pending) askAll(ctx context.Context, prop Proposal, judges []*reviewer)
 	}
 }
 
-// judgeResult is what became of asking one judge.
+// judgeResult is the result of asking one judge.
 type judgeResult struct {
 	opinion Opinion
 	code    stopgate.Code // judge_denied, or why there is no opinion
@@ -221,7 +220,7 @@ func (p *pending) askJudge(ctx context.Context, prop Proposal, r *reviewer) judg
 	return f
 }
 
-// applyJudgeResult applies a finding; p.mu is held.
+// applyJudgeResult applies the result of a judge; p.mu is held.
 func (p *pending) applyJudgeResult(f judgeResult) {
 	if p.stage >= committed {
 		return

@@ -9,7 +9,7 @@ import (
 )
 
 // askPolicies runs the tool policies. The first that forbids ends the call (G2-08 to
-// G2-12). None of them loosens what a file says; a tool that no file knows runs if one
+// G2-12). None of them loosens the verdict of a file; a tool that no file knows runs if one
 // permits it (S2).
 func (p *pending) askPolicies(ctx context.Context, prop *Proposal) {
 	for _, tp := range p.g.policies {
@@ -25,8 +25,8 @@ func (p *pending) askPolicies(ctx context.Context, prop *Proposal) {
 	p.requirePermit(p.rules)
 }
 
-// requirePermit refuses a tool that no file knows and no policy permitted, or makes
-// it ask where the files want that (S2); p.mu is held.
+// requirePermit denies a tool that no file knows and no policy permitted, or asks about it
+// if the files are configured so (S2); p.mu is held.
 func (p *pending) requirePermit(r Rules) {
 	otherwise, unknown := r.Unknown()
 	if !unknown || p.permitted || p.terminal {
@@ -50,7 +50,7 @@ func (p *pending) askPolicy(ctx context.Context, name string, check func(context
 		return false
 	case d.Kind != Permit && d.Kind != Forbid, !d.Reason.Valid():
 		d = Decision{Kind: Forbid, Reason: stopgate.CodeInvalidPolicyResult}
-		p.g.reportTrouble("policy "+name, p.id, failed, fmt.Errorf("a decision of kind %d with the reason %q is none", r.value.Kind, r.value.Reason))
+		p.g.reportTrouble("policy "+name, p.id, failed, fmt.Errorf("invalid decision: kind %d, reason %q", r.value.Kind, r.value.Reason))
 		p.fail(d.Reason, "policy "+name, none, "")
 	case d.Kind == Forbid:
 		p.forbid(stopgate.LayerGate, d.Reason, d.Public)
@@ -59,7 +59,7 @@ func (p *pending) askPolicy(ctx context.Context, name string, check func(context
 	return d.Kind == Permit
 }
 
-// policyFault is the code of a tool policy that gave no answer (FM15).
+// policyFault returns the code for a tool policy that gave no answer (FM15).
 func policyFault(f fault, err error) stopgate.Code {
 	switch f {
 	case late, crowded:
@@ -70,7 +70,7 @@ func policyFault(f fault, err error) stopgate.Code {
 	return stopgate.CodePolicyError
 }
 
-// goneCode says why a call's context ended while a layer worked.
+// goneCode returns the code for a call whose context ended while a layer worked.
 func goneCode(cause error) stopgate.Code {
 	var w withdrawn
 	switch {
@@ -82,7 +82,7 @@ func goneCode(cause error) stopgate.Code {
 	return stopgate.CodeClientGone
 }
 
-// forbid denies on behalf of a layer, with its own sentence if it has one.
+// forbid denies on behalf of a layer, with the sentence public unless it is "".
 func (p *pending) forbid(layer stopgate.Layer, code stopgate.Code, public string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,7 +93,7 @@ func (p *pending) forbid(layer stopgate.Layer, code stopgate.Code, public string
 	p.addVerdict(v)
 }
 
-// fail denies because a part of the pipeline gave no usable answer.
+// fail denies because a layer gave no usable answer.
 func (p *pending) fail(code stopgate.Code, who string, f fault, stack string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,8 +110,8 @@ func (p *pending) addFailure(code stopgate.Code, who string, f fault, stack stri
 	p.addVerdict(p.refusal(layer, code))
 }
 
-// setCause notes for the record who failed and how, without a word of theirs
-// (H17); p.mu is held.
+// setCause sets the cause of the row to the name of the part that failed and its fault, without
+// its text (H17); p.mu is held.
 func (p *pending) setCause(who string, f fault, stack string) {
 	if f == none {
 		who += ": invalid answer"

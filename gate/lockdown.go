@@ -31,15 +31,15 @@ type Lockdowns interface {
 	SetLockdown(ctx context.Context, l Lockdown) error
 }
 
-// lockdown is the order that a gate is under, and the calls that wait for people.
+// lockdown is the current order of a gate, and the calls that wait for an approver.
 type lockdown struct {
 	now atomic.Pointer[Lockdown]
 
 	mu    sync.Mutex
 	asked map[*pending]bool
 
-	// ordering is held from the store's order to the gate's, so that whoever follows
-	// the store does not take an order that this gate gives for somebody else's.
+	// ordering is held from the store's order to the gate's, so that Follow does not
+	// report an order of this gate as a change of another.
 	ordering sync.Mutex
 }
 
@@ -48,7 +48,7 @@ func (l *lockdown) active() bool {
 	return now != nil && now.Active()
 }
 
-// add notes a call that waits for people, and reports whether it may.
+// add registers a call that waits for an approver. It reports false under a lockdown.
 func (l *lockdown) add(p *pending) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,7 +62,7 @@ func (l *lockdown) add(p *pending) bool {
 	return true
 }
 
-// open is how many calls wait for people.
+// open returns the number of calls that wait for an approver.
 func (l *lockdown) open() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,7 +75,7 @@ func (l *lockdown) remove(p *pending) {
 	delete(l.asked, p)
 }
 
-// set takes an order and returns the calls that it ends.
+// set stores an order and returns the calls that it ends.
 func (l *lockdown) set(now Lockdown) (ended []*pending) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -112,12 +112,11 @@ func (g *Gate) Lockdown() Lockdown {
 	return Lockdown{}
 }
 
-// unreadable is the order of a gate that cannot see its orders.
+// unreadable is the reason of a lockdown because the order cannot be read.
 const unreadable = "the store with the orders cannot be read"
 
-// Follow keeps the gate under the order that stands in a store, and returns when ctx
-// ends. It looks at once and then again and again; changed, which may be nil, is told
-// of every change. An order that cannot be read counts as given.
+// Follow applies the order of a store to the gate until ctx ends. It reads the order at once
+// and then at the interval every. changed, which may be nil, is called for every change. An order that cannot be read counts as given.
 func (g *Gate) Follow(ctx context.Context, from Lockdowns, every time.Duration, changed func(Lockdown)) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -154,10 +153,10 @@ func (g *Gate) look(ctx context.Context, from Lockdowns, changed func(Lockdown))
 }
 
 // Order gives an order in the store that gates follow, or takes it back, puts this
-// gate under it, and writes the event row. by is whoever gives or takes it back.
+// gate under it, and writes the event row. by names the operator.
 func (g *Gate) Order(ctx context.Context, in Lockdowns, l Lockdown, by string) error {
 	if by == "" {
-		return errors.New("gate: a lockdown needs somebody who orders it")
+		return errors.New("gate: order lockdown: the operator must not be empty")
 	}
 	g.lock.ordering.Lock()
 	err := in.SetLockdown(ctx, l)
@@ -171,7 +170,7 @@ func (g *Gate) Order(ctx context.Context, in Lockdowns, l Lockdown, by string) e
 	return g.Note(ctx, LockdownRow(l, by))
 }
 
-// LockdownRow is the event row of an order that somebody gave or took back.
+// LockdownRow returns the event row of an order that was given or taken back.
 func LockdownRow(l Lockdown, by string) stopgate.Record {
 	r := stopgate.Record{Event: stopgate.AuditLifted, Cause: l.Reason}
 	if l.Active() {
@@ -183,8 +182,8 @@ func LockdownRow(l Lockdown, by string) stopgate.Record {
 	return r
 }
 
-// applyLockdown denies the call if there is an order; p.mu is held. What an observing gate
-// lets pass has left already.
+// applyLockdown denies the call under a lockdown; p.mu is held. A call in observe mode has been
+// forwarded already.
 func (p *pending) applyLockdown() {
 	if !p.terminal && !p.under.observe && p.g.lock.active() {
 		p.cause = p.g.Lockdown().Reason

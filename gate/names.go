@@ -2,9 +2,9 @@ package gate
 
 import "github.com/stopgate/stopgate"
 
-// Bounds of the names that a call has, in bytes. Models, clients and servers choose them,
-// and all that is kept of a call has them. The id of a call may be long: some providers
-// put into it what they want to be told again.
+// Bounds of the names of a call, in bytes. Models, clients and servers choose them, and every
+// record of a call holds them. The id of a call may be long: some providers encode their own
+// state in it.
 const (
 	maxName   = 1 << 10
 	maxCallID = 64 << 10
@@ -28,8 +28,8 @@ func short[T ~string](p *pending, name *T, most int) {
 	}
 }
 
-// checkNames denies a call with a name that was too long; p.mu is held, or nobody else
-// has the call.
+// checkNames denies a call with a name that was too long; p.mu is held, or the call is not
+// shared yet.
 func (p *pending) checkNames() {
 	if p.cut && !p.terminal {
 		p.cause = "a name"

@@ -8,9 +8,9 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// sessionCall is the call as session policies see it once its arguments are complete.
-// What may outlive the call - a store that does not answer, code from elsewhere -
-// gets arguments of its own.
+// sessionCall sets c to the call with its complete arguments, as session policies see it. A
+// store or a policy that may still use it after the call has ended gets a copy of the
+// arguments.
 func (p *pending) sessionCall(c *session.Call) (ok bool) {
 	*c = session.Call{
 		Proposal: p.id, Tool: p.tool, Agent: p.call.Agent, Turn: p.call.Turn, ID: p.call.ID, ArgsHash: p.hash, To: p.to,
@@ -26,7 +26,8 @@ func (p *pending) sessionCall(c *session.Call) (ok bool) {
 	return err == nil
 }
 
-// needsOrFail asks the policies what they look at and what the call will mean to them.
+// needsOrFail returns the keys and marks of the session policies for the call. It denies the
+// call if a policy fails.
 func (p *pending) needsOrFail(ctx context.Context, c *session.Call) (keys []session.Key, marks []session.Mark, ok bool) {
 	keys, marks, r := p.cachedNeeds(ctx, c)
 	if r.fault != none {
@@ -36,13 +37,13 @@ func (p *pending) needsOrFail(ctx context.Context, c *session.Call) (keys []sess
 	return keys, marks, r.fault == none
 }
 
-// wish is what session policies need to decide and to learn.
+// wish are the keys and marks of the session policies for one call.
 type policyNeeds struct {
 	keys  []session.Key
 	marks []session.Mark
 }
 
-// boundedNeeds asks the gate's own policies; one that panics denies.
+// boundedNeeds asks the bounded policies; a panic is a fault.
 func (p *pending) boundedNeeds(c *session.Call) (r reply[policyNeeds]) {
 	defer func() {
 		if recover() != nil {
@@ -52,7 +53,7 @@ func (p *pending) boundedNeeds(c *session.Call) (r reply[policyNeeds]) {
 	return reply[policyNeeds]{value: policyNeeds{p.set.Needs(*c), p.set.Marks(*c)}}
 }
 
-// foreignNeeds asks code from elsewhere too.
+// foreignNeeds asks all policies under a deadline.
 func (p *pending) foreignNeeds(ctx context.Context, c *session.Call) reply[policyNeeds] {
 	call, set := *c, p.set
 	return invoke(ctx, &p.g.ports.policies, p.g.limits.Policy, func(context.Context) (policyNeeds, error) {
@@ -60,7 +61,7 @@ func (p *pending) foreignNeeds(ctx context.Context, c *session.Call) reply[polic
 	})
 }
 
-// cachedNeeds asks once.
+// cachedNeeds returns the needs of the policies, which are asked once for a call.
 func (p *pending) cachedNeeds(ctx context.Context, c *session.Call) ([]session.Key, []session.Mark, reply[policyNeeds]) {
 	if p.needsKnown {
 		return p.needed.keys, p.needed.marks, reply[policyNeeds]{}

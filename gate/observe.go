@@ -14,27 +14,28 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// ErrUnmatched says that a result belongs to no call that this gate released, or
-// that its result came already (H5).
+// ErrUnmatched is the error of a result that belongs to no released call, or to one whose
+// result was observed before (H5).
 var ErrUnmatched = errors.New("gate: the result belongs to no released call")
 
-// Delivery is what a model gets of a call's result. The zero Delivery withholds.
+// Delivery is the part of a call's result that the model receives. The zero Delivery
+// withholds.
 type Delivery struct {
 	// Mode is the result rules' verdict on the arguments that ran: Unattended
 	// delivers, everything else withholds (K32).
 	Mode stopgate.Mode
 	Code stopgate.Code
-	// Data reaches the model: the result's own bytes, or an envelope that says
-	// result_withheld; of an edited result what the approver made of it.
+	// Data reaches the model: the result's own bytes, those that an approver edited it
+	// into, or an envelope with the code result_withheld.
 	Data []byte
 
-	shown bool // somebody looked at it
+	shown bool // an approver accepted it
 }
 
 // Delivered reports whether the result itself reaches the model.
 func (d Delivery) Delivered() bool { return d.Mode.Permissive() || d.shown }
 
-// release is what the gate remembers of a released call until its result comes.
+// release describes a released call until its result comes.
 type release struct {
 	id      stopgate.ProposalID
 	parent  stopgate.ProposalID
@@ -43,7 +44,7 @@ type release struct {
 	policy  string             // hash of the policy that decided
 	hash    string             // of the canonical arguments
 	result  stopgate.Verdict   // of the result rules
-	args    string             // what ran, for whoever is asked about the result
+	args    string             // the arguments that ran, if an approver is asked about the result
 	observe bool
 }
 
@@ -59,7 +60,7 @@ func (r *release) row() stopgate.Record {
 	return row
 }
 
-// release is what the gate remembers of the call.
+// release returns the description of the call for its result.
 func (p *pending) release(s *resultVerdict) *release {
 	return &release{
 		id: p.id, parent: p.parent, call: p.call, to: p.to, policy: p.policyHash(), hash: p.hash,
@@ -67,7 +68,7 @@ func (p *pending) release(s *resultVerdict) *release {
 	}
 }
 
-// resultVerdict is what the result rules say, and what ran if somebody will be asked.
+// resultVerdict is the verdict of the result rules, and the arguments if an approver is asked.
 type resultVerdict struct {
 	verdict stopgate.Verdict
 	args    string
@@ -97,10 +98,10 @@ func (p *pending) resultRules(r *resultVerdict) {
 	}
 }
 
-// Observe takes the result of a released call, once, and says what of it reaches
-// the model. Facts come first: what the result rules say does not change that the
-// call ran. A result that a rule wants a person to see (ask, edit) is put to the
-// approver, and withheld where nobody is there or nobody can wait (K32, S11). A
+// Observe records the result of a released call, once, and returns the part that the model
+// receives. The facts are written first, because the call ran whatever the result rules
+// decide. With ask or edit the approver decides about the result; it is withheld if there is
+// no approver or the surface cannot wait (K32, S11). A
 // result of no released call is an event row, changes nothing and is withheld with
 // ErrUnmatched (H5).
 func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error) {
@@ -143,8 +144,8 @@ func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error)
 	return withheld(mode), err
 }
 
-// missed takes a result of which nobody can find out whose it is, because the store does not
-// say: the call did run, and what became of it is not known (FM16).
+// missed records a result whose call cannot be looked up because the store fails: the
+// call did run, and its outcome is unknown (FM16).
 func (g *Gate) observeUnmatchable(ctx context.Context, r stopgate.Result, err error) (Delivery, error) {
 	last, cancel := outlive(ctx)
 	g.degrade(last, session.Owner{Principal: r.Principal, Session: r.Session})
@@ -303,7 +304,7 @@ func contentHash(r stopgate.Result) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// resultCause says how a result came (X13).
+// resultCause returns the source of a result for its row: observed or reported (X13).
 func resultCause(r stopgate.Result, kind session.Kind) string {
 	cause := "reported"
 	if r.Observed {

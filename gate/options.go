@@ -11,8 +11,7 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// Limits bound the time of everything the gate waits for. A zero
-// field takes its default.
+// Limits are deadlines. A zero field takes its default.
 type Limits struct {
 	Policy    time.Duration // one tool policy: 50 ms
 	Store     time.Duration // one call of the [Store]: 250 ms
@@ -48,8 +47,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// config is everything New may be told. A nil port is an absent layer, and an
-// absent approver is nobody.
+// config holds the options of [New]. A nil port is an absent layer.
 type config struct {
 	recorder Recorder
 	approver Approver
@@ -70,26 +68,26 @@ type config struct {
 	trouble  func(Trouble)
 }
 
-// Option sets one thing of a [Gate].
+// Option configures a [Gate].
 type Option func(*config)
 
 // WithRecorder makes the gate write an audit row for every proposal, and release
 // nothing without one. Without a recorder there is no audit.
 func WithRecorder(r Recorder) Option { return func(c *config) { c.recorder = r } }
 
-// WithApprover says who answers ask and edit. Without one they deny no_approver.
+// WithApprover sets the approver for ask and edit. Without one they deny no_approver.
 func WithApprover(a Approver) Option { return func(c *config) { c.approver = a } }
 
-// WithJudge adds a judge of every call, beside those of policy files. When it fails, the call is judged onError: Deny, or
-// Ask where a person may decide instead (FM1).
+// WithJudge adds a judge of every call, in addition to those of policy files. onError is the
+// mode of a call when the judge fails: Deny, or Ask to let a person decide (FM1).
 func WithJudge(j Judge, onError stopgate.Mode) Option {
 	return func(c *config) { c.judge, c.onError = j, onError }
 }
 
-// WithJudges says how to make the judges that policy files ask for ([judge]), such as
+// WithJudges sets the function that makes the judges of policy files ([judge]), such as
 // [github.com/stopgate/stopgate/judge.Factory.Judge]. It is called by New and by Swap,
 // which fail if it does. Without it the calls that those judges govern are denied, or
-// asked about, judge_unavailable: a check that nobody makes never reads as passed.
+// asked about, with judge_unavailable: a review that did not happen never counts as passed.
 func WithJudges(open func(*JudgeTable) (Judge, error)) Option {
 	return func(c *config) { c.judges = open }
 }
@@ -104,15 +102,15 @@ func WithHandoffPolicies(p ...HandoffPolicy) Option {
 	return func(c *config) { c.handoffs = append(c.handoffs, p...) }
 }
 
-// WithBindings shares what is made of the program for each tool with other gates.
+// WithBindings shares the compiled rules of each tool with other gates.
 func WithBindings(b *Bindings) Option { return func(c *config) { c.bindings = b } }
 
 // WithStore keeps the facts of sessions. Without a store the tools that a session
 // policy governs are denied store_unavailable.
 func WithStore(s Store) Option { return func(c *config) { c.store = s } }
 
-// WithSessionPolicies adds the session policies of a registry behind those of the
-// policy file. What changes later holds for turns that begin later.
+// WithSessionPolicies adds the session policies of a registry after those of the policy file.
+// Later changes apply to turns that begin later.
 func WithSessionPolicies(r *session.Registry) Option { return func(c *config) { c.registry = r } }
 
 // WithSealKey sets the secret that seals snapshots: at least 32 bytes. Without one
@@ -127,10 +125,10 @@ func WithClock(now func() time.Time) Option { return func(c *config) { c.now = n
 // from several goroutines at once.
 func WithEntropy(r io.Reader) Option { return func(c *config) { c.entropy = r } }
 
-// WithDenyMode says how denials are returned, whatever the policy file says.
+// WithDenyMode sets how denials are returned. It overrides the policy file.
 func WithDenyMode(m DenyMode) Option { return func(c *config) { c.denyMode = m } }
 
-// WithLimits changes deadlines.
+// WithLimits sets deadlines.
 func WithLimits(l Limits) Option { return func(c *config) { c.limits = l } }
 
 func configure(opts []Option) (*config, error) {
@@ -140,18 +138,18 @@ func configure(opts []Option) (*config, error) {
 	}
 	c.limits = c.limits.withDefaults()
 	if c.now == nil || c.entropy == nil {
-		return nil, errors.New("gate: clock and entropy must not be nil")
+		return nil, errors.New("gate: new: clock and entropy must not be nil")
 	}
 	if c.judge != nil && c.onError != stopgate.Deny && c.onError != stopgate.Ask {
-		return nil, fmt.Errorf("gate: a failed judge means deny or ask, not %s", c.onError)
+		return nil, fmt.Errorf("gate: new: invalid onError %s of the judge: want deny or ask", c.onError)
 	}
 	if c.seal != nil && len(c.seal) < 32 {
-		return nil, errors.New("gate: the key of snapshots needs 32 bytes or more")
+		return nil, errors.New("gate: new: seal key too short: want at least 32 bytes")
 	}
 	names := map[string]bool{}
 	for _, p := range c.handoffs {
 		if p == nil || p.Name() == "" || names["handoff "+p.Name()] {
-			return nil, errors.New("gate: every handoff policy needs a name of its own")
+			return nil, errors.New("gate: new: handoff policy without a unique name")
 		}
 		names["handoff "+p.Name()] = true
 	}
@@ -160,7 +158,7 @@ func configure(opts []Option) (*config, error) {
 	}
 	for _, p := range c.policies {
 		if p == nil || p.Name() == "" || names[p.Name()] {
-			return nil, errors.New("gate: every tool policy needs a name of its own")
+			return nil, errors.New("gate: new: tool policy without a unique name")
 		}
 		names[p.Name()] = true
 	}

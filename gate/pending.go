@@ -10,10 +10,10 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// Pending is a call on its way through the gate. Feed and Close belong to one
+// Pending is a call that the gate has not decided yet. Feed and Close belong to one
 // goroutine; every other method may be called from any.
 //
-//	Open -> Feed ... -> Close -> Resolve       the way of a call that is decided
+//	Open -> Feed ... -> Close -> Resolve       the order for a call that is decided
 //	              \-> Ask                      early, from the first ask on
 //	      at any time: Refuse, Cancel
 //
@@ -21,24 +21,24 @@ import (
 // when the garbage collector finds it (K51): a backstop, not a way to
 // end a call.
 type Pending struct {
-	// What is running on behalf of the call holds on to this alone, so that a
-	// dropped Pending is found.
+	// Goroutines of the call refer only to pending, so that the garbage collector finds a
+	// dropped Pending.
 	*pending
 }
 
-// pending is the call behind a [Pending]. What it knows stands in groups; from mu on, mu
-// is held by whoever touches it while others may know the call.
+// pending is the state of a [Pending]. The fields after mu are guarded by mu as soon as the
+// call is shared.
 type pending struct {
 	g                *Gate
 	id               stopgate.ProposalID
-	parent           stopgate.ProposalID // in whose place somebody's edit put it
+	parent           stopgate.ProposalID // the proposal that was edited into this one
 	call             stopgate.Call
 	kind             Kind
-	under            *compiled // the policy it began with
+	under            *compiled // the policy that the call began with
 	bound                      // to the call's tool; empty if that panicked
 	turn             *turn
 	solo             turn      // of a call that is a turn by itself
-	cut              bool      // one of its names was too long
+	cut              bool      // a name of the call was too long
 	opened, complete time.Time // when it began and when its last byte came, for the tracer
 	inSession
 	transfer
@@ -53,21 +53,21 @@ type pending struct {
 	out     stopgate.Outcome
 }
 
-// inSession is the call in its session: what was known there when it began, what the
-// session policies want and say, and what it leaves.
+// inSession is the call in its session: the state at its beginning, the needs and answers of
+// the session policies, and its facts.
 type inSession struct {
-	set      *session.Set      // the session policies it began with that hear of its tool
+	set      *session.Set      // the session policies that govern its tool, as of its beginning
 	governed bool              // there are some
-	tool     stopgate.ToolName // by which facts know it
+	tool     stopgate.ToolName // the tool's name in facts
 	horizon  uint64            // position of the facts as the turn sees them
 	waited   bool              // the call waits for a person or a model; see horizonAt
 	data     jsonstream.Value  // of the session, as the rules see it; not valid if unknown
 
-	needed       policyNeeds // what session policies need, once asked
+	needed       policyNeeds // the needs of the session policies, if needsKnown
 	needsKnown   bool
 	objections   []string           // of session policies
 	decisions    []session.Decision // the same, for the trace
-	factsAt      uint64             // position of the facts that were looked at
+	factsAt      uint64             // position of the facts that the decision is based on
 	releaseFacts []session.Fact     // the facts of its release; mu is held
 }
 
@@ -75,36 +75,37 @@ type inSession struct {
 type transfer struct {
 	to            stopgate.AgentName // the receiving agent
 	handoffResult handoffResult
-	senders       []string // agents whose tables hold too
+	senders       []string // agents whose tables apply too
 }
 
-// judgement is the verdict as it grows.
+// judgement is the verdict so far.
 type judgement struct {
 	eval          Evaluation         // nil once settled, or after a panic
 	current       *stopgate.Verdict  // its latest verdict, not nil while there is one
-	layerVerdicts []stopgate.Verdict // what the layers around the rules said
-	trace         []stopgate.Verdict // everything, once settled
+	layerVerdicts []stopgate.Verdict // verdicts of the layers around the rules
+	trace         []stopgate.Verdict // all verdicts, once settled
 	terminal      bool               // the verdict is terminal
 	done          chan struct{}      // made on demand, closed when it is
-	cause         string             // a word of detail for the record
+	cause         string             // a detail for the record
 	judgedBy      string             // hash of the policy that decided, if not the one it began with
 }
 
-// consultation is who was asked, and what they said.
+// consultation holds the questions of the call to policies in Go, judges and approvers, and
+// their answers.
 type consultation struct {
-	abort            context.CancelCauseFunc // ends what Resolve waits for
-	permitted        bool                    // a policy in Go said so
+	abort            context.CancelCauseFunc // ends the context of Resolve
+	permitted        bool                    // a policy in Go permitted the call
 	opinions         []opinion               // of tool and handoff policies, for the trace
 	judgeRun         *judgeRun               // of the judges, nil before they were asked
 	judged           *stopgate.Review        // the strictest of their answers
 	prompt           *prompt
-	granted          *stopgate.Approval    // an edited call comes with it
-	giveBackApproval func(context.Context) // gives it back
-	usedApproval     bool                  // the approval of the prompt, or of the call that this one is an edit of
-	heldRows         []stopgate.Record     // rows about a question that go with its own; never written to
+	granted          *stopgate.Approval    // the approval of an edited call
+	giveBackApproval func(context.Context) // makes that approval usable again
+	usedApproval     bool                  // the approval of the prompt, or of the edit, is marked as used
+	heldRows         []stopgate.Record     // rows about a question that are written with the decision row; read only
 }
 
-// stage is how far a call has come. It only grows.
+// stage is the progress of a call. It only grows.
 type stage uint8
 
 const (
@@ -123,7 +124,7 @@ func (g *Gate) open(ctx context.Context, t *turn, call stopgate.Call, parent sto
 	return p, err
 }
 
-// checkBeforeArguments looks at all that is known before any argument.
+// checkBeforeArguments evaluates everything that is known before any argument.
 func (p *pending) checkBeforeArguments(ctx context.Context) {
 	p.loadSessionData(ctx)
 	p.begin()
@@ -147,7 +148,7 @@ func (g *Gate) newPending(t *turn, call stopgate.Call, parent stopgate.ProposalI
 	return p, nil
 }
 
-// start makes a pending that knows its call ready to be entered.
+// start initializes a pending whose call is set.
 func (p *pending) start(g *Gate) {
 	p.shorten()
 	p.g, p.under, p.set, p.tool, p.current = g, g.current.Load(), noPolicies, p.call.Tool, &undecided
@@ -162,7 +163,7 @@ func (p *pending) start(g *Gate) {
 	}
 }
 
-// noPolicies is what a call begins with.
+// noPolicies is the empty set.
 var noPolicies = new(session.Set)
 
 // ID is the gate's own id of the proposal.
@@ -183,7 +184,7 @@ func (p *pending) Identify(id stopgate.CallID) {
 // where the surface lets every byte pass as it comes (K38).
 func (p *pending) Enforced() bool { return !p.under.observe }
 
-// Refuse denies the call for a reason that the surface found: protocol_violation,
+// Refuse denies the call for a reason of the surface: protocol_violation,
 // envelope_mismatch, stream_truncated, client_gone. It holds until the outcome is
 // on record, also after Close and while Resolve waits; a verdict that is terminal
 // already stays.
@@ -199,7 +200,7 @@ func (p *pending) Refuse(code stopgate.Code) stopgate.Verdict {
 	return p.verdict()
 }
 
-// proposed is the call as the ports may see it.
+// proposed returns a copy of the call for ports.
 func (p *pending) proposed() stopgate.Call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -221,9 +222,8 @@ func (p *pending) Trace() []stopgate.Verdict {
 	return p.transitions()
 }
 
-// Done is closed when the verdict is terminal, also where that happens out of
-// band: the approver declined, the deadline passed, the surface refused
-// (S1).
+// Done is closed when the verdict is terminal, also if that happens out of
+// band: the approver declined, the deadline passed or the surface refused (S1).
 func (p *pending) Done() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -82,7 +82,7 @@ type Evaluation interface {
 	Release()
 }
 
-// Circumstances are what rules depend on beside the call. The zero value is the strict
+// Circumstances are the inputs of rules other than the call. The zero value is the strict
 // one.
 type Circumstances struct {
 	Situation Situation

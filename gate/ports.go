@@ -24,8 +24,8 @@ type Recorder interface {
 	Capabilities() Capabilities
 }
 
-// Proposal is a call with complete arguments as the layers behind the rules see
-// it. It holds no memory that the gate will run from.
+// Proposal is a call with complete arguments, for the layers after the rules. It shares no
+// memory with the arguments that run.
 type Proposal struct {
 	ID     stopgate.ProposalID
 	Parent stopgate.ProposalID // the proposal that a person edited into this one
@@ -40,9 +40,9 @@ type Proposal struct {
 	Definition string           // hash of the tool definition, "" without one
 }
 
-// Parsed returns the arguments as a value (G2-05), or an error that a policy best
-// returns: what cannot be read must not look as if nothing were there. No arguments, which
-// a handoff may have, are a value that is not valid.
+// Parsed returns the arguments as a value (G2-05), or an error that a policy
+// should return: arguments that cannot be read must not look like empty ones. The value is
+// not valid if there are no arguments, as a handoff may have none.
 func (p *Proposal) Parsed() (jsonstream.Value, error) {
 	if p.Args == "" {
 		return jsonstream.Value{}, nil
@@ -58,8 +58,8 @@ type DecisionKind uint8
 const (
 	Invalid   DecisionKind = iota
 	Forbid                 // deny the call
-	Permit                 // no objection; loosens nothing that another layer says
-	NoOpinion              // the policy does not speak about this tool
+	Permit                 // no objection; loosens no verdict of another layer
+	NoOpinion              // the policy does not apply to this tool
 )
 
 // Decision is a tool policy's answer (G2-04).
@@ -95,25 +95,25 @@ type Opinion struct {
 	Probability float64
 	// Public is the sentence for models and people; "" takes the code's own.
 	Public string
-	// Review is what the row says about how the opinion came about. Mode and
-	// Probability are set by the gate; so is Millis where it is 0.
+	// Review describes for the row how the opinion was formed. The gate sets Mode and
+	// Probability, and Millis if it is 0.
 	Review stopgate.Review
 }
 
-// JudgeError is an error of a judge that says for the row what was tried.
+// JudgeError is an error of a judge with a description of its attempts for the row.
 type JudgeError struct {
 	Review stopgate.Review
 	Err    error
 }
 
-// Error says what went wrong.
+// Error returns the text of the error.
 func (e *JudgeError) Error() string { return "judge: " + e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *JudgeError) Unwrap() error { return e.Err }
 
-// Judge is a model that reviews a call after every deterministic layer let it
-// live. It runs beside an open prompt; both must pass (S29). Every
+// Judge is a model that reviews a call that no deterministic layer denied. It runs at the
+// same time as an open prompt; both must pass (S29). Every
 // failure is judge_unavailable (FM1).
 type Judge interface {
 	Judge(ctx context.Context, p Proposal) (Opinion, error)

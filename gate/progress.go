@@ -10,28 +10,27 @@ import (
 	"github.com/stopgate/stopgate/internal/system/crowd"
 )
 
-// stallSteps is in how many steps the time without any progress is counted. A process
-// that does not run counts none: on a machine that is too busy to write it is also too
-// busy to give up.
+// stallSteps is the number of steps in which the time without progress is counted. A process
+// that does not run counts no steps: a machine too busy to write is also too busy to give up.
 const stallSteps = 10
 
 // longestStep bounds a step where a writer gets only a small share of a processor.
 const longestStep = time.Second
 
-// errStalled is the cause of a context that ended because nothing was written.
+// errStalled is the cause of a context that ended because of a port without progress.
 var errStalled = errors.New("nothing was written for too long")
 
 // stallDetector finds out whether a port that is shared still advances.
 type stallDetector struct {
 	advanced func() uint64
-	share    func() float64 // of a processor that a writer gets; nil for all of it
+	share    func() float64 // part of a processor that a writer gets; nil for all of it
 	limit    time.Duration
-	waiting  func() bool // rows are spooled, and somebody tries to write them; nil for never
-	closed   atomic.Bool // it was found not to advance, and may be so still
+	waiting  func() bool // rows are spooled and being written; nil for never
+	closed   atomic.Bool // it was found not to advance, and has not been seen to advance since
 
 	mu   sync.Mutex
-	at   uint64    // where it did not
-	when time.Time // and since when that is known
+	at   uint64    // the number at which it did not advance
+	when time.Time // when that was found
 }
 
 // newStallDetector returns the stall of a port that several writers share, nil for another one.
@@ -50,9 +49,8 @@ func (s *stallDetector) step() time.Duration {
 	return crowd.Stretch(s.limit/stallSteps, s.share(), longestStep)
 }
 
-// unavailable reports that the port was found not to advance, has not since, and that
-// somebody is trying or it is not time to try again: a call that is denied for it has
-// nothing else to wait for.
+// unavailable reports that the port was found not to advance and has not advanced since, and
+// that a writer is retrying or the next retry is not due. Calls are denied without waiting.
 func (s *stallDetector) unavailable() bool {
 	if !s.closed.Load() {
 		return false
@@ -121,8 +119,8 @@ func (w *watcher) look() {
 	w.timer.Reset(w.step())
 }
 
-// outlive is a context for what has to be written although the call was given up: it keeps
-// the deadline of its caller, and nothing else that ends it.
+// outlive returns a context for writes that must happen although the call was cancelled: it
+// keeps only the deadline of the caller's context.
 func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	last := context.WithoutCancel(ctx)
 	if end, ok := ctx.Deadline(); ok && ctx.Err() == nil {

@@ -14,16 +14,16 @@ type withdrawn struct{ code stopgate.Code }
 
 func (w withdrawn) Error() string { return "withdrawn: " + string(w.code) }
 
-// ErrHold is the cause of an approver's context that ended because nobody answered
-// in time (S5). Behind every other cause the call itself is gone. An approver
-// returns it whose question ended before.
-var ErrHold = errors.New("gate: nobody answered in time")
+// ErrHold is the cause of an approver's context that ended because there was no answer in
+// time (S5). With every other cause the call itself has ended. An approver may return it to
+// end a question earlier.
+var ErrHold = errors.New("gate: no answer to the question in time")
 
 // MaxQuestions is how many questions may be open at a gate at once. A call that would
 // have to be asked about beyond it is denied overloaded (FM14).
 const MaxQuestions = 2000
 
-// prompt is one question on its way.
+// prompt is an open or answered question about a call.
 type prompt struct {
 	question *Question
 	cancel   context.CancelCauseFunc
@@ -35,11 +35,11 @@ type prompt struct {
 	ended    chan struct{}    // closed when the fields below are set
 	able     Abilities
 	answer   Answer
-	took     time.Duration // until there was an answer, or none
-	code     stopgate.Code // why there is no answer that could allow; "" if there is one
+	took     time.Duration // until the answer or the end of the question
+	code     stopgate.Code // of an answer that cannot allow; "" if it can
 }
 
-// approval is what people answered, if they have.
+// approval returns the answer for records, nil without an answer.
 func (q *prompt) approval() (a *stopgate.Approval, via string) {
 	select {
 	case <-q.ended:
@@ -52,8 +52,9 @@ func (q *prompt) approval() (a *stopgate.Approval, via string) {
 	return &stopgate.Approval{ID: q.answer.ID, By: q.answer.By, Edited: q.answer.Kind == Edited, Referred: q.answer.Referred}, q.answer.Via
 }
 
-// returnApproval gives the approval back that the call came with: it did not leave. An edit that
-// the policy refuses was used: the same edit would be refused again.
+// returnApproval makes the approval of a call usable again that was not released. The
+// approval of an edit that the policy refused stays used: the same edit would be refused
+// again.
 func (p *pending) returnApproval(ctx context.Context) {
 	p.mu.Lock()
 	back, id := p.giveBackApproval, ""
@@ -88,13 +89,13 @@ func (p *pending) returnApproval(ctx context.Context) {
 	})
 }
 
-// Ask puts the call in front of the approver and returns at once. It may be
+// Ask shows the call to the approver and returns at once. It may be
 // called from the first ask or edit verdict on, while the arguments still arrive
-// (S1); Resolve joins it, and asks if nobody did. The prompt is
+// (S1); Resolve waits for the answer, and asks if Ask was not called. The prompt is
 // withdrawn when ctx ends; a surface that can hold the call for a shorter time than
-// [Limits] allows ends ctx with the cause [ErrHold]. Without an approver, or with nobody there, the call is
-// denied at once. Where the verdict is terminal already there is nothing to ask;
-// where it does not ask, the error is ErrNoAsk.
+// [Limits] allows ends ctx with the cause [ErrHold]. If there is no
+// approver, or it is not reachable, the call is denied at once. Ask does nothing if the
+// verdict is terminal already. The error is ErrNoAsk if the verdict does not ask.
 func (p *pending) Ask(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -147,7 +148,7 @@ func (p *pending) ask(ctx context.Context) {
 	go p.await(ctx, q)
 }
 
-// view is what the approver is shown now; p.mu is held.
+// view returns the current state of the question; p.mu is held.
 func (p *pending) view(q *prompt) View {
 	v := View{
 		Proposal: p.id, Parent: p.parent, Call: p.call, To: p.to, Verdict: p.verdict(),
@@ -160,8 +161,8 @@ func (p *pending) view(q *prompt) View {
 	return v
 }
 
-// show brings the question up to date: the arguments are complete, or something
-// new asks; p.mu is held.
+// show updates the question if the arguments are complete or there is a new reason to ask;
+// p.mu is held.
 func (p *pending) show() {
 	q := p.prompt
 	if q == nil || p.terminal {
@@ -189,7 +190,7 @@ func (p *pending) asking() []string {
 	return p.eval.Asking()
 }
 
-// binding is what an approval of the complete call belongs to; p.mu is held.
+// binding returns the binding of the complete call; p.mu is held.
 func (p *pending) binding() Binding {
 	tool := p.call.Tool
 	if p.kind == Handoff {
@@ -232,7 +233,7 @@ func (p *pending) await(ctx context.Context, q *prompt) {
 		if r.fault == none && q.code == stopgate.CodeInvalidPolicyResult {
 			g.reportTrouble("approver", p.id, failed, errNoAnswer)
 		}
-		if !q.answer.Referred { // else nobody answered
+		if !q.answer.Referred { // a referred question was not answered here
 			p.note(ctx, q, stopgate.AuditAnswered, q.code, &stopgate.Approval{
 				ID: q.answer.ID, By: q.answer.By, Edited: q.answer.Kind == Edited,
 			})
@@ -255,8 +256,8 @@ func (p *pending) await(ctx context.Context, q *prompt) {
 	}
 }
 
-// judge says what an answer that cannot allow means, "" for one that can. A yes that
-// nobody gave would be a row about which nobody can be asked.
+// judge returns the code of an answer that cannot allow, "" for one that can. An approval
+// without a name is invalid, because its row would name no responsible person.
 func (q *prompt) judge(r reply[Answer]) stopgate.Code {
 	switch r.fault {
 	case none:
@@ -288,7 +289,7 @@ func (q *prompt) judge(r reply[Answer]) stopgate.Code {
 	return stopgate.CodeInvalidPolicyResult
 }
 
-// endCode says why a context ended that a call was waiting under.
+// endCode returns the code for a call whose context ended while it waited.
 func endCode(cause error) stopgate.Code {
 	var w withdrawn
 	switch {
@@ -300,14 +301,13 @@ func endCode(cause error) stopgate.Code {
 	return stopgate.CodeClientGone
 }
 
-// approvals remembers the approvals that were used, until they have expired
-// anyway (I16).
+// approvals holds the ids of used approvals until they expire (I16).
 type approvals struct {
 	mu   sync.Mutex
 	used map[string]time.Time
 }
 
-// use reports whether the approval was not used before, and uses it.
+// use marks an approval as used and reports whether it was not used before.
 func (a *approvals) use(id string, now time.Time, expires time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -336,8 +336,8 @@ func (a *approvals) forget(id string) {
 }
 
 // expired reports whether the time for an answer is over, by the wall clock or by
-// the monotonic one, whichever says so first: setting the wall clock back does not
-// make an approval last longer (FM13).
+// the monotonic clock, whichever is first: setting the wall clock back does not extend an
+// approval (FM13).
 func (q *prompt) expired(now time.Time, limit time.Duration) bool {
 	return now.Round(0).Sub(q.asked.Round(0)) >= limit || time.Since(q.began) >= limit
 }

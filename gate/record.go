@@ -15,7 +15,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// identity is the part of a row that says which call it is about.
+// identity returns the fields of a row that identify the call.
 func identity(c *stopgate.Call) stopgate.Record {
 	return stopgate.Record{
 		Session: c.Session, Principal: c.Principal, Surface: c.Surface, Dialect: c.Dialect, Agent: c.Agent, Turn: c.Turn,
@@ -29,7 +29,7 @@ func (p *pending) identity() stopgate.Record {
 	return r
 }
 
-// policyHash names the policy that decided.
+// policyHash returns the hash of the policy that decided.
 func (p *pending) policyHash() string {
 	if p.judgedBy != "" {
 		return p.judgedBy
@@ -37,13 +37,13 @@ func (p *pending) policyHash() string {
 	return p.under.hash
 }
 
-// row is the proposal's one decision row; p.mu is held.
+// row returns the decision row of the proposal; p.mu is held.
 func (p *pending) row(v *stopgate.Verdict, status stopgate.RecordStatus, approval *stopgate.Approval) *stopgate.Record {
 	r := new(stopgate.Record)
 	*r = p.identity()
 	r.Version, r.Kind, r.Time = stopgate.RecordVersion, stopgate.RecordDecision, p.g.now().UTC()
 	r.ArgsHash, r.ArgsBytes = p.hash, p.received
-	of := &struct { // what the row points to
+	of := &struct { // the values that the row points to
 		mode     stopgate.Mode
 		enforced bool
 		at       int64
@@ -80,8 +80,8 @@ func (p *pending) keepArgs(r *stopgate.Record) {
 	}
 }
 
-// note writes an event row about a question, or keeps it for [commitment.rows] where
-// nobody has been asked anything before those are written.
+// note writes an event row about a question. The row of an immediate answer is held back and
+// written with the decision row, see [commitment.rows].
 func (p *pending) note(ctx context.Context, q *prompt, event stopgate.AuditEvent, code stopgate.Code, a *stopgate.Approval) {
 	p.mu.Lock()
 	r := p.identity()
@@ -101,7 +101,7 @@ func (p *pending) note(ctx context.Context, q *prompt, event stopgate.AuditEvent
 	p.g.audit.note(ctx, r)
 }
 
-// appendCopies appends copies of the rows that were kept, for somebody who keeps them.
+// appendCopies appends a copy of each row of the second list.
 func appendCopies(rows []*stopgate.Record, kept []stopgate.Record) []*stopgate.Record {
 	for _, r := range kept {
 		rows = append(rows, &r)
@@ -109,7 +109,8 @@ func appendCopies(rows []*stopgate.Record, kept []stopgate.Record) []*stopgate.R
 	return rows
 }
 
-// notifyHeldRows says that the rows that were kept are written or lost.
+// notifyHeldRows notifies the tracer of the rows that were held back, after they were written or
+// lost.
 func (p *pending) notifyHeldRows(ctx context.Context) {
 	p.mu.Lock()
 	kept := p.heldRows
@@ -120,8 +121,8 @@ func (p *pending) notifyHeldRows(ctx context.Context) {
 	}
 }
 
-// clean makes every word of a row that came from outside fit for a log: printable
-// and short. Names and ids are what a model, a client or a server chose (H17).
+// clean makes every text of a row printable and short. Names and ids are chosen by models,
+// clients and servers (H17).
 func clean(r *stopgate.Record) {
 	r.Session = stopgate.SessionID(word(string(r.Session)))
 	r.Principal = stopgate.Principal(word(string(r.Principal)))
@@ -174,7 +175,7 @@ const (
 	maxList = 64  // floors, objections, candidates
 )
 
-// word returns a text as rows may hold it. A text of printable characters up to
+// word returns a text in the form that rows may hold. A text of printable characters up to
 // maxWord bytes stays as it is; any other is quoted as Go quotes strings, and a
 // long one is cut and ends with its length and hash.
 func word(s string) string {
@@ -209,8 +210,8 @@ func printable(s string) bool {
 	return true
 }
 
-// plain reports that a text is printable because it is of the letters that almost
-// every one consists of.
+// plain reports whether a text has only printable ASCII characters, except for space and
+// quotation mark. It is a fast path of printable.
 func plain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c <= ' ' || c > '~' || c == '"' {

@@ -8,9 +8,8 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Refusal is the row of a call that a surface denies because it has no gate: the store or
-// the policy cannot be opened, or the time is over. Like every row it is about exactly one
-// proposal, whose id is new.
+// Refusal returns the row of a call that a surface denies because it has no gate: the store
+// or the policy cannot be opened, or the deadline has passed. The row has a new proposal id.
 func Refusal(call stopgate.Call, code stopgate.Code, now time.Time) (stopgate.Record, error) {
 	id, err := newProposalID(now, newRandomness())
 	if err != nil {

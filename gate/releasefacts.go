@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// releaseUpdate is what a release asks of the store.
+// releaseUpdate is the update of the store by which a call is released.
 type releaseUpdate struct {
 	*pending
 	call     session.Call
@@ -26,9 +26,8 @@ type releaseUpdate struct {
 	head     uint64 // what decide was asked on
 }
 
-// commitRelease is the session policies' last word, on current facts, and the fact that the
-// call left: one atomic step (I19). A journal writes the row in the same
-// step. It denies, or lets live.
+// commitRelease checks the session policies on current facts and writes the fact of the release,
+// in one atomic step (I19). A journal writes the row in the same step.
 func (c *commitment) commitRelease(ctx context.Context) {
 	d := c.prepareRelease(ctx)
 	if d == nil {
@@ -36,14 +35,14 @@ func (c *commitment) commitRelease(ctx context.Context) {
 	}
 	defer c.turn.isolated.lockReleases()()
 	r := update(ctx, c.g, owner(&c.call), d.keys, func(s session.State) (Change, uint64, error) {
-		at := *d // a store that is late may ask when nobody waits any more
+		at := *d // a late store may call this after the update was given up
 		change, err := at.decide(s)
 		return change, at.head, err
 	})
 	c.applyRelease(ctx, d, reply[struct{}]{fault: r.fault, err: r.err, stack: r.stack}, r.value)
 }
 
-// decide is what the store asks: the check, and what is written if nobody objects.
+// decide returns the change to write, or the objections of the session policies.
 func (d *releaseUpdate) decide(s session.State) (Change, error) {
 	d.head = s.Head
 	if err := d.check(s); err != nil {
@@ -52,8 +51,8 @@ func (d *releaseUpdate) decide(s session.State) (Change, error) {
 	return Change{Facts: d.facts, Rows: d.rows(nil, s.Head)}, nil
 }
 
-// prepareRelease makes everything ready that does not depend on the facts. It is nil where the
-// call cannot leave: it is denied, now or when its row is written.
+// prepareRelease prepares the parts of the update that do not depend on the facts. It returns
+// nil if the call cannot be released: it is denied, now or when its row is written.
 func (c *commitment) prepareRelease(ctx context.Context) *releaseUpdate {
 	p := c.pending
 	if p.g.journal && !p.g.audit.ready(ctx) {
@@ -104,7 +103,7 @@ func (d *releaseUpdate) check(s session.State) error {
 	}
 	v := &d.view
 	if v.State = d.turn.isolated.overlay(s); d.run != nil {
-		v.State = v.State.Copy() // code that never comes back looks at it for ever
+		v.State = v.State.Copy() // code that overruns its deadline may still read it
 	}
 	v.Horizon = d.horizonAt(s.Head)
 	if _, all := d.set.CheckEach(v, &d.call, d.run); len(all) > 0 {
@@ -113,7 +112,8 @@ func (d *releaseUpdate) check(s session.State) error {
 	return nil
 }
 
-// rows appends what a journal writes of the call: the row with the position of the facts it was decided on.
+// rows appends the rows for a journal: the decision row with the position of its facts, after
+// the rows that were held back.
 func (d *releaseUpdate) rows(rows []*stopgate.Record, head uint64) []*stopgate.Record {
 	if d.row == nil {
 		return rows
@@ -123,7 +123,7 @@ func (d *releaseUpdate) rows(rows []*stopgate.Record, head uint64) []*stopgate.R
 	return append(appendCopies(rows, d.heldRows), &r)
 }
 
-// applyRelease takes what the store said.
+// applyRelease applies the reply of the store.
 func (c *commitment) applyRelease(ctx context.Context, d *releaseUpdate, r reply[struct{}], head uint64) {
 	if r.fault != none {
 		d.failed(ctx, r)
@@ -135,7 +135,7 @@ func (c *commitment) applyRelease(ctx context.Context, d *releaseUpdate, r reply
 	}
 }
 
-// failed takes a refusal of the session policies, or a fault of the store.
+// failed denies after objections of session policies or a fault of the store.
 func (d *releaseUpdate) failed(ctx context.Context, r reply[struct{}]) {
 	p := d.pending
 	var no objectionError
@@ -156,8 +156,8 @@ func (d *releaseUpdate) failed(ctx context.Context, r reply[struct{}]) {
 	}
 }
 
-// leaving is the hash of the canonical arguments that leave: those that were judged,
-// unless a path was cleaned (K4). The call is committed: they do not change.
+// leaving returns the hash of the canonical arguments that run: those that were judged,
+// unless a path was cleaned (K4). The call is committed, so they do not change.
 func (p *pending) releasedArgsHash() string {
 	if p.eval == nil || bytes.Equal(p.eval.Document().Text(), p.final) {
 		return p.hash
@@ -170,8 +170,8 @@ func (p *pending) releasedArgsHash() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// withdrawUncertain withdraws a release of which nobody knows whether it was written. If that
-// fails too, it stays counted: the strict side.
+// withdrawUncertain withdraws a release that may or may not have been written. If that fails
+// too, the release stays counted, which is the strict side.
 func (p *pending) withdrawUncertain(ctx context.Context, facts []session.Fact, f fault) {
 	if f == late {
 		return // it may be written yet, and a withdrawal must not come first
@@ -182,7 +182,7 @@ func (p *pending) withdrawUncertain(ctx context.Context, facts []session.Fact, f
 	p.withdrawRelease(ctx)
 }
 
-// withdrawRelease withdraws a release whose call did not leave after all.
+// withdrawRelease withdraws the release of a call that was denied later.
 func (p *pending) withdrawRelease(ctx context.Context) {
 	p.mu.Lock()
 	released := p.releaseFacts

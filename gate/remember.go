@@ -13,8 +13,8 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// PastCall is what a client's request says about an earlier call of its conversation. It
-// is a claim: what it says counts only for a call that the gate released.
+// PastCall is an earlier call of a conversation as a client's request reports it. The report is
+// a claim: it counts only for a call that the gate released.
 type PastCall struct {
 	// Proposal is the call, where the surface knows it by itself.
 	Proposal stopgate.ProposalID
@@ -25,44 +25,43 @@ type PastCall struct {
 	// Args returns the arguments as JSON text. It is nil where the request has only
 	// the result, and is not called where they do not matter.
 	Args func() []byte
-	// Answered says that the request has a result, Result returns it and whether it
-	// says that the call failed. It is called where the result is news.
+	// Answered reports that the request has a result. Result returns the result and
+	// whether it reports a failure; it is only called for results that are new.
 	Answered bool
 	Result   func() (data []byte, failed bool)
 	Flagged  bool // see stopgate.Result
 }
 
-// KnownCall is what the gate knows of a call that it was told of.
+// KnownCall is the answer of the gate to a [PastCall].
 type KnownCall struct {
-	// Proposal is the released call that is meant, "" if there is none.
+	// Proposal is the released call, "" if there is none.
 	Proposal stopgate.ProposalID
-	// Withheld says that the model must not get the result, but Data (S11):
-	// the same bytes whenever it is asked.
+	// Withheld reports that the model must receive Data in place of the result (S11).
+	// Data is the same for every request.
 	Withheld bool
 	Data     []byte
 }
 
-// Memory is how a turn uses what it is told.
+// Memory controls how a turn uses the reports of a request.
 type Memory struct {
-	// Learn makes facts of results. Without it the turn belongs to no conversation,
-	// and only what must be withheld is found.
+	// Learn records results as facts. Without it the turn belongs to no conversation, and
+	// Remember only finds the results that must be withheld.
 	Learn bool
-	// Alone says that the session was guessed: the turn sees nothing of it but what
-	// it is told now and the ledger confirms.
+	// Alone reports that the session was guessed: the turn sees only calls of it that the
+	// request reports and the store confirms.
 	Isolated bool
-	// Spoken identifies the user's newest message; another one than before means that
-	// the user said something (S27, S28). "" is none.
+	// Spoken identifies the user's newest message, "" if there is none. If it differs
+	// from the one before, the user sent a message (S27, S28).
 	LastMessage string
-	// Begins says that the request is the first of its conversation: the user spoke,
-	// whatever was said before under the same guess.
+	// Begins reports that the request is the first of its conversation: the user sent
+	// a message, even if it is equal to the last one under the same session id.
 	FirstRequest bool
 }
 
-// Remember tells the turn, before its first call, what the client's request says
-// about earlier calls, oldest first. Results of released calls become facts, once.
-// Entries of the same call id, tool and arguments are aligned from their ends, so
-// that the last one told is the newest released. The answers stand in the order of
-// told.
+// Remember passes the earlier calls that the client's request reports to the turn, oldest
+// first, before its first call. Results of released calls become facts, once. Entries of the
+// same call id, tool and arguments are aligned from their ends, so that the last entry is the
+// newest released call. The answers are in the order of the entries.
 //
 // After an error facts may be missing. Where the released calls cannot be looked up, the
 // results that the request has are unknown to the turn, so its governed calls are denied
@@ -84,7 +83,7 @@ func (t *Turn) Remember(ctx context.Context, like stopgate.Call, told []PastCall
 	return r.known, err
 }
 
-// historyMatch is one Remember.
+// historyMatch is the state of one call of Remember.
 type historyMatch struct {
 	g          *Gate
 	turn       *Turn
@@ -92,12 +91,12 @@ type historyMatch struct {
 	calls      []PastCall
 	memory     Memory
 	known      []KnownCall
-	open       []bool   // the result of the call is not known yet
+	open       []bool   // the result of the call has not been observed yet
 	hashes     []string // of the arguments, "" until asked for
-	unresolved bool     // results were told, and the calls that they belong to could not be looked up
+	unresolved bool     // there are results whose calls could not be looked up
 }
 
-// recall finds the released calls that are told of, and learns from their results.
+// recall finds the released calls of the entries, and observes their results.
 func (r *historyMatch) recall(ctx context.Context) error {
 	g, owner := r.g, r.turn.owner
 	keys := []session.Key{session.Self}
@@ -123,7 +122,7 @@ func (r *historyMatch) recall(ctx context.Context) error {
 				Proposal: r.known[i].Proposal, Call: t.Call, Session: owner.Session, Principal: owner.Principal, Tool: t.Tool,
 				Failed: bad, Flagged: t.Flagged, Data: data,
 			})
-			if failed != nil && !errors.Is(failed, ErrUnmatched) { // of two requests at once the other one was first
+			if failed != nil && !errors.Is(failed, ErrUnmatched) { // a concurrent request observed it first
 				err = failed
 			}
 		}
@@ -139,12 +138,12 @@ func (r *historyMatch) recall(ctx context.Context) error {
 	return err
 }
 
-// key is where the released calls of a told call's id stand.
+// key returns the key of the released calls with the id of an entry.
 func (r *historyMatch) key(i int) session.Key {
 	return session.OpenKey(r.calls[i].Call, r.g.current.Load().name(r.calls[i].Tool))
 }
 
-// align finds which released call each told one is.
+// align finds the released call of each entry.
 func (r *historyMatch) align(s session.State) {
 	cells := make(map[session.Key][]candidate)
 	for _, e := range s.Entries() {
@@ -169,13 +168,13 @@ func (r *historyMatch) align(s session.State) {
 	}
 }
 
-// candidate is a released call that may be meant.
+// candidate is a released call that may match an entry.
 type candidate struct {
 	session.Open
 	open bool
 }
 
-// candidates are the calls of one id in the order in which they were released.
+// candidates returns the calls of one id in the order of release.
 func candidates(c *session.Cell) (list []candidate) {
 	for _, o := range c.Past {
 		list = append(list, candidate{o, false})
@@ -187,7 +186,7 @@ func candidates(c *session.Cell) (list []candidate) {
 	return list
 }
 
-// hash is that of a told call's arguments; "-" for what is no JSON text.
+// hash returns the hash of an entry's arguments, "-" if they are not JSON.
 func (r *historyMatch) hash(i int) string {
 	if r.hashes[i] == "" {
 		r.hashes[i] = "-"
@@ -201,8 +200,8 @@ func (r *historyMatch) hash(i int) string {
 	return r.hashes[i]
 }
 
-// replay makes the state of a turn that is alone: of the calls that were told and
-// found, in the order in which they happened.
+// replay builds the state of an isolated turn from the calls that were found, in the order of
+// their facts.
 func (r *historyMatch) replay(ctx context.Context) error {
 	var keys []session.Key
 	for i := range r.known {
@@ -238,7 +237,8 @@ func (r *historyMatch) replay(ctx context.Context) error {
 }
 
 // noteUnmatched writes one row about results of calls that the gate did not release.
-// A history says them in every request: what was noted lately is not noted again.
+// A history repeats them in every request: a result that was noted recently is not noted
+// again.
 func (r *historyMatch) noteUnmatched(ctx context.Context) {
 	row := stopgate.Record{Event: stopgate.AuditUnmatchedResult, Code: stopgate.CodeUnmatchedResult,
 		Session: r.turn.owner.Session, Principal: r.turn.owner.Principal, Turn: r.turn.id, Agent: r.template.Agent,
@@ -269,9 +269,8 @@ type unmatched struct {
 	tool  stopgate.ToolName
 }
 
-// judge decides about the results that the ledger says nothing of, by what the rules
-// say now about the arguments as they are told, and fills in what the model gets
-// (K32).
+// judge decides about the results of calls that the store does not know: by the current rules
+// on the arguments that the request reports. It sets the data for withheld results (K32).
 func (r *historyMatch) judge() {
 	now := r.g.current.Load()
 	for i := range r.calls {
@@ -288,8 +287,8 @@ func (r *historyMatch) judge() {
 	}
 }
 
-// delivers reports whether the result rules deliver the result of a call with these
-// arguments. What cannot be judged is withheld.
+// delivers reports whether the result rules deliver the result of a call with these arguments.
+// Results that cannot be judged are withheld.
 func (r *historyMatch) delivers(now *compiled, t *PastCall) (ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -301,7 +300,7 @@ func (r *historyMatch) delivers(now *compiled, t *PastCall) (ok bool) {
 	b := now.binding(&call, jsonstream.Value{})
 	var executed jsonstream.Document
 	if t.Args != nil {
-		_ = executed.Scan(t.Args(), jsonstream.Options{}) // what cannot be read is not valid, and is withheld
+		_ = executed.Scan(t.Args(), jsonstream.Options{}) // after an error the document is not valid, and the result is withheld
 	}
 	v := b.rules.ResultMode(&executed)
 	return v.Decided && v.Mode.Permissive()

@@ -100,7 +100,7 @@ func (p *pending) takeOutcome() stopgate.Outcome {
 	return out
 }
 
-// Cancel gives the call up: whatever ran for it is withdrawn and the proposal is
+// Cancel ends the call: its question and judges are cancelled, and the proposal is
 // recorded, as cancelled if its verdict was not terminal yet. After Resolve it
 // does nothing, so that it can be deferred; a Resolve that waits elsewhere returns
 // the denial.
@@ -118,8 +118,7 @@ func (p *pending) Cancel(ctx context.Context) {
 	p.g.resolve(ctx, all)
 }
 
-// dropped is Cancel for a call that nobody holds any more. A Resolve that is
-// under way needs no holder.
+// dropped cancels a call whose Pending was garbage collected, unless it is being resolved.
 func (p *pending) dropped() {
 	p.mu.Lock()
 	begun := p.stage >= resolving
@@ -199,8 +198,7 @@ func (p *pending) endQuestions() {
 	}
 }
 
-// proposal is what the layers behind the rules see, nil if there is nothing left
-// to decide. A call that reached this point without a verdict or without complete
+// proposal returns the call for the layers after the rules, nil if its verdict is terminal. A call that reached this point without a verdict or without complete
 // arguments is a fault of the evaluator.
 func (p *pending) proposal() *Proposal {
 	p.mu.Lock()
@@ -227,9 +225,9 @@ func (p *pending) propose() *Proposal {
 	return prop
 }
 
-// askCurrentPolicy judges the call once more if another policy came into force
-// while it was open: the strictest wins, and an ask of the new policy has been put
-// to nobody (S16).
+// askCurrentPolicy evaluates the call again if another policy came into force while it was
+// open: the strictest verdict wins, and an ask of the new policy is approval_stale, because no
+// approver has seen it (S16).
 func (p *pending) askCurrentPolicy() {
 	now := p.g.current.Load()
 	p.mu.Lock()
@@ -270,7 +268,7 @@ func (p *pending) soFar() (over bool, v stopgate.Verdict) {
 	return p.terminal, p.verdict()
 }
 
-// deny ends the deliberation.
+// deny adds a denial.
 func (p *pending) deny(layer stopgate.Layer, code stopgate.Code) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -7,9 +7,9 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// review puts a result before the approver (D25-43): approved it is delivered, edited
-// it is replaced, and everything else withholds it. A gateway cannot wait with a
-// result that the client has already, so nobody is asked there (S11).
+// review asks the approver about a result (D25-43): an approved result is delivered, an edited
+// one is replaced, and every other answer withholds it. A gateway does not ask, because the
+// client has the result already (S11).
 func (g *Gate) review(ctx context.Context, rel *release, r stopgate.Result) Delivery {
 	v := rel.result
 	if g.approver == nil || rel.call.Surface == stopgate.SurfaceGateway {

@@ -7,8 +7,8 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// review puts the call before the judge and, if its verdict asks, before the
-// approver, both at once; both must pass (S29). It returns the approval
+// review asks the judges and, if the verdict asks, the approver, at the same time; both must
+// pass (S29). It returns the approval
 // that satisfies the verdict, nil if none is needed or the call is denied.
 func (p *pending) review(ctx context.Context) (*stopgate.Approval, *pending) {
 	p.promptIfAsked(ctx)
@@ -37,8 +37,8 @@ func (p *pending) review(ctx context.Context) (*stopgate.Approval, *pending) {
 	}
 }
 
-// promptIfAsked opens the prompt if the verdict wants one and none is open. A
-// person who edited the call has answered already.
+// promptIfAsked opens a prompt if the verdict asks and none is open. The person who edited the
+// call is not asked again.
 func (p *pending) promptIfAsked(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -56,7 +56,7 @@ func (p *pending) reprompt(ctx context.Context) {
 	}
 }
 
-// standing is what an answer is worth at the final check.
+// standing is the result of the final check of an answer.
 type answerState uint8
 
 const (
@@ -65,8 +65,7 @@ const (
 	satisfied
 )
 
-// answer waits for the prompt and holds its answer against the call as it is now
-// (H1, H2). It is nil if there is no prompt or the call is denied.
+// answer waits for the prompt and checks its answer against the current call (H1, H2). It is nil if there is no prompt or the call is denied.
 func (p *pending) answer(ctx context.Context) (*Answer, answerState) {
 	p.mu.Lock()
 	q := p.prompt
@@ -77,7 +76,7 @@ func (p *pending) answer(ctx context.Context) (*Answer, answerState) {
 	select {
 	case <-q.ended:
 	case <-ctx.Done():
-		// The end of a hold is the prompt's to judge: the question may be kept.
+		// With ErrHold the prompt sets the code, because the approver may keep the question.
 		if cause := context.Cause(ctx); !errors.Is(cause, ErrHold) {
 			p.deny(stopgate.LayerApproval, endCode(cause))
 		}
@@ -111,7 +110,7 @@ func (p *pending) answer(ctx context.Context) (*Answer, answerState) {
 	return &a, satisfied
 }
 
-// checkAnswer compares what was answered with what would run; p.mu is held.
+// checkAnswer compares the answered call with the call that would run; p.mu is held.
 func (p *pending) checkAnswer(q *prompt, v stopgate.Verdict, a Answer) answerState {
 	if a.Binding == p.binding() {
 		return satisfied
@@ -119,8 +118,8 @@ func (p *pending) checkAnswer(q *prompt, v stopgate.Verdict, a Answer) answerSta
 	if !a.Unseen || !q.early || a.Kind != Approved || a.Binding != (Binding{}) {
 		return stale
 	}
-	// An approval of the call and whatever follows. What followed must not have
-	// shown a new reason to ask.
+	// The approval includes the arguments that followed, unless they gave a new reason to
+	// ask.
 	if v.Mode != q.verdict.Mode {
 		return retry
 	}
@@ -159,7 +158,7 @@ func (p *pending) edit(ctx context.Context, args []byte, approval *stopgate.Appr
 	return child
 }
 
-// reopen opens the call once more, for what a person made of it.
+// reopen opens the call again, for the arguments that a person edited.
 func (p *pending) reopen(ctx context.Context) (*pending, error) {
 	if p.kind == ToolCall {
 		return p.g.open(ctx, p.turn, p.proposed(), p.id)

@@ -9,30 +9,29 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// Handler is a tool: it runs with the arguments that the gate let out, and no others.
-// What it returns beside an error is what the model is told of the failure; without it,
-// the error's text. In ctx it finds its session: [session.FromContext].
+// Handler is a tool. It runs with the arguments that the gate released. With an error, data
+// describes the failure for the model; if data is nil, the model receives the text of the
+// error. [session.FromContext] returns the session from ctx.
 type Handler func(ctx context.Context, args []byte) (data []byte, err error)
 
-// ErrAbsent is the error of a handler that has seen that nothing is where its call
-// looked, or one that wraps it: where a file is verified to be new, a session policy may
-// let it be written without having been read (Q15).
+// ErrAbsent is the error of a handler that found that the target of its call does not exist,
+// or one that wraps it: a session policy may let a new file be written without a read (Q15).
 var ErrAbsent = errors.New("nothing is there")
 
-// Ran is what became of a call that [Gate.Run] was given.
+// Ran is the result of [Gate.Run].
 type Ran struct {
 	Outcome stopgate.Outcome
 	// Failed is the handler's error; nil if it did not run.
 	Failed error
-	// Data is what the model gets: the result, what the result rules made of it, or the
-	// envelope of the refusal.
+	// Data is the text for the model: the result, its replacement by the result rules, or
+	// the envelope of the refusal.
 	Data []byte
 }
 
-// Run is the whole way of a call in a program that runs its own tools (TPS-32): the call
-// is decided, its handler runs if it may, and the result is a fact before the model gets
-// it. The error is the gate's: the [*Denied] of deny mode throw, or a result that could
-// not be kept. A handler that panics has failed, and the panic goes on.
+// Run decides a call, runs its handler if it is allowed, and records the result, for a program
+// that runs its own tools (TPS-32). The error is that of the gate: the [*Denied] of deny mode
+// throw, or that of a result that could not be recorded. If the handler panics, the failure is
+// recorded and the panic continues.
 func (g *Gate) Run(ctx context.Context, call stopgate.Call, handler Handler) (Ran, error) {
 	out, err := g.Decide(ctx, call)
 	return g.run(ctx, &call, out, err, handler)
@@ -56,7 +55,7 @@ func (g *Gate) run(ctx context.Context, call *stopgate.Call, out stopgate.Outcom
 	}
 	ended := false
 	defer func() {
-		if !ended { // the panic is on its way
+		if !ended { // the handler panicked
 			_, _ = g.Observe(context.WithoutCancel(ctx), result)
 		}
 	}()
@@ -66,14 +65,13 @@ func (g *Gate) run(ctx context.Context, call *stopgate.Call, out stopgate.Outcom
 		result.Data = []byte(ran.Failed.Error())
 	}
 	result.Absent = errors.Is(ran.Failed, ErrAbsent)
-	told, err := g.Observe(ctx, result)
-	ran.Data = told.Data
+	delivery, err := g.Observe(ctx, result)
+	ran.Data = delivery.Data
 	return ran, err
 }
 
-// Context returns the context for the handler of a call that was released in a session:
-// in it the handler finds the session policies in force, and may ask what they would say
-// of another call (TPS-31).
+// Context returns the context for the handler of a call that was released in a session. The
+// handler can check other calls with the session policies in force (TPS-31).
 func (g *Gate) Context(ctx context.Context, o session.Owner) context.Context {
 	here := session.Here{Owner: o, Policies: g.current.Load().policies(g.registry.Set())}
 	if g.store != nil {

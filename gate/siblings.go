@@ -8,10 +8,10 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// sibling is a call of a turn that has no outcome yet, and the cells that its success
-// would permit. A prerequisite that the model calls in the same response is under way,
-// and not missing: the same sequence gets the same code whether its calls are decided one
-// after the other or all at the end of the response.
+// sibling is a call of a turn without an outcome, with the cells in which its success would
+// add a permit. A prerequisite that the model calls in the same response is pending and not
+// missing: the code is the same whether the calls are decided one after the other or all at
+// the end of the response.
 type sibling struct {
 	id       stopgate.ProposalID
 	permits  []session.Key
@@ -36,7 +36,7 @@ func (t *turn) completes(id stopgate.ProposalID, permits []session.Key) {
 	}
 }
 
-// leave removes a call that is denied, or whose release is a fact.
+// leave removes a call that is denied or whose release is recorded.
 func (t *turn) leave(id stopgate.ProposalID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -72,8 +72,8 @@ func (t *turn) arriving(id stopgate.ProposalID) bool {
 	return false
 }
 
-// premature reports that the objections are about prerequisites that a call of the same
-// turn may still turn out to be: they are asked for again when the call is complete.
+// premature reports that the objections are about prerequisites that an incomplete call of the
+// same turn may satisfy: the policies are asked again when the call is complete.
 func (p *pending) premature(all []session.Decision) bool {
 	for _, d := range all {
 		if d.Code != stopgate.CodePrerequisiteMissing && d.Code != stopgate.CodeReadRequired {
@@ -86,8 +86,8 @@ func (p *pending) premature(all []session.Decision) bool {
 // shared reports that other calls may belong to the call's turn.
 func (p *pending) shared() bool { return p.turn != &p.solo && p.kind == ToolCall }
 
-// announce tells the turn what the complete call would permit; p.mu is held, and let go
-// while policies in Go are waited for.
+// announce adds the cells that the complete call would permit to its turn; p.mu is held, and
+// released while policies in Go are called.
 func (p *pending) announce() {
 	if !p.shared() || !p.governed || p.terminal || p.final == nil {
 		return

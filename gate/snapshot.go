@@ -15,16 +15,15 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// ErrSnapshot is a snapshot that is not accepted (snapshot_rejected): altered, of
-// another session or other session policies, or of a state that never was. The
-// current state stays (FM17).
+// ErrSnapshot is the error of a rejected snapshot (snapshot_rejected): altered, of another
+// session or other session policies, or of a position that the session never had. The current
+// state is unchanged (FM17).
 var ErrSnapshot = errors.New("gate: snapshot_rejected")
 
 // snapshotVersion is the version of the sealed text. Version 1: 2026-11.
 const snapshotVersion = 1
 
-// seal is what a snapshot says: a position in the log of facts, which itself stays
-// where it is (S15).
+// seal is the content of a snapshot: a position in the log of facts, which is not copied (S15).
 type seal struct {
 	Version   int                `json:"v"`
 	Principal stopgate.Principal `json:"principal"`
@@ -73,21 +72,21 @@ func (g *Gate) canSeal() error {
 	case g.store == nil:
 		return ErrNoStore
 	case g.seal == nil:
-		return errors.New("gate: snapshots need a key: see WithSealKey")
+		return errors.New("gate: no key for snapshots: see WithSealKey")
 	}
 	return nil
 }
 
-// Rewind is an operator's permission to take a session back (H7).
+// Rewind is an operator's permission to restore a session (H7).
 type Rewind struct {
-	// By is who restores; it is on record. Without a name nothing is taken back.
+	// By names the operator for the record. It must not be empty.
 	By string
 }
 
-// Restore takes a session back to a snapshot. Nothing is deleted: facts that permit
-// and came later count no more, facts that restrict still do, so that a restore never
-// allows what would have been denied before it. No grant comes back. The error is
-// ErrSnapshot if the snapshot is not this session's under these session policies.
+// Restore takes a session back to a snapshot. Nothing is deleted: later facts
+// that permit no longer count, and facts that restrict still do, so that a restore never
+// allows a call that was denied before it. Grants are not restored. The error is ErrSnapshot
+// if the snapshot is not one of this session under these session policies.
 func (g *Gate) Restore(ctx context.Context, o session.Owner, sealed []byte, operator Rewind) error {
 	if err := g.canSeal(); err != nil {
 		return err
@@ -99,15 +98,15 @@ func (g *Gate) Restore(ctx context.Context, o session.Owner, sealed []byte, oper
 	case s.Version != snapshotVersion, s.Principal != o.Principal, s.Session != o.Session:
 		return fmt.Errorf("%w: it belongs to another session", ErrSnapshot)
 	case s.Policies != g.current.Load().sessionHash:
-		return fmt.Errorf("%w: the session policies are others now", ErrSnapshot)
+		return fmt.Errorf("%w: the session policies have changed", ErrSnapshot)
 	case operator.By == "":
-		return fmt.Errorf("%w: going back is an operator's decision", ErrSnapshot)
+		return fmt.Errorf("%w: restoring needs the name of an operator", ErrSnapshot)
 	}
 	fact := session.Fact{At: g.now().UnixMilli(), Kind: session.Restored, To: s.Position, By: operator.By}
 	r := update(ctx, g, o, fact.Keys(), func(st session.State) (Change, struct{}, error) {
 		self, _ := st.Cell(session.Self)
 		if s.Position > st.Head || s.Number > self.Condition().Snapshots {
-			return Change{}, struct{}{}, fmt.Errorf("%w: the session was never there", ErrSnapshot)
+			return Change{}, struct{}{}, fmt.Errorf("%w: the session never had this position", ErrSnapshot)
 		}
 		return Change{Facts: []session.Fact{fact}}, struct{}{}, nil
 	})
@@ -140,10 +139,10 @@ func (g *Gate) unseal(sealed []byte) (s seal, err error) {
 	text, err1 := enc.DecodeString(string(body))
 	mac, err2 := enc.DecodeString(string(tag))
 	if err1 != nil || err2 != nil || !hmac.Equal(mac, g.mac(text)) {
-		return s, fmt.Errorf("%w: the seal is broken", ErrSnapshot)
+		return s, fmt.Errorf("%w: invalid seal", ErrSnapshot)
 	}
 	if json.Unmarshal(text, &s) != nil {
-		return s, fmt.Errorf("%w: it cannot be read", ErrSnapshot)
+		return s, fmt.Errorf("%w: invalid content", ErrSnapshot)
 	}
 	return s, nil
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// Store keeps the facts of sessions and the cells they add up to. It
-// knows nothing of what they mean: package session does.
+// Store keeps the facts of sessions and their cells. It does not interpret them: package
+// session does.
 //
 // Everything of one principal is one unit: updates of its sessions happen one
 // after the other, as if there were no others (I19), across processes
-// if the store is shared. An error means that nothing was changed, or that nobody
-// can tell; the gate then denies what the state governs, and never goes on with an
-// empty session (FM2). A cell that the store does not have is the zero cell, also
-// of an owner that nobody ever wrote to.
+// if the store is shared. After an error the change may or may not
+// have been written; the gate then denies the calls that the state governs, and never
+// continues with an empty session (FM2). A cell that the store does not have is the zero
+// cell, also for an unknown owner.
 type Store interface {
 	// Load returns the cells of keys as of one position, in one consistent read.
 	// Cells of scope OfPrincipal belong to the principal, all others to the session.
@@ -29,7 +29,7 @@ type Store interface {
 	// it returns are the caller's again when Update returns; what they point to, marks
 	// and release, is not written to any more.
 	Update(ctx context.Context, o session.Owner, keys []session.Key, decide func(session.State) (Change, error)) error
-	// Facts returns up to limit facts of the session behind a position, oldest first.
+	// Facts returns up to limit facts of the session after a position, oldest first.
 	Facts(ctx context.Context, o session.Owner, after uint64, limit int) ([]session.Fact, error)
 	// Sessions lists sessions, the one with the newest fact first, of one principal or
 	// of all ("").
@@ -41,7 +41,7 @@ type Store interface {
 	Capabilities() Capabilities
 }
 
-// Change is what one update writes.
+// Change is the result of one update.
 type Change struct {
 	// Facts are to be appended; their Seq is set by the store.
 	Facts []session.Fact

@@ -15,9 +15,9 @@ const (
 	TraceDenied  = "policy_denied" // one for each objection of a session policy
 )
 
-// TraceEvent is what a tracer is told about a proposal, once it is decided and on
-// record (G2-17). It holds no raw secret: arguments are there only where the gate
-// was told how to redact them, and reasons are codes (G2-19).
+// TraceEvent describes a proposal for a tracer, after it was decided and recorded (G2-17). It
+// holds no raw secret: it has arguments only if the gate was configured to redact them, and
+// reasons are codes (G2-19).
 type TraceEvent struct {
 	Name    string
 	ID      stopgate.ProposalID
@@ -34,44 +34,43 @@ type TraceEvent struct {
 	Reason   stopgate.Code
 	Policy   string // the hash of the policy; of TraceDenied the session policy's name
 	Warning  bool   // a denial (TPS-35)
-	// Metadata: layer, rule, and what the policies that were asked said.
+	// Metadata has the layer, the mode, and the reasons and metadata of the policies.
 	Metadata map[string]string
 	// Args are the arguments with the values of the redacted pointers replaced; ""
 	// unless [WithTracer] was given pointers.
 	Args string
-	// Answer is what people said, a no as well, and Via where it came from; nil and ""
-	// if nobody answered.
+	// Answer is the answer of an approver, also if it declined, and Via its channel; nil
+	// and "" without an answer.
 	Answer *stopgate.Approval
 	Via    string
-	// Partial says that the proposal ended before its arguments were complete.
+	// Partial reports that the proposal ended before its arguments were complete.
 	Partial bool
-	// Judge is what a model said about the call, nil if none was asked.
+	// Judge is the review of the call by a model, nil without one.
 	Judge *stopgate.Review
-	// Took is the time from the opening of the proposal to its end; Asked, the part of
-	// it in which people were asked, 0 if nobody was.
+	// Took is the time from the opening of the proposal to its end. Asked is the part of
+	// it in which a question was open.
 	Took, Asked time.Duration
-	// Decided is the time from the last byte of a call to its end, without that in which
-	// people were asked: rules, judges, stores and the record.
+	// Decided is the time from the last byte of a call to its end without Asked: the time
+	// of rules, judges, stores and the record.
 	Decided time.Duration
-	// Row is the audit row without its place in the chain. It is shared: read it only.
+	// Row is the audit row without its fields of the chain. It is shared: read it only.
 	Row *stopgate.Record
 }
 
-// Tracer is told of every proposal. It is telemetry: it decides nothing, what it
-// returns or how it fails changes nothing, and it is given no longer than a policy.
+// Tracer receives an event for every proposal. It is telemetry: its failure changes no
+// decision, and its deadline is that of a tool policy.
 type Tracer interface {
 	Trace(ctx context.Context, e TraceEvent)
 }
 
-// NoteTracer is a [Tracer] that is told of event rows too: questions, answers, results,
-// reloads and the rest of what is on record beside the proposals. What holds of Trace
-// holds of Note.
+// NoteTracer is a [Tracer] that also receives event rows: questions, answers, results, reloads
+// and the other rows that are not about a proposal's decision. Note is called like Trace.
 type NoteTracer interface {
 	Tracer
 	Note(ctx context.Context, r stopgate.Record)
 }
 
-// Tracers is a tracer that tells several, in their order.
+// Tracers returns a tracer that calls several tracers in order.
 func Tracers(list ...Tracer) Tracer { return several(list) }
 
 type several []Tracer
@@ -105,13 +104,13 @@ func WithTracer(t Tracer, redact ...string) Option {
 	}
 }
 
-// opinion is what one policy in Go said.
+// opinion is the answer of one policy in Go.
 type opinion struct {
 	policy   string
 	decision Decision
 }
 
-// traceOutcome tells the tracer how the proposal ended.
+// traceOutcome sends the outcome of the proposal to the tracer.
 func (p *pending) traceOutcome(ctx context.Context, out *stopgate.Outcome, row *stopgate.Record) {
 	t := p.g.tracer
 	if t == nil {
@@ -169,7 +168,7 @@ func (p *pending) traceOutcome(ctx context.Context, out *stopgate.Outcome, row *
 	}
 }
 
-// notifyTracer tells the tracer about an event row.
+// notifyTracer sends an event row to the tracer.
 func (g *Gate) notifyTracer(ctx context.Context, r stopgate.Record) {
 	if g.tracer == nil {
 		return
@@ -184,7 +183,7 @@ func (g *Gate) notifyTracer(ctx context.Context, r stopgate.Record) {
 	})
 }
 
-// show is the arguments as a tracer may see them.
+// show returns the arguments without hidden values, for the tracer.
 func (t *tracing) show(root jsonstream.Value) string {
 	if t == nil || t.hide == nil || !root.IsValid() {
 		return ""

@@ -8,37 +8,35 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Trouble is what exactly went wrong in code that the gate called: rows and models get a
-// code and a word for it, never its text (H17).
+// Trouble describes a failure of code that the gate called. Rows and models only get its code
+// and fault, never its text (H17).
 type Trouble struct {
 	// Who failed: "policy NAME", "approver", "judge", "store" or "recorder".
 	Who string
 	// Proposal is the call that is denied for it, "" where it is about none.
 	Proposal stopgate.ProposalID
-	// Err is the error that came back; of a panic its value and stack; or that there was
-	// no answer in time.
+	// Err is the returned error, the value and stack of a panic, or a missed deadline.
 	Err error
 }
 
-// String is the trouble on one line, and the stack of a panic on others.
+// String returns the failure on one line, followed by the stack of a panic.
 func (t Trouble) String() string { return t.Who + ": " + t.Err.Error() }
 
-// WithTrouble tells f of every error, panic and missed deadline of policies in Go,
-// approvers, judges, the store and the recorder: for the log of the program that wrote
-// them. What f is told may hold whatever they put into their errors. It is called from
+// WithTrouble calls f for every error, panic and missed deadline of policies in Go, approvers,
+// judges, the store and the recorder, for the log of the program. The errors are unredacted. It is called from
 // several goroutines, while a call waits, and must not call the gate; it decides nothing.
 func WithTrouble(f func(Trouble)) Option { return func(c *config) { c.trouble = f } }
 
-// errNoAnswer is what an approver did that returned no error and no answer either.
-var errNoAnswer = errors.New("the answer is none: make it with a method of the View, say who gave it, and edit only with Abilities.CanEdit")
+// errNoAnswer is the failure of an approver that returned neither an error nor a valid answer.
+var errNoAnswer = errors.New("invalid answer: make it with a method of the View, name the person, and edit only with Abilities.CanEdit")
 
 // errPanic begins the error of a panic.
 var errPanic = errors.New("panic")
 
-// panicError is what recover returned.
+// panicError returns the error for a value of recover.
 func panicError(v any) error { return fmt.Errorf("%w: %v\n%s", errPanic, v, debug.Stack()) }
 
-// reportTrouble tells of a failure, if there is one that is not the caller's own end.
+// reportTrouble reports a failure of a port. The end of the caller's context is none.
 func (c *config) reportTrouble(who string, id stopgate.ProposalID, f fault, err error) {
 	if c.trouble == nil || f == none || f == gone {
 		return
@@ -49,6 +47,6 @@ func (c *config) reportTrouble(who string, id stopgate.ProposalID, f fault, err 
 	case f == late:
 		err = fmt.Errorf("%v: %w", f, err)
 	}
-	defer func() { _ = recover() }() // whoever listens changes nothing
+	defer func() { _ = recover() }() // a panic of the callback changes no decision
 	c.trouble(Trouble{Who: who, Proposal: id, Err: err})
 }

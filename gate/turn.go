@@ -21,7 +21,7 @@ type Turn struct {
 	state *turn
 }
 
-// Turn begins a turn of a session. Without an id it is known by the value alone.
+// Turn begins a turn of a session. Without an id only the returned value refers to it.
 func (g *Gate) Turn(o session.Owner, id stopgate.TurnID) *Turn {
 	return &Turn{g: g, owner: o, id: id, state: g.turn(o, id)}
 }
@@ -54,7 +54,7 @@ func (t *Turn) inTurn(call stopgate.Call) stopgate.Call {
 	return call
 }
 
-// turn is what the calls of one turn share.
+// turn is the shared state of the calls of one turn.
 type turn struct {
 	mu       sync.Mutex
 	known    bool
@@ -65,7 +65,7 @@ type turn struct {
 
 	// Set before the first call, see Remember.
 	isolated   *isolated // nil: the session's own facts
-	unreadable bool      // what the turn should know could not be read
+	unreadable bool      // the state of the session could not be read
 }
 
 type turnKey struct {
@@ -73,7 +73,7 @@ type turnKey struct {
 	id    stopgate.TurnID
 }
 
-// turn finds the turn of a call; one without an id is new.
+// turn returns the turn with an id; without an id it is new.
 func (g *Gate) turn(o session.Owner, id stopgate.TurnID) *turn {
 	if id == "" || len(id)+len(o.Session)+len(o.Principal) > maxKeyText {
 		return new(turn)
@@ -81,8 +81,8 @@ func (g *Gate) turn(o session.Owner, id stopgate.TurnID) *turn {
 	return g.turns.getOrPut(turnKey{o, id}, func() *turn { return new(turn) })
 }
 
-// policiesAtStart returns the policies in Go that the turn began with: those that are there
-// when its first call asks (S37).
+// policiesAtStart returns the policies in Go that were registered when the first call of the
+// turn was opened (S37).
 func (t *turn) policiesAtStart(r *session.Registry) *session.Set {
 	if t.policies.Load() == nil {
 		t.policies.CompareAndSwap(nil, r.Set())
@@ -118,7 +118,7 @@ func (t *turn) takeTransition(id stopgate.ProposalID) bool {
 	return true
 }
 
-// returnTransition gives the transition back that was not made.
+// returnTransition gives the transition back if it was not made.
 func (t *turn) returnTransition(id stopgate.ProposalID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -127,8 +127,8 @@ func (t *turn) returnTransition(id stopgate.ProposalID) {
 	}
 }
 
-// Next begins the next turn of the same conversation, where a surface goes on within
-// one request: what was told of it, see [Turn.Remember], holds for it too.
+// Next begins the next turn of the same conversation within one request. The reports that were
+// passed to [Turn.Remember] apply to it too.
 func (t *Turn) Next(id stopgate.TurnID) *Turn {
 	next := t.g.Turn(t.owner, id)
 	next.state.isolated, next.state.unreadable = t.state.isolated, t.state.unreadable

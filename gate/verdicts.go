@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Everything here is called with p.mu held, or before anybody else has the call.
+// The functions in this file are called with p.mu held, or before the call is shared.
 
 // begin binds the policy and starts the evaluation. A policy that panics denies.
 func (p *pending) begin() {
@@ -18,7 +18,7 @@ func (p *pending) begin() {
 	p.evaluate(func() {})
 }
 
-// bind is what a policy says about the call.
+// bind returns the rules of a policy for the call.
 func (p *pending) bind(c *compiled) bound {
 	if p.kind == Handoff {
 		return bound{rules: &handoffRules{g: p.g, result: c.handoff(p.call.Agent, p.to)}}
@@ -51,7 +51,7 @@ func (p *pending) evaluate(step func()) {
 
 func (p *pending) verdict() stopgate.Verdict { return *p.latest() }
 
-// latest is the verdict where it stands, to be looked at.
+// latest returns the current verdict, which must not be changed.
 func (p *pending) latest() *stopgate.Verdict {
 	switch {
 	case len(p.layerVerdicts) > 0:
@@ -64,15 +64,15 @@ func (p *pending) latest() *stopgate.Verdict {
 	return &undecided
 }
 
-// undecided is the verdict of which nothing is known.
+// undecided is the verdict before any evaluation.
 var undecided stopgate.Verdict
 
 func (p *pending) transitions() []stopgate.Verdict {
 	return append(p.published(), p.layerVerdicts...)
 }
 
-// published lists the verdicts of the evaluation, in a slice of its own. One that
-// cannot tell any more has the verdict it stands at.
+// published returns a copy of the verdicts of the evaluation; only the current one if the
+// evaluation panics.
 func (p *pending) published() (trace []stopgate.Verdict) {
 	if p.eval == nil {
 		return slices.Clone(p.trace)
@@ -99,7 +99,7 @@ func (p *pending) addVerdict(v stopgate.Verdict) {
 	}
 }
 
-// finish marks the verdict terminal and ends everything that waits.
+// finish marks the verdict as terminal and cancels open questions.
 func (p *pending) finish() {
 	p.terminal = true
 	if p.shared() {
@@ -120,13 +120,13 @@ func (p *pending) finish() {
 	}
 }
 
-// refusal is a denial by a layer that is not the rules. What the rules said stays
-// visible: the rule that asked is the rule that an approver declined.
+// refusal returns a denial by a layer other than the rules. It keeps the rule of the verdict:
+// the rule that asked is the rule whose question was declined.
 func (p *pending) refusal(layer stopgate.Layer, code stopgate.Code) stopgate.Verdict {
 	v := p.verdict()
 	if code == stopgate.CodeNoApprover && v.Code == stopgate.CodePathNotKnown {
 		v.Mode, v.DecidedAt = stopgate.Deny, p.received
-		return v // it says how to write the call so that nobody has to be asked
+		return v // its text tells how to write the call so that no approval is needed
 	}
 	public := code.Public()
 	if code == stopgate.CodeNoApprover {
@@ -149,7 +149,7 @@ func (p *pending) acceptArguments() {
 	p.cause = p.eval.Cause()
 }
 
-// layerOf says which layer a surface speaks for with a code.
+// layerOf returns the layer of a code of a surface.
 func layerOf(code stopgate.Code) stopgate.Layer {
 	switch code {
 	case stopgate.CodeNoApprover, stopgate.CodeApprovalPending, stopgate.CodeApprovalDeclined,

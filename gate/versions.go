@@ -8,11 +8,11 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// versions is the hash of a policy together with the policies written in Go that stand
-// beside it (S36): the file's own hash where there are none. Of those that
-// have no version nobody can tell whether they are the same code: their names are
-// unversioned, for the records. Session policies count as they are registered when a
-// policy comes into force; what changes later is an event row.
+// versions returns the hash of a policy together with the policies in Go (S36); the hash of
+// the policy itself if there are none. unversioned names the policies in Go without a version
+// for the records, because a change of their code does not change the hash. It uses the
+// session policies that are registered when a policy comes into force; later changes are
+// event rows.
 func (g *Gate) versions(hash string) (all string, unversioned []string) {
 	list := make([]any, 0, len(g.policies)+len(g.config.handoffs))
 	for _, p := range g.policies {
