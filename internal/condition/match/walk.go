@@ -49,9 +49,8 @@ func checkLiterals(s Spec, t Target, restrictive bool) (done bool, _ *SpecError)
 	return true, nil
 }
 
-// Walkers returns automata whose union contains the strings that satisfy the matcher, nil if there
-// are none. A path is in the form in which analysis writes it: canonical, relative to the root if
-// it is below.
+// Walkers returns automata whose union contains the strings that satisfy the matcher, nil for none.
+// Paths are canonical, relative to the root if they are below, as analysis writes them.
 //
 // A restrictive matcher on paths may match additional strings beyond ASCII, which compare without
 // case there; none of the automata accepts a string that the matcher rejects.
@@ -94,8 +93,8 @@ func (m *Matcher) SinglePattern() *regular.Pattern {
 	return list[0]
 }
 
-// Named returns automata whose union contains the strings of the literals as written, without the
-// additional spellings of restrictive conditions, nil if there are none.
+// Named returns automata whose union contains the literals as written, without the additional
+// spellings of restrictive conditions, nil if there are none.
 func (m *Matcher) Named() []automaton.Walker {
 	switch {
 	case !m.restrictive:
@@ -215,14 +214,13 @@ func (w *rootWalker) Distance(state uint32) int {
 
 func (w *rootWalker) Cuts() []rune { return append([]rune{0, '/', '/' + 1}, w.DFA.Cuts()...) }
 
-// lengthWalker counts code points. Its states are the counts of lengthTest: for a restrictive
-// matcher only those between the first and the last that is not blank.
+// lengthWalker counts code points as lengthTest does: for a restrictive matcher only those between
+// the first and the last that is not blank.
 type lengthWalker struct{ test lengthTest }
 
 func (w *lengthWalker) First() uint32 { return 0 }
 
-// Next updates the count and the number of blanks since the last visible code point; both are
-// bounded by the limit.
+// Next updates the count and the number of blanks at the end, which are bounded by the limit.
 func (w *lengthWalker) Next(state uint32, r rune) uint32 {
 	limit := uint32(w.test.most) + 1
 	if limit >= 1<<15 {
