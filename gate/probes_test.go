@@ -259,7 +259,7 @@ var probes = []probe{
 	}},
 	{id: "P19", what: "arguments that talk to the judge", at: "../judge/injection_test.go"},
 	{id: "P20", what: "thinking blocks and unknown events stay byte for byte", at: "../gateway/stream_test.go"},
-	{id: "P21", what: "an empty upstream stream", at: "../internal/wire/openaichat/transcript_test.go"},
+	{id: "P21", what: "an empty upstream stream", at: "../internal/provider/openaichat/transcript_test.go"},
 	{id: "P22", what: "streamed and whole arguments agree", run: func(t *testing.T, p *prober) {
 		args := `{"path":"a/.env","content":"x"}`
 		whole := p.refused("write", args, stopgate.CodeRuleMatched)

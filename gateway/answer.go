@@ -13,8 +13,8 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gateway/events"
-	"github.com/stopgate/stopgate/internal/wire"
-	"github.com/stopgate/stopgate/internal/wire/sse"
+	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/sse"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -194,7 +194,7 @@ func (x *exchange) forwardError(answer *http.Response, content io.Reader, err er
 // harmless reports whether an error response contains no call. Some clients ignore the status and
 // would execute a call in the body (F14). Some providers put the error into a list.
 func (x *exchange) harmless(body []byte) bool {
-	o := wire.EnvelopeOptions(len(body) + 1)
+	o := provider.EnvelopeOptions(len(body) + 1)
 	o.ObjectRoot = false
 	root, err := jsonstream.Parse(body, o)
 	if err != nil {
@@ -210,8 +210,8 @@ func (x *exchange) harmless(body []byte) bool {
 		}
 		o := x.options(len(body) + 1)
 		o.AnyKind = true
-		need, err := x.dialect.Body(&wire.Request{}, unheard{}, o).Decode(v.Raw())
-		if err != nil || need != wire.Finished {
+		need, err := x.dialect.Body(&provider.Request{}, unheard{}, o).Decode(v.Raw())
+		if err != nil || need != provider.Finished {
 			return false
 		}
 	}

@@ -120,21 +120,21 @@ func start(b *testing.B, role, arg string) string {
 func scriptedProvider(script string) http.Handler {
 	switch script {
 	case "calls":
-		return &provider{events: callEvents(64 << 10)}
+		return &pacedProvider{events: callEvents(64 << 10)}
 	case "text":
-		return &provider{events: textEvents(64 << 10)}
+		return &pacedProvider{events: textEvents(64 << 10)}
 	case "responses":
-		return &provider{events: responsesEvents(64 << 10)}
+		return &pacedProvider{events: responsesEvents(64 << 10)}
 	case "messages":
-		return &provider{events: messagesEvents(64 << 10)}
+		return &pacedProvider{events: messagesEvents(64 << 10)}
 	case "small", "large":
 		size := 200
 		if script == "large" {
 			size = 64 << 10
 		}
-		return &provider{whole: wholeAnswer(size)}
+		return &pacedProvider{whole: wholeAnswer(size)}
 	case "paced":
-		return &provider{events: textEvents(18 * 100), pace: 10 * time.Millisecond}
+		return &pacedProvider{events: textEvents(18 * 100), pace: 10 * time.Millisecond}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // idle
 		_, _ = io.Copy(io.Discard, r.Body)

@@ -76,7 +76,7 @@ func BenchmarkFloodMessages(b *testing.B) { benchFlood(b, "messages") }
 // KB.
 func BenchmarkFloodWhole(b *testing.B) {
 	for _, script := range []string{"small", "large"} {
-		b.Run(fmt.Sprintf("body=%d", len(scriptedProvider(script).(*provider).whole)), func(b *testing.B) {
+		b.Run(fmt.Sprintf("body=%d", len(scriptedProvider(script).(*pacedProvider).whole)), func(b *testing.B) {
 			source, proxy, gated := chains(b, script)
 			compare(b, source, proxy.speak(script), gated.speak(script), 8, 512)
 		})
@@ -142,7 +142,7 @@ func BenchmarkPaced(b *testing.B) {
 // body, is read from memory and discarded.
 func BenchmarkExchange(b *testing.B) {
 	for _, script := range []string{"calls", "text", "responses", "messages", "small", "large"} {
-		c, p := chain{path: chatPath, request: benchRequest, end: chatDone}.speak(script), scriptedProvider(script).(*provider)
+		c, p := chain{path: chatPath, request: benchRequest, end: chatDone}.speak(script), scriptedProvider(script).(*pacedProvider)
 		body, kind, events := bytes.Join(p.events, nil), "text/event-stream", len(p.events)
 		if p.whole != nil {
 			body, kind, events = p.whole, "application/json", 1

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// provider serves prepared events, each with one write and one flush, and a pause after it if pace
+// pacedProvider serves prepared events, each with one write and one flush, and a pause after it if pace
 // is set; or one body.
-type provider struct {
+type pacedProvider struct {
 	events [][]byte
 	pace   time.Duration
 	whole  []byte // a body instead of events
 }
 
-func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (p *pacedProvider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	if p.whole != nil {
 		w.Header().Set("Content-Type", "application/json")

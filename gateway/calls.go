@@ -5,10 +5,10 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/provider"
 )
 
-// calls tracks the tool calls of one response. It implements wire.Sink: it opens a gate.Pending for
+// calls tracks the tool calls of one response. It implements provider.Sink: it opens a gate.Pending for
 // each call, feeds it argument bytes, and counts the bytes that are buffered.
 type calls struct {
 	x        *exchange
@@ -54,7 +54,7 @@ type call struct {
 	delivered bool
 }
 
-var _ wire.Sink = (*calls)(nil)
+var _ provider.Sink = (*calls)(nil)
 
 // Event handles an event of the codec.
 func (c *calls) Event(e *stopgate.Event) {

@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/wire"
-	"github.com/stopgate/stopgate/internal/wire/anthropic"
-	"github.com/stopgate/stopgate/internal/wire/openaichat"
-	"github.com/stopgate/stopgate/internal/wire/openairesponses"
+	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/anthropic"
+	"github.com/stopgate/stopgate/internal/provider/openaichat"
+	"github.com/stopgate/stopgate/internal/provider/openairesponses"
 )
 
 // The routes whose responses can contain calls.
@@ -18,7 +18,7 @@ const (
 )
 
 // dialectOf returns the dialect of a gated route, or nil for other routes.
-func dialectOf(path string) wire.Dialect {
+func dialectOf(path string) provider.Dialect {
 	switch path {
 	case chatPath:
 		return openaichat.Dialect{}
@@ -32,7 +32,7 @@ func dialectOf(path string) wire.Dialect {
 
 // errorDialect returns the dialect for the error response to a refused request: the one of its
 // path, or the one that its headers suggest.
-func errorDialect(r *http.Request) wire.Dialect {
+func errorDialect(r *http.Request) provider.Dialect {
 	path := chatPath
 	if strings.HasPrefix(r.URL.Path, responsesPath) {
 		path = responsesPath

@@ -11,7 +11,7 @@
 // One goroutine, the handler's, runs one exchange. It reads and validates the request, sends a new
 // request upstream, and then decodes, gates and writes the response:
 //
-//	read -> sse.Decoder -> wire.Stream -> gate.Pending -> release or denial -> write, flush
+//	read -> sse.Decoder -> provider.Stream -> gate.Pending -> release or denial -> write, flush
 //
 // Guarantees:
 //

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/provider"
 )
 
 // This file implements the early ends of a streamed response. Each writes a legal end in the
@@ -117,7 +117,7 @@ func (s *stream) cutShort() {
 	}
 	outcomes := s.calls.releases(all)
 	if n := len(outcomes); n > 0 {
-		outcomes[n-1].Text += " " + wire.StoppedText
+		outcomes[n-1].Text += " " + provider.StoppedText
 	}
 	out, err := s.stream.Release(s.out, outcomes, nil)
 	s.out = out
@@ -145,7 +145,7 @@ func (s *stream) denyAll() {
 // abortFor ends the response because the codec cannot continue.
 func (s *stream) abortFor(err error) {
 	code, message := stopgate.CodeProtocolViolation, ""
-	var bad *wire.StreamError
+	var bad *provider.StreamError
 	if errors.As(err, &bad) {
 		code, message = bad.Code, bad.Message
 	}
@@ -168,7 +168,7 @@ func (s *stream) endOfInput() {
 		switch {
 		case err != nil:
 			s.abortFor(err)
-		case need == wire.Resolve:
+		case need == provider.Resolve:
 			s.release()
 		}
 		return

@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway/events"
 	"github.com/stopgate/stopgate/internal/gateway/history"
-	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -24,8 +24,8 @@ type exchange struct {
 	g        *Gateway
 	w        http.ResponseWriter
 	rc       *http.ResponseController
-	dialect  wire.Dialect
-	req      *wire.Request
+	dialect  provider.Dialect
+	req      *provider.Request
 	upstream *upstream
 	enforced bool
 
@@ -53,13 +53,13 @@ type exchange struct {
 	calls          calls
 	asked          sync.WaitGroup // goroutines started by await
 	fault          stopgate.Code  // why the response ended early, or ""
-	notes          wire.Notes     // parts of the response other than calls
+	notes          provider.Notes // parts of the response other than calls
 	start          time.Time
 	upstreamStatus int // status of the provider's last response, or 0
 
 	mu        sync.Mutex // guards output, codec and watch
 	watch     watch
-	stream    wire.Stream
+	stream    provider.Stream
 	headed    bool  // the response header is written
 	broken    error // error of writing to the client
 	unflushed bool  // bytes were written after the last flush
@@ -105,9 +105,9 @@ func (x *exchange) ready(r *http.Request, api string, body []byte) ([]byte, *ref
 // request was refused.
 //
 //go:noinline
-func (g *Gateway) open(w http.ResponseWriter, r *http.Request, rt *route, v clientRequest, d wire.Dialect) (*exchange, []byte) {
+func (g *Gateway) open(w http.ResponseWriter, r *http.Request, rt *route, v clientRequest, d provider.Dialect) (*exchange, []byte) {
 	body, no := readBody(w, r, &v.settings)
-	var req *wire.Request
+	var req *provider.Request
 	if no == nil {
 		req, no = readRequest(d, body)
 	}
@@ -119,9 +119,9 @@ func (g *Gateway) open(w http.ResponseWriter, r *http.Request, rt *route, v clie
 }
 
 //go:noinline
-func readRequest(d wire.Dialect, body []byte) (*wire.Request, *refusal) {
+func readRequest(d provider.Dialect, body []byte) (*provider.Request, *refusal) {
 	req, err := d.Request(body)
-	var bad *wire.RequestError
+	var bad *provider.RequestError
 	switch {
 	case err == nil:
 		req.Bytes = len(body)
@@ -156,7 +156,7 @@ func (x *exchange) history(r *http.Request, api string, body []byte) ([]byte, *r
 func (x *exchange) keepRound(codec any) { x.conversation.SaveRound(x.records, x.req, codec) }
 
 // keep saves the response before the client receives its end and can continue it.
-func (x *exchange) keep(codec any, seams []wire.ReplacedCall) {
+func (x *exchange) keep(codec any, seams []provider.ReplacedCall) {
 	x.conversation.Save(x.records, x.req, codec, x.calls.released, seams)
 }
 
@@ -166,7 +166,7 @@ func (g *Gateway) reportHistory(what string, err error) {
 	g.log.Warn(what, "error", err)
 }
 
-func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, v clientRequest, d wire.Dialect, req *wire.Request, up *upstream) *exchange {
+func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, v clientRequest, d provider.Dialect, req *provider.Request, up *upstream) *exchange {
 	x := &exchange{
 		configuration: v.configuration, observed: v.observed, g: g, w: w, rc: http.NewResponseController(w), dialect: d, req: req, upstream: up,
 		enforced: g.gate.Enforced(), records: context.WithoutCancel(r.Context()), start: time.Now(),
@@ -276,7 +276,7 @@ func (x *exchange) end() {
 
 // remember stores the parts of the response other than calls and records those that were not judged
 // (L10, L12).
-func (x *exchange) remember(n wire.Notes) {
+func (x *exchange) remember(n provider.Notes) {
 	x.notes = n
 	for _, what := range n.NotEvaluated {
 		x.unjudged(stopgate.CodeNotEvaluated, what)

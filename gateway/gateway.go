@@ -15,8 +15,8 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway/events"
 	"github.com/stopgate/stopgate/internal/gateway/responselog"
-	"github.com/stopgate/stopgate/internal/wire"
-	"github.com/stopgate/stopgate/internal/wire/sse"
+	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/sse"
 )
 
 // Options configure a Gateway.
@@ -176,7 +176,7 @@ func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, no *refusal) {
 	g.logRefused(r, no)
 }
 
-func writeRefusal(w http.ResponseWriter, d wire.Dialect, no *refusal) {
+func writeRefusal(w http.ResponseWriter, d provider.Dialect, no *refusal) {
 	message := no.message
 	if message == "" {
 		message = no.code.Public()

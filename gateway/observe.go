@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/provider"
 )
 
 // observe forwards a response unchanged, even if it is malformed, and evaluates it concurrently.
@@ -27,8 +27,8 @@ func (s *stream) observe() {
 		s.fault, _ = s.why(s.err)
 		s.out = s.stream.Abort(s.out[:0], s.fault, "")
 	case judging:
-		var need wire.Need
-		if s.out, need, _ = s.stream.EOF(s.out[:0], s.buf.decoder.Tail()); need == wire.Resolve {
+		var need provider.Need
+		if s.out, need, _ = s.stream.EOF(s.out[:0], s.buf.decoder.Tail()); need == provider.Resolve {
 			s.settle()
 		}
 	}
@@ -57,9 +57,9 @@ func (s *stream) judge() bool {
 		case err != nil:
 			s.out = s.stream.Abort(s.out[:0], stopgate.CodeProtocolViolation, "")
 			return false
-		case need == wire.Resolve:
+		case need == provider.Resolve:
 			s.settle()
-		case need == wire.Finished:
+		case need == provider.Finished:
 			s.keep(s.stream, nil)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/provider"
 )
 
 // Observer receives notifications about exchanges, for traces and metrics. It cannot change
@@ -65,7 +65,7 @@ type Observed struct {
 	Begun, Sent, Answered, First, Ended time.Time // Zero if it did not happen. Answered is the time of the response header, First that of the first body bytes.
 	UpstreamStatus, Status              int       // status of the provider's and the gateway's response, or 0
 	Fault                               stopgate.Code
-	Answer                              wire.ResponseInfo
+	Answer                              provider.ResponseInfo
 	Events                              bool // the response was a stream of server-sent events
 
 	Calls, Denied int
@@ -184,7 +184,7 @@ func (s *observedExchange) next(x *exchange) {
 	}
 	s.Answer, s.Ended, s.Cancelled = x.notes.Response, time.Now(), x.stopped
 	s.to.Next(&s.Observed)
-	s.Answer, s.Answered, s.First, s.Ended, s.UpstreamStatus, s.UpstreamHTTP = wire.ResponseInfo{}, time.Time{}, time.Time{}, time.Time{}, 0, ""
+	s.Answer, s.Answered, s.First, s.Ended, s.UpstreamStatus, s.UpstreamHTTP = provider.ResponseInfo{}, time.Time{}, time.Time{}, time.Time{}, 0, ""
 }
 
 // result records the result of the exchange. The exchange's mutex must be locked.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/provider"
 )
 
 // servePassed forwards a request whose response cannot contain a call, or one of a passthrough
@@ -19,7 +19,7 @@ func (g *Gateway) servePassed(w http.ResponseWriter, r *http.Request, rt *route,
 		return
 	}
 	up := v.choose(rt.api, v.modelOf(body), r.Header)
-	x := g.newExchange(w, r, v, errorDialect(r), &wire.Request{}, up)
+	x := g.newExchange(w, r, v, errorDialect(r), &provider.Request{}, up)
 	defer x.end()
 	if rt.how == passedUnjudged {
 		x.unjudged(stopgate.CodeNotEvaluated, rt.method+" /"+strings.Join(rt.segments, "/"))

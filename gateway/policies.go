@@ -12,8 +12,8 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gateway/events"
+	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/visible"
-	"github.com/stopgate/stopgate/internal/wire"
 )
 
 // This file runs event policies in an exchange: on texts before the codec, on calls before the
@@ -35,7 +35,7 @@ func (x *exchange) begin(r *http.Request, body []byte) {
 		trace, span = traceParent(r.Header.Get("Traceparent"))
 	}
 	var continues func() bool
-	if _, ok := x.dialect.(wire.MultiRound); ok && x.answers() {
+	if _, ok := x.dialect.(provider.MultiRound); ok && x.answers() {
 		continues = x.mayContinue
 	}
 	x.policies = x.chain.Begin(events.Setup{

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/wire"
-	"github.com/stopgate/stopgate/internal/wire/sse"
+	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/sse"
 )
 
 // A provider that is cancelled stores either a truncated response or none, which no client could
@@ -18,7 +18,7 @@ import (
 // stored reports whether the provider stores the requested response, so that it can be continued by
 // id.
 func (x *exchange) stored() bool {
-	_, remembers := x.dialect.(wire.Stateful)
+	_, remembers := x.dialect.(provider.Stateful)
 	return remembers && x.enforced && x.req.Stream && x.req.Conversational && !x.req.Hints.Unstored
 }
 
@@ -37,19 +37,19 @@ func (x *exchange) reach() (ctx context.Context) {
 // reading is a provider response that is read after its exchange.
 type reading struct {
 	*stream
-	codec wire.BackgroundReader
+	codec provider.BackgroundReader
 }
 
 // readsOn reports whether the rest of a cancelled response should be read. A model that will be
 // answered needs no stored response, because the next request contains everything.
 func (s *stream) readsOn() bool {
-	_, ok := s.stream.(wire.BackgroundReader)
+	_, ok := s.stream.(provider.BackgroundReader)
 	return ok && s.letGo != nil && (s.err == nil || s.err == io.EOF) && s.letGo()
 }
 
 // readOn keeps the upstream response for the time after the exchange.
 func (s *stream) readOn() {
-	codec, _ := s.stream.(wire.BackgroundReader)
+	codec, _ := s.stream.(provider.BackgroundReader)
 	s.later = &reading{s, codec}
 	s.conversation.SetReadUntil(time.Now().Add(s.settings.Timeouts.ReadOn + storing))
 }
@@ -108,7 +108,7 @@ func (r *reading) read() bool {
 }
 
 // decline records a call that arrived after the client received the end of its response.
-func (r *reading) decline(c wire.LateCall) {
+func (r *reading) decline(c provider.LateCall) {
 	p, err := r.calls.openPending(c.Tool, c.Call, r.req.Tool(c.Tool))
 	if err != nil {
 		return

@@ -3,12 +3,12 @@ package gateway
 import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/gateway/responselog"
-	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/provider"
 )
 
 // releases converts outcomes to the codec's type.
-func (c *calls) releases(due []int) []wire.CallOutcome {
-	list := make([]wire.CallOutcome, len(due))
+func (c *calls) releases(due []int) []provider.CallOutcome {
+	list := make([]provider.CallOutcome, len(due))
 	for i, n := range due {
 		list[i] = c.release(n)
 	}
@@ -16,17 +16,17 @@ func (c *calls) releases(due []int) []wire.CallOutcome {
 }
 
 // release converts one outcome. Unenforced outcomes do not occur in an enforced response.
-func (c *calls) release(i int) wire.CallOutcome {
+func (c *calls) release(i int) provider.CallOutcome {
 	tc := &c.list[i]
 	v := tc.outcome.Verdict
 	if tc.outcome.Allowed() && tc.outcome.Enforced {
-		return wire.CallOutcome{Call: i, Allowed: true, Args: tc.outcome.Args}
+		return provider.CallOutcome{Call: i, Allowed: true, Args: tc.outcome.Args}
 	}
 	if tc.dropText != "" && v.Code == stopgate.CodePolicyDropped {
-		return wire.CallOutcome{Call: i, Text: tc.dropText, Result: wire.DenialEnvelope(v.Code, v.Public)}
+		return provider.CallOutcome{Call: i, Text: tc.dropText, Result: provider.DenialEnvelope(v.Code, v.Public)}
 	}
 	declared := tc.declared || v.Rule != nil // by the policy (S21)
-	return wire.CallOutcome{Call: i, Text: wire.DenialText(tc.tool, declared, v.Public, v.Code), Result: wire.DenialEnvelope(v.Code, v.Public)}
+	return provider.CallOutcome{Call: i, Text: provider.DenialText(tc.tool, declared, v.Public, v.Code), Result: provider.DenialEnvelope(v.Code, v.Public)}
 }
 
 // released lists the calls that can run, for the response log.
@@ -40,7 +40,7 @@ func (c *calls) released() (list []responselog.Call) {
 }
 
 // delivered marks released calls as sent to the client.
-func (c *calls) delivered(outcomes []wire.CallOutcome) {
+func (c *calls) delivered(outcomes []provider.CallOutcome) {
 	for _, o := range outcomes {
 		c.list[o.Call].delivered = true
 	}

@@ -10,24 +10,24 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/gateway/responselog"
-	"github.com/stopgate/stopgate/internal/wire"
-	"github.com/stopgate/stopgate/internal/wire/sse"
+	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/sse"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // rounds is the state for answering a model, within one response, whose calls were all denied. The
 // zero rounds answers nothing.
 type rounds struct {
-	dialect   wire.MultiRound // nil: the response ends with a text
+	dialect   provider.MultiRound // nil: the response ends with a text
 	request   *http.Request
-	sent      []byte       // last body sent upstream
-	left      int          // number of rounds left
-	earlier   []wire.Round // earlier rounds
-	now       wire.Round   // current round
-	size      int          // size of now in bytes
-	apart     bool         // now is recorded before the event policies
-	waiting   bool         // the next round was requested
-	cancelled bool         // the provider is being cancelled: none of its calls can run
+	sent      []byte           // last body sent upstream
+	left      int              // number of rounds left
+	earlier   []provider.Round // earlier rounds
+	now       provider.Round   // current round
+	size      int              // size of now in bytes
+	apart     bool             // now is recorded before the event policies
+	waiting   bool             // the next round was requested
+	cancelled bool             // the provider is being cancelled: none of its calls can run
 }
 
 // maxRoundBytes limits the recorded bytes of one round. A longer round is not continued.
@@ -35,7 +35,7 @@ const maxRoundBytes = 8 << 20
 
 // prepare initialises the rounds if the settings enable them and the dialect supports them.
 func (x *exchange) prepare(r *http.Request, body []byte) {
-	if d, ok := x.dialect.(wire.MultiRound); ok && x.answers() {
+	if d, ok := x.dialect.(provider.MultiRound); ok && x.answers() {
 		x.rounds = rounds{dialect: d, request: r, sent: body, left: x.settings.AnswerRounds}
 	}
 }
@@ -60,7 +60,7 @@ func (r *rounds) record(data []byte) {
 		return
 	}
 	if r.size += len(data); r.size > maxRoundBytes {
-		r.left, r.now = 0, wire.Round{}
+		r.left, r.now = 0, provider.Round{}
 		return
 	}
 	r.now.Events = append(r.now.Events, slices.Clone(data))
@@ -121,14 +121,14 @@ func (x *exchange) next(all []int) ([]byte, bool) {
 		}
 		public := v.Public
 		if x.stopped && n == len(all)-1 {
-			public = cmp.Or(public, v.Code.Public()) + " " + wire.StoppedText
+			public = cmp.Or(public, v.Code.Public()) + " " + provider.StoppedText
 		}
-		r.now.Results = append(r.now.Results, wire.CallResult{
-			Call: c.id, Text: wire.DenialEnvelope(v.Code, public), Skipped: c.outcome.Status == stopgate.Skipped,
+		r.now.Results = append(r.now.Results, provider.CallResult{
+			Call: c.id, Text: provider.DenialEnvelope(v.Code, public), Skipped: c.outcome.Status == stopgate.Skipped,
 		})
 	}
 	next, ok := r.dialect.NextRequest(r.sent, r.now)
-	if _, restores := x.dialect.(wire.Restorer); restores && len(next)-len(r.sent) > responselog.MaxItem {
+	if _, restores := x.dialect.(provider.Restorer); restores && len(next)-len(r.sent) > responselog.MaxItem {
 		return nil, false // it could not be restored when the client sends it back
 	}
 	return next, ok
@@ -154,7 +154,7 @@ func (x *exchange) nextRound(sent []byte) {
 		}
 	}
 	r.earlier = append(r.earlier, r.now)
-	r.now, r.size, r.sent, r.cancelled = wire.Round{}, 0, sent, false
+	r.now, r.size, r.sent, r.cancelled = provider.Round{}, 0, sent, false
 	r.left--
 	x.policies.Again()
 	x.emitCallEvents()
@@ -191,7 +191,7 @@ func (s *stream) continueRound(all []int) bool {
 		return false
 	}
 	s.flush()
-	if i, ok := s.stream.(wire.RoundCloser); ok { // before more is read: it references the event that ended the turn
+	if i, ok := s.stream.(provider.RoundCloser); ok { // before more is read: it references the event that ended the turn
 		s.out = i.CloseRound(s.out, s.calls.releases(all))
 	}
 	s.flush()
@@ -271,17 +271,17 @@ func (s *stream) reportEnd() bool {
 		s.abort(s.hookFailed(err), "")
 		return false
 	}
-	if to, ok := s.stream.(wire.TextAdder); ok && more != "" {
+	if to, ok := s.stream.(provider.TextAdder); ok && more != "" {
 		to.AddText(more)
 	}
 	return true
 }
 
 // lastTokens reads usage after the end of the turn, which the codec did not read.
-func (r *rounds) lastTokens(a *wire.ResponseInfo) {
+func (r *rounds) lastTokens(a *provider.ResponseInfo) {
 	const behind = 4
 	for _, data := range r.now.Events[max(0, len(r.now.Events)-behind):] {
-		if v, err := jsonstream.Parse(data, wire.EnvelopeOptions(len(data)+1)); err == nil {
+		if v, err := jsonstream.Parse(data, provider.EnvelopeOptions(len(data)+1)); err == nil {
 			a.Read(v)
 		}
 	}
@@ -306,7 +306,7 @@ func (x *exchange) continueWhole(sent []byte) {
 
 // final joins the body of the last response with the earlier rounds. seams are required to restore
 // the history when the client sends it back.
-func (x *exchange) final(body []byte) (joined []byte, seams []wire.ReplacedCall, no *refusal) {
+func (x *exchange) final(body []byte) (joined []byte, seams []provider.ReplacedCall, no *refusal) {
 	body, err := x.policies.FinishBody(x.ctx, body)
 	if err != nil {
 		return nil, nil, &refusal{status: http.StatusInternalServerError, code: x.hookFailed(err)}

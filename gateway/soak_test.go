@@ -17,7 +17,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
-	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/provider"
 )
 
 // quiet waits until a gateway serves no request and buffers nothing.
@@ -290,7 +290,7 @@ func TestFastStreamsOverHTTP2(t *testing.T) {
 						text, err := io.ReadAll(res.Body)
 						res.Body.Close()
 						cancel()
-						if res.ProtoMajor != 2 || err != nil || !strings.Contains(string(text[max(0, len(text)-500):]), ends[in.name]) || strings.Count(string(text), "0123456789abcdef") < strings.Count(args, "0123456789abcdef")-len(args)/wire.ChunkSize-4 { // borders of chunks
+						if res.ProtoMajor != 2 || err != nil || !strings.Contains(string(text[max(0, len(text)-500):]), ends[in.name]) || strings.Count(string(text), "0123456789abcdef") < strings.Count(args, "0123456789abcdef")-len(args)/provider.ChunkSize-4 { // borders of chunks
 							t.Errorf("%s, %v, %d bytes", res.Proto, err, len(text))
 						}
 					}

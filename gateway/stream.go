@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/wire"
-	"github.com/stopgate/stopgate/internal/wire/sse"
+	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/sse"
 )
 
 // readBuffer is the size of a stream's buffer and of the upstream connection's, so that one read
@@ -76,8 +76,8 @@ func (x *exchange) openStream(answer *http.Response, content io.Reader) *stream 
 }
 
 // options returns the codec's options with a limit for one unit.
-func (x *exchange) options(maxBytes int) wire.Options {
-	return wire.Options{
+func (x *exchange) options(maxBytes int) provider.Options {
+	return provider.Options{
 		ObjectArguments: x.upstream.ObjectArguments, PassItems: x.settings.PassItems, MaxCalls: x.settings.Limits.Calls,
 		MaxBuffered: int(x.settings.Limits.HeldResponse), MaxBytes: maxBytes,
 	}
@@ -191,7 +191,7 @@ func (s *stream) events() {
 // repeats processes a batch of events that only repeat the last one with other text, if no
 // component needs the individual events.
 func (s *stream) repeats() {
-	to, ok := s.stream.(wire.BatchStream)
+	to, ok := s.stream.(provider.BatchStream)
 	if !ok || s.calls.watched || s.rounds.recording() && !s.rounds.apart {
 		return
 	}
@@ -216,9 +216,9 @@ func (s *stream) event(ev *sse.Event) {
 		s.abortFor(err)
 	case s.calls.err != nil:
 		s.abort(stopgate.CodePolicyError, "")
-	case need == wire.Resolve:
+	case need == provider.Resolve:
 		s.release()
-	case need == wire.Finished:
+	case need == provider.Finished:
 		s.keep(s.stream, nil)
 		s.over = true
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/provider"
 )
 
 // serveWhole serves a response that is one JSON body, with the same sink, gate and verdicts as a
@@ -49,7 +49,7 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 	case err != nil || x.calls.err != nil:
 		x.refuse(brokenAnswer(err))
 		return
-	case need == wire.Finished:
+	case need == provider.Finished:
 		x.finishWhole(answer, codec, body)
 		return
 	}
@@ -60,7 +60,7 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 		return
 	}
 	if sent, ok := x.next(all); ok {
-		if i, ok := codec.(wire.RoundCloser); ok {
+		if i, ok := codec.(provider.RoundCloser); ok {
 			x.rounds.now.ClientBody = i.CloseRound(nil, x.calls.releases(all))
 		}
 		x.keepRound(codec)
@@ -81,7 +81,7 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 }
 
 // finishWhole writes the body of the last response and reports whether the client received it.
-func (x *exchange) finishWhole(answer *http.Response, codec wire.Body, body []byte) bool {
+func (x *exchange) finishWhole(answer *http.Response, codec provider.Body, body []byte) bool {
 	body, seams, no := x.final(body)
 	if no != nil {
 		x.refuse(no)
@@ -129,7 +129,7 @@ func (x *exchange) readWhole(answer *http.Response, content io.Reader, limit int
 // brokenAnswer returns the refusal for a response that cannot be read.
 func brokenAnswer(err error) *refusal {
 	no := &refusal{status: http.StatusBadGateway, code: stopgate.CodePolicyError}
-	var bad *wire.StreamError
+	var bad *provider.StreamError
 	if errors.As(err, &bad) {
 		no.code, no.message = bad.Code, bad.Message
 	}

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/provider"
 )
 
 // output is a buffer for output to the client. A stream holds one only while it works, because most
@@ -18,7 +18,7 @@ type output struct {
 // text, and the output of a large call.
 const (
 	usualOutput = readBuffer + readBuffer/2
-	keptOutput  = 2 * wire.FlushSize
+	keptOutput  = 2 * provider.FlushSize
 )
 
 // flush writes the pending output to the client.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
-	"github.com/stopgate/stopgate/internal/wire/sse"
+	"github.com/stopgate/stopgate/internal/provider/sse"
 )
 
 // eventLog stores the events of one request's stream, so that a disconnected client can

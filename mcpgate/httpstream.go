@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/wire/sse"
+	"github.com/stopgate/stopgate/internal/provider/sse"
 )
 
 // responder writes the response to one HTTP request: one JSON text or, if another message

@@ -3,8 +3,8 @@ package events
 import (
 	"strconv"
 
-	"github.com/stopgate/stopgate/internal/wire"
-	"github.com/stopgate/stopgate/internal/wire/sse"
+	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/sse"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -30,7 +30,7 @@ func (s *anthropicStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
 	}
 	typ, _ := root.Get("type")
 	at, _ := root.Get("index")
-	index, _ := wire.SmallInt(at)
+	index, _ := provider.SmallInt(at)
 	var err error
 	switch {
 	case typ.IsText("content_block_start"):
@@ -117,11 +117,11 @@ func (s *anthropicStream) insert(index int, text string) {
 
 // anthropicBody visits the texts of a message.
 func anthropicBody(body []byte, to bodySink) ([]byte, error) {
-	root, err := jsonstream.Parse(body, wire.EnvelopeOptions(len(body)+1))
+	root, err := jsonstream.Parse(body, provider.EnvelopeOptions(len(body)+1))
 	if err != nil {
 		return body, nil // the codec rejects it
 	}
-	var edits wire.Edits
+	var edits provider.Edits
 	content, _ := root.Get("content")
 	var last jsonstream.Value
 	var was, sent string
@@ -156,7 +156,7 @@ func anthropicBody(body []byte, to bodySink) ([]byte, error) {
 }
 
 // appendElement appends an element to an array.
-func appendElement(edits *wire.Edits, array jsonstream.Value, text []byte) {
+func appendElement(edits *provider.Edits, array jsonstream.Value, text []byte) {
 	_, end := array.Span()
 	if array.Len() > 0 {
 		text = append([]byte{','}, text...)

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/wire"
-	"github.com/stopgate/stopgate/internal/wire/sse"
+	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/sse"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -80,10 +80,10 @@ func (s *chatStream) learnText(ev *sse.Event, root, choices jsonstream.Value) {
 	logprobs, _ := v.Get("logprobs")
 	number := 0
 	if index, ok := v.Get("index"); ok {
-		number, _ = wire.SmallInt(index)
+		number, _ = provider.SmallInt(index)
 	}
 	if c := s.choice(number); c.open && !c.over && content.Kind() == jsonstream.String && !content.IsText("") &&
-		!wire.Present(reason) && !wire.Present(logprobs) && !copied && !legacy && !chatCalls(v) {
+		!provider.Present(reason) && !provider.Present(logprobs) && !copied && !legacy && !chatCalls(v) {
 		s.learn(ev, number, content, jsonstream.Value{}, root)
 	}
 }
@@ -92,7 +92,7 @@ func (s *chatStream) learnText(ev *sse.Event, root, choices jsonstream.Value) {
 func (s *chatStream) chunk(v jsonstream.Value) error {
 	number := 0
 	if index, ok := v.Get("index"); ok {
-		number, _ = wire.SmallInt(index)
+		number, _ = provider.SmallInt(index)
 	}
 	c := s.choice(number)
 	edits := len(s.edits)
@@ -176,7 +176,7 @@ func (s *chatStream) replaceLast(v jsonstream.Value, text string) {
 
 // dropLogprobs removes the tokens of a changed text.
 func (s *chatStream) dropLogprobs(choice jsonstream.Value) {
-	if v, ok := choice.Get("logprobs"); ok && wire.Present(v) {
+	if v, ok := choice.Get("logprobs"); ok && provider.Present(v) {
 		s.edits.Replace(v, []byte("null"))
 	}
 }
@@ -255,21 +255,21 @@ func chatCalls(choice jsonstream.Value) bool {
 	delta, _ := choice.Get("delta")
 	list, _ := delta.Get("tool_calls")
 	legacy, ok := delta.Get("function_call")
-	return list.Len() > 0 || ok && wire.Present(legacy)
+	return list.Len() > 0 || ok && provider.Present(legacy)
 }
 
 // chatBody visits the texts of a chat completion.
 func chatBody(body []byte, to bodySink) ([]byte, error) {
-	root, err := jsonstream.Parse(body, wire.EnvelopeOptions(len(body)+1))
+	root, err := jsonstream.Parse(body, provider.EnvelopeOptions(len(body)+1))
 	if err != nil {
 		return body, nil // the codec rejects it
 	}
-	var edits wire.Edits
+	var edits provider.Edits
 	choices, _ := root.Get("choices")
 	for choice := range choices.Elements() {
 		number := 0
 		if index, ok := choice.Get("index"); ok {
-			number, _ = wire.SmallInt(index)
+			number, _ = provider.SmallInt(index)
 		}
 		var last jsonstream.Value
 		var was, sent string
@@ -307,7 +307,7 @@ func chatBody(body []byte, to bodySink) ([]byte, error) {
 				setContent(&edits, message, more)
 			}
 		}
-		if v, ok := choice.Get("logprobs"); ok && changed && wire.Present(v) {
+		if v, ok := choice.Get("logprobs"); ok && changed && provider.Present(v) {
 			edits.Replace(v, []byte("null"))
 		}
 	}
@@ -315,7 +315,7 @@ func chatBody(body []byte, to bodySink) ([]byte, error) {
 }
 
 // setContent adds content to a message without text.
-func setContent(edits *wire.Edits, message jsonstream.Value, text string) {
+func setContent(edits *provider.Edits, message jsonstream.Value, text string) {
 	quoted := jsonstream.AppendQuote(nil, text)
 	if content, ok := message.Get("content"); ok {
 		edits.Replace(content, quoted)

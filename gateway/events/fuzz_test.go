@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/gateway/events"
-	"github.com/stopgate/stopgate/internal/wire/sse"
+	"github.com/stopgate/stopgate/internal/provider/sse"
 )
 
 // FuzzUnchanged checks that a policy which forwards every text leaves every stream as it is

@@ -5,8 +5,8 @@ import (
 	"context"
 	"io"
 
-	"github.com/stopgate/stopgate/internal/wire"
-	"github.com/stopgate/stopgate/internal/wire/sse"
+	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/sse"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -34,12 +34,12 @@ type translatorBase struct {
 	run   *Run
 	ctx   context.Context
 	doc   jsonstream.Document
-	edits wire.Edits
+	edits provider.Edits
 	more  []byte // written before the current event
 
-	repeat wire.EventTemplate // template of the last event with exactly one text
-	typ    []byte             // type of that event
-	of     int                // key of its text
+	repeat provider.EventTemplate // template of the last event with exactly one text
+	typ    []byte                 // type of that event
+	of     int                    // key of its text
 	buf    []byte
 }
 
@@ -74,7 +74,7 @@ func (t *translatorBase) edit(ev *sse.Event, text string) {
 // rejects them.
 func (t *translatorBase) read(ev *sse.Event) (root jsonstream.Value, ok bool) {
 	t.edits, t.more = t.edits[:0], t.more[:0]
-	if !ev.Dispatched || len(ev.Data) == 0 || ev.Data[0] != '{' || t.doc.Scan(ev.Data, wire.EnvelopeOptions(t.run.maxBytes)) != nil {
+	if !ev.Dispatched || len(ev.Data) == 0 || ev.Data[0] != '{' || t.doc.Scan(ev.Data, provider.EnvelopeOptions(t.run.maxBytes)) != nil {
 		return root, false
 	}
 	return t.doc.Root(), true

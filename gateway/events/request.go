@@ -3,7 +3,7 @@ package events
 import (
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -31,11 +31,11 @@ var parts = map[string]bool{"messages": true, "system": true, "input": true, "in
 // EditTexts calls edit with every text of the conversation: instructions, messages, arguments and
 // results of calls. The result replaces the text; all other bytes stay unchanged.
 func (r *Request) EditTexts(edit func(text string) string) error {
-	root, err := jsonstream.Parse(r.body, wire.EnvelopeOptions(len(r.body)+1))
+	root, err := jsonstream.Parse(r.body, provider.EnvelopeOptions(len(r.body)+1))
 	if err != nil {
 		return err
 	}
-	var edits wire.Edits
+	var edits provider.Edits
 	for key, value := range root.Members() {
 		if parts[key.Text()] {
 			editTexts(&edits, value, edit)
@@ -47,7 +47,7 @@ func (r *Request) EditTexts(edit func(text string) string) error {
 	return nil
 }
 
-func editTexts(edits *wire.Edits, v jsonstream.Value, edit func(string) string) {
+func editTexts(edits *provider.Edits, v jsonstream.Value, edit func(string) string) {
 	switch v.Kind() {
 	case jsonstream.String:
 		old := v.Text()

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/wire"
-	"github.com/stopgate/stopgate/internal/wire/sse"
+	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/sse"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -37,9 +37,9 @@ type addition struct {
 
 func (s *responsesStream) text(root jsonstream.Value) *responsesText {
 	at, _ := root.Get("output_index")
-	item, _ := wire.SmallInt(at)
+	item, _ := provider.SmallInt(at)
 	at, _ = root.Get("content_index")
-	part, _ := wire.SmallInt(at)
+	part, _ := provider.SmallInt(at)
 	if t := s.find(item, part); t != nil {
 		return t
 	}
@@ -75,7 +75,7 @@ func (s *responsesStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
 		return s.write(dst, ev), nil
 	}
 	if at, ok := root.Get("output_index"); ok {
-		n, _ := wire.SmallInt(at)
+		n, _ := provider.SmallInt(at)
 		s.next = max(s.next, n+1)
 	}
 	typ, _ := root.Get("type")
@@ -93,7 +93,7 @@ func (s *responsesStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
 	case "response.output_item.done":
 		item, _ := root.Get("item")
 		at, _ := root.Get("output_index")
-		n, _ := wire.SmallInt(at)
+		n, _ := provider.SmallInt(at)
 		err = s.restateItem(item, n)
 	case "response.completed", "response.incomplete", "response.failed":
 		err = s.finish(root, name)
@@ -120,7 +120,7 @@ func (s *responsesStream) learnText(ev *sse.Event, root jsonstream.Value) {
 // renumber shifts the sequence number of the upstream's event by the number of inserted events.
 func (s *responsesStream) renumber(root jsonstream.Value) {
 	if seq, ok := root.Get("sequence_number"); ok {
-		if n, ok := wire.SmallInt(seq); ok {
+		if n, ok := provider.SmallInt(seq); ok {
 			s.edits.Replace(seq, strconv.AppendInt(nil, int64(n+s.added), 10))
 		}
 	}
@@ -189,7 +189,7 @@ func (s *responsesStream) settle(t *responsesText, whole string) (more string, e
 }
 
 // dropTokens removes the tokens of a changed text.
-func dropTokens(edits *wire.Edits, v jsonstream.Value) {
+func dropTokens(edits *provider.Edits, v jsonstream.Value) {
 	if list, ok := v.Get("logprobs"); ok && list.Kind() == jsonstream.Array {
 		edits.Replace(list, []byte("[]"))
 	}
@@ -238,7 +238,7 @@ func (s *responsesStream) finish(root jsonstream.Value, name string) error {
 	response, _ := root.Get("response")
 	reason := strings.TrimPrefix(name, "response.")
 	if details, ok := response.Get("incomplete_details"); ok {
-		if why, ok := details.Get("reason"); ok && wire.Present(why) {
+		if why, ok := details.Get("reason"); ok && provider.Present(why) {
 			reason = why.Text()
 		}
 	}
@@ -316,7 +316,7 @@ func (s *responsesStream) insertDelta(root jsonstream.Value, id string, item, pa
 func (s *responsesStream) insert(root jsonstream.Value, typ, members string) {
 	data := `{"type":"` + typ + `",` + members
 	if seq, ok := root.Get("sequence_number"); ok {
-		if n, ok := wire.SmallInt(seq); ok {
+		if n, ok := provider.SmallInt(seq); ok {
 			data += `,"sequence_number":` + strconv.Itoa(n+s.added)
 		}
 	}
@@ -326,11 +326,11 @@ func (s *responsesStream) insert(root jsonstream.Value, typ, members string) {
 
 // responsesBody visits the texts of a response.
 func responsesBody(body []byte, to bodySink) ([]byte, error) {
-	root, err := jsonstream.Parse(body, wire.EnvelopeOptions(len(body)+1))
+	root, err := jsonstream.Parse(body, provider.EnvelopeOptions(len(body)+1))
 	if err != nil {
 		return body, nil // the codec rejects it
 	}
-	var edits wire.Edits
+	var edits provider.Edits
 	output, _ := root.Get("output")
 	var last, lastPart jsonstream.Value
 	var was, sent, all string
@@ -362,7 +362,7 @@ func responsesBody(body []byte, to bodySink) ([]byte, error) {
 	status, _ := root.Get("status")
 	reason := status.Text()
 	if details, ok := root.Get("incomplete_details"); ok {
-		if why, ok := details.Get("reason"); ok && wire.Present(why) {
+		if why, ok := details.Get("reason"); ok && provider.Present(why) {
 			reason = why.Text()
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/agent/provider"
-	"github.com/stopgate/stopgate/internal/wire"
+	codec "github.com/stopgate/stopgate/internal/provider"
 )
 
 // Observer receives the start and end of operations, for traces and metrics. It must not
@@ -41,7 +41,7 @@ type ModelCall struct {
 	Model               string
 	MaxTokens           int
 	Began, First, Ended time.Time // First is zero if no byte was received
-	Answer              wire.ResponseInfo
+	Answer              codec.ResponseInfo
 	Stopped             bool   // cancelled by the gate: all calls were refused
 	Failure             string // an HTTP status, a code, "cancelled" or "_OTHER"; "" for success
 	// Body is the body of the request, which is content. It must not be changed.
@@ -167,7 +167,7 @@ func (o *observation) end(s *provider.Stream, stopped bool, err error) {
 // failureOf returns the class of an error.
 func failureOf(err error) string {
 	var status *provider.StatusError
-	var stream *wire.StreamError
+	var stream *codec.StreamError
 	switch {
 	case err == nil:
 		return ""

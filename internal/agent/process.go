@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/agent/conversation"
 	"github.com/stopgate/stopgate/internal/agent/provider"
-	"github.com/stopgate/stopgate/internal/wire"
+	codec "github.com/stopgate/stopgate/internal/provider"
 )
 
 // ErrSteps is returned if a prompt leads to more than MaxSteps responses.
@@ -170,7 +170,7 @@ func (a *Agent) refuse(ctx context.Context, c *call, out stopgate.Outcome) error
 	if out.Verdict.Code == stopgate.CodeClientGone {
 		out.Verdict.Public = "The turn was interrupted before this call was decided." // the client is the person here
 	}
-	text := wire.DenialText(c.tool, c.declared, out.Verdict.Public, out.Verdict.Code)
+	text := codec.DenialText(c.tool, c.declared, out.Verdict.Public, out.Verdict.Code)
 	err := a.append(ctx, conversation.Entry{
 		Kind: conversation.Result, Call: c.part, Text: text, Failed: out.Status != stopgate.Skipped,
 	})

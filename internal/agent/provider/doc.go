@@ -5,7 +5,7 @@
 //	s, err := e.Ask(ctx, provider.Request{System: prompt, Messages: history, Tools: tools}, sink)
 //	reply, err := s.Run()
 //
-// The codecs of internal/wire find the calls of a response and implement the rules of the dialects.
+// The codecs of internal/provider find the calls of a response and implement the rules of the dialects.
 // This package adds the rest: the request, and the text between the calls. The result is in the
 // neutral form of package conversation, so that a conversation can continue with another provider.
 package provider

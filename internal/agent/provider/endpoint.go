@@ -15,10 +15,10 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/agent/conversation"
-	"github.com/stopgate/stopgate/internal/wire"
-	"github.com/stopgate/stopgate/internal/wire/anthropic"
-	"github.com/stopgate/stopgate/internal/wire/openaichat"
-	"github.com/stopgate/stopgate/internal/wire/openairesponses"
+	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/anthropic"
+	"github.com/stopgate/stopgate/internal/provider/openaichat"
+	"github.com/stopgate/stopgate/internal/provider/openairesponses"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -76,7 +76,7 @@ func (e *Endpoint) Address() string {
 }
 
 // codec returns the codec of an API, and its path below the base URL.
-func (a API) codec() (d wire.Dialect, path string) {
+func (a API) codec() (d provider.Dialect, path string) {
 	switch a {
 	case Responses:
 		return openairesponses.Dialect{}, "/responses"
@@ -123,7 +123,7 @@ func (e *Endpoint) Ask(ctx context.Context, r Request, sink Sink) (*Stream, erro
 		res.Body = copied{io.TeeReader(res.Body, heard), res.Body}
 	}
 	s := &Stream{sink: sink, body: res.Body, ctx: ctx, cancel: cancel, reader: e.API.reader(), api: e.API, names: aliases(r.Tools)}
-	s.codec = d.Stream(declared, s, wire.Options{})
+	s.codec = d.Stream(declared, s, provider.Options{})
 	return s, nil
 }
 
@@ -195,7 +195,7 @@ func refused(res *http.Response, kind string) error {
 		return e
 	}
 	var doc jsonstream.Document
-	if doc.Scan(text, wire.EnvelopeOptions(maxError)) == nil {
+	if doc.Scan(text, provider.EnvelopeOptions(maxError)) == nil {
 		e.Message = message(doc.Root())
 	}
 	if e.Message == "" {

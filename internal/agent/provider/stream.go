@@ -10,8 +10,8 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/agent/conversation"
-	"github.com/stopgate/stopgate/internal/wire"
-	"github.com/stopgate/stopgate/internal/wire/sse"
+	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/sse"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -21,7 +21,7 @@ type Sink interface {
 	// Text receives the next chunk of text; Thinking a chunk of visible reasoning.
 	Text(piece string)
 	Thinking(piece string)
-	// Call is an event of a call, see [wire.Sink].
+	// Call is an event of a call, see [provider.Sink].
 	Call(e *stopgate.Event)
 	// Refused reports whether every call so far is finally refused. If nothing else is open, the
 	// stream then cancels the response (D26-22).
@@ -53,7 +53,7 @@ type Stream struct {
 	names  map[stopgate.ToolName]stopgate.ToolName // original names of tools, by their aliases
 
 	mu     sync.Mutex
-	codec  wire.Stream
+	codec  provider.Stream
 	reader reader
 	parts  []conversation.Part
 	calls  []int // indexes of calls in parts
@@ -137,18 +137,18 @@ func (s *Stream) event(ev *sse.Event) error {
 	if err != nil {
 		return err
 	}
-	if need == wire.Resolve {
+	if need == provider.Resolve {
 		// The codec's output has no reader; the agent decides what runs.
 		if s.out, err = s.codec.Release(s.out[:0], nil, nil); err != nil {
 			return err
 		}
 	}
-	s.over = need == wire.Finished
+	s.over = need == provider.Finished
 	if !ev.Dispatched || len(ev.Data) == 0 || ev.Data[0] != '{' {
 		return nil
 	}
 	var doc jsonstream.Document
-	if err := doc.Scan(ev.Data, wire.EnvelopeOptions(wire.DefaultMaxBytes)); err != nil {
+	if err := doc.Scan(ev.Data, provider.EnvelopeOptions(provider.DefaultMaxBytes)); err != nil {
 		return err
 	}
 	s.reader.read(s, doc.Root())
@@ -158,7 +158,7 @@ func (s *Stream) event(ev *sse.Event) error {
 // abort ends the open calls of a broken response.
 func (s *Stream) abort(err error) error {
 	code := stopgate.CodeStreamTruncated
-	var stream *wire.StreamError
+	var stream *provider.StreamError
 	switch {
 	case context.Cause(s.ctx) != nil:
 		code = stopgate.CodeCancelled
@@ -191,7 +191,7 @@ func (s *Stream) settle() {
 }
 
 // Info returns the provider's description of the response.
-func (s *Stream) Info() wire.ResponseInfo {
+func (s *Stream) Info() provider.ResponseInfo {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.codec.Notes().Response
@@ -203,7 +203,7 @@ func (s *Stream) reply() Reply {
 	return Reply{Parts: slices.Clone(s.parts), Stopped: s.stop, Limited: s.limit, Usage: s.usage}
 }
 
-// Event implements [wire.Sink]. It keeps the position of a call among the other parts.
+// Event implements [provider.Sink]. It keeps the position of a call among the other parts.
 func (s *Stream) Event(e *stopgate.Event) {
 	if name, ok := s.names[e.Tool]; ok {
 		known := *e

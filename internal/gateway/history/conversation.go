@@ -11,7 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/gateway/responselog"
-	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 )
@@ -19,7 +19,7 @@ import (
 // Options configure Find for one request.
 type Options struct {
 	Log       *responselog.Log
-	Dialect   wire.Dialect
+	Dialect   provider.Dialect
 	Principal stopgate.Principal
 	Upstream  string // id of the upstream; part of the fingerprint of a guessed session
 	// CacheKeyIsSession uses prompt_cache_key of every client as the id of a session.
@@ -52,7 +52,7 @@ type Conversation struct {
 // Find identifies the conversation of a request (S22). It uses the first source that names a
 // session. A request that is not a turn of a conversation gets a session of its own, to which no
 // fact is ever added.
-func Find(ctx context.Context, req *wire.Request, h http.Header, o Options) *Conversation {
+func Find(ctx context.Context, req *provider.Request, h http.Header, o Options) *Conversation {
 	c := &Conversation{o: o}
 	hints := &req.Hints
 	if !req.Conversational {
@@ -95,7 +95,7 @@ func (c *Conversation) fail(what string, err error) {
 func validName(s string) bool { return stopgate.ValidToolName(stopgate.ToolName(s)) }
 
 // named returns the session that a request names and the source of the name, or "".
-func (c *Conversation) named(hints *wire.Hints, h http.Header) (_ stopgate.SessionID, source string) {
+func (c *Conversation) named(hints *provider.Hints, h http.Header) (_ stopgate.SessionID, source string) {
 	if id := h.Get("X-Stopgate-Session"); validName(id) {
 		return stopgate.SessionID(id), "header"
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/gateway/history"
 	"github.com/stopgate/stopgate/internal/gateway/responselog"
-	"github.com/stopgate/stopgate/internal/wire"
-	"github.com/stopgate/stopgate/internal/wire/openaichat"
-	"github.com/stopgate/stopgate/internal/wire/openairesponses"
+	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/openaichat"
+	"github.com/stopgate/stopgate/internal/provider/openairesponses"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -20,29 +20,29 @@ import (
 // of them has a guessed session, or one of its own.
 func TestFindUsesSourcesInOrder(t *testing.T) {
 	const uuid = "0b5c0c5e-4b3c-4f1e-9a33-2f6a1f6c7d10"
-	turn := func(h wire.Hints) *wire.Request { return &wire.Request{Conversational: true, Hints: h} }
+	turn := func(h provider.Hints) *provider.Request { return &provider.Request{Conversational: true, Hints: h} }
 	for _, c := range []struct {
 		name    string
-		req     *wire.Request
+		req     *provider.Request
 		header  map[string]string
 		session string // for a guess: its prefix
 		source  string
 		guessed bool
 	}{
-		{"the gateway's own header comes first", turn(wire.Hints{Conversation: "c"}), map[string]string{"X-Stopgate-Session": "mine", "X-Session-Id": "x", "X-Claude-Code-Session-Id": "cc"}, "mine", "header", false},
-		{"a header with an invalid name", turn(wire.Hints{}), map[string]string{"X-Stopgate-Session": "a b"}, "weak", "none", true},
-		{"Claude Code and its sub-agent", turn(wire.Hints{}), map[string]string{"X-Claude-Code-Session-Id": "cc", "X-Claude-Code-Agent-Id": "a1"}, "claude-code:cc/a1", "claude-code", false},
-		{"metadata with a session", turn(wire.Hints{UserID: "user_x_account__session_" + uuid}), nil, "claude-code:" + uuid, "claude-code", false},
-		{"metadata as JSON", turn(wire.Hints{UserID: `{"session_id":"` + uuid + `"}`}), nil, "claude-code:" + uuid, "claude-code", false},
-		{"metadata of another form", turn(wire.Hints{UserID: "ann"}), nil, "weak", "none", true},
-		{"a client's header", turn(wire.Hints{Conversation: "c"}), map[string]string{"Thread-Id": "t"}, "client:t", "client", false},
-		{"Codex", turn(wire.Hints{}), map[string]string{"Session_id": "s", "Originator": "codex_cli_rs"}, "codex:s", "client", false},
-		{"a conversation", turn(wire.Hints{Conversation: "conv_1", CacheKey: "k"}), nil, "openai:conv_1", "conversation", false},
-		{"a known response", turn(wire.Hints{PreviousResponse: "resp_1", CacheKey: "k"}), nil, "s1", "response", false},
-		{"an unknown response", turn(wire.Hints{PreviousResponse: "resp_2", OpeningHash: "o"}), nil, "weak", "none", true},
-		{"a cache key of Codex", turn(wire.Hints{CacheKey: "k"}), map[string]string{"User-Agent": "codex_cli_rs/1"}, "codex:k", "cache_key", false},
-		{"a cache key of another client", turn(wire.Hints{CacheKey: "k", OpeningHash: "o"}), nil, "weak", "guess", true},
-		{"a request that is not a turn", &wire.Request{Hints: wire.Hints{OpeningHash: "o"}}, map[string]string{"X-Stopgate-Session": "mine"}, "weak", "none", true},
+		{"the gateway's own header comes first", turn(provider.Hints{Conversation: "c"}), map[string]string{"X-Stopgate-Session": "mine", "X-Session-Id": "x", "X-Claude-Code-Session-Id": "cc"}, "mine", "header", false},
+		{"a header with an invalid name", turn(provider.Hints{}), map[string]string{"X-Stopgate-Session": "a b"}, "weak", "none", true},
+		{"Claude Code and its sub-agent", turn(provider.Hints{}), map[string]string{"X-Claude-Code-Session-Id": "cc", "X-Claude-Code-Agent-Id": "a1"}, "claude-code:cc/a1", "claude-code", false},
+		{"metadata with a session", turn(provider.Hints{UserID: "user_x_account__session_" + uuid}), nil, "claude-code:" + uuid, "claude-code", false},
+		{"metadata as JSON", turn(provider.Hints{UserID: `{"session_id":"` + uuid + `"}`}), nil, "claude-code:" + uuid, "claude-code", false},
+		{"metadata of another form", turn(provider.Hints{UserID: "ann"}), nil, "weak", "none", true},
+		{"a client's header", turn(provider.Hints{Conversation: "c"}), map[string]string{"Thread-Id": "t"}, "client:t", "client", false},
+		{"Codex", turn(provider.Hints{}), map[string]string{"Session_id": "s", "Originator": "codex_cli_rs"}, "codex:s", "client", false},
+		{"a conversation", turn(provider.Hints{Conversation: "conv_1", CacheKey: "k"}), nil, "openai:conv_1", "conversation", false},
+		{"a known response", turn(provider.Hints{PreviousResponse: "resp_1", CacheKey: "k"}), nil, "s1", "response", false},
+		{"an unknown response", turn(provider.Hints{PreviousResponse: "resp_2", OpeningHash: "o"}), nil, "weak", "none", true},
+		{"a cache key of Codex", turn(provider.Hints{CacheKey: "k"}), map[string]string{"User-Agent": "codex_cli_rs/1"}, "codex:k", "cache_key", false},
+		{"a cache key of another client", turn(provider.Hints{CacheKey: "k", OpeningHash: "o"}), nil, "weak", "guess", true},
+		{"a request that is not a turn", &provider.Request{Hints: provider.Hints{OpeningHash: "o"}}, map[string]string{"X-Stopgate-Session": "mine"}, "weak", "none", true},
 	} {
 		log := responselog.New(nil)
 		if err := log.Save(t.Context(), "p", "resp_1", responselog.Response{Session: "s1"}, nil); err != nil {
@@ -68,13 +68,13 @@ func TestFindUsesSourcesInOrder(t *testing.T) {
 	}
 }
 
-// codec implements wire.CallReplacer with fixed values.
+// codec implements provider.CallReplacer with fixed values.
 type codec struct {
 	id     string
-	denied []wire.ReplacedCall
+	denied []provider.ReplacedCall
 }
 
-func (c codec) Replaced() (string, []wire.ReplacedCall) { return c.id, c.denied }
+func (c codec) Replaced() (string, []provider.ReplacedCall) { return c.id, c.denied }
 
 // failing is a store whose operations fail.
 type failing struct{}
@@ -97,13 +97,13 @@ func TestSaveAndContinue(t *testing.T) {
 		}
 		failures := 0
 		o := history.Options{Log: responselog.New(store), Dialect: openairesponses.Dialect{}, Principal: "p", Failed: func(string, error) { failures++ }}
-		req := &wire.Request{Conversational: true, Hints: wire.Hints{OpeningHash: "o"}}
+		req := &provider.Request{Conversational: true, Hints: provider.Hints{OpeningHash: "o"}}
 		c := history.Find(t.Context(), req, http.Header{}, o)
 		c.SaveRound(t.Context(), req, codec{id: "resp_1"})
 		calls := func() []responselog.Call { return []responselog.Call{{ID: "c1", Tool: "a", Proposal: "p1"}} }
-		c.Save(t.Context(), req, codec{"resp_2", []wire.ReplacedCall{{Message: "msg_stopgate_1", Call: "c2", Output: []byte(`{"type":"function_call_output"}`)}}}, calls, nil)
+		c.Save(t.Context(), req, codec{"resp_2", []provider.ReplacedCall{{Message: "msg_stopgate_1", Call: "c2", Output: []byte(`{"type":"function_call_output"}`)}}}, calls, nil)
 		c.Save(t.Context(), req, codec{id: "resp_3"}, calls, nil)
-		next := &wire.Request{Conversational: true, Hints: wire.Hints{PreviousResponse: "resp_1"}}
+		next := &provider.Request{Conversational: true, Hints: provider.Hints{PreviousResponse: "resp_1"}}
 		n := history.Find(t.Context(), next, http.Header{}, o)
 		body := string(n.Restore(t.Context(), []byte(`{"previous_response_id":"resp_1","input":[]}`)))
 		if down {
@@ -117,7 +117,7 @@ func TestSaveAndContinue(t *testing.T) {
 		}
 	}
 	o := history.Options{Log: responselog.New(nil), Dialect: openaichat.Dialect{}, Principal: "p"}
-	c := history.Find(t.Context(), &wire.Request{}, http.Header{}, o)
+	c := history.Find(t.Context(), &provider.Request{}, http.Header{}, o)
 	if got := string(c.Restore(t.Context(), []byte("x"))); got != "x" {
 		t.Errorf("a dialect without a response log: %s", got)
 	}

@@ -7,34 +7,34 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/gateway/responselog"
-	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/provider"
 )
 
 // Restore puts denied calls back into the history of a request if the provider of this dialect
 // requires them.
 func (c *Conversation) Restore(ctx context.Context, body []byte) []byte {
-	if d, ok := c.o.Dialect.(wire.Restorer); ok {
+	if d, ok := c.o.Dialect.(provider.Restorer); ok {
 		return d.Restore(body, view{ctx, c})
 	}
 	return body
 }
 
-// view implements [wire.ResponseLog] for one request.
+// view implements [provider.ResponseLog] for one request.
 type view struct {
 	ctx context.Context
 	c   *Conversation
 }
 
-var _ wire.ResponseLog = view{}
+var _ provider.ResponseLog = view{}
 
-// Response implements [wire.ResponseLog].
-func (v view) Response(id string) (latest string, denied []wire.ReplacedCall) {
+// Response implements [provider.ResponseLog].
+func (v view) Response(id string) (latest string, denied []provider.ReplacedCall) {
 	r, _ := v.c.response(v.ctx, id)
 	return cmp.Or(r.Next, id), r.Denied
 }
 
-// Conversation implements [wire.ResponseLog].
-func (v view) Conversation(id string) []wire.ReplacedCall {
+// Conversation implements [provider.ResponseLog].
+func (v view) Conversation(id string) []provider.ReplacedCall {
 	if id == "" {
 		return nil
 	}
@@ -45,13 +45,13 @@ func (v view) Conversation(id string) []wire.ReplacedCall {
 // conversationID returns the key of a conversation's entry. Response ids never contain a slash.
 func conversationID(id string) string { return "conversation/" + id }
 
-// Message implements [wire.ResponseLog].
-func (v view) Message(id string) (wire.ReplacedCall, bool) {
+// Message implements [provider.ResponseLog].
+func (v view) Message(id string) (provider.ReplacedCall, bool) {
 	return lookup(v.ctx, v.c, id, v.c.o.Log.Message)
 }
 
-// ByText implements [wire.ResponseLog].
-func (v view) ByText(text string) (list []wire.ReplacedCall) {
+// ByText implements [provider.ResponseLog].
+func (v view) ByText(text string) (list []provider.ReplacedCall) {
 	ids, _ := lookup(v.ctx, v.c, responselog.TextKey(v.c.Session, text), v.c.o.Log.MessagesByText)
 	for _, id := range ids {
 		if was, ok := v.Message(id); ok {
@@ -81,8 +81,8 @@ func lookup[K ~string, V any](ctx context.Context, c *Conversation, key K, find 
 }
 
 // SaveRound stores the messages of a provider response that the gateway itself continues.
-func (c *Conversation) SaveRound(ctx context.Context, req *wire.Request, codec any) {
-	h, ok := codec.(wire.CallReplacer)
+func (c *Conversation) SaveRound(ctx context.Context, req *provider.Request, codec any) {
+	h, ok := codec.(provider.CallReplacer)
 	if !ok || !req.Conversational {
 		return
 	}
@@ -95,7 +95,7 @@ func (c *Conversation) SaveRound(ctx context.Context, req *wire.Request, codec a
 
 // Await blocks while a gateway still reads the stored rest of the response or conversation that the
 // request continues.
-func Await(ctx context.Context, req *wire.Request, log *responselog.Log, p stopgate.Principal) {
+func Await(ctx context.Context, req *provider.Request, log *responselog.Log, p stopgate.Principal) {
 	if id := req.Hints.PreviousResponse; id != "" {
 		log.Await(ctx, p, id)
 	}
@@ -109,7 +109,7 @@ func Await(ctx context.Context, req *wire.Request, log *responselog.Log, p stopg
 func (c *Conversation) SetReadUntil(t time.Time) { c.until = t }
 
 // SaveRest stores the messages that the provider sent after Save, and ends the wait of Await.
-func (c *Conversation) SaveRest(ctx context.Context, req *wire.Request, codec wire.CallReplacer) {
+func (c *Conversation) SaveRest(ctx context.Context, req *provider.Request, codec provider.CallReplacer) {
 	c.until = time.Time{}
 	id, denied := codec.Replaced()
 	c.saveResponse(ctx, req, id, denied, nil)
@@ -118,11 +118,11 @@ func (c *Conversation) SaveRest(ctx context.Context, req *wire.Request, codec wi
 // Save stores the response once: the calls that it released, and the messages that replaced others.
 // Call it before the client receives the end of the response and can continue it. seams are the
 // seams of a body that was joined from several rounds.
-func (c *Conversation) Save(ctx context.Context, req *wire.Request, codec any, calls func() []responselog.Call, seams []wire.ReplacedCall) {
+func (c *Conversation) Save(ctx context.Context, req *provider.Request, codec any, calls func() []responselog.Call, seams []provider.ReplacedCall) {
 	if len(seams) > 0 {
 		c.store(ctx, "", responselog.Response{Session: c.Session, Denied: seams}, nil)
 	}
-	h, ok := codec.(wire.CallReplacer)
+	h, ok := codec.(provider.CallReplacer)
 	if !ok || !req.Conversational || c.saved {
 		return
 	}
@@ -132,7 +132,7 @@ func (c *Conversation) Save(ctx context.Context, req *wire.Request, codec any, c
 		id = "" // a response that the provider does not store cannot be continued
 	}
 	var released []responselog.Call
-	if _, ok := c.o.Dialect.(wire.Stateful); ok { // requests of other dialects carry all calls
+	if _, ok := c.o.Dialect.(provider.Stateful); ok { // requests of other dialects carry all calls
 		released = withItems(calls(), codec)
 	}
 	c.releasedCalls = released
@@ -145,7 +145,7 @@ func (c *Conversation) Save(ctx context.Context, req *wire.Request, codec any, c
 }
 
 // saveResponse stores the entries of the response and of its conversation.
-func (c *Conversation) saveResponse(ctx context.Context, req *wire.Request, id string, denied []wire.ReplacedCall, released []responselog.Call) {
+func (c *Conversation) saveResponse(ctx context.Context, req *provider.Request, id string, denied []provider.ReplacedCall, released []responselog.Call) {
 	r := responselog.Response{Session: c.Session, Denied: denied, Until: c.until}
 	conversation := r
 	if c.Guessed {
@@ -159,7 +159,7 @@ func (c *Conversation) saveResponse(ctx context.Context, req *wire.Request, id s
 
 // withItems sets the item ids of the calls if the dialect's results may refer to items.
 func withItems(released []responselog.Call, codec any) []responselog.Call {
-	d, ok := codec.(wire.ItemIDs)
+	d, ok := codec.(provider.ItemIDs)
 	if !ok || len(released) == 0 {
 		return released
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/gateway/responselog"
-	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -15,7 +15,7 @@ import (
 // It returns the body without the results that are withheld from the model (K32, S11), or the
 // unchanged body if enforced is false. call holds the fields that all calls of the turn have in
 // common.
-func (c *Conversation) RecordResults(ctx context.Context, req *wire.Request, turn *gate.Turn, call stopgate.Call, body []byte, enforced bool) []byte {
+func (c *Conversation) RecordResults(ctx context.Context, req *provider.Request, turn *gate.Turn, call stopgate.Call, body []byte, enforced bool) []byte {
 	codecCalls, gateCalls := c.calls(ctx, req)
 	memory := gate.Memory{Learn: req.Conversational, Isolated: c.Guessed}
 	if memory.Learn {
@@ -23,7 +23,7 @@ func (c *Conversation) RecordResults(ctx context.Context, req *wire.Request, tur
 	}
 	known, err := turn.Remember(ctx, call, gateCalls, memory)
 	c.fail("record results of the history", err)
-	var edits wire.Edits
+	var edits provider.Edits
 	for i := range codecCalls {
 		if !known[i].Withheld || !enforced {
 			continue
@@ -40,8 +40,8 @@ func (c *Conversation) RecordResults(ctx context.Context, req *wire.Request, tur
 
 // earlier lists the calls of the responses that the request continues, followed by the calls in the
 // request itself, as the codec and as the gate represent them.
-func (c *Conversation) calls(ctx context.Context, req *wire.Request) ([]wire.PastCall, []gate.PastCall) {
-	past := make([]wire.PastCall, len(c.continued), len(c.continued)+len(req.History))
+func (c *Conversation) calls(ctx context.Context, req *provider.Request) ([]provider.PastCall, []gate.PastCall) {
+	past := make([]provider.PastCall, len(c.continued), len(c.continued)+len(req.History))
 	calls := make([]gate.PastCall, len(c.continued), cap(past))
 	for i, l := range c.continued {
 		calls[i] = gate.PastCall{Proposal: l.Proposal, Call: l.ID, Tool: l.Tool}
@@ -89,7 +89,7 @@ func indexCalls(list []responselog.Call) callIndex {
 
 // find returns the index of the call of a result. If an id matches an item and a different call, it
 // finds neither.
-func (l callIndex) find(p wire.PastCall) (at int, ok bool) {
+func (l callIndex) find(p provider.PastCall) (at int, ok bool) {
 	at, ok = l.calls[p.Call]
 	if item, is := l.items[p.Call]; is && p.MaybeItem {
 		if item == ambiguous || ok && at != item {
@@ -101,8 +101,8 @@ func (l callIndex) find(p wire.PastCall) (at int, ok bool) {
 }
 
 // released looks up a call in the response log. The request contains only its result.
-func (c *Conversation) released(ctx context.Context, p wire.PastCall) (l responselog.Call, ok bool) {
-	if _, remembers := c.o.Dialect.(wire.Stateful); !remembers || p.Call == "" {
+func (c *Conversation) released(ctx context.Context, p provider.PastCall) (l responselog.Call, ok bool) {
+	if _, remembers := c.o.Dialect.(provider.Stateful); !remembers || p.Call == "" {
 		return l, false
 	}
 	if p.MaybeItem {
@@ -112,7 +112,7 @@ func (c *Conversation) released(ctx context.Context, p wire.PastCall) (l respons
 }
 
 // setResult copies the first result of a call.
-func setResult(t *gate.PastCall, results []wire.PastResult) {
+func setResult(t *gate.PastCall, results []provider.PastResult) {
 	if len(results) == 0 {
 		return
 	}

@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/provider"
 )
 
 // Store stores entries by principal and key. Principals share no entries. Its methods are safe for
@@ -41,7 +41,7 @@ type Response struct {
 	// the dialect's requests carry the whole history.
 	Calls []Call `json:"calls,omitempty"`
 	// Denied are the calls that the provider believes were made.
-	Denied []wire.ReplacedCall `json:"denied,omitempty"`
+	Denied []provider.ReplacedCall `json:"denied,omitempty"`
 	// Next is the id of the response that continued this one after the gate answered its calls. A
 	// client that continues this response continues Next.
 	Next string `json:"next,omitempty"`
@@ -124,7 +124,7 @@ func (l *Log) Response(ctx context.Context, p stopgate.Principal, id string) (r 
 }
 
 // Message returns the denied call that one of the gateway's messages replaced.
-func (l *Log) Message(ctx context.Context, p stopgate.Principal, id string) (r wire.ReplacedCall, ok bool, err error) {
+func (l *Log) Message(ctx context.Context, p stopgate.Principal, id string) (r provider.ReplacedCall, ok bool, err error) {
 	ok, err = l.find(ctx, p, messageKey+id, &r)
 	return r, ok, err
 }
@@ -168,7 +168,7 @@ func (l *Log) Item(ctx context.Context, p stopgate.Principal, id stopgate.CallID
 // cannot be continued; clients may still replay its calls and messages.
 func (l *Log) Save(ctx context.Context, p stopgate.Principal, id string, r Response, released []Call) error {
 	entries := make(map[string][]byte)
-	denied := make([]wire.ReplacedCall, len(r.Denied))
+	denied := make([]provider.ReplacedCall, len(r.Denied))
 	byText := map[string][]string{}
 	for i, d := range r.Denied {
 		denied[i] = d
@@ -182,7 +182,7 @@ func (l *Log) Save(ctx context.Context, p stopgate.Principal, id string, r Respo
 		}
 		if reused && (known.Call != d.Call || !bytes.Equal(known.Item, d.Item)) {
 			// Providers may reuse an id, which makes it ambiguous: no call is stored for it.
-			d = wire.ReplacedCall{Message: d.Message}
+			d = provider.ReplacedCall{Message: d.Message}
 		}
 		entries[messageKey+d.Message] = encode(d)
 		if d.Text == "" || reused {

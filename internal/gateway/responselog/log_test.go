@@ -10,7 +10,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/gateway/responselog"
-	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/provider"
 )
 
 var ctx = context.Background()
@@ -20,12 +20,12 @@ var ctx = context.Background()
 func TestLogFindsWhatWasSaved(t *testing.T) {
 	log := responselog.New(nil)
 	r := responselog.Response{Session: "s", Calls: []responselog.Call{{ID: "c1", Tool: "a", Proposal: "P1"}},
-		Denied: []wire.ReplacedCall{{Message: "m1", Call: "c2", Item: []byte("item"), Output: []byte("out")}}}
+		Denied: []provider.ReplacedCall{{Message: "m1", Call: "c2", Item: []byte("item"), Output: []byte("out")}}}
 	if err := log.Save(ctx, "p", "r1", r, r.Calls); err != nil {
 		t.Fatal(err)
 	}
 	got, ok, err := log.Response(ctx, "p", "r1")
-	want := responselog.Response{Session: "s", Calls: r.Calls, Denied: []wire.ReplacedCall{{Message: "m1", Call: "c2", Output: []byte("out")}}}
+	want := responselog.Response{Session: "s", Calls: r.Calls, Denied: []provider.ReplacedCall{{Message: "m1", Call: "c2", Output: []byte("out")}}}
 	if err != nil || !ok || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v %v %v", got, ok, err)
 	}
@@ -106,7 +106,7 @@ func TestLogIsBounded(t *testing.T) {
 	for i := range responselog.MaxCalls + 5 {
 		r.Calls = append(r.Calls, responselog.Call{ID: stopgate.CallID(fmt.Sprint("c", i))})
 	}
-	r.Denied = []wire.ReplacedCall{{Message: "m", Item: make([]byte, responselog.MaxItem+1)}}
+	r.Denied = []provider.ReplacedCall{{Message: "m", Item: make([]byte, responselog.MaxItem+1)}}
 	if err := log.Save(ctx, "p", "r", r, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestLogIsBounded(t *testing.T) {
 	}
 	large := strings.Repeat("x", responselog.MaxItem)
 	for i := range 2 * responselog.MaxBytes / responselog.MaxItem {
-		if err := log.Save(ctx, "p", "", responselog.Response{Denied: []wire.ReplacedCall{{Message: fmt.Sprint("n", i), Item: []byte(large)}}}, nil); err != nil {
+		if err := log.Save(ctx, "p", "", responselog.Response{Denied: []provider.ReplacedCall{{Message: fmt.Sprint("n", i), Item: []byte(large)}}}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

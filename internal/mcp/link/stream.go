@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
-	"github.com/stopgate/stopgate/internal/wire/sse"
+	"github.com/stopgate/stopgate/internal/provider/sse"
 )
 
 // stream reads a request's stream up to the response. If the stream ends before it, stream

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/agent"
+	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/record/metrics"
-	"github.com/stopgate/stopgate/internal/wire"
 )
 
 // Proves H18: the terminal agent counts messages, model calls and executed calls under the names of
@@ -20,7 +20,7 @@ func TestAgent(t *testing.T) {
 	end()
 	_, end = m.Model(t.Context(), &agent.ModelCall{
 		API: "anthropic", Address: "api.anthropic.com:443", Model: "claude-sonnet-5", Began: at, First: at.Add(time.Second), Ended: at.Add(2 * time.Second), Stopped: true,
-		Answer: wire.ResponseInfo{Started: true, Model: "claude-sonnet-5-1", Tokens: wire.Tokens{Known: true, Input: 7, Output: 5}},
+		Answer: provider.ResponseInfo{Started: true, Model: "claude-sonnet-5-1", Tokens: provider.Tokens{Known: true, Input: 7, Output: 5}},
 	})
 	end()
 	_, end = m.Model(t.Context(), &agent.ModelCall{API: "openai-chat", Model: "made-up", Began: at, Ended: at, Failure: "404"})

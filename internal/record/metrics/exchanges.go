@@ -11,7 +11,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
-	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/provider"
 )
 
 // exchanges are the metrics of an LLM gateway: tokens and durations of model calls, with the names
@@ -126,7 +126,7 @@ type modelCall struct {
 	provider, model, failure string
 	known                    bool // the provider knows the model
 	cancelled                bool
-	answer                   *wire.ResponseInfo
+	answer                   *provider.ResponseInfo
 	sent, first, ended       time.Time
 }
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/record/metrics"
-	"github.com/stopgate/stopgate/internal/wire"
 )
 
 func scrape(t *testing.T, m *metrics.Metrics) string {
@@ -29,7 +29,7 @@ func TestExchanges(t *testing.T) {
 	o := &gateway.Observed{
 		Dialect: "openai-chat", Model: "gpt-5", Streamed: true, Address: "api.openai.com", Sent: at, First: at.Add(300 * time.Millisecond), Ended: at.Add(2 * time.Second),
 		UpstreamStatus: http.StatusOK, Arguments: 100, Discarded: 40, Cancelled: true,
-		Answer: wire.ResponseInfo{Model: "gpt-5-0807", Tokens: wire.Tokens{Known: true, Input: 1000, Output: 20}},
+		Answer: provider.ResponseInfo{Model: "gpt-5-0807", Tokens: provider.Tokens{Known: true, Input: 1000, Output: 20}},
 	}
 	m.End(o)
 	refused := *o

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gateway"
-	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/provider"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/propagation"
@@ -151,7 +151,7 @@ func asked(provider, model, address string) []attribute.KeyValue {
 }
 
 // answered returns the attributes of an answer.
-func answered(a *wire.ResponseInfo) (list []attribute.KeyValue) {
+func answered(a *provider.ResponseInfo) (list []attribute.KeyValue) {
 	list = appendText(list, "gen_ai.response.model", a.Model)
 	list = appendText(list, "gen_ai.response.id", a.ID)
 	if len(a.FinishReasons) > 0 {

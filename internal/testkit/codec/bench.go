@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/wire"
-	"github.com/stopgate/stopgate/internal/wire/sse"
+	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/sse"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -33,9 +33,9 @@ func (k *Keeper) Event(e *stopgate.Event) {
 }
 
 // pump sends a stream through a codec, in pieces as large as the decoder takes.
-func pump(b *testing.B, st wire.Stream, d *sse.Decoder, sink *Keeper, stream, out []byte) []byte {
+func pump(b *testing.B, st provider.Stream, d *sse.Decoder, sink *Keeper, stream, out []byte) []byte {
 	var ev sse.Event
-	outcome := []wire.CallOutcome{{Allowed: true}}
+	outcome := []provider.CallOutcome{{Allowed: true}}
 	discard := func([]byte) error { return nil }
 	for len(stream) > 0 {
 		n := copy(d.Space(), stream)
@@ -50,12 +50,12 @@ func pump(b *testing.B, st wire.Stream, d *sse.Decoder, sink *Keeper, stream, ou
 			if !ok {
 				break
 			}
-			var need wire.Need
+			var need provider.Need
 			out, need, err = st.Event(out, &ev)
 			if err != nil {
 				b.Fatal(err)
 			}
-			if need == wire.Resolve {
+			if need == provider.Resolve {
 				outcome[0].Args = sink.Args
 				if out, err = st.Release(out, outcome, discard); err != nil {
 					b.Fatal(err)
@@ -68,7 +68,7 @@ func pump(b *testing.B, st wire.Stream, d *sse.Decoder, sink *Keeper, stream, ou
 
 // BenchStream measures a codec with one stream for each operation: decoded, held or
 // forwarded, and written again. open begins a stream.
-func BenchStream(b *testing.B, open func(*Keeper) wire.Stream, stream []byte, events int) {
+func BenchStream(b *testing.B, open func(*Keeper) provider.Stream, stream []byte, events int) {
 	b.Helper()
 	sink := &Keeper{Args: make([]byte, 0, 128<<10)}
 	buf, out := make([]byte, 8<<10), make([]byte, 0, 64<<10)
@@ -119,7 +119,7 @@ func BenchScan(b *testing.B, stream []byte, events int) {
 		}
 	}
 	var doc jsonstream.Document
-	o := wire.EnvelopeOptions(32 << 20)
+	o := provider.EnvelopeOptions(32 << 20)
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, text := range texts {

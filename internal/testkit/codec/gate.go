@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -55,7 +55,7 @@ func NewGate(t testing.TB, deny ...string) *Gate {
 	return g
 }
 
-// Event implements wire.Sink and checks the order that wire.Sink promises.
+// Event implements provider.Sink and checks the order that provider.Sink promises.
 func (g *Gate) Event(e *stopgate.Event) {
 	if e.Kind == stopgate.TurnEnded {
 		_, twice := g.ended[e.Choice]
@@ -119,18 +119,18 @@ func (g *Gate) Event(e *stopgate.Event) {
 
 // Outcomes resolves the calls of every choice that has ended, or of all, if they
 // were not resolved before.
-func (g *Gate) Outcomes(all bool) []wire.CallOutcome {
-	var out []wire.CallOutcome
+func (g *Gate) Outcomes(all bool) []provider.CallOutcome {
+	var out []provider.CallOutcome
 	for i, j := range g.Calls {
 		if _, ok := g.ended[j.Choice]; j.gone || !ok && !all {
 			continue
 		}
 		j.gone = true
-		r := wire.CallOutcome{Call: i, Allowed: j.Allowed()}
+		r := provider.CallOutcome{Call: i, Allowed: j.Allowed()}
 		if r.Allowed {
 			r.Args = j.Args.Bytes()
 		} else {
-			r.Text = wire.DenialText(j.Tool, true, "", j.Code)
+			r.Text = provider.DenialText(j.Tool, true, "", j.Code)
 		}
 		out = append(out, r)
 	}

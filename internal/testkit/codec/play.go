@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/wire"
-	"github.com/stopgate/stopgate/internal/wire/sse"
+	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/sse"
 )
 
 // Run is one pass of a stream through a codec.
@@ -14,17 +14,17 @@ type Run struct {
 	Out   string // what the client got
 	Gate  *Gate
 	Err   error // the StreamError that ended it, if one did
-	Notes wire.Notes
+	Notes provider.Notes
 	Ended bool
 }
 
 // Open begins a stream for a gate; inFull makes it read every event in full.
-type Open func(g *Gate, o wire.Options, inFull bool) wire.Stream
+type Open func(g *Gate, o provider.Options, inFull bool) provider.Stream
 
 // Play sends the pieces through a codec as a gateway would: without the short way for
 // events that repeat the one before them, with it for one event after the other, and
 // with it for all events at once.
-func Play(t testing.TB, open Open, g *Gate, o wire.Options, pieces ...string) Run {
+func Play(t testing.TB, open Open, g *Gate, o provider.Options, pieces ...string) Run {
 	t.Helper()
 	play := func(g *Gate, how way) Run {
 		t.Helper()
@@ -56,11 +56,11 @@ const (
 	atOnce
 )
 
-func playOnce(t testing.TB, open Open, g *Gate, o wire.Options, how way, pieces ...string) Run {
+func playOnce(t testing.TB, open Open, g *Gate, o provider.Options, how way, pieces ...string) Run {
 	t.Helper()
 	o = MadeUpIDs(o)
 	st := open(g, o, how == inFull)
-	repeater, _ := st.(wire.BatchStream)
+	repeater, _ := st.(provider.BatchStream)
 	d := sse.NewDecoder(nil, sse.Limits{})
 	var out []byte
 	var ev sse.Event
@@ -81,9 +81,9 @@ func playOnce(t testing.TB, open Open, g *Gate, o wire.Options, how way, pieces 
 		return r
 	}
 	abort := func(err error) Run {
-		e, ok := err.(*wire.StreamError)
+		e, ok := err.(*provider.StreamError)
 		if !ok {
-			t.Fatalf("error %v is no *wire.StreamError", err)
+			t.Fatalf("error %v is no *provider.StreamError", err)
 		}
 		r.Err = e
 		out = st.Abort(out, e.Code, e.Message)
@@ -101,29 +101,29 @@ func playOnce(t testing.TB, open Open, g *Gate, o wire.Options, how way, pieces 
 			}
 			ok, err := d.Next(&ev)
 			if err != nil {
-				return abort(&wire.StreamError{Code: stopgate.CodeLimitExceeded, Message: "limit"})
+				return abort(&provider.StreamError{Code: stopgate.CodeLimitExceeded, Message: "limit"})
 			}
 			if !ok {
 				break
 			}
-			var need wire.Need
+			var need provider.Need
 			out, need, err = st.Event(out, &ev)
 			if err != nil {
 				return abort(err)
 			}
-			if need == wire.Resolve {
+			if need == provider.Resolve {
 				if out, err = st.Release(out, g.Outcomes(false), nil); err != nil {
 					t.Fatal(err)
 				}
 			}
-			r.Ended = r.Ended || need == wire.Finished
+			r.Ended = r.Ended || need == provider.Finished
 		}
 	}
 	out, need, err := st.EOF(out, d.Tail())
 	if err != nil {
 		return abort(err)
 	}
-	if need == wire.Resolve {
+	if need == provider.Resolve {
 		if out, err = st.Release(out, g.Outcomes(false), nil); err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func playOnce(t testing.TB, open Open, g *Gate, o wire.Options, how way, pieces 
 }
 
 // MadeUpIDs numbers the ids that a codec makes up.
-func MadeUpIDs(o wire.Options) wire.Options {
+func MadeUpIDs(o provider.Options) provider.Options {
 	if o.NewID == nil {
 		n := 0
 		o.NewID = func() string { n++; return fmt.Sprintf("call_made_up_%d", n) }
@@ -142,7 +142,7 @@ func MadeUpIDs(o wire.Options) wire.Options {
 
 // PlayBody sends one whole response through a codec: every call in it ends with it, and
 // where there is none it may pass as it is. out is "" if there is an error.
-func PlayBody(t testing.TB, b wire.Body, g *Gate, in string) (out string, notes wire.Notes, err error) {
+func PlayBody(t testing.TB, b provider.Body, g *Gate, in string) (out string, notes provider.Notes, err error) {
 	t.Helper()
 	need, err := b.Decode([]byte(in))
 	for i, j := range g.Calls {
@@ -153,7 +153,7 @@ func PlayBody(t testing.TB, b wire.Body, g *Gate, in string) (out string, notes 
 	switch {
 	case err != nil:
 		return "", b.Notes(), err
-	case need == wire.Finished:
+	case need == provider.Finished:
 		if len(g.Calls) > 0 {
 			t.Errorf("%d calls and nothing to resolve", len(g.Calls))
 		}

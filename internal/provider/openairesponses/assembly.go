@@ -1,0 +1,202 @@
+package openairesponses
+
+import (
+	"hash/maphash"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/sse"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// maxItems limits the state of one response.
+const maxItems = 1 << 16
+
+// itemAdded processes the start of an item. Items start in order and without gaps: clients
+// store them in a list and find them by their position.
+func (s *stream) itemAdded(dst []byte, ev *sse.Event) ([]byte, error) {
+	switch {
+	case len(s.items) == maxItems:
+		return dst, provider.LimitExceeded()
+	case !s.started, s.frame.index != len(s.items), s.frame.item.Kind() != jsonstream.Object:
+		return dst, provider.Malformed(nil)
+	}
+	it := &item{buffered: len(s.queue) > 0}
+	s.items = append(s.items, it)
+	kind := s.kindOf(s.frame.item)
+	if !kind.call() {
+		if kind == providerItem {
+			s.notes.AddNotEvaluated(text(s.frame.item, "type"))
+		}
+		s.openItems++
+		return s.pass(dst, ev)
+	}
+	k := s.start(s.frame.item, kind, s.frame.index)
+	it.call, it.buffered = k, true
+	s.queue = append(s.queue, queuedEvent{call: k})
+	s.renumber = true
+	if args, ok := s.frame.item.Get("arguments"); ok && kind == function && args.Kind() == jsonstream.String {
+		if text := s.decoded(args); len(text) > 0 {
+			k.hasFirst, k.first.text = true, maphash.Bytes(s.seed, text)
+		}
+	}
+	k.added = s.reserve(k, s.withoutArgs(ev.Data, k.kind))
+	return dst, nil
+}
+
+// withoutArgs returns the payload of an item event without the item's arguments.
+func (s *stream) withoutArgs(data []byte, kind kind) []byte {
+	s.edits = s.edits[:0]
+	if v, ok := s.frame.item.Get(kind.member()); ok {
+		s.edits.Replace(v, emptyArgs(kind))
+	} else if kind.text() {
+		// Clients append the deltas to this value.
+		_, end := s.frame.item.Span()
+		s.edits.Insert(end-1, []byte(`,"`+kind.member()+`":""`))
+	}
+	stored := s.edits.AppendTo(nil, data, 0, len(data))
+	for i, c := range stored {
+		if c == '\n' || c == '\r' { // white space between members
+			stored[i] = ' '
+		}
+	}
+	return stored
+}
+
+// emptyArgs returns the value that replaces arguments in a template.
+func emptyArgs(kind kind) []byte {
+	if kind.text() {
+		return []byte(`""`)
+	}
+	return []byte(`null`)
+}
+
+// argument processes an event with arguments.
+func (s *stream) argument(ev *sse.Event) error {
+	i := s.frame.index
+	if i < 0 || i >= len(s.items) || s.items[i].closed {
+		return provider.Malformed(nil)
+	}
+	k := s.items[i].call
+	switch {
+	case k == nil:
+		return provider.UnknownCall()
+	case s.frame.itemID.IsValid() && !s.frame.itemID.IsText(k.item):
+		return provider.Malformed(nil)
+	}
+	s.addArguments(k, ev)
+	return nil
+}
+
+// addArguments adds the arguments of an event to its call.
+func (s *stream) addArguments(k *call, ev *sse.Event) {
+	e := carriers[s.frame.typ]
+	v, _ := s.frame.root.Get(e.member)
+	switch {
+	case k.kind != e.kind || v.Kind() != jsonstream.String:
+		s.refuse(k, stopgate.CodeProtocolViolation)
+	case !e.kind.text():
+		at, _ := s.frame.root.Get("command_index")
+		s.partEvent(k, at, v, e.whole)
+	case !e.whole:
+		s.delta(k, s.decoded(v), inside(v))
+		s.learnCall(ev, k)
+	default:
+		if name, ok := s.frame.root.Get("name"); ok && provider.Present(name) && !name.IsText(k.name) {
+			s.refuse(k, stopgate.CodeEnvelopeMismatch)
+		}
+		s.checkCopy(k, v)
+	}
+}
+
+// carriers are the events that contain arguments.
+var carriers = map[string]struct {
+	kind   kind
+	member string
+	whole  bool // the event repeats as a whole what was streamed in parts
+}{
+	argumentsDelta: {function, "delta", false},
+	argumentsDone:  {function, "arguments", true},
+	inputDelta:     {custom, "delta", false},
+	inputDone:      {custom, "input", true},
+	commandAdded:   {shell, "command", false},
+	commandDelta:   {shell, "delta", false},
+	commandDone:    {shell, "command", true},
+	diffDelta:      {applyPatch, "delta", false},
+	diffDone:       {applyPatch, "diff", true},
+}
+
+// itemDone processes a finished item.
+func (s *stream) itemDone(dst []byte, ev *sse.Event) ([]byte, error) {
+	i := s.frame.index
+	if i < 0 || i >= len(s.items) || s.items[i].closed || s.frame.item.Kind() != jsonstream.Object {
+		return dst, provider.Malformed(nil)
+	}
+	it := s.items[i]
+	it.closed = true
+	kind := s.kindOf(s.frame.item)
+	if it.call == nil {
+		if kind.call() {
+			return dst, provider.UnknownCall()
+		}
+		s.openItems--
+		s.finished += provider.GeneratedBytes(s.frame.item)
+		s.summary.add(i, s.frame.item.Raw())
+		return s.pass(dst, ev)
+	}
+	s.close(it.call, s.frame.item, kind)
+	it.call.done = s.reserve(it.call, s.withoutArgs(ev.Data, it.call.kind))
+	return dst, nil
+}
+
+// terminal processes the end of the response. Its output is the last copy of every item,
+// and may contain calls that were not streamed (W43).
+func (s *stream) terminal(dst []byte, ev *sse.Event) ([]byte, provider.Need, error) {
+	if !s.started || s.frame.response.Kind() != jsonstream.Object {
+		return dst, provider.Continue, provider.Malformed(nil)
+	}
+	if err := s.checkFinalOutput(); err != nil {
+		return dst, provider.Continue, err
+	}
+	s.readInfo(s.frame.response)
+	s.response = text(s.frame.response, "id")
+	if len(s.list) == 0 {
+		s.ended = true
+		return s.write(dst, ev), provider.Finished, nil
+	}
+	end := stopgate.Truncated
+	if status, _ := s.frame.response.Get("status"); s.frame.typ == "response.completed" && (!provider.Present(status) || status.IsText("completed")) {
+		end = stopgate.Ended
+	}
+	s.calls.finish(end)
+	s.finish = *ev // it must not change until Release
+	s.waiting = true
+	return dst, provider.Resolve, nil
+}
+
+// checkFinalOutput compares the output of the terminal event with the streamed items.
+// Servers that store no responses leave it empty.
+func (s *stream) checkFinalOutput() error {
+	output, _ := s.frame.response.Get("output")
+	i := -1
+	for v := range output.Elements() {
+		i++
+		kind := s.kindOf(v)
+		switch {
+		case i >= len(s.items) && kind.call():
+			k := s.start(v, kind, i)
+			s.close(k, v, kind)
+			s.finalCalls = append(s.finalCalls, k)
+			s.renumber = true
+		case i >= len(s.items):
+		case s.items[i].call != nil && kind.call():
+			k := s.items[i].call
+			s.checkItem(k, v, kind)
+			args, _ := v.Get(k.kind.member())
+			s.checkCopy(k, args)
+		case s.items[i].call != nil, kind.call():
+			return provider.Malformed(nil) // the items differ from the streamed ones
+		}
+	}
+	return nil
+}

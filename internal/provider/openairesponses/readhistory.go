@@ -1,0 +1,95 @@
+package openairesponses
+
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// hint reads a member that identifies the conversation of a request.
+func hint(h *provider.Hints, member string, v jsonstream.Value) {
+	switch member {
+	case "conversation":
+		if h.Conversation = v.Text(); v.Kind() == jsonstream.Object {
+			h.Conversation = text(v, "id")
+		}
+	case "previous_response_id":
+		h.PreviousResponse = v.Text()
+	case "prompt_cache_key":
+		h.CacheKey = v.Text()
+	}
+}
+
+// readHistory finds the calls, results and messages of an input.
+func readHistory(input jsonstream.Value, hashes *provider.HistoryHash) []provider.PastCall {
+	if input.Kind() == jsonstream.String {
+		hashes.User(input)
+	}
+	var past provider.PastCalls
+	for item := range input.Elements() {
+		typ := text(item, "type")
+		content, _ := item.Get("content")
+		switch role := text(item, "role"); {
+		case typ != "" && typ != "message":
+			readItem(&past, typ, item)
+		case role == "system", role == "developer":
+			hashes.System(content)
+		case role == "user":
+			hashes.User(content)
+		}
+	}
+	return past.Calls
+}
+
+// readItem adds a call or a result.
+func readItem(past *provider.PastCalls, typ string, item jsonstream.Value) {
+	id := stopgate.CallID(text(item, "call_id"))
+	if call, ok := strings.CutSuffix(typ, "_output"); ok {
+		if id == "" {
+			past.AddItemResult(stopgate.CallID(text(item, "id")), result(call, item))
+		} else {
+			past.AddResult(id, result(call, item))
+		}
+		return
+	}
+	k := kinds[typ]
+	if typ == "shell_call" {
+		k = shell
+	}
+	if !k.call() {
+		return
+	}
+	args, _ := item.Get(k.member())
+	form := provider.ArgsObject
+	switch {
+	case k == custom:
+		form = provider.ArgsInput
+	case k == function:
+		form = provider.ArgsText
+	}
+	past.Add(provider.NewPastCall(id, stopgate.ToolName(toolOf(k, item)), args, form))
+	past.AddAlias(stopgate.CallID(text(item, "id")))
+}
+
+// result reads an output item; call is the type of its call.
+func result(call string, item jsonstream.Value) provider.PastResult {
+	output, _ := item.Get("output")
+	r := provider.PastResult{Content: output}
+	switch call {
+	case "apply_patch_call":
+		r.HasStatus, r.Failed = true, text(item, "status") == "failed"
+	case "shell_call":
+		r.HasStatus = true
+		for chunk := range output.Elements() {
+			outcome, _ := chunk.Get("outcome")
+			code, _ := outcome.Get("exit_code")
+			r.Failed = r.Failed || text(outcome, "type") != "exit" || string(code.Raw()) != "0"
+		}
+		r.WrapText = func(quoted []byte) []byte {
+			return append(append([]byte(`[{"stdout":"","stderr":`), quoted...), `,"outcome":{"type":"exit","exit_code":1}}]`...)
+		}
+	}
+	return r
+}

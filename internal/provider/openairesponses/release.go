@@ -1,0 +1,285 @@
+package openairesponses
+
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/sse"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// outcome is the outcome of one call.
+type outcome struct {
+	value  []byte // the arguments as they are written in an item, JSON; nil: denied
+	args   []byte // the decoded text of value, of a function or a custom tool
+	denial string // replaces a denied call
+	result string // result of a denied call for the model
+}
+
+// settle returns the outcome of every call. response is the last copy of all calls, and at
+// returns the call at a position of its output. Every call of a response without a normal
+// end is denied (L6). programmed reports that a denied call was made by code at the
+// provider, which waits for its result.
+func (c *calls) settle(outcomes []provider.CallOutcome, response jsonstream.Value, at func(i int) *call) (list []outcome, programmed bool) {
+	args, texts := provider.Settle(len(c.list), outcomes, func(i int) bool { return !c.list[i].refused && c.end == stopgate.Ended })
+	list = make([]outcome, len(c.list))
+	encoded := c.encodedArgs(response, at)
+	for i, k := range c.list {
+		o := &list[i]
+		o.denial = texts[i]
+		o.result = provider.ResultText(outcomes, i, o.denial)
+		switch {
+		case args[i] == nil:
+		case k.kind == function:
+			if o.args, o.value = args[i], encoded[i]; !jsonstream.IsQuote(o.value, o.args) {
+				o.value = quote(o.args, k.encoded.length)
+			}
+		case k.kind == custom:
+			o.args, o.value = freeText(args[i])
+			if o.value == nil {
+				o.denial = provider.DenialText("", false, "", stopgate.CodePolicyError)
+			}
+		default:
+			o.args, o.value = args[i], args[i]
+		}
+		programmed = programmed || o.value == nil && k.programmed
+	}
+	c.pending = 0
+	return list, programmed
+}
+
+// encodedArgs finds the argument strings of a response, by call. Released arguments are
+// written by [jsonstream.AppendQuote]; a string that has this encoding already needs no
+// other memory.
+func (c *calls) encodedArgs(response jsonstream.Value, at func(i int) *call) [][]byte {
+	list := make([][]byte, len(c.list))
+	output, _ := response.Get("output")
+	i := -1
+	for v := range output.Elements() {
+		i++
+		if k := at(i); k != nil {
+			args, _ := v.Get(k.kind.member())
+			list[k.number] = args.Raw()
+		}
+	}
+	return list
+}
+
+// quote returns a text as a JSON string, in memory of approximately the right size: that of
+// the upstream's string, or what text typically needs.
+func quote(text []byte, length int) []byte {
+	return jsonstream.AppendQuote(make([]byte, 0, max(length, len(text)+len(text)/16)+16), text)
+}
+
+// freeText returns the text of a custom tool from the evaluated object.
+func freeText(args []byte) (text, quoted []byte) {
+	v, err := jsonstream.Parse(args, provider.EnvelopeOptions(len(args)+1))
+	input, ok := v.Get("input")
+	if err != nil || !ok || v.Len() != 1 || input.Kind() != jsonstream.String {
+		return nil, nil
+	}
+	text = input.AppendText(nil)
+	return text, jsonstream.AppendQuote(nil, text)
+}
+
+const programmedMessage = "A call made by code at the provider was not run."
+
+// Release implements [provider.Stream].
+func (s *stream) Release(dst []byte, outcomes []provider.CallOutcome, flush provider.Flush) ([]byte, error) {
+	switch {
+	case s.cancelled:
+		return s.writeCancelled(dst, outcomes, true), nil
+	case !s.waiting:
+		return dst, nil
+	}
+	list, programmed := s.settle(outcomes, s.frame.response, s.at)
+	if programmed {
+		return s.Abort(dst, stopgate.CodeProtocolViolation, programmedMessage), nil
+	}
+	s.waiting, s.ended = false, true
+	s.addReplaced(list, finalItems(s.frame.response))
+	dst, err := s.writeQueue(dst, list, flush)
+	if err != nil {
+		return dst, err
+	}
+	s.edits = s.edits[:0]
+	s.editResponse(&s.edits, s.frame.response, s.at, list)
+	if output, _ := s.frame.response.Get("output"); s.ownText != "" && output.Kind() == jsonstream.Array {
+		s.edits.AppendElements(output, appendMessage(nil, s.ownTextID(), "completed", string(appendPart(nil, s.ownText))))
+	}
+	return s.writeEdited(dst, &s.finish, &s.frame, flush)
+}
+
+// writeQueue appends the queued events with the outcome of each call, and then the text
+// added by the gate.
+func (s *stream) writeQueue(dst []byte, list []outcome, flush provider.Flush) ([]byte, error) {
+	queue := s.queue
+	s.queue, s.buffered = nil, 0
+	var err error
+	for i := range queue {
+		h := &queue[i]
+		if h.call != nil {
+			dst, err = s.writeCall(dst, h.call, &list[h.call.number], flush)
+		} else {
+			s.readAgain(h.ev.Data)
+			s.edits = s.edits[:0]
+			dst, err = s.writeEdited(dst, &h.ev, &s.copied.frame, flush)
+		}
+		if err == nil {
+			dst, err = flush.IfFull(dst)
+		}
+		if err != nil {
+			return dst, err
+		}
+	}
+	if dst, err = s.writeFinalCalls(dst, list, flush); err != nil {
+		return dst, err
+	}
+	if s.ownText != "" {
+		dst = s.message(dst, s.ownTextID(), s.written, s.ownText)
+		s.written++
+	}
+	return dst, nil
+}
+
+// ownTextID returns the id of the message with the text added by the gate.
+func (s *stream) ownTextID() string { return MessagePrefix + "end_" + s.response }
+
+// readAgain parses a buffered copy of an event. The event was parsed before, so this cannot
+// fail; if it did, the frame would be empty.
+func (s *stream) readAgain(data []byte) {
+	_ = scan(&s.copied.doc, data, s.o.MaxBytes, nil)
+	s.copied.frame.read(s.copied.doc.Root())
+}
+
+// at returns the call at a position of the output, nil if there is none.
+func (s *stream) at(i int) *call {
+	if i < len(s.items) {
+		return s.items[i].call
+	}
+	for _, k := range s.finalCalls {
+		if k.index == i {
+			return k
+		}
+	}
+	return nil
+}
+
+// writeFinalCalls appends the calls that only the terminal event contained as if they had
+// been streamed, if the client has every item before them.
+func (s *stream) writeFinalCalls(dst []byte, list []outcome, flush provider.Flush) ([]byte, error) {
+	s.written = len(s.items)
+	for _, k := range s.finalCalls {
+		if k.index != s.written {
+			break
+		}
+		s.written++
+		o := &list[k.number]
+		if o.value != nil {
+			k.added, k.done = s.itemEvents(k)
+		}
+		var err error
+		if dst, err = s.writeCall(dst, k, o, flush); err != nil {
+			return dst, err
+		}
+	}
+	return dst, nil
+}
+
+// itemEvents creates the item events of a call from the terminal event.
+func (s *stream) itemEvents(k *call) (added, done []byte) {
+	output, _ := s.frame.response.Get("output")
+	v, _ := output.Index(k.index)
+	from, to := v.Span()
+	s.edits = s.edits[:0]
+	if args, ok := v.Get(k.kind.member()); ok {
+		s.edits.Replace(args, emptyArgs(k.kind))
+	}
+	item := s.edits.AppendTo(nil, s.finish.Data, from, to)
+	event := func(typ string) []byte {
+		b := s.openBare(typ, k.index)
+		return append(append(append(b, `,"item":`...), item...), '}')
+	}
+	return event(itemAdded), event(itemDone)
+}
+
+// writeCall appends a call according to its outcome.
+func (s *stream) writeCall(dst []byte, k *call, o *outcome, flush provider.Flush) ([]byte, error) {
+	if o.value == nil {
+		return s.message(dst, messageID(k), k.index, o.denial), nil
+	}
+	var err error
+	if !k.kind.text() {
+		if dst, err = s.writeTemplate(dst, itemAdded, k.added, k, o.value, flush); err != nil {
+			return dst, err
+		}
+		return s.writeTemplate(dst, itemDone, k.done, k, o.value, flush)
+	}
+	delta, whole := argumentsDelta, argumentsDone
+	if k.kind == custom {
+		delta, whole = inputDelta, inputDone
+	}
+	if dst, err = s.writeTemplate(dst, itemAdded, k.added, k, nil, flush); err != nil {
+		return dst, err
+	}
+	inside := o.value[1 : len(o.value)-1]
+	for piece, rest := provider.NextQuotedChunk(inside); len(piece) > 0; piece, rest = provider.NextQuotedChunk(rest) {
+		dst = append(s.openEvent(dst, delta, k.index, k.item), `,"delta":"`...)
+		if dst, err = flush.Write(dst, piece); err != nil {
+			return dst, err
+		}
+		dst = closeEvent(append(dst, '"'))
+	}
+	dst = s.openEvent(dst, whole, k.index, k.item)
+	if k.kind == function {
+		dst = jsonstream.AppendQuote(append(dst, `,"name":`...), k.name)
+	}
+	dst = append(append(append(dst, `,"`...), k.kind.member()...), `":`...)
+	if dst, err = flush.Write(dst, o.value); err != nil {
+		return dst, err
+	}
+	return s.writeTemplate(closeEvent(dst), itemDone, k.done, k, o.value, flush)
+}
+
+// editResponse adds the edits that write evaluated arguments and denials into the output of
+// a response.
+func (c *calls) editResponse(edits *provider.Edits, response jsonstream.Value, at func(i int) *call, list []outcome) {
+	output, _ := response.Get("output")
+	i := -1
+	for v := range output.Elements() {
+		i++
+		k := at(i)
+		if k == nil {
+			continue
+		}
+		o := &list[k.number]
+		if o.value == nil {
+			edits.Replace(v, appendMessage(nil, messageID(k), "completed", string(appendPart(nil, o.denial))))
+		} else if args, ok := v.Get(k.kind.member()); ok {
+			edits.Replace(args, o.value)
+		}
+	}
+	if outputText, ok := response.Get("output_text"); ok && outputText.Kind() == jsonstream.String {
+		lines := []string{outputText.Text()}
+		for i := range list {
+			if list[i].value == nil {
+				lines = append(lines, list[i].denial)
+			}
+		}
+		if len(lines) > 1 {
+			edits.Replace(outputText, jsonstream.AppendQuote(nil, strings.TrimPrefix(strings.Join(lines, "\n"), "\n")))
+		}
+	}
+}
+
+// openBare returns the start of the payload of an item event, as an upstream that numbers
+// its events writes it.
+func (s *stream) openBare(typ string, index int) []byte {
+	b := s.openEvent(nil, typ, index, "")
+	b = b[len(sse.AppendEventStart(nil, typ)):]
+	if s.numbered {
+		s.next-- // the number is assigned when the event is written
+	}
+	return b
+}
