@@ -52,28 +52,6 @@ type Approval struct {
 	Referred bool `json:"referred,omitempty"`
 }
 
-// Envelope is what a model is told about a call (G2-15, S10): always
-// these four members in this order, data null on a refusal.
-type Envelope struct {
-	Status       string  `json:"status"` // "ok" or "denied"
-	Code         Code    `json:"code"`
-	PublicReason string  `json:"publicReason"`
-	Data         *string `json:"data"`
-}
-
-// Envelope renders a refused outcome for the model (G2-15).
-func (o Outcome) Envelope() Envelope {
-	status := "denied"
-	if o.Allowed() {
-		status = "ok"
-	}
-	public := o.Verdict.Public
-	if public == "" {
-		public = o.Verdict.Code.Public()
-	}
-	return Envelope{Status: status, Code: o.Verdict.Code, PublicReason: public}
-}
-
 // Result is what came back from a call that ran.
 type Result struct {
 	// Proposal is the gate's id of the call; where the surface does not know it, the

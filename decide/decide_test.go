@@ -305,26 +305,30 @@ func TestIdempotency(t *testing.T) {
 // may receive.
 func TestResults(t *testing.T) {
 	d := newFixture(t, nil)
-	d.wants(d.do("seer", "POST", "/v1/calls", `{"tool":"deploy","args":{},"session":"s"}`), 200, `"status":"denied"`, `"layer":"session"`)
+	d.wants(d.do("seer", "POST", "/v1/calls", `{"tool":"deploy","args":{},"session":"s"}`), 200, `"status":"denied"`, `"layer":"session"`,
+		`"envelope":{"status":"denied","code":"prerequisite_missing",`)
 	id := d.wants(d.do("seer", "POST", "/v1/calls", `{"tool":"test","args":{},"session":"s"}`), 200).get("id").(string)
 	d.wants(d.do("seer", "POST", "/v1/calls/"+id+"/result", `{"data":"ok","failed":"no"}`), 400)
-	d.wants(d.do("seer", "POST", "/v1/calls/"+id+"/result", `{"data":"ok","failed":false}`), 200, `"delivered":true`, `"data":"ok"`)
+	d.wants(d.do("seer", "POST", "/v1/calls/"+id+"/result", `{"data":"ok","failed":false}`), 200, `"delivered":true`, `"data":"ok"`,
+		`"envelope":{"status":"ok","code":null,"publicReason":null,"data":"ok"}`)
 	d.wants(d.do("seer", "POST", "/v1/calls/"+id+"/result", `{"data":"ok"}`), 409, "unmatched_result")
 	d.wants(d.do("seer", "POST", "/v1/calls/nothing/result", `{}`), 404)
-	d.wants(d.do("seer", "POST", "/v1/calls", `{"tool":"deploy","args":{},"session":"s"}`), 200, `"status":"allowed"`)
+	d.wants(d.do("seer", "POST", "/v1/calls", `{"tool":"deploy","args":{},"session":"s"}`), 200, `"status":"allowed"`,
+		`"envelope":{"status":"ok","code":null,"publicReason":null,"data":null}`)
 
 	id = d.wants(d.do("agent", "POST", "/v1/calls", `{"tool":"write","args":{"path":"src/secret/x"}}`), 200).get("id").(string)
-	d.wants(d.do("agent", "POST", "/v1/calls/"+id+"/result", `{"data":"hunter2"}`), 200, `"delivered":false`, "result_withheld")
+	d.wants(d.do("agent", "POST", "/v1/calls/"+id+"/result", `{"data":"hunter2"}`), 200, `"delivered":false`, "result_withheld", `"envelope":{"status":"denied","code":"result_withheld",`)
 	if events := d.records.Events(stopgate.AuditResult); len(events) != 2 || events[0].Cause != "observed" || events[1].Cause != "reported, unknown" {
 		t.Errorf("%+v", events)
 	}
 }
 
-// Proves G2-06, S41: handoffs.
+// Proves G2-06, G2-15, S41: handoffs. The envelope of an allowed one has the payload as data.
 func TestHandoffs(t *testing.T) {
 	d := newFixture(t, nil)
-	d.wants(d.do("", "POST", "/v1/handoffs", `{"to":"billing","session":"s","payload":{"n":1}}`), 200, `"status":"allowed"`, `"args":{"n":1}`)
-	d.wants(d.do("", "POST", "/v1/handoffs", `{"to":"refunds","session":"s"}`), 200, `"status":"denied"`)
+	d.wants(d.do("", "POST", "/v1/handoffs", `{"to":"billing","session":"s","payload":{"n":1}}`), 200, `"status":"allowed"`, `"args":{"n":1}`,
+		`"envelope":{"status":"ok","code":null,"publicReason":null,"data":{"n":1}}`)
+	d.wants(d.do("", "POST", "/v1/handoffs", `{"to":"refunds","session":"s"}`), 200, `"status":"denied"`, `"envelope":{"status":"denied","code":"policy_not_configured","publicReason":`, `"data":null}`)
 	d.wants(d.do("", "POST", "/v1/handoffs", `{"from":"main"}`), 400, "member_missing")
 }
 

@@ -49,7 +49,8 @@ type Decision struct {
 	Enforced bool `json:"enforced"`
 	// Approval identifies the question of a pending call, or its approver.
 	Approval *Approval `json:"approval,omitempty"`
-	// Envelope is the result for the model if the call must not run.
+	// Envelope is the normalized result for the model: without data, since an allowed call
+	// has not run yet. nil while the call is pending.
 	Envelope *stopgate.Envelope `json:"envelope,omitempty"`
 }
 
@@ -68,6 +69,8 @@ func decisionOf(c *stopgate.Call, bytes int64, out stopgate.Outcome) Decision {
 		ID: out.Proposal, Tool: c.Tool, Session: c.Session, Status: out.Status.String(), Verdict: verdictOf(out.Verdict),
 		Bytes: bytes, Enforced: out.Enforced,
 	}
+	e := out.Envelope()
+	a.Envelope = &e
 	if out.Approval != nil {
 		a.Approval = &Approval{ID: out.Approval.ID, By: out.Approval.By, Edited: out.Approval.Edited}
 	}
@@ -79,9 +82,6 @@ func decisionOf(c *stopgate.Call, bytes int64, out stopgate.Outcome) Decision {
 			}
 		}
 		a.Raw = string(out.Args)
-	} else {
-		e := out.Envelope()
-		a.Envelope = &e
 	}
 	return a
 }

@@ -43,11 +43,12 @@ func (s *Server) result(w http.ResponseWriter, r *http.Request, who caller) *pro
 		return unavailable("the store")
 	}
 	writeJSON(w, http.StatusOK, struct {
-		Mode      stopgate.Mode `json:"mode"`
-		Code      stopgate.Code `json:"code,omitempty"`
-		Delivered bool          `json:"delivered"`
-		Data      string        `json:"data"`
-	}{d.Mode, d.Code, d.Delivered(), string(d.Data)})
+		Mode      stopgate.Mode     `json:"mode"`
+		Code      stopgate.Code     `json:"code,omitempty"`
+		Delivered bool              `json:"delivered"`
+		Data      string            `json:"data"`
+		Envelope  stopgate.Envelope `json:"envelope"`
+	}{d.Mode, d.Code, d.Delivered(), string(d.Data), d.Envelope()})
 	return nil
 }
 
@@ -77,6 +78,10 @@ func (s *Server) handoff(w http.ResponseWriter, r *http.Request, who caller) *pr
 	a := decisionOf(&stopgate.Call{Tool: "handoff", Session: stopgate.SessionID(fields[2])}, int64(len(payload)), out)
 	if len(a.Args) == 0 {
 		a.Args = json.RawMessage(nil)
+	}
+	if out.Allowed() {
+		e := a.Envelope.WithData(payload)
+		a.Envelope = &e
 	}
 	writeJSON(w, http.StatusOK, a)
 	return nil

@@ -35,6 +35,15 @@ type Delivery struct {
 // Delivered reports whether the result itself reaches the model.
 func (d Delivery) Delivered() bool { return d.Mode.Permissive() || d.shown }
 
+// Envelope returns the normalized result (G2-15): with Data if it is delivered, else with the
+// reason.
+func (d Delivery) Envelope() stopgate.Envelope {
+	if !d.Delivered() {
+		return stopgate.Outcome{Verdict: stopgate.Verdict{Code: d.Code}}.Envelope()
+	}
+	return stopgate.Outcome{Status: stopgate.Allowed}.Envelope().WithData(d.Data)
+}
+
 // release describes a released call until its result comes.
 type release struct {
 	id      stopgate.ProposalID
@@ -323,8 +332,7 @@ func withheld(mode stopgate.Mode) Delivery {
 	if mode.Permissive() {
 		mode = stopgate.Deny
 	}
-	code := stopgate.CodeResultWithheld
-	// An envelope of four strings always marshals.
-	data, _ := json.Marshal(stopgate.Envelope{Status: "denied", Code: code, PublicReason: code.Public()})
-	return Delivery{Mode: mode, Code: code, Data: data}
+	d := Delivery{Mode: mode, Code: stopgate.CodeResultWithheld}
+	d.Data, _ = json.Marshal(d.Envelope()) // an envelope without data always marshals
+	return d
 }

@@ -26,6 +26,9 @@ type Ran struct {
 	// Data is the text for the model: the result, its replacement by the result rules, or
 	// the envelope of the refusal.
 	Data []byte
+	// Envelope is the result in its normalized form (G2-15): of an allowed call with Data,
+	// of a denied call, or one whose result was withheld, with the reason.
+	Envelope stopgate.Envelope
 }
 
 // Run decides a call, runs its handler if it is allowed, and records the result, for a program
@@ -45,9 +48,9 @@ func (t *Turn) Run(ctx context.Context, call stopgate.Call, handler Handler) (Ra
 }
 
 func (g *Gate) run(ctx context.Context, call *stopgate.Call, out stopgate.Outcome, err error, handler Handler) (Ran, error) {
-	ran := Ran{Outcome: out}
+	ran := Ran{Outcome: out, Envelope: out.Envelope()}
 	if err != nil || !out.Allowed() {
-		ran.Data, _ = json.Marshal(out.Envelope()) // words and a null
+		ran.Data, _ = json.Marshal(ran.Envelope) // words and a null
 		return ran, err
 	}
 	result := stopgate.Result{
@@ -66,7 +69,7 @@ func (g *Gate) run(ctx context.Context, call *stopgate.Call, out stopgate.Outcom
 	}
 	result.Absent = errors.Is(ran.Failed, ErrAbsent)
 	delivery, err := g.Observe(ctx, result)
-	ran.Data = delivery.Data
+	ran.Data, ran.Envelope = delivery.Data, delivery.Envelope()
 	return ran, err
 }
 

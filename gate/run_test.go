@@ -2,6 +2,7 @@ package gate_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -60,6 +61,47 @@ func TestRun(t *testing.T) {
 		t.Errorf("%+v %s", ran, ran.Data)
 	}
 }
+
+// Proves G2-15, G2-21: row 10 of the matrix, an allowed call whose tool ran, and the results
+// beside it.
+func TestRunEnvelope(t *testing.T) {
+	b := newBench(t)
+	envelope := func(ran gate.Ran) string {
+		text, err := json.Marshal(ran.Envelope)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	for _, c := range []struct {
+		name, data string
+		err        error
+		want       string
+	}{
+		{"JSON is itself", `{"exit":0}`, nil, `{"status":"ok","code":null,"publicReason":null,"data":{"exit":0}}`},
+		{"a text is a string", "all green", nil, `{"status":"ok","code":null,"publicReason":null,"data":"all green"}`},
+		{"a tool that failed was allowed", "", errors.New("no compiler"), `{"status":"ok","code":null,"publicReason":null,"data":""}`},
+		{"text that is not UTF-8", "a\xff", nil, `{"status":"ok","code":null,"publicReason":null,"data":"a\ufffd"}`},
+	} {
+		if got := envelope(b.handle("test", `{}`, gives(c.data, c.err))); got != c.want {
+			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
+		}
+	}
+	if got := envelope(b.handle("write", `{"path":"unread.go"}`, gives("written", nil))); !strings.HasPrefix(got, `{"status":"denied","code":"read_required",`) || !strings.HasSuffix(got, `,"data":null}`) {
+		t.Errorf("a denial: %s", got)
+	}
+	w := fileGate(t, withheldFile)
+	ran, err := w.Run(ctx, stopgate.Call{Tool: "read", Args: []byte(`{}`)}, gives("hunter2", nil))
+	if got := envelope(ran); err != nil || !strings.HasPrefix(got, `{"status":"denied","code":"result_withheld",`) || strings.Contains(got, "hunter2") || got != string(ran.Data) {
+		t.Errorf("a result that is withheld: %s, %v", got, err)
+	}
+}
+
+const withheldFile = `version = 1
+[tools.read.policy]
+run = "unattended"
+result = "ask"
+`
 
 // Proves Q15: a handler that has seen that nothing is there says so; another failure says
 // nothing of the file.

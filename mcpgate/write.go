@@ -58,14 +58,10 @@ func (o *object) end() []byte {
 	return *o
 }
 
-// envelopeText returns the text about a call that the model reads (G2-15, S10).
+// envelopeText returns the text of a denial that the model reads (G2-15, S10).
 func envelopeText(e stopgate.Envelope) []byte {
 	var o object
-	o.text("status", e.Status).text("code", string(e.Code)).text("publicReason", e.PublicReason)
-	if e.Data == nil {
-		return o.raw("data", []byte("null")).end()
-	}
-	return o.text("data", *e.Data).end()
+	return o.text("status", e.Status).text("code", string(e.Code)).text("publicReason", e.PublicReason).raw("data", []byte("null")).end()
 }
 
 // implementation returns the gateway's name and version.

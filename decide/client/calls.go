@@ -75,7 +75,7 @@ type Decision struct {
 	// Enforced is false in observe mode: the verdict is the one that would have been enforced.
 	Enforced bool               `json:"enforced"`
 	Approval *Approval          `json:"approval"` // the question or the approver
-	Envelope *stopgate.Envelope `json:"envelope"` // result for the model if the call must not run
+	Envelope *stopgate.Envelope `json:"envelope"` // normalized result for the model; nil while the call is pending
 }
 
 // Approval identifies a question or its approver.
@@ -223,6 +223,8 @@ type Delivery struct {
 	Code      stopgate.Code `json:"code"`
 	Delivered bool          `json:"delivered"`
 	Data      string        `json:"data"` // the result or its replacement
+	// Envelope is the normalized result: status ok with Data, or the reason why it is withheld.
+	Envelope stopgate.Envelope `json:"envelope"`
 }
 
 // Observe reports the result of an allowed call, once. Without the scope observe, the result counts
