@@ -268,6 +268,7 @@ func TestPurePackagesTouchNothingOutside(t *testing.T) {
 // stopgate itself wrote - rows, stores, its own API, its own reports - or play a model
 // that speaks to a test.
 var ownJSON = []string{
+	".",
 	"internal/approve/page", "internal/approve/webhook", "audit", "internal/record/redis", "internal/record/sqlite", "cmd/stopgate", "decide", "decide/client", "gate",
 	"internal/gateway/responselog", "internal/cli/ci", "internal/lang/diag", "internal/record/records", "internal/replay", "internal/mcp/pin", "session", "internal/store/sqlite",
 }
