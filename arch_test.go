@@ -90,7 +90,7 @@ var layers = [][]string{
 	{"internal/config"},
 	{"internal/cli/textdiff", "internal/cli/ci", "internal/cli/suite", "internal/system/socket", "internal/system/tty", "internal/system/leash", "internal/cli/amend", "internal/system/realpath"},
 	{"policy"},
-	{"internal/release", "internal/config/place"},
+	{"internal/release", "internal/config/place", "internal/host/trust"},
 	{"internal/hook/process"},
 	{"internal/hook/resident"},
 	{"internal/agent/arguments", "internal/agent/provider"},

@@ -46,6 +46,8 @@ type checkup struct {
 	Uncovered []string `json:"uncovered,omitempty"`
 	Met       []string `json:"met,omitempty"`
 	Unseen    []string `json:"unseen,omitempty"`
+
+	program string // of the host
 }
 
 func newDoctor(s streams) *cobra.Command {
@@ -84,7 +86,7 @@ Exit: 0 every installed hook denies and would run, 1 one does not, or none is in
 			for _, project := range []bool{false, true} {
 				c, there := examine(cmd.Context(), h, project)
 				if there && !slices.ContainsFunc(found, func(d checkup) bool { return d.Host == c.Host && d.File == c.File }) {
-					c.Version = versionOf(cmd.Context(), h.Name)
+					c.Version = versionOf(cmd.Context(), h)
 					c.cover(cmd.Context(), h)
 					if *live && (c.Status == "guarded" || c.Status == "untrusted") {
 						c.prove(cmd.Context(), h, project)

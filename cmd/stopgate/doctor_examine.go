@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/hook/process"
 	"github.com/stopgate/stopgate/internal/host/install"
+	"github.com/stopgate/stopgate/internal/host/trust"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/release"
 	"github.com/stopgate/stopgate/internal/visible"
@@ -28,7 +29,7 @@ func examine(ctx context.Context, h *hook.Host, project bool) (c checkup, there 
 	if err != nil {
 		return c, false
 	}
-	c = checkup{Host: h.Name, Scope: at.Scope, File: p.File, Status: "broken", Holes: h.Limitations}
+	c = checkup{Host: h.Name, Scope: at.Scope, File: p.File, Status: "broken", Holes: h.Limitations, program: h.Program}
 	text, err := readSettings(p.File)
 	if err == nil && text == nil {
 		return c, false
@@ -94,8 +95,12 @@ func examine(ctx context.Context, h *hook.Host, project bool) (c checkup, there 
 		c.Status = "broken"
 		return c, true
 	}
-	if h.Name == "codex" {
-		c.trusted(ctx, at)
+	t := trust.Of(ctx, h, at, c.File, c.Commands)
+	switch {
+	case t.Missing != "":
+		c.Status, c.Problem, c.Hint = "untrusted", t.Missing, h.TrustHint
+	case t.Unsure != "" && c.Problem == "":
+		c.Problem = t.Unsure
 	}
 	return c, true
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,29 +32,22 @@ type liveJSON struct {
 	Problem string `json:"problem,omitempty"`
 }
 
+// liveModel is the name of the scripted model.
+const liveModel = "doctor-model"
+
 // liveLimit is how long a host may take for the one call.
 const liveLimit = 2 * time.Minute
-
-// byHand says why a host is not run by doctor.
-var byHand = map[string]string{
-	"cursor": "Cursor runs with an account and with its own models only, so doctor cannot put a scripted one in their place",
-	"crush":  "doctor has no recipe for crush that was proved with the real one",
-}
 
 // prove runs the host with the hook that is installed, in a directory of its own, and
 // lets a scripted model make a call that must be denied and that would leave a mark.
 func (c *checkup) prove(ctx context.Context, h *hook.Host, project bool) {
 	c.Live = &liveJSON{}
-	program, err := exec.LookPath(programs[h.Name])
-	if _, known := liveHosts("")[h.Name]; !known {
-		why := byHand[h.Name]
-		if why == "" {
-			why = "this host has no program of its own"
-		}
-		c.Live.Problem = why + "; to see it, let it run: stopgate approvals list (the hook must deny it)"
+	if h.Live == nil {
+		c.Live.Problem = cmp.Or(h.NotLive, "this host has no program of its own") + "; to see it, let it run: stopgate approvals list (the hook must deny it)"
 		return
 	}
-	if programs[h.Name] == "" || err != nil {
+	program, err := exec.LookPath(h.Program)
+	if err != nil {
 		c.Live.Problem = "its program is not installed here"
 		return
 	}
@@ -113,12 +107,12 @@ func (c *checkup) runOnce(ctx context.Context, h *hook.Host, program, dir string
 	home, work := filepath.Join(dir, "home"), filepath.Join(dir, "work")
 	mark := filepath.Join(dir, "mark")
 	command := "touch " + visible.ShellWord(mark) + "; stopgate approvals list"
-	model, err := newLiveModel(liveHosts("")[h.Name], command)
+	model, err := newLiveModel(h.Live(hook.Model{}), command)
 	if err != nil {
 		return r, err
 	}
 	defer model.Close()
-	host := liveHosts(model.URL)[h.Name]
+	host := h.Live(hook.Model{URL: model.URL, Name: liveModel, Prompt: "Do the work."})
 	at := install.Location{Scope: install.User, Home: home, Dir: work} // without the variables of this process
 	if project {
 		at.Scope = install.Project
@@ -128,12 +122,12 @@ func (c *checkup) runOnce(ctx context.Context, h *hook.Host, program, dir string
 		return r, err
 	}
 	files := map[string]string{filepath.Join(work, "README.md"): "A directory of stopgate doctor.\n"}
-	for name, text := range host.files {
-		files[filepath.Join(home, name)] = strings.ReplaceAll(text, liveWork, work)
+	for name, text := range host.Files {
+		files[filepath.Join(home, name)] = strings.ReplaceAll(text, hook.WorkDir, work)
 	}
 	for _, dir := range []string{home, work} {
-		if path := filepath.Join(dir, host.beside); host.stub != "" && path != p.File {
-			files[path] = host.stub
+		if path := filepath.Join(dir, host.File); host.Beside != "" && path != p.File {
+			files[path] = host.Beside
 		}
 		if err := os.MkdirAll(dir, 0o700); err != nil { // some hosts do not begin without
 			return r, err
@@ -150,11 +144,11 @@ func (c *checkup) runOnce(ctx context.Context, h *hook.Host, program, dir string
 			return r, err
 		}
 	}
-	cmd := exec.CommandContext(ctx, program, host.command(model.URL)...)
+	cmd := exec.CommandContext(ctx, program, host.Words...)
 	cmd.Dir, cmd.WaitDelay = work, 5*time.Second
 	cmd.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TERM=dumb", "NO_COLOR=1", "CI=1", "OPENAI_API_KEY=sk-test", "NO_PROXY=127.0.0.1,localhost",
-	}, host.env...)
+	}, host.Env...)
 	out, err := cmd.CombinedOutput()
 	r.asked, r.said = model.asked(), strings.TrimSpace(string(out))
 	_, marked := os.Stat(mark)
@@ -163,13 +157,13 @@ func (c *checkup) runOnce(ctx context.Context, h *hook.Host, program, dir string
 }
 
 // newLiveModel is a model that makes one call and then says that it is done.
-func newLiveModel(host liveHost, command string) (*liveServer, error) {
+func newLiveModel(host hook.Live, command string) (*liveServer, error) {
 	turns := []replay.Turn{
-		{Say: "One step.", Calls: []replay.ScriptedCall{{Tool: host.tool, Args: host.args(command)}}},
+		{Say: "One step.", Calls: []replay.ScriptedCall{{Tool: host.Tool, Args: host.Args(command)}}},
 		{Say: "Done."},
 	}
 	var up http.Handler = googleModel(turns)
-	if !host.google {
+	if !host.Google {
 		var err error
 		if up, err = replay.New(replay.Options{Scenarios: []*replay.Scenario{{Model: liveModel, Turns: turns}}}); err != nil {
 			return nil, err
@@ -220,9 +214,9 @@ func (c *checkup) printLive(w io.Writer) {
 	switch {
 	case c.Live == nil:
 	case c.Live.Proved && c.Status == "untrusted":
-		fmt.Fprintf(w, "  live: proved for a place that is trusted: there %s asked the hook, and the denied call did not run\n", programs[c.Host])
+		fmt.Fprintf(w, "  live: proved for a place that is trusted: there %s asked the hook, and the denied call did not run\n", c.program)
 	case c.Live.Proved:
-		fmt.Fprintf(w, "  live: proved: %s asked the hook, and the denied call did not run\n", programs[c.Host])
+		fmt.Fprintf(w, "  live: proved: %s asked the hook, and the denied call did not run\n", c.program)
 	default:
 		fmt.Fprintf(w, "  live: not proved: %s\n", visible.Lines(c.Live.Problem))
 	}

@@ -16,16 +16,10 @@ import (
 	"github.com/stopgate/stopgate/internal/record/records"
 )
 
-// programs are the names of the hosts' programs; hosts that are no program have none.
-var programs = map[string]string{
-	"claude-code": "claude", "codex": "codex", "gemini-cli": "gemini", "qwen-code": "qwen", "copilot-cli": "copilot",
-	"cursor": "cursor-agent", "crush": "crush", "opencode": "opencode", "pi": "pi", "cline": "cline",
-}
-
 // versionOf asks the host's program for its version; "" if it is not here.
-func versionOf(ctx context.Context, host string) string {
-	path, err := exec.LookPath(programs[host])
-	if programs[host] == "" || err != nil {
+func versionOf(ctx context.Context, h *hook.Host) string {
+	path, err := exec.LookPath(h.Program)
+	if h.Program == "" || err != nil {
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)

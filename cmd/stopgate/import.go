@@ -10,36 +10,27 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/host/imports"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// importSource is an agent whose rules can be imported.
-type importSource struct {
-	name string
-	read func([]imports.File, imports.Options) (*imports.Result, error)
-	// places are where its rules are, the least important first: globs below the
-	// home directory (~/), the project, or the root of the file system.
-	places []string
-}
+// importSource is the rules of an agent that can be imported.
+type importSource struct{ hook.Rules }
 
-func importSources() []importSource {
-	return []importSource{
-		{"claude-settings", imports.Claude, []string{
-			"~/.claude/settings.json", ".claude/settings.json", ".claude/settings.local.json", "/etc/claude-code/managed-settings.json"}},
-		{"gemini-policy", imports.Gemini, []string{
-			".gemini/policies/*.toml", "~/.gemini/policies/*.toml", "/etc/gemini-cli/policies/*.toml"}},
-		{"codex-rules", imports.Codex, []string{
-			"~/.codex/config.toml", "~/.codex/rules/*.rules", ".codex/rules/*.rules"}},
-		{"opencode", imports.OpenCode, []string{
-			"~/.config/opencode/opencode.json", "~/.config/opencode/opencode.jsonc", "opencode.json", "opencode.jsonc"}},
+func importSources() (list []importSource) {
+	for _, h := range hook.All() {
+		if h.Rules.Source != "" {
+			list = append(list, importSource{h.Rules})
+		}
 	}
+	return list
 }
 
 func importNames() (names []string) {
 	for _, s := range importSources() {
-		names = append(names, s.name)
+		names = append(names, s.Source)
 	}
 	return names
 }
@@ -74,7 +65,7 @@ Sources: ` + diag.OneOf(importNames()),
 		if len(args) == 0 {
 			return usagef("want the source of the rules: %s", diag.OneOf(importNames()))
 		}
-		i := slices.IndexFunc(importSources(), func(s importSource) bool { return s.name == args[0] })
+		i := slices.IndexFunc(importSources(), func(s importSource) bool { return s.Source == args[0] })
 		if i < 0 {
 			return usagef("no rules are called %q; there are: %s", args[0], diag.OneOf(importNames()))
 		}
@@ -92,9 +83,9 @@ func importRules(s streams, source importSource, names []string, mode, output, f
 	if err != nil {
 		return err
 	}
-	result, err := source.read(files, imports.Options{Root: root, Mode: mode})
+	result, err := imports.Read(source.Source, files, imports.Options{Root: root, Mode: mode})
 	if err != nil {
-		return fmt.Errorf("import %s: %w", source.name, err)
+		return fmt.Errorf("import %s: %w", source.Source, err)
 	}
 	if output != "" {
 		err := putFile(output, result.Policy, false)
@@ -122,7 +113,7 @@ func (i importSource) files(names []string, root string) (files []imports.File, 
 	found := names
 	if len(names) == 0 {
 		home, _ := os.UserHomeDir()
-		for _, p := range i.places {
+		for _, p := range i.Files {
 			if rest, ok := strings.CutPrefix(p, "~/"); ok {
 				if p = filepath.Join(home, rest); home == "" {
 					continue
@@ -135,14 +126,14 @@ func (i importSource) files(names []string, root string) (files []imports.File, 
 			found = append(found, matches...)
 		}
 		if len(found) == 0 {
-			return nil, hintedError{fmt.Errorf("import %s: there are none; looked for %s", i.name, strings.Join(i.places, ", ")), "name the file"}
+			return nil, hintedError{fmt.Errorf("import %s: there are none; looked for %s", i.Source, strings.Join(i.Files, ", ")), "name the file"}
 		}
 	}
 	var seen []os.FileInfo
 	for _, name := range found {
 		text, err := os.ReadFile(name)
 		if err != nil {
-			return nil, fmt.Errorf("import %s: %w", i.name, err)
+			return nil, fmt.Errorf("import %s: %w", i.Source, err)
 		}
 		info, err := os.Stat(name)
 		if err == nil && slices.ContainsFunc(seen, func(o os.FileInfo) bool { return os.SameFile(o, info) }) {

@@ -142,14 +142,15 @@ func theHost(args []string) (*hook.Host, error) {
 
 // hostsHere lists the hosts of which there is a program or a directory of settings.
 func hostsHere() (names []string) {
-	for _, name := range hook.Names() {
+	for _, h := range hook.All() {
+		name := h.Name
 		p, err := (&installFlags{}).at(name)
 		if err != nil {
 			continue
 		}
 		text, _ := readSettings(p.File)
 		_, home := os.Stat(p.Home())
-		_, program := exec.LookPath(programs[name])
+		_, program := exec.LookPath(h.Program)
 		switch {
 		case len(p.Lines(text)) > 0:
 			names = append(names, name+" (installed)")
@@ -255,8 +256,8 @@ func changeSettings(s streams, args []string, f *installFlags, in bool) error {
 	}
 	if in {
 		fmt.Fprintf(s.err, "stopgate: installed for %s; try it with: stopgate doctor %s\n", h.Title, h.Name)
-		if h.Name == "codex" {
-			fmt.Fprintln(s.err, "stopgate: nothing is guarded before you trusted it in Codex, which passes over any other hook without a word: "+codexTrust)
+		if hint := h.TrustHint; hint != "" {
+			fmt.Fprintf(s.err, "stopgate: nothing is guarded before you trusted it in %s, which passes over any other hook without a word: %s\n", h.Title, hint)
 		}
 		sayWhatHolds(s.err, f.policies)
 		return nil

@@ -90,3 +90,25 @@ func TestStarterToolsAreKnown(t *testing.T) {
 		}
 	}
 }
+
+// member returns the value at keys of nested tables, nil if there is none.
+func member(v *tomltree.Value, keys ...string) *tomltree.Value {
+	for _, key := range keys {
+		if v == nil || v.Kind != tomltree.Table {
+			return nil
+		}
+		e := v.Get(key)
+		if e == nil {
+			return nil
+		}
+		v = e.Value
+	}
+	return v
+}
+
+func textAt(v *tomltree.Value, keys ...string) string {
+	if v = member(v, keys...); v == nil || v.Kind != tomltree.String {
+		return ""
+	}
+	return v.Text
+}

@@ -13,6 +13,12 @@ import (
 func claudeCode() *Host {
 	return &Host{
 		Name: "claude-code", Title: "Claude Code", CanAsk: true, Rewrite: ReplaceArgs, WithholdsResults: true,
+		Program: "claude", ProjectVariable: "CLAUDE_PROJECT_DIR", Live: claudeLive,
+		Settings: Settings{
+			Form: Nested, User: ".claude/settings.json", Project: ".claude/settings.json", Moved: Move{Variable: "CLAUDE_CONFIG_DIR", Replaces: ".claude"},
+			Events: []string{"PreToolUse *", "PostToolUse *", "PostToolUseFailure *", "UserPromptSubmit"}, Members: `"timeout": 600`,
+		},
+		Rules: Rules{"claude-settings", []string{"~/.claude/settings.json", ".claude/settings.json", ".claude/settings.local.json", "/etc/claude-code/managed-settings.json"}},
 		Limitations: []string{
 			"if a hook exceeds its timeout, the call runs; the gate decides well before, unless the whole machine hangs",
 			"subagents and sessions that run with other settings (--settings, --bare, another CLAUDE_CONFIG_DIR) do not load this hook; managed settings of an administrator prevent this",
@@ -27,6 +33,17 @@ func claudeCode() *Host {
 		},
 		splitMCP: splitPrefixed("mcp__", "__"),
 		format:   claudeReply,
+	}
+}
+
+func claudeLive(m Model) Live {
+	return Live{
+		Tool: "Bash", Args: commandArgs("command"),
+		Words: []string{"--print", "--permission-mode", "bypassPermissions", "--model", m.Name, m.Prompt},
+		Env: []string{
+			"ANTHROPIC_BASE_URL=" + m.URL, "ANTHROPIC_API_KEY=sk-test", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
+			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "IS_SANDBOX=1",
+		},
 	}
 }
 

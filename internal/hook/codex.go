@@ -8,6 +8,12 @@ import "github.com/stopgate/stopgate"
 func codex() *Host {
 	return &Host{
 		Name: "codex", Title: "Codex", Rewrite: ReplaceArgs, WithholdsResults: true,
+		Program: "codex", Live: codexLive, TrustHint: "start codex in the project, trust the folder where it asks, and trust the hook with /hooks",
+		Settings: Settings{
+			Form: Nested, User: ".codex/hooks.json", Project: ".codex/hooks.json", Moved: Move{Variable: "CODEX_HOME", Replaces: ".codex"},
+			Events: []string{"PreToolUse *", "PostToolUse *", "UserPromptSubmit"}, Members: `"timeout": 600`,
+		},
+		Rules: Rules{"codex-rules", []string{"~/.codex/config.toml", "~/.codex/rules/*.rules", ".codex/rules/*.rules"}},
 		Limitations: []string{
 			"if a hook crashes, is killed without its shell, or exceeds its timeout, the call runs",
 			"hooks outside of managed configuration run only after the user has trusted them in Codex, and hooks of a project only after the user has trusted the project; until then no call is evaluated, and Codex does not report it",
@@ -21,6 +27,23 @@ func codex() *Host {
 		promptEvent: "PermissionRequest",
 		splitMCP:    splitPrefixed("mcp__", "__"),
 		format:      codexReply,
+	}
+}
+
+func codexLive(m Model) Live {
+	return Live{
+		Tool: "exec_command", Args: commandArgs("cmd"),
+		Words: []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", m.Prompt},
+		Files: map[string]string{".codex/config.toml": `model = "` + m.Name + `"
+model_provider = "scripted"
+[model_providers.scripted]
+name = "scripted"
+base_url = "` + m.URL + `/v1"
+env_key = "OPENAI_API_KEY"
+wire_api = "responses"
+[projects."` + WorkDir + `"]
+trust_level = "trusted" # otherwise Codex loads no hooks of the directory
+`},
 	}
 }
 

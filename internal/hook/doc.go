@@ -19,5 +19,5 @@
 // cases.
 //
 // Reading order: run.go (one event), event.go (reading it), decision.go, host.go, then one
-// file per host: claude.go, codex.go, gemini.go, others.go, plain.go.
+// file per host, which has everything that is specific to it: claude.go, codex.go, gemini.go.
 package hook

@@ -10,6 +10,12 @@ const limitUntrustedFolder = "with folder trust enabled, the settings of an untr
 func geminiCLI() *Host {
 	return &Host{
 		Name: "gemini-cli", Title: "Gemini CLI", Rewrite: MergeArgs, WithholdsResults: true,
+		Program: "gemini", ProjectVariable: "GEMINI_PROJECT_DIR", Live: geminiLive,
+		Settings: Settings{
+			Form: Nested, User: ".gemini/settings.json", Project: ".gemini/settings.json", Moved: Move{Variable: "GEMINI_CLI_HOME"}, Comments: true,
+			Events: []string{"BeforeTool .*", "AfterTool .*", "BeforeAgent"}, Members: `"timeout": 600000`,
+		},
+		Rules: Rules{"gemini-policy", []string{".gemini/policies/*.toml", "~/.gemini/policies/*.toml", "/etc/gemini-cli/policies/*.toml"}},
 		Limitations: []string{
 			"if a hook crashes, prints invalid JSON, or exceeds its timeout, the call runs",
 			"a hook cannot make Gemini CLI ask: calls that need an approval are denied, or approved with stopgate approvals",
@@ -21,6 +27,16 @@ func geminiCLI() *Host {
 		isFailedResult: func(_, result jsonstream.Value) bool { return present(result, "error") },
 		events:         map[string]Kind{"BeforeTool": Before, "AfterTool": After, "BeforeAgent": Prompt},
 		format:         geminiReply,
+	}
+}
+
+func geminiLive(m Model) Live {
+	return Live{
+		Tool: "run_shell_command", Args: commandArgs("command"), Google: true,
+		Words: []string{"--yolo", "--skip-trust", "--model", "gemini-2.5-flash", "--prompt", m.Prompt},
+		File:  ".gemini/settings.json", Beside: `{"security":{"auth":{"selectedType":"gemini-api-key"}},"privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false}}`,
+		Files: map[string]string{".gemini/trustedFolders.json": `{"` + WorkDir + `":"TRUST_FOLDER"}`},
+		Env:   []string{"GEMINI_API_KEY=test", "GOOGLE_GEMINI_BASE_URL=" + m.URL},
 	}
 }
 
@@ -49,34 +65,4 @@ func withheldText(a Decision) string {
 		return string(a.Output)
 	}
 	return a.reason()
-}
-
-// qwenCode supports the hooks of Qwen Code, which uses the events and replies of Claude
-// Code and the tools of Gemini CLI. Since July 2026 a hook can make it ask its user;
-// earlier versions, and sessions without a user, deny instead.
-func qwenCode() *Host {
-	return &Host{
-		Name: "qwen-code", Title: "Qwen Code", CanAsk: true, Rewrite: NoRewrite,
-		Limitations: []string{
-			"if a hook crashes, is killed without its shell, or exceeds its timeout, the call runs",
-			"without a user to ask (--prompt, background agents, versions before 0.19.7) Qwen Code denies calls that need an approval",
-			"results cannot be withheld from the model",
-			limitUntrustedFolder,
-		},
-		fields: snakeCase,
-		events: map[string]Kind{
-			"PreToolUse": Before, "BeforeTool": Before, "PostToolUse": After, "PostToolUseFailure": After, "AfterTool": After,
-			"UserPromptSubmit": Prompt, "BeforeAgent": Prompt,
-		},
-		failures: map[string]bool{"PostToolUseFailure": true},
-		splitMCP: splitPrefixed("mcp__", "__"),
-		format:   qwenReply,
-	}
-}
-
-func qwenReply(h *Host, e *Event, a Decision) Reply {
-	if a.Action == Ask && e.Name == "PreToolUse" {
-		return Reply{Stdout: claudeDecision("ask", a).line()}
-	}
-	return plainReply(h, e, a)
 }

@@ -33,6 +33,25 @@ type Host struct {
 	// Limitations describes for people what a hook of this host cannot prevent.
 	Limitations []string
 
+	// Program is the name of the host's executable, "" if it has none.
+	Program string
+	// Settings describe where install writes the hook.
+	Settings Settings
+	// TrustHint is how the user makes the host run an installed hook, if the host runs only
+	// hooks that it was told to trust.
+	TrustHint string
+	// Moves are further environment variables that move files of the host.
+	Moves []Move
+	// ProjectVariable is the environment variable in which the host passes the directory of the
+	// project to hooks, "" if it does not.
+	ProjectVariable string
+	// Rules are the host's own permission rules that import converts.
+	Rules Rules
+	// Live returns how doctor runs the host against a scripted model. If it is nil, NotLive
+	// is the reason.
+	Live    func(Model) Live
+	NotLive string
+
 	fields         fields
 	events         map[string]Kind
 	promptEvent    string                  // the event before the host asks its user
@@ -46,6 +65,7 @@ type Host struct {
 	tools          *knowntools.Host
 	splitMCP       func(h *Host, tool string) (server, name string, ok bool)
 	format         func(h *Host, e *Event, a Decision) Reply
+	blocks         func(r Reply) bool // reports whether a reply denies; nil for exit status 2 with a reason
 }
 
 // limitOtherHooks is a limitation of hosts that apply new arguments of several hooks.
@@ -81,13 +101,26 @@ func Names() []string {
 	return names
 }
 
+// All returns all hosts.
+func All() []*Host {
+	var hosts []*Host
+	for _, m := range registry() {
+		hosts = append(hosts, m.host())
+	}
+	return hosts
+}
+
+func (m hostEntry) host() *Host {
+	h := m.make()
+	h.tools = knowntools.ForHost(m.name)
+	return h
+}
+
 // Lookup returns the host with the given name.
 func Lookup(name string) (*Host, error) {
 	for _, m := range registry() {
 		if m.name == name {
-			h := m.make()
-			h.tools = knowntools.ForHost(name)
-			return h, nil
+			return m.host(), nil
 		}
 	}
 	if near := diag.Suggest(name, Names()); near != "" {

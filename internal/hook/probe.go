@@ -5,7 +5,6 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/knowntools"
-	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // ProbeCode is the code of the denial of a [Host.Probe] event if the gate works.
@@ -45,27 +44,8 @@ func (h *Host) Probe(dir, id string) []byte {
 // Blocks reports whether the host treats a reply as a denial. If the host's documentation
 // is unclear, it returns false.
 func (h *Host) Blocks(r Reply) bool {
-	switch h.Name {
-	case "cline":
-		root, err := jsonstream.Parse(r.Stdout, jsonstream.Options{ObjectRoot: true})
-		if err != nil || r.Exit != 0 {
-			return false
-		}
-		cancel, _ := root.Get("cancel")
-		return cancel.Kind() == jsonstream.True
-	case "copilot-cli":
-		if r.Exit != 0 {
-			return true // the host fails closed
-		}
-		root, err := jsonstream.Parse(r.Stdout, jsonstream.Options{ObjectRoot: true})
-		if err != nil {
-			return false
-		}
-		decision, _ := root.Get("permissionDecision")
-		reason, _ := root.Get("permissionDecisionReason")
-		return decision.Text() == "deny" && reason.Text() != ""
-	case "pi", "opencode":
-		return r.Exit != 0 || strings.TrimSpace(string(r.Stdout)) != `{"block":false}`
+	if h.blocks != nil {
+		return h.blocks(r)
 	}
 	return r.Exit == exitBlock && len(r.Stderr) > 0
 }

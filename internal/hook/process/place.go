@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/record/jsonl"
 )
 
@@ -50,17 +51,15 @@ func runDir(run, dir string, real func(string) (string, bool)) (there string, lo
 	return there, !ok
 }
 
-// projectVariables returns the environment variables in which hosts name the project.
-func projectVariables() []string {
-	return []string{"CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR", "QWEN_PROJECT_DIR"}
-}
-
 // projectDir returns the project directory set by the host, the session's working directory, or
 // that of the process. A model may change the second, so the first takes precedence: fromHost
 // reports which one it is.
 func (c Caller) projectDir(session string) (dir string, fromHost bool, err error) {
-	for _, name := range projectVariables() {
-		if dir := c.Env(name); filepath.IsAbs(dir) {
+	for _, h := range hook.All() {
+		if h.ProjectVariable == "" {
+			continue
+		}
+		if dir := c.Env(h.ProjectVariable); filepath.IsAbs(dir) {
 			return dir, true, nil
 		}
 	}

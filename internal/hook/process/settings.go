@@ -9,22 +9,24 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/hook"
 )
 
-// movable is an environment variable that sets the location of a program's settings.
-type movable struct {
-	variable string
-	// replaces is the directory of the protected list that the variable replaces; "" for a file or
-	// directory of settings of its own.
-	replaces string
-}
-
-func movables() []movable {
-	return []movable{
-		{"XDG_CONFIG_HOME", ".config"}, {"XDG_STATE_HOME", ".local/state"}, {"XDG_DATA_HOME", ".local/share"},
-		{"CLAUDE_CONFIG_DIR", ".claude"}, {"CODEX_HOME", ".codex"}, {"QWEN_HOME", ".qwen"}, {"COPILOT_HOME", ".copilot"},
-		{"PI_CODING_AGENT_DIR", ".pi/agent"}, {"OPENCODE_CONFIG_DIR", ".opencode"}, {"OPENCODE_CONFIG", ""}, {"GIT_CONFIG_GLOBAL", ""},
+// moves returns the environment variables that move settings in the protected list: those of the
+// system, of git, and of every host.
+func moves() []hook.Move {
+	list := []hook.Move{
+		{Variable: "XDG_CONFIG_HOME", Replaces: ".config"}, {Variable: "XDG_STATE_HOME", Replaces: ".local/state"}, {Variable: "XDG_DATA_HOME", Replaces: ".local/share"},
+		{Variable: "GIT_CONFIG_GLOBAL", Adds: true},
 	}
+	for _, h := range hook.All() {
+		for _, m := range h.Variables() {
+			if (m.Replaces != "" || m.Adds) && !slices.Contains(list, m) {
+				list = append(list, m)
+			}
+		}
+	}
+	return list
 }
 
 // Settings returns the locations of programs' settings, and of the gate's own store, that differ
@@ -34,19 +36,19 @@ func movables() []movable {
 func Settings(a config.Account, root, url string) *match.Settings {
 	var s match.Settings
 	home, _ := a.Home()
-	for _, m := range movables() {
-		dir := a.Env(m.variable)
+	for _, m := range moves() {
+		dir := a.Env(m.Variable)
 		if rest, ok := strings.CutPrefix(dir, "~/"); ok && home != "" {
 			dir = filepath.Join(home, rest)
 		}
-		if !filepath.IsAbs(dir) || m.replaces != "" && filepath.Clean(dir) == filepath.Join(home, m.replaces) {
+		if !filepath.IsAbs(dir) || !m.Adds && filepath.Clean(dir) == filepath.Join(home, m.Replaces) {
 			continue // the default location
 		}
 		for _, name := range names(dir) {
-			if m.replaces == "" {
+			if m.Adds {
 				s.Asked = append(s.Asked, name)
 			} else {
-				s.Moved = append(s.Moved, match.Moved{From: m.replaces, To: name})
+				s.Moved = append(s.Moved, match.Moved{From: m.Replaces, To: name})
 			}
 		}
 	}

@@ -45,6 +45,22 @@ type Options struct {
 	Mode string
 }
 
+// readers are the conversions by the name of the rules in commands, which [hook.Host.Rules] has.
+func readers() map[string]func([]File, Options) (*Result, error) {
+	return map[string]func([]File, Options) (*Result, error){
+		"claude-settings": Claude, "codex-rules": Codex, "gemini-policy": Gemini, "opencode": OpenCode,
+	}
+}
+
+// Read converts the rules with a name.
+func Read(source string, files []File, o Options) (*Result, error) {
+	read := readers()[source]
+	if read == nil {
+		return nil, fmt.Errorf("there is no conversion of %q", source)
+	}
+	return read(files, o)
+}
+
 // Outcome is the result of converting a rule.
 type Outcome string
 

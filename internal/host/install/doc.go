@@ -14,10 +14,13 @@
 package install
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/hook"
 )
 
 // Scope is the owner of the settings to change.
@@ -39,12 +42,12 @@ type Location struct {
 	Getenv func(string) string
 }
 
-// file returns the settings file at a path below the home directory, or at the one that a variable
-// sets: "CODEX_HOME .codex" replaces .codex.
-func (at Location) file(path, variable string) (string, error) {
-	name, replaced, ok := strings.Cut(variable, " ")
-	if !ok || at.Getenv == nil || at.Getenv(name) == "" {
-		return filepath.Join(at.Home, filepath.FromSlash(path)), nil
+// file returns the settings file of the user, below the home directory or where the environment
+// moves it.
+func (at Location) file(s *hook.Settings) (string, error) {
+	name := s.Moved.Variable
+	if name == "" || at.Getenv == nil || at.Getenv(name) == "" {
+		return filepath.Join(at.Home, filepath.FromSlash(s.User)), nil
 	}
 	dir := at.Getenv(name)
 	if rest, ok := strings.CutPrefix(dir, "~/"); ok {
@@ -53,7 +56,7 @@ func (at Location) file(path, variable string) (string, error) {
 	if !filepath.IsAbs(dir) {
 		return "", fmt.Errorf("%s=%s is not an absolute path: the location of the settings would depend on the working directory", name, dir)
 	}
-	rest := strings.TrimPrefix(path, replaced)
+	rest := strings.TrimPrefix(s.User, s.Moved.Replaces)
 	return filepath.Join(dir, filepath.FromSlash(rest)), nil
 }
 
@@ -92,8 +95,8 @@ type Plan struct {
 	Also []*Plan
 
 	entries  []entry
-	comments bool     // the host reads settings with comments
-	top      []member // required members of the settings next to the hooks
+	comments bool   // the host reads settings with comments
+	version  string // required member of the settings next to the hooks, "" for none
 }
 
 // entry is one hook in the settings: the path of the list, and the element to append.
@@ -101,9 +104,6 @@ type entry struct {
 	path []string
 	text string
 }
-
-// member is a member that is added to the root if it is absent.
-type member struct{ name, text string }
 
 // Home returns the directory that the host creates for its settings: if it exists, the host is
 // probably installed.
@@ -124,28 +124,23 @@ func Make(host string, at Location, c Command) (*Plan, error) {
 	if base == "" || !filepath.IsAbs(base) {
 		return nil, fmt.Errorf("install %s: the directory of the %s settings is not known", host, at.Scope)
 	}
-	for _, s := range specs() {
-		if s.host != host {
-			continue
-		}
-		file := filepath.Join(base, filepath.FromSlash(s.project))
-		if at.Scope == User {
-			var err error
-			if file, err = at.file(s.user, s.variable); err != nil {
-				return nil, fmt.Errorf("install %s: %w", host, err)
-			}
-		}
-		deadline := Deadline
-		if s.deadline != 0 {
-			deadline = s.deadline
-		}
-		p := &Plan{Host: host, File: file, Line: c.line(host, deadline), Mode: 0o600}
-		if at.Scope == Project {
-			p.Mode = 0o644
-		}
-		p.comments = s.comments
-		s.fill(p, c)
-		return p, nil
+	h, err := hook.Lookup(host)
+	if err != nil {
+		return nil, fmt.Errorf("install: %w", err)
 	}
-	return nil, fmt.Errorf("there is nothing to install for %s: start \"stopgate hook %s\" from its own settings", host, host)
+	s := &h.Settings
+	if s.Form == hook.NoSettings {
+		return nil, fmt.Errorf("there is nothing to install for %s: start \"stopgate hook %s\" from its own settings", host, host)
+	}
+	p := &Plan{Host: host, Mode: 0o644, comments: s.Comments}
+	p.File = filepath.Join(base, filepath.FromSlash(s.Project))
+	if at.Scope == User {
+		p.Mode = 0o600
+		if p.File, err = at.file(s); err != nil {
+			return nil, fmt.Errorf("install %s: %w", host, err)
+		}
+	}
+	p.Line = c.line(host, cmp.Or(s.Deadline, Deadline))
+	p.fill(s, c)
+	return p, nil
 }

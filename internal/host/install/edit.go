@@ -29,13 +29,13 @@ func (p *Plan) Install(before []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{\n}\n")
 	}
-	for _, m := range p.top {
+	if p.version != "" {
 		root, err := p.parse(text)
 		if err != nil {
 			return nil, err
 		}
-		if _, ok := root.Get(m.name); !ok {
-			if text, err = p.insert(text, root, str(m.name)+": "+m.text, 1); err != nil {
+		if _, ok := root.Get("version"); !ok {
+			if text, err = p.insert(text, root, `"version": `+p.version, 1); err != nil {
 				return nil, err
 			}
 		}
@@ -65,17 +65,9 @@ func (p *Plan) Uninstall(before []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	only := len(p.top)
-	for key := range root.Members() {
-		known := false
-		for _, m := range p.top {
-			known = known || key.IsText(m.name)
-		}
-		if !known {
-			only = -1
-		}
-	}
-	if (root.Len() == 0 || only > 0 && root.Len() <= only) && bytes.Equal(text, p.plain(text)) {
+	_, versioned := root.Get("version")
+	empty := root.Len() == 0 || root.Len() == 1 && versioned && p.version != ""
+	if empty && bytes.Equal(text, p.plain(text)) {
 		return nil, nil
 	}
 	return text, nil

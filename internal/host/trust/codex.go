@@ -1,9 +1,13 @@
-package main
+package trust
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
+	"io"
+	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -21,50 +25,34 @@ import (
 const (
 	codexNoProject = "Codex loads no hooks of a project that you have not trusted, and you have not trusted this one: no call is gated"
 	codexNoHook    = "Codex runs no hook before you have reviewed it, and you have not reviewed this one as it is: no call is gated"
-	codexTrust     = "start codex in the project, trust the folder where it asks, and trust the hook with /hooks"
 )
 
-// trusted finds out whether Codex runs hooks that deny well: it runs nothing that its user
-// has not trusted there, and says nothing of it.
-func (c *checkup) trusted(ctx context.Context, at install.Location) {
-	problem, unsure := "", ""
-	if hooks, err := codexHooks(ctx, at.Dir); err == nil {
-		problem = c.untrusted(hooks)
-	} else {
-		problem, unsure = trustedInSettings(at, c.File)
+// codex reports what Codex lacks to run the hook in a file with these command lines.
+func codex(ctx context.Context, program string, at install.Location, file string, lines []string) Trust {
+	hooks, err := codexHooks(ctx, program, at.Dir)
+	if err != nil {
+		return codexSettings(at, file)
 	}
-	switch {
-	case problem != "":
-		c.Status, c.Problem, c.Hint = "untrusted", problem, codexTrust
-	case unsure != "" && c.Problem == "":
-		c.Problem = unsure
-	}
-}
-
-// untrusted says what is missing for one of the hooks that Codex lists to be a hook of the
-// settings, and to run.
-func (c *checkup) untrusted(hooks jsonstream.Value) (problem string) {
-	problem = codexNoHook
-	if c.Scope == install.Project {
-		problem = codexNoProject
+	missing := codexNoHook
+	if at.Scope == install.Project {
+		missing = codexNoProject
 	}
 	for hook := range hooks.Elements() {
-		if !sameFile(textOf(hook, "sourcePath"), c.File) || textOf(hook, "eventName") != "preToolUse" || !slices.Contains(c.Commands, textOf(hook, "command")) {
+		if !sameFile(textOf(hook, "sourcePath"), file) || textOf(hook, "eventName") != "preToolUse" || !slices.Contains(lines, textOf(hook, "command")) {
 			continue
 		}
-		problem = codexNoHook
+		missing = codexNoHook
 		enabled, _ := hook.Get("enabled")
 		if status := textOf(hook, "trustStatus"); enabled.Kind() == jsonstream.True && (status == "trusted" || status == "managed") {
-			return ""
+			return Trust{}
 		}
 	}
-	return problem
+	return Trust{Missing: missing}
 }
 
-// codexHooks asks Codex itself for the hooks that it finds in a directory.
-func codexHooks(ctx context.Context, dir string) (hooks jsonstream.Value, err error) {
-	program, err := exec.LookPath(programs["codex"])
-	if err != nil {
+// codexHooks asks Codex for the hooks that it finds in a directory.
+func codexHooks(ctx context.Context, program, dir string) (hooks jsonstream.Value, err error) {
+	if program, err = exec.LookPath(program); err != nil {
 		return hooks, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
@@ -86,17 +74,17 @@ func codexHooks(ctx context.Context, dir string) (hooks jsonstream.Value, err er
 		cancel()
 		_ = cmd.Wait()
 	}()
-	lines := bufio.NewReaderSize(out, 1<<16)
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 16<<20)
 	ask := func(request, id string) (jsonstream.Value, error) {
 		if _, err := in.Write([]byte(request + "\n")); err != nil || id == "" {
 			return jsonstream.Value{}, err
 		}
 		for {
-			line, err := readLine(lines)
-			if err != nil {
-				return jsonstream.Value{}, err
+			if !lines.Scan() {
+				return jsonstream.Value{}, errors.Join(io.ErrUnexpectedEOF, lines.Err())
 			}
-			root, err := jsonstream.Parse(line, jsonstream.Options{ObjectRoot: true})
+			root, err := jsonstream.Parse(bytes.Clone(lines.Bytes()), jsonstream.Options{ObjectRoot: true})
 			if err != nil {
 				return jsonstream.Value{}, err
 			}
@@ -130,39 +118,48 @@ func textOf(v jsonstream.Value, name string) string {
 	return m.Text()
 }
 
-// trustedInSettings reads from Codex's settings what it would say if it were here. That a
-// hook was trusted is there, but not whether it was this one.
-func trustedInSettings(at install.Location, file string) (problem, unsure string) {
+// codexSettings reads the trust from Codex's settings. They show that a hook was trusted, but not
+// whether it was this one.
+func codexSettings(at install.Location, file string) Trust {
 	p, err := install.Make("codex", install.Location{Scope: install.User, Home: at.Home, Dir: at.Dir, Getenv: at.Getenv}, install.Command{})
 	if err != nil {
-		return codexNoHook, ""
+		return Trust{Missing: codexNoHook}
 	}
 	settings := filepath.Join(filepath.Dir(p.File), "config.toml")
-	text, err := readSettings(settings)
-	if err != nil {
-		return err.Error(), ""
+	text, err := os.ReadFile(settings)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Trust{Missing: err.Error()}
 	}
 	doc, found := tomltree.Parse(settings, text)
 	if found.HasErrors() {
-		return visible.Text(settings) + " cannot be read, and nobody knows what Codex makes of it", ""
+		return Trust{Missing: visible.Text(settings) + " cannot be read, and nobody knows what Codex makes of it"}
 	}
 	if at.Scope == install.Project {
 		root, err := config.ProjectRoot(at.Dir)
 		trusted := err == nil && root != "" && textAt(doc.Root, "projects", root, "trust_level") == "trusted"
 		trusted = trusted || textAt(doc.Root, "projects", at.Dir, "trust_level") == "trusted"
 		if !trusted {
-			return codexNoProject, ""
+			return Trust{Missing: codexNoProject}
 		}
 	}
 	state := member(doc.Root, "hooks", "state")
 	if state != nil {
 		for _, e := range state.Entries {
 			if strings.HasPrefix(e.Key, file+":pre_tool_use:") && textAt(e.Value, "trusted_hash") != "" {
-				return "", "codex could not be asked whether it trusts the hook as it is now; try /hooks there"
+				return Trust{Unsure: "codex could not be asked whether it trusts the hook as it is now; try /hooks there"}
 			}
 		}
 	}
-	return codexNoHook, ""
+	return Trust{Missing: codexNoHook}
+}
+
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }
 
 // member follows keys through tables, nil where there is none.
