@@ -103,7 +103,7 @@ func (c *compiler) bundle(v *ToolPolicy, l *list, rule int32, k *cond, bundles m
 		id = int32(len(c.plan.conds))
 		bundles[key] = id
 		shared := *k
-		shared.rule, shared.kind, shared.ast, shared.bundle = -1, 0, nil, int32(len(c.plan.bundles))
+		shared.rule, shared.kind, shared.ast, shared.bundle = -1, "", nil, int32(len(c.plan.bundles))
 		c.plan.bundles = append(c.plan.bundles, bundle{all: literal.Empty()})
 		c.conditions = append(c.conditions, nil)
 		c.put(v, shared, k.ast.Arg)

@@ -133,11 +133,8 @@ func readings(k *cond, p *schema.Location, known bool) []schema.Annotation {
 	if all := annotated(p, schema.URL, schema.Path, schema.Command, schema.Patch); len(all) > 0 {
 		return all
 	}
-	if !known && (k.kind == match.Host || k.kind == match.Scheme) {
-		return []schema.Annotation{schema.URL} // these matchers determine the annotation
-	}
-	if !known && k.kind != match.MaxLength {
-		return []schema.Annotation{schema.None, schema.Path}
+	if !known {
+		return match.Define(k.kind).Undeclared
 	}
 	return []schema.Annotation{schema.None}
 }

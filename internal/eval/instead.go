@@ -66,19 +66,13 @@ func (e *Evaluation) form(r *rule) (string, bool) {
 			ast = r.sole
 		}
 		values, ok := quoted(ast.Spec)
-		if verb := verbs[ast.Spec.Kind]; verb != "" && ok && plain(k.expanded) {
+		if verb := match.Define(ast.Spec.Kind).Verb; verb != "" && ok && plain(k.expanded) {
 			parts = append(parts, k.expanded+" "+verb+" "+values)
 			continue
 		}
 		return "", false
 	}
 	return strings.Join(parts, " and "), len(parts) > 0
-}
-
-// verbs describe the matchers that can be described in a few words.
-var verbs = [match.Writes + 1]string{
-	match.Const: "is", match.Enum: "is", match.Prefix: "begins with", match.Suffix: "ends with", match.Glob: "matches", match.Host: "has the host",
-	match.Scheme: "has the scheme", match.Usage: "is used as", match.Reads: "reads only", match.Writes: "writes only",
 }
 
 // quoted formats the first values of a matcher.

@@ -99,12 +99,8 @@ func Suspects(g *syntax.Rule) bool {
 	if readsOf(k.On) == 0 || k.Match == syntax.QuantifierAll {
 		return false
 	}
-	switch k.Spec.Kind {
-	case match.Const, match.Enum, match.Prefix, match.Suffix, match.Glob, match.Pattern, match.Host, match.Scheme,
-		match.Usage, match.Reads, match.Writes:
-		return true
-	}
-	return false
+	d := match.Define(k.Spec.Kind)
+	return d.Listed && !d.Excludes
 }
 
 // suspect adds the second list to a view.

@@ -98,10 +98,8 @@ func readingsOf(reach schema.Reach, kind match.Kind) []schema.Annotation {
 	switch {
 	case len(list) > 0:
 		return list
-	case reach.Unknown && (kind == match.Host || kind == match.Scheme):
-		return []schema.Annotation{schema.URL}
 	case reach.Unknown:
-		return []schema.Annotation{schema.None, schema.Path}
+		return match.Define(kind).Undeclared
 	}
 	return []schema.Annotation{schema.None}
 }

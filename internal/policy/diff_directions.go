@@ -275,11 +275,8 @@ func whenText(r *syntax.Rule) string {
 // listOfAlternatives reports matchers of which one value is enough: another value never
 // takes a match away.
 func listOfAlternatives(k match.Kind) bool {
-	switch k {
-	case match.Enum, match.Prefix, match.Suffix, match.Glob, match.Pattern, match.Host, match.Scheme, match.Usage, match.Reads, match.Writes:
-		return true
-	}
-	return false
+	d := match.Define(k)
+	return d.Listed && !d.Excludes && k != match.Const
 }
 
 // contains reports whether all values of one list are in another.

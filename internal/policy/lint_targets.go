@@ -120,10 +120,10 @@ func constrain(r *symbolic.Rule, open []callTarget) (string, bool) {
 				added.Spec = k.Spec
 			}
 		}
-		if t.optional && (!t.crosses || added.Spec.Kind == 0) {
+		if t.optional && (!t.crosses || added.Spec.Kind == "") {
 			added.Spec = match.Spec{Kind: match.Present, Values: []match.Literal{boolLiteral("false")}}
 		}
-		if added.Spec.Kind == 0 {
+		if added.Spec.Kind == "" {
 			return "", false
 		}
 		conditions = append(conditions, added)

@@ -17,7 +17,7 @@ type base struct {
 }
 
 func baseOf(env Env) base {
-	env = env.ofCommands()
+	env = commandEnv(env)
 	b := base{root: env.Root, dir: cmp.Or(env.Dir, env.Root)}
 	if env.lost || env.also != "" {
 		b.dir, b.lost = "", true

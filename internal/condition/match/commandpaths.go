@@ -34,7 +34,7 @@ func compileCommandPaths(s Spec, t Target, restrictive bool, env Env) (textTest,
 	case s.Kind == Outside || !restrictive: // a guard on files does not apply to their names
 		test.use |= shell.Named
 	}
-	env = env.ofCommands()
+	env = commandEnv(env)
 	var err *SpecError
 	if test.path, err = compilePath(s, false, restrictive, env); err == nil && restrictive {
 		test.expanding = expanding(test.path)

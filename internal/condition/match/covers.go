@@ -103,7 +103,7 @@ func (m *Matcher) coversValues(l *Matcher) Answer {
 func (m *Matcher) coversRange(l *Matcher) Answer {
 	lower := func(k Kind) bool { return k == Minimum || k == ExclusiveMinimum }
 	e, v := &m.values, &l.values
-	if e.bound == 0 || lower(e.bound) != lower(v.bound) {
+	if e.bound == "" || lower(e.bound) != lower(v.bound) {
 		return No
 	}
 	inward := v.limit.Cmp(e.limit) // from l's end into e's range
@@ -261,7 +261,7 @@ func (m *Matcher) leavesRoot() bool {
 // additional spellings of restrictive conditions; nil if it is too large.
 func (m *Matcher) language(folded bool) *automaton.DFA {
 	path := m.annotation == schema.Path
-	b := pathBuilder{NFA: automaton.New(), env: m.env.normal(), restrictive: m.restrictive, folded: folded}
+	b := pathBuilder{NFA: automaton.New(), env: normalEnv(m.env), restrictive: m.restrictive, folded: folded}
 	for _, text := range m.written {
 		if path {
 			_ = b.add(m.kind, text) // compiled before

@@ -13,7 +13,7 @@ import (
 type criticalDirs struct{ env Env }
 
 func criticalDirsOf(env Env) criticalDirs {
-	env = env.ofCommands()
+	env = commandEnv(env)
 	env.Links = nil // removing a link removes nothing else
 	return criticalDirs{env}
 }

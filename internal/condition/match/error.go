@@ -2,8 +2,7 @@ package match
 
 import (
 	"fmt"
-
-	"github.com/stopgate/stopgate/internal/condition/glob"
+	"strconv"
 )
 
 // SpecError describes a literal of a condition that cannot be compiled (D25-30, D25-31, C17, K18,
@@ -33,7 +32,19 @@ func literalError(index int, message, hint string) *SpecError {
 	return &SpecError{Index: index, Offset: -1, Message: message, Hint: hint}
 }
 
-// ofGlob converts the error of a glob to that of a condition with one literal.
-func ofGlob(e *glob.Error) *SpecError {
-	return &SpecError{Offset: e.Offset, Message: e.Message, Hint: e.Hint}
+// describe returns the name of a literal for a message.
+func describe(lit Literal) string {
+	switch lit.Kind {
+	case LiteralString:
+		return "the string " + strconv.Quote(lit.Text)
+	case LiteralNumber:
+		return "the number " + lit.Text
+	case LiteralBool:
+		return lit.Text
+	case LiteralArray:
+		return "an array"
+	case LiteralNull:
+		return "null"
+	}
+	return "an object"
 }

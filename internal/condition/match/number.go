@@ -9,7 +9,7 @@ type valueTest struct {
 	isTrue, isFalse bool
 	isNull          bool
 	objects         map[string]bool    // canonical texts
-	bound           Kind               // the range or count, 0 for const and enum
+	bound           Kind               // the range or count, "" for const and enum
 	limit           jsonstream.Decimal // of a range
 	count           int                // of min_items, max_items
 }

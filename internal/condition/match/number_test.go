@@ -182,7 +182,7 @@ func TestTypeErrors(t *testing.T) {
 		{"present that is another word", match.Present, []match.Literal{text}, aString, 0},
 		{"two values", match.Prefix, []match.Literal{text, text}, aString, 1},
 		{"no value", match.Enum, nil, aString, -1},
-		{"no matcher", 0, []match.Literal{text}, aString, -1},
+		{"no matcher", "", []match.Literal{text}, aString, -1},
 		{"bad literal in an enum", match.Enum, []match.Literal{one, text, {Kind: match.LiteralString, Text: "a//b"}},
 			match.Target{Type: schema.String | schema.Number, Annotation: schema.Path}, 2},
 	} {

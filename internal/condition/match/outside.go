@@ -37,7 +37,7 @@ func compileOutside(s Spec, expands, restrictive bool, env Env) (textTest, *Spec
 // allowedPaths returns the automaton of the allowed paths, for texts that are known to be canonical
 // paths. It may accept texts that are not.
 func allowedPaths(s Spec, env Env) *automaton.DFA {
-	b := pathBuilder{NFA: automaton.New(), env: env.normal()}
+	b := pathBuilder{NFA: automaton.New(), env: normalEnv(env)}
 	for _, lit := range s.Values {
 		list, _ := readPath(Glob, lit.Text, false) // compiled before
 		for _, l := range list {

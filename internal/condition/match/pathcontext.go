@@ -20,7 +20,7 @@ type pathContext struct {
 }
 
 func newPathContext(env Env, expands, restrictive bool) pathContext {
-	p := pathContext{env: env.normal(), expands: expands, restrictive: restrictive, folded: restrictive}
+	p := pathContext{env: normalEnv(env), expands: expands, restrictive: restrictive, folded: restrictive}
 	p.system = isSystem([]byte(p.env.Root))
 	if p.root = []byte(p.env.Root); restrictive {
 		p.root = []byte(fold(p.env.Root))
@@ -32,8 +32,8 @@ func newPathContext(env Env, expands, restrictive bool) pathContext {
 	return p
 }
 
-// normal returns the directories in canonical form. A relative one counts as unknown.
-func (e Env) normal() Env {
+// normalEnv returns the directories in canonical form. A relative one counts as unknown.
+func normalEnv(e Env) Env {
 	for _, dir := range []*string{&e.Root, &e.Home, &e.Dir, &e.Run, &e.also} {
 		canonical, info := appendCanonical(nil, []byte(*dir))
 		if *dir = string(canonical); !info.absolute {
@@ -46,9 +46,9 @@ func (e Env) normal() Env {
 	return e
 }
 
-// ofCommands returns the environment of paths in command lines.
-func (e Env) ofCommands() Env {
-	e = e.normal()
+// commandEnv returns the environment of paths in command lines.
+func commandEnv(e Env) Env {
+	e = normalEnv(e)
 	e.lost = e.RunUnknown
 	if e.Run == "" {
 		return e
@@ -58,7 +58,7 @@ func (e Env) ofCommands() Env {
 		e.also = stays
 	}
 	e.Dir, e.Run, e.MayStay = e.Run, "", false
-	return e.normal()
+	return normalEnv(e)
 }
 
 // rootText is the input of an automaton for the root, nil if there is none.

@@ -95,7 +95,7 @@ type protectedLine struct {
 // the policy files in use.
 func NewProtected(env Env, files ...string) *Protected {
 	p := &Protected{context: newPathContext(env, true, true)}
-	p.shell = newPathContext(env.ofCommands(), true, true)
+	p.shell = newPathContext(commandEnv(env), true, true)
 	p.literal = p.shell
 	p.literal.expands = false
 	p.lines = make([]*protectedLine, 0, len(deniedPaths)+len(askedPaths)+len(files))

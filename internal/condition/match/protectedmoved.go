@@ -2,25 +2,6 @@ package match
 
 import "strings"
 
-// Settings are the locations in which programs of this machine keep the files that the protected
-// list names below a home directory, as set by the environment. Paths must be absolute; others
-// protect nothing.
-type Settings struct {
-	// Moved are directories that replace others.
-	Moved []Moved
-	// Asked are additional files and directories of settings, with everything in them (K2).
-	Asked []string
-	// Denied are files and directories of the gate's own state (S4).
-	Denied []string
-}
-
-// Moved is a directory that replaces one of the protected list. The lines of the list apply to
-// both.
-type Moved struct {
-	From string // as in the list: ".codex"
-	To   string
-}
-
 // elsewhere adds the locations of the settings as lines.
 func (p *Protected) elsewhere(s *Settings, list []protectedGlob, protection Protection) {
 	if s == nil {

@@ -1,57 +1,5 @@
 package match
 
-// Kind is a matcher of the policy language.
-type Kind uint8
-
-// The matchers (K0c). A condition has exactly one.
-const (
-	Const Kind = iota + 1
-	Enum
-	Pattern
-	Prefix
-	Suffix
-	Glob
-	Minimum
-	Maximum
-	ExclusiveMinimum
-	ExclusiveMaximum
-	Present
-	MinItems
-	MaxItems
-	MaxLength
-	Host
-	Scheme
-	Usage
-	Reads
-	Writes
-	Outside
-)
-
-var kindNames = [...]string{
-	Const: "const", Enum: "enum", Pattern: "pattern", Prefix: "prefix", Suffix: "suffix", Glob: "glob",
-	Minimum: "minimum", Maximum: "maximum", ExclusiveMinimum: "exclusive_minimum", ExclusiveMaximum: "exclusive_maximum",
-	Present: "present", MinItems: "min_items", MaxItems: "max_items", MaxLength: "max_length", Host: "host", Scheme: "scheme",
-	Usage: "usage", Reads: "reads", Writes: "writes", Outside: "outside",
-}
-
-// String returns the matcher as policy files spell it.
-func (k Kind) String() string {
-	if k == 0 || int(k) >= len(kindNames) {
-		return "none"
-	}
-	return kindNames[k]
-}
-
-// ParseKind returns the matcher of a key of a rule.
-func ParseKind(key string) (Kind, bool) {
-	for k := Const; int(k) < len(kindNames); k++ {
-		if kindNames[k] == key {
-			return k, true
-		}
-	}
-	return 0, false
-}
-
 // LiteralKind is the JSON type of a literal in a rule.
 type LiteralKind uint8
 

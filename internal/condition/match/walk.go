@@ -10,17 +10,6 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
-// Check returns the error of Compile. For literals it does not build automata.
-func Check(s Spec, t Target, restrictive bool, env Env) error {
-	m := newMatcher(s, &t, restrictive, env)
-	m.unbuilt = true
-	if err := m.compile(s, t, env); err != nil {
-		err.Kind = s.Kind
-		return err
-	}
-	return nil
-}
-
 // checkLiterals is compileText without automata, for matchers on strings and paths that compare
 // with literals. done is false for all others.
 func checkLiterals(s Spec, t Target, restrictive bool) (done bool, _ *SpecError) {
@@ -120,7 +109,7 @@ func (m *Matcher) Named() []automaton.Walker {
 		if m.annotation != schema.Path {
 			return []automaton.Walker{a}
 		}
-		return rooted(a, m.env.normal().Root)
+		return rooted(a, normalEnv(m.env).Root)
 	}
 	return nil
 }
@@ -264,7 +253,7 @@ func (w *lengthWalker) Cuts() []rune {
 // PlainPaths returns automata for the plainly written paths, in the form in which analysis writes
 // them: each is in all of inside and in none of outside. Beyond ASCII they accept more.
 func PlainPaths(env Env, expands bool) (inside, outside []automaton.Walker) {
-	env = env.normal()
+	env = normalEnv(env)
 	except := automaton.New()
 	devices(except)
 	for _, dir := range []string{"/proc", "/dev"} {

@@ -1,8 +1,6 @@
 package syntax
 
 import (
-	"slices"
-
 	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
@@ -59,20 +57,16 @@ var untrusted = []string{"version", "tools", "conversation", "guard", "session",
 // list (K60).
 var matcherKeys = func() []string {
 	var keys []string
-	for k := match.Const; k <= match.Outside; k++ {
-		keys = append(keys, k.String())
+	for _, d := range match.Kinds() {
+		keys = append(keys, d.Kind.String())
 	}
-	for _, k := range listed {
-		keys = append(keys, k.String()+"_in")
+	for _, d := range match.Kinds() {
+		if d.Listed {
+			keys = append(keys, d.Kind.String()+"_in")
+		}
 	}
 	return keys
 }()
-
-// listed are the matchers that accept a named list.
-var listed = []match.Kind{
-	match.Const, match.Enum, match.Pattern, match.Prefix, match.Suffix, match.Glob, match.Host, match.Scheme,
-	match.Usage, match.Reads, match.Writes, match.Outside,
-}
 
 // matcherKey splits a key into its matcher and the suffix "_in".
 func matcherKey(key string) (kind match.Kind, inList, ok bool) {
@@ -81,7 +75,7 @@ func matcherKey(key string) (kind match.Kind, inList, ok bool) {
 	}
 	if n := len(key) - len("_in"); n > 0 && key[n:] == "_in" {
 		kind, ok = match.ParseKind(key[:n])
-		return kind, true, ok && slices.Contains(listed, kind)
+		return kind, true, ok && match.Define(kind).Listed
 	}
-	return 0, false, false
+	return "", false, false
 }

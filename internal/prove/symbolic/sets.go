@@ -70,7 +70,7 @@ func (k *Condition) sets() (set, named *analysis.Set) {
 			set.Objects = append(set.Objects, lit.JSON)
 		}
 	}
-	if isRange(k.Spec.Kind) {
+	if k.Spec.Kind.IsRange() {
 		return set, set
 	}
 	both := *set
@@ -284,8 +284,6 @@ func isFinite(k *Condition) bool {
 	return k.Spec.Kind == match.Const || k.Spec.Kind == match.Enum
 }
 
-func isRange(k match.Kind) bool { return k >= match.Minimum && k <= match.ExclusiveMaximum }
-
 // wholeNumbers reports whether the parameter only takes integers.
 func (k *Condition) wholeNumbers() bool {
 	return k.Target.Type&schema.Integer != 0 && k.Target.Type&schema.Number == 0
@@ -296,7 +294,7 @@ func (k *Condition) wholeNumbers() bool {
 func (k *Condition) intervals() []analysis.Interval {
 	var list []analysis.Interval
 	switch {
-	case isRange(k.Spec.Kind):
+	case k.Spec.Kind.IsRange():
 		in := rangeOf(k.Spec.Kind, decimal(k.Spec.Values[0]))
 		if k.wholeNumbers() {
 			in = in.Integers()

@@ -1,0 +1,59 @@
+package match
+
+import "github.com/stopgate/stopgate/internal/eval/schema"
+
+// Definition is one kind of condition: a row of the table of kinds, and all that the parser, the
+// evaluator, the proofs and the reference know of it.
+type Definition struct {
+	Kind Kind
+	// Doc describes the kind in policy.schema.json, in one sentence.
+	Doc string
+	// Types are the JSON types of the values that it applies to.
+	Types schema.Type
+	// Reads are the annotations of the strings that it applies to, nil for all of them. Others are
+	// reported with Misfit and Remedy.
+	Reads          []schema.Annotation
+	Misfit, Remedy string
+	// Undeclared are the readings of a string without a schema.
+	Undeclared []schema.Annotation
+	// Values are the literals that a rule may write.
+	Values Arity
+	// Listed: a named list may hold the values, with the suffix "_in".
+	Listed bool
+	// Excludes: the values are those that do not satisfy the condition.
+	Excludes bool
+	// Verb joins the argument and the values in a sentence, "" if no sentence does.
+	Verb string
+	// Build compiles a condition whose literals fit Types, Reads and Values.
+	Build func(Request) (Tests, *SpecError)
+	// Samples returns strings that may satisfy a literal, for proofs; nil if there are none.
+	Samples func(literal string) []string
+}
+
+// Arity is the number of literals of a condition.
+type Arity uint8
+
+// The arities. A named list may replace the literals of a listed kind whatever its arity.
+const (
+	One       Arity = iota // one literal
+	OneOrMany              // one literal or an array
+	Many                   // an array
+)
+
+// Request is a condition to compile.
+type Request struct {
+	Spec        Spec
+	Target      Target
+	Restrictive bool
+	Env         Env
+	// CheckOnly: only the error is of interest.
+	CheckOnly bool
+}
+
+// Tests are the compiled form of a condition.
+type Tests struct {
+	// Fits are the types of values that the tests apply to, a subset of those of the target.
+	Fits   schema.Type
+	Text   textTest // nil if strings do not satisfy the condition
+	Values valueTest
+}
