@@ -38,6 +38,7 @@ var layers = [][]string{
 	{"internal/lang/diag"},
 	{"internal/lang/manual"},
 	{"internal/lang/tomltree"},
+	{"internal/condition"},
 	{"internal/condition/shell"},
 	{"internal/condition/patch"},
 	{"internal/condition/literal"},
@@ -107,7 +108,7 @@ var testOnly = "internal/testkit/"
 
 // pure packages hold the meaning: no I/O, no clock, no goroutine, no logging.
 var pure = []string{
-	"jsonstream", "internal/regexp/ucd", "internal/regexp/automaton", "internal/regexp/alternating", "internal/regexp/regular", "internal/eval/schema", "internal/condition/shell", "internal/condition/patch",
+	"jsonstream", "internal/regexp/ucd", "internal/regexp/automaton", "internal/regexp/alternating", "internal/regexp/regular", "internal/eval/schema", "internal/condition", "internal/condition/shell", "internal/condition/patch",
 	"internal/condition/literal", "internal/condition/glob", "internal/condition/usage", "internal/condition/match", "internal/condition/pathkey", "internal/lang/syntax", "internal/prove/analysis", "internal/condition/index", "internal/eval", "internal/prove/symbolic", "internal/policy", "session", "session/policies", "internal/mcp/jsonrpc",
 }
 

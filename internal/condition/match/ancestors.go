@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/glob"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
@@ -19,7 +20,7 @@ type ancestors []*pathTest
 
 // ancestorsOf returns the ancestors of checked literals. A pattern has none; see
 // [pathPattern.loses].
-func ancestorsOf(s Spec, env Env) ancestors {
+func ancestorsOf(s condition.Spec, env condition.Env) ancestors {
 	var literals []pathLiteral
 	for _, lit := range s.Values {
 		list, err := readPath(s.Kind, lit.Text, true)
@@ -34,7 +35,7 @@ func ancestorsOf(s Spec, env Env) ancestors {
 	return list
 }
 
-func ancestorTest(literals []pathLiteral, env Env, folded bool) *pathTest {
+func ancestorTest(literals []pathLiteral, env condition.Env, folded bool) *pathTest {
 	p := newPathContext(env, true, true)
 	p.folded = folded
 	b := pathBuilder{NFA: automaton.New(), env: p.env, restrictive: true, folded: folded, suspects: true}

@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
@@ -16,10 +17,10 @@ type base struct {
 	lost bool   // the start of a line is unknown
 }
 
-func baseOf(env Env) base {
+func baseOf(env condition.Env) base {
 	env = commandEnv(env)
 	b := base{root: env.Root, dir: cmp.Or(env.Dir, env.Root)}
-	if env.lost || env.also != "" {
+	if env.Lost || env.Also != "" {
 		b.dir, b.lost = "", true
 	}
 	return b
@@ -72,7 +73,7 @@ var settings = []string{".git", "HEAD", ".cargo", "rust-toolchain", "rust-toolch
 
 // unsettled reports whether a directory below the root, and every directory between them, has no
 // settings of its own. Without access to the disk it returns true.
-func (b *base) unsettled(links *Links, c *shell.Command, w *shell.Word) bool {
+func (b *base) unsettled(links *condition.Links, c *shell.Command, w *shell.Word) bool {
 	if links == nil || links.Has == nil {
 		return true
 	}
@@ -100,7 +101,7 @@ func (b *base) entered(c *shell.Command, w *shell.Word) (dir string, known bool)
 // sameRepository reports whether git finds the same repository in a directory below the root as in
 // the root: the directory exists, no link leads to it, and no repository is between them. Without
 // access to the disk it returns false.
-func (b *base) sameRepository(links *Links, c *shell.Command, w *shell.Word) bool {
+func (b *base) sameRepository(links *condition.Links, c *shell.Command, w *shell.Word) bool {
 	if links == nil || links.Has == nil || links.Real == nil || b.root == "" {
 		return false
 	}

@@ -3,25 +3,26 @@ package match
 import (
 	"strconv"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // buildEqual sorts the literals of const and enum by type; each must fit a type of the target
 // (D25-31).
-func buildEqual(r Request) (tests Tests, err *SpecError) {
-	fits := (anyType &^ schema.Array).Intersect(r.Target.types())
+func buildEqual(r condition.Request) (tests condition.Tests, err *condition.SpecError) {
+	fits := (condition.AnyType &^ schema.Array).Intersect(r.Target.Types())
 	strings := r
 	strings.Spec.Values = nil
 	var index []int // of the string literals in the values
 	for i, lit := range r.Spec.Values {
 		var accepted schema.Type
 		switch v := &tests.Values; lit.Kind {
-		case LiteralString:
+		case condition.LiteralString:
 			accepted = schema.String
 			strings.Spec.Values = append(strings.Spec.Values, lit)
 			index = append(index, i)
-		case LiteralNumber:
+		case condition.LiteralNumber:
 			d, err := parseNumber(i, lit)
 			if err != nil {
 				return tests, err
@@ -30,26 +31,26 @@ func buildEqual(r Request) (tests Tests, err *SpecError) {
 			if d.IsInteger() {
 				accepted |= schema.Integer
 			}
-			v.numbers = append(v.numbers, d)
-		case LiteralBool:
+			v.Numbers = append(v.Numbers, d)
+		case condition.LiteralBool:
 			accepted = schema.Boolean
-			v.isTrue = v.isTrue || lit.Text == "true"
-			v.isFalse = v.isFalse || lit.Text != "true"
-		case LiteralNull: // the schema decides whether null is allowed
-			v.isNull = true
+			v.IsTrue = v.IsTrue || lit.Text == "true"
+			v.IsFalse = v.IsFalse || lit.Text != "true"
+		case condition.LiteralNull: // the schema decides whether null is allowed
+			v.IsNull = true
 			tests.Fits |= schema.Null
 			continue
-		case LiteralObject:
+		case condition.LiteralObject:
 			accepted = schema.Object
-			if v.objects == nil {
-				v.objects = make(map[string]bool)
+			if v.Objects == nil {
+				v.Objects = make(map[string]bool)
 			}
-			v.objects[lit.JSON] = true
+			v.Objects[lit.JSON] = true
 		default:
-			return tests, literalError(i, "an array cannot be compared: a pointer that ends at an array addresses its elements", "write the elements as enum")
+			return tests, condition.Invalid(i, "an array cannot be compared: a pointer that ends at an array addresses its elements", "write the elements as enum")
 		}
 		if accepted&fits == 0 {
-			return tests, literalError(i, describe(lit)+" can never equal a value of type "+fits.String(), "")
+			return tests, condition.Invalid(i, condition.Describe(lit)+" can never equal a value of type "+fits.String(), "")
 		}
 		tests.Fits |= accepted & fits
 	}
@@ -64,12 +65,12 @@ func buildEqual(r Request) (tests Tests, err *SpecError) {
 }
 
 // buildText compiles a condition on strings by the annotation of the target.
-func buildText(r Request) (tests Tests, err *SpecError) {
+func buildText(r condition.Request) (tests condition.Tests, err *condition.SpecError) {
 	tests.Text, err = compileText(r)
 	return tests, err
 }
 
-func compileText(r Request) (textTest, *SpecError) {
+func compileText(r condition.Request) (condition.TextTest, *condition.SpecError) {
 	s, t := r.Spec, r.Target
 	if r.CheckOnly && t.Annotation != schema.Patch {
 		if done, err := checkLiterals(s, t, r.Restrictive); done {
@@ -89,50 +90,50 @@ func compileText(r Request) (textTest, *SpecError) {
 	return compileString(s, r.Restrictive)
 }
 
-func buildRange(r Request) (tests Tests, err *SpecError) {
-	tests.Values.bound = r.Spec.Kind
-	tests.Values.limit, err = parseNumber(0, r.Spec.Values[0])
+func buildRange(r condition.Request) (tests condition.Tests, err *condition.SpecError) {
+	tests.Values.Bound = r.Spec.Kind
+	tests.Values.Limit, err = parseNumber(0, r.Spec.Values[0])
 	return tests, err
 }
 
-func buildItems(r Request) (tests Tests, err *SpecError) {
-	tests.Values.bound = r.Spec.Kind
-	tests.Values.count, err = parseCount(r.Spec.Values[0])
+func buildItems(r condition.Request) (tests condition.Tests, err *condition.SpecError) {
+	tests.Values.Bound = r.Spec.Kind
+	tests.Values.Count, err = parseCount(r.Spec.Values[0])
 	return tests, err
 }
 
-func buildLength(r Request) (tests Tests, err *SpecError) {
-	if tests.Values.count, err = parseCount(r.Spec.Values[0]); err == nil {
-		tests.Text = compileLength(tests.Values.count, r.Target, r.Restrictive, r.Env)
+func buildLength(r condition.Request) (tests condition.Tests, err *condition.SpecError) {
+	if tests.Values.Count, err = parseCount(r.Spec.Values[0]); err == nil {
+		tests.Text = compileLength(tests.Values.Count, r.Target, r.Restrictive, r.Env)
 	}
 	return tests, err
 }
 
 // buildPresent checks the literal of present, which package eval evaluates (K5).
-func buildPresent(r Request) (tests Tests, err *SpecError) {
-	if lit := r.Spec.Values[0]; lit.Kind != LiteralBool && (lit.Kind != LiteralString || lit.Text != PresentValue) {
-		err = literalError(0, "must be true, false or \"value\"", "")
+func buildPresent(r condition.Request) (tests condition.Tests, err *condition.SpecError) {
+	if lit := r.Spec.Values[0]; lit.Kind != condition.LiteralBool && (lit.Kind != condition.LiteralString || lit.Text != condition.PresentValue) {
+		err = condition.Invalid(0, "must be true, false or \"value\"", "")
 	}
 	return tests, err
 }
 
-func parseNumber(index int, lit Literal) (jsonstream.Decimal, *SpecError) {
-	if lit.Kind != LiteralNumber {
-		return jsonstream.Decimal{}, literalError(index, "must be a number, not "+describe(lit), "")
+func parseNumber(index int, lit condition.Literal) (jsonstream.Decimal, *condition.SpecError) {
+	if lit.Kind != condition.LiteralNumber {
+		return jsonstream.Decimal{}, condition.Invalid(index, "must be a number, not "+condition.Describe(lit), "")
 	}
 	d, err := jsonstream.ParseDecimal([]byte(lit.Text))
 	if err != nil {
-		return jsonstream.Decimal{}, literalError(index, lit.Text+" is not a decimal number within the limits", "")
+		return jsonstream.Decimal{}, condition.Invalid(index, lit.Text+" is not a decimal number within the limits", "")
 	}
 	return d, nil
 }
 
 // parseCount reads the literal of min_items, max_items and max_length.
-func parseCount(lit Literal) (int, *SpecError) {
-	if lit.Kind == LiteralNumber {
+func parseCount(lit condition.Literal) (int, *condition.SpecError) {
+	if lit.Kind == condition.LiteralNumber {
 		if n, err := strconv.ParseInt(lit.Text, 10, 32); err == nil && n >= 0 {
 			return int(n), nil
 		}
 	}
-	return 0, literalError(0, "must be a whole number from 0 to 2147483647, not "+describe(lit), "")
+	return 0, condition.Invalid(0, "must be a whole number from 0 to 2147483647, not "+condition.Describe(lit), "")
 }

@@ -7,13 +7,14 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/shell"
 	"github.com/stopgate/stopgate/internal/condition/usage"
 )
 
 // commandTest evaluates a command line, and each of its simple commands.
 type commandTest struct {
-	kind        Kind
+	kind        condition.Kind
 	restrictive bool
 	literals    []commandLiteral // const, enum, prefix: compared by words
 	usages      *usage.List
@@ -22,7 +23,7 @@ type commandTest struct {
 	// Another condition of the rule evaluates the files that the commands read, or write.
 	readsJudged, writesJudged bool
 	base                      base
-	links                     *Links
+	links                     *condition.Links
 }
 
 type commandLiteral struct {
@@ -30,20 +31,20 @@ type commandLiteral struct {
 	raw   string // the literal as written, if it has more than plain words
 }
 
-func compileCommand(s Spec, t Target, restrictive bool, env Env) (textTest, *SpecError) {
+func compileCommand(s condition.Spec, t condition.Target, restrictive bool, env condition.Env) (condition.TextTest, *condition.SpecError) {
 	if t.Paths {
 		return compileCommandPaths(s, t, restrictive, env)
 	}
 	test := &commandTest{kind: s.Kind, restrictive: restrictive, readsJudged: t.ReadsJudged, writesJudged: t.WritesJudged, base: baseOf(env), links: env.Links}
-	var err *SpecError
+	var err *condition.SpecError
 	switch s.Kind {
-	case Const, Enum, Prefix:
+	case condition.Const, condition.Enum, condition.Prefix:
 		err = test.compileWords(s)
-	case Usage:
+	case condition.Usage:
 		err = test.compileUsages(s, env)
-	case Pattern:
+	case condition.Pattern:
 		test.text, err = compilePatterns(s)
-	case Reads, Writes, Outside:
+	case condition.Reads, condition.Writes, condition.Outside:
 		return compileCommandPaths(s, t, restrictive, env)
 	default:
 		n, fault := stringLanguage(s)
@@ -58,7 +59,7 @@ func compileCommand(s Spec, t Target, restrictive bool, env Env) (textTest, *Spe
 	return test, nil
 }
 
-func (t *commandTest) compileUsages(s Spec, env Env) *SpecError {
+func (t *commandTest) compileUsages(s condition.Spec, env condition.Env) *condition.SpecError {
 	texts, vital := make([]string, len(s.Values)), false
 	for i, lit := range s.Values {
 		texts[i] = lit.Text
@@ -73,7 +74,7 @@ func (t *commandTest) compileUsages(s Spec, env Env) *SpecError {
 	} else {
 		list, err := usage.Compile(texts, t.restrictive, placeholders)
 		if err != nil {
-			return &SpecError{Index: err.Index, Offset: err.Offset, Message: err.Message, Hint: err.Hint}
+			return &condition.SpecError{Index: err.Index, Offset: err.Offset, Message: err.Message, Hint: err.Hint}
 		}
 		t.usages = list
 	}
@@ -98,19 +99,19 @@ func (m *Matcher) WithRedirects(readsJudged, writesJudged bool) *Matcher {
 }
 
 // compileWords compiles literals that are compared word by word.
-func (t *commandTest) compileWords(s Spec) *SpecError {
+func (t *commandTest) compileWords(s condition.Spec) *condition.SpecError {
 	for i, lit := range s.Values {
 		plain := shell.Simple([]byte(lit.Text))
 		c := commandLiteral{words: strings.Fields(lit.Text)}
 		switch {
 		case len(c.words) == 0:
-			return literalError(i, "has no words", "")
+			return condition.Invalid(i, "has no words", "")
 		case !plain && !t.restrictive:
 			hint := "write one command without quotes, operators and expansions"
-			if t.kind == Prefix && strings.ContainsAny(lit.Text, "*?") {
+			if t.kind == condition.Prefix && strings.ContainsAny(lit.Text, "*?") {
 				hint = "a prefix needs no wildcard at its end, it compares the first words; `usage` has wildcards"
 			}
-			return literalError(i, "is not a plain command, so the condition never matches", hint)
+			return condition.Invalid(i, "is not a plain command, so the condition never matches", hint)
 		case !plain:
 			c.raw = strings.TrimSpace(lit.Text)
 		}
@@ -119,7 +120,7 @@ func (t *commandTest) compileWords(s Spec) *SpecError {
 	return nil
 }
 
-func (t *commandTest) match(line []byte) bool {
+func (t *commandTest) Match(line []byte) bool {
 	var v Value
 	v.Reset(line)
 	return t.judge(&v)
@@ -205,7 +206,7 @@ func (t *commandTest) spelt(l *shell.Line, i int, words []string) bool {
 	if c.Parent >= 0 && l.Commands[c.Parent].Plain && len(words) > c.From && t.spelt(l, c.Parent, words) {
 		return true
 	}
-	if len(c.Words) < len(words) || t.kind != Prefix && (c.Open || len(c.Words) != len(words)) {
+	if len(c.Words) < len(words) || t.kind != condition.Prefix && (c.Open || len(c.Words) != len(words)) {
 		return false
 	}
 	for k, want := range words {

@@ -3,6 +3,7 @@ package match
 import (
 	"sync"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
@@ -14,28 +15,28 @@ import (
 type commandPaths struct {
 	use         shell.Use
 	restrictive bool
-	path        textTest         // for words that the shell takes literally
-	expanding   textTest         // for words that it expands; nil if the condition is permissive
-	dotted      textTest         // for words with wildcards of a program that shows names
-	spread      textTest         // for words with wildcards of a plain line: all their matches
-	below       bool             // includes files that are read without being named
-	above       func() ancestors // with below
+	path        condition.TextTest // for words that the shell takes literally
+	expanding   condition.TextTest // for words that it expands; nil if the condition is permissive
+	dotted      condition.TextTest // for words with wildcards of a program that shows names
+	spread      condition.TextTest // for words with wildcards of a plain line: all their matches
+	below       bool               // includes files that are read without being named
+	above       func() ancestors   // with below
 	base        base
-	links       *Links
+	links       *condition.Links
 }
 
-func compileCommandPaths(s Spec, t Target, restrictive bool, env Env) (textTest, *SpecError) {
+func compileCommandPaths(s condition.Spec, t condition.Target, restrictive bool, env condition.Env) (condition.TextTest, *condition.SpecError) {
 	test := &commandPaths{use: shell.Reads | shell.Writes, restrictive: restrictive, below: t.Below, base: baseOf(env), links: env.Links}
 	switch {
-	case s.Kind == Reads:
-		test.use, s.Kind = shell.Reads|shell.Named, Glob
-	case s.Kind == Writes:
-		test.use, s.Kind = shell.Writes, Glob
-	case s.Kind == Outside || !restrictive: // a guard on files does not apply to their names
+	case s.Kind == condition.Reads:
+		test.use, s.Kind = shell.Reads|shell.Named, condition.Glob
+	case s.Kind == condition.Writes:
+		test.use, s.Kind = shell.Writes, condition.Glob
+	case s.Kind == condition.Outside || !restrictive: // a guard on files does not apply to their names
 		test.use |= shell.Named
 	}
 	env = commandEnv(env)
-	var err *SpecError
+	var err *condition.SpecError
 	if test.path, err = compilePath(s, false, restrictive, env); err == nil && restrictive {
 		test.expanding = expanding(test.path)
 		asShells(test.expanding, aims)
@@ -44,7 +45,7 @@ func compileCommandPaths(s Spec, t Target, restrictive bool, env Env) (textTest,
 		test.spread = expanding(test.path)
 		asShells(test.spread, func(string) bool { return true })
 	}
-	if err == nil && t.Below && s.Kind != Outside {
+	if err == nil && t.Below && s.Kind != condition.Outside {
 		test.above = sync.OnceValue(func() ancestors { return ancestorsOf(s, env) })
 	}
 	return test, err
@@ -53,7 +54,7 @@ func compileCommandPaths(s Spec, t Target, restrictive bool, env Env) (textTest,
 // asShells gives wildcards their meaning in a shell: none of them matches the dot at the start of a
 // name. aimed restricts a restrictive test to patterns that state their target: "*.go" could match
 // the name of a secret, but is not intended to.
-func asShells(t textTest, aimed func(pattern string) bool) {
+func asShells(t condition.TextTest, aimed func(pattern string) bool) {
 	switch t := t.(type) {
 	case *pathTest:
 		t.aimed = aimed
@@ -62,7 +63,7 @@ func asShells(t textTest, aimed func(pattern string) bool) {
 	}
 }
 
-func (t *commandPaths) match(line []byte) bool {
+func (t *commandPaths) Match(line []byte) bool {
 	var v Value
 	v.Reset(line)
 	return t.judge(&v)
@@ -130,7 +131,7 @@ func (t *commandPaths) suspect(v *Value, c *shell.Command, path *shell.Word, use
 
 // allowed calls yield with the paths that a word may name from the directories in which its command
 // may work. A test for paths that lead out of the project uses the known directory only.
-func allowed(test textTest, c *shell.Command, word []byte, yield func(path []byte) bool) {
+func allowed(test condition.TextTest, c *shell.Command, word []byte, yield func(path []byte) bool) {
 	if _, outside := test.(*outsideTest); outside {
 		if at, known := c.At(word); known {
 			yield(at)
@@ -141,7 +142,7 @@ func allowed(test textTest, c *shell.Command, word []byte, yield func(path []byt
 }
 
 // testOf returns the test for a word of a command.
-func (t *commandPaths) testOf(c *shell.Command, path *shell.Word) textTest {
+func (t *commandPaths) testOf(c *shell.Command, path *shell.Word) condition.TextTest {
 	switch {
 	case path.Literal:
 		return t.path
@@ -189,9 +190,9 @@ func (m *Matcher) Suspects(v *Value) (found Suspect, ok bool) {
 }
 
 // judgeWord evaluates a path that a command line names.
-func judgeWord(t textTest, line *Value, path []byte) bool {
+func judgeWord(t condition.TextTest, line *Value, path []byte) bool {
 	if shared, ok := t.(sharedTest); ok {
 		return shared.judge(line.word(path))
 	}
-	return t.match(path)
+	return t.Match(path)
 }

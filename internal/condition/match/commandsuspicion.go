@@ -3,6 +3,7 @@ package match
 import (
 	"bytes"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/shell"
 	"github.com/stopgate/stopgate/internal/condition/usage"
 )
@@ -96,7 +97,7 @@ func (t *commandTest) raw(line []byte) bool {
 	}
 	for _, lit := range t.literals {
 		rest, ok := bytes.CutPrefix(trimmed, []byte(lit.raw))
-		if lit.raw != "" && ok && (t.kind == Prefix || len(rest) == 0) {
+		if lit.raw != "" && ok && (t.kind == condition.Prefix || len(rest) == 0) {
 			return true
 		}
 	}
@@ -122,7 +123,7 @@ func (t *commandTest) begins(words []shell.Word, dirs []string) bool {
 }
 
 func (t *commandTest) beginsWith(words []shell.Word, want []string) bool {
-	if len(words) < len(want) || t.kind != Prefix && len(words) != len(want) {
+	if len(words) < len(want) || t.kind != condition.Prefix && len(words) != len(want) {
 		return false
 	}
 	for i, text := range want {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/glob"
 	"github.com/stopgate/stopgate/internal/condition/shell"
 	"github.com/stopgate/stopgate/internal/eval/schema"
@@ -43,38 +44,38 @@ func Covers(earlier, later *Matcher) Answer {
 	switch {
 	case e.annotation != l.annotation:
 		return NotProven
-	case e.kind == Present || l.kind == Present:
+	case e.kind == condition.Present || l.kind == condition.Present:
 		if e.kind != l.kind || e.want != l.want {
 			return No
 		}
 		return answer(!e.value || l.value)
-	case e.kind == Outside || l.kind == Outside:
+	case e.kind == condition.Outside || l.kind == condition.Outside:
 		if e.kind == l.kind && written(e, l) {
 			return Yes // fewer allowed paths, more paths outside
 		}
 		return NotProven
 	case l.annotation == schema.Patch:
 		return NotProven
-	case l.annotation == schema.Command && l.text != nil && l.kind != MaxLength:
+	case l.annotation == schema.Command && l.text != nil && l.kind != condition.MaxLength:
 		return e.coversCommands(l)
-	case l.kind == Const || l.kind == Enum:
+	case l.kind == condition.Const || l.kind == condition.Enum:
 		return e.coversValues(l)
 	case l.fits&e.fits == 0:
 		return No
 	}
 	switch l.kind {
-	case Minimum, Maximum, ExclusiveMinimum, ExclusiveMaximum:
+	case condition.Minimum, condition.Maximum, condition.ExclusiveMinimum, condition.ExclusiveMaximum:
 		return e.coversRange(l)
-	case MinItems:
-		return answer(e.kind == MinItems && e.values.count <= l.values.count)
-	case MaxItems:
-		return answer(e.kind == MaxItems && e.values.count >= l.values.count)
-	case MaxLength:
-		if e.kind != MaxLength {
+	case condition.MinItems:
+		return answer(e.kind == condition.MinItems && e.values.Count <= l.values.Count)
+	case condition.MaxItems:
+		return answer(e.kind == condition.MaxItems && e.values.Count >= l.values.Count)
+	case condition.MaxLength:
+		if e.kind != condition.MaxLength {
 			return NotProven
 		}
-		return answer(e.values.count >= l.values.count)
-	case Pattern:
+		return answer(e.values.Count >= l.values.Count)
+	case condition.Pattern:
 		return e.coversPatterns(l)
 	}
 	if l.annotation == schema.URL {
@@ -91,50 +92,50 @@ func (m *Matcher) coversValues(l *Matcher) Answer {
 		}
 	}
 	v := &l.values
-	missed := v.isTrue && !m.values.isTrue || v.isFalse && !m.values.isFalse ||
-		slices.ContainsFunc(v.numbers, func(d jsonstream.Decimal) bool { return !m.values.number(d) })
-	for text := range v.objects {
-		missed = missed || !m.values.objects[text]
+	missed := v.IsTrue && !m.values.IsTrue || v.IsFalse && !m.values.IsFalse ||
+		slices.ContainsFunc(v.Numbers, func(d jsonstream.Decimal) bool { return !m.values.Number(d) })
+	for text := range v.Objects {
+		missed = missed || !m.values.Objects[text]
 	}
 	return answer(!missed)
 }
 
 // coversRange compares two ranges that are open at one side.
 func (m *Matcher) coversRange(l *Matcher) Answer {
-	lower := func(k Kind) bool { return k == Minimum || k == ExclusiveMinimum }
+	lower := func(k condition.Kind) bool { return k == condition.Minimum || k == condition.ExclusiveMinimum }
 	e, v := &m.values, &l.values
-	if e.bound == "" || lower(e.bound) != lower(v.bound) {
+	if e.Bound == "" || lower(e.Bound) != lower(v.Bound) {
 		return No
 	}
-	inward := v.limit.Cmp(e.limit) // from l's end into e's range
-	if !lower(e.bound) {
+	inward := v.Limit.Cmp(e.Limit) // from l's end into e's range
+	if !lower(e.Bound) {
 		inward = -inward
 	}
-	eOpen := e.bound == ExclusiveMinimum || e.bound == ExclusiveMaximum
-	lOpen := v.bound == ExclusiveMinimum || v.bound == ExclusiveMaximum
+	eOpen := e.Bound == condition.ExclusiveMinimum || e.Bound == condition.ExclusiveMaximum
+	lOpen := v.Bound == condition.ExclusiveMinimum || v.Bound == condition.ExclusiveMaximum
 	switch {
 	case inward > 0 || inward == 0 && (lOpen || !eOpen):
 		return Yes
 	case l.fits&schema.Number != 0:
 		return No
 	}
-	first, ok := v.limit.Int64() // the outermost integer of l
+	first, ok := v.Limit.Int64() // the outermost integer of l
 	if !ok || first == math.MaxInt64 || first == math.MinInt64 {
 		return NotProven
 	}
 	switch {
-	case lOpen && lower(v.bound):
+	case lOpen && lower(v.Bound):
 		first++
 	case lOpen:
 		first--
 	}
 	d, err := jsonstream.ParseDecimal(strconv.AppendInt(nil, first, 10))
-	return answer(err == nil && e.number(d))
+	return answer(err == nil && e.Number(d))
 }
 
 // coversPatterns compares patterns by their text only.
 func (m *Matcher) coversPatterns(l *Matcher) Answer {
-	if m.kind != Pattern {
+	if m.kind != condition.Pattern {
 		return NotProven
 	}
 	for _, text := range l.written {
@@ -158,11 +159,11 @@ func (m *Matcher) coversCommands(l *Matcher) Answer {
 		return NotProven // the length of a line, and paths, do not restrict its commands
 	case !earlier.restrictive && (later.readsJudged && !earlier.readsJudged || later.writesJudged && !earlier.writesJudged):
 		return NotProven // the later one also holds for commands with redirections
-	case m.kind == l.kind && l.kind != Usage && written(l, m):
+	case m.kind == l.kind && l.kind != condition.Usage && written(l, m):
 		return Yes
-	case l.kind == Prefix && (m.kind == Const || m.kind == Enum):
+	case l.kind == condition.Prefix && (m.kind == condition.Const || m.kind == condition.Enum):
 		return No
-	case l.kind != Const && l.kind != Enum && (l.kind != Prefix || m.kind != Prefix):
+	case l.kind != condition.Const && l.kind != condition.Enum && (l.kind != condition.Prefix || m.kind != condition.Prefix):
 		return NotProven
 	}
 	for _, text := range l.written {
@@ -189,14 +190,14 @@ func written(l, m *Matcher) bool {
 // coversURL compares URLs by their parts.
 func (m *Matcher) coversURL(l *Matcher) Answer {
 	switch {
-	case l.kind == Prefix && (m.kind == Prefix || m.kind == Host || m.kind == Scheme):
+	case l.kind == condition.Prefix && (m.kind == condition.Prefix || m.kind == condition.Host || m.kind == condition.Scheme):
 		for _, text := range l.written {
 			if !m.Match([]byte(text)) {
 				return No
 			}
 		}
 		return Yes
-	case l.kind == Scheme && m.kind == Scheme, l.kind == Host && m.kind == Host:
+	case l.kind == condition.Scheme && m.kind == condition.Scheme, l.kind == condition.Host && m.kind == condition.Host:
 		earlier, later := m.text.(*urlTest), l.text.(*urlTest)
 		for _, want := range later.literals {
 			if !slices.ContainsFunc(earlier.literals, func(have urlLiteral) bool { return have.covers(want, earlier.restrictive) }) {
@@ -218,9 +219,9 @@ func (l *urlLiteral) covers(want urlLiteral, anyPort bool) bool {
 // canonical paths if they are paths.
 func (m *Matcher) coversLanguage(l *Matcher) Answer {
 	switch {
-	case m.kind == Pattern || m.kind == MaxLength:
+	case m.kind == condition.Pattern || m.kind == condition.MaxLength:
 		return NotProven
-	case m.annotation == schema.Path && m.kind == Prefix && l.kind == Prefix:
+	case m.annotation == schema.Path && m.kind == condition.Prefix && l.kind == condition.Prefix:
 		return m.coversDirectories(l)
 	}
 	earlier, later := m.language(m.restrictive), l.language(m.restrictive)

@@ -5,14 +5,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
 // criticalDirs matches the directories that must not be removed: the root of the file system, the
 // directories of the system in it, the home directory and those above it.
-type criticalDirs struct{ env Env }
+type criticalDirs struct{ env condition.Env }
 
-func criticalDirsOf(env Env) criticalDirs {
+func criticalDirsOf(env condition.Env) criticalDirs {
 	env = commandEnv(env)
 	env.Links = nil // removing a link removes nothing else
 	return criticalDirs{env}

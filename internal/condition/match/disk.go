@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
@@ -33,7 +34,7 @@ func (t *commandPaths) clear(v *Value, s *shell.Sweep) bool {
 
 // lies lists the files below a directory that a command reads. ok is set if the list is complete
 // and no link is on the path to the directory.
-func (b *base) lies(v *Value, links *Links, s *shell.Sweep) (found listing, real string, ok bool) {
+func (b *base) lies(v *Value, links *condition.Links, s *shell.Sweep) (found listing, real string, ok bool) {
 	if links == nil || links.Files == nil || b.lost {
 		return found, "", false
 	}
@@ -65,7 +66,7 @@ func (b *base) lies(v *Value, links *Links, s *shell.Sweep) (found listing, real
 // plainNames reports whether xargs passes the names of files below a directory to a program
 // unchanged: none has a character that xargs treats specially, none is an option, none is a link,
 // which a search would follow, and no directory matches a name that is searched in files.
-func (b *base) plainNames(v *Value, links *Links, s *shell.Sweep) bool {
+func (b *base) plainNames(v *Value, links *condition.Links, s *shell.Sweep) bool {
 	found, _, ok := b.lies(v, links, s)
 	for i, name := range found.names {
 		if s.Stored && (name == ".git" || strings.HasPrefix(name, ".git/")) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/shell"
 	"github.com/stopgate/stopgate/internal/condition/usage"
 	"github.com/stopgate/stopgate/internal/eval/schema"
@@ -49,7 +50,7 @@ func (t *commandTest) keys(written []string) (keys []string) {
 }
 
 func (t *urlTest) keys() (keys []string) {
-	if t.kind == Scheme {
+	if t.kind == condition.Scheme {
 		return nil
 	}
 	for i := range t.literals {

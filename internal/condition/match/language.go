@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/literal"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
@@ -14,9 +15,9 @@ import (
 // false for globs, suffixes and patterns.
 func (m *Matcher) Literals() (texts []string, prefix, ok bool) {
 	switch m.kind {
-	case Const, Enum:
+	case condition.Const, condition.Enum:
 		return m.written, false, true
-	case Prefix:
+	case condition.Prefix:
 		return m.written, true, true
 	}
 	return m.written, false, false
@@ -30,14 +31,14 @@ func (m *Matcher) Language(forms bool) (l *regular.Language, ok bool) {
 		return nil, false
 	}
 	switch m.kind {
-	case Pattern:
+	case condition.Pattern:
 		if test, ok := m.text.(*patternText); ok && forms {
 			return test.language, true
 		} else if ok {
 			return test.plain, true
 		}
-	case Glob, Suffix:
-		n, err := stringLanguage(Spec{Kind: m.kind, Values: m.literals()})
+	case condition.Glob, condition.Suffix:
+		n, err := stringLanguage(condition.Spec{Kind: m.kind, Values: m.literals()})
 		if err != nil {
 			return nil, false // unreachable: it compiled
 		}
@@ -74,9 +75,9 @@ func Blank(text []byte) (first, last bool) {
 	return isWhite(f), isWhite(l)
 }
 
-func (m *Matcher) literals() (all []Literal) {
+func (m *Matcher) literals() (all []condition.Literal) {
 	for _, text := range m.written {
-		all = append(all, Literal{Kind: LiteralString, Text: text})
+		all = append(all, condition.Literal{Kind: condition.LiteralString, Text: text})
 	}
 	return all
 }

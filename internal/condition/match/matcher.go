@@ -3,6 +3,7 @@ package match
 import (
 	"unicode/utf8"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -14,20 +15,20 @@ const Budget = 1 << 20
 
 // Matcher is one compiled condition. It is immutable.
 type Matcher struct {
-	kind        Kind
+	kind        condition.Kind
 	restrictive bool
 	fits        schema.Type
-	text        textTest
-	values      valueTest
+	text        condition.TextTest
+	values      condition.Values
 	want, value bool // for Present; see [Spec.Presence]
 
 	annotation schema.Annotation
-	env        Env
+	env        condition.Env
 	written    []string // the literals of text matchers, for analysis
 }
 
 // Kind returns the matcher's kind.
-func (m *Matcher) Kind() Kind { return m.kind }
+func (m *Matcher) Kind() condition.Kind { return m.kind }
 
 // Annotation returns the annotation of the target that the matcher was compiled for.
 func (m *Matcher) Annotation() schema.Annotation { return m.annotation }
@@ -38,28 +39,28 @@ func (m *Matcher) Fits() schema.Type { return m.fits }
 
 // Incremental reports whether a string can be decided before its end. If not, Feed decides nothing;
 // use Match.
-func (m *Matcher) Incremental() bool { _, ok := m.text.(stepTest); return ok }
+func (m *Matcher) Incremental() bool { _, ok := m.text.(condition.StepTest); return ok }
 
 // Start begins a new string and returns the result before its first byte.
-func (m *Matcher) Start(s *State) Result {
-	*s = State{}
+func (m *Matcher) Start(s *condition.State) condition.Result {
+	*s = condition.State{}
 	switch test := m.text.(type) {
 	case nil:
-		return Miss
-	case stepTest:
-		return test.start(s)
+		return condition.Miss
+	case condition.StepTest:
+		return test.Start(s)
 	}
-	return Undecided
+	return condition.Undecided
 }
 
 // Feed reads the next decoded bytes of the string, which must be complete code points. It returns
 // the result so far and the number of bytes after which it left Undecided (all of them if it did
 // not), always at the end of a code point. The result does not depend on the chunks.
-func (m *Matcher) Feed(s *State, text []byte) (Result, int) {
-	if test, ok := m.text.(stepTest); ok {
-		return test.feed(s, text)
+func (m *Matcher) Feed(s *condition.State, text []byte) (condition.Result, int) {
+	if test, ok := m.text.(condition.StepTest); ok {
+		return test.Feed(s, text)
 	}
-	return Undecided, len(text)
+	return condition.Undecided, len(text)
 }
 
 // PointLength returns the number of bytes of the code point that text begins with.
@@ -70,23 +71,23 @@ func PointLength(text []byte) int {
 
 // End returns Hit or Miss for a complete string. It requires an Incremental matcher; for others it
 // fails closed.
-func (m *Matcher) End(s *State) Result {
-	test, ok := m.text.(stepTest)
+func (m *Matcher) End(s *condition.State) condition.Result {
+	test, ok := m.text.(condition.StepTest)
 	if !ok {
 		return m.strict()
 	}
-	if test.end(s) {
-		return Hit
+	if test.End(s) {
+		return condition.Hit
 	}
-	return Miss
+	return condition.Miss
 }
 
 // strict returns the result that cannot weaken a verdict.
-func (m *Matcher) strict() Result {
+func (m *Matcher) strict() condition.Result {
 	if m.restrictive {
-		return Hit
+		return condition.Hit
 	}
-	return Miss
+	return condition.Miss
 }
 
 // Match evaluates a complete string.
@@ -100,24 +101,36 @@ func (m *Matcher) Match(value []byte) bool {
 	if m.exceeds(value) {
 		return m.restrictive
 	}
-	return m.text.match(value)
+	return m.text.Match(value)
 }
 
 // Number evaluates a number (D25-24 to D25-27).
-func (m *Matcher) Number(d jsonstream.Decimal) bool { return m.values.number(d) }
+func (m *Matcher) Number(d jsonstream.Decimal) bool { return m.values.Number(d) }
 
 // Bool evaluates a boolean (D25-29).
-func (m *Matcher) Bool(b bool) bool { return m.values.boolean(b) }
+func (m *Matcher) Bool(b bool) bool { return m.values.Boolean(b) }
 
 // Null reports whether null satisfies the condition: only for a const or enum that contains it.
-func (m *Matcher) Null() bool { return m.values.isNull }
+func (m *Matcher) Null() bool { return m.values.IsNull }
 
 // Canonical evaluates an object by its canonical text, see [jsonstream.AppendCanonical] (D25-20).
-func (m *Matcher) Canonical(text []byte) bool { return m.values.canonical(text) }
+func (m *Matcher) Canonical(text []byte) bool { return m.values.Canonical(text) }
 
 // Items evaluates the number of elements of an array (min_items, max_items).
-func (m *Matcher) Items(n int) bool { return m.values.items(n) }
+func (m *Matcher) Items(n int) bool { return m.values.Items(n) }
 
 // WantsPresent returns the value of a [Present] condition. Package eval evaluates it by counting
 // branches (K5).
 func (m *Matcher) WantsPresent() bool { return m.want }
+
+// Equals returns the numbers of const and enum.
+func (m *Matcher) Equals() []jsonstream.Decimal { return m.values.Numbers }
+
+// Bound returns the limit of a range; ok is false if the matcher is no range.
+func (m *Matcher) Bound() (limit jsonstream.Decimal, ok bool) {
+	switch m.kind {
+	case condition.Minimum, condition.Maximum, condition.ExclusiveMinimum, condition.ExclusiveMaximum:
+		return m.values.Limit, true
+	}
+	return jsonstream.Decimal{}, false
+}

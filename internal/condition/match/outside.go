@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/glob"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
@@ -20,11 +21,11 @@ type outsideTest struct {
 }
 
 // compileOutside compiles the allowed paths, which are the globs of permissive rules.
-func compileOutside(s Spec, expands, restrictive bool, env Env) (textTest, *SpecError) {
+func compileOutside(s condition.Spec, expands, restrictive bool, env condition.Env) (condition.TextTest, *condition.SpecError) {
 	if !restrictive {
-		return nil, literalError(-1, "is for rules that restrict", "write a rule with `mode = \"ask\"` above the one that permits")
+		return nil, condition.Invalid(-1, "is for rules that restrict", "write a rule with `mode = \"ask\"` above the one that permits")
 	}
-	s.Kind = Glob
+	s.Kind = condition.Glob
 	inside, err := compilePath(s, expands, false, env)
 	if err != nil {
 		return nil, err
@@ -36,10 +37,10 @@ func compileOutside(s Spec, expands, restrictive bool, env Env) (textTest, *Spec
 
 // allowedPaths returns the automaton of the allowed paths, for texts that are known to be canonical
 // paths. It may accept texts that are not.
-func allowedPaths(s Spec, env Env) *automaton.DFA {
+func allowedPaths(s condition.Spec, env condition.Env) *automaton.DFA {
 	b := pathBuilder{NFA: automaton.New(), env: normalEnv(env)}
 	for _, lit := range s.Values {
-		list, _ := readPath(Glob, lit.Text, false) // compiled before
+		list, _ := readPath(condition.Glob, lit.Text, false) // compiled before
 		for _, l := range list {
 			n := len(l.components)
 			switch {
@@ -65,7 +66,7 @@ func (t *outsideTest) expanding() *outsideTest {
 	return &out
 }
 
-func (t *outsideTest) match(value []byte) bool {
+func (t *outsideTest) Match(value []byte) bool {
 	var v Value
 	v.Reset(value)
 	return t.judge(&v)

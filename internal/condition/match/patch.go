@@ -1,6 +1,7 @@
 package match
 
 import (
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/patch"
 )
 
@@ -9,15 +10,15 @@ import (
 // approval.
 type patchTest struct {
 	restrictive bool
-	path        textTest
+	path        condition.TextTest
 }
 
-func compilePatch(s Spec, restrictive bool, env Env) (textTest, *SpecError) {
+func compilePatch(s condition.Spec, restrictive bool, env condition.Env) (condition.TextTest, *condition.SpecError) {
 	path, err := compilePath(s, false, restrictive, env)
 	return &patchTest{restrictive, path}, err
 }
 
-func (t *patchTest) match(value []byte) bool {
+func (t *patchTest) Match(value []byte) bool {
 	files, ok := patch.Files(string(value))
 	if !ok {
 		return false
@@ -25,7 +26,7 @@ func (t *patchTest) match(value []byte) bool {
 	for _, f := range files {
 		// The patch is released as it is, so a permission requires names in canonical form (K4).
 		certain := t.restrictive || isCanonical(f)
-		if (certain && t.path.match([]byte(f))) == t.restrictive {
+		if (certain && t.path.Match([]byte(f))) == t.restrictive {
 			return t.restrictive
 		}
 	}

@@ -48,7 +48,7 @@ func buildPath(n *automaton.NFA, p pathContext) pathAutomaton {
 	return a
 }
 
-func (t *pathTest) match(value []byte) bool {
+func (t *pathTest) Match(value []byte) bool {
 	var buf [256]byte
 	canonical, info, plain := t.examine(buf[:0], value)
 	if plain && t.admits(canonical, info, nil) {
@@ -210,7 +210,7 @@ type pathPattern struct {
 	test spellingTest
 }
 
-func (t *pathPattern) match(value []byte) bool {
+func (t *pathPattern) Match(value []byte) bool {
 	var v Value
 	v.Reset(value)
 	return t.judge(&v)

@@ -3,6 +3,7 @@ package match
 import (
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/glob"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
@@ -11,8 +12,8 @@ import (
 // if the condition is restrictive.
 type pathBuilder struct {
 	*automaton.NFA
-	env         Env  // normalised
-	restrictive bool // globs also match everything below their matches
+	env         condition.Env // normalised
+	restrictive bool          // globs also match everything below their matches
 	folded      bool
 	suspects    bool        // adds the other locations of relative literals
 	top         int         // the state of absolute, 0 before first use
@@ -20,7 +21,7 @@ type pathBuilder struct {
 }
 
 // add adds a value of a condition.
-func (b *pathBuilder) add(k Kind, text string) *SpecError {
+func (b *pathBuilder) add(k condition.Kind, text string) *condition.SpecError {
 	list, err := readPath(k, text, b.restrictive)
 	if err == nil {
 		b.addAll(list)

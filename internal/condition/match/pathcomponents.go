@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/glob"
 )
 
@@ -19,17 +20,17 @@ type pathLiteral struct {
 
 // readPath parses a value of a condition on paths, which must be in canonical form. Restrictive
 // globs also match everything below their matches.
-func readPath(k Kind, text string, restrictive bool) ([]pathLiteral, *SpecError) {
+func readPath(k condition.Kind, text string, restrictive bool) ([]pathLiteral, *condition.SpecError) {
 	switch k {
-	case Suffix, Glob:
+	case condition.Suffix, condition.Glob:
 		if err := checkForm(text); err != nil {
 			return nil, err
 		}
 	}
 	switch k {
-	case Suffix:
+	case condition.Suffix:
 		return []pathLiteral{{suffix: text}}, checkSuffix(text)
-	case Glob:
+	case condition.Glob:
 		return readGlob(text, restrictive)
 	}
 	if err := checkPathLiteral(k, text, restrictive); err != nil {
@@ -39,13 +40,13 @@ func readPath(k Kind, text string, restrictive bool) ([]pathLiteral, *SpecError)
 }
 
 // splitPath is readPath for a literal that has been checked.
-func splitPath(k Kind, text string) pathLiteral {
+func splitPath(k condition.Kind, text string) pathLiteral {
 	lit := splitLiteral(text)
-	lit.below = k == Prefix
+	lit.below = k == condition.Prefix
 	return lit
 }
 
-func readGlob(text string, restrictive bool) (list []pathLiteral, _ *SpecError) {
+func readGlob(text string, restrictive bool) (list []pathLiteral, _ *condition.SpecError) {
 	alternatives, bad := glob.ParsePath(text)
 	if bad != nil {
 		return nil, ofGlob(bad)
@@ -65,14 +66,14 @@ func readGlob(text string, restrictive bool) (list []pathLiteral, _ *SpecError) 
 	return list, nil
 }
 
-func checkSuffix(text string) *SpecError {
+func checkSuffix(text string) *condition.SpecError {
 	switch {
 	case text == "":
-		return literalError(0, "is empty, so the condition always matches", "leave the condition out")
+		return condition.Invalid(0, "is empty, so the condition always matches", "leave the condition out")
 	case strings.HasSuffix(text, "/"):
-		return literalError(0, "ends with a separator, which cleaning removes", "")
+		return condition.Invalid(0, "ends with a separator, which cleaning removes", "")
 	case strings.ContainsFunc(text, invisible):
-		return literalError(0, "has a control or invisible character", "")
+		return condition.Invalid(0, "has a control or invisible character", "")
 	}
 	return nil
 }
@@ -98,10 +99,10 @@ func splitLiteral(text string) pathLiteral {
 }
 
 // splitGlob splits the tokens of one alternative into components, which share their memory.
-func splitGlob(text string, tokens []glob.Token) (pathLiteral, *SpecError) {
+func splitGlob(text string, tokens []glob.Token) (pathLiteral, *condition.SpecError) {
 	var lit pathLiteral
 	begins, end := 0, len(text)
-	flush := func(to, at int) *SpecError {
+	flush := func(to, at int) *condition.SpecError {
 		component := tokens[begins:to:to]
 		lit.components = append(lit.components, component)
 		begins = to + 1
@@ -124,7 +125,7 @@ func splitGlob(text string, tokens []glob.Token) (pathLiteral, *SpecError) {
 		return lit, nil
 	}
 	if begins == len(tokens) && len(tokens) > 0 {
-		return lit, &SpecError{Offset: end - 1, Message: "ends with a separator", Hint: "`" + text + "**` is everything below"}
+		return lit, &condition.SpecError{Offset: end - 1, Message: "ends with a separator", Hint: "`" + text + "**` is everything below"}
 	}
 	if err := flush(len(tokens), end); err != nil {
 		return lit, err
@@ -138,16 +139,16 @@ func splitGlob(text string, tokens []glob.Token) (pathLiteral, *SpecError) {
 }
 
 // checkComponent rejects a component that no canonical path can match.
-func checkComponent(tokens []glob.Token, at int) *SpecError {
+func checkComponent(tokens []glob.Token, at int) *condition.SpecError {
 	if len(tokens) == 0 {
-		return &SpecError{Offset: at, Message: "has an empty component", Hint: "write one separator"}
+		return &condition.SpecError{Offset: at, Message: "has an empty component", Hint: "write one separator"}
 	}
 	if isText(tokens, ".") {
-		return &SpecError{Offset: tokens[0].At, Message: `has "." as a component, which cleaning removes`, Hint: "leave it out"}
+		return &condition.SpecError{Offset: tokens[0].At, Message: `has "." as a component, which cleaning removes`, Hint: "leave it out"}
 	}
 	for i := 1; i < len(tokens); i++ {
 		if tokens[i].Kind == glob.Star && tokens[i-1].Kind == glob.Star && len(tokens) != 2 {
-			return &SpecError{Offset: tokens[i-1].At, Message: `"**" stands for whole components only`, Hint: "`*` is any text within a component, `**/` any directories before it: `**/*.go` is every such file"}
+			return &condition.SpecError{Offset: tokens[i-1].At, Message: `"**" stands for whole components only`, Hint: "`*` is any text within a component, `**/` any directories before it: `**/*.go` is every such file"}
 		}
 	}
 	if err := glob.CheckException(tokens); err != nil {
@@ -157,12 +158,12 @@ func checkComponent(tokens []glob.Token, at int) *SpecError {
 }
 
 // checkUps rejects ".." where no canonical path has it.
-func (lit *pathLiteral) checkUps(restrictive bool) *SpecError {
+func (lit *pathLiteral) checkUps(restrictive bool) *condition.SpecError {
 	ups := 0
 	for i, tokens := range lit.components {
 		if isText(tokens, "..") {
 			if i != ups || lit.absolute || lit.home || !restrictive {
-				return &SpecError{Offset: tokens[0].At, Message: `has ".." as a component, which cleaning removes`, Hint: "write the directory that is meant"}
+				return &condition.SpecError{Offset: tokens[0].At, Message: `has ".." as a component, which cleaning removes`, Hint: "write the directory that is meant"}
 			}
 			ups++
 		}

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"cmp"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/glob"
 )
 
 // pathContext is how a path is read: the directories, the polarity and the folds.
 type pathContext struct {
-	env         Env // normalised
+	env         condition.Env // normalised
 	root        []byte
 	mark        []byte // the input of an automaton for the root
 	expands     bool
@@ -19,7 +20,7 @@ type pathContext struct {
 	usual       bool // a plain relative path without wildcards has one reading
 }
 
-func newPathContext(env Env, expands, restrictive bool) pathContext {
+func newPathContext(env condition.Env, expands, restrictive bool) pathContext {
 	p := pathContext{env: normalEnv(env), expands: expands, restrictive: restrictive, folded: restrictive}
 	p.system = isSystem([]byte(p.env.Root))
 	if p.root = []byte(p.env.Root); restrictive {
@@ -33,8 +34,8 @@ func newPathContext(env Env, expands, restrictive bool) pathContext {
 }
 
 // normalEnv returns the directories in canonical form. A relative one counts as unknown.
-func normalEnv(e Env) Env {
-	for _, dir := range []*string{&e.Root, &e.Home, &e.Dir, &e.Run, &e.also} {
+func normalEnv(e condition.Env) condition.Env {
+	for _, dir := range []*string{&e.Root, &e.Home, &e.Dir, &e.Run, &e.Also} {
 		canonical, info := appendCanonical(nil, []byte(*dir))
 		if *dir = string(canonical); !info.absolute {
 			*dir = ""
@@ -47,15 +48,15 @@ func normalEnv(e Env) Env {
 }
 
 // commandEnv returns the environment of paths in command lines.
-func commandEnv(e Env) Env {
+func commandEnv(e condition.Env) condition.Env {
 	e = normalEnv(e)
-	e.lost = e.RunUnknown
+	e.Lost = e.RunUnknown
 	if e.Run == "" {
 		return e
 	}
 	stays := cmp.Or(e.Dir, e.Root, "/")
 	if e.MayStay && stays != e.Run {
-		e.also = stays
+		e.Also = stays
 	}
 	e.Dir, e.Run, e.MayStay = e.Run, "", false
 	return normalEnv(e)
@@ -93,12 +94,12 @@ func (p *pathContext) examine(dst, value []byte) (canonical []byte, info lexical
 // moved reports whether a path begins in another directory than the root. Restrictive conditions
 // also consider it relative to the root, and so list its readings.
 func (p *pathContext) moved(info lexical) bool {
-	return (p.env.Dir != "" || p.env.also != "" || p.env.lost) && !info.absolute
+	return (p.env.Dir != "" || p.env.Also != "" || p.env.Lost) && !info.absolute
 }
 
 // arrive makes a canonical relative path absolute.
 func (p *pathContext) arrive(canonical []byte, info lexical) ([]byte, lexical) {
-	if p.restrictive || p.env.also != "" || p.env.lost || isSystem([]byte(p.env.Dir)) {
+	if p.restrictive || p.env.Also != "" || p.env.Lost || isSystem([]byte(p.env.Dir)) {
 		return canonical, info
 	}
 	resolved, there := appendCanonical(nil, []byte(p.env.Dir+"/"+string(canonical)))

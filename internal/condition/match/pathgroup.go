@@ -1,6 +1,9 @@
 package match
 
-import "slices"
+import (
+	"github.com/stopgate/stopgate/internal/condition"
+	"slices"
+)
 
 // PathGroup finds, among many conditions on paths, those that a value satisfies: the value is read
 // once, literals are looked up, and patterns, globs and suffixes run as two automata, which are
@@ -15,7 +18,7 @@ type PathGroup struct {
 
 // NewPathGroup returns an empty group of conditions with one polarity and one
 // environment, on parameters that are not expanded.
-func NewPathGroup(env Env, restrictive bool) *PathGroup {
+func NewPathGroup(env condition.Env, restrictive bool) *PathGroup {
 	return &PathGroup{context: newPathContext(env, false, restrictive)}
 }
 
@@ -32,7 +35,7 @@ func (g *PathGroup) Add(m *Matcher, member int32) bool {
 		switch {
 		case test.expands:
 			return false
-		case m.kind == Glob || m.kind == Suffix:
+		case m.kind == condition.Glob || m.kind == condition.Suffix:
 			g.globs.addGlob(test.pathStates, member)
 		case !g.literals.add(&g.context, m, member):
 			return false

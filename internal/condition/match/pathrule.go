@@ -4,16 +4,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"golang.org/x/text/unicode/norm"
 )
 
 // compilePath compiles a matcher on a path.
-func compilePath(s Spec, expands, restrictive bool, env Env) (textTest, *SpecError) {
-	if s.Kind == Outside {
+func compilePath(s condition.Spec, expands, restrictive bool, env condition.Env) (condition.TextTest, *condition.SpecError) {
+	if s.Kind == condition.Outside {
 		return compileOutside(s, expands, restrictive, env)
 	}
 	p := newPathContext(env, expands, restrictive)
-	if s.Kind == Pattern {
+	if s.Kind == condition.Pattern {
 		test, err := compilePatterns(s)
 		return &pathPattern{pathContext: p, test: test}, err
 	}
@@ -34,8 +35,8 @@ func compilePath(s Spec, expands, restrictive bool, env Env) (textTest, *SpecErr
 
 // readPaths checks the values of a condition on paths. read parses them on demand, since an index
 // evaluates most literals. negating are the values of a restrictive condition with a negation.
-func readPaths(s Spec, restrictive bool) (read func() []pathLiteral, negating []pathLiteral, _ *SpecError) {
-	if s.Kind == Const || s.Kind == Enum || s.Kind == Prefix {
+func readPaths(s condition.Spec, restrictive bool) (read func() []pathLiteral, negating []pathLiteral, _ *condition.SpecError) {
+	if s.Kind == condition.Const || s.Kind == condition.Enum || s.Kind == condition.Prefix {
 		for i, lit := range s.Values {
 			if err := checkPathLiteral(s.Kind, lit.Text, restrictive); err != nil {
 				err.Index = i
@@ -65,7 +66,7 @@ func readPaths(s Spec, restrictive bool) (read func() []pathLiteral, negating []
 }
 
 // expanding returns a test of values that a tool expands.
-func expanding(test textTest) textTest {
+func expanding(test condition.TextTest) condition.TextTest {
 	switch t := test.(type) {
 	case *pathPattern:
 		p := t.pathContext
@@ -88,20 +89,20 @@ func (t *pathTest) expanding() *pathTest {
 // eitherPath holds if one of two tests does.
 type eitherPath [2]*pathTest
 
-func (t eitherPath) match(value []byte) bool { return t[0].match(value) || t[1].match(value) }
+func (t eitherPath) Match(value []byte) bool { return t[0].Match(value) || t[1].Match(value) }
 
 func (t eitherPath) judge(v *Value) bool { return t[0].judge(v) || t[1].judge(v) }
 
 // checkForm rejects a literal that is not in Unicode's normal form C.
-func checkForm(text string) *SpecError {
+func checkForm(text string) *condition.SpecError {
 	if !norm.NFC.IsNormalString(text) {
-		return literalError(0, "is not in Unicode's normal form C", "`"+norm.NFC.String(text)+"`")
+		return condition.Invalid(0, "is not in Unicode's normal form C", "`"+norm.NFC.String(text)+"`")
 	}
 	return nil
 }
 
 // checkPathLiteral rejects an invalid literal of const, enum or prefix.
-func checkPathLiteral(k Kind, text string, restrictive bool) *SpecError {
+func checkPathLiteral(k condition.Kind, text string, restrictive bool) *condition.SpecError {
 	if err := checkForm(text); err != nil {
 		return err
 	}
@@ -110,30 +111,30 @@ func checkPathLiteral(k Kind, text string, restrictive bool) *SpecError {
 
 // checkPath rejects a literal that is not in canonical form (C17, K20), since its meaning would be
 // ambiguous.
-func checkPath(k Kind, text string, restrictive bool) *SpecError {
+func checkPath(k condition.Kind, text string, restrictive bool) *condition.SpecError {
 	path := text
-	if k == Prefix && len(path) > 1 {
+	if k == condition.Prefix && len(path) > 1 {
 		path = strings.TrimSuffix(path, "/")
 	}
 	canonical, info := appendCanonical(nil, []byte(path))
 	body := strings.TrimPrefix(path, "~/")
 	switch {
 	case len(canonical) == 0:
-		return literalError(0, "names the root itself", "`glob = \"**\"` is everything below the root")
+		return condition.Invalid(0, "names the root itself", "`glob = \"**\"` is everything below the root")
 	case strings.Contains(path, `\`):
-		return literalError(0, "has a backslash", "`"+strings.ReplaceAll(text, `\`, "/")+"`")
+		return condition.Invalid(0, "has a backslash", "`"+strings.ReplaceAll(text, `\`, "/")+"`")
 	case strings.ContainsFunc(path, invisible):
-		return literalError(0, "has a control or invisible character", "")
+		return condition.Invalid(0, "has a control or invisible character", "")
 	case string(canonical) != path:
-		err := literalError(0, "is not written canonically", "`"+string(canonical)+"`")
+		err := condition.Invalid(0, "is not written canonically", "`"+string(canonical)+"`")
 		err.Offset = commonPrefix(string(canonical), path)
 		return err
 	case restrictive:
 		return nil
 	case info.climbs:
-		return literalError(0, "leaves the root, so the condition never matches", "write an absolute path")
+		return condition.Invalid(0, "leaves the root, so the condition never matches", "write an absolute path")
 	case !isPlain([]byte(body)):
-		return literalError(0, "is a spelling that is never certain, so the condition never matches", "")
+		return condition.Invalid(0, "is a spelling that is never certain, so the condition never matches", "")
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"github.com/stopgate/stopgate/internal/condition"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -93,7 +94,7 @@ type protectedLine struct {
 
 // NewProtected returns the list for an environment. files are additional paths with the floor ask:
 // the policy files in use.
-func NewProtected(env Env, files ...string) *Protected {
+func NewProtected(env condition.Env, files ...string) *Protected {
 	p := &Protected{context: newPathContext(env, true, true)}
 	p.shell = newPathContext(commandEnv(env), true, true)
 	p.literal = p.shell
@@ -136,7 +137,7 @@ func (l *protectedLine) literals() []pathLiteral {
 
 // readListed parses a glob of the list.
 func readListed(glob string) []pathLiteral {
-	list, err := readPath(Glob, glob, true)
+	list, err := readPath(condition.Glob, glob, true)
 	if err != nil {
 		panic("protected list: " + glob + ": " + err.Error()) // unreachable: the list is constant, and every test compiles it
 	}

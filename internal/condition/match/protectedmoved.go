@@ -1,9 +1,12 @@
 package match
 
-import "strings"
+import (
+	"github.com/stopgate/stopgate/internal/condition"
+	"strings"
+)
 
 // elsewhere adds the locations of the settings as lines.
-func (p *Protected) elsewhere(s *Settings, list []protectedGlob, protection Protection) {
+func (p *Protected) elsewhere(s *condition.Settings, list []protectedGlob, protection Protection) {
 	if s == nil {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -82,14 +83,14 @@ func (s Steps) String() string {
 // complete is false if there are more than [MaxReadings], or if the path is too long or has too
 // many wildcards to list: see [Matcher.Unknown]. expands is set if the tool expands wildcards and
 // braces (C15).
-func Readings(path string, env Env, expands bool) (list []Reading, complete bool) {
+func Readings(path string, env condition.Env, expands bool) (list []Reading, complete bool) {
 	list, unknown := readings(path, env, expands, nil)
 	return list, unknown == Known
 }
 
 // readings is Readings with a cache for links. It returns tooLong if the list is incomplete because
 // of the length of the path.
-func readings(path string, env Env, expands bool, way *linkCache) (list []Reading, unknown Unknown) {
+func readings(path string, env condition.Env, expands bool, way *linkCache) (list []Reading, unknown Unknown) {
 	l := lister{env: env, way: way}
 	l.addText(path, 0)
 	if !utf8.ValidString(path) {
@@ -106,7 +107,7 @@ func readings(path string, env Env, expands bool, way *linkCache) (list []Readin
 
 // lister collects the spellings of one path and then their readings.
 type lister struct {
-	env      Env
+	env      condition.Env
 	way      *linkCache
 	texts    []spelling
 	readings []Reading
@@ -190,10 +191,10 @@ func (l *lister) addReadings(t spelling) {
 	canonical, info := appendCanonical(nil, []byte(t.text))
 	path := string(canonical)
 	root := l.env.Root
-	if l.env.lost && !info.absolute {
+	if l.env.Lost && !info.absolute {
 		l.unknown |= UnknownDirectory
 	}
-	for _, dir := range [...]string{l.env.Dir, l.env.also} {
+	for _, dir := range [...]string{l.env.Dir, l.env.Also} {
 		if dir == "" || info.absolute {
 			continue
 		}
@@ -241,8 +242,8 @@ func (l *lister) addReal(t spelling) {
 	if from := cmp.Or(l.env.Dir, l.env.Root); from != "" {
 		l.follow(from+"/"+t.text, t)
 	}
-	if l.env.also != "" {
-		l.follow(l.env.also+"/"+t.text, t)
+	if l.env.Also != "" {
+		l.follow(l.env.Also+"/"+t.text, t)
 	}
 }
 

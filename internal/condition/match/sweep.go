@@ -56,7 +56,7 @@ func (t *commandPaths) reaches(s *shell.Sweep) bool {
 	}
 	dir, certain := t.base.from(s.Dir.Text, s.Moved, s.Into, s.Sure)
 	if s.Files {
-		return !certain || t.spread.match(dir)
+		return !certain || t.spread.Match(dir)
 	}
 	which := swept{s.Hidden, s.Names}
 	return s.Anywhere || !certain || test.sweeps(string(dir), s.Dir.Literal, which) ||
@@ -106,10 +106,10 @@ func (t *pathPattern) sweeps(dir string, literal bool, which swept) bool {
 // anyBelow reports whether below returns true for a reading of a directory.
 func (p *pathContext) anyBelow(dir string, literal bool, below func(r Reading) bool) bool {
 	relative := dir == "" || dir[0] != '/' && dir[0] != '~'
-	if relative && p.env.lost {
+	if relative && p.env.Lost {
 		return true
 	}
-	if relative && p.env.also != "" && p.anyBelow(p.env.also+"/"+dir, literal, below) {
+	if relative && p.env.Also != "" && p.anyBelow(p.env.Also+"/"+dir, literal, below) {
 		return true
 	}
 	switch {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/glob"
 	"github.com/stopgate/stopgate/internal/condition/patch"
 	"github.com/stopgate/stopgate/internal/eval/schema"
@@ -21,8 +22,8 @@ func (t languageTest) holds(text []byte) bool { return t.Accepts(text) }
 
 // compileString compiles a matcher on a plain string. The language of a restrictive one is its
 // preimage under the forms of K21, so that one automaton run tests all three.
-func compileString(s Spec, restrictive bool) (textTest, *SpecError) {
-	if s.Kind == Pattern {
+func compileString(s condition.Spec, restrictive bool) (condition.TextTest, *condition.SpecError) {
+	if s.Kind == condition.Pattern {
 		test, err := compilePatterns(s)
 		if err != nil {
 			return nil, err
@@ -39,7 +40,7 @@ func compileString(s Spec, restrictive bool) (textTest, *SpecError) {
 		}
 		return n.Compile()
 	}
-	if (s.Kind == Const || s.Kind == Enum || s.Kind == Prefix) && n.Len() < 1<<14 { // never too large
+	if (s.Kind == condition.Const || s.Kind == condition.Enum || s.Kind == condition.Prefix) && n.Len() < 1<<14 { // never too large
 		return &stepText{dfa: sync.OnceValue(func() *automaton.DFA { return build().DFA() })}, nil
 	}
 	l := build()
@@ -50,7 +51,7 @@ func compileString(s Spec, restrictive bool) (textTest, *SpecError) {
 }
 
 // stringLanguage returns the set of strings of a condition, as written.
-func stringLanguage(s Spec) (*automaton.NFA, *SpecError) {
+func stringLanguage(s condition.Spec) (*automaton.NFA, *condition.SpecError) {
 	n := automaton.New()
 	for i, lit := range s.Values {
 		if err := addString(n, s.Kind, lit.Text); err != nil {
@@ -62,26 +63,26 @@ func stringLanguage(s Spec) (*automaton.NFA, *SpecError) {
 }
 
 // addString adds the strings of one literal.
-func addString(n *automaton.NFA, k Kind, text string) *SpecError {
+func addString(n *automaton.NFA, k condition.Kind, text string) *condition.SpecError {
 	switch k {
-	case Const, Enum:
+	case condition.Const, condition.Enum:
 		n.Accept(n.Text(0, text))
 		return nil
-	case Glob:
+	case condition.Glob:
 		return addStringGlob(n, text)
-	case Prefix:
+	case condition.Prefix:
 		n.Accept(n.Loop(n.Text(0, text), automaton.Any))
 	default:
 		n.Accept(n.Text(n.Loop(0, automaton.Any), text))
 	}
 	if text == "" {
-		return literalError(0, "is empty, so the condition always matches", "leave the condition out")
+		return condition.Invalid(0, "is empty, so the condition always matches", "leave the condition out")
 	}
 	return nil
 }
 
 // addStringGlob adds a glob without separators: "*" is any run (K18).
-func addStringGlob(n *automaton.NFA, text string) *SpecError {
+func addStringGlob(n *automaton.NFA, text string) *condition.SpecError {
 	lists, err := glob.Parse(text, false)
 	if err != nil {
 		return ofGlob(err)
@@ -89,7 +90,7 @@ func addStringGlob(n *automaton.NFA, text string) *SpecError {
 	for _, tokens := range lists {
 		for i := 1; i < len(tokens); i++ {
 			if tokens[i].Kind == glob.Star && tokens[i-1].Kind == glob.Star {
-				return &SpecError{Offset: tokens[i-1].At, Message: `"**" has a meaning on paths only`, Hint: "`*` is any run of a string"}
+				return &condition.SpecError{Offset: tokens[i-1].At, Message: `"**" has a meaning on paths only`, Hint: "`*` is any run of a string"}
 			}
 		}
 		n.Accept(glob.Add(n, 0, tokens, automaton.Any, nil))
@@ -155,22 +156,22 @@ func underForms(n *automaton.NFA) *automaton.NFA {
 // conditions that an index evaluates never need it.
 type stepText struct{ dfa func() *automaton.DFA }
 
-func (t *stepText) start(s *State) Result {
+func (t *stepText) Start(s *condition.State) condition.Result {
 	dfa := t.dfa()
-	s.at = dfa.First()
-	return Result(dfa.Fate(s.at))
+	s.At = dfa.First()
+	return condition.Result(dfa.Fate(s.At))
 }
 
-func (t *stepText) feed(s *State, text []byte) (Result, int) {
+func (t *stepText) Feed(s *condition.State, text []byte) (condition.Result, int) {
 	dfa := t.dfa()
-	at, n := dfa.Feed(s.at, text)
-	s.at = at
-	return Result(dfa.Fate(at)), n
+	at, n := dfa.Feed(s.At, text)
+	s.At = at
+	return condition.Result(dfa.Fate(at)), n
 }
 
-func (t *stepText) end(s *State) bool { return t.dfa().Accepting(s.at) }
+func (t *stepText) End(s *condition.State) bool { return t.dfa().Accepting(s.At) }
 
-func (t *stepText) match(value []byte) bool {
+func (t *stepText) Match(value []byte) bool {
 	dfa := t.dfa()
 	return dfa.Accepting(dfa.After(dfa.First(), value))
 }
@@ -178,7 +179,7 @@ func (t *stepText) match(value []byte) bool {
 // slowText evaluates complete strings only: its automaton would be too large.
 type slowText struct{ language *automaton.Language }
 
-func (t slowText) match(value []byte) bool { return t.language.Accepts(value) }
+func (t slowText) Match(value []byte) bool { return t.language.Accepts(value) }
 
 // patternText evaluates patterns on a string, code point by code point: on the value itself, or on
 // any of its forms for restrictive conditions (K20, K21). Its automaton is built on demand.
@@ -199,21 +200,21 @@ func newPatternText(p patterns, restrictive bool) *patternText {
 	return &patternText{test: p, plain: plain, language: l, machine: sync.OnceValue(func() *regular.Automaton { return regular.Join(l) })}
 }
 
-func (t *patternText) start(s *State) Result {
+func (t *patternText) Start(s *condition.State) condition.Result {
 	m := t.machine()
-	s.machine = m.Start()
-	return Result(m.Fate(&s.machine, 0))
+	s.Machine = m.Start()
+	return condition.Result(m.Fate(&s.Machine, 0))
 }
 
-func (t *patternText) feed(s *State, text []byte) (Result, int) {
+func (t *patternText) Feed(s *condition.State, text []byte) (condition.Result, int) {
 	m := t.machine()
-	n, _ := m.Feed(&s.machine, text)
-	return Result(m.Fate(&s.machine, 0)), n
+	n, _ := m.Feed(&s.Machine, text)
+	return condition.Result(m.Fate(&s.Machine, 0)), n
 }
 
-func (t *patternText) end(s *State) bool { return t.machine().Accepts(&s.machine, 0) }
+func (t *patternText) End(s *condition.State) bool { return t.machine().Accepts(&s.Machine, 0) }
 
-func (t *patternText) match(value []byte) bool {
+func (t *patternText) Match(value []byte) bool {
 	m := t.machine()
 	s := m.Start()
 	feedAll(m, &s, value)
@@ -223,7 +224,7 @@ func (t *patternText) match(value []byte) bool {
 // patterns matches any of several patterns.
 type patterns []*regular.Pattern
 
-func compilePatterns(s Spec) (patterns, *SpecError) {
+func compilePatterns(s condition.Spec) (patterns, *condition.SpecError) {
 	var out patterns
 	for i, lit := range s.Values {
 		p, err := regular.Compile(lit.Text)
@@ -235,8 +236,8 @@ func compilePatterns(s Spec) (patterns, *SpecError) {
 	return out, nil
 }
 
-func patternError(index int, err error) *SpecError {
-	e := literalError(index, err.Error(), "")
+func patternError(index int, err error) *condition.SpecError {
+	e := condition.Invalid(index, err.Error(), "")
 	var syntax *regular.SyntaxError
 	if errors.As(err, &syntax) {
 		e.Offset, e.Message, e.Hint = syntax.Offset, syntax.Message, syntax.Hint
@@ -255,44 +256,44 @@ type lengthTest struct {
 	restrictive bool
 }
 
-func (t *lengthTest) start(*State) Result { return Undecided }
+func (t *lengthTest) Start(*condition.State) condition.Result { return condition.Undecided }
 
-func (t *lengthTest) feed(s *State, text []byte) (Result, int) {
+func (t *lengthTest) Feed(s *condition.State, text []byte) (condition.Result, int) {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])
 		i += size
 		switch {
 		case !t.restrictive:
-			s.at++
+			s.At++
 		case r >= utf8.RuneSelf && zeroWidth.Contains(r):
 		case isWhite(r):
-			if s.at > 0 {
-				s.tail++
+			if s.At > 0 {
+				s.Tail++
 			}
 		default:
-			s.at += s.tail + 1
-			s.tail = 0
+			s.At += s.Tail + 1
+			s.Tail = 0
 		}
-		if int64(s.at) > int64(t.most) {
-			return Miss, i
+		if int64(s.At) > int64(t.most) {
+			return condition.Miss, i
 		}
 	}
-	return Undecided, len(text)
+	return condition.Undecided, len(text)
 }
 
-func (t *lengthTest) end(*State) bool { return true }
+func (t *lengthTest) End(*condition.State) bool { return true }
 
-func (t *lengthTest) match(value []byte) bool { return t.holds(value) }
+func (t *lengthTest) Match(value []byte) bool { return t.holds(value) }
 
 func (t *lengthTest) holds(text []byte) bool {
-	var s State
-	r, _ := t.feed(&s, text)
-	return r == Undecided
+	var s condition.State
+	r, _ := t.Feed(&s, text)
+	return r == condition.Undecided
 }
 
 // compileLength compiles max_length. For values that are evaluated as a whole a permissive
 // condition holds for a plainly written value only.
-func compileLength(most int, t Target, restrictive bool, env Env) textTest {
+func compileLength(most int, t condition.Target, restrictive bool, env condition.Env) condition.TextTest {
 	length := lengthTest{most: most, restrictive: restrictive}
 	switch t.Annotation {
 	case schema.Path:
@@ -317,7 +318,7 @@ type completeLength struct {
 	plain  func([]byte) bool
 }
 
-func (t *completeLength) match(value []byte) bool {
+func (t *completeLength) Match(value []byte) bool {
 	return t.length.holds(value) && (t.length.restrictive || t.plain(value))
 }
 

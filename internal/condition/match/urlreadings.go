@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"golang.org/x/net/idna"
 	"golang.org/x/text/unicode/norm"
 )
@@ -210,9 +211,9 @@ func octal(s string) string {
 // reads compares one reading with one literal.
 func (t *urlTest) reads(u *looseURL, l *urlLiteral) bool {
 	switch t.kind {
-	case Scheme:
+	case condition.Scheme:
 		return u.scheme == l.scheme || u.scheme == "" && (l.scheme == "http" || l.scheme == "https")
-	case Host:
+	case condition.Host:
 		return t.named(u, l, true)
 	}
 	return (u.scheme == l.scheme || u.scheme == "") && t.named(u, l, false) && t.pathReads(u, l)
@@ -243,13 +244,13 @@ func (t *urlTest) named(u *looseURL, l *urlLiteral, anyPort bool) bool {
 // pathReads compares the readings of the path and the path as written, without regard to case.
 func (t *urlTest) pathReads(u *looseURL, l *urlLiteral) bool {
 	want := strings.TrimSuffix(fold(l.path), "/")
-	if t.kind != Prefix && u.remainder != l.rest && !strings.HasPrefix(u.remainder, "#") {
+	if t.kind != condition.Prefix && u.remainder != l.rest && !strings.HasPrefix(u.remainder, "#") {
 		return false
 	}
-	list, complete := Readings("/"+u.path, Env{}, false)
+	list, complete := Readings("/"+u.path, condition.Env{}, false)
 	for _, r := range append(list, Reading{Path: u.path}) {
 		rest, ok := strings.CutPrefix(strings.TrimSuffix(fold(r.Path), "/"), want)
-		if ok && (rest == "" || t.kind == Prefix && rest[0] == '/') {
+		if ok && (rest == "" || t.kind == condition.Prefix && rest[0] == '/') {
 			return true
 		}
 	}

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"golang.org/x/net/idna"
 )
 
 // urlTest evaluates the value of a URL parameter (K0c, K59).
 type urlTest struct {
-	kind        Kind
+	kind        condition.Kind
 	restrictive bool
 	literals    []urlLiteral
 	pattern     spellingTest
@@ -25,19 +26,19 @@ type urlLiteral struct {
 	rest   string // query and fragment, of const and enum
 }
 
-func compileURL(s Spec, restrictive bool) (textTest, *SpecError) {
+func compileURL(s condition.Spec, restrictive bool) (condition.TextTest, *condition.SpecError) {
 	t := &urlTest{kind: s.Kind, restrictive: restrictive}
 	read := readURLLiteral
 	switch s.Kind {
-	case Pattern:
+	case condition.Pattern:
 		test, err := compilePatterns(s)
 		t.pattern = test
 		return t, err
-	case Glob, Suffix:
-		return nil, literalError(-1, "looks at text, and a URL is read in parts", "`host = \"*.example.com\"`, `scheme` or `prefix = \"https://example.com/dir/\"`")
-	case Host:
+	case condition.Glob, condition.Suffix:
+		return nil, condition.Invalid(-1, "looks at text, and a URL is read in parts", "`host = \"*.example.com\"`, `scheme` or `prefix = \"https://example.com/dir/\"`")
+	case condition.Host:
 		read = readHostLiteral
-	case Scheme:
+	case condition.Scheme:
 		read = readSchemeLiteral
 	}
 	for i, lit := range s.Values {
@@ -51,33 +52,33 @@ func compileURL(s Spec, restrictive bool) (textTest, *SpecError) {
 	return t, nil
 }
 
-func readSchemeLiteral(text string, _ Kind) (urlLiteral, *SpecError) {
+func readSchemeLiteral(text string, _ condition.Kind) (urlLiteral, *condition.SpecError) {
 	if !isScheme(text) {
-		return urlLiteral{}, literalError(0, "is not the name of a scheme", "`scheme = \"https\"`")
+		return urlLiteral{}, condition.Invalid(0, "is not the name of a scheme", "`scheme = \"https\"`")
 	}
 	return urlLiteral{scheme: strings.ToLower(text)}, nil
 }
 
 // readHostLiteral parses example.com, *.example.com, and either with a port: ":*" is any port;
 // without a port a permissive condition requires the scheme's default.
-func readHostLiteral(text string, _ Kind) (urlLiteral, *SpecError) {
+func readHostLiteral(text string, _ condition.Kind) (urlLiteral, *condition.SpecError) {
 	var l urlLiteral
 	if strings.Contains(text, "/") || strings.Contains(text, "@") {
-		return l, literalError(0, "is more than a host", "the name only: `host = \"example.com\"`")
+		return l, condition.Invalid(0, "is more than a host", "the name only: `host = \"example.com\"`")
 	}
 	name, under := strings.CutPrefix(text, "*.")
 	if strings.Contains(name, "*") && !strings.HasSuffix(name, ":*") || name == "" {
-		return l, literalError(0, "has a wildcard that is not a whole first label", "`*.example.com` is every name below example.com; every URL: `present = true` in place of `host`")
+		return l, condition.Invalid(0, "has a wildcard that is not a whole first label", "`*.example.com` is every name below example.com; every URL: `present = true` in place of `host`")
 	}
 	if at := strings.LastIndexByte(name, ':'); at >= 0 && !strings.HasSuffix(name, "]") {
 		if l.port = name[at+1:]; l.port != "*" && !isPort([]byte(l.port)) {
-			return l, literalError(0, "has a port that is not a number from 1 to 65535", "an IPv6 address stands in brackets: `[::1]`")
+			return l, condition.Invalid(0, "has a port that is not a number from 1 to 65535", "an IPv6 address stands in brackets: `[::1]`")
 		}
 		name = name[:at]
 	}
 	host, ok := asciiHost(name)
 	if !ok || !isHost([]byte(host)) || under && isAddress(host) {
-		return l, literalError(0, "is not a host name or address", "")
+		return l, condition.Invalid(0, "is not a host name or address", "")
 	}
 	l.host, l.under = host, under
 	return l, nil
@@ -98,14 +99,14 @@ func isAddress(host string) bool {
 	return host[0] == '[' || isNumeric([]byte(last))
 }
 
-func readURLLiteral(text string, k Kind) (urlLiteral, *SpecError) {
+func readURLLiteral(text string, k condition.Kind) (urlLiteral, *condition.SpecError) {
 	var l urlLiteral
 	u, ok := parseURL([]byte(text))
 	if !ok || !u.hasHost || !isPlainURLPath(u.path) {
-		return l, literalError(0, "is not a plainly written URL with a scheme and a host", "`https://example.com/dir/`")
+		return l, condition.Invalid(0, "is not a plainly written URL with a scheme and a host", "`https://example.com/dir/`")
 	}
-	if k == Prefix && len(u.rest) > 0 {
-		return l, literalError(0, "has a query or fragment, which is no part of a directory", "`"+text[:len(text)-len(u.rest)]+"`")
+	if k == condition.Prefix && len(u.rest) > 0 {
+		return l, condition.Invalid(0, "has a query or fragment, which is no part of a directory", "`"+text[:len(text)-len(u.rest)]+"`")
 	}
 	l.scheme, l.host = strings.ToLower(string(u.scheme)), strings.ToLower(string(u.host))
 	l.port, l.rest = string(u.port), string(u.rest)
@@ -113,13 +114,13 @@ func readURLLiteral(text string, k Kind) (urlLiteral, *SpecError) {
 		l.port = ""
 	}
 	l.path = strings.TrimSuffix(string(u.path), "/")
-	if k != Prefix && l.path != string(u.path) && l.path != "" {
+	if k != condition.Prefix && l.path != string(u.path) && l.path != "" {
 		l.path += "/"
 	}
 	return l, nil
 }
 
-func (t *urlTest) match(value []byte) bool {
+func (t *urlTest) Match(value []byte) bool {
 	u, certain := parseURL(value)
 	return t.address(value, &u, certain)
 }
@@ -130,7 +131,7 @@ func (t *urlTest) judge(v *Value) bool {
 }
 
 func (t *urlTest) address(value []byte, u *webAddress, certain bool) bool {
-	if certain && (u.hasHost || !t.restrictive) && (t.kind == Scheme || t.kind == Host || isPlainURLPath(u.path)) {
+	if certain && (u.hasHost || !t.restrictive) && (t.kind == condition.Scheme || t.kind == condition.Host || isPlainURLPath(u.path)) {
 		return t.certain(u, value)
 	}
 	return t.restrictive && t.suspected(string(value))
@@ -150,11 +151,11 @@ func (t *urlTest) certain(u *webAddress, value []byte) bool {
 	for i := range t.literals {
 		l := &t.literals[i]
 		switch t.kind {
-		case Scheme:
+		case condition.Scheme:
 			if equalFold(u.scheme, l.scheme) {
 				return true
 			}
-		case Host:
+		case condition.Host:
 			if u.hasHost && l.named(u.host) && t.port(u.scheme, u.port, l.port) {
 				return true
 			}
@@ -197,7 +198,7 @@ func samePort(u *webAddress, want string) bool {
 // path compares complete components for prefix, everything for const and enum.
 func (t *urlTest) path(u *webAddress, l *urlLiteral) bool {
 	path := u.path
-	if t.kind != Prefix {
+	if t.kind != condition.Prefix {
 		if string(path) == "/" {
 			path = nil
 		}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"unicode/utf8"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
@@ -32,7 +33,7 @@ type Value struct {
 	list    []Reading // in env, with expands
 	unknown Unknown
 	listed  bool
-	env     Env
+	env     condition.Env
 	expands bool
 
 	sure     [4]certainty // results of certain for the first few contexts
@@ -46,7 +47,7 @@ type Value struct {
 
 // certainty is the result of [Value.certain] in a context.
 type certainty struct {
-	env                  Env
+	env                  condition.Env
 	expands, restrictive bool
 	canonical            []byte
 	ok                   bool
@@ -117,7 +118,7 @@ func (v *Value) read(path []byte, line *Value) {
 // linkCache remembers the targets of links during the evaluation of one string: the conditions on
 // it, and the words of a command line, follow the same links.
 type linkCache struct {
-	links *Links
+	links *condition.Links
 	real  func(path string) (real string, ok bool)
 	// solid: a path that does not exist now will be no link when it is used.
 	solid bool
@@ -132,7 +133,7 @@ type listing struct {
 }
 
 // list is [Links.Files], called once for each directory.
-func (t *linkCache) list(l *Links, dir string) listing {
+func (t *linkCache) list(l *condition.Links, dir string) listing {
 	found, known := t.files[dir]
 	if !known {
 		found.complete = l.Files(dir, func(name string, mode fs.FileMode) {
@@ -147,7 +148,7 @@ func (t *linkCache) list(l *Links, dir string) listing {
 }
 
 // follow is [Links.Real].
-func (t *linkCache) follow(l *Links, path string) (real string, ok bool) {
+func (t *linkCache) follow(l *condition.Links, path string) (real string, ok bool) {
 	if t == nil || l.Walk == nil {
 		return l.Real(path)
 	}
@@ -183,15 +184,15 @@ func (m *Matcher) Judge(v *Value) bool {
 type sharedTest interface{ judge(v *Value) bool }
 
 var (
-	_ sharedTest = (*pathTest)(nil)
-	_ sharedTest = eitherPath{}
-	_ sharedTest = (*pathPattern)(nil)
-	_ sharedTest = (*outsideTest)(nil)
-	_ sharedTest = (*commandTest)(nil)
-	_ sharedTest = (*commandPaths)(nil)
-	_ sharedTest = (*urlTest)(nil)
-	_ stepTest   = (*stepText)(nil)
-	_ stepTest   = (*lengthTest)(nil)
+	_ sharedTest         = (*pathTest)(nil)
+	_ sharedTest         = eitherPath{}
+	_ sharedTest         = (*pathPattern)(nil)
+	_ sharedTest         = (*outsideTest)(nil)
+	_ sharedTest         = (*commandTest)(nil)
+	_ sharedTest         = (*commandPaths)(nil)
+	_ sharedTest         = (*urlTest)(nil)
+	_ condition.StepTest = (*stepText)(nil)
+	_ condition.StepTest = (*lengthTest)(nil)
 )
 
 // IsClean reports whether Clean does not change the string, a path (K4).

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/glob"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
@@ -12,9 +13,9 @@ import (
 
 // checkLiterals is compileText without automata, for matchers on strings and paths that compare
 // with literals. done is false for all others.
-func checkLiterals(s Spec, t Target, restrictive bool) (done bool, _ *SpecError) {
+func checkLiterals(s condition.Spec, t condition.Target, restrictive bool) (done bool, _ *condition.SpecError) {
 	switch s.Kind {
-	case Const, Enum, Prefix:
+	case condition.Const, condition.Enum, condition.Prefix:
 	default:
 		return false, nil
 	}
@@ -28,8 +29,8 @@ func checkLiterals(s Spec, t Target, restrictive bool) (done bool, _ *SpecError)
 		}
 	case schema.None:
 		for i, lit := range s.Values {
-			if s.Kind == Prefix && lit.Text == "" {
-				return true, literalError(i, "is empty, so the condition always matches", "leave the condition out")
+			if s.Kind == condition.Prefix && lit.Text == "" {
+				return true, condition.Invalid(i, "is empty, so the condition always matches", "leave the condition out")
 			}
 		}
 	default:
@@ -88,7 +89,7 @@ func (m *Matcher) Named() []automaton.Walker {
 	switch {
 	case !m.restrictive:
 		return m.Walkers()
-	case m.kind == MaxLength:
+	case m.kind == condition.MaxLength:
 		if test, ok := m.text.(*lengthTest); ok {
 			return []automaton.Walker{&lengthWalker{lengthTest{most: test.most}}}
 		}
@@ -252,7 +253,7 @@ func (w *lengthWalker) Cuts() []rune {
 
 // PlainPaths returns automata for the plainly written paths, in the form in which analysis writes
 // them: each is in all of inside and in none of outside. Beyond ASCII they accept more.
-func PlainPaths(env Env, expands bool) (inside, outside []automaton.Walker) {
+func PlainPaths(env condition.Env, expands bool) (inside, outside []automaton.Walker) {
 	env = normalEnv(env)
 	except := automaton.New()
 	devices(except)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
@@ -158,14 +159,14 @@ func (p *parser) matcher(e *tomltree.Entry, c *Condition) bool {
 	if inList {
 		return p.listValues(e, c)
 	}
-	values := []*tomltree.Value{e.Value}
-	if kind == match.Enum {
-		if e.Value.Kind != tomltree.Array {
-			p.wrongType(e, "an array of values")
-			return false
-		}
+	values, arity := []*tomltree.Value{e.Value}, match.Define(kind).Values
+	switch isArray := e.Value.Kind == tomltree.Array; {
+	case arity == condition.Many && !isArray:
+		p.wrongType(e, "an array of values")
+		return false
+	case arity != condition.One && isArray:
 		if values = e.Value.Elements; len(values) == 0 {
-			p.report(diag.BadCondition, e.Value.Range, "`enum` is empty: no value is a member", "")
+			p.report(diag.BadCondition, e.Value.Range, "`"+e.Key+"` is empty: no value is a member", "")
 			return false
 		}
 	}
@@ -179,7 +180,7 @@ func (p *parser) matcher(e *tomltree.Entry, c *Condition) bool {
 		c.Spec.Values = append(c.Spec.Values, lit)
 		c.values = append(c.values, v)
 	}
-	if kind != match.Enum && kind != match.Const && ok && c.Spec.Values[0].Kind == match.LiteralArray {
+	if arity == condition.One && kind != match.Const && ok && c.Spec.Values[0].Kind == match.LiteralArray {
 		p.report(diag.WrongType, e.Value.Range, "`"+e.Key+"` takes one value",
 			"put the values into `[lists]` and write `"+e.Key+"_in = \"NAME\"`")
 		return false

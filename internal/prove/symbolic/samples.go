@@ -136,6 +136,9 @@ func guesses(kind match.Kind, text string) []string {
 			return []string{strings.Repeat("q", n), strings.Repeat("7", n)}
 		}
 	}
+	if samples := match.Define(kind).Samples; samples != nil {
+		return samples(text)
+	}
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package match
+package condition
 
 import (
 	"io/fs"
@@ -16,8 +16,7 @@ type Target struct {
 	// Paths is set if the condition applies to the paths that a command line reads and writes, and
 	// not to its words (K0a).
 	Paths bool
-	// Below is set if such a condition also applies to files that are read without being named; see
-	// [Matcher.Sweeps].
+	// Below is set if such a condition also applies to files that are read without being named.
 	Below bool
 	// ReadsJudged and WritesJudged are set if another condition of the same rule evaluates the
 	// redirections of a command line, which otherwise satisfy no permissive condition.
@@ -45,8 +44,8 @@ type Env struct {
 	MayStay, RunUnknown bool
 	// also is a second directory in which relative paths may begin; with lost they may begin
 	// anywhere.
-	also string
-	lost bool
+	Also string
+	Lost bool
 	// Links follows symbolic links if the gate has access to the file system of the tools. It is
 	// nil otherwise: paths are then compared as written (C5).
 	Links *Links

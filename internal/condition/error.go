@@ -1,4 +1,4 @@
-package match
+package condition
 
 import (
 	"fmt"
@@ -27,13 +27,13 @@ func (e *SpecError) Error() string {
 	return fmt.Sprintf("%s: %s", e.Kind, e.Message)
 }
 
-// literalError returns an error about a complete literal.
-func literalError(index int, message, hint string) *SpecError {
+// Invalid returns an error about a complete literal.
+func Invalid(index int, message, hint string) *SpecError {
 	return &SpecError{Index: index, Offset: -1, Message: message, Hint: hint}
 }
 
-// describe returns the name of a literal for a message.
-func describe(lit Literal) string {
+// Describe returns the name of a literal for a message.
+func Describe(lit Literal) string {
 	switch lit.Kind {
 	case LiteralString:
 		return "the string " + strconv.Quote(lit.Text)

@@ -1,6 +1,13 @@
-package match
+package condition
 
-import "github.com/stopgate/stopgate/internal/eval/schema"
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/eval/schema"
+)
+
+// AnyType are the types of the values that conditions apply to.
+const AnyType = schema.AnyType &^ schema.Null
 
 // Definition is one kind of condition: a row of the table of kinds, and all that the parser, the
 // evaluator, the proofs and the reference know of it.
@@ -54,6 +61,28 @@ type Request struct {
 type Tests struct {
 	// Fits are the types of values that the tests apply to, a subset of those of the target.
 	Fits   schema.Type
-	Text   textTest // nil if strings do not satisfy the condition
-	Values valueTest
+	Text   TextTest // nil if strings do not satisfy the condition
+	Values Values
+}
+
+// Types are the types of the values at the target.
+func (t *Target) Types() schema.Type {
+	if t.Type == 0 {
+		return AnyType
+	}
+	return t.Type
+}
+
+// CheckStrings checks the literals of a kind that compares strings, and the annotation of the
+// strings.
+func (r *Request) CheckStrings(d *Definition) *SpecError {
+	for i, lit := range r.Spec.Values {
+		if lit.Kind != LiteralString {
+			return Invalid(i, "must be a string, not "+Describe(lit), "")
+		}
+	}
+	if d.Reads != nil && !slices.Contains(d.Reads, r.Target.Annotation) {
+		return Invalid(-1, d.Misfit, d.Remedy)
+	}
+	return nil
 }

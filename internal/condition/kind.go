@@ -1,4 +1,4 @@
-package match
+package condition
 
 // Kind is a kind of condition: its key in policy files. The zero Kind is none.
 type Kind string

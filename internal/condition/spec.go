@@ -1,4 +1,4 @@
-package match
+package condition
 
 // LiteralKind is the JSON type of a literal in a rule.
 type LiteralKind uint8
