@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/agent"
 	"github.com/stopgate/stopgate/internal/agent/conversation"
+	"github.com/stopgate/stopgate/internal/agent/provider"
 	"github.com/stopgate/stopgate/internal/agent/tools"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/config"
@@ -80,6 +81,8 @@ model says goes to standard output, everything else to standard error.`,
 	flags.BoolVar(&f.listTools, "list-tools", false, "start the MCP servers, list all tools and do nothing else")
 	flags.StringVar(&f.style, "style", "", "how calls are shown: call or json")
 	flags.BoolVar(&f.alone, "non-interactive", false, "ask nobody: what the policy asks about is denied")
+	completeFlag(cmd, "api", provider.APIs()...)
+	completeFlag(cmd, "style", "call", "json")
 	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -151,15 +154,13 @@ func (r *agentRun) policy() error {
 	if r.set.Root != "" {
 		r.dir = r.set.Root // paths of calls and paths of rules begin at one place (K19)
 	}
-	program, mistakes := policy.Compile(r.set.Sources(), r.options())
-	if program == nil || mistakes.HasErrors() {
-		return mistakesError{List: mistakes, Set: r.set}
+	if err := r.compile(r.options()); err != nil {
+		return err
 	}
-	r.program = program
-	r.current.Store(program)
-	table, list := agentConfig(program.Settings().Tables["agent"])
-	if list.HasErrors() {
-		return mistakesError{List: list, Set: r.set}
+	r.current.Store(r.program)
+	table, list := agentConfig(r.program.Settings().Tables["agent"])
+	if err := r.mistakes(list); err != nil {
+		return err
 	}
 	r.table = table
 	r.model, err = modelOf(r.flags, r.table)
@@ -280,14 +281,14 @@ func (r *agentRun) choose(ctx context.Context) error {
 			return err
 		}
 		if len(list) == 0 {
-			return hintedError{errors.New("no conversation began in this directory"), "begin one: stopgate agent"}
+			return hinted(errors.New("no conversation began in this directory"), "begin one: stopgate agent")
 		}
 		r.id = list[0].ID
 	}
 	var err error
 	r.past, err = r.talks.ConversationEntries(ctx, r.id)
 	if errors.Is(err, conversation.ErrUnknown) {
-		return hintedError{fmt.Errorf("there is no conversation %s", r.id), "list them: stopgate agent --list"}
+		return hinted(fmt.Errorf("there is no conversation %s", r.id), "list them: stopgate agent --list")
 	}
 	return err
 }

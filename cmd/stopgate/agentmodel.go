@@ -113,8 +113,8 @@ func modelOf(f *agentFlags, t agentTable) (model, error) {
 	e.Key = os.Getenv(variable)
 	if e.URL == "" {
 		if e.URL = urlOf(e.API); e.Key == "" {
-			return model{}, hintedError{fmt.Errorf("the model %s needs a key, and %s is empty", name, variable),
-				"export the key, or name another variable with --key-env; without --model a scripted tour runs"}
+			return model{}, hinted(fmt.Errorf("the model %s needs a key, and %s is empty", name, variable),
+				"export the key, or name another variable with --key-env; without --model a scripted tour runs")
 		}
 	}
 	return model{endpoint: e}, nil

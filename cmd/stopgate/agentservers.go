@@ -23,10 +23,10 @@ const serverGrace = 2 * time.Second
 // a flag wins over a table of its name.
 func (r *agentRun) servers(notice func(string)) (*servers.Set, error) {
 	settings, mistakes := mcpServersConfig(r.program.Settings().Tables, secret.Machine())
-	if mistakes.HasErrors() {
-		return nil, mistakesError{List: mistakes, Set: r.set}
+	if err := r.mistakes(mistakes); err != nil {
+		return nil, err
 	}
-	specs, err := settings.named(r.flags.servers, r.flags.env)
+	specs, err := namedServers(settings, r.flags.servers, r.flags.env)
 	if err != nil {
 		return nil, err
 	}
@@ -34,12 +34,12 @@ func (r *agentRun) servers(notice func(string)) (*servers.Set, error) {
 	for _, s := range specs {
 		named[s.id] = true
 	}
-	for _, s := range settings.listed(r.flags.env) {
+	for _, s := range listedServers(settings, r.flags.env) {
 		if !named[s.id] {
 			specs = append(specs, s)
 		}
 	}
-	o := servers.Options{Pins: settings.pinsFor(specs, r.state.pins()), Timeout: settings.table.Timeout, Version: release.Version(), Notice: notice}
+	o := servers.Options{Pins: pinsFor(settings, specs, r.state.pins()), Timeout: settings.table.Timeout, Version: release.Version(), Notice: notice}
 	for _, spec := range specs {
 		words := new(lastWords)
 		o.Servers = append(o.Servers, servers.Server{

@@ -57,7 +57,7 @@ func openDesk(a apiTable, server *decide.Server, log *slog.Logger) (*desk, error
 		return d, nil
 	}
 	if d.remote, err = net.Listen("tcp", a.Listen); err != nil {
-		err = hintedError{fmt.Errorf("listen on %s: %w", a.Listen, err), "choose another address with --api-listen"}
+		err = hinted(fmt.Errorf("listen on %s: %w", a.Listen, err), "choose another address with --api-listen")
 		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
@@ -69,7 +69,7 @@ func socketError(err error) error {
 	if errors.Is(err, socket.ErrInUse) {
 		hint = "another stopgate up runs: stop it, or give this one a socket of its own with --api-socket PATH, or none with --api-socket none"
 	}
-	return hintedError{fmt.Errorf("decision API: %w", err), hint}
+	return hinted(fmt.Errorf("decision API: %w", err), hint)
 }
 
 // defaultSocket is the socket's place where nobody names one: the directory for

@@ -60,7 +60,7 @@ func (f *deskFlags) with(cmd *cobra.Command, do func(*sqlite.Store, *approve.Que
 		return err
 	}
 	if settings.Store == place.Memory {
-		return hintedError{errors.New("a store in memory can be seen by its own process only"), "ask that process: GET /v1/approvals of its decision API"}
+		return hinted(errors.New("a store in memory can be seen by its own process only"), "ask that process: GET /v1/approvals of its decision API")
 	}
 	store, err := existingStore(cmd, settings)
 	if err != nil {
@@ -173,7 +173,7 @@ func oneQuestion(cmd *cobra.Command, args []string) error {
 func question(ctx context.Context, queue *approve.Queue, id string) (approve.Entry, error) {
 	e, err := queue.Entry(ctx, id)
 	if errors.Is(err, approve.ErrUnknown) {
-		err = hintedError{fmt.Errorf("there is no question %q", id), "stopgate approvals list prints those that are open"}
+		err = hinted(fmt.Errorf("there is no question %q", id), "stopgate approvals list prints those that are open")
 	}
 	return e, err
 }
@@ -184,7 +184,7 @@ func question(ctx context.Context, queue *approve.Queue, id string) (approve.Ent
 func person(otherwise string) (*tty.Terminal, error) {
 	t, err := tty.Open()
 	if errors.Is(err, tty.ErrNone) {
-		return nil, hintedError{errors.New("this needs a terminal with a person at it, and there is none"), "run it yourself in a terminal" + otherwise}
+		return nil, hinted(errors.New("this needs a terminal with a person at it, and there is none"), "run it yourself in a terminal"+otherwise)
 	}
 	return t, err
 }

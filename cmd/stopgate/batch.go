@@ -68,7 +68,7 @@ func decideBatch(cmd *cobra.Command, s streams, f *callFlags, file string, posit
 		return err
 	}
 	if b.unread > 0 {
-		return exitStatus{exitTrouble}
+		return exit(exitTrouble)
 	}
 	return nil
 }

@@ -70,13 +70,13 @@ func (f *callFlags) arguments(cmd *cobra.Command, positional []string, in io.Rea
 	return []byte(f.args), nil
 }
 
-// situation is the session's data as the flag gives it; without, no value, which
-// leaves conditions on it in doubt.
-func (f *callFlags) situation() (jsonstream.Value, error) {
-	if f.data == "" {
+// sessionData parses the flag --session-data. Without the flag there is no value, which
+// leaves conditions on the data in doubt.
+func sessionData(text string) (jsonstream.Value, error) {
+	if text == "" {
 		return jsonstream.Value{}, nil
 	}
-	v, err := jsonstream.Parse([]byte(f.data), jsonstream.Options{ObjectRoot: true})
+	v, err := jsonstream.Parse([]byte(text), jsonstream.Options{ObjectRoot: true})
 	if err != nil {
 		return v, usagef("--session-data: %w", err)
 	}
@@ -154,7 +154,7 @@ func (f *callFlags) judge(cmd *cobra.Command, s streams, args []string) (c judge
 	}
 	c.program = l.program
 	at.hide(&c.proposal, l.program)
-	if c.data, err = f.situation(); err != nil {
+	if c.data, err = sessionData(f.data); err != nil {
 		return c, err
 	}
 	j, err := newJudge(l)

@@ -82,7 +82,7 @@ Exit: 0 clean or warnings only, 3 mistakes.`,
 			return err
 		}
 		if all.HasErrors() {
-			return exitStatus{exitMistakes}
+			return exit(exitMistakes)
 		}
 		return nil
 	}

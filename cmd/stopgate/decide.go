@@ -209,9 +209,9 @@ func (a answer) status() error {
 	case a.Mode == stopgate.Unattended && !a.Judge:
 		return nil
 	case a.Mode == stopgate.Unattended, a.Mode == stopgate.Ask, a.Mode == stopgate.Edit:
-		return exitStatus{exitUndecided}
+		return exit(exitUndecided)
 	}
-	return exitStatus{exitDenied}
+	return exit(exitDenied)
 }
 
 // writeJSON writes one line of JSON, without HTML escapes.

@@ -44,7 +44,7 @@ not everything could be decided; 3 if a file has mistakes.`,
 	cmd.Flags().StringVar(&toolsFile, "tools", "", "tool definitions as JSON `FILE`: the tools and schemas to compare for")
 	cmd.Flags().BoolVar(&undecided, "allow-undecided", false, "with --fail-on, accept what could not be decided")
 	_ = cmd.MarkFlagFilename("tools", "json")
-	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions([]string{"loosened", "any"}, cobra.ShellCompDirectiveNoFileComp))
+	completeFlag(cmd, "fail-on", "loosened", "any")
 	format := formatFlag(cmd, "text", "json", "sarif", "github", "junit")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if failOn != "" && failOn != "loosened" && failOn != "any" {
@@ -70,7 +70,7 @@ not everything could be decided; 3 if a file has mistakes.`,
 			set.Files = append(set.Files, config.File{Path: source.Name, Text: source.Text})
 		}
 		if d == nil {
-			return mistakesError{List: append(old, new...), Set: set}
+			return config.MistakesError{List: append(old, new...), Set: set}
 		}
 		switch *format {
 		case "text":
@@ -85,7 +85,7 @@ not everything could be decided; 3 if a file has mistakes.`,
 		}
 		if failOn == "any" && len(d.Changes)+len(d.Sessions) > 0 ||
 			failOn != "" && (!d.Complete && !undecided || slices.ContainsFunc(d.Changes, loosened) || slices.ContainsFunc(d.Sessions, loosenedSession)) {
-			return exitStatus{exitMistakes}
+			return exit(exitMistakes)
 		}
 		return nil
 	}

@@ -120,7 +120,7 @@ Exit: 0 every installed hook denies and would run, 1 one does not, or none is in
 			resident.print(s.out)
 		}
 		if !ok {
-			return exitStatus{exitTrouble}
+			return exit(exitTrouble)
 		}
 		return nil
 	}

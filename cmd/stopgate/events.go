@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/internal/record/live"
 	"github.com/stopgate/stopgate/internal/record/redis"
@@ -58,6 +59,7 @@ machine, of one elsewhere, or a Redis server that gates publish to.`,
 	flags.StringSliceVar(&f.sessions, "session", nil, "only these `SESSIONS`")
 	flags.BoolVar(&f.all, "all", false, "begin with what the gate still keeps")
 	flags.IntVar(&f.count, "count", 0, "end after `N` events")
+	completeFlag(cmd, "type", append([]string{"decision", "policy"}, texts(rowEvents)...)...)
 	f.format = formatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, stop := interruptible(cmd.Context())
@@ -66,7 +68,7 @@ machine, of one elsewhere, or a Redis server that gates publish to.`,
 		if strings.HasPrefix(f.url, "redis:") || strings.HasPrefix(f.url, "rediss:") || f.channel != "" {
 			err := redis.Watch(ctx, f.url, f.channel, nil, out.message)
 			if broken := (*net.OpError)(nil); errors.As(err, &broken) {
-				err = hintedError{err, "is this the server that [telemetry.redis] of the gate names?"}
+				err = hinted(err, "is this the server that [telemetry.redis] of the gate names?")
 			}
 			return out.ended(err)
 		}
@@ -233,13 +235,13 @@ func socketOfUp(policies []string) (string, error) {
 	}
 	var api apiTable
 	if mistakes := tomltree.Decode(tables["api"], &api); mistakes.HasErrors() {
-		return "", mistakesError{List: mistakes, Set: set}
+		return "", config.MistakesError{List: mistakes, Set: set}
 	}
 	switch api.Socket {
 	case "":
 		return defaultSocket()
 	case noSocket:
-		return "", hintedError{errors.New("the gate has no socket: [api] socket is " + noSocket), "name its address with --url"}
+		return "", hinted(errors.New("the gate has no socket: [api] socket is "+noSocket), "name its address with --url")
 	}
 	return api.Socket, nil
 }
@@ -255,9 +257,9 @@ func (s *eventSource) unreached(err error) error {
 		hint = "name the gate as its certificate does, trust its CA with SSL_CERT_FILE=FILE, or ask on its socket: --url unix:PATH"
 	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
-		return hintedError{fmt.Errorf("no gate answers at %s", s.at), hint}
+		return hinted(fmt.Errorf("no gate answers at %s", s.at), hint)
 	}
-	return hintedError{fmt.Errorf("ask the gate at %s: %w", s.at, err), hint}
+	return hinted(fmt.Errorf("ask the gate at %s: %w", s.at, err), hint)
 }
 
 // watch prints events until ctx ends. A connection that breaks is made again: nothing

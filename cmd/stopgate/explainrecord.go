@@ -26,7 +26,7 @@ func (f *recordFlags) explain(cmd *cobra.Command, s streams, c *callFlags, forma
 		return usagef("--record says which call it is: leave out what describes another one")
 	}
 	ctx := cmd.Context()
-	given, err := c.situation()
+	given, err := sessionData(c.data)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (f *recordFlags) explain(cmd *cobra.Command, s streams, c *callFlags, forma
 		return err
 	}
 	if w.decision == nil {
-		return hintedError{fmt.Errorf("no decision is recorded about %q", f.id), "ids are at the end of the lines of 'stopgate log --decisions'"}
+		return hinted(fmt.Errorf("no decision is recorded about %q", f.id), "ids are at the end of the lines of 'stopgate log --decisions'")
 	}
 	w.data = given
 	a, x, err := w.explain(ctx, &c.policyFlags, settings)
@@ -52,8 +52,8 @@ func (f *recordFlags) explain(cmd *cobra.Command, s streams, c *callFlags, forma
 		return err
 	}
 	if x == nil {
-		return hintedError{errors.New("the call cannot be judged again: its arguments are not whole, or the policy here is another one"),
-			"name the policy of then with --policy, or judge by this one: stopgate replay --policy FILE"}
+		return hinted(errors.New("the call cannot be judged again: its arguments are not whole, or the policy here is another one"),
+			"name the policy of then with --policy, or judge by this one: stopgate replay --policy FILE")
 	}
 	if format == "json" {
 		err = writeJSON(s.out, struct {

@@ -55,14 +55,14 @@ layout; 3 if a file is no TOML.`,
 				return err
 			}
 			if len(f.mistakes) > 0 {
-				return exitStatus{exitMistakes}
+				return exit(exitMistakes)
 			}
 		}
 		switch {
 		case len(f.mistakes) > 0:
-			return mistakesError{List: f.mistakes, Set: f.set}
+			return config.MistakesError{List: f.mistakes, Set: f.set}
 		case f.changed > 0 && (check || show):
-			return exitStatus{exitMistakes}
+			return exit(exitMistakes)
 		}
 		return nil
 	}

@@ -92,7 +92,7 @@ func newGrantsRevoke(s streams) *cobra.Command {
 			for _, id := range args {
 				g, err := queue.Revoke(cmd.Context(), id)
 				if errors.Is(err, approve.ErrUnknown) {
-					return hintedError{fmt.Errorf("there is no grant %q", id), "stopgate grants list prints those that hold"}
+					return hinted(fmt.Errorf("there is no grant %q", id), "stopgate grants list prints those that hold")
 				}
 				if err != nil {
 					return err

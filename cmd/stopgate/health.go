@@ -66,14 +66,14 @@ Exit: 0 yes, 1 no.`,
 			return fmt.Errorf("health: %w", err)
 		}
 		if resp.StatusCode == http.StatusNotFound {
-			return hintedError{fmt.Errorf("health: what answers at %s is no gate", api.at), "name the gateway or the decision API, as the first line of output of stopgate up says"}
+			return hinted(fmt.Errorf("health: what answers at %s is no gate", api.at), "name the gateway or the decision API, as the first line of output of stopgate up says")
 		}
 		if *format == "json" {
 			if err := writeJSON(s.out, healthJSON{resp.StatusCode == http.StatusOK, api.at, resp.StatusCode, strings.TrimSpace(string(text))}); err != nil {
 				return err
 			}
 			if resp.StatusCode != http.StatusOK {
-				return exitStatus{exitTrouble}
+				return exit(exitTrouble)
 			}
 			return nil
 		}

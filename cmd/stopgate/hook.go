@@ -25,13 +25,21 @@ func newHook(s streams) *cobra.Command {
 	f.Add(cmd.Flags())
 	cmd.AddCommand(newHookServe())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return exitStatus{hookProgram().Serve(cmd.Context(), args, &f, hookStreams(s))}
+		return exit(hookProgram().Serve(cmd.Context(), args, &f, hookStreams(s)))
 	}
 	return cmd
 }
 
 // hookProgram answers hooks without the small program's limits.
-func hookProgram() process.Program { return process.Program{Judges: judges, Notify: hookNotifiers} }
+func hookProgram() process.Program {
+	return process.Program{Judges: judges, Notify: func(table *tomltree.Value) ([]approve.Notifier, error) {
+		list, err := notifiersOf(table)
+		if err == nil {
+			outlivePipes() // the command of notify would inherit an ignored signal
+		}
+		return list, err
+	}}
+}
 
 func hookStreams(s streams) process.Streams {
 	return process.Streams{In: s.in, Out: s.out, Err: s.err}
@@ -47,8 +55,8 @@ func runHook(args []string, s streams) (code int, ok bool) {
 	return hookProgram().Main(args, hookStreams(s))
 }
 
-// hookNotifiers are those whom the table [approvals] tells of questions.
-func hookNotifiers(table *tomltree.Value) ([]approve.Notifier, error) {
+// notifiersOf returns the notifiers of the table [approvals].
+func notifiersOf(table *tomltree.Value) ([]approve.Notifier, error) {
 	c := apiReader{from: secret.Reader{Getenv: os.Getenv}}
 	if c.diags = tomltree.Decode(table, &c.s.approvals); !c.diags.HasErrors() {
 		c.approvals(table)
@@ -56,6 +64,5 @@ func hookNotifiers(table *tomltree.Value) ([]approve.Notifier, error) {
 	if c.diags.HasErrors() {
 		return nil, c.diags.Err()
 	}
-	outlivePipes() // what was ignored so far, the command of notify would inherit
 	return c.s.notifiers(), nil
 }

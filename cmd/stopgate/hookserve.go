@@ -29,7 +29,7 @@ func newHookServe() *cobra.Command {
 			program := filepath.Join(filepath.Dir(own), process.SmallName+filepath.Ext(own))
 			err = syscall.Exec(program, append([]string{process.SmallName}, f.Words()...), os.Environ())
 		}
-		return hintedError{fmt.Errorf("start %s: %w", process.SmallName, err), "it belongs beside stopgate: go install .../cmd/... makes both"}
+		return hinted(fmt.Errorf("start %s: %w", process.SmallName, err), "it belongs beside stopgate: go install .../cmd/... makes both")
 	}
 	return cmd
 }

@@ -55,9 +55,7 @@ Sources: ` + diag.OneOf(importNames()),
 	cmd.Flags().StringVar(&format, "format", "text", "`FORMAT` of the report on standard error: text; or json: report and policy on standard output")
 	cmd.Flags().StringVar(&mode, "mode", "default", "`MODE` of Gemini CLI whose rules are meant")
 	_ = cmd.MarkFlagFilename("output", "toml")
-	_ = cmd.RegisterFlagCompletionFunc("format", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return []string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp
-	})
+	completeFlag(cmd, "format", "text", "json")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if format != "text" && format != "json" {
 			return usagef("--format is %q: it can be text or json", format)
@@ -90,7 +88,7 @@ func importRules(s streams, source importSource, names []string, mode, output, f
 	if output != "" {
 		err := putFile(output, result.Policy, false)
 		if errors.Is(err, fs.ErrExist) {
-			return hintedError{fmt.Errorf("import: %s is there already; nothing was written", output), "name another file, or compare: stopgate diff " + visible.ShellWord(output) + " NEW"}
+			return hinted(fmt.Errorf("import: %s is there already; nothing was written", output), "name another file, or compare: stopgate diff "+visible.ShellWord(output)+" NEW")
 		}
 		if err != nil {
 			return fmt.Errorf("import: %w", err)
@@ -126,7 +124,7 @@ func (i importSource) files(names []string, root string) (files []imports.File, 
 			found = append(found, matches...)
 		}
 		if len(found) == 0 {
-			return nil, hintedError{fmt.Errorf("import %s: there are none; looked for %s", i.Source, strings.Join(i.Files, ", ")), "name the file"}
+			return nil, hinted(fmt.Errorf("import %s: there are none; looked for %s", i.Source, strings.Join(i.Files, ", ")), "name the file")
 		}
 	}
 	var seen []os.FileInfo

@@ -35,9 +35,7 @@ asks whether the file may loosen too, as stopgate trust would.`,
 	cmd.Flags().StringVar(&kind, "for", "coding", "`KIND` of work: "+strings.Join(config.Kinds(), ", "))
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite files that are there")
 	format := formatFlag(cmd, "text", "json")
-	_ = cmd.RegisterFlagCompletionFunc("for", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return config.Kinds(), cobra.ShellCompDirectiveNoFileComp
-	})
+	completeFlag(cmd, "for", config.Kinds()...)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		files, err := config.StarterFor(kind)
 		if err != nil {
@@ -94,7 +92,7 @@ func vacant(dir string, files []config.StarterFile) error {
 		path := filepath.Join(dir, f.Name)
 		_, err := os.Lstat(path)
 		if err == nil {
-			return hintedError{fmt.Errorf("init: %s is there already; nothing was written", path), "move it away, or overwrite it with --force"}
+			return hinted(fmt.Errorf("init: %s is there already; nothing was written", path), "move it away, or overwrite it with --force")
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("init: %w", err)

@@ -135,7 +135,7 @@ func theHost(args []string) (*hook.Host, error) {
 	}
 	h, err := hook.Lookup(args[0])
 	if err != nil {
-		return nil, usageError{err}
+		return nil, usagef("%w", err)
 	}
 	return h, nil
 }
@@ -270,7 +270,7 @@ func changeSettings(s streams, args []string, f *installFlags, in bool) error {
 // a policy that stops everything, that loosens nothing, or none.
 func sayWhatHolds(w io.Writer, policies []string) {
 	l, err := (&policyFlags{files: policies}).load(io.Discard)
-	var mistakes mistakesError
+	var mistakes config.MistakesError
 	switch {
 	case errors.As(err, &mistakes):
 		io.WriteString(w, visible.Lines(diag.Text(mistakes.List.Errors(), mistakes.Set.Text)))

@@ -22,7 +22,7 @@ func (f *installFlags) command() (c install.Command, err error) {
 			return c, err
 		}
 		if at, err := os.Stat(c.Program); err != nil || !at.Mode().IsRegular() || at.Mode().Perm()&0o111 == 0 {
-			return c, hintedError{fmt.Errorf("%s is no program", visible.Text(c.Program)), "every call would be blocked; --program names a stopgate or stopgate-hook"}
+			return c, hinted(fmt.Errorf("%s is no program", visible.Text(c.Program)), "every call would be blocked; --program names a stopgate or stopgate-hook")
 		}
 		c.Small = isSmall(c.Program)
 		return c, nil

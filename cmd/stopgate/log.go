@@ -91,6 +91,17 @@ func (f *listFlags) add(cmd *cobra.Command) {
 	flags.Int64VarP(&f.last, "last", "n", 0, "only the newest `N` of the rows that the filters let through")
 	flags.BoolVarP(&f.follow, "follow", "f", false, "go on with rows as they are written, until interrupted")
 	flags.BoolVar(&f.wouldDeny, "would-deny", false, "sum up by tool and rule what observe mode let pass and enforcing would hold back")
+	completeFlag(cmd, "surface", texts(rowSurfaces)...)
+	completeFlag(cmd, "mode", modeNames()...)
+	completeFlag(cmd, "status", texts(rowStatuses)...)
+	completeFlag(cmd, "event", texts(rowEvents)...)
+}
+
+func modeNames() (names []string) {
+	for _, mode := range []stopgate.Mode{stopgate.Unattended, stopgate.Ask, stopgate.Edit, stopgate.Skip, stopgate.Deny} {
+		names = append(names, mode.String())
+	}
+	return names
 }
 
 func (f *listFlags) filter(now time.Time) (r records.Filter, err error) {

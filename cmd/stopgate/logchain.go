@@ -85,7 +85,7 @@ Exit: 0 the chain is whole, 1 it is not, or could not be read.`,
 			err = verifyText(s.out, log.Path(), answer)
 		}
 		if err == nil && !answer.OK {
-			return exitStatus{exitTrouble}
+			return exit(exitTrouble)
 		}
 		return err
 	}
@@ -219,7 +219,7 @@ standard output, or to a new file with --output.`,
 		if output != "" {
 			file, err := os.OpenFile(output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 			if errors.Is(err, fs.ErrExist) {
-				return hintedError{fmt.Errorf("log export: %s is there already; nothing was written", visible.Text(output)), "name another file"}
+				return hinted(fmt.Errorf("log export: %s is there already; nothing was written", visible.Text(output)), "name another file")
 			}
 			if err != nil {
 				return fmt.Errorf("log export: %w", err)
@@ -321,7 +321,7 @@ type prunedJSON struct {
 func pruneFile(settings place.Settings, now time.Time) (*jsonl.Pruned, error) {
 	gone, err := jsonl.Prune(settings.AuditFile, settings.Retention(now).Rows)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = hintedError{fmt.Errorf("there are no records at %s yet", settings.AuditFile), "run stopgate up first, or name the records with --audit"}
+		err = hinted(fmt.Errorf("there are no records at %s yet", settings.AuditFile), "run stopgate up first, or name the records with --audit")
 	}
 	return &gone, err
 }
@@ -340,7 +340,7 @@ func existingStore(cmd *cobra.Command, settings place.Settings) (*sqlite.Store, 
 		return nil, usagef("a store in memory ends with its process: name another one with --store")
 	}
 	if _, err := os.Stat(settings.Store); err != nil {
-		return nil, hintedError{fmt.Errorf("there is no store at %s yet", settings.Store), "run stopgate up first, or name the store with --store"}
+		return nil, hinted(fmt.Errorf("there is no store at %s yet", settings.Store), "run stopgate up first, or name the store with --store")
 	}
 	return settings.Open(cmd.Context())
 }

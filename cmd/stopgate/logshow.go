@@ -62,7 +62,7 @@ the session had then, as the store says.`,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		p.files = f.files
 		ctx := cmd.Context()
-		given, err := (&callFlags{data: data}).situation()
+		given, err := sessionData(data)
 		if err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ the session had then, as the store says.`,
 			return err
 		}
 		if len(rows) == 0 {
-			return hintedError{fmt.Errorf("no record is about %q", args[0]), "ids are at the end of the lines of 'stopgate log'"}
+			return hinted(fmt.Errorf("no record is about %q", args[0]), "ids are at the end of the lines of 'stopgate log'")
 		}
 		show, err := newShow(ctx, log, rows)
 		if err != nil {

@@ -105,8 +105,8 @@ func serveMCP(ctx context.Context, s streams, f *mcpFlags, command []string) err
 		return err
 	}
 	desk, mistakes := apiConfig(l.program.Settings().Tables, secret.Machine())
-	if mistakes.HasErrors() {
-		return mistakesError{List: mistakes, Set: l.set}
+	if err := l.mistakes(mistakes); err != nil {
+		return err
 	}
 	specs, err := f.serversOf(settings, command)
 	if err != nil {
@@ -182,7 +182,7 @@ func (r *mcpRun) gateway(specs []serverSpec, tele *telemetry) (*mcpgate.Gateway,
 	r.current.Store(r.program)
 	o := mcpgate.Options{
 		Program: func() mcpgate.Policy { return r.current.Load() }, Approver: approver, StateSecret: key,
-		Settings: r.settings.set, Log: r.log, Version: release.Version(), Pins: r.settings.pinsFor(specs, r.state.pins()), Observer: tele.mcpObserver(),
+		Settings: r.settings.set, Log: r.log, Version: release.Version(), Pins: pinsFor(r.settings, specs, r.state.pins()), Observer: tele.mcpObserver(),
 	}
 	for _, spec := range specs {
 		o.Servers = append(o.Servers, spec.server(r.err, r.leash.Hold))

@@ -26,16 +26,16 @@ type mcpReady struct {
 func (r *mcpRun) serveHTTP(ctx context.Context, gw *mcpgate.Gateway, follow func(h *mcpgate.Handler) (done <-chan struct{}), end func()) error {
 	ln, err := net.Listen("tcp", r.flags.http)
 	if err != nil {
-		return hintedError{fmt.Errorf("listen on %s: %w", r.flags.http, err), "choose another address, for example --http 127.0.0.1:0 for a free port"}
+		return hinted(fmt.Errorf("listen on %s: %w", r.flags.http, err), "choose another address, for example --http 127.0.0.1:0 for a free port")
 	}
 	at := mcpReady{MCP: "http://" + ln.Addr().String() + mcpgate.Path}
 	o := mcpgate.HTTPOptions{Tokens: r.settings.tokens, Hosts: hostsOf(ln.Addr())}
 	if len(o.Tokens) == 0 {
 		if !onLoopback(ln.Addr()) {
-			return errors.Join(hintedError{
+			return errors.Join(hinted(
 				errors.New("an address that others can reach needs tokens, and there is none"),
 				"add [mcp.tokens.NAME] to your own policy file (see docs/reference/config.md), or listen on 127.0.0.1",
-			}, ln.Close())
+			), ln.Close())
 		}
 		at.Token = "sg_" + rand.Text()
 		r.own = []mcpgate.Token{{Name: mcpgate.Local, SHA256: sha256.Sum256([]byte(at.Token))}}

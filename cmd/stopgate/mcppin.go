@@ -112,7 +112,7 @@ func findPin(store *pin.Store, args []string) (pin.Pin, error) {
 			return p, nil
 		}
 	}
-	return pin.Pin{}, hintedError{fmt.Errorf("no tool %s of the server %s is pinned", visible.Text(args[1]), visible.Text(args[0])), "stopgate mcp pin list prints those that are"}
+	return pin.Pin{}, hinted(fmt.Errorf("no tool %s of the server %s is pinned", visible.Text(args[1]), visible.Text(args[0])), "stopgate mcp pin list prints those that are")
 }
 
 func newPinShow(s streams) *cobra.Command {

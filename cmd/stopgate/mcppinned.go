@@ -14,8 +14,8 @@ type filePins struct {
 	seen   *pin.Store
 }
 
-// pinsFor are the pins of some servers.
-func (s mcpSettings) pinsFor(specs []serverSpec, seen *pin.Store) filePins {
+// pinsFor returns the pins of servers.
+func pinsFor(s mcpSettings, specs []serverSpec, seen *pin.Store) filePins {
 	p := filePins{listed: map[string]map[string]string{}, seen: seen}
 	for _, spec := range specs {
 		p.listed[spec.identity()] = s.table.Servers[spec.id].Pins

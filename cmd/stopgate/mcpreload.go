@@ -33,8 +33,8 @@ func (c *mcpReload) try() error {
 		return err
 	}
 	desk, mistakes := apiConfig(l.program.Settings().Tables, secret.Machine())
-	if mistakes.HasErrors() {
-		return mistakesError{List: mistakes, Set: l.set}
+	if err := l.mistakes(mistakes); err != nil {
+		return err
 	}
 	if err := c.gate.Swap(l.program); err != nil {
 		return err
@@ -80,8 +80,8 @@ func (c *mcpReload) needRestart(l loaded, settings mcpSettings, desk apiSettings
 func mcpSettingsOf(l loaded) (mcpSettings, error) {
 	var files []string
 	settings, mistakes := mcpConfig(l.program.Settings().Tables, noting(secret.Machine(), &files))
-	if mistakes.HasErrors() {
-		return settings, mistakesError{List: mistakes, Set: l.set}
+	if err := l.mistakes(mistakes); err != nil {
+		return settings, err
 	}
 	settings.files = files
 	return settings, nil

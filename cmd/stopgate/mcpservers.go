@@ -38,23 +38,23 @@ func (f *mcpFlags) serversOf(s mcpSettings, command []string) ([]serverSpec, err
 		return nil, usagef("name the server behind -- or with --server, not both")
 	case len(command) > 0:
 		if _, err := exec.LookPath(command[0]); err != nil {
-			return nil, hintedError{fmt.Errorf("start the server: %w", err), "what stands behind -- is the command of an MCP server, as the agent would start it"}
+			return nil, hinted(fmt.Errorf("start the server: %w", err), "what stands behind -- is the command of an MCP server, as the agent would start it")
 		}
 		// Whoever starts us instead of the server gave us the server's environment.
 		return []serverSpec{{command: command, all: true}}, nil
 	case len(f.servers) > 0:
-		return s.named(f.servers, f.env)
+		return namedServers(s, f.servers, f.env)
 	}
-	specs := s.listed(f.env)
+	specs := listedServers(s, f.env)
 	if len(specs) == 0 {
-		return nil, hintedError{usagef("mcp needs a server"), "stopgate mcp -- npx -y @modelcontextprotocol/server-filesystem ."}
+		return nil, hinted(usagef("mcp needs a server"), "stopgate mcp -- npx -y @modelcontextprotocol/server-filesystem .")
 	}
 	return specs, nil
 }
 
-// listed are the servers of the policy file, by name; env are names of variables that
+// listedServers returns the servers of the policy file, by name; env names variables that
 // all of them get.
-func (s mcpSettings) listed(env []string) (specs []serverSpec) {
+func listedServers(s mcpSettings, env []string) (specs []serverSpec) {
 	for id, t := range s.table.Servers {
 		specs = append(specs, serverSpec{
 			id: id, command: t.Command, url: t.URL, token: s.secrets[id], env: slices.Concat(t.Env, s.table.Env, env),
@@ -64,8 +64,9 @@ func (s mcpSettings) listed(env []string) (specs []serverSpec) {
 	return specs
 }
 
-// named are the servers of --server. A table of the same name says what flags cannot.
-func (s mcpSettings) named(texts, env []string) (specs []serverSpec, err error) {
+// namedServers returns the servers of --server. A table of the same name adds what flags
+// cannot express.
+func namedServers(s mcpSettings, texts, env []string) (specs []serverSpec, err error) {
 	for _, text := range texts {
 		spec, err := parseServer(text)
 		if err != nil {

@@ -77,7 +77,7 @@ func operatorTables(files []string) (config.Set, map[string]*tomltree.Value, err
 		}
 		file, mistakes := syntax.Parse(source.Name, source.Text)
 		if file == nil {
-			return set, nil, mistakesError{List: mistakes, Set: set}
+			return set, nil, config.MistakesError{List: mistakes, Set: set}
 		}
 		for name, table := range file.Tables {
 			if tables[name] == nil {
@@ -108,10 +108,10 @@ func openRecords(ctx context.Context, path string) (*records.Log, error) {
 	}
 	log, err := records.Open(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, hintedError{
+		return nil, hinted(
 			fmt.Errorf("there are no records at %s yet", path),
 			"run stopgate up first, or name the records with --store or --audit",
-		}
+		)
 	}
 	return log, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/knowntools"
+	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
@@ -37,7 +38,7 @@ type loaded struct {
 }
 
 // load finds, reads and compiles the policy and says on talk what holds. A policy
-// with mistakes is a mistakesError.
+// with mistakes is a config.MistakesError.
 func (f *policyFlags) load(talk io.Writer) (loaded, error) {
 	return f.loadAt(talk, func(config.Set) policy.Options { return policy.Options{} })
 }
@@ -78,16 +79,25 @@ func (l *loaded) compile(o policy.Options) error {
 	o.Known = knowntools.Recognise
 	program, mistakes := policy.Compile(l.set.Sources(), o)
 	if program == nil || mistakes.HasErrors() {
-		return mistakesError{List: mistakes, Set: l.set}
+		return config.MistakesError{List: mistakes, Set: l.set}
 	}
 	l.program = program
 	return nil
 }
 
+// mistakes returns what a list finds wrong in the files that were read, nil for nothing but
+// warnings.
+func (l *loaded) mistakes(list diag.List) error {
+	if !list.HasErrors() {
+		return nil
+	}
+	return config.MistakesError{List: list, Set: l.set}
+}
+
 // unread adds the way out to an error of reading a policy.
 func unread(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return hintedError{err, "write one with stopgate init, or name another one"}
+		return hinted(err, "write one with stopgate init, or name another one")
 	}
 	return err
 }

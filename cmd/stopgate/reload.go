@@ -26,7 +26,7 @@ const reloadPoll = time.Second
 // (FM11).
 type reloader struct {
 	flags *policyFlags
-	show  func(mistakesError) // shows people the mistakes of a policy
+	show  func(config.MistakesError) // shows people the mistakes of a policy
 	log   *slog.Logger
 	gate  *gate.Gate
 	// files are further files that matter beside those of the policy.
@@ -107,7 +107,7 @@ func (r *reloader) reload(ctx context.Context) {
 		return
 	}
 	cause := "unreadable"
-	var mistakes mistakesError
+	var mistakes config.MistakesError
 	if errors.As(err, &mistakes) {
 		mistakes.List.Sort()
 		r.show(mistakes)
@@ -138,7 +138,7 @@ func (r *reloader) readable() error {
 func sameFiles(before, now config.Set) error {
 	for _, file := range before.Files {
 		if file.Scope != config.Embedded && now.Text(file.Path) == nil {
-			return hintedError{fmt.Errorf("%s is gone", visible.Text(file.Path)), "without it other rules would hold: restart to want that"}
+			return hinted(fmt.Errorf("%s is gone", visible.Text(file.Path)), "without it other rules would hold: restart to want that")
 		}
 	}
 	return nil

@@ -44,6 +44,7 @@ Exit: 0; with --fail-on 3 if a verdict was loosened, or changed at all.`,
 	}
 	f.add(cmd)
 	cmd.Flags().StringVar(&failOn, "fail-on", "", "exit with 3 if a verdict was `loosened`, or with \"any\" change")
+	completeFlag(cmd, "fail-on", "loosened", "any")
 	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if failOn != "" && failOn != "loosened" && failOn != "any" {
@@ -73,7 +74,7 @@ Exit: 0; with --fail-on 3 if a verdict was loosened, or changed at all.`,
 			_, err = io.WriteString(s.out, r.text())
 		}
 		if err == nil && (failOn == "any" && len(r.Changes) > 0 || failOn == "loosened" && r.Loosened > 0) {
-			return exitStatus{exitMistakes}
+			return exit(exitMistakes)
 		}
 		return err
 	}

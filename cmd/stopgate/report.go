@@ -17,14 +17,24 @@ type exitStatus struct{ code int }
 
 func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", e.code) }
 
-// usageError says that the command line is wrong.
+// exit returns the error of a command that has printed its answer and ends with a code. It
+// is nil for exitOK.
+func exit(code int) error {
+	if code == exitOK {
+		return nil
+	}
+	return exitStatus{code}
+}
+
+// usageError marks a wrong command line.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
+// usagef returns the error of a wrong command line; it takes %w.
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// hintedError says what to do about an error.
+// hintedError is an error with a remedy.
 type hintedError struct {
 	error
 	hint string
@@ -32,11 +42,14 @@ type hintedError struct {
 
 func (e hintedError) Unwrap() error { return e.error }
 
-// Hint is a sentence about the way out.
+// Hint returns the remedy.
 func (e hintedError) Hint() string { return e.hint }
 
-// mistakesError says that the policy has mistakes.
-type mistakesError = config.MistakesError
+// hinted adds a remedy to an error.
+func hinted(err error, hint string) error { return hintedError{err, hint} }
+
+// isHinted reports whether an error has a remedy from hinted.
+func isHinted(err error) bool { return errors.As(err, new(hintedError)) }
 
 // failure is what a command with --format json writes on standard output when it
 // ends without an answer.
@@ -60,7 +73,7 @@ func report(s streams, cmd *cobra.Command, err error) int {
 	code := exitTrouble
 	var usage usageError
 	var hinted interface{ Hint() string }
-	var mistakes mistakesError
+	var mistakes config.MistakesError
 	switch {
 	case errors.As(err, &mistakes):
 		code = exitMistakes

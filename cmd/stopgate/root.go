@@ -144,9 +144,7 @@ func atMostOne(cmd *cobra.Command, args []string) error {
 // formatFlag adds --format with the forms that a command understands.
 func formatFlag(cmd *cobra.Command, formats ...string) *string {
 	f := cmd.Flags().String("format", "text", "output format: "+strings.Join(formats, ", "))
-	_ = cmd.RegisterFlagCompletionFunc("format", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return formats, cobra.ShellCompDirectiveNoFileComp
-	})
+	completeFlag(cmd, "format", formats...)
 	check := cmd.PreRunE
 	cmd.PreRunE = func(c *cobra.Command, args []string) error {
 		for _, known := range formats {

@@ -189,7 +189,7 @@ func (f *sessionFlags) owner(cmd *cobra.Command, store *sqlite.Store, id string)
 	}
 	switch len(found) {
 	case 0:
-		return session.Owner{}, hintedError{fmt.Errorf("there is no session %q", id), "stopgate sessions list prints them"}
+		return session.Owner{}, hinted(fmt.Errorf("there is no session %q", id), "stopgate sessions list prints them")
 	case 1:
 		return found[0], nil
 	}

@@ -64,7 +64,7 @@ func (st *state) openLines(s place.Settings) (err error) {
 		st.lines, err = s.Lines(path)
 	}
 	if errors.Is(err, jsonl.ErrInUse) {
-		return hintedError{err, "name another file with --audit, or stop the stopgate that writes to this one"}
+		return hinted(err, "name another file with --audit, or stop the stopgate that writes to this one")
 	}
 	if err != nil {
 		return err
@@ -96,9 +96,9 @@ func (st *state) close() error {
 func (st *state) trust(ctx context.Context, end context.CancelCauseFunc) {
 	select {
 	case <-st.failed[0]:
-		end(hintedError{st.store.Database().Err(), untilThen})
+		end(hinted(st.store.Database().Err(), untilThen))
 	case <-st.failed[1]:
-		end(hintedError{st.lines.Err(), untilThen})
+		end(hinted(st.lines.Err(), untilThen))
 	case <-ctx.Done():
 	}
 }
@@ -138,7 +138,7 @@ func (st *state) attend(ctx context.Context, g *gate.Gate, tele *telemetry, log 
 
 // ended is how something ended that ran until ctx did: with the trouble that ended ctx.
 func ended(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); errors.As(cause, new(hintedError)) && !errors.Is(err, cause) {
+	if cause := context.Cause(ctx); isHinted(cause) && !errors.Is(err, cause) {
 		return errors.Join(cause, err)
 	}
 	return err

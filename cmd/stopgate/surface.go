@@ -40,9 +40,7 @@ type surfaceFlags struct{ as, server string }
 func (f *surfaceFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.as, "as", "", "answer as the `SURFACE` would: gateway, mcp, or the host of a hook ("+strings.Join(hook.Names(), ", ")+")")
 	cmd.Flags().StringVar(&f.server, "server", "", "with --as: `NAME` of the MCP server that has the tool")
-	_ = cmd.RegisterFlagCompletionFunc("as", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return surfaceNames(), cobra.ShellCompDirectiveNoFileComp
-	})
+	completeFlag(cmd, "as", surfaceNames()...)
 }
 
 // surface is the one that the flags name; root is a directory that they give.

@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
@@ -155,8 +156,8 @@ func (s *telemetrySettings) otlp(at *tomltree.Value, from secret.Reader, report 
 // telemetryOf reads the table [telemetry]; flags win over it.
 func telemetryOf(l loaded, f talkFlags) (s telemetrySettings, err error) {
 	s, mistakes := telemetryConfig(l.program.Settings().Tables["telemetry"], secret.Machine())
-	if mistakes.HasErrors() {
-		return s, mistakesError{List: mistakes, Set: l.set}
+	if err := l.mistakes(mistakes); err != nil {
+		return s, err
 	}
 	if s.hide, err = hidden(l); err != nil {
 		return s, err
@@ -181,8 +182,8 @@ var alwaysHidden = []string{"password", "passwd", "secret", "token", "api_key", 
 // what is called a secret at any depth.
 func hidden(l loaded) ([]string, error) {
 	redacted, mistakes := place.Redacted(l.program.Settings().Tables["audit"])
-	if mistakes.HasErrors() {
-		return nil, mistakesError{List: mistakes, Set: l.set}
+	if err := l.mistakes(mistakes); err != nil {
+		return nil, err
 	}
 	list := append([]string(nil), redacted...)
 	for _, name := range alwaysHidden {
@@ -220,12 +221,12 @@ func (s *telemetrySettings) teller(w io.Writer) func(text string) {
 
 // shower shows the mistakes of a policy to people on w, with their lines and carets, or,
 // where programs read the log, as a line each.
-func (s *telemetrySettings) shower(w io.Writer) func(mistakesError) {
+func (s *telemetrySettings) shower(w io.Writer) func(config.MistakesError) {
 	if s.LogFormat != "json" {
-		return func(m mistakesError) { fmt.Fprint(w, diag.Text(m.List.Errors(), m.Set.Text)) }
+		return func(m config.MistakesError) { fmt.Fprint(w, diag.Text(m.List.Errors(), m.Set.Text)) }
 	}
 	log := s.logger(w)
-	return func(m mistakesError) {
+	return func(m config.MistakesError) {
 		for _, d := range m.List.Errors() {
 			log.Error(d.Message, "code", string(d.Code), "file", d.File, "line", d.Range.Start.Line, "column", d.Range.Start.Column, "hint", d.Hint)
 		}
@@ -238,4 +239,6 @@ type talkFlags struct{ level, format string }
 func (f *talkFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.level, "log-level", "", "what is worth a line: `LEVEL` debug, info, warn or error (default info)")
 	cmd.Flags().StringVar(&f.format, "log-format", "", "`FORM` of the lines: text or json (default text)")
+	completeFlag(cmd, "log-level", "debug", "info", "warn", "error")
+	completeFlag(cmd, "log-format", "text", "json")
 }

@@ -61,7 +61,7 @@ Exit: 0 all passed, 3 cases failed, too few rules were reached, or a file has mi
 			return err
 		}
 		if len(files) == 0 {
-			return hintedError{fmt.Errorf("no tests found: no *%s below %s", suite.Suffix, args[0]), "stopgate init writes a first one"}
+			return hinted(fmt.Errorf("no tests found: no *%s below %s", suite.Suffix, args[0]), "stopgate init writes a first one")
 		}
 		if err := t.run(cmd, files, name); err != nil {
 			return err
@@ -100,7 +100,7 @@ func (t *testRun) run(cmd *cobra.Command, files []string, name *regexp.Regexp) e
 	}
 	if mistakes.HasErrors() {
 		mistakes.Sort() // files that several suites test are told once
-		return mistakesError{List: mistakes, Set: sources}
+		return config.MistakesError{List: mistakes, Set: sources}
 	}
 	for _, s := range suites {
 		report, err := s.Run(cmd.Context(), name.MatchString)

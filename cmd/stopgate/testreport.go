@@ -32,7 +32,7 @@ func (t *testRun) write(s streams) error {
 		return err
 	}
 	if t.failed > 0 || t.short() {
-		return exitStatus{exitMistakes}
+		return exit(exitMistakes)
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func revokeTrust(userDir, path string) ([]config.Grant, error) {
 	}
 	gone, err := config.Revoke(userDir, path, hash)
 	if err == nil && len(gone) == 0 {
-		err = hintedError{fmt.Errorf("%s was not trusted", visible.Text(path)), "stopgate trust --list shows what is"}
+		err = hinted(fmt.Errorf("%s was not trusted", visible.Text(path)), "stopgate trust --list shows what is")
 	}
 	return gone, err
 }

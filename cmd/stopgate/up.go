@@ -217,7 +217,7 @@ func (u *upRun) serve(ctx context.Context, cancel context.CancelCauseFunc, serve
 	go func() {
 		err := d.serve()
 		if err != nil {
-			cancel(hintedError{fmt.Errorf("decision API: %w", err), "start stopgate up again"})
+			cancel(hinted(fmt.Errorf("decision API: %w", err), "start stopgate up again"))
 		}
 		served <- err
 	}()
@@ -255,7 +255,7 @@ func (u *upRun) certificate(o *gateway.Options) (*certificate.Files, error) {
 		u.log.Log(context.Background(), level, text, "file", o.Settings.TLSCert, "names", leaf.DNSNames, "from", leaf.NotBefore, "to", leaf.NotAfter)
 	}, func(err error) { u.log.Error("certificate", "error", err) })
 	if err != nil {
-		return nil, hintedError{err, "tls_cert and tls_key name PEM files that belong together; only the gateway's user and group can read the key"}
+		return nil, hinted(err, "tls_cert and tls_key name PEM files that belong together; only the gateway's user and group can read the key")
 	}
 	o.TLS = files.Config()
 	return files, nil
@@ -329,8 +329,8 @@ func replayModel(dir string, tokensPerSecond float64) (*replay.Upstream, error) 
 
 // listenError says what to do about an address that cannot be listened on.
 func listenError(addr string, err error) error {
-	return hintedError{
+	return hinted(
 		fmt.Errorf("listen on %s: %w", addr, err),
 		"choose another address with --listen, for example --listen 127.0.0.1:0 for a free port",
-	}
+	)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/system/secret"
 )
 
@@ -12,8 +13,8 @@ import (
 func gatewaySettings(l loaded, f *upFlags) (options gateway.Options, files []string, err error) {
 	from := noting(secret.Machine(), &files)
 	options, mistakes := gateway.Configure(l.program.Settings(), from)
-	if mistakes.HasErrors() {
-		return options, files, mistakesError{List: mistakes, Set: l.set}
+	if err := l.mistakes(mistakes); err != nil {
+		return options, files, err
 	}
 	if f.listen != "" {
 		options.Settings.Listen = f.listen
@@ -30,9 +31,9 @@ func gatewaySettings(l loaded, f *upFlags) (options gateway.Options, files []str
 // together is the mistakes of several parts of the policy as those of one, so that all of
 // them are found in one run; of other errors the first.
 func together(errs ...error) error {
-	var all mistakesError
+	var all config.MistakesError
 	for _, err := range errs {
-		var mistakes mistakesError
+		var mistakes config.MistakesError
 		switch {
 		case errors.As(err, &mistakes):
 			all.Set = mistakes.Set
@@ -79,16 +80,16 @@ func withoutAPI(upstreams []gateway.Upstream, api string) []gateway.Upstream {
 // deskSettings reads the tables [api] and [approvals]; flags win over them.
 func deskSettings(l loaded, f *upFlags) (apiSettings, error) {
 	a, mistakes := apiConfig(l.program.Settings().Tables, secret.Machine())
-	if mistakes.HasErrors() {
-		return a, mistakesError{List: mistakes, Set: l.set}
+	if err := l.mistakes(mistakes); err != nil {
+		return a, err
 	}
 	if f.apiListen != "" {
 		a.api.Listen = f.apiListen
 		if len(a.tokens) == 0 {
-			return a, hintedError{
+			return a, hinted(
 				errors.New("--api-listen: an address can be reached by every program of the machine, and there is no token"),
 				"add [api.tokens.NAME] to your own policy file (see docs/reference/config.md), or use the socket",
-			}
+			)
 		}
 	}
 	if f.apiSocket != "" {
