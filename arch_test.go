@@ -99,6 +99,10 @@ var layers = [][]string{
 	{"internal/agent/tools", "internal/agent/tui"},
 	{"internal/agent/servers"},
 	{"internal/record/otel", "internal/record/metrics"},
+	{"internal/cli"},
+	{"internal/cli/inputs"},
+	{"internal/cli/tables"},
+	{"internal/cli/dryrun", "internal/cli/service"},
 	{"cmd/stopgate-hook/early"},
 	{"cmd/stopgate", "cmd/stopgate-hook"},
 }
@@ -270,7 +274,7 @@ func TestPurePackagesTouchNothingOutside(t *testing.T) {
 // that speaks to a test.
 var ownJSON = []string{
 	".",
-	"internal/approve/page", "internal/approve/webhook", "audit", "internal/record/redis", "internal/record/sqlite", "cmd/stopgate", "decide", "decide/client", "gate",
+	"internal/approve/page", "internal/approve/webhook", "audit", "internal/record/redis", "internal/record/sqlite", "cmd/stopgate", "internal/cli", "decide", "decide/client", "gate",
 	"internal/gateway/responselog", "internal/cli/ci", "internal/lang/diag", "internal/record/records", "internal/replay", "internal/mcp/pin", "session", "internal/store/sqlite",
 }
 

@@ -20,6 +20,10 @@ import (
 	"github.com/stopgate/stopgate/internal/agent/conversation"
 	"github.com/stopgate/stopgate/internal/agent/provider"
 	"github.com/stopgate/stopgate/internal/agent/tools"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
+	"github.com/stopgate/stopgate/internal/cli/service"
+	"github.com/stopgate/stopgate/internal/cli/tables"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/hook"
@@ -33,8 +37,8 @@ import (
 )
 
 type agentFlags struct {
-	policyFlags
-	stateFlags
+	inputs.Policy
+	inputs.State
 	model, api, baseURL, keyEnv string
 	scenarios                   []string
 	pace                        float64
@@ -44,7 +48,7 @@ type agentFlags struct {
 	servers, env                []string
 }
 
-func newAgent(s streams) *cobra.Command {
+func newAgent(s cli.Streams) *cobra.Command {
 	var f agentFlags
 	cmd := &cobra.Command{
 		Use:     "agent [MESSAGE]",
@@ -63,9 +67,9 @@ model says goes to standard output, everything else to standard error.`,
   stopgate agent --resume`,
 		Args: cobra.ArbitraryArgs,
 	}
-	f.stateFlags.add(cmd)
+	f.State.Add(cmd)
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.files, "policy", nil, "policy `FILE`; without it: the project's, the user's and the system's stopgate.toml")
+	flags.StringArrayVar(&f.Files, "policy", nil, "policy `FILE`; without it: the project's, the user's and the system's stopgate.toml")
 	_ = cmd.MarkFlagFilename("policy", "toml")
 	flags.StringVar(&f.model, "model", "", "`NAME` of the model (default: a scripted tour)")
 	flags.StringVar(&f.api, "api", "", "`API` it is asked over: openai-chat, openai-responses or anthropic (default: by the model's name)")
@@ -81,17 +85,17 @@ model says goes to standard output, everything else to standard error.`,
 	flags.BoolVar(&f.listTools, "list-tools", false, "start the MCP servers, list all tools and do nothing else")
 	flags.StringVar(&f.style, "style", "", "how calls are shown: call or json")
 	flags.BoolVar(&f.alone, "non-interactive", false, "ask nobody: what the policy asks about is denied")
-	completeFlag(cmd, "api", provider.APIs()...)
-	completeFlag(cmd, "style", "call", "json")
-	format := formatFlag(cmd, "text", "json")
+	cli.CompleteFlag(cmd, "api", provider.APIs()...)
+	cli.CompleteFlag(cmd, "style", "call", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case !(f.pace >= 0): // NaN too
-			return usagef("--pace counts tokens per second, not %v", f.pace)
+			return cli.Usagef("--pace counts tokens per second, not %v", f.pace)
 		case f.style != "" && f.style != "call" && f.style != "json":
-			return usagef("unknown style %q: want call or json", f.style)
+			return cli.Usagef("unknown style %q: want call or json", f.style)
 		}
-		ctx, stop := interruptible(cmd.Context(), syscall.SIGHUP) // its terminal was closed
+		ctx, stop := cli.Interruptible(cmd.Context(), syscall.SIGHUP) // its terminal was closed
 		defer stop()
 		return runAgent(ctx, s, &f, *format, strings.Join(args, " "))
 	}
@@ -100,13 +104,13 @@ model says goes to standard output, everything else to standard error.`,
 
 // agentRun is one run of the agent.
 type agentRun struct {
-	streams
-	loaded
+	cli.Streams
+	inputs.Loaded
 	flags  *agentFlags
 	format string
-	table  agentTable
+	table  tables.Agent
 	model  model
-	state  *state
+	state  *service.State
 	talks  conversation.Store
 	queue  *approve.Queue
 	leash  leash.Leash // of commands and servers
@@ -119,8 +123,8 @@ type agentRun struct {
 	current atomic.Pointer[policy.Program]
 }
 
-func runAgent(ctx context.Context, s streams, f *agentFlags, format, message string) error {
-	r := &agentRun{streams: s, flags: f, format: format, first: message, once: message != ""}
+func runAgent(ctx context.Context, s cli.Streams, f *agentFlags, format, message string) error {
+	r := &agentRun{Streams: s, flags: f, format: format, first: message, once: message != ""}
 	var err error
 	if r.dir, err = os.Getwd(); err != nil {
 		return fmt.Errorf("find the working tree: %w", err)
@@ -128,38 +132,38 @@ func runAgent(ctx context.Context, s streams, f *agentFlags, format, message str
 	if err := r.policy(); err != nil {
 		return err
 	}
-	settings, err := stateOf(r.loaded, f.stateFlags)
+	settings, err := inputs.StateOf(r.Loaded, f.State)
 	if err != nil {
 		return err
 	}
-	if r.state, err = openState(ctx, settings); err != nil {
+	if r.state, err = service.Open(ctx, settings); err != nil {
 		return err
 	}
-	return errors.Join(r.run(ctx), r.state.close())
+	return errors.Join(r.run(ctx), r.state.Close())
 }
 
 // policy loads the policy for this directory, and the settings beside its rules.
 func (r *agentRun) policy() error {
 	where := config.Standard(r.dir)
-	where.Policy = r.flags.files
+	where.Policy = r.flags.Files
 	var err error
-	if r.set, err = config.Discover(where); err != nil {
-		return unread(err)
+	if r.Set, err = config.Discover(where); err != nil {
+		return inputs.Unread(err)
 	}
 	if r.flags.list || r.flags.listTools {
-		r.set.Say(io.Discard)
+		r.Set.Say(io.Discard)
 	} else {
-		r.set.Say(r.err)
+		r.Set.Say(r.Err)
 	}
-	if r.set.Root != "" {
-		r.dir = r.set.Root // paths of calls and paths of rules begin at one place (K19)
+	if r.Set.Root != "" {
+		r.dir = r.Set.Root // paths of calls and paths of rules begin at one place (K19)
 	}
-	if err := r.compile(r.options()); err != nil {
+	if err := r.Compile(r.options()); err != nil {
 		return err
 	}
-	r.current.Store(r.program)
-	table, list := agentConfig(r.program.Settings().Tables["agent"])
-	if err := r.mistakes(list); err != nil {
+	r.current.Store(r.Program)
+	table, list := tables.ReadAgent(r.Program.Settings().Tables["agent"])
+	if err := r.Mistakes(list); err != nil {
 		return err
 	}
 	r.table = table
@@ -178,8 +182,8 @@ func (r *agentRun) options() policy.Options {
 
 func (r *agentRun) run(ctx context.Context) (err error) {
 	r.talks = new(mem.Conversations)
-	if r.state.store != nil {
-		r.talks = r.state.store
+	if r.state.Store != nil {
+		r.talks = r.state.Store
 	}
 	if r.flags.list {
 		return r.listConversations(ctx)
@@ -187,7 +191,7 @@ func (r *agentRun) run(ctx context.Context) (err error) {
 	if err := r.choose(ctx); err != nil {
 		return err
 	}
-	if r.queue, err = approve.New(r.state.questions, approve.Options{}); err != nil {
+	if r.queue, err = approve.New(r.state.Questions, approve.Options{}); err != nil {
 		return err
 	}
 	if err := r.leash.Start(); err != nil {
@@ -219,49 +223,49 @@ func (r *agentRun) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer tele.close()
+	defer tele.Close()
 	g, err := r.gate(ctx, front.approver(), tele)
 	if err != nil {
 		return err
 	}
 	front.gate = g
 	var beside sync.WaitGroup
-	tele.run(ctx)
+	tele.Run(ctx)
 	defer func() {
 		cancel(nil)
-		tele.work.Wait()
+		tele.Work.Wait()
 		beside.Wait()
 	}()
 	beside.Go(func() {
-		g.Follow(ctx, r.state.orders, lockdownPoll, func(l gate.Lockdown) { front.watch.Notice(lockdownText(l)) })
+		g.Follow(ctx, r.state.Orders, service.LockdownPoll, func(l gate.Lockdown) { front.watch.Notice(service.LockdownText(l)) })
 	})
-	beside.Go(func() { r.state.trust(ctx, cancel) })
+	beside.Go(func() { r.state.Trust(ctx, cancel) })
 	a, err := agent.New(agent.Options{
 		Gate: g, Endpoint: r.model.endpoint, Tools: front.tools, Conversations: r.talks, Watch: front.watch, Dir: r.dir,
-		Observer: tele.agentObserver(),
+		Observer: tele.AgentObserver(),
 		Owner:    session.Owner{Principal: hook.Principal, Session: stopgate.SessionID(r.id)}, System: r.system(),
 	}, r.past)
 	if err != nil {
 		return err
 	}
-	return ended(ctx, front.run(ctx, a))
+	return service.Ended(ctx, front.run(ctx, a))
 }
 
 // gate is the gate of this run, with somebody to ask, or nobody.
-func (r *agentRun) gate(ctx context.Context, approver gate.Approver, tele *telemetry) (*gate.Gate, error) {
+func (r *agentRun) gate(ctx context.Context, approver gate.Approver, tele *service.Telemetry) (*gate.Gate, error) {
 	options := []gate.Option{
-		tele.tracer(),
-		gate.WithRecorder(r.state.records), gate.WithStore(r.state.facts), gate.WithDenyMode(gate.DenyToolResult), judges(r.state.store),
+		tele.Tracer(),
+		gate.WithRecorder(r.state.Records), gate.WithStore(r.state.Facts), gate.WithDenyMode(gate.DenyToolResult), service.Judges(r.state.Store),
 		gate.WithLimits(gate.Limits{Store: agentStore, Record: agentStore, Hold: agentHold, Approval: agentHold}),
 	}
 	if approver != nil {
 		options = append(options, gate.WithApprover(approver))
 	}
-	g, err := gate.New(r.program, options...)
+	g, err := gate.New(r.Program, options...)
 	if err != nil {
 		return nil, err
 	}
-	standing, err := r.state.orders.Lockdown(ctx)
+	standing, err := r.state.Orders.Lockdown(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -281,14 +285,14 @@ func (r *agentRun) choose(ctx context.Context) error {
 			return err
 		}
 		if len(list) == 0 {
-			return hinted(errors.New("no conversation began in this directory"), "begin one: stopgate agent")
+			return cli.Hinted(errors.New("no conversation began in this directory"), "begin one: stopgate agent")
 		}
 		r.id = list[0].ID
 	}
 	var err error
 	r.past, err = r.talks.ConversationEntries(ctx, r.id)
 	if errors.Is(err, conversation.ErrUnknown) {
-		return hinted(fmt.Errorf("there is no conversation %s", r.id), "list them: stopgate agent --list")
+		return cli.Hinted(fmt.Errorf("there is no conversation %s", r.id), "list them: stopgate agent --list")
 	}
 	return err
 }

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/cli"
 )
 
 // gone waits until the process group is gone whose leader wrote its id into a file.
@@ -76,7 +78,7 @@ func TestAgentServers(t *testing.T) {
 	s.types("y")
 	s.sees("✓ more__write_file", "token  store", "Done.", "3 calls: 2 ran, 1 refused")
 	s.types("\x04")
-	s.ends(exitOK)
+	s.ends(cli.ExitOK)
 	s.gone("begun")
 	s.gone("more-begun")
 
@@ -146,7 +148,7 @@ func TestAgentKeysWhileStreamingAndForResults(t *testing.T) {
 	s.types("e")
 	s.sees(`✓ fs_read_file\(path: "three"\)`, "the third text", "Done.", "4 calls: 4 ran")
 	s.types("\x04")
-	s.ends(exitOK)
+	s.ends(cli.ExitOK)
 	if !strings.HasSuffix(s.file("a.txt"), "line 40\n") {
 		t.Errorf("%q", s.file("a.txt"))
 	}

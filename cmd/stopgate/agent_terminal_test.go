@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
-
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/testkit/vt"
 )
 
@@ -181,7 +181,7 @@ func TestAgentTour(t *testing.T) {
 	s.types("I want to look at it\r")
 	s.sees("refused: I want to look at it", "6 calls: 4 ran, 2 refused; 4 prompts; the model was stopped once; .* not", `(?m)^>$`)
 	s.types("\x04")
-	s.ends(exitOK)
+	s.ends(cli.ExitOK)
 	if !strings.Contains(s.file("stopgate-tour/notes.md"), "before the second line") || s.file(".env") != "(none)" {
 		t.Error("the files are not as the tour says")
 	}
@@ -219,7 +219,7 @@ func TestAgentKeys(t *testing.T) {
 	s.types("e")
 	s.sees("changed to .*b.txt", "edited by", "Done.")
 	s.types("/quit\r")
-	s.ends(exitOK)
+	s.ends(cli.ExitOK)
 	if s.file("a.txt") != "(none)" || !strings.HasPrefix(s.file("b.txt"), "line 1\n") {
 		t.Error("the edit did not run")
 	}
@@ -264,14 +264,14 @@ func TestAgentOnDumbTerminals(t *testing.T) {
 	s.types("y\n")
 	s.sees(`"path": "a.txt"`, "approved by", "Done.", "1 call: 1 ran")
 	s.types("\x04")
-	s.ends(exitOK)
+	s.ends(cli.ExitOK)
 	if strings.Contains(s.written(), "\x1b") || strings.Contains(s.written(), "✓") {
 		t.Errorf("%q", s.written())
 	}
 	s = sitDown(t, dir, append(env, "NO_COLOR=1"), nil, "--script", "script", "--pace", "0")
 	s.sees("(?m)^>$")
 	s.types("\x04")
-	s.ends(exitOK)
+	s.ends(cli.ExitOK)
 	if strings.Contains(s.written(), "m\x1b") || strings.Contains(s.written(), "\x1b[1m") {
 		t.Errorf("%q", s.written())
 	}
@@ -288,7 +288,7 @@ func TestAgentInAPipe(t *testing.T) {
 	s.sees("y once")
 	s.types("y")
 	s.sees("1 call: 1 ran")
-	s.ends(exitOK)
+	s.ends(cli.ExitOK)
 	if out.String() != "I write it.\nDone.\n" || s.file("a.txt") == "(none)" {
 		t.Errorf("%q", &out)
 	}
@@ -355,7 +355,7 @@ func TestAgentIsKilledAndResumed(t *testing.T) {
 	s.types("\r")
 	s.sees("I was interrupted.", "(?m)^>$")
 	s.types("\x04")
-	s.ends(exitOK)
+	s.ends(cli.ExitOK)
 	cmd := exec.Command("stopgate", "agent", "--list", "--format", "json")
 	cmd.Dir, cmd.Env = dir, env
 	if list, err := cmd.Output(); err != nil || strings.Count(string(list), "\n") != 1 || !strings.Contains(string(list), `"entries":5`) {

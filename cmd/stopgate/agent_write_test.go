@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/cli"
 )
 
 // twice calls one tool twice, with one path and two texts.
@@ -74,7 +76,7 @@ func TestAgentWritesARule(t *testing.T) {
 	s.types("y")
 	s.sees("written; what was there is kept as", "approved by", "(?s)approved by.*unattended", "Done.", "2 calls: 2 ran, 0 refused; 1 prompt")
 	s.types("\x04")
-	s.ends(exitOK)
+	s.ends(cli.ExitOK)
 	text, err := os.ReadFile(path)
 	want := strings.Replace(commented, "  # The rest", "  { arg = \"/path\", const = \"a.txt\", mode = \"unattended\" },\n  # The rest", 1)
 	if err != nil || string(text) != want {
@@ -107,7 +109,7 @@ func TestAgentWritesTheFirstFile(t *testing.T) {
 	s.types("y")
 	s.sees("written", "2 calls: 2 ran, 0 refused; 1 prompt")
 	s.types("\x04")
-	s.ends(exitOK)
+	s.ends(cli.ExitOK)
 	text, err := os.ReadFile(path)
 	if err != nil || !strings.Contains(string(text), `{ arg = "/path", const = "a.txt", mode = "unattended" },`) || !strings.Contains(string(text), "[[guard]]") {
 		t.Errorf("%v\n%s", err, text)
@@ -152,7 +154,7 @@ func TestAgentWritesNoRule(t *testing.T) {
 			s.types("y")
 			s.sees("granted earlier", "2 calls: 2 ran, 0 refused")
 			s.types("\x04")
-			s.ends(exitOK)
+			s.ends(cli.ExitOK)
 			if text, _ := os.ReadFile(path); string(text) != test.own {
 				t.Errorf("%s", text)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/agent/tools"
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -37,7 +38,7 @@ const readSchema = `{"type":"object","properties":{"path":{"type":"string","x-st
 
 // local are the commands that the policy declares as tools.
 func (r *agentRun) local() (list []tools.Local) {
-	for _, l := range r.program.LocalTools() {
+	for _, l := range r.Program.LocalTools() {
 		list = append(list, tools.Local{Definition: l.Definition, Command: l.Command})
 	}
 	return list
@@ -75,16 +76,16 @@ func (r *agentRun) listConversations(ctx context.Context) error {
 		return err
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(r.err, "stopgate: no conversation began in this directory")
+		fmt.Fprintln(r.Err, "stopgate: no conversation began in this directory")
 	}
 	for _, i := range list {
 		if r.format == "json" {
-			if err := writeJSON(r.out, i); err != nil {
+			if err := cli.WriteJSON(r.Out, i); err != nil {
 				return err
 			}
 			continue
 		}
-		if _, err := fmt.Fprintf(r.out, "%s  %s  %s\n", visible.Text(i.ID), i.Changed.Local().Format("2006-01-02 15:04"), visible.Elide(visible.Text(i.Title), 60)); err != nil {
+		if _, err := fmt.Fprintf(r.Out, "%s  %s  %s\n", visible.Text(i.ID), i.Changed.Local().Format("2006-01-02 15:04"), visible.Elide(visible.Text(i.Title), 60)); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/agent"
 	"github.com/stopgate/stopgate/internal/agent/conversation"
 	"github.com/stopgate/stopgate/internal/agent/tui"
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/system/tty"
 	"github.com/stopgate/stopgate/internal/visible"
 )
@@ -39,15 +40,15 @@ const maxMessage = 4 << 20
 // front finds out who is there: a person at a terminal, a program, or both.
 func (r *agentRun) front() (*front, error) {
 	f := &front{agentRun: r}
-	in, inside := r.in.(*os.File)
-	out, outside := terminalOf(r.out)
+	in, inside := r.In.(*os.File)
+	out, outside := cli.OutputFile(r.Out)
 	if !r.once && (!inside || !tty.Is(in)) {
-		text, err := io.ReadAll(io.LimitReader(r.in, maxMessage))
+		text, err := io.ReadAll(io.LimitReader(r.In, maxMessage))
 		if err != nil {
 			return nil, fmt.Errorf("read the message: %w", err)
 		}
 		if r.first = strings.TrimSpace(string(text)); r.first == "" && len(r.past) == 0 {
-			return nil, usagef("there is no message: give one, or start the agent at a terminal")
+			return nil, cli.Usagef("there is no message: give one, or start the agent at a terminal")
 		}
 		r.once = true
 	}
@@ -55,10 +56,10 @@ func (r *agentRun) front() (*front, error) {
 	f.quiet = r.format == "json" || !outside || !tty.Is(out)
 	switch {
 	case r.format == "json":
-		f.lines = &agentLines{out: r.out, model: r.model}
+		f.lines = &agentLines{out: r.Out, model: r.model}
 		f.watch = f.lines
 	case f.quiet:
-		f.watch = &tui.Plain{Data: r.out, Talk: r.err, Style: f.style}
+		f.watch = &tui.Plain{Data: r.Out, Talk: r.Err, Style: f.style}
 	}
 	if !r.flags.alone {
 		if err := f.sitDown(); err != nil && !errors.Is(err, tty.ErrNone) {
@@ -66,7 +67,7 @@ func (r *agentRun) front() (*front, error) {
 		}
 	}
 	if f.watch == nil {
-		f.watch = &tui.Plain{Data: r.out, Talk: r.err, Style: f.style}
+		f.watch = &tui.Plain{Data: r.Out, Talk: r.Err, Style: f.style}
 	}
 	return f, nil
 }
@@ -85,7 +86,7 @@ func (f *front) sitDown() error {
 		return errors.Join(err, t.Close())
 	}
 	f.board = tui.NewBoard()
-	f.desk = agent.NewQuestionQueue(operator(), f.agentRun.queue, time.Now)
+	f.desk = agent.NewQuestionQueue(cli.Operator(), f.agentRun.queue, time.Now)
 	if f.watch == nil {
 		f.watch = f.board
 	} else {
@@ -140,7 +141,7 @@ func (f *front) run(ctx context.Context, a *agent.Agent) (err error) {
 		if r.model.script != nil {
 			saved = r.model.script.saved()
 		}
-		fmt.Fprintln(r.err, tui.SummaryLine(sum, 0, saved, time.Since(began)))
+		fmt.Fprintln(r.Err, tui.SummaryLine(sum, 0, saved, time.Since(began)))
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/agent"
+	"github.com/stopgate/stopgate/internal/cli"
 )
 
 // agentLines writes what happens as lines of JSON.
@@ -65,7 +66,7 @@ func (l *agentLines) write(e agentEvent) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err == nil {
-		l.err = writeJSON(l.out, e)
+		l.err = cli.WriteJSON(l.out, e)
 	}
 }
 

@@ -11,22 +11,14 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agent/provider"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/tables"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/replay"
 )
 
 //go:embed agent_tour.scenario
 var tourScript []byte
-
-// agentTable is the table [agent].
-type agentTable struct {
-	Model        string `toml:"model"`
-	API          string `toml:"api"`
-	BaseURL      string `toml:"base_url"`
-	KeyEnv       string `toml:"key_env"`
-	Style        string `toml:"style"`
-	Instructions string `toml:"instructions"`
-}
 
 // model is whom the agent asks.
 type model struct {
@@ -80,7 +72,7 @@ func urlOf(api provider.API) string {
 
 // modelOf finds the model: what the command line says, else the policy file's [agent],
 // else a scripted one.
-func modelOf(f *agentFlags, t agentTable) (model, error) {
+func modelOf(f *agentFlags, t tables.Agent) (model, error) {
 	first := func(words ...string) string {
 		for _, w := range words {
 			if w != "" {
@@ -91,13 +83,13 @@ func modelOf(f *agentFlags, t agentTable) (model, error) {
 	}
 	name, api, url := first(f.model, t.Model), first(f.api, t.API), first(f.baseURL, t.BaseURL)
 	if api != "" && !slices.Contains(provider.APIs(), api) {
-		return model{}, usagef("unknown API %q: want %s", api, diag.OneOf(provider.APIs()))
+		return model{}, cli.Usagef("unknown API %q: want %s", api, diag.OneOf(provider.APIs()))
 	}
 	if url != "" && name == "" {
-		return model{}, usagef("name the model with --model NAME")
+		return model{}, cli.Usagef("name the model with --model NAME")
 	}
 	if url != "" && !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {
-		return model{}, usagef("base URL %q: want http://HOST or https://HOST, with the path that the provider's own clients take", url)
+		return model{}, cli.Usagef("base URL %q: want http://HOST or https://HOST, with the path that the provider's own clients take", url)
 	}
 	if api == "" {
 		api = string(provider.Chat)
@@ -113,7 +105,7 @@ func modelOf(f *agentFlags, t agentTable) (model, error) {
 	e.Key = os.Getenv(variable)
 	if e.URL == "" {
 		if e.URL = urlOf(e.API); e.Key == "" {
-			return model{}, hinted(fmt.Errorf("the model %s needs a key, and %s is empty", name, variable),
+			return model{}, cli.Hinted(fmt.Errorf("the model %s needs a key, and %s is empty", name, variable),
 				"export the key, or name another variable with --key-env; without --model a scripted tour runs")
 		}
 	}

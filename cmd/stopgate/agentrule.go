@@ -42,7 +42,7 @@ func (f *front) rule(v gate.View, g approve.Grant) tui.Rule {
 		r.Text = fmt.Sprintf("{ %s, mode = \"unattended\" }", terms[0])
 	}
 	file := config.FileName
-	for _, own := range f.agentRun.set.Files {
+	for _, own := range f.agentRun.Set.Files {
 		if own.Scope != config.Embedded && own.Trusted {
 			file = own.Path
 		}

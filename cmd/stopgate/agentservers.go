@@ -10,6 +10,9 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/agent"
 	"github.com/stopgate/stopgate/internal/agent/servers"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/service"
+	"github.com/stopgate/stopgate/internal/cli/tables"
 	"github.com/stopgate/stopgate/internal/mcp/link"
 	"github.com/stopgate/stopgate/internal/release"
 	"github.com/stopgate/stopgate/internal/system/secret"
@@ -22,29 +25,29 @@ const serverGrace = 2 * time.Second
 // servers starts the MCP servers of the policy file, and those of --server beside them:
 // a flag wins over a table of its name.
 func (r *agentRun) servers(notice func(string)) (*servers.Set, error) {
-	settings, mistakes := mcpServersConfig(r.program.Settings().Tables, secret.Machine())
-	if err := r.mistakes(mistakes); err != nil {
+	settings, mistakes := tables.ReadMCPServers(r.Program.Settings().Tables, secret.Machine())
+	if err := r.Mistakes(mistakes); err != nil {
 		return nil, err
 	}
-	specs, err := namedServers(settings, r.flags.servers, r.flags.env)
+	specs, err := service.NamedServers(settings, r.flags.servers, r.flags.env)
 	if err != nil {
 		return nil, err
 	}
 	named := map[string]bool{}
 	for _, s := range specs {
-		named[s.id] = true
+		named[s.ID] = true
 	}
-	for _, s := range listedServers(settings, r.flags.env) {
-		if !named[s.id] {
+	for _, s := range service.ListedServers(settings, r.flags.env) {
+		if !named[s.ID] {
 			specs = append(specs, s)
 		}
 	}
-	o := servers.Options{Pins: pinsFor(settings, specs, r.state.pins()), Timeout: settings.table.Timeout, Version: release.Version(), Notice: notice}
+	o := servers.Options{Pins: service.PinsFor(settings, specs, r.state.Pins()), Timeout: settings.Table.Timeout, Version: release.Version(), Notice: notice}
 	for _, spec := range specs {
 		words := new(lastWords)
 		o.Servers = append(o.Servers, servers.Server{
-			ID: stopgate.ServerID(spec.id), Identity: spec.identity(), LastWords: words.String,
-			Open: spec.opener(link.Command{Dir: r.dir, Stderr: words, Grace: serverGrace, Track: r.leash.Hold}),
+			ID: stopgate.ServerID(spec.ID), Identity: spec.Identity(), LastWords: words.String,
+			Open: spec.Opener(link.Command{Dir: r.dir, Stderr: words, Grace: serverGrace, Track: r.leash.Hold}),
 		})
 	}
 	return servers.New(o)
@@ -99,7 +102,7 @@ func listing(own agent.Runner, set *servers.Set) (lines []string) {
 			lines = append(lines, fmt.Sprintf("MCP server %s is not there: %s", s.ID, visible.Text(s.Err.Error())))
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("MCP server %s, %s", s.ID, count(len(s.Tools), "tool")))
+		lines = append(lines, fmt.Sprintf("MCP server %s, %s", s.ID, cli.Count(len(s.Tools), "tool")))
 		for _, t := range s.Tools {
 			lines = append(lines, line(t))
 		}
@@ -132,18 +135,18 @@ type agentTool struct {
 
 // showTools prints the tools, and what became of the servers.
 func (r *agentRun) showTools(ctx context.Context, own agent.Runner) error {
-	set, err := r.servers(func(text string) { fmt.Fprintf(r.err, "stopgate: %s\n", visible.Text(text)) })
+	set, err := r.servers(func(text string) { fmt.Fprintf(r.Err, "stopgate: %s\n", visible.Text(text)) })
 	if err != nil {
 		return err
 	}
 	defer set.Close()
 	all := agent.Join(own, set).Definitions(ctx)
 	if r.format != "json" {
-		_, err := fmt.Fprintln(r.out, strings.Join(listing(own, set), "\n"))
+		_, err := fmt.Fprintln(r.Out, strings.Join(listing(own, set), "\n"))
 		return err
 	}
 	for _, t := range all {
-		if err := writeJSON(r.out, agentTool{t.Name, t.Server, t.Description, t.Refused}); err != nil {
+		if err := cli.WriteJSON(r.Out, agentTool{t.Name, t.Server, t.Description, t.Refused}); err != nil {
 			return err
 		}
 	}

@@ -6,17 +6,19 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/cli/service"
+	"github.com/stopgate/stopgate/internal/cli/tables"
 	"github.com/stopgate/stopgate/internal/record/metrics"
 )
 
 // telemetry opens what the table [telemetry] names. What a gate without a screen would
 // write to its log, the person at the agent is told, as far as it is a warning.
-func (r *agentRun) telemetry(ctx context.Context, notice func(string)) (*telemetry, error) {
-	talk, err := telemetryOf(r.loaded, talkFlags{})
+func (r *agentRun) telemetry(ctx context.Context, notice func(string)) (*service.Telemetry, error) {
+	talk, err := tables.TelemetryOf(r.Loaded, tables.LogFlags{})
 	if err != nil {
 		return nil, err
 	}
-	return openTelemetry(ctx, talk, metrics.New(r.program.Tools()), slog.New(noticeLog{tell: notice}))
+	return service.OpenTelemetry(ctx, talk, metrics.New(r.Program.Tools()), slog.New(noticeLog{tell: notice}))
 }
 
 // noticeLog is a log whose warnings are notices to a person.

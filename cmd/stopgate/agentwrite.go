@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/agent/tui"
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/amend"
 	"github.com/stopgate/stopgate/internal/cli/textdiff"
 	"github.com/stopgate/stopgate/internal/config"
@@ -63,7 +64,7 @@ func (f *front) plan(v gate.View, rule string) (tui.Plan, error) {
 		if err := f.gate.Swap(program); err != nil {
 			return kept, fmt.Errorf("the file is written, but holds from the next start on only: %w", err)
 		}
-		r.set = set
+		r.Set = set
 		r.current.Store(program)
 		return kept, nil
 	}
@@ -73,7 +74,7 @@ func (f *front) plan(v gate.View, rule string) (tui.Plan, error) {
 // ownFile is the user's own policy file: his, or, where no file that somebody trusts
 // holds, the built-in one that is to become his.
 func (r *agentRun) ownFile() (own config.File, fresh bool, err error) {
-	for _, file := range r.set.Files {
+	for _, file := range r.Set.Files {
 		switch file.Scope {
 		case config.User:
 			return file, false, nil
@@ -81,7 +82,7 @@ func (r *agentRun) ownFile() (own config.File, fresh bool, err error) {
 			return file, true, nil
 		}
 	}
-	if len(r.flags.files) > 0 {
+	if len(r.flags.Files) > 0 {
 		return own, false, errors.New("--policy names the files of this run: add the rule there")
 	}
 	return own, false, errors.New("you have no policy file of your own, and what asks stands in the project's: that is changed by hand")
@@ -105,7 +106,7 @@ func placeOf(v stopgate.Verdict, own config.File) (at int, err error) {
 
 // amended is the policy with the new text, if the call runs under it.
 func (r *agentRun) amended(own config.File, fresh bool, text []byte, v gate.View) (path string, program *policy.Program, set config.Set, err error) {
-	set = config.Set{Root: r.set.Root, Files: slices.Clone(r.set.Files)}
+	set = config.Set{Root: r.Set.Root, Files: slices.Clone(r.Set.Files)}
 	path = own.Path
 	if fresh {
 		if path = config.Standard(r.dir).UserFile(); path == "" {
@@ -154,7 +155,7 @@ func replaceOwn(path string, before, after []byte, fresh bool) (kept string, err
 	if err := place0600(kept, before); err != nil {
 		return "", fmt.Errorf("keep the old file: %w", err)
 	}
-	return kept, replaceFile(path, after)
+	return kept, cli.ReplaceFile(path, after)
 }
 
 // place0600 writes a new file that is nobody else's.

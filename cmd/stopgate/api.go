@@ -15,10 +15,9 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/decide"
-	"github.com/stopgate/stopgate/internal/approve/command"
-	"github.com/stopgate/stopgate/internal/approve/webhook"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/tables"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/record/records"
 	"github.com/stopgate/stopgate/internal/system/secret"
@@ -34,21 +33,21 @@ type desk struct {
 }
 
 // openDesk listens. talk hears what does not work and is not needed.
-func openDesk(a apiTable, server *decide.Server, log *slog.Logger) (*desk, error) {
+func openDesk(a tables.APITable, server *decide.Server, log *slog.Logger) (*desk, error) {
 	d := &desk{server: server}
 	path := a.Socket
 	if path == "" {
 		var err error
-		if path, err = defaultSocket(); err != nil {
+		if path, err = tables.DefaultSocket(); err != nil {
 			return nil, err
 		}
 		if len(path) > socket.MaxPath-8 {
 			log.Warn("no socket for the decision API: its path would be too long; name another one with --api-socket", "path", path)
-			path = noSocket
+			path = tables.NoSocket
 		}
 	}
 	var err error
-	if path != noSocket {
+	if path != tables.NoSocket {
 		if d.local, err = socket.Listen(path); err != nil {
 			return nil, socketError(err)
 		}
@@ -57,7 +56,7 @@ func openDesk(a apiTable, server *decide.Server, log *slog.Logger) (*desk, error
 		return d, nil
 	}
 	if d.remote, err = net.Listen("tcp", a.Listen); err != nil {
-		err = hinted(fmt.Errorf("listen on %s: %w", a.Listen, err), "choose another address with --api-listen")
+		err = cli.Hinted(fmt.Errorf("listen on %s: %w", a.Listen, err), "choose another address with --api-listen")
 		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
@@ -69,18 +68,7 @@ func socketError(err error) error {
 	if errors.Is(err, socket.ErrInUse) {
 		hint = "another stopgate up runs: stop it, or give this one a socket of its own with --api-socket PATH, or none with --api-socket none"
 	}
-	return hinted(fmt.Errorf("decision API: %w", err), hint)
-}
-
-// defaultSocket is the socket's place where nobody names one: the directory for
-// what ends with the login, else the user's state directory.
-func defaultSocket() (string, error) {
-	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
-		if at, err := os.Stat(dir); err == nil && at.IsDir() {
-			return filepath.Join(dir, "stopgate", "api.sock"), nil
-		}
-	}
-	return place.Path("api.sock")
+	return cli.Hinted(fmt.Errorf("decision API: %w", err), hint)
 }
 
 // urls are where the API is reached, nil where it is not.
@@ -149,32 +137,6 @@ func (d *desk) close() (err error) {
 		}
 	}
 	return err
-}
-
-// questions is the queue that a gate asks.
-func (a apiSettings) questions(store approve.Store, log *slog.Logger) (*approve.Queue, error) {
-	return approve.New(store, a.questionOptions(log))
-}
-
-// questionOptions say who is told about questions.
-func (a apiSettings) questionOptions(log *slog.Logger) approve.Options {
-	o := approve.Options{
-		Defer:  a.approvals.Absent == "defer",
-		Failed: func(what string, err error) { log.Warn("approvals", "what", what, "error", err) },
-	}
-	o.Notify = a.notifiers()
-	return o
-}
-
-// notifiers are those who are told about questions.
-func (a apiSettings) notifiers() (list []approve.Notifier) {
-	if line := a.approvals.Notify; line != "" {
-		list = append(list, &command.Command{Line: line})
-	}
-	if w := a.approvals.Webhook; w != nil {
-		list = append(list, &webhook.Hook{URL: w.URL, Secret: a.secret, Arguments: w.Arguments, Pages: a.api.PublicURL})
-	}
-	return list
 }
 
 // ledger reads rows for the API, wherever they are kept.

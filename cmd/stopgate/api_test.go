@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/cli"
 )
 
 const askPolicy = `version = 1
@@ -145,7 +147,7 @@ func TestUpServesTheAPI(t *testing.T) {
 	if status, a = s.ask(t, "anna-anna-anna-anna", "POST", "/v1/sessions/s/snapshot?principal=agent", ""); status != http.StatusOK || a["snapshot"] == "" {
 		t.Error(status, a)
 	}
-	if code := s.stop(t); code != exitOK {
+	if code := s.stop(t); code != cli.ExitOK {
 		t.Errorf("exit code %d\n%s", code, s.stderr)
 	}
 	if _, err := os.Lstat(strings.TrimPrefix(s.socket, "unix://")); err == nil {
@@ -214,20 +216,20 @@ func TestAPIRefused(t *testing.T) {
 		code int
 		want []string
 	}{
-		{"socket in use", []string{"--policy", "p.toml", "--api-socket", socket}, exitTrouble, []string{"another process serves this socket", "hint: another stopgate up runs"}},
-		{"no socket", []string{"--policy", "p.toml", "--api-socket", "file"}, exitTrouble, []string{"there is a file that is no socket", "hint: choose another path with --api-socket"}},
-		{"address without token", []string{"--policy", "p.toml", "--api-listen", "127.0.0.1:0"}, exitTrouble, []string{"there is no token", "hint: add [api.tokens.NAME]"}},
-		{"the same in the file", []string{"--policy", "open.toml"}, exitMistakes, []string{"open.toml:3:10: error SG0106", "add [api.tokens.NAME] first"}},
-		{"scope", []string{"--policy", "scope.toml"}, exitMistakes, []string{`there is no scope "rule"`}},
-		{"two sources", []string{"--policy", "two.toml"}, exitMistakes, []string{"one of sha256, env and file"}},
-		{"weak", []string{"--policy", "weak.toml"}, exitMistakes, []string{"can be guessed"}},
-		{"readable", []string{"--policy", "wide.toml"}, exitMistakes, []string{"wide.token is open to other users: chmod 600 it"}},
-		{"hash", []string{"--policy", "hash.toml"}, exitMistakes, []string{"64 hexadecimal digits"}},
-		{"reserved name", []string{"--policy", "local.toml"}, exitMistakes, []string{`the name "local"`}},
-		{"absent", []string{"--policy", "absent.toml"}, exitMistakes, []string{`"deny" or "defer"`}},
-		{"hold", []string{"--policy", "hold.toml"}, exitMistakes, []string{"hold must be above zero"}},
-		{"webhook", []string{"--policy", "hook.toml"}, exitMistakes, []string{`not "here"`}},
-		{"webhook secret", []string{"--policy", "secret.toml"}, exitMistakes, []string{"NO_SUCH_VARIABLE is not set"}},
+		{"socket in use", []string{"--policy", "p.toml", "--api-socket", socket}, cli.ExitTrouble, []string{"another process serves this socket", "hint: another stopgate up runs"}},
+		{"no socket", []string{"--policy", "p.toml", "--api-socket", "file"}, cli.ExitTrouble, []string{"there is a file that is no socket", "hint: choose another path with --api-socket"}},
+		{"address without token", []string{"--policy", "p.toml", "--api-listen", "127.0.0.1:0"}, cli.ExitTrouble, []string{"there is no token", "hint: add [api.tokens.NAME]"}},
+		{"the same in the file", []string{"--policy", "open.toml"}, cli.ExitMistakes, []string{"open.toml:3:10: error SG0106", "add [api.tokens.NAME] first"}},
+		{"scope", []string{"--policy", "scope.toml"}, cli.ExitMistakes, []string{`there is no scope "rule"`}},
+		{"two sources", []string{"--policy", "two.toml"}, cli.ExitMistakes, []string{"one of sha256, env and file"}},
+		{"weak", []string{"--policy", "weak.toml"}, cli.ExitMistakes, []string{"can be guessed"}},
+		{"readable", []string{"--policy", "wide.toml"}, cli.ExitMistakes, []string{"wide.token is open to other users: chmod 600 it"}},
+		{"hash", []string{"--policy", "hash.toml"}, cli.ExitMistakes, []string{"64 hexadecimal digits"}},
+		{"reserved name", []string{"--policy", "local.toml"}, cli.ExitMistakes, []string{`the name "local"`}},
+		{"absent", []string{"--policy", "absent.toml"}, cli.ExitMistakes, []string{`"deny" or "defer"`}},
+		{"hold", []string{"--policy", "hold.toml"}, cli.ExitMistakes, []string{"hold must be above zero"}},
+		{"webhook", []string{"--policy", "hook.toml"}, cli.ExitMistakes, []string{`not "here"`}},
+		{"webhook secret", []string{"--policy", "secret.toml"}, cli.ExitMistakes, []string{"NO_SUCH_VARIABLE is not set"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			cmd := exec.Command("stopgate", append([]string{"up", "--listen", "127.0.0.1:0", "--store", "memory", "--audit", "a.jsonl"}, test.args...)...)

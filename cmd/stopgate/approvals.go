@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,56 +12,40 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/approve/terminal"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/store/sqlite"
 	"github.com/stopgate/stopgate/internal/system/tty"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-func newApprovals(s streams) *cobra.Command {
-	cmd := group("approvals", "see and answer what calls wait for", newApprovalsList(s))
+func newApprovals(s cli.Streams) *cobra.Command {
+	cmd := cli.Group("approvals", "see and answer what calls wait for", newApprovalsList(s))
 	cmd.Example = "  stopgate approvals watch"
 	cmd.AddCommand(newApprovalsShow(s), newApprovalsWatch(), newApprovalsAnswer(s))
 	return cmd
 }
 
-// group is a command that has others. Without a word after it, it lists, as one of them.
-func group(use, short string, list *cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: use, Short: short,
-		Long: "Without a command, " + use + " lists, as '" + use + " list' does.",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return unknownCommand(cmd, args[0])
-			}
-			return nil
-		},
-		RunE: list.RunE,
-	}
-	cmd.Flags().AddFlagSet(list.Flags())
-	cmd.AddCommand(list)
-	return cmd
-}
-
 // deskFlags find the store with the questions.
-type deskFlags struct{ logFlags }
+type deskFlags struct{ inputs.Records }
 
 func (f *deskFlags) add(cmd *cobra.Command) {
-	f.logFlags.add(cmd)
+	f.Records.Add(cmd)
 	_ = cmd.Flags().MarkHidden("audit")
 	cmd.Flags().Lookup("store").Usage = "`URL` of the store: sqlite:PATH (default: as up finds it)"
 }
 
 // with opens the store for a while.
 func (f *deskFlags) with(cmd *cobra.Command, do func(*sqlite.Store, *approve.Queue) error) (err error) {
-	settings, err := f.settings()
+	settings, err := f.Settings()
 	if err != nil {
 		return err
 	}
 	if settings.Store == place.Memory {
-		return hinted(errors.New("a store in memory can be seen by its own process only"), "ask that process: GET /v1/approvals of its decision API")
+		return cli.Hinted(errors.New("a store in memory can be seen by its own process only"), "ask that process: GET /v1/approvals of its decision API")
 	}
-	store, err := existingStore(cmd, settings)
+	store, err := inputs.ExistingStore(cmd, settings)
 	if err != nil {
 		return err
 	}
@@ -74,13 +57,13 @@ func (f *deskFlags) with(cmd *cobra.Command, do func(*sqlite.Store, *approve.Que
 	return do(store, queue)
 }
 
-func newApprovalsList(s streams) *cobra.Command {
+func newApprovalsList(s cli.Streams) *cobra.Command {
 	var f deskFlags
 	var all bool
-	cmd := &cobra.Command{Use: "list", Short: "list open questions, the newest first", Args: noArgs}
+	cmd := &cobra.Command{Use: "list", Short: "list open questions, the newest first", Args: cli.NoArgs}
 	f.add(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "those that were answered or are over, too")
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return f.with(cmd, func(_ *sqlite.Store, queue *approve.Queue) error {
 			filter := approve.Filter{State: approve.Waiting, Live: time.Now()}
@@ -92,25 +75,12 @@ func newApprovalsList(s streams) *cobra.Command {
 				return err
 			}
 			if len(list) == 0 && *format == "text" {
-				fmt.Fprintln(s.err, "stopgate: no questions")
+				fmt.Fprintln(s.Err, "stopgate: no questions")
 			}
-			return each(s.out, *format, list, entryLine)
+			return cli.PrintList(s.Out, *format, list, entryLine)
 		})
 	}
 	return cmd
-}
-
-// each prints a list: a line for people, or one of JSON, for every element.
-func each[T any](w io.Writer, format string, list []T, line func(T) string) error {
-	out := bufio.NewWriter(w)
-	for _, x := range list {
-		if format != "json" {
-			fmt.Fprintln(out, line(x))
-		} else if err := writeJSON(out, x); err != nil {
-			return err
-		}
-	}
-	return out.Flush()
 }
 
 // entryLine is a question in one line.
@@ -131,11 +101,11 @@ func entryLine(e approve.Entry) string {
 	return strings.TrimRight(line, " ")
 }
 
-func newApprovalsShow(s streams) *cobra.Command {
+func newApprovalsShow(s cli.Streams) *cobra.Command {
 	var f deskFlags
 	cmd := &cobra.Command{Use: "show ID", Short: "print one question in full", Args: oneQuestion}
 	f.add(cmd)
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return f.with(cmd, func(_ *sqlite.Store, queue *approve.Queue) error {
 			e, err := question(cmd.Context(), queue, args[0])
@@ -143,7 +113,7 @@ func newApprovalsShow(s streams) *cobra.Command {
 				return err
 			}
 			if *format == "json" {
-				return writeJSON(s.out, e)
+				return cli.WriteJSON(s.Out, e)
 			}
 			text := terminal.Frame(e, time.Now(), true)
 			if e.State != approve.Waiting {
@@ -156,7 +126,7 @@ func newApprovalsShow(s streams) *cobra.Command {
 				}
 				text += "\n"
 			}
-			_, err = io.WriteString(s.out, text)
+			_, err = io.WriteString(s.Out, text)
 			return err
 		})
 	}
@@ -165,7 +135,7 @@ func newApprovalsShow(s streams) *cobra.Command {
 
 func oneQuestion(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usagef("%s takes the id of one question, as 'stopgate approvals list' prints it", cmd.CommandPath())
+		return cli.Usagef("%s takes the id of one question, as 'stopgate approvals list' prints it", cmd.CommandPath())
 	}
 	return nil
 }
@@ -173,20 +143,9 @@ func oneQuestion(cmd *cobra.Command, args []string) error {
 func question(ctx context.Context, queue *approve.Queue, id string) (approve.Entry, error) {
 	e, err := queue.Entry(ctx, id)
 	if errors.Is(err, approve.ErrUnknown) {
-		err = hinted(fmt.Errorf("there is no question %q", id), "stopgate approvals list prints those that are open")
+		err = cli.Hinted(fmt.Errorf("there is no question %q", id), "stopgate approvals list prints those that are open")
 	}
 	return e, err
-}
-
-// person opens the terminal that a person sits at. What anybody could type who can
-// start a command does not answer questions (S4). otherwise is another way,
-// "" if there is none.
-func person(otherwise string) (*tty.Terminal, error) {
-	t, err := tty.Open()
-	if errors.Is(err, tty.ErrNone) {
-		return nil, hinted(errors.New("this needs a terminal with a person at it, and there is none"), "run it yourself in a terminal"+otherwise)
-	}
-	return t, err
 }
 
 // answerElsewhere is how a person answers without this machine's terminal.
@@ -200,19 +159,19 @@ func newApprovalsWatch() *cobra.Command {
 		Long: `watch shows every question at the terminal it was started from and takes the
 answers there. While it runs somebody can answer, so calls wait for you instead of
 being denied. Any number of people can watch; the first no wins.`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 	}
 	f.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		t, err := person(answerElsewhere)
+		t, err := cli.OpenTerminal(answerElsewhere)
 		if err != nil {
 			return err
 		}
 		defer t.Close()
-		ctx, stop := interruptible(cmd.Context())
+		ctx, stop := cli.Interruptible(cmd.Context())
 		defer stop()
 		return f.with(cmd, func(_ *sqlite.Store, queue *approve.Queue) error {
-			at := terminal.Terminal{In: t.File, Out: t.File, By: operator(), Drain: t.Drain, Edit: func(ctx context.Context, text string) (string, error) {
+			at := terminal.Terminal{In: t.File, Out: t.File, By: cli.Operator(), Drain: t.Drain, Edit: func(ctx context.Context, text string) (string, error) {
 				return t.Edit(ctx, pretty(text))
 			}}
 			return at.Serve(ctx, queue)
@@ -233,7 +192,7 @@ func pretty(text string) string {
 	return out.String()
 }
 
-func newApprovalsAnswer(s streams) *cobra.Command {
+func newApprovalsAnswer(s cli.Streams) *cobra.Command {
 	var f deskFlags
 	cmd := &cobra.Command{
 		Use:        "answer ID",
@@ -245,9 +204,9 @@ it. Without a terminal nothing can be answered.`,
 		Args: oneQuestion,
 	}
 	f.add(cmd)
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		t, err := person(answerElsewhere)
+		t, err := cli.OpenTerminal(answerElsewhere)
 		if err != nil {
 			return err
 		}
@@ -261,7 +220,7 @@ it. Without a terminal nothing can be answered.`,
 			if err != nil {
 				return fmt.Errorf("not answered: %s", strings.TrimPrefix(err.Error(), "approve: "))
 			}
-			return each(s.out, *format, []approve.Entry{e}, func(e approve.Entry) string { return e.ID + "  " + string(e.State) })
+			return cli.PrintList(s.Out, *format, []approve.Entry{e}, func(e approve.Entry) string { return e.ID + "  " + string(e.State) })
 		})
 	}
 	return cmd
@@ -286,7 +245,7 @@ func answerAt(ctx context.Context, t *tty.Terminal, queue *approve.Queue, e appr
 	if err != nil {
 		return e, err
 	}
-	reply := approve.Reply{By: operator(), Via: approve.ViaCommand, Seen: e.Binding.Hash()}
+	reply := approve.Reply{By: cli.Operator(), Via: approve.ViaCommand, Seen: e.Binding.Hash()}
 	switch key, rest, _ := strings.Cut(line, " "); {
 	case key == "n":
 		reply.Reason = strings.TrimSpace(rest)

@@ -11,29 +11,29 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/dryrun"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// maxLine bounds one line of a batch: the largest arguments, escaped once more.
-const maxLine = 64 << 20
-
 // decideBatch decides every line of a JSON Lines file and writes one answer per
 // line, in the same order. A line that cannot be read is reported on stderr with
 // its number, answered with an error object, and makes the command exit 1.
-func decideBatch(cmd *cobra.Command, s streams, f *callFlags, file string, positional []string) error {
-	if f.tool != "" || f.args != "" || f.argsFile != "" {
-		return usagef("--batch reads tool and arguments from its lines; leave out --tool, --args and --args-file")
+func decideBatch(cmd *cobra.Command, s cli.Streams, f *dryrun.Flags, file string, positional []string) error {
+	if f.Tool != "" || f.Args != "" || f.ArgsFile != "" {
+		return cli.Usagef("--batch reads tool and arguments from its lines; leave out --tool, --args and --args-file")
 	}
 	// pflag takes a separate word after a flag with a default value as an argument.
 	if file == "-" && len(positional) == 1 {
 		file, positional = positional[0], nil
 	}
 	if len(positional) > 0 {
-		return usagef("unexpected argument %q", positional[0])
+		return cli.Usagef("unexpected argument %q", positional[0])
 	}
-	in := s.in
+	in := s.In
 	if file != "-" {
 		opened, err := os.Open(file)
 		if err != nil {
@@ -42,23 +42,23 @@ func decideBatch(cmd *cobra.Command, s streams, f *callFlags, file string, posit
 		defer opened.Close()
 		in = opened
 	}
-	at, err := f.surface(f.root)
+	at, err := f.Surface(f.Root)
 	if err != nil {
 		return err
 	}
-	l, err := at.find(s.err, &f.policyFlags)
+	l, err := at.Find(s.Err, &f.Policy)
 	if err != nil {
 		return err
 	}
-	if err := at.compile(&l, proposal{}); err != nil {
+	if err := at.Compile(&l, dryrun.Proposal{}); err != nil {
 		return err
 	}
-	out := bufio.NewWriter(s.out)
-	j, err := newJudge(l)
+	out := bufio.NewWriter(s.Out)
+	j, err := dryrun.NewDecider(l)
 	if err != nil {
 		return err
 	}
-	b := batch{judge: j, at: at, server: stopgate.ServerID(f.server), loaded: l, out: out, talk: s.err}
+	b := batch{Decider: j, at: at, server: stopgate.ServerID(f.Server), loaded: l, out: out, talk: s.Err}
 	err = b.run(cmd, in)
 	// A writer that failed fails again here, with the same error.
 	if flushed := out.Flush(); err == nil {
@@ -68,7 +68,7 @@ func decideBatch(cmd *cobra.Command, s streams, f *callFlags, file string, posit
 		return err
 	}
 	if b.unread > 0 {
-		return exit(exitTrouble)
+		return cli.Exit(cli.ExitTrouble)
 	}
 	return nil
 }
@@ -76,10 +76,10 @@ func decideBatch(cmd *cobra.Command, s streams, f *callFlags, file string, posit
 // batch decides line after line with one gate, so that a session's later calls
 // are judged by what its earlier ones did.
 type batch struct {
-	judge
-	at     surface
+	dryrun.Decider
+	at     dryrun.Surface
 	server stopgate.ServerID
-	loaded loaded
+	loaded inputs.Loaded
 	last   *hook.Event // for which the policy was compiled
 	out    *bufio.Writer
 	talk   io.Writer
@@ -93,7 +93,7 @@ func (b *batch) run(cmd *cobra.Command, in io.Reader) error {
 		if err := cmd.Context().Err(); err != nil {
 			return err
 		}
-		line, err := readLine(reader)
+		line, err := inputs.ReadLine(reader)
 		if errors.Is(err, io.EOF) && len(line) == 0 {
 			return nil
 		}
@@ -115,42 +115,42 @@ func (b *batch) line(ctx context.Context, number int, line []byte) error {
 	if err != nil {
 		b.unread++
 		fmt.Fprintf(b.talk, "stopgate: batch line %d: %s\n", number, visible.Lines(err.Error()))
-		return writeJSON(b.out, unreadLine{Line: number, Error: err.Error()})
+		return cli.WriteJSON(b.out, unreadLine{Line: number, Error: err.Error()})
 	}
-	if p.unread != nil {
-		return writeJSON(b.out, b.at.unreadable(p.proposal, p.size))
+	if p.Unread != nil {
+		return cli.WriteJSON(b.out, b.at.Unreadable(p.Proposal, p.size))
 	}
-	if err := b.move(p.event); err != nil {
+	if err := b.move(p.Event); err != nil {
 		return fmt.Errorf("batch line %d: %w", number, err)
 	}
-	b.at.hide(&p.proposal, b.program)
+	b.at.Hide(&p.Proposal, b.Program)
 	if p.data != nil {
-		if err := b.tell(ctx, &p.call, p.data); err != nil {
+		if err := b.SetData(ctx, &p.Call, p.data); err != nil {
 			return fmt.Errorf("batch line %d: %w", number, err)
 		}
 	}
 	var verdict stopgate.Verdict
 	if p.ran {
-		verdict, err = b.replay(ctx, p.call, p.args, p.result)
+		verdict, err = b.Replay(ctx, p.Call, p.Args, p.result)
 	} else {
-		verdict, err = b.decide(ctx, p.call, p.args)
+		verdict, err = b.Decide(ctx, p.Call, p.Args)
 	}
 	if err != nil {
 		return fmt.Errorf("batch line %d: %w", number, err)
 	}
-	return writeJSON(b.out, b.at.answers(b.answer(p.call, verdict, p.size), p.proposal, verdict, jsonstream.Value{}, b.program))
+	return cli.WriteJSON(b.out, b.at.Answers(b.Answer(p.Call, verdict, p.size), p.Proposal, verdict, jsonstream.Value{}, b.Program))
 }
 
 // move compiles the policy again where the commands of the next call run elsewhere.
 func (b *batch) move(next *hook.Event) error {
-	if !b.at.runsElsewhere(b.last, next) {
+	if !b.at.RunsElsewhere(b.last, next) {
 		return nil
 	}
-	if err := b.at.compile(&b.loaded, proposal{event: next}); err != nil {
+	if err := b.at.Compile(&b.loaded, dryrun.Proposal{Event: next}); err != nil {
 		return err
 	}
-	b.last, b.program = next, b.loaded.program
-	return b.gate.Swap(b.program)
+	b.last, b.Program = next, b.loaded.Program
+	return b.Gate.Swap(b.Program)
 }
 
 // unreadLine is the answer to a line that cannot be read.
@@ -161,7 +161,7 @@ type unreadLine struct {
 
 // batchLine is what a line says.
 type batchLine struct {
-	proposal
+	dryrun.Proposal
 	size   int  // of the arguments as they stand there
 	ran    bool // the line has a result
 	result []byte
@@ -171,7 +171,7 @@ type batchLine struct {
 // parse reads {"session","agent","tool","args"|"raw","id","result"?}. args is
 // judged as it is spelled on the line; raw is the argument text as received.
 func (b *batch) parse(line []byte) (batchLine, error) {
-	if err := b.doc.Scan(line, jsonstream.Options{MaxBytes: maxLine}); err != nil {
+	if err := b.doc.Scan(line, jsonstream.Options{MaxBytes: inputs.MaxLine}); err != nil {
 		return batchLine{}, err
 	}
 	root := b.doc.Root()
@@ -206,14 +206,14 @@ func (b *batch) parse(line []byte) (batchLine, error) {
 		text = bytes.Clone(args.Raw())
 	}
 	name := stopgate.ToolName(texts["tool"])
-	made, err := b.at.proposes(stopgate.Call{
+	made, err := b.at.Proposes(stopgate.Call{
 		ID: stopgate.CallID(texts["id"]), Tool: name, Session: stopgate.SessionID(texts["session"]),
 		Agent: stopgate.AgentName(texts["agent"]), Server: b.server,
-	}, text, b.loaded.tools)
+	}, text, b.loaded.Tools)
 	if err != nil {
 		return batchLine{}, err
 	}
-	p := batchLine{proposal: made, size: len(text)}
+	p := batchLine{Proposal: made, size: len(text)}
 	if result, ok := root.Get("result"); ok {
 		p.ran, p.result = true, bytes.Clone(result.Raw())
 	}
@@ -223,20 +223,4 @@ func (b *batch) parse(line []byte) (batchLine, error) {
 		p.data = bytes.Clone(data.Raw())
 	}
 	return p, nil
-}
-
-// readLine returns one line without its end.
-func readLine(r *bufio.Reader) ([]byte, error) {
-	var line []byte
-	for {
-		piece, err := r.ReadSlice('\n')
-		line = append(line, piece...)
-		if len(line) > maxLine {
-			return nil, fmt.Errorf("longer than %d bytes", maxLine)
-		}
-		if errors.Is(err, bufio.ErrBufferFull) {
-			continue
-		}
-		return bytes.TrimRight(line, "\r\n"), err
-	}
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/cli"
 )
 
 const askingChat = `{"model":"m","user":"%d","messages":[{"role":"user","content":"Write it."}],
@@ -146,7 +148,7 @@ func TestABurstOfQuestions(t *testing.T) {
 			stop()
 			answering.Wait()
 			leave()
-			if code := s.stop(t); code != exitOK {
+			if code := s.stop(t); code != cli.ExitOK {
 				t.Errorf("exit code %d\n%s", code, s.stderr)
 			}
 			counts := rowCounts(t, s.cmd.Dir)

@@ -3,25 +3,24 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
+	"github.com/stopgate/stopgate/internal/cli/tables"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/config/place"
-	"github.com/stopgate/stopgate/internal/hook/process"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/system/secret"
 	"github.com/stopgate/stopgate/internal/visible"
+	models "github.com/stopgate/stopgate/judge"
 )
 
-func newCheck(s streams) *cobra.Command {
+func newCheck(s cli.Streams) *cobra.Command {
 	var strict, reach, known bool
 	var toolsFile string
 	cmd := &cobra.Command{
@@ -42,37 +41,37 @@ Exit: 0 clean or warnings only, 3 mistakes.`,
 	cmd.Flags().StringVar(&toolsFile, "tools", "", "tool definitions as JSON `FILE`, to check rules against their schemas")
 	cmd.Flags().BoolVar(&known, "known-tools", false, "print the table of tools whose parameters are known by name, as text or json, and check nothing")
 	_ = cmd.MarkFlagFilename("tools", "json")
-	format := formatFlag(cmd, "text", "json", "sarif", "github", "junit")
-	cmd.ValidArgsFunction = tomlFiles
+	format := cli.FormatFlag(cmd, "text", "json", "sarif", "github", "junit")
+	cmd.ValidArgsFunction = cli.CompleteTOML
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if known {
 			if len(args) > 0 || *format != "text" && *format != "json" {
-				return usagef("--known-tools takes no files, and writes text or json")
+				return cli.Usagef("--known-tools takes no files, and writes text or json")
 			}
-			return writeKnownTools(s.out, *format)
+			return writeKnownTools(s.Out, *format)
 		}
 		if len(args) == 0 {
 			args = []string{config.FileName}
 		}
-		tools, err := readTools(toolsFile)
+		tools, err := inputs.ReadTools(toolsFile)
 		if err != nil {
 			return err
 		}
 		set, err := config.Discover(config.Where{Policy: args})
 		if err != nil {
-			return unread(err)
+			return inputs.Unread(err)
 		}
 		if reach && *format != "text" {
-			return usagef("--reach writes text")
+			return cli.Usagef("--reach writes text")
 		}
 		var all diag.List
 		for _, file := range set.Files {
 			parsed, found := syntax.Parse(file.Path, file.Text)
 			if parsed != nil {
 				found = append(found, policy.Check(parsed, policy.Options{Strict: strict, Definitions: tools})...)
-				found = append(append(found, checkSettings(parsed)...), checkJudge(parsed)...)
+				found = append(append(found, tables.Check(parsed)...), checkJudge(parsed)...)
 				if reach {
-					writeReached(s.out, file.Path, policy.Reach(parsed, policy.Options{Definitions: tools}))
+					writeReached(s.Out, file.Path, policy.Reach(parsed, policy.Options{Definitions: tools}))
 				}
 			}
 			all = append(all, found...)
@@ -82,7 +81,7 @@ Exit: 0 clean or warnings only, 3 mistakes.`,
 			return err
 		}
 		if all.HasErrors() {
-			return exit(exitMistakes)
+			return cli.Exit(cli.ExitMistakes)
 		}
 		return nil
 	}
@@ -131,19 +130,7 @@ func ruleList(indexes []int) string {
 	return strings.Join(names, ", ")
 }
 
-// checkSettings reads the operational tables as up does; the environment of the
-// machine that checks does not matter.
-func checkSettings(p *syntax.File) diag.List {
-	from := secret.Anywhere()
-	_, found := gateway.Configure(policy.Settings{Gate: p.Gate, Tables: p.Tables}, from)
-	_, api := apiConfig(p.Tables, from)
-	_, mcp := mcpConfig(p.Tables, from)
-	_, telemetry := telemetryConfig(p.Tables["telemetry"], from)
-	_, agent := agentConfig(p.Tables["agent"])
-	return slices.Concat(found, api, mcp, telemetry, place.Check(p.Tables), process.Check(p.Tables["hook"]), agent)
-}
-
-func checkSummary(s streams, all diag.List, files int) error {
+func checkSummary(s cli.Streams, all diag.List, files int) error {
 	mistakes, warnings, notes := 0, 0, 0
 	for _, d := range all {
 		switch d.Severity {
@@ -155,15 +142,21 @@ func checkSummary(s streams, all diag.List, files int) error {
 			notes++
 		}
 	}
-	_, err := fmt.Fprintf(s.err, "%s: %s, %s, %s\n",
-		count(files, "file"), count(mistakes, "mistake"), count(warnings, "warning"), count(notes, "note"))
+	_, err := fmt.Fprintf(s.Err, "%s: %s, %s, %s\n",
+		cli.Count(files, "file"), cli.Count(mistakes, "mistake"), cli.Count(warnings, "warning"), cli.Count(notes, "note"))
 	return err
 }
 
-// count writes a number with its noun: 1 file, 2 files.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
+// checkJudge finds what keeps a judge from being made, but for its key, which only the
+// machine has on which it works.
+func checkJudge(p *syntax.File) (found diag.List) {
+	if p.Judge == nil {
+		return nil
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	o := secret.Anywhere()
+	if _, err := models.New(models.Options{Getenv: o.Getenv, Read: o.Read}).Judge(policy.JudgeTable(p.Judge)); err != nil {
+		_, message, _ := strings.Cut(err.Error(), "[judge] ")
+		found.Add(diag.Diagnostic{Code: diag.BadValue, File: p.Judge.File, Range: p.Judge.Pos, Message: message})
+	}
+	return found
 }

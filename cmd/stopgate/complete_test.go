@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/internal/cli"
 )
 
 // Proves that shells complete the words of flags, and names of files only where a
@@ -58,7 +59,7 @@ func TestEveryCommandHasAFormat(t *testing.T) {
 			}
 		}
 	}
-	for _, cmd := range newRoot(streams{}).Commands() {
+	for _, cmd := range newRoot(cli.Streams{}).Commands() {
 		if cmd.IsAvailableCommand() {
 			look(cmd)
 		}
@@ -68,7 +69,7 @@ func TestEveryCommandHasAFormat(t *testing.T) {
 // Proves that help shows how each command is typed, but of those whose usage says all.
 func TestExamples(t *testing.T) {
 	plain := []string{"version", "help", "completion"}
-	for _, cmd := range newRoot(streams{}).Commands() {
+	for _, cmd := range newRoot(cli.Streams{}).Commands() {
 		if cmd.IsAvailableCommand() && cmd.Example == "" && !slices.Contains(plain, cmd.Name()) {
 			t.Errorf("%s has no example", cmd.Name())
 		}

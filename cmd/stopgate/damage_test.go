@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/cli"
 )
 
 const freePolicy = "version = 1\n[tools.free.policy]\nrun = \"unattended\"\n"
@@ -75,7 +77,7 @@ func TestDamageUnderARunningGate(t *testing.T) {
 						t.Fatal(what)
 					}
 				}
-				if s.stop(t) != exitOK {
+				if s.stop(t) != cli.ExitOK {
 					t.Fatal(s.stderr)
 				}
 			}
@@ -98,17 +100,17 @@ func TestDamageUnderARunningGate(t *testing.T) {
 				t.Fatalf("after %d calls: %s", released, what)
 			}
 			s.cmd.Wait()
-			if s.cmd.ProcessState.ExitCode() == exitOK || !strings.Contains(s.stderr.String(), "not trusted any more") {
+			if s.cmd.ProcessState.ExitCode() == cli.ExitOK || !strings.Contains(s.stderr.String(), "not trusted any more") {
 				t.Errorf("exit code %d\n%s", s.cmd.ProcessState.ExitCode(), s.stderr)
 			}
 			exit, said := stopgateIn(dir, "log", "verify")
-			if exit == exitOK && strings.HasPrefix(said, "whole") && name != "cut to nothing" && rowCounts(t, dir)["allowed"] == 11+released-1 {
+			if exit == cli.ExitOK && strings.HasPrefix(said, "whole") && name != "cut to nothing" && rowCounts(t, dir)["allowed"] == 11+released-1 {
 				return // SQLite had all that was overwritten in memory, and wrote it at the end
 			}
-			if exit != exitTrouble || !strings.HasPrefix(said, "NOT WHOLE") && !strings.Contains(said, "is damaged") && !strings.Contains(said, "not a database") {
+			if exit != cli.ExitTrouble || !strings.HasPrefix(said, "NOT WHOLE") && !strings.Contains(said, "is damaged") && !strings.Contains(said, "not a database") {
 				t.Errorf("verify: %d %s", exit, said)
 			}
-			if exit, said := stopgateIn(dir, "up", "--listen", "127.0.0.1:0", "--policy", "p.toml"); exit != exitTrouble {
+			if exit, said := stopgateIn(dir, "up", "--listen", "127.0.0.1:0", "--policy", "p.toml"); exit != cli.ExitTrouble {
 				t.Errorf("up: %d %s", exit, said)
 			}
 		})
@@ -150,7 +152,7 @@ func TestKilledGatesLeaveAWholeChain(t *testing.T) {
 		all.Wait()
 		s.cmd.Wait()
 		exit, said := stopgateIn(dir, "log", "verify")
-		if exit != exitOK {
+		if exit != cli.ExitOK {
 			t.Fatalf("round %d: %d %s", round, exit, said)
 		}
 		if counts := rowCounts(t, dir); counts["allowed"] < released {
@@ -176,7 +178,7 @@ func TestKilledGatesLeaveAWholeChain(t *testing.T) {
 	if after, err := os.ReadFile(head); err != nil || string(after) == string(before) {
 		t.Errorf("the head did not move: %v", err)
 	}
-	if exit, said := stopgateIn(dir, "log", "verify"); exit != exitOK {
+	if exit, said := stopgateIn(dir, "log", "verify"); exit != cli.ExitOK {
 		t.Errorf("verify: %d %s", exit, said)
 	}
 }
@@ -204,12 +206,12 @@ func TestChangedArgumentsAreTold(t *testing.T) {
 			before string
 			after  string
 		}{
-			{[]string{"log", "verify"}, exitTrouble, "whole: ", "NOT WHOLE: "},
-			{[]string{"log", "show", id}, exitOK, `{"n":1}`, "CHANGED since they were stored"},
-			{[]string{"replay", "--policy", "p.toml"}, exitOK, "1 ", "its stored arguments were changed"},
+			{[]string{"log", "verify"}, cli.ExitTrouble, "whole: ", "NOT WHOLE: "},
+			{[]string{"log", "show", id}, cli.ExitOK, `{"n":1}`, "CHANGED since they were stored"},
+			{[]string{"replay", "--policy", "p.toml"}, cli.ExitOK, "1 ", "its stored arguments were changed"},
 		} {
 			exit, said := stopgateIn(dir, c.args...)
-			want, not, code := c.before, c.after, exitOK
+			want, not, code := c.before, c.after, cli.ExitOK
 			if changed {
 				want, not, code = c.after, "NOTHING", c.exit
 			}
@@ -261,7 +263,7 @@ func TestStoresInMemoryShareNothing(t *testing.T) {
 	for _, c := range clients {
 		c.end()
 	}
-	if up.stop(t) != exitOK {
+	if up.stop(t) != cli.ExitOK {
 		t.Error(up.stderr)
 	}
 	rows := map[string]int{}
@@ -270,7 +272,7 @@ func TestStoresInMemoryShareNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		if exit, said := stopgateIn(dir, "log", "verify", file); exit != exitOK {
+		if exit, said := stopgateIn(dir, "log", "verify", file); exit != cli.ExitOK {
 			t.Errorf("%s: %s", file, said)
 		}
 		text, err := os.ReadFile(file)

@@ -1,21 +1,15 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/lang/diag"
-	"github.com/stopgate/stopgate/internal/policy"
-	"github.com/stopgate/stopgate/internal/visible"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/dryrun"
 )
 
-func newDecide(s streams) *cobra.Command {
-	var f callFlags
+func newDecide(s cli.Streams) *cobra.Command {
+	var f dryrun.Flags
 	var batch string
 	cmd := &cobra.Command{
 		Use:   "decide --tool NAME --args JSON",
@@ -41,182 +35,30 @@ a batch: 0 if every line could be read, else 1.`,
   stopgate decide --as claude-code --tool Read --args '{"file_path":".env"}'
   stopgate decide --tool deploy --args '{}' --session-data '{"frozen":true}'
   stopgate decide --batch calls.jsonl --format json`,
-		Args: atMostOne,
+		Args: cli.AtMostOne,
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	cmd.Flags().StringVar(&batch, "batch", "", "decide every line of a JSON Lines `FILE` (- or nothing: standard input)")
 	cmd.Flags().Lookup("batch").NoOptDefVal = "-"
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if cmd.Flags().Changed("batch") {
 			return decideBatch(cmd, s, &f, batch, args)
 		}
-		call, err := f.judge(cmd, s, args)
+		call, err := f.Decide(cmd, s, args)
 		if err != nil {
 			return err
 		}
-		answer := call.answer
+		answer := call.Answer
 		if *format == "json" {
-			err = writeJSON(s.out, answer)
+			err = cli.WriteJSON(s.Out, answer)
 		} else {
-			_, err = io.WriteString(s.out, coloured(s.out, answer.text()))
+			_, err = io.WriteString(s.Out, cli.Coloured(s.Out, answer.Text()))
 		}
 		if err != nil {
 			return err
 		}
-		return answer.status()
+		return answer.Status()
 	}
 	return cmd
-}
-
-// answer is the contract of decide's JSON output; it changes only by addition.
-type answer struct {
-	ID        stopgate.CallID   `json:"id"`
-	Tool      stopgate.ToolName `json:"tool"`
-	Mode      stopgate.Mode     `json:"mode"`
-	Layer     stopgate.Layer    `json:"layer"`
-	Code      stopgate.Code     `json:"code"`
-	Rule      *answerRule       `json:"rule"`
-	Pointer   string            `json:"pointer"`
-	DecidedAt int64             `json:"decided_at"`
-	Bytes     int               `json:"bytes"`
-	// As is the surface whose answer this is, "" for none. MayDiffer is what was not said,
-	// so that a surface may answer otherwise.
-	As        string   `json:"as,omitempty"`
-	MayDiffer []string `json:"may_differ,omitempty"`
-	Public    string   `json:"public"`
-	// Cause is what exactly the arguments or the tool's definition lack.
-	Cause   string             `json:"cause,omitempty"`
-	Session stopgate.SessionID `json:"session"`
-	// Candidates are the rules of which one decided, when they all agree (K9).
-	Candidates []int `json:"candidates,omitempty"`
-	// Segment is the simple command that decided, where the value at Pointer has several.
-	Segment *stopgate.Segment `json:"segment,omitempty"`
-	// Reading is how a guard read the value at Pointer, where it is not as it is written:
-	// the word of a command line, or what a path may mean.
-	Reading string `json:"reading,omitempty"`
-	// Untrusted is the file whose rule says unattended, which counted as ask because nobody
-	// trusts the file.
-	Untrusted string `json:"untrusted,omitempty"`
-	// Judge says that a judge reviews the call too, who was not asked.
-	Judge bool `json:"judge,omitempty"`
-	// Floors are the lower bounds that values raised.
-	Floors []stopgate.Floor `json:"floors,omitempty"`
-}
-
-type answerRule struct {
-	File  string `json:"file"`
-	Line  int    `json:"line"`
-	Index int    `json:"index"`
-}
-
-func newAnswer(call stopgate.Call, v stopgate.Verdict, size int) answer {
-	a := answer{
-		ID: call.ID, Tool: call.Tool, Mode: v.Mode, Layer: v.Layer, Code: v.Code, Pointer: v.Pointer,
-		DecidedAt: v.DecidedAt, Bytes: size, Public: v.Public, Session: call.Session,
-		Candidates: v.Candidates, Segment: v.Segment, Floors: v.Floors,
-	}
-	if v.Rule != nil {
-		a.Rule = &answerRule{File: v.Rule.File, Line: v.Rule.Line, Index: v.Rule.Index}
-	}
-	return a
-}
-
-// answer is what decide and explain say of a call that was just judged.
-func (j judge) answer(call stopgate.Call, v stopgate.Verdict, size int) answer {
-	return newAnswer(call, v, size).because(j.said.causeOf(v)).judgedBy(j.program).nearest(j.program)
-}
-
-// because notes what exactly was refused.
-func (a answer) because(cause string) answer {
-	if a.Cause == "" {
-		a.Cause = cause
-	}
-	return a
-}
-
-// nearest says, of a tool that no table covers, which name may be meant.
-func (a answer) nearest(p *policy.Program) answer {
-	if a.Code != stopgate.CodePolicyNotConfigured || a.Cause != "" {
-		return a
-	}
-	var names []string
-	for name := range p.Tools() {
-		names = append(names, string(name))
-	}
-	slices.Sort(names)
-	a.Cause = "no table of the policy names it"
-	declared := stopgate.Call{Tool: a.Tool, Definition: &stopgate.ToolDefinition{Name: a.Tool, Schema: []byte(`{"type":"object"}`)}}
-	if _, unknown := p.Bind(declared).Unknown(); !unknown {
-		a.Cause += `, and the table "*" is for tools that are declared: by --tools, by a table of their own, in a request`
-	}
-	if hint := diag.DidYouMean(string(a.Tool), names); hint != "" {
-		a.Cause += "; " + hint
-	}
-	return a
-}
-
-// judgedBy notes whether a judge would be asked about the call.
-func (a answer) judgedBy(p *policy.Program) answer {
-	a.Judge = a.Mode != stopgate.Deny && a.Mode != stopgate.Skip && p.Judged(a.Tool)
-	return a
-}
-
-// text is the answer for people.
-func (a answer) text() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s (%s)\n", a.Mode, visible.Text(a.Public), a.Code)
-	switch {
-	case a.Rule == nil, a.Layer != stopgate.LayerGuard && a.Layer != stopgate.LayerRules:
-		fmt.Fprintf(&b, "  layer     %s\n", a.Layer)
-	case a.Layer == stopgate.LayerGuard:
-		fmt.Fprintf(&b, "  guard     %s:%d, guard %d of the file\n", visible.Text(a.Rule.File), a.Rule.Line, a.Rule.Index+1)
-	default:
-		fmt.Fprintf(&b, "  rule      %s:%d, rule %d of its list\n", visible.Text(a.Rule.File), a.Rule.Line, a.Rule.Index+1)
-	}
-	if a.Pointer != "" {
-		fmt.Fprintf(&b, "  argument  %s\n", visible.Text(a.Pointer))
-	}
-	if a.Cause != "" {
-		fmt.Fprintf(&b, "  cause     %s\n", visible.Text(a.Cause))
-	}
-	if a.Segment != nil {
-		fmt.Fprintf(&b, "  command   %s\n", visible.Part(a.Segment.Index, a.Segment.Of, a.Segment.Text))
-	}
-	if a.Reading != "" {
-		fmt.Fprintf(&b, "  read as   %s\n", visible.Text(visible.Elide(a.Reading, 200)))
-	}
-	fmt.Fprintf(&b, "  decided   at byte %d of %d\n", a.DecidedAt, a.Bytes)
-	switch {
-	case len(a.MayDiffer) > 0:
-		fmt.Fprintf(&b, "  surface   %s\n", a.mayDiffer())
-	case a.As != "":
-		fmt.Fprintf(&b, "  surface   %s\n", a.As)
-	}
-	if a.Untrusted != "" {
-		fmt.Fprintf(&b, "  untrusted %s: its \"unattended\" counts as \"ask\"; trust it with: stopgate trust %s\n",
-			visible.Text(a.Untrusted), visible.ShellWord(a.Untrusted))
-	}
-	if a.Judge {
-		b.WriteString("  judge     reviews this call too; it was not asked\n")
-	}
-	return b.String()
-}
-
-// status is the exit code. Nobody was asked, neither a person nor a judge.
-func (a answer) status() error {
-	switch {
-	case a.Mode == stopgate.Unattended && !a.Judge:
-		return nil
-	case a.Mode == stopgate.Unattended, a.Mode == stopgate.Ask, a.Mode == stopgate.Edit:
-		return exit(exitUndecided)
-	}
-	return exit(exitDenied)
-}
-
-// writeJSON writes one line of JSON, without HTML escapes.
-func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
 }

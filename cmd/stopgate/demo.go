@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/replay"
 	"github.com/stopgate/stopgate/internal/store/mem"
@@ -28,7 +29,7 @@ var demoPolicy []byte
 // demoFile is how the demo's policy is called where a file name is wanted.
 const demoFile = "demo.toml"
 
-func newDemo(s streams) *cobra.Command {
+func newDemo(s cli.Streams) *cobra.Command {
 	var pace float64
 	var showPolicy bool
 	cmd := &cobra.Command{
@@ -39,24 +40,24 @@ through it. It shows for each call the verdict, why, at which byte of the
 arguments it was certain, and what the model did not have to write any more.
 No key and no network is needed.`,
 		Example: "  stopgate demo --pace 40",
-		Args:    noArgs,
+		Args:    cli.NoArgs,
 	}
 	cmd.Flags().BoolVar(&showPolicy, "show-policy", false, "print the demo's policy and do nothing else")
 	cmd.Flags().Float64Var(&pace, "pace", 2000, "tokens per second of the replay model; 0 is as fast as possible")
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if showPolicy {
-			_, err := s.out.Write(demoPolicy)
+			_, err := s.Out.Write(demoPolicy)
 			return err
 		}
 		if !(pace >= 0) { // NaN too
-			return usagef("--pace counts tokens per second, not %v", pace)
+			return cli.Usagef("--pace counts tokens per second, not %v", pace)
 		}
-		ctx, stop := interruptible(cmd.Context())
+		ctx, stop := cli.Interruptible(cmd.Context())
 		defer stop()
-		var view demoView = newDemoText(s.out)
+		var view demoView = newDemoText(s.Out)
 		if *format == "json" {
-			view = &demoJSON{out: s.out}
+			view = &demoJSON{out: s.Out}
 		}
 		return demo(ctx, view, pace)
 	}
@@ -140,7 +141,7 @@ func demo(ctx context.Context, view demoView, pace float64) error {
 	}
 	ln, err := net.Listen("tcp", settings.Listen)
 	if err != nil {
-		return listenError(settings.Listen, err)
+		return cli.ListenError(settings.Listen, err)
 	}
 	serving, stop := context.WithCancel(ctx)
 	served := make(chan error, 1)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/system/tty"
 	"github.com/stopgate/stopgate/internal/visible"
 )
@@ -28,7 +29,7 @@ const demoWidth = 96
 
 func newDemoText(out io.Writer) *demoText {
 	v := &demoText{out: out}
-	if f, ok := terminalOf(out); ok && tty.Is(f) && os.Getenv("TERM") != "dumb" {
+	if f, ok := cli.OutputFile(out); ok && tty.Is(f) && os.Getenv("TERM") != "dumb" {
 		v.width, _ = tty.Size(f)
 		v.color = os.Getenv("NO_COLOR") == ""
 	}
@@ -142,6 +143,6 @@ func demoWhy(r stopgate.Record) string {
 
 func (v *demoText) end(sum demoSum) error {
 	_, err := fmt.Fprintf(v.out, "\n%s: %d allowed, %d refused. The model wrote %s bytes; %s more were never written, and never paid.\n",
-		count(sum.Calls, "call"), sum.Allowed, sum.Refused, thousands(sum.Generated), thousands(sum.Saved))
+		cli.Count(sum.Calls, "call"), sum.Allowed, sum.Refused, thousands(sum.Generated), thousands(sum.Saved))
 	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/cli"
 )
 
 // demoRecorder keeps decision rows in memory, in the order of their decision.
@@ -79,14 +80,14 @@ func (v *demoJSON) progress(int64) {}
 
 func (v *demoJSON) turn(t demoTurn) error {
 	for _, r := range t.rows {
-		if err := writeJSON(v.out, r); err != nil {
+		if err := cli.WriteJSON(v.out, r); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (v *demoJSON) end(sum demoSum) error { return writeJSON(v.out, sum) }
+func (v *demoJSON) end(sum demoSum) error { return cli.WriteJSON(v.out, sum) }
 
 // thousands writes a number with separators: 12,345.
 func thousands(n int64) string {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+	"github.com/stopgate/stopgate/internal/cli"
 )
 
 const deploy = "../../examples/deploy/"
@@ -26,7 +27,7 @@ func TestDeployments(t *testing.T) {
 		t.Errorf("check: %v\n%s", err, out)
 	}
 	known := func(command string) *pflag.FlagSet {
-		for _, cmd := range newRoot(streams{}).Commands() {
+		for _, cmd := range newRoot(cli.Streams{}).Commands() {
 			if cmd.Name() == command {
 				return cmd.Flags()
 			}
@@ -83,7 +84,7 @@ func TestHealth(t *testing.T) {
 	for _, args := range [][]string{nil, {"--url", s.url}} {
 		cmd := exec.Command("stopgate", append([]string{"health"}, args...)...)
 		cmd.Dir, cmd.Env = dir, atHome(dir)
-		if out, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() != exitTrouble {
+		if out, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() != cli.ExitTrouble {
 			t.Errorf("health %v of nothing: %v\n%s", args, err, out)
 		}
 	}

@@ -8,12 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-func newDiff(s streams) *cobra.Command {
+func newDiff(s cli.Streams) *cobra.Command {
 	var failOn, toolsFile string
 	var undecided bool
 	cmd := &cobra.Command{
@@ -32,10 +34,10 @@ Exit: 0, or 3 with --fail-on if there is such a change, or, without --allow-unde
 not everything could be decided; 3 if a file has mistakes.`,
 		Example: `  stopgate diff old.toml stopgate.toml
   git show main:stopgate.toml > old.toml && stopgate diff --fail-on loosened old.toml stopgate.toml`,
-		ValidArgsFunction: tomlFiles,
+		ValidArgsFunction: cli.CompleteTOML,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return usagef("diff wants two policy files: the old one and the new one")
+				return cli.Usagef("diff wants two policy files: the old one and the new one")
 			}
 			return nil
 		},
@@ -44,13 +46,13 @@ not everything could be decided; 3 if a file has mistakes.`,
 	cmd.Flags().StringVar(&toolsFile, "tools", "", "tool definitions as JSON `FILE`: the tools and schemas to compare for")
 	cmd.Flags().BoolVar(&undecided, "allow-undecided", false, "with --fail-on, accept what could not be decided")
 	_ = cmd.MarkFlagFilename("tools", "json")
-	completeFlag(cmd, "fail-on", "loosened", "any")
-	format := formatFlag(cmd, "text", "json", "sarif", "github", "junit")
+	cli.CompleteFlag(cmd, "fail-on", "loosened", "any")
+	format := cli.FormatFlag(cmd, "text", "json", "sarif", "github", "junit")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if failOn != "" && failOn != "loosened" && failOn != "any" {
-			return usagef("--fail-on is loosened or any, not %q", failOn)
+			return cli.Usagef("--fail-on is loosened or any, not %q", failOn)
 		}
-		tools, err := readTools(toolsFile)
+		tools, err := inputs.ReadTools(toolsFile)
 		if err != nil {
 			return err
 		}
@@ -58,11 +60,11 @@ not everything could be decided; 3 if a file has mistakes.`,
 		for i, name := range args {
 			text, err := config.ReadFile(name, config.MaxFile)
 			if err != nil {
-				return unread(fmt.Errorf("read policy: %w", err))
+				return inputs.Unread(fmt.Errorf("read policy: %w", err))
 			}
 			sources[i] = policy.Source{Name: name, Text: text}
 		}
-		progress, finish := progressOn(s.err)
+		progress, finish := progressOn(s.Err)
 		d, old, new := policy.Diff(sources[0], sources[1], policy.Options{Definitions: tools, Progress: progress})
 		finish()
 		set := config.Set{}
@@ -74,9 +76,9 @@ not everything could be decided; 3 if a file has mistakes.`,
 		}
 		switch *format {
 		case "text":
-			_, err = fmt.Fprint(s.out, differenceText(d))
+			_, err = fmt.Fprint(s.Out, differenceText(d))
 		case "json":
-			err = writeJSON(s.out, differenceJSON(d))
+			err = cli.WriteJSON(s.Out, differenceJSON(d))
 		default:
 			err = writeDifference(s, *format, d, set)
 		}
@@ -85,7 +87,7 @@ not everything could be decided; 3 if a file has mistakes.`,
 		}
 		if failOn == "any" && len(d.Changes)+len(d.Sessions) > 0 ||
 			failOn != "" && (!d.Complete && !undecided || slices.ContainsFunc(d.Changes, loosened) || slices.ContainsFunc(d.Sessions, loosenedSession)) {
-			return exit(exitMistakes)
+			return cli.Exit(cli.ExitMistakes)
 		}
 		return nil
 	}
@@ -158,9 +160,9 @@ func summaryText(d *policy.Difference) string {
 	case d.Same && len(d.Changes) == 0 && d.Complete:
 		return "the same policy: both decide every call alike"
 	case len(d.Changes) == 0 && d.Complete && sessions != "":
-		return fmt.Sprintf("session policies differ; the rules decide alike every call that fits the schemas and is plainly written (%s compared)", count(d.Tools, "tool"))
+		return fmt.Sprintf("session policies differ; the rules decide alike every call that fits the schemas and is plainly written (%s compared)", cli.Count(d.Tools, "tool"))
 	case len(d.Changes) == 0 && d.Complete:
-		return fmt.Sprintf("equivalent: both decide alike every call that fits the schemas and is plainly written (%s compared)", count(d.Tools, "tool"))
+		return fmt.Sprintf("equivalent: both decide alike every call that fits the schemas and is plainly written (%s compared)", cli.Count(d.Tools, "tool"))
 	}
 	loose := 0
 	for _, c := range d.Changes {
@@ -168,7 +170,7 @@ func summaryText(d *policy.Difference) string {
 			loose++
 		}
 	}
-	text := fmt.Sprintf("%s: %d loosened, %d tightened%s", count(len(d.Changes), "change"), loose, len(d.Changes)-loose, sessions)
+	text := fmt.Sprintf("%s: %d loosened, %d tightened%s", cli.Count(len(d.Changes), "change"), loose, len(d.Changes)-loose, sessions)
 	if d.Complete {
 		text += "; there are no others among calls that fit the schemas and are plainly written"
 		if names := bounded(d, false); names != "" {

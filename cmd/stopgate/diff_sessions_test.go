@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/cli"
 )
 
 // A session policy that lets more run fails --fail-on loosened and is shown with both values;
@@ -24,10 +26,10 @@ func TestDiffShowsSessionPolicies(t *testing.T) {
 		fields, want string
 		code         int
 	}{
-		{"max_calls = 4\n", "session policy limit few: max_calls 3 -> 4: loosened", exitMistakes},
+		{"max_calls = 4\n", "session policy limit few: max_calls 3 -> 4: loosened", cli.ExitMistakes},
 		{"max_calls = 2\n", "session policy limit few: max_calls 3 -> 2: tightened", 0},
-		{"max_calls = 3\nwithin = \"1m\"\n", "session policy limit few: within none -> 1m0s: loosened", exitMistakes},
-		{"max_calls = 3\nkey = [\"/path\"]\n", "whether that is stricter or looser is not decided", exitMistakes},
+		{"max_calls = 3\nwithin = \"1m\"\n", "session policy limit few: within none -> 1m0s: loosened", cli.ExitMistakes},
+		{"max_calls = 3\nkey = [\"/path\"]\n", "whether that is stricter or looser is not decided", cli.ExitMistakes},
 	} {
 		code, out, stderr := runCommand("diff", "--fail-on", "loosened", old, write("new.toml", test.fields))
 		if code != test.code || !strings.Contains(out, test.want) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/ci"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/lang/diag"
@@ -14,13 +15,13 @@ import (
 )
 
 // writeDifference writes a difference in the forms that CI systems read.
-func writeDifference(s streams, format string, d *policy.Difference, set config.Set) error {
+func writeDifference(s cli.Streams, format string, d *policy.Difference, set config.Set) error {
 	list := findingsOf(d, set)
 	switch format {
 	case "sarif":
-		return ci.SARIF(s.out, list, ci.Tool{Version: release.Version(), Home: homePage, Help: codePage})
+		return ci.SARIF(s.Out, list, ci.Tool{Version: release.Version(), Home: homePage, Help: codePage})
 	case "github":
-		return ci.GitHub(s.out, annotations(list))
+		return ci.GitHub(s.Out, annotations(list))
 	}
 	var cases []ci.Case
 	for _, f := range list {
@@ -33,7 +34,7 @@ func writeDifference(s streams, format string, d *policy.Difference, set config.
 	if len(cases) == 0 {
 		cases = append(cases, ci.Case{Name: summaryText(d), Class: "stopgate diff"})
 	}
-	return ci.JUnit(s.out, []ci.Suite{{Name: "stopgate diff", Cases: cases}})
+	return ci.JUnit(s.Out, []ci.Suite{{Name: "stopgate diff", Cases: cases}})
 }
 
 // findingsOf makes a finding of every change, and of what was not decided.
@@ -75,7 +76,7 @@ func findingsOf(d *policy.Difference, set config.Set) diag.List {
 
 // progressOn shows on a terminal how far a comparison is; finish clears it.
 func progressOn(out io.Writer) (progress func(done, of int), finish func()) {
-	f, ok := terminalOf(out)
+	f, ok := cli.OutputFile(out)
 	if !ok || !tty.Is(f) {
 		return nil, func() {}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/cli"
 )
 
 const reference = "../../docs/reference/"
@@ -76,7 +77,7 @@ func TestDocumentationIsComplete(t *testing.T) {
 			collect(sub)
 		}
 	}
-	for _, cmd := range newRoot(streams{}).Commands() {
+	for _, cmd := range newRoot(cli.Streams{}).Commands() {
 		if cmd.Name() != "completion" {
 			collect(cmd)
 		}
@@ -90,8 +91,8 @@ func TestDocumentationIsComplete(t *testing.T) {
 
 	mentions(t, "config.md", tags(t, "gateway/configure.go", "toml"))
 	mentions(t, "config.md", tags(t, "internal/config/place/tables.go", "toml"))
-	mentions(t, "config.md", tags(t, "cmd/stopgate/apiconfig.go", "toml"))
-	mentions(t, "config.md", tags(t, "cmd/stopgate/telemetrysettings.go", "toml"))
+	mentions(t, "config.md", tags(t, "internal/cli/tables/api.go", "toml"))
+	mentions(t, "config.md", tags(t, "internal/cli/tables/telemetry.go", "toml"))
 	mentions(t, "config.md", tags(t, "gateway/configure_access.go", "toml"))
 	mentions(t, "config.md", tags(t, "gateway/configure_upstreams.go", "toml"))
 	mentions(t, "config.md", []string{"unattended"})

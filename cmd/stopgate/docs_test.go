@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/cli/tables"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
@@ -146,7 +147,7 @@ func wholesome(t *testing.T, text string) {
 	p, found := syntax.Parse("snippet", []byte(text))
 	if p != nil {
 		found = append(found, policy.Check(p, policy.Options{})...)
-		found = append(found, checkSettings(p)...)
+		found = append(found, tables.Check(p)...)
 	}
 	if found.HasErrors() {
 		t.Errorf("%s\n%s", text, diag.Text(found, func(string) []byte { return []byte(text) }))

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/host/install"
 	"github.com/stopgate/stopgate/internal/visible"
@@ -50,7 +51,7 @@ type checkup struct {
 	program string // of the host
 }
 
-func newDoctor(s streams) *cobra.Command {
+func newDoctor(s cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor [HOST]",
 		Short: "check that installed hooks really deny",
@@ -66,10 +67,10 @@ Exit: 0 every installed hook denies and would run, 1 one does not, or none is in
 		Example: `  stopgate doctor
   stopgate doctor claude-code --live`,
 		ValidArgs: hook.Names(),
-		Args:      atMostOne,
+		Args:      cli.AtMostOne,
 	}
 	live := cmd.Flags().Bool("live", false, "start the agents themselves, with a scripted model")
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		hosts := hook.Names()
 		if len(args) == 1 {
@@ -108,7 +109,7 @@ Exit: 0 every installed hook denies and would run, 1 one does not, or none is in
 		}
 		resident := residentOf(cmd.Context(), found)
 		if *format == "json" {
-			if err := writeJSON(s.out, struct {
+			if err := cli.WriteJSON(s.Out, struct {
 				OK       bool          `json:"ok"`
 				Resident *residentJSON `json:"resident,omitempty"`
 				Hosts    []checkup     `json:"hosts"`
@@ -116,11 +117,11 @@ Exit: 0 every installed hook denies and would run, 1 one does not, or none is in
 				return err
 			}
 		} else {
-			printCheckups(s.out, found)
-			resident.print(s.out)
+			printCheckups(s.Out, found)
+			resident.print(s.Out)
 		}
 		if !ok {
-			return exit(exitTrouble)
+			return cli.Exit(cli.ExitTrouble)
 		}
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/record/records"
@@ -40,21 +41,21 @@ var named = regexp.MustCompile(`--policy[ =]('[^']*'|\S+)`)
 // cover says which tools of the host no table of the policy names, and which no guard
 // sees anything of.
 func (c *checkup) cover(ctx context.Context, h *hook.Host) {
-	var f policyFlags
+	var f inputs.Policy
 	for _, line := range c.Commands {
 		for _, m := range named.FindAllStringSubmatch(line, -1) {
-			if name := strings.Trim(m[1], "'"); !slices.Contains(f.files, name) {
-				f.files = append(f.files, name)
+			if name := strings.Trim(m[1], "'"); !slices.Contains(f.Files, name) {
+				f.Files = append(f.Files, name)
 			}
 		}
 	}
-	l, err := f.load(io.Discard)
+	l, err := f.Load(io.Discard)
 	if err != nil {
 		return // the canary says so
 	}
 	for _, k := range h.KnownTools() {
 		call := stopgate.Call{Tool: k.Name, Definition: &k.ToolDefinition, Surface: stopgate.SurfaceHook, Agent: "main", Principal: hook.Principal}
-		if _, unknown := l.program.Bind(call).Unknown(); unknown && !k.Harmless {
+		if _, unknown := l.Program.Bind(call).Unknown(); unknown && !k.Harmless {
 			c.Uncovered = append(c.Uncovered, string(k.Name))
 		}
 		if !k.Guarded && !k.Harmless {
@@ -66,15 +67,15 @@ func (c *checkup) cover(ctx context.Context, h *hook.Host) {
 
 // metTools lists the tools that were called in the last month, that no table names and
 // that the adapter does not know.
-func metTools(ctx context.Context, h *hook.Host, l loaded) (names []string) {
-	settings, err := stateOf(l, stateFlags{})
+func metTools(ctx context.Context, h *hook.Host, l inputs.Loaded) (names []string) {
+	settings, err := inputs.StateOf(l, inputs.State{})
 	if err != nil || settings.Store == place.Memory {
 		return nil
 	}
 	if _, err := os.Stat(settings.Store); err != nil {
 		return nil
 	}
-	log, err := openRecords(ctx, settings.Store)
+	log, err := inputs.OpenRecords(ctx, settings.Store)
 	if err != nil {
 		return nil
 	}
@@ -89,7 +90,7 @@ func metTools(ctx context.Context, h *hook.Host, l loaded) (names []string) {
 	known := h.KnownTools()
 	return slices.DeleteFunc(names, func(name string) bool {
 		call := stopgate.Call{Tool: stopgate.ToolName(name), Definition: &stopgate.ToolDefinition{Name: stopgate.ToolName(name)}, Surface: stopgate.SurfaceHook, Agent: "main", Principal: hook.Principal}
-		_, unknown := l.program.Bind(call).Unknown()
+		_, unknown := l.Program.Bind(call).Unknown()
 		return !unknown || slices.ContainsFunc(known, func(k hook.KnownTool) bool { return string(k.Name) == name })
 	})
 }

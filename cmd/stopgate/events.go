@@ -18,6 +18,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
+	"github.com/stopgate/stopgate/internal/cli/tables"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/internal/record/live"
@@ -35,7 +38,7 @@ type eventFlags struct {
 	format                 *string
 }
 
-func newEvents(s streams) *cobra.Command {
+func newEvents(s cli.Streams) *cobra.Command {
 	var f eventFlags
 	cmd := &cobra.Command{
 		Use:   "events",
@@ -47,7 +50,7 @@ machine, of one elsewhere, or a Redis server that gates publish to.`,
   stopgate events --all --format json
   stopgate events --url https://gate.example.com:8789 --token-env OPERATOR_TOKEN
   stopgate events --url redis://127.0.0.1:6379`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.url, "url", "", "`URL` of a decision API (unix:, http:, https:) or of Redis (redis:, rediss:, unix with --channel); default: of up on this machine")
@@ -59,16 +62,16 @@ machine, of one elsewhere, or a Redis server that gates publish to.`,
 	flags.StringSliceVar(&f.sessions, "session", nil, "only these `SESSIONS`")
 	flags.BoolVar(&f.all, "all", false, "begin with what the gate still keeps")
 	flags.IntVar(&f.count, "count", 0, "end after `N` events")
-	completeFlag(cmd, "type", append([]string{"decision", "policy"}, texts(rowEvents)...)...)
-	f.format = formatFlag(cmd, "text", "json")
+	cli.CompleteFlag(cmd, "type", append([]string{"decision", "policy"}, cli.Words(rowEvents)...)...)
+	f.format = cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		ctx, stop := interruptible(cmd.Context())
+		ctx, stop := cli.Interruptible(cmd.Context())
 		defer stop()
-		out := &eventPrinter{flags: &f, out: bufio.NewWriter(s.out), talk: s.err}
+		out := &eventPrinter{flags: &f, out: bufio.NewWriter(s.Out), talk: s.Err}
 		if strings.HasPrefix(f.url, "redis:") || strings.HasPrefix(f.url, "rediss:") || f.channel != "" {
 			err := redis.Watch(ctx, f.url, f.channel, nil, out.message)
 			if broken := (*net.OpError)(nil); errors.As(err, &broken) {
-				err = hinted(err, "is this the server that [telemetry.redis] of the gate names?")
+				err = cli.Hinted(err, "is this the server that [telemetry.redis] of the gate names?")
 			}
 			return out.ended(err)
 		}
@@ -136,7 +139,7 @@ func firstBytes(text []byte) string {
 }
 
 func (p *eventPrinter) missed(n uint64) {
-	fmt.Fprintf(p.talk, "stopgate: %s came too fast and are not shown; the records have them\n", count(int(min(n, 1<<30)), "event"))
+	fmt.Fprintf(p.talk, "stopgate: %s came too fast and are not shown; the records have them\n", cli.Count(int(min(n, 1<<30)), "event"))
 }
 
 // print prints an event; text is its JSON form.
@@ -183,7 +186,7 @@ func (f *eventFlags) source() (*eventSource, error) {
 	s := &eventSource{client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, all: f.all}
 	if f.tokenEnv != "" {
 		if s.token = os.Getenv(f.tokenEnv); s.token == "" {
-			return nil, usagef("--token-env: the environment variable %s is not set", f.tokenEnv)
+			return nil, cli.Usagef("--token-env: the environment variable %s is not set", f.tokenEnv)
 		}
 	}
 	text := f.url
@@ -197,7 +200,7 @@ func (f *eventFlags) source() (*eventSource, error) {
 	s.at = text
 	at, err := url.Parse(text)
 	if err != nil {
-		return nil, usagef("--url %s: want unix:PATH, http://HOST, https://HOST or redis://HOST", text)
+		return nil, cli.Usagef("--url %s: want unix:PATH, http://HOST, https://HOST or redis://HOST", text)
 	}
 	switch at.Scheme {
 	case "unix":
@@ -209,7 +212,7 @@ func (f *eventFlags) source() (*eventSource, error) {
 	case "http", "https":
 		s.base = strings.TrimSuffix(text, "/")
 	default:
-		return nil, usagef("--url %s: want unix:PATH, http://HOST, https://HOST or redis://HOST", text)
+		return nil, cli.Usagef("--url %s: want unix:PATH, http://HOST, https://HOST or redis://HOST", text)
 	}
 	query := url.Values{}
 	for key, words := range map[string][]string{"type": f.types, "tool": f.tools, "session": f.sessions} {
@@ -229,19 +232,19 @@ func (f *eventFlags) addPolicy(cmd *cobra.Command) {
 
 // socketOfUp is the socket that up listens on where no flag names one.
 func socketOfUp(policies []string) (string, error) {
-	set, tables, err := operatorTables(policies)
+	set, found, err := inputs.OperatorTables(policies)
 	if err != nil {
 		return "", err
 	}
-	var api apiTable
-	if mistakes := tomltree.Decode(tables["api"], &api); mistakes.HasErrors() {
+	var api tables.APITable
+	if mistakes := tomltree.Decode(found["api"], &api); mistakes.HasErrors() {
 		return "", config.MistakesError{List: mistakes, Set: set}
 	}
 	switch api.Socket {
 	case "":
-		return defaultSocket()
-	case noSocket:
-		return "", hinted(errors.New("the gate has no socket: [api] socket is "+noSocket), "name its address with --url")
+		return tables.DefaultSocket()
+	case tables.NoSocket:
+		return "", cli.Hinted(errors.New("the gate has no socket: [api] socket is "+tables.NoSocket), "name its address with --url")
 	}
 	return api.Socket, nil
 }
@@ -257,9 +260,9 @@ func (s *eventSource) unreached(err error) error {
 		hint = "name the gate as its certificate does, trust its CA with SSL_CERT_FILE=FILE, or ask on its socket: --url unix:PATH"
 	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
-		return hinted(fmt.Errorf("no gate answers at %s", s.at), hint)
+		return cli.Hinted(fmt.Errorf("no gate answers at %s", s.at), hint)
 	}
-	return hinted(fmt.Errorf("ask the gate at %s: %w", s.at, err), hint)
+	return cli.Hinted(fmt.Errorf("ask the gate at %s: %w", s.at, err), hint)
 }
 
 // watch prints events until ctx ends. A connection that breaks is made again: nothing

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/record/redis"
 	"github.com/stopgate/stopgate/internal/testkit/redistest"
 )
@@ -56,10 +57,10 @@ func TestEventsOfUp(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{}, exitTrouble, "is stopgate up running?"},
-		{[]string{"--url", "ftp://x"}, exitUsage, "want unix:PATH"},
-		{[]string{"--token-env", "NO_SUCH_VARIABLE"}, exitUsage, "NO_SUCH_VARIABLE is not set"},
-		{[]string{"--url", "redis://127.0.0.1:1"}, exitTrouble, "redis:"},
+		{[]string{}, cli.ExitTrouble, "is stopgate up running?"},
+		{[]string{"--url", "ftp://x"}, cli.ExitUsage, "want unix:PATH"},
+		{[]string{"--token-env", "NO_SUCH_VARIABLE"}, cli.ExitUsage, "NO_SUCH_VARIABLE is not set"},
+		{[]string{"--url", "redis://127.0.0.1:1"}, cli.ExitTrouble, "redis:"},
 	} {
 		cmd := exec.Command("stopgate", append([]string{"events"}, test.args...)...)
 		cmd.Dir, cmd.Env = dir, atHome(dir)

@@ -9,13 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/dryrun"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-func newExplain(s streams) *cobra.Command {
-	var f callFlags
+func newExplain(s cli.Streams) *cobra.Command {
+	var f dryrun.Flags
 	var short bool
 	var recorded recordFlags
 	cmd := &cobra.Command{
@@ -34,17 +36,17 @@ Exit: as decide; of a CODE 0.`,
   stopgate explain --short --tool Bash --args '{"command":"rm -rf build"}'
   stopgate explain SG0301
   stopgate explain path_not_known`,
-		Args:              atMostOne,
+		Args:              cli.AtMostOne,
 		ValidArgsFunction: completeCodes,
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	recorded.add(cmd)
 	cmd.Flags().BoolVar(&short, "short", false, "say what decided and why, in ten lines at most")
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if recorded.id != "" {
 			if short || len(args) > 0 {
-				return usagef("--record explains one recorded call in full: leave out the rest")
+				return cli.Usagef("--record explains one recorded call in full: leave out the rest")
 			}
 			return recorded.explain(cmd, s, &f, *format)
 		}
@@ -52,33 +54,33 @@ Exit: as decide; of a CODE 0.`,
 			return explainCode(s, args[0], *format)
 		}
 		if short && *format != "text" {
-			return usagef("--short writes text")
+			return cli.Usagef("--short writes text")
 		}
-		call, err := f.judge(cmd, s, args)
+		call, err := f.Decide(cmd, s, args)
 		if err != nil {
 			return err
 		}
-		answer, explanation := call.answer, call.explain()
+		answer, explanation := call.Answer, call.Explain()
 		if *format == "json" {
-			err = writeJSON(s.out, explanationJSON{
-				answer, explanation.Recognised, explanation.NotKnown, traceOf(explanation.Trace), explanation.Lists, call.objections,
+			err = cli.WriteJSON(s.Out, explanationJSON{
+				answer, explanation.Recognised, explanation.NotKnown, traceOf(explanation.Trace), explanation.Lists, call.Objections,
 			})
 		} else if short {
-			_, err = io.WriteString(s.out, coloured(s.out, shortText(answer, explanation, call.objections)))
+			_, err = io.WriteString(s.Out, cli.Coloured(s.Out, dryrun.ShortText(answer, explanation, call.Objections)))
 		} else {
-			_, err = io.WriteString(s.out, coloured(s.out, explainText(answer, explanation)+sessionText(call.program, answer, call.objections)))
+			_, err = io.WriteString(s.Out, cli.Coloured(s.Out, dryrun.ExplainText(answer, explanation)+sessionText(call.Program, answer, call.Objections)))
 		}
 		if err != nil {
 			return err
 		}
-		return answer.status()
+		return answer.Status()
 	}
 	return cmd
 }
 
 // explanationJSON is decide's answer and how it came about.
 type explanationJSON struct {
-	answer
+	dryrun.Answer
 	Recognised string `json:"recognised,omitempty"`
 	// NotKnown says of which paths of the call it is not known what they name.
 	NotKnown string                 `json:"not_known,omitempty"`
@@ -86,12 +88,12 @@ type explanationJSON struct {
 	Lists    []eval.ListExplanation `json:"lists"`
 	// Objections are those of session policies, in a session where nothing has happened
 	// yet.
-	Objections []objection `json:"objections,omitempty"`
+	Objections []dryrun.Objection `json:"objections,omitempty"`
 }
 
 // sessionText is what the session policies say of a call in a session where nothing has
 // happened yet.
-func sessionText(p *policy.Program, a answer, said []objection) string {
+func sessionText(p *policy.Program, a dryrun.Answer, said []dryrun.Objection) string {
 	if p == nil {
 		return "" // no policy was asked
 	}
@@ -110,7 +112,7 @@ func sessionText(p *policy.Program, a answer, said []objection) string {
 	var b strings.Builder
 	b.WriteString("\nsession policies, in a session where nothing has happened yet\n")
 	for _, g := range governing {
-		i := slices.IndexFunc(said, func(o objection) bool { return o.Policy == g.Name() })
+		i := slices.IndexFunc(said, func(o dryrun.Objection) bool { return o.Policy == g.Name() })
 		if i < 0 && a.Mode.Terminal() && a.Layer != stopgate.LayerSession {
 			fmt.Fprintf(&b, "    %s was not asked: the call is refused without it\n", visible.Text(g.Name()))
 			continue
@@ -125,27 +127,6 @@ func sessionText(p *policy.Program, a answer, said []objection) string {
 		}
 	}
 	return b.String()
-}
-
-// asWritten ends the reading of a path that means what it says.
-const asWritten = " (as written)"
-
-// explained adds what a rule's place does not tell: how a guard read the value, and that
-// the permission of a file that nobody trusts did not count.
-func (a answer) explained(x eval.Explanation) answer {
-	for _, list := range x.Lists {
-		for _, rule := range list.Rules {
-			if rule.Lowered && rule.Status == eval.Matched && a.Mode == stopgate.Ask {
-				a.Untrusted = list.File
-			}
-			for _, c := range rule.Conditions {
-				if rule.Named && len(c.Readings) > 0 && !strings.HasSuffix(c.Readings[0], asWritten) && a.Reading == "" {
-					a.Reading = c.Readings[0]
-				}
-			}
-		}
-	}
-	return a
 }
 
 // traceStep is one published verdict.
@@ -163,121 +144,4 @@ func traceOf(trace []stopgate.Verdict) []traceStep {
 		}
 	}
 	return steps
-}
-
-func explainText(a answer, x eval.Explanation) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s", visible.Text(string(a.Tool)), a.because(x.Cause).text())
-	if x.Recognised != "" {
-		fmt.Fprintf(&b, "  known as  %s\n", x.Recognised)
-	}
-	for _, floor := range a.Floors {
-		fmt.Fprintf(&b, "  floor     %s %s at byte %d%s\n", floor.Mode, floor.Code, floor.At, at(floor.Pointer))
-	}
-	if x.NotKnown != "" && a.Code != stopgate.CodePathNotKnown {
-		fmt.Fprintf(&b, "  not known %s\n", x.NotKnown)
-	}
-	for _, list := range x.Lists {
-		b.WriteByte('\n')
-		explainList(&b, list)
-	}
-	return b.String()
-}
-
-func explainList(b *strings.Builder, list eval.ListExplanation) {
-	name, says := string(list.Layer), "says nothing"
-	if list.Table != "" {
-		name = fmt.Sprintf("[tools.%s]", tomlKey(list.Table))
-	}
-	if list.Decided {
-		says = "says " + list.Mode.String()
-	}
-	if list.Lowered {
-		says += ` (the file is not trusted: "unattended" counts as "ask")`
-	}
-	if list.Named {
-		says += ", which counts"
-	}
-	fmt.Fprintf(b, "%s of %s %s\n", name, visible.Text(list.File), says)
-	if list.Uncovered != "" {
-		fmt.Fprintf(b, "  %s\n", uncoveredText(list.Uncovered))
-	}
-	if g := list.Segment; g != nil {
-		fmt.Fprintf(b, "  for command %s\n", visible.Part(g.Index, g.Of, g.Text))
-	}
-	for _, rule := range list.Rules {
-		explainRule(b, rule)
-	}
-}
-
-// uncoveredText says what a permit does not cover, and what to write.
-func uncoveredText(pointer string) string {
-	return fmt.Sprintf("its permit does not look at %s, and no table declares it: parameters.%s = { type = \"path\" }, or what it is, a rule for it, or ignores",
-		visible.Text(pointer), visible.Text(firstName(pointer)))
-}
-
-// firstName is the parameter that a pointer begins with.
-func firstName(pointer string) string {
-	name, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
-	return tomlKey(name)
-}
-
-// marks show at a glance what became of a rule.
-var marks = map[string]string{
-	eval.Matched: "=>", eval.Eliminated: " x", eval.Waiting: " ?", eval.NotReached: "  ", eval.Skipped: " -",
-}
-
-func explainRule(b *strings.Builder, rule eval.RuleExplanation) {
-	fmt.Fprintf(b, "%s %3d  line %-4d %-10s %s", marks[rule.Status], rule.Ref.Index+1, rule.Ref.Line, rule.Mode, rule.Status)
-	switch rule.Status {
-	case eval.Skipped:
-		fmt.Fprintf(b, ": %s\n", visible.Text(rule.Skipped))
-		return
-	case eval.NotReached:
-		b.WriteByte('\n')
-		return
-	case eval.Matched, eval.Eliminated:
-		fmt.Fprintf(b, " at byte %d", rule.At)
-	}
-	b.WriteByte('\n')
-	if rule.Lowered && rule.Status == eval.Matched {
-		b.WriteString("            says unattended, which counts as ask: the file is not trusted\n")
-	}
-	for _, c := range rule.Conditions {
-		target := c.Arg
-		if c.On != "" {
-			target = "any " + c.On
-		}
-		fmt.Fprintf(b, "            %s %s %s: %s", visible.Text(target), c.Matcher, visible.Lines(visible.Elide(c.Literal, 60)), c.Status)
-		if c.Status != eval.Waiting {
-			fmt.Fprintf(b, " at byte %d%s", c.At, at(c.Pointer))
-		}
-		b.WriteByte('\n')
-		for _, reading := range c.Readings {
-			fmt.Fprintf(b, "              read as %s\n", visible.Text(visible.Elide(reading, 200)))
-		}
-		if c.Undeclared {
-			fmt.Fprintf(b, "              no parameter table declares %s; it may be a %s, and counts as one\n", visible.Text(c.Pointer), c.On)
-		}
-		if c.Uncertain != "" {
-			fmt.Fprintf(b, "              uncertain: %s\n", visible.Text(visible.Elide(c.Uncertain, 300)))
-		}
-	}
-}
-
-func at(pointer string) string {
-	if pointer == "" {
-		return ""
-	}
-	return ", " + visible.Text(pointer)
-}
-
-// tomlKey quotes a table name where TOML wants it.
-func tomlKey(name string) string {
-	for _, r := range name {
-		if !(r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z') {
-			return `"` + name + `"`
-		}
-	}
-	return name
 }

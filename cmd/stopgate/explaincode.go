@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/manual"
 )
@@ -25,7 +25,7 @@ type codeJSON struct {
 }
 
 // explainCode says what a diagnostic, by its code or its name, or a reason code means.
-func explainCode(s streams, code, format string) error {
+func explainCode(s cli.Streams, code, format string) error {
 	said := codeJSON{Code: code}
 	for _, e := range diag.Catalogue() {
 		if strings.EqualFold(string(e.Code), code) || e.Name == code {
@@ -41,11 +41,11 @@ func explainCode(s streams, code, format string) error {
 		if near := diag.DidYouMean(code, codeNames()); near != "" {
 			hint = near
 		}
-		return usagef("there is no code %q: %s. A call is explained with --tool NAME and --args JSON", code, hint)
+		return cli.Usagef("there is no code %q: %s. A call is explained with --tool NAME and --args JSON", code, hint)
 	}
 	said.Text = text
 	if format == "json" {
-		return writeJSON(s.out, said)
+		return cli.WriteJSON(s.Out, said)
 	}
 	var b strings.Builder
 	switch {
@@ -59,7 +59,7 @@ func explainCode(s streams, code, format string) error {
 	for line := range strings.Lines(said.Text + "\n") {
 		b.WriteString(wrapped(strings.TrimSuffix(line, "\n"), 100) + "\n")
 	}
-	_, err := fmt.Fprint(s.out, b.String())
+	_, err := fmt.Fprint(s.Out, b.String())
 	return err
 }
 

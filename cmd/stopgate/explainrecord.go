@@ -7,11 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/dryrun"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
 )
 
 // recordFlags name a recorded call instead of describing one.
 type recordFlags struct {
-	stateFlags
+	inputs.State
 	id string
 }
 
@@ -21,16 +24,16 @@ func (f *recordFlags) add(cmd *cobra.Command) {
 }
 
 // explain explains the recorded call; its answer is that of the rules now.
-func (f *recordFlags) explain(cmd *cobra.Command, s streams, c *callFlags, format string) error {
-	if c.tool != "" || c.args != "" || c.argsFile != "" || c.as != "" || c.server != "" || c.root != "" || c.session != "" || c.agent != "" {
-		return usagef("--record says which call it is: leave out what describes another one")
+func (f *recordFlags) explain(cmd *cobra.Command, s cli.Streams, c *dryrun.Flags, format string) error {
+	if c.Tool != "" || c.Args != "" || c.ArgsFile != "" || c.As != "" || c.Server != "" || c.Root != "" || c.Session != "" || c.Agent != "" {
+		return cli.Usagef("--record says which call it is: leave out what describes another one")
 	}
 	ctx := cmd.Context()
-	given, err := sessionData(c.data)
+	given, err := dryrun.SessionData(c.Data)
 	if err != nil {
 		return err
 	}
-	log, settings, err := (&logFlags{stateFlags: f.stateFlags, files: c.files}).open(ctx)
+	log, settings, err := (&inputs.Records{State: f.State, Files: c.Files}).Open(ctx)
 	if err != nil {
 		return err
 	}
@@ -44,28 +47,28 @@ func (f *recordFlags) explain(cmd *cobra.Command, s streams, c *callFlags, forma
 		return err
 	}
 	if w.decision == nil {
-		return hinted(fmt.Errorf("no decision is recorded about %q", f.id), "ids are at the end of the lines of 'stopgate log --decisions'")
+		return cli.Hinted(fmt.Errorf("no decision is recorded about %q", f.id), "ids are at the end of the lines of 'stopgate log --decisions'")
 	}
 	w.data = given
-	a, x, err := w.explain(ctx, &c.policyFlags, settings)
+	a, x, err := w.explain(ctx, &c.Policy, settings)
 	if err != nil {
 		return err
 	}
 	if x == nil {
-		return hinted(errors.New("the call cannot be judged again: its arguments are not whole, or the policy here is another one"),
+		return cli.Hinted(errors.New("the call cannot be judged again: its arguments are not whole, or the policy here is another one"),
 			"name the policy of then with --policy, or judge by this one: stopgate replay --policy FILE")
 	}
 	if format == "json" {
-		err = writeJSON(s.out, struct {
+		err = cli.WriteJSON(s.Out, struct {
 			explanationJSON
 			Gone    []string `json:"context_gone,omitempty"`
 			Differs string   `json:"differs,omitempty"`
 		}{explanationJSON{a, x.Recognised, x.NotKnown, traceOf(x.Trace), x.Lists, nil}, w.gone, w.differs})
 	} else {
-		_, err = io.WriteString(s.out, coloured(s.out, explainText(a, *x)+w.differenceText()))
+		_, err = io.WriteString(s.Out, cli.Coloured(s.Out, dryrun.ExplainText(a, *x)+w.differenceText()))
 	}
 	if err != nil {
 		return err
 	}
-	return a.status()
+	return a.Status()
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/ci"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/lang/diag"
@@ -18,18 +19,18 @@ const (
 )
 
 // writeFindings writes what check found in one of its forms.
-func writeFindings(s streams, format string, list diag.List, set config.Set) error {
+func writeFindings(s cli.Streams, format string, list diag.List, set config.Set) error {
 	switch format {
 	case "json":
-		return writeJSON(s.out, list)
+		return cli.WriteJSON(s.Out, list)
 	case "sarif":
-		return ci.SARIF(s.out, list, ci.Tool{Version: release.Version(), Home: homePage, Help: codePage})
+		return ci.SARIF(s.Out, list, ci.Tool{Version: release.Version(), Home: homePage, Help: codePage})
 	case "github":
-		return ci.GitHub(s.out, annotations(list))
+		return ci.GitHub(s.Out, annotations(list))
 	case "junit":
-		return ci.JUnit(s.out, []ci.Suite{{Name: "stopgate check", Cases: checkedFiles(list, set)}})
+		return ci.JUnit(s.Out, []ci.Suite{{Name: "stopgate check", Cases: checkedFiles(list, set)}})
 	}
-	_, err := io.WriteString(s.out, coloured(s.out, diag.Text(list, set.Text)))
+	_, err := io.WriteString(s.Out, cli.Coloured(s.Out, diag.Text(list, set.Text)))
 	return errors.Join(err, checkSummary(s, list, len(set.Files)))
 }
 

@@ -2,16 +2,13 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
-
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/cli/textdiff"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/lang/diag"
@@ -19,7 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-func newFmt(s streams) *cobra.Command {
+func newFmt(s cli.Streams) *cobra.Command {
 	var check, show bool
 	cmd := &cobra.Command{
 		Use:   "fmt [FILE...|-]",
@@ -32,16 +29,16 @@ Exit: 0 done, or clean; 3 with --check or --diff if a file is not in canonical
 layout; 3 if a file is no TOML.`,
 		Example: `  stopgate fmt stopgate.toml
   stopgate fmt --check --diff policies/*.toml`,
-		ValidArgsFunction: tomlFiles,
+		ValidArgsFunction: cli.CompleteTOML,
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "change nothing, list the files that would change")
 	cmd.Flags().BoolVar(&show, "diff", false, "change nothing, show what would change")
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			args = []string{config.FileName}
 		}
-		f := formatting{streams: s, check: check, diff: show}
+		f := formatting{Streams: s, check: check, diff: show}
 		if *format == "json" {
 			f.report = []formattedJSON{}
 		}
@@ -51,32 +48,27 @@ layout; 3 if a file is no TOML.`,
 			}
 		}
 		if f.report != nil {
-			if err := writeJSON(s.out, f.report); err != nil {
+			if err := cli.WriteJSON(s.Out, f.report); err != nil {
 				return err
 			}
 			if len(f.mistakes) > 0 {
-				return exit(exitMistakes)
+				return cli.Exit(cli.ExitMistakes)
 			}
 		}
 		switch {
 		case len(f.mistakes) > 0:
 			return config.MistakesError{List: f.mistakes, Set: f.set}
 		case f.changed > 0 && (check || show):
-			return exit(exitMistakes)
+			return cli.Exit(cli.ExitMistakes)
 		}
 		return nil
 	}
 	return cmd
 }
 
-// tomlFiles completes the names of policy files.
-func tomlFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return []string{"toml"}, cobra.ShellCompDirectiveFilterFileExt
-}
-
 // formatting goes through the files of one command.
 type formatting struct {
-	streams
+	cli.Streams
 	check, diff bool
 	changed     int
 	mistakes    diag.List
@@ -98,7 +90,7 @@ type formattedJSON struct {
 func (f *formatting) file(path string) error {
 	text, name, err := f.read(path)
 	if err != nil {
-		return unread(err)
+		return inputs.Unread(err)
 	}
 	out, found := syntax.Format(name, text)
 	if found.HasErrors() {
@@ -119,15 +111,15 @@ func (f *formatting) file(path string) error {
 	switch {
 	case f.check || f.diff:
 		if changed && f.check {
-			_, err = fmt.Fprintln(f.out, visible.Text(name))
+			_, err = fmt.Fprintln(f.Out, visible.Text(name))
 		}
 		if changed && f.diff {
-			_, err = io.WriteString(f.out, shownDiff(name, string(text), string(out)))
+			_, err = io.WriteString(f.Out, shownDiff(name, string(text), string(out)))
 		}
 	case path == "-":
-		_, err = f.out.Write(out)
+		_, err = f.Out.Write(out)
 	case changed:
-		err = replaceFile(path, out)
+		err = cli.ReplaceFile(path, out)
 	}
 	return err
 }
@@ -143,7 +135,7 @@ func (f *formatting) reported(path, name string, text, out []byte) error {
 	case path == "-":
 		said.Text = string(out)
 	case said.Changed:
-		if err := replaceFile(path, out); err != nil {
+		if err := cli.ReplaceFile(path, out); err != nil {
 			return err
 		}
 		said.Written = true
@@ -160,7 +152,7 @@ func (f *formatting) read(path string) (text []byte, name string, err error) {
 		}
 		return set.Files[0].Text, path, nil
 	}
-	text, err = io.ReadAll(io.LimitReader(f.in, config.MaxFile+1))
+	text, err = io.ReadAll(io.LimitReader(f.In, config.MaxFile+1))
 	if err == nil && len(text) > config.MaxFile {
 		err = fmt.Errorf("longer than %d bytes", config.MaxFile)
 	}
@@ -168,44 +160,6 @@ func (f *formatting) read(path string) (text []byte, name string, err error) {
 		err = fmt.Errorf("read standard input: %w", err)
 	}
 	return text, "<standard input>", err
-}
-
-// replaceFile gives a file a new text: all of it or nothing, whatever happens. Its
-// mode stays, and so does a symbolic link to it.
-func replaceFile(path string, text []byte) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("write %s: %w", path, err)
-		}
-	}()
-	if path, err = filepath.EvalSymlinks(path); err != nil {
-		return err
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	// The rename below would get around a mode that forbids writing.
-	old, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	old.Close()
-	next, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = next.Write(text)
-	err = errors.Join(err, next.Chmod(info.Mode().Perm()), next.Sync(), next.Close())
-	if err == nil {
-		err = os.Rename(next.Name(), path)
-	}
-	if err != nil {
-		if gone := os.Remove(next.Name()); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
-			err = errors.Join(err, gone)
-		}
-	}
-	return err
 }
 
 // shownDiff shows what changes in a file. Its text may come from strangers.

@@ -8,24 +8,25 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/store/sqlite"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-func newGrants(s streams) *cobra.Command {
-	cmd := group("grants", "see and take back what was answered for the future", newGrantsList(s))
+func newGrants(s cli.Streams) *cobra.Command {
+	cmd := cli.Group("grants", "see and take back what was answered for the future", newGrantsList(s))
 	cmd.Example = "  stopgate grants --all\n  stopgate grants revoke ID"
 	cmd.AddCommand(newGrantsRevoke(s))
 	return cmd
 }
 
-func newGrantsList(s streams) *cobra.Command {
+func newGrantsList(s cli.Streams) *cobra.Command {
 	var f deskFlags
 	var all bool
-	cmd := &cobra.Command{Use: "list", Short: "list grants, the newest first", Args: noArgs}
+	cmd := &cobra.Command{Use: "list", Short: "list grants, the newest first", Args: cli.NoArgs}
 	f.add(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "those that were revoked, used up or are over, too")
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return f.with(cmd, func(_ *sqlite.Store, queue *approve.Queue) error {
 			filter := approve.GrantFilter{Live: time.Now()}
@@ -37,9 +38,9 @@ func newGrantsList(s streams) *cobra.Command {
 				return err
 			}
 			if len(list) == 0 && *format == "text" {
-				fmt.Fprintln(s.err, "stopgate: no grants")
+				fmt.Fprintln(s.Err, "stopgate: no grants")
 			}
-			return each(s.out, *format, list, grantLine)
+			return cli.PrintList(s.Out, *format, list, grantLine)
 		})
 	}
 	return cmd
@@ -73,31 +74,31 @@ func grantLine(g approve.Grant) string {
 	return fmt.Sprintf("%s  %s  %s  %s  %s  %s  by %s", g.ID, visible.Text(string(g.Tool)), strings.Join(values, ", "), where, state, uses, visible.Text(g.By))
 }
 
-func newGrantsRevoke(s streams) *cobra.Command {
+func newGrantsRevoke(s cli.Streams) *cobra.Command {
 	var f deskFlags
 	cmd := &cobra.Command{
 		Use: "revoke ID...", Short: "take grants back",
 		SuggestFor: []string{"delete", "remove", "rm"},
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("%s takes the ids of grants, as 'stopgate grants list' prints them", cmd.CommandPath())
+				return cli.Usagef("%s takes the ids of grants, as 'stopgate grants list' prints them", cmd.CommandPath())
 			}
 			return nil
 		},
 	}
 	f.add(cmd)
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return f.with(cmd, func(_ *sqlite.Store, queue *approve.Queue) error {
 			for _, id := range args {
 				g, err := queue.Revoke(cmd.Context(), id)
 				if errors.Is(err, approve.ErrUnknown) {
-					return hinted(fmt.Errorf("there is no grant %q", id), "stopgate grants list prints those that hold")
+					return cli.Hinted(fmt.Errorf("there is no grant %q", id), "stopgate grants list prints those that hold")
 				}
 				if err != nil {
 					return err
 				}
-				if err := each(s.out, *format, []approve.Grant{g}, func(g approve.Grant) string { return g.ID + "  revoked" }); err != nil {
+				if err := cli.PrintList(s.Out, *format, []approve.Grant{g}, func(g approve.Grant) string { return g.ID + "  revoked" }); err != nil {
 					return err
 				}
 			}

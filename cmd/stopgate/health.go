@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -20,7 +21,7 @@ type healthJSON struct {
 	Text   string `json:"text"`
 }
 
-func newHealth(s streams) *cobra.Command {
+func newHealth(s cli.Streams) *cobra.Command {
 	var f eventFlags
 	var live bool
 	var limit time.Duration
@@ -34,13 +35,13 @@ gateway or API that --url names.
 Exit: 0 yes, 1 no.`,
 		Example: `  stopgate health
   stopgate health --url http://127.0.0.1:8788`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 	}
 	cmd.Flags().StringVar(&f.url, "url", "", "`URL` of the gateway or of the decision API: unix:, http: or https:; default: the API of up on this machine")
 	f.addPolicy(cmd)
 	cmd.Flags().BoolVar(&live, "live", false, "ask only whether the process is there")
 	cmd.Flags().DurationVar(&limit, "timeout", 2*time.Second, "how long to wait")
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		api, err := f.source()
 		if err != nil {
@@ -66,21 +67,21 @@ Exit: 0 yes, 1 no.`,
 			return fmt.Errorf("health: %w", err)
 		}
 		if resp.StatusCode == http.StatusNotFound {
-			return hinted(fmt.Errorf("health: what answers at %s is no gate", api.at), "name the gateway or the decision API, as the first line of output of stopgate up says")
+			return cli.Hinted(fmt.Errorf("health: what answers at %s is no gate", api.at), "name the gateway or the decision API, as the first line of output of stopgate up says")
 		}
 		if *format == "json" {
-			if err := writeJSON(s.out, healthJSON{resp.StatusCode == http.StatusOK, api.at, resp.StatusCode, strings.TrimSpace(string(text))}); err != nil {
+			if err := cli.WriteJSON(s.Out, healthJSON{resp.StatusCode == http.StatusOK, api.at, resp.StatusCode, strings.TrimSpace(string(text))}); err != nil {
 				return err
 			}
 			if resp.StatusCode != http.StatusOK {
-				return exit(exitTrouble)
+				return cli.Exit(cli.ExitTrouble)
 			}
 			return nil
 		}
 		if resp.StatusCode != http.StatusOK {
 			return fmt.Errorf("health: not ready: %s: %s", resp.Status, visible.Text(string(text)))
 		}
-		_, err = s.out.Write(text)
+		_, err = s.Out.Write(text)
 		return err
 	}
 	return cmd

@@ -1,18 +1,18 @@
 package main
 
 import (
-	"os"
-
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/service"
+	"github.com/stopgate/stopgate/internal/cli/tables"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/hook/process"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
-	"github.com/stopgate/stopgate/internal/system/secret"
 )
 
-func newHook(s streams) *cobra.Command {
+func newHook(s cli.Streams) *cobra.Command {
 	var f process.Flags
 	cmd := &cobra.Command{
 		Use:       "hook HOST",
@@ -25,44 +25,32 @@ func newHook(s streams) *cobra.Command {
 	f.Add(cmd.Flags())
 	cmd.AddCommand(newHookServe())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return exit(hookProgram().Serve(cmd.Context(), args, &f, hookStreams(s)))
+		return cli.Exit(hookProgram().Serve(cmd.Context(), args, &f, hookStreams(s)))
 	}
 	return cmd
 }
 
 // hookProgram answers hooks without the small program's limits.
 func hookProgram() process.Program {
-	return process.Program{Judges: judges, Notify: func(table *tomltree.Value) ([]approve.Notifier, error) {
-		list, err := notifiersOf(table)
+	return process.Program{Judges: service.Judges, Notify: func(table *tomltree.Value) ([]approve.Notifier, error) {
+		list, err := tables.NotifiersOf(table)
 		if err == nil {
-			outlivePipes() // the command of notify would inherit an ignored signal
+			cli.OutlivePipes() // the command of notify would inherit an ignored signal
 		}
 		return list, err
 	}}
 }
 
-func hookStreams(s streams) process.Streams {
-	return process.Streams{In: s.in, Out: s.out, Err: s.err}
+func hookStreams(s cli.Streams) process.Streams {
+	return process.Streams{In: s.In, Out: s.Out, Err: s.Err}
 }
 
 // runHook is hook without the tree of commands: it is one process per call, and nothing
 // is set up that the call does not need. It reports false for what is not an event: help,
 // and serve.
-func runHook(args []string, s streams) (code int, ok bool) {
+func runHook(args []string, s cli.Streams) (code int, ok bool) {
 	if len(args) > 0 && args[0] == "serve" {
 		return 0, false
 	}
 	return hookProgram().Main(args, hookStreams(s))
-}
-
-// notifiersOf returns the notifiers of the table [approvals].
-func notifiersOf(table *tomltree.Value) ([]approve.Notifier, error) {
-	c := apiReader{from: secret.Reader{Getenv: os.Getenv}}
-	if c.diags = tomltree.Decode(table, &c.s.approvals); !c.diags.HasErrors() {
-		c.approvals(table)
-	}
-	if c.diags.HasErrors() {
-		return nil, c.diags.Err()
-	}
-	return c.s.notifiers(), nil
 }

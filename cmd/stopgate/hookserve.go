@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/hook/process"
 	"github.com/stopgate/stopgate/internal/hook/resident"
 )
@@ -29,7 +30,7 @@ func newHookServe() *cobra.Command {
 			program := filepath.Join(filepath.Dir(own), process.SmallName+filepath.Ext(own))
 			err = syscall.Exec(program, append([]string{process.SmallName}, f.Words()...), os.Environ())
 		}
-		return hinted(fmt.Errorf("start %s: %w", process.SmallName, err), "it belongs beside stopgate: go install .../cmd/... makes both")
+		return cli.Hinted(fmt.Errorf("start %s: %w", process.SmallName, err), "it belongs beside stopgate: go install .../cmd/... makes both")
 	}
 	return cmd
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/host/imports"
 	"github.com/stopgate/stopgate/internal/lang/diag"
@@ -35,7 +36,7 @@ func importNames() (names []string) {
 	return names
 }
 
-func newImport(s streams) *cobra.Command {
+func newImport(s cli.Streams) *cobra.Command {
 	var output, format, mode string
 	cmd := &cobra.Command{
 		Use:   "import SOURCE [FILE...]",
@@ -55,24 +56,24 @@ Sources: ` + diag.OneOf(importNames()),
 	cmd.Flags().StringVar(&format, "format", "text", "`FORMAT` of the report on standard error: text; or json: report and policy on standard output")
 	cmd.Flags().StringVar(&mode, "mode", "default", "`MODE` of Gemini CLI whose rules are meant")
 	_ = cmd.MarkFlagFilename("output", "toml")
-	completeFlag(cmd, "format", "text", "json")
+	cli.CompleteFlag(cmd, "format", "text", "json")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if format != "text" && format != "json" {
-			return usagef("--format is %q: it can be text or json", format)
+			return cli.Usagef("--format is %q: it can be text or json", format)
 		}
 		if len(args) == 0 {
-			return usagef("want the source of the rules: %s", diag.OneOf(importNames()))
+			return cli.Usagef("want the source of the rules: %s", diag.OneOf(importNames()))
 		}
 		i := slices.IndexFunc(importSources(), func(s importSource) bool { return s.Source == args[0] })
 		if i < 0 {
-			return usagef("no rules are called %q; there are: %s", args[0], diag.OneOf(importNames()))
+			return cli.Usagef("no rules are called %q; there are: %s", args[0], diag.OneOf(importNames()))
 		}
 		return importRules(s, importSources()[i], args[1:], mode, output, format)
 	}
 	return cmd
 }
 
-func importRules(s streams, source importSource, names []string, mode, output, format string) error {
+func importRules(s cli.Streams, source importSource, names []string, mode, output, format string) error {
 	root, err := os.Getwd()
 	if err != nil {
 		return err
@@ -86,19 +87,19 @@ func importRules(s streams, source importSource, names []string, mode, output, f
 		return fmt.Errorf("import %s: %w", source.Source, err)
 	}
 	if output != "" {
-		err := putFile(output, result.Policy, false)
+		err := cli.PutFile(output, result.Policy, false)
 		if errors.Is(err, fs.ErrExist) {
-			return hinted(fmt.Errorf("import: %s is there already; nothing was written", output), "name another file, or compare: stopgate diff "+visible.ShellWord(output)+" NEW")
+			return cli.Hinted(fmt.Errorf("import: %s is there already; nothing was written", output), "name another file, or compare: stopgate diff "+visible.ShellWord(output)+" NEW")
 		}
 		if err != nil {
 			return fmt.Errorf("import: %w", err)
 		}
 	}
 	if format == "json" {
-		return writeJSON(s.out, importReport(result, files, output))
+		return cli.WriteJSON(s.Out, importReport(result, files, output))
 	}
 	if output == "" {
-		if _, err := s.out.Write(result.Policy); err != nil {
+		if _, err := s.Out.Write(result.Policy); err != nil {
 			return err
 		}
 	}
@@ -124,7 +125,7 @@ func (i importSource) files(names []string, root string) (files []imports.File, 
 			found = append(found, matches...)
 		}
 		if len(found) == 0 {
-			return nil, hinted(fmt.Errorf("import %s: there are none; looked for %s", i.Source, strings.Join(i.Files, ", ")), "name the file")
+			return nil, cli.Hinted(fmt.Errorf("import %s: there are none; looked for %s", i.Source, strings.Join(i.Files, ", ")), "name the file")
 		}
 	}
 	var seen []os.FileInfo
@@ -167,20 +168,20 @@ func importReport(r *imports.Result, files []imports.File, output string) import
 	return report
 }
 
-func printImport(s streams, r *imports.Result, files []imports.File, output string) {
+func printImport(s cli.Streams, r *imports.Result, files []imports.File, output string) {
 	counts := map[imports.Outcome]int{}
 	for _, rule := range r.Rules {
 		counts[rule.Outcome]++
 		if rule.Outcome != imports.Same {
 			what := map[imports.Outcome]string{imports.Stricter: "stricter", imports.LeftOut: "left out"}[rule.Outcome]
-			fmt.Fprintf(s.err, "%s:%d: %s: %s: %s\n", visible.Text(rule.File), rule.Line, visible.Text(rule.Label()), what, visible.Text(rule.Note))
+			fmt.Fprintf(s.Err, "%s:%d: %s: %s: %s\n", visible.Text(rule.File), rule.Line, visible.Text(rule.Label()), what, visible.Text(rule.Note))
 		}
 	}
 	for _, n := range r.Notes {
-		fmt.Fprintf(s.err, "note: %s\n", visible.Text(n))
+		fmt.Fprintf(s.Err, "note: %s\n", visible.Text(n))
 	}
 	if r.Remarks != "" {
-		fmt.Fprintf(s.err, "a strict check does not accept the policy:\n%s", visible.Lines(r.Remarks))
+		fmt.Fprintf(s.Err, "a strict check does not accept the policy:\n%s", visible.Lines(r.Remarks))
 	}
 	names := make([]string, len(files))
 	for i, f := range files {
@@ -190,8 +191,8 @@ func printImport(s streams, r *imports.Result, files []imports.File, output stri
 	if len(r.Rules) == 1 {
 		rules = "rule"
 	}
-	fmt.Fprintf(s.err, "%d %s of %s: %d the same, %d stricter, %d left out\n", len(r.Rules), rules, strings.Join(names, ", "), counts[imports.Same], counts[imports.Stricter], counts[imports.LeftOut])
+	fmt.Fprintf(s.Err, "%d %s of %s: %d the same, %d stricter, %d left out\n", len(r.Rules), rules, strings.Join(names, ", "), counts[imports.Same], counts[imports.Stricter], counts[imports.LeftOut])
 	if output != "" {
-		fmt.Fprintf(s.err, "wrote %s; next: stopgate check --strict %s\n", visible.Text(output), visible.ShellWord(output))
+		fmt.Fprintf(s.Err, "wrote %s; next: stopgate check --strict %s\n", visible.Text(output), visible.ShellWord(output))
 	}
 }

@@ -11,12 +11,13 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/system/tty"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-func newInit(s streams) *cobra.Command {
+func newInit(s cli.Streams) *cobra.Command {
 	var kind string
 	var force bool
 	cmd := &cobra.Command{
@@ -27,19 +28,19 @@ the cases use into a directory, by default here. It overwrites nothing. At a ter
 asks whether the file may loosen too, as stopgate trust would.`,
 		Example: `  stopgate init
   stopgate init --for coding ~/project`,
-		Args: atMostOne,
+		Args: cli.AtMostOne,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		},
 	}
 	cmd.Flags().StringVar(&kind, "for", "coding", "`KIND` of work: "+strings.Join(config.Kinds(), ", "))
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite files that are there")
-	format := formatFlag(cmd, "text", "json")
-	completeFlag(cmd, "for", config.Kinds()...)
+	format := cli.FormatFlag(cmd, "text", "json")
+	cli.CompleteFlag(cmd, "for", config.Kinds()...)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		files, err := config.StarterFor(kind)
 		if err != nil {
-			return usagef("--for: %w", err)
+			return cli.Usagef("--for: %w", err)
 		}
 		dir := "."
 		if len(args) == 1 {
@@ -56,12 +57,12 @@ asks whether the file may loosen too, as stopgate trust would.`,
 		written := initJSON{Files: []string{}}
 		for _, f := range files {
 			path := filepath.Join(dir, f.Name)
-			if err := putFile(path, f.Text, force); err != nil {
+			if err := cli.PutFile(path, f.Text, force); err != nil {
 				return fmt.Errorf("init: %w", err)
 			}
 			written.Files = append(written.Files, path)
 			if *format == "text" {
-				fmt.Fprintf(s.out, "wrote %s\n", visible.Text(path))
+				fmt.Fprintf(s.Out, "wrote %s\n", visible.Text(path))
 			}
 		}
 		policy := filepath.Join(dir, config.FileName)
@@ -69,12 +70,12 @@ asks whether the file may loosen too, as stopgate trust would.`,
 			return err
 		}
 		if *format == "json" {
-			return writeJSON(s.out, written)
+			return cli.WriteJSON(s.Out, written)
 		}
 		if written.Trusted {
-			fmt.Fprintf(s.out, "trusted %s\n", visible.Text(policy))
+			fmt.Fprintf(s.Out, "trusted %s\n", visible.Text(policy))
 		}
-		_, err = fmt.Fprint(s.err, nextSteps(dir, written.Trusted))
+		_, err = fmt.Fprint(s.Err, nextSteps(dir, written.Trusted))
 		return err
 	}
 	return cmd
@@ -92,7 +93,7 @@ func vacant(dir string, files []config.StarterFile) error {
 		path := filepath.Join(dir, f.Name)
 		_, err := os.Lstat(path)
 		if err == nil {
-			return hinted(fmt.Errorf("init: %s is there already; nothing was written", path), "move it away, or overwrite it with --force")
+			return cli.Hinted(fmt.Errorf("init: %s is there already; nothing was written", path), "move it away, or overwrite it with --force")
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("init: %w", err)
@@ -101,26 +102,11 @@ func vacant(dir string, files []config.StarterFile) error {
 	return nil
 }
 
-// putFile writes a new file, or with force over an old one.
-func putFile(path string, text []byte, force bool) error {
-	if force {
-		if _, err := os.Lstat(path); err == nil {
-			return replaceFile(path, text)
-		}
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	return errors.Join(err, f.Close())
-}
-
 // offerTrust asks the person at the terminal, if there is one, whether the policy that was
 // just written may loosen too; without him it may only tighten (H20). What was typed ahead
 // is no answer.
-func offerTrust(s streams, path string, files []config.StarterFile) (trusted bool, err error) {
-	in, ok := s.in.(*os.File)
+func offerTrust(s cli.Streams, path string, files []config.StarterFile) (trusted bool, err error) {
+	in, ok := s.In.(*os.File)
 	if !ok || !tty.Is(in) {
 		return false, nil
 	}

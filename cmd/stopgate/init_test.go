@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
@@ -13,7 +14,7 @@ import (
 // runCommand runs the command inside this process.
 func runCommand(args ...string) (code int, out, talk string) {
 	var stdout, stderr strings.Builder
-	code = run(args, streams{in: strings.NewReader(""), out: &stdout, err: &stderr})
+	code = run(args, cli.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr})
 	return code, stdout.String(), stderr.String()
 }
 
@@ -33,7 +34,7 @@ func TestStarters(t *testing.T) {
 			{"fmt", "--check", filepath.Join(dir, "stopgate.toml"), filepath.Join(dir, "stopgate.test.toml")},
 		} {
 			code, out, talk := runCommand(args...)
-			if code != exitOK {
+			if code != cli.ExitOK {
 				t.Errorf("%s: stopgate %v exits with %d\n%s%s", kind, args, code, out, talk)
 			}
 		}
@@ -50,7 +51,7 @@ func TestStarters(t *testing.T) {
 	if err := os.WriteFile(built, config.Starter(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, _ := runCommand("fmt", "--diff", built); code != exitOK {
+	if code, out, _ := runCommand("fmt", "--diff", built); code != cli.ExitOK {
 		t.Errorf("the built-in policy is not formatted:\n%s", out)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/cli/textdiff"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/hook"
@@ -30,14 +32,14 @@ type installFlags struct {
 }
 
 func (f *installFlags) add(cmd *cobra.Command) {
-	f.format = formatFlag(cmd, "text", "json")
+	f.format = cli.FormatFlag(cmd, "text", "json")
 	cmd.Flags().BoolVar(&f.user, "user", false, "in the user's settings, for all projects (default)")
 	cmd.Flags().BoolVar(&f.project, "project", false, "in the settings of the project in the working directory")
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "show the change and make none")
 	cmd.MarkFlagsMutuallyExclusive("user", "project")
 }
 
-func newInstall(s streams) *cobra.Command {
+func newInstall(s cli.Streams) *cobra.Command {
 	var f installFlags
 	cmd := &cobra.Command{
 		Use:   "install HOST",
@@ -61,7 +63,7 @@ Hosts: ` + diag.OneOf(hook.Names()),
 	return cmd
 }
 
-func newUninstall(s streams) *cobra.Command {
+func newUninstall(s cli.Streams) *cobra.Command {
 	var f installFlags
 	cmd := &cobra.Command{
 		Use:       "uninstall HOST",
@@ -131,11 +133,11 @@ func theHost(args []string) (*hook.Host, error) {
 		if here := hostsHere(); len(here) > 0 {
 			found = "found here: " + strings.Join(here, ", ")
 		}
-		return nil, usagef("want the name of one host, %s; %s", diag.OneOf(hook.Names()), found)
+		return nil, cli.Usagef("want the name of one host, %s; %s", diag.OneOf(hook.Names()), found)
 	}
 	h, err := hook.Lookup(args[0])
 	if err != nil {
-		return nil, usagef("%w", err)
+		return nil, cli.Usagef("%w", err)
 	}
 	return h, nil
 }
@@ -169,7 +171,7 @@ type settingsChange struct {
 
 // changesOf reads the files of a plan and says what becomes of them. A file beside the
 // first that is not stopgate's stays.
-func changesOf(s streams, p *install.Plan, in bool) (changes []settingsChange, err error) {
+func changesOf(s cli.Streams, p *install.Plan, in bool) (changes []settingsChange, err error) {
 	for i, q := range append([]*install.Plan{p}, p.Also...) {
 		c := settingsChange{Plan: q}
 		if c.before, err = readSettings(q.File); err != nil {
@@ -182,7 +184,7 @@ func changesOf(s streams, p *install.Plan, in bool) (changes []settingsChange, e
 		c.after, err = change(c.before)
 		switch {
 		case err != nil && i > 0:
-			fmt.Fprintf(s.err, "stopgate: the gate does not hear of this event: %s\n", visible.Text(err.Error()))
+			fmt.Fprintf(s.Err, "stopgate: the gate does not hear of this event: %s\n", visible.Text(err.Error()))
 		case err != nil && q.Content != nil:
 			return nil, err
 		case err != nil:
@@ -215,7 +217,7 @@ func settingsReport(host string, p *install.Plan, changes []settingsChange, dry 
 	return report
 }
 
-func changeSettings(s streams, args []string, f *installFlags, in bool) error {
+func changeSettings(s cli.Streams, args []string, f *installFlags, in bool) error {
 	h, err := theHost(args)
 	if err != nil {
 		return err
@@ -229,11 +231,11 @@ func changeSettings(s streams, args []string, f *installFlags, in bool) error {
 		return err
 	}
 	if *f.format == "json" {
-		if err := writeJSON(s.out, settingsReport(h.Name, p, changes, f.dry)); err != nil {
+		if err := cli.WriteJSON(s.Out, settingsReport(h.Name, p, changes, f.dry)); err != nil {
 			return err
 		}
 	} else if len(changes) == 0 {
-		fmt.Fprintf(s.out, "%s: nothing to change\n", visible.Text(p.File))
+		fmt.Fprintf(s.Out, "%s: nothing to change\n", visible.Text(p.File))
 	}
 	if len(changes) == 0 {
 		return nil
@@ -243,7 +245,7 @@ func changeSettings(s streams, args []string, f *installFlags, in bool) error {
 			break
 		}
 		for line := range strings.Lines(textdiff.Unified(c.File, string(c.before), string(c.after))) {
-			fmt.Fprintln(s.out, visible.Text(strings.TrimSuffix(line, "\n")))
+			fmt.Fprintln(s.Out, visible.Text(strings.TrimSuffix(line, "\n")))
 		}
 	}
 	if f.dry {
@@ -255,21 +257,21 @@ func changeSettings(s streams, args []string, f *installFlags, in bool) error {
 		}
 	}
 	if in {
-		fmt.Fprintf(s.err, "stopgate: installed for %s; try it with: stopgate doctor %s\n", h.Title, h.Name)
+		fmt.Fprintf(s.Err, "stopgate: installed for %s; try it with: stopgate doctor %s\n", h.Title, h.Name)
 		if hint := h.TrustHint; hint != "" {
-			fmt.Fprintf(s.err, "stopgate: nothing is guarded before you trusted it in %s, which passes over any other hook without a word: %s\n", h.Title, hint)
+			fmt.Fprintf(s.Err, "stopgate: nothing is guarded before you trusted it in %s, which passes over any other hook without a word: %s\n", h.Title, hint)
 		}
-		sayWhatHolds(s.err, f.policies)
+		sayWhatHolds(s.Err, f.policies)
 		return nil
 	}
-	fmt.Fprintf(s.err, "stopgate: uninstalled for %s\n", h.Title)
+	fmt.Fprintf(s.Err, "stopgate: uninstalled for %s\n", h.Title)
 	return nil
 }
 
 // sayWhatHolds says what a hook would find here, where that is not what the user may think:
 // a policy that stops everything, that loosens nothing, or none.
 func sayWhatHolds(w io.Writer, policies []string) {
-	l, err := (&policyFlags{files: policies}).load(io.Discard)
+	l, err := (&inputs.Policy{Files: policies}).Load(io.Discard)
 	var mistakes config.MistakesError
 	switch {
 	case errors.As(err, &mistakes):
@@ -280,12 +282,12 @@ func sayWhatHolds(w io.Writer, policies []string) {
 		fmt.Fprintf(w, "stopgate: every call from this directory is blocked: %s\n", visible.Text(err.Error()))
 		return
 	}
-	for _, file := range l.set.Files {
+	for _, file := range l.Set.Files {
 		switch {
 		case !file.Trusted:
 			fmt.Fprintf(w, "stopgate: %s is not trusted yet, so what it lets run is asked; read it, then run: stopgate trust %s\n",
 				visible.Text(file.Path), visible.ShellWord(file.Path))
-		case file.Scope == config.Embedded && len(l.set.Files) == 1:
+		case file.Scope == config.Embedded && len(l.Set.Files) == 1:
 			fmt.Fprintln(w, "stopgate: there is no policy here yet, so the built-in one holds: reading is free, everything else is asked; stopgate init writes one")
 		}
 	}

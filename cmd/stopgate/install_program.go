@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/hook/process"
 	"github.com/stopgate/stopgate/internal/host/install"
 	"github.com/stopgate/stopgate/internal/release"
@@ -22,7 +23,7 @@ func (f *installFlags) command() (c install.Command, err error) {
 			return c, err
 		}
 		if at, err := os.Stat(c.Program); err != nil || !at.Mode().IsRegular() || at.Mode().Perm()&0o111 == 0 {
-			return c, hinted(fmt.Errorf("%s is no program", visible.Text(c.Program)), "every call would be blocked; --program names a stopgate or stopgate-hook")
+			return c, cli.Hinted(fmt.Errorf("%s is no program", visible.Text(c.Program)), "every call would be blocked; --program names a stopgate or stopgate-hook")
 		}
 		c.Small = isSmall(c.Program)
 		return c, nil

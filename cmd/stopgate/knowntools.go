@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/knowntools"
 )
 
@@ -52,7 +53,7 @@ func writeKnownTools(out io.Writer, format string) error {
 		list = append(list, k)
 	}
 	if format == "json" {
-		return writeJSON(out, map[string]any{"version": knowntools.Version, "products": list})
+		return cli.WriteJSON(out, map[string]any{"version": knowntools.Version, "products": list})
 	}
 	var b strings.Builder
 	for i, p := range list {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/cli"
 	"go.uber.org/goleak"
 )
 
@@ -46,7 +47,7 @@ func begin(in io.Reader, args ...string) *running {
 	r := &running{ended: make(chan error, 1)}
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
-	root := newRoot(streams{in: in, out: &r.out, err: &r.err})
+	root := newRoot(cli.Streams{In: in, Out: &r.out, Err: &r.err})
 	root.SetArgs(args)
 	go func() { r.ended <- root.ExecuteContext(ctx) }()
 	return r

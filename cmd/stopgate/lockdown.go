@@ -10,15 +10,13 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/service"
 	"github.com/stopgate/stopgate/internal/store/sqlite"
 	"github.com/stopgate/stopgate/internal/system/tty"
-	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// lockdownPoll is how often a gate looks whether there is a lockdown.
-const lockdownPoll = 200 * time.Millisecond
-
-func newLockdown(s streams) *cobra.Command {
+func newLockdown(s cli.Streams) *cobra.Command {
 	var f deskFlags
 	var reason string
 	var lift, status bool
@@ -31,16 +29,16 @@ needs a terminal with a person at it.`,
 		Example: `  stopgate lockdown --reason "incident 7"
   stopgate lockdown --status
   stopgate lockdown --lift`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 	}
 	f.add(cmd)
 	cmd.Flags().StringVar(&reason, "reason", "", "`TEXT` for the records")
 	cmd.Flags().BoolVar(&lift, "lift", false, "take the lockdown back")
 	cmd.Flags().BoolVar(&status, "status", false, "say whether there is one and do nothing else")
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if lift && status || (lift || status) && reason != "" {
-			return usagef("--lift, --status and --reason exclude each other")
+			return cli.Usagef("--lift, --status and --reason exclude each other")
 		}
 		return f.with(cmd, func(store *sqlite.Store, _ *approve.Queue) error {
 			now, err := store.Lockdown(cmd.Context())
@@ -53,42 +51,27 @@ needs a terminal with a person at it.`,
 				}
 				now, err = order(cmd.Context(), store, gate.Lockdown{})
 			case !lift && !status:
-				now, err = order(cmd.Context(), store, gate.Lockdown{Since: time.Now().UTC(), By: operator(), Reason: reason})
+				now, err = order(cmd.Context(), store, gate.Lockdown{Since: time.Now().UTC(), By: cli.Operator(), Reason: reason})
 			}
 			if err != nil {
 				return err
 			}
 			if *format == "json" {
-				return writeJSON(s.out, struct {
+				return cli.WriteJSON(s.Out, struct {
 					Locked bool `json:"locked"`
 					gate.Lockdown
 				}{now.Active(), now})
 			}
-			_, err = fmt.Fprintln(s.out, lockdownText(now))
+			_, err = fmt.Fprintln(s.Out, service.LockdownText(now))
 			return err
 		})
 	}
 	return cmd
 }
 
-// lockdownText says what holds.
-func lockdownText(l gate.Lockdown) string {
-	if !l.Active() {
-		return "no lockdown"
-	}
-	text := "LOCKDOWN since " + l.Since.Local().Format("2006-01-02 15:04:05")
-	if l.By != "" {
-		text += " by " + visible.Text(l.By)
-	}
-	if l.Reason != "" {
-		text += ": " + visible.Text(l.Reason)
-	}
-	return text + "; every call is denied (lift it with: stopgate lockdown --lift)"
-}
-
 // confirmLift asks the person at the terminal.
 func confirmLift(now gate.Lockdown) error {
-	t, err := person(", or over the decision API with a token of the scope operate")
+	t, err := cli.OpenTerminal(", or over the decision API with a token of the scope operate")
 	if err != nil {
 		return err
 	}
@@ -98,7 +81,7 @@ func confirmLift(now gate.Lockdown) error {
 		return err
 	}
 	t.Drain()
-	fmt.Fprintf(t, "%s\nType %s to lift it: ", lockdownText(now), code)
+	fmt.Fprintf(t, "%s\nType %s to lift it: ", service.LockdownText(now), code)
 	if line, err := t.Line(); err != nil || line != code {
 		return errors.Join(errors.New("not lifted"), err)
 	}
@@ -110,13 +93,13 @@ func order(ctx context.Context, store *sqlite.Store, l gate.Lockdown) (gate.Lock
 	if err := store.SetLockdown(ctx, l); err != nil {
 		return l, err
 	}
-	row := gate.LockdownRow(l, operator())
+	row := gate.LockdownRow(l, cli.Operator())
 	row.Version, row.Kind, row.Time = stopgate.RecordVersion, stopgate.RecordEvent, time.Now().UTC()
 	if err := store.Recorder().Record(ctx, &row); err != nil {
 		return l, fmt.Errorf("the order holds, but is not on record: %w", err)
 	}
 	select {
-	case <-time.After(3 * lockdownPoll):
+	case <-time.After(3 * service.LockdownPoll):
 	case <-ctx.Done():
 	}
 	return l, nil

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/cli"
 )
 
 // writer is a connection of another process to a store.
@@ -96,7 +98,7 @@ func TestDenialsDoNotWaitForALockedStore(t *testing.T) {
 			}
 		},
 		"hook": func() {
-			if exit := hook(); exit != exitDenied {
+			if exit := hook(); exit != cli.ExitDenied {
 				t.Errorf("a denial of the hook: exit %d", exit)
 			}
 		},
@@ -133,7 +135,7 @@ func TestDenialsDoNotWaitForALockedStore(t *testing.T) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	if code := s.stop(t); code != exitOK {
+	if code := s.stop(t); code != cli.ExitOK {
 		t.Errorf("up: exit %d: %s", code, s.stderr)
 	}
 	if counts := rowCounts(t, dir); counts["denied rule_matched"] != 8 {
@@ -289,7 +291,7 @@ func TestLostResultsDegradeTheSession(t *testing.T) {
 	if _, code := api("s", "deploy"); code != "denied session_degraded" {
 		t.Errorf("API of the next gate: %s", code)
 	}
-	if exit, said := stopgateIn(dir, "sessions", "reconcile", "s", "--principal", "local"); exit != exitOK {
+	if exit, said := stopgateIn(dir, "sessions", "reconcile", "s", "--principal", "local"); exit != cli.ExitOK {
 		t.Fatalf("reconcile: exit %d: %s", exit, said)
 	}
 	if id, code = api("s", "test"); code != "allowed rule_matched" {

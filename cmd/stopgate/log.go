@@ -12,15 +12,16 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/condition/glob"
 	"github.com/stopgate/stopgate/internal/record/records"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-func newLog(s streams) *cobra.Command {
-	var f logFlags
+func newLog(s cli.Streams) *cobra.Command {
+	var f inputs.Records
 	var list listFlags
 	cmd := &cobra.Command{
 		Use:   "log",
@@ -35,30 +36,30 @@ Without --store and --audit it reads the records that up would write here.`,
   stopgate log verify --head "$(cat head.txt)"`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return unknownCommand(cmd, args[0])
+				return cli.UnknownCommand(cmd, args[0])
 			}
 			return nil
 		},
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	list.add(cmd)
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		filter, err := list.filter(time.Now())
 		if err != nil {
 			return err
 		}
-		ctx, stop := interruptible(cmd.Context())
+		ctx, stop := cli.Interruptible(cmd.Context())
 		defer stop()
-		log, _, err := f.open(ctx)
+		log, _, err := f.Open(ctx)
 		if err != nil {
 			return err
 		}
 		defer log.Close()
 		if list.wouldDeny {
-			return wouldDeny(ctx, s.out, log, filter, *format)
+			return wouldDeny(ctx, s.Out, log, filter, *format)
 		}
-		return errors.Join(listRows(ctx, s.out, log, filter, &list, *format))
+		return errors.Join(listRows(ctx, s.Out, log, filter, &list, *format))
 	}
 	cmd.AddCommand(newLogShow(s), newLogVerify(s), newLogHead(s), newLogExport(s), newLogPrune(s), newLogRestored(s))
 	return cmd
@@ -91,10 +92,10 @@ func (f *listFlags) add(cmd *cobra.Command) {
 	flags.Int64VarP(&f.last, "last", "n", 0, "only the newest `N` of the rows that the filters let through")
 	flags.BoolVarP(&f.follow, "follow", "f", false, "go on with rows as they are written, until interrupted")
 	flags.BoolVar(&f.wouldDeny, "would-deny", false, "sum up by tool and rule what observe mode let pass and enforcing would hold back")
-	completeFlag(cmd, "surface", texts(rowSurfaces)...)
-	completeFlag(cmd, "mode", modeNames()...)
-	completeFlag(cmd, "status", texts(rowStatuses)...)
-	completeFlag(cmd, "event", texts(rowEvents)...)
+	cli.CompleteFlag(cmd, "surface", cli.Words(rowSurfaces)...)
+	cli.CompleteFlag(cmd, "mode", modeNames()...)
+	cli.CompleteFlag(cmd, "status", cli.Words(rowStatuses)...)
+	cli.CompleteFlag(cmd, "event", cli.Words(rowEvents)...)
 }
 
 func modeNames() (names []string) {
@@ -110,13 +111,13 @@ func (f *listFlags) filter(now time.Time) (r records.Filter, err error) {
 	}
 	if f.tool != "" {
 		if r.Tool, err = glob.ParseName(f.tool); err != nil {
-			return r, usagef("--tool: %w", err)
+			return r, cli.Usagef("--tool: %w", err)
 		}
 	}
 	for _, m := range f.modes {
 		mode, err := stopgate.ParseMode(m)
 		if err != nil {
-			return r, usagef("--mode: %w", err)
+			return r, cli.Usagef("--mode: %w", err)
 		}
 		r.Modes = append(r.Modes, mode)
 	}
@@ -135,13 +136,13 @@ func (f *listFlags) filter(now time.Time) (r records.Filter, err error) {
 		}
 	}
 	if r.Since, err = parseTime(f.since, now); err != nil {
-		return r, usagef("--since: %w", err)
+		return r, cli.Usagef("--since: %w", err)
 	}
 	if r.Until, err = parseTime(f.until, now); err != nil {
-		return r, usagef("--until: %w", err)
+		return r, cli.Usagef("--until: %w", err)
 	}
 	if f.last < 0 {
-		return r, usagef("--last counts rows, not %d", f.last)
+		return r, cli.Usagef("--last counts rows, not %d", f.last)
 	}
 	return r, nil
 }
@@ -167,7 +168,7 @@ var (
 func known[T ~string](flag string, words []string, list []T) (some []T, err error) {
 	for _, w := range words {
 		if !slices.Contains(list, T(w)) {
-			return nil, usagef("%s: there is no %q; there are %s", flag, w, strings.Join(texts(list), ", "))
+			return nil, cli.Usagef("%s: there is no %q; there are %s", flag, w, strings.Join(cli.Words(list), ", "))
 		}
 		some = append(some, T(w))
 	}
@@ -281,7 +282,7 @@ func writeRow(ctx context.Context, w io.Writer, out *bufio.Writer, log *records.
 			called = calledWith(kept.Text)
 		}
 	}
-	_, err := out.WriteString(coloured(w, rowText(&r.Record, called)+"\n"))
+	_, err := out.WriteString(cli.Coloured(w, rowText(&r.Record, called)+"\n"))
 	return err
 }
 
@@ -367,7 +368,7 @@ func wouldDeny(ctx context.Context, out io.Writer, log *records.Log, filter reco
 		return err
 	}
 	if format == "json" {
-		return writeJSON(out, wouldDenyJSON{sum.Calls, sum.Passed, sum.Held()})
+		return cli.WriteJSON(out, wouldDenyJSON{sum.Calls, sum.Passed, sum.Held()})
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d calls were observed; %d would have run by themselves, %d would not\n", sum.Calls, sum.Passed, sum.Calls-sum.Passed)

@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/policy"
 	rows "github.com/stopgate/stopgate/internal/record/sqlite"
 	"github.com/stopgate/stopgate/internal/store/sqlite"
@@ -91,7 +92,7 @@ func TestVerifyFindsAChangedStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, talk strings.Builder
-	if code := run([]string{"log", "verify", path}, streams{in: strings.NewReader(""), out: &out, err: &talk}); code != exitTrouble {
+	if code := run([]string{"log", "verify", path}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &talk}); code != cli.ExitTrouble {
 		t.Errorf("exit code %d", code)
 	}
 	if !strings.Contains(out.String(), "hash does not fit") {
@@ -171,7 +172,7 @@ run = [ { mode = "deny", when = { session = "/frozen", const = true } }, { mode 
 	show := func(id stopgate.ProposalID, flags ...string) string {
 		t.Helper()
 		var out, errs bytes.Buffer
-		root := newRoot(streams{in: strings.NewReader(""), out: &out, err: &errs})
+		root := newRoot(cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
 		root.SetArgs(append([]string{"log", "show", string(id), "--policy", policyFile}, flags...))
 		if err := root.Execute(); err != nil {
 			t.Fatalf("%v %s", err, errs.String())

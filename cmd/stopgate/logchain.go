@@ -12,9 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/record/jsonl"
-	"github.com/stopgate/stopgate/internal/record/records"
 	"github.com/stopgate/stopgate/internal/store/database"
 	"github.com/stopgate/stopgate/internal/store/sqlite"
 	"github.com/stopgate/stopgate/internal/visible"
@@ -36,8 +37,8 @@ type verifyJSON struct {
 	Reason  string   `json:"reason,omitempty"`
 }
 
-func newLogVerify(s streams) *cobra.Command {
-	var f logFlags
+func newLogVerify(s cli.Streams) *cobra.Command {
+	var f inputs.Records
 	var head string
 	cmd := &cobra.Command{
 		Use:   "verify [FILE]",
@@ -49,13 +50,13 @@ file written anew by whoever owns them. That shows if a head kept elsewhere
 ('stopgate log head') is not in the chain: name its hash with --head.
 
 Exit: 0 the chain is whole, 1 it is not, or could not be read.`,
-		Args: atMostOne,
+		Args: cli.AtMostOne,
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	cmd.Flags().StringVar(&head, "head", "", "`HASH` of a row that has to be in the chain")
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		log, err := f.openNamed(cmd, args)
+		log, err := f.OpenNamed(cmd, args)
 		if err != nil {
 			return err
 		}
@@ -75,17 +76,17 @@ Exit: 0 the chain is whole, 1 it is not, or could not be read.`,
 			answer.Reason = err.Error()
 		case len(check.Changed) > 0:
 			answer.OK, answer.Reason = false, fmt.Sprintf("the stored arguments of %s were changed: they have another hash than their rows name (args_hash %s)",
-				count(len(check.Changed), "call"), strings.Join(check.Changed[:min(len(check.Changed), 5)], ", "))
+				cli.Count(len(check.Changed), "call"), strings.Join(check.Changed[:min(len(check.Changed), 5)], ", "))
 		case head != "" && check.Known == 0:
 			answer.OK, answer.Reason = false, "no row has the hash of the head: rows were cut off, pruned, or the chain was written anew"
 		}
 		if *format == "json" {
-			err = writeJSON(s.out, answer)
+			err = cli.WriteJSON(s.Out, answer)
 		} else {
-			err = verifyText(s.out, log.Path(), answer)
+			err = verifyText(s.Out, log.Path(), answer)
 		}
 		if err == nil && !answer.OK {
-			return exit(exitTrouble)
+			return cli.Exit(cli.ExitTrouble)
 		}
 		return err
 	}
@@ -97,7 +98,7 @@ func verifyText(out io.Writer, path string, v verifyJSON) error {
 		_, err := fmt.Fprintf(out, "NOT WHOLE: %s\n  %s\n  %d rows before it are\n", visible.Text(path), visible.Text(v.Reason), v.Rows)
 		return err
 	}
-	fmt.Fprintf(out, "whole: %s in %s\n  chain %s, row %d\n  head  %s\n", count(int(v.Rows), "row"), visible.Text(path), visible.Text(v.Chain), v.Seq, v.Hash)
+	fmt.Fprintf(out, "whole: %s in %s\n  chain %s, row %d\n  head  %s\n", cli.Count(int(v.Rows), "row"), visible.Text(path), visible.Text(v.Chain), v.Seq, v.Hash)
 	if before := v.Seq - v.Rows; before > 0 {
 		fmt.Fprintf(out, "  %d rows before the first one are not here: pruned, or kept elsewhere\n", before)
 	}
@@ -122,8 +123,8 @@ type restoredJSON struct {
 	After  headJSON `json:"after"`
 }
 
-func newLogRestored(s streams) *cobra.Command {
-	var f logFlags
+func newLogRestored(s cli.Streams) *cobra.Command {
+	var f inputs.Records
 	var by string
 	cmd := &cobra.Command{
 		Use:   "restored --by NAME",
@@ -132,16 +133,16 @@ func newLogRestored(s streams) *cobra.Command {
 on. Without it a store that holds fewer rows than were written is damaged, and
 nothing runs. A row names who accepted it, and the number of the row that was
 written last. Stop every stopgate that uses the store first.`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	cmd.Flags().StringVar(&by, "by", "", "`NAME` of the operator, for the records")
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if strings.TrimSpace(by) == "" {
-			return usagef("name who accepts the backup with --by")
+			return cli.Usagef("name who accepts the backup with --by")
 		}
-		log, _, err := f.open(cmd.Context())
+		log, _, err := f.Open(cmd.Context())
 		if err != nil {
 			return err
 		}
@@ -151,9 +152,9 @@ written last. Stop every stopgate that uses the store first.`,
 			return err
 		}
 		if *format == "json" {
-			return writeJSON(s.out, restoredJSON{headJSON(before), headJSON(after)})
+			return cli.WriteJSON(s.Out, restoredJSON{headJSON(before), headJSON(after)})
 		}
-		_, err = fmt.Fprintf(s.out, "accepted: the records end at row %d; row %d was expected\n", after.Seq, before.Seq)
+		_, err = fmt.Fprintf(s.Out, "accepted: the records end at row %d; row %d was expected\n", after.Seq, before.Seq)
 		return err
 	}
 	return cmd
@@ -166,17 +167,17 @@ type headJSON struct {
 	Hash  string `json:"hash"`
 }
 
-func newLogHead(s streams) *cobra.Command {
-	var f logFlags
+func newLogHead(s cli.Streams) *cobra.Command {
+	var f inputs.Records
 	cmd := &cobra.Command{
 		Use:   "head [FILE]",
 		Short: "print the hash of the newest row, to be kept elsewhere",
-		Args:  atMostOne,
+		Args:  cli.AtMostOne,
 	}
-	f.add(cmd)
-	format := formatFlag(cmd, "text", "json")
+	f.Add(cmd)
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		log, err := f.openNamed(cmd, args)
+		log, err := f.OpenNamed(cmd, args)
 		if err != nil {
 			return err
 		}
@@ -186,16 +187,16 @@ func newLogHead(s streams) *cobra.Command {
 			return err
 		}
 		if *format == "json" {
-			return writeJSON(s.out, headJSON(head))
+			return cli.WriteJSON(s.Out, headJSON(head))
 		}
-		_, err = fmt.Fprintln(s.out, head.Hash)
+		_, err = fmt.Fprintln(s.Out, head.Hash)
 		return err
 	}
 	return cmd
 }
 
-func newLogExport(s streams) *cobra.Command {
-	var f logFlags
+func newLogExport(s cli.Streams) *cobra.Command {
+	var f inputs.Records
 	var output string
 	cmd := &cobra.Command{
 		Use:   "export [FILE]",
@@ -204,22 +205,22 @@ func newLogExport(s streams) *cobra.Command {
 Arguments are not part of it. FILE is what is read, as with verify; the export goes to
 standard output, or to a new file with --output.`,
 		Example: "  stopgate log export --output rows.jsonl\n  stopgate log verify rows.jsonl",
-		Args:    atMostOne,
+		Args:    cli.AtMostOne,
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to a new `FILE` (default: standard output)")
 	_ = cmd.MarkFlagFilename("output", "jsonl")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		log, err := f.openNamed(cmd, args)
+		log, err := f.OpenNamed(cmd, args)
 		if err != nil {
 			return err
 		}
 		defer log.Close()
-		to, done := s.out, func() error { return nil }
+		to, done := s.Out, func() error { return nil }
 		if output != "" {
 			file, err := os.OpenFile(output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 			if errors.Is(err, fs.ErrExist) {
-				return hinted(fmt.Errorf("log export: %s is there already; nothing was written", visible.Text(output)), "name another file")
+				return cli.Hinted(fmt.Errorf("log export: %s is there already; nothing was written", visible.Text(output)), "name another file")
 			}
 			if err != nil {
 				return fmt.Errorf("log export: %w", err)
@@ -238,25 +239,8 @@ standard output, or to a new file with --output.`,
 	return cmd
 }
 
-// openNamed opens the file that the command line names, or the records as log
-// does.
-func (f *logFlags) openNamed(cmd *cobra.Command, args []string) (*records.Log, error) {
-	if len(args) == 0 {
-		log, _, err := f.open(cmd.Context())
-		return log, err
-	}
-	if f.Store != "" || f.Audit != "" {
-		return nil, usagef("name the records once: %s, or --store or --audit", args[0])
-	}
-	path, err := place.StorePath(args[0])
-	if err != nil {
-		return nil, err
-	}
-	return openRecords(cmd.Context(), path)
-}
-
-func newLogPrune(s streams) *cobra.Command {
-	var f logFlags
+func newLogPrune(s cli.Streams) *cobra.Command {
+	var f inputs.Records
 	var rowsDays, argumentsDays int64
 	cmd := &cobra.Command{
 		Use:   "prune",
@@ -267,17 +251,17 @@ sessions and approvals go with it. up does the same every few hours.
 
 Of records in a file of JSON Lines, the full files ([audit] rotate_bytes) go in
 which every row is old enough.`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	cmd.Flags().Int64Var(&rowsDays, "rows-days", place.DefaultRowsDays, "keep rows, facts and approvals for `N` days; 0 keeps all (default: [audit] rows_days, else 90)")
 	cmd.Flags().Int64Var(&argumentsDays, "arguments-days", place.DefaultArgumentsDays, "keep arguments for `N` days; 0 keeps all (default: [audit] arguments_days, else 14)")
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if rowsDays < 0 || argumentsDays < 0 {
-			return usagef("a retention is a number of days, 0 keeps all")
+			return cli.Usagef("a retention is a number of days, 0 keeps all")
 		}
-		settings, err := f.settings()
+		settings, err := f.Settings()
 		if err != nil {
 			return err
 		}
@@ -294,7 +278,7 @@ which every row is old enough.`,
 			}
 		}
 		if f.Audit == "" || f.Store != "" || done.File == nil {
-			store, err := existingStore(cmd, settings)
+			store, err := inputs.ExistingStore(cmd, settings)
 			if err != nil {
 				return err
 			}
@@ -304,9 +288,9 @@ which every row is old enough.`,
 			}
 		}
 		if *format == "json" {
-			return writeJSON(s.out, done)
+			return cli.WriteJSON(s.Out, done)
 		}
-		return done.text(s.out)
+		return done.text(s.Out)
 	}
 	return cmd
 }
@@ -321,7 +305,7 @@ type prunedJSON struct {
 func pruneFile(settings place.Settings, now time.Time) (*jsonl.Pruned, error) {
 	gone, err := jsonl.Prune(settings.AuditFile, settings.Retention(now).Rows)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = hinted(fmt.Errorf("there are no records at %s yet", settings.AuditFile), "run stopgate up first, or name the records with --audit")
+		err = cli.Hinted(fmt.Errorf("there are no records at %s yet", settings.AuditFile), "run stopgate up first, or name the records with --audit")
 	}
 	return &gone, err
 }
@@ -332,15 +316,4 @@ func (p prunedJSON) text(out io.Writer) error {
 		_, err = fmt.Fprintf(out, "removed %d full files with %d rows\n", p.File.Files, p.File.Rows)
 	}
 	return err
-}
-
-// existingStore opens a store that is there already.
-func existingStore(cmd *cobra.Command, settings place.Settings) (*sqlite.Store, error) {
-	if settings.Store == place.Memory {
-		return nil, usagef("a store in memory ends with its process: name another one with --store")
-	}
-	if _, err := os.Stat(settings.Store); err != nil {
-		return nil, hinted(fmt.Errorf("there is no store at %s yet", settings.Store), "run stopgate up first, or name the store with --store")
-	}
-	return settings.Open(cmd.Context())
 }

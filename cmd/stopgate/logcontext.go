@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/hook"
@@ -90,33 +91,33 @@ func (s *setting) key() string {
 }
 
 // compile compiles what was read as it was for the call.
-func (s *setting) compile(l *loaded) error {
+func (s *setting) compile(l *inputs.Loaded) error {
 	o := s.options
 	if !s.hook {
-		o.Definitions = l.tools
+		o.Definitions = l.Tools
 	}
-	err := l.compile(o)
-	if err == nil && s.hook && (process.Caller{}).Stored(&o, l.program) {
-		err = l.compile(o)
+	err := l.Compile(o)
+	if err == nil && s.hook && (process.Caller{}).Stored(&o, l.Program) {
+		err = l.Compile(o)
 	}
 	return err
 }
 
 // load finds the policy of a recorded call, where nobody names one below its project first,
 // and compiles it as it was for the call. ok is false where it is another policy.
-func (s *setting) load(p *policyFlags, r *stopgate.Record) (l loaded, ok bool) {
+func (s *setting) load(p *inputs.Policy, r *stopgate.Record) (l inputs.Loaded, ok bool) {
 	dirs := []string{""}
-	if root := s.options.Root; root != "" && len(p.files) == 0 {
+	if root := s.options.Root; root != "" && len(p.Files) == 0 {
 		dirs = []string{root, ""}
 	}
 	for _, dir := range dirs {
 		at := *p
-		at.dir = dir
+		at.Dir = dir
 		var err error
-		if l, err = at.find(io.Discard); err == nil {
+		if l, err = at.Find(io.Discard); err == nil {
 			err = s.compile(&l)
 		}
-		if err == nil && l.program.Hash() == r.Policy {
+		if err == nil && l.Program.Hash() == r.Policy {
 			return l, true
 		}
 	}
@@ -133,10 +134,10 @@ func (s *setting) callOf(r *stopgate.Record, args []byte, tools []stopgate.ToolD
 		call.Server = r.Context.Server
 	}
 	if r.Definition == "" {
-		call.Definition = definitionOf(tools, r.Tool)
+		call.Definition = inputs.DefinitionOf(tools, r.Tool)
 		return call
 	}
-	d := definitionOf(tools, r.Tool)
+	d := inputs.DefinitionOf(tools, r.Tool)
 	if s.hook && d == nil {
 		d = hostsOwn(call, args, r.Definition)
 	}

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -36,7 +38,7 @@ func (h *hookHome) shown(t *testing.T, dir, id string, flags ...string) (text st
 	t.Helper()
 	for _, format := range []string{"text", "json"} {
 		exit, out := h.in(dir, append([]string{"log", "show", id, "--format", format}, flags...)...)
-		if exit != exitOK {
+		if exit != cli.ExitOK {
 			t.Fatalf("%d %s", exit, out)
 		}
 		if format == "text" {
@@ -68,7 +70,7 @@ func TestRecordsAreJudgedInTheirSetting(t *testing.T) {
 		t.Fatalf("%+v", said)
 	}
 	exit, out := h.in(elsewhere, "log", "--format", "json", "--decisions", "-n", "1")
-	if exit != exitOK {
+	if exit != cli.ExitOK {
 		t.Fatal(out)
 	}
 	var row stopgate.Record
@@ -82,17 +84,17 @@ func TestRecordsAreJudgedInTheirSetting(t *testing.T) {
 	if said.Lists == nil || said.Differs != "" || len(said.Gone) != 0 || !strings.Contains(text, "=>   1  line 5") {
 		t.Errorf("differs %q, gone %q\n%s", said.Differs, said.Gone, text)
 	}
-	if exit, out := h.in(elsewhere, "replay", "--policy", policyFile); exit != exitOK || !strings.Contains(out, "1 of 1 calls judged again: 0 loosened, 0 tightened") || strings.Contains(out, "without all") {
+	if exit, out := h.in(elsewhere, "replay", "--policy", policyFile); exit != cli.ExitOK || !strings.Contains(out, "1 of 1 calls judged again: 0 loosened, 0 tightened") || strings.Contains(out, "without all") {
 		t.Errorf("replay: %d %s", exit, out)
 	}
 
-	if exit, out := h.in(elsewhere, "explain", "--record", string(row.ID), "--policy", policyFile); exit != exitOK || !strings.Contains(out, "=>   1  line 5") || strings.Contains(out, "ANOTHER") {
+	if exit, out := h.in(elsewhere, "explain", "--record", string(row.ID), "--policy", policyFile); exit != cli.ExitOK || !strings.Contains(out, "=>   1  line 5") || strings.Contains(out, "ANOTHER") {
 		t.Errorf("explain: %d %s", exit, out)
 	}
-	if exit, out := h.in(elsewhere, "explain", "--record", string(row.ID), "--tool", "x"); exit != exitUsage {
+	if exit, out := h.in(elsewhere, "explain", "--record", string(row.ID), "--tool", "x"); exit != cli.ExitUsage {
 		t.Errorf("explain: %d %s", exit, out)
 	}
-	if exit, out := h.in(elsewhere, "explain", "--record", "nobody"); exit != exitTrouble || !strings.Contains(out, `no decision is recorded about "nobody"`) {
+	if exit, out := h.in(elsewhere, "explain", "--record", "nobody"); exit != cli.ExitTrouble || !strings.Contains(out, `no decision is recorded about "nobody"`) {
 		t.Errorf("explain: %d %s", exit, out)
 	}
 
@@ -116,7 +118,7 @@ func TestRecordsAreJudgedInTheirSetting(t *testing.T) {
 	if len(said.Gone) != 1 || !strings.Contains(said.Gone[0], "there is no such directory any more") || !strings.Contains(text, "not here any more: the files of "+project) {
 		t.Errorf("gone %q\n%s", said.Gone, text)
 	}
-	if exit, out := h.in(elsewhere, "replay", "--policy", policyFile); exit != exitOK || !strings.Contains(out, "judged again without all that was known then: 2") {
+	if exit, out := h.in(elsewhere, "replay", "--policy", policyFile); exit != cli.ExitOK || !strings.Contains(out, "judged again without all that was known then: 2") {
 		t.Errorf("replay: %d %s", exit, out)
 	}
 }
@@ -126,7 +128,7 @@ func TestRecordsAreJudgedInTheirSetting(t *testing.T) {
 func TestRowsWithoutAContext(t *testing.T) {
 	h := newHookHome(t, placedPolicy)
 	policyFile := filepath.Join(h.dir, "policy.toml")
-	l, err := (&policyFlags{files: []string{policyFile}}).load(new(strings.Builder))
+	l, err := (&inputs.Policy{Files: []string{policyFile}}).Load(new(strings.Builder))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +137,7 @@ func TestRowsWithoutAContext(t *testing.T) {
 	row := stopgate.Record{
 		Version: stopgate.RecordVersion, Kind: stopgate.RecordDecision, ID: "01M84H2W0MFFK5V0Z2P7PSW36R", Session: "s", Principal: "local", Surface: stopgate.SurfaceHook, Dialect: "claude-code",
 		Tool: "Read", ArgsHash: "", ArgsBytes: int64(len(args)), Status: stopgate.StatusAllowed, Mode: &mode, Layer: stopgate.LayerRules, Code: stopgate.CodeRuleMatched,
-		DecidedAt: &at, Policy: l.program.Hash(), PathResolution: "followed", Enforced: &enforced, Args: args,
+		DecidedAt: &at, Policy: l.Program.Hash(), PathResolution: "followed", Enforced: &enforced, Args: args,
 	}
 	row.ArgsHash = canonicalHash(t, args)
 	settings := place.Settings{Store: storeOf(h.dir)}
@@ -156,13 +158,13 @@ func TestRowsWithoutAContext(t *testing.T) {
 	if len(said.Gone) != 1 || !strings.Contains(text, "the row is of an older version") || said.Differs == "" || !strings.Contains(text, "ANOTHER VERDICT: judged again the rules say deny") {
 		t.Errorf("differs %q, gone %q\n%s", said.Differs, said.Gone, text)
 	}
-	if exit, out := h.in(h.dir, "explain", "--record", string(row.ID), "--policy", policyFile); exit != exitDenied || !strings.Contains(out, "ANOTHER VERDICT") {
+	if exit, out := h.in(h.dir, "explain", "--record", string(row.ID), "--policy", policyFile); exit != cli.ExitDenied || !strings.Contains(out, "ANOTHER VERDICT") {
 		t.Errorf("explain: %d %s", exit, out)
 	}
-	if exit, out := h.in(h.dir, "log", "verify"); exit != exitOK {
+	if exit, out := h.in(h.dir, "log", "verify"); exit != cli.ExitOK {
 		t.Errorf("verify: %s", out)
 	}
-	if exit, out := h.in(h.dir, "replay", "--policy", policyFile); exit != exitOK || !strings.Contains(out, "judged again without all that was known then: 1") {
+	if exit, out := h.in(h.dir, "replay", "--policy", policyFile); exit != cli.ExitOK || !strings.Contains(out, "judged again without all that was known then: 1") {
 		t.Errorf("replay: %d %s", exit, out)
 	}
 }

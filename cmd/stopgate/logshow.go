@@ -9,6 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/dryrun"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/eval"
@@ -16,6 +19,24 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
 )
+
+// reviewText is a judge's answer on one line.
+func reviewText(r *stopgate.Review) string {
+	text := visible.Text(r.Model) + ": " + r.Mode.String()
+	switch {
+	case r.Fault != "":
+		text += ", because it failed: " + visible.Text(r.Fault)
+	case r.Probability != nil && r.Threshold != nil:
+		text += fmt.Sprintf(", harmful with probability %.2f, objects from %.2f on", *r.Probability, *r.Threshold)
+	}
+	if r.Explanation != "" {
+		text += ": " + visible.Text(r.Explanation)
+	}
+	if r.Cached {
+		text += " (as before)"
+	}
+	return text
+}
 
 // showJSON is what show writes for programs; it changes only by addition.
 type showJSON struct {
@@ -37,9 +58,9 @@ type showJSON struct {
 	Differs string   `json:"differs,omitempty"`
 }
 
-func newLogShow(s streams) *cobra.Command {
-	var f logFlags
-	var p policyFlags
+func newLogShow(s cli.Streams) *cobra.Command {
+	var f inputs.Records
+	var p inputs.Policy
 	var data string
 	cmd := &cobra.Command{
 		Use:   "show ID",
@@ -49,24 +70,24 @@ the one that holds here, it also explains the verdict rule by rule, under the da
 the session had then, as the store says.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("%s takes the id of one proposal, as 'stopgate log' prints it", cmd.CommandPath())
+				return cli.Usagef("%s takes the id of one proposal, as 'stopgate log' prints it", cmd.CommandPath())
 			}
 			return nil
 		},
 	}
-	f.add(cmd)
-	cmd.Flags().StringVar(&p.tools, "tools", "", "tool definitions as JSON `FILE`, for the explanation")
+	f.Add(cmd)
+	cmd.Flags().StringVar(&p.Tools, "tools", "", "tool definitions as JSON `FILE`, for the explanation")
 	_ = cmd.MarkFlagFilename("tools", "json")
 	cmd.Flags().StringVar(&data, "session-data", "", "the session's data as a `JSON` object, for the explanation (default: what the store says it was)")
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		p.files = f.files
+		p.Files = f.Files
 		ctx := cmd.Context()
-		given, err := sessionData(data)
+		given, err := dryrun.SessionData(data)
 		if err != nil {
 			return err
 		}
-		log, settings, err := f.open(ctx)
+		log, settings, err := f.Open(ctx)
 		if err != nil {
 			return err
 		}
@@ -76,7 +97,7 @@ the session had then, as the store says.`,
 			return err
 		}
 		if len(rows) == 0 {
-			return hinted(fmt.Errorf("no record is about %q", args[0]), "ids are at the end of the lines of 'stopgate log'")
+			return cli.Hinted(fmt.Errorf("no record is about %q", args[0]), "ids are at the end of the lines of 'stopgate log'")
 		}
 		show, err := newShow(ctx, log, rows)
 		if err != nil {
@@ -91,9 +112,9 @@ the session had then, as the store says.`,
 			return err
 		}
 		if *format == "json" {
-			return writeJSON(s.out, show.json(explanation))
+			return cli.WriteJSON(s.Out, show.json(explanation))
 		}
-		return show.text(s.out, answer, explanation)
+		return show.text(s.Out, answer, explanation)
 	}
 	return cmd
 }
@@ -132,21 +153,21 @@ func newShow(ctx context.Context, log *records.Log, rows []records.Row) (show, e
 }
 
 // explain judges the call again, if the policy is the one that decided.
-func (w *show) explain(ctx context.Context, p *policyFlags, settings place.Settings) (answer, *eval.Explanation, error) {
+func (w *show) explain(ctx context.Context, p *inputs.Policy, settings place.Settings) (dryrun.Answer, *eval.Explanation, error) {
 	if w.decision == nil || w.args == nil || w.redacted != nil || w.changed {
-		return answer{}, nil, nil
+		return dryrun.Answer{}, nil, nil
 	}
 	r := &w.decision.Record
 	was := settingOf(r, w.args, config.Account{})
 	l, ok := was.load(p, r)
 	if !ok {
-		return answer{}, nil, nil
+		return dryrun.Answer{}, nil, nil
 	}
-	if w.looked = l.program.LooksAtSessions(); w.looked {
+	if w.looked = l.Program.LooksAtSessions(); w.looked {
 		if !w.data.IsValid() {
 			then, ok, err := dataThen(ctx, settings, r)
 			if err != nil {
-				return answer{}, nil, err
+				return dryrun.Answer{}, nil, err
 			}
 			if ok {
 				w.data = then
@@ -154,8 +175,8 @@ func (w *show) explain(ctx context.Context, p *policyFlags, settings place.Setti
 		}
 		w.data = was.then(r, w.data)
 	}
-	call := was.callOf(r, w.args, l.tools)
-	evaluation := l.program.BindUnder(call, eval.Circumstances{Situation: l.program.Situation(w.data)}).Evaluate()
+	call := was.callOf(r, w.args, l.Tools)
+	evaluation := l.Program.BindUnder(call, eval.Circumstances{Situation: l.Program.Situation(w.data)}).Evaluate()
 	evaluation.Feed(w.args)
 	verdict := evaluation.Close(stopgate.Ended)
 	x := evaluation.Explain()
@@ -163,7 +184,7 @@ func (w *show) explain(ctx context.Context, p *policyFlags, settings place.Setti
 	if said, ok := ruled(r); ok && said.Mode != verdict.Mode {
 		w.differs = differs(r, said.Mode, verdict)
 	}
-	return newAnswer(call, verdict, len(w.args)), &x, nil
+	return dryrun.NewAnswer(call, verdict, len(w.args)), &x, nil
 }
 
 // differs says why the rules by themselves, judged again, may say another thing than a row.
@@ -193,7 +214,7 @@ func (w show) json(x *eval.Explanation) showJSON {
 	return out
 }
 
-func (w show) text(out io.Writer, a answer, x *eval.Explanation) error {
+func (w show) text(out io.Writer, a dryrun.Answer, x *eval.Explanation) error {
 	var b strings.Builder
 	for _, r := range w.rows {
 		b.WriteString(rowText(&r.Record, "") + "\n")
@@ -203,7 +224,7 @@ func (w show) text(out io.Writer, a answer, x *eval.Explanation) error {
 	}
 	switch {
 	case x != nil:
-		b.WriteString("\n" + explainText(a, *x))
+		b.WriteString("\n" + dryrun.ExplainText(a, *x))
 		b.WriteString(w.differenceText())
 		switch {
 		case w.looked && w.data.IsValid():
@@ -241,7 +262,7 @@ func (w show) decisionText(b *strings.Builder, r *stopgate.Record) {
 		line("decided", "at byte %d of %d", *r.DecidedAt, r.ArgsBytes)
 	}
 	for _, floor := range r.Floors {
-		line("floor", "%s %s at byte %d%s", floor.Mode, floor.Code, floor.At, at(floor.Pointer))
+		line("floor", "%s %s at byte %d%s", floor.Mode, floor.Code, floor.At, dryrun.AtPointer(floor.Pointer))
 	}
 	for _, o := range r.Objections {
 		line("objection", "%s", visible.Text(o))

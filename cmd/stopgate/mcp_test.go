@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 )
 
@@ -376,7 +377,7 @@ func TestMCPHTTP(t *testing.T) {
 	}
 	c = startMCP(t, dir, "--policy", free, "--http", "0.0.0.0:0", "--", "fake-mcp-server")
 	var status *exec.ExitError
-	if err := c.cmd.Wait(); !errors.As(err, &status) || status.ExitCode() != exitTrouble {
+	if err := c.cmd.Wait(); !errors.As(err, &status) || status.ExitCode() != cli.ExitTrouble {
 		t.Errorf("an open address without tokens: %v", err)
 	}
 	contains(t, c.err.String(), "[mcp.tokens.NAME]")
@@ -391,23 +392,23 @@ func TestMCPMistakes(t *testing.T) {
 		exit   int
 		says   string
 	}{
-		"no server":            {"", nil, exitUsage, "mcp needs a server"},
-		"no dashes":            {"", []string{"fake-mcp-server"}, exitUsage, "write -- before"},
-		"both":                 {"", []string{"--server", "a=b", "--", "c"}, exitUsage, "not both"},
-		"no name":              {"", []string{"--server", "b"}, exitUsage, "NAME=COMMAND"},
-		"a name with _":        {"", []string{"--server", "a_b=c"}, exitUsage, "names no server"},
-		"a shell's work":       {"", []string{"--server", "a=b | c"}, exitUsage, "one plain command"},
-		"an expansion":         {"", []string{"--server", "a=b $HOME"}, exitUsage, "one plain command"},
-		"an address":           {"", []string{"--server", "a=http://u:p@x/"}, exitUsage, "without a user"},
-		"a word":               {"[mcp]\ndeny = \"never\"", []string{"--", "x"}, exitMistakes, "want result or error"},
-		"a duration":           {"[mcp]\nhold = \"0s\"", []string{"--", "x"}, exitMistakes, "above zero"},
-		"a key":                {"[mcp]\nserver = 1", []string{"--", "x"}, exitMistakes, "server"},
-		"a server's name":      {"[mcp.servers.A]\ncommand = [\"x\"]", nil, exitMistakes, "names no server"},
-		"command and url":      {"[mcp.servers.a]\ncommand = [\"x\"]\nurl = \"http://x\"", nil, exitMistakes, "one of command and url"},
-		"a url":                {"[mcp.servers.a]\nurl = \"x\"", nil, exitMistakes, "http://HOST"},
-		"a variable":           {"[mcp.servers.a]\nurl = \"http://x\"\ntoken_env = \"NO_SUCH_VARIABLE\"", nil, exitMistakes, "NO_SUCH_VARIABLE"},
-		"a short token":        {"[mcp.tokens.a]\nenv = \"THE_TOKEN\"", nil, exitMistakes, "can be guessed"},
-		"a token called local": {"[mcp.tokens.local]\nsha256 = \"" + strings.Repeat("0", 64) + "\"", nil, exitMistakes, "local"},
+		"no server":            {"", nil, cli.ExitUsage, "mcp needs a server"},
+		"no dashes":            {"", []string{"fake-mcp-server"}, cli.ExitUsage, "write -- before"},
+		"both":                 {"", []string{"--server", "a=b", "--", "c"}, cli.ExitUsage, "not both"},
+		"no name":              {"", []string{"--server", "b"}, cli.ExitUsage, "NAME=COMMAND"},
+		"a name with _":        {"", []string{"--server", "a_b=c"}, cli.ExitUsage, "names no server"},
+		"a shell's work":       {"", []string{"--server", "a=b | c"}, cli.ExitUsage, "one plain command"},
+		"an expansion":         {"", []string{"--server", "a=b $HOME"}, cli.ExitUsage, "one plain command"},
+		"an address":           {"", []string{"--server", "a=http://u:p@x/"}, cli.ExitUsage, "without a user"},
+		"a word":               {"[mcp]\ndeny = \"never\"", []string{"--", "x"}, cli.ExitMistakes, "want result or error"},
+		"a duration":           {"[mcp]\nhold = \"0s\"", []string{"--", "x"}, cli.ExitMistakes, "above zero"},
+		"a key":                {"[mcp]\nserver = 1", []string{"--", "x"}, cli.ExitMistakes, "server"},
+		"a server's name":      {"[mcp.servers.A]\ncommand = [\"x\"]", nil, cli.ExitMistakes, "names no server"},
+		"command and url":      {"[mcp.servers.a]\ncommand = [\"x\"]\nurl = \"http://x\"", nil, cli.ExitMistakes, "one of command and url"},
+		"a url":                {"[mcp.servers.a]\nurl = \"x\"", nil, cli.ExitMistakes, "http://HOST"},
+		"a variable":           {"[mcp.servers.a]\nurl = \"http://x\"\ntoken_env = \"NO_SUCH_VARIABLE\"", nil, cli.ExitMistakes, "NO_SUCH_VARIABLE"},
+		"a short token":        {"[mcp.tokens.a]\nenv = \"THE_TOKEN\"", nil, cli.ExitMistakes, "can be guessed"},
+		"a token called local": {"[mcp.tokens.local]\nsha256 = \"" + strings.Repeat("0", 64) + "\"", nil, cli.ExitMistakes, "local"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := writeIn(t, dir, "p.toml", "version = 1\n"+c.policy+"\n")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/mcpgate"
 )
 
@@ -26,13 +27,13 @@ type mcpReady struct {
 func (r *mcpRun) serveHTTP(ctx context.Context, gw *mcpgate.Gateway, follow func(h *mcpgate.Handler) (done <-chan struct{}), end func()) error {
 	ln, err := net.Listen("tcp", r.flags.http)
 	if err != nil {
-		return hinted(fmt.Errorf("listen on %s: %w", r.flags.http, err), "choose another address, for example --http 127.0.0.1:0 for a free port")
+		return cli.Hinted(fmt.Errorf("listen on %s: %w", r.flags.http, err), "choose another address, for example --http 127.0.0.1:0 for a free port")
 	}
 	at := mcpReady{MCP: "http://" + ln.Addr().String() + mcpgate.Path}
-	o := mcpgate.HTTPOptions{Tokens: r.settings.tokens, Hosts: hostsOf(ln.Addr())}
+	o := mcpgate.HTTPOptions{Tokens: r.settings.Tokens, Hosts: hostsOf(ln.Addr())}
 	if len(o.Tokens) == 0 {
 		if !onLoopback(ln.Addr()) {
-			return errors.Join(hinted(
+			return errors.Join(cli.Hinted(
 				errors.New("an address that others can reach needs tokens, and there is none"),
 				"add [mcp.tokens.NAME] to your own policy file (see docs/reference/config.md), or listen on 127.0.0.1",
 			), ln.Close())
@@ -52,8 +53,8 @@ func (r *mcpRun) serveHTTP(ctx context.Context, gw *mcpgate.Gateway, follow func
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(ln) }()
-	r.talk.teller(r.err)("listening on " + at.MCP)
-	if err = writeJSON(r.out, at); err == nil {
+	r.talk.Teller(r.Err)("listening on " + at.MCP)
+	if err = cli.WriteJSON(r.Out, at); err == nil {
 		select {
 		case <-ctx.Done():
 		case err = <-served:

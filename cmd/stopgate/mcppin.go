@@ -10,6 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
+	"github.com/stopgate/stopgate/internal/cli/service"
 	"github.com/stopgate/stopgate/internal/cli/textdiff"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/mcp/pin"
@@ -18,8 +21,8 @@ import (
 )
 
 // newPin is the command that accepts changed tools.
-func newPin(s streams) *cobra.Command {
-	cmd := group("pin", "show and accept the definitions of MCP tools", newPinList(s))
+func newPin(s cli.Streams) *cobra.Command {
+	cmd := cli.Group("pin", "show and accept the definitions of MCP tools", newPinList(s))
 	cmd.Long = `The first definition of a tool that mcp sees is accepted. A definition that differs
 from it disables the tool - its calls are denied tool_definition_changed - until
 somebody at a terminal accepts the new one. Without a command, pin lists.`
@@ -28,33 +31,33 @@ somebody at a terminal accepts the new one. Without a command, pin lists.`
 }
 
 // pinFlags find the pins.
-type pinFlags struct{ logFlags }
+type pinFlags struct{ inputs.Records }
 
 func (f *pinFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Store, "store", "", "the `URL` of the store whose pins are meant (default: as mcp would use it)")
-	cmd.Flags().StringArrayVar(&f.files, "policy", nil, "policy `FILE` whose [store] says where the pins are")
+	cmd.Flags().StringArrayVar(&f.Files, "policy", nil, "policy `FILE` whose [store] says where the pins are")
 	_ = cmd.MarkFlagFilename("store", "db")
 	_ = cmd.MarkFlagFilename("policy", "toml")
 }
 
 func (f *pinFlags) open() (*pin.Store, error) {
-	settings, err := f.settings()
+	settings, err := f.Settings()
 	if err != nil {
 		return nil, err
 	}
 	if settings.Store == place.Memory {
-		return nil, usagef("the pins of a store in memory end with it")
+		return nil, cli.Usagef("the pins of a store in memory end with it")
 	}
-	return pin.Open(pinsOf(settings.Store)), nil
+	return pin.Open(service.PinsFile(settings.Store)), nil
 }
 
-func newPinList(s streams) *cobra.Command {
+func newPinList(s cli.Streams) *cobra.Command {
 	var f pinFlags
 	var changed bool
-	cmd := &cobra.Command{Use: "list", Short: "list pinned tools", Args: noArgs}
+	cmd := &cobra.Command{Use: "list", Short: "list pinned tools", Args: cli.NoArgs}
 	f.add(cmd)
 	cmd.Flags().BoolVar(&changed, "changed", false, "only tools that changed and wait to be accepted")
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(*cobra.Command, []string) error {
 		store, err := f.open()
 		if err != nil {
@@ -72,16 +75,16 @@ func newPinList(s streams) *cobra.Command {
 		}
 		if *format == "json" {
 			for _, p := range shown {
-				if err := writeJSON(s.out, p); err != nil {
+				if err := cli.WriteJSON(s.Out, p); err != nil {
 					return err
 				}
 			}
 			return nil
 		}
 		if len(shown) == 0 {
-			fmt.Fprintln(s.err, "stopgate: no pins")
+			fmt.Fprintln(s.Err, "stopgate: no pins")
 		}
-		w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+		w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 		for _, p := range shown {
 			state := "accepted " + p.Accepted.Seen.Format("2006-01-02")
 			if p.Changed != nil {
@@ -97,7 +100,7 @@ func newPinList(s streams) *cobra.Command {
 // twoNames are a server and a tool.
 func twoNames(cmd *cobra.Command, args []string) error {
 	if len(args) != 2 {
-		return usagef("%s takes a server and a tool, as 'stopgate mcp pin list' prints them", cmd.CommandPath())
+		return cli.Usagef("%s takes a server and a tool, as 'stopgate mcp pin list' prints them", cmd.CommandPath())
 	}
 	return nil
 }
@@ -112,14 +115,14 @@ func findPin(store *pin.Store, args []string) (pin.Pin, error) {
 			return p, nil
 		}
 	}
-	return pin.Pin{}, hinted(fmt.Errorf("no tool %s of the server %s is pinned", visible.Text(args[1]), visible.Text(args[0])), "stopgate mcp pin list prints those that are")
+	return pin.Pin{}, cli.Hinted(fmt.Errorf("no tool %s of the server %s is pinned", visible.Text(args[1]), visible.Text(args[0])), "stopgate mcp pin list prints those that are")
 }
 
-func newPinShow(s streams) *cobra.Command {
+func newPinShow(s cli.Streams) *cobra.Command {
 	var f pinFlags
 	cmd := &cobra.Command{Use: "show SERVER TOOL", Short: "show a tool's definition, and how it changed", Args: twoNames}
 	f.add(cmd)
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		store, err := f.open()
 		if err != nil {
@@ -135,9 +138,9 @@ func newPinShow(s streams) *cobra.Command {
 				text := string(p.Changed.Text)
 				said.Changed = &text
 			}
-			return writeJSON(s.out, said)
+			return cli.WriteJSON(s.Out, said)
 		}
-		return writePin(s.out, p)
+		return writePin(s.Out, p)
 	}
 	return cmd
 }
@@ -179,7 +182,7 @@ func laidOut(text []byte) string {
 	return string(out)
 }
 
-func newPinApprove(s streams) *cobra.Command {
+func newPinApprove(s cli.Streams) *cobra.Command {
 	var f pinFlags
 	cmd := &cobra.Command{
 		Use:   "approve SERVER TOOL",
@@ -189,7 +192,7 @@ a code. Who accepts the change types the code. Without a terminal nothing is acc
 		Args: twoNames,
 	}
 	f.add(cmd)
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		store, err := f.open()
 		if err != nil {
@@ -202,7 +205,7 @@ a code. Who accepts the change types the code. Without a terminal nothing is acc
 		if p.Changed == nil {
 			return fmt.Errorf("%s has not changed", visible.Text(args[1]))
 		}
-		t, err := person("")
+		t, err := cli.OpenTerminal("")
 		if err != nil {
 			return err
 		}
@@ -210,7 +213,7 @@ a code. Who accepts the change types the code. Without a terminal nothing is acc
 		if err := confirm(t, p); err != nil {
 			return err
 		}
-		err = store.Accept(p.Server, p.Tool, p.Changed.Hash, operator())
+		err = store.Accept(p.Server, p.Tool, p.Changed.Hash, cli.Operator())
 		if errors.Is(err, pin.ErrUnchanged) {
 			return errors.New("not accepted: the tool changed again meanwhile")
 		}
@@ -221,9 +224,9 @@ a code. Who accepts the change types the code. Without a terminal nothing is acc
 			if p, err = findPin(store, args); err != nil {
 				return err
 			}
-			return writeJSON(s.out, p)
+			return cli.WriteJSON(s.Out, p)
 		}
-		_, err = fmt.Fprintf(s.out, "%s  accepted\n", visible.Text(string(p.Tool)))
+		_, err = fmt.Fprintf(s.Out, "%s  accepted\n", visible.Text(string(p.Tool)))
 		return err
 	}
 	return cmd
@@ -258,26 +261,26 @@ type forgottenJSON struct {
 	Forgotten int               `json:"forgotten"`
 }
 
-func newPinForget(s streams) *cobra.Command {
+func newPinForget(s cli.Streams) *cobra.Command {
 	var f pinFlags
 	cmd := &cobra.Command{
 		Use:   "forget SERVER [TOOL]",
 		Short: "forget pins: what is seen next is accepted",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || len(args) > 2 {
-				return usagef("%s takes a server, and a tool of it", cmd.CommandPath())
+				return cli.Usagef("%s takes a server, and a tool of it", cmd.CommandPath())
 			}
 			return nil
 		},
 	}
 	f.add(cmd)
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		store, err := f.open()
 		if err != nil {
 			return err
 		}
-		t, err := person("")
+		t, err := cli.OpenTerminal("")
 		if err != nil {
 			return err
 		}
@@ -301,9 +304,9 @@ func newPinForget(s streams) *cobra.Command {
 			return err
 		}
 		if *format == "json" {
-			return writeJSON(s.out, forgottenJSON{args[0], tool, n})
+			return cli.WriteJSON(s.Out, forgottenJSON{args[0], tool, n})
 		}
-		_, err = fmt.Fprintf(s.out, "%s forgotten\n", count(n, "pin"))
+		_, err = fmt.Fprintf(s.Out, "%s forgotten\n", cli.Count(n, "pin"))
 		return err
 	}
 	return cmd

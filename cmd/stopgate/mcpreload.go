@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
+	"github.com/stopgate/stopgate/internal/cli/service"
+	"github.com/stopgate/stopgate/internal/cli/tables"
 	"github.com/stopgate/stopgate/internal/system/secret"
 	"github.com/stopgate/stopgate/mcpgate"
 )
@@ -21,54 +24,54 @@ type mcpReload struct {
 // try prepares everything, and puts it into force if all of it is good.
 func (c *mcpReload) try() error {
 	r := c.run
-	l, err := r.flags.loadAt(r.err, r.flags.paths)
+	l, err := r.flags.LoadAt(r.Err, r.flags.paths)
 	if err != nil {
 		return err
 	}
-	if err := sameFiles(r.set, l.set); err != nil {
+	if err := service.SameFiles(r.Set, l.Set); err != nil {
 		return err
 	}
 	settings, err := mcpSettingsOf(l)
 	if err != nil {
 		return err
 	}
-	desk, mistakes := apiConfig(l.program.Settings().Tables, secret.Machine())
-	if err := l.mistakes(mistakes); err != nil {
+	desk, mistakes := tables.ReadAPI(l.Program.Settings().Tables, secret.Machine())
+	if err := l.Mistakes(mistakes); err != nil {
 		return err
 	}
-	if err := c.gate.Swap(l.program); err != nil {
+	if err := c.gate.Swap(l.Program); err != nil {
 		return err
 	}
 	if c.handler != nil {
-		tokens := settings.tokens
+		tokens := settings.Tokens
 		if len(tokens) == 0 {
 			tokens = r.own
 		}
 		c.handler.SetTokens(tokens)
 	}
-	r.set = l.set
-	r.current.Store(l.program)
+	r.Set = l.Set
+	r.current.Store(l.Program)
 	c.gateway.PolicyChanged()
 	c.needRestart(l, settings, desk)
-	r.settings.files = settings.files
+	r.settings.Files = settings.Files
 	return nil
 }
 
 // needRestart names what changed and holds only after a restart.
-func (c *mcpReload) needRestart(l loaded, settings mcpSettings, desk apiSettings) {
+func (c *mcpReload) needRestart(l inputs.Loaded, settings tables.MCP, desk tables.API) {
 	r := c.run
 	var later []string
-	if !reflect.DeepEqual(settings.set, r.settings.set) || !reflect.DeepEqual(settings.table.Servers, r.settings.table.Servers) ||
-		!reflect.DeepEqual(settings.table.Env, r.settings.table.Env) || !reflect.DeepEqual(settings.secrets, r.settings.secrets) {
+	if !reflect.DeepEqual(settings.Gateway, r.settings.Gateway) || !reflect.DeepEqual(settings.Table.Servers, r.settings.Table.Servers) ||
+		!reflect.DeepEqual(settings.Table.Env, r.settings.Table.Env) || !reflect.DeepEqual(settings.Secrets, r.settings.Secrets) {
 		later = append(later, "[mcp] but its tokens")
 	}
-	if !reflect.DeepEqual(desk.withoutTokens(), r.desk.withoutTokens()) {
+	if !reflect.DeepEqual(desk.WithoutTokens(), r.desk.WithoutTokens()) {
 		later = append(later, "[approvals]")
 	}
-	if state, err := stateOf(l, r.flags.stateFlags); err != nil || !state.Same(r.state.settings) {
+	if state, err := inputs.StateOf(l, r.flags.State); err != nil || !state.Same(r.state.Settings) {
 		later = append(later, "[store], [audit]")
 	}
-	if talk, err := telemetryOf(l, r.flags.talkFlags); err != nil || !reflect.DeepEqual(talk, r.talk) {
+	if talk, err := tables.TelemetryOf(l, r.flags.LogFlags); err != nil || !reflect.DeepEqual(talk, r.talk) {
 		later = append(later, "[telemetry]")
 	}
 	if len(later) > 0 {
@@ -77,12 +80,12 @@ func (c *mcpReload) needRestart(l loaded, settings mcpSettings, desk apiSettings
 }
 
 // mcpSettingsOf reads the table [mcp], and notes the files that its tokens stand in.
-func mcpSettingsOf(l loaded) (mcpSettings, error) {
+func mcpSettingsOf(l inputs.Loaded) (tables.MCP, error) {
 	var files []string
-	settings, mistakes := mcpConfig(l.program.Settings().Tables, noting(secret.Machine(), &files))
-	if err := l.mistakes(mistakes); err != nil {
+	settings, mistakes := tables.ReadMCP(l.Program.Settings().Tables, noting(secret.Machine(), &files))
+	if err := l.Mistakes(mistakes); err != nil {
 		return settings, err
 	}
-	settings.files = files
+	settings.Files = files
 	return settings, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/config"
 )
 
@@ -18,11 +19,11 @@ func TestFullDisk(t *testing.T) {
 	t.Setenv("HOME", atHome)
 	for _, args := range [][]string{{"version"}, {"--version"}, {"help"}, {"--help"}, {"help", "decide"}, {"decide", "--help"}, {"completion", "bash"}, {"schema"}} {
 		var talk strings.Builder
-		if code := run(args, streams{in: strings.NewReader(""), out: full{}, err: &talk}); code != exitTrouble || !strings.Contains(talk.String(), "no space left") {
+		if code := run(args, cli.Streams{In: strings.NewReader(""), Out: full{}, Err: &talk}); code != cli.ExitTrouble || !strings.Contains(talk.String(), "no space left") {
 			t.Errorf("%v: exit %d, %s", args, code, &talk)
 		}
 		var out strings.Builder
-		if code := run(args, streams{in: strings.NewReader(""), out: &out, err: &talk}); code != exitOK || out.Len() == 0 {
+		if code := run(args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &talk}); code != cli.ExitOK || out.Len() == 0 {
 			t.Errorf("%v: exit %d", args, code)
 		}
 	}
@@ -38,7 +39,7 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, talk strings.Builder
-	if code := run([]string{"report", store}, streams{in: strings.NewReader(""), out: &out, err: &talk}); code != exitOK ||
+	if code := run([]string{"report", store}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &talk}); code != cli.ExitOK ||
 		!strings.Contains(out.String(), "100.0 prompts per 100 calls: 5 of 5 calls were asked about, 4 approved; grants answered 0") ||
 		!strings.Contains(out.String(), "a grant would have answered") {
 		t.Errorf("exit %d: %s%s", code, &out, &talk)
@@ -49,12 +50,12 @@ func TestReport(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out strings.Builder
-		if code := run([]string{"report", store}, streams{in: strings.NewReader(""), out: &out, err: &talk}); code != exitOK || !strings.Contains(out.String(), want) {
+		if code := run([]string{"report", store}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &talk}); code != cli.ExitOK || !strings.Contains(out.String(), want) {
 			t.Errorf("%s: exit %d: %s%s, want %q", name, code, &out, &talk, want)
 		}
 	}
 	out.Reset()
-	if code := run([]string{"report", store, "--format", "json", "--since", "1h"}, streams{in: strings.NewReader(""), out: &out, err: &talk}); code != exitOK ||
+	if code := run([]string{"report", store, "--format", "json", "--since", "1h"}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &talk}); code != cli.ExitOK ||
 		!strings.Contains(out.String(), `"per_hundred":100,"rules":[{"tool":"t",`) {
 		t.Errorf("exit %d: %s%s", code, &out, &talk)
 	}

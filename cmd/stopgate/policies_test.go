@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/cli"
 )
 
 // Proves V3-04, V3-19, V3-30, S29: what a policy file says about judges and event policies
@@ -60,7 +62,7 @@ replacement = "[word]"
 			t.Errorf("%s is missing in the events, %v\n%s", want, err, seen)
 		}
 	}
-	if code := s.stop(t); code != exitOK {
+	if code := s.stop(t); code != cli.ExitOK {
 		t.Errorf("exit code %d\n%s", code, s.stderr)
 	}
 	rows, err := os.ReadFile(filepath.Join(dir, "records.jsonl"))

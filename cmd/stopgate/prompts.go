@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/record/records"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-func newReport(s streams) *cobra.Command {
-	var f logFlags
+func newReport(s cli.Streams) *cobra.Command {
+	var f inputs.Records
 	var since, until string
 	cmd := &cobra.Command{
 		Use:   "report [FILE]",
@@ -25,20 +27,20 @@ proposes a rule, where a session repeats a call a grant ('a' at the terminal).
 
 Whoever is asked too often stops reading: this is the number to keep small.`,
 		Example: `  stopgate report --since 7d`,
-		Args:    atMostOne,
+		Args:    cli.AtMostOne,
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	cmd.Flags().StringVar(&since, "since", "", "from a `TIME` on: 2026-11-21, or a span back from now: 24h, 7d")
 	cmd.Flags().StringVar(&until, "until", "", "before a `TIME`")
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		filter, err := (&listFlags{since: since, until: until}).filter(time.Now())
 		if err != nil {
 			return err
 		}
-		ctx, stop := interruptible(cmd.Context())
+		ctx, stop := cli.Interruptible(cmd.Context())
 		defer stop()
-		log, err := f.openNamed(cmd, args)
+		log, err := f.OpenNamed(cmd, args)
 		if err != nil {
 			return err
 		}
@@ -48,9 +50,9 @@ Whoever is asked too often stops reading: this is the number to keep small.`,
 			return err
 		}
 		if *format == "json" {
-			return writeJSON(s.out, reportJSON{p.First, p.Last, p.Calls, p.Asked, p.Approved, p.Referred, p.Ran, p.Unasked, p.Granted, p.Repeated, p.PerHundred(), p.Rules()})
+			return cli.WriteJSON(s.Out, reportJSON{p.First, p.Last, p.Calls, p.Asked, p.Approved, p.Referred, p.Ran, p.Unasked, p.Granted, p.Repeated, p.PerHundred(), p.Rules()})
 		}
-		_, err = io.WriteString(s.out, promptsText(p))
+		_, err = io.WriteString(s.Out, promptsText(p))
 		return err
 	}
 	return cmd

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -112,7 +113,7 @@ func throughHook(t *testing.T, dir, host, tool, args string) surfaced {
 		signal.Notify(heard, syscall.SIGPIPE) // Reset leaves a signal ignored
 		signal.Stop(heard)
 	}()
-	run([]string{"hook", host, "--policy", "p.toml", "--store", "memory", "--audit", audit}, streams{in: strings.NewReader(event), out: &out, err: &talk})
+	run([]string{"hook", host, "--policy", "p.toml", "--store", "memory", "--audit", audit}, cli.Streams{In: strings.NewReader(event), Out: &out, Err: &talk})
 	p := lastRow(t, audit)
 	p.said = out.String() + talk.String()
 	return p

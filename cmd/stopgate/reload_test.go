@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/cli"
 )
 
 // until waits for something that a running process does soon.
@@ -153,7 +155,7 @@ func TestUpReloadsNoPipes(t *testing.T) {
 	}
 	pipe("p.toml")
 	until(t, "the pipe is refused", health("degraded"))
-	if code := s.stop(t); code != exitOK || !strings.Contains(s.stderr.String(), "p.toml is no regular file") {
+	if code := s.stop(t); code != cli.ExitOK || !strings.Contains(s.stderr.String(), "p.toml is no regular file") {
 		t.Errorf("exit code %d\n%s", code, s.stderr)
 	}
 }
@@ -219,7 +221,7 @@ func TestUpServesHTTPS(t *testing.T) {
 	}
 	next := issue(t, dir, 2)
 	until(t, "the next certificate", func() bool { _, err := ask(next); return err == nil })
-	if code := s.stop(t); code != exitOK {
+	if code := s.stop(t); code != cli.ExitOK {
 		t.Errorf("exit code %d\n%s", code, s.stderr)
 	}
 	if n := strings.Count(s.stderr.String(), "msg=certificate file="); n != 2 {

@@ -13,6 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/dryrun"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/record/records"
@@ -20,8 +23,8 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-func newReplay(s streams) *cobra.Command {
-	var f policyFlags
+func newReplay(s cli.Streams) *cobra.Command {
+	var f inputs.Policy
 	var failOn string
 	cmd := &cobra.Command{
 		Use:   "replay --policy NEW [LOG|STORE]",
@@ -40,26 +43,26 @@ output says so. Records of JSON Lines files hold no arguments; the store does.
 Exit: 0; with --fail-on 3 if a verdict was loosened, or changed at all.`,
 		Example: `  stopgate replay --policy new.toml
   stopgate replay --policy new.toml --fail-on loosened stopgate.db`,
-		Args: atMostOne,
+		Args: cli.AtMostOne,
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	cmd.Flags().StringVar(&failOn, "fail-on", "", "exit with 3 if a verdict was `loosened`, or with \"any\" change")
-	completeFlag(cmd, "fail-on", "loosened", "any")
-	format := formatFlag(cmd, "text", "json")
+	cli.CompleteFlag(cmd, "fail-on", "loosened", "any")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if failOn != "" && failOn != "loosened" && failOn != "any" {
-			return usagef("--fail-on knows loosened and any, not %q", failOn)
+			return cli.Usagef("--fail-on knows loosened and any, not %q", failOn)
 		}
-		if len(f.files) == 0 {
-			return usagef("name the policy to judge by with --policy NEW")
+		if len(f.Files) == 0 {
+			return cli.Usagef("name the policy to judge by with --policy NEW")
 		}
-		ctx, stop := interruptible(cmd.Context())
+		ctx, stop := cli.Interruptible(cmd.Context())
 		defer stop()
-		l, err := f.load(s.err)
+		l, err := f.Load(s.Err)
 		if err != nil {
 			return err
 		}
-		log, err := (&logFlags{}).openNamed(cmd, args)
+		log, err := (&inputs.Records{}).OpenNamed(cmd, args)
 		if err != nil {
 			return err
 		}
@@ -69,12 +72,12 @@ Exit: 0; with --fail-on 3 if a verdict was loosened, or changed at all.`,
 			return err
 		}
 		if *format == "json" {
-			err = writeJSON(s.out, r)
+			err = cli.WriteJSON(s.Out, r)
 		} else {
-			_, err = io.WriteString(s.out, r.text())
+			_, err = io.WriteString(s.Out, r.text())
 		}
 		if err == nil && (failOn == "any" && len(r.Changes) > 0 || failOn == "loosened" && r.Loosened > 0) {
-			return exit(exitMistakes)
+			return cli.Exit(cli.ExitMistakes)
 		}
 		return err
 	}
@@ -116,7 +119,7 @@ type replayChange struct {
 type replayVerdict struct {
 	Mode stopgate.Mode `json:"mode"`
 	Code stopgate.Code `json:"code"`
-	Rule *answerRule   `json:"rule"`
+	Rule *dryrun.Rule  `json:"rule"`
 }
 
 // Why a call cannot be judged again.
@@ -130,10 +133,10 @@ const (
 )
 
 // replayLog judges the decisions of a log in their order.
-func replayLog(ctx context.Context, l loaded, log *records.Log) (*replayJSON, error) {
-	r := &replayJSON{Policy: l.program.Hash(), Changes: []replayChange{}, Unreplayable: map[string]int{}, released: map[stopgate.ProposalID]released{}}
+func replayLog(ctx context.Context, l inputs.Loaded, log *records.Log) (*replayJSON, error) {
+	r := &replayJSON{Policy: l.Program.Hash(), Changes: []replayChange{}, Unreplayable: map[string]int{}, released: map[stopgate.ProposalID]released{}}
 	// The clock is the log's, so that spans of time are what they were.
-	j, err := newJudge(l, gate.WithClock(func() time.Time { return r.now }))
+	j, err := dryrun.NewDecider(l, gate.WithClock(func() time.Time { return r.now }))
 	if err != nil {
 		return nil, err
 	}
@@ -160,14 +163,14 @@ type released struct {
 
 // result lets the session know of a result, as far as the log does: whether there was
 // one, and how it ended.
-func (r *replayJSON) result(ctx context.Context, j judge, row *stopgate.Record) error {
+func (r *replayJSON) result(ctx context.Context, j dryrun.Decider, row *stopgate.Record) error {
 	was, ok := r.released[row.ID]
 	if !ok {
 		return nil
 	}
 	delete(r.released, row.ID)
 	unknown := strings.HasSuffix(row.Cause, ", unknown")
-	_, err := j.gate.Observe(ctx, stopgate.Result{
+	_, err := j.Gate.Observe(ctx, stopgate.Result{
 		Proposal: was.id, Call: was.call.ID, Session: was.call.Session, Principal: was.call.Principal, Tool: was.call.Tool,
 		Failed: strings.HasSuffix(row.Cause, ", failed"), Flagged: !unknown, Observed: strings.HasPrefix(row.Cause, "observed") && !unknown,
 	})
@@ -178,7 +181,7 @@ func (r *replayJSON) result(ctx context.Context, j judge, row *stopgate.Record) 
 }
 
 // judge judges one call again.
-func (r *replayJSON) judge(ctx context.Context, j judge, l loaded, log *records.Log, row *records.Row) error {
+func (r *replayJSON) judge(ctx context.Context, j dryrun.Decider, l inputs.Loaded, log *records.Log, row *records.Row) error {
 	was, ok := ruled(&row.Record)
 	if !ok {
 		r.Unreplayable[notByRules]++
@@ -206,8 +209,8 @@ func (r *replayJSON) judge(ctx context.Context, j judge, l loaded, log *records.
 	if err != nil {
 		return err
 	}
-	call := then.callOf(&row.Record, kept.Text, l.tools)
-	if l.program.LooksAtSessions() {
+	call := then.callOf(&row.Record, kept.Text, l.Tools)
+	if l.Program.LooksAtSessions() {
 		then.then(&row.Record, noData) // what sessions were told is in no row
 	}
 	if len(then.gone) > 0 {
@@ -218,16 +221,16 @@ func (r *replayJSON) judge(ctx context.Context, j judge, l loaded, log *records.
 	var v stopgate.Verdict
 	if row.Status == stopgate.StatusAllowed || row.Status == stopgate.StatusObserved {
 		var id stopgate.ProposalID
-		if v, id, err = j.release(ctx, call, kept.Text); id != "" {
+		if v, id, err = j.Release(ctx, call, kept.Text); id != "" {
 			r.released[row.ID] = released{id, call}
 		}
 	} else {
-		v, err = j.decide(ctx, call, kept.Text)
+		v, err = j.Decide(ctx, call, kept.Text)
 	}
 	if err != nil {
 		return fmt.Errorf("replay row %d: %w", row.Seq, err)
 	}
-	if v, ok = reviewed(v, row, l.program); !ok {
+	if v, ok = reviewed(v, row, l.Program); !ok {
 		r.Unreplayable[notJudged]++
 		return nil
 	}
@@ -237,7 +240,7 @@ func (r *replayJSON) judge(ctx context.Context, j judge, l loaded, log *records.
 	}
 	now := replayVerdict{Mode: v.Mode, Code: v.Code}
 	if v.Rule != nil {
-		now.Rule = &answerRule{File: v.Rule.File, Line: v.Rule.Line, Index: v.Rule.Index}
+		now.Rule = &dryrun.Rule{File: v.Rule.File, Line: v.Rule.Line, Index: v.Rule.Index}
 	}
 	direction := "tightened"
 	if stopgate.Strictest(v.Mode, was.Mode) == was.Mode {
@@ -259,7 +262,7 @@ var noData, _ = jsonstream.Parse([]byte("{}"), jsonstream.Options{})
 const maxSettings = 64
 
 // under puts the policy into force as it is in the setting of a recorded call.
-func (r *replayJSON) under(j judge, l loaded, row *stopgate.Record, args []byte) (setting, error) {
+func (r *replayJSON) under(j dryrun.Decider, l inputs.Loaded, row *stopgate.Record, args []byte) (setting, error) {
 	s := settingOf(row, args, config.Account{})
 	key := s.key()
 	if key == r.current {
@@ -271,13 +274,13 @@ func (r *replayJSON) under(j judge, l loaded, row *stopgate.Record, args []byte)
 		if err := s.compile(&own); err != nil {
 			return s, err
 		}
-		if program = own.program; r.programs == nil || len(r.programs) >= maxSettings {
+		if program = own.Program; r.programs == nil || len(r.programs) >= maxSettings {
 			r.programs = map[string]*policy.Program{}
 		}
 		r.programs[key] = program
 	}
 	r.current = key
-	return s, j.gate.Swap(program)
+	return s, j.Gate.Swap(program)
 }
 
 // ruled is the verdict of a row as far as the policy and its judge gave it. A declined
@@ -288,7 +291,7 @@ func ruled(r *stopgate.Record) (v replayVerdict, ok bool) {
 	}
 	v = replayVerdict{Mode: *r.Mode, Code: r.Code}
 	if r.Rule != nil {
-		v.Rule = &answerRule{File: r.Rule.File, Line: r.Rule.Line, Index: r.Rule.Index}
+		v.Rule = &dryrun.Rule{File: r.Rule.File, Line: r.Rule.Line, Index: r.Rule.Index}
 	}
 	switch r.Layer {
 	case stopgate.LayerApproval:
@@ -331,7 +334,7 @@ func (r *replayJSON) text() string {
 		tool       stopgate.ToolName
 		was, would stopgate.Mode
 		code       stopgate.Code
-		rule       answerRule
+		rule       dryrun.Rule
 	}
 	var order []key
 	groups := map[key]*group{}
@@ -355,7 +358,7 @@ func (r *replayJSON) text() string {
 	for _, k := range order {
 		g := groups[k]
 		why := string(k.code)
-		if k.rule != (answerRule{}) {
+		if k.rule != (dryrun.Rule{}) {
 			why += fmt.Sprintf(" %s:%d", visible.Text(k.rule.File), k.rule.Line)
 		}
 		fmt.Fprintf(&b, "  %5d  %-20s %-11s %-11s %s, %s\n", g.calls, visible.Text(string(k.tool)), k.was, k.would, why, visible.Text(string(g.change.ID)))

@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/policy"
 	rows "github.com/stopgate/stopgate/internal/record/sqlite"
 	"github.com/stopgate/stopgate/internal/store/sqlite"
@@ -69,7 +70,7 @@ requires = "test"
 		t.Fatal(err)
 	}
 	var out, talk strings.Builder
-	if code := run([]string{"replay", "--policy", file, path}, streams{in: strings.NewReader(""), out: &out, err: &talk}); code != exitOK ||
+	if code := run([]string{"replay", "--policy", file, path}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &talk}); code != cli.ExitOK ||
 		!strings.Contains(out.String(), "8 of 8 calls judged again: 0 loosened, 0 tightened") {
 		t.Errorf("exit %d: %s%s", code, &out, &talk)
 	}

@@ -3,17 +3,17 @@ package main
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 )
 
 const longHelp = `stopgate decides, from one policy file, whether an AI agent's tool call may run,
 and it decides while the call is still being written by the model.`
 
-func newRoot(s streams) *cobra.Command {
+func newRoot(s cli.Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "stopgate",
 		Short:         "decide whether an AI agent's tool calls may run",
@@ -22,7 +22,7 @@ func newRoot(s streams) *cobra.Command {
 		SilenceUsage:  true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return unknownCommand(cmd, args[0])
+				return cli.UnknownCommand(cmd, args[0])
 			}
 			return nil
 		},
@@ -30,24 +30,24 @@ func newRoot(s streams) *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	root.SetIn(s.in)
-	root.SetOut(s.out)
-	root.SetErr(s.err)
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		var unknown *pflag.NotExistError
 		if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
-			if near := diag.Suggest(unknown.GetSpecifiedName(), flagNames(cmd)); near != "" {
-				return usagef("%w; did you mean --%s? (see '%s --help')", err, near, cmd.CommandPath())
+			if near := diag.Suggest(unknown.GetSpecifiedName(), cli.FlagNames(cmd)); near != "" {
+				return cli.Usagef("%w; did you mean --%s? (see '%s --help')", err, near, cmd.CommandPath())
 			}
 		}
 		var invalid *pflag.InvalidValueError
 		if errors.As(err, &invalid) && slices.Contains([]string{"int", "int64", "float64"}, invalid.GetFlag().Value.Type()) {
-			return usagef("--%s wants a number, not %q (see '%s --help')", invalid.GetFlag().Name, invalid.GetValue(), cmd.CommandPath())
+			return cli.Usagef("--%s wants a number, not %q (see '%s --help')", invalid.GetFlag().Name, invalid.GetValue(), cmd.CommandPath())
 		}
 		if invalid != nil && invalid.GetFlag().Value.Type() == "duration" {
-			return usagef("--%s wants a time with its unit, such as 500ms, 10s or 5m, not %q (see '%s --help')", invalid.GetFlag().Name, invalid.GetValue(), cmd.CommandPath())
+			return cli.Usagef("--%s wants a time with its unit, such as 500ms, 10s or 5m, not %q (see '%s --help')", invalid.GetFlag().Name, invalid.GetValue(), cmd.CommandPath())
 		}
-		return usagef("%w (see '%s --help')", err, cmd.CommandPath())
+		return cli.Usagef("%w (see '%s --help')", err, cmd.CommandPath())
 	})
 	group := func(id, title string, commands ...*cobra.Command) {
 		root.AddGroup(&cobra.Group{ID: id, Title: title})
@@ -69,13 +69,13 @@ func newRoot(s streams) *cobra.Command {
 		completion.Short = "write the completion script of a shell"
 		completion.Args = func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("no completion for the shell %q (see 'stopgate completion --help')", args[0])
+				return cli.Usagef("no completion for the shell %q (see 'stopgate completion --help')", args[0])
 			}
 			return nil
 		}
 		completion.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
-	complete(root)
+	cli.Complete(root)
 	return root
 }
 
@@ -95,67 +95,10 @@ func newHelp(root *cobra.Command) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			cmd, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 && cmd == root {
-				return unknownCommand(root, args[0])
+				return cli.UnknownCommand(root, args[0])
 			}
 			cmd.InitDefaultHelpFlag()
 			return cmd.Help()
 		},
 	}
-}
-
-func flagNames(cmd *cobra.Command) []string {
-	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	return names
-}
-
-func unknownCommand(cmd *cobra.Command, name string) error {
-	var names []string
-	for _, c := range cmd.Commands() {
-		if c.IsAvailableCommand() {
-			names = append(names, c.Name())
-		}
-	}
-	for _, c := range cmd.Commands() {
-		if slices.Contains(c.SuggestFor, name) {
-			return usagef("unknown command %q; the command is %s (see '%s --help')", name, c.CommandPath(), c.CommandPath())
-		}
-	}
-	if near := diag.Suggest(name, names); near != "" {
-		return usagef("unknown command %q; did you mean %s? (see '%s --help')", name, near, cmd.CommandPath())
-	}
-	return usagef("unknown command %q (see '%s --help')", name, cmd.CommandPath())
-}
-
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usagef("%s takes no arguments, got %q", cmd.CommandPath(), args[0])
-	}
-	return nil
-}
-
-func atMostOne(cmd *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return usagef("%s takes one argument at most, got %q too", cmd.CommandPath(), args[1])
-	}
-	return nil
-}
-
-// formatFlag adds --format with the forms that a command understands.
-func formatFlag(cmd *cobra.Command, formats ...string) *string {
-	f := cmd.Flags().String("format", "text", "output format: "+strings.Join(formats, ", "))
-	completeFlag(cmd, "format", formats...)
-	check := cmd.PreRunE
-	cmd.PreRunE = func(c *cobra.Command, args []string) error {
-		for _, known := range formats {
-			if *f == known {
-				if check != nil {
-					return check(c, args)
-				}
-				return nil
-			}
-		}
-		return usagef("unknown format %q: want %s", *f, diag.OneOf(formats))
-	}
-	return f
 }

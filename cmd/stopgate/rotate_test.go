@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/record/jsonl"
 )
 
@@ -44,41 +46,41 @@ func TestRotatedRecords(t *testing.T) {
 	call := func(want int, args ...string) string {
 		t.Helper()
 		var out, talk strings.Builder
-		if code := run(args, streams{in: strings.NewReader(""), out: &out, err: &talk}); code != want {
+		if code := run(args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &talk}); code != want {
 			t.Fatalf("%v: exit %d: %s%s", args, code, &out, &talk)
 		}
 		return out.String()
 	}
-	if got := call(exitOK, "log", "--policy", file, "--decisions"); strings.Count(got, "\n") != 50 {
+	if got := call(cli.ExitOK, "log", "--policy", file, "--decisions"); strings.Count(got, "\n") != 50 {
 		t.Errorf("%d rows: %s", strings.Count(got, "\n"), got)
 	}
-	if got := call(exitOK, "log", "verify", path); !strings.Contains(got, fmt.Sprintf("whole: %d rows", head.Seq)) {
+	if got := call(cli.ExitOK, "log", "verify", path); !strings.Contains(got, fmt.Sprintf("whole: %d rows", head.Seq)) {
 		t.Error(got)
 	}
-	if got := call(exitOK, "log", "head", path); got != head.Hash+"\n" {
+	if got := call(cli.ExitOK, "log", "head", path); got != head.Hash+"\n" {
 		t.Error(got)
 	}
-	if got := call(exitOK, "log", "show", "P3", "--audit", path); !strings.Contains(got, "P3") {
+	if got := call(cli.ExitOK, "log", "show", "P3", "--audit", path); !strings.Contains(got, "P3") {
 		t.Error(got)
 	}
-	if got := call(exitOK, "log", "prune", "--policy", file, "--audit", path); !strings.Contains(got, "full files with") || strings.Contains(got, " 0 full files") {
+	if got := call(cli.ExitOK, "log", "prune", "--policy", file, "--audit", path); !strings.Contains(got, "full files with") || strings.Contains(got, " 0 full files") {
 		t.Error(got)
 	}
-	if got := call(exitOK, "log", "verify", path, "--head", head.Hash); !strings.Contains(got, "rows before the first one are not here") {
+	if got := call(cli.ExitOK, "log", "verify", path, "--head", head.Hash); !strings.Contains(got, "rows before the first one are not here") {
 		t.Error(got)
 	}
 	export := filepath.Join(dir, "export.jsonl")
-	if err := os.WriteFile(export, []byte(call(exitOK, "log", "export", path)), 0o600); err != nil {
+	if err := os.WriteFile(export, []byte(call(cli.ExitOK, "log", "export", path)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	call(exitOK, "log", "verify", export)
-	if got := call(exitOK, "log", "prune", "--audit", path, "--rows-days", "1", "--format", "json"); !strings.Contains(got, `"file":{"files":`) {
+	call(cli.ExitOK, "log", "verify", export)
+	if got := call(cli.ExitOK, "log", "prune", "--audit", path, "--rows-days", "1", "--format", "json"); !strings.Contains(got, `"file":{"files":`) {
 		t.Error(got)
 	}
-	call(exitTrouble, "log", "prune", "--audit", filepath.Join(dir, "none"))
+	call(cli.ExitTrouble, "log", "prune", "--audit", filepath.Join(dir, "none"))
 
 	// A process that writes there goes on as the policy says.
-	s, err := stateOf(mustLoad(t, file), stateFlags{})
+	s, err := inputs.StateOf(mustLoad(t, file), inputs.State{})
 	if err != nil || s.RotateDays != 1 || s.RotateBytes != 0 {
 		t.Fatalf("%+v %v", s, err)
 	}
@@ -92,14 +94,14 @@ func TestRotatedRecords(t *testing.T) {
 	if err := os.WriteFile(file, []byte("version = 1\n[audit]\nrotate_bytes = -1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := stateOf(mustLoad(t, file), stateFlags{}); err == nil {
+	if _, err := inputs.StateOf(mustLoad(t, file), inputs.State{}); err == nil {
 		t.Error("less than nothing")
 	}
 }
 
-func mustLoad(t *testing.T, file string) loaded {
+func mustLoad(t *testing.T, file string) inputs.Loaded {
 	t.Helper()
-	l, err := (&policyFlags{files: []string{file}}).load(os.Stderr)
+	l, err := (&inputs.Policy{Files: []string{file}}).Load(os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}

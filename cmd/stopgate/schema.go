@@ -2,10 +2,11 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/config"
 )
 
-func newSchema(s streams) *cobra.Command {
+func newSchema(s cli.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "print the JSON Schema of policy files",
@@ -15,9 +16,9 @@ the first line of a policy,
 
   #:schema ./stopgate.schema.json`,
 		Example: `  stopgate schema > stopgate.schema.json`,
-		Args:    noArgs,
+		Args:    cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := s.out.Write(config.PolicySchema())
+			_, err := s.Out.Write(config.PolicySchema())
 			return err
 		},
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
@@ -20,7 +21,7 @@ func scopes(p *policy.Program) (lines []string) {
 				n++
 			}
 		}
-		lines = append(lines, fmt.Sprintf("session policy %s governs %s of the policy file", s.Name(), count(n, "tool")))
+		lines = append(lines, fmt.Sprintf("session policy %s governs %s of the policy file", s.Name(), cli.Count(n, "tool")))
 	}
 	return lines
 }

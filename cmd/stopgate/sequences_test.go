@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/cli"
 )
 
 // sequencePolicy makes what a call may do depend on the calls before it.
@@ -170,7 +172,7 @@ func hookPlayer(_ *testing.T, dir string) player {
 			said = ""
 			for n, c := range turn {
 				exit, out := hook("PreToolUse", fmt.Sprint("toolu_", i, "_", n), c, "")
-				if said += out; exit == exitOK && !strings.Contains(out, `"deny"`) {
+				if said += out; exit == cli.ExitOK && !strings.Contains(out, `"deny"`) {
 					ran = append(ran, n)
 				}
 			}
@@ -178,13 +180,13 @@ func hookPlayer(_ *testing.T, dir string) player {
 				break // nothing depends on the results
 			}
 			for _, n := range ran {
-				if exit, out := hook("PostToolUse", fmt.Sprint("toolu_", i, "_", n), turn[n], fmt.Sprintf(`,"tool_response":%q`, turn[n].says)); exit != exitOK {
+				if exit, out := hook("PostToolUse", fmt.Sprint("toolu_", i, "_", n), turn[n], fmt.Sprintf(`,"tool_response":%q`, turn[n].says)); exit != cli.ExitOK {
 					t.Errorf("result of %s: exit %d: %s", turn[n].tool, exit, out)
 				}
 			}
 		}
 		exit, rows := stopgateIn(dir, "log", "export")
-		if exit != exitOK {
+		if exit != cli.ExitOK {
 			t.Fatalf("exit %d: %s", exit, rows)
 		}
 		writeIn(t, dir, "rows.jsonl", rows)

@@ -4,21 +4,21 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"os"
-	"os/user"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/store/sqlite"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/session"
 )
 
-func newSessions(s streams) *cobra.Command {
-	cmd := group("sessions", "look at sessions and their facts", newSessionsList(s))
+func newSessions(s cli.Streams) *cobra.Command {
+	cmd := cli.Group("sessions", "look at sessions and their facts", newSessionsList(s))
 	cmd.Example = "  stopgate sessions -n 10\n  stopgate sessions show ID"
 	cmd.AddCommand(newSessionsShow(s), newSessionsReset(s), newSessionsReconcile(s))
 	return cmd
@@ -26,23 +26,23 @@ func newSessions(s streams) *cobra.Command {
 
 // sessionFlags find the store and a session in it.
 type sessionFlags struct {
-	logFlags
+	inputs.Records
 	principal string
 }
 
 func (f *sessionFlags) add(cmd *cobra.Command) {
-	f.logFlags.add(cmd)
+	f.Records.Add(cmd)
 	_ = cmd.Flags().MarkHidden("audit")
 	cmd.Flags().Lookup("store").Usage = "`URL` of the store: sqlite:PATH (default: as up finds it)"
 	cmd.Flags().StringVar(&f.principal, "principal", "", "`NAME` of the principal (default: all; for one session the only one that has it)")
 }
 
 func (f *sessionFlags) open(cmd *cobra.Command) (*sqlite.Store, error) {
-	settings, err := f.settings()
+	settings, err := f.Settings()
 	if err != nil {
 		return nil, err
 	}
-	return existingStore(cmd, settings)
+	return inputs.ExistingStore(cmd, settings)
 }
 
 // sessionJSON is a session for programs; it changes only by addition.
@@ -62,13 +62,13 @@ func sessionOf(i session.Info) sessionJSON {
 	}
 }
 
-func newSessionsList(s streams) *cobra.Command {
+func newSessionsList(s cli.Streams) *cobra.Command {
 	var f sessionFlags
 	var limit int
-	cmd := &cobra.Command{Use: "list", Short: "list sessions, the newest first", Args: noArgs}
+	cmd := &cobra.Command{Use: "list", Short: "list sessions, the newest first", Args: cli.NoArgs}
 	f.add(cmd)
 	cmd.Flags().IntVarP(&limit, "last", "n", 100, "at most `N` sessions")
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		store, err := f.open(cmd)
 		if err != nil {
@@ -78,10 +78,10 @@ func newSessionsList(s streams) *cobra.Command {
 		if err := errors.Join(err, store.Close()); err != nil {
 			return err
 		}
-		out := bufio.NewWriter(s.out)
+		out := bufio.NewWriter(s.Out)
 		for _, i := range list {
 			if *format == "json" {
-				err = errors.Join(err, writeJSON(out, sessionOf(i)))
+				err = errors.Join(err, cli.WriteJSON(out, sessionOf(i)))
 				continue
 			}
 			fmt.Fprintf(out, "%s  %6d facts  %s%s\n", time.UnixMilli(i.Last).Format("2006-01-02 15:04:05"), i.Facts, name(string(i.Owner.Session)), of(i.Owner.Principal))
@@ -112,11 +112,11 @@ type factJSON struct {
 	Time time.Time `json:"time"`
 }
 
-func newSessionsShow(s streams) *cobra.Command {
+func newSessionsShow(s cli.Streams) *cobra.Command {
 	var f sessionFlags
 	cmd := &cobra.Command{Use: "show ID", Short: "print the facts of a session, oldest first", Args: oneSession}
 	f.add(cmd)
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		store, err := f.open(cmd)
 		if err != nil {
@@ -127,7 +127,7 @@ func newSessionsShow(s streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		out := bufio.NewWriter(s.out)
+		out := bufio.NewWriter(s.Out)
 		const page = 500
 		for after, more := uint64(0), true; more; {
 			facts, err := store.Facts(cmd.Context(), owner, after, page)
@@ -137,7 +137,7 @@ func newSessionsShow(s streams) *cobra.Command {
 			for _, fact := range facts {
 				after = fact.Seq
 				if *format == "json" {
-					if err := writeJSON(out, factJSON{fact, time.UnixMilli(fact.At).UTC()}); err != nil {
+					if err := cli.WriteJSON(out, factJSON{fact, time.UnixMilli(fact.At).UTC()}); err != nil {
 						return err
 					}
 					continue
@@ -170,7 +170,7 @@ func factText(f session.Fact) string {
 
 func oneSession(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usagef("%s takes the id of one session, as 'stopgate sessions list' prints it", cmd.CommandPath())
+		return cli.Usagef("%s takes the id of one session, as 'stopgate sessions list' prints it", cmd.CommandPath())
 	}
 	return nil
 }
@@ -189,20 +189,20 @@ func (f *sessionFlags) owner(cmd *cobra.Command, store *sqlite.Store, id string)
 	}
 	switch len(found) {
 	case 0:
-		return session.Owner{}, hinted(fmt.Errorf("there is no session %q", id), "stopgate sessions list prints them")
+		return session.Owner{}, cli.Hinted(fmt.Errorf("there is no session %q", id), "stopgate sessions list prints them")
 	case 1:
 		return found[0], nil
 	}
-	return session.Owner{}, usagef("%d principals have a session %q: name one with --principal", len(found), id)
+	return session.Owner{}, cli.Usagef("%d principals have a session %q: name one with --principal", len(found), id)
 }
 
-func newSessionsReset(s streams) *cobra.Command {
+func newSessionsReset(s cli.Streams) *cobra.Command {
 	cmd := newSessionsTell(s, "reset ID", "count the denials of a session anew", `reset lifts denial_limit: denials in a row are counted anew, as they are when the
 user says something. Nothing else is forgotten.`, session.Spoke, "its denials are counted anew")
 	return cmd
 }
 
-func newSessionsReconcile(s streams) *cobra.Command {
+func newSessionsReconcile(s cli.Streams) *cobra.Command {
 	return newSessionsTell(s, "reconcile ID", "say that a degraded session was looked at", `A session is degraded when the result of a call that ran could not be stored: what
 its policies govern is denied. reconcile says that you have looked at what the call
 did, and that the facts may be trusted again.`, session.Reconciled, "it is not degraded any more")
@@ -219,11 +219,11 @@ type toldJSON struct {
 }
 
 // newSessionsTell makes a command that adds one fact of the operator's.
-func newSessionsTell(s streams, use, short, long string, kind session.Kind, done string) *cobra.Command {
+func newSessionsTell(s cli.Streams, use, short, long string, kind session.Kind, done string) *cobra.Command {
 	var f sessionFlags
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Args: oneSession}
 	f.add(cmd)
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		store, err := f.open(cmd)
 		if err != nil {
@@ -234,7 +234,7 @@ func newSessionsTell(s streams, use, short, long string, kind session.Kind, done
 		if err != nil {
 			return err
 		}
-		fact := session.Fact{Kind: kind, At: time.Now().UnixMilli(), By: operator()}
+		fact := session.Fact{Kind: kind, At: time.Now().UnixMilli(), By: cli.Operator()}
 		err = store.Update(cmd.Context(), owner, fact.Keys(), func(session.State) (gate.Change, error) {
 			return gate.Change{Facts: []session.Fact{fact}}, nil
 		})
@@ -242,18 +242,10 @@ func newSessionsTell(s streams, use, short, long string, kind session.Kind, done
 			return err
 		}
 		if *format == "json" {
-			return writeJSON(s.out, toldJSON{owner.Session, owner.Principal, fact.Kind, fact.By, time.UnixMilli(fact.At).UTC()})
+			return cli.WriteJSON(s.Out, toldJSON{owner.Session, owner.Principal, fact.Kind, fact.By, time.UnixMilli(fact.At).UTC()})
 		}
-		_, err = fmt.Fprintf(s.out, "session %s: %s\n", name(string(owner.Session)), done)
+		_, err = fmt.Fprintf(s.Out, "session %s: %s\n", name(string(owner.Session)), done)
 		return err
 	}
 	return cmd
-}
-
-// operator names who runs the command, for the record.
-func operator() string {
-	if u, err := user.Current(); err == nil && u.Username != "" {
-		return u.Username
-	}
-	return fmt.Sprint("uid ", os.Getuid())
 }

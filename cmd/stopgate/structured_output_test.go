@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -118,7 +119,7 @@ func TestExplainRecognised(t *testing.T) {
 		{"mcp", "final_result", ""},
 	} {
 		var out, talk strings.Builder
-		run([]string{"explain", "--policy", "p.toml", "--as", c.as, "--tools", tools, "--tool", c.tool, "--args", "{}"}, streams{in: strings.NewReader(""), out: &out, err: &talk})
+		run([]string{"explain", "--policy", "p.toml", "--as", c.as, "--tools", tools, "--tool", c.tool, "--args", "{}"}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &talk})
 		if said := out.String(); !strings.Contains(said, c.want) || c.want == "" && strings.Contains(said, "known as") {
 			t.Errorf("%s %s:\n%s%s", c.as, c.tool, said, talk.String())
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/config"
 )
 
@@ -22,7 +23,7 @@ func checked(t *testing.T, text string) (string, error) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	root := newRoot(streams{in: strings.NewReader(""), out: &out, err: &out})
+	root := newRoot(cli.Streams{In: strings.NewReader(""), Out: &out, Err: &out})
 	root.SetArgs([]string{"check", file})
 	err := root.Execute()
 	return out.String(), err

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"github.com/stopgate/stopgate/internal/cli"
 )
 
 // screen is a command at a terminal of its own.
@@ -157,10 +158,10 @@ func TestAnswerAtATerminal(t *testing.T) {
 	s := newAPI(t)
 	answered := s.proposes(t)
 	id := s.waiting(t)
-	if out, code := without(s, "approvals", "answer", "--policy", "p.toml", id); code != exitTrouble || !strings.Contains(out, "needs a terminal") {
+	if out, code := without(s, "approvals", "answer", "--policy", "p.toml", id); code != cli.ExitTrouble || !strings.Contains(out, "needs a terminal") {
 		t.Errorf("without a terminal: %d %s", code, out)
 	}
-	if out, code := without(s, "approvals", "watch", "--policy", "p.toml"); code != exitTrouble || !strings.Contains(out, "needs a terminal") {
+	if out, code := without(s, "approvals", "watch", "--policy", "p.toml"); code != cli.ExitTrouble || !strings.Contains(out, "needs a terminal") {
 		t.Errorf("without a terminal: %d %s", code, out)
 	}
 	for _, wrong := range []string{"y", "y 00000", "yes", "", "e"} {
@@ -168,7 +169,7 @@ func TestAnswerAtATerminal(t *testing.T) {
 		x.sees(`> `)
 		x.types(wrong)
 		x.sees("not answered")
-		x.ends(exitTrouble)
+		x.ends(cli.ExitTrouble)
 	}
 	if out, _ := without(s, "approvals", "show", "--policy", "p.toml", id); !strings.Contains(out, "README") || strings.Contains(out, "it was") {
 		t.Error(out)
@@ -178,7 +179,7 @@ func TestAnswerAtATerminal(t *testing.T) {
 	x.sees(`> `)
 	x.types("e " + code)
 	x.sees(`"id":"` + id + `".*"state":"edited"`)
-	x.ends(exitOK)
+	x.ends(cli.ExitOK)
 	if a := <-answered; a["status"] != "allowed" || fmt.Sprint(a["args"]) != "map[content:b path:NOTES]" {
 		t.Errorf("%v", a)
 	}
@@ -186,7 +187,7 @@ func TestAnswerAtATerminal(t *testing.T) {
 		t.Error(out)
 	}
 	for _, args := range [][]string{{"show", "x"}, {"answer", "x"}} {
-		if out, code := without(s, "approvals", args[0], "--policy", "p.toml", args[1]); code != exitTrouble || !strings.Contains(out, "hint: ") {
+		if out, code := without(s, "approvals", args[0], "--policy", "p.toml", args[1]); code != cli.ExitTrouble || !strings.Contains(out, "hint: ") {
 			t.Error(code, out)
 		}
 	}
@@ -210,16 +211,16 @@ func TestWatchAtATerminal(t *testing.T) {
 	if a := <-s.proposes(t); a["status"] != "allowed" {
 		t.Fatal(a)
 	}
-	if out, code := without(s, "grants", "list", "--policy", "p.toml"); code != exitOK || !strings.Contains(out, grant) || !strings.Contains(out, "used 1") {
+	if out, code := without(s, "grants", "list", "--policy", "p.toml"); code != cli.ExitOK || !strings.Contains(out, grant) || !strings.Contains(out, "used 1") {
 		t.Error(code, out)
 	}
-	if out, code := without(s, "grants", "revoke", "--policy", "p.toml", grant); code != exitOK || !strings.Contains(out, "revoked") {
+	if out, code := without(s, "grants", "revoke", "--policy", "p.toml", grant); code != cli.ExitOK || !strings.Contains(out, "revoked") {
 		t.Error(code, out)
 	}
-	if out, code := without(s, "grants", "revoke", "--format", "json", "--policy", "p.toml", grant); code != exitOK || !strings.Contains(out, `{"id":"`+grant+`"`) || !strings.Contains(out, `"revoked":"2`) {
+	if out, code := without(s, "grants", "revoke", "--format", "json", "--policy", "p.toml", grant); code != cli.ExitOK || !strings.Contains(out, `{"id":"`+grant+`"`) || !strings.Contains(out, `"revoked":"2`) {
 		t.Error(code, out)
 	}
-	if out, code := without(s, "grants", "revoke", "--policy", "p.toml", "x"); code != exitTrouble || !strings.Contains(out, "hint: ") {
+	if out, code := without(s, "grants", "revoke", "--policy", "p.toml", "x"); code != cli.ExitTrouble || !strings.Contains(out, "hint: ") {
 		t.Error(code, out)
 	}
 	answered = s.proposes(t)
@@ -230,7 +231,7 @@ func TestWatchAtATerminal(t *testing.T) {
 		t.Errorf("%v", a)
 	}
 	x.cmd.Process.Signal(os.Interrupt)
-	x.ends(exitOK)
+	x.ends(cli.ExitOK)
 	if out, _ := without(s, "grants", "list", "--all", "--format", "json", "--policy", "p.toml"); !strings.Contains(out, `"revoked"`) {
 		t.Error(out)
 	}
@@ -244,14 +245,14 @@ func TestLockdownFromTheCommandLine(t *testing.T) {
 	x.sees("Waiting for questions")
 	answered := s.proposes(t)
 	x.sees("> ")
-	if out, code := without(s, "lockdown", "--policy", "p.toml", "--reason", "look at the logs"); code != exitOK || !strings.Contains(out, "LOCKDOWN since") {
+	if out, code := without(s, "lockdown", "--policy", "p.toml", "--reason", "look at the logs"); code != cli.ExitOK || !strings.Contains(out, "LOCKDOWN since") {
 		t.Fatal(code, out)
 	}
 	if a := <-answered; a["code"] != "lockdown" {
 		t.Errorf("a call that waits: %v", a)
 	}
 	x.sees("answered or gone")
-	if code := s.stop(t); code != exitOK {
+	if code := s.stop(t); code != cli.ExitOK {
 		t.Error(code, s.stderr)
 	}
 	if !strings.Contains(s.stderr.String(), `reason="look at the logs"`) {
@@ -261,14 +262,14 @@ func TestLockdownFromTheCommandLine(t *testing.T) {
 	if a := <-s.proposes(t); a["code"] != "lockdown" {
 		t.Errorf("after a restart: %v", a)
 	}
-	if out, code := without(s, "lockdown", "--lift", "--policy", "p.toml"); code != exitTrouble || !strings.Contains(out, "needs a terminal") {
+	if out, code := without(s, "lockdown", "--lift", "--policy", "p.toml"); code != cli.ExitTrouble || !strings.Contains(out, "needs a terminal") {
 		t.Error(code, out)
 	}
 	lift := atTerminal(t, s, "lockdown", "--lift", "--policy", "p.toml")
 	lift.sees("Type")
 	lift.types("00000")
 	lift.sees("not lifted")
-	lift.ends(exitTrouble)
+	lift.ends(cli.ExitTrouble)
 	if out, _ := without(s, "lockdown", "--status", "--format", "json", "--policy", "p.toml"); !strings.Contains(out, `"locked":true`) {
 		t.Error(out)
 	}
@@ -277,7 +278,7 @@ func TestLockdownFromTheCommandLine(t *testing.T) {
 	lift.sees("lift it: ")
 	lift.types(code)
 	lift.sees("no lockdown")
-	lift.ends(exitOK)
+	lift.ends(cli.ExitOK)
 	answered = s.proposes(t)
 	x.sees("> ")
 	x.types("y")

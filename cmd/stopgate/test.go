@@ -7,14 +7,16 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/dryrun"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/cli/suite"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/policy"
-	"github.com/stopgate/stopgate/internal/store/mem"
 )
 
-func newTest(s streams) *cobra.Command {
+func newTest(s cli.Streams) *cobra.Command {
 	var t testRun
 	var pattern string
 	cmd := &cobra.Command{
@@ -37,21 +39,21 @@ Exit: 0 all passed, 3 cases failed, too few rules were reached, or a file has mi
 		Example: `  stopgate test
   stopgate test --run secrets --verbose policies/
   stopgate test --min-coverage 100 --format junit > report.xml`,
-		ValidArgsFunction: tomlFiles,
+		ValidArgsFunction: cli.CompleteTOML,
 	}
 	cmd.Flags().StringVar(&pattern, "run", "", "run the cases whose name matches `REGEX`")
 	cmd.Flags().BoolVarP(&t.verbose, "verbose", "v", false, "list the cases that pass, too")
 	cmd.Flags().BoolVar(&t.coverage, "coverage", false, "list the rules that no case reached")
 	cmd.Flags().Float64Var(&t.least, "min-coverage", 0, "fail if less than this many `PERCENT` of the rules were reached")
-	format := formatFlag(cmd, "text", "json", "junit", "github")
+	format := cli.FormatFlag(cmd, "text", "json", "junit", "github")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		t.format = *format
 		if t.least < 0 || t.least > 100 {
-			return usagef("--min-coverage is a number from 0 to 100")
+			return cli.Usagef("--min-coverage is a number from 0 to 100")
 		}
 		name, err := regexp.Compile(pattern)
 		if err != nil {
-			return usagef("--run: %w", err)
+			return cli.Usagef("--run: %w", err)
 		}
 		if len(args) == 0 {
 			args = []string{"."}
@@ -61,7 +63,7 @@ Exit: 0 all passed, 3 cases failed, too few rules were reached, or a file has mi
 			return err
 		}
 		if len(files) == 0 {
-			return hinted(fmt.Errorf("no tests found: no *%s below %s", suite.Suffix, args[0]), "stopgate init writes a first one")
+			return cli.Hinted(fmt.Errorf("no tests found: no *%s below %s", suite.Suffix, args[0]), "stopgate init writes a first one")
 		}
 		if err := t.run(cmd, files, name); err != nil {
 			return err
@@ -90,9 +92,9 @@ func (t *testRun) run(cmd *cobra.Command, files []string, name *regexp.Regexp) e
 	var mistakes diag.List
 	var sources config.Set
 	for _, file := range files {
-		s, found, err := suite.Load(file, suite.Options{Tools: readTools, Gate: caseGate})
+		s, found, err := suite.Load(file, suite.Options{Tools: inputs.ReadTools, Gate: caseGate})
 		if err != nil {
-			return unread(err)
+			return inputs.Unread(err)
 		}
 		mistakes = append(mistakes, found...)
 		sources.Files = append(sources.Files, s.Read()...)
@@ -128,12 +130,5 @@ func (t *testRun) short() bool { return t.covered.Percent() < t.least }
 
 // caseGate makes the gate of a test case.
 func caseGate(program *policy.Program, person gate.Approver) (*gate.Gate, error) {
-	return gateFor(program, person)
-}
-
-// gateFor makes the gate that a policy is tried on.
-func gateFor(program *policy.Program, person gate.Approver, more ...gate.Option) (*gate.Gate, error) {
-	return gate.New(program, append([]gate.Option{
-		gate.WithStore(mem.New()), gate.WithDenyMode(gate.DenyToolResult), gate.WithApprover(person), withoutJudges(),
-	}, more...)...)
+	return dryrun.GateFor(program, person)
 }

@@ -6,7 +6,9 @@ import (
 	"io"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/ci"
+	"github.com/stopgate/stopgate/internal/cli/dryrun"
 	"github.com/stopgate/stopgate/internal/cli/suite"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/policy"
@@ -14,25 +16,25 @@ import (
 )
 
 // write prints what became of the cases and says how the command ends.
-func (t *testRun) write(s streams) error {
+func (t *testRun) write(s cli.Streams) error {
 	var err error
 	switch t.format {
 	case "json":
-		err = writeJSON(s.out, t.json())
+		err = cli.WriteJSON(s.Out, t.json())
 	case "junit":
-		err = ci.JUnit(s.out, t.junit())
+		err = ci.JUnit(s.Out, t.junit())
 	case "github":
-		if err = ci.GitHub(s.out, t.annotations()); err == nil {
-			_, err = io.WriteString(s.err, t.summary())
+		if err = ci.GitHub(s.Out, t.annotations()); err == nil {
+			_, err = io.WriteString(s.Err, t.summary())
 		}
 	default:
-		_, err = io.WriteString(s.out, t.text())
+		_, err = io.WriteString(s.Out, t.text())
 	}
 	if err != nil {
 		return err
 	}
 	if t.failed > 0 || t.short() {
-		return exit(exitMistakes)
+		return cli.Exit(cli.ExitMistakes)
 	}
 	return nil
 }
@@ -83,7 +85,7 @@ func failedCall(file string, c *suite.CaseReport) string {
 	for _, m := range call.Mismatches {
 		fmt.Fprintf(&b, "  %-*s  expected %s, got %s\n", width, m.Field, visible.Text(m.Want), visible.Text(m.Got))
 	}
-	b.WriteString(indent(explainText(newAnswer(call.Call.Call, call.Verdict, len(call.Args)), call.Explanation), "  "))
+	b.WriteString(indent(dryrun.ExplainText(dryrun.NewAnswer(call.Call.Call, call.Verdict, len(call.Args)), call.Explanation), "  "))
 	return b.String()
 }
 
@@ -106,9 +108,9 @@ func (t *testRun) summary() string {
 			fmt.Fprintf(&b, "not reached: %s\n", unreached(rule))
 		}
 	}
-	fmt.Fprintf(&b, "%s: %d passed, %d failed", count(t.passed+t.failed, "case"), t.passed, t.failed)
+	fmt.Fprintf(&b, "%s: %d passed, %d failed", cli.Count(t.passed+t.failed, "case"), t.passed, t.failed)
 	if t.coverage || t.least > 0 {
-		fmt.Fprintf(&b, "; %d of %s reached (%.1f %%)", t.covered.Reached, count(t.covered.Rules, "rule"), t.covered.Percent())
+		fmt.Fprintf(&b, "; %d of %s reached (%.1f %%)", t.covered.Reached, cli.Count(t.covered.Rules, "rule"), t.covered.Percent())
 		if t.short() {
 			fmt.Fprintf(&b, ", want %g %%", t.least)
 		}
@@ -119,7 +121,7 @@ func (t *testRun) summary() string {
 
 // unreached says which rule no case reached.
 func unreached(rule policy.RuleInfo) string {
-	place := fmt.Sprintf("rule %d of [tools.%s] %s", rule.Ref.Index+1, tomlKey(rule.Table), rule.List)
+	place := fmt.Sprintf("rule %d of [tools.%s] %s", rule.Ref.Index+1, dryrun.TOMLKey(rule.Table), rule.List)
 	if rule.Table == "" {
 		place = fmt.Sprintf("guard %d", rule.Ref.Index+1)
 	}
@@ -148,7 +150,7 @@ type caseJSON struct {
 }
 
 type callJSON struct {
-	answer
+	dryrun.Answer
 	Line       int                    `json:"line"`
 	Args       string                 `json:"args"` // the text as it was judged
 	Mismatches []suite.Mismatch       `json:"mismatches,omitempty"`
@@ -156,10 +158,10 @@ type callJSON struct {
 }
 
 type coverageJSON struct {
-	Rules     int          `json:"rules"`
-	Reached   int          `json:"reached"`
-	Percent   json.Number  `json:"percent"`
-	Unreached []answerRule `json:"unreached"`
+	Rules     int           `json:"rules"`
+	Reached   int           `json:"reached"`
+	Percent   json.Number   `json:"percent"`
+	Unreached []dryrun.Rule `json:"unreached"`
 }
 
 func (t *testRun) json() testJSON {
@@ -171,7 +173,7 @@ func (t *testRun) json() testJSON {
 			out := caseJSON{Name: c.Name, Line: c.Line, Passed: c.Passed()}
 			for j := range c.Calls {
 				call := &c.Calls[j]
-				x := callJSON{answer: newAnswer(call.Call.Call, call.Verdict, len(call.Args)), Line: call.Line, Args: string(call.Args), Mismatches: call.Mismatches}
+				x := callJSON{Answer: dryrun.NewAnswer(call.Call.Call, call.Verdict, len(call.Args)), Line: call.Line, Args: string(call.Args), Mismatches: call.Mismatches}
 				if len(call.Mismatches) > 0 {
 					x.Lists = call.Explanation.Lists
 				}
@@ -182,11 +184,11 @@ func (t *testRun) json() testJSON {
 		all.Suites = append(all.Suites, s)
 	}
 	all.Coverage = coverageJSON{
-		Rules: t.covered.Rules, Reached: t.covered.Reached, Unreached: []answerRule{},
+		Rules: t.covered.Rules, Reached: t.covered.Reached, Unreached: []dryrun.Rule{},
 		Percent: json.Number(fmt.Sprintf("%.1f", t.covered.Percent())),
 	}
 	for _, rule := range t.covered.Unreached {
-		all.Coverage.Unreached = append(all.Coverage.Unreached, answerRule{rule.Ref.File, rule.Ref.Line, rule.Ref.Index})
+		all.Coverage.Unreached = append(all.Coverage.Unreached, dryrun.Rule{File: rule.Ref.File, Line: rule.Ref.Line, Index: rule.Ref.Index})
 	}
 	return all
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/cli"
 )
 
 // textsPolicy denies for every kind of reason that a policy file can leave without words.
@@ -80,13 +82,13 @@ func TestCommandsSayNothingOdd(t *testing.T) {
 	writeIn(t, dir, "p.toml", textsPolicy)
 	for _, command := range []string{"decide", "explain"} {
 		exit, said := stopgateIn(dir, command, "--policy", "p.toml", "--tool", "run", "--args", `{"command":"rm   -rf"}`)
-		if exit != exitDenied || strings.Contains(said, "trimmed") || strings.Contains(said, "read as") || strings.Contains(said, "has no reason") {
+		if exit != cli.ExitDenied || strings.Contains(said, "trimmed") || strings.Contains(said, "read as") || strings.Contains(said, "has no reason") {
 			t.Errorf("%s: exit %d: %s", command, exit, said)
 		}
 	}
 	writeIn(t, dir, "settings.json", `{"permissions":{"allow":["Bash(npm run a:*)","Bash(npm run b:*)","Bash(go test:*)","Bash(make)"],"deny":["Read(./.env)","Read(./a)","Read(./b)","Read(./c)"]}}`)
 	exit, said := stopgateIn(dir, "import", "claude-settings", "settings.json", "-o", "o.toml")
-	if exit != exitOK {
+	if exit != cli.ExitOK {
 		t.Fatalf("import: exit %d: %s", exit, said)
 	}
 	for line := range strings.Lines(said) {

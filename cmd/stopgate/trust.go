@@ -9,11 +9,13 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-func newTrust(s streams) *cobra.Command {
+func newTrust(s cli.Streams) *cobra.Command {
 	var list, revoke bool
 	cmd := &cobra.Command{
 		Use:   "trust [FILE|DIR]",
@@ -24,11 +26,11 @@ after any change it has to be trusted again. A file with mistakes is not trusted
 		Example: `  stopgate trust
   stopgate trust --list
   stopgate trust --revoke ../other/stopgate.toml`,
-		Args: atMostOne,
+		Args: cli.AtMostOne,
 	}
 	cmd.Flags().BoolVar(&list, "list", false, "list what is trusted, and do nothing else")
 	cmd.Flags().BoolVar(&revoke, "revoke", false, "take back the trust in FILE: in its bytes, and in all that stood at its path")
-	format := formatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		path := config.FileName
 		if len(args) == 1 {
@@ -44,26 +46,26 @@ after any change it has to be trusted again. A file with mistakes is not trusted
 		userDir := config.Standard(dir).UserDir
 		switch {
 		case list && (revoke || len(args) > 0):
-			return usagef("--list takes no file and no --revoke")
+			return cli.Usagef("--list takes no file and no --revoke")
 		case list:
 			grants, err := config.Grants(userDir)
 			if err == nil && len(grants) == 0 && *format == "text" {
-				fmt.Fprintln(s.err, "stopgate: no policy file of a project is trusted")
+				fmt.Fprintln(s.Err, "stopgate: no policy file of a project is trusted")
 			}
-			return errors.Join(err, each(s.out, *format, grants, grantText))
+			return errors.Join(err, cli.PrintList(s.Out, *format, grants, grantText))
 		case revoke:
 			gone, err := revokeTrust(userDir, path)
 			if err != nil {
 				return err
 			}
-			return each(s.out, *format, gone, func(g config.Grant) string { return "not trusted any more: " + grantText(g) })
+			return cli.PrintList(s.Out, *format, gone, func(g config.Grant) string { return "not trusted any more: " + grantText(g) })
 		}
 		// What cannot be read loosens nothing: it would only stop every command.
-		l, err := (&policyFlags{files: []string{path}}).load(io.Discard)
+		l, err := (&inputs.Policy{Files: []string{path}}).Load(io.Discard)
 		if err != nil {
 			return err
 		}
-		file := l.set.Files[0]
+		file := l.Set.Files[0]
 		if err := config.Trust(userDir, file); err != nil {
 			return err
 		}
@@ -71,9 +73,9 @@ after any change it has to be trusted again. A file with mistakes is not trusted
 			return fmt.Errorf("trust: %w", err)
 		}
 		if *format == "json" {
-			return writeJSON(s.out, config.Grant{Hash: file.Hash, Path: file.Path})
+			return cli.WriteJSON(s.Out, config.Grant{Hash: file.Hash, Path: file.Path})
 		}
-		_, err = fmt.Fprintf(s.out, "trusted %s (sha256 %s)\n", visible.Text(file.Path), file.Hash)
+		_, err = fmt.Fprintf(s.Out, "trusted %s (sha256 %s)\n", visible.Text(file.Path), file.Hash)
 		return err
 	}
 	return cmd
@@ -95,7 +97,7 @@ func revokeTrust(userDir, path string) ([]config.Grant, error) {
 	}
 	gone, err := config.Revoke(userDir, path, hash)
 	if err == nil && len(gone) == 0 {
-		err = hinted(fmt.Errorf("%s was not trusted", visible.Text(path)), "stopgate trust --list shows what is")
+		err = cli.Hinted(fmt.Errorf("%s was not trusted", visible.Text(path)), "stopgate trust --list shows what is")
 	}
 	return gone, err
 }

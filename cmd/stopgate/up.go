@@ -15,6 +15,10 @@ import (
 	"github.com/stopgate/stopgate/decide"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
+	"github.com/stopgate/stopgate/internal/cli/service"
+	"github.com/stopgate/stopgate/internal/cli/tables"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/record/metrics"
 	"github.com/stopgate/stopgate/internal/replay"
@@ -23,15 +27,15 @@ import (
 )
 
 type upFlags struct {
-	policyFlags
-	stateFlags
-	talkFlags
+	inputs.Policy
+	inputs.State
+	tables.LogFlags
 	listen, openai, anthropic, replayDir string
 	apiListen, apiSocket                 string
 	pace                                 float64
 }
 
-func newUp(s streams) *cobra.Command {
+func newUp(s cli.Streams) *cobra.Command {
 	var f upFlags
 	cmd := &cobra.Command{
 		Use:        "up",
@@ -53,9 +57,9 @@ was in force stays.`,
 		Example: `  stopgate up
   stopgate up --openai-upstream http://127.0.0.1:11434/v1
   stopgate up --policy stopgate.toml --log-format json`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 	}
-	f.policyFlags.add(cmd)
+	f.Policy.Add(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.listen, "listen", "", "`ADDR` to listen on (default 127.0.0.1:8788; port 0 takes a free one)")
 	flags.StringVar(&f.openai, "openai-upstream", "", "base `URL` of an OpenAI-compatible provider")
@@ -64,21 +68,21 @@ was in force stays.`,
 	flags.Float64Var(&f.pace, "replay-pace", 80, "tokens per second of the replay model; 0 is as fast as possible")
 	flags.StringVar(&f.apiListen, "api-listen", "", "serve the decision API on `ADDR` too; needs tokens in [api.tokens]")
 	flags.StringVar(&f.apiSocket, "api-socket", "", "Unix socket `PATH` of the decision API, or none (default: in the user's runtime or state directory)")
-	f.stateFlags.add(cmd)
-	f.talkFlags.add(cmd)
+	f.State.Add(cmd)
+	f.LogFlags.Add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if !(f.pace >= 0) { // NaN too
-			return usagef("--replay-pace counts tokens per second, not %v", f.pace)
+			return cli.Usagef("--replay-pace counts tokens per second, not %v", f.pace)
 		}
-		ctx, stop := interruptible(cmd.Context())
+		ctx, stop := cli.Interruptible(cmd.Context())
 		defer stop()
 		return up(ctx, s, &f)
 	}
 	return cmd
 }
 
-func up(ctx context.Context, s streams, f *upFlags) error {
-	l, err := f.load(s.err)
+func up(ctx context.Context, s cli.Streams, f *upFlags) error {
+	l, err := f.Load(s.Err)
 	if err != nil {
 		return err
 	}
@@ -87,34 +91,34 @@ func up(ctx context.Context, s streams, f *upFlags) error {
 	if err := together(err, err2); err != nil {
 		return err
 	}
-	settings, err := stateOf(l, f.stateFlags)
+	settings, err := inputs.StateOf(l, f.State)
 	if err != nil {
 		return err
 	}
-	talk, err := telemetryOf(l, f.talkFlags)
+	talk, err := tables.TelemetryOf(l, f.LogFlags)
 	if err != nil {
 		return err
 	}
-	log := talk.logger(s.err)
+	log := talk.Logger(s.Err)
 	settings.Trouble = func(err error) { log.Warn("records", "error", err) }
-	st, err := openState(ctx, settings)
+	st, err := service.Open(ctx, settings)
 	if err != nil {
 		return err
 	}
-	u := &upRun{streams: s, flags: f, loaded: l, gateway: options, secrets: secrets, desk: desk, state: st, talk: talk, log: log, tell: talk.teller(s.err)}
-	return errors.Join(u.run(ctx), st.close())
+	u := &upRun{Streams: s, flags: f, Loaded: l, gateway: options, secrets: secrets, desk: desk, state: st, talk: talk, log: log, tell: talk.Teller(s.Err)}
+	return errors.Join(u.run(ctx), st.Close())
 }
 
 // upRun is one run of up.
 type upRun struct {
-	streams
+	cli.Streams
 	flags *upFlags
-	loaded
+	inputs.Loaded
 	gateway gateway.Options
 	secrets []string // files with keys and tokens
-	desk    apiSettings
-	state   *state
-	talk    telemetrySettings
+	desk    tables.API
+	state   *service.State
+	talk    tables.Telemetry
 	log     *slog.Logger
 	tell    func(string)      // people, see teller
 	model   http.RoundTripper // answers canned requests
@@ -122,27 +126,27 @@ type upRun struct {
 	current atomic.Pointer[policy.Program]
 }
 
-// run serves with what openState opened.
+// run serves with what Open opened.
 func (u *upRun) run(ctx context.Context) error {
-	queue, err := u.desk.questions(u.state.questions, u.log)
+	queue, err := u.desk.Queue(u.state.Questions, u.log)
 	if err != nil {
 		return err
 	}
-	key, err := sealKey(u.state.settings.Store)
+	key, err := sealKey(u.state.Settings.Store)
 	if err != nil {
 		return err
 	}
-	u.numbers = metrics.New(u.program.Tools())
-	tele, err := openTelemetry(ctx, u.talk, u.numbers, u.log)
+	u.numbers = metrics.New(u.Program.Tools())
+	tele, err := service.OpenTelemetry(ctx, u.talk, u.numbers, u.log)
 	if err != nil {
 		return err
 	}
-	defer tele.close()
-	u.gateway.Observer = tele.observer()
-	u.current.Store(u.program)
-	g, err := gate.New(u.program, tele.tracer(),
-		gate.WithRecorder(u.state.records), gate.WithStore(u.state.facts), gate.WithApprover(queue), gate.WithSealKey(key), judges(u.state.store),
-		gate.WithLimits(gate.Limits{Hold: u.desk.approvals.Hold, Approval: u.desk.approvals.Expires}),
+	defer tele.Close()
+	u.gateway.Observer = tele.Observer()
+	u.current.Store(u.Program)
+	g, err := gate.New(u.Program, tele.Tracer(),
+		gate.WithRecorder(u.state.Records), gate.WithStore(u.state.Facts), gate.WithApprover(queue), gate.WithSealKey(key), service.Judges(u.state.Store),
+		gate.WithLimits(gate.Limits{Hold: u.desk.Approvals.Hold, Approval: u.desk.Approvals.Expires}),
 		gate.WithDenyMode(gate.DenyToolResult))
 	if err != nil {
 		return err
@@ -152,20 +156,20 @@ func (u *upRun) run(ctx context.Context) error {
 		return err
 	}
 	u.model = replay.Transport(model)
-	u.gateway.Gate, u.gateway.Events = g, tele.emit
-	if u.state.store != nil {
-		u.gateway.ResponseLog = u.state.store
+	u.gateway.Gate, u.gateway.Events = g, tele.Emit
+	if u.state.Store != nil {
+		u.gateway.ResponseLog = u.state.Store
 	}
 	u.complete(&u.gateway)
 	server, err := decide.New(decide.Options{
-		Gate: g, Program: func() gate.Policy { return u.current.Load() }, Queue: queue, Sessions: u.state.facts, Lockdowns: saidOrders{u.state.orders, u.sayOrder},
-		Records: ledger{u.state.place}, Tokens: u.desk.tokens, Metrics: u.numbers.Handler(), Events: tele.events,
-		PublicURL: u.desk.api.PublicURL, Trouble: gateway.Complaints(u.log),
+		Gate: g, Program: func() gate.Policy { return u.current.Load() }, Queue: queue, Sessions: u.state.Facts, Lockdowns: saidOrders{u.state.Orders, u.sayOrder},
+		Records: ledger{u.state.Place}, Tokens: u.desk.Tokens, Metrics: u.numbers.Handler(), Events: tele.Events,
+		PublicURL: u.desk.Table.PublicURL, Trouble: gateway.Complaints(u.log),
 	})
 	if err != nil {
 		return err
 	}
-	return u.state.attend(ctx, g, tele, u.log, u.ordered, func(ctx context.Context, cancel context.CancelCauseFunc) error {
+	return u.state.Attend(ctx, g, tele, u.log, u.ordered, func(ctx context.Context, cancel context.CancelCauseFunc) error {
 		return u.serve(ctx, cancel, server)
 	})
 }
@@ -174,7 +178,7 @@ func (u *upRun) run(ctx context.Context) error {
 // into the store; records elsewhere get theirs here.
 func (u *upRun) ordered(l gate.Lockdown) {
 	u.sayOrder(l)
-	if u.state.lines != nil {
+	if u.state.Lines != nil {
 		_ = u.gateway.Gate.Note(context.Background(), gate.LockdownRow(l, l.By)) // one that is lost is counted
 	}
 }
@@ -195,29 +199,29 @@ func (u *upRun) serve(ctx context.Context, cancel context.CancelCauseFunc, serve
 	ln, err := net.Listen("tcp", o.Settings.Listen)
 	if err != nil {
 		gw.Close()
-		return listenError(o.Settings.Listen, err)
+		return cli.ListenError(o.Settings.Listen, err)
 	}
-	d, err := openDesk(u.desk.api, server, u.log)
+	d, err := openDesk(u.desk.Table, server, u.log)
 	if err != nil {
 		gw.Close()
 		return errors.Join(err, ln.Close())
 	}
 	changes := &upReload{up: u, gw: gw, api: server}
-	reloads := &reloader{
-		flags: &u.flags.policyFlags, show: u.talk.shower(u.err), log: u.log, gate: o.Gate, try: changes.try,
-		files: func() []string { return u.secrets },
+	reloads := &service.Reloader{
+		Flags: &u.flags.Policy, Show: u.talk.Shower(u.Err), Log: u.log, Gate: o.Gate, Try: changes.try,
+		Files: func() []string { return u.secrets },
 	}
 	if tls != nil {
-		reloads.asked = tls.Refresh
+		reloads.Asked = tls.Refresh
 	}
-	reloading := reloads.start(ctx)
+	reloading := reloads.Start(ctx)
 	defer func() { <-reloading }()
 	defer cancel(nil)
 	served := make(chan error, 1)
 	go func() {
 		err := d.serve()
 		if err != nil {
-			cancel(hinted(fmt.Errorf("decision API: %w", err), "start stopgate up again"))
+			cancel(cli.Hinted(fmt.Errorf("decision API: %w", err), "start stopgate up again"))
 		}
 		served <- err
 	}()
@@ -236,13 +240,13 @@ func (u *upRun) complete(o *gateway.Options) {
 	if u.flags.replayDir != "" {
 		o.Upstreams = replayed(o.Upstreams, u.model)
 	}
-	o.Settings.Timeouts.Unary = u.desk.approvals.UnaryTimeout
+	o.Settings.Timeouts.Unary = u.desk.Approvals.UnaryTimeout
 }
 
 // certificate opens the files of the certificate, if there are any.
 func (u *upRun) certificate(o *gateway.Options) (*certificate.Files, error) {
 	if o.Settings.TLSCert == "" {
-		if host, _, err := net.SplitHostPort(o.Settings.Listen); err == nil && !loopback(host) {
+		if host, _, err := net.SplitHostPort(o.Settings.Listen); err == nil && !tables.IsLoopback(host) {
 			u.log.Warn("tokens and prompts travel unencrypted: set [gateway] tls_cert and tls_key, or put TLS in front", "listen", o.Settings.Listen)
 		}
 		return nil, nil
@@ -255,16 +259,10 @@ func (u *upRun) certificate(o *gateway.Options) (*certificate.Files, error) {
 		u.log.Log(context.Background(), level, text, "file", o.Settings.TLSCert, "names", leaf.DNSNames, "from", leaf.NotBefore, "to", leaf.NotAfter)
 	}, func(err error) { u.log.Error("certificate", "error", err) })
 	if err != nil {
-		return nil, hinted(err, "tls_cert and tls_key name PEM files that belong together; only the gateway's user and group can read the key")
+		return nil, cli.Hinted(err, "tls_cert and tls_key name PEM files that belong together; only the gateway's user and group can read the key")
 	}
 	o.TLS = files.Config()
 	return files, nil
-}
-
-// loopback reports whether a host is this machine and nothing else.
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // observing is said of a gate that holds nothing back.
@@ -282,16 +280,16 @@ func (u *upRun) announce(ln net.Listener, d *desk) error {
 	if at.Socket == at.API {
 		at.Socket = nil
 	}
-	u.tell(fmt.Sprintf("listening on %s, records in %s, policy %.12s", at.Gateway, visible.Text(u.state.place), g.PolicyHash()))
+	u.tell(fmt.Sprintf("listening on %s, records in %s, policy %.12s", at.Gateway, visible.Text(u.state.Place), g.PolicyHash()))
 	u.tell(fmt.Sprintf("point clients at it: OPENAI_BASE_URL=%s/v1 or ANTHROPIC_BASE_URL=%s", at.Gateway, at.Gateway))
-	at.Console = d.pages(u.desk.api.PublicURL)
+	at.Console = d.pages(u.desk.Table.PublicURL)
 	if at.API != nil {
 		u.tell("decision API on " + visible.Text(*at.API) + "; questions: stopgate approvals watch")
 	}
 	if at.Console != nil {
 		u.tell("questions in a browser: " + visible.Text(*at.Console))
 	}
-	for _, scope := range scopes(u.program) {
+	for _, scope := range scopes(u.Program) {
 		u.tell(visible.Text(scope))
 	}
 	if l := g.Lockdown(); l.Active() {
@@ -300,7 +298,7 @@ func (u *upRun) announce(ln net.Listener, d *desk) error {
 	if !g.Enforced() {
 		u.tell(observing)
 	}
-	return writeJSON(u.out, at)
+	return cli.WriteJSON(u.Out, at)
 }
 
 // replayed makes the replay model the upstream of every API that has no other: who
@@ -325,12 +323,4 @@ func replayModel(dir string, tokensPerSecond float64) (*replay.Upstream, error) 
 		o.Recordings = recordings
 	}
 	return replay.New(o)
-}
-
-// listenError says what to do about an address that cannot be listened on.
-func listenError(addr string, err error) error {
-	return hinted(
-		fmt.Errorf("listen on %s: %w", addr, err),
-		"choose another address with --listen, for example --listen 127.0.0.1:0 for a free port",
-	)
 }

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/cli"
 )
 
 // server is a running stopgate up.
@@ -111,7 +113,7 @@ func TestUpServesAndDrains(t *testing.T) {
 	if !strings.Contains(answer, "was not run: secrets stay out of reach (rule_matched)") || strings.Contains(answer, "tool_calls\":[{\"index") {
 		t.Errorf("the call was not replaced: %s", answer)
 	}
-	if code := s.stop(t); code != exitOK {
+	if code := s.stop(t); code != cli.ExitOK {
 		t.Errorf("exit code %d\n%s", code, s.stderr)
 	}
 	rows, err := os.ReadFile(filepath.Join(dir, "records.jsonl"))
@@ -134,7 +136,7 @@ func TestUpWithoutAnything(t *testing.T) {
 	if status != http.StatusOK || !strings.Contains(answer, "was not run") {
 		t.Errorf("status %d, answer %s", status, answer)
 	}
-	if code := s.stop(t); code != exitOK {
+	if code := s.stop(t); code != cli.ExitOK {
 		t.Errorf("exit code %d", code)
 	}
 	if !strings.Contains(s.stderr.String(), "built-in starter policy") {
@@ -173,7 +175,7 @@ func TestUpBesideANewerStore(t *testing.T) {
 		t.Errorf("the second call: %v", got)
 	}
 	s.cmd.Wait()
-	if code := s.cmd.ProcessState.ExitCode(); code != exitTrouble {
+	if code := s.cmd.ProcessState.ExitCode(); code != cli.ExitTrouble {
 		t.Errorf("exit code %d", code)
 	}
 	for _, want := range []string{"its store tables have version", "use the newer stopgate, and start this again", "hint: no call runs until then"} {
@@ -209,15 +211,15 @@ func TestUpCannotStart(t *testing.T) {
 		code int
 		want []string
 	}{
-		{"port taken", []string{"--policy", "p.toml", "--listen", taken.Addr().String()}, exitTrouble, []string{"stopgate: listen on " + taken.Addr().String(), "hint: choose another address with --listen"}},
-		{"broken policy", []string{"--policy", "broken.toml"}, exitMistakes, []string{"broken.toml:2:1: error SG0103"}},
-		{"broken setting", []string{"--policy", "setting.toml"}, exitMistakes, []string{"setting.toml:3:10: error SG0104"}},
-		{"variable not set", []string{"--policy", "key.toml"}, exitMistakes, []string{"NO_SUCH_VARIABLE is not set"}},
-		{"no policy file", []string{"--policy", "missing.toml"}, exitTrouble, []string{"missing.toml", "hint: "}},
-		{"records in use", []string{"--policy", "p.toml", "--audit", "used.jsonl", "--listen", "127.0.0.1:0"}, exitTrouble, []string{"another stopgate writes to this audit log", "hint: name another file with --audit"}},
-		{"other machines", []string{"--policy", "p.toml", "--listen", "0.0.0.0:0"}, exitTrouble, []string{"lets other machines in"}},
-		{"no address", []string{"--policy", "p.toml", "--listen", "here"}, exitTrouble, []string{"want HOST:PORT"}},
-		{"no recordings", []string{"--policy", "p.toml", "--replay", "missing"}, exitTrouble, []string{"missing"}},
+		{"port taken", []string{"--policy", "p.toml", "--listen", taken.Addr().String()}, cli.ExitTrouble, []string{"stopgate: listen on " + taken.Addr().String(), "hint: choose another address with --listen"}},
+		{"broken policy", []string{"--policy", "broken.toml"}, cli.ExitMistakes, []string{"broken.toml:2:1: error SG0103"}},
+		{"broken setting", []string{"--policy", "setting.toml"}, cli.ExitMistakes, []string{"setting.toml:3:10: error SG0104"}},
+		{"variable not set", []string{"--policy", "key.toml"}, cli.ExitMistakes, []string{"NO_SUCH_VARIABLE is not set"}},
+		{"no policy file", []string{"--policy", "missing.toml"}, cli.ExitTrouble, []string{"missing.toml", "hint: "}},
+		{"records in use", []string{"--policy", "p.toml", "--audit", "used.jsonl", "--listen", "127.0.0.1:0"}, cli.ExitTrouble, []string{"another stopgate writes to this audit log", "hint: name another file with --audit"}},
+		{"other machines", []string{"--policy", "p.toml", "--listen", "0.0.0.0:0"}, cli.ExitTrouble, []string{"lets other machines in"}},
+		{"no address", []string{"--policy", "p.toml", "--listen", "here"}, cli.ExitTrouble, []string{"want HOST:PORT"}},
+		{"no recordings", []string{"--policy", "p.toml", "--replay", "missing"}, cli.ExitTrouble, []string{"missing"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -4,16 +4,19 @@ import (
 	"errors"
 
 	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
+	"github.com/stopgate/stopgate/internal/cli/tables"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/system/secret"
 )
 
 // gatewaySettings reads the operational tables of the operator's files; flags win
 // over them. files are the further files that were read.
-func gatewaySettings(l loaded, f *upFlags) (options gateway.Options, files []string, err error) {
+func gatewaySettings(l inputs.Loaded, f *upFlags) (options gateway.Options, files []string, err error) {
 	from := noting(secret.Machine(), &files)
-	options, mistakes := gateway.Configure(l.program.Settings(), from)
-	if err := l.mistakes(mistakes); err != nil {
+	options, mistakes := gateway.Configure(l.Program.Settings(), from)
+	if err := l.Mistakes(mistakes); err != nil {
 		return options, files, err
 	}
 	if f.listen != "" {
@@ -78,22 +81,22 @@ func withoutAPI(upstreams []gateway.Upstream, api string) []gateway.Upstream {
 }
 
 // deskSettings reads the tables [api] and [approvals]; flags win over them.
-func deskSettings(l loaded, f *upFlags) (apiSettings, error) {
-	a, mistakes := apiConfig(l.program.Settings().Tables, secret.Machine())
-	if err := l.mistakes(mistakes); err != nil {
+func deskSettings(l inputs.Loaded, f *upFlags) (tables.API, error) {
+	a, mistakes := tables.ReadAPI(l.Program.Settings().Tables, secret.Machine())
+	if err := l.Mistakes(mistakes); err != nil {
 		return a, err
 	}
 	if f.apiListen != "" {
-		a.api.Listen = f.apiListen
-		if len(a.tokens) == 0 {
-			return a, hinted(
+		a.Table.Listen = f.apiListen
+		if len(a.Tokens) == 0 {
+			return a, cli.Hinted(
 				errors.New("--api-listen: an address can be reached by every program of the machine, and there is no token"),
 				"add [api.tokens.NAME] to your own policy file (see docs/reference/config.md), or use the socket",
 			)
 		}
 	}
 	if f.apiSocket != "" {
-		a.api.Socket = f.apiSocket
+		a.Table.Socket = f.apiSocket
 	}
 	return a, nil
 }

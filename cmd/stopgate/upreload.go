@@ -6,6 +6,9 @@ import (
 
 	"github.com/stopgate/stopgate/decide"
 	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
+	"github.com/stopgate/stopgate/internal/cli/service"
+	"github.com/stopgate/stopgate/internal/cli/tables"
 )
 
 // upReload is what up reloads.
@@ -18,11 +21,11 @@ type upReload struct {
 // try prepares everything, and puts it into force if all of it is good.
 func (r *upReload) try() error {
 	u := r.up
-	l, err := u.flags.load(u.err)
+	l, err := u.flags.Load(u.Err)
 	if err != nil {
 		return err
 	}
-	if err := sameFiles(u.set, l.set); err != nil {
+	if err := service.SameFiles(u.Set, l.Set); err != nil {
 		return err
 	}
 	options, secrets, err := gatewaySettings(l, u.flags)
@@ -38,43 +41,37 @@ func (r *upReload) try() error {
 	if err != nil {
 		return err
 	}
-	if err := u.gateway.Gate.Swap(l.program); err != nil {
+	if err := u.gateway.Gate.Swap(l.Program); err != nil {
 		return err
 	}
 	apply()
-	if err := r.api.SetTokens(desk.tokens); err != nil {
+	if err := r.api.SetTokens(desk.Tokens); err != nil {
 		return err
 	}
-	u.set, u.secrets = l.set, secrets
-	u.current.Store(l.program)
-	u.numbers.Tools(l.program.Tools())
+	u.Set, u.secrets = l.Set, secrets
+	u.current.Store(l.Program)
+	u.numbers.Tools(l.Program.Tools())
 	r.needRestart(l, &options, desk)
 	return nil
 }
 
 // needRestart names what changed and holds only after a restart.
-func (r *upReload) needRestart(l loaded, o *gateway.Options, desk apiSettings) {
+func (r *upReload) needRestart(l inputs.Loaded, o *gateway.Options, desk tables.API) {
 	u := r.up
 	var later []string
 	if now := u.gateway.Settings; o.Settings.Listen != now.Listen || o.Settings.TLSCert != now.TLSCert || o.Settings.TLSKey != now.TLSKey {
 		later = append(later, "[gateway] listen, tls_cert, tls_key")
 	}
-	if before := u.desk; !reflect.DeepEqual(desk.withoutTokens(), before.withoutTokens()) {
+	if before := u.desk; !reflect.DeepEqual(desk.WithoutTokens(), before.WithoutTokens()) {
 		later = append(later, "[api], [approvals]")
 	}
-	if state, err := stateOf(l, u.flags.stateFlags); err != nil || !state.Same(u.state.settings) {
+	if state, err := inputs.StateOf(l, u.flags.State); err != nil || !state.Same(u.state.Settings) {
 		later = append(later, "[store], [audit]")
 	}
-	if talk, err := telemetryOf(l, u.flags.talkFlags); err != nil || !reflect.DeepEqual(talk, u.talk) {
+	if talk, err := tables.TelemetryOf(l, u.flags.LogFlags); err != nil || !reflect.DeepEqual(talk, u.talk) {
 		later = append(later, "[telemetry]")
 	}
 	if len(later) > 0 {
 		u.log.Warn("some changes need a restart", "tables", strings.Join(later, ", "))
 	}
-}
-
-// withoutTokens are the settings that hold after a restart only.
-func (a apiSettings) withoutTokens() apiSettings {
-	a.tokens, a.api.Tokens = nil, nil
-	return a
 }

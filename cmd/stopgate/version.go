@@ -6,7 +6,7 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
-
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/release"
 )
 
@@ -18,14 +18,14 @@ type versionJSON struct {
 	Arch    string `json:"arch"`
 }
 
-func newVersion(s streams) *cobra.Command {
-	cmd := &cobra.Command{Use: "version", Short: "print the version", Args: noArgs}
-	format := formatFlag(cmd, "text", "json")
+func newVersion(s cli.Streams) *cobra.Command {
+	cmd := &cobra.Command{Use: "version", Short: "print the version", Args: cli.NoArgs}
+	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(*cobra.Command, []string) error {
 		if *format == "json" {
-			return writeJSON(s.out, versionJSON{release.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH})
+			return cli.WriteJSON(s.Out, versionJSON{release.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH})
 		}
-		printVersion(s.out)
+		printVersion(s.Out)
 		return nil
 	}
 	return cmd

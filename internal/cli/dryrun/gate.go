@@ -1,0 +1,161 @@
+package dryrun
+
+import (
+	"context"
+	"sync"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/store/mem"
+	"github.com/stopgate/stopgate/session"
+)
+
+// Decider is a gate without records that is asked up to the point where somebody
+// would be (K30).
+type Decider struct {
+	Gate    *gate.Gate
+	Program *policy.Program
+	said    *hearing // what was said about the latest call
+}
+
+func NewDecider(l inputs.Loaded, more ...gate.Option) (Decider, error) {
+	said := new(hearing)
+	g, err := GateFor(l.Program, hindsight{}, append(more, gate.WithTracer(said))...)
+	return Decider{g, l.Program, said}, err
+}
+
+// hearing hears what session policies say about the calls of one gate, and what exactly
+// their arguments lack.
+type hearing struct {
+	mu    sync.Mutex
+	list  []Objection
+	cause string
+}
+
+// Objection is one session policy's.
+type Objection struct {
+	Policy string        `json:"policy"`
+	Code   stopgate.Code `json:"code"`
+	// Meta is what is missing, and what would satisfy it.
+	Meta map[string]string `json:"metadata,omitempty"`
+}
+
+// Trace implements [gate.Tracer].
+func (h *hearing) Trace(_ context.Context, e gate.TraceEvent) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch e.Name {
+	case gate.TraceDenied:
+		h.list = append(h.list, Objection{e.Policy, e.Reason, e.Metadata})
+	case gate.TraceTool:
+		h.cause = e.Row.Cause
+	}
+}
+
+// objections returns what session policies said since it was last asked.
+func (h *hearing) objections() []Objection {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	list := h.list
+	h.list = nil
+	return list
+}
+
+// causeOf is what exactly led to the verdict of the latest call, where its arguments or
+// its definition were refused.
+func (h *hearing) causeOf(v stopgate.Verdict) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if v.Layer != stopgate.LayerIntegrity || !v.Terminal() {
+		return "" // the row of a call that was given up says so
+	}
+	return h.cause
+}
+
+// SetData sets the data of a call's session.
+func (j Decider) SetData(ctx context.Context, call *stopgate.Call, data []byte) error {
+	return j.Gate.SetData(ctx, session.Owner{Principal: call.Principal, Session: call.Session}, data)
+}
+
+// Decide gives the verdict of a call that goes no further.
+func (j Decider) Decide(ctx context.Context, call stopgate.Call, args []byte) (stopgate.Verdict, error) {
+	pending, err := j.Gate.Open(ctx, call)
+	if err != nil {
+		return stopgate.Verdict{}, err
+	}
+	defer pending.Cancel(ctx)
+	pending.Feed(args)
+	return pending.Close(stopgate.Ended), nil
+}
+
+// Replay gives the verdict of a call that ran, and lets the gate see its result, so
+// that the session knows of it. What the policy refuses leaves no result behind.
+func (j Decider) Replay(ctx context.Context, call stopgate.Call, args, result []byte) (stopgate.Verdict, error) {
+	verdict, id, err := j.Release(ctx, call, args)
+	if err != nil || id == "" {
+		return verdict, err
+	}
+	_, err = j.Gate.Observe(ctx, stopgate.Result{
+		Proposal: id, Call: call.ID, Session: call.Session, Principal: call.Principal, Tool: call.Tool,
+		Data: result, Observed: true,
+	})
+	return verdict, err
+}
+
+// Release lets a call that did run go, if the policy allows it: id then names it for
+// its result.
+func (j Decider) Release(ctx context.Context, call stopgate.Call, args []byte) (verdict stopgate.Verdict, id stopgate.ProposalID, err error) {
+	pending, err := j.Gate.Open(ctx, call)
+	if err != nil {
+		return verdict, "", err
+	}
+	defer pending.Cancel(ctx)
+	pending.Feed(args)
+	verdict = pending.Close(stopgate.Ended)
+	if verdict.Terminal() {
+		return verdict, "", nil
+	}
+	outcome, err := pending.Resolve(ctx)
+	if err != nil || !outcome.Allowed() {
+		return verdict, "", err
+	}
+	return verdict, pending.ID(), nil
+}
+
+// hindsight approves: only calls that did run reach it, so somebody had.
+type hindsight struct{}
+
+var _ gate.Approver = hindsight{}
+
+// Abilities says that somebody could answer.
+func (hindsight) Abilities(context.Context, *stopgate.Call) gate.Abilities {
+	return gate.Abilities{Reachable: true, CanEdit: true}
+}
+
+// Approve says yes to the complete call.
+func (hindsight) Approve(ctx context.Context, q *gate.Question) (gate.Answer, error) {
+	view, err := q.Complete(ctx)
+	return view.Approve("recorded"), err
+}
+
+// passed stands for the judges where nobody is asked: what reaches it did pass, or the
+// question is not what a judge would say (K30).
+type passed struct{}
+
+// Judge has no objection.
+func (passed) Judge(context.Context, gate.Proposal) (gate.Opinion, error) {
+	return gate.Opinion{Mode: stopgate.Unattended}, nil
+}
+
+func withoutJudges() gate.Option {
+	return gate.WithJudges(func(*gate.JudgeTable) (gate.Judge, error) { return passed{}, nil })
+}
+
+// GateFor makes the gate that a policy is tried on.
+func GateFor(program *policy.Program, person gate.Approver, more ...gate.Option) (*gate.Gate, error) {
+	return gate.New(program, append([]gate.Option{
+		gate.WithStore(mem.New()), gate.WithDenyMode(gate.DenyToolResult), gate.WithApprover(person), withoutJudges(),
+	}, more...)...)
+}

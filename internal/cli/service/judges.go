@@ -1,0 +1,17 @@
+package service
+
+import (
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/store/sqlite"
+	models "github.com/stopgate/stopgate/judge"
+)
+
+// Judges makes the judges that policy files ask for. What they object to is kept in the
+// store, if there is one.
+func Judges(store *sqlite.Store) gate.Option {
+	var o models.Options
+	if store != nil {
+		o.Objections = store
+	}
+	return gate.WithJudges(models.New(o).Judge)
+}

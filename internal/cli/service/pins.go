@@ -1,0 +1,48 @@
+package service
+
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/cli/tables"
+	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/mcp/pin"
+)
+
+// Pins are the accepted definitions of tools: kept beside the store; those of a store
+// in memory end with it.
+func (st *State) Pins() *pin.Store {
+	if st.Settings.Store == place.Memory {
+		return pin.InMemory()
+	}
+	return pin.Open(PinsFile(st.Settings.Store))
+}
+
+// PinsFile is the file of the pins that belong to a store.
+func PinsFile(store string) string { return store + ".mcp-pins.json" }
+
+// filePins are the definitions that the policy file lists, before those that were seen
+// first: a tool that is listed is what the file says, whatever was accepted elsewhere.
+type filePins struct {
+	listed map[string]map[string]string // hashes by server and tool
+	seen   *pin.Store
+}
+
+// PinsFor returns the pins of servers.
+func PinsFor(s tables.MCP, specs []ServerSpec, seen *pin.Store) filePins {
+	p := filePins{listed: map[string]map[string]string{}, seen: seen}
+	for _, spec := range specs {
+		p.listed[spec.Identity()] = s.Table.Servers[spec.ID].Pins
+	}
+	return p
+}
+
+// Check implements mcpgate.Pins and servers.Pins. What the file refuses is kept beside
+// what is accepted, so that stopgate mcp pin shows it.
+func (p filePins) Check(server string, tool stopgate.ToolName, hash string, definition []byte) (same bool, err error) {
+	same, err = p.seen.Check(server, tool, hash, definition)
+	if want, ok := p.listed[server][string(tool)]; ok {
+		return strings.EqualFold(want, hash), nil
+	}
+	return same, err
+}

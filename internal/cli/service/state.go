@@ -1,0 +1,223 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/record/jsonl"
+	rows "github.com/stopgate/stopgate/internal/record/sqlite"
+	"github.com/stopgate/stopgate/internal/store/mem"
+	"github.com/stopgate/stopgate/internal/store/sqlite"
+)
+
+// State is what a running gate keeps: facts, approvals and records.
+type State struct {
+	Settings place.Settings
+	Store    *sqlite.Store   // nil: in memory
+	Lines    *jsonl.Recorder // nil: records go to the store
+	Facts    gate.Store
+	// Questions keeps what people are asked.
+	Questions approve.Store
+	Orders    gate.Lockdowns
+	Records   gate.Recorder
+	Place     string // where the records go, for people
+	// failed are closed when what they are about is not trusted any more; nil never.
+	failed [2]<-chan struct{}
+}
+
+// Open opens the store and the records.
+func Open(ctx context.Context, s place.Settings) (*State, error) {
+	st := &State{Settings: s}
+	if err := st.open(ctx, s); err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	return st, nil
+}
+
+func (st *State) open(ctx context.Context, s place.Settings) (err error) {
+	if s.Store != place.Memory {
+		if st.Store, err = s.Open(ctx); err != nil {
+			return err
+		}
+		st.Facts, st.Questions, st.Orders = st.Store, st.Store, st.Store
+		st.Records, st.Place, st.failed[0] = st.Store.Recorder(), s.Store, st.Store.Failed()
+	} else {
+		st.memory()
+	}
+	if s.AuditFile == "" && s.Store != place.Memory {
+		return nil
+	}
+	return st.openLines(s)
+}
+
+func (st *State) openLines(s place.Settings) (err error) {
+	path := s.AuditFile
+	if path == "" {
+		st.Lines, path, err = s.OwnLines()
+	} else {
+		st.Lines, err = s.Lines(path)
+	}
+	if errors.Is(err, jsonl.ErrInUse) {
+		return cli.Hinted(err, "name another file with --audit, or stop the stopgate that writes to this one")
+	}
+	if err != nil {
+		return err
+	}
+	st.Records, st.Place, st.failed[1] = st.Lines, path, st.Lines.Failed()
+	return nil
+}
+
+// memory keeps everything but the records for the life of the process.
+func (st *State) memory() {
+	store := mem.New()
+	st.Facts, st.Questions, st.Orders = store, new(mem.Approvals), store
+}
+
+// Close writes what is queued.
+func (st *State) Close() error {
+	var errs []error
+	if st.Lines != nil {
+		errs = append(errs, st.Lines.Close())
+	}
+	if st.Store != nil {
+		errs = append(errs, st.Store.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Trust waits until the records cannot be trusted any more, or ctx ends. A gate that
+// can only deny is better started anew by its supervisor (FM4).
+func (st *State) Trust(ctx context.Context, end context.CancelCauseFunc) {
+	select {
+	case <-st.failed[0]:
+		end(cli.Hinted(st.Store.Database().Err(), untilThen))
+	case <-st.failed[1]:
+		end(cli.Hinted(st.Lines.Err(), untilThen))
+	case <-ctx.Done():
+	}
+}
+
+// untilThen is what holds while nobody does what the error of a record says.
+const untilThen = "no call runs until then"
+
+// Attend serves, and does meanwhile what every gate that runs for a while needs: it
+// follows the orders to lock down, keeps the store tidy, sends telemetry, says why it can
+// allow nothing, and ends when the records cannot be trusted any more.
+func (st *State) Attend(ctx context.Context, g *gate.Gate, tele *Telemetry, log *slog.Logger, ordered func(gate.Lockdown),
+	serve func(ctx context.Context, cancel context.CancelCauseFunc) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	standing, err := st.Orders.Lockdown(ctx)
+	if err != nil {
+		return err
+	}
+	g.Lock(standing)
+	last, err := st.newest(ctx)
+	if err != nil {
+		return err
+	}
+	var beside sync.WaitGroup
+	tele.Run(ctx)
+	defer func() {
+		cancel(nil)
+		tele.Work.Wait()
+		beside.Wait()
+	}()
+	beside.Go(func() { g.Follow(ctx, st.Orders, LockdownPoll, ordered) })
+	beside.Go(func() { st.tidy(ctx, log, last) })
+	beside.Go(func() { st.Trust(ctx, cancel) })
+	beside.Go(func() { (&ailing{log: log, place: st.Place}).watch(ctx, g) })
+	return Ended(ctx, serve(ctx, cancel))
+}
+
+// Ended is how something ended that ran until ctx did: with the trouble that ended ctx.
+func Ended(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cli.IsHinted(cause) && !errors.Is(err, cause) {
+		return errors.Join(cause, err)
+	}
+	return err
+}
+
+// orphanAge is when a question without a decision belongs to a process that died: no
+// live one waits for so long.
+const orphanAge = time.Hour
+
+// leap is how far the clock may be ahead of when the gate last knew it: what is pruned is
+// gone, and the clock may be put right within hours (FM13).
+const leap = 7 * 24 * time.Hour
+
+// newest is when the last record was written, zero if there is none.
+func (st *State) newest(ctx context.Context) (time.Time, error) {
+	if st.Store == nil {
+		return time.Time{}, nil
+	}
+	return rows.Newest(ctx, st.Store.Database())
+}
+
+// tidy records what dead processes left open and prunes what is older than the
+// retention, now and every few hours, until ctx ends. Of a clock that leapt since last it
+// believes no more than the leap: a gate that is used seldom, for an hour, prunes too.
+func (st *State) tidy(ctx context.Context, log *slog.Logger, last time.Time) {
+	if st.Store == nil && st.Lines == nil {
+		return
+	}
+	ticker := time.NewTicker(6 * time.Hour)
+	defer ticker.Stop()
+	for {
+		now := time.Now()
+		believed, leapt := now, !last.IsZero() && now.Round(0).Sub(last) > leap
+		if leapt {
+			believed = last.Add(leap)
+			log.Warn("little is pruned for the next hours: the clock is far ahead of the last record, or of when it was looked at last", "then", last.UTC(), "now", now.UTC())
+		}
+		last = now.Round(0)
+		if st.Lines != nil && st.Settings.RowsDays > 0 {
+			switch gone, err := jsonl.Prune(st.Place, st.Settings.Retention(believed).Rows); {
+			case err != nil:
+				log.Warn("old files of records could not be pruned", "error", err)
+			case gone.Files > 0:
+				log.Info("pruned", "files", gone.Files, "rows", gone.Rows)
+			}
+		}
+		if st.Store == nil {
+			if !pause(ctx, ticker) {
+				return
+			}
+			continue
+		}
+		if !leapt { // by such a clock every question that waits is old
+			if n, err := st.Store.Recorder().Cancel(ctx, now.Add(-orphanAge), now); err == nil && n > 0 {
+				log.Info("recorded as cancelled: their process died", "proposals", n)
+			}
+		}
+		gone, err := st.Store.Retain(ctx, st.Settings.Retention(believed), now)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			log.Warn("old records could not be pruned", "error", err)
+		case gone != (sqlite.Pruned{}):
+			log.Info("pruned", "rows", gone.Rows, "arguments", gone.Arguments, "facts", gone.Facts, "sessions", gone.Sessions, "approvals", gone.Approvals)
+		}
+		if !pause(ctx, ticker) {
+			return
+		}
+	}
+}
+
+// pause waits for the next tick, or reports that ctx has ended.
+func pause(ctx context.Context, ticker *time.Ticker) bool {
+	select {
+	case <-ticker.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
