@@ -60,6 +60,7 @@ var layers = [][]string{
 	{"internal/provider/sse"},
 	{"internal/provider"},
 	{"internal/provider/openaichat", "internal/provider/openairesponses", "internal/provider/anthropic", "internal/mcp/jsonrpc"},
+	{"internal/provider/registry"},
 	{"approve"},
 	{"internal/agent/conversation"},
 	{"internal/approve/frame"},

@@ -1,14 +1,10 @@
 package events
 
-import "context"
+import (
+	"context"
 
-// bodySink receives the texts of a body.
-type bodySink struct {
-	// text returns the replacement of a whole text.
-	text func(b *Content, text string) (string, error)
-	// end receives the finish reason of a choice and returns text to append.
-	end func(choice int, reason string) (string, error)
-}
+	"github.com/stopgate/stopgate/internal/provider"
+)
 
 // Body passes a response that is not streamed through the policies, in order: through OnResponse,
 // or if a policy lacks it through its content hooks, each text as one delta. Calls are not
@@ -17,8 +13,8 @@ func (r *Run) Body(ctx context.Context, body []byte) ([]byte, error) {
 	if r == nil || !r.chain.texts && !r.chain.wants(func(h *hooks) bool { return h.response != nil }) {
 		return body, nil
 	}
-	walk := bodies[r.x.Dialect]
-	if walk == nil {
+	texts := textsOf(r.x.Dialect)
+	if texts == nil {
 		return nil, r.over
 	}
 	err := r.guard(ctx, func(ctx context.Context) error {
@@ -27,11 +23,11 @@ func (r *Run) Body(ctx context.Context, body []byte) ([]byte, error) {
 			var err error
 			switch {
 			case st.response != nil:
-				resp := &Response{body: body, texts: walk}
+				resp := &Response{body: body, texts: texts}
 				err = r.hook(st.hooks, "OnResponse", func() error { return st.response.OnResponse(ctx, &r.x, resp) })
 				body = resp.body
 			case st.texts():
-				body, err = r.bodyOf(ctx, st, walk, body)
+				body, err = r.bodyOf(ctx, st, texts, body)
 			}
 			if err != nil {
 				return err
@@ -57,9 +53,9 @@ func (r *Run) FinishBody(ctx context.Context, body []byte) ([]byte, error) {
 	if err != nil || more == "" {
 		return body, err
 	}
-	return bodies[r.x.Dialect](body, bodySink{
-		text: func(_ *Content, text string) (string, error) { return text, nil },
-		end: func(choice int, _ string) (string, error) {
+	return textsOf(r.x.Dialect).Body(body, provider.TextVisitor{
+		Text: func(_, _ int, text string) (string, error) { return text, nil },
+		End: func(choice int, _ string) (string, error) {
 			if choice > 0 {
 				return "", nil
 			}
@@ -69,17 +65,17 @@ func (r *Run) FinishBody(ctx context.Context, body []byte) ([]byte, error) {
 }
 
 // bodyOf passes a body through the content hooks of one policy.
-func (r *Run) bodyOf(ctx context.Context, st *stage, walk textsOf, body []byte) ([]byte, error) {
+func (r *Run) bodyOf(ctx context.Context, st *stage, texts *provider.Texts, body []byte) ([]byte, error) {
 	if st.hooks.start != nil && !r.started {
 		if err := r.hook(st.hooks, "OnStreamStart", func() error { return st.hooks.start.OnStreamStart(ctx, &r.x, &st.stream) }); err != nil {
 			return nil, err
 		}
 		st.waiting += st.stream.takeOutput()
 	}
-	return walk(body, bodySink{
-		text: func(b *Content, text string) (string, error) {
-			r.texts = max(r.texts, b.Index+1)
-			b.Index += r.before.texts
+	return texts.Body(body, provider.TextVisitor{
+		Text: func(choice, index int, text string) (string, error) {
+			r.texts = max(r.texts, index+1)
+			b := &Content{Choice: choice, Index: index + r.before.texts}
 			text, err := r.delta(ctx, st, b, text)
 			if err != nil {
 				return "", err
@@ -93,7 +89,7 @@ func (r *Run) bodyOf(ctx context.Context, st *stage, walk textsOf, body []byte) 
 			}
 			return text, err
 		},
-		end: func(choice int, reason string) (string, error) {
+		End: func(choice int, reason string) (string, error) {
 			if r.continues != nil {
 				r.ending = &ending{choice, r.texts, reason}
 				return "", nil

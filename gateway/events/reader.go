@@ -1,105 +1,38 @@
 package events
 
 import (
-	"bytes"
 	"context"
 	"io"
 
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/registry"
 	"github.com/stopgate/stopgate/internal/provider/sse"
-	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// translator finds texts in the events of one dialect and writes the edited events.
-type translator interface {
-	// event appends the replacement of an event.
-	event(dst []byte, ev *sse.Event) ([]byte, error)
+// editor passes the texts of a stream to the policies of a run.
+type editor struct {
+	run *Run
+	ctx context.Context // of the current batch of events
 }
 
-// translators and bodies by dialect; bodies are for responses that are not streamed.
-var translators = map[string]func(*translatorBase) translator{
-	"openai-chat":      func(t *translatorBase) translator { return &chatStream{translatorBase: t} },
-	"openai-responses": func(t *translatorBase) translator { return &responsesStream{translatorBase: t} },
-	"anthropic":        func(t *translatorBase) translator { return &anthropicStream{translatorBase: t} },
+// Text implements [provider.TextEditor].
+func (e *editor) Text(choice, index int, piece string) (string, error) {
+	return e.run.text(e.ctx, 0, choice, index, piece)
 }
 
-var bodies = map[string]textsOf{
-	"openai-chat":      chatBody,
-	"openai-responses": responsesBody,
-	"anthropic":        anthropicBody,
+// Complete implements [provider.TextEditor].
+func (e *editor) Complete(choice, index int) (string, error) {
+	return e.run.complete(e.ctx, 0, choice, index)
 }
 
-// translatorBase is the common part of all translators: the run and the current event.
-type translatorBase struct {
-	run   *Run
-	ctx   context.Context
-	doc   jsonstream.Document
-	edits provider.Edits
-	more  []byte // written before the current event
-
-	repeat provider.EventTemplate // template of the last event with exactly one text
-	typ    []byte                 // type of that event
-	of     int                    // key of its text
-	buf    []byte
+// DeferEnd implements [provider.TextEditor].
+func (e *editor) DeferEnd(choice, index int, reason string, calls bool) bool {
+	return e.run.deferEnd(choice, index, reason, calls)
 }
 
-// learn remembers an event with one text, so that a similar next event need not be parsed. seq is
-// its sequence number, if any.
-func (t *translatorBase) learn(ev *sse.Event, of int, text, seq jsonstream.Value, root jsonstream.Value) {
-	padding, _ := root.Get("obfuscation")
-	t.of, t.typ = of, append(t.typ[:0], ev.Type...)
-	t.repeat.Learn(ev, text, seq, padding)
-}
-
-// repeats reports whether an event equals the last one except for its text, and returns the text.
-func (t *translatorBase) repeats(ev *sse.Event) (text string, ok bool) {
-	if !ev.Dispatched || len(ev.Data) > t.run.maxBytes || !bytes.Equal(ev.Type, t.typ) || !t.repeat.Match(ev.Data) {
-		t.repeat.Reset()
-		return "", false
-	}
-	t.edits, t.more = t.edits[:0], t.more[:0]
-	var decoded []byte
-	decoded, t.buf = t.repeat.Value(0).Text(t.buf)
-	return string(decoded), true
-}
-
-// edit replaces the text of an event that matches the template.
-func (t *translatorBase) edit(ev *sse.Event, text string) {
-	raw := t.repeat.Value(0).Raw
-	from := cap(ev.Data) - cap(raw) // raw is a subslice of ev.Data
-	t.edits = append(t.edits, jsonstream.Edit{Start: from - 1, End: from + len(raw) + 1, Text: jsonstream.AppendQuote(nil, text)})
-}
-
-// read parses an event's payload. Events that cannot be parsed are forwarded unchanged; the codec
-// rejects them.
-func (t *translatorBase) read(ev *sse.Event) (root jsonstream.Value, ok bool) {
-	t.edits, t.more = t.edits[:0], t.more[:0]
-	if !ev.Dispatched || len(ev.Data) == 0 || ev.Data[0] != '{' || t.doc.Scan(ev.Data, provider.EnvelopeOptions(t.run.maxBytes)) != nil {
-		return root, false
-	}
-	return t.doc.Root(), true
-}
-
-// write appends inserted events and then the current event with its edits.
-func (t *translatorBase) write(dst []byte, ev *sse.Event) []byte {
-	dst = append(dst, t.more...)
-	if len(t.edits) == 0 {
-		return ev.AppendTo(dst)
-	}
-	dst = ev.AppendHead(dst)
-	payload := len(dst)
-	dst = t.edits.AppendTo(dst, ev.Data, 0, len(ev.Data))
-	return ev.AppendTail(dst, payload)
-}
-
-// piece passes a chunk of text through the policies and edits the event if the text changed.
-func (t *translatorBase) piece(v jsonstream.Value, choice, index int) (old, text string, err error) {
-	old = v.Text()
-	text, err = t.run.text(t.ctx, 0, choice, index, old)
-	if err == nil && text != old {
-		t.edits.Replace(v, jsonstream.AppendQuote(nil, text))
-	}
-	return old, text, err
+// Finish implements [provider.TextEditor].
+func (e *editor) Finish(choice, index int, reason string) (string, error) {
+	return e.run.finish(e.ctx, choice, index, reason)
 }
 
 // reader is an upstream's stream after the policies.
@@ -109,8 +42,9 @@ type reader struct {
 	from    io.Reader
 	decoder *sse.Decoder
 	ev      sse.Event
-	base    *translatorBase
-	to      translator
+	editor  *editor
+	to      provider.TextStream
+	mayEnd  func(data []byte) bool
 	out     []byte // output for the caller
 	at      int    // read position in out
 	waits   bool   // ev ends a response; it is processed after everything before it
@@ -127,15 +61,24 @@ func (r *Run) Reader(ctx context.Context, from io.Reader) io.Reader {
 	if r == nil || !r.chain.texts {
 		return from
 	}
-	make := translators[r.x.Dialect]
-	if make == nil {
+	texts := textsOf(r.x.Dialect)
+	if texts == nil {
 		return from
 	}
-	t := &translatorBase{run: r, ctx: ctx}
+	e := &editor{run: r, ctx: ctx}
 	return &reader{
-		run: r, ctx: ctx, from: from, base: t, to: make(t),
+		run: r, ctx: ctx, from: from, editor: e, mayEnd: texts.MayEnd,
+		to:      texts.Stream(&provider.TextRewriter{Editor: e, MaxBytes: r.maxBytes}),
 		decoder: sse.NewDecoder(newBuffer(), sse.Limits{MaxEvent: r.maxBytes}),
 	}
+}
+
+// textsOf returns what finds the texts of a dialect, nil for an unknown one.
+func textsOf(dialect string) *provider.Texts {
+	if api := registry.Named(dialect); api != nil {
+		return &api.Texts
+	}
+	return nil
 }
 
 func newBuffer() []byte { return make([]byte, readSize) }
@@ -188,24 +131,9 @@ func (d *reader) fill() {
 	}
 }
 
-// ends reports whether an event may end a response, in any dialect. A false positive only delays,
-// or ends the response here.
-func ends(data []byte) bool {
-	if i := bytes.Index(data, []byte(`"finish_reason"`)); i >= 0 {
-		rest := bytes.TrimLeft(data[i+len(`"finish_reason"`):], ": ")
-		return !bytes.HasPrefix(rest, []byte("null"))
-	}
-	for _, typ := range [...]string{`"message_delta"`, `"response.completed"`, `"response.incomplete"`, `"response.failed"`} {
-		if bytes.Contains(data, []byte(typ)) {
-			return true
-		}
-	}
-	return false
-}
-
 // work passes complete events through the policies.
 func (d *reader) work(ctx context.Context, out []byte) ([]byte, error) {
-	d.base.ctx = ctx
+	d.editor.ctx = ctx
 	if err := d.run.start(ctx); err != nil {
 		return nil, err
 	}
@@ -215,13 +143,13 @@ func (d *reader) work(ctx context.Context, out []byte) ([]byte, error) {
 			if err != nil || !ok {
 				return out, err
 			}
-			if d.waits = d.run.continues != nil && len(out) > 0 && ends(d.ev.Data); d.waits {
+			if d.waits = d.run.continues != nil && len(out) > 0 && d.mayEnd(d.ev.Data); d.waits {
 				return out, nil // whether this is the end is known once everything before it was judged
 			}
 		}
 		d.waits = false
 		var err error
-		if out, err = d.to.event(out, &d.ev); err != nil {
+		if out, err = d.to.Event(out, &d.ev); err != nil {
 			return nil, err
 		}
 	}

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/provider"
@@ -9,7 +10,8 @@ import (
 
 // Request is a request that is sent upstream. After all policies it is parsed strictly again.
 type Request struct {
-	body []byte
+	body  []byte
+	texts *provider.Texts
 }
 
 // Body returns the JSON text of the request after the previous policy. Do not modify it in place.
@@ -37,8 +39,8 @@ func (r *Request) EditTexts(edit func(text string) string) error {
 	}
 	var edits provider.Edits
 	for key, value := range root.Members() {
-		if parts[key.Text()] {
-			editTexts(&edits, value, edit)
+		if name := key.Text(); parts[name] || r.texts != nil && slices.Contains(r.texts.Conversation, name) {
+			r.editTexts(&edits, value, edit)
 		}
 	}
 	if len(edits) > 0 {
@@ -47,7 +49,7 @@ func (r *Request) EditTexts(edit func(text string) string) error {
 	return nil
 }
 
-func editTexts(edits *provider.Edits, v jsonstream.Value, edit func(string) string) {
+func (r *Request) editTexts(edits *provider.Edits, v jsonstream.Value, edit func(string) string) {
 	switch v.Kind() {
 	case jsonstream.String:
 		old := v.Text()
@@ -59,25 +61,27 @@ func editTexts(edits *provider.Edits, v jsonstream.Value, edit func(string) stri
 		}
 	case jsonstream.Array:
 		for e := range v.Elements() {
-			editTexts(edits, e, edit)
+			r.editTexts(edits, e, edit)
 		}
 	case jsonstream.Object:
 		for key, member := range v.Members() {
-			if member.Kind() != jsonstream.String || !structural[key.Text()] {
-				editTexts(edits, member, edit)
+			if member.Kind() != jsonstream.String || !r.structural(key.Text()) {
+				r.editTexts(edits, member, edit)
 			}
 		}
 	}
 }
 
+// structural reports whether the strings of a member are not text of the conversation.
+func (r *Request) structural(name string) bool {
+	return structural[name] || r.texts != nil && slices.Contains(r.texts.Labels, name)
+}
+
 // Response is a response that is not streamed.
 type Response struct {
 	body  []byte
-	texts textsOf
+	texts *provider.Texts
 }
-
-// textsOf visits the texts of a body in the format of its provider.
-type textsOf func(body []byte, to bodySink) ([]byte, error)
 
 // Body returns the JSON text of the response after the previous policy. Do not modify it in place.
 func (r *Response) Body() []byte { return r.body }
@@ -87,11 +91,13 @@ func (r *Response) SetBody(body []byte) { r.body = body }
 
 // EditTexts calls edit with every text of the model, in order. The result replaces the text.
 func (r *Response) EditTexts(edit func(b *Content, text string) string) error {
-	to := bodySink{
-		text: func(b *Content, text string) (string, error) { return edit(b, text), nil },
-		end:  func(int, string) (string, error) { return "", nil },
+	to := provider.TextVisitor{
+		Text: func(choice, index int, text string) (string, error) {
+			return edit(&Content{Choice: choice, Index: index}, text), nil
+		},
+		End: func(int, string) (string, error) { return "", nil },
 	}
-	body, err := r.texts(r.body, to)
+	body, err := r.texts.Body(r.body, to)
 	if err == nil {
 		r.body = body
 	}

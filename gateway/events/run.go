@@ -107,7 +107,7 @@ func (r *Run) Request(ctx context.Context, body []byte) ([]byte, error) {
 	if r == nil || !r.chain.wants(func(h *hooks) bool { return h.request != nil }) {
 		return body, nil
 	}
-	req := &Request{body: body}
+	req := &Request{body: body, texts: textsOf(r.x.Dialect)}
 	err := r.guard(ctx, func(ctx context.Context) error {
 		for i := range r.stages {
 			h := r.stages[i].hooks

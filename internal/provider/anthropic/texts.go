@@ -1,6 +1,7 @@
-package events
+package anthropic
 
 import (
+	"bytes"
 	"strconv"
 
 	"github.com/stopgate/stopgate/internal/provider"
@@ -8,25 +9,32 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// anthropicStream edits a streamed message.
-type anthropicStream struct {
-	*translatorBase
+// Texts finds the texts of messages for event policies.
+var Texts = provider.Texts{
+	Stream: func(t *provider.TextRewriter) provider.TextStream { return &textStream{TextRewriter: t} },
+	Body:   editTexts,
+	MayEnd: func(data []byte) bool { return bytes.Contains(data, []byte(`"message_delta"`)) },
+}
+
+// textStream edits a streamed message.
+type textStream struct {
+	*provider.TextRewriter
 	texts []int // indexes of the open text blocks
 	next  int   // first unused block index
 	over  bool
 }
 
-func (s *anthropicStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
-	if old, ok := s.repeats(ev); ok {
-		text, err := s.run.text(s.ctx, 0, 0, s.of, old)
+func (s *textStream) Event(dst []byte, ev *sse.Event) ([]byte, error) {
+	if old, ok := s.Repeats(ev); ok {
+		text, err := s.Editor.Text(0, s.Key, old)
 		if text != old {
-			s.edit(ev, text)
+			s.EditText(ev, text)
 		}
-		return s.write(dst, ev), err
+		return s.Write(dst, ev), err
 	}
-	root, ok := s.read(ev)
+	root, ok := s.Read(ev)
 	if !ok {
-		return s.write(dst, ev), nil
+		return s.Write(dst, ev), nil
 	}
 	typ, _ := root.Get("type")
 	at, _ := root.Get("index")
@@ -39,8 +47,8 @@ func (s *anthropicStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
 		delta, _ := root.Get("delta")
 		if kind, _ := delta.Get("type"); kind.IsText("text_delta") {
 			if text, _ := delta.Get("text"); text.Kind() == jsonstream.String {
-				if _, _, err = s.piece(text, 0, index); err == nil {
-					s.learn(ev, index, text, jsonstream.Value{}, root)
+				if _, _, err = s.Piece(text, 0, index); err == nil {
+					s.Learn(ev, index, text, jsonstream.Value{}, root)
 				}
 			}
 		}
@@ -56,11 +64,11 @@ func (s *anthropicStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	return s.write(dst, ev), nil
+	return s.Write(dst, ev), nil
 }
 
 // begin handles the start of a block.
-func (s *anthropicStream) begin(root jsonstream.Value, index int) error {
+func (s *textStream) begin(root jsonstream.Value, index int) error {
 	s.next = max(s.next, index+1)
 	block, _ := root.Get("content_block")
 	if kind, _ := block.Get("type"); !kind.IsText("text") {
@@ -68,20 +76,20 @@ func (s *anthropicStream) begin(root jsonstream.Value, index int) error {
 	}
 	s.texts = append(s.texts, index)
 	if text, _ := block.Get("text"); text.Kind() == jsonstream.String && !text.IsText("") {
-		_, _, err := s.piece(text, 0, index)
+		_, _, err := s.Piece(text, 0, index)
 		return err
 	}
 	return nil
 }
 
 // end handles the end of a block.
-func (s *anthropicStream) end(index int) error {
+func (s *textStream) end(index int) error {
 	for i, n := range s.texts {
 		if n != index {
 			continue
 		}
 		s.texts = append(s.texts[:i], s.texts[i+1:]...)
-		more, err := s.run.complete(s.ctx, 0, 0, index)
+		more, err := s.Editor.Complete(0, index)
 		if more != "" {
 			s.insert(index, more)
 		}
@@ -91,32 +99,32 @@ func (s *anthropicStream) end(index int) error {
 }
 
 // finish ends the message. Text that policies add becomes a block of its own.
-func (s *anthropicStream) finish(reason string) error {
-	if s.run.deferEnd(0, s.next, reason, false) {
+func (s *textStream) finish(reason string) error {
+	if s.Editor.DeferEnd(0, s.next, reason, false) {
 		return nil
 	}
-	more, err := s.run.finish(s.ctx, 0, s.next, reason)
+	more, err := s.Editor.Finish(0, s.next, reason)
 	if err != nil || more == "" {
 		return err
 	}
 	n := strconv.Itoa(s.next)
-	s.more = sse.AppendEvent(s.more, "content_block_start",
+	s.Inserted = sse.AppendEvent(s.Inserted, "content_block_start",
 		[]byte(`{"type":"content_block_start","index":`+n+`,"content_block":{"type":"text","text":""}}`))
 	s.insert(s.next, more)
-	s.more = sse.AppendEvent(s.more, "content_block_stop", []byte(`{"type":"content_block_stop","index":`+n+`}`))
+	s.Inserted = sse.AppendEvent(s.Inserted, "content_block_stop", []byte(`{"type":"content_block_stop","index":`+n+`}`))
 	s.next++
 	return nil
 }
 
 // insert writes a delta before the current event.
-func (s *anthropicStream) insert(index int, text string) {
+func (s *textStream) insert(index int, text string) {
 	data := strconv.AppendInt([]byte(`{"type":"content_block_delta","index":`), int64(index), 10)
 	data = jsonstream.AppendQuote(append(data, `,"delta":{"type":"text_delta","text":`...), text)
-	s.more = sse.AppendEvent(s.more, "content_block_delta", append(data, "}}"...))
+	s.Inserted = sse.AppendEvent(s.Inserted, "content_block_delta", append(data, "}}"...))
 }
 
-// anthropicBody visits the texts of a message.
-func anthropicBody(body []byte, to bodySink) ([]byte, error) {
+// editTexts visits the texts of a message.
+func editTexts(body []byte, to provider.TextVisitor) ([]byte, error) {
 	root, err := jsonstream.Parse(body, provider.EnvelopeOptions(len(body)+1))
 	if err != nil {
 		return body, nil // the codec rejects it
@@ -137,29 +145,20 @@ func anthropicBody(body []byte, to bodySink) ([]byte, error) {
 		if kind.IsText("text") && text.Kind() == jsonstream.String {
 			put()
 			last, was = text, text.Text()
-			if sent, err = to.text(&Content{Index: index}, was); err != nil {
+			if sent, err = to.Text(0, index, was); err != nil {
 				return nil, err
 			}
 		}
 		index++
 	}
 	reason, _ := root.Get("stop_reason")
-	more, err := to.end(0, reason.Text())
+	more, err := to.End(0, reason.Text())
 	if err != nil {
 		return nil, err
 	}
 	sent += more
 	if put(); !last.IsValid() && more != "" && content.Kind() == jsonstream.Array {
-		appendElement(&edits, content, append(jsonstream.AppendQuote([]byte(`{"type":"text","text":`), more), '}'))
+		edits.AppendElements(content, append(jsonstream.AppendQuote([]byte(`{"type":"text","text":`), more), '}'))
 	}
 	return edits.AppendTo(nil, body, 0, len(body)), nil
-}
-
-// appendElement appends an element to an array.
-func appendElement(edits *provider.Edits, array jsonstream.Value, text []byte) {
-	_, end := array.Span()
-	if array.Len() > 0 {
-		text = append([]byte{','}, text...)
-	}
-	edits.Insert(end-1, text)
 }

@@ -1,6 +1,7 @@
-package events
+package openaichat
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 
@@ -9,15 +10,25 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// chatStream edits a streamed chat completion.
-type chatStream struct {
-	*translatorBase
-	choices []*chatChoice
+// Texts finds the texts of completions for event policies.
+var Texts = provider.Texts{
+	Stream: func(t *provider.TextRewriter) provider.TextStream { return &textStream{TextRewriter: t} },
+	Body:   editTexts,
+	MayEnd: func(data []byte) bool {
+		i := bytes.Index(data, []byte(`"finish_reason"`))
+		return i >= 0 && !bytes.HasPrefix(bytes.TrimLeft(data[i+len(`"finish_reason"`):], ": "), []byte("null"))
+	},
+}
+
+// textStream edits a streamed chat completion.
+type textStream struct {
+	*provider.TextRewriter
+	choices []*textChoice
 	head    []byte // common members of inserted chunks, copied from the provider's last chunk
 }
 
-// chatChoice is one choice. Its texts are separated by calls.
-type chatChoice struct {
+// textChoice is one choice. Its texts are separated by calls.
+type textChoice struct {
 	number    int
 	index     int // index of the current text
 	open      bool
@@ -25,36 +36,36 @@ type chatChoice struct {
 	raw, sent strings.Builder // the whole text, as received and as sent
 }
 
-func (s *chatStream) choice(number int) *chatChoice {
+func (s *textStream) choice(number int) *textChoice {
 	for _, c := range s.choices {
 		if c.number == number {
 			return c
 		}
 	}
-	c := &chatChoice{number: number}
+	c := &textChoice{number: number}
 	s.choices = append(s.choices, c)
 	return c
 }
 
-func (s *chatStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
-	if old, ok := s.repeats(ev); ok {
-		c := s.choice(s.of)
-		text, err := s.run.text(s.ctx, 0, c.number, c.index, old)
+func (s *textStream) Event(dst []byte, ev *sse.Event) ([]byte, error) {
+	if old, ok := s.Repeats(ev); ok {
+		c := s.choice(s.Key)
+		text, err := s.Editor.Text(c.number, c.index, old)
 		c.raw.WriteString(old)
 		c.sent.WriteString(text)
 		if text != old {
-			s.edit(ev, text)
+			s.EditText(ev, text)
 		}
-		return s.write(dst, ev), err
+		return s.Write(dst, ev), err
 	}
-	root, ok := s.read(ev)
+	root, ok := s.Read(ev)
 	if !ok {
 		if string(ev.Data) == "[DONE]" {
 			if err := s.finishAll(); err != nil {
 				return dst, err
 			}
 		}
-		return s.write(dst, ev), nil
+		return s.Write(dst, ev), nil
 	}
 	s.keepHead(root)
 	choices, _ := root.Get("choices")
@@ -63,14 +74,14 @@ func (s *chatStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
 			return dst, err
 		}
 	}
-	if choices.Len() == 1 && len(s.more) == 0 {
+	if choices.Len() == 1 && len(s.Inserted) == 0 {
 		s.learnText(ev, root, choices)
 	}
-	return s.write(dst, ev), nil
+	return s.Write(dst, ev), nil
 }
 
 // learnText remembers a chunk that only continues the text of one choice.
-func (s *chatStream) learnText(ev *sse.Event, root, choices jsonstream.Value) {
+func (s *textStream) learnText(ev *sse.Event, root, choices jsonstream.Value) {
 	v, _ := choices.Index(0)
 	delta, _ := v.Get("delta")
 	content, _ := delta.Get("content")
@@ -83,19 +94,19 @@ func (s *chatStream) learnText(ev *sse.Event, root, choices jsonstream.Value) {
 		number, _ = provider.SmallInt(index)
 	}
 	if c := s.choice(number); c.open && !c.over && content.Kind() == jsonstream.String && !content.IsText("") &&
-		!provider.Present(reason) && !provider.Present(logprobs) && !copied && !legacy && !chatCalls(v) {
-		s.learn(ev, number, content, jsonstream.Value{}, root)
+		!provider.Present(reason) && !provider.Present(logprobs) && !copied && !legacy && !carriesCall(v) {
+		s.Learn(ev, number, content, jsonstream.Value{}, root)
 	}
 }
 
 // chunk handles one choice of a chunk.
-func (s *chatStream) chunk(v jsonstream.Value) error {
+func (s *textStream) chunk(v jsonstream.Value) error {
 	number := 0
 	if index, ok := v.Get("index"); ok {
 		number, _ = provider.SmallInt(index)
 	}
 	c := s.choice(number)
-	edits := len(s.edits)
+	edits := len(s.Edits)
 	var last jsonstream.Value // last text of the chunk; more text can be appended to it
 	var sent string
 	pass := func(text jsonstream.Value) error {
@@ -103,7 +114,7 @@ func (s *chatStream) chunk(v jsonstream.Value) error {
 			return nil
 		}
 		c.open, last = true, text
-		old, now, err := s.piece(text, number, c.index)
+		old, now, err := s.Piece(text, number, c.index)
 		sent = now
 		c.raw.WriteString(old)
 		c.sent.WriteString(now)
@@ -123,13 +134,13 @@ func (s *chatStream) chunk(v jsonstream.Value) error {
 	more := ""
 	reason, _ := v.Get("finish_reason")
 	finished := reason.Kind() == jsonstream.String && !c.over
-	if finished || chatCalls(v) {
+	if finished || carriesCall(v) {
 		if more, err = s.close(c); err != nil {
 			return err
 		}
 	}
-	if c.over = c.over || finished; finished && !s.run.deferEnd(number, c.index, reason.Text(), chatCalls(v)) {
-		added, err := s.run.finish(s.ctx, number, c.index, reason.Text())
+	if c.over = c.over || finished; finished && !s.Editor.DeferEnd(number, c.index, reason.Text(), carriesCall(v)) {
+		added, err := s.Editor.Finish(number, c.index, reason.Text())
 		if err != nil {
 			return err
 		}
@@ -139,11 +150,11 @@ func (s *chatStream) chunk(v jsonstream.Value) error {
 	switch {
 	case more == "":
 	case last.IsValid():
-		s.replaceLast(last, sent+more)
+		s.ReplaceLast(last, sent+more)
 	default:
 		s.insert(number, more)
 	}
-	if len(s.edits) > edits {
+	if len(s.Edits) > edits {
 		s.dropLogprobs(v)
 	}
 	return nil
@@ -151,49 +162,37 @@ func (s *chatStream) chunk(v jsonstream.Value) error {
 
 // copied handles a message next to a delta. Some servers repeat the whole text there. A message
 // without a delta is text like any other.
-func (s *chatStream) copied(c *chatChoice, message jsonstream.Value, beside bool, pass func(jsonstream.Value) error) error {
+func (s *textStream) copied(c *textChoice, message jsonstream.Value, beside bool, pass func(jsonstream.Value) error) error {
 	content, _ := message.Get("content")
 	if content.Kind() == jsonstream.String && (beside || content.IsText(c.raw.String())) {
 		if sent := c.sent.String(); !content.IsText(sent) {
-			s.edits.Replace(content, jsonstream.AppendQuote(nil, sent))
+			s.Edits.Replace(content, jsonstream.AppendQuote(nil, sent))
 		}
 		return nil
 	}
 	return contentTexts(message, pass)
 }
 
-// replaceLast edits a text again.
-func (s *chatStream) replaceLast(v jsonstream.Value, text string) {
-	from, _ := v.Span()
-	for i := range s.edits {
-		if s.edits[i].Start == from {
-			s.edits = append(s.edits[:i], s.edits[i+1:]...)
-			break
-		}
-	}
-	s.edits.Replace(v, jsonstream.AppendQuote(nil, text))
-}
-
 // dropLogprobs removes the tokens of a changed text.
-func (s *chatStream) dropLogprobs(choice jsonstream.Value) {
+func (s *textStream) dropLogprobs(choice jsonstream.Value) {
 	if v, ok := choice.Get("logprobs"); ok && provider.Present(v) {
-		s.edits.Replace(v, []byte("null"))
+		s.Edits.Replace(v, []byte("null"))
 	}
 }
 
 // close ends the current text of a choice, if any.
-func (s *chatStream) close(c *chatChoice) (more string, err error) {
+func (s *textStream) close(c *textChoice) (more string, err error) {
 	if !c.open {
 		return "", nil
 	}
 	c.open = false
-	more, err = s.run.complete(s.ctx, 0, c.number, c.index)
+	more, err = s.Editor.Complete(c.number, c.index)
 	c.index++
 	return more, err
 }
 
 // finishAll ends the choices without a finish reason at the end of the stream.
-func (s *chatStream) finishAll() error {
+func (s *textStream) finishAll() error {
 	for _, c := range s.choices {
 		if c.over {
 			continue
@@ -203,7 +202,7 @@ func (s *chatStream) finishAll() error {
 			return err
 		}
 		c.over = true
-		added, err := s.run.finish(s.ctx, c.number, c.index, "")
+		added, err := s.Editor.Finish(c.number, c.index, "")
 		if err != nil {
 			return err
 		}
@@ -215,7 +214,7 @@ func (s *chatStream) finishAll() error {
 }
 
 // keepHead stores the members that inserted chunks share with the provider's chunks.
-func (s *chatStream) keepHead(root jsonstream.Value) {
+func (s *textStream) keepHead(root jsonstream.Value) {
 	s.head = append(s.head[:0], '{')
 	for _, key := range []string{"id", "object", "created", "model", "system_fingerprint", "service_tier"} {
 		if v, ok := root.Get(key); ok {
@@ -225,12 +224,12 @@ func (s *chatStream) keepHead(root jsonstream.Value) {
 }
 
 // insert writes a chunk of text before the current event.
-func (s *chatStream) insert(choice int, text string) {
+func (s *textStream) insert(choice int, text string) {
 	data := append([]byte(nil), s.head...)
 	data = strconv.AppendInt(append(data, `"choices":[{"index":`...), int64(choice), 10)
 	data = jsonstream.AppendQuote(append(data, `,"delta":{"content":`...), text)
 	data = append(data, `},"finish_reason":null}]}`...)
-	s.more = sse.AppendEvent(s.more, "", data)
+	s.Inserted = sse.AppendEvent(s.Inserted, "", data)
 }
 
 // contentTexts calls f with every text of a message or delta. Content is a string or a list of
@@ -250,16 +249,16 @@ func contentTexts(message jsonstream.Value, f func(jsonstream.Value) error) erro
 	return nil
 }
 
-// chatCalls reports whether a choice of a chunk contains a part of a call.
-func chatCalls(choice jsonstream.Value) bool {
+// carriesCall reports whether a choice of a chunk contains a part of a call.
+func carriesCall(choice jsonstream.Value) bool {
 	delta, _ := choice.Get("delta")
 	list, _ := delta.Get("tool_calls")
 	legacy, ok := delta.Get("function_call")
 	return list.Len() > 0 || ok && provider.Present(legacy)
 }
 
-// chatBody visits the texts of a chat completion.
-func chatBody(body []byte, to bodySink) ([]byte, error) {
+// editTexts visits the texts of a chat completion.
+func editTexts(body []byte, to provider.TextVisitor) ([]byte, error) {
 	root, err := jsonstream.Parse(body, provider.EnvelopeOptions(len(body)+1))
 	if err != nil {
 		return body, nil // the codec rejects it
@@ -283,7 +282,7 @@ func chatBody(body []byte, to bodySink) ([]byte, error) {
 		pass := func(v jsonstream.Value) (err error) {
 			put()
 			last, was = v, v.Text()
-			sent, err = to.text(&Content{Choice: number, Index: index}, was)
+			sent, err = to.Text(number, index, was)
 			index++
 			return err
 		}
@@ -296,7 +295,7 @@ func chatBody(body []byte, to bodySink) ([]byte, error) {
 			return nil, err
 		}
 		reason, _ := choice.Get("finish_reason")
-		more, err := to.end(number, reason.Text())
+		more, err := to.End(number, reason.Text())
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
-package events
+package openairesponses
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,20 +11,36 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// responsesStream edits a streamed response of the Responses API. A text occurs in it up to five
+// Texts finds the texts of responses for event policies.
+var Texts = provider.Texts{
+	Stream: func(t *provider.TextRewriter) provider.TextStream { return &textStream{TextRewriter: t} },
+	Body:   editTexts,
+	MayEnd: mayEnd,
+}
+
+func mayEnd(data []byte) bool {
+	for _, typ := range [...]string{`"response.completed"`, `"response.incomplete"`, `"response.failed"`} {
+		if bytes.Contains(data, []byte(typ)) {
+			return true
+		}
+	}
+	return false
+}
+
+// textStream edits a streamed response of the Responses API. A text occurs in it up to five
 // times: in its deltas, and as a whole at the end of the text, its part, its item and the response.
 // All copies are edited consistently.
-type responsesStream struct {
-	*translatorBase
-	texts []*responsesText
+type textStream struct {
+	*provider.TextRewriter
+	texts []*responseText
 	next  int // first unused output index
 	added int // number of inserted events, by which sequence numbers are shifted
 	over  bool
 	extra *addition
 }
 
-// responsesText is one text.
-type responsesText struct {
+// responseText is one text.
+type responseText struct {
 	item, part int
 	id         string // id of the item
 	raw, sent  strings.Builder
@@ -35,7 +52,7 @@ type addition struct {
 	id, text string
 }
 
-func (s *responsesStream) text(root jsonstream.Value) *responsesText {
+func (s *textStream) text(root jsonstream.Value) *responseText {
 	at, _ := root.Get("output_index")
 	item, _ := provider.SmallInt(at)
 	at, _ = root.Get("content_index")
@@ -45,12 +62,12 @@ func (s *responsesStream) text(root jsonstream.Value) *responsesText {
 	}
 	s.next = max(s.next, item+1)
 	id, _ := root.Get("item_id")
-	t := &responsesText{item: item, part: part, id: id.Text()}
+	t := &responseText{item: item, part: part, id: id.Text()}
 	s.texts = append(s.texts, t)
 	return t
 }
 
-func (s *responsesStream) find(item, part int) *responsesText {
+func (s *textStream) find(item, part int) *responseText {
 	for _, t := range s.texts {
 		if t.item == item && t.part == part {
 			return t
@@ -59,20 +76,20 @@ func (s *responsesStream) find(item, part int) *responsesText {
 	return nil
 }
 
-func (s *responsesStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
-	if old, ok := s.repeats(ev); ok {
-		t := s.texts[s.of]
-		text, err := s.run.text(s.ctx, 0, 0, t.key(), old)
+func (s *textStream) Event(dst []byte, ev *sse.Event) ([]byte, error) {
+	if old, ok := s.Repeats(ev); ok {
+		t := s.texts[s.Key]
+		text, err := s.Editor.Text(0, t.key(), old)
 		t.raw.WriteString(old)
 		t.sent.WriteString(text)
 		if text != old {
-			s.edit(ev, text)
+			s.EditText(ev, text)
 		}
-		return s.write(dst, ev), err
+		return s.Write(dst, ev), err
 	}
-	root, ok := s.read(ev)
+	root, ok := s.Read(ev)
 	if !ok {
-		return s.write(dst, ev), nil
+		return s.Write(dst, ev), nil
 	}
 	if at, ok := root.Get("output_index"); ok {
 		n, _ := provider.SmallInt(at)
@@ -104,49 +121,49 @@ func (s *responsesStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
 	if s.added > 0 {
 		s.renumber(root)
 	}
-	return s.write(dst, ev), nil
+	return s.Write(dst, ev), nil
 }
 
 // learnText remembers an event that only continues a text.
-func (s *responsesStream) learnText(ev *sse.Event, root jsonstream.Value) {
+func (s *textStream) learnText(ev *sse.Event, root jsonstream.Value) {
 	delta, _ := root.Get("delta")
 	seq, _ := root.Get("sequence_number")
 	if logprobs, _ := root.Get("logprobs"); logprobs.Len() == 0 && delta.Kind() == jsonstream.String {
 		t := s.text(root)
-		s.learn(ev, slices.Index(s.texts, t), delta, seq, root)
+		s.Learn(ev, slices.Index(s.texts, t), delta, seq, root)
 	}
 }
 
 // renumber shifts the sequence number of the upstream's event by the number of inserted events.
-func (s *responsesStream) renumber(root jsonstream.Value) {
+func (s *textStream) renumber(root jsonstream.Value) {
 	if seq, ok := root.Get("sequence_number"); ok {
 		if n, ok := provider.SmallInt(seq); ok {
-			s.edits.Replace(seq, strconv.AppendInt(nil, int64(n+s.added), 10))
+			s.Edits.Replace(seq, strconv.AppendInt(nil, int64(n+s.added), 10))
 		}
 	}
 }
 
 // delta handles a chunk of a text.
-func (s *responsesStream) delta(root jsonstream.Value) error {
+func (s *textStream) delta(root jsonstream.Value) error {
 	v, _ := root.Get("delta")
 	if v.Kind() != jsonstream.String {
 		return nil
 	}
 	t := s.text(root)
-	old, sent, err := s.piece(v, 0, t.key())
+	old, sent, err := s.Piece(v, 0, t.key())
 	t.raw.WriteString(old)
 	t.sent.WriteString(sent)
 	if old != sent {
-		dropTokens(&s.edits, root)
+		dropTokens(&s.Edits, root)
 	}
 	return err
 }
 
 // key returns the index of a text for hooks.
-func (t *responsesText) key() int { return t.item<<8 | t.part&0xff }
+func (t *responseText) key() int { return t.item<<8 | t.part&0xff }
 
 // done handles the end of a text. Text that did not arrive in deltas is passed to the policies now.
-func (s *responsesStream) done(root jsonstream.Value) error {
+func (s *textStream) done(root jsonstream.Value) error {
 	v, _ := root.Get("text")
 	if v.Kind() != jsonstream.String {
 		return nil
@@ -160,8 +177,8 @@ func (s *responsesStream) done(root jsonstream.Value) error {
 		s.insertDelta(root, t.id, t.item, t.part, more)
 	}
 	if sent := t.sent.String(); sent != whole {
-		s.edits.Replace(v, jsonstream.AppendQuote(nil, sent))
-		dropTokens(&s.edits, root)
+		s.Edits.Replace(v, jsonstream.AppendQuote(nil, sent))
+		dropTokens(&s.Edits, root)
 	}
 	return nil
 }
@@ -169,20 +186,20 @@ func (s *responsesStream) done(root jsonstream.Value) error {
 // settle ends a text whose whole content is known. Text that did not arrive in deltas is passed to
 // the policies now. more is the text that policies append; clients read the rest in the copies, as
 // with the provider.
-func (s *responsesStream) settle(t *responsesText, whole string) (more string, err error) {
+func (s *textStream) settle(t *responseText, whole string) (more string, err error) {
 	if t.done {
 		return "", nil
 	}
 	t.done = true
 	if rest, ok := strings.CutPrefix(whole, t.raw.String()); ok && rest != "" {
-		sent, err := s.run.text(s.ctx, 0, 0, t.key(), rest)
+		sent, err := s.Editor.Text(0, t.key(), rest)
 		if err != nil {
 			return "", err
 		}
 		t.raw.WriteString(rest)
 		t.sent.WriteString(sent)
 	}
-	if more, err = s.run.complete(s.ctx, 0, 0, t.key()); err == nil {
+	if more, err = s.Editor.Complete(0, t.key()); err == nil {
 		t.sent.WriteString(more)
 	}
 	return more, err
@@ -196,7 +213,7 @@ func dropTokens(edits *provider.Edits, v jsonstream.Value) {
 }
 
 // restate writes the edited text into another copy.
-func (s *responsesStream) restate(part jsonstream.Value, t *responsesText) error {
+func (s *textStream) restate(part jsonstream.Value, t *responseText) error {
 	kind, _ := part.Get("type")
 	text, _ := part.Get("text")
 	if !kind.IsText("output_text") || text.Kind() != jsonstream.String {
@@ -206,19 +223,19 @@ func (s *responsesStream) restate(part jsonstream.Value, t *responsesText) error
 		return err
 	}
 	if sent := t.sent.String(); !text.IsText(sent) {
-		s.edits.Replace(text, jsonstream.AppendQuote(nil, sent))
-		dropTokens(&s.edits, part)
+		s.Edits.Replace(text, jsonstream.AppendQuote(nil, sent))
+		dropTokens(&s.Edits, part)
 	}
 	return nil
 }
 
-func (s *responsesStream) restateItem(item jsonstream.Value, n int) error {
+func (s *textStream) restateItem(item jsonstream.Value, n int) error {
 	content, _ := item.Get("content")
 	part := 0
 	for p := range content.Elements() {
 		t := s.find(n, part)
 		if t == nil {
-			t = &responsesText{item: n, part: part}
+			t = &responseText{item: n, part: part}
 			s.texts = append(s.texts, t)
 		}
 		if err := s.restate(p, t); err != nil {
@@ -230,7 +247,7 @@ func (s *responsesStream) restateItem(item jsonstream.Value, n int) error {
 }
 
 // finish ends the response. Text that policies add becomes an item of its own.
-func (s *responsesStream) finish(root jsonstream.Value, name string) error {
+func (s *textStream) finish(root jsonstream.Value, name string) error {
 	if s.over {
 		return nil
 	}
@@ -252,9 +269,9 @@ func (s *responsesStream) finish(root jsonstream.Value, name string) error {
 	}
 	s.next = max(s.next, n)
 	var more string
-	if !s.run.deferEnd(0, s.next<<8, reason, false) {
+	if !s.Editor.DeferEnd(0, s.next<<8, reason, false) {
 		var err error
-		if more, err = s.run.finish(s.ctx, 0, s.next<<8, reason); err != nil {
+		if more, err = s.Editor.Finish(0, s.next<<8, reason); err != nil {
 			return err
 		}
 	}
@@ -263,7 +280,7 @@ func (s *responsesStream) finish(root jsonstream.Value, name string) error {
 		s.extra = &addition{id: "msg_stopgate_end_" + id.Text(), text: more}
 		s.insertItem(root)
 		if output.Kind() == jsonstream.Array {
-			appendElement(&s.edits, output, s.extra.item("completed"))
+			s.Edits.AppendElements(output, s.extra.item("completed"))
 		}
 	}
 	if output, ok := response.Get("output_text"); ok && output.Kind() == jsonstream.String {
@@ -273,7 +290,7 @@ func (s *responsesStream) finish(root jsonstream.Value, name string) error {
 		}
 		all.WriteString(more)
 		if !output.IsText(all.String()) {
-			s.edits.Replace(output, jsonstream.AppendQuote(nil, all.String()))
+			s.Edits.Replace(output, jsonstream.AppendQuote(nil, all.String()))
 		}
 	}
 	return nil
@@ -293,7 +310,7 @@ func (a *addition) item(status string) []byte {
 }
 
 // insertItem writes a message item before the current event.
-func (s *responsesStream) insertItem(root jsonstream.Value) {
+func (s *textStream) insertItem(root jsonstream.Value) {
 	a, n := s.extra, strconv.Itoa(s.next)
 	id := string(jsonstream.AppendQuote(nil, a.id))
 	where := `"item_id":` + id + `,"output_index":` + n + `,"content_index":0`
@@ -306,14 +323,14 @@ func (s *responsesStream) insertItem(root jsonstream.Value) {
 	s.next++
 }
 
-func (s *responsesStream) insertDelta(root jsonstream.Value, id string, item, part int, text string) {
+func (s *textStream) insertDelta(root jsonstream.Value, id string, item, part int, text string) {
 	s.insert(root, "response.output_text.delta", `"item_id":`+string(jsonstream.AppendQuote(nil, id))+`,"output_index":`+strconv.Itoa(item)+
 		`,"content_index":`+strconv.Itoa(part)+`,"delta":`+string(jsonstream.AppendQuote(nil, text))+`,"logprobs":[]`)
 }
 
 // insert writes an event before the current event, with the sequence number that the current one
 // would have had.
-func (s *responsesStream) insert(root jsonstream.Value, typ, members string) {
+func (s *textStream) insert(root jsonstream.Value, typ, members string) {
 	data := `{"type":"` + typ + `",` + members
 	if seq, ok := root.Get("sequence_number"); ok {
 		if n, ok := provider.SmallInt(seq); ok {
@@ -321,11 +338,11 @@ func (s *responsesStream) insert(root jsonstream.Value, typ, members string) {
 		}
 	}
 	s.added++
-	s.more = sse.AppendEvent(s.more, typ, []byte(data+"}"))
+	s.Inserted = sse.AppendEvent(s.Inserted, typ, []byte(data+"}"))
 }
 
-// responsesBody visits the texts of a response.
-func responsesBody(body []byte, to bodySink) ([]byte, error) {
+// editTexts visits the texts of a response.
+func editTexts(body []byte, to provider.TextVisitor) ([]byte, error) {
 	root, err := jsonstream.Parse(body, provider.EnvelopeOptions(len(body)+1))
 	if err != nil {
 		return body, nil // the codec rejects it
@@ -351,7 +368,7 @@ func responsesBody(body []byte, to bodySink) ([]byte, error) {
 			if kind.IsText("output_text") && text.Kind() == jsonstream.String {
 				put()
 				last, lastPart, was = text, part, text.Text()
-				if sent, err = to.text(&Content{Index: n<<8 | index&0xff}, was); err != nil {
+				if sent, err = to.Text(0, n<<8|index&0xff, was); err != nil {
 					return nil, err
 				}
 			}
@@ -366,14 +383,14 @@ func responsesBody(body []byte, to bodySink) ([]byte, error) {
 			reason = why.Text()
 		}
 	}
-	more, err := to.end(0, reason)
+	more, err := to.End(0, reason)
 	if err != nil {
 		return nil, err
 	}
 	sent += more
 	if put(); !last.IsValid() && more != "" && output.Kind() == jsonstream.Array {
 		id, _ := root.Get("id")
-		appendElement(&edits, output, (&addition{id: "msg_stopgate_end_" + id.Text(), text: more}).item("completed"))
+		edits.AppendElements(output, (&addition{id: "msg_stopgate_end_" + id.Text(), text: more}).item("completed"))
 	}
 	if v, ok := root.Get("output_text"); ok && v.Kind() == jsonstream.String && !v.IsText(all) {
 		edits.Replace(v, jsonstream.AppendQuote(nil, all))
