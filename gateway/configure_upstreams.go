@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
+	"github.com/stopgate/stopgate/internal/provider/registry"
 )
 
 // upstreamTable is one table [upstream.ID].
@@ -31,7 +32,7 @@ type api string
 // UnmarshalText parses the name of an API.
 func (a *api) UnmarshalText(text []byte) error {
 	*a = api(text)
-	return word(text, "openai", "anthropic")
+	return word(text, registry.VendorNames()...)
 }
 
 func (c *configurer) upstreams(t *tomltree.Value) {

@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/gateway/events"
 	"github.com/stopgate/stopgate/internal/gateway/history"
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/registry"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -24,7 +25,8 @@ type exchange struct {
 	g        *Gateway
 	w        http.ResponseWriter
 	rc       *http.ResponseController
-	dialect  provider.Dialect
+	api      *registry.API
+	dialect  provider.Dialect // its codec
 	req      *provider.Request
 	upstream *upstream
 	enforced bool
@@ -70,12 +72,12 @@ type exchange struct {
 // serveGated serves a request whose response can contain calls. It blocks below run: see
 // serveStream.
 func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt *route, v clientRequest) {
-	x, body := g.open(w, r, rt, v, dialectOf(r.URL.Path))
+	x, body := g.open(w, r, rt, v)
 	if x == nil {
 		return
 	}
 	defer x.end()
-	body, no := x.ready(r, rt.api, body)
+	body, no := x.ready(r, rt.vendor, body)
 	if no != nil {
 		g.refuse(w, r, no)
 		return
@@ -86,7 +88,7 @@ func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt *route, 
 // ready converts the request to the form that is sent to the provider.
 //
 //go:noinline
-func (x *exchange) ready(r *http.Request, api string, body []byte) ([]byte, *refusal) {
+func (x *exchange) ready(r *http.Request, vendor string, body []byte) ([]byte, *refusal) {
 	no := x.refusals()
 	if no == nil {
 		no = x.serverTools()
@@ -94,7 +96,7 @@ func (x *exchange) ready(r *http.Request, api string, body []byte) ([]byte, *ref
 	if no != nil {
 		return nil, no
 	}
-	if body, no = x.history(r, api, body); no != nil {
+	if body, no = x.history(r, vendor, body); no != nil {
 		return nil, no
 	}
 	x.prepare(r, body)
@@ -105,22 +107,22 @@ func (x *exchange) ready(r *http.Request, api string, body []byte) ([]byte, *ref
 // request was refused.
 //
 //go:noinline
-func (g *Gateway) open(w http.ResponseWriter, r *http.Request, rt *route, v clientRequest, d provider.Dialect) (*exchange, []byte) {
+func (g *Gateway) open(w http.ResponseWriter, r *http.Request, rt *route, v clientRequest) (*exchange, []byte) {
 	body, no := readBody(w, r, &v.settings)
 	var req *provider.Request
 	if no == nil {
-		req, no = readRequest(d, body)
+		req, no = readRequest(rt.api, r.URL.Path, body)
 	}
 	if no != nil {
 		g.refuse(w, r, no)
 		return nil, nil
 	}
-	return g.newExchange(w, r, v, d, req, v.choose(rt.api, req.Model, r.Header)), body
+	return g.newExchange(w, r, v, rt.api, req, v.choose(rt.vendor, req.Model, r.Header)), body
 }
 
 //go:noinline
-func readRequest(d provider.Dialect, body []byte) (*provider.Request, *refusal) {
-	req, err := d.Request(body)
+func readRequest(api *registry.API, path string, body []byte) (*provider.Request, *refusal) {
+	req, err := api.Request(path, body)
 	var bad *provider.RequestError
 	switch {
 	case err == nil:
@@ -135,13 +137,13 @@ func readRequest(d provider.Dialect, body []byte) (*provider.Request, *refusal) 
 // history records the results in the conversation of a request and edits it for the provider: it
 // removes results that are withheld, applies the event policies, and restores calls that the client
 // does not have.
-func (x *exchange) history(r *http.Request, api string, body []byte) ([]byte, *refusal) {
+func (x *exchange) history(r *http.Request, vendor string, body []byte) ([]byte, *refusal) {
 	x.turn = x.g.gate.Turn(session.Owner{Principal: x.principal, Session: x.session}, x.turnID)
 	like := stopgate.Call{Agent: x.agent, Surface: stopgate.SurfaceGateway, Dialect: x.dialect.Name()}
 	body = x.conversation.RecordResults(x.records, x.req, x.turn, like, body, x.enforced)
 	x.req.History = nil // recorded already, and it references the body
 	x.begin(r, body)
-	body, no := x.revise(r, api, body)
+	body, no := x.revise(r, vendor, body)
 	if no != nil {
 		return nil, no
 	}
@@ -166,9 +168,9 @@ func (g *Gateway) reportHistory(what string, err error) {
 	g.log.Warn(what, "error", err)
 }
 
-func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, v clientRequest, d provider.Dialect, req *provider.Request, up *upstream) *exchange {
+func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, v clientRequest, api *registry.API, req *provider.Request, up *upstream) *exchange {
 	x := &exchange{
-		configuration: v.configuration, observed: v.observed, g: g, w: w, rc: http.NewResponseController(w), dialect: d, req: req, upstream: up,
+		configuration: v.configuration, observed: v.observed, g: g, w: w, rc: http.NewResponseController(w), api: api, dialect: api.Dialect, req: req, upstream: up,
 		enforced: g.gate.Enforced(), records: context.WithoutCancel(r.Context()), start: time.Now(),
 		turnID: stopgate.TurnID("t_" + rand.Text()), agent: "main", principal: v.principal,
 	}
@@ -180,7 +182,7 @@ func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, v clientRe
 	}
 	history.Await(r.Context(), req, g.responses, v.principal)
 	x.conversation = history.Find(x.records, req, r.Header, history.Options{
-		Log: g.responses, Dialect: d, Principal: v.principal, Upstream: up.ID, Failed: g.reportHistory,
+		Log: g.responses, Dialect: api.Dialect, Principal: v.principal, Upstream: up.ID, Failed: g.reportHistory,
 		CacheKeyIsSession: v.settings.CacheKeyIsSession, ShareSubagents: v.settings.ShareSubagents,
 	})
 	x.session = x.conversation.Session

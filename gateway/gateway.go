@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/gateway/events"
 	"github.com/stopgate/stopgate/internal/gateway/responselog"
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/registry"
 	"github.com/stopgate/stopgate/internal/provider/sse"
 )
 
@@ -172,7 +173,7 @@ func (g *Gateway) overloaded(n int64, l Limits) (message, why string) {
 // refuse responds with an error in the format of the dialect that the path suggests.
 func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, no *refusal) {
 	g.faults.count(no.code)
-	writeRefusal(w, errorDialect(r), no)
+	writeRefusal(w, registry.Closest(r.URL.Path, r.Header).Dialect, no)
 	g.logRefused(r, no)
 }
 

@@ -2,7 +2,10 @@ package gateway
 
 import (
 	"net/http"
+	"slices"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/provider/registry"
 )
 
 // dropped are the request headers that are never sent upstream: hop-by-hop headers, those that the
@@ -89,7 +92,7 @@ const tokenPrefix = "sg_"
 
 // takeTokens removes gate tokens from the headers for a provider's key and returns them.
 func takeTokens(h http.Header) (tokens []string) {
-	for _, name := range [...]string{"Authorization", "X-Api-Key", "Api-Key"} {
+	for _, name := range registry.KeyHeaders() {
 		var others []string
 		before := len(tokens)
 		for _, value := range h[name] {
@@ -116,11 +119,11 @@ func takeTokens(h http.Header) (tokens []string) {
 
 // hasCredential reports whether a request contains a provider credential.
 func hasCredential(h http.Header) bool {
-	return h.Get("Authorization") != "" || h.Get("X-Api-Key") != "" || h.Get("Api-Key") != ""
+	return slices.ContainsFunc(registry.KeyHeaders(), func(name string) bool { return h.Get(name) != "" })
 }
 
 func dropCredential(h http.Header) {
-	h.Del("Authorization")
-	h.Del("X-Api-Key")
-	h.Del("Api-Key")
+	for _, name := range registry.KeyHeaders() {
+		h.Del(name)
+	}
 }

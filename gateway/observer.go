@@ -10,6 +10,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/registry"
 )
 
 // Observer receives notifications about exchanges, for traces and metrics. It cannot change
@@ -104,7 +105,7 @@ func (g *Gateway) watched(w http.ResponseWriter, r *http.Request, rt *route, v *
 		return w, r
 	}
 	s := &observedExchange{Observed: Observed{
-		Method: rt.method, Route: "/" + strings.Join(rt.segments, "/"), Principal: v.principal, Begun: time.Now(),
+		Method: rt.Method, Route: rt.Path, Principal: v.principal, Begun: time.Now(),
 		Scheme: "http", Path: r.URL.Path, HTTP: version(r.ProtoMajor, r.ProtoMinor),
 	}}
 	if r.TLS != nil {
@@ -300,8 +301,8 @@ func Provider(o *Observed) string {
 			return name
 		}
 	}
-	if o.Dialect == "anthropic" {
-		return "anthropic"
+	if api := registry.Named(o.Dialect); api != nil {
+		return api.Vendor.Telemetry // servers that are compatible with its API
 	}
-	return "openai" // servers that are compatible with its API
+	return registry.Vendors()[0].Telemetry
 }

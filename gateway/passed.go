@@ -3,11 +3,11 @@ package gateway
 import (
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/registry"
 )
 
 // servePassed forwards a request whose response cannot contain a call, or one of a passthrough
@@ -18,11 +18,11 @@ func (g *Gateway) servePassed(w http.ResponseWriter, r *http.Request, rt *route,
 		g.refuse(w, r, no)
 		return
 	}
-	up := v.choose(rt.api, v.modelOf(body), r.Header)
-	x := g.newExchange(w, r, v, errorDialect(r), &provider.Request{}, up)
+	up := v.choose(rt.vendor, v.modelOf(body), r.Header)
+	x := g.newExchange(w, r, v, registry.Closest(r.URL.Path, r.Header), &provider.Request{}, up)
 	defer x.end()
 	if rt.how == passedUnjudged {
-		x.unjudged(stopgate.CodeNotEvaluated, rt.method+" /"+strings.Join(rt.segments, "/"))
+		x.unjudged(stopgate.CodeNotEvaluated, rt.Method+" "+rt.Path)
 	}
 	x.ask(r, body, x.forward)
 }
@@ -31,13 +31,13 @@ func (g *Gateway) servePassed(w http.ResponseWriter, r *http.Request, rt *route,
 // withholds the same content as for a turn. It records no results, because the turn itself is a
 // separate request.
 func (g *Gateway) serveCounted(w http.ResponseWriter, r *http.Request, rt *route, v clientRequest) {
-	x, body := g.open(w, r, rt, v, errorDialect(r))
+	x, body := g.open(w, r, rt, v)
 	if x == nil {
 		return
 	}
 	defer x.end()
 	x.req.Conversational = false
-	body, no := x.history(r, rt.api, body)
+	body, no := x.history(r, rt.vendor, body)
 	if no != nil {
 		g.refuse(w, r, no)
 		return

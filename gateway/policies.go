@@ -59,7 +59,7 @@ func traceParent(h string) (trace, span string) {
 
 // revise passes the request through the policies and parses the result as strictly as the client's
 // request.
-func (x *exchange) revise(r *http.Request, api string, body []byte) ([]byte, *refusal) {
+func (x *exchange) revise(r *http.Request, vendor string, body []byte) ([]byte, *refusal) {
 	revised, err := x.policies.Request(x.ctx, body)
 	if err != nil {
 		var rejection *events.Rejection
@@ -71,12 +71,12 @@ func (x *exchange) revise(r *http.Request, api string, body []byte) ([]byte, *re
 	if len(revised) == len(body) && (len(body) == 0 || &revised[0] == &body[0]) {
 		return body, nil
 	}
-	req, err := x.dialect.Request(revised)
+	req, err := x.api.Request(r.URL.Path, revised)
 	if err != nil || req.Stream != x.req.Stream {
 		x.g.log.Error("a policy made a request that is none", "error", err)
 		return nil, &refusal{status: http.StatusInternalServerError, code: stopgate.CodePolicyError}
 	}
-	x.req, x.upstream = req, x.choose(api, req.Model, r.Header)
+	x.req, x.upstream = req, x.choose(vendor, req.Model, r.Header)
 	return revised, nil
 }
 

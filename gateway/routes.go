@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/registry"
 )
 
 // treatment determines how requests of a route are handled. The zero value refuses them.
@@ -21,33 +23,40 @@ const (
 	ready
 )
 
-// route is one entry of the routing table. A segment in braces matches any one segment.
+// route is one entry of the routing table.
 type route struct {
-	method   string
-	segments []string
-	api      string // selects the upstream: "openai", "anthropic", or "" to select by headers
-	how      treatment
+	provider.Route
+	vendor string        // selects the upstream, or "" to select by headers
+	api    *registry.API // nil for routes that belong to no API
+	how    treatment
 }
+
+// treatments are the treatments of the routes of providers.
+var treatments = map[provider.RouteKind]treatment{provider.Turn: gated, provider.Counted: counted, provider.Passed: passed}
 
 // builtinRoutes returns the built-in routes. All other paths are 404.
-func builtinRoutes() []route {
-	return []route{
-		newRoute("POST", chatPath, "openai", gated),
-		newRoute("POST", responsesPath, "openai", gated),
-		newRoute("POST", messagesPath, "anthropic", gated),
-		newRoute("POST", "/v1/messages/count_tokens", "anthropic", counted),
-		newRoute("POST", "/v1/responses/input_tokens", "openai", counted),
-		newRoute("POST", "/v1/responses/compact", "openai", counted),
-		newRoute("POST", "/v1/embeddings", "openai", passed),
-		newRoute("GET", "/v1/models", "", passed),
-		newRoute("GET", "/v1/models/{id}", "", passed),
-		newRoute("GET", "/healthz", "", health),
-		newRoute("GET", "/readyz", "", ready),
+func builtinRoutes() (list []route) {
+	add := func(vendor string, api *registry.API, routes []provider.Route) {
+		for _, r := range routes {
+			list = append(list, route{Route: r, vendor: vendor, api: api, how: treatments[r.Kind]})
+		}
 	}
+	for _, api := range registry.All() {
+		add(api.Vendor.Name, api, api.Routes)
+	}
+	for _, v := range registry.Vendors() {
+		add(v.Name, nil, v.Routes)
+	}
+	return append(list,
+		newRoute("GET", "/v1/models", passed),
+		newRoute("GET", "/v1/models/{id}", passed),
+		newRoute("GET", "/healthz", health),
+		newRoute("GET", "/readyz", ready),
+	)
 }
 
-func newRoute(method, path, api string, how treatment) route {
-	return route{method: method, segments: strings.Split(path[1:], "/"), api: api, how: how}
+func newRoute(method, path string, how treatment) route {
+	return route{Route: provider.Route{Method: method, Path: path}, how: how}
 }
 
 // parseRoutes parses [gateway] passthrough: "METHOD /path/{name}".
@@ -64,11 +73,11 @@ func parseRoutes(templates []string) ([]route, error) {
 			return nil, fmt.Errorf("gateway: passthrough route %q: unknown method", t)
 		}
 		for _, r := range builtinRoutes() {
-			if r.how == gated && r.matches(method, path) {
+			if r.how == gated && r.Matches(method, path) {
 				return nil, fmt.Errorf("gateway: passthrough route %q: this route is gated", t)
 			}
 		}
-		list = append(list, newRoute(method, path, "", passedUnjudged))
+		list = append(list, newRoute(method, path, passedUnjudged))
 	}
 	return list, nil
 }
@@ -80,7 +89,7 @@ func find(routes []route, r *http.Request) *route {
 		return nil
 	}
 	for i := range routes {
-		if routes[i].matches(r.Method, r.URL.Path) {
+		if routes[i].Matches(r.Method, r.URL.Path) {
 			return &routes[i]
 		}
 	}
@@ -93,7 +102,7 @@ func unserved(routes []route, r *http.Request) string {
 	var judged []string
 	hint := ""
 	for i := range routes {
-		path := "/" + strings.Join(routes[i].segments, "/")
+		path := routes[i].Path
 		if routes[i].how == gated {
 			judged = append(judged, path)
 		}
@@ -110,40 +119,4 @@ func unserved(routes []route, r *http.Request) string {
 	last := len(judged) - 1
 	return stopgate.CodeRouteUnknown.Public() + " Tool calls are judged at POST " + strings.Join(judged[:last], ", ") + " and " + judged[last] +
 		"; [gateway] passthrough opens others." + hint
-}
-
-func (r *route) matches(method, path string) bool {
-	if method != r.method {
-		return false
-	}
-	rest := path[1:]
-	for i, want := range r.segments {
-		got, after, more := strings.Cut(rest, "/")
-		if more != (i+1 < len(r.segments)) {
-			return false
-		}
-		if strings.HasPrefix(want, "{") && strings.HasSuffix(want, "}") {
-			if !plainSegment(got) {
-				return false
-			}
-		} else if got != want {
-			return false
-		}
-		rest = after
-	}
-	return true
-}
-
-// plainSegment reports whether a path segment has only one interpretation.
-func plainSegment(s string) bool {
-	if s == "" || s == "." || s == ".." {
-		return false
-	}
-	for i := range len(s) {
-		c := s[i]
-		if c <= ' ' || c >= 0x7f || strings.IndexByte(`\%;?#"<>^{}|`+"`", c) >= 0 {
-			return false
-		}
-	}
-	return true
 }

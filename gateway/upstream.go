@@ -8,13 +8,15 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/provider/registry"
 )
 
 // Upstream is a model provider or a compatible server.
 type Upstream struct {
 	// ID identifies it in records, headers and messages.
 	ID string
-	// API is "openai", "anthropic", or empty for both.
+	// API is "openai", "anthropic" or another vendor of APIs, or empty for all.
 	API string
 	// Models are patterns of the models that it serves; * matches any text. An upstream without
 	// patterns serves all models that no other upstream of its API serves; each API has at most
@@ -39,12 +41,6 @@ type Upstream struct {
 	Transport http.RoundTripper
 }
 
-// The providers' public addresses, used by default.
-const (
-	openaiURL    = "https://api.openai.com/v1"
-	anthropicURL = "https://api.anthropic.com"
-)
-
 // upstream is an Upstream that is ready for requests.
 type upstream struct {
 	Upstream
@@ -56,10 +52,10 @@ type upstream struct {
 
 // apis returns the APIs of a setting, or nil for an unknown name.
 func apis(setting string) []string {
-	switch setting {
-	case "":
-		return []string{"openai", "anthropic"}
-	case "openai", "anthropic":
+	switch {
+	case setting == "":
+		return registry.VendorNames()
+	case registry.VendorNamed(setting) != nil:
 		return []string{setting}
 	}
 	return nil
@@ -96,16 +92,12 @@ func (u *upstream) request(ctx context.Context, r *http.Request, body *payload, 
 	case u.canned:
 		dropCredential(out.Header)
 	case u.Key != "":
-		form := "Authorization"
-		if u.API == "anthropic" || u.API == "" && r.Header.Get("Anthropic-Version") != "" {
-			form = "X-Api-Key"
+		vendor := registry.VendorNamed(u.API)
+		if vendor == nil {
+			vendor = registry.Closest(r.URL.Path, r.Header).Vendor
 		}
 		dropCredential(out.Header)
-		if form == "X-Api-Key" {
-			out.Header.Set(form, u.Key)
-		} else {
-			out.Header.Set(form, "Bearer "+u.Key)
-		}
+		vendor.SetKey(out.Header, u.Key)
 	}
 	return out, nil
 }

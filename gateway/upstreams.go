@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/provider/registry"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -31,7 +32,7 @@ func openUpstreams(o *Options, guarded bool, before *configuration) (upstreams, 
 		served := apis(u.API)
 		switch {
 		case served == nil:
-			return list, fmt.Errorf("gateway: upstream %s: unknown API %q: want openai or anthropic", u.ID, u.API)
+			return list, fmt.Errorf("gateway: upstream %s: unknown API %q: want %s", u.ID, u.API, strings.Join(registry.VendorNames(), " or "))
 		case !validName(u.ID):
 			return list, fmt.Errorf("gateway: upstream id %q: want 1 to 128 letters, digits and . _ : -", u.ID)
 		case u.Key != "" && !guarded:
@@ -51,15 +52,15 @@ func openUpstreams(o *Options, guarded bool, before *configuration) (upstreams, 
 		}
 		ids[u.ID] = true
 	}
-	for api, base := range map[string]string{"openai": openaiURL, "anthropic": anthropicURL} {
+	for _, vendor := range registry.Vendors() {
+		api, id := vendor.Name, vendor.Name
 		if list.others[api] != nil {
 			continue
 		}
-		id := api
 		for ids[id] {
 			id += "_public"
 		}
-		up, err := list.open(Upstream{ID: id, API: api, BaseURL: base}, o.Settings.Timeouts, before)
+		up, err := list.open(Upstream{ID: id, API: api, BaseURL: vendor.BaseURL}, o.Settings.Timeouts, before)
 		if err != nil {
 			return list, err
 		}
@@ -177,10 +178,7 @@ func (c *configuration) modelOf(body []byte) string {
 // without a credential to an upstream that is not configured.
 func (c *configuration) choose(api, model string, h http.Header) *upstream {
 	if api == "" {
-		api = "openai"
-		if h.Get("X-Api-Key") != "" || h.Get("Anthropic-Version") != "" {
-			api = "anthropic"
-		}
+		api = registry.VendorOf(h).Name
 	}
 	up := c.upstreams.serving(api, model)
 	if c.replay != nil && (strings.HasPrefix(model, "stopgate-") || up.byDefault && !hasCredential(h)) {

@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/tables"
 	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/provider/registry"
 	"github.com/stopgate/stopgate/internal/replay"
 )
 
@@ -23,25 +24,25 @@ var tourScript []byte
 // model is whom the agent asks.
 type model struct {
 	endpoint *provider.Endpoint
-	script   *script // nil: a real model
+	script   *scriptCounter // nil: a real model
 }
 
-// script counts what a scripted model did not have to write.
-type script struct {
+// scriptCounter counts what a scripted model did not have to write.
+type scriptCounter struct {
 	next         http.RoundTripper
 	begun, ended atomic.Int64 // answers
 	unwritten    atomic.Int64 // bytes
 }
 
 // RoundTrip implements http.RoundTripper.
-func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s *scriptCounter) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.begun.Add(1)
 	return s.next.RoundTrip(r)
 }
 
 // saved is how many bytes were not written. An answer that was stopped hears of it a
 // moment later.
-func (s *script) saved() int64 {
+func (s *scriptCounter) saved() int64 {
 	for range 50 {
 		if s.ended.Load() >= s.begun.Load() {
 			break
@@ -62,12 +63,12 @@ func keyOf(api provider.API) string {
 	return "OPENAI_API_KEY"
 }
 
-// urlOf is where an API is where nothing else is said.
+// urlOf returns the public address of the vendor of an API.
 func urlOf(api provider.API) string {
-	if api == provider.Messages {
-		return "https://api.anthropic.com"
+	if a := registry.Named(string(api)); a != nil {
+		return a.Vendor.BaseURL
 	}
-	return "https://api.openai.com/v1"
+	return registry.Vendors()[0].BaseURL
 }
 
 // modelOf finds the model: what the command line says, else the policy file's [agent],
@@ -134,7 +135,7 @@ func scriptedModel(e *provider.Endpoint, f *agentFlags) (model, error) {
 		}
 		scenarios = append([]*replay.Scenario{s}, scenarios...)
 	}
-	m := model{endpoint: e, script: new(script)}
+	m := model{endpoint: e, script: new(scriptCounter)}
 	o := replay.Options{Scenarios: scenarios, TokensPerSecond: f.pace, Ended: func(r replay.Report) {
 		m.script.unwritten.Add(r.Total - r.Generated)
 		m.script.ended.Add(1)

@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/provider/script"
 	"github.com/stopgate/stopgate/internal/replay"
 	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/internal/visible"
@@ -73,7 +74,7 @@ type demoRow struct {
 // demoTurn is one response of the model.
 type demoTurn struct {
 	number int
-	script replay.Turn
+	script script.Turn
 	rows   []demoRow
 	calls  []demoCall
 	report replay.Report
@@ -88,7 +89,7 @@ type demoCall struct {
 
 // demoCalls finds the calls of a turn that rows are about. The gate records a refusal at
 // its byte, and what may run when the turn is complete.
-func demoCalls(program *policy.Program, script replay.Turn, rows []demoRow) []demoCall {
+func demoCalls(program *policy.Program, script script.Turn, rows []demoRow) []demoCall {
 	var calls []demoCall
 	for _, c := range script.Calls {
 		at := slices.IndexFunc(rows, func(r demoRow) bool {

@@ -6,11 +6,11 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/replay"
+	"github.com/stopgate/stopgate/internal/provider/script"
 )
 
 // googleModel plays turns in the form of Google's API, as far as Gemini CLI needs it.
-type googleModel []replay.Turn
+type googleModel []script.Turn
 
 func (m googleModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var request struct {
@@ -27,7 +27,7 @@ func (m googleModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			said++
 		}
 	}
-	turn := replay.Turn{Say: "{}"} // what it asks beside the conversation
+	turn := script.Turn{Say: "{}"} // what it asks beside the conversation
 	if len(request.Tools) > 0 {
 		turn = m[min(said, len(m)-1)]
 	}

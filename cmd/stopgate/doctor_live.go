@@ -18,6 +18,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/host/install"
+	"github.com/stopgate/stopgate/internal/provider/script"
 	"github.com/stopgate/stopgate/internal/replay"
 	"github.com/stopgate/stopgate/internal/visible"
 )
@@ -158,8 +159,8 @@ func (c *checkup) runOnce(ctx context.Context, h *hook.Host, program, dir string
 
 // newLiveModel is a model that makes one call and then says that it is done.
 func newLiveModel(host hook.Live, command string) (*liveServer, error) {
-	turns := []replay.Turn{
-		{Say: "One step.", Calls: []replay.ScriptedCall{{Tool: host.Tool, Args: host.Args(command)}}},
+	turns := []script.Turn{
+		{Say: "One step.", Calls: []script.Call{{Tool: host.Tool, Args: host.Args(command)}}},
 		{Say: "Done."},
 	}
 	var up http.Handler = googleModel(turns)

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/service"
 	"github.com/stopgate/stopgate/internal/cli/tables"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/provider/registry"
 	"github.com/stopgate/stopgate/internal/record/metrics"
 	"github.com/stopgate/stopgate/internal/replay"
 	"github.com/stopgate/stopgate/internal/system/certificate"
@@ -30,9 +32,10 @@ type upFlags struct {
 	inputs.Policy
 	inputs.State
 	tables.LogFlags
-	listen, openai, anthropic, replayDir string
-	apiListen, apiSocket                 string
-	pace                                 float64
+	listen, replayDir    string
+	upstreams            map[string]*string // base URLs by vendor
+	apiListen, apiSocket string
+	pace                 float64
 }
 
 func newUp(s cli.Streams) *cobra.Command {
@@ -62,8 +65,14 @@ was in force stays.`,
 	f.Policy.Add(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.listen, "listen", "", "`ADDR` to listen on (default 127.0.0.1:8788; port 0 takes a free one)")
-	flags.StringVar(&f.openai, "openai-upstream", "", "base `URL` of an OpenAI-compatible provider")
-	flags.StringVar(&f.anthropic, "anthropic-upstream", "", "base `URL` of an Anthropic-compatible provider")
+	f.upstreams = map[string]*string{}
+	for _, v := range registry.Vendors() {
+		article := "a"
+		if strings.ContainsAny(v.Title[:1], "AEIO") {
+			article = "an"
+		}
+		f.upstreams[v.Name] = flags.String(v.Name+"-upstream", "", fmt.Sprintf("base `URL` of %s %s-compatible provider", article, v.Title))
+	}
 	flags.StringVar(&f.replayDir, "replay", "", "answer canned requests from recorded streams in `DIR`")
 	flags.Float64Var(&f.pace, "replay-pace", 80, "tokens per second of the replay model; 0 is as fast as possible")
 	flags.StringVar(&f.apiListen, "api-listen", "", "serve the decision API on `ADDR` too; needs tokens in [api.tokens]")
@@ -304,7 +313,7 @@ func (u *upRun) announce(ln net.Listener, d *desk) error {
 // replayed makes the replay model the upstream of every API that has no other: who
 // names recordings wants them, also from a client that sends a credential.
 func replayed(upstreams []gateway.Upstream, model http.RoundTripper) []gateway.Upstream {
-	for _, api := range []string{"openai", "anthropic"} {
+	for _, api := range registry.VendorNames() {
 		if !slices.ContainsFunc(upstreams, func(u gateway.Upstream) bool { return u.API == api || u.API == "" }) {
 			upstreams = append(upstreams, gateway.Upstream{ID: "replay-" + api, API: api, Transport: model})
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/cli/tables"
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/provider/registry"
 	"github.com/stopgate/stopgate/internal/system/secret"
 )
 
@@ -22,11 +23,10 @@ func gatewaySettings(l inputs.Loaded, f *upFlags) (options gateway.Options, file
 	if f.listen != "" {
 		options.Settings.Listen = f.listen
 	}
-	for _, flag := range []struct{ api, url string }{{"openai", f.openai}, {"anthropic", f.anthropic}} {
-		if flag.url == "" {
-			continue
+	for _, api := range registry.VendorNames() {
+		if url := f.upstreams[api]; url != nil && *url != "" {
+			options.Upstreams = append(withoutAPI(options.Upstreams, api), gateway.Upstream{ID: api, API: api, BaseURL: *url})
 		}
-		options.Upstreams = append(withoutAPI(options.Upstreams, flag.api), gateway.Upstream{ID: flag.api, API: flag.api, BaseURL: flag.url})
 	}
 	return options, files, nil
 }
@@ -66,18 +66,32 @@ func noting(from secret.Reader, files *[]string) secret.Reader {
 // withoutAPI takes an API away from the configured upstreams, for a flag that
 // names another one.
 func withoutAPI(upstreams []gateway.Upstream, api string) []gateway.Upstream {
-	other := map[string]string{"openai": "anthropic", "anthropic": "openai"}[api]
 	var kept []gateway.Upstream
 	for _, u := range upstreams {
 		switch u.API {
 		case api:
-			continue
 		case "":
-			u.API = other
+			kept = append(kept, otherAPIs(u, api)...)
+		default:
+			kept = append(kept, u)
 		}
-		kept = append(kept, u)
 	}
 	return kept
+}
+
+// otherAPIs returns an upstream of all APIs as one for each API but one. The first keeps its id.
+func otherAPIs(u gateway.Upstream, but string) (list []gateway.Upstream) {
+	for _, api := range registry.VendorNames() {
+		if api == but {
+			continue
+		}
+		one := u
+		if one.API = api; len(list) > 0 {
+			one.ID += "_" + api
+		}
+		list = append(list, one)
+	}
+	return list
 }
 
 // deskSettings reads the tables [api] and [approvals]; flags win over them.

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +9,11 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/registry"
+	"github.com/stopgate/stopgate/internal/provider/script"
+	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // Options configure an Upstream.
@@ -81,98 +85,128 @@ func New(o Options) (*Upstream, error) {
 
 // request is the part of a request that the provider uses.
 type request struct {
-	Model         string `json:"model"`
-	Stream        bool   `json:"stream"`
-	StreamOptions struct {
-		IncludeUsage bool `json:"include_usage"`
-	} `json:"stream_options"`
-	Messages []struct {
-		Role string `json:"role"`
-	} `json:"messages"`
-	Input    json.RawMessage `json:"input"` // of Responses, like Previous and Store
-	Store    *bool           `json:"store"`
-	Previous string          `json:"previous_response_id"`
-	bytes    int             // length of the body
+	provider.Request
+	store    bool
+	answered int // number of responses of the model in the history
 }
 
-// answered counts the responses of the model in the history.
-func (r *request) answered() int {
-	n := responsesAnswered(r.Previous, r.Input)
-	for _, m := range r.Messages {
-		if m.Role == "assistant" {
-			n++
+// readRequest reads a request, which need not be one that a provider would accept.
+func readRequest(api *registry.API, path string, body []byte) (*request, error) {
+	root, err := jsonstream.Parse(body, provider.EnvelopeOptions(maxRequest))
+	if err != nil {
+		return nil, err
+	}
+	get := func(names ...string) (v jsonstream.Value) {
+		v = root
+		for _, name := range names {
+			v, _ = v.Get(name)
+		}
+		return v
+	}
+	req := &request{
+		Request: provider.Request{
+			Model: get("model").Text(), Stream: get("stream").Kind() == jsonstream.True, Bytes: len(body),
+			IncludeUsage: get("stream_options", "include_usage").Kind() == jsonstream.True,
+		},
+		store: get("store").Kind() != jsonstream.False, answered: api.Script.Answered(root),
+	}
+	if api.ReadPath != nil {
+		api.ReadPath(&req.Request, path)
+	}
+	return req, nil
+}
+
+// served lists the paths that the model serves.
+func served() string {
+	var paths []string
+	for _, api := range registry.All() {
+		for _, r := range api.Routes {
+			if r.Kind == provider.Turn {
+				paths = append(paths, r.Path)
+			}
 		}
 	}
-	return n
+	last := len(paths) - 1
+	return strings.Join(paths[:last], ", ") + " and " + paths[last]
+}
+
+// fail writes an error body.
+func fail(w http.ResponseWriter, api *registry.API, status int, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	kind := "invalid_request_error"
+	if status == http.StatusNotFound {
+		kind = "not_found_error"
+	}
+	fmt.Fprintf(w, api.Script.Error, script.Quote(message), kind)
 }
 
 // ServeHTTP answers like a provider.
 func (u *Upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Stopgate-Upstream", "replay")
-	d, known := dialects[r.URL.Path]
+	api := registry.Turn(r.URL.Path)
 	switch {
 	case r.URL.Path == "/v1/models" && r.Method == http.MethodGet:
 		u.models(w)
 		return
-	case !known:
-		http.Error(w, `{"error":{"message":"the replay model serves /v1/chat/completions, /v1/responses and /v1/messages","type":"not_found_error"}}`, http.StatusNotFound)
+	case api == nil:
+		http.Error(w, `{"error":{"message":"the replay model serves `+served()+`","type":"not_found_error"}}`, http.StatusNotFound)
 		return
 	case r.Method != http.MethodPost:
 		w.Header().Set("Allow", http.MethodPost)
-		d.fail(w, http.StatusMethodNotAllowed, "use POST")
+		fail(w, api, http.StatusMethodNotAllowed, "use POST")
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 	if err != nil {
-		d.fail(w, http.StatusRequestEntityTooLarge, "the request body cannot be read")
+		fail(w, api, http.StatusRequestEntityTooLarge, "the request body cannot be read")
 		return
 	}
-	req := request{bytes: len(body)}
-	if err := json.Unmarshal(body, &req); err != nil {
-		d.fail(w, http.StatusBadRequest, "the request body is not a JSON object: "+err.Error())
+	req, err := readRequest(api, r.URL.Path, body)
+	if err != nil {
+		fail(w, api, http.StatusBadRequest, "the request body is not a JSON object: "+err.Error())
 		return
 	}
-	u.answer(w, r, d, &req)
+	u.answer(w, r, api, req)
 }
 
 // answer selects the response: a scenario by its model name, then a recording, then the first
 // scenario.
-func (u *Upstream) answer(w http.ResponseWriter, r *http.Request, d dialect, req *request) {
+func (u *Upstream) answer(w http.ResponseWriter, r *http.Request, api *registry.API, req *request) {
 	scenario := u.scenario(req.Model)
 	wanted := r.Header.Get("X-Replay-Stream")
 	if u.o.Recordings != nil && (scenario == nil || wanted != "") {
-		rec, err := u.o.Recordings.choose(d.name, wanted, req)
+		rec, err := u.o.Recordings.choose(api.Name(), wanted, req)
 		switch {
 		case err == nil:
-			u.play(w, r, d, rec, req)
+			u.play(w, r, api, rec, req)
 			return
 		case wanted != "" || !errors.Is(err, fs.ErrNotExist):
-			d.fail(w, http.StatusNotFound, err.Error())
+			fail(w, api, http.StatusNotFound, err.Error())
 			return
 		}
 	}
 	if scenario == nil {
 		if len(u.o.Scenarios) == 0 {
-			d.fail(w, http.StatusNotFound, fmt.Sprintf("no recording and no scenario for the model %q", req.Model))
+			fail(w, api, http.StatusNotFound, fmt.Sprintf("no recording and no scenario for the model %q", req.Model))
 			return
 		}
 		scenario = u.o.Scenarios[0]
 	}
-	p := u.player(w, r, d, scenario.Model)
-	step := req.answered()
-	a := &scripted{Turn: scenario.turn(step), model: scenario.Model, step: step, usage: req.StreamOptions.IncludeUsage,
-		store: req.Store == nil || *req.Store, prompt: req.bytes / 4, created: u.o.Now().Unix()}
-	p.report.Total = a.size()
+	p := u.player(w, r, api, scenario.Model)
+	a := &script.Answer{Turn: scenario.turn(req.answered), Model: scenario.Model, Step: req.answered, Usage: req.IncludeUsage,
+		Store: req.store, Prompt: req.Bytes / 4, Created: u.o.Now().Unix()}
+	p.report.Total = a.Size()
 	defer p.end()
 	if p.first() != nil {
 		return
 	}
 	if !req.Stream {
-		p.writeBody(a.size(), d.body(a))
+		p.writeBody(a.Size(), api.Script.Body(a))
 		return
 	}
 	p.header("text/event-stream; charset=utf-8")
-	d.stream(a, p.emit)
+	api.Script.Stream(a, p.emit)
 }
 
 func (u *Upstream) scenario(model string) *Scenario {
@@ -188,7 +222,7 @@ func (u *Upstream) scenario(model string) *Scenario {
 func (u *Upstream) models(w http.ResponseWriter) {
 	var ids []string
 	for _, s := range u.o.Scenarios {
-		ids = append(ids, fmt.Sprintf(`{"id":%s,"object":"model","type":"model","created":0,"owned_by":"stopgate"}`, quote(s.Model)))
+		ids = append(ids, fmt.Sprintf(`{"id":%s,"object":"model","type":"model","created":0,"owned_by":"stopgate"}`, script.Quote(s.Model)))
 	}
 	w.Header().Set("Content-Type", "application/json")
 	fmt.Fprintf(w, `{"object":"list","data":[%s],"has_more":false}`, strings.Join(ids, ","))

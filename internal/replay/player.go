@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/provider/registry"
 )
 
 // player writes one response at the model's pace and counts its bytes.
@@ -17,9 +19,9 @@ type player struct {
 	failed bool
 }
 
-func (u *Upstream) player(w http.ResponseWriter, r *http.Request, d dialect, source string) *player {
+func (u *Upstream) player(w http.ResponseWriter, r *http.Request, api *registry.API, source string) *player {
 	return &player{u: u, w: w, flush: http.NewResponseController(w).Flush, ctx: r.Context(),
-		report: Report{Dialect: d.name, Source: source}}
+		report: Report{Dialect: api.Name(), Source: source}}
 }
 
 // first waits for the time to the first token.

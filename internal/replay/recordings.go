@@ -12,6 +12,8 @@ import (
 	"sort"
 	"strings"
 	"sync/atomic"
+
+	"github.com/stopgate/stopgate/internal/provider/registry"
 )
 
 // Recordings are recorded bodies of streamed responses, found in a folder.
@@ -51,8 +53,8 @@ func OpenRecordings(dir string) (*Recordings, error) {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	r := &Recordings{fsys: root, sets: map[string]*set{}}
-	for _, d := range dialects {
-		files, err := fs.Glob(root, path.Join(base, d.folder, "*.sse"))
+	for _, api := range registry.All() {
+		files, err := fs.Glob(root, path.Join(base, api.Script.Folder, "*.sse"))
 		if err != nil || len(files) == 0 {
 			continue
 		}
@@ -61,7 +63,7 @@ func OpenRecordings(dir string) (*Recordings, error) {
 		for _, file := range files {
 			s.list = append(s.list, recording{name: strings.TrimSuffix(path.Base(file), ".sse"), path: file, model: models[path.Base(file)]})
 		}
-		r.sets[d.name] = s
+		r.sets[api.Name()] = s
 	}
 	if len(r.sets) == 0 {
 		return nil, fmt.Errorf("%s: no recordings: want openai-chat/*.sse, openai-responses/*.sse or anthropic-messages/*.sse", dir)
@@ -110,23 +112,23 @@ func (r *Recordings) choose(dialect, wanted string, req *request) (recording, er
 	case wanted != "":
 		return recording{}, fmt.Errorf("no recording %q of %s: %w", wanted, dialect, fs.ErrNotExist)
 	case len(sameModel) > 0:
-		return sameModel[req.answered()%len(sameModel)], nil
+		return sameModel[req.answered%len(sameModel)], nil
 	}
 	return s.list[(s.next.Add(1)-1)%int64(len(s.list))], nil
 }
 
 // play writes a recording, one event at a time.
-func (u *Upstream) play(w http.ResponseWriter, r *http.Request, d dialect, rec recording, req *request) {
+func (u *Upstream) play(w http.ResponseWriter, r *http.Request, api *registry.API, rec recording, req *request) {
 	if !req.Stream {
-		d.fail(w, http.StatusBadRequest, "recordings are streams: set stream to true")
+		fail(w, api, http.StatusBadRequest, "recordings are streams: set stream to true")
 		return
 	}
 	body, err := fs.ReadFile(u.o.Recordings.fsys, rec.path)
 	if err != nil {
-		d.fail(w, http.StatusInternalServerError, "the recording cannot be read")
+		fail(w, api, http.StatusInternalServerError, "the recording cannot be read")
 		return
 	}
-	p := u.player(w, r, d, rec.name)
+	p := u.player(w, r, api, rec.name)
 	p.report.Total = int64(len(body))
 	defer p.end()
 	w.Header().Set("X-Replay-Stream", rec.name)

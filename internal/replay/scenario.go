@@ -6,33 +6,23 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/provider/script"
 )
 
 // A Scenario is the script of one conversation.
 type Scenario struct {
-	Model string // name of the model
-	Turns []Turn // one per model response
-}
-
-// A Turn is one response of the model: text, then calls.
-type Turn struct {
-	Say   string
-	Calls []ScriptedCall
-}
-
-// A ScriptedCall is a call of a turn.
-type ScriptedCall struct {
-	Tool string
-	Args string // JSON text, members in the order of the script
+	Model string        // name of the model
+	Turns []script.Turn // one per model response
 }
 
 // turn returns the turn after a history with this many assistant messages. After the end of the
 // script the model only reports that it is done.
-func (s *Scenario) turn(assistantMessages int) Turn {
+func (s *Scenario) turn(assistantMessages int) script.Turn {
 	if assistantMessages < len(s.Turns) {
 		return s.Turns[assistantMessages]
 	}
-	return Turn{Say: "That was the whole script; there is nothing left to do."}
+	return script.Turn{Say: "That was the whole script; there is nothing left to do."}
 }
 
 // ParseScenario reads a script. The format has one statement per line; lines
@@ -104,7 +94,7 @@ func (p *scenarioParser) line(line string) error {
 		p.s.Model = rest
 		return nil
 	case "turn":
-		p.s.Turns = append(p.s.Turns, Turn{})
+		p.s.Turns = append(p.s.Turns, script.Turn{})
 		return nil
 	case "say", "call":
 		if len(p.s.Turns) == 0 {
@@ -121,7 +111,7 @@ func (p *scenarioParser) line(line string) error {
 	if rest == "" {
 		return fmt.Errorf("call without a tool name")
 	}
-	turn.Calls = append(turn.Calls, ScriptedCall{Tool: rest})
+	turn.Calls = append(turn.Calls, script.Call{Tool: rest})
 	p.call = true
 	return nil
 }
@@ -187,12 +177,12 @@ func (p *scenarioParser) endCall() error {
 		if i > 0 {
 			out.WriteByte(',')
 		}
-		out.Write(quote(arg.name))
+		out.Write(script.Quote(arg.name))
 		out.WriteByte(':')
 		if arg.json != "" {
 			out.WriteString(arg.json)
 		} else {
-			out.Write(quote(arg.text.String()))
+			out.Write(script.Quote(arg.text.String()))
 		}
 	}
 	out.WriteByte('}')
@@ -200,14 +190,4 @@ func (p *scenarioParser) endCall() error {
 	calls[len(calls)-1].Args = out.String()
 	p.call, p.args = false, nil
 	return nil
-}
-
-// quote encodes a JSON string as models do: no escapes for <, > and &.
-func quote(s string) []byte {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	// Encoding a string cannot fail.
-	_ = enc.Encode(s)
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/provider/script"
 	"github.com/stopgate/stopgate/internal/replay"
 )
 
@@ -110,17 +111,17 @@ type model struct {
 func newModel(t *testing.T, a *agent, turns ...[]string) *model {
 	s := &replay.Scenario{Model: "work-model"}
 	for i, commands := range turns {
-		turn := replay.Turn{Say: fmt.Sprintf("Step %d.", i+1)}
+		turn := script.Turn{Say: fmt.Sprintf("Step %d.", i+1)}
 		for _, c := range commands {
 			args, err := json.Marshal(a.args(c))
 			if err != nil {
 				t.Fatal(err)
 			}
-			turn.Calls = append(turn.Calls, replay.ScriptedCall{Tool: a.tool, Args: string(args)})
+			turn.Calls = append(turn.Calls, script.Call{Tool: a.tool, Args: string(args)})
 		}
 		s.Turns = append(s.Turns, turn)
 	}
-	s.Turns = append(s.Turns, replay.Turn{Say: "All steps are done."})
+	s.Turns = append(s.Turns, script.Turn{Say: "All steps are done."})
 	up, err := replay.New(replay.Options{Scenarios: []*replay.Scenario{s}})
 	if err != nil {
 		t.Fatal(err)

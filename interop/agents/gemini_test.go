@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/provider/script"
 	"github.com/stopgate/stopgate/internal/replay"
 )
 
@@ -27,7 +28,7 @@ func (g gemini) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			said++
 		}
 	}
-	turn := replay.Turn{Say: "{}"}
+	turn := script.Turn{Say: "{}"}
 	if len(request.Tools) > 0 {
 		turn.Say = "There is nothing left to do."
 		if said < len(g.script.Turns) {

@@ -16,9 +16,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/agent/conversation"
 	"github.com/stopgate/stopgate/internal/provider"
-	"github.com/stopgate/stopgate/internal/provider/anthropic"
-	"github.com/stopgate/stopgate/internal/provider/openaichat"
-	"github.com/stopgate/stopgate/internal/provider/openairesponses"
+	"github.com/stopgate/stopgate/internal/provider/registry"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -77,13 +75,15 @@ func (e *Endpoint) Address() string {
 
 // codec returns the codec of an API, and its path below the base URL.
 func (a API) codec() (d provider.Dialect, path string) {
-	switch a {
-	case Responses:
-		return openairesponses.Dialect{}, "/responses"
-	case Messages:
-		return anthropic.Dialect{}, "/v1/messages"
+	api := registry.Named(string(a))
+	if api == nil {
+		api = registry.Named(string(Chat))
 	}
-	return openaichat.Dialect{}, "/chat/completions"
+	path = api.Routes[0].Path
+	if strings.HasSuffix(api.Vendor.BaseURL, "/v1") {
+		path = strings.TrimPrefix(path, "/v1")
+	}
+	return api.Dialect, path
 }
 
 // Ask sends the request and returns when the response starts. The caller must call Run of the

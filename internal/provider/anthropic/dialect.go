@@ -11,6 +11,12 @@ type Dialect struct{}
 
 var _ provider.Dialect = Dialect{}
 
+// Routes are the routes of the API.
+var Routes = []provider.Route{
+	{Method: "POST", Path: "/v1/messages", Kind: provider.Turn},
+	{Method: "POST", Path: "/v1/messages/count_tokens", Kind: provider.Counted},
+}
+
 // Name implements [provider.Dialect].
 func (Dialect) Name() string { return "anthropic" }
 

@@ -10,6 +10,11 @@ type Dialect struct{}
 
 var _ provider.Dialect = Dialect{}
 
+// Routes are the routes of the API.
+var Routes = []provider.Route{
+	{Method: "POST", Path: "/v1/chat/completions", Kind: provider.Turn},
+}
+
 // Name implements [provider.Dialect].
 func (Dialect) Name() string { return "openai-chat" }
 

@@ -10,6 +10,13 @@ type Dialect struct{}
 
 var _ provider.Dialect = Dialect{}
 
+// Routes are the routes of the API.
+var Routes = []provider.Route{
+	{Method: "POST", Path: "/v1/responses", Kind: provider.Turn},
+	{Method: "POST", Path: "/v1/responses/input_tokens", Kind: provider.Counted},
+	{Method: "POST", Path: "/v1/responses/compact", Kind: provider.Counted},
+}
+
 // Name implements [provider.Dialect].
 func (Dialect) Name() string { return "openai-responses" }
 

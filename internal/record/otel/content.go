@@ -4,7 +4,8 @@ import (
 	"io"
 
 	"github.com/stopgate/stopgate/gateway"
-	"github.com/stopgate/stopgate/internal/record/transcript"
+	"github.com/stopgate/stopgate/internal/provider/registry"
+	"github.com/stopgate/stopgate/internal/provider/transcript"
 	"go.opentelemetry.io/otel/attribute"
 )
 
@@ -39,15 +40,16 @@ func (k *prefix) Write(p []byte) (int, error) {
 
 // messages returns the attributes of a conversation.
 func (t *Tracer) messages(dialect string, c *content, streamed bool) (list []attribute.KeyValue) {
-	if c == nil {
+	api := registry.Named(dialect)
+	if c == nil || api == nil {
 		return nil
 	}
 	w := transcript.Writer{Hide: t.o.Hide}
-	asked := w.Request(dialect, c.asked)
+	asked := w.Request(&api.Transcript, c.asked)
 	list = appendText(list, "gen_ai.system_instructions", asked.System)
 	list = appendText(list, "gen_ai.input.messages", asked.Messages)
 	list = appendText(list, "gen_ai.tool.definitions", asked.Tools)
-	return appendText(list, "gen_ai.output.messages", w.Answer(dialect, streamed, c.answer.p))
+	return appendText(list, "gen_ai.output.messages", w.Answer(&api.Transcript, streamed, c.answer.p))
 }
 
 // showText returns a result as a span may contain it: JSON, or a text.

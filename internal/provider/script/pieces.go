@@ -1,15 +1,15 @@
-package replay
+package script
 
 import (
 	"iter"
 	"unicode/utf8"
 )
 
-// pieces cuts text as a model streams it: into tokens of one to about eight bytes (a word with the
+// Pieces cuts text as a model streams it: into tokens of one to about eight bytes (a word with the
 // space before it, up to three digits, a line break with its indentation, one or two signs), and
 // the given number of tokens per chunk. Chunks consist of complete code points, but a chunk may end
 // within a JSON escape.
-func pieces(text string, tokens int) iter.Seq[string] {
+func Pieces(text string, tokens int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for start := 0; start < len(text); {
 			end := start

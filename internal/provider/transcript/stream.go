@@ -5,8 +5,8 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// each calls f with every event of a stream that is a JSON object, in order.
-func each(data []byte, f func(root jsonstream.Value)) {
+// Each calls f with every event of a stream that is a JSON object, in order.
+func Each(data []byte, f func(root jsonstream.Value)) {
 	var d sse.Decoder
 	d.Reset(make([]byte, 4<<10), sse.Limits{})
 	defer d.Close()
@@ -23,15 +23,15 @@ func each(data []byte, f func(root jsonstream.Value)) {
 			if !ok {
 				break
 			}
-			if root, ok := parse(ev.Data); ok && ev.Dispatched && root.Kind() == jsonstream.Object {
+			if root, ok := Parse(ev.Data); ok && ev.Dispatched && root.Kind() == jsonstream.Object {
 				f(root)
 			}
 		}
 	}
 }
 
-// number returns a small number, or -1 for any other value.
-func number(v jsonstream.Value) int {
+// Number returns a small number, or -1 for any other value.
+func Number(v jsonstream.Value) int {
 	d, ok := v.Decimal()
 	if !ok {
 		return -1

@@ -6,10 +6,18 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/internal/record/transcript"
+	"github.com/stopgate/stopgate/internal/provider/registry"
+	"github.com/stopgate/stopgate/internal/provider/transcript"
 )
 
 var w = transcript.Writer{Hide: gate.Hide("/**/password")}
+
+func format(dialect string) *transcript.Format {
+	if api := registry.Named(dialect); api != nil {
+		return &api.Transcript
+	}
+	return nil
+}
 
 // Requests of every API are converted to the form of the conventions, and values hidden in
 // arguments are hidden in results, too.
@@ -65,7 +73,7 @@ func TestRequest(t *testing.T) {
 		{"no JSON", "anthropic", `{`, "", "", ""},
 		{"another API", "gemini", `{"messages":[{"role":"user","content":"x"}]}`, "", "", ""},
 	} {
-		got := w.Request(c.dialect, []byte(c.body))
+		got := w.Request(format(c.dialect), []byte(c.body))
 		if got.System != c.system || got.Messages != c.messages || got.Tools != c.tools {
 			t.Errorf("%s:\n%s\n%s\n%s\nwant\n%s\n%s\n%s", c.name, got.System, got.Messages, got.Tools, c.system, c.messages, c.tools)
 		}
@@ -109,7 +117,7 @@ func TestAnswer(t *testing.T) {
 		{"nothing", "anthropic", true, "", ""},
 		{"an index out of reach", "openai-chat", true, sse(`{"choices":[{"index":100000000,"delta":{"content":"x"}}]}`), ""},
 	} {
-		if got := w.Answer(c.dialect, c.streamed, []byte(c.data)); got != c.want {
+		if got := w.Answer(format(c.dialect), c.streamed, []byte(c.data)); got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
 		}
 	}
@@ -142,7 +150,7 @@ func TestTooLong(t *testing.T) {
 	}
 	body.Messages = append(body.Messages, turn{"user", "the newest"})
 	text, _ := json.Marshal(body)
-	got := w.Request("openai-chat", text).Messages
+	got := w.Request(format("openai-chat"), text).Messages
 	if !json.Valid([]byte(got)) || len(got) > transcript.MaxMessages+1000 || !strings.Contains(got, "the newest") {
 		t.Errorf("%d bytes", len(got))
 	}
@@ -159,8 +167,8 @@ func FuzzWriter(f *testing.F) {
 	f.Add(`{"input":[{"type":"x_call_output","output":[{}]},{"type":"shell_call"}]}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, dialect := range []string{"openai-chat", "openai-responses", "anthropic"} {
-			r := w.Request(dialect, []byte(text))
-			for _, out := range []string{r.System, r.Messages, r.Tools, w.Answer(dialect, true, []byte(text)), w.Answer(dialect, false, []byte(text)), w.Value([]byte(text))} {
+			r := w.Request(format(dialect), []byte(text))
+			for _, out := range []string{r.System, r.Messages, r.Tools, w.Answer(format(dialect), true, []byte(text)), w.Answer(format(dialect), false, []byte(text)), w.Value([]byte(text))} {
 				if out != "" && !json.Valid([]byte(out)) {
 					t.Errorf("%s: %q gives %s", dialect, text, out)
 				}

@@ -30,46 +30,42 @@ type Request struct {
 	Tools    string // types and names of the declared tools
 }
 
-// Request converts a request. Dialects have the names that records use.
-func (w Writer) Request(dialect string, body []byte) (r Request) {
-	root, ok := parse(body)
-	if !ok {
+// Format converts the conversations of one API.
+type Format struct {
+	// Request adds the messages of a request, and returns the instructions outside of them.
+	Request func(w Writer, l *List, root jsonstream.Value) (system string)
+	// Body and Stream add an answer that is not streamed, or streamed.
+	Body, Stream func(w Writer, l *List, data []byte)
+	// Tools lists the declared tools. Nil if they have a type and a name.
+	Tools func(root jsonstream.Value) []Tool
+}
+
+// Request converts a request. Without a format the result is empty.
+func (w Writer) Request(f *Format, body []byte) (r Request) {
+	root, ok := Parse(body)
+	if !ok || f == nil {
 		return r
 	}
-	var l list
-	switch dialect {
-	case "openai-chat":
-		w.chatMessages(&l, root)
-	case "openai-responses":
-		r.System = w.system(root, "instructions")
-		w.items(&l, get(root, "input"))
-	case "anthropic":
-		r.System = w.system(root, "system")
-		w.anthropicMessages(&l, root)
-	default:
-		return r
+	var l List
+	r.System = f.Request(w, &l, root)
+	declared := typedTools
+	if f.Tools != nil {
+		declared = f.Tools
 	}
-	r.Messages, r.Tools = l.String(), tools(root)
+	r.Messages, r.Tools = l.String(), tools(declared(root))
 	return r
 }
 
 // Answer converts an answer, which may be incomplete: one message for each choice. streamed reports
 // that data is a stream of server-sent events.
-func (w Writer) Answer(dialect string, streamed bool, data []byte) string {
-	var l list
+func (w Writer) Answer(f *Format, streamed bool, data []byte) string {
+	var l List
 	switch {
-	case dialect == "openai-chat" && streamed:
-		w.chatStream(&l, data)
-	case dialect == "openai-chat":
-		w.chatBody(&l, data)
-	case dialect == "openai-responses" && streamed:
-		w.responsesStream(&l, data)
-	case dialect == "openai-responses":
-		w.responsesBody(&l, data)
-	case dialect == "anthropic" && streamed:
-		w.anthropicStream(&l, data)
-	case dialect == "anthropic":
-		w.anthropicBody(&l, data)
+	case f == nil:
+	case streamed:
+		f.Stream(w, &l, data)
+	default:
+		f.Body(w, &l, data)
 	}
 	return l.String()
 }
@@ -81,11 +77,11 @@ func (w Writer) value(dst, text []byte) []byte {
 	if len(text) == 0 {
 		return dst
 	}
-	v, ok := parse(text)
+	v, ok := Parse(text)
 	if !ok {
 		return dst
 	}
-	shown, ok := parse(w.Hide.Append(nil, v))
+	shown, ok := Parse(w.Hide.Append(nil, v))
 	if !ok {
 		return dst
 	}
@@ -140,15 +136,16 @@ func Text(text string) string {
 
 func appendText(dst []byte, text string) []byte { return jsonstream.AppendQuote(dst, Text(text)) }
 
-func parse(text []byte) (jsonstream.Value, bool) {
+// Parse parses a JSON text; ok is false for an invalid one.
+func Parse(text []byte) (jsonstream.Value, bool) {
 	v, err := jsonstream.Parse(text, jsonstream.Options{
 		MaxBytes: jsonstream.LargestMaxBytes, MaxMembers: 1 << 16, MaxValues: 1 << 20, MaxExponent: jsonstream.AnyExponent, RepeatedKeys: true,
 	})
 	return v, err == nil
 }
 
-// get finds a value by its path; it returns the invalid value if there is none.
-func get(v jsonstream.Value, path ...string) jsonstream.Value {
+// Get finds a value by its path; it returns the invalid value if there is none.
+func Get(v jsonstream.Value, path ...string) jsonstream.Value {
 	for _, name := range path {
 		if v.Kind() != jsonstream.Object {
 			return jsonstream.Value{}
@@ -158,16 +155,16 @@ func get(v jsonstream.Value, path ...string) jsonstream.Value {
 	return v
 }
 
-// textOf returns the text at a path, or "".
-func textOf(v jsonstream.Value, path ...string) string {
-	if v = get(v, path...); v.Kind() != jsonstream.String {
+// TextOf returns the text at a path, or "".
+func TextOf(v jsonstream.Value, path ...string) string {
+	if v = Get(v, path...); v.Kind() != jsonstream.String {
 		return ""
 	}
 	return v.Text()
 }
 
-// elements returns the elements of a list, or nil for other values.
-func elements(v jsonstream.Value) (all []jsonstream.Value) {
+// Elements returns the elements of a list, or nil for other values.
+func Elements(v jsonstream.Value) (all []jsonstream.Value) {
 	if v.Kind() == jsonstream.Array {
 		for e := range v.Elements() {
 			all = append(all, e)

@@ -2,7 +2,7 @@
 // conventions for generative AI: a list of messages with parts, for every API.
 //
 //	w := transcript.Writer{Hide: gate.Hide("/**/password")}
-//	asked := w.Request("anthropic", body)
+//	asked := w.Request(&registry.Named("anthropic").Transcript, body)
 //	span.SetAttributes(attribute.String("gen_ai.input.messages", asked.Messages))
 //
 // Guarantees: it never fails, and returns valid JSON or nothing. Of unknown parts it writes only
