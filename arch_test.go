@@ -104,6 +104,8 @@ var layers = [][]string{
 	{"internal/cli/inputs"},
 	{"internal/cli/tables"},
 	{"internal/cli/dryrun", "internal/cli/service"},
+	{"internal/cli/inspect"},
+	{"internal/cli/author", "internal/cli/operate", "internal/cli/hosts", "internal/cli/agent", "internal/cli/demo"},
 	{"cmd/stopgate-hook/early"},
 	{"cmd/stopgate", "cmd/stopgate-hook"},
 }
@@ -275,8 +277,9 @@ func TestPurePackagesTouchNothingOutside(t *testing.T) {
 // that speaks to a test.
 var ownJSON = []string{
 	".",
-	"internal/approve/page", "internal/approve/webhook", "audit", "internal/record/redis", "internal/record/sqlite", "cmd/stopgate", "internal/cli", "decide", "decide/client", "gate",
-	"internal/gateway/responselog", "internal/cli/ci", "internal/lang/diag", "internal/record/records", "internal/replay", "internal/mcp/pin", "session", "internal/store/sqlite",
+	"internal/approve/page", "internal/approve/webhook", "audit", "internal/record/redis", "internal/record/sqlite", "decide", "decide/client", "gate",
+	"internal/cli", "internal/cli/author", "internal/cli/ci", "internal/cli/demo", "internal/cli/hosts", "internal/cli/inspect", "internal/cli/operate",
+	"internal/gateway/responselog", "internal/lang/diag", "internal/record/records", "internal/replay", "internal/mcp/pin", "session", "internal/store/sqlite",
 }
 
 // Wire data is judged on raw bytes: encoding/json folds case, keeps the last

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/demo"
 )
 
 const deploy = "../../examples/deploy/"
@@ -71,7 +72,7 @@ func TestDeployments(t *testing.T) {
 // A probe says whether a gate is ready, over the socket and over the gateway.
 func TestHealth(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "p.toml"), demoPolicy, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "p.toml"), demo.Policy, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := startUp(t, dir, "--policy", "p.toml")

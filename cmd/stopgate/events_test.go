@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/demo"
 	"github.com/stopgate/stopgate/internal/record/redis"
 	"github.com/stopgate/stopgate/internal/testkit/redistest"
 )
@@ -31,7 +32,7 @@ func stopgateAt(t *testing.T, dir string, args ...string) string {
 // Proves V3-30, S58: what happens is seen by who watches the decision API.
 func TestEventsOfUp(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "p.toml"), demoPolicy, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "p.toml"), demo.Policy, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := startUp(t, dir, "--policy", "p.toml")
@@ -75,7 +76,7 @@ func TestEventsOfUp(t *testing.T) {
 func TestEventsThroughRedis(t *testing.T) {
 	server := redistest.Start(t)
 	dir := t.TempDir()
-	text := string(demoPolicy) + "\n[telemetry]\nlog_format = \"json\"\n[telemetry.redis]\nurl_env = \"REDIS_FOR_TEST\"\nchannel = \"c\"\nstream = \"s\"\n"
+	text := string(demo.Policy) + "\n[telemetry]\nlog_format = \"json\"\n[telemetry.redis]\nurl_env = \"REDIS_FOR_TEST\"\nchannel = \"c\"\nstream = \"s\"\n"
 	if err := os.WriteFile(filepath.Join(dir, "p.toml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

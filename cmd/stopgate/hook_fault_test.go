@@ -110,7 +110,7 @@ func hookFaults(t *testing.T, name string) {
 		{"a program that is gone", nil, "", nil},
 	}
 	plan := func(program string, flags []string) string {
-		p, err := install.Make("claude-code", install.Location{Scope: install.User, Home: dir}, install.Command{Program: program, Small: isSmall(program) || isSmall(strings.TrimSuffix(program, "-gone")), Flags: flags})
+		p, err := install.Make("claude-code", install.Location{Scope: install.User, Home: dir}, install.Command{Program: program, Small: filepath.Base(strings.TrimSuffix(program, "-gone")) == process.SmallName, Flags: flags})
 		if err != nil {
 			t.Fatal(err)
 		}

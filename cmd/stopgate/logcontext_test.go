@@ -33,8 +33,15 @@ glob = "secret/**"
 mode = "deny"
 `
 
-// shown is what log show says of a decision, in a directory.
-func (h *hookHome) shown(t *testing.T, dir, id string, flags ...string) (text string, said showJSON) {
+// recordedCall is a part of the JSON output of log show.
+type recordedCall struct {
+	Lists   []json.RawMessage `json:"lists"`
+	Gone    []string          `json:"context_gone"`
+	Differs string            `json:"differs"`
+}
+
+// shown is the output of log show about a decision, in a directory.
+func (h *hookHome) shown(t *testing.T, dir, id string, flags ...string) (text string, said recordedCall) {
 	t.Helper()
 	for _, format := range []string{"text", "json"} {
 		exit, out := h.in(dir, append([]string{"log", "show", id, "--format", format}, flags...)...)

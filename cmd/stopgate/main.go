@@ -12,8 +12,7 @@
 //	stopgate decide ...      decide one call, or many
 //	stopgate explain ...     say rule by rule why
 //
-// This package holds flags, wiring and output, one file per command, and no
-// decisions.
+// The commands are in internal/cli; this package lists them.
 package main
 
 import (
@@ -24,6 +23,8 @@ import (
 	"runtime"
 
 	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/inspect"
+	"github.com/stopgate/stopgate/internal/cli/operate"
 	"github.com/stopgate/stopgate/internal/release"
 )
 
@@ -38,12 +39,12 @@ func run(args []string, s cli.Streams) int {
 	// version answers before anything else is set up.
 	if len(args) == 1 && (args[0] == "version" || args[0] == "--version") {
 		out := &cli.Output{To: s.Out}
-		printVersion(out)
+		inspect.PrintVersion(out)
 		return out.Status(s, cli.ExitOK)
 	}
 	// A hook is started once for every call.
 	if len(args) > 0 && args[0] == "hook" {
-		if code, ok := runHook(args[1:], s); ok {
+		if code, ok := operate.RunHook(args[1:], s); ok {
 			return code
 		}
 	}

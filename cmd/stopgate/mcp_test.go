@@ -340,7 +340,7 @@ func TestMCPHTTP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ready mcpReady
+	var ready struct{ MCP, Token string }
 	if err := json.Unmarshal([]byte(line), &ready); err != nil || ready.Token == "" {
 		t.Fatalf("%s, %v", line, err)
 	}

@@ -1,13 +1,14 @@
 package main
 
 import (
-	"errors"
-	"slices"
-
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"github.com/stopgate/stopgate/internal/cli"
-	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/cli/agent"
+	"github.com/stopgate/stopgate/internal/cli/author"
+	"github.com/stopgate/stopgate/internal/cli/demo"
+	"github.com/stopgate/stopgate/internal/cli/hosts"
+	"github.com/stopgate/stopgate/internal/cli/inspect"
+	"github.com/stopgate/stopgate/internal/cli/operate"
 )
 
 const longHelp = `stopgate decides, from one policy file, whether an AI agent's tool call may run,
@@ -33,22 +34,7 @@ func newRoot(s cli.Streams) *cobra.Command {
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		var unknown *pflag.NotExistError
-		if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
-			if near := diag.Suggest(unknown.GetSpecifiedName(), cli.FlagNames(cmd)); near != "" {
-				return cli.Usagef("%w; did you mean --%s? (see '%s --help')", err, near, cmd.CommandPath())
-			}
-		}
-		var invalid *pflag.InvalidValueError
-		if errors.As(err, &invalid) && slices.Contains([]string{"int", "int64", "float64"}, invalid.GetFlag().Value.Type()) {
-			return cli.Usagef("--%s wants a number, not %q (see '%s --help')", invalid.GetFlag().Name, invalid.GetValue(), cmd.CommandPath())
-		}
-		if invalid != nil && invalid.GetFlag().Value.Type() == "duration" {
-			return cli.Usagef("--%s wants a time with its unit, such as 500ms, 10s or 5m, not %q (see '%s --help')", invalid.GetFlag().Name, invalid.GetValue(), cmd.CommandPath())
-		}
-		return cli.Usagef("%w (see '%s --help')", err, cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(cli.FlagError)
 	group := func(id, title string, commands ...*cobra.Command) {
 		root.AddGroup(&cobra.Group{ID: id, Title: title})
 		for _, cmd := range commands {
@@ -56,13 +42,15 @@ func newRoot(s cli.Streams) *cobra.Command {
 		}
 		root.AddCommand(commands...)
 	}
-	group("start", "Start here:", newDemo(s), newInit(s), newImport(s))
-	group("gates", "Put the gate somewhere:", newUp(s), newMCP(s), newAgent(s), newInstall(s), newUninstall(s), newDoctor(s), newHook(s))
+	group("start", "Start here:", demo.New(s), author.NewInit(s), author.NewImport(s))
+	mcp := operate.NewMCP(s)
+	mcp.AddCommand(author.NewPin(s))
+	group("gates", "Put the gate somewhere:", operate.NewUp(s), mcp, agent.New(s), hosts.NewInstall(s), hosts.NewUninstall(s), hosts.NewDoctor(s), operate.NewHook(s))
 	group("policies", "Write policies:",
-		newCheck(s), newTest(s), newDecide(s), newExplain(s), newDiff(s), newFmt(s), newTrust(s), newReplay(s), newSchema(s))
-	group("people", "Answer calls, and stop them:", newApprovals(s), newGrants(s), newLockdown(s))
-	group("records", "Look at what happened:", newLog(s), newEvents(s), newReport(s), newSessions(s), newHealth(s))
-	root.AddCommand(newVersion(s))
+		author.NewCheck(s), author.NewTest(s), author.NewDecide(s), author.NewExplain(s), author.NewDiff(s), author.NewFmt(s), author.NewTrust(s), inspect.NewReplay(s), author.NewSchema(s))
+	group("people", "Answer calls, and stop them:", operate.NewApprovals(s), operate.NewGrants(s), operate.NewLockdown(s))
+	group("records", "Look at what happened:", inspect.NewLog(s), inspect.NewEvents(s), inspect.NewReport(s), operate.NewSessions(s), inspect.NewHealth(s))
+	root.AddCommand(inspect.NewVersion(s))
 	root.SetHelpCommand(newHelp(root))
 	root.InitDefaultCompletionCmd("completion")
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/demo"
 )
 
 // A running gate sends spans to a collector and counts what it serves.
@@ -28,7 +29,7 @@ func TestUpSendsSpans(t *testing.T) {
 	}))
 	defer collector.Close()
 	dir := t.TempDir()
-	text := string(demoPolicy) + "\n[telemetry]\ncontent = true\n[telemetry.otlp]\nendpoint = \"" + collector.URL + "\"\n[api.tokens.op]\nscopes = [\"operate\", \"approve\"]\nenv = \"OPERATOR_FOR_TEST\"\n"
+	text := string(demo.Policy) + "\n[telemetry]\ncontent = true\n[telemetry.otlp]\nendpoint = \"" + collector.URL + "\"\n[api.tokens.op]\nscopes = [\"operate\", \"approve\"]\nenv = \"OPERATOR_FOR_TEST\"\n"
 	if err := os.WriteFile(filepath.Join(dir, "p.toml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/demo"
 )
 
 // server is a running stopgate up.
@@ -102,7 +103,7 @@ func post(t *testing.T, url, body string) (status int, answer string) {
 // Proves I22, I23: a denied call is answered, recorded, and survives SIGTERM.
 func TestUpServesAndDrains(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "p.toml"), demoPolicy, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "p.toml"), demo.Policy, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := startUp(t, dir, "--policy", "p.toml", "--audit", "records.jsonl")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -27,12 +28,31 @@ func Group(use, short string, list *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-func FlagNames(cmd *cobra.Command) []string {
+func flagNames(cmd *cobra.Command) []string {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	return names
 }
 
+// FlagError explains a flag that cobra refused.
+func FlagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
+		if near := diag.Suggest(unknown.GetSpecifiedName(), flagNames(cmd)); near != "" {
+			return Usagef("%w; did you mean --%s? (see '%s --help')", err, near, cmd.CommandPath())
+		}
+	}
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) && slices.Contains([]string{"int", "int64", "float64"}, invalid.GetFlag().Value.Type()) {
+		return Usagef("--%s wants a number, not %q (see '%s --help')", invalid.GetFlag().Name, invalid.GetValue(), cmd.CommandPath())
+	}
+	if invalid != nil && invalid.GetFlag().Value.Type() == "duration" {
+		return Usagef("--%s wants a time with its unit, such as 500ms, 10s or 5m, not %q (see '%s --help')", invalid.GetFlag().Name, invalid.GetValue(), cmd.CommandPath())
+	}
+	return Usagef("%w (see '%s --help')", err, cmd.CommandPath())
+}
+
+// UnknownCommand returns the error of a word that is no command, with the command that is meant.
 func UnknownCommand(cmd *cobra.Command, name string) error {
 	var names []string
 	for _, c := range cmd.Commands() {
@@ -51,6 +71,7 @@ func UnknownCommand(cmd *cobra.Command, name string) error {
 	return Usagef("unknown command %q (see '%s --help')", name, cmd.CommandPath())
 }
 
+// NoArgs refuses arguments.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return Usagef("%s takes no arguments, got %q", cmd.CommandPath(), args[0])
@@ -58,6 +79,7 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// AtMostOne refuses more than one argument.
 func AtMostOne(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
 		return Usagef("%s takes one argument at most, got %q too", cmd.CommandPath(), args[1])

@@ -95,7 +95,7 @@ func TestSchemaAcceptsPolicies(t *testing.T) {
 	}
 	complete := func(text string) []string { return []string{text} }
 	read("../../config/starter*.toml", complete)
-	read("../../../cmd/stopgate/demo.toml", complete)
+	read("../../../internal/cli/demo/demo.toml", complete)
 	block := regexp.MustCompile("(?s)```toml[^\n]*\n(.*?)```")
 	for _, page := range []string{"../../../docs/reference/*.md", "../../../docs/*.md", "../../../README.md"} {
 		read(page, func(text string) (list []string) {

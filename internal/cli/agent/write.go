@@ -1,0 +1,172 @@
+package agent
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/agent/tui"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/amend"
+	"github.com/stopgate/stopgate/internal/cli/textdiff"
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/visible"
+)
+
+// plan is what it would take to write a rule into the user's own file, and only there
+// (S52, K35). It is an error where that would not do what the person wants,
+// or more.
+func (f *front) plan(v gate.View, rule string) (tui.Plan, error) {
+	r := f.agentRun
+	own, fresh, err := r.ownFile()
+	if err != nil {
+		return tui.Plan{}, err
+	}
+	at, err := placeOf(v.Verdict, own)
+	if err != nil {
+		return tui.Plan{}, err
+	}
+	change, err := amend.Before(own.Path, own.Text, v.Call.Tool, rule, at)
+	if err != nil {
+		return tui.Plan{}, err
+	}
+	definition := stopgate.ToolDefinition{Name: v.Call.Tool}
+	if v.Call.Definition != nil {
+		definition = *v.Call.Definition
+	}
+	change, notes, err := change.Prove(definition)
+	if err != nil {
+		return tui.Plan{}, err
+	}
+	path, program, set, err := r.amended(own, fresh, change.Text, v)
+	if err != nil {
+		return tui.Plan{}, err
+	}
+	p := tui.Plan{File: path, Diff: textdiff.Unified(path, string(own.Text), string(change.Text)), Notes: notes}
+	if change.Copied != "" {
+		p.Notes = append(p.Notes, fmt.Sprintf("the list of [tools.%q.policy], which other tools share, is copied for this tool and does not hold for it any more", change.Copied))
+	}
+	if fresh {
+		p.Notes = append(p.Notes, "the file is not there yet: it becomes the built-in policy with this change, and holds in all your projects")
+	}
+	p.Write = func() (kept string, err error) {
+		if kept, err = replaceOwn(path, own.Text, change.Text, fresh); err != nil {
+			return "", err
+		}
+		if err := f.gate.Swap(program); err != nil {
+			return kept, fmt.Errorf("the file is written, but holds from the next start on only: %w", err)
+		}
+		r.Set = set
+		r.current.Store(program)
+		return kept, nil
+	}
+	return p, nil
+}
+
+// ownFile is the user's own policy file: his, or, where no file that somebody trusts
+// holds, the built-in one that is to become his.
+func (r *agentRun) ownFile() (own config.File, fresh bool, err error) {
+	for _, file := range r.Set.Files {
+		switch file.Scope {
+		case config.User:
+			return file, false, nil
+		case config.Embedded:
+			return file, true, nil
+		}
+	}
+	if len(r.flags.Files) > 0 {
+		return own, false, errors.New("--policy names the files of this run: add the rule there")
+	}
+	return own, false, errors.New("you have no policy file of your own, and what asks stands in the project's: that is changed by hand")
+}
+
+// placeOf is where in the list of a file the rule belongs: before the rule that asks, or
+// behind all of them where none matched.
+func placeOf(v stopgate.Verdict, own config.File) (at int, err error) {
+	switch {
+	case len(v.Floors) > 0:
+		return 0, fmt.Errorf("no rule changes this question: %s", v.Floors[0].Code.Public())
+	case v.Rule == nil && v.Code == stopgate.CodeNoRuleMatched:
+		return amend.End, nil
+	case v.Rule == nil || v.Layer != stopgate.LayerRules:
+		return 0, fmt.Errorf("no rule changes this question: it comes from the layer %s", v.Layer)
+	case v.Rule.File != own.Path:
+		return 0, fmt.Errorf("what asks stands in %s, and a rule elsewhere does not loosen it", v.Rule.File)
+	}
+	return v.Rule.Index, nil
+}
+
+// amended is the policy with the new text, if the call runs under it.
+func (r *agentRun) amended(own config.File, fresh bool, text []byte, v gate.View) (path string, program *policy.Program, set config.Set, err error) {
+	set = config.Set{Root: r.Set.Root, Files: slices.Clone(r.Set.Files)}
+	path = own.Path
+	if fresh {
+		if path = config.Standard(r.dir).UserFile(); path == "" {
+			return "", nil, set, errors.New("there is no directory for your settings")
+		}
+	}
+	for i := range set.Files {
+		if set.Files[i].Scope == own.Scope {
+			set.Files[i].Text, set.Files[i].Path, set.Files[i].Scope = text, path, config.User
+		}
+	}
+	program, mistakes := policy.Compile(set.Sources(), r.options())
+	if program == nil || mistakes.HasErrors() {
+		return "", nil, set, mistakes.Err()
+	}
+	e := program.Bind(v.Call).Evaluate()
+	e.Feed([]byte(v.Args))
+	now := e.Close(stopgate.Ended)
+	if now.Mode != stopgate.Unattended {
+		where := string(now.Code)
+		if now.Rule != nil {
+			where = fmt.Sprintf("%s:%d", now.Rule.File, now.Rule.Line)
+		}
+		return "", nil, set, fmt.Errorf("the call would still be asked about: %s", where)
+	}
+	return path, program, set, nil
+}
+
+// replaceOwn writes the file in one step, if it still is what it was, and keeps what
+// was there beside it.
+func replaceOwn(path string, before, after []byte, fresh bool) (kept string, err error) {
+	if fresh {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return "", err
+		}
+		return "", place0600(path, after)
+	}
+	now, err := config.ReadFile(path, config.MaxFile)
+	if err != nil {
+		return "", err
+	}
+	if !bytes.Equal(now, before) {
+		return "", fmt.Errorf("%s has changed since the agent read it; nothing was written", visible.Text(path))
+	}
+	kept = path + ".stopgate-" + time.Now().UTC().Format("20060102T150405Z") + ".bak"
+	if err := place0600(kept, before); err != nil {
+		return "", fmt.Errorf("keep the old file: %w", err)
+	}
+	return kept, cli.ReplaceFile(path, after)
+}
+
+// place0600 writes a new file that is nobody else's.
+func place0600(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is there already; nothing was written", visible.Text(path))
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Sync(), f.Close())
+}

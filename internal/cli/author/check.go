@@ -1,0 +1,162 @@
+package author
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
+	"github.com/stopgate/stopgate/internal/cli/tables"
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/system/secret"
+	"github.com/stopgate/stopgate/internal/visible"
+	models "github.com/stopgate/stopgate/judge"
+)
+
+func NewCheck(s cli.Streams) *cobra.Command {
+	var strict, reach, known bool
+	var toolsFile string
+	cmd := &cobra.Command{
+		Use:        "check [FILE...]",
+		SuggestFor: []string{"lint", "validate"},
+		Short:      "proofread policy files",
+		Long: `check finds every mistake of a policy in one run: wrong types, unknown arguments,
+rules that can never fire, permissive traps. Each diagnostic has a position, a
+stable code and a hint.
+
+Exit: 0 clean or warnings only, 3 mistakes.`,
+		Example: `  stopgate check stopgate.toml
+  stopgate check --known-tools
+  stopgate check --strict --tools tools.json --format sarif stopgate.toml > stopgate.sarif`,
+	}
+	cmd.Flags().BoolVar(&strict, "strict", false, "treat warnings about traps as mistakes")
+	cmd.Flags().BoolVar(&reach, "reach", false, "show for every rule a call that reaches it and what answers that call more strictly, or what covers the rule")
+	cmd.Flags().StringVar(&toolsFile, "tools", "", "tool definitions as JSON `FILE`, to check rules against their schemas")
+	cmd.Flags().BoolVar(&known, "known-tools", false, "print the table of tools whose parameters are known by name, as text or json, and check nothing")
+	_ = cmd.MarkFlagFilename("tools", "json")
+	format := cli.FormatFlag(cmd, "text", "json", "sarif", "github", "junit")
+	cmd.ValidArgsFunction = cli.CompleteTOML
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if known {
+			if len(args) > 0 || *format != "text" && *format != "json" {
+				return cli.Usagef("--known-tools takes no files, and writes text or json")
+			}
+			return writeKnownTools(s.Out, *format)
+		}
+		if len(args) == 0 {
+			args = []string{config.FileName}
+		}
+		tools, err := inputs.ReadTools(toolsFile)
+		if err != nil {
+			return err
+		}
+		set, err := config.Discover(config.Where{Policy: args})
+		if err != nil {
+			return inputs.Unread(err)
+		}
+		if reach && *format != "text" {
+			return cli.Usagef("--reach writes text")
+		}
+		var all diag.List
+		for _, file := range set.Files {
+			parsed, found := syntax.Parse(file.Path, file.Text)
+			if parsed != nil {
+				found = append(found, policy.Check(parsed, policy.Options{Strict: strict, Definitions: tools})...)
+				found = append(append(found, tables.Check(parsed)...), checkJudge(parsed)...)
+				if reach {
+					writeReached(s.Out, file.Path, policy.Reach(parsed, policy.Options{Definitions: tools}))
+				}
+			}
+			all = append(all, found...)
+		}
+		all.Sort()
+		if err := writeFindings(s, *format, all, set); err != nil {
+			return err
+		}
+		if all.HasErrors() {
+			return cli.Exit(cli.ExitMistakes)
+		}
+		return nil
+	}
+	return cmd
+}
+
+// writeReached shows how every rule is reached.
+func writeReached(out io.Writer, file string, list []policy.Reached) {
+	for _, r := range list {
+		says := "is not decided"
+		switch {
+		case r.Answer == match.No && len(r.By) == 0:
+			says = "is reached by nothing: its conditions never hold"
+		case r.Answer == match.No:
+			says = "is reached by nothing: covered by " + ruleList(r.By)
+		case r.Answer == match.Yes && r.Verdict.Decided && r.Verdict.Mode != r.Mode:
+			says = "matches " + visible.Lines(witnessText(r.Witness)) + ", but " + stricter(r.Verdict)
+		case r.Answer == match.Yes && r.Witness.Args != nil:
+			says = "is reached by " + visible.Lines(witnessText(r.Witness))
+		case r.Answer == match.Yes:
+			says = "can be reached"
+		}
+		tool := r.Tool
+		if tool == "" {
+			tool = "tools that only this file describes"
+		}
+		fmt.Fprintf(out, "%s:%d: %s %s rule %d (%s) %s\n", visible.Text(file), r.Line, visible.Text(tool), r.List, r.Index+1, r.Mode, says)
+	}
+}
+
+// stricter names what answers a call more strictly than the rule that matches it.
+func stricter(v stopgate.Verdict) string {
+	by := string(v.Code)
+	if v.Rule != nil && v.Layer == stopgate.LayerGuard {
+		by = fmt.Sprintf("guard %d, line %d", v.Rule.Index+1, v.Rule.Line)
+	}
+	return fmt.Sprintf("the answer is %s (%s): %s", v.Mode, by, visible.Text(v.Public))
+}
+
+// ruleList names rules by their numbers.
+func ruleList(indexes []int) string {
+	names := make([]string, len(indexes))
+	for i, n := range indexes {
+		names[i] = fmt.Sprintf("rule %d", n+1)
+	}
+	return strings.Join(names, ", ")
+}
+
+func checkSummary(s cli.Streams, all diag.List, files int) error {
+	mistakes, warnings, notes := 0, 0, 0
+	for _, d := range all {
+		switch d.Severity {
+		case diag.Error:
+			mistakes++
+		case diag.Warning:
+			warnings++
+		default:
+			notes++
+		}
+	}
+	_, err := fmt.Fprintf(s.Err, "%s: %s, %s, %s\n",
+		cli.Count(files, "file"), cli.Count(mistakes, "mistake"), cli.Count(warnings, "warning"), cli.Count(notes, "note"))
+	return err
+}
+
+// checkJudge finds what keeps a judge from being made, but for its key, which only the
+// machine has on which it works.
+func checkJudge(p *syntax.File) (found diag.List) {
+	if p.Judge == nil {
+		return nil
+	}
+	o := secret.Anywhere()
+	if _, err := models.New(models.Options{Getenv: o.Getenv, Read: o.Read}).Judge(policy.JudgeTable(p.Judge)); err != nil {
+		_, message, _ := strings.Cut(err.Error(), "[judge] ")
+		found.Add(diag.Diagnostic{Code: diag.BadValue, File: p.Judge.File, Range: p.Judge.Pos, Message: message})
+	}
+	return found
+}

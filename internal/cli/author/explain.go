@@ -1,0 +1,147 @@
+package author
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/dryrun"
+	"github.com/stopgate/stopgate/internal/eval"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/visible"
+)
+
+func NewExplain(s cli.Streams) *cobra.Command {
+	var f dryrun.Flags
+	var short bool
+	var recorded recordFlags
+	cmd := &cobra.Command{
+		Use:   "explain [CODE | --tool NAME --args JSON]",
+		Short: "say rule by rule why a call gets its verdict, or what a code means",
+		Long: `explain judges one call like decide and shows every list and rule that had a say:
+what matched, what was eliminated, by which value and at which byte. --short says in a
+few lines what decided. With --record it explains a call that was recorded, in the
+project, directory and home of then.
+
+With the CODE of a diagnostic or the reason code of a verdict it says what that means
+and what to do.
+
+Exit: as decide; of a CODE 0.`,
+		Example: `  stopgate explain --policy stopgate.toml --tool fs_modify_file --args '{"path":"src/../.env"}'
+  stopgate explain --short --tool Bash --args '{"command":"rm -rf build"}'
+  stopgate explain SG0301
+  stopgate explain path_not_known`,
+		Args:              cli.AtMostOne,
+		ValidArgsFunction: completeCodes,
+	}
+	f.Add(cmd)
+	recorded.add(cmd)
+	cmd.Flags().BoolVar(&short, "short", false, "say what decided and why, in ten lines at most")
+	format := cli.FormatFlag(cmd, "text", "json")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if recorded.id != "" {
+			if short || len(args) > 0 {
+				return cli.Usagef("--record explains one recorded call in full: leave out the rest")
+			}
+			return recorded.explain(cmd, s, &f, *format)
+		}
+		if len(args) == 1 && args[0] != "-" && !cmd.Flags().Changed("tool") {
+			return explainCode(s, args[0], *format)
+		}
+		if short && *format != "text" {
+			return cli.Usagef("--short writes text")
+		}
+		call, err := f.Decide(cmd, s, args)
+		if err != nil {
+			return err
+		}
+		answer, explanation := call.Answer, call.Explain()
+		if *format == "json" {
+			err = cli.WriteJSON(s.Out, explanationJSON{
+				answer, explanation.Recognised, explanation.NotKnown, traceOf(explanation.Trace), explanation.Lists, call.Objections,
+			})
+		} else if short {
+			_, err = io.WriteString(s.Out, cli.Coloured(s.Out, dryrun.ShortText(answer, explanation, call.Objections)))
+		} else {
+			_, err = io.WriteString(s.Out, cli.Coloured(s.Out, dryrun.ExplainText(answer, explanation)+sessionText(call.Program, answer, call.Objections)))
+		}
+		if err != nil {
+			return err
+		}
+		return answer.Status()
+	}
+	return cmd
+}
+
+// explanationJSON is decide's answer and how it came about.
+type explanationJSON struct {
+	dryrun.Answer
+	Recognised string `json:"recognised,omitempty"`
+	// NotKnown says of which paths of the call it is not known what they name.
+	NotKnown string                 `json:"not_known,omitempty"`
+	Trace    []traceStep            `json:"trace"`
+	Lists    []eval.ListExplanation `json:"lists"`
+	// Objections are those of session policies, in a session where nothing has happened
+	// yet.
+	Objections []dryrun.Objection `json:"objections,omitempty"`
+}
+
+// sessionText is what the session policies say of a call in a session where nothing has
+// happened yet.
+func sessionText(p *policy.Program, a dryrun.Answer, said []dryrun.Objection) string {
+	if p == nil {
+		return "" // no policy was asked
+	}
+	registry, err := p.Sessions()
+	if err != nil {
+		return ""
+	}
+	tool := a.Tool
+	if name, ok := p.ToolNames()[tool]; ok {
+		tool = name
+	}
+	governing := registry.PoliciesFor(tool)
+	if len(governing) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\nsession policies, in a session where nothing has happened yet\n")
+	for _, g := range governing {
+		i := slices.IndexFunc(said, func(o dryrun.Objection) bool { return o.Policy == g.Name() })
+		if i < 0 && a.Mode.Terminal() && a.Layer != stopgate.LayerSession {
+			fmt.Fprintf(&b, "    %s was not asked: the call is refused without it\n", visible.Text(g.Name()))
+			continue
+		}
+		if i < 0 {
+			fmt.Fprintf(&b, "    %s does not object\n", visible.Text(g.Name()))
+			continue
+		}
+		fmt.Fprintf(&b, " x  %s objects: %s\n", visible.Text(g.Name()), said[i].Code)
+		for _, key := range slices.Sorted(maps.Keys(said[i].Meta)) {
+			fmt.Fprintf(&b, "      %s: %s\n", visible.Text(key), visible.Text(visible.Elide(said[i].Meta[key], 200)))
+		}
+	}
+	return b.String()
+}
+
+// traceStep is one published verdict.
+type traceStep struct {
+	At   int64         `json:"at"`
+	Mode stopgate.Mode `json:"mode"`
+	Code stopgate.Code `json:"code"`
+}
+
+func traceOf(trace []stopgate.Verdict) []traceStep {
+	steps := []traceStep{}
+	for _, v := range trace {
+		if v.Decided {
+			steps = append(steps, traceStep{At: v.DecidedAt, Mode: v.Mode, Code: v.Code})
+		}
+	}
+	return steps
+}

@@ -1,0 +1,313 @@
+package author
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
+	"github.com/stopgate/stopgate/internal/cli/service"
+	"github.com/stopgate/stopgate/internal/cli/textdiff"
+	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/mcp/pin"
+	"github.com/stopgate/stopgate/internal/system/tty"
+	"github.com/stopgate/stopgate/internal/visible"
+)
+
+// NewPin is the command that accepts changed tools.
+func NewPin(s cli.Streams) *cobra.Command {
+	cmd := cli.Group("pin", "show and accept the definitions of MCP tools", newPinList(s))
+	cmd.Long = `The first definition of a tool that mcp sees is accepted. A definition that differs
+from it disables the tool - its calls are denied tool_definition_changed - until
+somebody at a terminal accepts the new one. Without a command, pin lists.`
+	cmd.AddCommand(newPinShow(s), newPinApprove(s), newPinForget(s))
+	return cmd
+}
+
+// pinFlags find the pins.
+type pinFlags struct{ inputs.Records }
+
+func (f *pinFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.Store, "store", "", "the `URL` of the store whose pins are meant (default: as mcp would use it)")
+	cmd.Flags().StringArrayVar(&f.Files, "policy", nil, "policy `FILE` whose [store] says where the pins are")
+	_ = cmd.MarkFlagFilename("store", "db")
+	_ = cmd.MarkFlagFilename("policy", "toml")
+}
+
+func (f *pinFlags) open() (*pin.Store, error) {
+	settings, err := f.Settings()
+	if err != nil {
+		return nil, err
+	}
+	if settings.Store == place.Memory {
+		return nil, cli.Usagef("the pins of a store in memory end with it")
+	}
+	return pin.Open(service.PinsFile(settings.Store)), nil
+}
+
+func newPinList(s cli.Streams) *cobra.Command {
+	var f pinFlags
+	var changed bool
+	cmd := &cobra.Command{Use: "list", Short: "list pinned tools", Args: cli.NoArgs}
+	f.add(cmd)
+	cmd.Flags().BoolVar(&changed, "changed", false, "only tools that changed and wait to be accepted")
+	format := cli.FormatFlag(cmd, "text", "json")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		store, err := f.open()
+		if err != nil {
+			return err
+		}
+		pins, err := store.List()
+		if err != nil {
+			return err
+		}
+		shown := pins[:0:0]
+		for _, p := range pins {
+			if !changed || p.Changed != nil {
+				shown = append(shown, p)
+			}
+		}
+		if *format == "json" {
+			for _, p := range shown {
+				if err := cli.WriteJSON(s.Out, p); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if len(shown) == 0 {
+			fmt.Fprintln(s.Err, "stopgate: no pins")
+		}
+		w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+		for _, p := range shown {
+			state := "accepted " + p.Accepted.Seen.Format("2006-01-02")
+			if p.Changed != nil {
+				state = "CHANGED " + p.Changed.Seen.Format("2006-01-02") + ": disabled until it is accepted"
+			}
+			fmt.Fprintf(w, "%s\t%s\t%.12s\t%s\n", visible.Elide(visible.Text(p.Server), 60), visible.Text(string(p.Tool)), p.Accepted.Hash, state)
+		}
+		return w.Flush()
+	}
+	return cmd
+}
+
+// twoNames are a server and a tool.
+func twoNames(cmd *cobra.Command, args []string) error {
+	if len(args) != 2 {
+		return cli.Usagef("%s takes a server and a tool, as 'stopgate mcp pin list' prints them", cmd.CommandPath())
+	}
+	return nil
+}
+
+func findPin(store *pin.Store, args []string) (pin.Pin, error) {
+	pins, err := store.List()
+	if err != nil {
+		return pin.Pin{}, err
+	}
+	for _, p := range pins {
+		if p.Server == args[0] && string(p.Tool) == args[1] {
+			return p, nil
+		}
+	}
+	return pin.Pin{}, cli.Hinted(fmt.Errorf("no tool %s of the server %s is pinned", visible.Text(args[1]), visible.Text(args[0])), "stopgate mcp pin list prints those that are")
+}
+
+func newPinShow(s cli.Streams) *cobra.Command {
+	var f pinFlags
+	cmd := &cobra.Command{Use: "show SERVER TOOL", Short: "show a tool's definition, and how it changed", Args: twoNames}
+	f.add(cmd)
+	format := cli.FormatFlag(cmd, "text", "json")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		store, err := f.open()
+		if err != nil {
+			return err
+		}
+		p, err := findPin(store, args)
+		if err != nil {
+			return err
+		}
+		if *format == "json" {
+			said := pinnedJSON{Server: string(p.Server), Tool: string(p.Tool), Accepted: string(p.Accepted.Text)}
+			if p.Changed != nil {
+				text := string(p.Changed.Text)
+				said.Changed = &text
+			}
+			return cli.WriteJSON(s.Out, said)
+		}
+		return writePin(s.Out, p)
+	}
+	return cmd
+}
+
+// pinnedJSON is what show writes for programs; it changes only by addition. The
+// definitions are texts: what a server says need be no JSON.
+type pinnedJSON struct {
+	Server   string  `json:"server"`
+	Tool     string  `json:"tool"`
+	Accepted string  `json:"accepted"`
+	Changed  *string `json:"changed"`
+}
+
+// writePin shows a definition; of one that changed, the difference.
+func writePin(out io.Writer, p pin.Pin) error {
+	old := laidOut(p.Accepted.Text)
+	if p.Changed == nil {
+		_, err := io.WriteString(out, old)
+		return err
+	}
+	_, err := io.WriteString(out, textdiff.Unified(string(p.Tool), old, laidOut(p.Changed.Text)))
+	return err
+}
+
+// laidOut is a definition on lines of its own; nothing in it can hide.
+func laidOut(text []byte) string {
+	var b bytes.Buffer
+	if json.Indent(&b, text, "", "  ") != nil {
+		return visible.Text(string(text)) + "\n"
+	}
+	var out []byte
+	for line := range bytes.Lines(b.Bytes()) {
+		out = append(out, visible.Text(string(bytes.TrimRight(line, "\n")))...)
+		out = append(out, '\n')
+	}
+	if len(out) == 0 || out[len(out)-1] != '\n' {
+		out = append(out, '\n')
+	}
+	return string(out)
+}
+
+func newPinApprove(s cli.Streams) *cobra.Command {
+	var f pinFlags
+	cmd := &cobra.Command{
+		Use:   "approve SERVER TOOL",
+		Short: "accept a tool's changed definition, at this terminal",
+		Long: `approve shows how a tool changed at the terminal it was started from, together with
+a code. Who accepts the change types the code. Without a terminal nothing is accepted.`,
+		Args: twoNames,
+	}
+	f.add(cmd)
+	format := cli.FormatFlag(cmd, "text", "json")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		store, err := f.open()
+		if err != nil {
+			return err
+		}
+		p, err := findPin(store, args)
+		if err != nil {
+			return err
+		}
+		if p.Changed == nil {
+			return fmt.Errorf("%s has not changed", visible.Text(args[1]))
+		}
+		t, err := cli.OpenTerminal("")
+		if err != nil {
+			return err
+		}
+		defer t.Close()
+		if err := confirm(t, p); err != nil {
+			return err
+		}
+		err = store.Accept(p.Server, p.Tool, p.Changed.Hash, cli.Operator())
+		if errors.Is(err, pin.ErrUnchanged) {
+			return errors.New("not accepted: the tool changed again meanwhile")
+		}
+		if err != nil {
+			return err
+		}
+		if *format == "json" {
+			if p, err = findPin(store, args); err != nil {
+				return err
+			}
+			return cli.WriteJSON(s.Out, p)
+		}
+		_, err = fmt.Fprintf(s.Out, "%s  accepted\n", visible.Text(string(p.Tool)))
+		return err
+	}
+	return cmd
+}
+
+// confirm puts a change before the person at a terminal.
+func confirm(t *tty.Terminal, p pin.Pin) error {
+	code, err := tty.Code()
+	if err != nil {
+		return err
+	}
+	if err := writePin(t, p); err != nil {
+		return err
+	}
+	fmt.Fprintf(t, "Accept this definition of %s? Type %s to do so.\n", visible.Text(string(p.Tool)), code)
+	t.Drain()
+	fmt.Fprint(t, "> ")
+	line, err := t.Line()
+	if err != nil {
+		return err
+	}
+	if line != code {
+		return errors.New("not accepted")
+	}
+	return nil
+}
+
+// forgottenJSON is what forget did, for programs; it changes only by addition.
+type forgottenJSON struct {
+	Server    string            `json:"server"`
+	Tool      stopgate.ToolName `json:"tool,omitempty"` // empty: every tool of the server
+	Forgotten int               `json:"forgotten"`
+}
+
+func newPinForget(s cli.Streams) *cobra.Command {
+	var f pinFlags
+	cmd := &cobra.Command{
+		Use:   "forget SERVER [TOOL]",
+		Short: "forget pins: what is seen next is accepted",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 || len(args) > 2 {
+				return cli.Usagef("%s takes a server, and a tool of it", cmd.CommandPath())
+			}
+			return nil
+		},
+	}
+	f.add(cmd)
+	format := cli.FormatFlag(cmd, "text", "json")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		store, err := f.open()
+		if err != nil {
+			return err
+		}
+		t, err := cli.OpenTerminal("")
+		if err != nil {
+			return err
+		}
+		defer t.Close()
+		code, err := tty.Code()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(t, "Forget the accepted definitions of %s? Type %s to do so.\n", visible.Text(args[0]), code)
+		t.Drain()
+		fmt.Fprint(t, "> ")
+		if line, err := t.Line(); err != nil || line != code {
+			return errors.Join(errors.New("nothing was forgotten"), err)
+		}
+		var tool stopgate.ToolName
+		if len(args) == 2 {
+			tool = stopgate.ToolName(args[1])
+		}
+		n, err := store.Forget(args[0], tool)
+		if err != nil {
+			return err
+		}
+		if *format == "json" {
+			return cli.WriteJSON(s.Out, forgottenJSON{args[0], tool, n})
+		}
+		_, err = fmt.Fprintf(s.Out, "%s forgotten\n", cli.Count(n, "pin"))
+		return err
+	}
+	return cmd
+}

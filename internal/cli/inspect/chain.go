@@ -1,0 +1,319 @@
+package inspect
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
+	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/record/jsonl"
+	"github.com/stopgate/stopgate/internal/store/database"
+	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/visible"
+)
+
+// verifyJSON is what verify writes for programs; it changes only by addition.
+type verifyJSON struct {
+	OK    bool   `json:"ok"`
+	Rows  int64  `json:"rows"`
+	Chain string `json:"chain"`
+	Seq   int64  `json:"seq"`
+	Hash  string `json:"hash"`
+	Lost  int64  `json:"lost"`
+	Torn  int64  `json:"torn"`
+	Known int64  `json:"known,omitempty"` // number of the row that --head names
+	// Changed are the hashes of arguments that were changed after they were stored.
+	Changed []string `json:"changed_arguments,omitempty"`
+	Spooled bool     `json:"spooled,omitempty"` // rows wait next to the store
+	Reason  string   `json:"reason,omitempty"`
+}
+
+func newLogVerify(s cli.Streams) *cobra.Command {
+	var f inputs.Records
+	var head string
+	cmd := &cobra.Command{
+		Use:   "verify [FILE]",
+		Short: "check that no row was changed, removed or inserted",
+		Long: `verify reads the whole chain of records and compares stored arguments with the hashes
+in their rows. Rows cut off at the end show because the file STORE-head, which
+follows the chain, names one that is not there. What is left is a chain and a head
+file written anew by whoever owns them. That shows if a head kept elsewhere
+('stopgate log head') is not in the chain: name its hash with --head.
+
+Exit: 0 the chain is whole, 1 it is not, or could not be read.`,
+		Args: cli.AtMostOne,
+	}
+	f.Add(cmd)
+	cmd.Flags().StringVar(&head, "head", "", "`HASH` of a row that has to be in the chain")
+	format := cli.FormatFlag(cmd, "text", "json")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		log, err := f.OpenNamed(cmd, args)
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		check, err := log.Verify(cmd.Context(), head)
+		var broken *audit.BrokenError
+		var damaged *database.DamagedError
+		if err != nil && !errors.As(err, &broken) && !errors.As(err, &damaged) {
+			return err
+		}
+		answer := verifyJSON{
+			OK: err == nil, Rows: check.Rows, Chain: check.Head.Chain, Seq: check.Head.Seq, Hash: check.Head.Hash,
+			Lost: check.Lost, Torn: check.Torn, Known: check.Known, Changed: check.Changed, Spooled: check.Spooled,
+		}
+		switch {
+		case err != nil:
+			answer.Reason = err.Error()
+		case len(check.Changed) > 0:
+			answer.OK, answer.Reason = false, fmt.Sprintf("the stored arguments of %s were changed: they have another hash than their rows name (args_hash %s)",
+				cli.Count(len(check.Changed), "call"), strings.Join(check.Changed[:min(len(check.Changed), 5)], ", "))
+		case head != "" && check.Known == 0:
+			answer.OK, answer.Reason = false, "no row has the hash of the head: rows were cut off, pruned, or the chain was written anew"
+		}
+		if *format == "json" {
+			err = cli.WriteJSON(s.Out, answer)
+		} else {
+			err = verifyText(s.Out, log.Path(), answer)
+		}
+		if err == nil && !answer.OK {
+			return cli.Exit(cli.ExitTrouble)
+		}
+		return err
+	}
+	return cmd
+}
+
+func verifyText(out io.Writer, path string, v verifyJSON) error {
+	if !v.OK {
+		_, err := fmt.Fprintf(out, "NOT WHOLE: %s\n  %s\n  %d rows before it are\n", visible.Text(path), visible.Text(v.Reason), v.Rows)
+		return err
+	}
+	fmt.Fprintf(out, "whole: %s in %s\n  chain %s, row %d\n  head  %s\n", cli.Count(int(v.Rows), "row"), visible.Text(path), visible.Text(v.Chain), v.Seq, v.Hash)
+	if before := v.Seq - v.Rows; before > 0 {
+		fmt.Fprintf(out, "  %d rows before the first one are not here: pruned, or kept elsewhere\n", before)
+	}
+	if v.Known > 0 {
+		fmt.Fprintf(out, "  the head that was kept is row %d\n", v.Known)
+	}
+	if v.Lost > 0 {
+		fmt.Fprintf(out, "  %d rows could not be written when they were due, as the gap rows say\n", v.Lost)
+	}
+	if v.Spooled {
+		fmt.Fprintf(out, "  rows that the store did not take wait next to it, and are added by the next stopgate that can write to it\n")
+	}
+	if v.Torn > 0 {
+		fmt.Fprintf(out, "  %d bytes of an unfinished write stand at the end; they were never acknowledged\n", v.Torn)
+	}
+	return nil
+}
+
+// restoredJSON is what restored writes for programs.
+type restoredJSON struct {
+	Before headJSON `json:"before"`
+	After  headJSON `json:"after"`
+}
+
+func newLogRestored(s cli.Streams) *cobra.Command {
+	var f inputs.Records
+	var by string
+	cmd := &cobra.Command{
+		Use:   "restored --by NAME",
+		Short: "accept a backup that was put in place of the store",
+		Long: `restored makes the end of the records that are there the one that is expected from now
+on. Without it a store that holds fewer rows than were written is damaged, and
+nothing runs. A row names who accepted it, and the number of the row that was
+written last. Stop every stopgate that uses the store first.`,
+		Args: cli.NoArgs,
+	}
+	f.Add(cmd)
+	cmd.Flags().StringVar(&by, "by", "", "`NAME` of the operator, for the records")
+	format := cli.FormatFlag(cmd, "text", "json")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if strings.TrimSpace(by) == "" {
+			return cli.Usagef("name who accepts the backup with --by")
+		}
+		log, _, err := f.Open(cmd.Context())
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		before, after, err := log.Accept(cmd.Context(), by, time.Now())
+		if err != nil {
+			return err
+		}
+		if *format == "json" {
+			return cli.WriteJSON(s.Out, restoredJSON{headJSON(before), headJSON(after)})
+		}
+		_, err = fmt.Fprintf(s.Out, "accepted: the records end at row %d; row %d was expected\n", after.Seq, before.Seq)
+		return err
+	}
+	return cmd
+}
+
+// headJSON is what head writes for programs.
+type headJSON struct {
+	Chain string `json:"chain"`
+	Seq   int64  `json:"seq"`
+	Hash  string `json:"hash"`
+}
+
+func newLogHead(s cli.Streams) *cobra.Command {
+	var f inputs.Records
+	cmd := &cobra.Command{
+		Use:   "head [FILE]",
+		Short: "print the hash of the newest row, to be kept elsewhere",
+		Args:  cli.AtMostOne,
+	}
+	f.Add(cmd)
+	format := cli.FormatFlag(cmd, "text", "json")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		log, err := f.OpenNamed(cmd, args)
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		head, err := log.Head(cmd.Context())
+		if err != nil {
+			return err
+		}
+		if *format == "json" {
+			return cli.WriteJSON(s.Out, headJSON(head))
+		}
+		_, err = fmt.Fprintln(s.Out, head.Hash)
+		return err
+	}
+	return cmd
+}
+
+func newLogExport(s cli.Streams) *cobra.Command {
+	var f inputs.Records
+	var output string
+	cmd := &cobra.Command{
+		Use:   "export [FILE]",
+		Short: "write all rows as JSON Lines, as they were sealed",
+		Long: `export writes the chain as it is kept, so that verify can check the export too.
+Arguments are not part of it. FILE is what is read, as with verify; the export goes to
+standard output, or to a new file with --output.`,
+		Example: "  stopgate log export --output rows.jsonl\n  stopgate log verify rows.jsonl",
+		Args:    cli.AtMostOne,
+	}
+	f.Add(cmd)
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write to a new `FILE` (default: standard output)")
+	_ = cmd.MarkFlagFilename("output", "jsonl")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		log, err := f.OpenNamed(cmd, args)
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		to, done := s.Out, func() error { return nil }
+		if output != "" {
+			file, err := os.OpenFile(output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+			if errors.Is(err, fs.ErrExist) {
+				return cli.Hinted(fmt.Errorf("log export: %s is there already; nothing was written", visible.Text(output)), "name another file")
+			}
+			if err != nil {
+				return fmt.Errorf("log export: %w", err)
+			}
+			defer file.Close()
+			to, done = file, file.Sync
+		}
+		out := bufio.NewWriter(to)
+		var failed error
+		err = log.Lines(cmd.Context(), 0, "", func(line []byte) bool {
+			_, failed = out.Write(append(line, '\n'))
+			return failed == nil
+		})
+		return errors.Join(err, failed, out.Flush(), done())
+	}
+	return cmd
+}
+
+func newLogPrune(s cli.Streams) *cobra.Command {
+	var f inputs.Records
+	var rowsDays, argumentsDays int64
+	cmd := &cobra.Command{
+		Use:   "prune",
+		Short: "remove what is older than the retention from the store",
+		Long: `prune removes old rows from the start of the chain and leaves a checkpoint row that
+names the last of them, so that the rest still verifies. Arguments, facts,
+sessions and approvals go with it. up does the same every few hours.
+
+Of records in a file of JSON Lines, the full files ([audit] rotate_bytes) go in
+which every row is old enough.`,
+		Args: cli.NoArgs,
+	}
+	f.Add(cmd)
+	cmd.Flags().Int64Var(&rowsDays, "rows-days", place.DefaultRowsDays, "keep rows, facts and approvals for `N` days; 0 keeps all (default: [audit] rows_days, else 90)")
+	cmd.Flags().Int64Var(&argumentsDays, "arguments-days", place.DefaultArgumentsDays, "keep arguments for `N` days; 0 keeps all (default: [audit] arguments_days, else 14)")
+	format := cli.FormatFlag(cmd, "text", "json")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if rowsDays < 0 || argumentsDays < 0 {
+			return cli.Usagef("a retention is a number of days, 0 keeps all")
+		}
+		settings, err := f.Settings()
+		if err != nil {
+			return err
+		}
+		if cmd.Flags().Changed("rows-days") {
+			settings.RowsDays = rowsDays
+		}
+		if cmd.Flags().Changed("arguments-days") {
+			settings.ArgumentsDays = argumentsDays
+		}
+		var done prunedJSON
+		if settings.AuditFile != "" && (f.Store == "" || f.Audit != "") && settings.RowsDays > 0 {
+			if done.File, err = pruneFile(settings, time.Now()); err != nil {
+				return err
+			}
+		}
+		if f.Audit == "" || f.Store != "" || done.File == nil {
+			store, err := inputs.ExistingStore(cmd, settings)
+			if err != nil {
+				return err
+			}
+			done.Pruned, err = store.Retain(cmd.Context(), settings.Retention(time.Now()), time.Now())
+			if err := errors.Join(err, store.Close()); err != nil {
+				return err
+			}
+		}
+		if *format == "json" {
+			return cli.WriteJSON(s.Out, done)
+		}
+		return done.text(s.Out)
+	}
+	return cmd
+}
+
+// prunedJSON is what prune writes for programs; it changes only by addition.
+type prunedJSON struct {
+	sqlite.Pruned
+	// File is what was removed of records in a file, absent where there is none.
+	File *jsonl.Pruned `json:"file,omitempty"`
+}
+
+func pruneFile(settings place.Settings, now time.Time) (*jsonl.Pruned, error) {
+	gone, err := jsonl.Prune(settings.AuditFile, settings.Retention(now).Rows)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = cli.Hinted(fmt.Errorf("there are no records at %s yet", settings.AuditFile), "run stopgate up first, or name the records with --audit")
+	}
+	return &gone, err
+}
+
+func (p prunedJSON) text(out io.Writer) error {
+	_, err := fmt.Fprintf(out, "removed %d rows, %d arguments, %d facts, %d sessions, %d approvals\n", p.Rows, p.Arguments, p.Facts, p.Sessions, p.Approvals)
+	if p.File != nil {
+		_, err = fmt.Fprintf(out, "removed %d full files with %d rows\n", p.File.Files, p.File.Rows)
+	}
+	return err
+}

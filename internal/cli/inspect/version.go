@@ -1,0 +1,35 @@
+package inspect
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/release"
+)
+
+// versionJSON is what version writes for programs; it changes only by addition.
+type versionJSON struct {
+	Version string `json:"version"`
+	Go      string `json:"go"`
+	OS      string `json:"os"`
+	Arch    string `json:"arch"`
+}
+
+func NewVersion(s cli.Streams) *cobra.Command {
+	cmd := &cobra.Command{Use: "version", Short: "print the version", Args: cli.NoArgs}
+	format := cli.FormatFlag(cmd, "text", "json")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		if *format == "json" {
+			return cli.WriteJSON(s.Out, versionJSON{release.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH})
+		}
+		PrintVersion(s.Out)
+		return nil
+	}
+	return cmd
+}
+
+// PrintVersion is version for people.
+func PrintVersion(w io.Writer) { fmt.Fprintln(w, release.Line("stopgate")) }

@@ -1,0 +1,193 @@
+package operate
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/decide"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/tables"
+	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/record/records"
+	"github.com/stopgate/stopgate/internal/system/secret"
+	"github.com/stopgate/stopgate/internal/system/socket"
+)
+
+// desk is the decision API of a running gate: the machine's own programs on a
+// socket, everybody else with a token.
+type desk struct {
+	server *decide.Server
+	local  *socket.Listener // nil for none
+	remote net.Listener     // nil for none
+}
+
+// openDesk listens. talk hears what does not work and is not needed.
+func openDesk(a tables.APITable, server *decide.Server, log *slog.Logger) (*desk, error) {
+	d := &desk{server: server}
+	path := a.Socket
+	if path == "" {
+		var err error
+		if path, err = tables.DefaultSocket(); err != nil {
+			return nil, err
+		}
+		if len(path) > socket.MaxPath-8 {
+			log.Warn("no socket for the decision API: its path would be too long; name another one with --api-socket", "path", path)
+			path = tables.NoSocket
+		}
+	}
+	var err error
+	if path != tables.NoSocket {
+		if d.local, err = socket.Listen(path); err != nil {
+			return nil, socketError(err)
+		}
+	}
+	if a.Listen == "" {
+		return d, nil
+	}
+	if d.remote, err = net.Listen("tcp", a.Listen); err != nil {
+		err = cli.Hinted(fmt.Errorf("listen on %s: %w", a.Listen, err), "choose another address with --api-listen")
+		return nil, errors.Join(err, d.close())
+	}
+	return d, nil
+}
+
+// socketError says what to do about a socket that cannot be had.
+func socketError(err error) error {
+	hint := "choose another path with --api-socket, or --api-socket none"
+	if errors.Is(err, socket.ErrInUse) {
+		hint = "another stopgate up runs: stop it, or give this one a socket of its own with --api-socket PATH, or none with --api-socket none"
+	}
+	return cli.Hinted(fmt.Errorf("decision API: %w", err), hint)
+}
+
+// urls are where the API is reached, nil where it is not.
+func (d *desk) urls() (api, local *string) {
+	if d.local != nil {
+		local = new((&url.URL{Scheme: "unix", Path: filepath.ToSlash(d.local.Path())}).String())
+	}
+	if d.remote != nil {
+		return new("http://" + d.remote.Addr().String()), local
+	}
+	return local, local
+}
+
+// pages is where people answer in a browser, nil where they cannot.
+func (d *desk) pages(public string) *string {
+	if d.remote == nil || !d.server.Pages() {
+		return nil
+	}
+	if public == "" {
+		public = "http://" + d.remote.Addr().String()
+	}
+	return new(strings.TrimSuffix(public, "/") + "/approvals")
+}
+
+// serve answers until the server closes.
+func (d *desk) serve() error {
+	ended := make(chan error, 2)
+	waiting := 0
+	if d.local != nil {
+		waiting++
+		go func() { ended <- d.server.ServeLocal(d.local) }()
+	}
+	if d.remote != nil {
+		waiting++
+		go func() { ended <- d.server.Serve(d.remote) }()
+	}
+	var errs []error
+	for range waiting {
+		errs = append(errs, <-ended)
+	}
+	return errors.Join(errs...)
+}
+
+// farewell is how long requests have to end when the API closes.
+const farewell = 5 * time.Second
+
+// stop closes the API.
+func (d *desk) stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	return errors.Join(d.server.Close(ctx), d.close())
+}
+
+// close gives up what openDesk opened.
+func (d *desk) close() (err error) {
+	var errs []error
+	if d.local != nil {
+		errs = append(errs, d.local.Close())
+	}
+	if d.remote != nil {
+		errs = append(errs, d.remote.Close())
+	}
+	for _, e := range errs {
+		if !errors.Is(e, net.ErrClosed) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}
+
+// ledger reads rows for the API, wherever they are kept.
+type ledger struct{ path string }
+
+// Rows implements [decide.Records].
+func (l ledger) Rows(ctx context.Context, after int64, limit int) (rows []stopgate.Record, err error) {
+	log, err := records.Open(ctx, l.path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	err = log.Rows(ctx, after, "", func(r records.Row) bool {
+		rows = append(rows, r.Record)
+		return len(rows) < limit
+	})
+	return rows, err
+}
+
+// sealKey is the secret that seals snapshots of sessions: kept beside the store, so
+// that snapshots survive a restart. A store in memory has one of its own.
+func sealKey(store string) ([]byte, error) {
+	fresh := make([]byte, 32)
+	rand.Read(fresh)
+	if store == place.Memory {
+		return fresh, nil
+	}
+	path := store + ".seal"
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		key, err := secret.ReadFile(path)
+		if err == nil && len(key) != len(fresh) {
+			err = fmt.Errorf("%s is no key of 32 bytes", path)
+		}
+		return key, err
+	case err != nil:
+		return nil, fmt.Errorf("key of snapshots: %w", err)
+	}
+	_, err = f.Write(fresh)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return nil, errors.Join(fmt.Errorf("key of snapshots: %w", err), os.Remove(path))
+	}
+	return fresh, nil
+}
+
+// ready is the line that up prints when it listens; it changes only by addition.
+type ready struct {
+	Gateway string  `json:"gateway"`
+	API     *string `json:"api"`
+	Socket  *string `json:"api_socket,omitempty"`
+	// Console is where people answer questions in a browser, null for nowhere.
+	Console *string `json:"console"`
+}

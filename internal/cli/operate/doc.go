@@ -1,0 +1,3 @@
+// Package operate has the commands that run gates and act on them: up, mcp and hook; approvals,
+// grants, lockdown and sessions.
+package operate

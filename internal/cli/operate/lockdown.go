@@ -1,0 +1,130 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/service"
+	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/system/tty"
+)
+
+func NewLockdown(s cli.Streams) *cobra.Command {
+	var f deskFlags
+	var reason string
+	var lift, status bool
+	cmd := &cobra.Command{
+		Use:   "lockdown",
+		Short: "deny every call at once, until it is lifted",
+		Long: `lockdown denies every call of every gate that uses the store, those that wait for
+an answer too, also after a restart. When the command returns it holds. Lifting it
+needs a terminal with a person at it.`,
+		Example: `  stopgate lockdown --reason "incident 7"
+  stopgate lockdown --status
+  stopgate lockdown --lift`,
+		Args: cli.NoArgs,
+	}
+	f.add(cmd)
+	cmd.Flags().StringVar(&reason, "reason", "", "`TEXT` for the records")
+	cmd.Flags().BoolVar(&lift, "lift", false, "take the lockdown back")
+	cmd.Flags().BoolVar(&status, "status", false, "say whether there is one and do nothing else")
+	format := cli.FormatFlag(cmd, "text", "json")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if lift && status || (lift || status) && reason != "" {
+			return cli.Usagef("--lift, --status and --reason exclude each other")
+		}
+		return f.with(cmd, func(store *sqlite.Store, _ *approve.Queue) error {
+			now, err := store.Lockdown(cmd.Context())
+			switch {
+			case err != nil:
+				return err
+			case lift && now.Active():
+				if err := confirmLift(now); err != nil {
+					return err
+				}
+				now, err = order(cmd.Context(), store, gate.Lockdown{})
+			case !lift && !status:
+				now, err = order(cmd.Context(), store, gate.Lockdown{Since: time.Now().UTC(), By: cli.Operator(), Reason: reason})
+			}
+			if err != nil {
+				return err
+			}
+			if *format == "json" {
+				return cli.WriteJSON(s.Out, struct {
+					Locked bool `json:"locked"`
+					gate.Lockdown
+				}{now.Active(), now})
+			}
+			_, err = fmt.Fprintln(s.Out, service.LockdownText(now))
+			return err
+		})
+	}
+	return cmd
+}
+
+// confirmLift asks the person at the terminal.
+func confirmLift(now gate.Lockdown) error {
+	t, err := cli.OpenTerminal(", or over the decision API with a token of the scope operate")
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	code, err := tty.Code()
+	if err != nil {
+		return err
+	}
+	t.Drain()
+	fmt.Fprintf(t, "%s\nType %s to lift it: ", service.LockdownText(now), code)
+	if line, err := t.Line(); err != nil || line != code {
+		return errors.Join(errors.New("not lifted"), err)
+	}
+	return nil
+}
+
+// order writes an order and its record, and waits until every gate has seen it.
+func order(ctx context.Context, store *sqlite.Store, l gate.Lockdown) (gate.Lockdown, error) {
+	if err := store.SetLockdown(ctx, l); err != nil {
+		return l, err
+	}
+	row := gate.LockdownRow(l, cli.Operator())
+	row.Version, row.Kind, row.Time = stopgate.RecordVersion, stopgate.RecordEvent, time.Now().UTC()
+	if err := store.Recorder().Record(ctx, &row); err != nil {
+		return l, fmt.Errorf("the order holds, but is not on record: %w", err)
+	}
+	select {
+	case <-time.After(3 * service.LockdownPoll):
+	case <-ctx.Done():
+	}
+	return l, nil
+}
+
+// sayOrder writes the line of an order. It is a warning, which no usual level hides.
+func (u *upRun) sayOrder(l gate.Lockdown) {
+	if !l.Active() {
+		u.log.Warn("the lockdown is lifted")
+		return
+	}
+	u.log.Warn("LOCKDOWN: every call is denied; lift it with: stopgate lockdown --lift", "since", l.Since, "by", l.By, "reason", l.Reason)
+}
+
+// saidOrders says of every order that is given here what [gate.Gate.Follow] says of
+// those that others give.
+type saidOrders struct {
+	gate.Lockdowns
+	say func(gate.Lockdown)
+}
+
+func (o saidOrders) SetLockdown(ctx context.Context, l gate.Lockdown) error {
+	err := o.Lockdowns.SetLockdown(ctx, l)
+	if err == nil {
+		o.say(l)
+	}
+	return err
+}

@@ -1,0 +1,33 @@
+package operate
+
+import (
+	"github.com/stopgate/stopgate/internal/mcp/pin"
+)
+
+// pinWatch notices that somebody accepted or forgot definitions of tools in another
+// process, and tells clients that their tools may be others now.
+type pinWatch struct {
+	store *pin.Store
+	tell  func()
+	known map[[2]string]string // the accepted definition of each tool
+}
+
+// look is called from time to time, the first time before there is a client. A tool that is new is none of its business: clients
+// saw it when it was first pinned.
+func (w *pinWatch) look() {
+	pins, err := w.store.List()
+	if err != nil {
+		return // every call says so
+	}
+	now := make(map[[2]string]string, len(pins))
+	for _, p := range pins {
+		now[[2]string{p.Server, string(p.Tool)}] = p.Accepted.Hash
+	}
+	changed := false
+	for tool, hash := range w.known {
+		changed = changed || now[tool] != hash
+	}
+	if w.known = now; changed {
+		w.tell()
+	}
+}
