@@ -52,6 +52,29 @@ func ExampleFragmentWriter() {
 	// Done
 }
 
+func ExampleFragmentMux() {
+	var received jsonstream.FragmentAggregator
+	m := jsonstream.FragmentMux{Emit: func(f *jsonstream.Fragment) (stop bool) {
+		line := f.AppendJSON(nil) // to another process
+		fmt.Printf("%s", line)
+		read, _ := jsonstream.ParseFragment(line)
+		received.Add(&read)
+		return false
+	}}
+	m.Open(0, "call_1", "fs_read")
+	for _, chunk := range []string{`{"path":"sr`, `c/a"}`} {
+		m.Feed(0, []byte(chunk))
+	}
+	m.Close(0)
+	fmt.Println(string(received.Bytes()))
+	// Output:
+	// {"index":0,"call":"call_1","tool":"fs_read","path":["path"],"string":"sr"}
+	// {"index":0,"call":"call_1","tool":"fs_read","path":["path"],"string":"c/a"}
+	// {"index":0,"call":"call_1","tool":"fs_read","path":["path"],"done":"string"}
+	// {"index":0,"call":"call_1","tool":"fs_read","path":[],"done":"object"}
+	// {"path":"src/a"}
+}
+
 func ExampleSplice() {
 	text := []byte(`{"role":"assistant","tool_calls":[{}],"content":null}`)
 	root, _ := jsonstream.Parse(text, jsonstream.Options{})

@@ -10,14 +10,20 @@ import (
 // end of a value, with its whole path from the root (F043-01). Fragments are ephemeral: a
 // fragment is valid only during the call that delivers it and is never stored (F043-07).
 type Fragment struct {
-	Call stopgate.CallID
-	Tool stopgate.ToolName
-	Path []Segment
+	// Index is the number of the call in its response, counted from 0.
+	Index int
+	Call  stopgate.CallID
+	Tool  stopgate.ToolName
+	Path  []Segment
 	// Kind is Number, True, False or Null for a scalar, String for a part of a string, and
-	// End for Done. There are no other kinds.
+	// End for Done. Invalid is a call whose arguments were refused for Err.
 	Kind Kind
 	// Text is the literal of a scalar or the decoded part of a string.
 	Text []byte
+	// Ended is the kind of the value that a Done ends: Object, Array, String, or Number for
+	// every scalar. It tells an empty object from an empty array.
+	Ended Kind
+	Err   *Error
 }
 
 // Segment is one step of a path: a member of an object or an element of an array.
@@ -50,6 +56,8 @@ func (f *Fragment) Append(dst []byte) []byte {
 		dst = append(AppendQuote(append(dst, "String("...), f.Text), ')')
 	case End:
 		dst = append(dst, "Done"...)
+	case Invalid:
+		dst = append(append(append(dst, "Error("...), f.Err.Code...), ')')
 	default:
 		dst = append(append(append(dst, "Scalar("...), f.Text...), ')')
 	}
@@ -73,9 +81,10 @@ func isWord(key string) bool {
 // FragmentWriter is a [Handler] that converts events into fragments. The zero
 // FragmentWriter collects their text form, one per line, for tests and traces.
 type FragmentWriter struct {
-	// Call and Tool are set in every fragment.
-	Call stopgate.CallID
-	Tool stopgate.ToolName
+	// Index, Call and Tool are set in every fragment.
+	Index int
+	Call  stopgate.CallID
+	Tool  stopgate.ToolName
 	// Emit receives the fragments instead of the text form, if it is set. If it returns
 	// stop, the parser stops.
 	Emit func(f *Fragment) (stop bool)
@@ -97,7 +106,7 @@ func (w *FragmentWriter) Event(e *Event) (stop bool) {
 		w.path = append(w.path, Segment{InArray: true})
 	case ObjectEnd, ArrayEnd:
 		w.path = w.path[:len(w.path)-1]
-		return w.done()
+		return w.done(e.Kind)
 	case Key:
 		w.path[len(w.path)-1].Key = string(e.Text)
 	case StringStart:
@@ -108,11 +117,11 @@ func (w *FragmentWriter) Event(e *Event) (stop bool) {
 		if !w.started || len(w.piece) > 0 {
 			stop = w.emit(String, w.piece)
 		}
-		return stop || w.done()
+		return stop || w.done(String)
 	case Number:
-		return w.emit(Number, e.Text) || w.done()
+		return w.emit(Number, e.Text) || w.done(Number)
 	case True, False, Null:
-		return w.emit(e.Kind, []byte(e.Kind.String())) || w.done()
+		return w.emit(e.Kind, []byte(e.Kind.String())) || w.done(Number)
 	}
 	return false
 }
@@ -132,9 +141,15 @@ func (w *FragmentWriter) Flush() (stop bool) {
 func (w *FragmentWriter) String() string { return string(w.text) }
 
 // done ends a value at its level and moves to the next element (F043-02).
-func (w *FragmentWriter) done() (stop bool) {
+func (w *FragmentWriter) done(ended Kind) (stop bool) {
 	w.piece = w.piece[:0]
-	stop = w.emit(End, nil)
+	switch ended {
+	case ObjectEnd:
+		ended = Object
+	case ArrayEnd:
+		ended = Array
+	}
+	stop = w.deliver(&Fragment{Kind: End, Ended: ended})
 	if n := len(w.path); n > 0 && w.path[n-1].InArray {
 		w.path[n-1].Index++
 	}
@@ -142,9 +157,13 @@ func (w *FragmentWriter) done() (stop bool) {
 }
 
 func (w *FragmentWriter) emit(kind Kind, text []byte) (stop bool) {
-	f := Fragment{Call: w.Call, Tool: w.Tool, Path: w.path, Kind: kind, Text: text}
+	return w.deliver(&Fragment{Kind: kind, Text: text})
+}
+
+func (w *FragmentWriter) deliver(f *Fragment) (stop bool) {
+	f.Index, f.Call, f.Tool, f.Path = w.Index, w.Call, w.Tool, w.path
 	if w.Emit != nil {
-		return w.Emit(&f)
+		return w.Emit(f)
 	}
 	w.text = append(f.Append(w.text), '\n')
 	return false

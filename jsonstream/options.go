@@ -1,14 +1,17 @@
 package jsonstream
 
-// Limits for fields of [Options] that are zero, and the largest values of these fields.
+// The limits where fields of [Options] are zero.
 const (
-	DefaultMaxDepth    = 128
-	DefaultMaxMembers  = 10_000
-	DefaultMaxValues   = 1 << 18
-	DefaultMaxKey      = 1 << 10
-	DefaultMaxBytes    = 16 << 20
-	DefaultMaxExponent = 1_000_000
+	defaultMaxDepth    = 128
+	defaultMaxMembers  = 10_000
+	defaultMaxValues   = 1 << 18
+	defaultMaxKey      = 1 << 10
+	defaultMaxBytes    = 16 << 20
+	defaultMaxExponent = 1_000_000
+)
 
+// The largest values of fields of [Options].
+const (
 	LargestMaxDepth = 512
 	LargestMaxBytes = 256 << 20
 
@@ -21,19 +24,20 @@ const (
 // largest counts as the largest. A text that exceeds a limit is refused with limit_exceeded
 // at the byte that exceeds it.
 type Options struct {
-	// MaxDepth limits the nesting of arrays and objects.
+	// MaxDepth limits the nesting of arrays and objects; 128 by default.
 	MaxDepth int
-	// MaxMembers limits the members of one object.
+	// MaxMembers limits the members of one object; 10,000 by default.
 	MaxMembers int
 	// MaxValues limits the values of the text at all depths together: a value of two bytes
-	// needs 16 on the tape of a [Document] (A18).
+	// needs 16 on the tape of a [Document] (A18). 262,144 by default.
 	MaxValues int
-	// MaxKey limits the length of a decoded key in bytes.
+	// MaxKey limits the length of a decoded key in bytes; 1,024 by default.
 	MaxKey int
-	// MaxBytes limits the length of the whole text in bytes, white space included.
+	// MaxBytes limits the length of the whole text in bytes, white space included; 16 MiB by
+	// default.
 	MaxBytes int64
-	// MaxExponent limits the absolute value of a written exponent; AnyExponent means no
-	// limit.
+	// MaxExponent limits the absolute value of a written exponent, 1,000,000 by default;
+	// AnyExponent means no limit.
 	MaxExponent int64
 	// ObjectRoot refuses every root except an object with non_object_root, at the first
 	// byte of the root (A15, A16).
@@ -47,22 +51,22 @@ type Options struct {
 // fill sets defaults and applies the largest values.
 func (o *Options) fill() {
 	if o.MaxDepth <= 0 {
-		o.MaxDepth = DefaultMaxDepth
+		o.MaxDepth = defaultMaxDepth
 	}
 	if o.MaxMembers <= 0 {
-		o.MaxMembers = DefaultMaxMembers
+		o.MaxMembers = defaultMaxMembers
 	}
 	if o.MaxValues <= 0 {
-		o.MaxValues = DefaultMaxValues
+		o.MaxValues = defaultMaxValues
 	}
 	if o.MaxKey <= 0 {
-		o.MaxKey = DefaultMaxKey
+		o.MaxKey = defaultMaxKey
 	}
 	if o.MaxBytes <= 0 {
-		o.MaxBytes = DefaultMaxBytes
+		o.MaxBytes = defaultMaxBytes
 	}
 	if o.MaxExponent == 0 {
-		o.MaxExponent = DefaultMaxExponent
+		o.MaxExponent = defaultMaxExponent
 	}
 	o.MaxDepth = min(o.MaxDepth, LargestMaxDepth)
 	o.MaxBytes = min(o.MaxBytes, LargestMaxBytes)
