@@ -399,8 +399,8 @@ func TestHookProgramStaysSmall(t *testing.T) {
 		"net/http", "crypto/tls", "html/template", "text/template", "log/slog", "go/", "testing",
 		"github.com/spf13/cobra", "github.com/prometheus/", "go.opentelemetry.io/", "google.golang.org/", "github.com/redis/",
 		"github.com/jackc/", "github.com/modelcontextprotocol/", "charm.land/",
-		module + "/agent/tui", module + "/agent/tools", module + "/gateway", module + "/mcpgate", module + "/decide", module + "/judge",
-		module + "/approve/", module + "/internal/replay", module + "/internal/metrics",
+		module + "/internal/agent/tui", module + "/internal/agent/tools", module + "/gateway", module + "/mcpgate", module + "/internal/mcp", module + "/decide", module + "/judge",
+		module + "/approve/terminal", module + "/internal/approve", module + "/internal/replay", module + "/internal/record/metrics",
 	}
 	for _, pkg := range strings.Fields(string(out)) {
 		for _, name := range heavy {

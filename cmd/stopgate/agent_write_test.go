@@ -74,7 +74,7 @@ func TestAgentWritesARule(t *testing.T) {
 	s.types("f")
 	s.sees("y write it")
 	s.types("y")
-	s.sees("written; what was there is kept as", "approved by", "(?s)approved by.*unattended", "Done.", "2 calls: 2 ran, 0 refused; 1 prompt")
+	s.sees("written; the previous version is kept as", "approved by", "(?s)approved by.*unattended", "Done.", "2 calls: 2 ran, 0 refused; 1 prompt")
 	s.types("\x04")
 	s.ends(cli.ExitOK)
 	text, err := os.ReadFile(path)

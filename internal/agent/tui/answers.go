@@ -5,7 +5,10 @@ import (
 	"strings"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/agent"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -21,60 +24,64 @@ e  change the arguments in an editor ($EDITOR), then run that; it is judged agai
 p  print everything in full
 Ctrl-C  end what is under way; twice: leave`
 
-// keys handles input. It reports whether the person leaves.
-func (s *Session) keys(k Keys) (leave bool, err error) {
-	if k.Err != nil {
-		return true, nil // the terminal was closed
+// idleTime is the time without a key before a key can answer a question that appears while the person
+// types (H15).
+const idleTime = 600 * time.Millisecond
+
+// key handles a key.
+func (s *Session) key(k tea.KeyPressMsg) {
+	now, read := s.Now(), s.read.Load()
+	first := read != s.handled // of the keys of one read only the first can answer
+	s.typed, s.handled = now, read
+	switch {
+	case k.String() == "ctrl+c":
+		s.interrupt()
+	case s.question != nil && s.mode == reasoning:
+		s.reason(k)
+	case s.isGuarded():
+		s.guarded = now.Add(idleTime / 2)
+	case s.question != nil && first && read > s.displayed.UnixNano():
+		s.answer(k.String(), "")
+	case s.question != nil || s.cancel != nil:
+		// Keys before a question was shown do not count.
+	case k.String() == "ctrl+d" && len(s.line.text) == 0:
+		s.leave(nil)
+	case s.line.key(k):
+		s.typed = time.Time{} // the line was complete
+		s.enter(s.line.clear())
 	}
-	now := s.Now()
-	s.typed = now
-	if k.Paste != "" {
-		if s.question == nil || s.mode == reasoning {
-			s.line.insert(k.Paste)
-		}
-		return false, nil
-	}
-	for i, key := range k.Keys {
-		if key == ctrlC {
-			if s.interrupt() {
-				return true, nil
-			}
-			continue
-		}
-		switch {
-		case s.question != nil && s.mode == reasoning:
-			s.reason(key)
-		case s.question != nil:
-			if s.isGuarded() {
-				s.guarded = now.Add(idleTime / 2)
-				return false, nil
-			}
-			if i > 0 && !s.Keyboard.Lines() {
-				return false, nil // one key per read can answer
-			}
-			if s.Keyboard.Lines() {
-				s.command(k.Keys)
-			} else {
-				s.answer(key, "")
-			}
-			return false, nil
-		case s.cancel != nil:
-			// Input before the question was shown does not count.
-		case key == ctrlD && len(s.line.text) == 0:
-			return true, nil
-		case s.line.key(key):
-			if s.enter() {
-				return true, nil
-			}
-		}
-	}
-	return false, nil
 }
 
-// enter handles a complete line as a message, or as a command to leave.
-func (s *Session) enter() (leave bool) {
-	text := strings.TrimSpace(s.line.clear())
-	s.typed = time.Time{} // the line was complete
+// paste handles a pasted text, which never answers a question.
+func (s *Session) paste(text string) {
+	s.typed = s.Now()
+	if s.question == nil || s.mode == reasoning {
+		s.line.insert(text)
+	}
+}
+
+// command handles a line, typed at a terminal without cursor control.
+func (s *Session) command(text string) {
+	if s.question == nil {
+		if s.cancel == nil {
+			s.enter(text)
+		}
+		return
+	}
+	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+	switch {
+	case s.isGuarded():
+		s.tell("That was typed before the question was shown; nothing was answered.")
+	case len([]rune(word)) != 1 || rest != "" && word != "r":
+		s.tell("Nothing was answered: type one letter and Enter. ? explains them.")
+	default:
+		s.answer(word, strings.TrimSpace(rest))
+	}
+}
+
+// enter handles a complete line as a message, or as a command.
+func (s *Session) enter(text string) {
+	text = strings.TrimSpace(text)
 	switch text {
 	case "":
 		if s.Agent.Waiting() {
@@ -83,75 +90,46 @@ func (s *Session) enter() (leave bool) {
 			text, s.Empty = s.Empty, ""
 			s.start(text)
 		}
-		return false
 	case "/quit", "/exit", "/q":
-		return true
+		s.leave(nil)
 	case "/tools":
 		if s.Listing != nil {
 			for _, l := range s.Listing() {
-				s.stay = append(s.stay, s.Style.cut(l, s.Style.columns()-1))
+				s.print(s.Style.cut(l, s.Style.columns()-1))
 			}
 		}
-		return false
 	case "/help", "?":
-		s.stay = append(s.stay, "Write what the agent shall do. When the policy asks, answer with one key:")
-		s.stay = append(s.stay, strings.Split(help, "\n")...)
-		s.stay = append(s.stay, "/tools lists the tools. /quit, or Ctrl-D, leaves; stopgate agent --resume goes on later.")
-		return false
-	}
-	if !s.Keyboard.Lines() {
-		for i, l := range wrap(prose(strings.ReplaceAll(text, "\n", " ")), s.Style.columns()-3) {
-			s.stay = append(s.stay, s.Style.paint(bold, []string{"> ", "  "}[min(i, 1)]+l))
+		s.print("Write a task for the agent. When the policy asks, answer with one key:")
+		s.print(strings.Split(help, "\n")...)
+		s.print("/tools lists the tools. /quit, or Ctrl-D, leaves; stopgate agent --resume goes on later.")
+	default:
+		if s.Style.Live {
+			for i, l := range wrap(prose(strings.ReplaceAll(text, "\n", " ")), s.Style.columns()-3) {
+				s.print(s.Style.paint(bold, []string{"> ", "  "}[min(i, 1)]+l))
+			}
 		}
+		s.start(text)
 	}
-	s.start(text)
-	return false
 }
 
 // interrupt cancels the current operation; without one, or when repeated, it leaves.
-func (s *Session) interrupt() (leave bool) {
+func (s *Session) interrupt() {
 	switch {
 	case s.cancel != nil && !s.ending:
 		s.ending = true
 		s.cancel(agent.Interrupted())
-		return false
-	case s.cancel != nil:
-		return true
-	case len(s.line.text) > 0:
+	case s.cancel == nil && len(s.line.text) > 0:
 		s.line.clear()
-		return false
-	case !s.leaving:
-		s.leaving = true
-		s.stay = append(s.stay, s.Style.paint(dim, "Ctrl-C again leaves"))
-		return false
-	}
-	return true
-}
-
-// command handles an answer that was typed as a line.
-func (s *Session) command(keys []Key) {
-	var b strings.Builder
-	for _, k := range keys {
-		if k >= ' ' {
-			b.WriteRune(rune(k))
-		}
-	}
-	word, rest, _ := strings.Cut(strings.TrimSpace(b.String()), " ")
-	if len([]rune(word)) != 1 || rest != "" && word != "r" {
-		s.tell("Nothing was answered: type one letter and Enter. ? explains them.")
-		return
-	}
-	s.answer(Key([]rune(word)[0]), strings.TrimSpace(rest))
-}
-
-func (s *Session) tell(format string, args ...any) {
-	for _, l := range wrap(fmt.Sprintf(format, args...), s.Style.columns()-2) {
-		s.stay = append(s.stay, s.Style.paint(yellow, l))
+	case s.cancel == nil && !s.warned:
+		s.warned = true
+		s.print(s.Style.paint(dim, "Ctrl-C again leaves"))
+	default:
+		s.leave(nil)
 	}
 }
 
 // answer handles one key as the answer to the displayed question.
-func (s *Session) answer(key Key, rest string) {
+func (s *Session) answer(key, rest string) {
 	switch s.mode {
 	case granting:
 		s.grant(key)
@@ -163,55 +141,52 @@ func (s *Session) answer(key Key, rest string) {
 	v, q := s.shown.View, s.question
 	edit := v.Verdict.Mode == stopgate.Edit
 	switch key {
-	case 'y':
+	case "y":
 		if edit {
 			s.tell("The policy wants you to look at it in an editor: e.")
 			return
 		}
 		q.Allow(v, s.shown.Parameters)
-	case 'w':
+	case "w":
 		if v.Complete || edit {
 			s.tell("Everything is there: y, or n.")
 			return
 		}
 		q.AllowRest(v)
-	case 'a':
+	case "a":
 		s.always()
-	case 'n':
+	case "n":
 		q.Decline(v, "")
-	case 'r':
-		if rest != "" {
+	case "r":
+		switch {
+		case rest != "":
 			q.Decline(v, rest)
-			return
+		case s.Style.Live:
+			s.mode = reasoning
+		default:
+			s.tell("Write the reason after the r, on the same line.")
 		}
-		if s.Keyboard.Lines() {
-			s.tell("Write the reason behind the r.")
-			return
-		}
-		s.mode = reasoning
-	case 'e':
+	case "e":
 		s.edit()
-	case 'p':
+	case "p":
 		all := s.shown
 		all.All = true
-		s.stay = append(s.stay, s.Style.Question(all)...)
-	case '?':
-		s.stay = append(s.stay, strings.Split(help, "\n")...)
-	case enter, newline, ' ', KeyEscape, KeyOther:
-		s.tell("Nothing was answered. ? explains the keys.")
+		s.print(s.Style.Question(all)...)
+	case "?":
+		s.print(strings.Split(help, "\n")...)
 	default:
 		s.tell("Nothing was answered: one of y w a n r e p, or ?.")
 	}
 }
 
 // reason handles a key while the reason of a refusal is typed.
-func (s *Session) reason(key Key) {
-	if key == KeyEscape {
+func (s *Session) reason(k tea.KeyPressMsg) {
+	if k.String() == "esc" {
 		s.line.clear()
 		s.mode = answering
 		return
 	}
-	if !s.line.key(key) {
+	if !s.line.key(k) {
 		return
 	}
 	why := strings.TrimSpace(s.line.clear())
@@ -223,9 +198,9 @@ func (s *Session) reason(key Key) {
 	s.question.Decline(s.shown.View, why)
 }
 
-// edit opens the arguments, or a result, in an editor. It validates the text before it answers.
+// edit opens the arguments, or a result, in an editor.
 func (s *Session) edit() {
-	v := s.shown.View
+	v, q := s.shown.View, s.question
 	if !v.Complete {
 		s.tell("It can be edited when it is complete.")
 		return
@@ -238,15 +213,26 @@ func (s *Session) edit() {
 	if s.draft != "" {
 		text = s.draft
 	}
-	s.screen.draw(s.stay, nil, 0)
-	s.stay = nil
-	after, err := s.Keyboard.Edit(s.ctx, file, text)
-	if err != nil {
-		s.tell("Not edited: %s", plainError(err))
-		return
+	e := &editing{}
+	e.run = func() error { // outside of the event loop's state
+		var err error
+		text, err = s.Edit(s.ctx, file, text)
+		return err
 	}
+	e.done = func(err error) {
+		if err != nil {
+			s.tell("Not edited: %s", plainError(err))
+		} else {
+			s.edited(q, v, before, text)
+		}
+	}
+	s.editor = e
+}
+
+// edited validates the text of the editor and answers with it.
+func (s *Session) edited(q *agent.Question, v gate.View, before, after string) {
 	if v.OfResult {
-		s.question.Edit(v, after)
+		q.Edit(v, after)
 		return
 	}
 	if _, err := jsonstream.Parse([]byte(after), jsonstream.Options{ObjectRoot: true}); err != nil {
@@ -257,11 +243,17 @@ func (s *Session) edit() {
 	switch {
 	case after != before:
 		line := strings.Join(strings.Fields(visible.Lines(strings.ReplaceAll(after, "\n", " "))), " ")
-		s.stay = append(s.stay, s.Style.paint(dim, "changed to "+s.Style.middle(line, s.Style.columns()-13)))
-		s.question.Edit(v, after)
+		s.print(s.Style.paint(dim, "changed to "+s.Style.middle(line, s.Style.columns()-13)))
+		q.Edit(v, after)
 	case v.Verdict.Mode == stopgate.Edit:
-		s.question.Allow(v, nil) // the policy requires no more (K31)
+		q.Allow(v, nil) // the policy requires no more (K31)
 	default:
 		s.tell("Nothing was changed, nothing was answered.")
+	}
+}
+
+func (s *Session) tell(format string, args ...any) {
+	for _, l := range wrap(fmt.Sprintf(format, args...), s.Style.columns()-2) {
+		s.print(s.Style.paint(yellow, l))
 	}
 }

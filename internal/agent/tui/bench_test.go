@@ -58,10 +58,10 @@ func BenchmarkPrompt(b *testing.B) {
 		Policy:    "version = 1\n[tools.fs_create_file.policy]\nrun = [{ arg = \"/path\", prefix = \"free\", mode = \"unattended\" }, { arg = \"/path\", prefix = \"src\", mode = \"ask\" }, { mode = \"deny\" }]\n",
 		Transport: func(http.RoundTripper) http.RoundTripper { return model },
 	})
-	p := &person{Rig: rig, keys: make(chan tui.Keys)}
-	s := &tui.Session{Options: tui.Options{
-		Agent: rig.Agent, Board: board, Questions: rig.Questions, Tools: rig.Tools, Keyboard: p, Out: out, Raw: true, Style: tui.Style{Width: 80, Height: 40, Live: true, Color: true},
-	}}
+	s := tui.New(tui.Options{
+		Agent: rig.Agent, Board: board, Questions: rig.Questions, Tools: rig.Tools, Out: out, Style: tui.Style{Width: 80, Height: 40, Live: true, Color: true},
+	})
+	p := &person{Rig: rig, session: s}
 	done := make(chan error)
 	go func() {
 		_, err := s.Run(b.Context(), "", false)
@@ -86,7 +86,7 @@ func BenchmarkPrompt(b *testing.B) {
 		<-over
 		answer.Close()
 	}
-	p.types(tui.Keys{Keys: []tui.Key{0x04}})
+	p.types("\x04")
 	if err := <-done; err != nil {
 		b.Fatal(err)
 	}

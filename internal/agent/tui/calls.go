@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"charm.land/lipgloss/v2"
+
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/agent"
 	"github.com/stopgate/stopgate/internal/agent/arguments"
@@ -20,7 +22,7 @@ func jsonText(json string) string {
 func name(p arguments.Parameter) string { return visible.Text(p.Name) }
 
 // mark returns the mark before a call, and its colour.
-func (s Style) mark(c agent.Call) (mark, colour string) {
+func (s Style) mark(c agent.Call) (mark string, colour lipgloss.Style) {
 	m := s.marks()
 	switch c.State {
 	case agent.Running:
@@ -56,7 +58,7 @@ func (s Style) Call(c agent.Call) []string {
 		}
 	}
 	if c.State >= agent.Running && c.Preview != "" {
-		lines = append(lines, s.diff(c.Preview, 24)...)
+		lines = append(lines, indented(s.diff(c.Preview, 24))...)
 	}
 	if c.State == agent.Done || c.State == agent.Failed {
 		lines = append(lines, s.result(c)...)
@@ -65,10 +67,10 @@ func (s Style) Call(c agent.Call) []string {
 }
 
 // head renders a call in the form of the style.
-func (s Style) head(c agent.Call, mark, colour string) []string {
+func (s Style) head(c agent.Call, mark string, colour lipgloss.Style) []string {
 	tool := visible.Text(string(c.Tool))
 	if s.Form == AsJSON {
-		lines := []string{s.paint(colour, mark) + " " + s.paint(bold, s.cut(tool, s.columns()-2))}
+		lines := []string{s.paint(colour, mark) + " " + s.paint(bold, s.cut(tool, s.columns()-3))}
 		return append(lines, s.object(c)...)
 	}
 	var args []string
@@ -89,7 +91,7 @@ func (s Style) head(c agent.Call, mark, colour string) []string {
 	if c.State == agent.Arriving && len(c.Parameters) == 0 && !c.Verdict.Terminal() {
 		args = append(args, s.marks().dots)
 	}
-	line := s.cut(tool+"("+strings.Join(args, ", ")+")", s.columns()-2)
+	line := s.cut(tool+"("+strings.Join(args, ", ")+")", s.columns()-3)
 	return []string{s.paint(colour, mark) + " " + s.paint(bold, line)}
 }
 
@@ -220,13 +222,21 @@ func (s Style) result(c agent.Call) []string {
 	return out
 }
 
+// indented indents lines as the details of a call.
+func indented(lines []string) []string {
+	for i := range lines {
+		lines[i] = "    " + lines[i]
+	}
+	return lines
+}
+
 // diff renders the first lines of a unified diff.
 func (s Style) diff(text string, most int) []string {
 	var out []string
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	for i, line := range lines {
 		if i == most && len(lines) > most+1 {
-			out = append(out, "    "+s.paint(dim, fmt.Sprintf("%s %d more lines of the diff", s.marks().dots, len(lines)-i)))
+			out = append(out, s.paint(dim, fmt.Sprintf("%s %d more lines of the diff", s.marks().dots, len(lines)-i)))
 			break
 		}
 		colour := dim
@@ -237,7 +247,7 @@ func (s Style) diff(text string, most int) []string {
 		case strings.HasPrefix(line, "-"):
 			colour = red
 		}
-		out = append(out, "    "+s.paint(colour, s.cut(visible.Lines(s.tabs(line)), s.columns()-5)))
+		out = append(out, s.paint(colour, s.cut(visible.Lines(s.tabs(line)), s.columns()-5)))
 	}
 	return out
 }

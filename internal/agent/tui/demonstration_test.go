@@ -18,12 +18,9 @@ type scene struct {
 
 // shows adds the current screen, from a line on.
 func (s *scene) shows(caption, from string) {
-	screen := s.screen.String()
-	if at := strings.LastIndex(screen, from); at >= 0 {
-		screen = screen[strings.LastIndexByte(screen[:at], '\n')+1:]
-	} else {
-		s.T.Errorf("%q does not stand on the screen:\n%s", from, screen)
-	}
+	screen := s.sees(from)
+	at := strings.LastIndex(screen, from)
+	screen = screen[strings.LastIndexByte(screen[:at], '\n')+1:]
 	fmt.Fprintf(&s.text, "%s\n\n```text\n%s```\n\n", caption, screen)
 }
 
@@ -86,7 +83,7 @@ say Done.
 	s.sees("you said yes")
 	s.shows("`y`: the stream goes on, and the call runs when it is complete.", "? fs_create_file")
 	s.Go()
-	s.sees("Done.", "1 call: 1 ran", "0.0 s")
+	s.sees("Done.", "1 call: 1 ran", "0.0 s", "\n>\n")
 	s.shows("", "✓ fs_create_file")
 	return strings.ReplaceAll(s.text.String(), "\n\n\n```text", "\n\n```text")
 }
@@ -101,7 +98,7 @@ turn
 say Then the test has to do without it: please set the token yourself.
 `, nil)
 	s.writes("make the test pass")
-	s.sees("set the token yourself", "0.0 s")
+	s.sees("set the token yourself", "0.0 s", "\n>\n")
 	s.shows("**A refusal that stops the model.** The guard is certain at byte 14 of the arguments; the rest is never written, and the agent goes on by itself.", "> make the test")
 	return s.text.String()
 }
@@ -119,7 +116,7 @@ say I leave it.
 	s.sees("y once")
 	s.shows("**An edit is judged like everything else.** Here a person presses `e` and changes the path to `.env`.", "│ fs_create_file")
 	s.presses('e')
-	s.sees("I leave it.", "0.0 s")
+	s.sees("I leave it.", "0.0 s", "\n>\n")
 	s.shows("", "changed to")
 	return strings.ReplaceAll(s.text.String(), "```\n\n\n\n```text", "```\n\n```text")
 }
@@ -143,7 +140,7 @@ say The notes stay.
 	s.presses('r')
 	s.sees("why not?")
 	s.writes("keep the notes")
-	s.sees("The notes stay.", "1.0 s")
+	s.sees("The notes stay.", "1.0 s", "\n>\n")
 	s.shows("", "✓ fs_delete_file")
 	return strings.ReplaceAll(s.text.String(), "```\n\n\n\n```text", "```\n\n```text")
 }

@@ -121,7 +121,7 @@ func TestQuestionFrames(t *testing.T) {
 	var b strings.Builder
 	style := tui.Style{Width: 80}
 	for _, q := range questions {
-		b.WriteString("-- " + q.name + " --\n" + strings.Join(style.Question(q.asked), "\n") + "\n" + style.Keys(q.asked.View, false) + "\n")
+		b.WriteString("-- " + q.name + " --\n" + strings.Join(style.Question(q.asked), "\n") + "\n" + style.Keys(q.asked.View) + "\n")
 	}
 	golden(t, "questions.txt", b.String())
 }

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"go.uber.org/goleak"
 
-	"github.com/stopgate/stopgate/internal/agent"
 	"github.com/stopgate/stopgate/internal/agent/tui"
 	"github.com/stopgate/stopgate/internal/testkit/chat"
 	"github.com/stopgate/stopgate/internal/testkit/vt"
@@ -24,22 +24,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // person is a simulated person at a screen.
 type person struct {
 	*chat.Rig
-	screen *vt.Screen
-	keys   chan tui.Keys
-	edit   func(text string) (string, error)
-	lines  bool
-	drains int
-	ended  chan error
-	now    atomic.Int64 // milliseconds
-}
-
-// Keys implements tui.Keyboard, as the other methods do.
-func (p *person) Keys() <-chan tui.Keys { return p.keys }
-func (p *person) More()                 {}
-func (p *person) Drain()                { p.drains++ }
-func (p *person) Lines() bool           { return p.lines }
-func (p *person) Edit(_ context.Context, _, text string) (string, error) {
-	return p.edit(text)
+	session *tui.Session
+	screen  *vt.Screen
+	edit    func(text string) (string, error)
+	drains  int
+	ended   chan error
+	now     atomic.Int64 // milliseconds
 }
 
 // settings change a session before it starts.
@@ -48,9 +38,9 @@ type settings func(o *tui.Options, c *chat.Options)
 // sit starts a session with a person.
 func sit(t *testing.T, script string, change ...settings) *person {
 	t.Helper()
-	p := &person{keys: make(chan tui.Keys), ended: make(chan error, 1)}
+	p := &person{ended: make(chan error, 1)}
 	board := tui.NewBoard()
-	o := tui.Options{Board: board, Style: tui.Style{Width: 80, Height: 40, Live: true}, Raw: true}
+	o := tui.Options{Board: board, Style: tui.Style{Width: 80, Height: 40, Live: true}}
 	c := chat.Options{Script: script, Watch: board}
 	for _, f := range change {
 		f(&o, &c)
@@ -59,18 +49,21 @@ func sit(t *testing.T, script string, change ...settings) *person {
 		return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(time.Duration(p.now.Load()) * time.Millisecond)
 	}
 	c.Now = o.Now
-	p.screen = vt.New(o.Style.Width)
+	p.screen = vt.New(o.Style.Width, o.Style.Height, io.Discard)
+	io.WriteString(p.screen, "\x1b[20h") // a line feed returns the carriage, as the driver of a terminal does it
 	p.Rig = chat.New(t, c)
-	o.Agent, o.Questions, o.Tools, o.Keyboard, o.Saved = p.Rig.Agent, p.Rig.Questions, p.Rig.Tools, p, p.Saved
+	o.Agent, o.Questions, o.Tools, o.Saved = p.Rig.Agent, p.Rig.Questions, p.Rig.Tools, p.Saved
+	o.Drain = func() { p.drains++ }
+	o.Edit = func(_ context.Context, _, text string) (string, error) { return p.edit(text) }
 	if o.Out == nil {
 		o.Out = p.screen
 	} else {
 		o.Out = io.MultiWriter(o.Out, p.screen)
 	}
-	s := &tui.Session{Options: o}
+	p.session = tui.New(o)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		_, err := s.Run(ctx, "", false)
+		_, err := p.session.Run(ctx, "", false)
 		p.ended <- err
 	}()
 	t.Cleanup(func() {
@@ -80,45 +73,59 @@ func sit(t *testing.T, script string, change ...settings) *person {
 		case <-time.After(time.Minute):
 			t.Error("the session does not end")
 		}
-		if odd := p.screen.Odd(); len(odd) > 0 {
-			t.Errorf("drawn with %q", odd)
+		p.screen.Close()
+		if unknown := p.screen.Unknown(); len(unknown) > 0 {
+			t.Errorf("drawn with %q", unknown)
 		}
 	})
 	return p
 }
 
 // presses types keys, one per read.
-func (p *person) presses(keys ...tui.Key) {
+func (p *person) presses(runes ...rune) {
 	p.T.Helper()
-	for _, k := range keys {
-		p.types(tui.Keys{Keys: []tui.Key{k}})
+	for _, k := range runes {
+		p.session.Send(nil) // taken when the earlier input was handled
+		p.session.Received()
+		p.session.Send(keys(k))
 	}
 }
 
-func (p *person) types(k tui.Keys) {
-	p.T.Helper()
-	select {
-	case p.keys <- k:
-	case <-time.After(time.Minute):
-		p.T.Fatalf("nobody reads the keys; the screen shows\n%s", p.screen)
+// types types keys that are read at once.
+func (p *person) types(text string) {
+	p.session.Send(nil)
+	p.session.Received()
+	for _, k := range text {
+		p.session.Send(keys(k))
 	}
+}
+
+// keys returns the message of a key.
+func keys(k rune) tea.KeyPressMsg {
+	switch {
+	case k == '\r':
+		return tea.KeyPressMsg{Code: tea.KeyEnter}
+	case k == '\b':
+		return tea.KeyPressMsg{Code: tea.KeyBackspace}
+	case k < ' ' && k != tea.KeyEscape:
+		return tea.KeyPressMsg{Code: k + 'a' - 1, Mod: tea.ModCtrl}
+	case k < ' ' || k > tea.KeyExtended:
+		return tea.KeyPressMsg{Code: k}
+	}
+	return tea.KeyPressMsg{Code: k, Text: string(k)}
 }
 
 // later advances the time after all input was handled.
 func (p *person) later(milliseconds int64) {
 	p.T.Helper()
-	p.types(tui.Keys{}) // taken when the earlier input was handled
+	p.session.Send(nil) // taken when the earlier input was handled
 	p.now.Add(milliseconds)
 }
 
 // writes types a line and Enter.
 func (p *person) writes(text string) {
 	p.T.Helper()
-	var keys []tui.Key
-	for _, r := range text {
-		keys = append(keys, tui.Key(r))
-	}
-	p.types(tui.Keys{Keys: append(keys, '\r')})
+	p.types(text + "\r")
 }
 
 // sees waits until the screen contains texts.
@@ -130,11 +137,8 @@ func (p *person) sees(texts ...string) string {
 			found = strings.Contains(p.screen.String(), text)
 		}
 		if !found {
-			p.T.Fatalf("%q does not stand on the screen:\n%s", text, p.screen)
+			p.T.Fatalf("%q is not on the screen:\n%s", text, p.screen)
 		}
 	}
 	return p.screen.String()
 }
-
-var _ tui.Keyboard = (*person)(nil)
-var _ = agent.Interrupted

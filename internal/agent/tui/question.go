@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/stopgate/stopgate"
@@ -25,60 +26,43 @@ type Asked struct {
 // Question renders a question: the call, the reason, and the parts that have not been shown
 // (D26-16, H14).
 func (s Style) Question(a Asked) []string {
-	v := a.View
-	bar := s.paint(yellow, s.marks().bar) + " "
-	room := s.columns() - 3
-	tool := visible.Text(string(v.Call.Tool))
-	title := tool + " wants to run"
+	v, b := a.View, block{Style: s}
+	b.raw(s.paint(bold, s.cut(title(v), b.room())))
+	b.raw(s.values(a, b.room())...)
 	if v.OfResult {
-		title = tool + " ran; may the model see what it gave back?"
-	}
-	if v.Verdict.Mode == stopgate.Edit {
-		title += "; the policy wants you to look at it in an editor"
-		if v.OfResult {
-			title = tool + " ran; the policy wants you to look at the result in an editor"
-		}
-	}
-	lines := []string{bar + s.paint(bold, s.cut(title, room))}
-	add := func(text string, colour string) {
-		for _, line := range wrap(text, room) {
-			lines = append(lines, bar+s.paint(colour, line))
-		}
-	}
-	for _, line := range s.values(a, room) {
-		lines = append(lines, bar+line)
-	}
-	if v.OfResult {
-		for _, line := range s.text(v.Result, room, a.All) {
-			lines = append(lines, bar+line)
-		}
+		b.raw(s.text(v.Result, b.room(), a.All)...)
 	} else if a.Preview != "" {
 		most := 24
 		if a.All {
-			most = 1 << 20
+			most = math.MaxInt
 		}
-		for _, line := range s.diff(a.Preview, most) {
-			lines = append(lines, bar+strings.TrimPrefix(line, "    "))
-		}
+		b.raw(s.diff(a.Preview, most)...)
 	}
-	add("because  "+because(v.Verdict), dim)
+	b.add(dim, "because  "+because(v.Verdict))
 	for _, f := range v.Verdict.Floors {
-		add("and      "+visible.Text(f.Code.Public())+" ["+visible.Text(f.Pointer)+"]", yellow)
+		b.add(yellow, "and      "+visible.Text(f.Code.Public())+" ["+visible.Text(f.Pointer)+"]")
 	}
 	if len(a.Fresh) > 0 {
-		add("You said yes before you could see "+strings.Join(visibleAll(a.Fresh), ", ")+": look again.", yellow)
+		b.add(yellow, "You said yes before you could see "+visible.Text(strings.Join(a.Fresh, ", "))+": look again.")
 	}
 	if !v.Complete {
-		add("unseen   "+unseen(a.Parameters)+", and any parameter that may follow", yellow)
+		b.add(yellow, "unseen   "+unseen(a.Parameters)+", and any parameter that may follow")
 	}
-	return lines
+	return b.lines
 }
 
-func visibleAll(names []string) (out []string) {
-	for _, n := range names {
-		out = append(out, visible.Text(n))
+// title returns the first line of a question.
+func title(v gate.View) string {
+	tool := visible.Text(string(v.Call.Tool))
+	switch edit := v.Verdict.Mode == stopgate.Edit; {
+	case v.OfResult && edit:
+		return tool + " ran; the policy wants you to look at the result in an editor"
+	case v.OfResult:
+		return tool + " ran; may the model see what it gave back?"
+	case edit:
+		return tool + " wants to run; the policy wants you to look at it in an editor"
 	}
-	return out
+	return tool + " wants to run"
 }
 
 // unseen names the parameters that have not arrived completely.
@@ -107,7 +91,6 @@ func (s Style) values(a Asked, room int) []string {
 	for _, p := range a.Parameters {
 		head := s.middle(name(p), maxLabel)
 		head += strings.Repeat(" ", max(label-cells(head), 0)+2)
-		pad := strings.Repeat(" ", cells(head))
 		value := s.value(p, room-cells(head), a.All)
 		if a.Preview != "" && !a.All && p.Complete() && (len(p.JSON) > 60 || p.JSON[0] == '[') {
 			value = []string{s.cut("("+size(p.Bytes)+", see the change below; p shows it)", room-cells(head))}
@@ -116,7 +99,7 @@ func (s Style) values(a Asked, room int) []string {
 			if i == 0 {
 				lines = append(lines, s.paint(cyan, head)+line)
 			} else {
-				lines = append(lines, pad+line)
+				lines = append(lines, strings.Repeat(" ", cells(head))+line)
 			}
 		}
 	}
@@ -137,11 +120,11 @@ func (s Style) value(p arguments.Parameter, room int, all bool) []string {
 	case all && p.JSON[0] == '"':
 		return append([]string{size(p.Bytes)}, s.text(unquoted(p.JSON), room, true)...)
 	case all:
-		return wrap(line, room)
+		return hardWrap(line, room)
 	case p.JSON[0] == '"' && strings.Contains(p.JSON, `\n`):
 		return append([]string{size(p.Bytes)}, s.text(unquoted(p.JSON), room, false)...)
 	}
-	return wrap(s.middle(line, room*3), room)
+	return hardWrap(s.middle(line, room*3), room)
 }
 
 // text renders the start and the end of a text of several lines.
@@ -157,7 +140,7 @@ func (s Style) text(text string, room int, all bool) []string {
 		}
 		line = visible.Lines(s.tabs(line))
 		if all {
-			out = append(out, wrap(line, room)...)
+			out = append(out, hardWrap(line, room)...)
 		} else {
 			out = append(out, s.middle(line, room))
 		}
@@ -183,7 +166,7 @@ func (s Style) tail(p arguments.Parameter, room int) []string {
 }
 
 // Keys returns the answers that a question accepts now.
-func (s Style) Keys(v gate.View, armed bool) string {
+func (s Style) Keys(v gate.View) string {
 	switch {
 	case v.OfResult:
 		return "y show it to the model  n keep it  e edit it  p in full  ? help"

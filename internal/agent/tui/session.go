@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
@@ -15,57 +19,47 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// Keyboard is the source of the person's input.
-type Keyboard interface {
-	// Keys returns the input, one read at a time. More starts the next read, so that an editor can
-	// use the terminal in between.
-	Keys() <-chan Keys
-	More()
-	// Drain discards input that was typed and not read yet.
-	Drain()
-	// Edit lets the person change a text in an editor; name is the name of the file.
-	Edit(ctx context.Context, name, text string) (string, error)
-	// Lines reports that input comes in lines, which the terminal echoes.
-	Lines() bool
-}
-
-// Options configure a session. Agent, Board, Questions, Keyboard and Out are required.
+// Options configure a session. Agent, Board, Questions and Out are required.
 type Options struct {
 	Agent     *agent.Agent
 	Board     *Board
 	Questions *agent.QuestionQueue
 	Tools     agent.Runner
-	Keyboard  Keyboard
-	Out       io.Writer
-	Style     Style
-	// Raw reports that the terminal adds no carriage returns.
-	Raw bool
+	// In and Out are the terminal; without In the session only shows.
+	In  *os.File
+	Out io.Writer
+	// Drain discards input that was typed and not read yet; it may be nil.
+	Drain func()
+	// Edit lets the person change a text in an editor; name is the name of the file.
+	Edit  func(ctx context.Context, name, text string) (string, error)
+	Style Style
 	// Quiet shows only questions; events are shown elsewhere.
 	Quiet bool
 	// Greeting is printed at the start.
 	Greeting []string
-	// Empty is printed after an empty line before the first message.
+	// Empty is sent after an empty line before the first message.
 	Empty string
-	// Size returns the columns and lines of the terminal; nil if they never change.
-	Size func() (columns, lines int)
 	// Saved returns the number of bytes that the model did not have to generate since the start; it
 	// may be nil.
 	Saved func() int64
 	// Listing describes the available tools; it may be nil.
 	Listing func() []string
-	// Rule returns the rule that would answer a question permanently.
+	// Rule returns the rule that would answer a question permanently; it may be nil.
 	Rule func(v gate.View, g approve.Grant) Rule
 	Now  func() time.Time
 }
 
-// Session connects an agent to a person at a terminal.
+// Session connects an agent to a person at a terminal. Its state belongs to the event loop of
+// program.
 type Session struct {
 	Options
-	screen  printer
+	program *tea.Program
 	line    line
 	ctx     context.Context
 	cancel  context.CancelCauseFunc // nil: the person is next
 	done    chan outcome
+	once    bool
+	total   agent.Summary
 	began   time.Time
 	saved   int64
 	text    string // text of the model after its last line end
@@ -73,20 +67,23 @@ type Session struct {
 	thought bool
 	asking  bool                     // a request was sent and nothing was received yet
 	ending  bool                     // interrupted once
-	leaving bool                     // Ctrl-C on an empty line
-	prompts map[*agent.Question]bool // questions of this prompt
-	stay    []string
+	warned  bool                     // Ctrl-C on an empty line
+	prompts map[*agent.Question]bool // questions of this message
+	calls   []agent.Call             // calls in progress
 
 	question  *agent.Question
 	shown     Asked
 	mode      mode
-	offer     *always
+	offer     *offer
 	draft     string
-	displayed time.Time // when the question was displayed
-	guarded   time.Time // keys before this time are ignored
-	typed     time.Time // time of the last key
-	drawn     time.Time
-	urgent    bool // redraw without waiting for the next frame
+	editor    *editing
+	displayed time.Time    // when the question was displayed
+	guarded   time.Time    // keys before this time are ignored
+	typed     time.Time    // time of the last key
+	read      atomic.Int64 // time of the last read of the terminal
+	handled   int64        // the read of the last key
+
+	output
 }
 
 // mode is the meaning of keys while a question is shown.
@@ -104,98 +101,44 @@ type outcome struct {
 	err error
 }
 
-// ErrLeft reports that the person left during an operation.
-var ErrLeft = errors.New("left by the person")
-
-// frame is the minimum time between redraws.
-const frame = 33 * time.Millisecond
-
 // Run runs the agent until the person leaves. first is the first message, "" to read it; with once
 // it is the only one.
 func (s *Session) Run(ctx context.Context, first string, once bool) (agent.Summary, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s.ctx, s.done = ctx, make(chan outcome, 1)
-	s.screen = printer{out: s.Out, style: s.Style, raw: s.Raw}
-	if s.Now == nil {
-		s.Now = time.Now
+	s.ctx, s.once = ctx, once
+	s.print(s.Greeting...)
+	if _, err := io.WriteString(s.Out, s.rest()); err != nil {
+		return s.total, err
 	}
-	if s.Saved == nil {
-		s.Saved = func() int64 { return 0 }
-	}
-	s.stay = append(s.stay, s.Greeting...)
 	if first != "" || once {
 		s.start(first)
 	}
-	if s.Keyboard != nil {
-		s.Keyboard.More()
-	}
-	total, err := s.loop(once)
+	err := s.run(ctx)
 	if s.cancel != nil {
 		s.cancel(agent.Interrupted())
 		<-s.done
 	}
-	s.drain()
+	s.collect()
 	s.flush()
-	s.screen.draw(s.stay, nil, 0)
-	if err == nil {
-		err = s.screen.err
-	}
-	return total, err
-}
-
-func (s *Session) loop(once bool) (total agent.Summary, err error) {
-	var keys <-chan Keys
-	if s.Keyboard != nil {
-		keys = s.Keyboard.Keys()
-	}
-	var later <-chan time.Time
-	for {
-		s.refresh()
-		if wait := frame - time.Since(s.drawn); s.urgent || wait <= 0 {
-			s.show()
-			later = nil
-			if s.isGuarded() {
-				later = time.After(frame)
-			}
-		} else if later == nil {
-			later = time.After(wait)
-		}
-		select {
-		case <-s.Board.wake:
-		case <-s.Questions.Changed():
-		case <-later:
-		case k := <-keys:
-			s.urgent = true
-			if leave, err := s.keys(k); leave {
-				return total, err
-			}
-			s.Keyboard.More()
-		case r := <-s.done:
-			s.urgent, s.cancel, total = true, nil, r.sum
-			s.finish(r)
-			if once {
-				return total, r.err
-			}
-		case <-s.ctx.Done():
-			return total, context.Cause(s.ctx)
-		}
-	}
+	_, failed := io.WriteString(s.Out, s.rest())
+	return s.total, errors.Join(err, failed)
 }
 
 // start runs the agent with a message.
 func (s *Session) start(text string) {
 	ctx, cancel := context.WithCancelCause(s.ctx)
-	s.cancel, s.ending, s.leaving, s.began, s.prompts, s.saved = cancel, false, false, s.Now(), map[*agent.Question]bool{}, s.Saved()
+	s.cancel, s.ending, s.warned, s.began, s.prompts, s.saved = cancel, false, false, s.Now(), map[*agent.Question]bool{}, s.Saved()
 	go func() {
 		var r outcome
 		// The terminal must be restored in any case.
 		defer func() {
 			if broken := recover(); broken != nil {
-				r.err = fmt.Errorf("the agent broke: %v\n%s", broken, debug.Stack())
+				r.err = fmt.Errorf("the agent panicked: %v\n%s", broken, debug.Stack())
 			}
 			cancel(nil)
 			s.done <- r
+			s.program.Send(changed{})
 		}()
 		r.sum, r.err = s.Agent.Process(ctx, text)
 	}()
@@ -203,26 +146,30 @@ func (s *Session) start(text string) {
 
 // finish shows the result of a message.
 func (s *Session) finish(r outcome) {
-	s.drain()
+	s.cancel, s.total = nil, r.sum
+	s.collect()
 	s.flush()
 	s.asking = false
+	if s.once {
+		s.leave(r.err)
+	}
 	if s.Quiet {
 		return
 	}
 	switch {
 	case errors.Is(r.err, agent.Interrupted()):
-		s.stay = append(s.stay, s.Style.paint(yellow, "interrupted: say what to do instead"))
+		s.print(s.Style.paint(yellow, "interrupted: say what to do instead"))
 	case r.err != nil:
 		for _, line := range wrap(plainError(r.err), s.Style.columns()-2) {
-			s.stay = append(s.stay, s.Style.paint(red, line))
+			s.print(s.Style.paint(red, line))
 		}
 	case r.sum.Waits:
-		s.stay = append(s.stay, s.Style.paint(yellow, "not run: say what to do instead"))
+		s.print(s.Style.paint(yellow, "not run: say what to do instead"))
 	}
 	for _, l := range wrap(SummaryLine(r.sum, len(s.prompts), s.Saved()-s.saved, s.Now().Sub(s.began)), s.Style.columns()-1) {
-		s.stay = append(s.stay, s.Style.paint(dim, l))
+		s.print(s.Style.paint(dim, l))
 	}
-	s.stay = append(s.stay, "")
+	s.print("")
 }
 
 // SummaryLine summarises the result of a message.
@@ -260,21 +207,17 @@ func (s *Session) refresh() {
 	if q == nil {
 		return
 	}
-	v := q.View()
-	was := s.shown
+	v, was := q.View(), s.shown.View
 	s.shown.View, s.shown.Behind, s.shown.Fresh = v, behind, q.Fresh()
 	if c, ok := s.Board.call(v.Proposal); ok {
 		s.shown.Parameters = c.Parameters
 	}
-	if v.Complete && !was.View.Complete {
-		s.shown.Parameters, s.urgent = agent.Parameters(v.Args), true
+	if v.Complete && !was.Complete {
+		s.shown.Parameters = agent.Parameters(v.Args)
 		if s.Tools != nil && !v.OfResult {
 			s.shown.Preview = s.Tools.Preview(v.Call.Tool, v.Args)
 		}
 		s.mode, s.offer = answering, nil
-		if !s.Style.Live {
-			s.print()
-		}
 	}
 }
 
@@ -309,39 +252,19 @@ func (s *Session) display(q *agent.Question) {
 	if s.prompts != nil {
 		s.prompts[q] = true
 	}
-	s.urgent, s.displayed = true, time.Now()
-	v := q.View()
-	if s.Keyboard != nil {
-		s.Keyboard.Drain()
+	s.displayed = time.Now()
+	if s.Drain != nil {
+		s.Drain()
 	}
 	now := s.Now()
 	// A person who is typing has not read the question (H15).
 	if now.Sub(s.typed) < idleTime {
 		s.guarded = now.Add(idleTime)
 	}
-	if v.Complete || s.Style.Live {
-		return // refresh shows it
-	}
-	s.shown.View = v
-	if c, ok := s.Board.call(v.Proposal); ok {
-		s.shown.Parameters = c.Parameters
-	}
-	s.print()
 }
 
 // isGuarded reports whether keys are ignored.
 func (s *Session) isGuarded() bool { return s.question != nil && s.Now().Before(s.guarded) }
-
-// idleTime is the time without a key before a key can answer a question.
-const idleTime = 600 * time.Millisecond
-
-// print writes the question once, on a screen without redrawing.
-func (s *Session) print() {
-	s.drain()
-	s.flush()
-	s.stay = append(s.stay, s.Style.Question(s.shown)...)
-	s.stay = append(s.stay, s.Style.paint(bold, s.Style.Keys(s.shown.View, false)))
-}
 
 // plainError returns an error without the names of packages, safe to print.
 func plainError(err error) string {

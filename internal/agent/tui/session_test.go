@@ -2,8 +2,14 @@ package tui_test
 
 import (
 	"errors"
+	"io"
 	"strings"
 	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/term"
+	"github.com/creack/pty"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/agent/tui"
 	"github.com/stopgate/stopgate/internal/testkit/chat"
@@ -34,7 +40,7 @@ func TestYes(t *testing.T) {
 	p.presses('y')
 	p.sees("approved by anna", "Done.", "1 call: 1 ran, 0 refused; 1 prompt")
 	if strings.Contains(p.screen.String(), "wants to run") {
-		t.Error("the question stands on the screen after it was answered")
+		t.Error("the question is on the screen after it was answered")
 	}
 	if p.File("src/a.txt") == "" || p.drains != 1 {
 		t.Error("it did not run, or what was typed before was not thrown away", p.drains)
@@ -46,10 +52,10 @@ func TestNarrowScreen(t *testing.T) {
 	for _, width := range []int{12, 30, 39, 40} {
 		p := asked(t, func(o *tui.Options, _ *chat.Options) { o.Style.Width, o.Style.Color = width, true })
 		p.presses('y')
-		all := strings.ReplaceAll(p.sees("Done.", "\n>"), "\n", "")
+		all := strings.ReplaceAll(p.sees("Done.", "\n>\n"), "\n", "")
 		for _, stray := range []string{"wants to run", "is asked", "once", "\u25cc", "\u25b8"} {
 			if strings.Contains(all, stray) {
-				t.Errorf("%d columns: %q still stands on the screen:\n%s", width, stray, p.screen)
+				t.Errorf("%d columns: %q still is on the screen:\n%s", width, stray, p.screen)
 			}
 		}
 	}
@@ -99,7 +105,7 @@ func TestReason(t *testing.T) {
 	p := asked(t)
 	p.presses('r')
 	p.sees("why not?")
-	p.presses('x', tui.KeyEscape)
+	p.presses('x', tea.KeyEscape)
 	p.sees("y once")
 	p.presses('r', '\r')
 	p.sees("Nothing was answered.")
@@ -180,10 +186,10 @@ func TestEditMode(t *testing.T) {
 // Proves H15: only the documented keys mean yes; p and ? show text and answer nothing.
 func TestKeysThatAnswerNothing(t *testing.T) {
 	p := asked(t)
-	for _, k := range []tui.Key{'\r', '\n', ' ', 'Y', 'N', 'j', '1', tui.KeyUp, tui.KeyEscape, tui.KeyOther, 0x04} {
+	for _, k := range []rune{'\r', '\n', ' ', 'Y', 'N', 'j', '1', tea.KeyUp, tea.KeyEscape, tea.KeyF5, 0x04} {
 		p.presses(k)
 	}
-	p.types(tui.Keys{Paste: "y"})
+	p.session.Send(tea.PasteMsg{Content: "y"})
 	p.presses('p')
 	p.sees("line 77")
 	p.presses('?')
@@ -212,7 +218,7 @@ func TestTypedAhead(t *testing.T) {
 		t.Fatal("answered by a key that was typed for something else")
 	}
 	p.later(1000)
-	p.types(tui.Keys{Keys: []tui.Key{'?', 'y', 'y'}})
+	p.types("?yy")
 	p.sees("do not ask again for this")
 	if q, _ := p.Questions.Next(); q == nil {
 		t.Fatal("answered by the rest of what was typed")
@@ -242,7 +248,7 @@ func TestTwoQuestions(t *testing.T) {
 // Proves K32: the person decides what the model receives of a result.
 func TestResultQuestions(t *testing.T) {
 	for _, test := range []struct {
-		key        tui.Key
+		key        rune
 		mode, want string
 	}{{'y', "ask", "top secret"}, {'n', "ask", "result_withheld"}, {'e', "ask", "nothing"}, {'e', "edit", "nothing"}} {
 		p := sit(t, "turn\ncall fs_read_file\n  path string a\nturn\nsay Done.\n", func(_ *tui.Options, c *chat.Options) {
@@ -270,7 +276,7 @@ func TestCtrlC(t *testing.T) {
 	p.sees("interrupted: say what to do instead")
 	p.Go()
 	for _, r := range "half a line" {
-		p.presses(tui.Key(r))
+		p.presses(r)
 	}
 	p.sees("> half a line")
 	p.presses(0x03)
@@ -284,12 +290,12 @@ func TestCtrlC(t *testing.T) {
 }
 
 func TestLeaving(t *testing.T) {
-	for _, keys := range [][]tui.Keys{
-		{{Keys: []tui.Key{0x04}}}, {{Paste: "/quit"}, {Keys: []tui.Key{'\r'}}}, {{Err: errors.New("gone")}},
+	for _, input := range [][]tea.Msg{
+		{keys(0x04)}, {tea.PasteMsg{Content: "/quit"}, keys('\r')}, {tui.HungUp{}},
 	} {
 		p := sit(t, create)
-		for _, k := range keys {
-			p.types(k)
+		for _, m := range input {
+			p.session.Send(m)
 		}
 		if err := <-p.ended; err != nil {
 			t.Error(err)
@@ -305,10 +311,40 @@ func TestLeaveWhileCommandRuns(t *testing.T) {
 	})
 	p.writes("wait")
 	p.sees("▸ run_command")
-	p.types(tui.Keys{Keys: []tui.Key{0x03, 0x03}})
+	p.types("\x03\x03")
 	<-p.ended
 	p.ended <- nil
 	p.sees("interrupted it")
+}
+
+// Proves D26-24: a panic of the screen's own code ends the session with an error, and the terminal is
+// as it was.
+func TestPanicRestoresTheTerminal(t *testing.T) {
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slave.Close()
+	defer master.Close()
+	before, err := term.GetState(slave.Fd())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := sit(t, create, func(o *tui.Options, _ *chat.Options) {
+		o.In, o.Listing = slave, func() []string { panic("broken") }
+	})
+	p.sees(">")
+	if raw, _ := term.GetState(slave.Fd()); cmp.Equal(before.Termios, raw.Termios) {
+		t.Error("the terminal was not changed")
+	}
+	io.WriteString(master, "/tools\r")
+	if err := <-p.ended; !errors.Is(err, tea.ErrProgramPanic) {
+		t.Error(err)
+	}
+	p.ended <- nil
+	if after, _ := term.GetState(slave.Fd()); !cmp.Equal(before.Termios, after.Termios) {
+		t.Errorf("the terminal is left as %+v, it was %+v", after, before)
+	}
 }
 
 // On a screen without redrawing every line is written once, and answers are lines.
@@ -316,34 +352,38 @@ func TestDumbScreen(t *testing.T) {
 	p := sit(t, create, func(o *tui.Options, _ *chat.Options) {
 		o.Style.Live, o.Style.Plain = false, true
 	})
-	p.lines = true
 	p.Hold(60)
-	p.writes("write it")
+	p.answers("write it")
 	p.sees("unseen   ", "y yes, when complete")
 	p.Go()
 	p.sees("y once")
-	p.writes("yes")
+	p.answers("yes")
 	p.sees("type one letter and Enter")
-	p.writes("r")
-	p.sees("Write the reason behind the r.")
-	p.writes("a")
+	p.answers("r")
+	p.sees("Write the reason after the r")
+	p.answers("a")
 	p.sees("always: in this conversation")
-	p.writes("q")
+	p.answers("q")
 	p.sees("Nothing was granted")
-	p.writes("r use another name")
+	p.answers("r use another name")
 	p.sees("refused: use another name", "Done.")
+}
+
+// answers types a line at a terminal without cursor control.
+func (p *person) answers(text string) {
+	p.session.Send(tui.Line(text + "\n"))
 }
 
 // Proves H14, H15: the line shows its text, wherever the cursor is.
 func TestLineEditing(t *testing.T) {
 	p := sit(t, "turn\nsay Hello.\nturn\nsay Again.\n")
-	for _, k := range []tui.Key{'a', 'c', tui.KeyLeft, 'b', tui.KeyEnd, 'd', 0x7f, tui.KeyHome, '>', 0x05, 'z', 0x17, 'o', 'k', '\r'} {
+	for _, k := range []rune{'a', 'c', tea.KeyLeft, 'b', tea.KeyEnd, 'd', '\b', tea.KeyHome, '>', 0x05, 'z', 0x17, 'o', 'k', '\r'} {
 		p.presses(k)
 	}
 	p.sees("> ok", "Hello.")
-	p.presses(tui.KeyUp)
+	p.presses(tea.KeyUp)
 	p.sees("> ok")
-	p.types(tui.Keys{Paste: " two\r\nlines \u202e"})
+	p.session.Send(tea.PasteMsg{Content: " two\r\nlines \u202e"})
 	p.sees(`> ok two\nlines \u{202e}`)
 	p.presses('\r')
 	p.sees("Again.")

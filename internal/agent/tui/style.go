@@ -3,9 +3,11 @@ package tui
 import (
 	"fmt"
 	"strings"
-	"unicode"
 
-	"golang.org/x/text/width"
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/stopgate/stopgate/internal/visible"
 )
 
 // Form is the notation of calls.
@@ -38,51 +40,38 @@ func (s Style) lines() int {
 	if s.Height <= 0 {
 		return 24
 	}
-	return max(s.Height, 5)
+	return s.Height
 }
 
-// rows returns the number of screen rows of lines: a terminal breaks lines that are wider than the
-// screen.
-func (s Style) rows(lines []string) (n int) {
-	width := s.columns()
-	if s.Width > 0 {
-		width = s.Width
-	}
-	for _, l := range lines {
-		n += max(1, (cells(unpainted(l))+width-1)/width)
-	}
-	return n
-}
-
-// Colours.
-const (
-	bold   = "1"
-	dim    = "2"
-	red    = "31"
-	green  = "32"
-	yellow = "33"
-	cyan   = "36"
+var (
+	normal = lipgloss.NewStyle()
+	bold   = lipgloss.NewStyle().Bold(true)
+	dim    = lipgloss.NewStyle().Faint(true)
+	red    = lipgloss.NewStyle().Foreground(lipgloss.Red)
+	green  = lipgloss.NewStyle().Foreground(lipgloss.Green)
+	yellow = lipgloss.NewStyle().Foreground(lipgloss.Yellow)
+	cyan   = lipgloss.NewStyle().Foreground(lipgloss.Cyan)
 )
 
 // paint colours a text that is safe to print.
-func (s Style) paint(colour, text string) string {
+func (s Style) paint(colour lipgloss.Style, text string) string {
 	if !s.Color || text == "" {
 		return text
 	}
-	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+	return colour.Render(text)
 }
 
-// unpainted removes the colours of paint.
-func unpainted(text string) string {
-	var b strings.Builder
-	for {
-		before, rest, coloured := strings.Cut(text, "\x1b[")
-		b.WriteString(before)
-		if !coloured {
-			return b.String()
-		}
-		_, text, _ = strings.Cut(rest, "m")
+// fit breaks lines at the columns of the screen, which has fewer than the layout if it is narrow. The
+// last column stays empty: terminals differ in where the cursor is after it.
+func (s Style) fit(lines []string) []string {
+	if s.Width <= 0 {
+		return lines
 	}
+	var out []string
+	for _, l := range lines {
+		out = append(out, hardWrap(l, max(s.Width-1, 1))...)
+	}
+	return out
 }
 
 // marks are the marks before calls; ASCII if the screen may not show others.
@@ -95,88 +84,61 @@ func (s Style) marks() marks {
 	return marks{"◌", "?", "▸", "✓", "!", "✗", "…", "│"}
 }
 
-// cells returns the columns of a text without escape sequences.
-func cells(text string) int {
-	n := 0
-	for _, r := range text {
-		n += cellsOf(r)
-	}
-	return n
+// block is text with a bar before its lines.
+type block struct {
+	Style
+	lines []string
 }
 
-func cellsOf(r rune) int {
-	if r < 0x300 {
-		return 1
+// room returns the columns after the bar.
+func (b *block) room() int { return b.columns() - 3 }
+
+// raw adds lines that are safe to print and not wider than the room.
+func (b *block) raw(lines ...string) {
+	for _, l := range lines {
+		b.lines = append(b.lines, b.paint(yellow, b.marks().bar)+" "+l)
 	}
-	if unicode.In(r, unicode.Mn, unicode.Me) {
-		return 0
-	}
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	}
-	return 1
 }
+
+// add adds a text in a colour.
+func (b *block) add(colour lipgloss.Style, text string) {
+	for _, l := range wrap(text, b.room()) {
+		b.raw(b.paint(colour, l))
+	}
+}
+
+// cells returns the columns of a text.
+func cells(text string) int { return ansi.StringWidthWc(text) }
 
 // cut truncates a text to a number of columns.
 func (s Style) cut(text string, columns int) string {
-	if cells(text) <= columns {
-		return text
-	}
-	dots := s.marks().dots
-	columns -= cells(dots)
-	n := 0
-	for i, r := range text {
-		if n += cellsOf(r); n > columns {
-			return text[:i] + dots
-		}
-	}
-	return text
+	return ansi.TruncateWc(text, columns, s.marks().dots)
 }
 
 // middle cuts a text in its middle and keeps its end.
 func (s Style) middle(text string, columns int) string {
-	if cells(text) <= columns {
+	width := cells(text)
+	if width <= columns {
 		return text
 	}
 	dots := " " + s.marks().dots + " "
-	runes := []rune(text)
 	left := max(columns-cells(dots), 2)
-	head, tail := left*2/3, left-left*2/3
-	a, n := 0, 0
-	for a < len(runes) && n+cellsOf(runes[a]) <= head {
-		n += cellsOf(runes[a])
-		a++
-	}
-	b := len(runes)
-	for n = 0; b > a && n+cellsOf(runes[b-1]) <= tail; b-- {
-		n += cellsOf(runes[b-1])
-	}
-	return string(runes[:a]) + dots + string(runes[b:])
+	head := left * 2 / 3
+	return ansi.TruncateWc(text, head, "") + dots + ansi.TruncateLeftWc(text, width-left+head, "")
 }
 
 // wrap breaks a text into lines of a number of columns, between words if possible.
 func wrap(text string, columns int) []string {
-	var lines []string
-	for cells(text) > columns {
-		n, at, space := 0, 0, 0
-		for i, r := range text {
-			if n += cellsOf(r); n > columns {
-				at = i
-				break
-			}
-			if r == ' ' {
-				space = i + 1
-			}
-		}
-		if space > 0 && space > at/2 {
-			at = space
-		}
-		lines = append(lines, strings.TrimRight(text[:at], " "))
-		text = text[at:]
-	}
-	return append(lines, text)
+	return strings.Split(ansi.WrapWc(text, columns, ""), "\n")
 }
+
+// hardWrap breaks a text into lines of a number of columns and keeps every space.
+func hardWrap(text string, columns int) []string {
+	return strings.Split(ansi.HardwrapWc(text, columns, true), "\n")
+}
+
+// prose makes a line of a model's text safe to print.
+func prose(text string) string { return visible.Lines(strings.ReplaceAll(text, "\t", "    ")) }
 
 // tabs makes tabs visible.
 func (s Style) tabs(text string) string {
@@ -198,9 +160,9 @@ func size(n int64) string {
 }
 
 // count formats a number of things.
-func count(n int, what string) string {
+func count(n int, noun string) string {
 	if n == 1 {
-		return "1 " + what
+		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d %ss", n, noun)
 }

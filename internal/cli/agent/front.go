@@ -24,7 +24,6 @@ type front struct {
 	watch    agent.Watcher
 	desk     *agent.QuestionQueue // nil: nobody is asked
 	terminal *tty.Terminal
-	keyboard *tui.TTY
 	board    *tui.Board
 	gate     *gate.Gate
 	style    tui.Style
@@ -82,9 +81,6 @@ func (f *front) sitDown() error {
 	f.style.Width, f.style.Height = t.Size()
 	f.style.Live = !f.style.Plain
 	f.style.Color = f.style.Live && os.Getenv("NO_COLOR") == ""
-	if f.keyboard, err = tui.NewTTY(t, f.style.Live, f.style.Live); err != nil {
-		return errors.Join(err, t.Close())
-	}
 	f.board = tui.NewBoard()
 	f.desk = agent.NewQuestionQueue(cli.Operator(), f.agentRun.queue, time.Now)
 	if f.watch == nil {
@@ -105,8 +101,10 @@ func (f *front) approver() gate.Approver {
 
 // close gives the terminal back.
 func (f *front) close() {
-	if f.keyboard != nil {
-		f.keyboard.Close()
+	if f.terminal != nil {
+		if f.style.Live {
+			f.terminal.Drain() // replies of the terminal to queries that came too late
+		}
 		f.terminal.Close()
 	}
 }
@@ -118,20 +116,21 @@ func (f *front) run(ctx context.Context, a *agent.Agent) (err error) {
 	if f.desk == nil {
 		sum, err = a.Process(ctx, r.first)
 	} else {
-		s := tui.Session{Options: tui.Options{
-			Agent: a, Board: f.board, Questions: f.desk, Tools: f.tools, Keyboard: f.keyboard, Out: f.terminal,
-			Style: f.style, Size: f.terminal.Size, Raw: f.style.Live, Quiet: f.quiet, Rule: f.rule, Listing: f.listing,
-		}}
+		o := tui.Options{
+			Agent: a, Board: f.board, Questions: f.desk, Tools: f.tools, In: f.terminal.File, Out: f.terminal.File,
+			Drain: f.terminal.Drain, Edit: f.terminal.EditFile,
+			Style: f.style, Quiet: f.quiet, Rule: f.rule, Listing: f.listing,
+		}
 		if r.model.script != nil {
-			s.Saved = r.model.script.saved
+			o.Saved = r.model.script.saved
 		}
 		if !f.quiet {
-			s.Greeting = f.greeting(a)
+			o.Greeting = f.greeting(a)
 		}
 		if r.tour() && len(r.past) == 0 {
-			s.Empty = "Show me around."
+			o.Empty = "Show me around."
 		}
-		sum, err = s.Run(ctx, r.first, r.once)
+		sum, err = tui.New(o).Run(ctx, r.first, r.once)
 	}
 	if f.lines != nil {
 		return errors.Join(f.lines.end(a.ID(), sum, err), err)

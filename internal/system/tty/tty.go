@@ -1,5 +1,5 @@
 // Package tty opens the terminal that a command was started from, regardless of its standard
-// streams: the place of a person, which a program with a pipe cannot imitate (S4).
+// streams: a program that only has pipes cannot answer there in a person's name (S4).
 //
 //	t, err := tty.Open()
 //	if errors.Is(err, tty.ErrNone) {
@@ -21,6 +21,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/charmbracelet/x/term"
 )
 
 // ErrNone reports that there is no controlling terminal.
@@ -47,6 +49,21 @@ func (t *Terminal) Drain() {
 	t.in.Reset(t.File)
 	drain(t.File)
 }
+
+// Size returns the columns and lines of the terminal, or zero.
+func (t *Terminal) Size() (columns, lines int) { return Size(t) }
+
+// Size returns the columns and lines of a terminal, or zero.
+func Size(f interface{ Fd() uintptr }) (columns, lines int) {
+	columns, lines, err := term.GetSize(f.Fd())
+	if err != nil {
+		return 0, 0
+	}
+	return columns, lines
+}
+
+// Is reports whether a file is a terminal.
+func Is(f interface{ Fd() uintptr }) bool { return term.IsTerminal(f.Fd()) }
 
 // Line reads one line, after discarding earlier input.
 func (t *Terminal) Line() (string, error) {
