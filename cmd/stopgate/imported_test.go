@@ -14,6 +14,7 @@ func TestImportedRulesFitTheHost(t *testing.T) {
 		{"claude-settings", "claude-code", "settings.json", `{"permissions":{"deny":["Edit(~/.ssh/**)","Read(./.env)","WebFetch(domain:x.example)"],"allow":["Edit(/src/**)","Bash(ls:*)","Agent(a)"]}}`},
 		{"gemini-policy", "gemini-cli", "rules.toml", "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"ls\"\ndecision = \"allow\"\npriority = 100\n[[rule]]\ntoolName = \"write_file\"\ndecision = \"deny\"\npriority = 200\n"},
 		{"opencode", "opencode", "opencode.json", `{"permission":{"edit":{"*.env":"deny","*":"ask"},"bash":{"ls *":"allow"},"webfetch":"ask"}}`},
+		{"kilo", "kilo", "kilo.json", `{"permission":{"edit":{"*.env":"deny","*":"ask"},"bash":{"ls *":"allow"},"webfetch":"ask"}}`},
 		{"codex-rules", "codex", "default.rules", "prefix_rule(pattern = [\"ls\"], decision = \"allow\")\n"},
 	} {
 		liveIn(t, "version = 1\n")

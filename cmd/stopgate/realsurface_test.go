@@ -32,6 +32,7 @@ var beforeTool = map[string]string{
 	"cline":       `{"clineVersion":"3","hookName":"PreToolUse","taskId":"s1","workspaceRoots":[%[1]q],"preToolUse":{"toolName":%[2]q,"parameters":%[3]s}}`,
 	"pi":          `{"event":"tool_call","session_id":"s1","cwd":%[1]q,"tool":%[2]q,"args":%[3]s,"id":"c1"}`,
 	"opencode":    `{"event":"tool_call","session_id":"s1","cwd":%[1]q,"tool":%[2]q,"args":%[3]s,"id":"c1"}`,
+	"kilo":        `{"event":"tool_call","session_id":"s1","cwd":%[1]q,"tool":%[2]q,"args":%[3]s,"id":"c1"}`,
 	"generic":     `{"tool":%[2]q,"args":%[3]s}`,
 }
 

@@ -117,6 +117,8 @@ func TestContract(t *testing.T) {
 		{"crush", "allow is silence", event("crush", "free", `{}`), reply{}},
 		{"opencode", "deny", event("opencode", "no", `{}`), reply{`{"block":true,"reason":"` + blockReason + `"}`, blockReason, 2}},
 		{"opencode", "allow is said", event("opencode", "free", `{}`), reply{stdout: `{"block":false}`}},
+		{"kilo", "deny", event("kilo", "no", `{}`), reply{`{"block":true,"reason":"` + blockReason + `"}`, blockReason, 2}},
+		{"kilo", "allow is said", event("kilo", "free", `{}`), reply{stdout: `{"block":false}`}},
 		{"pi", "deny", event("pi", "no", `{}`), reply{`{"block":true,"reason":"` + blockReason + `"}`, blockReason, 2}},
 		{"cline", "deny", event("cline", "no", `{}`), reply{`{"cancel":true,"errorMessage":"` + blockReason + `"}`, blockReason, 0}},
 		{"cline", "its program says the call twice", `{"clineVersion":"","taskId":"s1","workspaceRoots":["/srv/proj"],"hookName":"tool_call","iteration":1,"tool_call":{"id":"call_0","name":"no","input":{"a":[1]}},"preToolUse":{"toolName":"free","parameters":{"a":"[1]"}}}`,
@@ -441,6 +443,7 @@ func TestLimitationsAreDocumented(t *testing.T) {
 		"crush":       {"run no hook", "another hook", "crashes", "timeout", "cannot make crush ask", "cannot be withheld", "depend on results"},
 		"cline":       {"crashes", "timeout", "need an approval", "cannot be withheld", "ends the run", "search_codebase"},
 		"opencode":    {"another extension", "need an approval", "failed"},
+		"kilo":        {"another extension", "need an approval", "failed", "--pure"},
 		"pi":          {"another extension", "need an approval", "runs after this one"},
 		"generic":     {"crashes", "timeout", "need an approval", "cannot be withheld"},
 	}

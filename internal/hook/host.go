@@ -88,7 +88,7 @@ type hostEntry struct {
 func registry() []hostEntry {
 	return []hostEntry{
 		{"claude-code", claudeCode}, {"codex", codex}, {"gemini-cli", geminiCLI}, {"copilot-cli", copilotCLI}, {"cursor", cursor}, {"qwen-code", qwenCode},
-		{"crush", crush}, {"opencode", opencode}, {"cline", cline}, {"pi", pi}, {"generic", generic},
+		{"crush", crush}, {"opencode", opencode}, {"kilo", kilo}, {"cline", cline}, {"pi", pi}, {"generic", generic},
 	}
 }
 

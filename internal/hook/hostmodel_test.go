@@ -74,7 +74,7 @@ func hostDoes(host string, r hook.Reply) string {
 		if r.Exit == 0 && valid && out.Cancel && out.ErrorMessage != "" {
 			return blocks
 		}
-	case "pi", "opencode": // stopgate's own extensions
+	case "pi", "opencode", "kilo": // stopgate's own extensions
 		if !(r.Exit == 0 && valid && !out.Block && string(r.Stdout) == "{\"block\":false}\n") {
 			return blocks
 		}

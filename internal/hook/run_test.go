@@ -88,6 +88,7 @@ var before = map[string]string{
 	"cline":       `{"clineVersion":"3","hookName":"PreToolUse","taskId":"s1","workspaceRoots":["/srv/proj"],"preToolUse":{"toolName":%q,"parameters":%s}}`,
 	"pi":          `{"event":"tool_call","session_id":"s1","cwd":"/srv/proj","tool":%q,"args":%s,"id":"c1"}`,
 	"opencode":    `{"event":"tool_call","session_id":"s1","cwd":"/srv/proj","tool":%q,"args":%s,"id":"c1"}`,
+	"kilo":        `{"event":"tool_call","session_id":"s1","cwd":"/srv/proj","tool":%q,"args":%s,"id":"c1"}`,
 	"generic":     `{"tool":%q,"args":%s}`,
 }
 

@@ -123,7 +123,7 @@ func TestHookAsksResident(t *testing.T) {
 // elsewhere are the variables that say where an agent's settings are, and what they stand for
 // below the home directory.
 var elsewhere = map[*agent][2]string{
-	codex: {"CODEX_HOME", ".codex"}, opencode: {"XDG_CONFIG_HOME", ".config"}, qwen: {"QWEN_HOME", ".qwen"}, pi: {"PI_CODING_AGENT_DIR", ".pi/agent"},
+	codex: {"CODEX_HOME", ".codex"}, opencode: {"XDG_CONFIG_HOME", ".config"}, kilo: {"XDG_CONFIG_HOME", ".config"}, qwen: {"QWEN_HOME", ".qwen"}, pi: {"PI_CODING_AGENT_DIR", ".pi/agent"},
 	geminiCLI: {"GEMINI_CLI_HOME", ""}, claudeCode: {"CLAUDE_CONFIG_DIR", ".claude"}, copilotCLI: {"COPILOT_HOME", ".copilot"},
 }
 

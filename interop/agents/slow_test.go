@@ -17,7 +17,7 @@ var patience = strings.NewReplacer(
 )
 
 // blockWhenSlow are the hosts that do not run a call whose hook is not done in time.
-var blockWhenSlow = map[string]bool{"opencode": true, "pi": true}
+var blockWhenSlow = map[string]bool{"opencode": true, "kilo": true, "pi": true}
 
 // What each agent does with a denial that comes after its patience is at an end: what
 // the holes that doctor lists say about it is true. The hook that is installed waits for

@@ -1,6 +1,6 @@
 package agents
 
-var agents = []*agent{codex, opencode, qwen, pi, geminiCLI, claudeCode, copilotCLI, cline}
+var agents = []*agent{codex, opencode, kilo, qwen, pi, geminiCLI, claudeCode, copilotCLI, cline}
 
 func command(c string) map[string]any { return map[string]any{"command": c} }
 
@@ -101,4 +101,19 @@ var cline = &agent{
 		return map[string]string{".cline/data/settings/providers.json": `{"version":1,"lastUsedProvider":"openai-compatible","modes":{},"providers":{"openai-compatible":
   {"settings":{"provider":"openai-compatible","apiKey":"sk-test","model":"work-model","baseUrl":"` + base + `/v1"},"updatedAt":"2026-01-01T00:00:00.000Z","tokenSource":"manual"}}}`}
 	},
+}
+
+var kilo = &agent{
+	name: "kilo", host: "kilo", tool: "bash",
+	args: func(c string) map[string]any { return map[string]any{"command": c, "description": "work"} },
+	command: func(_, prompt string) []string {
+		return []string{"kilo", "run", "--auto", "--model", "gate/work-model", prompt}
+	},
+	files: func(base string) map[string]string {
+		return map[string]string{".config/kilo/kilo.json": `{
+  "autoupdate": false, "share": "disabled", "small_model": "gate/work-model", "permission": {"bash": "allow"},
+  "provider": {"gate": {"npm": "@ai-sdk/openai-compatible", "name": "gate", "options": {"baseURL": "` + base + `/v1", "apiKey": "sk-test"},
+    "models": {"work-model": {"name": "work", "tool_call": true}}}}}`}
+	},
+	env: []string{"KILO_DISABLE_AUTOUPDATE=1", "KILO_DISABLE_MODELS_FETCH=1", "KILO_DISABLE_LSP_DOWNLOAD=1", "KILO_TELEMETRY_LEVEL=off"},
 }

@@ -52,6 +52,7 @@ var askedPaths = []protectedGlob{
 	{"**/.vscode/{settings,mcp,tasks}.json", ".vscode"},
 	{"**/opencode.{json,jsonc}", "opencode.json|opencode.jsonc"}, {"**/.opencode/**", ".opencode"}, {"**/.config/opencode/**", "opencode"},
 	{"/etc/opencode/**", "opencode"},
+	{"**/kilo.{json,jsonc}", "kilo.json|kilo.jsonc"}, {"**/{.kilo,.kilocode}/**", ".kilo|.kilocode"}, {"**/.config/kilo/**", "kilo"}, {"/etc/kilo/**", "kilo"},
 	{"**/.qwen/{settings.json,trustedFolders.json,.env}", ".qwen"}, {"**/.qwen/{hooks,extensions,agents,commands}/**", ".qwen"},
 	{"**/.qwen/skills/**/SKILL.md", ".qwen"}, {"/etc/qwen-code/**", "qwen-code"},
 	{"**/{.crush,crush}.json", ".crush.json|crush.json"}, {"**/{.crushrc,crushrc}", ".crushrc|crushrc"}, {"**/.config/crush/**", "crush"},

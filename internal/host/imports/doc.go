@@ -48,7 +48,7 @@ type Options struct {
 // readers are the conversions by the name of the rules in commands, which [hook.Host.Rules] has.
 func readers() map[string]func([]File, Options) (*Result, error) {
 	return map[string]func([]File, Options) (*Result, error){
-		"claude-settings": Claude, "codex-rules": Codex, "gemini-policy": Gemini, "opencode": OpenCode,
+		"claude-settings": Claude, "codex-rules": Codex, "gemini-policy": Gemini, "opencode": OpenCode, "kilo": Kilo,
 	}
 }
 

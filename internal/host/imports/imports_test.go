@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/host/imports"
 )
 
 var translators = map[string]func([]imports.File, imports.Options) (*imports.Result, error){
-	"settings.json": imports.Claude, "rules.toml": imports.Gemini, "default.rules": imports.Codex, "config.toml": imports.Codex, "opencode.json": imports.OpenCode,
+	"settings.json": imports.Claude, "rules.toml": imports.Gemini, "default.rules": imports.Codex, "config.toml": imports.Codex, "opencode.json": imports.OpenCode, "kilo.json": imports.Kilo,
 }
 
 // Proves K0j: the conversion of single rules of each host, call by call.
@@ -86,6 +87,20 @@ func TestRules(t *testing.T) {
 		{"address", "opencode.json", `{"permission":{"webfetch":{"https://go.dev/*":"allow"}}}`, "webfetch", `{"url":"https://go.dev/x"}`, allow},
 		{"patch", "opencode.json", `{"permission":{"edit":{"*":"allow","*.lock":"deny"}}}`, "apply_patch", `{"patchText":"*** Begin Patch\n*** Delete File: a.lock\n*** End Patch"}`, deny},
 		{"an agent of another name", "opencode.json", `{"permission":{"bash":"allow"},"agent":{"plan":{"permission":{"bash":"deny"}}}}`, "bash", `{"command":"ls"}`, allow},
+		{"a mode", "opencode.json", `{"permission":{"read":"allow"},"mode":{"main":{"permission":{"read":"deny"}}}}`, "read", `{"filePath":"a.go"}`, deny},
+		{"secrets by a broad rule", "kilo.json", `{"permission":{"read":"allow"}}`, "read", `{"filePath":"a.env"}`, ask},
+		{"secrets by the broadest", "kilo.json", `{"permission":"allow"}`, "read", `{"filePath":"conf/.env.local"}`, ask},
+		{"their example", "kilo.json", `{"permission":{"read":"allow"}}`, "read", `{"filePath":"conf/.env.example"}`, allow},
+		{"secrets by name", "kilo.json", `{"permission":{"read":{"*.env":"allow"}}}`, "read", `{"filePath":"a.env"}`, allow},
+		{"other files", "kilo.json", `{"permission":{"read":"allow"}}`, "read", `{"filePath":"a.go"}`, allow},
+		{"instructions", "kilo.json", `{"permission":{"edit":"allow"}}`, "write", `{"filePath":"AGENTS.md","content":""}`, ask},
+		{"settings", "kilo.json", `{"permission":{"edit":"allow"}}`, "edit", `{"filePath":".kilo/kilo.json","oldString":"a","newString":"b"}`, ask},
+		{"in a patch", "kilo.json", `{"permission":{"edit":"allow"}}`, "apply_patch", `{"patchText":"*** Begin Patch\n*** Delete File: AGENTS.md\n*** End Patch"}`, ask},
+		{"other edits", "kilo.json", `{"permission":{"edit":"allow"}}`, "edit", `{"filePath":"a.go","oldString":"a","newString":"b"}`, allow},
+		{"a process", "kilo.json", `{"permission":{"bash":{"*":"ask","git *":"allow","git push *":"deny"}}}`, "background_process", `{"action":"start","command":"git status"}`, allow},
+		{"a denied process", "kilo.json", `{"permission":{"*":"allow","bash":{"npm publish *":"deny"}}}`, "background_process", `{"action":"start","command":"npm publish x"}`, deny},
+		{"other sessions", "kilo.json", `{"permission":"allow"}`, "agent_manager", `{"action":"stop"}`, ask},
+		{"a file that is sent", "kilo.json", `{"permission":{"*":"allow","read":{"secret/*":"deny"}}}`, "send_file", `{"path":"secret/x"}`, deny},
 		{"a tool switched off", "opencode.json", `{"tools":{"bash":false}}`, "bash", `{"command":"ls"}`, deny},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -159,5 +174,17 @@ func TestStarlark(t *testing.T) {
 	}
 	if len(r.Rules) != 2 || r.Rules[0].Line != 2 || r.Rules[1].Line != 6 {
 		t.Errorf("%+v", r.Rules)
+	}
+}
+
+// Every source of rules that a host names has a conversion.
+func TestEverySourceHasAConversion(t *testing.T) {
+	for _, h := range hook.All() {
+		if h.Rules.Source == "" {
+			continue
+		}
+		if _, err := imports.Read(h.Rules.Source, nil, imports.Options{Root: root}); err != nil {
+			t.Errorf("%s: %v", h.Name, err)
+		}
 	}
 }

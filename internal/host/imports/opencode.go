@@ -16,8 +16,11 @@ import (
 // project are asked about in addition. opencode runs calls without a rule; the policy asks about
 // them, unless a rule for "*" matches.
 func OpenCode(files []File, o Options) (*Result, error) {
-	c := &opencode{draft: draft{source: "the permissions of opencode", command: "opencode", files: files, options: o}}
-	for _, f := range files {
+	return (&opencode{draft: draft{source: "the permissions of opencode", command: "opencode", files: files, options: o}, permissions: opencodePermissions}).convertFiles()
+}
+
+func (c *opencode) convertFiles() (*Result, error) {
+	for _, f := range c.files {
 		if err := c.read(f); err != nil {
 			return nil, err
 		}
@@ -28,6 +31,9 @@ func OpenCode(files []File, o Options) (*Result, error) {
 
 type opencode struct {
 	draft
+	permissions []permission
+	// ahead returns rules that the agent applies before one that permits calls of a permission.
+	ahead   func(r opencodeRule, p permission) []opencodeRule
 	list    []opencodeRule
 	outside stopgate.Mode // for files outside of the project
 }
@@ -60,8 +66,11 @@ func (c *opencode) read(f File) error {
 			return err
 		}
 	}
-	agents, _ := root.Get("agent")
-	if agents.Kind() == jsonstream.Object {
+	for _, member := range []string{"mode", "agent"} { // "mode" is the older name
+		agents, _ := root.Get(member)
+		if agents.Kind() != jsonstream.Object {
+			continue
+		}
 		for name, agent := range agents.Members() {
 			if v, ok := agent.Get("permission"); ok {
 				if err := c.permission(f, v, name.Text()); err != nil {

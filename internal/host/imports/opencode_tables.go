@@ -39,7 +39,7 @@ var opencodePermissions = []permission{
 
 // tableOf returns the table of a permission's tools.
 func (c *opencode) tableOf(p permission) *table {
-	if p.name == "bash" {
+	if p.tools[0] == "bash" {
 		return c.shell("bash", "timeout")
 	}
 	var params []param
@@ -76,11 +76,11 @@ func (c *opencode) translate() {
 		everywhere = append(everywhere, c.rule(i, r)...)
 	}
 	for i, r := range opencodeDefaults {
-		for _, p := range opencodePermissions {
+		for _, p := range c.permissions {
 			if p.name == r.key && slices.ContainsFunc(c.tables, func(t *table) bool { return t.name == p.tools[0] }) || r.key == "read" && p.name == "read" {
 				t := c.tableOf(p)
 				for _, one := range c.convert(opencodeRule{key: r.key, pattern: r.pattern, mode: r.mode, from: &Rule{}}, p) {
-					one.from, one.rank, one.comment = nil, len(c.list)+i, "opencode does so by itself."
+					one.from, one.rank, one.comment = nil, len(c.list)+i, c.command+" does so by itself."
 					t.rules = append(t.rules, one)
 				}
 			}
@@ -88,7 +88,7 @@ func (c *opencode) translate() {
 	}
 	c.addUnconditional(everywhere)
 	c.away()
-	c.note("opencode runs what no rule names; here it is asked. A rule for \"*\" in opencode.json says otherwise.")
+	c.note(c.command + " runs what no rule names; here it is asked. A rule for \"*\" in its settings says otherwise.")
 }
 
 func agentRank(r opencodeRule) int {
@@ -121,13 +121,23 @@ func (c *opencode) rule(rank int, r opencodeRule) (everywhere []unconditional) {
 		return nil
 	}
 	known := false
-	for _, p := range opencodePermissions {
+	for _, p := range c.permissions {
 		if !wildcard(r.key, p.name) {
 			continue
 		}
 		known = true
 		t := c.tableOf(p)
-		for _, one := range c.convert(r, p) {
+		var rules []*rule
+		if c.ahead != nil && r.mode == stopgate.Unattended {
+			for _, before := range c.ahead(r, p) {
+				before.from = &Rule{}
+				for _, one := range c.convert(before, p) {
+					one.from, one.comment = nil, c.command+" does so by itself."
+					rules = append(rules, one)
+				}
+			}
+		}
+		for _, one := range append(rules, c.convert(r, p)...) {
 			one.rank = rank
 			if r.agent != "" {
 				one.when = fmt.Sprintf("{ agent = %q }", r.agent)

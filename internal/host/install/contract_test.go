@@ -41,6 +41,7 @@ func TestContract(t *testing.T) {
 		{"crush", ".config/crush/crush.json", ".crush.json", flat("", `"timeout":600`, "PreToolUse")},
 		{"cline", "Documents/Cline/Hooks/PreToolUse", ".clinerules/hooks/PreToolUse", ""},
 		{"opencode", ".config/opencode/plugins/stopgate.js", ".opencode/plugins/stopgate.js", ""},
+		{"kilo", ".config/kilo/plugins/stopgate.js", ".kilo/plugins/stopgate.js", ""},
 		{"pi", ".pi/agent/extensions/stopgate.js", ".pi/extensions/stopgate.js", ""},
 	} {
 		t.Run(c.host, func(t *testing.T) {
@@ -96,6 +97,7 @@ func TestElsewhere(t *testing.T) {
 		{"copilot-cli", "COPILOT_HOME", "/x/copilot", "/x/copilot/hooks/stopgate.json"},
 		{"crush", "XDG_CONFIG_HOME", "/x/c", "/x/c/crush/crush.json"},
 		{"opencode", "XDG_CONFIG_HOME", "/x/c", "/x/c/opencode/plugins/stopgate.js"},
+		{"kilo", "XDG_CONFIG_HOME", "/x/c", "/x/c/kilo/plugins/stopgate.js"},
 		{"pi", "PI_CODING_AGENT_DIR", "/x/pi", "/x/pi/extensions/stopgate.js"},
 		{"cline", "XDG_CONFIG_HOME", "/x/c", "/home/u/Documents/Cline/Hooks/PreToolUse"},
 	} {

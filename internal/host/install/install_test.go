@@ -174,7 +174,7 @@ func TestParse(t *testing.T) {
 func TestHome(t *testing.T) {
 	for name, want := range map[string]string{
 		"claude-code": "/home/u/.claude", "copilot-cli": "/home/u/.copilot", "cline": "/home/u/Documents/Cline",
-		"opencode": "/home/u/.config/opencode", "pi": "/home/u/.pi/agent", "crush": "/home/u/.config/crush",
+		"opencode": "/home/u/.config/opencode", "kilo": "/home/u/.config/kilo", "pi": "/home/u/.pi/agent", "crush": "/home/u/.config/crush",
 	} {
 		if got := plan(t, name).Home(); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
