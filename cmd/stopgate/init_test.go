@@ -19,7 +19,7 @@ func runCommand(args ...string) (code int, out, talk string) {
 }
 
 // Every starter policy passes its own cases, all of which reach all rules, has no
-// warnings and is in canonical layout; so is the one that is built in.
+// warnings and no notes, and is in canonical layout; so is the one that is built in.
 func TestStarters(t *testing.T) {
 	if len(config.Kinds()) == 0 {
 		t.Fatal("no starters")
@@ -36,6 +36,9 @@ func TestStarters(t *testing.T) {
 			code, out, talk := runCommand(args...)
 			if code != cli.ExitOK {
 				t.Errorf("%s: stopgate %v exits with %d\n%s%s", kind, args, code, out, talk)
+			}
+			if args[0] == "check" && !strings.Contains(out+talk, "0 warnings, 0 notes") {
+				t.Errorf("%s: stopgate %v:\n%s%s", kind, args, out, talk)
 			}
 		}
 		text, err := os.ReadFile(filepath.Join(dir, "stopgate.toml"))

@@ -76,6 +76,10 @@ func follows(usage string) []string {
 				word = "true"
 			case "<script>":
 				word = "p"
+			case "<local>":
+				word = "http://localhost:8080/"
+			case "<system>":
+				word = "/"
 			default:
 				word = strings.NewReplacer("*", "x", "?", "x").Replace(syntax.Alternatives(word)[0])
 			}
