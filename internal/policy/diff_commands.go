@@ -119,10 +119,16 @@ func (c *comparer) sampled(tool *comparedTool, kind syntax.ListKind, t *symbolic
 		}
 	}
 	all := func(k *symbolic.Condition) []match.Literal { return k.Spec.Values }
-	for i, b := range bound {
+	for i, b := range bound { // the values that one side lacks show most edits, with the fewest calls
 		for j, r := range b.rules {
 			if n := e.rules[i][j]; n >= 0 {
 				try(r, func(k *symbolic.Condition) []match.Literal { return e.changed(n, k) })
+			}
+		}
+	}
+	for i, b := range bound {
+		for j, r := range b.rules {
+			if n := e.rules[i][j]; n >= 0 {
 				c.sampledWritten(tool, kind, t, i, r, n, e)
 				c.sampledCrossed(tool, kind, t, b, r, n, e)
 				c.sampledShared(tool, kind, t, b, r, n, e)

@@ -293,6 +293,20 @@ func (e *toolEdits) permittedLike(k *symbolic.Condition, text string) (list []st
 				}
 			}
 		}
+		s := synopsisOf(usage)
+		for at, options := range s.options {
+			for _, option := range options {
+				name, value, _ := strings.Cut(option, " ")
+				for _, word := range added {
+					if value != "*" || word == "" || strings.Contains(word, " ") {
+						continue
+					}
+					if written := s.line("", "x", at, 0, name+" "+word) + writes; p.Match([]byte(written)) {
+						list = append(list, written)
+					}
+				}
+			}
+		}
 	})
 	return list
 }
