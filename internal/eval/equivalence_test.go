@@ -44,6 +44,7 @@ func eachDocument(t *testing.T, check func(c *gen.Case, e *eval.Evaluation, b *e
 	for i := range documents / 50 {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		c := gen.Draw(r)
+		c.Moves = i%2 == 1
 		b := bind(t, c)
 		e := b.Evaluate()
 		for range 50 {

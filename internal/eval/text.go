@@ -5,6 +5,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/index"
+	"github.com/stopgate/stopgate/internal/condition/literal"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -349,7 +350,9 @@ func (e *Evaluation) endIndex(x *textTest) {
 	if x.index.JudgesSweeps() && !e.probing {
 		e.swept(x.index.Sweeps(e.stringValue()))
 	}
-	e.notKnown(x.index.Unknown(e.stringValue()))
+	if n := e.plan.conds[x.test.cond].bundle; len(e.plan.bundles[n].rules) > 1 || e.bundles[n].hit.First() == literal.None {
+		e.notKnown(x.index.Unknown(e.stringValue())) // a guard that holds needs to know no further path
+	}
 	x.index.End(&x.arriving, e.stringValue(), &e.hits)
 	e.matched(x.test.cond, x.test.site, &e.hits, x.sole)
 	if len(e.hits.Members) > 0 {

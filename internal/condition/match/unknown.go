@@ -144,6 +144,9 @@ func (t *commandPaths) unknown(v *Value) (unknown Unknown) {
 				if use&t.use == 0 || len(path.Text) == 0 {
 					return true
 				}
+				if c.Lost && path.Text[0] != '/' && path.Text[0] != '~' {
+					unknown |= UnknownDirectory
+				}
 				test := t.testOf(c, path)
 				allowed(test, c, path.Text, func(text []byte) bool {
 					unknown |= (&Matcher{text: test}).Unknown(v.word(text))

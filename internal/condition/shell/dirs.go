@@ -20,7 +20,7 @@ const (
 // moved marks the commands that follow a change of directory, with the directories in which they
 // may run.
 func (l *Line) moved() {
-	moved := false
+	moved, lost, pushed := false, false, false
 	var dirs []string
 	into, sure := "", l.Plain && l.beginsElsewhere()
 	dir, located := "", l.Plain
@@ -28,12 +28,14 @@ func (l *Line) moved() {
 		c := &l.Commands[i]
 		c.Moved, c.Dirs, c.Into, c.Sure = moved, dirs, into, sure && moved && into != ""
 		c.Dir, c.Located = dir, located && (c.joined || !moved)
+		c.Lost = lost
 		if c.Parent >= 0 {
 			p := &l.Commands[c.Parent]
 			c.Dir, c.Located = p.Dir, p.Located && located
 			if len(p.Dirs) > len(dirs) {
 				c.Moved, c.Dirs = true, p.Dirs
 			}
+			c.Lost = c.Lost || p.Lost
 			if c.Moved && p.Into != c.Into {
 				c.Into = "" // an option of the parent changes it, or another command inside it
 			}
@@ -51,7 +53,8 @@ func (l *Line) moved() {
 			} else {
 				into = ""
 			}
-			moved = true
+			lost = lost || c.returns(moved, pushed)
+			moved, pushed = true, pushed || string(name) == "pushd"
 			next := i + 1
 			located = located && c.Parent < 0 && c.joined && !c.Piped && next < len(l.Commands) && !l.Commands[next].Piped
 			dir, located = c.goes(dir, located)
@@ -101,6 +104,26 @@ func (c *Command) goes(from string, known bool) (next string, sure bool) {
 func (l *Line) beginsElsewhere() bool {
 	return len(l.Commands) > 1 && l.Commands[0].joined && l.Commands[0].enters() != "" &&
 		l.Commands[1].joined && !l.Commands[1].Piped
+}
+
+// returns reports whether a change of directory leads to one that the shell remembers from before
+// the line. moved and pushed report whether the line has changed and pushed a directory before.
+func (c *Command) returns(moved, pushed bool) bool {
+	program, operand := string(c.Program()), []byte(nil)
+	for i := range c.Words[1:] {
+		if text := c.Words[1+i].Text; len(text) == 1 || len(text) > 1 && (text[0] != '-' || '0' <= text[1] && text[1] <= '9') {
+			operand = text
+			break
+		}
+	}
+	switch {
+	case program == "z":
+		return true // by its own list of directories
+	case program == "popd", program == "pushd" && (len(operand) == 0 || operand[0] == '+' || operand[0] == '-'):
+		return !pushed
+	default:
+		return string(operand) == "-" && !moved
+	}
 }
 
 // destination returns the directory that a command changes to, as it is written: the home for

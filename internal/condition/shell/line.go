@@ -48,6 +48,8 @@ type Command struct {
 	// Moved: an earlier command changes the directory (E22), so that relative paths may name other
 	// files.
 	Moved bool
+	// Lost: an earlier command changes to a directory that the line does not name, as "cd -" does.
+	Lost bool
 	// Dirs are directories, as written, in which relative paths of the command may begin, in
 	// addition to the one in which the line starts: those that earlier commands change to (E22),
 	// and those in options of the command or of its wrappers.

@@ -23,6 +23,7 @@ var (
 		"git status && ls", "", "ls -l | rm x", "ls src/a\ngit push", "ls > .env", ">x rm y", "ls 2>/dev/null", "X=1 rm x", "ls $x", "timeout 1 rm x",
 		"bash -c 'git status'", "ls .env",
 	}
+	moved   = append(slices.Clone(lines), "cd - && cat src/a")
 	vectors = [][]string{
 		{"git", "status"}, {"git", "status", "-s"}, {"git", "push"}, {"rm", "-rf", "x"}, {"ls"}, {"ls", "-l"}, {"ls", ".env"}, {"ls", "src/a b"}, {"git status"},
 		{"git", "status; rm x"}, {"timeout", "1", "rm", "x"}, {"bash", "-c", "git status"}, {"bash", "-c", "git status; rm -rf x"}, {"ls", "a\u0000b"}, {}, {""},
@@ -41,6 +42,8 @@ type writer struct {
 	odd int
 	// blind says that somebody sees the document without a schema.
 	blind bool
+	// moves says that command lines may work in an unknown directory.
+	moves bool
 }
 
 func (w *writer) oddly() bool { return w.odd > 0 && w.r.IntN(1000) < w.odd }
@@ -100,6 +103,8 @@ func (w *writer) text(s *naive.Schema) {
 		w.quote(pick(w.r, s.Enum).Text)
 	case s.Annotation == "path":
 		w.quote(pick(w.r, paths))
+	case s.Annotation == "command" && w.moves:
+		w.quote(pick(w.r, moved))
 	case s.Annotation == "command":
 		w.quote(pick(w.r, lines))
 	case s.Annotation == "patch" && !w.blind:
@@ -201,7 +206,7 @@ func (w *writer) quote(s string) {
 // Document writes arguments for a tool: most are well-formed and near its schema,
 // some break it, some are broken text.
 func (c *Case) Document(r *rand.Rand) string {
-	w := &writer{r: r, odd: pick(r, []int{1, 1, 40, 150})}
+	w := &writer{r: r, odd: pick(r, []int{1, 1, 40, 150}), moves: c.Moves}
 	for i := range c.Naive.Layers {
 		w.blind = w.blind || c.Naive.Layers[i].Schema == nil
 	}

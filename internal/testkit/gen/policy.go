@@ -17,6 +17,8 @@ type Case struct {
 	Definition string
 	// Defined says that the call comes with a definition, with a schema or without.
 	Defined bool
+	// Moves says that command lines of the documents may work in an unknown directory.
+	Moves bool
 
 	tool    *naive.Schema
 	defined *naive.Schema // as the definition says it

@@ -197,10 +197,16 @@ func (c *call) cond(k *Cond, permissive bool, v view) (holds bool, at int) {
 	if k.On != "" && k.On != "string" && !v.holds(k.On) {
 		return false, 0 // the tool has no such parameter
 	}
-	if k.On != "" {
-		return l.result(l.everywhere(c.root, v))
+	if k.On == "" {
+		return l.result(l.walk(c.root, v, k.Arg))
 	}
-	return l.result(l.walk(c.root, v, k.Arg))
+	holds, at = l.result(l.everywhere(c.root, v))
+	for _, n := range l.lost {
+		if n.End <= at { // later ones are not looked at
+			c.event(Verdict{Mode: "ask", Code: pathNotKnown, Layer: "floor", At: n.End})
+		}
+	}
+	return holds, at
 }
 
 func (c *call) event(v Verdict) {
@@ -282,7 +288,7 @@ func (c *call) floorsUntil(t int) int {
 // been returned before.
 func (c *call) at(t int) Verdict {
 	floor := "unattended"
-	var first *Verdict
+	var first, lost *Verdict
 	for i, e := range c.events {
 		if e.At > t {
 			break
@@ -292,6 +298,9 @@ func (c *call) at(t int) Verdict {
 		}
 		if first == nil && e.Layer == "floor" {
 			first = &c.events[i]
+		}
+		if lost == nil && e.Code == pathNotKnown {
+			lost = &c.events[i]
 		}
 		if e.Layer == "floor" {
 			floor = stricter(floor, e.Mode)
@@ -323,9 +332,16 @@ func (c *call) at(t int) Verdict {
 		return Verdict{}
 	}
 	for _, v := range decided {
-		if v.Mode == strictest {
-			return v
+		if v.Mode != strictest {
+			continue
 		}
+		if v.Layer != "guard" && v.Mode == "ask" && lost != nil { // what is not known explains more than a rule that asks
+			return *lost
+		}
+		return v
+	}
+	if lost != nil && strictest == "ask" {
+		return *lost
 	}
 	return *first
 }

@@ -2,6 +2,9 @@ package naive
 
 import "strings"
 
+// pathNotKnown is the floor of a call that names a path whose file is unknown.
+const pathNotKnown = "path_not_known"
+
 // floors finds what the integrity of the arguments and the floors of one layer
 // say (A, B). A layer that does not speak only brings its guards.
 func (c *call) floors(file int) {
@@ -217,7 +220,7 @@ func (l *look) everywhere(n *Node, v view) int {
 		if l.seen != nil {
 			l.seen(n)
 		}
-		hit, at := l.policy.test(l.cond, n, v, l.permissive)
+		hit, at := l.test(n, v, l.permissive)
 		l.take(hit, at)
 		return at
 	case n.Kind == Array && v.vector():

@@ -13,6 +13,7 @@ type look struct {
 	misses     []int // leaves that do not match and branches without a leaf
 	leaves     int
 	seen       func(n *Node)
+	lost       []*Node                       // command lines with paths whose files are unknown
 	each       func(n *Node, v view, at int) // takes the leaves instead; nil for a missing one
 }
 
@@ -322,7 +323,7 @@ func (l *look) leaf(n *Node, v view) int {
 		l.take(false, start(n))
 		return start(n)
 	}
-	hit, at := l.policy.test(l.cond, n, v, l.permissive)
+	hit, at := l.test(n, v, l.permissive)
 	l.take(hit, at)
 	return at
 }
@@ -366,7 +367,7 @@ func (l *look) below(n *Node, v view) {
 			l.each(n, v, n.End)
 			return
 		}
-		hit, at := l.policy.test(l.cond, n, v, false)
+		hit, at := l.test(n, v, false)
 		l.take(hit, at)
 	}
 }

@@ -1,12 +1,16 @@
 package naive
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // line is what is known about a command line. Lines are not parsed here, they are
 // listed: the table below is written by hand, so that it shares no mistake with a parser.
 type line struct {
 	plain bool   // every shell reads it alike, and it opens no file
 	parts []part // its simple commands in text order, each followed by those it runs
+	lost  bool   // a path of it begins in a directory that is unknown
 }
 
 // part is one simple command.
@@ -18,20 +22,21 @@ type part struct {
 
 // lines are the command lines that are more than words between blanks.
 var lines = map[string]line{
-	"git status; rm -rf x": {true, []part{{"git status", nil, []string{"status"}}, {"rm -rf x", nil, []string{"f", "x"}}}},
-	"git status && ls":     {true, []part{{"git status", nil, []string{"status"}}, {"ls", nil, nil}}},
-	"ls -l | rm x":         {true, []part{{"ls -l", nil, nil}, {"rm x", nil, []string{"x"}}}},
-	"ls src/a\ngit push":   {true, []part{{"ls src/a", nil, []string{"src/a"}}, {"git push", nil, []string{"push"}}}},
-	"echo $(rm x)":         {true, []part{{"echo $(rm\u00a0x)", nil, nil}, {"rm x", nil, []string{"x"}}}},
-	"ls > .env":            {false, []part{{"ls", nil, []string{".env"}}}},
-	">x rm y":              {false, []part{{"rm y", nil, []string{"x", "y"}}}},
-	"ls 2>/dev/null":       {true, []part{{"ls", nil, nil}}},
-	"X=1 rm x":             {false, []part{{"rm x", nil, []string{"x"}}, {"1", nil, nil}}},
-	"ls $x":                {false, []part{{"ls ", nil, nil}}},
-	"timeout 1 rm x":       {true, []part{{"timeout 1 rm x", []string{"rm x"}, []string{"1", "rm", "x"}}, {"rm x", nil, []string{"x"}}}},
-	"bash -c 'git status'": {true, []part{{"bash -c git\u00a0status", []string{"git status"}, []string{"git status", "status"}}, {"git status", nil, []string{"status"}}}},
-	`src\..\.env`:          {true, []part{{"\u00a0src...env", nil, nil}}},
-	"":                     {false, []part{{"", nil, nil}}},
+	"git status; rm -rf x": {plain: true, parts: []part{{"git status", nil, []string{"status"}}, {"rm -rf x", nil, []string{"f", "x"}}}},
+	"git status && ls":     {plain: true, parts: []part{{"git status", nil, []string{"status"}}, {"ls", nil, nil}}},
+	"ls -l | rm x":         {plain: true, parts: []part{{"ls -l", nil, nil}, {"rm x", nil, []string{"x"}}}},
+	"ls src/a\ngit push":   {plain: true, parts: []part{{"ls src/a", nil, []string{"src/a"}}, {"git push", nil, []string{"push"}}}},
+	"echo $(rm x)":         {plain: true, parts: []part{{"echo $(rm\u00a0x)", nil, nil}, {"rm x", nil, []string{"x"}}}},
+	"ls > .env":            {parts: []part{{"ls", nil, []string{".env"}}}},
+	">x rm y":              {parts: []part{{"rm y", nil, []string{"x", "y"}}}},
+	"ls 2>/dev/null":       {plain: true, parts: []part{{"ls", nil, nil}}},
+	"X=1 rm x":             {parts: []part{{"rm x", nil, []string{"x"}}, {"1", nil, nil}}},
+	"ls $x":                {parts: []part{{"ls ", nil, nil}}},
+	"timeout 1 rm x":       {plain: true, parts: []part{{"timeout 1 rm x", []string{"rm x"}, []string{"1"}}, {"rm x", nil, []string{"x"}}}},
+	"bash -c 'git status'": {plain: true, parts: []part{{"bash -c git\u00a0status", []string{"git status"}, []string{"git status", "status"}}, {"git status", nil, []string{"status"}}}},
+	`src\..\.env`:          {plain: true, parts: []part{{"\u00a0src...env", nil, nil}}},
+	"cd - && cat src/a":    {plain: true, parts: []part{{"cd -", nil, nil}, {"cat src/a", nil, []string{"src/a"}}}, lost: true},
+	"":                     {parts: []part{{"", nil, nil}}},
 }
 
 // safe are the characters that mean themselves in every shell.
@@ -151,4 +156,13 @@ func pathsOf(kind, text string) (all []string) {
 		all = append(all, p.paths...)
 	}
 	return all
+}
+
+// test applies the condition to a value. A guard on paths that sees a command line in an
+// unknown directory does not know the files.
+func (l *look) test(n *Node, v view, permissive bool) (hit bool, at int) {
+	if !permissive && l.cond.On == "path" && textual(l.cond) && lines[n.Text].lost && slices.Contains(v.annotations(), "command") {
+		l.lost = append(l.lost, n)
+	}
+	return l.policy.test(l.cond, n, v, permissive)
 }
