@@ -31,7 +31,7 @@ type compiled struct {
 	sessionHash string
 	joined      atomic.Pointer[joined]
 	names       map[stopgate.ToolName]stopgate.ToolName
-	readings    recent[stopgate.ToolName, *session.Success]
+	readings    recent[stopgate.ToolName, func(data []byte) bool]
 	handoffs    [][]HandoffRule
 	inherits    bool
 	denialLimit int

@@ -91,7 +91,7 @@ func (policyOf) HandoffRules() [][]HandoffRule                      { return nil
 func (policyOf) JudgeTables() []*JudgeTable                         { return nil }
 func (policyOf) Sessions() (*session.Registry, error)               { return session.NewRegistry(), nil }
 func (policyOf) SessionHash() string                                { return "" }
-func (policyOf) ResultStatus(stopgate.ToolName) *session.Success    { return nil }
+func (policyOf) ResultStatus(stopgate.ToolName) func([]byte) bool   { return nil }
 func (policyOf) LooksAtResults() bool                               { return false }
 
 // NewScripted is New for a scripted policy.

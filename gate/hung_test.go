@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/store/encoding"
 	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 	"github.com/stopgate/stopgate/session"
@@ -30,9 +31,9 @@ func (h hung) Check(v session.View, _ session.Call) session.Decision {
 
 func (h hung) look(v session.View) {
 	cell := v.Cell(session.ToolKey("fast"))
-	before := string(session.MarshalCell(*cell))
+	before := string(encoding.MarshalCell(*cell))
 	<-h.free
-	h.says <- before + "|" + string(session.MarshalCell(*v.Cell(session.ToolKey("fast"))))
+	h.says <- before + "|" + string(encoding.MarshalCell(*v.Cell(session.ToolKey("fast"))))
 }
 
 // Proves FM15, I13: a policy that hangs denies, and what it still looks at is its own:

@@ -6,9 +6,9 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/store/encoding"
 	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
-	"github.com/stopgate/stopgate/session"
 )
 
 // Proves H17: a call with a name that nobody bounds is denied limit_exceeded, whichever it
@@ -59,7 +59,7 @@ func TestH17_LongNames(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, f := range facts {
-					if n := len(of.Owner.Session) + len(session.MarshalFact(&f)); n > 4<<10 {
+					if n := len(of.Owner.Session) + len(encoding.MarshalFact(&f)); n > 4<<10 {
 						t.Errorf("%s: %d bytes are kept", name, n)
 					}
 				}

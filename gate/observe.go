@@ -284,7 +284,7 @@ func (c *compiled) kindOf(tool stopgate.ToolName, r stopgate.Result) session.Kin
 		return session.Absent
 	case r.Failed:
 		return session.Failed
-	case rule != nil && rule.Of(r.Content()):
+	case rule != nil && rule(r.Content()):
 		return session.Succeeded
 	case rule != nil:
 		return session.Failed
@@ -294,8 +294,8 @@ func (c *compiled) kindOf(tool stopgate.ToolName, r stopgate.Result) session.Kin
 	return session.Finished
 }
 
-// success is the rule by which results of a tool are read, nil if there is none.
-func (c *compiled) success(tool stopgate.ToolName) *session.Success {
+// success returns the rule by which results of a tool are read, nil if there is none.
+func (c *compiled) success(tool stopgate.ToolName) func(data []byte) bool {
 	if s, ok := c.readings.get(tool); ok {
 		return s
 	}

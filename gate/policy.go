@@ -32,8 +32,9 @@ type Policy interface {
 	// bound to it (S15).
 	Sessions() (*session.Registry, error)
 	SessionHash() string
-	// ResultStatus returns how results of a tool are read, nil for no rule about it.
-	ResultStatus(tool stopgate.ToolName) *session.Success
+	// ResultStatus returns the function that reports from the data of a tool's result
+	// whether the call succeeded (S24), nil without a rule about it.
+	ResultStatus(tool stopgate.ToolName) func(data []byte) (succeeded bool)
 	// LooksAtResults reports whether any tool has rules about its results.
 	LooksAtResults() bool
 }

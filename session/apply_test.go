@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
-
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/store/encoding"
 	"github.com/stopgate/stopgate/internal/testkit/property"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
+	"pgregory.net/rapid"
 )
 
 func load(head uint64, keys ...session.Key) session.State {
@@ -190,7 +190,7 @@ func TestRoundTrips(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range s.Entries() {
-			got, err := session.UnmarshalCell(session.MarshalCell(*e.Cell))
+			got, err := encoding.UnmarshalCell(encoding.MarshalCell(*e.Cell))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -204,10 +204,10 @@ func TestRoundTrips(t *testing.T) {
 			t.Errorf("%q is read as %v", bad, k)
 		}
 	}
-	if _, err := session.UnmarshalCell([]byte("{")); err == nil {
+	if _, err := encoding.UnmarshalCell([]byte("{")); err == nil {
 		t.Error("a truncated cell is read")
 	}
-	if c, err := session.UnmarshalCell(nil); err != nil || c.Count != 0 {
+	if c, err := encoding.UnmarshalCell(nil); err != nil || c.Count != 0 {
 		t.Error("an empty text is not the zero cell")
 	}
 }

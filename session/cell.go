@@ -1,9 +1,6 @@
 package session
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/stopgate/stopgate"
@@ -149,21 +146,3 @@ const (
 	Steps      = 60
 	maxRewinds = 64
 )
-
-// UnmarshalCell reads the text that MarshalCell writes. An empty text is the zero cell.
-func UnmarshalCell(text []byte) (Cell, error) {
-	if len(text) == 0 {
-		return Cell{}, nil
-	}
-	c, ok := readCell(text)
-	if !ok {
-		c = Cell{}
-		if err := json.Unmarshal(text, &c); err != nil {
-			return Cell{}, fmt.Errorf("session: read cell: %w", err)
-		}
-	}
-	if c.Call.Fact == nil && c.Call != (Issued{}) {
-		return Cell{}, errors.New("session: read cell: call without its released fact")
-	}
-	return c, nil
-}

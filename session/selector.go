@@ -4,74 +4,69 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/glob"
 )
 
-// Selector is a set of tools: names, and globs over names (TPS-05, TPS-26). The zero Selector
-// selects no tool, and a registry refuses a policy with it (H10).
+// Selector is a set of tools (TPS-05, TPS-26): names, and patterns such as the globs of
+// policies.Select in package session/policies. The zero Selector selects no tool, and a
+// registry refuses a policy with it (H10).
 type Selector struct {
-	exact []stopgate.ToolName
-	globs []*glob.Name
-	texts []string
-	err   error
+	names    []stopgate.ToolName
+	patterns []func(stopgate.ToolName) bool
+	texts    []string
+	err      error
 }
 
-// Select returns the selector of names and globs; [Selector.Err] returns their errors.
-func Select(tools ...string) Selector {
+// Select returns the selector of tools by their names; [Selector.Err] returns the errors. A
+// name with a wildcard is an error: policies.Select in package session/policies reads globs.
+func Select(names ...string) Selector {
 	var s Selector
-	for _, text := range tools {
-		name, err := glob.ParseName(text)
+	for _, name := range names {
 		switch {
-		case text == "":
+		case name == "":
 			s.err = errors.Join(s.err, errors.New("an empty tool name"))
-			continue
-		case err != nil:
-			s.err = errors.Join(s.err, fmt.Errorf("tool %q: %w", text, err))
-			continue
-		}
-		if slices.Contains(s.texts, text) {
-			continue
-		}
-		s.texts = append(s.texts, text)
-		if literal, exact := name.LiteralPrefix(); exact {
-			s.exact = append(s.exact, stopgate.ToolName(literal))
-		} else {
-			s.globs = append(s.globs, name)
+		case strings.ContainsAny(name, `*?[{}\`):
+			s.err = errors.Join(s.err, fmt.Errorf("tool %q: a glob is not a name: use policies.Select of package session/policies", name))
+		case !slices.Contains(s.texts, name):
+			s.texts, s.names = append(s.texts, name), append(s.names, stopgate.ToolName(name))
 		}
 	}
 	return s
 }
 
-// Or returns the selector of both sets.
-func (s Selector) Or(o Selector) Selector {
-	both := Select(append(slices.Clone(s.texts), o.texts...)...)
-	both.err = errors.Join(s.err, o.err)
-	return both
+// SelectMatch returns the selector of the tools that match reports, under the text of the
+// pattern, or of an error of that text.
+func SelectMatch(text string, match func(stopgate.ToolName) bool, err error) Selector {
+	if err != nil {
+		return Selector{err: err}
+	}
+	return Selector{texts: []string{text}, patterns: []func(stopgate.ToolName) bool{match}}
 }
 
-// Literal reports whether the selector is one name without wildcards.
-func (s Selector) Literal() bool { return len(s.exact) == 1 && len(s.texts) == 1 }
+// Or returns the selector of both sets.
+func (s Selector) Or(o Selector) Selector {
+	return Selector{
+		names: append(slices.Clone(s.names), o.names...), patterns: append(slices.Clone(s.patterns), o.patterns...),
+		texts: append(slices.Clone(s.texts), slices.DeleteFunc(slices.Clone(o.texts), func(t string) bool { return slices.Contains(s.texts, t) })...),
+		err:   errors.Join(s.err, o.err),
+	}
+}
+
+// Literal reports whether the selector is one name.
+func (s Selector) Literal() bool { return len(s.names) == 1 && len(s.texts) == 1 }
 
 // Match reports whether the selector selects a tool.
 func (s Selector) Match(tool stopgate.ToolName) bool {
-	if slices.Contains(s.exact, tool) {
-		return true
-	}
-	for _, g := range s.globs {
-		if g.Match(string(tool)) {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(s.names, tool) || slices.ContainsFunc(s.patterns, func(match func(stopgate.ToolName) bool) bool { return match(tool) })
 }
 
 // Empty reports whether no tool is selected.
 func (s Selector) Empty() bool { return len(s.texts) == 0 }
 
-// Err returns the errors of invalid names and globs.
+// Err returns the errors of invalid names and patterns.
 func (s Selector) Err() error { return s.err }
 
-// Names returns the names and globs as they were given to [Select].
+// Names returns the texts of the names and patterns.
 func (s Selector) Names() []string { return slices.Clone(s.texts) }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/pathkey"
 	"github.com/stopgate/stopgate/internal/eval"
@@ -164,31 +163,3 @@ func pointers(list []jsonstream.Pointer) []string {
 }
 
 func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
-
-func holds(t *eval.DataTest) func(jsonstream.Value) bool {
-	return func(data jsonstream.Value) bool {
-		ok, _ := t.Holds(data)
-		return ok
-	}
-}
-
-// ResultStatus compiles how results of a tool are read, nil if no file has a rule for it.
-// Under a rule that does not compile no call succeeds.
-func (p *Program) ResultStatus(tool stopgate.ToolName) *session.Success {
-	s := p.Success(tool)
-	switch {
-	case s == nil:
-		return nil
-	case s.Condition != nil:
-		if t, err := eval.NewDataTest(*s.Condition, false, match.Env{}); err == nil {
-			return session.SuccessValue(holds(t))
-		}
-	case s.Text != nil:
-		if m, err := match.Compile(*s.Text, match.Target{}, false, match.Env{}); err == nil {
-			return session.SuccessText(m.Match)
-		}
-	default:
-		return session.SuccessExitCode(s.ExitCode)
-	}
-	return session.SuccessValue(func(jsonstream.Value) bool { return false })
-}

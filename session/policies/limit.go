@@ -45,7 +45,7 @@ var errWindow = fmt.Errorf("invalid window: it must be at least %d ms", session.
 //	policies.Limit("transfer").Sum("/amount", "1000").Within(24*time.Hour)
 //	policies.Limit("run_*").InFlight(4)
 func Limit(tools ...string) *Quota {
-	q := &Quota{tools: session.Select(tools...), scope: session.OfPrincipal, ttl: inflightTTL.Milliseconds()}
+	q := &Quota{tools: Select(tools...), scope: session.OfPrincipal, ttl: inflightTTL.Milliseconds()}
 	q.name = "limit"
 	for _, t := range tools {
 		q.name += ":" + t

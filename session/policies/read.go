@@ -42,7 +42,7 @@ var (
 
 // ReadBeforeWrite begins a policy with the default tools and path arguments.
 func ReadBeforeWrite() *Files {
-	f := &Files{name: "read_before_write", reads: session.Select(ReadTools...), writes: session.Select(WriteTools...)}
+	f := &Files{name: "read_before_write", reads: Select(ReadTools...), writes: session.Select(WriteTools...)}
 	f.key.path = true
 	for _, text := range moved {
 		p, _ := jsonstream.ParsePointer(text)
@@ -55,15 +55,15 @@ func ReadBeforeWrite() *Files {
 func (f *Files) Named(name string) *Files { f.name = name; return f }
 
 // Reads sets the tools that read a file, names or globs (TPS-23).
-func (f *Files) Reads(tools ...string) *Files { f.reads = session.Select(tools...); return f }
+func (f *Files) Reads(tools ...string) *Files { f.reads = Select(tools...); return f }
 
 // Writes sets the tools that may only change a file that was read.
-func (f *Files) Writes(tools ...string) *Files { f.writes = session.Select(tools...); return f }
+func (f *Files) Writes(tools ...string) *Files { f.writes = Select(tools...); return f }
 
 // InvalidatedBy names tools that move, delete or otherwise change files: from their
 // release on the paths that they name, and everything below, have to be read again. A call
 // that names no path invalidates every path.
-func (f *Files) InvalidatedBy(tools ...string) *Files { f.broken = session.Select(tools...); return f }
+func (f *Files) InvalidatedBy(tools ...string) *Files { f.broken = Select(tools...); return f }
 
 // Key sets the pointers of the path; of several the first that is present counts.
 func (f *Files) Key(pointers ...string) *Files {

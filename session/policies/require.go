@@ -39,7 +39,7 @@ type prerequisite struct {
 //	policies.Require("deploy").After("test", "build")
 //	policies.Require("merge_pr").After("approve_pr").Key("/pr_id")
 func Require(before ...string) *Requirement {
-	r := &Requirement{before: session.Select(before...)}
+	r := &Requirement{before: Select(before...)}
 	r.name = "require:" + strings.Join(before, ",")
 	return r
 }
@@ -51,7 +51,7 @@ func (r *Requirement) Named(name string) *Requirement { r.name = name; return r 
 // called. For a glob one of the tools that match is enough.
 func (r *Requirement) After(tools ...string) *Requirement {
 	for _, tool := range tools {
-		s := session.Select(tool)
+		s := Select(tool)
 		r.requires = append(r.requires, prerequisite{tool, s})
 		r.after = r.after.Or(s)
 	}
@@ -99,7 +99,7 @@ func (r *Requirement) Within(d time.Duration) *Requirement { r.within = d.Millis
 // InvalidatedBy names calls after which the prerequisites have to run again: from their
 // release on, whether they succeed or not.
 func (r *Requirement) InvalidatedBy(tools ...string) *Requirement {
-	r.broken = session.Select(tools...)
+	r.broken = Select(tools...)
 	return r
 }
 

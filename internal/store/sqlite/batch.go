@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/store/database"
+	"github.com/stopgate/stopgate/internal/store/encoding"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -191,7 +192,7 @@ func (b *batch) read(args []any, byText map[string]session.Key, into cells) erro
 		if err := rows.Scan(&key, &text); err != nil {
 			return err
 		}
-		c, err := session.UnmarshalCell(text)
+		c, err := encoding.UnmarshalCell(text)
 		if err != nil {
 			return err
 		}
@@ -265,7 +266,7 @@ func (b *batch) keep(o session.Owner, next session.State, facts []session.Fact) 
 	b.tx.MarkWritten()
 	for i := range facts {
 		f := &facts[i]
-		b.facts = append(b.facts, r.id, int64(f.Seq), f.At, session.MarshalFact(f))
+		b.facts = append(b.facts, r.id, int64(f.Seq), f.At, encoding.MarshalFact(f))
 	}
 	at := facts[len(facts)-1].At
 	for _, e := range next.Entries() {
@@ -333,7 +334,7 @@ func (b *batch) update(r *record) error {
 	}
 	for k, c := range r.cells {
 		if c.dirty {
-			b.cellArgs = append(b.cellArgs, r.id, k.Text(), c.at, session.MarshalCell(withPositions(k, *c.value)))
+			b.cellArgs = append(b.cellArgs, r.id, k.Text(), c.at, encoding.MarshalCell(withPositions(k, *c.value)))
 		}
 	}
 	_, err := b.tx.Exec(updateOwner, r.facts, r.last, r.head, r.id)

@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/session"
+	"github.com/stopgate/stopgate/session/policies"
 )
 
 // Store keeps sessions in maps, one update at a time: the plainest store that there
@@ -155,9 +156,9 @@ func (p SessionPolicy) Name() string { return p.As }
 // Tools is For.
 func (p SessionPolicy) Tools() session.Selector {
 	if len(p.For) == 0 {
-		return session.Select("*")
+		return policies.Select("*")
 	}
-	return session.Select(p.For...)
+	return policies.Select(p.For...)
 }
 
 // Needs is nothing.

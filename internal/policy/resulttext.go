@@ -1,4 +1,4 @@
-package session
+package policy
 
 import (
 	"bytes"
@@ -11,7 +11,11 @@ import (
 
 // resultText returns the text of a result: the value of a JSON string, the text blocks of an
 // MCP result on one line each, and data for every other result.
-func resultText(v jsonstream.Value, data []byte) []byte {
+func resultText(data []byte) []byte {
+	v, err := jsonstream.Parse(data, jsonstream.Options{})
+	if err != nil {
+		return data
+	}
 	if v.Kind() == jsonstream.String {
 		return []byte(v.Text())
 	}

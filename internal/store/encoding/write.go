@@ -1,4 +1,4 @@
-package session
+package encoding
 
 import (
 	"crypto/sha256"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/session"
 )
 
 // Cells and facts are written without encoding/json, in the same form: a process that decides
@@ -15,9 +16,9 @@ import (
 // text. Tests compare the two. Only open and past calls have a shorter form.
 
 // MarshalCell writes a cell for a store.
-func MarshalCell(c Cell) []byte {
+func MarshalCell(c session.Cell) []byte {
 	w := object(make([]byte, 0, 256))
-	list(&w, "permits", c.Permits, func(w *writer, p *Permit) {
+	list(&w, "permits", c.Permits, func(w *writer, p *session.Permit) {
 		w.uint("seq", p.Seq)
 		w.int("at", p.At)
 		w.flag("certain", p.Certain)
@@ -28,14 +29,14 @@ func MarshalCell(c Cell) []byte {
 	w.uintIf("broken", c.Broken)
 	w.intIf("count", c.Count)
 	w.amount("sum", c.Sum)
-	list(&w, "steps", c.Steps, func(w *writer, s *Step) {
+	list(&w, "steps", c.Steps, func(w *writer, s *session.Step) {
 		w.int("at", s.At)
 		w.int("count", s.Count)
 		w.amount("sum", s.Sum)
 	})
 	w.opens("open", c.Open)
 	w.opens("past", c.Past)
-	list(&w, "back", c.Refunds, func(w *writer, b *Refund) {
+	list(&w, "back", c.Refunds, func(w *writer, b *session.Refund) {
 		w.uint("seq", b.Seq)
 		w.int("at", b.At)
 		w.amount("amount", b.Amount)
@@ -50,7 +51,7 @@ func MarshalCell(c Cell) []byte {
 	}
 	w.uintIf("seq", c.Seq)
 	w.intIf("at", c.At)
-	if c.Call != (Issued{}) {
+	if c.Call != (session.Issued{}) {
 		w.begin("call")
 		w.key("fact")
 		w.factOrNull(c.Call.Fact)
@@ -69,7 +70,7 @@ func MarshalCell(c Cell) []byte {
 }
 
 // MarshalFact writes a fact for a store.
-func MarshalFact(f *Fact) []byte {
+func MarshalFact(f *session.Fact) []byte {
 	w := writer{dst: make([]byte, 0, 1024)}
 	w.factOrNull(f)
 	return w.dst
@@ -142,7 +143,7 @@ func (w *writer) text(name, s string) {
 	}
 }
 
-func (w *writer) amount(name string, a Amount) {
+func (w *writer) amount(name string, a session.Amount) {
 	if !a.IsZero() {
 		w.string(name, a.String())
 	}
@@ -174,7 +175,7 @@ func elements[T any](w *writer, items []T, members func(*writer, *T)) {
 // Lists take little more than half the bytes of objects, so that a cell of many calls fits
 // into its row of a database page. A call whose hash is not a lower-case SHA-256 is written
 // as an object.
-func (w *writer) opens(name string, calls []Open) {
+func (w *writer) opens(name string, calls []session.Open) {
 	if len(calls) == 0 {
 		return
 	}
@@ -219,7 +220,7 @@ func sumOf(text string) (sum [sha256.Size]byte, ok bool) {
 	return sum, err == nil
 }
 
-func (w *writer) open(o *Open) {
+func (w *writer) open(o *session.Open) {
 	w.string("proposal", string(o.Proposal))
 	w.int("at", o.At)
 	w.uint("seq", o.Seq)
@@ -227,14 +228,14 @@ func (w *writer) open(o *Open) {
 	w.flag("held", o.Held)
 }
 
-func (w *writer) condition(c *Condition) {
+func (w *writer) condition(c *session.Condition) {
 	w.begin("self")
 	w.intIf("denials", int64(c.Denials))
 	w.intIf("same", int64(c.Same))
 	w.text("last", c.LastHash)
 	w.uintIf("spoke", c.Spoke)
 	w.text("heard", c.LastMessage)
-	list(w, "rewinds", c.Rewinds, func(w *writer, s *Span) {
+	list(w, "rewinds", c.Rewinds, func(w *writer, s *session.Span) {
 		w.uint("after", s.After)
 		w.uint("to", s.To)
 	})
@@ -244,7 +245,7 @@ func (w *writer) condition(c *Condition) {
 	w.end()
 }
 
-func (w *writer) factOrNull(f *Fact) {
+func (w *writer) factOrNull(f *session.Fact) {
 	if f == nil {
 		w.dst = append(w.dst, "null"...)
 		return
@@ -268,7 +269,7 @@ func (w *writer) factOrNull(f *Fact) {
 		w.release(f.Release)
 	}
 	w.text("name", f.Name)
-	if f.Key != (Key{}) {
+	if f.Key != (session.Key{}) {
 		w.cellKey(&f.Key)
 	}
 	w.text("text", f.Text)
@@ -276,7 +277,7 @@ func (w *writer) factOrNull(f *Fact) {
 	w.end()
 }
 
-func (w *writer) mark(m *Mark) {
+func (w *writer) mark(m *session.Mark) {
 	w.cellKey(&m.Key)
 	w.flag("permits", m.Permits)
 	w.flag("absent", m.Absent)
@@ -289,7 +290,7 @@ func (w *writer) mark(m *Mark) {
 	w.intIf("step", m.Step)
 }
 
-func (w *writer) cellKey(k *Key) {
+func (w *writer) cellKey(k *session.Key) {
 	w.begin("key")
 	w.uintIf("scope", uint64(k.Scope))
 	w.string("space", k.Space.String())
@@ -298,7 +299,7 @@ func (w *writer) cellKey(k *Key) {
 	w.end()
 }
 
-func (w *writer) release(r *Release) {
+func (w *writer) release(r *session.Release) {
 	w.begin("release")
 	w.verdict(&r.Verdict)
 	w.text("policy", r.Policy)

@@ -1,4 +1,4 @@
-package session_test
+package encoding_test
 
 import (
 	"bytes"
@@ -9,8 +9,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/store/encoding"
+	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 )
+
+var twelveAndAHalf, _ = jsonstream.ParseDecimal([]byte("12.5"))
 
 var amounts = cmp.Comparer(func(a, b session.Amount) bool { return a == b })
 
@@ -29,7 +33,7 @@ func fill(v reflect.Value, n *int) {
 		}
 	case reflect.Struct:
 		if _, ok := v.Interface().(session.Amount); ok {
-			a, _ := session.AmountOf(number("12.5"))
+			a, _ := session.AmountOf(twelveAndAHalf)
 			v.Set(reflect.ValueOf(a))
 			return
 		}
@@ -73,11 +77,11 @@ func TestMarshalLikeEncodingJSON(t *testing.T) {
 		Verdict: stopgate.Verdict{Candidates: []int{}, Floors: []stopgate.Floor{}},
 	}}}, Was: &session.Was{}, Self: &session.Condition{}}
 	for name, c := range map[string]session.Cell{"full": full, "bare": bare, "zero": {}} {
-		text := session.MarshalCell(c)
+		text := encoding.MarshalCell(c)
 		if diff := cmp.Diff(encoded(t, c), string(text)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
-		got, err := session.UnmarshalCell(text)
+		got, err := encoding.UnmarshalCell(text)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -86,7 +90,7 @@ func TestMarshalLikeEncodingJSON(t *testing.T) {
 		}
 	}
 	for name, f := range map[string]*session.Fact{"full": full.Call.Fact, "zero": {}} {
-		if diff := cmp.Diff(encoded(t, f), string(session.MarshalFact(f))); diff != "" {
+		if diff := cmp.Diff(encoded(t, f), string(encoding.MarshalFact(f))); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -106,7 +110,7 @@ func TestForeignAndDamagedCells(t *testing.T) {
 	} {
 		var want session.Cell
 		fails := json.Unmarshal([]byte(text), &want) != nil || want.Call.Fact == nil && want.Call.Done != ""
-		got, err := session.UnmarshalCell([]byte(text))
+		got, err := encoding.UnmarshalCell([]byte(text))
 		if (err != nil) != fails {
 			t.Errorf("%s: error %v", text, err)
 			continue
@@ -132,14 +136,14 @@ func TestCallsInCells(t *testing.T) {
 		{Proposal: "other", Seq: 1, Args: "ASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze8"},
 	}
 	cell := session.Cell{Open: calls, Past: calls[:2], Seq: 3}
-	text := session.MarshalCell(cell)
+	text := encoding.MarshalCell(cell)
 	const short = `["01M80W5YKZD9GT31TYM9ZA7HVG",1795325885057,13,"ASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze8"],` +
 		`["q\"",-1,18446744073709551615,"ASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze8",true]`
 	if !strings.HasPrefix(string(text), `{"open":[`+short+`,{"proposal":"upper",`) || !strings.HasSuffix(string(text), `,"past":[`+short+`],"seq":3}`) {
 		t.Errorf("%s", text)
 	}
 	for _, text := range []string{string(text), encoded(t, cell)} {
-		got, err := session.UnmarshalCell([]byte(text))
+		got, err := encoding.UnmarshalCell([]byte(text))
 		if diff := cmp.Diff(cell, got, amounts); diff != "" || err != nil {
 			t.Errorf("%s is read as another: %s (%v)", text, diff, err)
 		}
@@ -150,7 +154,7 @@ func TestCallsInCells(t *testing.T) {
 		`["p",1,2,` + b64[:44] + `="]`, `["p",1,2,` + b64[:43] + `9"]`, `["p",1,2,` + b64[:44] + `AAAA"]`, `["p",1,2,` + b64[:20] + `\n` + b64[20:] + `]`,
 		`[1,1,2,` + b64 + `]`, `["p","1",2,` + b64 + `]`, `["p",1,-2,` + b64 + `]`, `[["p",1,2,` + b64 + `]]`, `["p",1,2,null]`,
 	} {
-		if c, err := session.UnmarshalCell([]byte(`{"open":[` + list + `]}`)); err == nil {
+		if c, err := encoding.UnmarshalCell([]byte(`{"open":[` + list + `]}`)); err == nil {
 			t.Errorf("%s is read as %+v", list, c.Open)
 		}
 	}

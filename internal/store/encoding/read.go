@@ -1,23 +1,44 @@
-package session
+package encoding
 
 import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
 	"strconv"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/session"
 )
+
+// UnmarshalCell reads the text that MarshalCell writes. An empty text is the zero cell.
+func UnmarshalCell(text []byte) (session.Cell, error) {
+	if len(text) == 0 {
+		return session.Cell{}, nil
+	}
+	c, ok := readCell(text)
+	if !ok {
+		c = session.Cell{}
+		if err := json.Unmarshal(text, &c); err != nil {
+			return session.Cell{}, fmt.Errorf("read cell of a session: %w", err)
+		}
+	}
+	if c.Call.Fact == nil && c.Call != (session.Issued{}) {
+		return session.Cell{}, errors.New("read cell of a session: call without its released fact")
+	}
+	return c, nil
+}
 
 // readCell reads a cell as [MarshalCell] writes it. ok is false for unknown members and for
 // invalid values, which encoding/json then reads or refuses.
-func readCell(text []byte) (c Cell, ok bool) {
+func readCell(text []byte) (c session.Cell, ok bool) {
 	root, err := jsonstream.Parse(text, jsonstream.Options{ObjectRoot: true, MaxBytes: math.MaxInt64})
 	if err != nil {
-		return Cell{}, false
+		return session.Cell{}, false
 	}
 	r := reader{ok: true}
 	for key, v := range root.Members() {
@@ -57,7 +78,7 @@ func readCell(text []byte) (c Cell, ok bool) {
 		}
 	}
 	if !r.ok {
-		return Cell{}, false
+		return session.Cell{}, false
 	}
 	return c, true
 }
@@ -103,7 +124,7 @@ func (r *reader) flag(v jsonstream.Value) bool {
 	return true
 }
 
-func (r *reader) amount(v jsonstream.Value) (a Amount) {
+func (r *reader) amount(v jsonstream.Value) (a session.Amount) {
 	if err := a.UnmarshalText([]byte(r.text(v))); err != nil {
 		r.ok = false
 	}
@@ -135,7 +156,7 @@ func members[T any](r *reader, v jsonstream.Value, into *T, member func(*T, stri
 	}
 }
 
-func (r *reader) permit(p *Permit, key string, v jsonstream.Value) bool {
+func (r *reader) permit(p *session.Permit, key string, v jsonstream.Value) bool {
 	switch key {
 	case "seq":
 		p.Seq = r.uint(v)
@@ -155,7 +176,7 @@ func (r *reader) permit(p *Permit, key string, v jsonstream.Value) bool {
 	return true
 }
 
-func (r *reader) step(s *Step, key string, v jsonstream.Value) bool {
+func (r *reader) step(s *session.Step, key string, v jsonstream.Value) bool {
 	switch key {
 	case "at":
 		s.At = r.int(v)
@@ -170,11 +191,11 @@ func (r *reader) step(s *Step, key string, v jsonstream.Value) bool {
 }
 
 // opens reads calls as lists or objects.
-func (r *reader) opens(v jsonstream.Value) []Open {
+func (r *reader) opens(v jsonstream.Value) []session.Open {
 	if !r.is(v, jsonstream.Array) {
 		return nil
 	}
-	out := make([]Open, v.Len())
+	out := make([]session.Open, v.Len())
 	i := 0
 	for e := range v.Elements() {
 		if e.Kind() == jsonstream.Array {
@@ -188,7 +209,7 @@ func (r *reader) opens(v jsonstream.Value) []Open {
 }
 
 // compactOpen reads a call in the form of a list.
-func (r *reader) compactOpen(v jsonstream.Value, o *Open) {
+func (r *reader) compactOpen(v jsonstream.Value, o *session.Open) {
 	n := 0
 	for e := range v.Elements() {
 		switch n {
@@ -222,7 +243,7 @@ func (r *reader) sum(v jsonstream.Value) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func (r *reader) open(o *Open, key string, v jsonstream.Value) bool {
+func (r *reader) open(o *session.Open, key string, v jsonstream.Value) bool {
 	switch key {
 	case "proposal":
 		o.Proposal = stopgate.ProposalID(r.text(v))
@@ -240,7 +261,7 @@ func (r *reader) open(o *Open, key string, v jsonstream.Value) bool {
 	return true
 }
 
-func (r *reader) refund(b *Refund, key string, v jsonstream.Value) bool {
+func (r *reader) refund(b *session.Refund, key string, v jsonstream.Value) bool {
 	switch key {
 	case "seq":
 		b.Seq = r.uint(v)
@@ -254,9 +275,9 @@ func (r *reader) refund(b *Refund, key string, v jsonstream.Value) bool {
 	return true
 }
 
-func (r *reader) was(v jsonstream.Value) *Was {
-	w := new(Was)
-	members(r, v, w, func(w *Was, key string, v jsonstream.Value) bool {
+func (r *reader) was(v jsonstream.Value) *session.Was {
+	w := new(session.Was)
+	members(r, v, w, func(w *session.Was, key string, v jsonstream.Value) bool {
 		switch key {
 		case "text":
 			w.Text = r.text(v)
@@ -270,9 +291,9 @@ func (r *reader) was(v jsonstream.Value) *Was {
 	return w
 }
 
-func (r *reader) condition(v jsonstream.Value) *Condition {
-	c := new(Condition)
-	members(r, v, c, func(c *Condition, key string, v jsonstream.Value) bool {
+func (r *reader) condition(v jsonstream.Value) *session.Condition {
+	c := new(session.Condition)
+	members(r, v, c, func(c *session.Condition, key string, v jsonstream.Value) bool {
 		switch key {
 		case "denials":
 			c.Denials = int(r.int(v))
@@ -300,7 +321,7 @@ func (r *reader) condition(v jsonstream.Value) *Condition {
 	return c
 }
 
-func (r *reader) span(s *Span, key string, v jsonstream.Value) bool {
+func (r *reader) span(s *session.Span, key string, v jsonstream.Value) bool {
 	switch key {
 	case "after":
 		s.After = r.uint(v)

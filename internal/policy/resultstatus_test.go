@@ -1,4 +1,4 @@
-package session_test
+package policy_test
 
 import (
 	"testing"
@@ -32,7 +32,7 @@ func TestSuccessOfResultForms(t *testing.T) {
 		if program == nil {
 			t.Fatal(mistakes)
 		}
-		if got := program.ResultStatus("test").Of([]byte(c.data)); got != c.want {
+		if got := program.ResultStatus("test")([]byte(c.data)); got != c.want {
 			t.Errorf("success = %s of %s: %v, want %v", c.success, c.data, got, c.want)
 		}
 	}
