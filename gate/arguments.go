@@ -2,23 +2,26 @@ package gate
 
 import (
 	"bytes"
+	"encoding/hex"
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/gate/rows"
+	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// arguments are what has come of them, and what would run.
+// arguments are the arguments of a call: the bytes that came, and those that would run.
 type arguments struct {
-	received int64  // bytes
-	raw      []byte // as they came, in observe mode and for a recorder that keeps them
-	watches  bool   // session policies can deny the call by one argument
-	closing  bool   // Close has begun
-	ended    bool   // they came to their end
+	received int64     // bytes
+	raw      []byte    // as they came, in observe mode and for a recorder that keeps them
+	watches  bool      // session policies can deny the call by one argument
+	closing  bool      // Close has begun
+	ended    bool      // they came to their end
+	complete time.Time // when the last byte came, for the tracer
 
-	final        []byte // the complete ones that would run; the evaluation's
-	hash         string // SHA-256 in hex of the canonical text
-	releasedHash string // SHA-256 in hex of the very bytes that may run, if somebody wants to know
-	redacted     string // as a tracer may see them
+	// Set by Close, and read only until the call is settled.
+	final []byte // the complete ones that would run; the evaluation's
+	hash  string // SHA-256 in hex of the canonical text
 }
 
 // maxRaw bounds what observe mode keeps of a call: the limit on arguments.
@@ -35,16 +38,10 @@ const maxKept = 1 << 20
 func (p *pending) Feed(chunk []byte) stopgate.Verdict {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.feed(chunk)
-	return p.verdict()
-}
-
-// feed is Feed with p.mu held.
-func (p *pending) feed(chunk []byte) {
-	if p.stage != feeding || p.closing {
-		return
+	if p.stage != feeding || p.args.closing {
+		return *p.verdicts.latest()
 	}
-	for p.watches && !p.terminal {
+	for p.args.watches && !p.verdicts.terminal {
 		// A string ends at a quotation mark: the pieces end where one may be complete.
 		n := bytes.IndexByte(chunk, '"') + 1
 		if n == 0 {
@@ -52,22 +49,28 @@ func (p *pending) feed(chunk []byte) {
 		}
 		p.consume(chunk[:n])
 		chunk = chunk[n:]
-		if pointer, value, ok := p.watched(); ok {
-			p.watches = false
-			p.checkEarly(pointer, value)
+		if pointer, value, ok := p.sessions.watched(); ok {
+			p.args.watches = false
+			p.sessions.checkEarly(pointer, value)
 		}
 	}
 	p.consume(chunk)
+	return *p.verdicts.latest()
 }
 
 // consume hands bytes to the evaluation; p.mu is held.
 func (p *pending) consume(chunk []byte) {
-	p.received += int64(len(chunk))
-	if p.under.observe && p.received <= maxRaw || p.g.audit.can.KeepsArguments && p.received <= maxKept {
-		p.raw = append(p.raw, chunk...)
+	p.args.keep(chunk, p.under.observe, p.g.keepsArguments)
+	if !p.verdicts.terminal {
+		p.evaluate(func() { p.verdicts.eval.Feed(chunk) })
 	}
-	if !p.terminal {
-		p.evaluate(func() { p.eval.Feed(chunk) })
+}
+
+// keep counts bytes and keeps them where they are needed once more.
+func (a *arguments) keep(chunk []byte, observed, recorded bool) {
+	a.received += int64(len(chunk))
+	if observed && a.received <= maxRaw || recorded && a.received <= maxKept {
+		a.raw = append(a.raw, chunk...)
 	}
 }
 
@@ -76,28 +79,79 @@ func (p *pending) consume(chunk []byte) {
 func (p *pending) Close(end stopgate.End) stopgate.Verdict {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.close(end)
-	return p.verdict()
-}
-
-// close is Close with p.mu held.
-func (p *pending) close(end stopgate.End) {
-	if p.stage != feeding || p.closing {
-		return
+	if p.stage != feeding || p.args.closing {
+		return *p.verdicts.latest()
 	}
-	p.closing = true
+	p.args.closing = true
 	if p.g.tracer != nil {
-		p.complete = time.Now()
+		p.args.complete = time.Now()
 	}
-	if !p.terminal {
+	if !p.verdicts.terminal {
 		p.evaluate(func() {
-			p.eval.Close(end)
-			p.acceptArguments()
+			p.verdicts.eval.Close(end)
+			if p.args.accept(p.verdicts.eval) {
+				p.verdicts.cause = p.verdicts.eval.Cause()
+			}
 		})
 	}
-	p.checkSessionsAtClose()
-	p.announce()
+	p.sessions.checkAtClose()
+	p.sessions.announce()
 	if p.stage == feeding {
-		p.stage, p.ended = closed, end == stopgate.Ended
+		p.stage, p.args.ended = closed, end == stopgate.Ended
 	}
+	return *p.verdicts.latest()
+}
+
+// accept keeps the complete arguments of a call that may run.
+func (a *arguments) accept(e Evaluation) (accepted bool) {
+	root := e.Document().Root()
+	if e.Latest().Terminal() || !root.IsValid() {
+		return false
+	}
+	a.final, a.hash = e.Args(), rows.Hex(jsonstream.HashCanonical(root))
+	return true
+}
+
+// maxReused is how many argument bytes a call may have for its buffers to serve another
+// one.
+const maxReused = 1 << 20
+
+// released returns the arguments that run: a copy, because the next call reuses their
+// buffer, unless they are too large for a buffer that is reused.
+func (a *arguments) released() []byte {
+	if a.received > maxReused {
+		return a.final
+	}
+	return bytes.Clone(a.final)
+}
+
+// releasedHash returns the hash of the canonical arguments that run: those that were judged,
+// unless a path was cleaned (K4).
+func (a *arguments) releasedHash(judged Evaluation) string {
+	if judged == nil || bytes.Equal(judged.Document().Text(), a.final) {
+		return a.hash
+	}
+	v, err := jsonstream.Parse(a.final, jsonstream.Options{MaxExponent: jsonstream.AnyExponent})
+	if err != nil {
+		return a.hash
+	}
+	sum := jsonstream.HashCanonical(v)
+	return hex.EncodeToString(sum[:])
+}
+
+// forRow returns the arguments that belong to the hash of a row, and that hash. Those of a call
+// that was refused early were not judged to their end: they count if they are one value.
+func (a *arguments) forRow() (args []byte, hash string) {
+	if a.final != nil {
+		return bytes.Clone(a.final), a.hash
+	}
+	if !a.ended || int64(len(a.raw)) != a.received {
+		return nil, a.hash
+	}
+	v, err := jsonstream.Parse(a.raw, jsonstream.Options{})
+	if err != nil {
+		return nil, a.hash
+	}
+	sum := jsonstream.HashCanonical(v)
+	return bytes.Clone(a.raw), hex.EncodeToString(sum[:])
 }

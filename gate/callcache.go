@@ -13,11 +13,11 @@ import (
 type callCache struct {
 	marks    atomic.Pointer[[]session.Mark]
 	release  atomic.Pointer[session.Release]
-	policies atomic.Pointer[toolPolicies]
+	policies atomic.Pointer[toolPolicySet]
 }
 
-// hearers are the policies of the set all that govern the binding's tool.
-type toolPolicies struct{ all, some *session.Set }
+// toolPolicySet is the policies of the set all that govern the binding's tool.
+type toolPolicySet struct{ all, some *session.Set }
 
 // policiesFor returns the policies that govern a tool. It looks them up once for each set.
 func (a *callCache) policiesFor(all *session.Set, tool stopgate.ToolName) *session.Set {
@@ -28,7 +28,7 @@ func (a *callCache) policiesFor(all *session.Set, tool stopgate.ToolName) *sessi
 		return last.some
 	}
 	some := all.For(tool)
-	a.policies.Store(&toolPolicies{all, some})
+	a.policies.Store(&toolPolicySet{all, some})
 	return some
 }
 
@@ -47,19 +47,18 @@ func (a *callCache) internMarks(marks []session.Mark) []session.Mark {
 
 // internRelease returns the release for the fact of a call, shared with the call before if that
 // had the same.
-func (a *callCache) internRelease(c *commitment) *session.Release {
-	v, p := &c.result.verdict, c.pending
+func (a *callCache) internRelease(p *pending, v *stopgate.Verdict) *session.Release {
 	cacheable := a != nil && v.Candidates == nil && v.Floors == nil && v.Segment == nil
 	if cacheable {
 		last := a.release.Load()
 		if last != nil && last.Verdict.Decided == v.Decided && last.Verdict.Mode == v.Mode && last.Verdict.Layer == v.Layer &&
 			last.Verdict.Code == v.Code && last.Verdict.Rule == v.Rule && last.Verdict.Pointer == v.Pointer &&
 			last.Verdict.DecidedAt == v.DecidedAt && last.Verdict.Public == v.Public && last.Policy == p.under.hash &&
-			last.Handoff == p.to && last.Dialect == p.call.Dialect && last.Surface == p.call.Surface && last.Observed == p.under.observe {
+			last.Handoff == p.handoff.to && last.Dialect == p.call.Dialect && last.Surface == p.call.Surface && last.Observed == p.under.observe {
 			return last
 		}
 	}
-	r := &session.Release{Verdict: *v, Policy: p.under.hash, Handoff: p.to, Dialect: p.call.Dialect, Surface: p.call.Surface, Observed: p.under.observe}
+	r := &session.Release{Verdict: *v, Policy: p.under.hash, Handoff: p.handoff.to, Dialect: p.call.Dialect, Surface: p.call.Surface, Observed: p.under.observe}
 	if cacheable {
 		a.release.Store(r)
 	}

@@ -1,35 +1,73 @@
 package gate
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/session"
 )
 
-// commit asks the session policies on current facts, writes the row and makes the outcome.
-// From here on only these change the verdict: an objection on current facts, and a row that
-// cannot be written. An allow without its row is a denial (I22, H19).
-func (p *pending) commit(ctx context.Context, approval *stopgate.Approval, edited bool) {
-	c := commitment{pending: p, edited: edited}
-	c.decide(approval)
+// commit is the last layer of the pipeline: it makes the outcomes of calls in their order. The
+// session policies are asked on current facts, the row is written, and only then the arguments
+// are released. Neighbours that are released are committed together. An edited proposal takes
+// the position of the call that it replaces.
+func (g *Gate) commit(ctx context.Context, calls []resolution) {
+	var leaving []*commitment
+	flush := func() {
+		switch {
+		case len(leaving) == 0:
+		case !g.sessions.exists():
+			finishTogether(ctx, leaving)
+		default:
+			releaseTogether(ctx, leaving)
+		}
+		leaving = leaving[:0]
+	}
+	for _, r := range calls {
+		if child := r.call.approval.edited; child != nil {
+			flush()
+			r.call.commit(ctx, true)
+			if v := &r.call.out.Verdict; v.Terminal() {
+				child.deny(v.Layer, v.Code)
+			}
+			child.commit(ctx, false)
+			continue
+		}
+		c := &commitment{p: r.call}
+		c.decide()
+		if c.releases || !g.sessions.exists() {
+			leaving = append(leaving, c)
+			continue
+		}
+		flush()
+		c.finish(ctx)
+	}
+	flush()
+}
+
+// commit makes the outcome of one call.
+func (p *pending) commit(ctx context.Context, edited bool) {
+	c := commitment{p: p, edited: edited}
+	c.decide()
 	if c.releases {
-		c.commitRelease(ctx)
+		c.release(ctx)
 	}
 	c.finish(ctx)
 }
 
-// commitment is a call while its outcome is made.
+// commitment is a call while its outcome is made. From here on only these change the verdict: an
+// objection of a session policy on current facts, and a row that cannot be written. An allow
+// without its row is a denial (I22, H19).
 type commitment struct {
-	*pending
-	edited     bool
+	p          *pending
+	edited     bool             // another proposal takes the place of the call
 	row        *stopgate.Record // nil without a recorder and a tracer
+	shown      string           // the arguments as a tracer may see them
 	result     resultVerdict
 	releases   bool // with a fact in the store
 	wrote      bool // the row, with the facts
+	rowLost    bool // the row is counted as lost, or spooled
+	spooled    bool // the latter
 	denial     denialCount
 	denialCode stopgate.Code // of a denial whose code is that of the limit
 
@@ -39,19 +77,48 @@ type commitment struct {
 }
 
 // decide makes the outcome from the current verdict.
-func (c *commitment) decide(approval *stopgate.Approval) {
-	p := c.pending
+func (c *commitment) decide() {
+	p := c.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.applyLockdown()
 	p.stage = committed
-	c.row = p.conclude(approval, c.edited)
-	if p.g.tracer != nil && p.final != nil && p.eval != nil {
-		p.redacted = p.g.tracer.show(p.eval.Document().Root())
+	c.conclude()
+	judged := p.args.final != nil && p.verdicts.eval != nil
+	if p.g.tracer != nil && judged {
+		c.shown = p.g.tracer.show(p.verdicts.eval.Document().Root())
 	}
-	c.releases = p.g.store != nil && p.final != nil && p.eval != nil && (c.out.Status == stopgate.Allowed || !c.out.Enforced && !c.edited)
-	if c.out.Status == stopgate.Allowed || !c.out.Enforced {
-		p.resultRules(&c.result)
+	c.releases = p.g.sessions.exists() && judged && (p.out.Status == stopgate.Allowed || !p.out.Enforced && !c.edited)
+	if p.out.Status == stopgate.Allowed || !p.out.Enforced {
+		c.resultRules()
+	}
+}
+
+// conclude makes the outcome from the current verdict, and the row if there is a recorder or
+// a tracer; p.mu is held.
+func (c *commitment) conclude() {
+	p := c.p
+	v, out, approval := p.verdicts.latest(), &p.out, p.approval.given
+	*out = stopgate.Outcome{Proposal: p.id, Enforced: !p.under.observe, Status: stopgate.Denied, Judge: p.judges.review}
+	switch {
+	case p.verdicts.terminal:
+		approval = nil
+	case p.under.observe:
+	case c.edited:
+	case v.Mode.Permissive(), approval != nil:
+		out.Status = stopgate.Allowed
+	default: // an ask without an answer: unreachable, and denied
+		p.addVerdict(p.refusal(stopgate.LayerFailure, stopgate.CodePolicyError))
+	}
+	if v = p.verdicts.latest(); v.Mode == stopgate.Skip && p.verdicts.terminal {
+		out.Status = stopgate.Skipped
+	}
+	if out.Status == stopgate.Allowed {
+		out.Args = p.args.released()
+		out.Approval = approval
+	}
+	if p.g.rows {
+		c.makeRow(v, approval)
 	}
 }
 
@@ -65,205 +132,97 @@ func (c *commitment) finish(ctx context.Context) {
 
 // ready completes the row and counts a denial.
 func (c *commitment) ready(ctx context.Context) {
-	p := c.pending
+	p := c.p
 	if c.releases {
 		p.mu.Lock()
 		if c.facts != nil {
-			p.factsAt, p.releaseFacts = c.head, c.facts
+			p.sessions.factsAt, p.sessions.releaseFacts = c.head, c.facts
 		}
 		switch {
-		case p.terminal && c.out.Status == stopgate.Allowed:
-			c.row = p.conclude(nil, c.edited)
+		case p.verdicts.terminal && p.out.Status == stopgate.Allowed:
+			c.conclude()
 		case !c.wrote && c.row != nil:
-			c.row.FactsAt = p.factsAt
+			c.row.FactsAt = p.sessions.factsAt
 		}
 		p.mu.Unlock()
 	}
-	if c.out.Status == stopgate.Denied && c.out.Enforced && !c.edited {
-		c.denial = p.countDenial(ctx, c.row)
+	if p.out.Status == stopgate.Denied && p.out.Enforced && !c.edited {
+		c.denial = c.countDenial(ctx)
 		if c.wrote = c.wrote || c.denial.wrote; c.denial.limited {
-			c.denialCode = p.stop(c.row)
+			c.applyDenialLimit()
 		}
-	}
-}
-
-// finished ends the call after its row was written or lost.
-func (c *commitment) finished(ctx context.Context) {
-	p := c.pending
-	if c.out.Status != stopgate.Allowed && c.out.Enforced {
-		p.withdrawRelease(ctx)
-		p.turn.returnTransition(p.id)
-		if !c.edited {
-			p.returnApproval(ctx)
-		}
-	}
-	p.notifyHeldRows(ctx)
-	p.mu.Lock()
-	c.out.Verdict = *p.latest()
-	if !c.out.Enforced && c.out.Verdict.Code != stopgate.CodeCancelled {
-		c.out.Status, c.out.Args = stopgate.Allowed, p.raw
-		if p.received > maxRaw {
-			c.out.Args = nil
-		}
-	}
-	p.settle(&c.result)
-	p.mu.Unlock()
-	p.traceOutcome(ctx, &c.out, c.row)
-	if c.denial.first {
-		p.notifyStopped(ctx, c.denial, c.denialCode)
 	}
 }
 
 // write writes the row without facts.
 func (c *commitment) write(ctx context.Context) {
+	audit := c.p.g.audit
 	switch {
 	case c.spooled:
 		c.written(nil)
 	case c.rowLost: // it is counted
-		c.written(c.g.audit.try(ctx, c.row))
-	case len(c.heldRows) > 0:
-		c.written(c.g.audit.writeAll(ctx, c.rows(nil)))
+		c.written(audit.Try(ctx, c.row))
+	case len(c.p.heldRows) > 0:
+		c.written(audit.WriteAll(ctx, c.rows(nil)))
 	default:
-		c.written(c.g.audit.write(ctx, c.row))
+		c.written(audit.Write(ctx, c.row))
 	}
-}
-
-// rows appends the rows that are written at the end of the call: those held back of a
-// question, and its own.
-func (c *commitment) rows(rows []*stopgate.Record) []*stopgate.Record {
-	return append(appendCopies(rows, c.heldRows), c.row)
 }
 
 // written applies the result of writing the row: an allow without its row is denied (I22).
 func (c *commitment) written(err error) {
-	if err != nil && (c.out.Status == stopgate.Allowed || c.edited) && c.out.Enforced {
-		c.deny(stopgate.LayerFailure, stopgate.CodeAuditUnavailable)
-		c.out.Status, c.out.Args, c.out.Approval = stopgate.Denied, nil, nil
+	out := &c.p.out
+	if err != nil && (out.Status == stopgate.Allowed || c.edited) && out.Enforced {
+		c.p.deny(stopgate.LayerFailure, stopgate.CodeAuditUnavailable)
+		out.Status, out.Args, out.Approval = stopgate.Denied, nil, nil
 	}
 }
 
-// conclude makes the outcome from the current verdict, and the row if there is a recorder or
-// a tracer; p.mu is held.
-func (p *pending) conclude(approval *stopgate.Approval, edited bool) *stopgate.Record {
-	v, out := p.latest(), &p.out
-	*out = stopgate.Outcome{Proposal: p.id, Enforced: !p.under.observe, Status: stopgate.Denied, Judge: p.judged}
-	switch {
-	case p.terminal:
-		approval = nil
-	case p.under.observe:
-	case edited:
-	case v.Mode.Permissive(), approval != nil:
-		out.Status = stopgate.Allowed
-	default: // an ask without an answer: unreachable, and denied
-		p.addVerdict(p.refusal(stopgate.LayerFailure, stopgate.CodePolicyError))
+// finished ends the call after its row was written or lost.
+func (c *commitment) finished(ctx context.Context) {
+	p := c.p
+	out := &p.out
+	if out.Status != stopgate.Allowed && out.Enforced {
+		p.sessions.withdraw(ctx)
+		p.turn.ReturnTransition(p.id)
+		if !c.edited {
+			p.approval.giveBackUnused(ctx)
+		}
 	}
-	if v = p.latest(); v.Mode == stopgate.Skip && p.terminal {
-		out.Status = stopgate.Skipped
-	}
-	if out.Status == stopgate.Allowed {
-		out.Args = p.releasedArgs()
-		out.Approval = approval
-	}
-	if !p.g.rows {
-		return nil
-	}
-	if p.releasedHash = ""; out.Status == stopgate.Allowed {
-		p.releasedHash = hexOf(sha256.Sum256(out.Args))
-	}
-	return p.row(v, statusOf(out, v, edited), approval)
-}
-
-// releasedArgs returns the arguments that run: a copy, because the next call reuses their
-// buffer, unless they are too large for a buffer that is reused.
-func (p *pending) releasedArgs() []byte {
-	if p.received > maxReused {
-		return p.final
-	}
-	return bytes.Clone(p.final)
-}
-
-// hexOf returns a hash in lower-case hex.
-func hexOf(sum [sha256.Size]byte) string {
-	var text [2 * sha256.Size]byte
-	for i := range len(sum) / 4 { // four bytes at a time: each digit in a byte of its own
-		x := uint64(binary.BigEndian.Uint32(sum[4*i:]))
-		x = (x<<16 | x) & 0x0000ffff0000ffff
-		x = (x<<8 | x) & 0x00ff00ff00ff00ff
-		x = (x<<4 | x) & 0x0f0f0f0f0f0f0f0f
-		letters := (x + 0x0606060606060606) >> 4 & 0x0101010101010101 // where a digit is above 9
-		binary.BigEndian.PutUint64(text[8*i:], x+0x3030303030303030+letters*('a'-'0'-10))
-	}
-	return string(text[:])
-}
-
-// stop replaces the code of a denial where there were too many in a row: it is
-// denied as it was, and the turn is over (S28).
-func (p *pending) stop(row *stopgate.Record) (because stopgate.Code) {
+	c.announceHeldRows(ctx)
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	v := p.verdict()
-	if row != nil {
-		row.Cause, row.Code = word(string(v.Code)+" "+row.Cause), stopgate.CodeDenialLimit
+	out.Verdict = *p.verdicts.latest()
+	if !out.Enforced && out.Verdict.Code != stopgate.CodeCancelled {
+		out.Status, out.Args = stopgate.Allowed, p.args.raw
+		if p.args.received > maxRaw {
+			out.Args = nil
+		}
 	}
-	because = v.Code
-	v.Code, v.Public = stopgate.CodeDenialLimit, stopgate.CodeDenialLimit.Public()
-	p.layerVerdicts = append(p.layerVerdicts, v)
-	return because
+	c.settle()
+	p.mu.Unlock()
+	c.trace(ctx)
+	if c.denial.first {
+		c.notifyStopped(ctx)
+	}
 }
 
-// statusOf names the end of a proposal for its row.
-func statusOf(out *stopgate.Outcome, v *stopgate.Verdict, edited bool) stopgate.RecordStatus {
-	switch {
-	case v.Code == stopgate.CodeCancelled:
-		return stopgate.StatusCancelled
-	case v.Code == stopgate.CodeStreamTruncated, v.Code == stopgate.CodeTruncatedArguments:
-		return stopgate.StatusTruncated
-	case !out.Enforced:
-		return stopgate.StatusObserved
-	case edited && !v.Terminal():
-		return stopgate.StatusEdited
-	case out.Status == stopgate.Allowed:
-		return stopgate.StatusAllowed
-	case out.Status == stopgate.Skipped:
-		return stopgate.StatusSkipped
+// settle keeps the release for its result and gives up the buffers of the call; p.mu is held.
+func (c *commitment) settle() {
+	p := c.p
+	if p.out.Status == stopgate.Allowed && !c.storeKnows() {
+		p.g.released.Put(p.id, c.awaitedResult())
 	}
-	return stopgate.StatusDenied
+	p.verdicts.settle(p.args.received <= maxReused)
+	p.args.final, p.args.raw, p.sessions.releaseFacts = nil, nil, nil
+	p.stage = settled
+	if p.shared() {
+		p.turn.Leave(p.id)
+	}
 }
-
-// maxReused is how many argument bytes a call may have for its buffers to serve another
-// one.
-const maxReused = 1 << 20
 
 // storeKnows reports whether the facts of the release, which an in-memory store returns at
 // once, are enough to process the result.
-func (p *pending) storeKnows(result *stopgate.Verdict) bool {
-	return p.g.local && p.releaseFacts != nil && p.parent == "" && result.Decided && result.Mode.Permissive()
-}
-
-// releaseBuffers returns the buffers of the call for reuse; p.mu is held.
-func (p *pending) releaseBuffers() {
-	if p.eval != nil && p.received <= maxReused {
-		p.eval.Release()
-	}
-	p.eval, p.current, p.final = nil, &undecided, nil
-}
-
-// settle stores the outcome and releases the evaluation; p.mu is held.
-func (p *pending) settle(result *resultVerdict) {
-	if p.out.Status == stopgate.Allowed && !p.storeKnows(&result.verdict) {
-		p.g.released.put(p.id, p.release(result))
-	}
-	p.trace = p.transitions()
-	p.releaseBuffers()
-	p.layerVerdicts, p.raw, p.releaseFacts = nil, nil, nil
-	p.stage = settled
-	if p.shared() {
-		p.turn.leave(p.id)
-	}
-	if !p.terminal {
-		p.terminal = true
-		if p.done != nil {
-			close(p.done)
-		}
-	}
+func (c *commitment) storeKnows() bool {
+	p, result := c.p, &c.result.verdict
+	return p.g.sessions.local && p.sessions.releaseFacts != nil && p.parent == "" && result.Decided && result.Mode.Permissive()
 }

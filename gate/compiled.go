@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/gate/recent"
+	"github.com/stopgate/stopgate/internal/gate/rows"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 )
@@ -31,7 +33,7 @@ type compiled struct {
 	sessionHash string
 	joined      atomic.Pointer[joined]
 	names       map[stopgate.ToolName]stopgate.ToolName
-	readings    recent[stopgate.ToolName, func(data []byte) bool]
+	readings    recent.Map[stopgate.ToolName, func(data []byte) bool]
 	handoffs    [][]HandoffRule
 	inherits    bool
 	denialLimit int
@@ -68,14 +70,14 @@ type bindingKey struct {
 // maxKeyText bounds the names in a cached key.
 const maxKeyText = 1024
 
-func (g *Gate) compile(p Policy) (*compiled, error) {
-	return g.compileAs(p, p.Gate().Observe)
+func (o *config) compile(p Policy) (*compiled, error) {
+	return o.compileAs(p, p.Gate().Observe)
 }
 
-func (g *Gate) compileAs(p Policy, observe bool) (*compiled, error) {
+func (o *config) compileAs(p Policy, observe bool) (*compiled, error) {
 	s := p.Gate()
-	c := &compiled{policy: p, paths: s.Paths, context: contextOf(s.Context), observe: observe, denyMode: DenyThrow, denialLimit: denialLimit, bindings: g.bindingsOf(p), governed: len(g.policies) > 0}
-	c.hash, c.unversioned = g.versions(p.Hash())
+	c := &compiled{policy: p, paths: s.Paths, context: rows.Context(s.Context), observe: observe, denyMode: DenyThrow, denialLimit: denialLimit, bindings: o.bindingsOf(p), governed: len(o.policies) > 0}
+	c.hash, c.unversioned = o.versions(p.Hash())
 	if s.DenyMode != DenyByPolicy {
 		c.denyMode = s.DenyMode
 	}
@@ -85,12 +87,12 @@ func (g *Gate) compileAs(p Policy, observe bool) (*compiled, error) {
 	c.handoffs, c.sessionHash, c.names = p.HandoffRules(), p.SessionHash(), p.ToolNames()
 	c.inherits, c.looksAtSessions, c.looksAtResults = inherits(c.handoffs), p.LooksAtSessions(), p.LooksAtResults()
 	var err error
-	if c.reviewers, err = g.makeReviewers(p.JudgeTables()); err != nil {
+	if c.reviewers, err = o.makeReviewers(p.JudgeTables()); err != nil {
 		return nil, err
 	}
 	c.sessions, err = p.Sessions()
 	if err == nil && c.observe {
-		c.strict, err = g.compileAs(p, false)
+		c.strict, err = o.compileAs(p, false)
 	}
 	return c, err
 }
@@ -136,7 +138,7 @@ func (c *compiled) binding(call *stopgate.Call, data jsonstream.Value) bound {
 	if last := c.bindings.last.Load(); last != nil && last.bindingKey == key {
 		return last.bound
 	}
-	if b, ok := c.bindings.get(key); ok {
+	if b, ok := c.bindings.Get(key); ok {
 		c.bindings.last.Store(b)
 		return b.bound
 	}
@@ -146,13 +148,13 @@ func (c *compiled) binding(call *stopgate.Call, data jsonstream.Value) bound {
 		b.definition = hex.EncodeToString(key.definition[:])
 	}
 	if len(call.Tool)+len(call.Agent)+len(call.Principal)+len(call.Server)+len(call.Surface)+len(call.Dialect) <= maxKeyText {
-		c.bindings.put(key, &binding{key, b})
+		c.bindings.Put(key, &binding{key, b})
 	}
 	return b
 }
 
 // DefinitionHash is the hash of a definition as rows have it, in hex.
-func DefinitionHash(d *stopgate.ToolDefinition) string { return hexOf(hashDefinition(d)) }
+func DefinitionHash(d *stopgate.ToolDefinition) string { return rows.Hex(hashDefinition(d)) }
 
 // hashDefinition identifies a tool definition: a change of any of its parts, the
 // description included, makes it another one.
@@ -176,16 +178,9 @@ func hashDefinition(d *stopgate.ToolDefinition) (sum [sha256.Size]byte) {
 	return sum
 }
 
-// recent is a bounded map that forgets what was not used lately: two
-// generations, the older of which is dropped when the younger is full.
-type recent[K comparable, V any] struct {
-	mu         sync.Mutex
-	young, old map[K]V
-}
-
 // bindings are the bindings of calls; one after the other is often of the same tool.
 type bindings struct {
-	recent[bindingKey, *binding]
+	recent.Map[bindingKey, *binding]
 	last atomic.Pointer[binding]
 }
 
@@ -200,9 +195,9 @@ type Bindings struct {
 
 // bindingsOf returns the shared bindings if they are of this program and no policies in Go
 // govern calls, else new ones.
-func (g *Gate) bindingsOf(p Policy) *bindings {
-	b := g.config.bindings
-	if b == nil || len(g.policies) > 0 {
+func (o *config) bindingsOf(p Policy) *bindings {
+	b := o.bindings
+	if b == nil || len(o.policies) > 0 {
 		return new(bindings)
 	}
 	b.mu.Lock()
@@ -219,65 +214,4 @@ func (g *Gate) bindingsOf(p Policy) *bindings {
 type binding struct {
 	bindingKey
 	bound
-}
-
-// generation is how many entries one of the two generations holds.
-const generation = 1024
-
-func (r *recent[K, V]) get(k K) (V, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if v, ok := r.young[k]; ok {
-		return v, true
-	}
-	v, ok := r.old[k]
-	if ok {
-		delete(r.old, k)
-		r.add(k, v)
-	}
-	return v, ok
-}
-
-// getOrPut returns the entry, made if there is none.
-func (r *recent[K, V]) getOrPut(k K, make func() V) V {
-	if v, ok := r.get(k); ok {
-		return v
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	v, ok := r.young[k]
-	if !ok {
-		v = make()
-		r.add(k, v)
-	}
-	return v
-}
-
-func (r *recent[K, V]) put(k K, v V) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.add(k, v)
-}
-
-// take removes an entry and returns it.
-func (r *recent[K, V]) take(k K) (V, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	v, ok := r.young[k]
-	if !ok {
-		v, ok = r.old[k]
-	}
-	delete(r.young, k)
-	delete(r.old, k)
-	return v, ok
-}
-
-func (r *recent[K, V]) add(k K, v V) {
-	if len(r.young) >= generation {
-		r.young, r.old = nil, r.young
-	}
-	if r.young == nil {
-		r.young = make(map[K]V)
-	}
-	r.young[k] = v
 }

@@ -26,17 +26,19 @@
 //
 // The layers in the order in which they decide:
 //
-//	integrity, rules     packages policy and internal/eval, while the bytes arrive
-//	tool policies        [ToolPolicy], Go functions
+//	integrity, rules     the port [Policy], while the bytes arrive: Open, Feed, Close
+//	gates                [ToolPolicy] and [HandoffPolicy], Go functions
 //	session policies     package session over a [Store]: at Open, at Close, and last with the release
 //	judge                [Judge], at the same time as the approval
 //	approval             [Approver], for ask and edit
-//	final check          the policy in force now, the approval's binding
+//	final check          the policy in force now
 //	record               [Recorder]
 //
-// The strictest layer wins, and nothing runs without an explicit allow (X1). Published verdicts only get stricter (I3).
-// No failure of any part makes a verdict weaker (I14). Every proposal gets exactly
-// one decision row, however it ends (I23), and an allowed call is released only after its
-// row is durable (I22). The arguments that run are the gate's own bytes, those that were
-// judged (I8).
+// The file pipeline.go has them in this order.
+//
+// The strictest layer wins, and nothing runs without an explicit allow (X1). Published verdicts
+// only get stricter (I3). No failure of any part makes a verdict weaker (I14). Every proposal
+// gets exactly one decision row, however it ends (I23), and an allowed call is released only
+// after its row is durable (I22). The arguments that run are the gate's own bytes, those that
+// were judged (I8).
 package gate

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/gate/recent"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 )
@@ -105,7 +106,7 @@ func (g *Gate) SwapScripted(s *ScriptedPolicy) {
 }
 
 // Generation is the size of the gate's bounded memories.
-const Generation = generation
+const Generation = recent.Generation
 
 type scripted struct{ Script }
 
@@ -248,7 +249,7 @@ func StoreOf(g *Gate) Store { return g.store }
 // AwaitAnswer waits until the open question is answered.
 func (p *pending) AwaitAnswer() {
 	p.mu.Lock()
-	q := p.prompt
+	q := p.approval.prompt
 	p.mu.Unlock()
 	<-q.ended
 }

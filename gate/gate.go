@@ -8,6 +8,10 @@ import (
 	"sync/atomic"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/gate/auditlog"
+	"github.com/stopgate/stopgate/internal/gate/port"
+	"github.com/stopgate/stopgate/internal/gate/recent"
+	"github.com/stopgate/stopgate/internal/gate/turn"
 )
 
 // Errors of misuse. None of them is a decision.
@@ -23,20 +27,20 @@ var (
 // use, and calls do not influence each other (I13).
 type Gate struct {
 	config
-	current           atomic.Pointer[compiled]
-	audit             auditWriter
-	released          recent[stopgate.ProposalID, *release]
-	used              approvals
-	turns             recent[turnKey, *turn]
-	unmatched         recent[unmatched, struct{}]
-	uncertainSessions uncertainSessions
-	lock              lockdown
-	rejected          atomic.Bool    // the newest policy was rejected
-	stall             *stallDetector // of a store that several writers share
-	local             bool           // the store is nothing but memory
-	journal           bool           // the store writes the rows in the same step
-	rows              bool           // there is a recorder or a tracer
-	ports             struct{ approver, judge, policies, sessions, tracer port }
+	current  atomic.Pointer[compiled]
+	audit    *auditlog.Writer
+	sessions *sessionStore
+	lock     lockdown
+	rejected atomic.Bool // the newest policy was rejected
+
+	released  recent.Map[stopgate.ProposalID, *release] // calls that wait for their result
+	unmatched recent.Map[unmatched, struct{}]           // results of calls that were not released
+	turns     recent.Map[turnKey, *turn.State]
+	used      approvals
+
+	rows           bool // there is a recorder or a tracer
+	keepsArguments bool // the recorder stores arguments with the rows
+	guards         struct{ approver, judge, policies, tracer port.Guard }
 }
 
 // New returns a gate for a compiled policy.
@@ -68,24 +72,15 @@ func absent(p Policy) bool {
 }
 
 func newGate(c *config) *Gate {
-	g := &Gate{config: *c}
-	g.audit = auditWriter{recorder: c.recorder, limit: c.limits.Record, now: c.now, observer: g.notifyTracer, trouble: g.reportTrouble}
+	g := &Gate{config: *c, rows: c.recorder != nil || c.tracer != nil}
+	audit := auditlog.Config{Limit: c.limits.Record, Now: c.now, Notify: g.notifyTracer, Trouble: func(f port.Fault, err error) { g.reportTrouble("recorder", "", f, err) }}
 	if c.recorder != nil {
-		g.audit.can = c.recorder.Capabilities()
-		g.audit.stall = newStallDetector(g.audit.can.Progress, c.limits.Store)
-		if g.audit.stall != nil {
-			g.audit.stall.waiting = g.audit.can.Spooled
-		}
+		can := c.recorder.Capabilities()
+		g.keepsArguments = can.KeepsArguments
+		audit.Record, audit.RecordAll, audit.Spool, audit.Spooled, audit.Punctual = c.recorder.Record, can.RecordAll, can.Spool, can.Spooled, can.Punctual
+		audit.Stall = port.NewStall(can.Progress.Advanced, can.Progress.Share, can.Spooled, c.limits.Store)
 	}
-	if c.store != nil {
-		can := c.store.Capabilities()
-		g.local, g.stall = can.InMemory, newStallDetector(can.Progress, c.limits.Store)
-		g.journal = can.Journal != nil && c.recorder != nil && can.Journal(c.recorder)
-	}
-	if g.journal && g.audit.stall != nil {
-		g.stall = g.audit.stall // one database: what stops one writer stops the other
-	}
-	g.rows = c.recorder != nil || c.tracer != nil
+	g.audit, g.sessions = auditlog.New(audit), newSessionStore(c, audit.Stall)
 	g.registry.Watch(func(change string) {
 		g.Note(context.Background(), stopgate.Record{Event: stopgate.AuditReload, Cause: "session policies: " + change})
 	})
@@ -97,10 +92,10 @@ func newGate(c *config) *Gate {
 // proposal: nothing may run. Every opened proposal ends in Resolve or Cancel;
 // `defer p.Cancel(ctx)` makes sure of it.
 func (g *Gate) Open(ctx context.Context, call stopgate.Call) (*Pending, error) {
-	return g.openIn(ctx, g.turn(owner(&call), call.Turn), call)
+	return g.openIn(ctx, g.turnState(owner(&call), call.Turn), call)
 }
 
-func (g *Gate) openIn(ctx context.Context, t *turn, call stopgate.Call) (*Pending, error) {
+func (g *Gate) openIn(ctx context.Context, t *turn.State, call stopgate.Call) (*Pending, error) {
 	p, err := g.open(ctx, t, call, "")
 	if err != nil {
 		return nil, err
@@ -114,15 +109,15 @@ func (g *Gate) openIn(ctx context.Context, t *turn, call stopgate.Call) (*Pendin
 // are malformed ones (K50), unless the tool's dialect says that an
 // empty text means none.
 func (g *Gate) Decide(ctx context.Context, call stopgate.Call) (stopgate.Outcome, error) {
-	var t *turn
+	var t *turn.State
 	if call.Turn != "" {
-		t = g.turn(owner(&call), call.Turn)
+		t = g.turnState(owner(&call), call.Turn)
 	}
 	return g.decideIn(ctx, t, call)
 }
 
 // decideIn decides a call in a turn; nil is a turn of its own.
-func (g *Gate) decideIn(ctx context.Context, t *turn, call stopgate.Call) (stopgate.Outcome, error) {
+func (g *Gate) decideIn(ctx context.Context, t *turn.State, call stopgate.Call) (stopgate.Outcome, error) {
 	args := call.Args
 	call.Args = nil
 	p, err := g.open(ctx, t, call, "")
@@ -145,7 +140,9 @@ func (g *Gate) Swap(p Policy) error {
 	next, err := g.compile(p)
 	if err == nil {
 		g.rejected.Store(false)
-		g.swap(next)
+		if before := g.current.Swap(next); before.hash != next.hash {
+			g.audit.Note(context.Background(), stopgate.Record{Event: stopgate.AuditReload, Policy: next.hash, Cause: "before: " + before.hash})
+		}
 	}
 	return err
 }
@@ -156,16 +153,6 @@ func (g *Gate) Swap(p Policy) error {
 func (g *Gate) Reject(ctx context.Context, cause string) {
 	g.rejected.Store(true)
 	_ = g.Note(ctx, stopgate.Record{Event: stopgate.AuditReload, Code: stopgate.CodeConfigReloadRejected, Cause: cause}) // one that is lost is counted
-}
-
-func (g *Gate) swap(next *compiled) {
-	before := g.current.Swap(next)
-	if before.hash == next.hash {
-		return
-	}
-	g.audit.note(context.Background(), stopgate.Record{
-		Event: stopgate.AuditReload, Policy: next.hash, Cause: "before: " + before.hash,
-	})
 }
 
 // PolicyHash identifies the policy in force (S36).
@@ -182,7 +169,7 @@ func (g *Gate) Note(ctx context.Context, r stopgate.Record) error {
 	if r.Policy == "" {
 		r.Policy = g.PolicyHash()
 	}
-	return g.audit.note(ctx, r)
+	return g.audit.Note(ctx, r)
 }
 
 // Health describes the state of the gate's ports for operators.
@@ -213,14 +200,12 @@ func (h Health) Failing() bool { return h.LostRows > 0 || h.Stuck > 0 || h.Uncer
 
 // Health reports the state of the ports (FM4, FM14).
 func (g *Gate) Health() Health {
-	h := Health{Stuck: g.audit.port.stuck.Load(), Rejected: g.rejected.Load()}
-	h.Spooled = g.audit.can.Spooled != nil && g.audit.can.Spooled()
-	h.LostRows, h.LostBecause = g.audit.health(h.Spooled)
-	for _, p := range []*port{&g.ports.approver, &g.ports.judge, &g.ports.policies, &g.ports.sessions, &g.ports.tracer} {
-		h.Stuck += p.stuck.Load()
+	h := Health{Stuck: g.audit.Stuck() + g.sessions.guard.Stuck(), Rejected: g.rejected.Load(), Uncertain: g.sessions.uncertain.count()}
+	h.LostRows, h.Spooled, h.LostBecause = g.audit.Health()
+	for _, p := range []*port.Guard{&g.guards.approver, &g.guards.judge, &g.guards.policies, &g.guards.tracer} {
+		h.Stuck += p.Stuck()
 	}
-	h.Uncertain = g.uncertainSessions.count()
-	h.Stuck = max(h.Stuck, 0) // a call may come back before it is counted as stuck
+	h.Stuck = max(h.Stuck, 0)
 	return h
 }
 
@@ -229,20 +214,17 @@ func (g *Gate) Health() Health {
 // the former before its own row; a gate that gets no call while its [Health] is bad would
 // stay so.
 func (g *Gate) Mend(ctx context.Context) bool {
-	mended := g.audit.closeGap(context.WithoutCancel(ctx))
-	return g.settle(ctx) && mended
+	mended := g.audit.CloseGap(context.WithoutCancel(ctx))
+	return g.sessions.settle(ctx) && mended
 }
 
-// denial is the error that goes with an outcome in deny mode throw.
-func (g *Gate) denial(c *compiled, kind Kind, o *stopgate.Outcome) error {
-	if o.Status != stopgate.Denied {
-		return nil
+// denial is the error that goes with an outcome in deny mode throw. over is the mode that
+// overrides that of the policy.
+func (c *compiled) denial(over DenyMode, kind Kind, o *stopgate.Outcome) error {
+	if over == DenyByPolicy {
+		over = c.denyMode
 	}
-	mode := g.denyMode
-	if mode == DenyByPolicy {
-		mode = c.denyMode
-	}
-	if mode == DenyToolResult {
+	if o.Status != stopgate.Denied || over == DenyToolResult {
 		return nil
 	}
 	return &Denied{Kind: kind, Outcome: *o}

@@ -2,12 +2,11 @@ package gate
 
 import (
 	"context"
-	"errors"
-	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/internal/gate/port"
+	"github.com/stopgate/stopgate/internal/gate/turn"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -42,10 +41,10 @@ const mainAgent = stopgate.AgentName("main")
 // A transfer is possible once in a turn (X15). In deny mode throw the
 // error of a denial is a *Denied of kind [Handoff].
 func (g *Gate) Handoff(ctx context.Context, h HandoffCall) (stopgate.Outcome, error) {
-	return g.handoffIn(ctx, g.turn(session.Owner{Principal: h.Principal, Session: h.Session}, h.Turn), h)
+	return g.handoffIn(ctx, g.turnState(session.Owner{Principal: h.Principal, Session: h.Session}, h.Turn), h)
 }
 
-func (g *Gate) handoffIn(ctx context.Context, t *turn, h HandoffCall) (stopgate.Outcome, error) {
+func (g *Gate) handoffIn(ctx context.Context, t *turn.State, h HandoffCall) (stopgate.Outcome, error) {
 	if h.From == "" {
 		h.From = mainAgent
 	}
@@ -56,178 +55,41 @@ func (g *Gate) handoffIn(ctx context.Context, t *turn, h HandoffCall) (stopgate.
 	if err != nil {
 		return stopgate.Outcome{}, err
 	}
-	p.kind, p.to = Handoff, h.To
-	short(p, &p.to, maxName)
+	p.kind, p.handoff.to = Handoff, h.To
+	p.cut = shortName(&p.handoff.to, maxName) || p.cut
 	p.begin()
 	p.checkNames()
 	payload := h.Payload
 	if len(payload) == 0 {
 		payload = []byte("{}")
 	}
-	p.beginSession(ctx)
+	p.sessions.begin(ctx)
 	p.Feed(payload)
 	p.Close(stopgate.Ended)
 	return p.Resolve(ctx)
 }
 
-// hand is the combined result of the policy files for one handoff. It is zero if no
-// entry applies.
-type handoffResult struct {
-	found    bool
-	mode     stopgate.Mode
-	delegate bool
-	inherit  bool
-	reason   string
+// handoffLayer is what a handoff adds to a call.
+type handoffLayer struct {
+	p       *pending
+	to      stopgate.AgentName // the receiving agent
+	result  handoffResult      // of the entries of the files
+	senders []string           // agents whose tables apply too
 }
 
-// handoff combines the layers: the first entry that applies in each layer, and the strictest
-// of all layers (K35). A layer without such an entry abstains.
-func (c *compiled) handoff(from, to stopgate.AgentName) handoffResult {
-	var all handoffResult
-	if to == "" {
-		return all
-	}
-	for _, layer := range c.handoffs {
-		for _, h := range layer {
-			if !h.Applies(from, to) {
-				continue
-			}
-			if !all.found {
-				all = handoffResult{found: true, mode: h.Mode, delegate: h.Delegate, inherit: h.Inherit, reason: h.Reason}
-				break
-			}
-			if stopgate.Strictest(h.Mode, all.mode) != all.mode {
-				all.reason = h.Reason
-			}
-			all.mode = stopgate.Strictest(h.Mode, all.mode)
-			all.delegate, all.inherit = all.delegate && h.Delegate, all.inherit || h.Inherit
-			break
-		}
-	}
-	return all
-}
-
-// verdict returns the verdict of the files. policies reports that there are handoff policies
-// in Go, which may permit a handoff without an entry.
-func (h handoffResult) verdict(policies bool) stopgate.Verdict {
-	v := stopgate.Verdict{Decided: true, Mode: h.mode, Layer: stopgate.LayerRules, Code: stopgate.CodeRuleMatched, Public: h.reason}
-	if !h.found {
-		v.Layer, v.Code, v.Mode = stopgate.LayerGate, stopgate.CodePolicyNotConfigured, stopgate.Deny
-		if policies { // they have to permit it: see askHandoffPolicies
-			v.Mode, v.Code = stopgate.Unattended, stopgate.CodeRuleMatched
-		}
-	}
-	if v.Public == "" {
-		v.Public = v.Code.Public()
-		if v.Code == stopgate.CodePolicyNotConfigured {
-			v.Public = "No policy covers this handoff."
-		}
-	}
-	return v
-}
-
-// handoffRules are the [Rules] of a handoff. Of its payload only the JSON syntax is checked; the
-// verdict does not depend on it.
-type handoffRules struct {
-	g      *Gate
-	result handoffResult
-}
-
-func (t *handoffRules) Evaluate() Evaluation {
-	return &payloadEvaluation{trace: []stopgate.Verdict{t.result.verdict(len(t.g.handoffs) > 0)}}
-}
-
-// Unknown reports false: it is about tools, see askHandoffPolicies for handoffs.
-func (t *handoffRules) Unknown() (stopgate.Mode, bool) { return stopgate.Deny, false }
-
-// ResultMode delivers: the answer of the receiving agent is not judged here.
-func (t *handoffRules) ResultMode(*jsonstream.Document) stopgate.Verdict {
-	return stopgate.Verdict{Decided: true, Mode: stopgate.Unattended, Layer: stopgate.LayerRules, Code: stopgate.CodeRuleMatched}
-}
-
-// IsPath reports no paths.
-func (t *handoffRules) IsPath(jsonstream.Pointer) bool { return false }
-
-type payloadEvaluation struct {
-	text  []byte
-	doc   jsonstream.Document
-	trace []stopgate.Verdict
-}
-
-func (c *payloadEvaluation) Feed(chunk []byte) stopgate.Verdict {
-	c.text = append(c.text, chunk...)
-	return c.Verdict()
-}
-
-func (c *payloadEvaluation) Close(stopgate.End) stopgate.Verdict {
-	if err := c.doc.Scan(c.text, jsonstream.Options{}); err != nil && !c.Verdict().Terminal() {
-		code := stopgate.CodeMalformedArguments
-		var fault *jsonstream.Error
-		if errors.As(err, &fault) {
-			code = fault.Code
-		}
-		c.trace = append(c.trace, stopgate.Verdict{
-			Decided: true, Layer: stopgate.LayerIntegrity, Code: code, DecidedAt: int64(len(c.text)), Public: code.Public(),
-		})
-	}
-	return c.Verdict()
-}
-
-func (c *payloadEvaluation) Verdict() stopgate.Verdict                   { return *c.Latest() }
-func (c *payloadEvaluation) Latest() *stopgate.Verdict                   { return &c.trace[len(c.trace)-1] }
-func (c *payloadEvaluation) Trace() []stopgate.Verdict                   { return c.trace }
-func (c *payloadEvaluation) Instead() string                             { return "" }
-func (c *payloadEvaluation) Watch([]jsonstream.Pointer)                  {}
-func (c *payloadEvaluation) Watched() (jsonstream.Pointer, []byte, bool) { return nil, nil, false }
-func (c *payloadEvaluation) Cause() string                               { return "" }
-func (c *payloadEvaluation) Document() *jsonstream.Document              { return &c.doc }
-func (c *payloadEvaluation) Args() []byte                                { return c.text }
-func (c *payloadEvaluation) Leaves() []Leaf                              { return nil }
-func (c *payloadEvaluation) Asking() []string                            { return nil }
-func (c *payloadEvaluation) Release()                                    {}
-
-// receiver finds the agent that a tool's call hands over to, where a file declares
-// the tool as a handoff (S41): the argument it names, else what "*"
-// matches in the tool's name.
-func (c *compiled) receiver(tool stopgate.ToolName, args jsonstream.Value) (to stopgate.AgentName, is bool) {
-	for _, layer := range c.handoffs {
-		for _, h := range layer {
-			if to, is := h.Receiver(tool, args); is {
-				return to, true
-			}
-		}
-	}
-	return "", false
-}
-
-// askHandoffPolicies judges a handoff, or a call of a tool that is one: whether it is
-// allowed, and that the turn has not handed over before.
-func (p *pending) askHandoffPolicies(ctx context.Context, prop *Proposal) {
-	h := handoffResult{}
-	switch to, is := p.under.receiver(p.tool, p.eval.Document().Root()); {
-	case p.kind == Handoff:
-		h = p.under.handoff(p.call.Agent, p.to)
-	case is:
-		from := p.call.Agent
-		if from == "" {
-			from = mainAgent
-		}
-		p.to, prop.To = to, to
-		h = p.under.handoff(from, to)
-		v := h.verdict(len(p.g.handoffs) > 0)
-		v.DecidedAt, v.Floors = p.received, p.verdict().Floors
-		p.mu.Lock()
-		p.addVerdict(v)
-		p.mu.Unlock()
-	default:
+// handoffPolicies is the layer of the entries and policies for handoffs: a handoff, or a call of
+// a tool that is one, must be allowed, and the turn must not have handed over before.
+func handoffPolicies(ctx context.Context, p *pending) {
+	h, is := p.handoff.find()
+	if !is {
 		return
 	}
 	permitted := h.found
-	for _, hp := range p.g.handoffs {
+	for _, policy := range p.g.handoffs {
 		if p.isTerminal() {
 			return
 		}
-		permitted = p.askPolicy(ctx, hp.Name(), func(ctx context.Context) (Decision, error) { return hp.CheckHandoff(ctx, *prop) }) || permitted
+		permitted = p.gates.ask(ctx, policy.Name(), func(ctx context.Context) (Decision, error) { return policy.CheckHandoff(ctx, *p.proposal) }) || permitted
 	}
 	if !permitted && !p.isTerminal() {
 		p.forbid(stopgate.LayerGate, stopgate.CodePolicyNotConfigured, "No policy covers this handoff.")
@@ -235,14 +97,40 @@ func (p *pending) askHandoffPolicies(ctx context.Context, prop *Proposal) {
 	if p.isTerminal() {
 		return
 	}
-	p.handoffResult = h
-	if h.inherit && p.g.store == nil {
-		p.fail(stopgate.CodeStoreUnavailable, "no store", none, "")
+	p.handoff.result = h
+	if h.inherit && !p.g.sessions.exists() {
+		p.fail(stopgate.CodeStoreUnavailable, "no store", port.None, "")
 		return
 	}
-	if !h.delegate && !p.under.observe && !p.turn.takeTransition(p.id) {
+	if !h.delegate && !p.under.observe && !p.turn.TakeTransition(p.id) {
 		p.forbid(stopgate.LayerGate, stopgate.CodeHandoffAlreadyTaken, "")
 	}
+}
+
+// find returns the entries of the files about the handoff; is is false for an ordinary call. The
+// verdict of the entries about a tool that is a handoff is added here, because its rules do not
+// have it.
+func (l *handoffLayer) find() (h handoffResult, is bool) {
+	p := l.p
+	to, isTool := p.under.receiver(p.sessions.tool, p.verdicts.eval.Document().Root())
+	switch {
+	case p.kind == Handoff:
+		return p.under.handoff(p.call.Agent, l.to), true
+	case !isTool:
+		return h, false
+	}
+	from := p.call.Agent
+	if from == "" {
+		from = mainAgent
+	}
+	l.to, p.proposal.To = to, to
+	h = p.under.handoff(from, to)
+	v := h.verdict(len(p.g.handoffs) > 0)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	v.DecidedAt, v.Floors = p.args.received, p.verdicts.latest().Floors
+	p.addVerdict(v)
+	return h, true
 }
 
 // Inheritance (S9): with inherit in its entry, a handoff applies the tables of the agents who
@@ -253,45 +141,41 @@ func inheritKey(agent stopgate.AgentName) session.Key {
 	return session.NoteKey("stopgate:inherit", string(agent))
 }
 
-// inherits reports whether any handoff of the policy passes tables on.
-func inherits(layers [][]HandoffRule) bool {
-	return slices.ContainsFunc(layers, func(l []HandoffRule) bool {
-		return slices.ContainsFunc(l, func(h HandoffRule) bool { return h.Inherit })
-	})
-}
-
 // inheritFact returns the fact that applies the sender's tables to the receiver.
-func (p *pending) inheritFact(at int64) session.Fact {
-	senders := append([]string{string(p.call.Agent)}, p.senders...)
-	f := session.Note("stopgate:inherit", string(p.to), strings.Join(senders, "\n"))
-	f.Proposal, f.At = p.id, at
+func (l *handoffLayer) inheritFact(at int64) session.Fact {
+	senders := append([]string{string(l.p.call.Agent)}, l.senders...)
+	f := session.Note("stopgate:inherit", string(l.to), strings.Join(senders, "\n"))
+	f.Proposal, f.At = l.p.id, at
 	return f
 }
 
-// passesTables reports whether the handoff has an [pending.inheritFact].
-func (p *pending) passesTables() bool { return p.handoffResult.inherit && p.to != "" }
+// passesTables reports whether the handoff has an [handoffLayer.inheritFact].
+func (l *handoffLayer) passesTables() bool { return l.result.inherit && l.to != "" }
 
-// askSenders evaluates the call under the tables of the agents who handed over to its agent:
-// the strictest verdict wins.
-func (p *pending) askSenders() {
-	for _, sender := range p.senders {
+// senderRules is the layer of the tables of the agents who handed over to the call's agent: the
+// strictest verdict wins.
+func senderRules(_ context.Context, p *pending) {
+	for _, sender := range p.handoff.senders {
 		p.mu.Lock()
-		if p.terminal {
-			p.mu.Unlock()
-			return
+		if !p.verdicts.terminal {
+			p.handoff.evaluateAs(stopgate.AgentName(sender))
 		}
-		call := p.call
-		call.Agent = stopgate.AgentName(sender)
-		func() {
-			defer p.recoverPolicy()
-			e := p.under.binding(&call, p.data).rules.Evaluate()
-			e.Feed(p.final)
-			v := e.Close(stopgate.Ended)
-			if !v.Decided {
-				v = p.refusal(stopgate.LayerFailure, stopgate.CodePolicyError)
-			}
-			p.addVerdict(v)
-		}()
 		p.mu.Unlock()
 	}
+}
+
+// evaluateAs adds the verdict of the rules on the call as if another agent had made it; p.mu is
+// held.
+func (l *handoffLayer) evaluateAs(agent stopgate.AgentName) {
+	p := l.p
+	defer p.recoverPolicy()
+	call := p.call
+	call.Agent = agent
+	e := p.under.binding(&call, p.sessions.data).rules.Evaluate()
+	e.Feed(p.args.final)
+	v := e.Close(stopgate.Ended)
+	if !v.Decided {
+		v = p.refusal(stopgate.LayerFailure, stopgate.CodePolicyError)
+	}
+	p.addVerdict(v)
 }

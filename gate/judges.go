@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/gate/port"
 )
 
 // reviewer is a judge with its settings from a policy file or the program.
@@ -24,12 +25,12 @@ type reviewer struct {
 const judgeGrace = 50 * time.Millisecond
 
 // makeReviewers makes the judges that files configure.
-func (g *Gate) makeReviewers(tables []*JudgeTable) ([]*reviewer, error) {
+func (c *config) makeReviewers(tables []*JudgeTable) ([]*reviewer, error) {
 	var all []*reviewer
 	for _, t := range tables {
 		r := &reviewer{table: t, onError: t.OnError, limit: time.Duration(t.Timeout)*time.Millisecond + judgeGrace}
-		if g.judges != nil {
-			j, err := g.judges(t)
+		if c.judges != nil {
+			j, err := c.judges(t)
 			if err != nil {
 				return nil, err
 			}
@@ -40,29 +41,39 @@ func (g *Gate) makeReviewers(tables []*JudgeTable) ([]*reviewer, error) {
 	return all, nil
 }
 
-// judgesOfCall returns the judges of the call: that of the program, and those of the files it
+// ofCall returns the judges of the call: that of the program, and those of the files it
 // began with. In observe mode only judges with observe are asked (S31).
-func (p *pending) judgesOfCall() []*reviewer {
+func (l *judgeLayer) ofCall() []*reviewer {
+	p := l.p
 	var list []*reviewer
 	if p.g.judge != nil && !p.under.observe {
 		list = append(list, &reviewer{judge: p.g.judge, onError: p.g.onError, limit: p.g.limits.Judge})
 	}
-	return append(list, p.fileJudges(p.under)...)
+	return append(list, l.ofFiles(p.under)...)
 }
 
-// fileJudges returns the judges of a policy's files that review the call.
-func (p *pending) fileJudges(c *compiled) []*reviewer {
+// ofFiles returns the judges of a policy's files that review the call.
+func (l *judgeLayer) ofFiles(c *compiled) []*reviewer {
 	var list []*reviewer
 	for _, r := range c.reviewers {
-		name := p.call.Tool
-		if p.kind == ToolCall && (!c.observe || r.table.Observe) && (r.table.Governs(name) || r.table.Governs(c.name(name))) {
+		name := l.p.call.Tool
+		if l.p.kind == ToolCall && (!c.observe || r.table.Observe) && (r.table.Governs(name) || r.table.Governs(c.name(name))) {
 			list = append(list, r)
 		}
 	}
 	return list
 }
 
-// judgeRun is the review of one call by its judges.
+// judgeLayer is the review of a call by its judges.
+type judgeLayer struct {
+	p *pending
+
+	// Guarded by the mu of the call.
+	run    *judgeRun        // nil before they were asked
+	review *stopgate.Review // the strictest of their answers
+}
+
+// judgeRun is the goroutine that asks the judges of a call.
 type judgeRun struct {
 	cancel context.CancelCauseFunc
 	ended  chan struct{}
@@ -76,96 +87,106 @@ type judgeRun struct {
 func (p *pending) Consult(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	v := p.verdict()
-	if p.stage != closed || p.terminal || p.final == nil || !v.Decided || p.under.observe {
+	v := *p.verdicts.latest()
+	if p.stage != closed || p.verdicts.terminal || p.args.final == nil || !v.Decided || p.under.observe {
 		return
 	}
-	if _, unknown := p.rules.Unknown(); !unknown { // policies in Go decide about unknown tools first
-		p.startJudges(ctx)
+	if _, unknown := p.bound.rules.Unknown(); !unknown { // policies in Go decide about unknown tools first
+		p.judges.start(ctx)
 	}
 }
 
-// startJudges starts the judges of the call unless they were started; p.mu is held.
-func (p *pending) startJudges(ctx context.Context) *judgeRun {
-	if p.judgeRun != nil || p.terminal {
-		return p.judgeRun
+// start starts the judges of the call unless they were started; p.mu is held.
+func (l *judgeLayer) start(ctx context.Context) {
+	if l.run != nil || l.p.verdicts.terminal {
+		return
 	}
-	judges := p.judgesOfCall()
-	if len(judges) == 0 {
-		return nil
+	list := l.ofCall()
+	if len(list) == 0 {
+		return
 	}
-	prop := p.propose()
+	prop := l.p.propose()
 	if prop == nil {
-		return nil
+		return
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	p.judgeRun = &judgeRun{cancel, make(chan struct{})}
+	run := &judgeRun{cancel, make(chan struct{})}
+	l.run = run
 	// The goroutine belongs to the call: Resolve and Cancel wait for its end.
-	go p.runJudges(ctx, p.judgeRun, *prop, judges)
-	return p.judgeRun
+	go func() {
+		defer close(run.ended)
+		defer cancel(nil)
+		l.askAll(ctx, *prop, list)
+	}()
 }
 
-// waitForJudges starts the judges of the call if necessary and waits for them.
-func (p *pending) waitForJudges(ctx context.Context) {
+// judges is the layer of the judges: it waits for them, and opens the question if an objection
+// asks.
+func judges(ctx context.Context, p *pending) {
 	p.mu.Lock()
-	h := p.startJudges(ctx)
+	p.judges.start(ctx)
+	run := p.judges.run
 	p.mu.Unlock()
-	if h == nil {
+	if run != nil {
+		select {
+		case <-run.ended:
+		case <-ctx.Done():
+			run.cancel(context.Cause(ctx))
+			<-run.ended
+		}
+	}
+	if p.under.observe {
 		return
 	}
-	select {
-	case <-h.ended:
-	case <-ctx.Done():
-		h.cancel(context.Cause(ctx))
-		<-h.ended
-	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.approval.openIfAsked(ctx)
 }
 
-// askCurrentJudges asks the judges of a policy that came into force while the call
-// was open, unless they have answered as they would now (S16).
-func (p *pending) askCurrentJudges(ctx context.Context) {
+// askCurrent asks the judges of a policy that came into force while the call was open, unless
+// they have answered as they would now (S16).
+func (l *judgeLayer) askCurrent(ctx context.Context) {
+	p := l.p
 	now := p.g.current.Load()
 	if now.hash == p.under.hash || now.observe || p.isTerminal() {
 		return
 	}
-	before := p.fileJudges(p.under)
-	judges := slices.DeleteFunc(p.fileJudges(now), func(r *reviewer) bool {
+	before := l.ofFiles(p.under)
+	list := slices.DeleteFunc(l.ofFiles(now), func(r *reviewer) bool {
 		return slices.ContainsFunc(before, func(b *reviewer) bool { return b.table.Meaning == r.table.Meaning })
 	})
-	prop := p.proposal()
-	if len(judges) == 0 || prop == nil {
+	if len(list) == 0 {
 		return
 	}
-	p.askAll(ctx, *prop, judges)
+	p.mu.Lock()
+	prop := p.propose()
+	p.mu.Unlock()
+	if prop == nil {
+		return
+	}
+	l.askAll(ctx, *prop, list)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if v := p.verdict(); !p.terminal && v.Layer == stopgate.LayerJudge && !v.Mode.Permissive() {
+	if v := p.verdicts.latest(); !p.verdicts.terminal && v.Layer == stopgate.LayerJudge && !v.Mode.Permissive() {
 		// An ask that was not shown to an approver.
 		p.addVerdict(p.refusal(stopgate.LayerApproval, stopgate.CodeApprovalStale))
 	}
 }
 
-// runJudges asks the judges and ends the run.
-func (p *pending) runJudges(ctx context.Context, h *judgeRun, prop Proposal, judges []*reviewer) {
-	defer close(h.ended)
-	defer h.cancel(nil)
-	p.askAll(ctx, prop, judges)
-}
-
 // askAll asks all judges at once and applies their results in order. Opinions can only
 // tighten (X4, FM1).
-func (p *pending) askAll(ctx context.Context, prop Proposal, judges []*reviewer) {
-	results := make([]judgeResult, len(judges))
+func (l *judgeLayer) askAll(ctx context.Context, prop Proposal, list []*reviewer) {
+	results := make([]judgeResult, len(list))
 	var group sync.WaitGroup
-	for i, r := range judges[1:] {
-		group.Go(func() { results[i+1] = p.askJudge(ctx, prop, r) })
+	for i, r := range list[1:] {
+		group.Go(func() { results[i+1] = l.askOne(ctx, prop, r) })
 	}
-	results[0] = p.askJudge(ctx, prop, judges[0])
+	results[0] = l.askOne(ctx, prop, list[0])
 	group.Wait()
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	l.p.mu.Lock()
+	defer l.p.mu.Unlock()
 	for _, f := range results {
-		p.applyJudgeResult(f)
+		l.apply(f)
 	}
 }
 
@@ -173,38 +194,39 @@ func (p *pending) askAll(ctx context.Context, prop Proposal, judges []*reviewer)
 type judgeResult struct {
 	opinion Opinion
 	code    stopgate.Code // judge_denied, or why there is no opinion
-	fault   fault
+	fault   port.Fault
 	stack   string
 	end     error // the call ended first
 }
 
-// askJudge asks one judge.
-func (p *pending) askJudge(ctx context.Context, prop Proposal, r *reviewer) judgeResult {
+// askOne asks one judge.
+func (l *judgeLayer) askOne(ctx context.Context, prop Proposal, r *reviewer) judgeResult {
+	p := l.p
 	began := time.Now()
-	reply := reply[Opinion]{fault: failed}
+	reply := port.Reply[Opinion]{Fault: port.Failed}
 	if r.judge != nil {
-		reply = invoke(ctx, &p.g.ports.judge, r.limit, func(ctx context.Context) (Opinion, error) {
+		reply = port.Invoke(ctx, &p.g.guards.judge, r.limit, func(ctx context.Context) (Opinion, error) {
 			return r.judge.Judge(ctx, prop)
 		})
 	}
-	p.g.reportTrouble("judge", p.id, reply.fault, reply.err)
-	f := judgeResult{opinion: reply.value, code: stopgate.CodeJudgeDenied, fault: reply.fault, stack: reply.stack}
+	p.g.reportTrouble("judge", p.id, reply.Fault, reply.Err)
+	f := judgeResult{opinion: reply.Value, code: stopgate.CodeJudgeDenied, fault: reply.Fault, stack: reply.Stack}
 	o := &f.opinion
 	switch {
-	case reply.fault == gone && !errors.Is(reply.err, ErrHold):
-		f.end = reply.err
+	case reply.Fault == port.Gone && !errors.Is(reply.Err, ErrHold):
+		f.end = reply.Err
 		return f
-	case reply.fault != none, !o.valid():
+	case reply.Fault != port.None, !o.valid():
 		f.code = stopgate.CodeJudgeUnavailable
 		review := o.Review
 		var judgeErr *JudgeError
-		if errors.As(reply.err, &judgeErr) {
+		if errors.As(reply.Err, &judgeErr) {
 			review = judgeErr.Review
 		}
 		if review.Fault == "" {
 			review.Fault = "invalid answer"
-			if reply.fault != none {
-				review.Fault = reply.fault.String()
+			if reply.Fault != port.None {
+				review.Fault = reply.Fault.String()
 			}
 		}
 		review.Probability = nil
@@ -220,8 +242,9 @@ func (p *pending) askJudge(ctx context.Context, prop Proposal, r *reviewer) judg
 	return f
 }
 
-// applyJudgeResult applies the result of a judge; p.mu is held.
-func (p *pending) applyJudgeResult(f judgeResult) {
+// apply applies the result of a judge; p.mu is held.
+func (l *judgeLayer) apply(f judgeResult) {
+	p := l.p
 	if p.stage >= committed {
 		return
 	}
@@ -230,11 +253,11 @@ func (p *pending) applyJudgeResult(f judgeResult) {
 		return
 	}
 	o := f.opinion
-	if !p.terminal && (p.judged == nil || stopgate.Strictest(p.judged.Mode, o.Mode) != p.judged.Mode) {
-		p.judged = &o.Review
+	if !p.verdicts.terminal && (l.review == nil || stopgate.Strictest(l.review.Mode, o.Mode) != l.review.Mode) {
+		l.review = &o.Review
 	}
 	if f.code == stopgate.CodeJudgeUnavailable {
-		p.setCause("judge", f.fault, f.stack)
+		p.verdicts.blame("judge", f.fault, f.stack)
 	} else if o.Mode.Permissive() {
 		return
 	}

@@ -185,8 +185,8 @@ func LockdownRow(l Lockdown, by string) stopgate.Record {
 // applyLockdown denies the call under a lockdown; p.mu is held. A call in observe mode has been
 // forwarded already.
 func (p *pending) applyLockdown() {
-	if !p.terminal && !p.under.observe && p.g.lock.active() {
-		p.cause = p.g.Lockdown().Reason
+	if !p.verdicts.terminal && !p.under.observe && p.g.lock.active() {
+		p.verdicts.cause = p.g.Lockdown().Reason
 		p.addVerdict(p.refusal(stopgate.LayerGate, stopgate.CodeLockdown))
 	}
 }

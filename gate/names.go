@@ -1,6 +1,9 @@
 package gate
 
-import "github.com/stopgate/stopgate"
+import (
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/gate/rows"
+)
 
 // Bounds of the names of a call, in bytes. Models, clients and servers choose them, and every
 // record of a call holds them. The id of a call may be long: some providers encode their own
@@ -14,25 +17,29 @@ const (
 // denied: see [pending.checkNames].
 func (p *pending) shorten() {
 	c := &p.call
-	short(p, &c.Tool, maxName)
-	short(p, &c.ID, maxCallID)
-	short(p, &c.Session, maxName)
-	short(p, &c.Agent, maxName)
-	short(p, &c.Turn, maxName)
-	short(p, &c.Server, maxName)
+	cut := shortName(&c.Tool, maxName)
+	cut = shortName(&c.ID, maxCallID) || cut
+	cut = shortName(&c.Session, maxName) || cut
+	cut = shortName(&c.Agent, maxName) || cut
+	cut = shortName(&c.Turn, maxName) || cut
+	cut = shortName(&c.Server, maxName) || cut
+	p.cut = cut || p.cut
 }
 
-func short[T ~string](p *pending, name *T, most int) {
-	if len(*name) > most {
-		*name, p.cut = T(word(string(*name))), true
+// shortName cuts a name that is longer than most bytes, and reports whether it did.
+func shortName[T ~string](name *T, most int) bool {
+	if len(*name) <= most {
+		return false
 	}
+	*name = T(rows.Word(string(*name)))
+	return true
 }
 
 // checkNames denies a call with a name that was too long; p.mu is held, or the call is not
 // shared yet.
 func (p *pending) checkNames() {
-	if p.cut && !p.terminal {
-		p.cause = "a name"
+	if p.cut && !p.verdicts.terminal {
+		p.verdicts.cause = "a name"
 		p.addVerdict(p.refusal(stopgate.LayerIntegrity, stopgate.CodeLimitExceeded))
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/gate/port"
+	"github.com/stopgate/stopgate/internal/gate/rows"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 )
@@ -64,16 +66,17 @@ func (r *release) matches(result *stopgate.Result) bool {
 
 // row begins an event row about the call.
 func (r *release) row() stopgate.Record {
-	row := identity(&r.call)
+	row := rows.Identity(&r.call)
 	row.ID, row.Parent, row.Handoff, row.Policy = r.id, r.parent, r.to, r.policy
 	return row
 }
 
-// release returns the description of the call for its result.
-func (p *pending) release(s *resultVerdict) *release {
+// awaitedResult returns the description of the released call for its result.
+func (c *commitment) awaitedResult() *release {
+	p := c.p
 	return &release{
-		id: p.id, parent: p.parent, call: p.call, to: p.to, policy: p.policyHash(), hash: p.hash,
-		result: s.verdict, args: s.args, observe: p.under.observe,
+		id: p.id, parent: p.parent, call: p.call, to: p.handoff.to, policy: c.policyHash(), hash: p.args.hash,
+		result: c.result.verdict, args: c.result.args, observe: p.under.observe,
 	}
 }
 
@@ -85,25 +88,26 @@ type resultVerdict struct {
 
 // resultRules asks the rules on results, which look at the arguments that ran (D25-42);
 // p.mu is held. Rules that fail withhold.
-func (p *pending) resultRules(r *resultVerdict) {
+func (c *commitment) resultRules() {
+	p, r := c.p, &c.result
 	defer func() {
 		if recover() != nil {
 			r.verdict = stopgate.Verdict{Decided: true, Mode: stopgate.Deny, Layer: stopgate.LayerFailure, Code: stopgate.CodePolicyError}
 		}
 	}()
-	if p.final == nil {
+	if p.args.final == nil {
 		return
 	}
-	executed := p.eval.Document()
-	if !bytes.Equal(executed.Text(), p.final) { // a path was cleaned
+	executed := p.verdicts.eval.Document()
+	if !bytes.Equal(executed.Text(), p.args.final) { // a path was cleaned
 		executed = new(jsonstream.Document)
-		if executed.Scan(p.final, jsonstream.Options{}) != nil {
+		if executed.Scan(p.args.final, jsonstream.Options{}) != nil {
 			return
 		}
 	}
-	r.verdict = p.rules.ResultMode(executed)
+	r.verdict = p.bound.rules.ResultMode(executed)
 	if m := r.verdict.Mode; m == stopgate.Ask || m == stopgate.Edit {
-		r.args = string(p.final)
+		r.args = string(p.args.final)
 	}
 }
 
@@ -119,7 +123,7 @@ func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error)
 		return g.observeUnmatchable(ctx, r, err)
 	}
 	if err != nil {
-		g.audit.note(ctx, stopgate.Record{
+		g.audit.Note(ctx, stopgate.Record{
 			Event: stopgate.AuditUnmatchedResult, Code: stopgate.CodeUnmatchedResult, ID: r.Proposal,
 			Session: r.Session, Principal: r.Principal, Tool: r.Tool, CallID: r.Call, Policy: g.PolicyHash(),
 		})
@@ -134,32 +138,28 @@ func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error)
 	switch {
 	case errors.Is(err, ErrUnmatched):
 		row.Event, row.Code, row.Mode = stopgate.AuditUnmatchedResult, stopgate.CodeUnmatchedResult, nil
-		g.audit.note(ctx, row)
+		g.audit.Note(ctx, row)
 		return withheld(stopgate.Deny), err
 	case err != nil:
 		// The call did run (FM16).
 		row.Code = stopgate.CodeExecutedStateUnknown
-		last, cancel := outlive(ctx)
-		g.degrade(last, owner(&rel.call))
-		cancel()
+		g.sessions.degrade(ctx, owner(&rel.call))
 	}
-	g.audit.note(ctx, row)
+	g.audit.Note(ctx, row)
 	switch {
 	case rel.observe || rel.result.Decided && mode.Permissive():
 		return Delivery{Mode: stopgate.Unattended, Code: rel.result.Code, Data: r.Data}, err
 	case rel.result.Decided && (mode == stopgate.Ask || mode == stopgate.Edit):
-		return g.review(ctx, rel, r), err
+		return rel.review(ctx, g, r), err
 	}
 	return withheld(mode), err
 }
 
-// missed records a result whose call cannot be looked up because the store fails: the
+// observeUnmatchable records a result whose call cannot be looked up because the store fails: the
 // call did run, and its outcome is unknown (FM16).
 func (g *Gate) observeUnmatchable(ctx context.Context, r stopgate.Result, err error) (Delivery, error) {
-	last, cancel := outlive(ctx)
-	g.degrade(last, session.Owner{Principal: r.Principal, Session: r.Session})
-	cancel()
-	g.audit.note(ctx, stopgate.Record{
+	g.sessions.degrade(ctx, session.Owner{Principal: r.Principal, Session: r.Session})
+	g.audit.Note(ctx, stopgate.Record{
 		Event: stopgate.AuditResult, Code: stopgate.CodeExecutedStateUnknown, ID: r.Proposal, Cause: resultCause(r, session.Finished),
 		Session: r.Session, Principal: r.Principal, Tool: r.Tool, CallID: r.Call, Policy: g.PolicyHash(),
 	})
@@ -169,12 +169,12 @@ func (g *Gate) observeUnmatchable(ctx context.Context, r stopgate.Result, err er
 // match finds the released call that a result belongs to, in memory or among the
 // facts, and fills in what the surface did not know of it.
 func (g *Gate) match(ctx context.Context, r *stopgate.Result) (*release, error) {
-	rel, ok := g.released.take(r.Proposal)
+	rel, ok := g.released.Take(r.Proposal)
 	if ok && !rel.matches(r) {
-		g.released.put(r.Proposal, rel) // a forged result does not use up the real one
+		g.released.Put(r.Proposal, rel) // a forged result does not use up the real one
 		return nil, ErrUnmatched
 	}
-	if ok || g.store == nil {
+	if ok || !g.sessions.exists() {
 		if !ok {
 			return nil, ErrUnmatched
 		}
@@ -184,26 +184,26 @@ func (g *Gate) match(ctx context.Context, r *stopgate.Result) (*release, error) 
 	tool := g.current.Load().name(r.Tool)
 	if r.Proposal == "" {
 		k := session.OpenKey(r.Call, tool)
-		state := g.load(ctx, o, []session.Key{k})
-		if state.fault != none {
-			return nil, state.problem("result")
+		state := g.sessions.load(ctx, o, []session.Key{k})
+		if state.Fault != port.None {
+			return nil, state.Problem("result")
 		}
-		cell, _ := state.value.Cell(k)
+		cell, _ := state.Value.Cell(k)
 		for _, open := range cell.Open {
 			if open.Args == r.ArgsHash && r.ArgsHash != "" {
 				r.Proposal = open.Proposal // the newest one
 			}
 		}
 	}
-	if rel, ok := g.released.take(r.Proposal); ok && rel.matches(r) {
+	if rel, ok := g.released.Take(r.Proposal); ok && rel.matches(r) {
 		return rel, nil
 	}
 	k := session.CallKey(r.Proposal)
-	state := g.load(ctx, o, []session.Key{k})
-	if state.fault != none {
-		return nil, state.problem("result")
+	state := g.sessions.load(ctx, o, []session.Key{k})
+	if state.Fault != port.None {
+		return nil, state.Problem("result")
 	}
-	cell, _ := state.value.Cell(k)
+	cell, _ := state.Value.Cell(k)
 	f := cell.Call.Fact
 	if f != nil && r.Tool == "" {
 		r.Tool, tool = f.Tool, f.Tool
@@ -223,17 +223,17 @@ func (g *Gate) match(ctx context.Context, r *stopgate.Result) (*release, error) 
 
 // learn makes facts of a result: how the call ended, and what policies note.
 func (g *Gate) learn(ctx context.Context, rel *release, r stopgate.Result) error {
-	if g.store == nil {
+	if !g.sessions.exists() {
 		return nil
 	}
-	ctx, cancel := outlive(ctx)
+	ctx, cancel := port.Outlive(ctx)
 	defer cancel()
 	k, whose := session.CallKey(r.Proposal), owner(&rel.call)
-	state := g.load(ctx, whose, []session.Key{k})
-	if state.fault != none {
-		return state.problem("result")
+	state := g.sessions.load(ctx, whose, []session.Key{k})
+	if state.Fault != port.None {
+		return state.Problem("result")
 	}
-	cell, _ := state.value.Cell(k)
+	cell, _ := state.Value.Cell(k)
 	if cell.Call.Fact == nil {
 		return nil // released before there was a store
 	}
@@ -255,7 +255,7 @@ func (g *Gate) learn(ctx context.Context, rel *release, r stopgate.Result) error
 	keys := append(released.Keys(), end.Keys()...)
 	noted, observes := set.Observes(c)
 	keys = distinct(append(keys, noted...))
-	answer := update(ctx, g, whose, keys, func(s session.State) (Change, struct{}, error) {
+	answer := update(ctx, g.sessions, whose, keys, func(s session.State) (Change, struct{}, error) {
 		cell, _ := s.Cell(k)
 		if cell.Call.Fact == nil || cell.Call.Done != "" {
 			return Change{}, struct{}{}, ErrUnmatched
@@ -263,18 +263,18 @@ func (g *Gate) learn(ctx context.Context, rel *release, r stopgate.Result) error
 		change := Change{Facts: []session.Fact{end}}
 		if observes {
 			v := session.View{State: s.Copy(), Owner: whose, Now: end.At, Horizon: s.Head} // code that hangs looks at it for ever
-			notes := invoke(ctx, &g.ports.policies, g.limits.Policy, func(context.Context) ([]session.Fact, error) {
+			notes := port.Invoke(ctx, &g.guards.policies, g.limits.Policy, func(context.Context) ([]session.Fact, error) {
 				return set.NotifyResult(v, res), nil
 			})
-			if notes.fault != none {
-				g.reportTrouble("session policies", r.Proposal, notes.fault, notes.err)
-				return Change{}, struct{}{}, errors.New("session policies: " + notes.fault.String())
+			if notes.Fault != port.None {
+				g.reportTrouble("session policies", r.Proposal, notes.Fault, notes.Err)
+				return Change{}, struct{}{}, errors.New("session policies: " + notes.Fault.String())
 			}
-			change.Facts = append(change.Facts, notes.value...)
+			change.Facts = append(change.Facts, notes.Value...)
 		}
 		return change, struct{}{}, nil
 	})
-	return answer.problem("result")
+	return answer.Problem("result")
 }
 
 // kindOf says how a call ended (S24).
@@ -296,11 +296,11 @@ func (c *compiled) kindOf(tool stopgate.ToolName, r stopgate.Result) session.Kin
 
 // success returns the rule by which results of a tool are read, nil if there is none.
 func (c *compiled) success(tool stopgate.ToolName) func(data []byte) bool {
-	if s, ok := c.readings.get(tool); ok {
+	if s, ok := c.readings.Get(tool); ok {
 		return s
 	}
 	s := c.policy.ResultStatus(tool)
-	c.readings.put(tool, s)
+	c.readings.Put(tool, s)
 	return s
 }
 

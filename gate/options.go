@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/gate/rows"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -59,7 +60,7 @@ type config struct {
 	store    Store
 	registry *session.Registry
 	tracer   *tracing
-	seal     []byte
+	seal     sealKey
 	now      func() time.Time
 	entropy  io.Reader
 	denyMode DenyMode
@@ -132,7 +133,7 @@ func WithDenyMode(m DenyMode) Option { return func(c *config) { c.denyMode = m }
 func WithLimits(l Limits) Option { return func(c *config) { c.limits = l } }
 
 func configure(opts []Option) (*config, error) {
-	c := &config{now: time.Now, entropy: newRandomness()}
+	c := &config{now: time.Now, entropy: rows.NewEntropy()}
 	for _, o := range opts {
 		o(c)
 	}

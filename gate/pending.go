@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/internal/gate/rows"
+	"github.com/stopgate/stopgate/internal/gate/turn"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -26,83 +27,39 @@ type Pending struct {
 	*pending
 }
 
-// pending is the state of a [Pending]. The fields after mu are guarded by mu as soon as the
-// call is shared.
+// pending is the state of one call from Open to its outcome. A call takes one step at a time:
+// Open, Feed and Close, then the layers of Resolve. Its question and its judges run at the
+// same time as these steps.
 type pending struct {
-	g                *Gate
-	id               stopgate.ProposalID
-	parent           stopgate.ProposalID // the proposal that was edited into this one
-	call             stopgate.Call
-	kind             Kind
-	under            *compiled // the policy that the call began with
-	bound                      // to the call's tool; empty if that panicked
-	turn             *turn
-	solo             turn      // of a call that is a turn by itself
-	cut              bool      // a name of the call was too long
-	opened, complete time.Time // when it began and when its last byte came, for the tracer
-	inSession
-	transfer
+	// Set by Open; read only afterwards.
+	g      *Gate
+	id     stopgate.ProposalID
+	parent stopgate.ProposalID // the proposal that was edited into this one
+	kind   Kind
+	under  *compiled // the policy that the call began with
+	bound  bound     // that policy for the call's tool; empty if it panicked
+	turn   *turn.State
+	solo   turn.State // of a call that is a turn by itself
+	cut    bool       // a name of the call was too long
+	opened time.Time  // for the tracer
 
-	mu    sync.Mutex
-	stage stage
-	arguments
-	judgement
-	consultation
-	rowLost bool // its row is counted as lost, or spooled
-	spooled bool // the latter
-	out     stopgate.Outcome
-}
+	// Of the step that the call takes: see the types for the exceptions.
+	gates    gateLayer
+	handoff  handoffLayer
+	sessions sessionLayer
+	proposal *Proposal // for the layers after the rules
 
-// inSession is the call in its session: the state at its beginning, the needs and answers of
-// the session policies, and its facts.
-type inSession struct {
-	set      *session.Set      // the session policies that govern its tool, as of its beginning
-	governed bool              // there are some
-	tool     stopgate.ToolName // the tool's name in facts
-	horizon  uint64            // position of the facts as the turn sees them
-	waited   bool              // the call waits for a person or a model; see horizonAt
-	data     jsonstream.Value  // of the session, as the rules see it; not valid if unknown
-
-	needed       policyNeeds // the needs of the session policies, if needsKnown
-	needsKnown   bool
-	objections   []string           // of session policies
-	decisions    []session.Decision // the same, for the trace
-	factsAt      uint64             // position of the facts that the decision is based on
-	releaseFacts []session.Fact     // the facts of its release; mu is held
-}
-
-// transfer is what a handoff adds to a call.
-type transfer struct {
-	to            stopgate.AgentName // the receiving agent
-	handoffResult handoffResult
-	senders       []string // agents whose tables apply too
-}
-
-// judgement is the verdict so far.
-type judgement struct {
-	eval          Evaluation         // nil once settled, or after a panic
-	current       *stopgate.Verdict  // its latest verdict, not nil while there is one
-	layerVerdicts []stopgate.Verdict // verdicts of the layers around the rules
-	trace         []stopgate.Verdict // all verdicts, once settled
-	terminal      bool               // the verdict is terminal
-	done          chan struct{}      // made on demand, closed when it is
-	cause         string             // a detail for the record
-	judgedBy      string             // hash of the policy that decided, if not the one it began with
-}
-
-// consultation holds the questions of the call to policies in Go, judges and approvers, and
-// their answers.
-type consultation struct {
-	abort            context.CancelCauseFunc // ends the context of Resolve
-	permitted        bool                    // a policy in Go permitted the call
-	opinions         []opinion               // of tool and handoff policies, for the trace
-	judgeRun         *judgeRun               // of the judges, nil before they were asked
-	judged           *stopgate.Review        // the strictest of their answers
-	prompt           *prompt
-	granted          *stopgate.Approval    // the approval of an edited call
-	giveBackApproval func(context.Context) // makes that approval usable again
-	usedApproval     bool                  // the approval of the prompt, or of the edit, is marked as used
-	heldRows         []stopgate.Record     // rows about a question that are written with the decision row; read only
+	// mu guards the fields below as soon as the call is shared.
+	mu       sync.Mutex
+	call     stopgate.Call // after Open only its ID changes
+	stage    stage
+	args     arguments
+	verdicts verdicts
+	judges   judgeLayer
+	approval approvalLayer
+	abort    context.CancelCauseFunc // ends the context of Resolve
+	heldRows []stopgate.Record       // about a question, to be written with the decision row; read only
+	out      stopgate.Outcome
 }
 
 // stage is the progress of a call. It only grows.
@@ -116,42 +73,33 @@ const (
 	settled                // there is an outcome
 )
 
-func (g *Gate) open(ctx context.Context, t *turn, call stopgate.Call, parent stopgate.ProposalID) (*pending, error) {
+func (g *Gate) open(ctx context.Context, t *turn.State, call stopgate.Call, parent stopgate.ProposalID) (*pending, error) {
 	p, err := g.newPending(t, call, parent)
 	if err == nil {
-		p.checkBeforeArguments(ctx)
+		p.sessions.loadData(ctx)
+		p.begin()
+		p.checkNames()
+		p.applyLockdown()
+		if !p.verdicts.terminal {
+			p.sessions.begin(ctx)
+		}
 	}
 	return p, err
 }
 
-// checkBeforeArguments evaluates everything that is known before any argument.
-func (p *pending) checkBeforeArguments(ctx context.Context) {
-	p.loadSessionData(ctx)
-	p.begin()
-	p.checkNames()
-	p.applyLockdown()
-	if !p.terminal {
-		p.beginSession(ctx)
-	}
-}
-
-func (g *Gate) newPending(t *turn, call stopgate.Call, parent stopgate.ProposalID) (*pending, error) {
+func (g *Gate) newPending(t *turn.State, call stopgate.Call, parent stopgate.ProposalID) (*pending, error) {
 	if call.Args != nil {
 		return nil, ErrArgs
 	}
-	id, err := newProposalID(g.now(), g.entropy)
+	id, err := rows.NewProposalID(g.now(), g.entropy)
 	if err != nil {
 		return nil, err
 	}
-	p := &pending{id: id, parent: parent, call: call, turn: t}
-	p.start(g)
-	return p, nil
-}
-
-// start initializes a pending whose call is set.
-func (p *pending) start(g *Gate) {
+	p := &pending{g: g, id: id, parent: parent, call: call, turn: t, under: g.current.Load()}
 	p.shorten()
-	p.g, p.under, p.set, p.tool, p.current = g, g.current.Load(), noPolicies, p.call.Tool, &undecided
+	p.verdicts.current = &undecided
+	p.gates.p, p.handoff.p, p.judges.p, p.approval.p = p, p, p, p
+	p.sessions = sessionLayer{p: p, set: noPolicies, tool: p.call.Tool}
 	if p.turn == nil {
 		p.turn = &p.solo
 	}
@@ -161,6 +109,7 @@ func (p *pending) start(g *Gate) {
 	if g.tracer != nil {
 		p.opened = time.Now()
 	}
+	return p, nil
 }
 
 // noPolicies is the empty set.
@@ -197,7 +146,37 @@ func (p *pending) Refuse(code stopgate.Code) stopgate.Verdict {
 	if p.stage < committed {
 		p.addVerdict(p.refusal(layerOf(code), code))
 	}
-	return p.verdict()
+	return *p.verdicts.latest()
+}
+
+// Verdict returns the verdict so far.
+func (p *pending) Verdict() stopgate.Verdict {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return *p.verdicts.latest()
+}
+
+// Trace lists every verdict that was published, in order; they only get stricter
+// (I2, I3).
+func (p *pending) Trace() []stopgate.Verdict {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.verdicts.all()
+}
+
+// Done is closed when the verdict is terminal, also if that happens out of
+// band: the approver declined, the deadline passed or the surface refused (S1).
+func (p *pending) Done() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.verdicts.whenTerminal()
+}
+
+// isTerminal reports whether the verdict is terminal.
+func (p *pending) isTerminal() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.verdicts.terminal
 }
 
 // proposed returns a copy of the call for ports.
@@ -207,31 +186,5 @@ func (p *pending) proposed() stopgate.Call {
 	return p.call
 }
 
-// Verdict returns the verdict so far.
-func (p *pending) Verdict() stopgate.Verdict {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.verdict()
-}
-
-// Trace lists every verdict that was published, in order; they only get stricter
-// (I2, I3).
-func (p *pending) Trace() []stopgate.Verdict {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.transitions()
-}
-
-// Done is closed when the verdict is terminal, also if that happens out of
-// band: the approver declined, the deadline passed or the surface refused (S1).
-func (p *pending) Done() <-chan struct{} {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.done == nil {
-		p.done = make(chan struct{})
-		if p.terminal {
-			close(p.done)
-		}
-	}
-	return p.done
-}
+// shared reports that other calls may belong to the call's turn.
+func (p *pending) shared() bool { return p.turn != &p.solo && p.kind == ToolCall }

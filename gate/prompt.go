@@ -3,16 +3,11 @@ package gate
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/gate/port"
 )
-
-// withdrawn is the cause of a context that ended because the call is decided.
-type withdrawn struct{ code stopgate.Code }
-
-func (w withdrawn) Error() string { return "withdrawn: " + string(w.code) }
 
 // ErrHold is the cause of an approver's context that ended because there was no answer in
 // time (S5). With every other cause the call itself has ended. An approver may return it to
@@ -25,6 +20,7 @@ const MaxQuestions = 2000
 
 // prompt is an open or answered question about a call.
 type prompt struct {
+	p        *pending
 	question *Question
 	cancel   context.CancelCauseFunc
 	asked    time.Time        // by the wall clock
@@ -52,43 +48,6 @@ func (q *prompt) approval() (a *stopgate.Approval, via string) {
 	return &stopgate.Approval{ID: q.answer.ID, By: q.answer.By, Edited: q.answer.Kind == Edited, Referred: q.answer.Referred}, q.answer.Via
 }
 
-// returnApproval makes the approval of a call usable again that was not released. The
-// approval of an edit that the policy refused stays used: the same edit would be refused
-// again.
-func (p *pending) returnApproval(ctx context.Context) {
-	p.mu.Lock()
-	back, id := p.giveBackApproval, ""
-	p.giveBackApproval = nil
-	failed := p.latest().Layer == stopgate.LayerFailure
-	if p.granted != nil {
-		id = p.granted.ID
-		if !failed {
-			back = nil
-		}
-	}
-	if q := p.prompt; q != nil && p.granted == nil {
-		select {
-		case <-q.ended:
-			if q.answer.Kind == Approved || failed {
-				back, id = q.answer.GiveBack, q.answer.ID
-			}
-			q.answer.GiveBack = nil
-		default:
-		}
-	}
-	p.mu.Unlock()
-	if back == nil {
-		return
-	}
-	if p.usedApproval {
-		p.g.used.forget(id)
-	}
-	invoke(context.WithoutCancel(ctx), &p.g.ports.approver, p.g.limits.Abilities, func(ctx context.Context) (struct{}, error) {
-		back(ctx)
-		return struct{}{}, nil
-	})
-}
-
 // Ask shows the call to the approver and returns at once. It may be
 // called from the first ask or edit verdict on, while the arguments still arrive
 // (S1); Resolve waits for the answer, and asks if Ask was not called. The prompt is
@@ -99,30 +58,31 @@ func (p *pending) returnApproval(ctx context.Context) {
 func (p *pending) Ask(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch v := p.verdict(); {
+	switch v := *p.verdicts.latest(); {
 	case p.stage >= resolving:
 		return ErrResolved
-	case p.terminal, p.prompt != nil, p.under.observe:
+	case p.verdicts.terminal, p.approval.prompt != nil, p.under.observe:
 		return nil
 	case !v.Decided || v.Mode.Permissive():
 		return ErrNoAsk
 	}
-	p.ask(ctx)
+	p.approval.open(ctx)
 	return nil
 }
 
-// ask opens a prompt; p.mu is held.
-func (p *pending) ask(ctx context.Context) {
+// open opens a prompt; p.mu is held.
+func (l *approvalLayer) open(ctx context.Context) {
+	p := l.p
 	if p.g.approver == nil {
 		// Certain at the byte that asked, in every chunking.
 		v := p.refusal(stopgate.LayerApproval, stopgate.CodeNoApprover)
-		v.DecidedAt = p.verdict().DecidedAt
+		v.DecidedAt = p.verdicts.latest().DecidedAt
 		p.addVerdict(v)
 		return
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	q := &prompt{
-		cancel: cancel, asked: p.g.now(), began: time.Now(), verdict: p.verdict(), early: p.stage == feeding,
+		p: p, cancel: cancel, asked: p.g.now(), began: time.Now(), verdict: *p.verdicts.latest(), early: p.stage == feeding,
 		ended: make(chan struct{}),
 	}
 	q.until = q.asked.Add(p.g.limits.Hold)
@@ -132,7 +92,7 @@ func (p *pending) ask(ctx context.Context) {
 	if p.g.lock.open() >= MaxQuestions {
 		cancel(nil)
 		v := p.refusal(stopgate.LayerApproval, stopgate.CodeOverloaded)
-		v.DecidedAt = p.verdict().DecidedAt
+		v.DecidedAt = p.verdicts.latest().DecidedAt
 		p.addVerdict(v)
 		return
 	}
@@ -141,100 +101,90 @@ func (p *pending) ask(ctx context.Context) {
 		p.applyLockdown()
 		return
 	}
-	q.question = newQuestion(p.view(q))
-	p.prompt = q
+	q.question = newQuestion(q.view())
+	l.prompt = q
 	// The goroutine belongs to the call: Resolve and Cancel withdraw the prompt and
 	// wait for its end.
-	go p.await(ctx, q)
+	go q.ask(ctx)
 }
 
 // view returns the current state of the question; p.mu is held.
-func (p *pending) view(q *prompt) View {
+func (q *prompt) view() View {
+	p := q.p
 	v := View{
-		Proposal: p.id, Parent: p.parent, Call: p.call, To: p.to, Verdict: p.verdict(),
-		Received: p.received, Until: q.until, Expires: q.asked.Add(p.g.limits.Approval),
+		Proposal: p.id, Parent: p.parent, Call: p.call, To: p.handoff.to, Verdict: *p.verdicts.latest(),
+		Received: p.args.received, Until: q.until, Expires: q.asked.Add(p.g.limits.Approval),
 	}
-	if p.final != nil {
-		v.Args, v.Complete, v.Binding, v.Leaves = string(p.final), true, p.binding(), p.leaves()
-		v.Asking = p.asking()
+	if p.args.final != nil {
+		v.Args, v.Complete, v.Binding = string(p.args.final), true, p.approval.binding()
+		if e := p.verdicts.eval; e != nil {
+			v.Leaves, v.Asking = e.Leaves(), e.Asking()
+		}
 	}
 	return v
 }
 
 // show updates the question if the arguments are complete or there is a new reason to ask;
 // p.mu is held.
-func (p *pending) show() {
-	q := p.prompt
-	if q == nil || p.terminal {
+func (l *approvalLayer) show() {
+	p := l.p
+	q := l.prompt
+	if q == nil || p.verdicts.terminal {
 		return
 	}
-	v, shown := p.verdict(), q.question.shown()
-	if v.Mode != shown.Verdict.Mode || len(v.Floors) != len(shown.Verdict.Floors) || p.final != nil && !shown.Complete {
-		q.question.update(p.view(q))
+	v, shown := *p.verdicts.latest(), q.question.shown()
+	if v.Mode != shown.Verdict.Mode || len(v.Floors) != len(shown.Verdict.Floors) || p.args.final != nil && !shown.Complete {
+		q.question.update(q.view())
 	}
-}
-
-// leaves lists the values of the arguments; p.mu is held.
-func (p *pending) leaves() []Leaf {
-	if p.eval == nil {
-		return nil
-	}
-	return p.eval.Leaves()
-}
-
-// asking names every rule that asks; p.mu is held.
-func (p *pending) asking() []string {
-	if p.eval == nil {
-		return nil
-	}
-	return p.eval.Asking()
 }
 
 // binding returns the binding of the complete call; p.mu is held.
-func (p *pending) binding() Binding {
+func (l *approvalLayer) binding() Binding {
+	p := l.p
 	tool := p.call.Tool
 	if p.kind == Handoff {
-		tool = "handoff to " + stopgate.ToolName(p.to)
+		tool = "handoff to " + stopgate.ToolName(p.handoff.to)
 	}
 	return Binding{
-		Args: p.hash, Tool: tool, Definition: p.definition,
+		Args: p.args.hash, Tool: tool, Definition: p.bound.definition,
 		Policy: p.under.hash, Session: p.call.Session, Principal: p.call.Principal, Agent: p.call.Agent, Server: p.call.Server,
 	}
 }
 
-// await asks the approver and waits. An answer that cannot become an allow acts
+// ask asks the approver and waits. An answer that cannot become an allow acts
 // at once, wherever the arguments are.
-func (p *pending) await(ctx context.Context, q *prompt) {
+func (q *prompt) ask(ctx context.Context) {
+	p := q.p
 	defer close(q.ended)
 	defer q.cancel(nil)
 	defer p.g.lock.remove(p)
 	g := p.g
 	call := p.proposed()
-	able := invoke(ctx, &g.ports.approver, g.limits.Abilities, func(ctx context.Context) (Abilities, error) {
+	able := port.Invoke(ctx, &g.guards.approver, g.limits.Abilities, func(ctx context.Context) (Abilities, error) {
 		return g.approver.Abilities(ctx, &call), nil
 	})
-	q.able = able.value
-	g.reportTrouble("approver", p.id, able.fault, able.err)
+	q.able = able.Value
+	g.reportTrouble("approver", p.id, able.Fault, able.Err)
 	switch {
-	case able.fault == gone:
-		q.code = endCode(able.err)
-	case able.fault != none, !q.able.Reachable && !q.able.Keeps, q.verdict.Mode == stopgate.Edit && !q.able.CanEdit:
+	case able.Fault == port.Gone:
+		q.code = endCode(able.Err)
+	case able.Fault != port.None, !q.able.Reachable && !q.able.Keeps, q.verdict.Mode == stopgate.Edit && !q.able.CanEdit:
 		q.code = stopgate.CodeNoApprover
 	default:
-		p.note(ctx, q, stopgate.AuditAsked, "", nil)
+		q.note(ctx, stopgate.AuditAsked, "", nil)
 		hold, cancel := context.WithTimeoutCause(ctx, g.limits.Hold, ErrHold)
 		defer cancel()
-		r := invoke(hold, &g.ports.approver, 0, func(ctx context.Context) (Answer, error) {
+		r := port.Invoke(hold, &g.guards.approver, 0, func(ctx context.Context) (Answer, error) {
 			return g.approver.Approve(ctx, q.question)
 		})
-		q.answer, q.took = r.value, time.Since(q.began)
-		q.code = q.judge(r)
-		g.reportTrouble("approver", p.id, r.fault, r.err)
-		if r.fault == none && q.code == stopgate.CodeInvalidPolicyResult {
-			g.reportTrouble("approver", p.id, failed, errNoAnswer)
+		q.answer, q.took = r.Value, time.Since(q.began)
+		q.code = q.codeOf(r)
+		g.reportTrouble("approver", p.id, r.Fault, r.Err)
+		if r.Fault == port.None && q.code == stopgate.CodeInvalidPolicyResult {
+			g.reportTrouble("approver", p.id, port.Failed, errNoAnswer)
 		}
 		if !q.answer.Referred { // a referred question was not answered here
-			p.note(ctx, q, stopgate.AuditAnswered, q.code, &stopgate.Approval{
+			q.note(ctx, stopgate.AuditAnswered, q.code, &stopgate.Approval{
 				ID: q.answer.ID, By: q.answer.By, Edited: q.answer.Kind == Edited,
 			})
 		}
@@ -256,29 +206,29 @@ func (p *pending) await(ctx context.Context, q *prompt) {
 	}
 }
 
-// judge returns the code of an answer that cannot allow, "" for one that can. An approval
+// codeOf returns the code of an answer that cannot allow, "" for one that can. An approval
 // without a name is invalid, because its row would name no responsible person.
-func (q *prompt) judge(r reply[Answer]) stopgate.Code {
-	switch r.fault {
-	case none:
-	case gone:
-		if code := endCode(r.err); code != stopgate.CodeApprovalTimeout || !q.able.Keeps {
+func (q *prompt) codeOf(r port.Reply[Answer]) stopgate.Code {
+	switch r.Fault {
+	case port.None:
+	case port.Gone:
+		if code := endCode(r.Err); code != stopgate.CodeApprovalTimeout || !q.able.Keeps {
 			return code
 		}
 		return stopgate.CodeApprovalPending
 	default:
-		if errors.Is(r.err, ErrHold) {
+		if errors.Is(r.Err, ErrHold) {
 			return stopgate.CodeApprovalTimeout
 		}
 		return stopgate.CodeNoApprover
 	}
-	switch r.value.Kind {
+	switch r.Value.Kind {
 	case Approved:
-		if r.value.By != "" {
+		if r.Value.By != "" {
 			return ""
 		}
 	case Edited:
-		if r.value.By != "" && q.able.CanEdit {
+		if r.Value.By != "" && q.able.CanEdit {
 			return ""
 		}
 	case Declined:
@@ -301,38 +251,26 @@ func endCode(cause error) stopgate.Code {
 	return stopgate.CodeClientGone
 }
 
-// approvals holds the ids of used approvals until they expire (I16).
-type approvals struct {
-	mu   sync.Mutex
-	used map[string]time.Time
-}
-
-// use marks an approval as used and reports whether it was not used before.
-func (a *approvals) use(id string, now time.Time, expires time.Time) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.used) >= generation {
-		for old, at := range a.used {
-			if now.After(at) {
-				delete(a.used, old)
-			}
-		}
+// note writes an event row about the question. The row of an immediate answer is held back and
+// written with the decision row, see [commitment.rows].
+func (q *prompt) note(ctx context.Context, event stopgate.AuditEvent, code stopgate.Code, a *stopgate.Approval) {
+	p := q.p
+	p.mu.Lock()
+	r := p.identity()
+	r.Event, r.Code, r.Approval = event, code, a
+	if q.able.Immediate {
+		p.g.audit.Complete(&r)
+		p.heldRows = append(p.heldRows, r)
+		p.mu.Unlock()
+		return
 	}
-	if _, used := a.used[id]; used {
-		return false
+	before := p.heldRows // of an earlier question
+	p.heldRows = nil
+	p.mu.Unlock()
+	for i := range before {
+		p.g.audit.Put(ctx, before[i])
 	}
-	if a.used == nil {
-		a.used = make(map[string]time.Time)
-	}
-	a.used[id] = expires
-	return true
-}
-
-// forget makes an approval usable again.
-func (a *approvals) forget(id string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.used, id)
+	p.g.audit.Note(ctx, r)
 }
 
 // expired reports whether the time for an answer is over, by the wall clock or by

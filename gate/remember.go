@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/gate/port"
+	"github.com/stopgate/stopgate/internal/gate/turn"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 )
@@ -71,12 +73,12 @@ type Memory struct {
 func (t *Turn) Remember(ctx context.Context, like stopgate.Call, told []PastCall, m Memory) ([]KnownCall, error) {
 	r := historyMatch{g: t.g, turn: t, template: t.inTurn(like), calls: told, memory: m, known: make([]KnownCall, len(told)), open: make([]bool, len(told)), hashes: make([]string, len(told))}
 	if m.Isolated {
-		t.state.isolated = &isolated{cells: map[session.Key]*session.Cell{}}
+		t.state.Isolated = new(turn.Isolated)
 	}
 	var err error
-	if t.g.store != nil {
+	if t.g.sessions.exists() {
 		if err = r.recall(ctx); err != nil && (m.Isolated || r.unresolved) {
-			t.state.unreadable = true
+			t.state.Unreadable = true
 		}
 	}
 	r.judge()
@@ -103,18 +105,18 @@ func (r *historyMatch) recall(ctx context.Context) error {
 	for i := range r.calls {
 		keys = append(keys, r.key(i))
 	}
-	state := g.load(ctx, owner, distinctKeys(keys))
-	if state.fault != none {
+	state := g.sessions.load(ctx, owner, distinct(keys))
+	if state.Fault != port.None {
 		r.unresolved = r.memory.Learn && slices.ContainsFunc(r.calls, func(t PastCall) bool { return t.Answered })
-		return state.problem("history")
+		return state.Problem("history")
 	}
 	var err error
 	if r.memory.Learn && r.memory.LastMessage != "" {
-		if self, _ := state.value.Cell(session.Self); self.Condition().LastMessage != r.memory.LastMessage || r.memory.FirstRequest {
-			err = g.append(ctx, owner, session.Fact{Kind: session.Spoke, Hash: r.memory.LastMessage})
+		if self, _ := state.Value.Cell(session.Self); self.Condition().LastMessage != r.memory.LastMessage || r.memory.FirstRequest {
+			err = g.sessions.append(ctx, owner, session.Fact{Kind: session.Spoke, Hash: r.memory.LastMessage})
 		}
 	}
-	r.align(state.value)
+	r.align(state.Value)
 	for i := range r.calls {
 		if t := &r.calls[i]; r.memory.Learn && r.open[i] && t.Answered {
 			data, bad := t.Result()
@@ -212,16 +214,16 @@ func (r *historyMatch) replay(ctx context.Context) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	state := r.g.load(ctx, r.turn.owner, keys)
-	if state.fault != none {
-		return state.problem("history")
+	state := r.g.sessions.load(ctx, r.turn.owner, keys)
+	if state.Fault != port.None {
+		return state.Problem("history")
 	}
 	type happened struct {
 		fact *session.Fact
 		keys []session.Key
 	}
 	var all []happened
-	for _, e := range state.value.Entries() {
+	for _, e := range state.Value.Entries() {
 		if issued := e.Cell.Call; issued.Fact != nil {
 			all = append(all, happened{issued.Fact, issued.Fact.Keys()})
 			if end := issued.End; end != nil {
@@ -231,7 +233,7 @@ func (r *historyMatch) replay(ctx context.Context) error {
 	}
 	slices.SortFunc(all, func(a, b happened) int { return cmp.Compare(a.fact.Seq, b.fact.Seq) })
 	for _, h := range all {
-		r.turn.state.isolated.add(0, *h.fact, h.keys)
+		r.turn.state.Isolated.Add(0, *h.fact, h.keys)
 	}
 	return nil
 }
@@ -249,16 +251,16 @@ func (r *historyMatch) noteUnmatched(ctx context.Context) {
 			continue
 		}
 		claim := unmatched{r.turn.owner, t.Call, t.Tool}
-		if _, known := r.g.unmatched.get(claim); known {
+		if _, known := r.g.unmatched.Get(claim); known {
 			continue
 		}
-		r.g.unmatched.put(claim, struct{}{})
+		r.g.unmatched.Put(claim, struct{}{})
 		if row.Count++; row.Count == 1 {
 			row.CallID, row.Tool = t.Call, t.Tool
 		}
 	}
 	if row.Count > 0 {
-		r.g.audit.note(ctx, row)
+		r.g.audit.Note(ctx, row)
 	}
 }
 
@@ -304,17 +306,4 @@ func (r *historyMatch) delivers(now *compiled, t *PastCall) (ok bool) {
 	}
 	v := b.rules.ResultMode(&executed)
 	return v.Decided && v.Mode.Permissive()
-}
-
-// distinctKeys is distinct for many keys.
-func distinctKeys(keys []session.Key) []session.Key {
-	seen := make(map[session.Key]bool, len(keys))
-	some := keys[:0]
-	for _, k := range keys {
-		if !seen[k] {
-			seen[k] = true
-			some = append(some, k)
-		}
-	}
-	return some
 }

@@ -5,20 +5,21 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/gate/port"
 )
 
 // review asks the approver about a result (D25-43): an approved result is delivered, an edited
 // one is replaced, and every other answer withholds it. A gateway does not ask, because the
 // client has the result already (S11).
-func (g *Gate) review(ctx context.Context, rel *release, r stopgate.Result) Delivery {
+func (rel *release) review(ctx context.Context, g *Gate, r stopgate.Result) Delivery {
 	v := rel.result
 	if g.approver == nil || rel.call.Surface == stopgate.SurfaceGateway {
 		return withheld(v.Mode)
 	}
-	able := invoke(ctx, &g.ports.approver, g.limits.Abilities, func(ctx context.Context) (Abilities, error) {
+	able := port.Invoke(ctx, &g.guards.approver, g.limits.Abilities, func(ctx context.Context) (Abilities, error) {
 		return g.approver.Abilities(ctx, &rel.call), nil
 	})
-	if able.fault != none || !able.value.Reachable || v.Mode == stopgate.Edit && !able.value.CanEdit {
+	if able.Fault != port.None || !able.Value.Reachable || v.Mode == stopgate.Edit && !able.Value.CanEdit {
 		return withheld(v.Mode)
 	}
 	asked, began := g.now(), time.Now()
@@ -33,19 +34,19 @@ func (g *Gate) review(ctx context.Context, rel *release, r stopgate.Result) Deli
 	note := func(event stopgate.AuditEvent, code stopgate.Code, a *stopgate.Approval) {
 		row := rel.row()
 		row.Event, row.Code, row.Approval, row.Cause = event, code, a, "result"
-		g.audit.note(ctx, row)
+		g.audit.Note(ctx, row)
 	}
 	note(stopgate.AuditAsked, "", nil)
 	hold, cancel := context.WithTimeoutCause(ctx, g.limits.Hold, ErrHold)
 	defer cancel()
-	reply := invoke(hold, &g.ports.approver, 0, func(ctx context.Context) (Answer, error) {
+	reply := port.Invoke(hold, &g.guards.approver, 0, func(ctx context.Context) (Answer, error) {
 		return g.approver.Approve(ctx, q)
 	})
-	p := prompt{asked: asked, began: began, able: able.value, answer: reply.value}
-	code, a := p.judge(reply), reply.value
+	answered := prompt{asked: asked, began: began, able: able.Value, answer: reply.Value}
+	code, a := answered.codeOf(reply), reply.Value
 	switch {
 	case code != "":
-	case p.expired(g.now(), g.limits.Approval):
+	case answered.expired(g.now(), g.limits.Approval):
 		code = stopgate.CodeApprovalTimeout
 	case a.Binding != b, a.ID != "" && !g.used.use(a.ID, g.now(), asked.Add(g.limits.Approval)):
 		code = stopgate.CodeApprovalStale

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/gate/port"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -37,17 +38,17 @@ type Ran struct {
 // recorded and the panic continues.
 func (g *Gate) Run(ctx context.Context, call stopgate.Call, handler Handler) (Ran, error) {
 	out, err := g.Decide(ctx, call)
-	return g.run(ctx, &call, out, err, handler)
+	return runHandler(ctx, g, &call, out, err, handler)
 }
 
 // Run is [Gate.Run] in the turn.
 func (t *Turn) Run(ctx context.Context, call stopgate.Call, handler Handler) (Ran, error) {
 	call = t.inTurn(call)
 	out, err := t.Decide(ctx, call)
-	return t.g.run(ctx, &call, out, err, handler)
+	return runHandler(ctx, t.g, &call, out, err, handler)
 }
 
-func (g *Gate) run(ctx context.Context, call *stopgate.Call, out stopgate.Outcome, err error, handler Handler) (Ran, error) {
+func runHandler(ctx context.Context, g *Gate, call *stopgate.Call, out stopgate.Outcome, err error, handler Handler) (Ran, error) {
 	ran := Ran{Outcome: out, Envelope: out.Envelope()}
 	if err != nil || !out.Allowed() {
 		ran.Data, _ = json.Marshal(ran.Envelope) // words and a null
@@ -77,13 +78,13 @@ func (g *Gate) run(ctx context.Context, call *stopgate.Call, out stopgate.Outcom
 // handler can check other calls with the session policies in force (TPS-31).
 func (g *Gate) Context(ctx context.Context, o session.Owner) context.Context {
 	here := session.Here{Owner: o, Policies: g.current.Load().policies(g.registry.Set())}
-	if g.store != nil {
+	if g.sessions.exists() {
 		here.Load = func(ctx context.Context, keys []session.Key) (session.View, error) {
-			state := g.load(ctx, o, keys)
-			if state.fault != none {
-				return session.View{}, state.problem("session")
+			state := g.sessions.load(ctx, o, keys)
+			if state.Fault != port.None {
+				return session.View{}, state.Problem("session")
 			}
-			return session.View{State: state.value, Owner: o, Now: g.now().UnixMilli(), Horizon: state.value.Head}, nil
+			return session.View{State: state.Value, Owner: o, Now: g.now().UnixMilli(), Horizon: state.Value.Head}, nil
 		}
 	}
 	return session.NewContext(ctx, here)

@@ -45,31 +45,31 @@ func (g *Gate) Snapshot(ctx context.Context, o session.Owner) ([]byte, error) {
 		Policies: g.current.Load().sessionHash, At: g.now().UnixMilli(),
 	}
 	fact := session.Fact{At: s.At, Kind: session.Snapshot}
-	r := update(ctx, g, o, fact.Keys(), func(st session.State) (Change, seal, error) {
+	r := update(ctx, g.sessions, o, fact.Keys(), func(st session.State) (Change, seal, error) {
 		self, _ := st.Cell(session.Self)
 		s := s
 		s.Number, s.Position = self.Condition().Snapshots+1, st.Head
 		return Change{Facts: []session.Fact{fact}}, s, nil
 	})
-	if err := r.problem("snapshot"); err != nil {
+	if err := r.Problem("snapshot"); err != nil {
 		return nil, err
 	}
 	err := g.Note(ctx, stopgate.Record{
-		Event: stopgate.AuditSnapshot, Session: o.Session, Principal: o.Principal, Cause: "position " + strconv.FormatUint(r.value.Position, 10),
+		Event: stopgate.AuditSnapshot, Session: o.Session, Principal: o.Principal, Cause: "position " + strconv.FormatUint(r.Value.Position, 10),
 	})
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(r.value)
+	text, err := json.Marshal(r.Value)
 	if err != nil {
 		return nil, err
 	}
-	return g.close(text), nil
+	return g.seal.close(text), nil
 }
 
 func (g *Gate) canSeal() error {
 	switch {
-	case g.store == nil:
+	case !g.sessions.exists():
 		return ErrNoStore
 	case g.seal == nil:
 		return errors.New("gate: no key for snapshots: see WithSealKey")
@@ -91,7 +91,7 @@ func (g *Gate) Restore(ctx context.Context, o session.Owner, sealed []byte, oper
 	if err := g.canSeal(); err != nil {
 		return err
 	}
-	s, err := g.unseal(sealed)
+	s, err := g.seal.open(sealed)
 	switch {
 	case err != nil:
 		return err
@@ -103,14 +103,14 @@ func (g *Gate) Restore(ctx context.Context, o session.Owner, sealed []byte, oper
 		return fmt.Errorf("%w: restoring needs the name of an operator", ErrSnapshot)
 	}
 	fact := session.Fact{At: g.now().UnixMilli(), Kind: session.Restored, To: s.Position, By: operator.By}
-	r := update(ctx, g, o, fact.Keys(), func(st session.State) (Change, struct{}, error) {
+	r := update(ctx, g.sessions, o, fact.Keys(), func(st session.State) (Change, struct{}, error) {
 		self, _ := st.Cell(session.Self)
 		if s.Position > st.Head || s.Number > self.Condition().Snapshots {
 			return Change{}, struct{}{}, fmt.Errorf("%w: the session never had this position", ErrSnapshot)
 		}
 		return Change{Facts: []session.Fact{fact}}, struct{}{}, nil
 	})
-	if err := r.problem("restore"); err != nil {
+	if err := r.Problem("restore"); err != nil {
 		return err
 	}
 	return g.Note(ctx, stopgate.Record{
@@ -119,26 +119,30 @@ func (g *Gate) Restore(ctx context.Context, o session.Owner, sealed []byte, oper
 	})
 }
 
+// sealKey is the secret that seals snapshots.
+type sealKey []byte
+
 // close seals a text: "BASE64.BASE64" of the text and its HMAC-SHA-256.
-func (g *Gate) close(text []byte) []byte {
+func (k sealKey) close(text []byte) []byte {
 	enc := base64.RawURLEncoding
 	out := enc.AppendEncode(nil, text)
-	return enc.AppendEncode(append(out, '.'), g.mac(text))
+	return enc.AppendEncode(append(out, '.'), k.mac(text))
 }
 
-func (g *Gate) mac(text []byte) []byte {
-	m := hmac.New(sha256.New, g.seal)
+func (k sealKey) mac(text []byte) []byte {
+	m := hmac.New(sha256.New, k)
 	m.Write([]byte("stopgate snapshot\x00"))
 	m.Write(text)
 	return m.Sum(nil)
 }
 
-func (g *Gate) unseal(sealed []byte) (s seal, err error) {
+// open returns the content of a sealed text.
+func (k sealKey) open(sealed []byte) (s seal, err error) {
 	body, tag, _ := bytes.Cut(sealed, []byte("."))
 	enc := base64.RawURLEncoding.Strict()
 	text, err1 := enc.DecodeString(string(body))
 	mac, err2 := enc.DecodeString(string(tag))
-	if err1 != nil || err2 != nil || !hmac.Equal(mac, g.mac(text)) {
+	if err1 != nil || err2 != nil || !hmac.Equal(mac, k.mac(text)) {
 		return s, fmt.Errorf("%w: invalid seal", ErrSnapshot)
 	}
 	if json.Unmarshal(text, &s) != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/gate/port"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -104,56 +105,52 @@ func WithTracer(t Tracer, redact ...string) Option {
 	}
 }
 
-// opinion is the answer of one policy in Go.
-type opinion struct {
-	policy   string
-	decision Decision
-}
-
-// traceOutcome sends the outcome of the proposal to the tracer.
-func (p *pending) traceOutcome(ctx context.Context, out *stopgate.Outcome, row *stopgate.Record) {
+// trace sends the outcome of the proposal to the tracer.
+func (c *commitment) trace(ctx context.Context) {
+	p, row := c.p, c.row
 	t := p.g.tracer
 	if t == nil {
 		return
 	}
 	p.mu.Lock()
+	out := &p.out
 	e := TraceEvent{
-		Name: TraceTool, ID: p.id, Session: row.Session, Turn: row.Turn, Agent: row.Agent, Tool: row.Tool, Handoff: p.to,
+		Name: TraceTool, ID: p.id, Session: row.Session, Turn: row.Turn, Agent: row.Agent, Tool: row.Tool, Handoff: p.handoff.to,
 		CallID: row.CallID, Surface: row.Surface, Took: time.Since(p.opened), Decision: out.Status.String(), Reason: out.Verdict.Code, Policy: row.Policy,
 		Warning: out.Status == stopgate.Denied, Metadata: map[string]string{"layer": string(out.Verdict.Layer), "mode": out.Verdict.Mode.String()},
 	}
 	if row.Status == stopgate.StatusEdited {
 		e.Decision, e.Warning = string(row.Status), false
 	}
-	if e.Decided = time.Since(p.complete); p.complete.IsZero() {
+	if e.Decided = time.Since(p.args.complete); p.args.complete.IsZero() {
 		e.Decided = 0 // it was refused before its end
 	}
-	if q := p.prompt; q != nil {
+	if q := p.approval.prompt; q != nil {
 		e.Asked = q.took
-		if from := q.began; from.Before(p.complete) { // asked while the call still came
-			e.Decided -= max(0, q.took-p.complete.Sub(from))
+		if from := q.began; from.Before(p.args.complete) { // asked while the call still came
+			e.Decided -= max(0, q.took-p.args.complete.Sub(from))
 		} else {
 			e.Decided -= q.took
 		}
 		e.Decided = max(0, e.Decided)
 		e.Answer, e.Via = q.approval()
 	}
-	e.Partial = !p.ended
+	e.Partial = !p.args.ended
 	if p.kind == Handoff {
 		e.Name, e.Tool = TraceHandoff, ""
 	}
-	for _, o := range p.opinions {
+	for _, o := range p.gates.opinions {
 		e.Metadata["policy "+o.policy] = string(o.decision.Reason)
 		for k, v := range o.decision.Metadata {
 			e.Metadata[o.policy+"."+k] = v
 		}
 	}
-	e.Args, e.Judge = p.redacted, p.judged
+	e.Args, e.Judge = c.shown, p.judges.review
 	seen := *row
 	seen.Args = nil
 	e.Row = &seen
 	events := []TraceEvent{e}
-	for _, d := range p.decisions {
+	for _, d := range p.sessions.decisions {
 		denied := e
 		denied.Name, denied.Policy, denied.Reason, denied.Warning, denied.Args = TraceDenied, d.Policy, d.Code, true, ""
 		denied.Metadata = d.Meta
@@ -161,7 +158,7 @@ func (p *pending) traceOutcome(ctx context.Context, out *stopgate.Outcome, row *
 	}
 	p.mu.Unlock()
 	for _, e := range events {
-		invoke(context.WithoutCancel(ctx), &p.g.ports.tracer, p.g.limits.Policy, func(ctx context.Context) (struct{}, error) {
+		port.Invoke(context.WithoutCancel(ctx), &p.g.guards.tracer, p.g.limits.Policy, func(ctx context.Context) (struct{}, error) {
 			t.to.Trace(ctx, e)
 			return struct{}{}, nil
 		})
@@ -177,7 +174,7 @@ func (g *Gate) notifyTracer(ctx context.Context, r stopgate.Record) {
 	if !ok {
 		return
 	}
-	invoke(context.WithoutCancel(ctx), &g.ports.tracer, g.limits.Policy, func(ctx context.Context) (struct{}, error) {
+	port.Invoke(context.WithoutCancel(ctx), &g.guards.tracer, g.limits.Policy, func(ctx context.Context) (struct{}, error) {
 		t.Note(ctx, r)
 		return struct{}{}, nil
 	})

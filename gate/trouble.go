@@ -3,9 +3,9 @@ package gate
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/gate/port"
 )
 
 // Trouble describes a failure of code that the gate called. Rows and models only get its code
@@ -30,21 +30,15 @@ func WithTrouble(f func(Trouble)) Option { return func(c *config) { c.trouble = 
 // errNoAnswer is the failure of an approver that returned neither an error nor a valid answer.
 var errNoAnswer = errors.New("invalid answer: make it with a method of the View, name the person, and edit only with Abilities.CanEdit")
 
-// errPanic begins the error of a panic.
-var errPanic = errors.New("panic")
-
-// panicError returns the error for a value of recover.
-func panicError(v any) error { return fmt.Errorf("%w: %v\n%s", errPanic, v, debug.Stack()) }
-
 // reportTrouble reports a failure of a port. The end of the caller's context is none.
-func (c *config) reportTrouble(who string, id stopgate.ProposalID, f fault, err error) {
-	if c.trouble == nil || f == none || f == gone {
+func (c *config) reportTrouble(who string, id stopgate.ProposalID, f port.Fault, err error) {
+	if c.trouble == nil || f == port.None || f == port.Gone {
 		return
 	}
 	switch {
 	case err == nil:
 		err = errors.New(f.String())
-	case f == late:
+	case f == port.Late:
 		err = fmt.Errorf("%v: %w", f, err)
 	}
 	defer func() { _ = recover() }() // a panic of the callback changes no decision

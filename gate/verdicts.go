@@ -5,25 +5,126 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/internal/gate/port"
 )
 
-// The functions in this file are called with p.mu held, or before the call is shared.
+// verdicts are the verdicts of a call in order: those of the evaluation, and after them those
+// of the layers around the rules. They are guarded by the mu of the call.
+type verdicts struct {
+	eval     Evaluation         // nil once settled, or after a panic
+	current  *stopgate.Verdict  // its latest verdict
+	layers   []stopgate.Verdict // of the layers around the rules
+	trace    []stopgate.Verdict // of an evaluation that panicked; all, once settled
+	terminal bool
+	done     chan struct{} // made on demand, closed when the verdict is terminal
+	cause    string        // a detail for the record
+	judgedBy string        // hash of the policy that decided, if not the one it began with
+}
+
+// undecided is the verdict before any evaluation.
+var undecided stopgate.Verdict
+
+// latest returns the current verdict, which must not be changed.
+func (v *verdicts) latest() *stopgate.Verdict {
+	switch {
+	case len(v.layers) > 0:
+		return &v.layers[len(v.layers)-1]
+	case v.eval != nil:
+		return v.current
+	case len(v.trace) > 0:
+		return &v.trace[len(v.trace)-1]
+	}
+	return &undecided
+}
+
+// add adds a verdict of a layer around the rules and reports whether it did. It can only
+// tighten: nothing follows a terminal verdict, and a mode that is not stricter changes nothing
+// (K7, I3, I15).
+func (v *verdicts) add(next stopgate.Verdict) bool {
+	before := v.latest()
+	if v.terminal || before.Decided && stopgate.Strictest(before.Mode, next.Mode) == before.Mode {
+		return false
+	}
+	v.layers = append(v.layers, next)
+	return true
+}
+
+// end marks the verdict as terminal.
+func (v *verdicts) end() {
+	if v.terminal = true; v.done != nil {
+		close(v.done)
+	}
+}
+
+// whenTerminal returns the channel that is closed when the verdict is terminal.
+func (v *verdicts) whenTerminal() <-chan struct{} {
+	if v.done == nil {
+		v.done = make(chan struct{})
+		if v.terminal {
+			close(v.done)
+		}
+	}
+	return v.done
+}
+
+// all returns a copy of all verdicts.
+func (v *verdicts) all() []stopgate.Verdict { return append(v.published(), v.layers...) }
+
+// published returns a copy of the verdicts of the evaluation; only the current one if the
+// evaluation panics.
+func (v *verdicts) published() (trace []stopgate.Verdict) {
+	if v.eval == nil {
+		return slices.Clone(v.trace)
+	}
+	defer func() {
+		if recover() != nil {
+			trace = []stopgate.Verdict{*v.current}
+		}
+	}()
+	return slices.Clone(v.eval.Trace())
+}
+
+// settle keeps the verdicts of a call with an outcome and gives up the evaluation. Its buffers
+// serve another call if reuse is set.
+func (v *verdicts) settle(reuse bool) {
+	v.trace = v.all()
+	if v.eval != nil && reuse {
+		v.eval.Release()
+	}
+	v.eval, v.current, v.layers = nil, &undecided, nil
+	if !v.terminal {
+		v.end()
+	}
+}
+
+// The methods of pending below are called with p.mu held, or before the call is shared.
 
 // begin binds the policy and starts the evaluation. A policy that panics denies.
 func (p *pending) begin() {
 	defer p.recoverPolicy()
 	p.bound = p.bind(p.under)
-	p.eval = p.rules.Evaluate()
+	p.verdicts.eval = p.bound.rules.Evaluate()
 	p.evaluate(func() {})
 }
 
 // bind returns the rules of a policy for the call.
 func (p *pending) bind(c *compiled) bound {
 	if p.kind == Handoff {
-		return bound{rules: &handoffRules{g: p.g, result: c.handoff(p.call.Agent, p.to)}}
+		return bound{rules: &payloadRules{g: p.g, entry: c.handoff(p.call.Agent, p.handoff.to)}}
 	}
-	return c.binding(&p.call, p.data)
+	return c.binding(&p.call, p.sessions.data)
+}
+
+// evaluate runs one step of the evaluator.
+func (p *pending) evaluate(step func()) {
+	defer p.recoverPolicy()
+	step()
+	v := &p.verdicts
+	if v.current = v.eval.Latest(); v.current.Terminal() {
+		v.cause = v.eval.Cause()
+		p.finish()
+	}
+	p.approval.show()
 }
 
 // recoverPolicy turns a panic of the evaluator into a denial (FM15). The
@@ -32,88 +133,32 @@ func (p *pending) recoverPolicy() {
 	if recover() == nil {
 		return
 	}
-	p.cause = "panic " + stackHash()
-	p.trace = p.published()
-	p.eval = nil
+	v := &p.verdicts
+	v.cause = "panic " + port.StackHash()
+	v.trace = v.published()
+	v.eval = nil
 	p.addVerdict(p.refusal(stopgate.LayerFailure, stopgate.CodePolicyError))
 }
 
-// evaluate runs one step of the evaluator.
-func (p *pending) evaluate(step func()) {
-	defer p.recoverPolicy()
-	step()
-	if p.current = p.eval.Latest(); p.current.Terminal() {
-		p.cause = p.eval.Cause()
-		p.finish()
-	}
-	p.show()
-}
-
-func (p *pending) verdict() stopgate.Verdict { return *p.latest() }
-
-// latest returns the current verdict, which must not be changed.
-func (p *pending) latest() *stopgate.Verdict {
-	switch {
-	case len(p.layerVerdicts) > 0:
-		return &p.layerVerdicts[len(p.layerVerdicts)-1]
-	case p.eval != nil:
-		return p.current
-	case len(p.trace) > 0:
-		return &p.trace[len(p.trace)-1]
-	}
-	return &undecided
-}
-
-// undecided is the verdict before any evaluation.
-var undecided stopgate.Verdict
-
-func (p *pending) transitions() []stopgate.Verdict {
-	return append(p.published(), p.layerVerdicts...)
-}
-
-// published returns a copy of the verdicts of the evaluation; only the current one if the
-// evaluation panics.
-func (p *pending) published() (trace []stopgate.Verdict) {
-	if p.eval == nil {
-		return slices.Clone(p.trace)
-	}
-	defer func() {
-		if recover() != nil {
-			trace = []stopgate.Verdict{*p.current}
-		}
-	}()
-	return slices.Clone(p.eval.Trace())
-}
-
-// addVerdict adds a verdict of a layer around the rules. It can only tighten: nothing
-// follows a terminal verdict, and a mode that is not stricter changes nothing
-// (K7, I3, I15).
+// addVerdict adds a verdict of a layer around the rules.
 func (p *pending) addVerdict(v stopgate.Verdict) {
-	before := p.latest()
-	if p.terminal || before.Decided && stopgate.Strictest(before.Mode, v.Mode) == before.Mode {
-		return
-	}
-	p.layerVerdicts = append(p.layerVerdicts, v)
-	if v.Terminal() {
+	if p.verdicts.add(v) && v.Terminal() {
 		p.finish()
 	}
 }
 
 // finish marks the verdict as terminal and cancels open questions.
 func (p *pending) finish() {
-	p.terminal = true
 	if p.shared() {
-		p.turn.leave(p.id)
+		p.turn.Leave(p.id)
 	}
-	if p.done != nil {
-		close(p.done)
+	p.verdicts.end()
+	why := withdrawn{p.verdicts.latest().Code}
+	if p.approval.prompt != nil {
+		p.approval.prompt.cancel(why)
 	}
-	why := withdrawn{p.latest().Code}
-	if p.prompt != nil {
-		p.prompt.cancel(why)
-	}
-	if p.judgeRun != nil {
-		p.judgeRun.cancel(why)
+	if p.judges.run != nil {
+		p.judges.run.cancel(why)
 	}
 	if p.abort != nil {
 		p.abort(why)
@@ -123,30 +168,20 @@ func (p *pending) finish() {
 // refusal returns a denial by a layer other than the rules. It keeps the rule of the verdict:
 // the rule that asked is the rule whose question was declined.
 func (p *pending) refusal(layer stopgate.Layer, code stopgate.Code) stopgate.Verdict {
-	v := p.verdict()
+	v := *p.verdicts.latest()
 	if code == stopgate.CodeNoApprover && v.Code == stopgate.CodePathNotKnown {
-		v.Mode, v.DecidedAt = stopgate.Deny, p.received
+		v.Mode, v.DecidedAt = stopgate.Deny, p.args.received
 		return v // its text tells how to write the call so that no approval is needed
 	}
 	public := code.Public()
 	if code == stopgate.CodeNoApprover {
-		public = strings.TrimSpace(public + " " + p.eval.Instead())
+		public = strings.TrimSpace(public + " " + p.verdicts.eval.Instead())
 	}
 	return stopgate.Verdict{
 		Decided: true, Mode: stopgate.Deny, Layer: layer, Code: code,
 		Rule: v.Rule, Candidates: v.Candidates, Pointer: v.Pointer, Segment: v.Segment,
-		DecidedAt: p.received, Public: public, Floors: v.Floors,
+		DecidedAt: p.args.received, Public: public, Floors: v.Floors,
 	}
-}
-
-// acceptArguments keeps the complete arguments of a call that may run.
-func (p *pending) acceptArguments() {
-	root := p.eval.Document().Root()
-	if v := p.eval.Latest(); v.Terminal() || !root.IsValid() {
-		return
-	}
-	p.final, p.hash = p.eval.Args(), hexOf(jsonstream.HashCanonical(root))
-	p.cause = p.eval.Cause()
 }
 
 // layerOf returns the layer of a code of a surface.

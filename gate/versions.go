@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"strconv"
 
+	"github.com/stopgate/stopgate/internal/gate/rows"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -13,15 +14,15 @@ import (
 // for the records, because a change of their code does not change the hash. It uses the
 // session policies that are registered when a policy comes into force; later changes are
 // event rows.
-func (g *Gate) versions(hash string) (all string, unversioned []string) {
-	list := make([]any, 0, len(g.policies)+len(g.config.handoffs))
-	for _, p := range g.policies {
+func (o *config) versions(hash string) (all string, unversioned []string) {
+	list := make([]any, 0, len(o.policies)+len(o.handoffs))
+	for _, p := range o.policies {
 		list = append(list, p)
 	}
-	for _, p := range g.config.handoffs {
+	for _, p := range o.handoffs {
 		list = append(list, p)
 	}
-	for _, p := range g.registry.Set().All() {
+	for _, p := range o.registry.Set().All() {
 		list = append(list, p)
 	}
 	if len(list) == 0 {
@@ -35,12 +36,12 @@ func (g *Gate) versions(hash string) (all string, unversioned []string) {
 	for _, p := range list {
 		name, version := p.(interface{ Name() string }).Name(), versionOf(p)
 		if version == "" {
-			unversioned = append(unversioned, word(name))
+			unversioned = append(unversioned, rows.Word(name))
 			version = "unversioned"
 		}
 		add(name + "@" + version)
 	}
-	return hex.EncodeToString(sum.Sum(nil)), unversioned[:min(len(unversioned), maxList):min(len(unversioned), maxList)]
+	return hex.EncodeToString(sum.Sum(nil)), unversioned[:min(len(unversioned), rows.MaxList):min(len(unversioned), rows.MaxList)]
 }
 
 func versionOf(p any) string {

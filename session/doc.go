@@ -3,8 +3,8 @@
 // values. A store keeps them.
 //
 //	reg := session.NewRegistry()
-//	reg.Register(session.Require("deploy").After("test", "build").Named("ship"))
-//	reg.Register(session.ReadBeforeWrite().Key("/path"))
+//	reg.Register(policies.Require("deploy").After("test", "build").Named("ship"))
+//	reg.Register(policies.ReadBeforeWrite().Key("/path"))
 //	...
 //	primary, all := reg.CheckAll(view, call)
 //

@@ -42,7 +42,7 @@ var (
 
 // ReadBeforeWrite begins a policy with the default tools and path arguments.
 func ReadBeforeWrite() *Files {
-	f := &Files{name: "read_before_write", reads: Select(ReadTools...), writes: session.Select(WriteTools...)}
+	f := &Files{name: "read_before_write", reads: Select(ReadTools...), writes: Select(WriteTools...)}
 	f.key.path = true
 	for _, text := range moved {
 		p, _ := jsonstream.ParsePointer(text)

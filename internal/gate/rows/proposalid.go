@@ -1,4 +1,4 @@
-package gate
+package rows
 
 import (
 	"crypto/rand"
@@ -14,17 +14,18 @@ import (
 // crockford is the alphabet of ULIDs: base 32 without I, L, O and U.
 const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-// randomness is crypto/rand in blocks: a proposal id needs ten bytes at a time.
-type randomness struct {
+// Entropy is crypto/rand in blocks: a proposal id needs ten bytes at a time.
+type Entropy struct {
 	mu    sync.Mutex
 	block [512]byte
 	used  int
 }
 
-func newRandomness() *randomness { return &randomness{used: len(randomness{}.block)} }
+// NewEntropy returns a source of random bytes.
+func NewEntropy() *Entropy { return &Entropy{used: len(Entropy{}.block)} }
 
 // Read fills p, which is shorter than a block.
-func (r *randomness) Read(p []byte) (int, error) {
+func (r *Entropy) Read(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.used+len(p) > len(r.block) {
@@ -39,12 +40,12 @@ func (r *randomness) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// newProposalID makes a ULID (S23): 48 bits of Unix milliseconds and 80
+// NewProposalID makes a ULID (S23): 48 bits of Unix milliseconds and 80
 // random bits as 26 characters that sort by time.
-func newProposalID(now time.Time, entropy io.Reader) (stopgate.ProposalID, error) {
+func NewProposalID(now time.Time, entropy io.Reader) (stopgate.ProposalID, error) {
 	var random [10]byte
 	var err error
-	if r, ours := entropy.(*randomness); ours { // the bytes stay on the stack
+	if r, ours := entropy.(*Entropy); ours { // the bytes stay on the stack
 		_, err = r.Read(random[:])
 	} else {
 		random, err = readRandom(entropy)

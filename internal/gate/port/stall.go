@@ -1,4 +1,4 @@
-package gate
+package port
 
 import (
 	"context"
@@ -17,15 +17,15 @@ const stallSteps = 10
 // longestStep bounds a step where a writer gets only a small share of a processor.
 const longestStep = time.Second
 
-// errStalled is the cause of a context that ended because of a port without progress.
-var errStalled = errors.New("nothing was written for too long")
+// ErrStalled is the cause of a context that ended because of a port without progress.
+var ErrStalled = errors.New("nothing was written for too long")
 
-// stallDetector finds out whether a port that is shared still advances.
-type stallDetector struct {
+// Stall detects whether a port that is shared still advances.
+type Stall struct {
 	advanced func() uint64
-	share    func() float64 // part of a processor that a writer gets; nil for all of it
+	share    func() float64
 	limit    time.Duration
-	waiting  func() bool // rows are spooled and being written; nil for never
+	waiting  func() bool
 	closed   atomic.Bool // it was found not to advance, and has not been seen to advance since
 
 	mu   sync.Mutex
@@ -33,16 +33,19 @@ type stallDetector struct {
 	when time.Time // when that was found
 }
 
-// newStallDetector returns the stall of a port that several writers share, nil for another one.
-func newStallDetector(p Progress, limit time.Duration) *stallDetector {
-	if p.Advanced == nil {
+// NewStall returns the detector of a port that several writers share. advanced returns a number
+// that changes with every write; it is nil for a port that is not shared, which has no detector.
+// share returns the part of a processor that a writer gets; nil for all of it. waiting reports
+// whether rows are spooled and being written; nil for never.
+func NewStall(advanced func() uint64, share func() float64, waiting func() bool, limit time.Duration) *Stall {
+	if advanced == nil {
 		return nil
 	}
-	return &stallDetector{advanced: p.Advanced, share: p.Share, limit: limit}
+	return &Stall{advanced: advanced, share: share, waiting: waiting, limit: limit}
 }
 
 // step is how long the next step lasts.
-func (s *stallDetector) step() time.Duration {
+func (s *Stall) step() time.Duration {
 	if s.share == nil {
 		return s.limit / stallSteps
 	}
@@ -51,7 +54,7 @@ func (s *stallDetector) step() time.Duration {
 
 // unavailable reports that the port was found not to advance and has not advanced since, and
 // that a writer is retrying or the next retry is not due. Calls are denied without waiting.
-func (s *stallDetector) unavailable() bool {
+func (s *Stall) unavailable() bool {
 	if !s.closed.Load() {
 		return false
 	}
@@ -64,7 +67,7 @@ func (s *stallDetector) unavailable() bool {
 	return s.waiting != nil && s.waiting() || time.Since(s.when) < s.limit
 }
 
-func (s *stallDetector) markStalled(at uint64) {
+func (s *Stall) markStalled(at uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.at, s.when = at, time.Now()
@@ -73,9 +76,9 @@ func (s *stallDetector) markStalled(at uint64) {
 
 // watch returns a context that ends when ctx does or when the port has not advanced for
 // the limit.
-func (s *stallDetector) watch(ctx context.Context) (inner context.Context, stop func()) {
+func (s *Stall) watch(ctx context.Context) (inner context.Context, stop func()) {
 	inner, cancel := context.WithCancelCause(ctx)
-	w := &watcher{stallDetector: s, cancel: cancel, at: s.advanced()}
+	w := &watcher{Stall: s, cancel: cancel, at: s.advanced()}
 	w.mu.Lock()
 	w.timer = time.AfterFunc(s.limit/stallSteps, w.look)
 	w.mu.Unlock()
@@ -90,7 +93,7 @@ func (s *stallDetector) watch(ctx context.Context) (inner context.Context, stop 
 
 // watcher counts steps without progress for one call.
 type watcher struct {
-	*stallDetector
+	*Stall
 	cancel context.CancelCauseFunc
 
 	mu    sync.Mutex
@@ -113,15 +116,15 @@ func (w *watcher) look() {
 	}
 	if w.steps >= stallSteps {
 		w.markStalled(now)
-		w.cancel(errStalled)
+		w.cancel(ErrStalled)
 		return
 	}
 	w.timer.Reset(w.step())
 }
 
-// outlive returns a context for writes that must happen although the call was cancelled: it
+// Outlive returns a context for writes that must happen although the call was cancelled: it
 // keeps only the deadline of the caller's context.
-func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
+func Outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	last := context.WithoutCancel(ctx)
 	if end, ok := ctx.Deadline(); ok && ctx.Err() == nil {
 		return context.WithDeadline(last, end)
@@ -129,27 +132,27 @@ func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	return last, func() {}
 }
 
-// during makes a call to a shared port. It may be called from the goroutine of the
+// During makes a call to a shared port. It may be called from the goroutine of the
 // caller only if the port is punctual.
-func during[T any](ctx context.Context, s *stallDetector, p *port, punctual bool, f func(context.Context) (T, error)) reply[T] {
+func During[T any](ctx context.Context, s *Stall, g *Guard, punctual bool, f func(context.Context) (T, error)) Reply[T] {
 	if err := ctx.Err(); err != nil {
-		return reply[T]{fault: gone, err: context.Cause(ctx)}
+		return Reply[T]{Fault: Gone, Err: context.Cause(ctx)}
 	}
 	if s.unavailable() {
-		return reply[T]{fault: late, err: errStalled}
+		return Reply[T]{Fault: Late, Err: ErrStalled}
 	}
 	inner, stop := s.watch(ctx)
 	defer stop()
-	var r reply[T]
+	var r Reply[T]
 	if punctual {
-		if r = inline(inner, f); inner.Err() == nil || r.fault == none {
+		if r = Inline(inner, f); inner.Err() == nil || r.Fault == None {
 			return r
 		}
-	} else if r = invoke(inner, p, 0, f); inner.Err() == nil {
+	} else if r = Invoke(inner, g, 0, f); inner.Err() == nil {
 		return r
 	}
-	if errors.Is(context.Cause(inner), errStalled) {
-		return reply[T]{fault: late, err: errors.Join(errStalled, r.err)}
+	if errors.Is(context.Cause(inner), ErrStalled) {
+		return Reply[T]{Fault: Late, Err: errors.Join(ErrStalled, r.Err)}
 	}
-	return reply[T]{fault: gone, err: context.Cause(inner)}
+	return Reply[T]{Fault: Gone, Err: context.Cause(inner)}
 }

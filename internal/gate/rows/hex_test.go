@@ -1,14 +1,16 @@
-package gate
+package rows_test
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/gate/rows"
 )
 
-// hexOf spells as encoding/hex does.
-func TestHexOf(t *testing.T) {
+// Hex spells as encoding/hex does.
+func TestHex(t *testing.T) {
 	for i := range 300 {
 		sum := sha256.Sum256([]byte(strconv.Itoa(i)))
 		for j := range sum {
@@ -16,7 +18,7 @@ func TestHexOf(t *testing.T) {
 				sum[j] = byte(i)
 			}
 		}
-		if got, want := hexOf(sum), hex.EncodeToString(sum[:]); got != want {
+		if got, want := rows.Hex(sum), hex.EncodeToString(sum[:]); got != want {
 			t.Fatalf("%s instead of %s", got, want)
 		}
 	}

@@ -1,0 +1,89 @@
+package gate
+
+import (
+	"context"
+	"errors"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/gate/port"
+	"github.com/stopgate/stopgate/session"
+)
+
+// releaseTogether releases calls in one update of the store. If one of them must not be released,
+// nothing is written, and each is committed on its own.
+func releaseTogether(ctx context.Context, calls []*commitment) {
+	if len(calls) == 1 || !updateTogether(ctx, calls) {
+		for _, c := range calls {
+			c.release(ctx)
+			c.finish(ctx)
+		}
+		return
+	}
+	finishTogether(ctx, calls)
+}
+
+// finishTogether is finish for several calls. Their rows are written at once if the recorder
+// supports that.
+func finishTogether(ctx context.Context, calls []*commitment) {
+	audit := calls[0].p.g.audit
+	var list []*stopgate.Record
+	var of []*commitment
+	for _, c := range calls {
+		switch c.ready(ctx); {
+		case c.wrote:
+		case audit.RecordAll == nil || c.rowLost || c.row == nil:
+			c.write(ctx)
+		default:
+			list, of = c.rows(list), append(of, c)
+		}
+	}
+	if len(list) > 0 {
+		err := audit.WriteAll(ctx, list)
+		for _, c := range of {
+			c.written(err)
+		}
+	}
+	for _, c := range calls {
+		c.finished(ctx)
+	}
+}
+
+// updateTogether reports whether one update of the store decided all calls.
+func updateTogether(ctx context.Context, calls []*commitment) bool {
+	updates := make([]*releaseUpdate, len(calls))
+	var keys []session.Key
+	first := owner(&calls[0].p.call)
+	for i, c := range calls {
+		u := c.prepareRelease(ctx)
+		if u == nil || owner(&c.p.call) != first || c.p.turn.Isolated != nil {
+			return false
+		}
+		updates[i], keys = u, append(keys, u.keys...)
+	}
+	r := update(ctx, calls[0].p.g.sessions, first, distinct(keys), func(s session.State) (change Change, heads []uint64, err error) {
+		for _, u := range updates {
+			if err := u.check(s); err != nil {
+				return Change{}, nil, err
+			}
+			heads = append(heads, s.Head)
+			change.Rows = u.rows(change.Rows, s.Head)
+			if s, _, err = s.Append(u.facts); err != nil {
+				return Change{}, nil, err
+			}
+			change.Facts = append(change.Facts, u.facts...)
+		}
+		return change, heads, nil
+	})
+	var no objectionError
+	if errors.As(r.Err, &no) {
+		return false
+	}
+	for i, u := range updates {
+		var head uint64
+		if r.Fault == port.None {
+			head = r.Value[i]
+		}
+		calls[i].applyRelease(ctx, u, r.Fault, r.Err, r.Stack, head)
+	}
+	return true
+}

@@ -1,0 +1,47 @@
+package gate
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/stopgate/stopgate"
+)
+
+// finalCheck is the layer of the policy in force now, if it is another than the one that the
+// call began with: the strictest verdict wins, and an ask of the new policy is approval_stale,
+// because no approver has seen it (S16).
+func finalCheck(ctx context.Context, p *pending) {
+	if p.under.observe {
+		return
+	}
+	checkCurrentRules(p)
+	p.judges.askCurrent(ctx)
+}
+
+// checkCurrentRules evaluates the call again under the policy in force.
+func checkCurrentRules(p *pending) {
+	now := p.g.current.Load()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.verdicts.terminal || now.hash == p.under.hash || now.observe {
+		return
+	}
+	defer p.recoverPolicy()
+	p.verdicts.judgedBy = now.hash
+	b := p.bind(now)
+	e := b.rules.Evaluate()
+	e.Feed(p.args.final)
+	v := e.Close(stopgate.Ended)
+	if otherwise, unknown := b.rules.Unknown(); unknown && !p.gates.permitted && v.Mode.Permissive() {
+		v = p.refusal(stopgate.LayerIntegrity, stopgate.CodePolicyNotConfigured)
+		v.Mode = otherwise
+	}
+	switch {
+	case v.Terminal():
+		p.addVerdict(v)
+	case !v.Decided, !v.Mode.Permissive(), !bytes.Equal(e.Args(), p.args.final):
+		p.addVerdict(p.refusal(stopgate.LayerApproval, stopgate.CodeApprovalStale))
+	default:
+		p.verdicts.judgedBy = ""
+	}
+}

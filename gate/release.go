@@ -1,0 +1,189 @@
+package gate
+
+import (
+	"context"
+	"errors"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/gate/port"
+	"github.com/stopgate/stopgate/session"
+)
+
+// objectionError is the error of a check inside an update: nothing is written.
+type objectionError struct {
+	all  []session.Decision
+	head uint64
+}
+
+func (objectionError) Error() string { return "session policy objects" }
+
+// releaseUpdate is the update of the store by which a call is released.
+type releaseUpdate struct {
+	p        *pending
+	call     session.Call
+	facts    []session.Fact
+	keys     []session.Key
+	view     session.View
+	run      policyRunner
+	row      *stopgate.Record  // for a journal
+	heldRows []stopgate.Record // before it
+	head     uint64            // position of the facts that decide was asked on
+}
+
+// release checks the session policies on current facts and writes the fact of the release, in
+// one atomic step (I19). A journal writes the row in the same step.
+func (c *commitment) release(ctx context.Context) {
+	u := c.prepareRelease(ctx)
+	if u == nil {
+		return
+	}
+	p := c.p
+	defer p.turn.Isolated.LockReleases()()
+	r := update(ctx, p.g.sessions, owner(&p.call), u.keys, func(s session.State) (Change, uint64, error) {
+		at := *u // a late store may call this after the update was given up
+		change, err := at.decide(s)
+		return change, at.head, err
+	})
+	c.applyRelease(ctx, u, r.Fault, r.Err, r.Stack, r.Value)
+}
+
+// prepareRelease prepares the parts of the update that do not depend on the facts. It returns
+// nil if the call cannot be released: it is denied, now or when its row is written.
+func (c *commitment) prepareRelease(ctx context.Context) *releaseUpdate {
+	p := c.p
+	l := &p.sessions
+	if p.g.sessions.journal && !p.g.audit.Ready(ctx) {
+		return nil
+	}
+	u := &releaseUpdate{p: p, run: l.runner(ctx)}
+	u.view = l.view(session.State{})
+	if !l.call(&u.call) {
+		p.fail(stopgate.CodePolicyError, "sessions", port.None, "")
+		return nil
+	}
+	needs, ok := l.needsOrFail(ctx, &u.call)
+	if !ok {
+		return nil
+	}
+	if l.governed && p.Enforced() && p.turn.Unreadable {
+		l.fault(port.Failed, nil, "")
+		return nil
+	}
+	now := u.view.Now
+	u.facts = []session.Fact{{
+		At: now, Kind: session.Released, Proposal: p.id, Tool: l.tool, CallID: p.call.ID, Agent: p.call.Agent, Turn: p.call.Turn,
+		ArgsHash: p.args.releasedHash(p.verdicts.eval), Marks: p.bound.cache.internMarks(needs.marks), Release: p.bound.cache.internRelease(p, &c.result.verdict),
+	}}
+	if approval := p.out.Approval; approval != nil && !approval.Referred {
+		u.facts = append(u.facts, session.Fact{At: now, Kind: session.Approved, Proposal: p.id, Name: string(l.tool), By: approval.By})
+	}
+	if p.handoff.passesTables() {
+		u.facts = append(u.facts, p.handoff.inheritFact(now))
+	}
+	u.keys = needs.keys
+	for i := range u.facts {
+		u.keys = u.facts[i].AppendKeys(u.keys)
+	}
+	if p.g.sessions.journal {
+		u.row, u.heldRows = c.row, p.heldRows
+	}
+	return u
+}
+
+// decide returns the change to write, or the objections of the session policies.
+func (u *releaseUpdate) decide(s session.State) (Change, error) {
+	u.head = s.Head
+	if err := u.check(s); err != nil {
+		return Change{}, err
+	}
+	return Change{Facts: u.facts, Rows: u.rows(nil, s.Head)}, nil
+}
+
+// check asks the session policies on current facts.
+func (u *releaseUpdate) check(s session.State) error {
+	p := u.p
+	l := &p.sessions
+	if !l.governed || !p.Enforced() {
+		return nil
+	}
+	if p.g.sessions.isUncertain(owner(&p.call), s) {
+		return objectionError{[]session.Decision{{Policy: "session", Code: stopgate.CodeSessionDegraded}}, s.Head}
+	}
+	v := &u.view
+	if v.State = p.turn.Isolated.Overlay(s); u.run != nil {
+		v.State = v.State.Copy() // code that overruns its deadline may still read it
+	}
+	v.Horizon = l.horizonAt(s.Head)
+	if _, all := l.set.CheckEach(v, &u.call, u.run); len(all) > 0 {
+		return objectionError{all, s.Head}
+	}
+	return nil
+}
+
+// rows appends the rows for a journal: the decision row with the position of its facts, after
+// the rows that were held back.
+func (u *releaseUpdate) rows(list []*stopgate.Record, head uint64) []*stopgate.Record {
+	if u.row == nil {
+		return list
+	}
+	r := *u.row
+	r.FactsAt = head
+	return append(appendCopies(list, u.heldRows), &r)
+}
+
+// applyRelease applies the reply of the store: the release is written, or the call is denied
+// after objections of session policies or a fault of the store.
+func (c *commitment) applyRelease(ctx context.Context, u *releaseUpdate, f port.Fault, err error, stack string, head uint64) {
+	p := c.p
+	var no objectionError
+	switch {
+	case f == port.None:
+		c.facts, c.head, c.wrote = u.facts, head, u.row != nil
+		p.turn.Isolated.AddReleased(head, u.facts...)
+	case errors.As(err, &no):
+		p.sessions.apply(no.all, no.head)
+	case u.row != nil:
+		for _, lost := range appendCopies(nil, u.heldRows) {
+			p.g.audit.Lose(lost, err)
+		}
+		c.spooled = p.g.audit.Lose(u.row, err)
+		c.rowLost = true
+		p.fail(stopgate.CodeAuditUnavailable, "journal", f, stack)
+		p.sessions.withdrawUncertain(ctx, u.facts, f)
+	case p.sessions.governed:
+		p.sessions.fault(f, err, stack)
+		p.sessions.withdrawUncertain(ctx, u.facts, f)
+	}
+}
+
+// withdrawUncertain withdraws a release that may or may not have been written. If that fails
+// too, the release stays counted, which is the strict side.
+func (l *sessionLayer) withdrawUncertain(ctx context.Context, facts []session.Fact, f port.Fault) {
+	if f == port.Late {
+		return // it may be written yet, and a withdrawal must not come first
+	}
+	l.p.mu.Lock()
+	l.releaseFacts = facts
+	l.p.mu.Unlock()
+	l.withdraw(ctx)
+}
+
+// withdraw withdraws the release of a call that was denied later.
+func (l *sessionLayer) withdraw(ctx context.Context) {
+	p := l.p
+	p.mu.Lock()
+	released := l.releaseFacts
+	l.releaseFacts = nil
+	p.mu.Unlock()
+	if released == nil {
+		return
+	}
+	withdrawal := session.Fact{At: p.g.now().UnixMilli(), Kind: session.Withdrawn, Proposal: p.id}
+	keys := withdrawal.AppendKeys(released[0].Keys())
+	ctx, cancel := port.Outlive(ctx)
+	defer cancel()
+	update(ctx, p.g.sessions, owner(&p.call), keys, func(s session.State) (Change, struct{}, error) {
+		return Change{Facts: []session.Fact{withdrawal}}, struct{}{}, nil
+	})
+	p.turn.Isolated.AddWithdrawn(released[0], withdrawal)
+}
