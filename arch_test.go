@@ -74,7 +74,8 @@ var layers = [][]string{
 	{"audit"},
 	{"internal/record/jsonl", "internal/record/sqlite", "internal/record/live"},
 	{"internal/record/redis"},
-	{"internal/store/mem", "internal/store/sqlite"},
+	{"internal/store/mem", "internal/store/sqlite", "internal/store/backend"},
+	{"internal/store/kinds"},
 	{"store"},
 	{"internal/record/records"},
 	{"internal/replay"},
@@ -302,6 +303,20 @@ func TestEncodingJSONReadsNoWireData(t *testing.T) {
 	for _, pkg := range ownJSON {
 		if !uses[pkg] {
 			t.Errorf("%s may import encoding/json, and does not", pkg)
+		}
+	}
+}
+
+// A kind of store is named where its row is, so that another one is a package and a row.
+func TestStoresAreNamedOnce(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.test || strings.HasPrefix(f.pkg, testOnly) || f.pkg == "internal/store/kinds" {
+			continue
+		}
+		for _, concrete := range []string{"internal/store/sqlite", "internal/store/mem"} {
+			if slices.Contains(f.imports, module+"/"+concrete) {
+				t.Errorf("%s imports %s: use the port of internal/store/backend", f.path, concrete)
+			}
 		}
 	}
 }

@@ -22,9 +22,8 @@ import (
 	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/record/jsonl"
-	records "github.com/stopgate/stopgate/internal/record/sqlite"
-	"github.com/stopgate/stopgate/internal/store/mem"
-	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/store/backend"
+	"github.com/stopgate/stopgate/internal/store/kinds"
 )
 
 // State stores the facts of sessions, questions and grants, and the order to deny
@@ -51,10 +50,7 @@ type Database interface {
 // Memory returns a State in the memory of the process, for tests and for programs whose
 // sessions end with them.
 func Memory() State {
-	return struct {
-		*mem.Store
-		*mem.Approvals
-	}{mem.New(), new(mem.Approvals)}
+	return kinds.Memory()
 }
 
 // Options change what a database stores.
@@ -69,19 +65,19 @@ type Options struct {
 
 // Open opens or creates an SQLite database.
 func Open(ctx context.Context, path string, o Options) (Database, error) {
-	s, err := sqlite.Open(ctx, path, sqlite.Options{Records: records.Options{Arguments: o.Arguments, Redactor: o.Redactor}})
+	s, err := kinds.Open(ctx, path, backend.Options(o))
 	if err != nil {
 		return nil, err
 	}
 	return database{s}, nil
 }
 
-type database struct{ *sqlite.Store }
+type database struct{ backend.Store }
 
 func (d database) Recorder() gate.Recorder { return d.Store.Recorder() }
 
 func (d database) PruneRecords(ctx context.Context, rows, arguments time.Time) error {
-	_, err := d.Retain(ctx, records.Retention{Rows: rows, Arguments: arguments}, time.Now())
+	_, err := d.Retain(ctx, backend.Retention{Rows: rows, Arguments: arguments}, time.Now())
 	return err
 }
 

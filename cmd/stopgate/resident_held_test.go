@@ -18,11 +18,11 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/hook/process"
-	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/store/backend"
 )
 
 // store opens the store of a hookHome.
-func (h *hookHome) store() *sqlite.Store {
+func (h *hookHome) store() backend.Store {
 	h.t.Helper()
 	store, err := place.Settings{Store: filepath.Join(h.dir, ".local", "state", "stopgate", "stopgate.db")}.Open(h.t.Context())
 	if err != nil {

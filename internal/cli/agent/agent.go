@@ -30,7 +30,7 @@ import (
 	"github.com/stopgate/stopgate/internal/hook/process"
 	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/policy"
-	"github.com/stopgate/stopgate/internal/store/mem"
+	"github.com/stopgate/stopgate/internal/store/kinds"
 	"github.com/stopgate/stopgate/internal/system/leash"
 	"github.com/stopgate/stopgate/internal/system/realpath"
 	"github.com/stopgate/stopgate/session"
@@ -181,7 +181,7 @@ func (r *agentRun) options() policy.Options {
 }
 
 func (r *agentRun) run(ctx context.Context) (err error) {
-	r.talks = new(mem.Conversations)
+	r.talks = kinds.Memory()
 	if r.state.Store != nil {
 		r.talks = r.state.Store
 	}

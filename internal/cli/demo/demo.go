@@ -3,7 +3,6 @@ package demo
 import (
 	"bytes"
 	"context"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"net/http"
 	"slices"
 
+	_ "embed"
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
@@ -20,7 +20,7 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/provider/script"
 	"github.com/stopgate/stopgate/internal/replay"
-	"github.com/stopgate/stopgate/internal/store/mem"
+	"github.com/stopgate/stopgate/internal/store/kinds"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -130,7 +130,7 @@ func demo(ctx context.Context, view demoView, pace float64) error {
 		return err
 	}
 	var rows demoRecorder
-	g, err := gate.New(program, gate.WithRecorder(&rows), gate.WithStore(mem.New()), gate.WithDenyMode(gate.DenyToolResult))
+	g, err := gate.New(program, gate.WithRecorder(&rows), gate.WithStore(kinds.Memory()), gate.WithDenyMode(gate.DenyToolResult))
 	if err != nil {
 		return err
 	}

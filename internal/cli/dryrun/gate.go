@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/policy"
-	"github.com/stopgate/stopgate/internal/store/mem"
+	"github.com/stopgate/stopgate/internal/store/kinds"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -156,6 +156,6 @@ func withoutJudges() gate.Option {
 // GateFor makes the gate that a policy is tried on.
 func GateFor(program *policy.Program, person gate.Approver, more ...gate.Option) (*gate.Gate, error) {
 	return gate.New(program, append([]gate.Option{
-		gate.WithStore(mem.New()), gate.WithDenyMode(gate.DenyToolResult), gate.WithApprover(person), withoutJudges(),
+		gate.WithStore(kinds.Memory()), gate.WithDenyMode(gate.DenyToolResult), gate.WithApprover(person), withoutJudges(),
 	}, more...)...)
 }

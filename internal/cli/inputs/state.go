@@ -14,7 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/internal/record/records"
-	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/store/backend"
 )
 
 // OpenNamed opens the file that the command line names, or the records as log
@@ -35,7 +35,7 @@ func (f *Records) OpenNamed(cmd *cobra.Command, args []string) (*records.Log, er
 }
 
 // ExistingStore opens a store that is there already.
-func ExistingStore(cmd *cobra.Command, settings place.Settings) (*sqlite.Store, error) {
+func ExistingStore(cmd *cobra.Command, settings place.Settings) (backend.Store, error) {
 	if settings.Store == place.Memory {
 		return nil, cli.Usagef("a store in memory ends with its process: name another one with --store")
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/record/jsonl"
+	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/internal/store/database"
-	"github.com/stopgate/stopgate/internal/store/sqlite"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -297,7 +297,7 @@ which every row is old enough.`,
 
 // prunedJSON is what prune writes for programs; it changes only by addition.
 type prunedJSON struct {
-	sqlite.Pruned
+	backend.Pruned
 	// File is what was removed of records in a file, absent where there is none.
 	File *jsonl.Pruned `json:"file,omitempty"`
 }

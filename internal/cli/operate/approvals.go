@@ -15,7 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/config/place"
-	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/internal/system/tty"
 	"github.com/stopgate/stopgate/internal/visible"
 )
@@ -37,7 +37,7 @@ func (f *deskFlags) add(cmd *cobra.Command) {
 }
 
 // with opens the store for a while.
-func (f *deskFlags) with(cmd *cobra.Command, do func(*sqlite.Store, *approve.Queue) error) (err error) {
+func (f *deskFlags) with(cmd *cobra.Command, do func(backend.Store, *approve.Queue) error) (err error) {
 	settings, err := f.Settings()
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func newApprovalsList(s cli.Streams) *cobra.Command {
 	cmd.Flags().BoolVar(&all, "all", false, "those that were answered or are over, too")
 	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return f.with(cmd, func(_ *sqlite.Store, queue *approve.Queue) error {
+		return f.with(cmd, func(_ backend.Store, queue *approve.Queue) error {
 			filter := approve.Filter{State: approve.Waiting, Live: time.Now()}
 			if all {
 				filter = approve.Filter{}
@@ -107,7 +107,7 @@ func newApprovalsShow(s cli.Streams) *cobra.Command {
 	f.add(cmd)
 	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return f.with(cmd, func(_ *sqlite.Store, queue *approve.Queue) error {
+		return f.with(cmd, func(_ backend.Store, queue *approve.Queue) error {
 			e, err := question(cmd.Context(), queue, args[0])
 			if err != nil {
 				return err
@@ -170,7 +170,7 @@ being denied. Any number of people can watch; the first no wins.`,
 		defer t.Close()
 		ctx, stop := cli.Interruptible(cmd.Context())
 		defer stop()
-		return f.with(cmd, func(_ *sqlite.Store, queue *approve.Queue) error {
+		return f.with(cmd, func(_ backend.Store, queue *approve.Queue) error {
 			at := terminal.Terminal{In: t.File, Out: t.File, By: cli.Operator(), Drain: t.Drain, Edit: func(ctx context.Context, text string) (string, error) {
 				return t.Edit(ctx, pretty(text))
 			}}
@@ -211,7 +211,7 @@ it. Without a terminal nothing can be answered.`,
 			return err
 		}
 		defer t.Close()
-		return f.with(cmd, func(_ *sqlite.Store, queue *approve.Queue) error {
+		return f.with(cmd, func(_ backend.Store, queue *approve.Queue) error {
 			e, err := question(cmd.Context(), queue, args[0])
 			if err != nil {
 				return err

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/internal/cli"
-	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -28,7 +28,7 @@ func newGrantsList(s cli.Streams) *cobra.Command {
 	cmd.Flags().BoolVar(&all, "all", false, "those that were revoked, used up or are over, too")
 	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return f.with(cmd, func(_ *sqlite.Store, queue *approve.Queue) error {
+		return f.with(cmd, func(_ backend.Store, queue *approve.Queue) error {
 			filter := approve.GrantFilter{Live: time.Now()}
 			if all {
 				filter = approve.GrantFilter{}
@@ -89,7 +89,7 @@ func newGrantsRevoke(s cli.Streams) *cobra.Command {
 	f.add(cmd)
 	format := cli.FormatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return f.with(cmd, func(_ *sqlite.Store, queue *approve.Queue) error {
+		return f.with(cmd, func(_ backend.Store, queue *approve.Queue) error {
 			for _, id := range args {
 				g, err := queue.Revoke(cmd.Context(), id)
 				if errors.Is(err, approve.ErrUnknown) {

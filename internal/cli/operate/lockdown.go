@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/service"
-	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/internal/system/tty"
 )
 
@@ -40,7 +40,7 @@ needs a terminal with a person at it.`,
 		if lift && status || (lift || status) && reason != "" {
 			return cli.Usagef("--lift, --status and --reason exclude each other")
 		}
-		return f.with(cmd, func(store *sqlite.Store, _ *approve.Queue) error {
+		return f.with(cmd, func(store backend.Store, _ *approve.Queue) error {
 			now, err := store.Lockdown(cmd.Context())
 			switch {
 			case err != nil:
@@ -89,7 +89,7 @@ func confirmLift(now gate.Lockdown) error {
 }
 
 // order writes an order and its record, and waits until every gate has seen it.
-func order(ctx context.Context, store *sqlite.Store, l gate.Lockdown) (gate.Lockdown, error) {
+func order(ctx context.Context, store backend.Store, l gate.Lockdown) (gate.Lockdown, error) {
 	if err := store.SetLockdown(ctx, l); err != nil {
 		return l, err
 	}

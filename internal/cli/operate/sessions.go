@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/inputs"
-	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/session"
 )
@@ -37,7 +37,7 @@ func (f *sessionFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.principal, "principal", "", "`NAME` of the principal (default: all; for one session the only one that has it)")
 }
 
-func (f *sessionFlags) open(cmd *cobra.Command) (*sqlite.Store, error) {
+func (f *sessionFlags) open(cmd *cobra.Command) (backend.Store, error) {
 	settings, err := f.Settings()
 	if err != nil {
 		return nil, err
@@ -176,7 +176,7 @@ func oneSession(cmd *cobra.Command, args []string) error {
 }
 
 // owner finds a session by its id.
-func (f *sessionFlags) owner(cmd *cobra.Command, store *sqlite.Store, id string) (session.Owner, error) {
+func (f *sessionFlags) owner(cmd *cobra.Command, store backend.Store, id string) (session.Owner, error) {
 	all, err := store.Sessions(cmd.Context(), stopgate.Principal(f.principal), 1<<30)
 	if err != nil {
 		return session.Owner{}, err

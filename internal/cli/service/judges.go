@@ -2,13 +2,13 @@ package service
 
 import (
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/store/backend"
 	models "github.com/stopgate/stopgate/judge"
 )
 
 // Judges makes the judges that policy files ask for. What they object to is kept in the
 // store, if there is one.
-func Judges(store *sqlite.Store) gate.Option {
+func Judges(store backend.Store) gate.Option {
 	var o models.Options
 	if store != nil {
 		o.Objections = store

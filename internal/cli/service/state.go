@@ -12,15 +12,14 @@ import (
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/record/jsonl"
-	rows "github.com/stopgate/stopgate/internal/record/sqlite"
-	"github.com/stopgate/stopgate/internal/store/mem"
-	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/store/backend"
+	"github.com/stopgate/stopgate/internal/store/kinds"
 )
 
 // State is what a running gate keeps: facts, approvals and records.
 type State struct {
 	Settings place.Settings
-	Store    *sqlite.Store   // nil: in memory
+	Store    backend.Store   // nil: in memory
 	Lines    *jsonl.Recorder // nil: records go to the store
 	Facts    gate.Store
 	// Questions keeps what people are asked.
@@ -76,8 +75,8 @@ func (st *State) openLines(s place.Settings) (err error) {
 
 // memory keeps everything but the records for the life of the process.
 func (st *State) memory() {
-	store := mem.New()
-	st.Facts, st.Questions, st.Orders = store, new(mem.Approvals), store
+	store := kinds.Memory()
+	st.Facts, st.Questions, st.Orders = store, store, store
 }
 
 // Close writes what is queued.
@@ -97,7 +96,7 @@ func (st *State) Close() error {
 func (st *State) Trust(ctx context.Context, end context.CancelCauseFunc) {
 	select {
 	case <-st.failed[0]:
-		end(cli.Hinted(st.Store.Database().Err(), untilThen))
+		end(cli.Hinted(st.Store.Err(), untilThen))
 	case <-st.failed[1]:
 		end(cli.Hinted(st.Lines.Err(), untilThen))
 	case <-ctx.Done():
@@ -158,7 +157,7 @@ func (st *State) newest(ctx context.Context) (time.Time, error) {
 	if st.Store == nil {
 		return time.Time{}, nil
 	}
-	return rows.Newest(ctx, st.Store.Database())
+	return st.Store.Newest(ctx)
 }
 
 // tidy records what dead processes left open and prunes what is older than the
@@ -203,7 +202,7 @@ func (st *State) tidy(ctx context.Context, log *slog.Logger, last time.Time) {
 			return
 		case err != nil:
 			log.Warn("old records could not be pruned", "error", err)
-		case gone != (sqlite.Pruned{}):
+		case gone != (backend.Pruned{}):
 			log.Info("pruned", "rows", gone.Rows, "arguments", gone.Arguments, "facts", gone.Facts, "sessions", gone.Sessions, "approvals", gone.Approvals)
 		}
 		if !pause(ctx, ticker) {

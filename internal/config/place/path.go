@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/store/kinds"
 )
 
 // Memory is the URL of a store that ends with the process.
@@ -30,7 +31,7 @@ func StorePathOf(url string, a config.Account) (string, error) {
 		return PathOf("stopgate.db", a)
 	case url == Memory, url == "memory:":
 		return Memory, nil
-	case found && (scheme == "sqlite" || scheme == "file"):
+	case found && kinds.Known(scheme):
 		rest = strings.TrimPrefix(rest, "//")
 		if rest == "" {
 			return "", &URLError{fmt.Sprintf("--store %s names no file", url)}

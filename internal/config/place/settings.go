@@ -14,7 +14,8 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/internal/record/jsonl"
 	rows "github.com/stopgate/stopgate/internal/record/sqlite"
-	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/store/backend"
+	"github.com/stopgate/stopgate/internal/store/kinds"
 )
 
 // Default retention, where the policy file has none (S61).
@@ -91,11 +92,11 @@ func (s Settings) Same(other Settings) bool {
 }
 
 // Open opens the store for writing.
-func (s Settings) Open(ctx context.Context) (*sqlite.Store, error) {
+func (s Settings) Open(ctx context.Context) (backend.Store, error) {
 	if err := os.MkdirAll(filepath.Dir(s.Store), 0o700); err != nil {
 		return nil, fmt.Errorf("make the state directory: %w", err)
 	}
-	return sqlite.Open(ctx, s.Store, sqlite.Options{Records: s.Records})
+	return kinds.Open(ctx, s.Store, backend.Options(s.Records))
 }
 
 // Lines opens a file of JSON lines.
@@ -125,7 +126,7 @@ func (s Settings) OwnLines() (lines *jsonl.Recorder, path string, err error) {
 }
 
 // Retention returns the times from which rows and arguments are kept; 0 days keep all.
-func (s Settings) Retention(now time.Time) (keep rows.Retention) {
+func (s Settings) Retention(now time.Time) (keep backend.Retention) {
 	if s.RowsDays > 0 {
 		keep.Rows = now.AddDate(0, 0, -int(s.RowsDays))
 	}

@@ -10,14 +10,14 @@ import (
 	"sync/atomic"
 
 	"github.com/stopgate/stopgate/internal/config/place"
-	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/store/backend"
 )
 
 // cachedStore is an open store, or one that is being opened.
 type cachedStore struct {
 	settings place.Settings
 	opening  sync.Mutex
-	store    *sqlite.Store                 // nil until it is open
+	store    backend.Store                 // nil until it is open
 	file     fs.FileInfo                   // file of its name when it was opened
 	parts    atomic.Pointer[[]fs.FileInfo] // all files of the open store that it has locks on; nil if unknown
 	users    int                           // guarded by Cache.mu
@@ -30,7 +30,7 @@ var errFull = errors.New("too many open stores")
 // open opens a store, or returns the open one if its name still refers to the same file: a store
 // that was removed or replaced is opened again, as another process would. The caller must release
 // it.
-func (k *Cache) open(ctx context.Context, settings place.Settings) (store *sqlite.Store, release func(), err error) {
+func (k *Cache) open(ctx context.Context, settings place.Settings) (store backend.Store, release func(), err error) {
 	s, err := k.store(settings)
 	if err != nil {
 		return nil, nil, err

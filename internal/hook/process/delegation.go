@@ -11,7 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/config/place"
-	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/store/backend"
 )
 
 // Delegation is an event that another process received and delegates to this one.
@@ -76,7 +76,7 @@ func (g *delegated) decline() error {
 
 // open opens a store until the event is answered. After the deadline the gate may still be working:
 // then the store is never released, and closed with the process.
-func (g *delegated) open(ctx context.Context, settings place.Settings) (*sqlite.Store, error) {
+func (g *delegated) open(ctx context.Context, settings place.Settings) (backend.Store, error) {
 	store, release, err := g.kept.open(ctx, settings)
 	if errors.Is(err, errFull) {
 		return nil, g.decline()

@@ -20,7 +20,7 @@ import (
 	"github.com/stopgate/stopgate/internal/hook/ask"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
-	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -31,7 +31,7 @@ const exitDenied = 2
 type Program struct {
 	// Judges creates the judges of policies, and Notify the notifiers of questions from the
 	// [approvals] table. If one is nil, policies that need it are left to the full program.
-	Judges func(*sqlite.Store) gate.Option
+	Judges func(backend.Store) gate.Option
 	Notify func(table *tomltree.Value) ([]approve.Notifier, error)
 	// Full returns the path of the full program; nil for the full program itself.
 	Full func() (string, error)

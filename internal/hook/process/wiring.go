@@ -20,7 +20,7 @@ import (
 	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/policy"
-	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -32,7 +32,7 @@ type wiring struct {
 	log     io.Writer
 	event   bytes.Buffer // the part that was read, for the full program
 	began   time.Time
-	store   *sqlite.Store // nil: there is none, and neither of the next two
+	store   backend.Store // nil: there is none, and neither of the next two
 	once    *once.Registry
 	asking  *lockdownApprover
 
@@ -160,7 +160,7 @@ func (w *wiring) state(ctx context.Context, program *policy.Program, set config.
 }
 
 // openStore opens the store, or takes it from the cache.
-func (w *wiring) openStore(ctx context.Context, settings place.Settings) (*sqlite.Store, error) {
+func (w *wiring) openStore(ctx context.Context, settings place.Settings) (backend.Store, error) {
 	if w.program.delegated != nil {
 		return w.program.delegated.open(ctx, settings)
 	}

@@ -16,13 +16,13 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/hook/ask"
 	"github.com/stopgate/stopgate/internal/hook/once"
 	"github.com/stopgate/stopgate/internal/hook/process"
 	"github.com/stopgate/stopgate/internal/hook/resident"
 	"github.com/stopgate/stopgate/internal/record/records"
 	"github.com/stopgate/stopgate/internal/store/database"
+	"github.com/stopgate/stopgate/internal/store/sqlite"
 )
 
 // hooks is the environment variable that makes this program a hook with a command line, and asks
@@ -88,7 +88,7 @@ func (h *home) kill(t *testing.T) {
 // stop blocks all writes to the store, until the function is called.
 func (h *home) stop(t *testing.T) (release func()) {
 	t.Helper()
-	store, err := place.Settings{Store: filepath.Join(h.state(), "stopgate.db")}.Open(t.Context())
+	store, err := sqlite.Open(t.Context(), filepath.Join(h.state(), "stopgate.db"), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

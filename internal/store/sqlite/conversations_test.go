@@ -8,7 +8,6 @@ import (
 	"github.com/stopgate/stopgate/internal/agent/conversation"
 	audit "github.com/stopgate/stopgate/internal/record/sqlite"
 	"github.com/stopgate/stopgate/internal/store/sqlite"
-	"github.com/stopgate/stopgate/internal/testkit/talks"
 )
 
 func openStore(t *testing.T) *sqlite.Store {
@@ -19,10 +18,6 @@ func openStore(t *testing.T) *sqlite.Store {
 	}
 	t.Cleanup(func() { s.Close() })
 	return s
-}
-
-func TestConversations(t *testing.T) {
-	talks.Run(t, func(t *testing.T) conversation.Store { return openStore(t) })
 }
 
 // Proves S13: conversations hold arguments and are pruned with them.

@@ -1,0 +1,58 @@
+// Package kinds opens stores by their URLs. Its table has a row for every kind of store; no
+// other package names one.
+//
+//	s, err := kinds.Open(ctx, "stopgate.db", backend.Options{})
+//	if err != nil {
+//		return err
+//	}
+//	defer s.Close()
+package kinds
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/store/backend"
+	"github.com/stopgate/stopgate/internal/store/mem"
+)
+
+// table has the kinds of stores. The first is that of a location without a scheme, a path.
+var table = [...]struct {
+	schemes []string // of its URLs
+	open    func(ctx context.Context, location string, o backend.Options) (backend.Store, error)
+}{
+	{[]string{"sqlite", "file"}, openSQLite},
+}
+
+// Known reports whether there is a kind of stores with a scheme.
+func Known(scheme string) bool { return indexOf(scheme) >= 0 }
+
+func indexOf(scheme string) int {
+	for i := range table {
+		if slices.Contains(table[i].schemes, scheme) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Open opens or creates the store at a location: a path, or a URL of a kind that is not in a
+// file. It stops waiting for other processes when ctx ends.
+func Open(ctx context.Context, location string, o backend.Options) (backend.Store, error) {
+	scheme, _, _ := strings.Cut(location, ":")
+	return table[max(indexOf(scheme), 0)].open(ctx, location, o)
+}
+
+// talks has another name than the method that it is embedded for.
+type talks = mem.Conversations
+
+// Memory returns a State in the memory of the process, for tests and for programs whose
+// sessions end with them.
+func Memory() backend.State {
+	return struct {
+		*mem.Store
+		*mem.Approvals
+		*talks
+	}{mem.New(), new(mem.Approvals), new(talks)}
+}

@@ -1,0 +1,41 @@
+package kinds
+
+import (
+	"context"
+	"time"
+
+	records "github.com/stopgate/stopgate/internal/record/sqlite"
+	"github.com/stopgate/stopgate/internal/store/backend"
+	"github.com/stopgate/stopgate/internal/store/sqlite"
+)
+
+func openSQLite(ctx context.Context, path string, o backend.Options) (backend.Store, error) {
+	s, err := sqlite.Open(ctx, path, sqlite.Options{Records: records.Options(o)})
+	if err != nil {
+		return nil, err
+	}
+	return sqliteStore{s}, nil
+}
+
+// sqliteStore is an SQLite file as a [backend.Store].
+type sqliteStore struct{ *sqlite.Store }
+
+// Recorder returns the recorder that writes to the file.
+func (s sqliteStore) Recorder() backend.Recorder { return s.Store.Recorder() }
+
+// Newest returns the time of the newest record.
+func (s sqliteStore) Newest(ctx context.Context) (time.Time, error) {
+	return records.Newest(ctx, s.Database())
+}
+
+// Err returns why the file is no longer trusted.
+func (s sqliteStore) Err() error { return s.Database().Err() }
+
+// Retain removes old data.
+func (s sqliteStore) Retain(ctx context.Context, keep backend.Retention, now time.Time) (backend.Pruned, error) {
+	gone, err := s.Store.Retain(ctx, records.Retention(keep), now)
+	return backend.Pruned{
+		Rows: gone.Rows, Arguments: gone.Arguments, Facts: gone.Facts, Sessions: gone.Sessions, Approvals: gone.Approvals,
+		Conversations: gone.Conversations, Ledger: gone.Ledger,
+	}, err
+}
