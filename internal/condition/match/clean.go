@@ -2,12 +2,10 @@ package match
 
 import (
 	"bytes"
-	"unicode"
 	"unicode/utf8"
 
+	"github.com/stopgate/stopgate/internal/condition/spelling"
 	"golang.org/x/text/unicode/norm"
-
-	"github.com/stopgate/stopgate/internal/condition/glob"
 )
 
 // Clean removes the parts of a path that have no meaning: repeated separators, inner "." and "x/.."
@@ -284,7 +282,7 @@ func isDevice(c []byte) bool {
 	}
 	var lower [7]byte
 	for i, b := range c {
-		lower[i] = lowerASCII(b)
+		lower[i] = spelling.LowerASCII(b)
 	}
 	switch name := string(lower[:len(c)]); name {
 	case "con", "prn", "aux", "nul", "conin$", "conout$":
@@ -318,30 +316,9 @@ func plainUnicode(path []byte) bool {
 	for i := 0; i < len(path); {
 		r, size := utf8.DecodeRune(path[i:])
 		i += size
-		if r >= utf8.RuneSelf && (invisible(r) || lookalike(r) != r || whiteSpace.Contains(r) || r == utf8.RuneError) {
+		if r >= utf8.RuneSelf && (spelling.Invisible(r) || spelling.Lookalike(r) != r || spelling.WhiteSpace.Contains(r) || r == utf8.RuneError) {
 			return false
 		}
 	}
 	return norm.NFKC.IsNormal(path)
-}
-
-// invisible reports whether a code point is not drawn, or changes how others are drawn: controls,
-// format characters, variation selectors, fillers.
-func invisible(r rune) bool {
-	if r < utf8.RuneSelf {
-		return r < ' ' || r == 0x7F
-	}
-	return r == glob.Root || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
-}
-
-// lookalike maps characters that some tools take for a separator, and that compatibility
-// normalisation does not map, to the separator.
-func lookalike(r rune) rune {
-	switch r {
-	case '\u2044', '\u2215', '\u29F8', '\u2571', '\u27CB':
-		return '/'
-	case '\u2216', '\u29F5', '\u29F9', '\u27CD', '\u2572':
-		return '\\'
-	}
-	return r
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
 	"github.com/stopgate/stopgate/internal/condition/usage"
 )
 
@@ -239,7 +240,7 @@ func otherForm(line []byte) []byte {
 		return nil
 	}
 	other := norm.NFKC.String(strings.Map(func(r rune) rune {
-		if invisible(r) && r != '\t' && r != '\n' && r != '\r' {
+		if spelling.Invisible(r) && r != '\t' && r != '\n' && r != '\r' {
 			return -1
 		}
 		return r

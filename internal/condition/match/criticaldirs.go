@@ -7,6 +7,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
 )
 
 // criticalDirs matches the directories that must not be removed: the root of the file system, the
@@ -115,16 +116,16 @@ func (v *criticalDirs) named(text string, expands bool) (named, all bool) {
 }
 
 func (v *criticalDirs) lost(name string) bool {
-	name = fold(name)
-	return slices.ContainsFunc(systemDirs, func(dir string) bool { return fold(dir) == name }) || v.env.Home != "" && (fold(v.env.Home) == name || strings.HasPrefix(fold(v.env.Home), name+"/"))
+	name = spelling.Fold(name)
+	return slices.ContainsFunc(systemDirs, func(dir string) bool { return spelling.Fold(dir) == name }) || v.env.Home != "" && (spelling.Fold(v.env.Home) == name || strings.HasPrefix(spelling.Fold(v.env.Home), name+"/"))
 }
 
 // begins reports whether wildcards in the first component may match one of the directories.
 func (v *criticalDirs) begins(name string) bool {
-	first := fold(name[1:])
+	first := spelling.Fold(name[1:])
 	if strings.Contains(first, "/") {
 		return false
 	}
 	written := first[:strings.IndexAny(first+"*", "*?[{")]
-	return slices.ContainsFunc(systemDirs, func(dir string) bool { return dir != "/" && strings.HasPrefix(fold(dir[1:]), written) })
+	return slices.ContainsFunc(systemDirs, func(dir string) bool { return dir != "/" && strings.HasPrefix(spelling.Fold(dir[1:]), written) })
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
 
@@ -29,7 +30,7 @@ func (l *lister) expand() {
 				l.unknown |= UnknownReading
 				return
 			}
-			l.texts = append(l.texts, spelling{text: w, glob: glob, steps: t.steps | StepBraces})
+			l.texts = append(l.texts, spelt{text: w, glob: glob, steps: t.steps | StepBraces})
 		}
 	}
 }
@@ -154,7 +155,7 @@ func valuePattern(path string, dots bool) *automaton.NFA {
 
 // addValuePattern adds that set and returns its end state.
 func addValuePattern(n *automaton.NFA, path string, dots bool) int {
-	at, components := 0, strings.Split(fold(path), "/")
+	at, components := 0, strings.Split(spelling.Fold(path), "/")
 	for i, c := range components {
 		if c == "**" { // precedes its separator: "a/**" also matches "a"
 			at = n.Loop(at, automaton.Any)
@@ -197,7 +198,7 @@ func addVisiblePattern(n *automaton.NFA, at int, c string) int {
 func addComponentPattern(n *automaton.NFA, at int, c string) int {
 	if !strings.ContainsAny(c, "(){}") {
 		if lists, err := glob.Parse(strings.ReplaceAll(c, "[^", "[!"), true); err == nil {
-			return glob.Add(n, at, lists[0], glob.Component, fold)
+			return glob.Add(n, at, lists[0], glob.Component, spelling.Fold)
 		}
 	}
 	const special = "*?[]()@+!\\{}"

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/weburl"
 )
 
 // gates are the ports of this machine on which gates listen, in addition to [usualGates], between
@@ -31,7 +32,7 @@ func (g gates) apart(w *shell.Word) bool {
 	switch {
 	case scheme != "http" && scheme != "https", host != "localhost" && host != "127.0.0.1":
 		return false
-	case len(authority) > len(host) && !isPort([]byte(port)), slices.Contains(usualGates, port):
+	case len(authority) > len(host) && !weburl.IsPort([]byte(port)), slices.Contains(usualGates, port):
 		return false
 	}
 	for gate := range strings.FieldsSeq(string(g)) {

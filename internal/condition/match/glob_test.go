@@ -5,9 +5,10 @@ import (
 	"testing"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"pgregory.net/rapid"
+
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/testkit/property"
-	"pgregory.net/rapid"
 )
 
 // Proves K18.

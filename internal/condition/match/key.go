@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/shell"
 	"github.com/stopgate/stopgate/internal/condition/usage"
+	"github.com/stopgate/stopgate/internal/condition/weburl"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
@@ -71,7 +72,7 @@ func (v *Value) Key(a schema.Annotation) (key string, ok bool) {
 		return v.program()
 	case schema.URL:
 		u, certain := v.url()
-		return strings.ToLower(string(u.host)), certain && u.hasHost && isPlainURLPath(u.path)
+		return strings.ToLower(string(u.Host)), certain && u.HasHost && weburl.IsPlainURLPath(u.Path)
 	}
 	return "", false
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/literal"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
@@ -52,17 +53,17 @@ func (m *Matcher) Language(forms bool) (l *regular.Language, ok bool) {
 
 // StringForms are the additional forms of a plain string that restrictive conditions test (K21).
 func StringForms() *literal.Forms {
-	return &literal.Forms{Hidden: zeroWidth.Contains, Blank: isWhite}
+	return &literal.Forms{Hidden: spelling.ZeroWidth.Contains, Blank: spelling.IsWhite}
 }
 
 // Forms returns the additional forms of a string that restrictive conditions test (K21).
-func Forms(text []byte) []string { return forms(string(text)) }
+func Forms(text []byte) []string { return spelling.Forms(string(text)) }
 
 // Disguises reports whether a text has hidden code points, which its additional forms omit.
 func Disguises(text []byte) bool {
 	for i := 0; i < len(text); i++ {
 		if text[i] >= utf8.RuneSelf {
-			return strings.ContainsFunc(string(text[i:]), zeroWidth.Contains)
+			return strings.ContainsFunc(string(text[i:]), spelling.ZeroWidth.Contains)
 		}
 	}
 	return false
@@ -72,7 +73,7 @@ func Disguises(text []byte) bool {
 func Blank(text []byte) (first, last bool) {
 	f, _ := utf8.DecodeRune(text)
 	l, _ := utf8.DecodeLastRune(text)
-	return isWhite(f), isWhite(l)
+	return spelling.IsWhite(f), spelling.IsWhite(l)
 }
 
 func (m *Matcher) literals() (all []condition.Literal) {

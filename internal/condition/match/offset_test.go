@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/testkit/property"
 	"pgregory.net/rapid"
+
+	"github.com/stopgate/stopgate/internal/testkit/property"
 
 	"github.com/stopgate/stopgate/internal/condition/match"
 )

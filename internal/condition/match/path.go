@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition/spelling"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
 
@@ -93,7 +94,7 @@ func (t *pathTest) holds(canonical []byte, high bool) bool {
 		return t.walks(canonical, high)
 	}
 	if t.folded && (high || t.automaton().language.DFA() == nil) {
-		if folded := []byte(fold(string(canonical))); t.inside(folded) {
+		if folded := []byte(spelling.Fold(string(canonical))); t.inside(folded) {
 			return true
 		}
 	}
@@ -103,12 +104,12 @@ func (t *pathTest) holds(canonical []byte, high bool) bool {
 // walks is holds without the automaton.
 func (t *pathTest) walks(canonical []byte, high bool) bool {
 	if t.folded {
-		if high && t.walksInside([]byte(fold(string(canonical)))) {
+		if high && t.walksInside([]byte(spelling.Fold(string(canonical)))) {
 			return true
 		}
 		lower := make([]byte, len(canonical))
 		for i, c := range canonical {
-			lower[i] = lowerASCII(c)
+			lower[i] = spelling.LowerASCII(c)
 		}
 		canonical = lower
 	}
@@ -239,5 +240,5 @@ func (t *pathPattern) readsAny(list []Reading) bool {
 
 // reads evaluates one reading, with and without regard to case.
 func (t *pathPattern) reads(path string) bool {
-	return t.test.holds([]byte(path)) || t.test.holds([]byte(fold(path)))
+	return t.test.holds([]byte(path)) || t.test.holds([]byte(spelling.Fold(path)))
 }

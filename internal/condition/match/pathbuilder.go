@@ -5,6 +5,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
 
@@ -165,7 +166,7 @@ func (b *pathBuilder) addComponent(at int, tokens []glob.Token) int {
 		at = name
 	}
 	if b.folded {
-		return glob.Add(b.NFA, at, tokens, glob.Component, fold)
+		return glob.Add(b.NFA, at, tokens, glob.Component, spelling.Fold)
 	}
 	return glob.Add(b.NFA, at, tokens, glob.Component, nil)
 }
@@ -174,7 +175,7 @@ func (b *pathBuilder) addComponent(at int, tokens []glob.Token) int {
 // since no literal names another location.
 func (b *pathBuilder) addSuffix(text string) {
 	if b.folded {
-		text = fold(text)
+		text = spelling.Fold(text)
 	}
 	if b.suspects {
 		b.Accept(b.Text(b.Loop(0, automaton.Any), text))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
 )
 
 // pathLiteral is one literal or one alternative of a glob, as components.
@@ -72,7 +73,7 @@ func checkSuffix(text string) *condition.SpecError {
 		return condition.Invalid(0, "is empty, so the condition always matches", "leave the condition out")
 	case strings.HasSuffix(text, "/"):
 		return condition.Invalid(0, "ends with a separator, which cleaning removes", "")
-	case strings.ContainsFunc(text, invisible):
+	case strings.ContainsFunc(text, spelling.Invisible):
 		return condition.Invalid(0, "has a control or invisible character", "")
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
 )
 
 // pathContext is how a path is read: the directories, the polarity and the folds.
@@ -24,7 +25,7 @@ func newPathContext(env condition.Env, expands, restrictive bool) pathContext {
 	p := pathContext{env: normalEnv(env), expands: expands, restrictive: restrictive, folded: restrictive}
 	p.system = isSystem([]byte(p.env.Root))
 	if p.root = []byte(p.env.Root); restrictive {
-		p.root = []byte(fold(p.env.Root))
+		p.root = []byte(spelling.Fold(p.env.Root))
 	}
 	if p.env.Root != "" {
 		p.mark = []byte(string(glob.Root) + string(p.root[1:]))
@@ -69,7 +70,7 @@ func (p *pathContext) rootText() []byte {
 		return nil
 	}
 	if p.folded {
-		root = fold(root)
+		root = spelling.Fold(root)
 	}
 	return []byte(string(glob.Root) + root[1:])
 }
@@ -156,7 +157,7 @@ func (p *pathContext) cutRoot(canonical []byte) (rel []byte, inside bool) {
 		return cutRoot(canonical, p.root)
 	}
 	for i, c := range p.root {
-		if lowerASCII(canonical[i]) != c {
+		if spelling.LowerASCII(canonical[i]) != c {
 			return nil, false
 		}
 	}

@@ -1,8 +1,10 @@
 package match
 
 import (
-	"github.com/stopgate/stopgate/internal/condition"
 	"slices"
+
+	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
 )
 
 // PathGroup finds, among many conditions on paths, those that a value satisfies: the value is read
@@ -121,7 +123,7 @@ func (g *PathGroup) pattern(path []byte, v *Value, info *lexical, members []int3
 	}
 	switch {
 	case info.high:
-		if folded := fold(string(path)); folded != string(path) {
+		if folded := spelling.Fold(string(path)); folded != string(path) {
 			members = g.patterns.find(members, []byte(folded))
 		}
 	case info.upper:
@@ -134,7 +136,7 @@ func (g *PathGroup) pattern(path []byte, v *Value, info *lexical, members []int3
 // differs if it has capital letters or code points above ASCII.
 func (g *PathGroup) suspected(path []byte, v *Value, info *lexical, members []int32) []int32 {
 	if info.high {
-		if folded := fold(string(path)); folded != string(path) {
+		if folded := spelling.Fold(string(path)); folded != string(path) {
 			members = g.inside([]byte(folded), members)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition/literal"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
 )
 
 // pathLiterals are the conditions of a group that compare with literals.
@@ -51,7 +52,7 @@ func (l *pathLiterals) add(p *pathContext, m *Matcher, member int32) bool {
 func (l *pathLiterals) addText(p *pathContext, text string, below bool, member int32) {
 	root := p.env.Root
 	if p.restrictive {
-		text, root = fold(text), fold(root)
+		text, root = spelling.Fold(text), spelling.Fold(root)
 	}
 	switch {
 	case text == "":

@@ -4,8 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/condition"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
 )
 
 // compilePath compiles a matcher on a path.
@@ -123,7 +125,7 @@ func checkPath(k condition.Kind, text string, restrictive bool) *condition.SpecE
 		return condition.Invalid(0, "names the root itself", "`glob = \"**\"` is everything below the root")
 	case strings.Contains(path, `\`):
 		return condition.Invalid(0, "has a backslash", "`"+strings.ReplaceAll(text, `\`, "/")+"`")
-	case strings.ContainsFunc(path, invisible):
+	case strings.ContainsFunc(path, spelling.Invisible):
 		return condition.Invalid(0, "has a control or invisible character", "")
 	case string(canonical) != path:
 		err := condition.Invalid(0, "is not written canonically", "`"+string(canonical)+"`")

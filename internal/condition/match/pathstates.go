@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
 
@@ -91,7 +92,7 @@ func (s *pathStates) walkBelow(root, rel []byte) bool { return s.walk(joined(roo
 func (lit *pathLiteral) name(folded bool) (longest string) {
 	longer := func(text string) {
 		if folded {
-			text = fold(text)
+			text = spelling.Fold(text)
 		}
 		text = text[strings.LastIndexByte(text, '/')+1:] // folding produces separators too
 		// Invalid UTF-8 is read as U+FFFD.

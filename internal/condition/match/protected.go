@@ -1,10 +1,11 @@
 package match
 
 import (
-	"github.com/stopgate/stopgate/internal/condition"
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/condition"
 )
 
 // Protection is the effect of touching a path or running a command, independent of the rules.

@@ -1,8 +1,10 @@
 package match
 
 import (
-	"github.com/stopgate/stopgate/internal/condition"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
 )
 
 // elsewhere adds the locations of the settings as lines.
@@ -57,7 +59,7 @@ func insideOf(glob, dir string) (rest string, ok bool) {
 // addBelow adds a line for the path rest in a directory, which begins with "/"; "" adds the
 // directory, or the file, and everything in it.
 func (p *Protected) addBelow(base, rest string, protection Protection) {
-	name := fold(base[strings.LastIndexByte(base, '/')+1:])
+	name := spelling.Fold(base[strings.LastIndexByte(base, '/')+1:])
 	if len(name) > longestName || strings.ContainsAny(name, "|*") {
 		name = "*"
 	}

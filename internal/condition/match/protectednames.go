@@ -1,6 +1,7 @@
 package match
 
 import (
+	"github.com/stopgate/stopgate/internal/condition/spelling"
 	"slices"
 	"strings"
 )
@@ -27,7 +28,7 @@ func newNameIndex(lines []*protectedLine, root string) *nameIndex {
 	for i, l := range lines {
 		names := l.names
 		if names == "" { // a file
-			path := fold(l.glob)
+			path := spelling.Fold(l.glob)
 			if name := path[strings.LastIndexByte(path, '/')+1:]; name != "" && len(name) <= longestName {
 				n.names[name] = append(n.names[name], i)
 			} else {
@@ -53,7 +54,7 @@ func newNameIndex(lines []*protectedLine, root string) *nameIndex {
 	for _, p := range n.prefixes {
 		n.begins[p.text[0]] |= ^uint64(0) << min(len(p.text), 63)
 	}
-	n.find([]byte(fold(root)), func(line int) { n.always = append(n.always, line) })
+	n.find([]byte(spelling.Fold(root)), func(line int) { n.always = append(n.always, line) })
 	slices.Sort(n.always)
 	n.always = slices.Compact(n.always)
 	return n
@@ -67,7 +68,7 @@ func (n *nameIndex) each(canonical []byte, high bool, f func(line int)) {
 	}
 	n.find(canonical, f)
 	if high {
-		if folded := fold(string(canonical)); folded != string(canonical) {
+		if folded := spelling.Fold(string(canonical)); folded != string(canonical) {
 			n.find([]byte(folded), f)
 		}
 	}
@@ -80,7 +81,7 @@ func (n *nameIndex) find(path []byte, f func(line int)) {
 		for end < len(path) && path[end] != '/' {
 			end++
 		}
-		if end > from && n.begins[lowerASCII(path[from])]&(1<<min(end-from, 63)) != 0 {
+		if end > from && n.begins[spelling.LowerASCII(path[from])]&(1<<min(end-from, 63)) != 0 {
 			n.component(path[from:end], f)
 		}
 		from = end
@@ -92,7 +93,7 @@ func (n *nameIndex) component(name []byte, f func(line int)) {
 	var buf [longestName]byte
 	c := buf[:min(len(name), longestName)]
 	for i := range c {
-		c[i] = lowerASCII(name[i])
+		c[i] = spelling.LowerASCII(name[i])
 	}
 	if len(name) <= longestName {
 		for _, line := range n.names[string(c)] {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/condition"
-	"golang.org/x/text/unicode/norm"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
 )
 
 // MaxReadings is the maximum number of listed readings of one path (K56).
@@ -109,13 +109,13 @@ func readings(path string, env condition.Env, expands bool, way *linkCache) (lis
 type lister struct {
 	env      condition.Env
 	way      *linkCache
-	texts    []spelling
+	texts    []spelt
 	readings []Reading
 	unknown  Unknown
 	spelled  int // bytes of texts
 }
 
-type spelling struct {
+type spelt struct {
 	text  string
 	glob  bool
 	steps Steps
@@ -125,8 +125,8 @@ func (l *lister) transform(expands bool) {
 	for round := 0; ; round++ {
 		l.apply(StepURL, 0, urlPath)
 		l.apply(StepNUL, 0, beforeNUL)
-		l.apply(StepInvisible, 0, visible)
-		l.apply(StepCompatible, 0, compatible)
+		l.apply(StepInvisible, 0, spelling.Visible)
+		l.apply(StepCompatible, 0, spelling.Compatible)
 		if round == 2 {
 			break
 		}
@@ -134,7 +134,7 @@ func (l *lister) transform(expands bool) {
 		if round == 1 {
 			step, only = StepDecoded2, StepDecoded
 		}
-		if !l.apply(step, only, percentDecoded) {
+		if !l.apply(step, only, spelling.PercentDecoded) {
 			break
 		}
 	}
@@ -183,11 +183,11 @@ func (l *lister) addText(text string, steps Steps) {
 		return
 	}
 	l.spelled += len(text)
-	l.texts = append(l.texts, spelling{text: text, steps: steps})
+	l.texts = append(l.texts, spelt{text: text, steps: steps})
 }
 
 // addReadings resolves a spelling against the root.
-func (l *lister) addReadings(t spelling) {
+func (l *lister) addReadings(t spelt) {
 	canonical, info := appendCanonical(nil, []byte(t.text))
 	path := string(canonical)
 	root := l.env.Root
@@ -231,7 +231,7 @@ func (l *lister) addReadings(t spelling) {
 }
 
 // addReal follows the links of a spelling. If the target is unknown, the path may name anything.
-func (l *lister) addReal(t spelling) {
+func (l *lister) addReal(t spelt) {
 	if l.env.Links == nil || t.glob {
 		return
 	}
@@ -248,7 +248,7 @@ func (l *lister) addReal(t spelling) {
 }
 
 // follow adds the target of an absolute path.
-func (l *lister) follow(name string, t spelling) {
+func (l *lister) follow(name string, t spelt) {
 	if name = short(name); name == "" {
 		return
 	}
@@ -266,7 +266,7 @@ func (l *lister) follow(name string, t spelling) {
 	l.add(real, t, StepLinks)
 }
 
-func (l *lister) add(path string, t spelling, steps Steps) {
+func (l *lister) add(path string, t spelt, steps Steps) {
 	for _, r := range l.readings {
 		if r.Path == path && r.Glob == t.glob {
 			return
@@ -298,26 +298,12 @@ func insideRoot(path, root string) (rel string, ok bool) {
 			depth--
 		}
 	}
-	return rel, head == root || fold(head) == fold(root)
+	return rel, head == root || spelling.Fold(head) == spelling.Fold(root)
 }
 
 func beforeNUL(s string) []string {
 	before, _, _ := strings.Cut(s, "\x00")
 	return []string{before}
-}
-
-// visible removes invisible code points.
-func visible(s string) []string {
-	return []string{strings.Map(func(r rune) rune {
-		if invisible(r) {
-			return -1
-		}
-		return r
-	}, s)}
-}
-
-func compatible(s string) []string {
-	return []string{strings.Map(lookalike, norm.NFKC.String(s))}
 }
 
 func slashed(s string) []string { return []string{strings.ReplaceAll(s, `\`, "/")} }

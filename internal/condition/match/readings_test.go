@@ -6,9 +6,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/stopgate/stopgate/internal/testkit/property"
 	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
+
+	"github.com/stopgate/stopgate/internal/testkit/property"
 
 	"github.com/stopgate/stopgate/internal/condition/match"
 )

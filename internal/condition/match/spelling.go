@@ -1,8 +1,8 @@
 package match
 
 import (
+	"github.com/stopgate/stopgate/internal/condition/spelling"
 	"strings"
-	"unicode/utf8"
 )
 
 // The transformations of a path by tools (C8-C14). Each returns the results for one spelling.
@@ -10,7 +10,7 @@ import (
 // urlPath returns the path of a URL, which a tool may open as a file.
 func urlPath(s string) []string {
 	scheme, rest, ok := strings.Cut(s, ":")
-	if !ok || len(scheme) < 2 || !isScheme(scheme) {
+	if !ok || len(scheme) < 2 || !spelling.IsScheme(scheme) {
 		return nil
 	}
 	authority := strings.HasPrefix(rest, "//")
@@ -32,83 +32,6 @@ func urlPath(s string) []string {
 		return []string{rest}
 	}
 	return []string{rest, strings.TrimLeft(rest, "/")}
-}
-
-// isScheme reports whether a text has the syntax of RFC 3986, section 3.1.
-func isScheme(s string) bool {
-	for i := 0; i < len(s); i++ {
-		c := lowerASCII(s[i])
-		letter := 'a' <= c && c <= 'z'
-		if !letter && (i == 0 || !('0' <= c && c <= '9' || c == '+' || c == '-' || c == '.')) {
-			return false
-		}
-	}
-	return s != ""
-}
-
-// percentDecoded decodes %XX and %uXXXX once. Invalid escapes stay, and overlong forms of ASCII are
-// decoded.
-func percentDecoded(s string) []string {
-	if strings.IndexByte(s, '%') < 0 {
-		return nil
-	}
-	out := make([]byte, 0, len(s))
-	for i := 0; i < len(s); {
-		if s[i] == '%' {
-			if v, ok := hexValue(s[i+1:], 2); ok {
-				out = append(out, byte(v))
-				i += 3
-				continue
-			}
-			if rest := s[i+1:]; rest != "" && lowerASCII(rest[0]) == 'u' {
-				if v, ok := hexValue(rest[1:], 4); ok {
-					out = utf8.AppendRune(out, v)
-					i += 6
-					continue
-				}
-			}
-		}
-		out = append(out, s[i])
-		i++
-	}
-	return []string{strings.ToValidUTF8(string(shortened(out)), "\uFFFD")}
-}
-
-// hexValue reads n hexadecimal digits.
-func hexValue(s string, n int) (v rune, ok bool) {
-	if len(s) < n {
-		return 0, false
-	}
-	for _, c := range []byte(s[:n]) {
-		c = lowerASCII(c)
-		switch {
-		case '0' <= c && c <= '9':
-			v = v<<4 | rune(c-'0')
-		case 'a' <= c && c <= 'f':
-			v = v<<4 | rune(c-'a'+10)
-		default:
-			return 0, false
-		}
-	}
-	return v, true
-}
-
-// shortened replaces the two- and three-byte overlong forms of ASCII (A9).
-func shortened(b []byte) []byte {
-	out := b[:0]
-	for i := 0; i < len(b); i++ {
-		switch {
-		case i+1 < len(b) && b[i]&^1 == 0xC0 && b[i+1]&0xC0 == 0x80:
-			out = append(out, b[i]<<6|b[i+1]&0x3F)
-			i++
-		case i+2 < len(b) && b[i] == 0xE0 && b[i+1]&^1 == 0x80 && b[i+2]&0xC0 == 0x80:
-			out = append(out, b[i+1]<<6|b[i+2]&0x3F)
-			i += 2
-		default:
-			out = append(out, b[i])
-		}
-	}
-	return out
 }
 
 // withoutShare drops \\host\share, \\?\ and \\.\ after backslashes became slashes.
@@ -180,19 +103,17 @@ func withoutColon(s string) []string {
 // its end.
 func trimmedComponents(s string) []string {
 	return []string{eachComponent(s, func(c string) string {
-		c = strings.TrimFunc(c, isEdge)
+		c = strings.TrimFunc(c, spelling.IsEdge)
 		if c == "." || c == ".." {
 			return c
 		}
-		stem := strings.TrimRightFunc(c, func(r rune) bool { return r == '.' || isEdge(r) })
+		stem := strings.TrimRightFunc(c, func(r rune) bool { return r == '.' || spelling.IsEdge(r) })
 		if stem == "" && strings.HasPrefix(c, "..") {
 			return ".."
 		}
 		return stem
 	})}
 }
-
-func isEdge(r rune) bool { return r == '"' || r == '\'' || r == '`' || isWhite(r) }
 
 // atHome expands a leading ~ and every variable: to the home directory if it is meant and known, to
 // nothing otherwise.
@@ -272,7 +193,7 @@ func variable(s string) (name string, length int) {
 func nameEnd[T string | []byte](s T, from int) int {
 	end := from
 	for end < len(s) {
-		c := lowerASCII(s[end])
+		c := spelling.LowerASCII(s[end])
 		if c != '_' && (c < 'a' || c > 'z') && (end == from || c < '0' || c > '9') {
 			break
 		}

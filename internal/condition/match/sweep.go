@@ -5,6 +5,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition/glob"
 	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
@@ -149,7 +150,7 @@ func (t *pathTest) below(dir string, glob bool, which swept) bool {
 		return t.below(rel, glob, which)
 	}
 	// The root is below the directories above it.
-	_, above := cutRoot([]byte(fold(root)), []byte(fold(dir)))
+	_, above := cutRoot([]byte(spelling.Fold(root)), []byte(spelling.Fold(dir)))
 	return glob || above && t.below("", false, which)
 }
 
@@ -163,7 +164,7 @@ func underneath(dir string, pattern bool, which swept) *automaton.NFA {
 	case pattern:
 		at = n.Text(addValuePattern(n, dir, true), "/")
 	case dir != "":
-		at = n.Text(at, fold(dir)+"/")
+		at = n.Text(at, spelling.Fold(dir)+"/")
 	}
 	first := glob.Component
 	if !which.hidden {
@@ -175,9 +176,9 @@ func underneath(dir string, pattern bool, which swept) *automaton.NFA {
 	n.Edge(name, automaton.Single('/'), at)
 	for _, text := range which.names {
 		if which.hidden {
-			n.Accept(addComponentPattern(n, at, fold(text)))
+			n.Accept(addComponentPattern(n, at, spelling.Fold(text)))
 		} else {
-			n.Accept(addVisiblePattern(n, at, fold(text)))
+			n.Accept(addVisiblePattern(n, at, spelling.Fold(text)))
 		}
 	}
 	if len(which.names) == 0 {

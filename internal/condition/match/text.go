@@ -3,13 +3,13 @@ package match
 import (
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/glob"
 	"github.com/stopgate/stopgate/internal/condition/patch"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
@@ -102,7 +102,7 @@ func addStringGlob(n *automaton.NFA, text string) *condition.SpecError {
 // the string without zero-width code points, and that without leading and trailing white space. n
 // is direct.
 func underForms(n *automaton.NFA) *automaton.NFA {
-	blank := zeroWidth.Union(whiteSpace)
+	blank := spelling.ZeroWidth.Union(spelling.WhiteSpace)
 	size := n.Len()
 	raw, stripped, inside := 1, 1+size, 1+2*size // starts of the copies of n
 	lead, tail := 1+3*size, 2+3*size
@@ -123,12 +123,12 @@ func underForms(n *automaton.NFA) *automaton.NFA {
 			out.Accept(raw + s)
 			out.Accept(stripped + s)
 		}
-		out.Edge(stripped+s, zeroWidth, stripped+s)
-		out.Edge(inside+s, zeroWidth, inside+s)
+		out.Edge(stripped+s, spelling.ZeroWidth, stripped+s)
+		out.Edge(inside+s, spelling.ZeroWidth, inside+s)
 		for set, to := range n.Edges(s) {
 			p, ok := known[&set[0]]
 			if !ok {
-				p = parts{visible: set.Minus(zeroWidth), inked: set.Minus(blank)}
+				p = parts{visible: set.Minus(spelling.ZeroWidth), inked: set.Minus(blank)}
 				known[&set[0]] = p
 			}
 			out.Edge(raw+s, set, raw+to)
@@ -194,8 +194,8 @@ func newPatternText(p patterns, restrictive bool) *patternText {
 	plain := p.language()
 	l := plain
 	if restrictive {
-		bare := l.Without(zeroWidth)
-		l = regular.Union(l, bare, bare.Trimmed(whiteSpace))
+		bare := l.Without(spelling.ZeroWidth)
+		l = regular.Union(l, bare, bare.Trimmed(spelling.WhiteSpace))
 	}
 	return &patternText{test: p, plain: plain, language: l, machine: sync.OnceValue(func() *regular.Automaton { return regular.Join(l) })}
 }
@@ -265,8 +265,8 @@ func (t *lengthTest) Feed(s *condition.State, text []byte) (condition.Result, in
 		switch {
 		case !t.restrictive:
 			s.At++
-		case r >= utf8.RuneSelf && zeroWidth.Contains(r):
-		case isWhite(r):
+		case r >= utf8.RuneSelf && spelling.ZeroWidth.Contains(r):
+		case spelling.IsWhite(r):
 			if s.At > 0 {
 				s.Tail++
 			}
@@ -320,23 +320,4 @@ type completeLength struct {
 
 func (t *completeLength) Match(value []byte) bool {
 	return t.length.holds(value) && (t.length.restrictive || t.plain(value))
-}
-
-func isWhite(r rune) bool {
-	if r < utf8.RuneSelf {
-		return r == ' ' || '\t' <= r && r <= '\r'
-	}
-	return whiteSpace.Contains(r)
-}
-
-// forms returns the additional forms of a string that a restrictive condition tests: without
-// zero-width code points, and that trimmed (K21).
-func forms(value string) []string {
-	seen := strings.Map(func(r rune) rune {
-		if r >= utf8.RuneSelf && zeroWidth.Contains(r) {
-			return -1
-		}
-		return r
-	}, value)
-	return []string{seen, strings.TrimFunc(seen, isWhite)}
 }

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/condition"
 	"golang.org/x/net/idna"
+
+	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
+	"github.com/stopgate/stopgate/internal/condition/weburl"
 )
 
 // urlTest evaluates the value of a URL parameter (K0c, K59).
@@ -53,7 +56,7 @@ func compileURL(s condition.Spec, restrictive bool) (condition.TextTest, *condit
 }
 
 func readSchemeLiteral(text string, _ condition.Kind) (urlLiteral, *condition.SpecError) {
-	if !isScheme(text) {
+	if !spelling.IsScheme(text) {
 		return urlLiteral{}, condition.Invalid(0, "is not the name of a scheme", "`scheme = \"https\"`")
 	}
 	return urlLiteral{scheme: strings.ToLower(text)}, nil
@@ -71,13 +74,13 @@ func readHostLiteral(text string, _ condition.Kind) (urlLiteral, *condition.Spec
 		return l, condition.Invalid(0, "has a wildcard that is not a whole first label", "`*.example.com` is every name below example.com; every URL: `present = true` in place of `host`")
 	}
 	if at := strings.LastIndexByte(name, ':'); at >= 0 && !strings.HasSuffix(name, "]") {
-		if l.port = name[at+1:]; l.port != "*" && !isPort([]byte(l.port)) {
+		if l.port = name[at+1:]; l.port != "*" && !weburl.IsPort([]byte(l.port)) {
 			return l, condition.Invalid(0, "has a port that is not a number from 1 to 65535", "an IPv6 address stands in brackets: `[::1]`")
 		}
 		name = name[:at]
 	}
 	host, ok := asciiHost(name)
-	if !ok || !isHost([]byte(host)) || under && isAddress(host) {
+	if !ok || !weburl.IsHost([]byte(host)) || under && isAddress(host) {
 		return l, condition.Invalid(0, "is not a host name or address", "")
 	}
 	l.host, l.under = host, under
@@ -96,32 +99,32 @@ func asciiHost(name string) (host string, ok bool) {
 
 func isAddress(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]
-	return host[0] == '[' || isNumeric([]byte(last))
+	return host[0] == '[' || weburl.IsNumeric([]byte(last))
 }
 
 func readURLLiteral(text string, k condition.Kind) (urlLiteral, *condition.SpecError) {
 	var l urlLiteral
-	u, ok := parseURL([]byte(text))
-	if !ok || !u.hasHost || !isPlainURLPath(u.path) {
+	u, ok := weburl.Parse([]byte(text))
+	if !ok || !u.HasHost || !weburl.IsPlainURLPath(u.Path) {
 		return l, condition.Invalid(0, "is not a plainly written URL with a scheme and a host", "`https://example.com/dir/`")
 	}
-	if k == condition.Prefix && len(u.rest) > 0 {
-		return l, condition.Invalid(0, "has a query or fragment, which is no part of a directory", "`"+text[:len(text)-len(u.rest)]+"`")
+	if k == condition.Prefix && len(u.Rest) > 0 {
+		return l, condition.Invalid(0, "has a query or fragment, which is no part of a directory", "`"+text[:len(text)-len(u.Rest)]+"`")
 	}
-	l.scheme, l.host = strings.ToLower(string(u.scheme)), strings.ToLower(string(u.host))
-	l.port, l.rest = string(u.port), string(u.rest)
-	if own, _ := defaultPort(u.scheme); l.port == own {
+	l.scheme, l.host = strings.ToLower(string(u.Scheme)), strings.ToLower(string(u.Host))
+	l.port, l.rest = string(u.Port), string(u.Rest)
+	if own, _ := weburl.DefaultPort(u.Scheme); l.port == own {
 		l.port = ""
 	}
-	l.path = strings.TrimSuffix(string(u.path), "/")
-	if k != condition.Prefix && l.path != string(u.path) && l.path != "" {
+	l.path = strings.TrimSuffix(string(u.Path), "/")
+	if k != condition.Prefix && l.path != string(u.Path) && l.path != "" {
 		l.path += "/"
 	}
 	return l, nil
 }
 
 func (t *urlTest) Match(value []byte) bool {
-	u, certain := parseURL(value)
+	u, certain := weburl.Parse(value)
 	return t.address(value, &u, certain)
 }
 
@@ -130,8 +133,8 @@ func (t *urlTest) judge(v *Value) bool {
 	return t.address(v.text, u, certain)
 }
 
-func (t *urlTest) address(value []byte, u *webAddress, certain bool) bool {
-	if certain && (u.hasHost || !t.restrictive) && (t.kind == condition.Scheme || t.kind == condition.Host || isPlainURLPath(u.path)) {
+func (t *urlTest) address(value []byte, u *weburl.Address, certain bool) bool {
+	if certain && (u.HasHost || !t.restrictive) && (t.kind == condition.Scheme || t.kind == condition.Host || weburl.IsPlainURLPath(u.Path)) {
 		return t.certain(u, value)
 	}
 	return t.restrictive && t.suspected(string(value))
@@ -139,12 +142,12 @@ func (t *urlTest) address(value []byte, u *webAddress, certain bool) bool {
 
 // isPlainURL reports whether every parser reads a URL in the same way.
 func isPlainURL(value []byte) bool {
-	_, ok := parseURL(value)
+	_, ok := weburl.Parse(value)
 	return ok
 }
 
 // certain evaluates a URL that has one reading.
-func (t *urlTest) certain(u *webAddress, value []byte) bool {
+func (t *urlTest) certain(u *weburl.Address, value []byte) bool {
 	if t.pattern != nil {
 		return t.pattern.holds(value) || t.restrictive && t.pattern.holds(bytes.ToLower(value))
 	}
@@ -152,15 +155,15 @@ func (t *urlTest) certain(u *webAddress, value []byte) bool {
 		l := &t.literals[i]
 		switch t.kind {
 		case condition.Scheme:
-			if equalFold(u.scheme, l.scheme) {
+			if weburl.EqualFold(u.Scheme, l.scheme) {
 				return true
 			}
 		case condition.Host:
-			if u.hasHost && l.named(u.host) && t.port(u.scheme, u.port, l.port) {
+			if u.HasHost && l.named(u.Host) && t.port(u.Scheme, u.Port, l.port) {
 				return true
 			}
 		default:
-			if u.hasHost && equalFold(u.scheme, l.scheme) && l.named(u.host) && samePort(u, l.port) && t.path(u, l) {
+			if u.HasHost && weburl.EqualFold(u.Scheme, l.scheme) && l.named(u.Host) && samePort(u, l.port) && t.path(u, l) {
 				return true
 			}
 		}
@@ -171,16 +174,16 @@ func (t *urlTest) certain(u *webAddress, value []byte) bool {
 // named compares a host in ASCII.
 func (l *urlLiteral) named(host []byte) bool {
 	if !l.under {
-		return equalFold(host, l.host)
+		return weburl.EqualFold(host, l.host)
 	}
 	at := len(host) - len(l.host)
-	return at > 1 && host[at-1] == '.' && equalFold(host[at:], l.host)
+	return at > 1 && host[at-1] == '.' && weburl.EqualFold(host[at:], l.host)
 }
 
 // port compares the port with that of a host literal. If the literal has none, a permissive
 // condition accepts only the scheme's default, a restrictive one every port.
 func (t *urlTest) port(scheme, port []byte, want string) bool {
-	own, _ := defaultPort(scheme)
+	own, _ := weburl.DefaultPort(scheme)
 	switch want {
 	case "*":
 		return true
@@ -190,19 +193,19 @@ func (t *urlTest) port(scheme, port []byte, want string) bool {
 	return string(port) == want || len(port) == 0 && own == want
 }
 
-func samePort(u *webAddress, want string) bool {
-	own, _ := defaultPort(u.scheme)
-	return string(u.port) == want || want == "" && string(u.port) == own
+func samePort(u *weburl.Address, want string) bool {
+	own, _ := weburl.DefaultPort(u.Scheme)
+	return string(u.Port) == want || want == "" && string(u.Port) == own
 }
 
 // path compares complete components for prefix, everything for const and enum.
-func (t *urlTest) path(u *webAddress, l *urlLiteral) bool {
-	path := u.path
+func (t *urlTest) path(u *weburl.Address, l *urlLiteral) bool {
+	path := u.Path
 	if t.kind != condition.Prefix {
 		if string(path) == "/" {
 			path = nil
 		}
-		return t.sameText(path, l.path) && t.sameText(u.rest, l.rest)
+		return t.sameText(path, l.path) && t.sameText(u.Rest, l.rest)
 	}
 	at := len(l.path)
 	return len(path) >= at && t.sameText(path[:at], l.path) && (len(path) == at || path[at] == '/')
@@ -211,5 +214,74 @@ func (t *urlTest) path(u *webAddress, l *urlLiteral) bool {
 // sameText compares exactly for permissive conditions, without regard to case for restrictive ones,
 // as some servers do.
 func (t *urlTest) sameText(b []byte, s string) bool {
-	return string(b) == s || t.restrictive && equalFold(b, s)
+	return string(b) == s || t.restrictive && weburl.EqualFold(b, s)
+}
+
+// suspected evaluates every plausible reading of a URL.
+func (t *urlTest) suspected(value string) bool {
+	for _, text := range weburl.Texts(value) {
+		if t.pattern != nil {
+			if t.pattern.holds([]byte(text)) {
+				return true
+			}
+			continue
+		}
+		for _, u := range weburl.Loose(text) {
+			for i := range t.literals {
+				if t.reads(&u, &t.literals[i]) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// reads compares one reading with one literal.
+func (t *urlTest) reads(u *weburl.LooseURL, l *urlLiteral) bool {
+	switch t.kind {
+	case condition.Scheme:
+		return u.Scheme == l.scheme || u.Scheme == "" && (l.scheme == "http" || l.scheme == "https")
+	case condition.Host:
+		return t.named(u, l, true)
+	}
+	return (u.Scheme == l.scheme || u.Scheme == "") && t.named(u, l, false) && t.pathReads(u, l)
+}
+
+// named reports whether the literal's host and port are among those of a reading.
+func (t *urlTest) named(u *weburl.LooseURL, l *urlLiteral, anyPort bool) bool {
+	for _, h := range u.Hosts {
+		if !l.named([]byte(h.Name)) {
+			continue
+		}
+		own, _ := weburl.DefaultPort([]byte(u.Scheme))
+		want := l.port
+		switch {
+		case want == "*", want == "" && anyPort, u.Scheme == "", h.Port != "" && !weburl.IsPort([]byte(h.Port)):
+			return true
+		}
+		if want == "" {
+			want = own
+		}
+		if h.Port == want || h.Port == "" && want == own {
+			return true
+		}
+	}
+	return false
+}
+
+// pathReads compares the readings of the path and the path as written, without regard to case.
+func (t *urlTest) pathReads(u *weburl.LooseURL, l *urlLiteral) bool {
+	want := strings.TrimSuffix(spelling.Fold(l.path), "/")
+	if t.kind != condition.Prefix && u.Remainder != l.rest && !strings.HasPrefix(u.Remainder, "#") {
+		return false
+	}
+	list, complete := Readings("/"+u.Path, condition.Env{}, false)
+	for _, r := range append(list, Reading{Path: u.Path}) {
+		rest, ok := strings.CutPrefix(strings.TrimSuffix(spelling.Fold(r.Path), "/"), want)
+		if ok && (rest == "" || t.kind == condition.Prefix && rest[0] == '/') {
+			return true
+		}
+	}
+	return !complete
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
+	"github.com/stopgate/stopgate/internal/condition/weburl"
 )
 
 // Value is one complete string for several matchers. Its derived forms - whether it is plainly
@@ -23,7 +25,7 @@ type Value struct {
 	low             []byte // of a path, without capital letters
 
 	parsed, strict bool // as a URL
-	address        webAddress
+	address        weburl.Address
 
 	lineKnown, otherKnown bool // as a command line
 	commands, others      shell.Line
@@ -248,7 +250,7 @@ func (v *Value) way() *linkCache {
 func (v *Value) lowered(path []byte) []byte {
 	v.low = append(v.low[:0], path...)
 	for i, c := range v.low {
-		v.low[i] = lowerASCII(c)
+		v.low[i] = spelling.LowerASCII(c)
 	}
 	return v.low
 }
@@ -263,9 +265,9 @@ func (v *Value) readings(p *pathContext) (list []Reading, unknown Unknown) {
 }
 
 // url is parseURL for the string.
-func (v *Value) url() (u *webAddress, certain bool) {
+func (v *Value) url() (u *weburl.Address, certain bool) {
 	if !v.parsed {
-		v.address, v.strict = parseURL(v.text)
+		v.address, v.strict = weburl.Parse(v.text)
 		v.parsed = true
 	}
 	return &v.address, v.strict

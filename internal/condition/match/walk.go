@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
@@ -219,8 +220,8 @@ func (w *lengthWalker) Next(state uint32, r rune) uint32 {
 	count, waiting := state&(1<<16-1), state>>16
 	switch {
 	case count >= limit:
-	case w.test.restrictive && zeroWidth.Contains(r):
-	case w.test.restrictive && isWhite(r):
+	case w.test.restrictive && spelling.ZeroWidth.Contains(r):
+	case w.test.restrictive && spelling.IsWhite(r):
 		if count > 0 {
 			waiting = min(waiting+1, limit)
 		}
@@ -243,7 +244,7 @@ func (w *lengthWalker) Fate(state uint32) automaton.Fate {
 
 func (w *lengthWalker) Cuts() []rune {
 	cuts := []rune{0}
-	for _, set := range []automaton.Set{zeroWidth, whiteSpace} {
+	for _, set := range []automaton.Set{spelling.ZeroWidth, spelling.WhiteSpace} {
 		for _, s := range set {
 			cuts = append(cuts, s.Low, s.High+1)
 		}
@@ -261,7 +262,7 @@ func PlainPaths(env condition.Env, expands bool) (inside, outside []automaton.Wa
 		below(except, dir)
 	}
 	if root := env.Root; root != "" {
-		below(except, fold(root)) // such a path is written relative to the root
+		below(except, spelling.Fold(root)) // such a path is written relative to the root
 	}
 	away := except.Compile().DFA()
 	if away == nil {
@@ -370,7 +371,7 @@ func IsPlainPath(path string, expands bool) bool {
 // its own form under K21.
 func IsPlainText(text string) bool {
 	for i, r := range text {
-		if r >= utf8.RuneSelf && zeroWidth.Contains(r) || isWhite(r) && (i == 0 || i+utf8.RuneLen(r) == len(text)) {
+		if r >= utf8.RuneSelf && spelling.ZeroWidth.Contains(r) || spelling.IsWhite(r) && (i == 0 || i+utf8.RuneLen(r) == len(text)) {
 			return false
 		}
 	}

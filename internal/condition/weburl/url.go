@@ -1,17 +1,18 @@
-package match
+package weburl
 
 import (
 	"bytes"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
 	"net/netip"
 	"strings"
 )
 
-// webAddress is a URL that every parser reads in the same way, as parts of the value.
-type webAddress struct {
-	scheme, host, port []byte
-	path               []byte // "" or from the first "/" on
-	rest               []byte // query and fragment, from "?" or "#" on
-	hasHost            bool
+// Address is a URL that every parser reads in the same way, as parts of the value.
+type Address struct {
+	Scheme, Host, Port []byte
+	Path               []byte // "" or from the first "/" on
+	Rest               []byte // query and fragment, from "?" or "#" on
+	HasHost            bool
 }
 
 // urlBytes are the bytes that are literal in a URL.
@@ -22,23 +23,23 @@ var urlBytes = func() (t [256]bool) {
 	return t
 }()
 
-// parseURL parses a URL strictly: ASCII, a scheme, and if it has an authority one host in its usual
+// Parse parses a URL strictly: ASCII, a scheme, and if it has an authority one host in its usual
 // spelling, no user, a plain port. ok is false for everything that parsers read differently (K59).
-func parseURL(value []byte) (u webAddress, ok bool) {
+func Parse(value []byte) (u Address, ok bool) {
 	for _, b := range value {
 		if !urlBytes[b] {
 			return u, false
 		}
 	}
 	colon := bytes.IndexByte(value, ':')
-	if colon < 1 || !isScheme(string(value[:colon])) {
+	if colon < 1 || !spelling.IsScheme(string(value[:colon])) {
 		return u, false
 	}
-	u.scheme = value[:colon]
+	u.Scheme = value[:colon]
 	rest, hasHost := bytes.CutPrefix(value[colon+1:], []byte("//"))
 	if !hasHost {
-		_, special := defaultPort(u.scheme)
-		u.path = rest
+		_, special := DefaultPort(u.Scheme)
+		u.Path = rest
 		return u, !special
 	}
 	end := bytes.IndexAny(rest, "/?#")
@@ -46,18 +47,18 @@ func parseURL(value []byte) (u webAddress, ok bool) {
 		end = len(rest)
 	}
 	authority, after := rest[:end], rest[end:]
-	if len(authority) == 0 && equalFold(u.scheme, "file") {
-		u.path = after
+	if len(authority) == 0 && EqualFold(u.Scheme, "file") {
+		u.Path = after
 		return u, true
 	}
 	if end = bytes.IndexAny(after, "?#"); end < 0 {
 		end = len(after)
 	}
-	u.path, u.rest, u.hasHost = after[:end], after[end:], true
-	if len(u.path) == 0 && bytes.IndexByte(u.rest, '@') >= 0 {
+	u.Path, u.Rest, u.HasHost = after[:end], after[end:], true
+	if len(u.Path) == 0 && bytes.IndexByte(u.Rest, '@') >= 0 {
 		return u, false // a parser that searches the first "/" finds a user
 	}
-	u.host, u.port, ok = splitHost(authority)
+	u.Host, u.Port, ok = splitHost(authority)
 	return u, ok
 }
 
@@ -66,15 +67,15 @@ func splitHost(authority []byte) (host, port []byte, ok bool) {
 	host = authority
 	if at := bytes.LastIndexByte(authority, ':'); at >= 0 && !bytes.HasSuffix(authority, []byte("]")) {
 		host, port = authority[:at], authority[at+1:]
-		if !isPort(port) {
+		if !IsPort(port) {
 			return host, port, false
 		}
 	}
-	return host, port, isHost(host)
+	return host, port, IsHost(host)
 }
 
-// isPort reports whether a port is a number from 1 to 65535 without leading zeros.
-func isPort(port []byte) bool {
+// IsPort reports whether a port is a number from 1 to 65535 without leading zeros.
+func IsPort(port []byte) bool {
 	n := 0
 	for _, b := range port {
 		if b < '0' || b > '9' || n > 65535 {
@@ -85,8 +86,8 @@ func isPort(port []byte) bool {
 	return n > 0 && n <= 65535 && port[0] != '0'
 }
 
-// isHost reports whether a text is a host name in ASCII, or an address in its canonical spelling.
-func isHost(host []byte) bool {
+// IsHost reports whether a text is a host name in ASCII, or an address in its canonical spelling.
+func IsHost(host []byte) bool {
 	if inner, ok := bytes.CutPrefix(host, []byte("[")); ok {
 		inner, ok = bytes.CutSuffix(inner, []byte("]"))
 		a, err := netip.ParseAddr(string(inner))
@@ -98,7 +99,7 @@ func isHost(host []byte) bool {
 	label := 0
 	for _, b := range host {
 		label++
-		switch c := lowerASCII(b); {
+		switch c := spelling.LowerASCII(b); {
 		case b == '.' && label > 1:
 			label = 0
 		case (c < 'a' || c > 'z') && (b < '0' || b > '9') && b != '-' && b != '_', label > 63:
@@ -108,29 +109,29 @@ func isHost(host []byte) bool {
 	if label == 0 {
 		return false
 	}
-	if isNumeric(host[len(host)-label:]) { // parsers read a numeric last label as an address
+	if IsNumeric(host[len(host)-label:]) { // parsers read a numeric last label as an address
 		a, err := netip.ParseAddr(string(host))
 		return err == nil && a.String() == string(host)
 	}
 	return true
 }
 
-// isNumeric reports whether a label is a decimal, octal or hexadecimal number.
-func isNumeric(label []byte) bool {
-	hex := len(label) > 1 && label[0] == '0' && lowerASCII(label[1]) == 'x'
+// IsNumeric reports whether a label is a decimal, octal or hexadecimal number.
+func IsNumeric(label []byte) bool {
+	hex := len(label) > 1 && label[0] == '0' && spelling.LowerASCII(label[1]) == 'x'
 	if hex {
 		label = label[2:]
 	}
 	for _, b := range label {
-		if c := lowerASCII(b); (b < '0' || b > '9') && (!hex || c < 'a' || c > 'f') {
+		if c := spelling.LowerASCII(b); (b < '0' || b > '9') && (!hex || c < 'a' || c > 'f') {
 			return false
 		}
 	}
 	return true
 }
 
-// defaultPort returns the port of a scheme whose URLs always have a host.
-func defaultPort(scheme []byte) (port string, special bool) {
+// DefaultPort returns the port of a scheme whose URLs always have a host.
+func DefaultPort(scheme []byte) (port string, special bool) {
 	var buf [8]byte
 	switch string(appendLower(buf[:0], scheme)) {
 	case "http", "ws":
@@ -143,9 +144,9 @@ func defaultPort(scheme []byte) (port string, special bool) {
 	return "", false
 }
 
-// isPlainURLPath reports whether every server reads a path in the same way: no dot or empty
+// IsPlainURLPath reports whether every server reads a path in the same way: no dot or empty
 // components, no parameters, no encoding of them.
-func isPlainURLPath(path []byte) bool {
+func IsPlainURLPath(path []byte) bool {
 	if bytes.Contains(path, []byte("//")) || bytes.IndexByte(path, ';') >= 0 {
 		return false
 	}
@@ -160,7 +161,7 @@ func isPlainURLPath(path []byte) bool {
 		if b != '%' {
 			continue
 		}
-		v, ok := hexValue(string(path[i+1:]), 2)
+		v, ok := spelling.HexValue(string(path[i+1:]), 2)
 		if !ok || v <= ' ' || v >= 0x7F || strings.ContainsRune(`./\%;?#`, v) {
 			return false
 		}
@@ -168,12 +169,12 @@ func isPlainURLPath(path []byte) bool {
 	return true
 }
 
-func equalFold(b []byte, s string) bool { return strings.EqualFold(string(b), s) }
+func EqualFold(b []byte, s string) bool { return strings.EqualFold(string(b), s) }
 
 // appendLower appends text with its ASCII letters in lower case.
 func appendLower(dst, text []byte) []byte {
 	for _, b := range text {
-		dst = append(dst, lowerASCII(b))
+		dst = append(dst, spelling.LowerASCII(b))
 	}
 	return dst
 }
