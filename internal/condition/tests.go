@@ -1,6 +1,9 @@
 package condition
 
-import "github.com/stopgate/stopgate/internal/regexp/regular"
+import (
+	"github.com/stopgate/stopgate/internal/regexp/automaton"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
+)
 
 // Result is the state of a condition on one value. The zero Result is Undecided.
 type Result uint8
@@ -37,6 +40,13 @@ type State struct {
 type TextTest interface {
 	// Match evaluates a complete, valid string.
 	Match(value []byte) bool
+}
+
+// WalkedTest is a test with automata, for proofs: their union contains the plainly written strings
+// that satisfy the test, and none that does not.
+type WalkedTest interface {
+	TextTest
+	Walkers() []automaton.Walker
 }
 
 // StepTest evaluates a string code point by code point.

@@ -176,6 +176,31 @@ func TestI1WhenEquivalence(t *testing.T) {
 	}
 }
 
+// Proves I1: the same for every kind of condition that is a package of its own.
+func TestI1KindEquivalence(t *testing.T) {
+	documents, seed := drawn(t)
+	for kind := range naive.Twins {
+		for i := range documents / 50 {
+			r := rand.New(rand.NewPCG(seed, uint64(i)))
+			c := gen.DrawKind(r, kind)
+			b := bind(t, c)
+			e := b.Evaluate()
+			for range 50 {
+				text := c.KindDocument(r, kind)
+				e.Reset(b)
+				want := c.Naive.Trace(text)
+				for _, pieces := range [][]int{{len(text) + 1}, {1}} {
+					got := run(e, text, pieces...)
+					if spellAll(got, spell) != spellAll(want, spellNaive) {
+						t.Fatalf("policy %d of seed %d\n%s\narguments %q\n got:\n%s\nwant:\n%s", i, seed, dump(c), text, spellAll(got, spell), spellAll(want, spellNaive))
+					}
+					e.Reset(b)
+				}
+			}
+		}
+	}
+}
+
 // count sorts a trace into categories that show whether the generator still draws relevant cases.
 func count(shares map[string]int, trace []stopgate.Verdict, text string) {
 	last := trace[len(trace)-1]

@@ -56,6 +56,8 @@ func Covers(earlier, later *Matcher) Answer {
 		return NotProven
 	case l.annotation == schema.Patch:
 		return NotProven
+	case walked(e.text) || walked(l.text):
+		return e.coversWalked(l)
 	case l.annotation == schema.Command && l.text != nil && l.kind != condition.MaxLength:
 		return e.coversCommands(l)
 	case l.kind == condition.Const || l.kind == condition.Enum:
@@ -82,6 +84,32 @@ func Covers(earlier, later *Matcher) Answer {
 		return e.coversURL(l)
 	}
 	return e.coversLanguage(l)
+}
+
+func walked(t condition.TextTest) bool { _, ok := t.(condition.WalkedTest); return ok }
+
+// coversWalked compares the automata of two conditions of one kind that is a package of its own.
+func (m *Matcher) coversWalked(l *Matcher) Answer {
+	if m.kind != l.kind {
+		if l.kind == condition.Const || l.kind == condition.Enum {
+			return m.coversValues(l)
+		}
+		return NotProven
+	}
+	earlier, later := m.Walkers(), l.Walkers()
+	if len(earlier) != 1 || len(later) != 1 {
+		return NotProven
+	}
+	e, also := earlier[0].(*automaton.DFA)
+	d, ok := later[0].(*automaton.DFA)
+	if !ok || !also {
+		return NotProven
+	}
+	yes, proven := automaton.Included(d, e, nil)
+	if !proven {
+		return NotProven
+	}
+	return answer(yes)
 }
 
 // coversValues tries every literal of const and enum.

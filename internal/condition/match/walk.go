@@ -47,6 +47,8 @@ func checkLiterals(s condition.Spec, t condition.Target, restrictive bool) (done
 // case there; none of the automata accepts a string that the matcher rejects.
 func (m *Matcher) Walkers() []automaton.Walker {
 	switch test := m.text.(type) {
+	case condition.WalkedTest:
+		return test.Walkers()
 	case *stepText:
 		return []automaton.Walker{test.dfa()}
 	case *lengthTest:
@@ -97,6 +99,8 @@ func (m *Matcher) Named() []automaton.Walker {
 		return nil
 	}
 	switch test := m.text.(type) {
+	case condition.WalkedTest:
+		return test.Walkers()
 	case *patternText:
 		return patternWalkers(test.test)
 	case *pathPattern:

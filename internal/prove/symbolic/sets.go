@@ -99,7 +99,7 @@ func (k *Condition) texts() (set, named analysis.Texts) {
 	if isFinite(k) && !slices.ContainsFunc(k.Spec.Values, func(lit match.Literal) bool { return lit.Kind == match.LiteralString }) {
 		return set, named
 	}
-	if len(k.Readings) == 1 && (k.Readings[0] == schema.None || k.Readings[0] == schema.Path) {
+	if len(k.Readings) == 1 && (k.Readings[0] == schema.None || k.Readings[0] == schema.Path || k.Readings[0] == schema.URL) {
 		if k.Spec.Kind == match.Pattern && len(k.Spec.Values) == 1 {
 			if p := k.built()[0].SinglePattern(); p != nil {
 				set, named = k.pattern(p)

@@ -41,7 +41,7 @@ func (p *Policy) test(c *Cond, n *Node, v view, permissive bool) (hit bool, at i
 			}
 		}
 	}
-	if len(readings) == 0 || !textual(c) {
+	if len(readings) == 0 || !textual(c) && Twins[c.Kind].Holds == nil {
 		return false, n.Start
 	}
 	hit, at = permissive, 0
@@ -138,6 +138,9 @@ func (p *Policy) text(c *Cond, n *Node, annotation string, permissive bool) (hit
 }
 
 func (p *Policy) matches(kind, literal, value, annotation string, permissive bool) bool {
+	if twin, ok := Twins[kind]; ok {
+		return twin.Holds(literal, value, annotation, permissive)
+	}
 	switch annotation {
 	case "path":
 		return p.matchesPath(kind, literal, value, permissive)
@@ -200,6 +203,9 @@ func ahead(c *Cond, begun string, forms bool) (known, hit bool) {
 
 func aheadOf(kind, literal, begun string, forms bool) (known, hit bool) {
 	known = true
+	if twin, ok := Twins[kind]; ok {
+		return !forms && !twin.Begins(literal, begun), false
+	}
 	if kind == "max_length" {
 		if forms {
 			begun = forms3(begun)[2]
