@@ -45,6 +45,7 @@ var layers = [][]string{
 	{"internal/condition/glob"},
 	{"internal/condition/spelling"},
 	{"internal/condition/weburl"},
+	{"internal/condition/cidr"},
 	{"internal/condition/usage"},
 	{"internal/condition/match"},
 	{"internal/condition/pathkey"},
@@ -123,7 +124,7 @@ var testOnly = "internal/testkit/"
 // pure packages hold the meaning: no I/O, no clock, no goroutine, no logging.
 var pure = []string{
 	"jsonstream", "internal/regexp/ucd", "internal/regexp/automaton", "internal/regexp/alternating", "internal/regexp/regular", "internal/eval/schema", "internal/condition", "internal/condition/shell", "internal/condition/patch",
-	"internal/condition/literal", "internal/condition/glob", "internal/condition/spelling", "internal/condition/weburl", "internal/condition/usage", "internal/condition/match", "internal/condition/pathkey", "internal/lang/syntax", "internal/prove/analysis", "internal/condition/index", "internal/eval", "internal/prove/symbolic", "internal/policy", "session", "session/policies", "internal/mcp/jsonrpc",
+	"internal/condition/literal", "internal/condition/glob", "internal/condition/spelling", "internal/condition/weburl", "internal/condition/cidr", "internal/condition/usage", "internal/condition/match", "internal/condition/pathkey", "internal/lang/syntax", "internal/prove/analysis", "internal/condition/index", "internal/eval", "internal/prove/symbolic", "internal/policy", "session", "session/policies", "internal/mcp/jsonrpc",
 }
 
 // impure are the imports that a pure package must not have.

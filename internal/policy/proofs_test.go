@@ -98,6 +98,8 @@ func TestProofsOfPairs(t *testing.T) {
 		{"suffixes", s, `{ arg = "/s", suffix = ".go", mode = "ask" },` + "\n" + `{ arg = "/s", suffix = "_test.go", mode = "deny" }`, "2", ""},
 		{"lengths", s, `{ arg = "/s", max_length = 3, mode = "unattended" },` + "\n" + `{ arg = "/s", const = "abc", mode = "ask" },` + "\n" + `{ arg = "/s", max_length = 4, mode = "ask" }`, "2", ""},
 		{"hosts", `u = { type = "url", required = true }`, `{ arg = "/u", host = "*.example.com", mode = "ask" },` + "\n" + `{ arg = "/u", host = "a.example.com", mode = "deny" },` + "\n" + `{ arg = "/u", host = "example.com", mode = "deny" }`, "2", ""},
+		{"networks", s, `{ arg = "/s", cidr = ["10.0.0.0/8", "fd00::/8"], mode = "ask" },` + "\n" + `{ arg = "/s", cidr = "10.1.0.0/16", mode = "deny" },` + "\n" + `{ arg = "/s", const = "fd12::1", mode = "deny" },` + "\n" + `{ arg = "/s", cidr = "11.0.0.0/8", mode = "deny" }`, "2 3", ""},
+		{"networks of hosts", `u = { type = "url", required = true }`, `{ arg = "/u", cidr = "10.0.0.0/8", mode = "ask" },` + "\n" + `{ arg = "/u", cidr = "10.1.0.0/16", mode = "unattended" },` + "\n" + `{ arg = "/u", cidr = "11.0.0.0/8", mode = "unattended" }`, "2", ""},
 		{"command lines", `c = { type = "command", required = true }`, `{ arg = "/c", prefix = "git", mode = "ask" },` + "\n" + `{ arg = "/c", prefix = "git log", mode = "deny" },` + "\n" + `{ arg = "/c", const = "git push", mode = "deny" }`, "2 3", ""},
 		{"vectors", `v = { type = "argv", required = true, min_items = 1, default = ["x", "y z"] }`, `{ arg = "/v", prefix = "git", mode = "ask" },` + "\n" + `{ arg = "/v", prefix = "git log", mode = "deny" },` + "\n" + `{ arg = "/v", const = "ls -l", mode = "unattended" }`, "2", ""},
 		{"objects", `o = { type = "object", required = true, additional_properties = true }`, `{ arg = "/o", const = { a = 1 }, mode = "ask" },` + "\n" + `{ arg = "/o", enum = [{ a = 1.0 }], mode = "deny" },` + "\n" + `{ arg = "/o", const = { a = 2 }, mode = "deny" }`, "2", ""},
@@ -112,6 +114,7 @@ func TestProofsByUnion(t *testing.T) {
 	const two = "a = { type = \"boolean\", required = true }\nb = { type = \"string\" }"
 	for _, c := range []proof{
 		{"patterns", `s = { type = "string", required = true }`, `{ arg = "/s", pattern = "^[a-m]", mode = "ask" },` + "\n" + `{ arg = "/s", pattern = "^[n-z]", mode = "ask" },` + "\n" + `{ arg = "/s", pattern = "^[a-z]+$", mode = "deny" }`, "3", ""},
+		{"networks", `s = { type = "string", required = true }`, `{ arg = "/s", cidr = "10.0.0.0/9", mode = "ask" },` + "\n" + `{ arg = "/s", cidr = "10.128.0.0/9", mode = "ask" },` + "\n" + `{ arg = "/s", cidr = "10.0.0.0/8", mode = "deny" }`, "3", ""},
 		{"ranges, and a set", `n = { type = "integer", required = true }`, `{ arg = "/n", maximum = 4, mode = "ask" },` + "\n" + `{ arg = "/n", minimum = 5, mode = "ask" },` + "\n" + `{ arg = "/n", enum = [3, 7], mode = "skip" }`, "3", ""},
 		{"a hole in ranges of numbers", `n = { type = "number", required = true }`, `{ arg = "/n", maximum = 4, mode = "ask" },` + "\n" + `{ arg = "/n", minimum = 5, mode = "ask" },` + "\n" + `{ arg = "/n", exclusive_minimum = 4, mode = "skip" }`, "", ""},
 		{"both booleans of a required argument", two, `{ arg = "/a", const = true, mode = "ask" },` + "\n" + `{ arg = "/a", const = false, mode = "ask" },` + "\n" + `{ arg = "/b", const = "x", mode = "deny" }`, "3", ""},

@@ -33,6 +33,7 @@
 //	suffix, glob         strings, paths, commands
 //	max_length           every string, in code points
 //	host, scheme         URLs
+//	cidr                 strings and URLs, see package cidr
 //	minimum, maximum, exclusive_minimum, exclusive_maximum      numbers
 //	min_items, max_items arrays
 //	present              everything; evaluated by package eval (K5)

@@ -2,6 +2,7 @@ package match
 
 import (
 	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/cidr"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
@@ -49,6 +50,7 @@ var kinds = []condition.Definition{
 		Doc: "The URL has this host; *.example.com are those below it."},
 	{Kind: condition.Scheme, Types: schema.String, Reads: onURL, Misfit: notURL, Remedy: asURL, Undeclared: onURL, Listed: true, Verb: "has the scheme", Build: buildText,
 		Doc: "The URL has this scheme."},
+	cidr.Kind,
 	{Kind: condition.Usage, Types: schema.String, Undeclared: asAny, Reads: onCommand, Misfit: notCommand, Remedy: asCommand, Listed: true, Verb: "is used as", Build: buildText,
 		Doc: "The command has only the words and options that this usage mentions, as in a manual page."},
 	{Kind: condition.Reads, Types: schema.String, Undeclared: asAny, Reads: onCommand, Misfit: notCommand, Remedy: asCommand, Listed: true, Verb: "reads only", Build: buildText,

@@ -16,4 +16,6 @@ type Twin struct {
 
 // Twins are the twins by the key of their kind. A kind of package condition that is a package has
 // one.
-var Twins = map[string]Twin{}
+var Twins = map[string]Twin{
+	"cidr": cidr,
+}
