@@ -16,6 +16,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
@@ -50,6 +51,44 @@ func TestSchemaKnowsEveryKey(t *testing.T) {
 		}
 		if table["additionalProperties"] != false {
 			t.Errorf("%q accepts keys that the language does not have", path)
+		}
+	}
+}
+
+// The JSON Schema describes every kind of condition as the table of kinds does; the reference and
+// the README name each.
+func TestKindsAreDocumented(t *testing.T) {
+	var root struct {
+		Defs map[string]struct {
+			Properties map[string]struct{ Description string }
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(config.PolicySchema(), &root); err != nil {
+		t.Fatal(err)
+	}
+	page := func(path string) string {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	reference, readme := page("../../../docs/reference/policy.md"), page("../../../README.md")
+	_, matchers, _ := strings.Cut(readme, "- Matchers:")
+	matchers, _, _ = strings.Cut(matchers, "An `arg`")
+	for _, d := range match.Kinds() {
+		key := d.Kind.String()
+		if got := root.Defs["rule"].Properties[key].Description; got != d.Doc {
+			t.Errorf("policy.schema.json describes %s as %q, the table as %q", key, got, d.Doc)
+		}
+		if !regexp.MustCompile("(?m)^\\| (?:`[a-z_]+`, )*`" + key + "`").MatchString(reference) {
+			t.Errorf("docs/reference/policy.md has no row for %s", key)
+		}
+		if d.Listed && !strings.Contains(reference, "`"+key+"_in`") {
+			t.Errorf("docs/reference/policy.md does not mention %s_in", key)
+		}
+		if !slices.Contains(strings.FieldsFunc(matchers, func(r rune) bool { return !('a' <= r && r <= 'z' || r == '_') }), key) {
+			t.Errorf("README.md does not name %s", key)
 		}
 	}
 }
