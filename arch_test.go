@@ -420,7 +420,7 @@ func TestHookProgramStaysSmall(t *testing.T) {
 	heavy := []string{
 		"net/http", "crypto/tls", "html/template", "text/template", "log/slog", "go/", "testing",
 		"github.com/spf13/cobra", "github.com/prometheus/", "go.opentelemetry.io/", "google.golang.org/", "github.com/redis/",
-		"github.com/jackc/", "github.com/modelcontextprotocol/", "charm.land/",
+		"github.com/jackc/", "github.com/modelcontextprotocol/", "charm.land/", "go.starlark.net/",
 		module + "/internal/agent/tui", module + "/internal/agent/tools", module + "/gateway", module + "/mcpgate", module + "/internal/mcp", module + "/decide", module + "/judge",
 		module + "/approve/terminal", module + "/internal/approve", module + "/internal/replay", module + "/internal/record/metrics",
 	}

@@ -1,10 +1,12 @@
 package imports
 
 import (
+	"errors"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"go.starlark.net/syntax"
 )
 
 // call is a call of a rules file: prefix_rule(pattern = [...], ...).
@@ -23,214 +25,103 @@ type value struct {
 	isList bool
 }
 
+// maxRulesFile is the maximum size of a rules file in bytes.
+const maxRulesFile = 1 << 20
+
+var (
+	errOnlyCalls  = errors.New("only calls such as prefix_rule(...) can be read")
+	errOnlyValues = errors.New("unsupported value: only strings and lists of strings are supported")
+)
+
 // calls parses the part of Starlark that rules files use: calls at the top level whose arguments
 // are named strings and lists. Other syntax could create deny rules, so it is an error.
-func calls(f File) ([]call, error) {
-	s := &starlark{text: string(f.Text), line: 1}
-	var list []call
-	for {
-		s.blank(true)
-		if s.text == "" {
-			return list, nil
-		}
-		c, err := s.call()
-		if err != nil {
-			return nil, &Error{f.Name, s.line, err.Error()}
+func calls(f File) (list []call, err error) {
+	if len(f.Text) > maxRulesFile {
+		return nil, &Error{File: f.Name, Message: fmt.Sprintf("larger than %d bytes", maxRulesFile)}
+	}
+	parsed, err := new(syntax.FileOptions).Parse(f.Name, f.Text, 0)
+	var mistake syntax.Error
+	switch {
+	case errors.As(err, &mistake) && strings.HasSuffix(mistake.Msg, "in string"):
+		return nil, &Error{f.Name, int(mistake.Pos.Line), "a string has no end: " + mistake.Msg}
+	case errors.As(err, &mistake):
+		return nil, &Error{f.Name, int(mistake.Pos.Line), mistake.Msg}
+	case err != nil:
+		return nil, &Error{File: f.Name, Message: err.Error()}
+	}
+	for _, s := range parsed.Stmts {
+		start, end := s.Span()
+		c := call{line: int(start.Line), text: written(f.Text, start, end), args: map[string]value{}}
+		if err := c.read(s); err != nil {
+			return nil, &Error{f.Name, c.line, err.Error()}
 		}
 		list = append(list, c)
 	}
+	return list, nil
 }
 
-type starlark struct {
-	text  string
-	line  int
-	depth int
-}
-
-// blank skips blanks and comments, and line ends that have no meaning.
-func (s *starlark) blank(lines bool) {
-	for s.text != "" {
-		switch c := s.text[0]; {
-		case c == '\n' && lines:
-			s.line++
-			s.text = s.text[1:]
-		case c == ' ' || c == '\t' || c == '\r' || c == ';' && lines && s.depth == 0:
-			s.text = s.text[1:]
-		case c == '\\' && strings.HasPrefix(s.text, "\\\n"):
-			s.line++
-			s.text = s.text[2:]
-		case c == '#':
-			i := strings.IndexByte(s.text, '\n')
-			if i < 0 {
-				i = len(s.text)
-			}
-			s.text = s.text[i:]
-		default:
-			return
+func (c *call) read(s syntax.Stmt) error {
+	statement, _ := s.(*syntax.ExprStmt)
+	if statement == nil {
+		return errOnlyCalls
+	}
+	expr, _ := statement.X.(*syntax.CallExpr)
+	if expr == nil {
+		return errOnlyCalls
+	}
+	function, _ := expr.Fn.(*syntax.Ident)
+	if function == nil {
+		return errOnlyCalls
+	}
+	c.name = function.Name
+	for _, arg := range expr.Args {
+		named, _ := arg.(*syntax.BinaryExpr)
+		if named == nil || named.Op != syntax.EQ {
+			return fmt.Errorf("the arguments of %s need their names", c.name)
 		}
-	}
-}
-
-func (s *starlark) name() string {
-	i := 0
-	for i < len(s.text) && (s.text[i] == '_' || s.text[i] >= 'a' && s.text[i] <= 'z' || s.text[i] >= 'A' && s.text[i] <= 'Z' || i > 0 && s.text[i] >= '0' && s.text[i] <= '9') {
-		i++
-	}
-	name := s.text[:i]
-	s.text = s.text[i:]
-	return name
-}
-
-func (s *starlark) take(token string) bool {
-	rest, ok := strings.CutPrefix(s.text, token)
-	if ok {
-		s.text = rest
-	}
-	return ok
-}
-
-func (s *starlark) call() (c call, err error) {
-	begin := s.text
-	c = call{line: s.line, args: map[string]value{}}
-	c.name = s.name()
-	s.blank(false)
-	if c.name == "" || !s.take("(") {
-		return c, fmt.Errorf("only calls such as prefix_rule(...) can be read")
-	}
-	s.depth++
-	for {
-		s.blank(true)
-		if s.take(")") {
-			break
-		}
-		name := s.name()
-		s.blank(true)
-		if name == "" || strings.HasPrefix(s.text, "==") || !s.take("=") {
-			return c, fmt.Errorf("the arguments of %s need their names", c.name)
-		}
+		name := named.X.(*syntax.Ident).Name
 		if _, twice := c.args[name]; twice {
-			return c, fmt.Errorf("%s is given twice", name)
+			return fmt.Errorf("%s is given twice", name)
 		}
-		s.blank(true)
-		if c.args[name], err = s.value(); err != nil {
-			return c, err
+		v, err := valueOf(named.Y)
+		if err != nil {
+			return err
 		}
-		s.blank(true)
-		if !s.take(",") && !strings.HasPrefix(s.text, ")") {
-			return c, fmt.Errorf("unsupported value: only strings and lists of strings are supported")
-		}
+		c.args[name] = v
 	}
-	s.depth--
-	c.text = strings.Join(strings.Fields(begin[:len(begin)-len(s.text)]), " ")
-	s.blank(false)
-	if s.text != "" && s.text[0] != '\n' && s.text[0] != ';' {
-		return c, fmt.Errorf("only calls such as prefix_rule(...) can be read")
-	}
-	return c, nil
+	return nil
 }
 
-// maxDepth is the maximum nesting depth of lists.
-const maxDepth = 16
-
-func (s *starlark) value() (v value, err error) {
-	switch {
-	case strings.HasPrefix(s.text, "None"):
-		if name := s.name(); name != "None" {
-			return v, fmt.Errorf("unsupported name %s: only strings and lists of strings are supported", name)
+func valueOf(e syntax.Expr) (v value, err error) {
+	switch e := e.(type) {
+	case *syntax.Ident:
+		if e.Name == "None" {
+			return v, nil
 		}
-		return v, nil
-	case s.take("["):
+	case *syntax.Literal:
+		if e.Token == syntax.STRING {
+			return value{isText: true, text: e.Value.(string)}, nil
+		}
+	case *syntax.ListExpr:
 		v.isList = true
-		if s.depth++; s.depth > maxDepth {
-			return v, fmt.Errorf("the lists are nested too deeply")
-		}
-		for {
-			s.blank(true)
-			if s.take("]") {
-				s.depth--
-				return v, nil
-			}
-			e, err := s.value()
+		for _, element := range e.List {
+			one, err := valueOf(element)
 			if err != nil {
 				return v, err
 			}
-			v.list = append(v.list, e)
-			s.blank(true)
-			if !s.take(",") && !strings.HasPrefix(s.text, "]") {
-				return v, fmt.Errorf("unsupported value: only strings and lists of strings are supported")
-			}
+			v.list = append(v.list, one)
 		}
+		return v, nil
 	}
-	v.isText = true
-	v.text, err = s.string()
-	return v, err
+	return v, errOnlyValues
 }
 
-// string parses a string, raw or not, of one line or of several.
-func (s *starlark) string() (string, error) {
-	raw := s.take("r")
-	quote := ""
-	for _, q := range []string{`"""`, `'''`, `"`, `'`} {
-		if s.take(q) {
-			quote = q
-			break
-		}
-	}
-	if quote == "" {
-		return "", fmt.Errorf("unsupported value: only strings and lists of strings are supported")
-	}
-	var b strings.Builder
-	for {
-		switch {
-		case s.text == "":
-			return "", fmt.Errorf("a string has no end")
-		case s.take(quote):
-			return b.String(), nil
-		case s.text[0] == '\n':
-			if len(quote) == 1 {
-				return "", fmt.Errorf("a string has no end in its line")
-			}
-			s.line++
-		case s.text[0] == '\\' && raw:
-			b.WriteByte('\\')
-			if s.text = s.text[1:]; s.text == "" {
-				continue
-			}
-		case s.text[0] == '\\':
-			r, err := s.escape()
-			if err != nil {
-				return "", err
-			}
-			b.WriteString(r)
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s.text)
-		b.WriteRune(r)
-		s.text = s.text[size:]
-	}
-}
-
-func (s *starlark) escape() (string, error) {
-	if len(s.text) < 2 {
-		return "", fmt.Errorf("a string has no end")
-	}
-	c := s.text[1]
-	s.text = s.text[2:]
-	if i := strings.IndexByte(`nrtabfv\'"`, c); i >= 0 {
-		return string("\n\r\t\a\b\f\v\\'\""[i]), nil
-	}
-	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[c]
-	if c == '\n' {
-		s.line++
-		return "", nil
-	}
-	if digits == 0 || len(s.text) < digits {
-		return "", fmt.Errorf("unsupported escape in a string: \\%c", c)
-	}
-	n, err := strconv.ParseUint(s.text[:digits], 16, 32)
-	if err != nil || n > utf8.MaxRune || digits == 2 && n > 0x7F {
-		return "", fmt.Errorf("unsupported escape in a string: \\%c", c)
-	}
-	s.text = s.text[digits:]
-	return string(rune(n)), nil
+// written returns the text between two positions on one line.
+func written(text []byte, start, end syntax.Position) string {
+	lines := slices.Collect(strings.Lines(string(text)))[start.Line-1 : end.Line]
+	last := []rune(lines[len(lines)-1])
+	lines[len(lines)-1] = string(last[:min(int(end.Col)-1, len(last))])
+	first := []rune(lines[0])
+	lines[0] = string(first[min(int(start.Col)-1, len(first)):])
+	return strings.Join(strings.Fields(strings.Join(lines, "")), " ")
 }
