@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// movers change the directory of the commands that follow.
-var movers = words{"cd", "pushd", "popd", "chdir", "z"}
-
 // maxDirs bounds the directories that are combined from several changes, each of which may or may
 // not happen. maxEntered bounds all directories that are followed; a line that names more sets
 // Excess.
@@ -159,10 +156,7 @@ func operand(words []Word) string {
 }
 
 // directoryOptions name the directory that a program works in; programs with -C take one there too.
-var (
-	directoryOptions = words{"--directory", "--chdir", "--cwd", "--work-tree", "--working-directory", "--working-dir"}
-	directoryLetters = words{"env", "git", "make", "gmake", "bmake", "ninja", "tar", "bsdtar", "gtar", "cargo", "go", "sudo", "doas", "pnpm"}
-)
+var directoryOptions = words{"--directory", "--chdir", "--cwd", "--work-tree", "--working-directory", "--working-dir"}
 
 // directoryOption returns the directory that the word at k sets for a program, "" if it sets none.
 func directoryOption(program string, words []Word, k int) string {

@@ -8,9 +8,6 @@ import "bytes"
 //	text
 //	END
 
-// documented are programs to which a here-document is only data.
-var documented = words{"cat", "tee", "git"}
-
 // opensDocument parses << and its quoted delimiter; the quotes prevent expansion. The document
 // begins on the next line.
 func (r *strictReader) opensDocument() bool {

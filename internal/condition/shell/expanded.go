@@ -12,24 +12,11 @@ import "bytes"
 // They are not [Word.Literal]: a rule that spells a word never matches them, one that permits any
 // operand does.
 
-// spreading are programs that take any number of files, only read them, and give an operand no
-// other meaning.
-var spreading = words{
-	"ls", "cat", "head", "tail", "wc", "nl", "tac", "stat", "du", "echo", "file", "od", "hexdump", "strings", "md5sum", "sha1sum", "sha256sum", "sha512sum",
-	"cksum", "basename", "dirname", "realpath", "readlink", "grep", "egrep", "fgrep", "rg",
-}
-
 // ShowsNames reports whether a program shows only names, sizes, dates or checksums of the files
 // that wildcards in its words match.
 func ShowsNames(program []byte) bool {
 	return spreading.has(string(program)) && metadataOnly.has(string(program))
 }
-
-// careless are those whose options only read files: the name of a file may be taken for an option.
-var careless = words{"ls", "cat", "head", "tail", "wc", "nl", "tac", "stat", "du", "echo"}
-
-// searching are programs with options that select the searched files by a wildcard.
-var searching = words{"grep", "egrep", "fgrep"}
 
 // expands completes a word of the current command in which the shell expands something. It returns
 // false if the result is not certain.

@@ -8,10 +8,6 @@ import (
 // Arguments that find and xargs add to a command: names in place of words, and words after those
 // that are written.
 
-// listing are programs that reveal as little about files as metadataOnly ones, but take file names
-// from a file with some options, and print a line of it that names no file.
-var listing = words{"wc", "du", "file"}
-
 // onlyNames reports whether no word that xargs adds to a command can be an option: they follow
 // "--", or are paths printed by find and separated by zeros only.
 func (l *Line) onlyNames(i int) bool {
@@ -47,12 +43,6 @@ func (l *Line) onlyNames(i int) bool {
 		}
 	}
 	return true
-}
-
-// fed are programs that only read the files they are given: additional operands never change what
-// they do.
-var fed = words{
-	"cat", "head", "tail", "wc", "nl", "grep", "egrep", "fgrep", "rg", "sed", "awk", "gawk", "mawk", "jq", "sort", "ls", "stat", "file", "du", "md5sum", "sha1sum", "sha256sum", "cut",
 }
 
 // Given returns the directories of the files whose names xargs gives to command i, nil if that is

@@ -33,10 +33,6 @@ func loopName(name []byte) bool {
 	return len(name) == 1 && name[0] >= 'a' && name[0] <= 'z' || len(name) > 1 && loopNames.has(string(name))
 }
 
-// single are programs that only read one file that is given by a path with a directory in front.
-// Those in [spreading] do so with any path.
-var single = words{"sed", "awk", "gawk", "mawk", "jq", "sort", "diff", "cmp", "comm", "cut", "paste", "column", "fold", "rev", "base64"}
-
 // keyword reads a word of the grammar and reports whether it was there.
 func (r *strictReader) keyword(word string) bool {
 	rest, ok := bytes.CutPrefix(r.text[r.pos:], []byte(word))

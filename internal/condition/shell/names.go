@@ -12,12 +12,12 @@ func (c *Command) namesOnly() bool {
 	if !c.Plain || c.Feeds || c.Open || len(c.Words) == 0 {
 		return false
 	}
-	switch string(c.Words[0].Text) {
-	case "ls", "stat", "test", "[", "realpath", "readlink":
+	switch name := string(c.Words[0].Text); {
+	case onlyNames.has(name):
 		return true
-	case "find":
+	case name == "find":
 		return c.findsNames()
-	case "git":
+	case name == "git":
 		return c.gitNames()
 	}
 	return false

@@ -16,32 +16,9 @@ const (
 	Named
 )
 
-// pathless are programs whose words are not paths.
-var pathless = words{
-	"echo", "printf", "true", "false", ":", "kill", "pkill", "pgrep", "killall", "sleep", "seq", "date", "exit", "return", "whoami", "id", "hostname",
-	"uname", "uptime", "expr", "basename", "dirname", "alias", "unalias", "export", "unset", "yes", "tty", "nproc", "arch", "which", "type", "hash",
-	"ping", "host", "dig", "nslookup", "dscl", "scutil",
-}
-
-// readers are programs that only read the files they are given.
-var readers = words{
-	"cat", "bat", "less", "more", "head", "tail", "nl", "tac", "rev", "wc", "ls", "tree", "stat", "file", "du", "df", "md5sum", "sha1sum", "sha256sum",
-	"sha512sum", "cksum", "b2sum", "sum", "od", "xxd", "hexdump", "strings", "cut", "paste", "join", "comm", "diff", "cmp", "sdiff", "fold", "fmt",
-	"expand", "unexpand", "column", "tr", "uniq", "grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "zcat", "bzcat", "xzcat", "realpath", "readlink",
-	"jq", "pwd", "cd", "pushd", "find", "fd", "fdfind", "source", ".", "md5", "shasum",
-}
-
-// scripted are programs whose first operand is a pattern or a script, unless an option gives it.
-var scripted = words{
-	"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "sed", "gsed", "awk", "gawk", "mawk", "nawk", "jq", "yq", "tr", "fd", "fdfind",
-}
-
 // givesFile are options of scripted programs whose value, in the next word, is a file and no
 // script.
 var givesFile = words{"--exclude-from", "--ignore-file", "--path-to-ignore"}
-
-// copiers write their last operand and read the others.
-var copiers = words{"cp", "install", "rsync", "scp"}
 
 // Certain reports whether the operands of a program are paths and nothing else.
 func Certain(program []byte) bool {
@@ -163,17 +140,8 @@ func delimits(program string, option []byte) bool {
 	if len(option) < 2 || option[0] != '-' || len(option) > 2 && len(bytes.Trim(option[2:], "/")) > 0 {
 		return false
 	}
-	switch program {
-	case "cut", "paste":
-		return option[1] == 'd'
-	case "sort", "join":
-		return option[1] == 't'
-	case "awk", "gawk", "mawk", "nawk":
-		return option[1] == 'F'
-	case "column":
-		return option[1] == 's'
-	}
-	return false
+	delimiter := programOf(program).delimiter
+	return delimiter != 0 && option[1] == delimiter
 }
 
 // writtenDir returns the directory before the first wildcard of a word, none for a word without
@@ -205,9 +173,6 @@ func optionPaths(w *Word, use Use, yield func(path *Word, use Use, redirected bo
 	}
 	return true
 }
-
-// placers put files into a directory under their own names.
-var placers = words{"cp", "mv", "ln", "install", "rsync", "scp"}
 
 // Placed yields the files that a command writes if its last word, or the value of an option, is a
 // directory: "cp x/app.toml conf" writes conf/app.toml. It reports whether yield always returned
@@ -265,9 +230,6 @@ func hiddenGlob(text []byte) bool {
 func (w *Word) part(from, to int) *Word {
 	return &Word{Text: w.Text[from:to], Literal: w.Literal, Quoted: w.Quoted, Glob: w.Glob}
 }
-
-// uploaders send the file that a word names after @ or <, anywhere in the word.
-var uploaders = words{"curl", "http", "https", "xh", "httpie"}
 
 // attached yields files that a program finds in a word: @FILE, NAME=@FILE;type=x, NAME=<FILE,FILE,
 // and git's stored versions of a FILE, REVISION:FILE or :2:FILE.

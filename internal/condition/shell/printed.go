@@ -171,9 +171,3 @@ func renames(commands []Command) bool {
 	}
 	return false
 }
-
-var naming = words{
-	"alias", "unalias", "hash", "rehash", "enable", "disable", "export", "declare", "typeset", "local", "private", "readonly", "nameref", "integer",
-	"float", "set", "unset", "setopt", "unsetopt", "shopt", "emulate", "autoload", "functions", "zmodload", "read", "mapfile", "readarray", "getopts",
-	"let", "eval", "source", ".", "trap", "time", "builtin", "command", "print", "wait", "vared", "exec",
-}

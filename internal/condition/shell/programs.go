@@ -204,7 +204,7 @@ func (l *Line) loosely(i, depth int) {
 // flags searches for options that run code after the word that names the program, and reads their
 // values as command lines.
 func (l *Line) flags(i, from int, name string, depth int) {
-	list := codeFlagsOf(name)
+	list := programOf(name).code
 	if list == "" {
 		return
 	}
@@ -240,12 +240,10 @@ func (l *Line) flags(i, from int, name string, depth int) {
 	}
 }
 
-// isOption reports whether a word may be an option of [codeFlagsOf].
+// isOption reports whether a word may be an option that runs code.
 func isOption(word []byte) bool {
 	return len(word) > 0 && (word[0] == '-' || word[0] == '+' || bytes.IndexByte(word, '=') > 0)
 }
-
-var archivers = words{"tar", "bsdtar", "gtar"}
 
 // bundle reports whether tar's letters without a dash contain one that names a program.
 func bundle(word []byte) bool {

@@ -2,42 +2,12 @@ package shell
 
 import "bytes"
 
-// runnerWords returns, for programs that run a part of their words whatever their options, the
-// words after which they do, or [anywhere]; "" for other programs. What they run is only suspected;
-// rules that name these programs decide whether they may run.
-func runnerWords(program string) string {
-	switch program {
-	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose":
-		return "exec run"
-	case "kubectl", "oc":
-		return "exec run debug"
-	case "uv", "poetry", "pipenv", "pdm", "hatch", "rye", "conda", "mamba", "micromamba":
-		return "run"
-	case "npm":
-		return "exec x"
-	case "pnpm", "yarn":
-		return "exec dlx"
-	case "bundle", "mise", "asdf", "rbenv", "pyenv", "direnv":
-		return "exec x"
-	case "nix", "nix-shell":
-		return "-c --command --run shell develop run"
-	case "ip":
-		return "exec"
-	case "chronic", "ifne", "pee", "nodemon", "watchexec", "cross-env", "dotenv", "concurrently", "hyperfine", "valgrind", "perf", "heaptrack",
-		"rr", "numactl", "cpulimit", "prlimit", "softlimit", "envdir", "chpst", "setuidgid", "s6-setuidgid", "gosu", "su-exec", "tini",
-		"dumb-init", "torsocks", "proxychains", "proxychains4", "tsocks", "cgexec", "choom", "aa-exec", "setpriv", "logsave", "nocache",
-		"eatmydata", "faketime", "catchsegv", "dtach", "abduco", "daemonize", "i3-msg", "swaymsg":
-		return anywhere
-	}
-	return ""
-}
-
 // anywhere means every position after the program's name.
 const anywhere = "*"
 
 // RunsAfter reports whether the program may run the words that follow one of its words.
 func RunsAfter(program, word []byte) bool {
-	return listed(runnerWords(string(familiar(Base(program)))), string(word))
+	return listed(programOf(string(familiar(Base(program)))).after, string(word))
 }
 
 // runner reads the words of a runner that can only be command lines: those with blanks.
@@ -63,9 +33,6 @@ func (l *Line) suspect(i, at int, text []byte) {
 		l.Commands[k].End, l.Commands[k].Plain = k+1, plain
 	}
 }
-
-// gnu are programs that have a prefix g on systems where another program has the name.
-var gnu = words{"env", "timeout", "nice", "nohup", "stdbuf", "xargs", "find", "sort", "split", "time"}
 
 // familiar returns the name of a program in the tables: in lower case, without .exe, and without
 // the version or the prefix g that some systems add.

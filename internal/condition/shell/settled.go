@@ -1,14 +1,5 @@
 package shell
 
-// settled are programs that do the same in every directory: they read no settings there, and run
-// nothing from there. git, cargo, npm and similar programs are not settled.
-var settled = words{
-	"cd", "pwd", "ls", "cat", "head", "tail", "wc", "nl", "stat", "du", "df", "cmp", "comm", "cut", "paste", "tr", "column", "tac", "rev", "fold", "hexdump", "basename",
-	"dirname", "realpath", "readlink", "strings", "od", "md5sum", "sha1sum", "sha256sum", "sha512sum", "base64", "uniq", "xxd", "file", "diff", "grep", "egrep", "fgrep", "rg",
-	"find", "sort", "sed", "awk", "gawk", "mawk", "jq", "tree", "echo", "printf", "test", "[", "true", "false", ":", "seq", "sleep", "expr", "date", "which", "type", "command",
-	"xargs", "timeout", "time", "nice", "bash", "sh", "tee", "mkdir", "touch", "kill", "exit", "set",
-}
-
 // Settled reports whether no command after command i obeys settings of the directory in which it
 // works.
 func (l *Line) Settled(i int) bool {
@@ -25,12 +16,6 @@ func (l *Line) Settled(i int) bool {
 var readsRepository = words{
 	"status", "log", "show", "diff", "shortlog", "blame", "describe", "rev-parse", "rev-list", "ls-files", "ls-tree", "name-rev", "merge-base", "for-each-ref", "show-ref",
 	"check-ignore", "cherry", "count-objects", "grep", "branch", "remote",
-}
-
-// writeless are settled programs that write no files, whatever their options.
-var writeless = words{
-	"cd", "pwd", "ls", "cat", "head", "tail", "wc", "nl", "stat", "cut", "tr", "basename", "dirname", "grep", "egrep", "fgrep", "rg", "echo", "printf", "test", "[", "true", "false",
-	"xargs", "timeout", "bash", "sh",
 }
 
 // SettledInRepository is Settled for a directory in which git finds the repository that it finds

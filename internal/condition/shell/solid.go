@@ -2,13 +2,6 @@ package shell
 
 import "bytes"
 
-// linkless are programs that make no links: a directory that did not exist before them does not
-// exist after them, or is a new one.
-var linkless = words{
-	"cd", "chdir", "pushd", "popd", "pwd", "mkdir", "rmdir", "rm", "touch", "echo", "printf", "true", "false", ":", "test", "[", "set", "export", "umask",
-	"ls", "cat", "head", "tail", "wc", "grep", "stat", "file", "sleep", "date", "exit", "tee", "sort", "uniq", "cut", "tr", "less",
-}
-
 // Solid reports whether no command of the line can have made a link before a later one climbs with
 // "..": then a path that does not exist before the line runs is no link. After "mkdir -p build &&
 // cd build" the path ".." is the parent of build.

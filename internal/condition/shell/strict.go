@@ -169,8 +169,6 @@ func (r *strictReader) misnamed(w Word) bool {
 	return declaring.has(string(l.words[r.words].Text)) && w.Text[0] != '-'
 }
 
-var declaring = words{"export", "declare", "typeset", "local", "readonly", "nameref"}
-
 // inCommand reports whether a command has begun.
 func (r *strictReader) inCommand() bool {
 	return len(r.line.words) > r.words || len(r.line.redirects) > r.redirects

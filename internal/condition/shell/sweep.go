@@ -41,14 +41,6 @@ type Sweep struct {
 	away bool // an option of the command itself may change it
 }
 
-// metadataOnly are programs that only show the name, size, dates or checksum of a file, or remove
-// it.
-var metadataOnly = words{
-	"ls", "stat", "file", "wc", "du", "df", "md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "cksum", "b2sum", "sum", "md5",
-	"shasum", "basename", "dirname", "realpath", "readlink", "echo", "printf", "test", "[", "true", "false", "rm", "rmdir", "touch", "chmod", "chown",
-	"chgrp", "mkdir", "kill",
-}
-
 // Sweeps calls yield for the directories that the line reads or renames completely, until yield
 // returns false: recursive searches, copies and archives, files that find or xargs gives to
 // programs that show them, and complete trees that git has stored. git show and git diff are not

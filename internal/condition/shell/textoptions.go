@@ -27,14 +27,12 @@ func textOptionsOf(program string, words []Word) *textOptions {
 	if program != "git" && program != "gh" || len(words) < 3 {
 		return &noTexts
 	}
-	sub, next := string(words[1].Text), string(words[2].Text)
-	switch {
-	case program == "gh" && (sub == "pr" || sub == "issue" || sub == "release") && (next == "create" || next == "edit" || next == "comment" || next == "close" || next == "review" || next == "merge"):
-		return &reviewTexts
-	case program == "git" && (sub == "commit" || sub == "tag" || sub == "merge" || sub == "notes" || sub == "stash"):
-		return &commitTexts
-	case program == "git" && (sub == "log" || sub == "shortlog" || sub == "rev-list"):
-		return &logTexts
+	name := program + "-" + string(words[1].Text)
+	if program == "gh" {
+		name += "-" + string(words[2].Text)
+	}
+	if texts := programOf(name).texts; texts != nil {
+		return texts
 	}
 	return &noTexts
 }

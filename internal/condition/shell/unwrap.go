@@ -93,8 +93,8 @@ func (l *Line) unwrap(i, depth int) {
 		}
 	case environment.has(name):
 		l.Commands[i].Plain = c.Plain && name == "set" && stops(c.Words[1:])
-	case codeLetters(name) != "":
-		l.interpreter(i, codeLetters(name))
+	case programOf(name).letters != "":
+		l.interpreter(i, programOf(name).letters)
 	case name == "deno":
 		if len(c.Words) > 1 && string(c.Words[1].Text) == "eval" {
 			l.unclear(i)
@@ -102,9 +102,9 @@ func (l *Line) unwrap(i, depth int) {
 	case loose.has(name):
 		l.loosely(i, depth)
 	default:
-		if w, ok := wrapperOf(name); ok {
-			l.wrapper(i, w, depth)
-		} else if after := runnerWords(name); after != "" {
+		if w := programOf(name).wrapper; w != nil {
+			l.wrapper(i, *w, depth)
+		} else if after := programOf(name).after; after != "" {
 			l.runner(i, after, depth)
 		}
 	}
