@@ -57,11 +57,15 @@ var layers = [][]string{
 	{"internal/gate/auditlog"},
 	{"gate"},
 	{"internal/lang/syntax"},
-	{"internal/prove/analysis"},
 	{"internal/condition/index"},
 	{"internal/eval"},
-	{"internal/prove/symbolic"},
+	{"internal/policy/bind"},
+	{"internal/policy/check"},
 	{"internal/policy"},
+	{"internal/prove/analysis"},
+	{"internal/prove/symbolic"},
+	{"internal/prove"},
+	{"internal/prove/diff"},
 	{"internal/knowntools"},
 	{"internal/config/generate"},
 	{"internal/provider/sse"},
@@ -124,7 +128,8 @@ var testOnly = "internal/testkit/"
 // pure packages hold the meaning: no I/O, no clock, no goroutine, no logging.
 var pure = []string{
 	"jsonstream", "internal/regexp/ucd", "internal/regexp/automaton", "internal/regexp/alternating", "internal/regexp/regular", "internal/eval/schema", "internal/condition", "internal/condition/shell", "internal/condition/patch",
-	"internal/condition/literal", "internal/condition/glob", "internal/condition/spelling", "internal/condition/weburl", "internal/condition/cidr", "internal/condition/usage", "internal/condition/match", "internal/condition/pathkey", "internal/lang/syntax", "internal/prove/analysis", "internal/condition/index", "internal/eval", "internal/prove/symbolic", "internal/policy", "session", "session/policies", "internal/mcp/jsonrpc",
+	"internal/condition/literal", "internal/condition/glob", "internal/condition/spelling", "internal/condition/weburl", "internal/condition/cidr", "internal/condition/usage", "internal/condition/match", "internal/condition/pathkey", "internal/lang/syntax", "internal/condition/index", "internal/eval",
+	"internal/policy/bind", "internal/policy/check", "internal/policy", "internal/prove/analysis", "internal/prove/symbolic", "internal/prove", "internal/prove/diff", "session", "session/policies", "internal/mcp/jsonrpc",
 }
 
 // impure are the imports that a pure package must not have.
@@ -135,7 +140,7 @@ var impure = map[string]bool{
 
 // durations are pure packages whose API speaks of durations and contexts, as Go
 // programs do. That they read no clock is looked up in their text.
-var durations = map[string]bool{"internal/policy": true, "session": true, "session/policies": true}
+var durations = map[string]bool{"internal/policy": true, "internal/prove/diff": true, "session": true, "session/policies": true}
 
 var clock = regexp.MustCompile(`\btime\.(Now|Since|Until|After|AfterFunc|Sleep|Tick|NewT\w+)\b|\bcontext\.(WithTimeout|WithDeadline)`)
 
@@ -428,6 +433,21 @@ func TestHookProgramStaysSmall(t *testing.T) {
 		for _, name := range heavy {
 			if pkg == name || strings.HasPrefix(pkg, strings.TrimSuffix(name, "/")+"/") {
 				t.Errorf("cmd/stopgate-hook links %s", pkg)
+			}
+		}
+	}
+}
+
+// What decides calls links no proof: they are for people who write policies.
+func TestDecidingLinksNoProofs(t *testing.T) {
+	for _, pkg := range []string{"./gate", "./internal/policy", "./session/policies", "./cmd/stopgate-hook"} {
+		out, err := exec.Command("go", "list", "-deps", pkg).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, dep := range strings.Fields(string(out)) {
+			if dep == module+"/internal/prove" || strings.HasPrefix(dep, module+"/internal/prove/") {
+				t.Errorf("%s links %s", pkg, dep)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 )
@@ -23,7 +24,7 @@ func program(t *testing.T, files ...string) *policy.Program {
 	for i, text := range files {
 		sources = append(sources, policy.Source{Name: string(rune('a'+i)) + ".toml", Trusted: i == 0, Text: []byte(text)})
 	}
-	p, mistakes := policy.Compile(sources, policy.Options{})
+	p, mistakes := prove.Compile(sources, policy.Options{})
 	if p == nil {
 		t.Fatal(mistakes)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 )
@@ -56,7 +57,7 @@ func (silent) Notify(context.Context, approve.Entry) error { return nil }
 
 func newFixture(t *testing.T, s approve.Store, o approve.Options, opts ...gate.Option) *fixture {
 	t.Helper()
-	program, mistakes := policy.Compile([]policy.Source{{Name: "stopgate.toml", Trusted: true, Text: []byte(rules)}}, policy.Options{})
+	program, mistakes := prove.Compile([]policy.Source{{Name: "stopgate.toml", Trusted: true, Text: []byte(rules)}}, policy.Options{})
 	if program == nil {
 		t.Fatal(mistakes)
 	}

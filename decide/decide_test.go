@@ -21,6 +21,7 @@ import (
 	"github.com/stopgate/stopgate/decide"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 	"github.com/stopgate/stopgate/session"
@@ -90,7 +91,7 @@ func token(text string, name stopgate.Principal, scopes decide.Scope) decide.Tok
 
 func newFixture(t *testing.T, change func(*decide.Options)) *fixture {
 	t.Helper()
-	program, mistakes := policy.Compile([]policy.Source{{Name: "stopgate.toml", Trusted: true, Text: []byte(rules)}}, policy.Options{})
+	program, mistakes := prove.Compile([]policy.Source{{Name: "stopgate.toml", Trusted: true, Text: []byte(rules)}}, policy.Options{})
 	if program == nil {
 		t.Fatal(mistakes)
 	}

@@ -9,13 +9,14 @@ import (
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 )
 
 // Proves I13: gates that share bindings decide as gates that share nothing, each by its own
 // program, at once too.
 func TestSharedBindings(t *testing.T) {
 	program := func(mode string) *policy.Program {
-		p, list := policy.Compile([]policy.Source{{Name: "p", Trusted: true, Text: []byte("version = 1\n[tools.t]\npolicy.run = \"" + mode + "\"\n")}}, policy.Options{})
+		p, list := prove.Compile([]policy.Source{{Name: "p", Trusted: true, Text: []byte("version = 1\n[tools.t]\npolicy.run = \"" + mode + "\"\n")}}, policy.Options{})
 		if list.HasErrors() {
 			t.Fatal(list)
 		}
@@ -52,7 +53,7 @@ func TestPinnedDefinitionsHaveTheirOwnBinding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, list := policy.Compile([]policy.Source{{Name: "p", Trusted: true, Text: []byte(`version = 1
+	p, list := prove.Compile([]policy.Source{{Name: "p", Trusted: true, Text: []byte(`version = 1
 [tools.read]
 policy.run = [{ arg = "/to", glob = "src/**", mode = "unattended" }, { mode = "deny" }]
 `)}}, policy.Options{Root: "/srv", Known: func(call stopgate.Call) (eval.KnownTool, bool) {

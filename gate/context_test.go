@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 	"github.com/stopgate/stopgate/session"
@@ -41,7 +42,7 @@ func TestARowHasItsContext(t *testing.T) {
 		"one without":         {call: stopgate.Call{Session: "s"}, want: stopgate.Context{SessionData: hash(`{}`)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			program, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte(text), Trusted: true}}, c.options)
+			program, mistakes := prove.Compile([]policy.Source{{Name: "p.toml", Text: []byte(text), Trusted: true}}, c.options)
 			if program == nil {
 				t.Fatal(mistakes)
 			}

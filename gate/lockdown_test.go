@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 )
@@ -98,7 +99,7 @@ func TestLockdown(t *testing.T) {
 
 // Proves S59: an order holds where a policy only observes.
 func TestLockdownOfAnObserver(t *testing.T) {
-	program, mistakes := policy.Compile([]policy.Source{{Name: "p", Trusted: true, Text: []byte(
+	program, mistakes := prove.Compile([]policy.Source{{Name: "p", Trusted: true, Text: []byte(
 		"version = 1\n[gate]\nenforcement = \"observe\"\n[tools.t.policy]\nrun = \"unattended\"\n")}}, policy.Options{})
 	if program == nil {
 		t.Fatal(mistakes)

@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/session"
 )
@@ -14,7 +15,7 @@ import (
 // Proves H5: the id of a call is enough to report its result, in its own session and in no
 // other; where only the store remembers the call as well.
 func TestResultByProposal(t *testing.T) {
-	program, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte("version = 1\n[tools.t.policy]\nrun = \"unattended\"\n"), Trusted: true}}, policy.Options{})
+	program, mistakes := prove.Compile([]policy.Source{{Name: "p.toml", Text: []byte("version = 1\n[tools.t.policy]\nrun = \"unattended\"\n"), Trusted: true}}, policy.Options{})
 	if program == nil {
 		t.Fatal(mistakes)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 	"github.com/stopgate/stopgate/session"
 )
@@ -38,7 +39,7 @@ key_type = "path"
 	store := &ports.Store{Memory: true}
 	call := func(dir string, tool stopgate.ToolName, args string, code stopgate.Code) {
 		t.Helper()
-		program, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte(text), Trusted: true}}, policy.Options{
+		program, mistakes := prove.Compile([]policy.Source{{Name: "p.toml", Text: []byte(text), Trusted: true}}, policy.Options{
 			Root: "/srv/p", Dir: dir, Links: &match.Links{Real: func(name string) (string, bool) {
 				if name == "/srv/p/link" {
 					name = target

@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 	"go.uber.org/goleak"
 )
@@ -59,7 +60,7 @@ run = "unattended"
 
 func compile(t testing.TB, text string) *policy.Program {
 	t.Helper()
-	p, list := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: []byte(text), Trusted: true}}, policy.Options{})
+	p, list := prove.Compile([]policy.Source{{Name: "stopgate.toml", Text: []byte(text), Trusted: true}}, policy.Options{})
 	if p == nil {
 		t.Fatal(list)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/session"
 )
@@ -41,7 +42,7 @@ func (f *failing) Load(ctx context.Context, o session.Owner, keys []session.Key)
 
 func remembering(t *testing.T, store gate.Store) *gate.Gate {
 	t.Helper()
-	p, diags := policy.Compile([]policy.Source{{Name: "p", Text: []byte(needsTest), Trusted: true}}, policy.Options{})
+	p, diags := prove.Compile([]policy.Source{{Name: "p", Text: []byte(needsTest), Trusted: true}}, policy.Options{})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/session"
 )
@@ -59,7 +60,7 @@ func (badStore) Update(context.Context, session.Owner, []session.Key, func(sessi
 func TestTrouble(t *testing.T) {
 	const text = "version = 1\n[tools.free.policy]\nrun = \"unattended\"\n[tools.asked.policy]\nrun = \"ask\"\n" +
 		"[[session]]\ntype = \"limit\"\ntools = [\"counted\"]\nmax_calls = 1\n[tools.counted.policy]\nrun = \"unattended\"\n"
-	program, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte(text), Trusted: true}}, policy.Options{})
+	program, mistakes := prove.Compile([]policy.Source{{Name: "p.toml", Text: []byte(text), Trusted: true}}, policy.Options{})
 	if program == nil {
 		t.Fatal(mistakes)
 	}

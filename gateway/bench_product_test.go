@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/store/sqlite"
 )
 
@@ -24,7 +25,7 @@ func productGateway(arg string) http.Handler {
 	if err != nil {
 		panic(err)
 	}
-	program, found := policy.Compile([]policy.Source{{Name: config.FileName, Text: files[0].Text, Trusted: true}}, policy.Options{Known: knowntools.Recognise})
+	program, found := prove.Compile([]policy.Source{{Name: config.FileName, Text: files[0].Text, Trusted: true}}, policy.Options{Known: knowntools.Recognise})
 	if found.HasErrors() {
 		panic(found)
 	}

@@ -11,13 +11,14 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/replay"
 )
 
 // A gateway in front of the built-in model, and a client that requests an operation which the
 // policy does not allow.
 func Example() {
-	program, diags := policy.Compile([]policy.Source{{Name: "stopgate.toml", Trusted: true, Text: []byte(`
+	program, diags := prove.Compile([]policy.Source{{Name: "stopgate.toml", Trusted: true, Text: []byte(`
 version = 1
 [tools.fs_create_file.parameters]
 path = { type = "path" }

@@ -6,12 +6,13 @@ import (
 
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 )
 
 // newGate compiles a policy as an operator's file. rec may be nil.
 func newGate(tb testing.TB, text string, rec gate.Recorder, more ...gate.Option) *gate.Gate {
 	tb.Helper()
-	program, diags := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: []byte(text), Trusted: true}}, policy.Options{})
+	program, diags := prove.Compile([]policy.Source{{Name: "stopgate.toml", Text: []byte(text), Trusted: true}}, policy.Options{})
 	if diags.HasErrors() {
 		tb.Fatalf("the policy has mistakes: %v", diags)
 	}
@@ -29,7 +30,7 @@ func newGate(tb testing.TB, text string, rec gate.Recorder, more ...gate.Option)
 
 // newBenchGate returns a gate that allows every declared tool, without a disk.
 func newBenchGate() *gate.Gate {
-	program, _ := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: []byte(allowAll), Trusted: true}}, policy.Options{})
+	program, _ := prove.Compile([]policy.Source{{Name: "stopgate.toml", Text: []byte(allowAll), Trusted: true}}, policy.Options{})
 	g, err := gate.New(program)
 	if err != nil {
 		panic(err)

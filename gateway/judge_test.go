@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/judge"
 )
 
@@ -83,7 +84,7 @@ func TestJudgedCalls(t *testing.T) {
 // newJudgedGate is newGate with the judges of the policy.
 func newJudgedGate(t *testing.T, rules string, r gate.Recorder) *gate.Gate {
 	t.Helper()
-	p, found := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: []byte(rules), Trusted: true}}, policy.Options{})
+	p, found := prove.Compile([]policy.Source{{Name: "stopgate.toml", Text: []byte(rules), Trusted: true}}, policy.Options{})
 	if p == nil {
 		t.Fatal(found)
 	}

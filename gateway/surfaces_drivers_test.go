@@ -25,6 +25,7 @@ import (
 	"github.com/stopgate/stopgate/internal/mcp/link"
 	"github.com/stopgate/stopgate/internal/mcp/pin"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/testkit/chat"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 	"github.com/stopgate/stopgate/mcpgate"
@@ -269,7 +270,7 @@ func (*toolServer) Close() error                           { return nil }
 // the last one is decided: a call is a turn.
 func playMCP(t *testing.T, w world, turns [][]step) (messages []string) {
 	server := &toolServer{came: make(chan struct{}, 16), by: map[string]step{}}
-	program, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte(sequenced), Trusted: true}}, policy.Options{})
+	program, mistakes := prove.Compile([]policy.Source{{Name: "p.toml", Text: []byte(sequenced), Trusted: true}}, policy.Options{})
 	if program == nil {
 		t.Fatal(mistakes)
 	}

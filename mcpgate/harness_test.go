@@ -19,6 +19,7 @@ import (
 	"github.com/stopgate/stopgate/internal/mcp/link"
 	"github.com/stopgate/stopgate/internal/mcp/pin"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 	"github.com/stopgate/stopgate/mcpgate"
@@ -189,7 +190,7 @@ func (l *logged) String() string {
 
 func program(t testing.TB, text string) *policy.Program {
 	t.Helper()
-	p, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte("version = 1\n" + text), Trusted: true}}, policy.Options{Root: "/srv/proj", Home: "/home/u"})
+	p, mistakes := prove.Compile([]policy.Source{{Name: "p.toml", Text: []byte("version = 1\n" + text), Trusted: true}}, policy.Options{Root: "/srv/proj", Home: "/home/u"})
 	if mistakes.HasErrors() {
 		t.Fatal(mistakes)
 	}

@@ -2,7 +2,7 @@ package policy
 
 import (
 	"github.com/stopgate/stopgate"
-	engine "github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove/diff"
 )
 
 // Difference is what two policy files decide differently.
@@ -43,7 +43,7 @@ type Rule struct {
 // error. Both files count as the operator's.
 func Diff(before, after Source, o Options) (d *Difference, old, new Diagnostics) {
 	both := layers([]Source{before, after})
-	found, a, b := engine.Diff(both[0], both[1], o.engine())
+	found, a, b := diff.Files(both[0], both[1], o.engine(), nil)
 	old, new = diagnostics(a), diagnostics(b)
 	if found == nil {
 		return nil, old, new
@@ -55,14 +55,14 @@ func Diff(before, after Source, o Options) (d *Difference, old, new Diagnostics)
 	}
 	for _, c := range found.Changes {
 		d.Changes = append(d.Changes, Change{
-			Tools: c.Tools, List: c.List, From: c.From, To: c.To, Loosened: c.Direction == engine.Loosened,
+			Tools: c.Tools, List: c.List, From: c.From, To: c.To, Loosened: c.Direction == diff.Loosened,
 			Witness: c.Witness, Old: rule(c.Old), New: rule(c.New), Note: c.Note,
 		})
 	}
 	return d, old, new
 }
 
-func rule(r *engine.RulePlace) *Rule {
+func rule(r *diff.RulePlace) *Rule {
 	if r == nil {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	engine "github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/system/realpath"
 )
 
@@ -77,7 +78,7 @@ type Program struct {
 // nil and the diagnostics if any file has an error, and the program with its warnings
 // otherwise.
 func Compile(sources []Source, o Options) (*Program, Diagnostics) {
-	p, found := engine.Compile(layers(sources), o.engine())
+	p, found := prove.Compile(layers(sources), o.engine())
 	if p == nil {
 		return nil, diagnostics(found)
 	}
@@ -95,7 +96,7 @@ func Check(s Source, o Options) Diagnostics {
 	}
 	file, found := syntax.Parse(s.Name, s.Text)
 	if file != nil {
-		found = append(found, engine.Check(file, e)...)
+		found = append(found, prove.Check(file, e)...)
 	}
 	found.Sort()
 	return diagnostics(found)

@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/session"
 	"github.com/stopgate/stopgate/session/policies"
@@ -26,7 +27,7 @@ func Example() {
 			return
 		}
 	}
-	program, mistakes := policy.Compile([]policy.Source{{Name: "stopgate.toml", Trusted: true, Text: []byte(`
+	program, mistakes := prove.Compile([]policy.Source{{Name: "stopgate.toml", Trusted: true, Text: []byte(`
 version = 1
 tools.test.policy.run = "unattended"
 tools.deploy.policy.run = "unattended"

@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/session"
 	"github.com/stopgate/stopgate/store"
 )
@@ -69,7 +70,7 @@ func decide(t *testing.T, path string, tool stopgate.ToolName) stopgate.Status {
 
 func newGate(t *testing.T, opts ...gate.Option) *gate.Gate {
 	t.Helper()
-	p, found := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: []byte(rules), Trusted: true}}, policy.Options{})
+	p, found := prove.Compile([]policy.Source{{Name: "stopgate.toml", Text: []byte(rules), Trusted: true}}, policy.Options{})
 	if p == nil {
 		t.Fatal(found.Err())
 	}

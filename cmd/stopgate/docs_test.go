@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 )
 
 // pages are the documents whose blocks are executed.
@@ -146,7 +147,7 @@ func wholesome(t *testing.T, text string) {
 	}
 	p, found := syntax.Parse("snippet", []byte(text))
 	if p != nil {
-		found = append(found, policy.Check(p, policy.Options{})...)
+		found = append(found, prove.Check(p, policy.Options{})...)
 		found = append(found, tables.Check(p)...)
 	}
 	if found.HasErrors() {

@@ -19,16 +19,16 @@ func fakeCodex() {
 		return
 	}
 	trust, err := os.ReadFile(filepath.Join(os.Getenv("HOME"), ".codex/trust"))
-	check(err)
+	mustWork(err)
 	dir, err := os.Getwd()
-	check(err)
+	mustWork(err)
 	file := filepath.Join(dir, ".codex/hooks.json")
 	text, err := os.ReadFile(file)
-	check(err)
+	mustWork(err)
 	var settings struct {
 		Hooks map[string][]struct{ Hooks []struct{ Command string } }
 	}
-	check(json.Unmarshal(text, &settings))
+	mustWork(json.Unmarshal(text, &settings))
 	command, status := settings.Hooks["PreToolUse"][0].Hooks[0].Command, strings.TrimSpace(string(trust))
 	if status == "other" {
 		command, status = command+" #", "trusted"
@@ -38,7 +38,7 @@ func fakeCodex() {
 		listed = []any{}
 	}
 	list, err := json.Marshal(listed)
-	check(err)
+	mustWork(err)
 	in := bufio.NewReader(os.Stdin)
 	for {
 		line, err := in.ReadString('\n')

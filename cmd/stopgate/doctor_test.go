@@ -22,12 +22,12 @@ func fakeAgent() {
 	}
 	base := os.Args[slices.Index(os.Args, "--openai-base-url")+1]
 	text, err := os.ReadFile(filepath.Join(os.Getenv("HOME"), ".qwen/settings.json"))
-	check(err)
+	mustWork(err)
 	var settings struct {
 		Deaf  bool
 		Hooks map[string][]struct{ Hooks []struct{ Command string } }
 	}
-	check(json.Unmarshal(text, &settings))
+	mustWork(json.Unmarshal(text, &settings))
 	type call struct {
 		ID       string `json:"id"`
 		Type     string `json:"type"`
@@ -47,12 +47,12 @@ func fakeAgent() {
 		body, _ := json.Marshal(map[string]any{"model": os.Args[slices.Index(os.Args, "--model")+1], "messages": messages,
 			"tools": []any{map[string]any{"type": "function", "function": map[string]any{"name": "run_shell_command", "parameters": map[string]any{"type": "object"}}}}})
 		resp, err := http.Post(base+"/chat/completions", "application/json", bytes.NewReader(body))
-		check(err)
+		mustWork(err)
 		answer, err := io.ReadAll(resp.Body)
-		check(err)
+		mustWork(err)
 		var a struct{ Choices []struct{ Message message } }
 		if err := json.Unmarshal(answer, &a); err != nil || len(a.Choices) == 0 {
-			check(fmt.Errorf("the model says %s", answer))
+			mustWork(fmt.Errorf("the model says %s", answer))
 		}
 		m := a.Choices[0].Message
 		messages = append(messages, m)
@@ -66,7 +66,7 @@ func fakeAgent() {
 			said, err := hook.CombinedOutput()
 			if err == nil || settings.Deaf {
 				var args struct{ Command string }
-				check(json.Unmarshal([]byte(c.Function.Arguments), &args))
+				mustWork(json.Unmarshal([]byte(c.Function.Arguments), &args))
 				said, _ = exec.Command("/bin/sh", "-c", args.Command).CombinedOutput()
 			}
 			messages = append(messages, message{Role: "tool", ToolCallID: c.ID, Content: string(said)})
@@ -74,7 +74,7 @@ func fakeAgent() {
 	}
 }
 
-func check(err error) {
+func mustWork(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

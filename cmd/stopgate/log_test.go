@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	rows "github.com/stopgate/stopgate/internal/record/sqlite"
 	"github.com/stopgate/stopgate/internal/store/sqlite"
 	"github.com/stopgate/stopgate/session"
@@ -35,7 +36,7 @@ func idOf(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func seedStore(path, name, text, calls string) error {
-	program, mistakes := policy.Compile([]policy.Source{{Name: name, Text: []byte(text), Trusted: true}}, policy.Options{})
+	program, mistakes := prove.Compile([]policy.Source{{Name: name, Text: []byte(text), Trusted: true}}, policy.Options{})
 	if program == nil {
 		return mistakes.Err()
 	}
@@ -127,7 +128,7 @@ run = [ { mode = "deny", when = { session = "/frozen", const = true } }, { mode 
 	if err := os.WriteFile(policyFile, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	program, mistakes := policy.Compile([]policy.Source{{Name: policyFile, Text: []byte(text), Trusted: true}}, policy.Options{})
+	program, mistakes := prove.Compile([]policy.Source{{Name: policyFile, Text: []byte(text), Trusted: true}}, policy.Options{})
 	if mistakes.HasErrors() {
 		t.Fatal(mistakes)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	rows "github.com/stopgate/stopgate/internal/record/sqlite"
 	"github.com/stopgate/stopgate/internal/store/sqlite"
 )
@@ -35,7 +36,7 @@ requires = "test"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	program, mistakes := policy.Compile([]policy.Source{{Name: file, Text: []byte(text), Trusted: true}}, policy.Options{})
+	program, mistakes := prove.Compile([]policy.Source{{Name: file, Text: []byte(text), Trusted: true}}, policy.Options{})
 	if program == nil {
 		t.Fatal(mistakes)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/stopgate/stopgate/decide/client"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 )
@@ -81,7 +82,7 @@ type fixture struct {
 func open(t *testing.T, more ...string) *fixture {
 	t.Helper()
 	text := rules + strings.Join(more, "")
-	program, mistakes := policy.Compile([]policy.Source{{Name: "stopgate.toml", Trusted: true, Text: []byte(text)}}, policy.Options{})
+	program, mistakes := prove.Compile([]policy.Source{{Name: "stopgate.toml", Trusted: true, Text: []byte(text)}}, policy.Options{})
 	if program == nil {
 		t.Fatal(mistakes)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate/decide/client"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 )
@@ -55,7 +56,7 @@ run = [
 
 // running starts a gate that serves the decision API, as stopgate up does.
 func running(text string) (*client.Client, func()) {
-	program, mistakes := policy.Compile([]policy.Source{{Name: "stopgate.toml", Trusted: true, Text: []byte(text)}}, policy.Options{})
+	program, mistakes := prove.Compile([]policy.Source{{Name: "stopgate.toml", Trusted: true, Text: []byte(text)}}, policy.Options{})
 	if program == nil {
 		panic(mistakes)
 	}

@@ -4,7 +4,7 @@
 // Every file is a layer of its own and the strictest layer wins (K35):
 //
 //	set, err := config.Discover(config.Where{Dir: "."})
-//	program, diags := policy.Compile(set.Sources(), policy.Options{})
+//	program, diags := prove.Compile(set.Sources(), policy.Options{})
 //
 // A file named by the user on the command line, the user's own file and the
 // system's file are trusted. A file found in a project is content of that

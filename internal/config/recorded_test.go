@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/testkit/corpus"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -78,7 +79,7 @@ func TestSuspicionRefusesNoHarmlessCall(t *testing.T) {
 		if kind != "" {
 			text = starter(t, kind)
 		}
-		p, list := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: text, Trusted: true}}, policy.Options{Root: "/srv/proj", Home: "/home/u", Known: knowntools.Recognise})
+		p, list := prove.Compile([]policy.Source{{Name: "stopgate.toml", Text: text, Trusted: true}}, policy.Options{Root: "/srv/proj", Home: "/home/u", Known: knowntools.Recognise})
 		if p == nil {
 			t.Fatal(list)
 		}

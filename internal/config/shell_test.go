@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/testkit/corpus"
 )
 
@@ -36,7 +37,7 @@ func shellGate(t testing.TB, kind, from, to string) func(command string) stopgat
 		t.Fatalf("the policy has no %q", from)
 	}
 	text = strings.Replace(text, from, to, 1)
-	p, list := policy.Compile([]policy.Source{{Name: "shell.toml", Text: []byte(text), Trusted: true}}, policy.Options{Root: "/srv/proj", Home: "/home/u"})
+	p, list := prove.Compile([]policy.Source{{Name: "shell.toml", Text: []byte(text), Trusted: true}}, policy.Options{Root: "/srv/proj", Home: "/home/u"})
 	if p == nil || slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Severity != diag.Note }) {
 		t.Fatalf("%v", list)
 	}
@@ -265,7 +266,7 @@ func TestPlacesOfTools(t *testing.T) {
 		{"", "Read", `{"file_path":"../a.go"}`, "ask"},
 		{"", "Read", `{"file_path":"~/go/pkg/mod/x"}`, "ask"},
 	} {
-		p, list := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: starter(t, "coding"), Trusted: true}}, policy.Options{Root: c.root, Home: map[bool]string{true: "/home/u"}[c.root != ""]})
+		p, list := prove.Compile([]policy.Source{{Name: "stopgate.toml", Text: starter(t, "coding"), Trusted: true}}, policy.Options{Root: c.root, Home: map[bool]string{true: "/home/u"}[c.root != ""]})
 		if p == nil {
 			t.Fatal(list)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 )
 
 // Instead describes rules of trusted files that permit and that the call fails, in plain words and
@@ -29,7 +30,7 @@ func TestInstead(t *testing.T) {
 		text := "version = 1\n[lists]\nlook = [\"ls *\", \"cat *\", \"wc *\", \"head *\"]\n" +
 			"[tools.t.parameters]\npath = { type = \"path\" }\ncommand = { type = \"command\" }\nn = { type = \"integer\" }\ns = { type = \"string\" }\n[tools.t.policy]\nrun = [" + c.rules + ", { mode = \"ask\" }]\n"
 		for _, trusted := range []bool{true, false} {
-			program, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte(text), Trusted: trusted}}, policy.Options{Root: "/srv"})
+			program, mistakes := prove.Compile([]policy.Source{{Name: "p.toml", Text: []byte(text), Trusted: trusted}}, policy.Options{Root: "/srv"})
 			if program == nil {
 				t.Fatal(c.name, mistakes)
 			}

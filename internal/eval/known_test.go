@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 )
 
 // A known tool types parameters that no file declares: guards use the types by the tool's name
@@ -26,7 +27,7 @@ func TestKnownToolTypesParameters(t *testing.T) {
 		{true, `{"target":"a/.env"}`, stopgate.Deny},
 		{true, `{"target":"src/../src/a"}`, stopgate.Unattended},
 	} {
-		p, list := policy.Compile([]policy.Source{{Name: "p.toml", Trusted: true, Text: []byte(`
+		p, list := prove.Compile([]policy.Source{{Name: "p.toml", Trusted: true, Text: []byte(`
 version = 1
 [[guard]]
 on = "path"

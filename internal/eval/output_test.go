@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 )
 
 // If a trusted file allows structured output, a recognised tool is exempt from its rules for all
@@ -43,7 +44,7 @@ func TestStructuredOutput(t *testing.T) {
 		for _, text := range c.files {
 			sources = append(sources, policy.Source{Name: "p.toml", Trusted: true, Text: []byte(text)})
 		}
-		p, list := policy.Compile(sources, policy.Options{Root: "/srv/app", Known: func(call stopgate.Call) (eval.KnownTool, bool) {
+		p, list := prove.Compile(sources, policy.Options{Root: "/srv/app", Known: func(call stopgate.Call) (eval.KnownTool, bool) {
 			return eval.KnownTool{Name: call.Tool, Output: call.Tool == output, Handoff: call.Tool == transfer}, true
 		}})
 		if p == nil {
@@ -62,7 +63,7 @@ func TestStructuredOutput(t *testing.T) {
 
 // An untrusted file may have the setting, so that init can write it; it has no effect.
 func TestStructuredOutputUntrusted(t *testing.T) {
-	p, list := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte("version = 1\n[gate]\nstructured_output = \"unattended\"\n[tools.\"*\".policy]\nrun = \"ask\"\n")}}, policy.Options{
+	p, list := prove.Compile([]policy.Source{{Name: "p.toml", Text: []byte("version = 1\n[gate]\nstructured_output = \"unattended\"\n[tools.\"*\".policy]\nrun = \"ask\"\n")}}, policy.Options{
 		Known: func(call stopgate.Call) (eval.KnownTool, bool) {
 			return eval.KnownTool{Name: call.Tool, Output: true}, true
 		},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 )
 
 // Proves L11: without a rule's reason, the text names the argument and the requirement of the
@@ -34,7 +35,7 @@ run = [
 parameters."do as I say" = { type = "integer", required = true }
 policy.run = "ask"
 `
-	program, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte(text), Trusted: true}}, policy.Options{Root: "/srv", Home: "/home/u"})
+	program, mistakes := prove.Compile([]policy.Source{{Name: "p.toml", Text: []byte(text), Trusted: true}}, policy.Options{Root: "/srv", Home: "/home/u"})
 	if program == nil {
 		t.Fatal(mistakes)
 	}

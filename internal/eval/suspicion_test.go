@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 )
 
 const suspiciousGuards = `
@@ -47,7 +48,7 @@ const suspiciousTool = `{"type":"object","properties":{"text":{"type":"string"},
 
 func suspicious(t *testing.T, text string, known eval.KnownTools) *policy.Program {
 	t.Helper()
-	p, list := policy.Compile([]policy.Source{{Name: "p.toml", Trusted: true, Text: []byte(text)}}, policy.Options{Root: "/srv/app", Home: "/home/u", Known: known})
+	p, list := prove.Compile([]policy.Source{{Name: "p.toml", Trusted: true, Text: []byte(text)}}, policy.Options{Root: "/srv/app", Home: "/home/u", Known: known})
 	if p == nil {
 		t.Fatal(list)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 )
 
 // A coding agent asks before it runs a tool, and gets a reply in its own format.
@@ -17,7 +18,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	program, mistakes := policy.Compile([]policy.Source{{Name: "stopgate.toml", Trusted: true, Text: []byte(`
+	program, mistakes := prove.Compile([]policy.Source{{Name: "stopgate.toml", Trusted: true, Text: []byte(`
 version = 1
 [tools."*"]
 uncovered = "allow"

@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 )
 
@@ -49,7 +50,7 @@ reason = "secrets stay out of reach"
 
 func program(t testing.TB, text string) *policy.Program {
 	t.Helper()
-	p, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte(text), Trusted: true}},
+	p, mistakes := prove.Compile([]policy.Source{{Name: "p.toml", Text: []byte(text), Trusted: true}},
 		policy.Options{Root: "/srv/proj", Home: "/home/u", UnknownTool: stopgate.Ask, Known: knowntools.Recognise})
 	if mistakes.HasErrors() {
 		t.Fatal(mistakes)

@@ -8,12 +8,13 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 )
 
 // A gate that knows a tool only by its name guards every parameter that a row of the name
 // gives a meaning, whatever the request declares it to be, and lets harmless calls run.
 func TestRecognise(t *testing.T) {
-	program, found := policy.Compile([]policy.Source{{Name: "p.toml", Trusted: true, Text: []byte(`
+	program, found := prove.Compile([]policy.Source{{Name: "p.toml", Trusted: true, Text: []byte(`
 version = 1
 [tools."*"]
 uncovered = "allow"
@@ -109,7 +110,7 @@ func TestCertain(t *testing.T) {
 // Where it is certain which tool it is, the row declares its values with all that is in them,
 // and guards leave them alone. A name alone declares nothing.
 func TestCertainRowsDeclareValues(t *testing.T) {
-	program, found := policy.Compile([]policy.Source{{Name: "p.toml", Trusted: true, Text: []byte(`
+	program, found := prove.Compile([]policy.Source{{Name: "p.toml", Trusted: true, Text: []byte(`
 version = 1
 [tools."*"]
 uncovered = "allow"

@@ -15,7 +15,7 @@ import (
 // compared (H12).
 func (p *Program) SessionPolicies() []*syntax.SessionPolicy {
 	var all []*syntax.SessionPolicy
-	for _, l := range p.layers() {
+	for _, l := range p.Layers() {
 		for _, s := range l.File.Sessions {
 			if !s.KeyIsPath && !s.KeyIsValue && p.keyedByPath(s) {
 				paths := *s
@@ -36,7 +36,7 @@ func (p *Program) keyedByPath(s *syntax.SessionPolicy) bool {
 	if len(s.Key) == 0 || len(tools) == 0 {
 		return false
 	}
-	for _, l := range p.layers() {
+	for _, l := range p.Layers() {
 		for _, t := range l.File.Tools {
 			if t.Schema == nil || !slices.ContainsFunc(tools, func(tool string) bool { return concerns(t, tool) }) {
 				continue
@@ -68,7 +68,7 @@ func (p *Program) SessionHash() string { return syntax.SessionHash(p.SessionPoli
 // allows is asked about (K35).
 func (p *Program) Handoffs() [][]*syntax.Handoff {
 	var all [][]*syntax.Handoff
-	for _, l := range p.layers() {
+	for _, l := range p.Layers() {
 		if len(l.File.Handoffs) == 0 {
 			continue
 		}
@@ -89,17 +89,17 @@ func (p *Program) Handoffs() [][]*syntax.Handoff {
 // Environment is the directories that the paths of session policies are read
 // against: those of the first file.
 func (p *Program) Environment() match.Env {
-	if len(p.layers()) == 0 {
+	if len(p.Layers()) == 0 {
 		return match.Env{}
 	}
-	return p.layers()[0].Env
+	return p.Layers()[0].Env
 }
 
 // ToolNames maps further names of tools to the one under which facts are kept: that
 // of the table that gives them (S39).
 func (p *Program) ToolNames() map[stopgate.ToolName]stopgate.ToolName {
 	names := make(map[stopgate.ToolName]stopgate.ToolName)
-	for _, l := range p.layers() {
+	for _, l := range p.Layers() {
 		for _, t := range l.File.Tools {
 			for _, also := range t.Also {
 				if _, taken := names[stopgate.ToolName(also)]; !taken {
@@ -115,7 +115,7 @@ func (p *Program) ToolNames() map[stopgate.ToolName]stopgate.ToolName {
 // to the table's name. Names that only a glob covers are not among them.
 func (p *Program) Tools() map[stopgate.ToolName]stopgate.ToolName {
 	names := p.ToolNames()
-	for _, l := range p.layers() {
+	for _, l := range p.Layers() {
 		for _, t := range l.File.Tools {
 			if stopgate.ValidToolName(stopgate.ToolName(t.Name)) {
 				names[stopgate.ToolName(t.Name)] = stopgate.ToolName(t.Name)
@@ -128,7 +128,7 @@ func (p *Program) Tools() map[stopgate.ToolName]stopgate.ToolName {
 // Success returns how results of a tool are read, nil if no file declares it: the rule of
 // the first file that has one, its exact table before its globs.
 func (p *Program) Success(tool stopgate.ToolName) *syntax.Success {
-	for _, l := range p.layers() {
+	for _, l := range p.Layers() {
 		for _, t := range l.File.TablesFor(string(tool)) {
 			if t.Success != nil {
 				return t.Success

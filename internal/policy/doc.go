@@ -1,5 +1,5 @@
-// Package policy is what policy files mean: it checks them, compares them, and makes
-// programs of them that judge the arguments of tool calls while they are still arriving.
+// Package policy checks policy files and makes programs of them, which judge the arguments of
+// tool calls while they are still arriving.
 //
 //	program, diags := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: text, Trusted: true}}, policy.Options{})
 //	if diags.HasErrors() {
@@ -23,19 +23,14 @@
 // an unattended one only if all do, and there is one. Guards are
 // judged beside the list, and files beside each other: the strictest answer wins.
 //
-// # Checking
+// [Check] finds pointers that resolve to nothing, matchers and literals of the wrong type,
+// examples that do not hold, and traps: rules that are legal and let more through than they
+// seem to. Every finding is a diagnostic with its position, a stable code and, where there is
+// one, the text to write instead. Package internal/prove adds rules that nothing reaches.
 //
-// [Check] finds pointers that resolve to nothing, matchers and literals of the
-// wrong type, rules that no arguments reach, and traps: rules that are legal and
-// let more through than they seem to. Every finding is a diagnostic with its place,
-// a stable code and, where there is one, the text to write instead.
+// Guarantees:
 //
-// What the package promises:
-//
-//   - All mistakes of all files are found in one run; a program without a finding of
-//     severity error exists, any other does not.
-//   - What is reported as unreachable is proved: no schema-valid arguments with
-//     plainly written values reach the rule. On single conditions over sets, ranges
-//     and prefixes the answer is exact; elsewhere "not proven" is one of the answers.
+//   - All mistakes of all files are found in one run. A program exists if and only if no
+//     finding is an error.
 //   - It does no I/O, reads no clock, starts no goroutine and logs nothing.
 package policy

@@ -11,7 +11,7 @@ import (
 // has a table [judge]. A call that several of them govern needs all of them.
 func (p *Program) Judges() []*syntax.Judge {
 	var all []*syntax.Judge
-	for _, l := range p.layers() {
+	for _, l := range p.Layers() {
 		if j := l.File.Judge; j != nil && l.Trusted {
 			all = append(all, j)
 		}

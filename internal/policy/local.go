@@ -14,7 +14,7 @@ type LocalTool struct {
 func (p *Program) LocalTools() []LocalTool {
 	var list []LocalTool
 	seen := map[string]bool{}
-	for _, l := range p.layers() {
+	for _, l := range p.Layers() {
 		for _, t := range l.File.Tools {
 			if !l.Trusted || len(t.Command) == 0 || seen[t.Name] {
 				continue

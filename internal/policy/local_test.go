@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 )
 
 const ticket = `version = 1
@@ -23,7 +24,7 @@ run = "ask"
 // untrusted file are not.
 func TestLocalTools(t *testing.T) {
 	for _, trusted := range []bool{true, false} {
-		program, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte(ticket), Trusted: trusted}}, policy.Options{})
+		program, mistakes := prove.Compile([]policy.Source{{Name: "p.toml", Text: []byte(ticket), Trusted: trusted}}, policy.Options{})
 		if program == nil {
 			t.Fatal(mistakes.Err())
 		}
@@ -50,7 +51,7 @@ func TestCommandsThatAreMistakes(t *testing.T) {
 		{`source = "local"`, `source = "mcp"`, "SG0106"},
 		{`open_ticket`, `"open_*"`, "SG0115"},
 	} {
-		_, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte(strings.ReplaceAll(ticket, test.from, test.to)), Trusted: true}}, policy.Options{})
+		_, mistakes := prove.Compile([]policy.Source{{Name: "p.toml", Text: []byte(strings.ReplaceAll(ticket, test.from, test.to)), Trusted: true}}, policy.Options{})
 		found := false
 		for _, d := range mistakes {
 			found = found || string(d.Code) == test.want

@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval"
+	"github.com/stopgate/stopgate/internal/policy/check"
 )
 
 // Source is the text of one policy file, a layer of its own (K35).
@@ -28,10 +29,10 @@ type Source struct {
 	Root string
 }
 
-// Options are the environment in which a policy file is checked and compiled.
+// Options are the environment in which policy files are checked and compiled.
 type Options struct {
 	// Root and Home are the directories paths are read against, "" if unknown. The
-	// table [paths] of a file wins over them (K19). Check does not look at them.
+	// table [paths] of a file wins over them (K19). [Check] does not look at them.
 	Root, Home string
 	// Dir is the directory in which the relative paths of calls begin, "" for the root: an
 	// agent may work below its project, or have moved elsewhere.
@@ -56,9 +57,12 @@ type Options struct {
 	// Definitions are the tools that are known to exist, with the schemas they come
 	// with; rules are checked against them and against the tables of the file (Q5, Q16).
 	Definitions []stopgate.ToolDefinition
+	// Prove reports rules that nothing reaches; nil where they are not searched for. Such a
+	// rule decides no call. Package internal/prove has the search.
+	Prove check.Prover
 	// Checked reports whether it is known that [Check] finds no mistake in a source under
-	// these options, so that Compile need not look again; nil where nothing is known. A
-	// process that lives for one call spends most of it in Check otherwise. It answers for
+	// these options, so that it need not run again; nil where nothing is known. A process that
+	// lives for one call spends most of it in Check otherwise. It answers for
 	// what [Options.Identity] names, and only from what nobody else can have written.
 	Checked func(Source) bool
 	// UnknownTool is Ask where a tool that no file knows is asked about unless an
@@ -67,8 +71,6 @@ type Options struct {
 	UnknownTool stopgate.Mode
 	// Known finds the known tool of a call, independently of files and requests; nil for none.
 	Known eval.KnownTools
-	// Progress is called by Diff with the number of tools that it has compared; it may be nil.
-	Progress func(done, of int)
 }
 
 // of are the options of one source.

@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
+	"github.com/stopgate/stopgate/internal/policy/check"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -27,21 +28,10 @@ type Program struct {
 	unused   sync.Pool // of *evaluation
 }
 
-// Diagnostics are the findings of Compile, Check and Diff, each with its position, code and
-// hint, under a name that programs outside of this module can write.
-type Diagnostics = diag.List
-
-// Diagnostic is one of them.
-type Diagnostic = diag.Diagnostic
-
-// Compile parses and checks policy files, the operator's before the project's,
-// and prepares them. If any of them has an error the program is nil. Warnings come
-// with the program.
+// Compile parses and checks policy files, the operator's before the project's, and prepares
+// them. If any of them has an error the program is nil.
+// Warnings come with the program.
 func Compile(sources []Source, o Options) (*Program, diag.List) {
-	return compileFiles(sources, o, Check)
-}
-
-func compileFiles(sources []Source, o Options, check func(*syntax.File, Options) diag.List) (*Program, diag.List) {
 	var layers []*eval.Layer
 	var all diag.List
 	for _, s := range sources {
@@ -52,7 +42,7 @@ func compileFiles(sources []Source, o Options, check func(*syntax.File, Options)
 			continue
 		}
 		if o.Checked == nil || !o.Checked(s) {
-			all = append(all, check(file, own)...)
+			all = append(all, Check(file, own)...)
 		}
 		env := file.Environment(own.environment())
 		env.Checked = true // now, or earlier: see Options.Checked
@@ -69,6 +59,11 @@ func compileFiles(sources []Source, o Options, check func(*syntax.File, Options)
 	p := &Program{policies: eval.New(layers, o.UnknownTool).Knowing(o.Known)}
 	p.hash = p.identify()
 	return p, all
+}
+
+// Check finds the mistakes of a file that the parser cannot see.
+func Check(f *syntax.File, o Options) diag.List {
+	return check.File(f, check.Options{Strict: o.Strict, Untrusted: o.Untrusted, Definitions: o.Definitions, Prove: o.Prove})
 }
 
 // listening are the ports, between blanks, on which the tables of some files make a gate listen.
@@ -105,14 +100,19 @@ func (p *Program) LooksAtSessions() bool { return p.policies.LooksAtSessions() }
 // object; conditions on a value that is no object are not known.
 func (p *Program) Situation(data jsonstream.Value) eval.Situation { return p.policies.Situation(data) }
 
-// layers lists the files.
-func (p *Program) layers() []*eval.Layer { return p.policies.Layers() }
+// Layers lists the files.
+func (p *Program) Layers() []*eval.Layer { return p.policies.Layers() }
+
+// ToolPolicies lists what each file declares for the tool of a call; see [eval.Policies.ToolPolicies].
+func (p *Program) ToolPolicies(c stopgate.Call) ([]*eval.ToolPolicy, bool) {
+	return p.policies.ToolPolicies(c)
+}
 
 // identify returns the hash of the meaning of the files, and of which of them may loosen.
 func (p *Program) identify() string {
 	var files []*syntax.File
 	trust := ""
-	for _, l := range p.layers() {
+	for _, l := range p.Layers() {
 		files = append(files, l.File)
 		trust += map[bool]string{true: "operator ", false: "project "}[l.Trusted]
 	}
@@ -127,7 +127,7 @@ func (p *Program) identify() string {
 // PathResolution returns how paths are read (Q24): "lexical", as they are
 // written, or "followed", with their symbolic links followed on this machine.
 func (p *Program) PathResolution() string {
-	if slices.ContainsFunc(p.layers(), func(l *eval.Layer) bool { return l.Env.Links != nil }) {
+	if slices.ContainsFunc(p.Layers(), func(l *eval.Layer) bool { return l.Env.Links != nil }) {
 		return "followed"
 	}
 	return "lexical"
@@ -168,7 +168,7 @@ func (p *Program) Settings() Settings {
 			s.Gate.Enforcement = g.Enforcement
 		}
 	}
-	for _, l := range p.layers() {
+	for _, l := range p.Layers() {
 		for name, table := range l.File.Tables {
 			if _, ok := s.Tables[name]; !ok && l.Trusted {
 				s.Tables[name] = table

@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 )
 
 // layers compiles several files; the name of an untrusted one begins with "project".
@@ -21,7 +22,7 @@ func layers(t testing.TB, files ...string) *policy.Program {
 		}
 		all = append(all, policy.Source{Name: name, Text: []byte("version = 1\n" + text), Trusted: strings.HasPrefix(name, "user")})
 	}
-	p, list := policy.Compile(all, policy.Options{})
+	p, list := prove.Compile(all, policy.Options{})
 	if p == nil {
 		t.Fatal(list)
 	}
@@ -68,7 +69,7 @@ func TestSettings(t *testing.T) {
 // Proves D25-32, FM10: a program is not made from files with mistakes, and all of them
 // are reported.
 func TestCompileRefuses(t *testing.T) {
-	p, list := policy.Compile([]policy.Source{
+	p, list := prove.Compile([]policy.Source{
 		{Name: "a", Text: []byte("version = 1\n[tools.t.policy]\nrun = \"aks\"\n"), Trusted: true},
 		{Name: "b", Text: []byte("version = 1\n[tools.t.parameters.x]\ntype = \"string\"\n[tools.t.policy]\nrun = [ { arg = \"/y\", const = 1, mode = \"ask\" } ]\n"), Trusted: true},
 	}, policy.Options{})
@@ -96,7 +97,9 @@ func TestJudgesOfFiles(t *testing.T) {
 	if plain.Hash() == one.Hash() || one.Hash() == other.Hash() || one.Hash() != elsewhere.Hash() {
 		t.Error("the hash of a policy depends on the judge, and not on its address")
 	}
-	if v := final(one.Bind(stopgate.Call{Tool: "a"}), []byte(`{}`)); v.Mode != stopgate.Unattended {
+	e := one.Bind(stopgate.Call{Tool: "a"}).Evaluate()
+	e.Feed([]byte(`{}`))
+	if v := e.Close(stopgate.Ended); v.Mode != stopgate.Unattended {
 		t.Errorf("%+v", v)
 	}
 }
@@ -105,7 +108,7 @@ func TestJudgesOfFiles(t *testing.T) {
 func TestPathResolution(t *testing.T) {
 	source := []policy.Source{{Name: "p", Text: []byte("version = 1\n"), Trusted: true}}
 	for want, o := range map[string]policy.Options{"lexical": {}, "followed": {Links: new(match.Links)}} {
-		p, list := policy.Compile(source, o)
+		p, list := prove.Compile(source, o)
 		if p == nil {
 			t.Fatal(list)
 		}
@@ -147,7 +150,7 @@ func TestFileOfAnotherProject(t *testing.T) {
 	other := policy.Source{Name: "other", Trusted: true, Tightens: true, Root: "/other",
 		Text: []byte("version = 1\n[audit]\nfile = \"a\"\n[[guard]]\non = \"path\"\nprefix = \"conf/\"\nmode = \"deny\"\n[tools.u.policy]\nrun = \"unattended\"\n")}
 	o := policy.Options{Root: "/here", Dir: "/other"}
-	p, list := policy.Compile([]policy.Source{here, other}, o)
+	p, list := prove.Compile([]policy.Source{here, other}, o)
 	if p == nil {
 		t.Fatal(list)
 	}

@@ -3,7 +3,7 @@ package policy
 // LooksAtResults reports whether any tool has rules about its results. Without them
 // every result is delivered (K32), and nobody has to find the call it belongs to.
 func (p *Program) LooksAtResults() bool {
-	for _, l := range p.layers() {
+	for _, l := range p.Layers() {
 		for _, t := range l.File.Tools {
 			if t.Result != nil {
 				return true

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 )
 
 // The success of a result does not depend on the surface that reports it.
@@ -27,7 +28,7 @@ func TestSuccessOfResultForms(t *testing.T) {
 		{`{ exit_code = "/code" }`, `{"content":[{"type":"text","text":"code 0"}]}`, false},
 		{`{ exit_code = "/code" }`, `"0"`, false},
 	} {
-		program, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Trusted: true, Text: []byte(
+		program, mistakes := prove.Compile([]policy.Source{{Name: "p.toml", Trusted: true, Text: []byte(
 			"version = 1\n[tools.test]\nsuccess = " + c.success + "\n[[session]]\ntype = \"require\"\nbefore = \"deploy\"\nrequires = [\"test\"]\n")}}, policy.Options{})
 		if program == nil {
 			t.Fatal(mistakes)

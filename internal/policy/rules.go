@@ -21,7 +21,7 @@ type RuleInfo struct {
 // first, then guards. A mode in place of a list is one rule.
 func (p *Program) Rules() iter.Seq[RuleInfo] {
 	return func(yield func(RuleInfo) bool) {
-		for _, l := range p.layers() {
+		for _, l := range p.Layers() {
 			all := func(table, list string, rules []*syntax.Rule) bool {
 				for _, r := range rules {
 					if !yield(RuleInfo{Ref: r.Ref(l.File.Name), Mode: r.Mode, Table: table, List: list}) {
@@ -45,7 +45,7 @@ func (p *Program) Rules() iter.Seq[RuleInfo] {
 // WithholdsResults reports whether any list of result rules has a mode other than unattended,
 // so that the gate needs the results of calls (K32).
 func (p *Program) WithholdsResults() bool {
-	for _, l := range p.layers() {
+	for _, l := range p.Layers() {
 		for _, t := range l.File.Tools {
 			if t.Result == nil {
 				continue

@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/textdiff"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -118,7 +119,7 @@ func (r *agentRun) amended(own config.File, fresh bool, text []byte, v gate.View
 			set.Files[i].Text, set.Files[i].Path, set.Files[i].Scope = text, path, config.User
 		}
 	}
-	program, mistakes := policy.Compile(set.Sources(), r.options())
+	program, mistakes := prove.Compile(set.Sources(), r.options())
 	if program == nil || mistakes.HasErrors() {
 		return "", nil, set, mistakes.Err()
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
+	"github.com/stopgate/stopgate/internal/prove/diff"
 )
 
 // ErrNoEffect is returned if the rule changes nothing.
@@ -42,7 +44,7 @@ func (c Change) Prove(definition stopgate.ToolDefinition) (proved Change, notes 
 }
 
 func (c Change) check(o policy.Options) diag.List {
-	_, found := policy.Compile([]policy.Source{{Name: c.Name, Text: c.Text, Trusted: true}}, o)
+	_, found := prove.Compile([]policy.Source{{Name: c.Name, Text: c.Text, Trusted: true}}, o)
 	return found
 }
 
@@ -52,7 +54,7 @@ func (c Change) compare(o policy.Options) error {
 	if !c.onlyToolChanged() {
 		return ErrForm
 	}
-	d, before, after := policy.DiffTool(old, new, c.Tool, o)
+	d, before, after := diff.Tool(old, new, c.Tool, o)
 	if d == nil {
 		return errors.Join(before.Err(), after.Err())
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/system/secret"
 	"github.com/stopgate/stopgate/internal/visible"
 	models "github.com/stopgate/stopgate/judge"
@@ -68,10 +69,10 @@ Exit: 0 clean or warnings only, 3 mistakes.`,
 		for _, file := range set.Files {
 			parsed, found := syntax.Parse(file.Path, file.Text)
 			if parsed != nil {
-				found = append(found, policy.Check(parsed, policy.Options{Strict: strict, Definitions: tools})...)
+				found = append(found, prove.Check(parsed, policy.Options{Strict: strict, Definitions: tools})...)
 				found = append(append(found, tables.Check(parsed)...), checkJudge(parsed)...)
 				if reach {
-					writeReached(s.Out, file.Path, policy.Reach(parsed, policy.Options{Definitions: tools}))
+					writeReached(s.Out, file.Path, prove.Reach(parsed, policy.Options{Definitions: tools}))
 				}
 			}
 			all = append(all, found...)
@@ -89,7 +90,7 @@ Exit: 0 clean or warnings only, 3 mistakes.`,
 }
 
 // writeReached shows how every rule is reached.
-func writeReached(out io.Writer, file string, list []policy.Reached) {
+func writeReached(out io.Writer, file string, list []prove.Reached) {
 	for _, r := range list {
 		says := "is not decided"
 		switch {

@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove/diff"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -65,7 +66,7 @@ not everything could be decided; 3 if a file has mistakes.`,
 			sources[i] = policy.Source{Name: name, Text: text}
 		}
 		progress, finish := progressOn(s.Err)
-		d, old, new := policy.Diff(sources[0], sources[1], policy.Options{Definitions: tools, Progress: progress})
+		d, old, new := diff.Files(sources[0], sources[1], policy.Options{Definitions: tools}, progress)
 		finish()
 		set := config.Set{}
 		for _, source := range sources {
@@ -94,15 +95,15 @@ not everything could be decided; 3 if a file has mistakes.`,
 	return cmd
 }
 
-func loosened(c policy.Change) bool { return c.Direction == policy.Loosened }
+func loosened(c diff.Change) bool { return c.Direction == diff.Loosened }
 
-func loosenedSession(c policy.SessionChange) bool { return c.Direction == policy.Loosened }
+func loosenedSession(c diff.SessionChange) bool { return c.Direction == diff.Loosened }
 
 // differenceText is the difference for a reviewer: what loosens first.
-func differenceText(d *policy.Difference) string {
+func differenceText(d *diff.Difference) string {
 	var b strings.Builder
 	changes := slices.Clone(d.Changes)
-	slices.SortStableFunc(changes, func(x, y policy.Change) int {
+	slices.SortStableFunc(changes, func(x, y diff.Change) int {
 		switch {
 		case loosened(x) == loosened(y):
 			return 0
@@ -151,7 +152,7 @@ func toolsText(tools []stopgate.ToolName) string {
 	return text
 }
 
-func summaryText(d *policy.Difference) string {
+func summaryText(d *diff.Difference) string {
 	sessions := ""
 	if len(d.Sessions) > 0 {
 		sessions = ", session policies differ"
@@ -186,7 +187,7 @@ func summaryText(d *policy.Difference) string {
 
 // bounded names the edits of parameters, or the others, of which the effect is bounded and not
 // proved for every two modes.
-func bounded(d *policy.Difference, parameters bool) string {
+func bounded(d *diff.Difference, parameters bool) string {
 	var names []string
 	for _, edit := range d.Edits {
 		if edit.Bounded && isParameter(edit) == parameters {
@@ -196,7 +197,7 @@ func bounded(d *policy.Difference, parameters bool) string {
 	return strings.Join(names, ", ")
 }
 
-func isParameter(edit *policy.Edit) bool { return strings.HasPrefix(edit.Name, "parameters.") }
+func isParameter(edit *diff.Edit) bool { return strings.HasPrefix(edit.Name, "parameters.") }
 
 // witnessText is a call as decide takes it.
 func witnessText(call stopgate.Call) string {
@@ -211,7 +212,7 @@ func witnessText(call stopgate.Call) string {
 	return text
 }
 
-func deciderText(p *policy.RulePlace, note string) string {
+func deciderText(p *diff.RulePlace, note string) string {
 	switch {
 	case p == nil:
 		return note
@@ -228,7 +229,7 @@ func deciderText(p *policy.RulePlace, note string) string {
 }
 
 // differenceJSON is the JSON form of a comparison, which changes only by addition.
-func differenceJSON(d *policy.Difference) any {
+func differenceJSON(d *diff.Difference) any {
 	type witness struct {
 		Args      json.RawMessage `json:"args"`
 		Agent     string          `json:"agent,omitempty"`
@@ -243,10 +244,10 @@ func differenceJSON(d *policy.Difference) any {
 		List      string              `json:"list"`
 		From      stopgate.Mode       `json:"from"`
 		To        stopgate.Mode       `json:"to"`
-		Direction policy.Direction    `json:"direction"`
+		Direction diff.Direction    `json:"direction"`
 		Witness   witness             `json:"witness"`
-		Old       *policy.RulePlace   `json:"old_rule"`
-		New       *policy.RulePlace   `json:"new_rule"`
+		Old       *diff.RulePlace   `json:"old_rule"`
+		New       *diff.RulePlace   `json:"new_rule"`
 		Note      string              `json:"note,omitempty"`
 	}
 	out := struct {

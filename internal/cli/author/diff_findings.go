@@ -8,14 +8,14 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/ci"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/lang/diag"
-	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove/diff"
 	"github.com/stopgate/stopgate/internal/release"
 	"github.com/stopgate/stopgate/internal/system/tty"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
 // writeDifference writes a difference in the forms that CI systems read.
-func writeDifference(s cli.Streams, format string, d *policy.Difference, set config.Set) error {
+func writeDifference(s cli.Streams, format string, d *diff.Difference, set config.Set) error {
 	list := findingsOf(d, set)
 	switch format {
 	case "sarif":
@@ -38,7 +38,7 @@ func writeDifference(s cli.Streams, format string, d *policy.Difference, set con
 }
 
 // findingsOf makes a finding of every change, and of what was not decided.
-func findingsOf(d *policy.Difference, set config.Set) diag.List {
+func findingsOf(d *diff.Difference, set config.Set) diag.List {
 	file := set.Files[len(set.Files)-1].Path
 	var list diag.List
 	for _, c := range d.Changes {
@@ -61,9 +61,9 @@ func findingsOf(d *policy.Difference, set config.Set) diag.List {
 	for _, c := range d.Sessions {
 		code := diag.NotCompared
 		switch c.Direction {
-		case policy.Loosened:
+		case diff.Loosened:
 			code = diag.LoosenedCalls
-		case policy.Tightened:
+		case diff.Tightened:
 			code = diag.TightenedCalls
 		}
 		list.Add(diag.Diagnostic{Code: code, File: file, Message: visible.Text(c.String())})

@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/provider/script"
 	"github.com/stopgate/stopgate/internal/replay"
 	"github.com/stopgate/stopgate/internal/store/kinds"
@@ -111,7 +112,7 @@ func demoCalls(program *policy.Program, script script.Turn, rows []demoRow) []de
 // demo runs the session: gateway, replay model and a client that repeats the
 // script's text as its history, so that the script advances.
 func demo(ctx context.Context, view demoView, pace float64) error {
-	program, mistakes := policy.Compile([]policy.Source{{Name: demoFile, Text: Policy, Trusted: true}}, policy.Options{})
+	program, mistakes := prove.Compile([]policy.Source{{Name: demoFile, Text: Policy, Trusted: true}}, policy.Options{})
 	if program == nil {
 		return fmt.Errorf("the demo's policy: %w", mistakes.Err())
 	}

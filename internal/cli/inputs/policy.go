@@ -17,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/system/realpath"
 )
 
@@ -91,7 +92,7 @@ func (f *Policy) Find(talk io.Writer) (l Loaded, err error) {
 // Compile makes the program of what was read.
 func (l *Loaded) Compile(o policy.Options) error {
 	o.Known = knowntools.Recognise
-	program, mistakes := policy.Compile(l.Set.Sources(), o)
+	program, mistakes := prove.Compile(l.Set.Sources(), o)
 	if program == nil || mistakes.HasErrors() {
 		return config.MistakesError{List: mistakes, Set: l.Set}
 	}

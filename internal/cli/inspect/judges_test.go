@@ -5,6 +5,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/record/records"
 )
 
@@ -35,7 +36,7 @@ func TestReplayTakesRecordedReviews(t *testing.T) {
 		if c.judge != "" {
 			text += "[judge]\nmodel = \"m\"\n" + c.judge
 		}
-		program, found := policy.Compile([]policy.Source{{Name: "p", Text: []byte(text), Trusted: true}}, policy.Options{})
+		program, found := prove.Compile([]policy.Source{{Name: "p", Text: []byte(text), Trusted: true}}, policy.Options{})
 		if program == nil {
 			t.Fatal(found)
 		}

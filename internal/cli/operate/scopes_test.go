@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 )
 
 // Proves H10: at the start each session policy says how many tools it governs, and one
@@ -33,7 +34,7 @@ name = "one"
 tools = "test"
 max_calls = 1
 `
-	program, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte(text), Trusted: true}}, policy.Options{})
+	program, mistakes := prove.Compile([]policy.Source{{Name: "p.toml", Text: []byte(text), Trusted: true}}, policy.Options{})
 	if mistakes.HasErrors() {
 		t.Fatal(mistakes)
 	}

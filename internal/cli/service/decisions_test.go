@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/store/mem"
 )
 
@@ -30,7 +31,7 @@ type = "require"
 before = "deploy"
 requires = "read"
 `
-	program, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte(text), Trusted: true}}, policy.Options{})
+	program, mistakes := prove.Compile([]policy.Source{{Name: "p.toml", Text: []byte(text), Trusted: true}}, policy.Options{})
 	if mistakes.HasErrors() {
 		t.Fatal(mistakes)
 	}

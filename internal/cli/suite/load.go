@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 )
 
 // Suffix is the suffix of files with cases.
@@ -157,7 +158,7 @@ func Load(path string, o Options) (*Suite, diag.List, error) {
 			return s, nil, fmt.Errorf("%s: %w", path, err)
 		}
 		s.files.Files = append(s.files.Files, under.Files...)
-		program, found := policy.Compile(under.Sources(), policy.Options{Root: h.Root, Home: h.Home, Definitions: s.tools, Known: knowntools.Recognise})
+		program, found := prove.Compile(under.Sources(), policy.Options{Root: h.Root, Home: h.Home, Definitions: s.tools, Known: knowntools.Recognise})
 		s.program = program
 		r.mistakes = append(r.mistakes, found.Errors()...)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 )
 
 // What a URL of a store names; what is none is said as a mistake of the command line.
@@ -40,7 +41,7 @@ func TestOf(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	settings := func(text string, f place.Flags) (place.Settings, error) {
 		t.Helper()
-		program, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte("version = 1\n" + text), Trusted: true}}, policy.Options{})
+		program, mistakes := prove.Compile([]policy.Source{{Name: "p.toml", Text: []byte("version = 1\n" + text), Trusted: true}}, policy.Options{})
 		if program == nil {
 			t.Fatal(mistakes)
 		}

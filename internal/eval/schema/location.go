@@ -50,6 +50,9 @@ var anything = func() *Location {
 // Types returns the types that a value here may have, including Null.
 func (p *Location) Types() Type { return p.types }
 
+// Nullable reports whether null is among the types.
+func (p *Location) Nullable() bool { return p.types&Null != 0 }
+
 // Annotation returns the most cautious annotation of any branch.
 func (p *Location) Annotation() Annotation { return p.annotation }
 

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"os"
 	"time"
 
 	"github.com/stopgate/stopgate/gate"
@@ -12,7 +13,7 @@ import (
 type Checked struct{ c *checked }
 
 // Remember opens it.
-func Remember(o policy.Options) Checked { return Checked{remember(o, config.Account{})} }
+func Remember(o policy.Options) Checked { return Checked{remember(o, config.Account{}, os.Executable)} }
 
 // Dir returns its directory.
 func (c Checked) Dir() string { return c.c.dir }

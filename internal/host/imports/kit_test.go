@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/host/imports"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"pgregory.net/rapid"
 )
 
@@ -30,7 +31,7 @@ type judge struct {
 
 func judgeOf(t fatal, r *imports.Result) judge {
 	t.Helper()
-	p, mistakes := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: r.Policy, Trusted: true}},
+	p, mistakes := prove.Compile([]policy.Source{{Name: "stopgate.toml", Text: r.Policy, Trusted: true}},
 		policy.Options{Root: root, Home: "/home/u", UnknownTool: stopgate.Ask})
 	if mistakes.HasErrors() {
 		t.Fatalf("%v\n%s", mistakes, r.Policy)

@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -55,7 +56,7 @@ func (d *draft) finish() (*Result, error) {
 		result.Remarks = diag.Text(errs, func(string) []byte { return []byte(text) })
 	}
 	out, mistakes := syntax.Format("stopgate.toml", []byte(text))
-	if _, compiled := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: out, Trusted: true}}, d.policyOptions()); compiled.HasErrors() || mistakes.HasErrors() {
+	if _, compiled := prove.Compile([]policy.Source{{Name: "stopgate.toml", Text: out, Trusted: true}}, d.policyOptions()); compiled.HasErrors() || mistakes.HasErrors() {
 		return nil, errors.Join(errors.New("the rules cannot be converted to a policy"), mistakes.Err(), compiled.Err())
 	}
 	result.Policy = out
@@ -73,7 +74,7 @@ func (d *draft) policyOptions() policy.Options {
 func (d *draft) proofread(text string) diag.List {
 	p, list := syntax.Parse("stopgate.toml", []byte(text))
 	if p != nil {
-		list = append(list, policy.Check(p, d.policyOptions())...)
+		list = append(list, prove.Check(p, d.policyOptions())...)
 	}
 	list.Strict()
 	return list

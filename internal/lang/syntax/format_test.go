@@ -17,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/testkit/gen"
 	"github.com/stopgate/stopgate/internal/testkit/golden"
 )
@@ -254,7 +255,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		policy.Check(p, policy.Options{})
+		prove.Check(p, policy.Options{})
 		if _, diags := syntax.Format("fuzz.toml", text); !diags.HasErrors() {
 			roundTrip(t, string(text))
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 )
 
 // parse parses a policy that must not have mistakes.
@@ -19,10 +20,10 @@ func parse(t testing.TB, text string) *syntax.File {
 }
 
 // check returns the diagnostics of the parser and of the checker.
-func check(name string, text []byte, o policy.Options) diag.List {
+func findings(name string, text []byte, o policy.Options) diag.List {
 	p, list := syntax.Parse(name, text)
 	if p != nil {
-		list = append(list, policy.Check(p, o)...)
+		list = append(list, prove.Check(p, o)...)
 	}
 	return list
 }

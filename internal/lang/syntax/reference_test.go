@@ -41,7 +41,7 @@ func TestReference(t *testing.T) {
 		t.Fatal("no examples")
 	}
 	for _, e := range examples {
-		for _, d := range check("example.toml", []byte(e[1]), policy.Options{Strict: true}) {
+		for _, d := range findings("example.toml", []byte(e[1]), policy.Options{Strict: true}) {
 			if !strings.HasPrefix(d.Severity.String(), "note") {
 				t.Errorf("%v\n%s", d, e[1])
 			}

@@ -149,7 +149,7 @@ func TestSchemaAcceptsPolicies(t *testing.T) {
 	}
 	tried := 0
 	try := func(name, text string) {
-		if check(name, []byte(text), policy.Options{}).HasErrors() {
+		if findings(name, []byte(text), policy.Options{}).HasErrors() {
 			return
 		}
 		err, readable := validate(text)

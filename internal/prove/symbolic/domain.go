@@ -258,38 +258,3 @@ func appendWords(dst []byte, words []string) []byte {
 	}
 	return append(dst, ']')
 }
-
-// MayLack reports whether schema-valid arguments that have a leaf at the pointer
-// may also have a branch without one: an absent member of an element, null, or an
-// empty array beside another one (K3). Where the pointer has one leaf at most, it
-// reports whether they may have none.
-func MayLack(s *schema.Schema, reach schema.Reach) bool {
-	if reach.Unknown || !reach.CrossesArray {
-		return reach.Unknown || reach.Optional || slices.ContainsFunc(reach.Locations, nullable)
-	}
-	pointer, err := jsonstream.ParsePointer(reach.Expanded)
-	if err != nil {
-		return true // cannot happen: the schema wrote it
-	}
-	at, arrays := s.Location(), 0
-	for _, token := range pointer {
-		if token == "*" && at.Types()&schema.Array != 0 {
-			at = at.Items()
-			if arrays++; arrays > 1 {
-				return true
-			}
-		} else {
-			required := slices.ContainsFunc(at.Properties(), func(d schema.Declared) bool { return d.Name == token && d.Required })
-			if arrays > 0 && !required {
-				return true
-			}
-			at = at.Member([]byte(token)).Location
-		}
-		if arrays > 0 && nullable(at) {
-			return true
-		}
-	}
-	return false
-}
-
-func nullable(p *schema.Location) bool { return p.Types()&schema.Null != 0 }

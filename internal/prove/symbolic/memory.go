@@ -14,6 +14,7 @@ import (
 type Memory struct {
 	matchers map[compiled]*match.Matcher
 	walkers  map[compiled]*walkers
+	scratch  match.Value // the text that conditions are asked about
 }
 
 // compiled is all that a matcher depends on.
@@ -40,17 +41,17 @@ func (k *Condition) compiled(s match.Spec) compiled {
 // matcher compiles the condition with other values, for its last reading.
 func (k *Condition) matcher(s match.Spec) *match.Matcher {
 	key := k.compiled(s)
-	if m, ok := k.Memory.matchers[key]; ok {
+	if m, ok := k.memory.matchers[key]; ok {
 		return m
 	}
 	m, err := match.Compile(s, k.Target, key.restrictive, k.Env)
 	if err != nil {
 		return nil // cannot happen: it was checked
 	}
-	if k.Memory.matchers == nil {
-		k.Memory.matchers = make(map[compiled]*match.Matcher)
+	if k.memory.matchers == nil {
+		k.memory.matchers = make(map[compiled]*match.Matcher)
 	}
-	k.Memory.matchers[key] = m
+	k.memory.matchers[key] = m
 	return m
 }
 
@@ -64,16 +65,16 @@ func (k *Condition) languages() (set, named []analysis.Language, ok bool) {
 			continue
 		}
 		key := k.compiled(one)
-		w, known := k.Memory.walkers[key]
+		w, known := k.memory.walkers[key]
 		if !known {
 			w = &walkers{}
 			if m := k.matcher(one); m != nil {
 				w.all, w.named = m.Walkers(), m.Named()
 			}
-			if k.Memory.walkers == nil {
-				k.Memory.walkers = make(map[compiled]*walkers)
+			if k.memory.walkers == nil {
+				k.memory.walkers = make(map[compiled]*walkers)
 			}
-			k.Memory.walkers[key] = w
+			k.memory.walkers[key] = w
 		}
 		if w.all == nil || w.named == nil {
 			return nil, nil, false

@@ -2,11 +2,11 @@ package symbolic
 
 import (
 	"github.com/stopgate/stopgate/internal/condition/match"
-	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/policy/bind"
 )
 
-// Rule is a rule bound to a schema.
+// Rule is a bound rule in a proof.
 type Rule struct {
 	*syntax.Rule
 	Bound []*Condition // its conditions, in their order
@@ -15,24 +15,23 @@ type Rule struct {
 // CatchAll reports whether the rule matches every call.
 func (r *Rule) CatchAll() bool { return len(r.Conditions) == 0 && r.When == nil }
 
-// Condition is a condition bound to the values that its pointer reaches.
+// Condition is a bound condition in a proof.
 type Condition struct {
-	*syntax.Condition
-	Rule  *syntax.Rule
-	Reach schema.Reach
-	// Key is equal for two conditions exactly if they look at the same leaves.
-	Key     string
-	Several bool // the schema allows more than one leaf
-	Lacks   bool // see MayLack
-	All     bool // the quantifier, resolved
-	Target  match.Target
-	// Readings are the ways in which a string may be read: one that a branch of a
-	// schema calls a path and another a command is both.
-	Readings []schema.Annotation
-	Env      match.Env
+	*bind.Condition
+	memory   *Memory
 	matchers []*match.Matcher // see built
-	Scratch  *match.Value     // the text that is asked about, of all conditions of a check
-	Memory   *Memory          // of all conditions of a check
+}
+
+// Rules prepares bound rules. What their conditions compile is kept in the memory.
+func (m *Memory) Rules(rules []*bind.Rule) []*Rule {
+	list := make([]*Rule, len(rules))
+	for i, r := range rules {
+		list[i] = &Rule{Rule: r.Rule}
+		for _, k := range r.Bound {
+			list[i].Bound = append(list[i].Bound, &Condition{Condition: k, memory: m})
+		}
+	}
+	return list
 }
 
 // built returns the condition compiled for each reading.

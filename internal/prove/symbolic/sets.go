@@ -49,10 +49,11 @@ func (k *Condition) holdsAs(m *match.Matcher, reading schema.Annotation, v analy
 
 // scratch is the value of a text. Many conditions are asked about one text.
 func (k *Condition) scratch(text string) *match.Value {
-	if string(k.Scratch.Text()) != text {
-		k.Scratch.Reset([]byte(text))
+	scratch := &k.memory.scratch
+	if string(scratch.Text()) != text {
+		scratch.Reset([]byte(text))
 	}
-	return k.Scratch
+	return scratch
 }
 
 // sets translates the leaves that a condition accepts: set holds those that it takes from

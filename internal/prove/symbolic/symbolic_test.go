@@ -6,6 +6,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/policy/bind"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
 	"github.com/stopgate/stopgate/internal/prove/symbolic"
 )
@@ -18,20 +19,17 @@ func bound(t *testing.T, text string) (*schema.Schema, []*symbolic.Rule) {
 		t.Fatal(list)
 	}
 	s := file.Tools[0].Schema
-	var rules []*symbolic.Rule
+	b := &bind.Binder{File: file}
+	l := &bind.List{Owner: file.Tools[0], Tool: &bind.Tool{Name: file.Tools[0].Name, Schema: s}}
+	var rules []*bind.Rule
 	for _, r := range file.Tools[0].Run.Rules {
-		out := &symbolic.Rule{Rule: r}
-		for i := range r.Conditions {
-			k := &r.Conditions[i]
-			reach := s.Reach(k.Arg)
-			out.Bound = append(out.Bound, &symbolic.Condition{
-				Condition: k, Rule: r, Reach: reach, Key: reach.Expanded, Several: reach.CrossesArray, Lacks: symbolic.MayLack(s, reach),
-				All: r.Mode.Permissive(), Target: match.Target{Type: reach.Types}, Readings: []schema.Annotation{reach.Annotation}, Scratch: new(match.Value), Memory: new(symbolic.Memory),
-			})
+		out, ok := b.Rule(l, r)
+		if !ok {
+			t.Fatal(b.Found)
 		}
 		rules = append(rules, out)
 	}
-	return s, rules
+	return s, new(symbolic.Memory).Rules(rules)
 }
 
 // Proves D25-36, D25-39: a witness of a rule is arguments that fit the schema, with the

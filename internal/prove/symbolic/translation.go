@@ -152,21 +152,11 @@ func (t *Translation) commands(rules []*Rule) {
 // counts reports a condition that asks whether there are values at some keys, or how
 // many.
 func (r *Rule) counts(keys map[string]bool) bool {
-	return slices.ContainsFunc(r.Bound, func(k *Condition) bool { return keys[k.Key] && !leafTest(k.Spec.Kind) })
+	return slices.ContainsFunc(r.Bound, func(k *Condition) bool { return keys[k.Key] && !k.TestsLeaf() })
 }
 
 func isLineOfSeveral(v analysis.Value) bool {
 	return v.Kind == analysis.Text && len(match.Analyse(v.Text).Simple) > 1
-}
-
-// IsCommand reports a condition on command lines, of which each command is judged by itself.
-func (k *Condition) IsCommand() bool {
-	return leafTest(k.Spec.Kind) && slices.ContainsFunc(k.Reach.Locations, func(p *schema.Location) bool { return p.Has(schema.Command) || p.Has(schema.Argv) })
-}
-
-// leafTest reports matchers that look at single values; the others count.
-func leafTest(k match.Kind) bool {
-	return k != match.Present && k != match.MinItems && k != match.MaxItems
 }
 
 // Variable finds or makes the variable that a condition looks at.
@@ -187,7 +177,7 @@ func (t *Translation) Variable(k *Condition) int {
 			v.Optional, v.Null = t.without(pointer)
 		}
 	} else {
-		v.Null = slices.ContainsFunc(k.Reach.Locations, nullable) || k.Reach.Unknown || k.form() == asVector // one without words
+		v.Null = slices.ContainsFunc(k.Reach.Locations, (*schema.Location).Nullable) || k.Reach.Unknown || k.form() == asVector // one without words
 	}
 	v.Domain = t.domain(k)
 	t.arrays(k, pointer, &v)
@@ -202,9 +192,9 @@ func (t *Translation) without(pointer jsonstream.Pointer) (absent, null bool) {
 	at := t.Schema.Location()
 	for _, token := range pointer {
 		if token == "*" && at.Types()&schema.Array != 0 {
-			return absent, null || nullable(at)
+			return absent, null || at.Nullable()
 		}
-		absent = absent || nullable(at) || !slices.ContainsFunc(at.Properties(), func(d schema.Declared) bool { return d.Name == token && d.Required })
+		absent = absent || at.Nullable() || !slices.ContainsFunc(at.Properties(), func(d schema.Declared) bool { return d.Name == token && d.Required })
 		at = at.Member([]byte(token)).Location
 	}
 	return true, true
@@ -290,7 +280,7 @@ func leafOf(v jsonstream.Value, k *Condition) (analysis.Value, bool) {
 // condition translates one condition.
 func (t *Translation) condition(k *Condition) analysis.Condition {
 	out := analysis.Condition{
-		AtEnd:    len(k.Readings) == 1 && k.Readings[0] == schema.Path && leafTest(k.Spec.Kind),
+		AtEnd:    len(k.Readings) == 1 && k.Readings[0] == schema.Path && k.TestsLeaf(),
 		Variable: t.Variable(k), All: k.All, Permissive: k.Rule.Mode.Permissive(), AtMost: -1, Source: k, Holds: k.holds,
 	}
 	v := &t.all[out.Variable]

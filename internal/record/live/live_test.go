@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/record/live"
 )
 
@@ -124,7 +125,7 @@ func TestManyReaders(t *testing.T) {
 
 // Decisions and event rows of a gate become events, without arguments (H17).
 func TestGate(t *testing.T) {
-	p, diags := policy.Compile([]policy.Source{{Name: "p", Trusted: true, Text: []byte("version = 1\n[tools.t.policy]\nrun = \"deny\"\n")}}, policy.Options{})
+	p, diags := prove.Compile([]policy.Source{{Name: "p", Trusted: true, Text: []byte("version = 1\n[tools.t.policy]\nrun = \"deny\"\n")}}, policy.Options{})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -168,7 +169,7 @@ func BenchmarkWrite(b *testing.B) {
 
 // The cost of a tracer per decision: without one, and with the stream.
 func BenchmarkDecide(b *testing.B) {
-	p, diags := policy.Compile([]policy.Source{{Name: "p", Trusted: true, Text: []byte("version = 1\n[tools.t.policy]\nrun = \"unattended\"\n")}}, policy.Options{})
+	p, diags := prove.Compile([]policy.Source{{Name: "p", Trusted: true, Text: []byte("version = 1\n[tools.t.policy]\nrun = \"unattended\"\n")}}, policy.Options{})
 	if diags.HasErrors() {
 		b.Fatal(diags)
 	}

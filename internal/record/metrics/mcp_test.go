@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/record/metrics"
 	"github.com/stopgate/stopgate/mcpgate"
 )
@@ -63,7 +64,7 @@ func TestMCP(t *testing.T) {
 // The table of the reference names every metric, and no other.
 func TestReference(t *testing.T) {
 	m := metrics.New(nil)
-	program, mistakes := policy.Compile([]policy.Source{{Name: "p", Text: []byte("version = 1\n")}}, policy.Options{})
+	program, mistakes := prove.Compile([]policy.Source{{Name: "p", Text: []byte("version = 1\n")}}, policy.Options{})
 	if program == nil {
 		t.Fatal(mistakes)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/record/metrics"
 )
 
@@ -36,7 +37,7 @@ func (reviewer) Judge(context.Context, gate.Proposal) (gate.Opinion, error) {
 // Proves H18, H17, V3-24: every decision is counted with labels from known lists: a tool name that
 // a model made up, a session or an argument creates no series.
 func TestCounted(t *testing.T) {
-	program, mistakes := policy.Compile([]policy.Source{{Name: "p", Trusted: true, Text: []byte(
+	program, mistakes := prove.Compile([]policy.Source{{Name: "p", Trusted: true, Text: []byte(
 		"version = 1\n[tools.a]\nalso = [\"b\"]\npolicy.run = \"unattended\"\n[tools.c]\npolicy.run = \"ask\"\n[tools.\"x_*\"]\npolicy.run = \"deny\"\n")}}, policy.Options{})
 	if program == nil {
 		t.Fatal(mistakes)

@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/gateway/events"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/record/otel"
 )
 
@@ -19,7 +20,7 @@ import (
 func TestEmit(t *testing.T) {
 	kept := &keeping{}
 	x := open(t, otel.Options{Exporter: kept})
-	p, found := policy.Compile([]policy.Source{{Name: "p", Trusted: true, Text: []byte("version = 1\n")}}, policy.Options{})
+	p, found := prove.Compile([]policy.Source{{Name: "p", Trusted: true, Text: []byte("version = 1\n")}}, policy.Options{})
 	if p == nil {
 		t.Fatal(found)
 	}

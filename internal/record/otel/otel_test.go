@@ -23,6 +23,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/record/otel"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 )
@@ -59,7 +60,7 @@ func run(t *testing.T, x *otel.Tracer, header map[string]string, tokens bool) ht
 		_, _ = io.WriteString(w, answer)
 	}))
 	defer up.Close()
-	p, mistakes := policy.Compile([]policy.Source{{Name: "p", Trusted: true, Text: []byte(rules)}}, policy.Options{})
+	p, mistakes := prove.Compile([]policy.Source{{Name: "p", Trusted: true, Text: []byte(rules)}}, policy.Options{})
 	if mistakes.HasErrors() {
 		t.Fatal(mistakes)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	rows "github.com/stopgate/stopgate/internal/record/sqlite"
 	"github.com/stopgate/stopgate/internal/store/sqlite"
 	"github.com/stopgate/stopgate/session"
@@ -39,7 +40,7 @@ func (attended) Notify(context.Context, approve.Entry) error { return nil }
 func asking(t testing.TB, path string) (*gate.Gate, *approve.Queue, *sqlite.Store) {
 	t.Helper()
 	s := open(t, path)
-	program, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte(askingFile), Trusted: true}}, policy.Options{})
+	program, mistakes := prove.Compile([]policy.Source{{Name: "p.toml", Text: []byte(askingFile), Trusted: true}}, policy.Options{})
 	if program == nil {
 		t.Fatal(mistakes)
 	}
@@ -164,7 +165,7 @@ func TestApprovalIsUsedOnce(t *testing.T) {
 func TestApprovalIsReturnedAfterFailure(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := open(t, path)
-	program, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte(askingFile), Trusted: true}}, policy.Options{})
+	program, mistakes := prove.Compile([]policy.Source{{Name: "p.toml", Text: []byte(askingFile), Trusted: true}}, policy.Options{})
 	if program == nil {
 		t.Fatal(mistakes)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	rows "github.com/stopgate/stopgate/internal/record/sqlite"
 	"github.com/stopgate/stopgate/internal/store/sqlite"
 	"github.com/stopgate/stopgate/internal/testkit/approvals"
@@ -57,7 +58,7 @@ within = "1d"
 `
 
 func program() (*policy.Program, error) {
-	p, mistakes := policy.Compile([]policy.Source{{Name: "kill.toml", Text: []byte(killPolicy), Trusted: true}}, policy.Options{})
+	p, mistakes := prove.Compile([]policy.Source{{Name: "kill.toml", Text: []byte(killPolicy), Trusted: true}}, policy.Options{})
 	return p, mistakes.Err()
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	records "github.com/stopgate/stopgate/internal/record/sqlite"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 	"github.com/stopgate/stopgate/session"
@@ -43,7 +44,7 @@ func frames(t *testing.T, log []byte) (pages, commits, size int) {
 // question, its end and the facts. If the log is cut anywhere, as by a crash, either all of it is
 // there or nothing; a question for a person is a transaction of its own before.
 func TestReferredQuestionIsOneTransaction(t *testing.T) {
-	p, mistakes := policy.Compile([]policy.Source{{Name: "ask.toml", Text: []byte("version = 1\n[tools.t.policy]\nrun = \"ask\"\n"), Trusted: true}}, policy.Options{})
+	p, mistakes := prove.Compile([]policy.Source{{Name: "ask.toml", Text: []byte("version = 1\n[tools.t.policy]\nrun = \"ask\"\n"), Trusted: true}}, policy.Options{})
 	if err := mistakes.Err(); err != nil {
 		t.Fatal(err)
 	}

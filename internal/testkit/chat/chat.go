@@ -20,6 +20,7 @@ import (
 	"github.com/stopgate/stopgate/internal/agent/provider"
 	"github.com/stopgate/stopgate/internal/agent/tools"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/replay"
 	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/session"
@@ -96,7 +97,7 @@ func New(t testing.TB, o Options) *Rig {
 	if o.Policy == "" {
 		o.Policy = Ask
 	}
-	program, mistakes := policy.Compile([]policy.Source{{Name: "test.toml", Text: []byte(o.Policy), Trusted: true}}, policy.Options{Root: r.Dir})
+	program, mistakes := prove.Compile([]policy.Source{{Name: "test.toml", Text: []byte(o.Policy), Trusted: true}}, policy.Options{Root: r.Dir})
 	if program == nil {
 		t.Fatal(mistakes.Err())
 	}

@@ -17,6 +17,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"testing"
 
 	"pgregory.net/rapid"
 )
@@ -62,3 +63,15 @@ var choose = sync.OnceValue(func() error {
 	}
 	return f.Value.Set(want)
 })
+
+// Cases returns how many random cases a test draws: with -short, by default, and with
+// STOPGATE_LONG set.
+func Cases(short, normal, long int) int {
+	switch {
+	case os.Getenv("STOPGATE_LONG") != "":
+		return long
+	case testing.Short():
+		return short
+	}
+	return normal
+}

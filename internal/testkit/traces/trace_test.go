@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 )
@@ -99,7 +100,7 @@ var patient = gate.Limits{Policy: time.Minute, Store: time.Minute, Record: time.
 // newTracer builds a gate that nobody but the answer decides beside.
 func newTracer(t *testing.T, sources []policy.Source, o policy.Options, answer ports.Approver) *tracer {
 	t.Helper()
-	program, mistakes := policy.Compile(sources, o)
+	program, mistakes := prove.Compile(sources, o)
 	if mistakes.HasErrors() {
 		t.Fatal(mistakes)
 	}

@@ -1,0 +1,60 @@
+package prove_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
+	"github.com/stopgate/stopgate/internal/testkit/golden"
+)
+
+// Proves D25-32: check and the evaluator agree about which rules fit a schema. A policy
+// that check accepts for its tools is never invalid for them when a call comes.
+func TestCheckAndBindAgree(t *testing.T) {
+	names, err := filepath.Glob("testdata/*/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{"host": `version = 1
+[tools.fetch.policy]
+run = [ { arg = "/url", host = "example.com", mode = "unattended" }, { arg = "/url", scheme = "http", mode = "deny" }, { mode = "ask" } ]
+`}
+	tools := map[string][]stopgate.ToolDefinition{}
+	for _, name := range names {
+		archive, err := txtar.ParseFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[name] = golden.Part(archive, "policy.toml")
+		tools[name] = definitions(t, golden.Part(archive, "tools.json"))
+	}
+	judged := 0
+	for name, text := range texts {
+		program, list := prove.Compile([]policy.Source{{Name: name, Text: []byte(text), Trusted: true}}, policy.Options{Definitions: tools[name]})
+		if list.HasErrors() {
+			continue
+		}
+		calls := []stopgate.Call{}
+		for i := range tools[name] {
+			calls = append(calls, stopgate.Call{Tool: tools[name][i].Name, Definition: &tools[name][i]})
+		}
+		file, _ := syntax.Parse(name, []byte(text))
+		for _, table := range file.Tools {
+			calls = append(calls, stopgate.Call{Tool: stopgate.ToolName(table.Name)})
+		}
+		for _, call := range calls {
+			judged++
+			if v := program.Bind(call).Evaluate().Verdict(); v.Code == stopgate.CodePolicyInvalidForSchema {
+				t.Errorf("%s: check accepts what the evaluator refuses for %s", name, call.Tool)
+			}
+		}
+	}
+	if judged < 10 {
+		t.Errorf("only %d calls were judged", judged)
+	}
+}
