@@ -244,10 +244,10 @@ func differenceJSON(d *diff.Difference) any {
 		List      string              `json:"list"`
 		From      stopgate.Mode       `json:"from"`
 		To        stopgate.Mode       `json:"to"`
-		Direction diff.Direction    `json:"direction"`
+		Direction diff.Direction      `json:"direction"`
 		Witness   witness             `json:"witness"`
-		Old       *diff.RulePlace   `json:"old_rule"`
-		New       *diff.RulePlace   `json:"new_rule"`
+		Old       *diff.RulePlace     `json:"old_rule"`
+		New       *diff.RulePlace     `json:"new_rule"`
 		Note      string              `json:"note,omitempty"`
 	}
 	out := struct {

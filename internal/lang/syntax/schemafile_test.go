@@ -144,7 +144,7 @@ func TestSchemaAcceptsPolicies(t *testing.T) {
 			return list
 		})
 	}
-	for _, archives := range []string{"testdata/*/*.txtar", "../../policy/testdata/*/*.txtar"} {
+	for _, archives := range []string{"testdata/*/*.txtar", "../../prove/testdata/*/*.txtar"} {
 		read(archives, func(text string) []string { return []string{golden.Part(txtar.Parse([]byte(text)), "policy.toml")} })
 	}
 	tried := 0

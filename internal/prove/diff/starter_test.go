@@ -18,7 +18,7 @@ import (
 // starter is the policy that init writes.
 func starter(t testing.TB) string {
 	t.Helper()
-	text, err := os.ReadFile("../config/starter_coding.toml")
+	text, err := os.ReadFile("../../config/starter_coding.toml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,13 +17,18 @@ import (
 	"text/tabwriter"
 )
 
-// closures are the packages that a part of the program links, and how many lines of code
-// they may have.
+// closures are the parts of the program whose dependencies are counted, and how many lines of
+// code those may have.
 var closures = []struct {
-	of     string
+	name   string
+	of     []string
 	budget int
 }{
-	{"./gate", 8_000}, {"./internal/eval", 20_000}, {"./policy", 35_000},
+	{"the gate", []string{"./gate"}, 8_000},
+	{"evaluation", []string{"./internal/eval"}, 20_000},
+	{"everything that decides", []string{"./gate", "./internal/policy", "./session/policies"}, 35_000},
+	{"the hook program", []string{"./cmd/stopgate-hook"}, 0},
+	{"the public package policy", []string{"./policy"}, 0},
 }
 
 func main() {
@@ -65,7 +70,7 @@ func report(w io.Writer, product []*module) error {
 	fmt.Fprintf(w, "public packages\t%d\tbudget 16\n", public)
 	fmt.Fprintf(w, "exported identifiers\t%d\tbudget 600\n", names)
 	for _, c := range closures {
-		linked, err := list("-deps", c.of)
+		linked, err := list(append([]string{"-deps"}, c.of...)...)
 		if err != nil {
 			return err
 		}
@@ -78,7 +83,11 @@ func report(w io.Writer, product []*module) error {
 				}
 			}
 		}
-		fmt.Fprintf(w, "lines that %s links\t%d in %d packages\tbudget %d\n", c.of, lines, packages, c.budget)
+		budget := ""
+		if c.budget > 0 {
+			budget = fmt.Sprintf("budget %d", c.budget)
+		}
+		fmt.Fprintf(w, "lines that %s links\t%d in %d packages\t%s\n", c.name, lines, packages, budget)
 	}
 	slices.SortFunc(product, func(a, b *module) int { return b.lines - a.lines })
 	for _, m := range product {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -22,7 +23,8 @@ type module struct {
 }
 
 func (m *module) public() bool {
-	return m.exported > 0 && m.name != "main" && !strings.Contains(m.path, "/internal/") && !strings.Contains(m.path, "/examples/")
+	inside := slices.ContainsFunc([]string{"/internal/", "/examples/", "/cmd/"}, func(dir string) bool { return strings.Contains(m.path, dir) })
+	return m.exported > 0 && m.name != "main" && !inside
 }
 
 func read(p listed) (*module, error) {
