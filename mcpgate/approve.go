@@ -222,11 +222,12 @@ func decision(result jsonstream.Value) approve.Kind {
 
 // recordAnswer passes the answer of a round to the queue. An invalid or late answer has no
 // effect: the gate asks again or denies.
-func (p *client) recordAnswer(ctx context.Context, m *jsonrpc.Message, x *request, r *round) {
-	if r == nil || r.otherArgs || r.state.Approval == "" || p.g.approver == nil || !p.g.set.Elicitation {
+func (k *toolCall) recordAnswer(ctx context.Context) {
+	x, r := k.x, k.round
+	if r == nil || r.otherArgs || r.state.Approval == "" || x.p.g.approver == nil || !x.p.g.set.Elicitation {
 		return
 	}
-	inputs, ok := memberOf(m.Params, "inputResponses")
+	inputs, ok := memberOf(x.m.Params, "inputResponses")
 	if !ok {
 		return
 	}
@@ -239,10 +240,10 @@ func (p *client) recordAnswer(ctx context.Context, m *jsonrpc.Message, x *reques
 		answer = inner
 	}
 	kind := decision(answer)
-	_, err := p.g.approver.queue.Answer(ctx, r.state.Approval, approve.Reply{Kind: kind, By: clientUser, Via: approve.ViaClient})
+	_, err := x.p.g.approver.queue.Answer(ctx, r.state.Approval, approve.Reply{Kind: kind, By: clientUser, Via: approve.ViaClient})
 	switch {
 	case err != nil:
-		p.g.log.Warn("the approval queue rejected an answer", "error", err)
+		x.p.g.log.Warn("the approval queue rejected an answer", "error", err)
 	case kind == approve.No:
 		x.mu.Lock()
 		x.declinedID = r.state.Approval
@@ -252,12 +253,13 @@ func (p *client) recordAnswer(ctx context.Context, m *jsonrpc.Message, x *reques
 
 // resolve waits for the outcome of a call. In the revision without sessions, a call that
 // needs an approval returns a reply that asks for it.
-func (p *client) resolve(ctx context.Context, m *jsonrpc.Message, x *request, pending *gate.Pending, c *conn, name string, r *round) (stopgate.Outcome, *reply) {
-	p.recordAnswer(ctx, m, x, r)
+func (k *toolCall) resolve(ctx context.Context, pending *gate.Pending) (stopgate.Outcome, *reply) {
+	x, r := k.x, k.round
+	k.recordAnswer(ctx)
 	stop := make(chan struct{})
 	defer close(stop)
 	if v := pending.Verdict(); x.progressToken != nil && v.Decided && !v.Terminal() && !v.Mode.Permissive() {
-		p.g.work.Go(func() { x.reportWaiting(stop) })
+		x.p.g.work.Go(func() { x.reportWaiting(stop) })
 	}
 	out, err := pending.Resolve(ctx)
 	if err != nil && out.Proposal == "" {
@@ -269,13 +271,13 @@ func (p *client) resolve(ctx context.Context, m *jsonrpc.Message, x *request, pe
 	if question == nil || out.Allowed() || out.Verdict.Code != stopgate.CodeApprovalPending {
 		return out, nil
 	}
-	st := p.newState(m, c, name)
+	st := x.newState(k.conn, k.name)
 	st.Approval = question.id
 	if r != nil && !r.otherArgs {
 		st.ServerState = r.state.ServerState
 	}
 	body := append([]byte(`{"resultType":"input_required","inputRequests":{"`+approvalKey+`":{"method":"elicitation/create","params":`), elicitation(question.message, true)...)
-	body = jsonstream.AppendQuote(append(body, `}},"requestState":`...), p.g.seal.seal(st))
+	body = jsonstream.AppendQuote(append(body, `}},"requestState":`...), x.p.g.seal.seal(st))
 	return out, &reply{text: appendResult(x.id, append(body, '}'))}
 }
 

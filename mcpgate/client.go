@@ -47,6 +47,7 @@ type client struct {
 // request is one request of the client that is in progress.
 type request struct {
 	p             *client
+	m             *jsonrpc.Message
 	id            jsonrpc.ID
 	method        string
 	modern        bool   // of the revision without sessions
@@ -108,13 +109,13 @@ func (g *Gateway) newClient(o session.Owner, stray func([]byte) bool) *client {
 
 // begin registers a request. Its context ends when the client cancels the request.
 func (p *client) begin(ctx context.Context, m *jsonrpc.Message, send func([]byte) bool) (context.Context, *request, bool) {
-	x := &request{p: p, id: m.ID, method: m.Method, write: send, meta: readMeta(m.Params)}
+	x := &request{p: p, m: m, id: m.ID, method: m.Method, write: send, meta: readMeta(m.Params)}
 	x.modern = x.meta.version >= modernRevision
 	if x.meta.token.IsValid() {
 		x.progressToken = append([]byte(nil), x.meta.token.Raw()...)
 	}
 	if p.g.observer != nil {
-		ctx, x.observation = p.g.observe(ctx, p.observedRequest(m, x))
+		ctx, x.observation = p.g.observe(ctx, x.observedRequest())
 	}
 	x.serverCtx = ctx
 	if !x.modern && !p.stdio {
@@ -203,7 +204,7 @@ func (p *client) handle(ctx context.Context, m *jsonrpc.Message, x *request) (r 
 			r = refuse(m.ID, jsonrpc.InternalError, "internal error of the gateway")
 		}
 	}()
-	return p.dispatch(ctx, m, x)
+	return x.dispatch(ctx)
 }
 
 // handleMessage handles a notification or a response of the client.

@@ -14,49 +14,49 @@ import (
 )
 
 // dispatch handles one request of the client.
-func (p *client) dispatch(ctx context.Context, m *jsonrpc.Message, x *request) reply {
-	if !x.modern && !p.ready(m.Method) {
-		return refuse(m.ID, jsonrpc.InvalidRequest, "the session is not initialized")
+func (x *request) dispatch(ctx context.Context) reply {
+	if !x.modern && !x.p.ready(x.m.Method) {
+		return refuse(x.m.ID, jsonrpc.InvalidRequest, "the session is not initialized")
 	}
-	if x.modern && slices.Contains(removed, m.Method) {
-		return refuse(m.ID, jsonrpc.MethodNotFound, "there is no "+m.Method+" in this revision")
+	if x.modern && slices.Contains(removed, x.m.Method) {
+		return refuse(x.m.ID, jsonrpc.MethodNotFound, "there is no "+x.m.Method+" in this revision")
 	}
-	switch m.Method {
+	switch x.m.Method {
 	case "initialize":
-		return p.initialize(ctx, m, x)
+		return x.initialize(ctx)
 	case "server/discover":
-		return p.discover(ctx, m, x)
+		return x.discover(ctx)
 	case "ping":
-		return p.result(x, []byte("{}"))
+		return x.result([]byte("{}"))
 	case "tools/list":
-		return p.listTools(ctx, m, x)
+		return x.listTools(ctx)
 	case "tools/call":
-		return p.callTool(ctx, m, x)
+		return x.callTool(ctx)
 	case "prompts/list", "resources/list", "resources/templates/list":
-		return p.listNamed(ctx, m, x)
+		return x.listNamed(ctx)
 	case "prompts/get":
-		return p.getPrompt(ctx, m, x)
+		return x.getPrompt(ctx)
 	case "resources/read", "resources/subscribe", "resources/unsubscribe":
-		return p.useResource(ctx, m, x)
+		return x.useResource(ctx)
 	case "completion/complete":
-		return p.complete(ctx, m, x)
+		return x.complete(ctx)
 	case "logging/setLevel":
-		return p.sendToAll(ctx, m, x)
+		return x.sendToAll(ctx)
 	case "subscriptions/listen":
-		return p.listen(ctx, m, x)
+		return x.listen(ctx)
 	}
 	switch {
-	case strings.HasSuffix(m.Method, "/call"), jsonrpc.IsLookalikeMethod(m.Method):
+	case strings.HasSuffix(x.m.Method, "/call"), jsonrpc.IsLookalikeMethod(x.m.Method):
 		// Other methods that run something are not evaluated and therefore refused.
-		p.g.unevaluated(ctx, p.owner, stopgate.CodePolicyNotConfigured, m.Method)
-		return refuse(m.ID, jsonrpc.MethodNotFound, "this method is not served")
-	case strings.HasPrefix(m.Method, "tasks/"):
-		return p.task(ctx, m, x)
-	case p.g.set.RefuseUnknown || !p.g.one():
-		return refuse(m.ID, jsonrpc.MethodNotFound, "this method is not served")
+		x.p.g.unevaluated(ctx, x.p.owner, stopgate.CodePolicyNotConfigured, x.m.Method)
+		return refuse(x.m.ID, jsonrpc.MethodNotFound, "this method is not served")
+	case strings.HasPrefix(x.m.Method, "tasks/"):
+		return x.task(ctx)
+	case x.p.g.set.RefuseUnknown || !x.p.g.one():
+		return refuse(x.m.ID, jsonrpc.MethodNotFound, "this method is not served")
 	}
-	p.g.unevaluated(ctx, p.owner, stopgate.CodeNotEvaluated, m.Method)
-	return p.passTo(ctx, p.conns[0], m, x, nil)
+	x.p.g.unevaluated(ctx, x.p.owner, stopgate.CodeNotEvaluated, x.m.Method)
+	return x.passTo(ctx, x.p.conns[0], nil)
 }
 
 // removed are methods that the revision without sessions has removed.
@@ -74,22 +74,23 @@ func (p *client) ready(method string) bool {
 
 // passTo forwards a request to one server and returns its response. edit, if not nil,
 // changes the request.
-func (p *client) passTo(ctx context.Context, c *conn, m *jsonrpc.Message, x *request, edit func(*jsonrpc.Edits)) reply {
-	r, err := c.pass(m, x, edit)
+func (x *request) passTo(ctx context.Context, c *conn, edit func(*jsonrpc.Edits)) reply {
+	r, err := x.ask(c, edit)
 	if err != nil {
-		return p.unreachable(m.ID, c, err)
+		return x.unreachable(c, err)
 	}
-	return p.forward(x, r)
+	return x.forward(r)
 }
 
-// pass forwards a request under the gateway's own id and progress token.
-func (c *conn) pass(m *jsonrpc.Message, x *request, edit func(*jsonrpc.Edits)) (link.Reply, error) {
-	return c.passAs(m, x, nameOf(m), nil, nil, edit)
+// ask forwards the request to a server under the gateway's own id and progress token.
+func (x *request) ask(c *conn, edit func(*jsonrpc.Edits)) (link.Reply, error) {
+	return x.askAs(c, nameOf(x.m), nil, nil, edit)
 }
 
-// passAs is pass for a request that has another name towards the server, and headers that
+// askAs is ask for a request that has another name towards the server, and headers that
 // mirror its arguments.
-func (c *conn) passAs(m *jsonrpc.Message, x *request, name string, args []byte, headers map[string]string, edit func(*jsonrpc.Edits)) (link.Reply, error) {
+func (x *request) askAs(c *conn, name string, args []byte, headers map[string]string, edit func(*jsonrpc.Edits)) (link.Reply, error) {
+	m := x.m
 	o := outgoing{x: x, method: m.Method}
 	if o.about.setTarget(m, name); o.about.Tool != "" {
 		o.about.Tool = canonical(c.server.ID, o.about.Tool)
@@ -144,7 +145,7 @@ func textOf(object jsonstream.Value, member string) string {
 }
 
 // forward returns a server's response under the client's id.
-func (p *client) forward(x *request, r link.Reply) reply {
+func (x *request) forward(r link.Reply) reply {
 	e := r.Message.Edit().ID(x.id)
 	if r.Message.Result.IsValid() {
 		if meta, ok := r.Message.Result.Get("_meta"); ok && meta.Kind() == jsonstream.Object {
@@ -161,63 +162,63 @@ func (p *client) forward(x *request, r link.Reply) reply {
 }
 
 // result returns a response with a result of the gateway.
-func (p *client) result(x *request, result []byte) reply {
+func (x *request) result(result []byte) reply {
 	return reply{text: jsonrpc.AppendResult(nil, x.id, result)}
 }
 
 // sendToAll sends a request to every server and forwards the first result, or the first
 // error if there is no result.
-func (p *client) sendToAll(ctx context.Context, m *jsonrpc.Message, x *request) reply {
-	here, single := p.fromAll(ctx, m, x)
+func (x *request) sendToAll(ctx context.Context) reply {
+	here, single := x.fromAll(ctx)
 	if len(here) == 0 {
 		return single
 	}
 	for _, s := range here {
 		if s.value.Message.Kind == jsonrpc.Response {
-			return p.forward(x, s.value)
+			return x.forward(s.value)
 		}
 	}
-	return p.forward(x, here[0].value)
+	return x.forward(here[0].value)
 }
 
 // fromAll sends a request to every server and returns the responses. If there is only one
 // server, or no server responds, single is the reply to the client.
-func (p *client) fromAll(ctx context.Context, m *jsonrpc.Message, x *request) (results []serverResult[link.Reply], single reply) {
-	if p.g.one() {
-		return nil, p.passTo(ctx, p.conns[0], m, x, nil)
+func (x *request) fromAll(ctx context.Context) (results []serverResult[link.Reply], single reply) {
+	if x.p.g.one() {
+		return nil, x.passTo(ctx, x.p.conns[0], nil)
 	}
-	results, none := succeeded(p, gather(ctx, p, func(c *conn) (link.Reply, error) { return c.pass(m, x, nil) }, nil))
+	results, none := succeeded(x.p, gather(ctx, x.p, func(c *conn) (link.Reply, error) { return x.ask(c, nil) }, nil))
 	if none != nil {
-		return nil, p.unreachable(m.ID, p.conns[0], none)
+		return nil, x.unreachable(x.p.conns[0], none)
 	}
 	return results, reply{}
 }
 
 // listen opens a subscription at every connected server, in the revision without sessions.
 // It lasts until the client closes it or one of the servers ends it.
-func (p *client) listen(ctx context.Context, m *jsonrpc.Message, x *request) reply {
-	if p.g.one() {
-		return p.passTo(ctx, p.conns[0], m, x, nil)
+func (x *request) listen(ctx context.Context) reply {
+	if x.p.g.one() {
+		return x.passTo(ctx, x.p.conns[0], nil)
 	}
 	defer x.cancel(nil) // ends the subscriptions at the other servers
-	ends := make(chan serverResult[link.Reply], len(p.conns))
-	for _, c := range p.conns {
-		p.g.work.Go(func() {
-			r, err := c.pass(m, x, nil)
+	ends := make(chan serverResult[link.Reply], len(x.p.conns))
+	for _, c := range x.p.conns {
+		x.p.g.work.Go(func() {
+			r, err := x.ask(c, nil)
 			ends <- serverResult[link.Reply]{c, r, err}
 		})
 	}
 	var last serverResult[link.Reply]
-	for range p.conns {
+	for range x.p.conns {
 		if last = <-ends; !errors.Is(last.err, errUnreachable) {
 			break
 		}
-		p.logMissing(last.conn, last.err)
+		x.p.logMissing(last.conn, last.err)
 	}
 	if last.err != nil {
-		return p.unreachable(m.ID, last.conn, last.err)
+		return x.unreachable(last.conn, last.err)
 	}
-	return p.forward(x, last.value)
+	return x.forward(last.value)
 }
 
 // statusOf returns the HTTP status for the gateway's own JSON-RPC errors.

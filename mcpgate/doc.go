@@ -17,6 +17,6 @@
 //   - Servers request sampling, elicitation and roots only if a table of the policy allows it (G11).
 //   - Request ids, progress tokens, subscriptions and sessions are the gateway's own towards every peer, so a client cannot use those of another one (CVE-2026-111770).
 //
-// Reading order: gateway.go, client.go, dispatch.go, tools.go (calls), conn.go (servers),
+// Reading order: gateway.go, client.go, dispatch.go, call.go, conn.go (servers),
 // then approve.go, rounds.go and http.go.
 package mcpgate

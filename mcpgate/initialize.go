@@ -40,38 +40,38 @@ type handshake struct {
 // initialize sends initialize to every server and returns the capabilities that the
 // responding servers have in common. A server that does not respond does not affect the
 // others.
-func (p *client) initialize(ctx context.Context, m *jsonrpc.Message, x *request) reply {
-	if x.modern || !m.Params.IsValid() {
-		return refuse(m.ID, jsonrpc.InvalidParams, "initialize has no params")
+func (x *request) initialize(ctx context.Context) reply {
+	if x.modern || !x.m.Params.IsValid() {
+		return refuse(x.m.ID, jsonrpc.InvalidParams, "initialize has no params")
 	}
-	p.mu.Lock()
-	again := p.handshake != nil
-	p.mu.Unlock()
+	x.p.mu.Lock()
+	again := x.p.handshake != nil
+	x.p.mu.Unlock()
 	if again {
-		return refuse(m.ID, jsonrpc.InvalidRequest, "the session is already initialized")
+		return refuse(x.m.ID, jsonrpc.InvalidRequest, "the session is already initialized")
 	}
-	capabilities, _ := m.Params.Get("capabilities")
-	h := &handshake{message: m}
-	if p.g.one() {
-		r, err := p.conns[0].openAndInitialize(ctx, h, x)
+	capabilities, _ := x.m.Params.Get("capabilities")
+	h := &handshake{message: x.m}
+	if x.p.g.one() {
+		r, err := x.p.conns[0].openAndInitialize(ctx, h, x)
 		switch {
 		case err != nil:
-			return p.unreachable(m.ID, p.conns[0], err)
+			return x.unreachable(x.p.conns[0], err)
 		case r.Message.Kind == jsonrpc.ErrorResponse:
-			return p.forward(x, r)
+			return x.forward(r)
 		case !knownRevision(r):
-			return refuse(m.ID, jsonrpc.UnsupportedVersion, "the server responded with an unknown protocol version")
+			return refuse(x.m.ID, jsonrpc.UnsupportedVersion, "the server responded with an unknown protocol version")
 		}
-		p.setHandshake(h, textOf(r.Message.Result, "protocolVersion"), capabilities)
-		return p.forward(x, r)
+		x.p.setHandshake(h, textOf(r.Message.Result, "protocolVersion"), capabilities)
+		return x.forward(r)
 	}
-	answers := gather(ctx, p, func(c *conn) (link.Reply, error) { return c.firstInitialize(ctx, h, x) }, p.addLate)
-	here, none := succeeded(p, answers)
+	answers := gather(ctx, x.p, func(c *conn) (link.Reply, error) { return c.firstInitialize(ctx, h, x) }, x.p.addLate)
+	here, none := succeeded(x.p, answers)
 	if none != nil {
-		for _, c := range p.conns {
+		for _, c := range x.p.conns {
 			c.cancelInitialize(none)
 		}
-		return p.initializeFailed(m, x, answers[0])
+		return x.initializeFailed(answers[0])
 	}
 	least := ""
 	for _, s := range here {
@@ -79,8 +79,8 @@ func (p *client) initialize(ctx context.Context, m *jsonrpc.Message, x *request)
 			least = version
 		}
 	}
-	p.setHandshake(h, least, capabilities)
-	return p.result(x, p.g.mergedInitialize(least, here))
+	x.p.setHandshake(h, least, capabilities)
+	return x.result(x.p.g.mergedInitialize(least, here))
 }
 
 // setHandshake stores the result of initialize.
@@ -92,14 +92,14 @@ func (p *client) setHandshake(h *handshake, version string, capabilities jsonstr
 
 // initializeFailed returns the reply to initialize if every server failed: the error of the
 // first server.
-func (p *client) initializeFailed(m *jsonrpc.Message, x *request, first serverResult[link.Reply]) reply {
+func (x *request) initializeFailed(first serverResult[link.Reply]) reply {
 	switch {
 	case errors.Is(first.err, errRefused):
-		return p.forward(x, first.value)
+		return x.forward(first.value)
 	case errors.Is(first.err, errRevision):
-		return refuse(m.ID, jsonrpc.UnsupportedVersion, "the server responded with an unknown protocol version")
+		return refuse(x.m.ID, jsonrpc.UnsupportedVersion, "the server responded with an unknown protocol version")
 	}
-	return p.unreachable(m.ID, first.conn, first.err)
+	return x.unreachable(first.conn, first.err)
 }
 
 // knownRevision reports whether a response to initialize names a known revision with
@@ -181,25 +181,25 @@ func (p *client) initialized(ctx context.Context, m *jsonrpc.Message) {
 
 // discover handles server/discover. It returns the capabilities that the responding servers
 // have in common.
-func (p *client) discover(ctx context.Context, m *jsonrpc.Message, x *request) reply {
-	here, single := p.fromAll(ctx, m, x)
+func (x *request) discover(ctx context.Context) reply {
+	here, single := x.fromAll(ctx)
 	if len(here) == 0 {
 		return single
 	}
 	for _, s := range here {
 		if s.value.Message.Kind == jsonrpc.ErrorResponse {
-			return p.forward(x, s.value)
+			return x.forward(s.value)
 		}
 	}
-	return p.result(x, p.g.mergedDiscover(here))
+	return x.result(x.p.g.mergedDiscover(here))
 }
 
 // unreachable returns the error reply for a server that does not respond.
-func (p *client) unreachable(id jsonrpc.ID, c *conn, err error) reply {
+func (x *request) unreachable(c *conn, err error) reply {
 	if errors.Is(err, errCancelled) {
 		return reply{}
 	}
-	p.g.log.Warn("a request to a server failed", "server", c.name(), "error", err)
+	x.p.g.log.Warn("a request to a server failed", "server", c.name(), "error", err)
 	message := "the server does not respond"
 	if g := new(link.InvalidResponseError); errors.As(err, &g) {
 		message = "the server sent an invalid response"
@@ -207,5 +207,5 @@ func (p *client) unreachable(id jsonrpc.ID, c *conn, err error) reply {
 	if c.server.ID != "" {
 		message = fmt.Sprintf("%s: %s", c.server.ID, message)
 	}
-	return refuse(id, jsonrpc.InternalError, message)
+	return refuse(x.id, jsonrpc.InternalError, message)
 }

@@ -16,18 +16,18 @@ type pageEditor func(*conn, *jsonrpc.Edits, jsonstream.Value)
 // listPage handles a request for a list. The pages of a single server are forwarded. The
 // lists of several servers are merged into one page, because many clients read only the
 // first page and would miss the other servers.
-func (p *client) listPage(ctx context.Context, m *jsonrpc.Message, x *request, edit pageEditor) reply {
-	if !p.g.one() {
-		return p.mergedPage(ctx, m, x, edit)
+func (x *request) listPage(ctx context.Context, edit pageEditor) reply {
+	if !x.p.g.one() {
+		return x.mergedPage(ctx, edit)
 	}
-	c := p.conns[0]
-	c.clearStale(m.Method)
-	r, err := c.pass(m, x, nil)
+	c := x.p.conns[0]
+	c.clearStale(x.m.Method)
+	r, err := x.ask(c, nil)
 	switch {
 	case err != nil:
-		return p.unreachable(m.ID, c, err)
+		return x.unreachable(c, err)
 	case r.Message.Kind == jsonrpc.ErrorResponse:
-		return p.forward(x, r)
+		return x.forward(r)
 	}
 	e := r.Message.Edit().ID(x.id)
 	edit(c, e, r.Message.Result)
@@ -39,17 +39,17 @@ func (p *client) listPage(ctx context.Context, m *jsonrpc.Message, x *request, e
 }
 
 // mergedPage merges the lists of all responding servers.
-func (p *client) mergedPage(ctx context.Context, m *jsonrpc.Message, x *request, edit pageEditor) reply {
-	if m.Params.IsValid() {
-		if _, ok := m.Params.Get("cursor"); ok {
-			return refuse(m.ID, jsonrpc.InvalidParams, "invalid cursor: merged lists have only one page")
+func (x *request) mergedPage(ctx context.Context, edit pageEditor) reply {
+	if x.m.Params.IsValid() {
+		if _, ok := x.m.Params.Get("cursor"); ok {
+			return refuse(x.m.ID, jsonrpc.InvalidParams, "invalid cursor: merged lists have only one page")
 		}
 	}
-	joined := mergedList{member: listMembers[m.Method], ttl: maxTTL.Milliseconds()}
+	joined := mergedList{member: listMembers[x.m.Method], ttl: maxTTL.Milliseconds()}
 	// Servers that do not offer such a list are skipped.
-	for _, s := range gather(ctx, p, func(c *conn) ([]link.Reply, error) { return c.pages(m, x) }, nil) {
+	for _, s := range gather(ctx, x.p, func(c *conn) ([]link.Reply, error) { return c.pages(x) }, nil) {
 		if s.err != nil {
-			p.logMissing(s.conn, s.err)
+			x.p.logMissing(s.conn, s.err)
 			joined.ttl = 0
 		}
 		for _, r := range s.value {
@@ -57,11 +57,11 @@ func (p *client) mergedPage(ctx context.Context, m *jsonrpc.Message, x *request,
 			edit(s.conn, e, r.Message.Result)
 			text, err := e.Text()
 			if err != nil || !joined.add(text) {
-				p.g.log.Warn("an invalid page of a server's list was dropped", "server", s.conn.name(), "method", m.Method)
+				x.p.g.log.Warn("an invalid page of a server's list was dropped", "server", s.conn.name(), "method", x.m.Method)
 			}
 		}
 	}
-	return p.result(x, joined.result(x.modern))
+	return x.result(joined.result(x.modern))
 }
 
 // listMembers are the members of the results that contain the lists.
@@ -74,9 +74,10 @@ const maxListing = 16 << 20
 
 // pages reads a server's list to its end. It returns no pages if the server has no such
 // list. Pages before a failure are returned.
-func (c *conn) pages(m *jsonrpc.Message, x *request) ([]link.Reply, error) {
-	c.clearStale(m.Method)
-	r, err := c.pass(m, x, nil)
+func (c *conn) pages(x *request) ([]link.Reply, error) {
+	method := x.m.Method
+	c.clearStale(method)
+	r, err := x.ask(c, nil)
 	if err != nil || r.Message.Kind == jsonrpc.ErrorResponse {
 		return nil, err
 	}
@@ -88,15 +89,15 @@ func (c *conn) pages(m *jsonrpc.Message, x *request) ([]link.Reply, error) {
 		case next == "" || next == cursor:
 			return pages, nil
 		case len(pages) == maxPages || size > maxListing:
-			c.p.g.log.Warn("a server's list is too long and was truncated", "server", c.name(), "method", m.Method)
+			c.p.g.log.Warn("a server's list is too long and was truncated", "server", c.name(), "method", method)
 			return pages, nil
 		}
 		cursor = next
-		o := outgoing{x: x, method: m.Method, text: func(id jsonrpc.ID, _ *observation) ([]byte, error) {
-			return jsonrpc.AppendRequest(nil, id, m.Method, c.listParams(x, cursor)), nil
+		o := outgoing{x: x, method: method, text: func(id jsonrpc.ID, _ *observation) ([]byte, error) {
+			return jsonrpc.AppendRequest(nil, id, method, c.listParams(x, cursor)), nil
 		}}
 		if x.modern {
-			o.version, o.headers = x.meta.version, map[string]string{mirror.Method: m.Method}
+			o.version, o.headers = x.meta.version, map[string]string{mirror.Method: method}
 		}
 		if r, err = c.request(x.serverCtx, o); err != nil || r.Message.Kind == jsonrpc.ErrorResponse {
 			return pages, err

@@ -169,22 +169,22 @@ func (o *observation) setTrace(e *jsonrpc.Edits, params jsonstream.Value) {
 }
 
 // observedRequest returns the observation attributes of a client's request.
-func (p *client) observedRequest(m *jsonrpc.Message, x *request) Observed {
-	o := Observed{Method: m.Method, ID: plainID(m.ID), Version: x.meta.version, Session: p.session, Transport: "tcp", Protocol: "http", Traced: x.meta.traceparent != ""}
-	if p.stdio {
+func (x *request) observedRequest() Observed {
+	o := Observed{Method: x.m.Method, ID: plainID(x.m.ID), Version: x.meta.version, Session: x.p.session, Transport: "tcp", Protocol: "http", Traced: x.meta.traceparent != ""}
+	if x.p.stdio {
 		o.Transport, o.Protocol = "pipe", ""
 	}
-	if p.stdio || p.owner.Principal != Local {
+	if x.p.stdio || x.p.owner.Principal != Local {
 		o.Traceparent, o.Tracestate = x.meta.traceparent, x.meta.tracestate
 	}
-	o.setTarget(m, textOf(m.Params, "name"))
-	if args, ok := m.Params.Get("arguments"); ok && m.Method == "tools/call" {
+	o.setTarget(x.m, textOf(x.m.Params, "name"))
+	if args, ok := x.m.Params.Get("arguments"); ok && x.m.Method == "tools/call" {
 		o.Arguments = args.Raw()
 	}
-	if p.mu.Lock(); o.Version == "" {
-		o.Version = p.version
+	if x.p.mu.Lock(); o.Version == "" {
+		o.Version = x.p.version
 	}
-	p.mu.Unlock()
+	x.p.mu.Unlock()
 	return o
 }
 

@@ -40,22 +40,22 @@ func argsHash(m *jsonrpc.Message) string {
 
 // openState decrypts the state of a request. A state that is invalid or of another call
 // refuses the request.
-func (p *client) openState(m *jsonrpc.Message, x *request, c *conn, name string) (*round, string) {
-	if !x.modern || !m.Params.IsValid() {
+func (x *request) openState(c *conn, name string) (*round, string) {
+	if !x.modern || !x.m.Params.IsValid() {
 		return nil, ""
 	}
-	v, ok := m.Params.Get("requestState")
+	v, ok := x.m.Params.Get("requestState")
 	if !ok {
 		return nil, ""
 	}
 	if v.Kind() != jsonstream.String {
 		return nil, "requestState must be a string"
 	}
-	st, err := p.g.seal.open(v.Text(), time.Now())
-	if err != nil || st.Principal != p.owner.Principal || st.Session != p.owner.Session || st.Server != c.server.ID || st.Method != m.Method || st.Name != name {
+	st, err := x.p.g.seal.open(v.Text(), time.Now())
+	if err != nil || st.Principal != x.p.owner.Principal || st.Session != x.p.owner.Session || st.Server != c.server.ID || st.Method != x.m.Method || st.Name != name {
 		return nil, "requestState is not valid for this request"
 	}
-	return &round{state: st, otherArgs: st.Args != argsHash(m)}, ""
+	return &round{state: st, otherArgs: st.Args != argsHash(x.m)}, ""
 }
 
 // removeOwn removes the gateway's own members from a request.
@@ -84,25 +84,25 @@ func (r *round) removeOwn(e *jsonrpc.Edits, params jsonstream.Value) {
 }
 
 // newState returns the state for the next round of a call.
-func (p *client) newState(m *jsonrpc.Message, c *conn, name string) state {
+func (x *request) newState(c *conn, name string) state {
 	now := time.Now()
 	return state{
-		Principal: p.owner.Principal, Session: p.owner.Session, Server: c.server.ID, Method: m.Method, Name: name,
-		Args: argsHash(m), Policy: p.g.gate.PolicyHash(), Issued: now, Expires: now.Add(stateTTL),
+		Principal: x.p.owner.Principal, Session: x.p.owner.Session, Server: c.server.ID, Method: x.method, Name: name,
+		Args: argsHash(x.m), Policy: x.p.g.gate.PolicyHash(), Issued: now, Expires: now.Add(stateTTL),
 	}
 }
 
 // forwardInputRequests forwards a server's requests for input if the policy allows all of
 // them. A partial answer would not help the server.
-func (p *client) forwardInputRequests(ctx context.Context, x *request, c *conn, r link.Reply, m *jsonrpc.Message, name string) reply {
+func (x *request) forwardInputRequests(ctx context.Context, c *conn, r link.Reply, name string) reply {
 	result := r.Message.Result
 	e := r.Message.Edit().ID(x.id)
 	inputs, ok := result.Get("inputRequests")
 	if ok && inputs.Kind() == jsonstream.Object {
 		for key, input := range inputs.Members() {
-			out := p.decideInput(ctx, c, key.Text(), input)
+			out := x.p.decideInput(ctx, c, key.Text(), input)
 			if !out.Allowed() {
-				return p.refusal(x, out)
+				return x.refusal(out)
 			}
 			if params, ok := input.Get("params"); ok && out.Enforced {
 				e.Replace(params, out.Args)
@@ -111,12 +111,12 @@ func (p *client) forwardInputRequests(ctx context.Context, x *request, c *conn, 
 	}
 	if theirs, ok := result.Get("requestState"); ok {
 		if theirs.Kind() != jsonstream.String {
-			return p.refusal(x, refusedOutcome(stopgate.CodeProtocolViolation))
+			return x.refusal(refusedOutcome(stopgate.CodeProtocolViolation))
 		}
-		st := p.newState(m, c, name)
+		st := x.newState(c, name)
 		text := theirs.Text()
 		st.ServerState = &text
-		e.Replace(theirs, jsonstream.AppendQuote(nil, p.g.seal.seal(st)))
+		e.Replace(theirs, jsonstream.AppendQuote(nil, x.p.g.seal.seal(st)))
 	}
 	text, err := e.Text()
 	if err != nil {
@@ -143,9 +143,9 @@ func (p *client) decideInput(ctx context.Context, c *conn, key string, input jso
 }
 
 // refusal returns a denial: a tool result for tools/call, an error otherwise.
-func (p *client) refusal(x *request, out stopgate.Outcome) reply {
+func (x *request) refusal(out stopgate.Outcome) reply {
 	if x.method == "tools/call" {
-		return p.g.denial(x, out)
+		return x.p.g.denial(x, out)
 	}
 	env := out.Envelope()
 	return reply{text: jsonrpc.AppendError(nil, x.id, jsonrpc.Denied, env.PublicReason, envelopeText(env))}
@@ -153,58 +153,58 @@ func (p *client) refusal(x *request, out stopgate.Outcome) reply {
 
 // forwardRound evaluates a request against a table of the policy, if there is one, and
 // forwards it. The server may answer with requests for input.
-func (p *client) forwardRound(ctx context.Context, c *conn, m *jsonrpc.Message, x *request, name string, table stopgate.ToolName) reply {
-	r, wrong := p.openState(m, x, c, name)
+func (x *request) forwardRound(ctx context.Context, c *conn, name string, table stopgate.ToolName) reply {
+	r, wrong := x.openState(c, name)
 	if wrong != "" {
-		return refuse(m.ID, jsonrpc.InvalidParams, wrong)
+		return refuse(x.m.ID, jsonrpc.InvalidParams, wrong)
 	}
 	var out stopgate.Outcome
-	if table != "" && p.g.hasTable(table) {
+	if table != "" && x.p.g.hasTable(table) {
 		var err error
-		if out, err = p.g.decide(ctx, p.g.tableCall(p, c.server, table), p.argsOf(m, c)); err != nil && out.Proposal == "" {
+		if out, err = x.p.g.decide(ctx, x.p.g.tableCall(x.p, c.server, table), x.argsOf(c)); err != nil && out.Proposal == "" {
 			out = refusedOutcome(stopgate.CodePolicyError)
 		}
 		if !out.Allowed() {
-			return p.refusal(x, out)
+			return x.refusal(out)
 		}
 	}
-	answer, err := c.passAs(m, x, name, nil, nil, func(e *jsonrpc.Edits) {
-		if v, ok := m.Params.Get("name"); ok && m.Method == "prompts/get" && !p.g.one() {
+	answer, err := x.askAs(c, name, nil, nil, func(e *jsonrpc.Edits) {
+		if v, ok := x.m.Params.Get("name"); ok && x.m.Method == "prompts/get" && !x.p.g.one() {
 			e.Replace(v, jsonstream.AppendQuote(nil, name))
 		}
-		r.removeOwn(e, m.Params)
+		r.removeOwn(e, x.m.Params)
 	})
 	if out.Proposal != "" {
 		seen := stopgate.Result{
-			Proposal: out.Proposal, Session: p.owner.Session, Principal: p.owner.Principal, Tool: table, Observed: true, Flagged: true,
+			Proposal: out.Proposal, Session: x.p.owner.Session, Principal: x.p.owner.Principal, Tool: table, Observed: true, Flagged: true,
 			Failed: err != nil || answer.Message.Kind == jsonrpc.ErrorResponse,
 		}
 		if !seen.Failed {
 			seen.Data = answer.Message.Result.Raw()
 		}
-		d, oops := p.g.gate.Observe(context.WithoutCancel(ctx), seen)
+		d, oops := x.p.g.gate.Observe(context.WithoutCancel(ctx), seen)
 		if err == nil && out.Enforced && (oops != nil || !d.Delivered()) {
-			return p.refusal(x, refusedOutcome(stopgate.CodeResultWithheld))
+			return x.refusal(refusedOutcome(stopgate.CodeResultWithheld))
 		}
 	}
 	switch {
 	case err != nil:
-		return p.unreachable(m.ID, c, err)
+		return x.unreachable(c, err)
 	case answer.Message.Kind == jsonrpc.Response && textOf(answer.Message.Result, "resultType") == "input_required":
-		return p.forwardInputRequests(ctx, x, c, answer, m, name)
+		return x.forwardInputRequests(ctx, c, answer, name)
 	}
-	return p.forward(x, answer)
+	return x.forward(answer)
 }
 
 // argsOf returns the arguments for the evaluation: the prompt with its arguments, or the
 // resource.
-func (p *client) argsOf(m *jsonrpc.Message, c *conn) []byte {
-	if m.Method == "resources/read" {
-		return append(jsonstream.AppendQuote([]byte(`{"uri":`), textOf(m.Params, "uri")), '}')
+func (x *request) argsOf(c *conn) []byte {
+	if x.m.Method == "resources/read" {
+		return append(jsonstream.AppendQuote([]byte(`{"uri":`), textOf(x.m.Params, "uri")), '}')
 	}
-	_, inner, _ := p.route(textOf(m.Params, "name"))
+	_, inner, _ := x.p.route(textOf(x.m.Params, "name"))
 	out := jsonstream.AppendQuote([]byte(`{"name":`), string(canonical(c.server.ID, stopgate.ToolName(inner))))
-	if arguments, ok := m.Params.Get("arguments"); ok {
+	if arguments, ok := x.m.Params.Get("arguments"); ok {
 		out = append(append(out, `,"arguments":`...), arguments.Raw()...)
 	}
 	return append(out, '}')

@@ -34,9 +34,9 @@ func (c *conn) clientName(name string) string {
 }
 
 // listNamed handles the lists of prompts and resources.
-func (p *client) listNamed(ctx context.Context, m *jsonrpc.Message, x *request) reply {
-	return p.listPage(ctx, m, x, func(c *conn, e *jsonrpc.Edits, result jsonstream.Value) {
-		if list, ok := result.Get("prompts"); ok && list.Kind() == jsonstream.Array && !p.g.one() {
+func (x *request) listNamed(ctx context.Context) reply {
+	return x.listPage(ctx, func(c *conn, e *jsonrpc.Edits, result jsonstream.Value) {
+		if list, ok := result.Get("prompts"); ok && list.Kind() == jsonstream.Array && !x.p.g.one() {
 			for prompt := range list.Elements() {
 				if name, ok := prompt.Get("name"); ok && name.Kind() == jsonstream.String {
 					e.Replace(name, jsonstream.AppendQuote(nil, c.clientName(name.Text())))
@@ -107,64 +107,64 @@ func (p *client) resourceServer(uri string) *conn {
 
 // getPrompt handles prompts/get. It is evaluated if the policy has the table
 // mcp.prompts.get.
-func (p *client) getPrompt(ctx context.Context, m *jsonrpc.Message, x *request) reply {
-	name := textOf(m.Params, "name")
-	c, inner, ok := p.route(name)
+func (x *request) getPrompt(ctx context.Context) reply {
+	name := textOf(x.m.Params, "name")
+	c, inner, ok := x.p.route(name)
 	if !ok || name == "" {
-		return refuse(m.ID, jsonrpc.InvalidParams, "Unknown prompt")
+		return refuse(x.m.ID, jsonrpc.InvalidParams, "Unknown prompt")
 	}
-	return p.forwardRound(ctx, c, m, x, inner, "mcp.prompts.get")
+	return x.forwardRound(ctx, c, inner, "mcp.prompts.get")
 }
 
 // useResource handles the requests about one resource. Reading is evaluated if the policy
 // has the table mcp.resources.read.
-func (p *client) useResource(ctx context.Context, m *jsonrpc.Message, x *request) reply {
-	uri := textOf(m.Params, "uri")
-	c := p.resourceServer(uri)
+func (x *request) useResource(ctx context.Context) reply {
+	uri := textOf(x.m.Params, "uri")
+	c := x.p.resourceServer(uri)
 	if c == nil || uri == "" {
-		return refuse(m.ID, jsonrpc.InvalidParams, "Resource not found")
+		return refuse(x.m.ID, jsonrpc.InvalidParams, "Resource not found")
 	}
-	if m.Method != "resources/read" {
-		return p.passTo(ctx, c, m, x, nil)
+	if x.m.Method != "resources/read" {
+		return x.passTo(ctx, c, nil)
 	}
-	return p.forwardRound(ctx, c, m, x, uri, "mcp.resources.read")
+	return x.forwardRound(ctx, c, uri, "mcp.resources.read")
 }
 
 // complete forwards completion/complete to the server of the prompt or resource.
-func (p *client) complete(ctx context.Context, m *jsonrpc.Message, x *request) reply {
-	if p.g.one() {
-		return p.passTo(ctx, p.conns[0], m, x, nil)
+func (x *request) complete(ctx context.Context) reply {
+	if x.p.g.one() {
+		return x.passTo(ctx, x.p.conns[0], nil)
 	}
 	var ref jsonstream.Value
-	if m.Params.IsValid() {
-		ref, _ = m.Params.Get("ref")
+	if x.m.Params.IsValid() {
+		ref, _ = x.m.Params.Get("ref")
 	}
 	if uri := textOf(ref, "uri"); uri != "" {
-		if c := p.resourceServer(uri); c != nil {
-			return p.passTo(ctx, c, m, x, nil)
+		if c := x.p.resourceServer(uri); c != nil {
+			return x.passTo(ctx, c, nil)
 		}
 	}
-	c, inner, ok := p.route(textOf(ref, "name"))
+	c, inner, ok := x.p.route(textOf(ref, "name"))
 	if !ok {
-		return refuse(m.ID, jsonrpc.InvalidParams, "Unknown reference")
+		return refuse(x.m.ID, jsonrpc.InvalidParams, "Unknown reference")
 	}
-	return p.passTo(ctx, c, m, x, func(e *jsonrpc.Edits) {
+	return x.passTo(ctx, c, func(e *jsonrpc.Edits) {
 		name, _ := ref.Get("name")
 		e.Replace(name, jsonstream.AppendQuote(nil, inner))
 	})
 }
 
 // task forwards requests about a task. Only the client that started a task can use it.
-func (p *client) task(ctx context.Context, m *jsonrpc.Message, x *request) reply {
-	id := textOf(m.Params, "taskId")
-	c := p.serverOf("task:" + id)
+func (x *request) task(ctx context.Context) reply {
+	id := textOf(x.m.Params, "taskId")
+	c := x.p.serverOf("task:" + id)
 	switch {
-	case id == "" && p.g.one(), c == nil && p.stdio && p.g.one():
-		c = p.conns[0]
+	case id == "" && x.p.g.one(), c == nil && x.p.stdio && x.p.g.one():
+		c = x.p.conns[0]
 	case c == nil:
-		return refuse(m.ID, jsonrpc.InvalidParams, "Unknown task")
+		return refuse(x.m.ID, jsonrpc.InvalidParams, "Unknown task")
 	}
-	return p.forwardRound(ctx, c, m, x, id, "")
+	return x.forwardRound(ctx, c, id, "")
 }
 
 // unevaluated records that a method that may contain a call was refused or forwarded
