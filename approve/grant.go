@@ -10,6 +10,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/session"
@@ -257,7 +258,7 @@ func Line(w Value) (line string, ok bool) {
 	if !ok || w.How != Equal {
 		return "", false
 	}
-	return string(match.LineOf(words)), true
+	return string(commandline.LineOf(words)), true
 }
 
 // isCommand reports whether a leaf is a command line or an argument vector.

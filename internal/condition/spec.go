@@ -53,3 +53,8 @@ type Spec struct {
 	// List is the name of the list of the values, "" if they are in the rule.
 	List string
 }
+
+// Budget is the length in bytes up to which command lines and patches are parsed. A condition on a
+// longer one fails closed; it has the code matcher_budget. Strings, paths and URLs are evaluated at any
+// length.
+const Budget = 1 << 20

@@ -46,7 +46,7 @@ type TextTest interface {
 // that satisfy the test, and none that does not.
 type WalkedTest interface {
 	TextTest
-	Walkers() []automaton.Walker
+	Automata() []automaton.Walker
 }
 
 // StepTest evaluates a string code point by code point.

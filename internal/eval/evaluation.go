@@ -2,8 +2,10 @@ package eval
 
 import (
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/index"
 	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -47,12 +49,12 @@ type Evaluation struct {
 	scratch    []byte
 	value      jsonstream.Value
 
-	vector       match.Vector
+	vector       commandline.Vector
 	object       []byte // canonical text of an object
 	event        jsonstream.Event
-	spare        []byte        // text of a replayed value
-	unclean      bool          // some path is not spelled as it would be released
-	unknownPaths match.Unknown // reasons of the floor path_not_known
+	spare        []byte           // text of a replayed value
+	unclean      bool             // some path is not spelled as it would be released
+	unknownPaths pathname.Unknown // reasons of the floor path_not_known
 
 	released []byte
 	watched  watched
@@ -93,7 +95,7 @@ func (e *Evaluation) reset(p *plan) {
 		e.walkers[i].reset(v)
 	}
 	e.verdict, e.before, e.basis = stopgate.Verdict{}, e.before[:0], basis{}
-	e.fault, e.floors, e.unknownPaths = fault{}, nil, match.Known
+	e.fault, e.floors, e.unknownPaths = fault{}, nil, pathname.Known
 	e.texts, e.watches, e.undecided, e.decoded = e.texts[:0], e.watches[:0], 0, false
 	e.suspects = e.suspects[:0]
 	e.commands = false

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
@@ -109,7 +110,7 @@ func (e *Evaluation) Explain() Explanation {
 		return x
 	}
 	x.Recognised = e.plan.recognised
-	if e.unknownPaths != match.Known {
+	if e.unknownPaths != pathname.Known {
 		x.NotKnown = e.unknownPaths.Public()
 	}
 	for i := range e.plan.lists {
@@ -279,16 +280,16 @@ func spelt(s match.Spec) string {
 func readingOf(s match.Spec, env match.Env, value string) []string {
 	text, err := match.Compile(s, match.Target{Type: schema.String}, false, env)
 	if err == nil && text.Match([]byte(value)) {
-		return []string{value + " (" + match.Steps(0).String() + ")"}
+		return []string{value + " (" + pathname.Steps(0).String() + ")"}
 	}
 	m, err := match.Compile(s, match.Target{Type: schema.String, Annotation: schema.Path}, true, env)
 	if err != nil {
 		return nil
 	}
-	list, _ := match.Readings(value, env, false)
+	list, _ := pathname.Readings(value, env, false)
 	for _, plain := range []bool{true, false} {
 		for _, r := range list {
-			second, _ := match.Readings(r.Path, env, false)
+			second, _ := pathname.Readings(r.Path, env, false)
 			if (len(second) == 1 || !plain) && m.Match([]byte(r.Path)) {
 				return []string{r.Path + " (" + r.Steps.String() + ")"}
 			}

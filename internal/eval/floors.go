@@ -4,7 +4,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
@@ -77,13 +78,13 @@ func (e *Evaluation) protected(w *textWatch) {
 	if !w.view.applies || e.probing {
 		return
 	}
-	strictest := match.Unprotected
-	var unknown match.Unknown
+	strictest := protected.None
+	var unknown pathname.Unknown
 	for _, list := range w.view.protected {
 		if w.shape.needs&watchTarget != 0 {
-			p, _ := list.PathOf(e.stringValue())
-			if strictest = max(strictest, p); p == match.UnknownTarget {
-				unknown |= list.UnknownPath(e.stringValue())
+			p, _ := list.PathOf(e.stringValue().AsPath())
+			if strictest = max(strictest, p); p == protected.UnknownTarget {
+				unknown |= list.UnknownPath(e.stringValue().AsPath())
 			}
 		}
 		if w.shape.needs&watchFiles != 0 {
@@ -94,24 +95,24 @@ func (e *Evaluation) protected(w *textWatch) {
 			}
 		}
 		if w.shape.needs&watchWords != 0 {
-			p, _ := list.JudgeCommand(e.stringValue())
-			if strictest = max(strictest, p); p == match.UnknownTarget {
-				unknown |= list.UnknownCommand(e.stringValue())
+			p, _ := list.JudgeCommand(e.stringValue().AsLine())
+			if strictest = max(strictest, p); p == protected.UnknownTarget {
+				unknown |= list.UnknownCommand(e.stringValue().AsLine())
 			}
 		}
 	}
 	switch {
-	case strictest != match.UnknownTarget:
-	case unknown == match.Known: // its length leaves out readings
+	case strictest != protected.UnknownTarget:
+	case unknown == pathname.Known: // its length leaves out readings
 		e.floorHere(stopgate.Ask, stopgate.CodeMatcherBudget)
 	default:
 		e.unknownPaths |= unknown
 		e.floorHere(stopgate.Ask, stopgate.CodePathNotKnown)
 	}
 	switch strictest {
-	case match.ProtectedAsk:
+	case protected.Ask:
 		e.floorHere(stopgate.Ask, stopgate.CodeProtectedTarget)
-	case match.ProtectedDenied:
+	case protected.Denied:
 		e.floorHere(stopgate.Deny, stopgate.CodeProtectedTarget)
 	}
 	if w.shape.needs&watchFiles != 0 {

@@ -4,6 +4,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/literal"
 	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -41,7 +42,7 @@ type view struct {
 	// onSchema is the strictest on_schema_violation of the files that apply.
 	onSchema stopgate.Mode
 	// protected are the protected lists (K2) of the files that apply.
-	protected []*match.Protected
+	protected []*protected.List
 }
 
 // list is a run of rules: a tool's rule list in one file, of which the first match decides, or the

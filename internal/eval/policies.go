@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -20,7 +21,7 @@ type Layer struct {
 	// Env has the directories that the file's paths are resolved against.
 	Env match.Env
 	// Protected is the list of protected targets (K2). New sets it.
-	Protected *match.Protected
+	Protected *protected.List
 }
 
 // Policies are policy files that are evaluated together. Every file is a layer that is evaluated
@@ -54,10 +55,10 @@ func (p *Policies) protect() {
 	for _, l := range p.layers {
 		files = append(files, l.File.Name)
 	}
-	lists := make(map[match.Env]*match.Protected)
+	lists := make(map[match.Env]*protected.List)
 	for _, l := range p.layers {
 		if lists[l.Env] == nil {
-			lists[l.Env] = match.NewProtected(l.Env, files...)
+			lists[l.Env] = protected.New(l.Env, files...)
 		}
 		l.Protected = lists[l.Env]
 	}

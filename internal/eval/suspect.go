@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -19,24 +20,24 @@ const expandable = "*?[{~$`"
 
 // suspect returns the word of a command line because of which the guard on paths holds, if there is
 // a single one. It parses the line again: only explanations and refusals call it.
-func (e *Evaluation) suspect(r *rule) (match.Suspect, bool) {
+func (e *Evaluation) suspect(r *rule) (commandline.Suspect, bool) {
 	if r.first == r.end {
-		return match.Suspect{}, false
+		return commandline.Suspect{}, false
 	}
 	k, st := &e.plan.conds[r.first], &e.conds[r.first]
 	if k.on != "path" || k.permissive || st.value.start == st.value.end {
-		return match.Suspect{}, false
+		return commandline.Suspect{}, false
 	}
 	ast, path := k.ast, st.path
 	if r.own < 0 {
 		ast, path = r.sole, e.bundles[k.bundle].paths[r.mode]
 	}
 	if !e.commandAt(string(e.spine.pointer(path))) {
-		return match.Suspect{}, false
+		return commandline.Suspect{}, false
 	}
 	m, err := match.Compile(ast.Spec, match.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, true, k.env)
 	if err != nil {
-		return match.Suspect{}, false
+		return commandline.Suspect{}, false
 	}
 	var v match.Value
 	v.Reset(e.spine.pointer(st.value))

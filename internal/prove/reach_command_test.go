@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
@@ -191,7 +192,7 @@ func TestReachabilityOfCommandsHolds(t *testing.T) {
 				if err := json.Unmarshal(r.Witness.Args, &args); err != nil {
 					t.Fatal(err)
 				}
-				several := len(match.Analyse(args.C).Simple) > 1
+				several := len(commandline.Analyse(args.C).Simple) > 1
 				if v := final(program.Bind(r.Witness), r.Witness.Args); v.Rule != nil && v.Rule.Index != r.Index && !several {
 					t.Fatalf("seed %d: %s does not reach rule %d but %v\n%s", seed, r.Witness.Args, r.Index, v.Rule, text)
 				}

@@ -119,8 +119,8 @@ func (t *spelt) certain(text string) bool {
 	return ok && t.contain(a) && len(embedded(a)) == 0
 }
 
-// Walkers returns the automaton of the plainly written values, for proofs.
-func (t *spelt) Walkers() []automaton.Walker {
+// Automata returns the automaton of the plainly written values, for proofs.
+func (t *spelt) Automata() []automaton.Walker {
 	if dfa := t.dfa(); dfa != nil {
 		return []automaton.Walker{dfa}
 	}

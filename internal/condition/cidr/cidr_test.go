@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/testkit/property"
-	"pgregory.net/rapid"
 )
 
 // failer is what *testing.T and *rapid.T share.

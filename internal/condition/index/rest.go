@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/plaintext"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
@@ -223,7 +224,7 @@ func (p *part) each(set func(word int) uint64, f func(member int32)) {
 // end appends the members that match a complete text, possibly repeated.
 func (r *rest) end(s *restState, text []byte, members []int32) []int32 {
 	for i := range r.parts {
-		members = match.Holding(r.parts[i].machine, &s.states[i], r.parts[i].members, members)
+		members = plaintext.Holding(r.parts[i].machine, &s.states[i], r.parts[i].members, members)
 	}
 	if !r.formless || len(r.parts) == 0 || s.rejects() || !utf8.Valid(text) {
 		return members
@@ -235,7 +236,7 @@ func (r *rest) end(s *restState, text []byte, members []int32) []int32 {
 			n, _ := machine.Feed(&state, left)
 			left = left[n:]
 		}
-		members = match.Holding(machine, &state, r.parts[0].members, members)
+		members = plaintext.Holding(machine, &state, r.parts[0].members, members)
 	}
 	return members
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
@@ -99,10 +100,10 @@ func TestNoAllocations(t *testing.T) {
 			t.Errorf("%s: %v allocations", c.name, n)
 		}
 	}
-	p := match.NewProtected(project)
+	p := protected.New(project)
 	path, line := []byte("src/internal/server/handler.go"), []byte("go test -run X ./internal/condition/match")
 	var v match.Value
-	if n := testing.AllocsPerRun(100, func() { p.Path(path); v.Reset(line); p.JudgeCommand(&v) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { p.Path(path); v.Reset(line); p.JudgeCommand(v.AsLine()) }); n != 0 {
 		t.Errorf("protected: %v allocations", n)
 	}
 }
@@ -174,14 +175,14 @@ func BenchmarkCompile(b *testing.B) {
 	b.Run("protected list", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			match.NewProtected(project)
+			protected.New(project)
 		}
 	})
 }
 
 // BenchmarkProtected evaluates the protected list, which applies to every path and command.
 func BenchmarkProtected(b *testing.B) {
-	p := match.NewProtected(project)
+	p := protected.New(project)
 	path, line := []byte("src/internal/server/handler.go"), []byte("go test -run X ./internal/condition/match")
 	b.Run("path", func(b *testing.B) {
 		b.ReportAllocs()

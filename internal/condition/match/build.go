@@ -4,6 +4,11 @@ import (
 	"strconv"
 
 	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/commandline"
+	"github.com/stopgate/stopgate/internal/condition/patch"
+	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/plaintext"
+	"github.com/stopgate/stopgate/internal/condition/weburl"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -79,15 +84,15 @@ func compileText(r condition.Request) (condition.TextTest, *condition.SpecError)
 	}
 	switch t.Annotation {
 	case schema.Path:
-		return compilePath(s, t.Expands, r.Restrictive, r.Env)
+		return pathname.Compile(s, t.Expands, r.Restrictive, r.Env)
 	case schema.Command:
-		return compileCommand(s, t, r.Restrictive, r.Env)
+		return commandline.Compile(s, t, r.Restrictive, r.Env)
 	case schema.URL:
-		return compileURL(s, r.Restrictive)
+		return weburl.Compile(s, r.Restrictive)
 	case schema.Patch:
-		return compilePatch(s, r.Restrictive, r.Env)
+		return pathname.CompilePatch(s, r.Restrictive, r.Env)
 	}
-	return compileString(s, r.Restrictive)
+	return plaintext.Compile(s, r.Restrictive)
 }
 
 func buildRange(r condition.Request) (tests condition.Tests, err *condition.SpecError) {
@@ -136,4 +141,26 @@ func parseCount(lit condition.Literal) (int, *condition.SpecError) {
 		}
 	}
 	return 0, condition.Invalid(0, "must be a whole number from 0 to 2147483647, not "+condition.Describe(lit), "")
+}
+
+// compileLength compiles max_length. For values that are evaluated as a whole a permissive
+// condition holds for a plainly written value only.
+func compileLength(most int, t condition.Target, restrictive bool, env condition.Env) condition.TextTest {
+	length := plaintext.LengthTest{Most: most, Restrictive: restrictive}
+	switch t.Annotation {
+	case schema.Path:
+		p := pathname.NewContext(env, t.Expands, restrictive)
+		return &plaintext.CompleteLength{length, p.Plain}
+	case schema.Command:
+		return &plaintext.CompleteLength{length, func(line []byte) bool {
+			var v Value
+			v.Reset(line)
+			return v.Analysable(false)
+		}}
+	case schema.URL:
+		return &plaintext.CompleteLength{length, weburl.IsPlainURL}
+	case schema.Patch:
+		return &plaintext.CompleteLength{length, func(text []byte) bool { _, ok := patch.Files(string(text)); return ok }}
+	}
+	return &length
 }

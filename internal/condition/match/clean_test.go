@@ -8,7 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/testkit/property"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/pathname"
 )
 
 // Proves K4, D25-19.
@@ -51,7 +51,7 @@ func TestK4_Clean(t *testing.T) {
 		{"...", "...", false},
 		{"a..b", "a..b", true},
 	} {
-		cleaned, plain := match.Clean(c.path)
+		cleaned, plain := pathname.Clean(c.path)
 		if cleaned != c.cleaned || plain != c.plain {
 			t.Errorf("%q: %q, plain %v; want %q, plain %v", c.path, cleaned, plain, c.cleaned, c.plain)
 		}
@@ -84,8 +84,8 @@ func naiveResolve(path string) string {
 func TestCleanKeepsTheMeaning(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		path := rapid.StringMatching(`/?((\.|\.\.|a|b|-c|)/){0,5}(\.|\.\.|a|)`).Draw(t, "path")
-		cleaned, _ := match.Clean(path)
-		second, _ := match.Clean(cleaned)
+		cleaned, _ := pathname.Clean(path)
+		second, _ := pathname.Clean(cleaned)
 		if second != cleaned {
 			t.Fatalf("%q: %q, then %q", path, cleaned, second)
 		}
@@ -97,45 +97,6 @@ func TestCleanKeepsTheMeaning(t *testing.T) {
 		}
 		if strings.HasSuffix(path, "/") && !strings.HasSuffix(cleaned, "/") {
 			t.Fatalf("%q: %q lost its separator", path, cleaned)
-		}
-	})
-}
-
-// Proves C1, C8, C9, C11: the fast path of an examination agrees with the slow one on every path of
-// up to five significant bytes, and on longer ones with device names.
-func TestExamineTheShortWay(t *testing.T) {
-	same := func(path string) bool {
-		short, long := match.Examine(path), match.ExamineComponents(path)
-		if path == "" || strings.HasPrefix(path, "//") {
-			long = match.Examined{} // rejected before
-		}
-		if short != long {
-			t.Errorf("%q: %+v, component by component %+v", path, short, long)
-		}
-		return short == long
-	}
-	var grow func(path string, left int) bool
-	grow = func(path string, left int) bool {
-		if !same(path) {
-			return false
-		}
-		for _, c := range "a/. ~-\\*A1" {
-			if left > 0 && !grow(path+string(c), left-1) {
-				return false
-			}
-		}
-		return true
-	}
-	grow("", 5)
-	component := rapid.SampledFrom([]string{"con", "CON", "Con.txt", "nul", "lpt1", "com\u00b9", "com10", "prn .x", "config", "auxiliary", "c", "co", "conin$",
-		"src", ".env", ".", "..", "", "a.b", "a.", " a", "proc", "dev", "x~1", "~", "-x", "é", "a:b", "A"})
-	property.Check(t, func(t *rapid.T) {
-		path := strings.Join(rapid.SliceOfN(component, 1, 4).Draw(t, "components"), "/")
-		if rapid.Bool().Draw(t, "absolute") {
-			path = "/" + path
-		}
-		if !same(path) {
-			t.Fatalf("%q", path)
 		}
 	})
 }

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
@@ -155,18 +157,18 @@ func TestCommandWithManyBeginnings(t *testing.T) {
 		spec  match.Spec
 		line  string
 		holds bool
-		want  match.Unknown
+		want  pathname.Unknown
 	}{
-		{spec(match.Glob, "rm *"), suffix, false, match.UnknownCommand},
-		{spec(match.Glob, "rm *"), "xargs rm " + suffix, true, match.Known},
-		{spec(match.Glob, "rm *"), assigned, false, match.UnknownCommand},
-		{spec(match.Pattern, "^rm "), assigned, false, match.UnknownCommand},
-		{spec(match.Usage, "rm **"), suffix, false, match.UnknownCommand},
-		{spec(match.Usage, "rm **"), "echo " + strings.Repeat("=x ", 300), false, match.UnknownCommand},
-		{spec(match.Usage, "rm **"), "git add " + strings.Repeat("a ", 300), false, match.Known},
-		{spec(match.Prefix, "rm"), suffix, false, match.Known},
-		{spec(match.Prefix, "rm"), suffix + "rm", true, match.Known},
-		{spec(match.Prefix, "rm"), assigned + "c=d=rm", true, match.Known},
+		{spec(match.Glob, "rm *"), suffix, false, pathname.UnknownCommand},
+		{spec(match.Glob, "rm *"), "xargs rm " + suffix, true, pathname.Known},
+		{spec(match.Glob, "rm *"), assigned, false, pathname.UnknownCommand},
+		{spec(match.Pattern, "^rm "), assigned, false, pathname.UnknownCommand},
+		{spec(match.Usage, "rm **"), suffix, false, pathname.UnknownCommand},
+		{spec(match.Usage, "rm **"), "echo " + strings.Repeat("=x ", 300), false, pathname.UnknownCommand},
+		{spec(match.Usage, "rm **"), "git add " + strings.Repeat("a ", 300), false, pathname.Known},
+		{spec(match.Prefix, "rm"), suffix, false, pathname.Known},
+		{spec(match.Prefix, "rm"), suffix + "rm", true, pathname.Known},
+		{spec(match.Prefix, "rm"), assigned + "c=d=rm", true, pathname.Known},
 	} {
 		m := compile(t, c.spec, aCommand, restrictive, nowhere)
 		var v match.Value
@@ -209,12 +211,12 @@ func TestCommandSpecErrors(t *testing.T) {
 }
 
 func TestAnalyse(t *testing.T) {
-	got := match.Analyse(" git  status\t-s ")
+	got := commandline.Analyse(" git  status\t-s ")
 	if !got.Analysable || len(got.Simple) != 1 || !slices.Equal(got.Simple[0], []string{"git", "status", "-s"}) {
 		t.Errorf("got %+v", got)
 	}
 	for _, line := range []string{"", "A=1 b", "a $b", "a *", "a\rb", "a;;b", "a |", "a 'b", "a >b", "if a", "a ~", "a >b", "\u00fc", "a !b", "a {b}", "a #b", "a =b"} {
-		if match.Analyse(line).Analysable {
+		if commandline.Analyse(line).Analysable {
 			t.Errorf("%q is analysable", line)
 		}
 	}
@@ -233,7 +235,7 @@ func FuzzCommand(f *testing.F) {
 		if !may.Match([]byte(line)) {
 			return
 		}
-		for _, words := range match.Analyse(line).Simple {
+		for _, words := range commandline.Analyse(line).Simple {
 			if len(words) < 2 || words[0] != "git" || words[1] != "status" || !suspect {
 				t.Errorf("%q is granted with %q (suspect: %v)", line, words, suspect)
 			}

@@ -7,8 +7,11 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/condition/commandline"
+	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/plaintext"
 	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/weburl"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -180,12 +183,12 @@ func (m *Matcher) coversCommands(l *Matcher) Answer {
 	if m.kind == l.kind && m.restrictive == l.restrictive && m.redirects() == l.redirects() && written(l, m) {
 		return Yes
 	}
-	earlier, ok := m.text.(*commandTest)
-	later, also := l.text.(*commandTest)
+	earlier, ok := m.text.(*commandline.Test)
+	later, also := l.text.(*commandline.Test)
 	switch {
 	case !ok || !also:
 		return NotProven // the length of a line, and paths, do not restrict its commands
-	case !earlier.restrictive && (later.readsJudged && !earlier.readsJudged || later.writesJudged && !earlier.writesJudged):
+	case !earlier.Restrictive && (later.ReadsJudged && !earlier.ReadsJudged || later.WritesJudged && !earlier.WritesJudged):
 		return NotProven // the later one also holds for commands with redirections
 	case m.kind == l.kind && l.kind != condition.Usage && written(l, m):
 		return Yes
@@ -204,8 +207,8 @@ func (m *Matcher) coversCommands(l *Matcher) Answer {
 
 // redirects returns which redirections another condition of the rule evaluates.
 func (m *Matcher) redirects() [2]bool {
-	if test, ok := m.text.(*commandTest); ok {
-		return [2]bool{test.readsJudged, test.writesJudged}
+	if test, ok := m.text.(*commandline.Test); ok {
+		return test.Redirects()
 	}
 	return [2]bool{}
 }
@@ -226,21 +229,15 @@ func (m *Matcher) coversURL(l *Matcher) Answer {
 		}
 		return Yes
 	case l.kind == condition.Scheme && m.kind == condition.Scheme, l.kind == condition.Host && m.kind == condition.Host:
-		earlier, later := m.text.(*urlTest), l.text.(*urlTest)
-		for _, want := range later.literals {
-			if !slices.ContainsFunc(earlier.literals, func(have urlLiteral) bool { return have.covers(want, earlier.restrictive) }) {
+		earlier, later := m.text.(*weburl.Test), l.text.(*weburl.Test)
+		for _, want := range later.Literals {
+			if !slices.ContainsFunc(earlier.Literals, func(have weburl.UrlLiteral) bool { return have.Covers(want, earlier.Restrictive) }) {
 				return No
 			}
 		}
 		return Yes
 	}
 	return NotProven
-}
-
-// covers compares two host literals, or two schemes.
-func (l *urlLiteral) covers(want urlLiteral, anyPort bool) bool {
-	name := l.scheme == want.scheme && l.host == want.host && l.under == want.under || l.under && l.named([]byte(want.host))
-	return name && (l.port == want.port || l.port == "*" || l.port == "" && anyPort)
 }
 
 // coversLanguage compares the sets of conditions on strings and paths: inclusion of automata, on
@@ -258,7 +255,7 @@ func (m *Matcher) coversLanguage(l *Matcher) Answer {
 	}
 	var domain *automaton.DFA
 	if m.annotation == schema.Path {
-		domain = canonicalPaths(true)
+		domain = pathname.CanonicalPaths(true)
 	}
 	yes, proven := automaton.Included(later, earlier, domain)
 	if !proven || !yes && domain != nil && (m.leavesRoot() || l.leavesRoot()) {
@@ -273,7 +270,7 @@ func (m *Matcher) coversDirectories(l *Matcher) Answer {
 		if m.Match([]byte(text)) {
 			continue
 		}
-		if !m.restrictive && !isPlain([]byte(text)) {
+		if !m.restrictive && !pathname.IsPlain([]byte(text)) {
 			return NotProven
 		}
 		return No
@@ -289,42 +286,12 @@ func (m *Matcher) leavesRoot() bool {
 // language builds the automaton of the paths or strings that the literals name, without the
 // additional spellings of restrictive conditions; nil if it is too large.
 func (m *Matcher) language(folded bool) *automaton.DFA {
-	path := m.annotation == schema.Path
-	b := pathBuilder{NFA: automaton.New(), env: normalEnv(m.env), restrictive: m.restrictive, folded: folded}
-	for _, text := range m.written {
-		if path {
-			_ = b.add(m.kind, text) // compiled before
-			continue
-		}
-		_ = addString(b.NFA, m.kind, text)
+	if m.annotation == schema.Path {
+		return pathname.Automaton(m.kind, m.written, m.env, m.restrictive, folded)
 	}
-	a := b.Compile().DFA()
-	if a != nil && path && folded {
-		a.FoldASCII()
-	}
-	return a
-}
-
-// canonicalPaths accepts the canonical forms of paths that do not climb: relative ones and, on
-// request, absolute ones.
-func canonicalPaths(absolute bool) *automaton.DFA {
 	n := automaton.New()
-	n.Accept(0)
-	begin, dot, dots, name := n.State(), n.State(), n.State(), n.State()
-	n.Free(0, begin)
-	if absolute {
-		slash := n.Text(0, "/")
-		n.Accept(slash)
-		n.Free(slash, begin)
+	for _, text := range m.written {
+		_ = plaintext.AddString(n, m.kind, text) // compiled before
 	}
-	written := glob.Component.Minus(automaton.Single('.'))
-	n.Edge(begin, automaton.Single('.'), dot)
-	n.Edge(begin, written, name)
-	n.Edge(dot, automaton.Single('.'), dots)
-	n.Edge(dot, written, name)
-	n.Edge(dots, glob.Component, name)
-	n.Edge(name, glob.Component, name)
-	n.Edge(name, automaton.Single('/'), begin)
-	n.Accept(name)
 	return n.Compile().DFA()
 }

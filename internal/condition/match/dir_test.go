@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/testkit/property"
 )
 
@@ -174,25 +175,25 @@ func TestMovedCommandsPermitLess(t *testing.T) {
 
 // Proves K2, E22: protected targets are found from where a command works.
 func TestProtectedFromElsewhere(t *testing.T) {
-	here := match.NewProtected(project)
-	for line, want := range map[string]match.Protection{
-		"cd .git && tee hooks/pre-commit":         match.ProtectedAsk,
-		"git -C .git/x y && cd .git; cp a config": match.ProtectedAsk,
-		"env -C .git tee hooks/x":                 match.ProtectedAsk,
-		"cd src && tee hooks/pre-commit":          match.Unprotected,
+	here := protected.New(project)
+	for line, want := range map[string]protected.Protection{
+		"cd .git && tee hooks/pre-commit":         protected.Ask,
+		"git -C .git/x y && cd .git; cp a config": protected.Ask,
+		"env -C .git tee hooks/x":                 protected.Ask,
+		"cd src && tee hooks/pre-commit":          protected.None,
 	} {
 		if got, _ := here.Command([]byte(line)); got != want {
 			t.Errorf("%s: %v, want %v", line, got, want)
 		}
 	}
-	inside := match.NewProtected(from("/srv/proj/.git"))
-	if got, _ := inside.Path([]byte("hooks/pre-commit")); got != match.ProtectedAsk {
+	inside := protected.New(from("/srv/proj/.git"))
+	if got, _ := inside.Path([]byte("hooks/pre-commit")); got != protected.Ask {
 		t.Errorf("hooks/pre-commit in .git: %v", got)
 	}
-	if got, _ := inside.Command([]byte("tee hooks/pre-commit")); got != match.ProtectedAsk {
+	if got, _ := inside.Command([]byte("tee hooks/pre-commit")); got != protected.Ask {
 		t.Errorf("tee hooks/pre-commit in .git: %v", got)
 	}
-	if got, _ := inside.Path([]byte("src/a")); got != match.Unprotected {
+	if got, _ := inside.Path([]byte("src/a")); got != protected.None {
 		t.Errorf("src/a in .git: %v", got)
 	}
 }
@@ -252,7 +253,7 @@ func TestLinks(t *testing.T) {
 	if !compile(t, spec(match.Glob, "**/.env*"), target, restrictive, env).Match([]byte("cat src/secret")) {
 		t.Error("a command reads behind a link what a guard keeps")
 	}
-	if p, _ := match.NewProtected(match.Env{Root: "/srv/proj", Links: links(map[string]string{"/srv/proj/h": "/srv/proj/.git/hooks"})}).Path([]byte("h/pre-commit")); p != match.ProtectedAsk {
+	if p, _ := protected.New(match.Env{Root: "/srv/proj", Links: links(map[string]string{"/srv/proj/h": "/srv/proj/.git/hooks"})}).Path([]byte("h/pre-commit")); p != protected.Ask {
 		t.Errorf("a protected file behind a link: %v", p)
 	}
 }
@@ -322,8 +323,8 @@ func TestCommandsThatRunElsewhere(t *testing.T) {
 		t.Error("whole directories are looked at elsewhere")
 	}
 	protected := func(e match.Env, line string) bool {
-		p, _ := match.NewProtected(e).Command([]byte(line))
-		return p != match.Unprotected
+		p, _ := protected.New(e).Command([]byte(line))
+		return p != protected.None
 	}
 	if !protected(in("", root+"/.git"), "cat hooks/pre-commit") || protected(in("", root+"/src"), "cat hooks/pre-commit") ||
 		!protected(mayStay(in(root+"/.git", root+"/src")), "cat hooks/pre-commit") || !protected(lost(in("", "")), "cat a") {

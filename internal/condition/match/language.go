@@ -1,12 +1,12 @@
 package match
 
 import (
-	"math/bits"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/literal"
+	"github.com/stopgate/stopgate/internal/condition/plaintext"
 	"github.com/stopgate/stopgate/internal/condition/spelling"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
@@ -33,18 +33,18 @@ func (m *Matcher) Language(forms bool) (l *regular.Language, ok bool) {
 	}
 	switch m.kind {
 	case condition.Pattern:
-		if test, ok := m.text.(*patternText); ok && forms {
-			return test.language, true
+		if test, ok := m.text.(*plaintext.PatternText); ok && forms {
+			return test.Language, true
 		} else if ok {
-			return test.plain, true
+			return test.Plain, true
 		}
 	case condition.Glob, condition.Suffix:
-		n, err := stringLanguage(condition.Spec{Kind: m.kind, Values: m.literals()})
+		n, err := plaintext.StringLanguage(condition.Spec{Kind: m.kind, Values: m.literals()})
 		if err != nil {
 			return nil, false // unreachable: it compiled
 		}
 		if m.restrictive && forms {
-			n = underForms(n.Direct())
+			n = plaintext.UnderForms(n.Direct())
 		}
 		return regular.FromNFA(n), true
 	}
@@ -81,22 +81,4 @@ func (m *Matcher) literals() (all []condition.Literal) {
 		all = append(all, condition.Literal{Kind: condition.LiteralString, Text: text})
 	}
 	return all
-}
-
-// Holding appends the members whose language contains the text that an automaton was fed, taken as
-// complete; names maps the automaton's members.
-func Holding(a *regular.Automaton, s *regular.State, names, members []int32) []int32 {
-	rejected := a.Rejected(s)
-	for word := 0; 64*word < len(names); word++ {
-		for left := ^rejected[word]; left != 0; left &= left - 1 {
-			i := 64*word + bits.TrailingZeros64(left)
-			if i >= len(names) {
-				break
-			}
-			if a.Accepts(s, i) {
-				members = append(members, names[i])
-			}
-		}
-	}
-	return members
 }

@@ -8,11 +8,6 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Budget is the length in bytes up to which command lines and patches are parsed. A condition on a
-// longer one fails closed; see [Matcher.Exceeds]. Strings, paths and URLs are evaluated at any
-// length.
-const Budget = 1 << 20
-
 // Matcher is one compiled condition. It is immutable.
 type Matcher struct {
 	kind        condition.Kind

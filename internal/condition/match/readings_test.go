@@ -12,6 +12,8 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/property"
 
 	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/protected"
 )
 
 // Proves K56.
@@ -47,7 +49,7 @@ func TestK56_Readings(t *testing.T) {
 		{"a*", project, true, []reading{{"a*", "as written"}, {"a*", "expanded"}}},
 		{"//host/share/x", project, false, []reading{{"/host/share/x", "as written"}, {"/x", "drive or share removed"}, {"x", "drive or share removed"}}},
 	} {
-		list, complete := match.Readings(c.value, c.env, c.expands)
+		list, complete := pathname.Readings(c.value, c.env, c.expands)
 		var got []reading
 		for _, r := range list {
 			got = append(got, reading{r.Path, r.Steps.String()})
@@ -74,8 +76,8 @@ func TestReadingsAreCapped(t *testing.T) {
 		"a/.*/b",
 		strings.Repeat("{a,b}", 7),
 	} {
-		list, complete := match.Readings(value, project, true)
-		if complete || len(list) > match.MaxReadings || len(list) == 0 {
+		list, complete := pathname.Readings(value, project, true)
+		if complete || len(list) > pathname.MaxReadings || len(list) == 0 {
 			t.Errorf("%.40q: %d readings, complete %v", value, len(list), complete)
 		}
 	}
@@ -96,12 +98,12 @@ func hostilePath(t *rapid.T) string {
 
 // checkGrant checks I11 for a value that a permissive rule on a directory matches.
 func checkGrant(t interface{ Fatalf(string, ...any) }, value, dir string, tool match.Target) {
-	cleaned, plain := match.Clean(value)
-	if second, _ := match.Clean(cleaned); !plain || second != cleaned {
+	cleaned, plain := pathname.Clean(value)
+	if second, _ := pathname.Clean(cleaned); !plain || second != cleaned {
 		t.Fatalf("%q is granted; cleaned to %q, plain %v, cleaned again %q", value, cleaned, plain, second)
 	}
 	for _, v := range []string{value, cleaned} {
-		list, complete := match.Readings(v, project, tool.Expands)
+		list, complete := pathname.Readings(v, project, tool.Expands)
 		if !complete || len(list) != 1 {
 			t.Fatalf("%q is granted; %q has the readings %v, complete %v", value, v, list, complete)
 		}
@@ -198,7 +200,7 @@ func FuzzPath(f *testing.F) {
 	all := compile(f, spec(match.Glob, "**"), expands, permissive, project)
 	must := compile(f, spec(match.Glob, "src/**"), aPath, restrictive, project)
 	wide := compile(f, spec(match.Glob, "src/**"), expands, restrictive, project)
-	protected := match.NewProtected(project)
+	protected := protected.New(project)
 	f.Add("*/..")
 	f.Add(".git/*/..")
 	f.Fuzz(func(t *testing.T, value string) {
@@ -216,12 +218,12 @@ func FuzzPath(f *testing.F) {
 		if all.Match([]byte(value)) {
 			checkGrant(t, value, "/srv/proj", expands)
 		}
-		cleaned, _ := match.Clean(value)
-		if second, _ := match.Clean(cleaned); second != cleaned {
+		cleaned, _ := pathname.Clean(value)
+		if second, _ := pathname.Clean(cleaned); second != cleaned {
 			t.Fatalf("%q: cleaned to %q, then to %q", value, cleaned, second)
 		}
-		list, _ := match.Readings(value, project, true)
-		if len(list) == 0 || len(list) > match.MaxReadings {
+		list, _ := pathname.Readings(value, project, true)
+		if len(list) == 0 || len(list) > pathname.MaxReadings {
 			t.Fatalf("%q: %d readings", value, len(list))
 		}
 		if utf8.ValidString(value) && list[0].Path != strings.TrimPrefix(naiveResolve(value), "/srv/proj/") && !strings.HasPrefix(strings.ToLower(value), "/srv/proj") && !strings.HasPrefix(value, "/") {

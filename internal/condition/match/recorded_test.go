@@ -6,7 +6,10 @@ import (
 	"os"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/testkit/corpus"
 )
 
@@ -37,7 +40,7 @@ func recorded[T any](t *testing.T, elem ...string) []T {
 // Proves K4: real agents write plain paths: cleaning changes none, none has a second reading, and
 // the protected list matches none of them.
 func TestRecordedPathsArePlain(t *testing.T) {
-	protected := match.NewProtected(match.Env{})
+	list := protected.New(match.Env{})
 	n := 0
 	var walk func(key string, v any)
 	walk = func(key string, v any) {
@@ -55,11 +58,11 @@ func TestRecordedPathsArePlain(t *testing.T) {
 				return
 			}
 			n++
-			cleaned, plain := match.Clean(v)
-			if list, complete := match.Readings(v, match.Env{}, false); cleaned != v || !plain || len(list) != 1 || !complete {
+			cleaned, plain := pathname.Clean(v)
+			if list, complete := pathname.Readings(v, match.Env{}, false); cleaned != v || !plain || len(list) != 1 || !complete {
 				t.Errorf("%q: cleaned to %q, plain %v, readings %v", v, cleaned, plain, list)
 			}
-			if p, entry := protected.Path([]byte(v)); p != match.Unprotected {
+			if p, entry := list.Path([]byte(v)); p != protected.None {
 				t.Errorf("%q is protected by %q", v, entry)
 			}
 		}
@@ -75,7 +78,7 @@ func TestRecordedPathsArePlain(t *testing.T) {
 // Proves S4: the protected list matches hardly any of the commands that their collector labelled as
 // safe.
 func TestRecordedCommands(t *testing.T) {
-	protected := match.NewProtected(match.Env{})
+	list := protected.New(match.Env{})
 	safe, analysable, touched := 0, 0, 0
 	for _, c := range recorded[struct {
 		Command string
@@ -85,10 +88,10 @@ func TestRecordedCommands(t *testing.T) {
 			continue
 		}
 		safe++
-		if match.Analyse(c.Command).Analysable {
+		if commandline.Analyse(c.Command).Analysable {
 			analysable++
 		}
-		if p, entry := protected.Command([]byte(c.Command)); p != match.Unprotected {
+		if p, entry := list.Command([]byte(c.Command)); p != protected.None {
 			touched++
 			t.Logf("%q touches %q", c.Command, entry)
 		}

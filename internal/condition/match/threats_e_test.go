@@ -4,7 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
@@ -135,7 +137,7 @@ func TestThreatsE(t *testing.T) {
 			if got := must.Match([]byte(c.line)); got != c.catch {
 				t.Errorf("caught: %v, want %v", got, c.catch)
 			}
-			if got := match.Analyse(c.line).Analysable; got != c.analysable {
+			if got := commandline.Analyse(c.line).Analysable; got != c.analysable {
 				t.Errorf("analysable: %v, want %v", got, c.analysable)
 			}
 		})
@@ -227,20 +229,20 @@ func TestE25_Excess(t *testing.T) {
 // Proves E25, H20: the part of a line that is not parsed, as written or in another form, may match
 // the protected list; the parsed part is evaluated all the same.
 func TestE25_H20_ExcessIsProtected(t *testing.T) {
-	p := match.NewProtected(project)
+	p := protected.New(project)
 	rm := compile(t, spec(match.Prefix, "rm"), aCommand, restrictive, project)
 	many := func(shell string) string {
 		return strings.Repeat(shell+" -c ': "+strings.Repeat("a ", 500)+"'\n", 280)
 	}
 	for _, test := range []struct {
 		name, line string
-		want       match.Protection
+		want       protected.Protection
 	}{
-		{"nested", many("sh") + "sh -c 'echo x > .claude/settings.json'", match.UnknownTarget},
-		{"nested, in another form", many("\uff53\uff48") + "\uff53\uff48 -c 'echo x > .claude/settings.json; rm x'", match.ProtectedAsk},
-		{"denied beside it", "stopgate trust\n" + many("sh"), match.ProtectedDenied},
-		{"padded words", "cp" + strings.Repeat(" -v", 1100) + " x/settings.json .claude", match.ProtectedAsk},
-		{"padded directories", "cp" + strings.Repeat(" -S -t -Sa", 300) + " x/settings.json .claude", match.UnknownTarget},
+		{"nested", many("sh") + "sh -c 'echo x > .claude/settings.json'", protected.UnknownTarget},
+		{"nested, in another form", many("\uff53\uff48") + "\uff53\uff48 -c 'echo x > .claude/settings.json; rm x'", protected.Ask},
+		{"denied beside it", "stopgate trust\n" + many("sh"), protected.Denied},
+		{"padded words", "cp" + strings.Repeat(" -v", 1100) + " x/settings.json .claude", protected.Ask},
+		{"padded directories", "cp" + strings.Repeat(" -S -t -Sa", 300) + " x/settings.json .claude", protected.UnknownTarget},
 	} {
 		if got, entry := p.Command([]byte(test.line)); got != test.want {
 			t.Errorf("%s: %v by %s, want %v", test.name, got, entry, test.want)
@@ -253,9 +255,9 @@ func TestE25_H20_ExcessIsProtected(t *testing.T) {
 
 // Proves H20: a file that is put into a directory of the protected list is protected.
 func TestH20_PlacedFiles(t *testing.T) {
-	p := match.NewProtected(project)
-	for line, want := range map[string]match.Protection{
-		"cp x/settings.json .claude": match.ProtectedAsk, "mv hooks.json .codex/": match.ProtectedAsk, "cp -t .claude settings.local.json": match.ProtectedAsk, "cp settings.json src": match.Unprotected,
+	p := protected.New(project)
+	for line, want := range map[string]protected.Protection{
+		"cp x/settings.json .claude": protected.Ask, "mv hooks.json .codex/": protected.Ask, "cp -t .claude settings.local.json": protected.Ask, "cp settings.json src": protected.None,
 	} {
 		if got, _ := p.Command([]byte(line)); got != want {
 			t.Errorf("%q: %v, want %v", line, got, want)

@@ -53,6 +53,9 @@ const (
 	PresentValue  = condition.PresentValue
 )
 
+// Budget is [condition.Budget].
+const Budget = condition.Budget
+
 // The results of a condition on a string.
 const (
 	Undecided = condition.Undecided

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/system/plainfile"
 )
 
@@ -103,10 +104,10 @@ func lead(s *match.Settings, path, name string, named []string) {
 		}
 		return
 	}
-	switch protection, _ := match.NewProtected(match.Env{}).Path([]byte(name)); protection {
-	case match.ProtectedDenied:
+	switch protection, _ := protected.New(match.Env{}).Path([]byte(name)); protection {
+	case protected.Denied:
 		s.Denied = append(s.Denied, real)
-	case match.ProtectedAsk:
+	case protected.Ask:
 		s.Asked = append(s.Asked, real)
 	}
 }

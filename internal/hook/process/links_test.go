@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/hook/process"
 )
@@ -61,15 +62,15 @@ func TestLinkedSettingsAreProtected(t *testing.T) {
 		s := process.Settings(config.Account{Getenv: func(name string) string {
 			return map[string]string{"HOME": home, "CLAUDE_CONFIG_DIR": at(top, "moved")}[name]
 		}}, root, "")
-		list := match.NewProtected(match.Env{Root: root, Home: home, Settings: s})
-		for path, want := range map[string]match.Protection{
-			at(dots, "cl/settings.json"): match.ProtectedAsk, at(dots, "cl/hooks/x.sh"): match.ProtectedAsk, at(dots, "cl/todo"): match.Unprotected,
-			at(dots, "codex.settings"): match.ProtectedAsk, at(dots, "sk/a/SKILL.md"): match.ProtectedAsk, at(dots, "sk/a/notes"): match.Unprotected,
-			at(dots, "notes"): match.Unprotected, at(dots, "gate/trusted"): match.ProtectedAsk, at(dots, "gate/tokens.toml"): match.ProtectedDenied,
-			at(dots, "oc"): match.ProtectedAsk, at(top, "state/stopgate/stopgate.db"): match.ProtectedDenied, at(top, "state/other"): match.Unprotected,
-			at(dots, "git"): match.ProtectedAsk, "shared/servers": match.ProtectedAsk, "shared/oc": match.ProtectedAsk,
-			"shared/githooks/pre-commit": match.ProtectedAsk, "shared/other": match.Unprotected, at(dots, "moved"): match.ProtectedAsk,
-			at(dots, "other"): match.Unprotected,
+		list := protected.New(match.Env{Root: root, Home: home, Settings: s})
+		for path, want := range map[string]protected.Protection{
+			at(dots, "cl/settings.json"): protected.Ask, at(dots, "cl/hooks/x.sh"): protected.Ask, at(dots, "cl/todo"): protected.None,
+			at(dots, "codex.settings"): protected.Ask, at(dots, "sk/a/SKILL.md"): protected.Ask, at(dots, "sk/a/notes"): protected.None,
+			at(dots, "notes"): protected.None, at(dots, "gate/trusted"): protected.Ask, at(dots, "gate/tokens.toml"): protected.Denied,
+			at(dots, "oc"): protected.Ask, at(top, "state/stopgate/stopgate.db"): protected.Denied, at(top, "state/other"): protected.None,
+			at(dots, "git"): protected.Ask, "shared/servers": protected.Ask, "shared/oc": protected.Ask,
+			"shared/githooks/pre-commit": protected.Ask, "shared/other": protected.None, at(dots, "moved"): protected.Ask,
+			at(dots, "other"): protected.None,
 		} {
 			if got, _ := list.Path([]byte(path)); got != want {
 				t.Errorf("large %v: %s: %v, want %v", large, path, got, want)

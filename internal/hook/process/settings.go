@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/hook"
@@ -52,7 +53,7 @@ func Settings(a config.Account, root, url string) *match.Settings {
 			}
 		}
 	}
-	named := match.Named()
+	named := protected.Named()
 	for _, m := range slices.Clone(s.Moved) {
 		linksIn(&s, m.To, m.From, named)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/hook/ask"
@@ -91,8 +92,8 @@ func TestVariablesOfHosts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			list := match.NewProtected(match.Env{Root: "/srv/proj", Home: "/home/u", Settings: process.Settings(account, "", "")})
-			if got, _ := list.Path([]byte(p.File)); got != match.ProtectedAsk {
+			list := protected.New(match.Env{Root: "/srv/proj", Home: "/home/u", Settings: process.Settings(account, "", "")})
+			if got, _ := list.Path([]byte(p.File)); got != protected.Ask {
 				t.Errorf("%s: with %s, %s is not protected", host, name, p.File)
 			}
 			delete(env, name)

@@ -4,7 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/plaintext"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
@@ -24,22 +27,22 @@ func (t *Translation) domain(k *Condition) analysis.Domain {
 		Boolean: types&schema.Boolean != 0, Object: types&schema.Object != 0,
 		Whole: types&schema.Integer != 0 && types&schema.Number == 0,
 	}
-	d.Odd = func(text string) bool { return !match.IsPlainText(text) }
+	d.Odd = func(text string) bool { return !plaintext.IsPlainText(text) }
 	if slices.Contains(k.Readings, schema.Path) {
 		// Where the root is not known, an absolute path may be a relative one.
 		d.Odd = func(text string) bool {
-			return !isASCII(text) || strings.HasPrefix(text, "/") || !match.IsPlainPath(text, k.Reach.Expands)
+			return !isASCII(text) || strings.HasPrefix(text, "/") || !pathname.IsPlainPath(text, k.Reach.Expands)
 		}
 	}
 	if len(k.Readings) == 1 && k.Readings[0] == schema.Path {
-		d.Languages = func() (inside, outside []automaton.Walker) { return match.PlainPaths(t.Env, k.Reach.Expands) }
+		d.Languages = func() (inside, outside []automaton.Walker) { return pathname.PlainPaths(t.Env, k.Reach.Expands) }
 	}
 	if a := k.Readings[0]; len(k.Readings) == 1 && (a == schema.Command || a == schema.URL) {
 		d.Key = func(text string) (string, bool) { return k.scratch(text).Key(a) }
 	}
 	form := k.form()
 	if form == asVector {
-		d.Admits = func(v analysis.Value) bool { _, ok := match.Words(v.Text); return ok }
+		d.Admits = func(v analysis.Value) bool { _, ok := commandline.Words(v.Text); return ok }
 	}
 	if t.Welcome != nil {
 		d.Welcome = func(v analysis.Value) bool { return t.Welcome(k.Reach.Annotation, v) }
@@ -219,9 +222,9 @@ func (k *Condition) form() leafForm {
 
 // vectorText is the command line of an argument vector.
 func vectorText(v jsonstream.Value) (string, bool) {
-	var vector match.Vector
+	var vector commandline.Vector
 	vector.Read(v)
-	return string(match.LineOf(vector.Words)), vector.Complete && len(vector.Words) > 0
+	return string(commandline.LineOf(vector.Words)), vector.Complete && len(vector.Words) > 0
 }
 
 // appendLeaf writes a leaf as JSON.
@@ -230,9 +233,9 @@ func appendLeaf(dst []byte, v analysis.Value, form leafForm) []byte {
 	case analysis.Text:
 		switch form {
 		case asPath:
-			return jsonstream.AppendQuote(dst, match.PathText(v.Text))
+			return jsonstream.AppendQuote(dst, pathname.PathText(v.Text))
 		case asVector:
-			words, _ := match.Words(v.Text)
+			words, _ := commandline.Words(v.Text)
 			return appendWords(dst, words)
 		}
 		return jsonstream.AppendQuote(dst, v.Text)

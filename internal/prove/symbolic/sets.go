@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
@@ -31,7 +32,7 @@ func (k *Condition) holdsAs(m *match.Matcher, reading schema.Annotation, v analy
 	case analysis.Text:
 		text := v.Text
 		if reading == schema.Path && k.Readings[0] == schema.Path {
-			text = match.PathText(text)
+			text = pathname.PathText(text)
 		}
 		value := k.scratch(text)
 		if reading == schema.Command {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
@@ -26,7 +27,7 @@ func (t *Translation) Shared(k *Condition, values []match.Literal, rules []*Rule
 				outside = append(outside, k.files(lit)...)
 			}
 		}
-		plain, never := match.PlainPaths(t.Env, k.Reach.Expands)
+		plain, never := pathname.PlainPaths(t.Env, k.Reach.Expands)
 		outside = append(outside, never...)
 		for _, r := range rules {
 			commands := r.permitted(k)

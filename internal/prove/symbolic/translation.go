@@ -6,7 +6,9 @@ import (
 	"strconv"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
@@ -156,7 +158,7 @@ func (r *Rule) counts(keys map[string]bool) bool {
 }
 
 func isLineOfSeveral(v analysis.Value) bool {
-	return v.Kind == analysis.Text && len(match.Analyse(v.Text).Simple) > 1
+	return v.Kind == analysis.Text && len(commandline.Analyse(v.Text).Simple) > 1
 }
 
 // Variable finds or makes the variable that a condition looks at.
@@ -260,7 +262,7 @@ func leafOf(v jsonstream.Value, k *Condition) (analysis.Value, bool) {
 	case jsonstream.String:
 		text := v.Text()
 		if k.Reach.Annotation == schema.Path {
-			cleaned, _ := match.Clean(text)
+			cleaned, _ := pathname.Clean(text)
 			if cleaned != text || text == "." {
 				return analysis.Value{}, false
 			}

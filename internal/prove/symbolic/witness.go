@@ -4,8 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/patch"
+	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
@@ -160,13 +161,13 @@ func (t *Translation) Situation(choices []analysis.Choice) (s eval.Situation) {
 
 // Unprotected welcomes values that touch no protected target, of which a floor would
 // hide the verdict of the rules (K2).
-func Unprotected(list *match.Protected) func(schema.Annotation, analysis.Value) bool {
+func Unprotected(list *protected.List) func(schema.Annotation, analysis.Value) bool {
 	return func(a schema.Annotation, v analysis.Value) bool {
-		p := match.Unprotected
+		p := protected.None
 		switch {
 		case v.Kind != analysis.Text:
 		case a == schema.Path:
-			p, _ = list.Path([]byte(match.PathText(v.Text)))
+			p, _ = list.Path([]byte(pathname.PathText(v.Text)))
 		case a == schema.Command || a == schema.Argv:
 			p, _ = list.Command([]byte(v.Text))
 		case a == schema.Patch:
@@ -174,6 +175,6 @@ func Unprotected(list *match.Protected) func(schema.Annotation, analysis.Value) 
 				return false // asked whatever the rules decide
 			}
 		}
-		return p == match.Unprotected
+		return p == protected.None
 	}
 }

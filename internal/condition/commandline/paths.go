@@ -1,0 +1,203 @@
+package commandline
+
+import (
+	"sync"
+
+	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/shell"
+)
+
+// PathTest evaluates the paths that a command line reads or writes (K0a): the targets of its
+// redirections and the words that may name files.
+//
+// A permissive condition evaluates every redirection in its direction, and the operands of programs
+// whose operands are certainly files. A restrictive one evaluates every word that may be a path.
+type PathTest struct {
+	use         shell.Use
+	Restrictive bool
+	path        condition.TextTest        // for words that the shell takes literally
+	expanding   condition.TextTest        // for words that it expands; nil if the condition is permissive
+	dotted      condition.TextTest        // for words with wildcards of a program that shows names
+	spread      condition.TextTest        // for words with wildcards of a plain line: all their matches
+	below       bool                      // includes files that are read without being named
+	above       func() pathname.Ancestors // with below
+	base        base
+	links       *condition.Links
+}
+
+func compileCommandPaths(s condition.Spec, t condition.Target, restrictive bool, env condition.Env) (condition.TextTest, *condition.SpecError) {
+	test := &PathTest{use: shell.Reads | shell.Writes, Restrictive: restrictive, below: t.Below, base: baseOf(env), links: env.Links}
+	switch {
+	case s.Kind == condition.Reads:
+		test.use, s.Kind = shell.Reads|shell.Named, condition.Glob
+	case s.Kind == condition.Writes:
+		test.use, s.Kind = shell.Writes, condition.Glob
+	case s.Kind == condition.Outside || !restrictive: // a guard on files does not apply to their names
+		test.use |= shell.Named
+	}
+	env = pathname.CommandEnv(env)
+	var err *condition.SpecError
+	if test.path, err = pathname.Compile(s, false, restrictive, env); err == nil && restrictive {
+		test.expanding = pathname.Expanding(test.path)
+		asShells(test.expanding, pathname.Aims)
+		test.dotted = pathname.Expanding(test.path)
+		asShells(test.dotted, pathname.AimsAtDot)
+		test.spread = pathname.Expanding(test.path)
+		asShells(test.spread, func(string) bool { return true })
+	}
+	if err == nil && t.Below && s.Kind != condition.Outside {
+		test.above = sync.OnceValue(func() pathname.Ancestors { return pathname.AncestorsOf(s, env) })
+	}
+	return test, err
+}
+
+// asShells gives wildcards their meaning in a shell: none of them matches the dot at the start of a
+// name. aimed restricts a restrictive test to patterns that state their target: "*.go" could match
+// the name of a secret, but is not intended to.
+func asShells(t condition.TextTest, aimed func(pattern string) bool) {
+	switch t := t.(type) {
+	case *pathname.Test:
+		t.Aimed = aimed
+	case pathname.Either:
+		t[0].Aimed, t[1].Aimed = aimed, aimed
+	}
+}
+
+func (t *PathTest) Match(line []byte) bool {
+	var v Value
+	v.Reset(line)
+	return t.Judge(&v)
+}
+
+func (t *PathTest) Judge(v *Value) bool { return judgeEach(t, v, t.Restrictive) }
+
+func (t *PathTest) Command(v *Value, i int) bool {
+	l := v.Line()
+	if !t.Restrictive {
+		return l.Plain && i < len(l.Commands) && t.grants(v, &l.Commands[i])
+	}
+	if i < len(l.Commands) {
+		for k := i; k < l.Commands[i].End; k++ {
+			if t.suspects(v, &l.Commands[k]) {
+				return true
+			}
+		}
+	}
+	if other := v.OtherLine(); other != nil {
+		for k := range other.Commands {
+			if t.suspects(v, &other.Commands[k]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (t *PathTest) grants(v *Value, c *shell.Command) bool {
+	certain := shell.Certain(c.Program())
+	inside := true
+	c.Paths(func(path *shell.Word, use shell.Use, redirected bool) bool {
+		if use&t.use == 0 || use&shell.Suspected != 0 || !redirected && !certain {
+			return true
+		}
+		text, certain := t.base.from(path.Text, c.Moved, c.Into, c.Sure)
+		inside = path.Literal && !path.Glob && certain && judgeWord(t.path, v, text)
+		return inside
+	})
+	return inside
+}
+
+func (t *PathTest) suspects(v *Value, c *shell.Command) bool {
+	hit := false
+	c.Paths(func(path *shell.Word, use shell.Use, _ bool) bool {
+		hit = t.suspect(v, c, path, use)
+		return !hit
+	})
+	return hit
+}
+
+// suspect evaluates one word of a command.
+func (t *PathTest) suspect(v *Value, c *shell.Command, path *shell.Word, use shell.Use) bool {
+	if use&t.use == 0 || len(path.Text) == 0 {
+		return false
+	}
+	test, hit := t.testOf(c, path), false
+	allowed(test, c, path.Text, func(text []byte) bool {
+		hit = judgeWord(test, v, text)
+		return !hit
+	})
+	return hit
+}
+
+// allowed calls yield with the paths that a word may name from the directories in which its command
+// may work. A test for paths that lead out of the project uses the known directory only.
+func allowed(test condition.TextTest, c *shell.Command, word []byte, yield func(path []byte) bool) {
+	if _, outside := test.(*pathname.OutsideTest); outside {
+		if at, known := c.At(word); known {
+			yield(at)
+			return
+		}
+	}
+	c.Candidates(word, yield)
+}
+
+// testOf returns the test for a word of a command.
+func (t *PathTest) testOf(c *shell.Command, path *shell.Word) condition.TextTest {
+	switch {
+	case path.Literal:
+		return t.path
+	case c.Plain && !c.Feeds && path.Glob && shell.ShowsNames(c.Program()): // "a*" may be a.pem, but ls shows no more than with "*"
+		return t.dotted
+	}
+	return t.expanding
+}
+
+// Suspect is the word of a command line that satisfies a restrictive condition on paths. Expands is
+// set if no word of the line is such a file as written: the shell may expand this word to one.
+type Suspect struct {
+	Word    string
+	Expands bool
+}
+
+// judgeWord evaluates a path that a command line names.
+func judgeWord(t condition.TextTest, line *Value, path []byte) bool {
+	if shared, ok := t.(pathname.SharedPath); ok {
+		return shared.Judge(line.Word(path))
+	}
+	return t.Match(path)
+}
+
+func (t *PathTest) Names(v *Value, i int) bool {
+	l := v.Line()
+	return t.Restrictive && i < len(l.Commands) && t.suspects(v, &l.Commands[i])
+}
+
+// SuspectWord finds the word because of which the condition holds for a command line, for
+// explanations: a word that is such a file as written, or else one that may become it. It returns
+// false if there is no such single word.
+func (t *PathTest) SuspectWord(v *Value) (found Suspect, ok bool) {
+	if !t.Restrictive || !v.Valid() || len(v.Text()) > condition.Budget {
+		return found, false
+	}
+	for _, l := range []*shell.Line{v.Line(), v.OtherLine()} {
+		if l == nil {
+			continue
+		}
+		for i := range l.Commands {
+			c := &l.Commands[i]
+			c.Paths(func(path *shell.Word, use shell.Use, _ bool) bool {
+				written := path.Literal || path.Tilde
+				if ok && !written || !t.suspect(v, c, path, use) {
+					return true
+				}
+				found, ok = Suspect{string(path.Text), !written}, true
+				return found.Expands
+			})
+			if ok && !found.Expands {
+				return found, true
+			}
+		}
+	}
+	return found, ok
+}

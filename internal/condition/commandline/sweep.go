@@ -1,0 +1,54 @@
+package commandline
+
+import (
+	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/shell"
+)
+
+// reaches reports whether the test could match a swept file.
+func (t *PathTest) reaches(s *shell.Sweep) bool {
+	test, ok := t.path.(pathname.SweptTest)
+	if !ok {
+		return true
+	}
+	if _, outside := t.path.(*pathname.OutsideTest); outside && s.Renames {
+		return false // its words name the target
+	}
+	if p, pattern := t.path.(*pathname.Pattern); s.Renames && !s.Anywhere && (!pattern || s.Single) {
+		if pattern {
+			return p.Loses(string(s.Dir.Text), s.Dir.Literal)
+		}
+		return t.above().Hold(s.Dir.Text, s.Dir.Literal)
+	}
+	dir, certain := t.base.from(s.Dir.Text, s.Moved, s.Into, s.Sure)
+	if s.Files {
+		return !certain || t.spread.Match(dir)
+	}
+	which := pathname.Swept{s.Hidden, s.Names}
+	return s.Anywhere || !certain || test.Sweeps(string(dir), s.Dir.Literal, which) ||
+		s.Repository && t.base.deeper() && test.Sweeps(t.base.root, true, which)
+}
+
+// SweepsLine reports whether a guard on paths could match a file that a command line reads without
+// naming it, in a directory that it reads completely, or could stop matching one in a directory
+// that it renames. The disk is not consulted: it is enough that there may be such a file. Matches
+// of wildcards count too, also if complete directories do not.
+func (t *PathTest) SweepsLine(v *Value) bool {
+	if !t.Restrictive || !v.Valid() || len(v.Text()) > condition.Budget {
+		return false
+	}
+	for _, l := range []*shell.Line{v.Line(), v.OtherLine()} {
+		hit := false
+		if l != nil {
+			l.Sweeps(func(s *shell.Sweep) bool {
+				hit = (t.below || (s.Files || s.Given) && t.use&shell.Reads != 0) && (s.Given && !t.base.plainNames(v, t.links, s) || !s.Counts && t.reaches(s) && !t.clear(v, s))
+				return !hit
+			})
+		}
+		if hit {
+			return true
+		}
+	}
+	return false
+}

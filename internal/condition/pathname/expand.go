@@ -1,0 +1,207 @@
+package pathname
+
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
+	"github.com/stopgate/stopgate/internal/regexp/automaton"
+)
+
+// expand adds the results of a tool that expands braces and wildcards for each spelling (C15).
+// Braces are expanded; a path with wildcards stays a pattern, and is compared by whether it can
+// match a path of the rule.
+func (l *lister) expand() {
+	for _, t := range l.texts[:len(l.texts):len(l.texts)] {
+		if len(t.text) > MaxPath {
+			l.unknown |= tooLong
+			continue
+		}
+		words, ok := braceWords(t.text, MaxReadings)
+		if !ok {
+			l.unknown |= UnknownReading
+		}
+		for _, w := range words {
+			glob := IsPattern(w)
+			if w == t.text && !glob {
+				continue
+			}
+			if len(l.texts) == maxTexts || glob && mayClimb(w) {
+				l.unknown |= UnknownReading
+				return
+			}
+			l.texts = append(l.texts, spelt{text: w, glob: glob, steps: t.steps | StepBraces})
+		}
+	}
+}
+
+// IsPattern reports whether a text has a wildcard of a common shell, including extended ones.
+func IsPattern(s string) bool {
+	for i := range len(s) {
+		switch s[i] {
+		case '*', '?', '[':
+			return true
+		case '(':
+			if i > 0 && strings.IndexByte("@+!", s[i-1]) >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Aims reports whether a path with wildcards states its target: a component starts with a literal
+// dot, which wildcards do not match in a shell, or every wildcard follows some text.
+func Aims(path string) bool {
+	all := true
+	for c := range strings.SplitSeq(path, "/") {
+		if len(c) > 1 && c[0] == '.' {
+			return true
+		}
+		all = all && (c == "" || !IsPattern(c[:1]))
+	}
+	return all
+}
+
+// AimsAtDot reports whether a component starts with a literal dot, as hidden files and directories
+// do.
+func AimsAtDot(path string) bool {
+	for c := range strings.SplitSeq(path, "/") {
+		if len(c) > 1 && c[0] == '.' && c != ".." {
+			return true
+		}
+	}
+	return false
+}
+
+// mayClimb reports whether a component with wildcards may match "." or "..", which cleaning cannot
+// detect. The first dot has to be literal.
+func mayClimb(path string) bool {
+	for _, c := range strings.Split(path, "/") {
+		if strings.HasPrefix(c, ".") && IsPattern(c) {
+			if n := valuePattern(c, true); n.Matches(".") || n.Matches("..") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// braceWords expands the braces of a word as a shell does. A range {1..9} becomes "*". ok is false
+// if there are more than limit words.
+func braceWords(s string, limit int) (words []string, ok bool) {
+	open, end, commas := firstBraces(s)
+	if open < 0 {
+		return []string{s}, true
+	}
+	var parts []string
+	if len(commas) == 0 {
+		parts = []string{"*"} // a range
+	} else {
+		from := open + 1
+		for _, c := range append(commas, end) {
+			parts = append(parts, s[from:c])
+			from = c + 1
+		}
+	}
+	for _, part := range parts {
+		inner, fits := braceWords(s[:open]+part+s[end+1:], limit-len(words))
+		words = append(words, inner...)
+		if !fits || len(words) > limit {
+			return words[:min(limit, len(words))], false
+		}
+	}
+	return words, true
+}
+
+// firstBraces finds the first group that a shell would expand: it contains a comma or a range. open
+// is -1 if there is none.
+func firstBraces(s string) (open, end int, commas []int) {
+	for open = 0; open < len(s); open++ {
+		if s[open] != '{' {
+			continue
+		}
+		depth := 0
+		commas = commas[:0]
+	group:
+		for end = open; end < len(s); end++ {
+			switch s[end] {
+			case '{':
+				depth++
+			case ',':
+				if depth == 1 {
+					commas = append(commas, end)
+				}
+			case '}':
+				if depth--; depth == 0 {
+					break group
+				}
+			}
+		}
+		if end < len(s) && (len(commas) > 0 || strings.Contains(s[open:end], "..")) {
+			return open, end, commas
+		}
+	}
+	return -1, 0, nil
+}
+
+// valuePattern builds the set of paths that a value with wildcards may match, folded; too large if
+// its syntax is unknown. dots is set if a wildcard also matches the dot at the start of a name.
+func valuePattern(path string, dots bool) *automaton.NFA {
+	n := automaton.New()
+	n.Accept(addValuePattern(n, path, dots))
+	return n.Direct()
+}
+
+// addValuePattern adds that set and returns its end state.
+func addValuePattern(n *automaton.NFA, path string, dots bool) int {
+	at, components := 0, strings.Split(spelling.Fold(path), "/")
+	for i, c := range components {
+		if c == "**" { // precedes its separator: "a/**" also matches "a"
+			at = n.Loop(at, automaton.Any)
+			continue
+		}
+		if i > 0 {
+			next := n.State()
+			n.Edge(at, automaton.Single('/'), next)
+			if components[0] == "**" && i == 1 {
+				n.Free(0, next)
+			}
+			at = next
+		}
+		if dots {
+			at = addComponentPattern(n, at, c)
+		} else {
+			at = addVisiblePattern(n, at, c)
+		}
+	}
+	return at
+}
+
+// addVisiblePattern is addComponentPattern for a shell whose "*" and "?" do not
+// match a leading dot.
+func addVisiblePattern(n *automaton.NFA, at int, c string) int {
+	if c == "" || c[0] != '*' && c[0] != '?' {
+		return addComponentPattern(n, at, c)
+	}
+	inside, end := n.State(), n.State()
+	n.Edge(at, glob.Component.Minus(automaton.Single('.')), inside)
+	if c[0] == '*' {
+		n.Free(addVisiblePattern(n, at, c[1:]), end)
+		n.Edge(inside, glob.Component, inside)
+	}
+	n.Free(addComponentPattern(n, inside, c[1:]), end)
+	return end
+}
+
+// addComponentPattern adds one component of a value with wildcards.
+func addComponentPattern(n *automaton.NFA, at int, c string) int {
+	if !strings.ContainsAny(c, "(){}") {
+		if lists, err := glob.Parse(strings.ReplaceAll(c, "[^", "[!"), true); err == nil {
+			return glob.Add(n, at, lists[0], glob.Component, spelling.Fold)
+		}
+	}
+	const special = "*?[]()@+!\\{}"
+	at = n.Loop(n.Text(at, c[:strings.IndexAny(c, special)]), glob.Component)
+	return n.Text(at, c[strings.LastIndexAny(c, special)+1:])
+}

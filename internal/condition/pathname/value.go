@@ -1,0 +1,150 @@
+package pathname
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
+)
+
+// Value is one complete string as a path. Its derived forms - whether it is plainly written, its
+// readings - are computed once. It is reused with Reset and belongs to one goroutine.
+type Value struct {
+	text  []byte
+	valid bool
+
+	examined, plain bool
+	canonical       []byte
+	Info            lexical
+	buf             [256]byte
+	low             []byte // without capital letters
+
+	list    []Reading // in env, with expands
+	unknown Unknown
+	listed  bool
+	env     condition.Env
+	expands bool
+
+	sure     [4]certainty // results of certain for the first few contexts
+	contexts int
+	own      linkCache  // for its own paths
+	Trail    *linkCache // of the command line, if the value is one of its words
+	memory   []byte     // of text
+}
+
+// Reset sets the string, which must not change during the evaluation.
+func (v *Value) Reset(text []byte) {
+	v.ResetText(text)
+	v.valid = utf8.Valid(text)
+}
+
+// ResetText is Reset for a string that is known to be UTF-8.
+func (v *Value) ResetText(text []byte) {
+	v.text, v.valid = text, true
+	v.examined, v.listed, v.list, v.contexts = false, false, nil, 0
+	v.own, v.Trail = linkCache{}, nil
+}
+
+// ResetWord makes the value a word of a command line, whose links the line caches.
+func (v *Value) ResetWord(path []byte, trail *linkCache) {
+	if len(path) > len(v.buf) {
+		v.Reset(bytes.Clone(path)) // the memory of a long one is not kept
+	} else {
+		v.memory = append(v.memory[:0], path...)
+		v.Reset(v.memory)
+	}
+	v.Trail = trail
+}
+
+// Text returns the string.
+func (v *Value) Text() []byte { return v.text }
+
+// Valid reports whether the string is UTF-8.
+func (v *Value) Valid() bool { return v.valid }
+
+// IsClean reports whether Clean does not change the string, a path (K4).
+func (v *Value) IsClean() bool {
+	v.examine()
+	if v.plain && len(v.canonical) == len(v.text) && len(v.text) > 0 && &v.canonical[0] == &v.text[0] {
+		return true // already canonical
+	}
+	cleaned, _ := Clean(string(v.text))
+	return cleaned == string(v.text)
+}
+
+func (v *Value) examine() {
+	if !v.examined {
+		v.canonical, v.Info, v.plain = examine(v.buf[:0], v.text)
+		v.examined = true
+	}
+}
+
+// Certain is pathContext.certain for the string.
+func (v *Value) Certain(p *Context) (canonical []byte, certain bool) {
+	v.examine()
+	if p.usual && v.plain && !v.Info.Absolute && !v.Info.wild {
+		return v.canonical, true
+	}
+	for i := range v.sure[:v.contexts] {
+		if s := &v.sure[i]; s.expands == p.Expands && s.restrictive == p.restrictive && s.env == p.Env {
+			return s.canonical, s.ok
+		}
+	}
+	canonical, info := v.canonical, v.Info
+	if v.plain && p.moved(info) {
+		canonical, info = p.arrive(canonical, info)
+	}
+	certain = v.plain && p.Admits(canonical, info, v.Way())
+	if v.contexts < len(v.sure) {
+		v.sure[v.contexts] = certainty{p.Env, p.Expands, p.restrictive, canonical, certain}
+		v.contexts++
+	}
+	return canonical, certain
+}
+
+// Way returns the link cache of the string.
+func (v *Value) Way() *linkCache {
+	if v.Trail != nil {
+		return v.Trail
+	}
+	return &v.own
+}
+
+// lowered returns a path with its ASCII letters in lower case. The result is valid until the next
+// call.
+func (v *Value) lowered(path []byte) []byte {
+	v.low = append(v.low[:0], path...)
+	for i, c := range v.low {
+		v.low[i] = spelling.LowerASCII(c)
+	}
+	return v.low
+}
+
+// Readings is Readings for the string.
+func (v *Value) Readings(p *Context) (list []Reading, unknown Unknown) {
+	if !v.listed || v.env != p.Env || v.expands != p.Expands {
+		v.list, v.unknown = ReadingsOf(string(v.text), p.Env, p.Expands, v.Way())
+		v.listed, v.env, v.expands = true, p.Env, p.Expands
+	}
+	return v.list, v.unknown
+}
+
+// lacksReadings reports whether readings of the value as a path are not listed because it is long.
+func (v *Value) lacksReadings(p *Context) bool {
+	if _, certain := v.Certain(p); certain {
+		return false
+	}
+	_, unknown := v.Readings(p)
+	return unknown&tooLong != 0
+}
+
+// SharedPath is a test that evaluates a path by its shared derived forms.
+type SharedPath interface{ Judge(v *Value) bool }
+
+var (
+	_ SharedPath = (*Test)(nil)
+	_ SharedPath = Either{}
+	_ SharedPath = (*Pattern)(nil)
+	_ SharedPath = (*OutsideTest)(nil)
+)

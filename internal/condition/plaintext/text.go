@@ -1,0 +1,339 @@
+package plaintext
+
+import (
+	"errors"
+	"math/bits"
+	"slices"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
+	"github.com/stopgate/stopgate/internal/regexp/automaton"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
+)
+
+// LanguageTest evaluates a text by membership in a set.
+type LanguageTest struct{ *automaton.Language }
+
+func (t LanguageTest) Holds(text []byte) bool { return t.Accepts(text) }
+
+// Compile compiles a matcher on a plain string. The language of a restrictive one is its
+// preimage under the forms of K21, so that one automaton run tests all three.
+func Compile(s condition.Spec, restrictive bool) (condition.TextTest, *condition.SpecError) {
+	if s.Kind == condition.Pattern {
+		test, err := CompilePatterns(s)
+		if err != nil {
+			return nil, err
+		}
+		return newPatternText(test, restrictive), nil
+	}
+	n, err := StringLanguage(s)
+	if err != nil {
+		return nil, err
+	}
+	build := func() *automaton.Language {
+		if restrictive {
+			n = UnderForms(n.Direct())
+		}
+		return n.Compile()
+	}
+	if (s.Kind == condition.Const || s.Kind == condition.Enum || s.Kind == condition.Prefix) && n.Len() < 1<<14 { // never too large
+		return &StepText{Dfa: sync.OnceValue(func() *automaton.DFA { return build().DFA() })}, nil
+	}
+	l := build()
+	if l.DFA() == nil {
+		return slowText{l}, nil
+	}
+	return &StepText{Dfa: l.DFA}, nil
+}
+
+// StringLanguage returns the set of strings of a condition, as written.
+func StringLanguage(s condition.Spec) (*automaton.NFA, *condition.SpecError) {
+	n := automaton.New()
+	for i, lit := range s.Values {
+		if err := AddString(n, s.Kind, lit.Text); err != nil {
+			err.Index = i
+			return nil, err
+		}
+	}
+	return n, nil
+}
+
+// AddString adds the strings of one literal.
+func AddString(n *automaton.NFA, k condition.Kind, text string) *condition.SpecError {
+	switch k {
+	case condition.Const, condition.Enum:
+		n.Accept(n.Text(0, text))
+		return nil
+	case condition.Glob:
+		return addStringGlob(n, text)
+	case condition.Prefix:
+		n.Accept(n.Loop(n.Text(0, text), automaton.Any))
+	default:
+		n.Accept(n.Text(n.Loop(0, automaton.Any), text))
+	}
+	if text == "" {
+		return condition.Invalid(0, "is empty, so the condition always matches", "leave the condition out")
+	}
+	return nil
+}
+
+// addStringGlob adds a glob without separators: "*" is any run (K18).
+func addStringGlob(n *automaton.NFA, text string) *condition.SpecError {
+	lists, err := glob.Parse(text, false)
+	if err != nil {
+		return OfGlob(err)
+	}
+	for _, tokens := range lists {
+		for i := 1; i < len(tokens); i++ {
+			if tokens[i].Kind == glob.Star && tokens[i-1].Kind == glob.Star {
+				return &condition.SpecError{Offset: tokens[i-1].At, Message: `"**" has a meaning on paths only`, Hint: "`*` is any run of a string"}
+			}
+		}
+		n.Accept(glob.Add(n, 0, tokens, automaton.Any, nil))
+	}
+	return nil
+}
+
+// UnderForms returns the language of all strings with one of K21's three forms in n: the string,
+// the string without zero-width code points, and that without leading and trailing white space. n
+// is direct.
+func UnderForms(n *automaton.NFA) *automaton.NFA {
+	blank := spelling.ZeroWidth.Union(spelling.WhiteSpace)
+	size := n.Len()
+	raw, stripped, inside := 1, 1+size, 1+2*size // starts of the copies of n
+	lead, tail := 1+3*size, 2+3*size
+	out := automaton.New()
+	for out.Len() < 3+3*size {
+		out.State()
+	}
+	out.Free(0, raw)
+	out.Free(0, stripped)
+	out.Free(0, lead)
+	out.Edge(lead, blank, lead)
+	out.Edge(tail, blank, tail)
+	out.Accept(tail)
+	type parts struct{ visible, inked automaton.Set }
+	known := make(map[*automaton.Span]parts) // of the sets of n
+	for s := range size {
+		if n.Accepting(s) {
+			out.Accept(raw + s)
+			out.Accept(stripped + s)
+		}
+		out.Edge(stripped+s, spelling.ZeroWidth, stripped+s)
+		out.Edge(inside+s, spelling.ZeroWidth, inside+s)
+		for set, to := range n.Edges(s) {
+			p, ok := known[&set[0]]
+			if !ok {
+				p = parts{visible: set.Minus(spelling.ZeroWidth), inked: set.Minus(blank)}
+				known[&set[0]] = p
+			}
+			out.Edge(raw+s, set, raw+to)
+			out.Edge(stripped+s, p.visible, stripped+to)
+			out.Edge(inside+s, p.visible, inside+to)
+			if s == 0 { // the first code point of the trimmed form
+				out.Edge(lead, p.inked, inside+to)
+			}
+			if !n.Accepting(to) {
+				continue
+			}
+			out.Edge(inside+s, p.inked, tail) // its last one
+			if s == 0 {
+				out.Edge(lead, p.inked, tail)
+			}
+		}
+	}
+	if n.Accepting(0) {
+		out.Accept(lead)
+	}
+	return out
+}
+
+// StepText evaluates a string with an automaton, code point by code point. It is built on demand:
+// conditions that an index evaluates never need it.
+type StepText struct{ Dfa func() *automaton.DFA }
+
+func (t *StepText) Start(s *condition.State) condition.Result {
+	dfa := t.Dfa()
+	s.At = dfa.First()
+	return condition.Result(dfa.Fate(s.At))
+}
+
+func (t *StepText) Feed(s *condition.State, text []byte) (condition.Result, int) {
+	dfa := t.Dfa()
+	at, n := dfa.Feed(s.At, text)
+	s.At = at
+	return condition.Result(dfa.Fate(at)), n
+}
+
+func (t *StepText) End(s *condition.State) bool { return t.Dfa().Accepting(s.At) }
+
+func (t *StepText) Match(value []byte) bool {
+	dfa := t.Dfa()
+	return dfa.Accepting(dfa.After(dfa.First(), value))
+}
+
+// slowText evaluates complete strings only: its automaton would be too large.
+type slowText struct{ language *automaton.Language }
+
+func (t slowText) Match(value []byte) bool { return t.language.Accepts(value) }
+
+// PatternText evaluates patterns on a string, code point by code point: on the value itself, or on
+// any of its forms for restrictive conditions (K20, K21). Its automaton is built on demand.
+type PatternText struct {
+	Test     SpellingTest
+	Plain    *regular.Language // of the value itself
+	Language *regular.Language // also of its additional forms
+	machine  func() *regular.Automaton
+}
+
+func newPatternText(p Patterns, restrictive bool) *PatternText {
+	plain := p.Language()
+	l := plain
+	if restrictive {
+		bare := l.Without(spelling.ZeroWidth)
+		l = regular.Union(l, bare, bare.Trimmed(spelling.WhiteSpace))
+	}
+	return &PatternText{Test: p, Plain: plain, Language: l, machine: sync.OnceValue(func() *regular.Automaton { return regular.Join(l) })}
+}
+
+func (t *PatternText) Start(s *condition.State) condition.Result {
+	m := t.machine()
+	s.Machine = m.Start()
+	return condition.Result(m.Fate(&s.Machine, 0))
+}
+
+func (t *PatternText) Feed(s *condition.State, text []byte) (condition.Result, int) {
+	m := t.machine()
+	n, _ := m.Feed(&s.Machine, text)
+	return condition.Result(m.Fate(&s.Machine, 0)), n
+}
+
+func (t *PatternText) End(s *condition.State) bool { return t.machine().Accepts(&s.Machine, 0) }
+
+func (t *PatternText) Match(value []byte) bool {
+	m := t.machine()
+	s := m.Start()
+	FeedAll(m, &s, value)
+	return m.Accepts(&s, 0)
+}
+
+// Patterns matches any of several patterns.
+type Patterns []*regular.Pattern
+
+func CompilePatterns(s condition.Spec) (Patterns, *condition.SpecError) {
+	var out Patterns
+	for i, lit := range s.Values {
+		p, err := regular.Compile(lit.Text)
+		if err != nil {
+			return nil, patternError(i, err)
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+func patternError(index int, err error) *condition.SpecError {
+	e := condition.Invalid(index, err.Error(), "")
+	var syntax *regular.SyntaxError
+	if errors.As(err, &syntax) {
+		e.Offset, e.Message, e.Hint = syntax.Offset, syntax.Message, syntax.Hint
+	}
+	return e
+}
+
+func (p Patterns) Holds(text []byte) bool {
+	return slices.ContainsFunc(p, func(one *regular.Pattern) bool { return one.Match(text) })
+}
+
+// LengthTest is max_length on a string: the number of code points, of the shortest form for a
+// restrictive condition.
+type LengthTest struct {
+	Most        int
+	Restrictive bool
+}
+
+func (t *LengthTest) Start(*condition.State) condition.Result { return condition.Undecided }
+
+func (t *LengthTest) Feed(s *condition.State, text []byte) (condition.Result, int) {
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		i += size
+		switch {
+		case !t.Restrictive:
+			s.At++
+		case r >= utf8.RuneSelf && spelling.ZeroWidth.Contains(r):
+		case spelling.IsWhite(r):
+			if s.At > 0 {
+				s.Tail++
+			}
+		default:
+			s.At += s.Tail + 1
+			s.Tail = 0
+		}
+		if int64(s.At) > int64(t.Most) {
+			return condition.Miss, i
+		}
+	}
+	return condition.Undecided, len(text)
+}
+
+func (t *LengthTest) End(*condition.State) bool { return true }
+
+func (t *LengthTest) Match(value []byte) bool { return t.Holds(value) }
+
+func (t *LengthTest) Holds(text []byte) bool {
+	var s condition.State
+	r, _ := t.Feed(&s, text)
+	return r == condition.Undecided
+}
+
+type CompleteLength struct {
+	Length LengthTest
+	Plain  func([]byte) bool
+}
+
+func (t *CompleteLength) Match(value []byte) bool {
+	return t.Length.Holds(value) && (t.Length.Restrictive || t.Plain(value))
+}
+
+func (p Patterns) Language() *regular.Language {
+	var all []*regular.Language
+	for _, one := range p {
+		all = append(all, one.Language())
+	}
+	return regular.Union(all...)
+}
+
+// SpellingTest evaluates one spelling of a complete value.
+type SpellingTest interface{ Holds(text []byte) bool }
+
+func FeedAll(a *regular.Automaton, s *regular.State, text []byte) {
+	for len(text) > 0 {
+		n, changed := a.Feed(s, text)
+		if !changed {
+			return // all of it was read, or nothing more can match
+		}
+		text = text[n:]
+	}
+}
+
+// Holding appends the members whose language contains the text that an automaton was fed, taken as
+// complete; names maps the automaton's members.
+func Holding(a *regular.Automaton, s *regular.State, names, members []int32) []int32 {
+	rejected := a.Rejected(s)
+	for word := 0; 64*word < len(names); word++ {
+		for left := ^rejected[word]; left != 0; left &= left - 1 {
+			i := 64*word + bits.TrailingZeros64(left)
+			if i >= len(names) {
+				break
+			}
+			if a.Accepts(s, i) {
+				members = append(members, names[i])
+			}
+		}
+	}
+	return members
+}

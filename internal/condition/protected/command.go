@@ -1,0 +1,194 @@
+package protected
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/commandline"
+	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/shell"
+)
+
+// administration reports whether a subcommand of stopgate answers questions or removes the gate
+// (S4).
+func administration(subcommand []byte) bool {
+	switch string(subcommand) {
+	case "approvals", "grants", "install", "uninstall", "sessions", "pin", "lockdown", "trust":
+		return true
+	}
+	return false
+}
+
+// Command evaluates a command line: administration of stopgate, configuration of git, and every
+// word that may be a protected path. entry describes the match.
+func (p *List) Command(line []byte) (protection Protection, entry string) {
+	v := new(commandline.Value)
+	v.Reset(line)
+	return p.JudgeCommand(v)
+}
+
+// JudgeCommand is Command for a value that other matchers share.
+func (p *List) JudgeCommand(v *commandline.Value) (protection Protection, entry string) {
+	if !v.Valid() || len(v.Text()) > condition.Budget {
+		return UnknownTarget, tooManyReadings
+	}
+	lines := []*shell.Line{v.Line()}
+	if other := v.OtherLine(); other != nil {
+		lines = append(lines, other)
+	}
+	for _, l := range lines {
+		if l.Excess && protection < UnknownTarget { // the part that was not parsed may match
+			protection, entry = UnknownTarget, tooManyReadings
+		}
+		for i := range l.Commands {
+			if q, e := p.judgeLine(v, &l.Commands[i], !l.Excess); q > protection {
+				protection, entry = q, e
+			}
+		}
+	}
+	return protection, entry
+}
+
+// judgeLine evaluates one simple command. Every word counts in every position. With puts, files that
+// are put into directories count too.
+func (p *List) judgeLine(v *commandline.Value, c *shell.Command, puts bool) (protection Protection, entry string) {
+	raise := func(q Protection, e string) {
+		if q > protection {
+			protection, entry = q, e
+		}
+	}
+	path := func(text []byte, literal bool) (protection Protection, entry string) {
+		ctx := &p.shell
+		if literal {
+			ctx = &p.literal
+		}
+		c.Candidates(text, func(text []byte) bool {
+			if q, e := p.judgeFrom(v.Word(text), ctx); q > protection {
+				protection, entry = q, e
+			}
+			return true
+		})
+		return protection, entry
+	}
+	names := c.Plain && !c.Feeds && shell.ShowsNames(c.Program())
+	var program string // stopgate or git, once it is named
+	for i := range c.Words {
+		word := c.Words[i].Text
+		if len(word) == 0 {
+			continue
+		}
+		name := shell.Base(word)
+		switch {
+		case bytes.EqualFold(name, []byte("stopgate")):
+			program = "stopgate"
+		case bytes.EqualFold(name, []byte("git")):
+			program = "git"
+		case program == "stopgate" && administration(word):
+			raise(Denied, "stopgate "+string(word))
+		case program == "git" && string(word) == "config" && !readsConfig(c.Words[i+1:]):
+			raise(Ask, "git config")
+		}
+		if names && c.Words[i].Glob && !c.Words[i].Literal && !pathname.AimsAtDot(string(word)) {
+			continue // "s*" may be stopgate.sock, but ls shows no more than with "*"
+		}
+		if word[0] != '-' {
+			if q, e := path(word, c.Words[i].Literal); q != UnknownTarget || !looksUp(c, i) {
+				raise(q, e)
+			}
+		} else if len(word) > 2 && bytes.ContainsAny(word, "./") { // -oFILE
+			raise(path(word[2:], c.Words[i].Literal))
+		}
+		if at := bytes.IndexByte(word, '='); at >= 0 {
+			raise(path(word[at+1:], c.Words[i].Literal))
+		}
+	}
+	if puts && c.Puts() {
+		raise(p.placed(v, c))
+	}
+	for i := range c.Redirects {
+		raise(path(c.Redirects[i].Target.Text, c.Redirects[i].Target.Literal))
+	}
+	return protection, entry
+}
+
+// placed evaluates the files that a command puts into directories.
+func (p *List) placed(v *commandline.Value, c *shell.Command) (protection Protection, entry string) {
+	c.Placed(func(w *shell.Word, _ shell.Use, _ bool) bool {
+		ctx := &p.shell
+		if w.Literal {
+			ctx = &p.literal
+		}
+		c.Candidates(w.Text, func(text []byte) bool {
+			if q, e := p.judgeFrom(v.Word(text), ctx); q > protection {
+				protection, entry = q, e
+			}
+			return true
+		})
+		return true
+	})
+	return protection, entry
+}
+
+// readsConfig reports whether arguments of git config only print.
+func readsConfig(args []shell.Word) bool {
+	if len(args) == 0 {
+		return false
+	}
+	switch strings.TrimLeft(string(args[0].Text), "-") {
+	case "get", "get-all", "get-regexp", "list", "l", "show-origin":
+		return true
+	}
+	return false
+}
+
+// looksUp reports whether a word is the name of a program that the shell searches, wherever the
+// command works.
+func looksUp(c *shell.Command, i int) bool {
+	return i == 0 && c.Words[0].Literal && bytes.IndexByte(c.Words[0].Text, '/') < 0
+}
+
+// UnknownPath returns the unknown facts of a path that is an [UnknownTarget], [Known] if its
+// length is the only reason.
+func (p *List) UnknownPath(v *pathname.Value) pathname.Unknown {
+	if !v.Valid() {
+		return pathname.UnknownReading
+	}
+	return p.context.Missing(v)
+}
+
+// UnknownCommand returns the unknown facts of a command line.
+func (p *List) UnknownCommand(v *commandline.Value) (unknown pathname.Unknown) {
+	switch {
+	case !v.Valid():
+		return pathname.UnknownReading
+	case len(v.Text()) > condition.Budget:
+		return pathname.Known
+	}
+	for _, l := range []*shell.Line{v.Line(), v.OtherLine()} {
+		if l == nil {
+			continue
+		}
+		if l.Excess {
+			unknown |= pathname.UnknownCommand
+		}
+		for i := range l.Commands {
+			c := &l.Commands[i]
+			look := func(w *shell.Word) {
+				c.Candidates(w.Text, func(text []byte) bool {
+					unknown |= p.shell.Missing(v.Word(text))
+					return true
+				})
+			}
+			for k := range c.Words {
+				if !looksUp(c, k) {
+					look(&c.Words[k])
+				}
+			}
+			for k := range c.Redirects {
+				look(&c.Redirects[k].Target)
+			}
+		}
+	}
+	return unknown
+}
