@@ -5,7 +5,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/index"
 	"github.com/stopgate/stopgate/internal/condition/match"
-	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -54,7 +54,7 @@ type Evaluation struct {
 	event        jsonstream.Event
 	spare        []byte           // text of a replayed value
 	unclean      bool             // some path is not spelled as it would be released
-	unknownPaths pathname.Unknown // reasons of the floor path_not_known
+	unknownPaths pathform.Unknown // reasons of the floor path_not_known
 
 	released []byte
 	watched  watched
@@ -95,7 +95,7 @@ func (e *Evaluation) reset(p *plan) {
 		e.walkers[i].reset(v)
 	}
 	e.verdict, e.before, e.basis = stopgate.Verdict{}, e.before[:0], basis{}
-	e.fault, e.floors, e.unknownPaths = fault{}, nil, pathname.Known
+	e.fault, e.floors, e.unknownPaths = fault{}, nil, pathform.Known
 	e.texts, e.watches, e.undecided, e.decoded = e.texts[:0], e.watches[:0], 0, false
 	e.suspects = e.suspects[:0]
 	e.commands = false

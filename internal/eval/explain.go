@@ -6,7 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/match"
-	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
@@ -110,7 +110,7 @@ func (e *Evaluation) Explain() Explanation {
 		return x
 	}
 	x.Recognised = e.plan.recognised
-	if e.unknownPaths != pathname.Known {
+	if e.unknownPaths != pathform.Known {
 		x.NotKnown = e.unknownPaths.Public()
 	}
 	for i := range e.plan.lists {
@@ -280,16 +280,16 @@ func spelt(s match.Spec) string {
 func readingOf(s match.Spec, env match.Env, value string) []string {
 	text, err := match.Compile(s, match.Target{Type: schema.String}, false, env)
 	if err == nil && text.Match([]byte(value)) {
-		return []string{value + " (" + pathname.Steps(0).String() + ")"}
+		return []string{value + " (" + pathform.Steps(0).String() + ")"}
 	}
 	m, err := match.Compile(s, match.Target{Type: schema.String, Annotation: schema.Path}, true, env)
 	if err != nil {
 		return nil
 	}
-	list, _ := pathname.Readings(value, env, false)
+	list, _ := pathform.Readings(value, env, false)
 	for _, plain := range []bool{true, false} {
 		for _, r := range list {
-			second, _ := pathname.Readings(r.Path, env, false)
+			second, _ := pathform.Readings(r.Path, env, false)
 			if (len(second) == 1 || !plain) && m.Match([]byte(r.Path)) {
 				return []string{r.Path + " (" + r.Steps.String() + ")"}
 			}

@@ -4,7 +4,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
@@ -79,7 +79,7 @@ func (e *Evaluation) protected(w *textWatch) {
 		return
 	}
 	strictest := protected.None
-	var unknown pathname.Unknown
+	var unknown pathform.Unknown
 	for _, list := range w.view.protected {
 		if w.shape.needs&watchTarget != 0 {
 			p, _ := list.PathOf(e.stringValue().AsPath())
@@ -103,7 +103,7 @@ func (e *Evaluation) protected(w *textWatch) {
 	}
 	switch {
 	case strictest != protected.UnknownTarget:
-	case unknown == pathname.Known: // its length leaves out readings
+	case unknown == pathform.Known: // its length leaves out readings
 		e.floorHere(stopgate.Ask, stopgate.CodeMatcherBudget)
 	default:
 		e.unknownPaths |= unknown

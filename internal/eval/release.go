@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -99,7 +99,7 @@ func (c *cleaner) walk(v jsonstream.Value, s *shape) {
 			n++
 		}
 	case v.Kind() == jsonstream.String && s.needs&watchTarget != 0 && c.looks(s):
-		if cleaned, _ := pathname.Clean(v.Text()); !v.IsText(cleaned) {
+		if cleaned, _ := pathform.Clean(v.Text()); !v.IsText(cleaned) {
 			start, end := v.Span()
 			c.edits = append(c.edits, jsonstream.Edit{Start: start, End: end, Text: jsonstream.AppendQuote(nil, cleaned)})
 		}

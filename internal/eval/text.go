@@ -7,7 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/index"
 	"github.com/stopgate/stopgate/internal/condition/literal"
 	"github.com/stopgate/stopgate/internal/condition/match"
-	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -292,8 +292,8 @@ func (e *Evaluation) swept(hit bool) {
 
 // notKnown takes the unknown facts of the paths that a restrictive condition evaluates: the
 // condition covers the known readings, and the others require an approval.
-func (e *Evaluation) notKnown(unknown pathname.Unknown) {
-	if unknown != pathname.Known && !e.probing {
+func (e *Evaluation) notKnown(unknown pathform.Unknown) {
+	if unknown != pathform.Known && !e.probing {
 		e.unknownPaths |= unknown
 		e.floorHere(stopgate.Ask, stopgate.CodePathNotKnown)
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition/match"
-	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
@@ -79,7 +79,7 @@ func (e *Evaluation) annotationsAt(k *cond, ast *syntax.Condition, pointer strin
 
 // spellings returns the first readings of a path.
 func spellings(value string, env match.Env) (list []string) {
-	all, complete := pathname.Readings(value, env, false)
+	all, complete := pathform.Readings(value, env, false)
 	for i, r := range all {
 		if i == 3 {
 			complete = false

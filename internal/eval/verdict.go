@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 )
 
 // fail records an integrity error, with details in cause, without values of the call. At one byte
@@ -67,7 +67,7 @@ func (e *Evaluation) settle() (terminal bool) {
 		e.publishList(first)
 		return true
 	case low != high:
-	case low == stopgate.Ask && e.unknownPaths != pathname.Known && !(first >= 0 && e.plan.lists[first].guard):
+	case low == stopgate.Ask && e.unknownPaths != pathform.Known && !(first >= 0 && e.plan.lists[first].guard):
 		e.publish(e.floorVerdict(e.floorOf(stopgate.CodePathNotKnown)))
 	case first >= 0 && strictest == low:
 		e.publishList(first)

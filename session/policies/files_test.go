@@ -8,8 +8,8 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/pathkey"
-	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/testkit/property"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
@@ -100,8 +100,8 @@ func TestPlainPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 		keys := policies.ReadBeforeWrite().Needs(session.Call{Tool: "write_file", Args: args})
-		readings, complete := pathname.Readings(path, match.Env{}, false)
-		_, plain := pathname.Clean(path)
+		readings, complete := pathform.Readings(path, match.Env{}, false)
+		_, plain := pathform.Clean(path)
 		want := complete && plain && !strings.HasPrefix(readings[0].Path, "..")
 		if got := len(keys) > 0; got != want || got && keys[len(keys)-1].Value != readings[0].Path {
 			t.Fatalf("%q: keys %v, readings %v", path, keys, readings)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
@@ -19,7 +19,7 @@ type base struct {
 }
 
 func baseOf(env condition.Env) base {
-	env = pathname.CommandEnv(env)
+	env = pathform.CommandEnv(env)
 	b := base{root: env.Root, dir: cmp.Or(env.Dir, env.Root)}
 	if env.Lost || env.Also != "" {
 		b.dir, b.lost = "", true
@@ -57,7 +57,7 @@ func (b *base) below(w *shell.Word) bool {
 		return false
 	}
 	text = strings.TrimSuffix(strings.TrimPrefix(text, "./"), "/")
-	if !w.Literal || text == "" || strings.IndexByte("-+~", text[0]) >= 0 || len(text) > pathname.MaxPath {
+	if !w.Literal || text == "" || strings.IndexByte("-+~", text[0]) >= 0 || len(text) > pathform.MaxPath {
 		return false
 	}
 	for c := range strings.SplitSeq(text, "/") {
@@ -119,13 +119,13 @@ func (b *base) outside() bool {
 	if b.root == "" || b.dir == "" {
 		return false
 	}
-	_, inside := pathname.CutRoot([]byte(b.dir), []byte(b.root))
+	_, inside := pathform.CutRoot([]byte(b.dir), []byte(b.root))
 	return !inside
 }
 
 // deeper reports whether lines begin below the root, and not in it.
 func (b *base) deeper() bool {
-	rel, inside := pathname.CutRoot([]byte(b.dir), []byte(b.root))
+	rel, inside := pathform.CutRoot([]byte(b.dir), []byte(b.root))
 	return inside && len(rel) > 0
 }
 

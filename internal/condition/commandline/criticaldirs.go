@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/condition/shell"
 	"github.com/stopgate/stopgate/internal/condition/spelling"
@@ -16,7 +17,7 @@ import (
 type criticalDirs struct{ env condition.Env }
 
 func criticalDirsOf(env condition.Env) criticalDirs {
-	env = pathname.CommandEnv(env)
+	env = pathform.CommandEnv(env)
 	env.Links = nil // removing a link removes nothing else
 	return criticalDirs{env}
 }
@@ -54,14 +55,14 @@ func (v *criticalDirs) reads(w *shell.Word, dirs []string) (named, all bool) {
 	if text == "" {
 		return false, true
 	}
-	if len(text) > pathname.MaxPath {
+	if len(text) > pathform.MaxPath {
 		return false, w.Literal // a shell may expand a long word to a short path
 	}
 	if named, all = v.spelt(text, !w.Literal); named || text[0] == '/' || text[0] == '~' || text[0] == '$' {
 		return named, all
 	}
 	for _, dir := range dirs {
-		if len(dir)+len(text) >= pathname.MaxPath {
+		if len(dir)+len(text) >= pathform.MaxPath {
 			all = all && w.Literal
 			continue
 		}
@@ -97,10 +98,10 @@ func (v *criticalDirs) named(text string, expands bool) (named, all bool) {
 	if clean := path.Clean(text); expands && (slices.Contains(homes, clean) || clean[0] == '~' && !strings.Contains(clean, "/")) {
 		return true, true
 	}
-	list, all := pathname.Readings(text, v.env, expands)
+	list, all := pathform.Readings(text, v.env, expands)
 	for _, r := range list {
 		name := r.Path
-		if v.env.Root == "" && name == "/" && r.Steps&pathname.StepRoot != 0 && strings.Count(text, "..") < deepest {
+		if v.env.Root == "" && name == "/" && r.Steps&pathform.StepRoot != 0 && strings.Count(text, "..") < deepest {
 			continue // the start is unknown; most projects are deeper
 		}
 		if !strings.HasPrefix(name, "/") {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
@@ -37,7 +38,7 @@ func (t *PathTest) clear(v *Value, s *shell.Sweep) bool {
 
 // lies lists the files below a directory that a command reads. ok is set if the list is complete
 // and no link is on the path to the directory.
-func (b *base) lies(v *Value, links *condition.Links, s *shell.Sweep) (found pathname.Listing, real string, ok bool) {
+func (b *base) lies(v *Value, links *condition.Links, s *shell.Sweep) (found pathform.Listing, real string, ok bool) {
 	if links == nil || links.Files == nil || b.lost {
 		return found, "", false
 	}
@@ -100,7 +101,7 @@ func (t *PathTest) clearFiles(v *Value, s *shell.Sweep, tests []*pathname.Test) 
 		return false // below the root of the file system
 	}
 	found, real, ok := t.base.lies(v, t.links, &above)
-	named := pathname.Listing{}
+	named := pathform.Listing{}
 	for i, name := range found.Names {
 		if wildcardsName(pattern, name) {
 			named.Names, named.Modes = append(named.Names, name), append(named.Modes, found.Modes[i])

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
@@ -36,13 +37,13 @@ func compileCommandPaths(s condition.Spec, t condition.Target, restrictive bool,
 	case s.Kind == condition.Outside || !restrictive: // a guard on files does not apply to their names
 		test.use |= shell.Named
 	}
-	env = pathname.CommandEnv(env)
+	env = pathform.CommandEnv(env)
 	var err *condition.SpecError
 	if test.path, err = pathname.Compile(s, false, restrictive, env); err == nil && restrictive {
 		test.expanding = pathname.Expanding(test.path)
-		asShells(test.expanding, pathname.Aims)
+		asShells(test.expanding, pathform.Aims)
 		test.dotted = pathname.Expanding(test.path)
-		asShells(test.dotted, pathname.AimsAtDot)
+		asShells(test.dotted, pathform.AimsAtDot)
 		test.spread = pathname.Expanding(test.path)
 		asShells(test.spread, func(string) bool { return true })
 	}

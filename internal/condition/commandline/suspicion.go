@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/condition/shell"
 	"github.com/stopgate/stopgate/internal/condition/usage"
@@ -145,7 +146,7 @@ const (
 )
 
 // Unknown returns the unknown facts about the commands that a restrictive condition evaluates.
-func (t *Test) Unknown(v *Value) (unknown pathname.Unknown) {
+func (t *Test) Unknown(v *Value) (unknown pathform.Unknown) {
 	unsure := *t
 	unsure.usages = t.unsure
 	for _, l := range []*shell.Line{v.Line(), v.OtherLine()} {
@@ -153,14 +154,14 @@ func (t *Test) Unknown(v *Value) (unknown pathname.Unknown) {
 			continue
 		}
 		if l.Excess {
-			return unknown | pathname.UnknownCommand
+			return unknown | pathform.UnknownCommand
 		}
 		for i := range l.Commands {
-			if unknown&pathname.UnknownCommand == 0 && t.manyBeginnings(l, i) {
-				unknown |= pathname.UnknownCommand
+			if unknown&pathform.UnknownCommand == 0 && t.manyBeginnings(l, i) {
+				unknown |= pathform.UnknownCommand
 			}
 			if unsure.usages != nil && !t.suspects(l, i) && unsure.suspects(l, i) {
-				unknown |= pathname.UnknownReading
+				unknown |= pathform.UnknownReading
 			}
 		}
 	}
@@ -182,16 +183,16 @@ func (t *Test) manyBeginnings(l *shell.Line, i int) bool {
 	return s.excess
 }
 
-func (t *PathTest) Unknown(v *Value) (unknown pathname.Unknown) {
+func (t *PathTest) Unknown(v *Value) (unknown pathform.Unknown) {
 	if !t.Restrictive {
-		return pathname.Known
+		return pathform.Known
 	}
 	for _, l := range []*shell.Line{v.Line(), v.OtherLine()} {
 		if l == nil {
 			continue
 		}
 		if l.Excess {
-			unknown |= pathname.UnknownCommand
+			unknown |= pathform.UnknownCommand
 		}
 		for i := range l.Commands {
 			c := &l.Commands[i]
@@ -200,7 +201,7 @@ func (t *PathTest) Unknown(v *Value) (unknown pathname.Unknown) {
 					return true
 				}
 				if c.Lost && path.Text[0] != '/' && path.Text[0] != '~' {
-					unknown |= pathname.UnknownDirectory
+					unknown |= pathform.UnknownDirectory
 				}
 				test := t.testOf(c, path)
 				allowed(test, c, path.Text, func(text []byte) bool {
@@ -219,7 +220,7 @@ func (t *PathTest) Unknown(v *Value) (unknown pathname.Unknown) {
 // UnknownLine is a test of command lines that may not know the files that a line names.
 type UnknownLine interface {
 	MayBeUnknown() bool
-	Unknown(v *Value) pathname.Unknown
+	Unknown(v *Value) pathform.Unknown
 	ReadsAs(other condition.TextTest) bool
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/shell"
 	"github.com/stopgate/stopgate/internal/condition/usage"
 )
@@ -14,16 +14,16 @@ import (
 // Value is one complete string as a command line, and as a path. The line is parsed once; the
 // values of its words are shared by all conditions.
 type Value struct {
-	pathname.Value
+	pathform.Value
 
 	lineKnown, otherKnown bool
 	commands, others      shell.Line
 	hasOther              bool
 	vector                []byte // memory of text
 
-	words []*pathname.Value // paths of the line; the first named of them are in use
+	words []*pathform.Value // paths of the line; the first named of them are in use
 	named int
-	more  map[string]*pathname.Value // words of a line that has many
+	more  map[string]*pathform.Value // words of a line that has many
 }
 
 // Reset sets the string, which must not change during the evaluation.
@@ -74,7 +74,7 @@ func (v *Value) OtherLine() *shell.Line {
 }
 
 // Word returns a path that a command line names, shared by all conditions.
-func (v *Value) Word(path []byte) *pathname.Value {
+func (v *Value) Word(path []byte) *pathform.Value {
 	for _, w := range v.words[:v.named] {
 		if bytes.Equal(w.Text(), path) {
 			return w
@@ -84,7 +84,7 @@ func (v *Value) Word(path []byte) *pathname.Value {
 		return v.furtherWord(path)
 	}
 	if v.named == len(v.words) {
-		v.words = append(v.words, new(pathname.Value))
+		v.words = append(v.words, new(pathform.Value))
 	}
 	w := v.words[v.named]
 	v.named++
@@ -92,13 +92,13 @@ func (v *Value) Word(path []byte) *pathname.Value {
 	return w
 }
 
-func (v *Value) furtherWord(path []byte) *pathname.Value {
+func (v *Value) furtherWord(path []byte) *pathform.Value {
 	w := v.more[string(path)]
 	if w == nil {
 		if v.more == nil {
-			v.more = make(map[string]*pathname.Value)
+			v.more = make(map[string]*pathform.Value)
 		}
-		w = new(pathname.Value)
+		w = new(pathform.Value)
 		v.read(w, path)
 		v.more[string(path)] = w
 	}
@@ -106,7 +106,7 @@ func (v *Value) furtherWord(path []byte) *pathname.Value {
 }
 
 // read makes a value one of the words.
-func (v *Value) read(w *pathname.Value, path []byte) {
+func (v *Value) read(w *pathform.Value, path []byte) {
 	w.ResetWord(path, v.Way())
 	w.Trail.Solid = v.Line().Solid()
 }

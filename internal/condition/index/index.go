@@ -5,7 +5,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition/literal"
 	"github.com/stopgate/stopgate/internal/condition/match"
-	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
@@ -120,7 +120,7 @@ func (x *Index) addUnknown(m *match.Matcher) {
 
 // Unknown returns the unknown facts of the paths that the members evaluate; see
 // [match.Matcher.Unknown].
-func (x *Index) Unknown(v *match.Value) (unknown pathname.Unknown) {
+func (x *Index) Unknown(v *match.Value) (unknown pathform.Unknown) {
 	for _, m := range x.unknown {
 		unknown |= m.Unknown(v)
 	}

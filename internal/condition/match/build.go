@@ -6,6 +6,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/patch"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/condition/plaintext"
 	"github.com/stopgate/stopgate/internal/condition/weburl"
@@ -149,7 +150,7 @@ func compileLength(most int, t condition.Target, restrictive bool, env condition
 	length := plaintext.LengthTest{Most: most, Restrictive: restrictive}
 	switch t.Annotation {
 	case schema.Path:
-		p := pathname.NewContext(env, t.Expands, restrictive)
+		p := pathform.NewContext(env, t.Expands, restrictive)
 		return &plaintext.CompleteLength{length, p.Plain}
 	case schema.Command:
 		return &plaintext.CompleteLength{length, func(line []byte) bool {

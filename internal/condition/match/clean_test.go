@@ -8,7 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/testkit/property"
 
-	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 )
 
 // Proves K4, D25-19.
@@ -51,7 +51,7 @@ func TestK4_Clean(t *testing.T) {
 		{"...", "...", false},
 		{"a..b", "a..b", true},
 	} {
-		cleaned, plain := pathname.Clean(c.path)
+		cleaned, plain := pathform.Clean(c.path)
 		if cleaned != c.cleaned || plain != c.plain {
 			t.Errorf("%q: %q, plain %v; want %q, plain %v", c.path, cleaned, plain, c.cleaned, c.plain)
 		}
@@ -84,8 +84,8 @@ func naiveResolve(path string) string {
 func TestCleanKeepsTheMeaning(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		path := rapid.StringMatching(`/?((\.|\.\.|a|b|-c|)/){0,5}(\.|\.\.|a|)`).Draw(t, "path")
-		cleaned, _ := pathname.Clean(path)
-		second, _ := pathname.Clean(cleaned)
+		cleaned, _ := pathform.Clean(path)
+		second, _ := pathform.Clean(cleaned)
 		if second != cleaned {
 			t.Fatalf("%q: %q, then %q", path, cleaned, second)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/match"
-	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
@@ -157,18 +157,18 @@ func TestCommandWithManyBeginnings(t *testing.T) {
 		spec  match.Spec
 		line  string
 		holds bool
-		want  pathname.Unknown
+		want  pathform.Unknown
 	}{
-		{spec(match.Glob, "rm *"), suffix, false, pathname.UnknownCommand},
-		{spec(match.Glob, "rm *"), "xargs rm " + suffix, true, pathname.Known},
-		{spec(match.Glob, "rm *"), assigned, false, pathname.UnknownCommand},
-		{spec(match.Pattern, "^rm "), assigned, false, pathname.UnknownCommand},
-		{spec(match.Usage, "rm **"), suffix, false, pathname.UnknownCommand},
-		{spec(match.Usage, "rm **"), "echo " + strings.Repeat("=x ", 300), false, pathname.UnknownCommand},
-		{spec(match.Usage, "rm **"), "git add " + strings.Repeat("a ", 300), false, pathname.Known},
-		{spec(match.Prefix, "rm"), suffix, false, pathname.Known},
-		{spec(match.Prefix, "rm"), suffix + "rm", true, pathname.Known},
-		{spec(match.Prefix, "rm"), assigned + "c=d=rm", true, pathname.Known},
+		{spec(match.Glob, "rm *"), suffix, false, pathform.UnknownCommand},
+		{spec(match.Glob, "rm *"), "xargs rm " + suffix, true, pathform.Known},
+		{spec(match.Glob, "rm *"), assigned, false, pathform.UnknownCommand},
+		{spec(match.Pattern, "^rm "), assigned, false, pathform.UnknownCommand},
+		{spec(match.Usage, "rm **"), suffix, false, pathform.UnknownCommand},
+		{spec(match.Usage, "rm **"), "echo " + strings.Repeat("=x ", 300), false, pathform.UnknownCommand},
+		{spec(match.Usage, "rm **"), "git add " + strings.Repeat("a ", 300), false, pathform.Known},
+		{spec(match.Prefix, "rm"), suffix, false, pathform.Known},
+		{spec(match.Prefix, "rm"), suffix + "rm", true, pathform.Known},
+		{spec(match.Prefix, "rm"), assigned + "c=d=rm", true, pathform.Known},
 	} {
 		m := compile(t, c.spec, aCommand, restrictive, nowhere)
 		var v match.Value

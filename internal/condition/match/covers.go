@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/commandline"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/condition/plaintext"
 	"github.com/stopgate/stopgate/internal/condition/shell"
@@ -270,7 +271,7 @@ func (m *Matcher) coversDirectories(l *Matcher) Answer {
 		if m.Match([]byte(text)) {
 			continue
 		}
-		if !m.restrictive && !pathname.IsPlain([]byte(text)) {
+		if !m.restrictive && !pathform.IsPlain([]byte(text)) {
 			return NotProven
 		}
 		return No

@@ -6,7 +6,7 @@ import (
 	"unicode"
 
 	"github.com/stopgate/stopgate/internal/condition/match"
-	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
@@ -126,7 +126,7 @@ func TestRareReadings(t *testing.T) {
 		{"URL with a query behind the host", "https://h?/.env", false, false},
 	})
 	slash := match.Env{Root: "/"}
-	if list, _ := pathname.Readings("/a", slash, false); list[0].Path != "a" {
+	if list, _ := pathform.Readings("/a", slash, false); list[0].Path != "a" {
 		t.Errorf("below the root of the system: %v", list)
 	}
 	m := compile(t, spec(match.Prefix, "rm"), aCommand, restrictive, nowhere)

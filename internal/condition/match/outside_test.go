@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate/internal/condition/match"
-	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/testkit/property"
 )
@@ -91,7 +91,7 @@ func TestOutsideIsTheOtherSide(t *testing.T) {
 		if admitted && left {
 			t.Fatalf("%q is in a place and outside", path)
 		}
-		if _, plain := pathname.Clean(path); plain && !admitted && !left {
+		if _, plain := pathform.Clean(path); plain && !admitted && !left {
 			t.Fatalf("%q is in no place and not outside", path)
 		}
 	})

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/condition/match"
-	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 )
 
 // pathRow is one payload of C1 to C19, with the results of a permissive prefix "src/" and of a
@@ -25,7 +25,7 @@ func checkRows(t *testing.T, target match.Target, env match.Env, grant, catch st
 				t.Errorf("permissive %q on %q: %v, want %v", grant, r.value, got, r.grant)
 			}
 			if got := may(must, r.value); got != r.catch {
-				list, complete := pathname.Readings(r.value, env, target.Expands)
+				list, complete := pathform.Readings(r.value, env, target.Expands)
 				t.Errorf("restrictive %q on %q: %v, want %v; readings %v (complete %v)", catch, r.value, got, r.catch, list, complete)
 			}
 		})

@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/property"
 
 	"github.com/stopgate/stopgate/internal/condition/match"
-	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/protected"
 )
 
@@ -49,7 +49,7 @@ func TestK56_Readings(t *testing.T) {
 		{"a*", project, true, []reading{{"a*", "as written"}, {"a*", "expanded"}}},
 		{"//host/share/x", project, false, []reading{{"/host/share/x", "as written"}, {"/x", "drive or share removed"}, {"x", "drive or share removed"}}},
 	} {
-		list, complete := pathname.Readings(c.value, c.env, c.expands)
+		list, complete := pathform.Readings(c.value, c.env, c.expands)
 		var got []reading
 		for _, r := range list {
 			got = append(got, reading{r.Path, r.Steps.String()})
@@ -76,8 +76,8 @@ func TestReadingsAreCapped(t *testing.T) {
 		"a/.*/b",
 		strings.Repeat("{a,b}", 7),
 	} {
-		list, complete := pathname.Readings(value, project, true)
-		if complete || len(list) > pathname.MaxReadings || len(list) == 0 {
+		list, complete := pathform.Readings(value, project, true)
+		if complete || len(list) > pathform.MaxReadings || len(list) == 0 {
 			t.Errorf("%.40q: %d readings, complete %v", value, len(list), complete)
 		}
 	}
@@ -98,12 +98,12 @@ func hostilePath(t *rapid.T) string {
 
 // checkGrant checks I11 for a value that a permissive rule on a directory matches.
 func checkGrant(t interface{ Fatalf(string, ...any) }, value, dir string, tool match.Target) {
-	cleaned, plain := pathname.Clean(value)
-	if second, _ := pathname.Clean(cleaned); !plain || second != cleaned {
+	cleaned, plain := pathform.Clean(value)
+	if second, _ := pathform.Clean(cleaned); !plain || second != cleaned {
 		t.Fatalf("%q is granted; cleaned to %q, plain %v, cleaned again %q", value, cleaned, plain, second)
 	}
 	for _, v := range []string{value, cleaned} {
-		list, complete := pathname.Readings(v, project, tool.Expands)
+		list, complete := pathform.Readings(v, project, tool.Expands)
 		if !complete || len(list) != 1 {
 			t.Fatalf("%q is granted; %q has the readings %v, complete %v", value, v, list, complete)
 		}
@@ -218,12 +218,12 @@ func FuzzPath(f *testing.F) {
 		if all.Match([]byte(value)) {
 			checkGrant(t, value, "/srv/proj", expands)
 		}
-		cleaned, _ := pathname.Clean(value)
-		if second, _ := pathname.Clean(cleaned); second != cleaned {
+		cleaned, _ := pathform.Clean(value)
+		if second, _ := pathform.Clean(cleaned); second != cleaned {
 			t.Fatalf("%q: cleaned to %q, then to %q", value, cleaned, second)
 		}
-		list, _ := pathname.Readings(value, project, true)
-		if len(list) == 0 || len(list) > pathname.MaxReadings {
+		list, _ := pathform.Readings(value, project, true)
+		if len(list) == 0 || len(list) > pathform.MaxReadings {
 			t.Fatalf("%q: %d readings", value, len(list))
 		}
 		if utf8.ValidString(value) && list[0].Path != strings.TrimPrefix(naiveResolve(value), "/srv/proj/") && !strings.HasPrefix(strings.ToLower(value), "/srv/proj") && !strings.HasPrefix(value, "/") {

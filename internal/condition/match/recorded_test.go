@@ -8,7 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/match"
-	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/testkit/corpus"
 )
@@ -58,8 +58,8 @@ func TestRecordedPathsArePlain(t *testing.T) {
 				return
 			}
 			n++
-			cleaned, plain := pathname.Clean(v)
-			if list, complete := pathname.Readings(v, match.Env{}, false); cleaned != v || !plain || len(list) != 1 || !complete {
+			cleaned, plain := pathform.Clean(v)
+			if list, complete := pathform.Readings(v, match.Env{}, false); cleaned != v || !plain || len(list) != 1 || !complete {
 				t.Errorf("%q: cleaned to %q, plain %v, readings %v", v, cleaned, plain, list)
 			}
 			if p, entry := list.Path([]byte(v)); p != protected.None {

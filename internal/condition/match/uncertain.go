@@ -3,6 +3,7 @@ package match
 import (
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/commandline"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
 )
 
@@ -14,15 +15,15 @@ func (m *Matcher) MayBeUnknown() bool {
 
 // Unknown returns the unknown facts of the paths that a restrictive condition evaluates. The
 // condition is evaluated for the known readings; the rest requires an approval.
-func (m *Matcher) Unknown(v *Value) pathname.Unknown {
+func (m *Matcher) Unknown(v *Value) pathform.Unknown {
 	if !m.MayBeUnknown() {
-		return pathname.Known
+		return pathform.Known
 	}
 	if !v.Valid() {
-		return pathname.UnknownReading
+		return pathform.UnknownReading
 	}
 	if m.exceeds(v.Text()) {
-		return pathname.Known // the condition holds; see [Matcher.Exceeds]
+		return pathform.Known // the condition holds; see [Matcher.Exceeds]
 	}
 	switch t := m.text.(type) {
 	case pathname.UnknownPath:
@@ -30,7 +31,7 @@ func (m *Matcher) Unknown(v *Value) pathname.Unknown {
 	case commandline.UnknownLine:
 		return t.Unknown(v.AsLine())
 	}
-	return pathname.Known
+	return pathform.Known
 }
 
 // ReadsLike reports whether two matchers have the same unknown facts for every value.

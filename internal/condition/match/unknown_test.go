@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/condition/match"
-	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
 // suspects reports whether a condition holds or, if it is restrictive, whether it is unknown.
 func suspects(m *match.Matcher, v *match.Value) bool {
-	return m.Judge(v) || m.Unknown(v) != pathname.Known
+	return m.Judge(v) || m.Unknown(v) != pathform.Known
 }
 
 func may(m *match.Matcher, value string) bool {
@@ -36,40 +36,40 @@ func TestUnknown(t *testing.T) {
 		env    match.Env
 		value  string
 		holds  bool
-		want   pathname.Unknown
+		want   pathform.Unknown
 	}{
-		{aPath, seen, "src/a", false, pathname.Known},
-		{aPath, seen, ".env", true, pathname.Known},
-		{aPath, seen, "closed/x", false, pathname.UnknownWay},
-		{aPath, seen, "closed/.env", true, pathname.UnknownWay},
-		{command, seen, "cat src/a", false, pathname.Known},
-		{command, seen, "cat closed/x", false, pathname.UnknownWay},
-		{command, seen, "cat .env closed/x", true, pathname.UnknownWay},
-		{command, lost, "cat src/a", false, pathname.UnknownDirectory},
-		{command, lost, "cat /srv/proj/src/a", false, pathname.Known},
-		{command, lost, "cat /srv/proj/.env", true, pathname.Known},
+		{aPath, seen, "src/a", false, pathform.Known},
+		{aPath, seen, ".env", true, pathform.Known},
+		{aPath, seen, "closed/x", false, pathform.UnknownWay},
+		{aPath, seen, "closed/.env", true, pathform.UnknownWay},
+		{command, seen, "cat src/a", false, pathform.Known},
+		{command, seen, "cat closed/x", false, pathform.UnknownWay},
+		{command, seen, "cat .env closed/x", true, pathform.UnknownWay},
+		{command, lost, "cat src/a", false, pathform.UnknownDirectory},
+		{command, lost, "cat /srv/proj/src/a", false, pathform.Known},
+		{command, lost, "cat /srv/proj/.env", true, pathform.Known},
 		// Directories that the shell remembers from before the line.
-		{command, seen, "cd - && cat x", false, pathname.UnknownDirectory},
-		{command, seen, "cd - && cat .env", true, pathname.UnknownDirectory},
-		{command, seen, "cd - && cat /srv/proj/x", false, pathname.Known},
-		{command, seen, "cd src && cd - && cat x", false, pathname.Known},
-		{command, seen, "cd - && cd src && cat x", false, pathname.UnknownDirectory},
-		{command, seen, "popd; head -5 x", false, pathname.UnknownDirectory},
-		{command, seen, "pushd src && popd && cat x", false, pathname.Known},
-		{command, seen, "pushd && cat x", false, pathname.UnknownDirectory},
-		{command, seen, "pushd -1 && cat x", false, pathname.UnknownDirectory},
-		{command, seen, "pushd +1; timeout 5 cat x", false, pathname.UnknownDirectory},
-		{command, seen, "z proj && cat x", false, pathname.UnknownDirectory},
-		{command, seen, "cd -P src && cat x", false, pathname.Known},
-		{command, seen, "cat src/.*/x", false, pathname.UnknownReading},
-		{command, seen, strings.Repeat("env -S ", 100<<10) + "ls", false, pathname.UnknownCommand},
-		{rm, seen, strings.Repeat("env -S ", 100<<10) + "ls", false, pathname.UnknownCommand},
-		{rm, seen, "rm -rf src/a", false, pathname.Known},
-		{rm, seen, "rm -rf /etc", true, pathname.Known},
-		{rm, seen, "rm -rf {" + many + "/etc}", false, pathname.UnknownReading},
-		{rm, seen, "rm -rf {" + strings.Repeat("a,", 20<<10) + "/etc}", false, pathname.UnknownReading},
-		{rm, seen, "rm -rf " + strings.Repeat("a", 40<<10), false, pathname.Known},
-		{rm, seen, "ls {" + many + "/etc}", false, pathname.Known},
+		{command, seen, "cd - && cat x", false, pathform.UnknownDirectory},
+		{command, seen, "cd - && cat .env", true, pathform.UnknownDirectory},
+		{command, seen, "cd - && cat /srv/proj/x", false, pathform.Known},
+		{command, seen, "cd src && cd - && cat x", false, pathform.Known},
+		{command, seen, "cd - && cd src && cat x", false, pathform.UnknownDirectory},
+		{command, seen, "popd; head -5 x", false, pathform.UnknownDirectory},
+		{command, seen, "pushd src && popd && cat x", false, pathform.Known},
+		{command, seen, "pushd && cat x", false, pathform.UnknownDirectory},
+		{command, seen, "pushd -1 && cat x", false, pathform.UnknownDirectory},
+		{command, seen, "pushd +1; timeout 5 cat x", false, pathform.UnknownDirectory},
+		{command, seen, "z proj && cat x", false, pathform.UnknownDirectory},
+		{command, seen, "cd -P src && cat x", false, pathform.Known},
+		{command, seen, "cat src/.*/x", false, pathform.UnknownReading},
+		{command, seen, strings.Repeat("env -S ", 100<<10) + "ls", false, pathform.UnknownCommand},
+		{rm, seen, strings.Repeat("env -S ", 100<<10) + "ls", false, pathform.UnknownCommand},
+		{rm, seen, "rm -rf src/a", false, pathform.Known},
+		{rm, seen, "rm -rf /etc", true, pathform.Known},
+		{rm, seen, "rm -rf {" + many + "/etc}", false, pathform.UnknownReading},
+		{rm, seen, "rm -rf {" + strings.Repeat("a,", 20<<10) + "/etc}", false, pathform.UnknownReading},
+		{rm, seen, "rm -rf " + strings.Repeat("a", 40<<10), false, pathform.Known},
+		{rm, seen, "ls {" + many + "/etc}", false, pathform.Known},
 	} {
 		s := spec(match.Glob, "**/.env")
 		if c.target == rm {
@@ -81,10 +81,10 @@ func TestUnknown(t *testing.T) {
 		if got := m.Judge(&v); got != c.holds {
 			t.Errorf("%.60q: the condition holds: %v", c.value, got)
 		}
-		if got := m.Unknown(&v); got&c.want != c.want || c.want == pathname.Known && got != pathname.Known {
+		if got := m.Unknown(&v); got&c.want != c.want || c.want == pathform.Known && got != pathform.Known {
 			t.Errorf("%.60q: unknown %b, want %b", c.value, got, c.want)
 		}
-		if p := compile(t, spec(match.Glob, "src/**"), match.Target{Type: schema.String, Annotation: schema.Path}, permissive, c.env); p.MayBeUnknown() || p.Unknown(&v) != pathname.Known {
+		if p := compile(t, spec(match.Glob, "src/**"), match.Target{Type: schema.String, Annotation: schema.Path}, permissive, c.env); p.MayBeUnknown() || p.Unknown(&v) != pathform.Known {
 			t.Errorf("%.60q: a permissive condition says what is not known", c.value)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/patch"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/condition/weburl"
 )
@@ -52,7 +53,7 @@ func (m *Matcher) Judge(v *Value) bool {
 }
 
 // AsPath returns the value as a path.
-func (v *Value) AsPath() *pathname.Value { return &v.Value.Value }
+func (v *Value) AsPath() *pathform.Value { return &v.Value.Value }
 
 // AsLine returns the value as a command line.
 func (v *Value) AsLine() *commandline.Value { return &v.Value }

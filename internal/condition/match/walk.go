@@ -2,6 +2,7 @@ package match
 
 import (
 	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/condition/plaintext"
 	"github.com/stopgate/stopgate/internal/eval/schema"
@@ -112,7 +113,7 @@ func (m *Matcher) Named() []automaton.Walker {
 		if m.annotation != schema.Path {
 			return []automaton.Walker{a}
 		}
-		return pathname.Rooted(a, pathname.NormalEnv(m.env).Root)
+		return pathname.Rooted(a, pathform.NormalEnv(m.env).Root)
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition/match"
-	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 )
 
 // Reader reads paths in an environment. The zero Reader has no directories and follows no links.
@@ -53,12 +53,12 @@ func (r Reader) Canonical(path string) (string, bool) {
 func (r Reader) lexical(path string) (string, bool) {
 	env := r.Env
 	env.Links = nil
-	readings, complete := pathname.Readings(path, env, false)
+	readings, complete := pathform.Readings(path, env, false)
 	below := path
 	for r.Env.Dir != "" && strings.HasPrefix(below, "../") { // the directories above are known
 		below = below[len("../"):]
 	}
-	if _, plain := pathname.Clean(below); !plain || !complete || len(readings) == 0 || readings[0].Glob {
+	if _, plain := pathform.Clean(below); !plain || !complete || len(readings) == 0 || readings[0].Glob {
 		return "", false
 	}
 	if strings.HasPrefix(readings[0].Path, "..") {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/plaintext"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
@@ -37,8 +38,8 @@ func AncestorsOf(s condition.Spec, env condition.Env) Ancestors {
 }
 
 func ancestorTest(literals []Literal, env condition.Env, folded bool) *Test {
-	p := NewContext(env, true, true)
-	p.folded = folded
+	p := pathform.NewContext(env, true, true)
+	p.Folded = folded
 	b := Builder{NFA: automaton.New(), Env: p.Env, Restrictive: true, Folded: folded, Suspects: true}
 	for _, lit := range literals {
 		b.addAncestors(lit)
@@ -49,7 +50,7 @@ func ancestorTest(literals []Literal, env condition.Env, folded bool) *Test {
 // Hold reports whether a path may name one of the directories. literal is set if nothing in the
 // path is expanded.
 func (a Ancestors) Hold(dir []byte, literal bool) bool {
-	var v Value
+	var v pathform.Value
 	v.Reset(dir)
 	for _, t := range a {
 		p := t.Context
@@ -120,8 +121,8 @@ func (t *Pattern) Loses(dir string, literal bool) bool {
 		if meets(elsewhere, false) == regular.No {
 			continue
 		}
-		if t.Context.anyBelow(dir, literal, func(r Reading) bool {
-			rel, inside := insideRoot(r.Path, t.Env.Root)
+		if t.Context.AnyBelow(dir, literal, func(r pathform.Reading) bool {
+			rel, inside := pathform.InsideRoot(r.Path, t.Env.Root)
 			return meets(r.Path, r.Glob) != regular.Yes || inside && (rel == "" || meets(rel, r.Glob) != regular.Yes) || strings.HasPrefix(t.Env.Root+"/", strings.TrimSuffix(r.Path, "/")+"/")
 		}) {
 			return true

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/spelling"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
@@ -192,7 +193,7 @@ func (b *Builder) addSuffix(text string) {
 // Automaton builds the automaton of the paths that some literals name, without the additional
 // spellings of restrictive conditions; nil if it is too large.
 func Automaton(k condition.Kind, literals []string, env condition.Env, restrictive, folded bool) *automaton.DFA {
-	b := Builder{NFA: automaton.New(), Env: NormalEnv(env), Restrictive: restrictive, Folded: folded}
+	b := Builder{NFA: automaton.New(), Env: pathform.NormalEnv(env), Restrictive: restrictive, Folded: folded}
 	for _, text := range literals {
 		_ = b.add(k, text) // compiled before
 	}

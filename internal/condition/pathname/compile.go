@@ -7,6 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/plaintext"
 	"github.com/stopgate/stopgate/internal/condition/spelling"
 )
@@ -16,7 +17,7 @@ func Compile(s condition.Spec, expands, restrictive bool, env condition.Env) (co
 	if s.Kind == condition.Outside {
 		return compileOutside(s, expands, restrictive, env)
 	}
-	p := NewContext(env, expands, restrictive)
+	p := pathform.NewContext(env, expands, restrictive)
 	if s.Kind == condition.Pattern {
 		test, err := plaintext.CompilePatterns(s)
 		return &Pattern{Context: p, Test: test}, err
@@ -31,7 +32,7 @@ func Compile(s condition.Spec, expands, restrictive bool, env condition.Env) (co
 		return test, nil
 	}
 	// "[!a]" also matches "A", which the folded text does not show.
-	b.Folded, p.folded = false, false
+	b.Folded, p.Folded = false, false
 	exact := NewPathStates(b, func() []Literal { return negating })
 	return Either{test, &Test{Context: p, PathStates: exact}}, nil
 }
@@ -94,7 +95,7 @@ type Either [2]*Test
 
 func (t Either) Match(value []byte) bool { return t[0].Match(value) || t[1].Match(value) }
 
-func (t Either) Judge(v *Value) bool { return t[0].Judge(v) || t[1].Judge(v) }
+func (t Either) Judge(v *pathform.Value) bool { return t[0].Judge(v) || t[1].Judge(v) }
 
 // checkForm rejects a literal that is not in Unicode's normal form C.
 func checkForm(text string) *condition.SpecError {
@@ -119,7 +120,7 @@ func checkPath(k condition.Kind, text string, restrictive bool) *condition.SpecE
 	if k == condition.Prefix && len(path) > 1 {
 		path = strings.TrimSuffix(path, "/")
 	}
-	canonical, info := AppendCanonical(nil, []byte(path))
+	canonical, info := pathform.AppendCanonical(nil, []byte(path))
 	body := strings.TrimPrefix(path, "~/")
 	switch {
 	case len(canonical) == 0:
@@ -136,7 +137,7 @@ func checkPath(k condition.Kind, text string, restrictive bool) *condition.SpecE
 		return nil
 	case info.Climbs:
 		return condition.Invalid(0, "leaves the root, so the condition never matches", "write an absolute path")
-	case !IsPlain([]byte(body)):
+	case !pathform.IsPlain([]byte(body)):
 		return condition.Invalid(0, "is a spelling that is never certain, so the condition never matches", "")
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/plaintext"
 	"github.com/stopgate/stopgate/internal/condition/spelling"
 )
@@ -12,7 +13,7 @@ import (
 // once, literals are looked up, and patterns, globs and suffixes run as two automata, which are
 // built on demand. The results equal those of the conditions one by one.
 type Group struct {
-	context  Context
+	context  pathform.Context
 	all      []int32
 	literals pathLiterals
 	globs    languages // includes suffixes
@@ -22,7 +23,7 @@ type Group struct {
 // NewGroup returns an empty group of conditions with one polarity and one environment, on
 // parameters that are not expanded.
 func NewGroup(env condition.Env, restrictive bool) *Group {
-	return &Group{context: NewContext(env, false, restrictive)}
+	return &Group{context: pathform.NewContext(env, false, restrictive)}
 }
 
 // Add adds a condition under a number: its kind, its literals and its test. It returns false, and
@@ -67,35 +68,35 @@ func (g *Group) Has(member int32) bool {
 // Find appends the conditions that a complete string satisfies, in no order, possibly repeated.
 // limited are the conditions that the string satisfies because it is too long for its readings to
 // be listed; found may contain them too.
-func (g *Group) Find(v *Value, members []int32) (found, limited []int32) {
-	if !v.valid {
+func (g *Group) Find(v *pathform.Value, members []int32) (found, limited []int32) {
+	if !v.Valid() {
 		return g.strict(members), nil
 	}
 	patterns := len(g.patterns.members) > 0
-	if patterns && g.context.restrictive {
-		members = g.patterns.find(members, v.text)
+	if patterns && g.context.Restrictive {
+		members = g.patterns.find(members, v.Text())
 	}
 	if canonical, certain := v.Certain(&g.context); certain {
 		if patterns {
-			rel, ok := CutRoot(canonical, []byte(g.context.Env.Root))
+			rel, ok := pathform.CutRoot(canonical, []byte(g.context.Env.Root))
 			if !ok {
 				rel = canonical
 			}
 			members = g.pattern(rel, v, &v.Info, members)
 		}
-		if g.context.folded && (v.Info.High || v.Info.upper) {
+		if g.context.Folded && (v.Info.High || v.Info.Upper) {
 			return g.suspected(canonical, v, &v.Info, members), nil
 		}
 		return g.inside(canonical, members), nil
 	}
-	if !g.context.restrictive {
+	if !g.context.Restrictive {
 		return members, nil
 	}
 	list, unknown := v.Readings(&g.context)
-	if unknown&tooLong != 0 {
+	if unknown&pathform.TooLong != 0 {
 		limited = g.all
 	}
-	unexamined := lexical{High: true, upper: true}
+	unexamined := pathform.Lexical{High: true, Upper: true}
 	for _, r := range list {
 		if patterns {
 			members = g.pattern([]byte(r.Path), v, &unexamined, members)
@@ -107,7 +108,7 @@ func (g *Group) Find(v *Value, members []int32) (found, limited []int32) {
 
 // strict appends the conditions that hold when nothing is known about the value.
 func (g *Group) strict(members []int32) []int32 {
-	if g.context.restrictive {
+	if g.context.Restrictive {
 		return append(members, g.all...)
 	}
 	return members
@@ -115,11 +116,11 @@ func (g *Group) strict(members []int32) []int32 {
 
 // pattern finds the patterns that match one reading, with and without regard to case for
 // restrictive conditions (K20).
-func (g *Group) pattern(path []byte, v *Value, info *lexical, members []int32) []int32 {
-	if !g.context.restrictive {
+func (g *Group) pattern(path []byte, v *pathform.Value, info *pathform.Lexical, members []int32) []int32 {
+	if !g.context.Restrictive {
 		return g.patterns.find(members, path)
 	}
-	if string(path) != string(v.text) { // already evaluated
+	if string(path) != string(v.Text()) { // already evaluated
 		members = g.patterns.find(members, path)
 	}
 	switch {
@@ -127,21 +128,21 @@ func (g *Group) pattern(path []byte, v *Value, info *lexical, members []int32) [
 		if folded := spelling.Fold(string(path)); folded != string(path) {
 			members = g.patterns.find(members, []byte(folded))
 		}
-	case info.upper:
-		members = g.patterns.find(members, v.lowered(path))
+	case info.Upper:
+		members = g.patterns.find(members, v.Lowered(path))
 	}
 	return members
 }
 
 // suspected finds the literals and globs that match one canonical path or its folded form, which
 // differs if it has capital letters or code points above ASCII.
-func (g *Group) suspected(path []byte, v *Value, info *lexical, members []int32) []int32 {
+func (g *Group) suspected(path []byte, v *pathform.Value, info *pathform.Lexical, members []int32) []int32 {
 	if info.High {
 		if folded := spelling.Fold(string(path)); folded != string(path) {
 			members = g.inside([]byte(folded), members)
 		}
 	}
-	return g.inside(v.lowered(path), members)
+	return g.inside(v.Lowered(path), members)
 }
 
 // inside is pathTest.inside for all literals and globs.
@@ -149,7 +150,7 @@ func (g *Group) inside(path []byte, members []int32) []int32 {
 	if len(path) == 0 || path[0] != '/' {
 		return g.below(path, members)
 	}
-	if rel, ok := g.context.cutRoot(path); ok && g.context.Env.Root != "" {
+	if rel, ok := g.context.CutRoot(path); ok && g.context.Env.Root != "" {
 		return g.below(rel, members)
 	}
 	if !g.literals.empty {
@@ -171,7 +172,7 @@ func (g *Group) below(rel []byte, members []int32) []int32 {
 	}
 	members = g.globs.find(members, rel)
 	if g.context.Env.Root != "" && !Climbs(rel) {
-		members = g.globs.findBelow(members, g.context.mark, rel)
+		members = g.globs.findBelow(members, g.context.Mark, rel)
 	}
 	return members
 }

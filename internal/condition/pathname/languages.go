@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/plaintext"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
@@ -71,10 +72,8 @@ func (l *languages) findBelow(members []int32, mark, rel []byte) []int32 {
 	s := machine.Start()
 	plaintext.FeedAll(machine, &s, mark)
 	if len(rel) > 0 && string(mark) != string(glob.Root) {
-		plaintext.FeedAll(machine, &s, separator)
+		plaintext.FeedAll(machine, &s, pathform.Separator)
 	}
 	plaintext.FeedAll(machine, &s, rel)
 	return plaintext.Holding(machine, &s, l.members, members)
 }
-
-var separator = []byte("/")

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition/literal"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/spelling"
 )
 
@@ -32,22 +33,22 @@ func (s *pathSet) build() { s.Paths, s.entries = literal.NewPaths(s.entries), ni
 
 // add adds a condition. It returns false, and adds nothing, if no look-up finds one of its
 // literals.
-func (l *pathLiterals) add(p *Context, texts []string, below bool, member int32) bool {
+func (l *pathLiterals) add(p *pathform.Context, texts []string, below bool, member int32) bool {
 	for _, text := range texts {
 		if text == ".." || strings.HasPrefix(text, "../") || strings.HasPrefix(text, "~/") {
 			return false
 		}
 	}
-	l.anywhere = p.restrictive && p.Env.Root == ""
+	l.anywhere = p.Restrictive && p.Env.Root == ""
 	for _, text := range texts {
 		l.addText(p, strings.TrimSuffix(text, "/"), below, member)
 	}
 	return true
 }
 
-func (l *pathLiterals) addText(p *Context, text string, below bool, member int32) {
+func (l *pathLiterals) addText(p *pathform.Context, text string, below bool, member int32) {
 	root := p.Env.Root
-	if p.restrictive {
+	if p.Restrictive {
 		text, root = spelling.Fold(text), spelling.Fold(root)
 	}
 	switch {
@@ -55,11 +56,11 @@ func (l *pathLiterals) addText(p *Context, text string, below bool, member int32
 		text = "/"
 		fallthrough
 	case text[0] == '/':
-		if rel, inside := CutRoot([]byte(text), []byte(root)); inside && len(rel) > 0 {
+		if rel, inside := pathform.CutRoot([]byte(text), []byte(root)); inside && len(rel) > 0 {
 			l.relative.add(string(rel), below, member)
 			return
 		}
-		_, above := CutRoot([]byte(root), []byte(text))
+		_, above := pathform.CutRoot([]byte(root), []byte(text))
 		switch {
 		case root == text && !below:
 			l.root = append(l.root, member)

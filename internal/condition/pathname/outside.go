@@ -8,16 +8,17 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
 
 // OutsideTest matches a path that may lead out of the allowed paths: it holds unless every reading
 // of the path is certainly allowed. It is restrictive only, so an unknown path is outside.
 type OutsideTest struct {
-	Context         // restrictive, for readings
-	sure    Context // permissive
-	inside  *Test
-	known   func() *automaton.DFA // the allowed paths, for analysis; nil if there are too many
+	pathform.Context                  // restrictive, for readings
+	sure             pathform.Context // permissive
+	inside           *Test
+	known            func() *automaton.DFA // the allowed paths, for analysis; nil if there are too many
 }
 
 // compileOutside compiles the allowed paths, which are the globs of permissive rules.
@@ -32,13 +33,13 @@ func compileOutside(s condition.Spec, expands, restrictive bool, env condition.E
 	}
 	in := inside.(*Test)
 	known := sync.OnceValue(func() *automaton.DFA { return allowedPaths(s, env) })
-	return &OutsideTest{Context: NewContext(env, expands, true), sure: in.Context, inside: in, known: known}, nil
+	return &OutsideTest{Context: pathform.NewContext(env, expands, true), sure: in.Context, inside: in, known: known}, nil
 }
 
 // allowedPaths returns the automaton of the allowed paths, for texts that are known to be canonical
 // paths. It may accept texts that are not.
 func allowedPaths(s condition.Spec, env condition.Env) *automaton.DFA {
-	b := Builder{NFA: automaton.New(), Env: NormalEnv(env)}
+	b := Builder{NFA: automaton.New(), Env: pathform.NormalEnv(env)}
 	for _, lit := range s.Values {
 		list, _ := ReadPath(condition.Glob, lit.Text, false) // compiled before
 		for _, l := range list {
@@ -67,25 +68,25 @@ func (t *OutsideTest) expanding() *OutsideTest {
 }
 
 func (t *OutsideTest) Match(value []byte) bool {
-	var v Value
+	var v pathform.Value
 	v.Reset(value)
 	return t.Judge(&v)
 }
 
-func (t *OutsideTest) Judge(v *Value) bool {
+func (t *OutsideTest) Judge(v *pathform.Value) bool {
 	if canonical, certain := v.Certain(&t.sure); certain {
 		return !t.inside.Holds(canonical, false)
 	}
 	_, unknown := v.Readings(&t.Context)
-	return unknown&tooLong != 0 || t.leads(v)
+	return unknown&pathform.TooLong != 0 || t.leads(v)
 }
 
 // leads reports whether a reading of a value leads out.
-func (t *OutsideTest) leads(v *Value) bool {
+func (t *OutsideTest) leads(v *pathform.Value) bool {
 	list, _ := v.Readings(&t.Context)
-	address, all := namesHost(v.text), bytes.Contains(v.text, []byte("..."))
+	address, all := namesHost(v.Text()), bytes.Contains(v.Text(), []byte("..."))
 	for _, r := range list {
-		if address && r.Steps&StepURL != 0 || all && r.Steps&StepTrimmed != 0 {
+		if address && r.Steps&pathform.StepURL != 0 || all && r.Steps&pathform.StepTrimmed != 0 {
 			continue // of files on another machine; no tool takes ./... for ..
 		}
 		if !t.covers(r) {
@@ -96,13 +97,13 @@ func (t *OutsideTest) leads(v *Value) bool {
 }
 
 // covers reports whether a reading, with all expansions of its wildcards, is allowed.
-func (t *OutsideTest) covers(r Reading) bool {
+func (t *OutsideTest) covers(r pathform.Reading) bool {
 	switch {
 	case strings.HasPrefix(r.Path, "~"):
 		// If the home directory is known, another reading is its absolute path.
 		return t.Env.Home != "" && (r.Path == "~" || strings.HasPrefix(r.Path, "~/"))
 	case r.Glob:
-		return t.includes(valuePattern(r.Path, true), r.Path)
+		return t.includes(pathform.ValuePattern(r.Path, true), r.Path)
 	}
 	return t.inside.Holds([]byte(r.Path), true)
 }
@@ -128,7 +129,7 @@ var canonical = map[bool]func() *automaton.DFA{
 // Sweeps: an allowed directory contains nothing that is outside, except through links, which are
 // not followed here.
 func (t *OutsideTest) Sweeps(dir string, literal bool, which Swept) bool {
-	return t.Context.anyBelow(dir, literal, func(r Reading) bool {
+	return t.Context.AnyBelow(dir, literal, func(r pathform.Reading) bool {
 		return !t.includes(underneath(r.Path, r.Glob, which), r.Path)
 	})
 }

@@ -3,6 +3,7 @@ package pathname
 import (
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/patch"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 )
 
 // patchTest evaluates the files that a patch names (S40): any of them if it is restrictive, all if
@@ -34,6 +35,6 @@ func (t *patchTest) Match(value []byte) bool {
 }
 
 func isCanonical(path string) bool {
-	canonical, _ := AppendCanonical(nil, []byte(path))
+	canonical, _ := pathform.AppendCanonical(nil, []byte(path))
 	return string(canonical) == path
 }

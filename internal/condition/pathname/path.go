@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/plaintext"
 	"github.com/stopgate/stopgate/internal/condition/spelling"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
@@ -11,7 +12,7 @@ import (
 
 // Test evaluates the value of a path parameter, permissively or restrictively.
 type Test struct {
-	Context
+	pathform.Context
 	*PathStates
 	// Aimed restricts the values with wildcards that match, nil for all.
 	Aimed func(pattern string) bool
@@ -34,11 +35,11 @@ func (t *Test) automaton() *pathAutomaton {
 	return &t.built
 }
 
-func buildPath(n *automaton.NFA, p Context) pathAutomaton {
+func buildPath(n *automaton.NFA, p pathform.Context) pathAutomaton {
 	a := pathAutomaton{language: n.Compile()}
-	a.rootText = p.rootText()
+	a.rootText = p.RootText()
 	if dfa := a.language.DFA(); dfa != nil {
-		if p.folded {
+		if p.Folded {
 			dfa.FoldASCII()
 		}
 		a.atRoot = dfa.After(dfa.First(), a.rootText)
@@ -56,21 +57,21 @@ func (t *Test) Match(value []byte) bool {
 	if plain && t.Admits(canonical, info, nil) {
 		return t.Holds(canonical, info.High)
 	}
-	if !t.restrictive {
+	if !t.Restrictive {
 		return false
 	}
-	list, unknown := ReadingsOf(string(value), t.Env, t.Expands, nil)
+	list, unknown := pathform.ReadingsOf(string(value), t.Env, t.Expands, nil)
 	return t.suspects(list, unknown)
 }
 
-func (t *Test) Judge(v *Value) bool { return t.judgeFrom(v, &t.Context) }
+func (t *Test) Judge(v *pathform.Value) bool { return t.judgeFrom(v, &t.Context) }
 
 // judgeFrom evaluates a value in a context.
-func (t *Test) judgeFrom(v *Value, p *Context) bool {
+func (t *Test) judgeFrom(v *pathform.Value, p *pathform.Context) bool {
 	if canonical, certain := v.Certain(p); certain {
 		return t.Holds(canonical, v.Info.High)
 	}
-	if !t.restrictive {
+	if !t.Restrictive {
 		return false
 	}
 	list, unknown := v.Readings(p)
@@ -78,13 +79,13 @@ func (t *Test) judgeFrom(v *Value, p *Context) bool {
 }
 
 // suspects evaluates the readings of a value.
-func (t *Test) suspects(list []Reading, unknown Unknown) bool {
+func (t *Test) suspects(list []pathform.Reading, unknown pathform.Unknown) bool {
 	for _, r := range list {
 		if r.Glob && t.MayHold(r.Path) || !r.Glob && t.Holds([]byte(r.Path), true) {
 			return true
 		}
 	}
-	return unknown&tooLong != 0 // see [Matcher.Exceeds]
+	return unknown&pathform.TooLong != 0 // see [Matcher.Exceeds]
 }
 
 // Holds evaluates one canonical path in its two forms, relative to the root and absolute, as far as
@@ -94,7 +95,7 @@ func (t *Test) Holds(canonical []byte, high bool) bool {
 	if t.walked.more(canonical) {
 		return t.walks(canonical, high)
 	}
-	if t.folded && (high || t.automaton().language.DFA() == nil) {
+	if t.Folded && (high || t.automaton().language.DFA() == nil) {
 		if folded := []byte(spelling.Fold(string(canonical))); t.inside(folded) {
 			return true
 		}
@@ -104,7 +105,7 @@ func (t *Test) Holds(canonical []byte, high bool) bool {
 
 // walks is holds without the automaton.
 func (t *Test) walks(canonical []byte, high bool) bool {
-	if t.folded {
+	if t.Folded {
 		if high && t.walksInside([]byte(spelling.Fold(string(canonical)))) {
 			return true
 		}
@@ -119,7 +120,7 @@ func (t *Test) walks(canonical []byte, high bool) bool {
 
 func (t *Test) walksInside(canonical []byte) bool {
 	if len(canonical) > 0 && canonical[0] == '/' {
-		rel, ok := t.cutRoot(canonical)
+		rel, ok := t.CutRoot(canonical)
 		if !ok {
 			return t.walk(canonical)
 		}
@@ -131,13 +132,13 @@ func (t *Test) walksInside(canonical []byte) bool {
 	case t.Env.Root == "" || Climbs(canonical):
 		return false
 	}
-	return t.walkBelow(t.rootText(), canonical)
+	return t.walkBelow(t.RootText(), canonical)
 }
 
 func (t *Test) inside(canonical []byte) bool {
 	a := t.automaton()
 	if len(canonical) > 0 && canonical[0] == '/' {
-		rel, ok := t.cutRoot(canonical)
+		rel, ok := t.CutRoot(canonical)
 		if !ok {
 			return a.language.Accepts(canonical)
 		}
@@ -150,7 +151,7 @@ func (t *Test) inside(canonical []byte) bool {
 	case t.Env.Root == "" || Climbs(canonical):
 		return false
 	case dfa == nil:
-		return a.language.Accepts(joined(a.rootText, canonical))
+		return a.language.Accepts(pathform.Joined(a.rootText, canonical))
 	case len(canonical) == 0:
 		return dfa.Accepting(a.atRoot)
 	}
@@ -171,31 +172,31 @@ func (t *Test) Meets(pattern string, every bool) bool {
 	a := t.automaton()
 	dfa := a.language.DFA()
 	switch {
-	case dfa == nil || dfa.Meets(dfa.First(), valuePattern(pattern, every)):
+	case dfa == nil || dfa.Meets(dfa.First(), pathform.ValuePattern(pattern, every)):
 		return true
 	case !strings.HasPrefix(pattern, "/"):
-		return t.Env.Root != "" && dfa.Meets(a.inRoot, valuePattern(pattern, every))
+		return t.Env.Root != "" && dfa.Meets(a.inRoot, pathform.ValuePattern(pattern, every))
 	}
-	rel, ok := insideRoot(pattern, t.Env.Root)
-	return ok && dfa.Meets(dfa.First(), valuePattern(rel, every))
+	rel, ok := pathform.InsideRoot(pattern, t.Env.Root)
+	return ok && dfa.Meets(dfa.First(), pathform.ValuePattern(rel, every))
 }
 
 // walksMeeting is meets without the automaton.
 func (t *Test) walksMeeting(pattern string, every bool) bool {
 	literals := t.direct()
 	switch {
-	case literals.Meets("", valuePattern(pattern, every), t.folded):
+	case literals.Meets("", pathform.ValuePattern(pattern, every), t.Folded):
 		return true
 	case !strings.HasPrefix(pattern, "/"):
-		return t.Env.Root != "" && literals.Meets(t.rootPrefix(), valuePattern(pattern, every), t.folded)
+		return t.Env.Root != "" && literals.Meets(t.rootPrefix(), pathform.ValuePattern(pattern, every), t.Folded)
 	}
-	rel, ok := insideRoot(pattern, t.Env.Root)
-	return ok && literals.Meets("", valuePattern(rel, every), t.folded)
+	rel, ok := pathform.InsideRoot(pattern, t.Env.Root)
+	return ok && literals.Meets("", pathform.ValuePattern(rel, every), t.Folded)
 }
 
 // rootPrefix is the input of automata before a path below the root.
 func (t *Test) rootPrefix() string {
-	prefix := string(t.rootText())
+	prefix := string(t.RootText())
 	if t.Env.Root != "/" {
 		prefix += "/"
 	}
@@ -205,35 +206,35 @@ func (t *Test) rootPrefix() string {
 // Pattern is pattern on a path: it evaluates the cleaned form if it is permissive, every
 // reading if it is restrictive (K20).
 type Pattern struct {
-	Context
+	pathform.Context
 	Test plaintext.SpellingTest
 }
 
 func (t *Pattern) Match(value []byte) bool {
-	var v Value
+	var v pathform.Value
 	v.Reset(value)
 	return t.Judge(&v)
 }
 
-func (t *Pattern) Judge(v *Value) bool {
+func (t *Pattern) Judge(v *pathform.Value) bool {
 	canonical, certain := v.Certain(&t.Context)
-	if rel, ok := CutRoot(canonical, []byte(t.Env.Root)); ok {
+	if rel, ok := pathform.CutRoot(canonical, []byte(t.Env.Root)); ok {
 		canonical = rel
 	}
 	switch {
-	case !t.restrictive:
+	case !t.Restrictive:
 		return certain && t.Test.Holds(canonical)
-	case t.Test.Holds(v.text):
+	case t.Test.Holds(v.Text()):
 		return true
 	case certain:
 		return t.reads(string(canonical))
 	}
 	list, unknown := v.Readings(&t.Context)
-	return unknown&tooLong != 0 || t.readsAny(list)
+	return unknown&pathform.TooLong != 0 || t.readsAny(list)
 }
 
-func (t *Pattern) readsAny(list []Reading) bool {
-	return slices.ContainsFunc(list, func(r Reading) bool { return !r.Glob && t.reads(r.Path) })
+func (t *Pattern) readsAny(list []pathform.Reading) bool {
+	return slices.ContainsFunc(list, func(r pathform.Reading) bool { return !r.Glob && t.reads(r.Path) })
 }
 
 // reads evaluates one reading, with and without regard to case.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/spelling"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
@@ -12,7 +13,7 @@ import (
 // PlainPaths returns automata for the plainly written paths, in the form in which analysis writes
 // them: each is in all of inside and in none of outside. Beyond ASCII they accept more.
 func PlainPaths(env condition.Env, expands bool) (inside, outside []automaton.Walker) {
-	env = NormalEnv(env)
+	env = pathform.NormalEnv(env)
 	except := automaton.New()
 	devices(except)
 	for _, dir := range []string{"/proc", "/dev"} {
@@ -65,15 +66,15 @@ func devices(n *automaton.NFA) {
 func plainPaths(expands bool) *automaton.DFA {
 	var never, edge []rune
 	for b := rune(0); b < 0x80; b++ {
-		switch pathBytes[b] {
-		case byteNever:
+		switch pathform.PathBytes[b] {
+		case pathform.ByteNever:
 			never = append(never, b, b)
-		case byteEdge:
+		case pathform.ByteEdge:
 			edge = append(edge, b, b)
 		}
 	}
 	if expands {
-		for _, r := range wildcards {
+		for _, r := range pathform.Wildcards {
 			never = append(never, r, r)
 		}
 	}
@@ -115,12 +116,12 @@ func plainPaths(expands bool) *automaton.DFA {
 // IsPlainPath reports whether a path is plainly written and canonical: every condition compares it
 // as it is. expands is set if the tool expands wildcards in it.
 func IsPlainPath(path string, expands bool) bool {
-	if expands && strings.ContainsAny(path, wildcards) {
+	if expands && strings.ContainsAny(path, pathform.Wildcards) {
 		return false
 	}
 	var buf [256]byte
 	value := append(buf[:0], path...)
-	canonical, _, plain := examine(buf[len(value):len(value)], value)
+	canonical, _, plain := pathform.ExaminePath(buf[len(value):len(value)], value)
 	return plain && string(canonical) == path
 }
 

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/spelling"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
@@ -85,7 +86,7 @@ func (s *PathStates) walk(text []byte) bool {
 }
 
 // walkBelow is walk for a path below the root; root is the input of automata for the root.
-func (s *PathStates) walkBelow(root, rel []byte) bool { return s.walk(joined(root, rel)) }
+func (s *PathStates) walkBelow(root, rel []byte) bool { return s.walk(pathform.Joined(root, rel)) }
 
 // name returns the longest text between separators that is part of every path that the literal
 // matches, empty if there is none.

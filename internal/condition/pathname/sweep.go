@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/plaintext"
 	"github.com/stopgate/stopgate/internal/condition/spelling"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
@@ -34,7 +35,7 @@ func (t Either) Sweeps(dir string, literal bool, which Swept) bool {
 }
 
 func (t *Test) Sweeps(dir string, literal bool, which Swept) bool {
-	return t.Context.anyBelow(dir, literal, func(r Reading) bool { return t.below(r.Path, r.Glob, which) })
+	return t.Context.AnyBelow(dir, literal, func(r pathform.Reading) bool { return t.below(r.Path, r.Glob, which) })
 }
 
 // Sweeps evaluates the directory without the root, since a pattern matches anywhere in a path and
@@ -44,34 +45,10 @@ func (t *Pattern) Sweeps(dir string, literal bool, which Swept) bool {
 	if !ok {
 		return true
 	}
-	return t.Context.anyBelow(dir, literal, func(r Reading) bool {
+	return t.Context.AnyBelow(dir, literal, func(r pathform.Reading) bool {
 		found := regular.Intersect(p.Language(), regular.FromNFA(underneath(r.Path, r.Glob, which)))
 		return found.Empty(regular.DefaultBudget) != regular.Yes || strings.HasPrefix(r.Path, "/")
 	})
-}
-
-// anyBelow reports whether below returns true for a reading of a directory.
-func (p *Context) anyBelow(dir string, literal bool, below func(r Reading) bool) bool {
-	relative := dir == "" || dir[0] != '/' && dir[0] != '~'
-	if relative && p.Env.Lost {
-		return true
-	}
-	if relative && p.Env.Also != "" && p.anyBelow(p.Env.Also+"/"+dir, literal, below) {
-		return true
-	}
-	switch {
-	case relative && p.Env.Dir != "":
-		dir = p.Env.Dir + "/" + dir
-	case dir == "":
-		return below(Reading{})
-	}
-	list, complete := Readings(dir, p.Env, !literal)
-	for _, r := range list {
-		if strings.HasPrefix(r.Path, "..") || below(r) {
-			return true
-		}
-	}
-	return !complete
 }
 
 // below reports whether some path below a directory satisfies the test.
@@ -92,11 +69,11 @@ func (t *Test) below(dir string, glob bool, which Swept) bool {
 	case !strings.HasPrefix(dir, "/"):
 		return dfa.Meets(a.inRoot, under)
 	}
-	if rel, inside := insideRoot(dir, root); inside {
+	if rel, inside := pathform.InsideRoot(dir, root); inside {
 		return t.below(rel, glob, which)
 	}
 	// The root is below the directories above it.
-	_, above := CutRoot([]byte(spelling.Fold(root)), []byte(spelling.Fold(dir)))
+	_, above := pathform.CutRoot([]byte(spelling.Fold(root)), []byte(spelling.Fold(dir)))
 	return glob || above && t.below("", false, which)
 }
 
@@ -108,7 +85,7 @@ func underneath(dir string, pattern bool, which Swept) *automaton.NFA {
 	case dir == "/":
 		at = n.Text(at, "/")
 	case pattern:
-		at = n.Text(addValuePattern(n, dir, true), "/")
+		at = n.Text(pathform.AddValuePattern(n, dir, true), "/")
 	case dir != "":
 		at = n.Text(at, spelling.Fold(dir)+"/")
 	}
@@ -122,9 +99,9 @@ func underneath(dir string, pattern bool, which Swept) *automaton.NFA {
 	n.Edge(name, automaton.Single('/'), at)
 	for _, text := range which.Names {
 		if which.Hidden {
-			n.Accept(addComponentPattern(n, at, spelling.Fold(text)))
+			n.Accept(pathform.AddComponentPattern(n, at, spelling.Fold(text)))
 		} else {
-			n.Accept(addVisiblePattern(n, at, spelling.Fold(text)))
+			n.Accept(pathform.AddVisiblePattern(n, at, spelling.Fold(text)))
 		}
 	}
 	if len(which.Names) == 0 {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/commandline"
-	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
@@ -89,7 +89,7 @@ func (p *List) judgeLine(v *commandline.Value, c *shell.Command, puts bool) (pro
 		case program == "git" && string(word) == "config" && !readsConfig(c.Words[i+1:]):
 			raise(Ask, "git config")
 		}
-		if names && c.Words[i].Glob && !c.Words[i].Literal && !pathname.AimsAtDot(string(word)) {
+		if names && c.Words[i].Glob && !c.Words[i].Literal && !pathform.AimsAtDot(string(word)) {
 			continue // "s*" may be stopgate.sock, but ls shows no more than with "*"
 		}
 		if word[0] != '-' {
@@ -150,27 +150,27 @@ func looksUp(c *shell.Command, i int) bool {
 
 // UnknownPath returns the unknown facts of a path that is an [UnknownTarget], [Known] if its
 // length is the only reason.
-func (p *List) UnknownPath(v *pathname.Value) pathname.Unknown {
+func (p *List) UnknownPath(v *pathform.Value) pathform.Unknown {
 	if !v.Valid() {
-		return pathname.UnknownReading
+		return pathform.UnknownReading
 	}
 	return p.context.Missing(v)
 }
 
 // UnknownCommand returns the unknown facts of a command line.
-func (p *List) UnknownCommand(v *commandline.Value) (unknown pathname.Unknown) {
+func (p *List) UnknownCommand(v *commandline.Value) (unknown pathform.Unknown) {
 	switch {
 	case !v.Valid():
-		return pathname.UnknownReading
+		return pathform.UnknownReading
 	case len(v.Text()) > condition.Budget:
-		return pathname.Known
+		return pathform.Known
 	}
 	for _, l := range []*shell.Line{v.Line(), v.OtherLine()} {
 		if l == nil {
 			continue
 		}
 		if l.Excess {
-			unknown |= pathname.UnknownCommand
+			unknown |= pathform.UnknownCommand
 		}
 		for i := range l.Commands {
 			c := &l.Commands[i]

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
 )
 
@@ -76,9 +77,9 @@ var askedPaths = []protectedGlob{
 // Its automata are built line by line on demand: a process for one call builds only those of lines
 // with a matching name.
 type List struct {
-	context pathname.Context
-	shell   pathname.Context // for words of command lines
-	literal pathname.Context // for words that a shell takes literally
+	context pathform.Context
+	shell   pathform.Context // for words of command lines
+	literal pathform.Context // for words that a shell takes literally
 	lines   []*protectedLine
 	names   func() *nameIndex
 	// all lines of a protection, for values with wildcards
@@ -98,8 +99,8 @@ type protectedLine struct {
 // New returns the list for an environment. files are additional paths with the floor ask:
 // the policy files in use.
 func New(env condition.Env, files ...string) *List {
-	p := &List{context: pathname.NewContext(env, true, true)}
-	p.shell = pathname.NewContext(pathname.CommandEnv(env), true, true)
+	p := &List{context: pathform.NewContext(env, true, true)}
+	p.shell = pathform.NewContext(pathform.CommandEnv(env), true, true)
 	p.literal = p.shell
 	p.literal.Expands = false
 	p.lines = make([]*protectedLine, 0, len(deniedPaths)+len(askedPaths)+len(files))
@@ -114,7 +115,7 @@ func New(env condition.Env, files ...string) *List {
 	p.denied = sync.OnceValue(func() *pathname.Test { return p.union(Denied) })
 	p.asked = sync.OnceValue(func() *pathname.Test { return p.union(Ask) })
 	for _, f := range files {
-		if canonical, info := pathname.AppendCanonical(nil, []byte(f)); len(canonical) > 0 && !info.Climbs {
+		if canonical, info := pathform.AppendCanonical(nil, []byte(f)); len(canonical) > 0 && !info.Climbs {
 			p.add(protectedGlob{string(canonical), ""}, Ask)
 		}
 	}
@@ -150,7 +151,7 @@ func readListed(glob string) []pathname.Literal {
 func (p *List) test(list []pathname.Literal) *pathname.Test {
 	b := pathname.Builder{Env: p.context.Env, Restrictive: true, Folded: true, Suspects: true}
 	states := pathname.NewPathStates(b, func() []pathname.Literal { return list })
-	return &pathname.Test{Context: p.context, PathStates: states, Aimed: pathname.Aims}
+	return &pathname.Test{Context: p.context, PathStates: states, Aimed: pathform.Aims}
 }
 
 // lineTest returns the test of one line. If the line is a name in any directory, wildcards match it
@@ -165,7 +166,7 @@ func (p *List) newLineTest(l *protectedLine) *pathname.Test {
 	if name, ok := strings.CutPrefix(l.glob, "**/"); ok && l.names != "" && !strings.Contains(name, "/") {
 		t.Aimed = func(pattern string) bool {
 			last := pattern[strings.LastIndexByte(pattern, '/')+1:]
-			return pathname.Aims(pattern) && last != "" && !pathname.IsPattern(last[:1])
+			return pathform.Aims(pattern) && last != "" && !pathform.IsPattern(last[:1])
 		}
 	}
 	return t
@@ -195,16 +196,16 @@ func (p *List) Path(value []byte) (protection Protection, entry string) {
 	if plain && p.context.Admits(canonical, info, nil) {
 		return p.answer(p.touched(canonical, info.High))
 	}
-	return p.suspect(pathname.ReadingsOf(string(value), p.context.Env, p.context.Expands, nil))
+	return p.suspect(pathform.ReadingsOf(string(value), p.context.Env, p.context.Expands, nil))
 }
 
 // PathOf is Path for a value that other matchers share: the path is read once.
-func (p *List) PathOf(v *pathname.Value) (protection Protection, entry string) {
+func (p *List) PathOf(v *pathform.Value) (protection Protection, entry string) {
 	return p.judgeFrom(v, &p.context)
 }
 
 // judgeFrom evaluates a value in a context.
-func (p *List) judgeFrom(v *pathname.Value, from *pathname.Context) (protection Protection, entry string) {
+func (p *List) judgeFrom(v *pathform.Value, from *pathform.Context) (protection Protection, entry string) {
 	if !v.Valid() {
 		return UnknownTarget, tooManyReadings
 	}
@@ -215,10 +216,10 @@ func (p *List) judgeFrom(v *pathname.Value, from *pathname.Context) (protection 
 }
 
 // suspect evaluates the readings of a value.
-func (p *List) suspect(list []pathname.Reading, unknown pathname.Unknown) (protection Protection, entry string) {
+func (p *List) suspect(list []pathform.Reading, unknown pathform.Unknown) (protection Protection, entry string) {
 	first, reached := len(p.lines), len(p.lines)
 	for _, r := range list {
-		if r.Glob && pathname.Aims(r.Path) {
+		if r.Glob && pathform.Aims(r.Path) {
 			first = min(first, p.touchedBy(r.Path, first))
 		} else if r.Glob {
 			reached = min(reached, p.reached(r.Path))
@@ -229,7 +230,7 @@ func (p *List) suspect(list []pathname.Reading, unknown pathname.Unknown) (prote
 	switch {
 	case first < len(p.lines):
 		return p.answer(first)
-	case unknown != pathname.Known:
+	case unknown != pathform.Known:
 		return UnknownTarget, tooManyReadings
 	case reached < len(p.lines):
 		return Ask, p.lines[reached].glob

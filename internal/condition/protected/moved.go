@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/condition/spelling"
 )
@@ -38,7 +39,7 @@ func (p *List) elsewhere(s *condition.Settings, list []protectedGlob, protection
 // baseOfSettings returns the canonical form of an absolute path, false for the root of the file
 // system.
 func baseOfSettings(path string) (base string, ok bool) {
-	canonical, info := pathname.AppendCanonical(nil, []byte(path))
+	canonical, info := pathform.AppendCanonical(nil, []byte(path))
 	base = strings.TrimSuffix(string(canonical), "/")
 	return base, info.Absolute && !info.Climbs && base != ""
 }

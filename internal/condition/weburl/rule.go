@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/idna"
 
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/plaintext"
 	"github.com/stopgate/stopgate/internal/condition/spelling"
 )
@@ -277,8 +277,8 @@ func (t *Test) pathReads(u *LooseURL, l *UrlLiteral) bool {
 	if t.kind != condition.Prefix && u.Remainder != l.rest && !strings.HasPrefix(u.Remainder, "#") {
 		return false
 	}
-	list, complete := pathname.Readings("/"+u.Path, condition.Env{}, false)
-	for _, r := range append(list, pathname.Reading{Path: u.Path}) {
+	list, complete := pathform.Readings("/"+u.Path, condition.Env{}, false)
+	for _, r := range append(list, pathform.Reading{Path: u.Path}) {
 		rest, ok := strings.CutPrefix(strings.TrimSuffix(spelling.Fold(r.Path), "/"), want)
 		if ok && (rest == "" || t.kind == condition.Prefix && rest[0] == '/') {
 			return true

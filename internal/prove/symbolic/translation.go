@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/match"
-	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
@@ -262,7 +262,7 @@ func leafOf(v jsonstream.Value, k *Condition) (analysis.Value, bool) {
 	case jsonstream.String:
 		text := v.Text()
 		if k.Reach.Annotation == schema.Path {
-			cleaned, _ := pathname.Clean(text)
+			cleaned, _ := pathform.Clean(text)
 			if cleaned != text || text == "." {
 				return analysis.Value{}, false
 			}

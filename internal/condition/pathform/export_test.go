@@ -1,4 +1,4 @@
-package pathname
+package pathform
 
 // Examined is the result of an examination of a path.
 type Examined struct {
@@ -7,15 +7,15 @@ type Examined struct {
 	Plain                       bool
 }
 
-func examined(canonical []byte, info lexical, plain bool) Examined {
+func examined(canonical []byte, info Lexical, plain bool) Examined {
 	if !plain {
 		return Examined{} // the other results are undefined
 	}
-	return Examined{string(canonical), info.Absolute, info.High, info.upper, info.wild, true}
+	return Examined{string(canonical), info.Absolute, info.High, info.Upper, info.wild, true}
 }
 
 // Examine examines a path as every matcher does.
-func Examine(path string) Examined { return examined(examine(nil, []byte(path))) }
+func Examine(path string) Examined { return examined(ExaminePath(nil, []byte(path))) }
 
 // ExamineComponents is Examine without the fast path.
 func ExamineComponents(path string) Examined { return examined(examineComponents(nil, []byte(path))) }

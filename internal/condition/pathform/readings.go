@@ -1,4 +1,4 @@
-package pathname
+package pathform
 
 import (
 	"cmp"
@@ -90,7 +90,7 @@ func Readings(path string, env condition.Env, expands bool) (list []Reading, com
 
 // ReadingsOf is Readings with a cache for links. It returns tooLong if the list is incomplete because
 // of the length of the path.
-func ReadingsOf(path string, env condition.Env, expands bool, way *linkCache) (list []Reading, unknown Unknown) {
+func ReadingsOf(path string, env condition.Env, expands bool, way *LinkCache) (list []Reading, unknown Unknown) {
 	l := lister{env: env, way: way}
 	l.addText(path, 0)
 	if !utf8.ValidString(path) {
@@ -108,7 +108,7 @@ func ReadingsOf(path string, env condition.Env, expands bool, way *linkCache) (l
 // lister collects the spellings of one path and then their readings.
 type lister struct {
 	env      condition.Env
-	way      *linkCache
+	way      *LinkCache
 	texts    []spelt
 	readings []Reading
 	unknown  Unknown
@@ -179,7 +179,7 @@ func (l *lister) addText(text string, steps Steps) {
 		return
 	}
 	if l.spelled+len(text) > maxSpelled {
-		l.unknown |= tooLong
+		l.unknown |= TooLong
 		return
 	}
 	l.spelled += len(text)
@@ -200,14 +200,14 @@ func (l *lister) addReadings(t spelt) {
 		}
 		absolute, _ := AppendCanonical(nil, []byte(dir+"/"+path))
 		there := string(absolute)
-		if inside, ok := insideRoot(there, root); ok {
+		if inside, ok := InsideRoot(there, root); ok {
 			there = inside
 		}
 		l.add(there, t, StepDir)
 	}
 	switch {
 	case info.Absolute:
-		if inside, ok := insideRoot(path, root); ok {
+		if inside, ok := InsideRoot(path, root); ok {
 			l.add(inside, t, StepRoot)
 			return
 		}
@@ -219,7 +219,7 @@ func (l *lister) addReadings(t spelt) {
 		if root != "" {
 			joined, _ := AppendCanonical(nil, []byte(root+"/"+path))
 			absolute = string(joined)
-			if inside, ok := insideRoot(absolute, root); ok {
+			if inside, ok := InsideRoot(absolute, root); ok {
 				absolute = inside
 			}
 		}
@@ -260,7 +260,7 @@ func (l *lister) follow(name string, t spelt) {
 		l.unknown |= UnknownWay
 		return
 	}
-	if inside, ok := insideRoot(real, l.env.Root); ok {
+	if inside, ok := InsideRoot(real, l.env.Root); ok {
 		real = inside
 	}
 	l.add(real, t, StepLinks)
@@ -279,9 +279,9 @@ func (l *lister) add(path string, t spelt, steps Steps) {
 	l.readings = append(l.readings, Reading{Path: path, Glob: t.glob, Steps: t.steps | steps})
 }
 
-// insideRoot makes an absolute canonical path below root relative to it, without regard to case,
+// InsideRoot makes an absolute canonical path below root relative to it, without regard to case,
 // since readings are for restrictive conditions.
-func insideRoot(path, root string) (rel string, ok bool) {
+func InsideRoot(path, root string) (rel string, ok bool) {
 	if root == "" {
 		return "", false
 	}

@@ -1,8 +1,9 @@
-package pathname
+package pathform
 
 import (
 	"bytes"
 	"cmp"
+	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/glob"
@@ -13,24 +14,24 @@ import (
 type Context struct {
 	Env         condition.Env // normalised
 	root        []byte
-	mark        []byte // the input of an automaton for the root
+	Mark        []byte // the input of an automaton for the root
 	Expands     bool
-	restrictive bool
-	folded      bool // readings are compared without regard to case and in compatibility form
+	Restrictive bool
+	Folded      bool // readings are compared without regard to case and in compatibility form
 	system      bool // the root is below /proc or /dev: nothing is certain
 	usual       bool // a plain relative path without wildcards has one reading
 }
 
 func NewContext(env condition.Env, expands, restrictive bool) Context {
-	p := Context{Env: NormalEnv(env), Expands: expands, restrictive: restrictive, folded: restrictive}
+	p := Context{Env: NormalEnv(env), Expands: expands, Restrictive: restrictive, Folded: restrictive}
 	p.system = isSystem([]byte(p.Env.Root))
 	if p.root = []byte(p.Env.Root); restrictive {
 		p.root = []byte(spelling.Fold(p.Env.Root))
 	}
 	if p.Env.Root != "" {
-		p.mark = []byte(string(glob.Root) + string(p.root[1:]))
+		p.Mark = []byte(string(glob.Root) + string(p.root[1:]))
 	}
-	p.usual = !p.system && p.Env.Root != "/" && !p.moved(lexical{}) && p.Env.Links == nil
+	p.usual = !p.system && p.Env.Root != "/" && !p.moved(Lexical{}) && p.Env.Links == nil
 	return p
 }
 
@@ -63,13 +64,13 @@ func CommandEnv(e condition.Env) condition.Env {
 	return NormalEnv(e)
 }
 
-// rootText is the input of an automaton for the root, nil if there is none.
-func (p *Context) rootText() []byte {
+// RootText is the input of an automaton for the root, nil if there is none.
+func (p *Context) RootText() []byte {
 	root := p.Env.Root
 	if root == "" {
 		return nil
 	}
-	if p.folded {
+	if p.Folded {
 		root = spelling.Fold(root)
 	}
 	return []byte(string(glob.Root) + root[1:])
@@ -84,8 +85,8 @@ func (p *Context) certain(dst, value []byte) (canonical []byte, certain bool) {
 
 // Examine is [examine] that resolves a plain relative path against the directory of the call, for
 // permissive conditions.
-func (p *Context) Examine(dst, value []byte) (canonical []byte, info lexical, plain bool) {
-	canonical, info, plain = examine(dst, value)
+func (p *Context) Examine(dst, value []byte) (canonical []byte, info Lexical, plain bool) {
+	canonical, info, plain = ExaminePath(dst, value)
 	if plain && p.moved(info) {
 		canonical, info = p.arrive(canonical, info)
 	}
@@ -94,13 +95,13 @@ func (p *Context) Examine(dst, value []byte) (canonical []byte, info lexical, pl
 
 // moved reports whether a path begins in another directory than the root. Restrictive conditions
 // also consider it relative to the root, and so list its readings.
-func (p *Context) moved(info lexical) bool {
+func (p *Context) moved(info Lexical) bool {
 	return (p.Env.Dir != "" || p.Env.Also != "" || p.Env.Lost) && !info.Absolute
 }
 
 // arrive makes a canonical relative path absolute.
-func (p *Context) arrive(canonical []byte, info lexical) ([]byte, lexical) {
-	if p.restrictive || p.Env.Also != "" || p.Env.Lost || isSystem([]byte(p.Env.Dir)) {
+func (p *Context) arrive(canonical []byte, info Lexical) ([]byte, Lexical) {
+	if p.Restrictive || p.Env.Also != "" || p.Env.Lost || isSystem([]byte(p.Env.Dir)) {
 		return canonical, info
 	}
 	resolved, there := AppendCanonical(nil, []byte(p.Env.Dir+"/"+string(canonical)))
@@ -109,23 +110,23 @@ func (p *Context) arrive(canonical []byte, info lexical) ([]byte, lexical) {
 }
 
 // itself reports whether no link changes the file that a path names. After ".." a link matters.
-func (p *Context) itself(canonical []byte, info lexical, way *linkCache) bool {
+func (p *Context) itself(canonical []byte, info Lexical, way *LinkCache) bool {
 	name := string(canonical)
 	if !info.Absolute {
 		if p.Env.Root == "" {
 			return true // its start is unknown
 		}
-		name = string(joined([]byte(p.Env.Root), canonical))
+		name = string(Joined([]byte(p.Env.Root), canonical))
 	}
 	real, ok := way.Follow(p.Env.Links, name)
 	return ok && info.lowest == untouched && real == name
 }
 
-// wildcards are the characters that an expanding tool does not take literally (C15).
-const wildcards = "*?[{("
+// Wildcards are the characters that an expanding tool does not take literally (C15).
+const Wildcards = "*?[{("
 
 // Admits reports whether a plainly written value also has one reading in this context.
-func (p *Context) Admits(canonical []byte, info lexical, way *linkCache) bool {
+func (p *Context) Admits(canonical []byte, info Lexical, way *LinkCache) bool {
 	root := p.Env.Root
 	switch {
 	case p.Expands && info.wild, p.moved(info), p.Env.Links != nil && !p.itself(canonical, info, way):
@@ -150,10 +151,10 @@ func depth(root string) int {
 	return n
 }
 
-// cutRoot makes a path relative to the root, without regard to case for restrictive conditions: the
+// CutRoot makes a path relative to the root, without regard to case for restrictive conditions: the
 // root is folded then.
-func (p *Context) cutRoot(canonical []byte) (rel []byte, inside bool) {
-	if !p.restrictive || len(canonical) < len(p.root) {
+func (p *Context) CutRoot(canonical []byte) (rel []byte, inside bool) {
+	if !p.Restrictive || len(canonical) < len(p.root) {
 		return CutRoot(canonical, p.root)
 	}
 	for i, c := range p.root {
@@ -180,8 +181,8 @@ func CutRoot(path, root []byte) (rel []byte, inside bool) {
 	return rest[1:], rest[0] == '/'
 }
 
-// joined appends a relative path to the text of the root.
-func joined(root, rel []byte) []byte {
+// Joined appends a relative path to the text of the root.
+func Joined(root, rel []byte) []byte {
 	out := bytes.Clone(root)
 	if len(rel) > 0 && string(root) != string(glob.Root) {
 		out = append(out, '/')
@@ -194,4 +195,28 @@ func (p *Context) Plain(value []byte) bool {
 	var buf [256]byte
 	_, certain := p.certain(buf[:0], value)
 	return certain
+}
+
+// AnyBelow reports whether below returns true for a reading of a directory.
+func (p *Context) AnyBelow(dir string, literal bool, below func(r Reading) bool) bool {
+	relative := dir == "" || dir[0] != '/' && dir[0] != '~'
+	if relative && p.Env.Lost {
+		return true
+	}
+	if relative && p.Env.Also != "" && p.AnyBelow(p.Env.Also+"/"+dir, literal, below) {
+		return true
+	}
+	switch {
+	case relative && p.Env.Dir != "":
+		dir = p.Env.Dir + "/" + dir
+	case dir == "":
+		return below(Reading{})
+	}
+	list, complete := Readings(dir, p.Env, !literal)
+	for _, r := range list {
+		if strings.HasPrefix(r.Path, "..") || below(r) {
+			return true
+		}
+	}
+	return !complete
 }

@@ -1,4 +1,4 @@
-package pathname
+package pathform
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ type Value struct {
 
 	examined, plain bool
 	canonical       []byte
-	Info            lexical
+	Info            Lexical
 	buf             [256]byte
 	low             []byte // without capital letters
 
@@ -28,8 +28,8 @@ type Value struct {
 
 	sure     [4]certainty // results of certain for the first few contexts
 	contexts int
-	own      linkCache  // for its own paths
-	Trail    *linkCache // of the command line, if the value is one of its words
+	own      LinkCache  // for its own paths
+	Trail    *LinkCache // of the command line, if the value is one of its words
 	memory   []byte     // of text
 }
 
@@ -43,11 +43,11 @@ func (v *Value) Reset(text []byte) {
 func (v *Value) ResetText(text []byte) {
 	v.text, v.valid = text, true
 	v.examined, v.listed, v.list, v.contexts = false, false, nil, 0
-	v.own, v.Trail = linkCache{}, nil
+	v.own, v.Trail = LinkCache{}, nil
 }
 
 // ResetWord makes the value a word of a command line, whose links the line caches.
-func (v *Value) ResetWord(path []byte, trail *linkCache) {
+func (v *Value) ResetWord(path []byte, trail *LinkCache) {
 	if len(path) > len(v.buf) {
 		v.Reset(bytes.Clone(path)) // the memory of a long one is not kept
 	} else {
@@ -75,7 +75,7 @@ func (v *Value) IsClean() bool {
 
 func (v *Value) examine() {
 	if !v.examined {
-		v.canonical, v.Info, v.plain = examine(v.buf[:0], v.text)
+		v.canonical, v.Info, v.plain = ExaminePath(v.buf[:0], v.text)
 		v.examined = true
 	}
 }
@@ -87,7 +87,7 @@ func (v *Value) Certain(p *Context) (canonical []byte, certain bool) {
 		return v.canonical, true
 	}
 	for i := range v.sure[:v.contexts] {
-		if s := &v.sure[i]; s.expands == p.Expands && s.restrictive == p.restrictive && s.env == p.Env {
+		if s := &v.sure[i]; s.expands == p.Expands && s.restrictive == p.Restrictive && s.env == p.Env {
 			return s.canonical, s.ok
 		}
 	}
@@ -97,23 +97,23 @@ func (v *Value) Certain(p *Context) (canonical []byte, certain bool) {
 	}
 	certain = v.plain && p.Admits(canonical, info, v.Way())
 	if v.contexts < len(v.sure) {
-		v.sure[v.contexts] = certainty{p.Env, p.Expands, p.restrictive, canonical, certain}
+		v.sure[v.contexts] = certainty{p.Env, p.Expands, p.Restrictive, canonical, certain}
 		v.contexts++
 	}
 	return canonical, certain
 }
 
 // Way returns the link cache of the string.
-func (v *Value) Way() *linkCache {
+func (v *Value) Way() *LinkCache {
 	if v.Trail != nil {
 		return v.Trail
 	}
 	return &v.own
 }
 
-// lowered returns a path with its ASCII letters in lower case. The result is valid until the next
+// Lowered returns a path with its ASCII letters in lower case. The result is valid until the next
 // call.
-func (v *Value) lowered(path []byte) []byte {
+func (v *Value) Lowered(path []byte) []byte {
 	v.low = append(v.low[:0], path...)
 	for i, c := range v.low {
 		v.low[i] = spelling.LowerASCII(c)
@@ -130,21 +130,14 @@ func (v *Value) Readings(p *Context) (list []Reading, unknown Unknown) {
 	return v.list, v.unknown
 }
 
-// lacksReadings reports whether readings of the value as a path are not listed because it is long.
-func (v *Value) lacksReadings(p *Context) bool {
+// LacksReadings reports whether readings of the value as a path are not listed because it is long.
+func (v *Value) LacksReadings(p *Context) bool {
 	if _, certain := v.Certain(p); certain {
 		return false
 	}
 	_, unknown := v.Readings(p)
-	return unknown&tooLong != 0
+	return unknown&TooLong != 0
 }
 
-// SharedPath is a test that evaluates a path by its shared derived forms.
-type SharedPath interface{ Judge(v *Value) bool }
-
-var (
-	_ SharedPath = (*Test)(nil)
-	_ SharedPath = Either{}
-	_ SharedPath = (*Pattern)(nil)
-	_ SharedPath = (*OutsideTest)(nil)
-)
+// Listed returns the readings that were listed last.
+func (v *Value) Listed() []Reading { return v.list }

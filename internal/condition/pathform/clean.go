@@ -1,4 +1,4 @@
-package pathname
+package pathform
 
 import (
 	"bytes"
@@ -45,14 +45,14 @@ func endsAsDirectory(value []byte) bool {
 	return last == "" || last == "." || last == ".."
 }
 
-// lexical describes the form of a path.
-type lexical struct {
+// Lexical describes the form of a path.
+type Lexical struct {
 	Absolute bool
 	Climbs   bool // above its start, or above "/"
 	ups      int  // leading ".." of a relative path
 	lowest   int  // the smallest depth after a ".."
 	High     bool // has code points above ASCII
-	upper    bool // has ASCII capital letters
+	Upper    bool // has ASCII capital letters
 	wild     bool // has bytes that some tools expand
 }
 
@@ -62,8 +62,8 @@ const untouched = 1 << 30
 // AppendCanonical appends the canonical form of a path, in which paths are compared: components
 // joined by "/", with a leading "/" if the path is absolute and leading ".." if it climbs. The
 // start itself is "".
-func AppendCanonical(dst, path []byte) ([]byte, lexical) {
-	info := lexical{Absolute: len(path) > 0 && path[0] == '/', lowest: untouched}
+func AppendCanonical(dst, path []byte) ([]byte, Lexical) {
+	info := Lexical{Absolute: len(path) > 0 && path[0] == '/', lowest: untouched}
 	base := len(dst)
 	if info.Absolute {
 		dst = append(dst, '/')
@@ -107,27 +107,27 @@ func appendComponent(dst []byte, base int, c []byte) []byte {
 // Classes of bytes in a path, as bits; most bytes have none.
 const (
 	byteSlash uint8 = 1 << iota // separates components
-	byteEdge                    // dropped at the end of a component by some tools
+	ByteEdge                    // dropped at the end of a component by some tools
 	byteTilde
 	byteHigh  // part of a code point above ASCII
 	byteUpper // of ASCII
 	byteWild  // expanded by some tools
-	byteNever
+	ByteNever
 	byteDevice // a letter with which a device name begins, in either case
 )
 
-var pathBytes = func() (t [256]uint8) {
+var PathBytes = func() (t [256]uint8) {
 	for b := range t {
 		switch {
 		case b >= utf8.RuneSelf:
 			t[b] = byteHigh
 		case b < ' ' || b == 0x7F || bytes.IndexByte([]byte(`\:$%;`), byte(b)) >= 0:
-			t[b] = byteNever
+			t[b] = ByteNever
 		case bytes.IndexByte([]byte(" .\"'`"), byte(b)) >= 0:
-			t[b] = byteEdge
+			t[b] = ByteEdge
 		case b == '/':
 			t[b] = byteSlash
-		case bytes.IndexByte([]byte(wildcards), byte(b)) >= 0:
+		case bytes.IndexByte([]byte(Wildcards), byte(b)) >= 0:
 			t[b] = byteWild
 		case b == '~':
 			t[b] = byteTilde
@@ -149,13 +149,13 @@ func survey(path []byte) (has uint8, ordinary bool) {
 	}
 	last := len(path) - 1
 	for i, b := range path {
-		class := pathBytes[b]
-		switch has |= class; class & (byteSlash | byteEdge) {
+		class := PathBytes[b]
+		switch has |= class; class & (byteSlash | ByteEdge) {
 		case byteSlash:
 			if i == last || path[i+1] == '/' || namesDevice(path[i+1:]) {
 				return 0, false
 			}
-		case byteEdge:
+		case ByteEdge:
 			if i == 0 || i == last || path[i-1] == '/' || path[i+1] == '/' {
 				return 0, false
 			}
@@ -164,28 +164,28 @@ func survey(path []byte) (has uint8, ordinary bool) {
 	return has, true
 }
 
-// examine returns the canonical form of a path, in dst or in the path itself, and whether the path
+// ExaminePath returns the canonical form of a path, in dst or in the path itself, and whether the path
 // is plainly written: apart from lexical cleaning no known tool reads it as another path (C2-C19).
 // It does not consider the root, or whether the tool expands wildcards (C15). If plain is false the
 // other results are undefined.
-func examine(dst, path []byte) (canonical []byte, info lexical, plain bool) {
+func ExaminePath(dst, path []byte) (canonical []byte, info Lexical, plain bool) {
 	if len(path) == 0 || len(path) > 1 && path[0] == '/' && path[1] == '/' {
 		return nil, info, false
 	}
 	has, ordinary := survey(path)
-	if ordinary && has&(byteNever|byteHigh|byteTilde) == 0 {
-		info = lexical{Absolute: path[0] == '/', lowest: untouched, upper: has&byteUpper != 0, wild: has&byteWild != 0}
+	if ordinary && has&(ByteNever|byteHigh|byteTilde) == 0 {
+		info = Lexical{Absolute: path[0] == '/', lowest: untouched, Upper: has&byteUpper != 0, wild: has&byteWild != 0}
 		return path, info, path[0] != '-' && !(info.Absolute && isSystem(path))
 	}
 	return examineComponents(dst, path)
 }
 
 // examineComponents is [examine] component by component.
-func examineComponents(dst, path []byte) (canonical []byte, info lexical, plain bool) {
+func examineComponents(dst, path []byte) (canonical []byte, info Lexical, plain bool) {
 	var has uint8
 	unclean, start := false, 0
 	for i, b := range path {
-		class := pathBytes[b]
+		class := PathBytes[b]
 		if has |= class; class == byteSlash {
 			ok, clean := examineComponent(path[start:i])
 			if !ok {
@@ -197,15 +197,15 @@ func examineComponents(dst, path []byte) (canonical []byte, info lexical, plain 
 	}
 	ok, clean := examineComponent(path[start:])
 	switch {
-	case !ok, has&byteNever != 0, has&byteHigh != 0 && !plainUnicode(path), has&byteTilde != 0 && !plainTildes(path):
+	case !ok, has&ByteNever != 0, has&byteHigh != 0 && !plainUnicode(path), has&byteTilde != 0 && !plainTildes(path):
 		return nil, info, false
 	}
 	if unclean || !clean && string(path) != "/" {
 		canonical, info = AppendCanonical(dst, path)
 	} else {
-		canonical, info = path, lexical{Absolute: path[0] == '/', lowest: untouched}
+		canonical, info = path, Lexical{Absolute: path[0] == '/', lowest: untouched}
 	}
-	info.High, info.upper, info.wild = has&byteHigh != 0, has&byteUpper != 0, has&byteWild != 0
+	info.High, info.Upper, info.wild = has&byteHigh != 0, has&byteUpper != 0, has&byteWild != 0
 	switch {
 	case info.Climbs, isSystem(canonical):
 		return nil, info, false
@@ -228,7 +228,7 @@ func plainTildes(path []byte) bool {
 // IsPlain reports whether a path is plainly written.
 func IsPlain(path []byte) bool {
 	var buf [256]byte
-	_, _, plain := examine(buf[:0], path)
+	_, _, plain := ExaminePath(buf[:0], path)
 	return plain
 }
 
@@ -238,11 +238,11 @@ func examineComponent(c []byte) (plain, clean bool) {
 	if len(c) == 0 {
 		return true, false
 	}
-	if pathBytes[c[len(c)-1]] == byteEdge {
+	if PathBytes[c[len(c)-1]] == ByteEdge {
 		dots := string(c) == "." || string(c) == ".."
 		return dots, false
 	}
-	if first := c[0]; first != '.' && pathBytes[first] == byteEdge {
+	if first := c[0]; first != '.' && PathBytes[first] == ByteEdge {
 		return false, true
 	}
 	return !isDevice(c), true
@@ -250,7 +250,7 @@ func examineComponent(c []byte) (plain, clean bool) {
 
 // mayBeDevice reports whether a text begins like a device name.
 func mayBeDevice(c []byte) bool {
-	if len(c) < 3 || pathBytes[c[0]]&byteDevice == 0 {
+	if len(c) < 3 || PathBytes[c[0]]&byteDevice == 0 {
 		return false
 	}
 	switch [2]byte{c[0] | 0x20, c[1] | 0x20} { // in lower case
@@ -265,7 +265,7 @@ func namesDevice(path []byte) bool {
 	if !mayBeDevice(path) {
 		return false
 	}
-	c, _, _ := bytes.Cut(path, separator)
+	c, _, _ := bytes.Cut(path, Separator)
 	return isDevice(c)
 }
 
@@ -323,3 +323,5 @@ func plainUnicode(path []byte) bool {
 	}
 	return norm.NFKC.IsNormal(path)
 }
+
+var Separator = []byte("/")

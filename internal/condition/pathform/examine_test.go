@@ -1,4 +1,4 @@
-package pathname_test
+package pathform_test
 
 import (
 	"strings"
@@ -8,16 +8,16 @@ import (
 
 	"github.com/stopgate/stopgate/internal/testkit/property"
 
-	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
 )
 
 // Proves C1, C8, C9, C11: the fast path of an examination agrees with the slow one on every path of
 // up to five significant bytes, and on longer ones with device names.
 func TestExamineTheShortWay(t *testing.T) {
 	same := func(path string) bool {
-		short, long := pathname.Examine(path), pathname.ExamineComponents(path)
+		short, long := pathform.Examine(path), pathform.ExamineComponents(path)
 		if path == "" || strings.HasPrefix(path, "//") {
-			long = pathname.Examined{} // rejected before
+			long = pathform.Examined{} // rejected before
 		}
 		if short != long {
 			t.Errorf("%q: %+v, component by component %+v", path, short, long)

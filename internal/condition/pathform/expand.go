@@ -1,4 +1,4 @@
-package pathname
+package pathform
 
 import (
 	"strings"
@@ -14,7 +14,7 @@ import (
 func (l *lister) expand() {
 	for _, t := range l.texts[:len(l.texts):len(l.texts)] {
 		if len(t.text) > MaxPath {
-			l.unknown |= tooLong
+			l.unknown |= TooLong
 			continue
 		}
 		words, ok := braceWords(t.text, MaxReadings)
@@ -79,7 +79,7 @@ func AimsAtDot(path string) bool {
 func mayClimb(path string) bool {
 	for _, c := range strings.Split(path, "/") {
 		if strings.HasPrefix(c, ".") && IsPattern(c) {
-			if n := valuePattern(c, true); n.Matches(".") || n.Matches("..") {
+			if n := ValuePattern(c, true); n.Matches(".") || n.Matches("..") {
 				return true
 			}
 		}
@@ -145,16 +145,16 @@ func firstBraces(s string) (open, end int, commas []int) {
 	return -1, 0, nil
 }
 
-// valuePattern builds the set of paths that a value with wildcards may match, folded; too large if
+// ValuePattern builds the set of paths that a value with wildcards may match, folded; too large if
 // its syntax is unknown. dots is set if a wildcard also matches the dot at the start of a name.
-func valuePattern(path string, dots bool) *automaton.NFA {
+func ValuePattern(path string, dots bool) *automaton.NFA {
 	n := automaton.New()
-	n.Accept(addValuePattern(n, path, dots))
+	n.Accept(AddValuePattern(n, path, dots))
 	return n.Direct()
 }
 
-// addValuePattern adds that set and returns its end state.
-func addValuePattern(n *automaton.NFA, path string, dots bool) int {
+// AddValuePattern adds that set and returns its end state.
+func AddValuePattern(n *automaton.NFA, path string, dots bool) int {
 	at, components := 0, strings.Split(spelling.Fold(path), "/")
 	for i, c := range components {
 		if c == "**" { // precedes its separator: "a/**" also matches "a"
@@ -170,32 +170,32 @@ func addValuePattern(n *automaton.NFA, path string, dots bool) int {
 			at = next
 		}
 		if dots {
-			at = addComponentPattern(n, at, c)
+			at = AddComponentPattern(n, at, c)
 		} else {
-			at = addVisiblePattern(n, at, c)
+			at = AddVisiblePattern(n, at, c)
 		}
 	}
 	return at
 }
 
-// addVisiblePattern is addComponentPattern for a shell whose "*" and "?" do not
+// AddVisiblePattern is addComponentPattern for a shell whose "*" and "?" do not
 // match a leading dot.
-func addVisiblePattern(n *automaton.NFA, at int, c string) int {
+func AddVisiblePattern(n *automaton.NFA, at int, c string) int {
 	if c == "" || c[0] != '*' && c[0] != '?' {
-		return addComponentPattern(n, at, c)
+		return AddComponentPattern(n, at, c)
 	}
 	inside, end := n.State(), n.State()
 	n.Edge(at, glob.Component.Minus(automaton.Single('.')), inside)
 	if c[0] == '*' {
-		n.Free(addVisiblePattern(n, at, c[1:]), end)
+		n.Free(AddVisiblePattern(n, at, c[1:]), end)
 		n.Edge(inside, glob.Component, inside)
 	}
-	n.Free(addComponentPattern(n, inside, c[1:]), end)
+	n.Free(AddComponentPattern(n, inside, c[1:]), end)
 	return end
 }
 
-// addComponentPattern adds one component of a value with wildcards.
-func addComponentPattern(n *automaton.NFA, at int, c string) int {
+// AddComponentPattern adds one component of a value with wildcards.
+func AddComponentPattern(n *automaton.NFA, at int, c string) int {
 	if !strings.ContainsAny(c, "(){}") {
 		if lists, err := glob.Parse(strings.ReplaceAll(c, "[^", "[!"), true); err == nil {
 			return glob.Add(n, at, lists[0], glob.Component, spelling.Fold)

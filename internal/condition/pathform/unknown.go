@@ -1,11 +1,8 @@
-package pathname
+package pathform
 
 import (
 	"path"
-	"slices"
 	"strings"
-
-	"github.com/stopgate/stopgate/internal/condition"
 )
 
 // Unknown is the set of reasons why the file that a value names is not known.
@@ -17,7 +14,7 @@ const (
 	UnknownDirectory                     // the directory in which relative paths begin is unknown
 	UnknownReading                       // there are more readings than the limit
 	UnknownCommand                       // a command line has more commands than the limit
-	tooLong                              // readings are missing because of its length: a restrictive condition holds
+	TooLong                              // readings are missing because of its length: a restrictive condition holds
 	Known            Unknown = 0
 )
 
@@ -34,18 +31,18 @@ func (u Unknown) Public() string {
 	return "A path can be read in too many ways to know which file it names: write it out, without wildcards, escapes and braces."
 }
 
-// readsLike reports whether two contexts of one polarity read every value in the same way.
-func (p *Context) readsLike(o *Context) bool { return p.Env == o.Env && p.Expands == o.Expands }
+// ReadsLike reports whether two contexts of one polarity read every value in the same way.
+func (p *Context) ReadsLike(o *Context) bool { return p.Env == o.Env && p.Expands == o.Expands }
 
 func (p *Context) Missing(v *Value) Unknown {
 	if !v.valid {
 		return UnknownReading
 	}
-	if _, certain := v.Certain(p); certain || !p.restrictive {
+	if _, certain := v.Certain(p); certain || !p.Restrictive {
 		return Known
 	}
 	_, unknown := v.Readings(p)
-	return unknown &^ tooLong
+	return unknown &^ TooLong
 }
 
 // climb follows a path in which ".." follows directories that do not exist. If such a directory is
@@ -77,52 +74,3 @@ func (l *lister) climb(name string) (real string, ok bool) {
 	}
 	return l.way.Follow(l.env.Links, "/"+strings.Join(done, "/"))
 }
-
-// UnknownPath is a test of paths that may not know the file that a value names.
-type UnknownPath interface {
-	MayBeUnknown() bool
-	// Unknown returns the unknown facts of a value.
-	Unknown(v *Value) Unknown
-	// ReadsAs reports whether another test has the same unknown facts for every value.
-	ReadsAs(other condition.TextTest) bool
-}
-
-func (t *Test) MayBeUnknown() bool        { return t.restrictive }
-func (t Either) MayBeUnknown() bool       { return true }
-func (t *Pattern) MayBeUnknown() bool     { return t.restrictive }
-func (t *OutsideTest) MayBeUnknown() bool { return true }
-
-func (t *Test) Unknown(v *Value) Unknown        { return t.Context.Missing(v) }
-func (t Either) Unknown(v *Value) Unknown       { return t[0].Context.Missing(v) }
-func (t *OutsideTest) Unknown(v *Value) Unknown { return t.Context.Missing(v) }
-
-func (t *Pattern) Unknown(v *Value) Unknown {
-	if !v.valid {
-		return UnknownReading
-	}
-	if _, certain := v.Certain(&t.Context); certain || !t.restrictive {
-		return Known
-	}
-	list, unknown := v.Readings(&t.Context)
-	if slices.ContainsFunc(list, func(r Reading) bool { return r.Glob }) { // patterns cannot be evaluated on it
-		unknown |= UnknownReading
-	}
-	return unknown &^ tooLong
-}
-
-func (t *Test) ReadsAs(other condition.TextTest) bool {
-	o, ok := other.(*Test)
-	return ok && o.readsLike(&t.Context)
-}
-
-func (t Either) ReadsAs(other condition.TextTest) bool {
-	o, ok := other.(Either)
-	return ok && o[0].readsLike(&t[0].Context)
-}
-
-func (t *Pattern) ReadsAs(other condition.TextTest) bool {
-	o, ok := other.(*Pattern)
-	return ok && o.readsLike(&t.Context)
-}
-
-func (t *OutsideTest) ReadsAs(condition.TextTest) bool { return false }
