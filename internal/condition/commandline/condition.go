@@ -53,7 +53,7 @@ func Compile(s condition.Spec, t condition.Target, restrictive bool, env conditi
 		if fault != nil {
 			return nil, fault
 		}
-		test.text = plaintext.LanguageTest{n.Compile()}
+		test.text = plaintext.LanguageTest{Language: n.Compile()}
 	}
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ func (t *PathTest) reaches(s *shell.Sweep) bool {
 	if s.Files {
 		return !certain || t.spread.Match(dir)
 	}
-	which := pathname.Swept{s.Hidden, s.Names}
+	which := pathname.Swept{Hidden: s.Hidden, Names: s.Names}
 	return s.Anywhere || !certain || test.Sweeps(string(dir), s.Dir.Literal, which) ||
 		s.Repository && t.base.deeper() && test.Sweeps(t.base.root, true, which)
 }

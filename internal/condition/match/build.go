@@ -151,17 +151,17 @@ func compileLength(most int, t condition.Target, restrictive bool, env condition
 	switch t.Annotation {
 	case schema.Path:
 		p := pathform.NewContext(env, t.Expands, restrictive)
-		return &plaintext.CompleteLength{length, p.Plain}
+		return &plaintext.CompleteLength{Length: length, Plain: p.Plain}
 	case schema.Command:
-		return &plaintext.CompleteLength{length, func(line []byte) bool {
+		return &plaintext.CompleteLength{Length: length, Plain: func(line []byte) bool {
 			var v Value
 			v.Reset(line)
 			return v.Analysable(false)
 		}}
 	case schema.URL:
-		return &plaintext.CompleteLength{length, weburl.IsPlainURL}
+		return &plaintext.CompleteLength{Length: length, Plain: weburl.IsPlainURL}
 	case schema.Patch:
-		return &plaintext.CompleteLength{length, func(text []byte) bool { _, ok := patch.Files(string(text)); return ok }}
+		return &plaintext.CompleteLength{Length: length, Plain: func(text []byte) bool { _, ok := patch.Files(string(text)); return ok }}
 	}
 	return &length
 }

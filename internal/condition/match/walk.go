@@ -50,7 +50,7 @@ func (m *Matcher) Walkers() []automaton.Walker {
 	case *plaintext.StepText:
 		return []automaton.Walker{test.Dfa()}
 	case *plaintext.LengthTest:
-		return []automaton.Walker{&plaintext.LengthWalker{*test}}
+		return []automaton.Walker{&plaintext.LengthWalker{Test: *test}}
 	case *pathname.Test:
 		return test.Walkers()
 	case *pathname.OutsideTest:
@@ -92,7 +92,7 @@ func (m *Matcher) Named() []automaton.Walker {
 		return m.Walkers()
 	case m.kind == condition.MaxLength:
 		if test, ok := m.text.(*plaintext.LengthTest); ok {
-			return []automaton.Walker{&plaintext.LengthWalker{plaintext.LengthTest{Most: test.Most}}}
+			return []automaton.Walker{&plaintext.LengthWalker{Test: plaintext.LengthTest{Most: test.Most}}}
 		}
 		return nil
 	}
