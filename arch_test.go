@@ -44,6 +44,7 @@ var layers = [][]string{
 	{"internal/condition/literal"},
 	{"internal/condition/glob"},
 	{"internal/condition/usage"},
+	{"internal/condition/number"},
 	{"internal/condition/spelling"},
 	{"internal/condition/plaintext"},
 	{"internal/condition/pathform"},
@@ -133,7 +134,7 @@ var testOnly = "internal/testkit/"
 // pure packages hold the meaning: no I/O, no clock, no goroutine, no logging.
 var pure = []string{
 	"jsonstream", "internal/regexp/ucd", "internal/regexp/automaton", "internal/regexp/alternating", "internal/regexp/regular", "internal/eval/schema", "internal/condition", "internal/condition/shell", "internal/condition/patch",
-	"internal/condition/literal", "internal/condition/glob", "internal/condition/spelling", "internal/condition/plaintext", "internal/condition/pathform", "internal/condition/pathname", "internal/condition/weburl", "internal/condition/cidr", "internal/condition/commandline", "internal/condition/protected", "internal/condition/usage", "internal/condition/match", "internal/condition/pathkey", "internal/lang/syntax", "internal/condition/index", "internal/eval",
+	"internal/condition/literal", "internal/condition/glob", "internal/condition/number", "internal/condition/spelling", "internal/condition/plaintext", "internal/condition/pathform", "internal/condition/pathname", "internal/condition/weburl", "internal/condition/cidr", "internal/condition/commandline", "internal/condition/protected", "internal/condition/usage", "internal/condition/match", "internal/condition/pathkey", "internal/lang/syntax", "internal/condition/index", "internal/eval",
 	"internal/policy/bind", "internal/policy/check", "internal/policy", "internal/prove/analysis", "internal/prove/symbolic", "internal/prove", "internal/prove/diff", "session", "session/policies", "internal/mcp/jsonrpc",
 }
 

@@ -37,6 +37,9 @@ type Definition struct {
 	Samples func(literal string) []string
 }
 
+// AnyReading are the readings of a string that may be a text or a path.
+var AnyReading = []schema.Annotation{schema.None, schema.Path}
+
 // Arity is the number of literals of a condition.
 type Arity uint8
 

@@ -3,6 +3,8 @@ package condition
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // SpecError describes a literal of a condition that cannot be compiled (D25-30, D25-31, C17, K18,
@@ -47,4 +49,26 @@ func Describe(lit Literal) string {
 		return "null"
 	}
 	return "an object"
+}
+
+// ParseNumber reads the literal of a number; index is its place among the values.
+func ParseNumber(index int, lit Literal) (jsonstream.Decimal, *SpecError) {
+	if lit.Kind != LiteralNumber {
+		return jsonstream.Decimal{}, Invalid(index, "must be a number, not "+Describe(lit), "")
+	}
+	d, err := jsonstream.ParseDecimal([]byte(lit.Text))
+	if err != nil {
+		return jsonstream.Decimal{}, Invalid(index, lit.Text+" is not a decimal number within the limits", "")
+	}
+	return d, nil
+}
+
+// ParseCount reads the literal of min_items, max_items and max_length.
+func ParseCount(lit Literal) (int, *SpecError) {
+	if lit.Kind == LiteralNumber {
+		if n, err := strconv.ParseInt(lit.Text, 10, 32); err == nil && n >= 0 {
+			return int(n), nil
+		}
+	}
+	return 0, Invalid(0, "must be a whole number from 0 to 2147483647, not "+Describe(lit), "")
 }

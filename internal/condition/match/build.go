@@ -1,8 +1,6 @@
 package match
 
 import (
-	"strconv"
-
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/patch"
@@ -11,7 +9,6 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/plaintext"
 	"github.com/stopgate/stopgate/internal/condition/weburl"
 	"github.com/stopgate/stopgate/internal/eval/schema"
-	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // buildEqual sorts the literals of const and enum by type; each must fit a type of the target
@@ -29,7 +26,7 @@ func buildEqual(r condition.Request) (tests condition.Tests, err *condition.Spec
 			strings.Spec.Values = append(strings.Spec.Values, lit)
 			index = append(index, i)
 		case condition.LiteralNumber:
-			d, err := parseNumber(i, lit)
+			d, err := condition.ParseNumber(i, lit)
 			if err != nil {
 				return tests, err
 			}
@@ -96,20 +93,8 @@ func compileText(r condition.Request) (condition.TextTest, *condition.SpecError)
 	return plaintext.Compile(s, r.Restrictive)
 }
 
-func buildRange(r condition.Request) (tests condition.Tests, err *condition.SpecError) {
-	tests.Values.Bound = r.Spec.Kind
-	tests.Values.Limit, err = parseNumber(0, r.Spec.Values[0])
-	return tests, err
-}
-
-func buildItems(r condition.Request) (tests condition.Tests, err *condition.SpecError) {
-	tests.Values.Bound = r.Spec.Kind
-	tests.Values.Count, err = parseCount(r.Spec.Values[0])
-	return tests, err
-}
-
 func buildLength(r condition.Request) (tests condition.Tests, err *condition.SpecError) {
-	if tests.Values.Count, err = parseCount(r.Spec.Values[0]); err == nil {
+	if tests.Values.Count, err = condition.ParseCount(r.Spec.Values[0]); err == nil {
 		tests.Text = compileLength(tests.Values.Count, r.Target, r.Restrictive, r.Env)
 	}
 	return tests, err
@@ -121,27 +106,6 @@ func buildPresent(r condition.Request) (tests condition.Tests, err *condition.Sp
 		err = condition.Invalid(0, "must be true, false or \"value\"", "")
 	}
 	return tests, err
-}
-
-func parseNumber(index int, lit condition.Literal) (jsonstream.Decimal, *condition.SpecError) {
-	if lit.Kind != condition.LiteralNumber {
-		return jsonstream.Decimal{}, condition.Invalid(index, "must be a number, not "+condition.Describe(lit), "")
-	}
-	d, err := jsonstream.ParseDecimal([]byte(lit.Text))
-	if err != nil {
-		return jsonstream.Decimal{}, condition.Invalid(index, lit.Text+" is not a decimal number within the limits", "")
-	}
-	return d, nil
-}
-
-// parseCount reads the literal of min_items, max_items and max_length.
-func parseCount(lit condition.Literal) (int, *condition.SpecError) {
-	if lit.Kind == condition.LiteralNumber {
-		if n, err := strconv.ParseInt(lit.Text, 10, 32); err == nil && n >= 0 {
-			return int(n), nil
-		}
-	}
-	return 0, condition.Invalid(0, "must be a whole number from 0 to 2147483647, not "+condition.Describe(lit), "")
 }
 
 // compileLength compiles max_length. For values that are evaluated as a whole a permissive

@@ -102,11 +102,6 @@ func guesses(kind match.Kind, text string) []string {
 		return []string{text, text + "x", text + "/x", text + "/q7/w9.z", text + " x"}
 	case match.Suffix:
 		return []string{text, "q7" + text, "q7/w9" + text}
-	case match.Host:
-		host := strings.TrimSuffix(strings.Replace(text, "*.", "x.", 1), ":*")
-		return []string{"https://" + host, "http://" + host + "/x"}
-	case match.Scheme:
-		return []string{text + "://example.com/", text + ":x"}
 	case match.Usage:
 		return follows(text)
 	case match.Reads, match.Writes:
