@@ -62,6 +62,7 @@ type commitment struct {
 	p          *pending
 	edited     bool             // another proposal takes the place of the call
 	row        *stopgate.Record // nil without a recorder and a tracer
+	args       []byte           // what runs if the call is allowed; see finished
 	shown      string           // the arguments as a tracer may see them
 	result     resultVerdict
 	releases   bool // with a fact in the store
@@ -113,9 +114,8 @@ func (c *commitment) conclude() {
 	if v = p.verdicts.latest(); v.Mode == stopgate.Skip && p.verdicts.terminal {
 		out.Status = stopgate.Skipped
 	}
-	if out.Status == stopgate.Allowed {
-		out.Args = p.args.released()
-		out.Approval = approval
+	if c.args = nil; out.Status == stopgate.Allowed {
+		c.args, out.Approval = p.args.released(), approval
 	}
 	if p.g.rows {
 		c.makeRow(v, approval)
@@ -174,11 +174,12 @@ func (c *commitment) written(err error) {
 	out := &c.p.out
 	if err != nil && (out.Status == stopgate.Allowed || c.edited) && out.Enforced {
 		c.p.deny(stopgate.LayerFailure, stopgate.CodeAuditUnavailable)
-		out.Status, out.Args, out.Approval = stopgate.Denied, nil, nil
+		out.Status, out.Approval, c.args = stopgate.Denied, nil, nil
 	}
 }
 
-// finished ends the call after its row was written or lost.
+// finished ends the call after its row was written or lost. Here, and nowhere else, arguments are
+// released.
 func (c *commitment) finished(ctx context.Context) {
 	p := c.p
 	out := &p.out
@@ -192,10 +193,13 @@ func (c *commitment) finished(ctx context.Context) {
 	c.announceHeldRows(ctx)
 	p.mu.Lock()
 	out.Verdict = *p.verdicts.latest()
-	if !out.Enforced && out.Verdict.Code != stopgate.CodeCancelled {
-		out.Status, out.Args = stopgate.Allowed, p.args.raw
-		if p.args.received > maxRaw {
-			out.Args = nil
+	switch {
+	case out.Status == stopgate.Allowed: // the row is durable: the arguments are released (I22)
+		out.Args = c.args
+	case !out.Enforced && out.Verdict.Code != stopgate.CodeCancelled:
+		out.Status = stopgate.Allowed
+		if p.args.received <= maxRaw {
+			out.Args = p.args.raw
 		}
 	}
 	c.settle()

@@ -40,7 +40,6 @@ type pending struct {
 	bound  bound     // that policy for the call's tool; empty if it panicked
 	turn   *turn.State
 	solo   turn.State // of a call that is a turn by itself
-	cut    bool       // a name of the call was too long
 	opened time.Time  // for the tracer
 
 	// Of the step that the call takes: see the types for the exceptions.
@@ -52,6 +51,7 @@ type pending struct {
 	// mu guards the fields below as soon as the call is shared.
 	mu       sync.Mutex
 	call     stopgate.Call // after Open only its ID changes
+	cut      bool          // a name of the call was too long
 	stage    stage
 	args     arguments
 	verdicts verdicts

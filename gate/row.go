@@ -43,7 +43,7 @@ func (c *commitment) makeRow(v *stopgate.Verdict, approval *stopgate.Approval) {
 	r.Policy, r.Definition, r.PathResolution, r.Enforced = c.policyHash(), p.bound.definition, cmp.Or(p.under.paths, "lexical"), &of.enforced
 	r.Context = c.context()
 	if p.out.Status == stopgate.Allowed {
-		r.ReleasedHash = rows.Hex(sha256.Sum256(p.out.Args))
+		r.ReleasedHash = rows.Hex(sha256.Sum256(c.args))
 	}
 	if p.g.keepsArguments {
 		r.Args, r.ArgsHash = p.args.forRow()
