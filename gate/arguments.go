@@ -13,7 +13,7 @@ import (
 // arguments are the arguments of a call: the bytes that came, and those that would run.
 type arguments struct {
 	received int64     // bytes
-	raw      []byte    // as they came, in observe mode and for a recorder that keeps them
+	raw      []byte    // as they came: in observe mode, for policies in Go, and for a recorder that keeps them
 	watches  bool      // session policies can deny the call by one argument
 	closing  bool      // Close has begun
 	ended    bool      // they came to their end
@@ -24,8 +24,8 @@ type arguments struct {
 	hash  string // SHA-256 in hex of the canonical text
 }
 
-// maxRaw bounds what observe mode keeps of a call: the limit on arguments.
-// Of a longer one the surface has the bytes, see Outcome.Args.
+// maxRaw bounds what is kept of a call in observe mode and for policies: the limit on
+// arguments. Of a longer one the surface has the bytes, see Outcome.Args.
 const maxRaw = 16 << 20
 
 // maxKept bounds what a recorder keeps of the arguments of a call that was refused
@@ -60,16 +60,16 @@ func (p *pending) Feed(chunk []byte) stopgate.Verdict {
 
 // consume hands bytes to the evaluation; p.mu is held.
 func (p *pending) consume(chunk []byte) {
-	p.args.keep(chunk, p.under.observe, p.g.keepsArguments)
+	p.args.keep(chunk, p.under.observe || p.g.asksPolicies(), p.g.keepsArguments)
 	if !p.verdicts.terminal {
 		p.evaluate(func() { p.verdicts.eval.Feed(chunk) })
 	}
 }
 
 // keep counts bytes and keeps them where they are needed once more.
-func (a *arguments) keep(chunk []byte, observed, recorded bool) {
+func (a *arguments) keep(chunk []byte, whole, recorded bool) {
 	a.received += int64(len(chunk))
-	if observed && a.received <= maxRaw || recorded && a.received <= maxKept {
+	if whole && a.received <= maxRaw || recorded && a.received <= maxKept {
 		a.raw = append(a.raw, chunk...)
 	}
 }

@@ -118,6 +118,10 @@ func (c *commitment) conclude() {
 		c.args, out.Approval = p.args.released(), approval
 	}
 	if p.g.rows {
+		if out.Status == stopgate.Allowed && v.Layer == stopgate.LayerGate {
+			decided := p.gates.decided(*v)
+			v = &decided
+		}
 		c.makeRow(v, approval)
 	}
 }
@@ -195,7 +199,7 @@ func (c *commitment) finished(ctx context.Context) {
 	out.Verdict = *p.verdicts.latest()
 	switch {
 	case out.Status == stopgate.Allowed: // the row is durable: the arguments are released (I22)
-		out.Args = c.args
+		out.Args, out.Verdict = c.args, p.gates.decided(out.Verdict)
 	case !out.Enforced && out.Verdict.Code != stopgate.CodeCancelled:
 		out.Status = stopgate.Allowed
 		if p.args.received <= maxRaw {

@@ -155,7 +155,7 @@ func TestTraces(t *testing.T) {
 	g.Handoff(ctx, gate.HandoffCall{From: "triage", To: "billing", ID: "h1", Turn: "t1", Session: "s", Payload: []byte(`{"password":"AKIA5"}`)})
 	want := []string{
 		"tool_policy_evaluated allowed rule_matched", "tool_policy_evaluated denied prerequisite_missing", "policy_denied denied prerequisite_missing",
-		"handoff_policy_evaluated allowed rule_matched",
+		"handoff_policy_evaluated allowed fine",
 	}
 	if !slices.Equal(seen.names(), want) {
 		t.Fatalf("%q", seen.names())
@@ -173,6 +173,62 @@ func TestTraces(t *testing.T) {
 	}
 	if h := seen.events[3]; h.Agent != "triage" || h.Turn != "t1" || h.Policy != g.PolicyHash() || h.Metadata["layer"] == "" || h.Handoff != "billing" || to != "billing" || h.Tool != "" || h.CallID != "h1" || strings.Contains(h.Args, "AKIA") {
 		t.Errorf("%+v", h)
+	}
+}
+
+// Proves G2-04: the deny mode of one decision, whatever that of the gate is.
+func TestDenyModeOfADecision(t *testing.T) {
+	for _, c := range []struct {
+		gate, decision gate.DenyMode
+		hard           bool
+	}{
+		{gate.DenyThrow, gate.DenyByPolicy, true}, {gate.DenyToolResult, gate.DenyByPolicy, false},
+		{gate.DenyThrow, gate.DenyToolResult, false}, {gate.DenyToolResult, gate.DenyThrow, true},
+	} {
+		forbid := gate.Decision{Kind: gate.Forbid, Reason: "no_refunds", DenyMode: c.decision}
+		g := newGate(t, gate.WithDenyMode(c.gate), gate.WithToolPolicies(policyOf("go", forbid)),
+			gate.WithHandoffPolicies(handoffPolicy(func(gate.Proposal) (gate.Decision, error) { return forbid, nil })))
+		out, err := g.Decide(ctx, stopgate.Call{Tool: "free", Args: []byte(`{}`)})
+		if out.Verdict.Code != "no_refunds" || errors.Is(err, gate.ErrToolDenied) != c.hard {
+			t.Errorf("%+v: %v %v", c, out.Verdict, err)
+		}
+		out, err = g.Handoff(ctx, gate.HandoffCall{From: "triage", To: "billing", Session: "s"})
+		if out.Verdict.Code != "no_refunds" || errors.Is(err, gate.ErrHandoffDenied) != c.hard {
+			t.Errorf("handoff %+v: %v %v", c, out.Verdict, err)
+		}
+		if out, err = g.Decide(ctx, stopgate.Call{Tool: "free", Args: []byte(`{`)}); errors.Is(err, gate.ErrToolDenied) != (c.gate != gate.DenyToolResult) {
+			t.Errorf("%+v: a denial of another layer: %v %v", c, out.Verdict, err)
+		}
+	}
+	g := newGate(t, gate.WithToolPolicies(policyOf("go", gate.Decision{Kind: gate.Permit, Reason: "fine", DenyMode: 9})))
+	if out, _ := g.Decide(ctx, stopgate.Call{Tool: "free", Args: []byte(`{}`)}); out.Verdict.Code != stopgate.CodeInvalidPolicyResult {
+		t.Errorf("a deny mode that is none: %v", out.Verdict)
+	}
+}
+
+// Proves G2-17: a call that only a policy in Go permits has its reason, in the outcome, the row
+// and the trace; one that a rule permits has the rule.
+func TestReasonOfAnAllow(t *testing.T) {
+	var seen tracer
+	var rec ports.Recorder
+	permit := gate.Decision{Kind: gate.Permit, Reason: "known_customer", Public: "The customer is known."}
+	g := fileGate(t, "version = 1\n[tools.free.policy]\nrun = \"unattended\"\n", gate.WithTracer(&seen), gate.WithRecorder(&rec), gate.WithToolPolicies(policyOf("go", permit)),
+		gate.WithHandoffPolicies(handoffPolicy(func(gate.Proposal) (gate.Decision, error) { return permit, nil })))
+	for _, c := range []struct {
+		tool stopgate.ToolName
+		code stopgate.Code
+		rule bool
+	}{{"nobody-knows-it", "known_customer", false}, {"free", stopgate.CodeRuleMatched, true}} {
+		out, err := g.Decide(ctx, stopgate.Call{Tool: c.tool, Args: []byte(`{}`)})
+		rows := rec.Decisions()
+		if row, e := rows[len(rows)-1], seen.events[len(seen.events)-1]; err != nil || !out.Allowed() || out.Verdict.Code != c.code || row.Code != c.code || e.Reason != c.code ||
+			(out.Verdict.Rule != nil) != c.rule || (row.Rule != nil) != c.rule {
+			t.Errorf("%s: %v %v, row %v, traced %v", c.tool, out.Verdict, err, row.Code, e.Reason)
+		}
+	}
+	out, err := g.Handoff(ctx, gate.HandoffCall{From: "triage", To: "billing", Session: "s"})
+	if e := seen.events[len(seen.events)-1]; err != nil || out.Verdict.Code != "known_customer" || out.Verdict.Public != "The customer is known." || e.Reason != "known_customer" {
+		t.Errorf("%v %v %v", out, err, e)
 	}
 }
 
@@ -199,7 +255,8 @@ func TestWhatPoliciesAreGiven(t *testing.T) {
 	}
 	g := newGate(t, gate.WithDenyMode(gate.DenyToolResult), gate.WithToolPolicies(ports.ToolPolicy{As: "go", Answer: look}), gate.WithHandoffPolicies(lookingAt(look)))
 	run := context.WithValue(ctx, runContext{}, "run 7")
-	for i, args := range []string{`{"n":1,"m":[{"k":"v"}]}`, ` { "n" : 1 , "m" : [ { "\u006b" : "v" } ] } `, `{"n":1,"pass\u0077ord":"x"}`} {
+	spellings := []string{`{"n":1,"m":[{"k":"v"}]}`, ` { "n" : 1 , "m" : [ { "\u006b" : "v" } ] } `, `{"n":1,"pass\u0077ord":"x"}`}
+	for i, args := range spellings {
 		want := map[bool]stopgate.Status{true: stopgate.Denied, false: stopgate.Allowed}[strings.Contains(args, "pass")]
 		turn := stopgate.TurnID(fmt.Sprint("t", i)) // one transfer in each
 		out, err := g.Decide(run, stopgate.Call{Tool: "free", ID: "c1", Turn: turn, Agent: "triage", Session: "s", Principal: "ann", Args: []byte(args)})
@@ -212,6 +269,9 @@ func TestWhatPoliciesAreGiven(t *testing.T) {
 		}
 	}
 	for i, p := range seen {
+		if raw := spellings[i/2]; p.Raw != raw {
+			t.Errorf("raw %q", p.Raw)
+		}
 		if c := p.Call; c.Agent != "triage" || c.Turn != stopgate.TurnID(fmt.Sprint("t", i/2)) || c.Session != "s" || c.Principal != "ann" || c.Args != nil || p.Policy != g.PolicyHash() {
 			t.Errorf("proposal %d: %+v", i, p)
 		}

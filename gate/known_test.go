@@ -24,21 +24,21 @@ func TestAPolicyInGoKnowsATool(t *testing.T) {
 		status stopgate.Status
 		code   stopgate.Code
 	}{
-		{"permitted", ``, []gate.Decision{permit}, `{"a":1}`, stopgate.Allowed, stopgate.CodeRuleMatched},
-		{"one of several", ``, []gate.Decision{silent, permit, silent}, `{}`, stopgate.Allowed, stopgate.CodeRuleMatched},
+		{"permitted", ``, []gate.Decision{permit}, `{"a":1}`, stopgate.Allowed, "fine"},
+		{"one of several", ``, []gate.Decision{silent, permit, silent}, `{}`, stopgate.Allowed, "fine"},
 		{"no opinion", ``, []gate.Decision{silent}, `{}`, stopgate.Denied, stopgate.CodePolicyNotConfigured},
 		{"nobody", ``, nil, `{}`, stopgate.Denied, stopgate.CodePolicyNotConfigured},
 		{"forbidden behind a permit", ``, []gate.Decision{permit, {Kind: gate.Forbid, Reason: "no"}}, `{}`, stopgate.Denied, "no"},
 		{"no answer behind a permit", ``, []gate.Decision{permit, {}}, `{}`, stopgate.Denied, stopgate.CodeInvalidPolicyResult},
 		{"malformed", ``, []gate.Decision{permit}, `{"a":1,"a":2}`, stopgate.Denied, stopgate.CodeDuplicateKey},
 		{"a guard", "[[guard]]\narg = \"/a\"\nconst = 1\nmode = \"deny\"\n", []gate.Decision{permit}, `{"a":1}`, stopgate.Denied, stopgate.CodeRuleMatched},
-		{"a guard beside it", "[[guard]]\narg = \"/a\"\nconst = 1\nmode = \"deny\"\n", []gate.Decision{permit}, `{"a":2}`, stopgate.Allowed, stopgate.CodeRuleMatched},
+		{"a guard beside it", "[[guard]]\narg = \"/a\"\nconst = 1\nmode = \"deny\"\n", []gate.Decision{permit}, `{"a":2}`, stopgate.Allowed, "fine"},
 		{"a table that asks", "[tools.tool.policy]\nrun = \"ask\"\n", []gate.Decision{permit}, `{}`, stopgate.Denied, stopgate.CodeNoApprover},
 		{"a table for all that denies", "[tools.\"*\".policy]\nrun = \"deny\"\n", []gate.Decision{permit}, `{}`, stopgate.Denied, stopgate.CodeRuleMatched},
 		{"a table for all does not know it", "[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n", []gate.Decision{silent}, `{}`, stopgate.Denied, stopgate.CodePolicyNotConfigured},
 		{"a table for all and a permit", "[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n", []gate.Decision{permit}, `{}`, stopgate.Allowed, stopgate.CodeRuleMatched},
 		{"unknown tools ask", "[gate]\nunknown_tool = \"ask\"\n", []gate.Decision{silent}, `{}`, stopgate.Denied, stopgate.CodeNoApprover},
-		{"unknown tools ask, and a permit", "[gate]\nunknown_tool = \"ask\"\n", []gate.Decision{permit}, `{}`, stopgate.Allowed, stopgate.CodeRuleMatched},
+		{"unknown tools ask, and a permit", "[gate]\nunknown_tool = \"ask\"\n", []gate.Decision{permit}, `{}`, stopgate.Allowed, "fine"},
 		{"a known tool needs no permit", "[tools.tool.policy]\nrun = \"unattended\"\n", []gate.Decision{silent}, `{}`, stopgate.Allowed, stopgate.CodeRuleMatched},
 	} {
 		t.Run(c.name, func(t *testing.T) {

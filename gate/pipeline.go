@@ -76,7 +76,7 @@ func (p *pending) Resolve(ctx context.Context) (stopgate.Outcome, error) {
 	}
 	p.g.resolve(ctx, calls)
 	out := p.outcome()
-	return out, p.under.denial(p.g.denyMode, p.kind, &out)
+	return out, p.gates.denial(&out)
 }
 
 // ResolveAll is [Pending.Resolve] for the closed calls of one turn, in the order in which

@@ -33,7 +33,10 @@ type Proposal struct {
 	To     stopgate.AgentName  // the receiving agent of a handoff, "" for a call
 	// Args are the complete arguments as they would run: the gate's own
 	// serialisation of the value that was judged.
-	Args       string
+	Args string
+	// Raw are the bytes of the arguments as they came, for policies in Go (G2-05). They are
+	// evidence: what runs is Args.
+	Raw        string
 	ArgsHash   string           // SHA-256 in hex of the canonical arguments
 	Verdict    stopgate.Verdict // of the layers before
 	Policy     string           // hash of the policy
@@ -70,6 +73,9 @@ type Decision struct {
 	Reason stopgate.Code
 	// Public is the sentence for models and people; "" takes the code's own.
 	Public string
+	// DenyMode is how this denial is returned, of a Forbid; DenyByPolicy leaves it to the
+	// gate. Surfaces that carry no errors answer every denial with its envelope.
+	DenyMode DenyMode
 	// Metadata is for trace events. It must not hold secrets.
 	Metadata map[string]string
 }

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -12,6 +13,7 @@ import (
 type gateLayer struct {
 	p         *pending
 	permitted bool      // a tool policy permitted the call
+	denyMode  DenyMode  // of the policy that denied the call
 	opinions  []opinion // of tool and handoff policies, for the trace
 }
 
@@ -65,13 +67,42 @@ func (l *gateLayer) ask(ctx context.Context, name string, check func(context.Con
 		p.fail(d.Reason, "policy "+name, r.Fault, r.Stack)
 	case d.Kind == NoOpinion:
 		return false
-	case d.Kind != Permit && d.Kind != Forbid, !d.Reason.Valid():
+	case d.Kind != Permit && d.Kind != Forbid, !d.Reason.Valid(), d.DenyMode > DenyToolResult:
 		d = Decision{Kind: Forbid, Reason: stopgate.CodeInvalidPolicyResult}
-		p.g.reportTrouble("policy "+name, p.id, port.Failed, fmt.Errorf("invalid decision: kind %d, reason %q", r.Value.Kind, r.Value.Reason))
+		p.g.reportTrouble("policy "+name, p.id, port.Failed, fmt.Errorf("invalid decision: kind %d, reason %q, deny mode %d", r.Value.Kind, r.Value.Reason, r.Value.DenyMode))
 		p.fail(d.Reason, "policy "+name, port.None, "")
 	case d.Kind == Forbid:
 		p.forbid(stopgate.LayerGate, d.Reason, d.Public)
+		l.denyMode = d.DenyMode
 	}
 	l.opinions = append(l.opinions, opinion{name, d})
 	return d.Kind == Permit
 }
+
+// decided returns the verdict of an allowed call with the reason of the policy in Go that permitted
+// it, if no rule of a file did (G2-17).
+func (l *gateLayer) decided(v stopgate.Verdict) stopgate.Verdict {
+	if v.Layer != stopgate.LayerGate || v.Rule != nil {
+		return v
+	}
+	for _, o := range l.opinions {
+		if d := o.decision; d.Kind == Permit {
+			v.Code, v.Public = d.Reason, cmp.Or(d.Public, "A policy of the program permits this call.")
+		}
+	}
+	return v
+}
+
+// denial returns the error of a denied outcome in deny mode throw: that of the policy that
+// denied, else that of the gate.
+func (l *gateLayer) denial(out *stopgate.Outcome) error {
+	p := l.p
+	over := p.g.denyMode
+	if out.Verdict.Layer == stopgate.LayerGate {
+		over = cmp.Or(l.denyMode, over)
+	}
+	return p.under.denial(over, p.kind, out)
+}
+
+// asksPolicies reports whether there are policies in Go.
+func (g *Gate) asksPolicies() bool { return len(g.policies) > 0 || len(g.handoffs) > 0 }
