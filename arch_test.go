@@ -77,7 +77,7 @@ var layers = [][]string{
 	{"internal/provider/sse"},
 	{"internal/provider"},
 	{"internal/provider/script", "internal/provider/transcript"},
-	{"internal/provider/openaichat", "internal/provider/openairesponses", "internal/provider/anthropic", "internal/mcp/jsonrpc"},
+	{"internal/provider/openaichat", "internal/provider/openairesponses", "internal/provider/anthropic", "internal/provider/gemini", "internal/mcp/jsonrpc"},
 	{"internal/provider/registry"},
 	{"approve"},
 	{"internal/agent/conversation"},

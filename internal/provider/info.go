@@ -43,6 +43,17 @@ func (a *ResponseInfo) Read(object jsonstream.Value) {
 	}
 }
 
+// ReadNames reads the id and the model of a response.
+func (a *ResponseInfo) ReadNames(id, model jsonstream.Value) {
+	a.Started = true
+	if a.ID == "" {
+		a.ID = clip(id.Text())
+	}
+	if a.Model == "" {
+		a.Model = clip(model.Text())
+	}
+}
+
 // AddFinishReason adds the finish reason of a choice.
 func (a *ResponseInfo) AddFinishReason(reason jsonstream.Value) {
 	if reason.Kind() == jsonstream.String && len(a.FinishReasons) < maxFinish {

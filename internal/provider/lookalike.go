@@ -21,6 +21,11 @@ func IsLookalike(key []byte, names ...string) bool {
 	if plain {
 		return false
 	}
+	for _, name := range names {
+		if string(key) == name {
+			return false
+		}
+	}
 	text, _, _ := strings.Cut(string(key), "\x00")
 	text = strings.Map(func(r rune) rune {
 		if r <= ' ' || unicode.In(r, unicode.Cf, unicode.Cc, unicode.Z) {

@@ -122,6 +122,7 @@ func IsOtherDialect(event jsonstream.Value, own string) bool {
 	typ, _ := event.Get("type")
 	object, _ := event.Get("object")
 	choices, _ := event.Get("choices")
+	candidates, _ := event.Get("candidates")
 	is := ""
 	switch text := typ.Text(); {
 	case len(text) > len("response.") && text[:len("response.")] == "response.":
@@ -131,6 +132,8 @@ func IsOtherDialect(event jsonstream.Value, own string) bool {
 		is = "anthropic"
 	case choices.Kind() == jsonstream.Array, object.IsText("chat.completion.chunk"), object.IsText("chat.completion"):
 		is = "openai-chat"
+	case candidates.Kind() == jsonstream.Array:
+		is = "gemini"
 	}
 	return is != "" && is != own
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/provider/anthropic"
+	"github.com/stopgate/stopgate/internal/provider/gemini"
 	"github.com/stopgate/stopgate/internal/provider/openaichat"
 	"github.com/stopgate/stopgate/internal/provider/openairesponses"
 	"github.com/stopgate/stopgate/internal/provider/script"
@@ -41,6 +42,8 @@ type Vendor struct {
 	BaseURL string
 	// KeyHeader and KeyScheme are the header for the key and the text before the key in it.
 	KeyHeader, KeyScheme string
+	// KeyParameter is the parameter of a URL that may have the key instead, or "".
+	KeyParameter string
 	// VersionHeader is a header that only clients of this vendor send.
 	VersionHeader string
 	// Telemetry is its name in OpenTelemetry's conventions.
@@ -58,10 +61,14 @@ var (
 		Name: "anthropic", Title: "Anthropic", BaseURL: "https://api.anthropic.com", KeyHeader: "X-Api-Key", VersionHeader: "Anthropic-Version",
 		Telemetry: "anthropic",
 	}
+	google = &Vendor{
+		Name: "gemini", Title: "Gemini", BaseURL: "https://generativelanguage.googleapis.com", KeyHeader: "X-Goog-Api-Key",
+		KeyParameter: "key", VersionHeader: "X-Goog-Api-Client", Telemetry: "gcp.gemini", Routes: gemini.SharedRoutes,
+	}
 )
 
 // vendors are the known vendors. The first one serves requests without a mark.
-var vendors = []*Vendor{openai, anthropicVendor}
+var vendors = []*Vendor{openai, anthropicVendor, google}
 
 // apis are the known APIs, in the order in which messages list them.
 var apis = []*API{
@@ -76,6 +83,10 @@ var apis = []*API{
 	{
 		Dialect: anthropic.Dialect{}, Vendor: anthropicVendor, Routes: anthropic.Routes,
 		Texts: anthropic.Texts, Script: anthropic.Script, Transcript: anthropic.Transcript,
+	},
+	{
+		Dialect: gemini.Dialect{}, Vendor: google, Routes: gemini.Routes, ReadPath: gemini.ReadPath,
+		Texts: gemini.Texts, Script: gemini.Script, Transcript: gemini.Transcript,
 	},
 }
 

@@ -1,0 +1,118 @@
+package gemini
+
+import (
+	"strconv"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// readHistory finds the calls, results and messages of a history.
+func readHistory(r *provider.Request, root jsonstream.Value) {
+	var past provider.PastCalls
+	var hashes provider.HistoryHash
+	system, _ := get(root, "systemInstruction")
+	parts, _ := get(system, "parts")
+	hashes.System(parts)
+	contents, _ := get(root, "contents")
+	var names order
+	for m := range contents.Elements() {
+		role, _ := m.Get("role")
+		parts, _ := get(m, "parts")
+		if role.IsText("model") {
+			if hasPart(parts, "functionCall") {
+				past.StartMessage()
+				names = order{}
+				readCalls(&past, parts, names)
+			}
+			continue
+		}
+		if !hasPart(parts, "functionResponse") {
+			hashes.User(parts)
+			continue
+		}
+		readResults(&past, parts, names)
+	}
+	for i := range past.Calls {
+		if unnumbered(past.Calls[i].Call) {
+			past.Calls[i].Call = "" // as it was released
+		}
+	}
+	hints := hashes.Hints("")
+	r.History, r.Hints.OpeningHash, r.Hints.UserMessageHash = past.Calls, hints.OpeningHash, hints.UserMessageHash
+}
+
+func hasPart(parts jsonstream.Value, name string) bool {
+	for part := range parts.Elements() {
+		if _, ok := get(part, name); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// order counts the calls of a message without id, and their results, by tool: the n-th result of a
+// tool belongs to its n-th call.
+type order map[string]*[2]int
+
+const (
+	ofCalls = iota
+	ofResults
+)
+
+// id returns the id of a call or a result. Without one it is made of name and number. No provider
+// uses ids that start with a zero byte.
+func (o order) id(v jsonstream.Value, of int) (id stopgate.CallID, name string) {
+	text, _ := get(v, "id")
+	tool, _ := get(v, "name")
+	name = tool.Text()
+	if text.Text() != "" {
+		return stopgate.CallID(text.Text()), name
+	}
+	if o[name] == nil {
+		o[name] = new([2]int)
+	}
+	o[name][of]++
+	return stopgate.CallID("\x00" + strconv.Itoa(o[name][of]) + " " + name), name
+}
+
+func unnumbered(id stopgate.CallID) bool { return len(id) > 0 && id[0] == 0 }
+
+func readCalls(past *provider.PastCalls, parts jsonstream.Value, names order) {
+	for part := range parts.Elements() {
+		call, ok := get(part, "functionCall")
+		if !ok {
+			continue
+		}
+		id, name := names.id(call, ofCalls)
+		args, _ := get(call, "args")
+		form := provider.ArgsObject
+		if !args.IsValid() {
+			form = provider.ArgsText // absent: an empty object
+		}
+		past.Add(provider.NewPastCall(id, stopgate.ToolName(name), args, form))
+	}
+}
+
+// readResults adds the results of a message. A result is an object; its member error marks a
+// failure.
+func readResults(past *provider.PastCalls, parts jsonstream.Value, names order) {
+	if names == nil {
+		names = order{}
+	}
+	for part := range parts.Elements() {
+		v, ok := get(part, "functionResponse")
+		if !ok {
+			continue
+		}
+		id, _ := names.id(v, ofResults)
+		response, _ := get(v, "response")
+		_, failed := get(response, "error")
+		_, output := get(response, "output")
+		past.AddResult(id, provider.PastResult{
+			Content: response, Failed: failed, HasStatus: failed || output,
+			WrapText: func(quoted []byte) []byte { return append(append([]byte(`{"error":`), quoted...), '}') },
+		})
+	}
+}
