@@ -84,7 +84,7 @@ func (c *configuration) knownOrigin(origin, host string) bool {
 // it is never sent upstream. Two different tokens count as none, because the principal would be a
 // guess (G10). shown is the number of places with a token.
 func takeToken(r *http.Request) (token string, shown int) {
-	tokens := takeTokens(r.Header)
+	tokens := append(takeTokens(r.Header), queryTokens(r.URL)...)
 	if rest, ok := strings.CutPrefix(r.URL.Path, "/k/"); ok && r.URL.RawPath == "" {
 		if token, path, ok := strings.Cut(rest, "/"); ok {
 			r.URL.Path = "/" + path

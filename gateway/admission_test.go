@@ -272,7 +272,7 @@ func TestRoutes(t *testing.T) {
 // Proves W48: a request without a route gets the list of routes, and the missing part of its base
 // URL, in the form of its dialect and without text of its own.
 func TestUnknownRoutes(t *testing.T) {
-	const routes = "This route is not served. Tool calls are judged at POST /v1/chat/completions, /v1/responses and /v1/messages; [gateway] passthrough opens others."
+	const routes = "This route is not served. Tool calls are judged at POST /v1/chat/completions, /v1/responses, /v1/messages and /v1beta/models/{model}:generateContent; [gateway] passthrough opens others."
 	r := newRig(t, allowAll, unreachable(t), nil)
 	for _, c := range []struct{ method, path, says string }{
 		{"POST", "/v1/audio/speech", routes},
@@ -323,7 +323,7 @@ func TestUnsafeSettings(t *testing.T) {
 		{"file URL", upstreamAt("file:///etc/passwd"), "want http"},
 		{"credentials in the URL", upstreamAt("https://user:pass@llm.example"), "no user"},
 		{"two upstreams for one API", func(o *gateway.Options) { o.Upstreams = append(o.Upstreams, o.Upstreams[0]) }, "both serve"},
-		{"unknown API", func(o *gateway.Options) { o.Upstreams[0].API = "gemini" }, "unknown API"},
+		{"unknown API", func(o *gateway.Options) { o.Upstreams[0].API = "bedrock" }, "unknown API"},
 		{"unreadable id", func(o *gateway.Options) { o.Upstreams[0].ID = "a b" }, "upstream id"},
 		{"key without a token", func(o *gateway.Options) { o.Upstreams[0].Key = "sk" }, "set a token"},
 		{"key over plain http", func(o *gateway.Options) {

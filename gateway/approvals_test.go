@@ -108,7 +108,11 @@ func TestHeldForApproval(t *testing.T) {
 				_, _ = queue.Answer(context.Background(), e.ID, approve.Reply{Kind: approve.Yes, By: "ann"})
 			}()
 			body := k.converse([]pastCall{{"p1", "pay", `{"to":"bob"}`}}, user("pay"))
-			mustContain(t, body, `"p1"`, "\n: ")
+			keepalive := "\n: "
+			if in.name == "gemini" { // one library fails on comments
+				keepalive = "\n" + `data: {"candidates":[{"content":{"parts":[{"text":""}],"role":"model"},"index":0}]}`
+			}
+			mustContain(t, body, `"p1"`, keepalive)
 
 			ctx, leave := context.WithCancel(t.Context())
 			k.model.will(pastCall{"p2", "pay", `{"to":"eve"}`})

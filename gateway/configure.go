@@ -36,7 +36,7 @@ import (
 //
 //	[upstream.NAME]
 //	base_url = "https://llm.example.com/v1"
-//	api = "openai"                  # or "anthropic"; both if left out
+//	api = "openai"                  # or "anthropic", "gemini"; all if left out
 //	models = ["llama-*"]            # all that no other upstream names if left out
 //	key_env = "LLM_KEY"             # or key_file; sent instead of the client's credential
 //	object_arguments = false

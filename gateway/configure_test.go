@@ -152,7 +152,7 @@ func TestConfigureMistakes(t *testing.T) {
 		{"no waiting", "[upstream.a]\nbase_url = \"https://x\"\nidle = \"0s\"", "above zero"},
 		{"no connections", "[upstream.a]\nbase_url = \"https://x\"\nconnections = 0", "above zero"},
 		{"no base URL", "[upstream.a]\napi = \"openai\"", "is missing"},
-		{"unknown API", "[upstream.a]\nbase_url = \"https://x\"\napi = \"gemini\"", "openai or anthropic"},
+		{"unknown API", "[upstream.a]\nbase_url = \"https://x\"\napi = \"bedrock\"", "openai or anthropic or gemini"},
 		{"metadata address", "[upstream.a]\nbase_url = \"http://169.254.169.254\"", "metadata"},
 		{"two for one API", "[upstream.a]\nbase_url = \"https://x\"\n[upstream.b]\nbase_url = \"https://y\"\napi = \"openai\"", "both serve"},
 		{"key without token", "[upstream.a]\nbase_url = \"https://x\"\nkey_env = \"KEY\"", "token_env"},

@@ -13,6 +13,7 @@ import (
 var sideDoors = map[string][]string{
 	"responses": {"/v1/responses/input_tokens", "/v1/responses/compact"},
 	"anthropic": {"/v1/messages/count_tokens"},
+	"gemini":    {"/v1beta/models/m:countTokens"},
 }
 
 // Proves K32, S11, F16: a request that only counts or shortens a conversation does not send the

@@ -12,7 +12,7 @@ import (
 // reaches the client only after the end of its turn, the client gets an error, and every call that
 // began has one row.
 func TestCutInEveryDialect(t *testing.T) {
-	ends := map[string]string{"chat": `"finish_reason":"tool_calls"`, "responses": "event: response.completed", "anthropic": "event: message_stop"}
+	ends := map[string]string{"chat": `"finish_reason":"tool_calls"`, "responses": "event: response.completed", "anthropic": "event: message_stop", "gemini": `"finishReason":"STOP"`}
 	for _, in := range tongues() {
 		t.Run(in.name, func(t *testing.T) {
 			full := in.response(true, "answer_1", []pastCall{{"x1", "a", `{"path":"src/é"}`}, {"x2", "b", `{}`}})

@@ -117,7 +117,7 @@ func (g *Gateway) open(w http.ResponseWriter, r *http.Request, rt *route, v clie
 		g.refuse(w, r, no)
 		return nil, nil
 	}
-	return g.newExchange(w, r, v, rt.api, req, v.choose(rt.vendor, req.Model, r.Header)), body
+	return g.newExchange(w, r, v, rt.api, req, v.choose(rt.vendor, req.Model, r)), body
 }
 
 //go:noinline

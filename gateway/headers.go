@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -118,8 +119,39 @@ func takeTokens(h http.Header) (tokens []string) {
 }
 
 // hasCredential reports whether a request contains a provider credential.
-func hasCredential(h http.Header) bool {
-	return slices.ContainsFunc(registry.KeyHeaders(), func(name string) bool { return h.Get(name) != "" })
+func hasCredential(r *http.Request) bool {
+	return slices.ContainsFunc(registry.KeyHeaders(), func(name string) bool { return r.Header.Get(name) != "" }) ||
+		r.URL.RawQuery != "" && slices.ContainsFunc(registry.KeyParameters(), func(name string) bool { return r.URL.Query().Get(name) != "" })
+}
+
+// editKeys removes the parameters with a key for which remove returns true from a query. The rest
+// stays as it is.
+func editKeys(query string, remove func(key string) bool) string {
+	if query == "" {
+		return ""
+	}
+	var kept []string
+	for pair := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		name, err := url.QueryUnescape(name)
+		value, err2 := url.QueryUnescape(value)
+		if err != nil || err2 != nil || !slices.Contains(registry.KeyParameters(), name) || !remove(value) {
+			kept = append(kept, pair)
+		}
+	}
+	return strings.Join(kept, "&")
+}
+
+// queryTokens removes gate tokens from the parameters for a provider's key and returns them.
+func queryTokens(u *url.URL) (tokens []string) {
+	u.RawQuery = editKeys(u.RawQuery, func(key string) bool {
+		is := strings.HasPrefix(key, tokenPrefix)
+		if is {
+			tokens = append(tokens, key)
+		}
+		return is
+	})
+	return tokens
 }
 
 func dropCredential(h http.Header) {

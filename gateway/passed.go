@@ -18,7 +18,7 @@ func (g *Gateway) servePassed(w http.ResponseWriter, r *http.Request, rt *route,
 		g.refuse(w, r, no)
 		return
 	}
-	up := v.choose(rt.vendor, v.modelOf(body), r.Header)
+	up := v.choose(rt.vendor, v.modelOf(body), r)
 	x := g.newExchange(w, r, v, registry.Closest(r.URL.Path, r.Header), &provider.Request{}, up)
 	defer x.end()
 	if rt.how == passedUnjudged {

@@ -26,7 +26,7 @@ func (footer) OnFinishReason(_ context.Context, _ *events.Exchange, s *events.St
 // one exchange: one start, texts and calls numbered across rounds, one end; the provider gets its
 // own response back, not the changed one.
 func TestAnswerPolicies(t *testing.T) {
-	for _, in := range tongues() {
+	for _, in := range tongues()[:3] { // the dialects in which a model is answered
 		for _, stream := range []bool{true, false} {
 			t.Run(fmt.Sprint(in.name, " streamed ", stream), func(t *testing.T) {
 				seen := &transcript{}

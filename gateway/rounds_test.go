@@ -176,7 +176,7 @@ func TestAnswerFails(t *testing.T) {
 				})
 				r := newRig(t, denying("a"), provider, answering(2))
 				m.will(pastCall{"x1", "a", `{}`})
-				a := r.send("POST", in.path, mustJSON(in.request(stream, []string{"a"}, []historyEntry{user("go")})), nil)
+				a := r.send("POST", in.pathOf(stream), mustJSON(in.request(stream, []string{"a"}, []historyEntry{user("go")})), nil)
 				if stream && a.err == nil || !stream && a.status != http.StatusBadGateway {
 					t.Errorf("status %d, %v", a.status, a.err)
 				}

@@ -103,7 +103,7 @@ func unserved(routes []route, r *http.Request) string {
 	hint := ""
 	for i := range routes {
 		path := routes[i].Path
-		if routes[i].how == gated {
+		if api := routes[i].api; routes[i].how == gated && path == api.Routes[0].Path {
 			judged = append(judged, path)
 		}
 		switch rest := strings.TrimPrefix(path, "/v1"); {

@@ -113,14 +113,18 @@ func TestPreflight(t *testing.T) {
 			k.header = map[string]string{"X-Stopgate-Session": "s"}
 			k.expect(true, pastCall{"t1", "test", `{}`}, user("go"))
 			history := []historyEntry{user("go"), call("t1", "test", `{}`), result("t1", "PASS")}
-			one := map[string]string{"chat": "max_tokens", "responses": "max_output_tokens", "anthropic": "max_tokens"}[in.name]
-			none := any("none")
-			if in.name == "anthropic" {
+			one := map[string]string{"chat": "max_tokens", "responses": "max_output_tokens", "anthropic": "max_tokens", "gemini": "generationConfig"}[in.name]
+			choice, none, limit := "tool_choice", any("none"), any(1)
+			switch in.name {
+			case "anthropic":
 				none = map[string]any{"type": "none"}
+			case "gemini":
+				choice, none = "toolConfig", map[string]any{"functionCallingConfig": map[string]any{"mode": "NONE"}}
+				limit = map[string]any{"maxOutputTokens": 1}
 			}
 			owner := session.Owner{Principal: "local", Session: "s"}
 			before, _ := store.Facts(context.Background(), owner, 0, 100)
-			for _, more := range []map[string]any{{"tools": []any{}}, {"tool_choice": none}, {one: 1}} {
+			for _, more := range []map[string]any{{"tools": []any{}}, {choice: none}, {one: limit}} {
 				k.more = more
 				k.converse([]pastCall{{"x1", "pay", `{}`}}, history...)
 			}

@@ -38,6 +38,8 @@ func result(id, text string) historyEntry {
 // tongue writes conversations in a dialect.
 type tongue struct {
 	name, path string
+	// whole is the path of requests whose response is not streamed, if it differs.
+	whole string
 	// fails: a result can be marked as failed.
 	fails    bool
 	request  func(stream bool, tools []string, history []historyEntry) map[string]any
@@ -46,10 +48,19 @@ type tongue struct {
 
 func tongues() []tongue {
 	return []tongue{
-		{"chat", chatPath, false, chatHistory, chatAnswer},
-		{"responses", responsesPath, false, responsesHistory, responsesAnswer},
-		{"anthropic", anthropicPath, true, anthropicHistory, anthropicAnswer},
+		{"chat", chatPath, "", false, chatHistory, chatAnswer},
+		{"responses", responsesPath, "", false, responsesHistory, responsesAnswer},
+		{"anthropic", anthropicPath, "", true, anthropicHistory, anthropicAnswer},
+		{"gemini", geminiPath, geminiWholePath, true, geminiHistory, geminiAnswer},
 	}
+}
+
+// pathOf returns the path of requests.
+func (in *tongue) pathOf(stream bool) string {
+	if !stream && in.whole != "" {
+		return in.whole
+	}
+	return in.path
 }
 
 func chatHistory(stream bool, tools []string, history []historyEntry) map[string]any {
@@ -224,7 +235,7 @@ func (m *model) requests() int {
 
 func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
-	at := slices.IndexFunc(tongues(), func(t tongue) bool { return t.path == r.URL.Path })
+	at := slices.IndexFunc(tongues(), func(t tongue) bool { return t.path == r.URL.Path || t.whole == r.URL.Path })
 	if at < 0 {
 		m.door(string(body))
 		_, _ = io.WriteString(w, "{}")
@@ -232,6 +243,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var request struct{ Stream bool }
 	_ = json.Unmarshal(body, &request)
+	request.Stream = request.Stream || r.URL.Path == geminiPath
 	m.mu.Lock()
 	m.asked = append(m.asked, string(body))
 	m.served++
@@ -270,7 +282,7 @@ func (k *talk) converse(calls []pastCall, history ...historyEntry) string {
 	for name, v := range k.more {
 		request[name] = v
 	}
-	a := k.send("POST", k.path, mustJSON(request), k.header)
+	a := k.send("POST", k.pathOf(k.stream), mustJSON(request), k.header)
 	if a.status != 200 || a.err != nil {
 		k.t.Fatalf("status %d, %v: %s", a.status, a.err, a.body)
 	}

@@ -82,7 +82,12 @@ func openUpstream(u Upstream, t Timeouts) (*upstream, error) {
 
 // request builds the request for the upstream from scratch; it never clones the client's.
 func (u *upstream) request(ctx context.Context, r *http.Request, body *payload, data []byte) (*http.Request, error) {
-	out, err := http.NewRequestWithContext(ctx, r.Method, u.url(r.URL), nil)
+	to := *r.URL
+	queryTokens(&to) // even if this gateway requires none
+	if u.canned || u.Key != "" {
+		to.RawQuery = editKeys(to.RawQuery, func(string) bool { return true })
+	}
+	out, err := http.NewRequestWithContext(ctx, r.Method, u.url(&to), nil)
 	if err != nil {
 		return nil, fmt.Errorf("request to upstream %s: %w", u.ID, err)
 	}
@@ -114,20 +119,26 @@ func (u *upstream) address() string {
 func (u *upstream) url(in *url.URL) string {
 	path := in.Path
 	base := strings.TrimSuffix(u.base.Path, "/")
-	if versioned(base) {
-		path = strings.TrimPrefix(path, "/v1")
+	if first, _, _ := strings.Cut(path[1:], "/"); versioned(base) && versioned(first) {
+		path = path[1+len(first):]
 	}
 	out := url.URL{Scheme: u.base.Scheme, Host: u.base.Host, Path: base + path, RawQuery: in.RawQuery}
 	return out.String()
 }
 
-// versioned reports whether a path ends in /vN.
+// versioned reports whether a path ends in a version: /v1, /v1beta, /v1beta2.
 func versioned(path string) bool {
 	last := path[strings.LastIndexByte(path, '/')+1:]
 	if len(last) < 2 || last[0] != 'v' {
 		return false
 	}
-	return strings.Trim(last[1:], "0123456789") == ""
+	number := strings.TrimLeft(last[1:], "0123456789")
+	switch stage := strings.TrimRight(number, "0123456789"); {
+	case len(number) == len(last)-1:
+		return false
+	default:
+		return stage == "" || stage == "alpha" || stage == "beta"
+	}
 }
 
 // Causes of an exchange's context.

@@ -176,12 +176,12 @@ func (c *configuration) modelOf(body []byte) string {
 
 // choose selects the upstream of a request (S45): replay only for replay models, and for requests
 // without a credential to an upstream that is not configured.
-func (c *configuration) choose(api, model string, h http.Header) *upstream {
+func (c *configuration) choose(api, model string, r *http.Request) *upstream {
 	if api == "" {
-		api = registry.VendorOf(h).Name
+		api = registry.VendorOf(r.Header).Name
 	}
 	up := c.upstreams.serving(api, model)
-	if c.replay != nil && (strings.HasPrefix(model, "stopgate-") || up.byDefault && !hasCredential(h)) {
+	if c.replay != nil && (strings.HasPrefix(model, "stopgate-") || up.byDefault && !hasCredential(r)) {
 		return c.replay
 	}
 	return up

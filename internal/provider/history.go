@@ -30,6 +30,8 @@ type PastResult struct {
 	// Content is the value that holds the result. It is replaced if the model must not
 	// receive it.
 	Content jsonstream.Value
+	// Inner is the value in Content that has the text; invalid if Content itself has it.
+	Inner jsonstream.Value
 	// Failed reports that the history marks the result as an error; HasStatus reports
 	// whether the dialect has such a mark.
 	Failed, HasStatus bool
@@ -77,15 +79,19 @@ func (p *PastCall) Args() []byte {
 // Text returns the text of the result: its string, the joined text of its parts, or else
 // its JSON.
 func (r *PastResult) Text() []byte {
-	switch r.Content.Kind() {
+	content := r.Content
+	if r.Inner.IsValid() {
+		content = r.Inner
+	}
+	switch content.Kind() {
 	case jsonstream.String:
-		return r.Content.AppendText(nil)
+		return content.AppendText(nil)
 	case jsonstream.Array:
 		var text []byte
-		for part := range r.Content.Elements() {
+		for part := range content.Elements() {
 			inner, ok := part.Get("text")
 			if !ok || inner.Kind() != jsonstream.String {
-				return r.Content.Raw()
+				return content.Raw()
 			}
 			if len(text) > 0 {
 				text = append(text, '\n')
@@ -94,7 +100,7 @@ func (r *PastResult) Text() []byte {
 		}
 		return text
 	}
-	return r.Content.Raw()
+	return content.Raw()
 }
 
 // Replace adds the edit that replaces the result by text.

@@ -60,7 +60,8 @@ func Up(t testing.TB, binary, provider, policy string, env ...string) *Gate {
 	}
 	g := &Gate{Socket: filepath.Join(dir, "api.sock"), audit: filepath.Join(dir, "audit.jsonl")}
 	cmd := exec.Command(binary, "up", "--policy", file, "--listen", "127.0.0.1:0", "--api-socket", g.Socket,
-		"--store", "memory", "--audit", g.audit, "--openai-upstream", provider+"/v1", "--anthropic-upstream", provider)
+		"--store", "memory", "--audit", g.audit, "--openai-upstream", provider+"/v1", "--anthropic-upstream", provider,
+		"--gemini-upstream", provider)
 	cmd.Env = append(append(os.Environ(), Home(dir)...), env...)
 	cmd.Dir = dir
 	var log strings.Builder

@@ -40,7 +40,7 @@ const preamble = "Let me see."
 func refused(tool string) string { return denial(tool, "not this one", "rule_matched") }
 
 // finishes are the names of "the model wants tools" and of the normal end.
-var finishes = map[string][2]string{"chat": {"tool_calls", "stop"}, "messages": {"tool_use", "end_turn"}, "responses": {"completed", "completed"}}
+var finishes = map[string][2]string{"chat": {"tool_calls", "stop"}, "messages": {"tool_use", "end_turn"}, "responses": {"completed", "completed"}, "gemini": {"STOP", "STOP"}}
 
 // common are the cases that all APIs share: W1 to W5, W24 to W26, W40 to W42.
 func common(api string) (list []testCase) {

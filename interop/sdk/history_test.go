@@ -19,6 +19,8 @@ func strictHistory(api string, body []byte, said []toolCall) error {
 		return strictChat(body)
 	case "responses":
 		return strictResponses(body, said)
+	case "gemini":
+		return strictGemini(body)
 	default:
 		return strictMessages(body)
 	}

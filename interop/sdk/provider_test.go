@@ -78,6 +78,9 @@ func (p *provider) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "a request that is no JSON", http.StatusBadRequest)
 		return
 	}
+	if model, method, ok := strings.Cut(strings.TrimPrefix(r.URL.Path, "/v1beta/models/"), ":"); ok { // Gemini
+		request.Model, request.Stream = strings.Replace(model, "~", "/", 1), method == "streamGenerateContent"
+	}
 	name, frame, _ := strings.Cut(request.Model, "/")
 	name, next := strings.CutSuffix(name, "+next")
 	p.mu.Lock()

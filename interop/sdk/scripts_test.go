@@ -19,6 +19,8 @@ func say(api, text string, calls ...toolCall) *script {
 		return &script{api: api, events: chatAnswer(text, calls), whole: wholeChat(text, calls), said: calls}
 	case "responses":
 		return &script{api: api, events: responsesAnswer(text, calls, "completed"), whole: responseObject(text, calls, "completed"), said: calls}
+	case "gemini":
+		return &script{api: api, events: geminiAnswer(text, calls), whole: wholeGemini(text, calls), said: calls}
 	default:
 		return &script{api: api, events: messagesAnswer(text, calls, stopOf(calls)), whole: wholeMessage(text, calls), said: calls}
 	}

@@ -44,8 +44,8 @@ func NewUp(s cli.Streams) *cobra.Command {
 		Use:        "up",
 		SuggestFor: []string{"serve", "start", "gateway", "proxy"},
 		Short:      "run the gateway on loopback, and the decision API",
-		Long: `up listens for requests of OpenAI Chat Completions, OpenAI Responses and Anthropic
-Messages, forwards them to the provider with the client's own credential, and decides
+		Long: `up listens for requests of OpenAI Chat Completions, OpenAI Responses, Anthropic
+Messages and Gemini, forwards them to the provider with the client's own credential, and decides
 every tool call of the answers. Requests without a credential, and models named stopgate-*,
 are answered by a built-in replay model, so that everything can be tried at once.
 

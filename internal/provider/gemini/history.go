@@ -110,8 +110,14 @@ func readResults(past *provider.PastCalls, parts jsonstream.Value, names order) 
 		response, _ := get(v, "response")
 		_, failed := get(response, "error")
 		_, output := get(response, "output")
+		var inner jsonstream.Value
+		if response.Len() == 1 { // most clients send the result as one member
+			for _, value := range response.Members() {
+				inner = value
+			}
+		}
 		past.AddResult(id, provider.PastResult{
-			Content: response, Failed: failed, HasStatus: failed || output,
+			Content: response, Inner: inner, Failed: failed, HasStatus: failed || output,
 			WrapText: func(quoted []byte) []byte { return append(append([]byte(`{"error":`), quoted...), '}') },
 		})
 	}

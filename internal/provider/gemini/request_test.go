@@ -96,7 +96,7 @@ func TestHistory(t *testing.T) {
 			t.Errorf("result %d failed: %t", i, failed)
 		}
 	}
-	want := []string{`|{"n":1}|{"output":"one"}`, `|{"n":2}|{"error":"two"}`, `c1|{}|{"result":"three"}`, `|{"n":3}|{"output":"four"}`}
+	want := []string{`|{"n":1}|one`, `|{"n":2}|two`, `c1|{}|three`, `|{"n":3}|four`}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}

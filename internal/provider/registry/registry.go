@@ -154,6 +154,20 @@ func allKeyHeaders() []string {
 	return list
 }
 
+// KeyParameters returns the parameters of URLs in which clients send keys.
+func KeyParameters() []string { return keyParameters }
+
+var keyParameters = allKeyParameters()
+
+func allKeyParameters() (list []string) {
+	for _, v := range vendors {
+		if v.KeyParameter != "" {
+			list = append(list, v.KeyParameter)
+		}
+	}
+	return list
+}
+
 // Named returns the API with the name of its dialect, or nil.
 func Named(dialect string) *API {
 	for _, api := range apis {
@@ -184,8 +198,11 @@ func Closest(path string, h http.Header) *API {
 		if api.Vendor.sentVersion(h) {
 			return api
 		}
-		for _, r := range api.Routes {
-			fixed, _, _ := strings.Cut(r.Path, "{")
+		for _, r := range slices.Concat(api.Routes, api.Vendor.Routes) {
+			fixed, variable, _ := strings.Cut(r.Path, "{")
+			if _, method, _ := strings.Cut(variable, "}"); method != "" && !strings.HasSuffix(path, method) {
+				continue
+			}
 			if len(fixed) > longest && strings.HasPrefix(path, fixed) {
 				found, longest = api, len(fixed)
 			}
