@@ -102,6 +102,7 @@ var bodies = map[string]string{
 	"openai-chat": `{"id":"c","choices":[{"index":0,"message":{"role":"assistant","content":"one three","refusal":null},"logprobs":{"content":[{"token":"one"}]},"finish_reason":"stop"},` +
 		`{"index":1,"message":{"content":null,"tool_calls":[{"id":"t","function":{"name":"a","arguments":"{}"}}]},"finish_reason":"tool_calls"}], "usage":{"total_tokens":1.0}}`,
 	"anthropic": `{"id":"m","type":"message","content":[{"type":"thinking","thinking":"hmm"},{"type":"text","text":"one three"},{"type":"tool_use","id":"t","name":"a","input":{}}],"stop_reason":"tool_use"}`,
+	"gemini":    `{"candidates":[{"content":{"parts":[{"text":"hmm","thought":true},{"text":"one three"},{"functionCall":{"name":"a","args":{}}}],"role":"model"},"finishReason":"STOP","index":0}]}`,
 	"openai-responses": `{"id":"r","status":"completed","output":[{"type":"reasoning","summary":[]},{"type":"message","content":[{"type":"output_text","text":"one three","annotations":[],"logprobs":[{"token":"one"}]}]},` +
 		`{"type":"function_call","call_id":"t","name":"a","arguments":"{}"}]}`,
 }
@@ -131,6 +132,7 @@ func TestBodies(t *testing.T) {
 	}
 	for dialect, want := range map[string]string{
 		"openai-chat": `"content":"<start>one three<complete><stop>"`, "anthropic": `"text":"<start>one three<complete><tool_use>"`,
+		"gemini":           `"text":"<start>one three<complete><STOP>"`,
 		"openai-responses": `"text":"<start>one three<complete><completed>"`,
 	} {
 		if got := through(dialect, addend{}); !strings.Contains(got, want) {

@@ -17,7 +17,7 @@ type Exchange struct {
 	Session   stopgate.SessionID
 	Principal stopgate.Principal
 	Agent     stopgate.AgentName
-	Dialect   string // "openai-chat", "openai-responses" or "anthropic"
+	Dialect   string // "openai-chat", "openai-responses", "anthropic" or "gemini"
 	Model     string
 	Streamed  bool
 	// Original is the request as the client sent it. Do not modify it.

@@ -81,7 +81,7 @@ type cutter struct {
 func (c *cutter) Read(p []byte) (int, error) { return c.r.Read(p[:min(len(p), c.size)]) }
 
 // dialects of the package, by the directory of their recordings.
-var dialects = map[string]string{"openai-chat": "openai-chat", "openai-responses": "openai-responses", "anthropic-messages": "anthropic"}
+var dialects = map[string]string{"openai-chat": "openai-chat", "openai-responses": "openai-responses", "anthropic-messages": "anthropic", "gemini": "gemini"}
 
 // told is a stream as a client parses it, independently of the package. Texts has all copies of
 // each text; rest is everything else, in order.
@@ -110,6 +110,8 @@ func tell(t testing.TB, dialect, body string) told {
 				out.chat(event)
 			case "anthropic":
 				out.anthropic(event)
+			case "gemini":
+				out.gemini(event)
 			default:
 				out.responses(event)
 			}
@@ -155,6 +157,20 @@ func (o *told) anthropic(event map[string]any) {
 		text, _ := block["text"].(string)
 		o.texts[key] += text
 		block["text"] = "TEXT"
+	}
+}
+
+func (o *told) gemini(event map[string]any) {
+	for _, c := range list(event["candidates"]) {
+		candidate := object(c)
+		index, _ := candidate["index"].(float64)
+		for _, p := range list(object(candidate["content"])["parts"]) {
+			part := object(p)
+			if text, ok := part["text"].(string); ok && part["thought"] != true {
+				o.texts["candidate "+string(rune('0'+int(index)))] += text
+				part["text"] = "TEXT"
+			}
+		}
 	}
 }
 

@@ -94,6 +94,17 @@ event: message_stop
 data: {"type":"message_stop"}
 
 `,
+	"gemini": `data: {"candidates":[{"content":{"parts":[{"text":"hmm","thought":true}],"role":"model"},"index":0}],"responseId":"r"}
+
+data: {"candidates":[{"content":{"parts":[{"text":"one "}],"role":"model"},"index":0}],"responseId":"r"}
+
+data: {"candidates":[{"content":{"parts":[{"text":"three"}],"role":"model"},"index":0}],"responseId":"r"}
+
+data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"a","args":{}}}],"role":"model"},"index":0}],"responseId":"r"}
+
+data: {"candidates":[{"content":{"parts":[{"text":""}],"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"totalTokenCount":3}}
+
+`,
 	"openai-responses": `event: response.created
 data: {"type":"response.created","sequence_number":0,"response":{"id":"r","status":"in_progress","output":[]}}
 
@@ -151,7 +162,7 @@ func read(body string) string {
 	})
 }
 
-// Proves V3-12, V3-17, W1: the same for every recorded stream of the three dialects.
+// Proves V3-12, V3-17, W1: the same for every recorded stream of all dialects.
 func TestRecordedStreamsAreIdentical(t *testing.T) {
 	c, n := chain(t, forward{"a"}, forward{"b"}), 0
 	recordings(t, func(t *testing.T, dialect, name, body string) {
@@ -201,6 +212,7 @@ func TestAddedText(t *testing.T) {
 	for dialect, want := range map[string]map[string]string{
 		"openai-chat": {"choice 0": "<start>one three<complete><tool_calls>", "choice 1": "two four<complete><stop>"},
 		"anthropic":   {"block 1": "<start>one three<complete>", "block 3": "<tool_use>"},
+		"gemini":      {"candidate 0": "<start>one three<complete><STOP>"},
 		"openai-responses": {
 			"delta 0.0": "<start>one three<complete>", "done 0.0": "<start>one three<complete>", "part 0.0": "<start>one three<complete>",
 			"item 0.0": "<start>one three<complete>", "response 0.0": "<start>one three<complete>",

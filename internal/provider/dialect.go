@@ -22,7 +22,7 @@ type Sink interface {
 // Dialect is one provider wire format: its requests, and both framings of its responses.
 type Dialect interface {
 	// Name returns the name of the dialect in records and settings: "openai-chat",
-	// "openai-responses" or "anthropic".
+	// "openai-responses", "anthropic" or "gemini".
 	Name() string
 	// Request parses a request body strictly. The error is a *RequestError.
 	Request(body []byte) (*Request, error)

@@ -40,7 +40,7 @@ type Options struct {
 
 // Report is the progress of a response.
 type Report struct {
-	Dialect string // "openai-chat", "openai-responses" or "anthropic"
+	Dialect string // "openai-chat", "openai-responses", "anthropic" or "gemini"
 	Source  string // the scenario's model name, or the recording's name
 	// Generated and Total are bytes of text and arguments of a scenario, or bytes of the body of a
 	// recording. Total - Generated was not generated.

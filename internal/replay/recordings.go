@@ -34,7 +34,7 @@ type recording struct {
 }
 
 // OpenRecordings reads the index of a directory. The bodies are in openai-chat/*.sse,
-// openai-responses/*.sse and anthropic-messages/*.sse, in the directory or in its subdirectory
+// openai-responses/*.sse, anthropic-messages/*.sse and gemini/*.sse, in the directory or in its subdirectory
 // streams. An optional manifest.jsonl in the same place has one JSON object per line, whose members
 // file and model name a body and its model.
 //
@@ -66,7 +66,7 @@ func OpenRecordings(dir string) (*Recordings, error) {
 		r.sets[api.Name()] = s
 	}
 	if len(r.sets) == 0 {
-		return nil, fmt.Errorf("%s: no recordings: want openai-chat/*.sse, openai-responses/*.sse or anthropic-messages/*.sse", dir)
+		return nil, fmt.Errorf("%s: no recordings: want openai-chat/*.sse, openai-responses/*.sse, anthropic-messages/*.sse or gemini/*.sse", dir)
 	}
 	return r, nil
 }

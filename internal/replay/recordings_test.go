@@ -129,7 +129,7 @@ func TestFoldersThatAreRefused(t *testing.T) {
 	for name, files := range map[string]map[string]string{
 		"nothing there":    {"notes.txt": "x"},
 		"broken manifest":  {"openai-chat/a.sse": first, "manifest.jsonl": "{"},
-		"other API's only": {"gemini/a.sse": first},
+		"other API's only": {"bedrock/a.sse": first},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := replay.OpenRecordings(folder(t, files)); err == nil {

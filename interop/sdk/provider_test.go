@@ -78,7 +78,8 @@ func (p *provider) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "a request that is no JSON", http.StatusBadRequest)
 		return
 	}
-	if model, method, ok := strings.Cut(strings.TrimPrefix(r.URL.Path, "/v1beta/models/"), ":"); ok { // Gemini
+	if _, call, ok := strings.Cut(r.URL.Path, "/models/"); ok { // Gemini, /v1 or /v1beta
+		model, method, _ := strings.Cut(call, ":")
 		request.Model, request.Stream = strings.Replace(model, "~", "/", 1), method == "streamGenerateContent"
 	}
 	name, frame, _ := strings.Cut(request.Model, "/")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/testkit/codec"
 	"github.com/stopgate/stopgate/internal/testkit/corpus"
 	"github.com/stopgate/stopgate/internal/testkit/property"
 	"pgregory.net/rapid"
@@ -33,13 +34,13 @@ func every() int {
 // Proves I2, I24: wherever a stream is split once, the client gets the same bytes and the sink the
 // same events.
 func TestResultsDoNotDependOnReads(t *testing.T) {
-	for i, f := range transcripts(t) {
-		upstream := f.get("upstream")
-		want := f.play(t, upstream)
+	for i, f := range codec.Transcripts(t) {
+		upstream := f.Get("upstream")
+		want := playFile(t, f, upstream)
 		for cut := i % every(); cut <= len(upstream); cut += every() {
-			r := f.play(t, upstream[:cut], upstream[cut:])
+			r := playFile(t, f, upstream[:cut], upstream[cut:])
 			if r.Out != want.Out || r.Gate.Log.String() != want.Gate.Log.String() {
-				t.Fatalf("%s cut at %d:\n%s\nwant:\n%s", f.path, cut, r.Out, want.Out)
+				t.Fatalf("%s cut at %d:\n%s\nwant:\n%s", f.Name, cut, r.Out, want.Out)
 			}
 		}
 	}
@@ -48,13 +49,13 @@ func TestResultsDoNotDependOnReads(t *testing.T) {
 // Proves FM5, F10, L6, L3, W33: a stream that ends anywhere gets a valid end, and no held call
 // leaks.
 func TestTruncationReleasesNoCall(t *testing.T) {
-	for i, f := range transcripts(t) {
-		upstream := f.get("upstream")
+	for i, f := range codec.Transcripts(t) {
+		upstream := f.Get("upstream")
 		for end := i % every(); end < len(upstream); end += every() {
-			legal(t, f.play(t, upstream[:end]))
+			legal(t, playFile(t, f, upstream[:end]))
 		}
 		if t.Failed() {
-			t.Fatal(f.path)
+			t.Fatal(f.Name)
 		}
 	}
 }
@@ -359,8 +360,8 @@ func anyCall(out string) string {
 // FuzzStream checks for any input: a gate that denies releases no call, for any client; a gate that
 // allows releases the calls that it judged; and the result does not depend on chunks.
 func FuzzStream(f *testing.F) {
-	for i, c := range transcripts(f) {
-		f.Add([]byte(c.get("upstream")), uint16(i*97))
+	for i, c := range codec.Transcripts(f) {
+		f.Add([]byte(c.Get("upstream")), uint16(i*97))
 	}
 	req := &provider.Request{N: 1}
 	f.Fuzz(func(t *testing.T, stream []byte, cut uint16) {
@@ -391,8 +392,8 @@ func FuzzStream(f *testing.F) {
 
 // FuzzBody checks for any body: a gate that denies releases no call, and the output is JSON.
 func FuzzBody(f *testing.F) {
-	for _, c := range transcripts(f) {
-		if m, err := read(c.get("upstream"), false); err == nil && len(m.stops) > 0 {
+	for _, c := range codec.Transcripts(f) {
+		if m, err := read(c.Get("upstream"), false); err == nil && len(m.stops) > 0 {
 			if body, whole := bodyOf(m); whole {
 				f.Add([]byte(body))
 			}

@@ -2,126 +2,53 @@ package anthropic_test
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/testkit/codec"
 )
 
-var update = flag.Bool("update", false, "write the transcripts' events and client parts anew")
-
-// transcript is one file of testdata: the upstream's stream, the denied calls, the events for the
-// sink and the stream for the client.
-type transcript struct {
-	path    string
-	archive *txtar.Archive
-}
-
-func (f *transcript) get(name string) string {
-	for _, file := range f.archive.Files {
-		if file.Name == name {
-			return string(file.Data)
-		}
-	}
-	return ""
-}
-
-func (f *transcript) set(name, data string) {
-	for i := range f.archive.Files {
-		if f.archive.Files[i].Name == name {
-			f.archive.Files[i].Data = []byte(data)
-			return
-		}
-	}
-	f.archive.Files = append(f.archive.Files, txtar.File{Name: name, Data: []byte(data)})
-}
-
-func transcripts(t testing.TB) (out []*transcript) {
+func playFile(t testing.TB, f *codec.Transcript, pieces ...string) run {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("no transcripts: %v", err)
-	}
-	for _, path := range paths {
-		a, err := txtar.ParseFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, &transcript{path, a})
-	}
-	return out
-}
-
-func (f *transcript) gate(t testing.TB) *gate { return newGate(t, strings.Fields(f.get("deny"))...) }
-
-func (f *transcript) play(t testing.TB, pieces ...string) run {
-	t.Helper()
-	return play(t, f.gate(t), request(t), provider.Options{}, pieces...)
+	return play(t, f.Gate(t), request(t), provider.Options{}, pieces...)
 }
 
 // Proves W24, W25, W26, W27, W28, W29, W30, W31, W32, W33, W34, W35, W36, W37, W38, F1, F7, F10,
 // F11, I24: transcripts, each in one chunk, event by event, byte by byte and with CRLF framing.
 func TestTranscripts(t *testing.T) {
-	for _, f := range transcripts(t) {
-		t.Run(strings.TrimSuffix(filepath.Base(f.path), ".txtar"), func(t *testing.T) {
-			upstream := f.get("upstream")
-			r := f.play(t, upstream)
-			if *update {
-				f.set("events", r.Gate.Log.String())
-				f.set("client", r.Out)
-				if err := os.WriteFile(f.path, txtar.Format(f.archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if got := r.Gate.Log.String(); got != f.get("events") {
-				t.Errorf("events:\n%s\nwant:\n%s", got, f.get("events"))
-			}
-			if r.Out != f.get("client") {
-				t.Errorf("client:\n%s\nwant:\n%s", r.Out, f.get("client"))
-			}
+	codec.PlayTranscripts(t, func(t testing.TB, f *codec.Transcript, pieces ...string) run {
+		t.Helper()
+		r := playFile(t, f, pieces...)
+		if !strings.Contains(r.Out, "\r\n") { // the client of the tests reads one framing
 			legal(t, r)
-			for name, pieces := range map[string][]string{
-				"event by event": strings.SplitAfter(upstream, "\n\n"),
-				"byte by byte":   strings.Split(upstream, ""),
-			} {
-				if again := f.play(t, pieces...); again.Out != r.Out || again.Gate.Log.String() != r.Gate.Log.String() {
-					t.Errorf("%s:\n%s\nwant:\n%s", name, again.Out, r.Out)
-				}
-			}
-			crlf := f.play(t, strings.ReplaceAll(upstream, "\n", "\r\n"))
-			if out := strings.ReplaceAll(crlf.Out, "\r\n", "\n"); out != r.Out || crlf.Gate.Log.String() != r.Gate.Log.String() {
-				t.Errorf("CRLF:\n%s\nwant:\n%s", out, r.Out)
-			}
-		})
-	}
+		}
+		return r
+	})
 }
 
 // Proves W49, L9, F15, I12, W25, W26, W27, W29, W31, W32, W35, W36, W37: the message of every
 // transcript with a regular end, sent as one body, gets the same verdicts, calls and texts.
 func TestStreamAndBodyAgree(t *testing.T) {
 	played := 0
-	for _, f := range transcripts(t) {
-		if strings.Contains(f.get("upstream"), `"input":{"`) {
+	for _, f := range codec.Transcripts(t) {
+		if strings.Contains(f.Get("upstream"), `"input":{"`) {
 			continue // two versions of one call: a body has one
 		}
-		upstream, err := read(f.get("upstream"), false)
-		if err != nil || upstream.end != "message_stop" || len(upstream.stops) != 1 || upstream.open > 0 || strings.HasSuffix(f.path, "event_name_differs_from_type.txtar") {
+		upstream, err := read(f.Get("upstream"), false)
+		if err != nil || upstream.end != "message_stop" || len(upstream.stops) != 1 || upstream.open > 0 || f.Name == "event_name_differs_from_type" {
 			continue // a message that no body can contain
 		}
 		played++
-		t.Run(strings.TrimSuffix(filepath.Base(f.path), ".txtar"), func(t *testing.T) {
+		t.Run(f.Name, func(t *testing.T) {
 			body, whole := bodyOf(upstream)
 			if !whole {
 				return // a body cannot contain arguments that are not JSON
 			}
-			g := f.gate(t)
+			g := f.Gate(t)
 			out, _, refused := playBody(t, g, provider.Options{}, body)
-			streamed := f.play(t, f.get("upstream"))
+			streamed := playFile(t, f, f.Get("upstream"))
 			want, err := read(streamed.Out, true)
 			if err != nil {
 				t.Fatal(err)

@@ -245,8 +245,8 @@ func TestStreamAndBodyAgree(t *testing.T) {
 		"whole_call_in_the_only_chunk",
 		"reasoning_unchanged_call_denied",
 	} {
-		f := transcripts(t, name+".txtar")[0]
-		sources = append(sources, scene{name, f.get("upstream"), f.get("deny")})
+		f := codec.OpenTranscript(t, name)
+		sources = append(sources, scene{name, f.Get("upstream"), f.Get("deny")})
 	}
 
 	agree(t, sources)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/testkit/codec"
 	"github.com/stopgate/stopgate/internal/testkit/corpus"
 	"github.com/stopgate/stopgate/internal/testkit/property"
 	"pgregory.net/rapid"
@@ -34,13 +35,13 @@ func every() int {
 // Proves I2, I24: wherever a stream is split once, the client gets the same bytes and the sink the
 // same events.
 func TestResultsDoNotDependOnReads(t *testing.T) {
-	for i, f := range transcripts(t, "*.txtar") {
-		upstream := f.get("upstream")
-		want := f.play(t, upstream)
+	for i, f := range codec.Transcripts(t) {
+		upstream := f.Get("upstream")
+		want := playFile(t, f, upstream)
 		for cut := i % every(); cut <= len(upstream); cut += every() {
-			r := f.play(t, upstream[:cut], upstream[cut:])
+			r := playFile(t, f, upstream[:cut], upstream[cut:])
 			if r.Out != want.Out || r.Gate.Log.String() != want.Gate.Log.String() {
-				t.Fatalf("%s cut at %d:\n%s\nwant:\n%s", f.path, cut, r.Out, want.Out)
+				t.Fatalf("%s cut at %d:\n%s\nwant:\n%s", f.Name, cut, r.Out, want.Out)
 			}
 		}
 	}
@@ -48,10 +49,10 @@ func TestResultsDoNotDependOnReads(t *testing.T) {
 
 // Proves FM5, F10, L6, L3: a stream that ends anywhere gets a valid end, and no held call leaks.
 func TestTruncationReleasesNoCall(t *testing.T) {
-	for i, f := range transcripts(t, "*.txtar") {
-		upstream := f.get("upstream")
+	for i, f := range codec.Transcripts(t) {
+		upstream := f.Get("upstream")
 		for end := i % every(); end < len(upstream); end += every() {
-			r := f.play(t, upstream[:end])
+			r := playFile(t, f, upstream[:end])
 			legal(t, r)
 		}
 	}

@@ -103,7 +103,7 @@ func isDone(data []byte) bool { return string(bytes.TrimSpace(data)) == "[DONE]"
 // terminal processes the end mark. Calls without a finish reason were truncated (L6).
 func (s *stream) terminal(dst []byte, ev *sse.Event) ([]byte, provider.Need, error) {
 	if !s.failed && s.unfinished() {
-		return dst, provider.Continue, truncated()
+		return dst, provider.Continue, provider.Truncated()
 	}
 	s.ended = true
 	return ev.AppendTo(dst), provider.Finished, nil
@@ -117,10 +117,6 @@ func (s *stream) unfinished() bool {
 		}
 	}
 	return false
-}
-
-func truncated() *provider.StreamError {
-	return &provider.StreamError{Code: stopgate.CodeStreamTruncated, Message: "The provider's answer ended before it was complete."}
 }
 
 // assemble reads the calls of a chunk and updates the state of each choice.
@@ -248,7 +244,7 @@ func (s *stream) EOF(dst, tail []byte) ([]byte, provider.Need, error) {
 	}
 	name, value, _ := bytes.Cut(tail, []byte{':'})
 	if marked := string(name) == "data" && isDone(value); len(tail) > 0 && !marked || !s.complete() {
-		return dst, provider.Continue, truncated()
+		return dst, provider.Continue, provider.Truncated()
 	}
 	s.ended = true
 	return append(dst, tail...), provider.Finished, nil

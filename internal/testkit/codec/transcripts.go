@@ -60,6 +60,18 @@ func Transcripts(t testing.TB) (list []*Transcript) {
 	return list
 }
 
+// OpenTranscript returns one file of testdata.
+func OpenTranscript(t testing.TB, name string) *Transcript {
+	t.Helper()
+	for _, f := range Transcripts(t) {
+		if f.Name == name {
+			return f
+		}
+	}
+	t.Fatalf("no transcript %s", name)
+	return nil
+}
+
 // PlayTranscripts plays every transcript in one piece, event by event, byte by byte and with CRLF:
 // the events and the client's stream are those of the file.
 func PlayTranscripts(t *testing.T, play func(t testing.TB, f *Transcript, pieces ...string) Run) {
