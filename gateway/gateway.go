@@ -47,9 +47,19 @@ type Options struct {
 	Events func(context.Context, events.Event)
 	// ResponseLog stores responses that clients can continue by id. If nil, they are stored in
 	// memory, for this gateway only.
-	ResponseLog responselog.Store
+	ResponseLog ResponseStore
 	// Log receives one line per exchange, without content. Nil discards it.
 	Log *slog.Logger
+}
+
+// ResponseStore stores entries by principal and key. Principals share no entries. Its methods are
+// safe for concurrent use.
+type ResponseStore interface {
+	// PutLogEntries stores all entries or none, durably before it returns. It overwrites existing
+	// keys.
+	PutLogEntries(ctx context.Context, p stopgate.Principal, entries map[string][]byte) error
+	// LogEntry returns the entry of a key, or nil if there is none.
+	LogEntry(ctx context.Context, p stopgate.Principal, key string) ([]byte, error)
 }
 
 // Gateway is an http.Handler. It is safe for concurrent use.

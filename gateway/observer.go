@@ -66,13 +66,32 @@ type Observed struct {
 	Begun, Sent, Answered, First, Ended time.Time // Zero if it did not happen. Answered is the time of the response header, First that of the first body bytes.
 	UpstreamStatus, Status              int       // status of the provider's and the gateway's response, or 0
 	Fault                               stopgate.Code
-	Answer                              provider.ResponseInfo
+	Answer                              Answer
 	Events                              bool // the response was a stream of server-sent events
 
 	Calls, Denied int
 	Arguments     int64 // argument bytes received
 	Discarded     int64 // of these, bytes after the call's final verdict (S14)
 	Cancelled     bool  // the provider was cancelled because no call could run any longer
+}
+
+// Answer is the metadata of a provider's response, as far as it was read.
+type Answer struct {
+	Started       bool // part of the response was read
+	ID, Model     string
+	FinishReasons []string // finish reasons of the choices, as written by the provider
+	Tokens        Tokens
+}
+
+// Tokens are the token counters of a response. Input includes the tokens that were read from a
+// cache and those that were written to it.
+type Tokens struct {
+	Known                                              bool
+	Input, Output, CacheRead, CacheCreation, Reasoning int64
+}
+
+func answerOf(i provider.ResponseInfo) Answer {
+	return Answer{i.Started, i.ID, i.Model, i.FinishReasons, Tokens(i.Tokens)}
 }
 
 // observedExchange is the observation of an exchange. Methods of a nil observedExchange do nothing.
@@ -183,9 +202,9 @@ func (s *observedExchange) next(x *exchange) {
 	if s == nil {
 		return
 	}
-	s.Answer, s.Ended, s.Cancelled = x.notes.Response, time.Now(), x.stopped
+	s.Answer, s.Ended, s.Cancelled = answerOf(x.notes.Response), time.Now(), x.stopped
 	s.to.Next(&s.Observed)
-	s.Answer, s.Answered, s.First, s.Ended, s.UpstreamStatus, s.UpstreamHTTP = provider.ResponseInfo{}, time.Time{}, time.Time{}, time.Time{}, 0, ""
+	s.Answer, s.Answered, s.First, s.Ended, s.UpstreamStatus, s.UpstreamHTTP = Answer{}, time.Time{}, time.Time{}, time.Time{}, 0, ""
 }
 
 // result records the result of the exchange. The exchange's mutex must be locked.
@@ -193,7 +212,7 @@ func (s *observedExchange) result(x *exchange) {
 	if s == nil {
 		return
 	}
-	s.Fault, s.Answer = x.fault, x.notes.Response
+	s.Fault, s.Answer = x.fault, answerOf(x.notes.Response)
 	s.Calls, s.Denied = x.sum.calls+len(x.calls.list), x.sum.denied+x.calls.denied
 	s.Arguments, s.Discarded = x.sum.received+x.calls.received, x.sum.wasted+x.calls.wasted
 	s.Cancelled = x.stopped
@@ -289,8 +308,8 @@ func (s *observedExchange) span() (trace, span string) {
 	return "", ""
 }
 
-// Provider returns the name of an exchange's provider as OpenTelemetry's conventions define it.
-func Provider(o *Observed) string {
+// Provider returns the name of the provider as OpenTelemetry's conventions define it.
+func (o *Observed) Provider() string {
 	for suffix, name := range map[string]string{
 		"openai.com": "openai", "anthropic.com": "anthropic", "openai.azure.com": "azure.ai.openai", "groq.com": "groq", "mistral.ai": "mistral_ai",
 		"deepseek.com": "deepseek", "x.ai": "x_ai", "perplexity.ai": "perplexity", "moonshot.ai": "moonshot_ai", "cohere.com": "cohere",

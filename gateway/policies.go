@@ -19,12 +19,6 @@ import (
 // This file runs event policies in an exchange: on texts before the codec, on calls before the
 // gate.
 
-// Policy is an event policy; see package events.
-type Policy = events.Policy
-
-// Passthrough is a policy without hooks.
-type Passthrough = events.Passthrough
-
 // begin starts the run of the policies for an exchange.
 func (x *exchange) begin(r *http.Request, body []byte) {
 	if len(x.chain.Names()) == 0 {

@@ -36,8 +36,9 @@ func (m *Metrics) Message(ctx context.Context, o *agent.Message) (context.Contex
 // Model implements [agent.Observer].
 func (m *Metrics) Model(ctx context.Context, o *agent.ModelCall) (context.Context, func()) {
 	return ctx, func() {
-		provider := gateway.Provider(&gateway.Observed{Dialect: string(o.API), Address: o.Address})
-		m.exchanges.asked(modelCall{provider, o.Model, o.Failure, o.Answer.Started, o.Stopped, &o.Answer, o.Began, o.First, o.Ended})
+		provider := (&gateway.Observed{Dialect: string(o.API), Address: o.Address}).Provider()
+		answer := gateway.Answer{Model: o.Answer.Model, Tokens: gateway.Tokens(o.Answer.Tokens)}
+		m.exchanges.asked(modelCall{provider, o.Model, o.Failure, o.Answer.Started, o.Stopped, answer, o.Began, o.First, o.Ended})
 	}
 }
 

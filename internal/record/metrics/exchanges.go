@@ -11,7 +11,6 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
-	"github.com/stopgate/stopgate/internal/provider"
 )
 
 // exchanges are the metrics of an LLM gateway: tokens and durations of model calls, with the names
@@ -118,7 +117,7 @@ func (m *Metrics) Next(o *gateway.Observed) {
 	if !o.Streamed {
 		first = time.Time{} // not streamed
 	}
-	x.asked(modelCall{gateway.Provider(o), o.Model, failure, o.UpstreamStatus == http.StatusOK, o.Cancelled, &o.Answer, o.Sent, first, o.Ended})
+	x.asked(modelCall{o.Provider(), o.Model, failure, o.UpstreamStatus == http.StatusOK, o.Cancelled, o.Answer, o.Sent, first, o.Ended})
 }
 
 // modelCall is a request to a model and its answer.
@@ -126,7 +125,7 @@ type modelCall struct {
 	provider, model, failure string
 	known                    bool // the provider knows the model
 	cancelled                bool
-	answer                   *provider.ResponseInfo
+	answer                   gateway.Answer
 	sent, first, ended       time.Time
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gateway"
-	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/record/metrics"
 )
 
@@ -29,7 +28,7 @@ func TestExchanges(t *testing.T) {
 	o := &gateway.Observed{
 		Dialect: "openai-chat", Model: "gpt-5", Streamed: true, Address: "api.openai.com", Sent: at, First: at.Add(300 * time.Millisecond), Ended: at.Add(2 * time.Second),
 		UpstreamStatus: http.StatusOK, Arguments: 100, Discarded: 40, Cancelled: true,
-		Answer: provider.ResponseInfo{Model: "gpt-5-0807", Tokens: provider.Tokens{Known: true, Input: 1000, Output: 20}},
+		Answer: gateway.Answer{Model: "gpt-5-0807", Tokens: gateway.Tokens{Known: true, Input: 1000, Output: 20}},
 	}
 	m.End(o)
 	refused := *o

@@ -30,7 +30,7 @@ func (t *Tracer) Message(ctx context.Context, m *agent.Message) (context.Context
 // Model implements [agent.Observer].
 func (t *Tracer) Model(ctx context.Context, m *agent.ModelCall) (context.Context, func()) {
 	dialect := string(m.API)
-	list := append(asked(gateway.Provider(&gateway.Observed{Dialect: dialect, Address: m.Address}), m.Model, m.Address), conversation(m.Session)...)
+	list := append(asked((&gateway.Observed{Dialect: dialect, Address: m.Address}).Provider(), m.Model, m.Address), conversation(m.Session)...)
 	ctx, span := t.tracer.Start(ctx, "chat "+m.Model, trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(m.Began), trace.WithAttributes(list...))
 	var copied *content
 	if t.o.Content && span.IsRecording() {
@@ -38,7 +38,7 @@ func (t *Tracer) Model(ctx context.Context, m *agent.ModelCall) (context.Context
 		m.Copy = &copied.answer
 	}
 	return ctx, func() {
-		list := append(answered(&m.Answer), attribute.Bool("gen_ai.request.stream", true), attribute.Bool("stopgate.upstream.cancelled", m.Stopped))
+		list := append(answered(&gateway.Answer{ID: m.Answer.ID, Model: m.Answer.Model, FinishReasons: m.Answer.FinishReasons, Tokens: gateway.Tokens(m.Answer.Tokens)}), attribute.Bool("gen_ai.request.stream", true), attribute.Bool("stopgate.upstream.cancelled", m.Stopped))
 		if m.MaxTokens > 0 {
 			list = append(list, attribute.Int("gen_ai.request.max_tokens", m.MaxTokens))
 		}

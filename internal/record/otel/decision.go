@@ -68,7 +68,7 @@ func judged(r *stopgate.Review) []attribute.KeyValue {
 	if r.API == "" {
 		return list // a judge in Go: its model is unknown
 	}
-	list = append(list, attribute.String("gen_ai.provider.name", gateway.Provider(&gateway.Observed{Dialect: r.API, Address: r.Address})))
+	list = append(list, attribute.String("gen_ai.provider.name", (&gateway.Observed{Dialect: r.API, Address: r.Address}).Provider()))
 	return append(list, server(r.Address)...)
 }
 

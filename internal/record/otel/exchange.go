@@ -12,7 +12,6 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gateway"
-	"github.com/stopgate/stopgate/internal/provider"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/propagation"
@@ -47,7 +46,7 @@ func (x *exchange) Send(o *gateway.Observed, h http.Header) {
 	ctx := x.ctx
 	if o.Dialect != "" && o.Model != "" { // a model call; other requests belong to the exchange
 		ctx, x.client = x.t.tracer.Start(ctx, "chat "+o.Model, trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(o.Sent),
-			trace.WithAttributes(asked(gateway.Provider(o), o.Model, o.Address)...))
+			trace.WithAttributes(asked(o.Provider(), o.Model, o.Address)...))
 	}
 	h.Del("Traceparent")
 	h.Del("Tracestate")
@@ -151,7 +150,7 @@ func asked(provider, model, address string) []attribute.KeyValue {
 }
 
 // answered returns the attributes of an answer.
-func answered(a *provider.ResponseInfo) (list []attribute.KeyValue) {
+func answered(a *gateway.Answer) (list []attribute.KeyValue) {
 	list = appendText(list, "gen_ai.response.model", a.Model)
 	list = appendText(list, "gen_ai.response.id", a.ID)
 	if len(a.FinishReasons) > 0 {

@@ -15,7 +15,6 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/agent"
-	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/record/otel"
 	"github.com/stopgate/stopgate/mcpgate"
 )
@@ -73,7 +72,7 @@ func everything(t *testing.T) *keeping {
 	o := &gateway.Observed{
 		Method: "POST", Route: "/v1/messages", Path: "/v1/messages", Scheme: "http", Dialect: "anthropic", Principal: "local", Session: "s", Model: "m", Choices: 2, Limit: 9, Streamed: true,
 		Address: "api.anthropic.com:443", Begun: at, Sent: at, First: at, Ended: at, UpstreamStatus: 500, Status: 502, Fault: stopgate.CodeUpstreamError, Events: true,
-		Answer: provider.ResponseInfo{ID: "i", Model: "m", FinishReasons: []string{"end_turn"}, Tokens: provider.Tokens{Known: true, Input: 5, Output: 4, CacheRead: 1, CacheCreation: 2, Reasoning: 3}},
+		Answer: gateway.Answer{ID: "i", Model: "m", FinishReasons: []string{"end_turn"}, Tokens: gateway.Tokens{Known: true, Input: 5, Output: 4, CacheRead: 1, CacheCreation: 2, Reasoning: 3}},
 	}
 	_, obs := x.Begin(t.Context(), httptest.NewRequest("POST", "/v1/messages", nil), o)
 	w := obs.(gateway.ContentObservation).Content(o, []byte(`{"system":"be brief","messages":[{"role":"user","content":"hello"}],"tools":[{"name":"read"}]}`))

@@ -437,11 +437,11 @@ func TestSettings(t *testing.T) {
 		"api.openai.com": "openai", "eu.api.openai.com:443": "openai", "notopenai.com": "openai", "api.anthropic.com": "anthropic",
 		"x.openai.azure.com": "azure.ai.openai", "127.0.0.1:80": "openai",
 	} {
-		if got := gateway.Provider(&gateway.Observed{Address: address, Dialect: "openai-chat"}); got != want {
+		if got := (&gateway.Observed{Address: address, Dialect: "openai-chat"}).Provider(); got != want {
 			t.Errorf("%s: %s", address, got)
 		}
 	}
-	if got := gateway.Provider(&gateway.Observed{Address: "127.0.0.1:80", Dialect: "anthropic"}); got != "anthropic" {
+	if got := (&gateway.Observed{Address: "127.0.0.1:80", Dialect: "anthropic"}).Provider(); got != "anthropic" {
 		t.Error(got)
 	}
 }
