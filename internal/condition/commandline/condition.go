@@ -33,6 +33,7 @@ type commandLiteral struct {
 	raw   string // the literal as written, if it has more than plain words
 }
 
+// Compile compiles a condition on a command line.
 func Compile(s condition.Spec, t condition.Target, restrictive bool, env condition.Env) (condition.TextTest, *condition.SpecError) {
 	if t.Paths {
 		return compileCommandPaths(s, t, restrictive, env)

@@ -6,6 +6,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
+// Keys returns the programs that a condition with some literals is about, nil if they are unknown.
 func (t *Test) Keys(written []string) (keys []string) {
 	switch {
 	case t.text != nil:

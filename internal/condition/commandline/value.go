@@ -170,6 +170,7 @@ func (v *Value) AppendCommand(dst []byte, i int) []byte {
 	return dst
 }
 
+// Program returns the key of the program of a line that is one plain command.
 func (v *Value) Program() (key string, ok bool) {
 	if len(v.Text()) > usage.MaxProgram || strings.ContainsFunc(string(v.Text()), func(r rune) bool { return r != ' ' && !inPlainWord(r) }) {
 		return "", false

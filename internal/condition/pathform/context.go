@@ -22,6 +22,8 @@ type Context struct {
 	usual       bool // a plain relative path without wildcards has one reading
 }
 
+// NewContext returns the context of conditions with a polarity in an environment; expands is set if
+// the tool expands wildcards.
 func NewContext(env condition.Env, expands, restrictive bool) Context {
 	p := Context{Env: NormalEnv(env), Expands: expands, Restrictive: restrictive, Folded: restrictive}
 	p.system = isSystem([]byte(p.Env.Root))

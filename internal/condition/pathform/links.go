@@ -6,7 +6,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition"
 )
 
-// certainty is the result of [Value.certain] in a context.
+// certainty is the result of [Value.Certain] in a context.
 type certainty struct {
 	env                  condition.Env
 	expands, restrictive bool

@@ -81,7 +81,7 @@ func (s Steps) String() string {
 // matcher, for analysis, for keys and for explain.
 //
 // complete is false if there are more than [MaxReadings], or if the path is too long or has too
-// many wildcards to list: see [Matcher.Unknown]. expands is set if the tool expands wildcards and
+// many wildcards to list: see [Unknown]. expands is set if the tool expands wildcards and
 // braces (C15).
 func Readings(path string, env condition.Env, expands bool) (list []Reading, complete bool) {
 	list, unknown := ReadingsOf(path, env, expands, nil)

@@ -34,6 +34,7 @@ func (u Unknown) Public() string {
 // ReadsLike reports whether two contexts of one polarity read every value in the same way.
 func (p *Context) ReadsLike(o *Context) bool { return p.Env == o.Env && p.Expands == o.Expands }
 
+// Missing returns the unknown facts of a value in the context.
 func (p *Context) Missing(v *Value) Unknown {
 	if !v.valid {
 		return UnknownReading

@@ -80,7 +80,7 @@ func (v *Value) examine() {
 	}
 }
 
-// Certain is pathContext.certain for the string.
+// Certain returns the canonical form of the string in a context, and whether it is the only reading.
 func (v *Value) Certain(p *Context) (canonical []byte, certain bool) {
 	v.examine()
 	if p.usual && v.plain && !v.Info.Absolute && !v.Info.wild {

@@ -21,7 +21,7 @@ import (
 type Ancestors []*Test
 
 // AncestorsOf returns the ancestors of checked literals. A pattern has none; see
-// [pathPattern.loses].
+// [Pattern.Loses].
 func AncestorsOf(s condition.Spec, env condition.Env) Ancestors {
 	var literals []Literal
 	for _, lit := range s.Values {

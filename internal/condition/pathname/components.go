@@ -80,6 +80,7 @@ func checkSuffix(text string) *condition.SpecError {
 	return nil
 }
 
+// SplitLiteral splits a path into components without wildcards.
 func SplitLiteral(text string) Literal {
 	var lit Literal
 	text, lit.absolute = strings.CutPrefix(text, "/")

@@ -145,7 +145,7 @@ func (g *Group) suspected(path []byte, v *pathform.Value, info *pathform.Lexical
 	return g.inside(v.Lowered(path), members)
 }
 
-// inside is pathTest.inside for all literals and globs.
+// inside is [Test.inside] for all literals and globs.
 func (g *Group) inside(path []byte, members []int32) []int32 {
 	if len(path) == 0 || path[0] != '/' {
 		return g.below(path, members)

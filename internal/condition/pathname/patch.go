@@ -14,6 +14,7 @@ type patchTest struct {
 	path        condition.TextTest
 }
 
+// CompilePatch compiles a condition on the files that a patch names.
 func CompilePatch(s condition.Spec, restrictive bool, env condition.Env) (condition.TextTest, *condition.SpecError) {
 	path, err := Compile(s, false, restrictive, env)
 	return &patchTest{restrictive, path}, err

@@ -85,7 +85,7 @@ func (t *Test) suspects(list []pathform.Reading, unknown pathform.Unknown) bool 
 			return true
 		}
 	}
-	return unknown&pathform.TooLong != 0 // see [Matcher.Exceeds]
+	return unknown&pathform.TooLong != 0 // see [BoundedPath]
 }
 
 // Holds evaluates one canonical path in its two forms, relative to the root and absolute, as far as

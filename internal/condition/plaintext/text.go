@@ -223,6 +223,7 @@ func (t *PatternText) Match(value []byte) bool {
 // Patterns matches any of several patterns.
 type Patterns []*regular.Pattern
 
+// CompilePatterns compiles the patterns of a condition.
 func CompilePatterns(s condition.Spec) (Patterns, *condition.SpecError) {
 	var out Patterns
 	for i, lit := range s.Values {
@@ -290,6 +291,8 @@ func (t *LengthTest) Holds(text []byte) bool {
 	return r == condition.Undecided
 }
 
+// CompleteLength is max_length on a value that is evaluated as a whole; Plain is required of it by a
+// permissive condition.
 type CompleteLength struct {
 	Length LengthTest
 	Plain  func([]byte) bool
@@ -299,6 +302,7 @@ func (t *CompleteLength) Match(value []byte) bool {
 	return t.Length.Holds(value) && (t.Length.Restrictive || t.Plain(value))
 }
 
+// Language returns the union of the patterns.
 func (p Patterns) Language() *regular.Language {
 	var all []*regular.Language
 	for _, one := range p {
@@ -310,6 +314,7 @@ func (p Patterns) Language() *regular.Language {
 // SpellingTest evaluates one spelling of a complete value.
 type SpellingTest interface{ Holds(text []byte) bool }
 
+// FeedAll feeds a complete text to an automaton.
 func FeedAll(a *regular.Automaton, s *regular.State, text []byte) {
 	for len(text) > 0 {
 		n, changed := a.Feed(s, text)

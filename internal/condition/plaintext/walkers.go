@@ -7,7 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
 
-// LengthWalker counts code points as lengthTest does: for a restrictive matcher only those between
+// LengthWalker counts code points as [LengthTest] does: for a restrictive matcher only those between
 // the first and the last that is not blank.
 type LengthWalker struct{ Test LengthTest }
 

@@ -87,6 +87,7 @@ func shortened(b []byte) []byte {
 	return out
 }
 
+// IsEdge reports whether some tools drop a character at the ends of a name: quotes and white space.
 func IsEdge(r rune) bool { return r == '"' || r == '\'' || r == '`' || IsWhite(r) }
 
 // Visible removes invisible code points.
@@ -99,6 +100,7 @@ func Visible(s string) []string {
 	}, s)}
 }
 
+// Compatible returns the compatibility form, with look-alike separators replaced.
 func Compatible(s string) []string {
 	return []string{strings.Map(Lookalike, norm.NFKC.String(s))}
 }

@@ -40,6 +40,7 @@ func Fold(text string) string {
 	return norm.NFKC.String(cases.Fold().String(norm.NFKC.String(text)))
 }
 
+// LowerASCII returns a letter of ASCII in lower case, and other bytes unchanged.
 func LowerASCII(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c + 'a' - 'A'
@@ -47,6 +48,7 @@ func LowerASCII(c byte) byte {
 	return c
 }
 
+// IsWhite reports whether a code point is white space.
 func IsWhite(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r == ' ' || '\t' <= r && r <= '\r'

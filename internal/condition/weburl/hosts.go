@@ -19,6 +19,7 @@ type LooseURL struct {
 	Remainder string // query and fragment
 }
 
+// LooseHost is a host that an authority may name.
 type LooseHost struct {
 	Name string // as canonical as possible
 	Port string // "" if there is none

@@ -170,6 +170,7 @@ func IsPlainURLPath(path []byte) bool {
 	return true
 }
 
+// EqualFold compares bytes with a text without regard to case.
 func EqualFold(b []byte, s string) bool { return strings.EqualFold(string(b), s) }
 
 // appendLower appends text with its ASCII letters in lower case.

@@ -30,6 +30,7 @@ type UrlLiteral struct {
 	rest   string // query and fragment, of const and enum
 }
 
+// Compile compiles a condition on a URL.
 func Compile(s condition.Spec, restrictive bool) (condition.TextTest, *condition.SpecError) {
 	t := &Test{kind: s.Kind, Restrictive: restrictive}
 	read := readURLLiteral
@@ -306,6 +307,7 @@ func (v *Value) url() (u *Address, certain bool) {
 	return &v.address, v.strict
 }
 
+// Keys returns the hosts that a condition is about, nil if they are unknown.
 func (t *Test) Keys() (keys []string) {
 	if t.kind == condition.Scheme {
 		return nil
