@@ -213,8 +213,8 @@ func (x *request) askUser(ctx context.Context, message string) (approve.Kind, bo
 }
 
 func decision(result jsonstream.Value) approve.Kind {
-	content, ok := memberOf(result, "content")
-	if ok && textOf(result, "action") == "accept" && textOf(content, "decision") == "allow" {
+	content, ok := jsonrpc.MemberOf(result, "content")
+	if ok && jsonrpc.TextOf(result, "action") == "accept" && jsonrpc.TextOf(content, "decision") == "allow" {
 		return approve.Yes
 	}
 	return approve.No
@@ -227,7 +227,7 @@ func (k *toolCall) recordAnswer(ctx context.Context) {
 	if r == nil || r.otherArgs || r.state.Approval == "" || x.p.g.approver == nil || !x.p.g.set.Elicitation {
 		return
 	}
-	inputs, ok := memberOf(x.m.Params, "inputResponses")
+	inputs, ok := jsonrpc.MemberOf(x.m.Params, "inputResponses")
 	if !ok {
 		return
 	}
@@ -236,7 +236,7 @@ func (k *toolCall) recordAnswer(ctx context.Context) {
 		return
 	}
 	// The result may be the value itself or its member "result".
-	if inner, ok := memberOf(answer, "result"); ok {
+	if inner, ok := jsonrpc.MemberOf(answer, "result"); ok {
 		answer = inner
 	}
 	kind := decision(answer)
@@ -277,7 +277,7 @@ func (k *toolCall) resolve(ctx context.Context, pending *gate.Pending) (stopgate
 		st.ServerState = r.state.ServerState
 	}
 	body := append([]byte(`{"resultType":"input_required","inputRequests":{"`+approvalKey+`":{"method":"elicitation/create","params":`), elicitation(question.message, true)...)
-	body = jsonstream.AppendQuote(append(body, `}},"requestState":`...), x.p.g.seal.seal(st))
+	body = jsonstream.AppendQuote(append(body, `}},"requestState":`...), x.p.g.seal.Seal(st))
 	return out, &reply{text: appendResult(x.id, append(body, '}'))}
 }
 

@@ -23,7 +23,7 @@ type toolCall struct {
 
 // callTool evaluates a call and forwards it to its server if it is allowed.
 func (x *request) callTool(ctx context.Context) reply {
-	name := textOf(x.m.Params, "name")
+	name := jsonrpc.TextOf(x.m.Params, "name")
 	if name == "" {
 		return refuse(x.id, jsonrpc.InvalidParams, "tools/call has no tool name")
 	}
@@ -99,7 +99,7 @@ func (x *request) unknownTool(ctx context.Context, name stopgate.ToolName, c *co
 		call.ID = stopgate.CallID(x.m.ID)
 	}
 	x.p.refuseCall(ctx, call, stopgate.CodePolicyNotConfigured)
-	return reply{text: jsonrpc.AppendError(nil, x.id, jsonrpc.InvalidParams, "Unknown tool: "+visible.Elide(visible.Text(textOf(x.m.Params, "name")), 140), nil)}
+	return reply{text: jsonrpc.AppendError(nil, x.id, jsonrpc.InvalidParams, "Unknown tool: "+visible.Elide(visible.Text(jsonrpc.TextOf(x.m.Params, "name")), 140), nil)}
 }
 
 // refuseCall records a call that the gateway refuses.
@@ -177,7 +177,7 @@ func (k *toolCall) deliver(ctx context.Context, r link.Reply, seen stopgate.Resu
 		seen.Failed = true // any value except false and null: some clients accept it as true
 	}
 	seen.Data = body.Raw()
-	wants := r.Message.Kind == jsonrpc.Response && textOf(body, "resultType") == "input_required"
+	wants := r.Message.Kind == jsonrpc.Response && jsonrpc.TextOf(body, "resultType") == "input_required"
 	if wants {
 		// The server requests input first. The client repeats the call with it.
 		seen.Failed = true

@@ -64,7 +64,7 @@ const (
 func (c *conn) addTool(v jsonstream.Value) *tool {
 	d, bad := definition.Parse(v)
 	if d == nil {
-		c.p.g.log.Warn("a tool with an invalid definition is not offered", "server", c.name(), "tool", visible.Elide(visible.Text(textOf(v, "name")), 64), "reason", bad)
+		c.p.g.log.Warn("a tool with an invalid definition is not offered", "server", c.name(), "tool", visible.Elide(visible.Text(jsonrpc.TextOf(v, "name")), 64), "reason", bad)
 		return nil
 	}
 	t := &tool{Tool: d}
@@ -121,7 +121,7 @@ func (c *conn) fetch(ctx context.Context, x *request) error {
 		for v := range list.Elements() {
 			c.addTool(v)
 		}
-		next := textOf(r.Message.Result, "nextCursor")
+		next := jsonrpc.TextOf(r.Message.Result, "nextCursor")
 		if next == "" || next == cursor {
 			c.tools.mu.Lock()
 			c.tools.fetched = time.Now()

@@ -234,7 +234,7 @@ func isNotification(method string) bool {
 // no response is expected (G8), so it is not forwarded.
 func (p *client) refuseWithoutID(ctx context.Context, m *jsonrpc.Message) {
 	p.g.log.Warn("a client's notification was refused", "reason", "the method is that of a request", "method", visible.Elide(visible.Text(m.Method), 64))
-	name := textOf(m.Params, "name")
+	name := jsonrpc.TextOf(m.Params, "name")
 	if name == "" || !strings.HasSuffix(m.Method, "/call") {
 		p.g.unevaluated(ctx, p.owner, stopgate.CodeProtocolViolation, m.Method)
 		return
@@ -327,7 +327,7 @@ func readMeta(params jsonstream.Value) (r requestMeta) {
 	if v, ok := meta.Get(metaVersion); ok && v.Kind() == jsonstream.String {
 		r.version = v.Text()
 	}
-	r.traceparent, r.tracestate = textOf(meta, "traceparent"), textOf(meta, "tracestate")
+	r.traceparent, r.tracestate = jsonrpc.TextOf(meta, "traceparent"), jsonrpc.TextOf(meta, "tracestate")
 	r.token, _ = meta.Get("progressToken")
 	if jsonrpc.ParseID(r.token) == "" {
 		r.token = jsonstream.Value{}

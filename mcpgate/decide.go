@@ -104,13 +104,13 @@ func (g *Gateway) denial(x *request, out stopgate.Outcome) reply {
 
 // result returns a tool result whose content is an envelope.
 func result(x *request, env stopgate.Envelope, isError bool) []byte {
-	var text, o object
-	text.text("type", "text").text("text", string(envelopeText(env)))
+	var text, o jsonrpc.Object
+	text.Text("type", "text").Text("text", string(envelopeText(env)))
 	if x.modern {
-		o.text("resultType", "complete")
+		o.Text("resultType", "complete")
 	}
-	o.raw("content", append(append([]byte("["), text.end()...), ']')).bool("isError", isError)
-	return appendResult(x.id, o.end())
+	o.Raw("content", append(append([]byte("["), text.End()...), ']')).Bool("isError", isError)
+	return appendResult(x.id, o.End())
 }
 
 // refusedOutcome is the outcome of a call that the gateway refuses after the gate allowed

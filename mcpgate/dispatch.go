@@ -130,18 +130,7 @@ func nameOf(m *jsonrpc.Message) string {
 	default:
 		return ""
 	}
-	return textOf(m.Params, member)
-}
-
-// textOf returns a member that is a string, "" otherwise.
-func textOf(object jsonstream.Value, member string) string {
-	if !object.IsValid() || object.Kind() != jsonstream.Object {
-		return ""
-	}
-	if v, ok := object.Get(member); ok && v.Kind() == jsonstream.String {
-		return v.Text()
-	}
-	return ""
+	return jsonrpc.TextOf(m.Params, member)
 }
 
 // forward returns a server's response under the client's id.
@@ -227,7 +216,7 @@ func statusOf(code int) int {
 	case jsonrpc.ParseError, jsonrpc.InvalidRequest, jsonrpc.HeaderMismatch, jsonrpc.UnsupportedVersion:
 		return 400
 	case jsonrpc.MethodNotFound:
-		return 404 // in the revision without sessions only: see responder.finish
+		return 404 // in the revision without sessions only: see stream.Responder.Finish
 	}
 	return 200
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 	"github.com/stopgate/stopgate/internal/mcp/link"
+	"github.com/stopgate/stopgate/internal/mcp/seal"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -91,7 +92,7 @@ type Gateway struct {
 	servers  []Server
 	pins     Pins
 	approver *Approver
-	seal     *sealer
+	seal     *seal.Sealer
 	set      Settings
 	log      *slog.Logger
 	observer Observer
@@ -135,12 +136,12 @@ func New(o Options) (*Gateway, error) {
 		}
 		seen[s.ID] = true
 	}
-	seal, err := newSealer(o.StateSecret)
+	sealer, err := seal.New(o.StateSecret)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("mcpgate: %w", err)
 	}
 	g := &Gateway{
-		gate: o.Gate, program: o.Program, servers: o.Servers, pins: o.Pins, approver: o.Approver, seal: seal, clients: map[*client]bool{},
+		gate: o.Gate, program: o.Program, servers: o.Servers, pins: o.Pins, approver: o.Approver, seal: sealer, clients: map[*client]bool{},
 		set: o.Settings, log: o.Log, observer: o.Observer, version: o.Version, hidden: newHiddenTools(),
 	}
 	if g.log == nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/stream"
 )
 
 // legacy handles a message of the revisions with sessions.
@@ -38,18 +39,19 @@ func (h *Handler) legacy(w http.ResponseWriter, r *http.Request, who stopgate.Pr
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	out := newResponder(w, false)
+	out := stream.NewResponder(w, false)
 	if m.Method != "initialize" {
-		out.log = s.newEventLog()
+		out.Log = s.logs.New(s.client.expectsPrimer())
 	}
 	// A disconnect does not cancel the request at the server. A call that waits for an
 	// approval is denied.
-	answer := out.serve(func() reply { return s.client.serve(r.Context(), m, out.send) })
+	var answer reply
+	out.Keepalive(func() { answer = s.client.serve(r.Context(), m, out.Send) })
 	if m.Method == "initialize" && !s.client.ready("tools/list") {
 		h.sessions.end(s)
 		w.Header().Del("Mcp-Session-Id")
 	}
-	out.finish(answer)
+	out.Finish(answer.text, answer.status, answer.stream)
 }
 
 // serveSession handles GET, the stream of a session, and DELETE, its end.
@@ -70,12 +72,12 @@ func (h *Handler) serveSession(w http.ResponseWriter, r *http.Request, who stopg
 		h.sessions.end(s)
 		w.WriteHeader(http.StatusNoContent)
 	case r.Header.Get("Last-Event-ID") != "":
-		log, n := s.findLog(r.Header.Get("Last-Event-ID"))
+		log, n := s.logs.Find(r.Header.Get("Last-Event-ID"))
 		if log == nil {
 			http.Error(w, "unknown or expired event id", http.StatusBadRequest)
 			return
 		}
-		s.resume(r.Context(), w, log, n)
+		log.Resume(r.Context(), w, n, s.done)
 	case !accepts(r) && !strings.Contains(r.Header.Get("Accept"), "text/event-stream"):
 		http.Error(w, "the Accept header must include text/event-stream", http.StatusNotAcceptable)
 	default:

@@ -6,6 +6,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 	"github.com/stopgate/stopgate/internal/mcp/mirror"
+	"github.com/stopgate/stopgate/internal/mcp/stream"
 )
 
 // modern handles a message of the revision without sessions. The headers must agree with
@@ -42,8 +43,8 @@ func (h *Handler) modern(w http.ResponseWriter, r *http.Request, who stopgate.Pr
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	out := newResponder(w, true)
-	ctx, x, ok := p.begin(r.Context(), m, out.send)
+	out := stream.NewResponder(w, true)
+	ctx, x, ok := p.begin(r.Context(), m, out.Send)
 	if !ok {
 		writeOverloaded(w, tooManyRequests)
 		return
@@ -55,12 +56,14 @@ func (h *Handler) modern(w http.ResponseWriter, r *http.Request, who stopgate.Pr
 		}
 		return values[0], true
 	}
-	out.finish(out.serve(func() reply { return p.handle(ctx, m, x) }))
+	var answer reply
+	out.Keepalive(func() { answer = p.handle(ctx, m, x) })
+	out.Finish(answer.text, answer.status, answer.stream)
 }
 
 // unsupported responds to an unknown protocol version.
 func (h *Handler) unsupported(w http.ResponseWriter, m *jsonrpc.Message, version string) {
-	var o object
+	var o jsonrpc.Object
 	list := []byte("[")
 	for _, v := range append(legacyRevisions[1:len(legacyRevisions):len(legacyRevisions)], modernRevision) {
 		if len(list) > 1 {
@@ -68,8 +71,8 @@ func (h *Handler) unsupported(w http.ResponseWriter, m *jsonrpc.Message, version
 		}
 		list = append(append(append(list, '"'), v...), '"')
 	}
-	o.raw("supported", append(list, ']')).text("requested", version)
-	writeError(w, http.StatusBadRequest, m.ID, jsonrpc.UnsupportedVersion, "Unsupported protocol version", o.end())
+	o.Raw("supported", append(list, ']')).Text("requested", version)
+	writeError(w, http.StatusBadRequest, m.ID, jsonrpc.UnsupportedVersion, "Unsupported protocol version", o.End())
 }
 
 // recordRefused records a call whose message is refused.
@@ -84,7 +87,7 @@ func (h *Handler) recordRefused(r *http.Request, who stopgate.Principal, m *json
 	o := h.sessionlessOwner(r, who)
 	p := &client{g: h.g, owner: o}
 	p.refuseCall(r.Context(), stopgate.Call{
-		Tool: stopgate.ToolName(textOf(m.Params, "name")), ID: stopgate.CallID(m.ID), Session: o.Session, Principal: o.Principal,
+		Tool: stopgate.ToolName(jsonrpc.TextOf(m.Params, "name")), ID: stopgate.CallID(m.ID), Session: o.Session, Principal: o.Principal,
 		Surface: stopgate.SurfaceMCP, Dialect: dialect,
 	}, reason)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/mcp/stream"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -20,13 +21,11 @@ type httpSession struct {
 	mu        sync.Mutex
 	users     int // open requests and streams
 	lastUsed  time.Time
-	getStream *responder // the session's own stream, nil if there is none
-	queued    [][]byte   // messages for getStream, at most maxQueued
+	getStream *stream.Responder // the session's own stream, nil if there is none
+	queued    [][]byte          // messages for getStream, at most maxQueued
 	done      chan struct{}
 	closed    bool
-	// Logs of the streams of requests, newest last, and the number of all streams.
-	logs    []*eventLog
-	streams int
+	logs      stream.Logs // of the streams of requests
 }
 
 const (
@@ -248,7 +247,7 @@ func (h *httpSession) sendUnsolicited(text []byte) bool {
 	h.mu.Lock()
 	get := h.getStream
 	h.mu.Unlock()
-	if get != nil && get.send(text) {
+	if get != nil && get.Send(text) {
 		return true
 	}
 	if x := h.client.newest(); x != nil && x.send(text) {
@@ -269,7 +268,7 @@ func (h *httpSession) sendUnsolicited(text []byte) bool {
 
 // stream serves the session's own stream until the client disconnects or the session ends.
 func (h *httpSession) stream(ctx context.Context, w http.ResponseWriter) {
-	out := newResponder(w, false)
+	out := stream.NewResponder(w, false)
 	h.mu.Lock()
 	if h.getStream != nil {
 		h.mu.Unlock()
@@ -281,15 +280,15 @@ func (h *httpSession) stream(ctx context.Context, w http.ResponseWriter) {
 	h.queued = nil
 	h.mu.Unlock()
 	h.client.clearStale() // the client may have missed messages on a broken stream
-	out.open()
+	out.Open()
 	for _, text := range kept {
-		out.send(text)
+		out.Send(text)
 	}
-	out.waitWithKeepalives(ctx, h.done)
+	out.Wait(ctx, h.done)
 	h.mu.Lock()
 	h.getStream = nil
 	h.mu.Unlock()
-	out.close()
+	out.Close()
 }
 
 // sessionlessOwner returns the owner of a request without a session: the session that the

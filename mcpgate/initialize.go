@@ -62,7 +62,7 @@ func (x *request) initialize(ctx context.Context) reply {
 		case !knownRevision(r):
 			return refuse(x.m.ID, jsonrpc.UnsupportedVersion, "the server responded with an unknown protocol version")
 		}
-		x.p.setHandshake(h, textOf(r.Message.Result, "protocolVersion"), capabilities)
+		x.p.setHandshake(h, jsonrpc.TextOf(r.Message.Result, "protocolVersion"), capabilities)
 		return x.forward(r)
 	}
 	answers := gather(ctx, x.p, func(c *conn) (link.Reply, error) { return c.firstInitialize(ctx, h, x) }, x.p.addLate)
@@ -75,12 +75,22 @@ func (x *request) initialize(ctx context.Context) reply {
 	}
 	least := ""
 	for _, s := range here {
-		if version := textOf(s.value.Message.Result, "protocolVersion"); least == "" || version < least {
+		if version := jsonrpc.TextOf(s.value.Message.Result, "protocolVersion"); least == "" || version < least {
 			least = version
 		}
 	}
 	x.p.setHandshake(h, least, capabilities)
 	return x.result(x.p.g.mergedInitialize(least, here))
+}
+
+// primedVersion is the first revision whose clients expect an event without data at the start of a
+// stream.
+const primedVersion = "2025-11-25"
+
+func (p *client) expectsPrimer() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.version >= primedVersion
 }
 
 // setHandshake stores the result of initialize.
@@ -105,14 +115,14 @@ func (x *request) initializeFailed(first serverResult[link.Reply]) reply {
 // knownRevision reports whether a response to initialize names a known revision with
 // sessions.
 func knownRevision(r link.Reply) bool {
-	return slices.Contains(legacyRevisions, textOf(r.Message.Result, "protocolVersion"))
+	return slices.Contains(legacyRevisions, jsonrpc.TextOf(r.Message.Result, "protocolVersion"))
 }
 
 // initializeText returns the initialize request for one server. It omits capabilities that
 // the policy denies to the server.
 func (c *conn) initializeText(h *handshake, id jsonrpc.ID) ([]byte, error) {
 	e := h.message.Edit().ID(id)
-	if capabilities, ok := memberOf(h.message.Params, "capabilities"); ok {
+	if capabilities, ok := jsonrpc.MemberOf(h.message.Params, "capabilities"); ok {
 		e.Remove(capabilities, func(name string) bool {
 			tool, ok := capabilityTables[name]
 			return ok && !c.p.g.mayRequest(c.p.owner, c.server, tool)

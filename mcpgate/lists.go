@@ -84,7 +84,7 @@ func (c *conn) pages(x *request) ([]link.Reply, error) {
 	pages, size := []link.Reply{r}, len(r.Message.Text)
 	cursor := ""
 	for {
-		next := textOf(r.Message.Result, "nextCursor")
+		next := jsonrpc.TextOf(r.Message.Result, "nextCursor")
 		switch {
 		case next == "" || next == cursor:
 			return pages, nil
@@ -141,10 +141,10 @@ func (j *mergedList) add(page []byte) bool {
 
 // result returns the result of the list request.
 func (j *mergedList) result(modern bool) []byte {
-	var o object
-	o.raw(j.member, bytes.Join([][]byte{{'['}, j.items, {']'}}, nil))
+	var o jsonrpc.Object
+	o.Raw(j.member, bytes.Join([][]byte{{'['}, j.items, {']'}}, nil))
 	if modern {
-		o.text("resultType", "complete").int("ttlMs", j.ttl).text("cacheScope", "private")
+		o.Text("resultType", "complete").Int("ttlMs", j.ttl).Text("cacheScope", "private")
 	}
-	return o.end()
+	return o.End()
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 	"github.com/stopgate/stopgate/internal/mcp/link"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -14,9 +15,9 @@ var sharedCapabilities = []string{"completions", "logging", "prompts", "resource
 
 // mergedInitialize returns the result of initialize for several servers.
 func (g *Gateway) mergedInitialize(version string, replies []serverResult[link.Reply]) []byte {
-	var o object
-	o.text("protocolVersion", version).raw("capabilities", capabilities(replies)).raw("serverInfo", g.implementation())
-	return o.optional("instructions", g.instructions(replies)).end()
+	var o jsonrpc.Object
+	o.Text("protocolVersion", version).Raw("capabilities", capabilities(replies)).Raw("serverInfo", g.implementation())
+	return o.Optional("instructions", g.instructions(replies)).End()
 }
 
 // mergedDiscover returns the result of server/discover for several servers.
@@ -44,22 +45,22 @@ func (g *Gateway) mergedDiscover(replies []serverResult[link.Reply]) []byte {
 		}
 		list = jsonstream.AppendQuote(list, v)
 	}
-	var o object
-	o.text("resultType", "complete").raw("supportedVersions", append(list, ']')).raw("capabilities", capabilities(replies))
-	var meta object
-	o.raw("_meta", meta.raw("io.modelcontextprotocol/serverInfo", g.implementation()).end())
-	return o.optional("instructions", g.instructions(replies)).int("ttlMs", 0).text("cacheScope", "private").end()
+	var o jsonrpc.Object
+	o.Text("resultType", "complete").Raw("supportedVersions", append(list, ']')).Raw("capabilities", capabilities(replies))
+	var meta jsonrpc.Object
+	o.Raw("_meta", meta.Raw("io.modelcontextprotocol/serverInfo", g.implementation()).End())
+	return o.Optional("instructions", g.instructions(replies)).Int("ttlMs", 0).Text("cacheScope", "private").End()
 }
 
 // capabilities returns the union of the servers' capabilities.
 func capabilities(replies []serverResult[link.Reply]) []byte {
-	var all object
+	var all jsonrpc.Object
 	for _, name := range sharedCapabilities {
 		found := false
 		var flags []string
 		for _, r := range replies {
-			declared, _ := memberOf(r.value.Message.Result, "capabilities")
-			one, ok := memberOf(declared, name)
+			declared, _ := jsonrpc.MemberOf(r.value.Message.Result, "capabilities")
+			one, ok := jsonrpc.MemberOf(declared, name)
 			if !ok {
 				continue
 			}
@@ -77,13 +78,13 @@ func capabilities(replies []serverResult[link.Reply]) []byte {
 		if !found {
 			continue
 		}
-		var o object
+		var o jsonrpc.Object
 		for _, flag := range flags {
-			o.bool(flag, true)
+			o.Bool(flag, true)
 		}
-		all.raw(name, o.end())
+		all.Raw(name, o.End())
 	}
-	return all.end()
+	return all.End()
 }
 
 // instructions joins the instructions of all servers.

@@ -177,7 +177,7 @@ func (x *request) observedRequest() Observed {
 	if x.p.stdio || x.p.owner.Principal != Local {
 		o.Traceparent, o.Tracestate = x.meta.traceparent, x.meta.tracestate
 	}
-	o.setTarget(x.m, textOf(x.m.Params, "name"))
+	o.setTarget(x.m, jsonrpc.TextOf(x.m.Params, "name"))
 	if args, ok := x.m.Params.Get("arguments"); ok && x.m.Method == "tools/call" {
 		o.Arguments = args.Raw()
 	}
@@ -196,7 +196,7 @@ func (o *Observed) setTarget(m *jsonrpc.Message, name string) {
 	case "prompts/get":
 		o.Prompt = name
 	case "resources/read", "resources/subscribe", "resources/unsubscribe":
-		o.Resource = textOf(m.Params, "uri")
+		o.Resource = jsonrpc.TextOf(m.Params, "uri")
 	}
 }
 

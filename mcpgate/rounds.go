@@ -9,12 +9,13 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 	"github.com/stopgate/stopgate/internal/mcp/link"
+	"github.com/stopgate/stopgate/internal/mcp/seal"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // round is the earlier round that a request continues, nil if it continues none.
 type round struct {
-	state     state
+	state     seal.State
 	otherArgs bool // the arguments differ: the call is a new one
 }
 
@@ -51,7 +52,7 @@ func (x *request) openState(c *conn, name string) (*round, string) {
 	if v.Kind() != jsonstream.String {
 		return nil, "requestState must be a string"
 	}
-	st, err := x.p.g.seal.open(v.Text(), time.Now())
+	st, err := x.p.g.seal.Open(v.Text(), time.Now())
 	if err != nil || st.Principal != x.p.owner.Principal || st.Session != x.p.owner.Session || st.Server != c.server.ID || st.Method != x.m.Method || st.Name != name {
 		return nil, "requestState is not valid for this request"
 	}
@@ -71,7 +72,7 @@ func (r *round) removeOwn(e *jsonrpc.Edits, params jsonstream.Value) {
 			e.Replace(v, jsonstream.AppendQuote(nil, *r.state.ServerState))
 		}
 	}
-	if inputs, ok := memberOf(params, "inputResponses"); ok {
+	if inputs, ok := jsonrpc.MemberOf(params, "inputResponses"); ok {
 		if _, ours := inputs.Get(approvalKey); ours && inputs.Len() == 1 {
 			drop["inputResponses"] = true
 		} else if ours {
@@ -84,11 +85,11 @@ func (r *round) removeOwn(e *jsonrpc.Edits, params jsonstream.Value) {
 }
 
 // newState returns the state for the next round of a call.
-func (x *request) newState(c *conn, name string) state {
+func (x *request) newState(c *conn, name string) seal.State {
 	now := time.Now()
-	return state{
+	return seal.State{
 		Principal: x.p.owner.Principal, Session: x.p.owner.Session, Server: c.server.ID, Method: x.method, Name: name,
-		Args: argsHash(x.m), Policy: x.p.g.gate.PolicyHash(), Issued: now, Expires: now.Add(stateTTL),
+		Args: argsHash(x.m), Policy: x.p.g.gate.PolicyHash(), Issued: now, Expires: now.Add(seal.TTL),
 	}
 }
 
@@ -116,7 +117,7 @@ func (x *request) forwardInputRequests(ctx context.Context, c *conn, r link.Repl
 		st := x.newState(c, name)
 		text := theirs.Text()
 		st.ServerState = &text
-		e.Replace(theirs, jsonstream.AppendQuote(nil, x.p.g.seal.seal(st)))
+		e.Replace(theirs, jsonstream.AppendQuote(nil, x.p.g.seal.Seal(st)))
 	}
 	text, err := e.Text()
 	if err != nil {
@@ -127,7 +128,7 @@ func (x *request) forwardInputRequests(ctx context.Context, c *conn, r link.Repl
 
 // decideInput decides whether a server can request one input from the client.
 func (p *client) decideInput(ctx context.Context, c *conn, key string, input jsonstream.Value) stopgate.Outcome {
-	tool, known := methodTables[textOf(input, "method")]
+	tool, known := methodTables[jsonrpc.TextOf(input, "method")]
 	if !known || strings.HasPrefix(key, ownKeys) {
 		return refusedOutcome(stopgate.CodeProtocolViolation)
 	}
@@ -190,7 +191,7 @@ func (x *request) forwardRound(ctx context.Context, c *conn, name string, table 
 	switch {
 	case err != nil:
 		return x.unreachable(c, err)
-	case answer.Message.Kind == jsonrpc.Response && textOf(answer.Message.Result, "resultType") == "input_required":
+	case answer.Message.Kind == jsonrpc.Response && jsonrpc.TextOf(answer.Message.Result, "resultType") == "input_required":
 		return x.forwardInputRequests(ctx, c, answer, name)
 	}
 	return x.forward(answer)
@@ -200,9 +201,9 @@ func (x *request) forwardRound(ctx context.Context, c *conn, name string, table 
 // resource.
 func (x *request) argsOf(c *conn) []byte {
 	if x.m.Method == "resources/read" {
-		return append(jsonstream.AppendQuote([]byte(`{"uri":`), textOf(x.m.Params, "uri")), '}')
+		return append(jsonstream.AppendQuote([]byte(`{"uri":`), jsonrpc.TextOf(x.m.Params, "uri")), '}')
 	}
-	_, inner, _ := x.p.route(textOf(x.m.Params, "name"))
+	_, inner, _ := x.p.route(jsonrpc.TextOf(x.m.Params, "name"))
 	out := jsonstream.AppendQuote([]byte(`{"name":`), string(canonical(c.server.ID, stopgate.ToolName(inner))))
 	if arguments, ok := x.m.Params.Get("arguments"); ok {
 		out = append(append(out, `,"arguments":`...), arguments.Raw()...)

@@ -55,8 +55,8 @@ func (c *conn) rememberResources(result jsonstream.Value) {
 			continue
 		}
 		for r := range list.Elements() {
-			uri := textOf(r, "uri")
-			if template := textOf(r, "uriTemplate"); template != "" {
+			uri := jsonrpc.TextOf(r, "uri")
+			if template := jsonrpc.TextOf(r, "uriTemplate"); template != "" {
 				uri, _, _ = strings.Cut(template, "{")
 				uri += "*"
 			}
@@ -108,7 +108,7 @@ func (p *client) resourceServer(uri string) *conn {
 // getPrompt handles prompts/get. It is evaluated if the policy has the table
 // mcp.prompts.get.
 func (x *request) getPrompt(ctx context.Context) reply {
-	name := textOf(x.m.Params, "name")
+	name := jsonrpc.TextOf(x.m.Params, "name")
 	c, inner, ok := x.p.route(name)
 	if !ok || name == "" {
 		return refuse(x.m.ID, jsonrpc.InvalidParams, "Unknown prompt")
@@ -119,7 +119,7 @@ func (x *request) getPrompt(ctx context.Context) reply {
 // useResource handles the requests about one resource. Reading is evaluated if the policy
 // has the table mcp.resources.read.
 func (x *request) useResource(ctx context.Context) reply {
-	uri := textOf(x.m.Params, "uri")
+	uri := jsonrpc.TextOf(x.m.Params, "uri")
 	c := x.p.resourceServer(uri)
 	if c == nil || uri == "" {
 		return refuse(x.m.ID, jsonrpc.InvalidParams, "Resource not found")
@@ -139,12 +139,12 @@ func (x *request) complete(ctx context.Context) reply {
 	if x.m.Params.IsValid() {
 		ref, _ = x.m.Params.Get("ref")
 	}
-	if uri := textOf(ref, "uri"); uri != "" {
+	if uri := jsonrpc.TextOf(ref, "uri"); uri != "" {
 		if c := x.p.resourceServer(uri); c != nil {
 			return x.passTo(ctx, c, nil)
 		}
 	}
-	c, inner, ok := x.p.route(textOf(ref, "name"))
+	c, inner, ok := x.p.route(jsonrpc.TextOf(ref, "name"))
 	if !ok {
 		return refuse(x.m.ID, jsonrpc.InvalidParams, "Unknown reference")
 	}
@@ -156,7 +156,7 @@ func (x *request) complete(ctx context.Context) reply {
 
 // task forwards requests about a task. Only the client that started a task can use it.
 func (x *request) task(ctx context.Context) reply {
-	id := textOf(x.m.Params, "taskId")
+	id := jsonrpc.TextOf(x.m.Params, "taskId")
 	c := x.p.serverOf("task:" + id)
 	switch {
 	case id == "" && x.p.g.one(), c == nil && x.p.stdio && x.p.g.one():

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
-	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // handleMessage handles a request or notification of a server. x is the client's request on
@@ -42,7 +41,7 @@ func (c *conn) handleMessage(m *jsonrpc.Message, x *request) {
 		c.tools.clear()
 	}
 	subscribed := false
-	if meta, ok := memberOf(m.Params, "_meta"); ok {
+	if meta, ok := jsonrpc.MemberOf(m.Params, "_meta"); ok {
 		if id, ok := meta.Get(metaSubscription); ok {
 			subscribed = true
 			if x = c.requestByID(jsonrpc.ParseID(id)); x == nil {
@@ -106,15 +105,6 @@ func (p *client) clearStale() {
 	}
 }
 
-// memberOf returns a member that is an object.
-func memberOf(object jsonstream.Value, name string) (jsonstream.Value, bool) {
-	if !object.IsValid() || object.Kind() != jsonstream.Object {
-		return jsonstream.Value{}, false
-	}
-	v, ok := object.Get(name)
-	return v, ok && v.Kind() == jsonstream.Object
-}
-
 // Policy tables for requests of servers to clients, by method and by capability.
 var (
 	methodTables = map[string]stopgate.ToolName{
@@ -167,7 +157,7 @@ func (c *conn) handleServerRequest(m *jsonrpc.Message, x *request) {
 // relay forwards a server's request to the client.
 func (c *conn) relay(m *jsonrpc.Message, x *request, e *jsonrpc.Edits) {
 	ask := &serverRequest{conn: c, id: m.ID}
-	if meta, ok := memberOf(m.Params, "_meta"); ok {
+	if meta, ok := jsonrpc.MemberOf(m.Params, "_meta"); ok {
 		token, _ := meta.Get("progressToken")
 		ask.token = jsonrpc.ParseID(token)
 	}

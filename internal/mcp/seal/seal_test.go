@@ -1,24 +1,26 @@
-package mcpgate
+package seal_test
 
 import (
 	"testing"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/mcp/seal"
 )
 
 // Proves FM13: a sealed state expires, also if the clock is set back to before its creation; a
 // correction by seconds does not invalidate it.
 func TestStatesEnd(t *testing.T) {
-	s, err := newSealer(nil)
+	s, err := seal.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	made := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	text := s.seal(state{Session: "s", Issued: made, Expires: made.Add(stateTTL)})
+	text := s.Seal(seal.State{Session: "s", Issued: made, Expires: made.Add(seal.TTL)})
 	for after, valid := range map[time.Duration]bool{
-		0: true, stateTTL - time.Second: true, stateTTL: false, 24 * time.Hour: false,
+		0: true, seal.TTL - time.Second: true, seal.TTL: false, 24 * time.Hour: false,
 		-30 * time.Second: true, -2 * time.Minute: false, -24 * time.Hour: false,
 	} {
-		st, err := s.open(text, made.Add(after))
+		st, err := s.Open(text, made.Add(after))
 		if (err == nil) != valid || st.Session != "" != valid {
 			t.Errorf("%v later: %+v %v", after, st, err)
 		}

@@ -1,4 +1,4 @@
-package mcpgate
+package stream
 
 import (
 	"context"
@@ -13,12 +13,12 @@ import (
 	"github.com/stopgate/stopgate/internal/provider/sse"
 )
 
-// eventLog stores the events of one request's stream, so that a disconnected client can
+// Log stores the events of one request's stream, so that a disconnected client can
 // resume the stream (Last-Event-ID). It belongs to one session.
-type eventLog struct {
-	id      string
-	session *httpSession
-	prime   bool // the stream starts with an event that has an id and no data
+type Log struct {
+	id    string
+	logs  *Logs
+	prime bool // the stream starts with an event that has an id and no data
 
 	mu         sync.Mutex
 	events     [][]byte
@@ -30,53 +30,57 @@ type eventLog struct {
 
 // Limits of the logs of one session.
 const (
-	maxLogs       = 32
-	maxLogBytes   = 1 << 20
-	primedVersion = "2025-11-25" // the first revision whose clients expect an event without data
+	maxLogs     = 32
+	maxLogBytes = 1 << 20
 )
 
-// newEventLog returns the log for one request's stream.
-func (h *httpSession) newEventLog() *eventLog {
-	h.client.mu.Lock()
-	prime := h.client.version >= primedVersion
-	h.client.mu.Unlock()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.streams++
-	return &eventLog{id: "s" + strconv.Itoa(h.streams), session: h, prime: prime, changed: make(chan struct{})}
+// Logs are the logs of the streams of one session. The zero Logs has none.
+type Logs struct {
+	mu      sync.Mutex
+	logs    []*Log // newest last
+	streams int    // number of all streams
+}
+
+// New returns the log for one request's stream. prime is set for clients that expect an event without
+// data at the start.
+func (l *Logs) New(prime bool) *Log {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.streams++
+	return &Log{id: "s" + strconv.Itoa(l.streams), logs: l, prime: prime, changed: make(chan struct{})}
 }
 
 // register makes the stream resumable. It evicts the oldest complete log, or the oldest
 // one, if there are too many.
-func (r *eventLog) register() {
+func (r *Log) register() {
 	if r == nil {
 		return
 	}
-	h := r.session
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.logs = append(h.logs, r); len(h.logs) > maxLogs {
-		at := max(slices.IndexFunc(h.logs, func(r *eventLog) bool { return r.isComplete() }), 0)
-		h.logs = slices.Delete(h.logs, at, at+1)
+	l := r.logs
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.logs = append(l.logs, r); len(l.logs) > maxLogs {
+		at := max(slices.IndexFunc(l.logs, func(r *Log) bool { return r.isComplete() }), 0)
+		l.logs = slices.Delete(l.logs, at, at+1)
 	}
 }
 
-func (r *eventLog) isComplete() bool {
+func (r *Log) isComplete() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.complete
 }
 
-// findLog returns the log of an event id and the number of the event.
-func (h *httpSession) findLog(event string) (*eventLog, int) {
+// Find returns the log of an event id and the number of the event.
+func (l *Logs) Find(event string) (*Log, int) {
 	id, number, ok := strings.Cut(event, "-")
 	n, err := strconv.Atoi(number)
 	if !ok || err != nil || n < 0 {
 		return nil, 0
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, r := range h.logs {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, r := range l.logs {
 		if r.id == id {
 			return r, n
 		}
@@ -85,7 +89,7 @@ func (h *httpSession) findLog(event string) (*eventLog, int) {
 }
 
 // add stores an event and returns its number. A nil log stores nothing.
-func (r *eventLog) add(text []byte, last bool) int {
+func (r *Log) add(text []byte, last bool) int {
 	if r == nil {
 		return 0
 	}
@@ -103,7 +107,7 @@ func (r *eventLog) add(text []byte, last bool) int {
 }
 
 // event formats the n-th event of a stream. Events of a nil log have no id.
-func (r *eventLog) event(n int, text []byte) []byte {
+func (r *Log) event(n int, text []byte) []byte {
 	var dst []byte
 	if r != nil {
 		dst = append(append(dst, "id: "+r.id+"-"...), strconv.Itoa(n)+"\n"...)
@@ -112,7 +116,7 @@ func (r *eventLog) event(n int, text []byte) []byte {
 }
 
 // primer returns the first event, which allows to resume the stream from its start.
-func (r *eventLog) primer() []byte {
+func (r *Log) primer() []byte {
 	if r == nil || !r.prime {
 		return nil
 	}
@@ -121,7 +125,7 @@ func (r *eventLog) primer() []byte {
 
 // after returns the events after the n-th, whether they include the response, and a channel
 // that is closed when an event is added. ok is false if the events are not available.
-func (r *eventLog) after(n int) (events [][]byte, over bool, grown <-chan struct{}, ok bool) {
+func (r *Log) after(n int) (events [][]byte, over bool, grown <-chan struct{}, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.overflowed || n > len(r.events) {
@@ -130,15 +134,15 @@ func (r *eventLog) after(n int) (events [][]byte, over bool, grown <-chan struct
 	return r.events[n:], r.complete, r.changed, true
 }
 
-// resume sends the events after the n-th, up to the response.
-func (h *httpSession) resume(ctx context.Context, w http.ResponseWriter, r *eventLog, n int) {
+// Resume sends the events after the n-th, up to the response, until the session is done.
+func (r *Log) Resume(ctx context.Context, w http.ResponseWriter, n int, done <-chan struct{}) {
 	events, over, grown, ok := r.after(n)
 	if !ok {
 		http.Error(w, "this stream cannot be resumed", http.StatusBadRequest)
 		return
 	}
-	out := newResponder(w, false)
-	out.open()
+	out := NewResponder(w, false)
+	out.Open()
 	tick := time.NewTicker(keepaliveInterval)
 	defer tick.Stop()
 	for {
@@ -159,7 +163,7 @@ func (h *httpSession) resume(ctx context.Context, w http.ResponseWriter, r *even
 			}
 		case <-ctx.Done():
 			return
-		case <-h.done:
+		case <-done:
 			return
 		}
 		if events, over, grown, ok = r.after(n); !ok {
@@ -169,7 +173,7 @@ func (h *httpSession) resume(ctx context.Context, w http.ResponseWriter, r *even
 }
 
 // writeEvent writes to an open stream.
-func (o *responder) writeEvent(text []byte) bool {
+func (o *Responder) writeEvent(text []byte) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.write(text)

@@ -1,4 +1,10 @@
-package mcpgate
+// Package seal encrypts the state between two rounds of one call, which the client of an MCP gateway
+// stores.
+//
+//	s, err := seal.New(secret)
+//	text := s.Seal(seal.State{Name: "read_file", Expires: now.Add(seal.TTL)})
+//	state, err := s.Open(text, now)
+package seal
 
 import (
 	"crypto/aes"
@@ -8,17 +14,17 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// state is the gateway's state between two rounds of one call. The client stores it
+// State is the gateway's state between two rounds of one call. The client stores it
 // encrypted: it can neither read nor change it, and the state is valid for this call only.
-type state struct {
+type State struct {
 	Principal   stopgate.Principal
 	Session     stopgate.SessionID
 	Server      stopgate.ServerID
@@ -35,19 +41,19 @@ type state struct {
 // stateVersion is the version of the encoded state.
 const stateVersion = 1
 
-func (st state) encode() []byte {
-	var o object
-	o.int("v", stateVersion).text("principal", string(st.Principal)).text("session", string(st.Session)).text("server", string(st.Server))
-	o.text("method", st.Method).text("name", st.Name).text("args", st.Args).text("policy", st.Policy).text("approval", st.Approval)
-	o.int("issued", st.Issued.UnixMilli()).int("expires", st.Expires.UnixMilli())
+func (st State) encode() []byte {
+	var o jsonrpc.Object
+	o.Int("v", stateVersion).Text("principal", string(st.Principal)).Text("session", string(st.Session)).Text("server", string(st.Server))
+	o.Text("method", st.Method).Text("name", st.Name).Text("args", st.Args).Text("policy", st.Policy).Text("approval", st.Approval)
+	o.Int("issued", st.Issued.UnixMilli()).Int("expires", st.Expires.UnixMilli())
 	if st.ServerState != nil {
-		o.text("theirs", *st.ServerState)
+		o.Text("theirs", *st.ServerState)
 	}
-	return o.end()
+	return o.End()
 }
 
 // decodeState decodes the output of encode.
-func decodeState(text []byte) (st state, ok bool) {
+func decodeState(text []byte) (st State, ok bool) {
 	v, err := jsonstream.Parse(text, jsonstream.Options{})
 	if err != nil || v.Kind() != jsonstream.Object {
 		return st, false
@@ -58,10 +64,10 @@ func decodeState(text []byte) (st state, ok bool) {
 		i, _ := d.Int64()
 		return i
 	}
-	st = state{
-		Principal: stopgate.Principal(textOf(v, "principal")), Session: stopgate.SessionID(textOf(v, "session")),
-		Server: stopgate.ServerID(textOf(v, "server")), Method: textOf(v, "method"), Name: textOf(v, "name"),
-		Args: textOf(v, "args"), Policy: textOf(v, "policy"), Approval: textOf(v, "approval"),
+	st = State{
+		Principal: stopgate.Principal(jsonrpc.TextOf(v, "principal")), Session: stopgate.SessionID(jsonrpc.TextOf(v, "session")),
+		Server: stopgate.ServerID(jsonrpc.TextOf(v, "server")), Method: jsonrpc.TextOf(v, "method"), Name: jsonrpc.TextOf(v, "name"),
+		Args: jsonrpc.TextOf(v, "args"), Policy: jsonrpc.TextOf(v, "policy"), Approval: jsonrpc.TextOf(v, "approval"),
 		Issued: time.UnixMilli(number("issued")), Expires: time.UnixMilli(number("expires")),
 	}
 	if theirs, ok := v.Get("theirs"); ok {
@@ -71,46 +77,49 @@ func decodeState(text []byte) (st state, ok bool) {
 	return st, number("v") == stateVersion
 }
 
-// stateTTL is the maximum duration of a round; approvals have the same lifetime.
-const stateTTL = 15 * time.Minute
+// TTL is the maximum duration of a round; approvals have the same lifetime.
+const TTL = 15 * time.Minute
 
 // clockSkew is the tolerated difference between clocks.
 const clockSkew = time.Minute
 
 const statePrefix = "sg1."
 
-// sealer encrypts states.
-type sealer struct{ aead cipher.AEAD }
+// Sealer encrypts states.
+type Sealer struct{ aead cipher.AEAD }
 
-// newSealer derives the key from secret, or from a random secret if it is nil.
-func newSealer(secret []byte) (*sealer, error) {
+// New derives the key from secret, or from a random secret if it is nil.
+func New(secret []byte) (*Sealer, error) {
 	if secret == nil {
 		secret = make([]byte, 32)
 		rand.Read(secret)
 	}
 	if len(secret) < 32 {
-		return nil, errors.New("mcpgate: the state secret is shorter than 32 bytes")
+		return nil, errors.New("the state secret is shorter than 32 bytes")
 	}
 	key, err := hkdf.Key(sha256.New, secret, nil, "stopgate mcp round trips", 32)
 	if err != nil {
-		return nil, fmt.Errorf("mcpgate: %w", err)
+		return nil, err
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {
-		return nil, fmt.Errorf("mcpgate: %w", err)
+		return nil, err
 	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
-	return &sealer{aead}, err
+	return &Sealer{aead}, err
 }
 
-func (s *sealer) seal(st state) string {
+// Seal encrypts a state.
+func (s *Sealer) Seal(st State) string {
 	text := s.aead.Seal(nil, nil, st.encode(), []byte(statePrefix))
 	return statePrefix + base64.RawURLEncoding.EncodeToString(text)
 }
 
-var errState = errors.New("mcpgate: the request state is invalid or expired")
+// errState hides why a state is invalid from the client that sent it.
+var errState = errors.New("the request state is invalid or expired")
 
-func (s *sealer) open(text string, now time.Time) (st state, err error) {
+// Open decrypts a state. It fails if the state was changed, is expired or comes from the future.
+func (s *Sealer) Open(text string, now time.Time) (st State, err error) {
 	encoded, ok := strings.CutPrefix(text, statePrefix)
 	if !ok {
 		return st, errState
@@ -126,7 +135,7 @@ func (s *sealer) open(text string, now time.Time) (st state, err error) {
 	// A state from the future means that the clock was set back, so its expiry is unknown
 	// (FM13).
 	if st, ok = decodeState(plain); !ok || !now.Before(st.Expires) || now.Add(clockSkew).Before(st.Issued) {
-		return state{}, errState
+		return State{}, errState
 	}
 	return st, nil
 }

@@ -1,4 +1,11 @@
-package mcpgate
+// Package stream writes the responses of MCP over streamable HTTP: one JSON text, or a stream of
+// events that a disconnected client can resume.
+//
+//	out := stream.NewResponder(w, false)
+//	out.Log = logs.New(true) // the client may resume the stream
+//	out.Keepalive(func() { text = work(out.Send) })
+//	out.Finish(text, 200, false)
+package stream
 
 import (
 	"context"
@@ -9,21 +16,22 @@ import (
 	"github.com/stopgate/stopgate/internal/provider/sse"
 )
 
-// responder writes the response to one HTTP request: one JSON text or, if another message
+// Responder writes the response to one HTTP request: one JSON text or, if another message
 // precedes the response, a stream.
-type responder struct {
+type Responder struct {
 	w      http.ResponseWriter
 	rc     *http.ResponseController
 	modern bool
-	log    *eventLog // nil if the stream cannot be resumed
+	Log    *Log // nil if the stream cannot be resumed
 
 	mu      sync.Mutex
 	started bool
 	closed  bool
 }
 
-func newResponder(w http.ResponseWriter, modern bool) *responder {
-	return &responder{w: w, rc: http.NewResponseController(w), modern: modern}
+// NewResponder returns a responder; modern is the revision without sessions.
+func NewResponder(w http.ResponseWriter, modern bool) *Responder {
+	return &Responder{w: w, rc: http.NewResponseController(w), modern: modern}
 }
 
 // writeTimeout limits the write of one message to a client.
@@ -33,26 +41,26 @@ const writeTimeout = 30 * time.Second
 const keepaliveInterval = 15 * time.Second
 
 // send writes a message on the stream. It returns false if the stream is closed.
-func (o *responder) send(text []byte) bool {
+func (o *Responder) Send(text []byte) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	n := o.log.add(text, false)
+	n := o.Log.add(text, false)
 	o.start()
-	return o.write(o.log.event(n, text)) || o.log != nil
+	return o.write(o.Log.event(n, text)) || o.Log != nil
 }
 
-// open starts the stream.
-func (o *responder) open() {
+// Open starts the stream.
+func (o *Responder) Open() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.start()
-	if o.log.primer() == nil {
+	if o.Log.primer() == nil {
 		o.write([]byte(": open\n\n"))
 	}
 }
 
 // start writes the header of a stream; o.mu is locked.
-func (o *responder) start() {
+func (o *Responder) start() {
 	if o.started || o.closed {
 		return
 	}
@@ -60,14 +68,14 @@ func (o *responder) start() {
 	o.w.Header().Set("Content-Type", "text/event-stream")
 	o.w.Header().Set("X-Accel-Buffering", "no")
 	o.w.WriteHeader(http.StatusOK)
-	o.log.register()
-	if primer := o.log.primer(); primer != nil {
+	o.Log.register()
+	if primer := o.Log.primer(); primer != nil {
 		o.write(primer)
 	}
 }
 
 // write writes and flushes; o.mu is locked.
-func (o *responder) write(text []byte) bool {
+func (o *Responder) write(text []byte) bool {
 	if o.closed {
 		return false
 	}
@@ -84,18 +92,18 @@ func (o *responder) write(text []byte) bool {
 	return true
 }
 
-// serve runs work. If it takes longer than keepaliveInterval, serve starts a stream and
-// sends keepalives.
-func (o *responder) serve(work func() reply) reply {
+// Keepalive runs work. If it takes longer than keepaliveInterval, Keepalive starts a stream and sends
+// keepalives.
+func (o *Responder) Keepalive(work func()) {
 	done := make(chan struct{})
 	var ticking sync.WaitGroup
 	ticking.Go(func() { o.sendKeepalives(done) })
 	defer ticking.Wait()
 	defer close(done)
-	return work()
+	work()
 }
 
-func (o *responder) sendKeepalives(done <-chan struct{}) {
+func (o *Responder) sendKeepalives(done <-chan struct{}) {
 	tick := time.NewTicker(keepaliveInterval)
 	defer tick.Stop()
 	for {
@@ -111,8 +119,8 @@ func (o *responder) sendKeepalives(done <-chan struct{}) {
 	}
 }
 
-// waitWithKeepalives keeps a stream open until the client disconnects or gone is closed.
-func (o *responder) waitWithKeepalives(ctx context.Context, gone <-chan struct{}) {
+// Wait keeps a stream open until the client disconnects or gone is closed.
+func (o *Responder) Wait(ctx context.Context, gone <-chan struct{}) {
 	tick := time.NewTicker(keepaliveInterval)
 	defer tick.Stop()
 	for {
@@ -132,29 +140,29 @@ func (o *responder) waitWithKeepalives(ctx context.Context, gone <-chan struct{}
 	}
 }
 
-// close prevents further writes: the request's handler returns.
-func (o *responder) close() {
+// Close prevents further writes: the request's handler returns.
+func (o *Responder) Close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.closed = true
 }
 
-// finish writes the response.
-func (o *responder) finish(r reply) {
+// Finish writes the response, as a stream if another message preceded it or streamed is set. Without
+// text the client expects no response.
+func (o *Responder) Finish(text []byte, status int, streamed bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	defer func() { o.closed = true }()
 	switch {
-	case (o.started || r.stream) && r.text != nil:
-		n := o.log.add(r.text, true)
+	case (o.started || streamed) && text != nil:
+		n := o.Log.add(text, true)
 		o.start()
-		o.write(o.log.event(n, r.text))
+		o.write(o.Log.event(n, text))
 	case o.closed, o.started:
-	case r.text == nil:
+	case text == nil:
 		// The client cancelled the request and expects no response.
 		o.start()
 	default:
-		status := r.status
 		if status < 200 || status > 599 {
 			status = http.StatusOK
 		}
@@ -164,6 +172,6 @@ func (o *responder) finish(r reply) {
 		}
 		o.w.Header().Set("Content-Type", "application/json")
 		o.w.WriteHeader(status)
-		o.write(r.text)
+		o.write(text)
 	}
 }
