@@ -271,7 +271,7 @@ func (c *comparer) show(tool *comparedTool, kind syntax.ListKind, t *symbolic.Tr
 	if !differs {
 		return false
 	}
-	change.Old, change.New = e.bound[0].deciderOf(verdicts[0]), e.bound[1].deciderOf(verdicts[1])
+	change.decidedBy(e.bound, verdicts)
 	change.Edit = c.attributed(&change)
 	if change.Edit < 0 && len(e.numbers) == 1 {
 		change.Edit = e.numbers[0]

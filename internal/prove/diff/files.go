@@ -15,6 +15,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/eval"
@@ -61,7 +62,7 @@ type Change struct {
 	// Old and New decide it, nil where the verdict has no rule: a tool that the file
 	// does not know, a setting.
 	Old, New *RulePlace `json:"-"`
-	// Note is the reason where no rule decides: "unknown tool", "unknown_params".
+	// Note is the reason where no rule decides: "unknown tool", or the code of a floor.
 	Note string `json:"note,omitempty"`
 
 	situated bool // the witness needs data of a session
@@ -297,6 +298,16 @@ func (c *comparer) judge(call stopgate.Call, situation eval.Situation, kind synt
 		From: from.Mode, To: to.Mode, Witness: call, Direction: directionOf(from.Mode, to.Mode), situated: situation != eval.Situation{},
 	}
 	return change, [2]stopgate.Verdict{from, to}, from.Mode != to.Mode
+}
+
+// decidedBy sets the rules that decide a call before and after, or the codes of floors that do.
+func (change *Change) decidedBy(bound [2]*boundPolicy, verdicts [2]stopgate.Verdict) {
+	change.Old, change.New = bound[0].deciderOf(verdicts[0]), bound[1].deciderOf(verdicts[1])
+	for i, rule := range []*RulePlace{change.Old, change.New} {
+		if rule == nil {
+			change.Note = strings.TrimSpace(change.Note + " " + string(verdicts[i].Code))
+		}
+	}
 }
 
 func directionOf(from, to stopgate.Mode) Direction {

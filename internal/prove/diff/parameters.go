@@ -3,7 +3,6 @@ package diff
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/match"
@@ -201,12 +200,8 @@ func (c *comparer) parameter(tool *comparedTool, name string, before, after *sid
 			continue
 		}
 		shown.allow(change.From, change.To)
-		change.Edit, change.Old, change.New = n, bound[0].deciderOf(verdicts[0]), bound[1].deciderOf(verdicts[1])
-		for i, at := range []*RulePlace{change.Old, change.New} {
-			if at == nil {
-				change.Note = strings.TrimSpace(change.Note + " " + string(verdicts[i].Code))
-			}
-		}
+		change.Edit = n
+		change.decidedBy(bound, verdicts)
 		c.add(change)
 	}
 	switch {
