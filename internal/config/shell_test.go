@@ -201,13 +201,13 @@ func TestPlaces(t *testing.T) {
 			"ask": {
 				// Cookies, keyrings, wallets, settings and histories: no list has all their names.
 				"cat ~/.config/google-chrome/Default/Cookies", "cat ~/.mozilla/firefox/x.default/cookies.sqlite", "cat ~/.local/share/keyrings/login.keyring", "cat ~/.config/sops/age/keys.txt", "cat ~/.bitcoin/wallet.dat",
-				"cat ~/.m2/settings.xml", "cat ~/kubeconfig", "cat ~/.kube/dev.yaml", "cat /home/u/x/terraform.tfvars", "cat /proc/kcore", "cat /proc/self/maps", "cat ~/.claude/history.jsonl", "cat ~/.local/share/fish/fish_history",
+				"cat ~/.m2/settings.xml", "cat ~/kubeconfig", "cat ~/.kube/dev.yaml", "cat /proc/kcore", "cat /proc/self/maps", "cat ~/.claude/history.jsonl", "cat ~/.local/share/fish/fish_history",
 				"cat /etc/hosts", "ls /var/log", "cat /dev/mem", "cat /sys/class/net", "ls ~", "ls /srv", "cat /root/x", "cat /opt/x", "cat /srv/other/x", "cat ../x", "head -c 99 /dev/sda", "strings /dev/mem", "du -sh ~", "stat ~/x", "find / -name x", "find ~ -type f", "cat /mnt/c/x",
 				// By other ways.
 				"cat src/../../x", "cat /usr/include/../../etc/hosts", "cat /usr/share/doc/../../../etc/hosts", "cat ~/go/pkg/mod/../../../x", "cat < /etc/hosts", "sort /etc/hosts", "grep -f /etc/hosts a", "grep -f/etc/hosts a", "wc --files0-from=/tmp/l", "diff /etc/hosts a", "git diff --no-index /etc/hosts a",
 				"ls /etc/*", "ls ../*", "cat ~root/x", "timeout 5 cat /etc/hosts", "env -C /etc ls", "env -C /etc cat hosts", "env -C /tmp cat x", "timeout 5 env --chdir=/etc cat hosts", "timeout 5 sed -n p /etc/hosts", "timeout 5 grep -n x /etc/hosts", "timeout 5 grep -f /etc/hosts a", "timeout 5 grep -e x /etc/hosts", "nice -n 5 awk -f /etc/hosts a", "nice timeout 5 grep x /etc/hosts", "timeout -k 5 -s KILL 5 sed 1p ../x", "echo x | xargs -a /etc/hosts wc", "timeout 5 sed -n /x/p ~/x", "cat a | xargs grep -f /etc/hosts", "bash -c 'cat /etc/hosts'", "find src -exec cat /etc/hosts {} +", "sed -n 1p /etc/hosts", "awk 1 /etc/hosts", "jq . /etc/x.json", "tar tf /tmp/a.tar", "cd /srv/proj && cat /etc/hosts", "tail -n5 -- /etc/hosts", "file /etc/hosts", "cat /tmp/x", "cat /tmp/*",
 			},
-			"deny": {"timeout 5 grep -n x .env", "timeout 5 sed p .env", "find src | xargs grep x .env", "xargs -a .env grep x", "nice grep -e x -f .env a", "cat ~/.ssh/id_rsa", "cat ~/.aws/credentials", "cat .env", "cat /proc/self/environ", "cat /etc/shadow", "cat ~/.kube/config"},
+			"deny": {"cat terraform.tfvars", "cat infra/terraform.tfvars.json", "cat /home/u/x/terraform.tfvars", "timeout 5 grep -n x .env", "timeout 5 sed p .env", "find src | xargs grep x .env", "xargs -a .env grep x", "nice grep -e x -f .env a", "cat ~/.ssh/id_rsa", "cat ~/.aws/credentials", "cat .env", "cat /proc/self/environ", "cat /etc/shadow", "cat ~/.kube/config"},
 		} {
 			for _, c := range commands {
 				if v := judge(c); v.Mode.String() != want {
@@ -227,7 +227,7 @@ func TestNamesOnly(t *testing.T) {
 			"unattended": {
 				"cat service-account.yaml", "cat src/service-account-list.json", "cat src/service_account.go", "ls service-account.json", "ls -la .env", "ls .env config/.env.local", "test -f .env", "[ -f .env ]", "test -f .env && echo yes", "[ -f server.key ] || echo none", "stat .env", "stat -c %s id_rsa", "git check-ignore .env", "git check-ignore -v server.pem", "find . -name '*.pem'", "find . -name .env -type f",
 				"find . -name '*.pem' -not -path './node_modules/*'", "git ls-files .env", "git ls-files | wc -l", "ls .git", "ls -la .git/refs", "readlink .env", "realpath .env", "find . -name '*.key' | wc -l", "ls .env; ls src", "bash -c 'ls .env'", "ls -la /srv/proj/.env", "cd /srv/proj && ls .env",
-				"cat ca.pem", "cat certs/fullchain.pem", "cat id_rsa.pub", "cat keys/deploy.pub", "cat src/i18n/en.key", "cat locales/de.key",
+				"cat terraform.tfvars.example", "cat infra/main.tf", "cat ca.pem", "cat certs/fullchain.pem", "cat id_rsa.pub", "cat keys/deploy.pub", "cat src/i18n/en.key", "cat locales/de.key",
 			},
 			"ask": {
 				"ls ~/.ssh", "ls -la ~/.ssh/id_rsa", "test -f /etc/shadow", "stat ~/.aws/credentials", "find / -name id_rsa", "git check-ignore /home/u/.ssh/id_rsa", "realpath ~/.ssh", "ls ../.env",
