@@ -104,7 +104,7 @@ var layers = [][]string{
 	{"decide"},
 	{"decide/client"},
 	{"internal/system/plainfile"},
-	{"internal/hook/once", "internal/hook/ask"},
+	{"internal/hook/once", "internal/hook/ask", "internal/hook/search"},
 	{"internal/hook"},
 	{"internal/host/install", "internal/host/imports"},
 	{"internal/config"},

@@ -34,14 +34,7 @@ func withFiles(args []byte, members []string) ([]byte, error) {
 	if root.Len() > 0 {
 		out = append(out, ',')
 	}
-	out = append(jsonstream.AppendQuote(out, patchPaths), ':', '[')
-	for i, f := range files {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = jsonstream.AppendQuote(out, f)
-	}
-	return append(append(out, ']'), args[end-1:]...), nil
+	return append(appendList(out, patchPaths, files), args[end-1:]...), nil
 }
 
 // patchPaths is the member that withFiles adds.

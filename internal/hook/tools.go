@@ -102,7 +102,7 @@ func (t contract) definition(name stopgate.ToolName) *stopgate.ToolDefinition {
 	if t.patch() != nil {
 		schema = append(schema, `"`+patchPaths+`":{"type":"array","items":{"type":"string","x-stopgate-type":"path"}},`...)
 	}
-	if new(search).load(t) {
+	if _, searches := t.search(); searches {
 		schema = append(schema, `"`+searchPaths+`":{"type":"array","items":{"type":"string","x-stopgate-type":"path"}},`+
 			`"`+searchGlobs+`":{"type":"array","items":{"type":"string","x-stopgate-type":"path","x-stopgate-expands":true}},`...)
 	}
