@@ -131,15 +131,21 @@ func (u *releaseUpdate) rows(list []*stopgate.Record, head uint64) []*stopgate.R
 	return append(appendCopies(list, u.heldRows), &r)
 }
 
-// applyRelease applies the reply of the store: the release is written, or the call is denied
-// after objections of session policies or a fault of the store.
+// applyRelease applies the reply of the store: the release is written, or the call is denied.
 func (c *commitment) applyRelease(ctx context.Context, u *releaseUpdate, f port.Fault, err error, stack string, head uint64) {
+	if f != port.None {
+		c.denyRelease(ctx, u, f, err, stack)
+		return
+	}
+	c.facts, c.head, c.wrote = u.facts, head, u.row != nil
+	c.p.turn.Isolated.AddReleased(head, u.facts...)
+}
+
+// denyRelease denies after objections of session policies or a fault of the store.
+func (c *commitment) denyRelease(ctx context.Context, u *releaseUpdate, f port.Fault, err error, stack string) {
 	p := c.p
 	var no objectionError
 	switch {
-	case f == port.None:
-		c.facts, c.head, c.wrote = u.facts, head, u.row != nil
-		p.turn.Isolated.AddReleased(head, u.facts...)
 	case errors.As(err, &no):
 		p.sessions.apply(no.all, no.head)
 	case u.row != nil:
