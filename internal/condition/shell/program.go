@@ -25,6 +25,10 @@ type program struct {
 	delimiter byte
 	wrapper   *wrapper     // how to find the command that it runs; nil if it is no wrapper
 	texts     *textOptions // options that take texts; nil for none
+	// sweep is how the program takes files that are not named, only with one of the options deep if
+	// there are any. With one of lists it takes the names of files from its input, or from a list.
+	sweep       sweepKind
+	deep, lists []options
 }
 
 // trait is a set of facts about a program.

@@ -14,7 +14,7 @@ func TestProgramsAreSorted(t *testing.T) {
 			t.Errorf("%q follows %q", p.name, last)
 		}
 		last = p.name
-		if programOf(p.name) != p || *p == (program{name: p.name}) {
+		if programOf(p.name) != p || p.traits == 0 && p.code+p.letters+p.after == "" && p.delimiter == 0 && p.wrapper == nil && p.texts == nil && p.sweep == 0 && p.lists == nil {
 			t.Errorf("%q is not found, or has no facts", p.name)
 		}
 	}
@@ -64,6 +64,18 @@ func TestPrograms(t *testing.T) {
 			if p.wrapper != nil {
 				testWrapper(t, p)
 			}
+			if line, ok := sweeps[p.sweep]; ok {
+				option := ""
+				if p.deep != nil {
+					option = " -" + p.deep[0].letters[:1]
+				}
+				if !swept(strings.ReplaceAll(strings.Replace(line, "NAME", p.name+option, 1), "NAME", p.name)) {
+					t.Errorf("nothing is swept: kind %d", p.sweep)
+				}
+			}
+			for i := range p.lists {
+				testLists(t, p.name, &p.lists[i])
+			}
 			for fact, check := range facts {
 				if p.traits&fact != 0 && !check(p.name) {
 					t.Errorf("the trait %b has no effect", fact)
@@ -107,6 +119,40 @@ var facts = map[trait]func(name string) bool{
 		return !l.Plain || l.Solid()
 	},
 	documented: func(name string) bool { return reads(name + " <<'E'\ntext\nE\n").Plain },
+}
+
+// sweeps are lines in which a program of a kind takes files that are not named.
+var sweeps = map[sweepKind]string{
+	sweepSearch: "NAME p d", sweepCode: "NAME p d", sweepFind: "NAME d -exec cat {} ';'", sweepListed: "NAME cat", sweepGit: "NAME grep p",
+	sweepArchive: "NAME -cf x d", sweepOperands: "NAME x d", sweepCopy: "NAME d e", sweepRename: "NAME d e", sweepLink: "NAME d e",
+	sweepTransfer: "NAME d host:e", sweepDiff: "NAME d e", sweepAnywhere: "NAME -o",
+}
+
+// testLists tests that every option with which a program takes names from a list is seen.
+func testLists(t *testing.T, name string, o *options) {
+	var words []string
+	for _, letter := range o.letters {
+		words = append(words, "-c"+string(letter))
+	}
+	for _, long := range o.long {
+		words = append(words, "-c --"+long+"=f")
+	}
+	for _, whole := range o.whole {
+		words = append(words, whole)
+	}
+	if o.at {
+		words = append(words, "@f")
+	}
+	if len(words) == 0 {
+		t.Error("there is no option")
+	}
+	for _, word := range words {
+		anywhere := false
+		reads(name + " " + word).Sweeps(func(s *Sweep) bool { anywhere = anywhere || s.Anywhere; return true })
+		if !anywhere {
+			t.Errorf("%s takes names from a list, and they are not everywhere", word)
+		}
+	}
 }
 
 func testCode(t *testing.T, name, option string) {

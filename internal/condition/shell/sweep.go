@@ -93,85 +93,60 @@ func (l *Line) sweep(i int, yield func(*Sweep) bool) bool {
 	if c.Open && (!metadataOnly.has(name) || listing.has(name) && !l.onlyNames(i)) {
 		return yield(&Sweep{Anywhere: true, Hidden: true, Moved: c.Moved})
 	}
-	switch name {
-	case "rgrep", "rga":
-		return s.search(grepValues, true, false, nil)
-	case "grep", "egrep", "fgrep", "zgrep":
-		if !s.cluster("rR", grepValues) && !s.long("recursive", "dereference-recursive", "directories") && !s.cluster("d", "efmABCD") {
-			return true
-		}
+	p := programOf(name)
+	if p.sweep == 0 && p.lists == nil || p.deep != nil && !s.any(p.deep) || p.sweep == sweepArchive && !s.archives() {
+		return true
+	}
+	if p.lists != nil && s.any(p.lists) && !s.yield(&Sweep{Anywhere: true, Hidden: true, Moved: c.Moved}) {
+		return false
+	}
+	switch p.sweep {
+	case sweepSearch:
 		var names []string
-		if name != "zgrep" {
+		if p.deep != nil && name != "zgrep" {
 			names = s.included()
 		}
 		return s.search(grepValues, true, false, names)
-	case "rg", "ag", "ack", "ugrep", "ug":
-		if s.has("--files", "--type-list", "--version", "--help", "-V", "-h") {
-			return true
-		}
-		hidden := s.searchesHidden(name)
-		switch {
-		case s.followsLinks(name):
-			hidden = true
-		case hidden && name == "rg":
-			names, only := s.globbed()
-			return s.search(searchValues, !only || names != nil, c.stdin(), names)
-		}
-		return s.search(searchValues, hidden, c.stdin(), nil)
-	case "find":
+	case sweepCode:
+		return s.code(name)
+	case sweepFind:
 		return !l.shown(i) || s.roots(s.found())
-	case "fd", "fdfind":
-		return !s.cluster("xX", "dtecgSojE") && !s.long("exec", "exec-batch") ||
-			s.yield(&Sweep{Hidden: true, Moved: c.Moved}) && s.operands(false)
-	case "git":
+	case sweepListed:
+		return s.yield(&Sweep{Hidden: true, Moved: c.Moved}) && s.operands(false)
+	case sweepGit:
 		return s.git()
-	case "tar", "bsdtar", "gtar":
-		return !s.archives() || s.lists(name) && s.operands(false)
-	case "zip", "7z", "7za", "7zz":
-		return s.lists(name) && s.operands(false)
-	case "cp":
-		return !s.cluster("rRa", "tS") && !s.long("recursive", "archive") || s.renames(c.Words[1:], false)
-	case "mv":
+	case sweepArchive, sweepOperands:
+		return s.operands(false)
+	case sweepCopy:
+		return s.renames(c.Words[1:], false)
+	case sweepRename:
 		return s.renames(c.Words[1:], true)
-	case "ln":
-		return !s.cluster("s", "tS") && !s.long("symbolic") || s.renames(c.Words[1:], true) && s.links()
-	case "scp":
-		return !s.cluster("rRa", "tS") && !s.long("recursive", "archive") || s.operands(!s.cluster("t", "") && !s.long("target-directory"))
-	case "rsync", "rclone":
-		return s.lists(name) && s.operands(!s.cluster("t", "") && !s.long("target-directory"))
-	case "diff":
+	case sweepLink:
+		return s.renames(c.Words[1:], true) && s.links()
+	case sweepTransfer:
+		return s.operands(!s.cluster("t", "") && !s.long("target-directory"))
+	case sweepDiff:
 		return !s.compares() || s.operands(false)
-	case "sort", "strings":
-		return s.lists(name)
-	case "cpio", "pax", "ditto":
+	case sweepAnywhere:
 		return s.yield(&Sweep{Anywhere: true, Hidden: true, Moved: c.Moved})
 	}
 	return true
 }
 
-// lists yields all files if the names come from a list that is not part of the line.
-func (s *sweeper) lists(name string) bool {
-	return !s.listed(name) || s.yield(&Sweep{Anywhere: true, Hidden: true, Moved: s.command.Moved})
-}
-
-// listed reports whether a program takes the names of its files from a file or its input.
-func (s *sweeper) listed(name string) bool {
-	switch name {
-	case "sort":
-		return s.long("files0-from")
-	case "tar", "bsdtar", "gtar":
-		return s.cluster("T", "fCXbKNVFIgL") || s.long("files-from") || s.bundle("T")
-	case "rsync", "rclone":
-		return s.long("files-from")
-	case "zip":
-		return s.has("-@", "-i@", "-r@")
+// code yields what rg and its like search.
+func (s *sweeper) code(name string) bool {
+	if s.has("--files", "--type-list", "--version", "--help", "-V", "-h") {
+		return true
 	}
-	for _, w := range s.command.Words[1:] { // strings @FILE, 7z a x @FILE
-		if len(w.Text) > 1 && w.Text[0] == '@' {
-			return true
-		}
+	hidden, input := s.searchesHidden(name), s.command.stdin()
+	switch {
+	case s.followsLinks(name):
+		hidden = true
+	case hidden && name == "rg":
+		names, only := s.globbed()
+		return s.search(searchValues, !only || names != nil, input, names)
 	}
-	return false
+	return s.search(searchValues, hidden, input, nil)
 }
 
 // compares reports whether a diff shows files of directories: all of them, those that are on one
