@@ -1,6 +1,5 @@
-// Package visible prints text that a model, a tool or a client wrote, so that a
-// person sees what is there: rendering is injective, and nothing that is printed
-// moves, colours or hides what stands beside it (H14).
+// Package visible escapes text that a model, a tool or a client wrote, so that a person sees all of
+// it: escaping is injective, and no printed character moves, colours or hides other text (H14).
 package visible
 
 import (
@@ -11,15 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// invisible are the printable characters that show nothing, or move what others show.
+// invisible are the printable characters that have no glyph or move other characters.
 var invisible = []*unicode.RangeTable{
 	unicode.Bidi_Control, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point,
 	{R16: []unicode.Range16{{Lo: 0x2800, Hi: 0x2800, Stride: 1}}}, // the empty Braille pattern
 }
 
-// Hidden reports whether a character shows nothing by itself, or moves or hides
-// what others show: a mark that strikes out the letter before it, too. The marks that
-// every script can have are among those; those that belong to one script are not.
+// Hidden reports whether a character has no glyph, or moves or hides other characters. Combining
+// marks of all scripts are hidden, because they can strike out a letter; those of one script are not.
 func Hidden(r rune) bool {
 	return !unicode.IsPrint(r) || unicode.In(r, invisible...) || unicode.IsMark(r) && unicode.Is(unicode.Inherited, r)
 }
@@ -50,7 +48,7 @@ func Text(s string) string {
 	return b.String()
 }
 
-// Elide shortens a long text in the middle and says how much is missing.
+// Elide shortens a long text in the middle and shows the number of omitted characters.
 func Elide(s string, width int) string {
 	runes := []rune(s)
 	if len(runes) <= width+len(" 000 more ") {

@@ -57,7 +57,7 @@ func environment(all []string) (env []string) {
 	return append(env, "TERM=dumb", "PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0")
 }
 
-// system is what the model is told before everything else.
+// system returns the system prompt.
 func (r *agentRun) system() string {
 	text := fmt.Sprintf(`You are a coding agent in a terminal. You work in the directory %s on %s. All paths are relative to it.
 Look before you change something: read files, list and search them. Make changes small. Say briefly what you do and what came of it.
@@ -69,7 +69,7 @@ A result that begins with [stopgate] says that a call did not run, or ran change
 	return text
 }
 
-// listConversations prints what can be resumed.
+// listConversations lists the conversations that can be resumed.
 func (r *agentRun) listConversations(ctx context.Context) error {
 	list, err := r.talks.Conversations(ctx, r.dir, 50)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// front is what a person, or a program, has of the agent.
+// front is the interface of the agent to a person or a program.
 type front struct {
 	agentRun *agentRun
 	watch    agent.Watcher
@@ -91,7 +91,7 @@ func (f *front) sitDown() error {
 	return nil
 }
 
-// approver is who answers questions, nil if nobody does.
+// approver returns the approver of questions, nil without a terminal.
 func (f *front) approver() gate.Approver {
 	if f.desk == nil {
 		return nil
@@ -145,7 +145,7 @@ func (f *front) run(ctx context.Context, a *agent.Agent) (err error) {
 	return err
 }
 
-// greeting says where one is.
+// greeting returns the lines at the start: directory, model and conversation.
 func (f *front) greeting(a *agent.Agent) []string {
 	r := f.agentRun
 	who := visible.Text(r.model.endpoint.Model)
@@ -166,7 +166,7 @@ func (f *front) greeting(a *agent.Agent) []string {
 	return append(append(lines, f.recalled()...), "")
 }
 
-// recalled is what was said last in a conversation that goes on.
+// recalled returns the last message and response of a resumed conversation.
 func (f *front) recalled() (lines []string) {
 	var asked, answered string
 	for _, e := range f.agentRun.past {

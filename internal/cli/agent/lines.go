@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli"
 )
 
-// agentLines writes what happens as lines of JSON.
+// agentLines writes events as lines of JSON.
 type agentLines struct {
 	out   io.Writer
 	model model
@@ -119,7 +119,7 @@ func (l *agentLines) Call(c agent.Call) {
 	}
 }
 
-// end writes the last line, and says whether all of them could be written.
+// end writes the last line. It returns the first write error.
 func (l *agentLines) end(id string, sum agent.Summary, err error) error {
 	end := &agentEnd{Conversation: id, Summary: sum}
 	if err != nil {

@@ -16,7 +16,7 @@ type Retention struct {
 	Arguments time.Time
 }
 
-// Pruned counts what [Recorder.Prune] removed.
+// Pruned counts the rows that [Recorder.Prune] removed.
 type Pruned struct {
 	Rows      int64 `json:"rows"`
 	Arguments int64 `json:"arguments"`
