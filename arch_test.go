@@ -99,6 +99,7 @@ var layers = [][]string{
 	{"internal/gateway/responselog"},
 	{"internal/gateway/history"},
 	{"gateway"},
+	{"internal/gateway/configure"},
 	{"internal/mcp/link", "internal/mcp/pin", "internal/mcp/definition", "internal/mcp/mirror", "internal/mcp/seal", "internal/mcp/stream"},
 	{"mcpgate"},
 	{"decide"},

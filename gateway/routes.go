@@ -59,6 +59,12 @@ func newRoute(method, path string, how treatment) route {
 	return route{Route: provider.Route{Method: method, Path: path}, how: how}
 }
 
+// CheckRoute reports whether a route of [gateway] passthrough is valid.
+func CheckRoute(template string) error {
+	_, err := parseRoutes([]string{template})
+	return err
+}
+
 // parseRoutes parses [gateway] passthrough: "METHOD /path/{name}".
 func parseRoutes(templates []string) ([]route, error) {
 	var list []route

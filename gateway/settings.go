@@ -61,6 +61,12 @@ const (
 	DenyAnswer               // the model is answered and continues if none of its calls can run
 )
 
+// UnmarshalText parses on_deny.
+func (d *OnDeny) UnmarshalText(text []byte) error {
+	*d = map[string]OnDeny{"error": DenyError, "answer": DenyAnswer}[string(text)]
+	return word(text, "text", "error", "answer")
+}
+
 // OnBlock determines whether the other calls of a response continue after a denial.
 type OnBlock uint8
 
@@ -70,6 +76,15 @@ const (
 	BlockTurn         // cancels all calls that are not released yet, including later ones
 )
 
+// UnmarshalText parses on_block.
+func (b *OnBlock) UnmarshalText(text []byte) error {
+	*b = BlockCall
+	if string(text) == "stop" {
+		*b = BlockTurn
+	}
+	return word(text, "call", "stop")
+}
+
 // AfterDeny determines whether a response is read on once all its calls are denied.
 type AfterDeny uint8
 
@@ -78,6 +93,24 @@ const (
 	CancelUpstream AfterDeny = iota // cancelled after CancelAfter bytes of one denied call
 	DrainUpstream                   // read to the end and discarded, for usage and audit
 )
+
+// UnmarshalText parses after_deny.
+func (d *AfterDeny) UnmarshalText(text []byte) error {
+	*d = CancelUpstream
+	if string(text) == "drain" {
+		*d = DrainUpstream
+	}
+	return word(text, "cancel", "drain")
+}
+
+func word(text []byte, words ...string) error {
+	for _, w := range words {
+		if string(text) == w {
+			return nil
+		}
+	}
+	return fmt.Errorf("want %s, not %q", strings.Join(words, " or "), text)
+}
 
 // Limits limit the memory of one response and of all responses. Bytes, unless stated otherwise.
 type Limits struct {
@@ -189,6 +222,12 @@ func loopback(host string) bool {
 	}
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// Check reports whether a gateway can use the upstream.
+func (u Upstream) Check() error {
+	_, err := checkUpstream(u)
+	return err
 }
 
 // checkUpstream parses an upstream's base URL.

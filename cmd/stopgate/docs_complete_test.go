@@ -89,12 +89,12 @@ func TestDocumentationIsComplete(t *testing.T) {
 		}
 	}
 
-	mentions(t, "config.md", tags(t, "gateway/configure.go", "toml"))
+	mentions(t, "config.md", tags(t, "internal/gateway/configure/configure.go", "toml"))
 	mentions(t, "config.md", tags(t, "internal/config/place/tables.go", "toml"))
 	mentions(t, "config.md", tags(t, "internal/cli/tables/api.go", "toml"))
 	mentions(t, "config.md", tags(t, "internal/cli/tables/telemetry.go", "toml"))
-	mentions(t, "config.md", tags(t, "gateway/configure_access.go", "toml"))
-	mentions(t, "config.md", tags(t, "gateway/configure_upstreams.go", "toml"))
+	mentions(t, "config.md", tags(t, "internal/gateway/configure/access.go", "toml"))
+	mentions(t, "config.md", tags(t, "internal/gateway/configure/upstreams.go", "toml"))
 	mentions(t, "config.md", []string{"unattended"})
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/cli/tables"
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/gateway/configure"
 	"github.com/stopgate/stopgate/internal/provider/registry"
 	"github.com/stopgate/stopgate/internal/system/secret"
 )
@@ -16,7 +17,7 @@ import (
 // over them. files are the further files that were read.
 func gatewaySettings(l inputs.Loaded, f *upFlags) (options gateway.Options, files []string, err error) {
 	from := noting(secret.Machine(), &files)
-	options, mistakes := gateway.Configure(l.Program.Settings(), from)
+	options, mistakes := configure.Read(l.Program.Settings(), from)
 	if err := l.Mistakes(mistakes); err != nil {
 		return options, files, err
 	}

@@ -3,8 +3,8 @@ package tables
 import (
 	"slices"
 
-	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/gateway/configure"
 	"github.com/stopgate/stopgate/internal/hook/process"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
@@ -16,7 +16,7 @@ import (
 // machine that checks does not matter.
 func Check(p *syntax.File) diag.List {
 	from := secret.Anywhere()
-	_, found := gateway.Configure(policy.Settings{Gate: p.Gate, Tables: p.Tables}, from)
+	_, found := configure.Read(policy.Settings{Gate: p.Gate, Tables: p.Tables}, from)
 	_, api := ReadAPI(p.Tables, from)
 	_, mcp := ReadMCP(p.Tables, from)
 	_, telemetry := ReadTelemetry(p.Tables["telemetry"], from)

@@ -1,4 +1,4 @@
-package gateway
+package configure
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/internal/provider/registry"
 )
@@ -43,7 +45,7 @@ func (c *configurer) upstreams(t *tomltree.Value) {
 		c.report(t, "upstream must be a table for each provider: [upstream.NAME]")
 		return
 	}
-	served := map[string]string{}
+	taken := map[string]string{}
 	for _, e := range t.Entries {
 		if e.Value.Kind != tomltree.Table {
 			c.report(e.Value, "upstream.%s must be a table", e.Key)
@@ -56,18 +58,26 @@ func (c *configurer) upstreams(t *tomltree.Value) {
 			continue
 		}
 		u := c.upstream(e, &table)
-		for _, a := range apis(u.API) {
-			c.servesAlone(served, e.Value, &u, a)
+		for _, a := range served(u.API) {
+			c.servesAlone(taken, e.Value, &u, a)
 		}
 		c.o.Upstreams = append(c.o.Upstreams, u)
 	}
 }
 
+// served returns the APIs of a setting.
+func served(setting string) []string {
+	if setting == "" {
+		return registry.VendorNames()
+	}
+	return []string{setting}
+}
+
 // upstream reads one table.
-func (c *configurer) upstream(e *tomltree.Entry, t *upstreamTable) Upstream {
-	u := Upstream{
+func (c *configurer) upstream(e *tomltree.Entry, t *upstreamTable) gateway.Upstream {
+	u := gateway.Upstream{
 		ID: e.Key, API: string(t.API), Models: t.Models, BaseURL: t.BaseURL, ObjectArguments: t.ObjectArguments, Connections: t.Connections,
-		Timeouts: Timeouts{Connect: t.Connect, Answer: t.Answer, AnswerWhole: t.AnswerWhole, IdleFirst: t.IdleFirst, Idle: t.Idle},
+		Timeouts: gateway.Timeouts{Connect: t.Connect, Answer: t.Answer, AnswerWhole: t.AnswerWhole, IdleFirst: t.IdleFirst, Idle: t.Idle},
 	}
 	for _, key := range []string{"connections", "connect", "answer", "answer_whole", "idle_first", "idle"} {
 		if n := e.Value.Get(key); n != nil && zero(n.Value) {
@@ -93,31 +103,31 @@ func (c *configurer) upstream(e *tomltree.Entry, t *upstreamTable) Upstream {
 	if m := e.Value.Get("models"); m != nil && (len(t.Models) == 0 || slices.Contains(t.Models, "")) {
 		c.report(m.Value, "models must name models; leave the key out for all that no other upstream names")
 	}
-	if !validName(u.ID) {
+	if !stopgate.ValidToolName(stopgate.ToolName(u.ID)) {
 		c.report(e.Value, "the name %q: want 1 to 128 letters, digits and . _ : -", u.ID)
 	}
-	if _, err := checkUpstream(u); err != nil {
+	if err := u.Check(); err != nil {
 		c.report(e.Value.Get("base_url").Value, "%s", strings.TrimPrefix(err.Error(), "gateway: "))
 	}
 	return u
 }
 
 // servesAlone reports upstreams that serve the same models of one API.
-func (c *configurer) servesAlone(served map[string]string, at *tomltree.Value, u *Upstream, api string) {
+func (c *configurer) servesAlone(taken map[string]string, at *tomltree.Value, u *gateway.Upstream, api string) {
 	models := u.Models
 	if len(models) == 0 {
 		models = []string{""}
 	}
 	for _, m := range models {
 		what := api + " " + m
-		if other, taken := served[what]; taken {
+		if other, ok := taken[what]; ok {
 			message := fmt.Sprintf("upstreams %s and %s both serve the API %s", other, u.ID, api)
 			if m != "" {
 				message += " for the models " + m
 			}
 			c.report(at, "%s", message)
 		}
-		served[what] = u.ID
+		taken[what] = u.ID
 	}
 }
 

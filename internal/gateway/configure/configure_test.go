@@ -1,4 +1,4 @@
-package gateway_test
+package configure_test
 
 import (
 	"crypto/sha256"
@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/internal/gateway/configure"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/internal/policy"
@@ -19,7 +21,7 @@ import (
 )
 
 // configure reads the operational tables of a file.
-func configure(t *testing.T, text string, denyMode string) (gateway.Options, diag.List) {
+func read(t *testing.T, text string, denyMode string) (gateway.Options, diag.List) {
 	t.Helper()
 	doc, diags := tomltree.Parse("stopgate.toml", []byte(text))
 	if diags.HasErrors() {
@@ -40,12 +42,12 @@ func configure(t *testing.T, text string, denyMode string) (gateway.Options, dia
 		}
 		return nil, errors.New("there is no " + name)
 	}
-	return gateway.Configure(s, from)
+	return configure.Read(s, from)
 }
 
 // Proves K0e, S61: every setting, and the documented defaults.
 func TestConfigure(t *testing.T) {
-	o, diags := configure(t, "", "")
+	o, diags := read(t, "", "")
 	if len(diags) > 0 || len(o.Upstreams) > 0 || o.Token != "" {
 		t.Fatalf("%+v, %v", o, diags)
 	}
@@ -56,7 +58,7 @@ func TestConfigure(t *testing.T) {
 		t.Errorf("defaults: %+v", s)
 	}
 
-	o, diags = configure(t, `
+	o, diags = read(t, `
 [gateway]
 listen = "0.0.0.0:9000"
 hosts = ["gate.example"]
@@ -109,7 +111,14 @@ exchange = "1h"
 	}) || len(o.Tokens) != 1 || o.Tokens[0] != (gateway.Token{Name: "ci", SHA256: sha256.Sum256([]byte("sg_0123456789abcdef"))}) {
 		t.Errorf("upstreams: %+v", o.Upstreams)
 	}
-	o.Gate = newGate(t, allowAll, nil)
+	program, mistakes := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: []byte("version = 1\n"), Trusted: true}}, policy.Options{})
+	if program == nil {
+		t.Fatal(mistakes)
+	}
+	var err error
+	if o.Gate, err = gate.New(program); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := gateway.New(o); err == nil || !strings.Contains(err.Error(), "no certificate") {
 		t.Errorf("authorities that are none: %v", err)
 	}
@@ -121,10 +130,10 @@ exchange = "1h"
 	}
 
 	// Proves K33: an explicit deny_mode also sets the form of denials.
-	if o, _ := configure(t, "", "throw"); o.Settings.OnDeny != gateway.DenyError {
+	if o, _ := read(t, "", "throw"); o.Settings.OnDeny != gateway.DenyError {
 		t.Error("deny_mode throw does not set on_deny")
 	}
-	if o, _ := configure(t, "", "tool_result"); o.Settings.OnDeny != gateway.DenyText {
+	if o, _ := read(t, "", "tool_result"); o.Settings.OnDeny != gateway.DenyText {
 		t.Error("deny_mode tool_result does not set on_deny")
 	}
 }
@@ -164,7 +173,7 @@ func TestConfigureMistakes(t *testing.T) {
 		{"a number for a time", "[limits]\nidle = 3", "duration"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, diags := configure(t, test.text, "")
+			_, diags := read(t, test.text, "")
 			found := ""
 			for _, d := range diags {
 				found += d.Message + " " + d.Hint + "\n"
@@ -177,7 +186,7 @@ func TestConfigureMistakes(t *testing.T) {
 			}
 		})
 	}
-	_, diags := configure(t, "[gateway]\nx = 1\n[limits]\ny = 2\n[upstream.a]\nz = 3", "")
+	_, diags := read(t, "[gateway]\nx = 1\n[limits]\ny = 2\n[upstream.a]\nz = 3", "")
 	if len(diags) < 4 {
 		t.Errorf("%d mistakes found: %v", len(diags), diags)
 	}
@@ -186,7 +195,7 @@ func TestConfigureMistakes(t *testing.T) {
 // Proves S61: every setting in the reference exists, and every setting of [limits] is in the
 // reference; the file that sets all of them is accepted.
 func TestSettingsAreDocumented(t *testing.T) {
-	reference, err := os.ReadFile("../docs/reference/gateway.md")
+	reference, err := os.ReadFile("../../../docs/reference/gateway.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +238,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 			count++
 		}
 	}
-	o, diags := configure(t, text, "")
+	o, diags := read(t, text, "")
 	if diags.HasErrors() || count != 16+12+19 {
 		t.Errorf("%d settings, %v:\n%s", count, diags, text)
 	}
@@ -240,7 +249,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 
 // Event policies are read in the order of the file; a mistake in one is reported with its position.
 func TestConfigurePolicies(t *testing.T) {
-	options, found := configure(t, `
+	options, found := read(t, `
 [[gateway.policies]]
 type = "redact"
 patterns = ["sk-\\w+"]
@@ -263,7 +272,7 @@ type = "passthrough"
 		"type = \"redact\"\npatterns = [\"a\"]\ndirection = \"left\"", "type = \"redact\"\npatterns = [\"a\"]\nlongest = 9999",
 		"type = \"content_only\"\n[[gateway.policies]]\ntype = \"content_only\"",
 	} {
-		if _, found := configure(t, "[[gateway.policies]]\n"+bad, ""); !found.HasErrors() || found.Errors()[0].Range.Start.Line < 1 {
+		if _, found := read(t, "[[gateway.policies]]\n"+bad, ""); !found.HasErrors() || found.Errors()[0].Range.Start.Line < 1 {
 			t.Errorf("%s: %v", bad, found)
 		}
 	}

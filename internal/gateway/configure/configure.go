@@ -1,17 +1,21 @@
-package gateway
+// Package configure reads the settings of the gateway from policy files.
+//
+//	options, mistakes := configure.Read(program.Settings(), secret.Machine())
+package configure
 
 import (
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/system/secret"
 )
 
-// Configure reads the tables [gateway], [upstream.ID] and [limits] of the
+// Read reads the tables [gateway], [upstream.ID] and [limits] of the
 // operator's policy files into Options, over the defaults:
 //
 //	[gateway]
@@ -42,15 +46,15 @@ import (
 //	object_arguments = false
 //	idle = "2m"                     # and other waiting times of [limits]
 //
-//	[limits]                        # see Limits and Timeouts
+//	[limits]                        # see gateway.Limits and gateway.Timeouts
 //	held_bytes = 33554432
 //	idle = "60s"
 //
 // Every mistake is reported with its place. from finds tokens and keys.
-func Configure(s policy.Settings, from secret.Reader) (Options, diag.List) {
-	c := &configurer{o: Options{Settings: DefaultSettings()}, from: from}
+func Read(s policy.Settings, from secret.Reader) (gateway.Options, diag.List) {
+	c := &configurer{o: gateway.Options{Settings: gateway.DefaultSettings()}, from: from}
 	if s.Gate.DenyMode == "throw" { // an explicit value sets both (K33)
-		c.o.Settings.OnDeny = DenyError
+		c.o.Settings.OnDeny = gateway.DenyError
 	}
 	c.gateway(s.Tables["gateway"])
 	c.limits(s.Tables["limits"])
@@ -59,7 +63,7 @@ func Configure(s policy.Settings, from secret.Reader) (Options, diag.List) {
 }
 
 type configurer struct {
-	o     Options
+	o     gateway.Options
 	from  secret.Reader
 	diags diag.List
 }
@@ -74,46 +78,22 @@ type gatewayTable struct {
 	Hosts   []string `toml:"hosts"`
 	Origins []string `toml:"origins"`
 	access
-	OnDeny      *OnDeny    `toml:"on_deny"`
-	Rounds      *int       `toml:"answer_rounds"`
-	OnBlock     OnBlock    `toml:"on_block"`
-	AfterDeny   *AfterDeny `toml:"after_deny"`
-	CancelAfter *int64     `toml:"cancel_after"`
-	Passthrough []string   `toml:"passthrough"`
-	ServerTools []string   `toml:"server_tools"`
-	PassItems   []string   `toml:"pass_items"`
-	CacheKey    bool       `toml:"cache_key_is_session"`
-	Subagents   bool       `toml:"share_subagents"`
+	OnDeny      *gateway.OnDeny    `toml:"on_deny"`
+	Rounds      *int               `toml:"answer_rounds"`
+	OnBlock     gateway.OnBlock    `toml:"on_block"`
+	AfterDeny   *gateway.AfterDeny `toml:"after_deny"`
+	CancelAfter *int64             `toml:"cancel_after"`
+	Passthrough []string           `toml:"passthrough"`
+	ServerTools []string           `toml:"server_tools"`
+	PassItems   []string           `toml:"pass_items"`
+	CacheKey    bool               `toml:"cache_key_is_session"`
+	Subagents   bool               `toml:"share_subagents"`
 
 	Policies []policyTable `toml:"policies"`
 }
 
 // maxRounds limits answer_rounds: every round is a request that costs tokens.
 const maxRounds = 16
-
-// UnmarshalText parses on_block.
-func (b *OnBlock) UnmarshalText(text []byte) error {
-	*b = BlockCall
-	if string(text) == "stop" {
-		*b = BlockTurn
-	}
-	return word(text, "call", "stop")
-}
-
-// UnmarshalText parses on_deny.
-func (d *OnDeny) UnmarshalText(text []byte) error {
-	*d = map[string]OnDeny{"error": DenyError, "answer": DenyAnswer}[string(text)]
-	return word(text, "text", "error", "answer")
-}
-
-// UnmarshalText parses after_deny.
-func (d *AfterDeny) UnmarshalText(text []byte) error {
-	*d = CancelUpstream
-	if string(text) == "drain" {
-		*d = DrainUpstream
-	}
-	return word(text, "cancel", "drain")
-}
 
 func word(text []byte, words ...string) error {
 	for _, w := range words {
@@ -154,7 +134,7 @@ func (c *configurer) gateway(t *tomltree.Value) {
 	}
 	if e := t.Get("passthrough"); e != nil && e.Value.Kind == tomltree.Array {
 		for _, v := range e.Value.Elements {
-			if _, err := parseRoutes([]string{v.Text}); err != nil && v.Kind == tomltree.String {
+			if err := gateway.CheckRoute(v.Text); err != nil && v.Kind == tomltree.String {
 				c.report(v, "%s", strings.TrimPrefix(err.Error(), "gateway: "))
 			}
 		}

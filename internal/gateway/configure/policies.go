@@ -1,4 +1,4 @@
-package gateway
+package configure
 
 import (
 	"github.com/stopgate/stopgate/gateway/events"

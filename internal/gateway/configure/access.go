@@ -1,7 +1,8 @@
-package gateway
+package configure
 
 import (
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
@@ -41,14 +42,20 @@ func (c *configurer) access(t *tomltree.Value, a *access) {
 	}
 }
 
+// The principals of the gateway for clients with an unnamed token, and for clients that need none.
+const (
+	anyToken stopgate.Principal = "token"
+	local    stopgate.Principal = "local"
+)
+
 func (c *configurer) token(e *tomltree.Entry, t tokenTable) {
 	name := stopgate.Principal(e.Key)
-	if !validName(e.Key) || name == local || name == anyToken && c.o.Token != "" {
+	if !stopgate.ValidToolName(stopgate.ToolName(e.Key)) || name == local || name == anyToken && c.o.Token != "" {
 		c.report(e.Value, "the name %q: want 1 to 128 letters, digits and . _ : -, and not %q, which belongs to clients without a token", e.Key, local)
 	}
 	hash, err := c.from.Hash(t.SHA256, t.Env, t.File)
 	if err != nil {
 		c.report(e.Value, "%v", err)
 	}
-	c.o.Tokens = append(c.o.Tokens, Token{Name: name, SHA256: hash})
+	c.o.Tokens = append(c.o.Tokens, gateway.Token{Name: name, SHA256: hash})
 }
