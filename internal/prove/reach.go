@@ -20,7 +20,6 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
-	"github.com/stopgate/stopgate/internal/policy/check"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
 	"github.com/stopgate/stopgate/internal/prove/symbolic"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
@@ -29,19 +28,15 @@ import (
 
 // Compile is [policy.Compile] with proofs: a file with a rule that nothing reaches has a mistake.
 func Compile(sources []policy.Source, o policy.Options) (*policy.Program, diag.List) {
-	o.Prove = Unreachable()
+	o.Prove = unreachable(nil, nil)
 	return policy.Compile(sources, o)
 }
 
 // Check is [policy.Check] with proofs.
 func Check(f *syntax.File, o policy.Options) diag.List {
-	o.Prove = Unreachable()
+	o.Prove = unreachable(nil, nil)
 	return policy.Check(f, o)
 }
-
-// Unreachable returns the search for rules that no arguments reach, for the use of one
-// goroutine.
-func Unreachable() check.Prover { return unreachable(nil, nil) }
 
 // Reached is what is known about how a rule can be reached.
 type Reached struct {

@@ -10,7 +10,6 @@ import (
 	"github.com/stopgate/stopgate/internal/hook/process"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
-	"github.com/stopgate/stopgate/internal/prove"
 )
 
 func NewHook(s cli.Streams) *cobra.Command {
@@ -33,7 +32,7 @@ func NewHook(s cli.Streams) *cobra.Command {
 
 // hookProgram answers hooks without the small program's limits.
 func hookProgram() process.Program {
-	return process.Program{Judges: service.Judges, Prove: prove.Unreachable(), Notify: func(table *tomltree.Value) ([]approve.Notifier, error) {
+	return process.Program{Judges: service.Judges, Notify: func(table *tomltree.Value) ([]approve.Notifier, error) {
 		list, err := tables.NotifiersOf(table)
 		if err == nil {
 			cli.OutlivePipes() // the command of notify would inherit an ignored signal

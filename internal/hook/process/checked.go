@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/config"
@@ -19,14 +18,14 @@ import (
 
 // checked caches which policies had no mistakes, so that a process for one call need not check them
 // again: checking takes several times as long as deciding. The key of a policy is everything that a
-// check depends on, including its text and the executable that checks. Only operators' files are cached; those
+// check depends on, including its text and this executable. Only operators' files are cached; those
 // of an untrusted project are checked each time.
 //
 // Only the user may have write access to the cache. If anything is wrong with the directory or an
 // entry, the policy is unknown, and checked as usual.
 type checked struct {
 	dir     string // "" without a cache
-	build   string // identifies the executable that checks
+	build   string // hash of this executable
 	options policy.Options
 	unknown []string // entries of sources that were checked this time
 }
@@ -38,16 +37,13 @@ const (
 	oldChecked = 30 * 24 * time.Hour
 )
 
-// remember opens the cache of a user for some options, of the checks of an executable.
-func remember(o policy.Options, a config.Account, executable func() (string, error)) *checked {
+// remember opens the cache of a user for some options.
+func remember(o policy.Options, a config.Account) *checked {
 	dir, err := place.PathOf("checked", a)
 	if err != nil {
 		return &checked{}
 	}
-	program, err := executable()
-	if err == nil {
-		program, err = filepath.EvalSymlinks(program)
-	}
+	program, err := os.Executable()
 	if err != nil {
 		return &checked{}
 	}
@@ -74,11 +70,6 @@ func (c *checked) knows(s policy.Source) bool {
 	}
 	c.unknown = append(c.unknown, path)
 	return false
-}
-
-// all reports whether all sources are known to have no mistakes.
-func (c *checked) all(sources []policy.Source) bool {
-	return !slices.ContainsFunc(sources, func(s policy.Source) bool { return !c.knows(s) })
 }
 
 // keep adds the sources that were checked. The policy has no mistakes.

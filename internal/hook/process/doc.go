@@ -5,8 +5,8 @@
 //
 // Two programs use it to answer hooks in the same way: `stopgate hook`, which has all features, and
 // `stopgate-hook`, which links only what almost every call needs, because an agent waits for it at
-// each of its calls. If a policy needs more - judges, notifications about questions, a check because it is
-// new - the small program executes the full one, before it has opened anything.
+// each of its calls. If a policy needs more - judges, notifications about questions - the small
+// program executes the full one, before it has opened anything.
 //
 // Every failure is a denial: an invalid command line, a policy with mistakes, a locked store, a
 // missing full program.

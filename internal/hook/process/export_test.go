@@ -1,7 +1,6 @@
 package process
 
 import (
-	"os"
 	"time"
 
 	"github.com/stopgate/stopgate/gate"
@@ -13,7 +12,7 @@ import (
 type Checked struct{ c *checked }
 
 // Remember opens it.
-func Remember(o policy.Options) Checked { return Checked{remember(o, config.Account{}, os.Executable)} }
+func Remember(o policy.Options) Checked { return Checked{remember(o, config.Account{})} }
 
 // Dir returns its directory.
 func (c Checked) Dir() string { return c.c.dir }

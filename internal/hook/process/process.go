@@ -20,7 +20,6 @@ import (
 	"github.com/stopgate/stopgate/internal/hook/ask"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
-	"github.com/stopgate/stopgate/internal/policy/check"
 	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/internal/visible"
 )
@@ -34,9 +33,6 @@ type Program struct {
 	// [approvals] table. If one is nil, policies that need it are left to the full program.
 	Judges func(backend.Store) gate.Option
 	Notify func(table *tomltree.Value) ([]approve.Notifier, error)
-	// Prove searches policies for rules that nothing reaches. If it is nil, files that were
-	// not checked before are left to the full program, if there is one.
-	Prove check.Prover
 	// Full returns the path of the full program; nil for the full program itself.
 	Full func() (string, error)
 	// Caller is the process that an agent started; the zero Caller is this one.

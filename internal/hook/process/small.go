@@ -48,12 +48,3 @@ func siblingProgram() (string, error) {
 	}
 	return filepath.Join(filepath.Dir(own), "stopgate"+filepath.Ext(own)), nil
 }
-
-// isMissing reports whether a program does not exist.
-func isMissing(program func() (string, error)) bool {
-	path, err := program()
-	if err == nil {
-		_, err = os.Stat(path)
-	}
-	return err != nil
-}

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -21,6 +20,7 @@ import (
 	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/internal/visible"
 )
@@ -47,12 +47,12 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 	}
 	set.Say(w.log)
 	o := w.program.Caller.Options(set, dir, e, w.flags.Place.Store)
-	program, bindings, err := w.compile(ctx, set, o)
+	program, bindings, err := w.compile(set, o)
 	if err != nil {
 		return nil, err
 	}
 	if w.flags.Place.Store == "" && w.program.Caller.Stored(&o, program) {
-		if program, bindings, err = w.compile(ctx, set, o); err != nil {
+		if program, bindings, err = w.compile(set, o); err != nil {
 			return nil, err
 		}
 	}
@@ -98,32 +98,17 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 	return b, nil
 }
 
-// compile compiles the policy files, or returns their mistakes. Files that were not checked
-// before are left to a program that checks them completely.
-func (w *wiring) compile(ctx context.Context, set config.Set, o policy.Options) (*policy.Program, *gate.Bindings, error) {
-	var unproved error
+// compile compiles the policy files, or returns their mistakes.
+func (w *wiring) compile(set config.Set, o policy.Options) (*policy.Program, *gate.Bindings, error) {
 	program, bindings, mistakes := w.kept().compile(set, o, func() (*policy.Program, diag.List) {
-		prover, alone := os.Executable, false
-		if w.program.Prove == nil {
-			prover = siblingProgram
-		}
-		known := remember(o, w.program.Caller.Account, prover)
-		if w.program.Prove == nil && !known.all(set.Sources()) {
-			if alone = isMissing(prover); !alone {
-				unproved = w.full(ctx)
-				return nil, nil
-			}
-		}
-		o.Prove, o.Checked, o.Known = w.program.Prove, known.knows, knowntools.Recognise
-		program, mistakes := policy.Compile(set.Sources(), o)
-		if program != nil && !mistakes.HasErrors() && !alone {
+		known := remember(o, w.program.Caller.Account)
+		o.Checked, o.Known = known.knows, knowntools.Recognise
+		program, mistakes := prove.Compile(set.Sources(), o)
+		if program != nil && !mistakes.HasErrors() {
 			known.keep()
 		}
 		return program, mistakes
 	})
-	if unproved != nil {
-		return nil, nil, unproved
-	}
 	if program == nil || mistakes.HasErrors() {
 		io.WriteString(w.log, visible.Lines(diag.Text(mistakes.Errors(), set.Text)))
 		return nil, nil, config.MistakesError{List: mistakes, Set: set}
