@@ -11,7 +11,7 @@ import (
 // matched. The verdict names one of them; a caller that skips questions has to consider all (S34).
 // If several rules could decide a list, each of them is returned; of guards in one table of
 // literals only the first.
-func (e *Evaluation) Asking() (names []string) {
+func (e *decision) Asking() (names []string) {
 	if e.plan == nil {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (e *Evaluation) Asking() (names []string) {
 }
 
 // asking adds the names of one list, for one lane.
-func (e *Evaluation) asking(l *list, lane int32, add func(string)) {
+func (e *decision) asking(l *list, lane int32, add func(string)) {
 	for r := l.first; r < l.end; r++ {
 		rule, p := &e.plan.rules[r], e.phaseOf(r, lane)
 		if p == failed || l.suspects && p == waiting {

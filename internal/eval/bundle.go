@@ -174,7 +174,7 @@ func (s *state) bundled(r int32) phase {
 
 // progress takes the decisions about a bundle from the current string. only is set if the string
 // has no other test, so that reading continues after they have been settled.
-func (e *Evaluation) progress(x *textTest, only bool) {
+func (e *leafTests) progress(x *textTest, only bool) {
 	c := x.test.cond
 	k, st := &e.plan.conds[c], &e.conds[c]
 	if st.phase != waiting {

@@ -90,7 +90,8 @@ func (g *grapher) sharedSites() {
 // absences computes, once every shape is complete, the effect of an absent member on the conditions
 // at and below it.
 func (g *grapher) absences() {
-	a := absentees{grapher: g, probe: &Evaluation{probing: true}, known: make(map[*shape][]absence)}
+	a := absentees{grapher: g, probe: new(Evaluation), known: make(map[*shape][]absence)}
+	a.probe.probing = true
 	for _, s := range slices.Backward(g.order) {
 		bits := int32(len(s.location.Properties()))
 		for _, e := range s.members {

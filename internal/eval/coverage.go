@@ -168,7 +168,7 @@ func (p *plan) firstOf(c int32) int32 {
 }
 
 // keyed takes a key whose value needs cover, whatever the value is.
-func (w *walker) keyed(e *Evaluation, f *frame, s *shape) {
+func (w *walker) keyed(e *leafTests, f *frame, s *shape) {
 	w.coverDecided = f.covered
 	if !w.coverDecided && s != nil && s.leaf == leafByKey {
 		w.coverDecided = true
@@ -185,7 +185,7 @@ func (w *walker) settled() bool {
 }
 
 // spelled takes the start of a string.
-func (w *walker) spelled(e *Evaluation, s *shape) {
+func (w *walker) spelled(e *leafTests, s *shape) {
 	if s.leaf != leafElsewhere && !w.settled() {
 		e.lack(w.view, s, false)
 	}
@@ -193,7 +193,7 @@ func (w *walker) spelled(e *Evaluation, s *shape) {
 
 // contained takes the start of a list or object, and reports whether its content needs no cover of
 // its own. One of another type than the schema's is never permitted.
-func (w *walker) contained(e *Evaluation, s *shape, wrong bool) bool {
+func (w *walker) contained(e *leafTests, s *shape, wrong bool) bool {
 	switch {
 	case len(w.frames) == 0:
 		return false // the arguments themselves
@@ -207,7 +207,7 @@ func (w *walker) contained(e *Evaluation, s *shape, wrong bool) bool {
 }
 
 // lack records a value that some permit does not cover.
-func (e *Evaluation) lack(w *view, s *shape, container bool) {
+func (e *decision) lack(w *view, s *shape, container bool) {
 	if e.probing || len(e.uncovered) > maxUncovered {
 		return
 	}
@@ -284,7 +284,7 @@ func (s *state) walkUncovered(i int) {
 }
 
 // lacksCover returns the value because of which the list's verdict is not that of its permit.
-func (e *Evaluation) lacksCover(i int) *uncoveredLeaf {
+func (e *decision) lacksCover(i int) *uncoveredLeaf {
 	l, st := &e.plan.lists[i], &e.lists[i]
 	if len(e.uncovered) == 0 || !l.coverage || st.low != l.uncovered || st.cursor >= l.end {
 		return nil

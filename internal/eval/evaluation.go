@@ -2,10 +2,6 @@ package eval
 
 import (
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/commandline"
-	"github.com/stopgate/stopgate/internal/condition/index"
-	"github.com/stopgate/stopgate/internal/condition/match"
-	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -15,7 +11,7 @@ import (
 // (D26-10, I1, I2). It can be reused with Reset and is not safe for concurrent use. The zero
 // Evaluation denies.
 type Evaluation struct {
-	state
+	leafTests
 	binding *Binding
 	parser  *jsonstream.Parser
 	args    jsonstream.Aggregator
@@ -26,45 +22,11 @@ type Evaluation struct {
 	nothing  bool // the arguments were empty and "{}" replaces them (A14)
 	closed   bool
 	accepted bool // Close found one complete object
-	probing  bool // no verdicts are wanted
-
-	verdict stopgate.Verdict
-	basis   basis              // the basis of the verdict, if it is that of a list
-	before  []stopgate.Verdict // earlier verdicts
-	cause   string
-	fault   fault
-	floors  []stopgate.Floor
-
-	// The current string, and the value that ended last.
-	texts      []textTest
-	watches    []textWatch
-	suspects   []suspect   // guards that read it although it is not declared
-	undeclared match.Value // one reading of it
-	hits       index.Hits
-	undecided  int
-	commands   bool // a test evaluates it command by command
-	decoded    bool // scratch contains its text
-	prepared   bool // str contains it
-	str        match.Value
-	scratch    []byte
-	value      jsonstream.Value
-
-	vector       commandline.Vector
-	object       []byte // canonical text of an object
-	event        jsonstream.Event
-	spare        []byte           // text of a replayed value
-	unclean      bool             // some path is not spelled as it would be released
-	unknownPaths pathform.Unknown // reasons of the floor path_not_known
-
 	released []byte
 	watched  watched
-}
 
-// fault is an integrity error of the arguments.
-type fault struct {
-	code    stopgate.Code
-	pointer string
-	cause   string
+	event jsonstream.Event // of a replayed value
+	spare []byte           // its text
 }
 
 // Reset begins a new call. Earlier results, except verdicts, become invalid.
@@ -89,18 +51,12 @@ func (e *Evaluation) Reset(b *Binding) {
 
 // reset prepares everything but the binding and the parser for a plan.
 func (e *Evaluation) reset(p *plan) {
-	e.state.reset(p)
+	e.leafTests.reset(p)
 	e.resizeWalkers(len(p.views))
 	for i, v := range p.views {
 		e.walkers[i].reset(v)
 	}
-	e.verdict, e.before, e.basis = stopgate.Verdict{}, e.before[:0], basis{}
-	e.fault, e.floors, e.unknownPaths = fault{}, nil, pathform.Known
-	e.texts, e.watches, e.undecided, e.decoded = e.texts[:0], e.watches[:0], 0, false
-	e.suspects = e.suspects[:0]
-	e.commands = false
-	e.released, e.unclean = nil, false
-	e.watched = watched{}
+	e.released, e.watched = nil, watched{}
 }
 
 // resizeWalkers makes n walkers ready to be reset; they keep their memory.
@@ -191,10 +147,6 @@ func (e *Evaluation) refuse(layer stopgate.Layer, code stopgate.Code, cause stri
 	return e.verdict
 }
 
-// terminal reports whether the latest verdict ended the call. It is [stopgate.Verdict.Terminal]
-// without a copy.
-func (e *Evaluation) terminal() bool { return e.verdict.Decided && e.verdict.Mode.Terminal() }
-
 // Verdict returns the latest verdict. It is known before any byte if no rule tests an argument
 // (D25-40).
 func (e *Evaluation) Verdict() stopgate.Verdict { return e.verdict }
@@ -236,18 +188,6 @@ func (e *Evaluation) offset(at int64) int64 {
 	return at
 }
 
-// reach moves to a later byte, after settling everything known so far. It reports whether that
-// ended the call.
-func (e *Evaluation) reach(at int64) (terminal bool) {
-	if at > e.at {
-		if e.dirty && e.settle() {
-			return true
-		}
-		e.at = at
-	}
-	return false
-}
-
 // Event takes one event of the arguments' parser. It implements [jsonstream.Handler]; callers use
 // Feed.
 func (e *Evaluation) Event(ev *jsonstream.Event) (stop bool) {
@@ -286,7 +226,7 @@ func (e *Evaluation) see(ev *jsonstream.Event) {
 	}
 	walkers := e.walkers
 	for i := range walkers {
-		walkers[i].event(e, ev)
+		walkers[i].event(&e.leafTests, ev)
 	}
 	switch ev.Kind {
 	case jsonstream.ObjectStart, jsonstream.ArrayStart:

@@ -114,18 +114,21 @@ func (e *Evaluation) Explain() Explanation {
 		x.NotKnown = e.unknownPaths.Public()
 	}
 	for i := range e.plan.lists {
-		x.Lists = append(x.Lists, e.explainList(i)...)
+		x.Lists = append(x.Lists, explainer{&e.decision}.list(i)...)
 	}
 	return x
 }
 
-func (e *Evaluation) explainList(i int) []ListExplanation {
+// explainer explains the results of lists.
+type explainer struct{ *decision }
+
+func (e explainer) list(i int) []ListExplanation {
 	l, st := &e.plan.lists[i], &e.lists[i]
 	if st.dirty {
 		e.walk(i)
 	}
 	if l.guard {
-		return e.explainGuards(l)
+		return e.guards(l)
 	}
 	x := ListExplanation{File: l.note.file, Layer: l.layer, Table: l.note.table, Lowered: l.note.lowered}
 	x.Decided = st.low == st.high && !st.abstains
@@ -141,7 +144,7 @@ func (e *Evaluation) explainList(i int) []ListExplanation {
 	}
 	above := false
 	for r := l.first; r < l.end; r++ {
-		rule := e.explainRule(r, st.lane, above)
+		rule := e.rule(r, st.lane, above)
 		above = above || rule.Status == Matched
 		x.Named = x.Named || rule.Named
 		x.Rules = append(x.Rules, rule)
@@ -158,8 +161,8 @@ func (e *Evaluation) explainList(i int) []ListExplanation {
 	return []ListExplanation{x}
 }
 
-// explainGuards explains each guard of a file separately.
-func (e *Evaluation) explainGuards(l *list) []ListExplanation {
+// guards explains each guard of a file separately.
+func (e explainer) guards(l *list) []ListExplanation {
 	var all []ListExplanation
 	add := func(r RuleExplanation) {
 		x := ListExplanation{File: l.note.file, Layer: l.layer, Named: r.Named, Rules: []RuleExplanation{r}}
@@ -172,7 +175,7 @@ func (e *Evaluation) explainGuards(l *list) []ListExplanation {
 		if l.suspects && e.phaseOf(r, noLane) != holds {
 			continue // shown in the list of all guards
 		}
-		add(e.explainRule(r, noLane, false))
+		add(e.rule(r, noLane, false))
 	}
 	for _, s := range l.note.skipped {
 		add(RuleExplanation{Ref: s.ast.Ref(l.note.file), Mode: s.ast.Mode, Status: Skipped, Skipped: s.reason})
@@ -181,8 +184,8 @@ func (e *Evaluation) explainGuards(l *list) []ListExplanation {
 	return all
 }
 
-// explainRule explains a rule, for one command if the list is evaluated command by command.
-func (e *Evaluation) explainRule(r, lane int32, above bool) RuleExplanation {
+// rule explains a rule, for one command if the list is evaluated command by command.
+func (e explainer) rule(r, lane int32, above bool) RuleExplanation {
 	rule := &e.plan.rules[r]
 	x := RuleExplanation{Ref: *rule.ref, Mode: rule.mode, Status: statusOf(e.phaseOf(r, lane), Matched, Eliminated), At: e.knownAt(r), Lowered: rule.lowered}
 	if rule.commands && lane >= 0 {
@@ -193,13 +196,13 @@ func (e *Evaluation) explainRule(r, lane int32, above bool) RuleExplanation {
 	}
 	x.Named = e.verdict.Rule == rule.ref
 	for c := rule.first; c < rule.end; c++ {
-		x.Conditions = append(x.Conditions, e.explainCondition(r, c, lane))
+		x.Conditions = append(x.Conditions, e.condition(r, c, lane))
 	}
 	return x
 }
 
 // knownAt returns the byte that decided a rule, 0 while it waits.
-func (e *Evaluation) knownAt(r int32) int64 {
+func (e explainer) knownAt(r int32) int64 {
 	rule := &e.plan.rules[r]
 	if rule.own >= 0 {
 		return e.rules[rule.own].at
@@ -221,7 +224,7 @@ func statusOf(p phase, holding, failing string) string {
 	return Waiting
 }
 
-func (e *Evaluation) explainCondition(r, c, lane int32) ConditionExplanation {
+func (e explainer) condition(r, c, lane int32) ConditionExplanation {
 	k, st, rule := &e.plan.conds[c], &e.conds[c], &e.plan.rules[r]
 	p, ast, path := e.condIn(c, lane), k.ast, st.path
 	if rule.own < 0 {

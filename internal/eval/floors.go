@@ -10,7 +10,7 @@ import (
 )
 
 // unknown takes a key that the schema of a view does not declare (K24, B6).
-func (e *Evaluation) unknown(v *view) {
+func (e *decision) unknown(v *view) {
 	if !v.applies || v.params == syntax.ParamAllow {
 		return
 	}
@@ -23,14 +23,14 @@ func (e *Evaluation) unknown(v *view) {
 
 // ambiguous takes a key that some parsers read as a parameter that is already present, or as a
 // declared one (A4-A6, A25, B6).
-func (e *Evaluation) ambiguous(v *view) {
+func (e *decision) ambiguous(v *view) {
 	if v.applies && !e.probing {
 		e.fail(stopgate.CodeAmbiguousKey, e.here(), "")
 	}
 }
 
 // floorHere raises a floor for the current value, once for each code and byte.
-func (e *Evaluation) floorHere(mode stopgate.Mode, code stopgate.Code) {
+func (e *decision) floorHere(mode stopgate.Mode, code stopgate.Code) {
 	if e.probing {
 		return
 	}
@@ -46,10 +46,10 @@ func (e *Evaluation) floorHere(mode stopgate.Mode, code stopgate.Code) {
 }
 
 // here returns the pointer of the current value.
-func (e *Evaluation) here() string { return string(e.spine.pointer(e.spine.mark())) }
+func (e *decision) here() string { return string(e.spine.pointer(e.spine.mark())) }
 
 // controlFound takes a control character in a path or command (A11).
-func (e *Evaluation) controlFound(v *view) {
+func (e *decision) controlFound(v *view) {
 	if v.applies {
 		e.floorHere(stopgate.Ask, stopgate.CodeControlCharacter)
 	}
@@ -74,7 +74,7 @@ func control(text []byte, tabs bool) int {
 }
 
 // protected checks the path or command that has just ended against the protected list (K2, S4).
-func (e *Evaluation) protected(w *textWatch) {
+func (e *leafTests) protected(w *textWatch) {
 	if !w.view.applies || e.probing {
 		return
 	}

@@ -19,9 +19,9 @@ const (
 // against the call. It is "" if something else decided, if the list has no such rule, or if none
 // can be described briefly in plain text. Rules of untrusted files never permit a call, so their
 // texts are not repeated (K35).
-func (e *Evaluation) Instead() string { return e.instead(&e.verdict) }
+func (e *decision) Instead() string { return e.instead(&e.verdict) }
 
-func (e *Evaluation) instead(v *stopgate.Verdict) string {
+func (e *decision) instead(v *stopgate.Verdict) string {
 	if v.Layer != stopgate.LayerRules || v.Mode == stopgate.Unattended {
 		return ""
 	}
@@ -40,7 +40,7 @@ func (e *Evaluation) instead(v *stopgate.Verdict) string {
 
 // forms describes the first unattended rules of a list that do not hold for this call. A rule that
 // does was overruled by an earlier one.
-func (e *Evaluation) forms(l *list, lane int32) (forms []string) {
+func (e *decision) forms(l *list, lane int32) (forms []string) {
 	length := 0
 	for r := l.first; r < min(l.end, l.first+maxInsteadRules) && len(forms) < maxInstead; r++ {
 		if e.plan.rules[r].mode != stopgate.Unattended || e.phaseOf(r, lane) != failed {
@@ -57,7 +57,7 @@ func (e *Evaluation) forms(l *list, lane int32) (forms []string) {
 }
 
 // form describes the conditions of a rule; each of them is required.
-func (e *Evaluation) form(r *rule) (string, bool) {
+func (e *decision) form(r *rule) (string, bool) {
 	var parts []string
 	for c := r.first; c < r.end; c++ {
 		k := &e.plan.conds[c]

@@ -8,7 +8,7 @@ import (
 
 // limit records that a string satisfied a restrictive condition only because it is too long to be
 // examined: the verdict then has its own code, and not the rule's reason.
-func (e *Evaluation) limit(x *textTest) {
+func (e *leafTests) limit(x *textTest) {
 	k := &e.plan.conds[x.test.cond]
 	if k.permissive || !x.m.Exceeds(e.stringValue()) {
 		return

@@ -45,7 +45,7 @@ func (f *fault) public() string {
 	return detailed(f.code, strings.TrimSpace(f.pointer+" "+cause))
 }
 
-func (e *Evaluation) floorPublic(f *stopgate.Floor) string {
+func (e *decision) floorPublic(f *stopgate.Floor) string {
 	if f.Code == stopgate.CodePathNotKnown {
 		return e.unknownPaths.Public()
 	}

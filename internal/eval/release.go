@@ -53,7 +53,7 @@ func (e *Evaluation) release() []byte {
 }
 
 // deciding yields the rules that decided a list: one, or one for each command.
-func (e *Evaluation) deciding(i int) iter.Seq[int32] {
+func (e *decision) deciding(i int) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		l, st := &e.plan.lists[i], &e.lists[i]
 		if l.commands == 0 && !l.guard && st.cursor < l.end {

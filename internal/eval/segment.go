@@ -17,7 +17,7 @@ type segment struct {
 }
 
 // segment returns a command of the value that has just ended.
-func (e *Evaluation) segment(v *match.Value, n int) segment {
+func (e *leafTests) segment(v *match.Value, n int) segment {
 	if v.Commands() < 2 {
 		return segment{}
 	}
@@ -43,7 +43,7 @@ func (s *state) decidedBy(c, mode int32) segment {
 
 // segmentOf records the first command of the value for which a condition holds by the words of the
 // command alone, if there is one.
-func (e *Evaluation) segmentOf(c, mode int32, m *match.Matcher) {
+func (e *leafTests) segmentOf(c, mode int32, m *match.Matcher) {
 	v := e.stringValue()
 	for n := range v.Commands() {
 		if m.NamesCommand(v, n) {
@@ -55,7 +55,7 @@ func (e *Evaluation) segmentOf(c, mode int32, m *match.Matcher) {
 
 // names records the first command for which a restrictive condition holds on its own: restrictive
 // conditions also evaluate the line as written, which is the same for all.
-func (e *Evaluation) names(x *textTest, v *match.Value, n int, hit bool) {
+func (e *leafTests) names(x *textTest, v *match.Value, n int, hit bool) {
 	c := x.test.cond
 	if hit && e.lanes.segment.of > 0 && !e.plan.conds[c].permissive && !slices.ContainsFunc(e.segments, func(g condSegment) bool { return g.cond == c && g.at == e.at }) &&
 		x.m.NamesCommand(v, n) {
@@ -64,7 +64,7 @@ func (e *Evaluation) names(x *textTest, v *match.Value, n int, hit bool) {
 }
 
 // bundleSegments records which commands satisfied the rules of a bundle.
-func (e *Evaluation) bundleSegments(x *textTest) {
+func (e *leafTests) bundleSegments(x *textTest) {
 	if e.conds[x.test.cond].at != e.at {
 		return
 	}
@@ -80,7 +80,7 @@ func (e *Evaluation) bundleSegments(x *textTest) {
 }
 
 // segmentFor returns the command that made a rule hold, nil if its value has no others.
-func (e *Evaluation) segmentFor(r, lane int32) *stopgate.Segment {
+func (e *decision) segmentFor(r, lane int32) *stopgate.Segment {
 	rule := &e.plan.rules[r]
 	var of segment
 	switch {

@@ -20,7 +20,7 @@ const expandable = "*?[{~$`"
 
 // suspect returns the word of a command line because of which the guard on paths holds, if there is
 // a single one. It parses the line again: only explanations and refusals call it.
-func (e *Evaluation) suspect(r *rule) (commandline.Suspect, bool) {
+func (e *decision) suspect(r *rule) (commandline.Suspect, bool) {
 	if r.first == r.end {
 		return commandline.Suspect{}, false
 	}
@@ -46,7 +46,7 @@ func (e *Evaluation) suspect(r *rule) (commandline.Suspect, bool) {
 
 // expands reports whether a guard holds for a command line only because of a shell expansion of a
 // word.
-func (e *Evaluation) expands(r *rule) bool {
+func (e *decision) expands(r *rule) bool {
 	if r.first == r.end || !bytes.ContainsAny(e.spine.pointer(e.conds[r.first].value), expandable) {
 		return false
 	}
@@ -55,7 +55,7 @@ func (e *Evaluation) expands(r *rule) bool {
 }
 
 // commandAt reports whether the value at a pointer is a command line in some file's schema.
-func (e *Evaluation) commandAt(pointer string) bool {
+func (e *decision) commandAt(pointer string) bool {
 	p, err := jsonstream.ParsePointer(pointer)
 	return err == nil && slices.ContainsFunc(e.plan.views, func(v *view) bool {
 		return v.schema != nil && slices.ContainsFunc(v.schema.Reach(p).Locations, func(at *schema.Location) bool { return at.Has(schema.Command) })

@@ -165,7 +165,7 @@ func (g *grapher) suspect(s *shape, st walkState) {
 }
 
 // suspected evaluates the undeclared string that has just ended by these guards.
-func (e *Evaluation) suspected() {
+func (e *leafTests) suspected() {
 	list := e.suspects
 	e.suspects = list[:0]
 	if len(list) == 0 || e.probing || len(e.value.Raw()) > maxSuspectedRaw {
@@ -186,7 +186,7 @@ func (e *Evaluation) suspected() {
 }
 
 // evaluateReading evaluates one reading, in the field undeclared, by the guards of one list.
-func (e *Evaluation) evaluateReading(s *suspicion, as reads) {
+func (e *leafTests) evaluateReading(s *suspicion, as reads) {
 	guards := s.guards()
 	if as&asPath != 0 && guards.paths != nil {
 		guards.paths.End(new(index.State), &e.undeclared, &e.hits)
@@ -201,7 +201,7 @@ func (e *Evaluation) evaluateReading(s *suspicion, as reads) {
 	}
 }
 
-func (e *Evaluation) suspectHolds(c int32, limited bool) {
+func (e *leafTests) suspectHolds(c int32, limited bool) {
 	st := &e.conds[c]
 	if st.phase != waiting {
 		return

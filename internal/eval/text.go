@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/index"
 	"github.com/stopgate/stopgate/internal/condition/literal"
 	"github.com/stopgate/stopgate/internal/condition/match"
@@ -33,8 +34,35 @@ type textWatch struct {
 	shows int  // bytes of the current piece up to and including it, 0 if it has none
 }
 
+// leafTests evaluates the values of the arguments while they arrive: the tests of the current
+// string, and of the value that ended last.
+type leafTests struct {
+	decision
+	texts      []textTest
+	watches    []textWatch
+	suspects   []suspect   // guards that read the string although it is not declared
+	undeclared match.Value // one reading of it
+	hits       index.Hits
+	undecided  int
+	commands   bool // a test evaluates it command by command
+	decoded    bool // scratch contains its text
+	prepared   bool // str contains it
+	str        match.Value
+	scratch    []byte
+	value      jsonstream.Value
+	vector     commandline.Vector
+	object     []byte // canonical text of an object
+	unclean    bool   // some path is not spelled as it would be released
+}
+
+func (e *leafTests) reset(p *plan) {
+	e.decision.reset(p)
+	e.texts, e.watches, e.undecided, e.decoded = e.texts[:0], e.watches[:0], 0, false
+	e.suspects, e.commands, e.unclean = e.suspects[:0], false, false
+}
+
 // startTest begins a test of the string that begins now.
-func (e *Evaluation) startTest(t *test, sole bool) {
+func (e *leafTests) startTest(t *test, sole bool) {
 	first := len(e.texts)
 	e.commands = e.commands || e.plan.conds[t.cond].command >= 0
 	for _, m := range t.texts {
@@ -52,7 +80,7 @@ func (e *Evaluation) startTest(t *test, sole bool) {
 }
 
 // nextText adds a test, whose cursor keeps its memory.
-func (e *Evaluation) nextText() *textTest {
+func (e *leafTests) nextText() *textTest {
 	if len(e.texts) < cap(e.texts) {
 		e.texts = e.texts[:len(e.texts)+1]
 	} else {
@@ -62,7 +90,7 @@ func (e *Evaluation) nextText() *textTest {
 }
 
 // startIndex is startTest for a bundle.
-func (e *Evaluation) startIndex(t *test, sole bool) {
+func (e *leafTests) startIndex(t *test, sole bool) {
 	x := e.nextText()
 	x.test, x.m, x.index, x.result, x.sole = t, nil, t.index, match.Undecided, sole
 	e.undecided++
@@ -73,11 +101,11 @@ func (e *Evaluation) startIndex(t *test, sole bool) {
 
 // WantsEncoded implements [jsonstream.EncodedTextHandler]: it reports whether the rest of the
 // string is needed only at its end.
-func (e *Evaluation) WantsEncoded() bool { return e.undecided == 0 && len(e.watches) == 0 }
+func (e *leafTests) WantsEncoded() bool { return e.undecided == 0 && len(e.watches) == 0 }
 
 // textPart passes a piece of the string to its tests. Their decisions are taken in byte order, so
 // that the result does not depend on the chunks of the text (I2).
-func (e *Evaluation) textPart(ev *jsonstream.Event) (stop bool) {
+func (e *leafTests) textPart(ev *jsonstream.Event) (stop bool) {
 	if e.WantsEncoded() {
 		return false
 	}
@@ -120,7 +148,7 @@ func (e *Evaluation) textPart(ev *jsonstream.Event) (stop bool) {
 
 // onlyPart is textPart for a string with one test. Nothing else can happen at its bytes, so each
 // decision is settled before the next byte is read.
-func (e *Evaluation) onlyPart(ev *jsonstream.Event) (stop bool) {
+func (e *leafTests) onlyPart(ev *jsonstream.Event) (stop bool) {
 	x := &e.texts[0]
 	if !e.reading(x) {
 		return false
@@ -148,13 +176,13 @@ func (e *Evaluation) onlyPart(ev *jsonstream.Event) (stop bool) {
 }
 
 // reading reports whether a test reads the current piece.
-func (e *Evaluation) reading(x *textTest) bool {
+func (e *leafTests) reading(x *textTest) bool {
 	x.shows = 0
 	return x.result == match.Undecided && e.conds[x.test.cond].phase == waiting && (x.index == nil || x.index.Arrives())
 }
 
 // nextShown returns the test or watch with the first decision in the current piece.
-func (e *Evaluation) nextShown() (test *textTest, watch *textWatch) {
+func (e *leafTests) nextShown() (test *textTest, watch *textWatch) {
 	first := math.MaxInt
 	for i := range e.texts {
 		if x := &e.texts[i]; x.shows > 0 && x.shows < first {
@@ -171,7 +199,7 @@ func (e *Evaluation) nextShown() (test *textTest, watch *textWatch) {
 
 // showText takes the decision of a test in a piece of text, and passes it the rest. It reports
 // whether there is a further decision.
-func (e *Evaluation) showText(x *textTest, text []byte) (more bool) {
+func (e *leafTests) showText(x *textTest, text []byte) (more bool) {
 	from := x.shows
 	x.shows = 0
 	if x.index == nil {
@@ -183,7 +211,7 @@ func (e *Evaluation) showText(x *textTest, text []byte) (more bool) {
 }
 
 // feed passes a test the text of a piece from a byte on, until it decides something.
-func (e *Evaluation) feed(x *textTest, text []byte, from int) (found bool) {
+func (e *leafTests) feed(x *textTest, text []byte, from int) (found bool) {
 	var n int
 	if x.index != nil {
 		n, found = x.index.Feed(&x.arriving, text[from:])
@@ -207,7 +235,7 @@ func offset(ev *jsonstream.Event, n int) int64 {
 
 // textResult takes the result of one matcher. The readings of one test are combined: a permissive
 // condition needs them all, a restrictive one any.
-func (e *Evaluation) textResult(x *textTest) {
+func (e *leafTests) textResult(x *textTest) {
 	if e.plan.conds[x.test.cond].command >= 0 {
 		return // every reading of a command is evaluated at its end (K13)
 	}
@@ -232,7 +260,7 @@ func (e *Evaluation) textResult(x *textTest) {
 }
 
 // textEnd takes the closing quote.
-func (e *Evaluation) textEnd() {
+func (e *leafTests) textEnd() {
 	for i := range e.texts {
 		x := &e.texts[i]
 		if x.result != match.Undecided || e.conds[x.test.cond].phase != waiting {
@@ -284,7 +312,7 @@ func (e *Evaluation) textEnd() {
 }
 
 // swept takes whether a command reads directories in which a guard protects files.
-func (e *Evaluation) swept(hit bool) {
+func (e *leafTests) swept(hit bool) {
 	if hit {
 		e.floorHere(stopgate.Ask, stopgate.CodeGuardedBelow)
 	}
@@ -292,7 +320,7 @@ func (e *Evaluation) swept(hit bool) {
 
 // notKnown takes the unknown facts of the paths that a restrictive condition evaluates: the
 // condition covers the known readings, and the others require an approval.
-func (e *Evaluation) notKnown(unknown pathform.Unknown) {
+func (e *leafTests) notKnown(unknown pathform.Unknown) {
 	if unknown != pathform.Known && !e.probing {
 		e.unknownPaths |= unknown
 		e.floorHere(stopgate.Ask, stopgate.CodePathNotKnown)
@@ -300,7 +328,7 @@ func (e *Evaluation) notKnown(unknown pathform.Unknown) {
 }
 
 // commandEnd evaluates the simple commands of the string that has just ended, one by one (K29).
-func (e *Evaluation) commandEnd() {
+func (e *leafTests) commandEnd() {
 	if e.commands {
 		e.commands = false
 		v := e.stringValue()
@@ -315,7 +343,7 @@ func (e *Evaluation) commandEnd() {
 }
 
 // command evaluates the conditions on commands for one simple command.
-func (e *Evaluation) command(v *match.Value, n int) {
+func (e *leafTests) command(v *match.Value, n int) {
 	for i := range e.texts {
 		x := &e.texts[i]
 		if e.plan.conds[x.test.cond].command < 0 || i > 0 && e.texts[i-1].test == x.test {
@@ -332,7 +360,7 @@ func (e *Evaluation) command(v *match.Value, n int) {
 }
 
 // reads evaluates one simple command by one reading of a condition.
-func (e *Evaluation) reads(x *textTest, v *match.Value, n int) bool {
+func (e *leafTests) reads(x *textTest, v *match.Value, n int) bool {
 	switch {
 	case x.result != match.Undecided:
 		return x.result == match.Hit
@@ -347,7 +375,7 @@ func (e *Evaluation) reads(x *textTest, v *match.Value, n int) bool {
 }
 
 // endIndex takes the end of a string that the index of a bundle evaluates.
-func (e *Evaluation) endIndex(x *textTest) {
+func (e *leafTests) endIndex(x *textTest) {
 	if x.index.JudgesSweeps() && !e.probing {
 		e.swept(x.index.Sweeps(e.stringValue()))
 	}
@@ -369,7 +397,7 @@ func (e *Evaluation) endIndex(x *textTest) {
 
 // stringValue returns the string that has just ended, with the derived forms that its matchers
 // share.
-func (e *Evaluation) stringValue() *match.Value {
+func (e *leafTests) stringValue() *match.Value {
 	if !e.prepared {
 		e.str.ResetText(e.text()) // the parser accepted it
 		e.prepared = true
@@ -378,7 +406,7 @@ func (e *Evaluation) stringValue() *match.Value {
 }
 
 // text returns the complete string that has just ended.
-func (e *Evaluation) text() []byte {
+func (e *leafTests) text() []byte {
 	if e.decoded {
 		return e.scratch
 	}

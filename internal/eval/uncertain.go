@@ -14,7 +14,7 @@ const maxExplained = 4 << 10
 
 // explainable keeps the string that has just ended if it decided a permissive condition, which may
 // have failed only because it has several readings.
-func (e *Evaluation) explainable(c int32) {
+func (e *leafTests) explainable(c int32) {
 	st := &e.conds[c]
 	if e.plan.conds[c].permissive && !e.probing && st.phase == failed && len(e.text()) <= maxExplained {
 		st.value = e.spine.keep(e.text())
@@ -23,7 +23,7 @@ func (e *Evaluation) explainable(c int32) {
 
 // uncertain returns in one line why a permissive condition failed for a string for which one of its
 // readings holds, "" if none does: then the value simply differs.
-func (e *Evaluation) uncertain(k *cond, ast *syntax.Condition, pointer, value string) string {
+func (e explainer) uncertain(k *cond, ast *syntax.Condition, pointer, value string) string {
 	env := k.env
 	holdsAs := func(a schema.Annotation, restrictive bool) bool {
 		target := match.Target{Type: schema.String, Annotation: a, Paths: ast.On == "path" && a == schema.Command}
@@ -60,7 +60,7 @@ func urlHint(value string) string {
 
 // annotationsAt returns the annotations under which a condition reads the strings at a pointer:
 // plain text and path if no schema declares them.
-func (e *Evaluation) annotationsAt(k *cond, ast *syntax.Condition, pointer string) []schema.Annotation {
+func (e explainer) annotationsAt(k *cond, ast *syntax.Condition, pointer string) []schema.Annotation {
 	for i := range e.plan.views {
 		if e.plan.views[i].schema == nil {
 			continue

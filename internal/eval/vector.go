@@ -2,7 +2,7 @@ package eval
 
 // closeVector evaluates a complete argument vector as a command (S40). One without words is a
 // branch without a value, like every empty array (K3).
-func (w *walker) closeVector(e *Evaluation) {
+func (w *walker) closeVector(e *leafTests) {
 	p := w.vector
 	w.vector = position{}
 	v := &e.vector

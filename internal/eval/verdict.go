@@ -7,9 +7,53 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/pathform"
 )
 
+// decision is the verdict on the values so far: it combines the results of the lists with floors
+// and errors.
+type decision struct {
+	state
+	probing bool // no verdicts are wanted
+
+	verdict      stopgate.Verdict
+	basis        basis              // the basis of the verdict, if it is that of a list
+	before       []stopgate.Verdict // earlier verdicts
+	cause        string
+	fault        fault
+	floors       []stopgate.Floor
+	unknownPaths pathform.Unknown // reasons of the floor path_not_known
+}
+
+// fault is an integrity error of the arguments.
+type fault struct {
+	code    stopgate.Code
+	pointer string
+	cause   string
+}
+
+func (e *decision) reset(p *plan) {
+	e.state.reset(p)
+	e.verdict, e.before, e.basis = stopgate.Verdict{}, e.before[:0], basis{}
+	e.fault, e.floors, e.unknownPaths = fault{}, nil, pathform.Known
+}
+
+// terminal reports whether the latest verdict ended the call. It is [stopgate.Verdict.Terminal]
+// without a copy.
+func (e *decision) terminal() bool { return e.verdict.Decided && e.verdict.Mode.Terminal() }
+
+// reach moves to a later byte, after settling everything known so far. It reports whether that
+// ended the call.
+func (e *decision) reach(at int64) (terminal bool) {
+	if at > e.at {
+		if e.dirty && e.settle() {
+			return true
+		}
+		e.at = at
+	}
+	return false
+}
+
 // fail records an integrity error, with details in cause, without values of the call. At one byte
 // the first error counts, and integrity precedes everything else (K7, S30).
-func (e *Evaluation) fail(code stopgate.Code, pointer, cause string) {
+func (e *decision) fail(code stopgate.Code, pointer, cause string) {
 	if e.fault.code == "" {
 		e.fault = fault{code, pointer, cause}
 		e.dirty = true
@@ -17,7 +61,7 @@ func (e *Evaluation) fail(code stopgate.Code, pointer, cause string) {
 }
 
 // floor raises the verdict to at least a mode. It takes effect at its byte (K8).
-func (e *Evaluation) floor(mode stopgate.Mode, code stopgate.Code, pointer string) {
+func (e *decision) floor(mode stopgate.Mode, code stopgate.Code, pointer string) {
 	e.floors = append(e.floors, stopgate.Floor{Mode: mode, Code: code, Pointer: pointer, At: e.at})
 	e.dirty = true
 }
@@ -28,7 +72,7 @@ func (e *Evaluation) floor(mode stopgate.Mode, code stopgate.Code, pointer strin
 // whatever other lists may result in. At one byte integrity comes first, then floors, then the
 // strictest list, guards before rules (K7, S30). Otherwise the verdict is decided when the
 // strictest and the weakest possible outcome have the same mode.
-func (e *Evaluation) settle() (terminal bool) {
+func (e *decision) settle() (terminal bool) {
 	e.dirty = false
 	if e.probing {
 		return false
@@ -91,7 +135,7 @@ type basis struct {
 // publishList publishes the verdict of a decided list, unless it is the latest one. If its first
 // rule that has not failed holds, that rule decided; otherwise all rules that may turn out to have
 // decided have the same mode (K9).
-func (e *Evaluation) publishList(i int) {
+func (e *decision) publishList(i int) {
 	l, st := &e.plan.lists[i], &e.lists[i]
 	now := basis{list: int32(i + 1), floors: int32(len(e.floors)), uncovered: int32(len(e.uncovered)), cursor: st.cursor, lane: st.lane, mode: st.low, holds: st.holds}
 	if e.basis == now {
@@ -149,12 +193,12 @@ func codeOf(m stopgate.Mode) stopgate.Code {
 	return stopgate.CodeRuleMatched
 }
 
-func (e *Evaluation) floorVerdict(f *stopgate.Floor) *stopgate.Verdict {
+func (e *decision) floorVerdict(f *stopgate.Floor) *stopgate.Verdict {
 	return &stopgate.Verdict{Mode: f.Mode, Layer: stopgate.LayerFloor, Code: f.Code, Pointer: f.Pointer, Public: e.floorPublic(f)}
 }
 
 // floorOf returns the floor of a code, the first one if none has it.
-func (e *Evaluation) floorOf(code stopgate.Code) *stopgate.Floor {
+func (e *decision) floorOf(code stopgate.Code) *stopgate.Floor {
 	for i := range e.floors {
 		if e.floors[i].Code == code {
 			return &e.floors[i]
@@ -165,13 +209,13 @@ func (e *Evaluation) floorOf(code stopgate.Code) *stopgate.Floor {
 
 // unchanged reports whether a verdict without a rule equals the latest one, so that its candidates
 // need not be listed again.
-func (e *Evaluation) unchanged(v *stopgate.Verdict) bool {
+func (e *decision) unchanged(v *stopgate.Verdict) bool {
 	last := &e.verdict
 	return last.Decided && last.Mode == v.Mode && last.Layer == v.Layer && last.Code == v.Code && last.Rule == nil && len(last.Floors) == len(e.floors)
 }
 
 // pointerOf returns the pointer of the value that made a rule hold.
-func (e *Evaluation) pointerOf(r, lane int32) string {
+func (e *decision) pointerOf(r, lane int32) string {
 	rule := &e.plan.rules[r]
 	if rule.commands && lane >= 0 {
 		return string(e.spine.pointer(e.lanes.all[lane].path))
@@ -194,7 +238,7 @@ func (e *Evaluation) pointerOf(r, lane int32) string {
 
 // candidates returns the rules that may turn out to have decided a list, and their common reason if
 // they have one.
-func (e *Evaluation) candidates(i int) (rules []int, public string) {
+func (e *decision) candidates(i int) (rules []int, public string) {
 	l, lane := &e.plan.lists[i], e.lists[i].lane
 	for r := e.lists[i].cursor; r < l.end; r++ {
 		p := e.phaseOf(r, lane)
@@ -220,7 +264,7 @@ func sameRule(a, b *stopgate.RuleRef) bool { return a == b || a != nil && b != n
 
 // publish makes a verdict the latest one if it differs. While the mode stays the same, so does the
 // offset. The first verdict may already be in place.
-func (e *Evaluation) publish(v *stopgate.Verdict) {
+func (e *decision) publish(v *stopgate.Verdict) {
 	e.basis = basis{}
 	v.Decided, v.DecidedAt, v.Floors = true, e.at, e.floors[:len(e.floors):len(e.floors)]
 	last := &e.verdict

@@ -42,7 +42,7 @@ func (w *walker) reset(v *view) {
 }
 
 // event takes one event. The evaluation handles string pieces, since it has the current tests.
-func (w *walker) event(e *Evaluation, ev *jsonstream.Event) {
+func (w *walker) event(e *leafTests, ev *jsonstream.Event) {
 	if w.skipDepth > 0 {
 		switch ev.Kind {
 		case jsonstream.ObjectStart, jsonstream.ArrayStart:
@@ -78,7 +78,7 @@ func (w *walker) event(e *Evaluation, ev *jsonstream.Event) {
 }
 
 // begin returns the position of the value that begins now.
-func (w *walker) begin(e *Evaluation) position {
+func (w *walker) begin(e *leafTests) position {
 	if len(w.frames) == 0 {
 		return w.next
 	}
@@ -100,7 +100,7 @@ func (w *walker) begin(e *Evaluation) position {
 }
 
 // open enters a container.
-func (w *walker) open(e *Evaluation, p position, array bool) {
+func (w *walker) open(e *leafTests, p position, array bool) {
 	s := p.shape
 	switch {
 	case s == nil:
@@ -131,7 +131,7 @@ func (w *walker) open(e *Evaluation, p position, array bool) {
 
 // refuse takes a container of a type that the schema does not declare: only generous conditions
 // follow it (B1). In place of a command it is one that no rule permits.
-func (w *walker) refuse(e *Evaluation, s *shape) {
+func (w *walker) refuse(e *leafTests, s *shape) {
 	for _, site := range s.under {
 		if k := &e.plan.conds[e.plan.sites[site]]; !k.generous() || k.command >= 0 {
 			e.missing(site)
@@ -139,7 +139,7 @@ func (w *walker) refuse(e *Evaluation, s *shape) {
 	}
 }
 
-func (w *walker) openObject(e *Evaluation, f *frame) {
+func (w *walker) openObject(e *leafTests, f *frame) {
 	s := f.shape
 	if s.wrongObject {
 		w.refuse(e, s)
@@ -167,7 +167,7 @@ func (w *walker) openObject(e *Evaluation, f *frame) {
 	}
 }
 
-func (w *walker) closeObject(e *Evaluation) {
+func (w *walker) closeObject(e *leafTests) {
 	f := &w.frames[len(w.frames)-1]
 	s := f.shape
 	seen := w.seen[f.seen:]
@@ -189,7 +189,7 @@ func (w *walker) closeObject(e *Evaluation) {
 	w.frames = w.frames[:len(w.frames)-1]
 }
 
-func (w *walker) closeArray(e *Evaluation) {
+func (w *walker) closeArray(e *leafTests) {
 	f := &w.frames[len(w.frames)-1]
 	s := f.shape
 	for i := range s.counts {
@@ -209,7 +209,7 @@ func (w *walker) closeArray(e *Evaluation) {
 
 // end takes the end of a value: if it is the only one that can be here, no further leaf can appear
 // here or below.
-func (w *walker) end(e *Evaluation, p position) {
+func (w *walker) end(e *leafTests, p position) {
 	if !p.many {
 		for _, site := range p.shape.under {
 			if !e.done[site] {
@@ -220,7 +220,7 @@ func (w *walker) end(e *Evaluation, p position) {
 }
 
 // scalar takes a number, a boolean or null.
-func (w *walker) scalar(e *Evaluation, p position, ev *jsonstream.Event) {
+func (w *walker) scalar(e *leafTests, p position, ev *jsonstream.Event) {
 	s := p.shape
 	kind, sole := scalarType(ev.Kind), !p.many
 	for i := range s.tests {
@@ -249,7 +249,7 @@ func (w *walker) scalar(e *Evaluation, p position, ev *jsonstream.Event) {
 }
 
 // judgeScalar evaluates a scalar by the index of a bundle. One that does not fit satisfies nothing.
-func (e *Evaluation) judgeScalar(t *test, fits bool, ev *jsonstream.Event, sole bool) {
+func (e *leafTests) judgeScalar(t *test, fits bool, ev *jsonstream.Event, sole bool) {
 	e.hits.Reset()
 	switch {
 	case !fits || e.conds[t.cond].phase != waiting:
@@ -262,14 +262,14 @@ func (e *Evaluation) judgeScalar(t *test, fits bool, ev *jsonstream.Event, sole 
 }
 
 // notContainer takes a value that has no elements to count.
-func (w *walker) notContainer(e *Evaluation, p position) {
+func (w *walker) notContainer(e *leafTests, p position) {
 	for i := range p.shape.counts {
 		e.leaf(p.shape.counts[i].site, false, !p.many)
 	}
 }
 
 // endScalar takes the end of a value without members: the branches of longer pointers end here.
-func (w *walker) endScalar(e *Evaluation, p position) {
+func (w *walker) endScalar(e *leafTests, p position) {
 	for _, site := range p.shape.deeper {
 		e.missing(site)
 	}
@@ -277,7 +277,7 @@ func (w *walker) endScalar(e *Evaluation, p position) {
 }
 
 // startText begins the tests of a string, or of an argument vector, which is an array.
-func (w *walker) startText(e *Evaluation, p position, written typeSet) {
+func (w *walker) startText(e *leafTests, p position, written typeSet) {
 	s := p.shape
 	for i := range s.tests {
 		t := &s.tests[i]
@@ -311,7 +311,7 @@ func (w *walker) startText(e *Evaluation, p position, written typeSet) {
 }
 
 // endString takes the closing quote, after the tests have ended.
-func (w *walker) endString(e *Evaluation) {
+func (w *walker) endString(e *leafTests) {
 	p := w.next
 	if n := len(w.frames); n > 0 && w.frames[n-1].array {
 		f := &w.frames[n-1]
@@ -326,7 +326,7 @@ func (w *walker) endString(e *Evaluation) {
 }
 
 // key takes a key of the innermost object.
-func (w *walker) key(e *Evaluation, key []byte) {
+func (w *walker) key(e *leafTests, key []byte) {
 	f := &w.frames[len(w.frames)-1]
 	s := f.inside
 	g := s.edge(key)
@@ -346,7 +346,7 @@ func (w *walker) key(e *Evaluation, key []byte) {
 
 // claim records a key of a class. A second one is ambiguous: some parsers read both as the same
 // parameter (A4-A6, A25, B6).
-func (w *walker) claim(e *Evaluation, f *frame, class int32) {
+func (w *walker) claim(e *leafTests, f *frame, class int32) {
 	word, bit := f.seen+int(class>>6), uint64(1)<<(class&63)
 	if w.seen[word]&bit != 0 {
 		e.ambiguous(w.view)
@@ -355,7 +355,7 @@ func (w *walker) claim(e *Evaluation, f *frame, class int32) {
 }
 
 // otherKey takes a key that neither the schema nor a rule names.
-func (w *walker) otherKey(e *Evaluation, f *frame, key []byte) {
+func (w *walker) otherKey(e *leafTests, f *frame, key []byte) {
 	s := f.inside
 	w.next = position{s.extra, true}
 	if !s.judges {
@@ -378,7 +378,7 @@ func (w *walker) otherKey(e *Evaluation, f *frame, key []byte) {
 }
 
 // canonical returns the canonical text of the object that has just ended.
-func (e *Evaluation) canonical() []byte {
+func (e *leafTests) canonical() []byte {
 	e.object = jsonstream.AppendCanonical(e.object[:0], e.value)
 	return e.object
 }
