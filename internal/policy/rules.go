@@ -50,9 +50,7 @@ func (p *Program) WithholdsResults() bool {
 			if t.Result == nil {
 				continue
 			}
-			free := len(t.Result.Rules) > 0 && t.Result.Rules[0].Mode == stopgate.Unattended &&
-				len(t.Result.Rules[0].Conditions) == 0 && t.Result.Rules[0].When == nil
-			if !free {
+			if rules := t.Result.Rules; len(rules) == 0 || rules[0].Mode != stopgate.Unattended || !rules[0].CatchAll() {
 				return true
 			}
 		}

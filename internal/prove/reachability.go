@@ -198,7 +198,7 @@ func (c *prover) covered(l *ruleList, r *symbolic.Rule, f *analysis.Finding, t *
 	case len(by) == 0:
 		c.contradicts(r, looks)
 		return
-	case len(by[0].Conditions) == 0 && len(by) == 1 && by[0].When == nil:
+	case len(by) == 1 && by[0].CatchAll():
 		message += by[0].Label() + " has no condition and matches everything"
 		hint = "move " + by[0].Label() + " to the end"
 	case looks == nil && f.Variable >= 0:

@@ -20,22 +20,31 @@ func Parse(name string, text []byte) (*File, diag.List) {
 	if doc == nil {
 		return nil, diags
 	}
-	p := &parser{policy: &File{Name: name, source: doc}, diags: diags}
+	p := new(parser)
+	p.policy, p.diags = &File{Name: name, source: doc}, diags
 	p.file(doc.Root)
 	p.policy.broken = p.diags.HasErrors()
 	p.diags.Sort()
 	return p.policy, p.diags
 }
 
-// parser converts the TOML tree of a file into a policy.
-type parser struct {
+// reader reads the values of a file and reports those of the wrong type.
+type reader struct {
 	policy *File
 	diags  diag.List
 	legacy bool // a legacy spelling was reported
 	lists  map[string]*NamedList
 }
 
-func (p *parser) report(code diag.Code, at diag.Range, message, hint string, related ...diag.Related) {
+// ruleParser converts the TOML trees of rules and guards, sessionParser also those of session
+// policies, and parser that of a file.
+type (
+	ruleParser    struct{ reader }
+	sessionParser struct{ ruleParser }
+	parser        struct{ sessionParser }
+)
+
+func (p *reader) report(code diag.Code, at diag.Range, message, hint string, related ...diag.Related) {
 	p.diags.Add(diag.Diagnostic{
 		Code: code, File: p.policy.Name, Range: at, Message: message, Hint: hint, Related: related,
 	})
@@ -79,7 +88,7 @@ func (p *parser) version(root *tomltree.Value) {
 }
 
 // old reports a legacy spelling, once per file (K54).
-func (p *parser) old(at diag.Range, message, hint string) {
+func (p *reader) old(at diag.Range, message, hint string) {
 	if !p.legacy {
 		p.report(diag.LegacySpelling, at, message, hint)
 	}
@@ -87,7 +96,7 @@ func (p *parser) old(at diag.Range, message, hint string) {
 }
 
 // known reports the keys of a table that are in none of the lists.
-func (p *parser) known(t *tomltree.Value, keys ...[]string) {
+func (p *reader) known(t *tomltree.Value, keys ...[]string) {
 	for _, e := range t.Entries {
 		if !slices.ContainsFunc(keys, func(list []string) bool { return slices.Contains(list, e.Key) }) {
 			p.report(diag.UnknownKey, e.KeyRange, "unknown key `"+tomltree.Key(e.Key)+"`", didYouMean(e.Key, foreignKeys(), slices.Concat(keys...)))
@@ -107,7 +116,7 @@ func foreignKeys() map[string]string {
 // The readers below report an invalid value and then return ok = false. A nil entry is absent, not
 // invalid.
 
-func (p *parser) wrongType(e *tomltree.Entry, want string) {
+func (p *reader) wrongType(e *tomltree.Entry, want string) {
 	hint := ""
 	switch {
 	case want == anArrayOfTables && e.Value.Kind == tomltree.Table && !e.Value.Inline:
@@ -118,7 +127,7 @@ func (p *parser) wrongType(e *tomltree.Entry, want string) {
 	p.report(diag.WrongType, e.Value.Range, fmt.Sprintf("`%s` must be %s, not %s", e.Key, want, e.Value.Kind), hint)
 }
 
-func (p *parser) table(e *tomltree.Entry) bool {
+func (p *reader) table(e *tomltree.Entry) bool {
 	if e.Value.Kind != tomltree.Table {
 		p.wrongType(e, "a table")
 		return false
@@ -126,7 +135,7 @@ func (p *parser) table(e *tomltree.Entry) bool {
 	return true
 }
 
-func (p *parser) text(e *tomltree.Entry) (text string, ok bool) {
+func (p *reader) text(e *tomltree.Entry) (text string, ok bool) {
 	if e == nil {
 		return "", false
 	}
@@ -137,7 +146,7 @@ func (p *parser) text(e *tomltree.Entry) (text string, ok bool) {
 	return e.Value.Text, true
 }
 
-func (p *parser) flag(e *tomltree.Entry) bool {
+func (p *reader) flag(e *tomltree.Entry) bool {
 	if e == nil {
 		return false
 	}
@@ -149,7 +158,7 @@ func (p *parser) flag(e *tomltree.Entry) bool {
 }
 
 // word reads one of the given words.
-func (p *parser) word(e *tomltree.Entry, words ...string) (word string, ok bool) {
+func (p *reader) word(e *tomltree.Entry, words ...string) (word string, ok bool) {
 	if word, ok = p.text(e); !ok {
 		return "", false
 	}
@@ -161,7 +170,7 @@ func (p *parser) word(e *tomltree.Entry, words ...string) (word string, ok bool)
 }
 
 // texts reads a string or a non-empty array of strings.
-func (p *parser) texts(e *tomltree.Entry) (values []*tomltree.Value) {
+func (p *reader) texts(e *tomltree.Entry) (values []*tomltree.Value) {
 	switch {
 	case e == nil:
 		return nil
@@ -187,7 +196,7 @@ func (p *parser) texts(e *tomltree.Entry) (values []*tomltree.Value) {
 const anArrayOfTables = "an array of tables"
 
 // elements reads an array of tables, in brackets or under [[headers]].
-func (p *parser) elements(e *tomltree.Entry) []*tomltree.Value {
+func (p *reader) elements(e *tomltree.Entry) []*tomltree.Value {
 	if e == nil {
 		return nil
 	}

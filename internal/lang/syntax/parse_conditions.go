@@ -13,7 +13,7 @@ import (
 )
 
 // conditions reads arg and matcher, or all = [...], into the rule.
-func (p *parser) conditions(t *tomltree.Value, r *Rule, kind ListKind) {
+func (p *ruleParser) conditions(t *tomltree.Value, r *Rule, kind ListKind) {
 	all := t.Get("all")
 	if all == nil {
 		if c, ok := p.condition(t, kind == GuardList); ok {
@@ -59,7 +59,7 @@ func misspelt(t *tomltree.Value, keys []string) bool {
 }
 
 // condition reads arg, or on in a guard, and exactly one matcher (D25-28).
-func (p *parser) condition(t *tomltree.Value, guard bool) (c Condition, ok bool) {
+func (p *ruleParser) condition(t *tomltree.Value, guard bool) (c Condition, ok bool) {
 	arg, on := t.Get("arg"), t.Get("on")
 	var matcher *tomltree.Entry
 	single := true
@@ -129,7 +129,7 @@ func matcherHint(e *tomltree.Entry) string {
 }
 
 // pointer reads a JSON Pointer that names a parameter (D25-12, K22).
-func (p *parser) pointer(v *tomltree.Value) (jsonstream.Pointer, bool) {
+func (p *reader) pointer(v *tomltree.Value) (jsonstream.Pointer, bool) {
 	pointer, err := jsonstream.ParsePointer(v.Text)
 	if err != nil {
 		at, message := v.Range, err.Error()
@@ -152,7 +152,7 @@ func (p *parser) pointer(v *tomltree.Value) (jsonstream.Pointer, bool) {
 }
 
 // matcher reads the value of a matcher key.
-func (p *parser) matcher(e *tomltree.Entry, c *Condition) bool {
+func (p *ruleParser) matcher(e *tomltree.Entry, c *Condition) bool {
 	kind, inList, _ := matcherKey(e.Key)
 	c.Spec.Kind = kind
 	c.ValuePos = e.Value.Range
@@ -189,7 +189,7 @@ func (p *parser) matcher(e *tomltree.Entry, c *Condition) bool {
 }
 
 // listValues takes the values of a named list (K60).
-func (p *parser) listValues(e *tomltree.Entry, c *Condition) bool {
+func (p *ruleParser) listValues(e *tomltree.Entry, c *Condition) bool {
 	name, ok := p.text(e)
 	if !ok {
 		return false

@@ -71,12 +71,12 @@ func (p *parser) agents(e *tomltree.Entry) []string {
 }
 
 // decode decodes a table into a struct and adds the findings.
-func (p *parser) decode(t *tomltree.Value, into any) {
+func (p *reader) decode(t *tomltree.Value, into any) {
 	p.diags = append(p.diags, tomltree.Decode(t, into)...)
 }
 
 // oneOf checks a word that was decoded as a string.
-func (p *parser) oneOf(t *tomltree.Value, key string, words []string) {
+func (p *reader) oneOf(t *tomltree.Value, key string, words []string) {
 	e := t.Get(key)
 	if e == nil || e.Value.Kind != tomltree.String || slices.Contains(words, e.Value.Text) {
 		return

@@ -7,7 +7,7 @@ import (
 )
 
 // examples reads examples = { match = [...], no_match = [...] }.
-func (p *parser) examples(e *tomltree.Entry, r *Rule) {
+func (p *ruleParser) examples(e *tomltree.Entry, r *Rule) {
 	if e == nil || !p.table(e) {
 		return
 	}

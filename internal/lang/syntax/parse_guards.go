@@ -15,7 +15,7 @@ var surfaces = []string{
 }
 
 // guards reads [[guard]]: restrictive rules for every tool (K0a, K57).
-func (p *parser) guards(e *tomltree.Entry) {
+func (p *ruleParser) guards(e *tomltree.Entry) {
 	first := make(map[stopgate.RuleID]*Rule)
 	for i, t := range p.elements(e) {
 		r, ok := p.rule(t, i, GuardList)
@@ -34,7 +34,7 @@ func (p *parser) guards(e *tomltree.Entry) {
 }
 
 // below reads the setting of a guard on paths for files that a command reads without naming them.
-func (p *parser) below(e *tomltree.Entry, r *Rule) {
+func (p *ruleParser) below(e *tomltree.Entry, r *Rule) {
 	if e == nil {
 		return
 	}
@@ -49,7 +49,7 @@ func (p *parser) below(e *tomltree.Entry, r *Rule) {
 }
 
 // when reads the facts of a call that a rule is limited to (K60).
-func (p *parser) when(e *tomltree.Entry) *When {
+func (p *ruleParser) when(e *tomltree.Entry) *When {
 	if e == nil || !p.table(e) {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (p *parser) when(e *tomltree.Entry) *When {
 }
 
 // factName checks a name or glob of when; surfaces are a closed list.
-func (p *parser) factName(key string, v *tomltree.Value) {
+func (p *ruleParser) factName(key string, v *tomltree.Value) {
 	if _, err := glob.ParseName(v.Text); err != nil {
 		at, message, hint := v.Range, err.Error(), ""
 		var wrong *glob.Error

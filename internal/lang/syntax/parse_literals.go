@@ -11,7 +11,7 @@ import (
 
 // literal reads a value of a rule as a JSON value (D25-20): { null = true } is null, { number =
 // "..." } a number that TOML cannot represent (K26).
-func (p *parser) literal(v *tomltree.Value) (lit match.Literal, ok bool) {
+func (p *reader) literal(v *tomltree.Value) (lit match.Literal, ok bool) {
 	switch v.Kind {
 	case tomltree.String:
 		return match.Literal{Kind: match.LiteralString, Text: v.Text, JSON: string(jsonstream.AppendQuote(nil, v.Text))}, true
@@ -41,7 +41,7 @@ func isNull(v *tomltree.Value) bool {
 }
 
 // number keeps the literal as it is written, without underscores (K26).
-func (p *parser) number(v *tomltree.Value, text string) (lit match.Literal, ok bool) {
+func (p *reader) number(v *tomltree.Value, text string) (lit match.Literal, ok bool) {
 	d, err := jsonstream.ParseDecimal([]byte(text))
 	if err != nil {
 		p.report(diag.BadNumber, v.Range, v.Text+" is not an exact decimal number",
@@ -52,7 +52,7 @@ func (p *parser) number(v *tomltree.Value, text string) (lit match.Literal, ok b
 }
 
 // composite writes an array or object as canonical JSON.
-func (p *parser) composite(v *tomltree.Value, kind match.LiteralKind) (lit match.Literal, ok bool) {
+func (p *reader) composite(v *tomltree.Value, kind match.LiteralKind) (lit match.Literal, ok bool) {
 	text, ok := p.json(nil, v)
 	if !ok {
 		return lit, false
@@ -65,7 +65,7 @@ func (p *parser) composite(v *tomltree.Value, kind match.LiteralKind) (lit match
 	return match.Literal{Kind: kind, JSON: string(jsonstream.AppendCanonical(nil, value))}, true
 }
 
-func (p *parser) json(dst []byte, v *tomltree.Value) ([]byte, bool) {
+func (p *reader) json(dst []byte, v *tomltree.Value) ([]byte, bool) {
 	wrapped := v.Kind == tomltree.Table && len(v.Entries) == 1 && (v.Get("number") != nil || isNull(v))
 	if v.Kind != tomltree.Array && (v.Kind != tomltree.Table || wrapped) {
 		lit, ok := p.literal(v)
@@ -101,7 +101,7 @@ func (p *parser) json(dst []byte, v *tomltree.Value) ([]byte, bool) {
 // JSON converts a TOML value to JSON text as rules and test cases do: members in file order,
 // numbers exactly (K26). The text is nil if the list has an error.
 func JSON(v *tomltree.Value) ([]byte, diag.List) {
-	p := &parser{policy: &File{Name: v.File()}}
+	p := &reader{policy: &File{Name: v.File()}}
 	text, ok := p.json(nil, v)
 	if !ok {
 		return nil, p.diags

@@ -137,7 +137,7 @@ func (p *parser) values(t *tomltree.Value, param *schema.Parameter) {
 	}
 }
 
-func (p *parser) count(e *tomltree.Entry) *int {
+func (p *reader) count(e *tomltree.Entry) *int {
 	if e == nil {
 		return nil
 	}

@@ -39,7 +39,7 @@ func didYouMean(word string, translations map[string]string, candidates []string
 }
 
 // mode reads a mode and checks that a list of this kind may have it (K0a, K32, K33).
-func (p *parser) mode(v *tomltree.Value, key string, kind ListKind) (m stopgate.Mode, ok bool) {
+func (p *reader) mode(v *tomltree.Value, key string, kind ListKind) (m stopgate.Mode, ok bool) {
 	if v.Kind != tomltree.String {
 		p.report(diag.WrongType, v.Range, fmt.Sprintf("`%s` must be a mode, not %s", key, v.Kind), "possible: "+quotedModes())
 		return m, false
@@ -61,7 +61,7 @@ func (p *parser) mode(v *tomltree.Value, key string, kind ListKind) (m stopgate.
 func quotedModes() string { return diag.Words(modes) }
 
 // ruleList reads run or result: a mode, or an ordered array of rules (D25-05).
-func (p *parser) ruleList(e *tomltree.Entry, kind ListKind) *RuleList {
+func (p *ruleParser) ruleList(e *tomltree.Entry, kind ListKind) *RuleList {
 	if e == nil {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (p *parser) ruleList(e *tomltree.Entry, kind ListKind) *RuleList {
 }
 
 // rule reads one rule or guard (D25-07, D25-28, K28).
-func (p *parser) rule(t *tomltree.Value, index int, kind ListKind) (r *Rule, ok bool) {
+func (p *ruleParser) rule(t *tomltree.Value, index int, kind ListKind) (r *Rule, ok bool) {
 	before := len(p.diags)
 	r = &Rule{Index: index, Pos: t.Range}
 	own := ruleKeys
@@ -148,7 +148,7 @@ func writtenAt(e *tomltree.Entry) diag.Range {
 	return e.Value.Range
 }
 
-func (p *parser) quantifier(e *tomltree.Entry) Quantifier {
+func (p *ruleParser) quantifier(e *tomltree.Entry) Quantifier {
 	switch word, _ := p.word(e, "any", "all"); word {
 	case "any":
 		return QuantifierAny
@@ -159,7 +159,7 @@ func (p *parser) quantifier(e *tomltree.Entry) Quantifier {
 }
 
 // sentence reads a public text (K37).
-func (p *parser) sentence(e *tomltree.Entry) string {
+func (p *reader) sentence(e *tomltree.Entry) string {
 	text, ok := p.text(e)
 	if !ok {
 		return ""

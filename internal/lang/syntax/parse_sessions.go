@@ -19,7 +19,7 @@ const (
 )
 
 // session reads one [[session]] (TPS). Each type has its own keys.
-func (p *parser) session(t *tomltree.Value) {
+func (p *sessionParser) session(t *tomltree.Value) {
 	s := &SessionPolicy{Pos: t.Range}
 	p.policy.Sessions = append(p.policy.Sessions, s)
 	keys := sessionKeysOf[s.Type]
@@ -67,7 +67,7 @@ func (p *parser) session(t *tomltree.Value) {
 	}
 }
 
-func (p *parser) requirement(t *tomltree.Value, s *SessionPolicy) {
+func (p *sessionParser) requirement(t *tomltree.Value, s *SessionPolicy) {
 	s.Before = p.toolNames(t.Get("before"))
 	s.Requires = p.toolNames(t.Get("requires"))
 	s.Approvals = textsOf(p.texts(t.Get("approvals")))
@@ -81,7 +81,7 @@ func (p *parser) requirement(t *tomltree.Value, s *SessionPolicy) {
 	}
 }
 
-func (p *parser) files(t *tomltree.Value, s *SessionPolicy) {
+func (p *sessionParser) files(t *tomltree.Value, s *SessionPolicy) {
 	s.ReadTools = p.toolNames(t.Get("read_tools"))
 	s.WriteTools = p.toolNames(t.Get("write_tools"))
 	s.KeyIsPath = true
@@ -92,7 +92,7 @@ func (p *parser) files(t *tomltree.Value, s *SessionPolicy) {
 	}
 }
 
-func (p *parser) limit(t *tomltree.Value, s *SessionPolicy) {
+func (p *sessionParser) limit(t *tomltree.Value, s *SessionPolicy) {
 	s.Tools = p.toolNames(t.Get("tools"))
 	if t.Get("tools") == nil {
 		p.report(diag.MissingKey, t.Range, "`tools` is missing", "name the tools that are counted together")
@@ -133,7 +133,7 @@ func (p *parser) limit(t *tomltree.Value, s *SessionPolicy) {
 }
 
 // toolNames reads names and globs of tools.
-func (p *parser) toolNames(e *tomltree.Entry) []string {
+func (p *reader) toolNames(e *tomltree.Entry) []string {
 	values := p.texts(e)
 	for _, v := range values {
 		p.toolName(v.Text, v.Range)
@@ -142,7 +142,7 @@ func (p *parser) toolNames(e *tomltree.Entry) []string {
 }
 
 // integer reads an integer from 0 to most.
-func (p *parser) integer(e *tomltree.Entry, most int64) *int64 {
+func (p *reader) integer(e *tomltree.Entry, most int64) *int64 {
 	if e == nil {
 		return nil
 	}
@@ -159,7 +159,7 @@ func (p *parser) integer(e *tomltree.Entry, most int64) *int64 {
 }
 
 // duration reads "1h30m", "7d", "500ms" as milliseconds.
-func (p *parser) duration(e *tomltree.Entry) int64 {
+func (p *reader) duration(e *tomltree.Entry) int64 {
 	text, ok := p.text(e)
 	if !ok {
 		return 0
@@ -209,7 +209,7 @@ func milliseconds(text string) (ms int64, ok bool) {
 
 // sessionConditions reads conditions on the session's data: a table, or an array of tables that
 // must all hold.
-func (p *parser) sessionConditions(e *tomltree.Entry) []SessionCondition {
+func (p *sessionParser) sessionConditions(e *tomltree.Entry) []SessionCondition {
 	if e == nil {
 		return nil
 	}
@@ -229,13 +229,13 @@ func (p *parser) sessionConditions(e *tomltree.Entry) []SessionCondition {
 }
 
 // sessionCondition reads a pointer under the given key and exactly one matcher.
-func (p *parser) sessionCondition(t *tomltree.Value, key string) (SessionCondition, bool) {
+func (p *sessionParser) sessionCondition(t *tomltree.Value, key string) (SessionCondition, bool) {
 	p.known(t, []string{key}, matcherKeys)
 	return p.dataCondition(t, key)
 }
 
 // dataCondition is sessionCondition for a table with further keys.
-func (p *parser) dataCondition(t *tomltree.Value, key string) (SessionCondition, bool) {
+func (p *ruleParser) dataCondition(t *tomltree.Value, key string) (SessionCondition, bool) {
 	var matcher *tomltree.Entry
 	for _, e := range t.Entries {
 		if _, _, is := matcherKey(e.Key); is {
@@ -266,7 +266,7 @@ func (p *parser) dataCondition(t *tomltree.Value, key string) (SessionCondition,
 	return SessionCondition{Pointer: pointer, Spec: c.Spec, Pos: t.Range}, true
 }
 
-func (p *parser) unfit(e *tomltree.Entry, err error) {
+func (p *reader) unfit(e *tomltree.Entry, err error) {
 	message, hint := err.Error(), ""
 	var spec *match.SpecError
 	if errors.As(err, &spec) {
@@ -276,7 +276,7 @@ func (p *parser) unfit(e *tomltree.Entry, err error) {
 }
 
 // success reads tools.NAME.success (S24).
-func (p *parser) success(e *tomltree.Entry) *Success {
+func (p *sessionParser) success(e *tomltree.Entry) *Success {
 	if e == nil || !p.table(e) {
 		return nil
 	}
@@ -318,7 +318,7 @@ func (p *parser) success(e *tomltree.Entry) *Success {
 }
 
 // sessionNames reports duplicate names.
-func (p *parser) sessionNames() {
+func (p *sessionParser) sessionNames() {
 	var names []string
 	for _, s := range p.policy.Sessions {
 		if s.Name == "" {

@@ -37,7 +37,7 @@ func (p *parser) toolTables(t *tomltree.Value) {
 }
 
 // toolName checks a name or glob that a table is written for.
-func (p *parser) toolName(name string, at diag.Range) {
+func (p *reader) toolName(name string, at diag.Range) {
 	if !IsGlob(name) {
 		if !stopgate.ValidToolName(stopgate.ToolName(name)) {
 			p.report(diag.BadName, at, "no tool can have the name "+tomltree.Quote(name),

@@ -9,6 +9,9 @@ import (
 // Label returns the name of the rule in messages.
 func (r *Rule) Label() string { return fmt.Sprintf("rule %d", r.Index+1) }
 
+// CatchAll reports whether the rule matches every call.
+func (r *Rule) CatchAll() bool { return len(r.Conditions) == 0 && r.When == nil }
+
 // SegmentRange returns the range of one segment of the condition's pointer.
 func (k *Condition) SegmentRange(n int) diag.Range {
 	if k.arg == nil {

@@ -15,9 +15,6 @@ type Rule struct {
 	Bound []*Condition // its conditions, in their order
 }
 
-// CatchAll reports whether the rule matches every call.
-func (r *Rule) CatchAll() bool { return len(r.Conditions) == 0 && r.When == nil }
-
 // Condition is a condition bound to the values that its pointer reaches.
 type Condition struct {
 	*syntax.Condition

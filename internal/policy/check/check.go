@@ -114,7 +114,7 @@ func (c *checker) catchAll(l *List) {
 	}
 	at := l.Pos
 	for _, r := range l.Rules {
-		if len(r.Conditions) == 0 && r.When == nil {
+		if r.CatchAll() {
 			return // later rules are reported as unreachable
 		}
 		at = r.Pos

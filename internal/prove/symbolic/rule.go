@@ -12,9 +12,6 @@ type Rule struct {
 	Bound []*Condition // its conditions, in their order
 }
 
-// CatchAll reports whether the rule matches every call.
-func (r *Rule) CatchAll() bool { return len(r.Conditions) == 0 && r.When == nil }
-
 // Condition is a bound condition in a proof.
 type Condition struct {
 	*bind.Condition
