@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -105,48 +106,46 @@ const maxAsked = 2_000
 
 // sampled asks both programs about calls that the edits' literals suggest, until every edit
 // has shown every direction that it may have, or maxAsked calls were asked about.
-func (c *comparer) sampled(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, bound [2]*boundPolicy, e *toolEdits) {
+func (c *listComparison) sampled() {
 	try := func(r *symbolic.Rule, literals func(*symbolic.Condition) []match.Literal) {
-		for witness := range t.Tries(r, literals) {
-			if e.enough() {
+		for witness := range c.t.Tries(r, literals) {
+			if c.e.enough() {
 				return
 			}
-			args, ok := t.Document(witness)
+			args, ok := c.t.Document(witness)
 			if !ok {
 				continue
 			}
-			c.show(tool, kind, t, witness, args, e)
+			c.show(witness, args)
 		}
 	}
 	all := func(k *symbolic.Condition) []match.Literal { return k.Spec.Values }
-	for i, b := range bound { // the values that one side lacks show most edits, with the fewest calls
+	for i, b := range c.e.bound { // the values that one side lacks show most edits, with the fewest calls
 		for j, r := range b.rules {
-			if n := e.rules[i][j]; n >= 0 {
-				try(r, func(k *symbolic.Condition) []match.Literal { return e.changed(n, k) })
+			if n := c.e.rules[i][j]; n >= 0 {
+				try(r, func(k *symbolic.Condition) []match.Literal { return c.e.changed(n, k) })
 			}
 		}
 	}
-	for i, b := range bound {
+	for i, b := range c.e.bound {
 		for j, r := range b.rules {
-			if n := e.rules[i][j]; n >= 0 {
-				c.sampledWritten(tool, kind, t, i, r, n, e)
-				c.sampledCrossed(tool, kind, t, b, r, n, e)
-				c.sampledShared(tool, kind, t, b, r, n, e)
+			if n := c.e.rules[i][j]; n >= 0 {
+				c.sampledRule(i, r, n)
 			}
 		}
 		for j, g := range b.guards {
-			if n := e.guards[i][j]; n >= 0 {
-				try(g, func(k *symbolic.Condition) []match.Literal { return e.values(n, b.origin[j], k.Spec.Values) })
+			if n := c.e.guards[i][j]; n >= 0 {
+				try(g, func(k *symbolic.Condition) []match.Literal { return c.e.values(n, b.origin[j], k.Spec.Values) })
 			}
 		}
 		if b.commands {
-			c.sampledFiles(tool, kind, t, i, e)
-			c.sampledLines(tool, kind, t, b, e)
+			c.sampledFiles(i)
+			c.sampledLines(b)
 		}
 	}
-	for _, b := range bound {
+	for _, b := range c.e.bound {
 		for _, r := range b.rules {
-			if try(r, all); e.enough() {
+			if try(r, all); c.e.enough() {
 				return
 			}
 		}
@@ -156,64 +155,46 @@ func (c *comparer) sampled(tool *comparedTool, kind syntax.ListKind, t *symbolic
 // maxWritten is how many lines are asked about for one condition.
 const maxWritten = 1_000
 
-// sampledWritten asks about lines that are written from the usages and patterns of an edited
-// rule.
-func (c *comparer) sampledWritten(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, side int, r *symbolic.Rule, n int, e *toolEdits) {
+// sampledRule asks about lines that are written from the usages and patterns of an edited rule,
+// about commands that other rules let run with what its patterns look for, and about those on
+// files that its conditions name.
+func (c *listComparison) sampledRule(side int, r *symbolic.Rule, n int) {
+	rules := c.e.bound[side].rules
 	for _, k := range r.Bound {
-		if !k.IsCommand() || k.Spec.Kind != match.Usage && k.Spec.Kind != match.Pattern || e.missing(n) == (directions{}) {
-			continue
+		if k.IsCommand() && (k.Spec.Kind == match.Usage || k.Spec.Kind == match.Pattern) && c.e.missing(n) != (directions{}) {
+			lines := distinctTexts(c.e.linesFor(side, n, r, k))
+			c.sampledTexts(n, k, slices.Values(lines[:min(len(lines), maxWritten)]))
 		}
-		lines := distinctTexts(e.linesFor(side, n, r, k))
-		for _, text := range lines[:min(len(lines), maxWritten)] {
-			if e.missing(n) == (directions{}) || e.enough() {
-				return
-			}
-			if args, ok := t.Document(t.With(t.Variable(k), text)); ok {
-				c.show(tool, kind, t, nil, args, e)
-			}
-		}
+	}
+	for _, k := range r.Bound {
+		c.sampledTexts(n, k, slices.Values(c.t.Crossed(k, c.e.changed(n, k), rules)))
+	}
+	for _, k := range r.Bound {
+		c.sampledTexts(n, k, c.t.Shared(k, c.e.changed(n, k), rules))
 	}
 }
 
-// sampledCrossed asks about commands that other rules let run, with what an edited pattern
-// looks for.
-func (c *comparer) sampledCrossed(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, b *boundPolicy, r *symbolic.Rule, n int, e *toolEdits) {
-	for _, k := range r.Bound {
-		for _, text := range t.Crossed(k, e.changed(n, k), b.rules) {
-			if e.missing(n) == (directions{}) || e.enough() {
-				return
-			}
-			if args, ok := t.Document(t.With(t.Variable(k), text)); ok {
-				c.show(tool, kind, t, nil, args, e)
-			}
+// sampledTexts asks about values of a condition until its edit has shown what it may do.
+func (c *listComparison) sampledTexts(n int, k *symbolic.Condition, texts iter.Seq[string]) {
+	for text := range texts {
+		if c.e.missing(n) == (directions{}) || c.e.enough() {
+			return
 		}
-	}
-}
-
-// sampledShared asks about commands that other rules let run, on files that an edited
-// condition names.
-func (c *comparer) sampledShared(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, b *boundPolicy, r *symbolic.Rule, n int, e *toolEdits) {
-	for _, k := range r.Bound {
-		for text := range t.Shared(k, e.changed(n, k), b.rules) {
-			if e.missing(n) == (directions{}) || e.enough() {
-				return
-			}
-			if args, ok := t.Document(t.With(t.Variable(k), text)); ok {
-				c.show(tool, kind, t, nil, args, e)
-			}
+		if args, ok := c.t.Document(c.t.With(c.t.Variable(k), text)); ok {
+			c.show(nil, args)
 		}
 	}
 }
 
 // sampledFiles asks about commands that touch the files of edited guards on paths.
-func (c *comparer) sampledFiles(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, side int, e *toolEdits) {
+func (c *listComparison) sampledFiles(side int) {
 	var texts []string
-	for _, g := range e.bound[side].written {
-		for _, n := range e.numbers {
-			if !e.concerns(n, g) || len(g.Conditions) != 1 || g.Conditions[0].On != "path" {
+	for _, g := range c.e.bound[side].written {
+		for _, n := range c.e.numbers {
+			if !c.e.concerns(n, g) || len(g.Conditions) != 1 || g.Conditions[0].On != "path" {
 				continue
 			}
-			for _, lit := range e.values(n, g, g.Conditions[0].Spec.Values) {
+			for _, lit := range c.e.values(n, g, g.Conditions[0].Spec.Values) {
 				texts = append(texts, symbolic.Touching(g.Conditions[0].Spec.Kind, lit.Text)...)
 				for _, file := range symbolic.Guesses(g.Conditions[0].Spec.Kind, lit.Text, 4) {
 					texts = append(texts, "cat "+file, "cat src/"+strings.TrimPrefix(file, "/"), "rm "+file)
@@ -222,42 +203,42 @@ func (c *comparer) sampledFiles(tool *comparedTool, kind syntax.ListKind, t *sym
 		}
 	}
 	for _, text := range texts {
-		if e.enough() {
+		if c.e.enough() {
 			return
 		}
-		args, ok := c.withCommand(t, e.bound[side], text)
+		args, ok := c.withCommand(c.e.bound[side], text)
 		if !ok {
 			return
 		}
-		c.show(tool, kind, t, nil, args, e)
+		c.show(nil, args)
 	}
 }
 
 // sampledLines asks about lines that cannot be read with certainty: they are asked about
 // where some rule looks at commands.
-func (c *comparer) sampledLines(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, b *boundPolicy, e *toolEdits) {
+func (c *listComparison) sampledLines(b *boundPolicy) {
 	for _, text := range []string{"x", "$X", `eval "$X"`, "x < $X", "x > $X", "$(x)", "x | y", "cat *", "ls -R", "rg x"} {
-		if args, ok := c.withCommand(t, b, text); ok && !e.enough() {
-			c.show(tool, kind, t, nil, args, e)
+		if args, ok := c.withCommand(b, text); ok && !c.e.enough() {
+			c.show(nil, args)
 		}
 	}
 }
 
 // withCommand writes arguments with a command line, where a rule looks at one or else where the
 // schema has one.
-func (c *comparer) withCommand(t *symbolic.Translation, b *boundPolicy, text string) ([]byte, bool) {
+func (c *listComparison) withCommand(b *boundPolicy, text string) ([]byte, bool) {
 	for _, r := range b.rules {
 		for _, k := range r.Bound {
 			if k.IsCommand() {
-				return t.Document(t.With(t.Variable(k), text))
+				return c.t.Document(c.t.With(c.t.Variable(k), text))
 			}
 		}
 	}
-	for _, d := range t.Schema.Location().Properties() {
+	for _, d := range c.t.Schema.Location().Properties() {
 		if d.Location.Seen()&schema.String == 0 || !d.Location.Has(schema.Command) || d.Location.Types()&schema.Array != 0 {
 			continue
 		}
-		if args, ok := t.Document(nil); ok {
+		if args, ok := c.t.Document(nil); ok {
 			return withMember(args, d.Name, string(jsonstream.AppendQuote(nil, text)))
 		}
 	}
@@ -265,19 +246,19 @@ func (c *comparer) withCommand(t *symbolic.Translation, b *boundPolicy, text str
 }
 
 // show asks both programs about a call, and adds the change that it shows, if there is one.
-func (c *comparer) show(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, witness []analysis.Choice, args []byte, e *toolEdits) bool {
-	e.asked++
-	change, verdicts, differs := c.ask(tool, kind, t, witness, args)
+func (c *listComparison) show(witness []analysis.Choice, args []byte) bool {
+	c.e.asked++
+	change, verdicts, differs := c.ask(c.tool, c.kind, c.t, witness, args)
 	if !differs {
 		return false
 	}
-	change.decidedBy(e.bound, verdicts)
+	change.decidedBy(c.e.bound, verdicts)
 	change.Edit = c.attributed(&change)
-	if change.Edit < 0 && len(e.numbers) == 1 {
-		change.Edit = e.numbers[0]
+	if change.Edit < 0 && len(c.e.numbers) == 1 {
+		change.Edit = c.e.numbers[0]
 	}
 	c.add(change)
-	e.found(&change)
+	c.e.found(&change)
 	return true
 }
 
@@ -360,16 +341,16 @@ func (e *toolEdits) missing(n int) directions {
 }
 
 // undecided adds a note for every direction of an edit that no call shows.
-func (c *comparer) undecided(tool *comparedTool, e *toolEdits) {
-	for _, n := range e.numbers {
-		missing, name := e.missing(n), c.edits.list[n].Name
+func (c *listComparison) undecided() {
+	for _, n := range c.e.numbers {
+		missing, name := c.e.missing(n), c.edits.list[n].Name
 		switch {
 		case missing.loosened && missing.tightened:
-			c.open(tool, fmt.Sprintf("whether the edit of %s changes anything was not decided", name))
+			c.open(c.tool, fmt.Sprintf("whether the edit of %s changes anything was not decided", name))
 		case missing.loosened:
-			c.open(tool, fmt.Sprintf("whether the edit of %s loosens anything was not decided", name))
+			c.open(c.tool, fmt.Sprintf("whether the edit of %s loosens anything was not decided", name))
 		case missing.tightened:
-			c.open(tool, fmt.Sprintf("whether the edit of %s tightens anything was not decided", name))
+			c.open(c.tool, fmt.Sprintf("whether the edit of %s tightens anything was not decided", name))
 		}
 	}
 }

@@ -238,6 +238,7 @@ func (c *comparer) list(tool *comparedTool, kind syntax.ListKind, before, after 
 		sides[i].Edits, sides[i].GuardEdits, sides[i].EndEdited = e.rules[i], e.guards[i], bound[0].end != bound[1].end
 	}
 	list := t.Space()
+	lists := &listComparison{c, tool, kind, t, e}
 	meet := refusalsMeet(bound) && e.refuses()
 	confirm := func(cell analysis.Cell) bool {
 		change, ok := c.confirm(tool, kind, t, cell, bound)
@@ -245,7 +246,7 @@ func (c *comparer) list(tool *comparedTool, kind syntax.ListKind, before, after 
 			c.add(change)
 			e.found(&change)
 		}
-		return !ok && !(meet && c.orders(tool, kind, t, cell.Witness, bound, e))
+		return !ok && !(meet && lists.orders(cell.Witness))
 	}
 	exact := false
 	commands := bound[0].commands || bound[1].commands
@@ -253,17 +254,26 @@ func (c *comparer) list(tool *comparedTool, kind syntax.ListKind, before, after 
 		for _, n := range e.numbers {
 			e.all[n].Bounded = true
 		}
-		c.sampled(tool, kind, t, bound, e)
+		lists.sampled()
 	}
 	if !commands || !e.onlyCommands() {
 		exact = analysis.Compare(list, sides[0], sides[1], analysis.Budget{Cells: maxCells}, confirm).Complete && !commands
 	}
-	if meet && c.refusals(tool, kind, t, list, sides, bound, e) {
+	if meet && lists.refusals(list, sides) {
 		exact = false
 	}
 	if !exact {
-		c.undecided(tool, e)
+		lists.undecided()
 	}
+}
+
+// listComparison compares the lists of one kind for one tool.
+type listComparison struct {
+	*comparer
+	tool *comparedTool
+	kind syntax.ListKind
+	t    *symbolic.Translation
+	e    *toolEdits
 }
 
 // maxCells bounds the pairs of deciding rules that are compared for one list of a tool.

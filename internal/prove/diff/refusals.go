@@ -18,10 +18,10 @@ import (
 // refusals compares the calls in which a skip and a deny meet: it tries orders of their
 // arguments until every edit has shown all that it may do. It reports whether there are such
 // calls, or may be some.
-func (c *comparer) refusals(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, list analysis.List, sides [2]*analysis.Policy, bound [2]*boundPolicy, e *toolEdits) bool {
+func (c *listComparison) refusals(list analysis.List, sides [2]*analysis.Policy) bool {
 	answer := analysis.Meet(list, sides[0], sides[1], int(stopgate.Skip), analysis.Budget{}, func(witness []analysis.Choice) bool {
-		c.orders(tool, kind, t, witness, bound, e)
-		return e.settled()
+		c.orders(witness)
+		return c.e.settled()
 	})
 	return answer != match.No
 }
@@ -49,13 +49,13 @@ func refusalsMeet(bound [2]*boundPolicy) bool {
 
 // orders asks both programs about the arguments of a witness in several orders, and adds
 // the changes that they show. It reports whether there are any.
-func (c *comparer) orders(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, witness []analysis.Choice, bound [2]*boundPolicy, e *toolEdits) (any bool) {
-	args, ok := t.Document(witness)
+func (c *listComparison) orders(witness []analysis.Choice) (any bool) {
+	args, ok := c.t.Document(witness)
 	if !ok {
 		return false
 	}
 	for _, text := range reordered(args) {
-		any = c.show(tool, kind, t, witness, text, e) || any
+		any = c.show(witness, text) || any
 	}
 	return any
 }
