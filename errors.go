@@ -93,12 +93,12 @@ const (
 	CodeConfigReloadRejected Code = "config_reload_rejected"
 )
 
-// MaxCode is the longest legal code in bytes.
-const MaxCode = 64
+// maxCode is the longest legal code in bytes.
+const maxCode = 64
 
 // Valid reports whether the code has the form [a-z0-9_]{1,64}.
 func (c Code) Valid() bool {
-	if len(c) == 0 || len(c) > MaxCode {
+	if len(c) == 0 || len(c) > maxCode {
 		return false
 	}
 	for i := range len(c) {

@@ -17,16 +17,13 @@ import (
 
 // open lists exported declarations that still mention a type of an internal package. A
 // declaration that no longer does must leave the list.
-var open = []string{
-	"decide.Options",
-	"mcpgate.Server",
-}
+var open = []string{}
 
 // A program that imports a public package can name every type in its exported
 // declarations. The numbers of packages and declarations only fall: the goal is 16 and
 // 600.
 func TestExportedDeclarationsHaveNoInternalTypes(t *testing.T) {
-	const maxPackages, maxNames = 16, 708
+	const maxPackages, maxNames = 16, 694
 	var public []string
 	for _, dir := range publicPackages(t) {
 		if len(exported(t, dir)) > 0 {

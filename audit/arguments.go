@@ -36,8 +36,8 @@ func (k *Keep) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Redacted replaces a value that was removed.
-const Redacted = "[redacted]"
+// redactedText replaces a value that was removed.
+const redactedText = "[redacted]"
 
 // Redactor removes secrets from arguments: the values at configured pointers, and text
 // anywhere that has the form of a key or a token. The zero Redactor has no pointers and no
@@ -127,12 +127,12 @@ type redaction struct {
 func (w *redaction) value(at jsonstream.Pointer, v jsonstream.Value) {
 	switch kind := v.Kind(); {
 	case w.named(at):
-		w.replace(at, v, []byte(Redacted))
+		w.replace(at, v, []byte(redactedText))
 	case kind == jsonstream.String:
 		text := v.AppendText(nil)
 		clean := text
 		for _, p := range w.patterns {
-			clean = p.ReplaceAllLiteral(clean, []byte(Redacted))
+			clean = p.ReplaceAllLiteral(clean, []byte(redactedText))
 		}
 		if string(clean) != string(text) {
 			w.replace(at, v, clean)

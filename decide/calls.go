@@ -27,16 +27,16 @@ type submission struct {
 
 	decided  chan struct{} // closed when decision is final
 	mu       sync.Mutex
-	decision Decision
+	decision decisionJSON
 }
 
-func (p *submission) now() Decision {
+func (p *submission) now() decisionJSON {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.decision
 }
 
-func (p *submission) set(a Decision) {
+func (p *submission) set(a decisionJSON) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.decision = a
@@ -154,8 +154,8 @@ func (s *Server) propose(w http.ResponseWriter, r *http.Request, who caller) *pr
 // call is resolved before run returns.
 func (s *Server) run(ctx context.Context, p *submission, open *gate.Pending) {
 	s.calls.index(open.ID(), p)
-	p.set(Decision{
-		ID: open.ID(), Tool: p.call.Tool, Session: p.call.Session, Status: pending, Verdict: verdictOf(open.Verdict()),
+	p.set(decisionJSON{
+		ID: open.ID(), Tool: p.call.Tool, Session: p.call.Session, Status: pending, verdictJSON: verdictOf(open.Verdict()),
 		Bytes: p.bytes, Enforced: open.Enforced(),
 	})
 	if v := open.Verdict(); v.Terminal() || v.Mode.Permissive() || !open.Enforced() {
@@ -203,7 +203,7 @@ const questionWait = 2 * time.Second
 
 // waitFor waits for the decision of a submission. If wait is zero, it waits only until the question
 // has an id.
-func (s *Server) waitFor(ctx context.Context, p *submission, wait time.Duration) (a Decision, done bool) {
+func (s *Server) waitFor(ctx context.Context, p *submission, wait time.Duration) (a decisionJSON, done bool) {
 	limit := time.NewTimer(max(wait, questionWait))
 	defer limit.Stop()
 	poll := time.NewTicker(5 * time.Millisecond)
@@ -231,7 +231,7 @@ func (s *Server) waitFor(ctx context.Context, p *submission, wait time.Duration)
 }
 
 // questionOf returns the question that waits for a call.
-func (s *Server) questionOf(ctx context.Context, id stopgate.ProposalID) *Approval {
+func (s *Server) questionOf(ctx context.Context, id stopgate.ProposalID) *approvalJSON {
 	if s.options.Queue == nil {
 		return nil
 	}
@@ -239,7 +239,7 @@ func (s *Server) questionOf(ctx context.Context, id stopgate.ProposalID) *Approv
 	if err != nil || len(list) == 0 || list[0].Unattended() { // the call has ended, or ends now
 		return nil
 	}
-	return &Approval{ID: list[0].ID}
+	return &approvalJSON{ID: list[0].ID}
 }
 
 // status handles GET /v1/calls/{id}.

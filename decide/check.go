@@ -29,7 +29,7 @@ func (s *Server) check(w http.ResponseWriter, r *http.Request, who caller) *prob
 	v := e.Close(stopgate.Ended)
 	writeJSON(w, http.StatusOK, struct {
 		Tool stopgate.ToolName `json:"tool"`
-		Verdict
+		verdictJSON
 		Bytes int `json:"bytes"`
 	}{call.Tool, verdictOf(v), len(args)})
 	return nil

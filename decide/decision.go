@@ -6,8 +6,8 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Verdict is the JSON form of a verdict. It has the members of `stopgate decide`.
-type Verdict struct {
+// verdictJSON is the JSON form of a verdict. It has the members of `stopgate decide`.
+type verdictJSON struct {
 	Mode       stopgate.Mode     `json:"mode"`
 	Layer      stopgate.Layer    `json:"layer,omitempty"`
 	Code       stopgate.Code     `json:"code,omitempty"`
@@ -20,25 +20,25 @@ type Verdict struct {
 	Floors     []stopgate.Floor  `json:"floors,omitempty"`
 }
 
-func verdictOf(v stopgate.Verdict) Verdict {
+func verdictOf(v stopgate.Verdict) verdictJSON {
 	public := v.Public
 	if public == "" {
 		public = v.Code.Public()
 	}
-	return Verdict{
+	return verdictJSON{
 		Mode: v.Mode, Layer: v.Layer, Code: v.Code, Rule: v.Rule, Candidates: v.Candidates, Pointer: v.Pointer, Segment: v.Segment,
 		DecidedAt: v.DecidedAt, Public: public, Floors: v.Floors,
 	}
 }
 
-// Decision is the API's response about a call.
-type Decision struct {
+// decisionJSON is the API's response about a call.
+type decisionJSON struct {
 	ID      stopgate.ProposalID `json:"id"`
 	Tool    stopgate.ToolName   `json:"tool"`
 	Session stopgate.SessionID  `json:"session,omitempty"`
 	// Status is allowed, denied, skipped, or pending while approval is awaited.
 	Status string `json:"status"`
-	Verdict
+	verdictJSON
 	Bytes int64 `json:"bytes"` // size of the arguments
 	// Args are the arguments to run, byte for byte. Present only if the call is allowed.
 	Args json.RawMessage `json:"args,omitempty"`
@@ -48,14 +48,14 @@ type Decision struct {
 	// Enforced is false in observe mode: the verdict is the one that would have been enforced.
 	Enforced bool `json:"enforced"`
 	// Approval identifies the question of a pending call, or its approver.
-	Approval *Approval `json:"approval,omitempty"`
+	Approval *approvalJSON `json:"approval,omitempty"`
 	// Envelope is the normalized result for the model: without data, since an allowed call
 	// has not run yet. nil while the call is pending.
 	Envelope *stopgate.Envelope `json:"envelope,omitempty"`
 }
 
-// Approval identifies a question and its answer.
-type Approval struct {
+// approvalJSON identifies a question and its answer.
+type approvalJSON struct {
 	ID     string `json:"id"`
 	By     string `json:"by,omitempty"`
 	Edited bool   `json:"edited,omitempty"`
@@ -64,15 +64,15 @@ type Approval struct {
 // pending is the status of a call that awaits approval.
 const pending = "pending"
 
-func decisionOf(c *stopgate.Call, bytes int64, out stopgate.Outcome) Decision {
-	a := Decision{
-		ID: out.Proposal, Tool: c.Tool, Session: c.Session, Status: out.Status.String(), Verdict: verdictOf(out.Verdict),
+func decisionOf(c *stopgate.Call, bytes int64, out stopgate.Outcome) decisionJSON {
+	a := decisionJSON{
+		ID: out.Proposal, Tool: c.Tool, Session: c.Session, Status: out.Status.String(), verdictJSON: verdictOf(out.Verdict),
 		Bytes: bytes, Enforced: out.Enforced,
 	}
 	e := out.Envelope()
 	a.Envelope = &e
 	if out.Approval != nil {
-		a.Approval = &Approval{ID: out.Approval.ID, By: out.Approval.By, Edited: out.Approval.Edited}
+		a.Approval = &approvalJSON{ID: out.Approval.ID, By: out.Approval.By, Edited: out.Approval.Edited}
 	}
 	if out.Allowed() {
 		if text, err := encode(json.RawMessage(out.Args)); err == nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/approve/page"
-	"github.com/stopgate/stopgate/internal/record/live"
 )
 
 // Records reads audit rows for operators.
@@ -38,8 +37,8 @@ type Options struct {
 	Records  Records
 	// Lockdowns stores lockdowns. If nil, their routes do not exist.
 	Lockdowns gate.Lockdowns
-	// Events is the source of GET /v1/events. If nil, the route does not exist.
-	Events *live.Stream
+	// Events handles GET /v1/events. If nil, the route does not exist.
+	Events http.Handler
 	// Metrics handles GET /metrics. If nil, the route does not exist.
 	Metrics http.Handler
 	Tokens  []Token

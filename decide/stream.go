@@ -18,11 +18,11 @@ const maxFirstLine = 1 << 20
 type line struct {
 	// Verdict is the current verdict. An unattended verdict is provisional: only Call allows the
 	// call (D26).
-	Verdict *Verdict `json:"verdict,omitempty"`
+	Verdict *verdictJSON `json:"verdict,omitempty"`
 	// Received is the number of argument bytes that Verdict is based on.
 	Received int64 `json:"received,omitempty"`
 	// Call is the decision, on the last line.
-	Call *Decision `json:"call,omitempty"`
+	Call *decisionJSON `json:"call,omitempty"`
 }
 
 // stream handles POST /v1/calls/stream. The body is one line of JSON that names the tool, followed

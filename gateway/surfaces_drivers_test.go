@@ -276,7 +276,7 @@ func playMCP(t *testing.T, w world, turns [][]step) (messages []string) {
 	}
 	g, err := mcpgate.New(mcpgate.Options{
 		Gate: sequencedGate(t, w), Program: func() mcpgate.Policy { return program }, Pins: pin.InMemory(),
-		Servers: []mcpgate.Server{{Identity: "x", Open: func(context.Context, link.Events) (link.Link, error) { return server, nil }}},
+		Servers: []mcpgate.Server{{Identity: "x", Transport: link.OpenFunc(func(context.Context, link.Events) (link.Link, error) { return server, nil })}},
 	})
 	if err != nil {
 		t.Fatal(err)

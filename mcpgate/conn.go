@@ -56,7 +56,7 @@ func (c *conn) open(ctx context.Context) (link.Link, error) {
 	if l, err := c.current(); l != nil || err != nil {
 		return l, err
 	}
-	l, err := c.server.Open(context.WithoutCancel(ctx), link.Events{Unsolicited: func(m *jsonrpc.Message) { c.handleMessage(m, nil) }, Dropped: c.logDropped})
+	l, err := c.server.open(context.WithoutCancel(ctx), link.Events{Unsolicited: func(m *jsonrpc.Message) { c.handleMessage(m, nil) }, Dropped: c.logDropped})
 	if err != nil {
 		c.markFailed()
 		c.p.g.log.Warn("connecting to a server failed", "server", c.name(), "error", err)

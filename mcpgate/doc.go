@@ -3,7 +3,7 @@
 //
 //	g, err := mcpgate.New(mcpgate.Options{
 //		Gate: gate, Program: current, Pins: pins,
-//		Servers: []mcpgate.Server{{Identity: "npx server-filesystem", Open: start}},
+//		Servers: []mcpgate.Server{{Identity: "npx server-filesystem", Transport: mcpgate.Command(args, os.Environ(), "", os.Stderr)}},
 //	})
 //	...
 //	err = g.ServeStdio(ctx, owner, os.Stdin, os.Stdout) // or g.Handler for streamable HTTP

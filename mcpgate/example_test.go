@@ -3,38 +3,49 @@ package mcpgate_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
-	"github.com/stopgate/stopgate/internal/mcp/link"
-	"github.com/stopgate/stopgate/internal/mcp/pin"
 	"github.com/stopgate/stopgate/mcpgate"
 	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/session"
 )
 
-// notes is an MCP server with two tools, in the same process. [link.Start] and [link.Dial] connect
-// to others.
-type notes struct{}
-
-func (notes) Call(_ context.Context, c *link.Call) (link.Reply, error) {
+// notes is an MCP server with two tools, over streamable HTTP.
+func notes(w http.ResponseWriter, r *http.Request) {
+	var m struct {
+		ID     json.RawMessage
+		Method string
+	}
+	switch {
+	case r.Method != http.MethodPost:
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	case json.NewDecoder(r.Body).Decode(&m) != nil || m.ID == nil:
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
 	result := `{"content":[{"type":"text","text":"done"}]}`
-	switch c.Method {
+	switch m.Method {
 	case "initialize":
 		result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"notes","version":"1"}}`
 	case "tools/list":
 		result = `{"tools":[{"name":"read","inputSchema":{"type":"object"}},{"name":"erase","inputSchema":{"type":"object"}}]}`
 	}
-	m, err := jsonrpc.Read(jsonrpc.AppendResult(nil, c.ID, []byte(result)))
-	return link.Reply{Message: m}, err
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result)
 }
 
-func (notes) Send(context.Context, *link.Call) error { return nil }
-func (notes) Done() <-chan struct{}                  { return nil }
-func (notes) Close() error                           { return nil }
+// pins accepts every definition of a tool. A program that keeps them refuses those that changed.
+type pins struct{}
+
+func (pins) Check(string, stopgate.ToolName, string, []byte) (bool, error) { return true, nil }
 
 // An agent uses a server through the gate: it sees the tools that it may use, and no other one
 // runs.
@@ -53,9 +64,11 @@ tools.erase.policy.run = "deny"
 		fmt.Println(err)
 		return
 	}
+	server := httptest.NewServer(http.HandlerFunc(notes))
+	defer server.Close()
 	g, err := mcpgate.New(mcpgate.Options{
-		Gate: decides, Program: func() mcpgate.Policy { return program }, Pins: pin.InMemory(),
-		Servers: []mcpgate.Server{{Identity: "notes", Open: func(context.Context, link.Events) (link.Link, error) { return notes{}, nil }}},
+		Gate: decides, Program: func() mcpgate.Policy { return program }, Pins: pins{},
+		Servers: []mcpgate.Server{{Identity: "notes", Transport: mcpgate.Remote(server.URL, "")}},
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -1,7 +1,6 @@
 package mcpgate
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,7 +12,6 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
-	"github.com/stopgate/stopgate/internal/mcp/link"
 	"github.com/stopgate/stopgate/internal/mcp/seal"
 	"github.com/stopgate/stopgate/session"
 )
@@ -26,9 +24,8 @@ type Server struct {
 	// Identity identifies the server in the pins. Servers with the same identity share
 	// their pins.
 	Identity string
-	// Open connects to the server. It is called once per client connection and again after
-	// a failure.
-	Open func(ctx context.Context, e link.Events) (link.Link, error)
+	// Transport connects to the server, once per client connection and again after a failure.
+	Transport Transport
 }
 
 // Pins stores the accepted definitions of tools.
@@ -126,8 +123,8 @@ func New(o Options) (*Gateway, error) {
 	seen := map[stopgate.ServerID]bool{}
 	for _, s := range o.Servers {
 		switch {
-		case s.Open == nil:
-			return nil, fmt.Errorf("mcpgate: server %q has no Open function", s.ID)
+		case !canOpen(s.Transport):
+			return nil, fmt.Errorf("mcpgate: server %q has no transport: want Command or Remote", s.ID)
 		case s.ID == "" && len(o.Servers) == 1:
 		case !ValidServerID(s.ID):
 			return nil, fmt.Errorf("mcpgate: invalid server name %q: want 1 to 32 of a-z, 0-9 and -", s.ID)

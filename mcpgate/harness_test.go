@@ -250,7 +250,7 @@ func build(t testing.TB, text string, set mcpgate.Settings, servers map[string]*
 	}
 	for _, name := range order {
 		id := "srv-" + name
-		o.Servers = append(o.Servers, mcpgate.Server{ID: serverOf(name), Identity: id, Open: servers[name].open})
+		o.Servers = append(o.Servers, mcpgate.Server{ID: serverOf(name), Identity: id, Transport: link.OpenFunc(servers[name].open)})
 	}
 	if b.g, err = mcpgate.New(o); err != nil {
 		t.Fatal(err)

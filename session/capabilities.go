@@ -29,10 +29,10 @@ type Bounded interface {
 	Bounded(p Policy) bool
 }
 
-// IsBounded reports whether a policy is [Bounded], alone or made conditional by [InCase].
-func IsBounded(p Policy) bool {
+// isBounded reports whether a policy is [Bounded], alone or made conditional by [InCase].
+func isBounded(p Policy) bool {
 	if c, ok := p.(*conditional); ok {
-		return c.data && IsBounded(c.Policy)
+		return c.data && isBounded(c.Policy)
 	}
 	b, ok := p.(Bounded)
 	return ok && b.Bounded(p)

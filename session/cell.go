@@ -37,7 +37,7 @@ type Cell struct {
 	At  int64  `json:"at,omitempty"`
 
 	Call Issued     `json:"call,omitzero"`  // SpaceCall
-	Self *Condition `json:"self,omitempty"` // SpaceSelf
+	Self *Condition `json:"self,omitempty"` // spaceSelf
 }
 
 // IsZero reports whether the cell is the zero Cell: a store need not keep it.

@@ -53,7 +53,7 @@ func (s *Set) govern(tool stopgate.ToolName) *governed {
 // add adds a policy that governs the tool.
 func (g *governed) add(e entry, tool stopgate.ToolName) {
 	keyed, ok := as[Keyed](e.policy)
-	e.keyless, e.bounded = ok && !keyed.NeedsArguments(), IsBounded(e.policy)
+	e.keyless, e.bounded = ok && !keyed.NeedsArguments(), isBounded(e.policy)
 	e.active, _ = as[Switch](e.policy)
 	e.marker, _ = as[Marker](e.policy)
 	g.entries = append(g.entries, e)

@@ -42,7 +42,7 @@ type Key struct {
 }
 
 // Self is the key of the cell of the session itself, which every update loads.
-var Self = Key{Space: SpaceSelf}
+var Self = Key{Space: spaceSelf}
 
 // maxValue bounds the bytes of a value in a key; a longer value is replaced by its hash.
 const maxValue = 200
@@ -114,13 +114,13 @@ func ParseKey(text string) (Key, error) {
 }
 
 // DataKey is the key of the session's data.
-var DataKey = Key{Space: SpaceData}
+var DataKey = Key{Space: spaceData}
 
 // CallKey returns the key of the cell of a proposal.
 func CallKey(id stopgate.ProposalID) Key { return Key{Space: SpaceCall, Value: string(id)} }
 
 // ApprovalKey returns the key of the approvals of one name.
-func ApprovalKey(name string) Key { return Key{Space: SpaceApproval, Name: name} }
+func ApprovalKey(name string) Key { return Key{Space: spaceApproval, Name: name} }
 
 // OpenKey returns the key of the cell that lists the open proposals of a call id. Calls
 // without an id are found by their tool (S23).

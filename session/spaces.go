@@ -7,13 +7,13 @@ type Space uint8
 
 // The spaces of cells.
 const (
-	SpaceSelf     Space = iota + 1 // the session itself: denials, rewinds, degraded
-	SpaceData                      // the session's data, one JSON object
+	spaceSelf     Space = iota + 1 // the session itself: denials, rewinds, degraded
+	spaceData                      // the session's data, one JSON object
 	SpaceCall                      // one proposal by its id
 	SpaceCallID                    // the open proposals of one call id, or of a tool without ids
 	SpaceTurn                      // one turn: its handoff
 	SpaceTool                      // successes of a tool, and its calls in flight; keyed by an argument with Value
-	SpaceApproval                  // approvals by name
+	spaceApproval                  // approvals by name
 	SpaceBroken                    // the newest call that invalidated a policy's prerequisites
 	SpaceLimit                     // running totals of a limit
 	SpacePath                      // reads and writes of one path, for read-before-write policies

@@ -94,7 +94,7 @@ func (s ServerSpec) Server(talk io.Writer, hold func(group int) (release func())
 	}
 	return mcpgate.Server{
 		ID: stopgate.ServerID(s.ID), Identity: s.Identity(),
-		Open: s.Opener(link.Command{Stderr: &prefixed{out: talk, prefix: name}, Track: hold}),
+		Transport: link.OpenFunc(s.Opener(link.Command{Stderr: &prefixed{out: talk, prefix: name}, Track: hold})),
 	}
 }
 
