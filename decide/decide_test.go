@@ -186,7 +186,7 @@ func TestCalls(t *testing.T) {
 	d := newFixture(t, nil)
 	a := d.wants(d.do("", "POST", "/v1/calls", `{"tool":"write","args":{"path":"src/a", "content":"x"}}`), 200,
 		`"status":"allowed"`, `"args":{"path":"src/a","content":"x"}`, `"enforced":true`)
-	if _, ok := a.json["envelope"]; ok || !strings.HasSuffix(a.header.Get("Location"), a.get("id").(string)) {
+	if e, ok := a.json["envelope"].(map[string]any); !ok || e["status"] != "ok" || e["code"] != nil || e["data"] != nil || !strings.HasSuffix(a.header.Get("Location"), a.get("id").(string)) {
 		t.Error(a.text, a.header)
 	}
 	d.wants(d.do("agent", "POST", "/v1/calls", `{"tool":"write","args":{"path":".env"}}`), 200,

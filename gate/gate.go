@@ -39,6 +39,7 @@ type Gate struct {
 	used      approvals
 
 	rows           bool // there is a recorder or a tracer
+	goPolicies     bool // there are policies in Go
 	keepsArguments bool // the recorder stores arguments with the rows
 	guards         struct{ approver, judge, policies, tracer port.Guard }
 }
@@ -72,7 +73,7 @@ func absent(p Policy) bool {
 }
 
 func newGate(c *config) *Gate {
-	g := &Gate{config: *c, rows: c.recorder != nil || c.tracer != nil}
+	g := &Gate{config: *c, rows: c.recorder != nil || c.tracer != nil, goPolicies: len(c.policies)+len(c.handoffs) > 0}
 	audit := auditlog.Config{Limit: c.limits.Record, Now: c.now, Notify: g.notifyTracer, Trouble: func(f port.Fault, err error) { g.reportTrouble("recorder", "", f, err) }}
 	if c.recorder != nil {
 		can := c.recorder.Capabilities()

@@ -29,7 +29,7 @@ func (p *pending) propose() *Proposal {
 	if len(p.g.policies) > 0 || len(p.g.handoffs) > 0 || p.g.judge != nil || len(p.under.reviewers) > 0 {
 		prop.Args = string(p.args.final)
 	}
-	if p.g.asksPolicies() {
+	if p.g.goPolicies {
 		prop.Raw = string(p.args.raw)
 	}
 	return prop

@@ -103,6 +103,3 @@ func (l *gateLayer) denial(out *stopgate.Outcome) error {
 	}
 	return p.under.denial(over, p.kind, out)
 }
-
-// asksPolicies reports whether there are policies in Go.
-func (g *Gate) asksPolicies() bool { return len(g.policies) > 0 || len(g.handoffs) > 0 }
