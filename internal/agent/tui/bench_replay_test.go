@@ -74,7 +74,7 @@ func BenchmarkPromptReplay(b *testing.B) {
 		b.Fatal(err)
 	}
 	last := new(atomic.Int64)
-	board, out := tui.NewBoard(), newWatchedScreen()
+	board, out := tui.NewBoard(), newWatchedScreen(b)
 	watch := &decisions{Watcher: board, last: last}
 	rig := chat.New(b, chat.Options{
 		Script: "turn\nsay never asked\n", Watch: watch, API: provider.Chat,

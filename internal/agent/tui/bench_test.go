@@ -34,8 +34,9 @@ type watchedScreen struct {
 	seen chan time.Time
 }
 
-func newWatchedScreen() *watchedScreen {
+func newWatchedScreen(b *testing.B) *watchedScreen {
 	s := vt.New(80, 40, io.Discard)
+	b.Cleanup(func() { s.Close() })
 	io.WriteString(s, "\x1b[20h")
 	return &watchedScreen{Screen: s}
 }
@@ -68,7 +69,7 @@ func (w *watchedScreen) Write(p []byte) (int, error) {
 // BenchmarkPrompt measures the time from the deciding byte to the question on the screen, through
 // codec, gate, question queue and drawing. p99 must stay under 20 ms.
 func BenchmarkPrompt(b *testing.B) {
-	board, out := tui.NewBoard(), newWatchedScreen()
+	board, out := tui.NewBoard(), newWatchedScreen(b)
 	model := byHand{make(chan *io.PipeWriter)}
 	rig := chat.New(b, chat.Options{
 		Script: "turn\nsay never asked\n", Watch: board, API: provider.Chat,
@@ -93,8 +94,9 @@ func BenchmarkPrompt(b *testing.B) {
 		}
 		send(`{"role":"assistant","content":"I write it."}`)
 		send(fmt.Sprintf(`{"tool_calls":[{"index":0,"id":"c%d","type":"function","function":{"name":"fs_create_file","arguments":""}}]}`, i))
-		send(`{"tool_calls":[{"index":0,"function":{"arguments":"{\"path\":\"src/main.rs"}}]}`)
-		shown := out.expect("fs_create_file wants to run")
+		// A question may be drawn over the one before it: each has a path of its own.
+		send(fmt.Sprintf(`{"tool_calls":[{"index":0,"function":{"arguments":"{\"path\":\"src/%06d.rs"}}]}`, i))
+		shown := out.expect(fmt.Sprintf(`path  "src/%06d.rs"`, i))
 		began := time.Now()
 		send(`{"tool_calls":[{"index":0,"function":{"arguments":"\""}}]}`)
 		took = append(took, (<-shown).Sub(began))
