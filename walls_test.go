@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -62,6 +64,26 @@ func TestExportedDeclarationsHaveNoInternalTypes(t *testing.T) {
 	t.Logf("%d public packages, %d exported declarations", len(public), names)
 	if len(public) > maxPackages || names > maxNames {
 		t.Errorf("%d public packages, %d exported declarations; want at most %d and %d", len(public), names, maxPackages, maxNames)
+	}
+}
+
+// Every public package shows how it is used in an example that runs.
+func TestPublicPackagesHaveExamples(t *testing.T) {
+	example := regexp.MustCompile(`(?ms)^func Example\w*\(\) \{.*?// Output:`)
+	for _, dir := range publicPackages(t) {
+		if len(exported(t, dir)) == 0 {
+			continue
+		}
+		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(files, func(file string) bool {
+			text, err := os.ReadFile(file)
+			return err == nil && example.Match(text)
+		}) {
+			t.Errorf("%s has no example with output", dir)
+		}
 	}
 }
 
