@@ -19,8 +19,8 @@ import (
 // Proves TPS-21, TPS-22: without a word every usual reader opens every usual writer, under
 // each usual name of the path.
 func TestReadBeforeWriteByDefault(t *testing.T) {
-	for _, read := range []string{"read_file", "fs_read_file"} {
-		for _, write := range []string{"write_file", "fs_modify_file", "fs_create_file", "edit_file"} {
+	for _, read := range []string{"read_file", "fs_read_file", "vfs_read_file"} {
+		for _, write := range []string{"write_file", "fs_modify_file", "fs_create_file", "edit_file", "vfs_write_file", "vfs_edit_file"} {
 			for _, key := range []string{"path", "file_path", "filepath"} {
 				b, args := newBook(t, policies.ReadBeforeWrite()), `{"`+key+`":"a"}`
 				b.expect(write, args, stopgate.CodeReadRequired)

@@ -32,23 +32,23 @@ type Files struct {
 	err      error
 }
 
-// Names that read and write tools, and their path arguments, usually have (TPS-21, TPS-22).
+// The names that read and write tools, and their path arguments, usually have (TPS-21, TPS-22).
 var (
-	ReadTools  = []string{"read_file", "fs_read_file", "read", "Read", "view", "open_file"}
-	WriteTools = []string{"write_file", "fs_modify_file", "fs_create_file", "edit_file", "edit", "Edit", "write", "Write", "MultiEdit"}
-	PathKeys   = []string{"/path", "/file_path", "/filepath"}
+	readTools  = []string{"read_file", "fs_read_file", "vfs_read_file", "read", "Read", "view", "open_file"}
+	writeTools = []string{"write_file", "fs_modify_file", "fs_create_file", "edit_file", "vfs_write_file", "vfs_edit_file", "edit", "Edit", "write", "Write", "MultiEdit"}
+	pathKeys   = []string{"/path", "/file_path", "/filepath"}
 	moved      = []string{"/path", "/file_path", "/filepath", "/from", "/to", "/source", "/destination", "/old_path", "/new_path"}
 )
 
 // ReadBeforeWrite begins a policy with the default tools and path arguments.
 func ReadBeforeWrite() *Files {
-	f := &Files{name: "read_before_write", reads: Select(ReadTools...), writes: Select(WriteTools...)}
+	f := &Files{name: "read_before_write", reads: Select(readTools...), writes: Select(writeTools...)}
 	f.key.path = true
 	for _, text := range moved {
 		p, _ := jsonstream.ParsePointer(text)
 		f.moves = append(f.moves, p)
 	}
-	return f.Key(PathKeys...)
+	return f.Key(pathKeys...)
 }
 
 // Named sets the name of the policy; by default it is read_before_write.
