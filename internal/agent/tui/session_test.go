@@ -3,8 +3,10 @@ package tui_test
 import (
 	"errors"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/term"
@@ -345,6 +347,16 @@ func TestPanicRestoresTheTerminal(t *testing.T) {
 	if after, _ := term.GetState(slave.Fd()); !cmp.Equal(before.Termios, after.Termios) {
 		t.Errorf("the terminal is left as %+v, it was %+v", after, before)
 	}
+	// After a panic bubbletea does not wait for its reader, which may end only with the next line.
+	for end := time.Now().Add(15 * time.Second); isReading() && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		io.WriteString(master, "\n")
+	}
+}
+
+// isReading reports whether a goroutine reads from a terminal.
+func isReading() bool {
+	stacks := make([]byte, 1<<20)
+	return strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "muesli/cancelreader")
 }
 
 // On a screen without redrawing every line is written once, and answers are lines.
