@@ -174,8 +174,11 @@ func (p *pending) refusal(layer stopgate.Layer, code stopgate.Code) stopgate.Ver
 		return v // its text tells how to write the call so that no approval is needed
 	}
 	public := code.Public()
-	if code == stopgate.CodeNoApprover {
+	switch {
+	case code == stopgate.CodeNoApprover:
 		public = strings.TrimSpace(public + " " + p.verdicts.eval.Instead())
+	case code == stopgate.CodeApprovalTimeout && v.Code == stopgate.CodePathNotKnown:
+		public += " " + v.Public
 	}
 	return stopgate.Verdict{
 		Decided: true, Mode: stopgate.Deny, Layer: layer, Code: code,
