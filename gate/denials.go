@@ -91,8 +91,7 @@ func (c *commitment) denialIdentity(v *stopgate.Verdict) string {
 	return strings.Join([]string{string(p.sessions.tool), string(v.Code), rule, v.Pointer, strconv.FormatInt(v.DecidedAt, 10)}, " ")
 }
 
-// Alerter is implemented by an [Approver] that also notifies people of stopped sessions
-// (H22). r is the event row.
+// Alerter notifies people of stopped sessions (H22). r is the event row.
 type Alerter interface {
 	Alert(ctx context.Context, r stopgate.Record)
 }
@@ -117,7 +116,7 @@ func (c *commitment) applyDenialLimit() {
 }
 
 // notifyStopped reports to operators that a session had too many denials in a row: by an event
-// row, and through an approver that is an [Alerter].
+// row, and through the [Alerter].
 func (c *commitment) notifyStopped(ctx context.Context) {
 	p, g := c.p, c.p.g
 	p.mu.Lock()
@@ -126,7 +125,7 @@ func (c *commitment) notifyStopped(ctx context.Context) {
 	r.Event, r.Code, r.Cause, r.Count = stopgate.AuditStopped, stopgate.CodeDenialLimit, string(c.denialCode), int64(c.denial.denials)
 	ctx = context.WithoutCancel(ctx)
 	_ = g.audit.Note(ctx, r) // one that is lost is counted
-	if a, ok := g.approver.(Alerter); ok {
+	if a := g.alerter; a != nil {
 		g.audit.Complete(&r)
 		port.Invoke(ctx, &g.guards.approver, alertLimit, func(ctx context.Context) (struct{}, error) {
 			a.Alert(ctx, r)

@@ -52,6 +52,7 @@ func (l Limits) withDefaults() Limits {
 type config struct {
 	recorder Recorder
 	approver Approver
+	alerter  Alerter
 	judge    Judge
 	onError  stopgate.Mode // of the judge
 	judges   func(*JudgeTable) (Judge, error)
@@ -76,8 +77,19 @@ type Option func(*config)
 // nothing without one. Without a recorder there is no audit.
 func WithRecorder(r Recorder) Option { return func(c *config) { c.recorder = r } }
 
-// WithApprover sets the approver for ask and edit. Without one they deny no_approver.
-func WithApprover(a Approver) Option { return func(c *config) { c.approver = a } }
+// WithApprover sets the approver for ask and edit. Without one they deny no_approver. An
+// approver that is an [Alerter] also gets the alerts.
+func WithApprover(a Approver) Option {
+	return func(c *config) {
+		c.approver = a
+		if alerter, ok := a.(Alerter); ok && c.alerter == nil {
+			c.alerter = alerter
+		}
+	}
+}
+
+// WithAlerter sets who is notified of stopped sessions, where that is not the approver itself.
+func WithAlerter(a Alerter) Option { return func(c *config) { c.alerter = a } }
 
 // WithJudge adds a judge of every call, in addition to those of policy files. onError is the
 // mode of a call when the judge fails: Deny, or Ask to let a person decide (FM1).

@@ -23,7 +23,10 @@ type Approver struct {
 	opts  approve.Options
 }
 
-var _ gate.Approver = (*Approver)(nil)
+var (
+	_ gate.Approver = (*Approver)(nil)
+	_ gate.Alerter  = (*Approver)(nil)
+)
 
 // NewApprover returns an approver that uses the given store.
 func NewApprover(store approve.Store, o approve.Options) (*Approver, error) {
@@ -48,6 +51,9 @@ func (a *Approver) Abilities(ctx context.Context, call *stopgate.Call) gate.Abil
 	}
 	return able
 }
+
+// Alert implements [gate.Alerter].
+func (a *Approver) Alert(ctx context.Context, r stopgate.Record) { a.queue.Alert(ctx, r) }
 
 // Approve implements [gate.Approver].
 func (a *Approver) Approve(ctx context.Context, q *gate.Question) (gate.Answer, error) {

@@ -149,15 +149,16 @@ func (w *wiring) state(ctx context.Context, program *policy.Program, set config.
 		return nil, nil, unusable{err}
 	}
 	w.store, w.once = store, w.kept().registry(filepath.Join(filepath.Dir(settings.Store), hooksDir), w.rules(set))
-	var queue gate.Approver
-	if queue, err = approve.New(store, w.questions(program)); err != nil {
+	questions, err := approve.New(store, w.questions(program))
+	if err != nil {
 		return nil, nil, err
 	}
+	var queue gate.Approver = questions
 	if w.program.delegated != nil {
 		queue = waiting{queue, w.program.delegated.waits}
 	}
 	w.asking = &lockdownApprover{Approver: queue, orders: store}
-	return []gate.Option{gate.WithStore(store), gate.WithRecorder(store.Recorder())}, w.asking, nil
+	return []gate.Option{gate.WithStore(store), gate.WithRecorder(store.Recorder()), gate.WithAlerter(questions)}, w.asking, nil
 }
 
 // openStore opens the store, or takes it from the cache.
