@@ -1,0 +1,70 @@
+package eval
+
+import (
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/pathform"
+)
+
+// swept takes whether a command reads directories in which a guard protects files.
+func (e *leafTests) swept(hit bool) {
+	if hit {
+		e.floorHere(stopgate.Ask, stopgate.CodeGuardedBelow)
+	}
+}
+
+// notKnown takes the unknown facts of the paths that a restrictive condition evaluates: the
+// condition covers the known readings, and the others require an approval.
+func (e *leafTests) notKnown(unknown pathform.Unknown) {
+	if unknown != pathform.Known && !e.probing {
+		e.unknownPaths |= unknown
+		e.floorHere(stopgate.Ask, stopgate.CodePathNotKnown)
+	}
+}
+
+// commandEnd evaluates the simple commands of the string that has just ended, one by one (K29).
+func (e *leafTests) commandEnd() {
+	if e.commands {
+		e.commands = false
+		v := e.stringValue()
+		for n := range v.Commands() {
+			e.lanes.segment = e.segment(v, n)
+			e.command(v, n)
+			e.endCommand()
+		}
+	}
+	e.lanes.segment = segment{}
+	e.endCommand()
+}
+
+// command evaluates the conditions on commands for one simple command.
+func (e *leafTests) command(v *match.Value, n int) {
+	for i := range e.texts {
+		x := &e.texts[i]
+		if e.plan.conds[x.test.cond].command < 0 || i > 0 && e.texts[i-1].test == x.test {
+			continue
+		}
+		permissive := e.plan.conds[x.test.cond].permissive
+		hit := permissive
+		for j := i; j < len(e.texts) && e.texts[j].test == x.test && hit == permissive; j++ {
+			hit = e.reads(&e.texts[j], v, n)
+			e.names(&e.texts[j], v, n, hit)
+		}
+		e.leaf(x.test.site, hit, x.sole)
+	}
+}
+
+// reads evaluates one simple command by one reading of a condition.
+func (e *leafTests) reads(x *textTest, v *match.Value, n int) bool {
+	switch {
+	case x.result != match.Undecided:
+		return x.result == match.Hit
+	case x.m.Incremental():
+		return x.m.End(&x.state) == match.Hit
+	}
+	hit := x.m.JudgeCommand(v, n)
+	if hit {
+		e.limit(x)
+	}
+	return hit
+}
