@@ -10,6 +10,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
@@ -237,9 +238,9 @@ func (w Value) covers(l gate.Leaf) bool {
 // hasPrefix reports whether a value begins with a directory or with words, under the rules of a
 // permit in a policy: an ambiguous value does not.
 func hasPrefix(a schema.Annotation, prefix, value string) bool {
-	literal := match.Literal{Kind: match.LiteralString, Text: prefix, JSON: strconv.Quote(prefix)}
-	m, err := match.Compile(match.Spec{Kind: match.Prefix, Values: []match.Literal{literal}},
-		match.Target{Type: schema.String, Annotation: a}, false, match.Env{})
+	literal := condition.Literal{Kind: condition.LiteralString, Text: prefix, JSON: strconv.Quote(prefix)}
+	m, err := match.Compile(condition.Spec{Kind: condition.Prefix, Values: []condition.Literal{literal}},
+		condition.Target{Type: schema.String, Annotation: a}, false, condition.Env{})
 	if err != nil {
 		return false
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
@@ -40,7 +40,7 @@ key_type = "path"
 	call := func(dir string, tool stopgate.ToolName, args string, code stopgate.Code) {
 		t.Helper()
 		program, mistakes := prove.Compile([]policy.Source{{Name: "p.toml", Text: []byte(text), Trusted: true}}, policy.Options{
-			Root: "/srv/p", Dir: dir, Links: &match.Links{Real: func(name string) (string, bool) {
+			Root: "/srv/p", Dir: dir, Links: &condition.Links{Real: func(name string) (string, bool) {
 				if name == "/srv/p/link" {
 					name = target
 				}

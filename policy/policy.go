@@ -7,7 +7,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
@@ -59,7 +59,7 @@ func (o Options) engine() engine.Options {
 		Root: o.Root, Home: o.Home, Dir: o.Dir, Strict: o.Strict, Definitions: o.Definitions, UnknownTool: o.UnknownTool,
 	}
 	if o.FollowLinks {
-		e.Links = &match.Links{Real: realpath.From(o.Root), Walk: realpath.Walk(o.Root), Files: realpath.Files(realpath.Enough), Has: realpath.Has}
+		e.Links = &condition.Links{Real: realpath.From(o.Root), Walk: realpath.Walk(o.Root), Files: realpath.Files(realpath.Enough), Has: realpath.Has}
 	}
 	if o.KnownTools {
 		e.Known = knowntools.Recognise

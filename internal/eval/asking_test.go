@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/eval"
 )
 
@@ -53,7 +53,7 @@ func TestAsking(t *testing.T) {
 		{"no tool", "nothing", `{}`, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			policies := layers(t, match.Env{}, asking)
+			policies := layers(t, condition.Env{}, asking)
 			e := policies.Bind(stopgate.Call{Tool: stopgate.ToolName(c.tool)}).Evaluate()
 			e.Feed([]byte(c.args))
 			e.Close(stopgate.Ended)

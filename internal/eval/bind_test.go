@@ -4,14 +4,14 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // Proves D25-01, D25-02, D25-04, D25-06, K0b, K15, S2, S39, G1, G2: which table decides about a
 // tool, and that a tool without a table does not run.
 func TestLookup(t *testing.T) {
-	p := layers(t, match.Env{}, `
+	p := layers(t, condition.Env{}, `
 [tools."*".policy]
 run = "edit"
 [tools."fs_*".policy]
@@ -79,7 +79,7 @@ func TestUnknownToolAsk(t *testing.T) {
 		{"a project knows it", []string{ask, "project\n[tools.t.policy]\nrun = \"unattended\"\n"}, `{}`, "ask rule_matched rule 0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := layers(t, match.Env{}, c.files...).Bind(stopgate.Call{Tool: "t"})
+			b := layers(t, condition.Env{}, c.files...).Bind(stopgate.Call{Tool: "t"})
 			if v := final(t, b, c.args); brief(v) != c.want {
 				t.Fatalf("%s, want %s", spell(v), c.want)
 			}
@@ -110,7 +110,7 @@ func TestLayers(t *testing.T) {
 		{"a table of all alone", []string{star}, "deny policy_not_configured"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := layers(t, match.Env{}, c.files...).Bind(stopgate.Call{Tool: "t"})
+			b := layers(t, condition.Env{}, c.files...).Bind(stopgate.Call{Tool: "t"})
 			if v := final(t, b, `{}`); brief(v) != c.want {
 				t.Fatalf("%s, want %s", spell(v), c.want)
 			}
@@ -121,7 +121,7 @@ func TestLayers(t *testing.T) {
 // Proves K0a, K57, S30: guards apply to every tool in addition to its own list, also those on a
 // type, and are named before the rules.
 func TestGuards(t *testing.T) {
-	p := layers(t, match.Env{Root: "/srv/proj"}, `
+	p := layers(t, condition.Env{Root: "/srv/proj"}, `
 [tools.copy.parameters]
 from = { type = "path" }
 to = { type = "path" }
@@ -174,7 +174,7 @@ mode = "ask"
 
 // Proves K0c, K60: conditions on the call itself are resolved before its arguments arrive.
 func TestWhen(t *testing.T) {
-	p := layers(t, match.Env{}, `
+	p := layers(t, condition.Env{}, `
 [tools.t.policy]
 run = [
   { when = { agent = "triage" }, mode = "deny" },
@@ -223,7 +223,7 @@ func TestSchemaArrives(t *testing.T) {
 		{"the schema is no schema", own, `{"type":`, `{}`, "deny policy_invalid_for_schema"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := layers(t, match.Env{}, c.file).Bind(stopgate.Call{
+			b := layers(t, condition.Env{}, c.file).Bind(stopgate.Call{
 				Tool: "t", Definition: &stopgate.ToolDefinition{Name: "t", Schema: []byte(c.schema)},
 			})
 			if v := final(t, b, c.args); brief(v) != c.want {
@@ -253,7 +253,7 @@ func TestPointers(t *testing.T) {
 		{"escaped tokens", "/a~1b/c~0d", ``, `{"a/b":{"c~d":"x"}}`, "/a~1b/c~0d"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := layers(t, match.Env{}, "[tools.t.policy]\nrun = [ { arg = \""+c.arg+"\", const = \"x\", mode = \"deny\" }, { mode = \"ask\" } ]\n")
+			p := layers(t, condition.Env{}, "[tools.t.policy]\nrun = [ { arg = \""+c.arg+"\", const = \"x\", mode = \"deny\" }, { mode = \"ask\" } ]\n")
 			call := stopgate.Call{Tool: "t"}
 			if c.schema != "" {
 				call.Definition = &stopgate.ToolDefinition{Schema: []byte(c.schema)}
@@ -268,7 +268,7 @@ func TestPointers(t *testing.T) {
 
 // Proves H12: which pointers are paths in the schema of a call, for the keys of session policies.
 func TestBindingIsPath(t *testing.T) {
-	p := layers(t, match.Env{}, `
+	p := layers(t, condition.Env{}, `
 [tools.edit.parameters.file]
 type = "path"
 [tools.edit.parameters.all]
@@ -305,7 +305,7 @@ func TestUnknownParametersOfTwoFiles(t *testing.T) {
 		{"ask", "deny", "deny unknown_parameter"}, {"deny", "ask", "deny unknown_parameter"},
 		{"ask", "ask", "ask unknown_parameter"}, {"allow", "ask", "ask unknown_parameter"}, {"allow", "deny", "deny unknown_parameter"},
 	} {
-		e := layers(t, match.Env{}, tool(c.first), tool(c.second)).Bind(stopgate.Call{Tool: "t"}).Evaluate()
+		e := layers(t, condition.Env{}, tool(c.first), tool(c.second)).Bind(stopgate.Call{Tool: "t"}).Evaluate()
 		e.Feed([]byte(`{"a":"x","b":1}`))
 		if v := e.Close(stopgate.Ended); brief(v) != c.want {
 			t.Errorf("%s, then %s: %s, want %s", c.first, c.second, brief(v), c.want)

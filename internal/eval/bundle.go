@@ -3,9 +3,9 @@ package eval
 import (
 	"slices"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/index"
 	"github.com/stopgate/stopgate/internal/condition/literal"
-	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
 // bundleState is the state of the rules of a bundle in one evaluation. Only the first rule of each
@@ -181,7 +181,7 @@ func (e *leafTests) progress(x *textTest, only bool) {
 		return
 	}
 	if x.index.Lost(&x.arriving) {
-		x.result = match.Miss
+		x.result = condition.Miss
 		e.undecided--
 		e.hits.Reset()
 		e.matched(c, x.test.site, &e.hits, x.sole)

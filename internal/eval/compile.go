@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -170,7 +170,7 @@ func (c *compiler) misfit(v *ToolPolicy, r *syntax.Rule, forMany bool) string {
 			}
 			return "the tool has no parameter " + k.Arg.String()
 		}
-		if k.Spec.Kind == match.Present {
+		if k.Spec.Kind == condition.Present {
 			continue
 		}
 		probe := cond{permissive: r.Mode.Permissive(), kind: k.Spec.Kind, ast: k, accompanied: true}
@@ -197,7 +197,7 @@ func MayHoldUndeclared(r *syntax.Rule, k *syntax.Condition) bool {
 		return false
 	}
 	there, _ := k.Spec.Presence()
-	return k.Spec.Kind != match.Present || there
+	return k.Spec.Kind != condition.Present || there
 }
 
 // rule adds a rule and its conditions.
@@ -232,7 +232,7 @@ func (c *compiler) condition(v *ToolPolicy, r *syntax.Rule, k *syntax.Condition)
 		}
 	}
 	out.null, _ = k.Spec.NamesNull()
-	if k.Spec.Kind == match.Present {
+	if k.Spec.Kind == condition.Present {
 		out.want, out.value = k.Spec.Presence()
 	}
 	if k.On == "" {
@@ -254,7 +254,7 @@ func (c *compiler) commands(v *ToolPolicy, l *list) {
 		for k := r.first; k < r.end; k++ {
 			cond := &c.plan.conds[k]
 			reach := c.reach(v, cond.ast)
-			if _, onlyNull := cond.ast.Spec.NamesNull(); onlyNull || cond.kind == match.Present || counts(cond.kind) || !slices.ContainsFunc(reach.Locations, (*schema.Location).Runs) {
+			if _, onlyNull := cond.ast.Spec.NamesNull(); onlyNull || cond.kind == condition.Present || counts(cond.kind) || !slices.ContainsFunc(reach.Locations, (*schema.Location).Runs) {
 				continue
 			}
 			cond.command = l.commands

@@ -3,7 +3,7 @@ package eval
 import (
 	"slices"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -144,7 +144,7 @@ func (a *absentees) of(s *shape) []absence {
 
 // without returns the effect of a missing value on a site.
 func (g *grapher) without(site int32) absenceKind {
-	if g.plan.conds[g.plan.sites[site]].kind == match.Present {
+	if g.plan.conds[g.plan.sites[site]].kind == condition.Present {
 		return notPresent
 	}
 	return noValue
@@ -179,7 +179,7 @@ func (g *absentees) byDefault(s *shape) []absence {
 			if b := &probe.bundles[k.bundle]; b.seen {
 				kind, found = byDefault, b.rules(k.all)
 			}
-		case k.kind == match.Present && !k.value:
+		case k.kind == condition.Present && !k.value:
 			kind = byDefault
 		case st.phase == holds || k.all && st.leaf && st.phase != failed:
 			kind = byDefault

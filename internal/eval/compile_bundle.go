@@ -3,8 +3,8 @@ package eval
 import (
 	"slices"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/literal"
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -32,7 +32,7 @@ func (c *compiler) reach(v *ToolPolicy, k *syntax.Condition) schema.Reach {
 type bundleKey struct {
 	pointer, on     string
 	all, permissive bool
-	env             match.Env
+	env             condition.Env
 }
 
 // gather bundles the rules of a list, whose conditions begin at first, and adds every condition to
@@ -81,11 +81,13 @@ func (c *compiler) put(v *ToolPolicy, k cond, arg jsonstream.Pointer) {
 // booleans with literals of the rule.
 func (c *compiler) bundles(v *ToolPolicy, k *syntax.Condition) bool {
 	switch k.Spec.Kind {
-	case match.Const, match.Enum:
-		if slices.ContainsFunc(k.Spec.Values, func(l match.Literal) bool { return l.Kind == match.LiteralObject || l.Kind == match.LiteralNull }) {
+	case condition.Const, condition.Enum:
+		if slices.ContainsFunc(k.Spec.Values, func(l condition.Literal) bool {
+			return l.Kind == condition.LiteralObject || l.Kind == condition.LiteralNull
+		}) {
 			return false
 		}
-	case match.Prefix, match.Suffix, match.Glob, match.Pattern, match.Minimum, match.Maximum, match.ExclusiveMinimum, match.ExclusiveMaximum:
+	case condition.Prefix, condition.Suffix, condition.Glob, condition.Pattern, condition.Minimum, condition.Maximum, condition.ExclusiveMinimum, condition.ExclusiveMaximum:
 	default:
 		return false
 	}

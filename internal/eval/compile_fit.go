@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/index"
 	"github.com/stopgate/stopgate/internal/condition/literal"
 	"github.com/stopgate/stopgate/internal/condition/match"
@@ -23,7 +24,7 @@ type fitting struct {
 
 // test returns the test of a condition whose leaves are at a location.
 func (g *grapher) test(c, site int32, p *schema.Location) test {
-	if g.plan.conds[c].kind == match.Present {
+	if g.plan.conds[c].kind == condition.Present {
 		return test{site: site, cond: c, present: true, first: literal.None}
 	}
 	f := g.fit(c, p)
@@ -62,9 +63,9 @@ func (g *grapher) linkRedirects(k *cond) {
 	r := &g.plan.rules[k.rule]
 	for c := r.first; c < r.end; c++ {
 		if other := &g.plan.conds[c]; other.expanded == k.expanded {
-			k.readsJudged = k.readsJudged || other.kind == match.Reads
-			k.writesJudged = k.writesJudged || other.kind == match.Writes
-			k.accompanied = k.accompanied || other.kind != match.Reads && other.kind != match.Writes && other.kind != match.Present
+			k.readsJudged = k.readsJudged || other.kind == condition.Reads
+			k.writesJudged = k.writesJudged || other.kind == condition.Writes
+			k.accompanied = k.accompanied || other.kind != condition.Reads && other.kind != condition.Writes && other.kind != condition.Present
 		}
 	}
 }
@@ -88,8 +89,8 @@ func (g *grapher) fitBundle(k *cond, p *schema.Location) *fitting {
 }
 
 // fit compiles one condition for a location.
-func (all matchers) fit(k *cond, p *schema.Location, env match.Env) *fitting {
-	target := match.Target{}
+func (all matchers) fit(k *cond, p *schema.Location, env condition.Env) *fitting {
+	target := condition.Target{}
 	known := true
 	for _, q := range p.Within() {
 		known = known && q.Types() != schema.AnyType
@@ -104,7 +105,7 @@ func (all matchers) fit(k *cond, p *schema.Location, env match.Env) *fitting {
 	for _, a := range readings(k, p, known) {
 		target.Annotation, target.Paths = a, k.ast.On == "path" && a == schema.Command
 		target.Below = target.Paths && !k.ast.IgnoreBelow
-		if single := k.ast.Spec.Kind == match.Reads || k.ast.Spec.Kind == match.Writes; single && k.permissive && !k.accompanied {
+		if single := k.ast.Spec.Kind == condition.Reads || k.ast.Spec.Kind == condition.Writes; single && k.permissive && !k.accompanied {
 			continue
 		}
 		m, ok := all.compile(k.ast.Spec, target, !k.permissive, env)

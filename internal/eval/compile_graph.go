@@ -3,7 +3,7 @@ package eval
 import (
 	"slices"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
@@ -101,7 +101,7 @@ func (g *grapher) build(s *shape, st walkState) {
 		if k.permissive {
 			t.wrong = s.wrongScalar
 		}
-		s.redirects = s.redirects || k.kind == match.Reads || k.kind == match.Writes
+		s.redirects = s.redirects || k.kind == condition.Reads || k.kind == condition.Writes
 	}
 	s.judges = !s.wrongObject && (len(s.location.Properties()) > 0 || closes(s.location))
 	g.members(s, st)
@@ -140,7 +140,7 @@ func (g *grapher) tests(s *shape, t thread) {
 				s.counts = append(s.counts, g.test(c, t.node.sites[i], s.location))
 			}
 		case t.deep:
-			if k.kind == match.Present {
+			if k.kind == condition.Present {
 				continue
 			}
 			x := g.test(c, t.node.sites[i], t.origin)

@@ -3,7 +3,7 @@ package eval
 import (
 	"strconv"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
@@ -144,4 +144,4 @@ func (st *walkState) add(t thread) {
 }
 
 // counts reports whether a condition applies to the number of elements.
-func counts(k match.Kind) bool { return k == match.MinItems || k == match.MaxItems }
+func counts(k condition.Kind) bool { return k == condition.MinItems || k == condition.MaxItems }

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/literal"
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -116,7 +116,7 @@ func (g *grapher) covers() {
 			}
 		}
 		for _, site := range s.deeper {
-			if c := g.plan.sites[site]; g.plan.conds[c].on == "" && g.plan.conds[c].kind != match.Present && !counts(g.plan.conds[c].kind) {
+			if c := g.plan.sites[site]; g.plan.conds[c].on == "" && g.plan.conds[c].kind != condition.Present && !counts(g.plan.conds[c].kind) {
 				s.partly.add(g.plan, c, g.plan.firstOf(c))
 			}
 		}

@@ -3,6 +3,7 @@ package eval
 import (
 	"slices"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
@@ -12,15 +13,15 @@ import (
 // DataTest is a compiled condition on a session's data. It is safe for concurrent use.
 type DataTest struct {
 	pointer  jsonstream.Pointer
-	kind     match.Kind
+	kind     condition.Kind
 	test     *match.Matcher
 	restrict bool
 }
 
 // NewDataTest compiles a condition for restrictive rules, for which one matching value of several
 // is enough, or for permissive rules, for which all have to match.
-func NewDataTest(c syntax.SessionCondition, restrict bool, env match.Env) (*DataTest, error) {
-	m, err := match.Compile(c.Spec, match.Target{}, restrict, env)
+func NewDataTest(c syntax.SessionCondition, restrict bool, env condition.Env) (*DataTest, error) {
+	m, err := match.Compile(c.Spec, condition.Target{}, restrict, env)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +33,7 @@ func NewDataTest(c syntax.SessionCondition, restrict bool, env match.Env) (*Data
 func (t *DataTest) Holds(data jsonstream.Value) (holds, known bool) {
 	values, complete := t.pointer.All(nil, data)
 	values = slices.DeleteFunc(values, func(v jsonstream.Value) bool { return v.Kind() == jsonstream.Null })
-	if t.kind == match.Present {
+	if t.kind == condition.Present {
 		return (len(values) > 0) == t.test.WantsPresent(), true
 	}
 	fits := 0
@@ -58,7 +59,7 @@ func (t *DataTest) fits(v jsonstream.Value) bool {
 	case jsonstream.True, jsonstream.False:
 		return kinds&schema.Boolean != 0 && t.test.Bool(v.Kind() == jsonstream.True)
 	case jsonstream.Array:
-		if t.kind == match.MinItems || t.kind == match.MaxItems {
+		if t.kind == condition.MinItems || t.kind == condition.MaxItems {
 			return t.test.Items(v.Len())
 		}
 		fits := 0

@@ -1,6 +1,6 @@
 // Package eval evaluates calls by policy files while their arguments are still arriving.
 //
-//	policies := eval.New([]*eval.Layer{{File: file, Trusted: true, Env: match.Env{Root: "/srv/app"}}}, stopgate.Deny)
+//	policies := eval.New([]*eval.Layer{{File: file, Trusted: true, Env: condition.Env{Root: "/srv/app"}}}, stopgate.Deny)
 //	e := policies.Bind(stopgate.Call{Tool: "write_file"}).Evaluate()
 //	for chunk := range chunks {
 //		if v := e.Feed(chunk); v.Terminal() {

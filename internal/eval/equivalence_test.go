@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/testkit/gen"
 	"github.com/stopgate/stopgate/internal/testkit/naive"
@@ -60,7 +60,7 @@ func eachDocument(t *testing.T, check func(c *gen.Case, e *eval.Evaluation, b *e
 // bind compiles a drawn policy and binds it to its tool.
 func bind(t testing.TB, c *gen.Case) *eval.Binding {
 	t.Helper()
-	return prepare(t, match.Env{Root: gen.Root, Home: gen.Home}, c.Files...).Bind(call(c))
+	return prepare(t, condition.Env{Root: gen.Root, Home: gen.Home}, c.Files...).Bind(call(c))
 }
 
 func call(c *gen.Case) stopgate.Call {
@@ -146,7 +146,7 @@ func TestI1WhenEquivalence(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		plain := gen.Draw(r)
 		c, under := plain.When()
-		p := prepare(t, match.Env{Root: gen.Root, Home: gen.Home}, c.Files...)
+		p := prepare(t, condition.Env{Root: gen.Root, Home: gen.Home}, c.Files...)
 		var data jsonstream.Value
 		if under.Data != "" {
 			var err error

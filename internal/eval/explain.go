@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/eval/schema"
@@ -263,7 +264,7 @@ func (e explainer) condition(r, c, lane int32) ConditionExplanation {
 }
 
 // spelt formats the literals of a matcher.
-func spelt(s match.Spec) string {
+func spelt(s condition.Spec) string {
 	if s.List != "" {
 		return "in " + s.List
 	}
@@ -271,7 +272,7 @@ func spelt(s match.Spec) string {
 	for _, v := range s.Values {
 		values = append(values, v.JSON)
 	}
-	if len(values) == 1 && s.Kind != match.Enum {
+	if len(values) == 1 && s.Kind != condition.Enum {
 		return values[0]
 	}
 	return "[" + strings.Join(values, ", ") + "]"
@@ -280,12 +281,12 @@ func spelt(s match.Spec) string {
 // readingOf returns the reading of a path that satisfied a restrictive condition: the value as
 // written if it does, else the first reading that is plain and satisfies the rule, else the first
 // that satisfies it.
-func readingOf(s match.Spec, env match.Env, value string) []string {
-	text, err := match.Compile(s, match.Target{Type: schema.String}, false, env)
+func readingOf(s condition.Spec, env condition.Env, value string) []string {
+	text, err := match.Compile(s, condition.Target{Type: schema.String}, false, env)
 	if err == nil && text.Match([]byte(value)) {
 		return []string{value + " (" + pathform.Steps(0).String() + ")"}
 	}
-	m, err := match.Compile(s, match.Target{Type: schema.String, Annotation: schema.Path}, true, env)
+	m, err := match.Compile(s, condition.Target{Type: schema.String, Annotation: schema.Path}, true, env)
 	if err != nil {
 		return nil
 	}

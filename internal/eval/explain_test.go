@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/testkit/gen"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -35,7 +35,7 @@ func showExplanation(x eval.Explanation) string {
 // Proves Q1, Q2, K0b, K56, I25: an explanation has the result of every rule, with its byte, its
 // value and its reading.
 func TestExplain(t *testing.T) {
-	b := layers(t, match.Env{Root: "/srv/proj"}, `
+	b := layers(t, condition.Env{Root: "/srv/proj"}, `
 [tools.t.parameters]
 path = { type = "path" }
 edits = { type = "array", items = { type = "object", properties = { at = { type = "path" } } } }
@@ -84,7 +84,7 @@ rules user0 [*] says ask named=true lowered=false
 // text states, without the word, when only a shell expansion is such a file.
 func TestExplainCommandWord(t *testing.T) {
 	const hint = "keys (the shell may make such a file of a word with wildcards or variables: write the names out)"
-	policy := layers(t, match.Env{}, `
+	policy := layers(t, condition.Env{}, `
 [tools.t]
 parameters.command = { type = "command" }
 policy.run = "unattended"
@@ -142,7 +142,7 @@ func TestExplainPlainMatch(t *testing.T) {
 		{"path", `glob = "rm *"`, "rm   -rf ", "rm   -rf  (as written)"},
 		{"path", `suffix = "rf"`, "rm   -rf ", "rm   -rf (trailing characters trimmed)"},
 	} {
-		b := layers(t, match.Env{}, `[tools.t.parameters]
+		b := layers(t, condition.Env{}, `[tools.t.parameters]
 command = { type = "`+c.kind+`" }
 [tools.t.policy]
 run = [ { arg = "/command", `+c.matcher+`, mode = "deny" } ]
@@ -161,7 +161,7 @@ run = [ { arg = "/command", `+c.matcher+`, mode = "deny" } ]
 
 // Proves K9, K35: an explanation of a verdict without a rule, and of a project's file.
 func TestExplainWithoutRule(t *testing.T) {
-	b := layers(t, match.Env{}, "project\n[tools.t.policy]\nrun = [ { arg = \"/n\", const = 1, mode = \"unattended\" } ]\n").Bind(stopgate.Call{Tool: "t"})
+	b := layers(t, condition.Env{}, "project\n[tools.t.policy]\nrun = [ { arg = \"/n\", const = 1, mode = \"unattended\" } ]\n").Bind(stopgate.Call{Tool: "t"})
 	e := b.Evaluate()
 	e.Feed([]byte(`{"n":`))
 	const want = `rules project0 [t] says ask named=true lowered=true

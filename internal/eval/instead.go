@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
@@ -76,11 +77,11 @@ func (e *decision) form(r *rule) (string, bool) {
 }
 
 // quoted formats the first values of a matcher.
-func quoted(s match.Spec) (string, bool) {
+func quoted(s condition.Spec) (string, bool) {
 	var list []string
 	for _, v := range s.Values[:min(len(s.Values), maxInstead)] {
 		text := v.Text
-		if v.Kind != match.LiteralString {
+		if v.Kind != condition.LiteralString {
 			text = v.JSON
 		}
 		if !readable(text) {

@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/testkit/gen"
 )
 
 // project has the directories that paths are resolved against.
-var project = match.Env{Root: "/srv/proj", Home: "/home/u"}
+var project = condition.Env{Root: "/srv/proj", Home: "/home/u"}
 
 // compile compiles one trusted file.
 func compile(tb testing.TB, text string) *eval.Policies {
@@ -22,7 +22,7 @@ func compile(tb testing.TB, text string) *eval.Policies {
 }
 
 // layers compiles several files; a project's file begins with a line that marks it.
-func layers(tb testing.TB, env match.Env, texts ...string) *eval.Policies {
+func layers(tb testing.TB, env condition.Env, texts ...string) *eval.Policies {
 	tb.Helper()
 	var files []gen.File
 	for i, text := range texts {
@@ -35,7 +35,7 @@ func layers(tb testing.TB, env match.Env, texts ...string) *eval.Policies {
 
 // prepare parses files that check may reject: the evaluator must also be correct for unreachable
 // rules.
-func prepare(tb testing.TB, env match.Env, files ...gen.File) *eval.Policies {
+func prepare(tb testing.TB, env condition.Env, files ...gen.File) *eval.Policies {
 	tb.Helper()
 	var all []*eval.Layer
 	for _, f := range files {

@@ -3,7 +3,7 @@ package eval
 import (
 	"slices"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 )
 
 // limit records that a string satisfied a restrictive condition only because it is too long to be
@@ -15,7 +15,7 @@ func (e *leafTests) limit(x *textTest) {
 	}
 	for i := range e.texts { // another reading may match properly
 		y := &e.texts[i]
-		if y.test == x.test && y.m.Incremental() && (y.result == match.Hit || y.result == match.Undecided && y.m.End(&y.state) == match.Hit) {
+		if y.test == x.test && y.m.Incremental() && (y.result == condition.Hit || y.result == condition.Undecided && y.m.End(&y.state) == condition.Hit) {
 			return
 		}
 	}

@@ -1,22 +1,25 @@
 package eval
 
-import "github.com/stopgate/stopgate/internal/condition/match"
+import (
+	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/match"
+)
 
 // matchers are the compiled conditions of a tool. Rules often share lists and locations, so equal
 // conditions are compiled once.
 type matchers map[matcherKey]*match.Matcher
 
 type matcherKey struct {
-	kind        match.Kind
-	values      *match.Literal // by address, since lists are immutable
+	kind        condition.Kind
+	values      *condition.Literal // by address, since lists are immutable
 	count       int
-	target      match.Target
+	target      condition.Target
 	restrictive bool
-	env         match.Env
+	env         condition.Env
 }
 
 // compile is match.Compile with a cache; ok is false if the condition does not fit the target.
-func (all matchers) compile(s match.Spec, t match.Target, restrictive bool, env match.Env) (m *match.Matcher, ok bool) {
+func (all matchers) compile(s condition.Spec, t condition.Target, restrictive bool, env condition.Env) (m *match.Matcher, ok bool) {
 	if len(s.Values) == 0 {
 		m, err := match.Compile(s, t, restrictive, env)
 		return m, err == nil

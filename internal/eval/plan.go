@@ -2,8 +2,8 @@ package eval
 
 import (
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/literal"
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
@@ -118,13 +118,13 @@ type cond struct {
 	all        bool
 	permissive bool
 	sites      int32 // number of sites at which leaves can appear
-	kind       match.Kind
+	kind       condition.Kind
 	want       bool   // of present
 	value      bool   // of present: null is no value
 	null       bool   // it names null
 	pointer    string // of the rule
 	expanded   string // the same with "*" for every array it crosses
-	env        match.Env
+	env        condition.Env
 	suspects   bool              // it reads undeclared strings, and has no sites
 	command    int32             // its index among the commands of its list, -1 if it is none
 	ast        *syntax.Condition // nil for a bundle

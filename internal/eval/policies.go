@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -19,7 +19,7 @@ type Layer struct {
 	// Embedded is set if the file is part of the program, and not written for these tools.
 	Embedded bool
 	// Env has the directories that the file's paths are resolved against.
-	Env match.Env
+	Env condition.Env
 	// Protected is the list of protected targets (K2). New sets it.
 	Protected *protected.List
 }
@@ -55,7 +55,7 @@ func (p *Policies) protect() {
 	for _, l := range p.layers {
 		files = append(files, l.File.Name)
 	}
-	lists := make(map[match.Env]*protected.List)
+	lists := make(map[condition.Env]*protected.List)
 	for _, l := range p.layers {
 		if lists[l.Env] == nil {
 			lists[l.Env] = protected.New(l.Env, files...)

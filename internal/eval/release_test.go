@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/testkit/gen"
 )
 
@@ -101,7 +101,7 @@ func TestI11ReleasedPathsAreCanonical(t *testing.T) {
 // cleaned.
 func TestReleaseOfSeveralLayers(t *testing.T) {
 	const parameters = "[tools.t.parameters]\na = { type = \"path\" }\nb = { type = \"path\" }\n[tools.t.policy]\n"
-	b := layers(t, match.Env{Root: "/srv/proj"},
+	b := layers(t, condition.Env{Root: "/srv/proj"},
 		parameters+"run = [ { arg = \"/a\", prefix = \"src\", mode = \"unattended\" } ]\n",
 		parameters+"run = [ { arg = \"/b\", prefix = \"src\", mode = \"unattended\" } ]\n",
 		parameters+"run = \"unattended\"\n").Bind(stopgate.Call{Tool: "t"})
@@ -140,13 +140,13 @@ run = [
 // Proves C5: permissions depend on the targets of links.
 func TestFollowedLinks(t *testing.T) {
 	text := rules(`arg = "/path", prefix = "src/", mode = "unattended"`, `mode = "ask"`)
-	links := &match.Links{Real: func(path string) (string, bool) {
+	links := &condition.Links{Real: func(path string) (string, bool) {
 		if path == "/srv/proj/src/link" {
 			return "/etc/passwd", true
 		}
 		return path, true
 	}}
-	for resolution, env := range map[string]match.Env{
+	for resolution, env := range map[string]condition.Env{
 		"lexical": {Root: "/srv/proj"}, "followed": {Root: "/srv/proj", Links: links},
 	} {
 		b := prepare(t, env, gen.File{Name: "p", Text: text, Trusted: true}).Bind(stopgate.Call{Tool: "fs_modify_file"})

@@ -2,8 +2,8 @@ package eval
 
 import (
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/literal"
-	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
 // phase is the state of a condition or a rule. It leaves waiting once.
@@ -128,7 +128,7 @@ func (s *state) missing(site int32) {
 // empty takes an empty array: a branch without a value (K3). For present it is unsure, like null.
 func (s *state) empty(site int32) {
 	k := &s.plan.conds[s.plan.sites[site]]
-	if k.kind == match.Present && !k.permissive {
+	if k.kind == condition.Present && !k.permissive {
 		s.leaf(site, true, false)
 		return
 	}

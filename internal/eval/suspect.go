@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
@@ -35,7 +36,7 @@ func (e *decision) suspect(r *rule) (commandline.Suspect, bool) {
 	if !e.commandAt(string(e.spine.pointer(path))) {
 		return commandline.Suspect{}, false
 	}
-	m, err := match.Compile(ast.Spec, match.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, true, k.env)
+	m, err := match.Compile(ast.Spec, condition.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, true, k.env)
 	if err != nil {
 		return commandline.Suspect{}, false
 	}

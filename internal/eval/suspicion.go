@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/index"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
@@ -130,7 +131,7 @@ func (c *compiler) suspect(v *ToolPolicy, l *list) {
 // add compiles one condition.
 func (s *suspecting) add(all matchers, c int32, k *cond) {
 	a, _ := schema.ParseAnnotation(k.on)
-	m, ok := all.compile(k.ast.Spec, match.Target{Type: schema.String, Annotation: a}, true, k.env)
+	m, ok := all.compile(k.ast.Spec, condition.Target{Type: schema.String, Annotation: a}, true, k.env)
 	if !ok {
 		return // the condition fits no such string
 	}

@@ -3,6 +3,7 @@ package eval
 import (
 	"math"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/index"
 	"github.com/stopgate/stopgate/internal/condition/literal"
@@ -15,11 +16,11 @@ import (
 type textTest struct {
 	test     *test
 	m        *match.Matcher
-	state    match.State
+	state    condition.State
 	index    *index.Index // instead of a matcher
 	arriving index.State
 	shown    index.State // state when it last decided something
-	result   match.Result
+	result   condition.Result
 	sole     bool // no other value can be at the test's site
 	shows    int  // bytes of the current piece after which something is decided, 0 if nothing is
 }
@@ -66,12 +67,12 @@ func (e *leafTests) startTest(t *test, sole bool) {
 	for _, m := range t.texts {
 		x := e.nextText()
 		x.test, x.m, x.index, x.sole = t, m, nil, sole
-		if x.result = m.Start(&x.state); x.result == match.Undecided {
+		if x.result = m.Start(&x.state); x.result == condition.Undecided {
 			e.undecided++
 		}
 	}
 	for i := first; i < len(e.texts); i++ {
-		if x := &e.texts[i]; x.result != match.Undecided {
+		if x := &e.texts[i]; x.result != condition.Undecided {
 			e.textResult(x)
 		}
 	}
@@ -90,7 +91,7 @@ func (e *leafTests) nextText() *textTest {
 // startIndex is startTest for a bundle.
 func (e *leafTests) startIndex(t *test, sole bool) {
 	x := e.nextText()
-	x.test, x.m, x.index, x.result, x.sole = t, nil, t.index, match.Undecided, sole
+	x.test, x.m, x.index, x.result, x.sole = t, nil, t.index, condition.Undecided, sole
 	e.undecided++
 	if x.index.Start(&x.arriving) {
 		e.progress(x, false)
@@ -165,7 +166,7 @@ func (e *leafTests) onlyPart(ev *jsonstream.Event) (stop bool) {
 		if e.dirty && e.settle() {
 			return true
 		}
-		if x.result != match.Undecided {
+		if x.result != condition.Undecided {
 			break
 		}
 	}
@@ -176,7 +177,7 @@ func (e *leafTests) onlyPart(ev *jsonstream.Event) (stop bool) {
 // reading reports whether a test reads the current piece.
 func (e *leafTests) reading(x *textTest) bool {
 	x.shows = 0
-	return x.result == match.Undecided && e.conds[x.test.cond].phase == waiting && (x.index == nil || x.index.Arrives())
+	return x.result == condition.Undecided && e.conds[x.test.cond].phase == waiting && (x.index == nil || x.index.Arrives())
 }
 
 // nextShown returns the test or watch with the first decision in the current piece.
@@ -205,7 +206,7 @@ func (e *leafTests) showText(x *textTest, text []byte) (more bool) {
 		return false
 	}
 	e.progress(x, false)
-	return x.result == match.Undecided && e.feed(x, text, from)
+	return x.result == condition.Undecided && e.feed(x, text, from)
 }
 
 // feed passes a test the text of a piece from a byte on, until it decides something.
@@ -213,7 +214,7 @@ func (e *leafTests) feed(x *textTest, text []byte, from int) (found bool) {
 	var n int
 	if x.index != nil {
 		n, found = x.index.Feed(&x.arriving, text[from:])
-	} else if x.result, n = x.m.Feed(&x.state, text[from:]); x.result != match.Undecided {
+	} else if x.result, n = x.m.Feed(&x.state, text[from:]); x.result != condition.Undecided {
 		found = true
 		e.undecided--
 	}
@@ -238,14 +239,14 @@ func (e *leafTests) textResult(x *textTest) {
 		return // every reading of a command is evaluated at its end (K13)
 	}
 	if len(x.test.texts) > 1 {
-		enough := match.Hit
+		enough := condition.Hit
 		if e.plan.conds[x.test.cond].permissive {
-			enough = match.Miss
+			enough = condition.Miss
 		}
 		for j := range e.texts {
 			y := &e.texts[j]
 			switch {
-			case y.test != x.test || y.result != match.Undecided:
+			case y.test != x.test || y.result != condition.Undecided:
 			case x.result != enough:
 				return // another reading may still match
 			default:
@@ -254,14 +255,14 @@ func (e *leafTests) textResult(x *textTest) {
 			}
 		}
 	}
-	e.leaf(x.test.site, x.result == match.Hit, x.sole)
+	e.leaf(x.test.site, x.result == condition.Hit, x.sole)
 }
 
 // textEnd takes the closing quote.
 func (e *leafTests) textEnd() {
 	for i := range e.texts {
 		x := &e.texts[i]
-		if x.result != match.Undecided || e.conds[x.test.cond].phase != waiting {
+		if x.result != condition.Undecided || e.conds[x.test.cond].phase != waiting {
 			continue
 		}
 		e.undecided--
@@ -281,16 +282,16 @@ func (e *leafTests) textEnd() {
 		case x.m.Incremental():
 			x.result = x.m.End(&x.state)
 		case x.m.Judge(e.stringValue()):
-			x.result = match.Hit
+			x.result = condition.Hit
 			e.limit(x)
 		default:
-			x.result = match.Miss
+			x.result = condition.Miss
 		}
 		e.textResult(x)
 		e.explainable(x.test.cond)
 		st := &e.conds[x.test.cond]
 		switch {
-		case st.phase != holds || x.result != match.Hit || x.m.Incremental():
+		case st.phase != holds || x.result != condition.Hit || x.m.Incremental():
 		case x.m.JudgesCommands():
 			e.segmentOf(x.test.cond, 0, x.m)
 			if e.plan.conds[x.test.cond].on != "" {

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/pathform"
 )
@@ -57,10 +58,10 @@ func (e *leafTests) command(v *match.Value, n int) {
 // reads evaluates one simple command by one reading of a condition.
 func (e *leafTests) reads(x *textTest, v *match.Value, n int) bool {
 	switch {
-	case x.result != match.Undecided:
-		return x.result == match.Hit
+	case x.result != condition.Undecided:
+		return x.result == condition.Hit
 	case x.m.Incremental():
-		return x.m.End(&x.state) == match.Hit
+		return x.m.End(&x.state) == condition.Hit
 	}
 	hit := x.m.JudgeCommand(v, n)
 	if hit {

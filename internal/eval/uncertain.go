@@ -3,6 +3,7 @@ package eval
 import (
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/eval/schema"
@@ -26,7 +27,7 @@ func (e *leafTests) explainable(c int32) {
 func (e explainer) uncertain(k *cond, ast *syntax.Condition, pointer, value string) string {
 	env := k.env
 	holdsAs := func(a schema.Annotation, restrictive bool) bool {
-		target := match.Target{Type: schema.String, Annotation: a, Paths: ast.On == "path" && a == schema.Command}
+		target := condition.Target{Type: schema.String, Annotation: a, Paths: ast.On == "path" && a == schema.Command}
 		m, err := match.Compile(ast.Spec, target, restrictive, env)
 		return err == nil && m.Match([]byte(value))
 	}
@@ -78,7 +79,7 @@ func (e explainer) annotationsAt(k *cond, ast *syntax.Condition, pointer string)
 }
 
 // spellings returns the first readings of a path.
-func spellings(value string, env match.Env) (list []string) {
+func spellings(value string, env condition.Env) (list []string) {
 	all, complete := pathform.Readings(value, env, false)
 	for i, r := range all {
 		if i == 3 {

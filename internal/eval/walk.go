@@ -1,7 +1,7 @@
 package eval
 
 import (
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -89,8 +89,8 @@ func (w *walker) begin(e *leafTests) position {
 	f.count++
 	for i := range f.shape.counts {
 		t := &f.shape.counts[i]
-		if m := t.texts[0]; m.Items(f.count) == (m.Kind() == match.MinItems) {
-			e.leaf(t.site, m.Kind() == match.MinItems, false)
+		if m := t.texts[0]; m.Items(f.count) == (m.Kind() == condition.MinItems) {
+			e.leaf(t.site, m.Kind() == condition.MinItems, false)
 		}
 	}
 	if n := f.count - 1; n < len(f.inside.prefix) {
@@ -120,7 +120,7 @@ func (w *walker) open(e *leafTests, p position, array bool) {
 		}
 		for i := range s.counts {
 			t := &s.counts[i]
-			if m := t.texts[0]; m.Kind() == match.MinItems && m.Items(0) && !e.plan.conds[t.cond].all {
+			if m := t.texts[0]; m.Kind() == condition.MinItems && m.Items(0) && !e.plan.conds[t.cond].all {
 				e.leaf(t.site, true, false)
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/testkit/gen"
 )
 
@@ -113,7 +113,7 @@ func TestDecidedInsideAValue(t *testing.T) {
 	verdicts, late := 0, 0
 	for seed := range uint64(30) {
 		text := stringRule(rand.New(rand.NewPCG(seed, 9)))
-		b := prepare(t, match.Env{}, gen.File{Name: "p", Text: text, Trusted: true}).Bind(stopgate.Call{Tool: "t"})
+		b := prepare(t, condition.Env{}, gen.File{Name: "p", Text: text, Trusted: true}).Bind(stopgate.Call{Tool: "t"})
 		e := b.Evaluate()
 		decided := make(map[string]int)         // the code points of a value after which its verdict was known, one more: at its end
 		modes := make(map[string]map[bool]bool) // modes of all values with a prefix: denied or not
@@ -164,7 +164,7 @@ func TestK10NeverBeforeTheYardstick(t *testing.T) {
 	for i := range max(n/100, 20) {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		text := smallPolicy(r)
-		b := prepare(t, match.Env{}, gen.File{Name: "p", Text: text, Trusted: true}).Bind(stopgate.Call{Tool: "t"})
+		b := prepare(t, condition.Env{}, gen.File{Name: "p", Text: text, Trusted: true}).Bind(stopgate.Call{Tool: "t"})
 		e := b.Evaluate()
 		finals := make(map[string]stopgate.Verdict)
 		modes := make(map[string]uint8) // of the completions of every prefix

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/glob"
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
@@ -88,9 +88,9 @@ func (p *Program) Handoffs() [][]*syntax.Handoff {
 
 // Environment is the directories that the paths of session policies are read
 // against: those of the first file.
-func (p *Program) Environment() match.Env {
+func (p *Program) Environment() condition.Env {
 	if len(p.Layers()) == 0 {
-		return match.Env{}
+		return condition.Env{}
 	}
 	return p.Layers()[0].Env
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/policy/check"
 )
@@ -45,10 +45,10 @@ type Options struct {
 	RunDoubt, RunLost bool
 	// Links follows symbolic links, nil where the gate does not see the file system of the
 	// tools: paths are then compared as they are written (C5).
-	Links *match.Links
+	Links *condition.Links
 	// Settings are the directories in which programs of this machine keep their settings and
 	// the gate its state, as far as they are not below a home directory; nil for none.
-	Settings *match.Settings
+	Settings *condition.Settings
 	// Strict turns lints into errors (K0i).
 	Strict bool
 	// Untrusted restricts a file to what a project file may contain (S3). Compile sets it
@@ -83,8 +83,8 @@ func (o Options) of(s Source) Options {
 }
 
 // environment is the directories that paths are read against where a file names none.
-func (o Options) environment() match.Env {
-	return match.Env{Root: o.Root, Home: o.Home, Dir: o.Dir, Run: o.Run, MayStay: o.RunDoubt, RunUnknown: o.RunLost, Links: o.Links, Settings: o.Settings}
+func (o Options) environment() condition.Env {
+	return condition.Env{Root: o.Root, Home: o.Home, Dir: o.Dir, Run: o.Run, MayStay: o.RunDoubt, RunUnknown: o.RunLost, Links: o.Links, Settings: o.Settings}
 }
 
 // Identity identifies everything on which the findings of [Check] depend: 64 hexadecimal digits, the

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
@@ -107,7 +107,7 @@ func TestJudgesOfFiles(t *testing.T) {
 // Proves Q24: the program reports whether it follows links.
 func TestPathResolution(t *testing.T) {
 	source := []policy.Source{{Name: "p", Text: []byte("version = 1\n"), Trusted: true}}
-	for want, o := range map[string]policy.Options{"lexical": {}, "followed": {Links: new(match.Links)}} {
+	for want, o := range map[string]policy.Options{"lexical": {}, "followed": {Links: new(condition.Links)}} {
 		p, list := prove.Compile(source, o)
 		if p == nil {
 			t.Fatal(list)

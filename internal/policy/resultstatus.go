@@ -2,6 +2,7 @@ package policy
 
 import (
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -16,11 +17,11 @@ func (p *Program) ResultStatus(tool stopgate.ToolName) func(data []byte) (succee
 	case s == nil:
 		return nil
 	case s.Condition != nil:
-		if t, err := eval.NewDataTest(*s.Condition, false, match.Env{}); err == nil {
+		if t, err := eval.NewDataTest(*s.Condition, false, condition.Env{}); err == nil {
 			return valueStatus(holds(t))
 		}
 	case s.Text != nil:
-		if m, err := match.Compile(*s.Text, match.Target{}, false, match.Env{}); err == nil {
+		if m, err := match.Compile(*s.Text, condition.Target{}, false, condition.Env{}); err == nil {
 			return func(data []byte) bool { return m.Match(resultText(data)) }
 		}
 	default:

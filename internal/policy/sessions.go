@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/pathkey"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
@@ -44,7 +44,7 @@ func (p *Program) Sessions() (*session.Registry, error) {
 }
 
 // sessionPolicy compiles one table under a name, "" for one that describes it.
-func sessionPolicy(t *syntax.SessionPolicy, env match.Env, name string) (session.Policy, error) {
+func sessionPolicy(t *syntax.SessionPolicy, env condition.Env, name string) (session.Policy, error) {
 	var p session.Policy
 	switch t.Type {
 	case syntax.SessionRequire:
@@ -68,7 +68,7 @@ func sessionPolicy(t *syntax.SessionPolicy, env match.Env, name string) (session
 	return session.InCase(p, when...), nil
 }
 
-func requirement(t *syntax.SessionPolicy, env match.Env, name string) session.Policy {
+func requirement(t *syntax.SessionPolicy, env condition.Env, name string) session.Policy {
 	r := policies.Require(t.Before...).After(t.Requires...).Approved(t.Approvals...).
 		InvalidatedBy(t.InvalidatedBy...).Within(milliseconds(t.Within)).Because(t.Reason).ReadPaths(pathkey.Reader{Env: env})
 	if name == "" {
@@ -83,7 +83,7 @@ func requirement(t *syntax.SessionPolicy, env match.Env, name string) session.Po
 	return r
 }
 
-func readBeforeWrite(t *syntax.SessionPolicy, env match.Env, name string) session.Policy {
+func readBeforeWrite(t *syntax.SessionPolicy, env condition.Env, name string) session.Policy {
 	f := policies.ReadBeforeWrite().
 		InvalidatedBy(t.InvalidatedBy...).Within(milliseconds(t.Within)).Because(t.Reason).ReadPaths(pathkey.Reader{Env: env})
 	if name != "" {
@@ -107,7 +107,7 @@ func readBeforeWrite(t *syntax.SessionPolicy, env match.Env, name string) sessio
 	return f
 }
 
-func limit(t *syntax.SessionPolicy, env match.Env, name string) session.Policy {
+func limit(t *syntax.SessionPolicy, env condition.Env, name string) session.Policy {
 	q := policies.Limit(t.Tools...).Because(t.Reason).ReadPaths(pathkey.Reader{Env: env})
 	if name != "" {
 		q.Named(name)

@@ -11,7 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
@@ -114,14 +114,14 @@ func TestEveryCodeIsProduced(t *testing.T) {
 
 // A policy that was built and not parsed is checked too; its diagnostics have no position.
 func TestCheckWithoutSource(t *testing.T) {
-	text := func(s string) match.Literal {
-		return match.Literal{Kind: match.LiteralString, Text: s, JSON: `"` + s + `"`}
+	text := func(s string) condition.Literal {
+		return condition.Literal{Kind: condition.LiteralString, Text: s, JSON: `"` + s + `"`}
 	}
 	p := &syntax.File{Name: "built", Tools: []*syntax.ToolTable{{
 		Name: "t",
 		Run: &syntax.RuleList{Rules: []*syntax.Rule{
 			{Index: 0, Mode: stopgate.Ask, Conditions: []syntax.Condition{{
-				Arg: jsonstream.Pointer{"pth"}, Spec: match.Spec{Kind: match.Prefix, Values: []match.Literal{text(".env")}},
+				Arg: jsonstream.Pointer{"pth"}, Spec: condition.Spec{Kind: condition.Prefix, Values: []condition.Literal{text(".env")}},
 			}}},
 			{Index: 1, Mode: stopgate.Ask},
 		}},

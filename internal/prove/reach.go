@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/glob"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval"
@@ -69,7 +70,7 @@ func Reach(f *syntax.File, o policy.Options) (list []Reached) {
 		policy.Check(f, o)
 		return list
 	}
-	env := f.Environment(match.Env{})
+	env := f.Environment(condition.Env{})
 	env.Checked = true
 	layer := &eval.Layer{File: f, Trusted: true, Env: env}
 	policies := eval.New([]*eval.Layer{layer}, o.UnknownTool)

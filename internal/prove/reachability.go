@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/eval/schema"
@@ -99,7 +100,7 @@ func namesHome(r *symbolic.Rule) bool {
 	})
 }
 
-func isHome(lit match.Literal) bool { return strings.HasPrefix(lit.Text, "~") }
+func isHome(lit condition.Literal) bool { return strings.HasPrefix(lit.Text, "~") }
 
 // factless are the rules of a list above the first one with facts of the call.
 type factless struct {
@@ -140,7 +141,7 @@ func (p factless) shown(r *syntax.Rule, s *schema.Schema, at int) bool {
 // atHome evaluates paths that the rule at an index names, as they are written.
 func (p factless) atHome(t *symbolic.Translation, r *symbolic.Rule, at int) analysis.Finding {
 	if at < p.count {
-		for witness := range t.Tries(r, func(k *symbolic.Condition) []match.Literal { return k.Spec.Values }) {
+		for witness := range t.Tries(r, func(k *symbolic.Condition) []condition.Literal { return k.Spec.Values }) {
 			if args, ok := t.Document(witness); ok && p.decides(r.Rule, args) {
 				return analysis.Finding{Answer: match.Yes, Witness: witness, Variable: -1}
 			}

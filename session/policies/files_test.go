@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/pathkey"
 	"github.com/stopgate/stopgate/internal/testkit/property"
@@ -45,7 +45,7 @@ func TestThreatH12Links(t *testing.T) {
 		}
 		return name, !unknown
 	}
-	b := newBook(t, policies.ReadBeforeWrite().ReadPaths(pathkey.Reader{Env: match.Env{Root: "/srv/p", Links: &match.Links{Real: real}}}))
+	b := newBook(t, policies.ReadBeforeWrite().ReadPaths(pathkey.Reader{Env: condition.Env{Root: "/srv/p", Links: &condition.Links{Real: real}}}))
 	b.run("read_file", `{"path":"link"}`, session.Succeeded)
 	for _, same := range []string{"link", "./link", "/srv/p/link", "src/a", "/srv/p/src/a"} {
 		b.expect("write_file", `{"path":"`+same+`"}`, ok)
@@ -64,7 +64,7 @@ func TestThreatH12Links(t *testing.T) {
 // readers and writers that begin elsewhere too.
 func TestThreatH12Directories(t *testing.T) {
 	at := func(dir string) session.Policy {
-		return policies.ReadBeforeWrite().ReadPaths(pathkey.Reader{Env: match.Env{Root: "/srv/p", Dir: dir}})
+		return policies.ReadBeforeWrite().ReadPaths(pathkey.Reader{Env: condition.Env{Root: "/srv/p", Dir: dir}})
 	}
 	b := newBook(t, at("/srv/p/conf"))
 	b.run("read_file", `{"path":"a"}`, session.Succeeded)
@@ -100,7 +100,7 @@ func TestPlainPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 		keys := policies.ReadBeforeWrite().Needs(session.Call{Tool: "write_file", Args: args})
-		readings, complete := pathform.Readings(path, match.Env{}, false)
+		readings, complete := pathform.Readings(path, condition.Env{}, false)
 		_, plain := pathform.Clean(path)
 		want := complete && plain && !strings.HasPrefix(readings[0].Path, "..")
 		if got := len(keys) > 0; got != want || got && keys[len(keys)-1].Value != readings[0].Path {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/pathkey"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
@@ -234,7 +234,7 @@ func TestNoKey(t *testing.T) {
 // written, by its canonical path; an own write is knowledge; a new file is free where
 // it was seen to be absent; what moves or deletes takes knowledge away.
 func TestReadBeforeWrite(t *testing.T) {
-	env := match.Env{Root: "/srv/p"}
+	env := condition.Env{Root: "/srv/p"}
 	b := newBook(t, policies.ReadBeforeWrite().Reads("read").Writes("write").InvalidatedBy("move", "shell").ReadPaths(pathkey.Reader{Env: env}))
 	if d := b.expect("write", `{"path":"a"}`, stopgate.CodeReadRequired); d.Public != "Read this file first, with read." {
 		t.Errorf("%+v", d)
@@ -489,8 +489,8 @@ func TestConditional(t *testing.T) {
 
 // `when` speaks the language of conditions, over the session's data.
 func TestWhen(t *testing.T) {
-	spec := match.Spec{Kind: match.Const, Values: []match.Literal{{Kind: match.LiteralString, Text: "strict", JSON: `"strict"`}}}
-	test, err := eval.NewDataTest(syntax.SessionCondition{Pointer: jsonstream.Pointer{"mode"}, Spec: spec}, true, match.Env{})
+	spec := condition.Spec{Kind: condition.Const, Values: []condition.Literal{{Kind: condition.LiteralString, Text: "strict", JSON: `"strict"`}}}
+	test, err := eval.NewDataTest(syntax.SessionCondition{Pointer: jsonstream.Pointer{"mode"}, Spec: spec}, true, condition.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/cli/service"
 	"github.com/stopgate/stopgate/internal/cli/tables"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/hook/process"
@@ -173,7 +173,7 @@ func (r *agentRun) policy() error {
 
 // options say where paths of rules begin.
 func (r *agentRun) options() policy.Options {
-	o := policy.Options{Root: r.dir, Links: &match.Links{Real: realpath.From(r.dir), Walk: realpath.Walk(r.dir), Files: realpath.Files(realpath.Enough), Has: realpath.Has}}
+	o := policy.Options{Root: r.dir, Links: &condition.Links{Real: realpath.From(r.dir), Walk: realpath.Walk(r.dir), Files: realpath.Files(realpath.Enough), Has: realpath.Has}}
 	o.Home, _ = os.UserHomeDir() // without one, fewer rules permit
 	o.Settings = process.Settings(config.Account{}, o.Root, r.flags.Store)
 	o.Known = knowntools.Recognise

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/cli"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/hook/process"
 	"github.com/stopgate/stopgate/internal/knowntools"
@@ -24,7 +24,7 @@ import (
 // WorkingIn is what is known where servers work in dir, which may be below the root.
 func WorkingIn(set config.Set, dir, store string) policy.Options {
 	o := policy.Options{Root: cmp.Or(set.Root, dir), Dir: dir}
-	o.Links = &match.Links{Real: realpath.From(o.Root), Walk: realpath.Walk(o.Root), Files: realpath.Files(realpath.Enough), Has: realpath.Has}
+	o.Links = &condition.Links{Real: realpath.From(o.Root), Walk: realpath.Walk(o.Root), Files: realpath.Files(realpath.Enough), Has: realpath.Has}
 	o.Home, _ = os.UserHomeDir()
 	o.Settings = process.Settings(config.Account{}, o.Root, store)
 	return o

@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/cli/inputs"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/hook/process"
@@ -53,7 +53,7 @@ func settingOf(r *stopgate.Record, args []byte, account config.Account) (s setti
 		if info, err := os.Stat(root); root != "" && (err != nil || !info.IsDir()) {
 			s.gone = append(s.gone, fmt.Sprintf("the files of %s: there is no such directory any more, so that links in it are unknown", root))
 		}
-		s.options.Links = &match.Links{Real: realpath.From(root), Walk: realpath.Walk(root)}
+		s.options.Links = &condition.Links{Real: realpath.From(root), Walk: realpath.Walk(root)}
 		s.options.Settings = process.Settings(account, c.Root, "")
 	}
 	if c.Run != "" {

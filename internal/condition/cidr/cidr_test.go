@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/testkit/property"
@@ -21,21 +22,21 @@ type failer interface {
 
 func compile(t failer, url, restrictive bool, networks ...string) *match.Matcher {
 	t.Helper()
-	target := match.Target{Type: schema.String}
+	target := condition.Target{Type: schema.String}
 	if url {
 		target.Annotation = schema.URL
 	}
-	m, err := match.Compile(spec(networks...), target, restrictive, match.Env{})
+	m, err := match.Compile(spec(networks...), target, restrictive, condition.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
 }
 
-func spec(networks ...string) match.Spec {
-	s := match.Spec{Kind: "cidr"}
+func spec(networks ...string) condition.Spec {
+	s := condition.Spec{Kind: "cidr"}
 	for _, n := range networks {
-		s.Values = append(s.Values, match.Literal{Kind: match.LiteralString, Text: n})
+		s.Values = append(s.Values, condition.Literal{Kind: condition.LiteralString, Text: n})
 	}
 	return s
 }
@@ -43,21 +44,21 @@ func spec(networks ...string) match.Spec {
 // stream evaluates a string code point by code point, where the condition can, and returns the
 // number of bytes after which it was decided.
 func stream(m *match.Matcher, text string) (hit bool, at int) {
-	var s match.State
+	var s condition.State
 	if !m.Incremental() {
 		return m.Match([]byte(text)), len(text)
 	}
 	result := m.Start(&s)
 	for i, r := range text {
-		if result != match.Undecided {
-			return result == match.Hit, i
+		if result != condition.Undecided {
+			return result == condition.Hit, i
 		}
 		result, _ = m.Feed(&s, []byte(string(r)))
 	}
-	if result == match.Undecided {
+	if result == condition.Undecided {
 		result = m.End(&s)
 	}
-	return result == match.Hit, len(text)
+	return result == condition.Hit, len(text)
 }
 
 // A permissive condition holds for an address in its usual notation, a restrictive one for every
@@ -210,14 +211,14 @@ func TestMistakes(t *testing.T) {
 		{"::ffff:10.0.0.0/104", "is an IPv4 network in IPv6 notation", "write the IPv4 network: restrictive rules also find it in IPv6 addresses"},
 		{"", "is not a network in CIDR notation", "`10.0.0.0/8` or `fd00::/8`"},
 	} {
-		_, err := match.Compile(spec("10.0.0.0/8", c.network), match.Target{Type: schema.String}, true, match.Env{})
-		bad, ok := err.(*match.SpecError)
+		_, err := match.Compile(spec("10.0.0.0/8", c.network), condition.Target{Type: schema.String}, true, condition.Env{})
+		bad, ok := err.(*condition.SpecError)
 		if !ok || bad.Index != 1 || bad.Message != c.message || bad.Hint != c.hint {
 			t.Errorf("%q: %+v", c.network, err)
 		}
 	}
 	for _, a := range []schema.Annotation{schema.Path, schema.Command, schema.Patch} {
-		if err := match.Check(spec("10.0.0.0/8"), match.Target{Type: schema.String, Annotation: a}, true, match.Env{}); err == nil {
+		if err := match.Check(spec("10.0.0.0/8"), condition.Target{Type: schema.String, Annotation: a}, true, condition.Env{}); err == nil {
 			t.Errorf("it fits a %v", a)
 		}
 	}

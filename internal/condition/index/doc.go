@@ -2,7 +2,7 @@
 // compiled into one structure, so that a decision costs the same for ten rules on the argument and
 // for ten thousand.
 //
-//	x := index.New(false, match.Env{})
+//	x := index.New(false, condition.Env{})
 //	x.Add(index.Member{ID: 0, Class: 3, Readings: []*match.Matcher{m0}})
 //	x.Add(index.Member{ID: 1, Class: 0, Readings: []*match.Matcher{m1}})
 //	x.Build()

@@ -3,6 +3,7 @@ package index
 import (
 	"slices"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/literal"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/pathform"
@@ -25,7 +26,7 @@ type Member struct {
 // Index is a set of conditions of one polarity on the values at one location.
 type Index struct {
 	restrictive bool
-	env         match.Env
+	env         condition.Env
 	entries     []literal.Entry
 	tree        *literal.Tree // reading as plain text, nil if there is none
 	paths       *match.PathGroup
@@ -44,7 +45,7 @@ type Index struct {
 }
 
 // New returns an empty index.
-func New(restrictive bool, env match.Env) *Index {
+func New(restrictive bool, env condition.Env) *Index {
 	return &Index{restrictive: restrictive, rest: rest{restrictive: restrictive}, env: env, paths: match.NewPathGroup(env, restrictive), late: literal.Empty()}
 }
 
@@ -71,7 +72,7 @@ func (x *Index) Add(m Member) {
 			x.addPath(m, r)
 			continue
 		}
-		if r.Kind() == match.Pattern || r.Kind() == match.Glob || r.Kind() == match.Suffix {
+		if r.Kind() == condition.Pattern || r.Kind() == condition.Glob || r.Kind() == condition.Suffix {
 			x.rest.add(m.ID, r)
 		}
 		if !literals {

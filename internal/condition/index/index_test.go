@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/index"
 	"github.com/stopgate/stopgate/internal/condition/literal"
 	"github.com/stopgate/stopgate/internal/condition/match"
@@ -18,43 +19,43 @@ import (
 // long exceeds the limit of every parser of values.
 const long = 1 << 20
 
-var project = match.Env{Root: "/srv/proj", Home: "/home/u"}
+var project = condition.Env{Root: "/srv/proj", Home: "/home/u"}
 
 func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
 
-func str(texts ...string) (all []match.Literal) {
+func str(texts ...string) (all []condition.Literal) {
 	for _, t := range texts {
-		all = append(all, match.Literal{Kind: match.LiteralString, Text: t})
+		all = append(all, condition.Literal{Kind: condition.LiteralString, Text: t})
 	}
 	return all
 }
 
 // draw returns a random condition that an index supports.
-func draw(r *rand.Rand) match.Spec {
+func draw(r *rand.Rand) condition.Spec {
 	text := func() string {
 		return pick(r, "a", "ab", "src", "src/a", "src/a/b", "/etc", "/srv/proj/src", "é", "rm ", " a", "a b", "a\u200b", "~/a", "../a")
 	}
-	number := func() match.Literal {
+	number := func() condition.Literal {
 		n := pick(r, "0", "1", "1.5", "-2", "5", "1e2", "9007199254740993")
-		return match.Literal{Kind: match.LiteralNumber, Text: n, JSON: n}
+		return condition.Literal{Kind: condition.LiteralNumber, Text: n, JSON: n}
 	}
 	switch r.IntN(8) {
 	case 0:
-		return match.Spec{Kind: match.Pattern, Values: str(pick(r, "^a", "b$", "^(a|ab)$", "rm", "^src/[a-z]+$", "[/ ]", "SRC"))}
+		return condition.Spec{Kind: condition.Pattern, Values: str(pick(r, "^a", "b$", "^(a|ab)$", "rm", "^src/[a-z]+$", "[/ ]", "SRC"))}
 	case 1:
-		return match.Spec{Kind: match.Glob, Values: str(pick(r, "a*", "*b", "?", "src/*", "**/a", "**", "/etc/*", "r?", "[!a]*", "src/**"))}
+		return condition.Spec{Kind: condition.Glob, Values: str(pick(r, "a*", "*b", "?", "src/*", "**/a", "**", "/etc/*", "r?", "[!a]*", "src/**"))}
 	case 2:
-		return match.Spec{Kind: match.Suffix, Values: str(pick(r, "a", "b", "/a", " ", "env"))}
+		return condition.Spec{Kind: condition.Suffix, Values: str(pick(r, "a", "b", "/a", " ", "env"))}
 	case 3:
-		return match.Spec{Kind: match.Prefix, Values: str(text())}
+		return condition.Spec{Kind: condition.Prefix, Values: str(text())}
 	case 4:
-		return match.Spec{Kind: match.Const, Values: str(text())}
+		return condition.Spec{Kind: condition.Const, Values: str(text())}
 	case 5:
-		return match.Spec{Kind: match.Enum, Values: append(append(str(text(), text()), number()), match.Literal{Kind: match.LiteralBool, Text: "true"})}
+		return condition.Spec{Kind: condition.Enum, Values: append(append(str(text(), text()), number()), condition.Literal{Kind: condition.LiteralBool, Text: "true"})}
 	case 6:
-		return match.Spec{Kind: match.Const, Values: []match.Literal{number()}}
+		return condition.Spec{Kind: condition.Const, Values: []condition.Literal{number()}}
 	}
-	return match.Spec{Kind: pick(r, match.Minimum, match.Maximum, match.ExclusiveMinimum, match.ExclusiveMaximum), Values: []match.Literal{number()}}
+	return condition.Spec{Kind: pick(r, condition.Minimum, condition.Maximum, condition.ExclusiveMinimum, condition.ExclusiveMaximum), Values: []condition.Literal{number()}}
 }
 
 // set is an index and the same conditions separately.
@@ -76,7 +77,7 @@ func newSet(r *rand.Rand, annotations []schema.Annotation) set {
 		spec := draw(r)
 		m := index.Member{ID: id, Class: uint8(r.IntN(5))}
 		for _, a := range annotations {
-			if one, err := match.Compile(spec, match.Target{Annotation: a}, s.restrictive, project); err == nil {
+			if one, err := match.Compile(spec, condition.Target{Annotation: a}, s.restrictive, project); err == nil {
 				m.Readings = append(m.Readings, one)
 			}
 		}
@@ -187,10 +188,10 @@ func early(t *testing.T, name string, s set, value string) {
 	t.Helper()
 	var st index.State
 	s.x.Start(&st)
-	results := make([][]match.Result, len(s.members))
-	states := make([][]match.State, len(s.members))
+	results := make([][]condition.Result, len(s.members))
+	states := make([][]condition.State, len(s.members))
 	for i, m := range s.members {
-		states[i] = make([]match.State, len(m.Readings))
+		states[i] = make([]condition.State, len(m.Readings))
 		for k, one := range m.Readings {
 			results[i] = append(results[i], one.Start(&states[i][k]))
 		}
@@ -203,7 +204,7 @@ func early(t *testing.T, name string, s set, value string) {
 		piece := []byte(value[from:to])
 		for i, m := range s.members {
 			for k, one := range m.Readings {
-				if results[i][k] == match.Undecided {
+				if results[i][k] == condition.Undecided {
 					results[i][k], _ = one.Feed(&states[i][k], piece)
 				}
 			}
@@ -211,14 +212,14 @@ func early(t *testing.T, name string, s set, value string) {
 		feed(s.x, &st, value[:to], from)
 		for i, m := range s.members {
 			known := s.combined(m, results[i])
-			if early := known == match.Undecided && m.Readings[0].Kind() == match.Pattern; early {
+			if early := known == condition.Undecided && m.Readings[0].Kind() == condition.Pattern; early {
 				patternIsRight(t, s, m, &st, value[:to])
 				continue
 			}
-			if got := s.x.Alive(&st, m.ID); got != (known != match.Miss) && !(s.many && got) {
+			if got := s.x.Alive(&st, m.ID); got != (known != condition.Miss) && !(s.many && got) {
 				t.Fatalf("%s behind %q of %q: member %d %s is %v, alive %t", name, short(value[:to]), short(value), m.ID, spell(m), known, got)
 			}
-			if got := s.x.Sure(&st, m.ID); got != (known == match.Hit) && !(s.many && !got) {
+			if got := s.x.Sure(&st, m.ID); got != (known == condition.Hit) && !(s.many && !got) {
 				t.Fatalf("%s behind %q of %q: member %d %s is %v, sure %t", name, short(value[:to]), short(value), m.ID, spell(m), known, got)
 			}
 		}
@@ -276,26 +277,26 @@ func size(s string) int {
 func short(s string) string { return s[max(0, len(s)-20):] }
 
 // combined returns the result of several readings of one condition.
-func (s set) combined(m index.Member, all []match.Result) match.Result {
-	enough, rest := match.Hit, match.Miss
+func (s set) combined(m index.Member, all []condition.Result) condition.Result {
+	enough, rest := condition.Hit, condition.Miss
 	if !s.restrictive {
-		enough, rest = match.Miss, match.Hit
+		enough, rest = condition.Miss, condition.Hit
 	}
 	if len(m.Readings) == 0 {
-		return match.Miss
+		return condition.Miss
 	}
 	if m.Readings[0].Fits()&schema.String == 0 {
-		return match.Miss // does not apply to strings
+		return condition.Miss // does not apply to strings
 	}
 	undecided := false
 	for _, r := range all {
 		if r == enough {
 			return enough
 		}
-		undecided = undecided || r == match.Undecided
+		undecided = undecided || r == condition.Undecided
 	}
 	if undecided {
-		return match.Undecided
+		return condition.Undecided
 	}
 	return rest
 }

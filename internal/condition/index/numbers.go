@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/literal"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -85,8 +86,8 @@ func (n *numbers) add(member int32, class uint8, m *match.Matcher) {
 	}
 	b := bound{named: who}
 	b.limit.set(limit)
-	b.exclusive = m.Kind() == match.ExclusiveMinimum || m.Kind() == match.ExclusiveMaximum
-	if m.Kind() == match.Minimum || m.Kind() == match.ExclusiveMinimum {
+	b.exclusive = m.Kind() == condition.ExclusiveMinimum || m.Kind() == condition.ExclusiveMaximum
+	if m.Kind() == condition.Minimum || m.Kind() == condition.ExclusiveMinimum {
 		n.from.bounds = append(n.from.bounds, b)
 	} else {
 		n.to.bounds = append(n.to.bounds, b)

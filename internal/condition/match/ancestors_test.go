@@ -8,43 +8,44 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"pgregory.net/rapid"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/testkit/property"
 )
 
-var belowCommand = match.Target{Type: schema.String, Annotation: schema.Command, Paths: true, Below: true}
+var belowCommand = condition.Target{Type: schema.String, Annotation: schema.Command, Paths: true, Below: true}
 
 // Proves K0a: a guard matches a command that renames a directory above a path that it names, and no
 // other directory.
 func TestRenames(t *testing.T) {
 	for _, c := range []struct {
-		spec match.Spec
-		env  match.Env
+		spec condition.Spec
+		env  condition.Env
 		hit  []string
 		miss []string
 	}{
-		{spec(match.Glob, "conf/secrets/**"), project,
+		{spec(condition.Glob, "conf/secrets/**"), project,
 			[]string{"mv conf x", "mv ./conf/ x", "mv CONF x", "ln -s conf x", "ln -s ../conf sub/x", "ln -s . x", "ln -s .. x", "ln -s / x", "ln -s /srv/proj x", "mv ../proj ../x",
 				"cp -r conf x", "cp -a . /tmp/x", "git mv conf x", "mv c* x", "mv * x", "cd /srv && mv proj x", "cd sub && mv ../conf x", "sudo mv /srv /x", "bash -c 'mv conf x'",
 				"tar c conf", "rsync conf/ x", "rsync -a conf x", "zip -r x.zip conf", "scp -r conf h:", "mv co\u200bnf x", "find . -exec mv {} x +", "mv ~/../../srv/proj x"},
 			[]string{"mv src x", "mv a.go b.go", "cp -r src dst", "cp conf x", "ln conf x", "ln -s src x", "ln -s ../a.go sub/b.go", "mv /etc/x /etc/y", "mv x conf.d", "mv *.go pkg", "cd sub && mv a b",
 				"mv sub/conf x", "mv ../x ../y", "mv ~/x y"}},
-		{spec(match.Glob, "**/.env*"), project, []string{"tar c src", "rsync src/ h:", "scp -r src h:"},
+		{spec(condition.Glob, "**/.env*"), project, []string{"tar c src", "rsync src/ h:", "scp -r src h:"},
 			[]string{"mv src x", "cp -r src dst", "cp -a . /tmp/x", "ln -s .. x", "ln -s / x", "mv * x", "cd sub && cp -r a b"}},
-		{spec(match.Glob, "**/.config/gh/hosts.yml"), project, []string{"mv .config x", "cp -r ~/.config x", "mv a/.config/gh x", "ln -s ~/.config/gh x"}, []string{"mv ~ x", "ln -s . x", "mv gh x", "mv .config2 x"}},
-		{spec(match.Glob, "a/*/c/**/key"), project, []string{"mv a x", "mv a/b x", "mv a/b/c x", "mv a/b/c/d/e x"}, []string{"mv b x", "mv c x", "mv a/b/d x"}},
-		{spec(match.Glob, "[!a]x/key"), project, []string{"mv bx y", "mv Ax y"}, []string{"mv ax y"}},
-		{spec(match.Const, "/etc/app/key"), project, []string{"mv /etc x", "ln -s /etc/app x", "ln -s / x"}, []string{"mv etc x", "ln -s . x", "ln -s /srv x", "mv /etc/ap x"}},
-		{spec(match.Prefix, "conf/s/"), project, []string{"mv conf x"}, []string{"mv cons x"}},
-		{spec(match.Suffix, "fig/app/key"), project, []string{"mv config x", "mv a/fig/app x"}, []string{"mv fi x", "mv app x", "ln -s . x"}},
-		{spec(match.Suffix, ".key"), project, nil, []string{"mv config x"}},
-		{spec(match.Glob, "~/.x/key"), project, []string{"mv ~/.x y", "ln -s ~ x", "ln -s /home x", "mv /home/u/.x y"}, []string{"mv .x y", "ln -s . y", "mv ~/.y x"}},
-		{spec(match.Glob, "~/.x/key"), nowhere, []string{"mv ~/.x y", "ln -s ~ x"}, []string{"mv .y y"}},
-		{spec(match.Glob, "conf/key"), nowhere, []string{"mv conf x", "mv /any/where/conf x", "ln -s .. x", "ln -s ../y x", "ln -s . x"}, []string{"mv src x", "mv /any/where x"}},
-		{spec(match.Glob, "conf/key"), match.Env{Root: "/srv/proj", Dir: "/srv/proj/sub"}, []string{"mv ../conf x", "ln -s .. x"}, []string{"mv a x"}},
-		{spec(match.Pattern, `^conf/`), project, []string{"mv conf x", "ln -s /srv/proj/conf x", "ln -s . x", "ln -s / x", "cp -r conf x"}, []string{"mv src x", "mv /etc/x y"}},
-		{spec(match.Pattern, `(^|/)id_rsa$`), project, []string{"cp -r src x"}, []string{"mv conf x", "ln -s . x"}},
+		{spec(condition.Glob, "**/.config/gh/hosts.yml"), project, []string{"mv .config x", "cp -r ~/.config x", "mv a/.config/gh x", "ln -s ~/.config/gh x"}, []string{"mv ~ x", "ln -s . x", "mv gh x", "mv .config2 x"}},
+		{spec(condition.Glob, "a/*/c/**/key"), project, []string{"mv a x", "mv a/b x", "mv a/b/c x", "mv a/b/c/d/e x"}, []string{"mv b x", "mv c x", "mv a/b/d x"}},
+		{spec(condition.Glob, "[!a]x/key"), project, []string{"mv bx y", "mv Ax y"}, []string{"mv ax y"}},
+		{spec(condition.Const, "/etc/app/key"), project, []string{"mv /etc x", "ln -s /etc/app x", "ln -s / x"}, []string{"mv etc x", "ln -s . x", "ln -s /srv x", "mv /etc/ap x"}},
+		{spec(condition.Prefix, "conf/s/"), project, []string{"mv conf x"}, []string{"mv cons x"}},
+		{spec(condition.Suffix, "fig/app/key"), project, []string{"mv config x", "mv a/fig/app x"}, []string{"mv fi x", "mv app x", "ln -s . x"}},
+		{spec(condition.Suffix, ".key"), project, nil, []string{"mv config x"}},
+		{spec(condition.Glob, "~/.x/key"), project, []string{"mv ~/.x y", "ln -s ~ x", "ln -s /home x", "mv /home/u/.x y"}, []string{"mv .x y", "ln -s . y", "mv ~/.y x"}},
+		{spec(condition.Glob, "~/.x/key"), nowhere, []string{"mv ~/.x y", "ln -s ~ x"}, []string{"mv .y y"}},
+		{spec(condition.Glob, "conf/key"), nowhere, []string{"mv conf x", "mv /any/where/conf x", "ln -s .. x", "ln -s ../y x", "ln -s . x"}, []string{"mv src x", "mv /any/where x"}},
+		{spec(condition.Glob, "conf/key"), condition.Env{Root: "/srv/proj", Dir: "/srv/proj/sub"}, []string{"mv ../conf x", "ln -s .. x"}, []string{"mv a x"}},
+		{spec(condition.Pattern, `^conf/`), project, []string{"mv conf x", "ln -s /srv/proj/conf x", "ln -s . x", "ln -s / x", "cp -r conf x"}, []string{"mv src x", "mv /etc/x y"}},
+		{spec(condition.Pattern, `(^|/)id_rsa$`), project, []string{"cp -r src x"}, []string{"mv conf x", "ln -s . x"}},
 	} {
 		m := compile(t, c.spec, belowCommand, restrictive, c.env)
 		for want, lines := range map[bool][]string{true: c.hit, false: c.miss} {
@@ -80,7 +81,7 @@ func TestRenamesAgainstAnOracle(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		glob := strings.Join(rapid.SliceOfN(component, 1, 4).Draw(t, "glob"), "/")
 		dir := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "ab", "c"}), 1, 3).Draw(t, "dir"), "/")
-		m, err := match.Compile(spec(match.Glob, glob), belowCommand, restrictive, match.Env{Root: "/r"})
+		m, err := match.Compile(spec(condition.Glob, glob), belowCommand, restrictive, condition.Env{Root: "/r"})
 		if err != nil {
 			t.Fatal(glob, err)
 		}

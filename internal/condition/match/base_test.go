@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/testkit/property"
@@ -32,11 +33,11 @@ func grantsLine(line string, conditions ...*match.Matcher) bool {
 // root, in any spelling, and no other changes.
 func TestE22_Root(t *testing.T) {
 	looks := []string{"cd <root>", "git [-C <root>] status", "ls [-*] **", "./run", "timeout * <command>", "bash [-c] <command>"}
-	in := func(env match.Env) *match.Matcher {
-		return compile(t, spec(match.Usage, looks...), aCommand, permissive, env)
+	in := func(env condition.Env) *match.Matcher {
+		return compile(t, spec(condition.Usage, looks...), aCommand, permissive, env)
 	}
 	for _, c := range []struct {
-		env  match.Env
+		env  condition.Env
 		line string
 		want bool
 	}{
@@ -93,17 +94,17 @@ func TestE22_Root(t *testing.T) {
 		{project, "git status -C /srv/proj", true}, // an option may be anywhere after its group
 		{nowhere, "cd /srv/proj && ls", false},
 		{nowhere, "cd / && ls", false},
-		{match.Env{Root: "/"}, "cd / && ls", false},
-		{match.Env{Root: "/srv/proj", Run: "/srv/proj/src"}, "cd /srv/proj/src && ./run", true},
-		{match.Env{Root: "/srv/proj", Run: "/srv/proj/src", MayStay: true}, "cd /srv/proj/src && ./run", false},
-		{match.Env{Root: "/srv/proj", RunUnknown: true}, "cd /srv/proj && ./run", false},
+		{condition.Env{Root: "/"}, "cd / && ls", false},
+		{condition.Env{Root: "/srv/proj", Run: "/srv/proj/src"}, "cd /srv/proj/src && ./run", true},
+		{condition.Env{Root: "/srv/proj", Run: "/srv/proj/src", MayStay: true}, "cd /srv/proj/src && ./run", false},
+		{condition.Env{Root: "/srv/proj", RunUnknown: true}, "cd /srv/proj && ./run", false},
 	} {
 		if got := grantsLine(c.line, in(c.env)); got != c.want {
 			t.Errorf("in %+v, %s: %v, want %v", c.env, c.line, got, c.want)
 		}
 	}
-	specError(t, spec(match.Usage, "cd <root>"), aCommand, restrictive, project)
-	specError(t, spec(match.Usage, "git [-C <root>] status"), aCommand, restrictive, project)
+	specError(t, spec(condition.Usage, "cd <root>"), aCommand, restrictive, project)
+	specError(t, spec(condition.Usage, "git [-C <root>] status"), aCommand, restrictive, project)
 }
 
 // Proves E22, K19: after "cd DIR &&" relative paths are resolved against DIR if the command
@@ -152,9 +153,9 @@ func TestE22_PathsAfterCd(t *testing.T) {
 		env := from(c.dir)
 		target := aCommand
 		target.ReadsJudged = true
-		reads := compile(t, spec(match.Reads, "src/**"), aCommand, permissive, env)
-		programs := compile(t, spec(match.Usage, "cat **", "bash -c <command>", "env [-C *] <command>"), target, permissive, env)
-		enters := compile(t, spec(match.Usage, cd), aCommand, permissive, env)
+		reads := compile(t, spec(condition.Reads, "src/**"), aCommand, permissive, env)
+		programs := compile(t, spec(condition.Usage, "cat **", "bash -c <command>", "env [-C *] <command>"), target, permissive, env)
+		enters := compile(t, spec(condition.Usage, cd), aCommand, permissive, env)
 		var v match.Value
 		v.Reset([]byte(c.line))
 		got := true
@@ -175,7 +176,7 @@ func TestE22_SweepsAfterCd(t *testing.T) {
 		target.Paths, target.Below = true, true
 		var v match.Value
 		v.Reset([]byte(line))
-		return compile(t, spec(match.Glob, "conf/secret/**"), target, restrictive, from(dir)).Sweeps(&v)
+		return compile(t, spec(condition.Glob, "conf/secret/**"), target, restrictive, from(dir)).Sweeps(&v)
 	}
 	for _, c := range []struct {
 		dir, line string
@@ -228,7 +229,7 @@ func TestE22_SweepsAfterCd(t *testing.T) {
 // Proves E22, I11: changing to the directory in which a line begins does not change the result of
 // any condition.
 func TestE22_NoChange(t *testing.T) {
-	made := func(s match.Spec, target match.Target, polarity bool, env match.Env) *match.Matcher {
+	made := func(s condition.Spec, target condition.Target, polarity bool, env condition.Env) *match.Matcher {
 		return compile(t, s, target, polarity, env)
 	}
 	property.Check(t, func(t *rapid.T) {
@@ -246,9 +247,9 @@ func TestE22_NoChange(t *testing.T) {
 		suffix := operator.Draw(t, "behind cd")
 		with := "cd " + dir + suffix + line.String()
 		for _, m := range []*match.Matcher{
-			made(spec(match.Usage, "cd <root>", "{cat,ls,rg} **", "./run **", "git status", "bash -c <command>"), aCommand, permissive, env),
-			made(spec(match.Reads, "src/**"), aCommand, permissive, env),
-			made(spec(match.Glob, "conf/secret/**"), match.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, restrictive, env),
+			made(spec(condition.Usage, "cd <root>", "{cat,ls,rg} **", "./run **", "git status", "bash -c <command>"), aCommand, permissive, env),
+			made(spec(condition.Reads, "src/**"), aCommand, permissive, env),
+			made(spec(condition.Glob, "conf/secret/**"), condition.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, restrictive, env),
 		} {
 			var a, b match.Value
 			a.Reset([]byte(line.String()))
@@ -262,7 +263,7 @@ func TestE22_NoChange(t *testing.T) {
 				}
 			}
 		}
-		guard := made(spec(match.Glob, "conf/secret/**"), paths, restrictive, env)
+		guard := made(spec(condition.Glob, "conf/secret/**"), paths, restrictive, env)
 		var a, b match.Value
 		a.Reset([]byte(line.String()))
 		b.Reset([]byte(with))

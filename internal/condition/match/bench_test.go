@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/eval/schema"
@@ -12,28 +13,28 @@ import (
 // benchmarked has one condition of each kind and a plainly written value.
 var benchmarked = []struct {
 	name     string
-	spec     match.Spec
-	target   match.Target
+	spec     condition.Spec
+	target   condition.Target
 	polarity bool
 	value    string
 }{
-	{"const", spec(match.Const, "status"), aString, permissive, "status"},
-	{"enum of 100", spec(match.Enum, hundred()...), aString, permissive, "value-57"},
-	{"prefix", spec(match.Prefix, "git "), aString, restrictive, "git commit -m message"},
-	{"suffix", spec(match.Suffix, ".go"), aString, restrictive, "internal/server/handler.go"},
-	{"glob", spec(match.Glob, "*curl*|*sh*"), aString, restrictive, "curl https://example.com/install"},
-	{"pattern", spec(match.Pattern, "^git (status|log)( --oneline)?$"), aString, permissive, "git log --oneline"},
-	{"max_length", number(match.MaxLength, "64"), aString, restrictive, "internal/server/handler.go"},
-	{"path prefix", spec(match.Prefix, "src/"), aPath, permissive, "src/internal/server/handler.go"},
-	{"path prefix, absolute", spec(match.Prefix, "src/"), aPath, permissive, "/srv/proj/src/internal/server/handler.go"},
-	{"path prefix, to clean", spec(match.Prefix, "src/"), aPath, permissive, "./src/internal/x/../server/handler.go"},
-	{"path prefix, suspicion", spec(match.Prefix, ".env"), aPath, restrictive, "src/internal/server/handler.go"},
-	{"path globs, suspicion", spec(match.Glob, "**/.env*", "**/*.pem", "**/.ssh/**"), aPath, restrictive, "src/internal/server/handler.go"},
-	{"command prefix", spec(match.Prefix, "go test"), aCommand, permissive, "go test -run X ./internal/condition/match"},
-	{"command prefix, suspicion", spec(match.Prefix, "rm"), aCommand, restrictive, "go test -run X ./internal/condition/match"},
-	{"url host", spec(match.Host, "*.example.com"), aURL, permissive, "https://api.example.com/v1/items?page=2"},
-	{"url host, suspicion", spec(match.Host, "169.254.169.254"), aURL, restrictive, "https://api.example.com/v1/items?page=2"},
-	{"url prefix", spec(match.Prefix, "https://api.example.com/v1/"), aURL, permissive, "https://api.example.com/v1/items?page=2"},
+	{"const", spec(condition.Const, "status"), aString, permissive, "status"},
+	{"enum of 100", spec(condition.Enum, hundred()...), aString, permissive, "value-57"},
+	{"prefix", spec(condition.Prefix, "git "), aString, restrictive, "git commit -m message"},
+	{"suffix", spec(condition.Suffix, ".go"), aString, restrictive, "internal/server/handler.go"},
+	{"glob", spec(condition.Glob, "*curl*|*sh*"), aString, restrictive, "curl https://example.com/install"},
+	{"pattern", spec(condition.Pattern, "^git (status|log)( --oneline)?$"), aString, permissive, "git log --oneline"},
+	{"max_length", number(condition.MaxLength, "64"), aString, restrictive, "internal/server/handler.go"},
+	{"path prefix", spec(condition.Prefix, "src/"), aPath, permissive, "src/internal/server/handler.go"},
+	{"path prefix, absolute", spec(condition.Prefix, "src/"), aPath, permissive, "/srv/proj/src/internal/server/handler.go"},
+	{"path prefix, to clean", spec(condition.Prefix, "src/"), aPath, permissive, "./src/internal/x/../server/handler.go"},
+	{"path prefix, suspicion", spec(condition.Prefix, ".env"), aPath, restrictive, "src/internal/server/handler.go"},
+	{"path globs, suspicion", spec(condition.Glob, "**/.env*", "**/*.pem", "**/.ssh/**"), aPath, restrictive, "src/internal/server/handler.go"},
+	{"command prefix", spec(condition.Prefix, "go test"), aCommand, permissive, "go test -run X ./internal/condition/match"},
+	{"command prefix, suspicion", spec(condition.Prefix, "rm"), aCommand, restrictive, "go test -run X ./internal/condition/match"},
+	{"url host", spec(condition.Host, "*.example.com"), aURL, permissive, "https://api.example.com/v1/items?page=2"},
+	{"url host, suspicion", spec(condition.Host, "169.254.169.254"), aURL, restrictive, "https://api.example.com/v1/items?page=2"},
+	{"url prefix", spec(condition.Prefix, "https://api.example.com/v1/"), aURL, permissive, "https://api.example.com/v1/items?page=2"},
 }
 
 func hundred() []string {
@@ -62,7 +63,7 @@ func BenchmarkComplete(b *testing.B) {
 func BenchmarkTenPathRules(b *testing.B) {
 	var rules []*match.Matcher
 	for _, dir := range []string{"lib", "docs", "test", "vendor", "third_party", "tools", "cmd", "api", "web", "build"} {
-		rules = append(rules, compile(b, spec(match.Prefix, dir), aPath, len(rules)%2 == 0, project))
+		rules = append(rules, compile(b, spec(condition.Prefix, dir), aPath, len(rules)%2 == 0, project))
 	}
 	text := []byte("src/internal/server/handler.go")
 	var v match.Value
@@ -78,12 +79,12 @@ func BenchmarkTenPathRules(b *testing.B) {
 // Matching a plainly written value does not allocate after the first few.
 func TestNoAllocations(t *testing.T) {
 	for _, c := range benchmarked {
-		if c.spec.Kind == match.Pattern {
+		if c.spec.Kind == condition.Pattern {
 			continue // tested by the pattern package
 		}
 		m := compile(t, c.spec, c.target, c.polarity, project)
 		value := []byte(c.value)
-		var s match.State
+		var s condition.State
 		var v match.Value
 		for range 50 {
 			m.Match(value)
@@ -92,7 +93,7 @@ func TestNoAllocations(t *testing.T) {
 			v.Reset(value)
 			m.Judge(&v)
 			if m.Start(&s); m.Incremental() {
-				if r, _ := m.Feed(&s, value); r == match.Undecided {
+				if r, _ := m.Feed(&s, value); r == condition.Undecided {
 					m.End(&s)
 				}
 			}
@@ -116,8 +117,8 @@ func BenchmarkFeed(b *testing.B) {
 		polarity bool
 	}{{"permissive", permissive}, {"restrictive", restrictive}} {
 		b.Run(c.name, func(b *testing.B) {
-			m := compile(b, spec(match.Glob, "*rm -rf*|*curl*"), aString, c.polarity, nowhere)
-			var s match.State
+			m := compile(b, spec(condition.Glob, "*rm -rf*|*curl*"), aString, c.polarity, nowhere)
+			var s condition.State
 			m.Start(&s)
 			b.ReportAllocs()
 			b.SetBytes(int64(len(chunk)))
@@ -133,7 +134,7 @@ func BenchmarkFeed(b *testing.B) {
 
 // BenchmarkNumber compares a number.
 func BenchmarkNumber(b *testing.B) {
-	m := compile(b, number(match.Maximum, "1000"), match.Target{Type: schema.Number}, permissive, nowhere)
+	m := compile(b, number(condition.Maximum, "1000"), condition.Target{Type: schema.Number}, permissive, nowhere)
 	d := decimal(b, "999.5")
 	b.ReportAllocs()
 	for b.Loop() {
@@ -143,7 +144,7 @@ func BenchmarkNumber(b *testing.B) {
 
 // BenchmarkDisguised evaluates a path with several readings.
 func BenchmarkDisguised(b *testing.B) {
-	m := compile(b, spec(match.Glob, "**/.env*"), aPath, restrictive, project)
+	m := compile(b, spec(condition.Glob, "**/.env*"), aPath, restrictive, project)
 	for _, value := range []string{`src\..\lib`, "src/%2e%2e/lib", "C:\\src\\%41;x", "caf\u00e9/x"} {
 		b.Run(value, func(b *testing.B) {
 			b.ReportAllocs()
@@ -158,12 +159,12 @@ func BenchmarkDisguised(b *testing.B) {
 func BenchmarkCompile(b *testing.B) {
 	for _, c := range []struct {
 		name   string
-		spec   match.Spec
-		target match.Target
+		spec   condition.Spec
+		target condition.Target
 	}{
-		{"path prefix", spec(match.Prefix, "src/"), aPath},
-		{"path globs", spec(match.Glob, "**/.env*", "**/*.pem", "**/.ssh/**"), aPath},
-		{"enum of 100", spec(match.Enum, hundred()...), aString},
+		{"path prefix", spec(condition.Prefix, "src/"), aPath},
+		{"path globs", spec(condition.Glob, "**/.env*", "**/*.pem", "**/.ssh/**"), aPath},
+		{"enum of 100", spec(condition.Enum, hundred()...), aString},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()

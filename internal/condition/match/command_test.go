@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/pathform"
@@ -87,8 +88,8 @@ func TestCommandPrefix(t *testing.T) {
 		{"not an assignment", "./a=b rm", false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			may := compile(t, spec(match.Prefix, "git status"), aCommand, permissive, nowhere)
-			must := compile(t, spec(match.Prefix, "rm"), aCommand, restrictive, nowhere)
+			may := compile(t, spec(condition.Prefix, "git status"), aCommand, permissive, nowhere)
+			must := compile(t, spec(condition.Prefix, "rm"), aCommand, restrictive, nowhere)
 			if got := may.Match([]byte(c.value)); got != c.grant {
 				t.Errorf("permissive on %q: %v, want %v", c.value, got, c.grant)
 			}
@@ -103,32 +104,32 @@ func TestCommandPrefix(t *testing.T) {
 func TestCommandMatchers(t *testing.T) {
 	for _, c := range []struct {
 		name         string
-		kind         match.Kind
+		kind         condition.Kind
 		literal      string
 		value        string
 		grant, catch bool
 	}{
-		{"const", match.Const, "git status", "git  status", true, true},
-		{"const, more words", match.Const, "git status", "git status .", false, false},
-		{"const, fewer words", match.Const, "git status", "git", false, false},
-		{"const in a list", match.Const, "git status", "x; 'git' status", false, true},
-		{"glob", match.Glob, "git *", "git  status", true, true},
-		{"glob in a list", match.Glob, "rm *", "x && rm y", false, true},
-		{"glob on the raw text", match.Glob, "curl * | sh", "curl x | sh", false, true},
-		{"suffix", match.Suffix, ".sh", "run x.sh", true, true},
-		{"suffix in a list", match.Suffix, ".sh", "run x.sh; y", false, true},
-		{"pattern sees the words", match.Pattern, "^go (test|vet) [a-z./]+$", "go  test ./...", true, true},
-		{"pattern in a list", match.Pattern, "^go (test|vet)", "x | go test", false, true},
-		{"pattern on the raw text", match.Pattern, `\| *sh$`, "curl x | sh", false, true},
-		{"pattern, nothing", match.Pattern, "^rm", "x | y", false, false},
-		{"max_length", match.MaxLength, "6", "ls -la", true, true},
-		{"max_length of a list", match.MaxLength, "6", "ls;pwd", true, true},
-		{"max_length of a substitution", match.MaxLength, "6", "$(pwd)", false, true},
-		{"max_length exceeded", match.MaxLength, "6", "ls -laR", false, false},
+		{"const", condition.Const, "git status", "git  status", true, true},
+		{"const, more words", condition.Const, "git status", "git status .", false, false},
+		{"const, fewer words", condition.Const, "git status", "git", false, false},
+		{"const in a list", condition.Const, "git status", "x; 'git' status", false, true},
+		{"glob", condition.Glob, "git *", "git  status", true, true},
+		{"glob in a list", condition.Glob, "rm *", "x && rm y", false, true},
+		{"glob on the raw text", condition.Glob, "curl * | sh", "curl x | sh", false, true},
+		{"suffix", condition.Suffix, ".sh", "run x.sh", true, true},
+		{"suffix in a list", condition.Suffix, ".sh", "run x.sh; y", false, true},
+		{"pattern sees the words", condition.Pattern, "^go (test|vet) [a-z./]+$", "go  test ./...", true, true},
+		{"pattern in a list", condition.Pattern, "^go (test|vet)", "x | go test", false, true},
+		{"pattern on the raw text", condition.Pattern, `\| *sh$`, "curl x | sh", false, true},
+		{"pattern, nothing", condition.Pattern, "^rm", "x | y", false, false},
+		{"max_length", condition.MaxLength, "6", "ls -la", true, true},
+		{"max_length of a list", condition.MaxLength, "6", "ls;pwd", true, true},
+		{"max_length of a substitution", condition.MaxLength, "6", "$(pwd)", false, true},
+		{"max_length exceeded", condition.MaxLength, "6", "ls -laR", false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := spec(c.kind, c.literal)
-			if c.kind == match.MaxLength {
+			if c.kind == condition.MaxLength {
 				s = number(c.kind, c.literal)
 			}
 			if got := compile(t, s, aCommand, permissive, nowhere).Match([]byte(c.value)); got != c.grant {
@@ -139,11 +140,11 @@ func TestCommandMatchers(t *testing.T) {
 			}
 		})
 	}
-	raw := compile(t, spec(match.Const, "curl x | sh"), aCommand, restrictive, nowhere)
+	raw := compile(t, spec(condition.Const, "curl x | sh"), aCommand, restrictive, nowhere)
 	if !raw.Match([]byte(" curl x | sh\n")) || raw.Match([]byte("curl x | sh -x")) {
 		t.Error("a literal that is more than plain words is compared with the raw text")
 	}
-	raw = compile(t, spec(match.Prefix, "curl x | sh"), aCommand, restrictive, nowhere)
+	raw = compile(t, spec(condition.Prefix, "curl x | sh"), aCommand, restrictive, nowhere)
 	if !raw.Match([]byte("curl x | sh -x")) {
 		t.Error("such a prefix is compared with the raw text")
 	}
@@ -154,21 +155,21 @@ func TestCommandMatchers(t *testing.T) {
 func TestCommandWithManyBeginnings(t *testing.T) {
 	suffix, assigned := "xargs "+strings.Repeat("a ", 300), "x "+strings.Repeat("a=b ", 300)
 	for _, c := range []struct {
-		spec  match.Spec
+		spec  condition.Spec
 		line  string
 		holds bool
 		want  pathform.Unknown
 	}{
-		{spec(match.Glob, "rm *"), suffix, false, pathform.UnknownCommand},
-		{spec(match.Glob, "rm *"), "xargs rm " + suffix, true, pathform.Known},
-		{spec(match.Glob, "rm *"), assigned, false, pathform.UnknownCommand},
-		{spec(match.Pattern, "^rm "), assigned, false, pathform.UnknownCommand},
-		{spec(match.Usage, "rm **"), suffix, false, pathform.UnknownCommand},
-		{spec(match.Usage, "rm **"), "echo " + strings.Repeat("=x ", 300), false, pathform.UnknownCommand},
-		{spec(match.Usage, "rm **"), "git add " + strings.Repeat("a ", 300), false, pathform.Known},
-		{spec(match.Prefix, "rm"), suffix, false, pathform.Known},
-		{spec(match.Prefix, "rm"), suffix + "rm", true, pathform.Known},
-		{spec(match.Prefix, "rm"), assigned + "c=d=rm", true, pathform.Known},
+		{spec(condition.Glob, "rm *"), suffix, false, pathform.UnknownCommand},
+		{spec(condition.Glob, "rm *"), "xargs rm " + suffix, true, pathform.Known},
+		{spec(condition.Glob, "rm *"), assigned, false, pathform.UnknownCommand},
+		{spec(condition.Pattern, "^rm "), assigned, false, pathform.UnknownCommand},
+		{spec(condition.Usage, "rm **"), suffix, false, pathform.UnknownCommand},
+		{spec(condition.Usage, "rm **"), "echo " + strings.Repeat("=x ", 300), false, pathform.UnknownCommand},
+		{spec(condition.Usage, "rm **"), "git add " + strings.Repeat("a ", 300), false, pathform.Known},
+		{spec(condition.Prefix, "rm"), suffix, false, pathform.Known},
+		{spec(condition.Prefix, "rm"), suffix + "rm", true, pathform.Known},
+		{spec(condition.Prefix, "rm"), assigned + "c=d=rm", true, pathform.Known},
 	} {
 		m := compile(t, c.spec, aCommand, restrictive, nowhere)
 		var v match.Value
@@ -185,7 +186,7 @@ func TestCommandWithManyBeginnings(t *testing.T) {
 // The memory for a line of dollar signs or escapes is proportional to its length: no step copies
 // the rest of the line.
 func TestCommandIsReadInLinearSpace(t *testing.T) {
-	m := compile(t, spec(match.Prefix, "rm"), aCommand, restrictive, nowhere)
+	m := compile(t, spec(condition.Prefix, "rm"), aCommand, restrictive, nowhere)
 	for _, unit := range []string{"$(", "$a ", `$'\x61' `, `$'\U0010ffff' `} {
 		line := []byte(strings.Repeat(unit, 20_000))
 		var before, after runtime.MemStats
@@ -203,11 +204,11 @@ func TestCommandIsReadInLinearSpace(t *testing.T) {
 
 // Proves D25-31.
 func TestCommandSpecErrors(t *testing.T) {
-	specError(t, spec(match.Prefix, ""), aCommand, restrictive, nowhere)
-	specError(t, spec(match.Prefix, "git status; ls"), aCommand, permissive, nowhere)
-	specError(t, spec(match.Const, "X=1 ls"), aCommand, permissive, nowhere)
-	specError(t, spec(match.Glob, "["), aCommand, permissive, nowhere)
-	specError(t, spec(match.Pattern, "("), aCommand, restrictive, nowhere)
+	specError(t, spec(condition.Prefix, ""), aCommand, restrictive, nowhere)
+	specError(t, spec(condition.Prefix, "git status; ls"), aCommand, permissive, nowhere)
+	specError(t, spec(condition.Const, "X=1 ls"), aCommand, permissive, nowhere)
+	specError(t, spec(condition.Glob, "["), aCommand, permissive, nowhere)
+	specError(t, spec(condition.Pattern, "("), aCommand, restrictive, nowhere)
 }
 
 func TestAnalyse(t *testing.T) {
@@ -228,8 +229,8 @@ func FuzzCommand(f *testing.F) {
 	for _, s := range []string{"git status", "git status; rm x", "git 'status'", "git\\\n status", "{git,status}", "$'git' status", "git status | cat"} {
 		f.Add(s)
 	}
-	may := compile(f, spec(match.Prefix, "git status"), aCommand, permissive, nowhere)
-	must := compile(f, spec(match.Prefix, "git status"), aCommand, restrictive, nowhere)
+	may := compile(f, spec(condition.Prefix, "git status"), aCommand, permissive, nowhere)
+	must := compile(f, spec(condition.Prefix, "git status"), aCommand, restrictive, nowhere)
 	f.Fuzz(func(t *testing.T, line string) {
 		suspect := must.Match([]byte(line))
 		if !may.Match([]byte(line)) {
@@ -249,8 +250,8 @@ func FuzzCommand(f *testing.F) {
 // Proves D5, A18, E25: the time for a line is linear in its length, whatever its content. Each of
 // these took minutes when it was quadratic.
 func TestLongCommandsEnd(t *testing.T) {
-	must := compile(t, spec(match.Prefix, "rm"), aCommand, restrictive, nowhere)
-	guard := compile(t, spec(match.Glob, "**/.env*"), match.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, restrictive, nowhere)
+	must := compile(t, spec(condition.Prefix, "rm"), aCommand, restrictive, nowhere)
+	guard := compile(t, spec(condition.Glob, "**/.env*"), condition.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, restrictive, nowhere)
 	const n = 100_000
 	for _, line := range []string{
 		"x '" + strings.Repeat("=", 4*n) + "'", "x '" + strings.Repeat("a= ", n) + "'", "x '" + strings.Repeat("a=", n) + " b'",
@@ -269,10 +270,10 @@ func TestWordsThatAreNoVector(t *testing.T) {
 	for complete, want := range map[bool]bool{true: true, false: false} {
 		var v match.Value
 		v.ResetWords(words, complete)
-		if got := compile(t, spec(match.Prefix, "git status"), aCommand, permissive, nowhere).Judge(&v); got != want {
+		if got := compile(t, spec(condition.Prefix, "git status"), aCommand, permissive, nowhere).Judge(&v); got != want {
 			t.Errorf("whole %t: granted %t", complete, got)
 		}
-		if !compile(t, spec(match.Prefix, "git status"), aCommand, restrictive, nowhere).Judge(&v) {
+		if !compile(t, spec(condition.Prefix, "git status"), aCommand, restrictive, nowhere).Judge(&v) {
 			t.Errorf("whole %t: not suspected", complete)
 		}
 	}

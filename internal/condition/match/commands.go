@@ -1,6 +1,7 @@
 package match
 
 import (
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/weburl"
 	"github.com/stopgate/stopgate/internal/eval/schema"
@@ -10,7 +11,7 @@ import (
 // Conditions that do not work on commands evaluate the complete string.
 func (m *Matcher) JudgeCommand(v *Value, i int) bool {
 	test, ok := m.text.(commandline.CommandJudge)
-	if !ok || !v.Valid() || len(v.Text()) > Budget {
+	if !ok || !v.Valid() || len(v.Text()) > condition.Budget {
 		return m.Judge(v)
 	}
 	return test.Command(v.AsLine(), i)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/testkit/property"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
@@ -17,117 +18,119 @@ import (
 func TestCovers(t *testing.T) {
 	const yes, no, unproven = match.Yes, match.No, match.NotProven
 	str, num := spec, number
-	mixed := func(values ...match.Literal) match.Spec { return match.Spec{Kind: match.Enum, Values: values} }
-	text := func(s string) match.Literal { return match.Literal{Kind: match.LiteralString, Text: s} }
-	boolean := func(s string) match.Literal { return match.Literal{Kind: match.LiteralBool, Text: s} }
-	object := func(s string) match.Literal { return match.Literal{Kind: match.LiteralObject, JSON: s} }
-	anything := match.Target{}
-	list := match.Target{Type: schema.Array}
+	mixed := func(values ...condition.Literal) condition.Spec {
+		return condition.Spec{Kind: condition.Enum, Values: values}
+	}
+	text := func(s string) condition.Literal { return condition.Literal{Kind: condition.LiteralString, Text: s} }
+	boolean := func(s string) condition.Literal { return condition.Literal{Kind: condition.LiteralBool, Text: s} }
+	object := func(s string) condition.Literal { return condition.Literal{Kind: condition.LiteralObject, JSON: s} }
+	anything := condition.Target{}
+	list := condition.Target{Type: schema.Array}
 	for _, c := range []struct {
 		name           string
-		target         match.Target
-		earlier, later match.Spec
+		target         condition.Target
+		earlier, later condition.Spec
 		want           [4]match.Answer // permissive then permissive, restrictive; restrictive then permissive, restrictive
 	}{
-		{"path prefix, longer", aPath, str(match.Prefix, "src/"), str(match.Prefix, "src/lib/"), [4]match.Answer{yes, yes, yes, yes}},
-		{"path prefix, equal", aPath, str(match.Prefix, "src"), str(match.Prefix, "src/"), [4]match.Answer{yes, yes, yes, yes}},
-		{"path prefix, shorter", aPath, str(match.Prefix, "src/lib"), str(match.Prefix, "src"), [4]match.Answer{no, no, no, no}},
-		{"path prefix, longer name", aPath, str(match.Prefix, "src"), str(match.Prefix, "src-old/"), [4]match.Answer{no, no, no, no}},
-		{"string prefix, longer text", aString, str(match.Prefix, "src"), str(match.Prefix, "src-old/"), [4]match.Answer{yes, yes, yes, yes}},
-		{"path prefix, other case", aPath, str(match.Prefix, "src"), str(match.Prefix, "SRC/a"), [4]match.Answer{no, no, yes, yes}},
-		{"path prefix below a home", aPath, str(match.Prefix, "src"), str(match.Prefix, "~/src"), [4]match.Answer{unproven, unproven, no, no}},
-		{"const below a prefix", aPath, str(match.Prefix, "src"), str(match.Const, "src/a"), [4]match.Answer{yes, yes, yes, yes}},
-		{"const beside a prefix", aPath, str(match.Prefix, "src"), str(match.Const, "srcx"), [4]match.Answer{no, no, no, no}},
-		{"enum below a prefix", aPath, str(match.Prefix, "src"), str(match.Enum, "src/a", "src/b"), [4]match.Answer{yes, yes, yes, yes}},
-		{"enum partly below", aPath, str(match.Prefix, "src"), str(match.Enum, "src/a", "b"), [4]match.Answer{no, no, no, no}},
-		{"const in an enum", aString, str(match.Enum, "a", "b"), str(match.Const, "b"), [4]match.Answer{yes, yes, yes, yes}},
-		{"subset", aString, str(match.Enum, "a", "b"), str(match.Enum, "b", "a"), [4]match.Answer{yes, yes, yes, yes}},
-		{"superset", aString, str(match.Const, "a"), str(match.Enum, "a", "b"), [4]match.Answer{no, no, no, no}},
-		{"const and one member", aString, str(match.Const, "a"), str(match.Enum, "a"), [4]match.Answer{yes, yes, yes, yes}},
-		{"another spelling of a secret", aPath, str(match.Const, ".env"), str(match.Const, ".ENV"), [4]match.Answer{no, no, yes, yes}},
-		{"the form without spaces", aString, str(match.Const, "jq"), str(match.Const, "jq "), [4]match.Answer{no, no, yes, yes}},
-		{"prefix never in a const", aString, str(match.Const, "a"), str(match.Prefix, "a"), [4]match.Answer{no, no, no, no}},
-		{"suffix", aString, str(match.Suffix, ".go"), str(match.Suffix, "_test.go"), [4]match.Answer{yes, yes, yes, yes}},
-		{"longer suffix first", aString, str(match.Suffix, "_test.go"), str(match.Suffix, ".go"), [4]match.Answer{no, no, no, no}},
-		{"path suffix", aPath, str(match.Suffix, ".go"), str(match.Glob, "**/*.go"), [4]match.Answer{yes, no, yes, no}},
-		{"glob of a directory", aPath, str(match.Glob, "src/**"), str(match.Prefix, "src"), [4]match.Answer{yes, yes, yes, yes}},
-		{"prefix of a glob", aPath, str(match.Prefix, "src"), str(match.Glob, "src/*/x"), [4]match.Answer{yes, yes, yes, yes}},
-		{"glob in a glob", aPath, str(match.Glob, "**/*.go"), str(match.Glob, "src/*.go"), [4]match.Answer{yes, no, yes, yes}},
-		{"glob not in a glob", aPath, str(match.Glob, "src/*.go"), str(match.Glob, "**/*.go"), [4]match.Answer{no, no, no, no}},
-		{"star and one letter or more", aPath, str(match.Glob, "a/?*"), str(match.Glob, "a/*"), [4]match.Answer{yes, no, yes, yes}},
-		{"glob in another case", aPath, str(match.Glob, "A*"), str(match.Glob, "ab*"), [4]match.Answer{no, no, yes, yes}},
-		{"everything", aPath, str(match.Glob, "**"), str(match.Glob, "a/*"), [4]match.Answer{yes, yes, yes, yes}},
-		{"const in a glob", aPath, str(match.Glob, "**/.env*"), str(match.Const, "a/.env.x"), [4]match.Answer{yes, yes, yes, yes}},
-		{"one place, two names", aPath, str(match.Glob, "/srv/proj/a*"), str(match.Glob, "a*"), [4]match.Answer{unproven, unproven, unproven, unproven}},
-		{"glob below a home", aPath, str(match.Glob, "~/a/**"), str(match.Glob, "~/a/b*"), [4]match.Answer{yes, yes, yes, yes}},
-		{"string glob", aString, str(match.Glob, "a*"), str(match.Prefix, "ab"), [4]match.Answer{yes, yes, yes, yes}},
-		{"string glob in an enum", aString, str(match.Enum, "a", "b"), str(match.Glob, "[ab]"), [4]match.Answer{yes, yes, yes, yes}},
-		{"pattern, identical", aString, str(match.Pattern, "^a$"), str(match.Pattern, "^a$"), [4]match.Answer{yes, yes, yes, yes}},
-		{"pattern, other text", aString, str(match.Pattern, "^a$"), str(match.Pattern, "^(a)$"), [4]match.Answer{}},
-		{"pattern and const", aString, str(match.Pattern, "^a+$"), str(match.Const, "aa"), [4]match.Answer{yes, yes, yes, yes}},
-		{"pattern and another const", aString, str(match.Pattern, "^a+$"), str(match.Const, "b"), [4]match.Answer{no, no, no, no}},
-		{"pattern and prefix", aString, str(match.Pattern, "^a"), str(match.Prefix, "a"), [4]match.Answer{}},
-		{"prefix and pattern", aString, str(match.Prefix, "a"), str(match.Pattern, "^ab$"), [4]match.Answer{}},
-		{"huge glob", aString, str(match.Glob, "*a"+strings.Repeat("?", 20)+"*b"+strings.Repeat("?", 20)), str(match.Prefix, "a"), [4]match.Answer{}},
+		{"path prefix, longer", aPath, str(condition.Prefix, "src/"), str(condition.Prefix, "src/lib/"), [4]match.Answer{yes, yes, yes, yes}},
+		{"path prefix, equal", aPath, str(condition.Prefix, "src"), str(condition.Prefix, "src/"), [4]match.Answer{yes, yes, yes, yes}},
+		{"path prefix, shorter", aPath, str(condition.Prefix, "src/lib"), str(condition.Prefix, "src"), [4]match.Answer{no, no, no, no}},
+		{"path prefix, longer name", aPath, str(condition.Prefix, "src"), str(condition.Prefix, "src-old/"), [4]match.Answer{no, no, no, no}},
+		{"string prefix, longer text", aString, str(condition.Prefix, "src"), str(condition.Prefix, "src-old/"), [4]match.Answer{yes, yes, yes, yes}},
+		{"path prefix, other case", aPath, str(condition.Prefix, "src"), str(condition.Prefix, "SRC/a"), [4]match.Answer{no, no, yes, yes}},
+		{"path prefix below a home", aPath, str(condition.Prefix, "src"), str(condition.Prefix, "~/src"), [4]match.Answer{unproven, unproven, no, no}},
+		{"const below a prefix", aPath, str(condition.Prefix, "src"), str(condition.Const, "src/a"), [4]match.Answer{yes, yes, yes, yes}},
+		{"const beside a prefix", aPath, str(condition.Prefix, "src"), str(condition.Const, "srcx"), [4]match.Answer{no, no, no, no}},
+		{"enum below a prefix", aPath, str(condition.Prefix, "src"), str(condition.Enum, "src/a", "src/b"), [4]match.Answer{yes, yes, yes, yes}},
+		{"enum partly below", aPath, str(condition.Prefix, "src"), str(condition.Enum, "src/a", "b"), [4]match.Answer{no, no, no, no}},
+		{"const in an enum", aString, str(condition.Enum, "a", "b"), str(condition.Const, "b"), [4]match.Answer{yes, yes, yes, yes}},
+		{"subset", aString, str(condition.Enum, "a", "b"), str(condition.Enum, "b", "a"), [4]match.Answer{yes, yes, yes, yes}},
+		{"superset", aString, str(condition.Const, "a"), str(condition.Enum, "a", "b"), [4]match.Answer{no, no, no, no}},
+		{"const and one member", aString, str(condition.Const, "a"), str(condition.Enum, "a"), [4]match.Answer{yes, yes, yes, yes}},
+		{"another spelling of a secret", aPath, str(condition.Const, ".env"), str(condition.Const, ".ENV"), [4]match.Answer{no, no, yes, yes}},
+		{"the form without spaces", aString, str(condition.Const, "jq"), str(condition.Const, "jq "), [4]match.Answer{no, no, yes, yes}},
+		{"prefix never in a const", aString, str(condition.Const, "a"), str(condition.Prefix, "a"), [4]match.Answer{no, no, no, no}},
+		{"suffix", aString, str(condition.Suffix, ".go"), str(condition.Suffix, "_test.go"), [4]match.Answer{yes, yes, yes, yes}},
+		{"longer suffix first", aString, str(condition.Suffix, "_test.go"), str(condition.Suffix, ".go"), [4]match.Answer{no, no, no, no}},
+		{"path suffix", aPath, str(condition.Suffix, ".go"), str(condition.Glob, "**/*.go"), [4]match.Answer{yes, no, yes, no}},
+		{"glob of a directory", aPath, str(condition.Glob, "src/**"), str(condition.Prefix, "src"), [4]match.Answer{yes, yes, yes, yes}},
+		{"prefix of a glob", aPath, str(condition.Prefix, "src"), str(condition.Glob, "src/*/x"), [4]match.Answer{yes, yes, yes, yes}},
+		{"glob in a glob", aPath, str(condition.Glob, "**/*.go"), str(condition.Glob, "src/*.go"), [4]match.Answer{yes, no, yes, yes}},
+		{"glob not in a glob", aPath, str(condition.Glob, "src/*.go"), str(condition.Glob, "**/*.go"), [4]match.Answer{no, no, no, no}},
+		{"star and one letter or more", aPath, str(condition.Glob, "a/?*"), str(condition.Glob, "a/*"), [4]match.Answer{yes, no, yes, yes}},
+		{"glob in another case", aPath, str(condition.Glob, "A*"), str(condition.Glob, "ab*"), [4]match.Answer{no, no, yes, yes}},
+		{"everything", aPath, str(condition.Glob, "**"), str(condition.Glob, "a/*"), [4]match.Answer{yes, yes, yes, yes}},
+		{"const in a glob", aPath, str(condition.Glob, "**/.env*"), str(condition.Const, "a/.env.x"), [4]match.Answer{yes, yes, yes, yes}},
+		{"one place, two names", aPath, str(condition.Glob, "/srv/proj/a*"), str(condition.Glob, "a*"), [4]match.Answer{unproven, unproven, unproven, unproven}},
+		{"glob below a home", aPath, str(condition.Glob, "~/a/**"), str(condition.Glob, "~/a/b*"), [4]match.Answer{yes, yes, yes, yes}},
+		{"string glob", aString, str(condition.Glob, "a*"), str(condition.Prefix, "ab"), [4]match.Answer{yes, yes, yes, yes}},
+		{"string glob in an enum", aString, str(condition.Enum, "a", "b"), str(condition.Glob, "[ab]"), [4]match.Answer{yes, yes, yes, yes}},
+		{"pattern, identical", aString, str(condition.Pattern, "^a$"), str(condition.Pattern, "^a$"), [4]match.Answer{yes, yes, yes, yes}},
+		{"pattern, other text", aString, str(condition.Pattern, "^a$"), str(condition.Pattern, "^(a)$"), [4]match.Answer{}},
+		{"pattern and const", aString, str(condition.Pattern, "^a+$"), str(condition.Const, "aa"), [4]match.Answer{yes, yes, yes, yes}},
+		{"pattern and another const", aString, str(condition.Pattern, "^a+$"), str(condition.Const, "b"), [4]match.Answer{no, no, no, no}},
+		{"pattern and prefix", aString, str(condition.Pattern, "^a"), str(condition.Prefix, "a"), [4]match.Answer{}},
+		{"prefix and pattern", aString, str(condition.Prefix, "a"), str(condition.Pattern, "^ab$"), [4]match.Answer{}},
+		{"huge glob", aString, str(condition.Glob, "*a"+strings.Repeat("?", 20)+"*b"+strings.Repeat("?", 20)), str(condition.Prefix, "a"), [4]match.Answer{}},
 
-		{"minimum", aNumber, num(match.Minimum, "0"), num(match.Minimum, "5"), [4]match.Answer{yes, yes, yes, yes}},
-		{"minimum, weaker", aNumber, num(match.Minimum, "5"), num(match.Minimum, "0"), [4]match.Answer{no, no, no, no}},
-		{"minimum, equal", aNumber, num(match.Minimum, "5"), num(match.Minimum, "5.0"), [4]match.Answer{yes, yes, yes, yes}},
-		{"open and closed", aNumber, num(match.ExclusiveMinimum, "5"), num(match.Minimum, "5"), [4]match.Answer{no, no, no, no}},
-		{"closed and open", aNumber, num(match.Minimum, "5"), num(match.ExclusiveMinimum, "5"), [4]match.Answer{yes, yes, yes, yes}},
-		{"maximum", aNumber, num(match.Maximum, "5"), num(match.ExclusiveMaximum, "5"), [4]match.Answer{yes, yes, yes, yes}},
-		{"maximum, weaker", aNumber, num(match.Maximum, "4"), num(match.Maximum, "5"), [4]match.Answer{no, no, no, no}},
-		{"another direction", aNumber, num(match.Maximum, "4"), num(match.Minimum, "5"), [4]match.Answer{no, no, no, no}},
-		{"integer points", anInteger, num(match.Minimum, "5"), num(match.ExclusiveMinimum, "4"), [4]match.Answer{yes, yes, yes, yes}},
-		{"integer points from above", anInteger, num(match.Maximum, "3"), num(match.ExclusiveMaximum, "4"), [4]match.Answer{yes, yes, yes, yes}},
-		{"integer points, closed", anInteger, num(match.ExclusiveMinimum, "4"), num(match.Minimum, "4"), [4]match.Answer{no, no, no, no}},
-		{"a fraction between integers", anInteger, num(match.Minimum, "5"), num(match.Minimum, "4.5"), [4]match.Answer{}},
-		{"no integer of the machine", anInteger, num(match.Minimum, "1e30"), num(match.Minimum, "1e29"), [4]match.Answer{}},
-		{"the largest integer", anInteger, num(match.Minimum, "9223372036854775808"), num(match.Minimum, "9223372036854775807"), [4]match.Answer{}},
-		{"const in a range", aNumber, num(match.Minimum, "0"), num(match.Const, "5"), [4]match.Answer{yes, yes, yes, yes}},
-		{"enum partly in a range", aNumber, num(match.Maximum, "4"), num(match.Enum, "3", "7"), [4]match.Answer{no, no, no, no}},
-		{"range never in an enum", aNumber, num(match.Enum, "1"), num(match.Minimum, "1"), [4]match.Answer{no, no, no, no}},
-		{"const as a decimal", aNumber, num(match.Enum, "1", "2"), num(match.Const, "1.0"), [4]match.Answer{yes, yes, yes, yes}},
-		{"min_items", list, num(match.MinItems, "1"), num(match.MinItems, "2"), [4]match.Answer{yes, yes, yes, yes}},
-		{"max_items", list, num(match.MaxItems, "1"), num(match.MaxItems, "2"), [4]match.Answer{no, no, no, no}},
-		{"items, another direction", list, num(match.MaxItems, "1"), num(match.MinItems, "2"), [4]match.Answer{no, no, no, no}},
-		{"max_length", aString, num(match.MaxLength, "3"), num(match.MaxLength, "2"), [4]match.Answer{yes, yes, yes, yes}},
-		{"max_length and const", aString, num(match.MaxLength, "3"), str(match.Const, "ab"), [4]match.Answer{yes, yes, yes, yes}},
-		{"max_length and glob", aString, num(match.MaxLength, "3"), str(match.Glob, "ab"), [4]match.Answer{}},
-		{"const and max_length", aString, str(match.Const, "ab"), num(match.MaxLength, "3"), [4]match.Answer{}},
+		{"minimum", aNumber, num(condition.Minimum, "0"), num(condition.Minimum, "5"), [4]match.Answer{yes, yes, yes, yes}},
+		{"minimum, weaker", aNumber, num(condition.Minimum, "5"), num(condition.Minimum, "0"), [4]match.Answer{no, no, no, no}},
+		{"minimum, equal", aNumber, num(condition.Minimum, "5"), num(condition.Minimum, "5.0"), [4]match.Answer{yes, yes, yes, yes}},
+		{"open and closed", aNumber, num(condition.ExclusiveMinimum, "5"), num(condition.Minimum, "5"), [4]match.Answer{no, no, no, no}},
+		{"closed and open", aNumber, num(condition.Minimum, "5"), num(condition.ExclusiveMinimum, "5"), [4]match.Answer{yes, yes, yes, yes}},
+		{"maximum", aNumber, num(condition.Maximum, "5"), num(condition.ExclusiveMaximum, "5"), [4]match.Answer{yes, yes, yes, yes}},
+		{"maximum, weaker", aNumber, num(condition.Maximum, "4"), num(condition.Maximum, "5"), [4]match.Answer{no, no, no, no}},
+		{"another direction", aNumber, num(condition.Maximum, "4"), num(condition.Minimum, "5"), [4]match.Answer{no, no, no, no}},
+		{"integer points", anInteger, num(condition.Minimum, "5"), num(condition.ExclusiveMinimum, "4"), [4]match.Answer{yes, yes, yes, yes}},
+		{"integer points from above", anInteger, num(condition.Maximum, "3"), num(condition.ExclusiveMaximum, "4"), [4]match.Answer{yes, yes, yes, yes}},
+		{"integer points, closed", anInteger, num(condition.ExclusiveMinimum, "4"), num(condition.Minimum, "4"), [4]match.Answer{no, no, no, no}},
+		{"a fraction between integers", anInteger, num(condition.Minimum, "5"), num(condition.Minimum, "4.5"), [4]match.Answer{}},
+		{"no integer of the machine", anInteger, num(condition.Minimum, "1e30"), num(condition.Minimum, "1e29"), [4]match.Answer{}},
+		{"the largest integer", anInteger, num(condition.Minimum, "9223372036854775808"), num(condition.Minimum, "9223372036854775807"), [4]match.Answer{}},
+		{"const in a range", aNumber, num(condition.Minimum, "0"), num(condition.Const, "5"), [4]match.Answer{yes, yes, yes, yes}},
+		{"enum partly in a range", aNumber, num(condition.Maximum, "4"), num(condition.Enum, "3", "7"), [4]match.Answer{no, no, no, no}},
+		{"range never in an enum", aNumber, num(condition.Enum, "1"), num(condition.Minimum, "1"), [4]match.Answer{no, no, no, no}},
+		{"const as a decimal", aNumber, num(condition.Enum, "1", "2"), num(condition.Const, "1.0"), [4]match.Answer{yes, yes, yes, yes}},
+		{"min_items", list, num(condition.MinItems, "1"), num(condition.MinItems, "2"), [4]match.Answer{yes, yes, yes, yes}},
+		{"max_items", list, num(condition.MaxItems, "1"), num(condition.MaxItems, "2"), [4]match.Answer{no, no, no, no}},
+		{"items, another direction", list, num(condition.MaxItems, "1"), num(condition.MinItems, "2"), [4]match.Answer{no, no, no, no}},
+		{"max_length", aString, num(condition.MaxLength, "3"), num(condition.MaxLength, "2"), [4]match.Answer{yes, yes, yes, yes}},
+		{"max_length and const", aString, num(condition.MaxLength, "3"), str(condition.Const, "ab"), [4]match.Answer{yes, yes, yes, yes}},
+		{"max_length and glob", aString, num(condition.MaxLength, "3"), str(condition.Glob, "ab"), [4]match.Answer{}},
+		{"const and max_length", aString, str(condition.Const, "ab"), num(condition.MaxLength, "3"), [4]match.Answer{}},
 
 		{"values of all types", anything, mixed(text("a"), boolean("true"), boolean("false"), object(`{}`)), mixed(boolean("false"), object(`{}`)), [4]match.Answer{yes, yes, yes, yes}},
 		{"a missing boolean", anything, mixed(boolean("true")), mixed(boolean("false")), [4]match.Answer{no, no, no, no}},
 		{"a missing object", anything, mixed(object(`{}`)), mixed(object(`{"a":1}`)), [4]match.Answer{no, no, no, no}},
-		{"types without a common value", anything, num(match.Minimum, "1"), str(match.Prefix, "a"), [4]match.Answer{no, no, no, no}},
+		{"types without a common value", anything, num(condition.Minimum, "1"), str(condition.Prefix, "a"), [4]match.Answer{no, no, no, no}},
 		{"present", aString, mixedPresent("true"), mixedPresent("true"), [4]match.Answer{yes, yes, yes, yes}},
 		{"present and absent", aString, mixedPresent("true"), mixedPresent("false"), [4]match.Answer{no, no, no, no}},
 		{"present and there and not null", aString, mixedPresent("true"), notNull, [4]match.Answer{yes, yes, yes, yes}},
 		{"there and not null, present", aString, notNull, mixedPresent("true"), [4]match.Answer{no, no, no, no}},
 		{"there and not null, absent", aString, notNull, mixedPresent("false"), [4]match.Answer{no, no, no, no}},
 		{"there and not null twice", aString, notNull, notNull, [4]match.Answer{yes, yes, yes, yes}},
-		{"present and a value", aString, mixedPresent("true"), str(match.Const, "a"), [4]match.Answer{no, no, no, no}},
+		{"present and a value", aString, mixedPresent("true"), str(condition.Const, "a"), [4]match.Answer{no, no, no, no}},
 
-		{"words", aCommand, str(match.Prefix, "git"), str(match.Prefix, "git status"), [4]match.Answer{yes, yes, yes, yes}},
-		{"words, longer word", aCommand, str(match.Prefix, "git"), str(match.Prefix, "gitk"), [4]match.Answer{no, no, no, no}},
-		{"words, const", aCommand, str(match.Prefix, "git"), str(match.Const, "git status"), [4]match.Answer{yes, yes, yes, yes}},
-		{"words never in a const", aCommand, str(match.Const, "git"), str(match.Prefix, "git"), [4]match.Answer{no, no, no, no}},
-		{"commands, same glob", aCommand, str(match.Glob, "git *"), str(match.Glob, "git *"), [4]match.Answer{yes, yes, yes, yes}},
-		{"commands, other glob", aCommand, str(match.Glob, "git *"), str(match.Glob, "git s*"), [4]match.Answer{}},
+		{"words", aCommand, str(condition.Prefix, "git"), str(condition.Prefix, "git status"), [4]match.Answer{yes, yes, yes, yes}},
+		{"words, longer word", aCommand, str(condition.Prefix, "git"), str(condition.Prefix, "gitk"), [4]match.Answer{no, no, no, no}},
+		{"words, const", aCommand, str(condition.Prefix, "git"), str(condition.Const, "git status"), [4]match.Answer{yes, yes, yes, yes}},
+		{"words never in a const", aCommand, str(condition.Const, "git"), str(condition.Prefix, "git"), [4]match.Answer{no, no, no, no}},
+		{"commands, same glob", aCommand, str(condition.Glob, "git *"), str(condition.Glob, "git *"), [4]match.Answer{yes, yes, yes, yes}},
+		{"commands, other glob", aCommand, str(condition.Glob, "git *"), str(condition.Glob, "git s*"), [4]match.Answer{}},
 
-		{"host", aURL, str(match.Host, "*.example.com"), str(match.Host, "a.example.com"), [4]match.Answer{yes, yes, yes, yes}},
-		{"wildcard in a wildcard", aURL, str(match.Host, "*.example.com"), str(match.Host, "*.a.example.com"), [4]match.Answer{yes, yes, yes, yes}},
-		{"apex is not below", aURL, str(match.Host, "*.example.com"), str(match.Host, "example.com"), [4]match.Answer{no, no, no, no}},
-		{"another port", aURL, str(match.Host, "example.com"), str(match.Host, "example.com:8443"), [4]match.Answer{no, no, yes, yes}},
-		{"any port", aURL, str(match.Host, "example.com:*"), str(match.Host, "example.com:8443"), [4]match.Answer{yes, yes, yes, yes}},
-		{"scheme", aURL, str(match.Scheme, "https"), str(match.Scheme, "HTTPS"), [4]match.Answer{yes, yes, yes, yes}},
-		{"another scheme", aURL, str(match.Scheme, "https"), str(match.Scheme, "http"), [4]match.Answer{no, no, no, no}},
-		{"directory of a host", aURL, str(match.Host, "example.com"), str(match.Prefix, "https://example.com/a/"), [4]match.Answer{yes, yes, yes, yes}},
-		{"directory of a scheme", aURL, str(match.Scheme, "https"), str(match.Prefix, "https://example.com/a/"), [4]match.Answer{yes, yes, yes, yes}},
-		{"directory in a directory", aURL, str(match.Prefix, "https://example.com/a"), str(match.Prefix, "https://example.com/a/b/"), [4]match.Answer{yes, yes, yes, yes}},
-		{"directory beside one", aURL, str(match.Prefix, "https://example.com/a"), str(match.Prefix, "https://example.com/ab"), [4]match.Answer{no, no, no, no}},
-		{"const of a host", aURL, str(match.Host, "example.com"), str(match.Const, "https://example.com/a"), [4]match.Answer{yes, yes, yes, yes}},
-		{"host of a scheme", aURL, str(match.Scheme, "https"), str(match.Host, "example.com"), [4]match.Answer{}},
+		{"host", aURL, str(condition.Host, "*.example.com"), str(condition.Host, "a.example.com"), [4]match.Answer{yes, yes, yes, yes}},
+		{"wildcard in a wildcard", aURL, str(condition.Host, "*.example.com"), str(condition.Host, "*.a.example.com"), [4]match.Answer{yes, yes, yes, yes}},
+		{"apex is not below", aURL, str(condition.Host, "*.example.com"), str(condition.Host, "example.com"), [4]match.Answer{no, no, no, no}},
+		{"another port", aURL, str(condition.Host, "example.com"), str(condition.Host, "example.com:8443"), [4]match.Answer{no, no, yes, yes}},
+		{"any port", aURL, str(condition.Host, "example.com:*"), str(condition.Host, "example.com:8443"), [4]match.Answer{yes, yes, yes, yes}},
+		{"scheme", aURL, str(condition.Scheme, "https"), str(condition.Scheme, "HTTPS"), [4]match.Answer{yes, yes, yes, yes}},
+		{"another scheme", aURL, str(condition.Scheme, "https"), str(condition.Scheme, "http"), [4]match.Answer{no, no, no, no}},
+		{"directory of a host", aURL, str(condition.Host, "example.com"), str(condition.Prefix, "https://example.com/a/"), [4]match.Answer{yes, yes, yes, yes}},
+		{"directory of a scheme", aURL, str(condition.Scheme, "https"), str(condition.Prefix, "https://example.com/a/"), [4]match.Answer{yes, yes, yes, yes}},
+		{"directory in a directory", aURL, str(condition.Prefix, "https://example.com/a"), str(condition.Prefix, "https://example.com/a/b/"), [4]match.Answer{yes, yes, yes, yes}},
+		{"directory beside one", aURL, str(condition.Prefix, "https://example.com/a"), str(condition.Prefix, "https://example.com/ab"), [4]match.Answer{no, no, no, no}},
+		{"const of a host", aURL, str(condition.Host, "example.com"), str(condition.Const, "https://example.com/a"), [4]match.Answer{yes, yes, yes, yes}},
+		{"host of a scheme", aURL, str(condition.Scheme, "https"), str(condition.Host, "example.com"), [4]match.Answer{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for i, p := range [4][2]bool{{permissive, permissive}, {permissive, restrictive}, {restrictive, permissive}, {restrictive, restrictive}} {
@@ -139,13 +142,13 @@ func TestCovers(t *testing.T) {
 			}
 		})
 	}
-	path := compile(t, spec(match.Const, "a"), aPath, permissive, project)
-	plain := compile(t, spec(match.Const, "a"), aString, permissive, project)
+	path := compile(t, spec(condition.Const, "a"), aPath, permissive, project)
+	plain := compile(t, spec(condition.Const, "a"), aString, permissive, project)
 	if match.Covers(path, plain) != match.NotProven {
 		t.Error("conditions on different types of text are not compared")
 	}
-	raw := compile(t, spec(match.Prefix, "a; b"), aCommand, restrictive, project)
-	if got := match.Covers(compile(t, spec(match.Prefix, "a"), aCommand, permissive, project), raw); got != match.NotProven {
+	raw := compile(t, spec(condition.Prefix, "a; b"), aCommand, restrictive, project)
+	if got := match.Covers(compile(t, spec(condition.Prefix, "a"), aCommand, permissive, project), raw); got != match.NotProven {
 		t.Errorf("a command that is more than words: %v", got)
 	}
 	if got := fmt.Sprint(match.Yes, match.No, match.NotProven); got != "yes no not proven" {
@@ -153,11 +156,11 @@ func TestCovers(t *testing.T) {
 	}
 }
 
-func mixedPresent(want string) match.Spec {
-	return match.Spec{Kind: match.Present, Values: []match.Literal{{Kind: match.LiteralBool, Text: want}}}
+func mixedPresent(want string) condition.Spec {
+	return condition.Spec{Kind: condition.Present, Values: []condition.Literal{{Kind: condition.LiteralBool, Text: want}}}
 }
 
-var notNull = match.Spec{Kind: match.Present, Values: []match.Literal{{Kind: match.LiteralString, Text: match.PresentValue}}}
+var notNull = condition.Spec{Kind: condition.Present, Values: []condition.Literal{{Kind: condition.LiteralString, Text: condition.PresentValue}}}
 
 // plainPaths returns all canonical paths of up to three components over two names.
 func plainPaths() []string {
@@ -183,10 +186,10 @@ func TestCoversIsSound(t *testing.T) {
 			strs = append(strs, strs[i]+string(r))
 		}
 	}
-	draw := func(t *rapid.T, label string, path bool) match.Spec {
-		k := rapid.SampledFrom([]match.Kind{match.Const, match.Enum, match.Prefix, match.Suffix, match.Glob}).Draw(t, label)
+	draw := func(t *rapid.T, label string, path bool) condition.Spec {
+		k := rapid.SampledFrom([]condition.Kind{condition.Const, condition.Enum, condition.Prefix, condition.Suffix, condition.Glob}).Draw(t, label)
 		shape := `[ab]{1,2}(/[ab]{1,2}){0,2}`
-		if k == match.Glob {
+		if k == condition.Glob {
 			shape = `(a|b|\*|\?|a\*|\{a,b\})(/(a|b|\*|\?|\*b)){0,2}`
 			if path {
 				shape = `(a|b|\*|\?|a\*|\*\*|\{a,b\})(/(a|b|\*|\?|\*b|\*\*)){0,2}`
@@ -228,7 +231,7 @@ func TestNoCoverHasAWitness(t *testing.T) {
 	paths := plainPaths()
 	literal := `(a|b)(/(a|b)){0,1}`
 	property.Check(t, func(t *rapid.T) {
-		kinds := []match.Kind{match.Const, match.Prefix}
+		kinds := []condition.Kind{condition.Const, condition.Prefix}
 		earlier := spec(rapid.SampledFrom(kinds).Draw(t, "earlier"), rapid.StringMatching(literal).Draw(t, "first"))
 		later := spec(rapid.SampledFrom(kinds).Draw(t, "later"), rapid.StringMatching(literal).Draw(t, "second"))
 		e, err1 := match.Compile(earlier, aPath, restrictive, project)
@@ -252,7 +255,7 @@ func TestNoCoverHasAWitness(t *testing.T) {
 func TestCoversCommands(t *testing.T) {
 	reads, writes := aCommand, aCommand
 	reads.ReadsJudged, writes.WritesJudged = true, true
-	one := func(s match.Spec, target match.Target, polarity bool) *match.Matcher {
+	one := func(s condition.Spec, target condition.Target, polarity bool) *match.Matcher {
 		return compile(t, s, target, polarity, project)
 	}
 	for _, c := range []struct {
@@ -260,22 +263,22 @@ func TestCoversCommands(t *testing.T) {
 		earlier, later *match.Matcher
 		want           match.Answer
 	}{
-		{"redirections", one(spec(match.Usage, "x"), aCommand, permissive), one(spec(match.Usage, "x"), reads, permissive), match.NotProven},
-		{"redirections of words", one(spec(match.Const, "x"), aCommand, permissive), one(spec(match.Const, "x"), writes, permissive), match.NotProven},
-		{"redirections of a pattern", one(spec(match.Pattern, "^x$"), aCommand, permissive), one(spec(match.Pattern, "^x$"), writes, permissive), match.NotProven},
-		{"the same redirections", one(spec(match.Usage, "x"), reads, permissive), one(spec(match.Usage, "x"), reads, permissive), match.Yes},
-		{"fewer redirections", one(spec(match.Const, "x"), reads, permissive), one(spec(match.Const, "x"), aCommand, permissive), match.Yes},
-		{"suspicion and redirections", one(spec(match.Const, "x"), aCommand, restrictive), one(spec(match.Const, "x"), reads, permissive), match.Yes},
-		{"some of the usages", one(spec(match.Usage, "x", "y *"), aCommand, permissive), one(spec(match.Usage, "y *"), aCommand, permissive), match.Yes},
-		{"further usages", one(spec(match.Usage, "x"), aCommand, permissive), one(spec(match.Usage, "x", "y"), aCommand, permissive), match.NotProven},
-		{"a usage and suspicion", one(spec(match.Usage, "x [-a] y"), aCommand, restrictive), one(spec(match.Usage, "x [-a] y"), aCommand, permissive), match.NotProven},
-		{"no file", one(spec(match.Reads, "x/**"), aCommand, restrictive), one(spec(match.Reads, "x/**"), reads, permissive), match.NotProven},
-		{"the same files", one(spec(match.Reads, "x/**", "y"), aCommand, restrictive), one(spec(match.Reads, "y"), aCommand, restrictive), match.Yes},
-		{"a command by its files", one(spec(match.Reads, "**"), reads, permissive), one(spec(match.Const, "x"), reads, permissive), match.NotProven},
-		{"a command by its length", one(number(match.MaxLength, "9"), aCommand, permissive), one(spec(match.Const, "x"), aCommand, permissive), match.NotProven},
-		{"several commands", one(spec(match.Prefix, "b"), aCommand, restrictive), one(spec(match.Const, "a; b"), aCommand, restrictive), match.NotProven},
-		{"some of the words", one(spec(match.Enum, "a; b", "c"), aCommand, restrictive), one(spec(match.Enum, "c", "a; b"), aCommand, restrictive), match.Yes},
-		{"what a wrapper runs", one(spec(match.Pattern, "^timeout"), aCommand, permissive), one(spec(match.Const, "timeout 5 ls"), aCommand, permissive), match.No},
+		{"redirections", one(spec(condition.Usage, "x"), aCommand, permissive), one(spec(condition.Usage, "x"), reads, permissive), match.NotProven},
+		{"redirections of words", one(spec(condition.Const, "x"), aCommand, permissive), one(spec(condition.Const, "x"), writes, permissive), match.NotProven},
+		{"redirections of a pattern", one(spec(condition.Pattern, "^x$"), aCommand, permissive), one(spec(condition.Pattern, "^x$"), writes, permissive), match.NotProven},
+		{"the same redirections", one(spec(condition.Usage, "x"), reads, permissive), one(spec(condition.Usage, "x"), reads, permissive), match.Yes},
+		{"fewer redirections", one(spec(condition.Const, "x"), reads, permissive), one(spec(condition.Const, "x"), aCommand, permissive), match.Yes},
+		{"suspicion and redirections", one(spec(condition.Const, "x"), aCommand, restrictive), one(spec(condition.Const, "x"), reads, permissive), match.Yes},
+		{"some of the usages", one(spec(condition.Usage, "x", "y *"), aCommand, permissive), one(spec(condition.Usage, "y *"), aCommand, permissive), match.Yes},
+		{"further usages", one(spec(condition.Usage, "x"), aCommand, permissive), one(spec(condition.Usage, "x", "y"), aCommand, permissive), match.NotProven},
+		{"a usage and suspicion", one(spec(condition.Usage, "x [-a] y"), aCommand, restrictive), one(spec(condition.Usage, "x [-a] y"), aCommand, permissive), match.NotProven},
+		{"no file", one(spec(condition.Reads, "x/**"), aCommand, restrictive), one(spec(condition.Reads, "x/**"), reads, permissive), match.NotProven},
+		{"the same files", one(spec(condition.Reads, "x/**", "y"), aCommand, restrictive), one(spec(condition.Reads, "y"), aCommand, restrictive), match.Yes},
+		{"a command by its files", one(spec(condition.Reads, "**"), reads, permissive), one(spec(condition.Const, "x"), reads, permissive), match.NotProven},
+		{"a command by its length", one(number(condition.MaxLength, "9"), aCommand, permissive), one(spec(condition.Const, "x"), aCommand, permissive), match.NotProven},
+		{"several commands", one(spec(condition.Prefix, "b"), aCommand, restrictive), one(spec(condition.Const, "a; b"), aCommand, restrictive), match.NotProven},
+		{"some of the words", one(spec(condition.Enum, "a; b", "c"), aCommand, restrictive), one(spec(condition.Enum, "c", "a; b"), aCommand, restrictive), match.Yes},
+		{"what a wrapper runs", one(spec(condition.Pattern, "^timeout"), aCommand, permissive), one(spec(condition.Const, "timeout 5 ls"), aCommand, permissive), match.No},
 	} {
 		if got := match.Covers(c.earlier, c.later); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)

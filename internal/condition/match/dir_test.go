@@ -6,14 +6,15 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/testkit/property"
 )
 
 // from is the project with the calls of an agent that works in a directory.
-func from(dir string) match.Env {
-	return match.Env{Root: project.Root, Home: project.Home, Dir: dir}
+func from(dir string) condition.Env {
+	return condition.Env{Root: project.Root, Home: project.Home, Dir: dir}
 }
 
 // Proves K19, C3: paths of rules begin at the root, relative paths of calls in the agent's
@@ -47,7 +48,7 @@ func TestPathsBeginWhereTheAgentWorks(t *testing.T) {
 		{"/srv/proj/conf", "conf/secret/", "secret/%6b", false, true},
 	} {
 		for _, polarity := range []bool{permissive, restrictive} {
-			m := compile(t, spec(match.Prefix, c.prefix), aPath, polarity, from(c.dir))
+			m := compile(t, spec(condition.Prefix, c.prefix), aPath, polarity, from(c.dir))
 			want := c.permits
 			if polarity == restrictive {
 				want = c.suspects
@@ -75,8 +76,8 @@ func TestMovedAsAbsolute(t *testing.T) {
 		path := strings.Join(names.Draw(t, "path"), "/")
 		dir := "/srv/proj/" + strings.Join(names.Draw(t, "dir"), "/")
 		literal := rapid.SampledFrom([]string{"src/", "conf/secret/", "/srv/", "/srv/proj/conf", "a"}).Draw(t, "literal")
-		is := func(polarity bool, env match.Env, path string) bool {
-			m, err := match.Compile(spec(match.Prefix, literal), aPath, polarity, env)
+		is := func(polarity bool, env condition.Env, path string) bool {
+			m, err := match.Compile(spec(condition.Prefix, literal), aPath, polarity, env)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,10 +99,10 @@ func TestMovedAsAbsolute(t *testing.T) {
 
 // Proves E22, C3: a command line that changes the directory names files from there.
 func TestCommandsThatMove(t *testing.T) {
-	guard := func(env match.Env) *match.Matcher {
+	guard := func(env condition.Env) *match.Matcher {
 		target := aCommand
 		target.Paths = true
-		return compile(t, spec(match.Glob, "conf/secret/**"), target, restrictive, env)
+		return compile(t, spec(condition.Glob, "conf/secret/**"), target, restrictive, env)
 	}
 	for _, c := range []struct {
 		dir, line string
@@ -141,7 +142,7 @@ func TestCommandsThatMove(t *testing.T) {
 		target.Paths, target.Below = true, true
 		var v match.Value
 		v.Reset([]byte(line))
-		return compile(t, spec(match.Glob, "conf/secret/**"), target, restrictive, from(dir)).Sweeps(&v)
+		return compile(t, spec(condition.Glob, "conf/secret/**"), target, restrictive, from(dir)).Sweeps(&v)
 	}
 	if swept("/srv/proj/src", "grep -r x .") || swept("/srv/proj/src", "rg x") || !swept("/srv/proj/conf", "grep -r x .") || !swept("/srv/proj/conf", "rg x") || !swept("", "env -C conf grep -r x .") {
 		t.Error("what is read without being named is looked for elsewhere")
@@ -151,7 +152,7 @@ func TestCommandsThatMove(t *testing.T) {
 // Proves E22, K29: a rule that permits reading below one directory does not permit relative paths
 // after a change of directory.
 func TestMovedCommandsPermitLess(t *testing.T) {
-	m := compile(t, spec(match.Reads, "src/**"), aCommand, permissive, project)
+	m := compile(t, spec(condition.Reads, "src/**"), aCommand, permissive, project)
 	for line, want := range map[string]bool{
 		"cat src/a": true, "env -C /etc cat src/a": false, "cd /etc && cat src/a": false,
 	} {
@@ -165,7 +166,7 @@ func TestMovedCommandsPermitLess(t *testing.T) {
 			t.Errorf("%s: %v, want %v", line, got, want)
 		}
 	}
-	away := compile(t, spec(match.Reads, "src/**"), aCommand, permissive, from("/srv/proj/src"))
+	away := compile(t, spec(condition.Reads, "src/**"), aCommand, permissive, from("/srv/proj/src"))
 	for line, want := range map[string]bool{"cat a": true, "cat ../a": false, "cat /srv/proj/src/a": true} {
 		if got := away.Match([]byte(line)); got != want {
 			t.Errorf("in src, %s: %v, want %v", line, got, want)
@@ -199,8 +200,8 @@ func TestProtectedFromElsewhere(t *testing.T) {
 }
 
 // links is a file system in which some paths are links to others.
-func links(targets map[string]string) *match.Links {
-	return &match.Links{Real: func(path string) (string, bool) {
+func links(targets map[string]string) *condition.Links {
+	return &condition.Links{Real: func(path string) (string, bool) {
 		for name, target := range targets {
 			if rest, ok := strings.CutPrefix(path, name); ok && (rest == "" || rest[0] == '/') {
 				return target + rest, target != ""
@@ -213,7 +214,7 @@ func links(targets map[string]string) *match.Links {
 // Proves C5: if the file system is visible, a restrictive condition also considers the target of a
 // link, a permissive one never matches a link, and a path that cannot be followed is unknown.
 func TestLinks(t *testing.T) {
-	env := match.Env{Root: project.Root, Home: project.Home, Links: links(map[string]string{
+	env := condition.Env{Root: project.Root, Home: project.Home, Links: links(map[string]string{
 		"/srv/proj/src/secret": "/srv/proj/.env", "/srv/proj/away": "/etc", "/srv/proj/src/closed": "",
 	})}
 	for _, c := range []struct {
@@ -234,7 +235,7 @@ func TestLinks(t *testing.T) {
 		{"src/", "/srv/proj/src/a", true, true},
 	} {
 		for polarity, want := range map[bool]bool{permissive: c.permits, restrictive: c.suspects} {
-			m := compile(t, spec(match.Prefix, c.literal), aPath, polarity, env)
+			m := compile(t, spec(condition.Prefix, c.literal), aPath, polarity, env)
 			var v match.Value
 			v.Reset([]byte(c.path))
 			if got := suspects(m, &v); got != want {
@@ -250,10 +251,10 @@ func TestLinks(t *testing.T) {
 	}
 	target := aCommand
 	target.Paths = true
-	if !compile(t, spec(match.Glob, "**/.env*"), target, restrictive, env).Match([]byte("cat src/secret")) {
+	if !compile(t, spec(condition.Glob, "**/.env*"), target, restrictive, env).Match([]byte("cat src/secret")) {
 		t.Error("a command reads behind a link what a guard keeps")
 	}
-	if p, _ := protected.New(match.Env{Root: "/srv/proj", Links: links(map[string]string{"/srv/proj/h": "/srv/proj/.git/hooks"})}).Path([]byte("h/pre-commit")); p != protected.Ask {
+	if p, _ := protected.New(condition.Env{Root: "/srv/proj", Links: links(map[string]string{"/srv/proj/h": "/srv/proj/.git/hooks"})}).Path([]byte("h/pre-commit")); p != protected.Ask {
 		t.Errorf("a protected file behind a link: %v", p)
 	}
 }
@@ -263,12 +264,12 @@ func TestLinks(t *testing.T) {
 // the call names no directory, they may be anything. Absolute paths are not affected.
 func TestCommandsThatRunElsewhere(t *testing.T) {
 	const root = "/srv/proj"
-	in := func(dir, run string) match.Env { e := from(dir); e.Run = run; return e }
-	mayStay := func(e match.Env) match.Env { e.MayStay = true; return e }
-	lost := func(e match.Env) match.Env { e.RunUnknown = true; return e }
+	in := func(dir, run string) condition.Env { e := from(dir); e.Run = run; return e }
+	mayStay := func(e condition.Env) condition.Env { e.MayStay = true; return e }
+	lost := func(e condition.Env) condition.Env { e.RunUnknown = true; return e }
 	for _, c := range []struct {
 		name              string
-		env               match.Env
+		env               condition.Env
 		line              string
 		permits, suspects bool // of src/** and of conf/secret/**
 	}{
@@ -295,34 +296,34 @@ func TestCommandsThatRunElsewhere(t *testing.T) {
 		{"lost: absolute", lost(in("", "")), "cat /srv/proj/src/a", true, false},
 	} {
 		target := aCommand
-		if got := compile(t, spec(match.Reads, "src/**"), target, permissive, c.env).Match([]byte(c.line)); got != c.permits {
+		if got := compile(t, spec(condition.Reads, "src/**"), target, permissive, c.env).Match([]byte(c.line)); got != c.permits {
 			t.Errorf("%s: %s reads src/**: %v", c.name, c.line, got)
 		}
 		target.Paths = true
 		var v match.Value
 		v.Reset([]byte(c.line))
-		if got := suspects(compile(t, spec(match.Glob, "conf/secret/**"), target, restrictive, c.env), &v); got != c.suspects {
+		if got := suspects(compile(t, spec(condition.Glob, "conf/secret/**"), target, restrictive, c.env), &v); got != c.suspects {
 			t.Errorf("%s: the guard on %s: %v", c.name, c.line, got)
 		}
 	}
 	// Path parameters, including the one that names the directory, begin where they did.
-	for _, e := range []match.Env{mayStay(in("", root+"/src")), lost(in("", root+"/src"))} {
-		if !compile(t, spec(match.Glob, "src/**"), aPath, permissive, e).Match([]byte("src/a")) || compile(t, spec(match.Glob, "src/**"), aPath, permissive, e).Match([]byte("a")) {
+	for _, e := range []condition.Env{mayStay(in("", root+"/src")), lost(in("", root+"/src"))} {
+		if !compile(t, spec(condition.Glob, "src/**"), aPath, permissive, e).Match([]byte("src/a")) || compile(t, spec(condition.Glob, "src/**"), aPath, permissive, e).Match([]byte("a")) {
 			t.Error("the directory of the command line moves the paths of other parameters")
 		}
 	}
-	swept := func(e match.Env, line string) bool {
+	swept := func(e condition.Env, line string) bool {
 		target := aCommand
 		target.Paths, target.Below = true, true
 		var v match.Value
 		v.Reset([]byte(line))
-		return compile(t, spec(match.Glob, "conf/secret/**"), target, restrictive, e).Sweeps(&v)
+		return compile(t, spec(condition.Glob, "conf/secret/**"), target, restrictive, e).Sweeps(&v)
 	}
 	if !swept(in("", root+"/conf"), "grep -r x .") || swept(in("", root+"/src"), "grep -r x .") ||
 		!swept(mayStay(in(root+"/conf", root+"/src")), "rg x") || !swept(lost(in("", "")), "rg x") {
 		t.Error("whole directories are looked at elsewhere")
 	}
-	protected := func(e match.Env, line string) bool {
+	protected := func(e condition.Env, line string) bool {
 		p, _ := protected.New(e).Command([]byte(line))
 		return p != protected.None
 	}

@@ -2,8 +2,8 @@
 // incremental if the value is a plain string, with a permissive and a restrictive form for paths,
 // commands and URLs (C, D).
 //
-//	spec := match.Spec{Kind: match.Prefix, Values: []match.Literal{{Kind: match.LiteralString, Text: "src/"}}}
-//	m, err := match.Compile(spec, match.Target{Type: schema.String, Annotation: schema.Path}, false, match.Env{Root: "/srv/proj"})
+//	spec := condition.Spec{Kind: condition.Prefix, Values: []condition.Literal{{Kind: condition.LiteralString, Text: "src/"}}}
+//	m, err := match.Compile(spec, condition.Target{Type: schema.String, Annotation: schema.Path}, false, condition.Env{Root: "/srv/proj"})
 //	m.Match([]byte("src/x/../a"))   // true: plainly below src
 //	m.Match([]byte("src/%2e%2e/x")) // false: some tools read another path
 //

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/eval/schema"
@@ -16,16 +17,16 @@ func TestKindNames(t *testing.T) {
 			t.Errorf("%v: %v, %v", d.Kind, got, ok)
 		}
 	}
-	if _, ok := match.ParseKind("none"); ok || match.Kind("").String() != "none" {
+	if _, ok := match.ParseKind("none"); ok || condition.Kind("").String() != "none" {
 		t.Error("a matcher that is none")
 	}
 }
 
 // Proves I14: a matcher that does not apply to strings matches none.
 func TestNoStringMatcher(t *testing.T) {
-	m := compile(t, number(match.Minimum, "1"), match.Target{}, restrictive, nowhere)
-	var s match.State
-	if r := m.Start(&s); r != match.Miss || m.Match([]byte("5")) || m.Incremental() {
+	m := compile(t, number(condition.Minimum, "1"), condition.Target{}, restrictive, nowhere)
+	var s condition.State
+	if r := m.Start(&s); r != condition.Miss || m.Match([]byte("5")) || m.Incremental() {
 		t.Errorf("start: %v", r)
 	}
 }
@@ -38,12 +39,12 @@ func TestValuesAreShared(t *testing.T) {
 		for _, polarity := range []bool{permissive, restrictive} {
 			for range 2 {
 				for _, m := range []*match.Matcher{
-					compile(t, spec(match.Prefix, "git"), aString, polarity, project),
-					compile(t, spec(match.Prefix, "git"), aCommand, polarity, project),
-					compile(t, spec(match.Host, "h.example"), aURL, polarity, project),
-					compile(t, spec(match.Prefix, "src"), aPath, polarity, project),
-					compile(t, spec(match.Glob, "[!b]*"), aPath, polarity, nowhere),
-					compile(t, number(match.MaxLength, "5"), aPath, polarity, project),
+					compile(t, spec(condition.Prefix, "git"), aString, polarity, project),
+					compile(t, spec(condition.Prefix, "git"), aCommand, polarity, project),
+					compile(t, spec(condition.Host, "h.example"), aURL, polarity, project),
+					compile(t, spec(condition.Prefix, "src"), aPath, polarity, project),
+					compile(t, spec(condition.Glob, "[!b]*"), aPath, polarity, nowhere),
+					compile(t, number(condition.MaxLength, "5"), aPath, polarity, project),
 				} {
 					if m.Judge(&v) != m.Match([]byte(value)) {
 						t.Errorf("%v, restrictive %v, on %q: %v", m.Kind(), polarity, value, m.Judge(&v))
@@ -56,8 +57,8 @@ func TestValuesAreShared(t *testing.T) {
 
 // Proves D25-22, K20, K21.
 func TestPatternOnStrings(t *testing.T) {
-	may := compile(t, spec(match.Pattern, "^rm$"), aString, permissive, nowhere)
-	must := compile(t, spec(match.Pattern, "^rm$", "^x$"), aString, restrictive, nowhere)
+	may := compile(t, spec(condition.Pattern, "^rm$"), aString, permissive, nowhere)
+	must := compile(t, spec(condition.Pattern, "^rm$", "^x$"), aString, restrictive, nowhere)
 	for value, want := range map[string][2]bool{
 		"rm": {true, true}, "rm ": {false, true}, "r\u200bm": {false, true}, "x": {false, true}, "rmx": {false, false}, "\u00fcrm": {false, false},
 	} {
@@ -65,36 +66,36 @@ func TestPatternOnStrings(t *testing.T) {
 			t.Errorf("%q: %v, want %v", value, got, want)
 		}
 	}
-	bad := specError(t, spec(match.Pattern, "a", "b("), aString, permissive, nowhere)
-	if bad.Index != 1 || bad.Offset < 0 || bad.Kind != match.Pattern {
+	bad := specError(t, spec(condition.Pattern, "a", "b("), aString, permissive, nowhere)
+	if bad.Index != 1 || bad.Offset < 0 || bad.Kind != condition.Pattern {
 		t.Errorf("got %+v", bad)
 	}
-	specError(t, spec(match.Pattern, "b("), aPath, permissive, nowhere)
+	specError(t, spec(condition.Pattern, "b("), aPath, permissive, nowhere)
 }
 
 // Proves D25-31, D25-32.
 func TestEmptyTextAlwaysMatches(t *testing.T) {
-	for _, k := range []match.Kind{match.Prefix, match.Suffix} {
+	for _, k := range []condition.Kind{condition.Prefix, condition.Suffix} {
 		if bad := specError(t, spec(k, ""), aString, restrictive, nowhere); bad.Hint == "" || bad.Index != 0 {
 			t.Errorf("%v: %+v", k, bad)
 		}
 	}
-	bad := specError(t, match.Spec{Kind: match.Prefix, Values: []match.Literal{{Kind: match.LiteralBool, Text: "true"}}}, aString, restrictive, nowhere)
+	bad := specError(t, condition.Spec{Kind: condition.Prefix, Values: []condition.Literal{{Kind: condition.LiteralBool, Text: "true"}}}, aString, restrictive, nowhere)
 	if bad.Error() != "prefix: must be a string, not true" {
 		t.Error(bad)
 	}
-	specError(t, match.Spec{Kind: match.Prefix, Values: []match.Literal{{Kind: match.LiteralObject, JSON: "{}"}}}, aString, restrictive, nowhere)
-	specError(t, match.Spec{Kind: match.Prefix, Values: []match.Literal{{Kind: match.LiteralArray, JSON: "[]"}}}, aString, restrictive, nowhere)
+	specError(t, condition.Spec{Kind: condition.Prefix, Values: []condition.Literal{{Kind: condition.LiteralObject, JSON: "{}"}}}, aString, restrictive, nowhere)
+	specError(t, condition.Spec{Kind: condition.Prefix, Values: []condition.Literal{{Kind: condition.LiteralArray, JSON: "[]"}}}, aString, restrictive, nowhere)
 }
 
 // Proves K21: the third form trims Unicode's White_Space.
 func TestTrimmedIsWhiteSpace(t *testing.T) {
-	m := compile(t, spec(match.Const, "a"), aString, restrictive, nowhere)
+	m := compile(t, spec(condition.Const, "a"), aString, restrictive, nowhere)
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if r == 'a' || 0xD800 <= r && r < 0xE000 {
 			continue
 		}
-		want := unicode.Is(unicode.White_Space, r) || naiveString(match.Const, []string{"a"}, restrictive, "a"+string(r))
+		want := unicode.Is(unicode.White_Space, r) || naiveString(condition.Const, []string{"a"}, restrictive, "a"+string(r))
 		if m.Match([]byte("a"+string(r))) != want {
 			t.Fatalf("U+%04X: want %v", r, want)
 		}
@@ -111,7 +112,7 @@ func TestMoreCodePointsThanClasses(t *testing.T) {
 		}
 		values = append(values, string(r))
 	}
-	m := compile(t, spec(match.Enum, values...), aString, permissive, nowhere)
+	m := compile(t, spec(condition.Enum, values...), aString, permissive, nowhere)
 	if m.Incremental() || !m.Match([]byte(values[69999])) || m.Match([]byte("a")) || m.Match([]byte(values[0]+values[1])) {
 		t.Error("the answers differ")
 	}
@@ -125,11 +126,11 @@ func TestRareReadings(t *testing.T) {
 		{"URL without a path", "https://.env", false, false},
 		{"URL with a query behind the host", "https://h?/.env", false, false},
 	})
-	slash := match.Env{Root: "/"}
+	slash := condition.Env{Root: "/"}
 	if list, _ := pathform.Readings("/a", slash, false); list[0].Path != "a" {
 		t.Errorf("below the root of the system: %v", list)
 	}
-	m := compile(t, spec(match.Prefix, "rm"), aCommand, restrictive, nowhere)
+	m := compile(t, spec(condition.Prefix, "rm"), aCommand, restrictive, nowhere)
 	if !m.Match([]byte(`$'\U00000072m' x`)) {
 		t.Error("a long escape")
 	}
@@ -137,14 +138,14 @@ func TestRareReadings(t *testing.T) {
 
 // Proves K59.
 func TestRareURLs(t *testing.T) {
-	must := compile(t, spec(match.Host, "h.example"), aURL, restrictive, nowhere)
+	must := compile(t, spec(condition.Host, "h.example"), aURL, restrictive, nowhere)
 	if must.Match([]byte("//u@"+strings.Repeat("a", 2<<20))) || !must.Match([]byte("//u@h.example\\"+strings.Repeat("%2541;x@y:\\", 1<<18))) {
 		t.Error("long URLs are read as short ones are")
 	}
 	if must.Match([]byte("//u@xn--a.\u00fc/")) {
 		t.Error("a host that cannot be punycoded")
 	}
-	may := compile(t, spec(match.Host, "h.example"), aURL, permissive, nowhere)
+	may := compile(t, spec(condition.Host, "h.example"), aURL, permissive, nowhere)
 	for value, want := range map[string]bool{
 		"ftp://h.example:21/": true, "ftp://h.example:22/": false, "ws://h.example:80/": true, "wss://h.example:443/": true, "git://h.example/": true,
 		"git://h.example:9418/": false, "https://h.example/\u00fc": false,
@@ -153,7 +154,7 @@ func TestRareURLs(t *testing.T) {
 			t.Errorf("%q: %v", value, got)
 		}
 	}
-	if m := compile(t, spec(match.Scheme, "git"), match.Target{Type: schema.String | schema.Array, Annotation: schema.URL}, permissive, nowhere); m.Fits() != schema.String {
+	if m := compile(t, spec(condition.Scheme, "git"), condition.Target{Type: schema.String | schema.Array, Annotation: schema.URL}, permissive, nowhere); m.Fits() != schema.String {
 		t.Error("a scheme looks at the strings of a list")
 	}
 }

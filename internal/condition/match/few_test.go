@@ -4,16 +4,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 )
 
 // Proves C1, C6, C7: the first values, which are evaluated before an automaton is built, give the
 // same results as later ones.
 func TestFirstValuesAsLaterOnes(t *testing.T) {
-	specs := []match.Spec{
-		spec(match.Prefix, "src/"), spec(match.Const, ".env"), spec(match.Prefix, "/etc"), spec(match.Glob, "**/*secret*"), spec(match.Glob, "**"),
-		spec(match.Glob, "src/**/[!a-c]?.go"), spec(match.Glob, "/srv/**"), spec(match.Glob, "{a,b}/**", "**/.ssh/**"), spec(match.Glob, "**/straße"),
-		spec(match.Glob, "**/!(ca|chain).pem", "**/!(i18n|lang)/*.key", "**/.env!(*.example)"), spec(match.Suffix, ".pem"),
+	specs := []condition.Spec{
+		spec(condition.Prefix, "src/"), spec(condition.Const, ".env"), spec(condition.Prefix, "/etc"), spec(condition.Glob, "**/*secret*"), spec(condition.Glob, "**"),
+		spec(condition.Glob, "src/**/[!a-c]?.go"), spec(condition.Glob, "/srv/**"), spec(condition.Glob, "{a,b}/**", "**/.ssh/**"), spec(condition.Glob, "**/straße"),
+		spec(condition.Glob, "**/!(ca|chain).pem", "**/!(i18n|lang)/*.key", "**/.env!(*.example)"), spec(condition.Suffix, ".pem"),
 	}
 	values := []string{
 		"", ".", "/", "..", "../x", "/srv", "/srv/proj", "/SRV/Proj/src/a", "/srv/proj/.env", "src", "src/", "src/a/Ab.go", "src/x/dd.go", "SRC/X", ".ENV", ".env",
@@ -21,10 +21,10 @@ func TestFirstValuesAsLaterOnes(t *testing.T) {
 		"\u200bsecret", "src\\a", "src/./a", "*.go", "src/*", "sec*", strings.Repeat("d/", 100) + "secret", strings.Repeat("x", 600), "\U0010FFFFsrv/proj/.env",
 		"*.pem", "c*.pem", "{ca,chain}.pem", "[a-c]a.pem", "?a.PEM", "lang/*.key", "l*/x.key", "/srv/proj/*", "/srv/*/.e*", "/s*", "[A-Z]sh/*", ".e??", ".env.ex*", "**", "S?C/*", "../proj/s*",
 	}
-	root := match.Env{Root: "/", Home: "/root"}
-	for _, env := range []match.Env{project, {}, root} {
+	root := condition.Env{Root: "/", Home: "/root"}
+	for _, env := range []condition.Env{project, {}, root} {
 		for _, s := range specs {
-			for _, target := range []match.Target{aPath, expands} {
+			for _, target := range []condition.Target{aPath, expands} {
 				for _, polarity := range []bool{permissive, restrictive} {
 					later := compile(t, s, target, polarity, env)
 					for range 100 {

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/testkit/property"
 )
@@ -27,16 +28,16 @@ func TestFirstAndLaterValues(t *testing.T) {
 	}
 	compiled := 0
 	property.Check(t, func(t *rapid.T) {
-		env := match.Env{Root: rapid.SampledFrom(roots).Draw(t, "root"), Home: rapid.SampledFrom([]string{"", "/home/u", "/srv/proj"}).Draw(t, "home")}
+		env := condition.Env{Root: rapid.SampledFrom(roots).Draw(t, "root"), Home: rapid.SampledFrom([]string{"", "/home/u", "/srv/proj"}).Draw(t, "home")}
 		polarity := rapid.Bool().Draw(t, "restrictive")
 		type fitted struct {
-			spec   match.Spec
-			target match.Target
+			spec   condition.Spec
+			target condition.Target
 		}
 		var all []fitted
 		for range rapid.IntRange(1, 3).Draw(t, "conditions") {
-			kind := rapid.SampledFrom([]match.Kind{match.Glob, match.Glob, match.Suffix, match.Prefix, match.Pattern}).Draw(t, "kind")
-			c := fitted{spec(kind, path(t, "text", pieces)), rapid.SampledFrom([]match.Target{aPath, expands}).Draw(t, "target")}
+			kind := rapid.SampledFrom([]condition.Kind{condition.Glob, condition.Glob, condition.Suffix, condition.Prefix, condition.Pattern}).Draw(t, "kind")
+			c := fitted{spec(kind, path(t, "text", pieces)), rapid.SampledFrom([]condition.Target{aPath, expands}).Draw(t, "target")}
 			if _, err := match.Compile(c.spec, c.target, polarity, env); err == nil {
 				all = append(all, c)
 			}
@@ -92,8 +93,8 @@ func TestWordGlobs(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		glob := "w" + strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 4).Draw(t, "glob"), "")
 		word := "w" + strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "ab", ",", "é", "{"}), 0, 4).Draw(t, "word"), "")
-		usage, err := match.Compile(spec(match.Usage, "p "+glob), aCommand, permissive, project)
-		text, wrong := match.Compile(spec(match.Glob, glob), aString, permissive, project)
+		usage, err := match.Compile(spec(condition.Usage, "p "+glob), aCommand, permissive, project)
+		text, wrong := match.Compile(spec(condition.Glob, glob), aString, permissive, project)
 		if strings.Count(glob, "*") > 1 || strings.Contains(glob, "\xff") {
 			return // applies to strings only
 		}

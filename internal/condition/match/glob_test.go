@@ -7,6 +7,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"pgregory.net/rapid"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/testkit/property"
 )
@@ -95,13 +96,13 @@ func TestK18_GlobOnPaths(t *testing.T) {
 		{"/srv/proj/[!a]x", "Ax", true, true},
 	} {
 		for polarity, want := range map[bool]bool{permissive: c.grant, restrictive: c.catch} {
-			m := compile(t, spec(match.Glob, c.glob), aPath, polarity, project)
+			m := compile(t, spec(condition.Glob, c.glob), aPath, polarity, project)
 			if got := m.Match([]byte(c.value)); got != want {
 				t.Errorf("glob %q, restrictive %v, on %q: %v, want %v", c.glob, polarity, c.value, got, want)
 			}
 		}
 	}
-	up := compile(t, spec(match.Glob, "../*.key"), aPath, restrictive, project)
+	up := compile(t, spec(condition.Glob, "../*.key"), aPath, restrictive, project)
 	if !up.Match([]byte("../a.key")) || !up.Match([]byte("/srv/a.key")) || up.Match([]byte("a.key")) {
 		t.Error("a restrictive glob may climb")
 	}
@@ -109,7 +110,7 @@ func TestK18_GlobOnPaths(t *testing.T) {
 
 // Proves K18.
 func TestK18_GlobOnStrings(t *testing.T) {
-	m := compile(t, spec(match.Glob, "a*/[/]{x,y/z}?"), aString, permissive, nowhere)
+	m := compile(t, spec(condition.Glob, "a*/[/]{x,y/z}?"), aString, permissive, nowhere)
 	for value, want := range map[string]bool{"a/b//y/z/": true, "a//xq": true, "a/x": false} {
 		if got := m.Match([]byte(value)); got != want {
 			t.Errorf("%q: %v, want %v", value, got, want)
@@ -121,7 +122,7 @@ func TestK18_GlobOnStrings(t *testing.T) {
 func TestK18_GlobErrors(t *testing.T) {
 	for _, c := range []struct {
 		glob   string
-		target match.Target
+		target condition.Target
 		offset int
 	}{
 		{"a!(b", aPath, 1},
@@ -162,26 +163,26 @@ func TestK18_GlobErrors(t *testing.T) {
 		{"a**", aString, 1},
 		{strings.Repeat("{a,b}", 11), aPath, 50},
 	} {
-		bad := specError(t, spec(match.Glob, c.glob), c.target, permissive, nowhere)
+		bad := specError(t, spec(condition.Glob, c.glob), c.target, permissive, nowhere)
 		if bad.Offset != c.offset || bad.Index != 0 || bad.Message == "" {
 			t.Errorf("%q: %+v, want offset %d", c.glob, bad, c.offset)
 		}
 	}
-	bad := specError(t, spec(match.Glob, "a", "b[", "c"), aPath, restrictive, nowhere)
+	bad := specError(t, spec(condition.Glob, "a", "b[", "c"), aPath, restrictive, nowhere)
 	if bad.Index != 1 || bad.Error() != "glob: an opening bracket without a closing one (at byte 1)" {
 		t.Errorf("got %+v", bad)
 	}
-	specError(t, spec(match.Glob, "/../a"), aPath, restrictive, nowhere)
-	specError(t, spec(match.Glob, "../../a/../b"), aPath, restrictive, nowhere)
+	specError(t, spec(condition.Glob, "/../a"), aPath, restrictive, nowhere)
+	specError(t, spec(condition.Glob, "../../a/../b"), aPath, restrictive, nowhere)
 }
 
 // Proves K12: a glob whose automaton would be too large is evaluated on the complete value, with
 // the same result.
 func TestGlobBeyondTheAutomaton(t *testing.T) {
 	huge := "*a" + strings.Repeat("?", 20) + "*b" + strings.Repeat("?", 20)
-	for _, target := range []match.Target{aString, aPath} {
+	for _, target := range []condition.Target{aString, aPath} {
 		for _, polarity := range []bool{permissive, restrictive} {
-			m := compile(t, spec(match.Glob, huge), target, polarity, project)
+			m := compile(t, spec(condition.Glob, huge), target, polarity, project)
 			if m.Incremental() {
 				t.Fatal("the glob was not too large")
 			}
@@ -195,21 +196,21 @@ func TestGlobBeyondTheAutomaton(t *testing.T) {
 			if m.Match([]byte(strings.Repeat("\u00fc", 5))) {
 				t.Error("another value matches")
 			}
-			var s match.State
+			var s condition.State
 			m.Start(&s)
-			if r, n := m.Feed(&s, []byte(value)); r != match.Undecided || n != len(value) {
+			if r, n := m.Feed(&s, []byte(value)); r != condition.Undecided || n != len(value) {
 				t.Errorf("fed: %v after %d", r, n)
 			}
-			if r := m.End(&s); (r == match.Hit) != (polarity == restrictive) {
+			if r := m.End(&s); (r == condition.Hit) != (polarity == restrictive) {
 				t.Errorf("end: %v, want the strict answer", r)
 			}
 		}
 	}
-	m := compile(t, spec(match.Glob, huge), expands, restrictive, project)
+	m := compile(t, spec(condition.Glob, huge), expands, restrictive, project)
 	if !m.Match([]byte("x*")) {
 		t.Error("a value with wildcards is suspect where it cannot be compared")
 	}
-	m = compile(t, spec(match.Glob, "/srv/proj/"+huge), aPath, restrictive, project)
+	m = compile(t, spec(condition.Glob, "/srv/proj/"+huge), aPath, restrictive, project)
 	if !m.Match([]byte("xa" + strings.Repeat("y", 20) + "zb" + strings.Repeat("q", 20))) {
 		t.Error("the absolute form of a relative path")
 	}
@@ -238,7 +239,7 @@ func TestGlobAgainstAnOracle(t *testing.T) {
 			}
 		}
 		path := strings.Split(rapid.StringMatching(`[abc]{1,3}(/[abc]{1,3}){0,4}`).Draw(t, "path"), "/")
-		s, value := spec(match.Glob, strings.Join(glob, "/")), []byte(strings.Join(path, "/"))
+		s, value := spec(condition.Glob, strings.Join(glob, "/")), []byte(strings.Join(path, "/"))
 		may, err1 := match.Compile(s, aPath, permissive, nowhere)
 		must, err2 := match.Compile(s, aPath, restrictive, project)
 		if err1 != nil || err2 != nil {
@@ -264,10 +265,10 @@ func FuzzGlob(f *testing.F) {
 		f.Add(s, "a/b.go")
 	}
 	f.Fuzz(func(t *testing.T, glob, path string) {
-		s := spec(match.Glob, glob)
+		s := spec(condition.Glob, glob)
 		may, err := match.Compile(s, aPath, permissive, project)
 		if err != nil {
-			if bad := err.(*match.SpecError); bad.Offset < -1 || bad.Offset > len(glob) {
+			if bad := err.(*condition.SpecError); bad.Offset < -1 || bad.Offset > len(glob) {
 				t.Fatalf("%q: offset %d", glob, bad.Offset)
 			}
 			return

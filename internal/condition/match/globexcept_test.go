@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/testkit/property"
@@ -19,8 +20,8 @@ func TestExceptionsFirst(t *testing.T) {
 		"**/!(i18n|locale)/*.key": {"a/en.key": true, "i18n/en.key": false, "a/i18n/en.key": false, "i18n/x/en.key": true, "en.key": false, "/en.key": false},
 		"a/!(b)":                  {"a/c": true, "a/b": false, "a": false, "a/bc": true, "a/b/c": false},
 	} {
-		grant := compile(t, spec(match.Glob, glob), aPath, permissive, project)
-		guard := compile(t, spec(match.Glob, glob), aPath, restrictive, project)
+		grant := compile(t, spec(condition.Glob, glob), aPath, permissive, project)
+		guard := compile(t, spec(condition.Glob, glob), aPath, restrictive, project)
 		for value, want := range values {
 			if got := grant.Match([]byte(value)); got != want {
 				t.Errorf("%s permits %s: %v", glob, value, got)
@@ -36,8 +37,8 @@ func TestExceptionsFirst(t *testing.T) {
 // names that the glob matches.
 func TestK18_Exceptions(t *testing.T) {
 	const glob = "**/.env!(.example|*.sample)"
-	grant := compile(t, spec(match.Glob, glob), aPath, permissive, project)
-	guard := compile(t, spec(match.Glob, glob), aPath, restrictive, project)
+	grant := compile(t, spec(condition.Glob, glob), aPath, permissive, project)
+	guard := compile(t, spec(condition.Glob, glob), aPath, restrictive, project)
 	for value, want := range map[string][2]bool{ // grant, catch
 		".env":                    {true, true},
 		".env.local":              {true, true},
@@ -73,7 +74,7 @@ func TestK18_Exceptions(t *testing.T) {
 			t.Errorf("%q: grant, catch %v, want %v", value, got, want)
 		}
 	}
-	line := compile(t, spec(match.Glob, glob), match.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, restrictive, project)
+	line := compile(t, spec(condition.Glob, glob), condition.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, restrictive, project)
 	for command, want := range map[string]bool{
 		"cat .env.example": false, "cp .env.example .env": true, "cp .env.example x": false, "cat .env*": true, "cat .env.ex*": true, "cat .env.{example,local}": true,
 		"cat .env.{example,x.sample}": true, "cd a && cat .env.sample": false, "diff .env.example .env": true,
@@ -92,7 +93,7 @@ func TestK18_ExceptionsAreTheRest(t *testing.T) {
 		if len(members) == 1 && members[0] == "" {
 			members[0] = "a"
 		}
-		m, err := match.Compile(spec(match.Glob, "x!("+strings.Join(members, "|")+")y"), aPath, permissive, project)
+		m, err := match.Compile(spec(condition.Glob, "x!("+strings.Join(members, "|")+")y"), aPath, permissive, project)
 		if err != nil {
 			t.Fatal(err)
 		}

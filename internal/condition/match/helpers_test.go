@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
@@ -14,34 +15,34 @@ const (
 )
 
 var (
-	project = match.Env{Root: "/srv/proj", Home: "/home/u"}
-	nowhere = match.Env{}
+	project = condition.Env{Root: "/srv/proj", Home: "/home/u"}
+	nowhere = condition.Env{}
 
-	aString  = match.Target{Type: schema.String}
-	aPath    = match.Target{Type: schema.String, Annotation: schema.Path}
-	aCommand = match.Target{Type: schema.String, Annotation: schema.Command}
-	aURL     = match.Target{Type: schema.String, Annotation: schema.URL}
-	expands  = match.Target{Type: schema.String, Annotation: schema.Path, Expands: true}
+	aString  = condition.Target{Type: schema.String}
+	aPath    = condition.Target{Type: schema.String, Annotation: schema.Path}
+	aCommand = condition.Target{Type: schema.String, Annotation: schema.Command}
+	aURL     = condition.Target{Type: schema.String, Annotation: schema.URL}
+	expands  = condition.Target{Type: schema.String, Annotation: schema.Path, Expands: true}
 )
 
-func texts(values ...string) []match.Literal {
-	var out []match.Literal
+func texts(values ...string) []condition.Literal {
+	var out []condition.Literal
 	for _, v := range values {
-		out = append(out, match.Literal{Kind: match.LiteralString, Text: v})
+		out = append(out, condition.Literal{Kind: condition.LiteralString, Text: v})
 	}
 	return out
 }
 
 // spec returns a condition on strings; several values come from a list.
-func spec(k match.Kind, values ...string) match.Spec {
-	s := match.Spec{Kind: k, Values: texts(values...)}
+func spec(k condition.Kind, values ...string) condition.Spec {
+	s := condition.Spec{Kind: k, Values: texts(values...)}
 	if len(values) > 1 {
 		s.List = "list"
 	}
 	return s
 }
 
-func compile(tb testing.TB, s match.Spec, t match.Target, polarity bool, env match.Env) *match.Matcher {
+func compile(tb testing.TB, s condition.Spec, t condition.Target, polarity bool, env condition.Env) *match.Matcher {
 	tb.Helper()
 	m, err := match.Compile(s, t, polarity, env)
 	if err != nil {
@@ -50,10 +51,10 @@ func compile(tb testing.TB, s match.Spec, t match.Target, polarity bool, env mat
 	return m
 }
 
-func specError(tb testing.TB, s match.Spec, t match.Target, polarity bool, env match.Env) *match.SpecError {
+func specError(tb testing.TB, s condition.Spec, t condition.Target, polarity bool, env condition.Env) *condition.SpecError {
 	tb.Helper()
 	_, err := match.Compile(s, t, polarity, env)
-	var bad *match.SpecError
+	var bad *condition.SpecError
 	if !errors.As(err, &bad) {
 		tb.Fatalf("compile %v: got %v, want a *SpecError", s, err)
 	}

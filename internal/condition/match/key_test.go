@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
@@ -13,34 +14,34 @@ func TestKeysLeaveNothingOut(t *testing.T) {
 	for _, test := range []struct {
 		annotation schema.Annotation
 		values     []string
-		specs      map[match.Kind][]string
+		specs      map[condition.Kind][]string
 	}{
 		{schema.Command, []string{
 			"git status", "GIT status", "git.exe status", "/usr/bin/git status", "./git status", "env git status", "sudo git status", "A=1 git status", "x; git status",
 			"g'i't status", "xargs git status", "find . -exec git status", "nice -n 5 git status", "time git status", "status git", "", " ", "git", "sh -c git", "bash git", "gіt status",
 			"if git", "g*t status", "$X status", "git status > x", "rm -rf build", "timeout 5 rm -rf build", "command rm -rf build", "busybox rm -rf build", "rm.exe -rf build",
-		}, map[match.Kind][]string{
-			match.Usage:  {"git status", "git **", "rm -rf **", "{git,rm} **", "g* **", "env **", "git.exe **", "/usr/bin/git status"},
-			match.Prefix: {"git", "git status", "rm -rf", "/usr/bin/git", "GIT"},
-			match.Const:  {"git status", "rm -rf build"},
-			match.Enum:   {"git status", "git"},
-			match.Glob:   {"git *"},
+		}, map[condition.Kind][]string{
+			condition.Usage:  {"git status", "git **", "rm -rf **", "{git,rm} **", "g* **", "env **", "git.exe **", "/usr/bin/git status"},
+			condition.Prefix: {"git", "git status", "rm -rf", "/usr/bin/git", "GIT"},
+			condition.Const:  {"git status", "rm -rf build"},
+			condition.Enum:   {"git status", "git"},
+			condition.Glob:   {"git *"},
 		}},
 		{schema.URL, []string{
 			"https://a.example.com/x", "https://A.example.com/x", "https://a.example.com:443/x", "https://a.example.com.", "https://u@a.example.com/", "https://b.example.com/?a.example.com", "//a.example.com/x",
 			"a.example.com", "https://a%2eexample.com/", "https:\\\\a.example.com/x", "javascript:a.example.com", "https://a.example.com/x/../y", "https://b.example.com/x",
-		}, map[match.Kind][]string{
-			match.Host:   {"a.example.com", "*.example.com", "b.example.com:*", "a.example.com:*"},
-			match.Prefix: {"https://a.example.com/x", "https://b.example.com"},
-			match.Const:  {"https://a.example.com/x"},
-			match.Scheme: {"https"},
+		}, map[condition.Kind][]string{
+			condition.Host:   {"a.example.com", "*.example.com", "b.example.com:*", "a.example.com:*"},
+			condition.Prefix: {"https://a.example.com/x", "https://b.example.com"},
+			condition.Const:  {"https://a.example.com/x"},
+			condition.Scheme: {"https"},
 		}},
 	} {
 		keyed, distinguished := 0, 0
 		for kind, literals := range test.specs {
 			for _, literal := range literals {
 				for _, restrictive := range []bool{false, true} {
-					m, err := match.Compile(match.Spec{Kind: kind, Values: []match.Literal{{Kind: match.LiteralString, Text: literal}}}, match.Target{Type: schema.String, Annotation: test.annotation}, restrictive, match.Env{})
+					m, err := match.Compile(condition.Spec{Kind: kind, Values: []condition.Literal{{Kind: condition.LiteralString, Text: literal}}}, condition.Target{Type: schema.String, Annotation: test.annotation}, restrictive, condition.Env{})
 					if err != nil {
 						continue
 					}

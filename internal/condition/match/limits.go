@@ -1,12 +1,13 @@
 package match
 
 import (
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
 // Exceeds reports whether the length of a string decided the condition instead of its content: the
-// command line or the patch is longer than [Budget], or the path has readings that are too long to
+// command line or the patch is longer than [condition.Budget], or the path has readings that are too long to
 // list, and none of the others satisfies the restrictive condition. The verdict's code is then
 // matcher_budget.
 func (m *Matcher) Exceeds(v *Value) bool {
@@ -25,7 +26,7 @@ func (m *Matcher) Exceeds(v *Value) bool {
 
 // exceeds reports whether a string is of a kind that is parsed, and too long for it.
 func (m *Matcher) exceeds(text []byte) bool {
-	if len(text) <= Budget {
+	if len(text) <= condition.Budget {
 		return false
 	}
 	switch m.annotation {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
@@ -17,12 +18,12 @@ func TestLinksAreFollowedOncePerLine(t *testing.T) {
 		return strings.ReplaceAll(name, "/srv/proj/link", target), true
 	}
 	env := project
-	env.Links = &match.Links{Real: follow, Walk: func() func(string) (string, bool) {
+	env.Links = &condition.Links{Real: follow, Walk: func() func(string) (string, bool) {
 		walks++
 		return follow
 	}}
-	secret := compile(t, spec(match.Glob, ".env"), match.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, restrictive, env)
-	other := compile(t, spec(match.Glob, "other/**"), match.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, restrictive, env)
+	secret := compile(t, spec(condition.Glob, ".env"), condition.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, restrictive, env)
+	other := compile(t, spec(condition.Glob, "other/**"), condition.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, restrictive, env)
 	var v match.Value
 	judge := func(line string) (bool, bool) {
 		v.Reset([]byte(line))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/testkit/property"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
@@ -24,7 +25,7 @@ const (
 // lateness counts, over all strings of up to most code points, those on which a matcher decides
 // after and before the point where it is determined. The enumerated continuations must be long
 // enough for the literals.
-func lateness(t interface{ Fatalf(string, ...any) }, s match.Spec, polarity bool, most int) (late, early int) {
+func lateness(t interface{ Fatalf(string, ...any) }, s condition.Spec, polarity bool, most int) (late, early int) {
 	m, err := match.Compile(s, aString, polarity, nowhere)
 	if err != nil {
 		t.Fatalf("compile %v: %v", s, err)
@@ -54,7 +55,7 @@ func lateness(t interface{ Fatalf(string, ...any) }, s match.Spec, polarity bool
 		decided := at >= 0
 		determined := !below.yes || !below.no
 		switch {
-		case decided && (result == match.Hit) != hit:
+		case decided && (result == condition.Hit) != hit:
 			t.Fatalf("%v, restrictive %v, on %q: %v at %d, want %v", s, polarity, value, result, at, hit)
 		case decided && !determined:
 			early++
@@ -69,38 +70,38 @@ func lateness(t interface{ Fatalf(string, ...any) }, s match.Spec, polarity bool
 
 // Proves I2, K10, K21: lateness is zero for const, enum, prefix, suffix and glob.
 func TestDecidedAtTheFirstCodePointThatDetermines(t *testing.T) {
-	for _, s := range []match.Spec{
-		spec(match.Const, ""),
-		spec(match.Const, "a"),
-		spec(match.Const, "ab"),
-		spec(match.Const, " a"),
-		spec(match.Const, "a b"),
-		spec(match.Const, "a\u200b"),
-		spec(match.Const, " "),
-		spec(match.Enum, "a", "ab", "b"),
-		spec(match.Enum, "", "a"),
-		spec(match.Prefix, "a"),
-		spec(match.Prefix, "ab"),
-		spec(match.Prefix, " b"),
-		spec(match.Prefix, "a", "b"),
-		spec(match.Suffix, "a"),
-		spec(match.Suffix, "ab"),
-		spec(match.Suffix, " "),
-		spec(match.Glob, "*"),
-		spec(match.Glob, "a*"),
-		spec(match.Glob, "*a"),
-		spec(match.Glob, "*a*"),
-		spec(match.Glob, "a?"),
-		spec(match.Glob, "?"),
-		spec(match.Glob, "[ab]*b"),
-		spec(match.Glob, "[!a]"),
-		spec(match.Glob, "[!a]*"),
-		spec(match.Glob, "{a,b}*"),
-		spec(match.Glob, "{a,?*}"),
-		spec(match.Glob, "{,?,?*}"),
-		spec(match.Glob, "a*b*"),
-		spec(match.Glob, "*[! ]"),
-		spec(match.Glob, "* *"),
+	for _, s := range []condition.Spec{
+		spec(condition.Const, ""),
+		spec(condition.Const, "a"),
+		spec(condition.Const, "ab"),
+		spec(condition.Const, " a"),
+		spec(condition.Const, "a b"),
+		spec(condition.Const, "a\u200b"),
+		spec(condition.Const, " "),
+		spec(condition.Enum, "a", "ab", "b"),
+		spec(condition.Enum, "", "a"),
+		spec(condition.Prefix, "a"),
+		spec(condition.Prefix, "ab"),
+		spec(condition.Prefix, " b"),
+		spec(condition.Prefix, "a", "b"),
+		spec(condition.Suffix, "a"),
+		spec(condition.Suffix, "ab"),
+		spec(condition.Suffix, " "),
+		spec(condition.Glob, "*"),
+		spec(condition.Glob, "a*"),
+		spec(condition.Glob, "*a"),
+		spec(condition.Glob, "*a*"),
+		spec(condition.Glob, "a?"),
+		spec(condition.Glob, "?"),
+		spec(condition.Glob, "[ab]*b"),
+		spec(condition.Glob, "[!a]"),
+		spec(condition.Glob, "[!a]*"),
+		spec(condition.Glob, "{a,b}*"),
+		spec(condition.Glob, "{a,?*}"),
+		spec(condition.Glob, "{,?,?*}"),
+		spec(condition.Glob, "a*b*"),
+		spec(condition.Glob, "*[! ]"),
+		spec(condition.Glob, "* *"),
 	} {
 		for _, polarity := range []bool{permissive, restrictive} {
 			if late, early := lateness(t, s, polarity, 2); late != 0 || early != 0 {
@@ -112,11 +113,11 @@ func TestDecidedAtTheFirstCodePointThatDetermines(t *testing.T) {
 
 // Proves I1, I2, K10.
 func TestDecidedInTime(t *testing.T) {
-	kinds := []match.Kind{match.Const, match.Enum, match.Prefix, match.Suffix, match.Glob}
+	kinds := []condition.Kind{condition.Const, condition.Enum, condition.Prefix, condition.Suffix, condition.Glob}
 	property.Check(t, func(t *rapid.T) {
 		k := rapid.SampledFrom(kinds).Draw(t, "kind")
 		shape := `[ab \x{200b}]{1,3}`
-		if k == match.Glob {
+		if k == condition.Glob {
 			shape = `([ab ?*]|\[ab\]|\[!a\]){1,3}`
 		}
 		literals := rapid.SliceOfN(rapid.StringMatching(shape), 1, 3).Draw(t, "literals")
@@ -136,9 +137,9 @@ func TestDecidedInTime(t *testing.T) {
 
 // Proves I2.
 func TestChunksChangeNothing(t *testing.T) {
-	specs := []match.Spec{
-		spec(match.Const, "a b"), spec(match.Enum, "ab", "\u00fc"), spec(match.Prefix, "\u00fc "), spec(match.Suffix, "b\u00fc"),
-		spec(match.Glob, "*a?b*"), number(match.MaxLength, "3"),
+	specs := []condition.Spec{
+		spec(condition.Const, "a b"), spec(condition.Enum, "ab", "\u00fc"), spec(condition.Prefix, "\u00fc "), spec(condition.Suffix, "b\u00fc"),
+		spec(condition.Glob, "*a?b*"), number(condition.MaxLength, "3"),
 	}
 	property.Check(t, func(t *rapid.T) {
 		s := rapid.SampledFrom(specs).Draw(t, "spec")
@@ -155,14 +156,14 @@ func TestChunksChangeNothing(t *testing.T) {
 		}
 		r1, at1 := feed(m, value)
 		r2, at2 := feed(m, value, cuts...)
-		if r1 != r2 || at1 != at2 || m.Match([]byte(value)) != (r1 == match.Hit) {
+		if r1 != r2 || at1 != at2 || m.Match([]byte(value)) != (r1 == condition.Hit) {
 			t.Fatalf("%q: %v at %d in one piece, %v at %d in pieces %v, whole %v", value, r1, at1, r2, at2, cuts, m.Match([]byte(value)))
 		}
 	})
 }
 
 func TestResultNames(t *testing.T) {
-	if got := fmt.Sprint(match.Undecided, match.Hit, match.Miss); got != "undecided hit miss" {
+	if got := fmt.Sprint(condition.Undecided, condition.Hit, condition.Miss); got != "undecided hit miss" {
 		t.Error(got)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 )
 
 // oracleHost parses a URL with Go's parser.
@@ -20,7 +20,7 @@ func oracleHost(value string) (host string, ok bool) {
 }
 
 // naiveString evaluates a string by the definitions, without an automaton.
-func naiveString(k match.Kind, literals []string, polarity bool, value string) bool {
+func naiveString(k condition.Kind, literals []string, polarity bool, value string) bool {
 	texts := []string{value}
 	if polarity == restrictive {
 		stripped := strings.Map(func(r rune) rune {
@@ -37,13 +37,13 @@ func naiveString(k match.Kind, literals []string, polarity bool, value string) b
 		for _, literal := range literals {
 			hit := false
 			switch k {
-			case match.Const, match.Enum:
+			case condition.Const, condition.Enum:
 				hit = text == literal
-			case match.Prefix:
+			case condition.Prefix:
 				hit = strings.HasPrefix(text, literal)
-			case match.Suffix:
+			case condition.Suffix:
 				hit = strings.HasSuffix(text, literal)
-			case match.Glob:
+			case condition.Glob:
 				hit = doublestar.MatchUnvalidated(literal, text)
 			}
 			if hit {

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/eval/schema"
@@ -17,12 +18,12 @@ var allowed = []string{"**", "/usr/include/**", "/usr/lib/{gcc,go-*}/**", "~/go/
 
 // A guard with `outside` holds for every path that is not certainly allowed.
 func TestOutside(t *testing.T) {
-	seen := match.Env{Root: "/srv/proj", Home: "/home/u", Links: links(map[string]string{"/srv/proj/away": "/home/u/.aws", "/srv/proj/near": "/srv/proj/src", "/srv/proj/mod": "/home/u/go/pkg/mod", "/usr/include/x": "/etc"})}
-	from := match.Env{Root: "/srv/proj", Home: "/home/u", Dir: "/srv/proj/src"}
-	command := match.Target{Type: schema.String, Annotation: schema.Command, Paths: true, Below: true}
+	seen := condition.Env{Root: "/srv/proj", Home: "/home/u", Links: links(map[string]string{"/srv/proj/away": "/home/u/.aws", "/srv/proj/near": "/srv/proj/src", "/srv/proj/mod": "/home/u/go/pkg/mod", "/usr/include/x": "/etc"})}
+	from := condition.Env{Root: "/srv/proj", Home: "/home/u", Dir: "/srv/proj/src"}
+	command := condition.Target{Type: schema.String, Annotation: schema.Command, Paths: true, Below: true}
 	for _, c := range []struct {
-		target   match.Target
-		env      match.Env
+		target   condition.Target
+		env      condition.Env
 		out, ins []string
 	}{
 		{aPath, project,
@@ -40,7 +41,7 @@ func TestOutside(t *testing.T) {
 			[]string{"ls", "cat a.go", "ls src/*.go", "cat /usr/include/stdio.h", "ls ~/go/pkg/mod", "git log -p -1", "git show HEAD:src/a", "git diff main..dev -- src", "grep -n /etc/hosts src", "sed -n '/^x/,/^y/p' a", `awk '{print $1 "/" $2}' a`, "awk -F/ '{print $2}' a", "cut -d/ -f2 a", "cut -d / -f2 a", "awk -F / 1 a", "paste -d/ a b", "tr / _", "sort -t/ -k2 a",
 				"cd /srv/proj && ls", "cat a 2>/dev/null", "curl -o /dev/null https://example.com/etc/x", "curl -s http://localhost:8080/health", "kill 1", "echo /etc/hosts", "which go", "ls | xargs wc -l --", `jq '.a + "/" + .b' x.json`, "gh pr view 5", "gcloud iam list-grantable-roles //cloudresourcemanager.googleapis.com/projects/p", "cd src && cat ../x", "cd src/a && cat ../../x | head -5", "cd src && cd a && ls ../..", "cd /srv/proj/src && cat ../x", "find . -perm /644", "go list ./..."}},
 	} {
-		m := compile(t, spec(match.Outside, allowed...), c.target, restrictive, c.env)
+		m := compile(t, spec(condition.Outside, allowed...), c.target, restrictive, c.env)
 		var v match.Value
 		for want, list := range map[bool][]string{true: c.out, false: c.ins} {
 			for _, text := range list {
@@ -51,15 +52,15 @@ func TestOutside(t *testing.T) {
 			}
 		}
 	}
-	specError(t, spec(match.Outside, allowed...), aPath, permissive, project)
-	specError(t, spec(match.Outside, allowed...), aString, restrictive, project)
-	specError(t, spec(match.Outside, "../x"), aPath, restrictive, project)
-	specError(t, spec(match.Outside, "src//x"), aPath, restrictive, project)
+	specError(t, spec(condition.Outside, allowed...), aPath, permissive, project)
+	specError(t, spec(condition.Outside, allowed...), aString, restrictive, project)
+	specError(t, spec(condition.Outside, "../x"), aPath, restrictive, project)
+	specError(t, spec(condition.Outside, "src//x"), aPath, restrictive, project)
 }
 
 // An allowed directory contains nothing outside; any other one does.
 func TestOutsideSweeps(t *testing.T) {
-	m := compile(t, spec(match.Outside, allowed...), match.Target{Type: schema.String, Annotation: schema.Command, Paths: true, Below: true}, restrictive, project)
+	m := compile(t, spec(condition.Outside, allowed...), condition.Target{Type: schema.String, Annotation: schema.Command, Paths: true, Below: true}, restrictive, project)
 	var v match.Value
 	for want, lines := range map[bool][]string{
 		true:  {"grep -r k /usr", "rg k ..", "tar c /srv", "ls | xargs cat", "rg k ~", "cd .. && rg k"},
@@ -77,11 +78,11 @@ func TestOutsideSweeps(t *testing.T) {
 // A path that a permissive glob matches is never outside; a path that it does not match with
 // certainty always is.
 func TestOutsideIsTheOtherSide(t *testing.T) {
-	envs := []match.Env{project, nowhere, {Root: "/", Home: "/root"}, {Root: "/home/u/p", Home: "/home/u"}}
+	envs := []condition.Env{project, nowhere, {Root: "/", Home: "/root"}, {Root: "/home/u/p", Home: "/home/u"}}
 	var ins, outs []*match.Matcher
 	for _, env := range envs {
-		ins = append(ins, compile(t, spec(match.Glob, allowed...), aPath, permissive, env))
-		outs = append(outs, compile(t, spec(match.Outside, allowed...), aPath, restrictive, env))
+		ins = append(ins, compile(t, spec(condition.Glob, allowed...), aPath, permissive, env))
+		outs = append(outs, compile(t, spec(condition.Outside, allowed...), aPath, restrictive, env))
 	}
 	property.Check(t, func(t *rapid.T) {
 		env := rapid.IntRange(0, len(envs)-1).Draw(t, "env")

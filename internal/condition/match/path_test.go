@@ -3,7 +3,7 @@ package match_test
 import (
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/pathform"
 )
 
@@ -15,10 +15,10 @@ type pathRow struct {
 }
 
 // checkRows evaluates rows with a permissive and a restrictive prefix.
-func checkRows(t *testing.T, target match.Target, env match.Env, grant, catch string, rows []pathRow) {
+func checkRows(t *testing.T, target condition.Target, env condition.Env, grant, catch string, rows []pathRow) {
 	t.Helper()
-	permits := compile(t, spec(match.Prefix, grant), target, permissive, env)
-	must := compile(t, spec(match.Prefix, catch), target, restrictive, env)
+	permits := compile(t, spec(condition.Prefix, grant), target, permissive, env)
+	must := compile(t, spec(condition.Prefix, catch), target, restrictive, env)
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
 			if got := permits.Match([]byte(r.value)); got != r.grant {
@@ -80,7 +80,7 @@ func TestC4_CompleteComponents(t *testing.T) {
 	}
 	checkRows(t, aPath, project, "src/", ".env", rows)
 	checkRows(t, aPath, project, "src", ".env/", rows)
-	m := compile(t, spec(match.Glob, "**/.env*"), aPath, restrictive, project)
+	m := compile(t, spec(condition.Glob, "**/.env*"), aPath, restrictive, project)
 	for _, v := range []string{".env", ".env.local", "app/.env", "a/b/.env.x/y", "/etc/.env"} {
 		if !m.Match([]byte(v)) {
 			t.Errorf("glob **/.env* misses %q", v)
@@ -204,11 +204,11 @@ func TestC12_HomeAndVariables(t *testing.T) {
 		{"home that lies in the value", "src/~/x", true, false},
 		{"home after cleaning", "x/../~/y", false, false},
 	})
-	m := compile(t, spec(match.Prefix, "~/code/"), aPath, permissive, project)
+	m := compile(t, spec(condition.Prefix, "~/code/"), aPath, permissive, project)
 	if !m.Match([]byte("/home/u/code/a")) || m.Match([]byte("~/code/a")) || m.Match([]byte("code/a")) {
 		t.Error("a permissive literal below ~ grants its absolute form only")
 	}
-	m = compile(t, spec(match.Prefix, "~/code/"), aPath, permissive, nowhere)
+	m = compile(t, spec(condition.Prefix, "~/code/"), aPath, permissive, nowhere)
 	if m.Match([]byte("/home/u/code/a")) {
 		t.Error("an unknown home grants nothing")
 	}
@@ -302,7 +302,7 @@ func TestC18_Climbs(t *testing.T) {
 	})
 	for _, c := range []struct {
 		literal, value string
-		env            match.Env
+		env            condition.Env
 		want           bool
 	}{
 		{"..", "../x", project, true},
@@ -318,7 +318,7 @@ func TestC18_Climbs(t *testing.T) {
 		{"/etc", "../../../etc/passwd", nowhere, true},
 		{"/etc", "../etc/passwd", project, false},
 	} {
-		m := compile(t, spec(match.Prefix, c.literal), aPath, restrictive, c.env)
+		m := compile(t, spec(condition.Prefix, c.literal), aPath, restrictive, c.env)
 		if got := m.Match([]byte(c.value)); got != c.want {
 			t.Errorf("restrictive prefix %s on %q with root %q: %v, want %v", c.literal, c.value, c.env.Root, got, c.want)
 		}
@@ -327,7 +327,7 @@ func TestC18_Climbs(t *testing.T) {
 
 // Proves C19.
 func TestC19_ProcAndDev(t *testing.T) {
-	may := compile(t, spec(match.Prefix, "/"), aPath, permissive, project)
+	may := compile(t, spec(condition.Prefix, "/"), aPath, permissive, project)
 	for v, want := range map[string]bool{
 		"/proc/self/root/etc": false, "/dev/fd/3": false, "/proc": false, "/x/../dev/mem": false,
 		"/processes/x": true, "/device": true, "/srv/proj/src/a": true,
@@ -336,19 +336,19 @@ func TestC19_ProcAndDev(t *testing.T) {
 			t.Errorf("permissive prefix / on %q: %v, want %v", v, got, want)
 		}
 	}
-	slash := match.Env{Root: "/"}
-	may = compile(t, spec(match.Glob, "**"), aPath, permissive, slash)
+	slash := condition.Env{Root: "/"}
+	may = compile(t, spec(condition.Glob, "**"), aPath, permissive, slash)
 	for v, want := range map[string]bool{"proc/self": false, "dev": false, "x/y": true, "/x/y": true, "/proc/1": false} {
 		if got := may.Match([]byte(v)); got != want {
 			t.Errorf("permissive ** below / on %q: %v, want %v", v, got, want)
 		}
 	}
-	may = compile(t, spec(match.Glob, "**"), aPath, permissive, match.Env{Root: "/proc/self/cwd"})
+	may = compile(t, spec(condition.Glob, "**"), aPath, permissive, condition.Env{Root: "/proc/self/cwd"})
 	if may.Match([]byte("x")) {
 		t.Error("a root below /proc grants")
 	}
-	shadow := compile(t, spec(match.Prefix, "/etc/shadow"), aPath, restrictive, project)
-	secret := compile(t, spec(match.Prefix, "secret"), aPath, restrictive, project)
+	shadow := compile(t, spec(condition.Prefix, "/etc/shadow"), aPath, restrictive, project)
+	secret := compile(t, spec(condition.Prefix, "secret"), aPath, restrictive, project)
 	for v, want := range map[string][2]bool{
 		"/proc/self/root/etc/shadow": {true, false}, "/proc/1/root/etc/shadow": {true, false}, "/proc/1/task/1/root/etc/shadow": {true, false},
 		"/proc/x/../self/root/proc/1/root/etc/shadow": {true, false}, "/proc/self/cwd/secret/key": {false, true}, "/proc/9/cwd/./secret": {false, true},

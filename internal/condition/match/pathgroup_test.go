@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
@@ -27,13 +28,13 @@ func TestPathGroupAgreesWithItsMembers(t *testing.T) {
 		"/home/u/.env", "srv/proj", "SRC", "/SRV/proj/a", "ﬁ",
 	}
 	found := 0
-	for i, env := range []match.Env{project, nowhere, {Root: "/"}, {Root: "/proc/1"}, {Root: "/SRV/Proj"}} {
+	for i, env := range []condition.Env{project, nowhere, {Root: "/"}, {Root: "/proc/1"}, {Root: "/SRV/Proj"}} {
 		for _, polarity := range []bool{permissive, restrictive} {
 			r := rand.New(rand.NewPCG(uint64(i), 3))
 			group := match.NewPathGroup(env, polarity)
 			var members []*match.Matcher
 			for _, text := range literals {
-				for _, kind := range []match.Kind{match.Prefix, match.Const, match.Glob, match.Suffix, match.Pattern} {
+				for _, kind := range []condition.Kind{condition.Prefix, condition.Const, condition.Glob, condition.Suffix, condition.Pattern} {
 					m, err := match.Compile(spec(kind, text), aPath, polarity, env)
 					if err != nil { // not canonical for this kind or polarity
 						continue
@@ -44,7 +45,7 @@ func TestPathGroupAgreesWithItsMembers(t *testing.T) {
 					members = append(members, m)
 				}
 			}
-			both := compile(t, spec(match.Enum, "src/b", ".env", "/etc/a"), aPath, polarity, env)
+			both := compile(t, spec(condition.Enum, "src/b", ".env", "/etc/a"), aPath, polarity, env)
 			group.Add(both, int32(len(members)))
 			members = append(members, both)
 			group.Build()
@@ -78,13 +79,13 @@ func TestPathGroupAgreesWithItsMembers(t *testing.T) {
 func TestPathGroupRefuses(t *testing.T) {
 	group := match.NewPathGroup(project, restrictive)
 	for _, m := range []*match.Matcher{
-		compile(t, spec(match.Glob, "[!a]"), aPath, restrictive, project),
-		compile(t, spec(match.Glob, "src/*"), expands, restrictive, project),
-		compile(t, spec(match.Pattern, "a"), expands, restrictive, project),
-		compile(t, spec(match.Prefix, "../a"), aPath, restrictive, project),
-		compile(t, spec(match.Prefix, "~/a"), aPath, restrictive, project),
-		compile(t, spec(match.Prefix, "a"), expands, restrictive, project),
-		compile(t, spec(match.Prefix, "a"), aString, restrictive, project),
+		compile(t, spec(condition.Glob, "[!a]"), aPath, restrictive, project),
+		compile(t, spec(condition.Glob, "src/*"), expands, restrictive, project),
+		compile(t, spec(condition.Pattern, "a"), expands, restrictive, project),
+		compile(t, spec(condition.Prefix, "../a"), aPath, restrictive, project),
+		compile(t, spec(condition.Prefix, "~/a"), aPath, restrictive, project),
+		compile(t, spec(condition.Prefix, "a"), expands, restrictive, project),
+		compile(t, spec(condition.Prefix, "a"), aString, restrictive, project),
 	} {
 		if group.Add(m, 0) {
 			t.Errorf("%v %q was taken", m.Kind(), literalsOf(m))

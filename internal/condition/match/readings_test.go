@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/testkit/property"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/protected"
@@ -21,7 +22,7 @@ func TestK56_Readings(t *testing.T) {
 	type reading struct{ path, steps string }
 	for _, c := range []struct {
 		value   string
-		env     match.Env
+		env     condition.Env
 		expands bool
 		want    []reading
 	}{
@@ -97,7 +98,7 @@ func hostilePath(t *rapid.T) string {
 }
 
 // checkGrant checks I11 for a value that a permissive rule on a directory matches.
-func checkGrant(t interface{ Fatalf(string, ...any) }, value, dir string, tool match.Target) {
+func checkGrant(t interface{ Fatalf(string, ...any) }, value, dir string, tool condition.Target) {
 	cleaned, plain := pathform.Clean(value)
 	if second, _ := pathform.Clean(cleaned); !plain || second != cleaned {
 		t.Fatalf("%q is granted; cleaned to %q, plain %v, cleaned again %q", value, cleaned, plain, second)
@@ -133,14 +134,14 @@ func TestI11_GrantsStayBelowTheDirectory(t *testing.T) {
 	rules := []struct {
 		m      *match.Matcher
 		dir    string
-		target match.Target
+		target condition.Target
 	}{
-		{compile(t, spec(match.Prefix, "src/"), aPath, permissive, project), "/srv/proj/src", aPath},
-		{compile(t, spec(match.Prefix, "src"), expands, permissive, project), "/srv/proj/src", expands},
-		{compile(t, spec(match.Glob, "src/**"), aPath, permissive, project), "/srv/proj/src", aPath},
-		{compile(t, spec(match.Glob, "**"), aPath, permissive, project), "/srv/proj", aPath},
-		{compile(t, spec(match.Suffix, "a"), aPath, permissive, project), "/srv/proj", aPath},
-		{compile(t, spec(match.Prefix, "/srv/proj/src/"), aPath, permissive, project), "/srv/proj/src", aPath},
+		{compile(t, spec(condition.Prefix, "src/"), aPath, permissive, project), "/srv/proj/src", aPath},
+		{compile(t, spec(condition.Prefix, "src"), expands, permissive, project), "/srv/proj/src", expands},
+		{compile(t, spec(condition.Glob, "src/**"), aPath, permissive, project), "/srv/proj/src", aPath},
+		{compile(t, spec(condition.Glob, "**"), aPath, permissive, project), "/srv/proj", aPath},
+		{compile(t, spec(condition.Suffix, "a"), aPath, permissive, project), "/srv/proj", aPath},
+		{compile(t, spec(condition.Prefix, "/srv/proj/src/"), aPath, permissive, project), "/srv/proj/src", aPath},
 	}
 	granted, all := 0, 0
 	property.Check(t, func(t *rapid.T) {
@@ -161,13 +162,13 @@ func TestI11_GrantsStayBelowTheDirectory(t *testing.T) {
 
 // Proves I11: a value that satisfies a permissive condition satisfies the same restrictive one.
 func TestSuspicionCoversCertainty(t *testing.T) {
-	kinds := map[match.Kind][]string{
-		match.Prefix: {"src", "a", ".env", "/srv/proj/src", "/"}, match.Const: {"src/a", ".env"},
-		match.Glob: {"**", "src/*", "**/a", "[!b]*", "*/?"}, match.Suffix: {"a", ".env"},
+	kinds := map[condition.Kind][]string{
+		condition.Prefix: {"src", "a", ".env", "/srv/proj/src", "/"}, condition.Const: {"src/a", ".env"},
+		condition.Glob: {"**", "src/*", "**/a", "[!b]*", "*/?"}, condition.Suffix: {"a", ".env"},
 	}
 	property.Check(t, func(t *rapid.T) {
 		value := hostilePath(t)
-		env := rapid.SampledFrom([]match.Env{project, nowhere, {Root: "/"}}).Draw(t, "env")
+		env := rapid.SampledFrom([]condition.Env{project, nowhere, {Root: "/"}}).Draw(t, "env")
 		for k, literals := range kinds {
 			for _, literal := range literals {
 				may, err1 := match.Compile(spec(k, literal), aPath, permissive, env)
@@ -196,10 +197,10 @@ func FuzzPath(f *testing.F) {
 		f.Add("src/" + s)
 		f.Add("src/" + s + "/" + s)
 	}
-	src := compile(f, spec(match.Prefix, "src/"), aPath, permissive, project)
-	all := compile(f, spec(match.Glob, "**"), expands, permissive, project)
-	must := compile(f, spec(match.Glob, "src/**"), aPath, restrictive, project)
-	wide := compile(f, spec(match.Glob, "src/**"), expands, restrictive, project)
+	src := compile(f, spec(condition.Prefix, "src/"), aPath, permissive, project)
+	all := compile(f, spec(condition.Glob, "**"), expands, permissive, project)
+	must := compile(f, spec(condition.Glob, "src/**"), aPath, restrictive, project)
+	wide := compile(f, spec(condition.Glob, "src/**"), expands, restrictive, project)
 	protected := protected.New(project)
 	f.Add("*/..")
 	f.Add(".git/*/..")

@@ -6,8 +6,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/commandline"
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/testkit/corpus"
@@ -40,7 +40,7 @@ func recorded[T any](t *testing.T, elem ...string) []T {
 // Proves K4: real agents write plain paths: cleaning changes none, none has a second reading, and
 // the protected list matches none of them.
 func TestRecordedPathsArePlain(t *testing.T) {
-	list := protected.New(match.Env{})
+	list := protected.New(condition.Env{})
 	n := 0
 	var walk func(key string, v any)
 	walk = func(key string, v any) {
@@ -59,7 +59,7 @@ func TestRecordedPathsArePlain(t *testing.T) {
 			}
 			n++
 			cleaned, plain := pathform.Clean(v)
-			if list, complete := pathform.Readings(v, match.Env{}, false); cleaned != v || !plain || len(list) != 1 || !complete {
+			if list, complete := pathform.Readings(v, condition.Env{}, false); cleaned != v || !plain || len(list) != 1 || !complete {
 				t.Errorf("%q: cleaned to %q, plain %v, readings %v", v, cleaned, plain, list)
 			}
 			if p, entry := list.Path([]byte(v)); p != protected.None {
@@ -78,7 +78,7 @@ func TestRecordedPathsArePlain(t *testing.T) {
 // Proves S4: the protected list matches hardly any of the commands that their collector labelled as
 // safe.
 func TestRecordedCommands(t *testing.T) {
-	list := protected.New(match.Env{})
+	list := protected.New(condition.Env{})
 	safe, analysable, touched := 0, 0, 0
 	for _, c := range recorded[struct {
 		Command string

@@ -4,29 +4,30 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
 // feed passes a string to a matcher in pieces that end after the given bytes, and returns the
 // result and the byte after which it was decided, -1 for the end.
-func feed(m *match.Matcher, value string, cuts ...int) (match.Result, int) {
-	var s match.State
-	if r := m.Start(&s); r != match.Undecided {
+func feed(m *match.Matcher, value string, cuts ...int) (condition.Result, int) {
+	var s condition.State
+	if r := m.Start(&s); r != condition.Undecided {
 		return r, 0
 	}
 	from := 0
 	for _, cut := range append(cuts, len(value)) {
 		r, n := m.Feed(&s, []byte(value[from:cut]))
-		if r != match.Undecided {
+		if r != condition.Undecided {
 			return r, from + n
 		}
 		from = cut
 	}
 	if !m.Incremental() {
 		if m.Match([]byte(value)) {
-			return match.Hit, -1
+			return condition.Hit, -1
 		}
-		return match.Miss, -1
+		return condition.Miss, -1
 	}
 	return m.End(&s), -1
 }
@@ -36,34 +37,34 @@ func TestStringMatchers(t *testing.T) {
 	const end = -1
 	for _, c := range []struct {
 		name   string
-		kind   match.Kind
+		kind   condition.Kind
 		values []string
 		value  string
-		want   match.Result
+		want   condition.Result
 		at     int // the byte after which a permissive matcher decides
 	}{
-		{"const", match.Const, []string{"rm"}, "rm", match.Hit, end},
-		{"const longer", match.Const, []string{"rm"}, "rmx", match.Miss, 3},
-		{"const other", match.Const, []string{"rm"}, "ls", match.Miss, 1},
-		{"const shorter", match.Const, []string{"rm"}, "r", match.Miss, end},
-		{"empty const", match.Const, []string{""}, "", match.Hit, end},
-		{"empty const, text", match.Const, []string{""}, "x", match.Miss, 1},
-		{"enum", match.Enum, []string{"get", "put", "post"}, "post", match.Hit, end},
-		{"enum fails at the second", match.Enum, []string{"get", "put", "post"}, "pxt", match.Miss, 2},
-		{"enum with a common beginning", match.Enum, []string{"a", "ab"}, "a", match.Hit, end},
-		{"prefix", match.Prefix, []string{"git "}, "git status", match.Hit, 4},
-		{"prefix fails", match.Prefix, []string{"git "}, "gti status", match.Miss, 2},
-		{"prefix inside a code point", match.Prefix, []string{"\u00e9"}, "\u00e8x", match.Miss, 2},
-		{"prefix of two", match.Prefix, []string{"git ", "go "}, "go test", match.Hit, 3},
-		{"suffix", match.Suffix, []string{".go"}, "a.go", match.Hit, end},
-		{"suffix twice", match.Suffix, []string{".go"}, ".go.go", match.Hit, end},
-		{"suffix not at the end", match.Suffix, []string{".go"}, "a.gox", match.Miss, end},
-		{"glob", match.Glob, []string{"*.go"}, "x/y.go", match.Hit, end},
-		{"glob decided by its last star", match.Glob, []string{"a*b*"}, "a/xb...", match.Hit, 4},
-		{"glob fails", match.Glob, []string{"a?c*"}, "abd", match.Miss, 3},
-		{"glob class", match.Glob, []string{"[a-c][!x]"}, "by", match.Hit, end},
-		{"glob alternatives that leave nothing out", match.Glob, []string{"{,?,??*}"}, "", match.Hit, 0},
-		{"case counts", match.Const, []string{"jq"}, "JQ", match.Miss, 1},
+		{"const", condition.Const, []string{"rm"}, "rm", condition.Hit, end},
+		{"const longer", condition.Const, []string{"rm"}, "rmx", condition.Miss, 3},
+		{"const other", condition.Const, []string{"rm"}, "ls", condition.Miss, 1},
+		{"const shorter", condition.Const, []string{"rm"}, "r", condition.Miss, end},
+		{"empty const", condition.Const, []string{""}, "", condition.Hit, end},
+		{"empty const, text", condition.Const, []string{""}, "x", condition.Miss, 1},
+		{"enum", condition.Enum, []string{"get", "put", "post"}, "post", condition.Hit, end},
+		{"enum fails at the second", condition.Enum, []string{"get", "put", "post"}, "pxt", condition.Miss, 2},
+		{"enum with a common beginning", condition.Enum, []string{"a", "ab"}, "a", condition.Hit, end},
+		{"prefix", condition.Prefix, []string{"git "}, "git status", condition.Hit, 4},
+		{"prefix fails", condition.Prefix, []string{"git "}, "gti status", condition.Miss, 2},
+		{"prefix inside a code point", condition.Prefix, []string{"\u00e9"}, "\u00e8x", condition.Miss, 2},
+		{"prefix of two", condition.Prefix, []string{"git ", "go "}, "go test", condition.Hit, 3},
+		{"suffix", condition.Suffix, []string{".go"}, "a.go", condition.Hit, end},
+		{"suffix twice", condition.Suffix, []string{".go"}, ".go.go", condition.Hit, end},
+		{"suffix not at the end", condition.Suffix, []string{".go"}, "a.gox", condition.Miss, end},
+		{"glob", condition.Glob, []string{"*.go"}, "x/y.go", condition.Hit, end},
+		{"glob decided by its last star", condition.Glob, []string{"a*b*"}, "a/xb...", condition.Hit, 4},
+		{"glob fails", condition.Glob, []string{"a?c*"}, "abd", condition.Miss, 3},
+		{"glob class", condition.Glob, []string{"[a-c][!x]"}, "by", condition.Hit, end},
+		{"glob alternatives that leave nothing out", condition.Glob, []string{"{,?,??*}"}, "", condition.Hit, 0},
+		{"case counts", condition.Const, []string{"jq"}, "JQ", condition.Miss, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := compile(t, spec(c.kind, c.values...), aString, permissive, nowhere)
@@ -71,7 +72,7 @@ func TestStringMatchers(t *testing.T) {
 			if r != c.want || at != c.at {
 				t.Errorf("got %v at %d, want %v at %d", r, at, c.want, c.at)
 			}
-			if got := m.Match([]byte(c.value)); got != (c.want == match.Hit) {
+			if got := m.Match([]byte(c.value)); got != (c.want == condition.Hit) {
 				t.Errorf("whole: %v", got)
 			}
 		})
@@ -82,21 +83,21 @@ func TestStringMatchers(t *testing.T) {
 func TestD7_NearEqualStrings(t *testing.T) {
 	for _, c := range []struct {
 		name           string
-		kind           match.Kind
+		kind           condition.Kind
 		literal, value string
 		hit            bool // of the restrictive condition; the permissive one fails for all
 	}{
-		{"trailing space", match.Const, "jq", "jq ", true},
-		{"zero width space", match.Const, "jq", "jq\u200b", true},
-		{"inside", match.Enum, "jq", "j\u200dq", true},
-		{"both", match.Const, "jq", "\u00a0\ufeffj\u00adq\u2003\u200b\n", true},
-		{"space inside stays", match.Const, "jq", "j q", false},
-		{"prefix behind spaces", match.Prefix, "rm ", " \trm x", true},
-		{"suffix before spaces", match.Suffix, ".env", "x.env\n", true},
-		{"glob", match.Glob, "rm*", "\u2066rm", true},
-		{"case is another string", match.Const, "jq", "JQ", false},
-		{"isolate", match.Const, "jq", "\u2069jq", true},
-		{"not in the list", match.Const, "jq", "jq\u206a", false},
+		{"trailing space", condition.Const, "jq", "jq ", true},
+		{"zero width space", condition.Const, "jq", "jq\u200b", true},
+		{"inside", condition.Enum, "jq", "j\u200dq", true},
+		{"both", condition.Const, "jq", "\u00a0\ufeffj\u00adq\u2003\u200b\n", true},
+		{"space inside stays", condition.Const, "jq", "j q", false},
+		{"prefix behind spaces", condition.Prefix, "rm ", " \trm x", true},
+		{"suffix before spaces", condition.Suffix, ".env", "x.env\n", true},
+		{"glob", condition.Glob, "rm*", "\u2066rm", true},
+		{"case is another string", condition.Const, "jq", "JQ", false},
+		{"isolate", condition.Const, "jq", "\u2069jq", true},
+		{"not in the list", condition.Const, "jq", "jq\u206a", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			must := compile(t, spec(c.kind, c.literal), aString, restrictive, nowhere)
@@ -109,7 +110,7 @@ func TestD7_NearEqualStrings(t *testing.T) {
 			}
 		})
 	}
-	m := compile(t, spec(match.Const, " jq"), aString, restrictive, nowhere)
+	m := compile(t, spec(condition.Const, " jq"), aString, restrictive, nowhere)
 	if !m.Match([]byte(" jq")) || m.Match([]byte("jq")) {
 		t.Error("the value itself is one of the forms")
 	}
@@ -120,21 +121,21 @@ func TestLongStrings(t *testing.T) {
 	long := strings.Repeat("x", 2<<20)
 	for _, c := range []struct {
 		name    string
-		kind    match.Kind
+		kind    condition.Kind
 		literal string
 		value   string
 		hit     bool
 		at      int
 	}{
-		{"decided early", match.Const, "rm", long, false, 1},
-		{"a suffix", match.Suffix, "xx", long, true, -1},
-		{"no suffix", match.Suffix, "y", long, false, -1},
-		{"a suffix behind all", match.Suffix, "\u00e9", long + "\u00e9", true, -1},
-		{"a glob", match.Glob, "*x*y", long + "y", true, -1},
-		{"no glob", match.Glob, "*y*", long, false, -1},
-		{"a pattern", match.Pattern, "AKIA[0-9A-Z]{16}", long + "AKIA0123456789ABCDEF", true, len(long) + 20},
-		{"no pattern", match.Pattern, "AKIA[0-9A-Z]{16}", long, false, -1},
-		{"a prefix", match.Prefix, "x", long, true, 1},
+		{"decided early", condition.Const, "rm", long, false, 1},
+		{"a suffix", condition.Suffix, "xx", long, true, -1},
+		{"no suffix", condition.Suffix, "y", long, false, -1},
+		{"a suffix behind all", condition.Suffix, "\u00e9", long + "\u00e9", true, -1},
+		{"a glob", condition.Glob, "*x*y", long + "y", true, -1},
+		{"no glob", condition.Glob, "*y*", long, false, -1},
+		{"a pattern", condition.Pattern, "AKIA[0-9A-Z]{16}", long + "AKIA0123456789ABCDEF", true, len(long) + 20},
+		{"no pattern", condition.Pattern, "AKIA[0-9A-Z]{16}", long, false, -1},
+		{"a prefix", condition.Prefix, "x", long, true, 1},
 	} {
 		for _, polarity := range []bool{restrictive, permissive} {
 			m := compile(t, spec(c.kind, c.literal), aString, polarity, nowhere)
@@ -142,7 +143,7 @@ func TestLongStrings(t *testing.T) {
 				t.Errorf("%s, restrictive %v: whole %v, want %v", c.name, polarity, got, c.hit)
 			}
 			r, at := feed(m, c.value, 3, 1<<20, 2<<20)
-			if (r == match.Hit) != c.hit || at != c.at {
+			if (r == condition.Hit) != c.hit || at != c.at {
 				t.Errorf("%s, restrictive %v: fed %v at %d, want %v at %d", c.name, polarity, r, at, c.hit, c.at)
 			}
 			var v match.Value
@@ -159,20 +160,20 @@ func TestExceeds(t *testing.T) {
 	prose := strings.Repeat("a line of text, with \"quotes\".\n", 1<<16)
 	for _, c := range []struct {
 		name         string
-		kind         match.Kind
+		kind         condition.Kind
 		literal      string
-		target       match.Target
+		target       condition.Target
 		value        string
 		hit, exceeds bool
 	}{
-		{"a path", match.Glob, "**/.env", aPath, long, false, false},
-		{"a path that is inside", match.Glob, "**/.env", aPath, strings.Repeat("./", 1<<20) + ".env", true, false},
-		{"prose as a path", match.Glob, "**/.env", aPath, prose, false, false},
-		{"a path with too many readings", match.Glob, "**/.env", aPath, strings.Repeat("%2541;x:y\\", 1<<20), true, true},
-		{"a command", match.Prefix, "rm", aCommand, long, true, true},
-		{"a url", match.Host, "example.com", aURL, "https://example.org\\" + long, false, false},
-		{"a patch", match.Glob, "**/.env", aPatch, long, true, true},
-		{"data", match.Host, "example.com", aURL, "data:text/plain," + long, false, false},
+		{"a path", condition.Glob, "**/.env", aPath, long, false, false},
+		{"a path that is inside", condition.Glob, "**/.env", aPath, strings.Repeat("./", 1<<20) + ".env", true, false},
+		{"prose as a path", condition.Glob, "**/.env", aPath, prose, false, false},
+		{"a path with too many readings", condition.Glob, "**/.env", aPath, strings.Repeat("%2541;x:y\\", 1<<20), true, true},
+		{"a command", condition.Prefix, "rm", aCommand, long, true, true},
+		{"a url", condition.Host, "example.com", aURL, "https://example.org\\" + long, false, false},
+		{"a patch", condition.Glob, "**/.env", aPatch, long, true, true},
+		{"data", condition.Host, "example.com", aURL, "data:text/plain," + long, false, false},
 	} {
 		m := compile(t, spec(c.kind, c.literal), c.target, restrictive, nowhere)
 		var v match.Value

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/protected"
@@ -14,8 +15,8 @@ import (
 // E21, E22, E23, E24, E25, E26, E27: for every row, whether a permissive prefix "git status"
 // matches, whether a restrictive prefix "rm" matches, and whether the line is analysable.
 func TestThreatsE(t *testing.T) {
-	may := compile(t, spec(match.Prefix, "git status"), aCommand, permissive, nowhere)
-	must := compile(t, spec(match.Prefix, "rm"), aCommand, restrictive, nowhere)
+	may := compile(t, spec(condition.Prefix, "git status"), aCommand, permissive, nowhere)
+	must := compile(t, spec(condition.Prefix, "rm"), aCommand, restrictive, nowhere)
 	for _, c := range []struct {
 		row, line  string
 		catch      bool
@@ -142,7 +143,7 @@ func TestThreatsE(t *testing.T) {
 			}
 		})
 	}
-	moved := compile(t, spec(match.Prefix, "./y"), aCommand, permissive, nowhere)
+	moved := compile(t, spec(condition.Prefix, "./y"), aCommand, permissive, nowhere)
 	var v match.Value
 	v.Reset([]byte("cd x && ./y"))
 	if moved.JudgeCommand(&v, 1) {
@@ -187,11 +188,11 @@ func TestUsage(t *testing.T) {
 		{`sort [-t \]] *`, "sort -t x a", false},
 		{"timeout [-k *] * <command>", "timeout -k 5 5 ls", false}, // ls by itself is not granted
 	} {
-		if got := compile(t, spec(match.Usage, c.usage), aCommand, permissive, nowhere).Match([]byte(c.line)); got != c.grant {
+		if got := compile(t, spec(condition.Usage, c.usage), aCommand, permissive, nowhere).Match([]byte(c.line)); got != c.grant {
 			t.Errorf("%q on %q: %v", c.usage, c.line, got)
 		}
 	}
-	deny := compile(t, spec(match.Usage, "git push ** main"), aCommand, restrictive, nowhere)
+	deny := compile(t, spec(condition.Usage, "git push ** main"), aCommand, restrictive, nowhere)
 	for line, want := range map[string]bool{
 		"git push origin main": true, "git -C x push --force origin main": true, "ls; nice git push main": true, "git pull origin main": false, "echo git push main": false,
 	} {
@@ -200,13 +201,13 @@ func TestUsage(t *testing.T) {
 		}
 	}
 	for _, wrong := range []string{"", "[-a] git", "git [-a", "git [-a|]", "git [-a b c]", "git {a", "** x"} {
-		specError(t, spec(match.Usage, wrong), aCommand, permissive, nowhere)
+		specError(t, spec(condition.Usage, wrong), aCommand, permissive, nowhere)
 	}
-	specError(t, spec(match.Usage, "git [!-a]"), aCommand, restrictive, nowhere)
-	if err := specError(t, spec(match.Prefix, "git status*"), aCommand, permissive, nowhere); !strings.Contains(err.Hint, "no wildcard") {
+	specError(t, spec(condition.Usage, "git [!-a]"), aCommand, restrictive, nowhere)
+	if err := specError(t, spec(condition.Prefix, "git status*"), aCommand, permissive, nowhere); !strings.Contains(err.Hint, "no wildcard") {
 		t.Errorf("a prefix with a wildcard: %q", err.Hint)
 	}
-	specError(t, spec(match.Usage, "git"), aPath, permissive, project)
+	specError(t, spec(condition.Usage, "git"), aPath, permissive, project)
 }
 
 // Proves E25: a line with more nested commands than the limit satisfies no permissive condition,
@@ -214,14 +215,14 @@ func TestUsage(t *testing.T) {
 func TestE25_Excess(t *testing.T) {
 	line := []byte(strings.Repeat("env -S ", 100<<10) + "ls")
 	for _, m := range []*match.Matcher{
-		compile(t, spec(match.Prefix, "rm"), aCommand, restrictive, project),
-		compile(t, spec(match.Glob, "conf/**"), match.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, restrictive, project),
+		compile(t, spec(condition.Prefix, "rm"), aCommand, restrictive, project),
+		compile(t, spec(condition.Glob, "conf/**"), condition.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, restrictive, project),
 	} {
 		if !may(m, string(line)) {
 			t.Error("a restrictive condition says nothing")
 		}
 	}
-	if compile(t, spec(match.Usage, "env [-*] **"), aCommand, permissive, project).Match(line) {
+	if compile(t, spec(condition.Usage, "env [-*] **"), aCommand, permissive, project).Match(line) {
 		t.Error("a permissive condition holds")
 	}
 }
@@ -230,7 +231,7 @@ func TestE25_Excess(t *testing.T) {
 // the protected list; the parsed part is evaluated all the same.
 func TestE25_H20_ExcessIsProtected(t *testing.T) {
 	p := protected.New(project)
-	rm := compile(t, spec(match.Prefix, "rm"), aCommand, restrictive, project)
+	rm := compile(t, spec(condition.Prefix, "rm"), aCommand, restrictive, project)
 	many := func(shell string) string {
 		return strings.Repeat(shell+" -c ': "+strings.Repeat("a ", 500)+"'\n", 280)
 	}
@@ -267,7 +268,7 @@ func TestH20_PlacedFiles(t *testing.T) {
 
 // Proves K0a: a file that is put into a directory is written under its own name.
 func TestK0a_PlacedFiles(t *testing.T) {
-	guard := compile(t, spec(match.Glob, "conf/app.toml"), match.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, restrictive, project)
+	guard := compile(t, spec(condition.Glob, "conf/app.toml"), condition.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, restrictive, project)
 	for line, want := range map[string]bool{
 		"cp x/app.toml conf": true, "mv x/app.toml conf/": true, "cp -t conf x/app.toml": true, "install --target-directory=conf app.toml": true, "ln -s y/app.toml a b conf": true,
 		"cp" + strings.Repeat(" -v", 1100) + " x/app.toml conf": true, "cp" + strings.Repeat(" -v", 70000) + " x/app.toml other": true,

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/eval/schema"
@@ -23,17 +24,17 @@ func may(m *match.Matcher, value string) bool {
 // A restrictive condition holds for the known readings of a value, and reports the unknown facts of
 // one that may name anything. A permissive one reports none.
 func TestUnknown(t *testing.T) {
-	seen := match.Env{Root: "/srv/proj", Home: "/home/u", Links: links(map[string]string{"/srv/proj/closed": ""})}
-	lost := match.Env{Root: "/srv/proj", RunUnknown: true}
-	command := match.Target{Type: schema.String, Annotation: schema.Command, Paths: true}
+	seen := condition.Env{Root: "/srv/proj", Home: "/home/u", Links: links(map[string]string{"/srv/proj/closed": ""})}
+	lost := condition.Env{Root: "/srv/proj", RunUnknown: true}
+	command := condition.Target{Type: schema.String, Annotation: schema.Command, Paths: true}
 	var many string
 	for c := 'a'; c <= 'z'; c++ {
 		many += string(c) + ","
 	}
-	rm := match.Target{Type: schema.String, Annotation: schema.Command}
+	rm := condition.Target{Type: schema.String, Annotation: schema.Command}
 	for _, c := range []struct {
-		target match.Target
-		env    match.Env
+		target condition.Target
+		env    condition.Env
 		value  string
 		holds  bool
 		want   pathform.Unknown
@@ -71,9 +72,9 @@ func TestUnknown(t *testing.T) {
 		{rm, seen, "rm -rf " + strings.Repeat("a", 40<<10), false, pathform.Known},
 		{rm, seen, "ls {" + many + "/etc}", false, pathform.Known},
 	} {
-		s := spec(match.Glob, "**/.env")
+		s := spec(condition.Glob, "**/.env")
 		if c.target == rm {
-			s = spec(match.Usage, "rm ** <system> **")
+			s = spec(condition.Usage, "rm ** <system> **")
 		}
 		m := compile(t, s, c.target, restrictive, c.env)
 		var v match.Value
@@ -84,7 +85,7 @@ func TestUnknown(t *testing.T) {
 		if got := m.Unknown(&v); got&c.want != c.want || c.want == pathform.Known && got != pathform.Known {
 			t.Errorf("%.60q: unknown %b, want %b", c.value, got, c.want)
 		}
-		if p := compile(t, spec(match.Glob, "src/**"), match.Target{Type: schema.String, Annotation: schema.Path}, permissive, c.env); p.MayBeUnknown() || p.Unknown(&v) != pathform.Known {
+		if p := compile(t, spec(condition.Glob, "src/**"), condition.Target{Type: schema.String, Annotation: schema.Path}, permissive, c.env); p.MayBeUnknown() || p.Unknown(&v) != pathform.Known {
 			t.Errorf("%.60q: a permissive condition says what is not known", c.value)
 		}
 	}

@@ -3,7 +3,7 @@ package match_test
 import (
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 )
 
 // Proves K59, K0c.
@@ -76,8 +76,8 @@ func TestURLHost(t *testing.T) {
 		{"bad percent in the host", "example.com", "https://%zz/", false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			may := compile(t, spec(match.Host, c.literal), aURL, permissive, nowhere)
-			must := compile(t, spec(match.Host, c.literal), aURL, restrictive, nowhere)
+			may := compile(t, spec(condition.Host, c.literal), aURL, permissive, nowhere)
+			must := compile(t, spec(condition.Host, c.literal), aURL, restrictive, nowhere)
 			if got := may.Match([]byte(c.value)); got != c.grant {
 				t.Errorf("permissive %q on %q: %v, want %v", c.literal, c.value, got, c.grant)
 			}
@@ -92,70 +92,70 @@ func TestURLHost(t *testing.T) {
 func TestURLSchemePrefixConst(t *testing.T) {
 	for _, c := range []struct {
 		name           string
-		kind           match.Kind
+		kind           condition.Kind
 		literal, value string
 		grant, catch   bool
 	}{
-		{"scheme", match.Scheme, "https", "https://h/", true, true},
-		{"scheme in upper case", match.Scheme, "HTTPS", "Https://h/", true, true},
-		{"another scheme", match.Scheme, "http", "https://h/", false, false},
-		{"opaque scheme", match.Scheme, "mailto", "mailto:a@b", true, true},
-		{"hidden scheme", match.Scheme, "javascript", "java\nscript:x", false, true},
-		{"no scheme may be http", match.Scheme, "http", "h/x", false, true},
-		{"no scheme is not ftp", match.Scheme, "ftp", "h/x", false, false},
-		{"file", match.Scheme, "file", "file:///etc/passwd", true, true},
-		{"file without slashes", match.Scheme, "file", "file:/etc/passwd", true, true},
-		{"special without a host", match.Scheme, "https", "https:h", false, true},
-		{"host of a file", match.Scheme, "file", "file://host/x", true, true},
+		{"scheme", condition.Scheme, "https", "https://h/", true, true},
+		{"scheme in upper case", condition.Scheme, "HTTPS", "Https://h/", true, true},
+		{"another scheme", condition.Scheme, "http", "https://h/", false, false},
+		{"opaque scheme", condition.Scheme, "mailto", "mailto:a@b", true, true},
+		{"hidden scheme", condition.Scheme, "javascript", "java\nscript:x", false, true},
+		{"no scheme may be http", condition.Scheme, "http", "h/x", false, true},
+		{"no scheme is not ftp", condition.Scheme, "ftp", "h/x", false, false},
+		{"file", condition.Scheme, "file", "file:///etc/passwd", true, true},
+		{"file without slashes", condition.Scheme, "file", "file:/etc/passwd", true, true},
+		{"special without a host", condition.Scheme, "https", "https:h", false, true},
+		{"host of a file", condition.Scheme, "file", "file://host/x", true, true},
 
-		{"view-source", match.Host, "evil.example", "view-source:https://evil.example/x", false, true},
-		{"blob", match.Host, "evil.example", "blob:https://evil.example/0f2d", false, true},
-		{"feed", match.Host, "evil.example", "feed:https://evil.example/rss", false, true},
-		{"feed with slashes", match.Host, "evil.example", "feed://https://evil.example/rss", false, true},
-		{"four deep", match.Host, "evil.example", "a:b:c:view-source:https://evil.example/", false, true},
-		{"behind a scheme, another host", match.Host, "evil.example", "blob:https://good.example/0f2d", false, false},
-		{"scheme behind a scheme", match.Scheme, "javascript", "view-source:javascript:x", false, true},
-		{"prefix behind a scheme", match.Prefix, "https://h.example/admin", "view-source:https://h.example/admin/x", false, true},
-		{"name in brackets", match.Host, "evil.example", "https://[evil.example]/", false, true},
-		{"name in brackets, port", match.Host, "evil.example", "https://u@[evil.example]:8443/", false, true},
-		{"IPv4 in brackets", match.Host, "127.0.0.1", "https://[127.0.0.1]/", false, true},
+		{"view-source", condition.Host, "evil.example", "view-source:https://evil.example/x", false, true},
+		{"blob", condition.Host, "evil.example", "blob:https://evil.example/0f2d", false, true},
+		{"feed", condition.Host, "evil.example", "feed:https://evil.example/rss", false, true},
+		{"feed with slashes", condition.Host, "evil.example", "feed://https://evil.example/rss", false, true},
+		{"four deep", condition.Host, "evil.example", "a:b:c:view-source:https://evil.example/", false, true},
+		{"behind a scheme, another host", condition.Host, "evil.example", "blob:https://good.example/0f2d", false, false},
+		{"scheme behind a scheme", condition.Scheme, "javascript", "view-source:javascript:x", false, true},
+		{"prefix behind a scheme", condition.Prefix, "https://h.example/admin", "view-source:https://h.example/admin/x", false, true},
+		{"name in brackets", condition.Host, "evil.example", "https://[evil.example]/", false, true},
+		{"name in brackets, port", condition.Host, "evil.example", "https://u@[evil.example]:8443/", false, true},
+		{"IPv4 in brackets", condition.Host, "127.0.0.1", "https://[127.0.0.1]/", false, true},
 
-		{"prefix", match.Prefix, "https://h.example/v1/", "https://h.example/v1/x?y", true, true},
-		{"the directory itself", match.Prefix, "https://h.example/v1/", "https://h.example/v1", true, true},
-		{"longer component", match.Prefix, "https://h.example/v1", "https://h.example/v10", false, false},
-		{"another host", match.Prefix, "https://h.example/", "https://h.example.org/", false, false},
-		{"another scheme", match.Prefix, "https://h.example/", "http://h.example/", false, false},
-		{"default port", match.Prefix, "https://h.example/", "https://h.example:443/x", true, true},
-		{"default port in the rule", match.Prefix, "https://h.example:443/", "https://h.example/x", true, true},
-		{"another port", match.Prefix, "https://h.example/", "https://h.example:8443/x", false, false},
-		{"out of the directory", match.Prefix, "https://h.example/v1/", "https://h.example/v1/../admin", false, true},
-		{"into the directory", match.Prefix, "https://h.example/admin", "https://h.example/v1/..%2Fadmin/x", false, true},
-		{"case of the path", match.Prefix, "https://h.example/admin", "https://h.example/Admin", false, true},
-		{"case of a disguised path", match.Prefix, "https://h.example/admin", "https://h.example//Admin", false, true},
-		{"encoded letter", match.Prefix, "https://h.example/v1/", "https://h.example/v1/%41", true, true},
-		{"encoded control", match.Prefix, "https://h.example/v1/", "https://h.example/v1/%00", false, true},
-		{"broken encoding", match.Prefix, "https://h.example/v1/", "https://h.example/v1/%4", false, true},
-		{"parameters", match.Prefix, "https://h.example/v1/", "https://h.example/v1/a;b", false, true},
-		{"no scheme", match.Prefix, "https://h.example/v1/", "h.example/v1/x", false, true},
-		{"another port without a scheme", match.Prefix, "https://h.example/", "user@h.example:8443/x", false, true},
-		{"disguised default port", match.Prefix, "https://h.example/", "https://u@h.example:443/x", false, true},
-		{"disguised other port", match.Prefix, "https://h.example/", "https://u@h.example:8443/x", false, false},
-		{"many spellings", match.Prefix, "https://h.example/z", `https://u@h.example/%25252e;a:b\c~1/$X "`, false, true},
+		{"prefix", condition.Prefix, "https://h.example/v1/", "https://h.example/v1/x?y", true, true},
+		{"the directory itself", condition.Prefix, "https://h.example/v1/", "https://h.example/v1", true, true},
+		{"longer component", condition.Prefix, "https://h.example/v1", "https://h.example/v10", false, false},
+		{"another host", condition.Prefix, "https://h.example/", "https://h.example.org/", false, false},
+		{"another scheme", condition.Prefix, "https://h.example/", "http://h.example/", false, false},
+		{"default port", condition.Prefix, "https://h.example/", "https://h.example:443/x", true, true},
+		{"default port in the rule", condition.Prefix, "https://h.example:443/", "https://h.example/x", true, true},
+		{"another port", condition.Prefix, "https://h.example/", "https://h.example:8443/x", false, false},
+		{"out of the directory", condition.Prefix, "https://h.example/v1/", "https://h.example/v1/../admin", false, true},
+		{"into the directory", condition.Prefix, "https://h.example/admin", "https://h.example/v1/..%2Fadmin/x", false, true},
+		{"case of the path", condition.Prefix, "https://h.example/admin", "https://h.example/Admin", false, true},
+		{"case of a disguised path", condition.Prefix, "https://h.example/admin", "https://h.example//Admin", false, true},
+		{"encoded letter", condition.Prefix, "https://h.example/v1/", "https://h.example/v1/%41", true, true},
+		{"encoded control", condition.Prefix, "https://h.example/v1/", "https://h.example/v1/%00", false, true},
+		{"broken encoding", condition.Prefix, "https://h.example/v1/", "https://h.example/v1/%4", false, true},
+		{"parameters", condition.Prefix, "https://h.example/v1/", "https://h.example/v1/a;b", false, true},
+		{"no scheme", condition.Prefix, "https://h.example/v1/", "h.example/v1/x", false, true},
+		{"another port without a scheme", condition.Prefix, "https://h.example/", "user@h.example:8443/x", false, true},
+		{"disguised default port", condition.Prefix, "https://h.example/", "https://u@h.example:443/x", false, true},
+		{"disguised other port", condition.Prefix, "https://h.example/", "https://u@h.example:8443/x", false, false},
+		{"many spellings", condition.Prefix, "https://h.example/z", `https://u@h.example/%25252e;a:b\c~1/$X "`, false, true},
 
-		{"const", match.Const, "https://h.example/a?b", "https://H.example:443/a?b", true, true},
-		{"const, other query", match.Const, "https://h.example/a?b", "https://h.example/a?c", false, false},
-		{"const, empty path", match.Const, "https://h.example", "https://h.example/", true, true},
-		{"const, slash", match.Const, "https://h.example/", "https://h.example", true, true},
-		{"const, longer", match.Const, "https://h.example/a", "https://h.example/a/b", false, false},
-		{"const, disguised", match.Const, "https://h.example/a", "https://u@h.example/x/../a#f", false, true},
-		{"const, disguised other query", match.Const, "https://h.example/a", "https://u@h.example/a?f", false, false},
-		{"const with a directory", match.Const, "https://h.example/a/", "https://h.example/a/", true, true},
+		{"const", condition.Const, "https://h.example/a?b", "https://H.example:443/a?b", true, true},
+		{"const, other query", condition.Const, "https://h.example/a?b", "https://h.example/a?c", false, false},
+		{"const, empty path", condition.Const, "https://h.example", "https://h.example/", true, true},
+		{"const, slash", condition.Const, "https://h.example/", "https://h.example", true, true},
+		{"const, longer", condition.Const, "https://h.example/a", "https://h.example/a/b", false, false},
+		{"const, disguised", condition.Const, "https://h.example/a", "https://u@h.example/x/../a#f", false, true},
+		{"const, disguised other query", condition.Const, "https://h.example/a", "https://u@h.example/a?f", false, false},
+		{"const with a directory", condition.Const, "https://h.example/a/", "https://h.example/a/", true, true},
 
-		{"pattern", match.Pattern, `^https://h\.example/[a-z]+$`, "https://h.example/abc", true, true},
-		{"pattern, disguised", match.Pattern, `^https://h\.example/[a-z]+$`, " https://h.example/abc", false, true},
-		{"pattern, case", match.Pattern, `^https://h\.example/[a-z]+$`, "https://H.example/ABC", false, true},
-		{"pattern, other", match.Pattern, `^https://h\.example/[a-z]+$`, "https://o.example/", false, false},
-		{"pattern, other and disguised", match.Pattern, `^https://h\.example/[a-z]+$`, "o.example", false, false},
+		{"pattern", condition.Pattern, `^https://h\.example/[a-z]+$`, "https://h.example/abc", true, true},
+		{"pattern, disguised", condition.Pattern, `^https://h\.example/[a-z]+$`, " https://h.example/abc", false, true},
+		{"pattern, case", condition.Pattern, `^https://h\.example/[a-z]+$`, "https://H.example/ABC", false, true},
+		{"pattern, other", condition.Pattern, `^https://h\.example/[a-z]+$`, "https://o.example/", false, false},
+		{"pattern, other and disguised", condition.Pattern, `^https://h\.example/[a-z]+$`, "o.example", false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			may := compile(t, spec(c.kind, c.literal), aURL, permissive, nowhere)
@@ -174,34 +174,34 @@ func TestURLSchemePrefixConst(t *testing.T) {
 func TestURLSpecErrors(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		kind    match.Kind
+		kind    condition.Kind
 		literal string
 	}{
-		{"host with a path", match.Host, "example.com/x"},
-		{"host with a user", match.Host, "u@example.com"},
-		{"host with a scheme", match.Host, "https://example.com"},
-		{"wildcard in the middle", match.Host, "a.*.com"},
-		{"wildcard in a label", match.Host, "a*.example.com"},
-		{"only a wildcard", match.Host, "*"},
-		{"only a wildcard label", match.Host, "*."},
-		{"bad port", match.Host, "example.com:0"},
-		{"trailing dot", match.Host, "example.com."},
-		{"address in another notation", match.Host, "0x7f.1"},
-		{"below an address", match.Host, "*.127.0.0.1"},
-		{"below an IPv6 address", match.Host, "*.[::1]"},
-		{"IPv6 without brackets", match.Host, "::1"},
-		{"empty", match.Host, ""},
-		{"long label", match.Host, "a123456789012345678901234567890123456789012345678901234567890123.example"},
-		{"space", match.Host, "exa mple.com"},
-		{"bad scheme", match.Scheme, "https:"},
-		{"empty scheme", match.Scheme, ""},
-		{"prefix without a scheme", match.Prefix, "example.com/x"},
-		{"prefix with a query", match.Prefix, "https://example.com/x?y"},
-		{"prefix that is not clean", match.Prefix, "https://example.com/x/../y"},
-		{"prefix without a host", match.Prefix, "mailto:x"},
-		{"glob", match.Glob, "https://*.example.com/**"},
-		{"suffix", match.Suffix, ".com"},
-		{"bad pattern", match.Pattern, "("},
+		{"host with a path", condition.Host, "example.com/x"},
+		{"host with a user", condition.Host, "u@example.com"},
+		{"host with a scheme", condition.Host, "https://example.com"},
+		{"wildcard in the middle", condition.Host, "a.*.com"},
+		{"wildcard in a label", condition.Host, "a*.example.com"},
+		{"only a wildcard", condition.Host, "*"},
+		{"only a wildcard label", condition.Host, "*."},
+		{"bad port", condition.Host, "example.com:0"},
+		{"trailing dot", condition.Host, "example.com."},
+		{"address in another notation", condition.Host, "0x7f.1"},
+		{"below an address", condition.Host, "*.127.0.0.1"},
+		{"below an IPv6 address", condition.Host, "*.[::1]"},
+		{"IPv6 without brackets", condition.Host, "::1"},
+		{"empty", condition.Host, ""},
+		{"long label", condition.Host, "a123456789012345678901234567890123456789012345678901234567890123.example"},
+		{"space", condition.Host, "exa mple.com"},
+		{"bad scheme", condition.Scheme, "https:"},
+		{"empty scheme", condition.Scheme, ""},
+		{"prefix without a scheme", condition.Prefix, "example.com/x"},
+		{"prefix with a query", condition.Prefix, "https://example.com/x?y"},
+		{"prefix that is not clean", condition.Prefix, "https://example.com/x/../y"},
+		{"prefix without a host", condition.Prefix, "mailto:x"},
+		{"glob", condition.Glob, "https://*.example.com/**"},
+		{"suffix", condition.Suffix, ".com"},
+		{"bad pattern", condition.Pattern, "("},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bad := specError(t, spec(c.kind, c.literal), aURL, permissive, nowhere)
@@ -210,8 +210,8 @@ func TestURLSpecErrors(t *testing.T) {
 			}
 		})
 	}
-	specError(t, spec(match.Host, "example.com"), aString, permissive, nowhere)
-	specError(t, spec(match.Scheme, "https"), aPath, restrictive, nowhere)
+	specError(t, spec(condition.Host, "example.com"), aString, permissive, nowhere)
+	specError(t, spec(condition.Scheme, "https"), aPath, restrictive, nowhere)
 }
 
 // FuzzURL checks that a permitted URL has one reading: Go's parser, which splits as RFC 3986 does,
@@ -220,8 +220,8 @@ func FuzzURL(f *testing.F) {
 	for _, s := range []string{"https://example.com/", `https://evil\@example.com`, "https://example.com:443?x@y", "//example.com", "https://example.com%00.evil.org/", "https://[::1]@example.com/"} {
 		f.Add(s)
 	}
-	may := compile(f, spec(match.Host, "*.example.com"), aURL, permissive, nowhere)
-	must := compile(f, spec(match.Host, "*.example.com"), aURL, restrictive, nowhere)
+	may := compile(f, spec(condition.Host, "*.example.com"), aURL, permissive, nowhere)
+	must := compile(f, spec(condition.Host, "*.example.com"), aURL, restrictive, nowhere)
 	f.Fuzz(func(t *testing.T, value string) {
 		if !may.Match([]byte(value)) {
 			return

@@ -6,13 +6,13 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/pathform"
 )
 
 // Reader reads paths in an environment. The zero Reader has no directories and follows no links.
 type Reader struct {
-	Env match.Env
+	Env condition.Env
 }
 
 // maxPlain is the maximum length of paths that are taken as written.

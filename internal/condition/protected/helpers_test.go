@@ -3,6 +3,7 @@ package protected_test
 import (
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
@@ -10,17 +11,17 @@ import (
 const restrictive = true
 
 var (
-	project = match.Env{Root: "/srv/proj", Home: "/home/u"}
-	nowhere = match.Env{}
-	expands = match.Target{Type: schema.String, Annotation: schema.Path, Expands: true}
+	project = condition.Env{Root: "/srv/proj", Home: "/home/u"}
+	nowhere = condition.Env{}
+	expands = condition.Target{Type: schema.String, Annotation: schema.Path, Expands: true}
 )
 
 // spec returns a condition with one literal.
-func spec(k match.Kind, text string) match.Spec {
-	return match.Spec{Kind: k, Values: []match.Literal{{Kind: match.LiteralString, Text: text}}}
+func spec(k condition.Kind, text string) condition.Spec {
+	return condition.Spec{Kind: k, Values: []condition.Literal{{Kind: condition.LiteralString, Text: text}}}
 }
 
-func compile(tb testing.TB, s match.Spec, t match.Target, polarity bool, env match.Env) *match.Matcher {
+func compile(tb testing.TB, s condition.Spec, t condition.Target, polarity bool, env condition.Env) *match.Matcher {
 	tb.Helper()
 	m, err := match.Compile(s, t, polarity, env)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
@@ -82,7 +83,7 @@ func TestProtectedPaths(t *testing.T) {
 // Proves K2, S4.
 func TestProtectedCommands(t *testing.T) {
 	none, ask, deny := protected.None, protected.Ask, protected.Denied
-	for _, env := range []match.Env{project, nowhere} {
+	for _, env := range []condition.Env{project, nowhere} {
 		p := protected.New(env)
 		for _, c := range []struct {
 			line  string
@@ -153,7 +154,7 @@ func TestProtectedAgreesWithItsLines(t *testing.T) {
 		".claude", "settings.json", "settings.local.json", ".GIT", "modules", ".vscode", "tasks.json", ".pi", "run", "user", "1000", "a.token", "stopgate2.token",
 		"policy.toml", "crush.json", ".config", "git", "srv", "proj", "É",
 	}
-	for _, env := range []match.Env{project, nowhere, {Root: "/etc"}, {Root: "/home/u/.git"}, {Root: "/tmp/stopgate-1"}} {
+	for _, env := range []condition.Env{project, nowhere, {Root: "/etc"}, {Root: "/home/u/.git"}, {Root: "/tmp/stopgate-1"}} {
 		list := protected.New(env, "/srv/proj/policy.toml")
 		type line struct {
 			protected.ProtectedLine
@@ -161,10 +162,10 @@ func TestProtectedAgreesWithItsLines(t *testing.T) {
 		}
 		var lines []line
 		for _, l := range list.Lines() {
-			lines = append(lines, line{l, compile(t, spec(match.Glob, l.Glob), expands, restrictive, env)})
+			lines = append(lines, line{l, compile(t, spec(condition.Glob, l.Glob), expands, restrictive, env)})
 		}
 		lines = append(lines, line{protected.ProtectedLine{Glob: "/srv/proj/policy.toml", Protection: protected.Ask},
-			compile(t, spec(match.Const, "/srv/proj/policy.toml"), expands, restrictive, env)})
+			compile(t, spec(condition.Const, "/srv/proj/policy.toml"), expands, restrictive, env)})
 		r := rand.New(rand.NewPCG(4, 4))
 		touched := 0
 		for range 1500 {

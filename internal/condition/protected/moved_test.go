@@ -3,15 +3,15 @@ package protected_test
 import (
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/protected"
 )
 
 // Proves K2, S4: files at locations set by the environment are protected as at their default
 // locations, however their path is written; files next to them are not.
 func TestProtectedElsewhere(t *testing.T) {
-	env := match.Env{Root: "/srv/proj", Home: "/home/u", Settings: &match.Settings{
-		Moved: []match.Moved{
+	env := condition.Env{Root: "/srv/proj", Home: "/home/u", Settings: &condition.Settings{
+		Moved: []condition.Moved{
 			{From: ".codex", To: "/srv/Codex [1]*/"}, {From: ".claude", To: "/srv/proj/conf/claude"}, {From: ".pi/agent", To: "/opt/pi"},
 			{From: ".config", To: "/data/config"}, {From: ".local/state", To: "/data/state"}, {From: ".copilot", To: "/opt/cop/./x/.."},
 			{From: ".gemini", To: "relative/.x"}, {From: ".gemini", To: "/"}, {From: ".gemini", To: ""}, {From: "", To: "/opt/none"},

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/system/plainfile"
 )
@@ -20,7 +20,7 @@ const fewEntries = 512
 // links finds the files and directories of the protected list below a home or a project directory
 // that are symbolic links: settings are often kept in a repository of their own. Their targets are
 // the same files under another name, and are also protected. named are the names of that list.
-func links(s *match.Settings, base string, named []string) {
+func links(s *condition.Settings, base string, named []string) {
 	if !filepath.IsAbs(base) {
 		return
 	}
@@ -45,7 +45,7 @@ func links(s *match.Settings, base string, named []string) {
 }
 
 // linksIn is links for the entries of a directory, which the protected list calls name.
-func linksIn(s *match.Settings, dir, name string, named []string) {
+func linksIn(s *condition.Settings, dir, name string, named []string) {
 	list, _ := os.ReadDir(dir) // the readable part
 	for _, e := range list {
 		if e.Type() == fs.ModeSymlink {
@@ -86,7 +86,7 @@ func lookAt(dir, name string, all map[string]fs.DirEntry) (fs.DirEntry, bool) {
 }
 
 // lead adds the target of a path that the protected list calls name, if the list has rows for it.
-func lead(s *match.Settings, path, name string, named []string) {
+func lead(s *condition.Settings, path, name string, named []string) {
 	if !slices.ContainsFunc(named, func(n string) bool { return strings.HasPrefix(n+"/", name+"/") || strings.HasPrefix(name, n+"/") }) {
 		return
 	}
@@ -99,12 +99,12 @@ func lead(s *match.Settings, path, name string, named []string) {
 		return
 	}
 	if info.IsDir() {
-		if m := (match.Moved{From: name, To: real}); !slices.Contains(s.Moved, m) {
+		if m := (condition.Moved{From: name, To: real}); !slices.Contains(s.Moved, m) {
 			s.Moved = append(s.Moved, m)
 		}
 		return
 	}
-	switch protection, _ := protected.New(match.Env{}).Path([]byte(name)); protection {
+	switch protection, _ := protected.New(condition.Env{}).Path([]byte(name)); protection {
 	case protected.Denied:
 		s.Denied = append(s.Denied, real)
 	case protected.Ask:

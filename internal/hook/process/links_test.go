@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/hook/process"
@@ -62,7 +62,7 @@ func TestLinkedSettingsAreProtected(t *testing.T) {
 		s := process.Settings(config.Account{Getenv: func(name string) string {
 			return map[string]string{"HOME": home, "CLAUDE_CONFIG_DIR": at(top, "moved")}[name]
 		}}, root, "")
-		list := protected.New(match.Env{Root: root, Home: home, Settings: s})
+		list := protected.New(condition.Env{Root: root, Home: home, Settings: s})
 		for path, want := range map[string]protected.Protection{
 			at(dots, "cl/settings.json"): protected.Ask, at(dots, "cl/hooks/x.sh"): protected.Ask, at(dots, "cl/todo"): protected.None,
 			at(dots, "codex.settings"): protected.Ask, at(dots, "sk/a/SKILL.md"): protected.Ask, at(dots, "sk/a/notes"): protected.None,

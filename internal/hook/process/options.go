@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/policy"
@@ -21,7 +21,7 @@ func (c Caller) Options(set config.Set, dir string, e *hook.Event, store string)
 	}
 	o.Home, _ = c.Home()
 	o.Settings = Settings(c.Account, o.Root, store)
-	o.Links = &match.Links{Real: realpath.From(o.Root), Walk: realpath.Walk(o.Root), Files: realpath.Files(realpath.Enough), Has: realpath.Has}
+	o.Links = &condition.Links{Real: realpath.From(o.Root), Walk: realpath.Walk(o.Root), Files: realpath.Files(realpath.Enough), Has: realpath.Has}
 	o.Run, o.RunLost = runDir(e.Run, o.Dir, o.Links.Real)
 	o.RunDoubt, o.RunLost = e.RunUncertain, o.RunLost || e.RunUnknown
 	return o

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/config/place"
@@ -34,8 +34,8 @@ func moves() []hook.Move {
 // from the defaults because of the environment of an account, or of symbolic links in its home
 // directory and in the root of a project; nil if there are none. root is "" for no project, url the
 // store of the command line, "" for the default.
-func Settings(a config.Account, root, url string) *match.Settings {
-	var s match.Settings
+func Settings(a config.Account, root, url string) *condition.Settings {
+	var s condition.Settings
 	home, _ := a.Home()
 	for _, m := range moves() {
 		dir := a.Env(m.Variable)
@@ -49,7 +49,7 @@ func Settings(a config.Account, root, url string) *match.Settings {
 			if m.Adds {
 				s.Asked = append(s.Asked, name)
 			} else {
-				s.Moved = append(s.Moved, match.Moved{From: m.Replaces, To: name})
+				s.Moved = append(s.Moved, condition.Moved{From: m.Replaces, To: name})
 			}
 		}
 	}
@@ -96,7 +96,7 @@ func storePaths(url string, a config.Account) (list []string) {
 }
 
 // digest returns equal texts for equal settings.
-func digest(s *match.Settings) string {
+func digest(s *condition.Settings) string {
 	if s == nil {
 		return ""
 	}

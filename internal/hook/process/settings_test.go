@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/hook"
@@ -33,19 +33,19 @@ func TestSettings(t *testing.T) {
 		name string
 		env  map[string]string
 		url  string
-		want *match.Settings
+		want *condition.Settings
 	}{
 		{"nothing is said", nil, "", nil},
 		{"it is where it would be", map[string]string{"XDG_CONFIG_HOME": "/home/u/.config/", "CODEX_HOME": "~/.codex", "XDG_STATE_HOME": "/home/u/.local/state"}, "memory", nil},
 		{"what is relative is nowhere", map[string]string{"CODEX_HOME": "codex"}, "sqlite:s.db", nil},
-		{"it is elsewhere", map[string]string{"CODEX_HOME": "/srv/codex", "PI_CODING_AGENT_DIR": "~/pi", "OPENCODE_CONFIG": "/srv/oc.json"}, "", &match.Settings{
-			Moved: []match.Moved{{From: ".codex", To: "/srv/codex"}, {From: ".pi/agent", To: "/home/u/pi"}},
+		{"it is elsewhere", map[string]string{"CODEX_HOME": "/srv/codex", "PI_CODING_AGENT_DIR": "~/pi", "OPENCODE_CONFIG": "/srv/oc.json"}, "", &condition.Settings{
+			Moved: []condition.Moved{{From: ".codex", To: "/srv/codex"}, {From: ".pi/agent", To: "/home/u/pi"}},
 			Asked: []string{"/srv/oc.json"},
 		}},
-		{"behind a link", map[string]string{"XDG_STATE_HOME": dir + "/link"}, "", &match.Settings{
-			Moved: []match.Moved{{From: ".local/state", To: dir + "/link"}, {From: ".local/state", To: dir}},
+		{"behind a link", map[string]string{"XDG_STATE_HOME": dir + "/link"}, "", &condition.Settings{
+			Moved: []condition.Moved{{From: ".local/state", To: dir + "/link"}, {From: ".local/state", To: dir}},
 		}},
-		{"a store", nil, "sqlite:/srv/own.db", &match.Settings{Denied: []string{"/srv/own.db", "/srv/own.db-wal", "/srv/own.db-shm", "/srv/own.db-head", "/srv/own.db-spool", "/srv/hooks"}}},
+		{"a store", nil, "sqlite:/srv/own.db", &condition.Settings{Denied: []string{"/srv/own.db", "/srv/own.db-wal", "/srv/own.db-shm", "/srv/own.db-head", "/srv/own.db-spool", "/srv/hooks"}}},
 	} {
 		got := process.Settings(config.Account{Getenv: func(name string) string {
 			if name == "HOME" {
@@ -91,7 +91,7 @@ func TestVariablesOfHosts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			list := protected.New(match.Env{Root: "/srv/proj", Home: "/home/u", Settings: process.Settings(account, "", "")})
+			list := protected.New(condition.Env{Root: "/srv/proj", Home: "/home/u", Settings: process.Settings(account, "", "")})
 			if got, _ := list.Path([]byte(p.File)); got != protected.Ask {
 				t.Errorf("%s: with %s, %s is not protected", host, name, p.File)
 			}

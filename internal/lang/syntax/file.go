@@ -2,7 +2,7 @@ package syntax
 
 import (
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
@@ -58,7 +58,7 @@ type PathSettings struct {
 // NamedList is one entry of [lists] (K60). Rules already contain its values.
 type NamedList struct {
 	Name   string
-	Values []match.Literal
+	Values []condition.Literal
 	Pos    diag.Range
 
 	values []*tomltree.Value
@@ -140,7 +140,7 @@ type Condition struct {
 	On               string // guards: "path", "command", "url" or "string" instead of Arg
 	IgnoreBelow      bool   // guards on paths: ignore files that a command reads without naming them
 	Match            Quantifier
-	Spec             match.Spec
+	Spec             condition.Spec
 	Pos              diag.Range // of the whole condition
 	ArgPos, ValuePos diag.Range
 
@@ -167,7 +167,7 @@ type Example struct {
 	Matches bool
 	// Value is the arguments of a call, or, for a rule with one condition, one value
 	// for its argument.
-	Value match.Literal
+	Value condition.Literal
 	Pos   diag.Range
 }
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/glob"
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
@@ -87,7 +87,7 @@ func (f *File) UnknownParams(tables []*ToolTable) ParamAction {
 
 // Environment returns the directories that paths are matched against: those of the file, and env
 // for the others (K19).
-func (f *File) Environment(env match.Env) match.Env {
+func (f *File) Environment(env condition.Env) condition.Env {
 	if f.Paths.Root != "" {
 		env.Root = f.Paths.Root
 	}

@@ -180,7 +180,7 @@ func (p *ruleParser) matcher(e *tomltree.Entry, c *Condition) bool {
 		c.Spec.Values = append(c.Spec.Values, lit)
 		c.values = append(c.values, v)
 	}
-	if arity == condition.One && kind != match.Const && ok && c.Spec.Values[0].Kind == match.LiteralArray {
+	if arity == condition.One && kind != condition.Const && ok && c.Spec.Values[0].Kind == condition.LiteralArray {
 		p.report(diag.WrongType, e.Value.Range, "`"+e.Key+"` takes one value",
 			"put the values into `[lists]` and write `"+e.Key+"_in = \"NAME\"`")
 		return false

@@ -1,7 +1,7 @@
 package syntax
 
 import (
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
@@ -26,10 +26,10 @@ func (p *ruleParser) examples(e *tomltree.Entry, r *Rule) {
 			switch {
 			case !ok:
 				continue
-			case lit.Kind == match.LiteralArray:
+			case lit.Kind == condition.LiteralArray:
 				p.report(diag.WrongType, v.Range, "an example is the arguments of a call or one value of its argument, not an array", "write `{ name = value }`")
 				continue
-			case lit.Kind != match.LiteralObject && len(r.Conditions) != 1:
+			case lit.Kind != condition.LiteralObject && len(r.Conditions) != 1:
 				p.report(diag.WrongType, v.Range, "one value is an example for a rule with one condition only", "write the arguments: `{ name = value }`")
 				continue
 			}

@@ -3,7 +3,7 @@ package syntax
 import (
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -11,12 +11,12 @@ import (
 
 // literal reads a value of a rule as a JSON value (D25-20): { null = true } is null, { number =
 // "..." } a number that TOML cannot represent (K26).
-func (p *reader) literal(v *tomltree.Value) (lit match.Literal, ok bool) {
+func (p *reader) literal(v *tomltree.Value) (lit condition.Literal, ok bool) {
 	switch v.Kind {
 	case tomltree.String:
-		return match.Literal{Kind: match.LiteralString, Text: v.Text, JSON: string(jsonstream.AppendQuote(nil, v.Text))}, true
+		return condition.Literal{Kind: condition.LiteralString, Text: v.Text, JSON: string(jsonstream.AppendQuote(nil, v.Text))}, true
 	case tomltree.Bool:
-		return match.Literal{Kind: match.LiteralBool, Text: v.Text, JSON: v.Text}, true
+		return condition.Literal{Kind: condition.LiteralBool, Text: v.Text, JSON: v.Text}, true
 	case tomltree.Integer, tomltree.Float:
 		return p.number(v, strings.TrimPrefix(strings.ReplaceAll(v.Text, "_", ""), "+"))
 	case tomltree.Table:
@@ -24,11 +24,11 @@ func (p *reader) literal(v *tomltree.Value) (lit match.Literal, ok bool) {
 			return p.number(e.Value, e.Value.Text)
 		}
 		if isNull(v) {
-			return match.Literal{Kind: match.LiteralNull, Text: "null", JSON: "null"}, true
+			return condition.Literal{Kind: condition.LiteralNull, Text: "null", JSON: "null"}, true
 		}
-		return p.composite(v, match.LiteralObject)
+		return p.composite(v, condition.LiteralObject)
 	case tomltree.Array:
-		return p.composite(v, match.LiteralArray)
+		return p.composite(v, condition.LiteralArray)
 	}
 	p.report(diag.WrongType, v.Range, "JSON has no dates", "write `"+tomltree.Quote(v.Text)+"`")
 	return lit, false
@@ -41,18 +41,18 @@ func isNull(v *tomltree.Value) bool {
 }
 
 // number keeps the literal as it is written, without underscores (K26).
-func (p *reader) number(v *tomltree.Value, text string) (lit match.Literal, ok bool) {
+func (p *reader) number(v *tomltree.Value, text string) (lit condition.Literal, ok bool) {
 	d, err := jsonstream.ParseDecimal([]byte(text))
 	if err != nil {
 		p.report(diag.BadNumber, v.Range, v.Text+" is not an exact decimal number",
 			"write it in digits, with a point and an exponent if need be; what TOML cannot hold as `{ number = \"1e400\" }`")
 		return lit, false
 	}
-	return match.Literal{Kind: match.LiteralNumber, Text: text, JSON: string(d.AppendCanonical(nil))}, true
+	return condition.Literal{Kind: condition.LiteralNumber, Text: text, JSON: string(d.AppendCanonical(nil))}, true
 }
 
 // composite writes an array or object as canonical JSON.
-func (p *reader) composite(v *tomltree.Value, kind match.LiteralKind) (lit match.Literal, ok bool) {
+func (p *reader) composite(v *tomltree.Value, kind condition.LiteralKind) (lit condition.Literal, ok bool) {
 	text, ok := p.json(nil, v)
 	if !ok {
 		return lit, false
@@ -62,7 +62,7 @@ func (p *reader) composite(v *tomltree.Value, kind match.LiteralKind) (lit match
 		p.report(diag.BadValue, v.Range, "the value is not valid as JSON: "+err.Error(), "")
 		return lit, false
 	}
-	return match.Literal{Kind: kind, JSON: string(jsonstream.AppendCanonical(nil, value))}, true
+	return condition.Literal{Kind: kind, JSON: string(jsonstream.AppendCanonical(nil, value))}, true
 }
 
 func (p *reader) json(dst []byte, v *tomltree.Value) ([]byte, bool) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
@@ -110,7 +111,7 @@ func (p *sessionParser) limit(t *tomltree.Value, s *SessionPolicy) {
 			s.Sum, _ = p.pointer(sum.Value)
 		}
 		if lit, ok := p.literal(most.Value); ok {
-			if d, err := jsonstream.ParseDecimal([]byte(lit.Text)); lit.Kind != match.LiteralNumber || err != nil || d.Sign() < 0 {
+			if d, err := jsonstream.ParseDecimal([]byte(lit.Text)); lit.Kind != condition.LiteralNumber || err != nil || d.Sign() < 0 {
 				p.report(diag.BadValue, most.Value.Range, "`max_sum` must be a number that is not negative", "")
 			}
 			s.MaxSum = lit.Text
@@ -259,7 +260,7 @@ func (p *ruleParser) dataCondition(t *tomltree.Value, key string) (SessionCondit
 	if !p.matcher(matcher, &c) || !ok {
 		return SessionCondition{}, false
 	}
-	if _, err := match.Compile(c.Spec, match.Target{}, true, match.Env{}); err != nil {
+	if _, err := match.Compile(c.Spec, condition.Target{}, true, condition.Env{}); err != nil {
 		p.unfit(matcher, err)
 		return SessionCondition{}, false
 	}
@@ -268,7 +269,7 @@ func (p *ruleParser) dataCondition(t *tomltree.Value, key string) (SessionCondit
 
 func (p *reader) unfit(e *tomltree.Entry, err error) {
 	message, hint := err.Error(), ""
-	var spec *match.SpecError
+	var spec *condition.SpecError
 	if errors.As(err, &spec) {
 		message, hint = spec.Message, spec.Hint
 	}
@@ -305,7 +306,7 @@ func (p *sessionParser) success(e *tomltree.Entry) *Success {
 		if !p.matcher(pattern, &c) {
 			return nil
 		}
-		if _, err := match.Compile(c.Spec, match.Target{}, false, match.Env{}); err != nil {
+		if _, err := match.Compile(c.Spec, condition.Target{}, false, condition.Env{}); err != nil {
 			p.unfit(pattern, err)
 			return nil
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
@@ -157,7 +157,7 @@ func TestNumbersKeepTheirText(t *testing.T) {
 	p := parse(t, "version = 1\n[tools.t.policy]\nrun = [ { arg = \"/a\", enum = [1.50, 1_000, +2, { number = \"1E400\" }], mode = \"ask\" } ]")
 	var got []string
 	for _, v := range p.Tools[0].Run.Rules[0].Conditions[0].Spec.Values {
-		if v.Kind != match.LiteralNumber {
+		if v.Kind != condition.LiteralNumber {
 			t.Errorf("%v is no number", v)
 		}
 		got = append(got, v.Text)

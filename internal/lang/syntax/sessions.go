@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -59,7 +59,7 @@ type SessionPolicy struct {
 // SessionCondition is a condition on the session's data.
 type SessionCondition struct {
 	Pointer jsonstream.Pointer
-	Spec    match.Spec
+	Spec    condition.Spec
 	Pos     diag.Range
 }
 
@@ -83,7 +83,7 @@ type Handoff struct {
 type Success struct {
 	ExitCode  jsonstream.Pointer // names a number that must be 0
 	Condition *SessionCondition  // on the result as JSON
-	Text      *match.Spec        // a pattern on the result's text
+	Text      *condition.Spec    // a pattern on the result's text
 }
 
 // meaning returns the policy in canonical spelling, for hashes.
@@ -141,7 +141,7 @@ func (c SessionCondition) meaning() string {
 	return c.Pointer.String() + " " + specMeaning(c.Spec)
 }
 
-func specMeaning(s match.Spec) string {
+func specMeaning(s condition.Spec) string {
 	text := s.Kind.String()
 	for _, v := range s.Values {
 		text += " " + strconv.Quote(v.JSON)

@@ -178,7 +178,7 @@ func strs(texts []string) []string {
 	return list
 }
 
-func literals(values []match.Literal) []string {
+func literals(values []condition.Literal) []string {
 	list := []string{}
 	for _, l := range values {
 		list = append(list, literalText(l))
@@ -187,15 +187,15 @@ func literals(values []match.Literal) []string {
 }
 
 // literalText writes a literal as TOML.
-func literalText(l match.Literal) string {
+func literalText(l condition.Literal) string {
 	switch l.Kind {
-	case match.LiteralString:
+	case condition.LiteralString:
 		return tomltree.Quote(l.Text)
-	case match.LiteralNumber:
+	case condition.LiteralNumber:
 		return numberText(l.Text)
-	case match.LiteralBool:
+	case condition.LiteralBool:
 		return l.Text
-	case match.LiteralNull:
+	case condition.LiteralNull:
 		return nullText
 	}
 	// The literal is canonical JSON that this package wrote.

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
@@ -69,7 +70,7 @@ var matcherKeys = func() []string {
 }()
 
 // matcherKey splits a key into its matcher and the suffix "_in".
-func matcherKey(key string) (kind match.Kind, inList, ok bool) {
+func matcherKey(key string) (kind condition.Kind, inList, ok bool) {
 	if kind, ok = match.ParseKind(key); ok {
 		return kind, false, true
 	}

@@ -12,7 +12,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/diag"
@@ -23,7 +23,7 @@ import (
 // Binder binds the rules of one file.
 type Binder struct {
 	File *syntax.File
-	Env  match.Env
+	Env  condition.Env
 	// Found are the mistakes that were reported.
 	Found diag.List
 }

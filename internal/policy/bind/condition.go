@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/diag"
@@ -38,7 +39,7 @@ func (b *Binder) conditionAs(l *List, r *syntax.Rule, k *syntax.Condition, reach
 	if r.Mode.Permissive() && bound.IsCommand() && !b.accompanied(l, bound) {
 		return bound, false
 	}
-	var wrong *match.SpecError
+	var wrong *condition.SpecError
 	bound.Readings = nil
 	for _, a := range readings {
 		bound.Target.Annotation = a
@@ -66,11 +67,11 @@ func (b *Binder) accompanied(l *List, k *Condition) bool {
 			continue
 		}
 		switch other.Spec.Kind {
-		case match.Reads:
+		case condition.Reads:
 			k.Target.ReadsJudged = true
-		case match.Writes:
+		case condition.Writes:
 			k.Target.WritesJudged = true
-		case match.Present:
+		case condition.Present:
 		default:
 			accompanied = true
 		}
@@ -84,7 +85,7 @@ func (b *Binder) accompanied(l *List, k *Condition) bool {
 
 // readingsOf lists the ways in which a string may be read: by every annotation
 // that a branch of the schema gives it; without any schema as text and as path.
-func readingsOf(reach schema.Reach, kind match.Kind) []schema.Annotation {
+func readingsOf(reach schema.Reach, kind condition.Kind) []schema.Annotation {
 	var list []schema.Annotation
 	for a := schema.URL; a <= schema.Patch; a++ {
 		if slices.ContainsFunc(reach.Locations, func(p *schema.Location) bool { return p.Has(a) || a == schema.Command && p.Has(schema.Argv) }) {
@@ -103,7 +104,7 @@ func readingsOf(reach schema.Reach, kind match.Kind) []schema.Annotation {
 // canHold reports a condition that no arguments satisfy: a permissive rule for the
 // absence of a parameter that has a default (K5).
 func (b *Binder) canHold(l *List, k *Condition) bool {
-	if k.Spec.Kind != match.Present || !k.Rule.Mode.Permissive() {
+	if k.Spec.Kind != condition.Present || !k.Rule.Mode.Permissive() {
 		return true
 	}
 	if there, _ := k.Spec.Presence(); there {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/eval/schema"
@@ -14,13 +15,13 @@ import (
 func (b *Binder) Literals(g *syntax.Rule) {
 	for i := range g.Conditions {
 		k := &g.Conditions[i]
-		target := match.Target{}
+		target := condition.Target{}
 		readings := []schema.Annotation{schema.None, schema.Path}
 		if k.On != "" {
 			a, _ := schema.ParseAnnotation(k.On)
 			target.Type, readings = schema.String, []schema.Annotation{a}
 		}
-		var wrong *match.SpecError
+		var wrong *condition.SpecError
 		fits := false
 		for _, a := range readings {
 			target.Annotation = a
@@ -45,7 +46,7 @@ func (b *Binder) GuardsFit(t *Tool) {
 			if reach.Missing >= 0 || reach.Unknown {
 				continue // a guard sees nothing in tools that lack its parameter
 			}
-			target := match.Target{Type: reach.Types, Annotation: reach.Annotation, Expands: reach.Expands}
+			target := condition.Target{Type: reach.Types, Annotation: reach.Annotation, Expands: reach.Expands}
 			if _, err := match.Compile(k.Spec, target, true, b.Env); err != nil {
 				b.misfit(fmt.Sprintf("guard %d, `%s` of %s", g.Index+1, k.Arg, t.Label()), k, target, firstFault(nil, err))
 			}

@@ -6,15 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
 // firstFault keeps the first error that matchers returned for a condition.
-func firstFault(before *match.SpecError, err error) *match.SpecError {
-	var spec *match.SpecError
+func firstFault(before *condition.SpecError, err error) *condition.SpecError {
+	var spec *condition.SpecError
 	if before != nil || !errors.As(err, &spec) {
 		return before
 	}
@@ -23,7 +23,7 @@ func firstFault(before *match.SpecError, err error) *match.SpecError {
 
 // misfit reports the error of a matcher as a diagnostic of the condition. If several
 // readings fail, it is the error of the first.
-func (b *Binder) misfit(who string, k *syntax.Condition, target match.Target, spec *match.SpecError) {
+func (b *Binder) misfit(who string, k *syntax.Condition, target condition.Target, spec *condition.SpecError) {
 	at := k.ValuePos
 	var related []diag.Related
 	if place, ok := k.OffsetRange(spec.Index, spec.Offset); ok {
@@ -71,18 +71,18 @@ var predicates = []string{"cannot", "ends", "has", "is", "leaves", "looks", "mus
 
 // misfitCode returns the code of a misfit: the matcher, the type of a literal, or its text is
 // wrong.
-func misfitCode(k *syntax.Condition, spec *match.SpecError, target match.Target) diag.Code {
+func misfitCode(k *syntax.Condition, spec *condition.SpecError, target condition.Target) diag.Code {
 	if spec.Index < 0 || spec.Index >= len(k.Spec.Values) {
 		return diag.MatcherType
 	}
-	isString := k.Spec.Values[spec.Index].Kind == match.LiteralString
+	isString := k.Spec.Values[spec.Index].Kind == condition.LiteralString
 	takesString := target.Type == 0 || target.Type&schema.String != 0
 	switch {
 	case !isString || !takesString:
 		return diag.LiteralType
-	case k.Spec.Kind == match.Glob, k.Spec.Kind == match.Outside:
+	case k.Spec.Kind == condition.Glob, k.Spec.Kind == condition.Outside:
 		return diag.BadGlob
-	case k.Spec.Kind == match.Pattern:
+	case k.Spec.Kind == condition.Pattern:
 		return diag.BadPattern
 	case target.Annotation == schema.Path:
 		return diag.PathLiteral

@@ -3,7 +3,7 @@ package bind
 import (
 	"slices"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -25,11 +25,11 @@ type Condition struct {
 	Several bool // the schema allows more than one leaf
 	Lacks   bool // arguments may lack a leaf, see mayLack
 	All     bool // the quantifier, resolved
-	Target  match.Target
+	Target  condition.Target
 	// Readings are the ways in which a string may be read: one that a branch of a
 	// schema calls a path and another a command is both.
 	Readings []schema.Annotation
-	Env      match.Env
+	Env      condition.Env
 }
 
 // IsCommand reports a condition on command lines, of which each command is judged by itself.
@@ -39,7 +39,7 @@ func (k *Condition) IsCommand() bool {
 
 // TestsLeaf reports a condition on single values; others are on their number.
 func (k *Condition) TestsLeaf() bool {
-	return k.Spec.Kind != match.Present && k.Spec.Kind != match.MinItems && k.Spec.Kind != match.MaxItems
+	return k.Spec.Kind != condition.Present && k.Spec.Kind != condition.MinItems && k.Spec.Kind != condition.MaxItems
 }
 
 // mayLack reports whether schema-valid arguments that have a leaf at the pointer

@@ -16,7 +16,7 @@ import (
 	"fmt"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
@@ -40,7 +40,7 @@ type Prover func(b *bind.Binder, l *List)
 // against do not count: a file that is accepted is accepted in every project and for every
 // user, and its examples do not depend on where it is read.
 func File(f *syntax.File, o Options) diag.List {
-	c := &checker{Binder: &bind.Binder{File: f, Env: f.Environment(match.Env{})}, options: o}
+	c := &checker{Binder: &bind.Binder{File: f, Env: f.Environment(condition.Env{})}, options: o}
 	return c.check()
 }
 

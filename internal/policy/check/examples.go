@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/diag"
@@ -40,7 +40,7 @@ func (c tester) examples(label string, r *syntax.Rule, s *schema.Schema) {
 	binding := Alone([]*syntax.Rule{&probe}, s, c.Env)
 	for _, x := range r.Examples {
 		switch {
-		case x.Value.Kind != match.LiteralObject:
+		case x.Value.Kind != condition.LiteralObject:
 		case len(r.Conditions) == 1 && r.Conditions[0].On != "":
 			c.Report(diag.WrongType, x.Pos, "a guard on a type has values as examples, not arguments", `write one value: "..."`)
 			continue
@@ -103,7 +103,7 @@ func ExamplePointer(r *syntax.Rule, s *schema.Schema) jsonstream.Pointer {
 
 // Alone binds rules as if they were the only ones of a tool. They are in the list for results,
 // which depends on arguments and on nothing else.
-func Alone(rules []*syntax.Rule, s *schema.Schema, env match.Env) *eval.Binding {
+func Alone(rules []*syntax.Rule, s *schema.Schema, env condition.Env) *eval.Binding {
 	table := &syntax.ToolTable{Name: "example", Schema: s, Result: &syntax.RuleList{Rules: rules}}
 	file := &syntax.File{Tools: []*syntax.ToolTable{table}}
 	return eval.New([]*eval.Layer{{File: file, Trusted: true, Env: env}}, stopgate.Deny).Bind(stopgate.Call{Tool: "example"})
@@ -111,7 +111,7 @@ func Alone(rules []*syntax.Rule, s *schema.Schema, env match.Env) *eval.Binding 
 
 // Arguments returns an example as arguments: a value that is no object around its pointer.
 func Arguments(x syntax.Example, pointer jsonstream.Pointer) string {
-	if x.Value.Kind == match.LiteralObject {
+	if x.Value.Kind == condition.LiteralObject {
 		return x.Value.JSON
 	}
 	return around(pointer, x.Value.JSON)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
@@ -28,7 +28,7 @@ func (c linter) rule(l *List, r *bind.Rule) {
 		c.pattern(r, k)
 		c.root(r, k)
 		c.command(r, k)
-		if k.Spec.Kind == match.Prefix && len(k.Readings) == 1 && (k.Readings[0] == schema.None || k.Readings[0] == schema.URL) {
+		if k.Spec.Kind == condition.Prefix && len(k.Readings) == 1 && (k.Readings[0] == schema.None || k.Readings[0] == schema.URL) {
 			usesPrefix = true
 			c.prefix(r, k)
 		}
@@ -60,7 +60,7 @@ func (c linter) oneElement(r *bind.Rule, k *bind.Condition) {
 // pattern warns about permissive patterns that match more than their text suggests (D1,
 // D2, D3, D8).
 func (c linter) pattern(r *bind.Rule, k *bind.Condition) {
-	if k.Spec.Kind != match.Pattern {
+	if k.Spec.Kind != condition.Pattern {
 		return
 	}
 	for i, lit := range k.Spec.Values {
@@ -119,7 +119,7 @@ func (c linter) root(r *bind.Rule, k *bind.Condition) {
 		return
 	}
 	for i, lit := range k.Spec.Values {
-		if k.Spec.Kind == match.Prefix && lit.Text == "/" || k.Spec.Kind == match.Glob && lit.Text == "/**" {
+		if k.Spec.Kind == condition.Prefix && lit.Text == "/" || k.Spec.Kind == condition.Glob && lit.Text == "/**" {
 			c.Report(diag.PermissiveRoot, k.ValueRange(i), r.Label()+" runs unattended on every absolute path of the machine",
 				"name the directories that are meant; everything below the project's root is `glob = \"**\"`")
 		}
@@ -176,12 +176,12 @@ func sharedArray(a, b *bind.Condition) string {
 // name notes a restrictive path literal that names less than people expect
 // (C4).
 func (c linter) name(r *syntax.Rule, k *syntax.Condition) {
-	if r.Mode.Permissive() || k.Spec.Kind != match.Const && k.Spec.Kind != match.Enum && k.Spec.Kind != match.Prefix && k.Spec.Kind != match.Glob {
+	if r.Mode.Permissive() || k.Spec.Kind != condition.Const && k.Spec.Kind != condition.Enum && k.Spec.Kind != condition.Prefix && k.Spec.Kind != condition.Glob {
 		return
 	}
 	for i, lit := range k.Spec.Values {
 		name := strings.TrimSuffix(lit.Text, "/")
-		if lit.Kind != match.LiteralString || !strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/ *?[{") || len(name) < 2 {
+		if lit.Kind != condition.LiteralString || !strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/ *?[{") || len(name) < 2 {
 			continue
 		}
 		c.Report(diag.LiteralDotFile, k.ValueRange(i), fmt.Sprintf("this is the one `%s` in the root; `%s.local` and `app/%s` are others", name, name, name),
@@ -213,7 +213,7 @@ func (c linter) absent(l *List) {
 			continue
 		}
 		k := r.Bound[0]
-		if k.Spec.Kind == match.Present {
+		if k.Spec.Kind == condition.Present {
 			handled[k.Key] = true
 			continue
 		}
@@ -235,6 +235,6 @@ func ruleWith(r *syntax.Rule, conditions []syntax.Condition) string {
 }
 
 // boolLiteral makes a literal for a suggestion.
-func boolLiteral(text string) match.Literal {
-	return match.Literal{Kind: match.LiteralBool, Text: text, JSON: text}
+func boolLiteral(text string) condition.Literal {
+	return condition.Literal{Kind: condition.LiteralBool, Text: text, JSON: text}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/shell"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
@@ -20,7 +20,7 @@ var ownLanguage = []string{"sed", "gsed", "awk", "gawk", "mawk", "nawk", "goawk"
 // that end with a program which runs others (E13), and those that leave the script of a
 // program open (E17).
 func (c linter) command(r *bind.Rule, k *bind.Condition) {
-	if k.Spec.Kind != match.Prefix || !k.IsCommand() {
+	if k.Spec.Kind != condition.Prefix || !k.IsCommand() {
 		return
 	}
 	for i, lit := range k.Spec.Values {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
@@ -116,12 +116,12 @@ func constrain(r *bind.Rule, open []callTarget) (string, bool) {
 	for _, t := range open {
 		added := syntax.Condition{Arg: t.pointer}
 		for _, k := range r.Bound {
-			if k.Reach.Annotation == t.annotation && k.Spec.Kind != match.Present {
+			if k.Reach.Annotation == t.annotation && k.Spec.Kind != condition.Present {
 				added.Spec = k.Spec
 			}
 		}
 		if t.optional && (!t.crosses || added.Spec.Kind == "") {
-			added.Spec = match.Spec{Kind: match.Present, Values: []match.Literal{boolLiteral("false")}}
+			added.Spec = condition.Spec{Kind: condition.Present, Values: []condition.Literal{boolLiteral("false")}}
 		}
 		if added.Spec.Kind == "" {
 			return "", false

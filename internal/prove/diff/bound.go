@@ -2,7 +2,7 @@ package diff
 
 import (
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
@@ -53,7 +53,7 @@ type boundPolicy struct {
 // for many tools are left out where the tool lacks what they look at.
 func (c *comparer) bind(s *sidePolicy, tool *comparedTool, kind syntax.ListKind) (*boundPolicy, bool) {
 	b := &boundPolicy{file: s.File.Name, end: stopgate.Ask, commands: runsCommands(s.Schema), sessions: s.File.Sessions}
-	binder := &bind.Binder{File: s.File, Env: s.File.Environment(match.Env{Root: c.options.Root, Home: c.options.Home})}
+	binder := &bind.Binder{File: s.File, Env: s.File.Environment(condition.Env{Root: c.options.Root, Home: c.options.Home})}
 	list, table, many := s.List(kind)
 	if list == nil && kind == syntax.ResultList {
 		b.end = stopgate.Unattended // a file without result rules delivers results (K32)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
@@ -28,14 +28,14 @@ type toolEdits struct {
 	pairs         map[int][][2]*syntax.Rule // that an edit covers
 	shown         map[int]*directions
 	may           map[int]directions
-	asked         int                                     // calls
-	movedBy       map[*symbolic.Condition][]match.Literal // see moved
+	asked         int                                         // calls
+	movedBy       map[*symbolic.Condition][]condition.Literal // see moved
 }
 
 // editsOf finds the edits of bound rules.
 func (c *comparer) editsOf(bound [2]*boundPolicy) *toolEdits {
 	e := &toolEdits{bound: bound, pairs: c.edits.pairs, shown: make(map[int]*directions), may: make(map[int]directions),
-		movedBy: make(map[*symbolic.Condition][]match.Literal)}
+		movedBy: make(map[*symbolic.Condition][]condition.Literal)}
 	aligned := c.edits.rulesOf(bound[0].list, bound[1].list)
 	e.all = c.edits.list
 	for i, b := range bound {
@@ -107,7 +107,7 @@ const maxAsked = 2_000
 // sampled asks both programs about calls that the edits' literals suggest, until every edit
 // has shown every direction that it may have, or maxAsked calls were asked about.
 func (c *listComparison) sampled() {
-	try := func(r *symbolic.Rule, literals func(*symbolic.Condition) []match.Literal) {
+	try := func(r *symbolic.Rule, literals func(*symbolic.Condition) []condition.Literal) {
 		for witness := range c.t.Tries(r, literals) {
 			if c.e.enough() {
 				return
@@ -119,11 +119,11 @@ func (c *listComparison) sampled() {
 			c.show(witness, args)
 		}
 	}
-	all := func(k *symbolic.Condition) []match.Literal { return k.Spec.Values }
+	all := func(k *symbolic.Condition) []condition.Literal { return k.Spec.Values }
 	for i, b := range c.e.bound { // the values that one side lacks show most edits, with the fewest calls
 		for j, r := range b.rules {
 			if n := c.e.rules[i][j]; n >= 0 {
-				try(r, func(k *symbolic.Condition) []match.Literal { return c.e.changed(n, k) })
+				try(r, func(k *symbolic.Condition) []condition.Literal { return c.e.changed(n, k) })
 			}
 		}
 	}
@@ -135,7 +135,7 @@ func (c *listComparison) sampled() {
 		}
 		for j, g := range b.guards {
 			if n := c.e.guards[i][j]; n >= 0 {
-				try(g, func(k *symbolic.Condition) []match.Literal { return c.e.values(n, b.origin[j], k.Spec.Values) })
+				try(g, func(k *symbolic.Condition) []condition.Literal { return c.e.values(n, b.origin[j], k.Spec.Values) })
 			}
 		}
 		if b.commands {
@@ -161,7 +161,7 @@ const maxWritten = 1_000
 func (c *listComparison) sampledRule(side int, r *symbolic.Rule, n int) {
 	rules := c.e.bound[side].rules
 	for _, k := range r.Bound {
-		if k.IsCommand() && (k.Spec.Kind == match.Usage || k.Spec.Kind == match.Pattern) && c.e.missing(n) != (directions{}) {
+		if k.IsCommand() && (k.Spec.Kind == condition.Usage || k.Spec.Kind == condition.Pattern) && c.e.missing(n) != (directions{}) {
 			lines := distinctTexts(c.e.linesFor(side, n, r, k))
 			c.sampledTexts(n, k, slices.Values(lines[:min(len(lines), maxWritten)]))
 		}
@@ -264,13 +264,13 @@ func (c *listComparison) show(witness []analysis.Choice, args []byte) bool {
 
 // changed are the values of a condition that the other side of an edit lacks. They are all
 // values if no value was edited, and none if those of another condition or of the other side were.
-func (e *toolEdits) changed(n int, k *symbolic.Condition) []match.Literal {
+func (e *toolEdits) changed(n int, k *symbolic.Condition) []condition.Literal {
 	return e.values(n, k.Rule, k.Spec.Values)
 }
 
 // values are those of a rule's condition, as [toolEdits.changed] lists them.
-func (e *toolEdits) values(n int, r *syntax.Rule, values []match.Literal) []match.Literal {
-	var others []match.Literal
+func (e *toolEdits) values(n int, r *syntax.Rule, values []condition.Literal) []condition.Literal {
+	var others []condition.Literal
 	paired := false
 	for _, pair := range e.pairs[n] {
 		other := pair[0]
@@ -283,7 +283,7 @@ func (e *toolEdits) values(n int, r *syntax.Rule, values []match.Literal) []matc
 			others, paired = append(others, valuesOf(other)...), true
 		}
 	}
-	own := slices.DeleteFunc(slices.Clone(values), func(lit match.Literal) bool { return contains(others, []match.Literal{lit}) })
+	own := slices.DeleteFunc(slices.Clone(values), func(lit condition.Literal) bool { return contains(others, []condition.Literal{lit}) })
 	if len(own) > 0 {
 		return own
 	}
@@ -294,7 +294,7 @@ func (e *toolEdits) values(n int, r *syntax.Rule, values []match.Literal) []matc
 }
 
 // valuesOf are the values of all conditions of a rule.
-func valuesOf(r *syntax.Rule) (list []match.Literal) {
+func valuesOf(r *syntax.Rule) (list []condition.Literal) {
 	for i := range r.Conditions {
 		list = append(list, r.Conditions[i].Spec.Values...)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -79,7 +79,7 @@ func (b *boundPolicy) coveredBy(s *sidePolicy, d declared, at int) (list []strin
 
 // looksHow returns "" for conditions that look at strings, and the kind of others.
 func looksHow(k *syntax.Condition) string {
-	if slices.ContainsFunc(k.Spec.Values, func(lit match.Literal) bool { return lit.Kind == match.LiteralString }) {
+	if slices.ContainsFunc(k.Spec.Values, func(lit condition.Literal) bool { return lit.Kind == condition.LiteralString }) {
 		return ""
 	}
 	return k.Spec.Kind.String() + " "

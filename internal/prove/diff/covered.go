@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/usage"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/prove/symbolic"
@@ -13,11 +13,11 @@ import (
 // moved are the values by which an edited condition matches calls that the other side gives to
 // another rule: those that the other side of the edit lacks, but for usages that a rule of the
 // same mode covers there.
-func (e *toolEdits) moved(side, n int, r *symbolic.Rule, k *symbolic.Condition) []match.Literal {
+func (e *toolEdits) moved(side, n int, r *symbolic.Rule, k *symbolic.Condition) []condition.Literal {
 	if list, ok := e.movedBy[k]; ok {
 		return list
 	}
-	list := slices.DeleteFunc(slices.Clone(e.changed(n, k)), func(lit match.Literal) bool { return e.covered(side, n, r, k, lit) })
+	list := slices.DeleteFunc(slices.Clone(e.changed(n, k)), func(lit condition.Literal) bool { return e.covered(side, n, r, k, lit) })
 	e.movedBy[k] = list
 	return list
 }
@@ -29,7 +29,7 @@ func (e *toolEdits) allCovered(side, n int, r, twin *symbolic.Rule) bool {
 		return false
 	}
 	for _, k := range r.Bound {
-		if k.Spec.Kind == match.Usage {
+		if k.Spec.Kind == condition.Usage {
 			return len(e.moved(side, n, r, k)) == 0
 		}
 	}
@@ -42,7 +42,7 @@ func (e *toolEdits) sameOtherwise(r, other *symbolic.Rule) bool {
 		one := *r.Rule
 		one.Conditions = slices.Clone(one.Conditions)
 		for i := range one.Conditions {
-			if k := &one.Conditions[i]; k.Spec.Kind == match.Usage {
+			if k := &one.Conditions[i]; k.Spec.Kind == condition.Usage {
 				k.Spec.Values = nil
 			}
 		}
@@ -53,8 +53,8 @@ func (e *toolEdits) sameOtherwise(r, other *symbolic.Rule) bool {
 
 // covered reports a usage of a rule that permits, each command of which a rule of the other
 // side permits in the same mode: one above, or one before which no other rule judges it.
-func (e *toolEdits) covered(side, n int, r *symbolic.Rule, k *symbolic.Condition, lit match.Literal) bool {
-	if !r.Mode.Permissive() || k.Spec.Kind != match.Usage || !oneUsage(r) {
+func (e *toolEdits) covered(side, n int, r *symbolic.Rule, k *symbolic.Condition, lit condition.Literal) bool {
+	if !r.Mode.Permissive() || k.Spec.Kind != condition.Usage || !oneUsage(r) {
 		return false
 	}
 	other := e.bound[1-side]
@@ -77,7 +77,7 @@ func (e *toolEdits) covered(side, n int, r *symbolic.Rule, k *symbolic.Condition
 func oneUsage(r *symbolic.Rule) bool {
 	count := 0
 	for _, k := range r.Bound {
-		if k.Spec.Kind == match.Usage {
+		if k.Spec.Kind == condition.Usage {
 			count++
 		}
 	}
@@ -85,9 +85,9 @@ func oneUsage(r *symbolic.Rule) bool {
 }
 
 // covers reports that a rule's usages cover one of another rule.
-func covers(r *symbolic.Rule, k *symbolic.Condition, lit match.Literal) bool {
+func covers(r *symbolic.Rule, k *symbolic.Condition, lit condition.Literal) bool {
 	for _, l := range r.Bound {
-		if l.Spec.Kind == match.Usage && l.Key == k.Key {
+		if l.Spec.Kind == condition.Usage && l.Key == k.Key {
 			return usage.Covers(texts(l.Spec.Values), lit.Text)
 		}
 	}
@@ -95,16 +95,16 @@ func covers(r *symbolic.Rule, k *symbolic.Condition, lit match.Literal) bool {
 }
 
 // keepsOff reports a rule that matches no command which certainly follows a usage.
-func (e *toolEdits) keepsOff(r *symbolic.Rule, k *symbolic.Condition, lit match.Literal) bool {
+func (e *toolEdits) keepsOff(r *symbolic.Rule, k *symbolic.Condition, lit condition.Literal) bool {
 	for _, l := range r.Bound {
-		if l.Spec.Kind == match.Usage && l.Key == k.Key && !slices.ContainsFunc(l.Spec.Values, func(other match.Literal) bool { return !usage.Apart(lit.Text, other.Text) }) {
+		if l.Spec.Kind == condition.Usage && l.Key == k.Key && !slices.ContainsFunc(l.Spec.Values, func(other condition.Literal) bool { return !usage.Apart(lit.Text, other.Text) }) {
 			return true
 		}
 	}
 	return false
 }
 
-func texts(values []match.Literal) (list []string) {
+func texts(values []condition.Literal) (list []string) {
 	for _, lit := range values {
 		list = append(list, lit.Text)
 	}
@@ -120,7 +120,7 @@ func (e *toolEdits) apart(n int, given, r *symbolic.Rule) bool {
 	}
 	for _, k := range given.Bound {
 		for _, l := range r.Bound {
-			if k.Key != l.Key || k.Spec.Kind != match.Usage || l.Spec.Kind != match.Usage {
+			if k.Key != l.Key || k.Spec.Kind != condition.Usage || l.Spec.Kind != condition.Usage {
 				continue
 			}
 			moved := e.moved(side, n, given, k)
@@ -134,7 +134,7 @@ func (e *toolEdits) apart(n int, given, r *symbolic.Rule) bool {
 
 // distinct reports that no command follows a usage of each list. Rules that permit match only
 // what certainly follows one.
-func distinct(mode stopgate.Mode, values []match.Literal, other stopgate.Mode, others []match.Literal) bool {
+func distinct(mode stopgate.Mode, values []condition.Literal, other stopgate.Mode, others []condition.Literal) bool {
 	for _, a := range values {
 		for _, b := range others {
 			switch {

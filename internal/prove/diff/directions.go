@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/prove/symbolic"
@@ -136,7 +137,7 @@ func (e *toolEdits) refusedFirst(n int, was, is *symbolic.Rule) (may directions)
 // looksAtFiles reports a rule that suspects commands for the files that they touch.
 func looksAtFiles(r *symbolic.Rule) bool {
 	return !r.Mode.Permissive() && slices.ContainsFunc(r.Bound, func(k *symbolic.Condition) bool {
-		return k.Spec.Kind == match.Reads || k.Spec.Kind == match.Writes || k.Spec.Kind == match.Outside
+		return k.Spec.Kind == condition.Reads || k.Spec.Kind == condition.Writes || k.Spec.Kind == condition.Outside
 	})
 }
 
@@ -145,7 +146,7 @@ func looksAtFiles(r *symbolic.Rule) bool {
 func (e *toolEdits) asksAnyway(side int, r *symbolic.Rule) bool {
 	b := e.bound[side]
 	return !slices.ContainsFunc(r.Bound, func(k *symbolic.Condition) bool {
-		if k.Spec.Kind != match.Reads && k.Spec.Kind != match.Writes && k.Spec.Kind != match.Outside {
+		if k.Spec.Kind != condition.Reads && k.Spec.Kind != condition.Writes && k.Spec.Kind != condition.Outside {
 			return false
 		}
 		for i, other := range b.rules {
@@ -212,12 +213,12 @@ func change(was, is *syntax.Rule, asksAnyway bool) (shrinks, grows bool) {
 	}
 	for i := range was.Conditions {
 		k, l := &was.Conditions[i], &is.Conditions[i]
-		same := slices.EqualFunc(k.Spec.Values, l.Spec.Values, func(a, b match.Literal) bool { return a.JSON == b.JSON })
+		same := slices.EqualFunc(k.Spec.Values, l.Spec.Values, func(a, b condition.Literal) bool { return a.JSON == b.JSON })
 		switch {
 		case k.On != l.On || k.Arg.String() != l.Arg.String() || k.Match != l.Match || k.Spec.Kind != l.Spec.Kind:
 			return true, true
 		case same:
-		case k.Spec.Kind == match.Outside: // another place takes matches away
+		case k.Spec.Kind == condition.Outside: // another place takes matches away
 			shrinks = shrinks || !contains(k.Spec.Values, l.Spec.Values)
 			grows = grows || !contains(l.Spec.Values, k.Spec.Values)
 		case !listOfAlternatives(k.Spec.Kind):
@@ -260,7 +261,7 @@ func members(was, is *syntax.Rule, asksAnyway bool) (shrinks, grows, ok bool) {
 		}
 	}
 	for i := range all.Conditions { // one on files asks where it does not know them
-		if k := &all.Conditions[i]; (k.Spec.Kind == match.Reads || k.Spec.Kind == match.Writes) && !asksAnyway && !has(some, k) {
+		if k := &all.Conditions[i]; (k.Spec.Kind == condition.Reads || k.Spec.Kind == condition.Writes) && !asksAnyway && !has(some, k) {
 			return false, false, false
 		}
 	}
@@ -274,15 +275,15 @@ func whenText(r *syntax.Rule) string {
 
 // listOfAlternatives reports matchers of which one value is enough: another value never
 // takes a match away.
-func listOfAlternatives(k match.Kind) bool {
+func listOfAlternatives(k condition.Kind) bool {
 	d := match.Define(k)
-	return d.Listed && !d.Excludes && k != match.Const
+	return d.Listed && !d.Excludes && k != condition.Const
 }
 
 // contains reports whether all values of one list are in another.
-func contains(all, some []match.Literal) bool {
-	return !slices.ContainsFunc(some, func(lit match.Literal) bool {
-		return !slices.ContainsFunc(all, func(have match.Literal) bool { return have.JSON == lit.JSON })
+func contains(all, some []condition.Literal) bool {
+	return !slices.ContainsFunc(some, func(lit condition.Literal) bool {
+		return !slices.ContainsFunc(all, func(have condition.Literal) bool { return have.JSON == lit.JSON })
 	})
 }
 

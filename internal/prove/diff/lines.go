@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/prove/symbolic"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
@@ -149,7 +149,7 @@ func (e *toolEdits) linesFor(side, n int, r *symbolic.Rule, k *symbolic.Conditio
 		}
 		for _, around := range surroundings {
 			for _, lit := range moved {
-				if k.Spec.Kind == match.Usage {
+				if k.Spec.Kind == condition.Usage {
 					lines := linesOf(lit.Text)
 					for _, line := range lines[:min(len(lines), maxLinesOfUsage)] {
 						list = append(list, line+around)
@@ -176,10 +176,10 @@ func (e *toolEdits) linesFor(side, n int, r *symbolic.Rule, k *symbolic.Conditio
 	}
 	for _, lit := range moved {
 		switch k.Spec.Kind {
-		case match.Usage:
+		case condition.Usage:
 			list = append(list, linesOf(lit.Text)...)
 			list = append(list, e.permittedWith(k, lit.Text)...)
-		case match.Pattern:
+		case condition.Pattern:
 			list = append(list, e.permittedLike(k, lit.Text)...)
 		}
 	}
@@ -191,7 +191,7 @@ func (e *toolEdits) suspected(k *symbolic.Condition) (list []string) {
 	for _, b := range e.bound {
 		for _, r := range b.rules {
 			for _, l := range r.Bound {
-				if r.Mode.Permissive() || l.Key != k.Key || l.Spec.Kind != match.Usage {
+				if r.Mode.Permissive() || l.Key != k.Key || l.Spec.Kind != condition.Usage {
 					continue
 				}
 				for _, lit := range l.Spec.Values[:min(2, len(l.Spec.Values))] {
@@ -214,14 +214,14 @@ func (e *toolEdits) permissions(k *symbolic.Condition, yield func(usage, writes 
 		for _, r := range b.rules {
 			writes := ""
 			for _, l := range r.Bound {
-				if l.Spec.Kind == match.Writes && l.Key == k.Key {
-					if texts := symbolic.Guesses(match.Glob, l.Spec.Values[0].Text, 1); len(texts) > 0 {
+				if l.Spec.Kind == condition.Writes && l.Key == k.Key {
+					if texts := symbolic.Guesses(condition.Glob, l.Spec.Values[0].Text, 1); len(texts) > 0 {
 						writes = " > " + texts[0]
 					}
 				}
 			}
 			for _, l := range r.Bound {
-				if !r.Mode.Permissive() || l.Spec.Kind != match.Usage || l.Key != k.Key {
+				if !r.Mode.Permissive() || l.Spec.Kind != condition.Usage || l.Key != k.Key {
 					continue
 				}
 				for _, lit := range l.Spec.Values {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
@@ -237,7 +237,7 @@ func withParameter(name string, before *sidePolicy, bound [2]*boundPolicy) [][]b
 		for _, g := range b.written {
 			for _, k := range g.Conditions {
 				for i, lit := range k.Spec.Values {
-					if lit.Kind != match.LiteralString {
+					if lit.Kind != condition.LiteralString {
 						continue
 					}
 					if i == 1 { // values that do not fit its type, after those that do
@@ -284,7 +284,7 @@ func permitted(t *symbolic.Translation, b *boundPolicy) (list [][]byte) {
 		if !r.Mode.Permissive() || len(r.Bound) == 0 {
 			continue
 		}
-		tries := t.Tries(r, func(k *symbolic.Condition) []match.Literal { return k.Spec.Values[:min(2, len(k.Spec.Values))] })
+		tries := t.Tries(r, func(k *symbolic.Condition) []condition.Literal { return k.Spec.Values[:min(2, len(k.Spec.Values))] })
 		tried := 0
 		for witness := range tries {
 			if args, ok := t.Document(witness); ok {

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/commandline"
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/condition/plaintext"
 	"github.com/stopgate/stopgate/internal/eval/schema"
@@ -135,10 +135,10 @@ func enumerated(list []jsonstream.Value, k *Condition) []analysis.Value {
 func bounded(list []analysis.Interval, n *schema.Node, whole bool) []analysis.Interval {
 	for _, b := range []struct {
 		limit *jsonstream.Decimal
-		kind  match.Kind
+		kind  condition.Kind
 	}{
-		{n.Minimum, match.Minimum}, {n.Maximum, match.Maximum},
-		{n.ExclusiveMinimum, match.ExclusiveMinimum}, {n.ExclusiveMaximum, match.ExclusiveMaximum},
+		{n.Minimum, condition.Minimum}, {n.Maximum, condition.Maximum},
+		{n.ExclusiveMinimum, condition.ExclusiveMinimum}, {n.ExclusiveMaximum, condition.ExclusiveMaximum},
 	} {
 		if b.limit == nil {
 			continue

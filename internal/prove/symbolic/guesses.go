@@ -3,7 +3,7 @@ package symbolic
 import (
 	"regexp"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
@@ -15,12 +15,12 @@ var (
 
 // Guesses lists texts that may satisfy a condition with a literal, from at most most ways of
 // writing it. They are candidates for an evaluator and prove nothing.
-func Guesses(kind match.Kind, text string, most int) (list []string) {
-	if kind == match.Glob || kind == match.Outside {
+func Guesses(kind condition.Kind, text string, most int) (list []string) {
+	if kind == condition.Glob || kind == condition.Outside {
 		text = excepted.ReplaceAllString(alone.ReplaceAllString(text, "${1}q7w9"), "")
 	}
 	written := []string{text}
-	if kind == match.Glob || kind == match.Outside || kind == match.Usage {
+	if kind == condition.Glob || kind == condition.Outside || kind == condition.Usage {
 		written = syntax.Alternatives(text)
 	}
 	for _, one := range written[:min(most, len(written))] {

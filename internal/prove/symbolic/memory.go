@@ -3,6 +3,7 @@ package symbolic
 import (
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
@@ -19,17 +20,17 @@ type Memory struct {
 
 // compiled is all that a matcher depends on.
 type compiled struct {
-	kind        match.Kind
-	target      match.Target
+	kind        condition.Kind
+	target      condition.Target
 	restrictive bool
-	env         match.Env
+	env         condition.Env
 	values      string
 }
 
 // walkers are the automata of a matcher, see [match.Matcher.Walkers].
 type walkers struct{ all, named []automaton.Walker }
 
-func (k *Condition) compiled(s match.Spec) compiled {
+func (k *Condition) compiled(s condition.Spec) compiled {
 	var values strings.Builder
 	for _, lit := range s.Values {
 		values.WriteString(lit.JSON)
@@ -39,7 +40,7 @@ func (k *Condition) compiled(s match.Spec) compiled {
 }
 
 // matcher compiles the condition with other values, for its last reading.
-func (k *Condition) matcher(s match.Spec) *match.Matcher {
+func (k *Condition) matcher(s condition.Spec) *match.Matcher {
 	key := k.compiled(s)
 	if m, ok := k.memory.matchers[key]; ok {
 		return m
@@ -61,7 +62,7 @@ func (k *Condition) languages() (set, named []analysis.Language, ok bool) {
 	for i := range k.Spec.Values {
 		one := k.Spec
 		one.Values = k.Spec.Values[i : i+1]
-		if one.Values[0].Kind != match.LiteralString && one.Kind != match.MaxLength {
+		if one.Values[0].Kind != condition.LiteralString && one.Kind != condition.MaxLength {
 			continue
 		}
 		key := k.compiled(one)

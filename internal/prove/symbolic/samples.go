@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
@@ -36,12 +37,12 @@ func (k *Condition) redirected(commands []string) []string {
 		switch {
 		case other.Arg.String() != k.Arg.String():
 			continue
-		case other.Spec.Kind == match.Writes:
+		case other.Spec.Kind == condition.Writes:
 			operator = " > "
-		case other.Spec.Kind != match.Reads:
+		case other.Spec.Kind != condition.Reads:
 			continue
 		}
-		for _, path := range guesses(match.Glob, other.Spec.Values[0].Text) {
+		for _, path := range guesses(condition.Glob, other.Spec.Values[0].Text) {
 			for _, command := range commands {
 				list = append(list, command+operator+path)
 			}
@@ -93,24 +94,24 @@ func follows(usage string) []string {
 }
 
 // guesses lists texts that may satisfy a matcher with this literal.
-func guesses(kind match.Kind, text string) []string {
+func guesses(kind condition.Kind, text string) []string {
 	switch kind {
-	case match.Const, match.Enum:
+	case condition.Const, condition.Enum:
 		return []string{text}
-	case match.Prefix:
+	case condition.Prefix:
 		text = strings.TrimRight(text, "/")
 		return []string{text, text + "x", text + "/x", text + "/q7/w9.z", text + " x"}
-	case match.Suffix:
+	case condition.Suffix:
 		return []string{text, "q7" + text, "q7/w9" + text}
-	case match.Usage:
+	case condition.Usage:
 		return follows(text)
-	case match.Reads, match.Writes:
+	case condition.Reads, condition.Writes:
 		var list []string
-		for _, path := range guesses(match.Glob, text) {
+		for _, path := range guesses(condition.Glob, text) {
 			list = append(list, "cat "+path, "tee "+path, "x > "+path, "x < "+path)
 		}
 		return list
-	case match.Glob, match.Outside: // paths inside, of which the other values leave some out
+	case condition.Glob, condition.Outside: // paths inside, of which the other values leave some out
 		var list []string
 		for _, glob := range syntax.Alternatives(unexcepted(text))[:1] {
 			for _, filler := range []string{"x", "q7w9"} {
@@ -119,7 +120,7 @@ func guesses(kind match.Kind, text string) []string {
 			}
 		}
 		return list
-	case match.Pattern:
+	case condition.Pattern:
 		var list []string
 		for _, part := range strings.Split(text, "|") {
 			list = append(list, strings.Map(func(r rune) rune {
@@ -130,7 +131,7 @@ func guesses(kind match.Kind, text string) []string {
 			}, part))
 		}
 		return list[:min(len(list), 8)]
-	case match.MaxLength:
+	case condition.MaxLength:
 		if n, err := strconv.Atoi(text); err == nil && n <= 4096 {
 			return []string{strings.Repeat("q", n), strings.Repeat("7", n)}
 		}

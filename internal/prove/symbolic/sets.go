@@ -6,6 +6,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/eval/schema"
@@ -64,11 +65,11 @@ func (k *Condition) sets() (set, named *analysis.Set) {
 	for _, lit := range k.Spec.Values {
 		switch {
 		case !isFinite(k):
-		case lit.Kind == match.LiteralBool && lit.Text == "true":
+		case lit.Kind == condition.LiteralBool && lit.Text == "true":
 			set.True = true
-		case lit.Kind == match.LiteralBool:
+		case lit.Kind == condition.LiteralBool:
 			set.False = true
-		case lit.Kind == match.LiteralObject:
+		case lit.Kind == condition.LiteralObject:
 			set.Objects = append(set.Objects, lit.JSON)
 		}
 	}
@@ -84,10 +85,10 @@ func (k *Condition) sets() (set, named *analysis.Set) {
 // texts translates the strings.
 func (k *Condition) texts() (set, named analysis.Texts) {
 	permissive := k.Rule.Mode.Permissive()
-	literals := k.Spec.Kind == match.Const || k.Spec.Kind == match.Enum || k.Spec.Kind == match.Prefix
+	literals := k.Spec.Kind == condition.Const || k.Spec.Kind == condition.Enum || k.Spec.Kind == condition.Prefix
 	if literals && k.plainLiterals() {
 		for _, lit := range k.Spec.Values {
-			if lit.Kind == match.LiteralString {
+			if lit.Kind == condition.LiteralString {
 				k.literal(&named, lit.Text)
 			}
 		}
@@ -98,11 +99,11 @@ func (k *Condition) texts() (set, named analysis.Texts) {
 		}
 		return set, named
 	}
-	if isFinite(k) && !slices.ContainsFunc(k.Spec.Values, func(lit match.Literal) bool { return lit.Kind == match.LiteralString }) {
+	if isFinite(k) && !slices.ContainsFunc(k.Spec.Values, func(lit condition.Literal) bool { return lit.Kind == condition.LiteralString }) {
 		return set, named
 	}
 	if len(k.Readings) == 1 && (k.Readings[0] == schema.None || k.Readings[0] == schema.Path || k.Readings[0] == schema.URL) {
-		if k.Spec.Kind == match.Pattern && len(k.Spec.Values) == 1 {
+		if k.Spec.Kind == condition.Pattern && len(k.Spec.Values) == 1 {
 			if p := k.built()[0].SinglePattern(); p != nil {
 				set, named = k.pattern(p)
 				if p.Size() <= fewParts {
@@ -121,7 +122,7 @@ func (k *Condition) texts() (set, named analysis.Texts) {
 		k.literalPart(&set)
 		var ok bool
 		if set.Languages, named.Languages, ok = k.languages(); ok {
-			set.All, named.All = k.Spec.Kind == match.Outside, k.Spec.Kind == match.Outside
+			set.All, named.All = k.Spec.Kind == condition.Outside, k.Spec.Kind == condition.Outside
 			return set, named
 		}
 	}
@@ -152,14 +153,14 @@ func (k *Condition) pattern(p *regular.Pattern) (set, named analysis.Texts) {
 
 // literalPart sets the literal that is part of every text of a glob or of a suffix.
 func (k *Condition) literalPart(t *analysis.Texts) {
-	if len(k.Spec.Values) != 1 || k.Spec.Kind != match.Glob && k.Spec.Kind != match.Suffix {
+	if len(k.Spec.Values) != 1 || k.Spec.Kind != condition.Glob && k.Spec.Kind != condition.Suffix {
 		return
 	}
 	text, path := k.Spec.Values[0].Text, slices.Contains(k.Readings, schema.Path)
 	if path && (text == "" || strings.ContainsRune("/~.{", rune(text[0]))) || !isASCII(text) {
 		return // such a path may be above the root
 	}
-	if k.Spec.Kind == match.Glob {
+	if k.Spec.Kind == condition.Glob {
 		text = longestLiteral(text)
 	}
 	if path {
@@ -224,7 +225,7 @@ func (k *Condition) literal(t *analysis.Texts, text string) {
 	path := slices.Contains(k.Readings, schema.Path)
 	trimmed := strings.TrimSuffix(text, "/")
 	switch {
-	case k.Spec.Kind != match.Prefix:
+	case k.Spec.Kind != condition.Prefix:
 		t.Exact = append(t.Exact, text)
 	case !path || len(k.Readings) > 1 && (!k.Rule.Mode.Permissive() || trimmed != text):
 		t.Below = append(t.Below, text)
@@ -244,9 +245,9 @@ func (k *Condition) plainLiterals() bool {
 	if !slices.Contains(k.Readings, schema.Path) {
 		return true
 	}
-	return !slices.ContainsFunc(k.Spec.Values, func(lit match.Literal) bool {
+	return !slices.ContainsFunc(k.Spec.Values, func(lit condition.Literal) bool {
 		text := lit.Text
-		return lit.Kind == match.LiteralString &&
+		return lit.Kind == condition.LiteralString &&
 			(text == "" || text[0] == '/' || text[0] == '~' || text == ".." || strings.HasPrefix(text, "../") || !isASCII(text))
 	})
 }
@@ -265,7 +266,7 @@ func folded(list []string) []string {
 
 // head is the beginning of every string of a glob.
 func (k *Condition) head() string {
-	if k.Spec.Kind != match.Glob || len(k.Spec.Values) != 1 {
+	if k.Spec.Kind != condition.Glob || len(k.Spec.Values) != 1 {
 		return ""
 	}
 	text := k.Spec.Values[0].Text
@@ -283,7 +284,7 @@ func (k *Condition) head() string {
 
 // isFinite reports a condition that is a set of literals.
 func isFinite(k *Condition) bool {
-	return k.Spec.Kind == match.Const || k.Spec.Kind == match.Enum
+	return k.Spec.Kind == condition.Const || k.Spec.Kind == condition.Enum
 }
 
 // wholeNumbers reports whether the parameter only takes integers.
@@ -304,7 +305,7 @@ func (k *Condition) intervals() []analysis.Interval {
 		list = []analysis.Interval{in}
 	case isFinite(k):
 		for _, lit := range k.Spec.Values {
-			if d := decimal(lit); lit.Kind == match.LiteralNumber && (d.IsInteger() || !k.wholeNumbers()) {
+			if d := decimal(lit); lit.Kind == condition.LiteralNumber && (d.IsInteger() || !k.wholeNumbers()) {
 				list = append(list, analysis.Point(d))
 			}
 		}
@@ -313,19 +314,19 @@ func (k *Condition) intervals() []analysis.Interval {
 }
 
 // decimal is the number of a literal that a matcher accepts.
-func decimal(lit match.Literal) jsonstream.Decimal {
+func decimal(lit condition.Literal) jsonstream.Decimal {
 	d, _ := jsonstream.ParseDecimal([]byte(lit.Text))
 	return d
 }
 
 // rangeOf is the interval of a range condition.
-func rangeOf(k match.Kind, d jsonstream.Decimal) analysis.Interval {
+func rangeOf(k condition.Kind, d jsonstream.Decimal) analysis.Interval {
 	switch k {
-	case match.Minimum:
+	case condition.Minimum:
 		return analysis.Interval{Low: analysis.Cut{At: d}, High: analysis.AboveAll}
-	case match.ExclusiveMinimum:
+	case condition.ExclusiveMinimum:
 		return analysis.Interval{Low: analysis.Cut{At: d, Above: true}, High: analysis.AboveAll}
-	case match.Maximum:
+	case condition.Maximum:
 		return analysis.Interval{Low: analysis.BelowAll, High: analysis.Cut{At: d, Above: true}}
 	}
 	return analysis.Interval{Low: analysis.BelowAll, High: analysis.Cut{At: d}}

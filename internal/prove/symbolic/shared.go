@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/eval/schema"
@@ -15,7 +16,7 @@ import (
 // Shared yields command lines that touch a file which some values of a condition on files
 // name, and no other value of it. A permissive rule names the same file and probably matches
 // the line. The condition is on the files that commands read or write.
-func (t *Translation) Shared(k *Condition, values []match.Literal, rules []*Rule) iter.Seq[string] {
+func (t *Translation) Shared(k *Condition, values []condition.Literal, rules []*Rule) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		operator, ok := redirections[k.Spec.Kind]
 		if !ok {
@@ -23,7 +24,7 @@ func (t *Translation) Shared(k *Condition, values []match.Literal, rules []*Rule
 		}
 		var outside []automaton.Walker
 		for _, lit := range k.Spec.Values {
-			if !slices.ContainsFunc(values, func(one match.Literal) bool { return one.JSON == lit.JSON }) {
+			if !slices.ContainsFunc(values, func(one condition.Literal) bool { return one.JSON == lit.JSON }) {
 				outside = append(outside, k.files(lit)...)
 			}
 		}
@@ -55,7 +56,7 @@ func (t *Translation) Shared(k *Condition, values []match.Literal, rules []*Rule
 }
 
 // redirections are how a command line touches a file by a matcher on files.
-var redirections = map[match.Kind]string{match.Reads: " < ", match.Writes: " > "}
+var redirections = map[condition.Kind]string{condition.Reads: " < ", condition.Writes: " > "}
 
 // permitted lists commands without arguments that satisfy the usages of a permissive rule
 // on the command lines of a condition.
@@ -64,11 +65,11 @@ func (r *Rule) permitted(k *Condition) (commands []string) {
 		return nil
 	}
 	for _, other := range r.Bound {
-		if other.Key != k.Key || other.Spec.Kind != match.Usage {
+		if other.Key != k.Key || other.Spec.Kind != condition.Usage {
 			continue
 		}
 		for _, usage := range other.Spec.Values {
-			commands = append(commands, follows(alternatives(match.Usage, usage.Text)[0])[0])
+			commands = append(commands, follows(alternatives(condition.Usage, usage.Text)[0])[0])
 		}
 	}
 	return commands
@@ -76,9 +77,9 @@ func (r *Rule) permitted(k *Condition) (commands []string) {
 
 // files returns the automaton of the files that one value of a condition on files names,
 // relative to the root. It is empty if there is none.
-func (k *Condition) files(lit match.Literal) []automaton.Walker {
-	spec := match.Spec{Kind: match.Glob, Values: []match.Literal{lit}}
-	m, err := match.Compile(spec, match.Target{Type: schema.String, Annotation: schema.Path}, false, k.Env)
+func (k *Condition) files(lit condition.Literal) []automaton.Walker {
+	spec := condition.Spec{Kind: condition.Glob, Values: []condition.Literal{lit}}
+	m, err := match.Compile(spec, condition.Target{Type: schema.String, Annotation: schema.Path}, false, k.Env)
 	if err != nil {
 		return nil
 	}

@@ -3,6 +3,7 @@ package symbolic_test
 import (
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
@@ -49,7 +50,7 @@ func TestDocuments(t *testing.T) {
 			`{ arg = "/c", prefix = "git log", mode = "deny" }, { mode = "ask" }`, []string{`{"c":["git","log"]}`, `{"c":[]}`}},
 	} {
 		s, rules := bound(t, "[tools.t.parameters]\n"+c.parameters+"\n[tools.t.policy]\nrun = [ "+c.rules+" ]\n")
-		translation := symbolic.New(match.Env{}, s)
+		translation := symbolic.New(condition.Env{}, s)
 		for i, f := range analysis.Reach(translation.List(rules), analysis.Budget{}) {
 			text := ""
 			if f.Answer == match.Yes {
@@ -70,7 +71,7 @@ func TestDocuments(t *testing.T) {
 func TestFacts(t *testing.T) {
 	s, rules := bound(t, "[tools.t.parameters]\nx = { type = \"string\" }\n[tools.t.policy]\n"+
 		"run = [ { when = { agent = \"triage\", server = \"git*\" }, mode = \"deny\" }, { when = { session = \"/mode\", const = 1 }, mode = \"unattended\" }, { mode = \"ask\" } ]\n")
-	translation := symbolic.New(match.Env{}, s)
+	translation := symbolic.New(condition.Env{}, s)
 	found := analysis.Reach(translation.List(rules), analysis.Budget{})
 	agent, surface, server, principal := translation.Facts(found[0].Witness)
 	if agent != "triage" || surface != "" || server != "git" || principal != "" {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/pathform"
@@ -19,7 +20,7 @@ import (
 // analysis. Several lists over one schema can share one, so that their rules
 // look at the same variables.
 type Translation struct {
-	Env    match.Env
+	Env    condition.Env
 	Schema *schema.Schema
 	// Keyed gives rules keys, to be compared with those of another list.
 	Keyed bool
@@ -38,7 +39,7 @@ type Translation struct {
 }
 
 // New translates rules over arguments that fit a schema, with paths read against env.
-func New(env match.Env, s *schema.Schema) *Translation {
+func New(env condition.Env, s *schema.Schema) *Translation {
 	return &Translation{Env: env, Schema: s, variables: make(map[string]int), doubtful: make(map[int]bool)}
 }
 
@@ -287,7 +288,7 @@ func (t *Translation) condition(k *Condition) analysis.Condition {
 	}
 	v := &t.all[out.Variable]
 	switch k.Spec.Kind {
-	case match.Present:
+	case condition.Present:
 		out.Subject = analysis.Present
 		if out.Present, out.Value = k.Spec.Presence(); out.Value && v.Several && v.Null {
 			out.Subject = analysis.Opaque // elements that are null are no leaves
@@ -296,12 +297,12 @@ func (t *Translation) condition(k *Condition) analysis.Condition {
 		out.Set = everything
 		out.Named = out.Set
 		out.Holds = func(analysis.Value) bool { return true }
-	case match.MinItems, match.MaxItems:
+	case condition.MinItems, condition.MaxItems:
 		n, err := strconv.Atoi(k.Spec.Values[0].Text)
 		switch {
 		case err != nil || !v.Countable:
 			out.Subject = analysis.Opaque
-		case k.Spec.Kind == match.MinItems:
+		case k.Spec.Kind == condition.MinItems:
 			out.Subject, out.AtLeast = analysis.Count, n
 		default:
 			out.Subject, out.AtMost = analysis.Count, n

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
@@ -16,7 +16,7 @@ import (
 // Tries yields choices under which a rule probably matches, made from some of the literals of
 // its conditions: one way of writing of every literal before the next way of any. They are
 // candidates and prove nothing: the caller has to ask an evaluator.
-func (t *Translation) Tries(r *Rule, literals func(*Condition) []match.Literal) iter.Seq[[]analysis.Choice] {
+func (t *Translation) Tries(r *Rule, literals func(*Condition) []condition.Literal) iter.Seq[[]analysis.Choice] {
 	return func(yield func([]analysis.Choice) bool) {
 		if len(r.Bound) == 0 {
 			yield(t.allAbsent())
@@ -50,7 +50,7 @@ type writtenLiteral struct {
 	others       map[int]analysis.Choice // by variable: samples for the rule's other conditions
 }
 
-func (t *Translation) written(r *Rule, literals func(*Condition) []match.Literal) (list []writtenLiteral) {
+func (t *Translation) written(r *Rule, literals func(*Condition) []condition.Literal) (list []writtenLiteral) {
 	samples := make(map[int]analysis.Choice)
 	for _, k := range r.Bound {
 		if texts := k.samples(); len(texts) > 0 {
@@ -62,7 +62,7 @@ func (t *Translation) written(r *Rule, literals func(*Condition) []match.Literal
 		others := maps.Clone(samples)
 		delete(others, n)
 		for _, lit := range literals(k) {
-			if lit.Kind == match.LiteralString {
+			if lit.Kind == condition.LiteralString {
 				list = append(list, writtenLiteral{k, n, alternatives(k.Spec.Kind, lit.Text), others})
 			}
 		}
@@ -72,8 +72,8 @@ func (t *Translation) written(r *Rule, literals func(*Condition) []match.Literal
 
 // Crossed lists command lines that rules probably permit, followed by texts that patterns on
 // the same parameter match.
-func (t *Translation) Crossed(k *Condition, literals []match.Literal, rules []*Rule) (list []string) {
-	if k.Spec.Kind != match.Pattern || !k.IsCommand() {
+func (t *Translation) Crossed(k *Condition, literals []condition.Literal, rules []*Rule) (list []string) {
+	if k.Spec.Kind != condition.Pattern || !k.IsCommand() {
 		return nil
 	}
 	var looked []string
@@ -89,11 +89,11 @@ func (t *Translation) Crossed(k *Condition, literals []match.Literal, rules []*R
 	list = slices.Clone(looked)
 	for _, r := range rules {
 		for _, other := range r.Bound {
-			if !r.Mode.Permissive() || other.Key != k.Key || other.Spec.Kind != match.Usage {
+			if !r.Mode.Permissive() || other.Key != k.Key || other.Spec.Kind != condition.Usage {
 				continue
 			}
 			for _, usage := range other.Spec.Values {
-				for _, written := range alternatives(match.Usage, usage.Text) {
+				for _, written := range alternatives(condition.Usage, usage.Text) {
 					line := follows(written)[0]
 					for _, text := range looked {
 						if list = append(list, line+" "+text); len(list) >= maxCrossed {
@@ -143,8 +143,8 @@ func (k *Condition) tries(written string) []string {
 const maxAlternatives = 24
 
 // alternatives are ways of writing a literal that has some.
-func alternatives(kind match.Kind, text string) []string {
-	if kind != match.Usage && kind != match.Glob && kind != match.Reads && kind != match.Writes && kind != match.Outside {
+func alternatives(kind condition.Kind, text string) []string {
+	if kind != condition.Usage && kind != condition.Glob && kind != condition.Reads && kind != condition.Writes && kind != condition.Outside {
 		return []string{text}
 	}
 	list := syntax.Alternatives(text)
@@ -152,7 +152,7 @@ func alternatives(kind match.Kind, text string) []string {
 }
 
 // Touching lists commands that read or write files which a condition on paths names.
-func Touching(kind match.Kind, text string) []string {
+func Touching(kind condition.Kind, text string) []string {
 	var list []string
 	for _, written := range alternatives(kind, text) {
 		for _, file := range guesses(kind, written) {
@@ -165,7 +165,7 @@ func Touching(kind match.Kind, text string) []string {
 // ApartByNames reports that no plain command satisfies some values of one condition on
 // commands, and another condition: the first words of both are written out, and they have
 // none in common.
-func ApartByNames(a *Condition, values []match.Literal, b *Condition) bool {
+func ApartByNames(a *Condition, values []condition.Literal, b *Condition) bool {
 	x, okX := a.names(values)
 	y, okY := b.names(b.Spec.Values)
 	return okX && okY && !slices.ContainsFunc(x, func(name string) bool { return slices.Contains(y, name) })
@@ -173,8 +173,8 @@ func ApartByNames(a *Condition, values []match.Literal, b *Condition) bool {
 
 // names are the first words of usages of a condition. It reports false if they are not
 // all written out.
-func (k *Condition) names(values []match.Literal) ([]string, bool) {
-	if k.Spec.Kind != match.Usage {
+func (k *Condition) names(values []condition.Literal) ([]string, bool) {
+	if k.Spec.Kind != condition.Usage {
 		return nil, false
 	}
 	var names []string

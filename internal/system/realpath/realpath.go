@@ -1,7 +1,7 @@
 // Package realpath finds the file that a path names on this machine, for a gate that shares the
 // file system with the tools (C5).
 //
-//	links := match.Links{Real: realpath.From("/home/me/project"), Walk: realpath.Walk("/home/me/project"), Files: realpath.Files(realpath.Enough), Has: realpath.Has}
+//	links := condition.Links{Real: realpath.From("/home/me/project"), Walk: realpath.Walk("/home/me/project"), Files: realpath.Files(realpath.Enough), Has: realpath.Has}
 //
 // It only reads names, links and modes, never the content of a file. The answer is valid at the
 // time of the check: a user who can change links between the decision and the call can change the
