@@ -19,8 +19,23 @@ import (
 // states are the states of questions.
 var states = []approve.State{approve.Waiting, approve.Approved, approve.Edited, approve.Declined, approve.Used, approve.Withdrawn}
 
+// approvalRoutes serves questions and grants.
+type approvalRoutes struct {
+	queue *approve.Queue
+	life  context.Context // canceled when the server closes
+}
+
+func (s *approvalRoutes) add(route addRoute) {
+	route("GET /v1/approvals", Approve, s.questions, "state", "session", "principal")
+	route("GET /v1/approvals/watch", Approve, s.watch)
+	route("GET /v1/approvals/{id}", Approve, s.question)
+	route("POST /v1/approvals/{id}", Approve, s.reply)
+	route("GET /v1/grants", Approve, s.grants, "all", "tool", "principal")
+	route("DELETE /v1/grants/{id}", Approve, s.revoke)
+}
+
 // questions handles GET /v1/approvals.
-func (s *Server) questions(w http.ResponseWriter, r *http.Request, _ caller) *problem {
+func (s *approvalRoutes) questions(w http.ResponseWriter, r *http.Request, _ caller) *problem {
 	q := r.URL.Query()
 	f := approve.Filter{
 		State: approve.State(q.Get("state")), Session: stopgate.SessionID(q.Get("session")),
@@ -32,7 +47,7 @@ func (s *Server) questions(w http.ResponseWriter, r *http.Request, _ caller) *pr
 	if f.State == approve.Waiting {
 		f.Live = time.Now()
 	}
-	list, err := s.options.Queue.List(r.Context(), f)
+	list, err := s.queue.List(r.Context(), f)
 	if err != nil {
 		return unavailable("the store of approvals")
 	}
@@ -65,8 +80,8 @@ func entries(list []approve.Entry) []entry {
 }
 
 // question handles GET /v1/approvals/{id}.
-func (s *Server) question(w http.ResponseWriter, r *http.Request, _ caller) *problem {
-	e, err := s.options.Queue.Entry(r.Context(), r.PathValue("id"))
+func (s *approvalRoutes) question(w http.ResponseWriter, r *http.Request, _ caller) *problem {
+	e, err := s.queue.Entry(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return refused(err)
 	}
@@ -77,7 +92,7 @@ func (s *Server) question(w http.ResponseWriter, r *http.Request, _ caller) *pro
 // watch handles GET /v1/approvals/watch. It sends the list of waiting questions as a line of JSON,
 // at the start and after every change. A connected watcher counts as an available approver, so
 // calls are asked instead of denied (S5).
-func (s *Server) watch(w http.ResponseWriter, r *http.Request, _ caller) *problem {
+func (s *approvalRoutes) watch(w http.ResponseWriter, r *http.Request, _ caller) *problem {
 	ctx, stop := context.WithCancel(r.Context())
 	defer stop()
 	defer context.AfterFunc(s.life, stop)()
@@ -85,7 +100,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, _ caller) *proble
 	control := http.NewResponseController(w)
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
-	err := s.options.Queue.Watch(ctx, func(list []approve.Entry) error {
+	err := s.queue.Watch(ctx, func(list []approve.Entry) error {
 		if err := out.Encode(map[string][]entry{"approvals": entries(list)}); err != nil {
 			return err
 		}
@@ -99,7 +114,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, _ caller) *proble
 
 // reply handles POST /v1/approvals/{id}: approve, deny, or approve with edited arguments, once or
 // with a grant.
-func (s *Server) reply(w http.ResponseWriter, r *http.Request, who caller) *problem {
+func (s *approvalRoutes) reply(w http.ResponseWriter, r *http.Request, who caller) *problem {
 	m, bad := members(w, r, "answer", "reason", "seen", "args", "grant")
 	if bad != nil {
 		return bad
@@ -128,7 +143,7 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, who caller) *prob
 	}
 	id := r.PathValue("id")
 	if !lasting {
-		e, err := s.options.Queue.Answer(r.Context(), id, answer)
+		e, err := s.queue.Answer(r.Context(), id, answer)
 		if err != nil {
 			return refused(err)
 		}
@@ -139,7 +154,7 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, who caller) *prob
 	if bad != nil {
 		return bad
 	}
-	e, g, err := s.options.Queue.Grant(r.Context(), id, answer, scope)
+	e, g, err := s.queue.Grant(r.Context(), id, answer, scope)
 	switch {
 	case errors.Is(err, approve.ErrNotKept):
 		return &problem{Status: http.StatusServiceUnavailable, Code: "unavailable", Detail: "the call is approved, this once; the grant could not be kept"}
@@ -219,13 +234,13 @@ func positiveInt(v jsonstream.Value) (n int, ok bool) {
 }
 
 // grants handles GET /v1/grants.
-func (s *Server) grants(w http.ResponseWriter, r *http.Request, _ caller) *problem {
+func (s *approvalRoutes) grants(w http.ResponseWriter, r *http.Request, _ caller) *problem {
 	q := r.URL.Query()
 	f := approve.GrantFilter{Principal: stopgate.Principal(q.Get("principal")), Tool: stopgate.ToolName(q.Get("tool"))}
 	if q.Get("all") == "" {
 		f.Live = time.Now()
 	}
-	list, err := s.options.Queue.Grants(r.Context(), f)
+	list, err := s.queue.Grants(r.Context(), f)
 	if err != nil {
 		return unavailable("the store of approvals")
 	}
@@ -237,8 +252,8 @@ func (s *Server) grants(w http.ResponseWriter, r *http.Request, _ caller) *probl
 }
 
 // revoke handles DELETE /v1/grants/{id}.
-func (s *Server) revoke(w http.ResponseWriter, r *http.Request, _ caller) *problem {
-	g, err := s.options.Queue.Revoke(r.Context(), r.PathValue("id"))
+func (s *approvalRoutes) revoke(w http.ResponseWriter, r *http.Request, _ caller) *problem {
+	g, err := s.queue.Revoke(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return refused(err)
 	}

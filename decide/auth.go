@@ -3,8 +3,10 @@ package decide
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 
 	"github.com/stopgate/stopgate"
 )
@@ -55,6 +57,20 @@ type Token struct {
 // Local is the principal of programs on this machine (S22).
 const Local stopgate.Principal = "local"
 
+// tokens authenticate clients.
+type tokens struct{ list atomic.Pointer[[]Token] }
+
+// set replaces all tokens. On an error they do not change.
+func (s *tokens) set(list []Token) error {
+	for _, t := range list {
+		if t.Name == "" || t.Scopes == 0 {
+			return errors.New("decide: every token needs a name and a scope")
+		}
+	}
+	s.list.Store(&list)
+	return nil
+}
+
 // caller is the authenticated client of a request.
 type caller struct {
 	name   stopgate.Principal
@@ -63,7 +79,7 @@ type caller struct {
 
 // caller authenticates a request. local reports whether it arrived through a channel that only this
 // user can open.
-func (s *Server) caller(r *http.Request, local bool) (caller, *problem) {
+func (s *tokens) caller(r *http.Request, local bool) (caller, *problem) {
 	if r.Header.Get("Origin") != "" {
 		return caller{}, &problem{Status: http.StatusForbidden, Code: "origin_refused", Detail: "browsers may not use this API"}
 	}
@@ -75,19 +91,16 @@ func (s *Server) caller(r *http.Request, local bool) (caller, *problem) {
 		return caller{name: Local, scopes: Decide | Observe | onSocket}, nil
 	}
 	if scheme, text, _ := strings.Cut(header, " "); strings.EqualFold(scheme, "Bearer") {
-		if who, ok := s.bearer(text); ok {
+		if who, ok := s.holder(sha256.Sum256([]byte(text))); ok {
 			return who, nil
 		}
 	}
 	return caller{}, &problem{Status: http.StatusUnauthorized, Code: "unauthorized", Detail: "send Authorization: Bearer TOKEN, with a token of this gate"}
 }
 
-// bearer returns the client of a token.
-func (s *Server) bearer(token string) (caller, bool) { return s.holder(sha256.Sum256([]byte(token))) }
-
 // holder returns the client of the token with this hash.
-func (s *Server) holder(sum [sha256.Size]byte) (caller, bool) {
-	for _, t := range *s.tokens.Load() {
+func (s *tokens) holder(sum [sha256.Size]byte) (caller, bool) {
+	for _, t := range *s.list.Load() {
 		if subtle.ConstantTimeCompare(sum[:], t.SHA256[:]) == 1 {
 			return caller{name: t.Name, scopes: t.Scopes}, true
 		}
@@ -96,7 +109,7 @@ func (s *Server) holder(sum [sha256.Size]byte) (caller, bool) {
 }
 
 // approver returns the approver's name for the approval pages.
-func (s *Server) approver(sum [sha256.Size]byte) (name string, ok bool) {
+func (s *tokens) approver(sum [sha256.Size]byte) (name string, ok bool) {
 	who, ok := s.holder(sum)
 	return string(who.name), ok && who.require(Approve) == nil
 }

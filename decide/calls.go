@@ -113,8 +113,27 @@ func (c *calls) find(id stopgate.ProposalID, who caller) *submission {
 	return nil
 }
 
+// callRoutes serves calls, their results and handoffs.
+type callRoutes struct {
+	gate  *gate.Gate
+	queue *approve.Queue // may be nil
+	calls calls
+	// life is canceled when the server closes. Waiting calls then end as after a timeout; questions
+	// that an approver stores can still be answered for the call that is submitted again.
+	life context.Context
+	work sync.WaitGroup // calls that wait for approval
+}
+
+func (s *callRoutes) add(route addRoute) {
+	route("POST /v1/calls", Decide, s.propose)
+	route("POST /v1/calls/stream", Decide, s.stream)
+	route("GET /v1/calls/{id}", Decide, s.status)
+	route("POST /v1/calls/{id}/result", Decide, s.result)
+	route("POST /v1/handoffs", Decide, s.handoff)
+}
+
 // propose handles POST /v1/calls: it evaluates a call with complete arguments through all layers.
-func (s *Server) propose(w http.ResponseWriter, r *http.Request, who caller) *problem {
+func (s *callRoutes) propose(w http.ResponseWriter, r *http.Request, who caller) *problem {
 	wait, bad := waitOf(r)
 	if bad != nil {
 		return bad
@@ -139,7 +158,7 @@ func (s *Server) propose(w http.ResponseWriter, r *http.Request, who caller) *pr
 	if key != "" { // a client that lost its connection repeats the request and gets the decision of this call
 		ctx = context.WithoutCancel(ctx)
 	}
-	open, err := s.options.Gate.Open(ctx, call)
+	open, err := s.gate.Open(ctx, call)
 	if err != nil {
 		s.fail(p, err)
 		return unavailable("the gate")
@@ -152,7 +171,7 @@ func (s *Server) propose(w http.ResponseWriter, r *http.Request, who caller) *pr
 
 // run resolves a closed call. A call that needs approval continues without the request; any other
 // call is resolved before run returns.
-func (s *Server) run(ctx context.Context, p *submission, open *gate.Pending) {
+func (s *callRoutes) run(ctx context.Context, p *submission, open *gate.Pending) {
 	s.calls.index(open.ID(), p)
 	p.set(decisionJSON{
 		ID: open.ID(), Tool: p.call.Tool, Session: p.call.Session, Status: pending, verdictJSON: verdictOf(open.Verdict()),
@@ -166,7 +185,7 @@ func (s *Server) run(ctx context.Context, p *submission, open *gate.Pending) {
 }
 
 // finish resolves one call and stores its decision.
-func (s *Server) finish(ctx context.Context, p *submission, open *gate.Pending) {
+func (s *callRoutes) finish(ctx context.Context, p *submission, open *gate.Pending) {
 	out, err := open.Resolve(ctx)
 	if err != nil && out.Proposal == "" {
 		s.fail(p, err)
@@ -180,14 +199,14 @@ func (s *Server) finish(ctx context.Context, p *submission, open *gate.Pending) 
 }
 
 // fail denies a submission that the gate could not process.
-func (s *Server) fail(p *submission, err error) {
+func (s *callRoutes) fail(p *submission, err error) {
 	v := stopgate.Verdict{Decided: true, Layer: stopgate.LayerFailure, Code: stopgate.CodePolicyError}
 	p.set(decisionOf(&p.call, p.bytes, stopgate.Outcome{Verdict: v, Enforced: true}))
 	close(p.decided)
 }
 
 // await writes the decision of a submission, or its current state when the wait is over.
-func (s *Server) await(w http.ResponseWriter, r *http.Request, p *submission, wait time.Duration) *problem {
+func (s *callRoutes) await(w http.ResponseWriter, r *http.Request, p *submission, wait time.Duration) *problem {
 	a, done := s.waitFor(r.Context(), p, wait)
 	w.Header().Set("Location", "/v1/calls/"+string(a.ID))
 	if done {
@@ -203,7 +222,7 @@ const questionWait = 2 * time.Second
 
 // waitFor waits for the decision of a submission. If wait is zero, it waits only until the question
 // has an id.
-func (s *Server) waitFor(ctx context.Context, p *submission, wait time.Duration) (a decisionJSON, done bool) {
+func (s *callRoutes) waitFor(ctx context.Context, p *submission, wait time.Duration) (a decisionJSON, done bool) {
 	limit := time.NewTimer(max(wait, questionWait))
 	defer limit.Stop()
 	poll := time.NewTicker(5 * time.Millisecond)
@@ -231,11 +250,11 @@ func (s *Server) waitFor(ctx context.Context, p *submission, wait time.Duration)
 }
 
 // questionOf returns the question that waits for a call.
-func (s *Server) questionOf(ctx context.Context, id stopgate.ProposalID) *approvalJSON {
-	if s.options.Queue == nil {
+func (s *callRoutes) questionOf(ctx context.Context, id stopgate.ProposalID) *approvalJSON {
+	if s.queue == nil {
 		return nil
 	}
-	list, err := s.options.Queue.List(ctx, approve.Filter{State: approve.Waiting, Proposal: id, Limit: 1})
+	list, err := s.queue.List(ctx, approve.Filter{State: approve.Waiting, Proposal: id, Limit: 1})
 	if err != nil || len(list) == 0 || list[0].Unattended() { // the call has ended, or ends now
 		return nil
 	}
@@ -243,7 +262,7 @@ func (s *Server) questionOf(ctx context.Context, id stopgate.ProposalID) *approv
 }
 
 // status handles GET /v1/calls/{id}.
-func (s *Server) status(w http.ResponseWriter, r *http.Request, who caller) *problem {
+func (s *callRoutes) status(w http.ResponseWriter, r *http.Request, who caller) *problem {
 	wait, bad := waitOf(r)
 	if bad != nil {
 		return bad

@@ -8,15 +8,20 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
+// checkRoute serves checks of calls against the current policy.
+type checkRoute struct{ program func() gate.Policy }
+
+func (s *checkRoute) add(route addRoute) { route("POST /v1/check", Decide, s.check) }
+
 // check handles POST /v1/check: it evaluates the policy for a call without recording it, asking for
 // approval or changing state (S43). The member session_data replaces the session's data; without
 // it, conditions on session data are uncertain.
-func (s *Server) check(w http.ResponseWriter, r *http.Request, who caller) *problem {
+func (s *checkRoute) check(w http.ResponseWriter, r *http.Request, who caller) *problem {
 	call, args, m, bad := wholeCall(w, r, who, "session_data")
 	if bad != nil {
 		return bad
 	}
-	program := s.options.Program()
+	program := s.program()
 	var under gate.Circumstances
 	if data, ok := m["session_data"]; ok {
 		if data.Kind() != jsonstream.Object {

@@ -3,6 +3,7 @@ package decide
 import (
 	"context"
 	"net/http"
+	"sync/atomic"
 
 	"github.com/stopgate/stopgate/internal/record/live"
 )
@@ -10,8 +11,19 @@ import (
 // maxWatchers limits the number of concurrent event streams.
 const maxWatchers = 100
 
+// eventRoute serves the stream of events.
+type eventRoute struct {
+	stream   http.Handler
+	life     context.Context // canceled when the server closes
+	watchers atomic.Int64    // number of open streams
+}
+
+func (s *eventRoute) add(route addRoute) {
+	route("GET /v1/events", Operate|onSocket, s.events, "after", "type", "tool", "session")
+}
+
 // events handles GET /v1/events until the client leaves or the server closes.
-func (s *Server) events(w http.ResponseWriter, r *http.Request, _ caller) *problem {
+func (s *eventRoute) events(w http.ResponseWriter, r *http.Request, _ caller) *problem {
 	if !live.ValidPosition(r) {
 		return badRequest("bad_position", "after must be the id of an event, or 0 for everything that is kept")
 	}
@@ -23,6 +35,6 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, _ caller) *probl
 	ctx, stop := context.WithCancel(r.Context())
 	defer stop()
 	defer context.AfterFunc(s.life, stop)()
-	s.options.Events.ServeHTTP(w, r.WithContext(ctx))
+	s.stream.ServeHTTP(w, r.WithContext(ctx))
 	return nil
 }

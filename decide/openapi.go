@@ -10,7 +10,7 @@ import (
 //go:embed openapi.yaml
 var OpenAPI []byte
 
-func (s *Server) openapi(w http.ResponseWriter, _ *http.Request, _ caller) *problem {
+func openapi(w http.ResponseWriter, _ *http.Request, _ caller) *problem {
 	w.Header().Set("Content-Type", "application/yaml")
 	w.Write(OpenAPI)
 	return nil

@@ -11,7 +11,7 @@ import (
 
 // result handles POST /v1/calls/{id}/result: the result of an allowed call. The response contains
 // the result for the model.
-func (s *Server) result(w http.ResponseWriter, r *http.Request, who caller) *problem {
+func (s *callRoutes) result(w http.ResponseWriter, r *http.Request, who caller) *problem {
 	m, bad := members(w, r, "data", "failed", "absent")
 	if bad != nil {
 		return bad
@@ -32,7 +32,7 @@ func (s *Server) result(w http.ResponseWriter, r *http.Request, who caller) *pro
 	if p == nil {
 		return notFound("no call of yours has this id, or it was long ago")
 	}
-	d, err := s.options.Gate.Observe(r.Context(), stopgate.Result{
+	d, err := s.gate.Observe(r.Context(), stopgate.Result{
 		Proposal: stopgate.ProposalID(r.PathValue("id")), Call: p.call.ID, Session: p.call.Session, Principal: who.name, Tool: p.call.Tool,
 		Failed: failed, Flagged: flagged, Absent: absent, Data: []byte(data), Observed: who.scopes&Observe != 0,
 	})
@@ -53,7 +53,7 @@ func (s *Server) result(w http.ResponseWriter, r *http.Request, who caller) *pro
 }
 
 // handoff handles POST /v1/handoffs: it decides whether one agent can hand control to another.
-func (s *Server) handoff(w http.ResponseWriter, r *http.Request, who caller) *problem {
+func (s *callRoutes) handoff(w http.ResponseWriter, r *http.Request, who caller) *problem {
 	m, bad := members(w, r, "from", "to", "session", "turn", "call_id", "payload")
 	if bad != nil {
 		return bad
@@ -68,7 +68,7 @@ func (s *Server) handoff(w http.ResponseWriter, r *http.Request, who caller) *pr
 	if v, ok := m["payload"]; ok {
 		payload = append(payload, v.Raw()...)
 	}
-	out, err := s.options.Gate.Handoff(r.Context(), gate.HandoffCall{
+	out, err := s.gate.Handoff(r.Context(), gate.HandoffCall{
 		From: stopgate.AgentName(fields[0]), To: stopgate.AgentName(fields[1]), Session: stopgate.SessionID(fields[2]),
 		Turn: stopgate.TurnID(fields[3]), ID: stopgate.CallID(fields[4]), Principal: who.name, Surface: stopgate.SurfaceDecide, Payload: payload,
 	})

@@ -8,20 +8,12 @@ import (
 	"net/http"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/approve/page"
 )
-
-// Records reads audit rows for operators.
-type Records interface {
-	// Rows returns up to limit rows after a sequence number, oldest first.
-	Rows(ctx context.Context, after int64, limit int) ([]stopgate.Record, error)
-}
 
 // Options configure a [Server].
 type Options struct {
@@ -51,53 +43,61 @@ type Options struct {
 
 // Server serves the decision API. It is safe for concurrent use.
 type Server struct {
-	options Options
-	tokens  atomic.Pointer[[]Token]
-	calls   calls
-	pages   *page.Pages // nil if no token can log in
-	// life is canceled when the server closes. Waiting calls then end as after a timeout; questions
-	// that an approver stores can still be answered for the call that is submitted again.
-	life context.Context
-	end  context.CancelCauseFunc
-	work sync.WaitGroup
-	// watchers counts the event streams.
-	watchers atomic.Int64
+	options   Options
+	tokens    tokens
+	calls     *callRoutes
+	resources []resource
+	pages     *page.Pages // nil if no token can log in
+	end       context.CancelCauseFunc
 
 	mu      sync.Mutex
 	servers []*http.Server
 	closed  bool
 }
 
+// resource is one kind of thing that the API serves.
+type resource interface{ add(addRoute) }
+
 // New returns a server. It serves nothing until Serve or ServeLocal is called.
 func New(o Options) (*Server, error) {
 	if o.Gate == nil {
 		return nil, errors.New("decide: the API needs a gate")
 	}
-	s := &Server{options: o, calls: newCalls()}
+	s := &Server{options: o}
 	if err := s.SetTokens(o.Tokens); err != nil {
 		return nil, err
 	}
 	if s.Pages() {
 		var err error
-		if s.pages, err = page.New(page.Options{Queue: o.Queue, Login: s.approver, PublicURL: o.PublicURL}); err != nil {
+		if s.pages, err = page.New(page.Options{Queue: o.Queue, Login: s.tokens.approver, PublicURL: o.PublicURL}); err != nil {
 			return nil, err
 		}
 	}
-	s.life, s.end = context.WithCancelCause(context.Background())
+	life, end := context.WithCancelCause(context.Background())
+	s.end = end
+	s.calls = &callRoutes{gate: o.Gate, queue: o.Queue, calls: newCalls(), life: life}
+	s.resources = []resource{s.calls, &sessionRoutes{gate: o.Gate, store: o.Sessions}}
+	if o.Program != nil {
+		s.resources = append(s.resources, &checkRoute{o.Program})
+	}
+	if o.Queue != nil {
+		s.resources = append(s.resources, &approvalRoutes{queue: o.Queue, life: life})
+	}
+	if o.Lockdowns != nil {
+		s.resources = append(s.resources, &lockdownRoutes{gate: o.Gate, store: o.Lockdowns})
+	}
+	if o.Records != nil {
+		s.resources = append(s.resources, &recordRoute{o.Records})
+	}
+	if o.Events != nil {
+		s.resources = append(s.resources, &eventRoute{stream: o.Events, life: life})
+	}
 	return s, nil
 }
 
 // SetTokens replaces all tokens for requests that start afterwards. On an error the tokens do not
 // change.
-func (s *Server) SetTokens(list []Token) error {
-	for _, t := range list {
-		if t.Name == "" || t.Scopes == 0 {
-			return errors.New("decide: every token needs a name and a scope")
-		}
-	}
-	s.tokens.Store(&list)
-	return nil
-}
+func (s *Server) SetTokens(list []Token) error { return s.tokens.set(list) }
 
 // Pages reports whether Serve serves the approval pages at /approvals. They require a queue and a
 // token with the scope approve.
@@ -144,28 +144,28 @@ func (s *Server) Close(ctx context.Context) error {
 			all = append(all, err, server.Close())
 		}
 	}
-	s.work.Wait()
+	s.calls.work.Wait()
 	return errors.Join(all...)
 }
 
 // handler handles a route for an authorized caller.
 type handler func(w http.ResponseWriter, r *http.Request, who caller) *problem
 
+// addRoute adds a route for callers with a scope. query names its query parameters.
+type addRoute func(pattern string, scope Scope, h handler, query ...string)
+
 // Handler returns the API as one handler. local reports whether requests arrive through a channel
 // that only this user can open.
 func (s *Server) Handler(local bool) http.Handler {
 	mux := http.NewServeMux()
-	route := func(pattern string, scope Scope, present bool, h handler, query ...string) {
-		if !present {
-			return
-		}
+	route := func(pattern string, scope Scope, h handler, query ...string) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if r.ContentLength < 0 {
 				// Without full duplex the server would read a streamed body to its end before it
 				// responds. Connections without support do not need it.
 				_ = http.NewResponseController(w).EnableFullDuplex()
 			}
-			who, p := s.caller(r, local)
+			who, p := s.tokens.caller(r, local)
 			if p == nil {
 				p = who.require(scope)
 			}
@@ -180,46 +180,23 @@ func (s *Server) Handler(local bool) http.Handler {
 			}
 		})
 	}
-	o := &s.options
-	route("POST /v1/check", Decide, o.Program != nil, s.check)
-	route("POST /v1/calls", Decide, true, s.propose)
-	route("POST /v1/calls/stream", Decide, true, s.stream)
-	route("GET /v1/calls/{id}", Decide, true, s.status)
-	route("POST /v1/calls/{id}/result", Decide, true, s.result)
-	route("POST /v1/handoffs", Decide, true, s.handoff)
-
-	route("GET /v1/approvals", Approve, o.Queue != nil, s.questions, "state", "session", "principal")
-	route("GET /v1/approvals/watch", Approve, o.Queue != nil, s.watch)
-	route("GET /v1/approvals/{id}", Approve, o.Queue != nil, s.question)
-	route("POST /v1/approvals/{id}", Approve, o.Queue != nil, s.reply)
-	route("GET /v1/grants", Approve, o.Queue != nil, s.grants, "all", "tool", "principal")
-	route("DELETE /v1/grants/{id}", Approve, o.Queue != nil, s.revoke)
-
-	route("POST /v1/sessions", Decide, true, s.newSession)
-	route("GET /v1/sessions", Operate, o.Sessions != nil, s.sessions, "principal", "limit")
-	route("GET /v1/sessions/{id}/facts", Operate, o.Sessions != nil, s.facts, "principal", "after", "limit")
-	route("PUT /v1/sessions/{id}/data", Operate, o.Sessions != nil, s.setData, "principal")
-	route("POST /v1/sessions/{id}/snapshot", Operate, o.Sessions != nil, s.snapshot, "principal")
-	route("POST /v1/sessions/{id}/restore", Operate, o.Sessions != nil, s.restore, "principal")
-	route("POST /v1/sessions/{id}/reset", Operate, o.Sessions != nil, s.reset, "principal")
-
-	route("GET /v1/lockdown", Operate, o.Lockdowns != nil, s.lockdown)
-	route("PUT /v1/lockdown", Operate, o.Lockdowns != nil, s.lock)
-	route("DELETE /v1/lockdown", Operate, o.Lockdowns != nil, s.lift)
-
-	route("GET /v1/records", Operate, o.Records != nil, s.records, "after", "limit")
-	route("GET /v1/events", Operate|onSocket, o.Events != nil, s.events, "after", "type", "tool", "session")
-	route("GET /v1/openapi.yaml", Decide|Observe|Approve|Operate, true, s.openapi)
-	route("GET /metrics", Operate, o.Metrics != nil, func(w http.ResponseWriter, r *http.Request, _ caller) *problem {
-		o.Metrics.ServeHTTP(w, r)
-		return nil
-	})
+	for _, r := range s.resources {
+		r.add(route)
+	}
+	route("GET /v1/openapi.yaml", Decide|Observe|Approve|Operate, openapi)
+	if metrics := s.options.Metrics; metrics != nil {
+		route("GET /metrics", Operate, func(w http.ResponseWriter, r *http.Request, _ caller) *problem {
+			metrics.ServeHTTP(w, r)
+			return nil
+		})
+	}
 	if s.pages != nil && !local { // browsers do not open Unix sockets
 		mux.Handle("/approvals", s.pages)
 		mux.Handle("/approvals/", s.pages)
 	}
-	mux.HandleFunc("GET /healthz", s.health)
-	mux.HandleFunc("GET /readyz", s.ready)
+	probes := &probes{s.options.Gate}
+	mux.HandleFunc("GET /healthz", probes.health)
+	mux.HandleFunc("GET /readyz", probes.ready)
 	mux.HandleFunc("/", unknownRoute(mux))
 	return canonicalPaths(mux)
 }

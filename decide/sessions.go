@@ -14,27 +14,46 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
+// sessionRoutes serves the state of sessions.
+type sessionRoutes struct {
+	gate  *gate.Gate
+	store gate.Store // if nil, sessions can be created only
+}
+
+func (s *sessionRoutes) add(route addRoute) {
+	route("POST /v1/sessions", Decide, s.newSession)
+	if s.store == nil {
+		return
+	}
+	route("GET /v1/sessions", Operate, s.sessions, "principal", "limit")
+	route("GET /v1/sessions/{id}/facts", Operate, s.facts, "principal", "after", "limit")
+	route("PUT /v1/sessions/{id}/data", Operate, s.setData, "principal")
+	route("POST /v1/sessions/{id}/snapshot", Operate, s.snapshot, "principal")
+	route("POST /v1/sessions/{id}/restore", Operate, s.restore, "principal")
+	route("POST /v1/sessions/{id}/reset", Operate, s.reset, "principal")
+}
+
 // newSession handles POST /v1/sessions and returns an unpredictable id (H6).
-func (s *Server) newSession(w http.ResponseWriter, _ *http.Request, _ caller) *problem {
+func (s *sessionRoutes) newSession(w http.ResponseWriter, _ *http.Request, _ caller) *problem {
 	writeJSON(w, http.StatusCreated, map[string]string{"session": rand.Text()})
 	return nil
 }
 
 // sessions handles GET /v1/sessions.
-func (s *Server) sessions(w http.ResponseWriter, r *http.Request, _ caller) *problem {
+func (s *sessionRoutes) sessions(w http.ResponseWriter, r *http.Request, _ caller) *problem {
 	most, bad := limit(r)
 	if bad != nil {
 		return bad
 	}
-	list, err := s.options.Sessions.Sessions(r.Context(), stopgate.Principal(r.URL.Query().Get("principal")), most)
+	list, err := s.store.Sessions(r.Context(), stopgate.Principal(r.URL.Query().Get("principal")), most)
 	if err != nil {
 		return unavailable("the store of sessions")
 	}
 	infos := make([]sessionInfo, len(list))
-	for i, s := range list {
+	for i, one := range list {
 		infos[i] = sessionInfo{
-			Principal: s.Owner.Principal, Session: s.Owner.Session, Facts: s.Facts,
-			First: time.UnixMilli(s.First).UTC(), Last: time.UnixMilli(s.Last).UTC(), Head: s.Head,
+			Principal: one.Owner.Principal, Session: one.Owner.Session, Facts: one.Facts,
+			First: time.UnixMilli(one.First).UTC(), Last: time.UnixMilli(one.Last).UTC(), Head: one.Head,
 		}
 	}
 	writeJSON(w, http.StatusOK, map[string][]sessionInfo{"sessions": infos})
@@ -54,20 +73,20 @@ type sessionInfo struct {
 // owner returns the session of a request. Its principal is the caller unless the request names one.
 // If an operator names none and the session belongs to another principal, the problem reports it:
 // the caller's own session of that name would be a different, empty one.
-func (s *Server) owner(r *http.Request, who caller) (session.Owner, *problem) {
+func (s *sessionRoutes) owner(r *http.Request, who caller) (session.Owner, *problem) {
 	own := session.Owner{Principal: who.name, Session: stopgate.SessionID(r.PathValue("id"))}
 	if name := r.URL.Query().Get("principal"); name != "" {
 		own.Principal = stopgate.Principal(name)
 		return own, nil
 	}
-	facts, err := s.options.Sessions.Facts(r.Context(), own, 0, 1)
+	facts, err := s.store.Facts(r.Context(), own, 0, 1)
 	if err != nil {
 		return own, unavailable("the store of sessions")
 	}
 	if len(facts) > 0 {
 		return own, nil
 	}
-	whose, err := s.options.Sessions.Principals(r.Context(), own.Session, maxNamed+3)
+	whose, err := s.store.Principals(r.Context(), own.Session, maxNamed+3)
 	if err != nil {
 		return own, unavailable("the store of sessions")
 	}
@@ -91,7 +110,7 @@ func (s *Server) owner(r *http.Request, who caller) (session.Owner, *problem) {
 const maxNamed = 8
 
 // facts handles GET /v1/sessions/{id}/facts.
-func (s *Server) facts(w http.ResponseWriter, r *http.Request, who caller) *problem {
+func (s *sessionRoutes) facts(w http.ResponseWriter, r *http.Request, who caller) *problem {
 	after, bad := position(r)
 	if bad != nil {
 		return bad
@@ -104,7 +123,7 @@ func (s *Server) facts(w http.ResponseWriter, r *http.Request, who caller) *prob
 	if bad != nil {
 		return bad
 	}
-	list, err := s.options.Sessions.Facts(r.Context(), of, after, most)
+	list, err := s.store.Facts(r.Context(), of, after, most)
 	if err != nil {
 		return unavailable("the store of sessions")
 	}
@@ -116,7 +135,7 @@ func (s *Server) facts(w http.ResponseWriter, r *http.Request, who caller) *prob
 }
 
 // setData handles PUT /v1/sessions/{id}/data: it replaces the session's data with the body.
-func (s *Server) setData(w http.ResponseWriter, r *http.Request, who caller) *problem {
+func (s *sessionRoutes) setData(w http.ResponseWriter, r *http.Request, who caller) *problem {
 	body, err := readBody(w, r, 1<<20)
 	if err != nil {
 		return badRequest("body_unreadable", "the body is too long or ended early")
@@ -128,7 +147,7 @@ func (s *Server) setData(w http.ResponseWriter, r *http.Request, who caller) *pr
 	if bad != nil {
 		return bad
 	}
-	if err := s.options.Gate.SetData(r.Context(), of, body); err != nil {
+	if err := s.gate.SetData(r.Context(), of, body); err != nil {
 		return unavailable("the store of sessions")
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -136,12 +155,12 @@ func (s *Server) setData(w http.ResponseWriter, r *http.Request, who caller) *pr
 }
 
 // snapshot handles POST /v1/sessions/{id}/snapshot.
-func (s *Server) snapshot(w http.ResponseWriter, r *http.Request, who caller) *problem {
+func (s *sessionRoutes) snapshot(w http.ResponseWriter, r *http.Request, who caller) *problem {
 	of, bad := s.owner(r, who)
 	if bad != nil {
 		return bad
 	}
-	sealed, err := s.options.Gate.Snapshot(r.Context(), of)
+	sealed, err := s.gate.Snapshot(r.Context(), of)
 	if err != nil {
 		return unavailable("the store of sessions, or the key of snapshots,")
 	}
@@ -150,7 +169,7 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request, who caller) *p
 }
 
 // restore handles POST /v1/sessions/{id}/restore: it restores a session to a snapshot (H7).
-func (s *Server) restore(w http.ResponseWriter, r *http.Request, who caller) *problem {
+func (s *sessionRoutes) restore(w http.ResponseWriter, r *http.Request, who caller) *problem {
 	m, bad := members(w, r, "snapshot")
 	if bad != nil {
 		return bad
@@ -163,7 +182,7 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, who caller) *pr
 	if bad != nil {
 		return bad
 	}
-	err := s.options.Gate.Restore(r.Context(), of, []byte(sealed), gate.Rewind{By: string(who.name)})
+	err := s.gate.Restore(r.Context(), of, []byte(sealed), gate.Rewind{By: string(who.name)})
 	switch {
 	case errors.Is(err, gate.ErrSnapshot):
 		return &problem{Status: http.StatusConflict, Code: "snapshot_rejected", Detail: err.Error()}
@@ -176,59 +195,14 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, who caller) *pr
 
 // reset handles POST /v1/sessions/{id}/reset: it lets a session continue that is uncertain or was
 // stopped (FM16, S28).
-func (s *Server) reset(w http.ResponseWriter, r *http.Request, who caller) *problem {
+func (s *sessionRoutes) reset(w http.ResponseWriter, r *http.Request, who caller) *problem {
 	of, bad := s.owner(r, who)
 	if bad != nil {
 		return bad
 	}
-	if err := s.options.Gate.Reconcile(r.Context(), of, string(who.name)); err != nil {
+	if err := s.gate.Reconcile(r.Context(), of, string(who.name)); err != nil {
 		return unavailable("the store of sessions")
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
-}
-
-// records handles GET /v1/records.
-func (s *Server) records(w http.ResponseWriter, r *http.Request, _ caller) *problem {
-	after, bad := position(r)
-	if bad != nil {
-		return bad
-	}
-	most, bad := limit(r)
-	if bad != nil {
-		return bad
-	}
-	rows, err := s.options.Records.Rows(r.Context(), int64(after), most)
-	if err != nil {
-		return unavailable("the records")
-	}
-	if rows == nil {
-		rows = []stopgate.Record{}
-	}
-	writeJSON(w, http.StatusOK, map[string][]stopgate.Record{"records": rows})
-	return nil
-}
-
-// health handles GET /healthz: the process is running.
-func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, s.probed("ok"))
-}
-
-// ready handles GET /readyz: the gate can allow calls. A gate that can only deny is not ready.
-func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
-	if h := s.options.Gate.Health(); h.Failing() {
-		unavailable("the gate's records or ports").write(w)
-		return
-	}
-	writeJSON(w, http.StatusOK, s.probed("ready"))
-}
-
-// readiness is the body of a readiness response.
-type readiness struct {
-	Status   string `json:"status"`
-	Lockdown bool   `json:"lockdown"` // a lockdown is ordered and not a failure of the gate
-}
-
-func (s *Server) probed(status string) readiness {
-	return readiness{status, s.options.Gate.Lockdown().Active()}
 }

@@ -29,7 +29,7 @@ type line struct {
 // by the argument text as it arrives. The response is a line of JSON for every change of the
 // verdict and one for the decision. A denial ends the response while the body is still being sent,
 // so the client can stop the model.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, who caller) *problem {
+func (s *callRoutes) stream(w http.ResponseWriter, r *http.Request, who caller) *problem {
 	wait, bad := waitOf(r)
 	if bad != nil {
 		return bad
@@ -48,7 +48,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, who caller) *pro
 	if bad != nil {
 		return bad
 	}
-	open, err := s.options.Gate.Open(r.Context(), call)
+	open, err := s.gate.Open(r.Context(), call)
 	if err != nil {
 		return unavailable("the gate")
 	}
@@ -73,7 +73,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, who caller) *pro
 
 // feed passes the arguments to the gate as they arrive, until they end or the verdict can no longer
 // change.
-func (s *Server) feed(ctx context.Context, p *submission, open *gate.Pending, in io.Reader, out *lines) stopgate.End {
+func (s *callRoutes) feed(ctx context.Context, p *submission, open *gate.Pending, in io.Reader, out *lines) stopgate.End {
 	buffer := make([]byte, 32<<10)
 	asked := false
 	v := open.Verdict()
