@@ -2,9 +2,9 @@ package stopgate
 
 // Identifiers are named types, so that one cannot be passed for another.
 type (
-	ToolName   string // as declared to the model; judged against ValidToolName
+	ToolName   string // as declared to the model; ValidToolName checks its form
 	CallID     string // the provider's or host's id of a call; ids repeat, see ProposalID
-	ProposalID string // the gate's own id of a call: a ULID given at Open (S23)
+	ProposalID string // the gate's own id of a call: a ULID assigned by Open (S23)
 	SessionID  string // one conversation
 	AgentName  string // the agent that proposes the call
 	TurnID     string // one model response
@@ -13,7 +13,7 @@ type (
 	RuleID     string // hash of a rule's canonical text and its tool
 )
 
-// Surface is a place where calls pass.
+// Surface is the enforcement point that a call came through.
 type Surface string
 
 // The surfaces.
@@ -37,8 +37,8 @@ type Call struct {
 	Server    ServerID
 	Surface   Surface
 	Dialect   string // wire format the call came in: "openai-chat", "anthropic", ...
-	// Definition is what the request, the server or the program declared for the
-	// tool; nil if nothing did.
+	// Definition is the tool's definition in the request, at the server or in the
+	// program; nil if there is none.
 	Definition *ToolDefinition
 	// Args are the complete arguments as received. Decide takes them; Open
 	// refuses a call that has them.
@@ -51,24 +51,23 @@ type ToolDefinition struct {
 	Description string
 	// Schema is the tool's parameters as JSON Schema text; empty if none was given.
 	Schema []byte
-	// EmptyMeansNone says that the dialect documents empty argument text as "no
+	// EmptyMeansNone reports whether the dialect documents empty argument text as "no
 	// arguments" (A14).
 	EmptyMeansNone bool
-	// Pinned says that the definition is the accepted one of the call's server: who sets it
-	// has compared them (G4). What is known of the tools of a server of that name
-	// then counts as known of this one.
+	// Pinned reports whether the caller has compared the definition with the accepted one
+	// of the call's server and found it equal (G4). The tables of known tools for a server
+	// of that name then apply to this one.
 	Pinned bool
-	// Strict says that the request forces a call of the tool, or has the provider keep its
-	// arguments to the schema: what frameworks do with a tool that is the form of an answer.
+	// Strict reports whether the request forces a call of the tool, or has the provider
+	// hold its arguments to the schema, as frameworks do to get structured answers.
 	Strict bool
 }
 
 // MaxToolName is the longest legal tool name in bytes (G1).
 const MaxToolName = 128
 
-// ValidToolName reports whether a name has the only form that the gate knows:
-// 1 to 128 characters of A-Z a-z 0-9 _ . : - (G1). Any other name is an
-// unknown tool.
+// ValidToolName reports whether a name is valid: 1 to 128 characters of
+// A-Z a-z 0-9 _ . : - (G1). Calls with any other name are denied as unknown tools.
 func ValidToolName(name ToolName) bool {
 	if len(name) == 0 || len(name) > MaxToolName {
 		return false
@@ -85,15 +84,15 @@ func ValidToolName(name ToolName) bool {
 	return true
 }
 
-// End says how the argument text of a call ended.
+// End is the way in which the argument text of a call ended.
 type End uint8
 
-// The zero End is Failed: a call whose end nobody reported is not complete.
+// The zero End is Failed: a call without a reported end is not complete.
 const (
 	Failed    End = iota // the transport or upstream failed
 	Ended                // a normal end was signalled
 	Truncated            // the stream was cut: length, filter, end of input
-	Cancelled            // the exchange was given up
+	Cancelled            // the exchange was cancelled
 )
 
 // String names the end for records.

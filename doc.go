@@ -1,15 +1,15 @@
-// Package stopgate holds the nouns of the gate that stands between an AI agent
-// and its tools: calls, modes, verdicts, outcomes, wire events and records.
+// Package stopgate defines the types of the gate between an AI agent and its
+// tools: calls, modes, verdicts, outcomes, wire events and records.
 //
-// One policy decides for every tool call whether it runs, is asked, is edited,
-// is skipped or is denied, and it decides while the call's arguments are still
-// being written by the model. The path of a call is one line:
+// A policy decides for every tool call whether it runs, needs approval, is edited,
+// is skipped or is denied, while the model is still writing the arguments. A call
+// takes this path:
 //
 //	bytes -> wire -> events -> gate(policy, session) -> verdict -> approval -> record -> bytes
 //
 // Every arrow is a Go type that crosses one package border. The types live here
 // and have no behaviour beyond printing and validating themselves; this package
-// imports nothing of the project. To decide calls, start with package gate:
+// imports no other package of the project. To decide calls, start with package gate:
 //
 //	program, diags := policy.Compile(sources, policy.Options{})
 //	g, err := gate.New(program)

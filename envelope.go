@@ -33,8 +33,8 @@ func (o Outcome) Envelope() Envelope {
 	return Envelope{Status: "denied", Code: o.Verdict.Code, PublicReason: public}
 }
 
-// WithData returns the envelope with a result: data that is JSON as it is, other data as a
-// JSON string. The envelope of a denial stays without data.
+// WithData returns the envelope with a result: valid JSON unchanged, other data as a JSON
+// string. It returns the envelope of a denial unchanged.
 func (e Envelope) WithData(data []byte) Envelope {
 	if e.Status != "ok" || data == nil {
 		return e

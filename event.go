@@ -1,19 +1,19 @@
 package stopgate
 
-// EventKind says what a wire codec saw in a model's response.
+// EventKind is the kind of an event in a model's response.
 type EventKind uint8
 
 // The events of one response, in the order of its bytes.
 const (
 	CallStarted   EventKind = iota + 1 // a call and its name are known
 	CallArguments                      // the next piece of its argument text
-	CallEnded                          // the argument text is over; End says how
-	CallRefused                        // the message breaks its protocol for this call; Code says how
-	TurnEnded                          // the end signal of a choice or message; End says how
+	CallEnded                          // the end of the argument text, with End
+	CallRefused                        // the message breaks its protocol for this call, with Code
+	TurnEnded                          // the end signal of a choice or message, with End
 )
 
-// Event is one thing a codec saw. A codec emits events synchronously; Args is
-// valid only during the call that delivers it.
+// Event is an event that a codec found in a response. Codecs emit events
+// synchronously; Args is valid only until the receiver returns.
 type Event struct {
 	Kind EventKind
 	// Call numbers the calls of one response from 0, in upstream order.

@@ -1,13 +1,13 @@
 package stopgate
 
-// Status says what happened to a call. The zero value is Denied.
+// Status is the result of a decision. The zero value is Denied.
 type Status uint8
 
-// What happened to a call.
+// The statuses.
 const (
 	Denied  Status = iota // it must not run
-	Skipped               // it must not run; the model is told without an error
-	Allowed               // it may run, with Outcome.Args and nothing else
+	Skipped               // it must not run; the model gets a message that is no error
+	Allowed               // it may run, with exactly Outcome.Args
 )
 
 // String names the status for records.
@@ -21,7 +21,7 @@ func (s Status) String() string {
 	return "denied"
 }
 
-// Outcome is the end of a call's way through the gate.
+// Outcome is the final decision on a call.
 type Outcome struct {
 	Status   Status
 	Proposal ProposalID
@@ -29,13 +29,13 @@ type Outcome struct {
 	// Args are the bytes that must run: the gate's own serialisation of the value
 	// that was judged (L4). Empty unless Status is Allowed.
 	Args []byte
-	// Enforced is false in observe mode: the verdict is what would have been
-	// decided, and nothing was held back (X1).
+	// Enforced is false in observe mode: the verdict is the one that enforcement
+	// would have given, and the call was not held back (X1).
 	Enforced bool
-	// Approval says who approved an asked or edited call; nil if nobody had to.
+	// Approval is the approval of an asked or edited call; nil if none was needed.
 	Approval *Approval
-	// Judge is what a model said about the call; nil if none was asked, or if there was
-	// no need to wait for its answer.
+	// Judge is a model's review of the call; nil if none was requested, or if the
+	// decision did not wait for it.
 	Judge *Review
 }
 
@@ -47,47 +47,46 @@ type Approval struct {
 	ID     string `json:"id"`
 	By     string `json:"by"`
 	Edited bool   `json:"edited,omitempty"`
-	// Referred says that the question was left to the prompt of the program that runs
-	// the tool, which By names: nobody answered it here.
+	// Referred reports whether the question was left to the prompt of the program that
+	// runs the tool, which By names. The gate then has no answer to it.
 	Referred bool `json:"referred,omitempty"`
 }
 
-// Result is what came back from a call that ran.
+// Result is the result of a call that ran.
 type Result struct {
 	// Proposal is the gate's id of the call; where the surface does not know it, the
 	// newest released call with the same Call, Tool and ArgsHash is meant (S23).
 	Proposal ProposalID
 	Call     CallID
-	// Session and Principal are those of the call: the result of another's call is none.
+	// Session and Principal are those of the call. A result with others is not matched.
 	Session   SessionID
 	Principal Principal
 	Tool      ToolName // of the call; "" takes the tool of Proposal
-	// ArgsHash is the SHA-256 in hex of the canonical arguments; "" if Proposal says
-	// which call it was.
+	// ArgsHash is the SHA-256 in hex of the canonical arguments; "" if Proposal
+	// identifies the call.
 	ArgsHash string
 	Failed   bool
-	// Data is what the model gets, and what a person is shown who is asked about it.
+	// Data is the result as the model receives it, and as a question about it shows it.
 	Data []byte
-	// Raw is the result as the tool gave it, where Data is what was made of it for the
-	// model: success, session policies and the hash of the content read it. nil takes
-	// Data.
+	// Raw is the result as the tool returned it, where Data was rewritten for the model.
+	// Success, session policies and the content hash are computed from it. nil takes Data.
 	Raw []byte
-	// Observed says that the surface saw the result itself; otherwise it was
-	// reported by a client (X13).
+	// Observed reports whether the surface saw the result itself; otherwise a client
+	// reported it (X13).
 	Observed bool
-	// Flagged says that whoever reported the result could have said that it failed.
-	// Without it, and without a rule for the tool, nobody knows whether the call
-	// succeeded (S24). An observed result is always flagged.
+	// Flagged reports whether the result's source marks failures. Without it, and
+	// without a success rule for the tool, the success of the call is unknown (S24).
+	// An observed result is always flagged.
 	Flagged bool
-	// Absent says that the surface has seen that nothing is where the call looked
-	// (Q15). It counts on observed results only.
+	// Absent reports whether the surface saw that the file or directory that the call
+	// reads does not exist (Q15). It counts on observed results only.
 	Absent bool
-	// Hash is the SHA-256 in hex of the content that the call showed; "" takes that of
-	// Raw or Data.
+	// Hash is the SHA-256 in hex of the content that the call read; "" takes the hash
+	// of Raw or Data.
 	Hash string
 }
 
-// Content is what a call gave back: Raw, or Data where that is all.
+// Content returns Raw, or Data if there is no Raw.
 func (r *Result) Content() []byte {
 	if r.Raw != nil {
 		return r.Raw

@@ -2,11 +2,10 @@ package stopgate
 
 import "time"
 
-// RecordKind tells the two kinds of audit rows apart.
+// RecordKind is the kind of an audit row.
 type RecordKind string
 
-// Exactly one decision row exists per proposal (I23); everything else
-// that is worth keeping is an event row.
+// Every proposal has exactly one decision row (I23); all other rows are event rows.
 const (
 	RecordDecision RecordKind = "decision"
 	RecordEvent    RecordKind = "event"
@@ -16,7 +15,7 @@ const (
 // Version 1: 2026-11.
 const RecordVersion = 1
 
-// RecordStatus says in a decision row how the proposal ended (I23).
+// RecordStatus is the end of a proposal, as its decision row states it (I23).
 type RecordStatus string
 
 // The ends of a proposal. Only StatusAllowed means that a call left the gate by
@@ -25,10 +24,10 @@ const (
 	StatusAllowed   RecordStatus = "allowed"
 	StatusDenied    RecordStatus = "denied"
 	StatusSkipped   RecordStatus = "skipped"
-	StatusCancelled RecordStatus = "cancelled" // its exchange was given up before it was released
+	StatusCancelled RecordStatus = "cancelled" // its exchange was cancelled before it was released
 	StatusTruncated RecordStatus = "truncated" // the stream ended before the call did
 	StatusEdited    RecordStatus = "edited"    // replaced by a person's edit: the row whose parent is this one
-	StatusObserved  RecordStatus = "observed"  // observe mode: nothing was enforced, the mode is what would have been
+	StatusObserved  RecordStatus = "observed"  // observe mode: the mode that enforcement would have given
 )
 
 // AuditEvent names an event row (S25).
@@ -39,20 +38,20 @@ const (
 	AuditAsked           AuditEvent = "asked"            // an approval was opened
 	AuditAnswered        AuditEvent = "answered"         // and answered
 	AuditResult          AuditEvent = "result"           // a released call's result was seen or reported
-	AuditReleaseFailed   AuditEvent = "release_failed"   // an allow was recorded, or may have been, and did not leave
-	AuditReload          AuditEvent = "reload"           // another policy took over
+	AuditReleaseFailed   AuditEvent = "release_failed"   // an allow was recorded, or may have been, and the call was not released
+	AuditReload          AuditEvent = "reload"           // another policy came into force
 	AuditSnapshot        AuditEvent = "snapshot"         // a session's state was sealed
 	AuditRestored        AuditEvent = "restored"         // and restored
 	AuditReconciled      AuditEvent = "reconciled"       // an operator accepted an uncertain or stopped session as it is
 	AuditLockdown        AuditEvent = "lockdown"         // an operator ordered to deny everything
-	AuditLifted          AuditEvent = "lifted"           // and took that back
+	AuditLifted          AuditEvent = "lifted"           // and ended that
 	AuditStopped         AuditEvent = "stopped"          // Count calls of a session were denied in a row: its turn is stopped
-	AuditAnswerStopped   AuditEvent = "answer_stopped"   // a provider was stopped within a denied call: Usage is what is known of its answer
-	AuditNotEvaluated    AuditEvent = "not_evaluated"    // what may carry a call passed unjudged
+	AuditAnswerStopped   AuditEvent = "answer_stopped"   // a provider's answer was stopped at a denied call; Usage has the tokens known by then
+	AuditNotEvaluated    AuditEvent = "not_evaluated"    // content that may carry a call was forwarded unjudged
 	AuditUnmatchedResult AuditEvent = "unmatched_result" // a result of no released call
 	AuditGap             AuditEvent = "gap"              // Count rows could not be written
 	AuditTornTail        AuditEvent = "torn_tail"        // Count bytes of an unfinished write were removed at start
-	AuditCheckpoint      AuditEvent = "checkpoint"       // the chain goes on from another file, or its older rows were pruned
+	AuditCheckpoint      AuditEvent = "checkpoint"       // the chain continues another file, or its older rows were pruned
 )
 
 // Record is one durable audit row, the members in the order in which they are
@@ -79,12 +78,12 @@ type Record struct {
 	Handoff        AgentName    `json:"handoff,omitempty"`       // the receiving agent, where control is handed over
 	ArgsHash       string       `json:"args_hash,omitempty"`     // SHA-256 in hex of the canonical arguments, if they are complete
 	ArgsBytes      int64        `json:"args_bytes,omitempty"`    // argument bytes received
-	ReleasedHash   string       `json:"released_hash,omitempty"` // SHA-256 in hex of the very bytes that may run
+	ReleasedHash   string       `json:"released_hash,omitempty"` // SHA-256 in hex of the bytes that may run
 	Status         RecordStatus `json:"status,omitempty"`
 	Mode           *Mode        `json:"mode,omitempty"`
 	Layer          Layer        `json:"layer,omitempty"`
 	Code           Code         `json:"code,omitempty"`
-	Cause          string       `json:"cause,omitempty"` // what exactly was wrong: no values of the call, no upstream text
+	Cause          string       `json:"cause,omitempty"` // the detailed cause, without values of the call or upstream text
 	Rule           *RuleRef     `json:"rule,omitempty"`
 	Candidates     []int        `json:"candidates,omitempty"`
 	Pointer        string       `json:"pointer,omitempty"`
@@ -92,44 +91,44 @@ type Record struct {
 	DecidedAt      *int64       `json:"decided_at,omitempty"`
 	Floors         []Floor      `json:"floors,omitempty"`
 	Objections     []string     `json:"objections,omitempty"`
-	Judge          *Review      `json:"judge,omitempty"` // of several the strictest
+	Judge          *Review      `json:"judge,omitempty"` // the strictest of several
 	Approval       *Approval    `json:"approval,omitempty"`
-	FactsAt        uint64       `json:"facts_at,omitempty"`    // position of the facts that were looked at
+	FactsAt        uint64       `json:"facts_at,omitempty"`    // position of the facts that were read
 	Policy         string       `json:"policy,omitempty"`      // hash of the policy
-	Unversioned    []string     `json:"unversioned,omitempty"` // policies in Go that say no version, so that the hash cannot tell two of them apart
+	Unversioned    []string     `json:"unversioned,omitempty"` // policies in Go without a version, whose changes the hash does not show
 	Definition     string       `json:"definition,omitempty"`  // hash of the tool definition
 	PathResolution string       `json:"path_resolution,omitempty"`
 	Context        *Context     `json:"context,omitempty"` // of decisions
 	Enforced       *bool        `json:"enforced,omitempty"`
-	Count          int64        `json:"count,omitempty"` // of event rows: how many rows, bytes, results or denials they are about
+	Count          int64        `json:"count,omitempty"` // of event rows: the number of rows, bytes, results or denials
 	Usage          *Usage       `json:"usage,omitempty"` // of AuditAnswerStopped
 	Checkpoint     *Checkpoint  `json:"checkpoint,omitempty"`
 	Prev           string       `json:"prev"`
 	Hash           string       `json:"hash"`
 
-	// Args is the argument text behind ArgsHash, for recorders that keep arguments
-	// apart from the rows (S13). It is no part of the row.
+	// Args is the argument text of ArgsHash, for recorders that keep arguments
+	// separately (S13). It is not part of the row.
 	Args []byte `json:"-"`
 }
 
-// Context is what a call was judged with beside its arguments, its definition and the
-// policy, as far as it was known there: with it the call can be judged again.
+// Context holds the other inputs of a decision than arguments, definition and policy, as
+// far as they were known. Replay judges the call again with them.
 type Context struct {
 	Root string `json:"root,omitempty"` // of the project
-	Dir  string `json:"dir,omitempty"`  // in which relative paths begin, where that is not the root
+	Dir  string `json:"dir,omitempty"`  // base of relative paths, if it is not the root
 	Home string `json:"home,omitempty"`
-	// Run is the SHA-256 in hex of the directory that the call itself names for its command
-	// lines. RunDoubt says that the tool may not look at what the call says, RunLost that it
-	// names none that can be known.
+	// Run is the SHA-256 in hex of the working directory that the call names for its
+	// command lines. RunDoubt reports that the tool may ignore that directory, RunLost
+	// that the directory cannot be known.
 	Run      string   `json:"run,omitempty"`
 	RunDoubt bool     `json:"run_doubt,omitempty"`
 	RunLost  bool     `json:"run_lost,omitempty"`
 	Server   ServerID `json:"server,omitempty"`
 	Pinned   bool     `json:"pinned,omitempty"` // the definition was the accepted one of the server
-	// SessionData is the SHA-256 in hex of the session's canonical data, where rules look at
+	// SessionData is the SHA-256 in hex of the session's canonical data, if rules read
 	// them and they were known.
 	SessionData string `json:"session_data,omitempty"`
-	// Cut says that a directory has a name that rows do not hold.
+	// Cut reports that a directory is left out because its name is not fit for a row.
 	Cut bool `json:"cut,omitempty"`
 }
 
@@ -137,7 +136,7 @@ type Context struct {
 type Usage struct {
 	Input     int64 `json:"input_tokens"`
 	Output    int64 `json:"output_tokens"`
-	Estimated bool  `json:"usage_estimated,omitempty"` // from bytes: the provider had sent no number
+	Estimated bool  `json:"usage_estimated,omitempty"` // from bytes, because the provider had reported no count
 }
 
 // Checkpoint is the last of the rows that were pruned from the start of a chain.

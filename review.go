@@ -1,25 +1,24 @@
 package stopgate
 
-// Review is a judge's answer about a call, as audit rows hold it (S25):
-// what was asked of whom, and what came back, so that replay needs no model
-// (X4). Of arguments it holds hashes.
+// Review is a judge's review of a call, as audit rows hold it (S25), so that replay
+// needs no model (X4). It has hashes of the arguments only.
 type Review struct {
 	Model  string `json:"model,omitempty"`
 	Prompt string `json:"prompt,omitempty"` // SHA-256 in hex of the instructions and the form of the answer
-	Input  string `json:"input,omitempty"`  // SHA-256 in hex of what was said about the call
-	// Mode is the weakest mode that the judge accepts; of a failure, what stands for it.
+	Input  string `json:"input,omitempty"`  // SHA-256 in hex of the description of the call
+	// Mode is the weakest mode that the judge accepts, or the mode configured for failures.
 	Mode Mode `json:"mode"`
 	// Probability is the estimate that the call is harmful, nil if there is none.
 	Probability *float64 `json:"probability,omitempty"`
-	Threshold   *float64 `json:"threshold,omitempty"` // from which on it objects
-	// Explanation is the model's own sentence, without what it quotes of arguments.
+	Threshold   *float64 `json:"threshold,omitempty"` // the probability from which the judge objects
+	// Explanation is the model's own sentence, without its quotes of arguments.
 	Explanation string `json:"explanation,omitempty"`
-	Attempts    int    `json:"attempts,omitempty"` // requests that were made
-	Cached      bool   `json:"cached,omitempty"`   // the answer to the same proposal, given before
+	Attempts    int    `json:"attempts,omitempty"` // number of requests
+	Cached      bool   `json:"cached,omitempty"`   // from the cache of answers to the same proposal
 	Millis      int64  `json:"ms"`                 // how long it took
-	// API is the dialect that the model was asked in, Address HOST:PORT. They are for
-	// telemetry and no part of rows.
+	// API is the dialect of the request, Address the HOST:PORT. They are for telemetry
+	// and not part of rows.
 	API     string `json:"-"`
 	Address string `json:"-"`
-	Fault   string `json:"fault,omitempty"` // a word for why there is no answer
+	Fault   string `json:"fault,omitempty"` // why there is no answer, such as "timeout"
 }

@@ -2,13 +2,13 @@ package stopgate
 
 import "fmt"
 
-// Mode is what a rule answers. The zero value is [Deny]; smaller is stricter
+// Mode is the answer of a rule. The zero value is [Deny]; smaller is stricter
 // (K6), and only [Strictest] compares two modes.
 type Mode uint8
 
 // The modes from strictest to weakest.
 const (
-	Deny       Mode = iota // the call does not run and the model is told so
+	Deny       Mode = iota // the call does not run; the model gets an error
 	Skip                   // the call does not run; a soft refusal, not an error
 	Edit                   // a person edits the arguments before the call runs
 	Ask                    // a person approves the call before it runs
@@ -17,8 +17,8 @@ const (
 
 var modeNames = [...]string{"deny", "skip", "edit", "ask", "unattended"}
 
-// String spells the mode as the policy language does. A value that is no mode
-// prints as "deny", which is how it is treated.
+// String spells the mode as the policy language does. An invalid mode is treated,
+// and printed, as "deny".
 func (m Mode) String() string {
 	if int(m) < len(modeNames) {
 		return modeNames[m]
@@ -39,7 +39,7 @@ func ParseMode(s string) (Mode, error) {
 // MarshalText spells the mode for JSON and logs.
 func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText parses the text of MarshalText.
 func (m *Mode) UnmarshalText(text []byte) error {
 	mode, err := ParseMode(string(text))
 	*m = mode
@@ -64,7 +64,7 @@ func Strictest(a, b Mode) Mode {
 // Layer names the part of the pipeline that decided.
 type Layer string
 
-// The layers in the order in which they speak at one byte (S30).
+// The layers in the order of their precedence at one byte (S30).
 const (
 	LayerIntegrity Layer = "integrity"
 	LayerGate      Layer = "gate"
@@ -85,12 +85,11 @@ type RuleRef struct {
 	ID    RuleID `json:"id,omitempty"`
 }
 
-// ImplicitAsk is the index that stands among [Verdict.Candidates] for D25's
-// implicit ask at the end of a list.
+// ImplicitAsk is the index in [Verdict.Candidates] of the implicit ask at the end
+// of a list (D25).
 const ImplicitAsk = -1
 
-// Floor is a lower bound on strictness that a value raised, whatever the rules
-// say.
+// Floor is a lower bound on strictness that a value raised, independent of the rules.
 type Floor struct {
 	Mode    Mode   `json:"mode"`
 	Code    Code   `json:"code"`
@@ -98,8 +97,8 @@ type Floor struct {
 	At      int64  `json:"at"` // byte offset that showed it
 }
 
-// Verdict is a mode and why. The zero Verdict is undecided ("waiting") and its
-// mode reads deny.
+// Verdict is a mode with its reason. The zero Verdict is undecided ("waiting") and
+// its mode is Deny.
 type Verdict struct {
 	Decided bool
 	Mode    Mode
@@ -107,14 +106,13 @@ type Verdict struct {
 	Code    Code
 	// Rule is the rule that decided, nil if none did or if it is not known yet.
 	Rule *RuleRef
-	// Candidates are the indexes of the rules that may turn out to have decided,
-	// in list order, when the verdict was reached because every outcome still
-	// possible has the same mode (K9). ImplicitAsk may be among them.
+	// Candidates are the indexes of the rules that may still decide, in list order, when
+	// the verdict was reached because every possible outcome has the same mode (K9).
+	// ImplicitAsk may be among them.
 	Candidates []int
 	// Pointer is the RFC 6901 pointer of the value that decided, if one did.
 	Pointer string
-	// Segment is the simple command of that value that decided, where the value has
-	// several.
+	// Segment is the simple command that decided, if the value has several.
 	Segment *Segment
 	// DecidedAt is the number of argument bytes after which the verdict was
 	// determined: 0 before any byte (K16).
@@ -126,12 +124,12 @@ type Verdict struct {
 }
 
 // Segment names one of several simple commands of a value: those that a command line lists,
-// each followed by what it runs (K29).
+// each followed by the commands that it runs (K29).
 type Segment struct {
 	Index int `json:"index"` // from 0, in text order
 	Of    int `json:"of"`
-	// Text is the words of the command, with one blank between them; "" in audit rows, which
-	// hold no values, and of a command that is very long.
+	// Text is the words of the command, separated by one blank; "" in audit rows, which
+	// hold no values, and for very long commands.
 	Text string `json:"text,omitempty"`
 }
 

@@ -135,8 +135,8 @@ func newGrant(e Entry, s Scope, by string, now time.Time) (Grant, error) {
 	return g, nil
 }
 
-// Content reports whether a value is a long text that names nothing outside the call; a grant does
-// not compare it.
+// Content reports whether a value is a long text without names of files, hosts or programs,
+// which a grant does not compare.
 func Content(l gate.Leaf) bool {
 	return l.Known && l.Type == "" && len(l.JSON) > maxComparedValue && l.JSON[0] == '"'
 }

@@ -50,8 +50,8 @@ func (q *Queue) Granted(ctx context.Context, view gate.View) (a gate.Answer, ok 
 	return gate.Answer{}, false, nil
 }
 
-// Offer returns the narrowest grant that covers a question within a scope. It stores nothing: see
-// [Queue.Keep].
+// Offer returns the narrowest grant that covers a question within a scope. [Queue.Keep] stores
+// it.
 func Offer(v gate.View, s Scope, by string, now time.Time) (Grant, error) {
 	return newGrant(newEntry(v, now), s, by, now)
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // Store stores entries and grants without interpreting them. Every change is atomic, also between
-// processes that share the store, and durable before the method returns. After an error nothing was
-// changed, or the state is unknown.
+// processes that share the store, and durable before the method returns. After an error the change
+// may or may not have been made.
 type Store interface {
 	// AddEntry stores a new entry, unless same returns true for a stored one with the same binding
 	// hash; it then returns that entry, the newest if there are several. An empty binding hash
@@ -21,7 +21,7 @@ type Store interface {
 	Entries(ctx context.Context, f Filter) ([]Entry, error)
 	// ChangeEntry calls change with an entry and stores the result. change is pure, does not call
 	// the store, and may be called again with a newer version of the entry; its error is returned
-	// unchanged and stores nothing.
+	// unchanged, and the entry stays as it was.
 	ChangeEntry(ctx context.Context, id string, change func(Entry) (Entry, error)) (Entry, error)
 
 	// AddGrant stores a grant, Grants lists those that a filter selects, newest first, and

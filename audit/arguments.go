@@ -14,7 +14,7 @@ import (
 // hashes, so deleting arguments does not change the chain.
 type Keep uint8
 
-// The zero Keep stores nothing.
+// The zero Keep stores no arguments.
 const (
 	KeepNone     Keep = iota
 	KeepRedacted      // without the values that a [Redactor] removes

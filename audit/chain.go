@@ -1,5 +1,5 @@
-// Package audit seals audit rows into a hash chain and verifies such chains. It contains
-// what all stores of rows share; internal/record/jsonl stores them in a file.
+// Package audit seals audit rows into a hash chain and verifies such chains. All stores of
+// rows use it; internal/record/jsonl stores them in a file.
 //
 // A row is one line of JSON, with its members in the order of [stopgate.Record]. Its last
 // member, hash, is the hexadecimal SHA-256 of the bytes of the line before `,"hash"`; prev

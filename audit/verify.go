@@ -40,7 +40,7 @@ func (e *BrokenError) Error() string {
 	return fmt.Sprintf("audit chain is broken at line %d (byte %d): %s", e.Line, e.Offset, e.Reason)
 }
 
-// MaxTorn limits what counts as an unfinished write. A writer must not have more bytes than
+// MaxTorn limits the size of an unfinished write. A writer must not have more bytes than
 // this in flight without a sync.
 const MaxTorn = 256 << 10
 
@@ -193,8 +193,8 @@ func opening(body []byte) (seq int64, chain []byte, ok bool) {
 	return seq, chain, ok && found && closed && err == nil && seq > 0
 }
 
-// Opening reads the chain, the number and the time of a row, with or without its line end.
-// It verifies nothing.
+// Opening reads the chain, the number and the time of a row, with or without its line end,
+// without verifying it.
 func Opening(line []byte) (chain string, seq int64, at time.Time, err error) {
 	seq, id, ok := opening(line)
 	if !ok {

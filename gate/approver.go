@@ -23,7 +23,7 @@ type Approver interface {
 	Approve(ctx context.Context, q *Question) (Answer, error)
 }
 
-// Abilities describe an approver. With the zero value nobody can answer.
+// Abilities describe an approver. The zero value is an approver that cannot answer.
 type Abilities struct {
 	Reachable bool // a person can answer now
 	CanEdit   bool // and can change the arguments (K31)
@@ -104,8 +104,8 @@ type Leaf struct {
 	Pointer string `json:"pointer"` // RFC 6901
 	// Type is path, command, url, patch or argv; "" for every other value.
 	Type string `json:"type,omitempty"`
-	// Known says that the tool's schema describes the value: without a Type it is then
-	// no path, command or URL.
+	// Known reports whether the tool's schema describes the value. Without a Type it is
+	// then no path, command or URL.
 	Known bool   `json:"known,omitempty"`
 	JSON  string `json:"json"` // the value as canonical JSON text
 }

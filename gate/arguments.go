@@ -24,11 +24,11 @@ type arguments struct {
 	hash  string // SHA-256 in hex of the canonical text
 }
 
-// maxRaw bounds what is kept of a call in observe mode and for policies: the limit on
-// arguments. Of a longer one the surface has the bytes, see Outcome.Args.
+// maxRaw bounds the argument bytes that are kept in observe mode and for policies: the limit
+// on arguments. The surface has the bytes of longer ones, see Outcome.Args.
 const maxRaw = 16 << 20
 
-// maxKept bounds what a recorder keeps of the arguments of a call that was refused
+// maxKept bounds the arguments that a recorder keeps of a call that was refused
 // before they were judged to their end.
 const maxKept = 1 << 20
 
@@ -75,7 +75,7 @@ func (a *arguments) keep(chunk []byte, whole, recorded bool) {
 }
 
 // Close ends the arguments and returns the verdict of integrity, rules and session
-// policies. A second Close changes nothing (K51).
+// policies. A second Close has no effect (K51).
 func (p *pending) Close(end stopgate.End) stopgate.Verdict {
 	p.mu.Lock()
 	defer p.mu.Unlock()

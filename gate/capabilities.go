@@ -6,9 +6,9 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Capabilities describe what a [Recorder] or a [Store] can do in addition to its port, and
-// what the gate may rely on. With the zero Capabilities every call is made on a goroutine of
-// its own, under the deadline of [Limits], one row at a time.
+// Capabilities describe the optional operations and guarantees of a [Recorder] or a [Store].
+// With the zero Capabilities every call is made on a goroutine of its own, under the deadline
+// of [Limits], one row at a time.
 type Capabilities struct {
 	// Progress is set by a store or recorder that several writers share.
 	Progress Progress
@@ -33,18 +33,17 @@ type Capabilities struct {
 	// as fast; see [Gate.ResolveAll].
 	RecordAll func(ctx context.Context, rows []*stopgate.Record) error
 	// Spool, of a recorder, keeps rows durably that cannot be written now, and writes them
-	// as soon as they can be; only rows that permit nothing are spooled. It returns after
+	// as soon as they can be. Rows that permit a call are never spooled. It returns after
 	// the rows are durable; after an error none of them is. Spooled reports whether spooled
 	// rows wait to be written. Both are nil for a recorder without a spool.
 	Spool   func(rows []*stopgate.Record) error
 	Spooled func() bool
 }
 
-// Progress describes a port that several writers share. A call that waits for one is late
-// for as long as others are written, and is waited for until its caller's own deadline:
-// load alone denies nothing. Where nothing is written for [Limits.Store], the port is
-// unavailable, and the call is denied (FM2, FM4). Calls of such a port return when their
-// context ends.
+// Progress describes a port that several writers share. While other writes succeed, the gate
+// waits for a call of the port until the deadline of its caller, so that load alone denies no
+// call. If no write succeeds for [Limits.Store], the port is unavailable, and the call is
+// denied (FM2, FM4). Calls of such a port return when their context ends.
 type Progress struct {
 	// Advanced returns a number that changes whenever something was written, by this
 	// process or another. It is cheap and does not block. nil: the port is not shared.

@@ -62,7 +62,7 @@ type commitment struct {
 	p          *pending
 	edited     bool             // another proposal takes the place of the call
 	row        *stopgate.Record // nil without a recorder and a tracer
-	args       []byte           // what runs if the call is allowed; see finished
+	args       []byte           // the arguments that run if the call is allowed; see finished
 	shown      string           // the arguments as a tracer may see them
 	result     resultVerdict
 	releases   bool // with a fact in the store

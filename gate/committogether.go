@@ -10,7 +10,7 @@ import (
 )
 
 // releaseTogether releases calls in one update of the store. If one of them must not be released,
-// nothing is written, and each is committed on its own.
+// it writes none, and each is committed on its own.
 func releaseTogether(ctx context.Context, calls []*commitment) {
 	if len(calls) == 1 || !updateTogether(ctx, calls) {
 		for _, c := range calls {

@@ -51,8 +51,8 @@ type bound struct {
 	cache      *callCache
 }
 
-// bindingKey is all of a call that a binding may depend on: the tool, what was
-// declared for it, and the facts of `when` (K0c, K60).
+// bindingKey holds the properties of a call that a binding may depend on: the tool, its
+// definition, and the facts of `when` (K0c, K60).
 type bindingKey struct {
 	tool       stopgate.ToolName
 	agent      stopgate.AgentName

@@ -6,16 +6,16 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// The kinds of denial that errors.Is tells apart (S20).
+// The kinds of denial, for errors.Is (S20).
 var (
 	ErrToolDenied    = errors.New("tool call denied")
 	ErrHandoffDenied = errors.New("handoff denied")
 )
 
-// Kind says what was denied.
+// Kind is the kind of a proposal.
 type Kind uint8
 
-// What a proposal proposes.
+// The kinds.
 const (
 	ToolCall Kind = iota
 	Handoff
@@ -26,7 +26,7 @@ const (
 //
 //	var denied *gate.Denied
 //	if errors.As(err, &denied) {
-//		tell(denied.Outcome.Envelope())
+//		reply(denied.Outcome.Envelope())
 //	}
 type Denied struct {
 	Kind    Kind
@@ -49,12 +49,11 @@ func (d *Denied) sentinel() error {
 	return ErrToolDenied
 }
 
-// DenyMode says what [Pending.Resolve] and [Gate.Decide] return for a denied call
+// DenyMode selects the results of [Pending.Resolve] and [Gate.Decide] for a denied call
 // (G2-13, G2-14, K33).
 type DenyMode uint8
 
-// The deny modes. The zero value leaves it to the policy file, and a file that
-// does not say throws.
+// The deny modes. The zero value takes that of the policy file, by default DenyThrow.
 const (
 	DenyByPolicy   DenyMode = iota
 	DenyThrow               // the outcome and a *Denied

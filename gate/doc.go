@@ -13,7 +13,7 @@
 //	defer p.Cancel(ctx)
 //	for chunk := range stream {
 //		if p.Feed(chunk).Terminal() {
-//			break // denied or skipped, and nothing that follows changes it
+//			break // denied or skipped, whatever follows
 //		}
 //	}
 //	p.Close(stopgate.Ended)

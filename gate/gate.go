@@ -88,10 +88,9 @@ func newGate(c *config) *Gate {
 	return g
 }
 
-// Open begins a call. The verdict may be known at once: see [Pending.Verdict].
-// The call has no Args; they come through Feed. An error means that there is no
-// proposal: nothing may run. Every opened proposal ends in Resolve or Cancel;
-// `defer p.Cancel(ctx)` makes sure of it.
+// Open begins a call without Args, which arrive through Feed. The verdict may be known at
+// once: see [Pending.Verdict]. After an error there is no proposal, and the call must not
+// run. Every opened proposal ends in Resolve or Cancel; `defer p.Cancel(ctx)` ensures it.
 func (g *Gate) Open(ctx context.Context, call stopgate.Call) (*Pending, error) {
 	return g.openIn(ctx, g.turnState(owner(&call), call.Turn), call)
 }
@@ -106,9 +105,8 @@ func (g *Gate) openIn(ctx context.Context, t *turn.State, call stopgate.Call) (*
 	return handle, nil
 }
 
-// Decide is Open, Feed, Close and Resolve for complete arguments. No arguments
-// are malformed ones (K50), unless the tool's dialect says that an
-// empty text means none.
+// Decide is Open, Feed, Close and Resolve for complete arguments. Empty arguments are
+// malformed (K50), unless the tool's dialect defines empty text as no arguments.
 func (g *Gate) Decide(ctx context.Context, call stopgate.Call) (stopgate.Outcome, error) {
 	var t *turn.State
 	if call.Turn != "" {
@@ -130,10 +128,10 @@ func (g *Gate) decideIn(ctx context.Context, t *turn.State, call stopgate.Call) 
 	return p.Resolve(ctx)
 }
 
-// Swap puts another policy into force (FM11). Calls that are open go on under the
-// policy they began with and must pass the new one too before they are released
-// (S16). On an error nothing changes. Session policies of the
-// file are enabled or disabled as in the new file.
+// Swap puts another policy into force (FM11). Open calls continue under the policy that
+// they began with and must also pass the new one before they are released (S16). Session
+// policies of the file are enabled or disabled as in the new file. After an error the old
+// policy is still in force.
 func (g *Gate) Swap(p Policy) error {
 	if absent(p) {
 		return ErrNoPolicy
@@ -176,7 +174,7 @@ func (g *Gate) Note(ctx context.Context, r stopgate.Record) error {
 // Health describes the state of the gate's ports for operators.
 type Health struct {
 	// LostRows counts the audit rows that could not be written since the last one
-	// that could. While it is not zero nothing is allowed out.
+	// that could. While it is not zero, no call is allowed.
 	LostRows int64
 	// LostBecause is the recorder's error for the lost or spooled rows.
 	LostBecause error
@@ -210,10 +208,9 @@ func (g *Gate) Health() Health {
 	return h
 }
 
-// Mend tries to put on record how many rows were lost, if any were (FM4), and to store which
-// sessions are uncertain (FM16), and reports whether nothing is missing now. Every call does
-// the former before its own row; a gate that gets no call while its [Health] is bad would
-// stay so.
+// Mend tries to record the number of lost rows (FM4) and to store which sessions are
+// uncertain (FM16), and reports whether both succeeded. Every call does the former before
+// its own row; a gate without calls needs Mend to recover its [Health].
 func (g *Gate) Mend(ctx context.Context) bool {
 	mended := g.audit.CloseGap(context.WithoutCancel(ctx))
 	return g.sessions.settle(ctx) && mended

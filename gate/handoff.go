@@ -18,7 +18,7 @@ type HandoffCall struct {
 	Turn      stopgate.TurnID
 	Principal stopgate.Principal
 	Surface   stopgate.Surface
-	// Payload is what the receiving agent gets: JSON, or nothing.
+	// Payload is the JSON value that the receiving agent gets; it may be empty.
 	Payload []byte
 }
 
@@ -69,7 +69,7 @@ func (g *Gate) handoffIn(ctx context.Context, t *turn.State, h HandoffCall) (sto
 	return p.Resolve(ctx)
 }
 
-// handoffLayer is what a handoff adds to a call.
+// handoffLayer is the state that a handoff adds to a call.
 type handoffLayer struct {
 	p       *pending
 	to      stopgate.AgentName // the receiving agent

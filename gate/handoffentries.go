@@ -125,8 +125,8 @@ func (c *payloadEvaluation) Asking() []string                            { retur
 func (c *payloadEvaluation) Release()                                    {}
 
 // receiver finds the agent that a tool's call hands over to, where a file declares
-// the tool as a handoff (S41): the argument it names, else what "*"
-// matches in the tool's name.
+// the tool as a handoff (S41): the argument that the file names, else the part of the
+// tool's name that "*" matches.
 func (c *compiled) receiver(tool stopgate.ToolName, args jsonstream.Value) (to stopgate.AgentName, is bool) {
 	for _, layer := range c.handoffs {
 		for _, h := range layer {

@@ -114,9 +114,8 @@ func (c *commitment) resultRules() {
 // Observe records the result of a released call, once, and returns the part that the model
 // receives. The facts are written first, because the call ran whatever the result rules
 // decide. With ask or edit the approver decides about the result; it is withheld if there is
-// no approver or the surface cannot wait (K32, S11). A
-// result of no released call is an event row, changes nothing and is withheld with
-// ErrUnmatched (H5).
+// no approver or the surface cannot wait (K32, S11). A result without a released call is
+// recorded as an event row and withheld with ErrUnmatched (H5).
 func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error) {
 	rel, err := g.match(ctx, &r)
 	if err != nil && !errors.Is(err, ErrUnmatched) {
@@ -166,8 +165,8 @@ func (g *Gate) observeUnmatchable(ctx context.Context, r stopgate.Result, err er
 	return withheld(stopgate.Deny), err
 }
 
-// match finds the released call that a result belongs to, in memory or among the
-// facts, and fills in what the surface did not know of it.
+// match finds the released call of a result, in memory or among the facts, and fills in the
+// fields of r that the surface did not know.
 func (g *Gate) match(ctx context.Context, r *stopgate.Result) (*release, error) {
 	rel, ok := g.released.Take(r.Proposal)
 	if ok && !rel.matches(r) {
@@ -221,7 +220,7 @@ func (g *Gate) match(ctx context.Context, r *stopgate.Result) (*release, error) 
 	}, nil
 }
 
-// learn makes facts of a result: how the call ended, and what policies note.
+// learn makes facts of a result: the end of the call, and the marks of policies.
 func (g *Gate) learn(ctx context.Context, rel *release, r stopgate.Result) error {
 	if !g.sessions.exists() {
 		return nil
@@ -277,7 +276,7 @@ func (g *Gate) learn(ctx context.Context, rel *release, r stopgate.Result) error
 	return answer.Problem("result")
 }
 
-// kindOf says how a call ended (S24).
+// kindOf returns the kind of fact for a result: the call succeeded, failed or is unclear (S24).
 func (c *compiled) kindOf(tool stopgate.ToolName, r stopgate.Result) session.Kind {
 	switch rule := c.success(tool); {
 	case r.Absent && r.Observed:

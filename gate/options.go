@@ -18,7 +18,7 @@ type Limits struct {
 	Store     time.Duration // one call of the [Store]: 250 ms
 	Judge     time.Duration // the judge: 10 s
 	Record    time.Duration // one audit row: 1 s
-	Abilities time.Duration // an approver says what it can do: 1 s
+	Abilities time.Duration // Approver.Abilities: 1 s
 	Hold      time.Duration // how long a call waits for an approver: 15 min
 	Approval  time.Duration // how long an answer is accepted, from asking: 15 min
 }
@@ -73,8 +73,8 @@ type config struct {
 // Option configures a [Gate].
 type Option func(*config)
 
-// WithRecorder makes the gate write an audit row for every proposal, and release
-// nothing without one. Without a recorder there is no audit.
+// WithRecorder makes the gate write an audit row for every proposal, before the call is
+// released. Without a recorder there is no audit.
 func WithRecorder(r Recorder) Option { return func(c *config) { c.recorder = r } }
 
 // WithApprover sets the approver for ask and edit. Without one they deny no_approver. An

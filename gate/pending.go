@@ -69,7 +69,7 @@ const (
 	feeding   stage = iota // Feed and Close
 	closed                 // Ask, Resolve
 	resolving              // Resolve has begun
-	committed              // the row is being written: nothing changes any more
+	committed              // the row is being written: the outcome is final
 	settled                // there is an outcome
 )
 

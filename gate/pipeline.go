@@ -56,7 +56,7 @@ func (g *Gate) runLayers(calls []resolution) {
 
 // Resolve takes a closed call through the layers after the rules: tool policies, session
 // policies, judge and approver, the final check, the record. It blocks until there is an
-// outcome; the end of ctx denies. Outcome.Args is what must run, byte for byte.
+// outcome; the end of ctx denies. The tool must run with exactly the bytes of Outcome.Args.
 //
 // In deny mode throw a denied call returns a *Denied with its outcome. Any other error is
 // misuse: ErrOpen before Close, ErrResolved the second time.
@@ -108,9 +108,8 @@ func (g *Gate) ResolveAll(ctx context.Context, calls []*Pending) []stopgate.Outc
 }
 
 // Cancel ends the call: its question and judges are cancelled, and the proposal is
-// recorded, as cancelled if its verdict was not terminal yet. After Resolve it
-// does nothing, so that it can be deferred; a Resolve that waits elsewhere returns
-// the denial.
+// recorded, as cancelled if its verdict was not terminal yet. A concurrent Resolve returns
+// the denial. After Resolve, Cancel has no effect, so that it can be deferred.
 func (p *pending) Cancel(ctx context.Context) {
 	p.mu.Lock()
 	if p.stage < committed {

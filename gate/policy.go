@@ -72,7 +72,7 @@ type Evaluation interface {
 	Cause() string
 	// Instead describes calls that need no approval, for the model; "" for none.
 	Instead() string
-	// Document is the parsed text of the arguments, Args what may run.
+	// Document is the parsed text of the arguments, Args the bytes that may run.
 	Document() *jsonstream.Document
 	Args() []byte
 	// Leaves lists the values of accepted arguments in the order of the text.
@@ -92,16 +92,15 @@ type Circumstances struct {
 	Governed bool
 }
 
-// Situation is what the data of a session mean to the rules with a condition on them. The
-// zero Situation is the one in which the data are not known: rules that restrict apply,
-// rules that permit do not.
+// Situation is the result of the conditions on a session's data. In the zero Situation the
+// data are unknown: rules that restrict apply, rules that permit do not.
 type Situation string
 
 // Settings are the settings of a gate in policy files.
 type Settings struct {
 	// DenyMode is how denials are returned; DenyByPolicy where no file sets it.
 	DenyMode DenyMode
-	// Observe lets every call run and records what enforcing would have done.
+	// Observe lets every call run and records the outcome that enforcement would have had.
 	Observe bool
 	// DenialLimit is the number of denials in a row that ends a session, 0 for no limit;
 	// nil where no file sets it.
@@ -135,7 +134,7 @@ type JudgeTable struct {
 	BaseURL  string // "" for the provider's own address
 	KeyEnv   string // environment variable with the key
 	KeyFile  string // file with the key
-	Guidance string // what the operator adds to the instructions
+	Guidance string // the operator's addition to the instructions
 	// Threshold is the probability of harm, 0 to 1, from which on the judge objects.
 	Threshold float64
 	Mode      stopgate.Mode // of an objection: Deny or Ask

@@ -7,18 +7,17 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// The ports are what the gate needs from outside. All of them may be called from several
-// goroutines at once. The gate calls each under a deadline ([Limits]) on a goroutine of its
-// own, unless its [Capabilities] make that needless, and recovers a panic: an error, a panic,
-// an invalid answer and no answer before the deadline all deny the call (I14, FM15). An
-// answer after the deadline is ignored.
+// The gate calls a port under a deadline ([Limits]) on a goroutine of its own, unless its
+// [Capabilities] make that needless, and possibly from several goroutines at once. An error,
+// a panic, an invalid answer and a missed deadline deny the call (I14, FM15). An answer after
+// the deadline is ignored.
 
 // Recorder writes audit rows. An allowed call leaves the gate only after Record
 // returned nil for its row (I22).
 type Recorder interface {
 	// Record returns after the row is durable. It sets the row's Seq, Chain, Prev
-	// and Hash in its own copy. An error means that the row may or may not have
-	// been written; the gate then lets nothing out for it.
+	// and Hash in its own copy. After an error the row may or may not have been
+	// written, and the gate does not release the call.
 	Record(ctx context.Context, r *stopgate.Record) error
 	// Capabilities are read once, when the gate is made.
 	Capabilities() Capabilities
@@ -34,8 +33,8 @@ type Proposal struct {
 	// Args are the complete arguments as they would run: the gate's own
 	// serialisation of the value that was judged.
 	Args string
-	// Raw are the bytes of the arguments as they came, for policies in Go (G2-05). They are
-	// evidence: what runs is Args.
+	// Raw are the bytes of the arguments as they came, for policies in Go (G2-05). The tool
+	// runs with Args, never with Raw.
 	Raw        string
 	ArgsHash   string           // SHA-256 in hex of the canonical arguments
 	Verdict    stopgate.Verdict // of the layers before
@@ -53,8 +52,7 @@ func (p *Proposal) Parsed() (jsonstream.Value, error) {
 	return jsonstream.Parse([]byte(p.Args), jsonstream.Options{MaxExponent: jsonstream.AnyExponent})
 }
 
-// DecisionKind is what a [ToolPolicy] answers. The zero value is no answer and
-// denies.
+// DecisionKind is the kind of a [Decision]. The zero value is no answer and denies.
 type DecisionKind uint8
 
 // The answers of a tool policy.

@@ -48,13 +48,12 @@ func (q *prompt) approval() (a *stopgate.Approval, via string) {
 	return &stopgate.Approval{ID: q.answer.ID, By: q.answer.By, Edited: q.answer.Kind == Edited, Referred: q.answer.Referred}, q.answer.Via
 }
 
-// Ask shows the call to the approver and returns at once. It may be
-// called from the first ask or edit verdict on, while the arguments still arrive
-// (S1); Resolve waits for the answer, and asks if Ask was not called. The prompt is
-// withdrawn when ctx ends; a surface that can hold the call for a shorter time than
-// [Limits] allows ends ctx with the cause [ErrHold]. If there is no
-// approver, or it is not reachable, the call is denied at once. Ask does nothing if the
-// verdict is terminal already. The error is ErrNoAsk if the verdict does not ask.
+// Ask shows the call to the approver and returns at once. It may be called from the first
+// ask or edit verdict on, while the arguments still arrive (S1); Resolve waits for the
+// answer, and asks if Ask was not called. The prompt is withdrawn when ctx ends; a surface
+// that can hold the call for a shorter time than [Limits] allows ends ctx with the cause
+// [ErrHold]. Without a reachable approver the call is denied at once. Ask has no effect on a
+// terminal verdict, and returns ErrNoAsk if the verdict does not ask.
 func (p *pending) Ask(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

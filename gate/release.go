@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// objectionError is the error of a check inside an update: nothing is written.
+// objectionError is the error of a check inside an update, which it rolls back.
 type objectionError struct {
 	all  []session.Decision
 	head uint64

@@ -22,7 +22,7 @@ type PastCall struct {
 	Proposal stopgate.ProposalID
 	Call     stopgate.CallID
 	Tool     stopgate.ToolName
-	// Definition is what the request declares for the tool, nil for nothing.
+	// Definition is the tool's definition in the request, nil if there is none.
 	Definition *stopgate.ToolDefinition
 	// Args returns the arguments as JSON text. It is nil where the request has only
 	// the result, and is not called where they do not matter.

@@ -173,7 +173,7 @@ func (l *sessionLayer) fault(f port.Fault, err error, stack string) {
 }
 
 // sessionPolicies is the layer of the session policies before people and judges are asked.
-// Where nothing is asked, they are checked with the release alone: see [commitment.release].
+// Without a question they are checked only with the release: see [commitment.release].
 func sessionPolicies(ctx context.Context, p *pending) {
 	if !p.under.observe && p.Verdict().Mode.Permissive() && len(p.judges.ofCall()) == 0 {
 		return

@@ -25,7 +25,7 @@ type sessionStore struct {
 	trouble func(who string, id stopgate.ProposalID, f port.Fault, err error)
 	guard   port.Guard
 	stall   *port.Stall // of a store that several writers share
-	local   bool        // the store is nothing but memory
+	local   bool        // the store is in memory
 	journal bool        // the store writes the rows in the same step
 
 	uncertain uncertainSessions
@@ -40,7 +40,7 @@ func newSessionStore(c *config, auditStall *port.Stall) *sessionStore {
 	s.local = can.InMemory
 	s.journal = can.Journal != nil && c.recorder != nil && can.Journal(c.recorder)
 	if s.stall = port.NewStall(can.Progress.Advanced, can.Progress.Share, nil, c.limits.Store); s.journal && auditStall != nil {
-		s.stall = auditStall // one database: what stops one writer stops the other
+		s.stall = auditStall // both write to one database and fail together
 	}
 	return s
 }

@@ -20,14 +20,13 @@ type Store interface {
 	// Load returns the cells of keys as of one position, in one consistent read.
 	// Cells of scope OfPrincipal belong to the principal, all others to the session.
 	Load(ctx context.Context, o session.Owner, keys []session.Key) (session.State, error)
-	// Update does what Load does and hands the state to decide; then it appends the
-	// facts of the change with [session.State.Append], keeps every changed cell and
-	// the facts, and with them the change's rows: all of it durable before Update
-	// returns, or none of it. A change without facts and rows writes nothing. An error of decide is returned as it is and changes nothing. decide
-	// may be called again, on a fresh state, where another writer came first; it does
-	// not call the store, and the state is its own only until it returns. The facts that
-	// it returns are the caller's again when Update returns; what they point to, marks
-	// and release, is not written to any more.
+	// Update loads the state as Load does and calls decide with it. Then it appends the
+	// facts of the change with [session.State.Append] and stores the facts, the changed
+	// cells and the change's rows: all of them durable before Update returns, or none.
+	// A change without facts and rows is not written. An error of decide is returned
+	// unchanged and rolls back. decide may be called again, with a fresh state, if
+	// another writer came first; it must not call the store, nor keep the state. The
+	// caller may reuse the returned facts after Update, but not their marks and release.
 	Update(ctx context.Context, o session.Owner, keys []session.Key, decide func(session.State) (Change, error)) error
 	// Facts returns up to limit facts of the session after a position, oldest first.
 	Facts(ctx context.Context, o session.Owner, after uint64, limit int) ([]session.Fact, error)

@@ -23,8 +23,9 @@ type Trouble struct {
 func (t Trouble) String() string { return t.Who + ": " + t.Err.Error() }
 
 // WithTrouble calls f for every error, panic and missed deadline of policies in Go, approvers,
-// judges, the store and the recorder, for the log of the program. The errors are unredacted. It is called from
-// several goroutines, while a call waits, and must not call the gate; it decides nothing.
+// judges, the store and the recorder, for the log of the program. The errors are unredacted.
+// f is called from several goroutines, while a call waits, and must not call the gate. It
+// does not affect decisions.
 func WithTrouble(f func(Trouble)) Option { return func(c *config) { c.trouble = f } }
 
 // errNoAnswer is the failure of an approver that returned neither an error nor a valid answer.

@@ -37,9 +37,8 @@ func (v *verdicts) latest() *stopgate.Verdict {
 	return &undecided
 }
 
-// add adds a verdict of a layer around the rules and reports whether it did. It can only
-// tighten: nothing follows a terminal verdict, and a mode that is not stricter changes nothing
-// (K7, I3, I15).
+// add adds a verdict of a layer around the rules and reports whether it did. It ignores
+// verdicts after a terminal one, and modes that are not stricter (K7, I3, I15).
 func (v *verdicts) add(next stopgate.Verdict) bool {
 	before := v.latest()
 	if v.terminal || before.Decided && stopgate.Strictest(before.Mode, next.Mode) == before.Mode {
@@ -171,7 +170,7 @@ func (p *pending) refusal(layer stopgate.Layer, code stopgate.Code) stopgate.Ver
 	v := *p.verdicts.latest()
 	if code == stopgate.CodeNoApprover && v.Code == stopgate.CodePathNotKnown {
 		v.Mode, v.DecidedAt = stopgate.Deny, p.args.received
-		return v // its text tells how to write the call so that no approval is needed
+		return v // its text explains how to write the call so that no approval is needed
 	}
 	public := code.Public()
 	switch {

@@ -11,7 +11,7 @@ import (
 // AppendCanonical appends the canonical text of v: members sorted by the bytes of their
 // keys, numbers as [Decimal.AppendCanonical] writes them, strings as [AppendQuote] does,
 // and no white space. Two values have the same canonical text exactly if they are equal in
-// the sense of JSON Schema. It appends nothing for the zero Value.
+// the sense of JSON Schema. It does not append anything for the zero Value.
 func AppendCanonical(dst []byte, v Value) []byte { return new(canonical).append(dst, v) }
 
 // HashCanonical returns the SHA-256 of the canonical text of v.

@@ -1,8 +1,8 @@
 // Package jsonstream parses JSON strictly, also while the text is still arriving.
 //
-// A [Parser] accepts text in chunks of any size and reports to a [Handler] what the text
-// contains, at the byte that shows it. An [Aggregator] is a handler that writes the parsed
-// value again in one encoding; it is the only source of the arguments that run (F043-08). A
+// A [Parser] accepts text in chunks of any size and reports its values to a [Handler], each
+// at the first byte that shows it. An [Aggregator] is a handler that writes the parsed value
+// again in one encoding; it is the only source of the arguments that run (F043-08). A
 // [Document] is a complete text that was scanned in one pass, such as a provider event or a
 // request.
 //
@@ -20,7 +20,7 @@
 //
 // The package guarantees:
 //
-//   - It accepts exactly RFC 8259 in valid UTF-8 without a byte order mark, without lone surrogates and without a repeated key in any object, within the limits of [Options] (I7). Keys are compared after unescaping. Nothing is repaired, and there is no lenient mode.
+//   - It accepts exactly RFC 8259 in valid UTF-8 without a byte order mark, without lone surrogates and without a repeated key in any object, within the limits of [Options] (I7). Keys are compared after unescaping. There is no repair and no lenient mode.
 //   - Events, offsets and errors do not depend on how the text was split into chunks (I2). A run of string text may be reported in several parts; their concatenation and the offset of each byte do not depend on the split.
 //   - An error is final. It is reported at the first byte that shows it, after everything that was known before that byte.
 //   - Numbers are kept as literals and compared exactly as [Decimal] (I10).

@@ -21,7 +21,7 @@ type Fragment struct {
 	// Text is the literal of a scalar or the decoded part of a string.
 	Text []byte
 	// Ended is the kind of the value that a Done ends: Object, Array, String, or Number for
-	// every scalar. It tells an empty object from an empty array.
+	// every scalar. It distinguishes an empty object from an empty array.
 	Ended Kind
 	Err   *Error
 }

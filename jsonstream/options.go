@@ -42,9 +42,9 @@ type Options struct {
 	// ObjectRoot refuses every root except an object with non_object_root, at the first
 	// byte of the root (A15, A16).
 	ObjectRoot bool
-	// RepeatedKeys accepts an object with a repeated key. It is for a reader that needs to
-	// find a part of a text that is evaluated separately. Nothing that runs or decides may
-	// be read with it.
+	// RepeatedKeys accepts an object with a repeated key. It is for readers that locate a
+	// part of a text, which is then evaluated separately. It must not be set for values
+	// that decide or run.
 	RepeatedKeys bool
 }
 

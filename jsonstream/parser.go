@@ -6,7 +6,7 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// state is what the parser expects next.
+// state is the state of the parser, named for the token that it expects next.
 type state uint8
 
 const (
@@ -43,11 +43,11 @@ type frame struct {
 }
 
 // Parser parses one JSON text that arrives in chunks, which may end anywhere, even inside
-// an escape, a UTF-8 sequence, a number or a literal name (F043-09). It reports to a
-// [Handler] what the text contains, at the byte that shows it. It accepts any root
-// (F043-06) unless [Options.ObjectRoot] is set. It does not recurse, it allocates nothing
-// once its buffers have grown, and it is not safe for concurrent use. A zero Parser, and
-// one without a handler, refuses all text.
+// an escape, a UTF-8 sequence, a number or a literal name (F043-09). It reports the values
+// to a [Handler], each at the first byte that shows it. It accepts any root (F043-06)
+// unless [Options.ObjectRoot] is set. It does not recurse or, once its buffers have grown,
+// allocate, and it is not safe for concurrent use. A zero Parser, and one without a
+// handler, refuses all text.
 type Parser struct {
 	handler        Handler
 	encodedHandler EncodedTextHandler // the handler, if it is one
@@ -218,7 +218,7 @@ func (p *Parser) readStructure(c byte, at int64) {
 	}
 }
 
-// unexpected describes what was expected instead of the byte c.
+// unexpected returns the message for the byte c in a state.
 func unexpected(s state, c byte) string {
 	switch s {
 	case awaitColon:

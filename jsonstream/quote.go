@@ -25,7 +25,7 @@ var escapeLetters = [256]byte{'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 
 const hexDigits = "0123456789abcdef"
 
 // appendEscaped appends s as the inside of a JSON string. It copies plain text eight bytes
-// at a time; bytes written beyond the text are overwritten by what follows.
+// at a time; bytes written beyond the text are overwritten later.
 func appendEscaped[T ~[]byte | ~string](dst []byte, s T) []byte {
 	for i := 0; i < len(s); {
 		if i+8 <= len(s) {
@@ -76,7 +76,7 @@ func appendEscaped[T ~[]byte | ~string](dst []byte, s T) []byte {
 	return dst
 }
 
-// IsQuote reports whether text is what [AppendQuote] writes for s, without writing it.
+// IsQuote reports whether text equals the text that [AppendQuote] writes for s.
 func IsQuote(text, s []byte) bool {
 	if len(text) < len(s)+2 || text[0] != '"' {
 		return false

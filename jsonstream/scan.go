@@ -17,10 +17,10 @@ func Parse(text []byte, o Options) (Value, error) {
 	return d.Root(), nil
 }
 
-// Scan parses a complete text in one pass. It accepts what a [Parser] accepts with the same
-// options, and returns the same *[Error] for every other text. The document refers to the
-// text, which must not change while the document is used. A reused document allocates
-// nothing once its buffers have grown.
+// Scan parses a complete text in one pass. It accepts the texts that a [Parser] with the same
+// options accepts, and returns the same *[Error] for all others. The document refers to the
+// text, which must not change while the document is used. A reused document does not
+// allocate once its buffers have grown.
 func (d *Document) Scan(text []byte, o Options) error { return d.ScanWithKnown(text, o, nil) }
 
 // ScanWithKnown is like Scan for a text that contains long strings that were scanned

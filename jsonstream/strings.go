@@ -34,10 +34,10 @@ func (p *Parser) startKey(at int64) {
 	p.state = inText
 }
 
-// readText reads a string or key from chunk[i] on and returns where it stopped. It
-// processes what is complete in the chunk and valid. Text that the end of the chunk splits,
-// or that is invalid, is processed by readPending, byte by byte, which finds the first byte
-// that shows an error however the text is split.
+// readText reads a string or key from chunk[i] on and returns the index where it stopped.
+// It processes the valid text that is complete in the chunk. readPending processes the rest,
+// split by the end of the chunk or invalid, byte by byte, and so finds the first byte that
+// shows an error, however the text is split.
 func (p *Parser) readText(chunk []byte, i int) int {
 	copies := !p.text.key && p.encodedHandler != nil && p.encodedHandler.WantsEncoded()
 	for i < len(chunk) && p.state == inText {

@@ -61,7 +61,7 @@ func (v Value) TextBytes() (text []byte, ok bool) {
 	return v.doc.text[n.start+1 : n.end-1 : n.end-1], true
 }
 
-// AppendText appends the decoded text of a string. It appends nothing for any other value.
+// AppendText appends the decoded text of a string; other values have none.
 func (v Value) AppendText(dst []byte) []byte {
 	if text, ok := v.TextBytes(); ok {
 		return append(dst, text...)
@@ -74,8 +74,7 @@ func (v Value) AppendText(dst []byte) []byte {
 }
 
 // TextParts returns the decoded text of a string in parts of approximately the size of buf,
-// which they share. For any other value it returns nothing. A part may end inside a
-// character.
+// which they share; other values have none. A part may end inside a character.
 func (v Value) TextParts(buf []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		if text, ok := v.TextBytes(); ok {

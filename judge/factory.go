@@ -67,7 +67,7 @@ func New(o Options) *Factory {
 	}}
 }
 
-// Judge creates the judge that a [judge] table configures. The error reports what is missing; a
+// Judge creates the judge that a [judge] table configures. The error names a missing setting; a
 // gate does not start without its judges.
 func (f *Factory) Judge(t *gate.JudgeTable) (gate.Judge, error) {
 	j, err := f.open(t)

@@ -1,4 +1,4 @@
-// Package store opens what a gate writes to: the facts of sessions, questions with their
+// Package store opens the database of a gate: facts of sessions, questions with their
 // answers and grants, and audit records.
 //
 //	s, err := store.Open(ctx, "stopgate.db", store.Options{})
@@ -53,10 +53,10 @@ func Memory() State {
 	return kinds.Memory()
 }
 
-// Options change what a database stores.
+// Options configure a database.
 type Options struct {
-	// Arguments is what is stored of the arguments of calls, by default nothing: records
-	// then hold their hash.
+	// Arguments selects how arguments of calls are stored. By default records hold only
+	// their hash.
 	Arguments audit.Keep
 	// Redactor removes values for audit.KeepRedacted; nil removes the well-known forms of
 	// secrets.

@@ -4,7 +4,7 @@
 //	t := terminal.Terminal{In: tty, Out: tty, By: "anna"}
 //	err := t.Serve(ctx, queue)
 //
-// Text of a model is printed so that every character is visible (H14). An empty line, input typed
-// before the question was shown, or any other key answers nothing: only y is a yes, and it approves
-// exactly the call that was shown (H15, H1).
+// Text of a model is printed so that every character is visible (H14). Only y is a yes, and it
+// approves exactly the call that was shown (H1). An empty line, another key and input typed before
+// the question was shown are no answer (H15).
 package terminal

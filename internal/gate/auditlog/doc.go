@@ -5,7 +5,7 @@
 //		deny() // an allowed call is released only after its row is durable (I22)
 //	}
 //
-// A row that cannot be written is spooled where the recorder has a spool, in a form that
-// permits nothing, or it is counted as lost. While rows are missing, the next row waits until
-// a row with their number, the gap, is on record (FM4).
+// A row that cannot be written is spooled as a denial if the recorder has a spool, or counted
+// as lost. While rows are missing, the next row waits until a row with their number, the gap,
+// is on record (FM4).
 package auditlog

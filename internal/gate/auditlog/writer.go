@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/rows"
 )
 
-// Config is what a [Writer] writes to. The functions are those of a recorder with the same
+// Config configures a [Writer]. Its functions are the methods of a recorder with the same
 // names.
 type Config struct {
 	Record    func(ctx context.Context, r *stopgate.Record) error // nil: no audit
@@ -261,9 +261,9 @@ func (w *Writer) Lose(r *stopgate.Record, cause error) (spooled bool) {
 	return false
 }
 
-// replacementRows returns the rows for a call whose row was not written in time. They permit
-// nothing: an allow is replaced by a denial, and by an event row that the allow was not
-// released, in case its row was written after all.
+// replacementRows returns the rows for a call whose row was not written in time. It replaces
+// an allow by a denial, and by an event row that the allow was not released, in case its row
+// was written after all.
 func (w *Writer) replacementRows(r *stopgate.Record) []*stopgate.Record {
 	if r.Status != stopgate.StatusAllowed {
 		return []*stopgate.Record{r}

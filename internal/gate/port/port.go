@@ -71,12 +71,9 @@ var Panic = errors.New("panic")
 // panicError returns the error for a value of recover.
 func panicError(v any) error { return fmt.Errorf("%w: %v\n%s", Panic, v, debug.Stack()) }
 
-// Invoke calls f under a deadline on a goroutine of its own, because code that
-// does not look at its context can be stopped in no other way. The goroutine
-// belongs to the call: Invoke waits for it until the deadline; after that nothing
-// waits for it and its answer is dropped. An answer that is there when the
-// deadline is over came too late, however close it was. Without a limit the end of
-// ctx is the deadline.
+// Invoke calls f on a goroutine of its own and waits for it until the deadline, also if f
+// ignores its context. An answer that arrives at or after the deadline is dropped. Without a
+// limit the end of ctx is the deadline.
 func Invoke[T any](ctx context.Context, g *Guard, limit time.Duration, f func(context.Context) (T, error)) Reply[T] {
 	if g.stuck.Load() >= maxStuck {
 		return Reply[T]{Fault: Crowded}

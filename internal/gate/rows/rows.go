@@ -72,7 +72,7 @@ func Clean(r *stopgate.Record) {
 	}
 }
 
-// Bounds of what one row holds.
+// Bounds of the lists and texts of a row.
 const (
 	maxWord = 256 // bytes of a name, an id, a pointer
 	MaxList = 64  // floors, objections, candidates

@@ -32,7 +32,7 @@ func (a *Isolated) Add(head uint64, f session.Fact, keys []session.Key) {
 	}
 	next, _, err := session.NewState(max(a.head, head), entries).Append([]session.Fact{f})
 	if err != nil {
-		return // a second end of a call, which changes nothing
+		return // a second end of a call
 	}
 	if a.cells == nil {
 		a.cells = make(map[session.Key]*session.Cell)

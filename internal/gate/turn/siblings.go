@@ -24,7 +24,7 @@ func (t *State) Join(id stopgate.ProposalID, permits ...session.Key) {
 	t.siblings = append(t.siblings, sibling{id: id, permits: permits})
 }
 
-// Completes adds what the complete call would permit.
+// Completes adds the cells that the complete call would permit.
 func (t *State) Completes(id stopgate.ProposalID, permits []session.Key) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -42,7 +42,7 @@ func (t *State) Leave(id stopgate.ProposalID) {
 	t.siblings = slices.DeleteFunc(t.siblings, func(s sibling) bool { return s.id == id })
 }
 
-// UnderWay returns what the open calls that the model made before this one would permit.
+// UnderWay returns the cells that the open calls before this one would permit.
 func (t *State) UnderWay(id stopgate.ProposalID) (keys []session.Key) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -55,8 +55,8 @@ func (t *State) UnderWay(id stopgate.ProposalID) (keys []session.Key) {
 	return keys
 }
 
-// Arriving reports that a call that the model made before this one is not complete yet:
-// what it would permit is not known.
+// Arriving reports whether a call before this one is still incomplete, so that the cells
+// that it would permit are unknown.
 func (t *State) Arriving(id stopgate.ProposalID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,6 +1,6 @@
 // Package turn has the state that the calls of one turn share: the position of the facts that
-// they see, the one transition to another agent, and what the calls that have no outcome yet
-// would permit.
+// they see, the one transition to another agent, and the cells that the calls without an
+// outcome would permit.
 //
 //	var t turn.State
 //	horizon := t.Begin(head) // the first call fixes it for all calls (S8)
