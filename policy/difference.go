@@ -5,13 +5,13 @@ import (
 	"github.com/stopgate/stopgate/internal/prove/diff"
 )
 
-// Difference is what two policy files decide differently.
+// Difference is the difference between the decisions of two policy files.
 type Difference struct {
 	Changes []Change
 	// Complete reports that every call which the two files decide with different modes is
 	// covered by a change. Equal policies have no changes and are complete.
 	Complete bool
-	// Open describes what was not decided.
+	// Open describes the parts that could not be compared.
 	Open []string
 }
 
@@ -26,7 +26,7 @@ type Change struct {
 	Witness stopgate.Call
 	// Old and New are the rules that decide it; nil where no rule does.
 	Old, New *Rule
-	// Note names what decides where no rule does: "unknown tool", "unknown_params".
+	// Note names the setting that decides if no rule does: "unknown tool", "unknown_params".
 	Note string
 }
 

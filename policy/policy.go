@@ -24,7 +24,7 @@ type Source struct {
 	// Trusted marks the operator's own file. Any other file may only hold rules, and they
 	// may only tighten (S3).
 	Trusted bool
-	// Tightens restricts a trusted file to what an untrusted one may do.
+	// Tightens restricts a trusted file as if it were untrusted.
 	Tightens bool
 	// Root is the directory that this file's paths are read against, "" for that of the
 	// options.
@@ -85,9 +85,9 @@ func Compile(sources []Source, o Options) (*Program, Diagnostics) {
 	return &Program{p, p}, diagnostics(found)
 }
 
-// Check parses a policy file and reports everything that is wrong with it: what Compile
-// reports, and rules that no arguments reach or that mean something else than they seem
-// to (D25-15, D25-30 to D25-39).
+// Check parses a policy file and reports all of its mistakes: the diagnostics of Compile,
+// unreachable rules, and rules with another meaning than they seem to have (D25-15, D25-30 to
+// D25-39).
 func Check(s Source, o Options) Diagnostics {
 	e := o.engine()
 	e.Untrusted = !s.Trusted
@@ -129,7 +129,7 @@ type Diagnostic struct {
 	Line    int // from 1
 	Column  int // from 1, in code points
 	Message string
-	Hint    string // what to write instead, "" if nothing can be suggested
+	Hint    string // the replacement, "" if there is no suggestion
 }
 
 // String returns the diagnostic on one line.

@@ -10,7 +10,7 @@
 //	stopgate test            run the tests of policies
 //	stopgate fmt FILE        write it in its canonical layout
 //	stopgate decide ...      decide one call, or many
-//	stopgate explain ...     say rule by rule why
+//	stopgate explain ...     show the decision rule by rule
 //
 // The commands are in internal/cli; this package lists them.
 package main
@@ -55,8 +55,8 @@ func run(args []string, s cli.Streams) int {
 	return out.Status(s, cli.Report(cli.Streams{In: s.In, Out: out, Err: s.Err}, cmd, err))
 }
 
-// unsupported says before all else that nothing works on a system, and reports whether that
-// is so. To an agent that asks a hook it says no: another status would let the call run.
+// unsupported reports an unsupported system before any command runs. A hook then exits with
+// the status that denies, because an agent would run the call after any other.
 func unsupported(system string, args []string, talk io.Writer) (code int, no bool) {
 	why := release.Unsupported(system)
 	if why == "" {

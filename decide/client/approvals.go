@@ -140,8 +140,8 @@ func (c *Client) Watch(ctx context.Context, show func([]Question) error) error {
 	return io.ErrUnexpectedEOF
 }
 
-// Approve approves exactly the call that q shows, once. It returns ErrStale and approves nothing if
-// the question has changed since q was read. Scope approve.
+// Approve approves exactly the call that q shows, once. It returns ErrStale if the question has
+// changed since q was read. Scope approve.
 func (c *Client) Approve(ctx context.Context, q Question, reason string) (Question, error) {
 	return c.reply(ctx, q.ID, replyBody{Answer: "approve", Reason: reason, Seen: q.Seen})
 }

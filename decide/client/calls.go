@@ -128,7 +128,7 @@ func (c *Call) whole() (callBody, error) {
 	return b, nil
 }
 
-// Check evaluates the policy for a call. Nothing is recorded, reserved or asked, and the result is
+// Check evaluates the policy for a call, without recording, reserving or asking. The result is
 // not a permission to run the call. Scope decide.
 func (c *Client) Check(ctx context.Context, call Call) (CheckResult, error) {
 	body, err := call.whole()
@@ -213,7 +213,7 @@ type Result struct {
 	// Failed and Succeeded report the outcome. If both are false, the policy's rules for the tool
 	// determine it, or it stays unknown (S24).
 	Failed, Succeeded bool
-	// Absent reports that the call found nothing at its target.
+	// Absent reports that the target of the call does not exist.
 	Absent bool
 }
 

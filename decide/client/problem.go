@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Problem is an error response of a gate (RFC 9457). It allows nothing.
+// Problem is an error response of a gate (RFC 9457). The call must not run.
 type Problem struct {
 	Status int    `json:"status"` // HTTP status
 	Code   string `json:"code"`   // stable; see openapi.yaml

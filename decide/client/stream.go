@@ -145,8 +145,8 @@ func (s *Stream) Verdict() (v Verdict, received int64) {
 func (s *Stream) Refused() <-chan struct{} { return s.refused }
 
 // Close ends the arguments and returns the decision. A call that is closed without its last bytes
-// is denied as malformed. After the end of its context, Close cancels the call as Cancel does: the
-// gate is not told that the arguments are complete.
+// is denied as malformed. After the end of its context, Close cancels the call as Cancel does,
+// without completing the arguments.
 func (s *Stream) Close() (Decision, error) {
 	s.to.CloseWithError(s.gone()) // nil becomes io.EOF
 	<-s.done

@@ -1,5 +1,5 @@
-// Command events is a gateway with event policies of its own: a program that imports
-// stopgate, adds what the policy file cannot say, and serves.
+// Command events is a gateway with event policies of its own, which are written in Go and
+// cannot be expressed in a policy file.
 //
 //	go run ./examples/events stopgate.toml
 package main

@@ -10,8 +10,8 @@ import (
 	"github.com/stopgate/stopgate/gateway/events"
 )
 
-// A transform changes texts as they arrive. It has one hook, so calls, reasoning and
-// usage pass by it as bytes.
+// shout changes texts as they arrive. It has one hook, so calls, reasoning and usage are
+// forwarded without it.
 type shout struct{}
 
 func (shout) Name() string { return "shout" }
@@ -20,8 +20,7 @@ func (shout) OnContentDelta(_ context.Context, _ *events.Exchange, s *events.Str
 	return s.SendText(strings.ToUpper(delta), false)
 }
 
-// What needs a whole text waits for it: titles sends nothing piece by piece, and the
-// whole text, changed, at its end.
+// titles needs the whole text: it sends no deltas, and the changed text at its end.
 type titles struct{}
 
 func (titles) Name() string { return "titles" }
@@ -41,8 +40,8 @@ func (titles) OnContentComplete(_ context.Context, _ *events.Exchange, s *events
 	}, b.Text()), false)
 }
 
-// A reviewer decides about complete calls. What belongs to one exchange is in its
-// scratchpad: the policy itself is shared by all of them.
+// reviewer decides about complete calls. All exchanges share the policy; the state of an
+// exchange is in its scratchpad.
 type reviewer struct {
 	harmful   func(ctx context.Context, tool stopgate.ToolName, args string) (float64, string, error)
 	threshold float64
@@ -76,7 +75,7 @@ func (reviewer) OnStreamComplete(_ context.Context, x *events.Exchange) error {
 	return nil
 }
 
-// A gatekeeper looks at requests before they go to the provider, and can refuse them.
+// gatekeeper refuses requests for models that are not listed, before they go to the provider.
 type gatekeeper struct{ models map[string]bool }
 
 func (gatekeeper) Name() string { return "gatekeeper" }
@@ -88,8 +87,8 @@ func (p gatekeeper) OnRequest(_ context.Context, x *events.Exchange, _ *events.R
 	return nil
 }
 
-// A signature has the whole body of a response that is not streamed in its hands, and
-// the end of one that is.
+// signature appends to the texts of a response: in the body of one that is not streamed,
+// at the end of every text of one that is.
 type signature struct{ text string }
 
 func (signature) Name() string { return "signature" }

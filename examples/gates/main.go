@@ -1,5 +1,5 @@
-// Command gates is a program whose tools and handoffs are decided by policies in Go, with the contract of
-// deterministic policy gates: the model proposes, a policy allows or denies with a reason, nothing else runs.
+// Command gates is a program whose tools and handoffs are decided by policies in Go. The model proposes, and a
+// policy allows or denies with a reason; calls without a decision do not run.
 //
 //	go run ./examples/gates
 package main
@@ -99,7 +99,7 @@ func run(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// report prints what the model reads, or the typed error that ends the run.
+// report prints the envelope for the model, or the typed error that ends the run.
 func report(out io.Writer, e stopgate.Envelope, err error) {
 	var denied *gate.Denied
 	if errors.As(err, &denied) {

@@ -1,6 +1,6 @@
 // Command library is a small program that gates its own tools: three tools, one
 // handoff, a policy file, and one example of every kind of policy that is written in
-// Go. It plays a fixed scene instead of a model and prints what the gate says.
+// Go. It plays fixed calls instead of a model and prints the gate's decisions.
 //
 //	go run ./examples/library
 package main
@@ -38,22 +38,22 @@ func run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	desk := &desk{gate: g, out: out, owner: session.Owner{Principal: "local", Session: "demo"}, agent: "triage"}
-	desk.tools = map[stopgate.ToolName]func(string) string{
+	a := &agent{gate: g, out: out, owner: session.Owner{Principal: "local", Session: "demo"}, name: "triage"}
+	a.tools = map[stopgate.ToolName]func(string) string{
 		"lookup": func(string) string { return `{"order":"A-17","total":80}` },
 		"refund": func(string) string { return `{"status":"ok"}` },
 		"mail":   func(string) string { return `{"sent":true}` },
 	}
 
-	// The model wants its money too early, then does it right.
-	desk.call(ctx, "refund", `{"order":"A-17","amount":80}`)
-	desk.call(ctx, "lookup", `{"order":"A-17"}`)
-	desk.call(ctx, "refund", `{"order":"A-17","amount":80}`)
-	desk.call(ctx, "refund", `{"order":"A-17","amount":30}`) // the day's limit is 100
-	desk.call(ctx, "mail", `{"to":"eve@example.net","text":"refunded"}`)
-	desk.call(ctx, "mail", `{"to":"ann@example.com","text":"refunded"}`)
-	desk.hand(ctx, "billing", `{"order":"A-17"}`)
-	desk.hand(ctx, "legal", `{"order":"A-17"}`)
+	// The first refund comes before the lookup and is denied.
+	a.call(ctx, "refund", `{"order":"A-17","amount":80}`)
+	a.call(ctx, "lookup", `{"order":"A-17"}`)
+	a.call(ctx, "refund", `{"order":"A-17","amount":80}`)
+	a.call(ctx, "refund", `{"order":"A-17","amount":30}`) // above the daily limit of 100
+	a.call(ctx, "mail", `{"to":"eve@example.net","text":"refunded"}`)
+	a.call(ctx, "mail", `{"to":"ann@example.com","text":"refunded"}`)
+	a.handoff(ctx, "billing", `{"order":"A-17"}`)
+	a.handoff(ctx, "legal", `{"order":"A-17"}`)
 	return nil
 }
 
@@ -114,8 +114,8 @@ func (openDesks) CheckHandoff(_ context.Context, p gate.Proposal) (gate.Decision
 	return gate.Decision{Kind: gate.Permit, Reason: "open"}, nil
 }
 
-// lookedUp is a session policy with a memory of its own: there is no refund before an
-// order was looked up. Its memory is notes, which are facts of the session.
+// lookedUp is a session policy with state: it denies a refund before the order was
+// looked up. Its state is a note, which is a fact of the session.
 type lookedUp struct{}
 
 func (lookedUp) Name() string            { return "looked_up" }
@@ -143,7 +143,7 @@ func (l lookedUp) OnResult(_ session.View, r session.Result) []session.Fact {
 	return []session.Fact{session.Note(l.Name(), "total", string(r.Data))}
 }
 
-// closedOnSundays is off, so that the scene plays the same every day.
+// closedOnSundays is off, so that the output is the same every day.
 const closedOnSundays = false
 
 // sundays is middleware: it sees every decision and may object.
@@ -154,47 +154,46 @@ func sundays(v session.View, _ session.Call, d session.Decision) session.Decisio
 	return d
 }
 
-// desk plays the agent: it takes what the model proposes to the gate, runs what the
-// gate lets out, and tells the gate how it went.
-type desk struct {
+// agent passes the calls of a model to the gate and runs those that the gate allows.
+type agent struct {
 	gate  *gate.Gate
 	out   io.Writer
 	owner session.Owner
-	agent stopgate.AgentName
+	name  stopgate.AgentName
 	tools map[stopgate.ToolName]func(args string) string
 	calls int
 }
 
-func (d *desk) call(ctx context.Context, tool stopgate.ToolName, args string) {
-	d.calls++
-	ran, err := d.gate.Run(ctx, stopgate.Call{
-		Tool: tool, ID: stopgate.CallID(fmt.Sprint("call_", d.calls)), Agent: d.agent,
-		Session: d.owner.Session, Principal: d.owner.Principal, Args: []byte(args),
+func (a *agent) call(ctx context.Context, tool stopgate.ToolName, args string) {
+	a.calls++
+	ran, err := a.gate.Run(ctx, stopgate.Call{
+		Tool: tool, ID: stopgate.CallID(fmt.Sprint("call_", a.calls)), Agent: a.name,
+		Session: a.owner.Session, Principal: a.owner.Principal, Args: []byte(args),
 	}, func(_ context.Context, args []byte) ([]byte, error) { // exactly these bytes run
-		return []byte(d.tools[tool](string(args))), nil
+		return []byte(a.tools[tool](string(args))), nil
 	})
 	switch {
 	case err != nil:
-		fmt.Fprintf(d.out, "%-8s %v\n", tool, err)
+		fmt.Fprintf(a.out, "%-8s %v\n", tool, err)
 	case !ran.Outcome.Allowed():
 		e := ran.Outcome.Envelope()
-		fmt.Fprintf(d.out, "%-8s %s: %s\n", tool, e.Code, e.PublicReason)
+		fmt.Fprintf(a.out, "%-8s %s: %s\n", tool, e.Code, e.PublicReason)
 	default:
-		fmt.Fprintf(d.out, "%-8s -> %s\n", tool, ran.Data)
+		fmt.Fprintf(a.out, "%-8s -> %s\n", tool, ran.Data)
 	}
 }
 
-func (d *desk) hand(ctx context.Context, to stopgate.AgentName, payload string) {
-	out, err := d.gate.Handoff(ctx, gate.HandoffCall{
-		From: d.agent, To: to, Session: d.owner.Session, Principal: d.owner.Principal, Payload: []byte(payload),
+func (a *agent) handoff(ctx context.Context, to stopgate.AgentName, payload string) {
+	out, err := a.gate.Handoff(ctx, gate.HandoffCall{
+		From: a.name, To: to, Session: a.owner.Session, Principal: a.owner.Principal, Payload: []byte(payload),
 	})
 	switch {
 	case err != nil:
-		fmt.Fprintf(d.out, "to %-8s %v\n", to, err)
+		fmt.Fprintf(a.out, "to %-8s %v\n", to, err)
 	case !out.Allowed():
-		fmt.Fprintf(d.out, "to %-8s %s: %s\n", to, out.Verdict.Code, out.Envelope().PublicReason)
+		fmt.Fprintf(a.out, "to %-8s %s: %s\n", to, out.Verdict.Code, out.Envelope().PublicReason)
 	default:
-		d.agent = to
-		fmt.Fprintf(d.out, "to %-8s with %s\n", to, out.Args)
+		a.name = to
+		fmt.Fprintf(a.out, "to %-8s with %s\n", to, out.Args)
 	}
 }

@@ -171,7 +171,7 @@ func (r *answer) run(request provider.Request) (provider.Reply, error) {
 	return reply, err
 }
 
-// cancel cancels what the response has opened.
+// cancel cancels the open calls of the response.
 func (r *answer) cancel() {
 	for _, c := range r.calls {
 		if c != nil {

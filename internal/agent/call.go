@@ -22,7 +22,7 @@ type call struct {
 	mu    sync.Mutex
 	args  arguments.Arguments
 	state Call
-	over  bool // nothing of the call can run any more
+	over  bool // the call cannot run any more
 }
 
 // change updates the state and notifies the watcher.
@@ -58,7 +58,7 @@ func (c *call) judged(w Watcher, v stopgate.Verdict) (refused bool) {
 	return c.over
 }
 
-// refused reports whether nothing of the call can run any more.
+// refused reports whether the call cannot run any more.
 func (c *call) refused() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,5 +12,5 @@
 // The agent runs exactly the bytes that the gate released. Declining a single call cancels
 // the response; a call with siblings does not (D26-22, D26-23). After any refusal,
 // truncation or crash, the history is valid for the provider, contains no truncated call,
-// and states what did not run (S7).
+// and names the calls that did not run (S7).
 package agent

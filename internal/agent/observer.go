@@ -113,7 +113,7 @@ func (a *Agent) observedMessage(ctx context.Context) (_ context.Context, end fun
 	}
 }
 
-// observation is the observation of a request to a model. A nil observation does nothing.
+// observation observes a request to a model. The methods of a nil observation have no effect.
 type observation struct {
 	ModelCall
 	now  func() time.Time

@@ -21,8 +21,8 @@ type Runner interface {
 	// Run runs a call. It returns soon after ctx ends. A failure of the tool is a result
 	// with Failed.
 	Run(ctx context.Context, t Task) Result
-	// Preview returns the effect of a call as a unified diff, "" if there is none to show.
-	// It changes nothing.
+	// Preview returns the effect of a call as a unified diff, "" if there is none to show,
+	// without running the call.
 	Preview(tool stopgate.ToolName, args string) string
 }
 

@@ -222,7 +222,7 @@ func (a *Agent) run(ctx context.Context, c *call, out stopgate.Outcome) error {
 	return err
 }
 
-// observe passes the result to the gate, which decides what of it the model receives.
+// observe passes the result to the gate and returns the text that the model may receive.
 func (a *Agent) observe(ctx context.Context, c *call, out stopgate.Outcome, r Result) (text string, withheld bool, err error) {
 	ctx, cancel := outlast(ctx)
 	defer cancel()

@@ -48,7 +48,7 @@ type Question struct {
 	fresh    []string
 }
 
-// seen is what was displayed when the person approved.
+// seen is the state of the display when the person approved.
 type seen struct {
 	names  map[string]bool // displayed parameters, complete or still arriving
 	floors int
@@ -181,8 +181,8 @@ func (q *Question) sendAnswer(a gate.Answer) {
 	}
 }
 
-// Allow approves what is shown. If the arguments are incomplete, the approval takes effect
-// when they are complete, unless parameters arrived that were not displayed in shown (H2).
+// Allow approves the shown call. If the arguments are incomplete, the approval takes effect
+// when they are complete, unless parameters arrived that are not in shown (H2).
 func (q *Question) Allow(v gate.View, shown []arguments.Parameter) {
 	if v.Complete {
 		q.sendAnswer(v.Approve(q.queue.by))
@@ -201,7 +201,7 @@ func (q *Question) Allow(v gate.View, shown []arguments.Parameter) {
 	q.queue.ring()
 }
 
-// AllowRest approves what is shown and all that follows.
+// AllowRest approves the shown arguments and all that follow.
 func (q *Question) AllowRest(v gate.View) { q.sendAnswer(v.Approve(q.queue.by)) }
 
 // Decline declines the call. The model receives the reason; without one the agent waits for
@@ -215,8 +215,8 @@ func (q *Question) Decline(v gate.View, reason string) {
 // Edit approves other arguments, which are evaluated like any others, or another result.
 func (q *Question) Edit(v gate.View, text string) { q.sendAnswer(v.Edit(q.queue.by, []byte(text))) }
 
-// complete answers an armed question if its arguments are complete and nothing new has
-// arrived. It reports whether the question needs no further answer.
+// complete answers an armed question if its arguments are complete and no parameter was
+// added. It reports whether the question needs no further answer.
 func (q *Question) complete(v gate.View) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -57,8 +57,8 @@ type File struct {
 	Text    []byte
 	Hash    string // SHA-256 of Text in hex
 	Trusted bool
-	// Root is the root of a project that is not the one around the working directory, ""
-	// for that one; see [Set.Beside].
+	// Root is the root of a project other than the one of the working directory, "" for
+	// that one; see [Set.With].
 	Root string
 }
 
@@ -79,8 +79,8 @@ func (s Set) Sources() []policy.Source {
 	return sources
 }
 
-// Beside adds the files of another project, which may only tighten the verdicts.
-func (s Set) Beside(other Set) Set {
+// With adds the files of another project, which may only tighten the verdicts.
+func (s Set) With(other Set) Set {
 	for _, f := range other.Files {
 		if f.Scope != Project || slices.ContainsFunc(s.Files, func(own File) bool { return own.Path == f.Path }) {
 			continue

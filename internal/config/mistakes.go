@@ -17,8 +17,8 @@ type MistakesError struct {
 // Error returns one sentence; the list has the details.
 func (e MistakesError) Error() string { return "the policy has mistakes" }
 
-// Say writes which policy applies where the user could not know: the built-in one, or a file
-// whose permissions do not count because it is not trusted (K35, S50).
+// Say reports the use of the built-in policy, and files whose permissions do not count because
+// they are not trusted (K35, S50).
 func (s Set) Say(w io.Writer) {
 	for _, file := range s.Files {
 		switch {

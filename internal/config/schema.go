@@ -5,7 +5,7 @@ import _ "embed"
 //go:embed policy.schema.json
 var policySchema []byte
 
-// PolicySchema is the JSON Schema (draft 2020-12) of policy files, for editors. It
-// knows every key of the language and its types; what rules mean is proved by
-// policy.Check alone. Whoever adds a key to a table adds it to policy.schema.json.
+// PolicySchema returns the JSON Schema (draft 2020-12) of policy files, for editors: every key
+// of the language with its type. Only policy.Check checks the meaning of rules. A new key needs
+// its entry in policy.schema.json.
 func PolicySchema() []byte { return policySchema }

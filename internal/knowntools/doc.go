@@ -13,7 +13,7 @@
 //	names = ["grep"]                # the first is the usual one
 //	class = "search"                # the strongest effect of its calls
 //	starters = { coding = ["grep"] } # the names that starter policies list; they are generated
-//	harmless = true                 # changes nothing, reveals nothing outside of the project
+//	harmless = true                 # no changes, no disclosure outside of the project
 //	source = "..."                  # where it differs from the product's
 //	parameters = { pattern = "value", path = "folder", "files[]" = "path", "files[].path" = "path" }
 //
@@ -21,7 +21,7 @@
 // "name[].member" a list of them.
 // The kinds are those of [Kind], the classes those of [Class].
 //
-// A row that is found by the name of a tool alone tells only which types its parameters may
+// A row that is found by the name of a tool alone gives only types that its parameters may
 // have: a different tool can have the same name. No verdict may become weaker because of it.
 // [ForHost] and [ForServer] find rows of tools whose origin the caller knows.
 //

@@ -7,9 +7,9 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// outputs are names that agent frameworks give to the tool in which a model gives its
-// answer: pydantic-ai, LangChain and LangGraph, the Vercel AI SDK, Claude's agent SDK,
-// smolagents and DSPy. Nothing runs for a call of it.
+// outputs are the names of the tools through which models return structured answers in agent
+// frameworks: pydantic-ai, LangChain and LangGraph, the Vercel AI SDK, Claude's agent SDK,
+// smolagents and DSPy. A call of such a tool runs no code.
 var outputs = []string{"final_result", "final_answer", "json", "StructuredOutput", "submit_output"}
 
 // handoff begins the names of tools with which the agents of the OpenAI Agents SDK, LangGraph

@@ -46,7 +46,7 @@ const (
 	Write  Class = "write"  // changes files
 	Run    Class = "run"    // runs commands
 	Fetch  Class = "fetch"  // sends requests to the network
-	Note   Class = "note"   // changes only what the agent keeps for itself, or asks the user
+	Note   Class = "note"   // changes only the agent's own notes, or asks the user
 	Agent  Class = "agent"  // starts or instructs an agent, whose calls are decided themselves
 	Other  Class = "other"  // none of these
 )
@@ -94,7 +94,7 @@ type Tool struct {
 	Class      Class
 	Starters   []Listed    // the names that starter policies list
 	Parameters []Parameter // in the order of the table
-	// Harmless reports that the tool changes nothing and reveals nothing outside the
+	// Harmless reports that the tool makes no changes and discloses no data outside the
 	// project.
 	Harmless bool
 	// Source is the package and version, or the contract, that the row was read from.

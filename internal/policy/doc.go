@@ -8,7 +8,7 @@
 //	e := program.Bind(stopgate.Call{Tool: "write_file"}).Evaluate()
 //	for chunk := range chunks {
 //		if v := e.Feed(chunk); v.Terminal() {
-//			return v // no later byte changes it
+//			return v // final, whatever follows
 //		}
 //	}
 //	return e.Close(stopgate.Ended)
@@ -17,16 +17,16 @@
 //
 // Package [github.com/stopgate/stopgate/internal/lang/syntax] has the grammar of policy files,
 // package [github.com/stopgate/stopgate/internal/eval] judges calls.
-// Inside a list the first rule that matches decides; a list without a match asks
-// (D25-09, D25-10). A pointer follows the schema: where it has an array, every
-// element is meant (D25-13). A restrictive rule matches if any of the values does,
-// an unattended one only if all do, and there is one. Guards are
-// judged beside the list, and files beside each other: the strictest answer wins.
+// In a list the first rule that matches decides; a list without a match asks (D25-09, D25-10).
+// A pointer follows the schema: where that has an array, the pointer selects every element
+// (D25-13). A restrictive rule matches if any of the values does, an unattended one only if
+// there is a value and all values match. Guards are evaluated in addition to the list, and all
+// files are: the strictest answer wins.
 //
-// [Check] finds pointers that resolve to nothing, matchers and literals of the wrong type,
-// examples that do not hold, and traps: rules that are legal and let more through than they
-// seem to. Every finding is a diagnostic with its position, a stable code and, where there is
-// one, the text to write instead. Package internal/prove adds rules that nothing reaches.
+// [Check] finds pointers to parameters that the tool lacks, matchers and literals of the wrong
+// type, examples that do not hold, and traps: legal rules that permit more than they seem to.
+// Every finding is a diagnostic with its position, a stable code and, if there is one, the
+// replacement text. Package internal/prove adds unreachable rules.
 //
 // Guarantees:
 //

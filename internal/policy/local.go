@@ -9,8 +9,7 @@ type LocalTool struct {
 }
 
 // LocalTools lists the tools that operators' files declare with a command, in their
-// order, each name once. A command of a project file that nobody trusts is never run
-// (S3): it is not listed.
+// order, each name once. It omits those of untrusted project files, which never run (S3).
 func (p *Program) LocalTools() []LocalTool {
 	var list []LocalTool
 	seen := map[string]bool{}

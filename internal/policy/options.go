@@ -37,10 +37,10 @@ type Options struct {
 	// Dir is the directory in which the relative paths of calls begin, "" for the root: an
 	// agent may work below its project, or have moved elsewhere.
 	Dir string
-	// Run is the directory in which the command lines of the call run where the call says it
-	// itself, "" for Dir. RunDoubt says that the tool may not look at what the call says,
-	// RunLost that what it says is no directory that can be named: paths of command lines
-	// that are not absolute then satisfy nothing permissive and every guard.
+	// Run is the working directory that the call itself names for its command lines, "" for
+	// Dir. RunDoubt reports that the tool may ignore that directory, RunLost that the directory
+	// cannot be known: relative paths of command lines then satisfy every guard and no
+	// permissive condition.
 	Run               string
 	RunDoubt, RunLost bool
 	// Links follows symbolic links, nil where the gate does not see the file system of the
@@ -57,17 +57,17 @@ type Options struct {
 	// Definitions are the tools that are known to exist, with the schemas they come
 	// with; rules are checked against them and against the tables of the file (Q5, Q16).
 	Definitions []stopgate.ToolDefinition
-	// Prove reports rules that nothing reaches; nil where they are not searched for. Such a
-	// rule decides no call. Package internal/prove has the search.
+	// Prove reports unreachable rules, which never decide a call; nil skips the search.
+	// Package internal/prove implements it.
 	Prove check.Prover
-	// Checked reports whether it is known that [Check] finds no mistake in a source under
-	// these options, so that it need not run again; nil where nothing is known. A process that
-	// lives for one call spends most of it in Check otherwise. It answers for
-	// what [Options.Identity] names, and only from what nobody else can have written.
+	// Checked reports whether an earlier [Check] found no mistake in a source under options
+	// with the same [Options.Identity], so that it need not run again; nil if none is known.
+	// A process for one call would spend most of its time in Check. Results must be stored
+	// where no other user can write.
 	Checked func(Source) bool
-	// UnknownTool is Ask where a tool that no file knows is asked about unless an
-	// operator says otherwise (S33): hosts bring new tools every month. It is
-	// an input of Compile; everything but Ask is Deny.
+	// UnknownTool is the mode for calls of tools that no file knows, unless an operator's file
+	// sets one: Ask for hooks, because hosts add tools every month (S33). Other values are Deny.
+	// It is an input of Compile.
 	UnknownTool stopgate.Mode
 	// Known finds the known tool of a call, independently of files and requests; nil for none.
 	Known eval.KnownTools

@@ -103,7 +103,8 @@ func (p *Program) Situation(data jsonstream.Value) eval.Situation { return p.pol
 // Layers lists the files.
 func (p *Program) Layers() []*eval.Layer { return p.policies.Layers() }
 
-// ToolPolicies lists what each file declares for the tool of a call; see [eval.Policies.ToolPolicies].
+// ToolPolicies lists the policies of all files for the tool of a call; see
+// [eval.Policies.ToolPolicies].
 func (p *Program) ToolPolicies(c stopgate.Call) ([]*eval.ToolPolicy, bool) {
 	return p.policies.ToolPolicies(c)
 }

@@ -1,7 +1,7 @@
 package policy
 
 // LooksAtResults reports whether any tool has rules about its results. Without them
-// every result is delivered (K32), and nobody has to find the call it belongs to.
+// every result is delivered (K32), without a search for its call.
 func (p *Program) LooksAtResults() bool {
 	for _, l := range p.Layers() {
 		for _, t := range l.File.Tools {

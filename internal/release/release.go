@@ -1,8 +1,8 @@
-// Package release says which version of the programs this is.
+// Package release has the version of the programs.
 //
 //	fmt.Println(release.Line("stopgate")) // stopgate v1.2.0 0a1b2c3d4e5f linux/amd64 go1.26.0
 //
-// Programs that were built together say the same behind their names.
+// Programs that were built together print the same version.
 package release
 
 import (
@@ -13,7 +13,7 @@ import (
 // version is set by the linker for releases.
 var version = ""
 
-// Version is the version, "(devel)" where nobody gave it one.
+// Version returns the version, "(devel)" for a build without one.
 func Version() string {
 	if version != "" {
 		return version

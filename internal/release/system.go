@@ -1,8 +1,8 @@
 package release
 
-// Unsupported says why the programs do not run on a system, by its name in Go, and what to
-// do; "" where they do. Locks, sockets, terminals and the owners of files, on which their
-// promises rest, are those of Unix (S62).
+// Unsupported returns why the programs do not run on a system, by its name in Go, with the
+// remedy; "" if they do. Their guarantees depend on the locks, sockets, terminals and file
+// owners of Unix (S62).
 func Unsupported(system string) string {
 	switch system {
 	case "windows":

@@ -18,7 +18,7 @@ func Build(t testing.TB) string {
 	return build(t, "./cmd/stopgate")
 }
 
-// BuildBoth builds it with stopgate-hook beside it, as `make build` does.
+// BuildBoth builds it and stopgate-hook in one directory, as `make build` does.
 func BuildBoth(t testing.TB) string {
 	t.Helper()
 	return build(t, "./cmd/...")

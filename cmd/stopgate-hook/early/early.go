@@ -2,9 +2,9 @@
 // is initialised, and ends the process if it answers.
 //
 // Go initialises packages in the order of their import paths, each after those that it
-// imports (language specification, "Program initialization"). This one imports almost
-// nothing and nothing imports it but main, so that it comes before the policy, the store
-// and what they link, whose initialisation takes longer than asking. A test holds that.
+// imports (language specification, "Program initialization"). This one has few imports, and
+// only main imports it, so that it is initialised before the policy, the store and their
+// dependencies, which take longer than asking. A test checks the order.
 package early
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/hook/ask"
 )
 
-// Asked is what came of it, where that was no answer.
+// Asked is the result if the resident did not answer.
 var Asked = first()
 
 func first() ask.Asked {

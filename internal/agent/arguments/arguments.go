@@ -6,8 +6,8 @@
 //	a.Parameters() // path complete, content streaming with 5 bytes
 //	a.Object()     // {"path":"src/main.rs"}
 //
-// It decides nothing: the gate has its own copy of what may run. Its results do not depend on the
-// chunks of the text.
+// It is for display only: the gate has its own copy of the arguments that may run. Its results do
+// not depend on the chunks of the text.
 package arguments
 
 import (

@@ -23,7 +23,7 @@ type Sink interface {
 	Thinking(piece string)
 	// Call is an event of a call, see [provider.Sink].
 	Call(e *stopgate.Event)
-	// Refused reports whether every call so far is finally refused. If nothing else is open, the
+	// Refused reports whether every call so far is finally refused. If no other block is open, the
 	// stream then cancels the response (D26-22).
 	Refused() bool
 }
@@ -138,7 +138,7 @@ func (s *Stream) event(ev *sse.Event) error {
 		return err
 	}
 	if need == provider.Resolve {
-		// The codec's output has no reader; the agent decides what runs.
+		// The codec's output has no reader; the agent releases the calls itself.
 		if s.out, err = s.codec.Release(s.out[:0], nil, nil); err != nil {
 			return err
 		}

@@ -10,6 +10,6 @@
 // policy evaluated the name and not its target. Searches return only files that the policy
 // allows to be read. A command runs in its own process group without a terminal and
 // standard input; the group is killed at the timeout or when the user interrupts it.
-// Results above a limit are truncated in the middle and say so. Arguments are parsed
+// Results above a limit are truncated in the middle, with a note. Arguments are parsed
 // strictly; on any doubt a tool fails.
 package tools

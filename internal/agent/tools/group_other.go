@@ -4,7 +4,7 @@ package tools
 
 import "os/exec"
 
-// group does nothing: process groups are not available.
+// group has no effect: process groups are not available.
 func group(*exec.Cmd) {}
 
 func end(*exec.Cmd) error { return nil }

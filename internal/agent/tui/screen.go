@@ -172,7 +172,7 @@ func (*editing) SetStderr(io.Writer) {}
 // model is the session as bubbletea sees it.
 type model struct{ *Session }
 
-// Init implements [tea.Model]. Nothing may be printed above the first view before it is drawn.
+// Init implements [tea.Model]. It delays output above the first view until that is drawn.
 func (m model) Init() tea.Cmd {
 	m.printing = m.Style.Live
 	return tea.Tick(3*time.Second/framesPerSecond, func(time.Time) tea.Msg { return printed{} })
@@ -267,7 +267,7 @@ func (s *Session) printStep() tea.Cmd {
 		s.idle = false
 		select {
 		case s.more <- struct{}{}:
-		default: // nothing reads lines
+		default: // lines are not being read
 		}
 	}
 	return nil

@@ -65,7 +65,7 @@ type Session struct {
 	text    string // text of the model after its last line end
 	gap     bool   // a blank line precedes the next output
 	thought bool
-	asking  bool                     // a request was sent and nothing was received yet
+	asking  bool                     // a request was sent, and its answer has not begun
 	ending  bool                     // interrupted once
 	warned  bool                     // Ctrl-C on an empty line
 	prompts map[*agent.Question]bool // questions of this message

@@ -41,7 +41,7 @@ type Frame struct {
 	Asked    string // how long ago
 	Left     string // how long an answer is accepted
 	// Hides reports that a value that may name a target of the call is not shown in full, so that
-	// the person cannot know what will run. The content of a file is not such a value.
+	// the person cannot know its effect. The content of a file is not such a value.
 	Hides bool
 	// Late reports that the call has stopped waiting: a yes counts when it is repeated.
 	Late bool

@@ -133,7 +133,7 @@ func (p *Pages) page(w http.ResponseWriter, r *http.Request, who *session, statu
 		q.Refresh = 2
 	case q.Open:
 		q.Seen = e.Binding.Hash()
-		if !q.Hides { // without the code a person who has not seen everything cannot say yes
+		if !q.Hides { // a person who has not seen everything must not get the code to approve
 			q.Code = who.code(e.ID, q.Seen)
 		}
 		q.Edit = q.Edit && e.Args != ""

@@ -6,9 +6,9 @@
 //
 // /approvals lists the waiting questions, /approvals/{id} shows one as the terminal does: the call
 // and the reason of the question, with every unusual character visible. A no takes one press of a
-// button. A yes also requires the code on the page, so that it is not given by mistake, and the
-// hash of the call that was shown, so that a changed call is not approved. The pages work without
-// scripts and load nothing from elsewhere.
+// button. A yes also requires the code on the page, against mistakes, and the hash of the call
+// that was shown, so that a changed call is not approved. The pages use no scripts and no
+// resources of other sites.
 //
 // Guarantees (H21): the address of a question is no credential. People log in with a token that may
 // approve; the browser then holds a cookie that scripts cannot read and that is not sent from other

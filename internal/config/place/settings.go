@@ -37,7 +37,7 @@ type Settings struct {
 	// Trouble is called with errors of a file that lose no row; nil to ignore them.
 	Trouble func(error)
 
-	written auditTable // what they were read from
+	written auditTable // the table in the file
 }
 
 // Flags are the values of the command line, which override the tables.
@@ -107,7 +107,7 @@ func (s Settings) Lines(path string) (*jsonl.Recorder, error) {
 // maxOwnLines bounds how many processes with a store in memory run at once.
 const maxOwnLines = 1000
 
-// OwnLines opens the records of a store in memory, which shares nothing: the first file
+// OwnLines opens the records of a store in memory, which belongs to one process: the first file
 // that no other process writes to, below the state directory of the user of this process.
 func (s Settings) OwnLines() (lines *jsonl.Recorder, path string, err error) {
 	for n := 1; n <= maxOwnLines; n++ {

@@ -28,7 +28,7 @@ import (
 //	answer_rounds = 2               # how often a model is answered in one response
 //	on_block = "call"               # or "stop": a denied call ends the others
 //	after_deny = "cancel"           # or "drain"
-//	cancel_after = 4096             # bytes of one denied call behind its decision
+//	cancel_after = 4096             # bytes of one denied call after its decision
 //	passthrough = ["GET /v1/files/{id}"]
 //	server_tools = ["web_search_*"]
 //	pass_items = []                 # unknown item types of Responses that pass

@@ -194,5 +194,5 @@ func (w *wiring) policies(ctx context.Context, e *hook.Event) (set config.Set, d
 	}
 	where.Dir = now
 	there, err := config.Discover(where)
-	return set.Beside(there), dir, err
+	return set.With(there), dir, err
 }

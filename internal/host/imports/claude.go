@@ -14,7 +14,7 @@ import (
 // apply, later files win; rules add up.
 //
 // Claude Code evaluates rules in the order deny, ask, allow, however specific they are. Bash rules
-// are texts in which "*" matches any characters, and " *" and ":*" at the end also match nothing;
+// are texts in which "*" matches any characters, and " *" and ":*" at the end also match "";
 // each command of a line needs a rule. Rules for files are patterns of .gitignore; those of Read
 // also apply to commands and edits, those of Edit to every tool that writes. Calls without a rule
 // are asked about, except reading files of the working directories.

@@ -62,7 +62,7 @@ func quoteMeta(text string) string {
 type wild struct {
 	text string
 	one  bool // "?" is one character
-	// tail is set if a blank and a "*" at the end also match nothing.
+	// tail is set if a blank and a "*" at the end also match the empty text.
 	tail bool
 	// single is set if they do so only when there is no other wildcard.
 	single bool

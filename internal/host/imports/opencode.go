@@ -12,7 +12,7 @@ import (
 // merged into earlier ones.
 //
 // The last rule whose names match applies: the name of the permission and the command, file or
-// address. "*" is any text, "?" any character, " *" at the end also nothing. Files outside of the
+// address. "*" is any text, "?" any character, " *" at the end also "". Files outside of the
 // project are asked about in addition. opencode runs calls without a rule; the policy asks about
 // them, unless a rule for "*" matches.
 func OpenCode(files []File, o Options) (*Result, error) {

@@ -48,7 +48,7 @@ func (p *Plan) Install(before []byte) ([]byte, error) {
 	return text, nil
 }
 
-// Uninstall returns the file without the hooks of stopgate, nil if nothing else remains. Lists of
+// Uninstall returns the file without the hooks of stopgate, nil if the rest is empty. Lists of
 // hooks that become empty are removed too.
 func (p *Plan) Uninstall(before []byte) ([]byte, error) {
 	if p.Content != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// fill adds to a plan what the form of the host's settings requires.
+// fill adds the entries to a plan that the form of the host's settings requires.
 func (p *Plan) fill(s *hook.Settings, c Command) {
 	switch s.Form {
 	case hook.Nested, hook.Flat:

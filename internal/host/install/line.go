@@ -34,7 +34,7 @@ func shell(words []string) string {
 	return strings.Join(words, " ") + " || { s=$?; [ $s = 2 ] || [ $s = 49 ] || echo 'stopgate did not answer: the call is blocked' >&2; [ $s = 49 ] && exit 49; exit 2; }"
 }
 
-// observe is the flag of a hook that blocks nothing.
+// observe is the flag of a hook that only records.
 const observe = "--observe"
 
 func (c Command) observes() bool { return slices.Contains(c.Flags, observe) }

@@ -21,13 +21,13 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// What keeps Codex from running a hook, and what ends that.
+// The conditions under which Codex does not run a hook, each with its remedy.
 const (
 	codexNoProject = "Codex loads no hooks of a project that you have not trusted, and you have not trusted this one: no call is gated"
 	codexNoHook    = "Codex runs no hook before you have reviewed it, and you have not reviewed this one as it is: no call is gated"
 )
 
-// codex reports what Codex lacks to run the hook in a file with these command lines.
+// codex reports why Codex does not run the hook in a file with these command lines.
 func codex(ctx context.Context, program string, at install.Location, file string, lines []string) Trust {
 	hooks, err := codexHooks(ctx, program, at.Dir)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/stopgate/stopgate/internal/host/install"
 )
 
-// Trust is what a host lacks to run a hook. The zero Trust lacks nothing.
+// Trust reports whether a host runs a hook, and the missing permission if it does not. The zero
+// Trust is a hook that runs.
 type Trust struct {
 	Missing string // why the host does not run the hook
 	Unsure  string // why it is unknown whether it does

@@ -13,7 +13,7 @@ type Severity uint8
 // The severities.
 const (
 	Error   Severity = iota // the file is rejected
-	Warning                 // the file loads, but may not mean what its author intended
+	Warning                 // the file loads, but may have another meaning than its author intended
 	Note                    // information
 )
 

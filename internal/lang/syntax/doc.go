@@ -34,7 +34,7 @@
 //	[judge]                     model, tools, threshold; see [Judge]
 //
 //	NAME   a tool, a glob over tools, or "*" for all that have no table of their own
-//	RULE   { CONDITION | all = [ { CONDITION }, ... ] | nothing, mode = MODE (, match = "any" | "all")?
+//	RULE   { (CONDITION, | all = [ { CONDITION }, ... ],)? mode = MODE (, match = "any" | "all")?
 //	         (, when = { agent, surface, server, principal, session = "/pointer", MATCHER = value })?
 //	         (, reason = "...")? (, note = "...")? (, ignores = [ "/pointer" ])? (, allow_unsafe_prefix = true)?
 //	         (, below = "ask" | "ignore")? (, examples = { match = [ EXAMPLE, ... ], no_match = [ EXAMPLE, ... ] })? }

@@ -10,8 +10,8 @@ import (
 
 // Format returns the text of a policy file in its canonical layout (K54): one rule per line with
 // its keys in a fixed order, current spellings instead of legacy ones, and otherwise as
-// [tomltree.Document.Format] does. Nothing is moved, no comment is lost, the meaning is unchanged,
-// and formatting is idempotent.
+// [tomltree.Document.Format] does. It keeps the order, every comment and the meaning, and is
+// idempotent.
 //
 // A file with mistakes is formatted too if it is valid TOML; the list contains the syntax errors
 // otherwise.

@@ -59,8 +59,8 @@ func (f *File) TablesFor(tool string) []*ToolTable {
 func (t *ToolTable) Named(tool string) bool { return t.Name == tool || slices.Contains(t.Also, tool) }
 
 // DeclaredSchema returns the schema of the first table that declares one, nil if none does. A table
-// for many tools declares nothing: its parameters only annotate those that the tool has according
-// to base.
+// for many tools does not declare parameters, but annotates those that the tool has according to
+// base.
 func DeclaredSchema(tables []*ToolTable, tool string, base *schema.Schema) *schema.Schema {
 	for _, t := range tables {
 		switch {
@@ -112,7 +112,7 @@ func StrictestParams(a, b ParamAction) ParamAction {
 }
 
 // MatchesAny reports whether a name matches one of the globs of a `when`, `tools` or `from` key. An
-// invalid glob matches nothing.
+// invalid glob matches no name.
 func MatchesAny(globs []string, name string) bool {
 	return slices.ContainsFunc(globs, func(text string) bool {
 		n, err := glob.ParseName(text)

@@ -12,10 +12,10 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/diag"
 )
 
-// Decode decodes a table into the struct that into points to. A nil table changes nothing. Fields
-// have the tag `toml:"key"`, with ",required" if the key must be present; a field without a tag is
-// ignored, an embedded struct counts as its fields. A field whose key is absent keeps its value, so
-// defaults can be set before.
+// Decode decodes a table into the struct that into points to. Fields have the tag `toml:"key"`,
+// with ",required" if the key must be present; a field without a tag is ignored, an embedded struct
+// counts as its fields. A field whose key is absent, or any field for a nil table, keeps its value,
+// so that defaults can be set before.
 //
 // Types: bool, the integers, float64, string, time.Duration as "1m30s", every
 // encoding.TextUnmarshaler as a string, slices, maps by string, structs and pointers to these, and

@@ -15,6 +15,6 @@
 //   - Parse accepts exactly TOML 1.1, with go-toml's own parser (only syntax.go uses it), and
 //     rejects a file at the first byte that is not TOML (K27). Keys and tables that are written
 //     twice, or that extend a closed table, are all found in one run, each with both positions.
-//   - Numbers and dates stay source text: nothing is rounded (K26).
+//   - Numbers and dates stay source text and are never rounded (K26).
 //   - Every entry keeps its comments, so that a formatter loses none.
 package tomltree

@@ -31,8 +31,8 @@ type Statement struct {
 	gap bool // a blank line precedes it
 }
 
-// Format returns the document in its canonical layout: nothing is moved and no comment is lost;
-// only white space, quotes and line breaks in values change. Formatting is idempotent.
+// Format returns the document in its canonical layout. Only white space, quotes and line breaks in
+// values change; the order of keys and all comments are kept. Formatting is idempotent.
 //
 //   - One blank line precedes a header and the comments above it; elsewhere a single one is kept
 //     where the author left any.

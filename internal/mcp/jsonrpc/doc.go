@@ -11,6 +11,6 @@
 // It guarantees:
 //
 //   - A message is one object of strict JSON: no repeated member at any depth, no batch, "jsonrpc" is "2.0", the id is a string or an integer, and the message is exactly one of request, notification, result and error.
-//   - A member with a name that a lenient reader could confuse with one of the protocol ("Method", "name\u0000", "parａms") is refused, so that the next reader reads what was evaluated (G8; CVE-2026-27896 and its successors).
+//   - A member with a name that a lenient reader could confuse with one of the protocol ("Method", "name\u0000", "parａms") is refused, so that the next reader finds the values that were evaluated (G8; CVE-2026-27896 and its successors).
 //   - Unchanged parts are forwarded byte for byte, unknown members included: changes are splices of the text.
 package jsonrpc

@@ -129,7 +129,7 @@ func (m *Message) errorFor(detail string) *Error {
 	return e
 }
 
-// parseEnvelope reads the envelope and returns what is wrong with it, or "".
+// parseEnvelope reads the envelope and returns its fault, or "".
 func (m *Message) parseEnvelope() (problem string) {
 	if m.root.Kind() != jsonstream.Object {
 		return "a message is one JSON object"

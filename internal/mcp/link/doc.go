@@ -5,8 +5,8 @@
 //	...
 //	reply, err := l.Call(ctx, &link.Call{Text: text, ID: "1", Method: "tools/list", OnMessage: progress})
 //
-// A link transports messages. Of their content it reads only what relates a message to a
-// request. Messages are parsed strictly (internal/mcp/jsonrpc); a response that matches no request
+// A link transports messages. Of their content it reads only the members that relate a message
+// to a request. Messages are parsed strictly (internal/mcp/jsonrpc); a response without a request
 // is dropped and reported. A link that failed stays failed: all its calls return an error,
 // and the owner opens a new link.
 package link

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// setProcessGroup does nothing: process groups are not available.
+// setProcessGroup has no effect: process groups are not available.
 func setProcessGroup(*exec.Cmd) {}
 
 // signalGroup kills the server process; there are no signals to send.

@@ -50,7 +50,7 @@ const sessionless = "2026-07-28"
 // maxResumptions is the maximum number of times that a broken stream is resumed.
 const maxResumptions = 8
 
-// Dial returns a link to e. It sends nothing before the first call.
+// Dial returns a link to e, which it contacts at the first call.
 func Dial(e Endpoint, events Events) (*HTTP, error) {
 	u, err := url.Parse(e.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {

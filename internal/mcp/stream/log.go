@@ -88,7 +88,7 @@ func (l *Logs) Find(event string) (*Log, int) {
 	return nil, 0
 }
 
-// add stores an event and returns its number. A nil log stores nothing.
+// add stores an event and returns its number. It has no effect on a nil log.
 func (r *Log) add(text []byte, last bool) int {
 	if r == nil {
 		return 0

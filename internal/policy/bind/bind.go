@@ -102,9 +102,9 @@ func (b *Binder) oneCommand(r *Rule) bool {
 // maxNamed is how many parameters a hint lists.
 const maxNamed = 12
 
-// missing reports a pointer that resolves to nothing. A rule for many tools is skipped where a
-// tool lacks its parameter (D25-47, Q5), unless the rule restricts and calls may bring
-// parameters that no schema declares.
+// missing reports a pointer to a parameter that the tool lacks. A rule for many tools is skipped
+// for such a tool (D25-47, Q5), unless the rule restricts and calls may have undeclared
+// parameters.
 func (b *Binder) missing(l *List, r *syntax.Rule, k *syntax.Condition, reach schema.Reach) {
 	arg, hint := k.Arg.String(), ""
 	if reach.Suggestion != "" {

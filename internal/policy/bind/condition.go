@@ -58,7 +58,7 @@ func (b *Binder) conditionAs(l *List, r *syntax.Rule, k *syntax.Condition, reach
 
 // accompanied combines the conditions of a permissive rule on one command line: a redirection
 // that one of them judges is no obstacle to the others. A condition on the files that a
-// command reads or writes does not identify the command, so it permits nothing by itself.
+// command reads or writes does not identify the command, so it permits no command by itself.
 func (b *Binder) accompanied(l *List, k *Condition) bool {
 	accompanied := false
 	for i := range k.Rule.Conditions {

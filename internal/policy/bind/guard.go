@@ -44,7 +44,7 @@ func (b *Binder) GuardsFit(t *Tool) {
 			}
 			reach := t.Schema.Reach(k.Arg)
 			if reach.Missing >= 0 || reach.Unknown {
-				continue // a guard sees nothing in tools that lack its parameter
+				continue // a guard does not apply to tools that lack its parameter
 			}
 			target := condition.Target{Type: reach.Types, Annotation: reach.Annotation, Expands: reach.Expands}
 			if _, err := match.Compile(k.Spec, target, true, b.Env); err != nil {

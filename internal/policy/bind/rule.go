@@ -44,7 +44,7 @@ func (k *Condition) TestsLeaf() bool {
 
 // mayLack reports whether schema-valid arguments that have a leaf at the pointer
 // may also have a branch without one: an absent member of an element, null, or an
-// empty array beside another one (K3). Where the pointer has one leaf at most, it
+// empty array among others (K3). For a pointer with at most one leaf, it
 // reports whether they may have none.
 func mayLack(s *schema.Schema, reach schema.Reach) bool {
 	if reach.Unknown || !reach.CrossesArray {

@@ -1,13 +1,13 @@
 // Package check finds the mistakes of a policy file that the parser cannot see: rules that do
 // not fit the parameters of their tools, examples that do not hold, and traps, which are legal
-// and let more through than they seem to.
+// rules that permit more than they seem to.
 //
 //	file, mistakes := syntax.Parse("stopgate.toml", text)
 //	mistakes = append(mistakes, check.File(file, check.Options{})...)
 //
-// Each finding is a diagnostic with its position, a stable code and, where there is one, the
-// text to write instead. All mistakes of a file are found in one run. Rules that no arguments
-// reach are found by package internal/prove.
+// Each finding is a diagnostic with its position, a stable code and, if there is one, the
+// replacement text. All mistakes of a file are found in one run. Package internal/prove finds
+// unreachable rules.
 //
 // The package does no I/O, reads no clock, starts no goroutine and logs nothing.
 package check
@@ -28,7 +28,7 @@ import (
 type Options struct {
 	Strict, Untrusted bool
 	Definitions       []stopgate.ToolDefinition
-	// Prove reports rules of a list that nothing reaches; nil: they are not searched for.
+	// Prove reports the unreachable rules of a list; nil skips the search.
 	Prove Prover
 }
 

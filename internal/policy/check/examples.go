@@ -70,8 +70,8 @@ func (c tester) wrongExample(label string, r *syntax.Rule, x syntax.Example, mat
 	c.Report(diag.WrongExample, x.Pos, message, hint, related)
 }
 
-// argumentsExist reports arguments of an example that the tool does not have. Those
-// that it requires may be left out: examples show what matters.
+// argumentsExist reports arguments of an example that the tool does not have. An example
+// may omit arguments that the tool requires.
 func (c tester) argumentsExist(x syntax.Example, s *schema.Schema) bool {
 	value, err := jsonstream.Parse([]byte(x.Value.JSON), jsonstream.Options{MaxExponent: jsonstream.AnyExponent})
 	ok := err == nil
@@ -102,7 +102,7 @@ func ExamplePointer(r *syntax.Rule, s *schema.Schema) jsonstream.Pointer {
 }
 
 // Alone binds rules as if they were the only ones of a tool. They are in the list for results,
-// which depends on arguments and on nothing else.
+// which depends only on arguments.
 func Alone(rules []*syntax.Rule, s *schema.Schema, env condition.Env) *eval.Binding {
 	table := &syntax.ToolTable{Name: "example", Schema: s, Result: &syntax.RuleList{Rules: rules}}
 	file := &syntax.File{Tools: []*syntax.ToolTable{table}}
@@ -117,8 +117,8 @@ func Arguments(x syntax.Example, pointer jsonstream.Pointer) string {
 	return around(pointer, x.Value.JSON)
 }
 
-// around writes arguments that hold one value where a pointer leads, in arrays of
-// one element where it says "*".
+// around returns arguments with one value at a pointer, in an array of one element for
+// each "*" of the pointer.
 func around(pointer jsonstream.Pointer, value string) string {
 	for i := len(pointer) - 1; i >= 0; i-- {
 		if i > 0 && pointer[i] == "*" {

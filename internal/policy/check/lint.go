@@ -83,8 +83,8 @@ func (c linter) pattern(r *bind.Rule, k *bind.Condition) {
 	}
 }
 
-// anchorHint returns a hint for a pattern that matches nothing else. An end that its author left open
-// on one side is rarely meant to be nothing.
+// anchorHint returns a hint for a pattern that matches only the whole text. A pattern that is open
+// on one side rarely means that.
 func anchorHint(pattern string) string {
 	const some = `[\w./-]*`
 	closed := "`pattern = " + tomltree.Quote(anchor(pattern)) + "`"

@@ -12,9 +12,9 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
-// successes reports requirements for the success of a tool whose results do not tell it
-// (S24): where the protocol has no flag, as in Chat Completions, a result only means that the
-// tool has finished, and the policy denies every call.
+// successes reports requirements for the success of a tool whose results do not show success
+// (S24): if the protocol has no flag for it, as in Chat Completions, a result only means that
+// the tool has finished, and the policy denies every call.
 func (c *checker) successes() {
 	for _, s := range c.File.Sessions {
 		if s.Type != syntax.SessionRequire || s.AcceptUnknown {
@@ -44,8 +44,8 @@ func (c *checker) prerequisites() {
 	}
 }
 
-// scopes reports session policies that govern no tool that is known here (H10): a
-// misspelt name governs nothing, silently.
+// scopes reports session policies that govern no known tool (H10), for example because of a
+// misspelt name.
 func (c *checker) scopes() {
 	if c.File.Gate.UnknownTool != stopgate.Deny {
 		return

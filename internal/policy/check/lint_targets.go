@@ -131,7 +131,7 @@ func constrain(r *bind.Rule, open []callTarget) (string, bool) {
 	return ruleWith(r.Rule, conditions), true
 }
 
-// uselessIgnores warns about opt-outs that opt out of nothing.
+// uselessIgnores warns about opt-outs without an effect.
 func (c linter) uselessIgnores(l *List, r *bind.Rule, flagged map[string]bool) {
 	if l.Tool.Schema == nil || l.Shared {
 		return

@@ -49,8 +49,8 @@ func (c *checker) tools() {
 		c.GuardsFit(tool)
 		c.pathSeen(tool)
 	}
-	// Lists that no known tool uses are checked against what their own table
-	// declares; those of globs also without a tool, for tools that are not known here.
+	// Lists that no known tool uses are checked against the declarations of their own
+	// table; those of globs also without a tool, because they may apply to unknown tools.
 	for _, t := range c.File.Tools {
 		for kind, l := range []*syntax.RuleList{t.Run, t.Result} {
 			if l == nil || judged[l] && !syntax.IsGlob(t.Name) {
@@ -108,7 +108,8 @@ func (c *checker) definition(d *stopgate.ToolDefinition, tables []*syntax.ToolTa
 	return both
 }
 
-// schemaKnown warns about conditions that nothing could be checked against (K24).
+// schemaKnown warns about conditions on a tool without a known schema, which could not be
+// checked (K24).
 func (c *checker) schemaKnown(l *List) {
 	if l.Tool.Schema != nil || l.Owner.Name == syntax.EveryTool {
 		return

@@ -23,7 +23,7 @@ var (
 )
 
 // UntrustedError reports that a sync failed: the content of the file is unknown, and the recorder
-// writes nothing more to it (FM4).
+// no longer writes to it (FM4).
 type UntrustedError struct {
 	Path  string
 	Aside string // current name of the file; Path if it could not be renamed

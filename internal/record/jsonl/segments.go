@@ -50,7 +50,7 @@ func same(a, b string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(one, two)
 }
 
-// Pruned counts what [Prune] removed.
+// Pruned counts the items that [Prune] removed.
 type Pruned struct {
 	Files int   `json:"files"`
 	Rows  int64 `json:"rows"`

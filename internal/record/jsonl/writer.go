@@ -42,8 +42,8 @@ func (r *Recorder) run() {
 	}
 }
 
-// gather waits while callers that the previous sync released queue their next rows. It costs a
-// fraction of a sync, and nothing if there is one caller.
+// gather waits while callers that the previous sync released queue their next rows: for a
+// fraction of a sync, and not at all with one caller.
 func (r *Recorder) gather() {
 	for before := -1; before < len(r.queue); {
 		before = len(r.queue)

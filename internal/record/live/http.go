@@ -88,7 +88,7 @@ func (o eventWriter) send(text string) error {
 }
 
 // position returns the position that a request names: the id of an event, 0 for all buffered
-// events, or nothing for later events only.
+// events, or "" for later events only.
 func position(r *http.Request) string {
 	if after := r.URL.Query().Get("after"); r.Header.Get("Last-Event-ID") == "" {
 		return after

@@ -111,5 +111,5 @@ func (q *queue) Shutdown(ctx context.Context) error {
 	}
 }
 
-// ForceFlush implements [sdk.SpanProcessor]. It does nothing.
+// ForceFlush implements [sdk.SpanProcessor] without effect.
 func (q *queue) ForceFlush(context.Context) error { return nil }

@@ -11,7 +11,7 @@
 //		return true
 //	})
 //
-// It writes only what opening a store writes, and can read while a gate is running.
+// It writes only when it opens a store, and can read while a gate is running.
 package records
 
 import (

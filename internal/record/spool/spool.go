@@ -40,7 +40,7 @@ type Dir struct {
 	undrained map[string]int64 // sizes of files of this process whose lines were not taken yet
 }
 
-// At returns the spool of a store's file. It creates nothing.
+// At returns the spool of a store's file, without creating it.
 func At(store string) *Dir { return &Dir{path: store + "-spool", max: MaxBytes} }
 
 // Limit changes how many bytes this process may spool.
@@ -66,8 +66,8 @@ func (d *Dir) Append(lines []byte) error {
 		err = d.own.Sync()
 	}
 	if err != nil {
-		// An unfinished line must not join the next one. After a failed sync the file is no longer
-		// trusted: its content is delivered, but nothing is appended to it.
+		// An unfinished line must not join the next one. After a failed sync the content of the
+		// file is delivered, but lines are no longer appended to it.
 		if d.own.Truncate(d.size) != nil || d.size > 0 {
 			_ = d.own.Close()
 			d.leave(strings.TrimSuffix(d.own.Name(), suffix) + suffix)

@@ -20,8 +20,8 @@ import (
 )
 
 // headFile stores the end of the chain outside the database, so that rows missing from the end are
-// detected. It is written after the commit: a head that is behind the chain is the result of a
-// crash and is moved; one that is ahead of the chain is damage.
+// detected. It is written after the commit: a head that is older than the chain is the result of a
+// crash and is moved; one that is newer than the chain is damage.
 //
 // It has two slots, each with a checksum. The older one is overwritten, so that a crash leaves the
 // other intact. Processes share the file under its lock.
@@ -187,7 +187,7 @@ func checkHead(tx *database.Tx, path string, h *headFile) (end audit.Head, err e
 	return end, nil
 }
 
-// guardHead compares the head file with the chain now, moves it if it is behind, and repeats the
+// guardHead compares the head file with the chain now, moves it if it is older, and repeats the
 // comparison in the background.
 func (r *Recorder) guardHead(ctx context.Context) error {
 	var end audit.Head
@@ -206,7 +206,7 @@ func (r *Recorder) guardHead(ctx context.Context) error {
 		r.head.close()
 	}()
 	r.db.Guard(func(tx *database.Tx) error {
-		_ = r.head.sync() // a lost head is only behind
+		_ = r.head.sync() // a lost head is only older than the chain
 		_, err := checkHead(tx, r.db.Path(), r.head)
 		return err
 	})

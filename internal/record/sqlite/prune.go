@@ -26,7 +26,7 @@ type Pruned struct {
 // of them.
 const pruneStep = 2000
 
-// Prune removes what is older than keep: rows from the start of the chain up to the first younger
+// Prune removes data older than keep: rows from the start of the chain up to the first younger
 // row, and arguments by the last time they were proposed. A checkpoint row, written in the same
 // transaction, names the last removed row (S25).
 func (r *Recorder) Prune(ctx context.Context, keep Retention, now time.Time) (p Pruned, err error) {

@@ -61,7 +61,7 @@ func New(ctx context.Context, db *database.DB, o Options) (*Recorder, error) {
 	}
 	if r.spool.Waiting() > 0 {
 		// Delayed, so that a process that handles one call does not merge: many of them at once
-		// would do nothing else.
+		// would spend their time on it.
 		time.AfterFunc(mergeDelay, r.merge)
 	}
 	return r, nil
@@ -120,7 +120,7 @@ type Entry struct {
 	session  string
 	hash     string // of the arguments, "" if none are kept
 	args     []byte
-	redacted string // pointers as a JSON list, "" if nothing was taken out
+	redacted string // pointers of the removed values as a JSON list, "" without any
 }
 
 // Prepare does the work for a row that needs no transaction.
@@ -207,7 +207,7 @@ func (r *Recorder) Write(tx *database.Tx, e Entry) error {
 		t = &chainEnd{head: *head}
 		tx.SetValue(chainKey{}, t)
 		tx.Finally(func() error { return t.flush(tx) })
-		tx.OnCommit(func() { _ = r.head.move(t.head, false) }) // a head that is behind is not damage
+		tx.OnCommit(func() { _ = r.head.move(t.head, false) }) // a head that is older than the chain is not damage
 	}
 	tx.MarkWritten()
 	line := t.head.Append(nil, e.body)

@@ -7,8 +7,8 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
 
-// alphabet splits the code points into classes that no set of a program tells
-// apart, and reads them from UTF-8 byte by byte.
+// alphabet partitions the code points into classes of which every set of a program contains
+// all or none, and reads them from UTF-8 byte by byte.
 type alphabet struct {
 	spans []classSpan // all code points but surrogates, sorted
 	names []rune      // the easiest code point to read of each class
@@ -40,8 +40,8 @@ type byteNode struct {
 // classes (^class), the rest are nodes.
 const invalid = int32(-1 << 31)
 
-// newAlphabet also returns which classes each set contains. What reads bytes is made by
-// decodes, for those who do.
+// newAlphabet also returns the classes that each set contains. Programs that read bytes also need
+// decodes.
 func newAlphabet(sets []automaton.Set) (alphabet, [][]bool) {
 	var a alphabet
 	in := a.partition(sets)

@@ -108,8 +108,8 @@ func (b *Builder) Tracker(body int32) int32 {
 	return int32(len(b.trackers) - 1)
 }
 
-// Behind goes on at next if the text so far ends, or does not end, with a text of
-// the tracker.
+// Behind adds a lookbehind: it continues at next if the text so far ends, or does not end,
+// with a text of the tracker.
 func (b *Builder) Behind(negative bool, tracker, next int32) int32 {
 	return b.add(inst{op: opBehind, negative: negative, alt: tracker, next: next})
 }

@@ -164,9 +164,9 @@ func (n *NFA) after(text string) []int {
 	return now
 }
 
-// classes splits the code points into classes that no set tells apart. Class 0
-// holds the code points in no set; rest reports that there is such a code point. of lists
-// the classes of each set.
+// classes partitions the code points into the largest classes of which every set contains all or
+// none. Class 0 holds the code points in no set; rest reports whether there is such a code point.
+// of lists the classes of each set.
 func (n *NFA) classes() (spans []classSpan, count int, of [][]uint16, rest bool) {
 	cuts := []rune{0, utf8.MaxRune + 1}
 	var wide []int // sets of more than one code point

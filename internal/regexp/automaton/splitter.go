@@ -4,7 +4,7 @@ import "slices"
 
 // splitter sorts the edges of a set of states by class. Most edges are either for
 // one code point or for nearly all of them, so the targets of the wide ones are
-// collected once for all classes that the wide sets do not tell apart.
+// collected once for all classes that are in the same wide sets.
 type splitter struct {
 	of    [][]uint16 // classes of each set
 	kind  []int      // kind of each class: which wide sets it is in

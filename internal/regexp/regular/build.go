@@ -65,7 +65,7 @@ func branch(texts []string, last *node) *node {
 	}
 	switch len(n.subs) {
 	case 0:
-		return nothing()
+		return never()
 	case 1:
 		return n.subs[0]
 	}

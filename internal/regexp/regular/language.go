@@ -99,7 +99,7 @@ func (l *Language) Contains(text string) bool {
 // tree returns the root.
 func (l *Language) tree() *node {
 	if l.root == nil {
-		return nothing()
+		return never()
 	}
 	return l.root
 }

@@ -157,7 +157,7 @@ func (c *compiler) ahead(negative bool, s, skip set, next int32) int32 {
 	return c.Ahead(negative, body, next)
 }
 
-// behind goes on where a code point of a set was read last, or was not.
+// behind continues at next if the last code point read is in s, or is not.
 func (c *compiler) behind(negative bool, s, skip set, next int32) int32 {
 	key := testKey{set: memory(s), skip: memory(skip), behind: true}
 	tracker, ok := c.tests[key]
@@ -189,7 +189,7 @@ func look(negative, behind bool, sub *node) *node {
 	return &node{op: opLook, subs: []*node{sub}, negative: negative, behind: behind}
 }
 
-// nothing never matches, end matches at the end of the text.
-func nothing() *node { return class(nil) }
+// never matches no text, end matches at the end of the text.
+func never() *node { return class(nil) }
 
 func end() *node { return &node{op: opEnd} }

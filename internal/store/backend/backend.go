@@ -1,12 +1,12 @@
-// Package backend has the port of a store that keeps everything of a gate: facts, questions and
-// grants, records, the order to deny everything, conversations of the terminal agent, responses
-// of the gateway and objections of judges. Commands and hooks know a store by this port alone.
+// Package backend has the port of a store for all data of a gate: facts, questions and grants,
+// records, the order to deny everything, conversations of the terminal agent, responses of the
+// gateway and objections of judges. Commands and hooks access stores only through this port.
 //
 //	var s backend.Store // opened by package internal/store/kinds
 //	g, err := gate.New(program, gate.WithStore(s), gate.WithRecorder(s.Recorder()))
 //	gone, err := s.Retain(ctx, backend.Retention{Rows: monthAgo}, time.Now())
 //
-// The suites storetest, approvals and talks of internal/testkit state what a store must do.
+// The suites storetest, approvals and talks of internal/testkit specify the behaviour of a store.
 package backend
 
 import (
@@ -72,9 +72,9 @@ type Objections interface {
 	Objection(ctx context.Context, proposal [32]byte) (probability float64, explanation string, at time.Time, found bool, err error)
 }
 
-// Options change what a store keeps. The zero Options keep no arguments.
+// Options configure a store. The zero Options keep no arguments.
 type Options struct {
-	// Arguments is what records hold of the arguments of calls.
+	// Arguments selects how records hold the arguments of calls.
 	Arguments audit.Keep
 	// Redactor removes values for audit.KeepRedacted; nil removes the well-known forms of
 	// secrets.
@@ -87,7 +87,7 @@ type Retention struct {
 	Arguments time.Time
 }
 
-// Pruned counts what [Store.Retain] removed.
+// Pruned counts the items that [Store.Retain] removed.
 type Pruned struct {
 	Rows      int64 `json:"rows"`
 	Arguments int64 `json:"arguments"`

@@ -52,7 +52,7 @@ const (
 // inspection. It detects a file that was cut, replaced or overwritten, and a write-ahead log that
 // the next process could not read. On a crowded machine it inspects less often; every commit still
 // checks the size of the file and the header of the log (see intact). Damage ends the use of the
-// file. check inspects the content over a connection that has cached nothing; an error of check
+// file. check inspects the content over a connection without cached pages; an error of check
 // counts as damage only if it is a *DamagedError.
 func (db *DB) Guard(check func(tx *Tx) error) {
 	g := &guard{db: db, check: check}
@@ -81,7 +81,7 @@ func (db *DB) Guard(check func(tx *Tx) error) {
 	db.guard.Store(g)
 }
 
-// CheckNow inspects the file as Guard does, even if nothing was written.
+// CheckNow inspects the file as Guard does, even if it was not written to.
 func (db *DB) CheckNow() error {
 	g := db.guard.Load()
 	if g == nil {

@@ -16,12 +16,12 @@
 //   - [DB.Change] returns nil only after its writes are synced to the disk. Concurrent changes
 //     share one transaction and one sync.
 //   - A change sees everything that earlier changes wrote, in this process and in others, and
-//     nothing else writes while it runs. A change that fails is rolled back and does not
+//     is the only writer while it runs. A change that fails is rolled back and does not
 //     affect the changes that share its transaction.
 //   - Waiting for another process ends with the caller's ctx and an error. Waiting processes
 //     write in the order in which they arrived.
-//   - After a failed sync, or if the file is damaged, removed or replaced, nothing more is
-//     written: see [DB.Failed].
+//   - After a failed sync, or if the file is damaged, removed or replaced, all further changes
+//     fail: see [DB.Failed].
 //   - A file of another program, or of a newer version of this one, is refused.
 //
 // The file has mode 0600 and belongs on a local disk: SQLite's locks do not work on every network

@@ -44,7 +44,7 @@ func (e *UntrustedError) Error() string {
 // Unwrap returns the cause.
 func (e *UntrustedError) Unwrap() error { return e.Err }
 
-// DamagedError reports that the content of a file is not what its last writer wrote.
+// DamagedError reports that a file was damaged, or changed by another program.
 type DamagedError struct {
 	Path string
 	Err  error

@@ -12,7 +12,7 @@ import (
 // on a file of its own. SQLite's lock can only be polled, so that chance would decide which process
 // gets it, and how long another one starves.
 //
-// The queue only improves fairness: SQLite's lock is what excludes other writers. A process that
+// The queue only improves fairness: SQLite's lock excludes other writers. A process that
 // cannot use the queue polls SQLite's lock: if the file cannot be opened, if the file system has no
 // such locks, or if no writer made progress for the patience of the queue, because the process at
 // its head is stopped.

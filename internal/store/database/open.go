@@ -88,7 +88,7 @@ func (db *DB) Path() string { return db.path }
 // *UntrustedError.
 func (db *DB) Failed() <-chan struct{} { return db.failed }
 
-// Ended is closed after Close, when nothing more will be written.
+// Ended returns a channel that is closed after Close, when the last write has ended.
 func (db *DB) Ended() <-chan struct{} { return db.ended }
 
 // Advanced returns a number that changes whenever this process or another one writes to the file,
@@ -204,9 +204,9 @@ const (
 
 // checkpointLongLog copies a long write-ahead log into the file. A process that ends without Close,
 // as short-lived ones do, leaves the log, and the next process that opens the file alone has to
-// read all of it. Nothing else would restart the log: the count of its pages that are already in
-// the file is lost with the process, so that the log would grow and be copied in full with every
-// commit. If a reader blocks the copy now, a later Open will do it.
+// read all of it. Without this copy the log would never restart: the count of its pages that are
+// already in the file is lost with the process, so that the log would grow and be copied in full
+// with every commit. If a reader blocks the copy now, a later Open will do it.
 //
 // The next commit then restarts the log in place: syncing overwritten blocks takes the file system
 // less than half the time of syncing a file that grows. Only a huge log, which grew because it was

@@ -3,8 +3,8 @@
 //
 //	g, err := gate.New(program, gate.WithStore(mem.New()))
 //
-// It passes the same behavioural suite as internal/store/sqlite. Nothing outlives the
-// process: a daily limit starts again with it. The number of stored calls is bounded: after
+// It passes the same behavioural suite as internal/store/sqlite. All state is lost with the
+// process: a daily limit starts again. The number of stored calls is bounded: after
 // a day, or after many later calls ([MaxCalls]), the result of a call is unknown and its
 // fact is dropped. The totals of the calls remain.
 package mem
@@ -70,8 +70,8 @@ func (s *Store) Load(ctx context.Context, o session.Owner, keys []session.Key) (
 	return p.load(o, keys), nil
 }
 
-// Update calls decide with the current state and stores the facts of the change, or nothing
-// if decide returns an error or no facts.
+// Update calls decide with the current state and stores the facts of the change, unless
+// decide returns an error.
 func (s *Store) Update(ctx context.Context, o session.Owner, keys []session.Key, decide func(session.State) (gate.Change, error)) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 )
 
 // Limits of the calls and facts that a session stores. Times are those of the facts: an
-// idle session drops nothing.
+// idle session does not drop any.
 const (
 	// MaxCalls limits the calls that wait for their results.
 	MaxCalls = 1 << 14

@@ -24,7 +24,7 @@ func (s *Store) Load(ctx context.Context, o session.Owner, keys []session.Key) (
 }
 
 // Update calls decide with the current state and writes the facts and the row of the change in one
-// transaction, or nothing if decide or a write fails.
+// transaction, which it rolls back if decide or a write fails.
 func (s *Store) Update(ctx context.Context, o session.Owner, keys []session.Key, decide func(session.State) (gate.Change, error)) error {
 	return s.db.Change(ctx, func(tx *database.Tx) error {
 		b := batchOf(tx)

@@ -10,7 +10,7 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// Pruned counts what [Store.Retain] removed.
+// Pruned counts the items that [Store.Retain] removed.
 type Pruned struct {
 	audit.Pruned
 	Facts     int64 `json:"facts"`
