@@ -23,7 +23,6 @@ import (
 	"runtime"
 
 	"github.com/stopgate/stopgate/internal/cli"
-	"github.com/stopgate/stopgate/internal/cli/inspect"
 	"github.com/stopgate/stopgate/internal/cli/operate"
 	"github.com/stopgate/stopgate/internal/release"
 )
@@ -39,7 +38,7 @@ func run(args []string, s cli.Streams) int {
 	// version answers before anything else is set up.
 	if len(args) == 1 && (args[0] == "version" || args[0] == "--version") {
 		out := &cli.Output{To: s.Out}
-		inspect.PrintVersion(out)
+		fmt.Fprintln(out, release.Line("stopgate"))
 		return out.Status(s, cli.ExitOK)
 	}
 	// A hook is started once for every call.

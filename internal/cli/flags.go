@@ -87,19 +87,15 @@ func AtMostOne(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// FormatFlag adds --format with the forms that a command understands.
-func FormatFlag(cmd *cobra.Command, formats ...string) *string {
-	f := cmd.Flags().String("format", "text", "output format: "+strings.Join(formats, ", "))
+// FormatFlag adds --format: text, json and the further formats of a command.
+func FormatFlag(cmd *cobra.Command, further ...string) *Format {
+	formats := append([]string{"text", "json"}, further...)
+	f := new(Format)
+	cmd.Flags().StringVar((*string)(f), "format", "text", "output format: "+strings.Join(formats, ", "))
 	CompleteFlag(cmd, "format", formats...)
-	check := cmd.PreRunE
-	cmd.PreRunE = func(c *cobra.Command, args []string) error {
-		for _, known := range formats {
-			if *f == known {
-				if check != nil {
-					return check(c, args)
-				}
-				return nil
-			}
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if slices.Contains(formats, string(*f)) {
+			return nil
 		}
 		return Usagef("unknown format %q: want %s", *f, diag.OneOf(formats))
 	}

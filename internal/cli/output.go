@@ -7,11 +7,23 @@ import (
 	"io"
 )
 
-// PrintList prints a list: a line for people, or one of JSON, for every element.
-func PrintList[T any](w io.Writer, format string, list []T, line func(T) string) error {
+// Format is the value of --format.
+type Format string
+
+// Print prints the answer of a command: answer as a line of JSON, or the text for people.
+func (f Format) Print(w io.Writer, answer any, text string) error {
+	if f == "json" {
+		return WriteJSON(w, answer)
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// PrintList prints every element of a list, as a line of JSON or as its line for people.
+func PrintList[T any](w io.Writer, f Format, list []T, line func(T) string) error {
 	out := bufio.NewWriter(w)
 	for _, x := range list {
-		if format != "json" {
+		if f != "json" {
 			fmt.Fprintln(out, line(x))
 		} else if err := WriteJSON(out, x); err != nil {
 			return err

@@ -87,7 +87,7 @@ model says goes to standard output, everything else to standard error.`,
 	flags.BoolVar(&f.alone, "non-interactive", false, "ask nobody: what the policy asks about is denied")
 	cli.CompleteFlag(cmd, "api", provider.APIs()...)
 	cli.CompleteFlag(cmd, "style", "call", "json")
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case !(f.pace >= 0): // NaN too
@@ -107,7 +107,7 @@ type agentRun struct {
 	cli.Streams
 	inputs.Loaded
 	flags  *agentFlags
-	format string
+	format cli.Format
 	table  tables.Agent
 	model  model
 	state  *service.State
@@ -123,7 +123,7 @@ type agentRun struct {
 	current atomic.Pointer[policy.Program]
 }
 
-func runAgent(ctx context.Context, s cli.Streams, f *agentFlags, format, message string) error {
+func runAgent(ctx context.Context, s cli.Streams, f *agentFlags, format cli.Format, message string) error {
 	r := &agentRun{Streams: s, flags: f, format: format, first: message, once: message != ""}
 	var err error
 	if r.dir, err = os.Getwd(); err != nil {

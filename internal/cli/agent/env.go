@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/agent/conversation"
 	"github.com/stopgate/stopgate/internal/agent/tools"
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/visible"
@@ -78,16 +79,7 @@ func (r *agentRun) listConversations(ctx context.Context) error {
 	if len(list) == 0 {
 		fmt.Fprintln(r.Err, "stopgate: no conversation began in this directory")
 	}
-	for _, i := range list {
-		if r.format == "json" {
-			if err := cli.WriteJSON(r.Out, i); err != nil {
-				return err
-			}
-			continue
-		}
-		if _, err := fmt.Fprintf(r.Out, "%s  %s  %s\n", visible.Text(i.ID), i.Changed.Local().Format("2006-01-02 15:04"), visible.Elide(visible.Text(i.Title), 60)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return cli.PrintList(r.Out, r.format, list, func(i conversation.Info) string {
+		return fmt.Sprintf("%s  %s  %s", visible.Text(i.ID), i.Changed.Local().Format("2006-01-02 15:04"), visible.Elide(visible.Text(i.Title), 60))
+	})
 }

@@ -42,7 +42,7 @@ Exit: 0 clean or warnings only, 3 mistakes.`,
 	cmd.Flags().StringVar(&toolsFile, "tools", "", "tool definitions as JSON `FILE`, to check rules against their schemas")
 	cmd.Flags().BoolVar(&known, "known-tools", false, "print the table of tools whose parameters are known by name, as text or json, and check nothing")
 	_ = cmd.MarkFlagFilename("tools", "json")
-	format := cli.FormatFlag(cmd, "text", "json", "sarif", "github", "junit")
+	format := cli.FormatFlag(cmd, "sarif", "github", "junit")
 	cmd.ValidArgsFunction = cli.CompleteTOML
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if known {

@@ -1,8 +1,6 @@
 package author
 
 import (
-	"io"
-
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/dryrun"
@@ -40,7 +38,7 @@ a batch: 0 if every line could be read, else 1.`,
 	f.Add(cmd)
 	cmd.Flags().StringVar(&batch, "batch", "", "decide every line of a JSON Lines `FILE` (- or nothing: standard input)")
 	cmd.Flags().Lookup("batch").NoOptDefVal = "-"
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if cmd.Flags().Changed("batch") {
 			return decideBatch(cmd, s, &f, batch, args)
@@ -49,16 +47,10 @@ a batch: 0 if every line could be read, else 1.`,
 		if err != nil {
 			return err
 		}
-		answer := call.Answer
-		if *format == "json" {
-			err = cli.WriteJSON(s.Out, answer)
-		} else {
-			_, err = io.WriteString(s.Out, cli.Coloured(s.Out, answer.Text()))
-		}
-		if err != nil {
+		if err := format.Print(s.Out, call.Answer, cli.Coloured(s.Out, call.Answer.Text())); err != nil {
 			return err
 		}
-		return answer.Status()
+		return call.Answer.Status()
 	}
 	return cmd
 }

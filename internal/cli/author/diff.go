@@ -48,7 +48,7 @@ not everything could be decided; 3 if a file has mistakes.`,
 	cmd.Flags().BoolVar(&undecided, "allow-undecided", false, "with --fail-on, accept what could not be decided")
 	_ = cmd.MarkFlagFilename("tools", "json")
 	cli.CompleteFlag(cmd, "fail-on", "loosened", "any")
-	format := cli.FormatFlag(cmd, "text", "json", "sarif", "github", "junit")
+	format := cli.FormatFlag(cmd, "sarif", "github", "junit")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if failOn != "" && failOn != "loosened" && failOn != "any" {
 			return cli.Usagef("--fail-on is loosened or any, not %q", failOn)
@@ -75,15 +75,7 @@ not everything could be decided; 3 if a file has mistakes.`,
 		if d == nil {
 			return config.MistakesError{List: append(old, new...), Set: set}
 		}
-		switch *format {
-		case "text":
-			_, err = fmt.Fprint(s.Out, differenceText(d))
-		case "json":
-			err = cli.WriteJSON(s.Out, differenceJSON(d))
-		default:
-			err = writeDifference(s, *format, d, set)
-		}
-		if err != nil {
+		if err := writeDifference(s, *format, d, set); err != nil {
 			return err
 		}
 		if failOn == "any" && len(d.Changes)+len(d.Sessions) > 0 ||

@@ -14,14 +14,16 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// writeDifference writes a difference in the forms that CI systems read.
-func writeDifference(s cli.Streams, format string, d *diff.Difference, set config.Set) error {
+// writeDifference writes a difference in one of its formats.
+func writeDifference(s cli.Streams, format cli.Format, d *diff.Difference, set config.Set) error {
 	list := findingsOf(d, set)
 	switch format {
 	case "sarif":
 		return ci.SARIF(s.Out, list, ci.Tool{Version: release.Version(), Home: homePage, Help: codePage})
 	case "github":
 		return ci.GitHub(s.Out, annotations(list))
+	case "text", "json":
+		return format.Print(s.Out, differenceJSON(d), differenceText(d))
 	}
 	var cases []ci.Case
 	for _, f := range list {

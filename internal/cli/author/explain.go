@@ -2,7 +2,6 @@ package author
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -42,7 +41,7 @@ Exit: as decide; of a CODE 0.`,
 	f.Add(cmd)
 	recorded.add(cmd)
 	cmd.Flags().BoolVar(&short, "short", false, "say what decided and why, in ten lines at most")
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if recorded.id != "" {
 			if short || len(args) > 0 {
@@ -61,15 +60,15 @@ Exit: as decide; of a CODE 0.`,
 			return err
 		}
 		answer, explanation := call.Answer, call.Explain()
-		if *format == "json" {
-			err = cli.WriteJSON(s.Out, explanationJSON{
-				answer, explanation.Recognised, explanation.NotKnown, traceOf(explanation.Trace), explanation.Lists, call.Objections,
-			})
-		} else if short {
-			_, err = io.WriteString(s.Out, cli.Coloured(s.Out, dryrun.ShortText(answer, explanation, call.Objections)))
+		var text string
+		if short {
+			text = dryrun.ShortText(answer, explanation, call.Objections)
 		} else {
-			_, err = io.WriteString(s.Out, cli.Coloured(s.Out, dryrun.ExplainText(answer, explanation)+sessionText(call.Program, answer, call.Objections)))
+			text = dryrun.ExplainText(answer, explanation) + sessionText(call.Program, answer, call.Objections)
 		}
+		err = format.Print(s.Out, explanationJSON{
+			answer, explanation.Recognised, explanation.NotKnown, traceOf(explanation.Trace), explanation.Lists, call.Objections,
+		}, cli.Coloured(s.Out, text))
 		if err != nil {
 			return err
 		}

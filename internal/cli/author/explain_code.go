@@ -25,7 +25,7 @@ type codeJSON struct {
 }
 
 // explainCode says what a diagnostic, by its code or its name, or a reason code means.
-func explainCode(s cli.Streams, code, format string) error {
+func explainCode(s cli.Streams, code string, format cli.Format) error {
 	said := codeJSON{Code: code}
 	for _, e := range diag.Catalogue() {
 		if strings.EqualFold(string(e.Code), code) || e.Name == code {
@@ -44,9 +44,6 @@ func explainCode(s cli.Streams, code, format string) error {
 		return cli.Usagef("there is no code %q: %s. A call is explained with --tool NAME and --args JSON", code, hint)
 	}
 	said.Text = text
-	if format == "json" {
-		return cli.WriteJSON(s.Out, said)
-	}
 	var b strings.Builder
 	switch {
 	case said.Severity != "" && said.Strict:
@@ -59,8 +56,7 @@ func explainCode(s cli.Streams, code, format string) error {
 	for line := range strings.Lines(said.Text + "\n") {
 		b.WriteString(wrapped(strings.TrimSuffix(line, "\n"), 100) + "\n")
 	}
-	_, err := fmt.Fprint(s.Out, b.String())
-	return err
+	return format.Print(s.Out, said, b.String())
 }
 
 // wrapped breaks a line between words.

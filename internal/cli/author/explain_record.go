@@ -3,7 +3,6 @@ package author
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
@@ -25,7 +24,7 @@ func (f *recordFlags) add(cmd *cobra.Command) {
 }
 
 // explain explains the recorded call; its answer is that of the rules now.
-func (f *recordFlags) explain(cmd *cobra.Command, s cli.Streams, c *dryrun.Flags, format string) error {
+func (f *recordFlags) explain(cmd *cobra.Command, s cli.Streams, c *dryrun.Flags, format cli.Format) error {
 	if c.Tool != "" || c.Args != "" || c.ArgsFile != "" || c.As != "" || c.Server != "" || c.Root != "" || c.Session != "" || c.Agent != "" {
 		return cli.Usagef("--record says which call it is: leave out what describes another one")
 	}
@@ -59,16 +58,12 @@ func (f *recordFlags) explain(cmd *cobra.Command, s cli.Streams, c *dryrun.Flags
 		return cli.Hinted(errors.New("the call cannot be judged again: its arguments are not whole, or the policy here is another one"),
 			"name the policy of then with --policy, or judge by this one: stopgate replay --policy FILE")
 	}
-	if format == "json" {
-		err = cli.WriteJSON(s.Out, struct {
-			explanationJSON
-			Gone    []string `json:"context_gone,omitempty"`
-			Differs string   `json:"differs,omitempty"`
-		}{explanationJSON{a, x.Recognised, x.NotKnown, traceOf(x.Trace), x.Lists, nil}, w.Gone, w.Differs})
-	} else {
-		_, err = io.WriteString(s.Out, cli.Coloured(s.Out, dryrun.ExplainText(a, *x)+w.DifferenceText()))
-	}
-	if err != nil {
+	answer := struct {
+		explanationJSON
+		Gone    []string `json:"context_gone,omitempty"`
+		Differs string   `json:"differs,omitempty"`
+	}{explanationJSON{a, x.Recognised, x.NotKnown, traceOf(x.Trace), x.Lists, nil}, w.Gone, w.Differs}
+	if err := format.Print(s.Out, answer, cli.Coloured(s.Out, dryrun.ExplainText(a, *x)+w.DifferenceText())); err != nil {
 		return err
 	}
 	return a.Status()

@@ -19,7 +19,7 @@ const (
 )
 
 // writeFindings writes what check found in one of its forms.
-func writeFindings(s cli.Streams, format string, list diag.List, set config.Set) error {
+func writeFindings(s cli.Streams, format cli.Format, list diag.List, set config.Set) error {
 	switch format {
 	case "json":
 		return cli.WriteJSON(s.Out, list)

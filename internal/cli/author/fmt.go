@@ -33,7 +33,7 @@ layout; 3 if a file is no TOML.`,
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "change nothing, list the files that would change")
 	cmd.Flags().BoolVar(&show, "diff", false, "change nothing, show what would change")
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			args = []string{config.FileName}

@@ -37,7 +37,7 @@ func importNames() (names []string) {
 }
 
 func NewImport(s cli.Streams) *cobra.Command {
-	var output, format, mode string
+	var output, mode string
 	cmd := &cobra.Command{
 		Use:   "import SOURCE [FILE...]",
 		Short: "make a policy of the permission rules of a coding agent",
@@ -53,14 +53,11 @@ Sources: ` + diag.OneOf(importNames()),
 		Args:      cobra.ArbitraryArgs,
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write the policy to a new `FILE` (default: standard output)")
-	cmd.Flags().StringVar(&format, "format", "text", "`FORMAT` of the report on standard error: text; or json: report and policy on standard output")
+	format := cli.FormatFlag(cmd)
+	cmd.Flags().Lookup("format").Usage = "`FORMAT` of the report on standard error: text; or json: report and policy on standard output"
 	cmd.Flags().StringVar(&mode, "mode", "default", "`MODE` of Gemini CLI whose rules are meant")
 	_ = cmd.MarkFlagFilename("output", "toml")
-	cli.CompleteFlag(cmd, "format", "text", "json")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		if format != "text" && format != "json" {
-			return cli.Usagef("--format is %q: it can be text or json", format)
-		}
 		if len(args) == 0 {
 			return cli.Usagef("want the source of the rules: %s", diag.OneOf(importNames()))
 		}
@@ -68,12 +65,12 @@ Sources: ` + diag.OneOf(importNames()),
 		if i < 0 {
 			return cli.Usagef("no rules are called %q; there are: %s", args[0], diag.OneOf(importNames()))
 		}
-		return importRules(s, importSources()[i], args[1:], mode, output, format)
+		return importRules(s, importSources()[i], args[1:], mode, output, *format)
 	}
 	return cmd
 }
 
-func importRules(s cli.Streams, source importSource, names []string, mode, output, format string) error {
+func importRules(s cli.Streams, source importSource, names []string, mode, output string, format cli.Format) error {
 	root, err := os.Getwd()
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ asks whether the file may loosen too, as stopgate trust would.`,
 	}
 	cmd.Flags().StringVar(&kind, "for", "coding", "`KIND` of work: "+strings.Join(config.Kinds(), ", "))
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite files that are there")
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cli.CompleteFlag(cmd, "for", config.Kinds()...)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		files, err := config.StarterFor(kind)

@@ -36,7 +36,7 @@ type knownParameter struct {
 }
 
 // writeKnownTools prints the table of known tools.
-func writeKnownTools(out io.Writer, format string) error {
+func writeKnownTools(out io.Writer, format cli.Format) error {
 	var list []knownProduct
 	for _, p := range knowntools.All() {
 		k := knownProduct{
@@ -51,9 +51,6 @@ func writeKnownTools(out io.Writer, format string) error {
 			k.Tools = append(k.Tools, row)
 		}
 		list = append(list, k)
-	}
-	if format == "json" {
-		return cli.WriteJSON(out, map[string]any{"version": knowntools.Version, "products": list})
 	}
 	var b strings.Builder
 	for i, p := range list {
@@ -85,6 +82,5 @@ func writeKnownTools(out io.Writer, format string) error {
 			b.WriteByte('\n')
 		}
 	}
-	_, err := io.WriteString(out, b.String())
-	return err
+	return format.Print(out, map[string]any{"version": knowntools.Version, "products": list}, b.String())
 }

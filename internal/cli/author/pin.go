@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -57,7 +56,7 @@ func newPinList(s cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "list pinned tools", Args: cli.NoArgs}
 	f.add(cmd)
 	cmd.Flags().BoolVar(&changed, "changed", false, "only tools that changed and wait to be accepted")
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
 		store, err := f.open()
 		if err != nil {
@@ -74,12 +73,7 @@ func newPinList(s cli.Streams) *cobra.Command {
 			}
 		}
 		if *format == "json" {
-			for _, p := range shown {
-				if err := cli.WriteJSON(s.Out, p); err != nil {
-					return err
-				}
-			}
-			return nil
+			return cli.PrintList(s.Out, *format, shown, nil)
 		}
 		if len(shown) == 0 {
 			fmt.Fprintln(s.Err, "stopgate: no pins")
@@ -122,7 +116,7 @@ func newPinShow(s cli.Streams) *cobra.Command {
 	var f pinFlags
 	cmd := &cobra.Command{Use: "show SERVER TOOL", Short: "show a tool's definition, and how it changed", Args: twoNames}
 	f.add(cmd)
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		store, err := f.open()
 		if err != nil {
@@ -132,15 +126,11 @@ func newPinShow(s cli.Streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if *format == "json" {
-			said := pinnedJSON{Server: string(p.Server), Tool: string(p.Tool), Accepted: string(p.Accepted.Text)}
-			if p.Changed != nil {
-				text := string(p.Changed.Text)
-				said.Changed = &text
-			}
-			return cli.WriteJSON(s.Out, said)
+		answer := pinnedJSON{Server: p.Server, Tool: string(p.Tool), Accepted: string(p.Accepted.Text)}
+		if p.Changed != nil {
+			answer.Changed = new(string(p.Changed.Text))
 		}
-		return writePin(s.Out, p)
+		return format.Print(s.Out, answer, pinText(p))
 	}
 	return cmd
 }
@@ -154,15 +144,12 @@ type pinnedJSON struct {
 	Changed  *string `json:"changed"`
 }
 
-// writePin shows a definition; of one that changed, the difference.
-func writePin(out io.Writer, p pin.Pin) error {
-	old := laidOut(p.Accepted.Text)
+// pinText shows a definition; of one that changed, the difference.
+func pinText(p pin.Pin) string {
 	if p.Changed == nil {
-		_, err := io.WriteString(out, old)
-		return err
+		return laidOut(p.Accepted.Text)
 	}
-	_, err := io.WriteString(out, textdiff.Unified(string(p.Tool), old, laidOut(p.Changed.Text)))
-	return err
+	return textdiff.Unified(string(p.Tool), laidOut(p.Accepted.Text), laidOut(p.Changed.Text))
 }
 
 // laidOut is a definition on lines of its own; nothing in it can hide.
@@ -192,7 +179,7 @@ a code. Who accepts the change types the code. Without a terminal nothing is acc
 		Args: twoNames,
 	}
 	f.add(cmd)
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		store, err := f.open()
 		if err != nil {
@@ -220,14 +207,10 @@ a code. Who accepts the change types the code. Without a terminal nothing is acc
 		if err != nil {
 			return err
 		}
-		if *format == "json" {
-			if p, err = findPin(store, args); err != nil {
-				return err
-			}
-			return cli.WriteJSON(s.Out, p)
+		if p, err = findPin(store, args); err != nil {
+			return err
 		}
-		_, err = fmt.Fprintf(s.Out, "%s  accepted\n", visible.Text(string(p.Tool)))
-		return err
+		return format.Print(s.Out, p, visible.Text(string(p.Tool))+"  accepted\n")
 	}
 	return cmd
 }
@@ -238,10 +221,9 @@ func confirm(t *tty.Terminal, p pin.Pin) error {
 	if err != nil {
 		return err
 	}
-	if err := writePin(t, p); err != nil {
+	if _, err := fmt.Fprintf(t, "%sAccept this definition of %s? Type %s to do so.\n", pinText(p), visible.Text(string(p.Tool)), code); err != nil {
 		return err
 	}
-	fmt.Fprintf(t, "Accept this definition of %s? Type %s to do so.\n", visible.Text(string(p.Tool)), code)
 	t.Drain()
 	fmt.Fprint(t, "> ")
 	line, err := t.Line()
@@ -274,7 +256,7 @@ func newPinForget(s cli.Streams) *cobra.Command {
 		},
 	}
 	f.add(cmd)
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		store, err := f.open()
 		if err != nil {
@@ -303,11 +285,7 @@ func newPinForget(s cli.Streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if *format == "json" {
-			return cli.WriteJSON(s.Out, forgottenJSON{args[0], tool, n})
-		}
-		_, err = fmt.Fprintf(s.Out, "%s forgotten\n", cli.Count(n, "pin"))
-		return err
+		return format.Print(s.Out, forgottenJSON{args[0], tool, n}, cli.Count(n, "pin")+" forgotten\n")
 	}
 	return cmd
 }

@@ -45,7 +45,7 @@ Exit: 0 all passed, 3 cases failed, too few rules were reached, or a file has mi
 	cmd.Flags().BoolVarP(&t.verbose, "verbose", "v", false, "list the cases that pass, too")
 	cmd.Flags().BoolVar(&t.coverage, "coverage", false, "list the rules that no case reached")
 	cmd.Flags().Float64Var(&t.least, "min-coverage", 0, "fail if less than this many `PERCENT` of the rules were reached")
-	format := cli.FormatFlag(cmd, "text", "json", "junit", "github")
+	format := cli.FormatFlag(cmd, "junit", "github")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		t.format = *format
 		if t.least < 0 || t.least > 100 {
@@ -75,7 +75,7 @@ Exit: 0 all passed, 3 cases failed, too few rules were reached, or a file has mi
 
 // testRun is one run of test.
 type testRun struct {
-	format   string
+	format   cli.Format
 	verbose  bool
 	coverage bool
 	least    float64

@@ -30,7 +30,7 @@ after any change it has to be trusted again. A file with mistakes is not trusted
 	}
 	cmd.Flags().BoolVar(&list, "list", false, "list what is trusted, and do nothing else")
 	cmd.Flags().BoolVar(&revoke, "revoke", false, "take back the trust in FILE: in its bytes, and in all that stood at its path")
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		path := config.FileName
 		if len(args) == 1 {
@@ -72,11 +72,7 @@ after any change it has to be trusted again. A file with mistakes is not trusted
 		if file.Path, err = filepath.Abs(path); err != nil {
 			return fmt.Errorf("trust: %w", err)
 		}
-		if *format == "json" {
-			return cli.WriteJSON(s.Out, config.Grant{Hash: file.Hash, Path: file.Path})
-		}
-		_, err = fmt.Fprintf(s.Out, "trusted %s (sha256 %s)\n", visible.Text(file.Path), file.Hash)
-		return err
+		return format.Print(s.Out, config.Grant{Hash: file.Hash, Path: file.Path}, fmt.Sprintf("trusted %s (sha256 %s)\n", visible.Text(file.Path), file.Hash))
 	}
 	return cmd
 }

@@ -46,7 +46,7 @@ No key and no network is needed.`,
 	}
 	cmd.Flags().BoolVar(&showPolicy, "show-policy", false, "print the demo's policy and do nothing else")
 	cmd.Flags().Float64Var(&pace, "pace", 2000, "tokens per second of the replay model; 0 is as fast as possible")
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if showPolicy {
 			_, err := s.Out.Write(Policy)

@@ -70,7 +70,7 @@ Exit: 0 every installed hook denies and would run, 1 one does not, or none is in
 		Args:      cli.AtMostOne,
 	}
 	live := cmd.Flags().Bool("live", false, "start the agents themselves, with a scripted model")
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		hosts := hook.Names()
 		if len(args) == 1 {

@@ -28,11 +28,11 @@ type installFlags struct {
 	fewer, observe     bool
 	program, store     string
 	policies           []string
-	format             *string
+	format             *cli.Format
 }
 
 func (f *installFlags) add(cmd *cobra.Command) {
-	f.format = cli.FormatFlag(cmd, "text", "json")
+	f.format = cli.FormatFlag(cmd)
 	cmd.Flags().BoolVar(&f.user, "user", false, "in the user's settings, for all projects (default)")
 	cmd.Flags().BoolVar(&f.project, "project", false, "in the settings of the project in the working directory")
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "show the change and make none")

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -54,7 +53,7 @@ Exit: 0 the chain is whole, 1 it is not, or could not be read.`,
 	}
 	f.Add(cmd)
 	cmd.Flags().StringVar(&head, "head", "", "`HASH` of a row that has to be in the chain")
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		log, err := f.OpenNamed(cmd, args)
 		if err != nil {
@@ -80,12 +79,7 @@ Exit: 0 the chain is whole, 1 it is not, or could not be read.`,
 		case head != "" && check.Known == 0:
 			answer.OK, answer.Reason = false, "no row has the hash of the head: rows were cut off, pruned, or the chain was written anew"
 		}
-		if *format == "json" {
-			err = cli.WriteJSON(s.Out, answer)
-		} else {
-			err = verifyText(s.Out, log.Path(), answer)
-		}
-		if err == nil && !answer.OK {
+		if err = format.Print(s.Out, answer, answer.text(log.Path())); err == nil && !answer.OK {
 			return cli.Exit(cli.ExitTrouble)
 		}
 		return err
@@ -93,11 +87,11 @@ Exit: 0 the chain is whole, 1 it is not, or could not be read.`,
 	return cmd
 }
 
-func verifyText(out io.Writer, path string, v verifyJSON) error {
+func (v verifyJSON) text(path string) string {
 	if !v.OK {
-		_, err := fmt.Fprintf(out, "NOT WHOLE: %s\n  %s\n  %d rows before it are\n", visible.Text(path), visible.Text(v.Reason), v.Rows)
-		return err
+		return fmt.Sprintf("NOT WHOLE: %s\n  %s\n  %d rows before it are\n", visible.Text(path), visible.Text(v.Reason), v.Rows)
 	}
+	out := new(strings.Builder)
 	fmt.Fprintf(out, "whole: %s in %s\n  chain %s, row %d\n  head  %s\n", cli.Count(int(v.Rows), "row"), visible.Text(path), visible.Text(v.Chain), v.Seq, v.Hash)
 	if before := v.Seq - v.Rows; before > 0 {
 		fmt.Fprintf(out, "  %d rows before the first one are not here: pruned, or kept elsewhere\n", before)
@@ -114,7 +108,7 @@ func verifyText(out io.Writer, path string, v verifyJSON) error {
 	if v.Torn > 0 {
 		fmt.Fprintf(out, "  %d bytes of an unfinished write stand at the end; they were never acknowledged\n", v.Torn)
 	}
-	return nil
+	return out.String()
 }
 
 // restoredJSON is what restored writes for programs.
@@ -137,7 +131,7 @@ written last. Stop every stopgate that uses the store first.`,
 	}
 	f.Add(cmd)
 	cmd.Flags().StringVar(&by, "by", "", "`NAME` of the operator, for the records")
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if strings.TrimSpace(by) == "" {
 			return cli.Usagef("name who accepts the backup with --by")
@@ -151,11 +145,8 @@ written last. Stop every stopgate that uses the store first.`,
 		if err != nil {
 			return err
 		}
-		if *format == "json" {
-			return cli.WriteJSON(s.Out, restoredJSON{headJSON(before), headJSON(after)})
-		}
-		_, err = fmt.Fprintf(s.Out, "accepted: the records end at row %d; row %d was expected\n", after.Seq, before.Seq)
-		return err
+		return format.Print(s.Out, restoredJSON{headJSON(before), headJSON(after)},
+			fmt.Sprintf("accepted: the records end at row %d; row %d was expected\n", after.Seq, before.Seq))
 	}
 	return cmd
 }
@@ -175,7 +166,7 @@ func newLogHead(s cli.Streams) *cobra.Command {
 		Args:  cli.AtMostOne,
 	}
 	f.Add(cmd)
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		log, err := f.OpenNamed(cmd, args)
 		if err != nil {
@@ -186,11 +177,7 @@ func newLogHead(s cli.Streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if *format == "json" {
-			return cli.WriteJSON(s.Out, headJSON(head))
-		}
-		_, err = fmt.Fprintln(s.Out, head.Hash)
-		return err
+		return format.Print(s.Out, headJSON(head), head.Hash+"\n")
 	}
 	return cmd
 }
@@ -256,7 +243,7 @@ which every row is old enough.`,
 	f.Add(cmd)
 	cmd.Flags().Int64Var(&rowsDays, "rows-days", place.DefaultRowsDays, "keep rows, facts and approvals for `N` days; 0 keeps all (default: [audit] rows_days, else 90)")
 	cmd.Flags().Int64Var(&argumentsDays, "arguments-days", place.DefaultArgumentsDays, "keep arguments for `N` days; 0 keeps all (default: [audit] arguments_days, else 14)")
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if rowsDays < 0 || argumentsDays < 0 {
 			return cli.Usagef("a retention is a number of days, 0 keeps all")
@@ -287,10 +274,7 @@ which every row is old enough.`,
 				return err
 			}
 		}
-		if *format == "json" {
-			return cli.WriteJSON(s.Out, done)
-		}
-		return done.text(s.Out)
+		return format.Print(s.Out, done, done.text())
 	}
 	return cmd
 }
@@ -310,10 +294,10 @@ func pruneFile(settings place.Settings, now time.Time) (*jsonl.Pruned, error) {
 	return &gone, err
 }
 
-func (p prunedJSON) text(out io.Writer) error {
-	_, err := fmt.Fprintf(out, "removed %d rows, %d arguments, %d facts, %d sessions, %d approvals\n", p.Rows, p.Arguments, p.Facts, p.Sessions, p.Approvals)
+func (p prunedJSON) text() string {
+	text := fmt.Sprintf("removed %d rows, %d arguments, %d facts, %d sessions, %d approvals\n", p.Rows, p.Arguments, p.Facts, p.Sessions, p.Approvals)
 	if p.File != nil {
-		_, err = fmt.Fprintf(out, "removed %d full files with %d rows\n", p.File.Files, p.File.Rows)
+		text += fmt.Sprintf("removed %d full files with %d rows\n", p.File.Files, p.File.Rows)
 	}
-	return err
+	return text
 }

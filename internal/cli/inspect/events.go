@@ -35,7 +35,7 @@ type eventFlags struct {
 	types, tools, sessions []string
 	all                    bool
 	count                  int
-	format                 *string
+	format                 *cli.Format
 }
 
 func NewEvents(s cli.Streams) *cobra.Command {
@@ -63,7 +63,7 @@ machine, of one elsewhere, or a Redis server that gates publish to.`,
 	flags.BoolVar(&f.all, "all", false, "begin with what the gate still keeps")
 	flags.IntVar(&f.count, "count", 0, "end after `N` events")
 	cli.CompleteFlag(cmd, "type", append([]string{"decision", "policy"}, cli.Words(rowEvents)...)...)
-	f.format = cli.FormatFlag(cmd, "text", "json")
+	f.format = cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, stop := cli.Interruptible(cmd.Context())
 		defer stop()

@@ -41,7 +41,7 @@ Exit: 0 yes, 1 no.`,
 	f.addPolicy(cmd)
 	cmd.Flags().BoolVar(&live, "live", false, "ask only whether the process is there")
 	cmd.Flags().DurationVar(&limit, "timeout", 2*time.Second, "how long to wait")
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		api, err := f.source()
 		if err != nil {

@@ -43,7 +43,7 @@ Without --store and --audit it reads the records that up would write here.`,
 	}
 	f.Add(cmd)
 	list.add(cmd)
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		filter, err := list.filter(time.Now())
 		if err != nil {
@@ -59,7 +59,7 @@ Without --store and --audit it reads the records that up would write here.`,
 		if list.wouldDeny {
 			return wouldDeny(ctx, s.Out, log, filter, *format)
 		}
-		return errors.Join(listRows(ctx, s.Out, log, filter, &list, *format))
+		return listRows(ctx, s.Out, log, filter, &list, *format)
 	}
 	cmd.AddCommand(newLogShow(s), newLogVerify(s), newLogHead(s), newLogExport(s), newLogPrune(s), newLogRestored(s))
 	return cmd
@@ -218,7 +218,7 @@ func (k *newest) add(r records.Row) {
 func (k *newest) list() []records.Row { return k.rows[max(0, int64(len(k.rows))-k.n):] }
 
 // listRows writes rows as they stand, and with follow as they come.
-func listRows(ctx context.Context, w io.Writer, log *records.Log, filter records.Filter, f *listFlags, format string) error {
+func listRows(ctx context.Context, w io.Writer, log *records.Log, filter records.Filter, f *listFlags, format cli.Format) error {
 	out := bufio.NewWriter(w)
 	after := int64(0)
 	if f.last > 0 {
@@ -267,7 +267,7 @@ func listRows(ctx context.Context, w io.Writer, log *records.Log, filter records
 	}
 }
 
-func writeRow(ctx context.Context, w io.Writer, out *bufio.Writer, log *records.Log, r records.Row, format string) error {
+func writeRow(ctx context.Context, w io.Writer, out *bufio.Writer, log *records.Log, r records.Row, format cli.Format) error {
 	if format == "json" {
 		out.Write(r.Line)
 		return out.WriteByte('\n')
@@ -356,7 +356,7 @@ type wouldDenyJSON struct {
 }
 
 // wouldDeny sums up observe mode.
-func wouldDeny(ctx context.Context, out io.Writer, log *records.Log, filter records.Filter, format string) error {
+func wouldDeny(ctx context.Context, out io.Writer, log *records.Log, filter records.Filter, format cli.Format) error {
 	var sum records.WouldDeny
 	err := log.Rows(ctx, 0, filter.Session, func(r records.Row) bool {
 		if filter.Matches(&r.Record) {
@@ -367,9 +367,6 @@ func wouldDeny(ctx context.Context, out io.Writer, log *records.Log, filter reco
 	if err != nil {
 		return err
 	}
-	if format == "json" {
-		return cli.WriteJSON(out, wouldDenyJSON{sum.Calls, sum.Passed, sum.Held()})
-	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d calls were observed; %d would have run by themselves, %d would not\n", sum.Calls, sum.Passed, sum.Calls-sum.Passed)
 	for _, h := range sum.Held() {
@@ -379,6 +376,5 @@ func wouldDeny(ctx context.Context, out io.Writer, log *records.Log, filter reco
 		}
 		fmt.Fprintf(&b, "%7d  %-5s %-20s %s%s  newest %s\n", h.Calls, h.Mode, visible.Text(string(h.Tool)), h.Code, where, visible.Text(string(h.Example)))
 	}
-	_, err = io.WriteString(out, b.String())
-	return err
+	return format.Print(out, wouldDenyJSON{sum.Calls, sum.Passed, sum.Held()}, b.String())
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -48,7 +47,7 @@ Exit: 0; with --fail-on 3 if a verdict was loosened, or changed at all.`,
 	f.Add(cmd)
 	cmd.Flags().StringVar(&failOn, "fail-on", "", "exit with 3 if a verdict was `loosened`, or with \"any\" change")
 	cli.CompleteFlag(cmd, "fail-on", "loosened", "any")
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if failOn != "" && failOn != "loosened" && failOn != "any" {
 			return cli.Usagef("--fail-on knows loosened and any, not %q", failOn)
@@ -71,11 +70,7 @@ Exit: 0; with --fail-on 3 if a verdict was loosened, or changed at all.`,
 		if err != nil {
 			return err
 		}
-		if *format == "json" {
-			err = cli.WriteJSON(s.Out, r)
-		} else {
-			_, err = io.WriteString(s.Out, r.text())
-		}
+		err = format.Print(s.Out, r, r.text())
 		if err == nil && (failOn == "any" && len(r.Changes) > 0 || failOn == "loosened" && r.Loosened > 0) {
 			return cli.Exit(cli.ExitMistakes)
 		}

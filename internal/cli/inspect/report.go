@@ -3,7 +3,6 @@ package inspect
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -32,7 +31,7 @@ Whoever is asked too often stops reading: this is the number to keep small.`,
 	f.Add(cmd)
 	cmd.Flags().StringVar(&since, "since", "", "from a `TIME` on: 2026-11-21, or a span back from now: 24h, 7d")
 	cmd.Flags().StringVar(&until, "until", "", "before a `TIME`")
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		filter, err := (&listFlags{since: since, until: until}).filter(time.Now())
 		if err != nil {
@@ -49,11 +48,8 @@ Whoever is asked too often stops reading: this is the number to keep small.`,
 		if err != nil {
 			return err
 		}
-		if *format == "json" {
-			return cli.WriteJSON(s.Out, reportJSON{p.First, p.Last, p.Calls, p.Asked, p.Approved, p.Referred, p.Ran, p.Unasked, p.Granted, p.Repeated, p.PerHundred(), p.Rules()})
-		}
-		_, err = io.WriteString(s.Out, promptsText(p))
-		return err
+		answer := reportJSON{p.First, p.Last, p.Calls, p.Asked, p.Approved, p.Referred, p.Ran, p.Unasked, p.Granted, p.Repeated, p.PerHundred(), p.Rules()}
+		return format.Print(s.Out, answer, promptsText(p))
 	}
 	return cmd
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -79,7 +78,7 @@ the session had then, as the store says.`,
 	cmd.Flags().StringVar(&p.Tools, "tools", "", "tool definitions as JSON `FILE`, for the explanation")
 	_ = cmd.MarkFlagFilename("tools", "json")
 	cmd.Flags().StringVar(&data, "session-data", "", "the session's data as a `JSON` object, for the explanation (default: what the store says it was)")
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		p.Files = f.Files
 		ctx := cmd.Context()
@@ -111,10 +110,7 @@ the session had then, as the store says.`,
 		if err != nil {
 			return err
 		}
-		if *format == "json" {
-			return cli.WriteJSON(s.Out, show.json(explanation))
-		}
-		return show.text(s.Out, answer, explanation)
+		return format.Print(s.Out, show.json(explanation), show.text(answer, explanation))
 	}
 	return cmd
 }
@@ -214,7 +210,7 @@ func (w show) json(x *eval.Explanation) showJSON {
 	return out
 }
 
-func (w show) text(out io.Writer, a dryrun.Answer, x *eval.Explanation) error {
+func (w show) text(a dryrun.Answer, x *eval.Explanation) string {
 	var b strings.Builder
 	for _, r := range w.rows {
 		b.WriteString(rowText(&r.Record, "") + "\n")
@@ -235,8 +231,7 @@ func (w show) text(out io.Writer, a dryrun.Answer, x *eval.Explanation) error {
 	case w.Decision != nil:
 		b.WriteString("\nNo explanation rule by rule: the policy here is another one, or the arguments are not whole.\n")
 	}
-	_, err := io.WriteString(out, b.String())
-	return err
+	return b.String()
 }
 
 func (w show) decisionText(b *strings.Builder, r *stopgate.Record) {

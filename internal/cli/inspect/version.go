@@ -1,8 +1,6 @@
 package inspect
 
 import (
-	"fmt"
-	"io"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -20,16 +18,9 @@ type versionJSON struct {
 
 func NewVersion(s cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{Use: "version", Short: "print the version", Args: cli.NoArgs}
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
-		if *format == "json" {
-			return cli.WriteJSON(s.Out, versionJSON{release.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH})
-		}
-		PrintVersion(s.Out)
-		return nil
+		return format.Print(s.Out, versionJSON{release.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH}, release.Line("stopgate")+"\n")
 	}
 	return cmd
 }
-
-// PrintVersion is version for people.
-func PrintVersion(w io.Writer) { fmt.Fprintln(w, release.Line("stopgate")) }

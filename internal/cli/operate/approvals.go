@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -63,7 +62,7 @@ func newApprovalsList(s cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "list open questions, the newest first", Args: cli.NoArgs}
 	f.add(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "those that were answered or are over, too")
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return f.with(cmd, func(_ backend.Store, queue *approve.Queue) error {
 			filter := approve.Filter{State: approve.Waiting, Live: time.Now()}
@@ -105,15 +104,12 @@ func newApprovalsShow(s cli.Streams) *cobra.Command {
 	var f deskFlags
 	cmd := &cobra.Command{Use: "show ID", Short: "print one question in full", Args: oneQuestion}
 	f.add(cmd)
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return f.with(cmd, func(_ backend.Store, queue *approve.Queue) error {
 			e, err := question(cmd.Context(), queue, args[0])
 			if err != nil {
 				return err
-			}
-			if *format == "json" {
-				return cli.WriteJSON(s.Out, e)
 			}
 			text := terminal.Frame(e, time.Now(), true)
 			if e.State != approve.Waiting {
@@ -126,8 +122,7 @@ func newApprovalsShow(s cli.Streams) *cobra.Command {
 				}
 				text += "\n"
 			}
-			_, err = io.WriteString(s.Out, text)
-			return err
+			return format.Print(s.Out, e, text)
 		})
 	}
 	return cmd
@@ -204,7 +199,7 @@ it. Without a terminal nothing can be answered.`,
 		Args: oneQuestion,
 	}
 	f.add(cmd)
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		t, err := cli.OpenTerminal(answerElsewhere)
 		if err != nil {
@@ -220,7 +215,7 @@ it. Without a terminal nothing can be answered.`,
 			if err != nil {
 				return fmt.Errorf("not answered: %s", strings.TrimPrefix(err.Error(), "approve: "))
 			}
-			return cli.PrintList(s.Out, *format, []approve.Entry{e}, func(e approve.Entry) string { return e.ID + "  " + string(e.State) })
+			return format.Print(s.Out, e, fmt.Sprintf("%s  %s\n", e.ID, e.State))
 		})
 	}
 	return cmd

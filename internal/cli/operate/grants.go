@@ -26,7 +26,7 @@ func newGrantsList(s cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "list grants, the newest first", Args: cli.NoArgs}
 	f.add(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "those that were revoked, used up or are over, too")
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return f.with(cmd, func(_ backend.Store, queue *approve.Queue) error {
 			filter := approve.GrantFilter{Live: time.Now()}
@@ -87,7 +87,7 @@ func newGrantsRevoke(s cli.Streams) *cobra.Command {
 		},
 	}
 	f.add(cmd)
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return f.with(cmd, func(_ backend.Store, queue *approve.Queue) error {
 			for _, id := range args {
@@ -98,7 +98,7 @@ func newGrantsRevoke(s cli.Streams) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := cli.PrintList(s.Out, *format, []approve.Grant{g}, func(g approve.Grant) string { return g.ID + "  revoked" }); err != nil {
+				if err := format.Print(s.Out, g, g.ID+"  revoked\n"); err != nil {
 					return err
 				}
 			}

@@ -35,7 +35,7 @@ needs a terminal with a person at it.`,
 	cmd.Flags().StringVar(&reason, "reason", "", "`TEXT` for the records")
 	cmd.Flags().BoolVar(&lift, "lift", false, "take the lockdown back")
 	cmd.Flags().BoolVar(&status, "status", false, "say whether there is one and do nothing else")
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if lift && status || (lift || status) && reason != "" {
 			return cli.Usagef("--lift, --status and --reason exclude each other")
@@ -56,14 +56,11 @@ needs a terminal with a person at it.`,
 			if err != nil {
 				return err
 			}
-			if *format == "json" {
-				return cli.WriteJSON(s.Out, struct {
-					Locked bool `json:"locked"`
-					gate.Lockdown
-				}{now.Active(), now})
-			}
-			_, err = fmt.Fprintln(s.Out, service.LockdownText(now))
-			return err
+			answer := struct {
+				Locked bool `json:"locked"`
+				gate.Lockdown
+			}{now.Active(), now}
+			return format.Print(s.Out, answer, service.LockdownText(now)+"\n")
 		})
 	}
 	return cmd

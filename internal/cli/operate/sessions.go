@@ -1,7 +1,6 @@
 package operate
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"strings"
@@ -68,7 +67,7 @@ func newSessionsList(s cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "list sessions, the newest first", Args: cli.NoArgs}
 	f.add(cmd)
 	cmd.Flags().IntVarP(&limit, "last", "n", 100, "at most `N` sessions")
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		store, err := f.open(cmd)
 		if err != nil {
@@ -78,15 +77,13 @@ func newSessionsList(s cli.Streams) *cobra.Command {
 		if err := errors.Join(err, store.Close()); err != nil {
 			return err
 		}
-		out := bufio.NewWriter(s.Out)
-		for _, i := range list {
-			if *format == "json" {
-				err = errors.Join(err, cli.WriteJSON(out, sessionOf(i)))
-				continue
-			}
-			fmt.Fprintf(out, "%s  %6d facts  %s%s\n", time.UnixMilli(i.Last).Format("2006-01-02 15:04:05"), i.Facts, name(string(i.Owner.Session)), of(i.Owner.Principal))
+		shown := make([]sessionJSON, len(list))
+		for i, info := range list {
+			shown[i] = sessionOf(info)
 		}
-		return errors.Join(err, out.Flush())
+		return cli.PrintList(s.Out, *format, shown, func(i sessionJSON) string {
+			return fmt.Sprintf("%s  %6d facts  %s%s", i.Last.Local().Format(time.DateTime), i.Facts, name(string(i.Session)), of(i.Principal))
+		})
 	}
 	return cmd
 }
@@ -116,7 +113,7 @@ func newSessionsShow(s cli.Streams) *cobra.Command {
 	var f sessionFlags
 	cmd := &cobra.Command{Use: "show ID", Short: "print the facts of a session, oldest first", Args: oneSession}
 	f.add(cmd)
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		store, err := f.open(cmd)
 		if err != nil {
@@ -127,33 +124,29 @@ func newSessionsShow(s cli.Streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		out := bufio.NewWriter(s.Out)
 		const page = 500
 		for after, more := uint64(0), true; more; {
 			facts, err := store.Facts(cmd.Context(), owner, after, page)
 			if err != nil {
 				return err
 			}
-			for _, fact := range facts {
-				after = fact.Seq
-				if *format == "json" {
-					if err := cli.WriteJSON(out, factJSON{fact, time.UnixMilli(fact.At).UTC()}); err != nil {
-						return err
-					}
-					continue
-				}
-				fmt.Fprintln(out, factText(fact))
+			shown := make([]factJSON, len(facts))
+			for i, fact := range facts {
+				after, shown[i] = fact.Seq, factJSON{fact, time.UnixMilli(fact.At).UTC()}
+			}
+			if err := cli.PrintList(s.Out, *format, shown, factJSON.text); err != nil {
+				return err
 			}
 			more = len(facts) == page
 		}
-		return out.Flush()
+		return nil
 	}
 	return cmd
 }
 
-// factText is a fact for people.
-func factText(f session.Fact) string {
-	parts := []string{fmt.Sprintf("%6d", f.Seq), time.UnixMilli(f.At).Format("2006-01-02 15:04:05"), fmt.Sprintf("%-10s", f.Kind)}
+// text returns a fact in one line.
+func (f factJSON) text() string {
+	parts := []string{fmt.Sprintf("%6d", f.Seq), f.Time.Local().Format(time.DateTime), fmt.Sprintf("%-10s", f.Kind)}
 	for _, word := range []string{string(f.Tool), string(f.Code), f.Name, string(f.Proposal)} {
 		if word != "" {
 			parts = append(parts, visible.Text(word))
@@ -223,7 +216,7 @@ func newSessionsTell(s cli.Streams, use, short, long string, kind session.Kind, 
 	var f sessionFlags
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Args: oneSession}
 	f.add(cmd)
-	format := cli.FormatFlag(cmd, "text", "json")
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		store, err := f.open(cmd)
 		if err != nil {
@@ -241,11 +234,8 @@ func newSessionsTell(s cli.Streams, use, short, long string, kind session.Kind, 
 		if err != nil {
 			return err
 		}
-		if *format == "json" {
-			return cli.WriteJSON(s.Out, toldJSON{owner.Session, owner.Principal, fact.Kind, fact.By, time.UnixMilli(fact.At).UTC()})
-		}
-		_, err = fmt.Fprintf(s.Out, "session %s: %s\n", name(string(owner.Session)), done)
-		return err
+		return format.Print(s.Out, toldJSON{owner.Session, owner.Principal, fact.Kind, fact.By, time.UnixMilli(fact.At).UTC()},
+			fmt.Sprintf("session %s: %s\n", name(string(owner.Session)), done))
 	}
 	return cmd
 }
