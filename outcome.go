@@ -81,6 +81,10 @@ type Result struct {
 	// Absent reports whether the surface saw that the file or directory that the call
 	// reads does not exist (Q15). It counts on observed results only.
 	Absent bool
+	// Args are the arguments that ran, where the surface has them: session policies in Go see
+	// them if they are those that were released. nil takes the gate's own copy, which is kept
+	// for recent calls of up to 1 MiB.
+	Args []byte
 	// Hash is the SHA-256 in hex of the content that the call read; "" takes the hash
 	// of Raw or Data.
 	Hash string

@@ -232,5 +232,5 @@ func (c *commitment) settle() {
 // once, are enough to process the result.
 func (c *commitment) storeKnows() bool {
 	p, result := c.p, &c.result.verdict
-	return p.g.sessions.local && p.sessions.releaseFacts != nil && p.parent == "" && result.Decided && result.Mode.Permissive()
+	return p.g.sessions.local && p.sessions.releaseFacts != nil && p.parent == "" && c.result.args == "" && result.Decided && result.Mode.Permissive()
 }

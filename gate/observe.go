@@ -3,11 +3,8 @@ package gate
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/gate/port"
@@ -55,7 +52,7 @@ type release struct {
 	policy  string             // hash of the policy that decided
 	hash    string             // of the canonical arguments
 	result  stopgate.Verdict   // of the result rules
-	args    string             // the arguments that ran, if an approver is asked about the result
+	args    string             // the arguments that ran, if an approver is asked about the result or a policy observes it
 	observe bool
 }
 
@@ -80,7 +77,8 @@ func (c *commitment) awaitedResult() *release {
 	}
 }
 
-// resultVerdict is the verdict of the result rules, and the arguments if an approver is asked.
+// resultVerdict is the verdict of the result rules, and the arguments if an approver is asked
+// or a session policy observes the result.
 type resultVerdict struct {
 	verdict stopgate.Verdict
 	args    string
@@ -106,7 +104,8 @@ func (c *commitment) resultRules() {
 		}
 	}
 	r.verdict = p.bound.rules.ResultMode(executed)
-	if m := r.verdict.Mode; m == stopgate.Ask || m == stopgate.Edit {
+	m := r.verdict.Mode
+	if m == stopgate.Ask || m == stopgate.Edit || p.sessions.set.Observed(p.sessions.tool) && len(p.args.final) <= maxKept {
 		r.args = string(p.args.final)
 	}
 }
@@ -218,98 +217,6 @@ func (g *Gate) match(ctx context.Context, r *stopgate.Result) (*release, error) 
 		id: f.Proposal, call: call, to: f.Release.Handoff, policy: f.Release.Policy, hash: f.ArgsHash,
 		result: f.Release.Verdict, observe: f.Release.Observed,
 	}, nil
-}
-
-// learn makes facts of a result: the end of the call, and the marks of policies.
-func (g *Gate) learn(ctx context.Context, rel *release, r stopgate.Result) error {
-	if !g.sessions.exists() {
-		return nil
-	}
-	ctx, cancel := port.Outlive(ctx)
-	defer cancel()
-	k, whose := session.CallKey(r.Proposal), owner(&rel.call)
-	state := g.sessions.load(ctx, whose, []session.Key{k})
-	if state.Fault != port.None {
-		return state.Problem("result")
-	}
-	cell, _ := state.Value.Cell(k)
-	if cell.Call.Fact == nil {
-		return nil // released before there was a store
-	}
-	if cell.Call.Done != "" {
-		return ErrUnmatched
-	}
-	now := g.current.Load()
-	set, released := now.policies(g.registry.Set()), cell.Call.Fact
-	c := session.Call{
-		Proposal: released.Proposal, Tool: released.Tool, Agent: released.Agent, Turn: released.Turn, ID: released.CallID,
-		ArgsHash: released.ArgsHash, To: released.Release.Receiver(),
-	}
-	kind := now.kindOf(released.Tool, r)
-	end := session.Fact{
-		At: g.now().UnixMilli(), Kind: kind, Proposal: released.Proposal, Tool: released.Tool, CallID: released.CallID,
-		Agent: released.Agent, Turn: released.Turn, Observed: r.Observed, Hash: contentHash(r),
-	}
-	res := session.Result{Call: c, Kind: kind, Data: bytes.Clone(r.Content()), Hash: end.Hash, At: end.At, Seen: r.Observed, Marked: released.Marks}
-	keys := append(released.Keys(), end.Keys()...)
-	noted, observes := set.Observes(c)
-	keys = distinct(append(keys, noted...))
-	answer := update(ctx, g.sessions, whose, keys, func(s session.State) (Change, struct{}, error) {
-		cell, _ := s.Cell(k)
-		if cell.Call.Fact == nil || cell.Call.Done != "" {
-			return Change{}, struct{}{}, ErrUnmatched
-		}
-		change := Change{Facts: []session.Fact{end}}
-		if observes {
-			v := session.View{State: s.Copy(), Owner: whose, Now: end.At, Horizon: s.Head} // code that hangs looks at it for ever
-			notes := port.Invoke(ctx, &g.guards.policies, g.limits.Policy, func(context.Context) ([]session.Fact, error) {
-				return set.NotifyResult(v, res), nil
-			})
-			if notes.Fault != port.None {
-				g.reportTrouble("session policies", r.Proposal, notes.Fault, notes.Err)
-				return Change{}, struct{}{}, errors.New("session policies: " + notes.Fault.String())
-			}
-			change.Facts = append(change.Facts, notes.Value...)
-		}
-		return change, struct{}{}, nil
-	})
-	return answer.Problem("result")
-}
-
-// kindOf returns the kind of fact for a result: the call succeeded, failed or is unclear (S24).
-func (c *compiled) kindOf(tool stopgate.ToolName, r stopgate.Result) session.Kind {
-	switch rule := c.success(tool); {
-	case r.Absent && r.Observed:
-		return session.Absent
-	case r.Failed:
-		return session.Failed
-	case rule != nil && rule(r.Content()):
-		return session.Succeeded
-	case rule != nil:
-		return session.Failed
-	case r.Observed || r.Flagged:
-		return session.Succeeded
-	}
-	return session.Finished
-}
-
-// success returns the rule by which results of a tool are read, nil if there is none.
-func (c *compiled) success(tool stopgate.ToolName) func(data []byte) bool {
-	if s, ok := c.readings.Get(tool); ok {
-		return s
-	}
-	s := c.policy.ResultStatus(tool)
-	c.readings.Put(tool, s)
-	return s
-}
-
-func contentHash(r stopgate.Result) string {
-	content := r.Content()
-	if r.Hash != "" || content == nil {
-		return strings.ToLower(r.Hash)
-	}
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
 }
 
 // resultCause returns the source of a result for its row: observed or reported (X13).

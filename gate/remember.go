@@ -122,7 +122,7 @@ func (r *historyMatch) recall(ctx context.Context) error {
 			data, bad := t.Result()
 			_, failed := g.Observe(ctx, stopgate.Result{
 				Proposal: r.known[i].Proposal, Call: t.Call, Session: owner.Session, Principal: owner.Principal, Tool: t.Tool,
-				Failed: bad, Flagged: t.Flagged, Data: data,
+				Failed: bad, Flagged: t.Flagged, Data: data, Args: r.arguments(t),
 			})
 			if failed != nil && !errors.Is(failed, ErrUnmatched) { // a concurrent request observed it first
 				err = failed
@@ -138,6 +138,15 @@ func (r *historyMatch) recall(ctx context.Context) error {
 		r.noteUnmatched(ctx)
 	}
 	return err
+}
+
+// arguments returns the arguments of an entry if a session policy observes its result.
+func (r *historyMatch) arguments(t *PastCall) []byte {
+	now := r.g.current.Load()
+	if t.Args == nil || !now.policies(r.g.registry.Set()).Observed(now.name(t.Tool)) {
+		return nil
+	}
+	return t.Args()
 }
 
 // key returns the key of the released calls with the id of an entry.

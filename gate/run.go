@@ -55,7 +55,7 @@ func runHandler(ctx context.Context, g *Gate, call *stopgate.Call, out stopgate.
 		return ran, err
 	}
 	result := stopgate.Result{
-		Proposal: out.Proposal, Call: call.ID, Session: call.Session, Principal: call.Principal, Tool: call.Tool, Observed: true, Failed: true,
+		Proposal: out.Proposal, Call: call.ID, Session: call.Session, Principal: call.Principal, Tool: call.Tool, Observed: true, Failed: true, Args: out.Args,
 	}
 	ended := false
 	defer func() {

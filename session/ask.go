@@ -58,15 +58,17 @@ func (e *entry) checkForeign(v View, c Call, run func(Policy, func() Decision) D
 	return run(e.policy, func() Decision { return e.check(&v, &c) })
 }
 
-// Observes reports whether a policy is an [Observer] of the tool's results, and returns the
-// cells that such policies read.
-func (s *Set) Observes(c Call) (keys []Key, ok bool) {
+// Observed reports whether a policy is an [Observer] of the tool's results.
+func (s *Set) Observed(tool stopgate.ToolName) bool { return s.govern(tool).results }
+
+// ObserverNeeds returns the cells that the observers of a call's result read.
+func (s *Set) ObserverNeeds(c Call) (keys []Key) {
 	for _, e := range s.govern(c.Tool).entries {
-		if _, is := as[Observer](e.policy); is {
-			keys, ok = append(keys, e.policy.Needs(c)...), true
+		if e.observer != nil {
+			keys = append(keys, e.policy.Needs(c)...)
 		}
 	}
-	return keys, ok
+	return keys
 }
 
 // NotifyResult calls the observers of a call that did not fail (TPS-08) and returns their
@@ -77,11 +79,10 @@ func (s *Set) NotifyResult(v View, r Result) []Fact {
 		return nil
 	}
 	for _, e := range s.govern(r.Call.Tool).entries {
-		o, ok := as[Observer](e.policy)
-		if !ok {
+		if e.observer == nil {
 			continue
 		}
-		for _, f := range o.OnResult(v, r) {
+		for _, f := range e.observer.OnResult(v, r) {
 			if f.Kind == Noted && f.Key.Space == SpaceNote && f.Key.Name == f.Name && hasName(e.policy, f.Name) {
 				f.At, f.Proposal, f.Tool, f.Observed = r.At, r.Call.Proposal, r.Call.Tool, r.Seen
 				notes = append(notes, f)

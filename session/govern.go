@@ -13,6 +13,7 @@ type governed struct {
 	early   bool // some decide before any argument
 	late    bool // some need arguments
 	foreign bool // some are not [Bounded]
+	results bool // some are an [Observer]
 	watched []jsonstream.Pointer
 	byValue []*Set // the policies that watch each of the pointers
 	set     *Set   // the entries as a set
@@ -56,7 +57,8 @@ func (g *governed) add(e entry, tool stopgate.ToolName) {
 	e.keyless, e.bounded = ok && !keyed.NeedsArguments(), isBounded(e.policy)
 	e.active, _ = as[Switch](e.policy)
 	e.marker, _ = as[Marker](e.policy)
-	g.entries = append(g.entries, e)
+	e.observer, _ = as[Observer](e.policy)
+	g.entries, g.results = append(g.entries, e), g.results || e.observer != nil
 	g.foreign = g.foreign || !e.bounded
 	g.early, g.late = g.early || e.keyless, g.late || !e.keyless
 	if e.enabled && e.bounded {

@@ -17,20 +17,23 @@ type Policy interface {
 	// Tools are the tools that the policy governs: those that it may deny and those whose
 	// calls it learns from (TPS-16).
 	Tools() Selector
-	// Needs returns the cells that Check, Active and OnResult read.
+	// Needs returns the cells that Check, Active and OnResult read for a call, such as
+	// [NoteKey]. The arguments of the call may be unknown, see [Call].
 	Needs(c Call) []Key
 	// Check decides. Calls that the policy only learns from are allowed.
 	Check(v View, c Call) Decision
 }
 
 // Marker is a policy that learns from marks on released calls, which the gate writes with
-// the release.
+// the release: so the policies of package policies learn. It needs no function that runs when a
+// result arrives, and counts calls whose results never do. Other policies use [Observer].
 type Marker interface {
 	Marks(c Call) []Mark
 }
 
-// Observer is a policy that keeps notes about results (TPS-08). It is called once for each
-// released call that ended. It may only return Noted facts on its own cells, see [Note].
+// Observer is a policy that keeps notes about results (TPS-06, TPS-08). OnResult is called
+// once for each released call that did not fail, and returns notes: see [Note]. Other facts,
+// and notes of another policy, are dropped.
 type Observer interface {
 	OnResult(v View, r Result) []Fact
 }
@@ -73,9 +76,24 @@ type Call struct {
 	Paths func(jsonstream.Pointer) bool
 }
 
+// Argument returns a member of the arguments as canonical JSON text, as the value of a note:
+// "7" and 7 are different values. ok is false if there is none that identifies something: the
+// arguments are not known, the member is missing, null, an array or an object. A policy must
+// not take that for a permission.
+func (c Call) Argument(name string) (value string, ok bool) {
+	v, _ := c.Args.Get(name)
+	switch v.Kind() {
+	case jsonstream.String, jsonstream.Number, jsonstream.True, jsonstream.False:
+		return string(jsonstream.AppendCanonical(nil, v)), true
+	}
+	return "", false
+}
+
 // Result is the result of a released call.
 type Result struct {
-	Call   Call // without Args
+	// Call is the call. Its Args are the arguments that ran; they are not valid where the gate
+	// no longer has them and the surface did not repeat them, as after a restart.
+	Call   Call
 	Kind   Kind // Succeeded, Finished, Failed or Absent
 	Data   []byte
 	Hash   string

@@ -24,6 +24,8 @@ type entry struct {
 	bounded bool   // see [Bounded]
 	active  Switch // nil: always active
 	marker  Marker // nil: no marks
+
+	observer Observer // nil: it learns nothing from results
 }
 
 // Len returns how many policies there are.
