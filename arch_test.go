@@ -96,6 +96,7 @@ var layers = [][]string{
 	{"internal/system/certificate"},
 	{"judge"},
 	{"gateway/events"},
+	{"internal/gateway/chain"},
 	{"internal/gateway/responselog"},
 	{"internal/gateway/history"},
 	{"gateway"},

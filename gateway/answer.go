@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/gateway/events"
+	"github.com/stopgate/stopgate/internal/gateway/chain"
 	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/provider/sse"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -130,7 +130,7 @@ func (x *exchange) tooLate(limit string, d time.Duration) string {
 // why returns the reason for the early end of an exchange, given the error of a read or a request.
 // The message is "" where the code's public text suffices.
 func (x *exchange) why(err error) (stopgate.Code, string) {
-	var failed *events.HookError
+	var failed *chain.HookError
 	switch cause := context.Cause(x.ctx); {
 	case errors.Is(cause, errAnswerLate):
 		if x.req.Stream {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/gateway/events"
+	"github.com/stopgate/stopgate/internal/gateway/chain"
 )
 
 // configuration holds the settings and everything derived from them. It is immutable:
@@ -20,7 +20,7 @@ type configuration struct {
 	hosts     map[string]bool
 	origins   map[string]bool
 	tokens    []Token
-	chain     *events.Chain // event policies
+	chain     *chain.Chain // event policies
 }
 
 // Token authenticates a client. The gateway stores only its hash.
@@ -52,7 +52,7 @@ func newConfiguration(o *Options, before *configuration) (*configuration, error)
 		return nil, err
 	}
 	c.routes = append(c.routes, more...)
-	if c.chain, err = events.NewChain(o.Policies...); err != nil {
+	if c.chain, err = chain.New(o.Policies...); err != nil {
 		return nil, err
 	}
 	if o.Replay != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/gateway/events"
+	"github.com/stopgate/stopgate/internal/gateway/chain"
 	"github.com/stopgate/stopgate/internal/gateway/history"
 	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/provider/registry"
@@ -50,7 +50,7 @@ type exchange struct {
 	stop     func()      // cancels the upstream request only
 	letGo    func() bool // keeps the upstream request alive after the exchange, or nil
 	later    *reading    // the upstream response that is read after the exchange
-	policies *events.Run // run of the event policies, or nil
+	policies *chain.Run  // run of the event policies, or nil
 
 	calls          calls
 	asked          sync.WaitGroup // goroutines started by await

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gateway/events"
+	"github.com/stopgate/stopgate/internal/gateway/chain"
 	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/visible"
 )
@@ -32,13 +33,13 @@ func (x *exchange) begin(r *http.Request, body []byte) {
 	if _, ok := x.dialect.(provider.MultiRound); ok && x.answers() {
 		continues = x.mayContinue
 	}
-	x.policies = x.chain.Begin(events.Setup{
+	x.policies = x.chain.Begin(chain.Setup{
 		Continues: continues,
 		Exchange: events.Exchange{
 			ID: string(x.turnID), TraceID: trace, SpanID: span, Session: x.session, Principal: x.principal, Agent: x.agent,
-			Dialect: x.dialect.Name(), Model: x.req.Model, Streamed: x.req.Stream, Original: body,
+			Dialect: x.dialect.Name(), Model: x.req.Model, Streamed: x.req.Stream, Original: body, Publish: x.emit,
 		},
-		Emit: x.emit, Limit: x.settings.Timeouts.Hook, MaxBytes: x.settings.Limits.Body,
+		Limit: x.settings.Timeouts.Hook, MaxBytes: x.settings.Limits.Body,
 	})
 }
 
@@ -77,7 +78,7 @@ func (x *exchange) revise(r *http.Request, vendor string, body []byte) ([]byte, 
 // hookFailed logs the failure of a policy and returns its code.
 func (x *exchange) hookFailed(err error) stopgate.Code {
 	x.g.log.Error("event policy", "error", err, "exchange", string(x.turnID))
-	var failed *events.HookError
+	var failed *chain.HookError
 	if errors.As(err, &failed) && failed.Late {
 		return stopgate.CodePolicyTimeout
 	}

@@ -19,7 +19,7 @@ func BenchmarkPolicies(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	forward := onDelta(func(_ *events.Exchange, s *events.Stream, delta string) error { return s.SendText(delta, false) })
+	forward := onDelta(func(_ *events.Exchange, s events.Stream, delta string) error { return s.SendText(delta, false) })
 	list := textEvents(64 << 10)
 	body := bytes.Join(list, nil)
 	for _, c := range []struct {

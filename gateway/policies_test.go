@@ -19,8 +19,8 @@ import (
 // Policies of the tests: each has the hooks in its name.
 type (
 	onRequest      func(*events.Exchange, *events.Request) error
-	onDelta        func(*events.Exchange, *events.Stream, string) error
-	onCallComplete func(*events.Exchange, *events.Stream, *events.Call) error
+	onDelta        func(*events.Exchange, events.Stream, string) error
+	onCallComplete func(*events.Exchange, events.Stream, *events.Call) error
 )
 
 func (onRequest) Name() string      { return "on request" }
@@ -31,11 +31,11 @@ func (f onRequest) OnRequest(_ context.Context, x *events.Exchange, r *events.Re
 	return f(x, r)
 }
 
-func (f onDelta) OnContentDelta(_ context.Context, x *events.Exchange, s *events.Stream, _ *events.Content, delta string) error {
+func (f onDelta) OnContentDelta(_ context.Context, x *events.Exchange, s events.Stream, _ *events.Content, delta string) error {
 	return f(x, s, delta)
 }
 
-func (f onCallComplete) OnToolCallComplete(_ context.Context, x *events.Exchange, s *events.Stream, b *events.Call) error {
+func (f onCallComplete) OnToolCallComplete(_ context.Context, x *events.Exchange, s events.Stream, b *events.Call) error {
 	return f(x, s, b)
 }
 
@@ -75,22 +75,22 @@ func (p *transcript) OnRequest(_ context.Context, x *events.Exchange, r *events.
 	return nil
 }
 
-func (p *transcript) OnStreamStart(_ context.Context, x *events.Exchange, _ *events.Stream) error {
+func (p *transcript) OnStreamStart(_ context.Context, x *events.Exchange, _ events.Stream) error {
 	p.note(x, "start")
 	return nil
 }
 
-func (p *transcript) OnContentDelta(_ context.Context, x *events.Exchange, s *events.Stream, b *events.Content, delta string) error {
-	p.note(x, "text %d.%d %s (%s)", b.Choice, b.Index, delta, b.Text())
+func (p *transcript) OnContentDelta(_ context.Context, x *events.Exchange, s events.Stream, b *events.Content, delta string) error {
+	p.note(x, "text %d.%d %s (%s)", b.Choice, b.Index, delta, b.Text)
 	return s.Send(events.TextChunk(delta))
 }
 
-func (p *transcript) OnContentComplete(_ context.Context, x *events.Exchange, _ *events.Stream, b *events.Content) error {
-	p.note(x, "text complete %s %t", b.Text(), b.Complete())
+func (p *transcript) OnContentComplete(_ context.Context, x *events.Exchange, _ events.Stream, b *events.Content) error {
+	p.note(x, "text complete %s %t", b.Text, b.Complete)
 	return nil
 }
 
-func (p *transcript) OnToolCallDelta(_ context.Context, x *events.Exchange, s *events.Stream, b *events.Call, delta string) error {
+func (p *transcript) OnToolCallDelta(_ context.Context, x *events.Exchange, s events.Stream, b *events.Call, delta string) error {
 	if s.SendText("x", false) == nil || s.Send(events.BlockChunk(b)) == nil {
 		p.note(x, "A DELTA CAN SEND")
 	}
@@ -98,12 +98,12 @@ func (p *transcript) OnToolCallDelta(_ context.Context, x *events.Exchange, s *e
 	return nil
 }
 
-func (p *transcript) OnToolCallComplete(_ context.Context, x *events.Exchange, s *events.Stream, b *events.Call) error {
+func (p *transcript) OnToolCallComplete(_ context.Context, x *events.Exchange, s events.Stream, b *events.Call) error {
 	p.note(x, "call complete %s %s %s", b.ID, b.Name, b.Arguments)
 	return s.Send(events.BlockChunk(b))
 }
 
-func (p *transcript) OnFinishReason(_ context.Context, x *events.Exchange, _ *events.Stream, reason string) error {
+func (p *transcript) OnFinishReason(_ context.Context, x *events.Exchange, _ events.Stream, reason string) error {
 	p.note(x, "finish %s", reason)
 	return nil
 }
@@ -244,7 +244,7 @@ type blocker struct{ summary *atomic.Value }
 
 func (blocker) Name() string { return "blocker" }
 
-func (blocker) OnToolCallComplete(_ context.Context, x *events.Exchange, s *events.Stream, b *events.Call) error {
+func (blocker) OnToolCallComplete(_ context.Context, x *events.Exchange, s events.Stream, b *events.Call) error {
 	if s.IsOutputFinished() {
 		if err := s.Send(events.BlockChunk(b)); !errors.Is(err, events.ErrFinished) {
 			return fmt.Errorf("sending after the end: %v", err)
@@ -265,7 +265,7 @@ func (p blocker) OnStreamComplete(_ context.Context, x *events.Exchange) error {
 // loosen a denial.
 func TestGateIsLast(t *testing.T) {
 	rules := allowAll + "[tools.a.policy]\nrun = [{ arg = \"/path\", const = \"secret\", mode = \"deny\" }, { mode = \"unattended\" }]\n[tools.b.policy]\nrun = \"deny\"\n"
-	change := onCallComplete(func(_ *events.Exchange, s *events.Stream, b *events.Call) error {
+	change := onCallComplete(func(_ *events.Exchange, s events.Stream, b *events.Call) error {
 		if b.Name == "a" {
 			b.Arguments = `{"path":"secret"}`
 		}
@@ -280,7 +280,7 @@ func TestGateIsLast(t *testing.T) {
 			t.Errorf("%q", list)
 		}
 	})
-	better := onCallComplete(func(_ *events.Exchange, s *events.Stream, b *events.Call) error {
+	better := onCallComplete(func(_ *events.Exchange, s events.Stream, b *events.Call) error {
 		b.Arguments = strings.Replace(b.Arguments, `"x"`, `"better"`, 1)
 		return s.Send(events.BlockChunk(b))
 	})
@@ -351,8 +351,8 @@ func TestFailingHooks(t *testing.T) {
 			code = "policy_timeout"
 		}
 		for hook, policy := range map[string]events.Policy{
-			"delta": onDelta(func(*events.Exchange, *events.Stream, string) error { return fault() }),
-			"call":  onCallComplete(func(*events.Exchange, *events.Stream, *events.Call) error { return fault() }),
+			"delta": onDelta(func(*events.Exchange, events.Stream, string) error { return fault() }),
+			"call":  onCallComplete(func(*events.Exchange, events.Stream, *events.Call) error { return fault() }),
 		} {
 			for _, stream := range []bool{true, false} {
 				r := newRig(t, allowAll, http.HandlerFunc(talker), func(o *gateway.Options) {
@@ -418,7 +418,7 @@ type completing struct {
 
 func (completing) Name() string { return "completing" }
 
-func (p completing) OnContentDelta(ctx context.Context, _ *events.Exchange, s *events.Stream, _ *events.Content, delta string) error {
+func (p completing) OnContentDelta(ctx context.Context, _ *events.Exchange, s events.Stream, _ *events.Content, delta string) error {
 	if p.delta != nil {
 		return p.delta(ctx)
 	}
@@ -434,7 +434,7 @@ func (p completing) OnStreamComplete(context.Context, *events.Exchange) error {
 // but none of it is forwarded; a send is an error.
 func TestAfterTheEnd(t *testing.T) {
 	seen := ""
-	stop := onDelta(func(_ *events.Exchange, s *events.Stream, delta string) error {
+	stop := onDelta(func(_ *events.Exchange, s events.Stream, delta string) error {
 		seen += delta
 		if s.IsOutputFinished() {
 			if err := s.Send(events.TextChunk("more")); !errors.Is(err, events.ErrFinished) {
@@ -445,7 +445,7 @@ func TestAfterTheEnd(t *testing.T) {
 		return s.SendText("the end", true)
 	})
 	body := chatEvent(`{"content":"one"}`, "null") + chatEvent(`{"content":"two"}`, "null") + chatCall(0, "c0", "a", `{"path":"x"}`) + chatEvent(`{}`, `"tool_calls"`) + chatDone
-	r := newRig(t, allowAll, script{body: body, split: perEvent}, with(stop, onCallComplete(func(*events.Exchange, *events.Stream, *events.Call) error {
+	r := newRig(t, allowAll, script{body: body, split: perEvent}, with(stop, onCallComplete(func(*events.Exchange, events.Stream, *events.Call) error {
 		return errors.New("a call went on behind the end")
 	})))
 	got := r.post(chatPath, chatRequest(true))
@@ -461,11 +461,11 @@ func TestAfterTheEnd(t *testing.T) {
 // Proves V3-25, S17: the client gets keepalives while a hook runs, and the upstream does not count
 // as silent.
 func TestKeepaliveWhileHooksWork(t *testing.T) {
-	slow := onDelta(func(_ *events.Exchange, s *events.Stream, delta string) error {
+	slow := onDelta(func(_ *events.Exchange, s events.Stream, delta string) error {
 		time.Sleep(600 * time.Millisecond) // a slow hook
 		return s.SendText(delta, false)
 	})
-	slowCall := onCallComplete(func(_ *events.Exchange, s *events.Stream, b *events.Call) error {
+	slowCall := onCallComplete(func(_ *events.Exchange, s events.Stream, b *events.Call) error {
 		time.Sleep(600 * time.Millisecond)
 		return s.Send(events.BlockChunk(b))
 	})
@@ -517,11 +517,11 @@ type wholeText struct{}
 
 func (wholeText) Name() string { return "whole text" }
 
-func (wholeText) OnContentDelta(context.Context, *events.Exchange, *events.Stream, *events.Content, string) error {
+func (wholeText) OnContentDelta(context.Context, *events.Exchange, events.Stream, *events.Content, string) error {
 	return nil
 }
 
-func (wholeText) OnContentComplete(_ context.Context, _ *events.Exchange, s *events.Stream, b *events.Content) error {
+func (wholeText) OnContentComplete(_ context.Context, _ *events.Exchange, s events.Stream, b *events.Content) error {
 	return s.Send(events.BlockChunk(b))
 }
 
@@ -537,7 +537,7 @@ func TestPoliciesAreSwapped(t *testing.T) {
 		fmt.Fprint(w, chatEvent(`{"content":"b"}`, "null")+chatEvent(`{}`, `"stop"`)+chatDone)
 	})
 	mark := func(m string) events.Policy {
-		return onDelta(func(_ *events.Exchange, s *events.Stream, delta string) error { return s.SendText(m+delta, false) })
+		return onDelta(func(_ *events.Exchange, s events.Stream, delta string) error { return s.SendText(m+delta, false) })
 	}
 	var options gateway.Options
 	r := newRig(t, allowAll, up, func(o *gateway.Options) {
@@ -601,14 +601,14 @@ func TestJudgeEvents(t *testing.T) {
 // changed as usual.
 func TestPoliciesInObserveMode(t *testing.T) {
 	looked := 0
-	drop := onCallComplete(func(_ *events.Exchange, _ *events.Stream, b *events.Call) error {
+	drop := onCallComplete(func(_ *events.Exchange, _ events.Stream, b *events.Call) error {
 		looked++
 		if b.Refused != "" && b.Name == "a" {
 			return errors.New("a is refused")
 		}
 		return nil
 	})
-	loud := onDelta(func(_ *events.Exchange, s *events.Stream, delta string) error {
+	loud := onDelta(func(_ *events.Exchange, s events.Stream, delta string) error {
 		return s.SendText(strings.ToUpper(delta), false)
 	})
 	everywhere(t, denying("b")+"[gate]\nenforcement = \"observe\"\n", with(loud, drop), func(t *testing.T, r *rig, got string) {

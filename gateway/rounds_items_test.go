@@ -222,7 +222,7 @@ func TestAnswerAfterTheEnd(t *testing.T) {
 		}
 		return a.body
 	}
-	same := onDelta(func(_ *events.Exchange, s *events.Stream, delta string) error { return s.SendText(delta, false) })
+	same := onDelta(func(_ *events.Exchange, s events.Stream, delta string) error { return s.SendText(delta, false) })
 	_, want, _ := responseItems(t, true, ask(""))
 	for name, body := range map[string]string{"alone": ask(behind), "with an event policy": ask(behind, same)} {
 		if _, items, _ := responseItems(t, true, body); !slices.Equal(items, want) {

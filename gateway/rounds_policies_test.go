@@ -14,11 +14,11 @@ type footer struct{}
 
 func (footer) Name() string { return "footer" }
 
-func (footer) OnStreamStart(_ context.Context, _ *events.Exchange, s *events.Stream) error {
+func (footer) OnStreamStart(_ context.Context, _ *events.Exchange, s events.Stream) error {
 	return s.SendText("BEGIN ", false)
 }
 
-func (footer) OnFinishReason(_ context.Context, _ *events.Exchange, s *events.Stream, reason string) error {
+func (footer) OnFinishReason(_ context.Context, _ *events.Exchange, s events.Stream, reason string) error {
 	return s.SendText(" END "+reason, true)
 }
 
@@ -30,7 +30,7 @@ func TestAnswerPolicies(t *testing.T) {
 		for _, stream := range []bool{true, false} {
 			t.Run(fmt.Sprint(in.name, " streamed ", stream), func(t *testing.T) {
 				seen := &transcript{}
-				loud := onDelta(func(_ *events.Exchange, s *events.Stream, delta string) error {
+				loud := onDelta(func(_ *events.Exchange, s events.Stream, delta string) error {
 					return s.SendText("<"+delta+">", false)
 				})
 				k := newTalk(t, in, denying("a"), func(o *gateway.Options) {

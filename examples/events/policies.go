@@ -16,7 +16,7 @@ type shout struct{}
 
 func (shout) Name() string { return "shout" }
 
-func (shout) OnContentDelta(_ context.Context, _ *events.Exchange, s *events.Stream, _ *events.Content, delta string) error {
+func (shout) OnContentDelta(_ context.Context, _ *events.Exchange, s events.Stream, _ *events.Content, delta string) error {
 	return s.SendText(strings.ToUpper(delta), false)
 }
 
@@ -25,11 +25,11 @@ type titles struct{}
 
 func (titles) Name() string { return "titles" }
 
-func (titles) OnContentDelta(context.Context, *events.Exchange, *events.Stream, *events.Content, string) error {
+func (titles) OnContentDelta(context.Context, *events.Exchange, events.Stream, *events.Content, string) error {
 	return nil
 }
 
-func (titles) OnContentComplete(_ context.Context, _ *events.Exchange, s *events.Stream, b *events.Content) error {
+func (titles) OnContentComplete(_ context.Context, _ *events.Exchange, s events.Stream, b *events.Content) error {
 	word := false
 	return s.SendText(strings.Map(func(r rune) rune {
 		first := !word
@@ -37,7 +37,7 @@ func (titles) OnContentComplete(_ context.Context, _ *events.Exchange, s *events
 			return unicode.ToTitle(r)
 		}
 		return r
-	}, b.Text()), false)
+	}, b.Text), false)
 }
 
 // reviewer decides about complete calls. All exchanges share the policy; the state of an
@@ -49,7 +49,7 @@ type reviewer struct {
 
 func (reviewer) Name() string { return "reviewer" }
 
-func (p reviewer) OnToolCallComplete(ctx context.Context, x *events.Exchange, s *events.Stream, b *events.Call) error {
+func (p reviewer) OnToolCallComplete(ctx context.Context, x *events.Exchange, s events.Stream, b *events.Call) error {
 	if s.IsOutputFinished() {
 		x.Count("skipped")
 		x.Emit(events.Event{Type: "review.skipped", Summary: "skipped " + string(b.Name)})
@@ -97,6 +97,6 @@ func (p signature) OnResponse(_ context.Context, _ *events.Exchange, r *events.R
 	return r.EditTexts(func(_ *events.Content, text string) string { return text + p.text })
 }
 
-func (p signature) OnContentComplete(_ context.Context, _ *events.Exchange, s *events.Stream, _ *events.Content) error {
+func (p signature) OnContentComplete(_ context.Context, _ *events.Exchange, s events.Stream, _ *events.Content) error {
 	return s.SendText(p.text, false)
 }

@@ -1,25 +1,18 @@
 package events
 
-import (
-	"strings"
-
-	"github.com/stopgate/stopgate"
-)
+import "github.com/stopgate/stopgate"
 
 // Content is one text of the model, as far as it has arrived.
 type Content struct {
 	Choice int // 0 if the provider has no choices
 	Index  int // among the texts of the choice
-	text   strings.Builder
-	done   bool
-	state  any // private state of a policy of this package
+	// Text is the text that the policy has received so far.
+	Text string
+	// Complete reports whether the text has ended.
+	Complete bool
+
+	state any // private state of a policy of this package
 }
-
-// Text returns the text that this policy has received so far.
-func (b *Content) Text() string { return b.text.String() }
-
-// Complete reports whether the text has ended.
-func (b *Content) Complete() bool { return b.done }
 
 // Call is one tool call of the model, as far as it has arrived.
 type Call struct {
@@ -35,14 +28,15 @@ type Call struct {
 	Refused stopgate.Code
 }
 
-// Chunk is output of a hook. The package encodes it in the format of the exchange's provider.
+// Chunk is output of a hook: a call, or a text if Call is nil. The gateway encodes it in the format
+// of the exchange's provider.
 type Chunk struct {
-	text string
-	call *Call
+	Text string
+	Call *Call
 }
 
 // TextChunk returns a chunk of text.
-func TextChunk(text string) Chunk { return Chunk{text: text} }
+func TextChunk(text string) Chunk { return Chunk{Text: text} }
 
 // Block is a complete text or call.
 type Block interface{ chunk() Chunk }
@@ -50,5 +44,5 @@ type Block interface{ chunk() Chunk }
 // BlockChunk returns a complete text or call as one chunk.
 func BlockChunk(b Block) Chunk { return b.chunk() }
 
-func (b *Content) chunk() Chunk { return Chunk{text: b.Text()} }
-func (b *Call) chunk() Chunk    { return Chunk{call: b} }
+func (b *Content) chunk() Chunk { return Chunk{Text: b.Text} }
+func (b *Call) chunk() Chunk    { return Chunk{Call: b} }

@@ -20,7 +20,7 @@ func (p ContentOnly) Name() string {
 }
 
 // OnToolCallComplete drops the call.
-func (p ContentOnly) OnToolCallComplete(_ context.Context, x *Exchange, _ *Stream, b *Call) error {
+func (p ContentOnly) OnToolCallComplete(_ context.Context, x *Exchange, _ Stream, b *Call) error {
 	x.Emit(Event{Type: "content_only.dropped", Summary: "dropped a call of " + string(b.Name), Details: map[string]any{
 		"dropped": x.Count(p.Name() + ".dropped"),
 	}})
@@ -155,11 +155,11 @@ func (p redactRequest) OnRequest(_ context.Context, x *Exchange, req *Request) e
 
 type redactResponse struct{ *redact }
 
-// quick: the time of feed is linear in the text.
-func (redactResponse) quick() {}
+// Quick: the time of feed is linear in the text.
+func (redactResponse) Quick() {}
 
 // OnContentDelta sends the text that cannot be part of a match any longer.
-func (p redactResponse) OnContentDelta(_ context.Context, _ *Exchange, s *Stream, b *Content, delta string) error {
+func (p redactResponse) OnContentDelta(_ context.Context, _ *Exchange, s Stream, b *Content, delta string) error {
 	f, ok := b.state.(*finder)
 	if !ok {
 		f = p.finders.get(p.o)
@@ -172,7 +172,7 @@ func (p redactResponse) OnContentDelta(_ context.Context, _ *Exchange, s *Stream
 }
 
 // OnContentComplete sends the rest of the text.
-func (p redactResponse) OnContentComplete(_ context.Context, x *Exchange, s *Stream, b *Content) error {
+func (p redactResponse) OnContentComplete(_ context.Context, x *Exchange, s Stream, b *Content) error {
 	f, ok := b.state.(*finder)
 	if !ok {
 		return nil

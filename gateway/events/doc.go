@@ -1,5 +1,5 @@
-// Package events runs event policies in the LLM gateway. Policies observe an exchange, and can
-// change the text of its response, drop calls, and change or refuse requests.
+// Package events has what event policies of the LLM gateway are written with. Policies observe an
+// exchange, and can change the text of its response, drop calls, and change or refuse requests.
 //
 // A policy has a name and any of nine hooks, each an interface with one method (S53):
 //
@@ -7,11 +7,11 @@
 //
 //	func (shout) Name() string { return "shout" }
 //
-//	func (shout) OnContentDelta(_ context.Context, _ *events.Exchange, s *events.Stream, _ *events.Content, delta string) error {
+//	func (shout) OnContentDelta(_ context.Context, _ *events.Exchange, s events.Stream, _ *events.Content, delta string) error {
 //		return s.SendText(strings.ToUpper(delta), false)
 //	}
 //
-//	chain, err := events.NewChain(shout{})
+//	gw, err := gateway.New(gateway.Options{Gate: g, Policies: []events.Policy{shout{}}})
 //
 // The same policy works for OpenAI Chat Completions, OpenAI Responses and Anthropic Messages,
 // streamed or not, because hooks receive text and calls instead of a provider's JSON. Parts of a

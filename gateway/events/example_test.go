@@ -13,20 +13,29 @@ type capitals struct{}
 
 func (capitals) Name() string { return "capitals" }
 
-func (capitals) OnContentDelta(_ context.Context, _ *events.Exchange, s *events.Stream, _ *events.Content, delta string) error {
+func (capitals) OnContentDelta(_ context.Context, _ *events.Exchange, s events.Stream, _ *events.Content, delta string) error {
 	return s.SendText(strings.ToUpper(delta), false)
 }
 
-// Policies run in the order of their chain. A gateway takes them as Options.Policies.
-func ExampleNewChain() {
-	secrets, err := events.Redact(events.Redaction{Name: "secrets", Patterns: []string{`sk-[a-z0-9]{8}`}})
-	if err != nil {
-		panic(err)
+// output is what a test needs of a stream.
+type output struct {
+	events.Stream
+	text string
+}
+
+func (o *output) SendText(text string, _ bool) error {
+	o.text += text
+	return nil
+}
+
+// A gateway takes policies as Options.Policies. A test calls their hooks with an output of its own.
+func Example() {
+	var out output
+	for _, delta := range []string{"hello ", "there"} {
+		if err := (capitals{}).OnContentDelta(context.Background(), &events.Exchange{}, &out, &events.Content{}, delta); err != nil {
+			panic(err)
+		}
 	}
-	chain, err := events.NewChain(secrets, capitals{})
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(chain.Names())
-	// Output: [secrets capitals]
+	fmt.Println(out.text)
+	// Output: HELLO THERE
 }

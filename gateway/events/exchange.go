@@ -8,8 +8,8 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Exchange is one request and its response, shared by the hooks of all policies. Only the running
-// hook may use it.
+// Exchange is one request and its response. The hooks of all policies share its scratchpad. Only the
+// running hook may use it.
 type Exchange struct {
 	ID        string
 	TraceID   string // of the client's trace, or ""
@@ -26,8 +26,10 @@ type Exchange struct {
 	// at the end.
 	Scratchpad map[string]any
 
-	emit   func(Event)
-	policy string // name of the policy whose hook runs
+	// Policy is the name of the policy whose hooks have this exchange.
+	Policy string
+	// Publish receives what Emit reports; nil discards it. It must not block.
+	Publish func(Event)
 }
 
 // Severity is the importance of an event.
@@ -64,12 +66,12 @@ type Event struct {
 
 // Emit reports an event. It never blocks and never fails, whether or not there are subscribers.
 func (x *Exchange) Emit(e Event) {
-	if x.emit == nil {
+	if x.Publish == nil {
 		return
 	}
-	e.Policy, e.Exchange, e.Session, e.TraceID, e.SpanID, e.Time = x.policy, x.ID, x.Session, x.TraceID, x.SpanID, time.Now()
+	e.Policy, e.Exchange, e.Session, e.TraceID, e.SpanID, e.Time = x.Policy, x.ID, x.Session, x.TraceID, x.SpanID, time.Now()
 	e.Details = maps.Clone(e.Details)
-	x.emit(e)
+	x.Publish(e)
 }
 
 // Count increments a number in the scratchpad and returns it.

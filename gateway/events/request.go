@@ -1,10 +1,12 @@
 package events
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/registry"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -12,6 +14,11 @@ import (
 type Request struct {
 	body  []byte
 	texts *provider.Texts
+}
+
+// NewRequest returns a request of a dialect ([Exchange.Dialect]). Gateways and tests of policies use it.
+func NewRequest(dialect string, body []byte) *Request {
+	return &Request{body: body, texts: registry.Texts(dialect)}
 }
 
 // Body returns the JSON text of the request after the previous policy. Do not modify it in place.
@@ -83,6 +90,11 @@ type Response struct {
 	texts *provider.Texts
 }
 
+// NewResponse returns a response of a dialect ([Exchange.Dialect]).
+func NewResponse(dialect string, body []byte) *Response {
+	return &Response{body: body, texts: registry.Texts(dialect)}
+}
+
 // Body returns the JSON text of the response after the previous policy. Do not modify it in place.
 func (r *Response) Body() []byte { return r.body }
 
@@ -96,6 +108,9 @@ func (r *Response) EditTexts(edit func(b *Content, text string) string) error {
 			return edit(&Content{Choice: choice, Index: index}, text), nil
 		},
 		End: func(int, string) (string, error) { return "", nil },
+	}
+	if r.texts == nil {
+		return errors.New("events: edit the texts of a response: unknown dialect")
 	}
 	body, err := r.texts.Body(r.body, to)
 	if err == nil {

@@ -101,6 +101,14 @@ func Names() (list []string) {
 	return list
 }
 
+// Texts returns how the texts of a dialect are found, or nil for an unknown dialect.
+func Texts(dialect string) *provider.Texts {
+	if api := Named(dialect); api != nil {
+		return &api.Texts
+	}
+	return nil
+}
+
 // Vendors returns every vendor.
 func Vendors() []*Vendor { return vendors }
 

@@ -1,4 +1,4 @@
-package events_test
+package chain_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/gateway/events"
+	"github.com/stopgate/stopgate/internal/gateway/chain"
 )
 
 // Proves V3-05, V3-16: a text cannot bypass a policy by an unusual position: as a list of parts, in
@@ -36,7 +37,7 @@ func TestTextsInOddPlaces(t *testing.T) {
 		{"an end that says more", "openai-responses", line(`{"type":"response.output_text.delta","delta":"sec"}`) + line(`{"type":"response.output_text.done","text":"secret"}`), []string{`"delta":"SEC"`, `"text":"SECRET<C>"`}},
 		{"an end that says something else", "openai-responses", line(`{"type":"response.output_text.delta","delta":"one"}`) + line(`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max"},"output":[{"content":[{"type":"output_text","text":"secret"}]}]}}`), []string{`"text":"ONE<C>"`}},
 	} {
-		got := through(t, chain(t, upper{}, closing{}), c.dialect, c.body)
+		got := through(t, chained(t, upper{}, closing{}), c.dialect, c.body)
 		if strings.Contains(got, "secret") {
 			t.Errorf("%s: passed\n%s", c.name, got)
 		}
@@ -48,7 +49,7 @@ func TestTextsInOddPlaces(t *testing.T) {
 		// An unreadable event is forwarded, because the codec after it refuses it. A truncated
 		// event does not count as text.
 		for _, broken := range []string{strings.Replace(c.body, "}", "", 1), strings.Replace(c.body, `"index"`, `"index":0,"index"`, 1), c.body[:len(c.body)/2]} {
-			run := chain(t, forward{"a"}).Begin(events.Setup{Exchange: events.Exchange{Dialect: c.dialect}})
+			run := chained(t, forward{"a"}).Begin(chain.Setup{Exchange: events.Exchange{Dialect: c.dialect}})
 			if _, err := io.ReadAll(run.Reader(t.Context(), strings.NewReader(broken))); err != nil {
 				t.Errorf("%s: %v", c.name, err)
 			}
@@ -61,7 +62,7 @@ type closing struct{}
 
 func (closing) Name() string { return "closing" }
 
-func (closing) OnContentComplete(_ context.Context, _ *events.Exchange, s *events.Stream, _ *events.Content) error {
+func (closing) OnContentComplete(_ context.Context, _ *events.Exchange, s events.Stream, _ *events.Content) error {
 	return s.SendText("<C>", false)
 }
 
@@ -81,22 +82,22 @@ func (f failing) do(hook string) error {
 	return nil
 }
 
-func (f failing) OnStreamStart(context.Context, *events.Exchange, *events.Stream) error {
+func (f failing) OnStreamStart(context.Context, *events.Exchange, events.Stream) error {
 	return f.do("start")
 }
 
-func (f failing) OnContentDelta(_ context.Context, _ *events.Exchange, s *events.Stream, _ *events.Content, delta string) error {
+func (f failing) OnContentDelta(_ context.Context, _ *events.Exchange, s events.Stream, _ *events.Content, delta string) error {
 	if err := s.SendText(delta, false); err != nil {
 		return err
 	}
 	return f.do("delta")
 }
 
-func (f failing) OnContentComplete(context.Context, *events.Exchange, *events.Stream, *events.Content) error {
+func (f failing) OnContentComplete(context.Context, *events.Exchange, events.Stream, *events.Content) error {
 	return f.do("complete")
 }
 
-func (f failing) OnFinishReason(context.Context, *events.Exchange, *events.Stream, string) error {
+func (f failing) OnFinishReason(context.Context, *events.Exchange, events.Stream, string) error {
 	return f.do("finish")
 }
 
@@ -111,17 +112,17 @@ func TestFailuresEndStreams(t *testing.T) {
 		for _, at := range []string{"start", "delta", "complete", "finish"} {
 			for how, f := range hows {
 				for _, policies := range [][]events.Policy{{failing{"p", at, f}}, {addend{}, failing{"p", at, f}}, {failing{"p", at, f}, upper{}}} {
-					run := chain(t, policies...).Begin(events.Setup{Exchange: events.Exchange{Dialect: dialect}})
+					run := chained(t, policies...).Begin(chain.Setup{Exchange: events.Exchange{Dialect: dialect}})
 					r := run.Reader(t.Context(), &cutter{strings.NewReader(body), 50})
 					out, err := io.ReadAll(r)
-					var failed *events.HookError
+					var failed *chain.HookError
 					if !errors.As(err, &failed) || failed.Policy != "p" || failed.Late || !strings.Contains(failed.Error(), "p: On") || errors.Unwrap(failed) == nil {
 						t.Fatalf("%s %s %s: %v", dialect, at, how, err)
 					}
 					if n, again := r.Read(make([]byte, 10)); n != 0 || again == nil || at == "start" && len(out) > 0 {
 						t.Errorf("%s %s %s: goes on behind its end: %d, %v", dialect, at, how, n, again)
 					}
-					run = chain(t, policies...).Begin(events.Setup{Exchange: events.Exchange{Dialect: dialect}})
+					run = chained(t, policies...).Begin(chain.Setup{Exchange: events.Exchange{Dialect: dialect}})
 					if whole, err := run.Body(t.Context(), []byte(bodies[dialect])); !errors.As(err, &failed) || whole != nil {
 						t.Errorf("%s %s %s: a body passes: %v", dialect, at, how, err)
 					}

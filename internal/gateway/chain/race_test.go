@@ -1,4 +1,4 @@
-package events_test
+package chain_test
 
 import (
 	"io"
@@ -7,18 +7,19 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/gateway/events"
+	"github.com/stopgate/stopgate/internal/gateway/chain"
 )
 
 // Proves V3-01: one chain serves many exchanges concurrently, and none sees the content of another.
 func TestOneChainForAll(t *testing.T) {
-	c := chain(t, redaction(t, events.Redaction{Patterns: []string{`sk-\d{4,}`}, Response: true, Request: true}), forward{"a"}, upper{})
+	c := chained(t, redaction(t, events.Redaction{Patterns: []string{`sk-\d{4,}`}, Response: true, Request: true}), forward{"a"}, upper{})
 	var all sync.WaitGroup
 	for n := range 32 {
 		all.Go(func() {
 			word := strings.Repeat("x", n) + " sk-1234 "
 			want := strings.Repeat("X", n) + " [REDACTED] "
 			for range 20 {
-				run := c.Begin(events.Setup{Exchange: events.Exchange{Dialect: "openai-chat"}})
+				run := c.Begin(chain.Setup{Exchange: events.Exchange{Dialect: "openai-chat"}})
 				if _, err := run.Request(t.Context(), []byte(`{"messages":[{"content":"sk-12345"}]}`)); err != nil {
 					t.Error(err)
 				}

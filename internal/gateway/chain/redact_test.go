@@ -1,4 +1,4 @@
-package events_test
+package chain_test
 
 import (
 	"io"
@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/gateway/events"
+	"github.com/stopgate/stopgate/internal/gateway/chain"
 	"github.com/stopgate/stopgate/internal/testkit/property"
 	"pgregory.net/rapid"
 )
@@ -52,7 +53,7 @@ func TestRedact(t *testing.T) {
 		{"at most so long", events.Redaction{Patterns: []string{"a+"}, Longest: 4}, []string{"aaaaaa", "aaa", "b"}, "[redacted][redacted][redacted]b"},
 		{"too long to be found", events.Redaction{Patterns: []string{"a+b"}, Longest: 3}, []string{"aaaa", "ab"}, "aaa[redacted]"},
 	} {
-		got := tell(t, "openai-chat", through(t, chain(t, redaction(t, c.o)), "openai-chat", chatOf(c.pieces...)))
+		got := tell(t, "openai-chat", through(t, chained(t, redaction(t, c.o)), "openai-chat", chatOf(c.pieces...)))
 		if got.texts["choice 0"] != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got.texts["choice 0"], c.want)
 		}
@@ -61,7 +62,7 @@ func TestRedact(t *testing.T) {
 
 // Text that cannot be part of a match is forwarded at once.
 func TestRedactBuffersLittle(t *testing.T) {
-	run := chain(t, redaction(t, events.Redaction{Patterns: []string{`sk-\w{8,}`}})).Begin(events.Setup{Exchange: events.Exchange{Dialect: "openai-chat"}})
+	run := chained(t, redaction(t, events.Redaction{Patterns: []string{`sk-\w{8,}`}})).Begin(chain.Setup{Exchange: events.Exchange{Dialect: "openai-chat"}})
 	in, feed := io.Pipe()
 	r := run.Reader(t.Context(), in)
 	for _, step := range []struct{ piece, want string }{{"Hello", "Hello"}, {" wor", " wor"}, {"ld s", "ld "}, {"o", "so"}, {" sk-1", " "}, {" x", "sk-1 x"}} {
@@ -81,7 +82,7 @@ func TestRedactIsIndependentOfChunks(t *testing.T) {
 	patterns := []string{`sk-[a-c]{3,}`, `[abc]{2}-?k`, `a+b`, `s\.?k`, `kä+`}
 	oracle := regexp.MustCompile(strings.Join(patterns, "|"))
 	oracle.Longest()
-	c := chain(t, redaction(t, events.Redaction{Patterns: patterns, Replacement: "#"}))
+	c := chained(t, redaction(t, events.Redaction{Patterns: patterns, Replacement: "#"}))
 	property.Check(t, func(t *rapid.T) {
 		text := rapid.StringOfN(rapid.SampledFrom([]rune("abcsk-.ä ")), 0, 60, -1).Draw(t, "text")
 		var pieces []string
@@ -92,7 +93,7 @@ func TestRedactIsIndependentOfChunks(t *testing.T) {
 			}
 			pieces, rest = append(pieces, rest[:n]), rest[n:]
 		}
-		run := c.Begin(events.Setup{Exchange: events.Exchange{Dialect: "openai-chat"}})
+		run := c.Begin(chain.Setup{Exchange: events.Exchange{Dialect: "openai-chat"}})
 		out, err := io.ReadAll(run.Reader(t.Context(), strings.NewReader(chatOf(pieces...))))
 		if err != nil {
 			t.Fatal(err)
@@ -113,8 +114,8 @@ func TestRedactRequests(t *testing.T) {
 	for _, o := range []events.Redaction{{Request: true}, {Request: true, Response: true}} {
 		o.Patterns = []string{`sk-\w{8,}`}
 		var told []events.Event
-		c := chain(t, redaction(t, o))
-		run := c.Begin(events.Setup{Emit: func(e events.Event) { told = append(told, e) }, Exchange: events.Exchange{ID: "x1", Dialect: "openai-chat"}})
+		c := chained(t, redaction(t, o))
+		run := c.Begin(chain.Setup{Exchange: events.Exchange{ID: "x1", Dialect: "openai-chat", Publish: func(e events.Event) { told = append(told, e) }}})
 		got, err := run.Request(t.Context(), []byte(body))
 		if err != nil || string(got) != want {
 			t.Errorf("%v\n%s\nwant\n%s", err, got, want)
@@ -127,7 +128,7 @@ func TestRedactRequests(t *testing.T) {
 			t.Errorf("the response says %q", text)
 		}
 	}
-	run := chain(t, redaction(t, events.Redaction{Request: true, Patterns: []string{"x"}})).Begin(events.Setup{})
+	run := chained(t, redaction(t, events.Redaction{Request: true, Patterns: []string{"x"}})).Begin(chain.Setup{})
 	if _, err := run.Request(t.Context(), []byte("{")); err == nil {
 		t.Error("a request that is none was redacted")
 	}

@@ -1,10 +1,12 @@
-package events
+package chain
 
 import (
 	"errors"
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/stopgate/stopgate/gateway/events"
 )
 
 // Chain is an ordered list of policies. It is immutable: to change it, replace it as a whole;
@@ -16,12 +18,12 @@ type Chain struct {
 	quick    bool // every hook for response text is quick
 }
 
-// quick is implemented by policies of this package whose content hooks only compute, in time linear
+// quick is implemented by policies of package events whose content hooks only compute, in time linear
 // in the text. They run without a timeout.
-type quick interface{ quick() }
+type quick interface{ Quick() }
 
-// NewChain validates policies and finds their hooks.
-func NewChain(policies ...Policy) (*Chain, error) {
+// New validates policies and finds their hooks.
+func New(policies ...events.Policy) (*Chain, error) {
 	c := &Chain{quick: true}
 	names := map[string]bool{}
 	for _, p := range policies {
@@ -68,8 +70,8 @@ func (c *Chain) wants(has func(*hooks) bool) bool {
 
 // Setup configures a run.
 type Setup struct {
-	Exchange Exchange    // its Scratchpad is ignored
-	Emit     func(Event) // may be nil; must not block
+	// Exchange is copied for every policy, with one new Scratchpad. Its Publish may be nil.
+	Exchange events.Exchange
 	// Limit is the timeout of one hook; default 10 s.
 	Limit time.Duration
 	// MaxBytes limits an event and a body; default 32 MiB.
@@ -93,10 +95,12 @@ func (c *Chain) Begin(s Setup) *Run {
 	}
 	r := &Run{chain: c, limit: s.Limit, maxBytes: s.MaxBytes, began: time.Now(), continues: s.Continues}
 	r.x = s.Exchange
-	r.x.Scratchpad, r.x.emit = map[string]any{}, s.Emit
+	r.x.Scratchpad = map[string]any{}
 	r.stages = make([]stage, len(c.policies))
 	for i := range c.policies {
-		r.stages[i].hooks = &c.policies[i]
+		st := &r.stages[i]
+		st.hooks, st.x = &c.policies[i], r.x
+		st.x.Policy = st.name
 	}
 	return r
 }

@@ -1,10 +1,12 @@
-package events
+package chain
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/stopgate/stopgate/gateway/events"
 )
 
 // HookError is the failure of a hook. Its message names the policy and the hook and is for logs;
@@ -32,7 +34,6 @@ var (
 
 // hook runs one hook on the calling goroutine.
 func (r *Run) hook(h *hooks, name string, f func() error) (err error) {
-	r.x.policy = h.name
 	if r.guarded {
 		r.since.Store(int64(time.Since(r.began)))
 		r.now.Store(h)
@@ -50,7 +51,7 @@ func (r *Run) hook(h *hooks, name string, f func() error) (err error) {
 	}()
 	err = f()
 	ended = true
-	if err != nil && !errors.As(err, new(*Rejection)) {
+	if err != nil && !errors.As(err, new(*events.Rejection)) {
 		err = &HookError{Policy: h.name, Hook: name, Err: err}
 	}
 	return err

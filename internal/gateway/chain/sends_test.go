@@ -1,4 +1,4 @@
-package events_test
+package chain_test
 
 import (
 	"context"
@@ -6,21 +6,22 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/gateway/events"
+	"github.com/stopgate/stopgate/internal/gateway/chain"
 )
 
 // caller is a policy that decides about calls with a function.
-type caller func(x *events.Exchange, s *events.Stream, b *events.Call) error
+type caller func(x *events.Exchange, s events.Stream, b *events.Call) error
 
 func (caller) Name() string { return "caller" }
 
-func (c caller) OnToolCallComplete(_ context.Context, x *events.Exchange, s *events.Stream, b *events.Call) error {
+func (c caller) OnToolCallComplete(_ context.Context, x *events.Exchange, s events.Stream, b *events.Call) error {
 	return c(x, s, b)
 }
 
 // ask passes calls of a, b and so on through a chain of one policy.
-func ask(t *testing.T, c caller, calls int) (list []events.Decision, errs []error) {
+func ask(t *testing.T, c caller, calls int) (list []chain.Decision, errs []error) {
 	t.Helper()
-	run := chain(t, c).Begin(events.Setup{Exchange: events.Exchange{Dialect: "openai-chat"}})
+	run := chained(t, c).Begin(chain.Setup{Exchange: events.Exchange{Dialect: "openai-chat"}})
 	for n := range calls {
 		run.Call(n, 0, "id", "tool")
 	}
@@ -38,7 +39,7 @@ func ask(t *testing.T, c caller, calls int) (list []events.Decision, errs []erro
 func TestSendInCallHooks(t *testing.T) {
 	var first *events.Call
 	asked := 0
-	list, errs := ask(t, func(x *events.Exchange, s *events.Stream, b *events.Call) error {
+	list, errs := ask(t, func(x *events.Exchange, s events.Stream, b *events.Call) error {
 		switch asked++; asked {
 		case 1:
 			if first = b; s.IsOutputFinished() {
@@ -56,7 +57,7 @@ func TestSendInCallHooks(t *testing.T) {
 	if asked != 3 || list[0].Sent || list[0].Text != "BLOCKED: tool - no" || list[1].Sent || list[1].Text != "" || list[2].Sent || errors.Join(errs...) != nil {
 		t.Errorf("asked %d times: %+v %v", asked, list, errs)
 	}
-	list, errs = ask(t, func(_ *events.Exchange, s *events.Stream, b *events.Call) error {
+	list, errs = ask(t, func(_ *events.Exchange, s events.Stream, b *events.Call) error {
 		if err := s.Send(events.BlockChunk(first)); !errors.Is(err, events.ErrNotAllowed) {
 			t.Errorf("another call: %v", err)
 		}
@@ -71,7 +72,7 @@ func TestSendInCallHooks(t *testing.T) {
 	if list[0].Sent || list[0].Text != "instead" || errs[0] != nil {
 		t.Errorf("%+v %v", list, errs)
 	}
-	list, errs = ask(t, func(_ *events.Exchange, s *events.Stream, b *events.Call) error {
+	list, errs = ask(t, func(_ *events.Exchange, s events.Stream, b *events.Call) error {
 		if err := s.Send(events.BlockChunk(b)); err != nil {
 			t.Error(err)
 		}
@@ -86,8 +87,8 @@ func TestSendInCallHooks(t *testing.T) {
 	if !list[0].Sent || list[0].Changed || errs[0] != nil {
 		t.Errorf("%+v %v", list, errs)
 	}
-	var failed *events.HookError
-	list, errs = ask(t, func(_ *events.Exchange, s *events.Stream, b *events.Call) error {
+	var failed *chain.HookError
+	list, errs = ask(t, func(_ *events.Exchange, s events.Stream, b *events.Call) error {
 		b.Name = "another"
 		return s.Send(events.BlockChunk(b))
 	}, 1)
@@ -98,10 +99,10 @@ func TestSendInCallHooks(t *testing.T) {
 
 // Proves V3-02: every exchange begins with its own empty scratchpad.
 func TestScratchpadsAreFresh(t *testing.T) {
-	c := chain(t, caller(nil))
-	one, two := c.Begin(events.Setup{}).Exchange(), c.Begin(events.Setup{}).Exchange()
+	c := chained(t, caller(nil))
+	one, two := c.Begin(chain.Setup{}).Exchange(), c.Begin(chain.Setup{}).Exchange()
 	one.Count("a")
-	if len(two.Scratchpad) != 0 || two.Count("a") != 1 || len(c.Begin(events.Setup{}).Exchange().Scratchpad) != 0 {
+	if len(two.Scratchpad) != 0 || two.Count("a") != 1 || len(c.Begin(chain.Setup{}).Exchange().Scratchpad) != 0 {
 		t.Errorf("%v", two.Scratchpad)
 	}
 }

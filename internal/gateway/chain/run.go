@@ -1,4 +1,4 @@
-package events
+package chain
 
 import (
 	"context"
@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gateway/events"
 )
 
 // Run runs a chain for one exchange. It is not safe for concurrent use, except for Working.
 type Run struct {
 	chain    *Chain
-	x        Exchange
+	x        events.Exchange
 	stages   []stage
 	limit    time.Duration
 	maxBytes int
@@ -24,7 +25,7 @@ type Run struct {
 	over    error                 // if set, only OnStreamComplete is still called
 	gone    error                 // a hook ended its goroutine
 
-	calls []*Call
+	calls []*events.Call
 
 	// An exchange may consist of several responses of the provider; see Again.
 	continues func() bool // see Setup
@@ -88,17 +89,10 @@ func (r *Run) Finish(ctx context.Context) (more string, err error) {
 // stage is the state of one policy.
 type stage struct {
 	*hooks
-	stream   Stream
+	x        events.Exchange
+	stream   stream
 	waiting  string // text that was sent before the first text of the response
-	contents []*Content
-}
-
-// Exchange returns the exchange of the run.
-func (r *Run) Exchange() *Exchange {
-	if r == nil {
-		return nil
-	}
-	return &r.x
+	contents []*content
 }
 
 // Request passes the request through the policies and returns the result. The error is a *Rejection
@@ -107,14 +101,14 @@ func (r *Run) Request(ctx context.Context, body []byte) ([]byte, error) {
 	if r == nil || !r.chain.wants(func(h *hooks) bool { return h.request != nil }) {
 		return body, nil
 	}
-	req := &Request{body: body, texts: textsOf(r.x.Dialect)}
+	req := events.NewRequest(r.x.Dialect, body)
 	err := r.guard(ctx, func(ctx context.Context) error {
 		for i := range r.stages {
-			h := r.stages[i].hooks
-			if h.request == nil {
+			st := &r.stages[i]
+			if st.request == nil {
 				continue
 			}
-			if err := r.hook(h, "OnRequest", func() error { return h.request.OnRequest(ctx, &r.x, req) }); err != nil {
+			if err := r.hook(st.hooks, "OnRequest", func() error { return st.request.OnRequest(ctx, &st.x, req) }); err != nil {
 				return err
 			}
 		}
@@ -123,7 +117,7 @@ func (r *Run) Request(ctx context.Context, body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return req.body, nil
+	return req.Body(), nil
 }
 
 // Complete calls OnStreamComplete of all policies. If an abandoned hook is still running, it waits
@@ -136,12 +130,12 @@ func (r *Run) Complete(ctx context.Context) {
 	r.over, r.gone = nil, nil
 	tell := func(ctx context.Context) error {
 		for i := range r.stages {
-			h := r.stages[i].hooks
-			if h.complete == nil {
+			st := &r.stages[i]
+			if st.complete == nil {
 				continue
 			}
-			if err := r.hook(h, "OnStreamComplete", func() error { return h.complete.OnStreamComplete(ctx, &r.x) }); err != nil {
-				r.x.Emit(Event{Type: "policy.failed", Summary: "OnStreamComplete failed", Severity: Error})
+			if err := r.hook(st.hooks, "OnStreamComplete", func() error { return st.complete.OnStreamComplete(ctx, &st.x) }); err != nil {
+				st.x.Emit(events.Event{Type: "policy.failed", Summary: "OnStreamComplete failed", Severity: events.Error})
 			}
 		}
 		return nil
@@ -184,7 +178,7 @@ func (r *Run) CallDelta(ctx context.Context, n int, piece string) error {
 				continue
 			}
 			st.stream.readOnly = true
-			err := r.hook(st.hooks, "OnToolCallDelta", func() error { return st.callDelta.OnToolCallDelta(ctx, &r.x, &st.stream, b, piece) })
+			err := r.hook(st.hooks, "OnToolCallDelta", func() error { return st.callDelta.OnToolCallDelta(ctx, &st.x, &st.stream, b, piece) })
 			if st.stream.readOnly = false; err != nil {
 				return err
 			}
@@ -202,7 +196,7 @@ func (r *Run) Call(n, choice int, id stopgate.CallID, name stopgate.ToolName) {
 	for len(r.calls) <= n {
 		r.calls = append(r.calls, nil)
 	}
-	r.calls[n] = &Call{Choice: choice, Index: n, ID: id, Name: name}
+	r.calls[n] = &events.Call{Choice: choice, Index: n, ID: id, Name: name}
 }
 
 // Decision is the policies' decision about a call.
@@ -238,23 +232,23 @@ func (r *Run) CallComplete(ctx context.Context, n int, id stopgate.CallID, refus
 			if st.callComplete == nil {
 				if s.finished {
 					s.dropped++
-					d = Decision{Policy: st.policy.Name()}
+					d = Decision{Policy: st.name}
 					return nil
 				}
 				continue
 			}
 			s.call, s.sent = b, false
-			err := r.hook(st.hooks, "OnToolCallComplete", func() error { return st.callComplete.OnToolCallComplete(ctx, &r.x, s, b) })
+			err := r.hook(st.hooks, "OnToolCallComplete", func() error { return st.callComplete.OnToolCallComplete(ctx, &st.x, s, b) })
 			s.call = nil
 			text := s.takeOutput()
 			if err != nil {
 				return err
 			}
 			if b.Name != name {
-				return &HookError{Policy: st.policy.Name(), Hook: "OnToolCallComplete", Err: errRenamed}
+				return &HookError{Policy: st.name, Hook: "OnToolCallComplete", Err: errRenamed}
 			}
 			if !s.sent {
-				d = Decision{Text: text, Policy: st.policy.Name()}
+				d = Decision{Text: text, Policy: st.name}
 				return nil
 			}
 			s.sent = false

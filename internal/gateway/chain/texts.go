@@ -1,11 +1,29 @@
-package events
+package chain
 
 import (
 	"context"
 	"errors"
+	"strings"
+
+	"github.com/stopgate/stopgate/gateway/events"
 )
 
 // This file implements the pipeline of texts: the output of one policy is the input of the next.
+
+// content is one text as a policy receives it.
+type content struct {
+	events.Content
+	text strings.Builder
+}
+
+func newContent(choice, index int) *content {
+	return &content{Content: events.Content{Choice: choice, Index: index}}
+}
+
+func (b *content) add(piece string) {
+	b.text.WriteString(piece)
+	b.Text = b.text.String()
+}
 
 // errLongText reports a text above the limit of a response.
 var errLongText = errors.New("the text is too long")
@@ -29,16 +47,16 @@ func (r *Run) text(ctx context.Context, from, choice, index int, piece string) (
 }
 
 // delta passes one chunk through one policy.
-func (r *Run) delta(ctx context.Context, st *stage, b *Content, piece string) (string, error) {
+func (r *Run) delta(ctx context.Context, st *stage, b *content, piece string) (string, error) {
 	s, before := &st.stream, st.waiting
 	st.waiting = ""
 	if piece == "" {
 		return before, nil
 	}
 	if b.text.Len()+len(piece) > r.maxBytes {
-		return "", &HookError{Policy: st.policy.Name(), Hook: "OnContentDelta", Err: errLongText}
+		return "", &HookError{Policy: st.name, Hook: "OnContentDelta", Err: errLongText}
 	}
-	b.text.WriteString(piece)
+	b.add(piece)
 	if st.hooks.delta == nil {
 		if s.finished {
 			s.dropped++
@@ -46,7 +64,7 @@ func (r *Run) delta(ctx context.Context, st *stage, b *Content, piece string) (s
 		}
 		return before + piece, nil
 	}
-	err := r.hook(st.hooks, "OnContentDelta", func() error { return st.hooks.delta.OnContentDelta(ctx, &r.x, s, b, piece) })
+	err := r.hook(st.hooks, "OnContentDelta", func() error { return st.hooks.delta.OnContentDelta(ctx, &st.x, s, &b.Content, piece) })
 	if err != nil {
 		return "", err
 	}
@@ -54,19 +72,19 @@ func (r *Run) delta(ctx context.Context, st *stage, b *Content, piece string) (s
 }
 
 // content returns the state of a text, and creates it if necessary.
-func (st *stage) content(choice, index int) *Content {
+func (st *stage) content(choice, index int) *content {
 	for _, b := range st.contents {
 		if b.Choice == choice && b.Index == index {
 			return b
 		}
 	}
-	b := &Content{Choice: choice, Index: index}
+	b := newContent(choice, index)
 	st.contents = append(st.contents, b)
 	return b
 }
 
 // forget removes a complete text.
-func (st *stage) forget(b *Content) {
+func (st *stage) forget(b *content) {
 	for i := range st.contents {
 		if st.contents[i] == b {
 			st.contents = append(st.contents[:i], st.contents[i+1:]...)
@@ -91,10 +109,10 @@ func (r *Run) complete(ctx context.Context, from, choice, index int) (string, er
 				return "", err
 			}
 		}
-		b.done = true
+		b.Complete = true
 		if st.contentComplete != nil {
 			err := r.hook(st.hooks, "OnContentComplete", func() error {
-				return st.contentComplete.OnContentComplete(ctx, &r.x, &st.stream, b)
+				return st.contentComplete.OnContentComplete(ctx, &st.x, &st.stream, &b.Content)
 			})
 			if err != nil {
 				return "", err
@@ -123,10 +141,10 @@ func (r *Run) finish(ctx context.Context, choice, index int, reason string) (str
 				return "", err
 			}
 			b := st.content(choice, index)
-			b.done = true
+			b.Complete = true
 			if st.contentComplete != nil {
 				err := r.hook(st.hooks, "OnContentComplete", func() error {
-					return st.contentComplete.OnContentComplete(ctx, &r.x, &st.stream, b)
+					return st.contentComplete.OnContentComplete(ctx, &st.x, &st.stream, &b.Content)
 				})
 				if err != nil {
 					return "", err
@@ -139,7 +157,7 @@ func (r *Run) finish(ctx context.Context, choice, index int, reason string) (str
 			more, st.waiting = st.waiting+more, ""
 		}
 		if st.hooks.finish != nil {
-			err := r.hook(st.hooks, "OnFinishReason", func() error { return st.hooks.finish.OnFinishReason(ctx, &r.x, &st.stream, reason) })
+			err := r.hook(st.hooks, "OnFinishReason", func() error { return st.hooks.finish.OnFinishReason(ctx, &st.x, &st.stream, reason) })
 			if err != nil {
 				return "", err
 			}
@@ -161,7 +179,7 @@ func (r *Run) start(ctx context.Context) error {
 		if st.hooks.start == nil {
 			continue
 		}
-		if err := r.hook(st.hooks, "OnStreamStart", func() error { return st.hooks.start.OnStreamStart(ctx, &r.x, &st.stream) }); err != nil {
+		if err := r.hook(st.hooks, "OnStreamStart", func() error { return st.hooks.start.OnStreamStart(ctx, &st.x, &st.stream) }); err != nil {
 			return err
 		}
 		st.waiting += st.stream.takeOutput()

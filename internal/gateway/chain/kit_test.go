@@ -1,4 +1,4 @@
-package events_test
+package chain_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/gateway/events"
+	"github.com/stopgate/stopgate/internal/gateway/chain"
 )
 
 // forward is a policy with only the hook below.
@@ -16,7 +17,7 @@ type forward struct{ name string }
 func (f forward) Name() string { return f.name }
 
 // OnContentDelta forwards every chunk.
-func (forward) OnContentDelta(_ context.Context, _ *events.Exchange, s *events.Stream, _ *events.Content, delta string) error {
+func (forward) OnContentDelta(_ context.Context, _ *events.Exchange, s events.Stream, _ *events.Content, delta string) error {
 	return s.SendText(delta, false)
 }
 
@@ -25,7 +26,7 @@ type upper struct{}
 
 func (upper) Name() string { return "upper" }
 
-func (upper) OnContentDelta(_ context.Context, _ *events.Exchange, s *events.Stream, _ *events.Content, delta string) error {
+func (upper) OnContentDelta(_ context.Context, _ *events.Exchange, s events.Stream, _ *events.Content, delta string) error {
 	return s.SendText(strings.ToUpper(delta), false)
 }
 
@@ -34,21 +35,21 @@ type addend struct{}
 
 func (addend) Name() string { return "addend" }
 
-func (addend) OnStreamStart(_ context.Context, _ *events.Exchange, s *events.Stream) error {
+func (addend) OnStreamStart(_ context.Context, _ *events.Exchange, s events.Stream) error {
 	return s.SendText("<start>", false)
 }
 
-func (addend) OnContentComplete(_ context.Context, _ *events.Exchange, s *events.Stream, _ *events.Content) error {
+func (addend) OnContentComplete(_ context.Context, _ *events.Exchange, s events.Stream, _ *events.Content) error {
 	return s.SendText("<complete>", false)
 }
 
-func (addend) OnFinishReason(_ context.Context, _ *events.Exchange, s *events.Stream, reason string) error {
+func (addend) OnFinishReason(_ context.Context, _ *events.Exchange, s events.Stream, reason string) error {
 	return s.SendText("<"+reason+">", false)
 }
 
-func chain(t testing.TB, policies ...events.Policy) *events.Chain {
+func chained(t testing.TB, policies ...events.Policy) *chain.Chain {
 	t.Helper()
-	c, err := events.NewChain(policies...)
+	c, err := chain.New(policies...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,15 +57,15 @@ func chain(t testing.TB, policies ...events.Policy) *events.Chain {
 }
 
 // through returns a stream after a chain.
-func through(t testing.TB, c *events.Chain, dialect, body string) string {
+func through(t testing.TB, c *chain.Chain, dialect, body string) string {
 	t.Helper()
 	return throughCut(t, c, dialect, body, len(body)+1)
 }
 
 // throughCut passes the stream through the chain in chunks of size bytes.
-func throughCut(t testing.TB, c *events.Chain, dialect, body string, size int) string {
+func throughCut(t testing.TB, c *chain.Chain, dialect, body string, size int) string {
 	t.Helper()
-	run := c.Begin(events.Setup{Exchange: events.Exchange{Dialect: dialect, Streamed: true}})
+	run := c.Begin(chain.Setup{Exchange: events.Exchange{Dialect: dialect, Streamed: true}})
 	out, err := io.ReadAll(run.Reader(t.Context(), &cutter{strings.NewReader(body), size}))
 	if err != nil {
 		t.Fatalf("%s: %v", dialect, err)

@@ -1,9 +1,11 @@
-package events
+package chain
 
 import (
 	"context"
 
+	"github.com/stopgate/stopgate/gateway/events"
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/registry"
 )
 
 // Body passes a response that is not streamed through the policies, in order: through OnResponse,
@@ -13,7 +15,7 @@ func (r *Run) Body(ctx context.Context, body []byte) ([]byte, error) {
 	if r == nil || !r.chain.texts && !r.chain.wants(func(h *hooks) bool { return h.response != nil }) {
 		return body, nil
 	}
-	texts := textsOf(r.x.Dialect)
+	texts := registry.Texts(r.x.Dialect)
 	if texts == nil {
 		return nil, r.over
 	}
@@ -23,9 +25,9 @@ func (r *Run) Body(ctx context.Context, body []byte) ([]byte, error) {
 			var err error
 			switch {
 			case st.response != nil:
-				resp := &Response{body: body, texts: texts}
-				err = r.hook(st.hooks, "OnResponse", func() error { return st.response.OnResponse(ctx, &r.x, resp) })
-				body = resp.body
+				resp := events.NewResponse(r.x.Dialect, body)
+				err = r.hook(st.hooks, "OnResponse", func() error { return st.response.OnResponse(ctx, &st.x, resp) })
+				body = resp.Body()
 			case st.texts():
 				body, err = r.bodyOf(ctx, st, texts, body)
 			}
@@ -53,7 +55,7 @@ func (r *Run) FinishBody(ctx context.Context, body []byte) ([]byte, error) {
 	if err != nil || more == "" {
 		return body, err
 	}
-	return textsOf(r.x.Dialect).Body(body, provider.TextVisitor{
+	return registry.Texts(r.x.Dialect).Body(body, provider.TextVisitor{
 		Text: func(_, _ int, text string) (string, error) { return text, nil },
 		End: func(choice int, _ string) (string, error) {
 			if choice > 0 {
@@ -67,7 +69,7 @@ func (r *Run) FinishBody(ctx context.Context, body []byte) ([]byte, error) {
 // bodyOf passes a body through the content hooks of one policy.
 func (r *Run) bodyOf(ctx context.Context, st *stage, texts *provider.Texts, body []byte) ([]byte, error) {
 	if st.hooks.start != nil && !r.started {
-		if err := r.hook(st.hooks, "OnStreamStart", func() error { return st.hooks.start.OnStreamStart(ctx, &r.x, &st.stream) }); err != nil {
+		if err := r.hook(st.hooks, "OnStreamStart", func() error { return st.hooks.start.OnStreamStart(ctx, &st.x, &st.stream) }); err != nil {
 			return nil, err
 		}
 		st.waiting += st.stream.takeOutput()
@@ -75,15 +77,15 @@ func (r *Run) bodyOf(ctx context.Context, st *stage, texts *provider.Texts, body
 	return texts.Body(body, provider.TextVisitor{
 		Text: func(choice, index int, text string) (string, error) {
 			r.texts = max(r.texts, index+1)
-			b := &Content{Choice: choice, Index: index + r.before.texts}
+			b := newContent(choice, index+r.before.texts)
 			text, err := r.delta(ctx, st, b, text)
 			if err != nil {
 				return "", err
 			}
-			b.done = true
+			b.Complete = true
 			if st.contentComplete != nil {
 				err = r.hook(st.hooks, "OnContentComplete", func() error {
-					return st.contentComplete.OnContentComplete(ctx, &r.x, &st.stream, b)
+					return st.contentComplete.OnContentComplete(ctx, &st.x, &st.stream, &b.Content)
 				})
 				text += st.stream.takeOutput()
 			}
@@ -101,7 +103,7 @@ func (r *Run) bodyOf(ctx context.Context, st *stage, texts *provider.Texts, body
 			if st.hooks.finish == nil {
 				return more, nil
 			}
-			err := r.hook(st.hooks, "OnFinishReason", func() error { return st.hooks.finish.OnFinishReason(ctx, &r.x, &st.stream, reason) })
+			err := r.hook(st.hooks, "OnFinishReason", func() error { return st.hooks.finish.OnFinishReason(ctx, &st.x, &st.stream, reason) })
 			return more + st.stream.takeOutput(), err
 		},
 	})

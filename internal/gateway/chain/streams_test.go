@@ -1,4 +1,4 @@
-package events_test
+package chain_test
 
 import (
 	"os"
@@ -138,7 +138,7 @@ data: {"type":"response.completed","sequence_number":8,"response":{"id":"r","sta
 // Proves V3-12, V3-17, W1, P20: unchanged texts are forwarded byte for byte, and so is everything
 // that hooks cannot see, in synthetic streams with any chunks.
 func TestUnchangedIsIdentical(t *testing.T) {
-	c := chain(t, forward{"a"}, events.Passthrough{}, forward{"b"})
+	c := chained(t, forward{"a"}, events.Passthrough{}, forward{"b"})
 	for dialect, body := range streams {
 		for _, size := range []int{1, 2, 7, 64, 1 << 20} {
 			if got := throughCut(t, c, dialect, body, size); got != body {
@@ -164,7 +164,7 @@ func read(body string) string {
 
 // Proves V3-12, V3-17, W1: the same for every recorded stream of all dialects.
 func TestRecordedStreamsAreIdentical(t *testing.T) {
-	c, n := chain(t, forward{"a"}, forward{"b"}), 0
+	c, n := chained(t, forward{"a"}, forward{"b"}), 0
 	recordings(t, func(t *testing.T, dialect, name, body string) {
 		n++
 		if got := throughCut(t, c, dialect, body, 1500); got != read(body) {
@@ -179,7 +179,7 @@ func TestRecordedStreamsAreIdentical(t *testing.T) {
 // Proves V3-05, V3-16: a policy that changes every text changes every copy of it, and nothing else
 // of any recorded stream.
 func TestRecordedStreamsInCapitals(t *testing.T) {
-	c, texts := chain(t, upper{}), 0
+	c, texts := chained(t, upper{}), 0
 	check := func(t *testing.T, dialect, name, body string) {
 		before, after := tell(t, dialect, body), tell(t, dialect, throughCut(t, c, dialect, body, 1500))
 		for key, text := range before.texts {
@@ -219,7 +219,7 @@ func TestAddedText(t *testing.T) {
 			"delta 1.0": "<completed>", "done 1.0": "<completed>", "part 1.0": "<completed>", "item 1.0": "<completed>", "response 1.0": "<completed>",
 		},
 	} {
-		got := through(t, chain(t, addend{}), dialect, streams[dialect])
+		got := through(t, chained(t, addend{}), dialect, streams[dialect])
 		after := tell(t, dialect, got)
 		for key, text := range want {
 			if after.texts[key] != text {
@@ -235,7 +235,7 @@ func TestAddedText(t *testing.T) {
 			numbers(t, got)
 		}
 		// The next policy sees the text that a policy adds.
-		both := tell(t, dialect, through(t, chain(t, addend{}, upper{}), dialect, streams[dialect]))
+		both := tell(t, dialect, through(t, chained(t, addend{}, upper{}), dialect, streams[dialect]))
 		for key, text := range want {
 			if both.texts[key] != strings.ToUpper(text) {
 				t.Errorf("%s: %s is %q behind another policy", dialect, key, both.texts[key])

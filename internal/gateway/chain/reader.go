@@ -1,4 +1,4 @@
-package events
+package chain
 
 import (
 	"context"
@@ -61,7 +61,7 @@ func (r *Run) Reader(ctx context.Context, from io.Reader) io.Reader {
 	if r == nil || !r.chain.texts {
 		return from
 	}
-	texts := textsOf(r.x.Dialect)
+	texts := registry.Texts(r.x.Dialect)
 	if texts == nil {
 		return from
 	}
@@ -71,14 +71,6 @@ func (r *Run) Reader(ctx context.Context, from io.Reader) io.Reader {
 		to:      texts.Stream(&provider.TextRewriter{Editor: e, MaxBytes: r.maxBytes}),
 		decoder: sse.NewDecoder(newBuffer(), sse.Limits{MaxEvent: r.maxBytes}),
 	}
-}
-
-// textsOf returns what finds the texts of a dialect, nil for an unknown one.
-func textsOf(dialect string) *provider.Texts {
-	if api := registry.Named(dialect); api != nil {
-		return &api.Texts
-	}
-	return nil
 }
 
 func newBuffer() []byte { return make([]byte, readSize) }

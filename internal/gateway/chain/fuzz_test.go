@@ -1,4 +1,4 @@
-package events_test
+package chain_test
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/gateway/events"
+	"github.com/stopgate/stopgate/internal/gateway/chain"
 	"github.com/stopgate/stopgate/internal/provider/sse"
 )
 
@@ -28,11 +29,11 @@ func FuzzUnchanged(f *testing.F) {
 		if strings.ContainsAny(body, "\r\x00\ufeff") || streams[dialect] == "" {
 			return
 		}
-		c, err := events.NewChain(forward{"a"})
+		c, err := chain.New(forward{"a"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		run := c.Begin(events.Setup{Exchange: events.Exchange{Dialect: dialect}})
+		run := c.Begin(chain.Setup{Exchange: events.Exchange{Dialect: dialect}})
 		got, err := io.ReadAll(run.Reader(t.Context(), &cutter{strings.NewReader(body), max(size%64, 1)}))
 		if err != nil {
 			t.Fatal(err)
