@@ -3,6 +3,7 @@ package hook
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/lang/diag"
@@ -60,9 +61,9 @@ type Host struct {
 	failures       map[string]bool
 	isFailedResult func(event, result value) bool // reports whether the result is that of a failed call
 	fixedTools     map[string]fixedTool
-	toolPrefix     map[string]string // prefix that an event omits from its tool names
-	nestedMembers  []string          // members of the event that contain tool, input and result
-	tools          *knowntools.Host
+	toolPrefix     map[string]string       // prefix that an event omits from its tool names
+	nestedMembers  []string                // members of the event that contain tool, input and result
+	tools          func() *knowntools.Host // parsed on first use
 	splitMCP       func(h *Host, tool string) (server, name string, ok bool)
 	format         func(h *Host, e *Event, a Decision) Reply
 	blocks         func(r Reply) bool // reports whether a reply denies; nil for exit status 2 with a reason
@@ -112,7 +113,7 @@ func All() []*Host {
 
 func (m hostEntry) host() *Host {
 	h := m.make()
-	h.tools = knowntools.ForHost(m.name)
+	h.tools = sync.OnceValue(func() *knowntools.Host { return knowntools.ForHost(m.name) })
 	return h
 }
 

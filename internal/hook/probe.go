@@ -30,7 +30,7 @@ func IsPolicyDenial(output string) bool {
 // because a repeated call may get the earlier decision.
 func (h *Host) Probe(dir, id string) []byte {
 	shell := "Bash"
-	for _, t := range h.tools.Tools() {
+	for _, t := range h.tools().Tools() {
 		if len(t.Parameters) > 0 && t.Parameters[0].Name == "command" && t.Parameters[0].Kind != knowntools.Value && t.Parameters[0].Kind != knowntools.Patch {
 			shell = t.Names[0]
 			break

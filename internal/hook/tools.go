@@ -21,7 +21,7 @@ type KnownTool struct {
 
 // KnownTools returns the host's tools in the table of known tools.
 func (h *Host) KnownTools() (list []KnownTool) {
-	for _, t := range h.tools.Tools() {
+	for _, t := range h.tools().Tools() {
 		seen := false
 		for _, p := range t.Parameters {
 			seen = seen || p.Kind != knowntools.Value
@@ -45,7 +45,7 @@ type contract struct {
 // as one of an MCP server, rows of the same name are added to usualParameters only, because
 // the tool may be a different one.
 func (h *Host) contract(e *Event) contract {
-	if t := h.tools.Tool(e.HostTool); t != nil && e.Call.Server == "" {
+	if t := h.tools().Tool(e.HostTool); t != nil && e.Call.Server == "" {
 		return contract{t, true}
 	}
 	more := *usualParameters
