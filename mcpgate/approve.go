@@ -2,16 +2,13 @@ package mcpgate
 
 import (
 	"context"
-	"fmt"
-	"path/filepath"
-	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
-	"github.com/stopgate/stopgate/internal/visible"
-	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/internal/mcp/protocol"
+	"github.com/stopgate/stopgate/internal/mcp/round"
 )
 
 // Approver requests approvals from the approval queue. If no approver watches the queue and
@@ -62,7 +59,7 @@ func (a *Approver) Approve(ctx context.Context, q *gate.Question) (gate.Answer, 
 	if a.queue.Abilities(ctx, &view.Call).Reachable || !x.elicits() || view.OfResult {
 		return a.queue.Approve(ctx, q)
 	}
-	if x.modern {
+	if x.Modern {
 		return a.deferApproval(ctx, q, x)
 	}
 	return a.elicit(ctx, q, x)
@@ -73,12 +70,12 @@ func (x *request) elicits() bool {
 	if x == nil || !x.p.g.set.Elicitation {
 		return false
 	}
-	if x.modern {
-		return x.meta.abilities.elicitation
+	if x.Modern {
+		return protocol.Elicits(x.Meta.Capabilities)
 	}
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
-	return x.p.abilities.elicitation && x.p.version >= "2025-06-18"
+	return x.p.elicits && x.p.version >= "2025-06-18"
 }
 
 // deferApproval stores the question. In the revision without sessions the client receives
@@ -100,7 +97,7 @@ func (a *Approver) deferApproval(ctx context.Context, q *gate.Question, x *reque
 	if err == nil && answer.Kind == gate.Deferred {
 		view, _ := q.View()
 		x.mu.Lock()
-		x.pendingApproval = &pendingApproval{id: answer.ID, message: prompt(view)}
+		x.pendingApproval = &pendingApproval{id: answer.ID, message: round.Prompt(view)}
 		x.mu.Unlock()
 	}
 	return answer, err
@@ -134,7 +131,7 @@ func (a *Approver) elicit(ctx context.Context, q *gate.Question, x *request) (ga
 		select {
 		case e := <-added:
 			view, _ := q.View()
-			kind, ok := x.askUser(ctx, prompt(view))
+			kind, ok := x.askUser(ctx, round.Prompt(view))
 			if !ok {
 				return
 			}
@@ -165,94 +162,36 @@ func (a entryNotifier) Notify(_ context.Context, e approve.Entry) error {
 	return nil
 }
 
-// prompt formats the question for the client's user. Untrusted text in it is escaped (H14).
-func prompt(v gate.View) string {
-	text := fmt.Sprintf("stopgate: may the tool %s run with these arguments?\n%s", v.Call.Tool, visible.Elide(visible.Text(v.Args), 2000))
-	return text + "\nWhy it asks: " + reason(v.Verdict)
-}
-
-// reason returns the reason for the question: the policy's own reason or, failing that, the
-// rule.
-func reason(v stopgate.Verdict) string {
-	switch {
-	case v.Public != "" && v.Public != stopgate.CodeRuleMatched.Public():
-		return visible.Text(v.Public)
-	case v.Rule == nil:
-		return "a rule of the policy wants a person to look at it"
-	}
-	return fmt.Sprintf("a rule of the policy wants a person to look at it (%s:%d)", visible.Text(filepath.Base(v.Rule.File)), v.Rule.Line)
-}
-
-// requestedSchema is the schema of the answer in an elicitation.
-const requestedSchema = `"requestedSchema":{"type":"object","properties":{"decision":{"type":"string","enum":["allow","deny"]}},"required":["decision"]}`
-
-func elicitation(message string, mode bool) []byte {
-	out := []byte("{")
-	if mode {
-		out = append(out, `"mode":"form",`...)
-	}
-	out = jsonstream.AppendQuote(append(out, `"message":`...), message)
-	return append(append(append(out, ','), requestedSchema...), '}')
-}
-
-// askUser sends the elicitation and waits for the answer. Only action "accept" with
-// decision "allow" approves.
+// askUser sends the elicitation and waits for the answer.
 func (x *request) askUser(ctx context.Context, message string) (approve.Kind, bool) {
-	a := &serverRequest{reply: make(chan *jsonrpc.Message, 1)}
-	id := x.p.register(a)
-	defer x.p.unregister(id)
 	x.p.mu.Lock()
 	mode := x.p.version >= "2025-11-25"
 	x.p.mu.Unlock()
-	text := jsonrpc.AppendRequest(nil, id, "elicitation/create", elicitation(message, mode))
-	if !x.send(text) && !x.p.sendUnsolicited(text) {
+	m, ok := x.p.Request(ctx, x.Request, "elicitation/create", round.Elicitation(message, mode))
+	if !ok {
 		return approve.No, false
 	}
-	select {
-	case m := <-a.reply:
-		return decision(m.Result), true
-	case <-ctx.Done():
-		params := append(append([]byte(`{"requestId":`), id...), `,"reason":"the question is over"}`...)
-		x.send(jsonrpc.AppendRequest(nil, "", "notifications/cancelled", params))
-		return approve.No, false
-	}
-}
-
-func decision(result jsonstream.Value) approve.Kind {
-	content, ok := jsonrpc.MemberOf(result, "content")
-	if ok && jsonrpc.TextOf(result, "action") == "accept" && jsonrpc.TextOf(content, "decision") == "allow" {
-		return approve.Yes
-	}
-	return approve.No
+	return round.Answer(m.Result), true
 }
 
 // recordAnswer passes the answer of a round to the queue. An invalid or late answer has no
 // effect: the gate asks again or denies.
 func (k *toolCall) recordAnswer(ctx context.Context) {
 	x, r := k.x, k.round
-	if r == nil || r.otherArgs || r.state.Approval == "" || x.p.g.approver == nil || !x.p.g.set.Elicitation {
+	if r == nil || r.OtherArgs || r.State.Approval == "" || x.p.g.approver == nil || !x.p.g.set.Elicitation {
 		return
 	}
-	inputs, ok := jsonrpc.MemberOf(x.m.Params, "inputResponses")
+	kind, ok := round.Input(x.Message)
 	if !ok {
 		return
 	}
-	answer, ok := inputs.Get(approvalKey)
-	if !ok {
-		return
-	}
-	// The result may be the value itself or its member "result".
-	if inner, ok := jsonrpc.MemberOf(answer, "result"); ok {
-		answer = inner
-	}
-	kind := decision(answer)
-	_, err := x.p.g.approver.queue.Answer(ctx, r.state.Approval, approve.Reply{Kind: kind, By: clientUser, Via: approve.ViaClient})
+	_, err := x.p.g.approver.queue.Answer(ctx, r.State.Approval, approve.Reply{Kind: kind, By: clientUser, Via: approve.ViaClient})
 	switch {
 	case err != nil:
 		x.p.g.log.Warn("the approval queue rejected an answer", "error", err)
 	case kind == approve.No:
 		x.mu.Lock()
-		x.declinedID = r.state.Approval
+		x.declinedID = r.State.Approval
 		x.mu.Unlock()
 	}
 }
@@ -264,8 +203,8 @@ func (k *toolCall) resolve(ctx context.Context, pending *gate.Pending) (stopgate
 	k.recordAnswer(ctx)
 	stop := make(chan struct{})
 	defer close(stop)
-	if v := pending.Verdict(); x.progressToken != nil && v.Decided && !v.Terminal() && !v.Mode.Permissive() {
-		x.p.g.work.Go(func() { x.reportWaiting(stop) })
+	if v := pending.Verdict(); x.ProgressToken != nil && v.Decided && !v.Terminal() && !v.Mode.Permissive() {
+		x.p.g.work.Go(func() { x.ReportWaiting(x.p.g.set.ProgressInterval, "waiting for an approval", stop) })
 	}
 	out, err := pending.Resolve(ctx)
 	if err != nil && out.Proposal == "" {
@@ -279,27 +218,8 @@ func (k *toolCall) resolve(ctx context.Context, pending *gate.Pending) (stopgate
 	}
 	st := x.newState(k.conn, k.name)
 	st.Approval = question.id
-	if r != nil && !r.otherArgs {
-		st.ServerState = r.state.ServerState
+	if r != nil && !r.OtherArgs {
+		st.ServerState = r.State.ServerState
 	}
-	body := append([]byte(`{"resultType":"input_required","inputRequests":{"`+approvalKey+`":{"method":"elicitation/create","params":`), elicitation(question.message, true)...)
-	body = jsonstream.AppendQuote(append(body, `}},"requestState":`...), x.p.g.seal.Seal(st))
-	return out, &reply{text: appendResult(x.id, append(body, '}'))}
-}
-
-// reportWaiting sends progress to the client while the call waits for an approval.
-func (x *request) reportWaiting(stop <-chan struct{}) {
-	tick := time.NewTicker(x.p.g.set.ProgressInterval)
-	defer tick.Stop()
-	for n := 1; ; n++ {
-		select {
-		case <-stop:
-			return
-		case <-tick.C:
-			params := append(append([]byte(`{"progressToken":`), x.progressToken...), fmt.Sprintf(`,"progress":%d,"message":"waiting for an approval"}`, n)...)
-			if !x.send(jsonrpc.AppendRequest(nil, "", "notifications/progress", params)) {
-				return
-			}
-		}
-	}
+	return out, &reply{Text: jsonrpc.AppendResult(nil, x.Message.ID, round.InputRequired(question.message, x.p.g.sealer.Seal(st)))}
 }

@@ -6,26 +6,33 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/mcp/definition"
+	"github.com/stopgate/stopgate/internal/mcp/downstream"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 	"github.com/stopgate/stopgate/internal/mcp/link"
+	"github.com/stopgate/stopgate/internal/mcp/protocol"
+	"github.com/stopgate/stopgate/internal/mcp/round"
+	"github.com/stopgate/stopgate/internal/mcp/transport"
+	"github.com/stopgate/stopgate/internal/mcp/upstream"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/session"
 )
 
 // toolCall is one tools/call of the client.
 type toolCall struct {
 	x     *request
 	conn  *conn
-	tool  *tool
+	tool  *definition.Listed
 	name  string // the client's name for the tool
-	round *round
+	round *round.Round
 }
 
 // callTool evaluates a call and forwards it to its server if it is allowed.
 func (x *request) callTool(ctx context.Context) reply {
-	name := jsonrpc.TextOf(x.m.Params, "name")
+	name := jsonrpc.TextOf(x.Message.Params, "name")
 	if name == "" {
-		return refuse(x.id, jsonrpc.InvalidParams, "tools/call has no tool name")
+		return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, "tools/call has no tool name")
 	}
 	c, inner, ok := x.p.route(name)
 	if !ok {
@@ -44,25 +51,25 @@ func (x *request) callTool(ctx context.Context) reply {
 func (k *toolCall) handle(ctx context.Context) reply {
 	x, g := k.x, k.x.p.g
 	args := []byte("{}")
-	arguments, given := x.m.Params.Get("arguments")
+	arguments, given := x.Message.Params.Get("arguments")
 	if given {
 		args = arguments.Raw()
 	}
 	accepted := k.conn.accepted(k.tool)
 	call := k.conn.callOf(k.tool, accepted)
-	call.ID = stopgate.CallID(x.id)
+	call.ID = stopgate.CallID(x.Message.ID)
 	if x.header != nil { // HTTP, in the revision without sessions
-		if wrong := k.tool.headerParams.Compare(x.header, arguments); wrong != "" {
-			x.p.refuseCall(ctx, call, stopgate.CodeEnvelopeMismatch)
-			return refuse(x.id, jsonrpc.HeaderMismatch, wrong)
+		if wrong := k.tool.HeaderParams.Compare(x.header, arguments); wrong != "" {
+			x.p.g.refuseCall(ctx, call, stopgate.CodeEnvelopeMismatch)
+			return transport.Refuse(x.Message.ID, jsonrpc.HeaderMismatch, wrong)
 		}
 	}
-	if g.gate.Enforced() && (g.isHidden(call, k.tool.Hash) || k.tool.invalidHeaders && !x.p.stdio) {
+	if g.gate.Enforced() && (g.isHidden(call, k.tool.Hash) || k.tool.InvalidHeaders && !x.p.via.Stdio) {
 		return x.unknownTool(ctx, k.tool.Name, k.conn)
 	}
 	var wrong string
 	if k.round, wrong = x.openState(k.conn, k.name); wrong != "" {
-		return refuse(x.id, jsonrpc.InvalidParams, wrong)
+		return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, wrong)
 	}
 	pending, err := g.gate.Open(ctx, call)
 	if err != nil {
@@ -79,7 +86,7 @@ func (k *toolCall) handle(ctx context.Context) reply {
 		return *question
 	}
 	if !out.Allowed() {
-		if ctx.Err() != nil && errors.Is(context.Cause(ctx), errCancelled) {
+		if ctx.Err() != nil && errors.Is(context.Cause(ctx), downstream.ErrCancelled) {
 			return reply{}
 		}
 		return g.denial(x, out)
@@ -93,18 +100,19 @@ func (k *toolCall) handle(ctx context.Context) reply {
 // unknownTool returns the response to a call of a tool that does not exist or is hidden.
 // Both get the same response.
 func (x *request) unknownTool(ctx context.Context, name stopgate.ToolName, c *conn) reply {
-	call := stopgate.Call{Tool: name, Session: x.p.owner.Session, Principal: x.p.owner.Principal, Surface: stopgate.SurfaceMCP, Dialect: dialect, ID: stopgate.CallID(x.m.ID)}
-	if c != nil {
-		call = x.p.g.call(x.p.owner, c.server, name, nil)
-		call.ID = stopgate.CallID(x.m.ID)
+	if c == nil {
+		x.p.g.refuseUnknown(ctx, x.p.owner, name, x.Message.ID, stopgate.CodePolicyNotConfigured)
+	} else {
+		call := x.p.g.call(x.p.owner, c.server, name, nil)
+		call.ID = stopgate.CallID(x.Message.ID)
+		x.p.g.refuseCall(ctx, call, stopgate.CodePolicyNotConfigured)
 	}
-	x.p.refuseCall(ctx, call, stopgate.CodePolicyNotConfigured)
-	return reply{text: jsonrpc.AppendError(nil, x.id, jsonrpc.InvalidParams, "Unknown tool: "+visible.Elide(visible.Text(jsonrpc.TextOf(x.m.Params, "name")), 140), nil)}
+	return reply{Text: jsonrpc.AppendError(nil, x.Message.ID, jsonrpc.InvalidParams, "Unknown tool: "+visible.Elide(visible.Text(jsonrpc.TextOf(x.Message.Params, "name")), 140), nil)}
 }
 
 // refuseCall records a call that the gateway refuses.
-func (p *client) refuseCall(ctx context.Context, call stopgate.Call, code stopgate.Code) stopgate.Outcome {
-	pending, err := p.g.gate.Open(ctx, call)
+func (g *Gateway) refuseCall(ctx context.Context, call stopgate.Call, code stopgate.Code) stopgate.Outcome {
+	pending, err := g.gate.Open(ctx, call)
 	if err != nil {
 		return refusedOutcome(code)
 	}
@@ -118,15 +126,22 @@ func (p *client) refuseCall(ctx context.Context, call stopgate.Call, code stopga
 	return out
 }
 
+// refuseUnknown records a refused call whose server is not known.
+func (g *Gateway) refuseUnknown(ctx context.Context, o session.Owner, tool stopgate.ToolName, id jsonrpc.ID, code stopgate.Code) {
+	g.refuseCall(ctx, stopgate.Call{
+		Tool: tool, ID: stopgate.CallID(id), Session: o.Session, Principal: o.Principal, Surface: stopgate.SurfaceMCP, Dialect: dialect,
+	}, code)
+}
+
 // serverUnavailable denies a call whose server does not return its list of tools.
 func (x *request) serverUnavailable(ctx context.Context, c *conn, name stopgate.ToolName, err error) reply {
-	if errors.Is(context.Cause(ctx), errCancelled) {
+	if errors.Is(context.Cause(ctx), downstream.ErrCancelled) {
 		return reply{}
 	}
-	x.p.g.log.Warn("a call was denied because its server does not respond", "server", c.name(), "error", err)
+	x.p.g.log.Warn("a call was denied because its server does not respond", "server", c.Name, "error", err)
 	call := x.p.g.call(x.p.owner, c.server, name, &stopgate.ToolDefinition{Name: name})
-	call.ID = stopgate.CallID(x.m.ID)
-	out := x.p.refuseCall(ctx, call, stopgate.CodeToolUnreachable)
+	call.ID = stopgate.CallID(x.Message.ID)
+	out := x.p.g.refuseCall(ctx, call, stopgate.CodeToolUnreachable)
 	if out.Allowed() {
 		out = refusedOutcome(stopgate.CodeToolUnreachable)
 	}
@@ -137,15 +152,15 @@ func (x *request) serverUnavailable(ctx context.Context, c *conn, name stopgate.
 func (k *toolCall) forward(ctx context.Context, out stopgate.Outcome) reply {
 	x, c, t := k.x, k.conn, k.tool
 	name := string(t.Name)
-	r, err := x.askAs(c, name, out.Args, t.headerParams.Headers(out.Args), func(e *jsonrpc.Edits) {
-		if v, _ := x.m.Params.Get("name"); !x.p.g.one() {
+	r, err := x.askAs(c, name, out.Args, t.HeaderParams.Headers(out.Args), func(e *jsonrpc.Edits) {
+		if v, _ := x.Message.Params.Get("name"); !x.p.g.one() {
 			e.Replace(v, jsonstream.AppendQuote(nil, name))
 		}
-		e.Set(x.m.Params, "arguments", out.Args)
-		k.round.removeOwn(e, x.m.Params)
+		e.Set(x.Message.Params, "arguments", out.Args)
+		k.round.RemoveOwn(e, x.Message.Params)
 	})
 	seen := stopgate.Result{
-		Proposal: out.Proposal, Call: stopgate.CallID(x.m.ID), Session: x.p.owner.Session, Principal: x.p.owner.Principal,
+		Proposal: out.Proposal, Call: stopgate.CallID(x.Message.ID), Session: x.p.owner.Session, Principal: x.p.owner.Principal,
 		Tool: canonical(c.server.ID, t.Name), Observed: true, Flagged: true,
 	}
 	// The facts are recorded even if the client has disconnected.
@@ -155,12 +170,12 @@ func (k *toolCall) forward(ctx context.Context, out stopgate.Outcome) reply {
 		if _, oops := x.p.g.gate.Observe(seeing, seen); oops != nil {
 			x.p.g.log.Warn("recording a result failed", "error", oops)
 		}
-		if errors.Is(err, errCancelled) {
+		if errors.Is(err, downstream.ErrCancelled) {
 			return reply{}
 		}
-		x.p.g.log.Warn("forwarding a call to its server failed", "server", c.name(), "tool", name, "error", err)
+		x.p.g.log.Warn("forwarding a call to its server failed", "server", c.Name, "tool", name, "error", err)
 		lost := refusedOutcome(stopgate.CodeToolUnreachable)
-		if !errors.Is(err, errUnreachable) { // it was sent
+		if !errors.Is(err, upstream.ErrUnreachable) { // it was sent
 			lost.Verdict.Public = "The tool's server did not answer; the call may have run."
 		}
 		return x.p.g.denial(x, lost)
@@ -190,7 +205,7 @@ func (k *toolCall) deliver(ctx context.Context, r link.Reply, seen stopgate.Resu
 	case !out.Enforced:
 		return x.forward(r)
 	case err != nil || !d.Delivered():
-		return reply{text: result(x, refusedOutcome(stopgate.CodeResultWithheld).Envelope(), false)}
+		return x.result(protocol.ToolResult(refusedOutcome(stopgate.CodeResultWithheld).Envelope(), false, x.Modern))
 	case wants:
 		return x.forwardInputRequests(ctx, k.conn, r, k.name)
 	case string(d.Data) != string(seen.Data):
@@ -203,12 +218,12 @@ func (k *toolCall) deliver(ctx context.Context, r link.Reply, seen stopgate.Resu
 func (x *request) edited(data []byte) reply {
 	if v, err := jsonstream.Parse(data, jsonstream.Options{}); err == nil && v.Kind() == jsonstream.Object {
 		if content, ok := v.Get("content"); ok && content.Kind() == jsonstream.Array {
-			return reply{text: jsonrpc.SingleLine(appendResult(x.id, data))}
+			return reply{Text: jsonrpc.SingleLine(jsonrpc.AppendResult(nil, x.Message.ID, data))}
 		}
 	}
 	text := append(jsonstream.AppendQuote([]byte(`{"content":[{"type":"text","text":`), data), "}]"...)
-	if x.modern {
+	if x.Modern {
 		text = append(text, `,"resultType":"complete"`...)
 	}
-	return reply{text: appendResult(x.id, append(text, '}'))}
+	return reply{Text: jsonrpc.AppendResult(nil, x.Message.ID, append(text, '}'))}
 }

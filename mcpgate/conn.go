@@ -2,148 +2,55 @@ package mcpgate
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"maps"
-	"strconv"
+	"strings"
 	"sync"
-	"time"
 
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/mcp/definition"
+	"github.com/stopgate/stopgate/internal/mcp/downstream"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 	"github.com/stopgate/stopgate/internal/mcp/link"
+	"github.com/stopgate/stopgate/internal/mcp/mirror"
+	"github.com/stopgate/stopgate/internal/mcp/protocol"
+	"github.com/stopgate/stopgate/internal/mcp/upstream"
+	"github.com/stopgate/stopgate/internal/visible"
+	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// conn is one client's connection to one server. It is opened on first use, and again after
-// a failure with increasing delays.
+// conn is one client's connection to one server, with its tools and its open requests.
 type conn struct {
-	p      *client
-	server *Server
-	tools  catalog
+	*upstream.Conn
+	p       *client
+	server  *Server
+	tools   definition.Catalog
+	changed downstream.Changed
 
-	opening sync.Mutex // serialises attempts to connect
-
-	mu         sync.Mutex
-	link       link.Link
-	lastID     int64 // last request id towards the server
-	version    string
-	failed     time.Time
-	retryDelay time.Duration
-	closed     bool
-	began      time.Time               // when link was opened
-	calls      map[jsonrpc.ID]*request // by request id towards the server
-	stale      map[string]bool         // lists that the client was notified about and has not requested since
-	// cancelInit cancels the first initialize request; nil if none is running.
-	cancelInit context.CancelCauseFunc
+	mu    sync.Mutex
+	calls map[jsonrpc.ID]*downstream.Request // the client's requests by request id towards the server
 }
 
 func newConn(p *client, s *Server) *conn {
-	return &conn{p: p, server: s, calls: map[jsonrpc.ID]*request{}, stale: map[string]bool{}}
-}
-
-// Delays before a failed server is started again.
-const (
-	minRetryDelay = 500 * time.Millisecond
-	maxRetryDelay = 30 * time.Second
-)
-
-// errUnreachable is the error of a request to a server without a connection.
-var errUnreachable = errors.New("mcpgate: the server cannot be reached")
-
-// open returns the link and opens it if necessary.
-func (c *conn) open(ctx context.Context) (link.Link, error) {
-	c.opening.Lock()
-	defer c.opening.Unlock()
-	if l, err := c.current(); l != nil || err != nil {
-		return l, err
+	c := &conn{p: p, server: s, calls: map[jsonrpc.ID]*downstream.Request{}}
+	name := string(s.ID)
+	if name == "" {
+		name = s.Identity
 	}
-	l, err := c.server.open(context.WithoutCancel(ctx), link.Events{Unsolicited: func(m *jsonrpc.Message) { c.handleMessage(m, nil) }, Dropped: c.logDropped})
-	if err != nil {
-		c.markFailed()
-		c.p.g.log.Warn("connecting to a server failed", "server", c.name(), "error", err)
-		return nil, fmt.Errorf("%w: %w", errUnreachable, err)
-	}
-	if err = c.reinitialize(ctx, l); err == nil && c.setLink(l) {
-		return l, nil
-	}
-	c.markFailed()
-	c.p.g.work.Go(func() { _ = l.Close() })
-	c.p.g.log.Warn("initializing a restarted server failed", "server", c.name(), "error", err)
-	return nil, errUnreachable
-}
-
-// current returns the link if it is alive. It returns an error if it is too early to
-// reconnect.
-func (c *conn) current() (link.Link, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.link != nil {
-		select {
-		case <-c.link.Done():
-			c.markFailedLocked()
-		default:
-			return c.link, nil
-		}
-	}
-	if c.closed || time.Since(c.failed) < c.retryDelay {
-		return nil, errUnreachable
-	}
-	return nil, nil
-}
-
-// setLink sets the link for requests. It returns false if the connection is closed.
-func (c *conn) setLink(l link.Link) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.closed {
-		c.link, c.began = l, time.Now()
-	}
-	return !c.closed
-}
-
-// markFailed records that the link failed.
-func (c *conn) markFailed() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.markFailedLocked()
-}
-
-// markFailedLocked is markFailed with c.mu locked.
-func (c *conn) markFailedLocked() {
-	c.reportSession("unreachable")
-	c.link, c.failed = nil, time.Now()
-	c.retryDelay = min(max(2*c.retryDelay, minRetryDelay), maxRetryDelay)
-	c.tools.clear()
-}
-
-// reportSession reports the end of the session with the server to the observer, if the
-// revision has sessions. c.mu is locked.
-func (c *conn) reportSession(failure string) {
-	if c.link == nil || c.version == "" {
-		return
-	}
-	s := Session{Outgoing: true, Version: c.version, Began: c.began, Failure: failure}
-	if p, ok := c.link.(link.Traced); ok {
-		s.Transport = p.ConnInfo().Transport
-	}
-	c.p.g.reportSession(s)
-}
-
-func (c *conn) logDropped(what string) {
-	c.p.g.log.Warn("input from a server was dropped", "server", c.name(), "what", what)
-}
-
-// name returns the server's name for logs.
-func (c *conn) name() string {
-	if c.server.ID != "" {
-		return string(c.server.ID)
-	}
-	return c.server.Identity
-}
-
-// nextID returns a new request id; c.mu is locked.
-func (c *conn) nextID() jsonrpc.ID {
-	c.lastID++
-	return jsonrpc.ID(strconv.FormatInt(c.lastID, 10))
+	c.Conn = upstream.New(upstream.Options{
+		Name: name, Open: s.open, Timeout: p.g.set.Timeout, Log: p.g.log, Work: &p.g.work,
+		Incoming: func(m *jsonrpc.Message) { c.handleMessage(m, nil) }, Lost: c.tools.Clear,
+		Handshake: func() (*upstream.Call, []byte) {
+			h := p.saved()
+			if h == nil {
+				return nil, nil
+			}
+			call, _ := c.call(c.initializeRequest(h, nil), nil)
+			return call, h.notification
+		},
+		Ended: func(s upstream.Session) {
+			p.g.reportSession(Session{Outgoing: true, Version: s.Version, Transport: s.Transport, Began: s.Began, Failure: s.Failure})
+		},
+	})
+	return c
 }
 
 // outgoing is a request to a server.
@@ -151,120 +58,130 @@ type outgoing struct {
 	x       *request // the client's request that caused it; nil if the gateway did
 	method  string
 	about   Observed // attributes for the observer
-	seen    *observation
 	text    func(id jsonrpc.ID, seen *observation) ([]byte, error)
 	version string
 	headers map[string]string
 }
 
-// request sends a request and waits for the response. It fails with errNoResponse if the
-// server sends neither a response nor progress within the timeout.
+// request sends a request and waits for the response.
 func (c *conn) request(ctx context.Context, o outgoing) (r link.Reply, err error) {
+	var seen *observation
 	if c.p.g.observer != nil {
-		o.about.Outgoing, o.about.Method, o.about.Server = true, o.method, c.name()
-		ctx, o.seen = c.p.g.observe(ctx, o.about)
-		defer func() { o.seen.endWithReply(r, err) }()
+		o.about.Outgoing, o.about.Method, o.about.Server = true, o.method, c.Name
+		ctx, seen = c.p.g.observe(ctx, o.about)
+		defer func() { seen.endWithReply(r, err) }()
 	}
-	if c.initializing() {
-		return link.Reply{}, errUnreachable
-	}
-	l, err := c.open(ctx)
-	if err != nil {
-		return link.Reply{}, err
-	}
-	return c.ask(ctx, l, o)
+	call, done := c.call(o, seen)
+	defer done()
+	return c.Conn.Request(ctx, call)
 }
 
-// initializing reports whether the first initialize request is running.
-func (c *conn) initializing() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.cancelInit != nil
-}
-
-// cancelInitialize cancels the first initialize request if it is running.
-func (c *conn) cancelInitialize(why error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.cancelInit != nil {
-		c.cancelInit(why)
-	}
-}
-
-// errNoResponse is the error of a request that timed out.
-var errNoResponse = errors.New("mcpgate: the server does not respond")
-
-func (c *conn) ask(ctx context.Context, l link.Link, o outgoing) (link.Reply, error) {
-	c.mu.Lock()
-	id := c.nextID()
+// call returns a request for the connection. Until done is called, its id belongs to the
+// client's request.
+func (c *conn) call(o outgoing, seen *observation) (call *upstream.Call, done func()) {
+	var from *downstream.Request
 	if o.x != nil {
-		c.calls[id] = o.x
+		from = o.x.Request
 	}
-	version := c.version
-	c.mu.Unlock()
-	defer func() {
-		c.mu.Lock()
-		delete(c.calls, id)
-		c.mu.Unlock()
-	}()
-	text, err := o.text(id, o.seen)
-	if err != nil {
-		return link.Reply{}, err
-	}
-	if o.version != "" {
-		version = o.version
-	}
-	o.seen.sent(l, id, version)
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	timer := time.AfterFunc(c.p.g.set.Timeout, func() { cancel(errNoResponse) })
-	defer timer.Stop()
-	call := &link.Call{Text: text, ID: id, Method: o.method, Version: version, Headers: maps.Clone(o.headers)}
-	if o.method == "subscriptions/listen" {
-		timer.Stop()
-	}
-	call.OnMessage = func(m *jsonrpc.Message) {
-		if o.method != "subscriptions/listen" {
-			timer.Reset(c.p.g.set.Timeout)
+	var own jsonrpc.ID
+	call = &upstream.Call{Method: o.method, Version: o.version, Headers: o.headers, Sending: seen.sent}
+	call.OnMessage = func(m *jsonrpc.Message) { c.handleMessage(m, from) }
+	call.Text = func(id jsonrpc.ID) ([]byte, error) {
+		if from != nil {
+			own = id
+			c.mu.Lock()
+			c.calls[id] = from
+			c.mu.Unlock()
 		}
-		c.handleMessage(m, o.x)
+		return o.text(id, seen)
 	}
-	return l.Call(ctx, call)
-}
-
-// send sends a notification or a response if the server is connected.
-func (c *conn) send(ctx context.Context, method string, text []byte) {
-	c.mu.Lock()
-	l, version := c.link, c.version
-	if c.cancelInit != nil {
-		l = nil // the server receives it after initialization
-	}
-	c.mu.Unlock()
-	if l == nil {
-		return
-	}
-	if err := l.Send(ctx, &link.Call{Text: text, Method: method, Version: version}); err != nil {
-		c.p.g.log.Warn("sending a message to a server failed", "server", c.name(), "method", method, "error", err)
+	return call, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.calls, own)
 	}
 }
 
 // requestByID returns the client's request that caused the request id towards the server.
-func (c *conn) requestByID(id jsonrpc.ID) *request {
+func (c *conn) requestByID(id jsonrpc.ID) *downstream.Request {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.calls[id]
 }
 
-func (c *conn) close() {
-	c.cancelInitialize(errCancelled)
-	c.mu.Lock()
-	l := c.link
-	c.reportSession("")
-	c.link, c.closed = nil, true
-	c.mu.Unlock()
-	if l != nil {
-		if err := l.Close(); err != nil {
-			c.p.g.log.Warn("closing the connection to a server failed", "server", c.name(), "error", err)
-		}
+// addTool adds one definition of the server's list to the catalog. It returns nil if the
+// definition is invalid.
+func (c *conn) addTool(v jsonstream.Value) *definition.Listed {
+	t, bad := c.tools.Add(v)
+	if t == nil {
+		c.p.g.log.Warn("a tool with an invalid definition is not offered", "server", c.Name, "tool", visible.Elide(visible.Text(jsonrpc.TextOf(v, "name")), 64), "reason", bad)
 	}
+	return t
+}
+
+// findTool returns a tool's definition and reads the server's list if necessary. It returns
+// nil without an error if the server does not have the tool.
+func (c *conn) findTool(ctx context.Context, name stopgate.ToolName, x *request) (*definition.Listed, error) {
+	page := func(cursor string) (jsonstream.Value, error) {
+		o := c.listRequest(x, "tools/list", cursor)
+		o.version, o.headers = x.Meta.Version, map[string]string{mirror.Method: o.method}
+		r, err := c.request(ctx, o)
+		if err != nil {
+			return jsonstream.Value{}, err
+		}
+		return r.Message.Result, nil
+	}
+	return c.tools.Find(name, page, func(v jsonstream.Value) { c.addTool(v) })
+}
+
+// listRequest returns the gateway's own request for a page of a list.
+func (c *conn) listRequest(x *request, method, cursor string) outgoing {
+	var parts []string
+	if cursor != "" {
+		parts = append(parts, `"cursor":`+string(jsonstream.AppendQuote(nil, cursor)))
+	}
+	o := outgoing{method: method}
+	if x.Modern {
+		o.version, o.headers = x.Meta.Version, map[string]string{mirror.Method: method}
+		parts = append(parts, `"_meta":{"`+protocol.MetaVersion+`":`+string(jsonstream.AppendQuote(nil, x.Meta.Version))+
+			`,"`+protocol.MetaCapabilities+`":{},"io.modelcontextprotocol/clientInfo":`+string(c.p.g.implementation())+`}`)
+	}
+	o.text = func(id jsonrpc.ID, _ *observation) ([]byte, error) {
+		return jsonrpc.AppendRequest(nil, id, method, []byte("{"+strings.Join(parts, ",")+"}")), nil
+	}
+	return o
+}
+
+// accepted reports whether a definition is the accepted one. It returns false if the pins
+// cannot be read.
+func (c *conn) accepted(t *definition.Listed) bool {
+	if c.p.g.pins == nil {
+		return true
+	}
+	same, err := c.p.g.pins.Check(c.server.Identity, t.Name, t.Hash, t.Canonical)
+	switch {
+	case err != nil:
+		c.p.g.log.Error("reading the accepted tool definitions failed", "error", err)
+	case !same:
+		c.p.g.log.Warn("a tool changed since it was accepted and is disabled: review it with stopgate mcp pin approve",
+			"server", c.Name, "tool", t.Name)
+	}
+	return err == nil && same
+}
+
+// offered reports whether the client's list contains a tool.
+func (c *conn) offered(t *definition.Listed) bool {
+	if !c.p.g.gate.Enforced() {
+		return true
+	}
+	accepted := c.accepted(t)
+	return !t.InvalidHeaders && accepted && !c.p.g.isHidden(c.callOf(t, accepted), t.Hash)
+}
+
+// callOf returns the gate's call for a tool. Its definition counts as pinned only if pins
+// are configured and it is the accepted one.
+func (c *conn) callOf(t *definition.Listed, accepted bool) stopgate.Call {
+	d := t.ToolDefinition
+	d.Pinned = accepted && c.p.g.pins != nil
+	return c.p.g.call(c.p.owner, c.server, t.Name, &d)
 }

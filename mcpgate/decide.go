@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/protocol"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -91,26 +92,15 @@ func Hidden(program gate.Policy, call stopgate.Call) bool {
 // denial returns the result of a tool call that did not run, for the model.
 func (g *Gateway) denial(x *request, out stopgate.Outcome) reply {
 	env := out.Envelope()
-	if x.p.stdio && (env.Code == stopgate.CodeNoApprover || env.Code == stopgate.CodeApprovalPending) {
+	if x.p.via.Stdio && (env.Code == stopgate.CodeNoApprover || env.Code == stopgate.CodeApprovalPending) {
 		// The client runs on this machine, and so does its user: the model can tell the
 		// user what to do.
 		env.PublicReason += " The user answers in a terminal: stopgate approvals watch"
 	}
 	if g.set.DenyAsError {
-		return reply{text: jsonrpc.AppendError(nil, x.id, jsonrpc.Denied, env.PublicReason, envelopeText(env))}
+		return reply{Text: jsonrpc.AppendError(nil, x.Message.ID, jsonrpc.Denied, env.PublicReason, protocol.EnvelopeText(env))}
 	}
-	return reply{text: result(x, env, out.Status != stopgate.Skipped)}
-}
-
-// result returns a tool result whose content is an envelope.
-func result(x *request, env stopgate.Envelope, isError bool) []byte {
-	var text, o jsonrpc.Object
-	text.Text("type", "text").Text("text", string(envelopeText(env)))
-	if x.modern {
-		o.Text("resultType", "complete")
-	}
-	o.Raw("content", append(append([]byte("["), text.End()...), ']')).Bool("isError", isError)
-	return appendResult(x.id, o.End())
+	return x.result(protocol.ToolResult(env, out.Status != stopgate.Skipped, x.Modern))
 }
 
 // refusedOutcome is the outcome of a call that the gateway refuses after the gate allowed

@@ -9,19 +9,23 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 	"github.com/stopgate/stopgate/internal/mcp/link"
+	"github.com/stopgate/stopgate/internal/mcp/merge"
 	"github.com/stopgate/stopgate/internal/mcp/mirror"
+	"github.com/stopgate/stopgate/internal/mcp/protocol"
+	"github.com/stopgate/stopgate/internal/mcp/transport"
+	"github.com/stopgate/stopgate/internal/mcp/upstream"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // dispatch handles one request of the client.
 func (x *request) dispatch(ctx context.Context) reply {
-	if !x.modern && !x.p.ready(x.m.Method) {
-		return refuse(x.m.ID, jsonrpc.InvalidRequest, "the session is not initialized")
+	if !x.Modern && !x.p.ready(x.Message.Method) {
+		return transport.Refuse(x.Message.ID, jsonrpc.InvalidRequest, "the session is not initialized")
 	}
-	if x.modern && slices.Contains(removed, x.m.Method) {
-		return refuse(x.m.ID, jsonrpc.MethodNotFound, "there is no "+x.m.Method+" in this revision")
+	if x.Modern && slices.Contains(removed, x.Message.Method) {
+		return transport.Refuse(x.Message.ID, jsonrpc.MethodNotFound, "there is no "+x.Message.Method+" in this revision")
 	}
-	switch x.m.Method {
+	switch x.Message.Method {
 	case "initialize":
 		return x.initialize(ctx)
 	case "server/discover":
@@ -46,16 +50,16 @@ func (x *request) dispatch(ctx context.Context) reply {
 		return x.listen(ctx)
 	}
 	switch {
-	case strings.HasSuffix(x.m.Method, "/call"), jsonrpc.IsLookalikeMethod(x.m.Method):
+	case strings.HasSuffix(x.Message.Method, "/call"), jsonrpc.IsLookalikeMethod(x.Message.Method):
 		// Other methods that run something are not evaluated and therefore refused.
-		x.p.g.unevaluated(ctx, x.p.owner, stopgate.CodePolicyNotConfigured, x.m.Method)
-		return refuse(x.m.ID, jsonrpc.MethodNotFound, "this method is not served")
-	case strings.HasPrefix(x.m.Method, "tasks/"):
+		x.p.g.unevaluated(ctx, x.p.owner, stopgate.CodePolicyNotConfigured, x.Message.Method)
+		return transport.Refuse(x.Message.ID, jsonrpc.MethodNotFound, "this method is not served")
+	case strings.HasPrefix(x.Message.Method, "tasks/"):
 		return x.task(ctx)
 	case x.p.g.set.RefuseUnknown || !x.p.g.one():
-		return refuse(x.m.ID, jsonrpc.MethodNotFound, "this method is not served")
+		return transport.Refuse(x.Message.ID, jsonrpc.MethodNotFound, "this method is not served")
 	}
-	x.p.g.unevaluated(ctx, x.p.owner, stopgate.CodeNotEvaluated, x.m.Method)
+	x.p.g.unevaluated(ctx, x.p.owner, stopgate.CodeNotEvaluated, x.Message.Method)
 	return x.passTo(ctx, x.p.conns[0], nil)
 }
 
@@ -67,9 +71,7 @@ func (p *client) ready(method string) bool {
 	if method == "initialize" || method == "ping" || method == "server/discover" {
 		return true
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.handshake != nil
+	return p.Initialized()
 }
 
 // passTo forwards a request to one server and returns its response. edit, if not nil,
@@ -84,20 +86,20 @@ func (x *request) passTo(ctx context.Context, c *conn, edit func(*jsonrpc.Edits)
 
 // ask forwards the request to a server under the gateway's own id and progress token.
 func (x *request) ask(c *conn, edit func(*jsonrpc.Edits)) (link.Reply, error) {
-	return x.askAs(c, nameOf(x.m), nil, nil, edit)
+	return x.askAs(c, protocol.NameOf(x.Message), nil, nil, edit)
 }
 
 // askAs is ask for a request that has another name towards the server, and headers that
 // mirror its arguments.
 func (x *request) askAs(c *conn, name string, args []byte, headers map[string]string, edit func(*jsonrpc.Edits)) (link.Reply, error) {
-	m := x.m
+	m := x.Message
 	o := outgoing{x: x, method: m.Method}
 	if o.about.setTarget(m, name); o.about.Tool != "" {
 		o.about.Tool = canonical(c.server.ID, o.about.Tool)
 	}
-	o.about.Arguments, o.about.Traced = args, x.meta.traceparent != ""
-	if x.modern {
-		o.version, o.headers = x.meta.version, map[string]string{mirror.Method: m.Method}
+	o.about.Arguments, o.about.Traced = args, x.Meta.Traceparent != ""
+	if x.Modern {
+		o.version, o.headers = x.Meta.Version, map[string]string{mirror.Method: m.Method}
 		if name != "" {
 			o.headers[mirror.Name] = mirror.Encode(name)
 		}
@@ -108,51 +110,37 @@ func (x *request) askAs(c *conn, name string, args []byte, headers map[string]st
 	o.text = func(id jsonrpc.ID, seen *observation) ([]byte, error) {
 		e := m.Edit().ID(id)
 		seen.setTrace(e, m.Params)
-		if x.meta.token.IsValid() {
-			e.Replace(x.meta.token, []byte(id))
+		if x.Meta.Token.IsValid() {
+			e.Replace(x.Meta.Token, []byte(id))
 		}
 		if edit != nil {
 			edit(e)
 		}
 		return e.Text()
 	}
-	return c.request(x.serverCtx, o)
-}
-
-// nameOf returns the member that the header Mcp-Name mirrors.
-func nameOf(m *jsonrpc.Message) string {
-	member := ""
-	switch m.Method {
-	case "tools/call", "prompts/get":
-		member = "name"
-	case "resources/read":
-		member = "uri"
-	default:
-		return ""
-	}
-	return jsonrpc.TextOf(m.Params, member)
+	return c.request(x.ServerCtx, o)
 }
 
 // forward returns a server's response under the client's id.
 func (x *request) forward(r link.Reply) reply {
-	e := r.Message.Edit().ID(x.id)
+	e := r.Message.Edit().ID(x.Message.ID)
 	if r.Message.Result.IsValid() {
 		if meta, ok := r.Message.Result.Get("_meta"); ok && meta.Kind() == jsonstream.Object {
-			if id, ok := meta.Get(metaSubscription); ok {
-				e.Replace(id, []byte(x.id))
+			if id, ok := meta.Get(protocol.MetaSubscription); ok {
+				e.Replace(id, []byte(x.Message.ID))
 			}
 		}
 	}
 	text, err := e.Text()
 	if err != nil {
-		return refuse(x.id, jsonrpc.InternalError, "the server's response cannot be forwarded")
+		return transport.Refuse(x.Message.ID, jsonrpc.InternalError, "the server's response cannot be forwarded")
 	}
-	return reply{text: text, status: r.Status, stream: r.Stream}
+	return reply{Text: text, Status: r.Status, Stream: r.Stream}
 }
 
 // result returns a response with a result of the gateway.
 func (x *request) result(result []byte) reply {
-	return reply{text: jsonrpc.AppendResult(nil, x.id, result)}
+	return reply{Text: jsonrpc.AppendResult(nil, x.Message.ID, result)}
 }
 
 // sendToAll sends a request to every server and forwards the first result, or the first
@@ -163,20 +151,20 @@ func (x *request) sendToAll(ctx context.Context) reply {
 		return single
 	}
 	for _, s := range here {
-		if s.value.Message.Kind == jsonrpc.Response {
-			return x.forward(s.value)
+		if s.Value.Message.Kind == jsonrpc.Response {
+			return x.forward(s.Value)
 		}
 	}
-	return x.forward(here[0].value)
+	return x.forward(here[0].Value)
 }
 
 // fromAll sends a request to every server and returns the responses. If there is only one
 // server, or no server responds, single is the reply to the client.
-func (x *request) fromAll(ctx context.Context) (results []serverResult[link.Reply], single reply) {
+func (x *request) fromAll(ctx context.Context) (results []merge.Result[*conn, link.Reply], single reply) {
 	if x.p.g.one() {
 		return nil, x.passTo(ctx, x.p.conns[0], nil)
 	}
-	results, none := succeeded(x.p, gather(ctx, x.p, func(c *conn) (link.Reply, error) { return x.ask(c, nil) }, nil))
+	results, none := merge.Succeeded(merge.Gather(ctx, &x.p.g.work, x.p.conns, func(c *conn) (link.Reply, error) { return x.ask(c, nil) }, nil), x.p.logMissing)
 	if none != nil {
 		return nil, x.unreachable(x.p.conns[0], none)
 	}
@@ -189,34 +177,23 @@ func (x *request) listen(ctx context.Context) reply {
 	if x.p.g.one() {
 		return x.passTo(ctx, x.p.conns[0], nil)
 	}
-	defer x.cancel(nil) // ends the subscriptions at the other servers
-	ends := make(chan serverResult[link.Reply], len(x.p.conns))
+	defer x.Cancel(nil) // ends the subscriptions at the other servers
+	ends := make(chan merge.Result[*conn, link.Reply], len(x.p.conns))
 	for _, c := range x.p.conns {
 		x.p.g.work.Go(func() {
 			r, err := x.ask(c, nil)
-			ends <- serverResult[link.Reply]{c, r, err}
+			ends <- merge.Result[*conn, link.Reply]{Server: c, Value: r, Err: err}
 		})
 	}
-	var last serverResult[link.Reply]
+	var last merge.Result[*conn, link.Reply]
 	for range x.p.conns {
-		if last = <-ends; !errors.Is(last.err, errUnreachable) {
+		if last = <-ends; !errors.Is(last.Err, upstream.ErrUnreachable) {
 			break
 		}
-		x.p.logMissing(last.conn, last.err)
+		x.p.logMissing(last.Server, last.Err)
 	}
-	if last.err != nil {
-		return x.unreachable(last.conn, last.err)
+	if last.Err != nil {
+		return x.unreachable(last.Server, last.Err)
 	}
-	return x.forward(last.value)
-}
-
-// statusOf returns the HTTP status for the gateway's own JSON-RPC errors.
-func statusOf(code int) int {
-	switch code {
-	case jsonrpc.ParseError, jsonrpc.InvalidRequest, jsonrpc.HeaderMismatch, jsonrpc.UnsupportedVersion:
-		return 400
-	case jsonrpc.MethodNotFound:
-		return 404 // in the revision without sessions only: see stream.Responder.Finish
-	}
-	return 200
+	return x.forward(last.Value)
 }

@@ -8,7 +8,7 @@
 //	...
 //	err = g.ServeStdio(ctx, owner, os.Stdin, os.Stdout) // or g.Handler for streamable HTTP
 //
-// The gateway works on raw messages (wire/jsonrpc). Bytes that it does not change are
+// The gateway works on raw messages (internal/mcp/jsonrpc). Bytes that it does not change are
 // forwarded unchanged, including unknown members. The arguments that a server receives are
 // the gate's serialisation of the evaluated value.
 //
@@ -17,6 +17,8 @@
 //   - Servers request sampling, elicitation and roots only if a table of the policy allows it (G11).
 //   - Request ids, progress tokens, subscriptions and sessions are the gateway's own towards every peer, so a client cannot use those of another one (CVE-2026-111770).
 //
-// Reading order: gateway.go, client.go, dispatch.go, call.go, conn.go (servers),
-// then approve.go, rounds.go and http.go.
+// The ends of the gateway are packages of internal/mcp: transport serves clients, downstream keeps
+// the requests of a client, upstream the connection to a server, merge combines several servers, and
+// round continues a call with input of the client's user. Reading order: gateway.go, client.go,
+// dispatch.go, call.go, conn.go, then approve.go and rounds.go.
 package mcpgate

@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
-	"github.com/stopgate/stopgate/internal/mcp/seal"
+	"github.com/stopgate/stopgate/internal/mcp/round"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -89,7 +89,7 @@ type Gateway struct {
 	servers  []Server
 	pins     Pins
 	approver *Approver
-	seal     *seal.Sealer
+	sealer   *round.Sealer
 	set      Settings
 	log      *slog.Logger
 	observer Observer
@@ -133,12 +133,12 @@ func New(o Options) (*Gateway, error) {
 		}
 		seen[s.ID] = true
 	}
-	sealer, err := seal.New(o.StateSecret)
+	sealer, err := round.NewSealer(o.StateSecret)
 	if err != nil {
 		return nil, fmt.Errorf("mcpgate: %w", err)
 	}
 	g := &Gateway{
-		gate: o.Gate, program: o.Program, servers: o.Servers, pins: o.Pins, approver: o.Approver, seal: sealer, clients: map[*client]bool{},
+		gate: o.Gate, program: o.Program, servers: o.Servers, pins: o.Pins, approver: o.Approver, sealer: sealer, clients: map[*client]bool{},
 		set: o.Settings, log: o.Log, observer: o.Observer, version: o.Version, hidden: newHiddenTools(),
 	}
 	if g.log == nil {
@@ -163,8 +163,8 @@ func (g *Gateway) PolicyChanged() {
 	peers := slices.Collect(maps.Keys(g.clients))
 	g.mu.Unlock()
 	for _, p := range peers {
-		if p.ready("tools/list") && !p.sessionless {
-			p.sendUnsolicited(jsonrpc.AppendRequest(nil, "", "notifications/tools/list_changed", nil))
+		if p.Initialized() && !p.via.Sessionless {
+			p.Send(jsonrpc.AppendRequest(nil, "", "notifications/tools/list_changed", nil))
 		}
 	}
 }
@@ -181,6 +181,12 @@ func (g *Gateway) call(o session.Owner, s *Server, tool stopgate.ToolName, d *st
 func NewCall(c stopgate.Call, server stopgate.ServerID, tool stopgate.ToolName) stopgate.Call {
 	c.Tool, c.Server, c.Surface, c.Dialect = canonical(server, tool), server, stopgate.SurfaceMCP, dialect
 	return c
+}
+
+// implementation returns the gateway's name and version.
+func (g *Gateway) implementation() []byte {
+	var o jsonrpc.Object
+	return o.Text("name", "stopgate").Text("version", g.version).End()
 }
 
 const dialect = "mcp"

@@ -6,30 +6,15 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/stopgate/stopgate/internal/mcp/downstream"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 	"github.com/stopgate/stopgate/internal/mcp/link"
+	"github.com/stopgate/stopgate/internal/mcp/merge"
+	"github.com/stopgate/stopgate/internal/mcp/protocol"
+	"github.com/stopgate/stopgate/internal/mcp/transport"
+	"github.com/stopgate/stopgate/internal/mcp/upstream"
 	"github.com/stopgate/stopgate/jsonstream"
 )
-
-// Protocol revisions. Messages are not translated between the revisions with initialize and
-// the one without sessions.
-const modernRevision = "2026-07-28"
-
-var legacyRevisions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}
-
-// abilities are the capabilities that a client offers to servers.
-type abilities struct{ sampling, elicitation, roots bool }
-
-func abilitiesOf(capabilities jsonstream.Value) (a abilities) {
-	if !capabilities.IsValid() || capabilities.Kind() != jsonstream.Object {
-		return a
-	}
-	has := func(name string) bool {
-		v, ok := capabilities.Get(name)
-		return ok && v.Kind() == jsonstream.Object
-	}
-	return abilities{sampling: has("sampling"), elicitation: has("elicitation"), roots: has("roots")}
-}
 
 // handshake stores the client's initialize messages, to repeat them for a restarted server.
 type handshake struct {
@@ -41,152 +26,145 @@ type handshake struct {
 // responding servers have in common. A server that does not respond does not affect the
 // others.
 func (x *request) initialize(ctx context.Context) reply {
-	if x.modern || !x.m.Params.IsValid() {
-		return refuse(x.m.ID, jsonrpc.InvalidParams, "initialize has no params")
+	if x.Modern || !x.Message.Params.IsValid() {
+		return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, "initialize has no params")
 	}
-	x.p.mu.Lock()
-	again := x.p.handshake != nil
-	x.p.mu.Unlock()
-	if again {
-		return refuse(x.m.ID, jsonrpc.InvalidRequest, "the session is already initialized")
+	if x.p.saved() != nil {
+		return transport.Refuse(x.Message.ID, jsonrpc.InvalidRequest, "the session is already initialized")
 	}
-	capabilities, _ := x.m.Params.Get("capabilities")
-	h := &handshake{message: x.m}
+	capabilities, _ := x.Message.Params.Get("capabilities")
+	h := handshake{message: x.Message}
 	if x.p.g.one() {
-		r, err := x.p.conns[0].openAndInitialize(ctx, h, x)
+		r, err := x.p.conns[0].initialize(ctx, h, x, (*upstream.Conn).Initialize)
 		switch {
 		case err != nil:
 			return x.unreachable(x.p.conns[0], err)
 		case r.Message.Kind == jsonrpc.ErrorResponse:
 			return x.forward(r)
-		case !knownRevision(r):
-			return refuse(x.m.ID, jsonrpc.UnsupportedVersion, "the server responded with an unknown protocol version")
+		case !upstream.KnownRevision(r):
+			return transport.Refuse(x.Message.ID, jsonrpc.UnsupportedVersion, "the server responded with an unknown protocol version")
 		}
 		x.p.setHandshake(h, jsonrpc.TextOf(r.Message.Result, "protocolVersion"), capabilities)
 		return x.forward(r)
 	}
-	answers := gather(ctx, x.p, func(c *conn) (link.Reply, error) { return c.firstInitialize(ctx, h, x) }, x.p.addLate)
-	here, none := succeeded(x.p, answers)
+	answers := merge.Gather(ctx, &x.p.g.work, x.p.conns, func(c *conn) (link.Reply, error) { return c.initialize(ctx, h, x, (*upstream.Conn).FirstInitialize) }, x.p.addLate)
+	here, none := merge.Succeeded(answers, x.p.logMissing)
 	if none != nil {
 		for _, c := range x.p.conns {
-			c.cancelInitialize(none)
+			c.CancelInitialize(none)
 		}
 		return x.initializeFailed(answers[0])
 	}
-	least := ""
-	for _, s := range here {
-		if version := jsonrpc.TextOf(s.value.Message.Result, "protocolVersion"); least == "" || version < least {
-			least = version
-		}
+	version, result := merge.Initialize(parts(here), x.p.g.implementation())
+	x.p.setHandshake(h, version, capabilities)
+	return x.result(result)
+}
+
+// parts returns the results of servers for package merge.
+func parts(replies []merge.Result[*conn, link.Reply]) (list []merge.Part) {
+	for _, r := range replies {
+		list = append(list, merge.Part{Server: r.Server.server.ID, Result: r.Value.Message.Result})
 	}
-	x.p.setHandshake(h, least, capabilities)
-	return x.result(x.p.g.mergedInitialize(least, here))
+	return list
 }
 
 // primedVersion is the first revision whose clients expect an event without data at the start of a
 // stream.
 const primedVersion = "2025-11-25"
 
-func (p *client) expectsPrimer() bool {
+// ExpectsPrimer implements [transport.Client].
+func (p *client) ExpectsPrimer() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.version >= primedVersion
 }
 
 // setHandshake stores the result of initialize.
-func (p *client) setHandshake(h *handshake, version string, capabilities jsonstream.Value) {
+func (p *client) setHandshake(h handshake, version string, capabilities jsonstream.Value) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.version, p.abilities, p.handshake = version, abilitiesOf(capabilities), h
+	p.version, p.elicits, p.handshake = version, protocol.Elicits(capabilities), &h
 }
 
-// initializeFailed returns the reply to initialize if every server failed: the error of the
-// first server.
-func (x *request) initializeFailed(first serverResult[link.Reply]) reply {
-	switch {
-	case errors.Is(first.err, errRefused):
-		return x.forward(first.value)
-	case errors.Is(first.err, errRevision):
-		return refuse(x.m.ID, jsonrpc.UnsupportedVersion, "the server responded with an unknown protocol version")
-	}
-	return x.unreachable(first.conn, first.err)
-}
-
-// knownRevision reports whether a response to initialize names a known revision with
-// sessions.
-func knownRevision(r link.Reply) bool {
-	return slices.Contains(legacyRevisions, jsonrpc.TextOf(r.Message.Result, "protocolVersion"))
-}
-
-// initializeText returns the initialize request for one server. It omits capabilities that
-// the policy denies to the server.
-func (c *conn) initializeText(h *handshake, id jsonrpc.ID) ([]byte, error) {
-	e := h.message.Edit().ID(id)
-	if capabilities, ok := jsonrpc.MemberOf(h.message.Params, "capabilities"); ok {
-		e.Remove(capabilities, func(name string) bool {
-			tool, ok := capabilityTables[name]
-			return ok && !c.p.g.mayRequest(c.p.owner, c.server, tool)
-		})
-	}
-	return e.Text()
-}
-
-// openAndInitialize connects to a server and initializes it.
-func (c *conn) openAndInitialize(ctx context.Context, h *handshake, x *request) (link.Reply, error) {
-	l, err := c.open(ctx)
-	if err != nil {
-		return link.Reply{}, err
-	}
-	return c.initialize(ctx, l, h, x)
-}
-
-func (c *conn) initialize(ctx context.Context, l link.Link, h *handshake, x *request) (link.Reply, error) {
-	text := func(id jsonrpc.ID, _ *observation) ([]byte, error) { return c.initializeText(h, id) }
-	r, err := c.ask(ctx, l, outgoing{x: x, method: "initialize", text: text})
-	if err == nil && r.Message.Kind == jsonrpc.Response {
-		if v, ok := r.Message.Result.Get("protocolVersion"); ok && v.Kind() == jsonstream.String {
-			c.mu.Lock()
-			c.version, c.retryDelay = v.Text(), 0
-			c.mu.Unlock()
-		}
-	}
-	return r, err
-}
-
-// reinitialize repeats the client's handshake with a restarted server.
-func (c *conn) reinitialize(ctx context.Context, l link.Link) error {
-	c.p.mu.Lock()
-	h := c.p.handshake
-	c.p.mu.Unlock()
-	if h == nil {
-		return nil
-	}
-	r, err := c.initialize(ctx, l, h, nil)
-	switch {
-	case err != nil:
-		return err
-	case r.Message.Kind != jsonrpc.Response:
-		return errors.New("the server refused initialize")
-	case h.notification == nil:
-		return nil
-	}
-	return l.Send(ctx, &link.Call{Text: h.notification, Method: "notifications/initialized", Version: c.currentVersion()})
-}
-
-func (c *conn) currentVersion() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.version
-}
-
-// initialized handles notifications/initialized.
-func (p *client) initialized(ctx context.Context, m *jsonrpc.Message) {
+// saved returns the handshake, nil before initialize.
+func (p *client) saved() *handshake {
 	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.handshake == nil {
+		return nil
+	}
+	h := *p.handshake
+	return &h
+}
+
+// saveNotification adds notifications/initialized to the handshake.
+func (p *client) saveNotification(m *jsonrpc.Message) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.handshake != nil {
 		p.handshake.notification = jsonrpc.SingleLine(slices.Clone(m.Text))
 	}
-	p.mu.Unlock()
-	p.notifyServers(ctx, m)
+}
+
+// Initialized implements [transport.Client].
+func (p *client) Initialized() bool { return p.saved() != nil }
+
+// initializeFailed returns the reply to initialize if every server failed: the error of the
+// first server.
+func (x *request) initializeFailed(first merge.Result[*conn, link.Reply]) reply {
+	switch {
+	case errors.Is(first.Err, upstream.ErrRefused):
+		return x.forward(first.Value)
+	case errors.Is(first.Err, upstream.ErrRevision):
+		return transport.Refuse(x.Message.ID, jsonrpc.UnsupportedVersion, "the server responded with an unknown protocol version")
+	}
+	return x.unreachable(first.Server, first.Err)
+}
+
+// initializeRequest returns the initialize request for one server. It omits capabilities that
+// the policy denies to the server.
+func (c *conn) initializeRequest(h *handshake, x *request) outgoing {
+	return outgoing{x: x, method: "initialize", text: func(id jsonrpc.ID, _ *observation) ([]byte, error) {
+		e := h.message.Edit().ID(id)
+		if capabilities, ok := jsonrpc.MemberOf(h.message.Params, "capabilities"); ok {
+			e.Remove(capabilities, func(name string) bool {
+				tool, ok := capabilityTables[name]
+				return ok && !c.p.g.mayRequest(c.p.owner, c.server, tool)
+			})
+		}
+		return e.Text()
+	}}
+}
+
+// initialize initializes the server by one of the two methods of its connection.
+func (c *conn) initialize(ctx context.Context, h handshake, x *request, by func(*upstream.Conn, context.Context, *upstream.Call) (link.Reply, error)) (link.Reply, error) {
+	call, done := c.call(c.initializeRequest(&h, x), nil)
+	defer done()
+	return by(c.Conn, ctx, call)
+}
+
+// addLate adds a server that was initialized after the response to the client, and notifies
+// the client that the list of tools changed.
+func (p *client) addLate(s merge.Result[*conn, link.Reply]) {
+	if s.Err != nil {
+		p.logMissing(s.Server, s.Err)
+		return
+	}
+	p.g.log.Info("a server is connected now", "server", s.Server.Name)
+	h := p.saved()
+	if h == nil || h.notification == nil {
+		return // the client has not sent notifications/initialized yet
+	}
+	s.Server.Send(context.Background(), "notifications/initialized", h.notification)
+	p.Send(jsonrpc.AppendRequest(nil, "", "notifications/tools/list_changed", nil))
+}
+
+// logMissing logs that a response does not include a server.
+func (p *client) logMissing(c *conn, err error) {
+	if errors.Is(err, downstream.ErrCancelled) {
+		return
+	}
+	p.g.log.Warn("a response omits a server that did not respond", "server", c.Name, "error", err)
 }
 
 // discover handles server/discover. It returns the capabilities that the responding servers
@@ -197,19 +175,19 @@ func (x *request) discover(ctx context.Context) reply {
 		return single
 	}
 	for _, s := range here {
-		if s.value.Message.Kind == jsonrpc.ErrorResponse {
-			return x.forward(s.value)
+		if s.Value.Message.Kind == jsonrpc.ErrorResponse {
+			return x.forward(s.Value)
 		}
 	}
-	return x.result(x.p.g.mergedDiscover(here))
+	return x.result(merge.Discover(parts(here), x.p.g.implementation()))
 }
 
 // unreachable returns the error reply for a server that does not respond.
 func (x *request) unreachable(c *conn, err error) reply {
-	if errors.Is(err, errCancelled) {
+	if errors.Is(err, downstream.ErrCancelled) {
 		return reply{}
 	}
-	x.p.g.log.Warn("a request to a server failed", "server", c.name(), "error", err)
+	x.p.g.log.Warn("a request to a server failed", "server", c.Name, "error", err)
 	message := "the server does not respond"
 	if g := new(link.InvalidResponseError); errors.As(err, &g) {
 		message = "the server sent an invalid response"
@@ -217,5 +195,5 @@ func (x *request) unreachable(c *conn, err error) reply {
 	if c.server.ID != "" {
 		message = fmt.Sprintf("%s: %s", c.server.ID, message)
 	}
-	return refuse(x.id, jsonrpc.InternalError, message)
+	return transport.Refuse(x.Message.ID, jsonrpc.InternalError, message)
 }

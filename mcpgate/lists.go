@@ -1,12 +1,13 @@
 package mcpgate
 
 import (
-	"bytes"
 	"context"
 
+	"github.com/stopgate/stopgate/internal/mcp/definition"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 	"github.com/stopgate/stopgate/internal/mcp/link"
-	"github.com/stopgate/stopgate/internal/mcp/mirror"
+	"github.com/stopgate/stopgate/internal/mcp/merge"
+	"github.com/stopgate/stopgate/internal/mcp/transport"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -21,7 +22,7 @@ func (x *request) listPage(ctx context.Context, edit pageEditor) reply {
 		return x.mergedPage(ctx, edit)
 	}
 	c := x.p.conns[0]
-	c.clearStale(x.m.Method)
+	c.changed.Requested(x.Message.Method)
 	r, err := x.ask(c, nil)
 	switch {
 	case err != nil:
@@ -29,39 +30,39 @@ func (x *request) listPage(ctx context.Context, edit pageEditor) reply {
 	case r.Message.Kind == jsonrpc.ErrorResponse:
 		return x.forward(r)
 	}
-	e := r.Message.Edit().ID(x.id)
+	e := r.Message.Edit().ID(x.Message.ID)
 	edit(c, e, r.Message.Result)
 	text, err := e.Text()
 	if err != nil {
-		return refuse(x.id, jsonrpc.InternalError, "the server's response cannot be forwarded")
+		return transport.Refuse(x.Message.ID, jsonrpc.InternalError, "the server's response cannot be forwarded")
 	}
-	return reply{text: text, status: r.Status, stream: r.Stream}
+	return reply{Text: text, Status: r.Status, Stream: r.Stream}
 }
 
 // mergedPage merges the lists of all responding servers.
 func (x *request) mergedPage(ctx context.Context, edit pageEditor) reply {
-	if x.m.Params.IsValid() {
-		if _, ok := x.m.Params.Get("cursor"); ok {
-			return refuse(x.m.ID, jsonrpc.InvalidParams, "invalid cursor: merged lists have only one page")
+	if x.Message.Params.IsValid() {
+		if _, ok := x.Message.Params.Get("cursor"); ok {
+			return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, "invalid cursor: merged lists have only one page")
 		}
 	}
-	joined := mergedList{member: listMembers[x.m.Method], ttl: maxTTL.Milliseconds()}
+	joined := merge.List{Member: listMembers[x.Message.Method], TTL: maxTTL.Milliseconds()}
 	// Servers that do not offer such a list are skipped.
-	for _, s := range gather(ctx, x.p, func(c *conn) ([]link.Reply, error) { return c.pages(x) }, nil) {
-		if s.err != nil {
-			x.p.logMissing(s.conn, s.err)
-			joined.ttl = 0
+	for _, s := range merge.Gather(ctx, &x.p.g.work, x.p.conns, func(c *conn) ([]link.Reply, error) { return c.pages(x) }, nil) {
+		if s.Err != nil {
+			x.p.logMissing(s.Server, s.Err)
+			joined.TTL = 0
 		}
-		for _, r := range s.value {
+		for _, r := range s.Value {
 			e := r.Message.Edit()
-			edit(s.conn, e, r.Message.Result)
+			edit(s.Server, e, r.Message.Result)
 			text, err := e.Text()
-			if err != nil || !joined.add(text) {
-				x.p.g.log.Warn("an invalid page of a server's list was dropped", "server", s.conn.name(), "method", x.m.Method)
+			if err != nil || !joined.Add(text) {
+				x.p.g.log.Warn("an invalid page of a server's list was dropped", "server", s.Server.Name, "method", x.Message.Method)
 			}
 		}
 	}
-	return x.result(joined.result(x.modern))
+	return x.result(joined.Result(x.Modern))
 }
 
 // listMembers are the members of the results that contain the lists.
@@ -75,8 +76,8 @@ const maxListing = 16 << 20
 // pages reads a server's list to its end. It returns no pages if the server has no such
 // list. Pages before a failure are returned.
 func (c *conn) pages(x *request) ([]link.Reply, error) {
-	method := x.m.Method
-	c.clearStale(method)
+	method := x.Message.Method
+	c.changed.Requested(method)
 	r, err := x.ask(c, nil)
 	if err != nil || r.Message.Kind == jsonrpc.ErrorResponse {
 		return nil, err
@@ -88,63 +89,16 @@ func (c *conn) pages(x *request) ([]link.Reply, error) {
 		switch {
 		case next == "" || next == cursor:
 			return pages, nil
-		case len(pages) == maxPages || size > maxListing:
-			c.p.g.log.Warn("a server's list is too long and was truncated", "server", c.name(), "method", method)
+		case len(pages) == definition.MaxPages || size > maxListing:
+			c.p.g.log.Warn("a server's list is too long and was truncated", "server", c.Name, "method", method)
 			return pages, nil
 		}
 		cursor = next
-		o := outgoing{x: x, method: method, text: func(id jsonrpc.ID, _ *observation) ([]byte, error) {
-			return jsonrpc.AppendRequest(nil, id, method, c.listParams(x, cursor)), nil
-		}}
-		if x.modern {
-			o.version, o.headers = x.meta.version, map[string]string{mirror.Method: method}
-		}
-		if r, err = c.request(x.serverCtx, o); err != nil || r.Message.Kind == jsonrpc.ErrorResponse {
+		o := c.listRequest(x, method, cursor)
+		o.x = x
+		if r, err = c.request(x.ServerCtx, o); err != nil || r.Message.Kind == jsonrpc.ErrorResponse {
 			return pages, err
 		}
 		pages, size = append(pages, r), size+len(r.Message.Text)
 	}
-}
-
-// mergedList is a list that is merged from several pages.
-type mergedList struct {
-	member string
-	items  []byte
-	ttl    int64 // how long the client may cache it, in milliseconds
-}
-
-// add adds one page, the text of a response. It returns false if the page contains no list.
-func (j *mergedList) add(page []byte) bool {
-	m, err := jsonrpc.Read(page)
-	if err != nil || !m.Result.IsValid() {
-		return false
-	}
-	list, ok := m.Result.Get(j.member)
-	if !ok || list.Kind() != jsonstream.Array {
-		return false
-	}
-	for v := range list.Elements() {
-		if len(j.items) > 0 {
-			j.items = append(j.items, ',')
-		}
-		j.items = append(j.items, v.Raw()...)
-	}
-	var ms int64
-	if ttl, ok := m.Result.Get("ttlMs"); ok {
-		if d, ok := ttl.Decimal(); ok {
-			ms, _ = d.Int64()
-		}
-	}
-	j.ttl = max(min(j.ttl, ms), 0)
-	return true
-}
-
-// result returns the result of the list request.
-func (j *mergedList) result(modern bool) []byte {
-	var o jsonrpc.Object
-	o.Raw(j.member, bytes.Join([][]byte{{'['}, j.items, {']'}}, nil))
-	if modern {
-		o.Text("resultType", "complete").Int("ttlMs", j.ttl).Text("cacheScope", "private")
-	}
-	return o.End()
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 	"github.com/stopgate/stopgate/internal/mcp/link"
+	"github.com/stopgate/stopgate/internal/mcp/protocol"
+	"github.com/stopgate/stopgate/internal/mcp/upstream"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -144,41 +146,22 @@ func (o *observation) sent(l link.Link, id jsonrpc.ID, version string) {
 
 // setTrace replaces the trace context in a message to a server by the gateway's.
 func (o *observation) setTrace(e *jsonrpc.Edits, params jsonstream.Value) {
-	if o == nil || o.Traceparent == "" || params.Kind() != jsonstream.Object {
-		return
+	if o != nil && o.Traceparent != "" {
+		protocol.SetTrace(e, params, o.Traceparent, o.Tracestate)
 	}
-	parent := jsonstream.AppendQuote(nil, o.Traceparent)
-	meta, ok := params.Get("_meta")
-	switch {
-	case !ok:
-		text := append([]byte(`{"traceparent":`), parent...)
-		if o.Tracestate != "" {
-			text = jsonstream.AppendQuote(append(text, `,"tracestate":`...), o.Tracestate)
-		}
-		e.Add(params, "_meta", append(text, '}'))
-		return
-	case meta.Kind() != jsonstream.Object:
-		return
-	}
-	e.Set(meta, "traceparent", parent)
-	if o.Tracestate != "" {
-		e.Set(meta, "tracestate", jsonstream.AppendQuote(nil, o.Tracestate))
-		return
-	}
-	e.Remove(meta, func(name string) bool { return name == "tracestate" })
 }
 
 // observedRequest returns the observation attributes of a client's request.
 func (x *request) observedRequest() Observed {
-	o := Observed{Method: x.m.Method, ID: plainID(x.m.ID), Version: x.meta.version, Session: x.p.session, Transport: "tcp", Protocol: "http", Traced: x.meta.traceparent != ""}
-	if x.p.stdio {
+	o := Observed{Method: x.Message.Method, ID: plainID(x.Message.ID), Version: x.Meta.Version, Session: x.p.via.Session, Transport: "tcp", Protocol: "http", Traced: x.Meta.Traceparent != ""}
+	if x.p.via.Stdio {
 		o.Transport, o.Protocol = "pipe", ""
 	}
-	if x.p.stdio || x.p.owner.Principal != Local {
-		o.Traceparent, o.Tracestate = x.meta.traceparent, x.meta.tracestate
+	if x.p.via.Stdio || x.p.owner.Principal != Local {
+		o.Traceparent, o.Tracestate = x.Meta.Traceparent, x.Meta.Tracestate
 	}
-	o.setTarget(x.m, jsonrpc.TextOf(x.m.Params, "name"))
-	if args, ok := x.m.Params.Get("arguments"); ok && x.m.Method == "tools/call" {
+	o.setTarget(x.Message, jsonrpc.TextOf(x.Message.Params, "name"))
+	if args, ok := x.Message.Params.Get("arguments"); ok && x.Message.Method == "tools/call" {
 		o.Arguments = args.Raw()
 	}
 	if x.p.mu.Lock(); o.Version == "" {
@@ -244,7 +227,7 @@ func (o *observation) endWith(fault, result jsonstream.Value) {
 func (o *observation) endWithReply(r link.Reply, err error) {
 	switch {
 	case o == nil:
-	case errors.Is(err, errNoResponse):
+	case errors.Is(err, upstream.ErrNoResponse):
 		o.end("timeout", "")
 	case err != nil || r.Message == nil:
 		o.end("unreachable", "")

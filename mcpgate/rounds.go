@@ -2,102 +2,40 @@ package mcpgate
 
 import (
 	"context"
-	"encoding/hex"
 	"strings"
-	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 	"github.com/stopgate/stopgate/internal/mcp/link"
-	"github.com/stopgate/stopgate/internal/mcp/seal"
+	"github.com/stopgate/stopgate/internal/mcp/protocol"
+	"github.com/stopgate/stopgate/internal/mcp/round"
+	"github.com/stopgate/stopgate/internal/mcp/transport"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// round is the earlier round that a request continues, nil if it continues none.
-type round struct {
-	state     seal.State
-	otherArgs bool // the arguments differ: the call is a new one
-}
-
-// approvalKey is the key of the gateway's own input request. Servers cannot use keys with
-// the prefix ownKeys.
-const (
-	approvalKey = "stopgate.approval"
-	ownKeys     = "stopgate."
-)
-
-// argsHash returns the hash that binds a state to its arguments, "" without arguments.
-func argsHash(m *jsonrpc.Message) string {
-	var v jsonstream.Value
-	if m.Params.IsValid() {
-		v, _ = m.Params.Get("arguments")
-	}
-	if !v.IsValid() {
-		return ""
-	}
-	sum := jsonstream.HashCanonical(v)
-	return hex.EncodeToString(sum[:])
-}
-
-// openState decrypts the state of a request. A state that is invalid or of another call
-// refuses the request.
-func (x *request) openState(c *conn, name string) (*round, string) {
-	if !x.modern || !x.m.Params.IsValid() {
+// openState returns the earlier round that a request continues, nil if it continues none.
+func (x *request) openState(c *conn, name string) (*round.Round, string) {
+	if !x.Modern {
 		return nil, ""
 	}
-	v, ok := x.m.Params.Get("requestState")
-	if !ok {
-		return nil, ""
-	}
-	if v.Kind() != jsonstream.String {
-		return nil, "requestState must be a string"
-	}
-	st, err := x.p.g.seal.Open(v.Text(), time.Now())
-	if err != nil || st.Principal != x.p.owner.Principal || st.Session != x.p.owner.Session || st.Server != c.server.ID || st.Method != x.m.Method || st.Name != name {
-		return nil, "requestState is not valid for this request"
-	}
-	return &round{state: st, otherArgs: st.Args != argsHash(x.m)}, ""
-}
-
-// removeOwn removes the gateway's own members from a request.
-func (r *round) removeOwn(e *jsonrpc.Edits, params jsonstream.Value) {
-	if !params.IsValid() {
-		return
-	}
-	drop := map[string]bool{}
-	if r != nil {
-		if r.otherArgs || r.state.ServerState == nil {
-			drop["requestState"] = true
-		} else if v, ok := params.Get("requestState"); ok {
-			e.Replace(v, jsonstream.AppendQuote(nil, *r.state.ServerState))
-		}
-	}
-	if inputs, ok := jsonrpc.MemberOf(params, "inputResponses"); ok {
-		if _, ours := inputs.Get(approvalKey); ours && inputs.Len() == 1 {
-			drop["inputResponses"] = true
-		} else if ours {
-			e.Remove(inputs, func(name string) bool { return name == approvalKey })
-		}
-	}
-	if len(drop) > 0 {
-		e.Remove(params, func(name string) bool { return drop[name] })
-	}
+	return x.p.g.sealer.Continue(x.Message, x.roundCall(c, name))
 }
 
 // newState returns the state for the next round of a call.
-func (x *request) newState(c *conn, name string) seal.State {
-	now := time.Now()
-	return seal.State{
-		Principal: x.p.owner.Principal, Session: x.p.owner.Session, Server: c.server.ID, Method: x.method, Name: name,
-		Args: argsHash(x.m), Policy: x.p.g.gate.PolicyHash(), Issued: now, Expires: now.Add(seal.TTL),
-	}
+func (x *request) newState(c *conn, name string) round.State {
+	return round.NewState(x.roundCall(c, name), x.Message, x.p.g.gate.PolicyHash())
+}
+
+// roundCall returns the call that a state is valid for.
+func (x *request) roundCall(c *conn, name string) round.Call {
+	return round.Call{Principal: x.p.owner.Principal, Session: x.p.owner.Session, Server: c.server.ID, Method: x.Message.Method, Name: name}
 }
 
 // forwardInputRequests forwards a server's requests for input if the policy allows all of
 // them. A partial answer would not help the server.
 func (x *request) forwardInputRequests(ctx context.Context, c *conn, r link.Reply, name string) reply {
 	result := r.Message.Result
-	e := r.Message.Edit().ID(x.id)
+	e := r.Message.Edit().ID(x.Message.ID)
 	inputs, ok := result.Get("inputRequests")
 	if ok && inputs.Kind() == jsonstream.Object {
 		for key, input := range inputs.Members() {
@@ -117,19 +55,19 @@ func (x *request) forwardInputRequests(ctx context.Context, c *conn, r link.Repl
 		st := x.newState(c, name)
 		text := theirs.Text()
 		st.ServerState = &text
-		e.Replace(theirs, jsonstream.AppendQuote(nil, x.p.g.seal.Seal(st)))
+		e.Replace(theirs, jsonstream.AppendQuote(nil, x.p.g.sealer.Seal(st)))
 	}
 	text, err := e.Text()
 	if err != nil {
-		return refuse(x.id, jsonrpc.InternalError, "the server's response cannot be forwarded")
+		return transport.Refuse(x.Message.ID, jsonrpc.InternalError, "the server's response cannot be forwarded")
 	}
-	return reply{text: text, status: r.Status, stream: r.Stream}
+	return reply{Text: text, Status: r.Status, Stream: r.Stream}
 }
 
 // decideInput decides whether a server can request one input from the client.
 func (p *client) decideInput(ctx context.Context, c *conn, key string, input jsonstream.Value) stopgate.Outcome {
 	tool, known := methodTables[jsonrpc.TextOf(input, "method")]
-	if !known || strings.HasPrefix(key, ownKeys) {
+	if !known || strings.HasPrefix(key, round.OwnKeys) {
 		return refusedOutcome(stopgate.CodeProtocolViolation)
 	}
 	args := []byte("{}")
@@ -145,11 +83,11 @@ func (p *client) decideInput(ctx context.Context, c *conn, key string, input jso
 
 // refusal returns a denial: a tool result for tools/call, an error otherwise.
 func (x *request) refusal(out stopgate.Outcome) reply {
-	if x.method == "tools/call" {
+	if x.Message.Method == "tools/call" {
 		return x.p.g.denial(x, out)
 	}
 	env := out.Envelope()
-	return reply{text: jsonrpc.AppendError(nil, x.id, jsonrpc.Denied, env.PublicReason, envelopeText(env))}
+	return reply{Text: jsonrpc.AppendError(nil, x.Message.ID, jsonrpc.Denied, env.PublicReason, protocol.EnvelopeText(env))}
 }
 
 // forwardRound evaluates a request against a table of the policy, if there is one, and
@@ -157,7 +95,7 @@ func (x *request) refusal(out stopgate.Outcome) reply {
 func (x *request) forwardRound(ctx context.Context, c *conn, name string, table stopgate.ToolName) reply {
 	r, wrong := x.openState(c, name)
 	if wrong != "" {
-		return refuse(x.m.ID, jsonrpc.InvalidParams, wrong)
+		return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, wrong)
 	}
 	var out stopgate.Outcome
 	if table != "" && x.p.g.hasTable(table) {
@@ -170,10 +108,10 @@ func (x *request) forwardRound(ctx context.Context, c *conn, name string, table 
 		}
 	}
 	answer, err := x.askAs(c, name, nil, nil, func(e *jsonrpc.Edits) {
-		if v, ok := x.m.Params.Get("name"); ok && x.m.Method == "prompts/get" && !x.p.g.one() {
+		if v, ok := x.Message.Params.Get("name"); ok && x.Message.Method == "prompts/get" && !x.p.g.one() {
 			e.Replace(v, jsonstream.AppendQuote(nil, name))
 		}
-		r.removeOwn(e, x.m.Params)
+		r.RemoveOwn(e, x.Message.Params)
 	})
 	if out.Proposal != "" {
 		seen := stopgate.Result{
@@ -200,12 +138,12 @@ func (x *request) forwardRound(ctx context.Context, c *conn, name string, table 
 // argsOf returns the arguments for the evaluation: the prompt with its arguments, or the
 // resource.
 func (x *request) argsOf(c *conn) []byte {
-	if x.m.Method == "resources/read" {
-		return append(jsonstream.AppendQuote([]byte(`{"uri":`), jsonrpc.TextOf(x.m.Params, "uri")), '}')
+	if x.Message.Method == "resources/read" {
+		return append(jsonstream.AppendQuote([]byte(`{"uri":`), jsonrpc.TextOf(x.Message.Params, "uri")), '}')
 	}
-	_, inner, _ := x.p.route(jsonrpc.TextOf(x.m.Params, "name"))
+	_, inner, _ := x.p.route(jsonrpc.TextOf(x.Message.Params, "name"))
 	out := jsonstream.AppendQuote([]byte(`{"name":`), string(canonical(c.server.ID, stopgate.ToolName(inner))))
-	if arguments, ok := x.m.Params.Get("arguments"); ok {
+	if arguments, ok := x.Message.Params.Get("arguments"); ok {
 		out = append(append(out, `,"arguments":`...), arguments.Raw()...)
 	}
 	return append(out, '}')

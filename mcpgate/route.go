@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/transport"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
@@ -43,75 +44,26 @@ func (x *request) listNamed(ctx context.Context) reply {
 				}
 			}
 		}
-		c.rememberResources(result)
+		x.p.resources.Add(result, c)
 	})
 }
 
-// rememberResources stores which server listed which resources.
-func (c *conn) rememberResources(result jsonstream.Value) {
-	for _, name := range []string{"resources", "resourceTemplates"} {
-		list, ok := result.Get(name)
-		if !ok || list.Kind() != jsonstream.Array {
-			continue
-		}
-		for r := range list.Elements() {
-			uri := jsonrpc.TextOf(r, "uri")
-			if template := jsonrpc.TextOf(r, "uriTemplate"); template != "" {
-				uri, _, _ = strings.Cut(template, "{")
-				uri += "*"
-			}
-			c.p.rememberServer("resource:"+uri, c)
-		}
-	}
-}
-
-// maxKnownServers limits the number of remembered resources and tasks of one client.
-const maxKnownServers = 10_000
-
-func (p *client) rememberServer(what string, c *conn) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if _, known := p.knownServers[what]; !known && len(p.knownServers) < maxKnownServers {
-		p.knownServers[what] = c
-	}
-}
-
-func (p *client) serverOf(what string) *conn {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.knownServers[what]
-}
-
-// resourceServer returns the server of a resource: the one that listed it, or the one with
-// the longest template that is a prefix of the URI.
+// resourceServer returns the server of a resource, nil if none listed it.
 func (p *client) resourceServer(uri string) *conn {
 	if p.g.one() {
 		return p.conns[0]
 	}
-	if c := p.serverOf("resource:" + uri); c != nil {
-		return c
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var best *conn
-	longest := -1
-	for what, c := range p.knownServers {
-		rest, isResource := strings.CutPrefix(what, "resource:")
-		prefix, isTemplate := strings.CutSuffix(rest, "*")
-		if isResource && isTemplate && strings.HasPrefix(uri, prefix) && len(prefix) > longest {
-			best, longest = c, len(prefix)
-		}
-	}
-	return best
+	c, _ := p.resources.Server(uri)
+	return c
 }
 
 // getPrompt handles prompts/get. It is evaluated if the policy has the table
 // mcp.prompts.get.
 func (x *request) getPrompt(ctx context.Context) reply {
-	name := jsonrpc.TextOf(x.m.Params, "name")
+	name := jsonrpc.TextOf(x.Message.Params, "name")
 	c, inner, ok := x.p.route(name)
 	if !ok || name == "" {
-		return refuse(x.m.ID, jsonrpc.InvalidParams, "Unknown prompt")
+		return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, "Unknown prompt")
 	}
 	return x.forwardRound(ctx, c, inner, "mcp.prompts.get")
 }
@@ -119,12 +71,12 @@ func (x *request) getPrompt(ctx context.Context) reply {
 // useResource handles the requests about one resource. Reading is evaluated if the policy
 // has the table mcp.resources.read.
 func (x *request) useResource(ctx context.Context) reply {
-	uri := jsonrpc.TextOf(x.m.Params, "uri")
+	uri := jsonrpc.TextOf(x.Message.Params, "uri")
 	c := x.p.resourceServer(uri)
 	if c == nil || uri == "" {
-		return refuse(x.m.ID, jsonrpc.InvalidParams, "Resource not found")
+		return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, "Resource not found")
 	}
-	if x.m.Method != "resources/read" {
+	if x.Message.Method != "resources/read" {
 		return x.passTo(ctx, c, nil)
 	}
 	return x.forwardRound(ctx, c, uri, "mcp.resources.read")
@@ -136,8 +88,8 @@ func (x *request) complete(ctx context.Context) reply {
 		return x.passTo(ctx, x.p.conns[0], nil)
 	}
 	var ref jsonstream.Value
-	if x.m.Params.IsValid() {
-		ref, _ = x.m.Params.Get("ref")
+	if x.Message.Params.IsValid() {
+		ref, _ = x.Message.Params.Get("ref")
 	}
 	if uri := jsonrpc.TextOf(ref, "uri"); uri != "" {
 		if c := x.p.resourceServer(uri); c != nil {
@@ -146,7 +98,7 @@ func (x *request) complete(ctx context.Context) reply {
 	}
 	c, inner, ok := x.p.route(jsonrpc.TextOf(ref, "name"))
 	if !ok {
-		return refuse(x.m.ID, jsonrpc.InvalidParams, "Unknown reference")
+		return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, "Unknown reference")
 	}
 	return x.passTo(ctx, c, func(e *jsonrpc.Edits) {
 		name, _ := ref.Get("name")
@@ -154,17 +106,14 @@ func (x *request) complete(ctx context.Context) reply {
 	})
 }
 
-// task forwards requests about a task. Only the client that started a task can use it.
+// task forwards requests about a task. Tasks of a client over HTTP are not forwarded: another client
+// could have started them.
 func (x *request) task(ctx context.Context) reply {
-	id := jsonrpc.TextOf(x.m.Params, "taskId")
-	c := x.p.serverOf("task:" + id)
-	switch {
-	case id == "" && x.p.g.one(), c == nil && x.p.stdio && x.p.g.one():
-		c = x.p.conns[0]
-	case c == nil:
-		return refuse(x.m.ID, jsonrpc.InvalidParams, "Unknown task")
+	id := jsonrpc.TextOf(x.Message.Params, "taskId")
+	if !x.p.g.one() || id != "" && !x.p.via.Stdio {
+		return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, "Unknown task")
 	}
-	return x.forwardRound(ctx, c, id, "")
+	return x.forwardRound(ctx, x.p.conns[0], id, "")
 }
 
 // unevaluated records that a method that may contain a call was refused or forwarded

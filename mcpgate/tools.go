@@ -35,7 +35,7 @@ func (x *request) listTools(ctx context.Context) reply {
 			c.escapeDescription(e, v, t.Name)
 			return false
 		})
-		if !x.modern {
+		if !x.Modern {
 			return
 		}
 		e.Set(result, "cacheScope", []byte(`"private"`))
@@ -54,8 +54,6 @@ func (x *request) listTools(ctx context.Context) reply {
 func (c *conn) escapeDescription(e *jsonrpc.Edits, v jsonstream.Value, name stopgate.ToolName) {
 	hidden := definition.VisitHidden(v, func(v jsonstream.Value, shown string) { e.Replace(v, jsonstream.AppendQuote(nil, shown)) })
 	if hidden > 0 {
-		c.p.g.log.Warn("hidden characters in a tool's description were escaped", "server", c.name(), "tool", name, "count", hidden)
+		c.p.g.log.Warn("hidden characters in a tool's description were escaped", "server", c.Name, "tool", name, "count", hidden)
 	}
 }
-
-func appendResult(id jsonrpc.ID, result []byte) []byte { return jsonrpc.AppendResult(nil, id, result) }

@@ -1,4 +1,4 @@
-package mcpgate
+package transport
 
 import (
 	"bufio"
@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 	"github.com/stopgate/stopgate/session"
 )
@@ -17,19 +17,23 @@ import (
 // stdioCloseTimeout limits the shutdown after the input or ctx has ended.
 const stdioCloseTimeout = 5 * time.Second
 
-// maxOpen is the maximum number of concurrent requests of one client.
-const maxOpen = 256
+// stdioServer serves one client over its standard input and output.
+type stdioServer struct {
+	g      Gateway
+	owner  session.Owner
+	client Client
+	out    *lineWriter
+	work   sync.WaitGroup // open requests
+}
 
 // ServeStdio serves one client over its standard input and output, one message per line,
-// until the input or ctx ends. It then closes the connections to the servers. In the
-// revision without sessions, too, the process is one client.
-func (g *Gateway) ServeStdio(ctx context.Context, o session.Owner, in io.Reader, out io.Writer) error {
+// until the input or ctx ends. It then closes the client. In the revision without sessions,
+// too, the process is one client.
+func ServeStdio(ctx context.Context, g Gateway, o session.Owner, in io.Reader, out io.Writer, log *slog.Logger) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	w := &lineWriter{out: out, failed: func(err error) { cancel(err) }}
-	p := g.newClient(o, w.write)
-	p.stdio = true
-	var work sync.WaitGroup
+	s := &stdioServer{g: g, owner: o, out: &lineWriter{out: out, failed: func(err error) { cancel(err) }}}
+	s.client = g.NewClient(o, Connection{Stdio: true, Send: s.out.write})
 	lines := make(chan []byte)
 	ended := make(chan error, 1)
 	go func() {
@@ -54,18 +58,18 @@ func (g *Gateway) ServeStdio(ctx context.Context, o session.Owner, in io.Reader,
 	for err == nil {
 		select {
 		case line := <-lines:
-			p.handleLine(ctx, line, w.write, &work)
+			s.handleLine(ctx, line)
 		case err = <-ended:
 		case <-ctx.Done():
 			err = context.Cause(ctx)
 		}
 	}
-	p.close()
+	s.client.Close()
 	finished := make(chan struct{})
 	go func() {
 		defer close(finished)
-		work.Wait()
-		g.work.Wait()
+		s.work.Wait()
+		g.Wait()
 	}()
 	// A client that does not read blocks writers; the shutdown does not wait for them.
 	timer := time.NewTimer(stdioCloseTimeout)
@@ -73,7 +77,7 @@ func (g *Gateway) ServeStdio(ctx context.Context, o session.Owner, in io.Reader,
 	select {
 	case <-finished:
 	case <-timer.C:
-		g.log.Warn("the client does not read its responses")
+		log.Warn("the client does not read its responses")
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
 		return nil
@@ -83,52 +87,28 @@ func (g *Gateway) ServeStdio(ctx context.Context, o session.Owner, in io.Reader,
 
 // handleLine handles one line of the client. Requests are registered in the order of the
 // lines and handled concurrently.
-func (p *client) handleLine(ctx context.Context, line []byte, write func([]byte) bool, work *sync.WaitGroup) {
+func (s *stdioServer) handleLine(ctx context.Context, line []byte) {
 	m, err := jsonrpc.Read(line)
 	if err != nil {
-		if text := p.g.invalidMessage(ctx, p.owner, err); text != nil {
-			write(text)
+		if text := s.g.RefuseText(ctx, s.owner, err); text != nil {
+			s.out.write(text)
 		}
 		return
 	}
 	if m.Kind != jsonrpc.Request {
-		p.handleMessage(ctx, m)
+		s.client.HandleMessage(ctx, m)
 		return
 	}
-	ctx, x, ok := p.begin(ctx, m, write)
+	handle, ok := s.client.Begin(ctx, m, s.out.write, nil)
 	if !ok {
-		write(refuse(m.ID, jsonrpc.InvalidRequest, requestRefused).text)
+		s.out.write(refused(m.ID).Text)
 		return
 	}
-	work.Go(func() {
-		if r := p.handle(ctx, m, x); r.text != nil {
-			write(r.text)
+	s.work.Go(func() {
+		if r := handle(); r.Text != nil {
+			s.out.write(r.Text)
 		}
 	})
-}
-
-// invalidMessage returns the response to an invalid message, nil for none. A tool call in
-// it is recorded (G8).
-func (g *Gateway) invalidMessage(ctx context.Context, o session.Owner, err error) []byte {
-	var e *jsonrpc.Error
-	if !errors.As(err, &e) {
-		return nil
-	}
-	if e.Method == "tools/call" {
-		name := stopgate.ToolName(e.Tool)
-		if len(g.servers) == 1 {
-			name = canonical(g.servers[0].ID, name)
-		}
-		p := &client{g: g, owner: o}
-		p.refuseCall(ctx, stopgate.Call{
-			Tool: name, ID: stopgate.CallID(e.ID), Session: o.Session, Principal: o.Principal, Surface: stopgate.SurfaceMCP, Dialect: dialect,
-		}, stopgate.CodeProtocolViolation)
-	}
-	code := jsonrpc.InvalidRequest
-	if e.Parse {
-		code = jsonrpc.ParseError
-	}
-	return jsonrpc.AppendError(nil, e.ID, code, e.Detail, nil)
 }
 
 var errLine = fmt.Errorf("mcpgate: the client sent a message longer than %d bytes", jsonrpc.MaxBytes)

@@ -1,4 +1,4 @@
-package mcpgate
+package transport
 
 import (
 	"crypto/sha256"
@@ -12,10 +12,6 @@ type Token struct {
 	Name   stopgate.Principal
 	SHA256 [sha256.Size]byte
 }
-
-// Local is the principal of clients without a token: the process that started the gateway,
-// and local programs if no token is configured.
-const Local stopgate.Principal = "local"
 
 // bearer returns the principal of a token. It compares all tokens, so the time it takes
 // reveals nothing.

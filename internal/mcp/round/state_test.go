@@ -1,23 +1,23 @@
-package seal_test
+package round_test
 
 import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/mcp/seal"
+	"github.com/stopgate/stopgate/internal/mcp/round"
 )
 
 // Proves FM13: a sealed state expires, also if the clock is set back to before its creation; a
 // correction by seconds does not invalidate it.
 func TestStatesEnd(t *testing.T) {
-	s, err := seal.New(nil)
+	s, err := round.NewSealer(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	made := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	text := s.Seal(seal.State{Session: "s", Issued: made, Expires: made.Add(seal.TTL)})
+	text := s.Seal(round.State{Call: round.Call{Session: "s"}, Issued: made, Expires: made.Add(round.TTL)})
 	for after, valid := range map[time.Duration]bool{
-		0: true, seal.TTL - time.Second: true, seal.TTL: false, 24 * time.Hour: false,
+		0: true, round.TTL - time.Second: true, round.TTL: false, 24 * time.Hour: false,
 		-30 * time.Second: true, -2 * time.Minute: false, -24 * time.Hour: false,
 	} {
 		st, err := s.Open(text, made.Add(after))

@@ -1,4 +1,4 @@
-package mcpgate
+package transport
 
 import (
 	"context"
@@ -16,7 +16,8 @@ import (
 // principal only.
 type httpSession struct {
 	id     string
-	client *client
+	owner  session.Owner
+	client Client
 
 	mu        sync.Mutex
 	users     int // open requests and streams
@@ -37,7 +38,8 @@ const (
 
 // sessions are the clients over HTTP.
 type sessions struct {
-	g           *Gateway
+	g           Gateway
+	evicted     sync.WaitGroup // sessions that are closing
 	stop        chan struct{}
 	sweepDone   chan struct{}
 	mu          sync.Mutex
@@ -46,7 +48,7 @@ type sessions struct {
 	closed      bool
 }
 
-func (s *sessions) start(g *Gateway) {
+func (s *sessions) start(g Gateway) {
 	s.g, s.byID, s.sessionless = g, map[string]*httpSession{}, map[session.Owner]*httpSession{}
 	s.stop, s.sweepDone = make(chan struct{}), make(chan struct{})
 	go s.sweep()
@@ -55,9 +57,8 @@ func (s *sessions) start(g *Gateway) {
 // begin creates a session. It returns nil if there are too many.
 func (s *sessions) begin(who stopgate.Principal) *httpSession {
 	id := rand.Text() + rand.Text()
-	h := &httpSession{id: id, users: 1, lastUsed: time.Now(), done: make(chan struct{})}
-	h.client = s.g.newClient(session.Owner{Principal: who, Session: stopgate.SessionID("mcp:" + id)}, h.sendUnsolicited)
-	h.client.session = id
+	h := &httpSession{id: id, owner: session.Owner{Principal: who, Session: stopgate.SessionID("mcp:" + id)}, users: 1, lastUsed: time.Now(), done: make(chan struct{})}
+	h.client = s.g.NewClient(h.owner, Connection{Session: id, Send: h.sendUnsolicited})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || !s.evictIdle(who) || len(s.byID) >= maxSessions {
@@ -75,7 +76,7 @@ func (s *sessions) evictIdle(who stopgate.Principal) bool {
 	var oldest *httpSession
 	var since time.Time
 	consider := func(h *httpSession, remove func()) {
-		if h.client.owner.Principal != who {
+		if h.owner.Principal != who {
 			return
 		}
 		own++
@@ -96,7 +97,7 @@ func (s *sessions) evictIdle(who stopgate.Principal) bool {
 		return false
 	}
 	removeOldest()
-	s.g.work.Go(oldest.close)
+	s.evicted.Go(oldest.close)
 	return true
 }
 
@@ -105,7 +106,7 @@ func (s *sessions) find(id string, who stopgate.Principal) *httpSession {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.byID[id]
-	if h == nil || h.client.owner.Principal != who {
+	if h == nil || h.owner.Principal != who {
 		return nil
 	}
 	h.acquire()
@@ -113,7 +114,7 @@ func (s *sessions) find(id string, who stopgate.Principal) *httpSession {
 }
 
 // shared returns the client for a principal in the revision without sessions.
-func (s *sessions) shared(o session.Owner) *client {
+func (s *sessions) shared(o session.Owner) Client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.sessionless[o]
@@ -121,9 +122,8 @@ func (s *sessions) shared(o session.Owner) *client {
 		if s.closed || !s.evictIdle(o.Principal) || len(s.sessionless) >= maxSessions {
 			return nil
 		}
-		h = &httpSession{done: make(chan struct{})}
-		h.client = s.g.newClient(o, nil)
-		h.client.sessionless = true
+		h = &httpSession{owner: o, done: make(chan struct{})}
+		h.client = s.g.NewClient(o, Connection{Sessionless: true})
 		s.sessionless[o] = h
 	}
 	h.mu.Lock()
@@ -149,7 +149,7 @@ func (h *httpSession) close() {
 	h.mu.Unlock()
 	if first {
 		close(h.done)
-		h.client.close()
+		h.client.Close()
 	}
 }
 
@@ -176,7 +176,7 @@ func (h *httpSession) expired(now time.Time) bool {
 func (h *httpSession) idleSince() (used time.Time, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.lastUsed, h.users == 0 && !h.client.busy()
+	return h.lastUsed, h.users == 0 && !h.client.Busy()
 }
 
 // sweep ends expired sessions.
@@ -232,13 +232,7 @@ func (s *sessions) close() {
 		work.Go(h.close)
 	}
 	work.Wait()
-}
-
-// busy reports whether a request is open.
-func (p *client) busy() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.order) > 0
+	s.evicted.Wait()
 }
 
 // sendUnsolicited sends a message that belongs to no request: on the session's own stream,
@@ -250,7 +244,7 @@ func (h *httpSession) sendUnsolicited(text []byte) bool {
 	if get != nil && get.Send(text) {
 		return true
 	}
-	if x := h.client.newest(); x != nil && x.send(text) {
+	if h.client.SendToNewest(text) {
 		return true
 	}
 	h.mu.Lock()
@@ -261,7 +255,7 @@ func (h *httpSession) sendUnsolicited(text []byte) bool {
 	h.queued = append(h.queued, text)
 	h.mu.Unlock()
 	if full {
-		h.client.clearStale()
+		h.client.Missed()
 	}
 	return true
 }
@@ -279,7 +273,7 @@ func (h *httpSession) stream(ctx context.Context, w http.ResponseWriter) {
 	kept := h.queued
 	h.queued = nil
 	h.mu.Unlock()
-	h.client.clearStale() // the client may have missed messages on a broken stream
+	h.client.Missed() // the client may have missed messages on a broken stream
 	out.Open()
 	for _, text := range kept {
 		out.Send(text)

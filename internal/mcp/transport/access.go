@@ -1,4 +1,4 @@
-package mcpgate
+package transport
 
 import (
 	"net"

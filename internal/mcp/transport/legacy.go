@@ -1,4 +1,4 @@
-package mcpgate
+package transport
 
 import (
 	"net/http"
@@ -35,23 +35,27 @@ func (h *Handler) legacy(w http.ResponseWriter, r *http.Request, who stopgate.Pr
 	}
 	defer s.release()
 	if m.Kind != jsonrpc.Request {
-		s.client.handleMessage(r.Context(), m)
+		s.client.HandleMessage(r.Context(), m)
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
 	out := stream.NewResponder(w, false)
 	if m.Method != "initialize" {
-		out.Log = s.logs.New(s.client.expectsPrimer())
+		out.Log = s.logs.New(s.client.ExpectsPrimer())
 	}
 	// A disconnect does not cancel the request at the server. A call that waits for an
 	// approval is denied.
-	var answer reply
-	out.Keepalive(func() { answer = s.client.serve(r.Context(), m, out.Send) })
-	if m.Method == "initialize" && !s.client.ready("tools/list") {
+	answer := refused(m.ID)
+	out.Keepalive(func() {
+		if handle, ok := s.client.Begin(r.Context(), m, out.Send, nil); ok {
+			answer = handle()
+		}
+	})
+	if m.Method == "initialize" && !s.client.Initialized() {
 		h.sessions.end(s)
 		w.Header().Del("Mcp-Session-Id")
 	}
-	out.Finish(answer.text, answer.status, answer.stream)
+	out.Finish(answer.Text, answer.Status, answer.Stream)
 }
 
 // serveSession handles GET, the stream of a session, and DELETE, its end.

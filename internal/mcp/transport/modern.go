@@ -1,4 +1,4 @@
-package mcpgate
+package transport
 
 import (
 	"net/http"
@@ -6,25 +6,26 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 	"github.com/stopgate/stopgate/internal/mcp/mirror"
+	"github.com/stopgate/stopgate/internal/mcp/protocol"
 	"github.com/stopgate/stopgate/internal/mcp/stream"
 )
 
 // modern handles a message of the revision without sessions. The headers must agree with
 // the body.
-func (h *Handler) modern(w http.ResponseWriter, r *http.Request, who stopgate.Principal, m *jsonrpc.Message, meta requestMeta, version string) {
+func (h *Handler) modern(w http.ResponseWriter, r *http.Request, who stopgate.Principal, m *jsonrpc.Message, meta protocol.Meta, version string) {
 	wrong, code := "", jsonrpc.HeaderMismatch
 	switch {
 	case version == "":
 		wrong = "Mcp-Protocol-Version is missing"
-	case m.Kind == jsonrpc.Request && meta.version == "":
-		wrong, code = "_meta has no "+metaVersion, jsonrpc.InvalidParams
-	case meta.version != "" && meta.version != version:
+	case m.Kind == jsonrpc.Request && meta.Version == "":
+		wrong, code = "_meta has no "+protocol.MetaVersion, jsonrpc.InvalidParams
+	case meta.Version != "" && meta.Version != version:
 		wrong = "Mcp-Protocol-Version differs from the message's"
-	case version != modernRevision:
+	case version != protocol.Modern:
 		h.unsupported(w, m, version)
 		return
-	case m.Kind == jsonrpc.Request && !meta.capabilities.IsValid():
-		wrong, code = "_meta has no "+metaCapabilities, jsonrpc.InvalidParams
+	case m.Kind == jsonrpc.Request && !meta.Capabilities.IsValid():
+		wrong, code = "_meta has no "+protocol.MetaCapabilities, jsonrpc.InvalidParams
 	default:
 		wrong = checkMirrored(r, m)
 	}
@@ -44,28 +45,27 @@ func (h *Handler) modern(w http.ResponseWriter, r *http.Request, who stopgate.Pr
 		return
 	}
 	out := stream.NewResponder(w, true)
-	ctx, x, ok := p.begin(r.Context(), m, out.Send)
-	if !ok {
-		writeOverloaded(w, tooManyRequests)
-		return
-	}
-	x.header = func(name string) (string, bool) {
+	handle, ok := p.Begin(r.Context(), m, out.Send, func(name string) (string, bool) {
 		values := r.Header.Values(name)
 		if len(values) != 1 {
 			return "", len(values) > 0
 		}
 		return values[0], true
+	})
+	if !ok {
+		writeOverloaded(w, tooManyRequests)
+		return
 	}
-	var answer reply
-	out.Keepalive(func() { answer = p.handle(ctx, m, x) })
-	out.Finish(answer.text, answer.status, answer.stream)
+	var answer Reply
+	out.Keepalive(func() { answer = handle() })
+	out.Finish(answer.Text, answer.Status, answer.Stream)
 }
 
 // unsupported responds to an unknown protocol version.
 func (h *Handler) unsupported(w http.ResponseWriter, m *jsonrpc.Message, version string) {
 	var o jsonrpc.Object
 	list := []byte("[")
-	for _, v := range append(legacyRevisions[1:len(legacyRevisions):len(legacyRevisions)], modernRevision) {
+	for _, v := range append(protocol.Legacy[1:len(protocol.Legacy):len(protocol.Legacy)], protocol.Modern) {
 		if len(list) > 1 {
 			list = append(list, ',')
 		}
@@ -84,12 +84,7 @@ func (h *Handler) recordRefused(r *http.Request, who stopgate.Principal, m *json
 	if code == jsonrpc.HeaderMismatch {
 		reason = stopgate.CodeEnvelopeMismatch
 	}
-	o := h.sessionlessOwner(r, who)
-	p := &client{g: h.g, owner: o}
-	p.refuseCall(r.Context(), stopgate.Call{
-		Tool: stopgate.ToolName(jsonrpc.TextOf(m.Params, "name")), ID: stopgate.CallID(m.ID), Session: o.Session, Principal: o.Principal,
-		Surface: stopgate.SurfaceMCP, Dialect: dialect,
-	}, reason)
+	h.g.RefuseCall(r.Context(), h.sessionlessOwner(r, who), m, reason)
 }
 
 // checkMirrored compares the headers that mirror the method and the name. It returns the
@@ -102,7 +97,7 @@ func checkMirrored(r *http.Request, m *jsonrpc.Message) string {
 	if !ok || method != m.Method {
 		return "Mcp-Method must be the message's method"
 	}
-	want := nameOf(m)
+	want := protocol.NameOf(m)
 	name, ok := singleHeader(r, mirror.Name)
 	decoded, valid := mirror.Decode(name)
 	if needs := m.Method == "tools/call" || m.Method == "prompts/get" || m.Method == "resources/read"; needs && (!ok || !valid || decoded != want) {

@@ -1,10 +1,4 @@
-// Package seal encrypts the state between two rounds of one call, which the client of an MCP gateway
-// stores.
-//
-//	s, err := seal.New(secret)
-//	text := s.Seal(seal.State{Name: "read_file", Expires: now.Add(seal.TTL)})
-//	state, err := s.Open(text, now)
-package seal
+package round
 
 import (
 	"crypto/aes"
@@ -22,14 +16,19 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
+// Call is the call that a state is valid for.
+type Call struct {
+	Principal stopgate.Principal
+	Session   stopgate.SessionID
+	Server    stopgate.ServerID
+	Method    string
+	Name      string
+}
+
 // State is the gateway's state between two rounds of one call. The client stores it
 // encrypted: it can neither read nor change it, and the state is valid for this call only.
 type State struct {
-	Principal   stopgate.Principal
-	Session     stopgate.SessionID
-	Server      stopgate.ServerID
-	Method      string
-	Name        string
+	Call
 	Args        string // SHA-256 of the canonical arguments in hex
 	Policy      string
 	Approval    string // id of the pending question
@@ -65,8 +64,10 @@ func decodeState(text []byte) (st State, ok bool) {
 		return i
 	}
 	st = State{
-		Principal: stopgate.Principal(jsonrpc.TextOf(v, "principal")), Session: stopgate.SessionID(jsonrpc.TextOf(v, "session")),
-		Server: stopgate.ServerID(jsonrpc.TextOf(v, "server")), Method: jsonrpc.TextOf(v, "method"), Name: jsonrpc.TextOf(v, "name"),
+		Call: Call{
+			Principal: stopgate.Principal(jsonrpc.TextOf(v, "principal")), Session: stopgate.SessionID(jsonrpc.TextOf(v, "session")),
+			Server: stopgate.ServerID(jsonrpc.TextOf(v, "server")), Method: jsonrpc.TextOf(v, "method"), Name: jsonrpc.TextOf(v, "name"),
+		},
 		Args: jsonrpc.TextOf(v, "args"), Policy: jsonrpc.TextOf(v, "policy"), Approval: jsonrpc.TextOf(v, "approval"),
 		Issued: time.UnixMilli(number("issued")), Expires: time.UnixMilli(number("expires")),
 	}
@@ -88,8 +89,8 @@ const statePrefix = "sg1."
 // Sealer encrypts states.
 type Sealer struct{ aead cipher.AEAD }
 
-// New derives the key from secret, or from a random secret if it is nil.
-func New(secret []byte) (*Sealer, error) {
+// NewSealer derives the key from secret, or from a random secret if it is nil.
+func NewSealer(secret []byte) (*Sealer, error) {
 	if secret == nil {
 		secret = make([]byte, 32)
 		rand.Read(secret)

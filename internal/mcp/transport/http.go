@@ -1,4 +1,4 @@
-package mcpgate
+package transport
 
 import (
 	"errors"
@@ -12,46 +12,39 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/protocol"
 )
 
-// HTTPOptions configure a [Handler].
-type HTTPOptions struct {
-	// Tokens authenticate clients. Every request needs one, also on the loopback interface
-	// (G9): as a bearer token, or in the path /k/TOKEN/mcp for clients that can be given a
-	// URL only.
-	Tokens []Token
-	// Hosts are accepted values of the Host header, in addition to those in [Settings]: the
-	// names of the listening address.
-	Hosts []string
+// Options configure a [Handler].
+type Options struct {
+	Path  string   // of the MCP endpoint
+	Hosts []string // accepted values of the Host header
+	// Origins are accepted values of the Origin header, in addition to the host itself.
+	Origins []string
 }
-
-// Path is the path of the MCP endpoint.
-const Path = "/mcp"
 
 // Handler serves clients over streamable HTTP. It is safe for concurrent use.
 type Handler struct {
-	g        *Gateway
+	g        Gateway
+	path     string
 	tokens   atomic.Pointer[[]Token]
 	hosts    map[string]bool
 	origins  map[string]bool
 	sessions sessions
 }
 
-// Handler returns the HTTP handler of the gateway. The caller must close it.
-func (g *Gateway) Handler(o HTTPOptions) (*Handler, error) {
-	if len(o.Tokens) == 0 {
-		return nil, errors.New("mcpgate: no tokens are configured: HTTP clients need one")
-	}
-	h := &Handler{g: g, hosts: map[string]bool{}, origins: map[string]bool{}}
-	for _, host := range append(slices.Clone(o.Hosts), g.set.Hosts...) {
+// NewHandler returns a handler without tokens: it refuses every request until SetTokens is called. The caller must close it.
+func NewHandler(g Gateway, o Options) *Handler {
+	h := &Handler{g: g, path: o.Path, hosts: map[string]bool{}, origins: map[string]bool{}}
+	for _, host := range o.Hosts {
 		h.hosts[strings.ToLower(host)] = true
 	}
-	for _, origin := range g.set.Origins {
+	for _, origin := range o.Origins {
 		h.origins[strings.ToLower(origin)] = true
 	}
-	h.SetTokens(o.Tokens)
+	h.SetTokens(nil)
 	h.sessions.start(g)
-	return h, nil
+	return h
 }
 
 // SetTokens replaces the tokens. A session stays usable if its client has a token of the
@@ -64,7 +57,7 @@ func (h *Handler) SetTokens(tokens []Token) {
 // Close ends all sessions and their connections to servers.
 func (h *Handler) Close() {
 	h.sessions.close()
-	h.g.work.Wait()
+	h.g.Wait()
 }
 
 // ServeHTTP implements [http.Handler].
@@ -76,7 +69,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	path, given := credential(r)
-	if path != Path {
+	if path != h.path {
 		writeDenial(w, http.StatusNotFound, stopgate.CodeRouteUnknown)
 		return
 	}
@@ -90,7 +83,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case http.MethodPost:
 		h.post(w, r, who)
 	case http.MethodGet, http.MethodDelete:
-		if r.Header.Get("Mcp-Protocol-Version") >= modernRevision || r.Header.Get("Mcp-Session-Id") == "" {
+		if r.Header.Get("Mcp-Protocol-Version") >= protocol.Modern || r.Header.Get("Mcp-Session-Id") == "" {
 			w.Header().Set("Allow", "POST")
 			http.Error(w, "this protocol version has no sessions", http.StatusMethodNotAllowed)
 			return
@@ -107,7 +100,7 @@ func writeDenial(w http.ResponseWriter, status int, code stopgate.Code) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	env := stopgate.Envelope{Status: "denied", Code: code, PublicReason: code.Public()}
-	_, _ = w.Write(envelopeText(env))
+	_, _ = w.Write(protocol.EnvelopeText(env))
 }
 
 // Reasons of writeOverloaded.
@@ -121,7 +114,7 @@ func writeOverloaded(w http.ResponseWriter, why string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Retry-After", "1")
 	w.WriteHeader(http.StatusServiceUnavailable)
-	_, _ = w.Write(envelopeText(stopgate.Envelope{Status: "denied", Code: stopgate.CodeOverloaded, PublicReason: why}))
+	_, _ = w.Write(protocol.EnvelopeText(stopgate.Envelope{Status: "denied", Code: stopgate.CodeOverloaded, PublicReason: why}))
 }
 
 // writeError writes a JSON-RPC error.
@@ -156,16 +149,16 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, who stopgate.Prin
 		o := h.sessionlessOwner(r, who)
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = w.Write(h.g.invalidMessage(r.Context(), o, err))
+		_, _ = w.Write(h.g.RefuseText(r.Context(), o, err))
 		return
 	}
-	meta := readMeta(m.Params)
+	meta := protocol.ReadMeta(m.Params)
 	switch version, ok := singleHeader(r, "Mcp-Protocol-Version"); {
 	case !ok:
 		writeError(w, http.StatusBadRequest, m.ID, jsonrpc.HeaderMismatch, "the header Mcp-Protocol-Version is repeated", nil)
-	case version >= modernRevision || meta.version != "":
+	case version >= protocol.Modern || meta.Version != "":
 		h.modern(w, r, who, m, meta, version)
-	case version != "" && !slices.Contains(legacyRevisions, version):
+	case version != "" && !slices.Contains(protocol.Legacy, version):
 		h.unsupported(w, m, version)
 	default:
 		h.legacy(w, r, who, m)
