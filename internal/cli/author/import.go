@@ -26,7 +26,8 @@ func importSources() (list []importSource) {
 			list = append(list, importSource{h.Rules})
 		}
 	}
-	return list
+	// JP runs no hooks. Its gate is the gateway.
+	return append(list, importSource{hook.Rules{Source: "jp", Files: []string{"~/.config/jp/config.toml", ".jp/config.toml", ".jp.toml"}}})
 }
 
 func importNames() (names []string) {
@@ -79,7 +80,7 @@ func importRules(s cli.Streams, source importSource, names []string, mode, outpu
 	if err != nil {
 		return err
 	}
-	result, err := imports.Read(source.Source, files, imports.Options{Root: root, Mode: mode})
+	result, err := imports.Read(source.Source, files, imports.Options{Root: root, Mode: mode, Extend: extend})
 	if err != nil {
 		return fmt.Errorf("import %s: %w", source.Source, err)
 	}
@@ -93,14 +94,14 @@ func importRules(s cli.Streams, source importSource, names []string, mode, outpu
 		}
 	}
 	if format == "json" {
-		return cli.WriteJSON(s.Out, importReport(result, files, output))
+		return cli.WriteJSON(s.Out, importReport(result, output))
 	}
 	if output == "" {
 		if _, err := s.Out.Write(result.Policy); err != nil {
 			return err
 		}
 	}
-	printImport(s, result, files, output)
+	printImport(s, result, output)
 	return nil
 }
 
@@ -154,18 +155,15 @@ type importJSON struct {
 	Policy  string         `json:"policy"`
 }
 
-func importReport(r *imports.Result, files []imports.File, output string) importJSON {
-	report := importJSON{Output: output, Rules: r.Rules, Notes: r.Notes, Remarks: r.Remarks, Policy: string(r.Policy)}
-	for _, f := range files {
-		report.Files = append(report.Files, f.Name)
-	}
+func importReport(r *imports.Result, output string) importJSON {
+	report := importJSON{Files: r.Files, Output: output, Rules: r.Rules, Notes: r.Notes, Remarks: r.Remarks, Policy: string(r.Policy)}
 	if report.Rules == nil {
 		report.Rules = []imports.Rule{}
 	}
 	return report
 }
 
-func printImport(s cli.Streams, r *imports.Result, files []imports.File, output string) {
+func printImport(s cli.Streams, r *imports.Result, output string) {
 	counts := map[imports.Outcome]int{}
 	for _, rule := range r.Rules {
 		counts[rule.Outcome]++
@@ -180,9 +178,9 @@ func printImport(s cli.Streams, r *imports.Result, files []imports.File, output 
 	if r.Remarks != "" {
 		fmt.Fprintf(s.Err, "a strict check does not accept the policy:\n%s", visible.Lines(r.Remarks))
 	}
-	names := make([]string, len(files))
-	for i, f := range files {
-		names[i] = visible.Text(f.Name)
+	names := make([]string, len(r.Files))
+	for i, name := range r.Files {
+		names[i] = visible.Text(name)
 	}
 	rules := "rules"
 	if len(r.Rules) == 1 {

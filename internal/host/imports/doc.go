@@ -43,12 +43,15 @@ type Options struct {
 	Root string
 	// Mode is the mode of Gemini CLI whose rules are converted, "" for default.
 	Mode string
+	// Extend reads the files that a pattern in a file of JP names, relative to that file. Nil reads
+	// none.
+	Extend func(file, pattern string) ([]File, error)
 }
 
-// readers are the conversions by the name of the rules in commands, which [hook.Host.Rules] has.
+// readers are the conversions by the name of the rules in commands, which [hook.Host.Rules] has, and jp.
 func readers() map[string]func([]File, Options) (*Result, error) {
 	return map[string]func([]File, Options) (*Result, error){
-		"claude-settings": Claude, "codex-rules": Codex, "gemini-policy": Gemini, "opencode": OpenCode, "kilo": Kilo,
+		"claude-settings": Claude, "codex-rules": Codex, "gemini-policy": Gemini, "opencode": OpenCode, "kilo": Kilo, "jp": JP,
 	}
 }
 
@@ -107,6 +110,8 @@ func (r *Rule) note(format string, args ...any) {
 
 // Result is a policy and the report of its conversion.
 type Result struct {
+	// Files are the names of the files of the source.
+	Files []string
 	// Policy is the text of the policy file.
 	Policy []byte
 	// Rules are the rules of the source in order.

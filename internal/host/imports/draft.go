@@ -25,6 +25,8 @@ type draft struct {
 	closed bool
 	// everything are the rules for tools without a table.
 	everything []*rule
+	// everyResult are the rules for their results.
+	everyResult []*rule
 }
 
 // table is the table of one tool, or of the tools that match a glob.
@@ -35,9 +37,11 @@ type table struct {
 	// rules are in the host's order of precedence: the first that matches decides. Without a match
 	// the call is asked about.
 	rules []*rule
+	// results are the rules for results, which the language has by default if there are none.
+	results []*rule
 }
 
-// param is a parameter of a tool.
+// param is a parameter of a tool. Its kind is a type, or a whole declaration in braces.
 type param struct{ name, kind string }
 
 // cond is one condition. Several values are alternatives.
@@ -45,6 +49,9 @@ type cond struct {
 	arg     string
 	matcher string
 	values  []string
+	raw     string // the literal, if it is not a text or several
+	exact   bool   // the host and the policy match the same values
+	array   bool   // the pointer leads through an array
 	// sure is a pattern, without anchors, of texts that both the host's rule and this condition
 	// match. "" if there is none.
 	sure string
@@ -131,6 +138,8 @@ func (c *cond) text(l *lists, on string) string {
 		b.WriteString("arg = " + tomltree.Quote(c.arg) + ", ")
 	}
 	switch {
+	case c.raw != "":
+		b.WriteString(c.matcher + " = " + c.raw)
 	case c.matcher == "present":
 		b.WriteString("present = " + c.values[0])
 	case len(c.values) == 1:

@@ -26,9 +26,9 @@ const maxRounds = 10_000
 
 // finish formats the policy and removes rules that the language rejects.
 func (d *draft) finish() (*Result, error) {
-	for _, t := range d.tables {
-		t.precede()
-		d.cut(t)
+	for _, list := range d.lists() {
+		*list = precede(*list)
+		d.cut(*list)
 	}
 	d.asWritten()
 	var text string
@@ -60,6 +60,9 @@ func (d *draft) finish() (*Result, error) {
 		return nil, errors.Join(errors.New("the rules cannot be converted to a policy"), mistakes.Err(), compiled.Err())
 	}
 	result.Policy = out
+	for _, f := range d.files {
+		result.Files = append(result.Files, f.Name)
+	}
 	for _, r := range d.rules {
 		result.Rules = append(result.Rules, *r)
 	}
@@ -80,6 +83,14 @@ func (d *draft) proofread(text string) diag.List {
 	return list
 }
 
+// lists returns the lists of all tables.
+func (d *draft) lists() (all []*[]*rule) {
+	for _, t := range d.tables {
+		all = append(all, &t.rules, &t.results)
+	}
+	return append(all, &d.everything, &d.everyResult)
+}
+
 // mend changes a rule that the language rejects, so that the policy does not become weaker.
 func (d *draft) mend(r *rule, problem diag.Diagnostic) {
 	reason := ofTheSource(problem)
@@ -96,8 +107,8 @@ func (d *draft) mend(r *rule, problem diag.Diagnostic) {
 		r.dropped = true // earlier rules decide all its calls
 	case len(r.conds) > 0:
 		r.conds, r.match, r.noMatch, r.wide = nil, nil, nil, true
-		if d.denies(r) {
-			r.mode = stopgate.Deny
+		if m, found := d.refusal(r); found {
+			r.mode = m
 		}
 		if r.on != "" {
 			r.conds = []cond{{matcher: "pattern", values: []string{"^"}}}
@@ -132,14 +143,21 @@ func ofTheSource(problem diag.Diagnostic) string {
 	return ruleLabel.ReplaceAllString(message, "it ")
 }
 
-// denies reports whether a later rule denies something.
-func (d *draft) denies(r *rule) bool {
-	for _, t := range d.tables {
-		if i := slices.Index(t.rules, r); i >= 0 {
-			return slices.ContainsFunc(t.rules[i:], func(o *rule) bool { return o.mode == stopgate.Deny && !o.dropped })
+// refusal returns the mode of a later rule that refuses, the strictest of them.
+func (d *draft) refusal(r *rule) (m stopgate.Mode, found bool) {
+	m = stopgate.Skip
+	for _, list := range d.lists() {
+		i := slices.Index(*list, r)
+		if i < 0 {
+			continue
+		}
+		for _, o := range (*list)[i:] {
+			if refuses(o.mode) && !o.dropped {
+				m, found = stopgate.Strictest(m, o.mode), true
+			}
 		}
 	}
-	return false
+	return m, found
 }
 
 // drop removes a rule. A rule of the source that is also in another table is not reported as left
@@ -149,8 +167,8 @@ func (d *draft) drop(r *rule, why string) {
 	if r.from == nil {
 		return
 	}
-	for _, t := range append(slices.Clone(d.tables), &table{rules: d.guards}) {
-		if slices.ContainsFunc(t.rules, func(o *rule) bool { return o.from == r.from && !o.dropped }) {
+	for _, list := range append(d.lists(), &d.guards) {
+		if slices.ContainsFunc(*list, func(o *rule) bool { return o.from == r.from && !o.dropped }) {
 			if why != decided {
 				r.from.stricter("%s", why)
 			}
@@ -161,9 +179,9 @@ func (d *draft) drop(r *rule, why string) {
 }
 
 // cut removes the rules after one that matches every call.
-func (d *draft) cut(t *table) {
+func (d *draft) cut(list []*rule) {
 	closed := false
-	for _, r := range t.rules {
+	for _, r := range list {
 		if r.dropped {
 			continue
 		}
@@ -174,45 +192,48 @@ func (d *draft) cut(t *table) {
 	}
 }
 
-// precede makes the list at least as strict as that of a host with another order of rules. A rule
+// precede makes a list at least as strict as that of a host with another order of rules. A rule
 // that asks matches generously here: a call that it may match would be asked about, although a
-// later rule denies it. So calls that such a later rule denies are denied first, except those that
-// the earlier rules certainly match.
-func (t *table) precede() {
-	first := slices.IndexFunc(t.rules, func(r *rule) bool { return r.mode == stopgate.Ask })
+// later rule refuses it. So calls that such a later rule refuses are refused first, except those
+// that the earlier rules certainly match.
+func precede(list []*rule) []*rule {
+	first := slices.IndexFunc(list, func(r *rule) bool { return r.mode == stopgate.Ask || r.mode == stopgate.Edit })
 	if first < 0 {
-		return
+		return list
 	}
 	var before []*rule
-	for i := first; i < len(t.rules); i++ {
-		r := t.rules[i]
-		if r.mode != stopgate.Deny {
+	for i := first; i < len(list); i++ {
+		r := list[i]
+		if !refuses(r.mode) {
 			if len(r.conds) == 0 && r.when == "" && !r.wide {
 				break // later rules are never reached there either
 			}
 			continue
 		}
-		if front := r.without(t.rules[:i]); front != nil {
+		if front := r.without(list[:i]); front != nil {
 			before = append(before, front)
 			if len(r.conds) > 0 {
 				r.dropped = true
 			}
 		}
 	}
-	t.rules = slices.Insert(t.rules, 0, before...)
+	return slices.Insert(list, 0, before...)
 }
 
 // without returns the rule on every call that it may match, except those that earlier rules
 // certainly decide.
 func (r *rule) without(above []*rule) *rule {
 	arg := ""
+	if len(r.conds) == 1 {
+		arg = r.conds[0].arg
+	}
 	var sure []string
 	asks := false
 	for _, a := range above {
-		if a.mode == stopgate.Deny || r.apart(a) {
+		if refuses(a.mode) || r.apart(a) || len(a.conds) == 1 && a.conds[0].exact {
 			continue
 		}
-		asks = asks || a.mode == stopgate.Ask
+		asks = asks || !a.permits()
 		if len(a.conds) == 1 && a.conds[0].sure != "" && a.when == "" && (arg == "" || arg == a.conds[0].arg) {
 			arg = a.conds[0].arg
 			sure = append(sure, a.conds[0].sure)

@@ -82,7 +82,7 @@ func (w *writer) head(strict bool) {
 	}
 	w.line("version = 1")
 	w.line("")
-	denied := d.closed || len(d.everything) > 0 && d.everything[0].mode == stopgate.Deny
+	denied := d.closed || len(d.everything) > 0 && d.everything[0].mode == stopgate.Deny && len(d.everything[0].conds) == 0
 	if strict || denied {
 		w.line("[gate]")
 	}
@@ -94,14 +94,20 @@ func (w *writer) head(strict bool) {
 	}
 	w.line("")
 	w.line("# Tools that no table names.")
-	if len(d.everything) > 0 {
-		r := d.everything[0]
-		w.origin("", r)
-		w.line(`[tools."*".policy]`)
-		w.line("run = %s", tomltree.Quote(r.mode.String()))
-	} else {
+	switch r := d.everything; {
+	case len(r) == 0:
 		w.line(`[tools."*".policy]`)
 		w.line("run = %s", w.otherwise())
+	case len(r[0].conds) == 0:
+		w.origin("", r[0])
+		w.line(`[tools."*".policy]`)
+		w.line("run = %s", tomltree.Quote(r[0].mode.String()))
+	default:
+		w.line(`[tools."*".policy]`)
+		w.list("run", r)
+	}
+	if len(d.everyResult) > 0 {
+		w.list("result", d.everyResult)
 	}
 	if d.usual {
 		w.line("")
@@ -116,7 +122,6 @@ func (w *writer) head(strict bool) {
 }
 
 func (w *writer) table(t *table) {
-	rules := slices.DeleteFunc(slices.Clone(t.rules), func(r *rule) bool { return r.dropped })
 	name := tomltree.Key(t.name)
 	w.line("")
 	if len(t.also) > 0 {
@@ -132,7 +137,16 @@ func (w *writer) table(t *table) {
 		w.line("")
 	}
 	w.line("[tools.%s.policy]", name)
-	w.line("run = [")
+	w.list("run", t.rules)
+	if len(t.results) > 0 {
+		w.list("result", t.results)
+	}
+}
+
+// list writes the rules of a list, and what holds without a match.
+func (w *writer) list(key string, rules []*rule) {
+	rules = slices.DeleteFunc(slices.Clone(rules), func(r *rule) bool { return r.dropped })
+	w.line("%s = [", key)
 	closed := false
 	for _, r := range rules {
 		if !closed {
@@ -155,6 +169,9 @@ func (w *writer) otherwise() string {
 }
 
 func (p param) declaration() string {
+	if strings.HasPrefix(p.kind, "{") {
+		return p.kind
+	}
 	switch p.kind {
 	case "paths":
 		return `{ type = "array", items = { type = "path" } }`
@@ -229,3 +246,6 @@ func (w *writer) leftOut() {
 
 // permits reports whether the rule is permissive.
 func (r *rule) permits() bool { return r.mode == stopgate.Unattended }
+
+// refuses reports whether a mode refuses without a question.
+func refuses(m stopgate.Mode) bool { return m == stopgate.Deny || m == stopgate.Skip }
