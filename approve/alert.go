@@ -20,13 +20,13 @@ type Alerter interface {
 func (q *Queue) Alert(ctx context.Context, r stopgate.Record) {
 	ctx, cancel := context.WithTimeout(ctx, notifyLimit)
 	defer cancel()
-	var told sync.WaitGroup
+	var running sync.WaitGroup
 	for _, n := range q.opts.Notify {
 		a, ok := n.(Alerter)
 		if !ok {
 			continue
 		}
-		told.Go(func() {
+		running.Go(func() {
 			defer func() {
 				if recover() != nil {
 					q.opts.Failed(n.Name(), errors.New("the notifier panicked"))
@@ -37,7 +37,7 @@ func (q *Queue) Alert(ctx context.Context, r stopgate.Record) {
 			}
 		})
 	}
-	told.Wait()
+	running.Wait()
 }
 
 var _ gate.Alerter = (*Queue)(nil)

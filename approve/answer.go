@@ -79,7 +79,7 @@ func (q *Queue) Watch(ctx context.Context, show func([]Entry) error) error {
 	var last string
 	var until time.Time
 	for first := true; ; first = false {
-		rung := q.changes.wait()
+		changed := q.changes.wait()
 		if now := q.opts.Now(); until.Sub(now) < watcherAttendance/2 || until.Sub(now) > watcherAttendance {
 			until = now.Add(watcherAttendance)
 			if err := q.store.Attend(ctx, until); err != nil {
@@ -97,7 +97,7 @@ func (q *Queue) Watch(ctx context.Context, show func([]Entry) error) error {
 			}
 		}
 		select {
-		case <-rung:
+		case <-changed:
 		case <-tick.C:
 		case <-ctx.Done():
 			return context.Cause(ctx)

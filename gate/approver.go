@@ -159,7 +159,8 @@ func (v View) Approve(by string) Answer { return v.answer(Approved, by) }
 
 // Refer leaves the question to the prompt of the program that runs the tool, as a
 // hook's host has one: the call may go on to that prompt, and the gate does not learn its
-// answer. It satisfies the ask but no policy that requires an approval (S44, TPS-39). Only a surface that can make the host ask may use it.
+// answer. It satisfies the ask but no policy that requires an approval (S44, TPS-39). Only a
+// surface that can make the host ask may use it.
 func (v View) Refer(to string) Answer {
 	a := v.answer(Approved, to)
 	a.Referred, a.Via = true, "host"

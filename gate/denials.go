@@ -48,7 +48,7 @@ func (c *commitment) countDenial(ctx context.Context) denialCount {
 		fact.Key = p.sessions.stickyKey()
 	}
 	limit := p.under.denialLimit
-	ctx, cancel := port.Outlive(ctx)
+	ctx, cancel := port.Detached(ctx)
 	defer cancel()
 	r := update(ctx, g.sessions, owner(&p.call), fact.Keys(), func(s session.State) (Change, denialCount, error) {
 		self, _ := s.Cell(session.Self)

@@ -58,9 +58,9 @@ func (v *verdicts) blame(who string, f port.Fault, stack string) {
 // policyFault returns the code for a policy in Go that gave no answer (FM15).
 func policyFault(f port.Fault, err error) stopgate.Code {
 	switch f {
-	case port.Late, port.Crowded:
+	case port.Late, port.Overloaded:
 		return stopgate.CodePolicyTimeout
-	case port.Gone:
+	case port.CallerDone:
 		return goneCode(err)
 	}
 	return stopgate.CodePolicyError

@@ -213,7 +213,7 @@ func (l *judgeLayer) askOne(ctx context.Context, prop Proposal, r *reviewer) jud
 	f := judgeResult{opinion: reply.Value, code: stopgate.CodeJudgeDenied, fault: reply.Fault, stack: reply.Stack}
 	o := &f.opinion
 	switch {
-	case reply.Fault == port.Gone && !errors.Is(reply.Err, ErrHold):
+	case reply.Fault == port.CallerDone && !errors.Is(reply.Err, ErrHold):
 		f.end = reply.Err
 		return f
 	case reply.Fault != port.None, !o.valid():

@@ -20,7 +20,7 @@ func (g *Gate) learn(ctx context.Context, rel *release, r stopgate.Result) error
 	if !g.sessions.exists() {
 		return nil
 	}
-	ctx, cancel := port.Outlive(ctx)
+	ctx, cancel := port.Detached(ctx)
 	defer cancel()
 	k, whose := session.CallKey(r.Proposal), owner(&rel.call)
 	state := g.sessions.load(ctx, whose, []session.Key{k})

@@ -116,7 +116,8 @@ func (g *Gate) Lockdown() Lockdown {
 const unreadable = "the store with the orders cannot be read"
 
 // Follow applies the order of a store to the gate until ctx ends. It reads the order at once
-// and then at the interval every. changed, which may be nil, is called for every change. An order that cannot be read counts as given.
+// and then at the interval every. changed, which may be nil, is called for every change. An
+// order that cannot be read counts as given.
 func (g *Gate) Follow(ctx context.Context, from Lockdowns, every time.Duration, changed func(Lockdown)) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

@@ -26,7 +26,8 @@ func (g *Gate) Spoke(ctx context.Context, o session.Owner) error {
 	return g.sessions.append(ctx, o, session.Fact{Kind: session.Spoke})
 }
 
-// Approved records a named approval in a session, for policies that require one (TPS-39). An approval satisfies a policy; it never runs a call.
+// Approved records a named approval in a session, for policies that require one (TPS-39). An
+// approval satisfies a policy; it never runs a call.
 func (g *Gate) Approved(ctx context.Context, o session.Owner, name, by string) error {
 	if name == "" || by == "" {
 		return errors.New("gate: record approval: name and approver must not be empty")

@@ -165,7 +165,7 @@ func (q *prompt) ask(ctx context.Context) {
 	q.able = able.Value
 	g.reportTrouble("approver", p.id, able.Fault, able.Err)
 	switch {
-	case able.Fault == port.Gone:
+	case able.Fault == port.CallerDone:
 		q.code = endCode(able.Err)
 	case able.Fault != port.None, !q.able.Reachable && !q.able.Keeps, q.verdict.Mode == stopgate.Edit && !q.able.CanEdit:
 		q.code = stopgate.CodeNoApprover
@@ -210,7 +210,7 @@ func (q *prompt) ask(ctx context.Context) {
 func (q *prompt) codeOf(r port.Reply[Answer]) stopgate.Code {
 	switch r.Fault {
 	case port.None:
-	case port.Gone:
+	case port.CallerDone:
 		if code := endCode(r.Err); code != stopgate.CodeApprovalTimeout || !q.able.Keeps {
 			return code
 		}

@@ -186,7 +186,7 @@ func (l *sessionLayer) withdraw(ctx context.Context) {
 	}
 	withdrawal := session.Fact{At: p.g.now().UnixMilli(), Kind: session.Withdrawn, Proposal: p.id}
 	keys := withdrawal.AppendKeys(released[0].Keys())
-	ctx, cancel := port.Outlive(ctx)
+	ctx, cancel := port.Detached(ctx)
 	defer cancel()
 	update(ctx, p.g.sessions, owner(&p.call), keys, func(s session.State) (Change, struct{}, error) {
 		return Change{Facts: []session.Fact{withdrawal}}, struct{}{}, nil

@@ -49,13 +49,13 @@ type Memory struct {
 	// Learn records results as facts. Without it the turn belongs to no conversation, and
 	// Remember only finds the results that must be withheld.
 	Learn bool
-	// Alone reports that the session was guessed: the turn sees only calls of it that the
+	// Isolated reports that the session was guessed: the turn sees only calls of it that the
 	// request reports and the store confirms.
 	Isolated bool
-	// Spoken identifies the user's newest message, "" if there is none. If it differs
+	// LastMessage identifies the user's newest message, "" if there is none. If it differs
 	// from the one before, the user sent a message (S27, S28).
 	LastMessage string
-	// Begins reports that the request is the first of its conversation: the user sent
+	// FirstRequest reports that the request is the first of its conversation: the user sent
 	// a message, even if it is equal to the last one under the same session id.
 	FirstRequest bool
 }
@@ -70,8 +70,8 @@ type Memory struct {
 // store_unavailable (FM2); the next request has the same results and is asked again. A result
 // that cannot be recorded makes the session uncertain (FM16). In a session that was guessed
 // any error denies the governed calls of the turn.
-func (t *Turn) Remember(ctx context.Context, like stopgate.Call, told []PastCall, m Memory) ([]KnownCall, error) {
-	r := historyMatch{g: t.g, turn: t, template: t.inTurn(like), calls: told, memory: m, known: make([]KnownCall, len(told)), open: make([]bool, len(told)), hashes: make([]string, len(told))}
+func (t *Turn) Remember(ctx context.Context, like stopgate.Call, past []PastCall, m Memory) ([]KnownCall, error) {
+	r := historyMatch{g: t.g, turn: t, template: t.inTurn(like), calls: past, memory: m, known: make([]KnownCall, len(past)), open: make([]bool, len(past)), hashes: make([]string, len(past))}
 	if m.Isolated {
 		t.state.Isolated = new(turn.Isolated)
 	}

@@ -17,7 +17,7 @@ type Handler func(ctx context.Context, args []byte) (data []byte, err error)
 
 // ErrAbsent is the error of a handler that found that the target of its call does not exist,
 // or one that wraps it: a session policy may let a new file be written without a read (Q15).
-var ErrAbsent = errors.New("nothing is there")
+var ErrAbsent = errors.New("the target of the call does not exist")
 
 // Ran is the result of [Gate.Run].
 type Ran struct {

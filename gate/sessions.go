@@ -165,7 +165,7 @@ func (l *sessionLayer) runner(ctx context.Context) policyRunner {
 
 // fault denies because the state cannot be read or written (FM2).
 func (l *sessionLayer) fault(f port.Fault, err error, stack string) {
-	if f == port.Gone {
+	if f == port.CallerDone {
 		l.p.fail(goneCode(err), "sessions", f, "")
 		return
 	}

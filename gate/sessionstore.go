@@ -57,7 +57,7 @@ func ask[T any](ctx context.Context, s *sessionStore, f func(context.Context) (T
 		return port.Invoke(ctx, &s.guard, s.limit, f)
 	}
 	if ctx.Err() != nil {
-		return port.Reply[T]{Fault: port.Gone, Err: context.Cause(ctx)}
+		return port.Reply[T]{Fault: port.CallerDone, Err: context.Cause(ctx)}
 	}
 	return port.Inline(ctx, f)
 }
@@ -119,7 +119,7 @@ func (s *sessionStore) isUncertain(o session.Owner, state session.State) bool {
 // degrade remembers that a result could not be stored. If the store does not take that
 // either, [Gate.Mend] writes it later.
 func (s *sessionStore) degrade(ctx context.Context, o session.Owner) {
-	ctx, cancel := port.Outlive(ctx)
+	ctx, cancel := port.Detached(ctx)
 	defer cancel()
 	s.uncertain.add(o)
 	if s.append(ctx, o, session.Fact{Kind: session.Degraded}) == nil {

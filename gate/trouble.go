@@ -33,7 +33,7 @@ var errNoAnswer = errors.New("invalid answer: make it with a method of the View,
 
 // reportTrouble reports a failure of a port. The end of the caller's context is none.
 func (c *config) reportTrouble(who string, id stopgate.ProposalID, f port.Fault, err error) {
-	if c.trouble == nil || f == port.None || f == port.Gone {
+	if c.trouble == nil || f == port.None || f == port.CallerDone {
 		return
 	}
 	switch {

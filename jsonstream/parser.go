@@ -97,10 +97,10 @@ func (p *Parser) Feed(chunk []byte) error {
 	if p.state < awaitValue {
 		return p.Err()
 	}
-	room := p.options.MaxBytes - p.offset
-	over := int64(len(chunk)) > room
+	left := p.options.MaxBytes - p.offset
+	over := int64(len(chunk)) > left
 	if over {
-		chunk = chunk[:room]
+		chunk = chunk[:left]
 	}
 	for i := 0; i < len(chunk); {
 		switch p.state {

@@ -194,10 +194,10 @@ func (p *Parser) addText(b []byte, at int64, escaped bool) {
 		return
 	}
 	length := len(p.keys.arena) - int(p.text.start)
-	if room := p.options.MaxKey - length; len(b) > room {
+	if left := p.options.MaxKey - length; len(b) > left {
 		if !escaped {
-			// The character that exceeds the limit is the one that contains b[room].
-			end := room + 1
+			// The character that exceeds the limit is the one that contains b[left].
+			end := left + 1
 			for end < len(b) && !utf8.RuneStart(b[end]) {
 				end++
 			}

@@ -50,21 +50,21 @@ func (j *judge) Judge(ctx context.Context, prop gate.Proposal) (gate.Opinion, er
 	keep := time.Duration(j.table.Cache) * time.Millisecond
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(j.table.Timeout)*time.Millisecond)
 	defer cancel()
-	said, cached := j.lookup(ctx, key, keep)
+	answer, cached := j.lookup(ctx, key, keep)
 	if !cached {
 		var err error
-		if said, review.Attempts, err = j.ask(ctx, text); err != nil {
+		if answer, review.Attempts, err = j.ask(ctx, text); err != nil {
 			return fail(err)
 		}
-		said.explanation = describe(said.explanation, prop.Args)
-		j.save(ctx, key, said, keep)
+		answer.explanation = describe(answer.explanation, prop.Args)
+		j.save(ctx, key, answer, keep)
 	}
-	review.Cached, review.Explanation, review.Millis = cached, said.explanation, time.Since(began).Milliseconds()
-	o := gate.Opinion{Mode: stopgate.Unattended, Probability: said.probability, Review: review}
-	if said.probability >= threshold {
+	review.Cached, review.Explanation, review.Millis = cached, answer.explanation, time.Since(began).Milliseconds()
+	o := gate.Opinion{Mode: stopgate.Unattended, Probability: answer.probability, Review: review}
+	if answer.probability >= threshold {
 		o.Mode = j.table.Mode
-		if j.table.Explain && said.explanation != "" {
-			o.Public = "A safety review did not accept this call: " + said.explanation
+		if j.table.Explain && answer.explanation != "" {
+			o.Public = "A safety review did not accept this call: " + answer.explanation
 		}
 	}
 	return o, nil

@@ -83,11 +83,11 @@ func (l observers) Tool(ctx context.Context, t *ToolCall) (context.Context, func
 	return l.all(ctx, func(o Observer, ctx context.Context) (context.Context, func()) { return o.Tool(ctx, t) })
 }
 
-func (l observers) all(ctx context.Context, tell func(Observer, context.Context) (context.Context, func())) (context.Context, func()) {
+func (l observers) all(ctx context.Context, begin func(Observer, context.Context) (context.Context, func())) (context.Context, func()) {
 	var ends []func()
 	for _, o := range l {
 		var end func()
-		if ctx, end = tell(o, ctx); end != nil {
+		if ctx, end = begin(o, ctx); end != nil {
 			ends = append(ends, end)
 		}
 	}

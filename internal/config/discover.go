@@ -165,14 +165,14 @@ func Discover(w Where) (Set, error) {
 		}
 		return set, nil
 	}
-	for _, place := range []struct {
+	for _, location := range []struct {
 		scope Scope
 		dir   string
 	}{{System, w.SystemDir}, {User, w.UserDir}} {
-		if place.dir == "" {
+		if location.dir == "" {
 			continue
 		}
-		f, err := w.read(filepath.Join(place.dir, FileName), place.scope)
+		f, err := w.read(filepath.Join(location.dir, FileName), location.scope)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -26,12 +26,12 @@ const shortest = 4 * time.Millisecond
 // client is still connected.
 func (p *player) wait(n int) error {
 	if p.u.o.TokensPerSecond > 0 {
-		p.owed += time.Duration(float64(n) / p.u.o.TokensPerSecond * float64(time.Second))
+		p.due += time.Duration(float64(n) / p.u.o.TokensPerSecond * float64(time.Second))
 	}
-	if p.owed < shortest {
+	if p.due < shortest {
 		return context.Cause(p.ctx)
 	}
-	owed := p.owed
-	p.owed = 0
-	return p.u.o.Sleep(p.ctx, owed)
+	due := p.due
+	p.due = 0
+	return p.u.o.Sleep(p.ctx, due)
 }

@@ -15,7 +15,7 @@ type player struct {
 	flush  func() error
 	ctx    context.Context
 	report Report
-	owed   time.Duration // model time that was not waited for yet
+	due    time.Duration // model time that was not waited for yet
 	failed bool
 }
 

@@ -102,9 +102,9 @@ func (e *Endpoint) Ask(ctx context.Context, r Request, sink Sink) (*Stream, erro
 		return nil, fmt.Errorf("ask the model: %w", err)
 	}
 	e.header(req.Header)
-	var heard io.Writer
+	var observed io.Writer
 	if r.Sent != nil {
-		heard = r.Sent(body)
+		observed = r.Sent(body)
 	}
 	res, err := (&http.Client{Transport: e.Transport, CheckRedirect: noRedirect}).Do(req)
 	if err != nil {
@@ -119,8 +119,8 @@ func (e *Endpoint) Ask(ctx context.Context, r Request, sink Sink) (*Stream, erro
 		cancel(nil)
 		return nil, err
 	}
-	if heard != nil {
-		res.Body = copied{io.TeeReader(res.Body, heard), res.Body}
+	if observed != nil {
+		res.Body = copied{io.TeeReader(res.Body, observed), res.Body}
 	}
 	s := &Stream{sink: sink, body: res.Body, ctx: ctx, cancel: cancel, reader: e.API.reader(), api: e.API, names: aliases(r.Tools)}
 	s.codec = d.Stream(declared, s, provider.Options{})

@@ -84,7 +84,7 @@ func (responsesReader) read(s *Stream, v jsonstream.Value) {
 // messagesReader reads events of the Messages API. It joins the chunks of a block of reasoning,
 // which is sent back to the provider unchanged.
 type messagesReader struct {
-	kind, thought, signature string
+	kind, thinking, signature string
 }
 
 func (r *messagesReader) read(s *Stream, v jsonstream.Value) {
@@ -93,7 +93,7 @@ func (r *messagesReader) read(s *Stream, v jsonstream.Value) {
 		s.usage.In = number(at(v, "message", "usage", "input_tokens"))
 	case "content_block_start":
 		block := at(v, "content_block")
-		*r = messagesReader{kind: at(block, "type").Text(), thought: at(block, "thinking").Text(), signature: at(block, "signature").Text()}
+		*r = messagesReader{kind: at(block, "type").Text(), thinking: at(block, "thinking").Text(), signature: at(block, "signature").Text()}
 		if r.kind == "text" {
 			s.addText(at(block, "text").Text())
 		}
@@ -104,7 +104,7 @@ func (r *messagesReader) read(s *Stream, v jsonstream.Value) {
 		d := at(v, "delta")
 		s.addText(at(d, "text").Text())
 		if piece := at(d, "thinking").Text(); piece != "" {
-			r.thought += piece
+			r.thinking += piece
 			s.sink.Thinking(piece)
 		}
 		r.signature += at(d, "signature").Text()
@@ -112,7 +112,7 @@ func (r *messagesReader) read(s *Stream, v jsonstream.Value) {
 		if r.kind == "thinking" && r.signature != "" {
 			var t text
 			t.raw(`{"type":"thinking","thinking":`)
-			t.quote(r.thought)
+			t.quote(r.thinking)
 			t.raw(`,"signature":`)
 			t.quote(r.signature)
 			t.raw("}")

@@ -66,11 +66,11 @@ func (t *text) chat(list []conversation.Message) {
 			t.quote(m.Text)
 			t.raw("}")
 		case conversation.FromModel:
-			said, calls := "", ""
+			content, calls := "", ""
 			for _, p := range m.Parts {
 				switch p.Kind {
 				case conversation.Text:
-					said += p.Text
+					content += p.Text
 				case conversation.Call:
 					var c text
 					c.raw(`{"id":`)
@@ -87,10 +87,10 @@ func (t *text) chat(list []conversation.Message) {
 				}
 			}
 			t.raw(`,{"role":"assistant","content":`)
-			if said == "" {
+			if content == "" {
 				t.raw("null")
 			} else {
-				t.quote(said)
+				t.quote(content)
 			}
 			if calls != "" {
 				t.raw(`,"tool_calls":[` + calls + `]`)

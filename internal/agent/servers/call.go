@@ -43,13 +43,13 @@ func (s *server) call(ctx context.Context, name stopgate.ToolName, task agent.Ta
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	patience := time.AfterFunc(s.set.o.Timeout, func() { cancel(errTimeout) })
-	defer patience.Stop()
+	timer := time.AfterFunc(s.set.o.Timeout, func() { cancel(errTimeout) })
+	defer timer.Stop()
 	m, err := live.ask(ctx, question{
 		method: "tools/call", name: string(name), args: t.marks.Headers([]byte(task.Args)),
 		params: object{}.text("name", string(name)).raw("arguments", task.Args).end(),
 		on: func(m *jsonrpc.Message) {
-			patience.Reset(s.set.o.Timeout)
+			timer.Reset(s.set.o.Timeout)
 			if text := progress(m); text != "" && task.Progress != nil {
 				task.Progress(text)
 			}

@@ -54,7 +54,7 @@ func (s *server) learn(ctx context.Context, live *connection) error {
 	s.mu.Lock()
 	s.tools, s.leftOut = l.tools, l.leftOut
 	s.mu.Unlock()
-	l.tell(before)
+	l.reportChanges(before)
 	return nil
 }
 
@@ -154,8 +154,8 @@ func (l *listing) take(sent, shown jsonstream.Value) {
 	l.tools = append(l.tools, t)
 }
 
-// tell reports changes of the list to the user.
-func (l *listing) tell(before []*tool) {
+// reportChanges reports changes of the list to the user.
+func (l *listing) reportChanges(before []*tool) {
 	known := map[stopgate.ToolName]string{}
 	for _, t := range before {
 		known[t.Name] = t.hash

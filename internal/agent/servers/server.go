@@ -179,7 +179,7 @@ func (s *server) open(ctx context.Context) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return live, live.greet(ctx, s.set.o.Version)
+	return live, live.initialize(ctx, s.set.o.Version)
 }
 
 // drop closes a connection.

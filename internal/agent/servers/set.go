@@ -119,7 +119,7 @@ func (s *Set) wait(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, one := range s.list {
 		all.Go(func() {
-			word := time.AfterFunc(patience, func() { s.o.Notice(fmt.Sprintf("waiting for the MCP server %s", one.at.ID)) })
+			word := time.AfterFunc(slowStart, func() { s.o.Notice(fmt.Sprintf("waiting for the MCP server %s", one.at.ID)) })
 			defer word.Stop()
 			_ = one.ready(ctx)
 		})
@@ -127,8 +127,8 @@ func (s *Set) wait(ctx context.Context) {
 	all.Wait()
 }
 
-// patience is the delay before the user is told which server the agent waits for.
-const patience = 2 * time.Second
+// slowStart is the delay before the agent tells the user which server it waits for.
+const slowStart = 2 * time.Second
 
 // split returns the server of a tool, and the tool's name there.
 func (s *Set) split(name stopgate.ToolName) (*server, stopgate.ToolName) {

@@ -46,8 +46,8 @@ type output struct {
 func (o *output) Write(p []byte) (int, error) {
 	o.total += int64(len(p))
 	rest := p
-	if room := o.limit*2/3 - len(o.head); room > 0 {
-		n := min(room, len(rest))
+	if free := o.limit*2/3 - len(o.head); free > 0 {
+		n := min(free, len(rest))
 		o.head = append(o.head, rest[:n]...)
 		rest = rest[n:]
 	}

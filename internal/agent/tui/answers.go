@@ -71,9 +71,9 @@ func (s *Session) command(text string) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	switch {
 	case s.isGuarded():
-		s.tell("That was typed before the question was shown; nothing was answered.")
+		s.printNote("That was typed before the question was shown; nothing was answered.")
 	case len([]rune(word)) != 1 || rest != "" && word != "r":
-		s.tell("Nothing was answered: type one letter and Enter. ? explains them.")
+		s.printNote("Nothing was answered: type one letter and Enter. ? explains them.")
 	default:
 		s.answer(word, strings.TrimSpace(rest))
 	}
@@ -143,13 +143,13 @@ func (s *Session) answer(key, rest string) {
 	switch key {
 	case "y":
 		if edit {
-			s.tell("The policy wants you to look at it in an editor: e.")
+			s.printNote("The policy wants you to look at it in an editor: e.")
 			return
 		}
 		q.Allow(v, s.shown.Parameters)
 	case "w":
 		if v.Complete || edit {
-			s.tell("Everything is there: y, or n.")
+			s.printNote("Everything is there: y, or n.")
 			return
 		}
 		q.AllowRest(v)
@@ -164,7 +164,7 @@ func (s *Session) answer(key, rest string) {
 		case s.Style.Live:
 			s.mode = reasoning
 		default:
-			s.tell("Write the reason after the r, on the same line.")
+			s.printNote("Write the reason after the r, on the same line.")
 		}
 	case "e":
 		s.edit()
@@ -175,7 +175,7 @@ func (s *Session) answer(key, rest string) {
 	case "?":
 		s.print(strings.Split(help, "\n")...)
 	default:
-		s.tell("Nothing was answered: one of y w a n r e p, or ?.")
+		s.printNote("Nothing was answered: one of y w a n r e p, or ?.")
 	}
 }
 
@@ -192,7 +192,7 @@ func (s *Session) reason(k tea.KeyPressMsg) {
 	why := strings.TrimSpace(s.line.clear())
 	s.mode = answering
 	if why == "" {
-		s.tell("Nothing was answered.")
+		s.printNote("Nothing was answered.")
 		return
 	}
 	s.question.Decline(s.shown.View, why)
@@ -202,7 +202,7 @@ func (s *Session) reason(k tea.KeyPressMsg) {
 func (s *Session) edit() {
 	v, q := s.shown.View, s.question
 	if !v.Complete {
-		s.tell("It can be edited when it is complete.")
+		s.printNote("It can be edited when it is complete.")
 		return
 	}
 	before, file := v.Result, "result.txt"
@@ -221,7 +221,7 @@ func (s *Session) edit() {
 	}
 	e.done = func(err error) {
 		if err != nil {
-			s.tell("Not edited: %s", plainError(err))
+			s.printNote("Not edited: %s", plainError(err))
 		} else {
 			s.edited(q, v, before, text)
 		}
@@ -237,7 +237,7 @@ func (s *Session) edited(q *agent.Question, v gate.View, before, after string) {
 	}
 	if _, err := jsonstream.Parse([]byte(after), jsonstream.Options{ObjectRoot: true}); err != nil {
 		s.draft = after
-		s.tell("That is no valid object: %s. e opens it again as you left it.", plainError(err))
+		s.printNote("That is no valid object: %s. e opens it again as you left it.", plainError(err))
 		return
 	}
 	switch {
@@ -248,11 +248,11 @@ func (s *Session) edited(q *agent.Question, v gate.View, before, after string) {
 	case v.Verdict.Mode == stopgate.Edit:
 		q.Allow(v, nil) // the policy requires no more (K31)
 	default:
-		s.tell("Nothing was changed, nothing was answered.")
+		s.printNote("Nothing was changed, nothing was answered.")
 	}
 }
 
-func (s *Session) tell(format string, args ...any) {
+func (s *Session) printNote(format string, args ...any) {
 	for _, l := range wrap(fmt.Sprintf(format, args...), s.Style.columns()-2) {
 		s.print(s.Style.paint(yellow, l))
 	}

@@ -26,7 +26,7 @@ func (s *Session) collect() {
 			s.flush()
 		case i.notice:
 			s.flush()
-			s.tell("%s", visible.Text(i.text))
+			s.printNote("%s", visible.Text(i.text))
 		case i.call != nil:
 			s.flush()
 			s.print(s.Style.Call(*i.call)...)
@@ -39,9 +39,9 @@ func (s *Session) collect() {
 
 // appendText appends a chunk of the model's text; complete lines are finished.
 func (s *Session) appendText(piece string, thinking bool) {
-	if thinking != s.thought {
+	if thinking != s.inReasoning {
 		s.flush()
-		s.thought = thinking
+		s.inReasoning = thinking
 	}
 	if s.gap {
 		s.print("")
@@ -62,7 +62,7 @@ func (s *Session) appendText(piece string, thinking bool) {
 
 func (s *Session) paragraph(lines []string) {
 	for _, l := range lines {
-		if s.thought {
+		if s.inReasoning {
 			l = s.Style.paint(dim, l)
 		}
 		s.print(l)

@@ -54,7 +54,7 @@ func (o *offer) keys(m mode) string {
 func (s *Session) always() {
 	v := s.shown.View
 	if !v.Complete || v.OfResult {
-		s.tell("That needs the complete call: y and n are possible now.")
+		s.printNote("That needs the complete call: y and n are possible now.")
 		return
 	}
 	s.offer = &offer{widths: widths(v)}
@@ -68,7 +68,7 @@ func (s *Session) propose() bool {
 	o, v := s.offer, s.shown.View
 	g, err := s.question.Offer(v, o.widths[o.at])
 	if err != nil {
-		s.tell("No grant is possible for this call: %s.", strings.TrimPrefix(plainError(err), "approve: "))
+		s.printNote("No grant is possible for this call: %s.", strings.TrimPrefix(plainError(err), "approve: "))
 		s.mode, s.offer = answering, nil
 		return false
 	}
@@ -85,7 +85,7 @@ func (s *Session) grant(key string) {
 	switch key {
 	case "y":
 		if err := s.question.AllowAlways(s.ctx, s.shown.View, o.grant); err != nil {
-			s.tell("Not granted: %s", plainError(err))
+			s.printNote("Not granted: %s", plainError(err))
 			break
 		}
 		s.print(o.render(s.Style)...)
@@ -96,18 +96,18 @@ func (s *Session) grant(key string) {
 		return
 	case "f":
 		if o.rule.Plan == nil {
-			s.tell("There is no rule to write.")
+			s.printNote("There is no rule to write.")
 			return
 		}
 		var err error
 		if o.plan, err = o.rule.Plan(); err != nil {
-			s.tell("The rule is not written: %s.", plainError(err))
+			s.printNote("The rule is not written: %s.", plainError(err))
 			return
 		}
 		s.mode = writing
 		return
 	default:
-		s.tell("Nothing was granted, nothing was answered.")
+		s.printNote("Nothing was granted, nothing was answered.")
 	}
 	s.mode, s.offer = answering, nil
 }
@@ -117,13 +117,13 @@ func (s *Session) write(key string) {
 	o := s.offer
 	if key != "y" {
 		s.mode = granting
-		s.tell("Nothing was written, nothing was answered.")
+		s.printNote("Nothing was written, nothing was answered.")
 		return
 	}
 	s.print(o.renderPlan(s.Style)...)
 	kept, err := o.plan.Write()
 	if err != nil {
-		s.tell("%s", plainError(err))
+		s.printNote("%s", plainError(err))
 		s.mode = granting
 		return
 	}

@@ -11,10 +11,10 @@ import (
 )
 
 // Plain is an [agent.Watcher] for programs and pipes: text of the model goes to Data, events of
-// calls to Talk.
+// calls to Notes.
 type Plain struct {
-	Data, Talk io.Writer
-	Style      Style
+	Data, Notes io.Writer
+	Style       Style
 
 	mu      sync.Mutex
 	midLine bool // the current line is not empty
@@ -53,21 +53,21 @@ func (p *Plain) Answered() {
 // Call implements [agent.Watcher].
 func (p *Plain) Call(c agent.Call) {
 	if c.Ended() {
-		p.talk(p.Style.Call(c)...)
+		p.println(p.Style.Call(c)...)
 	}
 }
 
 // Notice implements [agent.Watcher].
-func (p *Plain) Notice(text string) { p.talk(visible.Text(text)) }
+func (p *Plain) Notice(text string) { p.println(visible.Text(text)) }
 
-func (p *Plain) talk(lines ...string) {
+func (p *Plain) println(lines ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.midLine {
 		io.WriteString(p.Data, "\n")
 		p.midLine = false
 	}
-	fmt.Fprintln(p.Talk, strings.Join(lines, "\n"))
+	fmt.Fprintln(p.Notes, strings.Join(lines, "\n"))
 }
 
 // Both forwards events to two watchers.

@@ -53,23 +53,23 @@ type Options struct {
 // program.
 type Session struct {
 	Options
-	program *tea.Program
-	line    line
-	ctx     context.Context
-	cancel  context.CancelCauseFunc // nil: the person is next
-	done    chan outcome
-	once    bool
-	total   agent.Summary
-	began   time.Time
-	saved   int64
-	text    string // text of the model after its last line end
-	gap     bool   // a blank line precedes the next output
-	thought bool
-	asking  bool                     // a request was sent, and its answer has not begun
-	ending  bool                     // interrupted once
-	warned  bool                     // Ctrl-C on an empty line
-	prompts map[*agent.Question]bool // questions of this message
-	calls   []agent.Call             // calls in progress
+	program     *tea.Program
+	line        line
+	ctx         context.Context
+	cancel      context.CancelCauseFunc // nil: the person is next
+	done        chan outcome
+	once        bool
+	total       agent.Summary
+	began       time.Time
+	saved       int64
+	text        string // text of the model after its last line end
+	gap         bool   // a blank line precedes the next output
+	inReasoning bool
+	asking      bool                     // a request was sent, and its answer has not begun
+	ending      bool                     // interrupted once
+	warned      bool                     // Ctrl-C on an empty line
+	prompts     map[*agent.Question]bool // questions of this message
+	calls       []agent.Call             // calls in progress
 
 	question  *agent.Question
 	shown     Asked

@@ -235,12 +235,12 @@ func (p *Pages) broken(w http.ResponseWriter) {
 // editable formats JSON for an editor, with every invisible character as an escape: otherwise the
 // person would send it back unseen.
 func editable(args string) string {
-	var laid bytes.Buffer
-	if json.Indent(&laid, []byte(args), "", "  ") != nil {
+	var indented bytes.Buffer
+	if json.Indent(&indented, []byte(args), "", "  ") != nil {
 		return ""
 	}
 	var b strings.Builder
-	for _, r := range laid.String() {
+	for _, r := range indented.String() {
 		switch {
 		case r == '\n' || !visible.Hidden(r):
 			b.WriteRune(r)

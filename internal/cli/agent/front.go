@@ -58,7 +58,7 @@ func (r *agentRun) front() (*front, error) {
 		f.lines = &agentLines{out: r.Out, model: r.model}
 		f.watch = f.lines
 	case f.quiet:
-		f.watch = &tui.Plain{Data: r.Out, Talk: r.Err, Style: f.style}
+		f.watch = &tui.Plain{Data: r.Out, Notes: r.Err, Style: f.style}
 	}
 	if !r.flags.alone {
 		if err := f.sitDown(); err != nil && !errors.Is(err, tty.ErrNone) {
@@ -66,7 +66,7 @@ func (r *agentRun) front() (*front, error) {
 		}
 	}
 	if f.watch == nil {
-		f.watch = &tui.Plain{Data: r.Out, Talk: r.Err, Style: f.style}
+		f.watch = &tui.Plain{Data: r.Out, Notes: r.Err, Style: f.style}
 	}
 	return f, nil
 }

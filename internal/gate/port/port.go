@@ -17,12 +17,12 @@ type Fault uint8
 
 // The faults. The zero value is an answer.
 const (
-	None     Fault = iota
-	Failed         // it returned an error
-	Panicked       // it panicked or ended its goroutine
-	Late           // it did not answer before its deadline
-	Gone           // the caller's context ended first
-	Crowded        // too many calls to this port never came back
+	None       Fault = iota
+	Failed           // it returned an error
+	Panicked         // it panicked or ended its goroutine
+	Late             // it did not answer before its deadline
+	CallerDone       // the caller's context ended first
+	Overloaded       // too many calls to this port never came back
 )
 
 // String returns the word for records, which has no text of the port (H17).
@@ -57,7 +57,7 @@ func (r Reply[T]) Problem(operation string) error {
 	switch r.Fault {
 	case None:
 		return nil
-	case Failed, Gone:
+	case Failed, CallerDone:
 		return r.Err
 	case Late:
 		return fmt.Errorf("%s: the store did not answer in time; the machine or the disk is busy, try again", operation)
@@ -76,10 +76,10 @@ func panicError(v any) error { return fmt.Errorf("%w: %v\n%s", Panic, v, debug.S
 // limit the end of ctx is the deadline.
 func Invoke[T any](ctx context.Context, g *Guard, limit time.Duration, f func(context.Context) (T, error)) Reply[T] {
 	if g.stuck.Load() >= maxStuck {
-		return Reply[T]{Fault: Crowded}
+		return Reply[T]{Fault: Overloaded}
 	}
 	if ctx.Err() != nil {
-		return Reply[T]{Fault: Gone, Err: context.Cause(ctx)}
+		return Reply[T]{Fault: CallerDone, Err: context.Cause(ctx)}
 	}
 	inner := ctx
 	if limit > 0 {
@@ -118,7 +118,7 @@ func Invoke[T any](ctx context.Context, g *Guard, limit time.Duration, f func(co
 	}
 	switch {
 	case ctx.Err() != nil:
-		return Reply[T]{Fault: Gone, Err: context.Cause(ctx)}
+		return Reply[T]{Fault: CallerDone, Err: context.Cause(ctx)}
 	case inner.Err() != nil:
 		return Reply[T]{Fault: Late, Err: inner.Err()}
 	}

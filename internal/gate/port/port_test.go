@@ -54,7 +54,7 @@ func TestGone(t *testing.T) {
 	var g port.Guard
 	called := false
 	r := port.Invoke(ctx, &g, time.Second, func(context.Context) (int, error) { called = true; return 7, nil })
-	if r.Fault != port.Gone || !errors.Is(r.Err, errTest) || called {
+	if r.Fault != port.CallerDone || !errors.Is(r.Err, errTest) || called {
 		t.Errorf("%+v, called %v", r, called)
 	}
 }
@@ -93,7 +93,7 @@ func TestDuring(t *testing.T) {
 
 // Errors for people name the operation.
 func TestProblem(t *testing.T) {
-	for _, f := range []port.Fault{port.Late, port.Panicked, port.Crowded} {
+	for _, f := range []port.Fault{port.Late, port.Panicked, port.Overloaded} {
 		if err := (port.Reply[int]{Fault: f}).Problem("snapshot"); err == nil || !strings.HasPrefix(err.Error(), "snapshot: ") {
 			t.Errorf("%s: %v", f, err)
 		}

@@ -122,9 +122,9 @@ func (w *watcher) look() {
 	w.timer.Reset(w.step())
 }
 
-// Outlive returns a context for writes that must happen although the call was cancelled: it
+// Detached returns a context for writes that must happen although the call was cancelled: it
 // keeps only the deadline of the caller's context.
-func Outlive(ctx context.Context) (context.Context, context.CancelFunc) {
+func Detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	last := context.WithoutCancel(ctx)
 	if end, ok := ctx.Deadline(); ok && ctx.Err() == nil {
 		return context.WithDeadline(last, end)
@@ -136,7 +136,7 @@ func Outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 // caller only if the port is punctual.
 func During[T any](ctx context.Context, s *Stall, g *Guard, punctual bool, f func(context.Context) (T, error)) Reply[T] {
 	if err := ctx.Err(); err != nil {
-		return Reply[T]{Fault: Gone, Err: context.Cause(ctx)}
+		return Reply[T]{Fault: CallerDone, Err: context.Cause(ctx)}
 	}
 	if s.unavailable() {
 		return Reply[T]{Fault: Late, Err: ErrStalled}
@@ -154,5 +154,5 @@ func During[T any](ctx context.Context, s *Stall, g *Guard, punctual bool, f fun
 	if errors.Is(context.Cause(inner), ErrStalled) {
 		return Reply[T]{Fault: Late, Err: errors.Join(ErrStalled, r.Err)}
 	}
-	return Reply[T]{Fault: Gone, Err: context.Cause(inner)}
+	return Reply[T]{Fault: CallerDone, Err: context.Cause(inner)}
 }

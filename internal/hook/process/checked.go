@@ -103,5 +103,5 @@ func (c *checked) sweep() {
 // for others.
 func own(path string, want fs.FileMode) bool {
 	info, err := os.Lstat(path)
-	return err == nil && info.Mode().Type() == want && info.Mode().Perm()&0o022 == 0 && owner.Mine(info)
+	return err == nil && info.Mode().Type() == want && info.Mode().Perm()&0o022 == 0 && owner.OwnedByUser(info)
 }

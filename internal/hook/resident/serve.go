@@ -114,7 +114,7 @@ func private(dir string) error {
 	if err != nil {
 		return err
 	}
-	if !info.IsDir() || info.Mode().Perm()&0o022 != 0 || !owner.Mine(info) {
+	if !info.IsDir() || info.Mode().Perm()&0o022 != 0 || !owner.OwnedByUser(info) {
 		return fmt.Errorf("%s belongs to another user, or others can write to it (mode %04o)", dir, info.Mode().Perm())
 	}
 	return nil

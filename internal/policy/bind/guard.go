@@ -65,9 +65,9 @@ func (b *Binder) GuardOn(l *List, g *syntax.Rule) []*Rule {
 	}
 	var list []*Rule
 	a, _ := schema.ParseAnnotation(g.Conditions[0].On)
-	for pointer, place := range l.Tool.Schema.All() {
-		suspected := !place.Tabled() && !place.Guarded(g.Conditions[0].On) && eval.Suspects(g)
-		if place.Seen()&schema.String == 0 || !place.Guarded(g.Conditions[0].On) && !suspected || a == schema.Path && (place.Runs() || place.HasWithin(schema.Patch)) {
+	for pointer, location := range l.Tool.Schema.All() {
+		suspected := !location.Tabled() && !location.Guarded(g.Conditions[0].On) && eval.Suspects(g)
+		if location.Seen()&schema.String == 0 || !location.Guarded(g.Conditions[0].On) && !suspected || a == schema.Path && (location.Runs() || location.HasWithin(schema.Patch)) {
 			continue // files that command lines read and write are no values: they are tried by package diff
 		}
 		k := g.Conditions[0]

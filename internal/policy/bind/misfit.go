@@ -26,8 +26,8 @@ func firstFault(before *condition.SpecError, err error) *condition.SpecError {
 func (b *Binder) misfit(who string, k *syntax.Condition, target condition.Target, spec *condition.SpecError) {
 	at := k.ValuePos
 	var related []diag.Related
-	if place, ok := k.OffsetRange(spec.Index, spec.Offset); ok {
-		at = place
+	if literal, ok := k.OffsetRange(spec.Index, spec.Offset); ok {
+		at = literal
 		if k.Spec.List != "" {
 			related = append(related, diag.Related{Range: k.Pos, Message: "the list is used here"})
 		}

@@ -215,18 +215,18 @@ func (p *parser) quantified(atom *node, quantifiable bool) *node {
 		p.fail(at, "an assertion cannot be repeated", "")
 	}
 	p.accept("?") // lazy: the same texts match
-	if most >= countless {
+	if most >= unreachableCount {
 		most = unlimited
 	}
-	if least >= countless && atom.consumes() {
+	if least >= unreachableCount && atom.consumes() {
 		return concat(&node{op: opClass, at: at}, atom)
 	}
 	return &node{op: opRepeat, at: at, subs: []*node{atom}, min: least, max: most}
 }
 
-// countless is a number of characters that no text has: arguments are far smaller.
+// unreachableCount is a number of characters that no text has: arguments are far smaller.
 // To repeat something more often is not to end, or never to match.
-const countless = 1 << 30
+const unreachableCount = 1 << 30
 
 // counts parses {n}, {n,} or {n,m}.
 func (p *parser) counts() (least, most int) {

@@ -101,8 +101,8 @@ func (c *compiler) repeat(n *node, next int32) int32 {
 // states writes an automaton. State 0 is where it begins.
 func (c *compiler) states(n *node, next int32) int32 {
 	at := map[int]int32{}
-	leads := map[int]int32{} // the place of a split whose second way is free
-	place := func(state int) int32 {
+	leads := map[int]int32{} // the position of a split whose second way is free
+	position := func(state int) int32 {
 		p, ok := at[state]
 		if !ok {
 			p = c.Split(0, 0)
@@ -110,13 +110,13 @@ func (c *compiler) states(n *node, next int32) int32 {
 		}
 		return p
 	}
-	first := place(0)
+	first := position(0)
 	for i, part := range n.subs {
 		from, to := n.arcs[i].from, next
 		if n.arcs[i].to < n.max {
-			to = place(n.arcs[i].to)
+			to = position(n.arcs[i].to)
 		}
-		place(from)
+		position(from)
 		more := c.Split(0, 0)
 		c.Aim(leads[from], c.node(part, to), more)
 		leads[from] = more

@@ -114,7 +114,7 @@ func (p *Pattern) Sample() string { return string(p.root.sample()) }
 func (n *node) sample() []rune {
 	switch n.op {
 	case opClass:
-		for _, r := range easy {
+		for _, r := range readableRunes {
 			if n.set.Contains(r) {
 				return []rune{r}
 			}
@@ -149,9 +149,9 @@ func (n *node) sample() []rune {
 	return nil
 }
 
-// easy are the characters that a sample is made of if it can be; maxSample is how often
+// readableRunes are the characters that a sample is made of if it can be; maxSample is how often
 // it repeats something.
 const (
-	easy      = "xabcdefghijklmnopqrstuvwyz0123456789_-./ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	maxSample = 64
+	readableRunes = "xabcdefghijklmnopqrstuvwyz0123456789_-./ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	maxSample     = 64
 )

@@ -96,5 +96,5 @@ type Pruned struct {
 	Approvals int64 `json:"approvals"`
 	// Conversations of the terminal agent. They hold arguments and are pruned with them.
 	Conversations int64 `json:"conversations"`
-	Ledger        int64 `json:"ledger"` // entries of the gateway's response log, likewise
+	Responses     int64 `json:"ledger"` // entries of the gateway's response log, likewise
 }

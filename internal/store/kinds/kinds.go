@@ -44,8 +44,8 @@ func Open(ctx context.Context, location string, o backend.Options) (backend.Stor
 	return table[max(indexOf(scheme), 0)].open(ctx, location, o)
 }
 
-// talks has another name than the method that it is embedded for.
-type talks = mem.Conversations
+// conversations has another name than the method that it is embedded for.
+type conversations = mem.Conversations
 
 // Memory returns a State in the memory of the process, for tests and for programs whose
 // sessions end with them.
@@ -53,6 +53,6 @@ func Memory() backend.State {
 	return struct {
 		*mem.Store
 		*mem.Approvals
-		*talks
-	}{mem.New(), new(mem.Approvals), new(talks)}
+		*conversations
+	}{mem.New(), new(mem.Approvals), new(conversations)}
 }

@@ -33,9 +33,9 @@ func (s sqliteStore) Err() error { return s.Database().Err() }
 
 // Retain removes old data.
 func (s sqliteStore) Retain(ctx context.Context, keep backend.Retention, now time.Time) (backend.Pruned, error) {
-	gone, err := s.Store.Retain(ctx, records.Retention(keep), now)
+	pruned, err := s.Store.Retain(ctx, records.Retention(keep), now)
 	return backend.Pruned{
-		Rows: gone.Rows, Arguments: gone.Arguments, Facts: gone.Facts, Sessions: gone.Sessions, Approvals: gone.Approvals,
-		Conversations: gone.Conversations, Ledger: gone.Ledger,
+		Rows: pruned.Rows, Arguments: pruned.Arguments, Facts: pruned.Facts, Sessions: pruned.Sessions, Approvals: pruned.Approvals,
+		Conversations: pruned.Conversations, Responses: pruned.Responses,
 	}, err
 }

@@ -266,16 +266,16 @@ func (r *record) call(k *session.Key, to *session.Cell) {
 // readers are changed in place.
 func (p *principal) loadForUpdate(own *record, keys []session.Key) session.State {
 	p.entries, p.cellEntries = slices.Grow(p.entries[:0], len(keys))[:len(keys)], slices.Grow(p.cellEntries[:0], len(keys))[:len(keys)]
-	room := &p.call
+	spare := &p.call
 	for i := range keys {
 		k, e := &keys[i], &p.entries[i]
 		e.Key, e.Changed = *k, false
 		if isCall(k) {
-			if room == nil {
-				room = new(session.Cell)
+			if spare == nil {
+				spare = new(session.Cell)
 			}
-			own.call(k, room)
-			e.Cell, e.Own, p.cellEntries[i], room = room, true, nil, nil
+			own.call(k, spare)
+			e.Cell, e.Own, p.cellEntries[i], spare = spare, true, nil, nil
 			continue
 		}
 		at := p.find(own, k)

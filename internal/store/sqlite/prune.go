@@ -18,7 +18,7 @@ type Pruned struct {
 	Approvals int64 `json:"approvals"`
 	// Conversations of the terminal agent. They hold arguments and are pruned with them.
 	Conversations int64 `json:"conversations"`
-	Ledger        int64 `json:"ledger"` // entries of the gateway's response log, likewise
+	Responses     int64 `json:"ledger"` // entries of the gateway's response log, likewise
 }
 
 // pruneStep is how many rows one change removes, so that writers need not wait for all of them.
@@ -40,7 +40,7 @@ func (s *Store) Retain(ctx context.Context, keep audit.Retention, now time.Time)
 		if err := s.removeArguments(ctx, keep.Arguments); err != nil {
 			return p, err
 		}
-		if p.Ledger, err = s.pruneResponseLog(ctx, keep.Arguments); err != nil {
+		if p.Responses, err = s.pruneResponseLog(ctx, keep.Arguments); err != nil {
 			return p, err
 		}
 	}

@@ -48,7 +48,7 @@ func Policy(path string) error {
 
 // Named refuses a file that the user named if everyone can change it. Its owner is not checked.
 func Named(path string, info fs.FileInfo) error {
-	if everybody(info) && info.Mode().IsRegular() && !readOnly(path) {
+	if writableByAll(info) && info.Mode().IsRegular() && !readOnly(path) {
 		return &Error{path, fmt.Sprintf("can be changed by every user (mode %04o); run: chmod go-w %s", info.Mode().Perm(), path)}
 	}
 	return nil
@@ -64,11 +64,11 @@ func State(dir string) error {
 		return err
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a directory", dir)
-	case foreign(info) && !root():
+	case ownedByOther(info) && !root():
 		return change(dir, info)
-	case others(info) && info.Mode()&fs.ModeSticky != 0:
+	case writableByOthers(info) && info.Mode()&fs.ModeSticky != 0:
 		return &Error{dir, fmt.Sprintf("is a directory for everybody (mode 1%03o); use one below it that is made for this alone", info.Mode().Perm())}
-	case others(info):
+	case writableByOthers(info):
 		return &Error{dir, open(dir, info)}
 	}
 	return nil
@@ -109,8 +109,8 @@ func walk(path string) (linked bool, err error) {
 			return false, err
 		case info.Mode().Type() == fs.ModeSymlink:
 			linked = true
-		case info.Mode()&fs.ModeSticky != 0 && !(first && foreign(info)):
-		case first, everybody(info):
+		case info.Mode()&fs.ModeSticky != 0 && !(first && ownedByOther(info)):
+		case first, writableByAll(info):
 			// Further up only directories writable by everyone matter: a file that another user
 			// creates in a directory has that user as its owner, which the other checks detect.
 			if err := change(dir, info); err != nil {
@@ -124,9 +124,9 @@ func walk(path string) (linked bool, err error) {
 // change returns an error if others can change a file.
 func change(path string, info fs.FileInfo) error {
 	switch {
-	case foreign(info):
-		return &Error{path, fmt.Sprintf("belongs to another user (%s); make it yours or root's with chown, or run as that user", whose(info))}
-	case others(info):
+	case ownedByOther(info):
+		return &Error{path, fmt.Sprintf("belongs to another user (%s); make it yours or root's with chown, or run as that user", describe(info))}
+	case writableByOthers(info):
 		return &Error{path, open(path, info)}
 	}
 	return nil

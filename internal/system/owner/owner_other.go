@@ -4,11 +4,11 @@ package owner
 
 import "io/fs"
 
-// Mine returns false: unknown on this system.
-func Mine(fs.FileInfo) bool { return false }
+// OwnedByUser returns false: unknown on this system.
+func OwnedByUser(fs.FileInfo) bool { return false }
 
-func foreign(fs.FileInfo) bool   { return false }
-func everybody(fs.FileInfo) bool { return false }
-func others(fs.FileInfo) bool    { return false }
-func whose(fs.FileInfo) string   { return "unknown" }
-func root() bool                 { return false }
+func ownedByOther(fs.FileInfo) bool     { return false }
+func writableByAll(fs.FileInfo) bool    { return false }
+func writableByOthers(fs.FileInfo) bool { return false }
+func describe(fs.FileInfo) string       { return "unknown" }
+func root() bool                        { return false }

@@ -3,7 +3,7 @@
 //
 //	links := condition.Links{Real: realpath.From("/home/me/project"), Walk: realpath.Walk("/home/me/project"), Files: realpath.Files(realpath.Enough), Has: realpath.Has}
 //
-// It only reads names, links and modes, never the content of a file. The answer is valid at the
+// It only reads names, links and modes, never the content of a file. The result is valid at the
 // time of the check: a user who can change links between the decision and the call can change the
 // file that the call uses.
 package realpath
@@ -36,32 +36,32 @@ func From(root string) func(name string) (real string, ok bool) {
 // one check. Each created function belongs to one goroutine.
 func Walk(root string) func() func(name string) (real string, ok bool) {
 	return func() func(name string) (string, bool) {
-		type answer struct {
+		type result struct {
 			real string
 			ok   bool
 		}
-		type sight struct {
+		type lstat struct {
 			link bool
 			err  error
 		}
-		var said map[string]answer
-		var seen map[string]sight
-		remembers := func(at string) (link bool, err error) {
-			s, known := seen[at]
+		var results map[string]result
+		var links map[string]lstat
+		cached := func(at string) (link bool, err error) {
+			s, known := links[at]
 			if !known {
 				s.link, s.err = isLink(at)
-				seen[at] = s
+				links[at] = s
 			}
 			return s.link, s.err
 		}
 		return func(name string) (string, bool) {
-			a, known := said[name]
+			a, known := results[name]
 			if !known {
-				if said == nil {
-					said, seen = make(map[string]answer), make(map[string]sight)
+				if results == nil {
+					results, links = make(map[string]result), make(map[string]lstat)
 				}
-				a.real, a.ok = follow(root, name, remembers)
-				said[name] = a
+				a.real, a.ok = follow(root, name, cached)
+				results[name] = a
 			}
 			return a.real, a.ok
 		}

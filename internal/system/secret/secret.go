@@ -75,8 +75,8 @@ func (r Reader) Text(env, file string) (string, error) {
 // variable or a file.
 func (r Reader) Hash(sum, env, file string) (hash [sha256.Size]byte, err error) {
 	given := 0
-	for _, place := range []string{sum, env, file} {
-		if place != "" {
+	for _, source := range []string{sum, env, file} {
+		if source != "" {
 			given++
 		}
 	}

@@ -18,12 +18,12 @@ func reserve(use bool) int {
 	if !use {
 		return 0
 	}
-	var room [40 << 10]byte
-	return touch(&room)
+	var frame [40 << 10]byte
+	return touch(&frame)
 }
 
 //go:noinline
-func touch(room *[40 << 10]byte) int {
-	room[0] = 1
-	return len(room)
+func touch(frame *[40 << 10]byte) int {
+	frame[0] = 1
+	return len(frame)
 }

@@ -143,8 +143,8 @@ func responses(t *testing.T, open func() backend.Store) {
 	}
 	wants(map[string]string{"a": "3", "b": "2"})
 	keep.Arguments = now.Add(time.Minute)
-	if gone, err := one.Retain(ctx, keep, now); err != nil || gone.Ledger != 2 {
-		t.Errorf("pruned %+v, %v, want two entries", gone, err)
+	if pruned, err := one.Retain(ctx, keep, now); err != nil || pruned.Responses != 2 {
+		t.Errorf("pruned %+v, %v, want two entries", pruned, err)
 	}
 	wants(nil)
 }

@@ -32,8 +32,8 @@ func (c *connection) speak(version string) {
 	c.version = version
 }
 
-// greet negotiates a revision with the server.
-func (c *connection) greet(ctx context.Context, release string) error {
+// initialize negotiates a revision with the server.
+func (c *connection) initialize(ctx context.Context, release string) error {
 	me := object{}.text("name", "stopgate").text("version", release).end()
 	hello := object{}.text("protocolVersion", legacy[len(legacy)-1]).raw("capabilities", "{}").raw("clientInfo", me).end()
 	m, err := c.ask(ctx, question{method: "initialize", params: hello})
