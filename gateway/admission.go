@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/gateway/header"
+	"github.com/stopgate/stopgate/internal/gateway/upstream"
 )
 
 // refusal is the reason why a request is refused.
@@ -67,7 +69,7 @@ func (c *configuration) knownHost(hostport string) bool {
 		host = h
 	}
 	host = strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"))
-	return host != "" && (loopback(host) || c.hosts[host])
+	return host != "" && (upstream.Loopback(host) || c.hosts[host])
 }
 
 // knownOrigin reports whether browser pages of this origin are allowed: a configured origin, or the
@@ -84,7 +86,7 @@ func (c *configuration) knownOrigin(origin, host string) bool {
 // it is never sent upstream. Two different tokens count as none, because the principal would be a
 // guess (G10). shown is the number of places with a token.
 func takeToken(r *http.Request) (token string, shown int) {
-	tokens := append(takeTokens(r.Header), queryTokens(r.URL)...)
+	tokens := append(header.TakeTokens(r.Header), header.QueryTokens(r.URL)...)
 	if rest, ok := strings.CutPrefix(r.URL.Path, "/k/"); ok && r.URL.RawPath == "" {
 		if token, path, ok := strings.Cut(rest, "/"); ok {
 			r.URL.Path = "/" + path

@@ -5,14 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/gateway/body"
 	"github.com/stopgate/stopgate/internal/gateway/chain"
+	"github.com/stopgate/stopgate/internal/gateway/header"
+	"github.com/stopgate/stopgate/internal/gateway/upstream"
 	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/provider/sse"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -39,8 +41,8 @@ func (x *exchange) ask(r *http.Request, body []byte, serve func(*http.Response))
 
 // serve serves a response, streamed or not.
 func (x *exchange) serve(answer *http.Response) {
-	content, err := decoded(answer.Header["Content-Encoding"], answer.Body)
-	kind := mediaType(answer.Header)
+	content, err := body.Decoded(answer.Header["Content-Encoding"], answer.Body)
+	kind := body.MediaType(answer.Header)
 	switch {
 	case answer.StatusCode >= 400 && answer.StatusCode < 600:
 		x.forwardError(answer, content, err, kind)
@@ -69,23 +71,10 @@ func badAnswer(message string) *refusal {
 	return &refusal{status: http.StatusBadGateway, code: stopgate.CodeUpstreamError, message: message}
 }
 
-// mediaType returns the content type of a response, or "" if it is missing, repeated or malformed
-// (F14).
-func mediaType(h http.Header) string {
-	if len(h["Content-Type"]) != 1 {
-		return ""
-	}
-	kind, _, err := mime.ParseMediaType(h["Content-Type"][0])
-	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
-		return ""
-	}
-	return kind
-}
-
 // send sends the upstream request and waits for the response header.
 func (x *exchange) send(r *http.Request, body []byte) (*http.Response, *refusal) {
-	var sent payload
-	out, err := x.upstream.request(x.reach(), r, &sent, body)
+	var sent upstream.Payload
+	out, err := x.upstream.Request(x.reach(), r, &sent, body)
 	if err != nil {
 		return nil, badAnswer("")
 	}
@@ -97,7 +86,7 @@ func (x *exchange) send(r *http.Request, body []byte) (*http.Response, *refusal)
 	late := time.AfterFunc(limit, func() { x.cancel(errAnswerLate) })
 	answer, err := x.upstream.Transport.RoundTrip(out)
 	if late.Stop(); err == nil {
-		sent.drop()
+		sent.Sent()
 		x.observed.answered(answer)
 		x.upstreamStatus = answer.StatusCode
 		return answer, nil
@@ -184,7 +173,7 @@ func (x *exchange) forwardError(answer *http.Response, content io.Reader, err er
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	answerHeader(x.w.Header(), answer.Header)
+	header.Answer(x.w.Header(), answer.Header)
 	if body == nil {
 		body = x.dialect.ErrorBody(answer.StatusCode, stopgate.CodeUpstreamError, stopgate.CodeUpstreamError.Public())
 	}

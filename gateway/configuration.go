@@ -8,14 +8,14 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/gateway/chain"
+	"github.com/stopgate/stopgate/internal/gateway/upstream"
 )
 
 // configuration holds the settings and everything derived from them. It is immutable:
 // [Gateway.Reload] replaces it, and an exchange keeps the one it started with.
 type configuration struct {
 	settings  Settings
-	upstreams upstreams
-	replay    *upstream
+	upstreams *upstream.Set
 	routes    []route
 	hosts     map[string]bool
 	origins   map[string]bool
@@ -44,7 +44,15 @@ func newConfiguration(o *Options, before *configuration) (*configuration, error)
 		settings: o.Settings, routes: builtinRoutes(), tokens: tokens,
 		hosts: map[string]bool{}, origins: map[string]bool{},
 	}
-	if c.upstreams, err = openUpstreams(o, len(tokens) > 0, before); err != nil {
+	var list []upstream.Options
+	for _, u := range o.Upstreams {
+		list = append(list, u.options())
+	}
+	var old *upstream.Set
+	if before != nil {
+		old = before.upstreams
+	}
+	if c.upstreams, err = upstream.OpenSet(list, o.Settings.Timeouts.upstream(), len(tokens) > 0, old); err != nil {
 		return nil, err
 	}
 	more, err := parseRoutes(o.Settings.Passthrough)
@@ -56,10 +64,10 @@ func newConfiguration(o *Options, before *configuration) (*configuration, error)
 		return nil, err
 	}
 	if o.Replay != nil {
-		if c.replay, err = openUpstream(Upstream{ID: "replay", Transport: o.Replay}, o.Settings.Timeouts); err != nil {
+		if c.upstreams.Replay, err = upstream.Open(upstream.Options{ID: "replay", Transport: o.Replay}, o.Settings.Timeouts.upstream()); err != nil {
 			return nil, err
 		}
-		c.replay.canned = true
+		c.upstreams.Replay.Canned = true
 	}
 	if host, _, err := net.SplitHostPort(o.Settings.Listen); err == nil {
 		c.hosts[strings.ToLower(host)] = true
@@ -116,8 +124,8 @@ func (g *Gateway) Reload(o Options) error {
 func (g *Gateway) Prepare(o Options) (apply func(), err error) {
 	before := g.conf.Load()
 	o.Replay = nil
-	if before.replay != nil {
-		o.Replay = before.replay.Transport
+	if replay := before.upstreams.Replay; replay != nil {
+		o.Replay = replay.Transport
 	}
 	o.Settings.Listen = before.settings.Listen
 	next, err := newConfiguration(&o, before)
@@ -126,6 +134,6 @@ func (g *Gateway) Prepare(o Options) (apply func(), err error) {
 	}
 	return func() {
 		old := g.conf.Swap(next)
-		old.upstreams.closeIdle(next.upstreams)
+		old.upstreams.CloseIdle(next.upstreams)
 	}, nil
 }

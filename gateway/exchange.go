@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/gateway/chain"
 	"github.com/stopgate/stopgate/internal/gateway/history"
+	"github.com/stopgate/stopgate/internal/gateway/upstream"
 	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/provider/registry"
 	"github.com/stopgate/stopgate/session"
@@ -28,7 +29,7 @@ type exchange struct {
 	api      *registry.API
 	dialect  provider.Dialect // its codec
 	req      *provider.Request
-	upstream *upstream
+	upstream *upstream.Server
 	enforced bool
 
 	ctx       context.Context // canceled by the client, the gateway or a deadline
@@ -117,7 +118,7 @@ func (g *Gateway) open(w http.ResponseWriter, r *http.Request, rt *route, v clie
 		g.refuse(w, r, no)
 		return nil, nil
 	}
-	return g.newExchange(w, r, v, rt.api, req, v.choose(rt.vendor, req.Model, r)), body
+	return g.newExchange(w, r, v, rt.api, req, v.upstreams.Choose(rt.vendor, req.Model, r)), body
 }
 
 //go:noinline
@@ -168,7 +169,7 @@ func (g *Gateway) reportHistory(what string, err error) {
 	g.log.Warn(what, "error", err)
 }
 
-func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, v clientRequest, api *registry.API, req *provider.Request, up *upstream) *exchange {
+func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, v clientRequest, api *registry.API, req *provider.Request, up *upstream.Server) *exchange {
 	x := &exchange{
 		configuration: v.configuration, observed: v.observed, g: g, w: w, rc: http.NewResponseController(w), api: api, dialect: api.Dialect, req: req, upstream: up,
 		enforced: g.gate.Enforced(), records: context.WithoutCancel(r.Context()), start: time.Now(),

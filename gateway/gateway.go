@@ -107,7 +107,7 @@ func New(o Options) (*Gateway, error) {
 // Close cancels every exchange and closes idle upstream connections.
 func (g *Gateway) Close() {
 	g.stop(errDraining)
-	g.conf.Load().upstreams.closeIdle(upstreams{})
+	g.conf.Load().upstreams.CloseIdle(nil)
 }
 
 // ServeHTTP implements [http.Handler].

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/gateway/body"
+	"github.com/stopgate/stopgate/internal/gateway/upstream"
 	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/provider/registry"
 )
@@ -149,11 +151,11 @@ func (s *observedExchange) begin(x *exchange) {
 }
 
 // sent records that the request is sent upstream.
-func (s *observedExchange) sent(u *upstream, h http.Header, body []byte) {
+func (s *observedExchange) sent(u *upstream.Server, h http.Header, body []byte) {
 	if s == nil {
 		return
 	}
-	s.Upstream, s.Address, s.Canned, s.Sent = u.ID, u.address(), u.canned, time.Now()
+	s.Upstream, s.Address, s.Canned, s.Sent = u.ID, u.Address(), u.Canned, time.Now()
 	s.copy = nil
 	if to, ok := s.to.(ContentObservation); ok && s.Model != "" {
 		s.copy = to.Content(&s.Observed, body)
@@ -166,7 +168,7 @@ func (s *observedExchange) answered(a *http.Response) {
 	if s == nil {
 		return
 	}
-	s.Answered, s.UpstreamStatus, s.Events = time.Now(), a.StatusCode, mediaType(a.Header) == "text/event-stream"
+	s.Answered, s.UpstreamStatus, s.Events = time.Now(), a.StatusCode, body.MediaType(a.Header) == "text/event-stream"
 	s.UpstreamHTTP = version(a.ProtoMajor, a.ProtoMinor)
 	if s.copy != nil {
 		a.Body = copied{io.TeeReader(a.Body, s.copy), a.Body}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/gateway/header"
 	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/provider/registry"
 )
@@ -18,7 +19,7 @@ func (g *Gateway) servePassed(w http.ResponseWriter, r *http.Request, rt *route,
 		g.refuse(w, r, no)
 		return
 	}
-	up := v.choose(rt.vendor, v.modelOf(body), r)
+	up := v.upstreams.Choose(rt.vendor, v.upstreams.ModelOf(body), r)
 	x := g.newExchange(w, r, v, registry.Closest(r.URL.Path, r.Header), &provider.Request{}, up)
 	defer x.end()
 	if rt.how == passedUnjudged {
@@ -58,7 +59,7 @@ func (x *exchange) forward(answer *http.Response) {
 func (x *exchange) pass(answer *http.Response) {
 	x.mu.Lock()
 	h := x.w.Header()
-	answerHeader(h, answer.Header)
+	header.Answer(h, answer.Header)
 	if e, ok := answer.Header["Content-Encoding"]; ok {
 		h["Content-Encoding"] = e
 	}

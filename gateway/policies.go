@@ -71,7 +71,7 @@ func (x *exchange) revise(r *http.Request, vendor string, body []byte) ([]byte, 
 		x.g.log.Error("a policy made a request that is none", "error", err)
 		return nil, &refusal{status: http.StatusInternalServerError, code: stopgate.CodePolicyError}
 	}
-	x.req, x.upstream = req, x.choose(vendor, req.Model, r)
+	x.req, x.upstream = req, x.upstreams.Choose(vendor, req.Model, r)
 	return revised, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/gateway/body"
 	"github.com/stopgate/stopgate/internal/gateway/responselog"
 	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/provider/sse"
@@ -215,8 +216,8 @@ func (s *stream) continueRound(all []int) bool {
 		return true
 	}
 	s.body = answer.Body
-	content, err := decoded(answer.Header["Content-Encoding"], answer.Body)
-	if answer.StatusCode != http.StatusOK || err != nil || mediaType(answer.Header) != "text/event-stream" {
+	content, err := body.Decoded(answer.Header["Content-Encoding"], answer.Body)
+	if answer.StatusCode != http.StatusOK || err != nil || body.MediaType(answer.Header) != "text/event-stream" {
 		s.abort(stopgate.CodeUpstreamError, "")
 		return true
 	}
@@ -296,8 +297,8 @@ func (x *exchange) continueWhole(sent []byte) {
 		return
 	}
 	defer answer.Body.Close()
-	content, err := decoded(answer.Header["Content-Encoding"], answer.Body)
-	if answer.StatusCode != http.StatusOK || err != nil || mediaType(answer.Header) != "application/json" {
+	content, err := body.Decoded(answer.Header["Content-Encoding"], answer.Body)
+	if answer.StatusCode != http.StatusOK || err != nil || body.MediaType(answer.Header) != "application/json" {
 		x.refuse(badAnswer("The model provider's answer in a later round is not one."))
 		return
 	}

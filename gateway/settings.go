@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
-	"net/url"
 	"strings"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/gateway/upstream"
 )
 
 // Settings are the gateway's settings. Start from DefaultSettings.
@@ -145,22 +145,6 @@ type Timeouts struct {
 	ReadOn         time.Duration // reading a stored response after its client received the end
 }
 
-// over returns t with the nonzero upstream timeouts of base.
-func (t Timeouts) over(base Timeouts) Timeouts {
-	for _, f := range []struct {
-		of   time.Duration
-		into *time.Duration
-	}{
-		{t.Connect, &base.Connect}, {t.Answer, &base.Answer}, {t.AnswerWhole, &base.AnswerWhole},
-		{t.IdleFirst, &base.IdleFirst}, {t.Idle, &base.Idle},
-	} {
-		if f.of > 0 {
-			*f.into = f.of
-		}
-	}
-	return base
-}
-
 // DefaultSettings returns the documented defaults, which listen only on loopback.
 func DefaultSettings() Settings {
 	return Settings{
@@ -209,44 +193,8 @@ func (s *Settings) check(guarded bool) error {
 	if err != nil {
 		return fmt.Errorf("gateway: listen address %q: want HOST:PORT", s.Listen)
 	}
-	if !loopback(host) && !guarded {
+	if !upstream.Loopback(host) && !guarded {
 		return fmt.Errorf("gateway: listening on %q lets other machines in: set a token first, [gateway.tokens.NAME], or listen on 127.0.0.1", s.Listen)
 	}
 	return nil
-}
-
-// loopback reports whether a host is a loopback address.
-func loopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
-}
-
-// Check reports whether a gateway can use the upstream.
-func (u Upstream) Check() error {
-	_, err := checkUpstream(u)
-	return err
-}
-
-// checkUpstream parses an upstream's base URL.
-func checkUpstream(u Upstream) (*url.URL, error) {
-	base, err := url.Parse(u.BaseURL)
-	if err != nil {
-		return nil, fmt.Errorf("gateway: upstream %s: %w", u.ID, err)
-	}
-	switch {
-	case base.Scheme != "http" && base.Scheme != "https" || base.Host == "":
-		return nil, fmt.Errorf("gateway: upstream %s: base URL %q: want http://HOST or https://HOST", u.ID, u.BaseURL)
-	case base.User != nil || base.RawQuery != "" || base.Fragment != "" || base.RawPath != "":
-		return nil, fmt.Errorf("gateway: upstream %s: the base URL has no user, query or fragment", u.ID)
-	}
-	if ip, err := netip.ParseAddr(base.Hostname()); err == nil && forbiddenAddress(ip) {
-		return nil, fmt.Errorf("gateway: upstream %s: %s is a link-local, multicast or metadata address", u.ID, ip)
-	}
-	if u.Key != "" && base.Scheme == "http" && !loopback(base.Hostname()) {
-		return nil, fmt.Errorf("gateway: upstream %s: a key is not sent over plain http", u.ID)
-	}
-	return base, nil
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/gateway/header"
+	"github.com/stopgate/stopgate/internal/gateway/upstream"
 	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/provider/sse"
 )
@@ -13,7 +15,7 @@ import (
 // readBuffer is the size of a stream's buffer and of the upstream connection's, so that one read
 // returns everything that the connection has buffered. Larger buffers would exceed the memory
 // budget; a stream whose reads fill it borrows a larger one temporarily.
-const readBuffer = 8 << 10
+const readBuffer = upstream.ReadBuffer
 
 // buffers are the buffers of a waiting stream, pooled.
 type buffers struct {
@@ -60,7 +62,7 @@ func (x *exchange) openStream(answer *http.Response, content io.Reader) *stream 
 	buf := g.buffers.Get().(*buffers)
 	buf.decoder.Reset(buf.in[:], sse.Limits{MaxEvent: x.settings.Limits.Event, Pool: &g.lent})
 	h := x.w.Header()
-	answerHeader(h, answer.Header)
+	header.Answer(h, answer.Header)
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache")
 	h.Set("X-Accel-Buffering", "no")

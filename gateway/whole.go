@@ -9,6 +9,8 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/gateway/body"
+	"github.com/stopgate/stopgate/internal/gateway/header"
 	"github.com/stopgate/stopgate/internal/provider"
 )
 
@@ -99,7 +101,7 @@ func (x *exchange) finishWhole(answer *http.Response, codec provider.Body, body 
 func (x *exchange) answerWhole(answer *http.Response, body []byte) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	answerHeader(x.w.Header(), answer.Header)
+	header.Answer(x.w.Header(), answer.Header)
 	x.writeWhole(answer.StatusCode, body)
 }
 
@@ -108,14 +110,14 @@ func (x *exchange) readWhole(answer *http.Response, content io.Reader, limit int
 	x.mu.Lock()
 	x.watch.awaitUpstream()
 	x.mu.Unlock()
-	body, err := readAll(watchedReader{x, content}, answer.ContentLength, limit)
+	text, err := body.ReadAll(watchedReader{x, content}, answer.ContentLength, limit)
 	x.mu.Lock()
 	x.watch.reading = false
 	x.mu.Unlock()
 	switch {
 	case err == nil:
-		return body, nil
-	case errors.Is(err, errTooLong), errors.Is(err, errRatio):
+		return text, nil
+	case errors.Is(err, body.ErrTooLong), errors.Is(err, body.ErrRatio):
 		return nil, &refusal{status: http.StatusBadGateway, code: stopgate.CodeLimitExceeded, message: "The model's answer exceeds a size limit."}
 	}
 	code, message := x.why(err)

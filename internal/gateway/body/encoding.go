@@ -1,4 +1,4 @@
-package gateway
+package body
 
 import (
 	"bufio"
@@ -24,9 +24,11 @@ const (
 // web, and thereby the memory of one body.
 const maxWindow = 8 << 20
 
+// ErrRatio is the error of a compressed body that expands too far.
+var ErrRatio = errors.New("compressed body expands too far")
+
 var (
 	errEncoding = errors.New("unknown content encoding")
-	errRatio    = errors.New("compressed body expands too far")
 	errTrailing = errors.New("data follows the compressed body")
 )
 
@@ -39,9 +41,9 @@ var encodings = map[string]func(*bufio.Reader) (io.Reader, error){
 	"zstd":    openZstd,
 }
 
-// decoded returns a reader that decodes a body with the given content encodings: none, or a
+// Decoded returns a reader that decodes a body with the given content encodings: none, or a
 // supported one. The limits of a body apply to the decoded bytes.
-func decoded(given []string, body io.Reader) (io.Reader, error) {
+func Decoded(given []string, body io.Reader) (io.Reader, error) {
 	encoding := strings.ToLower(strings.TrimSpace(strings.Join(given, ",")))
 	if encoding == "" || encoding == "identity" {
 		return body, nil
@@ -94,7 +96,7 @@ func (r *inflater) Read(p []byte) (int, error) {
 	switch {
 	case r.out > ratioFloor && r.out > maxRatio*r.in.n,
 		errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		return 0, errRatio
+		return 0, ErrRatio
 	case err == io.EOF:
 		if _, more := r.buffered.ReadByte(); more == nil {
 			return n, errTrailing

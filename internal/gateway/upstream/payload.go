@@ -1,4 +1,4 @@
-package gateway
+package upstream
 
 import (
 	"io"
@@ -6,17 +6,17 @@ import (
 	"sync"
 )
 
-// payload is the body of a request to an upstream. The transport retains the request until the end
+// Payload is the body of a request to an upstream. The transport retains the request until the end
 // of the response, and histories are long, so the bytes are dropped once the body was sent and a
 // response has arrived.
-type payload struct {
+type Payload struct {
 	mu   sync.Mutex
 	data []byte
 	sent bool
 }
 
 // attach makes data the body of a request.
-func (p *payload) attach(r *http.Request, data []byte) {
+func (p *Payload) attach(r *http.Request, data []byte) {
 	if len(data) == 0 {
 		r.Body = http.NoBody
 		return
@@ -27,9 +27,9 @@ func (p *payload) attach(r *http.Request, data []byte) {
 	r.Body = &payloadReader{p: p}
 }
 
-// drop releases a body that was sent completely. The transport may still be reading an incomplete
+// Sent releases a body that was sent completely. The transport may still be reading an incomplete
 // one.
-func (p *payload) drop() {
+func (p *Payload) Sent() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.sent {
@@ -40,7 +40,7 @@ func (p *payload) drop() {
 // payloadReader reads a payload once. A transport may open another one to send the request again if
 // a reused connection was closed.
 type payloadReader struct {
-	p  *payload
+	p  *Payload
 	at int
 }
 

@@ -1,4 +1,9 @@
-package gateway
+// Package header filters the headers of requests to providers and of their responses, and removes the
+// gateway's own tokens from requests.
+//
+//	out := header.Request(r.Header)         // for the upstream
+//	header.Answer(w.Header(), answer.Header) // for the client
+package header
 
 import (
 	"net/http"
@@ -41,8 +46,8 @@ func isGatewayHeader(name string) bool {
 	return strings.HasPrefix(name, "X-Stopgate-") || strings.HasPrefix(name, "X-Forwarded-")
 }
 
-// requestHeader returns the headers for the upstream. Repeated values stay repeated.
-func requestHeader(in http.Header) http.Header {
+// Request returns the headers for the upstream. Repeated values stay repeated.
+func Request(in http.Header) http.Header {
 	out := make(http.Header, len(in)+2)
 	named := namedInConnection(in)
 	for name, values := range in {
@@ -56,7 +61,7 @@ func requestHeader(in http.Header) http.Header {
 			out[name] = values
 		}
 	}
-	takeTokens(out) // even if this gateway requires none: providers have no use for them
+	TakeTokens(out) // even if this gateway requires none: providers have no use for them
 	out["Accept-Encoding"] = []string{"identity"}
 	if _, ok := out["User-Agent"]; !ok {
 		out["User-Agent"] = nil // otherwise the transport adds its own
@@ -64,8 +69,8 @@ func requestHeader(in http.Header) http.Header {
 	return out
 }
 
-// answerHeader copies the headers of an upstream's response to the client's.
-func answerHeader(dst, in http.Header) {
+// Answer copies the headers of an upstream's response to the client's.
+func Answer(dst, in http.Header) {
 	named := namedInConnection(in)
 	for name, values := range in {
 		if !droppedAnswer[name] && !isGatewayHeader(name) && !named[name] && !strings.HasPrefix(name, "X-Accel-") {
@@ -91,8 +96,8 @@ func namedInConnection(h http.Header) map[string]bool {
 // tokenPrefix identifies a gate token in a header for a provider's key (S46).
 const tokenPrefix = "sg_"
 
-// takeTokens removes gate tokens from the headers for a provider's key and returns them.
-func takeTokens(h http.Header) (tokens []string) {
+// TakeTokens removes gate tokens from the headers for a provider's key and returns them.
+func TakeTokens(h http.Header) (tokens []string) {
 	for _, name := range registry.KeyHeaders() {
 		var others []string
 		before := len(tokens)
@@ -118,8 +123,8 @@ func takeTokens(h http.Header) (tokens []string) {
 	return tokens
 }
 
-// hasCredential reports whether a request contains a provider credential.
-func hasCredential(r *http.Request) bool {
+// HasCredential reports whether a request contains a provider credential.
+func HasCredential(r *http.Request) bool {
 	return slices.ContainsFunc(registry.KeyHeaders(), func(name string) bool { return r.Header.Get(name) != "" }) ||
 		r.URL.RawQuery != "" && slices.ContainsFunc(registry.KeyParameters(), func(name string) bool { return r.URL.Query().Get(name) != "" })
 }
@@ -142,8 +147,11 @@ func editKeys(query string, remove func(key string) bool) string {
 	return strings.Join(kept, "&")
 }
 
-// queryTokens removes gate tokens from the parameters for a provider's key and returns them.
-func queryTokens(u *url.URL) (tokens []string) {
+// RemoveKeys removes the parameters for a provider's key from a query.
+func RemoveKeys(query string) string { return editKeys(query, func(string) bool { return true }) }
+
+// QueryTokens removes gate tokens from the parameters for a provider's key and returns them.
+func QueryTokens(u *url.URL) (tokens []string) {
 	u.RawQuery = editKeys(u.RawQuery, func(key string) bool {
 		is := strings.HasPrefix(key, tokenPrefix)
 		if is {
@@ -154,7 +162,8 @@ func queryTokens(u *url.URL) (tokens []string) {
 	return tokens
 }
 
-func dropCredential(h http.Header) {
+// DropCredential removes the headers for a provider's key.
+func DropCredential(h http.Header) {
 	for _, name := range registry.KeyHeaders() {
 		h.Del(name)
 	}

@@ -1,4 +1,4 @@
-package gateway
+package upstream
 
 import (
 	"fmt"
@@ -6,49 +6,53 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/gateway/header"
 	"github.com/stopgate/stopgate/internal/provider/registry"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// upstreams are the providers of one configuration.
-type upstreams struct {
-	all    []*upstream
-	models []modelRoute         // most specific first
-	others map[string]*upstream // by API: the upstream of all other models
+// Set holds the upstreams of one configuration.
+type Set struct {
+	Replay *Server // serves scripts and recordings, or nil
+	all    []*Server
+	models []modelRoute       // most specific first
+	others map[string]*Server // by API: the upstream of all other models
 }
 
 // modelRoute maps a model pattern to an upstream.
 type modelRoute struct {
 	api, pattern string
-	to           *upstream
+	to           *Server
 }
 
-// openUpstreams validates the configured upstreams and adds the defaults. guarded reports whether
-// clients need a token. Unchanged upstreams keep the connections of the previous configuration.
-func openUpstreams(o *Options, guarded bool, before *configuration) (upstreams, error) {
-	list := upstreams{others: map[string]*upstream{}}
+// OpenSet validates the configured upstreams and adds the defaults. base are the timeouts where an
+// upstream has none. guarded reports whether clients need a token. Unchanged upstreams keep the
+// connections of the previous set, which may be nil.
+func OpenSet(configured []Options, base Timeouts, guarded bool, before *Set) (*Set, error) {
+	list := &Set{others: map[string]*Server{}}
 	ids := map[string]bool{}
-	for _, u := range o.Upstreams {
+	for _, u := range configured {
 		served := apis(u.API)
 		switch {
 		case served == nil:
-			return list, fmt.Errorf("gateway: upstream %s: unknown API %q: want %s", u.ID, u.API, strings.Join(registry.VendorNames(), " or "))
-		case !validName(u.ID):
-			return list, fmt.Errorf("gateway: upstream id %q: want 1 to 128 letters, digits and . _ : -", u.ID)
+			return nil, fmt.Errorf("gateway: upstream %s: unknown API %q: want %s", u.ID, u.API, strings.Join(registry.VendorNames(), " or "))
+		case !stopgate.ValidToolName(stopgate.ToolName(u.ID)):
+			return nil, fmt.Errorf("gateway: upstream id %q: want 1 to 128 letters, digits and . _ : -", u.ID)
 		case u.Key != "" && !guarded:
-			return list, fmt.Errorf("gateway: upstream %s has a key, which any local program could then spend: set a token", u.ID)
+			return nil, fmt.Errorf("gateway: upstream %s has a key, which any local program could then spend: set a token", u.ID)
 		}
-		up, err := list.open(u, o.Settings.Timeouts, before)
+		up, err := list.open(u, base, before)
 		if err != nil {
-			return list, err
+			return nil, err
 		}
 		for _, api := range served {
 			if other := list.add(api, up); other != nil {
-				return list, fmt.Errorf("gateway: upstreams %s and %s both serve the API %s%s", other.ID, u.ID, api, forModels(u))
+				return nil, fmt.Errorf("gateway: upstreams %s and %s both serve the API %s%s", other.ID, u.ID, api, forModels(u))
 			}
 		}
 		if ids[u.ID] {
-			return list, fmt.Errorf("gateway: two upstreams have the id %s", u.ID)
+			return nil, fmt.Errorf("gateway: two upstreams have the id %s", u.ID)
 		}
 		ids[u.ID] = true
 	}
@@ -60,9 +64,9 @@ func openUpstreams(o *Options, guarded bool, before *configuration) (upstreams, 
 		for ids[id] {
 			id += "_public"
 		}
-		up, err := list.open(Upstream{ID: id, API: api, BaseURL: vendor.BaseURL}, o.Settings.Timeouts, before)
+		up, err := list.open(Options{ID: id, API: api, BaseURL: vendor.BaseURL}, base, before)
 		if err != nil {
-			return list, err
+			return nil, err
 		}
 		up.byDefault = true
 		list.others[api] = up
@@ -71,7 +75,7 @@ func openUpstreams(o *Options, guarded bool, before *configuration) (upstreams, 
 	return list, nil
 }
 
-func forModels(u Upstream) string {
+func forModels(u Options) string {
 	if len(u.Models) == 0 {
 		return ""
 	}
@@ -79,13 +83,13 @@ func forModels(u Upstream) string {
 }
 
 // open opens an upstream, or reuses the one of the previous configuration.
-func (l *upstreams) open(u Upstream, t Timeouts, before *configuration) (*upstream, error) {
-	up, err := openUpstream(u, t)
+func (l *Set) open(u Options, base Timeouts, before *Set) (*Server, error) {
+	up, err := Open(u, base)
 	if err != nil {
 		return nil, err
 	}
 	if before != nil && up.pool != nil {
-		for _, old := range before.upstreams.all {
+		for _, old := range before.all {
 			if old.pool != nil && old.samePool(up) {
 				up.pool, up.Transport = old.pool, old.pool
 			}
@@ -96,14 +100,14 @@ func (l *upstreams) open(u Upstream, t Timeouts, before *configuration) (*upstre
 }
 
 // samePool reports whether two upstreams can share connections.
-func (u *upstream) samePool(other *upstream) bool {
+func (u *Server) samePool(other *Server) bool {
 	return u.ID == other.ID && u.base.Scheme == other.base.Scheme && u.base.Host == other.base.Host &&
 		u.Connections == other.Connections && u.Authorities == other.Authorities && u.Timeouts.Connect == other.Timeouts.Connect
 }
 
 // add registers an upstream for one API. It returns the upstream that already serves the same
 // models, if any.
-func (l *upstreams) add(api string, u *upstream) (taken *upstream) {
+func (l *Set) add(api string, u *Server) (taken *Server) {
 	if len(u.Models) == 0 {
 		taken, l.others[api] = l.others[api], u
 		return taken
@@ -146,7 +150,7 @@ func matchesModel(pattern, model string) bool {
 }
 
 // serving returns the upstream of a model.
-func (l *upstreams) serving(api, model string) *upstream {
+func (l *Set) serving(api, model string) *Server {
 	if model != "" {
 		for _, r := range l.models {
 			if r.api == api && matchesModel(r.pattern, model) {
@@ -157,10 +161,10 @@ func (l *upstreams) serving(api, model string) *upstream {
 	return l.others[api]
 }
 
-// modelOf extracts the model from a request that is otherwise forwarded without parsing, if the
+// ModelOf extracts the model from a request that is otherwise forwarded without parsing, if the
 // model selects the upstream. It returns "" for an ambiguous body.
-func (c *configuration) modelOf(body []byte) string {
-	if len(c.upstreams.models) == 0 || len(body) == 0 {
+func (l *Set) ModelOf(body []byte) string {
+	if len(l.models) == 0 || len(body) == 0 {
 		return ""
 	}
 	root, err := jsonstream.Parse(body, jsonstream.Options{})
@@ -174,23 +178,23 @@ func (c *configuration) modelOf(body []byte) string {
 	return model.Text()
 }
 
-// choose selects the upstream of a request (S45): replay only for replay models, and for requests
+// Choose selects the upstream of a request (S45): replay only for replay models, and for requests
 // without a credential to an upstream that is not configured.
-func (c *configuration) choose(api, model string, r *http.Request) *upstream {
+func (l *Set) Choose(api, model string, r *http.Request) *Server {
 	if api == "" {
 		api = registry.VendorOf(r.Header).Name
 	}
-	up := c.upstreams.serving(api, model)
-	if c.replay != nil && (strings.HasPrefix(model, "stopgate-") || up.byDefault && !hasCredential(r)) {
-		return c.replay
+	up := l.serving(api, model)
+	if l.Replay != nil && (strings.HasPrefix(model, "stopgate-") || up.byDefault && !header.HasCredential(r)) {
+		return l.Replay
 	}
 	return up
 }
 
-// closeIdle closes idle connections, except those shared with kept.
-func (l upstreams) closeIdle(kept upstreams) {
+// CloseIdle closes idle connections, except those shared with kept, which may be nil.
+func (l *Set) CloseIdle(kept *Set) {
 	for _, u := range l.all {
-		if u.pool != nil && !slices.ContainsFunc(kept.all, func(k *upstream) bool { return k.pool == u.pool }) {
+		if u.pool != nil && (kept == nil || !slices.ContainsFunc(kept.all, func(k *Server) bool { return k.pool == u.pool })) {
 			u.pool.CloseIdleConnections()
 		}
 	}

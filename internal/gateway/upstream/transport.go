@@ -1,4 +1,4 @@
-package gateway
+package upstream
 
 import (
 	"crypto/tls"
@@ -14,7 +14,7 @@ import (
 
 // newTransport returns the connection pool of one upstream. It adds no compression, follows no
 // redirects, and refuses to dial addresses that are not model providers (F18).
-func newTransport(u *Upstream) (*http.Transport, error) {
+func newTransport(u *Options) (*http.Transport, error) {
 	dialer := &net.Dialer{Timeout: u.Timeouts.Connect, KeepAlive: 30 * time.Second, Control: refuseAddress}
 	trusted, err := authorities(u.Authorities)
 	if err != nil {
@@ -32,7 +32,7 @@ func newTransport(u *Upstream) (*http.Transport, error) {
 		TLSClientConfig:        trusted,
 		IdleConnTimeout:        90 * time.Second,
 		MaxResponseHeaderBytes: 256 << 10,
-		ReadBufferSize:         readBuffer,
+		ReadBufferSize:         ReadBuffer,
 		WriteBufferSize:        2 << 10, // enough for a request header; bodies are not buffered
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 	}, nil
