@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -24,15 +25,10 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/cli/service"
 	"github.com/stopgate/stopgate/internal/cli/tables"
-	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/hook"
-	"github.com/stopgate/stopgate/internal/hook/process"
-	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/store/kinds"
 	"github.com/stopgate/stopgate/internal/system/leash"
-	"github.com/stopgate/stopgate/internal/system/realpath"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -69,8 +65,7 @@ model says goes to standard output, everything else to standard error.`,
 	}
 	f.State.Add(cmd)
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.Files, "policy", nil, "policy `FILE`; without it: the project's, the user's and the system's stopgate.toml")
-	_ = cmd.MarkFlagFilename("policy", "toml")
+	f.AddFiles(cmd)
 	flags.StringVar(&f.model, "model", "", "`NAME` of the model (default: a scripted tour)")
 	flags.StringVar(&f.api, "api", "", "`API` it is asked over: openai-chat, openai-responses or anthropic (default: by the model's name)")
 	flags.StringVar(&f.baseURL, "base-url", "", "base `URL` of the provider, as its own clients take it")
@@ -142,22 +137,16 @@ func runAgent(ctx context.Context, s cli.Streams, f *agentFlags, format cli.Form
 	return errors.Join(r.run(ctx), r.state.Close())
 }
 
-// policy loads the policy for this directory, and the settings beside its rules.
-func (r *agentRun) policy() error {
-	where := config.Standard(r.dir)
-	where.Policy = r.flags.Files
-	var err error
-	if r.Set, err = config.Discover(where); err != nil {
-		return inputs.Unread(err)
-	}
+// policy loads the policy for this directory, and the settings in its files.
+func (r *agentRun) policy() (err error) {
+	talk := r.Err
 	if r.flags.list || r.flags.listTools {
-		r.Set.Say(io.Discard)
-	} else {
-		r.Set.Say(r.Err)
+		talk = io.Discard
 	}
-	if r.Set.Root != "" {
-		r.dir = r.Set.Root // paths of calls and paths of rules begin at one place (K19)
+	if r.Loaded, err = r.flags.Find(talk); err != nil {
+		return err
 	}
+	r.dir = cmp.Or(r.Set.Root, r.dir) // paths of calls and paths of rules begin at one place (K19)
 	if err := r.Compile(r.options()); err != nil {
 		return err
 	}
@@ -171,14 +160,8 @@ func (r *agentRun) policy() error {
 	return err
 }
 
-// options say where paths of rules begin.
-func (r *agentRun) options() policy.Options {
-	o := policy.Options{Root: r.dir, Links: &condition.Links{Real: realpath.From(r.dir), Walk: realpath.Walk(r.dir), Files: realpath.Files(realpath.Enough), Has: realpath.Has}}
-	o.Home, _ = os.UserHomeDir() // without one, fewer rules permit
-	o.Settings = process.Settings(config.Account{}, o.Root, r.flags.Store)
-	o.Known = knowntools.Recognise
-	return o
-}
+// options returns the options that the policy is compiled with.
+func (r *agentRun) options() policy.Options { return inputs.WorkingIn(r.Set, r.dir, r.flags.Store) }
 
 func (r *agentRun) run(ctx context.Context) (err error) {
 	r.talks = kinds.Memory()

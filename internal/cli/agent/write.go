@@ -15,10 +15,10 @@ import (
 	"github.com/stopgate/stopgate/internal/agent/tui"
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/amend"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/cli/textdiff"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/policy"
-	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -119,11 +119,11 @@ func (r *agentRun) amended(own config.File, fresh bool, text []byte, v gate.View
 			set.Files[i].Text, set.Files[i].Path, set.Files[i].Scope = text, path, config.User
 		}
 	}
-	program, mistakes := prove.Compile(set.Sources(), r.options())
-	if program == nil || mistakes.HasErrors() {
-		return "", nil, set, mistakes.Err()
+	l := inputs.Loaded{Set: set}
+	if err := l.Compile(r.options()); err != nil {
+		return "", nil, set, err
 	}
-	e := program.Bind(v.Call).Evaluate()
+	e := l.Program.Bind(v.Call).Evaluate()
 	e.Feed([]byte(v.Args))
 	now := e.Close(stopgate.Ended)
 	if now.Mode != stopgate.Unattended {
@@ -133,7 +133,7 @@ func (r *agentRun) amended(own config.File, fresh bool, text []byte, v gate.View
 		}
 		return "", nil, set, fmt.Errorf("the call would still be asked about: %s", where)
 	}
-	return path, program, set, nil
+	return path, l.Program, set, nil
 }
 
 // replaceOwn writes the file in one step, if it still is what it was, and keeps what

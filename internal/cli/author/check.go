@@ -39,9 +39,8 @@ Exit: 0 clean or warnings only, 3 mistakes.`,
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "treat warnings about traps as mistakes")
 	cmd.Flags().BoolVar(&reach, "reach", false, "show for every rule a call that reaches it and what answers that call more strictly, or what covers the rule")
-	cmd.Flags().StringVar(&toolsFile, "tools", "", "tool definitions as JSON `FILE`, to check rules against their schemas")
+	inputs.ToolsFlag(cmd, &toolsFile, ", to check rules against their schemas")
 	cmd.Flags().BoolVar(&known, "known-tools", false, "print the table of tools whose parameters are known by name, as text or json, and check nothing")
-	_ = cmd.MarkFlagFilename("tools", "json")
 	format := cli.FormatFlag(cmd, "sarif", "github", "junit")
 	cmd.ValidArgsFunction = cli.CompleteTOML
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -44,9 +44,8 @@ not everything could be decided; 3 if a file has mistakes.`,
 		},
 	}
 	cmd.Flags().StringVar(&failOn, "fail-on", "", "exit 3 on changes of this kind: `loosened` or any")
-	cmd.Flags().StringVar(&toolsFile, "tools", "", "tool definitions as JSON `FILE`: the tools and schemas to compare for")
+	inputs.ToolsFlag(cmd, &toolsFile, ": the tools and schemas to compare for")
 	cmd.Flags().BoolVar(&undecided, "allow-undecided", false, "with --fail-on, accept what could not be decided")
-	_ = cmd.MarkFlagFilename("tools", "json")
 	cli.CompleteFlag(cmd, "fail-on", "loosened", "any")
 	format := cli.FormatFlag(cmd, "sarif", "github", "junit")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -20,7 +20,7 @@ type recordFlags struct {
 
 func (f *recordFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.id, "record", "", "explain the recorded call of this `ID`, as 'stopgate log' prints it, in the setting that it was made in")
-	cmd.Flags().StringVar(&f.Store, "store", "", "with --record: `URL` of the store (default: as up would write it)")
+	f.AddStore(cmd, "with --record: `URL` of the store (default: as up would write it)")
 }
 
 // explain explains the recorded call; its answer is that of the rules now.

@@ -33,10 +33,8 @@ somebody at a terminal accepts the new one. Without a command, pin lists.`
 type pinFlags struct{ inputs.Records }
 
 func (f *pinFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.Store, "store", "", "the `URL` of the store whose pins are meant (default: as mcp would use it)")
-	cmd.Flags().StringArrayVar(&f.Files, "policy", nil, "policy `FILE` whose [store] says where the pins are")
-	_ = cmd.MarkFlagFilename("store", "db")
-	_ = cmd.MarkFlagFilename("policy", "toml")
+	f.AddStore(cmd, "the `URL` of the store whose pins are meant (default: as mcp would use it)")
+	inputs.PolicyFlag(cmd, &f.Files, " whose [store] says where the pins are")
 }
 
 func (f *pinFlags) open() (*pin.Store, error) {

@@ -21,7 +21,8 @@ import (
 	"github.com/stopgate/stopgate/internal/system/realpath"
 )
 
-// WorkingIn is what is known where servers work in dir, which may be below the root.
+// WorkingIn returns the options where servers, or the agent, work in dir, which may be below
+// the root. Without a home directory fewer rules permit.
 func WorkingIn(set config.Set, dir, store string) policy.Options {
 	o := policy.Options{Root: cmp.Or(set.Root, dir), Dir: dir}
 	o.Links = &condition.Links{Real: realpath.From(o.Root), Walk: realpath.Walk(o.Root), Files: realpath.Files(realpath.Enough), Has: realpath.Has}
@@ -38,10 +39,27 @@ type Policy struct {
 	Again bool   // they were read before: see [config.Where]
 }
 
+// Add adds --policy and --tools.
 func (f *Policy) Add(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.Files, "policy", nil, "policy `FILE`; without it: the project's, the user's and the system's stopgate.toml")
-	cmd.Flags().StringVar(&f.Tools, "tools", "", "tool definitions as JSON `FILE`: a list of OpenAI, Anthropic or MCP tools")
+	f.AddFiles(cmd)
+	ToolsFlag(cmd, &f.Tools, ": a list of OpenAI, Anthropic or MCP tools")
+}
+
+// AddFiles adds --policy.
+func (f *Policy) AddFiles(cmd *cobra.Command) {
+	PolicyFlag(cmd, &f.Files, "; without it: the project's, the user's and the system's stopgate.toml")
+}
+
+// PolicyFlag adds --policy, which names policy files; usage goes on after "policy FILE".
+func PolicyFlag(cmd *cobra.Command, files *[]string, usage string) {
+	cmd.Flags().StringArrayVar(files, "policy", nil, "policy `FILE`"+usage)
 	_ = cmd.MarkFlagFilename("policy", "toml")
+}
+
+// ToolsFlag adds --tools, which names a file of tool definitions; usage goes on after "tool
+// definitions as JSON FILE".
+func ToolsFlag(cmd *cobra.Command, file *string, usage string) {
+	cmd.Flags().StringVar(file, "tools", "", "tool definitions as JSON `FILE`"+usage)
 	_ = cmd.MarkFlagFilename("tools", "json")
 }
 
@@ -52,13 +70,13 @@ type Loaded struct {
 	Tools   []stopgate.ToolDefinition
 }
 
-// Load finds, reads and compiles the policy and says on talk what holds. A policy
+// Load finds, reads and compiles the policy and reports on talk which files apply. A policy
 // with mistakes is a config.MistakesError.
 func (f *Policy) Load(talk io.Writer) (Loaded, error) {
 	return f.LoadAt(talk, func(config.Set) policy.Options { return policy.Options{} })
 }
 
-// LoadAt is load for a surface that knows where relative paths begin (K19).
+// LoadAt is Load for a surface that knows where relative paths begin (K19).
 func (f *Policy) LoadAt(talk io.Writer, at func(config.Set) policy.Options) (Loaded, error) {
 	l, err := f.Find(talk)
 	if err != nil {
@@ -100,8 +118,7 @@ func (l *Loaded) Compile(o policy.Options) error {
 	return nil
 }
 
-// Mistakes returns what a list finds wrong in the files that were read, nil for nothing but
-// warnings.
+// Mistakes returns the errors of a list as a config.MistakesError; it is nil for warnings only.
 func (l *Loaded) Mistakes(list diag.List) error {
 	if !list.HasErrors() {
 		return nil
@@ -109,7 +126,7 @@ func (l *Loaded) Mistakes(list diag.List) error {
 	return config.MistakesError{List: list, Set: l.Set}
 }
 
-// Unread adds the way out to an error of reading a policy.
+// Unread adds a remedy to an error of reading a policy.
 func Unread(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return cli.Hinted(err, "write one with stopgate init, or name another one")

@@ -17,8 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/store/backend"
 )
 
-// OpenNamed opens the file that the command line names, or the records as log
-// does.
+// OpenNamed opens the file that the command line names, else the records as Open does.
 func (f *Records) OpenNamed(cmd *cobra.Command, args []string) (*records.Log, error) {
 	if len(args) == 0 {
 		log, _, err := f.Open(cmd.Context())
@@ -34,7 +33,7 @@ func (f *Records) OpenNamed(cmd *cobra.Command, args []string) (*records.Log, er
 	return OpenRecords(cmd.Context(), path)
 }
 
-// ExistingStore opens a store that is there already.
+// ExistingStore opens a store, which has to exist.
 func ExistingStore(cmd *cobra.Command, settings place.Settings) (backend.Store, error) {
 	if settings.Store == place.Memory {
 		return nil, cli.Usagef("a store in memory ends with its process: name another one with --store")
@@ -48,16 +47,45 @@ func ExistingStore(cmd *cobra.Command, settings place.Settings) (backend.Store, 
 // State are the flags that name stores.
 type State struct{ place.Flags }
 
+// Add adds --store and --audit.
 func (f *State) Add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.Store, "store", "", "`URL` of the store: sqlite:PATH or memory (default: in the user's state directory)")
-	cmd.Flags().StringVar(&f.Audit, "audit", "", "JSON Lines `FILE` of the records (default: in the store)")
-	_ = cmd.MarkFlagFilename("store", "db")
+	f.add(cmd, "`URL` of the store: sqlite:PATH or memory (default: in the user's state directory)", "JSON Lines `FILE` of the records (default: in the store)")
+}
+
+func (f *State) add(cmd *cobra.Command, storeUsage, auditUsage string) {
+	f.AddStore(cmd, storeUsage)
+	cmd.Flags().StringVar(&f.Audit, "audit", "", auditUsage)
 	_ = cmd.MarkFlagFilename("audit", "jsonl")
+}
+
+// AddStore adds --store.
+func (f *State) AddStore(cmd *cobra.Command, usage string) {
+	cmd.Flags().StringVar(&f.Store, "store", "", usage)
+	_ = cmd.MarkFlagFilename("store", "db")
 }
 
 // StateOf reads the tables [audit] and [store]; flags win over them.
 func StateOf(l Loaded, f State) (place.Settings, error) {
 	return place.Of(l.Program.Settings().Tables, l.Set, f.Flags)
+}
+
+// Store finds the store for a command that reads or changes its questions, grants or sessions.
+type Store struct{ Records }
+
+// Add adds --store and --policy. --audit is accepted and hidden.
+func (f *Store) Add(cmd *cobra.Command) {
+	f.Records.Add(cmd)
+	_ = cmd.Flags().MarkHidden("audit")
+	cmd.Flags().Lookup("store").Usage = "`URL` of the store: sqlite:PATH (default: as up finds it)"
+}
+
+// Open opens the store, which has to exist.
+func (f *Store) Open(cmd *cobra.Command) (backend.Store, error) {
+	settings, err := f.Settings()
+	if err != nil {
+		return nil, err
+	}
+	return ExistingStore(cmd, settings)
 }
 
 // Records find the records for a command that reads them.
@@ -66,18 +94,16 @@ type Records struct {
 	Files []string
 }
 
+// Add adds --store, --audit and --policy.
 func (f *Records) Add(cmd *cobra.Command) {
-	f.State.Add(cmd)
-	cmd.Flags().StringArrayVar(&f.Files, "policy", nil, "policy `FILE` whose [store] and [audit] say where the records are (default: as up finds it)")
-	_ = cmd.MarkFlagFilename("policy", "toml")
-	cmd.Flags().Lookup("audit").Usage = "read the JSON Lines `FILE` of records instead of the store"
-	cmd.Flags().Lookup("store").Usage = "read the records of the store at `URL` (default: as up would write them)"
+	f.State.add(cmd, "read the records of the store at `URL` (default: as up would write them)", "read the JSON Lines `FILE` of records instead of the store")
+	PolicyFlag(cmd, &f.Files, " whose [store] and [audit] say where the records are (default: as up finds it)")
 }
 
-// Settings are where up keeps its state: what the operator's files say in [store] and
-// [audit]. Mistakes elsewhere in them do not matter, nor does a project file that nobody
-// trusts: records are read and a lockdown is ordered just when something is wrong. Files
-// that cannot be read are passed over where flags say all.
+// Settings returns where up keeps its state: [store] and [audit] of the operator's files.
+// Mistakes elsewhere in them do not matter, nor does a project file that is not trusted, because
+// records are read and a lockdown is ordered when something is wrong. Files that cannot be read
+// are ignored where flags name a store or a file.
 func (f *Records) Settings() (place.Settings, error) {
 	set, tables, err := OperatorTables(f.Files)
 	if err != nil && f.Store == "" && f.Audit == "" {
@@ -86,8 +112,8 @@ func (f *Records) Settings() (place.Settings, error) {
 	return place.Of(tables, set, f.Flags)
 }
 
-// OperatorTables reads the operational tables of the files that hold and are trusted,
-// each from the first file that has it.
+// OperatorTables reads the operational tables of the trusted policy files, each from the first
+// file that has it.
 func OperatorTables(files []string) (config.Set, map[string]*tomltree.Value, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -117,7 +143,7 @@ func OperatorTables(files []string) (config.Set, map[string]*tomltree.Value, err
 	return set, tables, nil
 }
 
-// Open opens the records, wherever they are.
+// Open opens the records.
 func (f *Records) Open(ctx context.Context) (*records.Log, place.Settings, error) {
 	s, err := f.Settings()
 	if err != nil {
@@ -131,6 +157,7 @@ func (f *Records) Open(ctx context.Context) (*records.Log, place.Settings, error
 	return log, s, err
 }
 
+// OpenRecords opens the records in the store or file at path.
 func OpenRecords(ctx context.Context, path string) (*records.Log, error) {
 	if path == place.Memory {
 		return nil, cli.Usagef("a store in memory has no records to read")

@@ -226,8 +226,7 @@ func (f *eventFlags) source() (*eventSource, error) {
 
 // addPolicy adds the flag that says whose gate is meant.
 func (f *eventFlags) addPolicy(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.policies, "policy", nil, "policy `FILE` whose [api] says where the gate answers (default: as up finds it)")
-	_ = cmd.MarkFlagFilename("policy", "toml")
+	inputs.PolicyFlag(cmd, &f.policies, " whose [api] says where the gate answers (default: as up finds it)")
 }
 
 // socketOfUp is the socket that up listens on where no flag names one.

@@ -75,8 +75,7 @@ the session had then, as the store says.`,
 		},
 	}
 	f.Add(cmd)
-	cmd.Flags().StringVar(&p.Tools, "tools", "", "tool definitions as JSON `FILE`, for the explanation")
-	_ = cmd.MarkFlagFilename("tools", "json")
+	inputs.ToolsFlag(cmd, &p.Tools, ", for the explanation")
 	cmd.Flags().StringVar(&data, "session-data", "", "the session's data as a `JSON` object, for the explanation (default: what the store says it was)")
 	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

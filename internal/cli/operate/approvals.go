@@ -26,17 +26,8 @@ func NewApprovals(s cli.Streams) *cobra.Command {
 	return cmd
 }
 
-// deskFlags find the store with the questions.
-type deskFlags struct{ inputs.Records }
-
-func (f *deskFlags) add(cmd *cobra.Command) {
-	f.Records.Add(cmd)
-	_ = cmd.Flags().MarkHidden("audit")
-	cmd.Flags().Lookup("store").Usage = "`URL` of the store: sqlite:PATH (default: as up finds it)"
-}
-
-// with opens the store for a while.
-func (f *deskFlags) with(cmd *cobra.Command, do func(backend.Store, *approve.Queue) error) (err error) {
+// withQueue calls do with the store and its queue of questions, and closes the store.
+func withQueue(cmd *cobra.Command, f *inputs.Store, do func(backend.Store, *approve.Queue) error) (err error) {
 	settings, err := f.Settings()
 	if err != nil {
 		return err
@@ -57,14 +48,14 @@ func (f *deskFlags) with(cmd *cobra.Command, do func(backend.Store, *approve.Que
 }
 
 func newApprovalsList(s cli.Streams) *cobra.Command {
-	var f deskFlags
+	var f inputs.Store
 	var all bool
 	cmd := &cobra.Command{Use: "list", Short: "list open questions, the newest first", Args: cli.NoArgs}
-	f.add(cmd)
+	f.Add(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "those that were answered or are over, too")
 	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return f.with(cmd, func(_ backend.Store, queue *approve.Queue) error {
+		return withQueue(cmd, &f, func(_ backend.Store, queue *approve.Queue) error {
 			filter := approve.Filter{State: approve.Waiting, Live: time.Now()}
 			if all {
 				filter = approve.Filter{}
@@ -101,12 +92,12 @@ func entryLine(e approve.Entry) string {
 }
 
 func newApprovalsShow(s cli.Streams) *cobra.Command {
-	var f deskFlags
+	var f inputs.Store
 	cmd := &cobra.Command{Use: "show ID", Short: "print one question in full", Args: oneQuestion}
-	f.add(cmd)
+	f.Add(cmd)
 	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return f.with(cmd, func(_ backend.Store, queue *approve.Queue) error {
+		return withQueue(cmd, &f, func(_ backend.Store, queue *approve.Queue) error {
 			e, err := question(cmd.Context(), queue, args[0])
 			if err != nil {
 				return err
@@ -147,7 +138,7 @@ func question(ctx context.Context, queue *approve.Queue, id string) (approve.Ent
 const answerElsewhere = ", or answer over the decision API with a token of the scope approve"
 
 func newApprovalsWatch() *cobra.Command {
-	var f deskFlags
+	var f inputs.Store
 	cmd := &cobra.Command{
 		Use:   "watch",
 		Short: "answer questions as they come, at this terminal",
@@ -156,7 +147,7 @@ answers there. While it runs somebody can answer, so calls wait for you instead 
 being denied. Any number of people can watch; the first no wins.`,
 		Args: cli.NoArgs,
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		t, err := cli.OpenTerminal(answerElsewhere)
 		if err != nil {
@@ -165,7 +156,7 @@ being denied. Any number of people can watch; the first no wins.`,
 		defer t.Close()
 		ctx, stop := cli.Interruptible(cmd.Context())
 		defer stop()
-		return f.with(cmd, func(_ backend.Store, queue *approve.Queue) error {
+		return withQueue(cmd, &f, func(_ backend.Store, queue *approve.Queue) error {
 			at := terminal.Terminal{In: t.File, Out: t.File, By: cli.Operator(), Drain: t.Drain, Edit: func(ctx context.Context, text string) (string, error) {
 				return t.Edit(ctx, pretty(text))
 			}}
@@ -188,7 +179,7 @@ func pretty(text string) string {
 }
 
 func newApprovalsAnswer(s cli.Streams) *cobra.Command {
-	var f deskFlags
+	var f inputs.Store
 	cmd := &cobra.Command{
 		Use:        "answer ID",
 		Short:      "answer one question, at this terminal",
@@ -198,7 +189,7 @@ A yes must come with the code, so that only somebody who sees the terminal can g
 it. Without a terminal nothing can be answered.`,
 		Args: oneQuestion,
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		t, err := cli.OpenTerminal(answerElsewhere)
@@ -206,7 +197,7 @@ it. Without a terminal nothing can be answered.`,
 			return err
 		}
 		defer t.Close()
-		return f.with(cmd, func(_ backend.Store, queue *approve.Queue) error {
+		return withQueue(cmd, &f, func(_ backend.Store, queue *approve.Queue) error {
 			e, err := question(cmd.Context(), queue, args[0])
 			if err != nil {
 				return err

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/internal/visible"
 )
@@ -21,14 +22,14 @@ func NewGrants(s cli.Streams) *cobra.Command {
 }
 
 func newGrantsList(s cli.Streams) *cobra.Command {
-	var f deskFlags
+	var f inputs.Store
 	var all bool
 	cmd := &cobra.Command{Use: "list", Short: "list grants, the newest first", Args: cli.NoArgs}
-	f.add(cmd)
+	f.Add(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "those that were revoked, used up or are over, too")
 	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return f.with(cmd, func(_ backend.Store, queue *approve.Queue) error {
+		return withQueue(cmd, &f, func(_ backend.Store, queue *approve.Queue) error {
 			filter := approve.GrantFilter{Live: time.Now()}
 			if all {
 				filter = approve.GrantFilter{}
@@ -75,7 +76,7 @@ func grantLine(g approve.Grant) string {
 }
 
 func newGrantsRevoke(s cli.Streams) *cobra.Command {
-	var f deskFlags
+	var f inputs.Store
 	cmd := &cobra.Command{
 		Use: "revoke ID...", Short: "take grants back",
 		SuggestFor: []string{"delete", "remove", "rm"},
@@ -86,10 +87,10 @@ func newGrantsRevoke(s cli.Streams) *cobra.Command {
 			return nil
 		},
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return f.with(cmd, func(_ backend.Store, queue *approve.Queue) error {
+		return withQueue(cmd, &f, func(_ backend.Store, queue *approve.Queue) error {
 			for _, id := range args {
 				g, err := queue.Revoke(cmd.Context(), id)
 				if errors.Is(err, approve.ErrUnknown) {

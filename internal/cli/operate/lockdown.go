@@ -11,13 +11,14 @@ import (
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/cli/service"
 	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/internal/system/tty"
 )
 
 func NewLockdown(s cli.Streams) *cobra.Command {
-	var f deskFlags
+	var f inputs.Store
 	var reason string
 	var lift, status bool
 	cmd := &cobra.Command{
@@ -31,7 +32,7 @@ needs a terminal with a person at it.`,
   stopgate lockdown --lift`,
 		Args: cli.NoArgs,
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	cmd.Flags().StringVar(&reason, "reason", "", "`TEXT` for the records")
 	cmd.Flags().BoolVar(&lift, "lift", false, "take the lockdown back")
 	cmd.Flags().BoolVar(&status, "status", false, "say whether there is one and do nothing else")
@@ -40,7 +41,7 @@ needs a terminal with a person at it.`,
 		if lift && status || (lift || status) && reason != "" {
 			return cli.Usagef("--lift, --status and --reason exclude each other")
 		}
-		return f.with(cmd, func(store backend.Store, _ *approve.Queue) error {
+		return withQueue(cmd, &f, func(store backend.Store, _ *approve.Queue) error {
 			now, err := store.Lockdown(cmd.Context())
 			switch {
 			case err != nil:

@@ -25,23 +25,13 @@ func NewSessions(s cli.Streams) *cobra.Command {
 
 // sessionFlags find the store and a session in it.
 type sessionFlags struct {
-	inputs.Records
+	inputs.Store
 	principal string
 }
 
 func (f *sessionFlags) add(cmd *cobra.Command) {
-	f.Records.Add(cmd)
-	_ = cmd.Flags().MarkHidden("audit")
-	cmd.Flags().Lookup("store").Usage = "`URL` of the store: sqlite:PATH (default: as up finds it)"
+	f.Store.Add(cmd)
 	cmd.Flags().StringVar(&f.principal, "principal", "", "`NAME` of the principal (default: all; for one session the only one that has it)")
-}
-
-func (f *sessionFlags) open(cmd *cobra.Command) (backend.Store, error) {
-	settings, err := f.Settings()
-	if err != nil {
-		return nil, err
-	}
-	return inputs.ExistingStore(cmd, settings)
 }
 
 // sessionJSON is a session for programs; it changes only by addition.
@@ -69,7 +59,7 @@ func newSessionsList(s cli.Streams) *cobra.Command {
 	cmd.Flags().IntVarP(&limit, "last", "n", 100, "at most `N` sessions")
 	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		store, err := f.open(cmd)
+		store, err := f.Open(cmd)
 		if err != nil {
 			return err
 		}
@@ -115,7 +105,7 @@ func newSessionsShow(s cli.Streams) *cobra.Command {
 	f.add(cmd)
 	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		store, err := f.open(cmd)
+		store, err := f.Open(cmd)
 		if err != nil {
 			return err
 		}
@@ -218,7 +208,7 @@ func newSessionsTell(s cli.Streams, use, short, long string, kind session.Kind, 
 	f.add(cmd)
 	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		store, err := f.open(cmd)
+		store, err := f.Open(cmd)
 		if err != nil {
 			return err
 		}
