@@ -236,15 +236,11 @@ func (r *agentRun) run(ctx context.Context) (err error) {
 
 // gate is the gate of this run, with somebody to ask, or nobody.
 func (r *agentRun) gate(ctx context.Context, approver gate.Approver, tele *service.Telemetry) (*gate.Gate, error) {
-	options := []gate.Option{
-		tele.Tracer(),
-		gate.WithRecorder(r.state.Records), gate.WithStore(r.state.Facts), gate.WithDenyMode(gate.DenyToolResult), service.Judges(r.state.Store),
-		gate.WithLimits(gate.Limits{Store: agentStore, Record: agentStore, Hold: agentHold, Approval: agentHold}),
-	}
+	options := []gate.Option{gate.WithLimits(gate.Limits{Store: agentStore, Record: agentStore, Hold: agentHold, Approval: agentHold})}
 	if approver != nil {
 		options = append(options, gate.WithApprover(approver))
 	}
-	g, err := gate.New(r.Program, options...)
+	g, err := r.state.Gate(r.Program, tele, options...)
 	if err != nil {
 		return nil, err
 	}

@@ -20,17 +20,17 @@ import (
 
 // front is the interface of the agent to a person or a program.
 type front struct {
-	agentRun *agentRun
-	watch    agent.Watcher
-	desk     *agent.QuestionQueue // nil: nobody is asked
-	terminal *tty.Terminal
-	board    *tui.Board
-	gate     *gate.Gate
-	style    tui.Style
-	quiet    bool
-	tools    agent.Runner
-	listing  func() []string
-	lines    *agentLines // of --format json
+	agentRun  *agentRun
+	watch     agent.Watcher
+	questions *agent.QuestionQueue // nil: no one is asked
+	terminal  *tty.Terminal
+	board     *tui.Board
+	gate      *gate.Gate
+	style     tui.Style
+	quiet     bool
+	tools     agent.Runner
+	listing   func() []string
+	lines     *agentLines // of --format json
 }
 
 // maxMessage bounds a message on standard input.
@@ -61,7 +61,7 @@ func (r *agentRun) front() (*front, error) {
 		f.watch = &tui.Plain{Data: r.Out, Notes: r.Err, Style: f.style}
 	}
 	if !r.flags.alone {
-		if err := f.sitDown(); err != nil && !errors.Is(err, tty.ErrNone) {
+		if err := f.openTerminal(); err != nil && !errors.Is(err, tty.ErrNone) {
 			return nil, err
 		}
 	}
@@ -71,8 +71,8 @@ func (r *agentRun) front() (*front, error) {
 	return f, nil
 }
 
-// sitDown opens the terminal for the person at it.
-func (f *front) sitDown() error {
+// openTerminal opens the terminal of the process.
+func (f *front) openTerminal() error {
 	t, err := tty.Open()
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (f *front) sitDown() error {
 	f.style.Live = !f.style.Plain
 	f.style.Color = f.style.Live && os.Getenv("NO_COLOR") == ""
 	f.board = tui.NewBoard()
-	f.desk = agent.NewQuestionQueue(cli.Operator(), f.agentRun.queue, time.Now)
+	f.questions = agent.NewQuestionQueue(cli.Operator(), f.agentRun.queue, time.Now)
 	if f.watch == nil {
 		f.watch = f.board
 	} else {
@@ -93,10 +93,10 @@ func (f *front) sitDown() error {
 
 // approver returns the approver of questions, nil without a terminal.
 func (f *front) approver() gate.Approver {
-	if f.desk == nil {
+	if f.questions == nil {
 		return nil
 	}
-	return f.desk
+	return f.questions
 }
 
 // close gives the terminal back.
@@ -113,11 +113,11 @@ func (f *front) run(ctx context.Context, a *agent.Agent) (err error) {
 	r := f.agentRun
 	var sum agent.Summary
 	began := time.Now()
-	if f.desk == nil {
+	if f.questions == nil {
 		sum, err = a.Process(ctx, r.first)
 	} else {
 		o := tui.Options{
-			Agent: a, Board: f.board, Questions: f.desk, Tools: f.tools, In: f.terminal.File, Out: f.terminal.File,
+			Agent: a, Board: f.board, Questions: f.questions, Tools: f.tools, In: f.terminal.File, Out: f.terminal.File,
 			Drain: f.terminal.Drain, Edit: f.terminal.EditFile,
 			Style: f.style, Quiet: f.quiet, Rule: f.rule, Listing: f.listing,
 		}
@@ -135,7 +135,7 @@ func (f *front) run(ctx context.Context, a *agent.Agent) (err error) {
 	if f.lines != nil {
 		return errors.Join(f.lines.end(a.ID(), sum, err), err)
 	}
-	if f.quiet || f.desk == nil {
+	if f.quiet || f.questions == nil {
 		saved := int64(0)
 		if r.model.script != nil {
 			saved = r.model.script.saved()

@@ -24,17 +24,17 @@ import (
 	"github.com/stopgate/stopgate/internal/system/socket"
 )
 
-// desk is the decision API of a running gate: the machine's own programs on a
-// socket, everybody else with a token.
-type desk struct {
+// apiServer is the decision API of a running gate: the machine's own programs on a
+// socket, others with a token.
+type apiServer struct {
 	server *decide.Server
 	local  *socket.Listener // nil for none
 	remote net.Listener     // nil for none
 }
 
-// openDesk listens. talk hears what does not work and is not needed.
-func openDesk(a tables.APITable, server *decide.Server, log *slog.Logger) (*desk, error) {
-	d := &desk{server: server}
+// openAPI listens. Without a usable path for the socket it warns, and listens without one.
+func openAPI(a tables.APITable, server *decide.Server, log *slog.Logger) (*apiServer, error) {
+	d := &apiServer{server: server}
 	path := a.Socket
 	if path == "" {
 		var err error
@@ -62,7 +62,7 @@ func openDesk(a tables.APITable, server *decide.Server, log *slog.Logger) (*desk
 	return d, nil
 }
 
-// socketError says what to do about a socket that cannot be had.
+// socketError adds a remedy to an error of opening the socket.
 func socketError(err error) error {
 	hint := "choose another path with --api-socket, or --api-socket none"
 	if errors.Is(err, socket.ErrInUse) {
@@ -71,8 +71,8 @@ func socketError(err error) error {
 	return cli.Hinted(fmt.Errorf("decision API: %w", err), hint)
 }
 
-// urls are where the API is reached, nil where it is not.
-func (d *desk) urls() (api, local *string) {
+// urls returns the addresses of the API, nil for those that it does not have.
+func (d *apiServer) urls() (api, local *string) {
 	if d.local != nil {
 		local = new((&url.URL{Scheme: "unix", Path: filepath.ToSlash(d.local.Path())}).String())
 	}
@@ -82,8 +82,8 @@ func (d *desk) urls() (api, local *string) {
 	return local, local
 }
 
-// pages is where people answer in a browser, nil where they cannot.
-func (d *desk) pages(public string) *string {
+// pages returns the address of the pages for a browser, nil without them.
+func (d *apiServer) pages(public string) *string {
 	if d.remote == nil || !d.server.Pages() {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (d *desk) pages(public string) *string {
 }
 
 // serve answers until the server closes.
-func (d *desk) serve() error {
+func (d *apiServer) serve() error {
 	ended := make(chan error, 2)
 	waiting := 0
 	if d.local != nil {
@@ -116,14 +116,14 @@ func (d *desk) serve() error {
 const farewell = 5 * time.Second
 
 // stop closes the API.
-func (d *desk) stop() error {
+func (d *apiServer) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
 	return errors.Join(d.server.Close(ctx), d.close())
 }
 
-// close gives up what openDesk opened.
-func (d *desk) close() (err error) {
+// close closes the listeners.
+func (d *apiServer) close() (err error) {
 	var errs []error
 	if d.local != nil {
 		errs = append(errs, d.local.Close())
@@ -139,11 +139,11 @@ func (d *desk) close() (err error) {
 	return err
 }
 
-// ledger reads rows for the API, wherever they are kept.
-type ledger struct{ path string }
+// rowReader reads rows for the API from a store or a file.
+type rowReader struct{ path string }
 
 // Rows implements [decide.Records].
-func (l ledger) Rows(ctx context.Context, after int64, limit int) (rows []stopgate.Record, err error) {
+func (l rowReader) Rows(ctx context.Context, after int64, limit int) (rows []stopgate.Record, err error) {
 	log, err := records.Open(ctx, l.path)
 	if err != nil {
 		return nil, err
@@ -156,8 +156,8 @@ func (l ledger) Rows(ctx context.Context, after int64, limit int) (rows []stopga
 	return rows, err
 }
 
-// sealKey is the secret that seals snapshots of sessions: kept beside the store, so
-// that snapshots survive a restart. A store in memory has one of its own.
+// sealKey returns the secret that seals snapshots of sessions. Its file is next to the store, so
+// that snapshots survive a restart. A store in memory has a fresh one.
 func sealKey(store string) ([]byte, error) {
 	fresh := make([]byte, 32)
 	rand.Read(fresh)

@@ -103,8 +103,8 @@ func order(ctx context.Context, store backend.Store, l gate.Lockdown) (gate.Lock
 	return l, nil
 }
 
-// sayOrder writes the line of an order. It is a warning, which no usual level hides.
-func (u *upRun) sayOrder(l gate.Lockdown) {
+// logOrder logs an order. It is a warning, which no usual level hides.
+func (u *upRun) logOrder(l gate.Lockdown) {
 	if !l.Active() {
 		u.log.Warn("the lockdown is lifted")
 		return
@@ -112,17 +112,16 @@ func (u *upRun) sayOrder(l gate.Lockdown) {
 	u.log.Warn("LOCKDOWN: every call is denied; lift it with: stopgate lockdown --lift", "since", l.Since, "by", l.By, "reason", l.Reason)
 }
 
-// saidOrders says of every order that is given here what [gate.Gate.Follow] says of
-// those that others give.
-type saidOrders struct {
+// loggedLockdowns logs each order of this process, as [gate.Gate.Follow] does for the others.
+type loggedLockdowns struct {
 	gate.Lockdowns
-	say func(gate.Lockdown)
+	log func(gate.Lockdown)
 }
 
-func (o saidOrders) SetLockdown(ctx context.Context, l gate.Lockdown) error {
+func (o loggedLockdowns) SetLockdown(ctx context.Context, l gate.Lockdown) error {
 	err := o.Lockdowns.SetLockdown(ctx, l)
 	if err == nil {
-		o.say(l)
+		o.log(l)
 	}
 	return err
 }

@@ -53,7 +53,7 @@ func (r *mcpRun) serveHTTP(ctx context.Context, gw *mcpgate.Gateway, follow func
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(ln) }()
-	r.talk.Teller(r.Err)("listening on " + at.MCP)
+	r.tell("listening on " + at.MCP)
 	if err = cli.WriteJSON(r.Out, at); err == nil {
 		select {
 		case <-ctx.Done():

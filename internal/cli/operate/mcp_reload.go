@@ -2,7 +2,6 @@ package operate
 
 import (
 	"reflect"
-	"strings"
 
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/cli/inputs"
@@ -12,8 +11,8 @@ import (
 	"github.com/stopgate/stopgate/mcpgate"
 )
 
-// mcpReload is what mcp reloads: the policy, and who may talk over HTTP. Servers and
-// their clients' sessions go on.
+// mcpReload has the parts of mcp that a reload changes: the policy and the tokens over HTTP.
+// Servers and their clients' sessions go on.
 type mcpReload struct {
 	run     *mcpRun
 	gate    *gate.Gate
@@ -21,7 +20,7 @@ type mcpReload struct {
 	handler *mcpgate.Handler // nil on standard input and output
 }
 
-// try prepares everything, and puts it into force if all of it is good.
+// try reads the files and applies them if none of them has mistakes.
 func (c *mcpReload) try() error {
 	r := c.run
 	l, err := r.flags.LoadAt(r.Err, r.flags.paths)
@@ -35,8 +34,8 @@ func (c *mcpReload) try() error {
 	if err != nil {
 		return err
 	}
-	desk, mistakes := tables.ReadAPI(l.Program.Settings().Tables, secret.Machine())
-	if err := l.Mistakes(mistakes); err != nil {
+	api, err := apiOf(l)
+	if err != nil {
 		return err
 	}
 	if err := c.gate.Swap(l.Program); err != nil {
@@ -52,34 +51,20 @@ func (c *mcpReload) try() error {
 	r.Set = l.Set
 	r.current.Store(l.Program)
 	c.gateway.PolicyChanged()
-	c.needRestart(l, settings, desk)
+	var changed []string
+	if !reflect.DeepEqual(settings.Gateway, r.settings.Gateway) || !reflect.DeepEqual(settings.Table.Servers, r.settings.Table.Servers) ||
+		!reflect.DeepEqual(settings.Table.Env, r.settings.Table.Env) || !reflect.DeepEqual(settings.Secrets, r.settings.Secrets) {
+		changed = append(changed, "[mcp] but its tokens")
+	}
+	if !reflect.DeepEqual(api.WithoutTokens(), r.api.WithoutTokens()) {
+		changed = append(changed, "[approvals]")
+	}
+	r.needRestart(l, changed...)
 	r.settings.Files = settings.Files
 	return nil
 }
 
-// needRestart names what changed and holds only after a restart.
-func (c *mcpReload) needRestart(l inputs.Loaded, settings tables.MCP, desk tables.API) {
-	r := c.run
-	var later []string
-	if !reflect.DeepEqual(settings.Gateway, r.settings.Gateway) || !reflect.DeepEqual(settings.Table.Servers, r.settings.Table.Servers) ||
-		!reflect.DeepEqual(settings.Table.Env, r.settings.Table.Env) || !reflect.DeepEqual(settings.Secrets, r.settings.Secrets) {
-		later = append(later, "[mcp] but its tokens")
-	}
-	if !reflect.DeepEqual(desk.WithoutTokens(), r.desk.WithoutTokens()) {
-		later = append(later, "[approvals]")
-	}
-	if state, err := inputs.StateOf(l, r.flags.State); err != nil || !state.Same(r.state.Settings) {
-		later = append(later, "[store], [audit]")
-	}
-	if talk, err := tables.TelemetryOf(l, r.flags.LogFlags); err != nil || !reflect.DeepEqual(talk, r.talk) {
-		later = append(later, "[telemetry]")
-	}
-	if len(later) > 0 {
-		r.log.Warn("some changes need a restart", "tables", strings.Join(later, ", "))
-	}
-}
-
-// mcpSettingsOf reads the table [mcp], and notes the files that its tokens stand in.
+// mcpSettingsOf reads the table [mcp], and notes the files of its tokens.
 func mcpSettingsOf(l inputs.Loaded) (tables.MCP, error) {
 	var files []string
 	settings, mistakes := tables.ReadMCP(l.Program.Settings().Tables, noting(secret.Machine(), &files))

@@ -10,17 +10,14 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/decide"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/cli"
-	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/cli/service"
 	"github.com/stopgate/stopgate/internal/cli/tables"
-	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/provider/registry"
 	"github.com/stopgate/stopgate/internal/record/metrics"
 	"github.com/stopgate/stopgate/internal/replay"
@@ -29,9 +26,7 @@ import (
 )
 
 type upFlags struct {
-	inputs.Policy
-	inputs.State
-	tables.LogFlags
+	gateFlags
 	listen, replayDir    string
 	upstreams            map[string]*string // base URLs by vendor
 	apiListen, apiSocket string
@@ -96,48 +91,30 @@ func up(ctx context.Context, s cli.Streams, f *upFlags) error {
 		return err
 	}
 	options, secrets, err := gatewaySettings(l, f)
-	desk, err2 := deskSettings(l, f)
+	api, err2 := apiSettings(l, f)
 	if err := together(err, err2); err != nil {
 		return err
 	}
-	settings, err := inputs.StateOf(l, f.State)
-	if err != nil {
+	u := &upRun{gateRun: gateRun{Streams: s, Loaded: l, shared: &f.gateFlags, api: api}, flags: f, gateway: options, secrets: secrets}
+	if err := u.open(ctx); err != nil {
 		return err
 	}
-	talk, err := tables.TelemetryOf(l, f.LogFlags)
-	if err != nil {
-		return err
-	}
-	log := talk.Logger(s.Err)
-	settings.Trouble = func(err error) { log.Warn("records", "error", err) }
-	st, err := service.Open(ctx, settings)
-	if err != nil {
-		return err
-	}
-	u := &upRun{Streams: s, flags: f, Loaded: l, gateway: options, secrets: secrets, desk: desk, state: st, talk: talk, log: log, tell: talk.Teller(s.Err)}
-	return errors.Join(u.run(ctx), st.Close())
+	return errors.Join(u.run(ctx), u.state.Close())
 }
 
 // upRun is one run of up.
 type upRun struct {
-	cli.Streams
-	flags *upFlags
-	inputs.Loaded
+	gateRun
+	flags   *upFlags
 	gateway gateway.Options
-	secrets []string // files with keys and tokens
-	desk    tables.API
-	state   *service.State
-	talk    tables.Telemetry
-	log     *slog.Logger
-	tell    func(string)      // people, see teller
+	secrets []string          // files with keys and tokens
 	model   http.RoundTripper // answers canned requests
 	numbers *metrics.Metrics
-	current atomic.Pointer[policy.Program]
 }
 
 // run serves with what Open opened.
 func (u *upRun) run(ctx context.Context) error {
-	queue, err := u.desk.Queue(u.state.Questions, u.log)
+	queue, err := u.api.Queue(u.state.Questions, u.log)
 	if err != nil {
 		return err
 	}
@@ -152,11 +129,8 @@ func (u *upRun) run(ctx context.Context) error {
 	}
 	defer tele.Close()
 	u.gateway.Observer = tele.Observer()
-	u.current.Store(u.Program)
-	g, err := gate.New(u.Program, tele.Tracer(),
-		gate.WithRecorder(u.state.Records), gate.WithStore(u.state.Facts), gate.WithApprover(queue), gate.WithSealKey(key), service.Judges(u.state.Store),
-		gate.WithLimits(gate.Limits{Hold: u.desk.Approvals.Hold, Approval: u.desk.Approvals.Expires}),
-		gate.WithDenyMode(gate.DenyToolResult))
+	g, err := u.state.Gate(u.Program, tele, gate.WithApprover(queue), gate.WithSealKey(key),
+		gate.WithLimits(gate.Limits{Hold: u.api.Approvals.Hold, Approval: u.api.Approvals.Expires}))
 	if err != nil {
 		return err
 	}
@@ -171,9 +145,9 @@ func (u *upRun) run(ctx context.Context) error {
 	}
 	u.complete(&u.gateway)
 	server, err := decide.New(decide.Options{
-		Gate: g, Program: func() gate.Policy { return u.current.Load() }, Queue: queue, Sessions: u.state.Facts, Lockdowns: saidOrders{u.state.Orders, u.sayOrder},
-		Records: ledger{u.state.Place}, Tokens: u.desk.Tokens, Metrics: u.numbers.Handler(), Events: tele.Events,
-		PublicURL: u.desk.Table.PublicURL, Trouble: gateway.Complaints(u.log),
+		Gate: g, Program: func() gate.Policy { return u.current.Load() }, Queue: queue, Sessions: u.state.Facts, Lockdowns: loggedLockdowns{u.state.Orders, u.logOrder},
+		Records: rowReader{u.state.Place}, Tokens: u.api.Tokens, Metrics: u.numbers.Handler(), Events: tele.Events,
+		PublicURL: u.api.Table.PublicURL, Trouble: gateway.Complaints(u.log),
 	})
 	if err != nil {
 		return err
@@ -186,7 +160,7 @@ func (u *upRun) run(ctx context.Context) error {
 // ordered tells about a lockdown, or its end. Whoever ordered it wrote the record
 // into the store; records elsewhere get theirs here.
 func (u *upRun) ordered(l gate.Lockdown) {
-	u.sayOrder(l)
+	u.logOrder(l)
 	if u.state.Lines != nil {
 		_ = u.gateway.Gate.Note(context.Background(), gate.LockdownRow(l, l.By)) // one that is lost is counted
 	}
@@ -210,7 +184,7 @@ func (u *upRun) serve(ctx context.Context, cancel context.CancelCauseFunc, serve
 		gw.Close()
 		return cli.ListenError(o.Settings.Listen, err)
 	}
-	d, err := openDesk(u.desk.Table, server, u.log)
+	d, err := openAPI(u.api.Table, server, u.log)
 	if err != nil {
 		gw.Close()
 		return errors.Join(err, ln.Close())
@@ -249,7 +223,7 @@ func (u *upRun) complete(o *gateway.Options) {
 	if u.flags.replayDir != "" {
 		o.Upstreams = replayed(o.Upstreams, u.model)
 	}
-	o.Settings.Timeouts.Unary = u.desk.Approvals.UnaryTimeout
+	o.Settings.Timeouts.Unary = u.api.Approvals.UnaryTimeout
 }
 
 // certificate opens the files of the certificate, if there are any.
@@ -279,7 +253,7 @@ const observing = "OBSERVE MODE: nothing is held back; records say what would ha
 
 // announce says where everything is: on standard error for people, on standard
 // output for programs.
-func (u *upRun) announce(ln net.Listener, d *desk) error {
+func (u *upRun) announce(ln net.Listener, d *apiServer) error {
 	g := u.gateway.Gate
 	at := ready{Gateway: "http://" + ln.Addr().String()}
 	if u.gateway.Settings.TLSCert != "" {
@@ -291,7 +265,7 @@ func (u *upRun) announce(ln net.Listener, d *desk) error {
 	}
 	u.tell(fmt.Sprintf("listening on %s, records in %s, policy %.12s", at.Gateway, visible.Text(u.state.Place), g.PolicyHash()))
 	u.tell(fmt.Sprintf("point clients at it: OPENAI_BASE_URL=%s/v1 or ANTHROPIC_BASE_URL=%s", at.Gateway, at.Gateway))
-	at.Console = d.pages(u.desk.Table.PublicURL)
+	at.Console = d.pages(u.api.Table.PublicURL)
 	if at.API != nil {
 		u.tell("decision API on " + visible.Text(*at.API) + "; questions: stopgate approvals watch")
 	}
@@ -302,7 +276,7 @@ func (u *upRun) announce(ln net.Listener, d *desk) error {
 		u.tell(visible.Text(scope))
 	}
 	if l := g.Lockdown(); l.Active() {
-		u.sayOrder(l)
+		u.logOrder(l)
 	}
 	if !g.Enforced() {
 		u.tell(observing)

@@ -2,23 +2,20 @@ package operate
 
 import (
 	"reflect"
-	"strings"
 
 	"github.com/stopgate/stopgate/decide"
 	"github.com/stopgate/stopgate/gateway"
-	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/cli/service"
-	"github.com/stopgate/stopgate/internal/cli/tables"
 )
 
-// upReload is what up reloads.
+// upReload has the parts of up that a reload changes.
 type upReload struct {
 	up  *upRun
 	gw  *gateway.Gateway
 	api *decide.Server
 }
 
-// try prepares everything, and puts it into force if all of it is good.
+// try reads the files and applies them if none of them has mistakes.
 func (r *upReload) try() error {
 	u := r.up
 	l, err := u.flags.Load(u.Err)
@@ -33,7 +30,7 @@ func (r *upReload) try() error {
 		return err
 	}
 	u.complete(&options)
-	desk, err := deskSettings(l, u.flags)
+	api, err := apiSettings(l, u.flags)
 	if err != nil {
 		return err
 	}
@@ -45,33 +42,19 @@ func (r *upReload) try() error {
 		return err
 	}
 	apply()
-	if err := r.api.SetTokens(desk.Tokens); err != nil {
+	if err := r.api.SetTokens(api.Tokens); err != nil {
 		return err
 	}
 	u.Set, u.secrets = l.Set, secrets
 	u.current.Store(l.Program)
 	u.numbers.Tools(l.Program.Tools())
-	r.needRestart(l, &options, desk)
+	var changed []string
+	if o, now := options.Settings, u.gateway.Settings; o.Listen != now.Listen || o.TLSCert != now.TLSCert || o.TLSKey != now.TLSKey {
+		changed = append(changed, "[gateway] listen, tls_cert, tls_key")
+	}
+	if !reflect.DeepEqual(api.WithoutTokens(), u.api.WithoutTokens()) {
+		changed = append(changed, "[api], [approvals]")
+	}
+	u.needRestart(l, changed...)
 	return nil
-}
-
-// needRestart names what changed and holds only after a restart.
-func (r *upReload) needRestart(l inputs.Loaded, o *gateway.Options, desk tables.API) {
-	u := r.up
-	var later []string
-	if now := u.gateway.Settings; o.Settings.Listen != now.Listen || o.Settings.TLSCert != now.TLSCert || o.Settings.TLSKey != now.TLSKey {
-		later = append(later, "[gateway] listen, tls_cert, tls_key")
-	}
-	if before := u.desk; !reflect.DeepEqual(desk.WithoutTokens(), before.WithoutTokens()) {
-		later = append(later, "[api], [approvals]")
-	}
-	if state, err := inputs.StateOf(l, u.flags.State); err != nil || !state.Same(u.state.Settings) {
-		later = append(later, "[store], [audit]")
-	}
-	if talk, err := tables.TelemetryOf(l, u.flags.LogFlags); err != nil || !reflect.DeepEqual(talk, u.talk) {
-		later = append(later, "[telemetry]")
-	}
-	if len(later) > 0 {
-		u.log.Warn("some changes need a restart", "tables", strings.Join(later, ", "))
-	}
 }

@@ -95,10 +95,10 @@ func otherAPIs(u gateway.Upstream, but string) (list []gateway.Upstream) {
 	return list
 }
 
-// deskSettings reads the tables [api] and [approvals]; flags win over them.
-func deskSettings(l inputs.Loaded, f *upFlags) (tables.API, error) {
-	a, mistakes := tables.ReadAPI(l.Program.Settings().Tables, secret.Machine())
-	if err := l.Mistakes(mistakes); err != nil {
+// apiSettings reads the tables [api] and [approvals]; flags override them.
+func apiSettings(l inputs.Loaded, f *upFlags) (tables.API, error) {
+	a, err := apiOf(l)
+	if err != nil {
 		return a, err
 	}
 	if f.apiListen != "" {

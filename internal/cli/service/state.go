@@ -73,6 +73,13 @@ func (st *State) openLines(s place.Settings) (err error) {
 	return nil
 }
 
+// Gate returns a gate on the state: with its records, facts and judges.
+func (st *State) Gate(p gate.Policy, tele *Telemetry, further ...gate.Option) (*gate.Gate, error) {
+	return gate.New(p, append([]gate.Option{
+		tele.Tracer(), gate.WithRecorder(st.Records), gate.WithStore(st.Facts), Judges(st.Store), gate.WithDenyMode(gate.DenyToolResult),
+	}, further...)...)
+}
+
 // memory keeps everything but the records for the life of the process.
 func (st *State) memory() {
 	store := kinds.Memory()
