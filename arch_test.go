@@ -31,7 +31,7 @@ var layers = [][]string{
 	{"internal/eval/schema"},
 	{"internal/visible"},
 	{"internal/system/stack"},
-	{"internal/system/owner"},
+	{"internal/system/owner", "internal/system/atomicfile"},
 	{"internal/record/spool"},
 	{"internal/system/crowd"},
 	{"internal/host/jsonc"},

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/system/atomicfile"
 	"github.com/stopgate/stopgate/internal/system/owner"
 )
 
@@ -131,22 +132,8 @@ func Revoke(userDir, path, hash string) ([]Grant, error) {
 	if len(gone) == 0 {
 		return nil, nil
 	}
-	if err := replace(filepath.Join(userDir, trustFile), rest.String()); err != nil {
+	if err := atomicfile.Replace(filepath.Join(userDir, trustFile), []byte(rest.String()), 0o600); err != nil {
 		return nil, fmt.Errorf("revoke trust: %w", err)
 	}
 	return gone, nil
-}
-
-// replace replaces the text of a file atomically.
-func replace(path, text string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".trusted-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.WriteString(text)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/agent/tui"
-	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/amend"
 	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/cli/textdiff"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/system/atomicfile"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -143,7 +143,7 @@ func replaceOwn(path string, before, after []byte, fresh bool) (kept string, err
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return "", err
 		}
-		return "", place0600(path, after)
+		return "", create(path, after)
 	}
 	now, err := config.ReadFile(path, config.MaxFile)
 	if err != nil {
@@ -153,21 +153,17 @@ func replaceOwn(path string, before, after []byte, fresh bool) (kept string, err
 		return "", fmt.Errorf("%s has changed since the agent read it; nothing was written", visible.Text(path))
 	}
 	kept = path + ".stopgate-" + time.Now().UTC().Format("20060102T150405Z") + ".bak"
-	if err := place0600(kept, before); err != nil {
+	if err := create(kept, before); err != nil {
 		return "", fmt.Errorf("keep the old file: %w", err)
 	}
-	return kept, cli.ReplaceFile(path, after)
+	return kept, atomicfile.Rewrite(path, after)
 }
 
-// place0600 writes a new file that is nobody else's.
-func place0600(path string, text []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+// create writes a new file that only the user can read.
+func create(path string, text []byte) error {
+	err := atomicfile.Create(path, text, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s is there already; nothing was written", visible.Text(path))
 	}
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	return errors.Join(err, f.Sync(), f.Close())
+	return err
 }

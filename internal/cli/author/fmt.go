@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/system/atomicfile"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -119,7 +120,7 @@ func (f *formatting) file(path string) error {
 	case path == "-":
 		_, err = f.Out.Write(out)
 	case changed:
-		err = cli.ReplaceFile(path, out)
+		err = atomicfile.Rewrite(path, out)
 	}
 	return err
 }
@@ -135,7 +136,7 @@ func (f *formatting) reported(path, name string, text, out []byte) error {
 	case path == "-":
 		said.Text = string(out)
 	case said.Changed:
-		if err := cli.ReplaceFile(path, out); err != nil {
+		if err := atomicfile.Rewrite(path, out); err != nil {
 			return err
 		}
 		said.Written = true

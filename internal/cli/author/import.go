@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/host/imports"
 	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/system/atomicfile"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -85,7 +86,7 @@ func importRules(s cli.Streams, source importSource, names []string, mode, outpu
 		return fmt.Errorf("import %s: %w", source.Source, err)
 	}
 	if output != "" {
-		err := cli.PutFile(output, result.Policy, false)
+		err := atomicfile.Create(output, result.Policy, 0o644)
 		if errors.Is(err, fs.ErrExist) {
 			return cli.Hinted(fmt.Errorf("import: %s is there already; nothing was written", output), "name another file, or compare: stopgate diff "+visible.ShellWord(output)+" NEW")
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/system/atomicfile"
 	"github.com/stopgate/stopgate/internal/system/tty"
 	"github.com/stopgate/stopgate/internal/visible"
 )
@@ -57,7 +58,7 @@ asks whether the file may loosen too, as stopgate trust would.`,
 		written := initJSON{Files: []string{}}
 		for _, f := range files {
 			path := filepath.Join(dir, f.Name)
-			if err := cli.PutFile(path, f.Text, force); err != nil {
+			if err := writeNew(path, f.Text, force); err != nil {
 				return fmt.Errorf("init: %w", err)
 			}
 			written.Files = append(written.Files, path)
@@ -79,6 +80,16 @@ asks whether the file may loosen too, as stopgate trust would.`,
 		return err
 	}
 	return cmd
+}
+
+// writeNew creates a file, or with force rewrites one that exists.
+func writeNew(path string, text []byte, force bool) error {
+	if force {
+		if _, err := os.Lstat(path); err == nil {
+			return atomicfile.Rewrite(path, text)
+		}
+	}
+	return atomicfile.Create(path, text, 0o644)
 }
 
 // initJSON is what init did, for programs; it changes only by addition.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/host/install"
+	"github.com/stopgate/stopgate/internal/system/atomicfile"
 )
 
 // readSettings reads a settings file; nil where there is none.
@@ -25,7 +26,7 @@ func readSettings(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// behindLinks is the file that a path stands for, also where it is not there yet: settings
+// behindLinks resolves the links of a path, also to a file that does not exist yet: settings
 // are often links into a repository.
 func behindLinks(path string) (string, error) {
 	for range 40 {
@@ -45,7 +46,7 @@ func behindLinks(path string) (string, error) {
 	return "", fmt.Errorf("%s: there are too many links", path)
 }
 
-// replaceSettings writes the file in one step and keeps what was there beside it.
+// replaceSettings replaces the file atomically and keeps a copy of its old text next to it.
 func replaceSettings(p *install.Plan, before, after []byte) error {
 	file, err := behindLinks(p.File)
 	if err != nil {
@@ -66,31 +67,17 @@ func replaceSettings(p *install.Plan, before, after []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
-	next, err := os.CreateTemp(filepath.Dir(file), ".stopgate-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(next.Name()) // gone if it was renamed
-	_, err = next.Write(after)
-	if err := errors.Join(err, next.Chmod(mode), next.Sync(), next.Close()); err != nil {
-		return err
-	}
-	return os.Rename(next.Name(), file)
+	return atomicfile.Replace(file, after, mode)
 }
 
-// keepBeside writes a copy beside a file, and over no other copy.
+// keepBeside writes a copy next to a file. Older copies stay.
 func keepBeside(file string, text []byte, mode fs.FileMode) error {
-	name := file + ".stopgate-" + time.Now().UTC().Format("20060102T150405Z")
+	stem := file + ".stopgate-" + time.Now().UTC().Format("20060102T150405Z")
+	name := stem
 	for n := 2; ; n++ {
-		f, err := os.OpenFile(name+".bak", os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-		if errors.Is(err, fs.ErrExist) {
-			name = fmt.Sprintf("%s-%d", name[:len(file)+len(".stopgate-20060102T150405Z")], n)
-			continue
-		}
-		if err != nil {
+		if err := atomicfile.Create(name+".bak", text, mode); !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		_, err = f.Write(text)
-		return errors.Join(err, f.Sync(), f.Close())
+		name = fmt.Sprintf("%s-%d", stem, n)
 	}
 }

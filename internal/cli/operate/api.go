@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -20,6 +19,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/tables"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/record/records"
+	"github.com/stopgate/stopgate/internal/system/atomicfile"
 	"github.com/stopgate/stopgate/internal/system/secret"
 	"github.com/stopgate/stopgate/internal/system/socket"
 )
@@ -165,7 +165,7 @@ func sealKey(store string) ([]byte, error) {
 		return fresh, nil
 	}
 	path := store + ".seal"
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	err := atomicfile.Create(path, fresh, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		key, err := secret.ReadFile(path)
@@ -175,10 +175,6 @@ func sealKey(store string) ([]byte, error) {
 		return key, err
 	case err != nil:
 		return nil, fmt.Errorf("key of snapshots: %w", err)
-	}
-	_, err = f.Write(fresh)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return nil, errors.Join(fmt.Errorf("key of snapshots: %w", err), os.Remove(path))
 	}
 	return fresh, nil
 }

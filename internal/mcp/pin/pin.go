@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/system/atomicfile"
 	"github.com/stopgate/stopgate/internal/system/owner"
 )
 
@@ -245,26 +246,8 @@ func (s *Store) change(edit func(*file) error) (err error) {
 	if err != nil {
 		return fmt.Errorf("pin: %w", err)
 	}
-	return s.replace(append(text, '\n'))
-}
-
-// replace writes text to a temporary file in the same directory and renames it.
-func (s *Store) replace(text []byte) error {
-	dir := filepath.Dir(s.path)
-	next, err := os.CreateTemp(dir, ".mcp-pins-*")
-	if err != nil {
+	if err := atomicfile.Replace(s.path, append(text, '\n'), 0o600); err != nil {
 		return fmt.Errorf("pin: %w", err)
 	}
-	_, err = next.Write(text)
-	if err = errors.Join(err, next.Sync(), next.Close()); err == nil {
-		err = os.Rename(next.Name(), s.path)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("pin: %w", err), os.Remove(next.Name()))
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("pin: %w", err)
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return atomicfile.SyncDir(filepath.Dir(s.path))
 }

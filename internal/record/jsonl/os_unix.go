@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/stopgate/stopgate/internal/system/atomicfile"
 )
 
 type osFS struct{}
@@ -59,14 +61,7 @@ func claim(f *os.File, path string) (current bool, err error) {
 	return err == nil && os.SameFile(info, named), err
 }
 
-func (osFS) SyncDir(path string) error {
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return dir.Sync()
-}
+func (osFS) SyncDir(path string) error { return atomicfile.SyncDir(filepath.Dir(path)) }
 
 func (osFS) Rename(from, to string) error { return os.Rename(from, to) }
 

@@ -18,6 +18,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/stopgate/stopgate/internal/system/atomicfile"
 )
 
 // MaxBytes bounds the spool of one process: beyond it [Dir.Append] fails with [ErrFull].
@@ -95,7 +97,7 @@ func (d *Dir) open() error {
 		err = os.Rename(name, name+suffix)
 	}
 	if err == nil {
-		err = syncDir(d.path)
+		err = atomicfile.SyncDir(d.path)
 	}
 	if err != nil {
 		_ = f.Close()
@@ -211,14 +213,4 @@ func (d *Dir) taken(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.undrained, name)
-}
-
-// syncDir makes a new name durable.
-func syncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return dir.Sync()
 }
