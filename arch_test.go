@@ -127,7 +127,7 @@ var layers = [][]string{
 	{"internal/cli/tables"},
 	{"internal/cli/dryrun", "internal/cli/service"},
 	{"internal/cli/inspect"},
-	{"internal/cli/author", "internal/cli/operate", "internal/cli/hosts", "internal/cli/agent", "internal/cli/demo"},
+	{"internal/cli/author", "internal/cli/evaluate", "internal/cli/operate", "internal/cli/hosts", "internal/cli/agent", "internal/cli/demo"},
 	{"cmd/stopgate-hook/early"},
 	{"cmd/stopgate", "cmd/stopgate-hook"},
 }
@@ -301,7 +301,7 @@ func TestPurePackagesTouchNothingOutside(t *testing.T) {
 var ownJSON = []string{
 	".",
 	"internal/approve/page", "internal/approve/webhook", "audit", "internal/record/redis", "internal/record/sqlite", "decide", "decide/client", "gate",
-	"internal/cli", "internal/cli/author", "internal/cli/ci", "internal/cli/demo", "internal/cli/hosts", "internal/cli/inspect", "internal/cli/operate",
+	"internal/cli", "internal/cli/author", "internal/cli/ci", "internal/cli/demo", "internal/cli/evaluate", "internal/cli/hosts", "internal/cli/inspect", "internal/cli/operate",
 	"internal/gateway/responselog", "internal/lang/diag", "internal/record/live", "internal/record/records", "internal/replay", "internal/mcp/pin", "internal/store/encoding", "internal/store/sqlite",
 }
 

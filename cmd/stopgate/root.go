@@ -6,6 +6,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/agent"
 	"github.com/stopgate/stopgate/internal/cli/author"
 	"github.com/stopgate/stopgate/internal/cli/demo"
+	"github.com/stopgate/stopgate/internal/cli/evaluate"
 	"github.com/stopgate/stopgate/internal/cli/hosts"
 	"github.com/stopgate/stopgate/internal/cli/inspect"
 	"github.com/stopgate/stopgate/internal/cli/operate"
@@ -44,10 +45,10 @@ func newRoot(s cli.Streams) *cobra.Command {
 	}
 	group("start", "Start here:", demo.New(s), author.NewInit(s), author.NewImport(s))
 	mcp := operate.NewMCP(s)
-	mcp.AddCommand(author.NewPin(s))
+	mcp.AddCommand(operate.NewPin(s))
 	group("gates", "Put the gate somewhere:", operate.NewUp(s), mcp, agent.New(s), hosts.NewInstall(s), hosts.NewUninstall(s), hosts.NewDoctor(s), operate.NewHook(s))
 	group("policies", "Write policies:",
-		author.NewCheck(s), author.NewTest(s), author.NewDecide(s), author.NewExplain(s), author.NewDiff(s), author.NewFmt(s), author.NewTrust(s), inspect.NewReplay(s), author.NewSchema(s))
+		author.NewCheck(s), evaluate.NewTest(s), evaluate.NewDecide(s), evaluate.NewExplain(s), author.NewDiff(s), author.NewFmt(s), author.NewTrust(s), inspect.NewReplay(s), author.NewSchema(s))
 	group("people", "Answer calls, and stop them:", operate.NewApprovals(s), operate.NewGrants(s), operate.NewLockdown(s))
 	group("records", "Look at what happened:", inspect.NewLog(s), inspect.NewEvents(s), inspect.NewReport(s), operate.NewSessions(s), inspect.NewHealth(s))
 	root.AddCommand(inspect.NewVersion(s))

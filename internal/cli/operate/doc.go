@@ -1,3 +1,3 @@
-// Package operate has the commands that run gates and act on them: up, mcp and hook; approvals,
-// grants, lockdown and sessions.
+// Package operate has the commands that run gates and act on them: up, mcp, mcp pin and hook;
+// approvals, grants, lockdown and sessions.
 package operate
