@@ -88,6 +88,7 @@ func (s policyOf) RulesFor(call stopgate.Call, _ Circumstances) Rules {
 func (policyOf) LooksAtSessions() bool                              { return false }
 func (policyOf) SituationOf(jsonstream.Value) Situation             { return "" }
 func (policyOf) ToolNames() map[stopgate.ToolName]stopgate.ToolName { return nil }
+func (policyOf) KnownTools() ([]stopgate.ToolName, bool)            { return nil, false }
 func (policyOf) HandoffRules() [][]HandoffRule                      { return nil }
 func (policyOf) JudgeTables() []*JudgeTable                         { return nil }
 func (policyOf) Sessions() (*session.Registry, error)               { return session.NewRegistry(), nil }

@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/port"
 	"github.com/stopgate/stopgate/internal/gate/recent"
 	"github.com/stopgate/stopgate/internal/gate/turn"
+	"github.com/stopgate/stopgate/session"
 )
 
 // Errors of misuse. None of them is a decision.
@@ -59,6 +60,7 @@ func New(p Policy, opts ...Option) (*Gate, error) {
 		return nil, err
 	}
 	g.current.Store(first)
+	g.reportIdle(first, g.registry.Set())
 	return g, nil
 }
 
@@ -82,8 +84,11 @@ func newGate(c *config) *Gate {
 		audit.Stall = port.NewStall(can.Progress.Advanced, can.Progress.Share, can.Spooled, c.limits.Store)
 	}
 	g.audit, g.sessions = auditlog.New(audit), newSessionStore(c, audit.Stall)
-	g.registry.Watch(func(change string) {
+	g.registry.Watch(func(change string, next *session.Set) {
 		g.Note(context.Background(), stopgate.Record{Event: stopgate.AuditReload, Cause: "session policies: " + change})
+		if now := g.current.Load(); now != nil {
+			g.reportIdle(now, next)
+		}
 	})
 	return g
 }
@@ -139,6 +144,7 @@ func (g *Gate) Swap(p Policy) error {
 	next, err := g.compile(p)
 	if err == nil {
 		g.rejected.Store(false)
+		g.reportIdle(next, g.registry.Set())
 		if before := g.current.Swap(next); before.hash != next.hash {
 			g.audit.Note(context.Background(), stopgate.Record{Event: stopgate.AuditReload, Policy: next.hash, Cause: "before: " + before.hash})
 		}

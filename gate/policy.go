@@ -23,6 +23,9 @@ type Policy interface {
 	// ToolNames maps further names of tools to the name under which facts are recorded
 	// (S39).
 	ToolNames() map[stopgate.ToolName]stopgate.ToolName
+	// KnownTools lists the tools of the files under these names. complete reports that
+	// calls of every other tool are denied.
+	KnownTools() (names []stopgate.ToolName, complete bool)
 	// HandoffRules lists the rules of handoffs, one list for each file that has any: each
 	// file is a layer, and the strictest applies (K35).
 	HandoffRules() [][]HandoffRule

@@ -3,9 +3,11 @@ package gate
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/gate/port"
+	"github.com/stopgate/stopgate/session"
 )
 
 // Trouble describes a failure of code that the gate called. Rows and models only get its code
@@ -23,10 +25,28 @@ type Trouble struct {
 func (t Trouble) String() string { return t.Who + ": " + t.Err.Error() }
 
 // WithTrouble calls f for every error, panic and missed deadline of policies in Go, approvers,
-// judges, the store and the recorder, for the log of the program. The errors are unredacted.
+// judges, the store and the recorder, and for session policies in Go that can deny no tool that
+// the policy files know, for the log of the program. The errors are unredacted.
 // f is called from several goroutines, while a call waits, and must not call the gate. It
 // does not affect decisions.
 func WithTrouble(f func(Trouble)) Option { return func(c *config) { c.trouble = f } }
+
+// errGovernsNothing is the trouble of a session policy that can deny no known tool, for example
+// because a name is misspelt (TPS-21).
+var errGovernsNothing = errors.New("the policy governs no tool that a policy file knows")
+
+// reportIdle reports the session policies in Go that can deny no tool of the policy. Those of
+// files are reported by check.
+func (g *Gate) reportIdle(c *compiled, set *session.Set) {
+	tools, complete := c.policy.KnownTools()
+	if !complete || g.trouble == nil {
+		return
+	}
+	for _, p := range set.Idle(tools) {
+		err := fmt.Errorf("%w: %s", errGovernsNothing, strings.Join(p.Tools().Names(), ", "))
+		g.reportTrouble("session policy "+p.Name(), "", port.Failed, err)
+	}
+}
 
 // errNoAnswer is the failure of an approver that returned neither an error nor a valid answer.
 var errNoAnswer = errors.New("invalid answer: make it with a method of the View, name the person, and edit only with Abilities.CanEdit")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/session"
+	"github.com/stopgate/stopgate/session/policies"
 )
 
 // bad is a policy, an approver, a judge and a recorder that fails in one way.
@@ -120,5 +122,60 @@ func TestTrouble(t *testing.T) {
 				t.Errorf("the model is told %v", out.Envelope())
 			}
 		})
+	}
+}
+
+// Proves TPS-21, H10: a session policy in Go that can deny no tool of the policy files is reported,
+// when the gate is made, when it is registered and when the files change; not where other
+// tools may run too.
+func TestIdleSessionPolicies(t *testing.T) {
+	compile := func(text string) *policy.Program {
+		p, mistakes := prove.Compile([]policy.Source{{Name: "p.toml", Text: []byte("version = 1\n" + text), Trusted: true}}, policy.Options{})
+		if p == nil {
+			t.Fatal(mistakes)
+		}
+		return p
+	}
+	const files = "[tools.read_file.policy]\nrun = \"unattended\"\n"
+	var told []string
+	registry := session.NewRegistry()
+	if err := registry.Register(policies.ReadBeforeWrite()); err != nil {
+		t.Fatal(err)
+	}
+	expect := func(when string, want ...string) {
+		t.Helper()
+		if !slices.Equal(told, want) {
+			t.Errorf("%s: told of %q, want %q", when, told, want)
+		}
+		told = nil
+	}
+	g, err := gate.New(compile(files), gate.WithSessionPolicies(registry), gate.WithTrouble(func(r gate.Trouble) {
+		if !strings.Contains(r.Err.Error(), "governs no tool") {
+			t.Error(r)
+		}
+		told = append(told, r.Who)
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect("made", "session policy read_before_write")
+	for _, p := range []session.Policy{policies.Limit("read_*").Calls(1), policies.Require("deplyo").After("read_file")} {
+		if err := registry.Register(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect("registered", "session policy read_before_write", "session policy read_before_write", "session policy require:deplyo")
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"a writer":      {files + "[tools.write_file.policy]\nrun = \"ask\"\n", []string{"session policy require:deplyo"}},
+		"tools by glob": {files + "[tools.\"mcp__*\".policy]\nrun = \"ask\"\n", nil},
+		"other tools":   {files + "[gate]\nunknown_tool = \"ask\"\n", nil},
+	} {
+		if err := g.Swap(compile(c.text)); err != nil {
+			t.Fatal(err)
+		}
+		expect(name, c.want...)
 	}
 }

@@ -17,7 +17,7 @@ func Apply(s State, f Fact) (State, error) {
 // error; the state must not be used then.
 func (s *State) apply(f *Fact) error {
 	if f.Seq != s.Head+1 {
-		return ErrOrder
+		return errOrder
 	}
 	s.Head = f.Seq
 	switch f.Kind {

@@ -21,6 +21,10 @@ type Watcher interface {
 	Watched(tool stopgate.ToolName) []jsonstream.Pointer
 }
 
+// denier is a policy that names the tools that it may deny, where it also governs tools that it
+// only learns from.
+type denier interface{ Denies() Selector }
+
 // Bounded is a policy whose cost is bounded by construction: the gate calls it without a
 // deadline and without a copy of its input (K39).
 type Bounded interface {

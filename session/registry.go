@@ -21,7 +21,7 @@ var (
 type Registry struct {
 	mu      sync.Mutex
 	current atomic.Pointer[Set]
-	watch   func(change string)
+	watch   func(change string, next *Set)
 }
 
 // NewRegistry returns an empty registry.
@@ -88,9 +88,9 @@ func (r *Registry) Enable(name string, on bool) bool {
 	}) == nil
 }
 
-// Watch sets the function that is called before every change. There is only one; the gate
-// sets it and writes an event row for every change.
-func (r *Registry) Watch(f func(change string)) {
+// Watch sets the function that is called before every change, with the policies after it.
+// There is only one; the gate sets it and writes an event row for every change.
+func (r *Registry) Watch(f func(change string, next *Set)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.watch = f
@@ -105,7 +105,7 @@ func (r *Registry) change(operation string, f func(*Set) (*Set, bool)) error {
 	}
 	next.tools = make(map[stopgate.ToolName]*governed)
 	if r.watch != nil {
-		r.watch(operation)
+		r.watch(operation, next)
 	}
 	r.current.Store(next)
 	return nil

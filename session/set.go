@@ -66,6 +66,21 @@ func (s *Set) PoliciesFor(tool stopgate.ToolName) []Policy {
 // Governs reports whether any policy governs the tool.
 func (s *Set) Governs(tool stopgate.ToolName) bool { return len(s.govern(tool).entries) > 0 }
 
+// Idle returns the policies that may deny none of the tools, for example because of a misspelt
+// name (H10, TPS-21).
+func (s *Set) Idle(tools []stopgate.ToolName) (idle []Policy) {
+	for _, e := range s.policies {
+		denies := e.policy.Tools()
+		if d, ok := as[denier](e.policy); ok {
+			denies = d.Denies()
+		}
+		if !slices.ContainsFunc(tools, denies.Match) {
+			idle = append(idle, e.policy)
+		}
+	}
+	return idle
+}
+
 // Early reports whether some policy can deny the tool before any argument has arrived.
 func (s *Set) Early(tool stopgate.ToolName) bool { return s.govern(tool).early }
 

@@ -100,7 +100,7 @@ func (s *State) Extend(facts []Fact) error {
 // Errors of the caller that keeps the state. The state is unchanged after them.
 var (
 	ErrNotLoaded = errors.New("session: apply fact: cell not loaded")
-	ErrOrder     = errors.New("session: apply fact: not the next position")
+	errOrder     = errors.New("session: apply fact: not the next position")
 	ErrUnknown   = errors.New("session: apply fact: no released call with this proposal id, or it has ended")
 )
 

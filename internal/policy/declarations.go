@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/stopgate/stopgate"
@@ -8,24 +9,63 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/glob"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/session/policies"
 )
 
-// SessionPolicies are the session policies of all files, in order. A key is one of paths
-// where a table declares the argument as a path, unless the policy declares that values are
-// compared (H12).
+// SessionPolicies are the session policies of all files, in order, with the tools under the names
+// that facts have (S39). A key is one of paths where a table declares the argument as a path,
+// unless the policy declares that values are compared (H12).
 func (p *Program) SessionPolicies() []*syntax.SessionPolicy {
 	var all []*syntax.SessionPolicy
+	names := p.ToolNames()
 	for _, l := range p.Layers() {
 		for _, s := range l.File.Sessions {
-			if !s.KeyIsPath && !s.KeyIsValue && p.keyedByPath(s) {
-				paths := *s
-				paths.KeyIsPath = true
-				s = &paths
+			bound := *s
+			bound.KeyIsPath = s.KeyIsPath || !s.KeyIsValue && p.keyedByPath(s)
+			if s.Type == syntax.SessionReadBeforeWrite && len(names) > 0 {
+				usual := policies.ReadBeforeWrite()
+				if len(s.ReadTools) == 0 {
+					bound.ReadTools = slices.DeleteFunc(usual.Tools().Names(), func(tool string) bool { return usual.Denies().Match(stopgate.ToolName(tool)) })
+				}
+				if len(s.WriteTools) == 0 {
+					bound.WriteTools = usual.Denies().Names()
+				}
 			}
-			all = append(all, s)
+			for _, list := range []*[]string{&bound.Before, &bound.Requires, &bound.InvalidatedBy, &bound.ReadTools, &bound.WriteTools, &bound.Tools} {
+				*list = factNames(*list, names)
+			}
+			all = append(all, &bound)
 		}
 	}
 	return all
+}
+
+// factNames replaces further names of tools by the names that facts have, and adds these to
+// globs that select further names.
+func factNames(tools []string, names map[stopgate.ToolName]stopgate.ToolName) []string {
+	var replaced []string
+	add := func(tool string) {
+		if !slices.Contains(replaced, tool) {
+			replaced = append(replaced, tool)
+		}
+	}
+	for _, tool := range tools {
+		if name, further := names[stopgate.ToolName(tool)]; further {
+			add(string(name))
+			continue
+		}
+		add(tool)
+		pattern, err := glob.ParseName(tool)
+		if err != nil {
+			continue
+		}
+		for _, further := range slices.Sorted(maps.Keys(names)) {
+			if name := string(names[further]); pattern.Match(string(further)) && !pattern.Match(name) {
+				add(name)
+			}
+		}
+	}
+	return replaced
 }
 
 // keyedByPath reports whether a table of any of the policy's tools declares its key to be
@@ -123,6 +163,20 @@ func (p *Program) Tools() map[stopgate.ToolName]stopgate.ToolName {
 		}
 	}
 	return names
+}
+
+// KnownTools lists the names of the tables of tools. complete reports that calls of every other
+// tool are denied: no table has a glob, and unknown tools are not asked about.
+func (p *Program) KnownTools() (names []stopgate.ToolName, complete bool) {
+	for _, l := range p.Layers() {
+		for _, t := range l.File.Tools {
+			if !stopgate.ValidToolName(stopgate.ToolName(t.Name)) {
+				return nil, false
+			}
+			names = append(names, stopgate.ToolName(t.Name))
+		}
+	}
+	return names, len(names) > 0 && p.Settings().Gate.UnknownTool == stopgate.Deny
 }
 
 // Success returns how results of a tool are read, nil if no file declares it: the rule of

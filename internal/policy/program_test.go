@@ -143,6 +143,34 @@ func TestKeysOfPaths(t *testing.T) {
 	}
 }
 
+// Proves S39, H10: session policies govern a tool under each of its names, because facts have
+// the name of its table.
+func TestSessionPoliciesGovernEveryName(t *testing.T) {
+	const tools = "[tools.change]\nalso = [\"Edit\", \"patch_file\"]\npolicy.run = \"unattended\"\n[tools.look]\nalso = [\"Read\"]\npolicy.run = \"unattended\"\n"
+	for name, c := range map[string]struct{ table, governs string }{
+		"a table's name":   {"type = \"limit\"\ntools = [\"change\"]\nmax_calls = 0\n", "change"},
+		"a further name":   {"type = \"limit\"\ntools = [\"Edit\"]\nmax_calls = 0\n", "change"},
+		"a glob":           {"type = \"limit\"\ntools = [\"patch_*\"]\nmax_calls = 0\n", "change"},
+		"before":           {"type = \"require\"\nbefore = \"Edit\"\nrequires = \"Read\"\n", "change look"},
+		"the usual tools":  {"type = \"read_before_write\"\n", "change look"},
+		"tools of its own": {"type = \"read_before_write\"\nread_tools = [\"look\"]\nwrite_tools = [\"Edit\"]\n", "change look"},
+	} {
+		registry, err := layers(t, tools+"[[session]]\n"+c.table).Sessions()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var governs []string
+		for _, tool := range []stopgate.ToolName{"change", "look", "other"} {
+			if len(registry.PoliciesFor(tool)) > 0 {
+				governs = append(governs, string(tool))
+			}
+		}
+		if got := strings.Join(governs, " "); got != c.governs {
+			t.Errorf("%s: governs %q, want %q", name, got, c.governs)
+		}
+	}
+}
+
 // Proves S22, I15: the file of another project tightens, by its own root, and neither makes
 // a tool known nor has settings.
 func TestFileOfAnotherProject(t *testing.T) {

@@ -106,6 +106,7 @@ func TestScopesAndReadings(t *testing.T) {
 		{name: "tools by glob", text: tools + "[tools.\"github__*\"]\npolicy.run = \"ask\"\n" + limit(`["mcp__*"]`)},
 		{name: "unknown tools may run", text: tools + "[gate]\nunknown_tool = \"ask\"\n" + limit(`["mcp__*"]`)},
 		{name: "usual writers", text: tools + "[[session]]\ntype = \"read_before_write\"\n"},
+		{name: "usual writers that are not there", text: "version = 1\n[tools.deploy.policy]\nrun = \"ask\"\n[[session]]\ntype = \"read_before_write\"\n", want: "governs_nothing"},
 		{name: "writers", text: tools + "[[session]]\ntype = \"read_before_write\"\nwrite_tools = \"wirte\"\n", want: "governs_nothing"},
 	} {
 		p, mistakes := syntax.Parse("p.toml", []byte(c.text))

@@ -532,7 +532,7 @@ func TestMiddleware(t *testing.T) {
 func TestRegistry(t *testing.T) {
 	var changes []string
 	r := session.NewRegistry()
-	r.Watch(func(c string) { changes = append(changes, c) })
+	r.Watch(func(c string, _ *session.Set) { changes = append(changes, c) })
 	a, b := policies.Require("deploy").After("test").Named("a"), policies.Require("deploy").After("build").Named("b")
 	for _, p := range []session.Policy{a, b} {
 		if err := r.Register(p); err != nil {

@@ -114,6 +114,9 @@ func (f *Files) Name() string { return f.name }
 // Tools returns readers, writers and what invalidates.
 func (f *Files) Tools() session.Selector { return f.reads.Or(f.writes).Or(f.broken) }
 
+// Denies returns the writers.
+func (f *Files) Denies() session.Selector { return f.writes }
+
 // Valid returns the first mistake of the builder.
 func (f *Files) Valid() error {
 	switch {

@@ -122,6 +122,9 @@ func (r *Requirement) Name() string { return r.name }
 // Tools returns dependents, prerequisites and what invalidates them (TPS-16).
 func (r *Requirement) Tools() session.Selector { return r.before.Or(r.after).Or(r.broken) }
 
+// Denies returns the dependents.
+func (r *Requirement) Denies() session.Selector { return r.before }
+
 // Valid returns the first mistake of the builder.
 func (r *Requirement) Valid() error {
 	switch {

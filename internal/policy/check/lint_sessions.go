@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
+	"github.com/stopgate/stopgate/session/policies"
 )
 
 // successes reports requirements for the success of a tool whose results do not show success
@@ -69,7 +70,10 @@ func (c *checker) scopes() {
 	}
 	for _, s := range c.File.Sessions {
 		governed := slices.Concat(s.Before, s.WriteTools, s.Tools)
-		if len(governed) > 0 && !slices.ContainsFunc(governed, func(name string) bool { return selects(name, known) }) {
+		if len(governed) == 0 { // the default writers
+			governed = policies.ReadBeforeWrite().Denies().Names()
+		}
+		if !slices.ContainsFunc(governed, func(name string) bool { return selects(name, known) }) {
 			c.Report(diag.GovernsNothing, s.Pos, "the policy governs no tool that is known here: "+strings.Join(governed, ", "),
 				"see the names of the tables [tools.NAME]; `--tools FILE` tells check of others")
 		}
