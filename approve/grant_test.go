@@ -37,7 +37,7 @@ func (d *fixture) asks(c stopgate.Call) bool {
 	return !(<-done).Allowed()
 }
 
-// Proves Q25, S34: the calls that a grant covers.
+// Proves D25-49, Q25, S34: the calls that a grant covers; paths below a directory are those of rules.
 func TestGrantsCover(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	with := func(edit func(*stopgate.Call)) stopgate.Call {

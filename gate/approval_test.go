@@ -478,7 +478,7 @@ func TestUnseenApprovalOfTheSecondPrompt(t *testing.T) {
 	want(t, out, stopgate.Denied, stopgate.CodeApprovalStale)
 }
 
-// Proves X12, H3, I18: an edit is a new proposal with a parent; what was typed is
+// Proves D25-46, X12, H3, I18: an edit is a new proposal with a parent; what was typed is
 // judged like any other call, and only an ask is satisfied by the typing.
 func TestEdits(t *testing.T) {
 	for _, c := range []struct {

@@ -173,7 +173,8 @@ func TestResultsThatNobodyDecided(t *testing.T) {
 	}
 }
 
-// Proves D25-42, K32: result rules look at what ran, cleaned paths included.
+// Proves D25-42, D25-48, K32: result rules look at what ran, cleaned paths included, and not at what
+// it returned.
 func TestResultRulesOfAPolicyFile(t *testing.T) {
 	g := fileGate(t, strings.Replace(filePolicy, "[tools.fs_write.policy]", `[tools.fs_write.policy]
 result = [ { arg = "/path", prefix = "src/private/", mode = "skip" }, { mode = "unattended" } ]`, 1))
@@ -182,7 +183,7 @@ result = [ { arg = "/path", prefix = "src/private/", mode = "skip" }, { mode = "
 		if !out.Allowed() {
 			t.Fatalf("%s: %v", path, out.Verdict)
 		}
-		d, err := g.Observe(ctx, stopgate.Result{Proposal: out.Proposal, Session: "s", Tool: "fs_write", Data: []byte("x")})
+		d, err := g.Observe(ctx, stopgate.Result{Proposal: out.Proposal, Session: "s", Tool: "fs_write", Data: []byte(`{"path":"src/private/a"}`)})
 		if err != nil || d.Delivered() != delivered {
 			t.Errorf("%s: %+v, %v", path, d, err)
 		}

@@ -32,7 +32,7 @@ func showExplanation(x eval.Explanation) string {
 	return b.String()
 }
 
-// Proves Q1, Q2, K0b, K56, I25: an explanation has the result of every rule, with its byte, its
+// Proves D25-51, Q1, Q2, K0b, K56, I25: an explanation has the result of every rule, with its byte, its
 // value and its reading.
 func TestExplain(t *testing.T) {
 	b := layers(t, condition.Env{Root: "/srv/proj"}, `

@@ -53,6 +53,25 @@ func TestStreaming(t *testing.T) {
 	})
 }
 
+// Proves D26-15: an element that matched has decided its rule: no later element, and no later end of
+// an array, takes that back or gives the decision to another rule.
+func TestAMatchStays(t *testing.T) {
+	b := compile(t, rules(`arg = "/patterns/paths", prefix = "src/secret/", mode = "ask"`, `arg = "/patterns/paths", prefix = "src/", mode = "unattended"`, `mode = "edit"`)).Bind(stopgate.Call{Tool: "fs_modify_file"})
+	const first, rest = `{"patterns":[{"paths":["src/a","src/secret/b"`, `,"src/c"]},{"paths":["lib/d"]},{"paths":[]}]}`
+	e := b.Evaluate()
+	e.Feed([]byte(first))
+	want := spell(e.Verdict())
+	for i := range len(rest) {
+		if v := e.Verdict(); brief(v) != "ask rule_matched rule 0" || spell(v) != want {
+			t.Fatalf("after %s%s: %s", first, rest[:i], spell(v))
+		}
+		e.Feed([]byte{rest[i]})
+	}
+	if v := e.Close(stopgate.Ended); brief(v) != "ask rule_matched rule 0" {
+		t.Fatal(spell(v))
+	}
+}
+
 // Proves D26-08, D26-25, K7, I4, M09: an early permission is published but never final: later bytes
 // can tighten it, and nothing is released before the end.
 func TestProvisionalPermission(t *testing.T) {
