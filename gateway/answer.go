@@ -2,21 +2,15 @@ package gateway
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/gateway/body"
-	"github.com/stopgate/stopgate/internal/gateway/chain"
 	"github.com/stopgate/stopgate/internal/gateway/header"
-	"github.com/stopgate/stopgate/internal/gateway/upstream"
 	"github.com/stopgate/stopgate/internal/provider"
-	"github.com/stopgate/stopgate/internal/provider/sse"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -26,7 +20,7 @@ func (x *exchange) ask(r *http.Request, body []byte, serve func(*http.Response))
 	defer stopGateway()
 	x.watch.begin(x)
 	defer x.watch.end()
-	answer, no := x.send(r, body)
+	answer, no := x.provider.send(r, body)
 	if no != nil {
 		x.refuse(no)
 		return
@@ -71,76 +65,8 @@ func badAnswer(message string) *refusal {
 	return &refusal{status: http.StatusBadGateway, code: stopgate.CodeUpstreamError, message: message}
 }
 
-// send sends the upstream request and waits for the response header.
-func (x *exchange) send(r *http.Request, body []byte) (*http.Response, *refusal) {
-	var sent upstream.Payload
-	out, err := x.upstream.Request(x.reach(), r, &sent, body)
-	if err != nil {
-		return nil, badAnswer("")
-	}
-	limit := x.upstream.Timeouts.AnswerWhole
-	if x.req.Stream {
-		limit = x.upstream.Timeouts.Answer
-	}
-	x.observed.sent(x.upstream, out.Header, body)
-	late := time.AfterFunc(limit, func() { x.cancel(errAnswerLate) })
-	answer, err := x.upstream.Transport.RoundTrip(out)
-	if late.Stop(); err == nil {
-		sent.Sent()
-		x.observed.answered(answer)
-		x.upstreamStatus = answer.StatusCode
-		return answer, nil
-	}
-	code, message := x.why(err)
-	status := http.StatusBadGateway
-	switch code {
-	case stopgate.CodeUpstreamTimeout:
-		status = http.StatusGatewayTimeout
-	case stopgate.CodeOverloaded:
-		status = http.StatusServiceUnavailable
-	case stopgate.CodeClientGone: // the client disconnected; the provider is not at fault
-	default:
-		x.g.log.Warn("upstream unreachable", "upstream", x.upstream.ID, "error", err)
-		if code == stopgate.CodeUpstreamError && message == "" {
-			message = "The model provider cannot be reached, or broke the connection off: upstream " + x.upstream.ID + ". The gate's log says more."
-		}
-	}
-	return nil, &refusal{status: status, code: code, message: message}
-}
-
 // shuttingDown is the message for new and remaining clients at shutdown.
 const shuttingDown = "The gate is shutting down; try again later."
-
-// tooLate describes the timeout that a provider exceeded, by its name in the settings.
-func (x *exchange) tooLate(limit string, d time.Duration) string {
-	return fmt.Sprintf("The model provider did not answer in time: upstream %s, %s = %q.", x.upstream.ID, limit, d)
-}
-
-// why returns the reason for the early end of an exchange, given the error of a read or a request.
-// The message is "" where the code's public text suffices.
-func (x *exchange) why(err error) (stopgate.Code, string) {
-	var failed *chain.HookError
-	switch cause := context.Cause(x.ctx); {
-	case errors.Is(cause, errAnswerLate):
-		if x.req.Stream {
-			return stopgate.CodeUpstreamTimeout, x.tooLate("answer", x.upstream.Timeouts.Answer)
-		}
-		return stopgate.CodeUpstreamTimeout, x.tooLate("answer_whole", x.upstream.Timeouts.AnswerWhole)
-	case errors.Is(cause, errIdle), errors.Is(cause, errTotal):
-		return stopgate.CodeUpstreamTimeout, ""
-	case errors.Is(cause, errDraining):
-		return stopgate.CodeOverloaded, shuttingDown
-	case cause != nil:
-		return stopgate.CodeClientGone, ""
-	case errors.As(err, &failed):
-		return x.hookFailed(err), ""
-	case errors.Is(err, sse.ErrEventTooLarge):
-		return stopgate.CodeLimitExceeded, "The model's answer exceeds a size limit."
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return stopgate.CodeStreamTruncated, ""
-	}
-	return stopgate.CodeUpstreamError, ""
-}
 
 // refuse responds with an error before anything else was written.
 func (x *exchange) refuse(no *refusal) {
@@ -150,13 +76,13 @@ func (x *exchange) refuse(no *refusal) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.headed = true
-	x.w.Header().Set("X-Stopgate-Upstream", x.upstream.ID)
+	x.client.Header().Set("X-Stopgate-Upstream", x.upstream.ID)
 	if no.code == stopgate.CodeOverloaded {
-		x.w.Header().Set("Retry-After", "1")
+		x.client.Header().Set("Retry-After", "1")
 	}
-	x.renew(time.Now())
-	writeRefusal(x.w, x.dialect, no)
+	x.client.started = true
+	x.client.renew(time.Now())
+	writeRefusal(x.client.ResponseWriter, x.dialect, no)
 }
 
 // forwardError forwards a provider's error response: unchanged if it is JSON and an error, else in
@@ -166,18 +92,18 @@ func (x *exchange) forwardError(answer *http.Response, content io.Reader, err er
 	var body []byte
 	if err == nil && kind == "application/json" {
 		const maxError = 1 << 20
-		body, _ = x.readWhole(answer, content, maxError)
+		body, _ = x.provider.read(answer, content, maxError)
 	}
 	if body != nil && x.enforced && !x.harmless(body) {
 		body = nil
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	header.Answer(x.w.Header(), answer.Header)
+	header.Answer(x.client.Header(), answer.Header)
 	if body == nil {
 		body = x.dialect.ErrorBody(answer.StatusCode, stopgate.CodeUpstreamError, stopgate.CodeUpstreamError.Public())
 	}
-	x.writeWhole(answer.StatusCode, body)
+	x.client.whole(answer.StatusCode, x.upstream.ID, body)
 }
 
 // harmless reports whether an error response contains no call. Some clients ignore the status and
@@ -211,17 +137,3 @@ func (x *exchange) harmless(body []byte) bool {
 type unheard struct{}
 
 func (unheard) Event(*stopgate.Event) {}
-
-// writeWhole writes a response that is not streamed. mu must be locked.
-func (x *exchange) writeWhole(status int, body []byte) {
-	x.headed = true
-	h := x.w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	h.Set("X-Stopgate-Upstream", x.upstream.ID)
-	x.renew(time.Now())
-	x.w.WriteHeader(status)
-	if _, err := x.w.Write(body); err != nil {
-		x.broken = err
-	}
-}

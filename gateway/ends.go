@@ -76,9 +76,9 @@ func (x *exchange) await(p *gate.Pending) {
 
 // interrupt stops reading the upstream, which leads to cutShort. mu must be locked.
 func (x *exchange) interrupt() {
-	if x.rounds.left > 0 && x.stop != nil { // the client may receive more
+	if x.rounds.left > 0 && x.provider.stop != nil { // the client may receive more
 		x.rounds.cancelled = true
-		x.stop()
+		x.provider.stop()
 		return
 	}
 	x.cancel(errDenied)
@@ -88,10 +88,10 @@ func (x *exchange) interrupt() {
 // the legal end of the response.
 func (s *stream) cutShort() {
 	can := s.stream.CanCancel()
-	s.stopped = true
+	s.provider.cancelled = true
 	on := can && s.readsOn()
 	if !on {
-		s.stop()
+		s.provider.stop()
 		s.body.Close()
 	}
 	s.stream.Cancel()
@@ -129,7 +129,7 @@ func (s *stream) cutShort() {
 
 // cancelUpstream cancels the upstream request, so that the provider generates no further tokens.
 func (s *stream) cancelUpstream() {
-	s.stopped = true
+	s.provider.cancelled = true
 	s.cancel(errDenied)
 	s.body.Close()
 }
@@ -177,7 +177,7 @@ func (s *stream) endOfInput() {
 		s.cutShort() // draining took too long
 		return
 	}
-	code, message := s.why(s.err)
+	code, message := s.provider.why(s.err)
 	s.abort(code, message)
 }
 

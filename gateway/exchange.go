@@ -24,8 +24,6 @@ import (
 type exchange struct {
 	*configuration
 	g        *Gateway
-	w        http.ResponseWriter
-	rc       *http.ResponseController
 	api      *registry.API
 	dialect  provider.Dialect // its codec
 	req      *provider.Request
@@ -47,26 +45,20 @@ type exchange struct {
 	principal    stopgate.Principal
 
 	observed *observedExchange
-	stopped  bool        // the provider was cancelled because no call could run any longer
-	stop     func()      // cancels the upstream request only
-	letGo    func() bool // keeps the upstream request alive after the exchange, or nil
-	later    *reading    // the upstream response that is read after the exchange
-	policies *chain.Run  // run of the event policies, or nil
+	provider providerCall
+	later    *reading   // the upstream response that is read after the exchange
+	policies *chain.Run // run of the event policies, or nil
 
-	calls          calls
-	asked          sync.WaitGroup // goroutines started by await
-	fault          stopgate.Code  // why the response ended early, or ""
-	notes          provider.Notes // parts of the response other than calls
-	start          time.Time
-	upstreamStatus int // status of the provider's last response, or 0
+	calls calls
+	asked sync.WaitGroup // goroutines started by await
+	fault stopgate.Code  // why the response ended early, or ""
+	notes provider.Notes // parts of the response other than calls
+	start time.Time
 
-	mu        sync.Mutex // guards output, codec and watch
+	mu        sync.Mutex // guards client, stream and watch
 	watch     watch
 	stream    provider.Stream
-	headed    bool  // the response header is written
-	broken    error // error of writing to the client
-	unflushed bool  // bytes were written after the last flush
-	deadline  time.Time
+	client    clientWriter
 	accounted int64 // part of calls.buffered that is counted in Gateway.buffered
 }
 
@@ -171,13 +163,14 @@ func (g *Gateway) reportHistory(what string, err error) {
 
 func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, v clientRequest, api *registry.API, req *provider.Request, up *upstream.Server) *exchange {
 	x := &exchange{
-		configuration: v.configuration, observed: v.observed, g: g, w: w, rc: http.NewResponseController(w), api: api, dialect: api.Dialect, req: req, upstream: up,
+		configuration: v.configuration, observed: v.observed, g: g, api: api, dialect: api.Dialect, req: req, upstream: up,
 		enforced: g.gate.Enforced(), records: context.WithoutCancel(r.Context()), start: time.Now(),
 		turnID: stopgate.TurnID("t_" + rand.Text()), agent: "main", principal: v.principal,
+		client: clientWriter{ResponseWriter: w, rc: http.NewResponseController(w), limit: v.settings.Timeouts.Write},
 	}
 	x.ctx, x.cancel = context.WithCancelCause(r.Context())
 	x.approvals = x.ctx
-	x.calls.x, x.calls.watched = x, x.chain.WatchesCalls()
+	x.calls.x, x.calls.watched, x.provider.x = x, x.chain.WatchesCalls(), x
 	if agent := r.Header.Get("X-Stopgate-Agent"); validName(agent) {
 		x.agent = stopgate.AgentName(agent)
 	}
@@ -242,7 +235,7 @@ func (x *exchange) end() {
 	x.cancel(errOver)
 	x.asked.Wait()
 	x.policies.Complete(x.records)
-	defer x.tellJudged()
+	defer x.sum.judged.summarize(x)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for i := range x.calls.list {
@@ -263,7 +256,7 @@ func (x *exchange) end() {
 	}
 	x.calls.buffered = 0
 	x.account()
-	if x.stopped && x.notes.UsageIncomplete && x.later == nil {
+	if x.provider.cancelled && x.notes.UsageIncomplete && x.later == nil {
 		x.noteStopped("")
 	}
 	x.observed.result(x)

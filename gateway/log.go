@@ -21,7 +21,7 @@ const maxLogText = 128
 func (x *exchange) logExchange() {
 	codes := x.calls.codes(x.sum.codes)
 	x.g.log.Info("exchange", "principal", string(x.principal), "agent", string(x.agent), "session", string(x.session),
-		"dialect", x.dialect.Name(), "model", truncate(x.req.Model), "upstream", x.upstream.ID, "upstream_status", x.upstreamStatus,
+		"dialect", x.dialect.Name(), "model", truncate(x.req.Model), "upstream", x.upstream.ID, "upstream_status", x.provider.status,
 		"calls", x.sum.calls+len(x.calls.list), "denied", x.sum.denied+x.calls.denied, "codes", strings.Join(codes, ","),
 		"fault", string(x.fault), "enforced", x.enforced, "dropped", x.notes.Dropped, "usage_complete", !x.notes.UsageIncomplete, "usage_estimated", x.notes.UsageEstimated,
 		"input_tokens", x.notes.Response.Tokens.Input, "output_tokens", x.notes.Response.Tokens.Output,

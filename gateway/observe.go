@@ -12,9 +12,9 @@ import (
 // The codec's output is discarded, and every row records that nothing was enforced (K38).
 func (s *stream) observe() {
 	judging := true
-	for s.err == nil && s.broken == nil {
+	for s.err == nil && s.client.broken == nil {
 		s.read()
-		if err := s.write(s.fresh, time.Now()); err != nil {
+		if err := s.client.events(s.fresh, time.Now()); err != nil {
 			s.fault = stopgate.CodeClientGone
 			s.cancel(errClientGone)
 		}
@@ -22,9 +22,9 @@ func (s *stream) observe() {
 		s.account()
 	}
 	switch {
-	case s.broken != nil:
+	case s.client.broken != nil:
 	case s.err != io.EOF:
-		s.fault, _ = s.why(s.err)
+		s.fault, _ = s.provider.why(s.err)
 		s.out = s.stream.Abort(s.out[:0], s.fault, "")
 	case judging:
 		var need provider.Need

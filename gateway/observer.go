@@ -204,7 +204,7 @@ func (s *observedExchange) next(x *exchange) {
 	if s == nil {
 		return
 	}
-	s.Answer, s.Ended, s.Cancelled = answerOf(x.notes.Response), time.Now(), x.stopped
+	s.Answer, s.Ended, s.Cancelled = answerOf(x.notes.Response), time.Now(), x.provider.cancelled
 	s.to.Next(&s.Observed)
 	s.Answer, s.Answered, s.First, s.Ended, s.UpstreamStatus, s.UpstreamHTTP = Answer{}, time.Time{}, time.Time{}, time.Time{}, 0, ""
 }
@@ -217,7 +217,7 @@ func (s *observedExchange) result(x *exchange) {
 	s.Fault, s.Answer = x.fault, answerOf(x.notes.Response)
 	s.Calls, s.Denied = x.sum.calls+len(x.calls.list), x.sum.denied+x.calls.denied
 	s.Arguments, s.Discarded = x.sum.received+x.calls.received, x.sum.wasted+x.calls.wasted
-	s.Cancelled = x.stopped
+	s.Cancelled = x.provider.cancelled
 }
 
 // end notifies the observer of the end.

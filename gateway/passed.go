@@ -58,28 +58,26 @@ func (x *exchange) forward(answer *http.Response) {
 // pass copies a response unchanged.
 func (x *exchange) pass(answer *http.Response) {
 	x.mu.Lock()
-	h := x.w.Header()
+	h := x.client.Header()
 	header.Answer(h, answer.Header)
 	if e, ok := answer.Header["Content-Encoding"]; ok {
 		h["Content-Encoding"] = e
 	}
 	h.Set("X-Stopgate-Upstream", x.upstream.ID)
-	x.headed = true
-	x.renew(time.Now())
-	x.w.WriteHeader(answer.StatusCode)
+	x.client.start(answer.StatusCode)
 	x.watch.awaitUpstream()
 	x.mu.Unlock()
 	buf := make([]byte, readBuffer)
 	for {
 		n, err := watchedReader{x, answer.Body}.Read(buf)
 		x.mu.Lock()
-		broken := x.write(buf[:n], time.Now())
+		broken := x.client.events(buf[:n], time.Now())
 		x.mu.Unlock()
 		if err == io.EOF && broken == nil {
 			return
 		}
 		if err != nil || broken != nil {
-			x.fault, _ = x.why(err)
+			x.fault, _ = x.provider.why(err)
 			panic(http.ErrAbortHandler)
 		}
 	}

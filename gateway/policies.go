@@ -3,18 +3,14 @@ package gateway
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gateway/events"
 	"github.com/stopgate/stopgate/internal/gateway/chain"
 	"github.com/stopgate/stopgate/internal/provider"
-	"github.com/stopgate/stopgate/internal/visible"
 )
 
 // This file runs event policies in an exchange: on texts before the codec, on calls before the
@@ -87,7 +83,10 @@ func (x *exchange) hookFailed(err error) stopgate.Code {
 
 // texts returns the stream of a response after the policies.
 func (x *exchange) texts(content io.Reader) io.Reader {
-	return x.policies.Reader(x.ctx, x.recordBeforePolicies(content))
+	if x.policies == nil {
+		return content
+	}
+	return x.policies.Reader(x.ctx, x.rounds.before(content, x.settings.Limits.Event))
 }
 
 // textsOf returns a response that is not streamed after the policies.
@@ -198,66 +197,4 @@ func (x *exchange) emit(e events.Event) {
 	if x.g.events != nil {
 		x.g.events(x.records, e)
 	}
-}
-
-// judged counts the judges' opinions in an exchange.
-type judged struct {
-	judged, blocked, skipped int
-	reason                   string
-}
-
-// emitJudged reports an event of the judges.
-func (x *exchange) emitJudged(typ, summary string, severity events.Severity, details map[string]any) {
-	x.emit(events.Event{
-		Type: typ, Summary: summary, Severity: severity, Details: details,
-		Policy: "judge", Exchange: string(x.turnID), Session: x.session, Time: time.Now(),
-	})
-}
-
-// emitCallEvents reports the judges' opinions on the calls of a round.
-func (x *exchange) emitCallEvents() {
-	if x.g.events == nil || !slices.ContainsFunc(x.calls.list, func(c call) bool { return c.outcome.Judge != nil }) {
-		return
-	}
-	n := &x.sum.judged
-	for i := range x.calls.list {
-		tc := &x.calls.list[i]
-		name, review := visible.Text(string(tc.tool)), tc.outcome.Judge
-		details := map[string]any{"tool": string(tc.tool), "proposal": string(tc.outcome.Proposal)}
-		switch {
-		case review == nil:
-			n.skipped++
-			x.emitJudged("judge.skipped", "skipped "+name, events.Info, details)
-			continue
-		case review.Probability != nil:
-			details["probability"] = *review.Probability
-		default:
-			details["fault"] = review.Fault
-		}
-		n.judged++
-		details["model"], details["cached"], details["ms"] = review.Model, review.Cached, review.Millis
-		if review.Mode.Permissive() {
-			x.emitJudged("judge.passed", "passed "+name, events.Info, details)
-			continue
-		}
-		n.blocked++
-		if n.reason = name + ": " + review.Explanation; review.Fault != "" {
-			n.reason = name + ": " + review.Fault
-		}
-		x.emitJudged("judge.blocked", "blocked "+name, events.Warning, details)
-	}
-}
-
-// tellJudged reports those of the last round, and the sum of all.
-func (x *exchange) tellJudged() {
-	x.emitCallEvents()
-	n := &x.sum.judged
-	if n.judged == 0 {
-		return
-	}
-	details := map[string]any{"judged": n.judged, "blocked": n.blocked, "skipped": n.skipped}
-	if n.reason != "" {
-		details["block_reason"] = n.reason
-	}
-	x.emitJudged("judge.summary", fmt.Sprintf("%d judged, %d blocked, %d skipped", n.judged, n.blocked, n.skipped), events.Info, details)
 }

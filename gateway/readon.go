@@ -15,25 +15,6 @@ import (
 // are cancelled, and the gateway reads the rest in the background and writes it to the response
 // log.
 
-// stored reports whether the provider stores the requested response, so that it can be continued by
-// id.
-func (x *exchange) stored() bool {
-	_, remembers := x.dialect.(provider.Stateful)
-	return remembers && x.enforced && x.req.Stream && x.req.Conversational && !x.req.Hints.Unstored
-}
-
-// reach returns the context of a request to the provider. For a stored response it is not canceled
-// with the client, only with the exchange until letGo is called.
-func (x *exchange) reach() (ctx context.Context) {
-	if !x.stored() {
-		ctx, x.stop = context.WithCancel(x.ctx)
-		return ctx
-	}
-	ctx, x.stop = context.WithCancel(x.records)
-	x.letGo = context.AfterFunc(x.ctx, x.stop)
-	return ctx
-}
-
 // reading is a provider response that is read after its exchange.
 type reading struct {
 	*stream
@@ -44,7 +25,7 @@ type reading struct {
 // answered needs no stored response, because the next request contains everything.
 func (s *stream) readsOn() bool {
 	_, ok := s.stream.(provider.BackgroundReader)
-	return ok && s.letGo != nil && (s.err == nil || s.err == io.EOF) && s.letGo()
+	return ok && s.provider.letGo != nil && (s.err == nil || s.err == io.EOF) && s.provider.letGo()
 }
 
 // readOn keeps the upstream response for the time after the exchange.
@@ -63,10 +44,10 @@ func (r *reading) run() {
 	defer r.g.exchanges.Add(-1)
 	defer r.free()
 	defer r.body.Close()
-	defer r.stop()
-	late := time.AfterFunc(r.settings.Timeouts.ReadOn, r.stop)
+	defer r.provider.stop()
+	late := time.AfterFunc(r.settings.Timeouts.ReadOn, r.provider.stop)
 	defer late.Stop()
-	defer context.AfterFunc(r.g.stopped, r.stop)()
+	defer context.AfterFunc(r.g.stopped, r.provider.stop)()
 	whole := r.read()
 	r.conversation.SaveRest(r.records, r.req, r.codec)
 	for _, c := range r.codec.LateCalls() {

@@ -49,7 +49,7 @@ func (x *exchange) answers() bool {
 // mayContinue reports whether the current response may not be the last: it has calls, and its end was
 // not reported to the event policies.
 func (x *exchange) mayContinue() bool {
-	return x.rounds.dialect != nil && x.rounds.left > 0 && len(x.calls.list) > 0
+	return x.rounds.recording() && len(x.calls.list) > 0
 }
 
 // recording reports whether events of the model are recorded.
@@ -75,13 +75,13 @@ type roundRecorder struct {
 	decoder *sse.Decoder
 }
 
-// recordBeforePolicies records events before the event policies.
-func (x *exchange) recordBeforePolicies(content io.Reader) io.Reader {
-	if x.rounds.dialect == nil || x.policies == nil {
+// before returns content whose events are recorded before the event policies receive it.
+func (r *rounds) before(content io.Reader, maxEvent int) io.Reader {
+	if r.dialect == nil {
 		return content
 	}
-	x.rounds.apart = true
-	return &roundRecorder{content, &x.rounds, sse.NewDecoder(nil, sse.Limits{MaxEvent: x.settings.Limits.Event})}
+	r.apart = true
+	return &roundRecorder{content, r, sse.NewDecoder(nil, sse.Limits{MaxEvent: maxEvent})}
 }
 
 // Read implements [io.Reader].
@@ -108,8 +108,7 @@ func (h *roundRecorder) Read(p []byte) (int, error) {
 
 // next builds the request of the next round, if all calls of this one were denied by a rule, a
 // policy or a person, and no limit prevents it.
-func (x *exchange) next(all []int) ([]byte, bool) {
-	r := &x.rounds
+func (r *rounds) next(x *exchange, all []int) ([]byte, bool) {
 	if r.dialect == nil || r.left == 0 || len(all) == 0 || len(all) != len(x.calls.list) || x.policies.Ended() {
 		return nil, false
 	}
@@ -121,7 +120,7 @@ func (x *exchange) next(all []int) ([]byte, bool) {
 			return nil, false
 		}
 		public := v.Public
-		if x.stopped && n == len(all)-1 {
+		if x.provider.cancelled && n == len(all)-1 {
 			public = cmp.Or(public, v.Code.Public()) + " " + provider.StoppedText
 		}
 		r.now.Results = append(r.now.Results, provider.CallResult{
@@ -145,10 +144,9 @@ func answerable(v stopgate.Verdict) bool {
 	return v.Layer != stopgate.LayerFailure
 }
 
-// nextRound prepares the exchange for the next round.
-func (x *exchange) nextRound(sent []byte) {
-	r := &x.rounds
-	if x.stopped && x.notes.UsageIncomplete {
+// advance prepares the exchange for the next round.
+func (r *rounds) advance(x *exchange, sent []byte) {
+	if x.provider.cancelled && x.notes.UsageIncomplete {
 		x.noteStopped("")
 		if x.notes.UsageEstimated {
 			r.now.Estimate, x.sum.estimated = x.notes.Response.Tokens, true
@@ -158,10 +156,10 @@ func (x *exchange) nextRound(sent []byte) {
 	r.now, r.size, r.sent, r.cancelled = provider.Round{}, 0, sent, false
 	r.left--
 	x.policies.Again()
-	x.emitCallEvents()
+	x.sum.judged.report(x)
 	x.sum.add(&x.calls)
 	x.observed.next(x)
-	x.stopped = false
+	x.provider.cancelled = false
 	x.calls = calls{x: x, watched: x.calls.watched, batch: x.calls.batch[:0]}
 	x.turnID = stopgate.TurnID("t_" + rand.Text())
 	x.turn = x.turn.Next(x.turnID)
@@ -187,7 +185,7 @@ func (s *sum) add(c *calls) {
 // continueRound answers the model and continues with its next response. It returns false, without a change,
 // if that is not possible.
 func (s *stream) continueRound(all []int) bool {
-	sent, ok := s.next(all)
+	sent, ok := s.rounds.next(s.exchange, all)
 	if !ok {
 		return false
 	}
@@ -196,7 +194,7 @@ func (s *stream) continueRound(all []int) bool {
 		s.out = i.CloseRound(s.out, s.calls.releases(all))
 	}
 	s.flush()
-	if !s.stopped {
+	if !s.provider.cancelled {
 		s.readTrailer()
 	}
 	s.body.Close()
@@ -204,12 +202,12 @@ func (s *stream) continueRound(all []int) bool {
 	s.remember(s.stream.Notes())
 	s.rounds.lastTokens(&s.notes.Response)
 	s.flush()
-	s.nextRound(sent)
+	s.rounds.advance(s.exchange, sent)
 	var answer *http.Response
 	var no *refusal
 	s.watch.drainBy = time.Time{} // of the previous response
 	s.watch.reading, s.rounds.waiting = true, true
-	s.unlocked(func() { answer, no = s.send(s.rounds.request, sent) })
+	s.unlocked(func() { answer, no = s.provider.send(s.rounds.request, sent) })
 	s.watch.reading, s.rounds.waiting = false, false
 	if no != nil {
 		s.abort(no.code, no.message)
@@ -286,34 +284,4 @@ func (r *rounds) lastTokens(a *provider.ResponseInfo) {
 			a.Read(v)
 		}
 	}
-}
-
-// continueWhole is continueRound for a response that is not streamed.
-func (x *exchange) continueWhole(sent []byte) {
-	x.nextRound(sent)
-	answer, no := x.send(x.rounds.request, sent)
-	if no != nil {
-		x.refuse(no)
-		return
-	}
-	defer answer.Body.Close()
-	content, err := body.Decoded(answer.Header["Content-Encoding"], answer.Body)
-	if answer.StatusCode != http.StatusOK || err != nil || body.MediaType(answer.Header) != "application/json" {
-		x.refuse(badAnswer("The model provider's answer in a later round is not one."))
-		return
-	}
-	x.serveWhole(answer, content)
-}
-
-// final joins the body of the last response with the earlier rounds. seams are required to restore
-// the history when the client sends it back.
-func (x *exchange) final(body []byte) (joined []byte, seams []provider.ReplacedCall, no *refusal) {
-	body, err := x.policies.FinishBody(x.ctx, body)
-	if err != nil {
-		return nil, nil, &refusal{status: http.StatusInternalServerError, code: x.hookFailed(err)}
-	}
-	if earlier := x.rounds.earlier; len(earlier) > 0 {
-		body, seams = x.rounds.dialect.JoinBody(earlier, body)
-	}
-	return body, seams, nil
 }

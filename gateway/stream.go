@@ -42,9 +42,9 @@ func (x *exchange) serveStream(answer *http.Response, content io.Reader) {
 	}
 	x.rememberStream()
 	if (x.notes.UsageEstimated || x.sum.estimated) && x.enforced {
-		x.w.Header().Set(http.TrailerPrefix+"X-Stopgate-Usage-Estimated", "true")
+		x.client.Header().Set(http.TrailerPrefix+"X-Stopgate-Usage-Estimated", "true")
 	}
-	if x.fault != "" || x.broken != nil {
+	if x.fault != "" || x.client.broken != nil {
 		// The only end that no client treats as a complete response.
 		panic(http.ErrAbortHandler)
 	}
@@ -61,17 +61,15 @@ func (x *exchange) openStream(answer *http.Response, content io.Reader) *stream 
 	g := x.g
 	buf := g.buffers.Get().(*buffers)
 	buf.decoder.Reset(buf.in[:], sse.Limits{MaxEvent: x.settings.Limits.Event, Pool: &g.lent})
-	h := x.w.Header()
+	h := x.client.Header()
 	header.Answer(h, answer.Header)
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache")
 	h.Set("X-Accel-Buffering", "no")
 	h.Set("X-Stopgate-Upstream", x.upstream.ID)
-	x.renew(time.Now())
-	x.w.WriteHeader(answer.StatusCode)
-	x.headed = true
-	if err := x.rc.Flush(); err != nil {
-		x.broken = err
+	x.client.start(answer.StatusCode)
+	if err := x.client.rc.Flush(); err != nil {
+		x.client.broken = err
 	}
 	x.stream = x.dialect.Stream(x.req, &x.calls, x.options(x.settings.Limits.Event))
 	return &stream{exchange: x, body: answer.Body, raw: content, content: x.texts(content), buf: buf}
@@ -238,15 +236,15 @@ func (s *stream) release() {
 		return
 	}
 	outcomes := s.calls.releases(due)
-	out, err := s.stream.Release(s.out, outcomes, s.put)
+	out, err := s.stream.Release(s.out, outcomes, s.client.put)
 	s.out = out
 	s.keep(s.stream, nil)
-	if err != nil && s.broken == nil {
+	if err != nil && s.client.broken == nil {
 		s.abortFor(err)
 		return
 	}
 	s.flush()
-	if s.broken == nil {
+	if s.client.broken == nil {
 		s.calls.delivered(outcomes)
 	}
 }

@@ -14,8 +14,6 @@ type watch struct {
 	reading       bool      // the handler waits for the upstream
 	resolving     bool      // the handler waits for the gate
 	read          time.Time // time of the upstream's last byte
-	wrote         time.Time // time of the last write to the client
-	awake         bool      // the last write was a keepalive
 	bufferedSince time.Time // since when something is buffered, or zero
 	events        int       // number of events with data
 	drainBy       time.Time // deadline of draining, or zero
@@ -27,7 +25,8 @@ func (c *watch) begin(x *exchange) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	now := time.Now()
-	*c = watch{x: x, read: now, wrote: now}
+	*c = watch{x: x, read: now}
+	x.client.wrote, x.client.keepalive = now, false
 	d := c.next(now)
 	c.due = now.Add(d)
 	c.timer = time.AfterFunc(d, c.look)
@@ -75,15 +74,15 @@ func (c *watch) idleLimit() time.Duration {
 
 // holding reports whether output for the client is buffered.
 func (c *watch) holding() bool {
-	return c.x.stream != nil && c.x.headed && c.x.enforced && (c.resolving || c.x.rounds.waiting || c.x.stream.Pending() > 0 || c.x.policies.Working())
+	return c.x.stream != nil && c.x.client.started && c.x.enforced && (c.resolving || c.x.rounds.waiting || c.x.stream.Pending() > 0 || c.x.policies.Working())
 }
 
 func (c *watch) keepaliveAt() time.Time {
 	t := &c.x.settings.Timeouts
-	if c.awake {
-		return c.wrote.Add(t.Keepalive)
+	if c.x.client.keepalive {
+		return c.x.client.wrote.Add(t.Keepalive)
 	}
-	return c.wrote.Add(t.KeepaliveFirst)
+	return c.x.client.wrote.Add(t.KeepaliveFirst)
 }
 
 // look is the timer's function.
@@ -121,16 +120,16 @@ func (c *watch) keepAwake(now time.Time) {
 		return
 	}
 	if c.bufferedSince.IsZero() {
-		c.bufferedSince = c.wrote
+		c.bufferedSince = c.x.client.wrote
 	}
-	if now.Before(c.keepaliveAt()) || c.x.broken != nil {
+	if now.Before(c.keepaliveAt()) || c.x.client.broken != nil {
 		return
 	}
 	out := c.x.stream.Keepalive(nil, now.Sub(c.bufferedSince) >= longHeld)
-	if err := c.x.write(out, now); err != nil {
+	if err := c.x.client.events(out, now); err != nil {
 		c.x.cancel(errClientGone)
 	}
-	c.awake = true
+	c.x.client.keepalive = true
 }
 
 // next returns the time until the first deadline, at most the keepalive interval, because buffering

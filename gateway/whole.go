@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
@@ -14,10 +13,21 @@ import (
 	"github.com/stopgate/stopgate/internal/provider"
 )
 
-// serveWhole serves a response that is one JSON body, with the same sink, gate and verdicts as a
-// streamed one (L9, I12).
+// whole is a response that is one JSON body. It has the same sink, gate and verdicts as a streamed
+// one (L9, I12).
+type whole struct {
+	*exchange
+	answer *http.Response
+	codec  provider.Body
+}
+
+// serveWhole serves a response that is one JSON body.
 func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
-	body, no := x.readWhole(answer, content, int64(x.settings.Limits.Body))
+	(&whole{exchange: x, answer: answer}).serve(content)
+}
+
+func (x *whole) serve(content io.Reader) {
+	body, no := x.provider.read(x.answer, content, int64(x.settings.Limits.Body))
 	if no != nil {
 		x.refuse(no)
 		return
@@ -34,25 +44,25 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 		defer cancel()
 		x.approvals = approvals
 	}
-	codec := x.dialect.Body(x.req, &x.calls, x.options(x.settings.Limits.Body))
-	need, err := codec.Decode(body)
+	x.codec = x.dialect.Body(x.req, &x.calls, x.options(x.settings.Limits.Body))
+	need, err := x.codec.Decode(body)
 	x.calls.feed()
-	x.remember(codec.Notes())
+	x.remember(x.codec.Notes())
 	x.mu.Lock()
 	x.account()
 	x.mu.Unlock()
 	all := x.calls.unresolved()
 	switch {
 	case !x.enforced:
-		x.answerWhole(answer, body)
+		x.write(body)
 		x.calls.resolveAll(x.records, all)
-		x.keep(codec, nil)
+		x.keep(x.codec, nil)
 		return
 	case err != nil || x.calls.err != nil:
 		x.refuse(brokenAnswer(err))
 		return
 	case need == provider.Finished:
-		x.finishWhole(answer, codec, body)
+		x.finish(body)
 		return
 	}
 	x.calls.resolveAll(x.approvals, all)
@@ -61,71 +71,78 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 		x.refuse(&refusal{status: http.StatusForbidden, code: code, message: message})
 		return
 	}
-	if sent, ok := x.next(all); ok {
-		if i, ok := codec.(provider.RoundCloser); ok {
+	if sent, ok := x.rounds.next(x.exchange, all); ok {
+		if i, ok := x.codec.(provider.RoundCloser); ok {
 			x.rounds.now.ClientBody = i.CloseRound(nil, x.calls.releases(all))
 		}
-		x.keepRound(codec)
-		x.continueWhole(sent)
+		x.keepRound(x.codec)
+		x.next(sent)
 		return
 	}
 	outcomes := x.calls.releases(all)
-	released, err := codec.Release(nil, outcomes)
+	released, err := x.codec.Release(nil, outcomes)
 	if err != nil {
 		no := brokenAnswer(err)
 		no.status = http.StatusForbidden
 		x.refuse(no)
 		return
 	}
-	if x.finishWhole(answer, codec, released) {
+	if x.finish(released) {
 		x.calls.delivered(outcomes)
 	}
 }
 
-// finishWhole writes the body of the last response and reports whether the client received it.
-func (x *exchange) finishWhole(answer *http.Response, codec provider.Body, body []byte) bool {
+// finish writes the body of the last response and reports whether the client received it.
+func (x *whole) finish(body []byte) bool {
 	body, seams, no := x.final(body)
 	if no != nil {
 		x.refuse(no)
 		return false
 	}
-	x.keep(codec, seams)
-	x.answerWhole(answer, body)
-	if x.broken != nil {
+	x.keep(x.codec, seams)
+	x.write(body)
+	if x.client.broken != nil {
 		x.fault = stopgate.CodeClientGone
 	}
-	return x.broken == nil
+	return x.client.broken == nil
 }
 
-// answerWhole writes the response.
-func (x *exchange) answerWhole(answer *http.Response, body []byte) {
+// write writes the response.
+func (x *whole) write(body []byte) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	header.Answer(x.w.Header(), answer.Header)
-	x.writeWhole(answer.StatusCode, body)
+	header.Answer(x.client.Header(), x.answer.Header)
+	x.client.whole(x.answer.StatusCode, x.upstream.ID, body)
 }
 
-// readWhole reads a response to its end. Each read counts as activity.
-func (x *exchange) readWhole(answer *http.Response, content io.Reader, limit int64) ([]byte, *refusal) {
-	x.mu.Lock()
-	x.watch.awaitUpstream()
-	x.mu.Unlock()
-	text, err := body.ReadAll(watchedReader{x, content}, answer.ContentLength, limit)
-	x.mu.Lock()
-	x.watch.reading = false
-	x.mu.Unlock()
-	switch {
-	case err == nil:
-		return text, nil
-	case errors.Is(err, body.ErrTooLong), errors.Is(err, body.ErrRatio):
-		return nil, &refusal{status: http.StatusBadGateway, code: stopgate.CodeLimitExceeded, message: "The model's answer exceeds a size limit."}
+// next is continueRound for a response that is not streamed.
+func (x *whole) next(sent []byte) {
+	x.rounds.advance(x.exchange, sent)
+	answer, no := x.provider.send(x.rounds.request, sent)
+	if no != nil {
+		x.refuse(no)
+		return
 	}
-	code, message := x.why(err)
-	status := http.StatusBadGateway
-	if code == stopgate.CodeUpstreamTimeout {
-		status = http.StatusGatewayTimeout
+	defer answer.Body.Close()
+	content, err := body.Decoded(answer.Header["Content-Encoding"], answer.Body)
+	if answer.StatusCode != http.StatusOK || err != nil || body.MediaType(answer.Header) != "application/json" {
+		x.refuse(badAnswer("The model provider's answer in a later round is not one."))
+		return
 	}
-	return nil, &refusal{status: status, code: code, message: message}
+	x.serveWhole(answer, content)
+}
+
+// final joins the body of the last response with the earlier rounds. seams are required to restore
+// the history when the client sends it back.
+func (x *whole) final(body []byte) (joined []byte, seams []provider.ReplacedCall, no *refusal) {
+	body, err := x.policies.FinishBody(x.ctx, body)
+	if err != nil {
+		return nil, nil, &refusal{status: http.StatusInternalServerError, code: x.hookFailed(err)}
+	}
+	if earlier := x.rounds.earlier; len(earlier) > 0 {
+		body, seams = x.rounds.dialect.JoinBody(earlier, body)
+	}
+	return body, seams, nil
 }
 
 // brokenAnswer returns the refusal for a response that cannot be read.
@@ -136,19 +153,4 @@ func brokenAnswer(err error) *refusal {
 		no.code, no.message = bad.Code, bad.Message
 	}
 	return no
-}
-
-// watchedReader notifies the watch of every read.
-type watchedReader struct {
-	x *exchange
-	r io.Reader
-}
-
-func (h watchedReader) Read(p []byte) (int, error) {
-	n, err := h.r.Read(p)
-	h.x.mu.Lock()
-	h.x.watch.read = time.Now()
-	h.x.observed.first(h.x.watch.read)
-	h.x.mu.Unlock()
-	return n, err
 }

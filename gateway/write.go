@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/stopgate/stopgate"
@@ -23,10 +25,10 @@ const (
 
 // flush writes the pending output to the client.
 func (s *stream) flush() {
-	if len(s.out) == 0 && !s.unflushed && s.broken == nil {
+	if len(s.out) == 0 && !s.client.unflushed && s.client.broken == nil {
 		return
 	}
-	err := s.write(s.out, time.Now())
+	err := s.client.events(s.out, time.Now())
 	s.out = s.out[:0]
 	if err != nil {
 		s.over = true
@@ -42,50 +44,81 @@ const (
 	fewChunks = 3 * maxChunk
 )
 
-// put writes a part of a release. The rest follows before mu is unlocked, and its end is flushed.
-// mu must be locked.
-func (x *exchange) put(p []byte) error {
-	if x.broken != nil || len(p) == 0 {
-		return x.broken
-	}
-	x.renew(time.Now())
-	x.unflushed = true
-	_, x.broken = x.w.Write(p)
-	return x.broken
+// clientWriter writes the response to the client. The exchange's mutex must be locked.
+type clientWriter struct {
+	http.ResponseWriter
+	rc        *http.ResponseController
+	limit     time.Duration // of one write
+	deadline  time.Time
+	started   bool  // the response header is written
+	broken    error // of a write
+	unflushed bool  // bytes were written after the last flush
+	wrote     time.Time
+	keepalive bool // the last write was a keepalive
 }
 
-// write writes complete events and everything that was put before. mu must be locked.
-func (x *exchange) write(p []byte, now time.Time) error {
-	if x.broken != nil || len(p) == 0 && !x.unflushed {
-		return x.broken
+// start writes the response header.
+func (w *clientWriter) start(status int) {
+	w.started = true
+	w.renew(time.Now())
+	w.WriteHeader(status)
+}
+
+// whole writes a response that is not streamed.
+func (w *clientWriter) whole(status int, upstreamID string, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("X-Stopgate-Upstream", upstreamID)
+	w.start(status)
+	if _, err := w.Write(body); err != nil {
+		w.broken = err
 	}
-	x.renew(now)
+}
+
+// put writes a part of a release. The rest follows before the mutex is unlocked, and its end is
+// flushed.
+func (w *clientWriter) put(p []byte) error {
+	if w.broken != nil || len(p) == 0 {
+		return w.broken
+	}
+	w.renew(time.Now())
+	w.unflushed = true
+	_, w.broken = w.Write(p)
+	return w.broken
+}
+
+// events writes complete events and everything that was put before.
+func (w *clientWriter) events(p []byte, now time.Time) error {
+	if w.broken != nil || len(p) == 0 && !w.unflushed {
+		return w.broken
+	}
+	w.renew(now)
 	var err error
 	for len(p) > 0 && err == nil {
 		n := len(p)
 		if n <= fewChunks {
 			n = min(n, maxChunk)
 		}
-		_, err = x.w.Write(p[:n])
+		_, err = w.Write(p[:n])
 		p = p[n:]
 	}
 	if err == nil {
-		err = x.rc.Flush()
+		err = w.rc.Flush()
 	}
-	x.unflushed = false
-	x.watch.wrote, x.watch.awake = now, false
-	x.broken = err
+	w.unflushed = false
+	w.wrote, w.keepalive = now, false
+	w.broken = err
 	return err
 }
 
 // renew extends the write deadline, but not for every write, because that costs more than a small
 // write.
-func (x *exchange) renew(now time.Time) {
-	limit := x.settings.Timeouts.Write
-	if x.deadline.Sub(now) > limit-limit/16 {
+func (w *clientWriter) renew(now time.Time) {
+	if w.deadline.Sub(now) > w.limit-w.limit/16 {
 		return
 	}
-	x.deadline = now.Add(limit)
+	w.deadline = now.Add(w.limit)
 	// A writer without deadlines is not a network connection.
-	_ = x.rc.SetWriteDeadline(x.deadline)
+	_ = w.rc.SetWriteDeadline(w.deadline)
 }

@@ -67,15 +67,15 @@ func (a *Approver) Approve(ctx context.Context, q *gate.Question) (gate.Answer, 
 
 // elicits reports whether the client can ask its user and the settings allow it.
 func (x *request) elicits() bool {
-	if x == nil || !x.p.g.set.Elicitation {
+	if x == nil || !x.client.g.set.Elicitation {
 		return false
 	}
 	if x.Modern {
 		return protocol.Elicits(x.Meta.Capabilities)
 	}
-	x.p.mu.Lock()
-	defer x.p.mu.Unlock()
-	return x.p.elicits && x.p.version >= "2025-06-18"
+	x.client.mu.Lock()
+	defer x.client.mu.Unlock()
+	return x.client.elicits && x.client.version >= "2025-06-18"
 }
 
 // deferApproval stores the question. In the revision without sessions the client receives
@@ -136,7 +136,7 @@ func (a *Approver) elicit(ctx context.Context, q *gate.Question, x *request) (ga
 				return
 			}
 			if _, err := queue.Answer(ctx, e.ID, approve.Reply{Kind: kind, By: clientUser, Via: approve.ViaClient, Seen: e.Binding.Hash()}); err != nil && ctx.Err() == nil {
-				x.p.g.log.Warn("the approval queue rejected an answer", "error", err)
+				x.client.g.log.Warn("the approval queue rejected an answer", "error", err)
 			}
 		case <-ctx.Done():
 		}
@@ -164,10 +164,10 @@ func (a entryNotifier) Notify(_ context.Context, e approve.Entry) error {
 
 // askUser sends the elicitation and waits for the answer.
 func (x *request) askUser(ctx context.Context, message string) (approve.Kind, bool) {
-	x.p.mu.Lock()
-	mode := x.p.version >= "2025-11-25"
-	x.p.mu.Unlock()
-	m, ok := x.p.Request(ctx, x.Request, "elicitation/create", round.Elicitation(message, mode))
+	x.client.mu.Lock()
+	mode := x.client.version >= "2025-11-25"
+	x.client.mu.Unlock()
+	m, ok := x.client.Request(ctx, x.Request, "elicitation/create", round.Elicitation(message, mode))
 	if !ok {
 		return approve.No, false
 	}
@@ -178,17 +178,17 @@ func (x *request) askUser(ctx context.Context, message string) (approve.Kind, bo
 // effect: the gate asks again or denies.
 func (k *toolCall) recordAnswer(ctx context.Context) {
 	x, r := k.x, k.round
-	if r == nil || r.OtherArgs || r.State.Approval == "" || x.p.g.approver == nil || !x.p.g.set.Elicitation {
+	if r == nil || r.OtherArgs || r.State.Approval == "" || x.client.g.approver == nil || !x.client.g.set.Elicitation {
 		return
 	}
 	kind, ok := round.Input(x.Message)
 	if !ok {
 		return
 	}
-	_, err := x.p.g.approver.queue.Answer(ctx, r.State.Approval, approve.Reply{Kind: kind, By: clientUser, Via: approve.ViaClient})
+	_, err := x.client.g.approver.queue.Answer(ctx, r.State.Approval, approve.Reply{Kind: kind, By: clientUser, Via: approve.ViaClient})
 	switch {
 	case err != nil:
-		x.p.g.log.Warn("the approval queue rejected an answer", "error", err)
+		x.client.g.log.Warn("the approval queue rejected an answer", "error", err)
 	case kind == approve.No:
 		x.mu.Lock()
 		x.declinedID = r.State.Approval
@@ -204,7 +204,7 @@ func (k *toolCall) resolve(ctx context.Context, pending *gate.Pending) (stopgate
 	stop := make(chan struct{})
 	defer close(stop)
 	if v := pending.Verdict(); x.ProgressToken != nil && v.Decided && !v.Terminal() && !v.Mode.Permissive() {
-		x.p.g.work.Go(func() { x.ReportWaiting(x.p.g.set.ProgressInterval, "waiting for an approval", stop) })
+		x.client.g.work.Go(func() { x.ReportWaiting(x.client.g.set.ProgressInterval, "waiting for an approval", stop) })
 	}
 	out, err := pending.Resolve(ctx)
 	if err != nil && out.Proposal == "" {
@@ -221,5 +221,5 @@ func (k *toolCall) resolve(ctx context.Context, pending *gate.Pending) (stopgate
 	if r != nil && !r.OtherArgs {
 		st.ServerState = r.State.ServerState
 	}
-	return out, &reply{Text: jsonrpc.AppendResult(nil, x.Message.ID, round.InputRequired(question.message, x.p.g.sealer.Seal(st)))}
+	return out, &reply{Text: jsonrpc.AppendResult(nil, x.Message.ID, round.InputRequired(question.message, x.client.g.sealer.Seal(st)))}
 }

@@ -34,7 +34,7 @@ func (x *request) callTool(ctx context.Context) reply {
 	if name == "" {
 		return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, "tools/call has no tool name")
 	}
-	c, inner, ok := x.p.route(name)
+	c, inner, ok := x.client.route(name)
 	if !ok {
 		return x.unknownTool(ctx, stopgate.ToolName(name), nil)
 	}
@@ -49,7 +49,7 @@ func (x *request) callTool(ctx context.Context) reply {
 }
 
 func (k *toolCall) handle(ctx context.Context) reply {
-	x, g := k.x, k.x.p.g
+	x, g := k.x, k.x.client.g
 	args := []byte("{}")
 	arguments, given := x.Message.Params.Get("arguments")
 	if given {
@@ -60,11 +60,11 @@ func (k *toolCall) handle(ctx context.Context) reply {
 	call.ID = stopgate.CallID(x.Message.ID)
 	if x.header != nil { // HTTP, in the revision without sessions
 		if wrong := k.tool.HeaderParams.Compare(x.header, arguments); wrong != "" {
-			x.p.g.refuseCall(ctx, call, stopgate.CodeEnvelopeMismatch)
+			x.client.g.refuseCall(ctx, call, stopgate.CodeEnvelopeMismatch)
 			return transport.Refuse(x.Message.ID, jsonrpc.HeaderMismatch, wrong)
 		}
 	}
-	if g.gate.Enforced() && (g.isHidden(call, k.tool.Hash) || k.tool.InvalidHeaders && !x.p.via.Stdio) {
+	if g.gate.Enforced() && (g.isHidden(call, k.tool.Hash) || k.tool.InvalidHeaders && !x.client.via.Stdio) {
 		return x.unknownTool(ctx, k.tool.Name, k.conn)
 	}
 	var wrong string
@@ -101,11 +101,11 @@ func (k *toolCall) handle(ctx context.Context) reply {
 // Both get the same response.
 func (x *request) unknownTool(ctx context.Context, name stopgate.ToolName, c *conn) reply {
 	if c == nil {
-		x.p.g.refuseUnknown(ctx, x.p.owner, name, x.Message.ID, stopgate.CodePolicyNotConfigured)
+		x.client.g.refuseUnknown(ctx, x.client.owner, name, x.Message.ID, stopgate.CodePolicyNotConfigured)
 	} else {
-		call := x.p.g.call(x.p.owner, c.server, name, nil)
+		call := x.client.g.call(x.client.owner, c.server, name, nil)
 		call.ID = stopgate.CallID(x.Message.ID)
-		x.p.g.refuseCall(ctx, call, stopgate.CodePolicyNotConfigured)
+		x.client.g.refuseCall(ctx, call, stopgate.CodePolicyNotConfigured)
 	}
 	return reply{Text: jsonrpc.AppendError(nil, x.Message.ID, jsonrpc.InvalidParams, "Unknown tool: "+visible.Elide(visible.Text(jsonrpc.TextOf(x.Message.Params, "name")), 140), nil)}
 }
@@ -138,14 +138,14 @@ func (x *request) serverUnavailable(ctx context.Context, c *conn, name stopgate.
 	if errors.Is(context.Cause(ctx), downstream.ErrCancelled) {
 		return reply{}
 	}
-	x.p.g.log.Warn("a call was denied because its server does not respond", "server", c.Name, "error", err)
-	call := x.p.g.call(x.p.owner, c.server, name, &stopgate.ToolDefinition{Name: name})
+	x.client.g.log.Warn("a call was denied because its server does not respond", "server", c.Name, "error", err)
+	call := x.client.g.call(x.client.owner, c.server, name, &stopgate.ToolDefinition{Name: name})
 	call.ID = stopgate.CallID(x.Message.ID)
-	out := x.p.g.refuseCall(ctx, call, stopgate.CodeToolUnreachable)
+	out := x.client.g.refuseCall(ctx, call, stopgate.CodeToolUnreachable)
 	if out.Allowed() {
 		out = refusedOutcome(stopgate.CodeToolUnreachable)
 	}
-	return x.p.g.denial(x, out)
+	return x.client.g.denial(x, out)
 }
 
 // forward forwards an allowed call and processes its result.
@@ -153,32 +153,32 @@ func (k *toolCall) forward(ctx context.Context, out stopgate.Outcome) reply {
 	x, c, t := k.x, k.conn, k.tool
 	name := string(t.Name)
 	r, err := x.askAs(c, name, out.Args, t.HeaderParams.Headers(out.Args), func(e *jsonrpc.Edits) {
-		if v, _ := x.Message.Params.Get("name"); !x.p.g.one() {
+		if v, _ := x.Message.Params.Get("name"); !x.client.g.one() {
 			e.Replace(v, jsonstream.AppendQuote(nil, name))
 		}
 		e.Set(x.Message.Params, "arguments", out.Args)
 		k.round.RemoveOwn(e, x.Message.Params)
 	})
 	seen := stopgate.Result{
-		Proposal: out.Proposal, Call: stopgate.CallID(x.Message.ID), Session: x.p.owner.Session, Principal: x.p.owner.Principal,
+		Proposal: out.Proposal, Call: stopgate.CallID(x.Message.ID), Session: x.client.owner.Session, Principal: x.client.owner.Principal,
 		Tool: canonical(c.server.ID, t.Name), Observed: true, Flagged: true,
 	}
 	// The facts are recorded even if the client has disconnected.
 	seeing := context.WithoutCancel(ctx)
 	if err != nil {
 		seen.Failed = true
-		if _, oops := x.p.g.gate.Observe(seeing, seen); oops != nil {
-			x.p.g.log.Warn("recording a result failed", "error", oops)
+		if _, oops := x.client.g.gate.Observe(seeing, seen); oops != nil {
+			x.client.g.log.Warn("recording a result failed", "error", oops)
 		}
 		if errors.Is(err, downstream.ErrCancelled) {
 			return reply{}
 		}
-		x.p.g.log.Warn("forwarding a call to its server failed", "server", c.Name, "tool", name, "error", err)
+		x.client.g.log.Warn("forwarding a call to its server failed", "server", c.Name, "tool", name, "error", err)
 		lost := refusedOutcome(stopgate.CodeToolUnreachable)
 		if !errors.Is(err, upstream.ErrUnreachable) { // it was sent
 			lost.Verdict.Public = "The tool's server did not answer; the call may have run."
 		}
-		return x.p.g.denial(x, lost)
+		return x.client.g.denial(x, lost)
 	}
 	return k.deliver(seeing, r, seen, out)
 }
@@ -197,9 +197,9 @@ func (k *toolCall) deliver(ctx context.Context, r link.Reply, seen stopgate.Resu
 		// The server requests input first. The client repeats the call with it.
 		seen.Failed = true
 	}
-	d, err := x.p.g.gate.Observe(ctx, seen)
+	d, err := x.client.g.gate.Observe(ctx, seen)
 	if err != nil {
-		x.p.g.log.Warn("recording a result failed", "error", err)
+		x.client.g.log.Warn("recording a result failed", "error", err)
 	}
 	switch {
 	case !out.Enforced:

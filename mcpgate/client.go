@@ -40,7 +40,7 @@ var _ transport.Client = (*client)(nil)
 // request is one request of the client that is in progress.
 type request struct {
 	*downstream.Request
-	p           *client
+	client      *client
 	observation *observation
 	header      func(name string) (string, bool) // of the HTTP request if headers mirror the body, nil otherwise
 
@@ -67,7 +67,7 @@ func (g *Gateway) newClient(o session.Owner, c transport.Connection) *client {
 // Begin implements [transport.Client]. The request's context ends when the client cancels the
 // request.
 func (p *client) Begin(ctx context.Context, m *jsonrpc.Message, send func([]byte) bool, header func(string) (string, bool)) (func() reply, bool) {
-	x := &request{Request: downstream.NewRequest(m, send), p: p, header: header}
+	x := &request{Request: downstream.NewRequest(m, send), client: p, header: header}
 	if p.g.observer != nil {
 		ctx, x.observation = p.g.observe(ctx, x.observedRequest())
 	}
@@ -85,11 +85,11 @@ type requestKey struct{}
 
 // handle handles a registered request.
 func (x *request) handle(ctx context.Context) (r reply) {
-	defer x.p.Finish(x.Request)
+	defer x.client.Finish(x.Request)
 	defer func() { x.observation.endWithResponse(r.Text) }()
 	defer func() {
 		if fault := recover(); fault != nil {
-			x.p.g.log.Error("handling a request panicked", "method", x.Message.Method, "panic", fault)
+			x.client.g.log.Error("handling a request panicked", "method", x.Message.Method, "panic", fault)
 			r = transport.Refuse(x.Message.ID, jsonrpc.InternalError, "internal error of the gateway")
 		}
 	}()

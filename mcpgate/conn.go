@@ -20,7 +20,7 @@ import (
 // conn is one client's connection to one server, with its tools and its open requests.
 type conn struct {
 	*upstream.Conn
-	p       *client
+	client  *client
 	server  *Server
 	tools   definition.Catalog
 	changed downstream.Changed
@@ -30,7 +30,7 @@ type conn struct {
 }
 
 func newConn(p *client, s *Server) *conn {
-	c := &conn{p: p, server: s, calls: map[jsonrpc.ID]*downstream.Request{}}
+	c := &conn{client: p, server: s, calls: map[jsonrpc.ID]*downstream.Request{}}
 	name := string(s.ID)
 	if name == "" {
 		name = s.Identity
@@ -66,9 +66,9 @@ type outgoing struct {
 // request sends a request and waits for the response.
 func (c *conn) request(ctx context.Context, o outgoing) (r link.Reply, err error) {
 	var seen *observation
-	if c.p.g.observer != nil {
+	if c.client.g.observer != nil {
 		o.about.Outgoing, o.about.Method, o.about.Server = true, o.method, c.Name
-		ctx, seen = c.p.g.observe(ctx, o.about)
+		ctx, seen = c.client.g.observe(ctx, o.about)
 		defer func() { seen.endWithReply(r, err) }()
 	}
 	call, done := c.call(o, seen)
@@ -114,7 +114,7 @@ func (c *conn) requestByID(id jsonrpc.ID) *downstream.Request {
 func (c *conn) addTool(v jsonstream.Value) *definition.Listed {
 	t, bad := c.tools.Add(v)
 	if t == nil {
-		c.p.g.log.Warn("a tool with an invalid definition is not offered", "server", c.Name, "tool", visible.Elide(visible.Text(jsonrpc.TextOf(v, "name")), 64), "reason", bad)
+		c.client.g.log.Warn("a tool with an invalid definition is not offered", "server", c.Name, "tool", visible.Elide(visible.Text(jsonrpc.TextOf(v, "name")), 64), "reason", bad)
 	}
 	return t
 }
@@ -144,7 +144,7 @@ func (c *conn) listRequest(x *request, method, cursor string) outgoing {
 	if x.Modern {
 		o.version, o.headers = x.Meta.Version, map[string]string{mirror.Method: method}
 		parts = append(parts, `"_meta":{"`+protocol.MetaVersion+`":`+string(jsonstream.AppendQuote(nil, x.Meta.Version))+
-			`,"`+protocol.MetaCapabilities+`":{},"io.modelcontextprotocol/clientInfo":`+string(c.p.g.implementation())+`}`)
+			`,"`+protocol.MetaCapabilities+`":{},"io.modelcontextprotocol/clientInfo":`+string(c.client.g.implementation())+`}`)
 	}
 	o.text = func(id jsonrpc.ID, _ *observation) ([]byte, error) {
 		return jsonrpc.AppendRequest(nil, id, method, []byte("{"+strings.Join(parts, ",")+"}")), nil
@@ -155,15 +155,15 @@ func (c *conn) listRequest(x *request, method, cursor string) outgoing {
 // accepted reports whether a definition is the accepted one. It returns false if the pins
 // cannot be read.
 func (c *conn) accepted(t *definition.Listed) bool {
-	if c.p.g.pins == nil {
+	if c.client.g.pins == nil {
 		return true
 	}
-	same, err := c.p.g.pins.Check(c.server.Identity, t.Name, t.Hash, t.Canonical)
+	same, err := c.client.g.pins.Check(c.server.Identity, t.Name, t.Hash, t.Canonical)
 	switch {
 	case err != nil:
-		c.p.g.log.Error("reading the accepted tool definitions failed", "error", err)
+		c.client.g.log.Error("reading the accepted tool definitions failed", "error", err)
 	case !same:
-		c.p.g.log.Warn("a tool changed since it was accepted and is disabled: review it with stopgate mcp pin approve",
+		c.client.g.log.Warn("a tool changed since it was accepted and is disabled: review it with stopgate mcp pin approve",
 			"server", c.Name, "tool", t.Name)
 	}
 	return err == nil && same
@@ -171,17 +171,17 @@ func (c *conn) accepted(t *definition.Listed) bool {
 
 // offered reports whether the client's list contains a tool.
 func (c *conn) offered(t *definition.Listed) bool {
-	if !c.p.g.gate.Enforced() {
+	if !c.client.g.gate.Enforced() {
 		return true
 	}
 	accepted := c.accepted(t)
-	return !t.InvalidHeaders && accepted && !c.p.g.isHidden(c.callOf(t, accepted), t.Hash)
+	return !t.InvalidHeaders && accepted && !c.client.g.isHidden(c.callOf(t, accepted), t.Hash)
 }
 
 // callOf returns the gate's call for a tool. Its definition counts as pinned only if pins
 // are configured and it is the accepted one.
 func (c *conn) callOf(t *definition.Listed, accepted bool) stopgate.Call {
 	d := t.ToolDefinition
-	d.Pinned = accepted && c.p.g.pins != nil
-	return c.p.g.call(c.p.owner, c.server, t.Name, &d)
+	d.Pinned = accepted && c.client.g.pins != nil
+	return c.client.g.call(c.client.owner, c.server, t.Name, &d)
 }

@@ -92,7 +92,7 @@ func Hidden(program gate.Policy, call stopgate.Call) bool {
 // denial returns the result of a tool call that did not run, for the model.
 func (g *Gateway) denial(x *request, out stopgate.Outcome) reply {
 	env := out.Envelope()
-	if x.p.via.Stdio && (env.Code == stopgate.CodeNoApprover || env.Code == stopgate.CodeApprovalPending) {
+	if x.client.via.Stdio && (env.Code == stopgate.CodeNoApprover || env.Code == stopgate.CodeApprovalPending) {
 		// The client runs on this machine, and so does its user: the model can tell the
 		// user what to do.
 		env.PublicReason += " The user answers in a terminal: stopgate approvals watch"

@@ -19,7 +19,7 @@ import (
 
 // dispatch handles one request of the client.
 func (x *request) dispatch(ctx context.Context) reply {
-	if !x.Modern && !x.p.ready(x.Message.Method) {
+	if !x.Modern && !x.client.ready(x.Message.Method) {
 		return transport.Refuse(x.Message.ID, jsonrpc.InvalidRequest, "the session is not initialized")
 	}
 	if x.Modern && slices.Contains(removed, x.Message.Method) {
@@ -52,15 +52,15 @@ func (x *request) dispatch(ctx context.Context) reply {
 	switch {
 	case strings.HasSuffix(x.Message.Method, "/call"), jsonrpc.IsLookalikeMethod(x.Message.Method):
 		// Other methods that run something are not evaluated and therefore refused.
-		x.p.g.unevaluated(ctx, x.p.owner, stopgate.CodePolicyNotConfigured, x.Message.Method)
+		x.client.g.unevaluated(ctx, x.client.owner, stopgate.CodePolicyNotConfigured, x.Message.Method)
 		return transport.Refuse(x.Message.ID, jsonrpc.MethodNotFound, "this method is not served")
 	case strings.HasPrefix(x.Message.Method, "tasks/"):
 		return x.task(ctx)
-	case x.p.g.set.RefuseUnknown || !x.p.g.one():
+	case x.client.g.set.RefuseUnknown || !x.client.g.one():
 		return transport.Refuse(x.Message.ID, jsonrpc.MethodNotFound, "this method is not served")
 	}
-	x.p.g.unevaluated(ctx, x.p.owner, stopgate.CodeNotEvaluated, x.Message.Method)
-	return x.passTo(ctx, x.p.conns[0], nil)
+	x.client.g.unevaluated(ctx, x.client.owner, stopgate.CodeNotEvaluated, x.Message.Method)
+	return x.passTo(ctx, x.client.conns[0], nil)
 }
 
 // removed are methods that the revision without sessions has removed.
@@ -161,12 +161,12 @@ func (x *request) sendToAll(ctx context.Context) reply {
 // fromAll sends a request to every server and returns the responses. If there is only one
 // server, or no server responds, single is the reply to the client.
 func (x *request) fromAll(ctx context.Context) (results []merge.Result[*conn, link.Reply], single reply) {
-	if x.p.g.one() {
-		return nil, x.passTo(ctx, x.p.conns[0], nil)
+	if x.client.g.one() {
+		return nil, x.passTo(ctx, x.client.conns[0], nil)
 	}
-	results, none := merge.Succeeded(merge.Gather(ctx, &x.p.g.work, x.p.conns, func(c *conn) (link.Reply, error) { return x.ask(c, nil) }, nil), x.p.logMissing)
+	results, none := merge.Succeeded(merge.Gather(ctx, &x.client.g.work, x.client.conns, func(c *conn) (link.Reply, error) { return x.ask(c, nil) }, nil), x.client.logMissing)
 	if none != nil {
-		return nil, x.unreachable(x.p.conns[0], none)
+		return nil, x.unreachable(x.client.conns[0], none)
 	}
 	return results, reply{}
 }
@@ -174,23 +174,23 @@ func (x *request) fromAll(ctx context.Context) (results []merge.Result[*conn, li
 // listen opens a subscription at every connected server, in the revision without sessions.
 // It lasts until the client closes it or one of the servers ends it.
 func (x *request) listen(ctx context.Context) reply {
-	if x.p.g.one() {
-		return x.passTo(ctx, x.p.conns[0], nil)
+	if x.client.g.one() {
+		return x.passTo(ctx, x.client.conns[0], nil)
 	}
 	defer x.Cancel(nil) // ends the subscriptions at the other servers
-	ends := make(chan merge.Result[*conn, link.Reply], len(x.p.conns))
-	for _, c := range x.p.conns {
-		x.p.g.work.Go(func() {
+	ends := make(chan merge.Result[*conn, link.Reply], len(x.client.conns))
+	for _, c := range x.client.conns {
+		x.client.g.work.Go(func() {
 			r, err := x.ask(c, nil)
 			ends <- merge.Result[*conn, link.Reply]{Server: c, Value: r, Err: err}
 		})
 	}
 	var last merge.Result[*conn, link.Reply]
-	for range x.p.conns {
+	for range x.client.conns {
 		if last = <-ends; !errors.Is(last.Err, upstream.ErrUnreachable) {
 			break
 		}
-		x.p.logMissing(last.Server, last.Err)
+		x.client.logMissing(last.Server, last.Err)
 	}
 	if last.Err != nil {
 		return x.unreachable(last.Server, last.Err)

@@ -29,34 +29,34 @@ func (x *request) initialize(ctx context.Context) reply {
 	if x.Modern || !x.Message.Params.IsValid() {
 		return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, "initialize has no params")
 	}
-	if x.p.saved() != nil {
+	if x.client.saved() != nil {
 		return transport.Refuse(x.Message.ID, jsonrpc.InvalidRequest, "the session is already initialized")
 	}
 	capabilities, _ := x.Message.Params.Get("capabilities")
 	h := handshake{message: x.Message}
-	if x.p.g.one() {
-		r, err := x.p.conns[0].initialize(ctx, h, x, (*upstream.Conn).Initialize)
+	if x.client.g.one() {
+		r, err := x.client.conns[0].initialize(ctx, h, x, (*upstream.Conn).Initialize)
 		switch {
 		case err != nil:
-			return x.unreachable(x.p.conns[0], err)
+			return x.unreachable(x.client.conns[0], err)
 		case r.Message.Kind == jsonrpc.ErrorResponse:
 			return x.forward(r)
 		case !upstream.KnownRevision(r):
 			return transport.Refuse(x.Message.ID, jsonrpc.UnsupportedVersion, "the server responded with an unknown protocol version")
 		}
-		x.p.setHandshake(h, jsonrpc.TextOf(r.Message.Result, "protocolVersion"), capabilities)
+		x.client.setHandshake(h, jsonrpc.TextOf(r.Message.Result, "protocolVersion"), capabilities)
 		return x.forward(r)
 	}
-	answers := merge.Gather(ctx, &x.p.g.work, x.p.conns, func(c *conn) (link.Reply, error) { return c.initialize(ctx, h, x, (*upstream.Conn).FirstInitialize) }, x.p.addLate)
-	here, none := merge.Succeeded(answers, x.p.logMissing)
+	answers := merge.Gather(ctx, &x.client.g.work, x.client.conns, func(c *conn) (link.Reply, error) { return c.initialize(ctx, h, x, (*upstream.Conn).FirstInitialize) }, x.client.addLate)
+	here, none := merge.Succeeded(answers, x.client.logMissing)
 	if none != nil {
-		for _, c := range x.p.conns {
+		for _, c := range x.client.conns {
 			c.CancelInitialize(none)
 		}
 		return x.initializeFailed(answers[0])
 	}
-	version, result := merge.Initialize(parts(here), x.p.g.implementation())
-	x.p.setHandshake(h, version, capabilities)
+	version, result := merge.Initialize(parts(here), x.client.g.implementation())
+	x.client.setHandshake(h, version, capabilities)
 	return x.result(result)
 }
 
@@ -129,7 +129,7 @@ func (c *conn) initializeRequest(h *handshake, x *request) outgoing {
 		if capabilities, ok := jsonrpc.MemberOf(h.message.Params, "capabilities"); ok {
 			e.Remove(capabilities, func(name string) bool {
 				tool, ok := capabilityTables[name]
-				return ok && !c.p.g.mayRequest(c.p.owner, c.server, tool)
+				return ok && !c.client.g.mayRequest(c.client.owner, c.server, tool)
 			})
 		}
 		return e.Text()
@@ -179,7 +179,7 @@ func (x *request) discover(ctx context.Context) reply {
 			return x.forward(s.Value)
 		}
 	}
-	return x.result(merge.Discover(parts(here), x.p.g.implementation()))
+	return x.result(merge.Discover(parts(here), x.client.g.implementation()))
 }
 
 // unreachable returns the error reply for a server that does not respond.
@@ -187,7 +187,7 @@ func (x *request) unreachable(c *conn, err error) reply {
 	if errors.Is(err, downstream.ErrCancelled) {
 		return reply{}
 	}
-	x.p.g.log.Warn("a request to a server failed", "server", c.Name, "error", err)
+	x.client.g.log.Warn("a request to a server failed", "server", c.Name, "error", err)
 	message := "the server does not respond"
 	if g := new(link.InvalidResponseError); errors.As(err, &g) {
 		message = "the server sent an invalid response"

@@ -18,10 +18,10 @@ type pageEditor func(*conn, *jsonrpc.Edits, jsonstream.Value)
 // lists of several servers are merged into one page, because many clients read only the
 // first page and would miss the other servers.
 func (x *request) listPage(ctx context.Context, edit pageEditor) reply {
-	if !x.p.g.one() {
+	if !x.client.g.one() {
 		return x.mergedPage(ctx, edit)
 	}
-	c := x.p.conns[0]
+	c := x.client.conns[0]
 	c.changed.Requested(x.Message.Method)
 	r, err := x.ask(c, nil)
 	switch {
@@ -48,9 +48,9 @@ func (x *request) mergedPage(ctx context.Context, edit pageEditor) reply {
 	}
 	joined := merge.List{Member: listMembers[x.Message.Method], TTL: maxTTL.Milliseconds()}
 	// Servers that do not offer such a list are skipped.
-	for _, s := range merge.Gather(ctx, &x.p.g.work, x.p.conns, func(c *conn) ([]link.Reply, error) { return c.pages(x) }, nil) {
+	for _, s := range merge.Gather(ctx, &x.client.g.work, x.client.conns, func(c *conn) ([]link.Reply, error) { return c.pages(x) }, nil) {
 		if s.Err != nil {
-			x.p.logMissing(s.Server, s.Err)
+			x.client.logMissing(s.Server, s.Err)
 			joined.TTL = 0
 		}
 		for _, r := range s.Value {
@@ -58,7 +58,7 @@ func (x *request) mergedPage(ctx context.Context, edit pageEditor) reply {
 			edit(s.Server, e, r.Message.Result)
 			text, err := e.Text()
 			if err != nil || !joined.Add(text) {
-				x.p.g.log.Warn("an invalid page of a server's list was dropped", "server", s.Server.Name, "method", x.Message.Method)
+				x.client.g.log.Warn("an invalid page of a server's list was dropped", "server", s.Server.Name, "method", x.Message.Method)
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func (c *conn) pages(x *request) ([]link.Reply, error) {
 		case next == "" || next == cursor:
 			return pages, nil
 		case len(pages) == definition.MaxPages || size > maxListing:
-			c.p.g.log.Warn("a server's list is too long and was truncated", "server", c.Name, "method", method)
+			c.client.g.log.Warn("a server's list is too long and was truncated", "server", c.Name, "method", method)
 			return pages, nil
 		}
 		cursor = next

@@ -153,21 +153,21 @@ func (o *observation) setTrace(e *jsonrpc.Edits, params jsonstream.Value) {
 
 // observedRequest returns the observation attributes of a client's request.
 func (x *request) observedRequest() Observed {
-	o := Observed{Method: x.Message.Method, ID: plainID(x.Message.ID), Version: x.Meta.Version, Session: x.p.via.Session, Transport: "tcp", Protocol: "http", Traced: x.Meta.Traceparent != ""}
-	if x.p.via.Stdio {
+	o := Observed{Method: x.Message.Method, ID: plainID(x.Message.ID), Version: x.Meta.Version, Session: x.client.via.Session, Transport: "tcp", Protocol: "http", Traced: x.Meta.Traceparent != ""}
+	if x.client.via.Stdio {
 		o.Transport, o.Protocol = "pipe", ""
 	}
-	if x.p.via.Stdio || x.p.owner.Principal != Local {
+	if x.client.via.Stdio || x.client.owner.Principal != Local {
 		o.Traceparent, o.Tracestate = x.Meta.Traceparent, x.Meta.Tracestate
 	}
 	o.setTarget(x.Message, jsonrpc.TextOf(x.Message.Params, "name"))
 	if args, ok := x.Message.Params.Get("arguments"); ok && x.Message.Method == "tools/call" {
 		o.Arguments = args.Raw()
 	}
-	if x.p.mu.Lock(); o.Version == "" {
-		o.Version = x.p.version
+	if x.client.mu.Lock(); o.Version == "" {
+		o.Version = x.client.version
 	}
-	x.p.mu.Unlock()
+	x.client.mu.Unlock()
 	return o
 }
 

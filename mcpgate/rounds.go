@@ -18,17 +18,17 @@ func (x *request) openState(c *conn, name string) (*round.Round, string) {
 	if !x.Modern {
 		return nil, ""
 	}
-	return x.p.g.sealer.Continue(x.Message, x.roundCall(c, name))
+	return x.client.g.sealer.Continue(x.Message, x.roundCall(c, name))
 }
 
 // newState returns the state for the next round of a call.
 func (x *request) newState(c *conn, name string) round.State {
-	return round.NewState(x.roundCall(c, name), x.Message, x.p.g.gate.PolicyHash())
+	return round.NewState(x.roundCall(c, name), x.Message, x.client.g.gate.PolicyHash())
 }
 
 // roundCall returns the call that a state is valid for.
 func (x *request) roundCall(c *conn, name string) round.Call {
-	return round.Call{Principal: x.p.owner.Principal, Session: x.p.owner.Session, Server: c.server.ID, Method: x.Message.Method, Name: name}
+	return round.Call{Principal: x.client.owner.Principal, Session: x.client.owner.Session, Server: c.server.ID, Method: x.Message.Method, Name: name}
 }
 
 // forwardInputRequests forwards a server's requests for input if the policy allows all of
@@ -39,7 +39,7 @@ func (x *request) forwardInputRequests(ctx context.Context, c *conn, r link.Repl
 	inputs, ok := result.Get("inputRequests")
 	if ok && inputs.Kind() == jsonstream.Object {
 		for key, input := range inputs.Members() {
-			out := x.p.decideInput(ctx, c, key.Text(), input)
+			out := x.client.decideInput(ctx, c, key.Text(), input)
 			if !out.Allowed() {
 				return x.refusal(out)
 			}
@@ -55,7 +55,7 @@ func (x *request) forwardInputRequests(ctx context.Context, c *conn, r link.Repl
 		st := x.newState(c, name)
 		text := theirs.Text()
 		st.ServerState = &text
-		e.Replace(theirs, jsonstream.AppendQuote(nil, x.p.g.sealer.Seal(st)))
+		e.Replace(theirs, jsonstream.AppendQuote(nil, x.client.g.sealer.Seal(st)))
 	}
 	text, err := e.Text()
 	if err != nil {
@@ -84,7 +84,7 @@ func (p *client) decideInput(ctx context.Context, c *conn, key string, input jso
 // refusal returns a denial: a tool result for tools/call, an error otherwise.
 func (x *request) refusal(out stopgate.Outcome) reply {
 	if x.Message.Method == "tools/call" {
-		return x.p.g.denial(x, out)
+		return x.client.g.denial(x, out)
 	}
 	env := out.Envelope()
 	return reply{Text: jsonrpc.AppendError(nil, x.Message.ID, jsonrpc.Denied, env.PublicReason, protocol.EnvelopeText(env))}
@@ -98,9 +98,9 @@ func (x *request) forwardRound(ctx context.Context, c *conn, name string, table 
 		return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, wrong)
 	}
 	var out stopgate.Outcome
-	if table != "" && x.p.g.hasTable(table) {
+	if table != "" && x.client.g.hasTable(table) {
 		var err error
-		if out, err = x.p.g.decide(ctx, x.p.g.tableCall(x.p, c.server, table), x.argsOf(c)); err != nil && out.Proposal == "" {
+		if out, err = x.client.g.decide(ctx, x.client.g.tableCall(x.client, c.server, table), x.argsOf(c)); err != nil && out.Proposal == "" {
 			out = refusedOutcome(stopgate.CodePolicyError)
 		}
 		if !out.Allowed() {
@@ -108,20 +108,20 @@ func (x *request) forwardRound(ctx context.Context, c *conn, name string, table 
 		}
 	}
 	answer, err := x.askAs(c, name, nil, nil, func(e *jsonrpc.Edits) {
-		if v, ok := x.Message.Params.Get("name"); ok && x.Message.Method == "prompts/get" && !x.p.g.one() {
+		if v, ok := x.Message.Params.Get("name"); ok && x.Message.Method == "prompts/get" && !x.client.g.one() {
 			e.Replace(v, jsonstream.AppendQuote(nil, name))
 		}
 		r.RemoveOwn(e, x.Message.Params)
 	})
 	if out.Proposal != "" {
 		seen := stopgate.Result{
-			Proposal: out.Proposal, Session: x.p.owner.Session, Principal: x.p.owner.Principal, Tool: table, Observed: true, Flagged: true,
+			Proposal: out.Proposal, Session: x.client.owner.Session, Principal: x.client.owner.Principal, Tool: table, Observed: true, Flagged: true,
 			Failed: err != nil || answer.Message.Kind == jsonrpc.ErrorResponse,
 		}
 		if !seen.Failed {
 			seen.Data = answer.Message.Result.Raw()
 		}
-		d, oops := x.p.g.gate.Observe(context.WithoutCancel(ctx), seen)
+		d, oops := x.client.g.gate.Observe(context.WithoutCancel(ctx), seen)
 		if err == nil && out.Enforced && (oops != nil || !d.Delivered()) {
 			return x.refusal(refusedOutcome(stopgate.CodeResultWithheld))
 		}
@@ -141,7 +141,7 @@ func (x *request) argsOf(c *conn) []byte {
 	if x.Message.Method == "resources/read" {
 		return append(jsonstream.AppendQuote([]byte(`{"uri":`), jsonrpc.TextOf(x.Message.Params, "uri")), '}')
 	}
-	_, inner, _ := x.p.route(jsonrpc.TextOf(x.Message.Params, "name"))
+	_, inner, _ := x.client.route(jsonrpc.TextOf(x.Message.Params, "name"))
 	out := jsonstream.AppendQuote([]byte(`{"name":`), string(canonical(c.server.ID, stopgate.ToolName(inner))))
 	if arguments, ok := x.Message.Params.Get("arguments"); ok {
 		out = append(append(out, `,"arguments":`...), arguments.Raw()...)

@@ -28,7 +28,7 @@ func (p *client) route(name string) (*conn, string, bool) {
 
 // clientName returns the client's name for a server's tool or prompt.
 func (c *conn) clientName(name string) string {
-	if c.p.g.one() {
+	if c.client.g.one() {
 		return name
 	}
 	return string(c.server.ID) + "__" + name
@@ -37,14 +37,14 @@ func (c *conn) clientName(name string) string {
 // listNamed handles the lists of prompts and resources.
 func (x *request) listNamed(ctx context.Context) reply {
 	return x.listPage(ctx, func(c *conn, e *jsonrpc.Edits, result jsonstream.Value) {
-		if list, ok := result.Get("prompts"); ok && list.Kind() == jsonstream.Array && !x.p.g.one() {
+		if list, ok := result.Get("prompts"); ok && list.Kind() == jsonstream.Array && !x.client.g.one() {
 			for prompt := range list.Elements() {
 				if name, ok := prompt.Get("name"); ok && name.Kind() == jsonstream.String {
 					e.Replace(name, jsonstream.AppendQuote(nil, c.clientName(name.Text())))
 				}
 			}
 		}
-		x.p.resources.Add(result, c)
+		x.client.resources.Add(result, c)
 	})
 }
 
@@ -61,7 +61,7 @@ func (p *client) resourceServer(uri string) *conn {
 // mcp.prompts.get.
 func (x *request) getPrompt(ctx context.Context) reply {
 	name := jsonrpc.TextOf(x.Message.Params, "name")
-	c, inner, ok := x.p.route(name)
+	c, inner, ok := x.client.route(name)
 	if !ok || name == "" {
 		return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, "Unknown prompt")
 	}
@@ -72,7 +72,7 @@ func (x *request) getPrompt(ctx context.Context) reply {
 // has the table mcp.resources.read.
 func (x *request) useResource(ctx context.Context) reply {
 	uri := jsonrpc.TextOf(x.Message.Params, "uri")
-	c := x.p.resourceServer(uri)
+	c := x.client.resourceServer(uri)
 	if c == nil || uri == "" {
 		return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, "Resource not found")
 	}
@@ -84,19 +84,19 @@ func (x *request) useResource(ctx context.Context) reply {
 
 // complete forwards completion/complete to the server of the prompt or resource.
 func (x *request) complete(ctx context.Context) reply {
-	if x.p.g.one() {
-		return x.passTo(ctx, x.p.conns[0], nil)
+	if x.client.g.one() {
+		return x.passTo(ctx, x.client.conns[0], nil)
 	}
 	var ref jsonstream.Value
 	if x.Message.Params.IsValid() {
 		ref, _ = x.Message.Params.Get("ref")
 	}
 	if uri := jsonrpc.TextOf(ref, "uri"); uri != "" {
-		if c := x.p.resourceServer(uri); c != nil {
+		if c := x.client.resourceServer(uri); c != nil {
 			return x.passTo(ctx, c, nil)
 		}
 	}
-	c, inner, ok := x.p.route(jsonrpc.TextOf(ref, "name"))
+	c, inner, ok := x.client.route(jsonrpc.TextOf(ref, "name"))
 	if !ok {
 		return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, "Unknown reference")
 	}
@@ -110,10 +110,10 @@ func (x *request) complete(ctx context.Context) reply {
 // could have started them.
 func (x *request) task(ctx context.Context) reply {
 	id := jsonrpc.TextOf(x.Message.Params, "taskId")
-	if !x.p.g.one() || id != "" && !x.p.via.Stdio {
+	if !x.client.g.one() || id != "" && !x.client.via.Stdio {
 		return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, "Unknown task")
 	}
-	return x.forwardRound(ctx, x.p.conns[0], id, "")
+	return x.forwardRound(ctx, x.client.conns[0], id, "")
 }
 
 // unevaluated records that a method that may contain a call was refused or forwarded

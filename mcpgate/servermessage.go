@@ -27,7 +27,7 @@ func (c *conn) handleMessage(m *jsonrpc.Message, x *downstream.Request) {
 	e := m.Edit()
 	switch m.Method {
 	case "notifications/cancelled":
-		c.p.CancelAsked(c, m)
+		c.client.CancelAsked(c, m)
 		return
 	case "notifications/progress":
 		// Progress is forwarded only to the client of the request, under the client's own
@@ -58,7 +58,7 @@ func (c *conn) handleMessage(m *jsonrpc.Message, x *downstream.Request) {
 	if err != nil {
 		return
 	}
-	if sent := x != nil && x.Send(text) || c.p.Send(text); !sent && list != "" {
+	if sent := x != nil && x.Send(text) || c.client.Send(text); !sent && list != "" {
 		c.changed.Requested(list)
 	}
 }
@@ -83,14 +83,14 @@ func (c *conn) handleServerRequest(m *jsonrpc.Message, x *downstream.Request) {
 		c.Send(context.Background(), "", jsonrpc.AppendError(nil, m.ID, jsonrpc.MethodNotFound, "this method is not served", nil))
 		return
 	}
-	c.p.g.work.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), c.p.g.set.ApprovalTimeout)
+	c.client.g.work.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), c.client.g.set.ApprovalTimeout)
 		defer cancel()
 		args := []byte("{}")
 		if m.Params.IsValid() {
 			args = m.Params.Raw()
 		}
-		out, err := c.p.g.decide(ctx, c.p.g.tableCall(c.p, c.server, tool), args)
+		out, err := c.client.g.decide(ctx, c.client.g.tableCall(c.client, c.server, tool), args)
 		if err != nil || !out.Allowed() {
 			env := out.Envelope()
 			c.Send(ctx, "", jsonrpc.AppendError(nil, m.ID, jsonrpc.Denied, env.PublicReason, protocol.EnvelopeText(env)))
@@ -111,11 +111,11 @@ func (c *conn) relay(m *jsonrpc.Message, x *downstream.Request, e *jsonrpc.Edits
 		token, _ := meta.Get("progressToken")
 		ask.Token = jsonrpc.ParseID(token)
 	}
-	id := c.p.Ask(ask)
+	id := c.client.Ask(ask)
 	text, err := e.ID(id).Text()
-	if err == nil && (x != nil && x.Send(text) || c.p.Send(text)) {
+	if err == nil && (x != nil && x.Send(text) || c.client.Send(text)) {
 		return
 	}
-	c.p.Withdraw(id)
+	c.client.Withdraw(id)
 	c.Send(context.Background(), "", jsonrpc.AppendError(nil, m.ID, jsonrpc.InternalError, "the client cannot receive requests now", nil))
 }

@@ -29,7 +29,7 @@ func (x *request) listTools(ctx context.Context) reply {
 				return true
 			}
 			seen[c.clientName(string(t.Name))] = true
-			if name, _ := v.Get("name"); !x.p.g.one() {
+			if name, _ := v.Get("name"); !x.client.g.one() {
 				e.Replace(name, jsonstream.AppendQuote(nil, c.clientName(name.Text())))
 			}
 			c.escapeDescription(e, v, t.Name)
@@ -54,6 +54,6 @@ func (x *request) listTools(ctx context.Context) reply {
 func (c *conn) escapeDescription(e *jsonrpc.Edits, v jsonstream.Value, name stopgate.ToolName) {
 	hidden := definition.VisitHidden(v, func(v jsonstream.Value, shown string) { e.Replace(v, jsonstream.AppendQuote(nil, shown)) })
 	if hidden > 0 {
-		c.p.g.log.Warn("hidden characters in a tool's description were escaped", "server", c.Name, "tool", name, "count", hidden)
+		c.client.g.log.Warn("hidden characters in a tool's description were escaped", "server", c.Name, "tool", name, "count", hidden)
 	}
 }
