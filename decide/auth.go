@@ -120,7 +120,10 @@ func (c caller) require(scope Scope) *problem {
 		return nil
 	}
 	p := &problem{Status: http.StatusForbidden, Code: "scope_missing", Detail: "the token has no scope " + (scope &^ onSocket).String()}
-	if c.scopes&onSocket != 0 {
+	switch {
+	case scope == onSocket:
+		p.Detail = "only the Unix socket has this route"
+	case c.scopes&onSocket != 0:
 		p.Detail = "this needs a token with the scope " + (scope &^ onSocket).String() + ": [api.tokens] of the policy file, sent as Authorization: Bearer TOKEN"
 	}
 	return p

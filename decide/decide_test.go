@@ -519,6 +519,7 @@ func TestPermissions(t *testing.T) {
 		{"agent", "GET", "/v1/openapi.yaml", 200},
 		{"agent", "GET", "/v1/nothing", 404},
 		{"agent", "DELETE", "/v1/calls", 405},
+		{"op", "POST", "/v1/hooks", 404},
 	} {
 		if a := d.do(c.who, c.method, c.path, `{}`); a.status != c.status {
 			t.Errorf("%s %s %s: %d, want %d: %s", c.who, c.method, c.path, a.status, c.status, a.text)
@@ -721,7 +722,7 @@ func TestWatch(t *testing.T) {
 
 // Proves S43: the contract has every route, and no other.
 func TestContractIsComplete(t *testing.T) {
-	d := newFixture(t, nil)
+	d := newFixture(t, func(o *decide.Options) { o.Hooks = http.NotFoundHandler() })
 	for path, operations := range d.contract.doc.Paths {
 		for method := range operations {
 			who := "op"
@@ -754,6 +755,19 @@ func TestContractIsComplete(t *testing.T) {
 	}
 	if _, err := decide.New(decide.Options{}); err == nil {
 		t.Error("an API without a gate")
+	}
+	hooks, err := decide.New(decide.Options{Hooks: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		w.Write([]byte("{}"))
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.local, d.remote = hooks.Handler(true), hooks.Handler(false)
+	d.wants(d.do("", "POST", "/v1/hooks", `{}`), 200)
+	d.wants(d.do("agent", "POST", "/v1/hooks", `{}`), 401)
+	for _, path := range []string{"/v1/calls", "/v1/sessions", "/readyz"} {
+		d.wants(d.do("", "POST", path, `{}`), 404)
 	}
 	if _, err := decide.New(decide.Options{Gate: d.gate, Tokens: []decide.Token{{Name: "x"}}}); err == nil {
 		t.Error("a token that may nothing")

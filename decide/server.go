@@ -17,7 +17,7 @@ import (
 
 // Options configure a [Server].
 type Options struct {
-	// Gate decides calls. Required.
+	// Gate decides calls. Required, unless the server answers nothing but hooks.
 	Gate *gate.Gate
 	// Program returns the current policy for POST /v1/check. If nil, the route does not exist.
 	Program func() gate.Policy
@@ -31,6 +31,8 @@ type Options struct {
 	Lockdowns gate.Lockdowns
 	// Events handles GET /v1/events. If nil, the route does not exist.
 	Events http.Handler
+	// Hooks handles /v1/hooks for requests without a token. If nil, the route does not exist.
+	Hooks http.Handler
 	// Metrics handles GET /metrics. If nil, the route does not exist.
 	Metrics http.Handler
 	Tokens  []Token
@@ -60,7 +62,7 @@ type resource interface{ add(addRoute) }
 
 // New returns a server. It serves nothing until Serve or ServeLocal is called.
 func New(o Options) (*Server, error) {
-	if o.Gate == nil {
+	if o.Gate == nil && o.Hooks == nil {
 		return nil, errors.New("decide: the API needs a gate")
 	}
 	s := &Server{options: o}
@@ -76,7 +78,12 @@ func New(o Options) (*Server, error) {
 	life, end := context.WithCancelCause(context.Background())
 	s.end = end
 	s.calls = &callRoutes{gate: o.Gate, queue: o.Queue, calls: newCalls(), life: life}
-	s.resources = []resource{s.calls, &sessionRoutes{gate: o.Gate, store: o.Sessions}}
+	if o.Gate != nil {
+		s.resources = append(s.resources, s.calls, &sessionRoutes{gate: o.Gate, store: o.Sessions})
+	}
+	if o.Hooks != nil {
+		s.resources = append(s.resources, &hookRoute{o.Hooks})
+	}
 	if o.Program != nil {
 		s.resources = append(s.resources, &checkRoute{o.Program})
 	}
@@ -194,9 +201,11 @@ func (s *Server) Handler(local bool) http.Handler {
 		mux.Handle("/approvals", s.pages)
 		mux.Handle("/approvals/", s.pages)
 	}
-	probes := &probes{s.options.Gate}
-	mux.HandleFunc("GET /healthz", probes.health)
-	mux.HandleFunc("GET /readyz", probes.ready)
+	if s.options.Gate != nil {
+		probes := &probes{s.options.Gate}
+		mux.HandleFunc("GET /healthz", probes.health)
+		mux.HandleFunc("GET /readyz", probes.ready)
+	}
 	mux.HandleFunc("/", unknownRoute(mux))
 	return canonicalPaths(mux)
 }

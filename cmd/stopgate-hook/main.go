@@ -3,9 +3,9 @@
 //	stopgate-hook claude-code < event.json
 //
 // An agent starts it once for every call of a tool and waits for its answer, so it links
-// only what almost every call needs. It belongs beside the stopgate of the same version,
-// to which it leaves the rest; see package internal/hook/process. Where a resident runs
-// (`stopgate-hook serve`) it asks that one, before anything else; see package early.
+// only what almost every call needs. It belongs in the directory of the stopgate of the same
+// version, to which it leaves the rest; see package internal/hook/process. If that one serves
+// (`stopgate hook serve`), it asks it before anything else; see package early.
 package main
 
 import (
@@ -15,7 +15,6 @@ import (
 
 	"github.com/stopgate/stopgate/cmd/stopgate-hook/early"
 	"github.com/stopgate/stopgate/internal/hook/process"
-	"github.com/stopgate/stopgate/internal/hook/resident"
 	"github.com/stopgate/stopgate/internal/release"
 )
 
@@ -24,5 +23,5 @@ func main() {
 		fmt.Fprintf(os.Stderr, "stopgate: %s; the call is blocked\n", why)
 		os.Exit(2) // any other status would let the call run
 	}
-	os.Exit(resident.Program(os.Args[1:], early.Asked, process.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	os.Exit(process.Small(os.Args[1:], early.Asked, process.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }

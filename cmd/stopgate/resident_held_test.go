@@ -280,12 +280,14 @@ func TestResidentOfAnOldProgram(t *testing.T) {
 	}
 	put := func() {
 		t.Helper()
-		next := filepath.Join(h.dir, "next")
-		if err := os.WriteFile(next, text, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(next, filepath.Join(h.dir, process.SmallName)); err != nil {
-			t.Fatal(err)
+		for _, name := range []string{"stopgate", process.SmallName} {
+			next := filepath.Join(h.dir, "next")
+			if err := os.WriteFile(next, text, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(next, filepath.Join(h.dir, name)); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	put()

@@ -22,6 +22,7 @@ import (
 	"github.com/stopgate/stopgate/internal/hook/ask"
 	"github.com/stopgate/stopgate/internal/hook/process"
 	"github.com/stopgate/stopgate/internal/system/socket"
+	"github.com/stopgate/stopgate/internal/testkit/hookserver"
 )
 
 // hookHome is a user with a policy, a project and hooks that are small programs.
@@ -300,8 +301,10 @@ func TestResidentIsOne(t *testing.T) {
 	}
 	other := *h
 	other.program = filepath.Join(h.dir, process.SmallName)
-	if err := os.WriteFile(other.program, text, 0o700); err != nil {
-		t.Fatal(err)
+	for _, program := range []string{other.program, filepath.Join(h.dir, "stopgate")} {
+		if err := os.WriteFile(program, text, 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if got := other.hook("claude-code", readEvent("/srv/proj", "/srv/proj/free/a", "o1")); got.exit != 0 {
 		t.Errorf("%+v", got)
@@ -337,7 +340,7 @@ func TestResidentFaults(t *testing.T) {
 	const hangs = "it hangs"
 	h := newHookHome(t, residentPolicy)
 	allow := ask.Reply{Kind: ask.Answered}
-	text := func(r ask.Reply, q *ask.Request) []byte { return r.Append(nil, q.Nonce) }
+	text := func(r ask.Reply, q *ask.Request) []byte { return hookserver.Text(r, q.Nonce) }
 	faults := []struct {
 		what string
 		// rules reports that the answer counts.
@@ -350,14 +353,11 @@ func TestResidentFaults(t *testing.T) {
 		{"no answer of ours", false, func(c *net.UnixConn, _ *ask.Request) { io.WriteString(c, `{"permissionDecision":"allow"}`+"\n") }},
 		{"zeros", false, func(c *net.UnixConn, _ *ask.Request) { c.Write(make([]byte, 100)) }},
 		{"an answer to another question", false, func(c *net.UnixConn, q *ask.Request) {
-			q.Nonce[0]++
-			c.Write(text(allow, q))
+			c.Write(hookserver.Text(allow, q.Nonce+"0"))
 		}},
 		{"more than an answer", false, func(c *net.UnixConn, q *ask.Request) { c.Write(append(text(allow, q), 0)) }},
 		{"an answer that says it is long", false, func(c *net.UnixConn, q *ask.Request) {
-			a := text(allow, q)
-			a[len(a)-1] = 0xff
-			c.Write(a)
+			c.Write(bytes.Replace(text(allow, q), []byte("Content-Length: 0"), []byte("Content-Length: 9"), 1))
 		}},
 		{"it asks a person and ends", false, func(c *net.UnixConn, q *ask.Request) { c.Write(text(ask.Reply{Kind: ask.Held}, q)) }},
 		{"an answer of another process", false, func(c *net.UnixConn, q *ask.Request) {
@@ -388,17 +388,7 @@ func TestResidentFaults(t *testing.T) {
 			}
 			go func() {
 				defer c.Close()
-				header := make([]byte, ask.HeaderLen)
-				if _, err := io.ReadFull(c, header); err != nil {
-					return
-				}
-				n, err := ask.BodyLen(header)
-				body := make([]byte, n)
-				if _, failed := io.ReadFull(c, body); err != nil || failed != nil {
-					return
-				}
-				q := new(ask.Request)
-				if q.Parse(body) == nil {
+				if q, err := hookserver.Read(c); err == nil {
 					asked.Add(1)
 					faults[now.Load()].do(c, q)
 				}

@@ -14,7 +14,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stopgate/stopgate/internal/hook/ask"
 	"github.com/stopgate/stopgate/internal/hook/process"
-	"github.com/stopgate/stopgate/internal/hook/resident"
 )
 
 var update = flag.Bool("update", false, "rewrite golden outputs of scripts and documentation")
@@ -27,7 +26,7 @@ func TestMain(m *testing.M) {
 
 // smallMain is what cmd/stopgate-hook does.
 func smallMain() {
-	os.Exit(resident.Program(os.Args[1:], ask.Resident(os.Args[1:]), process.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	os.Exit(process.Small(os.Args[1:], ask.Resident(os.Args[1:]), process.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }
 
 // Proves K30, K35, S50, H14, H20, FM10.

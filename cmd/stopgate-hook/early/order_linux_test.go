@@ -15,7 +15,7 @@ func TestAsksBeforeTheRestIsInitialised(t *testing.T) {
 		t.Skip("links a program")
 	}
 	program := filepath.Join(t.TempDir(), "stopgate-hook")
-	if out, err := exec.Command("go", "build", "-o", program, "..").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", filepath.Dir(program), "..", "../../stopgate").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	home, err := os.MkdirTemp("", "sg")

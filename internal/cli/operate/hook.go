@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/hook/process"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
+	"github.com/stopgate/stopgate/internal/prove"
 )
 
 func NewHook(s cli.Streams) *cobra.Command {
@@ -23,7 +24,7 @@ func NewHook(s cli.Streams) *cobra.Command {
 		Args:      cobra.ArbitraryArgs,
 	}
 	f.Add(cmd.Flags())
-	cmd.AddCommand(newHookServe())
+	cmd.AddCommand(newHookServe(s))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return cli.Exit(hookProgram().Serve(cmd.Context(), args, &f, hookStreams(s)))
 	}
@@ -32,7 +33,7 @@ func NewHook(s cli.Streams) *cobra.Command {
 
 // hookProgram answers hooks without the small program's limits.
 func hookProgram() process.Program {
-	return process.Program{Judges: service.Judges, Notify: func(table *tomltree.Value) ([]approve.Notifier, error) {
+	return process.Program{Judges: service.Judges, Compile: prove.Compile, Notify: func(table *tomltree.Value) ([]approve.Notifier, error) {
 		list, err := tables.NotifiersOf(table)
 		if err == nil {
 			cli.OutlivePipes() // the command of notify would inherit an ignored signal

@@ -1,10 +1,10 @@
 package operate
 
 import (
-	"fmt"
 	"os"
-	"path/filepath"
+	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/internal/cli"
@@ -12,25 +12,33 @@ import (
 	"github.com/stopgate/stopgate/internal/hook/resident"
 )
 
-func newHookServe() *cobra.Command {
-	var f resident.Flags
+func newHookServe(s cli.Streams) *cobra.Command {
+	var idle time.Duration
+	var status bool
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "answer the hooks of this user until it is stopped",
-		Long:  resident.About,
+		Long: `serve answers the hooks of this user's coding agents until it is stopped. It keeps
+the compiled policy and the open store, so that stopgate-hook need not make them anew
+for every call: while serve runs, it asks, and otherwise it decides itself. Nothing
+else changes: policy files are read for each call, and every answer is the same.
+
+stopgate-hook believes only the stopgate in its own directory, run by the same user,
+that sees the same files (Linux). What it does not believe, or what does not answer in
+time, it does without.`,
 		Example: `  stopgate hook serve --idle 2h
   stopgate hook serve --status`,
 		Args: cobra.NoArgs,
 	}
-	f.Add(cmd.Flags())
-	// The small program serves: it believes only its own file.
-	cmd.RunE = func(*cobra.Command, []string) error {
-		own, err := os.Executable()
-		if err == nil {
-			program := filepath.Join(filepath.Dir(own), process.SmallName+filepath.Ext(own))
-			err = syscall.Exec(program, append([]string{process.SmallName}, f.Words()...), os.Environ())
+	cmd.Flags().DurationVar(&idle, "idle", resident.DefaultIdle, "end when there was no event for this long; 0 for never")
+	cmd.Flags().BoolVar(&status, "status", false, "say whether one answers, and of which version")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if status {
+			return cli.Exit(process.Status(hookStreams(s)))
 		}
-		return cli.Hinted(fmt.Errorf("start %s: %w", process.SmallName, err), "it belongs beside stopgate: go install .../cmd/... makes both")
+		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		return resident.Serve(ctx, resident.Options{Idle: idle, Log: s.Err})
 	}
 	return cmd
 }

@@ -1,5 +1,6 @@
-// Package ask lets the process that a coding agent starts for an event delegate it to another one,
-// the resident, which has already loaded the policy and opened the store:
+// Package ask lets the process that a coding agent starts for an event ask another one, the resident,
+// which has already loaded the policy and opened the store. It is a client of one route of the
+// decision API, POST /v1/hooks:
 //
 //	a := ask.Resident(os.Args[1:])
 //	if a.Answered() {
@@ -7,12 +8,12 @@
 //	}
 //	// decide here, with a.Input() and a.Spent
 //
-// The resident is trusted only if it runs the same executable file, as the same user, with the same
-// root, file systems and process namespace (on Linux; other systems have no resident). This is
-// checked before anything is sent, and the kernel confirms for every byte of the answer that this
-// process wrote it. In all other cases - no resident, another version, a resident that hangs, dies,
-// or answers something else - there is no answer, and the process decides itself in the remaining
-// time.
+// The resident is trusted only if it runs the stopgate next to this program (or the file of this
+// program), as the same user, with the same root, file systems and process namespace (on Linux; other
+// systems have no resident). This is checked before anything is sent, and the kernel confirms for
+// every byte of the answer that this process wrote it. In all other cases - no resident, another
+// version, a resident that hangs, dies, or answers something else - there is no answer, and the
+// process decides itself in the remaining time.
 //
 // The package is initialised before the policy and the store. It imports almost nothing, so that
 // asking is cheap.
@@ -157,6 +158,23 @@ func Path() (string, bool) {
 	}
 	path := dir + "/stopgate/hook.sock"
 	return path, path[0] == '/' && len(path) <= maxPath
+}
+
+// Full returns the path of the full program, stopgate, in the directory of this one.
+func Full() (string, error) {
+	own, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	end := len(own)
+	for end > 0 && !os.IsPathSeparator(own[end-1]) {
+		end--
+	}
+	full := own[:end] + "stopgate"
+	if n := len(own); n > 4 && own[n-4:] == ".exe" {
+		full += ".exe"
+	}
+	return full, nil
 }
 
 // maxPath is the maximum length of the path of a socket.

@@ -20,7 +20,11 @@ func (a *Asked) ask(path string, args []string, limit time.Duration) {
 		return
 	}
 	q.Event = a.read
-	if r, ok := c.put(&q, limit); ok && r.Kind == Answered {
+	r, ok := c.put(func(nonce string) []byte {
+		q.Nonce, q.Spent = nonce, time.Since(c.began)
+		return q.Append(nil)
+	}, limit)
+	if ok && r.Kind == Answered {
 		a.Reply = r
 	}
 }
@@ -40,7 +44,7 @@ func Status() (text string, ok bool) {
 		return "none is running that this program may believe", false
 	}
 	defer c.close()
-	r, ok := c.put(&Request{Status: true}, maxPatience)
+	r, ok := c.put(func(nonce string) []byte { return appendStatus(nil, nonce) }, maxPatience)
 	if !ok || r.Kind != Answered {
 		return "it does not answer", false
 	}
@@ -72,7 +76,7 @@ func connect(path string, patience time.Duration) (*connection, bool) {
 		return nil, false
 	}
 	c := &connection{file: os.NewFile(uintptr(fd), path), own: Own(), peer: peerOf(fd), began: began, until: began.Add(patience)}
-	if c.peer != nil && c.own.is(c.peer) && c.own.sees(c.peer) && syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_PASSCRED, 1) == nil {
+	if c.peer != nil && c.own.believes(c.peer) && c.own.sees(c.peer) && syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_PASSCRED, 1) == nil {
 		c.raw, err = c.file.SyscallConn()
 		if err == nil && c.wait() {
 			return c, true
@@ -92,20 +96,20 @@ func (c *connection) close() {
 // wait sets the deadline of the socket to c.until.
 func (c *connection) wait() bool { return c.file.SetDeadline(c.until) == nil }
 
-// put sends a request and waits for the reply; after c.until only if the resident has replied
-// [Held].
-func (c *connection) put(q *Request, limit time.Duration) (r Reply, ok bool) {
+// put sends the request with a nonce, and waits for the reply; after c.until only if the resident
+// has replied [Held].
+func (c *connection) put(request func(nonce string) []byte, limit time.Duration) (r Reply, ok bool) {
 	// The nonce is drawn only now: the peer cannot have seen it before the check.
-	if !random(q.Nonce[:]) {
+	nonce, ok := random()
+	if !ok {
 		return r, false
 	}
-	q.Spent = time.Since(c.began)
-	text := q.Append(nil)
+	text := request(nonce)
 	if len(text) > MaxRequest || !c.send(text) {
 		return r, false
 	}
-	r, ok = c.reply(q.Nonce, limit)
-	return r, ok && c.own.is(c.peer) // still the same process, running the same file
+	r, ok = c.reply(nonce, limit)
+	return r, ok && c.own.believes(c.peer) // still the same process, running the same file
 }
 
 func (c *connection) send(text []byte) bool {
@@ -142,7 +146,7 @@ func (c *connection) receive(text, control []byte) (n, m int, ok bool) {
 
 // reply reads the reply. Every byte of it must be written by the process that was checked,
 // according to the kernel.
-func (c *connection) reply(nonce [nonceLen]byte, limit time.Duration) (r Reply, ok bool) {
+func (c *connection) reply(nonce string, limit time.Duration) (r Reply, ok bool) {
 	var text []byte
 	piece, control := make([]byte, 4<<10), make([]byte, 64)
 	for {
@@ -206,12 +210,19 @@ func (a *Asked) readAll(until time.Time) bool {
 	return false
 }
 
-func random(b []byte) bool {
+// random returns 16 random bytes in hexadecimal digits.
+func random() (text string, ok bool) {
 	fd, err := syscall.Open("/dev/urandom", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
-		return false
+		return "", false
 	}
 	defer syscall.Close(fd)
-	n, err := syscall.Read(fd, b)
-	return err == nil && n == len(b)
+	var b [16]byte
+	n, err := syscall.Read(fd, b[:])
+	const digits = "0123456789abcdef"
+	hex := make([]byte, 0, 2*len(b))
+	for _, x := range b {
+		hex = append(hex, digits[x>>4], digits[x&15])
+	}
+	return string(hex), err == nil && n == len(b)
 }

@@ -16,5 +16,5 @@ type Self struct{}
 // Own returns the identity of this process.
 func Own() Self { return Self{} }
 
-// Believes reports whether the process at the other end is trusted: never on this system.
-func (Self) Believes(uintptr) bool { return false }
+// Serves reports whether the process at the other end may ask this one: never on this system.
+func (Self) Serves(uintptr) bool { return false }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/hook/ask"
+	"github.com/stopgate/stopgate/internal/testkit/hookserver"
 )
 
 // resident is a fake resident that records its requests.
@@ -43,20 +44,8 @@ func newResident(t *testing.T) *resident {
 
 func (r *resident) serve(c *net.UnixConn) {
 	defer c.Close()
-	header := make([]byte, ask.HeaderLen)
-	if _, err := io.ReadFull(c, header); err != nil {
-		return
-	}
-	n, err := ask.BodyLen(header)
+	q, err := hookserver.Read(c)
 	if err != nil {
-		return
-	}
-	body := make([]byte, n)
-	if _, err := io.ReadFull(c, body); err != nil {
-		return
-	}
-	q := new(ask.Request)
-	if q.Parse(body) != nil {
 		return
 	}
 	r.asked.Store(q)
@@ -87,7 +76,7 @@ func (r *resident) ask(line, input string, handler func(*net.UnixConn, *ask.Requ
 func reply(c *net.UnixConn, q *ask.Request, replies ...ask.Reply) {
 	var text []byte
 	for _, r := range replies {
-		text = r.Append(text, q.Nonce)
+		text = append(text, hookserver.Text(r, q.Nonce)...)
 	}
 	c.Write(text)
 }
@@ -107,7 +96,7 @@ func TestAnswers(t *testing.T) {
 	}{
 		{"an answer", true, func(c *net.UnixConn, q *ask.Request) { reply(c, q, blocks) }},
 		{"byte by byte", true, func(c *net.UnixConn, q *ask.Request) {
-			for _, b := range blocks.Append(nil, q.Nonce) {
+			for _, b := range hookserver.Text(blocks, q.Nonce) {
 				c.Write([]byte{b})
 			}
 		}},
@@ -118,13 +107,13 @@ func TestAnswers(t *testing.T) {
 		{"a person was asked, and it ends", false, func(c *net.UnixConn, q *ask.Request) { reply(c, q, held) }},
 		{"it ends", false, func(*net.UnixConn, *ask.Request) {}},
 		{"cut by a byte", false, func(c *net.UnixConn, q *ask.Request) {
-			text := blocks.Append(nil, q.Nonce)
+			text := hookserver.Text(blocks, q.Nonce)
 			c.Write(text[:len(text)-1])
 		}},
-		{"a byte too many", false, func(c *net.UnixConn, q *ask.Request) { c.Write(append(blocks.Append(nil, q.Nonce), 0)) }},
+		{"a byte too many", false, func(c *net.UnixConn, q *ask.Request) { c.Write(append(hookserver.Text(blocks, q.Nonce), 0)) }},
 		{"two answers", false, func(c *net.UnixConn, q *ask.Request) { reply(c, q, blocks, blocks) }},
 		{"the answer to another question", false, func(c *net.UnixConn, q *ask.Request) {
-			q.Nonce[15]++
+			q.Nonce += "0"
 			reply(c, q, blocks)
 		}},
 		{"too long", false, func(c *net.UnixConn, q *ask.Request) {
@@ -137,7 +126,7 @@ func TestAnswers(t *testing.T) {
 			}
 			defer f.Close()
 			cmd := exec.Command("cat")
-			cmd.Stdin, cmd.Stdout = bytes.NewReader(blocks.Append(nil, q.Nonce)), f
+			cmd.Stdin, cmd.Stdout = bytes.NewReader(hookserver.Text(blocks, q.Nonce)), f
 			_ = cmd.Run()
 		}},
 	} {
@@ -243,8 +232,8 @@ func (f failing) Write([]byte) (int, error) { return 0, f.err }
 func TestStatus(t *testing.T) {
 	r := newResident(t)
 	r.handler.Store(func(c *net.UnixConn, q *ask.Request) {
-		if !q.Status {
-			t.Error("the question is none about the resident")
+		if q.Args != nil {
+			t.Error("the request is for an answer")
 		}
 		reply(c, q, ask.Reply{Kind: ask.Answered, Out: []byte("well")})
 	})

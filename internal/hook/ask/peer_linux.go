@@ -49,10 +49,10 @@ type file struct{ dev, ino uint64 }
 // same files, processes and users.
 func namespaces() [4]string { return [...]string{"root", "ns/mnt", "ns/pid", "ns/user"} }
 
-// Self is the identity of this process: the file that it runs, and its root and namespaces. The
-// zero Self trusts no process.
+// Self is the identity of this process: the files of the program, and the root and namespaces of the
+// process. The zero Self trusts no process.
 type Self struct {
-	exe        file
+	programs   [2]file // the file that it runs, and the stopgate in the same directory
 	namespaces [4]file
 }
 
@@ -60,26 +60,33 @@ type Self struct {
 // is changed from outside, processes with the new root are not trusted.
 func Own() (s Self) {
 	const own = "/proc/self/"
-	s.exe = fileAt(own + "exe")
+	s.programs[0] = fileAt(own + "exe")
+	if full, err := Full(); err == nil {
+		s.programs[1] = fileAt(full)
+	}
 	for i, name := range namespaces() {
 		s.namespaces[i] = fileAt(own + name)
 	}
 	return s
 }
 
-// Believes reports whether the process at the other end of a connection is trusted: it belongs to
-// this user, runs the same file, and has the same root and namespaces.
-func (s Self) Believes(fd uintptr) bool {
+// Serves reports whether the process at the other end of a connection may ask this one: it belongs
+// to this user, and has the same root and namespaces, so that paths mean the same to both.
+func (s Self) Serves(fd uintptr) bool {
 	p := peerOf(int(fd))
 	if p == nil {
 		return false
 	}
 	defer p.close()
-	return s.is(p) && s.sees(p)
+	return s.sees(p)
 }
 
-// is reports whether a process is alive and runs the same file as this one.
-func (s Self) is(p *peer) bool { return s.exe != file{} && fileAt(p.its+"exe") == s.exe }
+// believes reports whether a process is alive and runs the file of this program, or of the stopgate
+// to which this program would leave what it cannot do.
+func (s Self) believes(p *peer) bool {
+	f := fileAt(p.its + "exe")
+	return f != (file{}) && (f == s.programs[0] || f == s.programs[1])
+}
 
 // sees reports whether a process has the root and namespaces of this one.
 func (s Self) sees(p *peer) bool {

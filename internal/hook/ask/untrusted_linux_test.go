@@ -12,11 +12,12 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/hook/ask"
+	"github.com/stopgate/stopgate/internal/testkit/hookserver"
 )
 
-// residence starts a listener at the socket of this user's resident, below the home directory or
-// where a variable moves it.
-func residence(t *testing.T, moved bool) *net.UnixListener {
+// placeOf sets the variables of a new user, with a home directory or with one for the state, and returns
+// the path of the socket of the user's resident.
+func placeOf(t *testing.T, moved bool) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "sg") // the path of a socket must be short
 	if err != nil {
@@ -35,7 +36,13 @@ func residence(t *testing.T, moved bool) *net.UnixListener {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	return path
+}
+
+// residence starts a listener at the socket of a new user's resident.
+func residence(t *testing.T, moved bool) *net.UnixListener {
+	t.Helper()
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: placeOf(t, moved), Net: "unix"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,6 +85,9 @@ func TestMain(m *testing.M) {
 		_, _ = io.Copy(io.Discard, c)
 		os.Exit(0)
 	}
+	if path, serves := strings.CutPrefix(line, "listen "); serves {
+		serve(path)
+	}
 	a := ask.Resident(strings.Fields(line))
 	if a.Answered() {
 		os.Exit(a.Write(os.Stdout, os.Stderr))
@@ -87,6 +97,25 @@ func TestMain(m *testing.M) {
 		os.Exit(9)
 	}
 	os.Exit(0)
+}
+
+// serve answers requests at a path until the process is killed.
+func serve(path string) {
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		os.Exit(9)
+	}
+	os.Stdout.WriteString(".")
+	for {
+		c, err := ln.AcceptUnix()
+		if err != nil {
+			os.Exit(9)
+		}
+		if q, err := hookserver.Read(c); err == nil {
+			c.Write(hookserver.Text(ask.Reply{Kind: ask.Answered, Out: []byte("served")}, q.Nonce))
+		}
+		c.Close()
+	}
 }
 
 // Proves FM9: nothing is sent to a process that does not run the same file, or that sees other
@@ -132,9 +161,50 @@ func TestNothingIsSentToOthers(t *testing.T) {
 	}
 }
 
-// Proves FM9: a client is trusted only if it is another process of this user that runs the same
-// file.
-func TestWhoIsBelieved(t *testing.T) {
+// Proves FM9: an event is sent to the stopgate in the same directory, and to no other program.
+func TestProgramsThatAreAsked(t *testing.T) {
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"stopgate", "stopgate-hook", "other"} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, believed := range map[string]bool{"stopgate": true, "stopgate-hook": true, "other": false} {
+		path := placeOf(t, true)
+		server := exec.Command(filepath.Join(dir, name))
+		server.Env = append(os.Environ(), "ASK_RESIDENT=listen "+path)
+		ready, err := server.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := server.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := ready.Read(make([]byte, 1)); n == 0 {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(filepath.Join(dir, "stopgate-hook"))
+		cmd.Env = append(os.Environ(), "ASK_RESIDENT=claude-code")
+		cmd.Stdin = strings.NewReader("{}")
+		out, err := cmd.Output()
+		if err != nil || (string(out) == "served") != believed {
+			t.Errorf("%s: %q, %v", name, out, err)
+		}
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	}
+}
+
+// Proves FM9: processes of this user that see the same files are served, others are not.
+func TestWhoIsServed(t *testing.T) {
 	dir, err := os.MkdirTemp("", "sg")
 	if err != nil {
 		t.Fatal(err)
@@ -160,15 +230,15 @@ func TestWhoIsBelieved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	copied, linked := filepath.Join(dir, "copy"), filepath.Join(dir, "link")
+	copied := filepath.Join(dir, "copy")
 	if err := os.WriteFile(copied, text, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	self := ask.Own()
-	believed := func(program string, as *syscall.Credential) (yes bool) {
+	served := func(as *syscall.Credential, program ...string) (yes bool) {
 		t.Helper()
-		cmd := exec.Command(program)
-		cmd.Env = []string{"ASK_RESIDENT=connect " + path}
+		cmd := exec.Command(program[0], program[1:]...)
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "ASK_RESIDENT=connect " + path}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -181,7 +251,7 @@ func TestWhoIsBelieved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := raw.Control(func(fd uintptr) { yes = self.Believes(fd) }); err != nil {
+		if err := raw.Control(func(fd uintptr) { yes = self.Serves(fd) }); err != nil {
 			t.Fatal(err)
 		}
 		c.Close()
@@ -190,24 +260,20 @@ func TestWhoIsBelieved(t *testing.T) {
 		}
 		return yes
 	}
-	if !believed(own, nil) {
-		t.Error("the same file of the same user is not believed")
+	if !served(nil, own) || !served(nil, copied) {
+		t.Error("a process of the same user is not served")
+	}
+	for _, flag := range []string{"--mount", "--user", "--pid"} {
+		if exec.Command("unshare", flag, "--fork", "true").Run() == nil && served(nil, "unshare", flag, "--fork", own) {
+			t.Errorf("a process from behind unshare %s is served", flag)
+		}
+	}
+	if os.Geteuid() == 0 && served(&syscall.Credential{Uid: 65534, Gid: 65534}, copied) { // only root can become another user
+		t.Error("another user is served")
 	}
 	self = ask.Self{}
-	if believed(own, nil) {
-		t.Error("a process that knows nothing of itself believes somebody")
-	}
-	self = ask.Own()
-	if believed(copied, nil) {
-		t.Error("another file is believed")
-	}
-	if os.Geteuid() == 0 && os.Link(own, linked) == nil && os.Chmod(linked, 0o755) == nil { // only root can become another user
-		if !believed(linked, nil) {
-			t.Error("another name of the same file is not believed")
-		}
-		if believed(linked, &syscall.Credential{Uid: 65534, Gid: 65534}) {
-			t.Error("another user is believed")
-		}
+	if served(nil, own) {
+		t.Error("a process that knows nothing of itself serves another one")
 	}
 }
 

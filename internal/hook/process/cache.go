@@ -17,9 +17,11 @@ import (
 
 // Cache is the state that a process keeps between events: compiled policies by all of their inputs,
 // open stores, and registries of calls. The inputs of a decision are read again for each event: the
-// bytes of the policy files, trust, orders and grants. The zero Cache is empty. It is safe for
-// concurrent use.
+// bytes of the policy files, trust, orders and grants. It is safe for concurrent use.
 type Cache struct {
+	// Compile compiles policies with proofs.
+	Compile func([]policy.Source, policy.Options) (*policy.Program, diag.List)
+
 	mu         sync.Mutex
 	programs   map[[sha256.Size]byte]*cachedProgram
 	stores     []*cachedStore

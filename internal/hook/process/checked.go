@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/release"
@@ -18,14 +17,14 @@ import (
 
 // checked caches which policies had no mistakes, so that a process for one call need not check them
 // again: checking takes several times as long as deciding. The key of a policy is everything that a
-// check depends on, including its text and this executable. Only operators' files are cached; those
+// check depends on, including its text and the executable that checks. Only operators' files are cached; those
 // of an untrusted project are checked each time.
 //
 // Only the user may have write access to the cache. If anything is wrong with the directory or an
 // entry, the policy is unknown, and checked as usual.
 type checked struct {
 	dir     string // "" without a cache
-	build   string // hash of this executable
+	build   string // identifies the executable that checks
 	options policy.Options
 	unknown []string // entries of sources that were checked this time
 }
@@ -37,13 +36,21 @@ const (
 	oldChecked = 30 * 24 * time.Hour
 )
 
-// remember opens the cache of a user for some options.
-func remember(o policy.Options, a config.Account) *checked {
-	dir, err := place.PathOf("checked", a)
+// remember opens the cache of a user for some options: the checks of this program, or of the full one
+// if this one cannot check completely.
+func remember(o policy.Options, p Program) *checked {
+	dir, err := place.PathOf("checked", p.Caller.Account)
 	if err != nil {
 		return &checked{}
 	}
-	program, err := os.Executable()
+	executable := os.Executable
+	if p.Compile == nil && p.Full != nil {
+		executable = p.Full
+	}
+	program, err := executable()
+	if err == nil {
+		program, err = filepath.EvalSymlinks(program)
+	}
 	if err != nil {
 		return &checked{}
 	}

@@ -1,7 +1,7 @@
 // Package process is the process that a coding agent starts for every event: the command line, the
 // policy of the agent's directory, the store, and the answer.
 //
-//	os.Exit(process.Program{Full: siblingProgram}.Main(os.Args[1:], process.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+//	os.Exit(process.Program{Full: ask.Full}.Main(os.Args[1:], process.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 //
 // Two programs use it to answer hooks in the same way: `stopgate hook`, which has all features, and
 // `stopgate-hook`, which links only what almost every call needs, because an agent waits for it at

@@ -4,15 +4,15 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 )
 
 // Checked is the cache for some options.
 type Checked struct{ c *checked }
 
 // Remember opens it.
-func Remember(o policy.Options) Checked { return Checked{remember(o, config.Account{})} }
+func Remember(o policy.Options) Checked { return Checked{remember(o, Program{Compile: prove.Compile})} }
 
 // Dir returns its directory.
 func (c Checked) Dir() string { return c.c.dir }

@@ -20,12 +20,16 @@ import (
 	"github.com/stopgate/stopgate/internal/hook/ask"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
+	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// exitDenied is the exit status that blocks in every host that has one for it.
-const exitDenied = 2
+// Exit statuses.
+const (
+	exitTrouble = 1
+	exitDenied  = 2 // blocks in every host that has a status for it
+)
 
 // Program is the difference between the executables that answer hooks.
 type Program struct {
@@ -33,6 +37,9 @@ type Program struct {
 	// [approvals] table. If one is nil, policies that need it are left to the full program.
 	Judges func(backend.Store) gate.Option
 	Notify func(table *tomltree.Value) ([]approve.Notifier, error)
+	// Compile compiles policies with proofs. If it is nil, files that were not checked before are
+	// left to the full program.
+	Compile func([]policy.Source, policy.Options) (*policy.Program, diag.List)
 	// Full returns the path of the full program; nil for the full program itself.
 	Full func() (string, error)
 	// Caller is the process that an agent started; the zero Caller is this one.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/hook/process"
+	"github.com/stopgate/stopgate/internal/prove"
 )
 
 // full is a standard output without space.
@@ -24,7 +25,7 @@ func TestSpentTimeCounts(t *testing.T) {
 	never, event := io.Pipe()
 	defer event.Close()
 	var out, stderr bytes.Buffer
-	code, ok := process.Program{Spent: time.Hour}.Main([]string{"claude-code", "--store", w.store, "--deadline", "1h"}, process.Streams{In: never, Out: &out, Err: &stderr})
+	code, ok := process.Program{Compile: prove.Compile, Spent: time.Hour}.Main([]string{"claude-code", "--store", w.store, "--deadline", "1h"}, process.Streams{In: never, Out: &out, Err: &stderr})
 	if !ok || code != 2 || !strings.Contains(stderr.String(), "policy_timeout") {
 		t.Errorf("%d %t %s%s", code, ok, out.String(), stderr.String())
 	}
@@ -66,7 +67,7 @@ func TestFailuresBlock(t *testing.T) {
 		{"a policy that is not there", []string{"claude-code", "--store", w.store, "--policy", "/nowhere/stopgate.toml"}, io.Discard, 2},
 	} {
 		var stderr bytes.Buffer
-		code, ok := process.Program{}.Main(c.args, process.Streams{In: strings.NewReader(event), Out: c.out, Err: &stderr})
+		code, ok := process.Program{Compile: prove.Compile}.Main(c.args, process.Streams{In: strings.NewReader(event), Out: c.out, Err: &stderr})
 		if !ok || code != c.code || code != 0 && stderr.Len() == 0 {
 			t.Errorf("%s: status %d, %q", c.name, code, stderr.String())
 		}

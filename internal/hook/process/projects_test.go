@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/hook/process"
+	"github.com/stopgate/stopgate/internal/prove"
 )
 
 // world is a machine with two repositories: one has a policy that denies a word.
@@ -51,7 +52,7 @@ func (w world) hook(t *testing.T, host, session, dir, command string) (code int,
 		event = fmt.Sprintf(`{"hook_event_name":"UserPromptSubmit","session_id":%q,"cwd":%q,"prompt":"hi"}`, session, dir)
 	}
 	var out, err bytes.Buffer
-	code, _ = process.Program{}.Main([]string{host, "--store", w.store}, process.Streams{In: strings.NewReader(event), Out: &out, Err: &err})
+	code, _ = process.Program{Compile: prove.Compile}.Main([]string{host, "--store", w.store}, process.Streams{In: strings.NewReader(event), Out: &out, Err: &err})
 	return code, out.String() + err.String()
 }
 

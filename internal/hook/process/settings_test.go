@@ -17,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/hook/ask"
 	"github.com/stopgate/stopgate/internal/hook/process"
 	"github.com/stopgate/stopgate/internal/host/install"
+	"github.com/stopgate/stopgate/internal/prove"
 )
 
 // Proves K2, S4: the locations of hosts' settings and of the gate's own state follow the
@@ -135,7 +136,7 @@ func TestStoreOfThePolicyIsProtected(t *testing.T) {
 	for command, want := range map[string]int{"cat " + own + "/gate.db": 2, "cp x " + own + "/hooks/": 2, "ls " + own + "/x": 0} {
 		event := fmt.Sprintf(`{"hook_event_name":"PreToolUse","session_id":"s","cwd":%q,"tool_name":"Bash","tool_input":{"command":%q},"tool_use_id":%q}`, w.other, command, command)
 		var out, stderr bytes.Buffer
-		code, _ := process.Program{}.Main([]string{"codex"}, process.Streams{In: strings.NewReader(event), Out: &out, Err: &stderr})
+		code, _ := process.Program{Compile: prove.Compile}.Main([]string{"codex"}, process.Streams{In: strings.NewReader(event), Out: &out, Err: &stderr})
 		if code != want {
 			t.Errorf("%s: %d, not %d: %s%s", command, code, want, out.String(), stderr.String())
 		}

@@ -83,12 +83,16 @@ func defers(p *policy.Program) bool {
 	return absent == nil || absent.Value.Text == "defer"
 }
 
-// leave executes the full program if this one lacks a feature that the policy needs. It returns
-// only if it does not, or cannot.
+// leave executes the full program if this one lacks a feature that the policy needs.
 func (w *wiring) leave(ctx context.Context, p *policy.Program) error {
 	if (w.program.Judges != nil || len(p.Judges()) == 0) && (w.program.Notify != nil || notifications(p) == nil) {
 		return nil
 	}
+	return w.full(ctx)
+}
+
+// full executes the full program. It returns only if it cannot.
+func (w *wiring) full(ctx context.Context) error {
 	if w.program.delegated != nil {
 		return w.program.delegated.decline()
 	}

@@ -20,7 +20,8 @@ import (
 	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/policy"
-	"github.com/stopgate/stopgate/internal/prove"
+	"github.com/stopgate/stopgate/internal/policy/bind"
+	"github.com/stopgate/stopgate/internal/policy/check"
 	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/internal/visible"
 )
@@ -47,12 +48,12 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 	}
 	set.Say(w.log)
 	o := w.program.Caller.Options(set, dir, e, w.flags.Place.Store)
-	program, bindings, err := w.compile(set, o)
+	program, bindings, err := w.compile(ctx, set, o)
 	if err != nil {
 		return nil, err
 	}
 	if w.flags.Place.Store == "" && w.program.Caller.Stored(&o, program) {
-		if program, bindings, err = w.compile(set, o); err != nil {
+		if program, bindings, err = w.compile(ctx, set, o); err != nil {
 			return nil, err
 		}
 	}
@@ -98,22 +99,45 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 	return b, nil
 }
 
-// compile compiles the policy files, or returns their mistakes.
-func (w *wiring) compile(set config.Set, o policy.Options) (*policy.Program, *gate.Bindings, error) {
-	program, bindings, mistakes := w.kept().compile(set, o, func() (*policy.Program, diag.List) {
-		known := remember(o, w.program.Caller.Account)
+// compile compiles the policy files, or returns their mistakes. Files that were not checked before are
+// left to a program with proofs.
+func (w *wiring) compile(ctx context.Context, set config.Set, o policy.Options) (*policy.Program, *gate.Bindings, error) {
+	var unproved error
+	program, bindings, mistakes := w.kept().compile(set, o, func() (program *policy.Program, mistakes diag.List) {
+		known := remember(o, w.program)
 		o.Checked, o.Known = known.knows, knowntools.Recognise
-		program, mistakes := prove.Compile(set.Sources(), o)
+		if w.program.Compile == nil {
+			program, mistakes, unproved = w.unproved(ctx, set.Sources(), o)
+			return program, mistakes
+		}
+		program, mistakes = w.program.Compile(set.Sources(), o)
 		if program != nil && !mistakes.HasErrors() {
 			known.keep()
 		}
 		return program, mistakes
 	})
+	if unproved != nil {
+		return nil, nil, unproved
+	}
 	if program == nil || mistakes.HasErrors() {
 		io.WriteString(w.log, visible.Lines(diag.Text(mistakes.Errors(), set.Text)))
 		return nil, nil, config.MistakesError{List: mistakes, Set: set}
 	}
 	return program, bindings, nil
+}
+
+// unproved compiles policy files without proofs. If a list has a rule that might be unreachable, which
+// would be a mistake, it executes the full program, and returns an error only if it cannot.
+func (w *wiring) unproved(ctx context.Context, sources []policy.Source, o policy.Options) (*policy.Program, diag.List, error) {
+	open := false
+	o.Prove = func(_ *bind.Binder, l *check.List) {
+		open = open || len(l.Bound) > 1 || len(l.Bound) == 1 && !l.Bound[0].CatchAll()
+	}
+	program, mistakes := policy.Compile(sources, o)
+	if open && !mistakes.HasErrors() {
+		return nil, nil, w.full(ctx)
+	}
+	return program, mistakes, nil
 }
 
 // limits returns the limits for a machine on which many hooks start at once, within the deadline

@@ -22,6 +22,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/hook/ask"
+	"github.com/stopgate/stopgate/internal/hook/process"
 	"github.com/stopgate/stopgate/internal/hook/resident"
 )
 
@@ -77,6 +78,11 @@ func newHome(b testing.TB) *home {
 	}
 	b.Cleanup(func() { os.RemoveAll(dir) })
 	h := &home{dir: dir, project: filepath.Join(dir, "project")}
+	for _, program := range []string{"stopgate", process.SmallName} {
+		if err := os.Link(os.Args[0], filepath.Join(dir, program)); err != nil {
+			b.Fatal(err)
+		}
+	}
 	if err := os.MkdirAll(filepath.Join(h.project, ".git"), 0o700); err != nil {
 		b.Fatal(err)
 	}
@@ -102,7 +108,7 @@ func newHome(b testing.TB) *home {
 
 // serve starts the resident, and stops it with the benchmark.
 func (h *home) serve(b testing.TB) {
-	h.resident = exec.Command(os.Args[0])
+	h.resident = exec.Command(filepath.Join(h.dir, "stopgate"))
 	h.resident.Env = append(os.Environ(), "HOME="+h.dir, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", serves+"="+os.Getenv(profiles))
 	var output bytes.Buffer
 	h.resident.Stderr = &output
@@ -160,6 +166,7 @@ func (h *home) ask(event string) error {
 		return err
 	}
 	defer c.Close()
+	q.Nonce = "n"
 	if _, err := c.Write(q.Append(nil)); err != nil {
 		return err
 	}

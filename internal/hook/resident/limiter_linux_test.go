@@ -52,7 +52,7 @@ policy.run = [ { arg = "/command", prefix = "ls", mode = "unattended" }, { mode 
 	put := func(command, id string) (r ask.Reply) {
 		t.Helper()
 		q := ask.Request{
-			Args: []string{"codex", "--policy", policy, "--deadline", "5m"}, Dir: h.project, Env: []string{"HOME=" + h.dir},
+			Nonce: "n", Args: []string{"codex", "--policy", policy, "--deadline", "5m"}, Dir: h.project, Env: []string{"HOME=" + h.dir},
 			Event: fmt.Appendf(nil, `{"session_id":"s","turn_id":"t","cwd":%q,"hook_event_name":"PreToolUse","model":"m","permission_mode":"default","tool_name":"Bash","tool_input":{"command":%q},"tool_use_id":%q}`, h.project, command, id),
 		}
 		c := dial()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,7 +20,7 @@ import (
 	"github.com/stopgate/stopgate/internal/hook/ask"
 	"github.com/stopgate/stopgate/internal/hook/once"
 	"github.com/stopgate/stopgate/internal/hook/process"
-	"github.com/stopgate/stopgate/internal/hook/resident"
+	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/record/records"
 	"github.com/stopgate/stopgate/internal/store/database"
 	"github.com/stopgate/stopgate/internal/store/sqlite"
@@ -36,7 +37,11 @@ const (
 func other() (status int, is bool) {
 	if line, is := os.LookupEnv(hooks); is {
 		args := strings.Fields(line)
-		return resident.Program(args, ask.Resident(args), process.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}), true
+		if filepath.Base(os.Args[0]) == "stopgate" { // the small program became the full one
+			code, _ := process.Program{Compile: prove.Compile}.Main(os.Args[2:], process.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+			return code, true
+		}
+		return process.Small(args, ask.Resident(args), process.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}), true
 	}
 	socket, is := os.LookupEnv(asks)
 	if !is {
@@ -54,7 +59,7 @@ func other() (status int, is bool) {
 // hook starts a process as an agent does for an event.
 func (h *home) hook(t *testing.T, deadline, event string) (done chan string) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
+	cmd := exec.Command(filepath.Join(h.dir, process.SmallName))
 	cmd.Env = append(os.Environ(), "HOME="+h.dir, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", hooks+"=claude-code --deadline "+deadline)
 	cmd.Stdin = strings.NewReader(event)
 	var output bytes.Buffer
@@ -224,7 +229,7 @@ func TestWaitsForAnotherHook(t *testing.T) {
 	h.claimed(t, "first")
 	q := ask.Request{
 		Args: []string{"cursor", "--deadline", "1m"}, Dir: h.project, Env: []string{"HOME=" + h.dir},
-		Event: fmt.Appendf(nil, `{"conversation_id":"c","cwd":%q,"hook_event_name":"preToolUse","tool_name":"Read","tool_input":{"file_path":"%s/x.go"},"tool_use_id":"second"}`, h.project, h.project),
+		Nonce: "n", Event: fmt.Appendf(nil, `{"conversation_id":"c","cwd":%q,"hook_event_name":"preToolUse","tool_name":"Read","tool_input":{"file_path":"%s/x.go"},"tool_use_id":"second"}`, h.project, h.project),
 	}
 	c, err := net.Dial("unix", h.socket())
 	if err != nil {
@@ -269,9 +274,9 @@ func TestWaitsForAnotherHook(t *testing.T) {
 	}
 }
 
-// Proves FM9, H20: a process that runs another file gets no answer to anything, and the resident
-// continues; nor does an invalid request.
-func TestStrangers(t *testing.T) {
+// Proves FM9: any process of the user gets answers, with an HTTP library too; an invalid request gets
+// none, and the resident continues.
+func TestWhoIsAnswered(t *testing.T) {
 	h := newHome(t)
 	h.serve(t)
 	copied := filepath.Join(h.dir, "copy")
@@ -282,31 +287,60 @@ func TestStrangers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := ask.Request{Args: []string{"claude-code"}, Dir: h.project, Env: []string{"HOME=" + h.dir}, Event: []byte(h.reads("stranger"))}
-	complete := q.Append(nil)
-	long := slices.Clone(complete)
-	long[ask.HeaderLen-1] = 0xff
+	request := func(id string) []byte {
+		q := ask.Request{Nonce: "n", Args: []string{"claude-code"}, Dir: h.project, Env: []string{"HOME=" + h.dir}, Event: []byte(h.reads(id))}
+		return q.Append(nil)
+	}
 	for _, c := range []struct {
 		name, program string
-		says          []byte
+		request       string
 		answered      bool
 	}{
-		{"another file", copied, complete, false},
-		{"no question", os.Args[0], []byte("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"), false},
-		{"a question that is too long", os.Args[0], long, false},
-		{"the same file", os.Args[0], complete, true},
+		{"no request", os.Args[0], "stopgate hook\x001\n", false},
+		{"another route", os.Args[0], "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", false},
+		{"too long", os.Args[0], strings.Replace(string(request("long")), "Content-Length: ", "Content-Length: 9999", 1), false},
+		{"of unknown length", os.Args[0], strings.Replace(string(request("chunked")), "Content-Length: ", "Transfer-Encoding: chunked\r\nX: ", 1), false},
+		{"a browser", os.Args[0], strings.Replace(string(request("browser")), "Host: ", "Origin: http://localhost\r\nHost: ", 1), false},
+		{"the same file", os.Args[0], string(request("same")), true},
+		{"another file", copied, string(request("other")), true},
 	} {
 		cmd := exec.Command(c.program)
 		cmd.Env = append(os.Environ(), asks+"="+h.socket())
-		cmd.Stdin = bytes.NewReader(c.says)
+		cmd.Stdin = strings.NewReader(c.request)
 		response, err := cmd.Output()
 		var r ask.Reply
-		_, cut, wrong := r.Parse(response, q.Nonce)
-		if answered := wrong == nil && !cut && r.Kind == ask.Answered && r.Exit == 0; err != nil || answered != c.answered || !c.answered && len(response) > 0 {
+		_, cut, wrong := r.Parse(response, "n")
+		if answered := wrong == nil && !cut && r.Kind == ask.Answered && r.Exit == 0; err != nil || answered != c.answered {
 			t.Errorf("%s: %q, %v", c.name, response, err)
 		}
 	}
-	if got, want := h.decisions(t), []string{"stranger allowed"}; !slices.Equal(got, want) {
+	client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", h.socket())
+	}}}
+	defer client.CloseIdleConnections()
+	for id, want := range map[string]string{"library": "0", "denied": "2"} {
+		event := h.reads(id)
+		if want == "2" {
+			event = strings.ReplaceAll(event, h.project+"/x.go", h.dir+"/.local/state/stopgate/stopgate.db")
+		}
+		r, err := http.NewRequest("POST", "http://stopgate"+ask.Route, strings.NewReader(event))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header[ask.ArgHeader], r.Header[ask.DirHeader], r.Header[ask.EnvHeader] = []string{"claude-code"}, []string{h.project}, []string{"HOME=" + h.dir}
+		response, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if err != nil || response.StatusCode != http.StatusOK || response.Header.Get(ask.ExitHeader) != want {
+			t.Errorf("%s: %v %s %v", id, response, body, err)
+		}
+	}
+	if got, want := h.decisions(t), []string{"same allowed", "other allowed", "library allowed", "denied denied"}; !slices.Equal(sorted(got), sorted(want)) {
 		t.Errorf("%q was decided, not %q", got, want)
 	}
 }
+
+func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
