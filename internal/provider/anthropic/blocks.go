@@ -60,14 +60,16 @@ func (s *stream) content(dst []byte, ev *sse.Event) ([]byte, error) {
 	}
 	if b.call != nil {
 		s.argument(b.call)
-		s.learnCall(ev, b)
+		s.learnCall(ev, s.frame.delta, b.call)
 		return dst, nil
 	}
 	if _, carries := s.frame.delta.Get("partial_json"); carries && !b.carriesInput {
 		return dst, provider.UnknownCall()
 	}
 	dst, err := s.passOther(dst, ev, b)
-	s.learnText(ev, b)
+	if b.written {
+		s.learnText(ev, s.frame.delta)
+	}
 	return dst, err
 }
 

@@ -12,6 +12,7 @@ import (
 // stream implements [provider.Stream].
 type stream struct {
 	calls
+	repeats
 	doc   jsonstream.Document
 	frame frame
 	edits provider.Edits // reused
@@ -25,13 +26,6 @@ type stream struct {
 	usage usage
 
 	generated int64 // bytes of text so far
-
-	// template matches events that repeat the last one with other text; continued is the
-	// call that it continued, nil if it was text.
-	template  provider.EventTemplate
-	continued *call
-	named     bool // the last event had the event line that clients expect
-	parseAll  bool // for tests: parse every event in full
 
 	// finish contains the end of a turn with calls until Release: its message_delta, later
 	// ones, and message_stop.
@@ -62,7 +56,7 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, provider.Need, error)
 		return dst, provider.Continue, nil
 	case !ev.Dispatched:
 		return ev.AppendTo(dst), provider.Continue, nil
-	case s.matchesTemplate(ev):
+	case s.repeats.match(ev, s.o.MaxBytes):
 		if s.repeatLast() {
 			dst = ev.AppendTo(dst)
 		}

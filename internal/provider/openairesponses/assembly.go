@@ -40,35 +40,8 @@ func (s *stream) itemAdded(dst []byte, ev *sse.Event) ([]byte, error) {
 			k.hasFirst, k.first.text = true, maphash.Bytes(s.seed, text)
 		}
 	}
-	k.added = s.reserve(k, s.withoutArgs(ev.Data, k.kind))
+	k.added = s.reserve(k, s.withoutArgs(ev.Data, s.frame.item, k.kind))
 	return dst, nil
-}
-
-// withoutArgs returns the payload of an item event without the item's arguments.
-func (s *stream) withoutArgs(data []byte, kind kind) []byte {
-	s.edits = s.edits[:0]
-	if v, ok := s.frame.item.Get(kind.member()); ok {
-		s.edits.Replace(v, emptyArgs(kind))
-	} else if kind.text() {
-		// Clients append the deltas to this value.
-		_, end := s.frame.item.Span()
-		s.edits.Insert(end-1, []byte(`,"`+kind.member()+`":""`))
-	}
-	stored := s.edits.AppendTo(nil, data, 0, len(data))
-	for i, c := range stored {
-		if c == '\n' || c == '\r' { // white space between members
-			stored[i] = ' '
-		}
-	}
-	return stored
-}
-
-// emptyArgs returns the value that replaces arguments in a template.
-func emptyArgs(kind kind) []byte {
-	if kind.text() {
-		return []byte(`""`)
-	}
-	return []byte(`null`)
 }
 
 // argument processes an event with arguments.
@@ -100,7 +73,7 @@ func (s *stream) addArguments(k *call, ev *sse.Event) {
 		s.partEvent(k, at, v, e.whole)
 	case !e.whole:
 		s.delta(k, s.decoded(v), inside(v))
-		s.learnCall(ev, k)
+		s.learn(ev, &s.frame, k)
 	default:
 		if name, ok := s.frame.root.Get("name"); ok && provider.Present(name) && !name.IsText(k.name) {
 			s.refuse(k, stopgate.CodeEnvelopeMismatch)
@@ -145,7 +118,7 @@ func (s *stream) itemDone(dst []byte, ev *sse.Event) ([]byte, error) {
 		return s.pass(dst, ev)
 	}
 	s.close(it.call, s.frame.item, kind)
-	it.call.done = s.reserve(it.call, s.withoutArgs(ev.Data, it.call.kind))
+	it.call.done = s.reserve(it.call, s.withoutArgs(ev.Data, s.frame.item, it.call.kind))
 	return dst, nil
 }
 

@@ -112,24 +112,3 @@ func appendUsage(dst []byte, t provider.Tokens) []byte {
 	return fmt.Appendf(dst, `{"input_tokens":%d,"input_tokens_details":{"cached_tokens":%d},"output_tokens":%d,"output_tokens_details":{"reasoning_tokens":%d},"total_tokens":%d}`,
 		t.Input, t.CacheRead, t.Output, t.Reasoning, t.Input+t.Output)
 }
-
-// truncatedItem returns the item of a truncated call for histories, with the members of its
-// arguments that were complete; nil if the arguments are unknown.
-func (s *stream) truncatedItem(k *call) []byte {
-	if !k.kind.text() || len(k.added) == 0 {
-		return nil
-	}
-	s.readAgain(k.added)
-	item, text := s.copied.frame.item, k.prefix
-	if k.kind == function {
-		text = provider.CompletePrefix(text)
-	}
-	var edits provider.Edits
-	if v, ok := item.Get(k.kind.member()); ok {
-		edits.Replace(v, jsonstream.AppendQuote(nil, text))
-	}
-	if v, ok := item.Get("status"); ok {
-		edits.Replace(v, []byte(`"completed"`))
-	}
-	return edits.ApplyTo(item)
-}

@@ -23,6 +23,7 @@ func (Dialect) Name() string { return "openai-responses" }
 // Stream implements [provider.Dialect].
 func (Dialect) Stream(r *provider.Request, sink provider.Sink, o provider.Options) provider.Stream {
 	s := &stream{calls: newCalls(r, sink, o)}
+	s.maxBytes = s.o.MaxBytes
 	s.known = s.recognise
 	return s
 }

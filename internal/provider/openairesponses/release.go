@@ -5,7 +5,6 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
-	"github.com/stopgate/stopgate/internal/provider/sse"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -146,13 +145,6 @@ func (s *stream) writeQueue(dst []byte, list []outcome, flush provider.Flush) ([
 // ownTextID returns the id of the message with the text added by the gate.
 func (s *stream) ownTextID() string { return MessagePrefix + "end_" + s.response }
 
-// readAgain parses a buffered copy of an event. The event was parsed before, so this cannot
-// fail; if it did, the frame would be empty.
-func (s *stream) readAgain(data []byte) {
-	_ = scan(&s.copied.doc, data, s.o.MaxBytes, nil)
-	s.copied.frame.read(s.copied.doc.Root())
-}
-
 // at returns the call at a position of the output, nil if there is none.
 func (s *stream) at(i int) *call {
 	if i < len(s.items) {
@@ -177,7 +169,7 @@ func (s *stream) writeFinalCalls(dst []byte, list []outcome, flush provider.Flus
 		s.written++
 		o := &list[k.number]
 		if o.value != nil {
-			k.added, k.done = s.itemEvents(k)
+			k.added, k.done = s.itemEvents(k, s.frame.response, s.finish.Data)
 		}
 		var err error
 		if dst, err = s.writeCall(dst, k, o, flush); err != nil {
@@ -185,61 +177,6 @@ func (s *stream) writeFinalCalls(dst []byte, list []outcome, flush provider.Flus
 		}
 	}
 	return dst, nil
-}
-
-// itemEvents creates the item events of a call from the terminal event.
-func (s *stream) itemEvents(k *call) (added, done []byte) {
-	output, _ := s.frame.response.Get("output")
-	v, _ := output.Index(k.index)
-	from, to := v.Span()
-	s.edits = s.edits[:0]
-	if args, ok := v.Get(k.kind.member()); ok {
-		s.edits.Replace(args, emptyArgs(k.kind))
-	}
-	item := s.edits.AppendTo(nil, s.finish.Data, from, to)
-	event := func(typ string) []byte {
-		b := s.openBare(typ, k.index)
-		return append(append(append(b, `,"item":`...), item...), '}')
-	}
-	return event(itemAdded), event(itemDone)
-}
-
-// writeCall appends a call according to its outcome.
-func (s *stream) writeCall(dst []byte, k *call, o *outcome, flush provider.Flush) ([]byte, error) {
-	if o.value == nil {
-		return s.message(dst, messageID(k), k.index, o.denial), nil
-	}
-	var err error
-	if !k.kind.text() {
-		if dst, err = s.writeTemplate(dst, itemAdded, k.added, k, o.value, flush); err != nil {
-			return dst, err
-		}
-		return s.writeTemplate(dst, itemDone, k.done, k, o.value, flush)
-	}
-	delta, whole := argumentsDelta, argumentsDone
-	if k.kind == custom {
-		delta, whole = inputDelta, inputDone
-	}
-	if dst, err = s.writeTemplate(dst, itemAdded, k.added, k, nil, flush); err != nil {
-		return dst, err
-	}
-	inside := o.value[1 : len(o.value)-1]
-	for piece, rest := provider.NextQuotedChunk(inside); len(piece) > 0; piece, rest = provider.NextQuotedChunk(rest) {
-		dst = append(s.openEvent(dst, delta, k.index, k.item), `,"delta":"`...)
-		if dst, err = flush.Write(dst, piece); err != nil {
-			return dst, err
-		}
-		dst = closeEvent(append(dst, '"'))
-	}
-	dst = s.openEvent(dst, whole, k.index, k.item)
-	if k.kind == function {
-		dst = jsonstream.AppendQuote(append(dst, `,"name":`...), k.name)
-	}
-	dst = append(append(append(dst, `,"`...), k.kind.member()...), `":`...)
-	if dst, err = flush.Write(dst, o.value); err != nil {
-		return dst, err
-	}
-	return s.writeTemplate(closeEvent(dst), itemDone, k.done, k, o.value, flush)
 }
 
 // editResponse adds the edits that write evaluated arguments and denials into the output of
@@ -271,15 +208,4 @@ func (c *calls) editResponse(edits *provider.Edits, response jsonstream.Value, a
 			edits.Replace(outputText, jsonstream.AppendQuote(nil, strings.TrimPrefix(strings.Join(lines, "\n"), "\n")))
 		}
 	}
-}
-
-// openBare returns the start of the payload of an item event, as an upstream that numbers
-// its events writes it.
-func (s *stream) openBare(typ string, index int) []byte {
-	b := s.openEvent(nil, typ, index, "")
-	b = b[len(sse.AppendEventStart(nil, typ)):]
-	if s.numbered {
-		s.next-- // the number is assigned when the event is written
-	}
-	return b
 }

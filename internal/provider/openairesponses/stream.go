@@ -13,26 +13,16 @@ import (
 // stream implements [provider.Stream].
 type stream struct {
 	calls
-	doc    jsonstream.Document
-	frame  frame // of the event that was read last
-	copied parsedCopy
-	edits  provider.Edits // reused
-	known  func(rest []byte) int
+	writer
+	repeats
+	doc   jsonstream.Document
+	frame frame // of the event that was read last
+	known func(rest []byte) int
 
-	started    bool    // response.created was received
 	head       []byte  // response object of response.in_progress events
 	items      []*item // by position
 	queue      []queuedEvent
 	finalCalls []*call // calls that only the terminal event contains
-	numbering
-
-	// template matches events that repeat the last one with other text; continued is the
-	// call that it continued, nil if it was text.
-	template      provider.EventTemplate
-	lastEventType []byte // its event line
-	continued     *call
-	latest        *call // the last call with arguments
-	parseAll      bool  // for tests: parse every event in full
 
 	finish     sse.Event // the terminal event, stored until Release
 	waiting    bool
@@ -59,12 +49,6 @@ type item struct {
 	closed   bool
 }
 
-// parsedCopy is a buffered copy of an event, parsed again.
-type parsedCopy struct {
-	doc   jsonstream.Document
-	frame frame
-}
-
 // queuedEvent is an entry of the queue that waits for Release: the position of a call, or
 // an event of another item.
 type queuedEvent struct {
@@ -87,7 +71,7 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, provider.Need, error)
 		return ev.AppendTo(dst), provider.Continue, nil
 	case s.failed:
 		return s.afterError(dst, ev)
-	case s.matchesTemplate(ev):
+	case s.repeats.match(ev, s.o.MaxBytes):
 		if s.repeatLast() {
 			dst = ev.AppendTo(dst)
 		}
@@ -230,7 +214,9 @@ func (s *stream) pass(dst []byte, ev *sse.Event) ([]byte, error) {
 	i := s.frame.index
 	if i < 0 || len(s.queue) == 0 || i < len(s.items) && !s.items[i].buffered {
 		dst = s.write(dst, ev)
-		s.learnText(ev)
+		if !s.renumber {
+			s.learnText(ev, &s.frame)
+		}
 		return dst, nil
 	}
 	if s.buffered+len(ev.Raw) > s.o.MaxBuffered {
@@ -239,6 +225,13 @@ func (s *stream) pass(dst []byte, ev *sse.Event) ([]byte, error) {
 	s.buffered += len(ev.Raw)
 	s.queue = append(s.queue, queuedEvent{ev: ev.Clone(nil)})
 	return dst, nil
+}
+
+// write appends the event that was read last, with its number.
+func (s *stream) write(dst []byte, ev *sse.Event) []byte {
+	s.edits = s.edits[:0]
+	dst, _ = s.writeEdited(dst, ev, &s.frame, nil)
+	return dst
 }
 
 // EOF implements [provider.Stream]. A stream without a terminal event was truncated.

@@ -3,41 +3,47 @@ package openairesponses
 import (
 	"bytes"
 
+	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/provider/sse"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// matchesTemplate reports whether an event is the last one with other text.
-func (s *stream) matchesTemplate(ev *sse.Event) bool {
-	return len(ev.Data) <= s.o.MaxBytes && bytes.Equal(ev.Type, s.lastEventType) && s.template.Match(ev.Data)
+// repeats recognises events that repeat the last one with other text, so that they are not parsed.
+type repeats struct {
+	template  provider.EventTemplate
+	line      []byte // event line of the last one
+	continued *call  // the call that it continued, nil if it was text
+	latest    *call  // the last call with arguments
+	parseAll  bool   // for tests: parse every event in full
 }
 
-// learnCall learns an event that only continued a call, so that similar events are not
-// parsed again. An event of any other kind resets the template.
-func (s *stream) learnCall(ev *sse.Event, k *call) { s.learn(ev, k) }
+// match reports whether an event is the last one with other text.
+func (r *repeats) match(ev *sse.Event, maxBytes int) bool {
+	return len(ev.Data) <= maxBytes && bytes.Equal(ev.Type, r.line) && r.template.Match(ev.Data)
+}
 
 // learnText learns an event that carries one text and was forwarded unchanged.
-func (s *stream) learnText(ev *sse.Event) {
-	switch s.frame.typ {
+func (r *repeats) learnText(ev *sse.Event, f *frame) {
+	switch f.typ {
 	case textDelta, summaryDelta, reasoningDelta:
-		if !s.renumber {
-			s.learn(ev, nil)
-		}
+		r.learn(ev, f, nil)
 	}
 }
 
-func (s *stream) learn(ev *sse.Event, k *call) {
-	if s.parseAll || s.frame.delta.Kind() != jsonstream.String {
+// learn learns an event that only continued a call, or a text if k is nil. An event of any other
+// kind resets the template.
+func (r *repeats) learn(ev *sse.Event, f *frame, k *call) {
+	if r.parseAll || f.delta.Kind() != jsonstream.String {
 		return
 	}
-	padding, _ := s.frame.root.Get("obfuscation")
-	s.lastEventType = append(s.lastEventType[:0], ev.Type...)
-	if s.continued = k; k != nil {
-		s.latest = k
+	padding, _ := f.root.Get("obfuscation")
+	r.line = append(r.line[:0], ev.Type...)
+	if r.continued = k; k != nil {
+		r.latest = k
 	}
-	s.template.Learn(ev, s.frame.delta, s.frame.seq, padding)
+	r.template.Learn(ev, f.delta, f.seq, padding)
 	if k != nil {
-		s.template.Collect(true)
+		r.template.Collect(true)
 	}
 }
 

@@ -8,17 +8,28 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// numbering assigns the sequence numbers of events: the upstream's until an event is
-// buffered, the gate's from then on.
-type numbering struct {
+// writer writes the events of a response with their sequence numbers: the upstream's until an
+// event is buffered, the gate's from then on.
+type writer struct {
+	edits    provider.Edits // of the event that is written; reused
+	copied   parsedCopy
+	maxBytes int // of an event
+
+	started  bool // response.created was received
 	next     int  // number of the next event of the gate
 	numbered bool // the upstream numbers its events
 	renumber bool // the gate assigns numbers
 }
 
+// parsedCopy is a buffered copy of an event, parsed again.
+type parsedCopy struct {
+	doc   jsonstream.Document
+	frame frame
+}
+
 // appendNext appends the member with the number of an event. If the upstream does not
 // number its events, it appends nothing.
-func (s *stream) appendNext(dst []byte) []byte {
+func (s *writer) appendNext(dst []byte) []byte {
 	if s.started && !s.numbered {
 		return dst
 	}
@@ -28,15 +39,8 @@ func (s *stream) appendNext(dst []byte) []byte {
 	return dst
 }
 
-// write appends the event that was read last, with its number.
-func (s *stream) write(dst []byte, ev *sse.Event) []byte {
-	s.edits = s.edits[:0]
-	dst, _ = s.writeEdited(dst, ev, &s.frame, nil)
-	return dst
-}
-
 // writeEdited appends an event with the collected edits and its number.
-func (s *stream) writeEdited(dst []byte, ev *sse.Event, f *frame, flush provider.Flush) ([]byte, error) {
+func (s *writer) writeEdited(dst []byte, ev *sse.Event, f *frame, flush provider.Flush) ([]byte, error) {
 	if f.seq.IsValid() {
 		n, ok := provider.SmallInt(f.seq)
 		switch {
@@ -63,7 +67,7 @@ func (s *stream) writeEdited(dst []byte, ev *sse.Event, f *frame, flush provider
 }
 
 // openEvent appends the start of an event about an item, up to its next member.
-func (s *stream) openEvent(dst []byte, typ string, index int, itemID string) []byte {
+func (s *writer) openEvent(dst []byte, typ string, index int, itemID string) []byte {
 	dst = sse.AppendEventStart(dst, typ)
 	dst = append(append(append(dst, `{"type":"`...), typ...), `","output_index":`...)
 	dst = strconv.AppendInt(dst, int64(index), 10)
@@ -79,7 +83,7 @@ func closeEvent(dst []byte) []byte { return sse.AppendEventEnd(append(dst, '}'))
 
 // writeTemplate appends an event of a call from the upstream's own event, which was stored
 // without arguments, with args as the value of their member.
-func (s *stream) writeTemplate(dst []byte, typ string, stored []byte, k *call, args []byte, flush provider.Flush) ([]byte, error) {
+func (s *writer) writeTemplate(dst []byte, typ string, stored []byte, k *call, args []byte, flush provider.Flush) ([]byte, error) {
 	s.readAgain(stored)
 	f := &s.copied.frame
 	s.edits = s.edits[:0]
@@ -94,37 +98,8 @@ func (s *stream) writeTemplate(dst []byte, typ string, stored []byte, k *call, a
 	return sse.AppendEventEnd(dst), err
 }
 
-// messageID returns the id of the message that replaces a denied call.
-func messageID(k *call) string {
-	switch {
-	case k.item != "":
-		return MessagePrefix + k.item
-	case k.id != "":
-		return MessagePrefix + k.id
-	}
-	return MessagePrefix + strconv.Itoa(k.index)
-}
-
-// MessagePrefix is the prefix of the ids of messages that replace denied calls.
-const MessagePrefix = "msg_stopgate_"
-
-// appendMessage appends a message item.
-func appendMessage(dst []byte, id, status, part string) []byte {
-	dst = append(dst, `{"id":`...)
-	dst = jsonstream.AppendQuote(dst, id)
-	dst = append(append(dst, `,"type":"message","status":"`...), status...)
-	dst = append(dst, `","role":"assistant","content":[`...)
-	return append(append(dst, part...), "]}"...)
-}
-
-// appendPart appends the content part of such a message.
-func appendPart(dst []byte, text string) []byte {
-	dst = append(dst, `{"type":"output_text","annotations":[],"logprobs":[],"text":`...)
-	return append(jsonstream.AppendQuote(dst, text), '}')
-}
-
 // message appends the events of a message, such as one that replaces a denied call.
-func (s *stream) message(dst []byte, id string, index int, text string) []byte {
+func (s *writer) message(dst []byte, id string, index int, text string) []byte {
 	part := string(appendPart(nil, text))
 	quoted := jsonstream.AppendQuote(nil, text)
 	dst = append(s.openEvent(dst, itemAdded, index, ""), `,"item":`...)
@@ -139,4 +114,11 @@ func (s *stream) message(dst []byte, id string, index int, text string) []byte {
 	dst = closeEvent(append(dst, part...))
 	dst = append(s.openEvent(dst, itemDone, index, ""), `,"item":`...)
 	return closeEvent(appendMessage(dst, id, "completed", part))
+}
+
+// readAgain parses a buffered copy of an event. The event was parsed before, so this cannot
+// fail; if it did, the frame would be empty.
+func (s *writer) readAgain(data []byte) {
+	_ = scan(&s.copied.doc, data, s.maxBytes, nil)
+	s.copied.frame.read(s.copied.doc.Root())
 }
