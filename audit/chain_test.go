@@ -14,6 +14,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/record/auditrow"
 )
 
 var at = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
@@ -38,11 +39,12 @@ func log(t testing.TB, h *audit.Head, rows ...*stopgate.Record) []byte {
 	}
 	var text []byte
 	for _, r := range rows {
-		body, err := audit.NewBody(h.Chain, r)
+		body, err := auditrow.Encode(h.Chain, r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		text = h.Append(text, body)
+		h.Seq++
+		text, h.Hash = body.Seal(text, h.Seq, h.Hash)
 	}
 	return text
 }
@@ -107,14 +109,14 @@ func TestTextCannotBreakFraming(t *testing.T) {
 
 func TestRowsHaveABound(t *testing.T) {
 	r := decision(1)
-	r.Cause = strings.Repeat("x", audit.MaxRow)
-	if _, err := audit.NewBody("C1", r); err == nil {
-		t.Error("a row of more than MaxRow bytes was accepted")
+	r.Cause = strings.Repeat("x", auditrow.MaxSize)
+	if _, err := auditrow.Encode("C1", r); err == nil {
+		t.Error("a row of more than MaxSize bytes was accepted")
 	}
-	r.Cause = strings.Repeat("x", audit.MaxRow-800)
+	r.Cause = strings.Repeat("x", auditrow.MaxSize-800)
 	var h audit.Head
 	text := log(t, &h, r)
-	if len(text) > audit.MaxRow {
+	if len(text) > auditrow.MaxSize {
 		t.Errorf("a row has %d bytes", len(text))
 	}
 	if _, err := audit.Verify(bytes.NewReader(text)); err != nil {
@@ -125,7 +127,7 @@ func TestRowsHaveABound(t *testing.T) {
 func TestARowThatCannotBeWrittenOut(t *testing.T) {
 	r := decision(1)
 	r.Time = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
-	if _, err := audit.NewBody("C1", r); err == nil {
+	if _, err := auditrow.Encode("C1", r); err == nil {
 		t.Error("a year that JSON times do not have was accepted")
 	}
 }
@@ -177,7 +179,7 @@ func TestVerifyFindsTheFirstBrokenLine(t *testing.T) {
 		{"another format version", line[0] + reseal(strings.Replace(body(line[1]), `"v":1`, `"v":2`, 1)), 2, "not an audit row"},
 		{"CRLF line ends", strings.ReplaceAll(text, "\n", "\r\n"), 1, "not an audit row"},
 		{"another chain's row", line[0] + string(log(t, &otherChain, decision(2))), 2, "another chain"},
-		{"a line without end", line[0] + strings.Repeat("x", 2*audit.MaxRow), 2, "too long"},
+		{"a line without end", line[0] + strings.Repeat("x", 2*auditrow.MaxSize), 2, "too long"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			report, err := audit.Verify(strings.NewReader(c.text))
@@ -250,8 +252,8 @@ func TestVerifyTellsTornFromBroken(t *testing.T) {
 		{"a missing sector and a front part", hole[:len(hole)-30], true},
 		{"a changed row with whole rows behind it", bytes.Replace(more, []byte("denied"), []byte("skipd!"), 1), false},
 		{"zeros behind a broken row", append([]byte("broken\n"), make([]byte, 100)...), false},
-		{"more zeros than one write", make([]byte, audit.MaxTorn+1), false},
-		{"a hole in front of more than one write", append(bytes.Clone(hole), bytes.Repeat([]byte("x\n"), audit.MaxTorn)...), false},
+		{"more zeros than one write", make([]byte, auditrow.MaxTorn+1), false},
+		{"a hole in front of more than one write", append(bytes.Clone(hole), bytes.Repeat([]byte("x\n"), auditrow.MaxTorn)...), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			report, err := audit.Verify(bytes.NewReader(append(bytes.Clone(text), c.tail...)))
@@ -309,14 +311,15 @@ var errDisk = errors.New("disk on fire")
 
 func BenchmarkAppend(b *testing.B) {
 	b.ReportAllocs()
-	body, err := audit.NewBody("C1", decision(1))
+	body, err := auditrow.Encode("C1", decision(1))
 	if err != nil {
 		b.Fatal(err)
 	}
 	var h audit.Head
 	var buf []byte
 	for b.Loop() {
-		buf = h.Append(buf[:0], body)
+		h.Seq++
+		buf, h.Hash = body.Seal(buf[:0], h.Seq, h.Hash)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/record/auditrow"
 )
 
 // naive counts the rows from the start of a text that form a chain, by decoding each line with
@@ -19,7 +20,7 @@ func naive(text string) (rows int64) {
 	prev, chain := strings.Repeat("0", 64), ""
 	for {
 		line, rest, ended := strings.Cut(text, "\n")
-		if !ended || len(line) >= audit.MaxRow {
+		if !ended || len(line) >= auditrow.MaxSize {
 			return rows
 		}
 		var r stopgate.Record
@@ -66,7 +67,7 @@ func FuzzVerify(f *testing.F) {
 		switch rest := int64(len(text)) - report.Size; {
 		case err == nil && report.Torn != rest:
 			t.Fatalf("%d bytes behind the chain, %d torn", rest, report.Torn)
-		case err == nil && rest > audit.MaxTorn:
+		case err == nil && rest > auditrow.MaxTorn:
 			t.Fatalf("%d bytes pass for torn", rest)
 		case err != nil && (!errors.As(err, &broken) || broken.Line != report.Rows+1 || broken.Offset != report.Size):
 			t.Fatalf("%v behind %d rows of %d bytes", err, report.Rows, report.Size)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/record/auditrow"
 )
 
 // Proves S25: a chain that continues in another file is one chain, and a mistake is reported with
@@ -44,7 +45,7 @@ func TestOpening(t *testing.T) {
 	row := string(log(t, &h, decision(1), decision(2)))
 	row = row[strings.IndexByte(row, '\n')+1:]
 	for _, line := range []string{row, strings.TrimSuffix(row, "\n")} {
-		chain, seq, when, err := audit.Opening([]byte(line))
+		chain, seq, when, err := auditrow.Opening([]byte(line))
 		if chain != "C1" || seq != 2 || !when.Equal(at.Add(2*time.Second)) || err != nil {
 			t.Errorf("%q: %q %d %s %v", line, chain, seq, when, err)
 		}
@@ -54,7 +55,7 @@ func TestOpening(t *testing.T) {
 		"another time": strings.Replace(row, `"time":"2026`, `"time":"x026`, 1), "no number": strings.Replace(row, `"seq":2`, `"seq":x`, 1),
 		"a number that is none": strings.Replace(row, `"seq":2`, `"seq":0`, 1), "no chain": strings.Replace(row, `"chain"`, `"chian"`, 1), "more": row + "x",
 	} {
-		if chain, seq, _, err := audit.Opening([]byte(line)); err == nil || chain != "" || seq != 0 {
+		if chain, seq, _, err := auditrow.Opening([]byte(line)); err == nil || chain != "" || seq != 0 {
 			t.Errorf("%s: %q %d %v", name, chain, seq, err)
 		}
 	}

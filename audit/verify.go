@@ -1,3 +1,20 @@
+// Package audit verifies the hash chains of audit rows, and selects which arguments are stored
+// with them.
+//
+// A row is one line of JSON, with its members in the order of [stopgate.Record]. Its last
+// member, hash, is the hexadecimal SHA-256 of the bytes of the line before `,"hash"`; prev
+// is the hash of the previous row, 64 zeros in the first row; seq counts from 1 without
+// gaps (S25).
+//
+//	report, err := audit.Verify(file)
+//	var broken *audit.BrokenError
+//	if errors.As(err, &broken) {
+//		fmt.Println("first broken line:", broken.Line)
+//	}
+//
+// The chain reveals every edit, removal and insertion. It cannot reveal that its end was
+// truncated, or that its owner wrote it again: compare it with a [Head] that is stored
+// elsewhere.
 package audit
 
 import (
@@ -13,7 +30,15 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/record/auditrow"
 )
+
+// Head is the end of a chain. The zero Head is the end of an empty chain.
+type Head struct {
+	Chain string // id of the chain, one for each writer of a file
+	Seq   int64  // of the last row, 0 before the first
+	Hash  string // of the last row
+}
 
 // Report is the result of [Verify].
 type Report struct {
@@ -40,10 +65,6 @@ func (e *BrokenError) Error() string {
 	return fmt.Sprintf("audit chain is broken at line %d (byte %d): %s", e.Line, e.Offset, e.Reason)
 }
 
-// MaxTorn limits the size of an unfinished write. A writer must not have more bytes than
-// this in flight without a sync.
-const MaxTorn = 256 << 10
-
 // Verify reads a chain from its first row to its end. It returns a *BrokenError for the
 // first line that is not the expected row, and the reader's error if there is one. The
 // report then covers the rows before it.
@@ -52,7 +73,7 @@ const MaxTorn = 256 << 10
 // pruned rows, which a later checkpoint must name. An unfinished write at the end is not an
 // error: see [Report.Torn].
 func Verify(r io.Reader) (Report, error) {
-	in := bufio.NewReaderSize(r, MaxRow)
+	in := bufio.NewReaderSize(r, auditrow.MaxSize)
 	v := NewVerifier()
 	for {
 		line, err := in.ReadSlice('\n')
@@ -75,16 +96,16 @@ func Verify(r io.Reader) (Report, error) {
 // Verifier verifies a chain row by row, for any store.
 type Verifier struct {
 	report Report
-	line   int64                // of the file that contains the rows
-	offset int64                // of the row in the file
-	last   [len(Genesis)]byte   // hash of the last row
-	pruned *stopgate.Checkpoint // the row before the first, until a checkpoint names it
+	line   int64                       // of the file that contains the rows
+	offset int64                       // of the row in the file
+	last   [len(auditrow.Genesis)]byte // hash of the last row
+	pruned *stopgate.Checkpoint        // the row before the first, until a checkpoint names it
 }
 
 // NewVerifier returns a Verifier at the start of a chain.
 func NewVerifier() *Verifier {
 	v := &Verifier{}
-	copy(v.last[:], Genesis)
+	copy(v.last[:], auditrow.Genesis)
 	return v
 }
 
@@ -124,57 +145,49 @@ func (v *Verifier) breaks(reason string) error {
 
 // row verifies one complete line, and returns the reason if it is not the next row.
 func (v *Verifier) row(line []byte) (reason string) {
-	body, ok := bytes.CutSuffix(line, []byte(closeHash+"\n"))
-	cut := len(body) - len(Genesis)
-	if !ok || cut < len(openHash) || !bytes.HasSuffix(body[:cut], []byte(openHash)) {
-		return "the line is not an audit row"
-	}
-	hash := body[cut:]
-	body = body[:cut-len(openHash)]
-	seq, chain, ok := opening(body)
+	l, ok := auditrow.Parse(line)
 	if !ok {
 		return "the line is not an audit row"
 	}
-	var fits [len(Genesis)]byte
-	sum := sha256.Sum256(body)
-	if hex.Encode(fits[:], sum[:]); !bytes.Equal(fits[:], hash) {
+	var fits [len(auditrow.Genesis)]byte
+	sum := sha256.Sum256(l.Hashed)
+	if hex.Encode(fits[:], sum[:]); !bytes.Equal(fits[:], l.Hash) {
 		return "the row's hash does not fit its bytes"
 	}
 	before := v.report.Head
-	prev := bytes.TrimSuffix(body[max(0, len(body)-len(Genesis)-len(closePrev)):], []byte(closePrev))
-	checkpoint := bytes.Contains(body, eventMember(stopgate.AuditCheckpoint))
+	checkpoint := bytes.Contains(l.Hashed, eventMember(stopgate.AuditCheckpoint))
 	switch {
-	case v.report.Rows == 0 && seq == 1:
-		if !bytes.Equal(prev, v.last[:]) && !checkpoint {
+	case v.report.Rows == 0 && l.Seq == 1:
+		if !bytes.Equal(l.Prev, v.last[:]) && !checkpoint {
 			return "the first row is not the start of a chain"
 		}
 	case v.report.Rows == 0:
 		if !checkpoint {
-			v.pruned = &stopgate.Checkpoint{Seq: seq - 1, Hash: string(prev)}
+			v.pruned = &stopgate.Checkpoint{Seq: l.Seq - 1, Hash: string(l.Prev)}
 		}
-	case string(chain) != before.Chain:
+	case string(l.Chain) != before.Chain:
 		return "the row belongs to another chain"
-	case seq != before.Seq+1:
+	case l.Seq != before.Seq+1:
 		return "row " + strconv.FormatInt(before.Seq+1, 10) + " is missing"
-	case !bytes.Equal(prev, v.last[:]):
+	case !bytes.Equal(l.Prev, v.last[:]):
 		return "the row does not follow the row before"
 	}
 	if v.report.Rows == 0 {
-		v.report.Head.Chain, v.report.Since = string(chain), members(body).Time
+		v.report.Head.Chain, v.report.Since = string(l.Chain), members(l.Hashed).Time
 	}
 	if checkpoint && v.pruned != nil {
-		if c := members(body).Checkpoint; c != nil && *c == *v.pruned {
+		if c := members(l.Hashed).Checkpoint; c != nil && *c == *v.pruned {
 			v.pruned = nil
 		}
 	}
-	if bytes.Contains(body, eventMember(stopgate.AuditGap)) {
-		v.report.Lost += members(body).Count
+	if bytes.Contains(l.Hashed, eventMember(stopgate.AuditGap)) {
+		v.report.Lost += members(l.Hashed).Count
 	}
 	v.report.Rows++
 	v.line++
 	v.report.Size += int64(len(line))
 	v.offset += int64(len(line))
-	v.report.Head.Seq, v.last = seq, fits
+	v.report.Head.Seq, v.last = l.Seq, fits
 	return ""
 }
 
@@ -184,37 +197,14 @@ func eventMember(e stopgate.AuditEvent) []byte {
 	return []byte(`,"event":"` + string(e) + `"`)
 }
 
-// opening reads version, number and chain, the members at the start of every row.
-func opening(body []byte) (seq int64, chain []byte, ok bool) {
-	rest, ok := bytes.CutPrefix(body, []byte(`{"v":`+strconv.Itoa(stopgate.RecordVersion)+`,"seq":`))
-	digits, rest, found := bytes.Cut(rest, []byte(`,"chain":"`))
-	chain, _, closed := bytes.Cut(rest, []byte(`"`))
-	seq, err := strconv.ParseInt(string(digits), 10, 64)
-	return seq, chain, ok && found && closed && err == nil && seq > 0
-}
-
-// Opening reads the chain, the number and the time of a row, with or without its line end,
-// without verifying it.
-func Opening(line []byte) (chain string, seq int64, at time.Time, err error) {
-	seq, id, ok := opening(line)
-	if !ok {
-		return "", 0, time.Time{}, errors.New("the line is not an audit row")
-	}
-	var row struct{ Time time.Time }
-	if err := json.Unmarshal(line, &row); err != nil {
-		return "", 0, time.Time{}, fmt.Errorf("the line is not an audit row: %w", err)
-	}
-	return string(id), seq, row.Time, nil
-}
-
 // members reads the members of a gap or a checkpoint from its body, which lacks its hash.
-func members(body []byte) (row struct {
+func members(body []byte) (m struct {
 	Time       time.Time            `json:"time"`
 	Count      int64                `json:"count"`
 	Checkpoint *stopgate.Checkpoint `json:"checkpoint"`
 }) {
-	_ = json.Unmarshal(append(bytes.Clone(body), '}'), &row) // a row without these members leaves them zero
-	return row
+	_ = json.Unmarshal(append(bytes.Clone(body), '}'), &m) // a row without these members leaves them zero
+	return m
 }
 
 // broken distinguishes an unfinished write from a broken chain. After a power failure the
@@ -227,11 +217,11 @@ func (v *Verifier) broken(in io.Reader, line []byte, b error) (Report, error) {
 	if bytes.IndexByte(line, 0) < 0 {
 		return v.Report(), b
 	}
-	rest, err := io.Copy(io.Discard, io.LimitReader(in, MaxTorn))
+	rest, err := io.Copy(io.Discard, io.LimitReader(in, auditrow.MaxTorn))
 	if err != nil {
 		return v.Report(), fmt.Errorf("audit chain: %w", err)
 	}
-	if rest += int64(len(line)); rest > MaxTorn {
+	if rest += int64(len(line)); rest > auditrow.MaxTorn {
 		return v.Report(), b
 	}
 	v.report.Torn = rest

@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/record/auditrow"
 )
 
 // Errors of Open and Record.
@@ -84,7 +85,7 @@ type Recorder struct {
 
 // entry is one queued row.
 type entry struct {
-	body  audit.Body
+	body  auditrow.Body
 	state atomic.Int32
 	done  chan error // buffered
 }
@@ -151,7 +152,7 @@ func (r *Recorder) RecordAll(ctx context.Context, rows []*stopgate.Record) error
 	}
 	entries := make([]*entry, len(rows))
 	for i, row := range rows {
-		body, err := audit.NewBody(r.chain(), row)
+		body, err := auditrow.Encode(r.chain(), row)
 		if err != nil {
 			return err
 		}

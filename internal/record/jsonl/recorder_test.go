@@ -19,6 +19,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/record/auditrow"
 	"github.com/stopgate/stopgate/internal/record/jsonl"
 	"github.com/stopgate/stopgate/internal/testkit/dropfs"
 	"go.uber.org/goleak"
@@ -385,7 +386,7 @@ func TestRowThatCannotBeEncoded(t *testing.T) {
 	var fs dropfs.FS
 	rec := open(t, "/audit.jsonl", jsonl.Options{FS: &fs})
 	long := row("A")
-	long.Cause = strings.Repeat("x", audit.MaxRow)
+	long.Cause = strings.Repeat("x", auditrow.MaxSize)
 	if err := rec.Record(ctx, long); err == nil {
 		t.Error("a row over the limit was accepted")
 	}
@@ -425,7 +426,7 @@ func TestOneWriteIsBounded(t *testing.T) {
 		close(queued)
 		callers.Wait()
 		rec.Close()
-		if fs.largest > audit.MaxTorn || fs.largest < audit.MaxTorn/2 {
+		if fs.largest > auditrow.MaxTorn || fs.largest < auditrow.MaxTorn/2 {
 			t.Errorf("%d bytes in one write", fs.largest)
 		}
 		if n := rec.Head().Seq; n != 40 {

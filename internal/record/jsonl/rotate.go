@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/record/auditrow"
 )
 
 // A rotated log consists of several files: the one that is written, and next to it the full ones,
@@ -62,7 +62,7 @@ func (r *Recorder) rotateIfDue() error {
 // rotate makes a new file the log.
 func (r *Recorder) rotate(now time.Time) (err error) {
 	head := r.Head()
-	body, err := audit.NewBody(head.Chain, &stopgate.Record{
+	body, err := auditrow.Encode(head.Chain, &stopgate.Record{
 		Version: stopgate.RecordVersion, Time: now.UTC(), Kind: stopgate.RecordEvent, Event: stopgate.AuditCheckpoint,
 		Checkpoint: &stopgate.Checkpoint{Seq: head.Seq, Hash: head.Hash},
 	})
@@ -82,7 +82,9 @@ func (r *Recorder) rotate(now time.Time) (err error) {
 	if err := next.Truncate(0); err != nil { // left by a rotation that a crash interrupted
 		return err
 	}
-	line := head.Append(nil, body)
+	head.Seq++
+	line, hash := body.Seal(nil, head.Seq, head.Hash)
+	head.Hash = hash
 	if _, err := next.Write(line); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/record/auditrow"
 	"github.com/stopgate/stopgate/internal/record/jsonl"
 	"github.com/stopgate/stopgate/internal/testkit/dropfs"
 )
@@ -247,7 +248,7 @@ func TestRotationFails(t *testing.T) {
 	if report, files, got := chain(t, path); len(files) != 2 || len(got) != 6 || report.Rows != 7 {
 		t.Errorf("%v %v %+v", files, got, report)
 	}
-	if _, _, _, err := audit.Opening([]byte("{}\n")); err == nil {
+	if _, _, _, err := auditrow.Opening([]byte("{}\n")); err == nil {
 		t.Error("no row")
 	}
 	for name, text := range map[string]string{"empty": "", "torn": `{"v":1,"seq":1,"ch`} {

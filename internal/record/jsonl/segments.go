@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/record/auditrow"
 )
 
 // Segment is a full file of a rotated log.
@@ -106,12 +106,12 @@ func readOpening(path string) (b opening, err error) {
 		return b, fmt.Errorf("audit log: %w", err)
 	}
 	defer f.Close()
-	line, err := bufio.NewReaderSize(f, audit.MaxRow).ReadSlice('\n')
+	line, err := bufio.NewReaderSize(f, auditrow.MaxSize).ReadSlice('\n')
 	if errors.Is(err, io.EOF) {
 		return b, nil // an unfinished row does not count
 	}
 	if err == nil {
-		b.chain, b.seq, b.at, err = audit.Opening(line)
+		b.chain, b.seq, b.at, err = auditrow.Opening(line)
 	}
 	if err != nil {
 		return b, fmt.Errorf("audit log %s: %w", path, err)

@@ -8,12 +8,12 @@ import (
 	"runtime"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/record/auditrow"
 )
 
 // maxWrite bounds the bytes of one write, so that an unfinished write is shorter than
-// [audit.MaxTorn].
-const maxWrite = audit.MaxTorn - audit.MaxRow
+// [auditrow.MaxTorn].
+const maxWrite = auditrow.MaxTorn - auditrow.MaxSize
 
 // run is the writer: it writes all queued rows with one write and one sync.
 func (r *Recorder) run() {
@@ -58,7 +58,7 @@ func (r *Recorder) collect(batch []*entry) []*entry {
 	for size, e := 0, first; ; {
 		if e.state.CompareAndSwap(waiting, taken) {
 			batch = append(batch, e)
-			size += len(e.body) + 2*len(audit.Genesis)
+			size += len(e.body) + 2*len(auditrow.Genesis)
 		}
 		if size > maxWrite {
 			return batch
@@ -82,7 +82,8 @@ func (r *Recorder) commit(batch []*entry) error {
 	head := r.Head()
 	r.buf = r.buf[:0]
 	for _, e := range batch {
-		r.buf = head.Append(r.buf, e.body)
+		head.Seq++
+		r.buf, head.Hash = e.body.Seal(r.buf, head.Seq, head.Hash)
 	}
 	n, err := r.file.Write(r.buf)
 	if err == nil && n < len(r.buf) {
@@ -147,7 +148,7 @@ func (r *Recorder) removeTail(torn int64) error {
 	if err := r.truncateTail(); err != nil {
 		return fmt.Errorf("remove the unfinished end: %w", err)
 	}
-	body, err := audit.NewBody(r.head.Chain, &stopgate.Record{
+	body, err := auditrow.Encode(r.head.Chain, &stopgate.Record{
 		Version: stopgate.RecordVersion, Time: r.now().UTC(), Kind: stopgate.RecordEvent,
 		Event: stopgate.AuditTornTail, Count: torn,
 	})

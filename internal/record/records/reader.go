@@ -11,7 +11,7 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/record/auditrow"
 	"github.com/stopgate/stopgate/internal/record/jsonl"
 )
 
@@ -88,11 +88,11 @@ func (r *reader) read(ctx context.Context, after int64, f func(line []byte) erro
 
 // full lists the full files with rows after a number.
 func (r *reader) full(file *os.File, info os.FileInfo, after int64) (list []jsonl.Segment, err error) {
-	line, err := bufio.NewReaderSize(io.NewSectionReader(file, 0, info.Size()), audit.MaxRow).ReadSlice('\n')
+	line, err := bufio.NewReaderSize(io.NewSectionReader(file, 0, info.Size()), auditrow.MaxSize).ReadSlice('\n')
 	if err != nil {
 		return nil, nil // no row, or an unreadable one, which Verify reports
 	}
-	chain, _, _, err := audit.Opening(line)
+	chain, _, _, err := auditrow.Opening(line)
 	if err != nil {
 		return nil, nil
 	}
@@ -135,7 +135,7 @@ func open(path string) (*os.File, os.FileInfo, error) {
 
 // one reads a file from an offset.
 func (r *reader) one(ctx context.Context, file *os.File, info os.FileInfo, from int64, f func(line []byte) error) (torn int64, err error) {
-	in := bufio.NewReaderSize(io.NewSectionReader(file, from, info.Size()-from), audit.MaxRow)
+	in := bufio.NewReaderSize(io.NewSectionReader(file, from, info.Size()-from), auditrow.MaxSize)
 	for at := from; ; {
 		line, err := in.ReadSlice('\n')
 		switch {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/record/auditrow"
 	"github.com/stopgate/stopgate/internal/store/database"
 )
 
@@ -130,7 +130,7 @@ func (r *Recorder) removeBefore(tx *database.Tx, first, firstKept int64, now tim
 func lineAt(tx *database.Tx, seq int64) (hash string, err error) {
 	var end string
 	found, err := tx.Get([]any{&end}, "SELECT substr(line, -66, 64) FROM audit_rows WHERE seq = ?", seq)
-	if err == nil && (!found || len(end) != len(audit.Genesis)) {
+	if err == nil && (!found || len(end) != len(auditrow.Genesis)) {
 		err = fmt.Errorf("row %d is not a row", seq)
 	}
 	return end, err

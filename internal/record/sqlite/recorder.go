@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/record/auditrow"
 	"github.com/stopgate/stopgate/internal/record/spool"
 	"github.com/stopgate/stopgate/internal/store/database"
 	"github.com/stopgate/stopgate/internal/system/crowd"
@@ -113,7 +114,7 @@ func (r *Recorder) Likely() []string { return r.likely }
 
 // Entry is an encoded row that is not in the chain yet.
 type Entry struct {
-	body     audit.Body
+	body     auditrow.Body
 	time     int64
 	final    bool
 	id       string
@@ -125,7 +126,7 @@ type Entry struct {
 
 // Prepare does the work for a row that needs no transaction.
 func (r *Recorder) Prepare(row *stopgate.Record) (Entry, error) {
-	body, err := audit.NewBody(r.chain, row)
+	body, err := auditrow.Encode(r.chain, row)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -210,7 +211,9 @@ func (r *Recorder) Write(tx *database.Tx, e Entry) error {
 		tx.OnCommit(func() { _ = r.head.move(t.head, false) }) // a head that is older than the chain is not damage
 	}
 	tx.MarkWritten()
-	line := t.head.Append(nil, e.body)
+	t.head.Seq++
+	line, hash := e.body.Seal(nil, t.head.Seq, t.head.Hash)
+	t.head.Hash = hash
 	t.rows = append(t.rows, t.head.Seq, e.time, e.final, orNull(e.id), orNull(e.session), line[:len(line)-1])
 	if e.hash == "" {
 		return nil
@@ -246,7 +249,7 @@ func headOf(tx *database.Tx, chain string) (*audit.Head, error) {
 		return head, nil
 	}
 	hash, ok := strings.CutSuffix(end, `"}`)
-	if !ok || len(hash) != len(audit.Genesis) {
+	if !ok || len(hash) != len(auditrow.Genesis) {
 		return nil, errors.New("audit head: the last row is not a row")
 	}
 	head.Hash = hash

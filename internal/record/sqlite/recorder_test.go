@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/record/auditrow"
 	"github.com/stopgate/stopgate/internal/record/sqlite"
 	"github.com/stopgate/stopgate/internal/store/database"
 )
@@ -135,7 +136,7 @@ func TestOneDecisionForAProposal(t *testing.T) {
 	if err != nil || len(lines) != 4 || !strings.Contains(string(lines[1]), `"kind":"decision"`) {
 		t.Errorf("%d lines, %v: %q", len(lines), err, lines)
 	}
-	if err := rec.Record(ctx, &stopgate.Record{Version: 1, Time: at, Cause: strings.Repeat("x", audit.MaxRow)}); err == nil {
+	if err := rec.Record(ctx, &stopgate.Record{Version: 1, Time: at, Cause: strings.Repeat("x", auditrow.MaxSize)}); err == nil {
 		t.Error("a row without bound was written")
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/record/auditrow"
 	"github.com/stopgate/stopgate/internal/record/spool"
 	"github.com/stopgate/stopgate/internal/store/database"
 )
@@ -181,7 +182,7 @@ func (r *Recorder) mergeLines(ctx context.Context, lines [][]byte) error {
 
 // ofThisChain returns a row with the id of this chain, in case the store was recreated after the
 // row was spooled.
-func (r *Recorder) ofThisChain(body []byte) (audit.Body, error) {
+func (r *Recorder) ofThisChain(body []byte) (auditrow.Body, error) {
 	if bytes.Contains(body, []byte(`,"chain":"`+r.chain+`",`)) {
 		return body, nil
 	}
@@ -189,7 +190,7 @@ func (r *Recorder) ofThisChain(body []byte) (audit.Body, error) {
 	if err := json.Unmarshal(body, &row); err != nil {
 		return nil, err
 	}
-	return audit.NewBody(r.chain, &row)
+	return auditrow.Encode(r.chain, &row)
 }
 
 // recorded reports whether the row is in the chain: a decision of the proposal by any writer, or
