@@ -54,6 +54,7 @@ var layers = [][]string{
 	{"internal/condition/commandline"},
 	{"internal/condition/protected"},
 	{"internal/condition/match"},
+	{"internal/condition/kinds"},
 	{"internal/condition/pathkey"},
 	{"session"},
 	{"internal/store/encoding"},
@@ -68,6 +69,7 @@ var layers = [][]string{
 	{"internal/policy/bind"},
 	{"internal/policy/check"},
 	{"internal/policy"},
+	{"internal/prove/inclusion"},
 	{"internal/prove/analysis"},
 	{"internal/prove/symbolic"},
 	{"internal/prove"},
@@ -139,8 +141,8 @@ var testOnly = "internal/testkit/"
 // pure packages hold the meaning: no I/O, no clock, no goroutine, no logging.
 var pure = []string{
 	"jsonstream", "internal/regexp/ucd", "internal/regexp/automaton", "internal/regexp/alternating", "internal/regexp/regular", "internal/eval/schema", "internal/condition", "internal/condition/shell", "internal/condition/patch",
-	"internal/condition/literal", "internal/condition/glob", "internal/condition/number", "internal/condition/spelling", "internal/condition/plaintext", "internal/condition/pathform", "internal/condition/pathname", "internal/condition/weburl", "internal/condition/cidr", "internal/condition/commandline", "internal/condition/protected", "internal/condition/usage", "internal/condition/match", "internal/condition/pathkey", "internal/lang/syntax", "internal/condition/index", "internal/eval",
-	"internal/policy/bind", "internal/policy/check", "internal/policy", "internal/prove/analysis", "internal/prove/symbolic", "internal/prove", "internal/prove/diff", "session", "session/policies", "internal/mcp/jsonrpc",
+	"internal/condition/literal", "internal/condition/glob", "internal/condition/number", "internal/condition/spelling", "internal/condition/plaintext", "internal/condition/pathform", "internal/condition/pathname", "internal/condition/weburl", "internal/condition/cidr", "internal/condition/commandline", "internal/condition/protected", "internal/condition/usage", "internal/condition/match", "internal/condition/kinds", "internal/condition/pathkey", "internal/lang/syntax", "internal/condition/index", "internal/eval",
+	"internal/policy/bind", "internal/policy/check", "internal/policy", "internal/prove/inclusion", "internal/prove/analysis", "internal/prove/symbolic", "internal/prove", "internal/prove/diff", "session", "session/policies", "internal/mcp/jsonrpc",
 }
 
 // impure are the imports that a pure package must not have.
@@ -335,6 +337,21 @@ func TestStoresAreNamedOnce(t *testing.T) {
 		for _, concrete := range []string{"internal/store/sqlite", "internal/store/mem"} {
 			if slices.Contains(f.imports, module+"/"+concrete) {
 				t.Errorf("%s imports %s: use the port of internal/store/backend", f.path, concrete)
+			}
+		}
+	}
+}
+
+// The evaluator and the parser know the kinds of conditions through the port of internal/condition,
+// so that another kind is a package and a row of internal/condition/kinds.
+func TestConditionsAreNamedOnce(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.test || !slices.Contains([]string{"internal/eval", "internal/condition/match", "internal/condition/index", "internal/lang/syntax", "internal/policy/bind"}, f.pkg) {
+			continue
+		}
+		for _, kind := range []string{"kinds", "cidr", "commandline", "number", "patch", "protected", "shell", "usage", "weburl"} {
+			if slices.Contains(f.imports, module+"/internal/condition/"+kind) {
+				t.Errorf("%s imports internal/condition/%s: use the port of internal/condition", f.path, kind)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/commandline"
+	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/session"
@@ -239,14 +240,14 @@ func (w Value) covers(l gate.Leaf) bool {
 // permit in a policy: an ambiguous value does not.
 func hasPrefix(a schema.Annotation, prefix, value string) bool {
 	literal := condition.Literal{Kind: condition.LiteralString, Text: prefix, JSON: strconv.Quote(prefix)}
-	m, err := match.Compile(condition.Spec{Kind: condition.Prefix, Values: []condition.Literal{literal}},
+	m, err := match.Compile(kinds.Table().Spec(condition.Prefix, literal),
 		condition.Target{Type: schema.String, Annotation: a}, false, condition.Env{})
 	if err != nil {
 		return false
 	}
 	if words, ok := wordsOf(value); ok {
-		var v match.Value
-		v.ResetWords(words, true)
+		var v condition.Value
+		v.ResetWords(commandline.AppendWords(nil, words), words, true)
 		return m.Judge(&v)
 	}
 	text, ok := textOf(value)
@@ -259,7 +260,7 @@ func Line(w Value) (line string, ok bool) {
 	if !ok || w.How != Equal {
 		return "", false
 	}
-	return string(commandline.LineOf(words)), true
+	return string(commandline.AppendWords(nil, words)), true
 }
 
 // isCommand reports whether a leaf is a command line or an argument vector.

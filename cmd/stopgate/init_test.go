@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
@@ -45,7 +46,7 @@ func TestStarters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, found := syntax.Parse("stopgate.toml", text)
+		p, found := syntax.Parse(kinds.Table(), "stopgate.toml", text)
 		if !p.Gate.Strict || len(p.Guards) == 0 || len(found) > 0 {
 			t.Errorf("%s: strict %t, %d guards, %v", kind, p.Gate.Strict, len(p.Guards), found)
 		}

@@ -7,6 +7,11 @@
 //		Build: func(r condition.Request) (condition.Tests, *condition.SpecError) { ... },
 //	}
 //
-// A kind is a package below this one. Package match has the table of all kinds, and evaluates
-// compiled conditions.
+// A kind is a package below this one. Package kinds has the table of all kinds ([Table]), which the
+// parser gets; package match compiles and evaluates a condition by its row.
+//
+// A test evaluates the string of a [Value]. It shares what it derives from the string with other
+// tests ([Derived]), and says by the interfaces that it implements whether it evaluates strings
+// while they arrive ([StepTest]), may not know a path ([UnknownTest]) or evaluates command lines
+// command by command ([LineTest]).
 package condition

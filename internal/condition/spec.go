@@ -48,8 +48,10 @@ func (s Spec) Presence() (there, value bool) {
 // Spec is a matcher as written in a policy file, before it is compiled for a type. The parser
 // expands a named list (glob_in, const_in, ...) into Values: several values mean "any of them".
 type Spec struct {
-	Kind   Kind
-	Values []Literal
+	Kind Kind
+	// Definition is the row of the kind in the table of the parser, nil if the table has none.
+	Definition *Definition
+	Values     []Literal
 	// List is the name of the list of the values, "" if they are in the rule.
 	List string
 }

@@ -58,3 +58,50 @@ type StepTest interface {
 	Feed(s *State, text []byte) (Result, int)
 	End(s *State) bool
 }
+
+// ValueTest evaluates a complete string by forms that it shares with other tests.
+type ValueTest interface {
+	TextTest
+	Judge(v *Value) bool
+}
+
+// UnknownTest evaluates paths, or command lines that name paths. It may not know the files that a
+// value names, and a value may satisfy it only because it is long.
+type UnknownTest interface {
+	ValueTest
+	// MayBeUnknown reports whether Unknown can be non-zero for any value.
+	MayBeUnknown() bool
+	Unknown(v *Value) Unknown
+	// ExceedsBy reports whether the length of a value decided the test instead of its readings.
+	ExceedsBy(v *Value) bool
+	// ReadsAs reports whether another test has the same unknown facts for every value.
+	ReadsAs(other TextTest) bool
+}
+
+// LineTest evaluates command lines, and each of their simple commands.
+type LineTest interface {
+	UnknownTest
+	// Command evaluates one simple command of a line.
+	Command(v *Value, i int) bool
+	// Names evaluates the words of one simple command: without the commands that it runs, and
+	// without the line as written.
+	Names(v *Value, i int) bool
+	// WithRedirects returns the test with [Target.ReadsJudged] and WritesJudged set.
+	WithRedirects(readsJudged, writesJudged bool) LineTest
+	// Sweeping reports whether Sweeps can be true for any value.
+	Sweeping() bool
+	// Sweeps reports whether the test could match a file that a command line reads without naming
+	// it, in a directory that it reads completely, or could stop matching one in a directory that
+	// it renames.
+	Sweeps(v *Value) bool
+	// Suspect finds the word because of which the test holds; ok is false if there is no such
+	// single word.
+	Suspect(v *Value) (found Suspect, ok bool)
+}
+
+// Suspect is the word of a command line that satisfies a restrictive condition on paths. Expands is
+// set if no word of the line is such a file as written: the shell may expand this word to one.
+type Suspect struct {
+	Word    string
+	Expands bool
+}

@@ -128,6 +128,10 @@ func (b *binder) bind() {
 		b.refuse(stopgate.CodePolicyNotConfigured, "name")
 		return
 	}
+	if b.policies.table == nil && len(b.policies.layers) > 0 {
+		b.refuse(stopgate.CodePolicyError, "conditions")
+		return
+	}
 	if !b.define() {
 		return
 	}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/eval"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -356,5 +358,16 @@ reason = "not there"`
 		if got := brief(e.Close(stopgate.Ended)); got != c.want {
 			t.Errorf("%s %s: %s, want %s", c.tool, c.args, got, c.want)
 		}
+	}
+}
+
+// A file that was built without a table of conditions denies every call, whatever its rules permit.
+func TestFileWithoutConditions(t *testing.T) {
+	file := &syntax.File{Name: "built", Tools: []*syntax.ToolTable{{Name: "t", Run: &syntax.RuleList{Rules: []*syntax.Rule{{Mode: stopgate.Unattended}}}}}}
+	policies := eval.New([]*eval.Layer{{File: file, Trusted: true}}, stopgate.Ask)
+	e := policies.Bind(stopgate.Call{Tool: "t"}).Evaluate()
+	e.Feed([]byte(`{}`))
+	if v := e.Close(stopgate.Ended); v.Mode != stopgate.Deny || v.Code != stopgate.CodePolicyError {
+		t.Errorf("got %v %v", v.Mode, v.Code)
 	}
 }

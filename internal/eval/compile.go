@@ -32,7 +32,7 @@ type part struct {
 }
 
 func newCompiler(b *binder, kind syntax.ListKind) *compiler {
-	return &compiler{binder: b, kind: kind, plan: new(plan), reached: make(map[reachKey]schema.Reach)}
+	return &compiler{binder: b, kind: kind, plan: &plan{table: b.policies.table}, reached: make(map[reachKey]schema.Reach)}
 }
 
 // compile returns false if a rule does not fit the tool's schema: the tool is then denied, since

@@ -135,7 +135,7 @@ func readings(k *cond, p *schema.Location, known bool) []schema.Annotation {
 		return all
 	}
 	if !known {
-		return match.Define(k.kind).Undeclared
+		return k.ast.Spec.Row().Undeclared
 	}
 	return []schema.Annotation{schema.None}
 }

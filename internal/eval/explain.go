@@ -111,7 +111,7 @@ func (e *Evaluation) Explain() Explanation {
 		return x
 	}
 	x.Recognised = e.plan.recognised
-	if e.unknownPaths != pathform.Known {
+	if e.unknownPaths != condition.Known {
 		x.NotKnown = e.unknownPaths.Public()
 	}
 	for i := range e.plan.lists {

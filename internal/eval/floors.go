@@ -4,8 +4,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/pathform"
-	"github.com/stopgate/stopgate/internal/condition/protected"
+	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
@@ -73,57 +74,50 @@ func control(text []byte, tabs bool) int {
 	return 0
 }
 
+// protectedAs are the strings that the protected list applies to.
+var protectedAs = []struct {
+	need textNeed
+	as   schema.Annotation
+}{{watchTarget, schema.Path}, {watchFiles, schema.Patch}, {watchWords, schema.Command}}
+
 // protected checks the path or command that has just ended against the protected list (K2, S4).
 func (e *leafTests) protected(w *textWatch) {
 	if !w.view.applies || e.probing {
 		return
 	}
-	strictest := protected.None
-	var unknown pathform.Unknown
+	strictest := condition.Unprotected
+	var unknown condition.Unknown
 	for _, list := range w.view.protected {
-		if w.shape.needs&watchTarget != 0 {
-			p, _ := list.PathOf(e.stringValue().AsPath())
-			if strictest = max(strictest, p); p == protected.UnknownTarget {
-				unknown |= list.UnknownPath(e.stringValue().AsPath())
-			}
-		}
-		if w.shape.needs&watchFiles != 0 {
-			files, _ := e.stringValue().PatchFiles()
-			for _, f := range files {
-				p, _ := list.Path([]byte(f))
-				strictest = max(strictest, p)
-			}
-		}
-		if w.shape.needs&watchWords != 0 {
-			p, _ := list.JudgeCommand(e.stringValue().AsLine())
-			if strictest = max(strictest, p); p == protected.UnknownTarget {
-				unknown |= list.UnknownCommand(e.stringValue().AsLine())
+		for _, watched := range protectedAs {
+			if w.shape.needs&watched.need != 0 {
+				p, lacks := list.Judge(e.stringValue(), watched.as)
+				strictest, unknown = max(strictest, p), unknown|lacks
 			}
 		}
 	}
 	switch {
-	case strictest != protected.UnknownTarget:
-	case unknown == pathform.Known: // its length leaves out readings
+	case strictest != condition.UnknownTarget:
+	case unknown == condition.Known: // its length leaves out readings
 		e.floorHere(stopgate.Ask, stopgate.CodeMatcherBudget)
 	default:
 		e.unknownPaths |= unknown
 		e.floorHere(stopgate.Ask, stopgate.CodePathNotKnown)
 	}
 	switch strictest {
-	case protected.Ask:
+	case condition.AskedTarget:
 		e.floorHere(stopgate.Ask, stopgate.CodeProtectedTarget)
-	case protected.Denied:
+	case condition.DeniedTarget:
 		e.floorHere(stopgate.Deny, stopgate.CodeProtectedTarget)
 	}
 	if w.shape.needs&watchFiles != 0 {
-		if _, ok := e.stringValue().PatchFiles(); !ok {
+		if !e.plan.table.IsPatch(e.stringValue()) {
 			e.floorHere(stopgate.Ask, stopgate.CodePatchNotReadable)
 		}
 	}
 	if w.shape.needs&watchTarget != 0 && !e.unclean {
-		e.unclean = !e.stringValue().IsClean()
+		e.unclean = !pathform.Of(e.stringValue()).IsClean()
 	}
-	if w.shape.analyse && !e.stringValue().Analysable(w.shape.redirects) {
+	if w.shape.analyse && !e.line().Analysable(w.shape.redirects) {
 		e.floorHere(stopgate.Ask, stopgate.CodeCommandNotAnalysable)
 	}
 }

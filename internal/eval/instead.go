@@ -5,7 +5,6 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
 // Limits of [Evaluation.Instead].
@@ -67,7 +66,7 @@ func (e *decision) form(r *rule) (string, bool) {
 			ast = r.sole
 		}
 		values, ok := quoted(ast.Spec)
-		if verb := match.Define(ast.Spec.Kind).Verb; verb != "" && ok && plain(k.expanded) {
+		if verb := ast.Spec.Row().Verb; verb != "" && ok && plain(k.expanded) {
 			parts = append(parts, k.expanded+" "+verb+" "+values)
 			continue
 		}

@@ -4,7 +4,6 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/literal"
-	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -13,6 +12,8 @@ import (
 // plan is a policy compiled for one tool, one definition and the constant facts of a call. It is
 // immutable: all evaluations of a binding share it.
 type plan struct {
+	// table has the conditions of the files; nil without files.
+	table *condition.Table
 	lists []list
 	rules []rule
 	conds []cond
@@ -42,7 +43,7 @@ type view struct {
 	// onSchema is the strictest on_schema_violation of the files that apply.
 	onSchema stopgate.Mode
 	// protected are the protected lists (K2) of the files that apply.
-	protected []*protected.List
+	protected []condition.Protected
 }
 
 // list is a run of rules: a tool's rule list in one file, of which the first match decides, or the

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -21,7 +20,7 @@ type Layer struct {
 	// Env has the directories that the file's paths are resolved against.
 	Env condition.Env
 	// Protected is the list of protected targets (K2). New sets it.
-	Protected *protected.List
+	Protected condition.Protected
 }
 
 // Policies are policy files that are evaluated together. Every file is a layer that is evaluated
@@ -30,17 +29,21 @@ type Layer struct {
 // concurrent use; the zero value denies every call.
 type Policies struct {
 	layers []*Layer
+	table  *condition.Table // of their conditions; without one every call is denied
 	// unknownTool is the mode of unknown tools if no operator sets it.
 	unknownTool stopgate.Mode
 	known       KnownTools
 	tests       []dataTest // conditions of rules on the session, by key
 }
 
-// New returns the policies of files, which must not be changed afterwards: the operator's before
-// the project's. Calls of an unknown tool are asked about if unknownTool is Ask and no operator
+// New returns the policies of files, which were parsed with one table of conditions and must not be
+// changed afterwards: the operator's before the project's. Calls of an unknown tool are asked about if unknownTool is Ask and no operator
 // sets otherwise; every value but Ask is Deny (S33).
 func New(layers []*Layer, unknownTool stopgate.Mode) *Policies {
 	p := &Policies{layers: layers}
+	if len(layers) > 0 {
+		p.table = layers[0].File.Conditions
+	}
 	if unknownTool == stopgate.Ask {
 		p.unknownTool = stopgate.Ask
 	}
@@ -51,14 +54,17 @@ func New(layers []*Layer, unknownTool stopgate.Mode) *Policies {
 
 // protect builds the lists of protected targets, one for all files with the same directories.
 func (p *Policies) protect() {
+	if p.table == nil {
+		return
+	}
 	var files []string
 	for _, l := range p.layers {
 		files = append(files, l.File.Name)
 	}
-	lists := make(map[condition.Env]*protected.List)
+	lists := make(map[condition.Env]condition.Protected)
 	for _, l := range p.layers {
 		if lists[l.Env] == nil {
-			lists[l.Env] = protected.New(l.Env, files...)
+			lists[l.Env] = p.table.Protect(l.Env, files...)
 		}
 		l.Protected = lists[l.Env]
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/literal"
 	"github.com/stopgate/stopgate/internal/condition/match"
 )
@@ -17,12 +18,13 @@ type segment struct {
 }
 
 // segment returns a command of the value that has just ended.
-func (e *leafTests) segment(v *match.Value, n int) segment {
-	if v.Commands() < 2 {
+func (e *leafTests) segment(n int) segment {
+	line := e.line()
+	if line.Commands() < 2 {
 		return segment{}
 	}
-	e.object = v.AppendCommand(e.object[:0], n)
-	return segment{int32(n), int32(v.Commands()), e.at, e.spine.keep(e.object)}
+	e.object = line.AppendCommand(e.object[:0], n)
+	return segment{int32(n), int32(line.Commands()), e.at, e.spine.keep(e.object)}
 }
 
 // condSegment is the command that decided a condition, or the first rule of a mode in a bundle.
@@ -45,9 +47,9 @@ func (s *state) decidedBy(c, mode int32) segment {
 // command alone, if there is one.
 func (e *leafTests) segmentOf(c, mode int32, m *match.Matcher) {
 	v := e.stringValue()
-	for n := range v.Commands() {
+	for n := range e.line().Commands() {
 		if m.NamesCommand(v, n) {
-			e.segments = append(e.segments, condSegment{c, mode, e.segment(v, n)})
+			e.segments = append(e.segments, condSegment{c, mode, e.segment(n)})
 			return
 		}
 	}
@@ -55,7 +57,7 @@ func (e *leafTests) segmentOf(c, mode int32, m *match.Matcher) {
 
 // names records the first command for which a restrictive condition holds on its own: restrictive
 // conditions also evaluate the line as written, which is the same for all.
-func (e *leafTests) names(x *textTest, v *match.Value, n int, hit bool) {
+func (e *leafTests) names(x *textTest, v *condition.Value, n int, hit bool) {
 	c := x.test.cond
 	if hit && e.lanes.segment.of > 0 && !e.plan.conds[c].permissive && !slices.ContainsFunc(e.segments, func(g condSegment) bool { return g.cond == c && g.at == e.at }) &&
 		x.m.NamesCommand(v, n) {

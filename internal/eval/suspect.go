@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -21,26 +20,26 @@ const expandable = "*?[{~$`"
 
 // suspect returns the word of a command line because of which the guard on paths holds, if there is
 // a single one. It parses the line again: only explanations and refusals call it.
-func (e *decision) suspect(r *rule) (commandline.Suspect, bool) {
+func (e *decision) suspect(r *rule) (condition.Suspect, bool) {
 	if r.first == r.end {
-		return commandline.Suspect{}, false
+		return condition.Suspect{}, false
 	}
 	k, st := &e.plan.conds[r.first], &e.conds[r.first]
 	if k.on != "path" || k.permissive || st.value.start == st.value.end {
-		return commandline.Suspect{}, false
+		return condition.Suspect{}, false
 	}
 	ast, path := k.ast, st.path
 	if r.own < 0 {
 		ast, path = r.sole, e.bundles[k.bundle].paths[r.mode]
 	}
 	if !e.commandAt(string(e.spine.pointer(path))) {
-		return commandline.Suspect{}, false
+		return condition.Suspect{}, false
 	}
 	m, err := match.Compile(ast.Spec, condition.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, true, k.env)
 	if err != nil {
-		return commandline.Suspect{}, false
+		return condition.Suspect{}, false
 	}
-	var v match.Value
+	var v condition.Value
 	v.Reset(e.spine.pointer(st.value))
 	return m.Suspects(&v)
 }

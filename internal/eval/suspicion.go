@@ -100,7 +100,7 @@ func Suspects(g *syntax.Rule) bool {
 	if readsOf(k.On) == 0 || k.Match == syntax.QuantifierAll {
 		return false
 	}
-	d := match.Define(k.Spec.Kind)
+	d := k.Spec.Row()
 	return d.Listed && !d.Excludes
 }
 
@@ -176,7 +176,7 @@ func (e *leafTests) suspected() {
 		e.undeclared.Reset(r.text)
 		for _, s := range list {
 			as := s.as & r.as
-			if as&asCommand != 0 && !e.undeclared.NamesPrograms() {
+			if as&asCommand != 0 && !e.plan.table.Line(&e.undeclared).NamesPrograms() {
 				as &^= asCommand
 			}
 			if as != 0 {

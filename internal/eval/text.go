@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/index"
 	"github.com/stopgate/stopgate/internal/condition/literal"
 	"github.com/stopgate/stopgate/internal/condition/match"
@@ -39,17 +38,17 @@ type leafTests struct {
 	decision
 	texts      []textTest
 	watches    []textWatch
-	suspects   []suspect   // guards that read the string although it is not declared
-	undeclared match.Value // one reading of it
+	suspects   []suspect       // guards that read the string although it is not declared
+	undeclared condition.Value // one reading of it
 	hits       index.Hits
 	undecided  int
 	commands   bool // a test evaluates it command by command
 	decoded    bool // scratch contains its text
 	prepared   bool // str contains it
-	str        match.Value
+	str        condition.Value
 	scratch    []byte
 	value      jsonstream.Value
-	vector     commandline.Vector
+	vector     condition.Vector
 	object     []byte // canonical text of an object
 	unclean    bool   // some path is not spelled as it would be released
 }
@@ -333,13 +332,16 @@ func (e *leafTests) endIndex(x *textTest) {
 
 // stringValue returns the string that has just ended, with the derived forms that its matchers
 // share.
-func (e *leafTests) stringValue() *match.Value {
+func (e *leafTests) stringValue() *condition.Value {
 	if !e.prepared {
 		e.str.ResetText(e.text()) // the parser accepted it
 		e.prepared = true
 	}
 	return &e.str
 }
+
+// line returns the string that has just ended as a command line.
+func (e *leafTests) line() condition.Line { return e.plan.table.Line(e.stringValue()) }
 
 // text returns the complete string that has just ended.
 func (e *leafTests) text() []byte {

@@ -3,8 +3,6 @@ package eval
 import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/condition/match"
-	"github.com/stopgate/stopgate/internal/condition/pathform"
 )
 
 // swept takes whether a command reads directories in which a guard protects files.
@@ -16,8 +14,8 @@ func (e *leafTests) swept(hit bool) {
 
 // notKnown takes the unknown facts of the paths that a restrictive condition evaluates: the
 // condition covers the known readings, and the others require an approval.
-func (e *leafTests) notKnown(unknown pathform.Unknown) {
-	if unknown != pathform.Known && !e.probing {
+func (e *leafTests) notKnown(unknown condition.Unknown) {
+	if unknown != condition.Known && !e.probing {
 		e.unknownPaths |= unknown
 		e.floorHere(stopgate.Ask, stopgate.CodePathNotKnown)
 	}
@@ -28,8 +26,8 @@ func (e *leafTests) commandEnd() {
 	if e.commands {
 		e.commands = false
 		v := e.stringValue()
-		for n := range v.Commands() {
-			e.lanes.segment = e.segment(v, n)
+		for n := range e.line().Commands() {
+			e.lanes.segment = e.segment(n)
 			e.command(v, n)
 			e.endCommand()
 		}
@@ -39,7 +37,7 @@ func (e *leafTests) commandEnd() {
 }
 
 // command evaluates the conditions on commands for one simple command.
-func (e *leafTests) command(v *match.Value, n int) {
+func (e *leafTests) command(v *condition.Value, n int) {
 	for i := range e.texts {
 		x := &e.texts[i]
 		if e.plan.conds[x.test.cond].command < 0 || i > 0 && e.texts[i-1].test == x.test {
@@ -56,7 +54,7 @@ func (e *leafTests) command(v *match.Value, n int) {
 }
 
 // reads evaluates one simple command by one reading of a condition.
-func (e *leafTests) reads(x *textTest, v *match.Value, n int) bool {
+func (e *leafTests) reads(x *textTest, v *condition.Value, n int) bool {
 	switch {
 	case x.result != condition.Undecided:
 		return x.result == condition.Hit

@@ -19,8 +19,8 @@ func (w *walker) closeVector(e *leafTests) {
 			e.controlFound(c.view)
 		}
 	}
-	e.str.ResetWords(v.Words, v.Complete)
-	e.scratch = append(e.scratch[:0], e.str.Text()...)
+	e.scratch = e.plan.table.AppendWords(e.scratch[:0], v.Words)
+	e.str.ResetWords(e.scratch, v.Words, v.Complete)
 	e.prepared, e.decoded = true, true
 	e.textEnd()
 	w.endScalar(e, p)

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/pathform"
+	"github.com/stopgate/stopgate/internal/condition"
 )
 
 // decision is the verdict on the values so far: it combines the results of the lists with floors
@@ -19,7 +19,7 @@ type decision struct {
 	cause        string
 	fault        fault
 	floors       []stopgate.Floor
-	unknownPaths pathform.Unknown // reasons of the floor path_not_known
+	unknownPaths condition.Unknown // reasons of the floor path_not_known
 }
 
 // fault is an integrity error of the arguments.
@@ -32,7 +32,7 @@ type fault struct {
 func (e *decision) reset(p *plan) {
 	e.state.reset(p)
 	e.verdict, e.before, e.basis = stopgate.Verdict{}, e.before[:0], basis{}
-	e.fault, e.floors, e.unknownPaths = fault{}, nil, pathform.Known
+	e.fault, e.floors, e.unknownPaths = fault{}, nil, condition.Known
 }
 
 // terminal reports whether the latest verdict ended the call. It is [stopgate.Verdict.Terminal]
@@ -111,7 +111,7 @@ func (e *decision) settle() (terminal bool) {
 		e.publishList(first)
 		return true
 	case low != high:
-	case low == stopgate.Ask && e.unknownPaths != pathform.Known && !(first >= 0 && e.plan.lists[first].guard):
+	case low == stopgate.Ask && e.unknownPaths != condition.Known && !(first >= 0 && e.plan.lists[first].guard):
 		e.publish(e.floorVerdict(e.floorOf(stopgate.CodePathNotKnown)))
 	case first >= 0 && strictest == low:
 		e.publishList(first)

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
@@ -36,7 +37,7 @@ func Compile(sources []Source, o Options) (*Program, diag.List) {
 	var all diag.List
 	for _, s := range sources {
 		own := o.of(s)
-		file, list := syntax.Parse(s.Name, s.Text)
+		file, list := syntax.Parse(kinds.Table(), s.Name, s.Text)
 		all = append(all, list...)
 		if file == nil {
 			continue

@@ -7,6 +7,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
@@ -43,7 +44,7 @@ run = [ { arg = "/url", host = "example.com", mode = "unattended" }, { arg = "/u
 		for i := range tools[name] {
 			calls = append(calls, stopgate.Call{Tool: tools[name][i].Name, Definition: &tools[name][i]})
 		}
-		file, _ := syntax.Parse(name, []byte(text))
+		file, _ := syntax.Parse(kinds.Table(), name, []byte(text))
 		for _, table := range file.Tools {
 			calls = append(calls, stopgate.Call{Tool: stopgate.ToolName(table.Name)})
 		}

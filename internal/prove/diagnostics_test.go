@@ -12,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
@@ -44,7 +45,7 @@ func definitions(t *testing.T, text string) []stopgate.ToolDefinition {
 
 // check parses and checks a text and returns all findings in order.
 func findings(name string, text []byte, o policy.Options) diag.List {
-	p, list := syntax.Parse(name, text)
+	p, list := syntax.Parse(kinds.Table(), name, text)
 	if p != nil {
 		list = append(list, prove.Check(p, o)...)
 	}
@@ -121,7 +122,7 @@ func TestCheckWithoutSource(t *testing.T) {
 		Name: "t",
 		Run: &syntax.RuleList{Rules: []*syntax.Rule{
 			{Index: 0, Mode: stopgate.Ask, Conditions: []syntax.Condition{{
-				Arg: jsonstream.Pointer{"pth"}, Spec: condition.Spec{Kind: condition.Prefix, Values: []condition.Literal{text(".env")}},
+				Arg: jsonstream.Pointer{"pth"}, Spec: kinds.Table().Spec(condition.Prefix, text(".env")),
 			}}},
 			{Index: 1, Mode: stopgate.Ask},
 		}},

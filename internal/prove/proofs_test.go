@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
 // proof is a list of rules over some parameters, with the expected findings: the rules that
@@ -24,7 +25,7 @@ type proof struct {
 func (p proof) run(t *testing.T) {
 	t.Helper()
 	text := "version = 1\n[tools.t.parameters]\n" + p.parameters + "\n[tools.t.policy]\nrun = [\n" + p.rules + "\n]\n"
-	file, list := syntax.Parse("p.toml", []byte(text))
+	file, list := syntax.Parse(kinds.Table(), "p.toml", []byte(text))
 	if file == nil || list.HasErrors() {
 		t.Fatal(list)
 	}
@@ -58,7 +59,7 @@ func (p proof) run(t *testing.T) {
 	}
 	program, _ := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte(text), Trusted: true}}, unchecked)
 	for _, r := range prove.Reach(file, policy.Options{}) {
-		if r.Answer != match.Yes {
+		if r.Answer != regular.Yes {
 			continue
 		}
 		if r.Witness.Args == nil {

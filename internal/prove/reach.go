@@ -16,7 +16,6 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/glob"
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
@@ -24,6 +23,7 @@ import (
 	"github.com/stopgate/stopgate/internal/prove/analysis"
 	"github.com/stopgate/stopgate/internal/prove/symbolic"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -47,7 +47,7 @@ type Reached struct {
 	// Index is the rule's position in its list, Answer whether some call reaches it.
 	Index  int
 	Mode   stopgate.Mode
-	Answer match.Answer
+	Answer regular.Answer
 	// Witness is such a call, with the facts it needs; its Args are nil where no
 	// arguments that fit the schema could be written.
 	Witness stopgate.Call
@@ -75,7 +75,7 @@ func Reach(f *syntax.File, o policy.Options) (list []Reached) {
 	layer := &eval.Layer{File: f, Trusted: true, Env: env}
 	policies := eval.New([]*eval.Layer{layer}, o.UnknownTool)
 	o.Prove = unreachable(func(r Reached) {
-		if r.Answer == match.Yes && r.Witness.Args != nil && r.List == syntax.RunList.String() && !policies.LooksAtSessions() {
+		if r.Answer == regular.Yes && r.Witness.Args != nil && r.List == syntax.RunList.String() && !policies.LooksAtSessions() {
 			r.Verdict = answer(policies, &r, f, o.Definitions)
 		}
 		note(r)
@@ -91,7 +91,7 @@ func reachedOf(t *symbolic.Translation, l *ruleList, r *symbolic.Rule, f *analys
 	for _, e := range pickRules(l.rules, f.By) {
 		out.By = append(out.By, e.Index)
 	}
-	if f.Answer == match.Yes {
+	if f.Answer == regular.Yes {
 		agent, surface, server, principal := t.Facts(f.Witness)
 		out.Witness = stopgate.Call{
 			Tool: stopgate.ToolName(l.Tool.Name), Agent: stopgate.AgentName(agent), Surface: stopgate.Surface(surface),
@@ -145,7 +145,7 @@ func nameOf(table string, f *syntax.File, definitions []stopgate.ToolDefinition)
 	name, answer := analysis.Find([]automaton.Walker{own.Walker()}, others, func(name string) bool {
 		return stopgate.ValidToolName(stopgate.ToolName(name)) && !slices.ContainsFunc(definitions, func(d stopgate.ToolDefinition) bool { return string(d.Name) == name })
 	})
-	return name, answer == match.Yes
+	return name, answer == regular.Yes
 }
 
 // schemaOf returns a schema that declares the members of an object, of any type: what rules

@@ -12,11 +12,12 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/commandline"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
 	"github.com/stopgate/stopgate/internal/testkit/property"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -171,7 +172,7 @@ func TestReachabilityOfCommandsHolds(t *testing.T) {
 		g := generator{rand.New(rand.NewPCG(uint64(seed), 11))}
 		text := "version = 1\n[tools.t.parameters]\nc = { type = \"command\", required = true }\n[tools.t.policy]\nrun = [\n" +
 			strings.Join(g.commandRules(), ",\n") + ",\n{ mode = \"ask\" },\n]\n"
-		parsed, mistakes := syntax.Parse("commands.toml", []byte(text))
+		parsed, mistakes := syntax.Parse(kinds.Table(), "commands.toml", []byte(text))
 		if mistakes.HasErrors() {
 			t.Fatal(mistakes)
 		}
@@ -182,10 +183,10 @@ func TestReachabilityOfCommandsHolds(t *testing.T) {
 		unreachable := make(map[int]bool)
 		for _, r := range prove.Reach(parsed, policy.Options{}) {
 			switch {
-			case r.Answer == match.No:
+			case r.Answer == regular.No:
 				unreachable[r.Index] = true
 				dead++
-			case r.Answer == match.Yes && r.Witness.Args != nil:
+			case r.Answer == regular.Yes && r.Witness.Args != nil:
 				confirmed++
 				// Of a line with several commands a stricter answer to another one counts.
 				var args struct{ C string }

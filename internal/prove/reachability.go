@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/diag"
@@ -16,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/policy/check"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
 	"github.com/stopgate/stopgate/internal/prove/symbolic"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -56,27 +56,27 @@ func (c *prover) list(l *ruleList) {
 		if t.Mixed {
 			*f = analysis.Finding{Variable: -1}
 		}
-		if f.Answer == match.No && namesHome(r) {
+		if f.Answer == regular.No && namesHome(r) {
 			*f = plain.atHome(t, r, i)
 		}
 		if c.reached != nil {
 			c.reached(reachedOf(t, l, r, f))
 		}
-		if f.Answer != match.No && !t.Mixed {
+		if f.Answer != regular.No && !t.Mixed {
 			if e := takenIfPlain(r, l.rules[:i], &pairs); e != nil {
 				c.shadowedPlain(r, e)
 				continue
 			}
 		}
 		switch {
-		case f.Answer == match.NotProven && plain.shown(r.Rule, l.Tool.Schema, i):
-		case f.Answer == match.NotProven:
+		case f.Answer == regular.NotProven && plain.shown(r.Rule, l.Tool.Schema, i):
+		case f.Answer == regular.NotProven:
 			if near := near(r, l.rules[:i]); len(near) > 0 {
 				open, by = append(open, r), append(by, near...)
 			}
-		case f.Answer == match.No && t.Vague(r):
+		case f.Answer == regular.No && t.Vague(r):
 			open = append(open, r)
-		case f.Answer == match.No:
+		case f.Answer == regular.No:
 			if r.CatchAll() && i == len(l.rules)-1 && !l.rules[max(0, i-1)].CatchAll() && !namesCatchAll(l, f) {
 				continue // a catch-all at the very end is what D25-11 asks for
 			}
@@ -116,7 +116,7 @@ func (c *prover) factless(l *ruleList) factless {
 		}
 		rules = append(rules, r.Rule)
 	}
-	return factless{len(rules), sync.OnceValue(func() *eval.Binding { return check.Alone(rules, l.Tool.Schema, c.Env) })}
+	return factless{len(rules), sync.OnceValue(func() *eval.Binding { return check.Alone(c.File, rules, l.Tool.Schema, c.Env) })}
 }
 
 // decides reports whether a rule decides some arguments.
@@ -143,7 +143,7 @@ func (p factless) atHome(t *symbolic.Translation, r *symbolic.Rule, at int) anal
 	if at < p.count {
 		for witness := range t.Tries(r, func(k *symbolic.Condition) []condition.Literal { return k.Spec.Values }) {
 			if args, ok := t.Document(witness); ok && p.decides(r.Rule, args) {
-				return analysis.Finding{Answer: match.Yes, Witness: witness, Variable: -1}
+				return analysis.Finding{Answer: regular.Yes, Witness: witness, Variable: -1}
 			}
 		}
 	}
@@ -167,7 +167,7 @@ func takenIfPlain(r *symbolic.Rule, above []*symbolic.Rule, pairs *int) *symboli
 		if *pairs--; *pairs < 0 {
 			return nil
 		}
-		if symbolic.CoversPlain(e.Bound[0], r.Bound[0]) == match.Yes {
+		if symbolic.CoversPlain(e.Bound[0], r.Bound[0]) == regular.Yes {
 			return e
 		}
 	}

@@ -4,10 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
 // Proves K60, D25-39: check and diff report rules for some sessions correctly: a rule is dead
@@ -25,7 +26,7 @@ func TestSessionsInAnalysis(t *testing.T) {
 		{"everywhere, above", `{ mode = "skip" }, { ` + strict + `, mode = "deny" }`, true},
 		{"behind a permission", `{ ` + strict + `, mode = "unattended" }, { ` + strict + `, mode = "deny" }, { mode = "skip" }`, false},
 	} {
-		p, list := syntax.Parse("stopgate.toml", []byte(file(c.rules)))
+		p, list := syntax.Parse(kinds.Table(), "stopgate.toml", []byte(file(c.rules)))
 		if p == nil || list.HasErrors() {
 			t.Fatal(list)
 		}
@@ -37,7 +38,7 @@ func TestSessionsInAnalysis(t *testing.T) {
 			t.Errorf("%s: dead %t, want %t", c.name, dead, c.dead)
 		}
 		for _, r := range prove.Reach(p, policy.Options{}) {
-			if (r.Answer == match.No) != (c.dead && r.Index == 1) {
+			if (r.Answer == regular.No) != (c.dead && r.Index == 1) {
 				t.Errorf("%s: rule %d: %v", c.name, r.Index, r.Answer)
 			}
 		}

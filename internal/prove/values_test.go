@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
@@ -46,7 +47,7 @@ on = "path"
 glob = "**/.env"
 mode = "deny"
 `
-	file, _ := syntax.Parse("p", []byte(text))
+	file, _ := syntax.Parse(kinds.Table(), "p", []byte(text))
 	list := prove.Check(file, policy.Options{})
 	var errors []string
 	for _, d := range list {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/condition/pathkey"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
@@ -489,7 +490,7 @@ func TestConditional(t *testing.T) {
 
 // `when` speaks the language of conditions, over the session's data.
 func TestWhen(t *testing.T) {
-	spec := condition.Spec{Kind: condition.Const, Values: []condition.Literal{{Kind: condition.LiteralString, Text: "strict", JSON: `"strict"`}}}
+	spec := kinds.Table().Spec(condition.Const, condition.Literal{Kind: condition.LiteralString, Text: "strict", JSON: `"strict"`})
 	test, err := eval.NewDataTest(syntax.SessionCondition{Pointer: jsonstream.Pointer{"mode"}, Spec: spec}, true, condition.Env{})
 	if err != nil {
 		t.Fatal(err)

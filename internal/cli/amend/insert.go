@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
@@ -92,7 +93,7 @@ func (c *Change) last(other *syntax.Rule, rule string) {
 
 // table adds the rule to a list that is written as [[tables]].
 func (c *Change) table(list *syntax.RuleList, rule string, at int) error {
-	probe, mistakes := syntax.Parse("rule", []byte("version = 1\n[tools.x.policy]\nrun = ["+rule+"]\n"))
+	probe, mistakes := syntax.Parse(kinds.Table(), "rule", []byte("version = 1\n[tools.x.policy]\nrun = ["+rule+"]\n"))
 	if probe == nil || mistakes.HasErrors() {
 		return fmt.Errorf("the rule has mistakes: %w", mistakes.Err())
 	}

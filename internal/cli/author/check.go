@@ -10,12 +10,13 @@ import (
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/cli/tables"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
 	"github.com/stopgate/stopgate/internal/system/secret"
 	"github.com/stopgate/stopgate/internal/visible"
 	models "github.com/stopgate/stopgate/judge"
@@ -66,7 +67,7 @@ Exit: 0 clean or warnings only, 3 mistakes.`,
 		}
 		var all diag.List
 		for _, file := range set.Files {
-			parsed, found := syntax.Parse(file.Path, file.Text)
+			parsed, found := syntax.Parse(kinds.Table(), file.Path, file.Text)
 			if parsed != nil {
 				found = append(found, prove.Check(parsed, policy.Options{Strict: strict, Definitions: tools})...)
 				found = append(append(found, tables.Check(parsed)...), checkJudge(parsed)...)
@@ -93,15 +94,15 @@ func writeReached(out io.Writer, file string, list []prove.Reached) {
 	for _, r := range list {
 		says := "is not decided"
 		switch {
-		case r.Answer == match.No && len(r.By) == 0:
+		case r.Answer == regular.No && len(r.By) == 0:
 			says = "is reached by nothing: its conditions never hold"
-		case r.Answer == match.No:
+		case r.Answer == regular.No:
 			says = "is reached by nothing: covered by " + ruleList(r.By)
-		case r.Answer == match.Yes && r.Verdict.Decided && r.Verdict.Mode != r.Mode:
+		case r.Answer == regular.Yes && r.Verdict.Decided && r.Verdict.Mode != r.Mode:
 			says = "matches " + visible.Lines(witnessText(r.Witness)) + ", but " + stricter(r.Verdict)
-		case r.Answer == match.Yes && r.Witness.Args != nil:
+		case r.Answer == regular.Yes && r.Witness.Args != nil:
 			says = "is reached by " + visible.Lines(witnessText(r.Witness))
-		case r.Answer == match.Yes:
+		case r.Answer == regular.Yes:
 			says = "can be reached"
 		}
 		tool := r.Tool

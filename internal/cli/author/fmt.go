@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/cli/textdiff"
+	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
@@ -93,7 +94,7 @@ func (f *formatting) file(path string) error {
 	if err != nil {
 		return inputs.Unread(err)
 	}
-	out, found := syntax.Format(name, text)
+	out, found := syntax.Format(kinds.Table(), name, text)
 	if found.HasErrors() {
 		f.mistakes = append(f.mistakes, found...)
 		f.set.Files = append(f.set.Files, config.File{Path: name, Text: text})

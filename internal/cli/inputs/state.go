@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
@@ -130,7 +131,7 @@ func OperatorTables(files []string) (config.Set, map[string]*tomltree.Value, err
 		if !source.Trusted {
 			continue
 		}
-		file, mistakes := syntax.Parse(source.Name, source.Text)
+		file, mistakes := syntax.Parse(kinds.Table(), source.Name, source.Text)
 		if file == nil {
 			return set, nil, config.MistakesError{List: mistakes, Set: set}
 		}

@@ -9,8 +9,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/prove/inclusion"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
 	"github.com/stopgate/stopgate/internal/testkit/property"
 )
 
@@ -34,7 +37,7 @@ func compile(t failer, url, restrictive bool, networks ...string) *match.Matcher
 }
 
 func spec(networks ...string) condition.Spec {
-	s := condition.Spec{Kind: "cidr"}
+	s := kinds.Table().Spec("cidr")
 	for _, n := range networks {
 		s.Values = append(s.Values, condition.Literal{Kind: condition.LiteralString, Text: n})
 	}
@@ -228,14 +231,14 @@ func TestMistakes(t *testing.T) {
 func TestCovers(t *testing.T) {
 	for _, c := range []struct {
 		earlier, later string
-		want           match.Answer
+		want           regular.Answer
 	}{
-		{"10.0.0.0/8", "10.1.0.0/16", match.Yes}, {"10.1.0.0/16", "10.0.0.0/8", match.No}, {"fd00::/8", "fd12::/16", match.Yes},
-		{"10.0.0.0/9 10.128.0.0/9", "10.0.0.0/8", match.Yes}, {"10.0.0.0/8", "fd00::/8", match.No},
+		{"10.0.0.0/8", "10.1.0.0/16", regular.Yes}, {"10.1.0.0/16", "10.0.0.0/8", regular.No}, {"fd00::/8", "fd12::/16", regular.Yes},
+		{"10.0.0.0/9 10.128.0.0/9", "10.0.0.0/8", regular.Yes}, {"10.0.0.0/8", "fd00::/8", regular.No},
 	} {
 		for _, url := range []bool{false, true} {
 			earlier, later := compile(t, url, true, strings.Fields(c.earlier)...), compile(t, url, false, c.later)
-			if got := match.Covers(earlier, later); got != c.want {
+			if got := inclusion.Covers(earlier, later); got != c.want {
 				t.Errorf("%s covers %s: %v, want %v", c.earlier, c.later, got, c.want)
 			}
 		}

@@ -110,24 +110,22 @@ func (t *Test) compileWords(s condition.Spec) *condition.SpecError {
 	return nil
 }
 
-func (t *Test) Match(line []byte) bool {
-	var v Value
-	v.Reset(line)
-	return t.Judge(&v)
-}
+func (t *Test) Match(line []byte) bool { return judgeEach(t, read(line), t.Restrictive) }
 
 // Judge evaluates the complete line: a permissive condition must hold for every command of it, a
 // restrictive one for any.
-func (t *Test) Judge(v *Value) bool { return judgeEach(t, v, t.Restrictive) }
+func (t *Test) Judge(v *condition.Value) bool { return judgeEach(t, Of(v), t.Restrictive) }
 
 // Command evaluates one simple command. A restrictive condition also considers the commands that it
 // runs and the line as written.
-func (t *Test) Command(v *Value, i int) bool {
+func (t *Test) Command(v *condition.Value, i int) bool { return t.command(Of(v), i) }
+
+func (t *Test) command(v *Value, i int) bool {
 	l := v.Line()
 	if !t.Restrictive {
 		return l.Plain && i < len(l.Commands) && t.grants(v, i)
 	}
-	if t.raw(v.Text()) {
+	if t.raw(v.text) {
 		return true
 	}
 	if i < len(l.Commands) {
@@ -240,7 +238,9 @@ func otherForm(line []byte) []byte {
 	return []byte(other)
 }
 
-func (t *Test) Names(v *Value, i int) bool {
+// Names evaluates the words of one simple command.
+func (t *Test) Names(value *condition.Value, i int) bool {
+	v := Of(value)
 	l := v.Line()
 	switch {
 	case i >= len(l.Commands):
@@ -251,8 +251,19 @@ func (t *Test) Names(v *Value, i int) bool {
 	return l.Plain && t.grants(v, i)
 }
 
+// Sweeping and Sweeps: the test looks at the words of a line only.
+func (t *Test) Sweeping() bool { return false }
+
+func (t *Test) Sweeps(*condition.Value) bool { return false }
+
+// Suspect finds no file.
+func (t *Test) Suspect(*condition.Value) (found condition.Suspect, ok bool) { return found, false }
+
 // WithRedirects returns the test with other redirections evaluated elsewhere.
-func (t *Test) WithRedirects(readsJudged, writesJudged bool) *Test {
+func (t *Test) WithRedirects(readsJudged, writesJudged bool) condition.LineTest {
+	if t.ReadsJudged == readsJudged && t.WritesJudged == writesJudged {
+		return t
+	}
 	other := *t
 	other.ReadsJudged, other.WritesJudged = readsJudged, writesJudged
 	return &other

@@ -32,7 +32,7 @@ func (t *PathTest) clear(v *Value, s *shell.Sweep) bool {
 	// A repository begins in the directory with .git; git looks no higher.
 	return ok && (!s.Repository || slices.Contains(found.Names, ".git")) &&
 		!slices.ContainsFunc(tests, func(test *pathname.Test) bool {
-			return test.HoldsAny(real, &found, s.Hidden, s.Stored, s.Names, v.Way())
+			return test.HoldsAny(real, &found, s.Hidden, s.Stored, s.Names, &v.links)
 		})
 }
 
@@ -58,7 +58,7 @@ func (b *base) lies(v *Value, links *condition.Links, s *shell.Sweep) (found pat
 		}
 		dir = b.dir + "/" + dir
 	}
-	way := v.Way()
+	way := &v.links
 	real, ok = way.Follow(links, dir)
 	if !ok || real != path.Clean(dir) {
 		return found, "", false
@@ -109,7 +109,7 @@ func (t *PathTest) clearFiles(v *Value, s *shell.Sweep, tests []*pathname.Test) 
 	}
 	above.Hidden = true // the matches of the wildcards
 	return ok && !slices.ContainsFunc(tests, func(test *pathname.Test) bool {
-		return test.HoldsAny(real, &named, above.Hidden, above.Stored, above.Names, v.Way())
+		return test.HoldsAny(real, &named, above.Hidden, above.Stored, above.Names, &v.links)
 	})
 }
 

@@ -17,8 +17,7 @@ type Command struct {
 
 // Analyse parses a command line.
 func Analyse(line string) Command {
-	v := new(Value)
-	v.Reset([]byte(line))
+	v := read([]byte(line))
 	c := Command{Analysable: v.Analysable(false)}
 	for _, simple := range v.Line().Commands {
 		var words []string
@@ -29,6 +28,9 @@ func Analyse(line string) Command {
 	}
 	return c
 }
+
+// IsPlain reports whether every command of a line is known, and none opens a file.
+func IsPlain(line []byte) bool { return read(line).Analysable(false) }
 
 // redirected reports whether a command has a redirection in one of these directions that opens a
 // file.
@@ -43,10 +45,10 @@ func redirected(c *shell.Command, reads, writes bool) bool {
 
 // judgeEach evaluates the commands of a line one by one. A restrictive condition also considers the
 // commands that a command runs.
-func judgeEach(t CommandJudge, v *Value, restrictive bool) bool {
+func judgeEach(t commandTest, v *Value, restrictive bool) bool {
 	l := v.Line()
 	for i := 0; i < v.Commands(); i++ {
-		if t.Command(v, i) == restrictive {
+		if t.command(v, i) == restrictive {
 			return restrictive
 		}
 		if restrictive && i < len(l.Commands) {
@@ -56,10 +58,5 @@ func judgeEach(t CommandJudge, v *Value, restrictive bool) bool {
 	return !restrictive
 }
 
-// CommandJudge evaluates one simple command of a line.
-type CommandJudge interface {
-	Command(v *Value, i int) bool
-	// Names evaluates the words of one simple command: without the commands that it runs, and
-	// without the line as written.
-	Names(v *Value, i int) bool
-}
+// commandTest evaluates one simple command of a line.
+type commandTest interface{ command(v *Value, i int) bool }

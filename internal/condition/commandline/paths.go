@@ -65,15 +65,15 @@ func asShells(t condition.TextTest, aimed func(pattern string) bool) {
 	}
 }
 
-func (t *PathTest) Match(line []byte) bool {
-	var v Value
-	v.Reset(line)
-	return t.Judge(&v)
-}
+func (t *PathTest) Match(line []byte) bool { return judgeEach(t, read(line), t.Restrictive) }
 
-func (t *PathTest) Judge(v *Value) bool { return judgeEach(t, v, t.Restrictive) }
+func (t *PathTest) Judge(v *condition.Value) bool { return judgeEach(t, Of(v), t.Restrictive) }
 
-func (t *PathTest) Command(v *Value, i int) bool {
+// Command evaluates one simple command. A restrictive condition also considers the commands that it
+// runs.
+func (t *PathTest) Command(v *condition.Value, i int) bool { return t.command(Of(v), i) }
+
+func (t *PathTest) command(v *Value, i int) bool {
 	l := v.Line()
 	if !t.Restrictive {
 		return l.Plain && i < len(l.Commands) && t.grants(v, &l.Commands[i])
@@ -154,31 +154,29 @@ func (t *PathTest) testOf(c *shell.Command, path *shell.Word) condition.TextTest
 	return t.expanding
 }
 
-// Suspect is the word of a command line that satisfies a restrictive condition on paths. Expands is
-// set if no word of the line is such a file as written: the shell may expand this word to one.
-type Suspect struct {
-	Word    string
-	Expands bool
-}
-
 // judgeWord evaluates a path that a command line names.
 func judgeWord(t condition.TextTest, line *Value, path []byte) bool {
-	if shared, ok := t.(pathname.SharedPath); ok {
+	if shared, ok := t.(condition.ValueTest); ok {
 		return shared.Judge(line.Word(path))
 	}
 	return t.Match(path)
 }
 
-func (t *PathTest) Names(v *Value, i int) bool {
+// Names evaluates the words of one simple command.
+func (t *PathTest) Names(value *condition.Value, i int) bool {
+	v := Of(value)
 	l := v.Line()
 	return t.Restrictive && i < len(l.Commands) && t.suspects(v, &l.Commands[i])
 }
 
-// SuspectWord finds the word because of which the condition holds for a command line, for
-// explanations: a word that is such a file as written, or else one that may become it. It returns
-// false if there is no such single word.
-func (t *PathTest) SuspectWord(v *Value) (found Suspect, ok bool) {
-	if !t.Restrictive || !v.Valid() || len(v.Text()) > condition.Budget {
+// WithRedirects returns the test: it evaluates redirections itself.
+func (t *PathTest) WithRedirects(bool, bool) condition.LineTest { return t }
+
+// Suspect finds the word because of which the condition holds for a command line, for explanations:
+// a word that is such a file as written, or else one that may become it.
+func (t *PathTest) Suspect(value *condition.Value) (found condition.Suspect, ok bool) {
+	v := Of(value)
+	if !t.Restrictive || v.exceeds() {
 		return found, false
 	}
 	for _, l := range []*shell.Line{v.Line(), v.OtherLine()} {
@@ -192,7 +190,7 @@ func (t *PathTest) SuspectWord(v *Value) (found Suspect, ok bool) {
 				if ok && !written || !t.suspect(v, c, path, use) {
 					return true
 				}
-				found, ok = Suspect{string(path.Text), !written}, true
+				found, ok = condition.Suspect{Word: string(path.Text), Expands: !written}, true
 				return found.Expands
 			})
 			if ok && !found.Expands {

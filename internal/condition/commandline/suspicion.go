@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/condition/shell"
 	"github.com/stopgate/stopgate/internal/condition/usage"
@@ -146,7 +145,8 @@ const (
 )
 
 // Unknown returns the unknown facts about the commands that a restrictive condition evaluates.
-func (t *Test) Unknown(v *Value) (unknown pathform.Unknown) {
+func (t *Test) Unknown(value *condition.Value) (unknown condition.Unknown) {
+	v := Of(value)
 	unsure := *t
 	unsure.usages = t.unsure
 	for _, l := range []*shell.Line{v.Line(), v.OtherLine()} {
@@ -154,14 +154,14 @@ func (t *Test) Unknown(v *Value) (unknown pathform.Unknown) {
 			continue
 		}
 		if l.Excess {
-			return unknown | pathform.UnknownCommand
+			return unknown | condition.UnknownCommand
 		}
 		for i := range l.Commands {
-			if unknown&pathform.UnknownCommand == 0 && t.manyBeginnings(l, i) {
-				unknown |= pathform.UnknownCommand
+			if unknown&condition.UnknownCommand == 0 && t.manyBeginnings(l, i) {
+				unknown |= condition.UnknownCommand
 			}
 			if unsure.usages != nil && !t.suspects(l, i) && unsure.suspects(l, i) {
-				unknown |= pathform.UnknownReading
+				unknown |= condition.UnknownReading
 			}
 		}
 	}
@@ -183,16 +183,17 @@ func (t *Test) manyBeginnings(l *shell.Line, i int) bool {
 	return s.excess
 }
 
-func (t *PathTest) Unknown(v *Value) (unknown pathform.Unknown) {
+func (t *PathTest) Unknown(value *condition.Value) (unknown condition.Unknown) {
+	v := Of(value)
 	if !t.Restrictive {
-		return pathform.Known
+		return condition.Known
 	}
 	for _, l := range []*shell.Line{v.Line(), v.OtherLine()} {
 		if l == nil {
 			continue
 		}
 		if l.Excess {
-			unknown |= pathform.UnknownCommand
+			unknown |= condition.UnknownCommand
 		}
 		for i := range l.Commands {
 			c := &l.Commands[i]
@@ -201,11 +202,11 @@ func (t *PathTest) Unknown(v *Value) (unknown pathform.Unknown) {
 					return true
 				}
 				if c.Lost && path.Text[0] != '/' && path.Text[0] != '~' {
-					unknown |= pathform.UnknownDirectory
+					unknown |= condition.UnknownDirectory
 				}
 				test := t.testOf(c, path)
 				allowed(test, c, path.Text, func(text []byte) bool {
-					if path, ok := test.(pathname.UnknownPath); ok {
+					if path, ok := test.(condition.UnknownTest); ok {
 						unknown |= path.Unknown(v.Word(text))
 					}
 					return true
@@ -217,15 +218,12 @@ func (t *PathTest) Unknown(v *Value) (unknown pathform.Unknown) {
 	return unknown
 }
 
-// UnknownLine is a test of command lines that may not know the files that a line names.
-type UnknownLine interface {
-	MayBeUnknown() bool
-	Unknown(v *Value) pathform.Unknown
-	ReadsAs(other condition.TextTest) bool
-}
-
 func (t *PathTest) MayBeUnknown() bool { return t.Restrictive }
 func (t *Test) MayBeUnknown() bool     { return t.Restrictive }
+
+// ExceedsBy is false: a line that is too long decides every condition, see [condition.Budget].
+func (t *PathTest) ExceedsBy(*condition.Value) bool { return false }
+func (t *Test) ExceedsBy(*condition.Value) bool     { return false }
 
 func (t *PathTest) ReadsAs(other condition.TextTest) bool {
 	o, ok := other.(*PathTest)

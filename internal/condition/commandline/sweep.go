@@ -30,12 +30,16 @@ func (t *PathTest) reaches(s *shell.Sweep) bool {
 		s.Repository && t.base.deeper() && test.Sweeps(t.base.root, true, which)
 }
 
-// SweepsLine reports whether a guard on paths could match a file that a command line reads without
+// Sweeping reports whether Sweeps can be true for any value.
+func (t *PathTest) Sweeping() bool { return t.Restrictive }
+
+// Sweeps reports whether a guard on paths could match a file that a command line reads without
 // naming it, in a directory that it reads completely, or could stop matching one in a directory
 // that it renames. The disk is not consulted: it is enough that there may be such a file. Matches
 // of wildcards count too, also if complete directories do not.
-func (t *PathTest) SweepsLine(v *Value) bool {
-	if !t.Restrictive || !v.Valid() || len(v.Text()) > condition.Budget {
+func (t *PathTest) Sweeps(value *condition.Value) bool {
+	v := Of(value)
+	if !t.Restrictive || v.exceeds() {
 		return false
 	}
 	for _, l := range []*shell.Line{v.Line(), v.OtherLine()} {

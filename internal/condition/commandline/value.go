@@ -11,37 +11,51 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/usage"
 )
 
-// Value is one complete string as a command line, and as a path. The line is parsed once; the
-// values of its words are shared by all conditions.
+// Value is one complete string as a command line, a form of a [condition.Value]. The line is parsed
+// once; the values of its words are shared by all conditions.
 type Value struct {
-	pathform.Value
+	text  []byte
+	valid bool
 
 	lineKnown, otherKnown bool
 	commands, others      shell.Line
 	hasOther              bool
-	vector                []byte // memory of text
+	links                 pathform.LinkCache
 
-	words []*pathform.Value // paths of the line; the first named of them are in use
+	words []*word // paths of the line; the first named of them are in use
 	named int
-	more  map[string]*pathform.Value // words of a line that has many
+	more  map[string]*word // words of a line that has many
 }
 
-// Reset sets the string, which must not change during the evaluation.
-func (v *Value) Reset(text []byte) {
-	v.Value.Reset(text)
-	v.renew()
+// word is a path that a line names, with the memory of its text.
+type word struct {
+	condition.Value
+	memory [256]byte
 }
 
-// ResetText is Reset for a string that is known to be UTF-8.
-func (v *Value) ResetText(text []byte) {
-	v.Value.ResetText(text)
-	v.renew()
-}
+// Of returns a string as a command line.
+func Of(v *condition.Value) *Value { return condition.Derived[Value](v) }
 
-func (v *Value) renew() {
+// Derive makes the value the command line of a string.
+func (v *Value) Derive(of *condition.Value) {
+	v.text, v.valid = of.Text(), of.Valid()
 	v.lineKnown, v.otherKnown = false, false
-	v.named, v.more = 0, nil
+	v.named, v.more, v.links = 0, nil, pathform.LinkCache{}
+	if words, complete, vector := of.Words(); vector {
+		v.commands.ReadWords(words, complete)
+		v.lineKnown = true
+	}
 }
+
+// read parses a line that no other condition looks at.
+func read(line []byte) *Value {
+	var v condition.Value
+	v.Reset(line)
+	return Of(&v)
+}
+
+// exceeds reports whether the line is not UTF-8 or too long to be parsed.
+func (v *Value) exceeds() bool { return !v.valid || len(v.text) > condition.Budget }
 
 // fewWords is the number of words that are searched linearly and whose memory is reused.
 const fewWords = 32
@@ -49,7 +63,7 @@ const fewWords = 32
 // Line returns the string as a command line.
 func (v *Value) Line() *shell.Line {
 	if !v.lineKnown {
-		text := v.Text()
+		text := v.text
 		if len(text) > condition.Budget {
 			text = nil // its length decides every condition on it; it is not analysable
 		}
@@ -62,7 +76,7 @@ func (v *Value) Line() *shell.Line {
 // OtherLine returns the line as lenient parsers may see it, nil if that is the same.
 func (v *Value) OtherLine() *shell.Line {
 	if !v.otherKnown {
-		other := otherForm(v.Text()[:min(len(v.Text()), condition.Budget)])
+		other := otherForm(v.text[:min(len(v.text), condition.Budget)])
 		if v.otherKnown, v.hasOther = true, other != nil; v.hasOther {
 			v.others.Read(other)
 		}
@@ -74,51 +88,42 @@ func (v *Value) OtherLine() *shell.Line {
 }
 
 // Word returns a path that a command line names, shared by all conditions.
-func (v *Value) Word(path []byte) *pathform.Value {
+func (v *Value) Word(path []byte) *condition.Value {
 	for _, w := range v.words[:v.named] {
 		if bytes.Equal(w.Text(), path) {
-			return w
+			return &w.Value
 		}
 	}
 	if v.named == fewWords {
 		return v.furtherWord(path)
 	}
 	if v.named == len(v.words) {
-		v.words = append(v.words, new(pathform.Value))
+		v.words = append(v.words, new(word))
 	}
 	w := v.words[v.named]
 	v.named++
 	v.read(w, path)
-	return w
+	return &w.Value
 }
 
-func (v *Value) furtherWord(path []byte) *pathform.Value {
+func (v *Value) furtherWord(path []byte) *condition.Value {
 	w := v.more[string(path)]
 	if w == nil {
 		if v.more == nil {
-			v.more = make(map[string]*pathform.Value)
+			v.more = make(map[string]*word)
 		}
-		w = new(pathform.Value)
+		w = new(word)
 		v.read(w, path)
 		v.more[string(path)] = w
 	}
-	return w
+	return &w.Value
 }
 
-// read makes a value one of the words.
-func (v *Value) read(w *pathform.Value, path []byte) {
-	w.ResetWord(path, v.Way())
-	w.Trail.Solid = v.Line().Solid()
-}
-
-// ResetWords sets the words of an argument vector, which must not change during the evaluation.
-// Their text is the command line that a shell would read as them. If complete is false, other words
-// may follow, and nothing is certain.
-func (v *Value) ResetWords(words [][]byte, complete bool) {
-	v.Reset(shell.AppendWords(v.vector[:0], words))
-	v.vector = v.Text()
-	v.commands.ReadWords(words, complete)
-	v.lineKnown = true
+// read makes a path one of the words. The line caches its links.
+func (v *Value) read(w *word, path []byte) {
+	w.Reset(append(w.memory[:0], path...)) // the memory of a long one is not kept
+	v.links.Solid = v.Line().Solid()
+	pathform.Of(&w.Value).Trail = &v.links
 }
 
 // Analysable reports whether the string is a command line of which every command is known.
@@ -144,7 +149,7 @@ func (v *Value) NamesPrograms() bool {
 	if !l.Complete || l.Excess {
 		return false
 	}
-	first, _, _ := bytes.Cut(bytes.TrimSpace(v.Text()), []byte(" "))
+	first, _, _ := bytes.Cut(bytes.TrimSpace(v.text), []byte(" "))
 	assigned, named := shell.IsAssignment(first), false
 	for i := range l.Commands {
 		words := l.Commands[i].Words
@@ -172,7 +177,7 @@ func (v *Value) AppendCommand(dst []byte, i int) []byte {
 
 // Program returns the key of the program of a line that is one plain command.
 func (v *Value) Program() (key string, ok bool) {
-	if len(v.Text()) > usage.MaxProgram || strings.ContainsFunc(string(v.Text()), func(r rune) bool { return r != ' ' && !inPlainWord(r) }) {
+	if len(v.text) > usage.MaxProgram || strings.ContainsFunc(string(v.text), func(r rune) bool { return r != ' ' && !inPlainWord(r) }) {
 		return "", false
 	}
 	l := v.Line()
@@ -187,10 +192,7 @@ func (v *Value) Program() (key string, ok bool) {
 	return programKey(string(words[0].Text)), true
 }
 
-// SharedLine is a test that evaluates a command line by its shared derived forms.
-type SharedLine interface{ Judge(v *Value) bool }
-
 var (
-	_ SharedLine = (*Test)(nil)
-	_ SharedLine = (*PathTest)(nil)
+	_ condition.LineTest = (*Test)(nil)
+	_ condition.LineTest = (*PathTest)(nil)
 )

@@ -3,8 +3,8 @@ package index
 import (
 	"slices"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/literal"
-	"github.com/stopgate/stopgate/internal/condition/match"
 )
 
 // Hits are the members that a complete value satisfies.
@@ -23,7 +23,7 @@ func (h *Hits) Reset() {
 }
 
 // End finds the members that a complete string satisfies.
-func (x *Index) End(s *State, v *match.Value, h *Hits) {
+func (x *Index) End(s *State, v *condition.Value, h *Hits) {
 	h.Reset()
 	if x.tree != nil {
 		h.Members = x.tree.End(&s.cursor, h.Members)

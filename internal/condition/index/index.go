@@ -6,7 +6,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/literal"
 	"github.com/stopgate/stopgate/internal/condition/match"
-	"github.com/stopgate/stopgate/internal/condition/pathform"
+	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
@@ -29,13 +29,13 @@ type Index struct {
 	env         condition.Env
 	entries     []literal.Entry
 	tree        *literal.Tree // reading as plain text, nil if there is none
-	paths       *match.PathGroup
+	paths       *pathname.Group
 	rest        rest     // reading as plain text of conditions without literals
 	sure        bool     // some members are decided before any text
 	plain       bool     // before the end of a text only the tree decides
 	single      []Member // whose path reading is evaluated separately
 	sweeps      []*match.Matcher
-	unknown     []*match.Matcher // matchers that may return match.Unknown
+	unknown     []*match.Matcher // those that may not know a path
 	classes     []uint8          // by member
 	readings    []uint8          // number of readings of each member
 	late        literal.Summary
@@ -46,7 +46,7 @@ type Index struct {
 
 // New returns an empty index.
 func New(restrictive bool, env condition.Env) *Index {
-	return &Index{restrictive: restrictive, rest: rest{restrictive: restrictive}, env: env, paths: match.NewPathGroup(env, restrictive), late: literal.Empty()}
+	return &Index{restrictive: restrictive, rest: rest{restrictive: restrictive}, env: env, paths: pathname.NewGroup(env, restrictive), late: literal.Empty()}
 }
 
 // Add adds a condition: const, enum, prefix, suffix, glob, pattern, or a range. Members are added
@@ -57,7 +57,7 @@ func (x *Index) Add(m Member) {
 	}
 	x.classes[m.ID] = m.Class
 	for _, r := range m.Readings {
-		texts, prefix, literals := r.Literals()
+		texts, prefix, literals := literalsOf(r)
 		if r.Fits()&schema.String == 0 {
 			continue
 		}
@@ -94,7 +94,7 @@ func (x *Index) addPath(m Member, r *match.Matcher) {
 	if x.restrictive || len(m.Readings) == 1 {
 		x.late.Add(m.ID, m.Class)
 	}
-	if !x.paths.Add(r, m.ID) {
+	if !x.paths.Add(r.Kind(), r.Written(), r.Test(), m.ID) {
 		x.single = append(x.single, Member{ID: m.ID, Class: m.Class, Readings: []*match.Matcher{r}})
 	}
 }
@@ -107,7 +107,7 @@ func (x *Index) JudgesSweeps() bool { return len(x.sweeps) > 0 }
 
 // Sweeps reports whether a guard among the members could match a file that a command line reads
 // without naming it; see [match.Matcher.Sweeps].
-func (x *Index) Sweeps(v *match.Value) bool {
+func (x *Index) Sweeps(v *condition.Value) bool {
 	return slices.ContainsFunc(x.sweeps, func(m *match.Matcher) bool { return m.Sweeps(v) })
 }
 
@@ -121,7 +121,7 @@ func (x *Index) addUnknown(m *match.Matcher) {
 
 // Unknown returns the unknown facts of the paths that the members evaluate; see
 // [match.Matcher.Unknown].
-func (x *Index) Unknown(v *match.Value) (unknown pathform.Unknown) {
+func (x *Index) Unknown(v *condition.Value) (unknown condition.Unknown) {
 	for _, m := range x.unknown {
 		unknown |= m.Unknown(v)
 	}
@@ -143,7 +143,7 @@ func (x *Index) Build() {
 	if len(x.entries) > 0 {
 		var forms *literal.Forms
 		if x.restrictive {
-			forms = match.StringForms()
+			forms = stringForms()
 		}
 		x.tree, x.entries = literal.NewTree(x.entries, forms), nil
 	}
@@ -197,7 +197,7 @@ func (x *Index) Feed(s *State, text []byte) (read int, changed bool) {
 		return x.rest.feed(&s.rest, text)
 	}
 	for read < len(text) && !changed {
-		point := text[read : read+match.PointLength(text[read:])]
+		point := text[read : read+pointLength(text[read:])]
 		_, changed = x.tree.Feed(&s.cursor, point)
 		if _, found := x.rest.feed(&s.rest, point); found {
 			changed = true

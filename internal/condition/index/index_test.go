@@ -10,6 +10,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/index"
+	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/condition/literal"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
@@ -75,6 +76,7 @@ func newSet(r *rand.Rand, annotations []schema.Annotation) set {
 	}
 	for id := range n {
 		spec := draw(r)
+		spec.Definition = kinds.Table().Define(spec.Kind)
 		m := index.Member{ID: id, Class: uint8(r.IntN(5))}
 		for _, a := range annotations {
 			if one, err := match.Compile(spec, condition.Target{Annotation: a}, s.restrictive, project); err == nil {
@@ -115,7 +117,7 @@ func TestStrings(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, 1))
 				s := newSet(r, annotations)
 				var st index.State
-				var v match.Value
+				var v condition.Value
 				var hits index.Hits
 				for range 40 {
 					value := pick(r, "", "", " ", "\u200b") + pick(r, "a", "ab", "src", "SRC", "src/a", "src/a/b", "./src/a", "/srv/proj/src/a", "/etc/x", "é", "rm x", "a b", "b", "src/../a", "../a", "~/a") + pick(r, "", "", "\u200b", " ", "/b", "x")
@@ -159,7 +161,7 @@ func (s set) compare(t *testing.T, value string, hits *index.Hits, listed bool, 
 func spell(m index.Member) string {
 	var b strings.Builder
 	for _, one := range m.Readings {
-		texts, _, _ := one.Literals()
+		texts := one.Written()
 		fmt.Fprintf(&b, "%v %q ", one.Kind(), texts)
 	}
 	return b.String()

@@ -77,15 +77,14 @@ type bound struct {
 
 func (n *numbers) add(member int32, class uint8, m *match.Matcher) {
 	who := named{member, class}
-	for _, d := range m.Equals() {
+	for _, d := range m.Values().Numbers {
 		n.addEqual(d, who)
 	}
-	limit, ok := m.Bound()
-	if !ok {
+	if !m.Kind().IsRange() {
 		return
 	}
 	b := bound{named: who}
-	b.limit.set(limit)
+	b.limit.set(m.Values().Limit)
 	b.exclusive = m.Kind() == condition.ExclusiveMinimum || m.Kind() == condition.ExclusiveMaximum
 	if m.Kind() == condition.Minimum || m.Kind() == condition.ExclusiveMinimum {
 		n.from.bounds = append(n.from.bounds, b)

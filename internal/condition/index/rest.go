@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/plaintext"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
@@ -65,7 +66,7 @@ func (r *rest) build() {
 	var all part
 	var sets []*regular.Language
 	for i, m := range r.matchers {
-		l, _ := m.Readings[0].Language(!r.formless)
+		l := languageOf(m.Readings[0], !r.formless)
 		all.members, sets = append(all.members, m.ID), append(sets, l)
 		r.part[m.ID], r.index[m.ID] = 0, int32(i)
 	}
@@ -142,7 +143,7 @@ func (r *rest) feed(s *restState, text []byte) (read int, changed bool) {
 		return r.parts[0].machine.Feed(&s.states[0], text)
 	}
 	for read < len(text) && !changed {
-		point := text[read : read+match.PointLength(text[read:])]
+		point := text[read : read+pointLength(text[read:])]
 		for i := range r.parts {
 			_, found := r.parts[i].machine.Feed(&s.states[i], point)
 			changed = changed || found
@@ -156,11 +157,11 @@ func (r *rest) feed(s *restState, text []byte) (read int, changed bool) {
 // more text follows, since the text may end with the blank.
 func (r *rest) feedText(s *restState, text []byte) (read int, changed bool) {
 	if s.withheld {
-		text = text[:match.PointLength(text)]
+		text = text[:pointLength(text)]
 	}
 	read, changed = r.parts[0].machine.Feed(&s.states[0], text)
-	first, last := match.Blank(text[:read])
-	s.disguised = s.disguised || !s.begun && first || match.Disguises(text[:read])
+	first, last := blank(text[:read])
+	s.disguised = s.disguised || !s.begun && first || disguises(text[:read])
 	s.begun, s.blank = true, last
 	if changed = changed || s.withheld; changed {
 		s.withheld = last && !s.disguised
@@ -229,7 +230,7 @@ func (r *rest) end(s *restState, text []byte, members []int32) []int32 {
 	if !r.formless || len(r.parts) == 0 || s.rejects() || !utf8.Valid(text) {
 		return members
 	}
-	for _, form := range match.Forms(text) {
+	for _, form := range spelling.Forms(string(text)) {
 		machine := r.parts[0].machine
 		state := machine.Start()
 		for left := []byte(form); len(left) > 0; {

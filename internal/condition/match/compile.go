@@ -5,7 +5,8 @@ import (
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
 
-// Compile compiles a condition for a target and a polarity. The error is a *SpecError.
+// Compile compiles a condition for a target and a polarity by the definition of its kind. The error
+// is a [condition.SpecError].
 func Compile(s condition.Spec, t condition.Target, restrictive bool, env condition.Env) (*Matcher, error) {
 	m, err := compile(condition.Request{Spec: s, Target: t, Restrictive: restrictive, Env: env})
 	if err != nil {
@@ -23,7 +24,7 @@ func Check(s condition.Spec, t condition.Target, restrictive bool, env condition
 }
 
 // compile checks a condition against the definition of its kind, and builds its tests. An argument
-// vector is evaluated as the equivalent command line ([Value.ResetWords]).
+// vector is evaluated as the equivalent command line ([condition.Value.ResetWords]).
 func compile(r condition.Request) (*Matcher, *condition.SpecError) {
 	if r.Target.Annotation == schema.Argv {
 		r.Target.Annotation = schema.Command
@@ -49,7 +50,7 @@ func compile(r condition.Request) (*Matcher, *condition.SpecError) {
 }
 
 func build(r condition.Request) (tests condition.Tests, err *condition.SpecError) {
-	d := Define(r.Spec.Kind)
+	d := r.Spec.Row()
 	if d.Types == 0 {
 		return tests, condition.Invalid(-1, "no such matcher", "")
 	}

@@ -15,7 +15,7 @@ type Matcher struct {
 	fits        schema.Type
 	text        condition.TextTest
 	values      condition.Values
-	want, value bool // for Present; see [Spec.Presence]
+	want, value bool // for Present; see [condition.Spec.Presence]
 
 	annotation schema.Annotation
 	env        condition.Env
@@ -58,12 +58,6 @@ func (m *Matcher) Feed(s *condition.State, text []byte) (condition.Result, int) 
 	return condition.Undecided, len(text)
 }
 
-// PointLength returns the number of bytes of the code point that text begins with.
-func PointLength(text []byte) int {
-	_, size := utf8.DecodeRune(text)
-	return size
-}
-
 // End returns Hit or Miss for a complete string. It requires an Incremental matcher; for others it
 // fails closed.
 func (m *Matcher) End(s *condition.State) condition.Result {
@@ -83,6 +77,15 @@ func (m *Matcher) strict() condition.Result {
 		return condition.Hit
 	}
 	return condition.Miss
+}
+
+// Judge evaluates a complete string as Match does, by forms that it shares with other matchers.
+func (m *Matcher) Judge(v *condition.Value) bool {
+	test, ok := m.text.(condition.ValueTest)
+	if !ok || !v.Valid() || m.exceeds(v.Text()) {
+		return m.Match(v.Text())
+	}
+	return test.Judge(v)
 }
 
 // Match evaluates a complete string.
@@ -118,14 +121,20 @@ func (m *Matcher) Items(n int) bool { return m.values.Items(n) }
 // branches (K5).
 func (m *Matcher) WantsPresent() bool { return m.want }
 
-// Equals returns the numbers of const and enum.
-func (m *Matcher) Equals() []jsonstream.Decimal { return m.values.Numbers }
+// WantsValue reports whether a [condition.Present] condition requires a value that is not null.
+func (m *Matcher) WantsValue() bool { return m.value }
 
-// Bound returns the limit of a range; ok is false if the matcher is no range.
-func (m *Matcher) Bound() (limit jsonstream.Decimal, ok bool) {
-	switch m.kind {
-	case condition.Minimum, condition.Maximum, condition.ExclusiveMinimum, condition.ExclusiveMaximum:
-		return m.values.Limit, true
-	}
-	return jsonstream.Decimal{}, false
-}
+// Test returns the test of strings, nil if no string satisfies the condition.
+func (m *Matcher) Test() condition.TextTest { return m.text }
+
+// Values returns the test of all other values.
+func (m *Matcher) Values() *condition.Values { return &m.values }
+
+// Restrictive returns the polarity of the matcher.
+func (m *Matcher) Restrictive() bool { return m.restrictive }
+
+// Env returns the environment that the matcher was compiled in.
+func (m *Matcher) Env() condition.Env { return m.env }
+
+// Written returns the literals of a condition on strings, as written.
+func (m *Matcher) Written() []string { return m.written }

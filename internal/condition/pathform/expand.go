@@ -3,6 +3,7 @@ package pathform
 import (
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/glob"
 	"github.com/stopgate/stopgate/internal/condition/spelling"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
@@ -14,12 +15,12 @@ import (
 func (l *lister) expand() {
 	for _, t := range l.texts[:len(l.texts):len(l.texts)] {
 		if len(t.text) > MaxPath {
-			l.unknown |= TooLong
+			l.unknown |= condition.TooLong
 			continue
 		}
 		words, ok := braceWords(t.text, MaxReadings)
 		if !ok {
-			l.unknown |= UnknownReading
+			l.unknown |= condition.UnknownReading
 		}
 		for _, w := range words {
 			glob := IsPattern(w)
@@ -27,7 +28,7 @@ func (l *lister) expand() {
 				continue
 			}
 			if len(l.texts) == maxTexts || glob && mayClimb(w) {
-				l.unknown |= UnknownReading
+				l.unknown |= condition.UnknownReading
 				return
 			}
 			l.texts = append(l.texts, spelt{text: w, glob: glob, steps: t.steps | StepBraces})

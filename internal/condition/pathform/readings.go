@@ -81,20 +81,20 @@ func (s Steps) String() string {
 // matcher, for analysis, for keys and for explain.
 //
 // complete is false if there are more than [MaxReadings], or if the path is too long or has too
-// many wildcards to list: see [Unknown]. expands is set if the tool expands wildcards and
+// many wildcards to list: see [condition.Unknown]. expands is set if the tool expands wildcards and
 // braces (C15).
 func Readings(path string, env condition.Env, expands bool) (list []Reading, complete bool) {
 	list, unknown := ReadingsOf(path, env, expands, nil)
-	return list, unknown == Known
+	return list, unknown == condition.Known
 }
 
 // ReadingsOf is Readings with a cache for links. It returns tooLong if the list is incomplete because
 // of the length of the path.
-func ReadingsOf(path string, env condition.Env, expands bool, way *LinkCache) (list []Reading, unknown Unknown) {
+func ReadingsOf(path string, env condition.Env, expands bool, way *LinkCache) (list []Reading, unknown condition.Unknown) {
 	l := lister{env: env, way: way}
 	l.addText(path, 0)
 	if !utf8.ValidString(path) {
-		l.unknown |= UnknownReading
+		l.unknown |= condition.UnknownReading
 	} else {
 		l.transform(expands)
 	}
@@ -111,7 +111,7 @@ type lister struct {
 	way      *LinkCache
 	texts    []spelt
 	readings []Reading
-	unknown  Unknown
+	unknown  condition.Unknown
 	spelled  int // bytes of texts
 }
 
@@ -175,11 +175,11 @@ func (l *lister) addText(text string, steps Steps) {
 		}
 	}
 	if len(l.texts) == maxTexts {
-		l.unknown |= UnknownReading
+		l.unknown |= condition.UnknownReading
 		return
 	}
 	if l.spelled+len(text) > maxSpelled {
-		l.unknown |= TooLong
+		l.unknown |= condition.TooLong
 		return
 	}
 	l.spelled += len(text)
@@ -192,7 +192,7 @@ func (l *lister) addReadings(t spelt) {
 	path := string(canonical)
 	root := l.env.Root
 	if l.env.Lost && !info.Absolute {
-		l.unknown |= UnknownDirectory
+		l.unknown |= condition.UnknownDirectory
 	}
 	for _, dir := range [...]string{l.env.Dir, l.env.Also} {
 		if dir == "" || info.Absolute {
@@ -257,7 +257,7 @@ func (l *lister) follow(name string, t spelt) {
 		real, ok = l.climb(name)
 	}
 	if !ok {
-		l.unknown |= UnknownWay
+		l.unknown |= condition.UnknownWay
 		return
 	}
 	if inside, ok := InsideRoot(real, l.env.Root); ok {
@@ -273,7 +273,7 @@ func (l *lister) add(path string, t spelt, steps Steps) {
 		}
 	}
 	if len(l.readings) == MaxReadings {
-		l.unknown |= UnknownReading
+		l.unknown |= condition.UnknownReading
 		return
 	}
 	l.readings = append(l.readings, Reading{Path: path, Glob: t.glob, Steps: t.steps | steps})

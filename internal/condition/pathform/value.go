@@ -1,15 +1,14 @@
 package pathform
 
 import (
-	"bytes"
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/spelling"
 )
 
-// Value is one complete string as a path. Its derived forms - whether it is plainly written, its
-// readings - are computed once. It is reused with Reset and belongs to one goroutine.
+// Value is one complete string as a path, a form of a [condition.Value]. Whether it is plainly
+// written, and its readings, are computed once. It is reused with Reset and belongs to one goroutine.
 type Value struct {
 	text  []byte
 	valid bool
@@ -21,7 +20,7 @@ type Value struct {
 	low             []byte // without capital letters
 
 	list    []Reading // in env, with expands
-	unknown Unknown
+	unknown condition.Unknown
 	listed  bool
 	env     condition.Env
 	expands bool
@@ -30,32 +29,24 @@ type Value struct {
 	contexts int
 	own      LinkCache  // for its own paths
 	Trail    *LinkCache // of the command line, if the value is one of its words
-	memory   []byte     // of text
 }
 
 // Reset sets the string, which must not change during the evaluation.
 func (v *Value) Reset(text []byte) {
-	v.ResetText(text)
-	v.valid = utf8.Valid(text)
+	v.reset(text, utf8.Valid(text))
 }
 
-// ResetText is Reset for a string that is known to be UTF-8.
-func (v *Value) ResetText(text []byte) {
-	v.text, v.valid = text, true
+func (v *Value) reset(text []byte, valid bool) {
+	v.text, v.valid = text, valid
 	v.examined, v.listed, v.list, v.contexts = false, false, nil, 0
 	v.own, v.Trail = LinkCache{}, nil
 }
 
-// ResetWord makes the value a word of a command line, whose links the line caches.
-func (v *Value) ResetWord(path []byte, trail *LinkCache) {
-	if len(path) > len(v.buf) {
-		v.Reset(bytes.Clone(path)) // the memory of a long one is not kept
-	} else {
-		v.memory = append(v.memory[:0], path...)
-		v.Reset(v.memory)
-	}
-	v.Trail = trail
-}
+// Derive makes the value the path of a string.
+func (v *Value) Derive(of *condition.Value) { v.reset(of.Text(), of.Valid()) }
+
+// Of returns a string as a path.
+func Of(v *condition.Value) *Value { return condition.Derived[Value](v) }
 
 // Text returns the string.
 func (v *Value) Text() []byte { return v.text }
@@ -122,7 +113,7 @@ func (v *Value) Lowered(path []byte) []byte {
 }
 
 // Readings is Readings for the string.
-func (v *Value) Readings(p *Context) (list []Reading, unknown Unknown) {
+func (v *Value) Readings(p *Context) (list []Reading, unknown condition.Unknown) {
 	if !v.listed || v.env != p.Env || v.expands != p.Expands {
 		v.list, v.unknown = ReadingsOf(string(v.text), p.Env, p.Expands, v.Way())
 		v.listed, v.env, v.expands = true, p.Env, p.Expands
@@ -136,7 +127,7 @@ func (v *Value) LacksReadings(p *Context) bool {
 		return false
 	}
 	_, unknown := v.Readings(p)
-	return unknown&TooLong != 0
+	return unknown&condition.TooLong != 0
 }
 
 // Listed returns the readings that were listed last.

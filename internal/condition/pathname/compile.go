@@ -95,7 +95,7 @@ type Either [2]*Test
 
 func (t Either) Match(value []byte) bool { return t[0].Match(value) || t[1].Match(value) }
 
-func (t Either) Judge(v *pathform.Value) bool { return t[0].Judge(v) || t[1].Judge(v) }
+func (t Either) Judge(v *condition.Value) bool { return t[0].Judge(v) || t[1].Judge(v) }
 
 // checkForm rejects a literal that is not in Unicode's normal form C.
 func checkForm(text string) *condition.SpecError {

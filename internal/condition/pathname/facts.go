@@ -10,38 +10,26 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/pathform"
 )
 
-// BoundedPath is a test of paths that a value may satisfy only because it is long.
-type BoundedPath interface {
-	// ExceedsBy reports whether the length of a value decided the test instead of its readings.
-	ExceedsBy(v *pathform.Value) bool
-}
-
-// exceeds reports whether a test matches a value only because it is long.
-func (t *Test) ExceedsBy(v *pathform.Value) bool {
+// ExceedsBy reports whether the test holds for a value only because it is long.
+func (t *Test) ExceedsBy(value *condition.Value) bool {
+	v := pathform.Of(value)
 	if !t.Restrictive || !v.LacksReadings(&t.Context) {
 		return false
 	}
 	list, _ := v.Readings(&t.Context)
-	return !t.suspects(list, pathform.Known)
+	return !t.suspects(list, condition.Known)
 }
 
-func (t Either) ExceedsBy(v *pathform.Value) bool { return t[0].ExceedsBy(v) || t[1].ExceedsBy(v) }
+func (t Either) ExceedsBy(v *condition.Value) bool { return t[0].ExceedsBy(v) || t[1].ExceedsBy(v) }
 
-func (t *OutsideTest) ExceedsBy(v *pathform.Value) bool {
+func (t *OutsideTest) ExceedsBy(value *condition.Value) bool {
+	v := pathform.Of(value)
 	return v.LacksReadings(&t.Context) && !t.leads(v)
 }
 
-func (t *Pattern) ExceedsBy(v *pathform.Value) bool {
+func (t *Pattern) ExceedsBy(value *condition.Value) bool {
+	v := pathform.Of(value)
 	return t.Restrictive && v.LacksReadings(&t.Context) && !t.Test.Holds(v.Text()) && !t.readsAny(v.Listed())
-}
-
-// UnknownPath is a test of paths that may not know the file that a value names.
-type UnknownPath interface {
-	MayBeUnknown() bool
-	// Unknown returns the unknown facts of a value.
-	Unknown(v *pathform.Value) pathform.Unknown
-	// ReadsAs reports whether another test has the same unknown facts for every value.
-	ReadsAs(other condition.TextTest) bool
 }
 
 func (t *Test) MayBeUnknown() bool { return t.Restrictive }
@@ -52,25 +40,30 @@ func (t *Pattern) MayBeUnknown() bool { return t.Restrictive }
 
 func (t *OutsideTest) MayBeUnknown() bool { return true }
 
-func (t *Test) Unknown(v *pathform.Value) pathform.Unknown { return t.Context.Missing(v) }
+func (t *Test) Unknown(v *condition.Value) condition.Unknown {
+	return t.Context.Missing(pathform.Of(v))
+}
 
-func (t Either) Unknown(v *pathform.Value) pathform.Unknown { return t[0].Context.Missing(v) }
+func (t Either) Unknown(v *condition.Value) condition.Unknown { return t[0].Unknown(v) }
 
-func (t *Pattern) Unknown(v *pathform.Value) pathform.Unknown {
+func (t *Pattern) Unknown(value *condition.Value) condition.Unknown {
+	v := pathform.Of(value)
 	if !v.Valid() {
-		return pathform.UnknownReading
+		return condition.UnknownReading
 	}
 	if _, certain := v.Certain(&t.Context); certain || !t.Restrictive {
-		return pathform.Known
+		return condition.Known
 	}
 	list, unknown := v.Readings(&t.Context)
 	if slices.ContainsFunc(list, func(r pathform.Reading) bool { return r.Glob }) { // patterns cannot be evaluated on it
-		unknown |= pathform.UnknownReading
+		unknown |= condition.UnknownReading
 	}
-	return unknown &^ pathform.TooLong
+	return unknown &^ condition.TooLong
 }
 
-func (t *OutsideTest) Unknown(v *pathform.Value) pathform.Unknown { return t.Context.Missing(v) }
+func (t *OutsideTest) Unknown(v *condition.Value) condition.Unknown {
+	return t.Context.Missing(pathform.Of(v))
+}
 
 func (t *Test) ReadsAs(other condition.TextTest) bool {
 	o, ok := other.(*Test)
@@ -89,14 +82,11 @@ func (t *Pattern) ReadsAs(other condition.TextTest) bool {
 
 func (t *OutsideTest) ReadsAs(condition.TextTest) bool { return false }
 
-// SharedPath is a test that evaluates a path by its shared derived forms.
-type SharedPath interface{ Judge(v *pathform.Value) bool }
-
 var (
-	_ SharedPath = (*Test)(nil)
-	_ SharedPath = Either{}
-	_ SharedPath = (*Pattern)(nil)
-	_ SharedPath = (*OutsideTest)(nil)
+	_ condition.UnknownTest = (*Test)(nil)
+	_ condition.UnknownTest = Either{}
+	_ condition.UnknownTest = (*Pattern)(nil)
+	_ condition.UnknownTest = (*OutsideTest)(nil)
 )
 
 // HoldsAny reports whether the test matches a file of a list, or its target. hidden are included, stored

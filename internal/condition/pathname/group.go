@@ -68,7 +68,8 @@ func (g *Group) Has(member int32) bool {
 // Find appends the conditions that a complete string satisfies, in no order, possibly repeated.
 // limited are the conditions that the string satisfies because it is too long for its readings to
 // be listed; found may contain them too.
-func (g *Group) Find(v *pathform.Value, members []int32) (found, limited []int32) {
+func (g *Group) Find(value *condition.Value, members []int32) (found, limited []int32) {
+	v := pathform.Of(value)
 	if !v.Valid() {
 		return g.strict(members), nil
 	}
@@ -93,7 +94,7 @@ func (g *Group) Find(v *pathform.Value, members []int32) (found, limited []int32
 		return members, nil
 	}
 	list, unknown := v.Readings(&g.context)
-	if unknown&pathform.TooLong != 0 {
+	if unknown&condition.TooLong != 0 {
 		limited = g.all
 	}
 	unexamined := pathform.Lexical{High: true, Upper: true}

@@ -70,15 +70,17 @@ func (t *OutsideTest) expanding() *OutsideTest {
 func (t *OutsideTest) Match(value []byte) bool {
 	var v pathform.Value
 	v.Reset(value)
-	return t.Judge(&v)
+	return t.judge(&v)
 }
 
-func (t *OutsideTest) Judge(v *pathform.Value) bool {
+func (t *OutsideTest) Judge(v *condition.Value) bool { return t.judge(pathform.Of(v)) }
+
+func (t *OutsideTest) judge(v *pathform.Value) bool {
 	if canonical, certain := v.Certain(&t.sure); certain {
 		return !t.inside.Holds(canonical, false)
 	}
 	_, unknown := v.Readings(&t.Context)
-	return unknown&pathform.TooLong != 0 || t.leads(v)
+	return unknown&condition.TooLong != 0 || t.leads(v)
 }
 
 // leads reports whether a reading of a value leads out.

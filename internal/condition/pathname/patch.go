@@ -20,8 +20,11 @@ func CompilePatch(s condition.Spec, restrictive bool, env condition.Env) (condit
 	return &patchTest{restrictive, path}, err
 }
 
-func (t *patchTest) Match(value []byte) bool {
-	files, ok := patch.Files(string(value))
+func (t *patchTest) Match(value []byte) bool { return t.holds(patch.Files(string(value))) }
+
+func (t *patchTest) Judge(v *condition.Value) bool { return t.holds(patch.FilesOf(v)) }
+
+func (t *patchTest) holds(files []string, ok bool) bool {
 	if !ok {
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/plaintext"
 	"github.com/stopgate/stopgate/internal/condition/spelling"
@@ -64,7 +65,7 @@ func (t *Test) Match(value []byte) bool {
 	return t.suspects(list, unknown)
 }
 
-func (t *Test) Judge(v *pathform.Value) bool { return t.judgeFrom(v, &t.Context) }
+func (t *Test) Judge(v *condition.Value) bool { return t.judgeFrom(pathform.Of(v), &t.Context) }
 
 // judgeFrom evaluates a value in a context.
 func (t *Test) judgeFrom(v *pathform.Value, p *pathform.Context) bool {
@@ -79,13 +80,13 @@ func (t *Test) judgeFrom(v *pathform.Value, p *pathform.Context) bool {
 }
 
 // suspects evaluates the readings of a value.
-func (t *Test) suspects(list []pathform.Reading, unknown pathform.Unknown) bool {
+func (t *Test) suspects(list []pathform.Reading, unknown condition.Unknown) bool {
 	for _, r := range list {
 		if r.Glob && t.MayHold(r.Path) || !r.Glob && t.Holds([]byte(r.Path), true) {
 			return true
 		}
 	}
-	return unknown&pathform.TooLong != 0 // see [BoundedPath]
+	return unknown&condition.TooLong != 0 // see [condition.UnknownTest]
 }
 
 // Holds evaluates one canonical path in its two forms, relative to the root and absolute, as far as
@@ -213,10 +214,12 @@ type Pattern struct {
 func (t *Pattern) Match(value []byte) bool {
 	var v pathform.Value
 	v.Reset(value)
-	return t.Judge(&v)
+	return t.judge(&v)
 }
 
-func (t *Pattern) Judge(v *pathform.Value) bool {
+func (t *Pattern) Judge(v *condition.Value) bool { return t.judge(pathform.Of(v)) }
+
+func (t *Pattern) judge(v *pathform.Value) bool {
 	canonical, certain := v.Certain(&t.Context)
 	if rel, ok := pathform.CutRoot(canonical, []byte(t.Env.Root)); ok {
 		canonical = rel
@@ -230,7 +233,7 @@ func (t *Pattern) Judge(v *pathform.Value) bool {
 		return t.reads(string(canonical))
 	}
 	list, unknown := v.Readings(&t.Context)
-	return unknown&pathform.TooLong != 0 || t.readsAny(list)
+	return unknown&condition.TooLong != 0 || t.readsAny(list)
 }
 
 func (t *Pattern) readsAny(list []pathform.Reading) bool {

@@ -22,24 +22,25 @@ func administration(subcommand []byte) bool {
 
 // Command evaluates a command line: administration of stopgate, configuration of git, and every
 // word that may be a protected path. entry describes the match.
-func (p *List) Command(line []byte) (protection Protection, entry string) {
-	v := new(commandline.Value)
+func (p *List) Command(line []byte) (protection condition.Protection, entry string) {
+	var v condition.Value
 	v.Reset(line)
-	return p.JudgeCommand(v)
+	return p.CommandOf(&v)
 }
 
-// JudgeCommand is Command for a value that other matchers share.
-func (p *List) JudgeCommand(v *commandline.Value) (protection Protection, entry string) {
-	if !v.Valid() || len(v.Text()) > condition.Budget {
-		return UnknownTarget, tooManyReadings
+// CommandOf is Command for a value that other conditions share: the line is parsed once.
+func (p *List) CommandOf(value *condition.Value) (protection condition.Protection, entry string) {
+	if !value.Valid() || len(value.Text()) > condition.Budget {
+		return condition.UnknownTarget, tooManyReadings
 	}
+	v := commandline.Of(value)
 	lines := []*shell.Line{v.Line()}
 	if other := v.OtherLine(); other != nil {
 		lines = append(lines, other)
 	}
 	for _, l := range lines {
-		if l.Excess && protection < UnknownTarget { // the part that was not parsed may match
-			protection, entry = UnknownTarget, tooManyReadings
+		if l.Excess && protection < condition.UnknownTarget { // the part that was not parsed may match
+			protection, entry = condition.UnknownTarget, tooManyReadings
 		}
 		for i := range l.Commands {
 			if q, e := p.judgeLine(v, &l.Commands[i], !l.Excess); q > protection {
@@ -52,13 +53,13 @@ func (p *List) JudgeCommand(v *commandline.Value) (protection Protection, entry 
 
 // judgeLine evaluates one simple command. Every word counts in every position. With puts, files that
 // are put into directories count too.
-func (p *List) judgeLine(v *commandline.Value, c *shell.Command, puts bool) (protection Protection, entry string) {
-	raise := func(q Protection, e string) {
+func (p *List) judgeLine(v *commandline.Value, c *shell.Command, puts bool) (protection condition.Protection, entry string) {
+	raise := func(q condition.Protection, e string) {
 		if q > protection {
 			protection, entry = q, e
 		}
 	}
-	path := func(text []byte, literal bool) (protection Protection, entry string) {
+	path := func(text []byte, literal bool) (protection condition.Protection, entry string) {
 		ctx := &p.shell
 		if literal {
 			ctx = &p.literal
@@ -85,15 +86,15 @@ func (p *List) judgeLine(v *commandline.Value, c *shell.Command, puts bool) (pro
 		case bytes.EqualFold(name, []byte("git")):
 			program = "git"
 		case program == "stopgate" && administration(word):
-			raise(Denied, "stopgate "+string(word))
+			raise(condition.DeniedTarget, "stopgate "+string(word))
 		case program == "git" && string(word) == "config" && !readsConfig(c.Words[i+1:]):
-			raise(Ask, "git config")
+			raise(condition.AskedTarget, "git config")
 		}
 		if names && c.Words[i].Glob && !c.Words[i].Literal && !pathform.AimsAtDot(string(word)) {
 			continue // "s*" may be stopgate.sock, but ls shows no more than with "*"
 		}
 		if word[0] != '-' {
-			if q, e := path(word, c.Words[i].Literal); q != UnknownTarget || !looksUp(c, i) {
+			if q, e := path(word, c.Words[i].Literal); q != condition.UnknownTarget || !looksUp(c, i) {
 				raise(q, e)
 			}
 		} else if len(word) > 2 && bytes.ContainsAny(word, "./") { // -oFILE
@@ -113,7 +114,7 @@ func (p *List) judgeLine(v *commandline.Value, c *shell.Command, puts bool) (pro
 }
 
 // placed evaluates the files that a command puts into directories.
-func (p *List) placed(v *commandline.Value, c *shell.Command) (protection Protection, entry string) {
+func (p *List) placed(v *commandline.Value, c *shell.Command) (protection condition.Protection, entry string) {
 	c.Placed(func(w *shell.Word, _ shell.Use, _ bool) bool {
 		ctx := &p.shell
 		if w.Literal {
@@ -148,35 +149,36 @@ func looksUp(c *shell.Command, i int) bool {
 	return i == 0 && c.Words[0].Literal && bytes.IndexByte(c.Words[0].Text, '/') < 0
 }
 
-// UnknownPath returns the unknown facts of a path that is an [UnknownTarget], [Known] if its
-// length is the only reason.
-func (p *List) UnknownPath(v *pathform.Value) pathform.Unknown {
+// unknownPath returns the unknown facts of a path.
+func (p *List) unknownPath(v *condition.Value) condition.Unknown {
 	if !v.Valid() {
-		return pathform.UnknownReading
+		return condition.UnknownReading
 	}
-	return p.context.Missing(v)
+	return p.context.Missing(pathform.Of(v))
 }
 
-// UnknownCommand returns the unknown facts of a command line.
-func (p *List) UnknownCommand(v *commandline.Value) (unknown pathform.Unknown) {
+// unknownCommand returns the unknown facts of a command line, [condition.Known] if its length leaves
+// out readings.
+func (p *List) unknownCommand(value *condition.Value) (unknown condition.Unknown) {
 	switch {
-	case !v.Valid():
-		return pathform.UnknownReading
-	case len(v.Text()) > condition.Budget:
-		return pathform.Known
+	case !value.Valid():
+		return condition.UnknownReading
+	case len(value.Text()) > condition.Budget:
+		return condition.Known
 	}
+	v := commandline.Of(value)
 	for _, l := range []*shell.Line{v.Line(), v.OtherLine()} {
 		if l == nil {
 			continue
 		}
 		if l.Excess {
-			unknown |= pathform.UnknownCommand
+			unknown |= condition.UnknownCommand
 		}
 		for i := range l.Commands {
 			c := &l.Commands[i]
 			look := func(w *shell.Word) {
 				c.Candidates(w.Text, func(text []byte) bool {
-					unknown |= p.shell.Missing(v.Word(text))
+					unknown |= p.shell.Missing(pathform.Of(v.Word(text)))
 					return true
 				})
 			}

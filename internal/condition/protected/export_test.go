@@ -1,11 +1,14 @@
 package protected
 
-import "github.com/stopgate/stopgate/internal/regexp/regular"
+import (
+	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
+)
 
 // ProtectedLine is a line of the built-in list.
 type ProtectedLine struct {
 	Glob, Names string
-	Protection  Protection
+	Protection  condition.Protection
 	Paths       *regular.Language // the folded canonical paths that it matches
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 )
@@ -23,6 +24,7 @@ func spec(k condition.Kind, text string) condition.Spec {
 
 func compile(tb testing.TB, s condition.Spec, t condition.Target, polarity bool, env condition.Env) *match.Matcher {
 	tb.Helper()
+	s.Definition = kinds.Table().Define(s.Kind)
 	m, err := match.Compile(s, t, polarity, env)
 	if err != nil {
 		tb.Fatalf("compile %v: %v", s, err)

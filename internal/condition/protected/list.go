@@ -10,17 +10,6 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/pathname"
 )
 
-// Protection is the effect of touching a path or running a command, independent of the rules.
-type Protection uint8
-
-// The zero Protection is none.
-const (
-	None          Protection = iota
-	UnknownTarget            // floor ask path_not_known: it may be a path of the list
-	Ask                      // floor ask protected_target (K2, H20)
-	Denied                   // the gate's own state: deny (S4)
-)
-
 // protectedGlob is a line of the list. Every path that it matches has one of names, in lower case,
 // as a component, so that a path with none of them, as nearly all are, is skipped. A name that ends
 // in * is a prefix; | separates names.
@@ -90,7 +79,7 @@ type List struct {
 type protectedLine struct {
 	protectedGlob
 	base       string // of a line for one directory, which is no glob; "" for others
-	protection Protection
+	protection condition.Protection
 
 	made sync.Once
 	test *pathname.Test // built on first use
@@ -105,18 +94,18 @@ func New(env condition.Env, files ...string) *List {
 	p.literal.Expands = false
 	p.lines = make([]*protectedLine, 0, len(deniedPaths)+len(askedPaths)+len(files))
 	for _, g := range deniedPaths {
-		p.add(g, Denied)
+		p.add(g, condition.DeniedTarget)
 	}
-	p.elsewhere(env.Settings, deniedPaths, Denied)
+	p.elsewhere(env.Settings, deniedPaths, condition.DeniedTarget)
 	for _, g := range askedPaths {
-		p.add(g, Ask)
+		p.add(g, condition.AskedTarget)
 	}
-	p.elsewhere(env.Settings, askedPaths, Ask)
-	p.denied = sync.OnceValue(func() *pathname.Test { return p.union(Denied) })
-	p.asked = sync.OnceValue(func() *pathname.Test { return p.union(Ask) })
+	p.elsewhere(env.Settings, askedPaths, condition.AskedTarget)
+	p.denied = sync.OnceValue(func() *pathname.Test { return p.union(condition.DeniedTarget) })
+	p.asked = sync.OnceValue(func() *pathname.Test { return p.union(condition.AskedTarget) })
 	for _, f := range files {
 		if canonical, info := pathform.AppendCanonical(nil, []byte(f)); len(canonical) > 0 && !info.Climbs {
-			p.add(protectedGlob{string(canonical), ""}, Ask)
+			p.add(protectedGlob{string(canonical), ""}, condition.AskedTarget)
 		}
 	}
 	p.names = sync.OnceValue(func() *nameIndex { return newNameIndex(p.lines, p.context.Env.Root) })
@@ -124,7 +113,7 @@ func New(env condition.Env, files ...string) *List {
 }
 
 // add adds a line; one without names is a file.
-func (p *List) add(g protectedGlob, protection Protection) {
+func (p *List) add(g protectedGlob, protection condition.Protection) {
 	p.lines = append(p.lines, &protectedLine{protectedGlob: g, protection: protection})
 }
 
@@ -173,7 +162,7 @@ func (p *List) newLineTest(l *protectedLine) *pathname.Test {
 }
 
 // union returns the test of all lines of one protection.
-func (p *List) union(protection Protection) *pathname.Test {
+func (p *List) union(protection condition.Protection) *pathname.Test {
 	var list []pathname.Literal
 	for _, l := range p.lines {
 		if l.protection == protection {
@@ -187,9 +176,9 @@ func (p *List) union(protection Protection) *pathname.Test {
 //
 // For a value with wildcards only shell expansions count, and only if it states its target:
 // ".git/h*" matches, "src/*" does not.
-func (p *List) Path(value []byte) (protection Protection, entry string) {
+func (p *List) Path(value []byte) (protection condition.Protection, entry string) {
 	if !utf8.Valid(value) {
-		return UnknownTarget, tooManyReadings
+		return condition.UnknownTarget, tooManyReadings
 	}
 	var buf [256]byte
 	canonical, info, plain := p.context.Examine(buf[:0], value)
@@ -199,15 +188,16 @@ func (p *List) Path(value []byte) (protection Protection, entry string) {
 	return p.suspect(pathform.ReadingsOf(string(value), p.context.Env, p.context.Expands, nil))
 }
 
-// PathOf is Path for a value that other matchers share: the path is read once.
-func (p *List) PathOf(v *pathform.Value) (protection Protection, entry string) {
+// PathOf is Path for a value that other conditions share: the path is read once.
+func (p *List) PathOf(v *condition.Value) (protection condition.Protection, entry string) {
 	return p.judgeFrom(v, &p.context)
 }
 
 // judgeFrom evaluates a value in a context.
-func (p *List) judgeFrom(v *pathform.Value, from *pathform.Context) (protection Protection, entry string) {
+func (p *List) judgeFrom(value *condition.Value, from *pathform.Context) (protection condition.Protection, entry string) {
+	v := pathform.Of(value)
 	if !v.Valid() {
-		return UnknownTarget, tooManyReadings
+		return condition.UnknownTarget, tooManyReadings
 	}
 	if canonical, certain := v.Certain(from); certain {
 		return p.answer(p.touched(canonical, v.Info.High))
@@ -216,7 +206,7 @@ func (p *List) judgeFrom(v *pathform.Value, from *pathform.Context) (protection 
 }
 
 // suspect evaluates the readings of a value.
-func (p *List) suspect(list []pathform.Reading, unknown pathform.Unknown) (protection Protection, entry string) {
+func (p *List) suspect(list []pathform.Reading, unknown condition.Unknown) (protection condition.Protection, entry string) {
 	first, reached := len(p.lines), len(p.lines)
 	for _, r := range list {
 		if r.Glob && pathform.Aims(r.Path) {
@@ -230,12 +220,12 @@ func (p *List) suspect(list []pathform.Reading, unknown pathform.Unknown) (prote
 	switch {
 	case first < len(p.lines):
 		return p.answer(first)
-	case unknown != pathform.Known:
-		return UnknownTarget, tooManyReadings
+	case unknown != condition.Known:
+		return condition.UnknownTarget, tooManyReadings
 	case reached < len(p.lines):
-		return Ask, p.lines[reached].glob
+		return condition.AskedTarget, p.lines[reached].glob
 	}
-	return None, ""
+	return condition.Unprotected, ""
 }
 
 // reached returns a denied line that a value with wildcards may match without naming it:
@@ -250,7 +240,7 @@ func (p *List) reached(pattern string) int {
 		return len(p.lines)
 	}
 	for i, l := range p.lines {
-		if l.protection == Denied && p.lineTest(l).Meets(pattern, false) {
+		if l.protection == condition.DeniedTarget && p.lineTest(l).Meets(pattern, false) {
 			return i
 		}
 	}
@@ -261,9 +251,9 @@ func (p *List) reached(pattern string) int {
 const tooManyReadings = "a path of which it is not known what it names"
 
 // answer returns the protection of a line; an index past the last line is none.
-func (p *List) answer(line int) (protection Protection, entry string) {
+func (p *List) answer(line int) (protection condition.Protection, entry string) {
 	if line == len(p.lines) {
-		return None, ""
+		return condition.Unprotected, ""
 	}
 	return p.lines[line].protection, p.lines[line].glob
 }
@@ -283,7 +273,7 @@ func (p *List) touched(canonical []byte, high bool) (first int) {
 func (p *List) touchedBy(pattern string, bound int) int {
 	denied, asked := p.denied().MayHold(pattern), p.asked().MayHold(pattern)
 	for i, l := range p.lines[:bound] {
-		if (l.protection == Denied && denied || l.protection == Ask && asked) && p.lineTest(l).MayHold(pattern) {
+		if (l.protection == condition.DeniedTarget && denied || l.protection == condition.AskedTarget && asked) && p.lineTest(l).MayHold(pattern) {
 			return i
 		}
 	}

@@ -14,10 +14,10 @@ import (
 // Proves K2, S4.
 func TestProtectedPaths(t *testing.T) {
 	p := protected.New(project, "/srv/proj/rules/agent.toml", "local.toml")
-	none, ask, deny := protected.None, protected.Ask, protected.Denied
+	none, ask, deny := condition.Unprotected, condition.AskedTarget, condition.DeniedTarget
 	for _, c := range []struct {
 		value string
-		want  protected.Protection
+		want  condition.Protection
 		entry string
 	}{
 		{"src/a", none, ""},
@@ -39,8 +39,8 @@ func TestProtectedPaths(t *testing.T) {
 		{"/elsewhere/.git/config", ask, "**/.git/{config,config.worktree}"},
 		{".git/{hooks,x}/y", ask, "**/.git/hooks/**"},
 		{".git/ho*/y", ask, "**/.git/hooks/**"},
-		{".*/x", protected.UnknownTarget, "a path of which it is not known what it names"},
-		{"a\xff", protected.UnknownTarget, "a path of which it is not known what it names"},
+		{".*/x", condition.UnknownTarget, "a path of which it is not known what it names"},
+		{"a\xff", condition.UnknownTarget, "a path of which it is not known what it names"},
 		{"{.git,x}/*/..", none, ""},
 		{".git/*", ask, "**/.git/hooks/**"},
 		{".claude/settings.json", ask, "**/.claude/settings*.json"},
@@ -82,12 +82,12 @@ func TestProtectedPaths(t *testing.T) {
 
 // Proves K2, S4.
 func TestProtectedCommands(t *testing.T) {
-	none, ask, deny := protected.None, protected.Ask, protected.Denied
+	none, ask, deny := condition.Unprotected, condition.AskedTarget, condition.DeniedTarget
 	for _, env := range []condition.Env{project, nowhere} {
 		p := protected.New(env)
 		for _, c := range []struct {
 			line  string
-			want  protected.Protection
+			want  condition.Protection
 			entry string
 		}{
 			{"git status", none, ""},
@@ -164,7 +164,7 @@ func TestProtectedAgreesWithItsLines(t *testing.T) {
 		for _, l := range list.Lines() {
 			lines = append(lines, line{l, compile(t, spec(condition.Glob, l.Glob), expands, restrictive, env)})
 		}
-		lines = append(lines, line{protected.ProtectedLine{Glob: "/srv/proj/policy.toml", Protection: protected.Ask},
+		lines = append(lines, line{protected.ProtectedLine{Glob: "/srv/proj/policy.toml", Protection: condition.AskedTarget},
 			compile(t, spec(condition.Const, "/srv/proj/policy.toml"), expands, restrictive, env)})
 		r := rand.New(rand.NewPCG(4, 4))
 		touched := 0
@@ -174,20 +174,20 @@ func TestProtectedAgreesWithItsLines(t *testing.T) {
 				parts = append(parts, names[r.IntN(len(names))])
 			}
 			path := []string{"", "/", "/srv/proj/", "./"}[r.IntN(4)] + strings.Join(parts, "/")
-			want, entry := protected.None, ""
+			want, entry := condition.Unprotected, ""
 			for _, l := range lines {
 				if l.Match([]byte(path)) {
 					want, entry = l.Protection, l.Glob
 					break
 				}
 			}
-			var v match.Value
+			var v condition.Value
 			v.Reset([]byte(path))
 			got, found := list.Path([]byte(path))
-			if second, same := list.PathOf(v.AsPath()); got != want || second != want || found != entry || same != entry {
+			if second, same := list.PathOf(&v); got != want || second != want || found != entry || same != entry {
 				t.Fatalf("env %v: %q is %v (%s), by the lines %v (%s)", env, path, got, found, want, entry)
 			}
-			if want != protected.None {
+			if want != condition.Unprotected {
 				touched++
 			}
 		}
@@ -201,15 +201,15 @@ func TestProtectedAgreesWithItsLines(t *testing.T) {
 // naming them require an approval.
 func TestProtectedByWildcards(t *testing.T) {
 	p := protected.New(project)
-	for line, want := range map[string]protected.Protection{
-		"cat /run/user/*/*/*":                protected.Ask,
-		"cat /run/user/?000/*":               protected.Ask,
-		"head -1 ../*/*":                     protected.Ask,
-		"cat /run/user/1000/stopgate*.token": protected.Denied,
-		"cat " + project.Root + "/src/*":     protected.None,
-		"cat src/*":                          protected.None,
-		"cat /usr/include/*.h":               protected.None,
-		"ls /run/user/*/*":                   protected.None, // shows only names
+	for line, want := range map[string]condition.Protection{
+		"cat /run/user/*/*/*":                condition.AskedTarget,
+		"cat /run/user/?000/*":               condition.AskedTarget,
+		"head -1 ../*/*":                     condition.AskedTarget,
+		"cat /run/user/1000/stopgate*.token": condition.DeniedTarget,
+		"cat " + project.Root + "/src/*":     condition.Unprotected,
+		"cat src/*":                          condition.Unprotected,
+		"cat /usr/include/*.h":               condition.Unprotected,
+		"ls /run/user/*/*":                   condition.Unprotected, // shows only names
 	} {
 		if got, entry := p.Command([]byte(line)); got != want {
 			t.Errorf("%s: %v by %q, want %v", line, got, entry, want)
@@ -289,15 +289,15 @@ func TestProtectedHosts(t *testing.T) {
 		},
 	} {
 		for _, path := range paths.asked {
-			if got, _ := p.Path([]byte(path)); got != protected.Ask {
+			if got, _ := p.Path([]byte(path)); got != condition.AskedTarget {
 				t.Errorf("%s: %s: %v", host, path, got)
 			}
-			if got, _ := p.Command([]byte("tee " + path)); got != protected.Ask {
+			if got, _ := p.Command([]byte("tee " + path)); got != condition.AskedTarget {
 				t.Errorf("%s: tee %s: %v", host, path, got)
 			}
 		}
 		for _, path := range paths.free {
-			if got, entry := p.Path([]byte(path)); got != protected.None {
+			if got, entry := p.Path([]byte(path)); got != condition.Unprotected {
 				t.Errorf("%s: %s is %v by %s", host, path, got, entry)
 			}
 		}

@@ -10,12 +10,12 @@ import (
 )
 
 // elsewhere adds the locations of the settings as lines.
-func (p *List) elsewhere(s *condition.Settings, list []protectedGlob, protection Protection) {
+func (p *List) elsewhere(s *condition.Settings, list []protectedGlob, protection condition.Protection) {
 	if s == nil {
 		return
 	}
 	paths := s.Asked
-	if protection == Denied {
+	if protection == condition.DeniedTarget {
 		paths = s.Denied
 	}
 	for _, path := range paths {
@@ -60,7 +60,7 @@ func insideOf(glob, dir string) (rest string, ok bool) {
 
 // addBelow adds a line for the path rest in a directory, which begins with "/"; "" adds the
 // directory, or the file, and everything in it.
-func (p *List) addBelow(base, rest string, protection Protection) {
+func (p *List) addBelow(base, rest string, protection condition.Protection) {
 	name := spelling.Fold(base[strings.LastIndexByte(base, '/')+1:])
 	if len(name) > longestName || strings.ContainsAny(name, "|*") {
 		name = "*"

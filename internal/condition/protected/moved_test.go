@@ -21,10 +21,10 @@ func TestProtectedElsewhere(t *testing.T) {
 		Denied: []string{"/data/gate/own.db", "/data/gate/hooks"},
 	}}
 	p := protected.New(env, "local.toml")
-	none, ask, deny := protected.None, protected.Ask, protected.Denied
+	none, ask, deny := condition.Unprotected, condition.AskedTarget, condition.DeniedTarget
 	for _, c := range []struct {
 		value string
-		want  protected.Protection
+		want  condition.Protection
 		entry string
 	}{
 		{"/srv/Codex [1]*/config.toml", ask, "/srv/Codex [1]*/{*.toml,hooks.json}"},
@@ -65,7 +65,7 @@ func TestProtectedElsewhere(t *testing.T) {
 			t.Errorf("%s: %v %q, want %v %q", c.value, got, entry, c.want, c.entry)
 		}
 	}
-	for line, want := range map[string]protected.Protection{
+	for line, want := range map[string]condition.Protection{
 		"echo '{}' > conf/claude/settings.json":               ask,
 		"cp x.json conf/claude/settings.json":                 ask,
 		"cd conf/claude && cat x > settings.json":             ask,

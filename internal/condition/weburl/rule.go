@@ -130,9 +130,9 @@ func (t *Test) Match(value []byte) bool {
 	return t.address(value, &u, certain)
 }
 
-func (t *Test) Judge(v *Value) bool {
-	u, certain := v.url()
-	return t.address(v.text, u, certain)
+func (t *Test) Judge(v *condition.Value) bool {
+	u, certain := formOf(v).url()
+	return t.address(v.Text(), u, certain)
 }
 
 func (t *Test) address(value []byte, u *Address, certain bool) bool {
@@ -288,18 +288,20 @@ func (t *Test) pathReads(u *LooseURL, l *UrlLiteral) bool {
 	return !complete
 }
 
-// Value is one complete string as a URL, which is parsed once.
-type Value struct {
+// form is a string as a URL, which is parsed once.
+type form struct {
 	text           []byte
 	parsed, strict bool
 	address        Address
 }
 
-// Reset sets the string, which must not change during the evaluation.
-func (v *Value) Reset(text []byte) { v.text, v.parsed = text, false }
+// Derive makes the form that of a string.
+func (v *form) Derive(of *condition.Value) { v.text, v.parsed = of.Text(), false }
 
-// url is parseURL for the string.
-func (v *Value) url() (u *Address, certain bool) {
+func formOf(v *condition.Value) *form { return condition.Derived[form](v) }
+
+// url is Parse for the string.
+func (v *form) url() (u *Address, certain bool) {
 	if !v.parsed {
 		v.address, v.strict = Parse(v.text)
 		v.parsed = true
@@ -322,9 +324,9 @@ func (t *Test) Keys() (keys []string) {
 	return keys
 }
 
-// Key is the host of a URL that is plainly written.
-func (v *Value) Key() (key string, ok bool) {
-	u, certain := v.url()
+// Key returns the host of a URL that is plainly written.
+func Key(v *condition.Value) (key string, ok bool) {
+	u, certain := formOf(v).url()
 	return strings.ToLower(string(u.Host)), certain && u.HasHost && IsPlainURLPath(u.Path)
 }
 

@@ -105,9 +105,9 @@ func lead(s *condition.Settings, path, name string, named []string) {
 		return
 	}
 	switch protection, _ := protected.New(condition.Env{}).Path([]byte(name)); protection {
-	case protected.Denied:
+	case condition.DeniedTarget:
 		s.Denied = append(s.Denied, real)
-	case protected.Ask:
+	case condition.AskedTarget:
 		s.Asked = append(s.Asked, real)
 	}
 }

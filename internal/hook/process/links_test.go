@@ -63,14 +63,14 @@ func TestLinkedSettingsAreProtected(t *testing.T) {
 			return map[string]string{"HOME": home, "CLAUDE_CONFIG_DIR": at(top, "moved")}[name]
 		}}, root, "")
 		list := protected.New(condition.Env{Root: root, Home: home, Settings: s})
-		for path, want := range map[string]protected.Protection{
-			at(dots, "cl/settings.json"): protected.Ask, at(dots, "cl/hooks/x.sh"): protected.Ask, at(dots, "cl/todo"): protected.None,
-			at(dots, "codex.settings"): protected.Ask, at(dots, "sk/a/SKILL.md"): protected.Ask, at(dots, "sk/a/notes"): protected.None,
-			at(dots, "notes"): protected.None, at(dots, "gate/trusted"): protected.Ask, at(dots, "gate/tokens.toml"): protected.Denied,
-			at(dots, "oc"): protected.Ask, at(top, "state/stopgate/stopgate.db"): protected.Denied, at(top, "state/other"): protected.None,
-			at(dots, "git"): protected.Ask, "shared/servers": protected.Ask, "shared/oc": protected.Ask,
-			"shared/githooks/pre-commit": protected.Ask, "shared/other": protected.None, at(dots, "moved"): protected.Ask,
-			at(dots, "other"): protected.None,
+		for path, want := range map[string]condition.Protection{
+			at(dots, "cl/settings.json"): condition.AskedTarget, at(dots, "cl/hooks/x.sh"): condition.AskedTarget, at(dots, "cl/todo"): condition.Unprotected,
+			at(dots, "codex.settings"): condition.AskedTarget, at(dots, "sk/a/SKILL.md"): condition.AskedTarget, at(dots, "sk/a/notes"): condition.Unprotected,
+			at(dots, "notes"): condition.Unprotected, at(dots, "gate/trusted"): condition.AskedTarget, at(dots, "gate/tokens.toml"): condition.DeniedTarget,
+			at(dots, "oc"): condition.AskedTarget, at(top, "state/stopgate/stopgate.db"): condition.DeniedTarget, at(top, "state/other"): condition.Unprotected,
+			at(dots, "git"): condition.AskedTarget, "shared/servers": condition.AskedTarget, "shared/oc": condition.AskedTarget,
+			"shared/githooks/pre-commit": condition.AskedTarget, "shared/other": condition.Unprotected, at(dots, "moved"): condition.AskedTarget,
+			at(dots, "other"): condition.Unprotected,
 		} {
 			if got, _ := list.Path([]byte(path)); got != want {
 				t.Errorf("large %v: %s: %v, want %v", large, path, got, want)

@@ -93,7 +93,7 @@ func TestVariablesOfHosts(t *testing.T) {
 				t.Fatal(err)
 			}
 			list := protected.New(condition.Env{Root: "/srv/proj", Home: "/home/u", Settings: process.Settings(account, "", "")})
-			if got, _ := list.Path([]byte(p.File)); got != protected.Ask {
+			if got, _ := list.Path([]byte(p.File)); got != condition.AskedTarget {
 				t.Errorf("%s: with %s, %s is not protected", host, name, p.File)
 			}
 			delete(env, name)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
@@ -55,7 +56,7 @@ func (d *draft) finish() (*Result, error) {
 		text, _ = d.write(false)
 		result.Remarks = diag.Text(errs, func(string) []byte { return []byte(text) })
 	}
-	out, mistakes := syntax.Format("stopgate.toml", []byte(text))
+	out, mistakes := syntax.Format(kinds.Table(), "stopgate.toml", []byte(text))
 	if _, compiled := prove.Compile([]policy.Source{{Name: "stopgate.toml", Text: out, Trusted: true}}, d.policyOptions()); compiled.HasErrors() || mistakes.HasErrors() {
 		return nil, errors.Join(errors.New("the rules cannot be converted to a policy"), mistakes.Err(), compiled.Err())
 	}
@@ -75,7 +76,7 @@ func (d *draft) policyOptions() policy.Options {
 
 // proofread returns the findings of a strict check.
 func (d *draft) proofread(text string) diag.List {
-	p, list := syntax.Parse("stopgate.toml", []byte(text))
+	p, list := syntax.Parse(kinds.Table(), "stopgate.toml", []byte(text))
 	if p != nil {
 		list = append(list, prove.Check(p, d.policyOptions())...)
 	}

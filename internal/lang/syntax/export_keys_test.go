@@ -1,16 +1,20 @@
 package syntax
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/condition"
+)
 
 // Keys returns every key of the language.
-func Keys() []string {
-	return slices.Concat(topKeys, operational, gateKeys, pathKeys, toolKeys, policyKeys, guardKeys, ruleKeys, memberKeys, whenKeys, exampleKeys, parameterKeys, matcherKeys)
+func Keys(conditions *condition.Table) []string {
+	return slices.Concat(topKeys, operational, gateKeys, pathKeys, toolKeys, policyKeys, guardKeys, ruleKeys, memberKeys, whenKeys, exampleKeys, parameterKeys, conditions.Keys())
 }
 
 // KeysByTable returns the keys of the tables that this package reads key by key, by the path of the
 // table in the JSON Schema of policy files.
-func KeysByTable() map[string][]string {
-	rule := slices.Concat(ruleKeys, matcherKeys)
+func KeysByTable(conditions *condition.Table) map[string][]string {
+	rule := slices.Concat(ruleKeys, conditions.Keys())
 	return map[string][]string{
 		"":                 slices.Concat(topKeys, operational, []string{"conversation"}),
 		"properties/gate":  gateKeys,
@@ -20,8 +24,8 @@ func KeysByTable() map[string][]string {
 		"$defs/rule":       rule,
 		"$defs/resultRule": rule,
 		"$defs/guard":      slices.Concat(guardKeys, rule),
-		"$defs/member":     slices.Concat(memberKeys, matcherKeys),
-		"$defs/when":       slices.Concat(whenKeys, matcherKeys),
+		"$defs/member":     slices.Concat(memberKeys, conditions.Keys()),
+		"$defs/when":       slices.Concat(whenKeys, conditions.Keys()),
 		"$defs/examples":   exampleKeys,
 		"$defs/parameter":  parameterKeys,
 		"$defs/session":    SessionKeys(),

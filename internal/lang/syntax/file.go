@@ -12,7 +12,10 @@ import (
 // File is one parsed policy file: a tree with positions, in which aliases are already resolved
 // (D25-02, D25-06).
 type File struct {
-	Name     string
+	Name string
+	// Conditions is the table of conditions that the file was parsed with.
+	Conditions *condition.Table
+
 	Gate     GateSettings
 	Paths    PathSettings
 	Lists    []*NamedList     // [lists], in file order

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
@@ -15,26 +16,26 @@ import (
 //
 // A file with mistakes is formatted too if it is valid TOML; the list contains the syntax errors
 // otherwise.
-func Format(name string, text []byte) ([]byte, diag.List) {
-	out, renamed, mistakes := format(name, text, true)
+func Format(conditions *condition.Table, name string, text []byte) ([]byte, diag.List) {
+	out, renamed, mistakes := format(conditions, name, text, true)
 	if !renamed {
 		return out, mistakes
 	}
 	// A current spelling can collide with another table of the file. Then the author has to choose.
-	before, _ := Parse(name, text)
-	after, _ := Parse(name, out)
+	before, _ := Parse(conditions, name, text)
+	after, _ := Parse(conditions, name, out)
 	if after == nil || before.broken || after.broken || Hash(before) != Hash(after) {
-		out, _, mistakes = format(name, text, false)
+		out, _, mistakes = format(conditions, name, text, false)
 	}
 	return out, mistakes
 }
 
-func format(name string, text []byte, rename bool) (out []byte, renamed bool, mistakes diag.List) {
+func format(conditions *condition.Table, name string, text []byte, rename bool) (out []byte, renamed bool, mistakes diag.List) {
 	doc, mistakes := tomltree.Parse(name, text)
 	if mistakes.HasErrors() {
 		return nil, false, mistakes
 	}
-	var table []string
+	a, table := arranger{conditions}, []string(nil)
 	for _, s := range doc.Statements {
 		path := slices.Concat(table, s.Keys)
 		switch s.Kind {
@@ -44,7 +45,7 @@ func format(name string, text []byte, rename bool) (out []byte, renamed bool, mi
 			table = s.Keys
 			path = table
 		case tomltree.Pair:
-			arrange(tidy(path), s.Value)
+			a.arrange(tidy(path), s.Value)
 		}
 		if !rename {
 			continue
@@ -78,49 +79,52 @@ func isOldList(path []string) bool {
 	return len(path) == 3 && path[0] == "tools" && slices.Contains(policyKeys, path[2])
 }
 
+// arranger writes rules in their canonical layout.
+type arranger struct{ conditions *condition.Table }
+
 // arrange brings the rules in a value into canonical form.
-func arrange(path []string, v *tomltree.Value) {
+func (a arranger) arrange(path []string, v *tomltree.Value) {
 	switch {
 	case len(path) == 4 && path[0] == "tools" && path[2] == "policy" && slices.Contains(policyKeys, path[3]),
 		len(path) == 1 && path[0] == "guard":
 		v.OwnLines = v.Kind == tomltree.Array
 		for _, rule := range v.Elements {
-			order(rule)
+			a.order(rule)
 		}
 	case len(path) > 1 && path[len(path)-1] == "all" && (path[0] == "guard" || len(path) == 5 && path[2] == "policy"):
 		for _, member := range v.Elements {
-			order(member)
+			a.order(member)
 		}
 	case v.Kind == tomltree.Table && len(path) < 4:
 		for _, e := range v.Entries {
-			arrange(tidy(slices.Concat(path, []string{e.Key})), e.Value)
+			a.arrange(tidy(slices.Concat(path, []string{e.Key})), e.Value)
 		}
 	}
 }
 
 // order sorts the keys of an inline rule or member. With comments between them they keep their
 // order.
-func order(rule *tomltree.Value) {
+func (a arranger) order(rule *tomltree.Value) {
 	for _, s := range rule.Pairs {
 		if len(s.Value.Comments) > 0 || s.Value.Trailing != "" {
 			return
 		}
 	}
-	slices.SortStableFunc(rule.Pairs, func(a, b *tomltree.Statement) int { return cmp.Compare(rank(a.Keys[0]), rank(b.Keys[0])) })
+	slices.SortStableFunc(rule.Pairs, func(s, t *tomltree.Statement) int { return cmp.Compare(a.rank(s.Keys[0]), a.rank(t.Keys[0])) })
 	if all := rule.Get("all"); all != nil {
 		for _, member := range all.Value.Elements {
-			order(member)
+			a.order(member)
 		}
 	}
 }
 
 // rank is the position of a key in a rule: the argument, the matcher, the rest.
-func rank(key string) int {
+func (a arranger) rank(key string) int {
 	first := []string{"on", "arg", "all"}
 	if i := slices.Index(first, key); i >= 0 {
 		return i
 	}
-	if _, _, ok := matcherKey(key); ok {
+	if kind, _ := a.conditions.ParseKey(key); kind != nil {
 		return len(first)
 	}
 	rest := slices.Index(ruleKeys, key)

@@ -12,6 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
@@ -30,7 +32,8 @@ func differ(p, q *syntax.File) string {
 		cmpopts.IgnoreTypes(diag.Range{}, &tomltree.Value{}), cmpopts.EquateEmpty(),
 		cmpopts.IgnoreUnexported(syntax.File{}, syntax.GateSettings{}, syntax.PathSettings{}, syntax.NamedList{},
 			syntax.ToolTable{}, syntax.RuleList{}, syntax.Rule{}, syntax.Condition{}, syntax.When{}),
-		cmpopts.IgnoreFields(syntax.File{}, "Name", "Tables"),
+		cmpopts.IgnoreFields(syntax.File{}, "Name", "Tables", "Conditions"),
+		cmp.Comparer(func(a, b *condition.Definition) bool { return a == b }),
 		cmpopts.SortSlices(func(a, b *syntax.ToolTable) bool { return a.Name < b.Name }), // legacy spellings are read last
 		cmp.Transformer("schema", func(s *schema.Schema) string {
 			if s == nil {
@@ -45,13 +48,13 @@ func differ(p, q *syntax.File) string {
 // same hash, and formatting it again does not change it.
 func roundTrip(t *testing.T, text string) string {
 	t.Helper()
-	out, diags := syntax.Format("policy.toml", []byte(text))
+	out, diags := syntax.Format(kinds.Table(), "policy.toml", []byte(text))
 	if diags.HasErrors() {
 		t.Fatalf("refused: %v\n%s", diags, text)
 	}
-	before, diags := syntax.Parse("policy.toml", []byte(text))
+	before, diags := syntax.Parse(kinds.Table(), "policy.toml", []byte(text))
 	wrong := diags.HasErrors()
-	after, diags := syntax.Parse("policy.toml", out)
+	after, diags := syntax.Parse(kinds.Table(), "policy.toml", out)
 	if diags.HasErrors() != wrong {
 		t.Fatalf("a policy with mistakes, before %t, after %t: %v\n%s", wrong, !wrong, diags, out)
 	}
@@ -63,7 +66,7 @@ func roundTrip(t *testing.T, text string) string {
 			t.Fatalf("what Format writes has another hash\n%s", out)
 		}
 	}
-	second, _ := syntax.Format("policy.toml", out)
+	second, _ := syntax.Format(kinds.Table(), "policy.toml", out)
 	if diff := cmp.Diff(string(out), string(second)); diff != "" {
 		t.Fatalf("formatting twice is not formatting once: %s", diff)
 	}
@@ -113,7 +116,7 @@ func TestFormatKeepsMeaning(t *testing.T) {
 
 // A text that is not TOML is not formatted; the error has its position.
 func TestFormatSyntax(t *testing.T) {
-	out, diags := syntax.Format("policy.toml", []byte("version = 1\n[tools.*.policy]\n"))
+	out, diags := syntax.Format(kinds.Table(), "policy.toml", []byte("version = 1\n[tools.*.policy]\n"))
 	if out != nil || len(diags) != 1 || diags[0].Code != diag.Syntax || diags[0].Start.Line != 2 {
 		t.Errorf("%q, %v", out, diags)
 	}
@@ -248,7 +251,7 @@ func FuzzParse(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		p, diags := syntax.Parse("fuzz.toml", text)
+		p, diags := syntax.Parse(kinds.Table(), "fuzz.toml", text)
 		if p == nil {
 			if !diags.HasErrors() {
 				t.Fatal("no policy and no error")
@@ -256,7 +259,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		prove.Check(p, policy.Options{})
-		if _, diags := syntax.Format("fuzz.toml", text); !diags.HasErrors() {
+		if _, diags := syntax.Format(kinds.Table(), "fuzz.toml", text); !diags.HasErrors() {
 			roundTrip(t, string(text))
 		}
 	})

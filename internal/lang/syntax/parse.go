@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
@@ -12,16 +13,17 @@ import (
 // Version is the version of the language that this package reads.
 const Version = "1"
 
-// Parse parses one policy file. The policy is nil if the text is not TOML. With other mistakes in
+// Parse parses one policy file, whose conditions are those of a table. The policy is nil if the text is not TOML. With other mistakes in
 // the list it contains the readable part, so that policy.Check finds the remaining mistakes in the
 // same run; it must not be used for anything else then.
-func Parse(name string, text []byte) (*File, diag.List) {
+func Parse(conditions *condition.Table, name string, text []byte) (*File, diag.List) {
 	doc, diags := tomltree.Parse(name, text)
 	if doc == nil {
 		return nil, diags
 	}
 	p := new(parser)
-	p.policy, p.diags = &File{Name: name, source: doc}, diags
+	p.policy, p.diags = &File{Name: name, Conditions: conditions, source: doc}, diags
+	p.matchers = conditions.Keys()
 	p.file(doc.Root)
 	p.policy.broken = p.diags.HasErrors()
 	p.diags.Sort()
@@ -33,7 +35,9 @@ type reader struct {
 	policy *File
 	diags  diag.List
 	legacy bool // a legacy spelling was reported
-	lists  map[string]*NamedList
+	// matchers are the keys of conditions, and their forms with "_in" for those that accept a named list (K60).
+	matchers []string
+	lists    map[string]*NamedList
 }
 
 // ruleParser converts the TOML trees of rules and guards, sessionParser also those of session

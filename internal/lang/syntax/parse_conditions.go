@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -24,7 +23,7 @@ func (p *ruleParser) conditions(t *tomltree.Value, r *Rule, kind ListKind) {
 	}
 	r.Compound = true
 	for _, e := range t.Entries {
-		if _, _, matcher := matcherKey(e.Key); matcher || e.Key == "arg" || e.Key == "on" {
+		if p.isMatcher(e.Key) || e.Key == "arg" || e.Key == "on" {
 			p.report(diag.BadCondition, e.KeyRange, "`all` and `"+e.Key+"` exclude each other", "move it into a member of `all`")
 		}
 	}
@@ -36,7 +35,7 @@ func (p *ruleParser) conditions(t *tomltree.Value, r *Rule, kind ListKind) {
 		p.report(diag.TooLarge, all.KeyRange, fmt.Sprintf("`all` has %d members; at most %d are possible", n, MaxMembers), "")
 	}
 	for _, m := range members {
-		p.known(m, memberKeys, matcherKeys)
+		p.known(m, memberKeys, p.matchers)
 		c, ok := p.condition(m, false)
 		if !ok {
 			if len(m.Entries) == 0 {
@@ -50,10 +49,13 @@ func (p *ruleParser) conditions(t *tomltree.Value, r *Rule, kind ListKind) {
 	}
 }
 
+// isMatcher reports whether a key is that of a condition.
+func (p *reader) isMatcher(key string) bool { return slices.Contains(p.matchers, key) }
+
 // misspelt reports whether a key of a condition is unknown and resembles one of the given keys.
-func misspelt(t *tomltree.Value, keys []string) bool {
+func (p *reader) misspelt(t *tomltree.Value, keys []string) bool {
 	return slices.ContainsFunc(t.Entries, func(e *tomltree.Entry) bool {
-		known := slices.Contains(ruleKeys, e.Key) || slices.Contains(guardKeys, e.Key) || slices.Contains(memberKeys, e.Key) || slices.Contains(matcherKeys, e.Key)
+		known := slices.Contains(ruleKeys, e.Key) || slices.Contains(guardKeys, e.Key) || slices.Contains(memberKeys, e.Key) || slices.Contains(p.matchers, e.Key)
 		return !known && diag.DidYouMean(e.Key, keys) != ""
 	})
 }
@@ -64,7 +66,7 @@ func (p *ruleParser) condition(t *tomltree.Value, guard bool) (c Condition, ok b
 	var matcher *tomltree.Entry
 	single := true
 	for _, e := range t.Entries {
-		if _, _, is := matcherKey(e.Key); !is {
+		if !p.isMatcher(e.Key) {
 			continue
 		}
 		if matcher != nil {
@@ -85,7 +87,7 @@ func (p *ruleParser) condition(t *tomltree.Value, guard bool) (c Condition, ok b
 	case arg != nil && on != nil:
 		p.report(diag.BadCondition, on.KeyRange, "`arg` and `on` exclude each other", "")
 		return c, false
-	case matcher == nil && misspelt(t, matcherKeys), arg == nil && on == nil && misspelt(t, []string{"arg"}):
+	case matcher == nil && p.misspelt(t, p.matchers), arg == nil && on == nil && p.misspelt(t, []string{"arg"}):
 		return c, false // the unknown key is reported, with a suggestion
 	case matcher == nil:
 		e := arg
@@ -153,13 +155,13 @@ func (p *reader) pointer(v *tomltree.Value) (jsonstream.Pointer, bool) {
 
 // matcher reads the value of a matcher key.
 func (p *ruleParser) matcher(e *tomltree.Entry, c *Condition) bool {
-	kind, inList, _ := matcherKey(e.Key)
-	c.Spec.Kind = kind
+	kind, listed := p.policy.Conditions.ParseKey(e.Key)
+	c.Spec.Kind, c.Spec.Definition = kind.Kind, kind
 	c.ValuePos = e.Value.Range
-	if inList {
+	if listed {
 		return p.listValues(e, c)
 	}
-	values, arity := []*tomltree.Value{e.Value}, match.Define(kind).Values
+	values, arity := []*tomltree.Value{e.Value}, kind.Values
 	switch isArray := e.Value.Kind == tomltree.Array; {
 	case arity == condition.Many && !isArray:
 		p.wrongType(e, "an array of values")
@@ -180,7 +182,7 @@ func (p *ruleParser) matcher(e *tomltree.Entry, c *Condition) bool {
 		c.Spec.Values = append(c.Spec.Values, lit)
 		c.values = append(c.values, v)
 	}
-	if arity == condition.One && kind != condition.Const && ok && c.Spec.Values[0].Kind == condition.LiteralArray {
+	if arity == condition.One && kind.Kind != condition.Const && ok && c.Spec.Values[0].Kind == condition.LiteralArray {
 		p.report(diag.WrongType, e.Value.Range, "`"+e.Key+"` takes one value",
 			"put the values into `[lists]` and write `"+e.Key+"_in = \"NAME\"`")
 		return false

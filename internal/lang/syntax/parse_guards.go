@@ -54,7 +54,7 @@ func (p *ruleParser) when(e *tomltree.Entry) *When {
 		return nil
 	}
 	if e.Value.Get("session") != nil {
-		p.known(e.Value, whenKeys, matcherKeys)
+		p.known(e.Value, whenKeys, p.matchers)
 	} else {
 		p.known(e.Value, whenKeys)
 	}

@@ -110,7 +110,7 @@ func (p *ruleParser) rule(t *tomltree.Value, index int, kind ListKind) (r *Rule,
 		own = slices.Concat([]string{"on"}, ruleKeys)
 		p.report(diag.UnknownKey, on.KeyRange, "`on` is for guards; a rule looks at one parameter", "write `arg = \"/path\"`")
 	}
-	p.known(t, own, matcherKeys)
+	p.known(t, own, p.matchers)
 	p.conditions(t, r, kind)
 	if kind == GuardList {
 		p.below(t.Get("below"), r)

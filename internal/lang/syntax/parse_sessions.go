@@ -231,7 +231,7 @@ func (p *sessionParser) sessionConditions(e *tomltree.Entry) []SessionCondition 
 
 // sessionCondition reads a pointer under the given key and exactly one matcher.
 func (p *sessionParser) sessionCondition(t *tomltree.Value, key string) (SessionCondition, bool) {
-	p.known(t, []string{key}, matcherKeys)
+	p.known(t, []string{key}, p.matchers)
 	return p.dataCondition(t, key)
 }
 
@@ -239,7 +239,7 @@ func (p *sessionParser) sessionCondition(t *tomltree.Value, key string) (Session
 func (p *ruleParser) dataCondition(t *tomltree.Value, key string) (SessionCondition, bool) {
 	var matcher *tomltree.Entry
 	for _, e := range t.Entries {
-		if _, _, is := matcherKey(e.Key); is {
+		if p.isMatcher(e.Key) {
 			if matcher != nil {
 				p.report(diag.BadCondition, e.KeyRange, "`"+matcher.Key+"` and `"+e.Key+"` in one condition: exactly one matcher is possible", "")
 				return SessionCondition{}, false

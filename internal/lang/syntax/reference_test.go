@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
 )
@@ -31,7 +32,7 @@ func TestReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(page)
-	for _, key := range syntax.Keys() {
+	for _, key := range syntax.Keys(kinds.Table()) {
 		if !regexp.MustCompile("\\b" + regexp.QuoteMeta(key) + "\\b").MatchString(text) {
 			t.Errorf("the reference does not name %s", key)
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
@@ -31,7 +31,7 @@ func TestSchemaKnowsEveryKey(t *testing.T) {
 	if err := json.Unmarshal(config.PolicySchema(), &root); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range syntax.KeysByTable() {
+	for path, want := range syntax.KeysByTable(kinds.Table()) {
 		table := root.(map[string]any)
 		for _, step := range strings.Split(path, "/") {
 			if step != "" {
@@ -76,7 +76,7 @@ func TestKindsAreDocumented(t *testing.T) {
 	reference, readme := page("../../../docs/reference/policy.md"), page("../../../README.md")
 	_, matchers, _ := strings.Cut(readme, "- Matchers:")
 	matchers, _, _ = strings.Cut(matchers, "An `arg`")
-	for _, d := range match.Kinds() {
+	for _, d := range kinds.Table().Kinds {
 		key := d.Kind.String()
 		if got := root.Defs["rule"].Properties[key].Description; got != d.Doc {
 			t.Errorf("policy.schema.json describes %s as %q, the table as %q", key, got, d.Doc)
@@ -216,7 +216,7 @@ requires = "b"
 #session
 `
 	clean := regexp.MustCompile(`\s*,\s*KEY`).ReplaceAllString(text, "")
-	if _, found := syntax.Parse("clean", []byte(clean)); found.HasErrors() {
+	if _, found := syntax.Parse(kinds.Table(), "clean", []byte(clean)); found.HasErrors() {
 		t.Fatal(found)
 	}
 	if err, ok := validate(clean); err != nil || !ok {
@@ -232,7 +232,7 @@ requires = "b"
 			key = table + key
 		}
 		broken := regexp.MustCompile(`\s*,\s*KEY`).ReplaceAllString(text[:at[0]], "") + key + regexp.MustCompile(`\s*,\s*KEY`).ReplaceAllString(text[at[1]:], "")
-		_, found := syntax.Parse("broken", []byte(broken))
+		_, found := syntax.Parse(kinds.Table(), "broken", []byte(broken))
 		known := !slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Code == diag.UnknownKey })
 		err, ok := validate(broken)
 		table := text[at[0]:at[1]]

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -159,7 +158,7 @@ func conditionParts(c *Condition, spelled bool) []formatPart {
 		parts = append(parts, formatPart{key: key, items: slices.Compact(texts)})
 	case c.Spec.List != "":
 		parts = append(parts, formatPart{key: key + "_in", value: tomltree.Quote(c.Spec.List)})
-	case len(c.Spec.Values) > 1, match.Define(c.Spec.Kind).Values == condition.Many:
+	case len(c.Spec.Values) > 1, c.Spec.Row().Values == condition.Many:
 		parts = append(parts, formatPart{key: key, items: literals(c.Spec.Values)})
 	default:
 		parts = append(parts, formatPart{key: key, value: literals(c.Spec.Values)[0]})

@@ -1,10 +1,5 @@
 package syntax
 
-import (
-	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/condition/match"
-)
-
 // Every key that a table may have (K36). A key that is not listed here is an error.
 var (
 	topKeys  = []string{"version", "gate", "paths", "lists", "tools", "guard", "session", "handoffs", "judge"}
@@ -53,30 +48,3 @@ var operational = []string{"gateway", "upstream", "api", "approvals", "hook", "m
 
 // untrusted are the tables that an untrusted project file may have (S3).
 var untrusted = []string{"version", "tools", "conversation", "guard", "session", "handoffs", "lists"}
-
-// matcherKeys are the keys of matchers, and their forms with "_in" for those that accept a named
-// list (K60).
-var matcherKeys = func() []string {
-	var keys []string
-	for _, d := range match.Kinds() {
-		keys = append(keys, d.Kind.String())
-	}
-	for _, d := range match.Kinds() {
-		if d.Listed {
-			keys = append(keys, d.Kind.String()+"_in")
-		}
-	}
-	return keys
-}()
-
-// matcherKey splits a key into its matcher and the suffix "_in".
-func matcherKey(key string) (kind condition.Kind, inList, ok bool) {
-	if kind, ok = match.ParseKind(key); ok {
-		return kind, false, true
-	}
-	if n := len(key) - len("_in"); n > 0 && key[n:] == "_in" {
-		kind, ok = match.ParseKind(key[:n])
-		return kind, true, ok && match.Define(kind).Listed
-	}
-	return "", false, false
-}

@@ -15,7 +15,7 @@ import (
 
 // condition compiles a condition for a tool's parameter (D25-30, D25-31).
 func (b *Binder) condition(l *List, r *syntax.Rule, k *syntax.Condition, reach schema.Reach) (*Condition, bool) {
-	return b.conditionAs(l, r, k, reach, readingsOf(reach, k.Spec.Kind))
+	return b.conditionAs(l, r, k, reach, readingsOf(reach, &k.Spec))
 }
 
 // conditionAs is condition for a string that is read in some ways, whatever the schema calls it.
@@ -85,7 +85,7 @@ func (b *Binder) accompanied(l *List, k *Condition) bool {
 
 // readingsOf lists the ways in which a string may be read: by every annotation
 // that a branch of the schema gives it; without any schema as text and as path.
-func readingsOf(reach schema.Reach, kind condition.Kind) []schema.Annotation {
+func readingsOf(reach schema.Reach, spec *condition.Spec) []schema.Annotation {
 	var list []schema.Annotation
 	for a := schema.URL; a <= schema.Patch; a++ {
 		if slices.ContainsFunc(reach.Locations, func(p *schema.Location) bool { return p.Has(a) || a == schema.Command && p.Has(schema.Argv) }) {
@@ -96,7 +96,7 @@ func readingsOf(reach schema.Reach, kind condition.Kind) []schema.Annotation {
 	case len(list) > 0:
 		return list
 	case reach.Unknown:
-		return match.Define(kind).Undeclared
+		return spec.Row().Undeclared
 	}
 	return []schema.Annotation{schema.None}
 }

@@ -78,7 +78,7 @@ func (b *Binder) GuardOn(l *List, g *syntax.Rule) []*Rule {
 		if reach.Missing >= 0 {
 			continue
 		}
-		readings := readingsOf(reach, k.Spec.Kind)
+		readings := readingsOf(reach, &k.Spec)
 		if suspected {
 			readings = []schema.Annotation{a}
 		}

@@ -37,7 +37,7 @@ func (c tester) examples(label string, r *syntax.Rule, s *schema.Schema) {
 		probe.Conditions = []syntax.Condition{k}
 		pointer = ExamplePointer(&probe, s)
 	}
-	binding := Alone([]*syntax.Rule{&probe}, s, c.Env)
+	binding := Alone(c.File, []*syntax.Rule{&probe}, s, c.Env)
 	for _, x := range r.Examples {
 		switch {
 		case x.Value.Kind != condition.LiteralObject:
@@ -101,11 +101,11 @@ func ExamplePointer(r *syntax.Rule, s *schema.Schema) jsonstream.Pointer {
 	return pointer
 }
 
-// Alone binds rules as if they were the only ones of a tool. They are in the list for results,
-// which depends only on arguments.
-func Alone(rules []*syntax.Rule, s *schema.Schema, env condition.Env) *eval.Binding {
+// Alone binds rules of a file as if they were the only ones of a tool. They are in the list for
+// results, which depends only on arguments.
+func Alone(of *syntax.File, rules []*syntax.Rule, s *schema.Schema, env condition.Env) *eval.Binding {
 	table := &syntax.ToolTable{Name: "example", Schema: s, Result: &syntax.RuleList{Rules: rules}}
-	file := &syntax.File{Tools: []*syntax.ToolTable{table}}
+	file := &syntax.File{Conditions: of.Conditions, Tools: []*syntax.ToolTable{table}}
 	return eval.New([]*eval.Layer{{File: file, Trusted: true, Env: env}}, stopgate.Deny).Bind(stopgate.Call{Tool: "example"})
 }
 

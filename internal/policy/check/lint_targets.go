@@ -98,7 +98,7 @@ func (c linter) ignored(l *List, r *bind.Rule, open []callTarget) {
 		pointers = append(pointers, tomltree.Quote(t.pointer.String()))
 	}
 	hint := "or, if that may be anything: `ignores = [" + strings.Join(pointers, ", ") + "]`"
-	if better, ok := constrain(r, open); ok {
+	if better, ok := c.constrain(r, open); ok {
 		hint = "constrain that too: `" + better + "`\n" + hint
 	} else {
 		hint = fmt.Sprintf("ask about it above: `{ arg = %s, present = true, mode = \"ask\" },`\n%s", pointers[0], hint)
@@ -108,7 +108,7 @@ func (c linter) ignored(l *List, r *bind.Rule, open []callTarget) {
 
 // constrain writes the rule with conditions on further targets: the one that it has
 // on another target of the same type, or absence where the target may be absent.
-func constrain(r *bind.Rule, open []callTarget) (string, bool) {
+func (c linter) constrain(r *bind.Rule, open []callTarget) (string, bool) {
 	if len(r.Bound) == 0 || len(r.Bound)+len(open) > syntax.MaxMembers {
 		return "", false
 	}
@@ -121,7 +121,7 @@ func constrain(r *bind.Rule, open []callTarget) (string, bool) {
 			}
 		}
 		if t.optional && (!t.crosses || added.Spec.Kind == "") {
-			added.Spec = condition.Spec{Kind: condition.Present, Values: []condition.Literal{boolLiteral("false")}}
+			added.Spec = c.File.Conditions.Spec(condition.Present, boolLiteral("false"))
 		}
 		if added.Spec.Kind == "" {
 			return "", false

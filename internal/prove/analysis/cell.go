@@ -3,7 +3,7 @@ package analysis
 import (
 	"slices"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
 // cell is the set of calls in which given rules of some lists decide: all of their
@@ -36,7 +36,7 @@ func (c *cell) solve() Finding {
 	}
 	for i, l := range c.lists {
 		if l.catchAll != none && l.catchAll < c.limits[i] {
-			return Finding{Answer: match.No, By: []int{int(l.catchAll)}, Variable: none}
+			return Finding{Answer: regular.No, By: []int{int(l.catchAll)}, Variable: none}
 		}
 	}
 	// The variables that the rules look at come first: a proof is best found there.
@@ -55,7 +55,7 @@ func (c *cell) solve() Finding {
 	for _, v := range order {
 		switch c.choose(v) {
 		case absent:
-			return Finding{Answer: match.No, By: rulesOf(c.by), Variable: v}
+			return Finding{Answer: regular.No, By: rulesOf(c.by), Variable: v}
 		case unknown:
 			open = true
 		}
@@ -65,9 +65,9 @@ func (c *cell) solve() Finding {
 	}
 	switch c.around() {
 	case found:
-		return Finding{Answer: match.Yes, Witness: c.choices, Variable: none}
+		return Finding{Answer: regular.Yes, Witness: c.choices, Variable: none}
 	case absent:
-		return Finding{Answer: match.No, By: rulesOf(c.by), Variable: none}
+		return Finding{Answer: regular.No, By: rulesOf(c.by), Variable: none}
 	}
 	return Finding{Variable: none}
 }

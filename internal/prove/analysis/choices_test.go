@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
 // drawnCondition is a condition on a variable that may be absent, null, one value or several, and
@@ -155,13 +155,13 @@ func TestPresenceAgainstAllChoices(t *testing.T) {
 		for i, f := range analysis.Reach(list, analysis.Budget{}) {
 			judged++
 			switch f.Answer {
-			case match.NotProven:
+			case regular.NotProven:
 				undecided++
-			case match.Yes:
+			case regular.Yes:
 				if got := first(f.Witness[0]); got != i {
 					t.Fatalf("seed %d: the witness %+v reaches rule %d, not %d", seed, f.Witness[0], got, i)
 				}
-			case match.No:
+			case regular.No:
 				if dead++; reached[i] {
 					t.Fatalf("seed %d: rule %d is reached and called covered", seed, i)
 				}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
 // Policy is one of two policies that are compared: a list of which the first match
@@ -169,7 +169,7 @@ func (c *comparison) pair(x, y *outcome, edit int) {
 	one := &cell{solver: c.solver, rules: []*Rule{x.rule, x.guard, y.rule, y.guard},
 		limits: []int32{x.ruleLimit, x.guardLimit, y.ruleLimit, y.guardLimit}}
 	switch f := one.solve(); f.Answer {
-	case match.Yes:
+	case regular.Yes:
 		found := Cell{Old: x.Decider, New: y.Decider, Witness: f.Witness, Edit: edit}
 		if c.refute != nil && c.refute(found) {
 			c.out.Complete = false
@@ -177,7 +177,7 @@ func (c *comparison) pair(x, y *outcome, edit int) {
 		}
 		c.known[key] = true
 		c.out.Cells = append(c.out.Cells, found)
-	case match.NotProven:
+	case regular.NotProven:
 		c.out.Complete = false
 	}
 }

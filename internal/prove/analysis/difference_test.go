@@ -3,7 +3,6 @@ package analysis_test
 import (
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
@@ -41,13 +40,13 @@ func TestConditionsDifferInFewLanguages(t *testing.T) {
 		name           string
 		all            bool
 		earlier, later []string
-		want           match.Answer
+		want           regular.Answer
 	}{
-		{"the same", false, shared, shared, match.No},
-		{"one less", false, shared, shared[1:], match.No},
-		{"one more", false, shared, append([]string{"^x$"}, shared...), match.Yes},
-		{"the same of which all hold", true, shared, shared, match.No},
-		{"one more of which all hold", true, shared[1:], shared, match.No},
+		{"the same", false, shared, shared, regular.No},
+		{"one less", false, shared, shared[1:], regular.No},
+		{"one more", false, shared, append([]string{"^x$"}, shared...), regular.Yes},
+		{"the same of which all hold", true, shared, shared, regular.No},
+		{"one more of which all hold", true, shared[1:], shared, regular.No},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			list := analysis.List{

@@ -1,21 +1,21 @@
 package analysis
 
 import (
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
 // Find searches the shortest text that is in all of some languages and in none of
 // others, and is accepted.
-func Find(inside, outside []automaton.Walker, accept func(string) bool) (string, match.Answer) {
+func Find(inside, outside []automaton.Walker, accept func(string) bool) (string, regular.Answer) {
 	s := newSolver(List{}, Budget{})
 	p := s.product(inside, outside, nil)
 	p.check = accept
 	switch text, st := p.search(); st {
 	case found:
-		return text, match.Yes
+		return text, regular.Yes
 	case absent:
-		return "", match.No
+		return "", regular.No
 	}
-	return "", match.NotProven
+	return "", regular.NotProven
 }

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -185,7 +184,7 @@ type List struct {
 	Rules     []Rule
 	// Covers reports whether all values that a condition names also satisfy an earlier one,
 	// for sets that no walker describes. It may be nil.
-	Covers func(earlier, later *Condition) match.Answer
+	Covers func(earlier, later *Condition) regular.Answer
 }
 
 // Budget bounds the work of an analysis.

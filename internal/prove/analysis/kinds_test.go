@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -60,11 +60,11 @@ func TestRangesAgainstAllIntegers(t *testing.T) {
 		}
 		for i, f := range analysis.Reach(list, analysis.Budget{}) {
 			switch {
-			case f.Answer == match.NotProven:
+			case f.Answer == regular.NotProven:
 				t.Fatalf("seed %d: rule %d was not decided", seed, i)
-			case (f.Answer == match.Yes) != reached[i]:
+			case (f.Answer == regular.Yes) != reached[i]:
 				t.Fatalf("seed %d: rule %d: %v, but reached is %v", seed, i, f.Answer, reached[i])
-			case f.Answer == match.No:
+			case f.Answer == regular.No:
 				dead++
 			}
 		}

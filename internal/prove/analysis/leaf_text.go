@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
 // text searches a text: first among those that the conditions suggest, then, if
@@ -178,7 +178,7 @@ func (s *solver) pair(e, l *Condition) bool {
 		return false
 	}
 	s.pairs--
-	return s.covers(e, l) == match.Yes
+	return s.covers(e, l) == regular.Yes
 }
 
 // shortest suggests the shortest texts of a condition's languages in a variable's

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
@@ -25,7 +24,7 @@ func answers(list analysis.List, b analysis.Budget) string {
 	var out []string
 	for _, f := range analysis.Reach(list, b) {
 		text := f.Answer.String()
-		if f.Answer == match.No {
+		if f.Answer == regular.No {
 			text = fmt.Sprint("by ", f.By)
 		}
 		out = append(out, text)
@@ -105,7 +104,7 @@ func TestWitnessesThatAreWelcome(t *testing.T) {
 		found := analysis.Reach(analysis.List{Variables: []analysis.Variable{{AtMost: -1, Domain: c.domain}}, Rules: c.rules}, analysis.Budget{})
 		last := found[len(found)-1]
 		got := fmt.Sprint(last.By)
-		if last.Answer == match.Yes {
+		if last.Answer == regular.Yes {
 			got = last.Witness[0].Leaves[0].Text
 		}
 		if got != c.want {
@@ -137,7 +136,7 @@ func TestManyPatterns(t *testing.T) {
 	n := len(list) - 5
 	for i, by := range []int{0, 15, 2, -1, -1} {
 		f := found[n+i]
-		if by < 0 && f.Answer != match.Yes || by >= 0 && (f.Answer != match.No || !slices.Equal(f.By, []int{by})) {
+		if by < 0 && f.Answer != regular.Yes || by >= 0 && (f.Answer != regular.No || !slices.Equal(f.By, []int{by})) {
 			t.Errorf("literal %d: %v by %v, want %d", i, f.Answer, f.By, by)
 		}
 	}
@@ -150,13 +149,13 @@ func TestFindAndIntersect(t *testing.T) {
 		p, _ := regular.Compile(source)
 		return p.Walker()
 	}
-	if got, answer := analysis.Find([]automaton.Walker{walk("^a+$")}, []automaton.Walker{walk("^a$")}, func(string) bool { return true }); got != "aa" || answer != match.Yes {
+	if got, answer := analysis.Find([]automaton.Walker{walk("^a+$")}, []automaton.Walker{walk("^a$")}, func(string) bool { return true }); got != "aa" || answer != regular.Yes {
 		t.Errorf("%q %v", got, answer)
 	}
-	if _, answer := analysis.Find([]automaton.Walker{walk("^a$")}, []automaton.Walker{walk("^a+$")}, func(string) bool { return true }); answer != match.No {
+	if _, answer := analysis.Find([]automaton.Walker{walk("^a$")}, []automaton.Walker{walk("^a+$")}, func(string) bool { return true }); answer != regular.No {
 		t.Errorf("nothing is left: %v", answer)
 	}
-	if _, answer := analysis.Find([]automaton.Walker{walk("^a+$")}, nil, func(string) bool { return false }); answer != match.NotProven {
+	if _, answer := analysis.Find([]automaton.Walker{walk("^a+$")}, nil, func(string) bool { return false }); answer != regular.NotProven {
 		t.Errorf("nothing is good enough: %v", answer)
 	}
 	at := func(s string) jsonstream.Decimal {
@@ -192,14 +191,14 @@ func TestMeet(t *testing.T) {
 		name     string
 		old, new *analysis.Policy
 		budget   analysis.Budget
-		want     match.Answer
+		want     regular.Answer
 		calls    string
 	}{
-		{"a rule and a guard", skips("a"), guarded(skips("a"), 0, "a", "b"), analysis.Budget{}, match.Yes, "a"},
-		{"that never meet", skips("a"), guarded(skips("a"), 0, "b"), analysis.Budget{}, match.No, ""},
-		{"two guards", guarded(guarded(skips("x"), 1, "a", "c"), 0, "b", "c"), skips("x"), analysis.Budget{}, match.Yes, "c"},
-		{"a guard that ends nothing", skips("a"), guarded(skips("a"), 3, "a"), analysis.Budget{}, match.No, ""},
-		{"over the budget", guarded(skips("x"), 0, "x"), guarded(skips("y"), 0, "y"), analysis.Budget{Cells: 1}, match.Yes, "x"},
+		{"a rule and a guard", skips("a"), guarded(skips("a"), 0, "a", "b"), analysis.Budget{}, regular.Yes, "a"},
+		{"that never meet", skips("a"), guarded(skips("a"), 0, "b"), analysis.Budget{}, regular.No, ""},
+		{"two guards", guarded(guarded(skips("x"), 1, "a", "c"), 0, "b", "c"), skips("x"), analysis.Budget{}, regular.Yes, "c"},
+		{"a guard that ends nothing", skips("a"), guarded(skips("a"), 3, "a"), analysis.Budget{}, regular.No, ""},
+		{"over the budget", guarded(skips("x"), 0, "x"), guarded(skips("y"), 0, "y"), analysis.Budget{Cells: 1}, regular.Yes, "x"},
 	} {
 		var calls []string
 		answer := analysis.Meet(list, c.old, c.new, 1, c.budget, func(w []analysis.Choice) bool {
@@ -211,7 +210,7 @@ func TestMeet(t *testing.T) {
 		}
 	}
 	var seen int
-	if analysis.Meet(list, guarded(skips("x"), 0, "x"), skips("x"), 1, analysis.Budget{}, func([]analysis.Choice) bool { seen++; return false }) != match.Yes || seen < 2 {
+	if analysis.Meet(list, guarded(skips("x"), 0, "x"), skips("x"), 1, analysis.Budget{}, func([]analysis.Choice) bool { seen++; return false }) != regular.Yes || seen < 2 {
 		t.Errorf("only %d calls were shown to who wants more", seen)
 	}
 }

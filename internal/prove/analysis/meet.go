@@ -3,7 +3,7 @@ package analysis
 import (
 	"slices"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
 // Meet looks for calls in which two of a policy's deciders end the call, each with another
@@ -13,7 +13,7 @@ import (
 // Such calls are handed to visit, those first in which another rule decides the list of the
 // other policy, or no guard holds there, until visit has seen enough of them. The answer is No
 // if there are proved to be none.
-func Meet(list List, before, after *Policy, ends int, b Budget, visit func(witness []Choice) (enough bool)) match.Answer {
+func Meet(list List, before, after *Policy, ends int, b Budget, visit func(witness []Choice) (enough bool)) regular.Answer {
 	sides := [2]*orderedPolicy{sorted(before), sorted(after)}
 	m := &meet{solver: newSolver(list, b, sides[0].Rules, sides[0].Guards, sides[1].Rules, sides[1].Guards)}
 	for _, l := range m.lists {
@@ -22,28 +22,28 @@ func Meet(list List, before, after *Policy, ends int, b Budget, visit func(witne
 		}
 	}
 	m.pairs = m.budget.Cells
-	answer := match.No
+	answer := regular.No
 	for side, o := range sides {
 		others := sides[1-side].listOutcomes()
 		for _, x := range o.meetings(list.Variables, ends) {
 			f, ok := m.solve(side, &x, &outcome{})
 			switch {
-			case !ok || f.Answer == match.NotProven:
-				if answer == match.No {
-					answer = match.NotProven
+			case !ok || f.Answer == regular.NotProven:
+				if answer == regular.No {
+					answer = regular.NotProven
 				}
 				continue
-			case f.Answer == match.No:
+			case f.Answer == regular.No:
 				continue
 			}
-			if answer = match.Yes; visit(f.Witness) {
+			if answer = regular.Yes; visit(f.Witness) {
 				return answer
 			}
 			for i := range others {
 				if !x.edited && others[i].edit == none {
 					continue
 				}
-				if f, _ := m.solve(side, &x, &others[i]); f.Answer == match.Yes && visit(f.Witness) {
+				if f, _ := m.solve(side, &x, &others[i]); f.Answer == regular.Yes && visit(f.Witness) {
 					return answer
 				}
 			}

@@ -3,13 +3,13 @@ package analysis
 import (
 	"slices"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
 // Finding is the result for one rule.
 type Finding struct {
 	// Answer reports whether some call reaches the rule.
-	Answer match.Answer
+	Answer regular.Answer
 	// Witness is such a call: a choice for each variable, absent where no value is
 	// needed. Nil if the answer is not Yes.
 	Witness []Choice
@@ -74,7 +74,7 @@ func Reach(list List, b Budget) []Finding {
 			continue
 		}
 		findings[i] = s.rule(int32(i))
-		if findings[i].Answer != match.No { // a rule that never fires covers nothing
+		if findings[i].Answer != regular.No { // a rule that never fires covers nothing
 			s.lists[0].add(list.Variables, int32(i))
 		}
 	}
@@ -86,7 +86,7 @@ func (s *solver) rule(i int32) Finding {
 	l := s.lists[0]
 	c := &cell{solver: s, rules: []*Rule{&l.rules[i]}, limits: []int32{i}}
 	f := c.solve()
-	if f.Answer != match.Yes {
+	if f.Answer != regular.Yes {
 		return f
 	}
 	for k := range l.rules[i].Conditions {

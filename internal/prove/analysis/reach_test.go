@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
@@ -124,13 +123,13 @@ func TestTextsAgainstAllWords(t *testing.T) {
 		}
 		for i, f := range analysis.Reach(list, analysis.Budget{}) {
 			switch {
-			case f.Answer == match.NotProven:
+			case f.Answer == regular.NotProven:
 				t.Fatalf("seed %d: rule %d was not decided: %q", seed, i, shown)
-			case (f.Answer == match.Yes) != reached[i]:
+			case (f.Answer == regular.Yes) != reached[i]:
 				t.Fatalf("seed %d: rule %d: %v, but reached is %v: %q", seed, i, f.Answer, reached[i], shown)
-			case f.Answer == match.Yes && first(f.Witness[0].Leaves[0].Text) != i:
+			case f.Answer == regular.Yes && first(f.Witness[0].Leaves[0].Text) != i:
 				t.Fatalf("seed %d: the witness %q does not reach rule %d: %q", seed, f.Witness[0].Leaves[0].Text, i, shown)
-			case f.Answer == match.No:
+			case f.Answer == regular.No:
 				dead++
 				if !blamed(list, f.By, i, domain) {
 					t.Fatalf("seed %d: rules %v do not cover rule %d: %q", seed, f.By, i, shown)
@@ -158,10 +157,10 @@ func TestBudget(t *testing.T) {
 	for _, text := range []string{"^(a|b)*a(a|b){6}$", "^(a|b)*b(a|b){6}$", "^(a|b){7,}$"} {
 		list.Rules = append(list.Rules, analysis.Rule{Conditions: []analysis.Condition{pattern(text).condition}})
 	}
-	if f := analysis.Reach(list, analysis.Budget{})[2]; f.Answer != match.No || !slices.Equal(f.By, []int{0, 1}) {
+	if f := analysis.Reach(list, analysis.Budget{})[2]; f.Answer != regular.No || !slices.Equal(f.By, []int{0, 1}) {
 		t.Errorf("with the default budget: %v by %v", f.Answer, f.By)
 	}
-	if f := analysis.Reach(list, analysis.Budget{States: 10})[2]; f.Answer != match.NotProven {
+	if f := analysis.Reach(list, analysis.Budget{States: 10})[2]; f.Answer != regular.NotProven {
 		t.Errorf("with 10 states: %v", f.Answer)
 	}
 }
@@ -174,7 +173,7 @@ func ExampleReach() {
 		list.Rules = append(list.Rules, analysis.Rule{Conditions: []analysis.Condition{pattern(text).condition}})
 	}
 	for i, f := range analysis.Reach(list, analysis.Budget{}) {
-		if f.Answer == match.No {
+		if f.Answer == regular.No {
 			fmt.Println(i, "is covered by", f.By)
 			continue
 		}

@@ -3,8 +3,8 @@ package analysis
 import (
 	"slices"
 
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
 // solver is the state that the searches of one analysis share.
@@ -15,7 +15,7 @@ type solver struct {
 	states    int
 	pairs     int
 	thorough  bool // the shortest text is worth a search
-	covers    func(earlier, later *Condition) match.Answer
+	covers    func(earlier, later *Condition) regular.Answer
 
 	suggested map[*Condition][]string
 	walks     map[*Set]automaton.Walker

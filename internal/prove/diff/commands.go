@@ -195,8 +195,8 @@ func (c *listComparison) sampledFiles(side int) {
 				continue
 			}
 			for _, lit := range c.e.values(n, g, g.Conditions[0].Spec.Values) {
-				texts = append(texts, symbolic.Touching(g.Conditions[0].Spec.Kind, lit.Text)...)
-				for _, file := range symbolic.Guesses(g.Conditions[0].Spec.Kind, lit.Text, 4) {
+				texts = append(texts, symbolic.Touching(&g.Conditions[0].Spec, lit.Text)...)
+				for _, file := range symbolic.Guesses(&g.Conditions[0].Spec, lit.Text, 4) {
 					texts = append(texts, "cat "+file, "cat src/"+strings.TrimPrefix(file, "/"), "rm "+file)
 				}
 			}

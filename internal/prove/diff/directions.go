@@ -5,7 +5,6 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/prove/symbolic"
 )
@@ -221,7 +220,7 @@ func change(was, is *syntax.Rule, asksAnyway bool) (shrinks, grows bool) {
 		case k.Spec.Kind == condition.Outside: // another place takes matches away
 			shrinks = shrinks || !contains(k.Spec.Values, l.Spec.Values)
 			grows = grows || !contains(l.Spec.Values, k.Spec.Values)
-		case !listOfAlternatives(k.Spec.Kind):
+		case !listOfAlternatives(&k.Spec):
 			return true, true
 		default:
 			shrinks = shrinks || !contains(l.Spec.Values, k.Spec.Values)
@@ -275,9 +274,9 @@ func whenText(r *syntax.Rule) string {
 
 // listOfAlternatives reports matchers of which one value is enough: another value never
 // takes a match away.
-func listOfAlternatives(k condition.Kind) bool {
-	d := match.Define(k)
-	return d.Listed && !d.Excludes && k != condition.Const
+func listOfAlternatives(s *condition.Spec) bool {
+	d := s.Row()
+	return d.Listed && !d.Excludes && s.Kind != condition.Const
 }
 
 // contains reports whether all values of one list are in another.

@@ -215,7 +215,7 @@ func (e *toolEdits) permissions(k *symbolic.Condition, yield func(usage, writes 
 			writes := ""
 			for _, l := range r.Bound {
 				if l.Spec.Kind == condition.Writes && l.Key == k.Key {
-					if texts := symbolic.Guesses(condition.Glob, l.Spec.Values[0].Text, 1); len(texts) > 0 {
+					if texts := symbolic.Guesses(&condition.Spec{Kind: condition.Glob}, l.Spec.Values[0].Text, 1); len(texts) > 0 {
 						writes = " > " + texts[0]
 					}
 				}

@@ -243,7 +243,7 @@ func withParameter(name string, before *sidePolicy, bound [2]*boundPolicy) [][]b
 					if i == 1 { // values that do not fit its type, after those that do
 						values, others = append(values, others...), nil
 					}
-					for _, text := range symbolic.Guesses(k.Spec.Kind, lit.Text, 1) {
+					for _, text := range symbolic.Guesses(&k.Spec, lit.Text, 1) {
 						// As it is, and where only one of two readings finds it: in an
 						// address, a setting, a comment, a command.
 						for _, written := range []string{text, "https:/x/" + text, "q7=" + text, "# /" + text, "cat " + text, "q7/" + text + " x"} {

@@ -4,10 +4,10 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
 	"github.com/stopgate/stopgate/internal/prove/symbolic"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -23,7 +23,7 @@ func (c *listComparison) refusals(list analysis.List, sides [2]*analysis.Policy)
 		c.orders(witness)
 		return c.e.settled()
 	})
-	return answer != match.No
+	return answer != regular.No
 }
 
 // refusalsMeet reports that rules change, or guards, where one of the two skips and the

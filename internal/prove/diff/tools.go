@@ -5,7 +5,6 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/glob"
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
@@ -13,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/prove/analysis"
 	"github.com/stopgate/stopgate/internal/prove/symbolic"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
 // comparedTool is a tool, or one that stands for all tools of a kind.
@@ -103,7 +103,7 @@ func (c *comparer) fresh(in, globs, names []string) (string, bool) {
 		}
 	}
 	name, answer := analysis.Find(inside, outside, func(text string) bool { return stopgate.ValidToolName(stopgate.ToolName(text)) })
-	return name, answer == match.Yes
+	return name, answer == regular.Yes
 }
 
 // newTool reports a tool that only one of the files knows. A call without arguments

@@ -5,7 +5,7 @@
 //
 //	t := symbolic.New(env, schema)
 //	for _, f := range analysis.Reach(t.List(rules), analysis.Budget{}) {
-//		if f.Answer == match.Yes {
+//		if f.Answer == regular.Yes {
 //			args, ok := t.Document(f.Witness)
 //		}
 //	}

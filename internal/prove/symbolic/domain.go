@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/plaintext"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
+	"github.com/stopgate/stopgate/internal/prove/inclusion"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -38,7 +39,7 @@ func (t *Translation) domain(k *Condition) analysis.Domain {
 		d.Languages = func() (inside, outside []automaton.Walker) { return pathname.PlainPaths(t.Env, k.Reach.Expands) }
 	}
 	if a := k.Readings[0]; len(k.Readings) == 1 && (a == schema.Command || a == schema.URL) {
-		d.Key = func(text string) (string, bool) { return k.scratch(text).Key(a) }
+		d.Key = func(text string) (string, bool) { return inclusion.Key(k.scratch(text), a) }
 	}
 	form := k.form()
 	if form == asVector {
@@ -222,9 +223,9 @@ func (k *Condition) form() leafForm {
 
 // vectorText is the command line of an argument vector.
 func vectorText(v jsonstream.Value) (string, bool) {
-	var vector commandline.Vector
+	var vector condition.Vector
 	vector.Read(v)
-	return string(commandline.LineOf(vector.Words)), vector.Complete && len(vector.Words) > 0
+	return string(commandline.AppendWords(nil, vector.Words)), vector.Complete && len(vector.Words) > 0
 }
 
 // appendLeaf writes a leaf as JSON.

@@ -15,7 +15,8 @@ var (
 
 // Guesses lists texts that may satisfy a condition with a literal, from at most most ways of
 // writing it. They are candidates for an evaluator and prove nothing.
-func Guesses(kind condition.Kind, text string, most int) (list []string) {
+func Guesses(s *condition.Spec, text string, most int) (list []string) {
+	kind := s.Kind
 	if kind == condition.Glob || kind == condition.Outside {
 		text = excepted.ReplaceAllString(alone.ReplaceAllString(text, "${1}q7w9"), "")
 	}
@@ -24,7 +25,7 @@ func Guesses(kind condition.Kind, text string, most int) (list []string) {
 		written = syntax.Alternatives(text)
 	}
 	for _, one := range written[:min(most, len(written))] {
-		list = append(list, guesses(kind, one)...)
+		list = append(list, guessesFor(s, one)...)
 	}
 	return list
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
+	"github.com/stopgate/stopgate/internal/prove/inclusion"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 )
 
@@ -15,7 +16,7 @@ import (
 type Memory struct {
 	matchers map[compiled]*match.Matcher
 	walkers  map[compiled]*walkers
-	scratch  match.Value // the text that conditions are asked about
+	scratch  condition.Value // the text that conditions are asked about
 }
 
 // compiled is all that a matcher depends on.
@@ -27,7 +28,7 @@ type compiled struct {
 	values      string
 }
 
-// walkers are the automata of a matcher, see [match.Matcher.Walkers].
+// walkers are the automata of a matcher, see [inclusion.Walkers].
 type walkers struct{ all, named []automaton.Walker }
 
 func (k *Condition) compiled(s condition.Spec) compiled {
@@ -70,7 +71,7 @@ func (k *Condition) languages() (set, named []analysis.Language, ok bool) {
 		if !known {
 			w = &walkers{}
 			if m := k.matcher(one); m != nil {
-				w.all, w.named = m.Walkers(), m.Named()
+				w.all, w.named = inclusion.Walkers(m), inclusion.Named(m)
 			}
 			if k.memory.walkers == nil {
 				k.memory.walkers = make(map[compiled]*walkers)

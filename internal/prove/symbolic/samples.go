@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
 )
@@ -15,7 +14,7 @@ import (
 func (k *Condition) samples() []string {
 	var samples []string
 	for _, lit := range k.Spec.Values[:min(len(k.Spec.Values), 8)] {
-		texts := guesses(k.Spec.Kind, lit.Text)
+		texts := guessesFor(&k.Spec, lit.Text)
 		if k.IsCommand() {
 			texts = slices.Concat(texts, k.redirected(texts))
 		}
@@ -93,7 +92,16 @@ func follows(usage string) []string {
 	return slices.Compact([]string{write(""), write("x"), write("q7/w9")})
 }
 
-// guesses lists texts that may satisfy a matcher with this literal.
+// guessesFor lists texts that may satisfy a condition with this literal: those of its definition,
+// if it has any.
+func guessesFor(s *condition.Spec, text string) []string {
+	if samples := s.Row().Samples; samples != nil {
+		return samples(text)
+	}
+	return guesses(s.Kind, text)
+}
+
+// guesses lists texts that may satisfy a condition of a kind that this package knows.
 func guesses(kind condition.Kind, text string) []string {
 	switch kind {
 	case condition.Const, condition.Enum:
@@ -135,9 +143,6 @@ func guesses(kind condition.Kind, text string) []string {
 		if n, err := strconv.Atoi(text); err == nil && n <= 4096 {
 			return []string{strings.Repeat("q", n), strings.Repeat("7", n)}
 		}
-	}
-	if samples := match.Define(kind).Samples; samples != nil {
-		return samples(text)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
+	"github.com/stopgate/stopgate/internal/prove/inclusion"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -50,7 +51,7 @@ func (k *Condition) holdsAs(m *match.Matcher, reading schema.Annotation, v analy
 }
 
 // scratch is the value of a text. Many conditions are asked about one text.
-func (k *Condition) scratch(text string) *match.Value {
+func (k *Condition) scratch(text string) *condition.Value {
 	scratch := &k.memory.scratch
 	if string(scratch.Text()) != text {
 		scratch.Reset([]byte(text))
@@ -104,7 +105,7 @@ func (k *Condition) texts() (set, named analysis.Texts) {
 	}
 	if len(k.Readings) == 1 && (k.Readings[0] == schema.None || k.Readings[0] == schema.Path || k.Readings[0] == schema.URL) {
 		if k.Spec.Kind == condition.Pattern && len(k.Spec.Values) == 1 {
-			if p := k.built()[0].SinglePattern(); p != nil {
+			if p := inclusion.SinglePattern(k.built()[0]); p != nil {
 				set, named = k.pattern(p)
 				if p.Size() <= fewParts {
 					return set, named // its automaton is made where it is needed
@@ -132,7 +133,7 @@ func (k *Condition) texts() (set, named analysis.Texts) {
 	if !slices.ContainsFunc(k.Readings, func(a schema.Annotation) bool { return a != schema.None && a != schema.Path }) {
 		k.literalPart(&open)
 	} else if len(k.Readings) == 1 {
-		open.Keys = k.built()[0].Keys()
+		open.Keys = inclusion.Keys(k.built()[0])
 	}
 	return open, analysis.Texts{Open: true, Exact: k.samples()}
 }
@@ -140,8 +141,8 @@ func (k *Condition) texts() (set, named analysis.Texts) {
 // pattern translates a single pattern.
 func (k *Condition) pattern(p *regular.Pattern) (set, named analysis.Texts) {
 	permissive := k.Rule.Mode.Permissive()
-	set.Languages = []analysis.Language{{Walkers: sync.OnceValue(func() []automaton.Walker { return k.built()[0].Walkers() })}}
-	named.Languages = []analysis.Language{{Walkers: sync.OnceValue(func() []automaton.Walker { return k.built()[0].Named() })}}
+	set.Languages = []analysis.Language{{Walkers: sync.OnceValue(func() []automaton.Walker { return inclusion.Walkers(k.built()[0]) })}}
+	named.Languages = []analysis.Language{{Walkers: sync.OnceValue(func() []automaton.Walker { return inclusion.Named(k.built()[0]) })}}
 	set.CaseToo = !permissive && k.Readings[0] == schema.Path
 	set.Language, set.Contains = p.Language, p.Literal()
 	named.Samples = func() []string {

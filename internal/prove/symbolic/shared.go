@@ -6,11 +6,10 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
-	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
 // Shared yields command lines that touch a file which some values of a condition on files
@@ -40,7 +39,7 @@ func (t *Translation) Shared(k *Condition, values []condition.Literal, rules []*
 					for _, theirs := range other.Spec.Values {
 						inside := slices.Concat(plain, k.files(lit), other.files(theirs))
 						file, answer := analysis.Find(inside, outside, isPlainWord)
-						if answer != match.Yes {
+						if answer != regular.Yes {
 							continue
 						}
 						for _, command := range commands {
@@ -79,11 +78,12 @@ func (r *Rule) permitted(k *Condition) (commands []string) {
 // relative to the root. It is empty if there is none.
 func (k *Condition) files(lit condition.Literal) []automaton.Walker {
 	spec := condition.Spec{Kind: condition.Glob, Values: []condition.Literal{lit}}
-	m, err := match.Compile(spec, condition.Target{Type: schema.String, Annotation: schema.Path}, false, k.Env)
-	if err != nil {
-		return nil
+	test, _ := pathname.Compile(spec, false, false, k.Env)
+	named, ok := test.(*pathname.Test)
+	if !ok {
+		return nil // it did not compile
 	}
-	walkers := m.Walkers()
+	walkers := named.Walkers()
 	return walkers[:min(1, len(walkers))]
 }
 

@@ -4,18 +4,19 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy/bind"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
 	"github.com/stopgate/stopgate/internal/prove/symbolic"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
 // bound reads a policy for one tool, whose rules fit its parameters, and binds them.
 func bound(t *testing.T, text string) (*schema.Schema, []*symbolic.Rule) {
 	t.Helper()
-	file, list := syntax.Parse("p.toml", []byte("version = 1\n"+text))
+	file, list := syntax.Parse(kinds.Table(), "p.toml", []byte("version = 1\n"+text))
 	if list.HasErrors() {
 		t.Fatal(list)
 	}
@@ -53,7 +54,7 @@ func TestDocuments(t *testing.T) {
 		translation := symbolic.New(condition.Env{}, s)
 		for i, f := range analysis.Reach(translation.List(rules), analysis.Budget{}) {
 			text := ""
-			if f.Answer == match.Yes {
+			if f.Answer == regular.Yes {
 				args, ok := translation.Document(f.Witness)
 				if !ok {
 					t.Errorf("%s: rule %d: no document", c.name, i)

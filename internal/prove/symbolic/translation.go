@@ -8,11 +8,12 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/commandline"
-	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
+	"github.com/stopgate/stopgate/internal/prove/inclusion"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -90,27 +91,27 @@ func (r *Rule) same() string {
 // covers lets the matchers compare conditions that no automaton describes. They look at plain
 // writing. Suspicion of a value that is read as a command, or in several ways, also holds for
 // other writing, which no certainty covers.
-func covers(earlier, later *analysis.Condition) match.Answer {
+func covers(earlier, later *analysis.Condition) regular.Answer {
 	e, okE := earlier.Source.(*Condition)
 	l, okL := later.Source.(*Condition)
 	if !okE || !okL || len(e.Readings) == 0 || !slices.Equal(e.Readings, l.Readings) {
-		return match.NotProven
+		return regular.NotProven
 	}
 	if e.Rule.Mode.Permissive() && !l.Rule.Mode.Permissive() && (len(e.Readings) > 1 || e.Readings[0] == schema.Command || e.Readings[0] == schema.Patch) {
-		return match.NotProven
+		return regular.NotProven
 	}
 	return CoversPlain(e, l)
 }
 
 // CoversPlain compares two conditions for values that are plainly written.
-func CoversPlain(e, l *Condition) match.Answer {
-	result := match.Yes
+func CoversPlain(e, l *Condition) regular.Answer {
+	result := regular.Yes
 	for i, m := range e.built() {
-		switch match.Covers(m, l.built()[i]) {
-		case match.No:
-			return match.No
-		case match.NotProven:
-			result = match.NotProven
+		switch inclusion.Covers(m, l.built()[i]) {
+		case regular.No:
+			return regular.No
+		case regular.NotProven:
+			result = regular.NotProven
 		}
 	}
 	return result

@@ -131,7 +131,7 @@ func leafChoice(text string) analysis.Choice {
 
 // tries are texts that probably satisfy a condition with a literal that is written so.
 func (k *Condition) tries(written string) []string {
-	texts := guesses(k.Spec.Kind, written)
+	texts := guessesFor(&k.Spec, written)
 	if k.IsCommand() {
 		texts = slices.Concat(texts, k.redirected(texts))
 	}
@@ -152,10 +152,10 @@ func alternatives(kind condition.Kind, text string) []string {
 }
 
 // Touching lists commands that read or write files which a condition on paths names.
-func Touching(kind condition.Kind, text string) []string {
+func Touching(s *condition.Spec, text string) []string {
 	var list []string
-	for _, written := range alternatives(kind, text) {
-		for _, file := range guesses(kind, written) {
+	for _, written := range alternatives(s.Kind, text) {
+		for _, file := range guessesFor(s, written) {
 			list = append(list, "cat "+file, "rm "+file, "cp "+file+" src/q7", "cat "+path.Dir(file)+"/*", "grep -r x "+path.Dir(file), "ls "+file)
 		}
 	}

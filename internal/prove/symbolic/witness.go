@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/patch"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
-	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
@@ -159,22 +159,28 @@ func (t *Translation) Situation(choices []analysis.Choice) (s eval.Situation) {
 	return s
 }
 
-// Unprotected welcomes values that touch no protected target, of which a floor would
-// hide the verdict of the rules (K2).
-func Unprotected(list *protected.List) func(schema.Annotation, analysis.Value) bool {
+// Unprotected returns a function that accepts values that touch no protected target, of which a floor
+// would hide the verdict of the rules (K2). It belongs to one goroutine.
+func Unprotected(list condition.Protected) func(schema.Annotation, analysis.Value) bool {
+	var scratch condition.Value
 	return func(a schema.Annotation, v analysis.Value) bool {
-		p := protected.None
-		switch {
-		case v.Kind != analysis.Text:
-		case a == schema.Path:
-			p, _ = list.Path([]byte(pathname.PathText(v.Text)))
-		case a == schema.Command || a == schema.Argv:
-			p, _ = list.Command([]byte(v.Text))
-		case a == schema.Patch:
-			if _, ok := patch.Files(v.Text); !ok {
-				return false // asked whatever the rules decide
-			}
+		if v.Kind != analysis.Text {
+			return true
 		}
-		return p == protected.None
+		text := v.Text
+		switch a {
+		case schema.Path:
+			text = pathname.PathText(text)
+		case schema.Command, schema.Argv:
+			a = schema.Command
+		case schema.Patch:
+			_, ok := patch.Files(text)
+			return ok // the others are asked about, whatever the rules decide
+		default:
+			return true
+		}
+		scratch.Reset([]byte(text))
+		p, _ := list.Judge(&scratch, a)
+		return p == condition.Unprotected
 	}
 }
