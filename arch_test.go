@@ -103,6 +103,7 @@ var layers = [][]string{
 	{"internal/gateway/responselog"},
 	{"internal/gateway/history", "internal/gateway/body", "internal/gateway/header"},
 	{"internal/gateway/upstream"},
+	{"internal/gateway/calls"},
 	{"gateway"},
 	{"internal/gateway/configure"},
 	{"internal/mcp/link", "internal/mcp/pin", "internal/mcp/mirror", "internal/mcp/protocol", "internal/mcp/stream"},

@@ -21,7 +21,7 @@ func (s *stream) waste() {
 	drain := s.settings.AfterDeny == DrainUpstream
 	switch {
 	case drain && s.rounds.left > 0: // the model will be answered, so its whole response is needed
-	case !s.calls.allDenied() || !s.stream.CanCancel():
+	case !s.calls.AllDenied() || !s.stream.CanCancel():
 		s.watch.drainBy = time.Time{}
 	case drain:
 		s.watch.endBy(s.settings.Timeouts.DrainUpstream)
@@ -40,7 +40,7 @@ func (s *stream) waste() {
 // event, so the calls of a response do not depend on how events arrive.
 func (x *exchange) mayCancel() bool {
 	limit := x.settings.CancelAfter
-	return x.settings.AfterDeny == CancelUpstream && x.stream.CanCancel() && (x.calls.overdue(limit) || x.stream.LateBytes() >= max(limit, 1))
+	return x.settings.AfterDeny == CancelUpstream && x.stream.CanCancel() && (x.calls.Overdue(limit) || x.stream.LateBytes() >= max(limit, 1))
 }
 
 // await waits concurrently for the approval of a call while its response is still streaming. A
@@ -61,11 +61,11 @@ func (x *exchange) await(p *gate.Pending) {
 		if !x.watch.reading || x.stream.Pending() == 0 {
 			return
 		}
-		x.calls.refresh()
+		x.calls.Refresh()
 		switch {
-		case x.calls.denied > 0 && x.settings.OnDeny == DenyError:
+		case x.calls.Denied > 0 && x.settings.OnDeny == DenyError:
 			x.cancel(errDenied)
-		case !x.calls.allDenied() || !x.stream.CanCancel():
+		case !x.calls.AllDenied() || !x.stream.CanCancel():
 		case x.mayCancel():
 			x.interrupt()
 		default:
@@ -95,10 +95,10 @@ func (s *stream) cutShort() {
 		s.body.Close()
 	}
 	s.stream.Cancel()
-	s.calls.ended = s.calls.ended[:0]
-	all := s.calls.unresolved()
-	write := func() { s.calls.resolveAll(s.records, all) } // already denied: this only writes the rows
-	if s.calls.watched {
+	s.calls.DropEnded()
+	all := s.calls.Unresolved()
+	write := func() { s.calls.ResolveAll(s.records, all) } // already denied: this only writes the rows
+	if s.calls.Watched {
 		s.unlocked(write) // and notifies the event policies, which may block
 	} else {
 		write()
@@ -115,7 +115,7 @@ func (s *stream) cutShort() {
 		s.abort(stopgate.CodeStreamTruncated, "")
 		return
 	}
-	outcomes := s.calls.releases(all)
+	outcomes := s.calls.Releases(all)
 	if n := len(outcomes); n > 0 {
 		outcomes[n-1].Text += " " + provider.StoppedText
 	}
@@ -138,7 +138,7 @@ func (s *stream) cancelUpstream() {
 // cancels the calls that are not released (S42).
 func (s *stream) denyAll() {
 	s.cancelUpstream()
-	code, message := s.calls.giveUp(s.records)
+	code, message := s.calls.GiveUp(s.records)
 	s.abort(code, message)
 }
 

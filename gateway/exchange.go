@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/gateway/calls"
 	"github.com/stopgate/stopgate/internal/gateway/chain"
 	"github.com/stopgate/stopgate/internal/gateway/history"
 	"github.com/stopgate/stopgate/internal/gateway/upstream"
@@ -30,10 +31,9 @@ type exchange struct {
 	upstream *upstream.Server
 	enforced bool
 
-	ctx       context.Context // canceled by the client, the gateway or a deadline
-	cancel    context.CancelCauseFunc
-	approvals context.Context // ctx with the time limit for approvals
-	records   context.Context // ctx without cancellation, for audit rows
+	ctx     context.Context // canceled by the client, the gateway or a deadline
+	cancel  context.CancelCauseFunc
+	records context.Context // ctx without cancellation, for audit rows
 
 	session      stopgate.SessionID
 	conversation *history.Conversation // conversation of the request
@@ -49,7 +49,7 @@ type exchange struct {
 	later    *reading   // the upstream response that is read after the exchange
 	policies *chain.Run // run of the event policies, or nil
 
-	calls calls
+	calls calls.Calls
 	asked sync.WaitGroup // goroutines started by await
 	fault stopgate.Code  // why the response ended early, or ""
 	notes provider.Notes // parts of the response other than calls
@@ -59,7 +59,7 @@ type exchange struct {
 	watch     watch
 	stream    provider.Stream
 	client    clientWriter
-	accounted int64 // part of calls.buffered that is counted in Gateway.buffered
+	accounted int64 // part of calls.Buffered that is counted in Gateway.buffered
 }
 
 // serveGated serves a request whose response can contain calls. It blocks below run: see
@@ -93,6 +93,12 @@ func (x *exchange) ready(r *http.Request, vendor string, body []byte) ([]byte, *
 		return nil, no
 	}
 	x.prepare(r, body)
+	x.calls.Setup = calls.Setup{
+		Gate: x.g.gate, Turn: x.turn, Request: x.req, Policies: x.policies, Agent: x.agent, Dialect: x.dialect.Name(),
+		Ctx: x.ctx, Approvals: x.ctx, Records: x.records, Enforced: x.enforced, Watched: x.chain.WatchesCalls(),
+		DenyIsError: x.settings.OnDeny == DenyError, BlockTurn: x.settings.OnBlock == BlockTurn, MaxHeld: x.settings.Limits.HeldResponse,
+		Await: x.await, MayCancel: func() bool { return x.stream != nil && x.mayCancel() }, PolicyFailed: x.hookFailed,
+	}
 	return body, nil
 }
 
@@ -152,7 +158,7 @@ func (x *exchange) keepRound(codec any) { x.conversation.SaveRound(x.records, x.
 
 // keep saves the response before the client receives its end and can continue it.
 func (x *exchange) keep(codec any, seams []provider.ReplacedCall) {
-	x.conversation.Save(x.records, x.req, codec, x.calls.released, seams)
+	x.conversation.Save(x.records, x.req, codec, x.calls.Released, seams)
 }
 
 // reportHistory counts and logs an operation on the history of a conversation that failed.
@@ -169,8 +175,7 @@ func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, v clientRe
 		client: clientWriter{ResponseWriter: w, rc: http.NewResponseController(w), limit: v.settings.Timeouts.Write},
 	}
 	x.ctx, x.cancel = context.WithCancelCause(r.Context())
-	x.approvals = x.ctx
-	x.calls.x, x.calls.watched, x.provider.x = x, x.chain.WatchesCalls(), x
+	x.provider.x = x
 	if agent := r.Header.Get("X-Stopgate-Agent"); validName(agent) {
 		x.agent = stopgate.AgentName(agent)
 	}
@@ -238,23 +243,9 @@ func (x *exchange) end() {
 	defer x.sum.judged.summarize(x)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for i := range x.calls.list {
-		tc := &x.calls.list[i]
-		if tc.pending == nil {
-			continue
-		}
-		if !tc.resolved {
-			if x.fault != "" {
-				tc.pending.Refuse(x.fault)
-			}
-			tc.pending.Cancel(x.records)
-			continue
-		}
-		if tc.outcome.Allowed() && tc.outcome.Enforced && !tc.delivered {
-			x.note(stopgate.Record{Event: stopgate.AuditReleaseFailed, ID: tc.outcome.Proposal, Code: x.fault, CallID: tc.id, Tool: tc.tool})
-		}
-	}
-	x.calls.buffered = 0
+	x.calls.End(x.fault, func(tc *calls.Call) {
+		x.note(stopgate.Record{Event: stopgate.AuditReleaseFailed, ID: tc.Outcome.Proposal, Code: x.fault, CallID: tc.ID, Tool: tc.Tool})
+	})
 	x.account()
 	if x.provider.cancelled && x.notes.UsageIncomplete && x.later == nil {
 		x.noteStopped("")
@@ -303,8 +294,8 @@ func (x *exchange) note(r stopgate.Record) {
 
 // account updates the process's count of buffered bytes. mu must be locked.
 func (x *exchange) account() {
-	if d := x.calls.buffered - x.accounted; d != 0 {
+	if d := x.calls.Buffered - x.accounted; d != 0 {
 		x.g.buffered.Add(d)
-		x.accounted = x.calls.buffered
+		x.accounted = x.calls.Buffered
 	}
 }

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/stopgate/stopgate/gateway/events"
@@ -25,13 +24,13 @@ func (n *judged) emit(x *exchange, typ, summary string, severity events.Severity
 
 // report reports the judges' opinions on the calls of a round.
 func (n *judged) report(x *exchange) {
-	if x.g.events == nil || !slices.ContainsFunc(x.calls.list, func(c call) bool { return c.outcome.Judge != nil }) {
+	if x.g.events == nil || !x.calls.Judged() {
 		return
 	}
-	for i := range x.calls.list {
-		tc := &x.calls.list[i]
-		name, review := visible.Text(string(tc.tool)), tc.outcome.Judge
-		details := map[string]any{"tool": string(tc.tool), "proposal": string(tc.outcome.Proposal)}
+	for i := range x.calls.List {
+		tc := &x.calls.List[i]
+		name, review := visible.Text(string(tc.Tool)), tc.Outcome.Judge
+		details := map[string]any{"tool": string(tc.Tool), "proposal": string(tc.Outcome.Proposal)}
 		switch {
 		case review == nil:
 			n.skipped++

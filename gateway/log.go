@@ -3,7 +3,6 @@ package gateway
 import (
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,32 +18,13 @@ const maxLogText = 128
 //
 //go:noinline
 func (x *exchange) logExchange() {
-	codes := x.calls.codes(x.sum.codes)
+	codes := x.calls.Codes(x.sum.codes)
 	x.g.log.Info("exchange", "principal", string(x.principal), "agent", string(x.agent), "session", string(x.session),
 		"dialect", x.dialect.Name(), "model", truncate(x.req.Model), "upstream", x.upstream.ID, "upstream_status", x.provider.status,
-		"calls", x.sum.calls+len(x.calls.list), "denied", x.sum.denied+x.calls.denied, "codes", strings.Join(codes, ","),
+		"calls", x.sum.calls+len(x.calls.List), "denied", x.sum.denied+x.calls.Denied, "codes", strings.Join(codes, ","),
 		"fault", string(x.fault), "enforced", x.enforced, "dropped", x.notes.Dropped, "usage_complete", !x.notes.UsageIncomplete, "usage_estimated", x.notes.UsageEstimated,
 		"input_tokens", x.notes.Response.Tokens.Input, "output_tokens", x.notes.Response.Tokens.Output,
 		"duration", time.Since(x.start).Round(time.Millisecond))
-}
-
-// codes appends the codes of denied calls to list, each once.
-func (c *calls) codes(list []string) []string {
-	for i := range c.list {
-		tc := &c.list[i]
-		code := tc.outcome.Verdict.Code
-		switch {
-		case tc.resolved && tc.outcome.Allowed():
-			continue
-		case tc.resolved && code != "", tc.pending == nil:
-		default:
-			code = tc.pending.Verdict().Code
-		}
-		if code != "" && !slices.Contains(list, string(code)) {
-			list = append(list, string(code))
-		}
-	}
-	return list
 }
 
 // logRefused logs a refused request. It includes the path only if no route matches and it cannot

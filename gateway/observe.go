@@ -48,7 +48,7 @@ func (s *stream) judge() bool {
 			return false
 		}
 		if !ok {
-			s.calls.feed()
+			s.calls.Feed()
 			return true
 		}
 		out, need, err := s.stream.Event(s.out[:0], ev)
@@ -67,8 +67,8 @@ func (s *stream) judge() bool {
 
 // settle resolves the calls of a turn. Their outcomes have no effect.
 func (s *stream) settle() {
-	due := s.calls.due()
-	s.unlocked(func() { s.calls.resolveAll(s.ctx, due) })
-	s.out, _ = s.stream.Release(s.out[:0], s.calls.releases(due), nil)
+	due := s.calls.Due()
+	s.unlocked(func() { s.calls.ResolveAll(s.ctx, due) })
+	s.out, _ = s.stream.Release(s.out[:0], s.calls.Releases(due), nil)
 	s.keep(s.stream, nil)
 }

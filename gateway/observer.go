@@ -215,8 +215,8 @@ func (s *observedExchange) result(x *exchange) {
 		return
 	}
 	s.Fault, s.Answer = x.fault, answerOf(x.notes.Response)
-	s.Calls, s.Denied = x.sum.calls+len(x.calls.list), x.sum.denied+x.calls.denied
-	s.Arguments, s.Discarded = x.sum.received+x.calls.received, x.sum.wasted+x.calls.wasted
+	s.Calls, s.Denied = x.sum.calls+len(x.calls.List), x.sum.denied+x.calls.Denied
+	s.Arguments, s.Discarded = x.sum.received+x.calls.Received, x.sum.wasted+x.calls.Wasted
 	s.Cancelled = x.provider.cancelled
 }
 

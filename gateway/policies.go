@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -96,100 +95,6 @@ func (x *exchange) textsOf(body []byte) ([]byte, *refusal) {
 		return nil, &refusal{status: http.StatusInternalServerError, code: x.hookFailed(err)}
 	}
 	return body, nil
-}
-
-// piece is a chunk of a call's arguments that the policies have not received.
-type piece struct {
-	call int
-	text []byte
-}
-
-// keep buffers arguments for the policies. The bytes of one call in one read are passed at once.
-func (c *calls) keep(call int, text []byte) {
-	if n := len(c.unseen); n > 0 && c.unseen[n-1].call == call {
-		c.unseen[n-1].text = append(c.unseen[n-1].text, text...)
-		return
-	}
-	c.unseen = append(c.unseen, piece{call, append([]byte(nil), text...)})
-}
-
-// show passes the buffered arguments to the policies. If a policy fails, the call is denied, and
-// with it every call that is not released.
-func (c *calls) show() {
-	for _, p := range c.unseen {
-		if err := c.x.policies.CallDelta(c.x.ctx, p.call, string(p.text)); err != nil && c.broken == "" {
-			c.broken = c.x.hookFailed(err)
-		}
-	}
-	c.unseen = c.unseen[:0]
-}
-
-// askPolicies passes complete calls through the policies in upstream order, and starts the judges
-// for those that are forwarded (X17). In observe mode the policies cannot change calls.
-func (c *calls) askPolicies(ctx context.Context, due []int) {
-	if !c.watched {
-		return
-	}
-	c.show()
-	for _, i := range due {
-		tc := &c.list[i]
-		if tc.resolved || tc.pending == nil || tc.shown {
-			continue
-		}
-		tc.shown = true
-		var refused stopgate.Code
-		if v := tc.pending.Verdict(); v.Terminal() {
-			refused = v.Code
-		}
-		d, err := c.x.policies.CallComplete(ctx, i, tc.id, refused)
-		switch {
-		case !c.x.enforced:
-		case err != nil || c.broken != "":
-			if c.broken == "" {
-				c.broken = c.x.hookFailed(err)
-			}
-		case refused != "":
-		case !d.Sent:
-			tc.dropText = d.Text
-			tc.pending.Refuse(stopgate.CodePolicyDropped)
-		case d.Changed:
-			c.replace(tc, d.Arguments)
-		}
-	}
-	for _, i := range due {
-		tc := &c.list[i]
-		switch {
-		case tc.pending == nil || tc.resolved:
-		case c.broken != "" && c.x.enforced:
-			tc.pending.Refuse(c.broken) // including those that earlier policies forwarded
-		default:
-			tc.pending.Consult(c.x.ctx)
-		}
-	}
-}
-
-// replace replaces a call by one with the arguments of a policy. It is a new pending call, judged
-// from its first byte.
-func (c *calls) replace(tc *call, args string) {
-	definition := c.x.req.Tool(tc.tool)
-	next, err := c.openPending(tc.tool, tc.id, definition)
-	tc.pending.Refuse(stopgate.CodeCancelled)
-	tc.pending.Close(stopgate.Cancelled)
-	tc.pending.Cancel(c.x.records)
-	if err != nil {
-		tc.pending = nil // denied: no pending call was opened
-		return
-	}
-	if tc.terminal {
-		tc.terminal = false
-		c.open++
-	}
-	tc.pending, tc.asked = next, false
-	next.Feed([]byte(args))
-	c.note(tc, next.Close(stopgate.Ended))
-	if c.x.req.IsUnknown(tc.tool) {
-		c.note(tc, next.Refuse(stopgate.CodePolicyNotConfigured))
-	}
 }
 
 // emit reports an event to subscribers.

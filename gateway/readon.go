@@ -90,7 +90,7 @@ func (r *reading) read() bool {
 
 // decline records a call that arrived after the client received the end of its response.
 func (r *reading) decline(c provider.LateCall) {
-	p, err := r.calls.openPending(c.Tool, c.Call, r.req.Tool(c.Tool))
+	p, err := r.calls.Open(c.Tool, c.Call, r.req.Tool(c.Tool))
 	if err != nil {
 		return
 	}

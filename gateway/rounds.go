@@ -10,6 +10,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/gateway/body"
+	"github.com/stopgate/stopgate/internal/gateway/calls"
 	"github.com/stopgate/stopgate/internal/gateway/responselog"
 	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/provider/sse"
@@ -49,7 +50,7 @@ func (x *exchange) answers() bool {
 // mayContinue reports whether the current response may not be the last: it has calls, and its end was
 // not reported to the event policies.
 func (x *exchange) mayContinue() bool {
-	return x.rounds.recording() && len(x.calls.list) > 0
+	return x.rounds.recording() && len(x.calls.List) > 0
 }
 
 // recording reports whether events of the model are recorded.
@@ -109,14 +110,14 @@ func (h *roundRecorder) Read(p []byte) (int, error) {
 // next builds the request of the next round, if all calls of this one were denied by a rule, a
 // policy or a person, and no limit prevents it.
 func (r *rounds) next(x *exchange, all []int) ([]byte, bool) {
-	if r.dialect == nil || r.left == 0 || len(all) == 0 || len(all) != len(x.calls.list) || x.policies.Ended() {
+	if r.dialect == nil || r.left == 0 || len(all) == 0 || len(all) != len(x.calls.List) || x.policies.Ended() {
 		return nil, false
 	}
 	r.now.Results = nil
 	for n, i := range all {
-		c := &x.calls.list[i]
-		v := c.outcome.Verdict
-		if !c.resolved || c.outcome.Allowed() || !answerable(v) {
+		c := &x.calls.List[i]
+		v := c.Outcome.Verdict
+		if !c.Resolved || c.Outcome.Allowed() || !answerable(v) {
 			return nil, false
 		}
 		public := v.Public
@@ -124,7 +125,7 @@ func (r *rounds) next(x *exchange, all []int) ([]byte, bool) {
 			public = cmp.Or(public, v.Code.Public()) + " " + provider.StoppedText
 		}
 		r.now.Results = append(r.now.Results, provider.CallResult{
-			Call: c.id, Text: provider.DenialEnvelope(v.Code, public), Skipped: c.outcome.Status == stopgate.Skipped,
+			Call: c.ID, Text: provider.DenialEnvelope(v.Code, public), Skipped: c.Outcome.Status == stopgate.Skipped,
 		})
 	}
 	next, ok := r.dialect.NextRequest(r.sent, r.now)
@@ -160,9 +161,9 @@ func (r *rounds) advance(x *exchange, sent []byte) {
 	x.sum.add(&x.calls)
 	x.observed.next(x)
 	x.provider.cancelled = false
-	x.calls = calls{x: x, watched: x.calls.watched, batch: x.calls.batch[:0]}
 	x.turnID = stopgate.TurnID("t_" + rand.Text())
 	x.turn = x.turn.Next(x.turnID)
+	x.calls.Reset(x.turn)
 }
 
 // sum holds the sums of the earlier rounds.
@@ -174,12 +175,12 @@ type sum struct {
 	codes            []string // codes of denied calls
 }
 
-func (s *sum) add(c *calls) {
-	s.calls += len(c.list)
-	s.denied += c.denied
-	s.codes = c.codes(s.codes)
-	s.received += c.received
-	s.wasted += c.wasted
+func (s *sum) add(c *calls.Calls) {
+	s.calls += len(c.List)
+	s.denied += c.Denied
+	s.codes = c.Codes(s.codes)
+	s.received += c.Received
+	s.wasted += c.Wasted
 }
 
 // continueRound answers the model and continues with its next response. It returns false, without a change,
@@ -191,7 +192,7 @@ func (s *stream) continueRound(all []int) bool {
 	}
 	s.flush()
 	if i, ok := s.stream.(provider.RoundCloser); ok { // before more is read: it references the event that ended the turn
-		s.out = i.CloseRound(s.out, s.calls.releases(all))
+		s.out = i.CloseRound(s.out, s.calls.Releases(all))
 	}
 	s.flush()
 	if !s.provider.cancelled {

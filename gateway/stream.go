@@ -103,15 +103,15 @@ func (s *stream) run() {
 	for !s.over {
 		s.read()
 		spare := s.g.outputs.Get().(*output)
-		s.out, s.calls.batch = spare.p[:0], spare.batch[:0]
+		s.out, s.calls.Batch = spare.p[:0], spare.batch[:0]
 		s.events()
 		if !s.over {
 			s.afterRead()
 		}
 		s.account()
 		s.flush()
-		spare.p, spare.batch = s.out, s.calls.batch
-		s.out, s.calls.batch = nil, nil
+		spare.p, spare.batch = s.out, s.calls.Batch
+		s.out, s.calls.Batch = nil, nil
 		if cap(spare.p) <= keptOutput {
 			s.g.outputs.Put(spare)
 		}
@@ -121,11 +121,11 @@ func (s *stream) run() {
 
 // afterRead acts on the events of one read.
 func (s *stream) afterRead() {
-	s.calls.feed()
+	s.calls.Feed()
 	s.showUnseen()
-	s.calls.refresh()
+	s.calls.Refresh()
 	switch {
-	case s.calls.denied > 0 && s.settings.OnDeny == DenyError:
+	case s.calls.Denied > 0 && s.settings.OnDeny == DenyError:
 		s.denyAll()
 	case s.err != nil:
 		s.endOfInput()
@@ -136,8 +136,8 @@ func (s *stream) afterRead() {
 
 // showUnseen passes buffered arguments to the event policies.
 func (s *stream) showUnseen() {
-	if len(s.calls.unseen) > 0 {
-		s.unlocked(s.calls.show)
+	if s.calls.Unseen() {
+		s.unlocked(s.calls.Show)
 	}
 }
 
@@ -181,7 +181,7 @@ func (s *stream) events() {
 			s.watch.events++
 		}
 		s.event(ev)
-		if !s.over && s.calls.allDenied() && s.mayCancel() {
+		if !s.over && s.calls.AllDenied() && s.mayCancel() {
 			s.showUnseen()
 			s.cutShort()
 		}
@@ -192,7 +192,7 @@ func (s *stream) events() {
 // component needs the individual events.
 func (s *stream) repeats() {
 	to, ok := s.stream.(provider.BatchStream)
-	if !ok || s.calls.watched || s.rounds.recording() && !s.rounds.apart {
+	if !ok || s.calls.Watched || s.rounds.recording() && !s.rounds.apart {
 		return
 	}
 	for {
@@ -214,7 +214,7 @@ func (s *stream) event(ev *sse.Event) {
 	switch {
 	case err != nil:
 		s.abortFor(err)
-	case s.calls.err != nil:
+	case s.calls.Err != nil:
 		s.abort(stopgate.CodePolicyError, "")
 	case need == provider.Resolve:
 		s.release()
@@ -226,16 +226,16 @@ func (s *stream) event(ev *sse.Event) {
 
 // release ends the choices that have ended.
 func (s *stream) release() {
-	due := s.calls.due()
+	due := s.calls.Due()
 	s.resolve(due)
-	if s.calls.denied > 0 && s.settings.OnDeny == DenyError {
+	if s.calls.Denied > 0 && s.settings.OnDeny == DenyError {
 		s.denyAll()
 		return
 	}
 	if s.continueRound(due) || !s.reportEnd() {
 		return
 	}
-	outcomes := s.calls.releases(due)
+	outcomes := s.calls.Releases(due)
 	out, err := s.stream.Release(s.out, outcomes, s.client.put)
 	s.out = out
 	s.keep(s.stream, nil)
@@ -245,7 +245,7 @@ func (s *stream) release() {
 	}
 	s.flush()
 	if s.client.broken == nil {
-		s.calls.delivered(outcomes)
+		s.calls.Delivered(outcomes)
 	}
 }
 
@@ -254,7 +254,7 @@ func (s *stream) release() {
 func (s *stream) resolve(due []int) {
 	s.flush()
 	s.watch.awaitGate()
-	s.unlocked(func() { s.calls.resolveAll(s.ctx, due) })
+	s.unlocked(func() { s.calls.ResolveAll(s.ctx, due) })
 	s.watch.resolving = false
 	s.watch.read = time.Now()
 }

@@ -42,44 +42,44 @@ func (x *whole) serve(content io.Reader) {
 	if len(x.rounds.earlier) == 0 {
 		approvals, cancel := context.WithTimeoutCause(x.ctx, x.settings.Timeouts.Unary, gate.ErrHold)
 		defer cancel()
-		x.approvals = approvals
+		x.calls.Approvals = approvals
 	}
 	x.codec = x.dialect.Body(x.req, &x.calls, x.options(x.settings.Limits.Body))
 	need, err := x.codec.Decode(body)
-	x.calls.feed()
+	x.calls.Feed()
 	x.remember(x.codec.Notes())
 	x.mu.Lock()
 	x.account()
 	x.mu.Unlock()
-	all := x.calls.unresolved()
+	all := x.calls.Unresolved()
 	switch {
 	case !x.enforced:
 		x.write(body)
-		x.calls.resolveAll(x.records, all)
+		x.calls.ResolveAll(x.records, all)
 		x.keep(x.codec, nil)
 		return
-	case err != nil || x.calls.err != nil:
+	case err != nil || x.calls.Err != nil:
 		x.refuse(brokenAnswer(err))
 		return
 	case need == provider.Finished:
 		x.finish(body)
 		return
 	}
-	x.calls.resolveAll(x.approvals, all)
-	if x.calls.denied > 0 && x.settings.OnDeny == DenyError {
-		code, message := x.calls.giveUp(x.records)
+	x.calls.ResolveAll(x.calls.Approvals, all)
+	if x.calls.Denied > 0 && x.settings.OnDeny == DenyError {
+		code, message := x.calls.GiveUp(x.records)
 		x.refuse(&refusal{status: http.StatusForbidden, code: code, message: message})
 		return
 	}
 	if sent, ok := x.rounds.next(x.exchange, all); ok {
 		if i, ok := x.codec.(provider.RoundCloser); ok {
-			x.rounds.now.ClientBody = i.CloseRound(nil, x.calls.releases(all))
+			x.rounds.now.ClientBody = i.CloseRound(nil, x.calls.Releases(all))
 		}
 		x.keepRound(x.codec)
 		x.next(sent)
 		return
 	}
-	outcomes := x.calls.releases(all)
+	outcomes := x.calls.Releases(all)
 	released, err := x.codec.Release(nil, outcomes)
 	if err != nil {
 		no := brokenAnswer(err)
@@ -88,7 +88,7 @@ func (x *whole) serve(content io.Reader) {
 		return
 	}
 	if x.finish(released) {
-		x.calls.delivered(outcomes)
+		x.calls.Delivered(outcomes)
 	}
 }
 
