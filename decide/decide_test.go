@@ -654,18 +654,27 @@ func TestStream(t *testing.T) {
 		t.Fatal(lines.Text())
 	}
 
+	// Declined: the response ends although the body is open and nothing arrives (D26-21).
+	write, lines = begin(`{"tool":"write","session":"s"}`)
+	io.WriteString(write, `README","content":"`)
+	read(lines, `"mode":"ask"`)
+	d.wants(d.do("anna", "POST", "/v1/approvals/"+d.ask(), `{"answer":"deny"}`), 200)
+	read(lines, `"code":"approval_declined"`)
+	read(lines, `"call":`, `"status":"denied"`)
+	write.Close()
+
 	// Broken off: denied and recorded.
 	write, lines = begin(`{"tool":"write"}`)
 	write.CloseWithError(errors.New("gone"))
 	for lines.Scan() {
 	}
 	for range 1000 {
-		if rows := d.records.Decisions(); len(rows) == 4 {
+		if rows := d.records.Decisions(); len(rows) == 5 {
 			break
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	if rows := d.records.Decisions(); len(rows) != 4 || rows[3].Status == stopgate.StatusAllowed {
+	if rows := d.records.Decisions(); len(rows) != 5 || rows[4].Status == stopgate.StatusAllowed {
 		t.Fatalf("%+v", rows)
 	}
 	client.CloseIdleConnections()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
@@ -58,7 +59,19 @@ func (s *callRoutes) stream(w http.ResponseWriter, r *http.Request, who caller) 
 	p := &submission{owner: who.name, call: call, decided: make(chan struct{})}
 	out := &lines{w: w, flush: control.Flush}
 	out.err = control.Flush() // the client may wait for the headers before it sends more
+	stop := make(chan struct{})
+	go func() { // a person's answer does not wait for the next byte of the body
+		select {
+		case <-open.Done():
+			if !open.Enforced() {
+				return
+			}
+			_ = control.SetReadDeadline(time.Unix(1, 0))
+		case <-stop:
+		}
+	}()
 	end := s.feed(r.Context(), p, open, in, out)
+	close(stop)
 	open.Close(end)
 	if out.err != nil { // the client no longer reads the response
 		open.Cancel(context.WithoutCancel(r.Context()))
@@ -91,16 +104,18 @@ func (s *callRoutes) feed(ctx context.Context, p *submission, open *gate.Pending
 			p.bytes += int64(n)
 			v = open.Feed(buffer[:n])
 		}
+		select {
+		case <-open.Done():
+			if v = open.Verdict(); v.Terminal() && open.Enforced() {
+				continue
+			}
+		default:
+		}
 		switch {
 		case errors.Is(err, io.EOF):
 			return stopgate.Ended
 		case err != nil:
 			return stopgate.Failed
-		}
-		select {
-		case <-open.Done():
-			v = open.Verdict()
-		default:
 		}
 	}
 }
