@@ -30,7 +30,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 )
 
@@ -56,8 +55,6 @@ type Registry struct {
 	dir   string
 	under string
 	now   func() time.Time
-
-	tables sync.Pool // *table, for reuse
 }
 
 // At returns the registry in a directory, which is created on demand. Processes with other rules,

@@ -33,9 +33,7 @@ type table struct {
 	size   int // size of the file in bytes
 
 	registry *Registry
-	// The text that was read, which contains the claims, and the text to write: reused by the next
-	// table.
-	text, next []byte
+	text     []byte // that was read, which contains the claims
 }
 
 // maxTable is the maximum number of bytes that are read from a table, far more than one has.
@@ -54,11 +52,7 @@ func (d *Registry) open(ctx context.Context, k key) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, _ := d.tables.Get().(*table)
-	if t == nil {
-		t = &table{registry: d, text: make([]byte, usual)}
-	}
-	t.file, t.name = f, name
+	t := &table{file: f, name: name, registry: d, text: make([]byte, usual)}
 	if err := t.lock(ctx); err != nil {
 		t.close()
 		return nil, err
@@ -86,17 +80,10 @@ func (t *table) lock(ctx context.Context) error {
 func (t *table) unlock() error { return unlock(t.file) }
 
 // close closes the table.
-func (t *table) close() error {
-	err := t.file.Close()
-	clear(t.claims)
-	if t.file, t.claims = nil, t.claims[:0]; len(t.text) <= long {
-		t.registry.tables.Put(t)
-	}
-	return err
-}
+func (t *table) close() error { return t.file.Close() }
 
-// usual is the initial size of a table's buffers in bytes, and long the size from which on they are
-// not kept.
+// usual is the initial size of a table's buffer in bytes, and long the size of a file from which on it
+// is truncated.
 const (
 	usual = 4 << 10
 	long  = 64 << 10
@@ -155,7 +142,7 @@ func (t *table) of(k key, slot int) *claim {
 // counts. Some file systems flush a file that is truncated and written again when it is closed, so
 // only a long one is truncated.
 func (t *table) write() error {
-	text := slices.Grow(t.next[:0], t.size+usual/4)
+	text := make([]byte, 0, t.size+usual/4)
 	for i := range t.claims {
 		text = t.claims[i].append(text)
 	}
@@ -164,7 +151,6 @@ func (t *table) write() error {
 	if end < t.size {
 		text = append(text, bytes.Repeat([]byte(" "), t.size-end)...)
 	}
-	t.next = text
 	if t.size > 0 && end > t.size {
 		if _, err := t.file.WriteAt(text[t.size:], int64(t.size)); err != nil {
 			return err

@@ -147,11 +147,7 @@ func (p Program) Serve(ctx context.Context, args []string, f *Flags, s Streams) 
 		fmt.Fprintf(s.Err, "stopgate: hook takes the name of one host: %s; the call is blocked\n", diag.OneOf(hook.Names()))
 		return exitDenied
 	}
-	var kept *Cache
-	if p.delegated != nil {
-		kept = p.delegated.kept
-	}
-	host, err := kept.host(args[0])
+	host, err := hook.Lookup(args[0])
 	if err != nil {
 		fmt.Fprintf(s.Err, "stopgate: %s; the call is blocked\n", visible.Text(err.Error()))
 		return exitDenied

@@ -28,9 +28,8 @@ const hooksDir = "hooks"
 // directory: a model may change that, and would leave the project's policy. Each session has a file
 // next to the store, which is written once and trusted like the store.
 type projects struct {
-	dir  string
-	now  func() time.Time
-	kept *Cache // nil without a cache
+	dir string
+	now func() time.Time
 }
 
 // projectsAt returns the projects next to a store, or false if the store is in memory.
@@ -72,18 +71,13 @@ func (p projects) read(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir, known := p.kept.began(path, seen)
-	info := seen
-	if !known {
-		var text []byte
-		if text, info, err = readRegular(path, seen, 1<<16); err != nil {
-			return "", err
-		}
-		var complete bool
-		if dir, complete = strings.CutSuffix(string(text), "\n"); !complete || !filepath.IsAbs(dir) {
-			return "", fmt.Errorf("%s names no directory; without that file the session begins where it works now", path)
-		}
-		p.kept.keepBeginning(path, info, dir)
+	text, info, err := readRegular(path, seen, 1<<16)
+	if err != nil {
+		return "", err
+	}
+	dir, complete := strings.CutSuffix(string(text), "\n")
+	if !complete || !filepath.IsAbs(dir) {
+		return "", fmt.Errorf("%s names no directory; without that file the session begins where it works now", path)
 	}
 	if p.now().Sub(info.ModTime()) > keepProjects/30 {
 		_ = os.Chtimes(path, p.now(), p.now()) // otherwise it is forgotten in a month
@@ -173,7 +167,6 @@ func (w *wiring) project(ctx context.Context, e *hook.Event) (dir, now string, e
 	if err != nil || !ok {
 		return now, now, err
 	}
-	p.kept = w.kept()
 	dir, err = p.of(e, now)
 	return dir, now, err
 }
