@@ -39,7 +39,6 @@ type ModelCall struct {
 	API                 provider.API
 	Address             string // HOST:PORT
 	Model               string
-	MaxTokens           int
 	Began, First, Ended time.Time // First is zero if no byte was received
 	Answer              codec.ResponseInfo
 	Stopped             bool   // cancelled by the gate: all calls were refused
@@ -129,7 +128,7 @@ func (a *Agent) observedModel(ctx context.Context, r *provider.Request) *observa
 	o := &observation{now: a.Now}
 	r.Sent = func(body []byte) io.Writer {
 		o.ModelCall = ModelCall{
-			Session: a.Owner.Session, API: a.Endpoint.API, Address: a.Endpoint.Address(), Model: a.Endpoint.Model, MaxTokens: a.Endpoint.MaxTokens,
+			Session: a.Owner.Session, API: a.Endpoint.API, Address: a.Endpoint.Address(), Model: a.Endpoint.Model,
 			Began: a.Now(), Body: body,
 		}
 		_, o.over = a.Observer.Model(ctx, &o.ModelCall)

@@ -33,8 +33,8 @@ const (
 // APIs returns their names.
 func APIs() []string { return []string{string(Chat), string(Responses), string(Messages)} }
 
-// DefaultMaxTokens bounds a response of the Messages API, which requires a bound.
-const DefaultMaxTokens = 32_000
+// maxTokens bounds a response of the Messages API, which requires a bound.
+const maxTokens = 32_000
 
 // Endpoint is a model at a provider.
 type Endpoint struct {
@@ -46,7 +46,6 @@ type Endpoint struct {
 	Key   string // "" sends no credential
 	// Transport sends requests; nil uses that of net/http.
 	Transport http.RoundTripper
-	MaxTokens int // of one response; 0 for the default
 }
 
 // Request is a request to a model.

@@ -37,11 +37,7 @@ func (e *Endpoint) body(r *Request) []byte {
 		t.raw(`,"input":[`)
 		t.input(r.Messages)
 	case Messages:
-		limit := e.MaxTokens
-		if limit <= 0 {
-			limit = DefaultMaxTokens
-		}
-		t.raw(`,"max_tokens":` + strconv.Itoa(limit) + `,"system":`)
+		t.raw(`,"max_tokens":` + strconv.Itoa(maxTokens) + `,"system":`)
 		t.quote(r.System)
 		t.raw(`,"messages":[`)
 		t.blocks(r.Messages)

@@ -20,7 +20,6 @@ import (
 type Local struct {
 	Definition stopgate.ToolDefinition
 	Command    []string
-	Timeout    time.Duration // 0 for the set's timeout
 }
 
 // commands returns the tools that start processes.
@@ -53,11 +52,7 @@ func (s *Set) runCommand(ctx context.Context, args jsonstream.Value) (agent.Resu
 
 func (s *Set) local(l Local) func(context.Context, jsonstream.Value) (agent.Result, error) {
 	return func(ctx context.Context, args jsonstream.Value) (agent.Result, error) {
-		limit := l.Timeout
-		if limit <= 0 {
-			limit = s.o.Timeout
-		}
-		return s.process(ctx, l.Command, args.Raw(), limit)
+		return s.process(ctx, l.Command, args.Raw(), s.o.Timeout)
 	}
 }
 

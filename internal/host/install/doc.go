@@ -89,8 +89,6 @@ type Plan struct {
 	Mode uint32
 	// Line is the command line of the hook.
 	Line string
-	// Exec is set if the host runs the file itself instead of a shell command.
-	Exec bool
 	// Also are the files for events other than a call that is about to run.
 	Also []*Plan
 

@@ -46,7 +46,7 @@ const mark = "written by stopgate install"
 func (p *Plan) scripts(s *hook.Settings, c Command) {
 	words, _, _ := strings.Cut(p.Line, " || {")
 	file := func(q *Plan, otherwise string) {
-		q.Line, q.Exec, q.Mode = words, true, 0o755
+		q.Line, q.Mode = words, 0o755
 		if !c.observes() {
 			q.Line += ` || printf '%s\n' '` + otherwise + `'`
 		}
@@ -69,5 +69,4 @@ func (p *Plan) extension(s *hook.Settings, c Command) {
 	r := strings.NewReplacer("PROGRAM", str(c.Program), "ARGUMENTS", "["+strings.Join(words, ", ")+"]", "BLOCK", strconv.FormatBool(!c.observes()),
 		"TIMEOUT", strconv.FormatInt(Timeout.Milliseconds(), 10))
 	p.Content = []byte("// " + mark + " " + p.Host + "\n" + r.Replace(s.Script()))
-	p.Exec = true
 }

@@ -39,9 +39,6 @@ func (t *Tracer) Model(ctx context.Context, m *agent.ModelCall) (context.Context
 	}
 	return ctx, func() {
 		list := append(answered(&gateway.Answer{ID: m.Answer.ID, Model: m.Answer.Model, FinishReasons: m.Answer.FinishReasons, Tokens: gateway.Tokens(m.Answer.Tokens)}), attribute.Bool("gen_ai.request.stream", true), attribute.Bool("stopgate.upstream.cancelled", m.Stopped))
-		if m.MaxTokens > 0 {
-			list = append(list, attribute.Int("gen_ai.request.max_tokens", m.MaxTokens))
-		}
 		if !m.First.IsZero() {
 			list = append(list, attribute.Float64("gen_ai.response.time_to_first_chunk", seconds(m.First.Sub(m.Began))))
 		}

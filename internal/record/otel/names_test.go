@@ -91,7 +91,7 @@ func everything(t *testing.T) *keeping {
 	}
 	ctx, end := x.Message(t.Context(), &agent.Message{Session: "s", Model: "m", Began: at, Ended: at})
 	call := &agent.ModelCall{
-		Session: "s", API: "openai-responses", Address: "api.openai.com:443", Model: "m", MaxTokens: 5, Began: at, First: at, Ended: at, Stopped: true, Failure: "cancelled",
+		Session: "s", API: "openai-responses", Address: "api.openai.com:443", Model: "m", Began: at, First: at, Ended: at, Stopped: true, Failure: "cancelled",
 		Body: []byte(`{"input":"hello"}`),
 	}
 	_, endCall := x.Model(ctx, call)
