@@ -2,7 +2,6 @@ package operate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/cli/service"
 	"github.com/stopgate/stopgate/internal/store/backend"
-	"github.com/stopgate/stopgate/internal/system/tty"
 )
 
 func NewLockdown(s cli.Streams) *cobra.Command {
@@ -47,7 +45,7 @@ needs a terminal with a person at it.`,
 			case err != nil:
 				return err
 			case lift && now.Active():
-				if err := confirmLift(now); err != nil {
+				if err := confirm(", or over the decision API with a token of the scope operate", service.LockdownText(now)+"\n", "to lift it: ", "not lifted"); err != nil {
 					return err
 				}
 				now, err = order(cmd.Context(), store, gate.Lockdown{})
@@ -65,25 +63,6 @@ needs a terminal with a person at it.`,
 		})
 	}
 	return cmd
-}
-
-// confirmLift asks the person at the terminal.
-func confirmLift(now gate.Lockdown) error {
-	t, err := cli.OpenTerminal(", or over the decision API with a token of the scope operate")
-	if err != nil {
-		return err
-	}
-	defer t.Close()
-	code, err := tty.Code()
-	if err != nil {
-		return err
-	}
-	t.Drain()
-	fmt.Fprintf(t, "%s\nType %s to lift it: ", service.LockdownText(now), code)
-	if line, err := t.Line(); err != nil || line != code {
-		return errors.Join(errors.New("not lifted"), err)
-	}
-	return nil
 }
 
 // order writes an order and its record, and waits until every gate has seen it.

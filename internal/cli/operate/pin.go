@@ -15,7 +15,6 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/textdiff"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/mcp/pin"
-	"github.com/stopgate/stopgate/internal/system/tty"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -190,12 +189,8 @@ a code. Who accepts the change types the code. Without a terminal nothing is acc
 		if p.Changed == nil {
 			return fmt.Errorf("%s has not changed", visible.Text(args[1]))
 		}
-		t, err := cli.OpenTerminal("")
-		if err != nil {
-			return err
-		}
-		defer t.Close()
-		if err := confirm(t, p); err != nil {
+		question := fmt.Sprintf("%sAccept this definition of %s? ", pinText(p), visible.Text(string(p.Tool)))
+		if err := confirm("", question, "to do so.\n> ", "not accepted"); err != nil {
 			return err
 		}
 		err = store.Accept(p.Server, p.Tool, p.Changed.Hash, cli.Operator())
@@ -211,27 +206,6 @@ a code. Who accepts the change types the code. Without a terminal nothing is acc
 		return format.Print(s.Out, p, visible.Text(string(p.Tool))+"  accepted\n")
 	}
 	return cmd
-}
-
-// confirm puts a change before the person at a terminal.
-func confirm(t *tty.Terminal, p pin.Pin) error {
-	code, err := tty.Code()
-	if err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintf(t, "%sAccept this definition of %s? Type %s to do so.\n", pinText(p), visible.Text(string(p.Tool)), code); err != nil {
-		return err
-	}
-	t.Drain()
-	fmt.Fprint(t, "> ")
-	line, err := t.Line()
-	if err != nil {
-		return err
-	}
-	if line != code {
-		return errors.New("not accepted")
-	}
-	return nil
 }
 
 // forgottenJSON is what forget did, for programs; it changes only by addition.
@@ -260,20 +234,9 @@ func newPinForget(s cli.Streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		t, err := cli.OpenTerminal("")
-		if err != nil {
+		question := fmt.Sprintf("Forget the accepted definitions of %s? ", visible.Text(args[0]))
+		if err := confirm("", question, "to do so.\n> ", "nothing was forgotten"); err != nil {
 			return err
-		}
-		defer t.Close()
-		code, err := tty.Code()
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(t, "Forget the accepted definitions of %s? Type %s to do so.\n", visible.Text(args[0]), code)
-		t.Drain()
-		fmt.Fprint(t, "> ")
-		if line, err := t.Line(); err != nil || line != code {
-			return errors.Join(errors.New("nothing was forgotten"), err)
 		}
 		var tool stopgate.ToolName
 		if len(args) == 2 {

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"net"
@@ -68,9 +69,14 @@ type APITable struct {
 // tokenTable is one table [api.tokens.NAME].
 type tokenTable struct {
 	Scopes []string `toml:"scopes,required"`
-	SHA256 string   `toml:"sha256"`
-	Env    string   `toml:"env"`
-	File   string   `toml:"file"`
+	tokenSource
+}
+
+// tokenSource is the part of a table that says where the hash of a token, or the token, is.
+type tokenSource struct {
+	SHA256 string `toml:"sha256"`
+	Env    string `toml:"env"`
+	File   string `toml:"file"`
 }
 
 // webhookTable is the table [approvals.webhook].
@@ -115,104 +121,97 @@ const NoSocket = "none"
 
 // ReadAPI reads the tables; every mistake is reported with its place.
 func ReadAPI(tables map[string]*tomltree.Value, from secret.Reader) (API, diag.List) {
-	c := apiReader{from: from, s: API{Approvals: approvalsTable{
+	a := API{Approvals: approvalsTable{
 		Absent: "deny", Hold: 15 * time.Minute, UnaryTimeout: 50 * time.Second, Expires: 15 * time.Minute,
-	}}}
-	c.diags = append(tomltree.Decode(tables["api"], &c.s.Table), tomltree.Decode(tables["approvals"], &c.s.Approvals)...)
-	if c.diags.HasErrors() {
-		return c.s, c.diags
+	}}
+	api, approvals := tomltree.Read(tables["api"], &a.Table), tomltree.Read(tables["approvals"], &a.Approvals)
+	if !api.Mistakes.HasErrors() && !approvals.Mistakes.HasErrors() {
+		a.checkAddresses(api)
+		a.readTokens(api, from)
+		a.readApprovals(approvals, from)
 	}
-	c.addresses(tables["api"])
-	c.tokens(tables["api"].Get("tokens"))
-	c.approvals(tables["approvals"])
-	return c.s, c.diags
+	return a, append(api.Mistakes, approvals.Mistakes...)
 }
 
-type apiReader struct {
-	s     API
-	from  secret.Reader
-	diags diag.List
-}
-
-func (c *apiReader) report(v *tomltree.Value, format string, args ...any) {
-	c.diags.Add(diag.Diagnostic{Code: diag.BadValue, File: v.File(), Range: v.Range, Message: fmt.Sprintf(format, args...)})
-}
-
-func (c *apiReader) addresses(t *tomltree.Value) {
-	a := c.s.Table
-	if e := t.Get("listen"); e != nil {
-		if _, _, err := net.SplitHostPort(a.Listen); err != nil {
-			c.report(e.Value, "want HOST:PORT, not %q", a.Listen)
-		} else if len(a.Tokens) == 0 {
-			c.report(e.Value, "an address can be reached by every program of the machine: add [api.tokens.NAME] first")
+func (a *API) checkAddresses(s *tomltree.Settings) {
+	if e := s.Get("listen"); e != nil {
+		if _, _, err := net.SplitHostPort(a.Table.Listen); err != nil {
+			s.Report(e.Value, "want HOST:PORT, not %q", a.Table.Listen)
+		} else if len(a.Table.Tokens) == 0 {
+			s.Report(e.Value, "an address can be reached by every program of the machine: add [api.tokens.NAME] first")
 		}
 	}
-	if e := t.Get("public_url"); e != nil {
-		if u, err := url.Parse(a.PublicURL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
-			c.report(e.Value, "want http://HOST or https://HOST, not %q", a.PublicURL)
+	if e := s.Get("public_url"); e != nil {
+		if u, err := url.Parse(a.Table.PublicURL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
+			s.Report(e.Value, "want http://HOST or https://HOST, not %q", a.Table.PublicURL)
 		}
 	}
 }
 
-func (c *apiReader) tokens(e *tomltree.Entry) {
-	if e == nil {
+func (a *API) readTokens(s *tomltree.Settings, from secret.Reader) {
+	tokens := s.Get("tokens")
+	if tokens == nil {
 		return
 	}
-	for _, e := range e.Value.Entries {
-		t := c.s.Table.Tokens[e.Key]
-		token := decide.Token{Name: stopgate.Principal(e.Key)}
-		if e.Key == "" || e.Key == string(decide.Local) {
-			c.report(e.Value, "the name %q belongs to the machine's own programs", e.Key)
-		}
+	for _, e := range tokens.Value.Entries {
+		t := a.Table.Tokens[e.Key]
+		token := decide.Token{Name: stopgate.Principal(e.Key), SHA256: t.hash(s, e, from)}
 		for _, name := range t.Scopes {
 			scope, ok := decide.ParseScope(name)
 			if !ok {
-				c.report(e.Value, "there is no scope %q: want decide, observe, approve or operate", name)
+				s.Report(e.Value, "there is no scope %q: want decide, observe, approve or operate", name)
 			}
 			token.Scopes |= scope
 		}
 		if len(t.Scopes) == 0 {
-			c.report(e.Value, "a token without scopes opens nothing: want decide, observe, approve or operate")
+			s.Report(e.Value, "a token without scopes opens nothing: want decide, observe, approve or operate")
 		}
-		var err error
-		if token.SHA256, err = c.from.Hash(t.SHA256, t.Env, t.File); err != nil {
-			c.report(e.Value, "%v", err)
-		}
-		c.s.Tokens = append(c.s.Tokens, token)
+		a.Tokens = append(a.Tokens, token)
 	}
 }
 
-func (c *apiReader) approvals(t *tomltree.Value) {
-	a := c.s.Approvals
-	for key, d := range map[string]time.Duration{"hold": a.Hold, "unary_timeout": a.UnaryTimeout, "expires": a.Expires} {
-		if e := t.Get(key); e != nil && d <= 0 {
-			c.report(e.Value, "%s must be above zero", key)
-		}
+// hash checks the name of a token and returns its hash.
+func (t tokenSource) hash(s *tomltree.Settings, e *tomltree.Entry, from secret.Reader) [sha256.Size]byte {
+	if e.Key == "" || e.Key == string(decide.Local) {
+		s.Report(e.Value, "the name %q belongs to the machine's own programs", e.Key)
 	}
-	if a.Webhook == nil {
+	hash, err := from.Hash(t.SHA256, t.Env, t.File)
+	if err != nil {
+		s.Report(e.Value, "%v", err)
+	}
+	return hash
+}
+
+func (a *API) readApprovals(s *tomltree.Settings, from secret.Reader) {
+	tomltree.Positive(s, "hold", a.Approvals.Hold)
+	tomltree.Positive(s, "unary_timeout", a.Approvals.UnaryTimeout)
+	tomltree.Positive(s, "expires", a.Approvals.Expires)
+	hook := a.Approvals.Webhook
+	if hook == nil {
 		return
 	}
-	at := t.Get("webhook").Value
-	if u, err := url.Parse(a.Webhook.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		c.report(at, "webhook: want http://HOST/... or https://HOST/..., not %q", a.Webhook.URL)
+	at := s.Get("webhook").Value
+	if u, err := url.Parse(hook.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		s.Report(at, "webhook: want http://HOST/... or https://HOST/..., not %q", hook.URL)
 	}
-	if a.Webhook.SecretEnv != "" {
-		if c.s.secret = c.from.Getenv(a.Webhook.SecretEnv); c.s.secret == "" {
-			c.report(at, "the environment variable %s is not set", a.Webhook.SecretEnv)
+	if hook.SecretEnv != "" {
+		if a.secret = from.Getenv(hook.SecretEnv); a.secret == "" {
+			s.Report(at, "the environment variable %s is not set", hook.SecretEnv)
 		}
 	}
 }
 
 // NotifiersOf returns the notifiers of the table [approvals].
 func NotifiersOf(table *tomltree.Value) ([]approve.Notifier, error) {
-	c := apiReader{from: secret.Reader{Getenv: os.Getenv}}
-	if c.diags = tomltree.Decode(table, &c.s.Approvals); !c.diags.HasErrors() {
-		c.approvals(table)
+	var a API
+	s := tomltree.Read(table, &a.Approvals)
+	if !s.Mistakes.HasErrors() {
+		a.readApprovals(s, secret.Reader{Getenv: os.Getenv})
 	}
-	if c.diags.HasErrors() {
-		return nil, c.diags.Err()
+	if s.Mistakes.HasErrors() {
+		return nil, s.Mistakes.Err()
 	}
-	return c.s.notifiers(), nil
+	return a.notifiers(), nil
 }
 
 // WithoutTokens are the settings that hold after a restart only.

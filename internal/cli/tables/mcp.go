@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/decide"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/internal/system/secret"
@@ -26,15 +25,8 @@ type mcpTable struct {
 	Origins        []string                  `toml:"origins"`
 	Hosts          []string                  `toml:"hosts"`
 	Env            []string                  `toml:"env"`
-	Tokens         map[string]mcpTokenTable  `toml:"tokens"`
+	Tokens         map[string]tokenSource    `toml:"tokens"`
 	Servers        map[string]mcpServerTable `toml:"servers"`
-}
-
-// mcpTokenTable is one table [mcp.tokens.NAME].
-type mcpTokenTable struct {
-	SHA256 string `toml:"sha256"`
-	Env    string `toml:"env"`
-	File   string `toml:"file"`
 }
 
 // mcpServerTable is one table [mcp.servers.NAME].
@@ -56,93 +48,84 @@ type MCP struct {
 	Files   []string // that tokens stand in
 }
 
-// ReadMCP reads the table; every mistake is reported with its place.
+// ReadMCP reads the table; every mistake is reported with its position.
 func ReadMCP(tables map[string]*tomltree.Value, from secret.Reader) (MCP, diag.List) {
-	s := MCP{Secrets: map[string]string{}}
-	c := apiReader{from: from}
-	if c.diags = tomltree.Decode(tables["mcp"], &s.Table); c.diags.HasErrors() || tables["mcp"] == nil {
-		return s, c.diags
+	return readMCP(tables["mcp"], from, (*MCP).readGateway)
+}
+
+// ReadMCPServers reads the part of the table that a client of the servers needs, without the
+// tokens of the gateway's clients.
+func ReadMCPServers(tables map[string]*tomltree.Value, from secret.Reader) (MCP, diag.List) {
+	return readMCP(tables["mcp"], from, nil)
+}
+
+func readMCP(table *tomltree.Value, from secret.Reader, more func(*MCP, *tomltree.Settings, secret.Reader)) (MCP, diag.List) {
+	m := MCP{Secrets: map[string]string{}}
+	s := tomltree.Read(table, &m.Table)
+	if s.Mistakes.HasErrors() || table == nil {
+		return m, s.Mistakes
 	}
-	t, at := &s.Table, tables["mcp"]
-	c.word(at, "deny", t.Deny, "result", "error")
-	c.word(at, "unknown_methods", t.UnknownMethods, "forward", "deny")
-	for key, d := range map[string]time.Duration{"hold": t.Hold, "timeout": t.Timeout} {
-		if e := at.Get(key); e != nil && d <= 0 {
-			c.report(e.Value, "%s must be above zero", key)
+	if more != nil {
+		more(&m, s, from)
+	}
+	if e := s.Get("servers"); e != nil {
+		for _, e := range e.Value.Entries {
+			m.readServer(s, e, from)
 		}
 	}
-	s.Gateway = mcpgate.Settings{
+	return m, s.Mistakes
+}
+
+func (m *MCP) readGateway(s *tomltree.Settings, from secret.Reader) {
+	t := &m.Table
+	word(s, "deny", t.Deny, "result", "error")
+	word(s, "unknown_methods", t.UnknownMethods, "forward", "deny")
+	tomltree.Positive(s, "hold", t.Hold)
+	tomltree.Positive(s, "timeout", t.Timeout)
+	m.Gateway = mcpgate.Settings{
 		DenyAsError: t.Deny == "error", RefuseUnknown: t.UnknownMethods == "deny", Elicitation: t.Elicitation,
 		ApprovalTimeout: t.Hold, Timeout: t.Timeout, Origins: t.Origins, Hosts: t.Hosts,
 	}
-	if e := at.Get("tokens"); e != nil {
+	if e := s.Get("tokens"); e != nil {
 		for _, e := range e.Value.Entries {
-			token := t.Tokens[e.Key]
-			if e.Key == "" || e.Key == string(decide.Local) {
-				c.report(e.Value, "the name %q belongs to the machine's own programs", e.Key)
-			}
-			sum, err := from.Hash(token.SHA256, token.Env, token.File)
-			if err != nil {
-				c.report(e.Value, "%v", err)
-			}
-			s.Tokens = append(s.Tokens, mcpgate.Token{Name: stopgate.Principal(e.Key), SHA256: sum})
-		}
-	}
-	c.servers(at, &s)
-	return s, c.diags
-}
-
-// ReadMCPServers reads what of the table a client of the servers needs: not who may
-// talk to the gateway.
-func ReadMCPServers(tables map[string]*tomltree.Value, from secret.Reader) (MCP, diag.List) {
-	s := MCP{Secrets: map[string]string{}}
-	c := apiReader{from: from}
-	if c.diags = tomltree.Decode(tables["mcp"], &s.Table); c.diags.HasErrors() || tables["mcp"] == nil {
-		return s, c.diags
-	}
-	c.servers(tables["mcp"], &s)
-	return s, c.diags
-}
-
-func (c *apiReader) servers(at *tomltree.Value, s *MCP) {
-	if e := at.Get("servers"); e != nil {
-		for _, e := range e.Value.Entries {
-			c.server(e.Key, e.Value, s.Table.Servers[e.Key], s.Secrets)
+			m.Tokens = append(m.Tokens, mcpgate.Token{Name: stopgate.Principal(e.Key), SHA256: t.Tokens[e.Key].hash(s, e, from)})
 		}
 	}
 }
 
-func (c *apiReader) word(t *tomltree.Value, key, word string, known ...string) {
-	if e := t.Get(key); e != nil && !slices.Contains(known, word) {
-		c.report(e.Value, "want %s, not %q", diag.OneOf(known), word)
+// word rejects a value that is not one of words; "" is none.
+func word(s *tomltree.Settings, key, word string, words ...string) {
+	if !slices.Contains(words, word) {
+		s.Reject(key, fmt.Errorf("want %s, not %q", diag.OneOf(words), word))
 	}
 }
 
-func (c *apiReader) server(name string, at *tomltree.Value, t mcpServerTable, secrets map[string]string) {
-	if !mcpgate.ValidServerID(stopgate.ServerID(name)) {
-		c.report(at, "%q names no server: want 1 to 32 of a-z, 0-9 and -", name)
+func (m *MCP) readServer(s *tomltree.Settings, e *tomltree.Entry, from secret.Reader) {
+	t, at := m.Table.Servers[e.Key], e.Value
+	if !mcpgate.ValidServerID(stopgate.ServerID(e.Key)) {
+		s.Report(at, "%q names no server: want 1 to 32 of a-z, 0-9 and -", e.Key)
 	}
 	switch {
 	case (len(t.Command) == 0) == (t.URL == ""):
-		c.report(at, "want one of command and url")
+		s.Report(at, "want one of command and url")
 	case t.URL != "":
 		if err := CheckServerURL(t.URL); err != nil {
-			c.report(at, "%v", err)
+			s.Report(at, "%v", err)
 		}
 	}
-	if e := at.Get("pins"); e != nil {
-		for _, e := range e.Value.Entries {
-			if hash, err := hex.DecodeString(t.Pins[e.Key]); err != nil || len(hash) != sha256.Size {
-				c.report(e.Value, "want the hash of a definition, 64 digits as stopgate mcp pin list --format json prints them")
+	if pins := at.Get("pins"); pins != nil {
+		for _, pin := range pins.Value.Entries {
+			if hash, err := hex.DecodeString(t.Pins[pin.Key]); err != nil || len(hash) != sha256.Size {
+				s.Report(pin.Value, "want the hash of a definition, 64 digits as stopgate mcp pin list --format json prints them")
 			}
 		}
 	}
 	if t.TokenEnv != "" {
-		text, err := c.from.Text(t.TokenEnv, "")
+		text, err := from.Text(t.TokenEnv, "")
 		if err != nil {
-			c.report(at, "%v", err)
+			s.Report(at, "%v", err)
 		}
-		secrets[name] = text
+		m.Secrets[e.Key] = text
 	}
 }
 

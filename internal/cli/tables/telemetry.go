@@ -93,26 +93,25 @@ type Telemetry struct {
 // ReadTelemetry reads the table; every mistake is reported with its place.
 func ReadTelemetry(table *tomltree.Value, from secret.Reader) (Telemetry, diag.List) {
 	s := Telemetry{telemetryTable: telemetryTable{LogFormat: "text", Events: live.Length}}
-	diags := tomltree.Decode(table, &s.telemetryTable)
-	report := func(v *tomltree.Value, format string, args ...any) {
-		diags.Add(diag.Diagnostic{Code: diag.BadValue, File: v.File(), Range: v.Range, Message: fmt.Sprintf(format, args...)})
+	t := tomltree.Read(table, &s.telemetryTable)
+	tomltree.Positive(t, "events", s.Events)
+	if !IsLocalAddress(s.Metrics) {
+		t.Reject("metrics", fmt.Errorf("metrics are served without a token: want a loopback address such as 127.0.0.1:9464, not %q", s.Metrics))
 	}
-	if e := table.Get("events"); e != nil && s.Events < 1 {
-		report(e.Value, "events must be above zero")
-	}
-	if e := table.Get("metrics"); e != nil && !IsLocalAddress(s.Metrics) {
-		report(e.Value, "metrics are served without a token: want a loopback address such as 127.0.0.1:9464, not %q", s.Metrics)
-	}
-	if diags.HasErrors() {
-		return s, diags
+	if t.Mistakes.HasErrors() {
+		return s, t.Mistakes
 	}
 	if s.OTLP != nil {
-		s.otlp(table.Get("otlp").Value, from, report)
+		s.readOTLP(t, from)
 	}
-	if s.Redis == nil {
-		return s, diags
+	if s.Redis != nil {
+		s.readRedis(t, from)
 	}
-	at := table.Get("redis").Value
+	return s, t.Mistakes
+}
+
+func (s *Telemetry) readRedis(t *tomltree.Settings, from secret.Reader) {
+	at := t.Get("redis").Value
 	var err error
 	if s.RedisURL = s.Redis.URL; s.RedisURL == "" {
 		s.RedisURL, err = from.Text(s.Redis.URLEnv, s.Redis.URLFile)
@@ -126,16 +125,15 @@ func ReadTelemetry(table *tomltree.Value, from secret.Reader) (Telemetry, diag.L
 		err = redis.CheckURL(s.Redis.URL)
 	}
 	if err != nil {
-		report(at, "redis: %v", err)
+		t.Report(at, "redis: %v", err)
 	}
 	if e := at.Get("stream_length"); e != nil && s.Redis.StreamLength < 1 {
-		report(e.Value, "stream_length must be above zero")
+		t.Report(e.Value, "stream_length must be above zero")
 	}
-	return s, diags
 }
 
-// otlp reads the table [telemetry.otlp].
-func (s *Telemetry) otlp(at *tomltree.Value, from secret.Reader, report func(*tomltree.Value, string, ...any)) {
+func (s *Telemetry) readOTLP(t *tomltree.Settings, from secret.Reader) {
+	at := t.Get("otlp").Value
 	if s.OTLP.Service == "" {
 		s.OTLP.Service = "stopgate"
 	}
@@ -144,11 +142,11 @@ func (s *Telemetry) otlp(at *tomltree.Value, from secret.Reader, report func(*to
 	}
 	if e := at.Get("endpoint"); e != nil {
 		if u, err := url.Parse(s.OTLP.Endpoint); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" {
-			report(e.Value, "want http://HOST:PORT or https://HOST, not %q", s.OTLP.Endpoint)
+			t.Report(e.Value, "want http://HOST:PORT or https://HOST, not %q", s.OTLP.Endpoint)
 		}
 	}
 	if e := at.Get("sample"); e != nil && !(s.OTLP.Sample >= 0 && s.OTLP.Sample <= 1) {
-		report(e.Value, "sample is a part between 0 and 1")
+		t.Report(e.Value, "sample is a part between 0 and 1")
 	}
 	if s.OTLP.HeadersEnv == "" && s.OTLP.HeadersFile == "" {
 		return
@@ -158,7 +156,7 @@ func (s *Telemetry) otlp(at *tomltree.Value, from secret.Reader, report func(*to
 		s.Headers, err = otel.ParseHeaders(text)
 	}
 	if err != nil {
-		report(at, "otlp: headers: %v", err)
+		t.Report(at, "otlp: headers: %v", err)
 	}
 }
 

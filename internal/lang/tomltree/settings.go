@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/lang/diag"
 )
@@ -21,10 +22,25 @@ func Read(table *Value, into any) *Settings {
 	return &Settings{Decode(table, into), table}
 }
 
+// Get returns the entry of a key, nil for none.
+func (s *Settings) Get(key string) *Entry { return s.table.Get(key) }
+
+// Report reports a value of the table or below it.
+func (s *Settings) Report(v *Value, format string, args ...any) {
+	s.Mistakes.Add(diag.Diagnostic{Code: diag.BadValue, File: v.File(), Range: v.Range, Message: fmt.Sprintf(format, args...)})
+}
+
 // Reject reports a key's value if err is not nil.
 func (s *Settings) Reject(key string, err error) {
 	if e := s.table.Get(key); e != nil && err != nil {
-		s.Mistakes.Add(diag.Diagnostic{Code: diag.BadValue, File: e.Value.File(), Range: e.Value.Range, Message: err.Error()})
+		s.Report(e.Value, "%v", err)
+	}
+}
+
+// Positive rejects a number that is not above zero.
+func Positive[T int | int64 | time.Duration](s *Settings, key string, n T) {
+	if n <= 0 {
+		s.Reject(key, fmt.Errorf("%s must be above zero", key))
 	}
 }
 
