@@ -9,11 +9,10 @@ import (
 	"github.com/stopgate/stopgate/internal/system/tty"
 )
 
-// Text for people has colours on a terminal, unless NO_COLOR is set to anything
-// (no-color.org). Nothing that is shown has escapes of its own: what strangers wrote is
-// printed by internal/visible.
+// Text for people has colours on a terminal, unless NO_COLOR is set to anything (no-color.org).
+// Text from outside has no escapes: internal/visible prints it.
 
-// colour is what of findings, verdicts and records has one.
+// colour is the colour of one pattern in findings, verdicts and records.
 type colour struct {
 	what  *regexp.Regexp // the first group is coloured
 	paint string

@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// Exit codes; docs/reference/exit-codes.md says the same.
+// Exit codes, as in docs/reference/exit-codes.md.
 const (
 	ExitOK        = 0  // allowed, clean
 	ExitTrouble   = 1  // the tool could not do its work
@@ -61,8 +61,7 @@ func Hinted(err error, hint string) error { return hintedError{err, hint} }
 // IsHinted reports whether an error has a remedy from hinted.
 func IsHinted(err error) bool { return errors.As(err, new(hintedError)) }
 
-// failure is what a command with --format json writes on standard output when it
-// ends without an answer.
+// failure is the output of a command with --format json that ends without an answer.
 type failure struct {
 	Error       string            `json:"error"`
 	Hint        string            `json:"hint,omitempty"`
@@ -115,7 +114,7 @@ func wantsJSON(cmd *cobra.Command) bool {
 	return format != nil && format.Value.String() == "json"
 }
 
-// ListenError says what to do about an address that cannot be listened on.
+// ListenError adds a remedy to an error of listening on an address.
 func ListenError(addr string, err error) error {
 	return Hinted(
 		fmt.Errorf("listen on %s: %w", addr, err),

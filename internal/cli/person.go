@@ -9,8 +9,8 @@ import (
 	"github.com/stopgate/stopgate/internal/system/tty"
 )
 
-// OpenTerminal opens the terminal that a person sits at. What anybody could type who can
-// start a command does not answer questions (S4). otherwise is another way,
+// OpenTerminal opens the terminal of the process, at which a person sits. Input that any program
+// could give that can start a command does not answer questions (S4). otherwise is another way,
 // "" if there is none.
 func OpenTerminal(otherwise string) (*tty.Terminal, error) {
 	t, err := tty.Open()

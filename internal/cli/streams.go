@@ -42,7 +42,7 @@ func OutputFile(out io.Writer) (*os.File, bool) {
 	return f, ok
 }
 
-// Status is a command's exit code: output that nobody could read is no success.
+// Status is a command's exit code: a command whose output was lost did not succeed.
 func (w *Output) Status(s Streams, code int) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

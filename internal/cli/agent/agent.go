@@ -234,7 +234,7 @@ func (r *agentRun) run(ctx context.Context) (err error) {
 	return service.Ended(ctx, front.run(ctx, a))
 }
 
-// gate is the gate of this run, with somebody to ask, or nobody.
+// gate returns the gate of this run; without an approver nobody is asked.
 func (r *agentRun) gate(ctx context.Context, approver gate.Approver, tele *service.Telemetry) (*gate.Gate, error) {
 	options := []gate.Option{gate.WithLimits(gate.Limits{Store: agentStore, Record: agentStore, Hold: agentHold, Approval: agentHold})}
 	if approver != nil {

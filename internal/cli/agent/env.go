@@ -18,13 +18,13 @@ import (
 // agentHold is how long the agent's own terminal waits for an answer (S48).
 const agentHold = 30 * time.Minute
 
-// agentStore is how long it waits for the store and for a row: a machine that builds and
-// tests is busy, and a person who waits a second loses less than a conversation that
-// ends. What took longer is denied as everywhere (FM2, FM4).
+// agentStore is the deadline of the store and of a row: a machine that builds and tests is busy,
+// and waiting a second is better than a conversation that ends. A call whose row is late is
+// denied as everywhere (FM2, FM4).
 const agentStore = 8 * time.Second
 
-// readable reports whether the policy lets a file be read by its name, unasked: a
-// search shows nothing of other files.
+// readable reports whether the policy permits a file to be read by its name without a question:
+// a search shows only such files.
 func (r *agentRun) readable(name string) bool {
 	b := r.current.Load().Bind(stopgate.Call{Tool: "fs_read_file", Surface: stopgate.SurfaceAgent, Session: stopgate.SessionID(r.id),
 		Definition: &stopgate.ToolDefinition{Name: "fs_read_file", Schema: []byte(readSchema)}})
@@ -34,7 +34,7 @@ func (r *agentRun) readable(name string) bool {
 	return v.Decided && v.Mode.Permissive()
 }
 
-// readSchema is what a search asks about.
+// readSchema is the schema of the call that readable evaluates.
 const readSchema = `{"type":"object","properties":{"path":{"type":"string","x-stopgate-type":"path"}},"required":["path"]}`
 
 // local are the commands that the policy declares as tools.
@@ -45,8 +45,8 @@ func (r *agentRun) local() (list []tools.Local) {
 	return list
 }
 
-// environment is what commands get of the agent's own environment: no keys of providers,
-// and nothing of ours.
+// environment returns the environment of commands: the agent's own without keys of providers and
+// without variables of stopgate.
 func environment(all []string) (env []string) {
 	for _, e := range all {
 		name, _, _ := strings.Cut(e, "=")

@@ -15,7 +15,7 @@ type agentLines struct {
 	model model
 
 	mu   sync.Mutex
-	last map[int]string // what was written of each call
+	last map[int]string // the arguments of each call so far
 	err  error
 }
 

@@ -27,7 +27,7 @@ type model struct {
 	script   *scriptCounter // nil: a real model
 }
 
-// scriptCounter counts what a scripted model did not have to write.
+// scriptCounter counts the bytes that a scripted model did not have to write.
 type scriptCounter struct {
 	next         http.RoundTripper
 	begun, ended atomic.Int64 // answers
@@ -40,8 +40,8 @@ func (s *scriptCounter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return s.next.RoundTrip(r)
 }
 
-// saved is how many bytes were not written. An answer that was stopped hears of it a
-// moment later.
+// saved returns the number of bytes that were not written. The count of an answer that was
+// stopped is complete a moment later.
 func (s *scriptCounter) saved() int64 {
 	for range 50 {
 		if s.ended.Load() >= s.begun.Load() {
@@ -55,7 +55,7 @@ func (s *scriptCounter) saved() int64 {
 // scriptedPrefix is how names of scripted models begin.
 const scriptedPrefix = "stopgate-"
 
-// keyOf is the variable that holds the key of an API where nothing else is said.
+// keyOf returns the default name of the variable with the key of an API.
 func keyOf(api provider.API) string {
 	if api == provider.Messages {
 		return "ANTHROPIC_API_KEY"
@@ -71,8 +71,7 @@ func urlOf(api provider.API) string {
 	return registry.Vendors()[0].BaseURL
 }
 
-// modelOf finds the model: what the command line says, else the policy file's [agent],
-// else a scripted one.
+// modelOf returns the model of the command line, else of the table [agent], else a scripted one.
 func modelOf(f *agentFlags, t tables.Agent) (model, error) {
 	first := func(words ...string) string {
 		for _, w := range words {

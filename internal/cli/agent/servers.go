@@ -22,8 +22,8 @@ import (
 // serverGrace is how long a server may take to end when the agent does.
 const serverGrace = 2 * time.Second
 
-// servers starts the MCP servers of the policy file, and those of --server beside them:
-// a flag wins over a table of its name.
+// servers starts the MCP servers of the policy file and those of --server; a flag overrides a
+// table of its name.
 func (r *agentRun) servers(notice func(string)) (*servers.Set, error) {
 	settings, mistakes := tables.ReadMCPServers(r.Program.Settings().Tables, secret.Machine())
 	if err := r.Mistakes(mistakes); err != nil {
@@ -53,8 +53,7 @@ func (r *agentRun) servers(notice func(string)) (*servers.Set, error) {
 	return servers.New(o)
 }
 
-// lastWords keeps the end of what a server says beside the protocol: a person hears it
-// if the server fails.
+// lastWords keeps the end of a server's standard error, which is shown if the server fails.
 type lastWords struct {
 	mu   sync.Mutex
 	text []byte
@@ -72,7 +71,7 @@ func (l *lastWords) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is the last line that says something.
+// String returns the last line that is not empty.
 func (l *lastWords) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,7 +93,7 @@ func listing(own agent.Runner, set *servers.Set) (lines []string) {
 		}
 		return fmt.Sprintf("  %-28s %s", visible.Text(string(t.Name)), visible.Text(about))
 	}
-	for _, t := range own.Definitions(context.Background()) { // these wait for nothing
+	for _, t := range own.Definitions(context.Background()) {
 		lines = append(lines, line(t))
 	}
 	for _, s := range set.States() {
@@ -133,7 +132,7 @@ type agentTool struct {
 	Refused     stopgate.Code     `json:"refused,omitempty"`
 }
 
-// showTools prints the tools, and what became of the servers.
+// showTools prints the tools and the state of the servers.
 func (r *agentRun) showTools(ctx context.Context, own agent.Runner) error {
 	set, err := r.servers(func(text string) { fmt.Fprintf(r.Err, "stopgate: %s\n", visible.Text(text)) })
 	if err != nil {

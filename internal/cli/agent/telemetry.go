@@ -11,8 +11,8 @@ import (
 	"github.com/stopgate/stopgate/internal/record/metrics"
 )
 
-// telemetry opens what the table [telemetry] names. What a gate without a screen would
-// write to its log, the person at the agent is told, as far as it is a warning.
+// telemetry opens the exporters of the table [telemetry]. Warnings, which a gate without a
+// screen would log, are shown to the person at the agent.
 func (r *agentRun) telemetry(ctx context.Context, notice func(string)) (*service.Telemetry, error) {
 	talk, err := tables.TelemetryOf(r.Loaded, tables.LogFlags{})
 	if err != nil {
@@ -33,7 +33,7 @@ func (n noticeLog) Enabled(_ context.Context, level slog.Level) bool { return le
 // Handle implements [slog.Handler].
 func (n noticeLog) Handle(_ context.Context, r slog.Record) error {
 	if r.Message == gate.TraceDenied {
-		return nil // the screen shows what became of each call
+		return nil // the screen shows each verdict
 	}
 	text := r.Message + n.with
 	r.Attrs(func(a slog.Attr) bool {
@@ -52,7 +52,7 @@ func (n noticeLog) WithAttrs(list []slog.Attr) slog.Handler {
 	return n
 }
 
-// WithGroup implements [slog.Handler]. Nothing here has groups.
+// WithGroup implements [slog.Handler]. The gate's records have no groups.
 func (n noticeLog) WithGroup(string) slog.Handler { return n }
 
 func attribute(a slog.Attr) string {

@@ -22,9 +22,8 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// plan is what it would take to write a rule into the user's own file, and only there
-// (S52, K35). It is an error where that would not do what the person wants,
-// or more.
+// plan returns the change that adds a rule to the user's own file, and to no other (S52, K35).
+// It fails where the rule would not permit the call, or would permit more than it.
 func (f *front) plan(v gate.View, rule string) (tui.Plan, error) {
 	r := f.agentRun
 	own, fresh, err := r.ownFile()
@@ -72,8 +71,8 @@ func (f *front) plan(v gate.View, rule string) (tui.Plan, error) {
 	return p, nil
 }
 
-// ownFile is the user's own policy file: his, or, where no file that somebody trusts
-// holds, the built-in one that is to become his.
+// ownFile returns the user's own policy file, or, where no trusted file applies, the built-in
+// one, which becomes the user's.
 func (r *agentRun) ownFile() (own config.File, fresh bool, err error) {
 	for _, file := range r.Set.Files {
 		switch file.Scope {
@@ -89,8 +88,8 @@ func (r *agentRun) ownFile() (own config.File, fresh bool, err error) {
 	return own, false, errors.New("you have no policy file of your own, and what asks stands in the project's: that is changed by hand")
 }
 
-// placeOf is where in the list of a file the rule belongs: before the rule that asks, or
-// behind all of them where none matched.
+// placeOf returns the position of the rule in its list: before the rule that asks, or at the end
+// where none matched.
 func placeOf(v stopgate.Verdict, own config.File) (at int, err error) {
 	switch {
 	case len(v.Floors) > 0:
@@ -136,8 +135,7 @@ func (r *agentRun) amended(own config.File, fresh bool, text []byte, v gate.View
 	return path, l.Program, set, nil
 }
 
-// replaceOwn writes the file in one step, if it still is what it was, and keeps what
-// was there beside it.
+// replaceOwn replaces the file atomically if it is unchanged, and keeps its old text next to it.
 func replaceOwn(path string, before, after []byte, fresh bool) (kept string, err error) {
 	if fresh {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

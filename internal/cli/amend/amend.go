@@ -1,5 +1,5 @@
-// Package amend adds a rule to the text of a policy file, which permits calls of one tool that are
-// asked about now, and nothing else.
+// Package amend adds a rule to the text of a policy file, which permits only calls of one tool
+// that are asked about now.
 //
 //	c, err := amend.Before("stopgate.toml", text, "fs_create_file", `{ arg = "/path", const = "a", mode = "unattended" }`, 2)
 //	if err == nil {
@@ -39,7 +39,7 @@ type Change struct {
 // ErrForm is returned for a file in a form that must be edited by hand.
 var ErrForm = errors.New("the file is in a form that has to be edited by hand")
 
-// End is the position after all other rules: nothing matched.
+// End is the position after all other rules, where no rule matched.
 const End = -1
 
 // Before adds a rule to the list that applies to a tool, before the rule with an index, or at the

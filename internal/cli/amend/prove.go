@@ -15,7 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/prove/diff"
 )
 
-// ErrNoEffect is returned if the rule changes nothing.
+// ErrNoEffect is returned if the rule changes no verdict.
 var ErrNoEffect = errors.New("the rule would change nothing")
 
 // Prove checks the effect of the change, for the tool with its definition. It returns the change,

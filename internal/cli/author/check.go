@@ -113,7 +113,7 @@ func writeReached(out io.Writer, file string, list []prove.Reached) {
 	}
 }
 
-// stricter names what answers a call more strictly than the rule that matches it.
+// stricter describes the verdict that is stricter than the rule that matches.
 func stricter(v stopgate.Verdict) string {
 	by := string(v.Code)
 	if v.Rule != nil && v.Layer == stopgate.LayerGuard {
@@ -148,8 +148,8 @@ func checkSummary(s cli.Streams, all diag.List, files int) error {
 	return err
 }
 
-// checkJudge finds what keeps a judge from being made, but for its key, which only the
-// machine has on which it works.
+// checkJudge finds mistakes in the table [judge]. Its key is not checked: only the machine that
+// runs the judge has it.
 func checkJudge(p *syntax.File) (found diag.List) {
 	if p.Judge == nil {
 		return nil

@@ -90,7 +90,7 @@ func loosened(c diff.Change) bool { return c.Direction == diff.Loosened }
 
 func loosenedSession(c diff.SessionChange) bool { return c.Direction == diff.Loosened }
 
-// differenceText is the difference for a reviewer: what loosens first.
+// differenceText returns the difference for a reviewer, loosened calls first.
 func differenceText(d *diff.Difference) string {
 	var b strings.Builder
 	changes := slices.Clone(d.Changes)

@@ -39,7 +39,7 @@ func writeDifference(s cli.Streams, format cli.Format, d *diff.Difference, set c
 	return ci.JUnit(s.Out, []ci.Suite{{Name: "stopgate diff", Cases: cases}})
 }
 
-// findingsOf makes a finding of every change, and of what was not decided.
+// findingsOf returns a finding for every change and for every edit that was not decided.
 func findingsOf(d *diff.Difference, set config.Set) diag.List {
 	file := set.Files[len(set.Files)-1].Path
 	var list diag.List

@@ -18,7 +18,7 @@ const (
 	codePage = homePage + "/blob/main/docs/reference/diagnostics.md"
 )
 
-// writeFindings writes what check found in one of its forms.
+// writeFindings writes the findings of check in one of its formats.
 func writeFindings(s cli.Streams, format cli.Format, list diag.List, set config.Set) error {
 	switch format {
 	case "json":
@@ -53,8 +53,8 @@ func annotations(list diag.List) []ci.Annotation {
 	return all
 }
 
-// checkedFiles makes a test case of every file; it fails if the file has mistakes.
-// Warnings and notes are shown beside them.
+// checkedFiles returns a test case for every file, which fails if the file has mistakes. Its
+// details have the warnings and notes too.
 func checkedFiles(list diag.List, set config.Set) []ci.Case {
 	var cases []ci.Case
 	for _, file := range set.Files {

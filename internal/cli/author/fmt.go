@@ -78,12 +78,12 @@ type formatting struct {
 	report      []formattedJSON // for programs, nil for people
 }
 
-// formattedJSON is what fmt says of a file for programs; it changes only by addition.
+// formattedJSON is the report of fmt about a file; it changes only by addition.
 type formattedJSON struct {
 	File    string `json:"file"`
 	Changed bool   `json:"changed"` // it is not in canonical layout, or was not
 	Written bool   `json:"written"`
-	// Diff is what changes, with --diff; Text the canonical text of standard input.
+	// Diff is the change, with --diff; Text the canonical text of standard input.
 	Diff     string    `json:"diff,omitempty"`
 	Text     string    `json:"text,omitempty"`
 	Mistakes diag.List `json:"mistakes,omitempty"`
@@ -126,7 +126,7 @@ func (f *formatting) file(path string) error {
 	return err
 }
 
-// reported is what file does for programs.
+// reported is file for --format json.
 func (f *formatting) reported(path, name string, text, out []byte) error {
 	said := formattedJSON{File: name, Changed: !bytes.Equal(text, out)}
 	switch {
@@ -164,7 +164,7 @@ func (f *formatting) read(path string) (text []byte, name string, err error) {
 	return text, "<standard input>", err
 }
 
-// shownDiff shows what changes in a file. Its text may come from strangers.
+// shownDiff returns a change of a file. Its text is untrusted.
 func shownDiff(name, before, after string) string {
 	lines := strings.SplitAfter(textdiff.Unified(name, before, after), "\n")
 	for i, line := range lines {

@@ -92,7 +92,7 @@ func writeNew(path string, text []byte, force bool) error {
 	return atomicfile.Create(path, text, 0o644)
 }
 
-// initJSON is what init did, for programs; it changes only by addition.
+// initJSON is the report of init; it changes only by addition.
 type initJSON struct {
 	Files   []string `json:"files"` // the policy first
 	Trusted bool     `json:"trusted"`
@@ -113,9 +113,9 @@ func vacant(dir string, files []config.StarterFile) error {
 	return nil
 }
 
-// offerTrust asks the person at the terminal, if there is one, whether the policy that was
-// just written may loosen too; without him it may only tighten (H20). What was typed ahead
-// is no answer.
+// offerTrust asks the person at the terminal, if there is one, whether the policy that was just
+// written may loosen too; otherwise it may only tighten (H20). Input from before the question is
+// dropped.
 func offerTrust(s cli.Streams, path string, files []config.StarterFile) (trusted bool, err error) {
 	in, ok := s.In.(*os.File)
 	if !ok || !tty.Is(in) {
@@ -123,7 +123,7 @@ func offerTrust(s cli.Streams, path string, files []config.StarterFile) (trusted
 	}
 	t, err := tty.Open()
 	if err != nil {
-		return false, nil // nobody is there
+		return false, nil // there is no terminal
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
 	t.Drain()
@@ -149,7 +149,7 @@ func offerTrust(s cli.Streams, path string, files []config.StarterFile) (trusted
 	return true, nil
 }
 
-// nextSteps says what to do with a new policy in a directory.
+// nextSteps lists the next commands after init in a directory.
 func nextSteps(dir string, trusted bool) string {
 	enter := ""
 	if dir != "." {

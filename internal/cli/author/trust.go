@@ -60,7 +60,7 @@ after any change it has to be trusted again. A file with mistakes is not trusted
 			}
 			return cli.PrintList(s.Out, *format, gone, func(g config.Grant) string { return "not trusted any more: " + grantText(g) })
 		}
-		// What cannot be read loosens nothing: it would only stop every command.
+		// A file that cannot be read is not trusted: it would stop every command.
 		l, err := (&inputs.Policy{Files: []string{path}}).Load(io.Discard)
 		if err != nil {
 			return err

@@ -66,7 +66,7 @@ No key and no network is needed.`,
 	return cmd
 }
 
-// demoRow is what became of one call, as the gate recorded it.
+// demoRow is the record of one call.
 type demoRow struct {
 	Turn int `json:"turn"`
 	stopgate.Record
@@ -81,15 +81,15 @@ type demoTurn struct {
 	report replay.Report
 }
 
-// demoCall is a call of the script and what became of it.
+// demoCall is a call of the script and its record.
 type demoCall struct {
 	row  stopgate.Record
 	args string // all of them, as the script has them
-	why  string // what the policy says about it, for people
+	why  string // the reason of the verdict, for people
 }
 
-// demoCalls finds the calls of a turn that rows are about. The gate records a refusal at
-// its byte, and what may run when the turn is complete.
+// demoCalls finds the calls of a turn that rows are about. The gate records a refusal at its
+// byte, and a permitted call when the turn is complete.
 func demoCalls(program *policy.Program, script script.Turn, rows []demoRow) []demoCall {
 	var calls []demoCall
 	for _, c := range script.Calls {

@@ -24,7 +24,7 @@ type demoText struct {
 	drawn time.Time
 }
 
-// demoWidth is how much of a text stands in a line where no terminal says.
+// demoWidth is the length of a line where there is no terminal.
 const demoWidth = 96
 
 func newDemoText(out io.Writer) *demoText {
@@ -46,7 +46,7 @@ func (v *demoText) listen(t demoTurn) {
 	io.WriteString(v.out, "\n")
 }
 
-// progress shows the end of what the model has written of its turn.
+// progress shows the end of the turn so far.
 func (v *demoText) progress(generated int64) {
 	const often = 30 * time.Millisecond
 	if v.width < 40 || time.Since(v.drawn) < often {
@@ -68,11 +68,10 @@ func (v *demoText) progress(generated int64) {
 // eraseLine goes back to the beginning of an empty line.
 const eraseLine = "\r\x1b[K"
 
-// said is the beginning of a text.
+// said returns the first n bytes of a text.
 func said(text string, n int64) string { return text[:min(n, int64(len(text)))] }
 
-// firstAndLast is a text of at most width characters: of a longer one the beginning,
-// and what came last.
+// firstAndLast shortens a text to width characters: its beginning and its end.
 func firstAndLast(s string, width int) string {
 	runes := []rune(s)
 	if len(runes) <= width {
@@ -82,7 +81,7 @@ func firstAndLast(s string, width int) string {
 	return string(runes[:head]) + "…" + string(runes[len(runes)-(width-head-1):])
 }
 
-// turn replaces what was shown while the turn was written.
+// turn replaces the text that progress showed.
 func (v *demoText) turn(t demoTurn) error {
 	var b strings.Builder
 	if v.width > 0 {

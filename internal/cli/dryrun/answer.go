@@ -23,25 +23,25 @@ type Answer struct {
 	Pointer   string            `json:"pointer"`
 	DecidedAt int64             `json:"decided_at"`
 	Bytes     int               `json:"bytes"`
-	// As is the surface whose answer this is, "" for none. MayDiffer is what was not said,
-	// so that a surface may answer otherwise.
+	// As is the surface whose answer this is, "" for none. MayDiffer lists the facts that were
+	// not given and that may change the answer of a surface.
 	As        string   `json:"as,omitempty"`
 	MayDiffer []string `json:"may_differ,omitempty"`
 	Public    string   `json:"public"`
-	// Cause is what exactly the arguments or the tool's definition lack.
+	// Cause is the exact fault of the arguments or of the tool's definition.
 	Cause   string             `json:"cause,omitempty"`
 	Session stopgate.SessionID `json:"session"`
 	// Candidates are the rules of which one decided, when they all agree (K9).
 	Candidates []int `json:"candidates,omitempty"`
 	// Segment is the simple command that decided, where the value at Pointer has several.
 	Segment *stopgate.Segment `json:"segment,omitempty"`
-	// Reading is how a guard read the value at Pointer, where it is not as it is written:
-	// the word of a command line, or what a path may mean.
+	// Reading is the value at Pointer as a guard read it, where that differs from its text: the
+	// word of a command line, or a meaning of a path.
 	Reading string `json:"reading,omitempty"`
-	// Untrusted is the file whose rule says unattended, which counted as ask because nobody
-	// trusts the file.
+	// Untrusted is the file whose rule permits the call; it counted as ask because the file is
+	// not trusted.
 	Untrusted string `json:"untrusted,omitempty"`
-	// Judge says that a judge reviews the call too, who was not asked.
+	// Judge reports that a judge reviews the call too; it was not asked.
 	Judge bool `json:"judge,omitempty"`
 	// Floors are the lower bounds that values raised.
 	Floors []stopgate.Floor `json:"floors,omitempty"`
@@ -65,12 +65,12 @@ func NewAnswer(call stopgate.Call, v stopgate.Verdict, size int) Answer {
 	return a
 }
 
-// Answer is what decide and explain say of a call that was just judged.
+// Answer is the answer of decide and explain to a call that was just judged.
 func (j Decider) Answer(call stopgate.Call, v stopgate.Verdict, size int) Answer {
 	return NewAnswer(call, v, size).because(j.said.causeOf(v)).judgedBy(j.Program).nearest(j.Program)
 }
 
-// because notes what exactly was refused.
+// because adds the exact cause of a refusal.
 func (a Answer) because(cause string) Answer {
 	if a.Cause == "" {
 		a.Cause = cause
@@ -78,7 +78,7 @@ func (a Answer) because(cause string) Answer {
 	return a
 }
 
-// nearest says, of a tool that no table covers, which name may be meant.
+// nearest adds the name that may be meant by a tool that no table covers.
 func (a Answer) nearest(p *policy.Program) Answer {
 	if a.Code != stopgate.CodePolicyNotConfigured || a.Cause != "" {
 		return a
@@ -146,7 +146,7 @@ func (a Answer) Text() string {
 	return b.String()
 }
 
-// Status is the exit code. Nobody was asked, neither a person nor a judge.
+// Status is the exit code. Neither a person nor a judge was asked.
 func (a Answer) Status() error {
 	switch {
 	case a.Mode == stopgate.Unattended && !a.Judge:

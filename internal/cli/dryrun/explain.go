@@ -9,11 +9,11 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// asWritten ends the reading of a path that means what it says.
+// asWritten ends the reading of a path that is read as it is written.
 const asWritten = " (as written)"
 
-// explained adds what a rule's place does not tell: how a guard read the value, and that
-// the permission of a file that nobody trusts did not count.
+// explained adds facts that the rule's position lacks: how a guard read the value, and that a
+// permission of an untrusted file did not count.
 func (a Answer) explained(x eval.Explanation) Answer {
 	for _, list := range x.Lists {
 		for _, rule := range list.Rules {
@@ -75,7 +75,7 @@ func explainList(b *strings.Builder, list eval.ListExplanation) {
 	}
 }
 
-// uncoveredText says what a permit does not cover, and what to write.
+// uncoveredText names the parameter that a permit does not cover, and the remedy.
 func uncoveredText(pointer string) string {
 	return fmt.Sprintf("its permit does not look at %s, and no table declares it: parameters.%s = { type = \"path\" }, or what it is, a rule for it, or ignores",
 		visible.Text(pointer), visible.Text(firstName(pointer)))
@@ -87,7 +87,7 @@ func firstName(pointer string) string {
 	return TOMLKey(name)
 }
 
-// marks show at a glance what became of a rule.
+// marks are the marks of the states of rules.
 var marks = map[string]string{
 	eval.Matched: "=>", eval.Eliminated: " x", eval.Waiting: " ?", eval.NotReached: "  ", eval.Skipped: " -",
 }

@@ -100,16 +100,16 @@ func (f *Flags) call() (stopgate.Call, error) {
 	}, nil
 }
 
-// Call is a call and what the policy says of it.
+// Call is a call and its verdict.
 type Call struct {
 	Proposal
-	data    jsonstream.Value // the session's, not valid if nobody gave them
+	data    jsonstream.Value // the session's, not valid if none was given
 	Program *policy.Program  // nil: the surface could not read the call
 	Answer
 	Objections []Objection // of session policies
 }
 
-// evaluate says what the rules alone say of the call.
+// evaluate evaluates the call by the rules alone.
 func (p Proposal) evaluate(program *policy.Program, data jsonstream.Value) *eval.Evaluation {
 	e := program.BindUnder(p.Call, eval.Circumstances{Situation: program.Situation(data)}).Evaluate()
 	e.Feed(p.Args)
@@ -117,7 +117,7 @@ func (p Proposal) evaluate(program *policy.Program, data jsonstream.Value) *eval
 	return e
 }
 
-// Explain says rule by rule what the policy alone says of the call.
+// Explain returns the evaluation of the call by the rules alone, rule by rule.
 func (c *Call) Explain() eval.Explanation {
 	if c.Program == nil {
 		return eval.Explanation{}

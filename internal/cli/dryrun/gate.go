@@ -12,23 +12,23 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// Decider is a gate without records that is asked up to the point where somebody
-// would be (K30).
+// Decider is a gate without records that decides calls up to the point where a person is asked
+// (K30).
 type Decider struct {
 	Gate    *gate.Gate
 	Program *policy.Program
-	said    *hearing // what was said about the latest call
+	said    *objectionTracer // the objections to the latest call
 }
 
 func NewDecider(l inputs.Loaded, more ...gate.Option) (Decider, error) {
-	said := new(hearing)
-	g, err := GateFor(l.Program, hindsight{}, append(more, gate.WithTracer(said))...)
+	said := new(objectionTracer)
+	g, err := GateFor(l.Program, approveRecorded{}, append(more, gate.WithTracer(said))...)
 	return Decider{g, l.Program, said}, err
 }
 
-// hearing hears what session policies say about the calls of one gate, and what exactly
-// their arguments lack.
-type hearing struct {
+// objectionTracer collects the objections of session policies to the calls of one gate, and the
+// fault of their arguments.
+type objectionTracer struct {
 	mu    sync.Mutex
 	list  []Objection
 	cause string
@@ -38,12 +38,12 @@ type hearing struct {
 type Objection struct {
 	Policy string        `json:"policy"`
 	Code   stopgate.Code `json:"code"`
-	// Meta is what is missing, and what would satisfy it.
+	// Meta names the missing facts and how to satisfy them.
 	Meta map[string]string `json:"metadata,omitempty"`
 }
 
 // Trace implements [gate.Tracer].
-func (h *hearing) Trace(_ context.Context, e gate.TraceEvent) {
+func (h *objectionTracer) Trace(_ context.Context, e gate.TraceEvent) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch e.Name {
@@ -54,8 +54,8 @@ func (h *hearing) Trace(_ context.Context, e gate.TraceEvent) {
 	}
 }
 
-// objections returns what session policies said since it was last asked.
-func (h *hearing) objections() []Objection {
+// objections returns the objections since the last call of it.
+func (h *objectionTracer) objections() []Objection {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	list := h.list
@@ -63,13 +63,13 @@ func (h *hearing) objections() []Objection {
 	return list
 }
 
-// causeOf is what exactly led to the verdict of the latest call, where its arguments or
-// its definition were refused.
-func (h *hearing) causeOf(v stopgate.Verdict) string {
+// causeOf returns the exact cause of the verdict of the latest call, where its arguments or its
+// definition were refused.
+func (h *objectionTracer) causeOf(v stopgate.Verdict) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if v.Layer != stopgate.LayerIntegrity || !v.Terminal() {
-		return "" // the row of a call that was given up says so
+		return "" // the row of a cancelled call has it
 	}
 	return h.cause
 }
@@ -90,8 +90,8 @@ func (j Decider) Decide(ctx context.Context, call stopgate.Call, args []byte) (s
 	return pending.Close(stopgate.Ended), nil
 }
 
-// Replay gives the verdict of a call that ran, and lets the gate see its result, so
-// that the session knows of it. What the policy refuses leaves no result behind.
+// Replay returns the verdict of a call that ran and observes its result, so that the session has
+// it. A refused call has no result.
 func (j Decider) Replay(ctx context.Context, call stopgate.Call, args, result []byte) (stopgate.Verdict, error) {
 	verdict, id, err := j.Release(ctx, call, args)
 	if err != nil || id == "" {
@@ -124,33 +124,33 @@ func (j Decider) Release(ctx context.Context, call stopgate.Call, args []byte) (
 	return verdict, pending.ID(), nil
 }
 
-// hindsight approves: only calls that did run reach it, so somebody had.
-type hindsight struct{}
+// approveRecorded approves: only calls that ran reach it, so they were approved.
+type approveRecorded struct{}
 
-var _ gate.Approver = hindsight{}
+var _ gate.Approver = approveRecorded{}
 
-// Abilities says that somebody could answer.
-func (hindsight) Abilities(context.Context, *stopgate.Call) gate.Abilities {
+// Abilities implements [gate.Approver].
+func (approveRecorded) Abilities(context.Context, *stopgate.Call) gate.Abilities {
 	return gate.Abilities{Reachable: true, CanEdit: true}
 }
 
-// Approve says yes to the complete call.
-func (hindsight) Approve(ctx context.Context, q *gate.Question) (gate.Answer, error) {
+// Approve approves the complete call.
+func (approveRecorded) Approve(ctx context.Context, q *gate.Question) (gate.Answer, error) {
 	view, err := q.Complete(ctx)
 	return view.Approve("recorded"), err
 }
 
-// passed stands for the judges where nobody is asked: what reaches it did pass, or the
-// question is not what a judge would say (K30).
-type passed struct{}
+// passingJudge is the judge where none is asked: a call that ran was let through by its judge, and
+// of others the judge's verdict is not wanted (K30).
+type passingJudge struct{}
 
 // Judge has no objection.
-func (passed) Judge(context.Context, gate.Proposal) (gate.Opinion, error) {
+func (passingJudge) Judge(context.Context, gate.Proposal) (gate.Opinion, error) {
 	return gate.Opinion{Mode: stopgate.Unattended}, nil
 }
 
 func withoutJudges() gate.Option {
-	return gate.WithJudges(func(*gate.JudgeTable) (gate.Judge, error) { return passed{}, nil })
+	return gate.WithJudges(func(*gate.JudgeTable) (gate.Judge, error) { return passingJudge{}, nil })
 }
 
 // GateFor makes the gate that a policy is tried on.

@@ -12,7 +12,7 @@ import (
 // shortLines is the most that explain --short writes.
 const shortLines = 10
 
-// ShortText says what decided, on the first line, and below it what it saw.
+// ShortText returns the deciding rule on the first line, and the values that it matched below.
 func ShortText(a Answer, x eval.Explanation, said []Objection) string {
 	lines := []string{fmt.Sprintf("%s by %s: %s", a.Mode, a.decider(), visible.Text(a.Public))}
 	add := func(format string, args ...any) { lines = append(lines, "  "+fmt.Sprintf(format, args...)) }
@@ -64,7 +64,7 @@ func ShortText(a Answer, x eval.Explanation, said []Objection) string {
 	return strings.Join(append(lines, rest), "\n") + "\n"
 }
 
-// decider names what decided.
+// decider names the rule or layer that decided.
 func (a Answer) decider() string {
 	switch {
 	case a.Rule == nil, a.Layer != stopgate.LayerGuard && a.Layer != stopgate.LayerRules:

@@ -29,7 +29,8 @@ const (
 
 func surfaceNames() []string { return append(hook.Names(), asGateway, asMCP) }
 
-// Surface is where a call would pass, and what is known there. The zero surface is none.
+// Surface is the enforcement point of a call and the facts that it knows. The zero value is
+// none.
 type Surface struct {
 	name string
 	host *hook.Host // nil: it is no hook
@@ -82,10 +83,10 @@ type Proposal struct {
 	Args   []byte
 	Event  *hook.Event // nil: no hook reads it
 	Unread error       // why the hook cannot read it
-	fresh  bool        // nobody says what happened in the session
-	told   bool        // but what its data are
+	fresh  bool        // the session's past is not known
+	told   bool        // but its data are
 	hidden bool        // clients are not shown the tool
-	absent bool        // and the policy refuses nothing that is not there
+	absent bool        // and no rule refuses a call of an unknown tool
 }
 
 // Proposes makes a call the one that the gate of the surface would see.
@@ -112,7 +113,7 @@ func (s Surface) Proposes(call stopgate.Call, args []byte, tools []stopgate.Tool
 		}
 		if d := inputs.DefinitionOf(tools, stopgate.ToolName(own)); d != nil {
 			d := *d
-			d.Pinned = true // one that is not accepted runs nothing
+			d.Pinned = true // a tool whose definition is not accepted is disabled
 			p.Call.Definition = &d
 		}
 		p.Call = mcpgate.NewCall(p.Call, p.Call.Server, stopgate.ToolName(own))
@@ -171,7 +172,8 @@ func (s Surface) Compile(l *inputs.Loaded, p Proposal) error {
 	return err
 }
 
-// paths is what is known without a surface: of the files below a root as a hook knows them.
+// paths returns the options without a surface: below a root, paths lead through its files as for
+// a hook.
 func (s Surface) paths() policy.Options {
 	if s.root == "" {
 		return policy.Options{}
@@ -189,7 +191,7 @@ func (s Surface) RunsElsewhere(last, next *hook.Event) bool {
 	return last == nil && next.Run+next.Dir != "" || last != nil && (last.Run != next.Run || last.Dir != next.Dir || last.RunUncertain != next.RunUncertain || last.RunUnknown != next.RunUnknown)
 }
 
-// Hide makes a call one of a tool that is not there, where the surface says so to clients.
+// Hide removes the definition of a tool that the surface does not show to clients.
 func (s Surface) Hide(p *Proposal, program *policy.Program) {
 	if s.name == asMCP && p.Call.Definition != nil && mcpgate.Hidden(program, p.Call) {
 		p.Call.Definition, p.hidden = nil, true
@@ -229,7 +231,7 @@ func (s Surface) Unreadable(p Proposal, size int) Answer {
 	return a
 }
 
-// What a surface knows and nobody gave, as the field may_differ names it.
+// Facts that a surface knows and that were not given, as the field may_differ names them.
 const (
 	noSurface    = "no surface (--as)"
 	noRoot       = "no root of the project (--root)"
@@ -245,7 +247,8 @@ var surfaceKnows = map[string]string{
 	noPast:       "the session's past",
 }
 
-// doubts lists what the surface knows and nobody gave, so that it may answer otherwise.
+// doubts lists the facts that the surface knows and that were not given, which may change its
+// answer.
 func (s Surface) doubts(p Proposal, program *policy.Program) (why []string) {
 	if s.name == "" {
 		why = append(why, noSurface)
@@ -262,7 +265,7 @@ func (s Surface) doubts(p Proposal, program *policy.Program) (why []string) {
 	return why
 }
 
-// mayDiffer says that the answer of a surface may differ, and why.
+// mayDiffer explains why the answer of a surface may differ.
 func (a Answer) mayDiffer() string {
 	knows := make([]string, len(a.MayDiffer))
 	for i, lack := range a.MayDiffer {

@@ -73,8 +73,8 @@ func decideBatch(cmd *cobra.Command, s cli.Streams, f *dryrun.Flags, file string
 	return nil
 }
 
-// batch decides line after line with one gate, so that a session's later calls
-// are judged by what its earlier ones did.
+// batch decides line after line with one gate, so that a session's later calls are judged by its
+// earlier ones.
 type batch struct {
 	dryrun.Decider
 	at     dryrun.Surface
@@ -159,10 +159,10 @@ type unreadLine struct {
 	Error string `json:"error"`
 }
 
-// batchLine is what a line says.
+// batchLine is one line.
 type batchLine struct {
 	dryrun.Proposal
-	size   int  // of the arguments as they stand there
+	size   int  // of the arguments in the line
 	ran    bool // the line has a result
 	result []byte
 	data   []byte // nil: the session's data stay

@@ -81,17 +81,16 @@ Exit: as decide; of a CODE 0.`,
 type explanationJSON struct {
 	dryrun.Answer
 	Recognised string `json:"recognised,omitempty"`
-	// NotKnown says of which paths of the call it is not known what they name.
+	// NotKnown names the paths of the call whose targets are not known.
 	NotKnown string                 `json:"not_known,omitempty"`
 	Trace    []traceStep            `json:"trace"`
 	Lists    []eval.ListExplanation `json:"lists"`
-	// Objections are those of session policies, in a session where nothing has happened
-	// yet.
+	// Objections are those of session policies, in a session without a past.
 	Objections []dryrun.Objection `json:"objections,omitempty"`
 }
 
-// sessionText is what the session policies say of a call in a session where nothing has
-// happened yet.
+// sessionText lists the session policies that govern a call, in a session without a past, and
+// their objections.
 func sessionText(p *policy.Program, a dryrun.Answer, said []dryrun.Objection) string {
 	if p == nil {
 		return "" // no policy was asked

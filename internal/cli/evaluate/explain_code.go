@@ -12,11 +12,11 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/manual"
 )
 
-// codeJSON is what explain says of a code.
+// codeJSON is the explanation of a code.
 type codeJSON struct {
 	Code string `json:"code"`
-	// Name, Severity and Strict are those of a diagnostic; Public is what a model is told
-	// with a reason code.
+	// Name, Severity and Strict are those of a diagnostic; Public is the text of a reason code
+	// for models.
 	Name     string `json:"name,omitempty"`
 	Severity string `json:"severity,omitempty"`
 	Strict   bool   `json:"strict,omitempty"`
@@ -24,7 +24,7 @@ type codeJSON struct {
 	Text     string `json:"text"`
 }
 
-// explainCode says what a diagnostic, by its code or its name, or a reason code means.
+// explainCode explains a diagnostic, by its code or its name, or a reason code.
 func explainCode(s cli.Streams, code string, format cli.Format) error {
 	said := codeJSON{Code: code}
 	for _, e := range diag.Catalogue() {

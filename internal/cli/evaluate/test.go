@@ -101,7 +101,7 @@ func (t *testRun) run(cmd *cobra.Command, files []string, name *regexp.Regexp) e
 		suites = append(suites, s)
 	}
 	if mistakes.HasErrors() {
-		mistakes.Sort() // files that several suites test are told once
+		mistakes.Sort() // removes those of files that several suites test
 		return config.MistakesError{List: mistakes, Set: sources}
 	}
 	for _, s := range suites {

@@ -15,7 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// write prints what became of the cases and says how the command ends.
+// write prints the report and returns the exit code.
 func (t *testRun) write(s cli.Streams) error {
 	var err error
 	switch t.format {
@@ -39,8 +39,8 @@ func (t *testRun) write(s cli.Streams) error {
 	return nil
 }
 
-// text is the report for people: every failure with what was expected, what came
-// instead, and why.
+// text is the report for people: every failure with the expected and the actual verdict, and
+// why.
 func (t *testRun) text() string {
 	var b strings.Builder
 	for _, r := range t.reports {
@@ -100,7 +100,7 @@ func indent(text, by string) string {
 	return b.String()
 }
 
-// summary is the end of the report: how many, and which rules nobody tried.
+// summary is the end of the report: the counts, and the rules that no case reached.
 func (t *testRun) summary() string {
 	var b strings.Builder
 	if t.coverage || t.short() {
@@ -119,7 +119,7 @@ func (t *testRun) summary() string {
 	return b.String()
 }
 
-// unreached says which rule no case reached.
+// unreached describes a rule that no case reached.
 func unreached(rule policy.RuleInfo) string {
 	place := fmt.Sprintf("rule %d of [tools.%s] %s", rule.Ref.Index+1, dryrun.TOMLKey(rule.Table), rule.List)
 	if rule.Table == "" {
@@ -240,7 +240,7 @@ func (t *testRun) annotations() []ci.Annotation {
 	return all
 }
 
-// inOneLine says what is wrong with a case: expect: expected deny, got ask.
+// inOneLine lists the mismatches of a case: expect: expected deny, got ask.
 func inOneLine(c *suite.CaseReport) string {
 	var parts []string
 	for _, m := range c.Calls[len(c.Calls)-1].Mismatches {

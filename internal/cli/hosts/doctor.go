@@ -20,8 +20,7 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// checkup is what doctor found out about one installation; its JSON changes only by
-// addition.
+// checkup is the report about one installation; its JSON changes only by addition.
 type checkup struct {
 	Host  string        `json:"host"`
 	Scope install.Scope `json:"scope"`
@@ -36,11 +35,11 @@ type checkup struct {
 	AloneMillis int64    `json:"alone_ms,omitempty"`
 	Commands    []string `json:"commands,omitempty"`
 	Holes       []string `json:"holes,omitempty"`
-	// Version is what the host's program says of itself, where it is installed.
+	// Version is the output of the host's program with --version, where it is installed.
 	Version string `json:"version,omitempty"`
-	// Outdated says that the settings are not what this stopgate would write there.
+	// Outdated reports that this stopgate would write other settings.
 	Outdated bool `json:"outdated,omitempty"`
-	// Live is what came of running the host itself, where that was asked for.
+	// Live is the result of running the host itself, with --live.
 	Live *liveJSON `json:"live,omitempty"`
 	// Uncovered are tools of the host that no table of the policy names, Met those of
 	// the last month's records, and Unseen those of which no guard sees anything.
@@ -74,7 +73,7 @@ Exit: 0 every installed hook denies and would run, 1 one does not, or none is in
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		hosts := hook.Names()
 		if len(args) == 1 {
-			h, err := theHost(args)
+			h, err := hostArgument(args)
 			if err != nil {
 				return err
 			}
@@ -128,8 +127,8 @@ Exit: 0 every installed hook denies and would run, 1 one does not, or none is in
 	return cmd
 }
 
-// causeOf is the line that says why a hook could not decide: the first mistake of the
-// policy, or else the last line that it wrote for people.
+// causeOf returns the line that explains why a hook could not decide: the first mistake of the
+// policy, or else its last line for people.
 func causeOf(said string) string {
 	cause := ""
 	for line := range strings.Lines(said) {

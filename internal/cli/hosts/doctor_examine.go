@@ -53,7 +53,7 @@ func examine(ctx context.Context, h *hook.Host, project bool) (c checkup, there 
 		if problem := programProblem(line); problem != "" {
 			c.Problem, c.Hint = problem, c.renewal(line)
 			if _, err := os.Stat(programOf(line)); err != nil && !strings.Contains(line, " --observe") {
-				return c, true // it blocks, and no answer of it would say why
+				return c, true // it blocks, and its answer would not explain why
 			}
 		}
 		began := time.Now()
@@ -105,7 +105,8 @@ func examine(ctx context.Context, h *hook.Host, project bool) (c checkup, there 
 	return c, true
 }
 
-// renewal is the command that installs a hook anew, with the flags of a command line.
+// renewal is the command that renews the installation of a hook, with the flags of a command
+// line.
 func (c *checkup) renewal(line string) string {
 	words := []string{"stopgate", "install", c.Host}
 	if c.Scope == install.Project {
@@ -121,9 +122,8 @@ func (c *checkup) renewal(line string) string {
 	return strings.Join(words, " ")
 }
 
-// outdated reports whether an installation is another one than this stopgate would write
-// with the program and flags of its command line. Of a line that somebody wrote by hand
-// nobody knows.
+// outdated reports whether this stopgate would write other settings for the program and flags of
+// a command line. A line that was written by hand is not outdated.
 func outdated(h *hook.Host, at install.Location, line string, text []byte) bool {
 	command, ok := install.Parse(line)
 	if !ok {
@@ -147,8 +147,8 @@ func programOf(line string) string {
 	return path
 }
 
-// programProblem says what is wrong with the program that a command line starts, before
-// it is asked anything: it is not there, or the small one does not belong to this stopgate.
+// programProblem reports that the program of a command line does not exist, or that the small
+// one has another version than this stopgate.
 func programProblem(line string) string {
 	path, small := install.Program(line)
 	if !filepath.IsAbs(path) {

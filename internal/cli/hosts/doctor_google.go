@@ -27,7 +27,7 @@ func (m googleModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			said++
 		}
 	}
-	turn := script.Turn{Say: "{}"} // what it asks beside the conversation
+	turn := script.Turn{Say: "{}"} // for requests outside of the conversation
 	if len(request.Tools) > 0 {
 		turn = m[min(said, len(m)-1)]
 	}

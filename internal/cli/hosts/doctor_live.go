@@ -23,11 +23,11 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// liveJSON is what came of running a host.
+// liveJSON is the result of running a host.
 type liveJSON struct {
-	// Proved says that the host called the hook, that the denied call did not run, and
-	// that the model was told why, or that it runs as soon as there is no hook. Ran says
-	// that the denied call ran.
+	// Proved reports that the host called the hook, that the denied call did not run, and that
+	// the model received the reason, or that the call runs as soon as there is no hook. Ran
+	// reports that the denied call ran.
 	Proved  bool   `json:"proved"`
 	Ran     bool   `json:"ran,omitempty"`
 	Problem string `json:"problem,omitempty"`
@@ -86,7 +86,7 @@ func (c *checkup) runLive(ctx context.Context, h *hook.Host, program, dir string
 	case guarded.asked == "":
 		return errors.New("it did not ask the scripted model")
 	}
-	// Some hosts end the run on a denial and tell the model nothing. Then the call has to
+	// Some hosts end the run on a denial without a message to the model. Then the call has to
 	// run as soon as there is no hook.
 	free, _ := c.runOnce(ctx, h, program, filepath.Join(dir, "free"), project, nil)
 	if free.ran {
@@ -96,10 +96,10 @@ func (c *checkup) runLive(ctx context.Context, h *hook.Host, program, dir string
 	return fmt.Errorf("the call did not run, but not because of the hook: %s", visible.Elide(guarded.said, 300))
 }
 
-// liveRun is what one run of a host came to.
+// liveRun is the result of one run of a host.
 type liveRun struct {
 	ran   bool   // the call
-	asked string // what the model was asked
+	asked string // the requests to the model
 	said  string // by the host
 }
 
@@ -157,7 +157,7 @@ func (c *checkup) runOnce(ctx context.Context, h *hook.Host, program, dir string
 	return r, err
 }
 
-// newLiveModel is a model that makes one call and then says that it is done.
+// newLiveModel returns a model that makes one call and then ends its turn.
 func newLiveModel(host hook.Live, command string) (*liveServer, error) {
 	turns := []script.Turn{
 		{Say: "One step.", Calls: []script.Call{{Tool: host.Tool, Args: host.Args(command)}}},
@@ -190,7 +190,7 @@ func newLiveModel(host hook.Live, command string) (*liveServer, error) {
 	return m, nil
 }
 
-// liveServer is the scripted model and what it was asked.
+// liveServer is the scripted model and the requests that it received.
 type liveServer struct {
 	URL    string
 	server *http.Server

@@ -18,14 +18,14 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// residentJSON says whether hooks ask a resident; its JSON changes only by addition.
+// residentJSON reports whether hooks ask a resident; it changes only by addition.
 type residentJSON struct {
 	Answers bool   `json:"answers"`
 	Says    string `json:"says"` // its version and work, or why it is not asked
 }
 
-// residentOf lets the programs of the installed hooks say whether they believe a resident;
-// nil where there is none. Without hooks it is the program that would be installed.
+// residentOf asks the programs of the installed hooks whether they trust a resident; nil where
+// there is none. Without hooks it asks the program that would be installed.
 func residentOf(ctx context.Context, found []checkup) *residentJSON {
 	path, ok := ask.Path()
 	if !ok {
@@ -66,7 +66,7 @@ func residentOf(ctx context.Context, found []checkup) *residentJSON {
 	return r
 }
 
-// residentFor lets a small program say whether it believes a resident, as hooks would.
+// residentFor asks a small program whether it trusts a resident, as hooks would.
 func residentFor(ctx context.Context, small string) *residentJSON {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -80,8 +80,8 @@ func residentFor(ctx context.Context, small string) *residentJSON {
 	return r
 }
 
-// alone sends the canary once more where a resident answered it, through the program that
-// asks none, and says what is wrong with that answer.
+// alone repeats a canary that a resident answered, through the program that asks none, and
+// returns the problem with that answer.
 func (c *checkup) alone(ctx context.Context, h *hook.Host, at install.Location, line string) (problem string) {
 	command, ok := install.Parse(line)
 	if !ok || !command.Small || !isSmall(command.Program) || !residentFor(ctx, command.Program).Answers {

@@ -38,8 +38,8 @@ func versionOf(ctx context.Context, h *hook.Host) string {
 // named finds the policy files that a hook's command line names.
 var named = regexp.MustCompile(`--policy[ =]('[^']*'|\S+)`)
 
-// cover says which tools of the host no table of the policy names, and which no guard
-// sees anything of.
+// cover lists the host's tools that no table of the policy names, and those whose parameters no
+// guard reads.
 func (c *checkup) cover(ctx context.Context, h *hook.Host) {
 	var f inputs.Policy
 	for _, line := range c.Commands {
@@ -51,7 +51,7 @@ func (c *checkup) cover(ctx context.Context, h *hook.Host) {
 	}
 	l, err := f.Load(io.Discard)
 	if err != nil {
-		return // the canary says so
+		return // the canary reports it
 	}
 	for _, k := range h.KnownTools() {
 		call := stopgate.Call{Tool: k.Name, Definition: &k.ToolDefinition, Surface: stopgate.SurfaceHook, Agent: "main", Principal: hook.Principal}

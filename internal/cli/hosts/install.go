@@ -22,7 +22,7 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// installFlags say where a hook is installed, and what it is.
+// installFlags are the location of a hook and its flags.
 type installFlags struct {
 	user, project, dry bool
 	fewer, observe     bool
@@ -78,7 +78,7 @@ func NewUninstall(s cli.Streams) *cobra.Command {
 	return cmd
 }
 
-// place says whose settings are meant.
+// place returns the location of the settings.
 func (f *installFlags) place() (at install.Location, err error) {
 	at.Scope, at.Getenv = install.User, os.Getenv
 	if f.project {
@@ -89,7 +89,7 @@ func (f *installFlags) place() (at install.Location, err error) {
 	return at, err
 }
 
-// at says where something is installed, and not what.
+// at returns the plan of a location, whatever hook is there.
 func (f *installFlags) at(host string) (*install.Plan, error) {
 	at, err := f.place()
 	if err != nil {
@@ -98,7 +98,7 @@ func (f *installFlags) at(host string) (*install.Plan, error) {
 	return install.Make(host, at, install.Command{Program: process.SmallName})
 }
 
-// plan says what is installed where.
+// plan returns the plan of the hook that the flags describe.
 func (f *installFlags) plan(host string) (*install.Plan, error) {
 	at, err := f.place()
 	if err != nil {
@@ -126,8 +126,8 @@ func (f *installFlags) plan(host string) (*install.Plan, error) {
 	return install.Make(host, at, c)
 }
 
-// theHost is the one argument of the commands about hosts.
-func theHost(args []string) (*hook.Host, error) {
+// hostArgument is the one argument of the commands about hosts.
+func hostArgument(args []string) (*hook.Host, error) {
 	if len(args) != 1 {
 		found := "none is found here"
 		if here := hostsHere(); len(here) > 0 {
@@ -163,14 +163,14 @@ func hostsHere() (names []string) {
 	return names
 }
 
-// settingsChange is one file and what becomes of it.
+// settingsChange is one file and its change.
 type settingsChange struct {
 	*install.Plan
 	before, after []byte
 }
 
-// changesOf reads the files of a plan and says what becomes of them. A file beside the
-// first that is not stopgate's stays.
+// changesOf reads the files of a plan and returns their changes. A further file that is not
+// stopgate's stays.
 func changesOf(s cli.Streams, p *install.Plan, in bool) (changes []settingsChange, err error) {
 	for i, q := range append([]*install.Plan{p}, p.Also...) {
 		c := settingsChange{Plan: q}
@@ -196,7 +196,7 @@ func changesOf(s cli.Streams, p *install.Plan, in bool) (changes []settingsChang
 	return changes, nil
 }
 
-// settingsJSON is what install and uninstall write for programs; it changes only by addition.
+// settingsJSON is the report of install and uninstall; it changes only by addition.
 type settingsJSON struct {
 	Host    string         `json:"host"`
 	File    string         `json:"file"`
@@ -218,7 +218,7 @@ func settingsReport(host string, p *install.Plan, changes []settingsChange, dry 
 }
 
 func changeSettings(s cli.Streams, args []string, f *installFlags, in bool) error {
-	h, err := theHost(args)
+	h, err := hostArgument(args)
 	if err != nil {
 		return err
 	}
@@ -261,16 +261,16 @@ func changeSettings(s cli.Streams, args []string, f *installFlags, in bool) erro
 		if hint := h.TrustHint; hint != "" {
 			fmt.Fprintf(s.Err, "stopgate: nothing is guarded before you trusted it in %s, which passes over any other hook without a word: %s\n", h.Title, hint)
 		}
-		sayWhatHolds(s.Err, f.policies)
+		warnOfPolicy(s.Err, f.policies)
 		return nil
 	}
 	fmt.Fprintf(s.Err, "stopgate: uninstalled for %s\n", h.Title)
 	return nil
 }
 
-// sayWhatHolds says what a hook would find here, where that is not what the user may think:
-// a policy that stops everything, that loosens nothing, or none.
-func sayWhatHolds(w io.Writer, policies []string) {
+// warnOfPolicy warns of a policy here that stops every call, that is not trusted, or that is
+// only the built-in one.
+func warnOfPolicy(w io.Writer, policies []string) {
 	l, err := (&inputs.Policy{Files: policies}).Load(io.Discard)
 	var mistakes config.MistakesError
 	switch {

@@ -31,7 +31,7 @@ func (f *installFlags) command() (c install.Command, err error) {
 	if c.Program, err = os.Executable(); err != nil {
 		return c, fmt.Errorf("find this program: %w; name it with --program", err)
 	}
-	// The name by which it was found stays when an update puts another file behind it.
+	// The name in PATH stays valid when an update replaces the file.
 	if called, err := exec.LookPath(os.Args[0]); err == nil {
 		called, err = filepath.Abs(called)
 		if err == nil && sameFile(called, c.Program) && (smallBeside(called) != "" || smallBeside(c.Program) == "") {
@@ -54,14 +54,14 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// isSmall reports whether a path names the program that does nothing but answer hooks.
+// isSmall reports whether a path names the program that only answers hooks.
 func isSmall(path string) bool {
 	name := filepath.Base(path)
 	return strings.TrimSuffix(name, filepath.Ext(name)) == process.SmallName
 }
 
-// smallBeside is the small program beside this one, "" where there is none of the same
-// version: hooks then start this one.
+// smallBeside returns the small program in the directory of this one, "" where there is none of
+// the same version: hooks then start this one.
 func smallBeside(program string) string {
 	small := filepath.Join(filepath.Dir(program), process.SmallName+filepath.Ext(program))
 	if smallVersion(small) != release.Line(process.SmallName) {
@@ -70,7 +70,7 @@ func smallBeside(program string) string {
 	return small
 }
 
-// smallVersion is what a small program says of its version, "" if it says nothing.
+// smallVersion returns the version line of a small program, "" for none.
 func smallVersion(path string) string {
 	if at, err := os.Stat(path); err != nil || !at.Mode().IsRegular() {
 		return ""

@@ -1,5 +1,5 @@
 // Package inputs has the flags by which commands name policy files, tool definitions, stores
-// and records, and opens what they name.
+// and records, and opens them.
 //
 //	var f inputs.Policy
 //	f.Add(cmd)                  // --policy, --tools

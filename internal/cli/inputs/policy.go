@@ -63,7 +63,7 @@ func ToolsFlag(cmd *cobra.Command, file *string, usage string) {
 	_ = cmd.MarkFlagFilename("tools", "json")
 }
 
-// Loaded is a compiled policy and what it came from.
+// Loaded is a compiled policy and its sources.
 type Loaded struct {
 	Set     config.Set
 	Program *policy.Program
@@ -107,7 +107,7 @@ func (f *Policy) Find(talk io.Writer) (l Loaded, err error) {
 	return l, nil
 }
 
-// Compile makes the program of what was read.
+// Compile compiles the policy.
 func (l *Loaded) Compile(o policy.Options) error {
 	o.Known = knowntools.Recognise
 	program, mistakes := prove.Compile(l.Set.Sources(), o)

@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// aboutKeys are the arguments that say best what a call is about, the best first.
+// aboutKeys are the arguments that describe a call best, the best first.
 var aboutKeys = []string{
 	"command", "cmd", "path", "file_path", "filePath", "filepath", "filename", "notebook_path", "target_file", "absolute_path", "uri", "url", "patch", "input", "pattern", "query",
 }
@@ -16,8 +16,8 @@ var aboutKeys = []string{
 // maxCalled is how many characters a row shows of a call.
 const maxCalled = 60
 
-// calledWith is what a call was about, on one line that is safe to print: its command or its
-// path, else its first text, else its arguments.
+// calledWith returns the command or path of a call, else its first text, else its arguments, on
+// one line that is safe to print.
 func calledWith(args []byte) string {
 	root, err := jsonstream.Parse(args, jsonstream.Options{MaxExponent: jsonstream.AnyExponent})
 	if err != nil || root.Kind() != jsonstream.Object {

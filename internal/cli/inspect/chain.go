@@ -20,7 +20,7 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// verifyJSON is what verify writes for programs; it changes only by addition.
+// verifyJSON is the answer of verify; it changes only by addition.
 type verifyJSON struct {
 	OK    bool   `json:"ok"`
 	Rows  int64  `json:"rows"`
@@ -111,7 +111,7 @@ func (v verifyJSON) text(path string) string {
 	return out.String()
 }
 
-// restoredJSON is what restored writes for programs.
+// restoredJSON is the answer of restored.
 type restoredJSON struct {
 	Before headJSON `json:"before"`
 	After  headJSON `json:"after"`
@@ -151,7 +151,7 @@ written last. Stop every stopgate that uses the store first.`,
 	return cmd
 }
 
-// headJSON is what head writes for programs.
+// headJSON is the answer of head.
 type headJSON struct {
 	Chain string `json:"chain"`
 	Seq   int64  `json:"seq"`
@@ -279,10 +279,10 @@ which every row is old enough.`,
 	return cmd
 }
 
-// prunedJSON is what prune writes for programs; it changes only by addition.
+// prunedJSON is the answer of prune; it changes only by addition.
 type prunedJSON struct {
 	backend.Pruned
-	// File is what was removed of records in a file, absent where there is none.
+	// File counts the rows removed from a file, absent where there is none.
 	File *jsonl.Pruned `json:"file,omitempty"`
 }
 

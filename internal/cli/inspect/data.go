@@ -18,8 +18,8 @@ import (
 // call was opened (K60). Records do not hold it, but the store does, as a
 // value and as the facts by which it was set.
 
-// dataThen is the session's data as a recorded call found it; ok is false where nobody
-// can tell: there is no store here, or the data was set in the same millisecond.
+// dataThen returns the session's data at the time of a recorded call; ok is false where it is
+// not known: there is no store here, or the data was set in the same millisecond.
 func dataThen(ctx context.Context, settings place.Settings, r *stopgate.Record) (data jsonstream.Value, ok bool, err error) {
 	opened, known := openedAt(r.ID)
 	if !known || r.Session == "" || settings.Store == place.Memory {
@@ -43,14 +43,14 @@ func dataThen(ctx context.Context, settings place.Settings, r *stopgate.Record) 
 	}
 	cell, _ := state.Cell(session.DataKey)
 	text := cell.Text
-	if cell.At >= opened { // it was set since: the facts say what was there
-		t, err := toldBefore(func(after uint64) ([]session.Fact, error) { return s.Facts(ctx, o, after, 1000) }, opened)
+	if cell.At >= opened { // it was set since: the facts have the older value
+		t, err := dataBefore(func(after uint64) ([]session.Fact, error) { return s.Facts(ctx, o, after, 1000) }, opened)
 		switch {
 		case err != nil, t.at == opened:
 			return data, false, err
 		case t.at > 0:
 			text = t.text
-		case t.later == 1 && cell.Was != nil: // older facts are pruned, not what they said
+		case t.later == 1 && cell.Was != nil: // older facts are pruned, their text is kept
 			text = cell.Was.Text
 		default:
 			return data, false, nil
@@ -63,14 +63,14 @@ func dataThen(ctx context.Context, settings place.Settings, r *stopgate.Record) 
 	return data, err == nil, err
 }
 
-// told is the newest data up to a time, when it was set, and how often it was set later.
-type told struct {
+// pastData is the newest data up to a time, when it was set, and how often it was set later.
+type pastData struct {
 	at    int64
 	text  string
 	later int
 }
 
-func toldBefore(read func(after uint64) ([]session.Fact, error), until int64) (t told, err error) {
+func dataBefore(read func(after uint64) ([]session.Fact, error), until int64) (t pastData, err error) {
 	after := uint64(0)
 	for {
 		facts, err := read(after)

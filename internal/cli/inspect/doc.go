@@ -1,3 +1,3 @@
-// Package inspect has the commands that look at what gates did and do, and change nothing they
-// decide: log, report, replay, events, health, version.
+// Package inspect has the commands that look at the work of gates and change no decision: log,
+// report, replay, events, health, version.
 package inspect

@@ -28,10 +28,10 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// eventFlags say where events come from and which of them count.
+// eventFlags are the source of events and their filters.
 type eventFlags struct {
 	url, tokenEnv, channel string
-	policies               []string // whose [api] says where the API is
+	policies               []string // whose [api] has the address of the API
 	types, tools, sessions []string
 	all                    bool
 	count                  int
@@ -224,7 +224,7 @@ func (f *eventFlags) source() (*eventSource, error) {
 	return s, nil
 }
 
-// addPolicy adds the flag that says whose gate is meant.
+// addPolicy adds the flag that names the gate's policy file.
 func (f *eventFlags) addPolicy(cmd *cobra.Command) {
 	inputs.PolicyFlag(cmd, &f.policies, " whose [api] says where the gate answers (default: as up finds it)")
 }
@@ -248,7 +248,8 @@ func socketOfUp(policies []string) (string, error) {
 	return api.Socket, nil
 }
 
-// unreached says that nobody answers, in fewer words than the layers below.
+// unreached returns the error of an API that does not answer, in fewer words than the layers
+// below.
 func (s *eventSource) unreached(err error) error {
 	var inner *url.Error
 	if errors.As(err, &inner) {
@@ -264,8 +265,8 @@ func (s *eventSource) unreached(err error) error {
 	return cli.Hinted(fmt.Errorf("ask the gate at %s: %w", s.at, err), hint)
 }
 
-// watch prints events until ctx ends. A connection that breaks is made again: nothing
-// is lost that the gate still keeps.
+// watch prints events until ctx ends. A connection that breaks is made again: no event is lost
+// that the gate still keeps.
 func (s *eventSource) watch(ctx context.Context, out *eventPrinter) error {
 	last := ""
 	if s.all {
@@ -298,7 +299,7 @@ func (s *eventSource) watch(ctx context.Context, out *eventPrinter) error {
 // refusedError is an answer that a second attempt would not change.
 type refusedError struct{ error }
 
-// once reads one connection to its end; begun says that it began.
+// once reads one connection to its end; begun reports that it was made.
 func (s *eventSource) once(ctx context.Context, last *string, out *eventPrinter) (begun bool, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// healthJSON is what health writes for programs; it changes only by addition.
+// healthJSON is the answer of health; it changes only by addition.
 type healthJSON struct {
 	OK     bool   `json:"ok"`
 	At     string `json:"at"`

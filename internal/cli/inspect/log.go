@@ -147,7 +147,7 @@ func (f *listFlags) filter(now time.Time) (r records.Filter, err error) {
 	return r, nil
 }
 
-// What rows are told apart by.
+// The values by which rows are filtered.
 var (
 	rowStatuses = []stopgate.RecordStatus{
 		stopgate.StatusAllowed, stopgate.StatusDenied, stopgate.StatusSkipped, stopgate.StatusCancelled, stopgate.StatusTruncated,
@@ -164,7 +164,7 @@ var (
 	}
 )
 
-// known reads the words of a flag: one that is spelled wrong would find nothing.
+// known reads the words of a flag; one that is spelled wrong would find no row.
 func known[T ~string](flag string, words []string, list []T) (some []T, err error) {
 	for _, w := range words {
 		if !slices.Contains(list, T(w)) {
@@ -217,7 +217,7 @@ func (k *newest) add(r records.Row) {
 // list returns them, the oldest first.
 func (k *newest) list() []records.Row { return k.rows[max(0, int64(len(k.rows))-k.n):] }
 
-// listRows writes rows as they stand, and with follow as they come.
+// listRows writes rows, and with follow also new ones.
 func listRows(ctx context.Context, w io.Writer, log *records.Log, filter records.Filter, f *listFlags, format cli.Format) error {
 	out := bufio.NewWriter(w)
 	after := int64(0)
@@ -286,16 +286,16 @@ func writeRow(ctx context.Context, w io.Writer, out *bufio.Writer, log *records.
 	return err
 }
 
-// whose reports whether it says something whose call it was: "local" is everybody's who
-// needs no token on this machine.
+// whose reports whether a principal is worth a column: "local" is every client without a token
+// on this machine.
 func whose(p stopgate.Principal) bool { return p != "" && p != "local" }
 
-// isReferred says of a row that the program that runs the tool asks its user, of whose
-// answer the gate hears nothing until it sees a result.
+// isReferred reports that the program that runs the tool asks its user; the gate does not see
+// the answer, only a result.
 func isReferred(r *stopgate.Record) bool { return r.Approval != nil && r.Approval.Referred }
 
-// rowText is a row for people: time, what happened, to what, why, and the id to
-// show it by. called is what the call was about, "" where nobody knows.
+// rowText is a row for people: time, outcome, tool, reason, and the id to show it by. called
+// describes the call, "" if it is not known.
 func rowText(r *stopgate.Record, called string) string {
 	what := string(r.Status)
 	if r.Kind == stopgate.RecordEvent {
@@ -325,7 +325,7 @@ func rowText(r *stopgate.Record, called string) string {
 	case r.Approval == nil:
 	case isReferred(r):
 		parts = append(parts, "asked by "+visible.Text(r.Approval.By)+", answer not heard")
-	case r.Approval.By == "": // nobody answered
+	case r.Approval.By == "": // not answered
 	default:
 		parts = append(parts, "by "+visible.Text(r.Approval.By))
 	}
@@ -347,8 +347,7 @@ func rowText(r *stopgate.Record, called string) string {
 	return strings.TrimRight(strings.Join(parts, "  "), " ")
 }
 
-// wouldDenyJSON is what --would-deny writes for programs; it changes only by
-// addition.
+// wouldDenyJSON is the answer of --would-deny; it changes only by addition.
 type wouldDenyJSON struct {
 	Calls  int            `json:"calls"`
 	Passed int            `json:"passed"`

@@ -79,7 +79,7 @@ Exit: 0; with --fail-on 3 if a verdict was loosened, or changed at all.`,
 	return cmd
 }
 
-// replayJSON is what replay writes for programs; it changes only by addition.
+// replayJSON is the answer of replay; it changes only by addition.
 type replayJSON struct {
 	Policy    string         `json:"policy"` // hash of the policy that judged now
 	Calls     int            `json:"calls"`
@@ -93,7 +93,7 @@ type replayJSON struct {
 	// Incomplete counts calls that were judged again without all that was known then.
 	Incomplete int `json:"incomplete,omitempty"`
 
-	incomplete string // the first of them, and what is not known
+	incomplete string // the first of them, and the fact that is not known
 	programs   map[string]*policy.Program
 	current    string    // key of the program in force
 	now        time.Time // of the row at hand
@@ -130,7 +130,7 @@ const (
 // replayLog judges the decisions of a log in their order.
 func replayLog(ctx context.Context, l inputs.Loaded, log *records.Log) (*replayJSON, error) {
 	r := &replayJSON{Policy: l.Program.Hash(), Changes: []replayChange{}, Unreplayable: map[string]int{}, released: map[stopgate.ProposalID]released{}}
-	// The clock is the log's, so that spans of time are what they were.
+	// The clock is the log's, so that spans of time are the recorded ones.
 	j, err := dryrun.NewDecider(l, gate.WithClock(func() time.Time { return r.now }))
 	if err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ func (r *replayJSON) judge(ctx context.Context, j dryrun.Decider, l inputs.Loade
 	}
 	call := then.callOf(&row.Record, kept.Text, l.Tools)
 	if l.Program.LooksAtSessions() {
-		then.then(&row.Record, noData) // what sessions were told is in no row
+		then.then(&row.Record, noData) // a row does not have the session's data
 	}
 	if len(then.gone) > 0 {
 		if r.Incomplete++; r.incomplete == "" {
@@ -250,7 +250,7 @@ func (r *replayJSON) judge(ctx context.Context, j dryrun.Decider, l inputs.Loade
 	return nil
 }
 
-// noData are those of a session that was told nothing.
+// noData are the data of a session without any.
 var noData, _ = jsonstream.Parse([]byte("{}"), jsonstream.Options{})
 
 // maxSettings bounds how many programs are kept, one for each setting of calls.
@@ -278,8 +278,8 @@ func (r *replayJSON) under(j dryrun.Decider, l inputs.Loaded, row *stopgate.Reco
 	return s, j.Gate.Swap(program)
 }
 
-// ruled is the verdict of a row as far as the policy and its judge gave it. A declined
-// or expired question was an ask; a failure says nothing about either.
+// ruled is the verdict of a row as far as the policy and its judge gave it. A declined or
+// expired question was an ask; a failure has no verdict of theirs.
 func ruled(r *stopgate.Record) (v replayVerdict, ok bool) {
 	if r.Mode == nil {
 		return v, false
@@ -300,9 +300,9 @@ func ruled(r *stopgate.Record) (v replayVerdict, ok bool) {
 	return v, true
 }
 
-// reviewed is a verdict after the judges of a policy, who say what they said then: the
-// recorded probability against their threshold. It is not ok if the policy wants a
-// judge and nothing is recorded.
+// reviewed is a verdict after the judges of a policy, which decide as recorded: the recorded
+// probability against their threshold. It is not ok if the policy wants a judge and no answer is
+// recorded.
 func reviewed(v stopgate.Verdict, row *records.Row, p *policy.Program) (stopgate.Verdict, bool) {
 	if v.Terminal() || !p.Judged(row.Tool) {
 		return v, true

@@ -54,7 +54,7 @@ Whoever is asked too often stops reading: this is the number to keep small.`,
 	return cmd
 }
 
-// reportJSON is what report writes for programs; it changes only by addition.
+// reportJSON is the answer of report; it changes only by addition.
 type reportJSON struct {
 	First    time.Time        `json:"first,omitzero"`
 	Last     time.Time        `json:"last,omitzero"`

@@ -22,8 +22,8 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// setting is what a recorded call was judged with, as far as its row knows and this machine
-// still has it: what to compile the policy with, and what is gone.
+// setting is the setting of a recorded call, as far as its row has it and this machine still has
+// it: the options of the policy, and the facts that are gone.
 type setting struct {
 	options policy.Options
 	hook    bool
@@ -90,7 +90,7 @@ func (s *setting) key() string {
 	return fmt.Sprintf("%q %q %q %q %t %t %t %d", o.Root, o.Dir, o.Home, o.Run, o.RunDoubt, o.RunLost, o.Links != nil, o.UnknownTool)
 }
 
-// compile compiles what was read as it was for the call.
+// compile compiles the policy with the setting of the call.
 func (s *setting) compile(l *inputs.Loaded) error {
 	o := s.options
 	if !s.hook {
@@ -103,8 +103,8 @@ func (s *setting) compile(l *inputs.Loaded) error {
 	return err
 }
 
-// load finds the policy of a recorded call, where nobody names one below its project first,
-// and compiles it as it was for the call. ok is false where it is another policy.
+// load finds the policy of a recorded call, first below its project unless --policy names one,
+// and compiles it with the setting of the call. ok is false where it is another policy.
 func (s *setting) load(p *inputs.Policy, r *stopgate.Record) (l inputs.Loaded, ok bool) {
 	dirs := []string{""}
 	if root := s.options.Root; root != "" && len(p.Files) == 0 {
@@ -163,9 +163,9 @@ func (s *setting) callOf(r *stopgate.Record, args []byte, tools []stopgate.ToolD
 	return call
 }
 
-// hostsOwn is how the host of a hook declares the tool of a call, nil if nobody knows: the
-// definition with a hash, if the host still has it. A row has the name that policies use for
-// a tool of an MCP server, and hosts have theirs.
+// hostsOwn returns the host's definition of the tool of a call, nil if the hook does not know
+// one: the definition with the hash, if the host still has it. A row has the name that policies
+// use for a tool of an MCP server, and hosts have theirs.
 func hostsOwn(call stopgate.Call, args []byte, hash string) (d *stopgate.ToolDefinition) {
 	host, err := hook.Lookup(call.Dialect)
 	if err != nil {
@@ -204,7 +204,8 @@ func (s *setting) then(r *stopgate.Record, data jsonstream.Value) jsonstream.Val
 	return jsonstream.Value{} // as it was
 }
 
-// DifferenceText says what a judgement lacks, and that it is another one, for people.
+// DifferenceText lists the facts that a judgement lacks, and how its verdict differs, for
+// people.
 func (w *show) DifferenceText() string {
 	if w.Differs == "" && len(w.Gone) == 0 {
 		return ""

@@ -37,22 +37,22 @@ func reviewText(r *stopgate.Review) string {
 	return text
 }
 
-// showJSON is what show writes for programs; it changes only by addition.
+// showJSON is the answer of show; it changes only by addition.
 type showJSON struct {
 	ID        stopgate.ProposalID `json:"id"`
 	Rows      []json.RawMessage   `json:"rows"`
 	Arguments *string             `json:"arguments"` // as they were kept, null if they are not
 	Redacted  []string            `json:"redacted,omitempty"`
-	// Changed says that the arguments are not those that were judged.
+	// Changed reports that the arguments are not those that were judged.
 	Changed bool `json:"arguments_changed,omitempty"`
-	// Data is the session's data under which the lists are explained, if rules look at it
-	// and somebody knows it.
+	// Data is the session's data under which the lists are explained, if rules look at it and it
+	// is known.
 	Data json.RawMessage `json:"session_data,omitempty"`
 	// Lists explain the verdict rule by rule, if the policy of the record is the one
 	// that holds here and the arguments are whole.
 	Lists []eval.ListExplanation `json:"lists,omitempty"`
-	// Gone is what of the call's setting is not known any more, Differs how the verdict
-	// that the lists explain is another one than the record's.
+	// Gone lists the facts of the call's setting that are not known any more; Differs explains
+	// why the verdict of the lists is another one than the record's.
 	Gone    []string `json:"context_gone,omitempty"`
 	Differs string   `json:"differs,omitempty"`
 }
@@ -103,7 +103,7 @@ the session had then, as the store says.`,
 		}
 		show.Data = given
 		if f.Audit != "" && f.Store == "" {
-			settings.Store = place.Memory // nobody says that the store here goes with the file
+			settings.Store = place.Memory // the store here may not belong to the file
 		}
 		answer, explanation, err := show.Explain(ctx, &p, settings)
 		if err != nil {
@@ -114,18 +114,18 @@ the session had then, as the store says.`,
 	return cmd
 }
 
-// show is what is known of one proposal.
+// show is one proposal as records have it.
 type show struct {
 	rows     []records.Row
 	Decision *records.Row
 	args     []byte // nil: not kept
 	redacted []string
 	changed  bool             // since they were stored
-	Data     jsonstream.Value // of the session, not valid if nobody knows
-	// looked says that rules look at the session's data.
+	Data     jsonstream.Value // of the session, not valid if it is not known
+	// looked reports that rules look at the session's data.
 	looked bool
-	// Gone is what of the call's setting is not known any more, differs how the verdict is
-	// another one now; "" if it is not.
+	// Gone lists the facts of the call's setting that are not known any more; Differs explains
+	// why the verdict is another one now, "" if it is not.
 	Gone    []string
 	Differs string
 }
@@ -182,7 +182,7 @@ func (w *show) Explain(ctx context.Context, p *inputs.Policy, settings place.Set
 	return dryrun.NewAnswer(call, verdict, len(w.args)), &x, nil
 }
 
-// differs says why the rules by themselves, judged again, may say another thing than a row.
+// differs explains why the rules, evaluated again, may give another verdict than a row.
 func differs(r *stopgate.Record, said stopgate.Mode, v stopgate.Verdict) string {
 	why := "files, links or what is known of the tool may have changed since"
 	if r.Layer != stopgate.LayerRules && r.Layer != stopgate.LayerGuard {

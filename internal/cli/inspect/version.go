@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/release"
 )
 
-// versionJSON is what version writes for programs; it changes only by addition.
+// versionJSON is the answer of version; it changes only by addition.
 type versionJSON struct {
 	Version string `json:"version"`
 	Go      string `json:"go"`

@@ -112,12 +112,12 @@ func (d *apiServer) serve() error {
 	return errors.Join(errs...)
 }
 
-// farewell is how long requests have to end when the API closes.
-const farewell = 5 * time.Second
+// closeTimeout is how long requests have to end when the API closes.
+const closeTimeout = 5 * time.Second
 
 // stop closes the API.
 func (d *apiServer) stop() error {
-	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	return errors.Join(d.server.Close(ctx), d.close())
 }

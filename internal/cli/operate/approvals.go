@@ -166,7 +166,7 @@ being denied. Any number of people can watch; the first no wins.`,
 	return cmd
 }
 
-// pretty lays JSON out for an editor; what is not JSON stays.
+// pretty indents JSON for an editor and returns other text unchanged.
 func pretty(text string) string {
 	var out strings.Builder
 	enc := json.NewEncoder(&out)
@@ -212,7 +212,7 @@ it. Without a terminal nothing can be answered.`,
 	return cmd
 }
 
-// errAnswer says that what was typed is no answer.
+// errAnswer is the error of a line that is not an answer.
 var errAnswer = errors.New("that was no answer")
 
 // answerAt puts a question before the person at a terminal.
@@ -225,7 +225,7 @@ func answerAt(ctx context.Context, t *tty.Terminal, queue *approve.Queue, e appr
 	if e.Complete {
 		fmt.Fprintf(t, "  e %s         change the arguments in an editor, then run that\n", code)
 	}
-	t.Drain() // before the prompt, so that nobody's answer is lost
+	t.Drain() // before the prompt, so that no answer is lost
 	fmt.Fprint(t, "> ")
 	line, err := t.Line()
 	if err != nil {

@@ -46,9 +46,8 @@ func hookStreams(s cli.Streams) process.Streams {
 	return process.Streams{In: s.In, Out: s.Out, Err: s.Err}
 }
 
-// RunHook is hook without the tree of commands: it is one process per call, and nothing
-// is set up that the call does not need. It reports false for what is not an event: help,
-// and serve.
+// RunHook is hook without the tree of commands: it is one process per call, and sets up only the
+// parts that the call needs. It reports false for help and serve.
 func RunHook(args []string, s cli.Streams) (code int, ok bool) {
 	if len(args) > 0 && args[0] == "serve" {
 		return 0, false

@@ -210,7 +210,8 @@ func (f *mcpFlags) serversOf(s tables.MCP, command []string) ([]service.ServerSp
 		if _, err := exec.LookPath(command[0]); err != nil {
 			return nil, cli.Hinted(fmt.Errorf("start the server: %w", err), "what stands behind -- is the command of an MCP server, as the agent would start it")
 		}
-		// Whoever starts us instead of the server gave us the server's environment.
+		// The program that starts this one instead of the server passes the server's
+		// environment.
 		return []service.ServerSpec{{Command: command, All: true}}, nil
 	case len(f.servers) > 0:
 		return service.NamedServers(s, f.servers, f.env)

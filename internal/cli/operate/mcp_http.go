@@ -22,8 +22,7 @@ type mcpReady struct {
 	Token string `json:"token,omitempty"`
 }
 
-// serveHTTP serves clients over streamable HTTP until ctx ends; beside it runs what follow
-// starts, until end.
+// serveHTTP serves clients over streamable HTTP until ctx ends, and runs follow until end.
 func (r *mcpRun) serveHTTP(ctx context.Context, gw *mcpgate.Gateway, follow func(h *mcpgate.Handler) (done <-chan struct{}), end func()) error {
 	ln, err := net.Listen("tcp", r.flags.http)
 	if err != nil {
@@ -62,7 +61,7 @@ func (r *mcpRun) serveHTTP(ctx context.Context, gw *mcpgate.Gateway, follow func
 		}
 	}
 	handler.Close()
-	bye, cancel := context.WithTimeout(context.Background(), farewell)
+	bye, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	if server.Shutdown(bye) != nil {
 		_ = server.Close()

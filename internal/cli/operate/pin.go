@@ -132,8 +132,8 @@ func newPinShow(s cli.Streams) *cobra.Command {
 	return cmd
 }
 
-// pinnedJSON is what show writes for programs; it changes only by addition. The
-// definitions are texts: what a server says need be no JSON.
+// pinnedJSON is the answer of show; it changes only by addition. The definitions are texts: a
+// server may send text that is not JSON.
 type pinnedJSON struct {
 	Server   string  `json:"server"`
 	Tool     string  `json:"tool"`
@@ -149,7 +149,7 @@ func pinText(p pin.Pin) string {
 	return textdiff.Unified(string(p.Tool), laidOut(p.Accepted.Text), laidOut(p.Changed.Text))
 }
 
-// laidOut is a definition on lines of its own; nothing in it can hide.
+// laidOut indents a definition; text that could hide is escaped.
 func laidOut(text []byte) string {
 	var b bytes.Buffer
 	if json.Indent(&b, text, "", "  ") != nil {
@@ -208,7 +208,7 @@ a code. Who accepts the change types the code. Without a terminal nothing is acc
 	return cmd
 }
 
-// forgottenJSON is what forget did, for programs; it changes only by addition.
+// forgottenJSON is the answer of forget; it changes only by addition.
 type forgottenJSON struct {
 	Server    string            `json:"server"`
 	Tool      stopgate.ToolName `json:"tool,omitempty"` // empty: every tool of the server

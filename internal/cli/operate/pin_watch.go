@@ -4,8 +4,8 @@ import (
 	"github.com/stopgate/stopgate/internal/mcp/pin"
 )
 
-// pinWatch notices that somebody accepted or forgot definitions of tools in another
-// process, and tells clients that their tools may be others now.
+// pinWatch notices definitions of tools that were accepted or forgotten in another process, and
+// notifies clients that their tools may have changed.
 type pinWatch struct {
 	store *pin.Store
 	tell  func()
@@ -17,7 +17,7 @@ type pinWatch struct {
 func (w *pinWatch) look() {
 	pins, err := w.store.List()
 	if err != nil {
-		return // every call says so
+		return // every call reports it
 	}
 	now := make(map[[2]string]string, len(pins))
 	for _, p := range pins {

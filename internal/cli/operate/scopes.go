@@ -7,8 +7,8 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
-// scopes says of how many tools with a table each session policy hears: one that hears of
-// none may be written wrong, or be about tools that come later (H10).
+// scopes reports how many tools with a table each session policy governs: one that governs none
+// may have a mistake, or be for tools that come later (H10).
 func scopes(p *policy.Program) (lines []string) {
 	registry, err := p.Sessions()
 	if err != nil {

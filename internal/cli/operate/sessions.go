@@ -180,20 +180,20 @@ func (f *sessionFlags) owner(cmd *cobra.Command, store backend.Store, id string)
 }
 
 func newSessionsReset(s cli.Streams) *cobra.Command {
-	cmd := newSessionsTell(s, "reset ID", "count the denials of a session anew", `reset lifts denial_limit: denials in a row are counted anew, as they are when the
+	cmd := newSessionsFact(s, "reset ID", "count the denials of a session anew", `reset lifts denial_limit: denials in a row are counted anew, as they are when the
 user says something. Nothing else is forgotten.`, session.Spoke, "its denials are counted anew")
 	return cmd
 }
 
 func newSessionsReconcile(s cli.Streams) *cobra.Command {
-	return newSessionsTell(s, "reconcile ID", "say that a degraded session was looked at", `A session is degraded when the result of a call that ran could not be stored: what
+	return newSessionsFact(s, "reconcile ID", "say that a degraded session was looked at", `A session is degraded when the result of a call that ran could not be stored: what
 its policies govern is denied. reconcile says that you have looked at what the call
 did, and that the facts may be trusted again.`, session.Reconciled, "it is not degraded any more")
 }
 
-// toldJSON is the fact that reset or reconcile added, for programs; it changes only by
+// operatorFactJSON is the fact that reset or reconcile added, for programs; it changes only by
 // addition.
-type toldJSON struct {
+type operatorFactJSON struct {
 	Session   stopgate.SessionID `json:"session"`
 	Principal stopgate.Principal `json:"principal"`
 	Kind      session.Kind       `json:"kind"`
@@ -201,8 +201,8 @@ type toldJSON struct {
 	Time      time.Time          `json:"time"`
 }
 
-// newSessionsTell makes a command that adds one fact of the operator's.
-func newSessionsTell(s cli.Streams, use, short, long string, kind session.Kind, done string) *cobra.Command {
+// newSessionsFact makes a command that adds one fact of the operator's.
+func newSessionsFact(s cli.Streams, use, short, long string, kind session.Kind, done string) *cobra.Command {
 	var f sessionFlags
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Args: oneSession}
 	f.add(cmd)
@@ -224,7 +224,7 @@ func newSessionsTell(s cli.Streams, use, short, long string, kind session.Kind, 
 		if err != nil {
 			return err
 		}
-		return format.Print(s.Out, toldJSON{owner.Session, owner.Principal, fact.Kind, fact.By, time.UnixMilli(fact.At).UTC()},
+		return format.Print(s.Out, operatorFactJSON{owner.Session, owner.Principal, fact.Kind, fact.By, time.UnixMilli(fact.At).UTC()},
 			fmt.Sprintf("session %s: %s\n", name(string(owner.Session)), done))
 	}
 	return cmd

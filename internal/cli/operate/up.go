@@ -112,7 +112,7 @@ type upRun struct {
 	numbers *metrics.Metrics
 }
 
-// run serves with what Open opened.
+// run serves with the state that open opened.
 func (u *upRun) run(ctx context.Context) error {
 	queue, err := u.api.Queue(u.state.Questions, u.log)
 	if err != nil {
@@ -157,8 +157,8 @@ func (u *upRun) run(ctx context.Context) error {
 	})
 }
 
-// ordered tells about a lockdown, or its end. Whoever ordered it wrote the record
-// into the store; records elsewhere get theirs here.
+// ordered reports a lockdown, or its end. The process that ordered it wrote the record into the
+// store; records elsewhere get theirs here.
 func (u *upRun) ordered(l gate.Lockdown) {
 	u.logOrder(l)
 	if u.state.Lines != nil {
@@ -166,8 +166,8 @@ func (u *upRun) ordered(l gate.Lockdown) {
 	}
 }
 
-// serve listens, says where, and serves until ctx ends: the gateway first, so that
-// what is held can be answered while it drains.
+// serve listens, announces the addresses, and serves until ctx ends: the gateway ends first, so
+// that held calls can be answered while it drains.
 func (u *upRun) serve(ctx context.Context, cancel context.CancelCauseFunc, server *decide.Server) error {
 	o := u.gateway
 	tls, err := u.certificate(&o)
@@ -217,7 +217,7 @@ func (u *upRun) serve(ctx context.Context, cancel context.CancelCauseFunc, serve
 	return errors.Join(err, d.stop(), <-served)
 }
 
-// complete adds to options from the settings what stays the same through all reloads.
+// complete adds the options that stay the same through all reloads.
 func (u *upRun) complete(o *gateway.Options) {
 	o.Gate, o.Replay, o.Log = u.gateway.Gate, u.model, u.log
 	if u.flags.replayDir != "" {
@@ -248,11 +248,10 @@ func (u *upRun) certificate(o *gateway.Options) (*certificate.Files, error) {
 	return files, nil
 }
 
-// observing is said of a gate that holds nothing back.
+// observing warns that a gate holds no call back.
 const observing = "OBSERVE MODE: nothing is held back; records say what would have been decided"
 
-// announce says where everything is: on standard error for people, on standard
-// output for programs.
+// announce prints the addresses: on standard error for people, on standard output for programs.
 func (u *upRun) announce(ln net.Listener, d *apiServer) error {
 	g := u.gateway.Gate
 	at := ready{Gateway: "http://" + ln.Addr().String()}

@@ -8,10 +8,9 @@ import (
 	"github.com/stopgate/stopgate/gate"
 )
 
-// decisionLog says every decision in the log, for who debugs, and warns of the calls
-// that session policies denied (TPS-35) and of sessions that were stopped after too many
-// denials in a row (H22). Names stand in it as they do in rows, never
-// arguments.
+// decisionLog logs every decision at the level debug, and warns of the calls that session
+// policies denied (TPS-35) and of sessions that were stopped after too many denials in a row
+// (H22). It logs names as rows have them, never arguments.
 type decisionLog struct{ log *slog.Logger }
 
 // Trace implements [gate.Tracer].

@@ -8,8 +8,8 @@ import (
 	"github.com/stopgate/stopgate/internal/record/live"
 )
 
-// Emit tells what event policies and judges say to those who watch: in the span of the
-// exchange, and in the stream behind stopgate events, GET /v1/events and Redis (V3-04).
+// Emit passes the events of event policies and judges on: to the span of the exchange, and to
+// the stream of stopgate events, GET /v1/events and Redis (V3-04).
 func (t *Telemetry) Emit(ctx context.Context, e events.Event) {
 	if t.spans != nil {
 		t.spans.Emit(ctx, e)

@@ -6,8 +6,8 @@ import (
 	models "github.com/stopgate/stopgate/judge"
 )
 
-// Judges makes the judges that policy files ask for. What they object to is kept in the
-// store, if there is one.
+// Judges makes the judges that policy files configure. Their objections are kept in the store,
+// if there is one.
 func Judges(store backend.Store) gate.Option {
 	var o models.Options
 	if store != nil {

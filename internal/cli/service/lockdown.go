@@ -10,7 +10,7 @@ import (
 // LockdownPoll is how often a gate looks whether there is a lockdown.
 const LockdownPoll = 200 * time.Millisecond
 
-// LockdownText says what holds.
+// LockdownText describes a lockdown, or its absence.
 func LockdownText(l gate.Lockdown) string {
 	if !l.Active() {
 		return "no lockdown"

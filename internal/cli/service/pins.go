@@ -9,8 +9,8 @@ import (
 	"github.com/stopgate/stopgate/internal/mcp/pin"
 )
 
-// Pins are the accepted definitions of tools: kept beside the store; those of a store
-// in memory end with it.
+// Pins returns the accepted definitions of tools. Their file is next to the store; those of a
+// store in memory end with it.
 func (st *State) Pins() *pin.Store {
 	if st.Settings.Store == place.Memory {
 		return pin.InMemory()
@@ -21,8 +21,8 @@ func (st *State) Pins() *pin.Store {
 // PinsFile is the file of the pins that belong to a store.
 func PinsFile(store string) string { return store + ".mcp-pins.json" }
 
-// filePins are the definitions that the policy file lists, before those that were seen
-// first: a tool that is listed is what the file says, whatever was accepted elsewhere.
+// filePins are the definitions that the policy file lists, which override those that were seen
+// first or accepted.
 type filePins struct {
 	listed map[string]map[string]string // hashes by server and tool
 	seen   *pin.Store
@@ -37,8 +37,8 @@ func PinsFor(s tables.MCP, specs []ServerSpec, seen *pin.Store) filePins {
 	return p
 }
 
-// Check implements mcpgate.Pins and servers.Pins. What the file refuses is kept beside
-// what is accepted, so that stopgate mcp pin shows it.
+// Check implements mcpgate.Pins and servers.Pins. A definition that the file refuses is kept, so
+// that stopgate mcp pin shows it.
 func (p filePins) Check(server string, tool stopgate.ToolName, hash string, definition []byte) (same bool, err error) {
 	same, err = p.seen.Check(server, tool, hash, definition)
 	if want, ok := p.listed[server][string(tool)]; ok {

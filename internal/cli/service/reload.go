@@ -19,9 +19,9 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// reloadPoll is how often the files are looked at. Looking is cheaper than being told:
-// a policy may appear in a directory that is not there yet, and mounted secrets are
-// replaced by links.
+// reloadPoll is the interval at which the files are compared. Polling needs no notification: a
+// policy may appear in a directory that does not exist yet, and mounted secrets are replaced by
+// links.
 const reloadPoll = time.Second
 
 // Reloader brings changed files into force while a gate runs: all of them or none
@@ -31,25 +31,25 @@ type Reloader struct {
 	Show  func(config.MistakesError) // shows people the mistakes of a policy
 	Log   *slog.Logger
 	Gate  *gate.Gate
-	// Files are further files that matter beside those of the policy.
+	// Files returns further files that matter.
 	Files func() []string
-	// Try reads everything anew and puts it into force if all of it is good.
+	// Try reads all files and applies them if none has mistakes.
 	Try func() error
-	// Asked is called first where somebody asks for a reload; nil for nothing.
+	// Asked is called before a reload that SIGHUP asks for; it may be nil.
 	Asked func()
-	// Look is called as often as the files are looked at; nil for nothing.
+	// Look is called at every interval; it may be nil.
 	Look func()
 
 	seen   string // the state of the files that were last tried
 	hangup chan os.Signal
 }
 
-// reloadLeave is how long a reload may take that is under way when the gate ends. A disk
-// that does not answer keeps nobody from stopping it.
+// reloadLeave is how long the end of the gate waits for a reload that is under way. A disk that
+// does not answer does not keep the gate from ending.
 const reloadLeave = 5 * time.Second
 
-// Start listens for SIGHUP, and reloads then and when a file changes, until ctx ends.
-// Whoever starts it waits for done.
+// Start listens for SIGHUP, and reloads then and when a file changes, until ctx ends. The caller
+// has to wait for done.
 func (r *Reloader) Start(ctx context.Context) (done <-chan struct{}) {
 	r.Flags.Again = true
 	r.seen, r.hangup = r.state(), make(chan os.Signal, 1)
@@ -98,7 +98,7 @@ func (r *Reloader) run(ctx context.Context) {
 	}
 }
 
-// reload reads everything anew and says what came of it.
+// reload reads all files, applies them and logs the result.
 func (r *Reloader) reload(ctx context.Context) {
 	err := r.readable()
 	if err == nil {
@@ -121,8 +121,8 @@ func (r *Reloader) reload(ctx context.Context) {
 	r.Gate.Reject(ctx, cause)
 }
 
-// readable refuses files that can be read only once: a pipe would keep the reload, and all
-// that come behind it, waiting for ever.
+// readable refuses files that can be read only once: a pipe would block this reload and all
+// later ones.
 func (r *Reloader) readable() error {
 	for _, path := range append(r.Files(), r.Flags.Tools) {
 		if path == "" {
@@ -146,7 +146,7 @@ func SameFiles(before, now config.Set) error {
 	return nil
 }
 
-// state describes the files that decide what holds, well enough to see a change.
+// state describes the files that affect the policy, well enough to notice a change.
 func (r *Reloader) state() string {
 	f := r.Flags
 	var text strings.Builder

@@ -43,8 +43,8 @@ func ListedServers(s tables.MCP, env []string) (specs []ServerSpec) {
 	return specs
 }
 
-// NamedServers returns the servers of --server. A table of the same name adds what flags
-// cannot express.
+// NamedServers returns the servers of --server. A table of the same name adds settings that have
+// no flag.
 func NamedServers(s tables.MCP, texts, env []string) (specs []ServerSpec, err error) {
 	for _, text := range texts {
 		spec, err := parseServer(text)
@@ -58,8 +58,8 @@ func NamedServers(s tables.MCP, texts, env []string) (specs []ServerSpec, err er
 	return specs, nil
 }
 
-// parseServer reads NAME=COMMAND or NAME=URL. A command is split as a shell would, and
-// has nothing in it that a shell would do more with.
+// parseServer reads NAME=COMMAND or NAME=URL. A command is split as a shell would, and has no
+// expansion or operator.
 func parseServer(text string) (ServerSpec, error) {
 	id, what, ok := strings.Cut(text, "=")
 	spec := ServerSpec{ID: id}
@@ -86,7 +86,7 @@ func parseServer(text string) (ServerSpec, error) {
 	return spec, nil
 }
 
-// Server is the spec for the gateway; hold is told of its process.
+// Server returns the spec for the gateway; hold receives its process.
 func (s ServerSpec) Server(talk io.Writer, hold func(group int) (release func())) mcpgate.Server {
 	name := s.ID
 	if name == "" {
@@ -98,7 +98,8 @@ func (s ServerSpec) Server(talk io.Writer, hold func(group int) (release func())
 	}
 }
 
-// Opener connects to the server; how says what of a process the caller decides.
+// Opener returns a function that connects to the server; how has the caller's options of the
+// process.
 func (s ServerSpec) Opener(how link.Command) func(context.Context, link.Events) (link.Link, error) {
 	if s.url != "" {
 		return func(_ context.Context, e link.Events) (link.Link, error) {
@@ -113,12 +114,11 @@ func (s ServerSpec) Opener(how link.Command) func(context.Context, link.Events) 
 	return func(_ context.Context, e link.Events) (link.Link, error) { return link.Start(how, e) }
 }
 
-// runners are programs that start a server named behind them.
+// runners are programs that start a server whose name is an argument.
 var runners = []string{"node", "npx", "npm", "exec", "bunx", "bun", "deno", "run", "uv", "uvx", "pipx", "python", "python3", "docker", "env"}
 
-// Identity is what pins belong to: the server's name, or a word of its command that
-// people know it by, and a hash of where it comes from. Servers of two projects may
-// have one name.
+// Identity is the key of pins: the server's name, or a word of its command that people know it
+// by, and a hash of its command or URL. Servers of two projects may have one name.
 func (s ServerSpec) Identity() string {
 	from, word := s.url, s.ID
 	if s.url == "" {
@@ -136,8 +136,8 @@ func (s ServerSpec) Identity() string {
 	return fmt.Sprintf("%s-%x", word, sum[:4])
 }
 
-// prefixed passes what a server says on to people, line by line: nothing in it can
-// pass for ours, or move what stands beside it.
+// prefixed copies a server's standard error to people, line by line and escaped, so that it
+// cannot look like output of stopgate.
 type prefixed struct {
 	mu     sync.Mutex
 	out    io.Writer

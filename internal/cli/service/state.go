@@ -16,18 +16,19 @@ import (
 	"github.com/stopgate/stopgate/internal/store/kinds"
 )
 
-// State is what a running gate keeps: facts, approvals and records.
+// State is the state of a running gate: facts, approvals and records.
 type State struct {
 	Settings place.Settings
 	Store    backend.Store   // nil: in memory
 	Lines    *jsonl.Recorder // nil: records go to the store
 	Facts    gate.Store
-	// Questions keeps what people are asked.
+	// Questions keeps questions and answers.
 	Questions approve.Store
 	Orders    gate.Lockdowns
 	Records   gate.Recorder
 	Place     string // where the records go, for people
-	// failed are closed when what they are about is not trusted any more; nil never.
+	// failed are closed when the store or the file of records is not trusted any more; nil
+	// never.
 	failed [2]<-chan struct{}
 }
 
@@ -86,7 +87,7 @@ func (st *State) memory() {
 	st.Facts, st.Questions, st.Orders = store, store, store
 }
 
-// Close writes what is queued.
+// Close writes queued rows and closes the store and the records.
 func (st *State) Close() error {
 	var errs []error
 	if st.Lines != nil {
@@ -98,8 +99,8 @@ func (st *State) Close() error {
 	return errors.Join(errs...)
 }
 
-// Trust waits until the records cannot be trusted any more, or ctx ends. A gate that
-// can only deny is better started anew by its supervisor (FM4).
+// Trust waits until the records cannot be trusted any more, or ctx ends. A gate that can only
+// deny is better restarted by its supervisor (FM4).
 func (st *State) Trust(ctx context.Context, end context.CancelCauseFunc) {
 	select {
 	case <-st.failed[0]:
@@ -110,12 +111,11 @@ func (st *State) Trust(ctx context.Context, end context.CancelCauseFunc) {
 	}
 }
 
-// untilThen is what holds while nobody does what the error of a record says.
+// untilThen is the hint with an error of the records.
 const untilThen = "no call runs until then"
 
-// Attend serves, and does meanwhile what every gate that runs for a while needs: it
-// follows the orders to lock down, keeps the store tidy, sends telemetry, says why it can
-// allow nothing, and ends when the records cannot be trusted any more.
+// Attend serves, and meanwhile follows lockdowns, prunes the store, sends telemetry and reports
+// why no call can be permitted. It ends when the records cannot be trusted any more.
 func (st *State) Attend(ctx context.Context, g *gate.Gate, tele *Telemetry, log *slog.Logger, ordered func(gate.Lockdown),
 	serve func(ctx context.Context, cancel context.CancelCauseFunc) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -139,7 +139,7 @@ func (st *State) Attend(ctx context.Context, g *gate.Gate, tele *Telemetry, log 
 	beside.Go(func() { g.Follow(ctx, st.Orders, LockdownPoll, ordered) })
 	beside.Go(func() { st.tidy(ctx, log, last) })
 	beside.Go(func() { st.Trust(ctx, cancel) })
-	beside.Go(func() { (&ailing{log: log, place: st.Place}).watch(ctx, g) })
+	beside.Go(func() { (&healthLog{log: log, place: st.Place}).watch(ctx, g) })
 	return Ended(ctx, serve(ctx, cancel))
 }
 
@@ -155,8 +155,8 @@ func Ended(ctx context.Context, err error) error {
 // live one waits for so long.
 const orphanAge = time.Hour
 
-// leap is how far the clock may be ahead of when the gate last knew it: what is pruned is
-// gone, and the clock may be put right within hours (FM13).
+// leap is how far the clock may be ahead of the gate's last row: pruned rows are gone, and the
+// clock may be corrected within hours (FM13).
 const leap = 7 * 24 * time.Hour
 
 // newest is when the last record was written, zero if there is none.
@@ -167,9 +167,9 @@ func (st *State) newest(ctx context.Context) (time.Time, error) {
 	return st.Store.Newest(ctx)
 }
 
-// tidy records what dead processes left open and prunes what is older than the
-// retention, now and every few hours, until ctx ends. Of a clock that leapt since last it
-// believes no more than the leap: a gate that is used seldom, for an hour, prunes too.
+// tidy closes the records that dead processes left open and prunes rows older than the
+// retention, now and every few hours, until ctx ends. A clock that leapt since last counts as no
+// more than the leap: a gate that is seldom used, for an hour, prunes too.
 func (st *State) tidy(ctx context.Context, log *slog.Logger, last time.Time) {
 	if st.Store == nil && st.Lines == nil {
 		return

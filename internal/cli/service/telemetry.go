@@ -23,7 +23,7 @@ import (
 	"github.com/stopgate/stopgate/mcpgate"
 )
 
-// Telemetry is what carries events and numbers out of a running gate.
+// Telemetry exports events and metrics of a running gate.
 type Telemetry struct {
 	Events    *live.Stream
 	publisher *redis.Publisher // nil for none
@@ -35,7 +35,7 @@ type Telemetry struct {
 	Work      sync.WaitGroup
 }
 
-// OpenTelemetry opens what the settings name. It connects to nothing yet.
+// OpenTelemetry opens the exporters of the settings. It makes no connection yet.
 func OpenTelemetry(ctx context.Context, s tables.Telemetry, numbers *metrics.Metrics, log *slog.Logger) (*Telemetry, error) {
 	t := &Telemetry{Events: live.New(s.Events), numbers: numbers, address: s.Metrics, log: log}
 	numbers.Drops("live", func() float64 { return float64(t.Events.Lost()) })
@@ -75,7 +75,7 @@ func OpenTelemetry(ctx context.Context, s tables.Telemetry, numbers *metrics.Met
 	return t, err
 }
 
-// once tells of an error once a minute, not of each.
+// once passes on an error once a minute, not each.
 func once(tell func(error)) func(error) {
 	var last time.Time
 	return func(err error) {
@@ -86,7 +86,7 @@ func once(tell func(error)) func(error) {
 	}
 }
 
-// Tracer is what a gate tells of its proposals.
+// Tracer returns the tracer of a gate's proposals.
 func (t *Telemetry) Tracer() gate.Option {
 	list := []gate.Tracer{t.numbers, t.Events.Tracer(), decisionLog{t.log}}
 	if t.spans != nil {
@@ -95,7 +95,7 @@ func (t *Telemetry) Tracer() gate.Option {
 	return gate.WithTracer(gate.Tracers(list...), t.hide...)
 }
 
-// Observer is what a gateway tells of its exchanges.
+// Observer returns the observer of a gateway's exchanges.
 func (t *Telemetry) Observer() gateway.Observer {
 	if t.spans == nil {
 		return t.numbers
@@ -103,7 +103,7 @@ func (t *Telemetry) Observer() gateway.Observer {
 	return gateway.Observers(t.numbers, t.spans)
 }
 
-// MCPObserver is what an MCP gateway tells of its requests.
+// MCPObserver returns the observer of an MCP gateway's requests.
 func (t *Telemetry) MCPObserver() mcpgate.Observer {
 	if t.spans == nil {
 		return t.numbers
@@ -111,7 +111,7 @@ func (t *Telemetry) MCPObserver() mcpgate.Observer {
 	return mcpgate.Observers(t.numbers, t.spans)
 }
 
-// AgentObserver is what the terminal agent tells of its work.
+// AgentObserver returns the observer of the terminal agent's work.
 func (t *Telemetry) AgentObserver() agent.Observer {
 	if t.spans == nil {
 		return t.numbers
@@ -122,7 +122,7 @@ func (t *Telemetry) AgentObserver() agent.Observer {
 // spansEnd is how long the last spans have.
 const spansEnd = 2 * time.Second
 
-// Close sends what is left.
+// Close sends the last spans.
 func (t *Telemetry) Close() {
 	if t.spans == nil {
 		return
@@ -144,8 +144,8 @@ func (t *Telemetry) Run(ctx context.Context) {
 	}
 }
 
-// serve answers scrapes until ctx ends. Several processes may have one policy file: the
-// first has the address, the others say so and go on.
+// serve answers scrapes until ctx ends. Several processes may have one policy file: the first
+// has the address, the others log that and go on.
 func (t *Telemetry) serve(ctx context.Context) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", t.address)
 	if err != nil {

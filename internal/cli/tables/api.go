@@ -21,8 +21,8 @@ import (
 	"github.com/stopgate/stopgate/internal/system/secret"
 )
 
-// DefaultSocket is the socket's place where nobody names one: the directory for
-// what ends with the login, else the user's state directory.
+// DefaultSocket is the path of the socket without settings: in the directory for files that end
+// with the login, else in the user's state directory.
 func DefaultSocket() (string, error) {
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		if at, err := os.Stat(dir); err == nil && at.IsDir() {
@@ -37,7 +37,7 @@ func (a API) Queue(store approve.Store, log *slog.Logger) (*approve.Queue, error
 	return approve.New(store, a.QueueOptions(log))
 }
 
-// QueueOptions say who is told about questions.
+// QueueOptions returns the options of the queue of questions.
 func (a API) QueueOptions(log *slog.Logger) approve.Options {
 	o := approve.Options{
 		Defer:  a.Approvals.Absent == "defer",
@@ -47,7 +47,7 @@ func (a API) QueueOptions(log *slog.Logger) approve.Options {
 	return o
 }
 
-// notifiers are those who are told about questions.
+// notifiers returns the notifiers of new questions.
 func (a API) notifiers() (list []approve.Notifier) {
 	if line := a.Approvals.Notify; line != "" {
 		list = append(list, &command.Command{Line: line})
@@ -72,7 +72,7 @@ type tokenTable struct {
 	tokenSource
 }
 
-// tokenSource is the part of a table that says where the hash of a token, or the token, is.
+// tokenSource is a token's hash, or where the token is read.
 type tokenSource struct {
 	SHA256 string `toml:"sha256"`
 	Env    string `toml:"env"`
@@ -86,7 +86,7 @@ type webhookTable struct {
 	Arguments bool   `toml:"arguments"`
 }
 
-// absence says what becomes of a question that nobody can answer.
+// absence is how a question is answered when no approver can be reached.
 type absence string
 
 // UnmarshalText reads absent.

@@ -45,7 +45,7 @@ type MCP struct {
 	Tokens  []mcpgate.Token
 	// Secrets are the credentials for servers, by their names.
 	Secrets map[string]string
-	Files   []string // that tokens stand in
+	Files   []string // with tokens
 }
 
 // ReadMCP reads the table; every mistake is reported with its position.
@@ -129,7 +129,7 @@ func (m *MCP) readServer(s *tomltree.Settings, e *tomltree.Entry, from secret.Re
 	}
 }
 
-// CheckServerURL reports what is wrong with the address of a server.
+// CheckServerURL returns an error for an invalid URL of a server.
 func CheckServerURL(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.Fragment != "" {

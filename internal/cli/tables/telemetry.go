@@ -57,7 +57,7 @@ type redisTable struct {
 	StreamLength int64  `toml:"stream_length"`
 }
 
-// logLevel is what is worth a line.
+// logLevel is the minimum level of the log.
 type logLevel struct{ slog.Level }
 
 // UnmarshalText reads log_level.
@@ -185,8 +185,8 @@ func TelemetryOf(l inputs.Loaded, f LogFlags) (s Telemetry, err error) {
 // alwaysHidden are the names of arguments that no span shows.
 var alwaysHidden = []string{"password", "passwd", "secret", "token", "api_key", "apikey", "authorization", "cookie", "credentials", "private_key"}
 
-// hidden are the pointers of values that no span shows: those of [audit] redact, and
-// what is called a secret at any depth.
+// hidden returns the pointers of values that no span shows: those of [audit] redact, and names
+// of secrets at any depth.
 func hidden(l inputs.Loaded) ([]string, error) {
 	redacted, mistakes := place.Redacted(l.Program.Settings().Tables["audit"])
 	if err := l.Mistakes(mistakes); err != nil {
@@ -214,8 +214,8 @@ func (s *Telemetry) Logger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, o))
 }
 
-// Teller tells people on w what they should know whatever the level of the log is. Where
-// programs read the log it is a line of it, so that every line is JSON.
+// Teller shows text to people on w, whatever the level of the log. With a JSON log it is a log
+// line, so that every line is JSON.
 func (s *Telemetry) Teller(w io.Writer) func(text string) {
 	if s.LogFormat != "json" {
 		return func(text string) { fmt.Fprintf(w, "stopgate: %s\n", text) }
@@ -240,7 +240,7 @@ func (s *Telemetry) Shower(w io.Writer) func(config.MistakesError) {
 	}
 }
 
-// LogFlags say how the log is written.
+// LogFlags are the level and the format of the log.
 type LogFlags struct{ level, format string }
 
 func (f *LogFlags) Add(cmd *cobra.Command) {
@@ -250,7 +250,7 @@ func (f *LogFlags) Add(cmd *cobra.Command) {
 	cli.CompleteFlag(cmd, "log-format", "text", "json")
 }
 
-// IsLoopback reports whether a host is this machine and nothing else.
+// IsLoopback reports whether a host is this machine.
 func IsLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

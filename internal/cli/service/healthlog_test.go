@@ -50,7 +50,7 @@ func TestAiling(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var said strings.Builder
-				a := &ailing{log: slog.New(slog.NewTextHandler(&said, nil)), place: "x.db"}
+				a := &healthLog{log: slog.New(slog.NewTextHandler(&said, nil)), place: "x.db"}
 				ctx, stop := context.WithCancel(t.Context())
 				p := &ill{health: c.ill}
 				go a.watch(ctx, p)
