@@ -214,7 +214,15 @@ func TestLayers(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range sources(t) {
 		seen[f.pkg] = true
-		if strings.HasPrefix(f.pkg, testOnly) || strings.HasPrefix(f.pkg, "examples/") {
+		if strings.HasPrefix(f.pkg, testOnly) {
+			continue
+		}
+		if strings.HasPrefix(f.pkg, "examples/") {
+			for _, im := range f.imports {
+				if !f.test && strings.Contains(im, "/internal/") {
+					t.Errorf("%s imports %s: examples use what other modules can use", f.path, im)
+				}
+			}
 			continue
 		}
 		mine, listed := rank[f.pkg]
