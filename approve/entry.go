@@ -46,6 +46,8 @@ type Entry struct {
 	Segment *stopgate.Segment `json:"segment,omitempty"`
 	Public  string            `json:"public,omitempty"`
 	Floors  []stopgate.Floor  `json:"floors,omitempty"`
+	// Missing lists the objections of session policies that ask. No grant satisfies them.
+	Missing []string `json:"missing,omitempty"`
 
 	// Complete reports that Args are all arguments. Until then only no is accepted (S54).
 	Complete bool         `json:"complete"`

@@ -118,6 +118,8 @@ func newGrant(e Entry, s Scope, by string, now time.Time) (Grant, error) {
 		return Grant{}, fmt.Errorf("%w: its session is only a guess that other conversations may share", ErrNoGrant)
 	case e.Mode != stopgate.Ask:
 		return Grant{}, fmt.Errorf("%w: the policy says %s, and a grant satisfies only ask", ErrNoGrant, e.Mode)
+	case len(e.Missing) > 0:
+		return Grant{}, fmt.Errorf("%w: a session policy asks about every call", ErrNoGrant)
 	case !g.grantable(e.Floors):
 		return Grant{}, fmt.Errorf("%w: what it touches is asked about every time", ErrNoGrant)
 	}
@@ -188,7 +190,7 @@ func (g Grant) covers(v gate.View, now time.Time) bool {
 		rule = verdict.Rule.ID
 	}
 	switch {
-	case !v.Complete, !g.live(now), verdict.Mode != stopgate.Ask, verdict.Code != g.Code, rule != g.Rule,
+	case !v.Complete, len(v.Missing) > 0, b.Objections != "", !g.live(now), verdict.Mode != stopgate.Ask, verdict.Code != g.Code, rule != g.Rule,
 		verdict.Code == stopgate.CodeRuleMatched && rule == "",
 		b.Principal != g.Principal, b.Session == "", g.Session != "" && b.Session != g.Session,
 		b.Result != "", b.Tool != g.Tool, b.Definition != g.Definition, b.Server != g.Server, !g.grantable(verdict.Floors), len(v.Leaves) != len(g.Values):

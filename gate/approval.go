@@ -3,12 +3,14 @@ package gate
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/gate/port"
 	"github.com/stopgate/stopgate/internal/gate/recent"
+	"github.com/stopgate/stopgate/session"
 )
 
 // approvalLayer is the question to the approver about a call, and the approval that satisfies
@@ -23,6 +25,7 @@ type approvalLayer struct {
 
 	// Of the goroutine that resolves the call.
 	given  *stopgate.Approval // of its question, or of the edit that made it
+	passes []string           // the objections of session policies that it allows
 	edited *pending           // the proposal that a person edited the call into
 }
 
@@ -45,6 +48,7 @@ func approval(ctx context.Context, p *pending) {
 			p.deny(stopgate.LayerApproval, stopgate.CodeApprovalStale)
 			return
 		}
+		l.pass()
 		l.given = &stopgate.Approval{ID: a.ID, By: a.By, Edited: a.Kind == Edited, Referred: a.Referred}
 		if a.Kind == Edited {
 			l.edit(ctx, a.Args)
@@ -68,6 +72,25 @@ func (l *approvalLayer) openAgain(ctx context.Context) {
 	if !p.verdicts.terminal {
 		l.open(ctx)
 	}
+}
+
+// pass remembers the objections that the approval allows: those that its question showed.
+func (l *approvalLayer) pass() {
+	l.p.mu.Lock()
+	defer l.p.mu.Unlock()
+	for i := range l.p.sessions.asks {
+		l.passes = append(l.passes, l.p.sessions.asks[i].Identity())
+	}
+}
+
+// unanswered returns the objections that the approval of the call does not allow.
+func (l *approvalLayer) unanswered(all []session.Decision) (left []session.Decision) {
+	for i := range all {
+		if !all[i].Ask || !slices.Contains(l.passes, all[i].Identity()) {
+			left = append(left, all[i])
+		}
+	}
+	return left
 }
 
 // answerState is the result of the final check of an answer.
@@ -136,7 +159,7 @@ func (l *approvalLayer) check(q *prompt, v stopgate.Verdict, a Answer) answerSta
 	}
 	// The approval includes the arguments that followed, unless they gave a new reason to
 	// ask.
-	if v.Mode != q.verdict.Mode {
+	if v.Mode != q.verdict.Mode || len(l.p.sessions.asks) > 0 {
 		return retry
 	}
 	for _, f := range v.Floors {
@@ -157,7 +180,7 @@ func (l *approvalLayer) edit(ctx context.Context, args []byte) {
 		return
 	}
 	p.mu.Lock()
-	child.approval.given, child.approval.used = l.given, l.used
+	child.approval.given, child.approval.used, child.approval.passes = l.given, l.used, l.passes
 	if l.prompt != nil { // it has ended
 		child.approval.giveBack = l.prompt.answer.GiveBack
 	}

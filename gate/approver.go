@@ -54,6 +54,9 @@ type Binding struct {
 	Server stopgate.ServerID  `json:"server,omitempty"`
 	// Result is the SHA-256 in hex of the result that is asked about, "" for a call.
 	Result string `json:"result,omitempty"`
+	// Objections is the SHA-256 in hex of the objections of session policies that ask, ""
+	// for none: an approval allows only the objections that were shown.
+	Objections string `json:"objections,omitempty"`
 }
 
 // Hash is the binding as one SHA-256 in hex, for stores of approvals: equal
@@ -61,7 +64,11 @@ type Binding struct {
 func (b Binding) Hash() string {
 	h := sha256.New()
 	var size [8]byte
-	for _, field := range []string{b.Args, string(b.Tool), b.Definition, b.Policy, string(b.Session), string(b.Principal), string(b.Agent), string(b.Server), b.Result} {
+	fields := []string{b.Args, string(b.Tool), b.Definition, b.Policy, string(b.Session), string(b.Principal), string(b.Agent), string(b.Server), b.Result}
+	if b.Objections != "" {
+		fields = append(fields, b.Objections)
+	}
+	for _, field := range fields {
 		binary.BigEndian.PutUint64(size[:], uint64(len(field)))
 		h.Write(size[:])
 		h.Write([]byte(field))
@@ -94,6 +101,9 @@ type View struct {
 	// Asking names all rules that ask about the call, and the codes of lists that ask
 	// without a rule; the verdict names only the first. nil until Complete.
 	Asking []string
+	// Missing lists the objections of session policies that ask, such as "src/a.go was not read
+	// in this session"; nil until Complete. No grant satisfies them.
+	Missing []string
 	// Until is when the call stops waiting and is denied; Expires, when an answer is
 	// refused, wherever it is kept (S5).
 	Until, Expires time.Time

@@ -71,6 +71,7 @@ type commitment struct {
 	spooled    bool // the latter
 	denial     denialCount
 	denialCode stopgate.Code // of a denial whose code is that of the limit
+	late       *pending      // the proposal that a person edited the call into in the step of the release
 
 	// The facts that the store accepted, and the position before them.
 	facts []session.Fact
@@ -132,6 +133,12 @@ func (c *commitment) finish(ctx context.Context) {
 		c.write(ctx)
 	}
 	c.finished(ctx)
+	if child := c.late; child != nil {
+		if v := &c.p.out.Verdict; v.Terminal() {
+			child.deny(v.Layer, v.Code)
+		}
+		child.commit(ctx, false)
+	}
 }
 
 // ready completes the row and counts a denial.

@@ -115,7 +115,7 @@ func (q *prompt) view() View {
 		Received: p.args.received, Until: q.until, Expires: q.asked.Add(p.g.limits.Approval),
 	}
 	if p.args.final != nil {
-		v.Args, v.Complete, v.Binding = string(p.args.final), true, p.approval.binding()
+		v.Args, v.Complete, v.Binding, v.Missing = string(p.args.final), true, p.approval.binding(), p.sessions.missing()
 		if e := p.verdicts.eval; e != nil {
 			v.Leaves, v.Asking = e.Leaves(), e.Asking()
 		}
@@ -132,7 +132,8 @@ func (l *approvalLayer) show() {
 		return
 	}
 	v, shown := *p.verdicts.latest(), q.question.shown()
-	if v.Mode != shown.Verdict.Mode || len(v.Floors) != len(shown.Verdict.Floors) || p.args.final != nil && !shown.Complete {
+	changed := v.Mode != shown.Verdict.Mode || len(v.Floors) != len(shown.Verdict.Floors)
+	if changed || p.args.final != nil && (!shown.Complete || shown.Binding.Objections != p.sessions.objectionsHash()) {
 		q.question.update(q.view())
 	}
 }
@@ -146,7 +147,7 @@ func (l *approvalLayer) binding() Binding {
 	}
 	return Binding{
 		Args: p.args.hash, Tool: tool, Definition: p.bound.definition,
-		Policy: p.under.hash, Session: p.call.Session, Principal: p.call.Principal, Agent: p.call.Agent, Server: p.call.Server,
+		Policy: p.under.hash, Session: p.call.Session, Principal: p.call.Principal, Agent: p.call.Agent, Server: p.call.Server, Objections: p.sessions.objectionsHash(),
 	}
 }
 

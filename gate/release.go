@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/gate/port"
@@ -31,11 +32,25 @@ type releaseUpdate struct {
 }
 
 // release checks the session policies on current facts and writes the fact of the release, in
-// one atomic step (I19). A journal writes the row in the same step.
+// one atomic step (I19). A journal writes the row in the same step. Where a policy asks about
+// something that came up only now, such as a limit that another call of the turn has reached, a
+// person is asked, and the step is taken once more.
 func (c *commitment) release(ctx context.Context) {
+	no, asks := c.tryRelease(ctx)
+	if !asks {
+		return
+	}
+	if c.ask(ctx, no); c.releases {
+		c.tryRelease(ctx)
+	}
+}
+
+// tryRelease takes the step of the release once. Where it only fails because a person was not
+// asked yet, it returns the objections, and nothing has changed.
+func (c *commitment) tryRelease(ctx context.Context) (no objectionError, asks bool) {
 	u := c.prepareRelease(ctx)
 	if u == nil {
-		return
+		return no, false
 	}
 	p := c.p
 	defer p.turn.Isolated.LockReleases()()
@@ -44,7 +59,29 @@ func (c *commitment) release(ctx context.Context) {
 		change, err := at.decide(s)
 		return change, at.head, err
 	})
+	if errors.As(r.Err, &no) && p.approval.given == nil && !slices.ContainsFunc(no.all, func(d session.Decision) bool { return !d.Ask }) {
+		return no, true
+	}
 	c.applyRelease(ctx, u, r.Fault, r.Err, r.Stack, r.Value)
+	return no, false
+}
+
+// ask asks about objections that came up in the step of the release, and makes the outcome again.
+func (c *commitment) ask(ctx context.Context, no objectionError) {
+	p := c.p
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	p.mu.Lock()
+	p.stage, p.abort = resolving, cancel
+	p.sessions.applyLocked(no.all, no.head)
+	p.approval.openIfAsked(ctx)
+	p.mu.Unlock()
+	approval(ctx, p)
+	finalCheck(ctx, p)
+	endQuestions(p)
+	c.late = p.approval.edited
+	c.edited = c.late != nil
+	c.decide()
 }
 
 // prepareRelease prepares the parts of the update that do not depend on the facts. It returns
@@ -114,7 +151,8 @@ func (u *releaseUpdate) check(s session.State) error {
 		v.State = v.State.Copy() // code that overruns its deadline may still read it
 	}
 	v.Horizon = l.horizonAt(s.Head)
-	if _, all := l.set.CheckEach(v, &u.call, u.run); len(all) > 0 {
+	_, all := l.set.CheckEach(v, &u.call, u.run)
+	if all = p.approval.unanswered(all); len(all) > 0 {
 		return objectionError{all, s.Head}
 	}
 	return nil
@@ -147,7 +185,7 @@ func (c *commitment) denyRelease(ctx context.Context, u *releaseUpdate, f port.F
 	var no objectionError
 	switch {
 	case errors.As(err, &no):
-		p.sessions.apply(no.all, no.head)
+		p.sessions.refuse(no)
 	case u.row != nil:
 		for _, lost := range appendCopies(nil, u.heldRows) {
 			p.g.audit.Lose(lost, err)
@@ -159,6 +197,15 @@ func (c *commitment) denyRelease(ctx context.Context, u *releaseUpdate, f port.F
 	case p.sessions.governed:
 		p.sessions.fault(f, err, stack)
 		p.sessions.withdrawUncertain(ctx, u.facts, f)
+	}
+}
+
+// refuse denies because of objections on current facts. Those that ask are not the ones that the
+// approval of the call was about: it does not fit any more.
+func (l *sessionLayer) refuse(no objectionError) {
+	l.apply(no.all, no.head)
+	if !l.p.isTerminal() {
+		l.p.deny(stopgate.LayerApproval, stopgate.CodeApprovalStale)
 	}
 }
 

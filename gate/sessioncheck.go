@@ -2,9 +2,13 @@ package gate
 
 import (
 	"context"
+	"crypto/sha256"
+	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/gate/port"
+	"github.com/stopgate/stopgate/internal/gate/rows"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 )
@@ -63,7 +67,7 @@ func (l *sessionLayer) checkEarly(pointer jsonstream.Pointer, value []byte) {
 		all, head = check()
 		p.mu.Lock()
 	}
-	if !l.premature(all) {
+	if all = l.denials(all); !l.premature(all) {
 		l.applyLocked(all, head)
 	}
 }
@@ -72,7 +76,7 @@ func (l *sessionLayer) checkEarly(pointer jsonstream.Pointer, value []byte) {
 // complete (S8); p.mu is held, and released while a store is called.
 func (l *sessionLayer) checkAtClose() {
 	p := l.p
-	if p.verdicts.terminal || p.args.final == nil || !p.g.sessions.exists() || !l.set.Keyed(l.tool) {
+	if p.verdicts.terminal || p.args.final == nil || !p.g.sessions.exists() || !l.early && !l.set.Keyed(l.tool) {
 		return
 	}
 	ctx := context.Background() // bounded by the limits of the store and of policies
@@ -120,38 +124,95 @@ func (l *sessionLayer) check(ctx context.Context, c session.Call) sessionCheck {
 	return sessionCheck{all: all, head: state.Value.Head}
 }
 
-// apply applies the answer of the session policies: all objections are recorded, and
-// the first decides (X2).
+// apply applies the answer of the session policies: all objections are recorded, and the primary
+// one decides (X2).
 func (l *sessionLayer) apply(all []session.Decision, head uint64) {
 	l.p.mu.Lock()
 	defer l.p.mu.Unlock()
 	l.applyLocked(all, head)
 }
 
+// applyEarly is apply for an answer before the arguments are complete: only denials count. The
+// question of a policy is opened when the call is complete, and on the facts of that moment.
+func (l *sessionLayer) applyEarly(all []session.Decision, head uint64) {
+	l.p.mu.Lock()
+	defer l.p.mu.Unlock()
+	if denials := l.denials(all); len(denials) > 0 {
+		l.applyLocked(denials, head)
+	}
+}
+
+// denials returns the objections that deny, and remembers that there are others; p.mu is held.
+func (l *sessionLayer) denials(all []session.Decision) (denials []session.Decision) {
+	for i := range all {
+		if all[i].Ask {
+			l.early = true
+		} else {
+			denials = append(denials, all[i])
+		}
+	}
+	return denials
+}
+
 // applyLocked is apply with p.mu held.
 func (l *sessionLayer) applyLocked(all []session.Decision, head uint64) {
 	p := l.p
+	l.asks = nil
 	if len(all) == 0 {
+		p.approval.show()
 		return
 	}
 	l.factsAt = head
 	l.objections = nil
-	for _, d := range all {
+	primary := &all[0]
+	for i := range all {
+		d := &all[i]
 		l.objections = append(l.objections, d.Policy+": "+string(d.Code))
-	}
-	l.decisions = all
-	first, layer := all[0], stopgate.LayerSession
-	if l := layerOf(first.Code); l == stopgate.LayerFailure || l == stopgate.LayerApproval {
-		layer = l // a policy that gave no answer
-		if !p.verdicts.terminal {
-			p.verdicts.cause = "session policy " + first.Policy
+		if d.Ask {
+			l.asks = append(l.asks, *d)
+		} else if primary.Ask {
+			primary = d
 		}
 	}
-	v := p.refusal(layer, first.Code)
-	if first.Public != "" {
-		v.Public = first.Public
+	l.decisions = all
+	layer := stopgate.LayerSession
+	if l := layerOf(primary.Code); l == stopgate.LayerFailure || l == stopgate.LayerApproval {
+		layer = l // a policy that gave no answer
+		if !p.verdicts.terminal {
+			p.verdicts.cause = "session policy " + primary.Policy
+		}
+	}
+	v := p.refusal(layer, primary.Code)
+	if primary.Public != "" {
+		v.Public = primary.Public
+	}
+	if primary.Ask {
+		v.Mode = stopgate.Ask
 	}
 	p.addVerdict(v)
+	p.approval.show()
+}
+
+// objectionsHash identifies the objections that a person is asked about, "" if there are none;
+// p.mu is held.
+func (l *sessionLayer) objectionsHash() string {
+	if len(l.asks) == 0 {
+		return ""
+	}
+	var names []string
+	for i := range l.asks {
+		names = append(names, l.asks[i].Identity())
+	}
+	slices.Sort(names)
+	return rows.Hex(sha256.Sum256([]byte(strings.Join(names, "\n"))))
+}
+
+// missing lists the objections for the person who is asked; p.mu is held.
+func (l *sessionLayer) missing() (texts []string) {
+	for i := range l.asks {
+		texts = append(texts, l.asks[i].Text())
+	}
+	return texts
 }
 
 // premature reports that the objections are about prerequisites that an incomplete call of the

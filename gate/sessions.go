@@ -30,6 +30,8 @@ type sessionLayer struct {
 	// Guarded by the mu of the call.
 	objections   []string           // of session policies
 	decisions    []session.Decision // the same, for the trace
+	asks         []session.Decision // those of them that a person may overrule
+	early        bool               // some of these were found before the arguments were complete
 	factsAt      uint64             // position of the facts that the decision is based on
 	releaseFacts []session.Fact     // the facts of its release
 }
@@ -117,7 +119,7 @@ func (l *sessionLayer) begin(ctx context.Context) {
 	if early {
 		v := l.view(r.Value)
 		_, all := l.set.CheckEach(&v, &c, l.runner(ctx))
-		l.apply(all, r.Value.Head)
+		l.applyEarly(all, r.Value.Head)
 	}
 	if governed && p.shared() && !p.isTerminal() {
 		p.turn.Join(p.id, session.ToolKey(l.tool))

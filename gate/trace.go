@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/stopgate/stopgate"
@@ -153,7 +154,14 @@ func (c *commitment) trace(ctx context.Context) {
 	for _, d := range p.sessions.decisions {
 		denied := e
 		denied.Name, denied.Policy, denied.Reason, denied.Warning, denied.Args = TraceDenied, d.Policy, d.Code, true, ""
-		denied.Metadata = d.Meta
+		if denied.Metadata = d.Meta; d.Ask {
+			denied.Warning = out.Status == stopgate.Denied
+			denied.Metadata = maps.Clone(d.Meta)
+			if denied.Metadata == nil {
+				denied.Metadata = map[string]string{}
+			}
+			denied.Metadata["mode"] = stopgate.Ask.String()
+		}
 		events = append(events, denied)
 	}
 	p.mu.Unlock()

@@ -174,6 +174,8 @@ func (p *pending) refusal(layer stopgate.Layer, code stopgate.Code) stopgate.Ver
 	}
 	public := code.Public()
 	switch {
+	case code == stopgate.CodeNoApprover && v.Layer == stopgate.LayerSession:
+		public += " " + v.Public
 	case code == stopgate.CodeNoApprover:
 		public = strings.TrimSpace(public + " " + p.verdicts.eval.Instead())
 	case code == stopgate.CodeApprovalTimeout && v.Code == stopgate.CodePathNotKnown:

@@ -11,8 +11,9 @@ func (e *entry) isAsked(c *Call) bool {
 }
 
 // CheckAll asks every policy that governs the call. It returns all objections in
-// registration order, and the first as the primary decision (X2). Without objections the
-// primary decision allows, which permits nothing by itself (TPS-12).
+// registration order, and the first as the primary decision (X2): the first that denies, or
+// where none does, the first that asks. Without objections the primary decision allows, which
+// permits nothing by itself (TPS-12).
 func (s *Set) CheckAll(v View, c Call) (primary Decision, all []Decision) {
 	return s.CheckEach(&v, &c, func(_ Policy, f func() Decision) Decision { return f() })
 }
@@ -36,12 +37,17 @@ func (s *Set) CheckEach(v *View, c *Call, run func(Policy, func() Decision) Deci
 			continue
 		}
 		if d.Policy = e.policy.Name(); !d.Code.Valid() {
-			d.Code = stopgate.CodeInvalidPolicyResult
+			d.Code, d.Ask = stopgate.CodeInvalidPolicyResult, false
 		}
 		all = append(all, d)
 	}
 	if len(all) == 0 {
 		return Allow(), nil
+	}
+	for i := range all {
+		if !all[i].Ask {
+			return all[i], all
+		}
 	}
 	return all[0], all
 }

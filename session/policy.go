@@ -1,6 +1,9 @@
 package session
 
 import (
+	"cmp"
+	"fmt"
+
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -171,10 +174,16 @@ func (v View) InForce(p Permit, broken uint64) bool {
 // invalid: a denial needs a code.
 type Decision struct {
 	Allowed bool
-	Code    stopgate.Code
+	// Ask lets a person allow this one call in spite of the objection. Without an approver the
+	// call is denied.
+	Ask  bool
+	Code stopgate.Code
 	// Public tells models and people how to satisfy the policy. It uses names from the
 	// policy, never from the call. "" takes the sentence of the code.
 	Public string
+	// Detail tells the person who is asked what is missing. Unlike Public it may name values
+	// of the call; "" takes Public.
+	Detail string
 	// Missing are the calls or approvals that are missing, sorted (TPS-15).
 	Missing []string
 	// Meta is written to records and events only (S10).
@@ -190,6 +199,15 @@ func Allow() Decision { return Decision{Allowed: true} }
 func Deny(code stopgate.Code, public string) Decision {
 	return Decision{Code: code, Public: public}
 }
+
+// Identity identifies an objection that a person may overrule: an approval of a call allows the
+// objections that were shown, and no others.
+func (d *Decision) Identity() string {
+	return fmt.Sprintf("%q %q %q", d.Policy, d.Code, d.Text())
+}
+
+// Text returns the sentence for people.
+func (d *Decision) Text() string { return cmp.Or(d.Detail, d.Public, d.Code.Public()) }
 
 // Note returns the fact of a note that a policy written in Go keeps about a value. Its cell
 // is [NoteKey], and [View.Note] reads it. A policy can only write its own notes.

@@ -36,7 +36,7 @@ func Wrap(p Policy, around ...Middleware) Policy {
 }
 
 // Tighten returns a middleware that calls f for every decision. f may object where the inner
-// policy does not; its result for a denial is ignored.
+// policy does not, and deny where it asks; its result for a denial is ignored.
 func Tighten(f func(v View, c Call, d Decision) Decision) Middleware {
 	return func(p Policy) Policy { return &tightened{Policy: p, review: f} }
 }
@@ -51,10 +51,10 @@ func (t *tightened) Unwrap() Policy { return t.Policy }
 func (t *tightened) Check(v View, c Call) Decision {
 	inner := t.Policy.Check(v, c)
 	outer := t.review(v, c, inner)
-	if !inner.Allowed {
-		return inner
+	if inner.Allowed || inner.Ask && !outer.Allowed && !outer.Ask {
+		return outer
 	}
-	return outer
+	return inner
 }
 
 // Conditional returns a policy that is active only where the predicate holds (TPS-27): an

@@ -34,6 +34,8 @@ type Question struct {
 	Pointer string            `json:"pointer"`
 	Public  string            `json:"public"`
 	Floors  []stopgate.Floor  `json:"floors"`
+	// Missing lists the objections of session policies that ask.
+	Missing []string `json:"missing"`
 
 	// Complete is true if Args are all of the arguments. Until then the question can only be
 	// denied.

@@ -226,7 +226,7 @@ func (q *Question) complete(v gate.View) bool {
 	}
 	q.armed = nil
 	q.fresh = s.unseen(v)
-	if v.Verdict.Mode != s.mode || len(v.Verdict.Floors) != s.floors || len(q.fresh) > 0 {
+	if v.Verdict.Mode != s.mode || len(v.Verdict.Floors) != s.floors || len(v.Missing) > 0 || len(q.fresh) > 0 {
 		return false
 	}
 	q.answered = true

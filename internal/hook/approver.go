@@ -2,6 +2,7 @@ package hook
 
 import (
 	"context"
+	"errors"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
@@ -13,10 +14,14 @@ type Approver struct {
 	host     *Host
 	event    *Event
 	queue    gate.Approver
-	harmless bool // the tool is unknown and has no effects, so no approval is needed (S33)
+	harmless bool     // the tool is unknown and has no effects, so no approval is needed (S33)
+	missing  []string // the objections of session policies that the host's user is asked about
 }
 
 var _ gate.Approver = (*Approver)(nil)
+
+// errNoPrompt is the answer to a question of a session policy where the host cannot ask.
+var errNoPrompt = errors.New("hook: the host cannot ask its user")
 
 // Approver returns the gate's approver for an event. queue is used if the host cannot ask;
 // it may be nil.
@@ -56,8 +61,12 @@ func (a *Approver) Approve(ctx context.Context, q *gate.Question) (gate.Answer, 
 	if err != nil {
 		return gate.Answer{}, err
 	}
-	if a.harmless {
+	switch {
+	case a.harmless && len(view.Missing) == 0:
 		return view.Approve("hook: a tool without effects"), nil
+	case a.harmless && !a.hostAsks():
+		return gate.Answer{}, errNoPrompt
 	}
+	a.harmless, a.missing = false, view.Missing
 	return view.Refer(a.host.promptName()), nil
 }

@@ -228,6 +228,9 @@ func (h *Host) release(b *Backend, e *Event, out stopgate.Outcome) Decision {
 	case out.Approval == nil, b.Approver != nil && b.Approver.harmless:
 	case out.Approval.Referred:
 		a.Action, a.Public = Ask, askReason(&out.Verdict)
+		for _, missing := range b.Approver.missing {
+			a.Public += " " + visible.Text(missing) + "."
+		}
 	default:
 		a.Action = Allow // an approver has approved: the host need not ask again
 	}

@@ -76,6 +76,7 @@ func requirement(t *syntax.SessionPolicy, env condition.Env, name string) sessio
 	}
 	r.Named(name)
 	key(t, r.Key, r.PathKey, r.ValueKey)
+	set(t.Asks, r.Ask)
 	set(t.Any, r.Any)
 	set(t.AllowNoKey, r.AllowMissingKey)
 	set(t.Observed, r.Observed)
@@ -101,6 +102,7 @@ func readBeforeWrite(t *syntax.SessionPolicy, env condition.Env, name string) se
 	if len(t.ContentHash) > 0 {
 		f.ContentHash(t.ContentHash.String())
 	}
+	set(t.Asks, f.Ask)
 	set(t.AllowNoKey, f.AllowMissingKey)
 	set(t.Observed, f.Observed)
 	set(t.AcceptUnknown, f.AcceptUnknown)
@@ -128,6 +130,7 @@ func limit(t *syntax.SessionPolicy, env condition.Env, name string) session.Poli
 		q.Sum(t.Sum.String(), t.MaxSum)
 	}
 	key(t, q.Key, q.PathKey, q.ValueKey)
+	set(t.Asks, q.Ask)
 	set(t.PerSession, q.InSession)
 	set(t.AllowNoKey, q.AllowMissingKey)
 	set(t.CountFailures, q.CountFailures)

@@ -2,6 +2,7 @@ package policies
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/session"
@@ -89,7 +90,7 @@ func (q *Quota) Check(v session.View, c session.Call) session.Decision {
 	for _, value := range values {
 		calls, sum := q.used(&v, v.Cell(q.total(value)))
 		if (q.counted || q.inFlight) && calls >= q.count || q.summed && sum.Add(amount).Cmp(q.max) > 0 {
-			return q.exceeded(calls, sum)
+			return asks(q.ask, q.exceeded(calls, sum), q.detail(amount, value))
 		}
 	}
 	return session.Allow()
@@ -158,6 +159,28 @@ func (q *Quota) exceeded(calls int64, sum session.Amount) session.Decision {
 		d.Public = q.sentence(q.summed && !(q.counted && calls >= q.count))
 	}
 	return d
+}
+
+// detail tells a person which limit the call exceeds, and for which key value.
+func (q *Quota) detail(amount session.Amount, value string) string {
+	var limits []string
+	switch {
+	case q.inFlight:
+		limits = append(limits, times(q.count)+" at once")
+	case q.counted:
+		limits = append(limits, times(q.count))
+	}
+	if q.summed {
+		limits = append(limits, q.max.String()+" in all, of which this one takes "+amount.String())
+	}
+	text := "the limit is reached: " + strings.Join(limits, ", ")
+	if q.within > 0 {
+		text += " within " + span(q.within)
+	}
+	if value != "" {
+		text += ", for " + q.key.label() + " " + value
+	}
+	return text
 }
 
 // sentence says which of the limits holds the call back: that of the sum, or of calls.

@@ -15,6 +15,7 @@ package policies
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/session"
@@ -43,6 +44,23 @@ func withoutSession(c *session.Call) session.Decision {
 		Code: stopgate.CodeKeyUnavailable, Public: "This call belongs to no session, and its policy looks at one.",
 		Meta: map[string]string{"tool": string(c.Tool)},
 	}
+}
+
+// asks returns an objection that a person may overrule, with the detail for that person, if the
+// policy asks. A prerequisite that is under way is waited for, and not asked about.
+func asks(on bool, d session.Decision, detail string) session.Decision {
+	if d.Ask = on && d.Code != stopgate.CodePrerequisitePending; d.Ask {
+		d.Detail = detail
+	}
+	return d
+}
+
+// valueList lists key values for people, "" without a key.
+func valueList(list []string) string {
+	if len(list) == 1 && list[0] == "" {
+		return ""
+	}
+	return strings.Join(list, ", ")
 }
 
 // pending reports whether a call that would satisfy the prerequisite has been made and

@@ -142,7 +142,7 @@ func (f *Files) Check(v session.View, c session.Call) session.Decision {
 	}
 	for _, p := range paths {
 		if known, waiting := f.known(&v, &c, p); !known {
-			return f.unread(&c, waiting)
+			return asks(f.ask, f.unread(&c, waiting), p+" was not read in this session")
 		}
 	}
 	return session.Allow()

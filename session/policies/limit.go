@@ -28,6 +28,7 @@ type Quota struct {
 	failures bool // failed calls count too
 	observed bool // only observed failures give back
 	public   string
+	ask      bool
 	err      error
 }
 
@@ -121,6 +122,10 @@ func (q *Quota) Because(public string) *Quota { q.public = public; return q }
 // ReadPaths sets how paths are brought into the form that is compared. By default only
 // their text counts.
 func (q *Quota) ReadPaths(p PathReader) *Quota { q.key.paths = p; return q }
+
+// Ask asks a person about a call to which the policy objects, instead of denying it: a yes allows
+// this one call. A call whose key or session is not known is denied all the same.
+func (q *Quota) Ask() *Quota { q.ask = true; return q }
 
 // Name returns the policy's name.
 func (q *Quota) Name() string { return q.name }

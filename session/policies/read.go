@@ -29,6 +29,7 @@ type Files struct {
 	observed bool
 	unknown  bool
 	public   string
+	ask      bool
 	err      error
 }
 
@@ -107,6 +108,10 @@ func (f *Files) Because(public string) *Files { f.public = public; return f }
 // ReadPaths sets how paths are brought into the form that is compared. By default only
 // their text counts.
 func (f *Files) ReadPaths(p PathReader) *Files { f.key.paths = p; return f }
+
+// Ask asks a person about a call to which the policy objects, instead of denying it: a yes allows
+// this one call. A call whose key or session is not known is denied all the same.
+func (f *Files) Ask() *Files { f.ask = true; return f }
 
 // Name returns the policy's name.
 func (f *Files) Name() string { return f.name }

@@ -25,6 +25,7 @@ type Requirement struct {
 	observed  bool
 	unknown   bool
 	public    string
+	ask       bool
 	err       error
 }
 
@@ -115,6 +116,10 @@ func (r *Requirement) Because(public string) *Requirement { r.public = public; r
 // ReadPaths sets how paths are brought into the form that is compared. By default only
 // their text counts.
 func (r *Requirement) ReadPaths(p PathReader) *Requirement { r.key.paths = p; return r }
+
+// Ask asks a person about a call to which the policy objects, instead of denying it: a yes allows
+// this one call. A call whose key or session is not known is denied all the same.
+func (r *Requirement) Ask() *Requirement { r.ask = true; return r }
 
 // Name returns the policy's name.
 func (r *Requirement) Name() string { return r.name }

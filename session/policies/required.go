@@ -125,7 +125,31 @@ func (r *Requirement) Check(v session.View, c session.Call) session.Decision {
 	if d.Public == "" && !waiting {
 		d.Public = r.sentence(calls, approvals)
 	}
-	return d
+	return asks(r.ask, d, r.detail(calls, approvals, values))
+}
+
+// detail tells a person what is missing.
+func (r *Requirement) detail(calls, approvals, of []string) string {
+	join, text := " and ", ""
+	if r.any {
+		join = " or "
+	}
+	if len(calls) > 0 {
+		text = strings.Join(calls, join) + " did not succeed in this session"
+	}
+	if len(approvals) > 0 {
+		if text != "" {
+			text += join
+		}
+		text += "the approval " + strings.Join(approvals, join) + " was not given"
+	}
+	if of := valueList(of); of != "" {
+		text += ", for " + r.key.label() + " " + of
+	}
+	if r.within > 0 {
+		text += ", within " + span(r.within)
+	}
+	return text
 }
 
 func (r *Requirement) withoutKey(c *session.Call) session.Decision {

@@ -39,6 +39,9 @@ func (s Style) Question(a Asked) []string {
 		b.raw(s.diff(a.Preview, most)...)
 	}
 	b.add(dim, "because  "+because(v.Verdict))
+	for _, missing := range v.Missing {
+		b.add(yellow, "and      "+visible.Text(missing))
+	}
 	for _, f := range v.Verdict.Floors {
 		b.add(yellow, "and      "+visible.Text(f.Code.Public())+" ["+visible.Text(f.Pointer)+"]")
 	}

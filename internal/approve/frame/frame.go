@@ -92,6 +92,9 @@ func Of(e approve.Entry, now time.Time, all bool) Frame {
 			f.Values = append(f.Values, v)
 		}
 	}
+	for _, missing := range e.Missing {
+		f.Floors = append(f.Floors, visible.Elide(visible.Text(missing), maxTarget))
+	}
 	for _, floor := range e.Floors {
 		f.Floors = append(f.Floors, strings.TrimSpace(floor.Code.Public()+" "+visible.Text(floor.Pointer)))
 	}

@@ -41,6 +41,9 @@ func (p *sessionParser) session(t *tomltree.Value) {
 	}
 	s.When = p.sessionConditions(t.Get("when"))
 	s.Reason = p.sentence(t.Get("reason"))
+	if word, ok := p.word(t.Get("mode"), "deny", "ask"); ok {
+		s.Asks = word == "ask"
+	}
 	if word, ok := p.word(t.Get("on_missing_key"), "deny", "allow"); ok && word == "allow" {
 		s.AllowNoKey = true
 	}

@@ -27,6 +27,7 @@ type SessionPolicy struct {
 	Name          string // "" if absent
 	Off           bool   // enabled = false
 	When          []SessionCondition
+	Asks          bool // mode = "ask": a person may allow a call in spite of the policy
 	Key           []jsonstream.Pointer
 	KeyIsPath     bool // key_type = "path"
 	KeyIsValue    bool // key_type = "value" is written explicitly
@@ -100,6 +101,9 @@ func (s *SessionPolicy) meaning() string {
 	field("off", s.Off)
 	for _, w := range s.When {
 		field("when", w.meaning())
+	}
+	if s.Asks {
+		field("asks", true)
 	}
 	for _, k := range s.Key {
 		field("key", k)

@@ -18,7 +18,7 @@ var (
 	whenKeys    = []string{"agent", "surface", "server", "principal", "session"}
 
 	sessionTypes = []string{SessionRequire, SessionReadBeforeWrite, SessionLimit}
-	sessionKeys  = []string{"type", "name", "enabled", "when", "key", "on_missing_key", "reason", "within"}
+	sessionKeys  = []string{"type", "name", "enabled", "when", "mode", "key", "on_missing_key", "reason", "within"}
 	// sessionKeysOf are the keys of one type in addition to sessionKeys.
 	sessionKeysOf = map[string][]string{
 		SessionRequire: {

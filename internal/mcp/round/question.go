@@ -22,7 +22,11 @@ const (
 // Prompt formats the question for the client's user. Untrusted text in it is escaped (H14).
 func Prompt(v gate.View) string {
 	text := fmt.Sprintf("stopgate: may the tool %s run with these arguments?\n%s", v.Call.Tool, visible.Elide(visible.Text(v.Args), 2000))
-	return text + "\nWhy it asks: " + reason(v.Verdict)
+	text += "\nWhy it asks: " + reason(v.Verdict)
+	for _, missing := range v.Missing {
+		text += "\n" + visible.Elide(visible.Text(missing), 2000)
+	}
+	return text
 }
 
 // reason returns the reason for the question: the policy's own reason or, failing that, the

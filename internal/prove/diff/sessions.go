@@ -54,6 +54,12 @@ type sessionField struct {
 var sessionFields = []sessionField{
 	{"enabled", func(s *syntax.SessionPolicy) string { return fmt.Sprint(!s.Off) }, loosens(func(s *syntax.SessionPolicy) bool { return s.Off })},
 	{"when", func(s *syntax.SessionPolicy) string { return strings.Join(conditionTexts(s), ", ") }, nil},
+	{"mode", func(s *syntax.SessionPolicy) string {
+		if s.Asks {
+			return "ask"
+		}
+		return "deny"
+	}, loosens(func(s *syntax.SessionPolicy) bool { return s.Asks })},
 	{"key", func(s *syntax.SessionPolicy) string { return fmt.Sprint(s.Key) }, nil},
 	{"key_type", keyType, nil},
 	{"on_missing_key", func(s *syntax.SessionPolicy) string {
