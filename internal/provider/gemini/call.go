@@ -3,6 +3,7 @@ package gemini
 import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/gemini/wire"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -114,15 +115,15 @@ func (a *answer) take(c *chunk) *provider.StreamError {
 
 // part reads a part. It returns the call to which the part belongs, if any.
 func (a *answer) part(c *choice, part jsonstream.Value) (*call, *provider.StreamError) {
-	switch kind, name := kindOf(part); kind {
-	case callPart:
+	switch kind, name := wire.KindOf(part); kind {
+	case wire.Call:
 		return a.callPart(c, part), nil
-	case providerPart:
+	case wire.Provider:
 		if len(a.req.ServerTools) == 0 { // the request asked for no such tool (L14)
 			return nil, provider.UnknownCall()
 		}
 		a.notes.AddNotEvaluated(name)
-	case unknownPart:
+	case wire.Unknown:
 		a.notes.AddNotEvaluated(name)
 	}
 	text, _ := part.Get("text")

@@ -137,37 +137,6 @@ func (e *candidate) index() (int, bool) {
 	return provider.SmallInt(v)
 }
 
-// kind classifies a part.
-type kind uint8
-
-const (
-	plainPart    kind = iota // text, thoughts and media
-	callPart                 // a call for the client
-	providerPart             // of a tool that runs at the provider
-	unknownPart
-)
-
-func kindOf(part jsonstream.Value) (kind, string) {
-	name := ""
-	for k, v := range part.Members() {
-		switch key := string(provider.Key(k)); key {
-		case "functionCall":
-			if provider.Present(v) {
-				return callPart, key
-			}
-		case "executableCode", "codeExecutionResult", "toolCall", "toolResponse":
-			return providerPart, key
-		case "text", "thought", "thoughtSignature", "inlineData", "fileData", "videoMetadata", "partMetadata", "mediaResolution":
-		default:
-			name = key
-		}
-	}
-	if name != "" {
-		return unknownPart, name
-	}
-	return plainPart, ""
-}
-
 // scan scans a response, in which arguments of calls are JSON.
 func scan(doc *jsonstream.Document, text []byte, maxBytes int) error {
 	return provider.ScanEmbeddedArgs(doc, text, maxBytes, arguments, nil)

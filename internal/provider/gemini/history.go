@@ -5,6 +5,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/gemini/wire"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -12,14 +13,14 @@ import (
 func readHistory(r *provider.Request, root jsonstream.Value) {
 	var past provider.PastCalls
 	var hashes provider.HistoryHash
-	system, _ := get(root, "systemInstruction")
-	parts, _ := get(system, "parts")
+	system, _ := wire.Get(root, "systemInstruction")
+	parts, _ := wire.Get(system, "parts")
 	hashes.System(parts)
-	contents, _ := get(root, "contents")
+	contents, _ := wire.Get(root, "contents")
 	var names order
 	for m := range contents.Elements() {
 		role, _ := m.Get("role")
-		parts, _ := get(m, "parts")
+		parts, _ := wire.Get(m, "parts")
 		if role.IsText("model") {
 			if hasPart(parts, "functionCall") {
 				past.StartMessage()
@@ -45,7 +46,7 @@ func readHistory(r *provider.Request, root jsonstream.Value) {
 
 func hasPart(parts jsonstream.Value, name string) bool {
 	for part := range parts.Elements() {
-		if _, ok := get(part, name); ok {
+		if _, ok := wire.Get(part, name); ok {
 			return true
 		}
 	}
@@ -64,8 +65,8 @@ const (
 // id returns the id of a call or a result. Without one it is made of name and number. No provider
 // uses ids that start with a zero byte.
 func (o order) id(v jsonstream.Value, of int) (id stopgate.CallID, name string) {
-	text, _ := get(v, "id")
-	tool, _ := get(v, "name")
+	text, _ := wire.Get(v, "id")
+	tool, _ := wire.Get(v, "name")
 	name = tool.Text()
 	if text.Text() != "" {
 		return stopgate.CallID(text.Text()), name
@@ -81,12 +82,12 @@ func unnumbered(id stopgate.CallID) bool { return len(id) > 0 && id[0] == 0 }
 
 func readCalls(past *provider.PastCalls, parts jsonstream.Value, names order) {
 	for part := range parts.Elements() {
-		call, ok := get(part, "functionCall")
+		call, ok := wire.Get(part, "functionCall")
 		if !ok {
 			continue
 		}
 		id, name := names.id(call, ofCalls)
-		args, _ := get(call, "args")
+		args, _ := wire.Get(call, "args")
 		form := provider.ArgsObject
 		if !args.IsValid() {
 			form = provider.ArgsText // absent: an empty object
@@ -102,14 +103,14 @@ func readResults(past *provider.PastCalls, parts jsonstream.Value, names order) 
 		names = order{}
 	}
 	for part := range parts.Elements() {
-		v, ok := get(part, "functionResponse")
+		v, ok := wire.Get(part, "functionResponse")
 		if !ok {
 			continue
 		}
 		id, _ := names.id(v, ofResults)
-		response, _ := get(v, "response")
-		_, failed := get(response, "error")
-		_, output := get(response, "output")
+		response, _ := wire.Get(v, "response")
+		_, failed := wire.Get(response, "error")
+		_, output := wire.Get(response, "output")
 		var inner jsonstream.Value
 		if response.Len() == 1 { // most clients send the result as one member
 			for _, value := range response.Members() {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/gemini/wire"
 	"github.com/stopgate/stopgate/internal/provider/sse"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -116,11 +117,11 @@ func (e *candidate) edit(edits *provider.Edits, o *settled, ownText string) {
 		case first && o.args[k.number] != nil:
 			if text != "" {
 				start, _ := part.Span()
-				edits.Insert(start, append(textPart(text), ','))
+				edits.Insert(start, append(wire.Text(text), ','))
 			}
 			k.edit(edits, part, o)
 		case text != "":
-			edits.Replace(part, textPart(text))
+			edits.Replace(part, wire.Text(text))
 		default:
 			continue // removed below
 		}
@@ -150,10 +151,6 @@ func (s *settled) takeText(c *choice, ownText string) string {
 	}
 	s.denial[c] = ""
 	return text
-}
-
-func textPart(text string) []byte {
-	return append(jsonstream.AppendQuote([]byte(`{"text":`), text), '}')
 }
 
 // edit adds the edits of an allowed call: the evaluated arguments in place of the upstream's. The

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/gemini/wire"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -25,36 +26,11 @@ var settings = provider.ToolSwitches{
 	},
 }
 
-// camel returns a member name in the spelling of JSON. The API accepts the names of its protocol
-// buffers too: system_instruction for systemInstruction.
-func camel(key string) string {
-	if !strings.Contains(key, "_") {
-		return key
-	}
-	words := strings.Split(key, "_")
-	for i, w := range words[1:] {
-		if w != "" {
-			words[i+1] = strings.ToUpper(w[:1]) + w[1:]
-		}
-	}
-	return strings.Join(words, "")
-}
-
-// get returns a member in either spelling.
-func get(object jsonstream.Value, name string) (jsonstream.Value, bool) {
-	for k, v := range object.Members() {
-		if camel(string(provider.Key(k))) == name {
-			return v, provider.Present(v)
-		}
-	}
-	return jsonstream.Value{}, false
-}
-
 // repeats reports whether an object has a member in both spellings: the provider reads one of them.
 func repeats(object jsonstream.Value) bool {
 	seen := map[string]bool{}
 	for k := range object.Members() {
-		name := camel(string(provider.Key(k)))
+		name := wire.Camel(string(provider.Key(k)))
 		if seen[name] {
 			return true
 		}
@@ -72,7 +48,7 @@ func (Dialect) Request(text []byte) (*provider.Request, error) {
 		return nil, err
 	}
 	root := doc.Root()
-	if inner, ok := get(root, "generateContentRequest"); ok { // of countTokens
+	if inner, ok := wire.Get(root, "generateContentRequest"); ok { // of countTokens
 		root = inner
 	}
 	if root.Kind() != jsonstream.Object || repeats(doc.Root()) || repeats(root) {
@@ -81,7 +57,7 @@ func (Dialect) Request(text []byte) (*provider.Request, error) {
 	r := &provider.Request{N: 1}
 	conversational := true
 	for k, v := range root.Members() {
-		key := camel(string(provider.Key(k)))
+		key := wire.Camel(string(provider.Key(k)))
 		if provider.IsLookalike([]byte(key), requestNames...) {
 			return nil, provider.BadRequest("The request has a member whose name differs from a known one only in case.")
 		}
@@ -121,7 +97,7 @@ func (Dialect) Request(text []byte) (*provider.Request, error) {
 func readSettings(r *provider.Request, config jsonstream.Value) bool {
 	turn := true
 	for k, v := range config.Members() {
-		switch key := camel(string(provider.Key(k))); key {
+		switch key := wire.Camel(string(provider.Key(k))); key {
 		case "candidateCount":
 			if provider.Present(v) {
 				r.N, _ = provider.SmallInt(v)
@@ -140,14 +116,14 @@ func readSettings(r *provider.Request, config jsonstream.Value) bool {
 
 // readChoice reads toolConfig. It reports whether the model may call tools.
 func readChoice(r *provider.Request, root jsonstream.Value) bool {
-	config, _ := get(root, "toolConfig")
-	calling, _ := get(config, "functionCallingConfig")
-	mode, _ := get(calling, "mode")
+	config, _ := wire.Get(root, "toolConfig")
+	calling, _ := wire.Get(config, "functionCallingConfig")
+	mode, _ := wire.Get(calling, "mode")
 	switch strings.ToUpper(mode.Text()) {
 	case "NONE":
 		return false
 	case "ANY":
-		allowed, ok := get(calling, "allowedFunctionNames")
+		allowed, ok := wire.Get(calling, "allowedFunctionNames")
 		if !ok || allowed.Len() == 0 {
 			r.ForceTool("")
 		}
@@ -170,7 +146,7 @@ func declare(r *provider.Request, tool jsonstream.Value) error {
 		return errTwice
 	}
 	for k, v := range tool.Members() {
-		key := camel(string(provider.Key(k)))
+		key := wire.Camel(string(provider.Key(k)))
 		switch {
 		case !provider.Present(v), key == "computerUse":
 		case key != "functionDeclarations":
@@ -192,17 +168,17 @@ func declareFunction(r *provider.Request, function jsonstream.Value) error {
 	if repeats(function) {
 		return errTwice
 	}
-	name, _ := get(function, "name")
+	name, _ := wire.Get(function, "name")
 	if name.Kind() != jsonstream.String {
 		return nil // not a declaration: the provider will refuse it
 	}
 	def := stopgate.ToolDefinition{Name: stopgate.ToolName(name.Text()), EmptyMeansNone: true}
-	if d, ok := get(function, "description"); ok {
+	if d, ok := wire.Get(function, "description"); ok {
 		def.Description = d.Text()
 	}
-	if schema, ok := get(function, "parametersJsonSchema"); ok {
+	if schema, ok := wire.Get(function, "parametersJsonSchema"); ok {
 		def.Schema = append([]byte(nil), schema.Raw()...)
-	} else if schema, ok := get(function, "parameters"); ok {
+	} else if schema, ok := wire.Get(function, "parameters"); ok {
 		def.Schema = appendSchema(nil, schema)
 	}
 	r.Declare(def)

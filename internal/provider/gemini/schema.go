@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/gemini/wire"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -17,7 +18,7 @@ func appendSchema(dst []byte, schema jsonstream.Value) []byte {
 	if schema.Kind() != jsonstream.Object {
 		return append(dst, schema.Raw()...)
 	}
-	nullable, _ := get(schema, "nullable")
+	nullable, _ := wire.Get(schema, "nullable")
 	dst = append(dst, '{')
 	n := 0
 	member := func(name string) {
@@ -27,7 +28,7 @@ func appendSchema(dst []byte, schema jsonstream.Value) []byte {
 		dst = append(jsonstream.AppendQuote(dst, name), ':')
 	}
 	for k, v := range schema.Members() {
-		name := camel(string(provider.Key(k)))
+		name := wire.Camel(string(provider.Key(k)))
 		switch {
 		case name == "nullable" || !provider.Present(v):
 		case name == "type" && v.Kind() == jsonstream.String:

@@ -15,9 +15,13 @@ import (
 
 	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/provider/anthropic"
+	anthropiccontent "github.com/stopgate/stopgate/internal/provider/anthropic/content"
 	"github.com/stopgate/stopgate/internal/provider/gemini"
+	geminicontent "github.com/stopgate/stopgate/internal/provider/gemini/content"
 	"github.com/stopgate/stopgate/internal/provider/openaichat"
+	chatcontent "github.com/stopgate/stopgate/internal/provider/openaichat/content"
 	"github.com/stopgate/stopgate/internal/provider/openairesponses"
+	responsescontent "github.com/stopgate/stopgate/internal/provider/openairesponses/content"
 	"github.com/stopgate/stopgate/internal/provider/script"
 	"github.com/stopgate/stopgate/internal/provider/transcript"
 )
@@ -74,19 +78,19 @@ var vendors = []*Vendor{openai, anthropicVendor, google}
 var apis = []*API{
 	{
 		Dialect: openaichat.Dialect{}, Vendor: openai, Routes: openaichat.Routes,
-		Texts: openaichat.Texts, Script: openaichat.Script, Transcript: openaichat.Transcript,
+		Texts: chatcontent.Texts, Script: chatcontent.Script, Transcript: chatcontent.Transcript,
 	},
 	{
 		Dialect: openairesponses.Dialect{}, Vendor: openai, Routes: openairesponses.Routes,
-		Texts: openairesponses.Texts, Script: openairesponses.Script, Transcript: openairesponses.Transcript,
+		Texts: responsescontent.Texts, Script: responsescontent.Script, Transcript: responsescontent.Transcript,
 	},
 	{
 		Dialect: anthropic.Dialect{}, Vendor: anthropicVendor, Routes: anthropic.Routes,
-		Texts: anthropic.Texts, Script: anthropic.Script, Transcript: anthropic.Transcript,
+		Texts: anthropiccontent.Texts, Script: anthropiccontent.Script, Transcript: anthropiccontent.Transcript,
 	},
 	{
 		Dialect: gemini.Dialect{}, Vendor: google, Routes: gemini.Routes, ReadPath: gemini.ReadPath,
-		Texts: gemini.Texts, Script: gemini.Script, Transcript: gemini.Transcript,
+		Texts: geminicontent.Texts, Script: geminicontent.Script, Transcript: geminicontent.Transcript,
 	},
 }
 

@@ -1,9 +1,10 @@
-package gemini
+package content
 
 import (
 	"bytes"
 	"fmt"
 
+	"github.com/stopgate/stopgate/internal/provider/gemini/wire"
 	"github.com/stopgate/stopgate/internal/provider/script"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -26,7 +27,7 @@ func playScript(a *script.Answer, emit script.Emit) error {
 		return emit(fmt.Appendf(nil, "data: %s\r\n\r\n", scriptResponse(a, part, finish)), tokens, size)
 	}
 	for piece := range script.Pieces(a.Say, tokens) {
-		if err := event(string(textPart(piece)), "", tokens, len(piece)); err != nil {
+		if err := event(string(wire.Text(piece)), "", tokens, len(piece)); err != nil {
 			return err
 		}
 	}
@@ -47,7 +48,7 @@ func playScript(a *script.Answer, emit script.Emit) error {
 func scriptBody(a *script.Answer) []byte {
 	var parts [][]byte
 	if a.Say != "" {
-		parts = append(parts, textPart(a.Say))
+		parts = append(parts, wire.Text(a.Say))
 	}
 	for i := range a.Calls {
 		parts = append(parts, []byte(scriptCall(a, i)))

@@ -1,10 +1,11 @@
-package gemini
+package content
 
 import (
 	"cmp"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/gemini/wire"
 	"github.com/stopgate/stopgate/internal/provider/transcript"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -12,11 +13,11 @@ import (
 // Transcript converts conversations for telemetry.
 var Transcript = transcript.Format{
 	Request: func(w transcript.Writer, l *transcript.List, root jsonstream.Value) (system string) {
-		contents, _ := get(root, "contents")
+		contents, _ := wire.Get(root, "contents")
 		for _, m := range transcript.Elements(contents) {
 			writeContent(w, l, m)
 		}
-		instruction, _ := get(root, "systemInstruction")
+		instruction, _ := wire.Get(root, "systemInstruction")
 		return w.System(instruction, "parts")
 	},
 	Body:   writeBody,
@@ -31,13 +32,13 @@ func writeContent(w transcript.Writer, l *transcript.List, content jsonstream.Va
 		role = "assistant"
 	}
 	var m, results *transcript.Message
-	parts, _ := get(content, "parts")
+	parts, _ := wire.Get(content, "parts")
 	for _, part := range transcript.Elements(parts) {
-		if result, ok := get(part, "functionResponse"); ok {
+		if result, ok := wire.Get(part, "functionResponse"); ok {
 			if results == nil {
 				results, m = l.New("tool"), nil
 			}
-			response, _ := get(result, "response")
+			response, _ := wire.Get(result, "response")
 			w.Result(results, cmp.Or(transcript.TextOf(result, "id"), transcript.TextOf(result, "name")), response)
 			continue
 		}
@@ -49,20 +50,20 @@ func writeContent(w transcript.Writer, l *transcript.List, content jsonstream.Va
 }
 
 func writePart(w transcript.Writer, m *transcript.Message, part jsonstream.Value) {
-	kind, name := kindOf(part)
-	call, isCall := get(part, "functionCall")
+	kind, name := wire.KindOf(part)
+	call, isCall := wire.Get(part, "functionCall")
 	thought, _ := part.Get("thought")
 	switch {
 	case isCall:
-		args, _ := get(call, "args")
+		args, _ := wire.Get(call, "args")
 		raw := args.Raw()
 		if len(raw) == 0 {
 			raw = []byte("{}")
 		}
 		w.Call(m, transcript.TextOf(call, "id"), transcript.TextOf(call, "name"), raw)
-	case kind == providerPart:
+	case kind == wire.Provider:
 		w.ServerCall(m, "", name, name, nil)
-	case kind == unknownPart:
+	case kind == wire.Unknown:
 		m.Part(name)
 		m.End()
 	case thought.Kind() == jsonstream.True:
@@ -70,9 +71,9 @@ func writePart(w transcript.Writer, m *transcript.Message, part jsonstream.Value
 	default:
 		m.Text("text", transcript.TextOf(part, "text"))
 		for _, member := range [...]string{"inlineData", "fileData"} {
-			if data, ok := get(part, member); ok {
-				mime, _ := get(data, "mimeType")
-				uri, _ := get(data, "fileUri")
+			if data, ok := wire.Get(part, member); ok {
+				mime, _ := wire.Get(data, "mimeType")
+				uri, _ := wire.Get(data, "fileUri")
 				modality, _, _ := strings.Cut(mime.Text(), "/")
 				m.Media(modality, uri.Text(), mime.Text())
 			}
@@ -103,6 +104,9 @@ func writeResponses(w transcript.Writer, l *transcript.List, responses []jsonstr
 	}
 	merged.write(w, l)
 }
+
+// maxCandidates limits the candidates of one response; the API offers eight.
+const maxCandidates = 128
 
 // joinedTexts are the parts of the candidates, with the texts of neighbouring parts joined.
 type joinedTexts struct{ candidates []*joinedCandidate }
@@ -142,7 +146,7 @@ func (j *joinedTexts) candidate(number int) *joinedCandidate {
 		}
 	}
 	c := &joinedCandidate{number: number}
-	if len(j.candidates) < maxChoices {
+	if len(j.candidates) < maxCandidates {
 		j.candidates = append(j.candidates, c)
 	}
 	return c
@@ -175,10 +179,10 @@ func (j *joinedTexts) write(w transcript.Writer, l *transcript.List) {
 
 // declaredTools lists the functions and the tools of the provider.
 func declaredTools(root jsonstream.Value) (list []transcript.Tool) {
-	tools, _ := get(root, "tools")
+	tools, _ := wire.Get(root, "tools")
 	for _, tool := range transcript.Elements(tools) {
 		for k, v := range tool.Members() {
-			name := camel(string(provider.Key(k)))
+			name := wire.Camel(string(provider.Key(k)))
 			if name != "functionDeclarations" {
 				list = append(list, transcript.Tool{Type: name, Name: name})
 				continue

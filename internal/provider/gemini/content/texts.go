@@ -1,4 +1,4 @@
-package gemini
+package content
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/gemini/wire"
 	"github.com/stopgate/stopgate/internal/provider/sse"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -121,7 +122,7 @@ func (s *textStream) close(c *textCandidate) (more string, err error) {
 
 // insert writes an event with a text before the current event.
 func (s *textStream) insert(number int, text string) {
-	data := append([]byte(`{"candidates":[{"content":{"parts":[`), textPart(text)...)
+	data := append([]byte(`{"candidates":[{"content":{"parts":[`), wire.Text(text)...)
 	data = strconv.AppendInt(append(data, `],"role":"model"},"index":`...), int64(number), 10)
 	s.Inserted = sse.AppendEvent(s.Inserted, "", append(data, "}]}"...))
 }
@@ -240,7 +241,7 @@ func (w *wholeTexts) edit(edits *provider.Edits, to provider.TextVisitor) error 
 	if last := len(sent) - 1; last >= 0 {
 		sent[last] += more
 	} else if more != "" && w.parts.IsValid() {
-		edits.AppendElements(w.parts, textPart(more))
+		edits.AppendElements(w.parts, wire.Text(more))
 	}
 	for i, parts := range w.texts {
 		if sent[i] == was[i] {

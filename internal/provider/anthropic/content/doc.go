@@ -1,0 +1,4 @@
+// Package content reads and writes the content of messages of the Messages API for everything that
+// does not judge calls: texts for event policies, scripts of the replay model, and conversations for
+// telemetry. The codec is in the parent folder and does not use it.
+package content
