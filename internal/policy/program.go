@@ -62,6 +62,16 @@ func Compile(sources []Source, o Options) (*Program, diag.List) {
 	return p, all
 }
 
+// NeedsProof reports whether a file has a rule list in which a rule might be unreachable: any but one
+// rule without conditions. Without [Options.Prove] that mistake is not found.
+func NeedsProof(s Source) bool {
+	file, _ := syntax.Parse(kinds.Table(), s.Name, s.Text)
+	open := func(l *syntax.RuleList) bool {
+		return l != nil && (len(l.Rules) > 1 || len(l.Rules) == 1 && !l.Rules[0].CatchAll())
+	}
+	return file != nil && slices.ContainsFunc(file.Tools, func(t *syntax.ToolTable) bool { return open(t.Run) || open(t.Result) })
+}
+
 // Check finds the mistakes of a file that the parser cannot see.
 func Check(f *syntax.File, o Options) diag.List {
 	return check.File(f, check.Options{Strict: o.Strict, Untrusted: o.Untrusted, Definitions: o.Definitions, Prove: o.Prove})

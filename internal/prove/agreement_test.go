@@ -59,3 +59,46 @@ run = [ { arg = "/url", host = "example.com", mode = "unattended" }, { arg = "/u
 		t.Errorf("only %d calls were judged", judged)
 	}
 }
+
+// Proves D25-33: a file in which only a proof finds a mistake needs one, so that a program without
+// proofs leaves it to another one.
+func TestNeedsProof(t *testing.T) {
+	names, err := filepath.Glob("testdata/*/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := []string{`version = 1
+[tools.t.parameters]
+x = { type = "string", enum = ["a"] }
+[tools.t.policy]
+run = [ { arg = "/x", const = "b", mode = "ask" } ]
+`, `version = 1
+[tools.t.policy]
+result = [ { mode = "ask" }, { mode = "deny" } ]
+`}
+	for _, name := range names {
+		archive, err := txtar.ParseFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, golden.Part(archive, "policy.toml"))
+	}
+	found := 0
+	for _, text := range texts {
+		s := policy.Source{Name: "stopgate.toml", Text: []byte(text), Trusted: true}
+		_, proved := prove.Compile([]policy.Source{s}, policy.Options{})
+		_, unproved := policy.Compile([]policy.Source{s}, policy.Options{})
+		if proved.HasErrors() && !unproved.HasErrors() {
+			found++
+			if !policy.NeedsProof(s) {
+				t.Errorf("no proof is needed to find %v in\n%s", proved.Errors(), text)
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("only %d files have mistakes that a proof finds", found)
+	}
+	if alone := []byte("version = 1\n[tools.t]\npolicy.run = \"ask\"\n"); policy.NeedsProof(policy.Source{Name: "stopgate.toml", Text: alone}) {
+		t.Error("a rule for everything needs a proof")
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -20,8 +21,6 @@ import (
 	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/policy"
-	"github.com/stopgate/stopgate/internal/policy/bind"
-	"github.com/stopgate/stopgate/internal/policy/check"
 	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/internal/visible"
 )
@@ -99,18 +98,21 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 	return b, nil
 }
 
-// compile compiles the policy files, or returns their mistakes. Files that were not checked before are
-// left to a program with proofs.
+// compile compiles the policy files, or returns their mistakes. A program without proofs leaves files
+// that need one to the full program.
 func (w *wiring) compile(ctx context.Context, set config.Set, o policy.Options) (*policy.Program, *gate.Bindings, error) {
 	var unproved error
-	program, bindings, mistakes := w.kept().compile(set, o, func() (program *policy.Program, mistakes diag.List) {
+	program, bindings, mistakes := w.kept().compile(set, o, func() (*policy.Program, diag.List) {
 		known := remember(o, w.program)
 		o.Checked, o.Known = known.knows, knowntools.Recognise
 		if w.program.Compile == nil {
-			program, mistakes, unproved = w.unproved(ctx, set.Sources(), o)
-			return program, mistakes
+			if slices.ContainsFunc(set.Sources(), func(s policy.Source) bool { return !known.knows(s) && policy.NeedsProof(s) }) {
+				unproved = w.full(ctx)
+				return nil, nil
+			}
+			return policy.Compile(set.Sources(), o)
 		}
-		program, mistakes = w.program.Compile(set.Sources(), o)
+		program, mistakes := w.program.Compile(set.Sources(), o)
 		if program != nil && !mistakes.HasErrors() {
 			known.keep()
 		}
@@ -124,20 +126,6 @@ func (w *wiring) compile(ctx context.Context, set config.Set, o policy.Options) 
 		return nil, nil, config.MistakesError{List: mistakes, Set: set}
 	}
 	return program, bindings, nil
-}
-
-// unproved compiles policy files without proofs. If a list has a rule that might be unreachable, which
-// would be a mistake, it executes the full program, and returns an error only if it cannot.
-func (w *wiring) unproved(ctx context.Context, sources []policy.Source, o policy.Options) (*policy.Program, diag.List, error) {
-	open := false
-	o.Prove = func(_ *bind.Binder, l *check.List) {
-		open = open || len(l.Bound) > 1 || len(l.Bound) == 1 && !l.Bound[0].CatchAll()
-	}
-	program, mistakes := policy.Compile(sources, o)
-	if open && !mistakes.HasErrors() {
-		return nil, nil, w.full(ctx)
-	}
-	return program, mistakes, nil
 }
 
 // limits returns the limits for a machine on which many hooks start at once, within the deadline
