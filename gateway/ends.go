@@ -84,15 +84,23 @@ func (x *exchange) interrupt() {
 	x.cancel(errDenied)
 }
 
+// endsEarly reports whether a policy has stopped the response and it can be ended now.
+func (s *stream) endsEarly() bool {
+	return s.policies.Stopped() && s.enforced && s.stream.CanStop()
+}
+
 // cutShort cancels the upstream. It answers the model with the response so far (S7), or else writes
 // the legal end of the response.
 func (s *stream) cutShort() {
-	can := s.stream.CanCancel()
+	can := s.stream.CanCancel() || s.endsEarly()
 	s.provider.cancelled = true
 	on := can && s.readsOn()
 	if !on {
 		s.provider.stop()
 		s.body.Close()
+	}
+	if s.policies.Stopped() {
+		s.unlocked(func() { s.calls.AskPolicies(s.records, s.calls.Unresolved()) })
 	}
 	s.stream.Cancel()
 	s.calls.DropEnded()
@@ -103,7 +111,7 @@ func (s *stream) cutShort() {
 	} else {
 		write()
 	}
-	if s.continueRound(all) {
+	if !s.policies.Stopped() && s.continueRound(all) {
 		return
 	}
 	s.over = true
@@ -116,7 +124,7 @@ func (s *stream) cutShort() {
 		return
 	}
 	outcomes := s.calls.Releases(all)
-	if n := len(outcomes); n > 0 {
+	if n := len(outcomes); n > 0 && !s.policies.Stopped() {
 		outcomes[n-1].Text += " " + provider.StoppedText
 	}
 	out, err := s.stream.Release(s.out, outcomes, nil)
@@ -173,7 +181,7 @@ func (s *stream) endOfInput() {
 		}
 		return
 	}
-	if s.rounds.cancelled || errors.Is(context.Cause(s.ctx), errDenied) {
+	if s.rounds.cancelled || s.policies.Stopped() && s.stream.CanStop() || errors.Is(context.Cause(s.ctx), errDenied) {
 		s.cutShort() // draining took too long
 		return
 	}

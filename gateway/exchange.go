@@ -239,6 +239,7 @@ func listed(patterns []string, typ string) bool {
 func (x *exchange) end() {
 	x.cancel(errOver)
 	x.asked.Wait()
+	x.policies.Count(x.counts())
 	x.policies.Complete(x.records)
 	defer x.sum.judged.summarize(x)
 	x.mu.Lock()

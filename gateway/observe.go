@@ -19,6 +19,7 @@ func (s *stream) observe() {
 			s.cancel(errClientGone)
 		}
 		judging = judging && s.judge()
+		s.showUnseen()
 		s.account()
 	}
 	switch {

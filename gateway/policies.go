@@ -9,7 +9,6 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gateway/events"
 	"github.com/stopgate/stopgate/internal/gateway/chain"
-	"github.com/stopgate/stopgate/internal/provider"
 )
 
 // This file runs event policies in an exchange: on texts before the codec, on calls before the
@@ -24,12 +23,12 @@ func (x *exchange) begin(r *http.Request, body []byte) {
 	if trace == "" {
 		trace, span = traceParent(r.Header.Get("Traceparent"))
 	}
-	var continues func() bool
-	if _, ok := x.dialect.(provider.MultiRound); ok && x.answers() {
-		continues = x.mayContinue
+	var continues func(choice int) bool
+	if x.enforced {
+		continues = x.calls.ChoiceHasCalls
 	}
 	x.policies = x.chain.Begin(chain.Setup{
-		Continues: continues,
+		Continues: continues, Stop: x.stopModel,
 		Exchange: events.Exchange{
 			ID: string(x.turnID), TraceID: trace, SpanID: span, Session: x.session, Principal: x.principal, Agent: x.agent,
 			Dialect: x.dialect.Name(), Model: x.req.Model, Streamed: x.req.Stream, Original: body, Publish: x.emit,
@@ -95,6 +94,23 @@ func (x *exchange) textsOf(body []byte) ([]byte, *refusal) {
 		return nil, &refusal{status: http.StatusInternalServerError, code: x.hookFailed(err)}
 	}
 	return body, nil
+}
+
+// counts returns the numbers of calls for event policies.
+func (x *exchange) counts() events.CallCounts {
+	n := x.sum.counts
+	x.calls.Count(&n)
+	return n
+}
+
+// stopModel cancels the provider because a hook stopped the response. A response that cannot be ended
+// yet is ended after one of the next events.
+func (x *exchange) stopModel() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.watch.reading && x.stream != nil && x.enforced && x.stream.CanStop() {
+		x.provider.stop()
+	}
 }
 
 // emit reports an event to subscribers.

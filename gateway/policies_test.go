@@ -130,7 +130,7 @@ func TestAllHooks(t *testing.T) {
 		r.idle(t)
 		want := []string{
 			"1 request true true", "2 start", "3 text 0.0 hi  (hi )", "4 text 0.0 you (hi you)", "5 text complete hi you true",
-			`6 call a {"path`, `7 call a ":"x"}`, "8 finish tool_calls", `9 call complete c0 a {"path":"x"}`, "10 complete",
+			`6 call a {"path`, `7 call a ":"x"}`, `8 call complete c0 a {"path":"x"}`, "9 finish tool_calls", "10 complete",
 		}
 		// Chunks of arguments depend on the network.
 		if got := p.list(); strings.Join(joined(got), "\n") != strings.Join(joined(want), "\n") {

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gateway/events"
 	"github.com/stopgate/stopgate/internal/gateway/body"
 	"github.com/stopgate/stopgate/internal/gateway/calls"
+	"github.com/stopgate/stopgate/internal/gateway/chain"
 	"github.com/stopgate/stopgate/internal/gateway/responselog"
 	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/provider/sse"
@@ -45,12 +47,6 @@ func (x *exchange) prepare(r *http.Request, body []byte) {
 // answers reports whether a model whose calls were all denied may be answered.
 func (x *exchange) answers() bool {
 	return x.settings.OnDeny == DenyAnswer && x.settings.AnswerRounds > 0 && x.enforced && x.req.Conversational && x.req.N == 1
-}
-
-// mayContinue reports whether the current response may not be the last: it has calls, and its end was
-// not reported to the event policies.
-func (x *exchange) mayContinue() bool {
-	return x.rounds.recording() && len(x.calls.List) > 0
 }
 
 // recording reports whether events of the model are recorded.
@@ -117,7 +113,7 @@ func (r *rounds) next(x *exchange, all []int) ([]byte, bool) {
 	for n, i := range all {
 		c := &x.calls.List[i]
 		v := c.Outcome.Verdict
-		if !c.Resolved || c.Outcome.Allowed() || !answerable(v) {
+		if !c.Resolved || c.Outcome.Allowed() || c.Silent || !answerable(v) {
 			return nil, false
 		}
 		public := v.Public
@@ -173,11 +169,13 @@ type sum struct {
 	judged           judged
 	estimated        bool     // the usage of one round is estimated
 	codes            []string // codes of denied calls
+	counts           events.CallCounts
 }
 
 func (s *sum) add(c *calls.Calls) {
 	s.calls += len(c.List)
 	s.denied += c.Denied
+	c.Count(&s.counts)
 	s.codes = c.Codes(s.codes)
 	s.received += c.Received
 	s.wasted += c.Wasted
@@ -262,7 +260,8 @@ func (s *stream) reportEnd() bool {
 	if !s.policies.Ending() {
 		return true
 	}
-	var more string
+	s.policies.Count(s.counts())
+	var more []chain.Addition
 	var err error
 	s.watch.resolving = true
 	s.unlocked(func() { more, err = s.policies.Finish(s.ctx) })
@@ -271,8 +270,10 @@ func (s *stream) reportEnd() bool {
 		s.abort(s.hookFailed(err), "")
 		return false
 	}
-	if to, ok := s.stream.(provider.TextAdder); ok && more != "" {
-		to.AddText(more)
+	if to, ok := s.stream.(provider.TextAdder); ok {
+		for _, a := range more {
+			to.AddText(a.Choice, a.Text)
+		}
 	}
 	return true
 }

@@ -125,6 +125,8 @@ func (s *stream) afterRead() {
 	s.showUnseen()
 	s.calls.Refresh()
 	switch {
+	case s.endsEarly():
+		s.cutShort()
 	case s.calls.Denied > 0 && s.settings.OnDeny == DenyError:
 		s.denyAll()
 	case s.err != nil:

@@ -135,6 +135,7 @@ func (x *whole) next(sent []byte) {
 // final joins the body of the last response with the earlier rounds. seams are required to restore
 // the history when the client sends it back.
 func (x *whole) final(body []byte) (joined []byte, seams []provider.ReplacedCall, no *refusal) {
+	x.policies.Count(x.counts())
 	body, err := x.policies.FinishBody(x.ctx, body)
 	if err != nil {
 		return nil, nil, &refusal{status: http.StatusInternalServerError, code: x.hookFailed(err)}

@@ -38,11 +38,10 @@ type Chunk struct {
 // TextChunk returns a chunk of text.
 func TextChunk(text string) Chunk { return Chunk{Text: text} }
 
-// Block is a complete text or call.
-type Block interface{ chunk() Chunk }
-
 // BlockChunk returns a complete text or call as one chunk.
-func BlockChunk(b Block) Chunk { return b.chunk() }
-
-func (b *Content) chunk() Chunk { return Chunk{Text: b.Text} }
-func (b *Call) chunk() Chunk    { return Chunk{Call: b} }
+func BlockChunk[Block *Content | *Call](b Block) Chunk {
+	if call, ok := any(b).(*Call); ok {
+		return Chunk{Call: call}
+	}
+	return Chunk{Text: any(b).(*Content).Text}
+}

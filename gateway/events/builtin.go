@@ -9,7 +9,11 @@ import (
 )
 
 // ContentOnly forwards text and drops every call, for models that must only talk.
-type ContentOnly struct{ As string }
+type ContentOnly struct {
+	As string
+	// Silent: the client reads nothing in place of a call, instead of a notice.
+	Silent bool
+}
 
 // Name returns As, or "content_only".
 func (p ContentOnly) Name() string {
@@ -20,10 +24,13 @@ func (p ContentOnly) Name() string {
 }
 
 // OnToolCallComplete drops the call.
-func (p ContentOnly) OnToolCallComplete(_ context.Context, x *Exchange, _ Stream, b *Call) error {
+func (p ContentOnly) OnToolCallComplete(_ context.Context, x *Exchange, s Stream, b *Call) error {
 	x.Emit(Event{Type: "content_only.dropped", Summary: "dropped a call of " + string(b.Name), Details: map[string]any{
 		"dropped": x.Count(p.Name() + ".dropped"),
 	}})
+	if p.Silent {
+		return s.DropSilently()
+	}
 	return nil
 }
 

@@ -22,6 +22,9 @@ type Exchange struct {
 	Streamed  bool
 	// Original is the request as the client sent it. Do not modify it.
 	Original []byte
+	// Calls counts the calls of the exchange that the gate has judged. OnFinishReason and
+	// OnStreamComplete see the final numbers.
+	Calls CallCounts
 	// Scratchpad holds data of policies for this exchange. It is empty at the start and discarded
 	// at the end.
 	Scratchpad map[string]any
@@ -30,6 +33,13 @@ type Exchange struct {
 	Policy string
 	// Publish receives what Emit reports; nil discards it. It must not block.
 	Publish func(Event)
+}
+
+// CallCounts are numbers of calls.
+type CallCounts struct {
+	Judged    int // by the gate
+	Blocked   int // of them: denied or skipped, by the gate or by a policy
+	Rewritten int // of them: their arguments were replaced by a policy or by a person
 }
 
 // Severity is the importance of an event.

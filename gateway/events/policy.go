@@ -43,19 +43,21 @@ type (
 	OnContentComplete interface {
 		OnContentComplete(ctx context.Context, x *Exchange, s Stream, b *Content) error
 	}
-	// OnToolCallDelta receives every chunk of a call's arguments. It cannot send anything: a call
-	// is buffered until it is complete (X11).
+	// OnToolCallDelta receives every chunk of a call's arguments, and at least one chunk of every
+	// call. It cannot change anything: a call is buffered until it is complete (X11). If the policy
+	// has OnToolCallComplete, it only looks. Otherwise it decides: a call of which it did not send
+	// every chunk, with Send(BlockChunk(b)), is dropped.
 	OnToolCallDelta interface {
 		OnToolCallDelta(ctx context.Context, x *Exchange, s Stream, b *Call, delta string) error
 	}
-	// OnToolCallComplete decides about a complete call: sending its [BlockChunk] forwards it,
-	// unchanged or with other arguments; sending text replaces it; sending nothing drops it.
-	// Without this hook the call is forwarded.
+	// OnToolCallComplete decides about a call when its arguments are complete: sending its
+	// [BlockChunk] forwards it, unchanged or with other arguments; sending text replaces it; sending
+	// nothing drops it. A policy without a hook for calls forwards them.
 	OnToolCallComplete interface {
 		OnToolCallComplete(ctx context.Context, x *Exchange, s Stream, b *Call) error
 	}
-	// OnFinishReason receives the provider's finish reason of a choice. Its output is appended to
-	// the text. It cannot change the reason.
+	// OnFinishReason receives the provider's finish reason of a choice, after the gate has judged the
+	// calls of the choice. Its output is appended to the text. It cannot change the reason.
 	OnFinishReason interface {
 		OnFinishReason(ctx context.Context, x *Exchange, s Stream, reason string) error
 	}

@@ -102,6 +102,7 @@ type CallOutcome struct {
 	Allowed bool   // false: the call is replaced by Text
 	Args    []byte // arguments to run, byte for byte; one JSON object
 	Text    string // line that replaces a denied call, from DenialText
+	Silent  bool   // nothing replaces a denied call; Text is empty
 	Result  string // result of a denied call for the model, if one is needed; empty: Text
 }
 
@@ -186,8 +187,11 @@ type Stream interface {
 	// pending call is denied: there are pending calls, no other content is open, and the
 	// request asked for one choice.
 	CanCancel() bool
-	// Cancel records that the upstream is being cancelled. The buffered calls end as
-	// Cancelled. The driver resolves them and calls Release, which writes the denials and a
+	// CanStop reports whether the response can be ended now, although content is open or no
+	// call is pending, provided that every pending call is denied.
+	CanStop() bool
+	// Cancel records that the upstream is being cancelled, which requires CanStop. The buffered
+	// calls end as Cancelled, and open content is closed. The driver resolves them and calls Release, which writes the denials and a
 	// valid end of the response.
 	Cancel()
 	// LateBytes returns the number of argument bytes that arrived after the codec itself

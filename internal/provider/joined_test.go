@@ -37,7 +37,7 @@ type talker struct {
 	said string
 }
 
-func (t *talker) AddText(text string) { t.said += text }
+func (t *talker) AddText(_ int, text string) { t.said += text }
 
 func (t *talker) CloseRound(dst []byte, outcomes []provider.CallOutcome) []byte {
 	return append(dst, strings.Repeat("data: between\n\n", len(outcomes))...)
@@ -61,12 +61,12 @@ func TestJoinedStreamRewritesEveryEvent(t *testing.T) {
 		if out := j.CloseRound([]byte("x"), make([]provider.CallOutcome, 2)); string(out) != "x<between><between>" {
 			t.Errorf("interlude: %q", out)
 		}
-		if j.AddText("a"); in.said != "a" {
+		if j.AddText(0, "a"); in.said != "a" {
 			t.Errorf("%q was said", in.said)
 		}
 	}
 	mute := &provider.JoinedStream{Stream: new(round), RewriteEvent: each}
-	mute.AddText("a")
+	mute.AddText(0, "a")
 	if out := mute.CloseRound([]byte("x"), make([]provider.CallOutcome, 2)); string(out) != "x" {
 		t.Errorf("interlude of a stream without one: %q", out)
 	}

@@ -53,10 +53,10 @@ type RoundCloser interface {
 	CloseRound(dst []byte, outcomes []CallOutcome) []byte
 }
 
-// TextAdder is implemented by streams. AddText adds a text of the gate to a response whose
-// calls wait for Release, which writes the text.
+// TextAdder is implemented by streams. AddText adds a text of the gate to a choice whose calls
+// wait for Release, which writes the text.
 type TextAdder interface {
-	AddText(text string)
+	AddText(choice int, text string)
 }
 
 // DenialEnvelope returns the JSON text that is the result of a refused call (G2-15).
@@ -162,9 +162,9 @@ func (j *JoinedStream) EOF(dst, tail []byte) ([]byte, Need, error) {
 }
 
 // AddText implements [TextAdder].
-func (j *JoinedStream) AddText(text string) {
+func (j *JoinedStream) AddText(choice int, text string) {
 	if to, ok := j.Stream.(TextAdder); ok {
-		to.AddText(text)
+		to.AddText(choice, text)
 	}
 }
 

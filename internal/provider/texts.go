@@ -35,6 +35,12 @@ type TextStream interface {
 	Event(dst []byte, ev *sse.Event) ([]byte, error)
 }
 
+// TextCloser is implemented by text streams of a dialect in which the end of a text states all of it.
+// CloseTexts appends the ends of the open texts: the upstream is being cancelled.
+type TextCloser interface {
+	CloseTexts(dst []byte) []byte
+}
+
 // Texts finds the texts of an API for event policies, in the responses of the model and in
 // requests.
 type Texts struct {

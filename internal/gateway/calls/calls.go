@@ -75,16 +75,20 @@ type Call struct {
 	ID       stopgate.CallID
 	Outcome  stopgate.Outcome
 	Resolved bool // Outcome is set and the audit row is written
+	Silent   bool // nothing is shown in place of the call if it is not run
 
-	pending  *gate.Pending
-	declared bool // by the request
-	choice   int
-	buffered int64
-	wasted   int64  // argument bytes received after the denial
-	asked    bool   // approval was requested, or no approver is available
-	terminal bool   // the verdict is final
-	shown    bool   // the event policies have received the call
-	dropText string // replacement text of a policy that dropped the call
+	pending   *gate.Pending
+	declared  bool // by the request
+	choice    int
+	buffered  int64
+	wasted    int64         // argument bytes received after the denial
+	asked     bool          // approval was requested, or no approver is available
+	terminal  bool          // the verdict is final
+	shown     bool          // the event policies have received the complete call
+	decided   bool          // they have decided about it
+	refused   stopgate.Code // as they know it
+	dropText  string        // replacement text of a policy that dropped the call
+	rewritten bool          // a policy replaced its arguments
 	// delivered is true once the call was sent to the client.
 	delivered bool
 }

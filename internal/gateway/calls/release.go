@@ -22,6 +22,9 @@ func (c *Calls) release(i int) provider.CallOutcome {
 	if tc.Outcome.Allowed() && tc.Outcome.Enforced {
 		return provider.CallOutcome{Call: i, Allowed: true, Args: tc.Outcome.Args}
 	}
+	if tc.Silent {
+		return provider.CallOutcome{Call: i, Silent: true, Result: provider.DenialEnvelope(v.Code, v.Public)}
+	}
 	if tc.dropText != "" && v.Code == stopgate.CodePolicyDropped {
 		return provider.CallOutcome{Call: i, Text: tc.dropText, Result: provider.DenialEnvelope(v.Code, v.Public)}
 	}

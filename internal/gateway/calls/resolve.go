@@ -12,7 +12,7 @@ import (
 // resolves the calls that may be denied: once one is, the others are cancelled instead of allowed
 // (S42).
 func (c *Calls) ResolveAll(ctx context.Context, due []int) {
-	c.askPolicies(ctx, due)
+	c.AskPolicies(ctx, due)
 	if (c.DenyIsError || c.BlockTurn) && c.Enforced {
 		var doubtful []int
 		for _, i := range due {

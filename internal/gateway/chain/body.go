@@ -2,6 +2,7 @@ package chain
 
 import (
 	"context"
+	"slices"
 
 	"github.com/stopgate/stopgate/gateway/events"
 	"github.com/stopgate/stopgate/internal/provider"
@@ -17,9 +18,9 @@ func (r *Run) Body(ctx context.Context, body []byte) ([]byte, error) {
 	}
 	texts := registry.Texts(r.x.Dialect)
 	if texts == nil {
-		return nil, r.over
+		return nil, r.failure()
 	}
-	err := r.guard(ctx, func(ctx context.Context) error {
+	err := r.guard(ctx, ordered, func(ctx context.Context) error {
 		for i := range r.stages {
 			st := &r.stages[i]
 			var err error
@@ -42,28 +43,6 @@ func (r *Run) Body(ctx context.Context, body []byte) ([]byte, error) {
 		return nil, err
 	}
 	return body, nil
-}
-
-// FinishBody is [Run.Finish] for a response that is not streamed. Text that policies add is
-// appended to its text.
-func (r *Run) FinishBody(ctx context.Context, body []byte) ([]byte, error) {
-	if !r.Ending() {
-		return body, nil
-	}
-	r.whole = true
-	more, err := r.Finish(ctx)
-	if err != nil || more == "" {
-		return body, err
-	}
-	return registry.Texts(r.x.Dialect).Body(body, provider.TextVisitor{
-		Text: func(_, _ int, text string) (string, error) { return text, nil },
-		End: func(choice int, _ string) (string, error) {
-			if choice > 0 {
-				return "", nil
-			}
-			return more, nil
-		},
-	})
 }
 
 // bodyOf passes a body through the content hooks of one policy.
@@ -93,7 +72,12 @@ func (r *Run) bodyOf(ctx context.Context, st *stage, texts *provider.Texts, body
 		},
 		End: func(choice int, reason string) (string, error) {
 			if r.continues != nil {
-				r.ending = &ending{choice, r.texts, reason}
+				if !slices.ContainsFunc(r.endings, func(e ending) bool { return e.choice == choice }) {
+					r.endings = append(r.endings, ending{choice, r.texts, reason})
+				}
+				return "", nil
+			}
+			if r.stopped.Load() {
 				return "", nil
 			}
 			more := ""

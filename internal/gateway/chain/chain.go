@@ -14,17 +14,18 @@ import (
 type Chain struct {
 	policies []hooks
 	texts    bool // a policy has a hook for response text
-	calls    bool
+	calls    bool // a policy has a hook for calls, or may end its output before one
 	quick    bool // every hook for response text is quick
+	onlyEnds bool // texts only because hooks for calls may end the output
 }
 
 // quick is implemented by policies of package events whose content hooks only compute, in time linear
-// in the text. They run without a timeout.
+// in the text, and never end the output. They run without a timeout.
 type quick interface{ Quick() }
 
 // New validates policies and finds their hooks.
 func New(policies ...events.Policy) (*Chain, error) {
-	c := &Chain{quick: true}
+	c := &Chain{quick: true, onlyEnds: true}
 	names := map[string]bool{}
 	for _, p := range policies {
 		if p == nil {
@@ -41,10 +42,9 @@ func New(policies ...events.Policy) (*Chain, error) {
 		}
 		c.policies = append(c.policies, h)
 		c.texts = c.texts || h.texts()
-		c.calls = c.calls || h.calls()
-		if _, fast := p.(quick); h.texts() && !fast {
-			c.quick = false
-		}
+		c.calls = c.calls || h.calls() || h.texts() && !h.quick
+		c.onlyEnds = c.onlyEnds && !h.editsTexts()
+		c.quick = c.quick && (h.quick || !h.texts())
 	}
 	return c, nil
 }
@@ -60,7 +60,7 @@ func (c *Chain) Names() []string {
 	return names
 }
 
-// WatchesCalls reports whether a policy has a hook for calls.
+// WatchesCalls reports whether policies may decide about calls.
 func (c *Chain) WatchesCalls() bool { return c != nil && c.calls }
 
 // wants reports whether a policy has a hook.
@@ -76,9 +76,11 @@ type Setup struct {
 	Limit time.Duration
 	// MaxBytes limits an event and a body; default 32 MiB.
 	MaxBytes int
-	// Continues reports whether another response of the provider may follow the current one. If so,
-	// the end of the current one is reported by Finish. If nil, none follows.
-	Continues func() bool
+	// Continues reports whether the end of a choice is reported by Finish, because its calls are not
+	// judged yet or another response of the provider may follow. If nil, no end is.
+	Continues func(choice int) bool
+	// Stop is called, on any goroutine, when a hook stops the response. May be nil.
+	Stop func()
 }
 
 // Begin starts a run of the chain for one exchange. A nil or empty chain returns a nil run, whose
@@ -93,14 +95,15 @@ func (c *Chain) Begin(s Setup) *Run {
 	if s.MaxBytes <= 0 {
 		s.MaxBytes = 32 << 20
 	}
-	r := &Run{chain: c, limit: s.Limit, maxBytes: s.MaxBytes, began: time.Now(), continues: s.Continues}
+	r := &Run{chain: c, limit: s.Limit, maxBytes: s.MaxBytes, continues: s.Continues, stop: s.Stop, failed: make(chan struct{})}
+	r.changed.L = &r.mu
 	r.x = s.Exchange
 	r.x.Scratchpad = map[string]any{}
 	r.stages = make([]stage, len(c.policies))
 	for i := range c.policies {
 		st := &r.stages[i]
 		st.hooks, st.x = &c.policies[i], r.x
-		st.x.Policy = st.name
+		st.x.Policy, st.stream.output = st.name, &output{}
 	}
 	return r
 }

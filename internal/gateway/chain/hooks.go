@@ -20,6 +20,7 @@ type hooks struct {
 	callComplete    events.OnToolCallComplete
 	finish          events.OnFinishReason
 	complete        events.OnStreamComplete
+	quick           bool // see quick
 }
 
 // hooksOf finds the hooks of a policy.
@@ -34,6 +35,10 @@ func hooksOf(p events.Policy) (h hooks, err error) {
 	h.callComplete, _ = p.(events.OnToolCallComplete)
 	h.finish, _ = p.(events.OnFinishReason)
 	h.complete, _ = p.(events.OnStreamComplete)
+	_, h.quick = p.(quick)
+	if _, ok := p.(events.ContentOnly); ok {
+		h.quick = true
+	}
 	// The names are constants, so that the linker keeps only methods with these names instead of
 	// all exported methods of the program.
 	t := reflect.TypeOf(p)
@@ -60,8 +65,13 @@ func hooksOf(p events.Policy) (h hooks, err error) {
 
 func second(_ reflect.Method, ok bool) bool { return ok }
 
-// texts reports whether the policy has a hook for response text.
+// texts reports whether the policy may change the text of a response. A hook for calls may end it.
 func (h *hooks) texts() bool {
+	return h.editsTexts() || h.calls() && !h.quick
+}
+
+// editsTexts reports whether the policy has a hook for texts.
+func (h *hooks) editsTexts() bool {
 	return h.start != nil || h.delta != nil || h.contentComplete != nil || h.finish != nil
 }
 

@@ -3,6 +3,7 @@ package chain
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/provider/registry"
@@ -13,21 +14,31 @@ import (
 type editor struct {
 	run *Run
 	ctx context.Context // of the current batch of events
+
+	onlyText bool // the current event continues a text and begins nothing else
 }
 
 // Text implements [provider.TextEditor].
 func (e *editor) Text(choice, index int, piece string) (string, error) {
+	e.onlyText = true
+	if e.run.stopped.Load() {
+		return "", nil
+	}
 	return e.run.text(e.ctx, 0, choice, index, piece)
 }
 
 // Complete implements [provider.TextEditor].
 func (e *editor) Complete(choice, index int) (string, error) {
+	e.onlyText = false
+	if e.run.stopped.Load() {
+		return "", nil
+	}
 	return e.run.complete(e.ctx, 0, choice, index)
 }
 
 // DeferEnd implements [provider.TextEditor].
 func (e *editor) DeferEnd(choice, index int, reason string, calls bool) bool {
-	return e.run.deferEnd(choice, index, reason, calls)
+	return e.run.stopped.Load() || e.run.deferEnd(choice, index, reason, calls)
 }
 
 // Finish implements [provider.TextEditor].
@@ -43,11 +54,14 @@ type reader struct {
 	decoder *sse.Decoder
 	ev      sse.Event
 	editor  *editor
+	ordered bool // the calls of an event are processed before the next text
 	to      provider.TextStream
 	mayEnd  func(data []byte) bool
 	out     []byte // output for the caller
 	at      int    // read position in out
 	waits   bool   // ev ends a response; it is processed after everything before it
+	closed  bool   // the texts that were open when a hook stopped the response are closed
+	more    bool   // the decoder may have more events
 	last    error  // error of from
 	err     error  // that error, once it follows all output
 }
@@ -69,7 +83,7 @@ func (r *Run) Reader(ctx context.Context, from io.Reader) io.Reader {
 	return &reader{
 		run: r, ctx: ctx, from: from, editor: e, mayEnd: texts.MayEnd,
 		to:      texts.Stream(&provider.TextRewriter{Editor: e, MaxBytes: r.maxBytes}),
-		decoder: sse.NewDecoder(newBuffer(), sse.Limits{MaxEvent: r.maxBytes}),
+		ordered: r.chain.calls, decoder: sse.NewDecoder(newBuffer(), sse.Limits{MaxEvent: r.maxBytes}),
 	}
 }
 
@@ -94,22 +108,31 @@ func (d *reader) Read(p []byte) (int, error) {
 
 // fill reads once and passes the new events to the policies.
 func (d *reader) fill() {
-	if !d.waits {
+	if !d.waits && !d.more {
 		n, err := d.from.Read(d.decoder.Space())
 		d.decoder.Filled(n)
 		d.last = err
 	}
-	out, failed := d.out, d.run.over
+	d.more = false
+	out, failed := d.out, d.run.failure()
 	switch {
 	case failed != nil:
+	case d.run.chain.onlyEnds: // no hook runs
+		failed = d.run.inTurn(d.ctx, func() (err error) {
+			out, err = d.work(d.ctx, out)
+			return err
+		})
 	case d.run.chain.quick:
-		d.run.guarded = false
+		d.run.enter(&job{run: d.run})
 		out, failed = d.work(d.ctx, out)
 	default:
-		failed = d.run.guard(d.ctx, func(ctx context.Context) (err error) {
+		failed = d.run.guard(d.ctx, ordered, func(ctx context.Context) (err error) {
 			out, err = d.work(ctx, out)
 			return err
 		})
+	}
+	if failed != nil && d.run.unedited() {
+		out, failed = d.pass(out)
 	}
 	if failed != nil {
 		// An abandoned hook may still write to the buffer.
@@ -117,9 +140,30 @@ func (d *reader) fill() {
 		return
 	}
 	d.out = out
-	if d.last != nil && !d.waits {
+	if d.last != nil && !d.waits && !d.more {
 		d.out = append(d.out, d.decoder.Tail()...)
 		d.err = d.last
+	}
+}
+
+// unedited reports whether the rest of a response passes although a hook for calls failed: no policy
+// edits its texts or has ended its output. The calls are denied.
+func (r *Run) unedited() bool {
+	return r.chain.onlyEnds && !slices.ContainsFunc(r.stages, func(st stage) bool { return st.stream.finished.Load() })
+}
+
+// pass forwards complete events without the policies.
+func (d *reader) pass(out []byte) ([]byte, error) {
+	if d.waits {
+		d.waits = false
+		out = d.ev.AppendTo(out)
+	}
+	for {
+		ok, err := d.decoder.Next(&d.ev)
+		if err != nil || !ok {
+			return out, err
+		}
+		out = d.ev.AppendTo(out)
 	}
 }
 
@@ -135,14 +179,24 @@ func (d *reader) work(ctx context.Context, out []byte) ([]byte, error) {
 			if err != nil || !ok {
 				return out, err
 			}
-			if d.waits = d.run.continues != nil && len(out) > 0 && d.mayEnd(d.ev.Data); d.waits {
+			if d.waits = (d.ordered || d.run.continues != nil) && len(out) > 0 && d.mayEnd(d.ev.Data); d.waits {
 				return out, nil // whether this is the end is known once everything before it was judged
 			}
 		}
-		d.waits = false
+		d.waits, d.editor.onlyText = false, false
 		var err error
 		if out, err = d.to.Event(out, &d.ev); err != nil {
 			return nil, err
+		}
+		if d.run.stopped.Load() && !d.closed {
+			d.closed = true
+			if to, ok := d.to.(provider.TextCloser); ok {
+				out = to.CloseTexts(out)
+			}
+		}
+		if d.ordered && !d.editor.onlyText && d.ev.Dispatched {
+			d.more = true // the event may have a part of a call
+			return out, nil
 		}
 	}
 }

@@ -26,7 +26,8 @@ func ask(t *testing.T, c caller, calls int) (list []chain.Decision, errs []error
 		run.Call(n, 0, "id", "tool")
 	}
 	for n := range calls {
-		d, err := run.CallComplete(t.Context(), n, "id", "")
+		run.CallComplete(t.Context(), n, "id", "")
+		d, err := run.Decision(t.Context(), n)
 		list, errs = append(list, d), append(errs, err)
 	}
 	run.Complete(t.Context())

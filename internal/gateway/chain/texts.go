@@ -32,18 +32,25 @@ var errLongText = errors.New("the text is too long")
 // the client.
 func (r *Run) text(ctx context.Context, from, choice, index int, piece string) (string, error) {
 	r.texts = max(r.texts, index+1)
-	index += r.before.texts
+	last := len(r.stages)
 	for i := from; i < len(r.stages); i++ {
 		st := &r.stages[i]
 		if !st.texts() {
 			continue
 		}
 		var err error
-		if piece, err = r.delta(ctx, st, st.content(choice, index), piece); err != nil {
+		if piece, err = r.delta(ctx, st, st.content(choice, index+r.before.texts), piece); err != nil {
 			return "", err
 		}
+		if last == len(r.stages) && r.stopped.Load() {
+			last = i
+		}
 	}
-	return piece, nil
+	if last == len(r.stages) {
+		return piece, nil
+	}
+	more, err := r.complete(ctx, last+1, choice, index) // the text ends here for the policies after it
+	return piece + more, err
 }
 
 // delta passes one chunk through one policy.
@@ -58,8 +65,8 @@ func (r *Run) delta(ctx context.Context, st *stage, b *content, piece string) (s
 	}
 	b.add(piece)
 	if st.hooks.delta == nil {
-		if s.finished {
-			s.dropped++
+		if s.finished.Load() {
+			s.dropped.Add(1)
 			piece = ""
 		}
 		return before + piece, nil

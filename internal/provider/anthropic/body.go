@@ -1,8 +1,6 @@
 package anthropic
 
 import (
-	"strings"
-
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -104,8 +102,8 @@ func (b *body) Release(dst []byte, outcomes []provider.CallOutcome) ([]byte, err
 		return dst, &provider.StreamError{Code: stopgate.CodeProtocolViolation, Message: programmedMessage}
 	}
 	var denial []byte
-	if len(lines) > 0 {
-		denial = jsonstream.AppendQuote([]byte(`{"type":"text","text":`), strings.Join(lines, "\n"))
+	if text := provider.JoinDenials(lines); text != "" {
+		denial = jsonstream.AppendQuote([]byte(`{"type":"text","text":`), text)
 		denial = append(denial, '}')
 	}
 	var edits provider.Edits
@@ -130,7 +128,7 @@ func (b *body) editContent(edits *provider.Edits, args [][]byte, denial []byte) 
 		start, end := v.Span()
 		first, input := k.number == 0, args[k.number]
 		switch {
-		case input == nil && first:
+		case input == nil && first && denial != nil:
 			edits.Replace(v, denial)
 			continue
 		case input == nil:
@@ -148,6 +146,6 @@ func (b *body) editContent(edits *provider.Edits, args [][]byte, denial []byte) 
 	edits.Remove(b.content, func(_, _ jsonstream.Value) bool {
 		i++
 		k := b.order[i]
-		return k != nil && k.number > 0 && args[k.number] == nil
+		return k != nil && (k.number > 0 || denial == nil) && args[k.number] == nil
 	})
 }

@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
@@ -54,8 +53,8 @@ func (s *stream) writeQueue(dst []byte, args [][]byte, lines []string, flush pro
 	if s.ownText != "" {
 		dst = s.denial(dst, s.ownText)
 	}
-	if len(lines) > 0 {
-		dst = s.denial(dst, strings.Join(lines, "\n"))
+	if text := provider.JoinDenials(lines); text != "" {
+		dst = s.denial(dst, text)
 	}
 	queue := s.queue
 	s.queue, s.buffered = nil, 0
@@ -92,7 +91,7 @@ func (s *stream) closeOpen(dst []byte) []byte {
 }
 
 // AddText implements [provider.TextAdder].
-func (s *stream) AddText(text string) { s.ownText += text }
+func (s *stream) AddText(_ int, text string) { s.ownText += text }
 
 // denial appends a text block.
 func (s *stream) denial(dst []byte, text string) []byte {
@@ -174,9 +173,12 @@ func (s *stream) CanCancel() bool {
 	return s.pending > 0 && s.open == 0 && !s.finished && !s.ended
 }
 
+// CanStop implements [provider.Stream].
+func (s *stream) CanStop() bool { return s.started && !s.unexpected && !s.finished && !s.ended }
+
 // Cancel implements [provider.Stream].
 func (s *stream) Cancel() {
-	if !s.CanCancel() {
+	if !s.CanStop() {
 		return
 	}
 	s.cancelled, s.deltaSeen, s.finished = true, true, true

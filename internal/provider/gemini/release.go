@@ -1,8 +1,6 @@
 package gemini
 
 import (
-	"strings"
-
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/provider/gemini/wire"
@@ -40,7 +38,7 @@ func (a *answer) settle(outcomes []provider.CallOutcome) *settled {
 				}
 			}
 		}
-		s.denial[c] = strings.Join(lines, "\n")
+		s.denial[c] = provider.JoinDenials(lines)
 	}
 	a.pending = 0
 	return s
@@ -67,10 +65,8 @@ func (s *stream) Release(dst []byte, outcomes []provider.CallOutcome, flush prov
 			e := &s.chunk.candidates[n]
 			index, _ := e.index()
 			e.choice, e.calls = s.choice(index), q.calls[n]
-			own := ""
-			if e.choice.index == 0 {
-				own, s.ownText = s.ownText, ""
-			}
+			own := s.ownTexts[index]
+			delete(s.ownTexts, index)
 			e.edit(&s.edits, o, own)
 		}
 		if dst, err = s.writeEdited(dst, &q.ev, flush); err != nil {
@@ -90,7 +86,12 @@ func (s *stream) writeEdited(dst []byte, ev *sse.Event, flush provider.Flush) ([
 }
 
 // AddText implements [provider.TextAdder].
-func (s *stream) AddText(text string) { s.ownText += text }
+func (s *stream) AddText(choice int, text string) {
+	if s.ownTexts == nil {
+		s.ownTexts = map[int]string{}
+	}
+	s.ownTexts[choice] += text
+}
 
 var _ provider.TextAdder = (*stream)(nil)
 

@@ -16,12 +16,12 @@ type stream struct {
 	chunk chunk
 	edits provider.Edits // reused
 
-	queue     []queued // from the first call on, in upstream order
-	waiting   bool     // the turn has ended; Release writes the queue
-	cancelled bool     // the upstream was cancelled; Release writes the end
-	failed    bool     // the upstream sent an error
-	ended     bool     // the end was written
-	ownText   string   // text added by the gate
+	queue     []queued       // from the first call on, in upstream order
+	waiting   bool           // the turn has ended; Release writes the queue
+	cancelled bool           // the upstream was cancelled; Release writes the end
+	failed    bool           // the upstream sent an error
+	ended     bool           // the end was written
+	ownTexts  map[int]string // texts added by the gate, by candidate
 }
 
 // queued is a buffered event, with the calls of its parts by candidate.
@@ -194,12 +194,17 @@ func (s *stream) Keepalive(dst []byte, _ bool) []byte {
 
 // CanCancel implements [provider.Stream].
 func (s *stream) CanCancel() bool {
-	return s.pending > 0 && s.req.N == 1 && len(s.choices) == 1 && !s.choices[0].finished && !s.failed && !s.ended
+	return s.pending > 0 && s.CanStop()
+}
+
+// CanStop implements [provider.Stream].
+func (s *stream) CanStop() bool {
+	return s.req.N == 1 && len(s.choices) == 1 && !s.choices[0].finished && !s.failed && !s.ended
 }
 
 // Cancel implements [provider.Stream].
 func (s *stream) Cancel() {
-	if !s.CanCancel() {
+	if !s.CanStop() {
 		return
 	}
 	s.cancelled = true

@@ -1,8 +1,6 @@
 package openaichat
 
 import (
-	"strings"
-
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -138,7 +136,7 @@ func (b *body) settleChoice(c *choice, outcomes []provider.CallOutcome) (denial 
 			c.released++
 		}
 	}
-	return strings.Join(lines, "\n")
+	return provider.JoinDenials(lines)
 }
 
 // editMessage adds the edits of a message: allowed calls get the evaluated text, denied

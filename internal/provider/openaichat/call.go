@@ -58,6 +58,7 @@ type choice struct {
 	done        bool // its finish reason was received
 	end         stopgate.End
 
+	ownText  string  // text added by the gate
 	released int     // number of calls that were released
 	order    []*call // body: the call of each element of tool_calls
 }

@@ -2,8 +2,8 @@ package openaichat
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
@@ -44,9 +44,9 @@ func (s *stream) endChoice(dst []byte, c *choice, outcomes []provider.CallOutcom
 		}
 	}
 	s.pending -= len(c.calls)
-	if s.ownText != "" {
-		dst = s.content(dst, c, s.ownText)
-		s.ownText = ""
+	if c.ownText != "" {
+		dst = s.content(dst, c, c.ownText)
+		c.ownText = ""
 	}
 	dst = s.denial(dst, c, lines)
 	i := 0
@@ -68,6 +68,7 @@ func (s *stream) endChoice(dst []byte, c *choice, outcomes []provider.CallOutcom
 // so is every call of a choice without a normal end (L6).
 func (a *assembly) settle(c *choice, k *call, outcomes []provider.CallOutcome) (line string, denied bool) {
 	k.released = nil
+	silent := false
 	for _, o := range outcomes {
 		if o.Call != k.number {
 			continue
@@ -75,9 +76,9 @@ func (a *assembly) settle(c *choice, k *call, outcomes []provider.CallOutcome) (
 		if o.Allowed && !k.refused && c.end == stopgate.Ended && a.setReleased(k, o.Args) {
 			return "", false
 		}
-		line = o.Text
+		line, silent = o.Text, o.Silent
 	}
-	if line == "" {
+	if line == "" && !silent {
 		line = provider.DenialText("", false, "", stopgate.CodePolicyError)
 	}
 	return line, true
@@ -107,10 +108,10 @@ func (a *assembly) setReleased(k *call, args []byte) bool {
 
 // denial appends one text chunk for the denied calls of a choice.
 func (s *stream) denial(dst []byte, c *choice, lines []string) []byte {
-	if len(lines) == 0 {
+	text := provider.JoinDenials(lines)
+	if text == "" {
 		return dst
 	}
-	text := strings.Join(lines, "\n")
 	if c.contentSent {
 		text = "\n\n" + text
 	}
@@ -118,7 +119,13 @@ func (s *stream) denial(dst []byte, c *choice, lines []string) []byte {
 }
 
 // AddText implements [provider.TextAdder].
-func (s *stream) AddText(text string) { s.ownText += text }
+func (s *stream) AddText(choice int, text string) {
+	for _, c := range s.choices {
+		if c.index == choice {
+			c.ownText += text
+		}
+	}
+}
 
 // content appends a chunk with a text of the gate.
 func (s *stream) content(dst []byte, c *choice, text string) []byte {
@@ -248,15 +255,26 @@ func (s *stream) CanCancel() bool {
 	return s.pending > 0 && s.req.N == 1 && len(s.choices) == 1 && !s.choices[0].done && !s.failed && !s.ended
 }
 
+// CanStop implements [provider.Stream].
+func (s *stream) CanStop() bool {
+	return len(s.head) > 0 && !s.waiting && !s.failed && !s.ended &&
+		slices.ContainsFunc(s.choices, func(c *choice) bool { return !c.done })
+}
+
 // Cancel implements [provider.Stream].
 func (s *stream) Cancel() {
-	if !s.CanCancel() {
+	if !s.CanStop() {
 		return
 	}
 	s.cancelled = true
 	s.notes.UsageIncomplete = true
 	s.notes.EstimateUsage(s.req.Bytes, s.generated)
-	s.assembly.finish(s.choices[0], stopgate.Cancelled)
+	for _, c := range s.choices {
+		if !c.done {
+			s.cut = append(s.cut, c)
+			s.assembly.finish(c, stopgate.Cancelled)
+		}
+	}
 }
 
 // appendUsage appends a usage object.
@@ -267,10 +285,11 @@ func appendUsage(dst []byte, t provider.Tokens) []byte {
 // cancelTail appends the end of a response whose upstream was cancelled, with a normal
 // finish. Clients that requested usage get the last one from the provider, or an estimate.
 func (s *stream) cancelTail(dst []byte, outcomes []provider.CallOutcome) []byte {
-	c := s.choices[0]
-	dst, _ = s.endChoice(dst, c, outcomes, nil)
-	dst = openDelta(s.openChunk(dst), c)
-	dst = closeChunk(append(dst, `{},"finish_reason":"stop"}`...))
+	for _, c := range s.cut {
+		dst, _ = s.endChoice(dst, c, outcomes, nil)
+		dst = openDelta(s.openChunk(dst), c)
+		dst = closeChunk(append(dst, `{},"finish_reason":"stop"}`...))
+	}
 	s.ended = true
 	t := s.notes.Response.Tokens
 	if s.req.IncludeUsage {

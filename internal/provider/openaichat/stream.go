@@ -2,6 +2,7 @@ package openaichat
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
@@ -36,7 +37,7 @@ type stream struct {
 	usage     []byte // the last usage that the provider sent
 	generated int64  // bytes of text so far
 
-	ownText string // text added by the gate
+	cut []*choice // choices that end because the upstream was cancelled
 }
 
 // Event implements [provider.Stream].
@@ -121,6 +122,9 @@ func (s *stream) unfinished() bool {
 
 // assemble reads the calls of a chunk and updates the state of each choice.
 func (s *stream) assemble() bool {
+	if len(s.head) == 0 {
+		s.setHead()
+	}
 	for i := range s.chunk.elements {
 		e := &s.chunk.elements[i]
 		index, ok := e.index(0)
@@ -278,7 +282,7 @@ func (s *stream) Abort(dst []byte, code stopgate.Code, message string) []byte {
 
 // Keepalive implements [provider.Stream] (S17).
 func (s *stream) Keepalive(dst []byte, long bool) []byte {
-	if !long || len(s.head) == 0 || s.ended {
+	if called := slices.ContainsFunc(s.choices, func(c *choice) bool { return len(c.calls) > 0 }); !long || !called || s.ended {
 		return sse.AppendKeepalive(dst)
 	}
 	dst = s.openChunk(dst)

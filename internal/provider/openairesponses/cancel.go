@@ -62,12 +62,17 @@ func (g *summary) add(index int, item []byte) {
 
 // CanCancel implements [provider.Stream].
 func (s *stream) CanCancel() bool {
-	return s.pending > 0 && s.openItems == 0 && !s.summary.tooLong && !s.waiting && !s.cancelled && !s.failed && !s.ended
+	return s.pending > 0 && s.CanStop()
+}
+
+// CanStop implements [provider.Stream]. An open item cannot be closed: its end states all of it.
+func (s *stream) CanStop() bool {
+	return s.started && s.openItems == 0 && !s.summary.tooLong && !s.waiting && !s.cancelled && !s.failed && !s.ended
 }
 
 // Cancel implements [provider.Stream].
 func (s *stream) Cancel() {
-	if !s.CanCancel() {
+	if !s.CanStop() {
 		return
 	}
 	s.cancelled = true

@@ -208,7 +208,7 @@ func (b *body) CloseRound(dst []byte, outcomes []provider.CallOutcome) []byte {
 }
 
 // AddText implements [provider.TextAdder].
-func (s *stream) AddText(text string) { s.ownText += text }
+func (s *stream) AddText(_ int, text string) { s.ownText += text }
 
 // JoinBody implements [provider.MultiRound].
 func (Dialect) JoinBody(rounds []provider.Round, body []byte) ([]byte, []provider.ReplacedCall) {

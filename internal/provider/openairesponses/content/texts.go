@@ -309,6 +309,41 @@ func (a *addition) item(status string) []byte {
 	return append(b, "]}"...)
 }
 
+// CloseTexts implements [provider.TextCloser]. Sequence numbers are the codec's.
+func (s *textStream) CloseTexts(dst []byte) []byte {
+	open := map[int]*responseText{} // a text of each open item
+	for _, t := range s.texts {
+		if t.done || t.id == "" {
+			continue
+		}
+		t.done = true
+		open[t.item] = t
+		where := `"item_id":` + string(jsonstream.AppendQuote(nil, t.id)) + `,"output_index":` + strconv.Itoa(t.item) + `,"content_index":` + strconv.Itoa(t.part)
+		text := addition{text: t.sent.String()}
+		dst = appendBare(dst, "response.output_text.done", where+`,"text":`+string(jsonstream.AppendQuote(nil, text.text))+`,"logprobs":[]`)
+		dst = appendBare(dst, "response.content_part.done", where+`,"part":`+string(text.part()))
+	}
+	for _, t := range s.texts {
+		if open[t.item] != t {
+			continue
+		}
+		var content []byte
+		for _, part := range s.texts {
+			if part.item == t.item {
+				content = append(append(content, (&addition{text: part.sent.String()}).part()...), ',')
+			}
+		}
+		item := string(jsonstream.AppendQuote([]byte(`{"id":`), t.id)) + `,"type":"message","status":"completed","role":"assistant","content":[` + string(bytes.TrimSuffix(content, []byte(","))) + `]}`
+		dst = appendBare(dst, "response.output_item.done", `"output_index":`+strconv.Itoa(t.item)+`,"item":`+item)
+	}
+	return dst
+}
+
+// appendBare appends an event without a sequence number.
+func appendBare(dst []byte, typ, members string) []byte {
+	return sse.AppendEvent(dst, typ, []byte(`{"type":"`+typ+`",`+members+"}"))
+}
+
 // insertItem writes a message item before the current event.
 func (s *textStream) insertItem(root jsonstream.Value) {
 	a, n := s.extra, strconv.Itoa(s.next)
