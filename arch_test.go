@@ -39,7 +39,9 @@ var layers = [][]string{
 	{"internal/lang/manual"},
 	{"internal/lang/tomltree"},
 	{"internal/condition"},
+	{"internal/condition/shell/programs"},
 	{"internal/condition/shell"},
+	{"internal/condition/shell/effect"},
 	{"internal/condition/patch"},
 	{"internal/condition/literal"},
 	{"internal/condition/glob"},
@@ -143,7 +145,7 @@ var testOnly = "internal/testkit/"
 
 // pure packages hold the meaning: no I/O, no clock, no goroutine, no logging.
 var pure = []string{
-	"jsonstream", "internal/regexp/ucd", "internal/regexp/automaton", "internal/regexp/alternating", "internal/regexp/regular", "internal/eval/schema", "internal/condition", "internal/condition/shell", "internal/condition/patch",
+	"jsonstream", "internal/regexp/ucd", "internal/regexp/automaton", "internal/regexp/alternating", "internal/regexp/regular", "internal/eval/schema", "internal/condition", "internal/condition/shell/programs", "internal/condition/shell", "internal/condition/shell/effect", "internal/condition/patch",
 	"internal/condition/literal", "internal/condition/glob", "internal/condition/number", "internal/condition/spelling", "internal/condition/plaintext", "internal/condition/pathform", "internal/condition/pathname", "internal/condition/weburl", "internal/condition/cidr", "internal/condition/commandline", "internal/condition/protected", "internal/condition/usage", "internal/condition/match", "internal/condition/kinds", "internal/condition/pathkey", "internal/lang/syntax", "internal/condition/index", "internal/eval",
 	"internal/policy/bind", "internal/policy/check", "internal/policy", "internal/prove/inclusion", "internal/prove/analysis", "internal/prove/symbolic", "internal/prove", "internal/prove/diff", "session", "session/policies", "internal/mcp/jsonrpc",
 }
@@ -360,7 +362,7 @@ func TestConditionsAreNamedOnce(t *testing.T) {
 		if f.test || !slices.Contains([]string{"internal/eval", "internal/condition/match", "internal/condition/index", "internal/lang/syntax", "internal/policy/bind"}, f.pkg) {
 			continue
 		}
-		for _, kind := range []string{"kinds", "cidr", "commandline", "number", "patch", "protected", "shell", "usage", "weburl"} {
+		for _, kind := range []string{"kinds", "cidr", "commandline", "number", "patch", "protected", "shell", "shell/effect", "shell/programs", "usage", "weburl"} {
 			if slices.Contains(f.imports, module+"/internal/condition/"+kind) {
 				t.Errorf("%s imports internal/condition/%s: use the port of internal/condition", f.path, kind)
 			}

@@ -10,6 +10,8 @@ import (
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/plaintext"
 	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/shell/effect"
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 	"github.com/stopgate/stopgate/internal/condition/spelling"
 	"github.com/stopgate/stopgate/internal/condition/usage"
 )
@@ -178,7 +180,7 @@ func (t *Test) grants(v *Value, i int) bool {
 
 // given reports whether all words that xargs gives to a command are certainly file names.
 func (t *Test) given(v *Value, i int) bool {
-	list := v.Line().Given(i)
+	list := effect.Given(v.Line(), i)
 	for k := range list {
 		if !t.base.plainNames(v, t.links, &list[k]) {
 			return false
@@ -202,7 +204,7 @@ func (t *Test) spelt(l *shell.Line, i int, words []string) bool {
 			return false
 		}
 	}
-	return !c.Open || !shell.TakesCode(c.Words[0].Text)
+	return !c.Open || !programs.TakesCode(c.Words[0].Text)
 }
 
 // appendWords appends words separated by single spaces.

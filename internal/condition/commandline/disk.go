@@ -10,11 +10,12 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/shell/effect"
 )
 
 // clear reports whether the test matches none of the swept files as they are on the disk now. It
 // returns false if the disk is not visible, or not completely.
-func (t *PathTest) clear(v *Value, s *shell.Sweep) bool {
+func (t *PathTest) clear(v *Value, s *effect.Sweep) bool {
 	var tests []*pathname.Test
 	switch test := t.path.(type) {
 	case *pathname.Test:
@@ -38,7 +39,7 @@ func (t *PathTest) clear(v *Value, s *shell.Sweep) bool {
 
 // lies lists the files below a directory that a command reads. ok is set if the list is complete
 // and no link is on the path to the directory.
-func (b *base) lies(v *Value, links *condition.Links, s *shell.Sweep) (found pathform.Listing, real string, ok bool) {
+func (b *base) lies(v *Value, links *condition.Links, s *effect.Sweep) (found pathform.Listing, real string, ok bool) {
 	if links == nil || links.Files == nil || b.lost {
 		return found, "", false
 	}
@@ -70,7 +71,7 @@ func (b *base) lies(v *Value, links *condition.Links, s *shell.Sweep) (found pat
 // plainNames reports whether xargs passes the names of files below a directory to a program
 // unchanged: none has a character that xargs treats specially, none is an option, none is a link,
 // which a search would follow, and no directory matches a name that is searched in files.
-func (b *base) plainNames(v *Value, links *condition.Links, s *shell.Sweep) bool {
+func (b *base) plainNames(v *Value, links *condition.Links, s *effect.Sweep) bool {
 	found, _, ok := b.lies(v, links, s)
 	for i, name := range found.Names {
 		if s.Stored && (name == ".git" || strings.HasPrefix(name, ".git/")) {
@@ -88,7 +89,7 @@ func (b *base) plainNames(v *Value, links *condition.Links, s *shell.Sweep) bool
 func broken(c rune) bool { return c <= ' ' || c == '\'' || c == '"' || c == '\\' || c == 0x7f }
 
 // clearFiles is clear for the files that the wildcards of a word match, as a shell expands them.
-func (t *PathTest) clearFiles(v *Value, s *shell.Sweep, tests []*pathname.Test) bool {
+func (t *PathTest) clearFiles(v *Value, s *effect.Sweep, tests []*pathname.Test) bool {
 	text := string(s.Dir.Text)
 	at := strings.LastIndexByte(text[:max(0, strings.IndexAny(text, "*?["))], '/') + 1
 	pattern := text[at:]

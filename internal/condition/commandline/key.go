@@ -3,7 +3,7 @@ package commandline
 import (
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 )
 
 // Keys returns the programs that a condition with some literals is about, nil if they are unknown.
@@ -35,7 +35,7 @@ func (t *Test) Keys(written []string) (keys []string) {
 
 // programKey is equal for all spellings of the name of a program.
 func programKey(name string) string {
-	return strings.TrimSuffix(strings.ToLower(string(shell.Base([]byte(name)))), ".exe")
+	return strings.TrimSuffix(strings.ToLower(string(programs.Base([]byte(name)))), ".exe")
 }
 
 // inPlainWord reports whether a character is literal in words of commands and of usages.

@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/shell/effect"
 )
 
 // PathTest evaluates the paths that a command line reads or writes (K0a): the targets of its
@@ -15,7 +16,7 @@ import (
 // A permissive condition evaluates every redirection in its direction, and the operands of programs
 // whose operands are certainly files. A restrictive one evaluates every word that may be a path.
 type PathTest struct {
-	use         shell.Use
+	use         effect.Use
 	Restrictive bool
 	path        condition.TextTest        // for words that the shell takes literally
 	expanding   condition.TextTest        // for words that it expands; nil if the condition is permissive
@@ -28,14 +29,14 @@ type PathTest struct {
 }
 
 func compileCommandPaths(s condition.Spec, t condition.Target, restrictive bool, env condition.Env) (condition.TextTest, *condition.SpecError) {
-	test := &PathTest{use: shell.Reads | shell.Writes, Restrictive: restrictive, below: t.Below, base: baseOf(env), links: env.Links}
+	test := &PathTest{use: effect.Reads | effect.Writes, Restrictive: restrictive, below: t.Below, base: baseOf(env), links: env.Links}
 	switch {
 	case s.Kind == condition.Reads:
-		test.use, s.Kind = shell.Reads|shell.Named, condition.Glob
+		test.use, s.Kind = effect.Reads|effect.Named, condition.Glob
 	case s.Kind == condition.Writes:
-		test.use, s.Kind = shell.Writes, condition.Glob
+		test.use, s.Kind = effect.Writes, condition.Glob
 	case s.Kind == condition.Outside || !restrictive: // a guard on files does not apply to their names
-		test.use |= shell.Named
+		test.use |= effect.Named
 	}
 	env = pathform.CommandEnv(env)
 	var err *condition.SpecError
@@ -96,10 +97,10 @@ func (t *PathTest) command(v *Value, i int) bool {
 }
 
 func (t *PathTest) grants(v *Value, c *shell.Command) bool {
-	certain := shell.Certain(c.Program())
+	certain := effect.Certain(c.Program())
 	inside := true
-	c.Paths(func(path *shell.Word, use shell.Use, redirected bool) bool {
-		if use&t.use == 0 || use&shell.Suspected != 0 || !redirected && !certain {
+	effect.Paths(c, func(path *shell.Word, use effect.Use, redirected bool) bool {
+		if use&t.use == 0 || use&effect.Suspected != 0 || !redirected && !certain {
 			return true
 		}
 		text, certain := t.base.from(path.Text, c.Moved, c.Into, c.Sure)
@@ -111,7 +112,7 @@ func (t *PathTest) grants(v *Value, c *shell.Command) bool {
 
 func (t *PathTest) suspects(v *Value, c *shell.Command) bool {
 	hit := false
-	c.Paths(func(path *shell.Word, use shell.Use, _ bool) bool {
+	effect.Paths(c, func(path *shell.Word, use effect.Use, _ bool) bool {
 		hit = t.suspect(v, c, path, use)
 		return !hit
 	})
@@ -119,7 +120,7 @@ func (t *PathTest) suspects(v *Value, c *shell.Command) bool {
 }
 
 // suspect evaluates one word of a command.
-func (t *PathTest) suspect(v *Value, c *shell.Command, path *shell.Word, use shell.Use) bool {
+func (t *PathTest) suspect(v *Value, c *shell.Command, path *shell.Word, use effect.Use) bool {
 	if use&t.use == 0 || len(path.Text) == 0 {
 		return false
 	}
@@ -185,7 +186,7 @@ func (t *PathTest) Suspect(value *condition.Value) (found condition.Suspect, ok 
 		}
 		for i := range l.Commands {
 			c := &l.Commands[i]
-			c.Paths(func(path *shell.Word, use shell.Use, _ bool) bool {
+			effect.Paths(c, func(path *shell.Word, use effect.Use, _ bool) bool {
 				written := path.Literal || path.Tilde
 				if ok && !written || !t.suspect(v, c, path, use) {
 					return true

@@ -6,6 +6,8 @@ import (
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/shell/effect"
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 	"github.com/stopgate/stopgate/internal/condition/usage"
 )
 
@@ -41,8 +43,8 @@ func (s *suspicion) look() {
 		if bytes.IndexByte(w.Text, '=') >= 0 && s.values(w, words[k+1:min(len(words), k+1+maxValueWords)]) {
 			return
 		}
-		name := shell.Base(w.Text)
-		afterWrapper = afterWrapper || command && shell.Wrapper(name) || program != nil && shell.RunsAfter(program, w.Text)
+		name := programs.Base(w.Text)
+		afterWrapper = afterWrapper || command && programs.Wraps(name) || program != nil && programs.RunsAfter(program, w.Text)
 		if command {
 			program = name
 		}
@@ -197,7 +199,7 @@ func (t *PathTest) Unknown(value *condition.Value) (unknown condition.Unknown) {
 		}
 		for i := range l.Commands {
 			c := &l.Commands[i]
-			c.Paths(func(path *shell.Word, use shell.Use, _ bool) bool {
+			effect.Paths(c, func(path *shell.Word, use effect.Use, _ bool) bool {
 				if use&t.use == 0 || len(path.Text) == 0 {
 					return true
 				}

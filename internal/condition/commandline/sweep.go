@@ -4,10 +4,11 @@ import (
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/shell/effect"
 )
 
 // reaches reports whether the test could match a swept file.
-func (t *PathTest) reaches(s *shell.Sweep) bool {
+func (t *PathTest) reaches(s *effect.Sweep) bool {
 	test, ok := t.path.(pathname.SweptTest)
 	if !ok {
 		return true
@@ -45,8 +46,8 @@ func (t *PathTest) Sweeps(value *condition.Value) bool {
 	for _, l := range []*shell.Line{v.Line(), v.OtherLine()} {
 		hit := false
 		if l != nil {
-			l.Sweeps(func(s *shell.Sweep) bool {
-				hit = (t.below || (s.Files || s.Given) && t.use&shell.Reads != 0) && (s.Given && !t.base.plainNames(v, t.links, s) || !s.Counts && t.reaches(s) && !t.clear(v, s))
+			effect.Sweeps(l, func(s *effect.Sweep) bool {
+				hit = (t.below || (s.Files || s.Given) && t.use&effect.Reads != 0) && (s.Given && !t.base.plainNames(v, t.links, s) || !s.Counts && t.reaches(s) && !t.clear(v, s))
 				return !hit
 			})
 		}

@@ -8,6 +8,8 @@ import (
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/shell/effect"
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 	"github.com/stopgate/stopgate/internal/condition/usage"
 )
 
@@ -122,7 +124,7 @@ func (v *Value) furtherWord(path []byte) *condition.Value {
 // read makes a path one of the words. The line caches its links.
 func (v *Value) read(w *word, path []byte) {
 	w.Reset(append(w.memory[:0], path...)) // the memory of a long one is not kept
-	v.links.Solid = v.Line().Solid()
+	v.links.Solid = effect.Solid(v.Line())
 	pathform.Of(&w.Value).Trail = &v.links
 }
 
@@ -185,8 +187,8 @@ func (v *Value) Program() (key string, ok bool) {
 		return "", false
 	}
 	words := l.Commands[0].Words
-	name := shell.Base(words[0].Text)
-	if shell.Wrapper(name) || shell.Reserved(name) || slices.ContainsFunc(words[1:], func(w shell.Word) bool { return shell.RunsAfter(name, w.Text) }) {
+	name := programs.Base(words[0].Text)
+	if programs.Wraps(name) || shell.Reserved(name) || slices.ContainsFunc(words[1:], func(w shell.Word) bool { return programs.RunsAfter(name, w.Text) }) {
 		return "", false // another word may name a program too
 	}
 	return programKey(string(words[0].Text)), true

@@ -8,6 +8,8 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/shell/effect"
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 )
 
 // administration reports whether a subcommand of stopgate answers questions or removes the gate
@@ -79,7 +81,7 @@ func (p *List) judgeLine(v *commandline.Value, c *shell.Command, puts bool) (pro
 		if len(word) == 0 {
 			continue
 		}
-		name := shell.Base(word)
+		name := programs.Base(word)
 		switch {
 		case bytes.EqualFold(name, []byte("stopgate")):
 			program = "stopgate"
@@ -115,7 +117,7 @@ func (p *List) judgeLine(v *commandline.Value, c *shell.Command, puts bool) (pro
 
 // placed evaluates the files that a command puts into directories.
 func (p *List) placed(v *commandline.Value, c *shell.Command) (protection condition.Protection, entry string) {
-	c.Placed(func(w *shell.Word, _ shell.Use, _ bool) bool {
+	effect.Placed(c, func(w *shell.Word, _ effect.Use, _ bool) bool {
 		ctx := &p.shell
 		if w.Literal {
 			ctx = &p.literal

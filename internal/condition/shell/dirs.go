@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 )
 
 // maxDirs bounds the directories that are combined from several changes, each of which may or may
@@ -24,7 +26,7 @@ func (l *Line) moved() {
 	for i := range l.Commands {
 		c := &l.Commands[i]
 		c.Moved, c.Dirs, c.Into, c.Sure = moved, dirs, into, sure && moved && into != ""
-		c.Dir, c.Located = dir, located && (c.joined || !moved)
+		c.Dir, c.Located = dir, located && (c.Joined || !moved)
 		c.Lost = lost
 		if c.Parent >= 0 {
 			p := &l.Commands[c.Parent]
@@ -38,13 +40,13 @@ func (l *Line) moved() {
 			}
 			c.Sure = c.Sure && p.Sure && c.Into != ""
 		} else {
-			c.Sure = c.Sure && c.joined
+			c.Sure = c.Sure && c.Joined
 		}
 		name := c.Program()
 		if len(name) == 0 {
 			continue
 		}
-		if movers.has(string(name)) {
+		if programs.Movers.Has(string(name)) {
 			if dir := c.enters(); !moved || into == dir {
 				into = dir
 			} else {
@@ -53,7 +55,7 @@ func (l *Line) moved() {
 			lost = lost || c.returns(moved, pushed)
 			moved, pushed = true, pushed || string(name) == "pushd"
 			next := i + 1
-			located = located && c.Parent < 0 && c.joined && !c.Piped && next < len(l.Commands) && !l.Commands[next].Piped
+			located = located && c.Parent < 0 && c.Joined && !c.Piped && next < len(l.Commands) && !l.Commands[next].Piped
 			dir, located = c.goes(dir, located)
 			dirs = l.entered(dirs, c.destination())
 			continue
@@ -99,8 +101,8 @@ func (c *Command) goes(from string, known bool) (next string, sure bool) {
 // beginsElsewhere reports whether a line begins with "cd DIR &&": the commands that && and | join
 // to it run in DIR or not at all.
 func (l *Line) beginsElsewhere() bool {
-	return len(l.Commands) > 1 && l.Commands[0].joined && l.Commands[0].enters() != "" &&
-		l.Commands[1].joined && !l.Commands[1].Piped
+	return len(l.Commands) > 1 && l.Commands[0].Joined && l.Commands[0].enters() != "" &&
+		l.Commands[1].Joined && !l.Commands[1].Piped
 }
 
 // returns reports whether a change of directory leads to one that the shell remembers from before
@@ -156,7 +158,7 @@ func operand(words []Word) string {
 }
 
 // directoryOptions name the directory that a program works in; programs with -C take one there too.
-var directoryOptions = words{"--directory", "--chdir", "--cwd", "--work-tree", "--working-directory", "--working-dir"}
+var directoryOptions = programs.Words{"--directory", "--chdir", "--cwd", "--work-tree", "--working-directory", "--working-dir"}
 
 // directoryOption returns the directory that the word at k sets for a program, "" if it sets none.
 func directoryOption(program string, words []Word, k int) string {
@@ -164,13 +166,13 @@ func directoryOption(program string, words []Word, k int) string {
 	if len(text) < 2 || text[0] != '-' {
 		return ""
 	}
-	if option, value, ok := bytes.Cut(text, []byte("=")); ok && directoryOptions.has(string(option)) {
+	if option, value, ok := bytes.Cut(text, []byte("=")); ok && directoryOptions.Has(string(option)) {
 		return string(value)
 	}
 	switch {
-	case k+1 < len(words) && (directoryOptions.has(string(text)) || string(text) == "-C" && directoryLetters.has(program) || string(text) == "-D" && program == "sudo"):
+	case k+1 < len(words) && (directoryOptions.Has(string(text)) || string(text) == "-C" && programs.DirectoryLetters.Has(program) || string(text) == "-D" && program == "sudo"):
 		return string(words[k+1].Text)
-	case text[1] == 'C' && len(text) > 2 && directoryLetters.has(program):
+	case text[1] == 'C' && len(text) > 2 && programs.DirectoryLetters.Has(program):
 		return string(text[2:])
 	}
 	return ""

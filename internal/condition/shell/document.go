@@ -17,7 +17,7 @@ func (r *strictReader) opensDocument() bool {
 	}
 	end, after, ok := bytes.Cut(rest[1:], rest[:1])
 	for i, c := range end {
-		ok = ok && (isLetter(c) || i > 0 && '0' <= c && c <= '9')
+		ok = ok && (IsLetter(c) || i > 0 && '0' <= c && c <= '9')
 	}
 	if !ok || len(end) == 0 || len(after) > 0 && !ends(after[0]) {
 		return false

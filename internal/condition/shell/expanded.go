@@ -1,6 +1,10 @@
 package shell
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
+)
 
 // Words that a shell expands are certain enough if everything that they can become is known: files
 // below a written directory, and numbers.
@@ -15,7 +19,7 @@ import "bytes"
 // ShowsNames reports whether a program shows only names, sizes, dates or checksums of the files
 // that wildcards in its words match.
 func ShowsNames(program []byte) bool {
-	return spreading.has(string(program)) && metadataOnly.has(string(program))
+	return programs.Spreading.Has(string(program)) && programs.MetadataOnly.Has(string(program))
 }
 
 // expands completes a word of the current command in which the shell expands something. It returns
@@ -30,17 +34,17 @@ func (r *strictReader) expands(w *Word, raw []byte) bool {
 		r.computed = false
 		return computes(program, len(l.words)-r.words) && w.Text[0] != '-' && w.Text[0] != '~' && !w.Glob
 	}
-	if w.Quoted || !spreading.has(program) || bytes.IndexByte(raw, '\\') >= 0 {
+	if w.Quoted || !programs.Spreading.Has(program) || bytes.IndexByte(raw, '\\') >= 0 {
 		return false
 	}
 	for i, c := range raw {
-		if c != '*' && c != '?' && !plainBytes[c] && (c != '~' || i > 0) {
+		if c != '*' && c != '?' && !PlainBytes[c] && (c != '~' || i > 0) {
 			return false
 		}
 	}
 	if raw[0] == '-' { // files with such a name reveal no more than the wildcard
 		for _, option := range []string{"--include=", "--exclude=", "--exclude-dir="} {
-			if searching.has(program) && bytes.HasPrefix(raw, []byte(option)) && bytes.IndexByte(raw[len(option):], '=') < 0 {
+			if programs.Searching.Has(program) && bytes.HasPrefix(raw, []byte(option)) && bytes.IndexByte(raw[len(option):], '=') < 0 {
 				w.Literal, w.Glob = true, false
 				return true
 			}
@@ -49,7 +53,7 @@ func (r *strictReader) expands(w *Word, raw []byte) bool {
 	}
 	if raw[0] == '*' || raw[0] == '?' { // for programs that list files, an option changes what they show
 		last := raw[len(raw)-1]
-		if !careless.has(program) || listing.has(program) && (last == '*' || last == '?') {
+		if !programs.Careless.Has(program) || programs.Listing.Has(program) && (last == '*' || last == '?') {
 			return false
 		}
 	}
@@ -90,11 +94,11 @@ func (r *strictReader) parameter(at int, quoted bool) (next int, ok bool) {
 		r.inner = append(r.inner, rest[1:end])
 	default:
 		n := 0
-		for n < len(rest) && (isLetter(rest[n]) || n > 0 && rest[n] >= '0' && rest[n] <= '9') {
+		for n < len(rest) && (IsLetter(rest[n]) || n > 0 && rest[n] >= '0' && rest[n] <= '9') {
 			n++
 		}
 		next = at + 1 + n
-		if !shownVariables.has(string(rest[:n])) || next < len(r.text) && bytes.IndexByte([]byte("[:"), r.text[next]) >= 0 {
+		if !shownVariables.Has(string(rest[:n])) || next < len(r.text) && bytes.IndexByte([]byte("[:"), r.text[next]) >= 0 {
 			return 0, false
 		}
 	}
@@ -104,7 +108,7 @@ func (r *strictReader) parameter(at int, quoted bool) (next int, ok bool) {
 }
 
 // shownVariables describe the user's environment; none holds a secret.
-var shownVariables = words{
+var shownVariables = programs.Words{
 	"HOME", "PWD", "OLDPWD", "USER", "LOGNAME", "SHELL", "PATH", "LANG", "TERM", "HOSTNAME", "GOPATH", "GOROOT", "JAVA_HOME", "VIRTUAL_ENV", "CI", "NODE_ENV", "TMPDIR",
 }
 
@@ -129,7 +133,7 @@ func (r *strictReader) substituted(piped bool) bool {
 
 // harmlessVariables change how a program prints, not what it does; with plain values they may
 // precede a command.
-var harmlessVariables = words{
+var harmlessVariables = programs.Words{
 	"CI", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "TERM", "TZ", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "RUST_BACKTRACE",
 	"GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS", "DO_NOT_TRACK",
 }
@@ -137,7 +141,7 @@ var harmlessVariables = words{
 // locales may be set to a locale with the charset that the line is parsed with. In a locale of
 // another charset, such as GBK, the last byte of a letter and the backslash after it are one
 // character, and the next quote is then no quote.
-var locales = words{"LANG", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME"}
+var locales = programs.Words{"LANG", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME"}
 
 // sameCharset reports whether a locale has the charset of the line, or none beyond ASCII.
 func sameCharset(locale []byte) bool {
@@ -150,7 +154,7 @@ func sameCharset(locale []byte) bool {
 }
 
 // pagers may be set to cat.
-var pagers = words{"PAGER", "GIT_PAGER", "MANPAGER", "GH_PAGER"}
+var pagers = programs.Words{"PAGER", "GIT_PAGER", "MANPAGER", "GH_PAGER"}
 
 // harmlessAssignment reports whether NAME=VALUE only changes how a program prints.
 func harmlessAssignment(w Word) bool {
@@ -159,11 +163,11 @@ func harmlessAssignment(w Word) bool {
 		return false
 	}
 	for _, c := range value {
-		if !isLetter(c) && (c < '0' || c > '9') && bytes.IndexByte([]byte("-.,@"), c) < 0 {
+		if !IsLetter(c) && (c < '0' || c > '9') && bytes.IndexByte([]byte("-.,@"), c) < 0 {
 			return false
 		}
 	}
-	return harmlessVariables.has(string(name)) || pagers.has(string(name)) && string(value) == "cat" || locales.has(string(name)) && sameCharset(value)
+	return harmlessVariables.Has(string(name)) || pagers.Has(string(name)) && string(value) == "cat" || locales.Has(string(name)) && sameCharset(value)
 }
 
 // remark reads a line that is a comment. Some shells run it as a command named #, which does not
@@ -173,7 +177,7 @@ func (r *strictReader) remark() bool {
 		return false
 	}
 	for r.pos++; r.pos < len(r.text) && r.text[r.pos] != '\n'; r.pos++ {
-		if c := r.text[r.pos]; !plainBytes[c] && c != ' ' && c != '#' || c == '=' {
+		if c := r.text[r.pos]; !PlainBytes[c] && c != ' ' && c != '#' || c == '=' {
 			return false
 		}
 	}

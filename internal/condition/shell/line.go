@@ -1,6 +1,10 @@
 package shell
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
+)
 
 // Line is a parsed command line. Read reuses it; it belongs to one goroutine, and its results are
 // valid until the next Read.
@@ -80,10 +84,10 @@ type Command struct {
 	braces []byte // a first word that braces expand to a command
 	// joined: only && and | are between it and the first command of the line, and both are in the
 	// line itself.
-	joined bool
+	Joined bool
 	// own is the index of the first word of the command that this one runs, if it is a wrapper in a
 	// plain line: those words name files of that command only. 0: all words are its own.
-	own int
+	Own int
 }
 
 // Word is one word of a command.
@@ -128,7 +132,7 @@ func (l *Line) finish() {
 		c := &l.Commands[i]
 		l.Plain = l.Plain && c.Plain
 		if c.Puts() {
-			placed += len(c.directories()) * len(c.Words)
+			placed += len(c.Directories()) * len(c.Words)
 		}
 	}
 	if placed > maxPlaced {
@@ -136,7 +140,7 @@ func (l *Line) finish() {
 	}
 	l.Plain = l.Plain && l.Complete && len(l.Commands) > 0
 	for i := 0; i < len(l.Commands) && !l.Plain; i++ {
-		l.Commands[i].own = 0
+		l.Commands[i].Own = 0
 	}
 	l.moved()
 	l.fed()
@@ -213,8 +217,5 @@ func (c *Command) Program() []byte {
 	if len(c.Words) == 0 {
 		return nil
 	}
-	return Base(c.Words[0].Text)
+	return programs.Base(c.Words[0].Text)
 }
-
-// Base returns the last component of a program's path.
-func Base(word []byte) []byte { return word[bytes.LastIndexAny(word, `/\`)+1:] }

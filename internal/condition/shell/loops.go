@@ -1,6 +1,10 @@
 package shell
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
+)
 
 // A loop over words is unrolled: its list is read once for each word.
 //
@@ -25,12 +29,12 @@ const (
 
 // loopNames are variables without a special meaning to any shell or program: zsh, for example, has
 // its search path in "path".
-var loopNames = words{
+var loopNames = programs.Words{
 	"file", "dir", "name", "item", "pkg", "module", "crate", "line", "test", "src", "entry", "branch", "commit", "sha", "num", "lang", "ext", "word", "target", "tool", "cmd",
 }
 
 func loopName(name []byte) bool {
-	return len(name) == 1 && name[0] >= 'a' && name[0] <= 'z' || len(name) > 1 && loopNames.has(string(name))
+	return len(name) == 1 && name[0] >= 'a' && name[0] <= 'z' || len(name) > 1 && loopNames.Has(string(name))
 }
 
 // keyword reads a word of the grammar and reports whether it was there.
@@ -54,7 +58,7 @@ func (r *strictReader) loop() bool {
 	r.pos += len("for")
 	r.skip(" ")
 	start := r.pos
-	for r.pos < len(r.text) && (isLetter(r.text[r.pos]) || '0' <= r.text[r.pos] && r.text[r.pos] <= '9') {
+	for r.pos < len(r.text) && (IsLetter(r.text[r.pos]) || '0' <= r.text[r.pos] && r.text[r.pos] <= '9') {
 		r.pos++
 	}
 	name := r.text[start:r.pos]
@@ -135,7 +139,7 @@ func (r *strictReader) variable(at int) (v *bound, next int) {
 		rest = rest[1:]
 	}
 	n := 0
-	for n < len(rest) && (isLetter(rest[n]) || n > 0 && '0' <= rest[n] && rest[n] <= '9') {
+	for n < len(rest) && (IsLetter(rest[n]) || n > 0 && '0' <= rest[n] && rest[n] <= '9') {
 		n++
 	}
 	next = at + 1 + n
@@ -160,7 +164,7 @@ func (r *strictReader) variable(at int) (v *bound, next int) {
 func (r *strictReader) inserts(v *bound, text []byte, quoted bool) bool {
 	l := r.line
 	switch {
-	case v.value.Literal && (quoted || plainText(v.value.Text)):
+	case v.value.Literal && (quoted || PlainText(v.value.Text)):
 		l.text = append(l.text, v.value.Text...)
 		l.unrolled += len(v.value.Text)
 		return l.unrolled <= maxUnrolled
@@ -172,9 +176,9 @@ func (r *strictReader) inserts(v *bound, text []byte, quoted bool) bool {
 	return false
 }
 
-func plainText(text []byte) bool {
+func PlainText(text []byte) bool {
 	for _, c := range text {
-		if !plainBytes[c] {
+		if !PlainBytes[c] {
 			return false
 		}
 	}
@@ -195,7 +199,7 @@ func (r *strictReader) file() (w Word, ok bool) {
 	program, before := string(l.words[r.words].Text), l.words[len(l.words)-1]
 	switch {
 	case r.expands(&w, v.raw):
-	case single.has(program) && inDirectory(v.raw):
+	case programs.Single.Has(program) && inDirectory(v.raw):
 	case (program == "test" || program == "[") && asksFile(before):
 	default:
 		return w, false
@@ -207,7 +211,7 @@ func (r *strictReader) file() (w Word, ok bool) {
 // pattern reports whether only wildcards, or a path below the home directory, are expanded.
 func pattern(raw []byte) bool {
 	for i, c := range raw {
-		if c != '*' && c != '?' && !plainBytes[c] && (c != '~' || i > 0) || c == '=' {
+		if c != '*' && c != '?' && !PlainBytes[c] && (c != '~' || i > 0) || c == '=' {
 			return false
 		}
 	}

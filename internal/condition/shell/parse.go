@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 )
 
 // Limits of the full parser: it recurses, and a text of opening brackets must not cost gigabytes of
@@ -112,7 +114,7 @@ func (w *walker) statement(s *syntax.Stmt) {
 		}
 	}
 	c := l.add(l.words[words:len(l.words):len(l.words)], l.redirects[redirects:len(l.redirects):len(l.redirects)], w.from, false)
-	if script != nil && shells.has(string(bytes.ToLower(c.Program()))) {
+	if script != nil && programs.Shells.Has(string(bytes.ToLower(c.Program()))) {
 		c.script = l.word(script).Text
 	}
 	if len(c.Words) > 0 && c.Words[0].Braces {
@@ -145,7 +147,7 @@ func (l *Line) redirect(r *syntax.Redirect) {
 		return
 	case syntax.DplIn, syntax.DplOut:
 		text := l.word(r.Word)
-		if text.Literal && (isNumber(bytes.TrimSuffix(text.Text, []byte("-"))) || string(text.Text) == "-") {
+		if text.Literal && (IsNumber(bytes.TrimSuffix(text.Text, []byte("-"))) || string(text.Text) == "-") {
 			return
 		}
 		write = true
@@ -217,7 +219,7 @@ func printedBy(list []*syntax.Stmt) *syntax.Word {
 	if len(list) != 1 || len(list[0].Redirs) != 1 {
 		return nil
 	}
-	if c, ok := list[0].Cmd.(*syntax.CallExpr); !ok || len(c.Args) != 1 || string(Base([]byte(c.Args[0].Lit()))) != "cat" {
+	if c, ok := list[0].Cmd.(*syntax.CallExpr); !ok || len(c.Args) != 1 || string(programs.Base([]byte(c.Args[0].Lit()))) != "cat" {
 		return nil
 	}
 	return list[0].Redirs[0].Hdoc

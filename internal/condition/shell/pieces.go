@@ -104,7 +104,7 @@ func (p *pieces) dollar() {
 	}
 	inner, braces := bytes.CutPrefix(rest, []byte("{"))
 	n := 0
-	for n < len(inner) && (isLetter(inner[n]) || n > 0 && inner[n] >= '0' && inner[n] <= '9') {
+	for n < len(inner) && (IsLetter(inner[n]) || n > 0 && inner[n] >= '0' && inner[n] <= '9') {
 		n++
 	}
 	home := string(inner[:n]) == "HOME" && len(p.line.text) == p.at

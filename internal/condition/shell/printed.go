@@ -3,6 +3,8 @@ package shell
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 )
 
 // printed reads a text that is printed into "..." as written, and returns the offset after it:
@@ -62,7 +64,7 @@ func delimiter(text []byte) (end, rest []byte, ok bool) {
 	}
 	end, rest, ok = bytes.Cut(text[1:], text[:1])
 	for i, c := range end {
-		ok = ok && (isLetter(c) || i > 0 && '0' <= c && c <= '9')
+		ok = ok && (IsLetter(c) || i > 0 && '0' <= c && c <= '9')
 	}
 	rest, line := bytes.CutPrefix(skipBlanks(rest), []byte("\n"))
 	return end, rest, ok && line && len(end) > 0
@@ -165,7 +167,7 @@ func counted(text []byte) (skipped, sure bool) {
 // renames reports whether a command may redefine cat for later ones.
 func renames(commands []Command) bool {
 	for i := range commands {
-		if words := commands[i].Words; len(words) > 0 && naming.has(string(Base(words[0].Text))) {
+		if words := commands[i].Words; len(words) > 0 && programs.Naming.Has(string(programs.Base(words[0].Text))) {
 			return true
 		}
 	}

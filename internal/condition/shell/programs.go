@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 )
 
 // shell adds the command line of sh -c.
@@ -31,7 +33,7 @@ func (l *Line) shell(i, depth int) {
 				switch {
 				case f == 'c':
 					line = true
-				case f == 'C' && string(familiar(c.Program())) == "fish":
+				case f == 'C' && string(programs.Familiar(c.Program())) == "fish":
 					l.unclear(i)
 					l.loosely(i, depth)
 					return
@@ -80,7 +82,7 @@ func (l *Line) find(i, depth int) {
 			l.tail(i, at+1, end, end+1, depth)
 			for j := index; j < len(l.Commands); j++ {
 				words := l.Commands[j].Words
-				if shells.has(string(bytes.ToLower(l.Commands[j].Program()))) && holdsFileName(words) || slices.ContainsFunc(words, partlyFileName) {
+				if programs.Shells.Has(string(bytes.ToLower(l.Commands[j].Program()))) && HoldsFileName(words) || slices.ContainsFunc(words, partlyFileName) {
 					l.unclear(j) // the name of a file becomes part of a command line, or letters of an option
 				}
 			}
@@ -89,8 +91,8 @@ func (l *Line) find(i, depth int) {
 	}
 }
 
-// holdsFileName reports whether find replaces a part of some words by file names.
-func holdsFileName(words []Word) bool {
+// HoldsFileName reports whether find replaces a part of some words by file names.
+func HoldsFileName(words []Word) bool {
 	for _, w := range words {
 		if bytes.Contains(w.Text, []byte("{}")) {
 			return true
@@ -152,7 +154,7 @@ func (l *Line) subcommand(i, at, depth int) {
 // input reports whether a command reads the output of another one, or a file.
 func (l *Line) input(i int) bool {
 	for ; i >= 0; i = l.Commands[i].Parent {
-		if l.Commands[i].stdin() {
+		if l.Commands[i].Stdin() {
 			return true
 		}
 	}
@@ -204,12 +206,12 @@ func (l *Line) loosely(i, depth int) {
 // flags searches for options that run code after the word that names the program, and reads their
 // values as command lines.
 func (l *Line) flags(i, from int, name string, depth int) {
-	list := programOf(name).code
+	list := programs.Of(name).Code
 	if list == "" {
 		return
 	}
 	c := l.Commands[i]
-	if archivers.has(name) && len(c.Words) > 1 && bundle(c.Words[1].Text) {
+	if programs.Archivers.Has(name) && len(c.Words) > 1 && bundle(c.Words[1].Text) {
 		l.Commands[i].Runs = true // tar xfI: the values follow in other words
 		for at := 2; at < len(c.Words); at++ {
 			l.suspect(i, at, c.Words[at].Text)
@@ -220,12 +222,12 @@ func (l *Line) flags(i, from int, name string, depth int) {
 			continue
 		}
 		for option := range strings.FieldsSeq(list) {
-			value, attached, ok := codeFlag(option).match(c.Words[at].Text)
+			value, attached, ok := programs.CodeFlag(option).Match(c.Words[at].Text)
 			if !ok {
 				continue
 			}
 			l.Commands[i].Runs = true
-			if !attached && tails.has(name) && at+1 < len(c.Words) {
+			if !attached && programs.Tails.Has(name) && at+1 < len(c.Words) {
 				l.tail(i, at+1, len(c.Words), len(c.Words), depth)
 				return
 			}

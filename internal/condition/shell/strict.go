@@ -1,6 +1,10 @@
 package shell
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
+)
 
 // strictReader parses lists of simple commands only. It gives up on everything that some shell
 // might read differently.
@@ -152,7 +156,7 @@ func (r *strictReader) next() bool {
 	if !w.Literal && !r.expands(&w, r.text[start:r.pos]) {
 		return false
 	}
-	if next := r.pos; next < len(r.text) && (r.text[next] == '<' || r.text[next] == '>') && isNumber(w.Text) {
+	if next := r.pos; next < len(r.text) && (r.text[next] == '<' || r.text[next] == '>') && IsNumber(w.Text) {
 		return false // a descriptor of several digits
 	}
 	r.line.words = append(r.line.words, w)
@@ -166,7 +170,7 @@ func (r *strictReader) misnamed(w Word) bool {
 	if len(l.words) == r.words || w.Text == nil || bytes.IndexByte(w.Text, '=') < 0 || IsAssignment(w.Text) {
 		return false
 	}
-	return declaring.has(string(l.words[r.words].Text)) && w.Text[0] != '-'
+	return programs.Declaring.Has(string(l.words[r.words].Text)) && w.Text[0] != '-'
 }
 
 // inCommand reports whether a command has begun.
@@ -179,13 +183,13 @@ func (r *strictReader) end() bool {
 	l := r.line
 	words, redirects := l.words[r.words:len(l.words):len(l.words)], l.redirects[r.redirects:len(l.redirects):len(l.redirects)]
 	c := l.add(words, redirects, r.from, true)
-	c.Piped, c.Prints, c.joined = r.piped, r.prints, !r.apart && r.from.index < 0
+	c.Piped, c.Prints, c.Joined = r.piped, r.prints, !r.apart && r.from.index < 0
 	r.words, r.redirects, r.needs = len(l.words), len(l.redirects), false
-	if r.reads && (len(words) == 0 || c.stdin() || !documented.has(string(words[0].Text))) {
+	if r.reads && (len(words) == 0 || c.Stdin() || !programs.Documented.Has(string(words[0].Text))) {
 		return false // two inputs, or a program for which the text may be more than data
 	}
 	c.Fed = r.reads
-	piped := c.Piped || c.stdin()
+	piped := c.Piped || c.Stdin()
 	r.piped, r.prints, r.prefixed, r.reads = false, false, false, false
 	return r.substituted(piped)
 }

@@ -8,7 +8,7 @@ import (
 // word reads one word. Its text is part of the line unless quotes are removed.
 func (r *strictReader) word() (w Word, ok bool) {
 	start := r.pos
-	for r.pos < len(r.text) && plainBytes[r.text[r.pos]] {
+	for r.pos < len(r.text) && PlainBytes[r.text[r.pos]] {
 		r.pos++
 	}
 	if r.pos == len(r.text) || ends(r.text[r.pos]) {
@@ -25,7 +25,7 @@ func (r *strictReader) word() (w Word, ok bool) {
 	for r.pos < len(r.text) && !ends(r.text[r.pos]) {
 		c := r.text[r.pos]
 		switch {
-		case plainBytes[c]:
+		case PlainBytes[c]:
 			l.text = append(l.text, c)
 			r.pos++
 		case c == '\'':
@@ -52,7 +52,7 @@ func (r *strictReader) word() (w Word, ok bool) {
 		default:
 			ok = r.odd(start)
 		}
-		if !plainBytes[c] && !ok {
+		if !PlainBytes[c] && !ok {
 			return w, false
 		}
 	}
@@ -172,7 +172,7 @@ func (r *strictReader) odd(start int) bool {
 	case c == '{':
 		rest := r.text[r.pos+1:]
 		n := 0
-		for r.pos > start && r.text[r.pos-1] == '@' && n < len(rest) && (isLetter(rest[n]) || rest[n] >= '0' && rest[n] <= '9') {
+		for r.pos > start && r.text[r.pos-1] == '@' && n < len(rest) && (IsLetter(rest[n]) || rest[n] >= '0' && rest[n] <= '9') {
 			n++
 		}
 		if n == len(rest) || rest[n] != '}' || n == 0 && r.pos != start {
@@ -203,8 +203,8 @@ func visible(text []byte) int {
 	return 0
 }
 
-// plainBytes are literal in every position, except = at the start of a word.
-var plainBytes = func() (t [256]bool) {
+// PlainBytes are literal in every position, except = at the start of a word.
+var PlainBytes = func() (t [256]bool) {
 	for _, b := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%") {
 		t[b] = true
 	}

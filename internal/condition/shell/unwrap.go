@@ -1,6 +1,10 @@
 package shell
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
+)
 
 // unwrapAll adds, after each command of the text that begins at Commands[first], those that are
 // unwrapped from it.
@@ -8,7 +12,7 @@ func (l *Line) unwrapAll(first, depth int) {
 	wraps := false
 	for i := first; i < len(l.Commands) && !wraps; i++ {
 		c := &l.Commands[i]
-		wraps = c.script != nil || c.braces != nil || known(string(c.Program())) || oddName(c.Program())
+		wraps = c.script != nil || c.braces != nil || programs.Known(string(c.Program())) || programs.OddName(c.Program())
 	}
 	if !wraps {
 		for i := first; i < len(l.Commands); i++ {
@@ -46,17 +50,6 @@ func stops(words []Word) bool {
 	return len(words) > 0
 }
 
-// hasUpper reports whether a name has upper case letters: case-insensitive file systems find rm as
-// RM.
-func hasUpper(name []byte) bool {
-	for _, c := range name {
-		if 'A' <= c && c <= 'Z' {
-			return true
-		}
-	}
-	return false
-}
-
 // unwrap adds the commands that a command runs.
 func (l *Line) unwrap(i, depth int) {
 	c := l.Commands[i]
@@ -69,17 +62,17 @@ func (l *Line) unwrap(i, depth int) {
 	if len(c.Words) == 0 {
 		return
 	}
-	name := string(familiar(c.Program()))
-	if deep := depth > maxDepth+1; deep && known(name) {
+	name := string(programs.Familiar(c.Program()))
+	if deep := depth > maxDepth+1; deep && programs.Known(name) {
 		l.Plain, l.Complete = false, false
 		return
 	}
 	l.flags(i, 0, name, depth)
-	if evaluating.has(name) {
+	if programs.Evaluating.Has(name) {
 		l.subscripts(i)
 	}
 	switch {
-	case shells.has(name):
+	case programs.Shells.Has(name):
 		l.shell(i, depth)
 	case name == "eval":
 		l.joined(i, 1, depth)
@@ -91,20 +84,20 @@ func (l *Line) unwrap(i, depth int) {
 		for _, w := range c.Words[1:] { // gawk reads it as a connection
 			l.Commands[i].Runs = l.Commands[i].Runs || bytes.HasPrefix(w.Text, []byte("/inet"))
 		}
-	case environment.has(name):
+	case programs.Environment.Has(name):
 		l.Commands[i].Plain = c.Plain && name == "set" && stops(c.Words[1:])
-	case programOf(name).letters != "":
-		l.interpreter(i, programOf(name).letters)
+	case programs.Of(name).Letters != "":
+		l.interpreter(i, programs.Of(name).Letters)
 	case name == "deno":
 		if len(c.Words) > 1 && string(c.Words[1].Text) == "eval" {
 			l.unclear(i)
 		}
-	case loose.has(name):
+	case programs.Loose.Has(name):
 		l.loosely(i, depth)
 	default:
-		if w := programOf(name).wrapper; w != nil {
+		if w := programs.Of(name).Wrapper; w != nil {
 			l.wrapper(i, *w, depth)
-		} else if after := programOf(name).after; after != "" {
+		} else if after := programs.Of(name).After; after != "" {
 			l.runner(i, after, depth)
 		}
 	}
@@ -133,26 +126,26 @@ func (l *Line) tail(i, at, end, to int, depth int) *Command {
 func (l *Line) unclear(i int) { l.Commands[i].Plain = false }
 
 // wrapper adds the command after the options of a wrapper.
-func (l *Line) wrapper(i int, w wrapper, depth int) {
+func (l *Line) wrapper(i int, w programs.Wrapper, depth int) {
 	c := l.Commands[i]
-	at, ok := w.skip(c.Words)
+	at, ok := skip(w, c.Words)
 	switch {
 	case !ok:
 		l.unclear(i)
 		l.loosely(i, depth)
-	case w.lineFlag && w.line(c.Words[:at]) > 0:
-		l.split(i, w.line(c.Words[:at]), depth) // env -S
+	case w.LineFlag && line(w, c.Words[:at]) > 0:
+		l.split(i, line(w, c.Words[:at]), depth) // env -S
 	case at < len(c.Words):
 		index := len(l.Commands)
 		child := l.tail(i, at, len(c.Words), len(c.Words), depth)
-		if child != nil && w.open {
+		if child != nil && w.Open {
 			l.Commands[index].Open = true
-			if w.replaces(c.Words[:at], l.Commands[index].Words[0].Text) {
+			if replaces(w, c.Words[:at], l.Commands[index].Words[0].Text) {
 				l.unclear(index)
 			}
 		}
 		if child != nil {
-			l.Commands[i].own = at
+			l.Commands[i].Own = at
 		}
 	}
 }

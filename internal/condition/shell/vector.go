@@ -46,7 +46,7 @@ func shown(text []byte) bool {
 // quoted reports whether a word has to be quoted in a command line.
 func quoted(text []byte, program bool) bool {
 	for _, c := range text {
-		if !plainBytes[c] {
+		if !PlainBytes[c] {
 			return true
 		}
 	}

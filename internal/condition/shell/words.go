@@ -1,6 +1,10 @@
 package shell
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
+)
 
 // Simple reports whether a text is one simple command of unquoted literal words without
 // redirections.
@@ -34,7 +38,7 @@ func commandWord(w Word) bool {
 // IsAssignment reports whether a word is NAME=... or NAME+=...
 func IsAssignment(word []byte) bool {
 	i := 0
-	for i < len(word) && (isLetter(word[i]) || i > 0 && word[i] >= '0' && word[i] <= '9') {
+	for i < len(word) && (IsLetter(word[i]) || i > 0 && word[i] >= '0' && word[i] <= '9') {
 		i++
 	}
 	if i > 0 && i < len(word) && word[i] == '[' { // of an element
@@ -48,14 +52,14 @@ func IsAssignment(word []byte) bool {
 }
 
 // Reserved reports whether a word does not name the command that follows it.
-func Reserved(word []byte) bool { return reserved.has(string(word)) }
+func Reserved(word []byte) bool { return reserved.Has(string(word)) }
 
-var reserved = words{
+var reserved = programs.Words{
 	"!", "[[", "]]", "{}", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "foreach", "function", "if", "in", "repeat", "select", "then",
 	"until", "while", "{", "}", "end", "endif", "endsw", "noglob", "nocorrect",
 }
 
-func isNumber(text []byte) bool {
+func IsNumber(text []byte) bool {
 	for _, c := range text {
 		if c < '0' || c > '9' {
 			return false
@@ -64,4 +68,4 @@ func isNumber(text []byte) bool {
 	return len(text) > 0
 }
 
-func isLetter(c byte) bool { return c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' }
+func IsLetter(c byte) bool { return c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' }

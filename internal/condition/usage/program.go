@@ -5,6 +5,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition/glob"
 	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 )
 
 // MaxProgram is the length in bytes from which on a word names no program on any system.
@@ -16,7 +17,7 @@ func SameProgram(w *shell.Word, name string) bool {
 	if len(w.Text) > MaxProgram {
 		return false
 	}
-	base := shell.Base(w.Text)
+	base := programs.Base(w.Text)
 	if equalFold(w.Text, name) || equalFold(base, name) || len(base) == len(name)+len(".exe") && equalFold(base, name+".exe") {
 		return true
 	}

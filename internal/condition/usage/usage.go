@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/shell/effect"
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 )
 
 // usage is one parsed usage.
@@ -76,7 +78,7 @@ func (u *usage) grants(l *shell.Line, i int, where *Placeholders, names func() b
 	}
 	if last := len(u.elements) - 1; c.Open { // unknown words follow
 		return u.close(r.at[len(c.Words)])&(1<<last) != 0 && u.elements[last].kind == anyWords &&
-			(u.anyOption(last) && !shell.TakesCode(c.Words[0].Text) || names != nil && names())
+			(u.anyOption(last) && !programs.TakesCode(c.Words[0].Text) || names != nil && names())
 	}
 	return u.close(r.at[len(c.Words)])&(1<<len(u.elements)) != 0
 }
@@ -143,7 +145,7 @@ func (r *run) step(k int) {
 				r.at[to] |= 1 << (p + 1)
 			}
 		case aScript:
-			if !isOption && !r.line.Fills(r.index, w.Text) && shell.Computes(r.words[0].Text, w.Text) {
+			if !isOption && !effect.Fills(r.line, r.index, w.Text) && effect.Computes(r.words[0].Text, w.Text) {
 				r.at[k+1] |= 1 << (p + 1)
 			}
 		case aPlaceholder:
@@ -165,7 +167,7 @@ func (r *run) names(placeholder string, w *shell.Word) bool {
 	case "<below>":
 		c := &r.line.Commands[r.index]
 		return r.where.Below != nil && r.where.Below(c, w) &&
-			(r.line.Settled(r.index) || r.where.SameRepository != nil && r.line.SettledInRepository() && r.where.SameRepository(c, w))
+			(effect.Settled(r.line, r.index) || r.where.SameRepository != nil && effect.SettledInRepository(r.line) && r.where.SameRepository(c, w))
 	case "<local>":
 		return r.where.Local != nil && r.where.Local(w)
 	}

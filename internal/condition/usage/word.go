@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition/glob"
 	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 )
 
 // wordGlob matches one word.
@@ -115,5 +116,5 @@ func (g *wordGlob) program(w *shell.Word) bool {
 			return true
 		}
 	}
-	return g.text(w.Text) || g.text(shell.Base(w.Text))
+	return g.text(w.Text) || g.text(programs.Base(w.Text))
 }

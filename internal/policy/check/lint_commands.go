@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/internal/policy/bind"
@@ -28,10 +28,10 @@ func (c linter) command(r *bind.Rule, k *bind.Condition) {
 		if len(words) == 0 {
 			continue // refused
 		}
-		program := string(shell.Base([]byte(words[0])))
+		program := string(programs.Base([]byte(words[0])))
 		hasScript := slices.ContainsFunc(words[1:], func(word string) bool { return !strings.HasPrefix(word, "-") })
 		switch last := words[len(words)-1]; {
-		case shell.Wrapper(shell.Base([]byte(last))):
+		case programs.Wraps(programs.Base([]byte(last))):
 			c.Report(diag.WrapperPrefix, k.ValueRange(i), fmt.Sprintf("%s ends with `%s`, which runs what comes behind it: that needs an unattended rule of its own", r.Label(), last),
 				"show it: `usage = "+tomltree.Quote(lit.Text+" <command>")+"`, or spell the command out")
 		case slices.Contains(ownLanguage, program) && !hasScript:

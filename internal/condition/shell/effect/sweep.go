@@ -1,15 +1,18 @@
-package shell
+package effect
 
 import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 )
 
 // Sweep is a directory whose files a command shows or copies, at any depth, without naming them.
 type Sweep struct {
 	// Dir is the directory as written; an empty text is the current one.
-	Dir Word
+	Dir shell.Word
 	// Anywhere: the names of the files come from the command's input; they may be anywhere.
 	Anywhere bool
 	// Hidden: includes files and directories whose names begin with a dot.
@@ -45,7 +48,7 @@ type Sweep struct {
 // returns false: recursive searches, copies and archives, files that find or xargs gives to
 // programs that show them, and complete trees that git has stored. git show and git diff are not
 // among them, since they show one change.
-func (l *Line) Sweeps(yield func(s *Sweep) bool) {
+func Sweeps(l *shell.Line, yield func(s *Sweep) bool) {
 	for i := range l.Commands {
 		c := &l.Commands[i]
 		from := func(s *Sweep) bool {
@@ -58,15 +61,15 @@ func (l *Line) Sweeps(yield func(s *Sweep) bool) {
 			}
 			return yield(s)
 		}
-		if len(c.Words) > 0 && (l.Plain && !c.spreads(from, l.keepsFiles()) || !l.sweep(i, from)) {
+		if len(c.Words) > 0 && (l.Plain && !spreads(c, from, keepsFiles(l)) || !sweep(l, i, from)) {
 			return
 		}
 	}
 }
 
 // spreads yields the matches of the wildcards of a command's words, unless it shows only names.
-func (c *Command) spreads(yield func(*Sweep) bool, disk bool) bool {
-	if metadataOnly.has(string(c.Program())) {
+func spreads(c *shell.Command, yield func(*Sweep) bool, disk bool) bool {
+	if programs.MetadataOnly.Has(string(c.Program())) {
 		return true
 	}
 	for _, w := range c.Words {
@@ -77,57 +80,57 @@ func (c *Command) spreads(yield func(*Sweep) bool, disk bool) bool {
 	return true
 }
 
-func (l *Line) sweep(i int, yield func(*Sweep) bool) bool {
+func sweep(l *shell.Line, i int, yield func(*Sweep) bool) bool {
 	c := &l.Commands[i]
 	name := string(bytes.ToLower(c.Program()))
 	s := sweeper{command: c, yield: yield}
-	if l.keepsFiles() && s.onDisk(name) {
+	if keepsFiles(l) && s.onDisk(name) {
 		s.yield = func(w *Sweep) bool {
 			w.Disk, w.Stored = true, name == "git"
 			return yield(w)
 		}
 	}
-	if given := l.Given(i); given != nil && (!metadataOnly.has(name) || listing.has(name) && !l.onlyNames(i)) {
+	if given := Given(l, i); given != nil && (!programs.MetadataOnly.Has(name) || programs.Listing.Has(name) && !onlyNames(l, i)) {
 		return !slices.ContainsFunc(given, func(w Sweep) bool { return !yield(&w) })
 	}
-	if c.Open && (!metadataOnly.has(name) || listing.has(name) && !l.onlyNames(i)) {
+	if c.Open && (!programs.MetadataOnly.Has(name) || programs.Listing.Has(name) && !onlyNames(l, i)) {
 		return yield(&Sweep{Anywhere: true, Hidden: true, Moved: c.Moved})
 	}
-	p := programOf(name)
-	if p.sweep == 0 && p.lists == nil || p.deep != nil && !s.any(p.deep) || p.sweep == sweepArchive && !s.archives() {
+	p := programs.Of(name)
+	if p.Sweep == 0 && p.Lists == nil || p.Deep != nil && !s.any(p.Deep) || p.Sweep == programs.SweepArchive && !s.archives() {
 		return true
 	}
-	if p.lists != nil && s.any(p.lists) && !s.yield(&Sweep{Anywhere: true, Hidden: true, Moved: c.Moved}) {
+	if p.Lists != nil && s.any(p.Lists) && !s.yield(&Sweep{Anywhere: true, Hidden: true, Moved: c.Moved}) {
 		return false
 	}
-	switch p.sweep {
-	case sweepSearch:
+	switch p.Sweep {
+	case programs.SweepSearch:
 		var names []string
-		if p.deep != nil && name != "zgrep" {
+		if p.Deep != nil && name != "zgrep" {
 			names = s.included()
 		}
-		return s.search(grepValues, true, false, names)
-	case sweepCode:
+		return s.search(programs.GrepValues, true, false, names)
+	case programs.SweepCode:
 		return s.code(name)
-	case sweepFind:
-		return !l.shown(i) || s.roots(s.found())
-	case sweepListed:
+	case programs.SweepFind:
+		return !shown(l, i) || s.roots(s.found())
+	case programs.SweepListed:
 		return s.yield(&Sweep{Hidden: true, Moved: c.Moved}) && s.operands(false)
-	case sweepGit:
+	case programs.SweepGit:
 		return s.git()
-	case sweepArchive, sweepOperands:
+	case programs.SweepArchive, programs.SweepOperands:
 		return s.operands(false)
-	case sweepCopy:
+	case programs.SweepCopy:
 		return s.renames(c.Words[1:], false)
-	case sweepRename:
+	case programs.SweepRename:
 		return s.renames(c.Words[1:], true)
-	case sweepLink:
+	case programs.SweepLink:
 		return s.renames(c.Words[1:], true) && s.links()
-	case sweepTransfer:
+	case programs.SweepTransfer:
 		return s.operands(!s.cluster("t", "") && !s.long("target-directory"))
-	case sweepDiff:
+	case programs.SweepDiff:
 		return !s.compares() || s.operands(false)
-	case sweepAnywhere:
+	case programs.SweepAnywhere:
 		return s.yield(&Sweep{Anywhere: true, Hidden: true, Moved: c.Moved})
 	}
 	return true
@@ -138,15 +141,15 @@ func (s *sweeper) code(name string) bool {
 	if s.has("--files", "--type-list", "--version", "--help", "-V", "-h") {
 		return true
 	}
-	hidden, input := s.searchesHidden(name), s.command.stdin()
+	hidden, input := s.searchesHidden(name), s.command.Stdin()
 	switch {
 	case s.followsLinks(name):
 		hidden = true
 	case hidden && name == "rg":
 		names, only := s.globbed()
-		return s.search(searchValues, !only || names != nil, input, names)
+		return s.search(programs.SearchValues, !only || names != nil, input, names)
 	}
-	return s.search(searchValues, hidden, input, nil)
+	return s.search(programs.SearchValues, hidden, input, nil)
 }
 
 // compares reports whether a diff shows files of directories: all of them, those that are on one
@@ -162,7 +165,7 @@ func (s *sweeper) compares() bool {
 			continue
 		}
 		operands++
-		switch last := Base(w.Text); {
+		switch last := programs.Base(w.Text); {
 		case len(last) == 0, string(last) == ".", string(last) == "..", string(last) == "~":
 			return true
 		case bytes.IndexByte(last[1:], '.') < 0:
@@ -172,21 +175,11 @@ func (s *sweeper) compares() bool {
 	return operands > 1 && likely == operands
 }
 
-// stdin reports whether a command's input comes from a pipe, a file or a here-document.
-func (c *Command) stdin() bool {
-	for i := range c.Redirects {
-		if !c.Redirects[i].Write {
-			return true
-		}
-	}
-	return c.Piped || c.Fed
-}
-
 // shown reports whether find gives files to a program that shows or copies them.
-func (l *Line) shown(find int) bool {
+func shown(l *shell.Line, find int) bool {
 	for k := find + 1; k < l.Commands[find].End && k < len(l.Commands); k++ {
 		c := &l.Commands[k]
-		if len(c.Words) > 0 && holdsFileName(c.Words) && !metadataOnly.has(string(bytes.ToLower(c.Program()))) {
+		if len(c.Words) > 0 && shell.HoldsFileName(c.Words) && !programs.MetadataOnly.Has(string(bytes.ToLower(c.Program()))) {
 			return true
 		}
 	}
@@ -195,11 +188,11 @@ func (l *Line) shown(find int) bool {
 
 // sweeper analyses the words of one command.
 type sweeper struct {
-	command *Command
+	command *shell.Command
 	yield   func(*Sweep) bool
 }
 
-// has reports whether one of some options is a word of the command.
+// Has reports whether one of some options is a word of the command.
 func (s *sweeper) has(options ...string) bool {
 	for _, w := range s.command.Words[1:] {
 		for _, o := range options {

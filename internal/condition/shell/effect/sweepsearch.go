@@ -1,31 +1,18 @@
-package shell
+package effect
 
 import (
 	"bytes"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 )
 
 // Search programs: which of their words are directories, and which files they leave out.
 
-// Options with values of search programs: letters, and long ones that may have the value in the
-// next word. A word that is a value is no directory.
-const (
-	grepValues   = "efmABCdD"
-	searchValues = "efmABCdDEgjMrtTG"
-)
-
-var longValues = words{
-	"regexp", "file", "max-count", "after-context", "before-context", "context", "include", "exclude", "exclude-dir", "exclude-from", "directories",
-	"devices", "label", "encoding", "engine", "glob", "iglob", "threads", "max-columns", "max-depth", "max-filesize", "replace", "type", "type-not",
-	"type-add", "type-clear", "path-separator", "pre", "pre-glob", "sort", "sortr", "color", "colors", "context-separator", "field-context-separator",
-	"field-match-separator", "hyperlink-format", "dfa-size-limit", "regex-size-limit", "ignore-file", "hostname-bin", "depth", "file-search-regex",
-	"ignore", "ignore-dir", "path-to-ignore", "pager", "width", "workers", "match", "output", "group", "ignore-directory",
-}
-
 // takes reports whether the value of an option is the next word.
 func takes(option []byte, values string) bool {
 	if name, long := bytes.CutPrefix(option, []byte("--")); long {
-		return longValues.has(string(name)) && (values != grepValues || string(name) != "color")
+		return programs.LongValues.Has(string(name)) && (values != programs.GrepValues || string(name) != "color")
 	}
 	for i, c := range option[1:] {
 		if strings.IndexByte(values, c) >= 0 {
@@ -82,4 +69,25 @@ func (s *sweeper) searchesHidden(name string) bool {
 		return true
 	}
 	return s.cluster(".ug", "efmABCtTjErM") || name == "ag" && s.cluster("aUuGt", "")
+}
+
+// any reports whether the command has one of some options.
+func (s *sweeper) any(list []programs.Options) bool {
+	for i := range list {
+		o := &list[i]
+		if s.cluster(o.Letters, o.Values) || s.long(o.Long...) || s.has(o.Whole...) || o.Bundle != "" && s.bundle(o.Bundle) || o.At && s.atFile() {
+			return true
+		}
+	}
+	return false
+}
+
+// atFile reports whether a word names a list of files after @.
+func (s *sweeper) atFile() bool {
+	for _, w := range s.command.Words[1:] {
+		if len(w.Text) > 1 && w.Text[0] == '@' {
+			return true
+		}
+	}
+	return false
 }

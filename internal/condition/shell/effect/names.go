@@ -1,36 +1,39 @@
-package shell
+package effect
 
 import (
 	"bytes"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 )
 
 // namesOnly reports whether a command of a plain line shows only names, sizes, dates and link
 // targets of the files that its words name. Names that another command reads are not shown: "ls
 // .env | xargs cat".
-func (c *Command) namesOnly() bool {
+func namesOnly(c *shell.Command) bool {
 	if !c.Plain || c.Feeds || c.Open || len(c.Words) == 0 {
 		return false
 	}
 	switch name := string(c.Words[0].Text); {
-	case onlyNames.has(name):
+	case programs.OnlyNames.Has(name):
 		return true
 	case name == "find":
-		return c.findsNames()
+		return findsNames(c)
 	case name == "git":
-		return c.gitNames()
+		return gitNames(c)
 	}
 	return false
 }
 
 // written reports whether a word is a single name, possibly in a home directory.
-func (w *Word) written() bool {
+func written(w *shell.Word) bool {
 	return w.Literal || len(w.Text) > 0 && w.Text[0] == '~' && !w.Glob && !w.Braces && !w.Home
 }
 
 // findsNames reports whether a find runs, deletes and writes nothing, and takes no names from a
 // file.
-func (c *Command) findsNames() bool {
+func findsNames(c *shell.Command) bool {
 	for _, w := range c.Words[1:] {
 		text := string(w.Text)
 		switch text {
@@ -38,7 +41,7 @@ func (c *Command) findsNames() bool {
 			continue
 		}
 		for _, action := range []string{"-exec", "-ok", "-delete", "-f"} {
-			if strings.HasPrefix(text, action) || !w.written() {
+			if strings.HasPrefix(text, action) || !written(&w) {
 				return false
 			}
 		}
@@ -48,7 +51,7 @@ func (c *Command) findsNames() bool {
 
 // gitNames reports whether a command is "git check-ignore" or "git ls-files" without options that
 // take names or patterns from files.
-func (c *Command) gitNames() bool {
+func gitNames(c *shell.Command) bool {
 	if len(c.Words) < 2 {
 		return false
 	}

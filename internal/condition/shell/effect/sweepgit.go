@@ -1,8 +1,11 @@
-package shell
+package effect
 
 import (
 	"bytes"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 )
 
 // git yields the trees that git shows or packs from its store, and directories that it renames, or
@@ -56,17 +59,17 @@ func (s *sweeper) git() bool {
 
 // pathspecs yields the directories that git's own patterns match: those with wildcards or magic may
 // match anything, except "*.go" and "src/*.go".
-func (s *sweeper) pathspecs(specs []Word) bool {
+func (s *sweeper) pathspecs(specs []shell.Word) bool {
 	for _, w := range specs {
 		magic := len(w.Text) > 0 && (w.Text[0] == ':' || bytes.ContainsAny(w.Text, `*?[\`))
 		var names []string
-		if name := Base(w.Text); magic && len(name) > 1 && name[0] == '*' && bytes.IndexAny(w.Text, `*?[\:`) == len(w.Text)-len(name) {
-			if names = nameGlob(&Word{Text: name, Literal: true}); bytes.ContainsAny(name[1:], "*?{}") {
+		if name := programs.Base(w.Text); magic && len(name) > 1 && name[0] == '*' && bytes.IndexAny(w.Text, `*?[\:`) == len(w.Text)-len(name) {
+			if names = nameGlob(&shell.Word{Text: name, Literal: true}); bytes.ContainsAny(name[1:], "*?{}") {
 				names = nil
 			}
 		}
 		if magic {
-			w = Word{}
+			w = shell.Word{}
 		}
 		if !s.yield((&Sweep{Dir: w, Hidden: true, Repository: magic, Moved: s.command.Moved}).named(names)) {
 			return false
@@ -78,7 +81,7 @@ func (s *sweeper) pathspecs(specs []Word) bool {
 // adds yields the files that git add stores without being given their names, so that git diff can
 // show them: all files, or those of directories. A name with an extension is taken for that of a
 // file.
-func (s *sweeper) adds(args []Word) bool {
+func (s *sweeper) adds(args []shell.Word) bool {
 	c := s.command
 	all := s.cluster("A", "") || s.long("all", "no-ignore-removal", "pathspec-from-file")
 	plain := false // after "--"
@@ -93,7 +96,7 @@ func (s *sweeper) adds(args []Word) bool {
 		case len(text) > 0 && text[0] == '-':
 			continue
 		}
-		name := Base(w.Text)
+		name := programs.Base(w.Text)
 		if file := len(name) > 1 && bytes.IndexByte(name[1:], '.') >= 0 && name[len(name)-1] != '.' && !bytes.ContainsAny(w.Text, `*?[\:`); file && !all {
 			continue
 		}
@@ -104,7 +107,7 @@ func (s *sweeper) adds(args []Word) bool {
 }
 
 // oneChange reports whether options of git log limit it to one change.
-func oneChange(args []Word) bool {
+func oneChange(args []shell.Word) bool {
 	limits, ones := 0, 0
 	for i, w := range args {
 		text := string(w.Text)
@@ -113,7 +116,7 @@ func oneChange(args []Word) bool {
 			return limits == 1 && ones == 1
 		case text == "-1", text == "-n1", text == "--max-count=1", text == "-n" && i+1 < len(args) && string(args[i+1].Text) == "1":
 			limits, ones = limits+1, ones+1
-		case len(text) > 1 && text[0] == '-' && (isNumber(w.Text[1:]) || text[1] == 'n' || strings.HasPrefix(text, "--m") || strings.HasPrefix(text, "--no-m")):
+		case len(text) > 1 && text[0] == '-' && (shell.IsNumber(w.Text[1:]) || text[1] == 'n' || strings.HasPrefix(text, "--m") || strings.HasPrefix(text, "--no-m")):
 			limits++
 		}
 	}
@@ -124,7 +127,7 @@ func oneChange(args []Word) bool {
 var patchOptions = []string{"patch", "patch-with-raw", "patch-with-stat", "unified", "binary", "remerge-diff", "diff-merges", "dd", "cc"}
 
 // patches reports whether options make git log show changes, also in a cluster or abbreviated.
-func (s *sweeper) patches(args []Word) bool {
+func (s *sweeper) patches(args []shell.Word) bool {
 	for _, w := range args {
 		text := string(w.Text)
 		if text == "--" {
@@ -154,7 +157,7 @@ func (s *sweeper) patches(args []Word) bool {
 }
 
 // several reports whether arguments of git show name more than one change.
-func several(args []Word) bool {
+func several(args []shell.Word) bool {
 	for _, w := range args {
 		text := string(w.Text)
 		switch {
@@ -170,7 +173,7 @@ func several(args []Word) bool {
 
 // outside reports whether arguments of git diff compare files on the disk, including complete
 // directories. git does so by itself if one of them is not in the repository.
-func outside(args []Word) bool {
+func outside(args []shell.Word) bool {
 	for _, w := range args {
 		switch text := string(w.Text); {
 		case strings.HasPrefix(text, "--no-ind"), text == "..", strings.HasPrefix(text, "../"), strings.HasPrefix(text, "/"), strings.HasPrefix(text, "~"):

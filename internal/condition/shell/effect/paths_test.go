@@ -1,4 +1,4 @@
-package shell_test
+package effect_test
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/shell/effect"
 )
 
 // Proves K0a, C19: Paths yields every word of a command that may name a file, also those in other
@@ -66,7 +67,7 @@ func pathsOf(line string) (list []string) {
 	var l shell.Line
 	l.Read([]byte(line))
 	for i := range l.Commands {
-		l.Commands[i].Paths(func(path *shell.Word, _ shell.Use, _ bool) bool {
+		effect.Paths(&l.Commands[i], func(path *shell.Word, _ effect.Use, _ bool) bool {
 			list = append(list, string(path.Text))
 			return true
 		})

@@ -1,6 +1,11 @@
-package shell
+package effect
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
+)
 
 // Use describes what a command does with a path.
 type Use uint8
@@ -18,17 +23,17 @@ const (
 
 // givesFile are options of scripted programs whose value, in the next word, is a file and no
 // script.
-var givesFile = words{"--exclude-from", "--ignore-file", "--path-to-ignore"}
+var givesFile = programs.Words{"--exclude-from", "--ignore-file", "--path-to-ignore"}
 
 // Certain reports whether the operands of a program are paths and nothing else.
 func Certain(program []byte) bool {
 	name := string(program)
-	return readers.has(name) && !scripted.has(name) || name == "tee" || name == "touch" || name == "mkdir" || name == "rm" || name == "rmdir"
+	return programs.Readers.Has(name) && !programs.Scripted.Has(name) || name == "tee" || name == "touch" || name == "mkdir" || name == "rm" || name == "rmdir"
 }
 
 // Paths calls yield for every word of the command that may name a file, and for the targets of its
 // redirections (redirected), until yield returns false.
-func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
+func Paths(c *shell.Command, yield func(path *shell.Word, use Use, redirected bool) bool) {
 	for i := range c.Redirects {
 		use := Reads
 		if c.Redirects[i].Write {
@@ -39,16 +44,16 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 		}
 	}
 	name := string(bytes.ToLower(c.Program()))
-	if c.namesOnly() {
+	if namesOnly(c) {
 		each := yield
-		yield = func(path *Word, use Use, redirected bool) bool {
-			if !redirected && path.written() {
+		yield = func(path *shell.Word, use Use, redirected bool) bool {
+			if !redirected && written(path) {
 				use = use&Suspected | Named
 			}
 			return each(path, use, redirected)
 		}
 	}
-	if pathless.has(name) && !c.Feeds || len(c.Words) == 0 {
+	if programs.Pathless.Has(name) && !c.Feeds || len(c.Words) == 0 {
 		for i := range c.Words {
 			if w := &c.Words[i]; c.Plain && w.Glob && !w.Literal && !yield(w, Reads, false) {
 				return // the shell's matches are shown
@@ -57,30 +62,30 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 		return
 	}
 	use := Reads | Writes
-	if readers.has(name) {
+	if programs.Readers.Has(name) {
 		use = Reads
 	}
-	if !c.Placed(yield) {
+	if !Placed(c, yield) {
 		return
 	}
-	skip, script := scripted.has(name), false
+	skip, script := programs.Scripted.Has(name), false
 	texts := textOptionsOf(name, c.Words)
 	for i := range c.Words[1:] {
 		w := &c.Words[i+1]
 		text := w.Text
-		if c.own > 0 && i+1 >= c.own {
+		if c.Own > 0 && i+1 >= c.Own {
 			return // words of the command that it runs
 		}
 		switch {
 		case len(text) == 0:
 			skip = false // grep '' FILE
 			continue
-		case texts.value(c.Words, i+1), name == "find" && string(c.Words[i].Text) == "-perm", name == "gcloud" && bytes.HasPrefix(text, []byte("//")):
+		case textValue(texts, c.Words, i+1), name == "find" && string(c.Words[i].Text) == "-perm", name == "gcloud" && bytes.HasPrefix(text, []byte("//")):
 			continue
 		case text[0] == '-':
-			script = scripted.has(name) && givesScript(name, text)
+			script = programs.Scripted.Has(name) && givesScript(name, text)
 			skip = skip && !script
-			if script && len(text) > 2 && !scriptPaths(name, w.part(2, len(text)), yield) || !attached(name, w, yield) {
+			if script && len(text) > 2 && !scriptPaths(name, part(w, 2, len(text)), yield) || !attached(name, w, yield) {
 				return
 			}
 			if !delimits(name, text) && !optionPaths(w, use, yield) {
@@ -89,7 +94,7 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 			continue
 		case len(bytes.Trim(text, "/")) == 0 && len(c.Words[i].Text) == 2 && delimits(name, c.Words[i].Text):
 			continue
-		case skip && givesFile.has(string(c.Words[i].Text)):
+		case skip && givesFile.Has(string(c.Words[i].Text)):
 			if !yield(w, Reads, false) {
 				return
 			}
@@ -108,11 +113,11 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 			}
 		}
 		one := use
-		if copiers.has(name) && i+2 < len(c.Words) {
+		if programs.Copiers.Has(name) && i+2 < len(c.Words) {
 			one = Reads
 		}
 		if name == "git" && hiddenGlob(text) { // git expands it with or without quotes
-			w = &Word{Text: text, Quoted: w.Quoted, Glob: true}
+			w = &shell.Word{Text: text, Quoted: w.Quoted, Glob: true}
 		}
 		if name == "jq" && !scriptPaths(name, w, yield) { // after --arg NAME VALUE
 			return
@@ -120,11 +125,11 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 		if !yield(w, one, false) {
 			return
 		}
-		if dir := w.writtenDir(); len(dir) > 0 && !yield(&Word{Text: dir, Literal: true}, one, false) {
+		if dir := writtenDir(w); len(dir) > 0 && !yield(&shell.Word{Text: dir, Literal: true}, one, false) {
 			return
 		}
 		if at := bytes.IndexByte(text, '='); at >= 0 && at+1 < len(text) { // of=FILE
-			if !yield(w.part(at+1, len(text)), one, false) {
+			if !yield(part(w, at+1, len(text)), one, false) {
 				return
 			}
 		}
@@ -140,13 +145,13 @@ func delimits(program string, option []byte) bool {
 	if len(option) < 2 || option[0] != '-' || len(option) > 2 && len(bytes.Trim(option[2:], "/")) > 0 {
 		return false
 	}
-	delimiter := programOf(program).delimiter
+	delimiter := programs.Of(program).Delimiter
 	return delimiter != 0 && option[1] == delimiter
 }
 
 // writtenDir returns the directory before the first wildcard of a word, none for a word without
 // wildcards.
-func (w *Word) writtenDir() []byte {
+func writtenDir(w *shell.Word) []byte {
 	if !w.Glob || w.Literal {
 		return nil
 	}
@@ -155,19 +160,19 @@ func (w *Word) writtenDir() []byte {
 
 // optionPaths yields the paths that the word of an option may contain: its value, and the rest of a
 // cluster of letters after each of them.
-func optionPaths(w *Word, use Use, yield func(path *Word, use Use, redirected bool) bool) bool {
+func optionPaths(w *shell.Word, use Use, yield func(path *shell.Word, use Use, redirected bool) bool) bool {
 	text := w.Text
 	if at := bytes.IndexByte(text, '='); at >= 0 && at+1 < len(text) {
-		if !yield(w.part(at+1, len(text)), Reads|Writes, false) {
+		if !yield(part(w, at+1, len(text)), Reads|Writes, false) {
 			return false
 		}
 	} else if len(text) > 2 && text[1] != '-' && bytes.ContainsAny(text, "./") { // -oFILE
-		if !yield(w.part(2, len(text)), Reads|Writes, false) {
+		if !yield(part(w, 2, len(text)), Reads|Writes, false) {
 			return false
 		}
 	}
 	for at := 2; at < len(text) && at <= longestCluster && text[1] != '-' && text[at] != '='; at++ { // -nFILE, -rnfFILE
-		if !yield(w.part(at, len(text)), use|Suspected, false) {
+		if !yield(part(w, at, len(text)), use|Suspected, false) {
 			return false
 		}
 	}
@@ -177,19 +182,19 @@ func optionPaths(w *Word, use Use, yield func(path *Word, use Use, redirected bo
 // Placed yields the files that a command writes if its last word, or the value of an option, is a
 // directory: "cp x/app.toml conf" writes conf/app.toml. It reports whether yield always returned
 // true.
-func (c *Command) Placed(yield func(path *Word, use Use, redirected bool) bool) bool {
+func Placed(c *shell.Command, yield func(path *shell.Word, use Use, redirected bool) bool) bool {
 	if !c.Puts() {
 		return true
 	}
 	words := c.Words[1:]
-	for _, dir := range c.directories() {
+	for _, dir := range c.Directories() {
 		for _, w := range words {
-			name := Base(bytes.TrimRight(w.Text, "/"))
+			name := programs.Base(bytes.TrimRight(w.Text, "/"))
 			if len(dir.Text) == 0 || len(name) == 0 || w.Text[0] == '-' {
 				continue
 			}
 			text := append(append(bytes.Clone(dir.Text), '/'), name...)
-			if !yield(&Word{Text: text, Literal: w.Literal && dir.Literal, Glob: w.Glob || dir.Glob}, Writes|Suspected, false) {
+			if !yield(&shell.Word{Text: text, Literal: w.Literal && dir.Literal, Glob: w.Glob || dir.Glob}, Writes|Suspected, false) {
 				return false
 			}
 		}
@@ -197,49 +202,25 @@ func (c *Command) Placed(yield func(path *Word, use Use, redirected bool) bool) 
 	return true
 }
 
-// Puts reports whether a command may put files into a directory under their own names.
-func (c *Command) Puts() bool {
-	return len(c.Words) > 2 && placers.has(string(familiar(c.Program())))
-}
-
-// directories returns the words that may be directories of a command that [Command.Puts]: the last
-// one, and the values of options.
-func (c *Command) directories() []Word {
-	words := c.Words[1:]
-	dirs := []Word{words[len(words)-1]}
-	for i, w := range words {
-		if dir, ok := bytes.CutPrefix(w.Text, []byte("--target-directory=")); ok {
-			dirs = append(dirs, Word{Text: dir, Literal: w.Literal, Glob: w.Glob})
-		} else if i+1 < len(words) && len(w.Text) > 1 && w.Text[0] == '-' && (w.Text[1] != '-' && w.Text[len(w.Text)-1] == 't' || string(w.Text) == "--target-directory") {
-			dirs = append(dirs, words[i+1])
-		}
-	}
-	return dirs
-}
-
-// maxPlaced bounds the files that the commands of a line can put into directories, as pairs of a
-// word and a directory. A line with more sets Excess.
-const maxPlaced = 64 << 10
-
 // hiddenGlob reports whether a path with wildcards has a component that begins with a dot.
 func hiddenGlob(text []byte) bool {
 	return bytes.ContainsAny(text, "*?[") && (len(text) > 1 && text[0] == '.' || bytes.Contains(text, []byte("/.")))
 }
 
 // part returns a part of a word.
-func (w *Word) part(from, to int) *Word {
-	return &Word{Text: w.Text[from:to], Literal: w.Literal, Quoted: w.Quoted, Glob: w.Glob}
+func part(w *shell.Word, from, to int) *shell.Word {
+	return &shell.Word{Text: w.Text[from:to], Literal: w.Literal, Quoted: w.Quoted, Glob: w.Glob}
 }
 
 // attached yields files that a program finds in a word: @FILE, NAME=@FILE;type=x, NAME=<FILE,FILE,
 // and git's stored versions of a FILE, REVISION:FILE or :2:FILE.
-func attached(program string, w *Word, yield func(path *Word, use Use, redirected bool) bool) bool {
+func attached(program string, w *shell.Word, yield func(path *shell.Word, use Use, redirected bool) bool) bool {
 	text := w.Text
 	from := func(at int) bool {
 		if at <= 0 || at >= len(text) {
 			return true
 		}
-		part := w.part(at, len(text))
+		part := part(w, at, len(text))
 		if program == "git" && hiddenGlob(part.Text) {
 			part.Literal, part.Glob = false, true
 		}
@@ -250,7 +231,7 @@ func attached(program string, w *Word, yield func(path *Word, use Use, redirecte
 			return true
 		}
 		for name := range bytes.FieldsFuncSeq(text[at:], func(r rune) bool { return r == ';' || r == ',' }) {
-			if !yield(&Word{Text: name, Literal: w.Literal, Quoted: w.Quoted, Glob: w.Glob}, Reads, false) {
+			if !yield(&shell.Word{Text: name, Literal: w.Literal, Quoted: w.Quoted, Glob: w.Glob}, Reads, false) {
 				return false
 			}
 		}
@@ -277,7 +258,7 @@ func attached(program string, w *Word, yield func(path *Word, use Use, redirecte
 				return false
 			}
 		}
-	case uploaders.has(program):
+	case programs.Uploaders.Has(program):
 		if !from(bytes.IndexByte(text, '@') + 1) {
 			return false
 		}

@@ -1,17 +1,20 @@
-package shell
+package effect
 
 import (
 	"bytes"
 	"slices"
+
+	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 )
 
 // Arguments that find and xargs add to a command: names in place of words, and words after those
 // that are written.
 
-// onlyNames reports whether no word that xargs adds to a command can be an option: they follow
+// OnlyNames reports whether no word that xargs adds to a command can be an option: they follow
 // "--", or are paths printed by find and separated by zeros only.
-func (l *Line) onlyNames(i int) bool {
-	if l.Fills(i, nil) {
+func onlyNames(l *shell.Line, i int) bool {
+	if Fills(l, i, nil) {
 		return false
 	}
 	for _, w := range l.Commands[i].Words {
@@ -49,15 +52,15 @@ func (l *Line) onlyNames(i int) bool {
 // not certain: the output of find or "git ls-files", less what filters drop. The program gets
 // exactly these names only if xargs takes each name for one word and none is an option; a look at
 // the disk has to check that.
-func (l *Line) Given(i int) (list []Sweep) {
+func Given(l *shell.Line, i int) (list []Sweep) {
 	c := &l.Commands[i]
 	x := c.Parent
-	if !l.Plain || !c.Open || !fed.has(string(c.Words[0].Text)) || x < 1 || l.Commands[x].Parent >= 0 || !l.Commands[x].Piped || !passes(l.Commands[x].Words[:c.From]) {
+	if !l.Plain || !c.Open || !programs.Fed.Has(string(c.Words[0].Text)) || x < 1 || l.Commands[x].Parent >= 0 || !l.Commands[x].Piped || !passes(l.Commands[x].Words[:c.From]) {
 		return nil
 	}
-	before := l.printer(x)
-	for before > 0 && l.Commands[before].Piped && l.Commands[before].drops() {
-		before = l.printer(before)
+	before := printer(l, x)
+	for before > 0 && l.Commands[before].Piped && drops(&l.Commands[before]) {
+		before = printer(l, before)
 	}
 	from := &l.Commands[before]
 	s := sweeper{command: from, yield: func(w *Sweep) bool {
@@ -65,7 +68,7 @@ func (l *Line) Given(i int) (list []Sweep) {
 		if from.Located && from.Moved && !from.Sure {
 			w.Into, w.Sure = from.Dir, true
 		}
-		w.Given, w.Disk, w.Counts = true, l.keepsFiles(), listing.has(string(c.Words[0].Text))
+		w.Given, w.Disk, w.Counts = true, keepsFiles(l), programs.Listing.Has(string(c.Words[0].Text))
 		list = append(list, *w)
 		return true
 	}}
@@ -82,7 +85,7 @@ func (l *Line) Given(i int) (list []Sweep) {
 }
 
 // printer returns the command whose output another one reads.
-func (l *Line) printer(i int) int {
+func printer(l *shell.Line, i int) int {
 	for i--; l.Commands[i].Parent >= 0; {
 		i = l.Commands[i].Parent
 	}
@@ -91,7 +94,7 @@ func (l *Line) printer(i int) int {
 
 // passes reports whether xargs gives all of its input to one program, as words after the written
 // ones.
-func passes(words []Word) bool {
+func passes(words []shell.Word) bool {
 	if len(words) == 0 || string(words[0].Text) != "xargs" {
 		return false
 	}
@@ -108,7 +111,7 @@ func passes(words []Word) bool {
 }
 
 // drops reports whether a command is a filter that passes lines on or drops them.
-func (c *Command) drops() bool {
+func drops(c *shell.Command) bool {
 	if len(c.Words) == 0 || len(c.Redirects) > 0 {
 		return false
 	}
@@ -124,7 +127,7 @@ func (c *Command) drops() bool {
 	case "grep":
 		return operands == 1
 	case "head", "tail": // -n 5
-		return operands <= 1 && len(c.Words) <= 3 && !slices.ContainsFunc(c.Words[1:], func(w Word) bool { return bytes.ContainsAny(w.Text, "cfz") })
+		return operands <= 1 && len(c.Words) <= 3 && !slices.ContainsFunc(c.Words[1:], func(w shell.Word) bool { return bytes.ContainsAny(w.Text, "cfz") })
 	case "sort":
 		return len(c.Words) == 1
 	}
@@ -139,7 +142,7 @@ func (s *sweeper) printsNames() bool {
 		switch text := string(w.Text); text {
 		case "-name", "-iname", "-path", "-not", "!", "-type", "-maxdepth", "-mindepth", "-size", "-mtime", "-mmin", "-newer", "-print":
 		default:
-			if len(text) == 0 || text[0] == '-' || !w.Literal || (i == 0 || !isFindTest(words[i-1].Text)) && (!plainText(w.Text) || text[0] == '@') {
+			if len(text) == 0 || text[0] == '-' || !w.Literal || (i == 0 || !isFindTest(words[i-1].Text)) && (!shell.PlainText(w.Text) || text[0] == '@') {
 				return false
 			}
 		}
@@ -169,10 +172,10 @@ func (s *sweeper) listsIndex() bool {
 
 // Fills reports whether a command may get another text in place of one in its words: find replaces
 // {} by file names, xargs the string of its option -I by its input.
-func (l *Line) Fills(i int, text []byte) bool {
+func Fills(l *shell.Line, i int, text []byte) bool {
 	for ; l.Commands[i].Parent >= 0; i = l.Commands[i].Parent {
 		by := &l.Commands[l.Commands[i].Parent]
-		switch string(familiar(by.Program())) {
+		switch string(programs.Familiar(by.Program())) {
 		case "find":
 			if bytes.Contains(text, []byte("{}")) {
 				return true

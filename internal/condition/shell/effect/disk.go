@@ -1,15 +1,18 @@
-package shell
+package effect
 
 import (
 	"bytes"
 	"slices"
+
+	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 )
 
 // A look at the disk can find the files that a command reads in complete directories, as long as
 // nothing in the line moves files and no links to directories are followed.
 
 // keepsFiles reports whether a line is plain, moves no files and makes no links.
-func (l *Line) keepsFiles() bool {
+func keepsFiles(l *shell.Line) bool {
 	if !l.Plain {
 		return false
 	}
@@ -19,11 +22,11 @@ func (l *Line) keepsFiles() bool {
 		case len(c.Words) == 0:
 			return false
 		case string(c.Words[0].Text) == "git":
-			if len(c.Words) < 2 || !readsRepository.has(string(c.Words[1].Text)) && !(words{"add", "stage", "commit"}).has(string(c.Words[1].Text)) {
+			if len(c.Words) < 2 || !readsRepository.Has(string(c.Words[1].Text)) && !(programs.Words{"add", "stage", "commit"}).Has(string(c.Words[1].Text)) {
 				return false
 			}
-		case c.turnsText():
-		case !keeping.has(string(c.Words[0].Text)):
+		case turnsText(c):
+		case !programs.Keeping.Has(string(c.Words[0].Text)):
 			return false
 		}
 	}
@@ -32,11 +35,11 @@ func (l *Line) keepsFiles() bool {
 
 // turnsText reports whether a command is sed or awk with a script that only turns text into text,
 // and has no options that change files or name scripts.
-func (c *Command) turnsText() bool {
+func turnsText(c *shell.Command) bool {
 	program, at := c.Words[0].Text, 1
 	switch string(program) {
 	case "sed":
-		for at < len(c.Words) && (words{"-n", "-E", "-r", "-s", "-u", "-z"}).has(string(c.Words[at].Text)) {
+		for at < len(c.Words) && (programs.Words{"-n", "-E", "-r", "-s", "-u", "-z"}).Has(string(c.Words[at].Text)) {
 			at++
 		}
 	case "awk", "gawk", "mawk":
@@ -63,11 +66,11 @@ func (s *sweeper) onDisk(name string) bool {
 	}
 	switch name {
 	case "grep", "egrep", "fgrep":
-		return !s.cluster("R", grepValues) && !s.long("dereference-recursive")
+		return !s.cluster("R", programs.GrepValues) && !s.long("dereference-recursive")
 	case "rg":
 		return !s.followsLinks(name)
 	case "find":
-		return !s.has("-L", "-H", "-follow", "-execdir", "-okdir") && !slices.ContainsFunc(c.Words, func(w Word) bool {
+		return !s.has("-L", "-H", "-follow", "-execdir", "-okdir") && !slices.ContainsFunc(c.Words, func(w shell.Word) bool {
 			return len(w.Text) > len("{}") && bytes.Contains(w.Text, []byte("{}")) // a name next to a file
 		})
 	case "git":

@@ -1,16 +1,16 @@
-package shell
+package programs
 
 import (
 	"bytes"
 	"strings"
 )
 
-// codeFlag is one option that runs code.
-type codeFlag string
+// CodeFlag is one option that runs code.
+type CodeFlag string
 
-// match reports whether a word is the option, or may be read as it, and returns its value if that
+// Match reports whether a word is the option, or may be read as it, and returns its value if that
 // is in the same word.
-func (f codeFlag) match(word []byte) (value []byte, attached, ok bool) {
+func (f CodeFlag) Match(word []byte) (value []byte, attached, ok bool) {
 	name := string(f)
 	switch {
 	case strings.HasPrefix(name, "--"):
@@ -35,7 +35,3 @@ func (f codeFlag) match(word []byte) (value []byte, attached, ok bool) {
 	option, value, attached := bytes.Cut(word, []byte("="))
 	return value, attached, string(option) == name || string(option) == "-"+name
 }
-
-// TakesCode reports whether a program has an option that runs code. Unknown words of it may contain
-// code.
-func TakesCode(program []byte) bool { return known(string(familiar(Base(program)))) }

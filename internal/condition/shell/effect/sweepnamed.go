@@ -1,8 +1,11 @@
-package shell
+package effect
 
 import (
 	"bytes"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 )
 
 // Searches that select their files by a wildcard: grep --include='*.go', rg -g '*.go', find -name
@@ -10,7 +13,7 @@ import (
 
 // sources are extensions of programs and of texts about them. A search of such files is not a
 // search of hidden ones, although it reads them: secrets are not kept in .env.go.
-var sources = words{
+var sources = programs.Words{
 	"go", "py", "pyi", "rs", "java", "kt", "scala", "c", "h", "cc", "cpp", "hpp", "cs", "swift", "rb", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue",
 	"svelte", "css", "scss", "less", "html", "md", "mdx", "rst", "proto", "graphql", "hs", "ml", "ex", "exs", "erl", "clj", "dart", "lua", "zig",
 }
@@ -22,7 +25,7 @@ func (s *Sweep) named(names []string) *Sweep {
 	}
 	s.Names = names
 	for _, n := range names {
-		if !sources.has(n[strings.LastIndexByte(n, '.')+1:]) {
+		if !sources.Has(n[strings.LastIndexByte(n, '.')+1:]) {
 			return s
 		}
 	}
@@ -31,7 +34,7 @@ func (s *Sweep) named(names []string) *Sweep {
 }
 
 // nameGlob returns a wildcard for the names of files, nil if the word is more.
-func nameGlob(w *Word) []string {
+func nameGlob(w *shell.Word) []string {
 	text := string(w.Text)
 	before, rest, braces := strings.Cut(text, "{")
 	inner, after, closed := strings.Cut(rest, "}")
@@ -50,7 +53,7 @@ func nameGlob(w *Word) []string {
 			return nil
 		}
 		for i := range len(g) {
-			if c := g[i]; c != '*' && c != '?' && (!plainBytes[c] || c == '/') {
+			if c := g[i]; c != '*' && c != '?' && (!shell.PlainBytes[c] || c == '/') {
 				return nil
 			}
 		}
@@ -60,19 +63,19 @@ func nameGlob(w *Word) []string {
 
 // sourceTypes are types of rg that select only names in [sources]. Files of a selected type are
 // searched even if they are hidden; those of other types may be .env.
-var sourceTypes = words{
+var sourceTypes = programs.Words{
 	"go", "py", "python", "rust", "js", "ts", "typescript", "java", "c", "cpp", "h", "md", "markdown", "html", "css", "kotlin", "swift", "csharp", "vue", "svelte", "scala",
 	"lua", "zig", "proto", "haskell", "elixir", "erlang", "dart",
 }
 
-// option is an option of a command, with its value if it has one.
+// Option is an option of a command, with its value if it has one.
 type option struct {
 	name  string // one letter, or a long name without dashes
-	value *Word
+	value *shell.Word
 	next  bool // the value is the next word
 }
 
-// options returns the options of a command up to "--". Letters and known long names may have
+// Options returns the options of a command up to "--". Letters and known long names may have
 // values; a value is no option.
 func (s *sweeper) options(letters string) (list []option) {
 	words := s.command.Words
@@ -84,18 +87,18 @@ func (s *sweeper) options(letters string) (list []option) {
 		if len(w.Text) < 2 || w.Text[0] != '-' {
 			continue
 		}
-		next := func() *Word {
+		next := func() *shell.Word {
 			if i++; i < len(words) {
 				return &words[i]
 			}
-			return &Word{}
+			return &shell.Word{}
 		}
 		if name, long := bytes.CutPrefix(w.Text, []byte("--")); long {
 			name, value, attached := bytes.Cut(name, []byte("="))
 			o := option{name: string(name)}
 			switch {
 			case attached:
-				o.value = &Word{Text: value, Literal: w.Literal}
+				o.value = &shell.Word{Text: value, Literal: w.Literal}
 			case takes(w.Text, letters):
 				o.value, o.next = next(), true
 			}
@@ -105,7 +108,7 @@ func (s *sweeper) options(letters string) (list []option) {
 		for k := 1; k < len(w.Text); k++ {
 			o := option{name: string(w.Text[k : k+1])}
 			if strings.IndexByte(letters, w.Text[k]) >= 0 {
-				if o.value = w.part(k+1, len(w.Text)); len(o.value.Text) == 0 {
+				if o.value = part(w, k+1, len(w.Text)); len(o.value.Text) == 0 {
 					o.value = next()
 				}
 				k = len(w.Text)
@@ -117,7 +120,7 @@ func (s *sweeper) options(letters string) (list []option) {
 }
 
 // plainOptions are long options of grep and rg that do not affect which files are read.
-var plainOptions = words{
+var plainOptions = programs.Words{
 	"recursive", "ignore-case", "line-number", "with-filename", "no-filename", "files-with-matches", "files-without-match", "count", "word-regexp", "extended-regexp",
 	"fixed-strings", "perl-regexp", "invert-match", "only-matching", "no-messages", "color", "colour", "regexp", "context", "after-context", "before-context", "max-count",
 	"exclude-dir", "type", "type-not", "files", "heading", "no-heading", "smart-case", "case-sensitive", "multiline", "trim", "sort", "stats", "json", "column", "pretty",
@@ -127,7 +130,7 @@ var plainOptions = words{
 // included returns the names that grep searches by --include, nil for all. If --exclude comes
 // first, grep searches files that no option names.
 func (s *sweeper) included() (names []string) {
-	for _, o := range s.options(grepValues) {
+	for _, o := range s.options(programs.GrepValues) {
 		switch {
 		case o.name == "include":
 			list := nameGlob(o.value)
@@ -135,7 +138,7 @@ func (s *sweeper) included() (names []string) {
 				return nil
 			}
 			names = append(names, list...)
-		case o.name == "exclude" && names == nil, len(o.name) > 1 && !plainOptions.has(o.name):
+		case o.name == "exclude" && names == nil, len(o.name) > 1 && !plainOptions.Has(o.name):
 			return nil
 		case o.next && o.name == "context": // it has no value in some versions
 			return nil
@@ -148,7 +151,7 @@ func (s *sweeper) included() (names []string) {
 // option makes it search hidden files. Globs with ! exclude files.
 func (s *sweeper) globbed() (names []string, only bool) {
 	only = true
-	for _, o := range s.options(searchValues) {
+	for _, o := range s.options(programs.SearchValues) {
 		switch {
 		case o.name == "g" || o.name == "glob":
 			if o.value == nil || !o.value.Literal || len(o.value.Text) == 0 {
@@ -157,7 +160,7 @@ func (s *sweeper) globbed() (names []string, only bool) {
 			if rest, excludes := bytes.CutPrefix(o.value.Text, []byte("!")); excludes && len(rest) > 0 && rest[0] != '!' {
 				continue
 			}
-			list := nameGlob(&Word{Text: Base(o.value.Text), Literal: true})
+			list := nameGlob(&shell.Word{Text: programs.Base(o.value.Text), Literal: true})
 			if list == nil || bytes.IndexByte(o.value.Text, '\\') >= 0 || bytes.LastIndexByte(o.value.Text, '{') < bytes.LastIndexByte(o.value.Text, '/') && bytes.IndexByte(o.value.Text, '{') >= 0 {
 				return nil, false
 			}
@@ -165,8 +168,8 @@ func (s *sweeper) globbed() (names []string, only bool) {
 		case o.name == "hidden", o.name == ".", o.name == "u":
 			only = false
 		case o.name == "t" || o.name == "type":
-			only = only && o.value != nil && sourceTypes.has(string(o.value.Text))
-		case len(o.name) > 1 && !plainOptions.has(o.name): // possibly another kind of glob
+			only = only && o.value != nil && sourceTypes.Has(string(o.value.Text))
+		case len(o.name) > 1 && !plainOptions.Has(o.name): // possibly another kind of glob
 			return nil, false
 		}
 	}

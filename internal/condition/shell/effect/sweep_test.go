@@ -1,4 +1,4 @@
-package shell_test
+package effect_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/shell/effect"
 )
 
 // Proves K0a: Sweeps yields the directories that a command reads without naming their files. A
@@ -45,7 +46,7 @@ func TestSweeps(t *testing.T) {
 		var l shell.Line
 		l.Read([]byte(line))
 		var got []string
-		l.Sweeps(func(s *shell.Sweep) bool {
+		effect.Sweeps(&l, func(s *effect.Sweep) bool {
 			text := string(s.Dir.Text)
 			switch {
 			case s.Anywhere:
@@ -84,7 +85,7 @@ func TestSweepsEnd(t *testing.T) {
 		var l shell.Line
 		l.Read([]byte(line))
 		n := 0
-		l.Sweeps(func(*shell.Sweep) bool { n++; return false })
+		effect.Sweeps(&l, func(*effect.Sweep) bool { n++; return false })
 		if n != 1 {
 			t.Errorf("%s: %d sweeps", line, n)
 		}

@@ -3,31 +3,13 @@ package shell
 import (
 	"bytes"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 )
-
-// wrapper describes how to find the command after a wrapper's own options.
-type wrapper struct {
-	options  string // with ":" for those with a value, "!" for those with which nothing is run
-	operands int    // words between the options and the command
-	assigns  bool   // NAME=value may be among them
-	open     bool   // the command gets more words
-	lineFlag bool   // its -S takes a command line
-	number   bool   // -5 is an option
-}
-
-// option looks up an option and returns whether it has a value, and whether nothing is run with it.
-func (w wrapper) option(name string) (value, query, ok bool) {
-	for field := range strings.FieldsSeq(w.options) {
-		if strings.TrimRight(field, ":!") == name {
-			return strings.HasSuffix(field, ":"), strings.HasSuffix(field, "!"), true
-		}
-	}
-	return false, false, false
-}
 
 // skip returns the index of the first word of the command, len(words) if there is none. ok is false
 // if an option is unknown.
-func (w wrapper) skip(words []Word) (at int, ok bool) {
+func skip(w programs.Wrapper, words []Word) (at int, ok bool) {
 	for at = 1; at < len(words); at++ {
 		if !words[at].Literal {
 			return at, false
@@ -42,7 +24,7 @@ func (w wrapper) skip(words []Word) (at int, ok bool) {
 		}
 		if strings.HasPrefix(text, "--") {
 			name, _, attached := strings.Cut(text, "=")
-			value, _, ok := w.option(name)
+			value, _, ok := w.Option(name)
 			if !ok {
 				return at, false
 			}
@@ -51,11 +33,11 @@ func (w wrapper) skip(words []Word) (at int, ok bool) {
 			}
 			continue
 		}
-		if w.number && isNumber([]byte(strings.TrimLeft(text, "-+"))) {
+		if w.Number && IsNumber([]byte(strings.TrimLeft(text, "-+"))) {
 			continue
 		}
 		for i := 1; i < len(text); i++ {
-			value, query, ok := w.option("-" + text[i:i+1])
+			value, query, ok := w.Option("-" + text[i:i+1])
 			if !ok {
 				return at, false
 			}
@@ -70,15 +52,15 @@ func (w wrapper) skip(words []Word) (at int, ok bool) {
 			}
 		}
 	}
-	for w.assigns && at < len(words) && IsAssignment(words[at].Text) {
+	for w.Assigns && at < len(words) && IsAssignment(words[at].Text) {
 		at++
 	}
-	return min(at+w.operands, len(words)), true
+	return min(at+w.Operands, len(words)), true
 }
 
 // replaces reports whether an option of xargs replaces the program's name by its input, as -I cat
 // does with cat.
-func (w wrapper) replaces(options []Word, program []byte) bool {
+func replaces(w programs.Wrapper, options []Word, program []byte) bool {
 	for i, o := range options[1:] {
 		text := o.Text
 		var mark []byte
@@ -101,7 +83,7 @@ func (w wrapper) replaces(options []Word, program []byte) bool {
 
 // line returns the index of the word with the command line of env -S, in the option or after it; 0
 // if there is none.
-func (w wrapper) line(words []Word) int {
+func line(w programs.Wrapper, words []Word) int {
 	for i := 1; i < len(words); i++ {
 		text := words[i].Text
 		switch {

@@ -1,8 +1,10 @@
-package shell
+package effect
 
 import (
 	"bytes"
 	"iter"
+
+	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
 // Computes reports whether a script of sed, awk or jq only turns text into text: it runs nothing,
@@ -213,12 +215,12 @@ func (s *sedScript) replaces() bool {
 
 // scriptPaths yields the files that the script of sed, awk or jq may name: after the commands r and
 // w, and in double quotes, where jq adds an extension. Some of them may be no files.
-func scriptPaths(program string, w *Word, yield func(path *Word, use Use, redirected bool) bool) bool {
+func scriptPaths(program string, w *shell.Word, yield func(path *shell.Word, use Use, redirected bool) bool) bool {
 	switch program {
 	case "sed", "gsed":
 		seen := 0
 		for at, c := range w.Text {
-			if bytes.IndexByte([]byte("rRwW"), c) < 0 || at > 0 && isLetter(w.Text[at-1]) {
+			if bytes.IndexByte([]byte("rRwW"), c) < 0 || at > 0 && shell.IsLetter(w.Text[at-1]) {
 				continue
 			}
 			name, _, _ := bytes.Cut(w.Text[at+1:min(len(w.Text), at+1+maxName)], []byte("\n"))
@@ -228,17 +230,17 @@ func scriptPaths(program string, w *Word, yield func(path *Word, use Use, redire
 				name = nil // only the word itself
 			}
 			for _, text := range [][]byte{word, bytes.TrimRight(word, ";}"), name, bytes.TrimRight(name, " ;}")} {
-				if len(text) > 0 && !yield(&Word{Text: text, Literal: w.Literal, Quoted: true}, Reads|Writes, false) {
+				if len(text) > 0 && !yield(&shell.Word{Text: text, Literal: w.Literal, Quoted: true}, Reads|Writes, false) {
 					return false
 				}
 			}
 		}
 	case "awk", "gawk", "mawk", "nawk", "jq", "yq":
 		for quoted := range odd(bytes.Split(w.Text, []byte{'"'})) {
-			if json := append(bytes.Clone(quoted), ".json"...); program == "jq" && len(bytes.Trim(quoted, "/")) > 0 && !yield(&Word{Text: json, Literal: w.Literal, Quoted: true}, Reads, false) {
+			if json := append(bytes.Clone(quoted), ".json"...); program == "jq" && len(bytes.Trim(quoted, "/")) > 0 && !yield(&shell.Word{Text: json, Literal: w.Literal, Quoted: true}, Reads, false) {
 				return false
 			}
-			if len(bytes.Trim(quoted, "/")) > 0 && !yield(&Word{Text: quoted, Literal: w.Literal, Quoted: true}, Reads|Writes, false) {
+			if len(bytes.Trim(quoted, "/")) > 0 && !yield(&shell.Word{Text: quoted, Literal: w.Literal, Quoted: true}, Reads|Writes, false) {
 				return false
 			}
 		}

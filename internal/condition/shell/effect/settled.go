@@ -1,11 +1,16 @@
-package shell
+package effect
+
+import (
+	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
+)
 
 // Settled reports whether no command after command i obeys settings of the directory in which it
 // works.
-func (l *Line) Settled(i int) bool {
+func Settled(l *shell.Line, i int) bool {
 	for k := i + 1; k < len(l.Commands); k++ {
 		c := &l.Commands[k]
-		if len(c.Words) == 0 || !settled.has(string(c.Words[0].Text)) {
+		if len(c.Words) == 0 || !programs.Settled.Has(string(c.Words[0].Text)) {
 			return false
 		}
 	}
@@ -13,7 +18,7 @@ func (l *Line) Settled(i int) bool {
 }
 
 // readsRepository are commands of git that change no file of the working tree.
-var readsRepository = words{
+var readsRepository = programs.Words{
 	"status", "log", "show", "diff", "shortlog", "blame", "describe", "rev-parse", "rev-list", "ls-files", "ls-tree", "name-rev", "merge-base", "for-each-ref", "show-ref",
 	"check-ignore", "cherry", "count-objects", "grep", "branch", "remote",
 }
@@ -21,17 +26,17 @@ var readsRepository = words{
 // SettledInRepository is Settled for a directory in which git finds the repository that it finds
 // in the root: git is settled there too, as long as no command of the line writes files, which
 // could make the directory a repository.
-func (l *Line) SettledInRepository() bool {
+func SettledInRepository(l *shell.Line) bool {
 	for k := range l.Commands {
 		c := &l.Commands[k]
 		switch {
-		case len(c.Words) == 0 || c.writesFiles():
+		case len(c.Words) == 0 || writesFiles(c):
 			return false
 		case string(c.Words[0].Text) == "git":
-			if len(c.Words) < 2 || !readsRepository.has(string(c.Words[1].Text)) {
+			if len(c.Words) < 2 || !readsRepository.Has(string(c.Words[1].Text)) {
 				return false
 			}
-		case !writeless.has(string(c.Words[0].Text)):
+		case !programs.Writeless.Has(string(c.Words[0].Text)):
 			return false
 		}
 	}
@@ -39,7 +44,7 @@ func (l *Line) SettledInRepository() bool {
 }
 
 // writesFiles reports a redirection that writes a file.
-func (c *Command) writesFiles() bool {
+func writesFiles(c *shell.Command) bool {
 	for i := range c.Redirects {
 		if r := &c.Redirects[i]; r.Write && !r.Harmless() {
 			return true
