@@ -5,6 +5,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/openairesponses/wire"
 	"github.com/stopgate/stopgate/internal/provider/sse"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -24,9 +25,9 @@ func (s *stream) itemAdded(dst []byte, ev *sse.Event) ([]byte, error) {
 	it := &item{buffered: len(s.queue) > 0}
 	s.items = append(s.items, it)
 	kind := s.kindOf(s.frame.item)
-	if !kind.call() {
-		if kind == providerItem {
-			s.notes.AddNotEvaluated(text(s.frame.item, "type"))
+	if !kind.Call() {
+		if kind == wire.Provider {
+			s.notes.AddNotEvaluated(wire.Text(s.frame.item, "type"))
 		}
 		s.openItems++
 		return s.pass(dst, ev)
@@ -35,7 +36,7 @@ func (s *stream) itemAdded(dst []byte, ev *sse.Event) ([]byte, error) {
 	it.call, it.buffered = k, true
 	s.queue = append(s.queue, queuedEvent{call: k})
 	s.renumber = true
-	if args, ok := s.frame.item.Get("arguments"); ok && kind == function && args.Kind() == jsonstream.String {
+	if args, ok := s.frame.item.Get("arguments"); ok && kind == wire.Function && args.Kind() == jsonstream.String {
 		if text := s.decoded(args); len(text) > 0 {
 			k.hasFirst, k.first.text = true, maphash.Bytes(s.seed, text)
 		}
@@ -68,7 +69,7 @@ func (s *stream) addArguments(k *call, ev *sse.Event) {
 	switch {
 	case k.kind != e.kind || v.Kind() != jsonstream.String:
 		s.refuse(k, stopgate.CodeProtocolViolation)
-	case !e.kind.text():
+	case !e.kind.Text():
 		at, _ := s.frame.root.Get("command_index")
 		s.partEvent(k, at, v, e.whole)
 	case !e.whole:
@@ -84,19 +85,19 @@ func (s *stream) addArguments(k *call, ev *sse.Event) {
 
 // carriers are the events that contain arguments.
 var carriers = map[string]struct {
-	kind   kind
+	kind   wire.Kind
 	member string
 	whole  bool // the event repeats as a whole what was streamed in parts
 }{
-	argumentsDelta: {function, "delta", false},
-	argumentsDone:  {function, "arguments", true},
-	inputDelta:     {custom, "delta", false},
-	inputDone:      {custom, "input", true},
-	commandAdded:   {shell, "command", false},
-	commandDelta:   {shell, "delta", false},
-	commandDone:    {shell, "command", true},
-	diffDelta:      {applyPatch, "delta", false},
-	diffDone:       {applyPatch, "diff", true},
+	argumentsDelta: {wire.Function, "delta", false},
+	argumentsDone:  {wire.Function, "arguments", true},
+	inputDelta:     {wire.Custom, "delta", false},
+	inputDone:      {wire.Custom, "input", true},
+	commandAdded:   {wire.Shell, "command", false},
+	commandDelta:   {wire.Shell, "delta", false},
+	commandDone:    {wire.Shell, "command", true},
+	diffDelta:      {wire.ApplyPatch, "delta", false},
+	diffDone:       {wire.ApplyPatch, "diff", true},
 }
 
 // itemDone processes a finished item.
@@ -109,7 +110,7 @@ func (s *stream) itemDone(dst []byte, ev *sse.Event) ([]byte, error) {
 	it.closed = true
 	kind := s.kindOf(s.frame.item)
 	if it.call == nil {
-		if kind.call() {
+		if kind.Call() {
 			return dst, provider.UnknownCall()
 		}
 		s.openItems--
@@ -132,7 +133,7 @@ func (s *stream) terminal(dst []byte, ev *sse.Event) ([]byte, provider.Need, err
 		return dst, provider.Continue, err
 	}
 	s.readInfo(s.frame.response)
-	s.response = text(s.frame.response, "id")
+	s.response = wire.Text(s.frame.response, "id")
 	if len(s.list) == 0 {
 		s.ended = true
 		return s.write(dst, ev), provider.Finished, nil
@@ -156,18 +157,18 @@ func (s *stream) checkFinalOutput() error {
 		i++
 		kind := s.kindOf(v)
 		switch {
-		case i >= len(s.items) && kind.call():
+		case i >= len(s.items) && kind.Call():
 			k := s.start(v, kind, i)
 			s.close(k, v, kind)
 			s.finalCalls = append(s.finalCalls, k)
 			s.renumber = true
 		case i >= len(s.items):
-		case s.items[i].call != nil && kind.call():
+		case s.items[i].call != nil && kind.Call():
 			k := s.items[i].call
 			s.checkItem(k, v, kind)
-			args, _ := v.Get(k.kind.member())
+			args, _ := v.Get(k.kind.Member())
 			s.checkCopy(k, args)
-		case s.items[i].call != nil, kind.call():
+		case s.items[i].call != nil, kind.Call():
 			return provider.Malformed(nil) // the items differ from the streamed ones
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/openairesponses/wire"
 	"github.com/stopgate/stopgate/internal/provider/sse"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -58,13 +59,13 @@ func (s *stream) LateCalls() []provider.LateCall { return s.late.calls }
 // made.
 func (s *stream) addLate(index int, item jsonstream.Value) {
 	kind := s.kindOf(item)
-	if !kind.call() || index < s.late.from || slices.Contains(s.late.positions, index) || len(s.late.positions) >= s.o.MaxCalls {
+	if !kind.Call() || index < s.late.from || slices.Contains(s.late.positions, index) || len(s.late.positions) >= s.o.MaxCalls {
 		return
 	}
-	k := &call{kind: kind, index: index, item: text(item, "id"), id: text(item, "call_id")}
+	k := &call{kind: kind, index: index, item: wire.Text(item, "id"), id: wire.Text(item, "call_id")}
 	s.late.positions = append(s.late.positions, index)
 	s.late.calls = append(s.late.calls, provider.LateCall{
-		Call: stopgate.CallID(k.id), Tool: stopgate.ToolName(toolOf(kind, item)), Args: argumentsOf(kind, item),
+		Call: stopgate.CallID(k.id), Tool: stopgate.ToolName(wire.ToolOf(kind, item)), Args: argumentsOf(kind, item),
 	})
 	s.replaced = append(s.replaced, provider.ReplacedCall{
 		Message: messageID(k), Call: k.id, Item: slices.Clone(item.Raw()),
@@ -73,12 +74,12 @@ func (s *stream) addLate(index int, item jsonstream.Value) {
 }
 
 // argumentsOf returns the arguments of a finished item as they are evaluated.
-func argumentsOf(kind kind, item jsonstream.Value) []byte {
-	v, _ := item.Get(kind.member())
+func argumentsOf(kind wire.Kind, item jsonstream.Value) []byte {
+	v, _ := item.Get(kind.Member())
 	switch kind {
-	case function:
+	case wire.Function:
 		return v.AppendText(nil)
-	case custom:
+	case wire.Custom:
 		return append(jsonstream.AppendQuote([]byte(`{"input":`), v.Text()), '}')
 	}
 	return slices.Clone(v.Raw())

@@ -3,6 +3,7 @@ package openairesponses
 import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/openairesponses/wire"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -53,14 +54,14 @@ func (b *body) decode(body []byte) *provider.StreamError {
 		return provider.WrongKind()
 	}
 	b.readInfo(root)
-	b.response = text(root, "id")
+	b.response = wire.Text(root, "id")
 	output, _ := root.Get("output")
 	for v := range output.Elements() {
 		kind := b.kindOf(v)
-		if !kind.call() {
+		if !kind.Call() {
 			b.order = append(b.order, nil)
-			if kind == providerItem {
-				b.notes.AddNotEvaluated(text(v, "type"))
+			if kind == wire.Provider {
+				b.notes.AddNotEvaluated(wire.Text(v, "type"))
 			}
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/openairesponses/wire"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -13,7 +14,7 @@ import (
 // item events without it, and hashes to compare the copies of the arguments.
 type call struct {
 	number    int // number of the call in stopgate.Event
-	kind      kind
+	kind      wire.Kind
 	index     int    // position in the output of the response
 	typ       string // type of the item
 	item      string // id of the item
@@ -92,9 +93,9 @@ func (c *calls) Notes() provider.Notes { return c.notes }
 func (c *calls) LateBytes() int64 { return c.maxLate }
 
 // start starts the call of the item at this position.
-func (c *calls) start(item jsonstream.Value, kind kind, index int) *call {
-	k := &call{number: len(c.list), kind: kind, index: index, typ: text(item, "type"), item: text(item, "id"),
-		id: text(item, "call_id"), name: text(item, "name"), namespace: text(item, "namespace"), tool: toolOf(kind, item)}
+func (c *calls) start(item jsonstream.Value, kind wire.Kind, index int) *call {
+	k := &call{number: len(c.list), kind: kind, index: index, typ: wire.Text(item, "type"), item: wire.Text(item, "id"),
+		id: wire.Text(item, "call_id"), name: wire.Text(item, "name"), namespace: wire.Text(item, "namespace"), tool: wire.ToolOf(kind, item)}
 	if caller, ok := item.Get("caller"); ok && provider.Present(caller) {
 		typ, _ := caller.Get("type")
 		k.programmed = !typ.IsText("direct")
@@ -105,7 +106,7 @@ func (c *calls) start(item jsonstream.Value, kind kind, index int) *call {
 	switch {
 	case len(c.list) > c.o.MaxCalls:
 		c.refuse(k, stopgate.CodeLimitExceeded)
-	case kind == unknownCall, k.programmed, c.req.IsUnknown(stopgate.ToolName(k.tool)):
+	case kind == wire.Unknown, k.programmed, c.req.IsUnknown(stopgate.ToolName(k.tool)):
 		c.refuse(k, stopgate.CodePolicyNotConfigured)
 	case c.refuseSameID(k), k.id == "", k.tool == "":
 		c.refuse(k, stopgate.CodeProtocolViolation)
@@ -194,7 +195,7 @@ func (c *calls) delta(k *call, piece, raw []byte) {
 // which rules match.
 func (c *calls) feed(k *call, text []byte) {
 	k.prefix = append(k.prefix, text[:min(len(text), maxPrefix-len(k.prefix))]...)
-	if k.kind == custom {
+	if k.kind == wire.Custom {
 		c.openCustom(k)
 		c.quoted = jsonstream.AppendQuote(c.quoted[:0], text)
 		text = c.quoted[1 : len(c.quoted)-1]
@@ -221,23 +222,23 @@ func (c *calls) openCustom(k *call) {
 }
 
 // checkItem refuses a call if its item differs from the earlier events (L5).
-func (c *calls) checkItem(k *call, item jsonstream.Value, kind kind) {
-	if kind != k.kind || text(item, "type") != k.typ || text(item, "id") != k.item || text(item, "call_id") != k.id ||
-		text(item, "name") != k.name || text(item, "namespace") != k.namespace {
+func (c *calls) checkItem(k *call, item jsonstream.Value, kind wire.Kind) {
+	if kind != k.kind || wire.Text(item, "type") != k.typ || wire.Text(item, "id") != k.item || wire.Text(item, "call_id") != k.id ||
+		wire.Text(item, "name") != k.name || wire.Text(item, "namespace") != k.namespace {
 		c.refuse(k, stopgate.CodeEnvelopeMismatch)
 	}
 }
 
 // close processes the finished item of a call.
-func (c *calls) close(k *call, item jsonstream.Value, kind kind) {
+func (c *calls) close(k *call, item jsonstream.Value, kind wire.Kind) {
 	c.checkItem(k, item, kind)
 	if status, ok := item.Get("status"); ok && provider.Present(status) && !status.IsText("completed") {
 		c.refuse(k, stopgate.CodeStreamTruncated)
 	}
-	v, _ := item.Get(k.kind.member())
+	v, _ := item.Get(k.kind.Member())
 	c.checkCopy(k, v)
 	c.checkParts(k, v)
-	if k.kind == custom && !k.ended {
+	if k.kind == wire.Custom && !k.ended {
 		c.openCustom(k)
 		c.emitArgs(k, []byte(`"}`))
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/openairesponses/wire"
 	"github.com/stopgate/stopgate/internal/provider/sse"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -107,7 +108,7 @@ func (s *stream) writeCancelled(dst []byte, outcomes []provider.CallOutcome, end
 	}
 	dst = append(sse.AppendEventStart(dst, "response.completed"), `{"type":"response.completed"`...)
 	dst = append(append(s.appendNext(dst), `,"response":{"object":"response"`...), s.summary.created...)
-	dst = append(append(dst, `,"status":"completed","output":`...), list(s.sent.items)...)
+	dst = append(append(dst, `,"status":"completed","output":`...), wire.List(s.sent.items)...)
 	dst = appendUsage(append(dst, `,"usage":`...), s.notes.Response.Tokens)
 	return sse.AppendEventEnd(append(dst, "}}"...))
 }

@@ -133,14 +133,14 @@ func (c *calls) checkCopy(k *call, v jsonstream.Value) {
 	var copied []byte
 	var encoded encoding
 	switch {
-	case k.kind.text() && v.Kind() == jsonstream.String:
+	case k.kind.Text() && v.Kind() == jsonstream.String:
 		if encoded = c.encodingOf(v); k.settled && encoded == k.encoded {
 			sum = k.sum
 			break
 		}
 		copied = c.decoded(v)
 		sum.text = maphash.Bytes(c.seed, copied)
-	case !k.kind.text() && v.Kind() == jsonstream.Object:
+	case !k.kind.Text() && v.Kind() == jsonstream.Object:
 		copied = v.Raw()
 		sum.object = jsonstream.HashCanonical(v)
 	default:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/openairesponses/wire"
 	"github.com/stopgate/stopgate/internal/provider/sse"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -66,7 +67,7 @@ func (j *laterRound) append(dst []byte, ev *sse.Event) []byte {
 	}
 	root := j.doc.Root()
 	var edits provider.Edits
-	switch typ := text(root, "type"); {
+	switch typ := wire.Text(root, "type"); {
 	case typ == "response.created", typ == "response.queued", typ == inProgress:
 		return dst // the client has the start of the response already
 	case isTerminal(typ):

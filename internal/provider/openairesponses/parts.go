@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/openairesponses/wire"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -59,7 +60,7 @@ func (c *calls) checkParts(k *call, args jsonstream.Value) {
 	commands, _ := args.Get("commands")
 	for n, p := range k.parts {
 		want, _ := args.Get("diff")
-		if k.kind == shell {
+		if k.kind == wire.Shell {
 			want, _ = commands.Index(n)
 		}
 		sum := sha256.Sum256(c.decoded(want))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/openairesponses/wire"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -30,11 +31,11 @@ func (c *calls) settle(outcomes []provider.CallOutcome, response jsonstream.Valu
 		o.result = provider.ResultText(outcomes, i, o.denial)
 		switch {
 		case args[i] == nil:
-		case k.kind == function:
+		case k.kind == wire.Function:
 			if o.args, o.value = args[i], encoded[i]; !jsonstream.IsQuote(o.value, o.args) {
 				o.value = quote(o.args, k.encoded.length)
 			}
-		case k.kind == custom:
+		case k.kind == wire.Custom:
 			o.args, o.value = freeText(args[i])
 			if o.value == nil {
 				o.denial = provider.DenialText("", false, "", stopgate.CodePolicyError)
@@ -58,7 +59,7 @@ func (c *calls) encodedArgs(response jsonstream.Value, at func(i int) *call) [][
 	for v := range output.Elements() {
 		i++
 		if k := at(i); k != nil {
-			args, _ := v.Get(k.kind.member())
+			args, _ := v.Get(k.kind.Member())
 			list[k.number] = args.Raw()
 		}
 	}
@@ -143,7 +144,7 @@ func (s *stream) writeQueue(dst []byte, list []outcome, flush provider.Flush) ([
 }
 
 // ownTextID returns the id of the message with the text added by the gate.
-func (s *stream) ownTextID() string { return MessagePrefix + "end_" + s.response }
+func (s *stream) ownTextID() string { return wire.MessagePrefix + "end_" + s.response }
 
 // at returns the call at a position of the output, nil if there is none.
 func (s *stream) at(i int) *call {
@@ -193,7 +194,7 @@ func (c *calls) editResponse(edits *provider.Edits, response jsonstream.Value, a
 		o := &list[k.number]
 		if o.value == nil {
 			edits.Replace(v, appendMessage(nil, messageID(k), "completed", string(appendPart(nil, o.denial))))
-		} else if args, ok := v.Get(k.kind.member()); ok {
+		} else if args, ok := v.Get(k.kind.Member()); ok {
 			edits.Replace(args, o.value)
 		}
 	}

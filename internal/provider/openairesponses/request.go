@@ -5,6 +5,8 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/openairesponses/history"
+	"github.com/stopgate/stopgate/internal/provider/openairesponses/wire"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -53,7 +55,7 @@ func (Dialect) Request(body []byte) (*provider.Request, error) {
 		case "instructions":
 			hashes.System(v)
 		case "conversation", "previous_response_id", "prompt_cache_key":
-			hint(&r.Hints, string(key), v)
+			history.Hint(&r.Hints, string(key), v)
 		case "store":
 			r.Hints.Unstored = v.Kind() == jsonstream.False
 		case "max_output_tokens":
@@ -92,13 +94,13 @@ func (Dialect) Request(body []byte) (*provider.Request, error) {
 	if err := declareLoaded(r, input); err != nil {
 		return nil, err
 	}
-	if name := text(choice, "name"); name != "" && text(choice, "type") == "function" {
+	if name := wire.Text(choice, "name"); name != "" && wire.Text(choice, "type") == "function" {
 		r.ForceTool(stopgate.ToolName(name))
 	} else if choice.IsText("required") {
 		r.ForceTool("")
 	}
 	r.Conversational = conversational && len(r.Tools) > 0
-	r.History = readHistory(input, &hashes)
+	r.History = history.Read(input, &hashes)
 	newest := hashes.Hints(r.Hints.PreviousResponse)
 	r.Hints.OpeningHash, r.Hints.UserMessageHash = newest.OpeningHash, newest.UserMessageHash
 	return r, nil
@@ -122,7 +124,7 @@ func declare(r *provider.Request, tool jsonstream.Value, namespace string, add f
 	case name == "function", name == "custom":
 		declareNamed(tool, name, namespace, add)
 	case name == "namespace":
-		group := text(tool, "name")
+		group := wire.Text(tool, "name")
 		members, _ := tool.Get("tools")
 		if namespace != "" || group == "" || members.Kind() != jsonstream.Array {
 			return provider.BadRequest("A namespace in tools needs a name and tools, and none inside of it.")
@@ -133,20 +135,20 @@ func declare(r *provider.Request, tool jsonstream.Value, namespace string, add f
 			}
 		}
 	case name == "local_shell":
-		declareBuiltin(add, localShell)
+		declareBuiltin(add, wire.LocalShell)
 	case name == "apply_patch":
-		declareBuiltin(add, applyPatch)
+		declareBuiltin(add, wire.ApplyPatch)
 	case name == "shell":
-		if environment, ok := tool.Get("environment"); ok && provider.Present(environment) && text(environment, "type") != "local" {
+		if environment, ok := tool.Get("environment"); ok && provider.Present(environment) && wire.Text(environment, "type") != "local" {
 			r.DeclareServerTool(name)
 		} else {
-			declareBuiltin(add, shell)
+			declareBuiltin(add, wire.Shell)
 		}
-	case strings.HasPrefix(name, "computer"), name == "tool_search" && text(tool, "execution") == "client":
+	case strings.HasPrefix(name, "computer"), name == "tool_search" && wire.Text(tool, "execution") == "client":
 		refuseTool(r, name)
 	case name == "mcp":
 		r.DeclareServerTool(name)
-		if text(tool, "require_approval") != "never" {
+		if wire.Text(tool, "require_approval") != "never" {
 			r.Refusals = append(r.Refusals, &provider.RequestError{Status: 400, Code: stopgate.CodePolicyNotConfigured,
 				Message: `A tool of type mcp needs "require_approval": "never": approval requests of a connector are not supported.`})
 		}
@@ -163,7 +165,7 @@ func declareNamed(tool jsonstream.Value, typ, namespace string, add func(stopgat
 	if name.Kind() != jsonstream.String {
 		return
 	}
-	def := stopgate.ToolDefinition{Name: stopgate.ToolName(name.Text()), Description: text(tool, "description")}
+	def := stopgate.ToolDefinition{Name: stopgate.ToolName(name.Text()), Description: wire.Text(tool, "description")}
 	if namespace != "" {
 		def.Name = stopgate.ToolName(namespace) + "." + def.Name
 	}
@@ -180,9 +182,9 @@ func declareNamed(tool jsonstream.Value, typ, namespace string, add func(stopgat
 	add(def)
 }
 
-func declareBuiltin(add func(stopgate.ToolDefinition), k kind) {
-	b := builtins[k]
-	add(stopgate.ToolDefinition{Name: stopgate.ToolName(b.tool), Schema: []byte(b.schema)})
+func declareBuiltin(add func(stopgate.ToolDefinition), k wire.Kind) {
+	b := wire.Builtins[k]
+	add(stopgate.ToolDefinition{Name: stopgate.ToolName(b.Tool), Schema: []byte(b.Schema)})
 }
 
 func refuseTool(r *provider.Request, what string) {
@@ -199,7 +201,7 @@ func declareLoaded(r *provider.Request, input jsonstream.Value) error {
 		if !ok {
 			continue
 		}
-		switch text(item, "type") {
+		switch wire.Text(item, "type") {
 		case "additional_tools", "tool_search_output":
 			if !provider.Present(tools) {
 				continue

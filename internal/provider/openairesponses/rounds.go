@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/openairesponses/wire"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -17,7 +18,7 @@ var (
 // IsLastEvent implements [provider.MultiRound].
 func (Dialect) IsLastEvent(data []byte) bool {
 	v, _ := jsonstream.Parse(data, provider.EnvelopeOptions(len(data)+1))
-	return isTerminal(text(v, "type"))
+	return isTerminal(wire.Text(v, "type"))
 }
 
 // isTerminal reports whether an event ends the response and contains its items.
@@ -41,11 +42,11 @@ func (Dialect) NextRequest(request []byte, round provider.Round) ([]byte, bool) 
 	var items [][]byte
 	results := make([][]byte, len(round.Results))
 	for _, item := range output {
-		if k := callKind(item); k.call() && !resultOf(results, round.Results, item, k) {
+		if k := wire.CallKind(item); k.Call() && !resultOf(results, round.Results, item, k) {
 			return nil, false
 		}
 		encrypted, _ := item.Get("encrypted_content")
-		if text(item, "type") == "reasoning" && store.Kind() == jsonstream.False && !provider.Present(encrypted) {
+		if wire.Text(item, "type") == "reasoning" && store.Kind() == jsonstream.False && !provider.Present(encrypted) {
 			continue // neither side has it any more
 		}
 		items = append(items, item.Raw())
@@ -60,59 +61,37 @@ func (Dialect) NextRequest(request []byte, round provider.Round) ([]byte, bool) 
 	var edits provider.Edits
 	switch in := provider.Present(conversation); {
 	case in && has:
-		edits.Replace(input, list(results))
+		edits.Replace(input, wire.List(results))
 	case input.Kind() == jsonstream.Array && !in:
 		edits.AppendElements(input, append(items, results...)...)
 	case input.Kind() == jsonstream.String && !in:
-		edits.Replace(input, list([][]byte{userMessage(input)}, items, results))
+		edits.Replace(input, wire.List([][]byte{wire.UserMessage(input)}, items, results))
 	case !has:
 		if in {
 			items = nil
 		}
 		_, end := root.Span()
-		edits.Insert(end-1, append([]byte(`,"input":`), list(items, results)...))
+		edits.Insert(end-1, append([]byte(`,"input":`), wire.List(items, results)...))
 	default:
 		return nil, false
 	}
 	return edits.AppendTo(nil, request, 0, len(request)), true
 }
 
-// list returns an array of items.
-func list(parts ...[][]byte) []byte {
-	var items [][]byte
-	for _, p := range parts {
-		items = append(items, p...)
-	}
-	return append(append([]byte{'['}, bytes.Join(items, []byte{','})...), ']')
-}
-
-// userMessage returns the item that is equivalent to a text as input.
-func userMessage(input jsonstream.Value) []byte {
-	return append(append([]byte(`{"type":"message","role":"user","content":`), input.Raw()...), '}')
-}
-
-// callKind returns the kind of an item if it is a known call.
-func callKind(item jsonstream.Value) kind {
-	if text(item, "type") == "shell_call" {
-		return shell
-	}
-	return kinds[text(item, "type")]
-}
-
 // resultOf adds the result of a call. It returns false for a call that cannot have one: it
 // was not answered, code at the provider waits for it, or its arguments are not JSON.
-func resultOf(results [][]byte, answers []provider.CallResult, item jsonstream.Value, k kind) bool {
-	if caller, ok := item.Get("caller"); ok && provider.Present(caller) && text(caller, "type") != "direct" {
+func resultOf(results [][]byte, answers []provider.CallResult, item jsonstream.Value, k wire.Kind) bool {
+	if caller, ok := item.Get("caller"); ok && provider.Present(caller) && wire.Text(caller, "type") != "direct" {
 		return false
 	}
-	if k == function {
-		args := []byte(text(item, "arguments"))
+	if k == wire.Function {
+		args := []byte(wire.Text(item, "arguments"))
 		if _, err := jsonstream.Parse(args, provider.EnvelopeOptions(len(args)+1)); err != nil {
 			return false
 		}
 	}
 	for i, a := range answers {
-		if id := text(item, "call_id"); id != "" && id == string(a.Call) && results[i] == nil {
+		if id := wire.Text(item, "call_id"); id != "" && id == string(a.Call) && results[i] == nil {
 			results[i] = appendResult(nil, &call{kind: k, id: id}, a.Text)
 			return len(results[i]) > 0
 		}
@@ -128,7 +107,7 @@ func lastResponse(round provider.Round) (jsonstream.Value, bool) {
 	}
 	for i := len(round.Events) - 1; i >= 0; i-- {
 		v, err := jsonstream.Parse(round.Events[i], provider.EnvelopeOptions(len(round.Events[i])+1))
-		if response, ok := v.Get("response"); err == nil && ok && isTerminal(text(v, "type")) {
+		if response, ok := v.Get("response"); err == nil && ok && isTerminal(wire.Text(v, "type")) {
 			return response, true
 		}
 	}
@@ -161,7 +140,7 @@ func (o *output) add(response jsonstream.Value) {
 	for item := range output.Elements() {
 		o.items = append(o.items, bytes.Clone(item.Raw()))
 	}
-	o.text += text(response, "output_text")
+	o.text += wire.Text(response, "output_text")
 }
 
 // prepend adds the edits that insert o before the output of a response.

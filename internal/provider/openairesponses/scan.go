@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/openairesponses/wire"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -34,13 +35,13 @@ func actions(root jsonstream.Value) iter.Seq[jsonstream.Value] {
 
 // actionOf returns the object that contains the arguments of an item.
 func actionOf(item jsonstream.Value) (jsonstream.Value, bool) {
-	k := kinds[text(item, "type")]
-	if text(item, "type") == "shell_call" {
-		k = shell
+	k := wire.Kinds[wire.Text(item, "type")]
+	if wire.Text(item, "type") == "shell_call" {
+		k = wire.Shell
 	}
-	if !k.call() || k.text() {
+	if !k.Call() || k.Text() {
 		return jsonstream.Value{}, false
 	}
-	action, ok := item.Get(k.member())
+	action, ok := item.Get(k.Member())
 	return action, ok && action.Kind() == jsonstream.Object
 }

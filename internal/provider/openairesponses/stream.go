@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/openairesponses/wire"
 	"github.com/stopgate/stopgate/internal/provider/sse"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -147,7 +148,7 @@ func (s *stream) misplaced() bool {
 	if s.frame.output.IsValid() && slices.ContainsFunc(slices.Collect(s.frame.output.Elements()), isCall) {
 		return true
 	}
-	return !framing && s.frame.item.IsValid() && s.kindOf(s.frame.item).call() || !isTerminal(s.frame.typ) && s.outputHasCall(s.frame.response)
+	return !framing && s.frame.item.IsValid() && s.kindOf(s.frame.item).Call() || !isTerminal(s.frame.typ) && s.outputHasCall(s.frame.response)
 }
 
 // created starts the response.
@@ -155,7 +156,7 @@ func (s *stream) created(dst []byte, ev *sse.Event) ([]byte, error) {
 	if s.started || s.frame.response.Kind() != jsonstream.Object {
 		return dst, provider.Malformed(nil)
 	}
-	s.started, s.response = true, text(s.frame.response, "id")
+	s.started, s.response = true, wire.Text(s.frame.response, "id")
 	s.head = appendHead(s.head, s.frame.response)
 	s.summary.start(s.frame.response)
 	s.notes.Response.Read(s.frame.response)

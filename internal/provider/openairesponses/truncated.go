@@ -2,6 +2,7 @@ package openairesponses
 
 import (
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/openairesponses/wire"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -21,7 +22,7 @@ func outputOf(round provider.Round) (items []jsonstream.Value, ok bool) {
 	}
 	for _, data := range round.Events {
 		v, err := jsonstream.Parse(data, provider.EnvelopeOptions(len(data)+1))
-		if item, ok := v.Get("item"); err == nil && ok && text(v, "type") == itemDone {
+		if item, ok := v.Get("item"); err == nil && ok && wire.Text(v, "type") == itemDone {
 			items = append(items, item)
 		}
 	}
@@ -71,31 +72,31 @@ func truncatedOutput(events [][]byte) (items []jsonstream.Value, ok bool) {
 // assemble returns the item for a history. It is invalid if neither side has the item any
 // more.
 func (b *truncatedItem) assemble() (jsonstream.Value, bool) {
-	k := callKind(b.item)
+	k := wire.CallKind(b.item)
 	encrypted, _ := b.item.Get("encrypted_content")
 	switch {
-	case text(b.item, "type") == "reasoning":
+	case wire.Text(b.item, "type") == "reasoning":
 		if !b.done || !provider.Present(encrypted) {
 			return jsonstream.Value{}, true
 		}
 		return b.item, true
-	case !b.done && !k.text():
+	case !b.done && !k.Text():
 		return jsonstream.Value{}, false
 	}
 	var edits provider.Edits
-	edits.Remove(b.item, func(key, _ jsonstream.Value) bool { return string(provider.Key(key)) == "id" && k != localShell })
-	args, has := b.item.Get(k.member())
-	if has && k.text() && !b.done {
+	edits.Remove(b.item, func(key, _ jsonstream.Value) bool { return string(provider.Key(key)) == "id" && k != wire.LocalShell })
+	args, has := b.item.Get(k.Member())
+	if has && k.Text() && !b.done {
 		complete := b.args
-		if k == function {
+		if k == wire.Function {
 			complete = provider.CompletePrefix(complete)
 		}
 		edits.Replace(args, jsonstream.AppendQuote(nil, complete))
 	}
-	if status, ok := b.item.Get("status"); ok && k.call() {
+	if status, ok := b.item.Get("status"); ok && k.Call() {
 		edits.Replace(status, []byte(`"completed"`))
 	}
 	text := edits.ApplyTo(b.item)
 	v, err := jsonstream.Parse(text, provider.EnvelopeOptions(len(text)+1))
-	return v, err == nil && (has || b.done || !k.text())
+	return v, err == nil && (has || b.done || !k.Text())
 }

@@ -32,7 +32,7 @@ func (s *stream) withoutCall() bool {
 
 // hasCall reports whether the event that was read last contains a call.
 func (s *stream) hasCall() bool {
-	return s.frame.item.IsValid() && s.kindOf(s.frame.item).call() || s.outputHasCall(s.frame.response)
+	return s.frame.item.IsValid() && s.kindOf(s.frame.item).Call() || s.outputHasCall(s.frame.response)
 }
 
 // passUnexpected forwards an event of a response with unexpected events.

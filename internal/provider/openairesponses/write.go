@@ -87,7 +87,7 @@ func (s *writer) writeTemplate(dst []byte, typ string, stored []byte, k *call, a
 	s.readAgain(stored)
 	f := &s.copied.frame
 	s.edits = s.edits[:0]
-	if v, ok := f.item.Get(k.kind.member()); ok && args != nil {
+	if v, ok := f.item.Get(k.kind.Member()); ok && args != nil {
 		s.edits.Replace(v, args)
 	}
 	if f.seq.IsValid() {

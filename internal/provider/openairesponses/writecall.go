@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/openairesponses/wire"
 	"github.com/stopgate/stopgate/internal/provider/sse"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -14,14 +15,14 @@ func (s *writer) writeCall(dst []byte, k *call, o *outcome, flush provider.Flush
 		return s.message(dst, messageID(k), k.index, o.denial), nil
 	}
 	var err error
-	if !k.kind.text() {
+	if !k.kind.Text() {
 		if dst, err = s.writeTemplate(dst, itemAdded, k.added, k, o.value, flush); err != nil {
 			return dst, err
 		}
 		return s.writeTemplate(dst, itemDone, k.done, k, o.value, flush)
 	}
 	delta, whole := argumentsDelta, argumentsDone
-	if k.kind == custom {
+	if k.kind == wire.Custom {
 		delta, whole = inputDelta, inputDone
 	}
 	if dst, err = s.writeTemplate(dst, itemAdded, k.added, k, nil, flush); err != nil {
@@ -36,10 +37,10 @@ func (s *writer) writeCall(dst []byte, k *call, o *outcome, flush provider.Flush
 		dst = closeEvent(append(dst, '"'))
 	}
 	dst = s.openEvent(dst, whole, k.index, k.item)
-	if k.kind == function {
+	if k.kind == wire.Function {
 		dst = jsonstream.AppendQuote(append(dst, `,"name":`...), k.name)
 	}
-	dst = append(append(append(dst, `,"`...), k.kind.member()...), `":`...)
+	dst = append(append(append(dst, `,"`...), k.kind.Member()...), `":`...)
 	if dst, err = flush.Write(dst, o.value); err != nil {
 		return dst, err
 	}
@@ -50,15 +51,12 @@ func (s *writer) writeCall(dst []byte, k *call, o *outcome, flush provider.Flush
 func messageID(k *call) string {
 	switch {
 	case k.item != "":
-		return MessagePrefix + k.item
+		return wire.MessagePrefix + k.item
 	case k.id != "":
-		return MessagePrefix + k.id
+		return wire.MessagePrefix + k.id
 	}
-	return MessagePrefix + strconv.Itoa(k.index)
+	return wire.MessagePrefix + strconv.Itoa(k.index)
 }
-
-// MessagePrefix is the prefix of the ids of messages that replace denied calls.
-const MessagePrefix = "msg_stopgate_"
 
 // appendMessage appends a message item.
 func appendMessage(dst []byte, id, status, part string) []byte {
@@ -76,14 +74,14 @@ func appendPart(dst []byte, text string) []byte {
 }
 
 // withoutArgs returns the payload of an item event without the item's arguments.
-func (s *writer) withoutArgs(data []byte, item jsonstream.Value, kind kind) []byte {
+func (s *writer) withoutArgs(data []byte, item jsonstream.Value, kind wire.Kind) []byte {
 	s.edits = s.edits[:0]
-	if v, ok := item.Get(kind.member()); ok {
+	if v, ok := item.Get(kind.Member()); ok {
 		s.edits.Replace(v, emptyArgs(kind))
-	} else if kind.text() {
+	} else if kind.Text() {
 		// Clients append the deltas to this value.
 		_, end := item.Span()
-		s.edits.Insert(end-1, []byte(`,"`+kind.member()+`":""`))
+		s.edits.Insert(end-1, []byte(`,"`+kind.Member()+`":""`))
 	}
 	stored := s.edits.AppendTo(nil, data, 0, len(data))
 	for i, c := range stored {
@@ -95,8 +93,8 @@ func (s *writer) withoutArgs(data []byte, item jsonstream.Value, kind kind) []by
 }
 
 // emptyArgs returns the value that replaces arguments in a template.
-func emptyArgs(kind kind) []byte {
-	if kind.text() {
+func emptyArgs(kind wire.Kind) []byte {
+	if kind.Text() {
 		return []byte(`""`)
 	}
 	return []byte(`null`)
@@ -108,7 +106,7 @@ func (s *writer) itemEvents(k *call, response jsonstream.Value, data []byte) (ad
 	v, _ := output.Index(k.index)
 	from, to := v.Span()
 	s.edits = s.edits[:0]
-	if args, ok := v.Get(k.kind.member()); ok {
+	if args, ok := v.Get(k.kind.Member()); ok {
 		s.edits.Replace(args, emptyArgs(k.kind))
 	}
 	item := s.edits.AppendTo(nil, data, from, to)
@@ -133,16 +131,16 @@ func (s *writer) openBare(typ string, index int) []byte {
 // truncatedItem returns the item of a truncated call for histories, with the members of its
 // arguments that were complete; nil if the arguments are unknown.
 func (s *writer) truncatedItem(k *call) []byte {
-	if !k.kind.text() || len(k.added) == 0 {
+	if !k.kind.Text() || len(k.added) == 0 {
 		return nil
 	}
 	s.readAgain(k.added)
 	item, text := s.copied.frame.item, k.prefix
-	if k.kind == function {
+	if k.kind == wire.Function {
 		text = provider.CompletePrefix(text)
 	}
 	var edits provider.Edits
-	if v, ok := item.Get(k.kind.member()); ok {
+	if v, ok := item.Get(k.kind.Member()); ok {
 		edits.Replace(v, jsonstream.AppendQuote(nil, text))
 	}
 	if v, ok := item.Get("status"); ok {

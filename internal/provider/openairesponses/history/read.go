@@ -1,19 +1,20 @@
-package openairesponses
+package history
 
 import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider"
+	"github.com/stopgate/stopgate/internal/provider/openairesponses/wire"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// hint reads a member that identifies the conversation of a request.
-func hint(h *provider.Hints, member string, v jsonstream.Value) {
+// Hint reads a member that identifies the conversation of a request.
+func Hint(h *provider.Hints, member string, v jsonstream.Value) {
 	switch member {
 	case "conversation":
 		if h.Conversation = v.Text(); v.Kind() == jsonstream.Object {
-			h.Conversation = text(v, "id")
+			h.Conversation = wire.Text(v, "id")
 		}
 	case "previous_response_id":
 		h.PreviousResponse = v.Text()
@@ -22,16 +23,16 @@ func hint(h *provider.Hints, member string, v jsonstream.Value) {
 	}
 }
 
-// readHistory finds the calls, results and messages of an input.
-func readHistory(input jsonstream.Value, hashes *provider.HistoryHash) []provider.PastCall {
+// Read finds the calls, results and messages of an input.
+func Read(input jsonstream.Value, hashes *provider.HistoryHash) []provider.PastCall {
 	if input.Kind() == jsonstream.String {
 		hashes.User(input)
 	}
 	var past provider.PastCalls
 	for item := range input.Elements() {
-		typ := text(item, "type")
+		typ := wire.Text(item, "type")
 		content, _ := item.Get("content")
-		switch role := text(item, "role"); {
+		switch role := wire.Text(item, "role"); {
 		case typ != "" && typ != "message":
 			readItem(&past, typ, item)
 		case role == "system", role == "developer":
@@ -45,32 +46,32 @@ func readHistory(input jsonstream.Value, hashes *provider.HistoryHash) []provide
 
 // readItem adds a call or a result.
 func readItem(past *provider.PastCalls, typ string, item jsonstream.Value) {
-	id := stopgate.CallID(text(item, "call_id"))
+	id := stopgate.CallID(wire.Text(item, "call_id"))
 	if call, ok := strings.CutSuffix(typ, "_output"); ok {
 		if id == "" {
-			past.AddItemResult(stopgate.CallID(text(item, "id")), result(call, item))
+			past.AddItemResult(stopgate.CallID(wire.Text(item, "id")), result(call, item))
 		} else {
 			past.AddResult(id, result(call, item))
 		}
 		return
 	}
-	k := kinds[typ]
+	k := wire.Kinds[typ]
 	if typ == "shell_call" {
-		k = shell
+		k = wire.Shell
 	}
-	if !k.call() {
+	if !k.Call() {
 		return
 	}
-	args, _ := item.Get(k.member())
+	args, _ := item.Get(k.Member())
 	form := provider.ArgsObject
 	switch {
-	case k == custom:
+	case k == wire.Custom:
 		form = provider.ArgsInput
-	case k == function:
+	case k == wire.Function:
 		form = provider.ArgsText
 	}
-	past.Add(provider.NewPastCall(id, stopgate.ToolName(toolOf(k, item)), args, form))
-	past.AddAlias(stopgate.CallID(text(item, "id")))
+	past.Add(provider.NewPastCall(id, stopgate.ToolName(wire.ToolOf(k, item)), args, form))
+	past.AddAlias(stopgate.CallID(wire.Text(item, "id")))
 }
 
 // result reads an output item; call is the type of its call.
@@ -79,13 +80,13 @@ func result(call string, item jsonstream.Value) provider.PastResult {
 	r := provider.PastResult{Content: output}
 	switch call {
 	case "apply_patch_call":
-		r.HasStatus, r.Failed = true, text(item, "status") == "failed"
+		r.HasStatus, r.Failed = true, wire.Text(item, "status") == "failed"
 	case "shell_call":
 		r.HasStatus = true
 		for chunk := range output.Elements() {
 			outcome, _ := chunk.Get("outcome")
 			code, _ := outcome.Get("exit_code")
-			r.Failed = r.Failed || text(outcome, "type") != "exit" || string(code.Raw()) != "0"
+			r.Failed = r.Failed || wire.Text(outcome, "type") != "exit" || string(code.Raw()) != "0"
 		}
 		r.WrapText = func(quoted []byte) []byte {
 			return append(append([]byte(`[{"stdout":"","stderr":`), quoted...), `,"outcome":{"type":"exit","exit_code":1}}]`...)
