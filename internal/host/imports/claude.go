@@ -95,12 +95,6 @@ func (c *claude) rule(f File, v jsonstream.Value, decision string) {
 	c.entries = append(c.entries, r)
 }
 
-// lineOf returns the line in which a value begins.
-func lineOf(text []byte, v jsonstream.Value) int {
-	at, _ := v.Span()
-	return 1 + bytes.Count(text[:min(at, len(text))], []byte("\n"))
-}
-
 // Ranks of rules: the host evaluates deny rules first.
 const (
 	rankDeny = iota
@@ -108,16 +102,6 @@ const (
 	rankAllow
 	rankDefault
 )
-
-func rankOf(m stopgate.Mode) int {
-	switch m {
-	case stopgate.Deny:
-		return rankDeny
-	case stopgate.Ask:
-		return rankAsk
-	}
-	return rankAllow
-}
 
 func (c *claude) translate() {
 	c.modes()
@@ -150,14 +134,6 @@ func (c *claude) translate() {
 		}
 	}
 	c.note("Claude Code runs some commands that only look (ls, cat, grep, git status, ...) without asking. Here they are asked unless a rule permits them; `stopgate init --for shell` writes a list of such commands.")
-}
-
-// put appends a rule to a table.
-func (t *table) put(r *rule) {
-	if r != nil {
-		r.rank = rankOf(r.mode)
-		t.rules = append(t.rules, r)
-	}
 }
 
 func (c *claude) entry(r claudeRule) {
@@ -231,15 +207,6 @@ func (c *claude) fetch(r claudeRule) {
 		values = append(values, below)
 	}
 	t.put(&rule{from: r.from, mode: r.mode, conds: []cond{{arg: "/url", matcher: "host", values: values}}})
-}
-
-func isHost(name string) bool {
-	for _, r := range name {
-		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '.' && r != '-' {
-			return false
-		}
-	}
-	return strings.Contains(name, ".") || name == "localhost"
 }
 
 // named converts a rule on the name in an argument: Agent(Explore), Skill(deploy *).

@@ -226,15 +226,6 @@ func (r codexRule) generous() *rule {
 	return &rule{from: r.from, mode: r.mode, reason: reasonOf(r.reason), conds: []cond{{arg: "/command", matcher: "pattern", values: []string{"^" + p + "$"}, sure: p}}}
 }
 
-// reasonOf converts a justification to a reason: one visible line.
-func reasonOf(text string) string {
-	text = strings.Join(strings.Fields(plain(text)), " ")
-	if r := []rune(text); len(r) > 200 {
-		text = string(r[:199]) + "…"
-	}
-	return text
-}
-
 func (c *codex) settings() {
 	c.note("Codex runs commands that no rule matches inside of its sandbox. Nothing here can promise a sandbox, so they are asked.")
 	switch c.approval {

@@ -207,3 +207,41 @@ func array(values []string) string {
 	}
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
+
+// put appends a rule to a table.
+func (t *table) put(r *rule) {
+	if r != nil {
+		r.rank = rankOf(r.mode)
+		t.rules = append(t.rules, r)
+	}
+}
+
+// reasonOf converts a justification to a reason: one visible line.
+func reasonOf(text string) string {
+	text = strings.Join(strings.Fields(plain(text)), " ")
+	if r := []rune(text); len(r) > 200 {
+		text = string(r[:199]) + "…"
+	}
+	return text
+}
+
+// otherPaths returns the parameters that are paths and commands, except one.
+func otherPaths(params []param, but string) (list []string) {
+	for _, p := range params {
+		kind := strings.TrimSuffix(p.kind, "!")
+		if name := "/" + p.name; name != but && (kind == "path" || kind == "command" || kind == "url") {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+func rankOf(m stopgate.Mode) int {
+	switch m {
+	case stopgate.Deny:
+		return rankDeny
+	case stopgate.Ask:
+		return rankAsk
+	}
+	return rankAllow
+}

@@ -90,37 +90,9 @@ func (g *gemini) read(tier int, f File) error {
 	return nil
 }
 
-// texts returns the texts of a member that is a string or a list of strings.
-func texts(v *tomltree.Value, key string) (list []string, ok bool) {
-	e := v.Get(key)
-	if e == nil {
-		return nil, true
-	}
-	values := []*tomltree.Value{e.Value}
-	if e.Value.Kind == tomltree.Array {
-		values = e.Value.Elements
-	}
-	for _, v := range values {
-		if v.Kind != tomltree.String {
-			return nil, false
-		}
-		list = append(list, v.Text)
-	}
-	return list, true
-}
-
 // geminiKeys are the keys of a rule.
 var geminiKeys = []string{"toolName", "mcpName", "subagent", "toolAnnotations", "argsPattern", "commandPrefix", "commandRegex", "decision",
 	"priority", "modes", "interactive", "allowRedirection", "allow_redirection", "denyMessage", "deny_message", "name", "description"}
-
-// first returns the text of a member, of a list its first.
-func first(v *tomltree.Value, key string) string {
-	list, ok := texts(v, key)
-	if !ok || len(list) == 0 {
-		return ""
-	}
-	return list[0]
-}
 
 func (g *gemini) rule(tier int, f File, v *tomltree.Value) error {
 	line := lineOfTable(v)
@@ -237,13 +209,6 @@ func (r *geminiRule) condition(v *tomltree.Value) (wrong string) {
 		r.unsupported = "its pattern on the arguments as JSON cannot be said"
 	}
 	return ""
-}
-
-func lineOfTable(v *tomltree.Value) int {
-	if len(v.Entries) > 0 {
-		return v.Entries[0].KeyRange.Start.Line
-	}
-	return v.Range.Start.Line
 }
 
 // summary formats a rule in one line.

@@ -126,14 +126,3 @@ func (g *gemini) defaults(t *table) {
 		}
 	}
 }
-
-// otherPaths returns the parameters that are paths and commands, except one.
-func otherPaths(params []param, but string) (list []string) {
-	for _, p := range params {
-		kind := strings.TrimSuffix(p.kind, "!")
-		if name := "/" + p.name; name != but && (kind == "path" || kind == "command" || kind == "url") {
-			list = append(list, name)
-		}
-	}
-	return list
-}

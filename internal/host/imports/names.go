@@ -124,3 +124,12 @@ func merge(a, b []*rule) []*rule {
 	slices.SortStableFunc(all, func(x, y *rule) int { return x.rank - y.rank })
 	return all
 }
+
+func isHost(name string) bool {
+	for _, r := range name {
+		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '.' && r != '-' {
+			return false
+		}
+	}
+	return strings.Contains(name, ".") || name == "localhost"
+}

@@ -244,42 +244,6 @@ func home(pattern string) string {
 	return pattern
 }
 
-// glob converts the text to a glob that matches no more.
-func (w wild) glob() (glob string, exact, ok bool) {
-	text := w.text
-	for strings.Contains(text, "**") {
-		text = strings.ReplaceAll(text, "**", "*")
-	}
-	if strings.ContainsAny(text, "[]{}") || strings.Contains("/"+text+"/", "/../") || strings.Contains("/"+text+"/", "/./") || strings.Contains(text, "//") || text == "" {
-		return "", false, false
-	}
-	exact = true
-	parts := strings.Split(text, "/")
-	var out []string
-	for i, p := range parts {
-		switch {
-		case p == "*" && i == len(parts)-1:
-			out = append(out, "**", "*")
-		case p == "*" && i == 0:
-			out = append(out, "*", "**") // something precedes the "/"
-			exact = false                // it may be empty, at the root
-		case p == "*":
-			out = append(out, "*", "**")
-		case strings.HasPrefix(p, "*") && i == 0 && !strings.Contains(p[1:], "*"):
-			out = append(out, "**", p)
-		case strings.ContainsAny(p, "*?"):
-			exact = false
-			out = append(out, p)
-		case p == "":
-			return "", false, false
-		default:
-			out = append(out, p)
-		}
-	}
-	out = slices.CompactFunc(out, func(a, b string) bool { return a == "**" && b == "**" })
-	return strings.Join(out, "/"), exact, true
-}
-
 // external records the rule for files outside of the project.
 func (c *opencode) external(r opencodeRule) {
 	switch {
