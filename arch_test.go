@@ -119,6 +119,8 @@ var layers = [][]string{
 	{"internal/system/plainfile"},
 	{"internal/hook/once", "internal/hook/ask", "internal/hook/search"},
 	{"internal/hook"},
+	{"internal/host/imports/draft"},
+	{"internal/host/imports/claude", "internal/host/imports/codex", "internal/host/imports/gemini", "internal/host/imports/jp", "internal/host/imports/opencode"},
 	{"internal/host/install", "internal/host/imports"},
 	{"internal/config"},
 	{"internal/cli/textdiff", "internal/cli/ci", "internal/cli/suite", "internal/system/socket", "internal/system/tty", "internal/system/leash", "internal/cli/amend", "internal/system/realpath"},

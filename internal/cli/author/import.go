@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/host/imports"
+	"github.com/stopgate/stopgate/internal/host/imports/draft"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/system/atomicfile"
 	"github.com/stopgate/stopgate/internal/visible"
@@ -81,7 +82,7 @@ func importRules(s cli.Streams, source importSource, names []string, mode, outpu
 	if err != nil {
 		return err
 	}
-	result, err := imports.Read(source.Source, files, imports.Options{Root: root, Mode: mode, Extend: extend})
+	result, err := imports.Read(source.Source, files, draft.Options{Root: root, Mode: mode, Extend: extend})
 	if err != nil {
 		return fmt.Errorf("import %s: %w", source.Source, err)
 	}
@@ -107,7 +108,7 @@ func importRules(s cli.Streams, source importSource, names []string, mode, outpu
 }
 
 // files reads the files that are named, or those that the agent would read.
-func (i importSource) files(names []string, root string) (files []imports.File, err error) {
+func (i importSource) files(names []string, root string) (files []draft.File, err error) {
 	found := names
 	if len(names) == 0 {
 		home, _ := os.UserHomeDir()
@@ -141,35 +142,35 @@ func (i importSource) files(names []string, root string) (files []imports.File, 
 		if rel, err := filepath.Rel(root, name); err == nil && filepath.IsLocal(rel) {
 			name = rel
 		}
-		files = append(files, imports.File{Name: filepath.ToSlash(name), Text: text})
+		files = append(files, draft.File{Name: filepath.ToSlash(name), Text: text})
 	}
 	return files, nil
 }
 
 // importJSON is the report for programs.
 type importJSON struct {
-	Files   []string       `json:"files"`
-	Output  string         `json:"output,omitempty"`
-	Rules   []imports.Rule `json:"rules"`
-	Notes   []string       `json:"notes"`
-	Remarks string         `json:"remarks,omitempty"`
-	Policy  string         `json:"policy"`
+	Files   []string           `json:"files"`
+	Output  string             `json:"output,omitempty"`
+	Rules   []draft.SourceRule `json:"rules"`
+	Notes   []string           `json:"notes"`
+	Remarks string             `json:"remarks,omitempty"`
+	Policy  string             `json:"policy"`
 }
 
-func importReport(r *imports.Result, output string) importJSON {
+func importReport(r *draft.Result, output string) importJSON {
 	report := importJSON{Files: r.Files, Output: output, Rules: r.Rules, Notes: r.Notes, Remarks: r.Remarks, Policy: string(r.Policy)}
 	if report.Rules == nil {
-		report.Rules = []imports.Rule{}
+		report.Rules = []draft.SourceRule{}
 	}
 	return report
 }
 
-func printImport(s cli.Streams, r *imports.Result, output string) {
-	counts := map[imports.Outcome]int{}
+func printImport(s cli.Streams, r *draft.Result, output string) {
+	counts := map[draft.Outcome]int{}
 	for _, rule := range r.Rules {
 		counts[rule.Outcome]++
-		if rule.Outcome != imports.Same {
-			what := map[imports.Outcome]string{imports.Stricter: "stricter", imports.LeftOut: "left out"}[rule.Outcome]
+		if rule.Outcome != draft.Same {
+			what := map[draft.Outcome]string{draft.Stricter: "stricter", draft.LeftOut: "left out"}[rule.Outcome]
 			fmt.Fprintf(s.Err, "%s:%d: %s: %s: %s\n", visible.Text(rule.File), rule.Line, visible.Text(rule.Label()), what, visible.Text(rule.Note))
 		}
 	}
@@ -187,7 +188,7 @@ func printImport(s cli.Streams, r *imports.Result, output string) {
 	if len(r.Rules) == 1 {
 		rules = "rule"
 	}
-	fmt.Fprintf(s.Err, "%d %s of %s: %d the same, %d stricter, %d left out\n", len(r.Rules), rules, strings.Join(names, ", "), counts[imports.Same], counts[imports.Stricter], counts[imports.LeftOut])
+	fmt.Fprintf(s.Err, "%d %s of %s: %d the same, %d stricter, %d left out\n", len(r.Rules), rules, strings.Join(names, ", "), counts[draft.Same], counts[draft.Stricter], counts[draft.LeftOut])
 	if output != "" {
 		fmt.Fprintf(s.Err, "wrote %s; next: stopgate check --strict %s\n", visible.Text(output), visible.ShellWord(output))
 	}

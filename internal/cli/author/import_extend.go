@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/host/imports"
+	"github.com/stopgate/stopgate/internal/host/imports/draft"
 )
 
 // extend reads the files that a pattern names, relative to the file in which it is written. "**" is
 // any number of directories.
-func extend(file, pattern string) (files []imports.File, err error) {
+func extend(file, pattern string) (files []draft.File, err error) {
 	if !path.IsAbs(pattern) {
 		pattern = path.Join(path.Dir(file), pattern)
 	}
@@ -38,7 +38,7 @@ func extend(file, pattern string) (files []imports.File, err error) {
 			return err
 		}
 		text, err := os.ReadFile(name)
-		files = append(files, imports.File{Name: name, Text: text})
+		files = append(files, draft.File{Name: name, Text: text})
 		return err
 	})
 	if errors.Is(err, fs.ErrNotExist) {

@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/host/imports"
+	"github.com/stopgate/stopgate/internal/host/imports/claude"
+	"github.com/stopgate/stopgate/internal/host/imports/draft"
 	"github.com/stopgate/stopgate/internal/testkit/property"
 	"pgregory.net/rapid"
 )
@@ -135,9 +136,9 @@ func TestClaudeCommands(t *testing.T) {
 	})
 }
 
-func claudeImport(t *rapid.T, s claudeSettings) *imports.Result {
+func claudeImport(t *rapid.T, s claudeSettings) *draft.Result {
 	text, _ := json.Marshal(map[string]any{"permissions": map[string]any{"allow": s.Allow, "ask": s.Ask, "deny": s.Deny}})
-	r, err := imports.Claude([]imports.File{{Name: "settings.json", Text: []byte(strings.ReplaceAll(string(text), "null", "[]"))}}, imports.Options{Root: root})
+	r, err := claude.Convert([]draft.File{{Name: "settings.json", Text: []byte(strings.ReplaceAll(string(text), "null", "[]"))}}, draft.Options{Root: root})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +245,7 @@ func TestClaudeFiles(t *testing.T) {
 // Proves K0j: a wildcard at the end is optional for Claude Code only if it is the only one.
 func TestClaudeWildcardAtTheEnd(t *testing.T) {
 	text := `{"permissions":{"allow":["Bash(* --force *)","Bash(ls *)"]}}`
-	r, err := imports.Claude([]imports.File{{Name: "settings.json", Text: []byte(text)}}, imports.Options{Root: root})
+	r, err := claude.Convert([]draft.File{{Name: "settings.json", Text: []byte(text)}}, draft.Options{Root: root})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 // Package imports converts the permission rules of coding agents to a policy of stopgate.
 //
-//	result, err := imports.Claude([]imports.File{{Name: ".claude/settings.json", Text: text}}, imports.Options{Root: "/srv/proj"})
+//	result, err := imports.Read("claude-settings", []draft.File{{Name: ".claude/settings.json", Text: text}}, draft.Options{Root: "/srv/proj"})
 //	...
 //	os.Stdout.Write(result.Policy)
 //	for _, r := range result.Rules {
@@ -23,17 +23,26 @@
 // It does no I/O.
 package imports
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/stopgate/stopgate/internal/host/imports/claude"
+	"github.com/stopgate/stopgate/internal/host/imports/codex"
+	"github.com/stopgate/stopgate/internal/host/imports/draft"
+	"github.com/stopgate/stopgate/internal/host/imports/gemini"
+	"github.com/stopgate/stopgate/internal/host/imports/jp"
+	"github.com/stopgate/stopgate/internal/host/imports/opencode"
+)
 
 // readers are the conversions by the name of the rules in commands, which [hook.Host.Rules] has, and jp.
-func readers() map[string]func([]File, Options) (*Result, error) {
-	return map[string]func([]File, Options) (*Result, error){
-		"claude-settings": Claude, "codex-rules": Codex, "gemini-policy": Gemini, "opencode": OpenCode, "kilo": Kilo, "jp": JP,
+func readers() map[string]func([]draft.File, draft.Options) (*draft.Result, error) {
+	return map[string]func([]draft.File, draft.Options) (*draft.Result, error){
+		"claude-settings": claude.Convert, "codex-rules": codex.Convert, "gemini-policy": gemini.Convert, "opencode": opencode.Convert, "kilo": opencode.ConvertKilo, "jp": jp.Convert,
 	}
 }
 
 // Read converts the rules with a name.
-func Read(source string, files []File, o Options) (*Result, error) {
+func Read(source string, files []draft.File, o draft.Options) (*draft.Result, error) {
 	read := readers()[source]
 	if read == nil {
 		return nil, fmt.Errorf("there is no conversion of %q", source)

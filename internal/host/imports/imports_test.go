@@ -8,10 +8,15 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/host/imports"
+	"github.com/stopgate/stopgate/internal/host/imports/claude"
+	"github.com/stopgate/stopgate/internal/host/imports/codex"
+	"github.com/stopgate/stopgate/internal/host/imports/draft"
+	"github.com/stopgate/stopgate/internal/host/imports/gemini"
+	"github.com/stopgate/stopgate/internal/host/imports/opencode"
 )
 
-var translators = map[string]func([]imports.File, imports.Options) (*imports.Result, error){
-	"settings.json": imports.Claude, "rules.toml": imports.Gemini, "default.rules": imports.Codex, "config.toml": imports.Codex, "opencode.json": imports.OpenCode, "kilo.json": imports.Kilo,
+var translators = map[string]func([]draft.File, draft.Options) (*draft.Result, error){
+	"settings.json": claude.Convert, "rules.toml": gemini.Convert, "default.rules": codex.Convert, "config.toml": codex.Convert, "opencode.json": opencode.Convert, "kilo.json": opencode.ConvertKilo,
 }
 
 // Proves K0j: the conversion of single rules of each host, call by call.
@@ -104,7 +109,7 @@ func TestRules(t *testing.T) {
 		{"a tool switched off", "opencode.json", `{"tools":{"bash":false}}`, "bash", `{"command":"ls"}`, deny},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err := translators[c.file]([]imports.File{{Name: c.file, Text: []byte(c.text)}}, imports.Options{Root: root})
+			r, err := translators[c.file]([]draft.File{{Name: c.file, Text: []byte(c.text)}}, draft.Options{Root: root})
 			if err != nil || r.Remarks != "" {
 				t.Fatalf("%v %+v", err, r)
 			}
@@ -149,11 +154,11 @@ func TestMistakes(t *testing.T) {
 		{"opencode.json", `{"permission":[]}`, "allow, ask or deny"},
 		{"opencode.json", `{"permission":{/* `, "opencode.json"},
 	} {
-		r, err := translators[c.file]([]imports.File{{Name: c.file, Text: []byte(c.text)}}, imports.Options{Root: root})
+		r, err := translators[c.file]([]draft.File{{Name: c.file, Text: []byte(c.text)}}, draft.Options{Root: root})
 		if r != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %q", c.text, err, c.want)
 		}
-		var position *imports.Error
+		var position *draft.Error
 		if errors.As(err, &position) && position.File != c.file {
 			t.Errorf("%q: the place is %+v", c.text, position)
 		}
@@ -163,7 +168,7 @@ func TestMistakes(t *testing.T) {
 // Proves K0j: rules files may use every Starlark syntax for strings and lists.
 func TestStarlark(t *testing.T) {
 	text := "# mine\nprefix_rule(\n  pattern = [\"gh\", ['pr', r'''list''', \"\\x76iew\",],], # words\n  decision = \"allow\",\n  match = [\"gh pr list x\", ['gh', 'pr', 'view']], justification = None,\n) ; prefix_rule(pattern=[\"\"\"rm\"\"\"],decision='forbidden',justification='use \\'trash\\'')\n"
-	r, err := imports.Codex([]imports.File{{Name: "default.rules", Text: []byte(text)}}, imports.Options{Root: root})
+	r, err := codex.Convert([]draft.File{{Name: "default.rules", Text: []byte(text)}}, draft.Options{Root: root})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +188,7 @@ func TestEverySourceHasAConversion(t *testing.T) {
 		if h.Rules.Source == "" {
 			continue
 		}
-		if _, err := imports.Read(h.Rules.Source, nil, imports.Options{Root: root}); err != nil {
+		if _, err := imports.Read(h.Rules.Source, nil, draft.Options{Root: root}); err != nil {
 			t.Errorf("%s: %v", h.Name, err)
 		}
 	}

@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/host/imports"
+	"github.com/stopgate/stopgate/internal/host/imports/draft"
+	"github.com/stopgate/stopgate/internal/host/imports/jp"
 	"github.com/stopgate/stopgate/internal/testkit/property"
 	"github.com/stopgate/stopgate/jsonstream"
 	"pgregory.net/rapid"
@@ -175,7 +176,7 @@ func TestJPRules(t *testing.T) {
 		every, everyResult := someRules(t, "every run", len(jpArgs)), someRules(t, "every result", len(jpArgs))
 		text := "[conversation.tools.'*'.policy]\n" + jpText("run", every) + jpText("result", everyResult) +
 			"[conversation.tools.edit_files]" + jpParameters + "[conversation.tools.edit_files.policy]\n" + jpText("run", own) + jpText("result", result)
-		r, err := imports.JP([]imports.File{{Name: "config.toml", Text: []byte(text)}}, imports.Options{Root: root})
+		r, err := jp.Convert([]draft.File{{Name: "config.toml", Text: []byte(text)}}, draft.Options{Root: root})
 		if err != nil || r.Remarks != "" {
 			t.Fatalf("%v %+v\n%s", err, r, text)
 		}
@@ -271,16 +272,16 @@ func TestJPFiles(t *testing.T) {
 		{"grants", []string{tool + "run = 'unattended'\naccess.fs = []"}, stopgate.Unattended, "`access`"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var files []imports.File
+			var files []draft.File
 			for i, text := range c.files {
-				files = append(files, imports.File{Name: string(rune('a'+i)) + ".toml", Text: []byte(text)})
+				files = append(files, draft.File{Name: string(rune('a'+i)) + ".toml", Text: []byte(text)})
 			}
-			more := imports.File{Name: "more.toml", Text: []byte("extends = ['a.toml']\n[conversation.tools.x]\nrun = 'skip'")}
-			r, err := imports.JP(files, imports.Options{Root: root, Extend: func(_, name string) ([]imports.File, error) {
+			more := draft.File{Name: "more.toml", Text: []byte("extends = ['a.toml']\n[conversation.tools.x]\nrun = 'skip'")}
+			r, err := jp.Convert(files, draft.Options{Root: root, Extend: func(_, name string) ([]draft.File, error) {
 				if name == "gone.toml" {
 					return nil, nil
 				}
-				return []imports.File{more}, nil
+				return []draft.File{more}, nil
 			}})
 			if err != nil || r.Remarks != "" {
 				t.Fatalf("%v %+v", err, r)
@@ -328,18 +329,18 @@ func TestJPMistakes(t *testing.T) {
 		"[conversation.tools.'x*']\nrun = 'ask'":                                       "x* is no name of a tool",
 		tool + "run = [{ arg = '/path', pattern = '(?<a>x)\\k<a>', mode = 'skip' }]\n": "",
 	} {
-		r, err := imports.JP([]imports.File{{Name: "a.toml", Text: []byte(text)}}, imports.Options{Root: root})
+		r, err := jp.Convert([]draft.File{{Name: "a.toml", Text: []byte(text)}}, draft.Options{Root: root})
 		switch {
 		case want == "": // what the language cannot decide restricts more
-			if err != nil || r.Rules[0].Outcome != imports.Stricter {
+			if err != nil || r.Rules[0].Outcome != draft.Stricter {
 				t.Errorf("%v %+v", err, r)
 			}
 		case err == nil || !strings.Contains(err.Error(), want):
 			t.Errorf("%s\n%v, want %q", text, err, want)
 		}
 	}
-	failing := func(string, string) ([]imports.File, error) { return nil, errors.New("no permission") }
-	if _, err := imports.JP([]imports.File{{Name: "a.toml", Text: []byte("extends = ['x']")}}, imports.Options{Extend: failing}); err == nil || !strings.Contains(err.Error(), "a.toml:1: no permission") {
+	failing := func(string, string) ([]draft.File, error) { return nil, errors.New("no permission") }
+	if _, err := jp.Convert([]draft.File{{Name: "a.toml", Text: []byte("extends = ['x']")}}, draft.Options{Extend: failing}); err == nil || !strings.Contains(err.Error(), "a.toml:1: no permission") {
 		t.Error(err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/host/imports"
+	"github.com/stopgate/stopgate/internal/host/imports/draft"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
 	"pgregory.net/rapid"
@@ -29,7 +29,7 @@ type judge struct {
 	text    string
 }
 
-func judgeOf(t fatal, r *imports.Result) judge {
+func judgeOf(t fatal, r *draft.Result) judge {
 	t.Helper()
 	p, mistakes := prove.Compile([]policy.Source{{Name: "stopgate.toml", Text: r.Policy, Trusted: true}},
 		policy.Options{Root: root, Home: "/home/u", UnknownTool: stopgate.Ask})
@@ -168,9 +168,9 @@ func strictest(a, b stopgate.Mode) stopgate.Mode {
 }
 
 // theSame reports whether every rule is reported as the same.
-func theSame(r *imports.Result) bool {
+func theSame(r *draft.Result) bool {
 	for _, x := range r.Rules {
-		if x.Outcome != imports.Same {
+		if x.Outcome != draft.Same {
 			return false
 		}
 	}

@@ -8,7 +8,11 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/host/imports"
+	"github.com/stopgate/stopgate/internal/host/imports/claude"
+	"github.com/stopgate/stopgate/internal/host/imports/codex"
+	"github.com/stopgate/stopgate/internal/host/imports/draft"
+	"github.com/stopgate/stopgate/internal/host/imports/gemini"
+	"github.com/stopgate/stopgate/internal/host/imports/opencode"
 	"github.com/stopgate/stopgate/internal/testkit/property"
 	"pgregory.net/rapid"
 )
@@ -95,7 +99,7 @@ func TestCodexCommands(t *testing.T) {
 			fmt.Fprintf(&text, "prefix_rule(pattern=[%s], decision=%q)\n", strings.Join(parts, ", "), r.decision)
 			m = append(m, r)
 		}
-		r, err := imports.Codex([]imports.File{{Name: "default.rules", Text: []byte(text.String())}}, imports.Options{Root: root})
+		r, err := codex.Convert([]draft.File{{Name: "default.rules", Text: []byte(text.String())}}, draft.Options{Root: root})
 		if err != nil || r.Remarks != "" {
 			t.Fatalf("%v %s", err, r.Remarks)
 		}
@@ -199,7 +203,7 @@ func TestGeminiCommands(t *testing.T) {
 				break
 			}
 		}
-		r, err := imports.Gemini([]imports.File{{Name: "rules.toml", Text: []byte(text.String())}}, imports.Options{Root: root})
+		r, err := gemini.Convert([]draft.File{{Name: "rules.toml", Text: []byte(text.String())}}, draft.Options{Root: root})
 		if err != nil || r.Remarks != "" {
 			t.Fatalf("%v %s", err, r.Remarks)
 		}
@@ -239,7 +243,7 @@ func TestOpenCodeCommands(t *testing.T) {
 		}
 		text := `{ // comments are fine
 		"permission": {"bash": {` + strings.Join(parts, ", ") + `,}}}`
-		r, err := imports.OpenCode([]imports.File{{Name: "opencode.jsonc", Text: []byte(strings.Replace(text, "{,}", "{}", 1))}}, imports.Options{Root: root})
+		r, err := opencode.Convert([]draft.File{{Name: "opencode.jsonc", Text: []byte(strings.Replace(text, "{,}", "{}", 1))}}, draft.Options{Root: root})
 		if err != nil || r.Remarks != "" {
 			t.Fatalf("%v %+v", err, r)
 		}
@@ -268,7 +272,7 @@ func TestWildcardsPermitNoMore(t *testing.T) {
 		"git * main":           {"git push main": true, "git -C x push main": true, "git push main --force": false},
 	} {
 		text, _ := json.Marshal(map[string]any{"permission": map[string]any{"bash": map[string]string{pattern: "allow"}}})
-		r, err := imports.OpenCode([]imports.File{{Name: "opencode.json", Text: text}}, imports.Options{Root: root})
+		r, err := opencode.Convert([]draft.File{{Name: "opencode.json", Text: text}}, draft.Options{Root: root})
 		if err != nil || r.Remarks != "" {
 			t.Fatalf("%s: %v %s", pattern, err, r.Remarks)
 		}
@@ -311,7 +315,7 @@ func TestOpenCodeFiles(t *testing.T) {
 			parts = append(parts, fmt.Sprintf("%q: %q", o.pattern, o.action))
 		}
 		text := `{"permission": {"edit": {` + strings.Join(parts, ", ") + `}}}`
-		r, err := imports.OpenCode([]imports.File{{Name: "opencode.json", Text: []byte(text)}}, imports.Options{Root: root})
+		r, err := opencode.Convert([]draft.File{{Name: "opencode.json", Text: []byte(text)}}, draft.Options{Root: root})
 		if err != nil || r.Remarks != "" {
 			t.Fatalf("%v %+v", err, r)
 		}
@@ -341,7 +345,7 @@ func TestOpenCodeFiles(t *testing.T) {
 // seen, and does not repeat itself.
 func TestReportsAreAboutTheSource(t *testing.T) {
 	const settings = `{"permissions":{"allow":["Read(~/foo/**)","Bash(sudo:*)","Bash(awk:*)","Read(C:\\\\x)","Read(*)"],"deny":["Edit(~/.ssh/**)","Read(src/../y)"]}}`
-	result, err := imports.Claude([]imports.File{{Name: "settings.json", Text: []byte(settings)}}, imports.Options{Root: "/srv/proj"})
+	result, err := claude.Convert([]draft.File{{Name: "settings.json", Text: []byte(settings)}}, draft.Options{Root: "/srv/proj"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,12 +364,12 @@ func TestReportsAreAboutTheSource(t *testing.T) {
 // Proves K47: a rule about files in the home directory stays a rule about these files.
 func TestHomeIsNoReasonForEveryCall(t *testing.T) {
 	const settings = `{"permissions":{"deny":["Edit(~/.ssh/**)"],"ask":["Edit(~/notes/*.md)"]}}`
-	result, err := imports.Claude([]imports.File{{Name: "settings.json", Text: []byte(settings)}}, imports.Options{Root: "/srv/proj"})
+	result, err := claude.Convert([]draft.File{{Name: "settings.json", Text: []byte(settings)}}, draft.Options{Root: "/srv/proj"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range result.Rules {
-		if want := "also for commands that may write such a file"; r.Outcome != imports.Stricter || r.Note != want {
+		if want := "also for commands that may write such a file"; r.Outcome != draft.Stricter || r.Note != want {
 			t.Errorf("%s: %s: %s, want %s", r.Text, r.Outcome, r.Note, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package imports
+package draft
 
 import (
 	"fmt"
@@ -35,8 +35,8 @@ const (
 	LeftOut  Outcome = "left_out" // the rule is not in the policy, which is no weaker without it
 )
 
-// Rule is one rule of the source with its outcome.
-type Rule struct {
+// SourceRule is one rule of the source with its outcome.
+type SourceRule struct {
 	File     string  `json:"file"`
 	Line     int     `json:"line"`
 	Text     string  `json:"rule"`     // as written in the source
@@ -45,21 +45,21 @@ type Rule struct {
 	Note     string  `json:"note,omitempty"` // why it is not the same
 }
 
-// stricter records that less is permitted than in the source.
-func (r *Rule) stricter(format string, args ...any) {
+// Stricter records that less is permitted than in the source.
+func (r *SourceRule) Stricter(format string, args ...any) {
 	if r.Outcome == Same {
 		r.Outcome = Stricter
 	}
 	r.note(format, args...)
 }
 
-// leftOut records that the rule is not in the policy.
-func (r *Rule) leftOut(format string, args ...any) {
+// LeftOut records that the rule is not in the policy.
+func (r *SourceRule) LeftOut(format string, args ...any) {
 	r.Outcome = LeftOut
 	r.note(format, args...)
 }
 
-func (r *Rule) note(format string, args ...any) {
+func (r *SourceRule) note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	switch {
 	case r.Note == "":
@@ -76,7 +76,7 @@ type Result struct {
 	// Policy is the text of the policy file.
 	Policy []byte
 	// Rules are the rules of the source in order.
-	Rules []Rule
+	Rules []SourceRule
 	// Notes are about the complete source: behaviour of its host besides its rules.
 	Notes []string
 	// Remarks are the remaining findings of a strict check of the policy, "" if there are none.
@@ -97,8 +97,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Message)
 }
 
-// mode returns the mode of a host's word.
-func mode(word string) (m stopgate.Mode, known bool) {
+// Mode returns the mode of a host's word.
+func Mode(word string) (m stopgate.Mode, known bool) {
 	switch word {
 	case "allow":
 		return stopgate.Unattended, true

@@ -1,4 +1,5 @@
-package imports
+// Package jp converts the tool configuration of JP; see package imports.
+package jp
 
 import (
 	"errors"
@@ -6,22 +7,23 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/host/imports/draft"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
-// JP converts the tables conversation.tools of JP's configuration, with the rules on arguments of
+// Convert converts the tables conversation.tools of JP's configuration, with the rules on arguments of
 // its RFD D25. Later files are merged into earlier ones key by key, and the files that one extends
-// before or after it, if [Options.Extend] reads them.
+// before or after it, if [draft.Options.Extend] reads them.
 //
 // The list of a tool is policy.run, without one run, without one that of "*"; the first rule that
 // matches decides, and without a match JP asks. In JP one matching element of an array is enough
 // for every rule; a policy permits only if all of them match.
-func JP(files []File, o Options) (*Result, error) {
-	j := &jp{draft: draft{source: "the tool configuration of JP", command: "jp", files: files, options: o}, tools: map[string]*jpTool{}}
+func Convert(files []draft.File, o draft.Options) (*draft.Result, error) {
+	j := &converter{Draft: draft.Draft{Source: "the tool configuration of JP", Command: "jp", Files: files, Options: o}, tools: map[string]*jpTool{}}
 	j.defaults = &jpTool{name: "*"}
 	for _, f := range files {
 		if j.alone != "" {
-			j.note(j.alone + " sets inherit = false, so JP does not read " + f.Name + ".")
+			j.Note(j.alone + " sets inherit = false, so JP does not read " + f.Name + ".")
 			continue
 		}
 		if err := j.read(f); err != nil {
@@ -31,11 +33,11 @@ func JP(files []File, o Options) (*Result, error) {
 	if err := j.translate(); err != nil {
 		return nil, err
 	}
-	return j.finish()
+	return j.Finish()
 }
 
-type jp struct {
-	draft
+type converter struct {
+	draft.Draft
 	defaults *jpTool
 	tools    map[string]*jpTool
 	order    []string
@@ -48,7 +50,7 @@ type jpTool struct {
 	name   string
 	source string // local, mcp or builtin, "" if no file has it
 	off    *bool
-	offAt  *Rule
+	offAt  *draft.SourceRule
 	lists  map[string]*jpList // run, result, policy.run, policy.result
 	params []*jpParam
 	// unnamed is set if a rule is about a parameter that the configuration does not have.
@@ -58,7 +60,7 @@ type jpTool struct {
 // jpList is a mode, or a list of rules.
 type jpList struct {
 	key   string
-	rules []*rule
+	rules []*draft.Rule
 }
 
 // The keys that JP has. A key that is none of them may hold a rule.
@@ -74,13 +76,13 @@ var jpNotes = map[string]string{
 	"questions": "Answers to questions of JP's tools (`questions`) are given after a call is allowed: they are not in the policy.",
 }
 
-func (j *jp) read(f File) error {
+func (j *converter) read(f draft.File) error {
 	if slices.Contains(j.seen, f.Name) {
 		return nil
 	}
 	j.seen = append(j.seen, f.Name)
-	if !slices.ContainsFunc(j.files, func(o File) bool { return o.Name == f.Name }) {
-		j.files = append(j.files, f)
+	if !slices.ContainsFunc(j.Files, func(o draft.File) bool { return o.Name == f.Name }) {
+		j.Files = append(j.Files, f)
 	}
 	doc, mistakes := tomltree.Parse(f.Name, f.Text)
 	if mistakes.HasErrors() {
@@ -107,33 +109,33 @@ func (j *jp) read(f File) error {
 }
 
 // extended returns the files that a file extends.
-func (j *jp) extended(f File, root *tomltree.Value) (before, after []File, err error) {
+func (j *converter) extended(f draft.File, root *tomltree.Value) (before, after []draft.File, err error) {
 	e := root.Get("extends")
 	if e == nil {
 		return nil, nil, nil
 	}
 	if e.Value.Kind != tomltree.Array {
-		return nil, nil, &Error{f.Name, e.KeyRange.Start.Line, "extends is no list"}
+		return nil, nil, &draft.Error{File: f.Name, Line: e.KeyRange.Start.Line, Message: "extends is no list"}
 	}
 	for _, v := range e.Value.Elements {
 		name, strategy := v.Text, "before"
 		if v.Kind == tomltree.Table {
-			name = first(v, "path")
-			if s := first(v, "strategy"); s != "" {
+			name = draft.First(v, "path")
+			if s := draft.First(v, "strategy"); s != "" {
 				strategy = s
 			}
 		}
 		if name == "" || strategy != "before" && strategy != "after" {
-			return nil, nil, &Error{f.Name, v.Range.Start.Line, "a file that is extended is a path, or a table of path and strategy (before, after)"}
+			return nil, nil, &draft.Error{File: f.Name, Line: v.Range.Start.Line, Message: "a file that is extended is a path, or a table of path and strategy (before, after)"}
 		}
-		var found []File
-		if j.options.Extend != nil {
-			if found, err = j.options.Extend(f.Name, name); err != nil {
-				return nil, nil, &Error{f.Name, v.Range.Start.Line, err.Error()}
+		var found []draft.File
+		if j.Options.Extend != nil {
+			if found, err = j.Options.Extend(f.Name, name); err != nil {
+				return nil, nil, &draft.Error{File: f.Name, Line: v.Range.Start.Line, Message: err.Error()}
 			}
 		}
 		if len(found) == 0 {
-			j.note(f.Name + " extends " + name + ", where no file was read.")
+			j.Note(f.Name + " extends " + name + ", where no file was read.")
 		}
 		if strategy == "after" {
 			after = append(after, found...)
@@ -145,7 +147,7 @@ func (j *jp) extended(f File, root *tomltree.Value) (before, after []File, err e
 }
 
 // own reads the tables of one file.
-func (j *jp) own(f File, root *tomltree.Value) error {
+func (j *converter) own(f draft.File, root *tomltree.Value) error {
 	if e := root.Get("inherit"); e != nil && e.Value.Kind == tomltree.Bool && e.Value.Text == "false" {
 		j.alone = f.Name
 	}
@@ -156,12 +158,12 @@ func (j *jp) own(f File, root *tomltree.Value) error {
 			return nil
 		}
 		if tools = e.Value; tools.Kind != tomltree.Table {
-			return &Error{f.Name, e.KeyRange.Start.Line, key + " is no table"}
+			return &draft.Error{File: f.Name, Line: e.KeyRange.Start.Line, Message: key + " is no table"}
 		}
 	}
 	for _, e := range tools.Entries {
 		if e.Value.Kind != tomltree.Table {
-			return &Error{f.Name, e.KeyRange.Start.Line, e.Key + " is no table"}
+			return &draft.Error{File: f.Name, Line: e.KeyRange.Start.Line, Message: e.Key + " is no table"}
 		}
 		t, keys := j.defaults, jpDefaultKeys
 		if e.Key != "*" {
@@ -173,7 +175,7 @@ func (j *jp) own(f File, root *tomltree.Value) error {
 			keys = jpToolKeys
 		}
 		if strings.ContainsAny(t.name, "*?[") && t != j.defaults {
-			return &Error{f.Name, e.KeyRange.Start.Line, t.name + " is no name of a tool"}
+			return &draft.Error{File: f.Name, Line: e.KeyRange.Start.Line, Message: t.name + " is no name of a tool"}
 		}
 		if err := j.tool(f, t, e.Value, keys); err != nil {
 			return err
@@ -183,14 +185,16 @@ func (j *jp) own(f File, root *tomltree.Value) error {
 }
 
 // tool merges one table into those of earlier files.
-func (j *jp) tool(f File, t *jpTool, v *tomltree.Value, keys []string) error {
+func (j *converter) tool(f draft.File, t *jpTool, v *tomltree.Value, keys []string) error {
 	for _, e := range v.Entries {
-		wrong := func(message string) error { return &Error{f.Name, e.KeyRange.Start.Line, t.name + ": " + message} }
+		wrong := func(message string) error {
+			return &draft.Error{File: f.Name, Line: e.KeyRange.Start.Line, Message: t.name + ": " + message}
+		}
 		if !slices.Contains(keys, e.Key) {
 			return wrong(e.Key + " is not known")
 		}
 		if n := jpNotes[e.Key]; n != "" {
-			j.note(n)
+			j.Note(n)
 		}
 		var err error
 		switch e.Key {
@@ -223,7 +227,7 @@ func (j *jp) tool(f File, t *jpTool, v *tomltree.Value, keys []string) error {
 }
 
 // enable reads whether JP offers a tool.
-func (j *jp) enable(f File, t *jpTool, e *tomltree.Entry) error {
+func (j *converter) enable(f draft.File, t *jpTool, e *tomltree.Entry) error {
 	v := e.Value
 	if v.Kind == tomltree.Table {
 		s := v.Get("state")
@@ -241,17 +245,17 @@ func (j *jp) enable(f File, t *jpTool, e *tomltree.Entry) error {
 		return errors.New("enable is a boolean, on, off, always, explicit or a table with a state")
 	}
 	if t.offAt != nil {
-		t.offAt.leftOut("%s decides", f.Name)
+		t.offAt.LeftOut("%s decides", f.Name)
 	}
 	t.off, t.offAt = &off, nil
 	if off {
-		t.offAt = j.add(f.Name, e.KeyRange.Start.Line, t.name+": enable = "+jpLiteral(e.Value), "enable")
+		t.offAt = j.Add(f.Name, e.KeyRange.Start.Line, t.name+": enable = "+jpLiteral(e.Value), "enable")
 	}
 	return nil
 }
 
 // list reads a mode or a list of rules, which replaces that of earlier files.
-func (j *jp) list(f File, t *jpTool, key string, e *tomltree.Entry) error {
+func (j *converter) list(f draft.File, t *jpTool, key string, e *tomltree.Entry) error {
 	l := &jpList{key: key}
 	switch e.Value.Kind {
 	case tomltree.String:
@@ -276,7 +280,7 @@ func (j *jp) list(f File, t *jpTool, key string, e *tomltree.Entry) error {
 	}
 	if old := t.lists[key]; old != nil {
 		for _, r := range old.rules {
-			r.from.leftOut("%s decides", f.Name)
+			r.From.LeftOut("%s decides", f.Name)
 		}
 	}
 	t.lists[key] = l
@@ -294,19 +298,19 @@ func jpMode(word string) (stopgate.Mode, error) {
 	return stopgate.Deny, errors.New("a mode is ask, unattended, edit or skip, not " + tomltree.Quote(word))
 }
 
-func (j *jp) catchAll(f File, label string, v *tomltree.Value, line int) (*rule, error) {
+func (j *converter) catchAll(f draft.File, label string, v *tomltree.Value, line int) (*draft.Rule, error) {
 	m, err := jpMode(v.Text)
 	if err != nil {
 		return nil, err
 	}
-	return &rule{from: j.add(f.Name, line, label+jpLiteral(v), v.Text), mode: m}, nil
+	return &draft.Rule{From: j.Add(f.Name, line, label+jpLiteral(v), v.Text), Mode: m}, nil
 }
 
 // jpMatchers are the conditions of D25, which have the same names here.
 var jpMatchers = []string{"const", "enum", "pattern", "prefix", "minimum", "maximum", "exclusive_minimum", "exclusive_maximum"}
 
 // rule reads one rule of a list.
-func (j *jp) rule(f File, label string, v *tomltree.Value) (*rule, error) {
+func (j *converter) rule(f draft.File, label string, v *tomltree.Value) (*draft.Rule, error) {
 	if v.Kind != tomltree.Table {
 		return nil, errors.New("a rule is no table")
 	}
@@ -314,37 +318,37 @@ func (j *jp) rule(f File, label string, v *tomltree.Value) (*rule, error) {
 	if mode == nil || mode.Value.Kind != tomltree.String {
 		return nil, errors.New("a rule has no mode")
 	}
-	r, err := j.catchAll(f, "", mode.Value, lineOfTable(v))
+	r, err := j.catchAll(f, "", mode.Value, draft.LineOfTable(v))
 	if err != nil {
 		return nil, err
 	}
-	r.from.Text = label + jpLiteral(v)
-	c := cond{arg: first(v, "arg")}
+	r.From.Text = label + jpLiteral(v)
+	c := draft.Condition{Arg: draft.First(v, "arg")}
 	for _, e := range v.Entries {
 		switch {
-		case e.Key == "mode", e.Key == "arg" && e.Value.Kind == tomltree.String && strings.HasPrefix(c.arg, "/"):
+		case e.Key == "mode", e.Key == "arg" && e.Value.Kind == tomltree.String && strings.HasPrefix(c.Arg, "/"):
 		case !slices.Contains(jpMatchers, e.Key):
 			return nil, errors.New("a rule has a pointer `arg`, one matcher and a mode: " + e.Key + " is not known")
-		case c.matcher != "":
-			return nil, errors.New("a rule has " + c.matcher + " and " + e.Key + ": one matcher is allowed")
+		case c.Matcher != "":
+			return nil, errors.New("a rule has " + c.Matcher + " and " + e.Key + ": one matcher is allowed")
 		default:
-			c.matcher, c.raw = e.Key, jpLiteral(e.Value)
+			c.Matcher, c.Raw = e.Key, jpLiteral(e.Value)
 			if e.Value.Kind == tomltree.String {
-				c.values = []string{e.Value.Text}
+				c.Values = []string{e.Value.Text}
 			}
 			for _, x := range e.Value.Elements {
-				if x.Kind == tomltree.String && c.matcher == "enum" {
-					c.values = append(c.values, x.Text)
+				if x.Kind == tomltree.String && c.Matcher == "enum" {
+					c.Values = append(c.Values, x.Text)
 				}
 			}
-			c.exact = e.Value.Kind != tomltree.String && len(c.values) == 0
+			c.Exact = e.Value.Kind != tomltree.String && len(c.Values) == 0
 		}
 	}
-	if (c.arg == "") != (c.matcher == "") {
+	if (c.Arg == "") != (c.Matcher == "") {
 		return nil, errors.New("a rule with `arg` has one matcher, and a matcher has an `arg`")
 	}
-	if c.matcher != "" {
-		r.conds = []cond{c}
+	if c.Matcher != "" {
+		r.Conds = []draft.Condition{c}
 	}
 	return r, nil
 }

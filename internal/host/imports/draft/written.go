@@ -1,4 +1,4 @@
-package imports
+package draft
 
 import (
 	"slices"
@@ -23,33 +23,33 @@ const (
 
 // asWritten guards the lines that the host's permissive rules do not match, since they compare
 // texts.
-func (d *draft) asWritten() {
-	if d.command == "jp" { // whose commands are texts for the policy too
+func (d *Draft) asWritten() {
+	if d.Command == "jp" { // whose commands are texts for the policy too
 		return
 	}
 	some := false
-	for _, t := range d.tables {
-		for _, r := range t.rules {
-			if r.dropped || !r.permits() || !slices.ContainsFunc(shellNames, func(name string) bool { return name == t.name || slices.Contains(t.also, name) }) {
+	for _, t := range d.Tables {
+		for _, r := range t.Rules {
+			if r.dropped || !r.Permits() || !slices.ContainsFunc(shellNames, func(name string) bool { return name == t.Name || slices.Contains(t.Also, name) }) {
 				continue
 			}
-			if len(r.conds) == 0 {
+			if len(r.Conds) == 0 {
 				return // every command, in any spelling
 			}
-			some = some || slices.ContainsFunc(r.conds, func(c cond) bool { return c.arg == "/command" })
+			some = some || slices.ContainsFunc(r.Conds, func(c Condition) bool { return c.Arg == "/command" })
 		}
 	}
 	if !some {
 		return
 	}
 	mode := stopgate.Ask
-	if d.closed {
+	if d.Closed {
 		mode = stopgate.Deny
 	}
 	patterns := append(slices.Clone(dressed), expanded)
-	if d.command == "claude-settings" {
+	if d.Command == "claude-settings" {
 		patterns[len(dressed)] = expandedClaude
 	}
-	d.guards = append(d.guards, &rule{mode: mode, on: "command", comment: "Commands are compared as they are written: assignments, expansions and texts in the line satisfy no rule that permits.",
-		conds: []cond{{matcher: "pattern", values: []string{strings.Join(patterns, "|")}}}})
+	d.Guards = append(d.Guards, &Rule{Mode: mode, On: "command", Comment: "Commands are compared as they are written: assignments, expansions and texts in the line satisfy no rule that permits.",
+		Conds: []Condition{{Matcher: "pattern", Values: []string{strings.Join(patterns, "|")}}}})
 }

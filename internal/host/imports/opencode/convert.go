@@ -1,36 +1,39 @@
-package imports
+// Package opencode converts the permissions of opencode, and of Kilo Code, which has the same; see package
+// imports.
+package opencode
 
 import (
 	"bytes"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/host/imports/draft"
 	"github.com/stopgate/stopgate/internal/host/jsonc"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// OpenCode converts the permission settings of opencode.json or opencode.jsonc. Later files are
+// Convert converts the permission settings of opencode.json or opencode.jsonc. Later files are
 // merged into earlier ones.
 //
 // The last rule whose names match applies: the name of the permission and the command, file or
 // address. "*" is any text, "?" any character, " *" at the end also "". Files outside of the
 // project are asked about in addition. opencode runs calls without a rule; the policy asks about
 // them, unless a rule for "*" matches.
-func OpenCode(files []File, o Options) (*Result, error) {
-	return (&opencode{draft: draft{source: "the permissions of opencode", command: "opencode", files: files, options: o}, permissions: opencodePermissions}).convertFiles()
+func Convert(files []draft.File, o draft.Options) (*draft.Result, error) {
+	return (&converter{Draft: draft.Draft{Source: "the permissions of opencode", Command: "opencode", Files: files, Options: o}, permissions: opencodePermissions}).convertFiles()
 }
 
-func (c *opencode) convertFiles() (*Result, error) {
-	for _, f := range c.files {
+func (c *converter) convertFiles() (*draft.Result, error) {
+	for _, f := range c.Files {
 		if err := c.read(f); err != nil {
 			return nil, err
 		}
 	}
 	c.translate()
-	return c.finish()
+	return c.Finish()
 }
 
-type opencode struct {
-	draft
+type converter struct {
+	draft.Draft
 	permissions []permission
 	// ahead returns rules that the agent applies before one that permits calls of a permission.
 	ahead   func(r opencodeRule, p permission) []opencodeRule
@@ -40,19 +43,19 @@ type opencode struct {
 
 // opencodeRule is one rule, in the order of the merged settings.
 type opencodeRule struct {
-	from    *Rule
+	from    *draft.SourceRule
 	key     string // the permission, or a text with wildcards
 	pattern string
 	mode    stopgate.Mode
 	agent   string
 }
 
-func (c *opencode) read(f File) error {
+func (c *converter) read(f draft.File) error {
 	text := jsonc.Plain(bytes.TrimPrefix(f.Text, []byte("\ufeff")))
 	f.Text = text
 	root, err := jsonstream.Parse(text, jsonstream.Options{ObjectRoot: true, MaxExponent: jsonstream.AnyExponent})
 	if err != nil {
-		return &Error{File: f.Name, Message: err.Error()}
+		return &draft.Error{File: f.Name, Message: err.Error()}
 	}
 	if v, ok := root.Get("tools"); ok && v.Kind() == jsonstream.Object {
 		for key, on := range v.Members() {
@@ -82,12 +85,12 @@ func (c *opencode) read(f File) error {
 	return nil
 }
 
-func (c *opencode) permission(f File, v jsonstream.Value, agent string) error {
+func (c *converter) permission(f draft.File, v jsonstream.Value, agent string) error {
 	wrong := func(v jsonstream.Value) error {
-		return &Error{f.Name, lineOf(f.Text, v), "a permission is allow, ask or deny, or an object of them"}
+		return &draft.Error{File: f.Name, Line: draft.LineOf(f.Text, v), Message: "a permission is allow, ask or deny, or an object of them"}
 	}
 	rule := func(v jsonstream.Value, key, pattern string) error {
-		m, ok := mode(v.Text())
+		m, ok := draft.Mode(v.Text())
 		if v.Kind() != jsonstream.String || !ok {
 			return wrong(v)
 		}
@@ -126,11 +129,11 @@ func (c *opencode) permission(f File, v jsonstream.Value, agent string) error {
 
 // put adds a rule. A later file's replaces an earlier one's with the same names, as merged objects
 // do.
-func (c *opencode) put(f File, v jsonstream.Value, r opencodeRule, text, decision string) {
-	r.from = c.add(f.Name, lineOf(f.Text, v), text, decision)
+func (c *converter) put(f draft.File, v jsonstream.Value, r opencodeRule, text, decision string) {
+	r.from = c.Add(f.Name, draft.LineOf(f.Text, v), text, decision)
 	for i, o := range c.list {
 		if o.key == r.key && o.pattern == r.pattern && o.agent == r.agent && o.from.File != f.Name {
-			o.from.leftOut("%s says otherwise", f.Name)
+			o.from.LeftOut("%s says otherwise", f.Name)
 			c.list[i] = r
 			return
 		}

@@ -1,4 +1,4 @@
-package imports
+package draft
 
 import (
 	"errors"
@@ -25,8 +25,8 @@ const decided = "rules above decide every such call"
 // maxRounds limits how often the policy is checked: every round changes a rule.
 const maxRounds = 10_000
 
-// finish formats the policy and removes rules that the language rejects.
-func (d *draft) finish() (*Result, error) {
+// Finish formats the policy and removes rules that the language rejects.
+func (d *Draft) Finish() (*Result, error) {
 	for _, list := range d.lists() {
 		*list = precede(*list)
 		d.cut(*list)
@@ -35,7 +35,7 @@ func (d *draft) finish() (*Result, error) {
 	var text string
 	var left diag.List
 	for range maxRounds {
-		var at map[int]*rule
+		var at map[int]*Rule
 		text, at = d.write(true)
 		left = d.proofread(text)
 		changed := false
@@ -61,7 +61,7 @@ func (d *draft) finish() (*Result, error) {
 		return nil, errors.Join(errors.New("the rules cannot be converted to a policy"), mistakes.Err(), compiled.Err())
 	}
 	result.Policy = out
-	for _, f := range d.files {
+	for _, f := range d.Files {
 		result.Files = append(result.Files, f.Name)
 	}
 	for _, r := range d.rules {
@@ -70,12 +70,12 @@ func (d *draft) finish() (*Result, error) {
 	return result, nil
 }
 
-func (d *draft) policyOptions() policy.Options {
-	return policy.Options{Root: d.options.Root, UnknownTool: stopgate.Ask}
+func (d *Draft) policyOptions() policy.Options {
+	return policy.Options{Root: d.Options.Root, UnknownTool: stopgate.Ask}
 }
 
 // proofread returns the findings of a strict check.
-func (d *draft) proofread(text string) diag.List {
+func (d *Draft) proofread(text string) diag.List {
 	p, list := syntax.Parse(kinds.Table(), "stopgate.toml", []byte(text))
 	if p != nil {
 		list = append(list, prove.Check(p, d.policyOptions())...)
@@ -85,37 +85,37 @@ func (d *draft) proofread(text string) diag.List {
 }
 
 // lists returns the lists of all tables.
-func (d *draft) lists() (all []*[]*rule) {
-	for _, t := range d.tables {
-		all = append(all, &t.rules, &t.results)
+func (d *Draft) lists() (all []*[]*Rule) {
+	for _, t := range d.Tables {
+		all = append(all, &t.Rules, &t.Results)
 	}
-	return append(all, &d.everything, &d.everyResult)
+	return append(all, &d.Everything, &d.EveryResult)
 }
 
 // mend changes a rule that the language rejects, so that the policy does not become weaker.
-func (d *draft) mend(r *rule, problem diag.Diagnostic) {
+func (d *Draft) mend(r *Rule, problem diag.Diagnostic) {
 	reason := ofTheSource(problem)
 	switch {
 	case problem.Code == diag.WrongExample:
-		r.match, r.noMatch = nil, nil
+		r.Match, r.NoMatch = nil, nil
 	case slices.Contains([]diag.Code{diag.Unreachable, diag.ShadowedMostly, diag.ShadowedPlain}, problem.Code):
 		d.drop(r, decided)
-	case r.permits():
+	case r.Permits():
 		d.drop(r, "asked instead: "+reason)
 	case problem.Code == diag.Duplicate:
 		d.drop(r, decided)
 	case problem.Code == diag.NeverHolds && r.front:
 		r.dropped = true // earlier rules decide all its calls
-	case len(r.conds) > 0:
-		r.conds, r.match, r.noMatch, r.wide = nil, nil, nil, true
+	case len(r.Conds) > 0:
+		r.Conds, r.Match, r.NoMatch, r.Wide = nil, nil, nil, true
 		if m, found := d.refusal(r); found {
-			r.mode = m
+			r.Mode = m
 		}
-		if r.on != "" {
-			r.conds = []cond{{matcher: "pattern", values: []string{"^"}}}
+		if r.On != "" {
+			r.Conds = []Condition{{Matcher: "pattern", Values: []string{"^"}}}
 		}
-		if r.from != nil {
-			r.from.stricter("every call, because %s", reason)
+		if r.From != nil {
+			r.From.Stricter("every call, because %s", reason)
 		}
 	default:
 		d.drop(r, reason)
@@ -145,7 +145,7 @@ func ofTheSource(problem diag.Diagnostic) string {
 }
 
 // refusal returns the mode of a later rule that refuses, the strictest of them.
-func (d *draft) refusal(r *rule) (m stopgate.Mode, found bool) {
+func (d *Draft) refusal(r *Rule) (m stopgate.Mode, found bool) {
 	m = stopgate.Skip
 	for _, list := range d.lists() {
 		i := slices.Index(*list, r)
@@ -153,8 +153,8 @@ func (d *draft) refusal(r *rule) (m stopgate.Mode, found bool) {
 			continue
 		}
 		for _, o := range (*list)[i:] {
-			if refuses(o.mode) && !o.dropped {
-				m, found = stopgate.Strictest(m, o.mode), true
+			if Refuses(o.Mode) && !o.dropped {
+				m, found = stopgate.Strictest(m, o.Mode), true
 			}
 		}
 	}
@@ -163,24 +163,24 @@ func (d *draft) refusal(r *rule) (m stopgate.Mode, found bool) {
 
 // drop removes a rule. A rule of the source that is also in another table is not reported as left
 // out.
-func (d *draft) drop(r *rule, why string) {
+func (d *Draft) drop(r *Rule, why string) {
 	r.dropped = true
-	if r.from == nil {
+	if r.From == nil {
 		return
 	}
-	for _, list := range append(d.lists(), &d.guards) {
-		if slices.ContainsFunc(*list, func(o *rule) bool { return o.from == r.from && !o.dropped }) {
+	for _, list := range append(d.lists(), &d.Guards) {
+		if slices.ContainsFunc(*list, func(o *Rule) bool { return o.From == r.From && !o.dropped }) {
 			if why != decided {
-				r.from.stricter("%s", why)
+				r.From.Stricter("%s", why)
 			}
 			return
 		}
 	}
-	r.from.leftOut("%s", why)
+	r.From.LeftOut("%s", why)
 }
 
 // cut removes the rules after one that matches every call.
-func (d *draft) cut(list []*rule) {
+func (d *Draft) cut(list []*Rule) {
 	closed := false
 	for _, r := range list {
 		if r.dropped {
@@ -189,7 +189,7 @@ func (d *draft) cut(list []*rule) {
 		if closed {
 			d.drop(r, decided)
 		}
-		closed = closed || len(r.conds) == 0 && r.when == ""
+		closed = closed || len(r.Conds) == 0 && r.When == ""
 	}
 }
 
@@ -197,23 +197,23 @@ func (d *draft) cut(list []*rule) {
 // that asks matches generously here: a call that it may match would be asked about, although a
 // later rule refuses it. So calls that such a later rule refuses are refused first, except those
 // that the earlier rules certainly match.
-func precede(list []*rule) []*rule {
-	first := slices.IndexFunc(list, func(r *rule) bool { return r.mode == stopgate.Ask || r.mode == stopgate.Edit })
+func precede(list []*Rule) []*Rule {
+	first := slices.IndexFunc(list, func(r *Rule) bool { return r.Mode == stopgate.Ask || r.Mode == stopgate.Edit })
 	if first < 0 {
 		return list
 	}
-	var before []*rule
+	var before []*Rule
 	for i := first; i < len(list); i++ {
 		r := list[i]
-		if !refuses(r.mode) {
-			if len(r.conds) == 0 && r.when == "" && !r.wide {
+		if !Refuses(r.Mode) {
+			if len(r.Conds) == 0 && r.When == "" && !r.Wide {
 				break // later rules are never reached there either
 			}
 			continue
 		}
 		if front := r.without(list[:i]); front != nil {
 			before = append(before, front)
-			if len(r.conds) > 0 {
+			if len(r.Conds) > 0 {
 				r.dropped = true
 			}
 		}
@@ -223,21 +223,21 @@ func precede(list []*rule) []*rule {
 
 // without returns the rule on every call that it may match, except those that earlier rules
 // certainly decide.
-func (r *rule) without(above []*rule) *rule {
+func (r *Rule) without(above []*Rule) *Rule {
 	arg := ""
-	if len(r.conds) == 1 {
-		arg = r.conds[0].arg
+	if len(r.Conds) == 1 {
+		arg = r.Conds[0].Arg
 	}
 	var sure []string
 	asks := false
 	for _, a := range above {
-		if refuses(a.mode) || r.apart(a) || len(a.conds) == 1 && a.conds[0].exact {
+		if Refuses(a.Mode) || r.apart(a) || len(a.Conds) == 1 && a.Conds[0].Exact {
 			continue
 		}
-		asks = asks || !a.permits()
-		if len(a.conds) == 1 && a.conds[0].sure != "" && a.when == "" && (arg == "" || arg == a.conds[0].arg) {
-			arg = a.conds[0].arg
-			sure = append(sure, a.conds[0].sure)
+		asks = asks || !a.Permits()
+		if len(a.Conds) == 1 && a.Conds[0].Sure != "" && a.When == "" && (arg == "" || arg == a.Conds[0].Arg) {
+			arg = a.Conds[0].Arg
+			sure = append(sure, a.Conds[0].Sure)
 		}
 	}
 	if !asks {
@@ -245,29 +245,29 @@ func (r *rule) without(above []*rule) *rule {
 	}
 	front := *r
 	front.front = true
-	front.match, front.noMatch = nil, nil
+	front.Match, front.NoMatch = nil, nil
 	switch {
-	case len(r.conds) == 0 && arg == "":
-	case len(r.conds) == 0:
-		front.conds = []cond{{arg: arg, matcher: "pattern", values: []string{"^(?!(?:" + strings.Join(sure, "|") + ")$)"}}}
-	case len(r.conds) == 1 && len(sure) > 0 && r.conds[0].arg == arg && r.conds[0].sure != "":
-		front.conds = []cond{{arg: arg, matcher: "pattern", values: []string{
-			fmt.Sprintf("^(?!(?:%s)$)(?:%s)$", strings.Join(sure, "|"), r.conds[0].sure)}}}
+	case len(r.Conds) == 0 && arg == "":
+	case len(r.Conds) == 0:
+		front.Conds = []Condition{{Arg: arg, Matcher: "pattern", Values: []string{"^(?!(?:" + strings.Join(sure, "|") + ")$)"}}}
+	case len(r.Conds) == 1 && len(sure) > 0 && r.Conds[0].Arg == arg && r.Conds[0].Sure != "":
+		front.Conds = []Condition{{Arg: arg, Matcher: "pattern", Values: []string{
+			fmt.Sprintf("^(?!(?:%s)$)(?:%s)$", strings.Join(sure, "|"), r.Conds[0].Sure)}}}
 	}
 	return &front
 }
 
 // apart reports whether no text satisfies both conditions: two prefixes that differ.
-func (r *rule) apart(a *rule) bool {
-	if len(r.conds) != 1 || len(a.conds) != 1 || r.conds[0].arg != a.conds[0].arg {
+func (r *Rule) apart(a *Rule) bool {
+	if len(r.Conds) != 1 || len(a.Conds) != 1 || r.Conds[0].Arg != a.Conds[0].Arg {
 		return false
 	}
-	x, y := r.conds[0], a.conds[0]
+	x, y := r.Conds[0], a.Conds[0]
 	if !x.words() || !y.words() {
 		return false
 	}
-	for _, v := range x.values {
-		for _, u := range y.values {
+	for _, v := range x.Values {
+		for _, u := range y.Values {
 			v, u = v+" ", u+" "
 			if strings.HasPrefix(v, u) || strings.HasPrefix(u, v) {
 				return false
@@ -277,4 +277,4 @@ func (r *rule) apart(a *rule) bool {
 	return true
 }
 
-func (c cond) words() bool { return c.matcher == "prefix" || c.matcher == "const" }
+func (c Condition) words() bool { return c.Matcher == "prefix" || c.Matcher == "const" }

@@ -1,18 +1,18 @@
-package imports
+package draft
 
 import (
 	"path"
 	"strings"
 )
 
-// ignored is a pattern like those of .gitignore, as Claude Code reads it: relative to the working
+// Ignored is a pattern like those of .gitignore, as Claude Code reads it: relative to the working
 // directory, "/" to the project, "//" to the file system, "~/" to the home directory.
-type ignored struct{ text string }
+type Ignored struct{ Text string }
 
-// globs converts the pattern. The globs of a permissive rule match no more than the pattern, the
+// Globs converts the pattern. The globs of a permissive rule match no more than the pattern, the
 // others no less. exact is set if they match the same.
-func (p ignored) globs(permits bool) (globs []string, exact bool, problem string) {
-	text := strings.TrimRight(p.text, " ")
+func (p Ignored) Globs(permits bool) (globs []string, exact bool, problem string) {
+	text := strings.TrimRight(p.Text, " ")
 	if strings.HasPrefix(text, "!") {
 		return nil, false, "it takes something out of another rule"
 	}
@@ -30,14 +30,14 @@ func (p ignored) globs(permits bool) (globs []string, exact bool, problem string
 		anchored, exact = true, false
 	}
 	if !anchored {
-		base = join(base, "**")
+		base = Join(base, "**")
 	}
 	rest, same, ok := components(rest, permits)
 	if !ok {
 		return nil, false, "its [ ] cannot be said"
 	}
 	exact = exact && same
-	glob := join(base, rest)
+	glob := Join(base, rest)
 	if !permits {
 		glob = strings.ReplaceAll(glob, "**/**", "**")
 		// Restrictive globs also match everything below a directory, and with a leading "**" also
@@ -47,17 +47,17 @@ func (p ignored) globs(permits bool) (globs []string, exact bool, problem string
 	last := path.Base(rest)
 	switch {
 	case last == "**":
-		return []string{join(strings.TrimSuffix(glob, "**"), "**/*")}, exact, ""
+		return []string{Join(strings.TrimSuffix(glob, "**"), "**/*")}, exact, ""
 	case dir:
-		return []string{join(glob, "**/*")}, exact, ""
+		return []string{Join(glob, "**/*")}, exact, ""
 	case strings.ContainsAny(last, "*?["):
 		return []string{glob}, false, ""
 	}
-	return []string{glob, join(glob, "**/*")}, exact, ""
+	return []string{glob, Join(glob, "**/*")}, exact, ""
 }
 
 // anchor returns the directory where the pattern begins, and the rest of it.
-func (p ignored) anchor(text string) (base, rest string, anchored bool) {
+func (p Ignored) anchor(text string) (base, rest string, anchored bool) {
 	switch {
 	case strings.HasPrefix(text, "//"):
 		return "/", text[2:], true
@@ -71,7 +71,7 @@ func (p ignored) anchor(text string) (base, rest string, anchored bool) {
 	return "", text, false
 }
 
-func join(base, rest string) string {
+func Join(base, rest string) string {
 	switch {
 	case base == "":
 		return rest
@@ -119,5 +119,5 @@ func withoutClasses(c string) string {
 	}
 }
 
-// inside matches the files of the project.
-const inside = "**/*"
+// Inside matches the files of the project.
+const Inside = "**/*"

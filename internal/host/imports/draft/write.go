@@ -1,4 +1,4 @@
-package imports
+package draft
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 
 // writer formats a draft and records the line of each rule.
 type writer struct {
-	d     *draft
+	d     *Draft
 	lines []string
-	at    map[int]*rule // by line, from 1
+	at    map[int]*Rule // by line, from 1
 	lists lists
 }
 
@@ -46,13 +46,13 @@ func wrap(text string, width int) (lines []string) {
 }
 
 // write returns the text of the policy.
-func (d *draft) write(strict bool) (string, map[int]*rule) {
-	w := &writer{d: d, at: map[int]*rule{}}
+func (d *Draft) write(strict bool) (string, map[int]*Rule) {
+	w := &writer{d: d, at: map[int]*Rule{}}
 	w.head(strict)
-	for _, t := range d.tables {
+	for _, t := range d.Tables {
 		w.table(t)
 	}
-	for _, g := range d.guards {
+	for _, g := range d.Guards {
 		if !g.dropped {
 			w.guard(g)
 		}
@@ -70,11 +70,11 @@ func (d *draft) write(strict bool) (string, map[int]*rule) {
 
 func (w *writer) head(strict bool) {
 	d := w.d
-	names := make([]string, len(d.files))
-	for i, f := range d.files {
+	names := make([]string, len(d.Files))
+	for i, f := range d.Files {
 		names[i] = f.Name
 	}
-	w.comment("", "Written by `stopgate import "+d.command+"` from "+d.source+": "+strings.Join(names, ", ")+".")
+	w.comment("", "Written by `stopgate import "+d.Command+"` from "+d.Source+": "+strings.Join(names, ", ")+".")
 	w.comment("", "No call is treated more leniently here than there. Above each rule stands the rule that it comes from, and what is not the same.")
 	for _, n := range d.notes {
 		w.line("#")
@@ -82,7 +82,7 @@ func (w *writer) head(strict bool) {
 	}
 	w.line("version = 1")
 	w.line("")
-	denied := d.closed || len(d.everything) > 0 && d.everything[0].mode == stopgate.Deny && len(d.everything[0].conds) == 0
+	denied := d.Closed || len(d.Everything) > 0 && d.Everything[0].Mode == stopgate.Deny && len(d.Everything[0].Conds) == 0
 	if strict || denied {
 		w.line("[gate]")
 	}
@@ -94,22 +94,22 @@ func (w *writer) head(strict bool) {
 	}
 	w.line("")
 	w.line("# Tools that no table names.")
-	switch r := d.everything; {
+	switch r := d.Everything; {
 	case len(r) == 0:
 		w.line(`[tools."*".policy]`)
 		w.line("run = %s", w.otherwise())
-	case len(r[0].conds) == 0:
+	case len(r[0].Conds) == 0:
 		w.origin("", r[0])
 		w.line(`[tools."*".policy]`)
-		w.line("run = %s", tomltree.Quote(r[0].mode.String()))
+		w.line("run = %s", tomltree.Quote(r[0].Mode.String()))
 	default:
 		w.line(`[tools."*".policy]`)
 		w.list("run", r)
 	}
-	if len(d.everyResult) > 0 {
-		w.list("result", d.everyResult)
+	if len(d.EveryResult) > 0 {
+		w.list("result", d.EveryResult)
 	}
-	if d.usual {
+	if d.Usual {
 		w.line("")
 		w.line("# These names mean files, commands and addresses in every tool, so that guards see them.")
 		w.line(`[tools."*".parameters]`)
@@ -121,38 +121,38 @@ func (w *writer) head(strict bool) {
 	}
 }
 
-func (w *writer) table(t *table) {
-	name := tomltree.Key(t.name)
+func (w *writer) table(t *Table) {
+	name := tomltree.Key(t.Name)
 	w.line("")
-	if len(t.also) > 0 {
+	if len(t.Also) > 0 {
 		w.line("[tools.%s]", name)
-		w.line("also = %s", array(t.also))
+		w.line("also = %s", array(t.Also))
 		w.line("")
 	}
-	if len(t.params) > 0 {
+	if len(t.Params) > 0 {
 		w.line("[tools.%s.parameters]", name)
-		for _, p := range t.params {
-			w.line("%s = %s", tomltree.Key(p.name), p.declaration())
+		for _, p := range t.Params {
+			w.line("%s = %s", tomltree.Key(p.Name), p.declaration())
 		}
 		w.line("")
 	}
 	w.line("[tools.%s.policy]", name)
-	w.list("run", t.rules)
-	if len(t.results) > 0 {
-		w.list("result", t.results)
+	w.list("run", t.Rules)
+	if len(t.Results) > 0 {
+		w.list("result", t.Results)
 	}
 }
 
 // list writes the rules of a list, and what holds without a match.
-func (w *writer) list(key string, rules []*rule) {
-	rules = slices.DeleteFunc(slices.Clone(rules), func(r *rule) bool { return r.dropped })
+func (w *writer) list(key string, rules []*Rule) {
+	rules = slices.DeleteFunc(slices.Clone(rules), func(r *Rule) bool { return r.dropped })
 	w.line("%s = [", key)
 	closed := false
 	for _, r := range rules {
 		if !closed {
 			w.rule(r)
 		}
-		closed = closed || len(r.conds) == 0 && r.when == ""
+		closed = closed || len(r.Conds) == 0 && r.When == ""
 	}
 	if !closed {
 		w.line("  { mode = %s },", w.otherwise())
@@ -162,68 +162,68 @@ func (w *writer) list(key string, rules []*rule) {
 
 // otherwise returns the mode of calls without a matching rule.
 func (w *writer) otherwise() string {
-	if w.d.closed {
+	if w.d.Closed {
 		return `"deny"`
 	}
 	return `"ask"`
 }
 
-func (p param) declaration() string {
-	if strings.HasPrefix(p.kind, "{") {
-		return p.kind
+func (p Param) declaration() string {
+	if strings.HasPrefix(p.Kind, "{") {
+		return p.Kind
 	}
-	switch p.kind {
+	switch p.Kind {
 	case "paths":
 		return `{ type = "array", items = { type = "path" } }`
 	}
-	if text, ok := strings.CutSuffix(p.kind, "!"); ok {
+	if text, ok := strings.CutSuffix(p.Kind, "!"); ok {
 		return `{ type = "` + text + `", required = true }`
 	}
-	return `{ type = "` + p.kind + `" }`
+	return `{ type = "` + p.Kind + `" }`
 }
 
-func (w *writer) rule(r *rule) {
+func (w *writer) rule(r *Rule) {
 	w.origin("  ", r)
 	w.line("  %s,", r.text(&w.lists))
 	w.at[len(w.lines)] = r
 }
 
 // origin writes the source of a rule as a comment.
-func (w *writer) origin(indent string, r *rule) {
-	if r.from != nil {
-		w.comment(indent, fmt.Sprintf("%s:%d: %s", r.from.File, r.from.Line, r.from.Label()))
-		if r.from.Outcome != Same {
-			w.comment(indent, "stricter: "+r.from.Note)
+func (w *writer) origin(indent string, r *Rule) {
+	if r.From != nil {
+		w.comment(indent, fmt.Sprintf("%s:%d: %s", r.From.File, r.From.Line, r.From.Label()))
+		if r.From.Outcome != Same {
+			w.comment(indent, "stricter: "+r.From.Note)
 		}
 	}
-	if r.comment != "" {
-		w.comment(indent, r.comment)
+	if r.Comment != "" {
+		w.comment(indent, r.Comment)
 	}
 }
 
 // Label returns the rule with its decision, if its text does not contain it.
-func (r *Rule) Label() string {
+func (r *SourceRule) Label() string {
 	if strings.Contains(r.Text, r.Decision) {
 		return r.Text
 	}
 	return r.Decision + " " + r.Text
 }
 
-func (w *writer) guard(g *rule) {
+func (w *writer) guard(g *Rule) {
 	w.line("")
 	w.origin("", g)
 	w.line("[[guard]]")
 	w.at[len(w.lines)] = g
-	w.line("on = %s", tomltree.Quote(g.on))
-	for i := range g.conds {
-		w.line("%s", g.conds[i].text(&w.lists, g.on))
+	w.line("on = %s", tomltree.Quote(g.On))
+	for i := range g.Conds {
+		w.line("%s", g.Conds[i].text(&w.lists, g.On))
 		w.at[len(w.lines)] = g
 	}
-	w.line("mode = %s", tomltree.Quote(g.mode.String()))
-	if g.reason != "" {
-		w.line("reason = %s", tomltree.Quote(g.reason))
+	w.line("mode = %s", tomltree.Quote(g.Mode.String()))
+	if g.Reason != "" {
+		w.line("reason = %s", tomltree.Quote(g.Reason))
 	}
-	if len(g.match)+len(g.noMatch) > 0 {
+	if len(g.Match)+len(g.NoMatch) > 0 {
 		w.line("examples = %s", g.examples())
 		w.at[len(w.lines)] = g
 	}
@@ -244,8 +244,8 @@ func (w *writer) leftOut() {
 	}
 }
 
-// permits reports whether the rule is permissive.
-func (r *rule) permits() bool { return r.mode == stopgate.Unattended }
+// Permits reports whether the rule is permissive.
+func (r *Rule) Permits() bool { return r.Mode == stopgate.Unattended }
 
-// refuses reports whether a mode refuses without a question.
-func refuses(m stopgate.Mode) bool { return m == stopgate.Deny || m == stopgate.Skip }
+// Refuses reports whether a mode refuses without a question.
+func Refuses(m stopgate.Mode) bool { return m == stopgate.Deny || m == stopgate.Skip }

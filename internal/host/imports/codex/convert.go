@@ -1,4 +1,5 @@
-package imports
+// Package codex converts the rules files and the settings of Codex; see package imports.
+package codex
 
 import (
 	"fmt"
@@ -6,16 +7,17 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/host/imports/draft"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
-// Codex converts the rules files of Codex, and approval_policy and sandbox_mode of a config.toml.
+// Convert converts the rules files of Codex, and approval_policy and sandbox_mode of a config.toml.
 //
 // A prefix rule matches a command by its first words; of all rules that match the strictest
 // applies. Codex runs commands without a rule in its sandbox, which a policy cannot provide: they
 // are asked about.
-func Codex(files []File, o Options) (*Result, error) {
-	c := &codex{draft: draft{source: "the rules of Codex", command: "codex-rules", files: files, options: o}}
+func Convert(files []draft.File, o draft.Options) (*draft.Result, error) {
+	c := &converter{Draft: draft.Draft{Source: "the rules of Codex", Command: "codex-rules", Files: files, Options: o}}
 	for _, f := range files {
 		var err error
 		if strings.HasSuffix(f.Name, ".toml") {
@@ -28,17 +30,17 @@ func Codex(files []File, o Options) (*Result, error) {
 		}
 	}
 	c.translate()
-	return c.finish()
+	return c.Finish()
 }
 
-type codex struct {
-	draft
+type converter struct {
+	draft.Draft
 	prefixes          []codexRule
 	approval, sandbox string
 }
 
 type codexRule struct {
-	from           *Rule
+	from           *draft.SourceRule
 	mode           stopgate.Mode
 	words          [][]string // alternatives for each word
 	reason         string
@@ -46,7 +48,7 @@ type codexRule struct {
 }
 
 // config reads the two settings that affect rules.
-func (c *codex) config(f File) error {
+func (c *converter) config(f draft.File) error {
 	doc, mistakes := tomltree.Parse(f.Name, f.Text)
 	if mistakes.HasErrors() {
 		return mistakes.Err()
@@ -63,14 +65,14 @@ func (c *codex) config(f File) error {
 	return nil
 }
 
-func (c *codex) rulesFile(f File) error {
+func (c *converter) rulesFile(f draft.File) error {
 	list, err := calls(f)
 	if err != nil {
 		return err
 	}
 	for _, call := range list {
 		wrong := func(format string, args ...any) error {
-			return &Error{f.Name, call.line, call.name + ": " + fmt.Sprintf(format, args...)}
+			return &draft.Error{File: f.Name, Line: call.line, Message: call.name + ": " + fmt.Sprintf(format, args...)}
 		}
 		switch call.name {
 		case "prefix_rule":
@@ -78,14 +80,14 @@ func (c *codex) rulesFile(f File) error {
 				return wrong("%v", err)
 			}
 		case "network_rule":
-			r := c.add(f.Name, call.line, call.text, call.args["decision"].text)
-			r.leftOut("what commands reach over the network is up to the sandbox of Codex")
+			r := c.Add(f.Name, call.line, call.text, call.args["decision"].text)
+			r.LeftOut("what commands reach over the network is up to the sandbox of Codex")
 			if r.Decision != "allow" {
-				c.note("Rules about the network (network_rule) have no counterpart here: keep them in Codex.")
+				c.Note("Rules about the network (network_rule) have no counterpart here: keep them in Codex.")
 			}
 		case "host_executable":
-			r := c.add(f.Name, call.line, call.text, "")
-			r.leftOut("programs that are named by their path are permitted only by rules that name the path")
+			r := c.Add(f.Name, call.line, call.text, "")
+			r.LeftOut("programs that are named by their path are permitted only by rules that name the path")
 		default:
 			return wrong("no such rule is known")
 		}
@@ -93,7 +95,7 @@ func (c *codex) rulesFile(f File) error {
 	return nil
 }
 
-func (c *codex) prefixRule(f File, call call) error {
+func (c *converter) prefixRule(f draft.File, call call) error {
 	for name := range call.args {
 		if !slices.Contains([]string{"pattern", "decision", "justification", "match", "not_match"}, name) {
 			return fmt.Errorf("%s is not known", name)
@@ -105,7 +107,7 @@ func (c *codex) prefixRule(f File, call call) error {
 	} else if d.isList {
 		return fmt.Errorf("decision is not a string")
 	}
-	m, known := mode(decision)
+	m, known := draft.Mode(decision)
 	if !known || decision == "ask" || decision == "deny" {
 		return fmt.Errorf("decision is %q: it can be allow, prompt or forbidden", decision)
 	}
@@ -113,7 +115,7 @@ func (c *codex) prefixRule(f File, call call) error {
 	if !pattern.isList || len(pattern.list) == 0 {
 		return fmt.Errorf("pattern is no list of words")
 	}
-	r := codexRule{from: c.add(f.Name, call.line, call.text, decision), mode: m, reason: call.args["justification"].text}
+	r := codexRule{from: c.Add(f.Name, call.line, call.text, decision), mode: m, reason: call.args["justification"].text}
 	for _, e := range pattern.list {
 		words := []value{e}
 		if e.isList {
@@ -151,7 +153,7 @@ func exampleTexts(v value) (list []string) {
 			}
 			text = strings.Join(parts, " ")
 		}
-		if words(text) {
+		if draft.Words(text) {
 			list = append(list, text)
 		}
 	}
@@ -161,21 +163,21 @@ func exampleTexts(v value) (list []string) {
 // maxBeginnings is the maximum number of prefixes into which one rule is expanded.
 const maxBeginnings = 256
 
-func (c *codex) translate() {
-	t := c.shell("Bash", "timeout_ms")
-	t.also = append(t.also, "exec_command")
+func (c *converter) translate() {
+	t := c.Shell("Bash", "timeout_ms")
+	t.Also = append(t.Also, "exec_command")
 	for _, r := range c.prefixes {
 		if c.approval == "never" && r.mode == stopgate.Ask {
 			r.mode = stopgate.Deny
-			r.from.stricter("denied, because approval_policy is never")
+			r.from.Stricter("denied, because approval_policy is never")
 		}
-		t.put(r.rule())
+		t.Put(r.rule())
 	}
-	slices.SortStableFunc(t.rules, func(a, b *rule) int { return a.rank - b.rank })
+	slices.SortStableFunc(t.Rules, func(a, b *draft.Rule) int { return a.Rank - b.Rank })
 	c.settings()
 }
 
-func (r codexRule) rule() *rule {
+func (r codexRule) rule() *draft.Rule {
 	permits := r.mode == stopgate.Unattended
 	beginnings := []string{""}
 	plainly := true
@@ -183,7 +185,7 @@ func (r codexRule) rule() *rule {
 		var next []string
 		for _, b := range beginnings {
 			for _, w := range alternatives {
-				if !words(w) || strings.Contains(w, " ") {
+				if !draft.Words(w) || strings.Contains(w, " ") {
 					plainly = false
 					continue
 				}
@@ -194,55 +196,55 @@ func (r codexRule) rule() *rule {
 	}
 	switch {
 	case (len(beginnings) == 0 || len(beginnings) > maxBeginnings) && permits:
-		r.from.leftOut("its words are none that are plainly written, or too many")
+		r.from.LeftOut("its words are none that are plainly written, or too many")
 		return nil
 	case !permits && (!plainly || len(beginnings) > maxBeginnings):
 		return r.generous()
 	case !plainly:
-		r.from.stricter("only those of its words that are plainly written")
+		r.from.Stricter("only those of its words that are plainly written")
 	}
-	one := &rule{from: r.from, mode: r.mode, conds: []cond{prefixed(beginnings...)}, match: r.match, noMatch: r.noMatch}
-	if len(one.match) == 0 {
-		one.match = beginnings[:1]
+	one := &draft.Rule{From: r.from, Mode: r.mode, Conds: []draft.Condition{draft.Prefixed(beginnings...)}, Match: r.match, NoMatch: r.noMatch}
+	if len(one.Match) == 0 {
+		one.Match = beginnings[:1]
 	}
 	if !permits {
-		one.reason = reasonOf(r.reason)
+		one.Reason = draft.ReasonOf(r.reason)
 	}
 	return one
 }
 
 // generous returns a restrictive rule as a pattern on the text without its quotes.
-func (r codexRule) generous() *rule {
+func (r codexRule) generous() *draft.Rule {
 	var parts []string
 	for _, alternatives := range r.words {
 		var quoted []string
 		for _, w := range alternatives {
-			quoted = append(quoted, quoteMeta(strings.Join(strings.Fields(strings.NewReplacer(`"`, "", `'`, "", `\`, "").Replace(w)), " ")))
+			quoted = append(quoted, draft.QuoteMeta(strings.Join(strings.Fields(strings.NewReplacer(`"`, "", `'`, "", `\`, "").Replace(w)), " ")))
 		}
-		parts = append(parts, group(quoted))
+		parts = append(parts, draft.Group(quoted))
 	}
 	p := strings.Join(parts, " ") + "(?: [^]*)?"
-	r.from.stricter("quotes are not looked at")
-	return &rule{from: r.from, mode: r.mode, reason: reasonOf(r.reason), conds: []cond{{arg: "/command", matcher: "pattern", values: []string{"^" + p + "$"}, sure: p}}}
+	r.from.Stricter("quotes are not looked at")
+	return &draft.Rule{From: r.from, Mode: r.mode, Reason: draft.ReasonOf(r.reason), Conds: []draft.Condition{{Arg: "/command", Matcher: "pattern", Values: []string{"^" + p + "$"}, Sure: p}}}
 }
 
-func (c *codex) settings() {
-	c.note("Codex runs commands that no rule matches inside of its sandbox. Nothing here can promise a sandbox, so they are asked.")
+func (c *converter) settings() {
+	c.Note("Codex runs commands that no rule matches inside of its sandbox. Nothing here can promise a sandbox, so they are asked.")
 	switch c.approval {
 	case "never":
-		c.note(`approval_policy = "never": what a rule wants asked is denied.`)
+		c.Note(`approval_policy = "never": what a rule wants asked is denied.`)
 	case "":
 	default:
-		c.note("approval_policy = " + tomltree.Quote(c.approval) + ": what no rule permits is asked.")
+		c.Note("approval_policy = " + tomltree.Quote(c.approval) + ": what no rule permits is asked.")
 	}
 	if c.sandbox != "workspace-write" {
 		if c.sandbox != "" {
-			c.note("sandbox_mode = " + tomltree.Quote(c.sandbox) + " is not translated: patches are asked.")
+			c.Note("sandbox_mode = " + tomltree.Quote(c.sandbox) + " is not translated: patches are asked.")
 		}
 		return
 	}
-	t := c.table("apply_patch", param{"patch_paths", "paths"}, param{"command", "patch"}, param{"input", "patch"}, param{"patch", "patch"})
-	t.put(&rule{mode: stopgate.Unattended, when: `{ surface = "hook" }`, ignores: []string{"/command", "/input", "/patch"},
-		comment: "sandbox_mode workspace-write: patches of files of the project. The hook lists their files in patch_paths.",
-		conds:   []cond{{arg: "/patch_paths", matcher: "glob", values: []string{inside}}}})
+	t := c.Table("apply_patch", draft.Param{Name: "patch_paths", Kind: "paths"}, draft.Param{Name: "command", Kind: "patch"}, draft.Param{Name: "input", Kind: "patch"}, draft.Param{Name: "patch", Kind: "patch"})
+	t.Put(&draft.Rule{Mode: stopgate.Unattended, When: `{ surface = "hook" }`, Ignores: []string{"/command", "/input", "/patch"},
+		Comment: "sandbox_mode workspace-write: patches of files of the project. The hook lists their files in patch_paths.",
+		Conds:   []draft.Condition{{Arg: "/patch_paths", Matcher: "glob", Values: []string{draft.Inside}}}})
 }

@@ -1,4 +1,4 @@
-package imports
+package draft
 
 import (
 	"bytes"
@@ -7,30 +7,30 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// lineOf returns the line in which a value begins.
-func lineOf(text []byte, v jsonstream.Value) int {
+// LineOf returns the line in which a value begins.
+func LineOf(text []byte, v jsonstream.Value) int {
 	at, _ := v.Span()
 	return 1 + bytes.Count(text[:min(at, len(text))], []byte("\n"))
 }
 
-func lineOfTable(v *tomltree.Value) int {
+func LineOfTable(v *tomltree.Value) int {
 	if len(v.Entries) > 0 {
 		return v.Entries[0].KeyRange.Start.Line
 	}
 	return v.Range.Start.Line
 }
 
-// first returns the text of a member, of a list its first.
-func first(v *tomltree.Value, key string) string {
-	list, ok := texts(v, key)
+// First returns the text of a member, of a list its first.
+func First(v *tomltree.Value, key string) string {
+	list, ok := Texts(v, key)
 	if !ok || len(list) == 0 {
 		return ""
 	}
 	return list[0]
 }
 
-// texts returns the texts of a member that is a string or a list of strings.
-func texts(v *tomltree.Value, key string) (list []string, ok bool) {
+// Texts returns the texts of a member that is a string or a list of strings.
+func Texts(v *tomltree.Value, key string) (list []string, ok bool) {
 	e := v.Get(key)
 	if e == nil {
 		return nil, true

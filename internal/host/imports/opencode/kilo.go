@@ -1,21 +1,22 @@
-package imports
+package opencode
 
 import (
 	"slices"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/host/imports/draft"
 )
 
-// Kilo converts the permission settings of kilo.json or kilo.jsonc, of Kilo Code. They are those of
+// ConvertKilo converts the permission settings of kilo.json or kilo.jsonc, of Kilo Code. They are those of
 // [OpenCode], with these differences: a rule on every file, or on every permission, does not permit
 // reading *.env; instructions and settings of Kilo Code are always asked about when they are
 // edited, and so is another session, unless a rule names the operation; background processes are
 // commands.
-func Kilo(files []File, o Options) (*Result, error) {
-	c := &opencode{draft: draft{source: "the permissions of Kilo Code", command: "kilo", files: files, options: o}, ahead: kiloAhead}
+func ConvertKilo(files []draft.File, o draft.Options) (*draft.Result, error) {
+	c := &converter{Draft: draft.Draft{Source: "the permissions of Kilo Code", Command: "kilo", Files: files, Options: o}, ahead: kiloAhead}
 	c.permissions = append(slices.Clone(opencodePermissions),
-		permission{"bash", []string{"background_process"}, "/command", "command", []param{
-			{"action", "string"}, {"id", "string"}, {"description", "string"}, {"ready", "object"}, {"inherit", "boolean"}, {"persistent", "boolean"},
+		permission{"bash", []string{"background_process"}, "/command", "command", []draft.Param{
+			{Name: "action", Kind: "string"}, {Name: "id", Kind: "string"}, {Name: "description", Kind: "string"}, {Name: "ready", Kind: "object"}, {Name: "inherit", Kind: "boolean"}, {Name: "persistent", Kind: "boolean"},
 		}},
 		permission{"read", []string{"send_file"}, "/path", "path", nil},
 		permission{"agent_manager", []string{"agent_manager"}, "", "", nil},

@@ -1,4 +1,5 @@
-package imports
+// Package gemini converts the policies of Gemini CLI; see package imports.
+package gemini
 
 import (
 	"fmt"
@@ -7,43 +8,44 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/host/imports/draft"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
-// Gemini converts policy files of Gemini CLI. Later files take precedence over earlier ones, as the
+// Convert converts policy files of Gemini CLI. Later files take precedence over earlier ones, as the
 // user's do over those of a workspace.
 //
 // Of the rules that match a call the one with the highest priority applies, of those with equal
 // priority the first. A rule names tools, and a prefix of a command or a pattern on the arguments
 // as JSON. Each command of a line is evaluated separately.
-func Gemini(files []File, o Options) (*Result, error) {
+func Convert(files []draft.File, o draft.Options) (*draft.Result, error) {
 	if o.Mode == "" {
 		o.Mode = "default"
 	}
-	g := &gemini{draft: draft{source: "the policies of Gemini CLI", command: "gemini-policy", files: files, options: o}}
+	g := &converter{Draft: draft.Draft{Source: "the policies of Gemini CLI", Command: "gemini-policy", Files: files, Options: o}}
 	for tier, f := range files {
 		if err := g.read(tier, f); err != nil {
 			return nil, err
 		}
 	}
 	g.translate()
-	return g.finish()
+	return g.Finish()
 }
 
-type gemini struct {
-	draft
+type converter struct {
+	draft.Draft
 	list []geminiRule
 }
 
 type geminiRule struct {
-	from     *Rule
+	from     *draft.SourceRule
 	mode     stopgate.Mode
 	tier     int
 	priority int64
 	tools    []string // in stopgate's names; "*" for all
 	// At most one of them is set: prefixes of commands, or a condition; neither means every call.
 	prefixes []string
-	cond     *cond
+	cond     *draft.Condition
 	// unsupported is the reason why the rule's condition cannot be converted, "" if it can.
 	unsupported string
 	reason      string
@@ -52,16 +54,16 @@ type geminiRule struct {
 // geminiTools are the built-in tools with the relevant arguments.
 var geminiTools = []struct {
 	tool   string
-	params []param
+	params []draft.Param
 	reads  string // the argument that must be in the project for the tool to run without approval
 }{
-	{"read_file", []param{{"file_path", "path"}, {"absolute_path", "path"}, {"offset", "number"}, {"limit", "number"}, {"start_line", "number"}, {"end_line", "number"}}, "/file_path"},
-	{"list_directory", []param{{"dir_path", "path"}, {"path", "path"}, {"ignore", "array"}}, "/dir_path"},
-	{"write_file", []param{{"file_path", "path"}, {"content", "string"}}, ""},
-	{"replace", []param{{"file_path", "path"}, {"instruction", "string"}, {"old_string", "string"}, {"new_string", "string"}, {"expected_replacements", "number"}}, ""},
+	{"read_file", []draft.Param{{Name: "file_path", Kind: "path"}, {Name: "absolute_path", Kind: "path"}, {Name: "offset", Kind: "number"}, {Name: "limit", Kind: "number"}, {Name: "start_line", Kind: "number"}, {Name: "end_line", Kind: "number"}}, "/file_path"},
+	{"list_directory", []draft.Param{{Name: "dir_path", Kind: "path"}, {Name: "path", Kind: "path"}, {Name: "ignore", Kind: "array"}}, "/dir_path"},
+	{"write_file", []draft.Param{{Name: "file_path", Kind: "path"}, {Name: "content", Kind: "string"}}, ""},
+	{"replace", []draft.Param{{Name: "file_path", Kind: "path"}, {Name: "instruction", Kind: "string"}, {Name: "old_string", Kind: "string"}, {Name: "new_string", Kind: "string"}, {Name: "expected_replacements", Kind: "number"}}, ""},
 }
 
-func (g *gemini) read(tier int, f File) error {
+func (g *converter) read(tier int, f draft.File) error {
 	doc, mistakes := tomltree.Parse(f.Name, f.Text)
 	if mistakes.HasErrors() {
 		return fmt.Errorf("%s: %w", f.Name, mistakes.Err())
@@ -70,17 +72,17 @@ func (g *gemini) read(tier int, f File) error {
 		switch e.Key {
 		case "rule":
 		case "safety_checker":
-			g.note("Safety checkers of Gemini CLI have no counterpart here: keep them there.")
+			g.Note("Safety checkers of Gemini CLI have no counterpart here: keep them there.")
 			continue
 		default:
-			return &Error{f.Name, e.KeyRange.Start.Line, "a policy file has only [[rule]]: " + e.Key}
+			return &draft.Error{File: f.Name, Line: e.KeyRange.Start.Line, Message: "a policy file has only [[rule]]: " + e.Key}
 		}
 		if e.Value.Kind != tomltree.Array {
-			return &Error{f.Name, e.KeyRange.Start.Line, "rule is no list of tables"}
+			return &draft.Error{File: f.Name, Line: e.KeyRange.Start.Line, Message: "rule is no list of tables"}
 		}
 		for _, v := range e.Value.Elements {
 			if v.Kind != tomltree.Table {
-				return &Error{f.Name, v.Range.Start.Line, "a rule is no table"}
+				return &draft.Error{File: f.Name, Line: v.Range.Start.Line, Message: "a rule is no table"}
 			}
 			if err := g.rule(tier, f, v); err != nil {
 				return err
@@ -94,22 +96,22 @@ func (g *gemini) read(tier int, f File) error {
 var geminiKeys = []string{"toolName", "mcpName", "subagent", "toolAnnotations", "argsPattern", "commandPrefix", "commandRegex", "decision",
 	"priority", "modes", "interactive", "allowRedirection", "allow_redirection", "denyMessage", "deny_message", "name", "description"}
 
-func (g *gemini) rule(tier int, f File, v *tomltree.Value) error {
-	line := lineOfTable(v)
+func (g *converter) rule(tier int, f draft.File, v *tomltree.Value) error {
+	line := draft.LineOfTable(v)
 	r := geminiRule{tier: tier}
 	wrong := r.head(v)
 	if wrong == "" {
-		r.from = g.add(f.Name, line, summary(v), first(v, "decision"))
+		r.from = g.Add(f.Name, line, summary(v), draft.First(v, "decision"))
 		if why := g.elsewhere(v); why != "" {
-			r.from.leftOut("%s", why)
+			r.from.LeftOut("%s", why)
 			return nil
 		}
 		wrong = r.condition(v)
 	}
 	if wrong != "" {
-		return &Error{f.Name, line, wrong}
+		return &draft.Error{File: f.Name, Line: line, Message: wrong}
 	}
-	names, _ := texts(v, "toolName")
+	names, _ := draft.Texts(v, "toolName")
 	switch {
 	case len(names) > 0:
 	case r.commands(v):
@@ -117,15 +119,15 @@ func (g *gemini) rule(tier int, f File, v *tomltree.Value) error {
 	default:
 		names = []string{"*"}
 	}
-	server := first(v, "mcpName")
+	server := draft.First(v, "mcpName")
 	for _, n := range names {
 		name, exact, ok := geminiName(server, n, r.mode == stopgate.Unattended)
 		if !ok {
-			r.from.leftOut("the name of the tool has a \"*\" that is not at its end")
+			r.from.LeftOut("the name of the tool has a \"*\" that is not at its end")
 			return nil
 		}
 		if !exact {
-			r.from.stricter("for more tools: %s", name)
+			r.from.Stricter("for more tools: %s", name)
 		}
 		r.tools = append(r.tools, name)
 	}
@@ -140,8 +142,8 @@ func (r *geminiRule) head(v *tomltree.Value) (wrong string) {
 			return e.Key + " is not known"
 		}
 	}
-	decision := first(v, "decision")
-	m, ok := mode(decision)
+	decision := draft.First(v, "decision")
+	m, ok := draft.Mode(decision)
 	if !ok || decision == "ask" || decision == "prompt" || decision == "forbidden" {
 		return fmt.Sprintf("decision is %q: it can be allow, deny or ask_user", decision)
 	}
@@ -155,15 +157,15 @@ func (r *geminiRule) head(v *tomltree.Value) (wrong string) {
 		return "priority is not from 0 to 999"
 	}
 	if m == stopgate.Deny {
-		r.reason = reasonOf(first(v, "denyMessage") + first(v, "deny_message"))
+		r.reason = draft.ReasonOf(draft.First(v, "denyMessage") + draft.First(v, "deny_message"))
 	}
 	return ""
 }
 
 // elsewhere returns why a rule does not apply where the policy will, or "".
-func (g *gemini) elsewhere(v *tomltree.Value) string {
-	if modes, _ := texts(v, "modes"); len(modes) > 0 && !slices.Contains(modes, g.options.Mode) {
-		return "it holds in other modes than " + g.options.Mode
+func (g *converter) elsewhere(v *tomltree.Value) string {
+	if modes, _ := draft.Texts(v, "modes"); len(modes) > 0 && !slices.Contains(modes, g.Options.Mode) {
+		return "it holds in other modes than " + g.Options.Mode
 	}
 	if e := v.Get("interactive"); e != nil && e.Value.Text == "false" {
 		return "it holds only where nobody can be asked"
@@ -176,7 +178,7 @@ const shellOfGemini = "run_shell_command"
 
 // commands reports whether a rule is on commands.
 func (r *geminiRule) commands(v *tomltree.Value) bool {
-	return len(r.prefixes) > 0 || first(v, "commandRegex") != ""
+	return len(r.prefixes) > 0 || draft.First(v, "commandRegex") != ""
 }
 
 // condition reads which calls of its tools a rule matches. It returns the mistake, or "".
@@ -186,13 +188,13 @@ func (r *geminiRule) condition(v *tomltree.Value) (wrong string) {
 			r.unsupported = key + " cannot be said"
 		}
 	}
-	names, ok1 := texts(v, "toolName")
-	prefixes, ok2 := texts(v, "commandPrefix")
+	names, ok1 := draft.Texts(v, "toolName")
+	prefixes, ok2 := draft.Texts(v, "commandPrefix")
 	if !ok1 || !ok2 {
 		return "toolName and commandPrefix are strings, or lists of them"
 	}
 	r.prefixes = prefixes
-	regex, args := first(v, "commandRegex"), first(v, "argsPattern")
+	regex, args := draft.First(v, "commandRegex"), draft.First(v, "argsPattern")
 	shell := len(names) == 0 || len(names) == 1 && names[0] == shellOfGemini
 	if r.commands(v) && (!shell || args != "" || len(prefixes) > 0 && regex != "") {
 		return "commandPrefix and commandRegex stand alone, with toolName " + shellOfGemini
@@ -248,7 +250,7 @@ func geminiName(server, tool string, permits bool) (name string, exact, ok bool)
 			if tool != "mcp_*" && permits {
 				return "", false, false
 			}
-			return ofServers, tool == "mcp_*", true
+			return draft.OfServers, tool == "mcp_*", true
 		case mcp:
 			server, tool, ok = strings.Cut(rest, "_")
 			if !ok {
@@ -259,19 +261,19 @@ func geminiName(server, tool string, permits bool) (name string, exact, ok bool)
 				server, tool = s, t
 				break
 			}
-			return fold(tool, permits)
+			return draft.Fold(tool, permits)
 		}
 	}
 	if server == "*" {
 		if tool == "*" {
-			return ofServers, true, true
+			return draft.OfServers, true, true
 		}
 		if permits {
 			return "", false, false
 		}
-		return ofServers, false, true
+		return draft.OfServers, false, true
 	}
-	return fold(server+"__"+tool, permits)
+	return draft.Fold(server+"__"+tool, permits)
 }
 
 // argument parses a pattern on JSON of the form "NAME":"PATTERN, which matches the beginning of one
@@ -306,7 +308,7 @@ func isWord(name string) bool {
 // pattern returns a condition that the value of an argument begins with a match of a pattern, nil
 // if the pattern could mean something else on the JSON that Gemini CLI matches: if it could match
 // the quote after the value, or is negated.
-func pattern(arg, regex string, permits bool) *cond {
+func pattern(arg, regex string, permits bool) *draft.Condition {
 	end := "[^]*"
 	if body, ok := strings.CutSuffix(regex, `"`); ok {
 		regex, end = strings.TrimSuffix(body, `\`), ""
@@ -322,8 +324,8 @@ func pattern(arg, regex string, permits bool) *cond {
 	if permits {
 		// A value with quotes or backslashes has another text as JSON.
 		p := "(?=[^\"\\\\]*$)(?:" + regex + ")" + end
-		return &cond{arg: arg, matcher: "pattern", values: []string{"^" + p + "$"}, sure: p}
+		return &draft.Condition{Arg: arg, Matcher: "pattern", Values: []string{"^" + p + "$"}, Sure: p}
 	}
 	p := "(?:" + regex + ")" + end
-	return &cond{arg: arg, matcher: "pattern", values: []string{"^" + p + "$"}, sure: p}
+	return &draft.Condition{Arg: arg, Matcher: "pattern", Values: []string{"^" + p + "$"}, Sure: p}
 }

@@ -1,4 +1,4 @@
-package imports
+package jp
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/host/imports/draft"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
@@ -175,26 +176,26 @@ func (t *jpTool) resolve(pointer string) (to target) {
 	return to
 }
 
-func (j *jp) translate() error {
-	j.note("JP knows no other tools than those of its configuration: here others are asked about, or refused.")
-	j.note("A path that is written from the root of the file system is a file of the project if it lies there; JP compares it as it is written.")
+func (j *converter) translate() error {
+	j.Note("JP knows no other tools than those of its configuration: here others are asked about, or refused.")
+	j.Note("A path that is written from the root of the file system is a file of the project if it lies there; JP compares it as it is written.")
 	for _, name := range j.order {
 		t := j.tools[name]
-		out := j.table(name)
+		out := j.Table(name)
 		run, err := t.convert(j.listOf(t, "run"))
 		if err != nil {
 			return err
 		}
-		if out.results, err = t.convert(j.listOf(t, "result")); err != nil {
+		if out.Results, err = t.convert(j.listOf(t, "result")); err != nil {
 			return err
 		}
-		out.rules = run
+		out.Rules = run
 		if off := j.off(t); off != nil {
-			out.results, out.rules = nil, []*rule{{from: off, mode: stopgate.Deny, comment: "JP does not offer this tool."}}
+			out.Results, out.Rules = nil, []*draft.Rule{{From: off, Mode: stopgate.Deny, Comment: "JP does not offer this tool."}}
 			for _, key := range []string{"run", "policy.run", "result", "policy.result"} {
 				if l := t.lists[key]; l != nil {
 					for _, r := range l.rules {
-						r.from.leftOut("the tool is switched off")
+						r.From.LeftOut("the tool is switched off")
 					}
 				}
 			}
@@ -204,14 +205,14 @@ func (j *jp) translate() error {
 		}
 	}
 	every, _ := j.defaults.convert(j.listOf(j.defaults, "run"))
-	j.everything = restrictive(every)
-	j.everyResult, _ = j.defaults.convert(j.listOf(j.defaults, "result"))
+	j.Everything = restrictive(every)
+	j.EveryResult, _ = j.defaults.convert(j.listOf(j.defaults, "result"))
 	j.unused()
 	return nil
 }
 
 // off returns the rule that switches a tool off, nil if it is on.
-func (j *jp) off(t *jpTool) *Rule {
+func (j *converter) off(t *jpTool) *draft.SourceRule {
 	for _, t := range []*jpTool{t, j.defaults} {
 		if t.off != nil {
 			return t.offAt
@@ -222,12 +223,12 @@ func (j *jp) off(t *jpTool) *Rule {
 
 // listOf returns the list that decides for a tool, nil if there is none: its policy, its older
 // key, and the same of "*".
-func (j *jp) listOf(t *jpTool, key string) *jpList {
+func (j *converter) listOf(t *jpTool, key string) *jpList {
 	for _, t := range []*jpTool{t, j.defaults} {
 		l, older := t.lists["policy."+key], t.lists[key]
 		if l != nil && older != nil {
 			for _, r := range older.rules {
-				r.from.leftOut("policy.%s takes precedence", key)
+				r.From.LeftOut("policy.%s takes precedence", key)
 			}
 		}
 		if l == nil {
@@ -241,16 +242,16 @@ func (j *jp) listOf(t *jpTool, key string) *jpList {
 }
 
 // convert copies rules for a tool, without those on parameters that it does not have.
-func (t *jpTool) convert(l *jpList) (out []*rule, err error) {
+func (t *jpTool) convert(l *jpList) (out []*draft.Rule, err error) {
 	if l == nil {
 		return nil, nil
 	}
-	var asking []cond // conditions of rules that ask, which match generously here
+	var asking []draft.Condition // conditions of rules that ask, which match generously here
 	for _, r := range l.rules {
 		one := *r
-		if len(r.conds) > 0 {
-			c := r.conds[0]
-			to := t.resolve(c.arg)
+		if len(r.Conds) > 0 {
+			c := r.Conds[0]
+			to := t.resolve(c.Arg)
 			switch {
 			case to.found:
 			case t.name == "*" || t.remote():
@@ -258,27 +259,27 @@ func (t *jpTool) convert(l *jpList) (out []*rule, err error) {
 			case t.lists[l.key] != l: // JP passes over rules of "*" on what a tool does not have
 				continue
 			default:
-				return nil, &Error{r.from.File, r.from.Line, t.name + ": it has no parameter " + c.arg}
+				return nil, &draft.Error{File: r.From.File, Line: r.From.Line, Message: t.name + ": it has no parameter " + c.Arg}
 			}
-			c.exact = c.exact || to.kind == "number" || to.kind == "integer" || to.kind == "boolean"
-			c.sure = sureOfJP(c, to.kind)
-			one.conds = []cond{c}
-			if one.permits() && to.array {
-				one.from.stricter("every element has to match, not only one")
+			c.Exact = c.Exact || to.kind == "number" || to.kind == "integer" || to.kind == "boolean"
+			c.Sure = sureOfJP(c, to.kind)
+			one.Conds = []draft.Condition{c}
+			if one.Permits() && to.array {
+				one.From.Stricter("every element has to match, not only one")
 			}
-			if one.permits() && !to.found && t.name != "*" {
-				one.from.stricter("arguments that the configuration does not name are asked about")
+			if one.Permits() && !to.found && t.name != "*" {
+				one.From.Stricter("arguments that the configuration does not name are asked about")
 			}
-			if one.mode == stopgate.Ask || one.mode == stopgate.Edit {
-				if c.array = to.array; !c.exact {
+			if one.Mode == stopgate.Ask || one.Mode == stopgate.Edit {
+				if c.Array = to.array; !c.Exact {
 					asking = append(asking, c)
 				}
 			}
 		}
-		if refuses(one.mode) && slices.ContainsFunc(asking, func(c cond) bool {
-			return c.array || c.sure == "" || len(asking) > 1 && c.arg != asking[0].arg || len(one.conds) > 0 && one.conds[0].arg != c.arg
+		if draft.Refuses(one.Mode) && slices.ContainsFunc(asking, func(c draft.Condition) bool {
+			return c.Array || c.Sure == "" || len(asking) > 1 && c.Arg != asking[0].Arg || len(one.Conds) > 0 && one.Conds[0].Arg != c.Arg
 		}) {
-			one.from.stricter("also for calls about which a rule above asks, if they have other values too")
+			one.From.Stricter("also for calls about which a rule above asks, if they have other values too")
 		}
 		out = append(out, &one)
 	}
@@ -293,10 +294,10 @@ func (t *jpTool) remote() bool {
 
 // declared adds the declarations of a tool's parameters to its table. A part of a schema is left
 // out if rules are about more, or if it has no types: a table without a schema is the schema.
-func (j *jp) declared(t *jpTool, out *table) error {
+func (j *converter) declared(t *jpTool, out *draft.Table) error {
 	if t.remote() && (t.unnamed || slices.ContainsFunc(t.params, func(p *jpParam) bool { return p.untyped() != "" })) {
 		if len(t.params) > 0 {
-			j.note("The parameters of " + t.name + " are those of its server: what the configuration narrows of them is not in the policy.")
+			j.Note("The parameters of " + t.name + " are those of its server: what the configuration narrows of them is not in the policy.")
 		}
 		return nil
 	}
@@ -304,37 +305,37 @@ func (j *jp) declared(t *jpTool, out *table) error {
 		if name := p.untyped(); name != "" {
 			return fmt.Errorf("%s: parameter %s has no type that is known", t.name, name)
 		}
-		out.params = append(out.params, param{p.name, p.declaration()})
+		out.Params = append(out.Params, draft.Param{Name: p.name, Kind: p.declaration()})
 	}
 	return nil
 }
 
 // sureOfJP returns a pattern of texts that JP and the policy certainly match, "" if there is none.
-func sureOfJP(c cond, kind string) string {
+func sureOfJP(c draft.Condition, kind string) string {
 	var list []string
-	for _, v := range c.values {
-		p := quoteMeta(v)
+	for _, v := range c.Values {
+		p := draft.QuoteMeta(v)
 		switch {
-		case c.matcher == "pattern":
+		case c.Matcher == "pattern":
 			p = "[^]*(?:" + v + ")[^]*"
-		case c.matcher == "prefix" && kind == "string":
+		case c.Matcher == "prefix" && kind == "string":
 			p += "[^]*"
-		case c.matcher == "prefix":
-			p = quoteMeta(path.Clean(v)) + "(?:/[^]*)?"
+		case c.Matcher == "prefix":
+			p = draft.QuoteMeta(path.Clean(v)) + "(?:/[^]*)?"
 		}
 		list = append(list, p)
 	}
 	if len(list) == 0 {
 		return ""
 	}
-	return group(list)
+	return draft.Group(list)
 }
 
 // restrictive returns the rules that do not permit: tools that JP does not have run in no case.
-func restrictive(list []*rule) (out []*rule) {
+func restrictive(list []*draft.Rule) (out []*draft.Rule) {
 	for _, r := range list {
-		if r.permits() {
-			r.from.stricter("only for the tools that the configuration names")
+		if r.Permits() {
+			r.From.Stricter("only for the tools that the configuration names")
 			continue
 		}
 		out = append(out, r)
@@ -343,17 +344,17 @@ func restrictive(list []*rule) (out []*rule) {
 }
 
 // unused reports the rules of "*" that no list has.
-func (j *jp) unused() {
-	used := map[*Rule]bool{}
-	for _, t := range append(slices.Clone(j.tables), &table{rules: j.everything, results: j.everyResult}) {
-		for _, r := range slices.Concat(t.rules, t.results) {
-			used[r.from] = true
+func (j *converter) unused() {
+	used := map[*draft.SourceRule]bool{}
+	for _, t := range append(slices.Clone(j.Tables), &draft.Table{Rules: j.Everything, Results: j.EveryResult}) {
+		for _, r := range slices.Concat(t.Rules, t.Results) {
+			used[r.From] = true
 		}
 	}
 	for _, l := range j.defaults.lists {
 		for _, r := range l.rules {
-			if !used[r.from] && r.from.Outcome == Same {
-				r.from.leftOut("no tool has this parameter")
+			if !used[r.From] && r.From.Outcome == draft.Same {
+				r.From.LeftOut("no tool has this parameter")
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package imports
+package codex
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/host/imports/draft"
 	"go.starlark.net/syntax"
 )
 
@@ -35,25 +36,25 @@ var (
 
 // calls parses the part of Starlark that rules files use: calls at the top level whose arguments
 // are named strings and lists. Other syntax could create deny rules, so it is an error.
-func calls(f File) (list []call, err error) {
+func calls(f draft.File) (list []call, err error) {
 	if len(f.Text) > maxRulesFile {
-		return nil, &Error{File: f.Name, Message: fmt.Sprintf("larger than %d bytes", maxRulesFile)}
+		return nil, &draft.Error{File: f.Name, Message: fmt.Sprintf("larger than %d bytes", maxRulesFile)}
 	}
 	parsed, err := new(syntax.FileOptions).Parse(f.Name, f.Text, 0)
 	var mistake syntax.Error
 	switch {
 	case errors.As(err, &mistake) && strings.HasSuffix(mistake.Msg, "in string"):
-		return nil, &Error{f.Name, int(mistake.Pos.Line), "a string has no end: " + mistake.Msg}
+		return nil, &draft.Error{File: f.Name, Line: int(mistake.Pos.Line), Message: "a string has no end: " + mistake.Msg}
 	case errors.As(err, &mistake):
-		return nil, &Error{f.Name, int(mistake.Pos.Line), mistake.Msg}
+		return nil, &draft.Error{File: f.Name, Line: int(mistake.Pos.Line), Message: mistake.Msg}
 	case err != nil:
-		return nil, &Error{File: f.Name, Message: err.Error()}
+		return nil, &draft.Error{File: f.Name, Message: err.Error()}
 	}
 	for _, s := range parsed.Stmts {
 		start, end := s.Span()
 		c := call{line: int(start.Line), text: written(f.Text, start, end), args: map[string]value{}}
 		if err := c.read(s); err != nil {
-			return nil, &Error{f.Name, c.line, err.Error()}
+			return nil, &draft.Error{File: f.Name, Line: c.line, Message: err.Error()}
 		}
 		list = append(list, c)
 	}

@@ -1,4 +1,4 @@
-package imports
+package draft
 
 import (
 	"slices"
@@ -10,44 +10,44 @@ import (
 // shellNames are the tools that run a command in /command, under the names that agents use.
 var shellNames = []string{"Bash", "bash", "shell", "Shell", "local_shell", "run_shell_command", "execute_command", "run_command", "run_terminal_cmd"}
 
-// shell returns the table of commands, under the host's name for the tool. timeout is the host's
+// Shell returns the table of commands, under the host's name for the tool. timeout is the host's
 // name for the parameter that limits the time of a command.
-func (d *draft) shell(name, timeout string) *table {
-	t := d.table(name, param{"command", "command!"})
-	if len(t.also) == 0 {
-		t.params = append(t.params, param{"description", "string"}, param{timeout, "number"})
+func (d *Draft) Shell(name, timeout string) *Table {
+	t := d.Table(name, Param{"command", "command!"})
+	if len(t.Also) == 0 {
+		t.Params = append(t.Params, Param{"description", "string"}, Param{timeout, "number"})
 		for _, n := range shellNames {
 			if n != name {
-				t.also = append(t.also, n)
+				t.Also = append(t.Also, n)
 			}
 		}
 	}
 	return t
 }
 
-// prefixed returns a condition on the first words of a command.
-func prefixed(beginnings ...string) cond {
+// Prefixed returns a condition on the first words of a command.
+func Prefixed(beginnings ...string) Condition {
 	sure := make([]string, len(beginnings))
 	for i, b := range beginnings {
-		sure[i] = quoteMeta(b)
+		sure[i] = QuoteMeta(b)
 	}
-	return cond{arg: "/command", matcher: "prefix", values: beginnings, sure: group(sure) + "(?: [^]*)?"}
+	return Condition{Arg: "/command", Matcher: "prefix", Values: beginnings, Sure: Group(sure) + "(?: [^]*)?"}
 }
 
 // exactly returns a condition on a complete command.
-func exactly(command string) cond {
-	return cond{arg: "/command", matcher: "const", values: []string{command}, sure: quoteMeta(command)}
+func exactly(command string) Condition {
+	return Condition{Arg: "/command", Matcher: "const", Values: []string{command}, Sure: QuoteMeta(command)}
 }
 
-func group(alternatives []string) string {
+func Group(alternatives []string) string {
 	if len(alternatives) == 1 {
 		return alternatives[0]
 	}
 	return "(?:" + strings.Join(alternatives, "|") + ")"
 }
 
-// quoteMeta returns a pattern that matches a text literally.
-func quoteMeta(text string) string {
+// QuoteMeta returns a pattern that matches a text literally.
+func QuoteMeta(text string) string {
 	var b strings.Builder
 	for _, r := range text {
 		if strings.ContainsRune(`\^$.*+?()[]{}|/`, r) {
@@ -58,20 +58,20 @@ func quoteMeta(text string) string {
 	return b.String()
 }
 
-// wild is a text of a host with wildcards for any characters.
-type wild struct {
-	text string
-	one  bool // "?" is one character
-	// tail is set if a blank and a "*" at the end also match the empty text.
-	tail bool
-	// single is set if they do so only when there is no other wildcard.
-	single bool
+// Wild is a text of a host with wildcards for any characters.
+type Wild struct {
+	Text string
+	One  bool // "?" is one character
+	// Tail is set if a blank and a "*" at the end also match the empty text.
+	Tail bool
+	// Single is set if they do so only when there is no other wildcard.
+	Single bool
 }
 
-// pattern returns a pattern without anchors.
-func (w wild) pattern() string {
-	text, end := w.text, ""
-	if w.tail && strings.HasSuffix(text, " *") {
+// Pattern returns a pattern without anchors.
+func (w Wild) Pattern() string {
+	text, end := w.Text, ""
+	if w.Tail && strings.HasSuffix(text, " *") {
 		text, end = strings.TrimSuffix(text, " *"), "(?: [^]*)?"
 	}
 	var b strings.Builder
@@ -79,56 +79,56 @@ func (w wild) pattern() string {
 		switch {
 		case r == '*':
 			b.WriteString("[^]*")
-		case r == '?' && w.one:
+		case r == '?' && w.One:
 			b.WriteString("[^]")
 		default:
-			b.WriteString(quoteMeta(string(r)))
+			b.WriteString(QuoteMeta(string(r)))
 		}
 	}
 	return b.String() + end
 }
 
-func (w wild) has() bool {
-	return strings.Contains(w.text, "*") || w.one && strings.Contains(w.text, "?")
+func (w Wild) Has() bool {
+	return strings.Contains(w.Text, "*") || w.One && strings.Contains(w.Text, "?")
 }
 
-// command converts a host's text on commands to a condition. exact is set if the condition means
+// Command converts a host's text on commands to a condition. exact is set if the condition means
 // the same for plainly written commands; ok is false if there is none. Hosts compare texts and the
 // language compares words, which is the same if the text has no quotes and the wildcard begins
 // after a complete word.
-func (w wild) command(permits bool) (c cond, exact, ok bool) {
-	text := strings.Join(strings.Fields(w.text), " ")
-	w.text = text
+func (w Wild) Command(permits bool) (c Condition, exact, ok bool) {
+	text := strings.Join(strings.Fields(w.Text), " ")
+	w.Text = text
 	body, open := strings.CutSuffix(text, " *")
 	switch {
 	case text == "":
 		return c, false, false
-	case !w.has() && words(text):
+	case !w.Has() && Words(text):
 		return exactly(text), true, true
-	case open && w.tail && words(body):
-		return prefixed(body), true, true
+	case open && w.Tail && Words(body):
+		return Prefixed(body), true, true
 	case permits:
 		usage, ok := w.usage()
-		return cond{arg: "/command", matcher: "usage", values: []string{usage}}, false, ok
+		return Condition{Arg: "/command", Matcher: "usage", Values: []string{usage}}, false, ok
 	}
 	// Patterns match texts without quotes.
-	w.text = strings.NewReplacer(`"`, "", `'`, "", `\`, "").Replace(text)
+	w.Text = strings.NewReplacer(`"`, "", `'`, "", `\`, "").Replace(text)
 	// Assignments before a command are removed there too, and a wildcard may match them.
-	for first, rest, more := strings.Cut(w.text, " "); more && strings.Contains(first, "="); first, rest, more = strings.Cut(w.text, " ") {
-		w.text = rest
+	for first, rest, more := strings.Cut(w.Text, " "); more && strings.Contains(first, "="); first, rest, more = strings.Cut(w.Text, " ") {
+		w.Text = rest
 	}
-	leading := strings.HasPrefix(w.text, "* ")
+	leading := strings.HasPrefix(w.Text, "* ")
 	if leading {
-		w.text = w.text[len("* "):]
+		w.Text = w.Text[len("* "):]
 	}
-	p := w.pattern()
+	p := w.Pattern()
 	if leading {
 		p = "(?:[^]* )?" + p
 	}
-	exact = w.text == text && !(w.single && open && strings.Contains(body, "*"))
-	c = cond{arg: "/command", matcher: "pattern", values: []string{"^" + p + "$"}}
+	exact = w.Text == text && !(w.Single && open && strings.Contains(body, "*"))
+	c = Condition{Arg: "/command", Matcher: "pattern", Values: []string{"^" + p + "$"}}
 	if exact {
-		c.sure = p
+		c.Sure = p
 	}
 	// In a line of several commands a wildcard inside may match the end of one and the beginning of
 	// the next.
@@ -137,14 +137,14 @@ func (w wild) command(permits bool) (c cond, exact, ok bool) {
 
 // complete returns a condition on the text of a complete command that matches exactly the host's
 // wildcards.
-func (w wild) complete() cond {
-	w.text = strings.Join(strings.Fields(w.text), " ")
-	w.tail = w.tail && !(w.single && strings.Count(w.text, "*") > 1)
-	return cond{arg: "/command", matcher: "pattern", values: []string{"^" + w.pattern() + "$"}}
+func (w Wild) complete() Condition {
+	w.Text = strings.Join(strings.Fields(w.Text), " ")
+	w.Tail = w.Tail && !(w.Single && strings.Count(w.Text, "*") > 1)
+	return Condition{Arg: "/command", Matcher: "pattern", Values: []string{"^" + w.Pattern() + "$"}}
 }
 
-// words reports whether a text is plain words, which are literal in every shell.
-func words(text string) bool {
+// Words reports whether a text is plain words, which are literal in every shell.
+func Words(text string) bool {
 	for i, r := range text {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
@@ -159,20 +159,20 @@ func words(text string) bool {
 
 // usage converts the text to a usage: each wildcard is words. It matches less than the text, since
 // a host's wildcard may begin inside of a quoted word.
-func (w wild) usage() (string, bool) {
-	list := strings.Fields(w.text)
+func (w Wild) usage() (string, bool) {
+	list := strings.Fields(w.Text)
 	var out []string
 	for i, word := range list {
 		last := i == len(list)-1
-		star := strings.Contains(word, "*") || w.one && strings.Contains(word, "?")
+		star := strings.Contains(word, "*") || w.One && strings.Contains(word, "?")
 		switch {
-		case word == "*" && last && w.tail && !(w.single && strings.Count(w.text, "*") > 1):
+		case word == "*" && last && w.Tail && !(w.Single && strings.Count(w.Text, "*") > 1):
 			out = append(out, "**")
 		case word == "*":
 			out = append(out, "*", "**")
 		case star:
 			bare := strings.NewReplacer("*", "", "?", "").Replace(word)
-			if bare != "" && !words(bare) || strings.HasPrefix(word, "-") {
+			if bare != "" && !Words(bare) || strings.HasPrefix(word, "-") {
 				return "", false
 			}
 			out = append(out, word)
@@ -180,7 +180,7 @@ func (w wild) usage() (string, bool) {
 				out = append(out, "[-*]")
 			}
 			out = append(out, "**")
-		case !words(word):
+		case !Words(word):
 			return "", false
 		default:
 			out = append(out, word)
@@ -191,43 +191,43 @@ func (w wild) usage() (string, bool) {
 	}
 	// "**" twice is "**".
 	out = slices.CompactFunc(out, func(a, b string) bool { return a == "**" && b == "**" })
-	return strings.Join(out, " "), w.has()
+	return strings.Join(out, " "), w.Has()
 }
 
-// commandRule returns a rule on the commands of a host's text, and reports the differences.
-func commandRule(from *Rule, m stopgate.Mode, w wild) *rule {
+// CommandRule returns a rule on the commands of a host's text, and reports the differences.
+func CommandRule(from *SourceRule, m stopgate.Mode, w Wild) *Rule {
 	permits := m == stopgate.Unattended
-	c, exact, ok := w.command(permits)
+	c, exact, ok := w.Command(permits)
 	switch {
 	case !ok && permits:
-		from.leftOut("it names no command that is plainly written")
+		from.LeftOut("it names no command that is plainly written")
 		return nil
 	case !ok:
-		from.stricter("every command")
-		return &rule{from: from, mode: m, wide: true}
+		from.Stricter("every command")
+		return &Rule{From: from, Mode: m, Wide: true}
 	case !exact && permits:
-		from.stricter("its wildcards stand for whole words, and not for what quotes enclose")
+		from.Stricter("its wildcards stand for whole words, and not for what quotes enclose")
 	case !exact:
-		from.stricter("quotes, assignments and wildcards are read generously")
+		from.Stricter("quotes, assignments and wildcards are read generously")
 	}
-	r := &rule{from: from, mode: m, conds: []cond{c}}
-	if c.matcher == "usage" {
+	r := &Rule{From: from, Mode: m, Conds: []Condition{c}}
+	if c.Matcher == "usage" {
 		// The words alone are not enough: options may be where the host's text has none, and a "?"
 		// is one character.
-		r.conds = append(r.conds, w.complete())
+		r.Conds = append(r.Conds, w.complete())
 	}
 	if c.words() {
-		r.match = c.values[:1]
-		if c.matcher == "prefix" {
-			r.noMatch = []string{c.values[0] + "x"}
+		r.Match = c.Values[:1]
+		if c.Matcher == "prefix" {
+			r.NoMatch = []string{c.Values[0] + "x"}
 		}
 	}
 	return r
 }
 
-// glob converts the text to a glob that matches no more.
-func (w wild) glob() (glob string, exact, ok bool) {
-	text := w.text
+// Glob converts the text to a glob that matches no more.
+func (w Wild) Glob() (glob string, exact, ok bool) {
+	text := w.Text
 	for strings.Contains(text, "**") {
 		text = strings.ReplaceAll(text, "**", "*")
 	}
