@@ -1,4 +1,4 @@
-// Package prove finds rules that no arguments reach, by proof.
+// Package prove finds unreachable rules by proof.
 //
 //	program, mistakes := prove.Compile(sources, policy.Options{Root: root})
 //
@@ -27,7 +27,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Compile is [policy.Compile] with proofs: a file with a rule that nothing reaches has a mistake.
+// Compile is [policy.Compile] with proofs: an unreachable rule is a mistake of its file.
 func Compile(sources []policy.Source, o policy.Options) (*policy.Program, diag.List) {
 	o.Prove = unreachable(nil, nil)
 	return policy.Compile(sources, o)
@@ -39,7 +39,7 @@ func Check(f *syntax.File, o policy.Options) diag.List {
 	return policy.Check(f, o)
 }
 
-// Reached is what is known about how a rule can be reached.
+// Reached is the result of the search for arguments that reach a rule.
 type Reached struct {
 	Tool string // "" for tools that only a table for many describes
 	List string // "run" or "result"
@@ -55,7 +55,7 @@ type Reached struct {
 	// floor or a parameter without coverage asks or denies. It is not decided where the file
 	// has mistakes, looks at data of sessions, or has no witness for the rule.
 	Verdict stopgate.Verdict
-	// By are the rules that together cover the rule if nothing reaches it.
+	// By are the rules that together cover the rule if it is unreachable.
 	By []int
 
 	table string // the name of the table that has the list
@@ -148,8 +148,8 @@ func nameOf(table string, f *syntax.File, definitions []stopgate.ToolDefinition)
 	return name, answer == regular.Yes
 }
 
-// schemaOf returns a schema that declares the members of an object, of any type: what rules
-// for many tools can be checked against.
+// schemaOf returns a schema that declares the members of an object, of any type, to check rules
+// for many tools.
 func schemaOf(args []byte) []byte {
 	value, err := jsonstream.Parse(args, jsonstream.Options{MaxExponent: jsonstream.AnyExponent})
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 // prover searches for rules that no arguments reach.
 type prover struct {
 	*bind.Binder
-	reached func(Reached)                                // is told about each rule; may be nil
+	reached func(Reached)                                // is called for each rule; may be nil
 	welcome func(schema.Annotation, analysis.Value) bool // see [symbolic.Translation]
 }
 
@@ -78,7 +78,7 @@ func (c *prover) list(l *ruleList) {
 			open = append(open, r)
 		case f.Answer == regular.No:
 			if r.CatchAll() && i == len(l.rules)-1 && !l.rules[max(0, i-1)].CatchAll() && !namesCatchAll(l, f) {
-				continue // a catch-all at the very end is what D25-11 asks for
+				continue // D25-11 requires a catch-all at the very end
 			}
 			c.covered(l, r, f, t)
 		case len(f.Mixed) > 0:

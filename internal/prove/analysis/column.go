@@ -275,10 +275,10 @@ func (c *column) beginning(text string, limit int32) int32 {
 	return best
 }
 
-// odd reports a value that literals do not tell everything about.
+// odd reports a value that literals do not decide completely.
 func (d *Domain) odd(v Value) bool { return v.Kind == Text && d.Odd != nil && d.Odd(v.Text) }
 
-// has asks a condition about a leaf, by its literals if they tell.
+// has reports whether a condition accepts a leaf, by its literals if they decide.
 func (k *Condition) has(v Value, odd bool) bool {
 	if k.Set.Every {
 		return true

@@ -142,7 +142,7 @@ type comparison struct {
 	twins  [2][]int
 }
 
-// cellKey tells the cells apart that are listed once.
+// cellKey identifies a cell, so that each is listed once.
 type cellKey struct {
 	old, new Decider // without known edits
 	edit     int

@@ -112,7 +112,7 @@ type Condition struct {
 	// Named holds the leaves for which the condition was written, without the further
 	// spellings that a suspicious one also catches: where a witness is looked for.
 	Named *Set
-	// Holds asks the condition about a leaf. It is not asked where literals tell.
+	// Holds reports whether the condition accepts a leaf. It is not called if literals decide.
 	Holds func(Value) bool
 	// Present: whether a condition on presence requires a value. AtLeast and AtMost bound a count.
 	Present         bool
@@ -166,7 +166,7 @@ type Domain struct {
 	Intervals []Interval
 	Whole     bool
 	// Odd reports a text that conditions may compare in other forms than as it is
-	// written: their literals do not tell then. Nil if there is none.
+	// written, so that their literals do not decide. Nil if there is none.
 	Odd func(string) bool
 	// Key returns the key of a text for sets with keys. It reports false for a text that
 	// may be in any of them. Nil if there are none.

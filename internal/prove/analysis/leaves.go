@@ -113,7 +113,7 @@ func (l *leafList) violates(k *Condition, v *Variable) bool {
 	return slices.ContainsFunc(l.choice.Leaves, func(x Value) bool { return !k.has(x, v.Domain.odd(x)) })
 }
 
-// withLeaves builds a list. Every leaf avoids what forbids any leaf; each condition
+// withLeaves builds a list. Every leaf avoids the values that any condition forbids; each condition
 // that wants one leaf gets one, and each that takes lists of its own leaves only is
 // shown one of another kind, or a branch without a leaf.
 func (s *solver) withLeaves(q *choiceQuery, v *Variable) (Choice, status) {

@@ -74,7 +74,7 @@ func Reach(list List, b Budget) []Finding {
 			continue
 		}
 		findings[i] = s.rule(int32(i))
-		if findings[i].Answer != regular.No { // a rule that never fires covers nothing
+		if findings[i].Answer != regular.No { // a rule that never fires does not cover others
 			s.lists[0].add(list.Variables, int32(i))
 		}
 	}

@@ -43,14 +43,14 @@ type boundPolicy struct {
 	rules  []*symbolic.Rule
 	guards []*symbolic.Rule
 	origin []*syntax.Rule // of the guards: as they are written
-	// written are all guards of the file. commands says that the tool takes command lines.
+	// written are all guards of the file. commands reports that the tool takes command lines.
 	written  []*syntax.Rule
 	commands bool
 	sessions []*syntax.SessionPolicy
 }
 
-// bind fits the rules of a file to a tool, as the compiler does: those that stand
-// for many tools are left out where the tool lacks what they look at.
+// bind fits the rules of a file to a tool, as the compiler does: rules for many tools are
+// left out if the tool lacks their parameter.
 func (c *comparer) bind(s *sidePolicy, tool *comparedTool, kind syntax.ListKind) (*boundPolicy, bool) {
 	b := &boundPolicy{file: s.File.Name, end: stopgate.Ask, commands: runsCommands(s.Schema), sessions: s.File.Sessions}
 	binder := &bind.Binder{File: s.File, Env: s.File.Environment(condition.Env{Root: c.options.Root, Home: c.options.Home})}

@@ -10,8 +10,8 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
-// toolClass is tools to which both files apply the same tables and schemas: what one of
-// them shows holds for all.
+// toolClass is a set of tools to which both files apply the same tables and schemas, so that
+// one of them represents all.
 type toolClass struct {
 	changes []int // in Difference.Changes
 	open    []*openNote

@@ -155,8 +155,8 @@ func (c *listComparison) sampled() {
 // maxWritten is how many lines are asked about for one condition.
 const maxWritten = 1_000
 
-// sampledRule asks about lines that are written from the usages and patterns of an edited rule,
-// about commands that other rules let run with what its patterns look for, and about those on
+// sampledRule tries lines that are generated from the usages and patterns of an edited rule,
+// commands that other rules permit combined with matches of its patterns, and commands on
 // files that its conditions name.
 func (c *listComparison) sampledRule(side int, r *symbolic.Rule, n int) {
 	rules := c.e.bound[side].rules
@@ -174,7 +174,7 @@ func (c *listComparison) sampledRule(side int, r *symbolic.Rule, n int) {
 	}
 }
 
-// sampledTexts asks about values of a condition until its edit has shown what it may do.
+// sampledTexts tries values of a condition until its edit has shown every possible direction.
 func (c *listComparison) sampledTexts(n int, k *symbolic.Condition, texts iter.Seq[string]) {
 	for text := range texts {
 		if c.e.missing(n) == (directions{}) || c.e.enough() {

@@ -132,8 +132,8 @@ func (e *toolEdits) apart(n int, given, r *symbolic.Rule) bool {
 	return false
 }
 
-// distinct reports that no command follows a usage of each list. Rules that permit match only
-// what certainly follows one.
+// distinct reports that no command follows a usage of each list. Rules that permit only match
+// commands that certainly follow one.
 func distinct(mode stopgate.Mode, values []condition.Literal, other stopgate.Mode, others []condition.Literal) bool {
 	for _, a := range values {
 		for _, b := range others {

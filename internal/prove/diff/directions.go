@@ -26,11 +26,11 @@ func (d *directions) add(other directions) {
 	d.loosened, d.tightened = d.loosened || other.loosened, d.tightened || other.tightened
 }
 
-// possible are the directions in which an edit may change verdicts, by the modes of what
-// judges before and after it.
+// possible returns the directions in which an edit may change verdicts, by the modes of the
+// rules that decide before and after it.
 func (e *toolEdits) possible(n int) (may directions) {
 	if looks := [2]bool{e.bound[0].looks(), e.bound[1].looks()}; looks[0] != looks[1] {
-		may = directions{loosened: looks[0], tightened: looks[1]} // lines that nothing understands
+		may = directions{loosened: looks[0], tightened: looks[1]} // lines that cannot be parsed
 	}
 	for side, b := range e.bound {
 		for j, r := range b.rules {
@@ -103,7 +103,7 @@ func (e *toolEdits) ofRule(n int, was, is *symbolic.Rule) (may directions) {
 		}
 	}
 	may.add(e.refusedFirst(n, was, is))
-	// A rule that suspects what is done with files asks where it does not know them.
+	// A rule that suspects uses of files also asks if the files are unknown.
 	may.loosened = may.loosened || was != nil && shrinks && looksAtFiles(was) && !e.asksAnyway(0, was)
 	may.tightened = may.tightened || is != nil && grows && looksAtFiles(is) && !e.asksAnyway(1, is)
 	return may
@@ -158,8 +158,8 @@ func (e *toolEdits) asksAnyway(side int, r *symbolic.Rule) bool {
 	})
 }
 
-// instead are the modes of what may judge the calls that one side gives to a rule, and the
-// other to something else.
+// instead returns the modes that may apply on the other side to the calls that one side
+// decides by a rule.
 func (e *toolEdits) instead(side, n int, twin, given *symbolic.Rule) []stopgate.Mode {
 	b := e.bound[side]
 	from := 0
@@ -202,7 +202,7 @@ func (e *toolEdits) below(side int, r *symbolic.Rule) int {
 
 // change reports whether a rule that becomes another one may match fewer calls, and whether
 // it may match more.
-// asksAnyway says that other rules ask where files are not known.
+// asksAnyway reports that other rules ask if files are unknown.
 func change(was, is *syntax.Rule, asksAnyway bool) (shrinks, grows bool) {
 	if fewer, more, ok := members(was, is, asksAnyway); ok {
 		return fewer, more
@@ -229,7 +229,7 @@ func change(was, is *syntax.Rule, asksAnyway bool) (shrinks, grows bool) {
 		shrinks = shrinks || !k.IgnoreBelow && l.IgnoreBelow
 		grows = grows || k.IgnoreBelow && !l.IgnoreBelow
 	}
-	// A rule that suspects matches what is not certain, one that permits does not.
+	// A rule that suspects also matches uncertain values, one that permits does not.
 	if was.Mode.Permissive() != is.Mode.Permissive() {
 		shrinks = shrinks || is.Mode.Permissive()
 		grows = grows || was.Mode.Permissive()
@@ -286,8 +286,8 @@ func contains(all, some []condition.Literal) bool {
 	})
 }
 
-// ofGuard bounds what an edit of a guard does: it only ever makes calls stricter that rules
-// answer with a weaker mode, but for one that skips and is met before what denies.
+// ofGuard returns the directions of an edit of a guard. A guard only makes calls stricter that
+// rules answer with a weaker mode, except a skip that comes before a deny.
 func (e *toolEdits) ofGuard(edit *Edit) (may directions) {
 	was, is := edit.old, edit.new
 	shrinks, grows := was != nil, is != nil

@@ -8,14 +8,14 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
-// Edit is one change of what a policy says: a rule or a guard that was added, removed or
-// rewritten, or a named list, which changes every rule that uses it.
+// Edit is one change of a policy: a rule or a guard that was added, removed or rewritten, or a
+// named list, which changes every rule that uses it.
 type Edit struct {
 	Name string // "rule 3", "guard 2", "lists.look"
 	// Old and New are the rule, nil where there is none.
 	Old, New *RulePlace `json:"-"`
-	// Bounded says that the edit is about command lines or a parameter: what it does to them is known by
-	// direction, each of which a change shows, and not for every two modes.
+	// Bounded reports that the edit is about command lines or a parameter: its effect is known by
+	// direction, each shown by a change, and not for every two modes.
 	Bounded bool `json:"-"`
 
 	old, new *syntax.Rule // of a named list, the first rule that uses it
@@ -64,8 +64,8 @@ func (e *edits) rulesOf(old, new *syntax.RuleList) *alignment {
 	return a
 }
 
-// align finds rules that both lists have in the same order. What is left between two of
-// them are edits: the first one left in one list with the first one left in the other.
+// align finds rules that both lists have in the same order. The rules between two of them are
+// edits: it pairs the first of one list with the first of the other.
 func (e *edits) align(old, new []*syntax.Rule, guards bool) *alignment {
 	a := &alignment{old: make([]int, len(old)), new: make([]int, len(new))}
 	for i := range a.old {
@@ -136,7 +136,7 @@ func (e *edits) number(old, new *syntax.Rule, guard bool) int {
 	return len(e.list) - 1
 }
 
-// at finds the edit of what decides, -1 if it was not edited.
+// at finds the edit of the rule that decides, -1 if it was not edited.
 func (e *edits) at(p *RulePlace, isNew bool) int {
 	if p == nil {
 		return unpaired
@@ -169,7 +169,7 @@ func changedList(old, new *syntax.Rule) string {
 	return strings.Join(names, ", ")
 }
 
-// written is a rule as it is written, without what decides nothing.
+// written returns the text of a rule without keys that do not decide.
 func written(r *syntax.Rule) string {
 	plain := *r
 	plain.Reason, plain.Note = "", ""
@@ -189,8 +189,8 @@ func meanings(rules []*syntax.Rule) []string {
 	return keys
 }
 
-// inCommon finds positions at which two lists have the same key, in the same order: what
-// both begin and end with, and of the rest the longest sequence of keys that each has once.
+// inCommon finds positions at which two lists have the same key, in the same order: the common
+// beginning and end, and of the rest the longest sequence of keys that each list has once.
 func inCommon(old, new []string) [][2]int {
 	var head, tail [][2]int
 	from := 0

@@ -6,8 +6,8 @@
 // Guarantees:
 //
 //   - Both programs were asked about every witness.
-//   - A complete difference misses no call that the two files decide with different modes. What
-//     was not decided is listed.
+//   - A complete difference misses no call that the two files decide with different modes. Open
+//     questions are listed.
 //   - It does no I/O, reads no clock, starts no goroutine and logs nothing.
 package diff
 
@@ -39,7 +39,7 @@ const (
 type RulePlace struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
-	// Index is the position in its list, from 0; -1 where no rule matched. Guard says
+	// Index is the position in its list, from 0; -1 if no rule matched. Guard reports
 	// that it is a guard and not a rule.
 	Index int    `json:"index"`
 	Guard bool   `json:"guard,omitempty"`
@@ -79,10 +79,10 @@ type Difference struct {
 	// moved by one of the changes' edits, in the direction of one of its changes. Equal
 	// policies have no changes and are complete: they are proved equal.
 	Complete bool
-	// Same says that the files say the same in the same words, but for their order and their
-	// comments: then there is no call, however it is written, that they decide differently.
+	// Same reports that the files are equal except for order and comments: then they decide
+	// every call alike, however it is written.
 	Same bool
-	// Open describes what was not decided.
+	// Open describes the parts that could not be compared.
 	Open []string
 	// Assumed are the directories that paths were read against and that neither the files nor
 	// the options name: "home /home/q7w9".
@@ -91,12 +91,11 @@ type Difference struct {
 	Tools int
 }
 
-// Files lists what every edit of a rule, a guard or a list changes: from which mode to
-// which, for which tools, with a witness that both programs were asked about. Values are plainly written
-// ones that fit the schemas, and protected targets, of which the floor is the same in
-// both, are left out where anything else is in the cell. Both files count as the
-// operator's. The lists are those of mistakes; the difference is nil if there are
-// any errors.
+// Files lists the changes of every edit of a rule, a guard or a list: from which mode to
+// which, for which tools, with a witness that both programs have decided. Values are plainly
+// written and fit the schemas. Protected targets, whose floor is the same in both files, are
+// only used if a cell has no other values. Both files count as the operator's. old and new
+// are the mistakes of the files; the difference is nil if one of them is an error.
 func Files(before, after policy.Source, o policy.Options, progress func(done, of int)) (d *Difference, old, new diag.List) {
 	return difference(before, after, o, progress, func(stopgate.ToolName) bool { return true })
 }

@@ -92,8 +92,8 @@ func (s synopsis) line(many, star string, at, choice int, option string) string 
 	return strings.Join(slices.DeleteFunc(out, func(word string) bool { return word == "" }), " ")
 }
 
-// operands replace "**": nothing, a name, files in the project and outside of it, and words
-// that some programs read as hosts or settings.
+// operands replace "**": the empty word, a name, files in the project and outside of it, and
+// words that some programs read as hosts or settings.
 var operands = []string{"x", "", "q7/w9", "/usr/include/x", "src", "x:y", "q7=x"}
 
 // linesOf lists commands that follow a usage: with other words, with each option, with each
@@ -138,9 +138,9 @@ func distinctTexts(list []string) []string {
 // surroundings are added to lines: only some rules permit them.
 var surroundings = []string{"", " < x", " < /usr/include/x", " > src/q7", " > /dev/null", " 2>&1", " && ls"}
 
-// linesFor lists command lines that may tell whether an edited rule matches them: those that
-// follow the usages that it lost or won, and those that other rules permit with a suspected
-// command in them.
+// linesFor lists command lines that an edited rule may now match or no longer match: lines that
+// follow the usages that it lost or gained, and lines that other rules permit, with a suspected
+// command inserted.
 func (e *toolEdits) linesFor(side, n int, r *symbolic.Rule, k *symbolic.Condition) (list []string) {
 	moved := e.moved(side, n, r, k)
 	if r.Mode.Permissive() {

@@ -9,9 +9,8 @@ import (
 	"github.com/stopgate/stopgate/internal/prove/symbolic"
 )
 
-// neverLoosens reports that a parameter which a file declared, and the other file does not,
-// made no call stricter: nothing looked at it, and a value of another type was answered with
-// no stricter mode than every call is now.
+// neverLoosens reports that a parameter which only the old file declares made no call stricter:
+// no rule reads it, and a value of another type got no stricter mode than every call gets now.
 func neverLoosens(tool *comparedTool, name string, before, after *sidePolicy, bound [2]*boundPolicy) bool {
 	if before.declared(tool).node(name) == nil || after.declared(tool).node(name) != nil || !inert(tool, name, before, after) {
 		return false

@@ -123,7 +123,7 @@ func redeclared(tool *comparedTool, before, after *sidePolicy) (names []string, 
 	return names, restOld == restNew
 }
 
-// uncoverable reports whether calls may have a parameter that nothing but a table for many tools covers.
+// uncoverable reports whether calls may have a parameter that only a table for many tools covers.
 func uncoverable(s *sidePolicy, name string) bool {
 	m := s.Schema.Location().Member([]byte(name))
 	return !m.Location.Tabled() && (m.Kind != schema.Undeclared || s.Params == syntax.ParamAllow)

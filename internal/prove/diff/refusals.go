@@ -11,9 +11,9 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// A skip and a deny each end a call at the byte that shows it, so that where both meet, in a
-// list and a guard or in two guards, what the call is answered depends on the order of its
-// arguments (K7). No pair of rules shows that.
+// A skip and a deny each end a call at the byte that shows it. If both apply, in a list and a
+// guard or in two guards, the answer depends on the order of the call's arguments (K7). No pair
+// of rules shows that.
 
 // refusals compares the calls in which a skip and a deny meet: it tries orders of their
 // arguments until every edit has shown all that it may do. It reports whether there are such

@@ -16,7 +16,7 @@ type SessionChange struct {
 	Policy   string // its name, or its type and place
 	Field    string // "" if the policy is new or gone
 	Old, New string // as they are written; "" for none
-	// Direction is what the change does to calls; "" if that is not decided.
+	// Direction is the effect of the change on calls; "" if it is not known.
 	Direction Direction
 }
 
@@ -50,7 +50,7 @@ type sessionField struct {
 	compare func(old, new *syntax.SessionPolicy) Direction
 }
 
-// sessionFields are all fields that decide something. A reason decides nothing.
+// sessionFields are the fields that affect decisions, so without the reason.
 var sessionFields = []sessionField{
 	{"enabled", func(s *syntax.SessionPolicy) string { return fmt.Sprint(!s.Off) }, loosens(func(s *syntax.SessionPolicy) bool { return s.Off })},
 	{"when", func(s *syntax.SessionPolicy) string { return strings.Join(conditionTexts(s), ", ") }, nil},
@@ -104,8 +104,8 @@ var sessionFields = []sessionField{
 	}, loosens(func(s *syntax.SessionPolicy) bool { return !s.CountFailures })},
 }
 
-// sessions compares the session policies of two files: what is new in a file makes calls
-// stricter, what is gone makes them looser.
+// sessions compares the session policies of two files: an added policy makes calls stricter, a
+// removed one makes them looser.
 func (c *comparer) sessions(old, new []*syntax.SessionPolicy) {
 	add := func(change SessionChange) {
 		if change.Direction == "" {
@@ -141,8 +141,8 @@ func (c *comparer) sessions(old, new []*syntax.SessionPolicy) {
 	}
 }
 
-// sessionNames tells the policies of a file apart: by their types and names, and those without
-// a name by their place among those of their type.
+// sessionNames returns a unique key for each policy of a file: its type and name, or its
+// position among those of its type if it has no name.
 func sessionNames(list []*syntax.SessionPolicy) []string {
 	out := make([]string, len(list))
 	seen := make(map[string]int)
@@ -188,7 +188,7 @@ func grows(of func(*syntax.SessionPolicy) []string, more Direction) func(old, ne
 	}
 }
 
-// comparedRequires compares what has to be called first: of all names more are stricter.
+// comparedRequires compares prerequisites: with "all", more names are stricter.
 func comparedRequires(old, new *syntax.SessionPolicy) Direction {
 	more := Tightened
 	if new.Any {
@@ -210,8 +210,8 @@ func falls(of func(*syntax.SessionPolicy) int64) func(old, new *syntax.SessionPo
 	}
 }
 
-// comparedWithin compares periods: a limit counts the calls of a longer one, what is required
-// may be as old as that.
+// comparedWithin compares periods: a longer one makes a limit stricter, because it counts more
+// calls, and a requirement looser, because its prerequisite may be older.
 func comparedWithin(old, new *syntax.SessionPolicy) Direction {
 	of := func(s *syntax.SessionPolicy) int64 {
 		if s.Within == 0 {

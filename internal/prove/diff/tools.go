@@ -15,7 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
-// comparedTool is a tool, or one that stands for all tools of a kind.
+// comparedTool is a tool, or one that represents all tools of a kind.
 type comparedTool struct {
 	name       stopgate.ToolName
 	definition *stopgate.ToolDefinition
@@ -78,7 +78,7 @@ func groups(globs []string) [][]string {
 	return list[:min(len(list), most)]
 }
 
-// fresh finds a tool name that some globs match and nothing else does.
+// fresh finds a tool name that only the given globs match.
 func (c *comparer) fresh(in, globs, names []string) (string, bool) {
 	taken := automaton.New()
 	for _, text := range names {
@@ -86,7 +86,7 @@ func (c *comparer) fresh(in, globs, names []string) (string, bool) {
 	}
 	var inside, outside []automaton.Walker
 	if any, err := glob.ParseName("?*"); err == nil {
-		inside = append(inside, any.Walker()) // a search needs something that every name is told by
+		inside = append(inside, any.Walker()) // a search needs at least one language of names
 	}
 	if a := taken.Compile().DFA(); a != nil {
 		outside = append(outside, a)
@@ -176,16 +176,15 @@ func (c *comparer) settings() {
 	}
 }
 
-// otherDeclarations are the declarations of a file, of its session policies only that there
-// may be some: what counts as success matters to them.
+// otherDeclarations returns the declarations of a file. Of its session policies, which depend
+// on the success of calls, it includes only whether there are any.
 func otherDeclarations(f *syntax.File) []string {
 	plain := *f
 	plain.Sessions = []*syntax.SessionPolicy{{}}
 	return plain.Declarations()
 }
 
-// structuredOutput compares what becomes of a tool that is recognised as the form of the
-// model's answer, which no table names.
+// structuredOutput compares the verdicts for a tool of structured output that no table names.
 func (c *comparer) structuredOutput() {
 	call := stopgate.Call{Tool: "final_result", Surface: stopgate.SurfaceGateway, Definition: &stopgate.ToolDefinition{Strict: true}, Args: []byte("{}")}
 	mode := func(s *policy.Program) stopgate.Mode {
@@ -211,8 +210,8 @@ func (c *comparer) unknownTool(tool *comparedTool) {
 	}
 }
 
-// runsCommands reports a tool with a parameter that is a command line, or a patch: values
-// that name what they touch.
+// runsCommands reports a tool with a parameter that is a command line or a patch, whose values
+// name the files that they touch.
 func runsCommands(s *schema.Schema) bool {
 	for _, place := range s.All() {
 		if place.Seen()&schema.String != 0 && (place.Runs() || place.HasWithin(schema.Patch)) {

@@ -1,5 +1,5 @@
 // Package symbolic translates the rules of one tool for package analysis: a variable for every
-// pointer that conditions look at, with the values that the schema allows, and for every
+// pointer of the conditions, with the values that the schema allows, and for every
 // condition the set of values that it accepts. It turns the witnesses of analysis into arguments
 // of a call.
 //

@@ -14,7 +14,7 @@ var (
 )
 
 // Guesses lists texts that may satisfy a condition with a literal, from at most most ways of
-// writing it. They are candidates for an evaluator and prove nothing.
+// writing it. They are candidates for an evaluator, not proofs.
 func Guesses(s *condition.Spec, text string, most int) (list []string) {
 	kind := s.Kind
 	if kind == condition.Glob || kind == condition.Outside {

@@ -19,7 +19,7 @@ type Condition struct {
 	matchers []*match.Matcher // see built
 }
 
-// Rules prepares bound rules. What their conditions compile is kept in the memory.
+// Rules prepares bound rules. The compiled conditions are kept in the memory.
 func (m *Memory) Rules(rules []*bind.Rule) []*Rule {
 	list := make([]*Rule, len(rules))
 	for i, r := range rules {

@@ -220,8 +220,8 @@ func longestLiteral(text string) (longest string) {
 // made.
 const fewParts = 64
 
-// literal adds what a literal names. "src" and "src/" are one on paths (K20); what
-// may be a path or a text has to begin as both.
+// literal adds the texts that a literal names. "src" and "src/" are one on paths (K20); a value
+// that may be a path or a text has to begin as both.
 func (k *Condition) literal(t *analysis.Texts, text string) {
 	path := slices.Contains(k.Readings, schema.Path)
 	trimmed := strings.TrimSuffix(text, "/")

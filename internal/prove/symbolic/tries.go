@@ -15,7 +15,7 @@ import (
 
 // Tries yields choices under which a rule probably matches, made from some of the literals of
 // its conditions: one way of writing of every literal before the next way of any. They are
-// candidates and prove nothing: the caller has to ask an evaluator.
+// candidates, not proofs: the caller has to ask an evaluator.
 func (t *Translation) Tries(r *Rule, literals func(*Condition) []condition.Literal) iter.Seq[[]analysis.Choice] {
 	return func(yield func([]analysis.Choice) bool) {
 		if len(r.Bound) == 0 {
