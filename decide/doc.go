@@ -11,8 +11,9 @@
 // consequences.
 //
 // A decision that allows a call is sent only after its record is durable. It allows exactly the
-// bytes in its member args. Every error is an RFC 9457 problem and allows nothing: an unknown or
-// repeated member, a different call under the same idempotency key, a token without the scope.
+// bytes in its member args. Every error is an RFC 9457 problem, after which the call must not run:
+// an unknown or repeated member, a different call under the same idempotency key, a token without
+// the scope.
 // Requests with an Origin header are rejected (S46); browsers use the pages of package
 // internal/approve/page at /approvals.
 package decide

@@ -60,7 +60,7 @@ type Server struct {
 // resource is one kind of thing that the API serves.
 type resource interface{ add(addRoute) }
 
-// New returns a server. It serves nothing until Serve or ServeLocal is called.
+// New returns a server. Serve and ServeLocal start it.
 func New(o Options) (*Server, error) {
 	if o.Gate == nil && o.Hooks == nil {
 		return nil, errors.New("decide: the API needs a gate")

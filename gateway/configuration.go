@@ -110,8 +110,8 @@ const (
 
 // Reload applies new settings, upstreams and tokens to exchanges that start from now on. Running
 // exchanges keep theirs, and unchanged upstreams keep their connections. It ignores Gate, Replay,
-// TLS and Log of o, and the listen address: the caller owns the listener. On an error nothing
-// changes (FM11).
+// TLS and Log of o, and the listen address: the caller owns the listener. After an error the old
+// settings are still in force (FM11).
 func (g *Gateway) Reload(o Options) error {
 	apply, err := g.Prepare(o)
 	if err == nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // observe forwards a response unchanged, even if it is malformed, and evaluates it concurrently.
-// The codec's output is discarded, and every row records that nothing was enforced (K38).
+// The codec's output is discarded, and every row has enforced = false (K38).
 func (s *stream) observe() {
 	judging := true
 	for s.err == nil && s.client.broken == nil {

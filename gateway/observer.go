@@ -96,7 +96,8 @@ func answerOf(i provider.ResponseInfo) Answer {
 	return Answer{i.Started, i.ID, i.Model, i.FinishReasons, Tokens(i.Tokens)}
 }
 
-// observedExchange is the observation of an exchange. Methods of a nil observedExchange do nothing.
+// observedExchange is the observation of an exchange. Methods of a nil observedExchange have no
+// effect.
 type observedExchange struct {
 	Observed
 	to   Observation

@@ -20,7 +20,7 @@ import (
 )
 
 // rounds is the state for answering a model, within one response, whose calls were all denied. The
-// zero rounds answers nothing.
+// zero rounds does not answer.
 type rounds struct {
 	dialect   provider.MultiRound // nil: the response ends with a text
 	request   *http.Request
@@ -224,7 +224,7 @@ func (s *stream) continueRound(all []int) bool {
 	return true
 }
 
-// readTrailer reads what follows the end of the turn: usage and the end marker.
+// readTrailer reads the parts after the end of the turn: usage and the end marker.
 func (s *stream) readTrailer() {
 	events := s.rounds.now.Events
 	if len(events) > 0 && s.rounds.dialect.IsLastEvent(events[len(events)-1]) {

@@ -25,7 +25,8 @@ type Settings struct {
 	AnswerRounds int
 	// OnBlock determines how a denied call affects the other calls of its response.
 	OnBlock OnBlock
-	// AfterDeny determines what happens to the upstream response once no call can run any longer.
+	// AfterDeny determines whether the upstream response is drained or cancelled once no call can
+	// run any longer.
 	AfterDeny AfterDeny
 	// CancelAfter is the number of bytes of a denied call after which the upstream is cancelled,
 	// with CancelUpstream. 0 cancels at the denial.

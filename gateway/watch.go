@@ -32,7 +32,7 @@ func (c *watch) begin(x *exchange) {
 	c.timer = time.AfterFunc(d, c.look)
 }
 
-// end stops the watch. Afterwards the timer's function does nothing.
+// end stops the watch. Afterwards the timer's function has no effect.
 func (c *watch) end() {
 	c.x.mu.Lock()
 	defer c.x.mu.Unlock()

@@ -107,7 +107,7 @@ func (l observers) Session(s *Session) {
 	}
 }
 
-// observation is the observation of one request. A nil observation does nothing.
+// observation is the observation of one request. Methods of a nil observation have no effect.
 type observation struct {
 	Observed
 	endFunc func()

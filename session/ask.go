@@ -13,7 +13,7 @@ func (e *entry) isAsked(c *Call) bool {
 // CheckAll asks every policy that governs the call. It returns all objections in
 // registration order, and the first as the primary decision (X2): the first that denies, or
 // where none does, the first that asks. Without objections the primary decision allows, which
-// permits nothing by itself (TPS-12).
+// does not permit the call by itself (TPS-12).
 func (s *Set) CheckAll(v View, c Call) (primary Decision, all []Decision) {
 	return s.CheckEach(&v, &c, func(_ Policy, f func() Decision) Decision { return f() })
 }

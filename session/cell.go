@@ -84,7 +84,7 @@ type Open struct {
 	Held bool `json:"held,omitempty"`
 }
 
-// Refund is what the end of a call gave back to a limit: one call, and Amount.
+// Refund is the amount that the end of a call returned to a limit: one call, and Amount.
 type Refund struct {
 	Seq    uint64 `json:"seq"` // of its end
 	At     int64  `json:"at"`  // of its release

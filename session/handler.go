@@ -20,7 +20,7 @@ type Here struct {
 var ErrNoSession = errors.New("session: check: the context is not that of a tool handler: use the context that the handler was called with")
 
 // Check returns the decision of the policies on a call that comes now, as a turn of its own.
-// It reserves nothing and records nothing; the call itself is checked again when it comes.
+// It neither reserves nor records; the call itself is checked again when it comes.
 func (h Here) Check(ctx context.Context, c Call) (primary Decision, all []Decision, err error) {
 	if h.Load == nil || h.Policies == nil {
 		return Decision{}, nil, ErrNoSession

@@ -35,7 +35,7 @@ func (s Scope) String() string {
 // Key names one cell of an [Owner]'s state. It is comparable. The zero Key names no cell.
 type Key struct {
 	Scope Scope  `json:"scope,omitempty"`
-	Space Space  `json:"space"`           // what kind of cell
+	Space Space  `json:"space"`           // kind of cell
 	Name  string `json:"name,omitempty"`  // the tool or policy it belongs to
 	Value string `json:"value,omitempty"` // the key value, see [ValueOf]
 }

@@ -114,9 +114,8 @@ type View struct {
 	// Horizon is the position at the turn's first call. Later permits do not count in this
 	// turn (S8).
 	Horizon uint64
-	// UnderWay are the cells in which open calls of the same turn would add permits. The
-	// model made these calls before this one, and they have no outcome yet; they permit
-	// nothing.
+	// UnderWay are the cells in which earlier open calls of the same turn would add permits.
+	// These calls have no outcome yet, and do not permit this one.
 	UnderWay []Key
 }
 
@@ -181,7 +180,7 @@ type Decision struct {
 	// Public tells models and people how to satisfy the policy. It uses names from the
 	// policy, never from the call. "" takes the sentence of the code.
 	Public string
-	// Detail tells the person who is asked what is missing. Unlike Public it may name values
+	// Detail tells the approver which prerequisite is missing. Unlike Public it may name values
 	// of the call; "" takes Public.
 	Detail string
 	// Missing are the calls or approvals that are missing, sorted (TPS-15).

@@ -25,7 +25,7 @@ type entry struct {
 	active  Switch // nil: always active
 	marker  Marker // nil: no marks
 
-	observer Observer // nil: it learns nothing from results
+	observer Observer // nil: it does not read results
 }
 
 // Len returns how many policies there are.

@@ -1,5 +1,6 @@
-// Package events has what event policies of the LLM gateway are written with. Policies observe an
-// exchange, and can change the text of its response, drop calls, and change or refuse requests.
+// Package events has the interfaces and types for event policies of the LLM gateway. Policies
+// observe an exchange, and can change the text of its response, drop calls, and change or refuse
+// requests.
 //
 // A policy has a name and any of nine hooks, each an interface with one method (S53):
 //

@@ -31,7 +31,7 @@ type Exchange struct {
 
 	// Policy is the name of the policy whose hooks have this exchange.
 	Policy string
-	// Publish receives what Emit reports; nil discards it. It must not block.
+	// Publish receives the events of Emit; nil discards them. It must not block.
 	Publish func(Event)
 }
 

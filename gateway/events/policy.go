@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Policy is one element of a chain. Its hooks determine what it takes part in. All exchanges share
-// a policy, so state of one exchange belongs in [Exchange.Scratchpad].
+// Policy is one element of a chain. It has the hooks whose interfaces it implements. All exchanges
+// share a policy, so state of one exchange belongs in [Exchange.Scratchpad].
 type Policy interface {
 	// Name identifies the policy in events, logs and errors. It is unique in a chain.
 	Name() string

@@ -1,5 +1,5 @@
 // Package condition is the vocabulary of the conditions of the policy language: a condition as
-// written, the value that it applies to, and what a kind of condition brings ([Definition]).
+// written, the value that it applies to, and the definition of a kind of condition ([Definition]).
 //
 //	var Kind = condition.Definition{
 //		Kind:  "even_length",
@@ -11,7 +11,7 @@
 // parser gets; package match compiles and evaluates a condition by its row.
 //
 // A test evaluates the string of a [Value]. It shares what it derives from the string with other
-// tests ([Derived]), and says by the interfaces that it implements whether it evaluates strings
-// while they arrive ([StepTest]), may not know a path ([UnknownTest]) or evaluates command lines
-// command by command ([LineTest]).
+// tests ([Derived]). The interfaces that it implements show whether it evaluates strings while
+// they arrive ([StepTest]), may not know a path ([UnknownTest]) or evaluates command lines command
+// by command ([LineTest]).
 package condition

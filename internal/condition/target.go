@@ -77,7 +77,7 @@ type Links struct {
 
 // Settings are the locations in which programs of this machine keep the files that the protected
 // list names below a home directory, as set by the environment. Paths must be absolute; others
-// protect nothing.
+// are ignored.
 type Settings struct {
 	// Moved are directories that replace others.
 	Moved []Moved

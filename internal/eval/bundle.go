@@ -40,7 +40,7 @@ func (s *state) matched(c, site int32, hits *index.Hits, sole bool) {
 	b := &s.bundles[k.bundle]
 	b.index, b.text = nil, nil
 	if sole && st.open == 1 && hits.First() == literal.None && !s.done[site] {
-		// The last value that can come satisfies nothing.
+		// The last value that can come satisfies no condition.
 		if k.all {
 			b.found = b.found[:0]
 		}

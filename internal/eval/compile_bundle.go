@@ -28,7 +28,7 @@ func (c *compiler) reach(v *ToolPolicy, k *syntax.Condition) schema.Reach {
 	return r
 }
 
-// bundleKey is what all conditions of one bundle have in common.
+// bundleKey holds the common properties of all conditions of a bundle.
 type bundleKey struct {
 	pointer, on     string
 	all, permissive bool

@@ -58,7 +58,7 @@ func (g *grapher) fit(c int32, p *schema.Location) *fitting {
 
 // linkRedirects records which redirections other conditions of a rule evaluate for the same
 // command, so that they do not prevent a permission. Reads and writes restrict the files of a
-// command, not which command may run: alone they permit nothing.
+// command, not which command may run: alone they do not permit it.
 func (g *grapher) linkRedirects(k *cond) {
 	r := &g.plan.rules[k.rule]
 	for c := r.first; c < r.end; c++ {

@@ -75,7 +75,7 @@ type edge struct {
 	// class numbers the declared members: some parsers read two keys of one class as the same
 	// parameter. -1 for a key of a free-form map.
 	class int32
-	// bit is set when the member is present, -1 if nothing depends on it.
+	// bit is set when the member is present, -1 if it is not needed.
 	bit int32
 	// absent is the effect of the member's absence on the sites at and below it. defaulted is set
 	// if the schema has a default.

@@ -14,8 +14,8 @@ import (
 
 // A permit covers a string, list or object of a call if a parameter table declares it or a value
 // that contains it, if the permit tests or ignores it, or if an earlier restrictive rule tests it.
-// Schemas of requests and servers cover nothing, since the author of a request chooses the names in
-// it. A permit that does not cover all of a call does not run it; see [syntax.File].
+// Schemas of requests and servers do not cover values, since the author of a request chooses the
+// names in it. A permit that does not cover all of a call does not run it; see [syntax.File].
 
 // uncoveredLeaf is a value that some permit does not cover.
 type uncoveredLeaf struct {

@@ -4,7 +4,7 @@
 //	e := policies.Bind(stopgate.Call{Tool: "write_file"}).Evaluate()
 //	for chunk := range chunks {
 //		if v := e.Feed(chunk); v.Terminal() {
-//			return v // no later byte changes it
+//			return v // final, whatever follows
 //		}
 //	}
 //	return e.Close(stopgate.Ended)

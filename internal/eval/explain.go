@@ -18,8 +18,8 @@ type Explanation struct {
 	Cause   string           // details of a refusal, without values of the call
 	Bytes   int64            // argument bytes received
 	Trace   []stopgate.Verdict
-	// Recognised is what the tool was recognised as in addition to its name, and the consequence;
-	// "" for none.
+	// Recognised describes the kind of tool that was recognised, such as structured output, and
+	// the consequence; "" for none.
 	Recognised string
 	// NotKnown describes the paths of the call whose files are unknown, with the remedy, "" if all
 	// are known.

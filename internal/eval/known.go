@@ -23,7 +23,7 @@ type KnownTool struct {
 	// Own is set if this program wrote the definition of the call, in a host adapter or the agent:
 	// its parameters count as declared by a parameter table.
 	Own bool
-	// Output is set if a call of the tool is a structured output: nothing runs.
+	// Output is set if a call of the tool is a structured output, which runs no code.
 	Output bool
 	// Handoff is set if a call of the tool passes the conversation to another agent.
 	Handoff bool
@@ -56,7 +56,7 @@ func (b *binder) recognise() bool {
 	b.row = tool.Parameters
 	b.known = schema.Fitting(b.base, b.row)
 	b.certain = tool.Certain && b.base != nil && b.known != nil && hasAll(b.base, b.row, b.known)
-	if !b.certain { // a name alone declares nothing
+	if !b.certain { // a name alone does not declare parameters
 		b.row, b.known = schema.Marked(b.row, false), schema.Marked(b.known, false)
 	}
 	if b.known != nil && b.base != nil {
@@ -87,7 +87,7 @@ func (b *binder) typed() *schema.Schema {
 }
 
 // knownGuards also applies the guards of a file to the arguments as the known tool of this name
-// types them. Guards only restrict, so a borrowed name gains nothing.
+// types them. Guards only restrict, so that a borrowed name has no advantage.
 func (c *compiler) knownGuards(v *ToolPolicy) {
 	if c.known == nil || v.Schema == c.known {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
-// Recognised tools run nothing: structured outputs and handoffs. If [gate] structured_output of a
+// Recognised tools run no code: structured outputs and handoffs. If [gate] structured_output of a
 // trusted file allows them, its tables for many tools do not apply to them; tables that name the
 // tool, guards and every other file do.
 
@@ -18,7 +18,7 @@ const (
 	RecognisedHandoff = "a handoff to another agent"
 )
 
-// recognised returns what the call was recognised as, "" for other tools.
+// recognised returns the recognised kind of the tool, "" for other tools.
 func (b *binder) recognised() string {
 	switch {
 	case b.output:

@@ -23,7 +23,7 @@ type plan struct {
 	bundles []bundle
 	own     int32
 	start   start
-	// recognised is what the call was recognised as, in addition to its name.
+	// recognised is the recognised kind of the tool, "" for none.
 	recognised string
 	// commands is the number of conditions in all lists that are evaluated command by command.
 	commands int32
@@ -67,8 +67,8 @@ type list struct {
 	// list is then evaluated once for each command (K29). firstCommand is the index of their
 	// results among those of all lists.
 	commands, firstCommand int32
-	// otherwise is the result of the list if nothing holds in its only bundle; foreseen is set if
-	// it is known.
+	// otherwise is the result of the list if no condition of its only bundle holds; foreseen is set
+	// if it is known.
 	otherwise listState
 	// coverage: permits of the list need cover; uncovered is their mode without it. view is the
 	// list's view.

@@ -52,7 +52,7 @@ func plausible(to []reading, text []byte, depth int) []reading {
 }
 
 // pathsOf returns the possible paths in the part of a URI after its scheme: with and without an
-// authority, and without what follows the path.
+// authority, and without query and fragment.
 func pathsOf(to []reading, rest []byte) []reading {
 	forms := [][]byte{rest}
 	if after, ok := bytes.CutPrefix(rest, []byte("//")); ok {

@@ -8,8 +8,8 @@ import (
 )
 
 // Situation is the result of the conditions on a session's data in rules (`when = { session =
-// "/mode", ... }`). In the zero Situation nothing is known: restrictive rules hold, permissive ones
-// do not. Situations are comparable; equal ones lead to equal bindings.
+// "/mode", ... }`). In the zero Situation the data are unknown: restrictive rules hold, permissive
+// ones do not. Situations are comparable; equal ones lead to equal bindings.
 type Situation struct {
 	// settled names the conditions whose result differs from an unknown one: those of restrictive
 	// rules that do not hold, and those of permissive rules that do.

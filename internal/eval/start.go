@@ -63,8 +63,8 @@ func (p *plan) prepare() {
 	}
 }
 
-// foresee computes the result of a list in which only one bundle is undecided from the start, if
-// nothing in it holds.
+// foresee computes the result of a list in which only one bundle is undecided from the start, for
+// the case that no condition of the bundle holds.
 func (l *list) foresee(p *plan, i int32) {
 	if l.commands > 0 || l.endBundle-l.firstBundle != 1 {
 		return

@@ -21,7 +21,7 @@ type textTest struct {
 	shown    index.State // state when it last decided something
 	result   condition.Result
 	sole     bool // no other value can be at the test's site
-	shows    int  // bytes of the current piece after which something is decided, 0 if nothing is
+	shows    int  // bytes of the current piece after which a test is decided, 0 if none is
 }
 
 // textWatch is the checks of one view on the current string, independent of rules.
@@ -144,7 +144,7 @@ func (e *leafTests) textPart(ev *jsonstream.Event) (stop bool) {
 	return false
 }
 
-// onlyPart is textPart for a string with one test. Nothing else can happen at its bytes, so each
+// onlyPart is textPart for a string with one test. No other test shares its bytes, so that each
 // decision is settled before the next byte is read.
 func (e *leafTests) onlyPart(ev *jsonstream.Event) (stop bool) {
 	x := &e.texts[0]

@@ -248,7 +248,8 @@ func (w *walker) scalar(e *leafTests, p position, ev *jsonstream.Event) {
 	w.endScalar(e, p)
 }
 
-// judgeScalar evaluates a scalar by the index of a bundle. One that does not fit satisfies nothing.
+// judgeScalar evaluates a scalar by the index of a bundle. One that does not fit satisfies no
+// condition.
 func (e *leafTests) judgeScalar(t *test, fits bool, ev *jsonstream.Event, sole bool) {
 	e.hits.Reset()
 	switch {

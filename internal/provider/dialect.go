@@ -80,7 +80,7 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Need is what a stream requires of its driver after an event.
+// Need is the operation that a stream requires of its driver after an event.
 type Need uint8
 
 // The values of Need.
@@ -116,7 +116,7 @@ type Flush func(p []byte) error
 const FlushSize = 32 << 10
 
 // IfFull flushes dst if it has reached FlushSize, and returns the remaining output. A nil
-// Flush does nothing.
+// Flush returns dst.
 func (s Flush) IfFull(dst []byte) ([]byte, error) {
 	if s == nil || len(dst) < FlushSize {
 		return dst, nil
@@ -139,8 +139,8 @@ func (s Flush) Write(dst, p []byte) ([]byte, error) {
 	return dst[:0], s(p)
 }
 
-// Notes collects what a response contained besides calls and what the record of the
-// exchange must include.
+// Notes collects the parts of a response other than calls, and the notes for the record of
+// the exchange.
 type Notes struct {
 	// Dropped counts events, and parts of events, that arrived after an end or in a
 	// location that clients must not read (L10, F11).

@@ -38,7 +38,7 @@ func (e *Edits) Insert(at int, text []byte) {
 
 // AppendTo applies the edits to src[from:to] and appends the result to dst. The positions
 // of the edits are those of src. If edits overlap, which is a bug of the codec, AppendTo
-// appends nothing.
+// returns dst unchanged.
 func (e Edits) AppendTo(dst, src []byte, from, to int) []byte {
 	slices.SortStableFunc(e, func(a, b jsonstream.Edit) int { return a.Start - b.Start })
 	for i := range e {

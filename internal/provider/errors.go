@@ -37,7 +37,7 @@ func AppendErrorObject(dst []byte, code stopgate.Code, message string) []byte {
 	return append(dst, "}}"...)
 }
 
-// maxNotes and maxNote limit what an upstream can write into a record.
+// maxNotes and maxNote limit the text that an upstream can write into a record.
 const (
 	maxNotes = 64
 	maxNote  = 128

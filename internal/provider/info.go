@@ -22,7 +22,7 @@ type Tokens struct {
 	Input, Output, CacheRead, CacheCreation, Reasoning int64
 }
 
-// Limits of what an upstream can write into a ResponseInfo.
+// Limits of the texts that an upstream can write into a ResponseInfo.
 const (
 	maxInfoText = 128
 	maxFinish   = 8
@@ -61,7 +61,7 @@ func (a *ResponseInfo) AddFinishReason(reason jsonstream.Value) {
 	}
 }
 
-// clip limits a text of the upstream to what telemetry carries.
+// clip limits a text of the upstream to the length that telemetry carries.
 func clip(text string) string { return strings.ToValidUTF8(text[:min(len(text), maxInfoText)], "") }
 
 // read reads the counters of any dialect.

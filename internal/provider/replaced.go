@@ -5,10 +5,10 @@ import (
 	"github.com/stopgate/stopgate/internal/provider/sse"
 )
 
-// ReplacedCall is a denied call that the provider knows and the client does not, because a
-// message replaced it, or nothing did.
+// ReplacedCall is a denied call that the provider knows and the client does not, because it
+// was removed or replaced by a message.
 type ReplacedCall struct {
-	Message string // id of the message, or what identifies the position
+	Message string // id of the message, or the key of the position
 	Text    string // text of the message, if clients may send it back without its id
 	// Position identifies the content that follows the position, if Message alone does not
 	// identify it. Stored entries call it Place.

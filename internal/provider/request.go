@@ -30,7 +30,7 @@ func ReadRequest(doc *jsonstream.Document, body []byte) error {
 	return BadRequest("The request body is not one valid JSON object.")
 }
 
-// Request is what a codec needs to know about a request to evaluate its response.
+// Request holds the properties of a request that a codec needs to evaluate its response.
 type Request struct {
 	Model  string
 	Stream bool

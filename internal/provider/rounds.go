@@ -15,7 +15,7 @@ import (
 type Round struct {
 	Events     [][]byte
 	Body       []byte
-	ClientBody []byte // what the client receives of Body
+	ClientBody []byte // the part of Body that the client receives
 	Results    []CallResult
 	// Estimate is the usage of a round that was cancelled before its provider sent any.
 	Estimate Tokens
@@ -40,14 +40,14 @@ type MultiRound interface {
 	// Join returns the stream of the next round as a continuation of the response so far.
 	// before is the stream of the previous round; rounds are all previous rounds.
 	Join(before Stream, rounds []Round, next Stream) Stream
-	// JoinBody does the same for a body. replaced is what [CallReplacer] returns for a
-	// joined stream.
+	// JoinBody does the same for a body. replaced are the calls that [CallReplacer] returns
+	// for a joined stream.
 	JoinBody(rounds []Round, body []byte) (joined []byte, replaced []ReplacedCall)
 }
 
 // RoundCloser is implemented by the streams and bodies of a dialect in which content
-// replaces calls that the gate answered. CloseRound takes the place of Release in such a
-// round: it appends what the client receives of the round, without the end of the response.
+// replaces calls that the gate answered. In such a round CloseRound is called instead of
+// Release: it appends the client's part of the round, without the end of the response.
 // For a body, this becomes [Round.ClientBody].
 type RoundCloser interface {
 	CloseRound(dst []byte, outcomes []CallOutcome) []byte

@@ -14,7 +14,7 @@ const EvaluatedElements = "[]"
 // NoCalls is the shape of a member that clients read and that must not contain calls.
 var NoCalls = Shape{}
 
-// RemoveStrayCalls adds the edits that remove what no codec evaluates and a client could
+// RemoveStrayCalls adds the edits that remove values that no codec evaluates but a client could
 // read as a call: members with the name of calls of any dialect, and values with the form
 // of a call. It reports whether there are any, and records each in the notes.
 func (n *Notes) RemoveStrayCalls(edits *Edits, v jsonstream.Value, s Shape) (found bool) {

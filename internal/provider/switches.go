@@ -167,7 +167,7 @@ func impliesTools(model string) bool {
 		base == "compound" || strings.HasPrefix(base, "compound-") || base == "sonar" || strings.HasPrefix(base, "sonar-")
 }
 
-// DeclareModels declares what the models of a list imply, from which the provider chooses.
+// DeclareModels declares the capabilities of the models in a list from which the provider chooses.
 func (r *Request) DeclareModels(list jsonstream.Value) {
 	for v := range list.Elements() {
 		r.DeclareModel(v.Text())

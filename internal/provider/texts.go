@@ -12,7 +12,7 @@ import (
 type TextEditor interface {
 	// Text returns the replacement of a chunk of a text.
 	Text(choice, index int, piece string) (string, error)
-	// Complete ends a text and returns what is appended to it.
+	// Complete ends a text and returns the text to append.
 	Complete(choice, index int) (more string, err error)
 	// DeferEnd reports whether the end of a choice is reported later, because another response may
 	// follow. calls reports that the event that ends the choice contains a call.

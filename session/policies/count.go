@@ -96,8 +96,8 @@ func (q *Quota) Check(v session.View, c session.Call) session.Decision {
 	return session.Allow()
 }
 
-// used is what counts now. What was given back since the turn began is still reserved in
-// it: a turn sees the state before it, and what its calls reserved (H4).
+// used returns the calls and the sum that count now. Refunds since the turn began are still
+// reserved in it: a turn sees the state before it, and the reservations of its calls (H4).
 func (q *Quota) used(v *session.View, c *session.Cell) (calls int64, sum session.Amount) {
 	calls, sum = q.reserved(v, c)
 	for i := len(c.Refunds) - 1; i >= 0 && c.Refunds[i].Seq > v.Horizon; i-- {
@@ -105,7 +105,7 @@ func (q *Quota) used(v *session.View, c *session.Cell) (calls int64, sum session
 			calls, sum = calls+1, sum.Add(b.Amount)
 		}
 	}
-	if c.Lost > v.Horizon { // more than the cell can tell
+	if c.Lost > v.Horizon { // the cell has lost newer calls
 		calls, sum = max(calls, q.count), session.MaxAmount
 	}
 	return calls, sum
@@ -122,7 +122,7 @@ func (q *Quota) counts(v *session.View, at int64) bool {
 	return true
 }
 
-// reserved is what the cell counts.
+// reserved returns the calls and the sum that the cell counts.
 func (q *Quota) reserved(v *session.View, c *session.Cell) (calls int64, sum session.Amount) {
 	switch {
 	case q.inFlight:
@@ -183,7 +183,7 @@ func (q *Quota) detail(amount session.Amount, value string) string {
 	return text
 }
 
-// sentence says which of the limits holds the call back: that of the sum, or of calls.
+// sentence names the limit that the call exceeds: that of the sum, or of calls.
 func (q *Quota) sentence(sum bool) string {
 	what := "The limit of " + times(q.count)
 	switch {

@@ -109,8 +109,8 @@ func (q *Quota) ValueKey(pointers ...string) *Quota { q.key.literal = true; retu
 // are denied with key_unavailable (H8).
 func (q *Quota) AllowMissingKey() *Quota { q.missing = allowMissing; return q }
 
-// CountFailures also counts calls that failed; by default a failure gives back what the
-// call reserved (Q13).
+// CountFailures also counts calls that failed; by default a failure refunds the reservation of
+// the call (Q13).
 func (q *Quota) CountFailures() *Quota { q.failures = true; return q }
 
 // Observed gives back only for failures that the gate's own surface observed.

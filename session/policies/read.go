@@ -116,7 +116,7 @@ func (f *Files) Ask() *Files { f.ask = true; return f }
 // Name returns the policy's name.
 func (f *Files) Name() string { return f.name }
 
-// Tools returns readers, writers and what invalidates.
+// Tools returns readers, writers and invalidating tools.
 func (f *Files) Tools() session.Selector { return f.reads.Or(f.writes).Or(f.broken) }
 
 // Denies returns the writers.

@@ -124,7 +124,7 @@ func (r *Requirement) Ask() *Requirement { r.ask = true; return r }
 // Name returns the policy's name.
 func (r *Requirement) Name() string { return r.name }
 
-// Tools returns dependents, prerequisites and what invalidates them (TPS-16).
+// Tools returns dependents, prerequisites and the tools that invalidate them (TPS-16).
 func (r *Requirement) Tools() session.Selector { return r.before.Or(r.after).Or(r.broken) }
 
 // Denies returns the dependents.

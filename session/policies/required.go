@@ -128,7 +128,7 @@ func (r *Requirement) Check(v session.View, c session.Call) session.Decision {
 	return asks(r.ask, d, r.detail(calls, approvals, values))
 }
 
-// detail tells a person what is missing.
+// detail names the missing prerequisites for a person.
 func (r *Requirement) detail(calls, approvals, of []string) string {
 	join, text := " and ", ""
 	if r.any {
@@ -220,7 +220,7 @@ func (r *Requirement) satisfied(v *session.View, c *session.Cell, broken uint64)
 	return false
 }
 
-// sentence tells the model what to do first.
+// sentence tells the model which call to make first.
 func (r *Requirement) sentence(calls, approvals []string) string {
 	join := " and "
 	if r.any {

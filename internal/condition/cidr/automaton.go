@@ -19,7 +19,7 @@ func (n networks) automaton(url bool) *automaton.DFA {
 		letter := automaton.Ranges('a', 'z')
 		start = b.Text(b.Loop(b.step(0, letter), letter.Union(automaton.Ranges('0', '9', '+', '+', '-', '.'))), "://")
 	}
-	bare, enclosed := b.State(), b.State() // after an address without a port: what may follow
+	bare, enclosed := b.State(), b.State() // after an address without a port: the rest of the host
 	b.Accept(bare)
 	b.Accept(enclosed)
 	after := b.step(enclosed, automaton.Single(':'))

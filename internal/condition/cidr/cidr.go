@@ -57,7 +57,8 @@ func build(r condition.Request) (tests condition.Tests, err *condition.SpecError
 	return tests, nil
 }
 
-// parse reads a network. Its address must be the first one, so that nobody misreads 10.1.2.3/8.
+// parse reads a network. Its address must be the first of the network, because 10.1.2.3/8 is
+// misleading.
 func parse(text string) (netip.Prefix, *condition.SpecError) {
 	network, err := netip.ParsePrefix(text)
 	if address, fails := netip.ParseAddr(text); err != nil && fails == nil && address.Zone() == "" {

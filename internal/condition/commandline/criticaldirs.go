@@ -18,7 +18,7 @@ type criticalDirs struct{ env condition.Env }
 
 func criticalDirsOf(env condition.Env) criticalDirs {
 	env = pathform.CommandEnv(env)
-	env.Links = nil // removing a link removes nothing else
+	env.Links = nil // removing a link removes only the link
 	return criticalDirs{env}
 }
 

@@ -17,7 +17,7 @@ type gates string
 var usualGates = []string{"8788", "8789", "8790", "9464"}
 
 // apart reports whether a word is an http URL of this machine, and not of a gate, to every program
-// that reads it: nothing in it is decoded, expanded or split, and no user precedes the host.
+// that reads it: it has no escapes, expansions or separators, and no user before the host.
 func (g gates) apart(w *shell.Word) bool {
 	if !w.Literal {
 		return false

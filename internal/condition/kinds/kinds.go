@@ -1,5 +1,5 @@
-// Package kinds is the table of all conditions of the policy language. Wiring hands it to the parser;
-// nothing that evaluates policies imports it.
+// Package kinds is the table of all conditions of the policy language. Wiring passes it to the
+// parser; packages that evaluate policies do not import it.
 //
 //	file, mistakes := syntax.Parse(kinds.Table(), "stopgate.toml", text)
 //

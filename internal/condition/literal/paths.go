@@ -16,7 +16,7 @@ func (t *Paths) Find(path []byte, members []int32) []int32 {
 	if len(path) == 0 {
 		return part.named(&part.nodes[0], members)
 	}
-	// No entry ends at the root: its text is empty, and it is above nothing.
+	// No entry ends at the root, whose text is empty.
 	for node, read := int32(part.first[path[0]]), 1; node > 0; read++ {
 		n := &part.nodes[node]
 		if depth := int(n.depth); depth > read {

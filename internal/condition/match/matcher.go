@@ -32,8 +32,8 @@ func (m *Matcher) Annotation() schema.Annotation { return m.annotation }
 // of another type does not match and counts as a branch that does not resolve (K23).
 func (m *Matcher) Fits() schema.Type { return m.fits }
 
-// Incremental reports whether a string can be decided before its end. If not, Feed decides nothing;
-// use Match.
+// Incremental reports whether a string can be decided before its end. If not, use Match instead of
+// Feed.
 func (m *Matcher) Incremental() bool { _, ok := m.text.(condition.StepTest); return ok }
 
 // Start begins a new string and returns the result before its first byte.

@@ -142,7 +142,7 @@ var PathBytes = func() (t [256]uint8) {
 }()
 
 // survey classifies every byte of a path. ordinary is set if cleaning keeps all components and they
-// are plain as far as the classes of their bytes allow; if it is false nothing is known.
+// are plain as far as the classes of their bytes allow; if it is false they may or may not be.
 func survey(path []byte) (has uint8, ordinary bool) {
 	if namesDevice(path) {
 		return 0, false

@@ -18,7 +18,7 @@ type Context struct {
 	Expands     bool
 	Restrictive bool
 	Folded      bool // readings are compared without regard to case and in compatibility form
-	system      bool // the root is below /proc or /dev: nothing is certain
+	system      bool // the root is below /proc or /dev: no path is certain
 	usual       bool // a plain relative path without wildcards has one reading
 }
 

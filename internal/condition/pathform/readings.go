@@ -44,7 +44,7 @@ const (
 	StepBackslash                    // backslash as separator (C11)
 	StepShare                        // without drive, share or device prefix (C10), or a process's name for a directory (C19)
 	StepParameters                   // without ;parameters (C13)
-	StepColon                        // without what follows a colon (C9)
+	StepColon                        // without the part after a colon (C9)
 	StepTrimmed                      // without trailing dots, spaces and quotes (C8)
 	StepHome                         // ~ and variables expanded (C12)
 	StepShortName                    // a short name written out (C9)

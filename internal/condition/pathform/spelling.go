@@ -117,7 +117,7 @@ func trimmedComponents(s string) []string {
 }
 
 // atHome expands a leading ~ and every variable: to the home directory if it is meant and known, to
-// nothing otherwise.
+// "" otherwise.
 func atHome(s, home string) []string {
 	if rest, ok := strings.CutPrefix(s, "~"); ok {
 		user, tail, _ := strings.Cut(rest, "/")
@@ -137,7 +137,7 @@ func atHome(s, home string) []string {
 }
 
 // expandVariables replaces $NAME, ${NAME}, $env:NAME and %NAME%. other reports whether a variable
-// has an unknown value, which is replaced by nothing.
+// has an unknown value, which is replaced by "".
 func expandVariables(s, home string) (expanded string, other bool) {
 	var b strings.Builder
 	for i := 0; i < len(s); {

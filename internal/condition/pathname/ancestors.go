@@ -47,8 +47,8 @@ func ancestorTest(literals []Literal, env condition.Env, folded bool) *Test {
 	return &Test{Context: p, PathStates: newSinglePart(func() *automaton.NFA { return b.NFA })}
 }
 
-// Hold reports whether a path may name one of the directories. literal is set if nothing in the
-// path is expanded.
+// Hold reports whether a path may name one of the directories. literal is set if the path has no
+// expansions.
 func (a Ancestors) Hold(dir []byte, literal bool) bool {
 	var v pathform.Value
 	v.Reset(dir)

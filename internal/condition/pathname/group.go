@@ -26,8 +26,8 @@ func NewGroup(env condition.Env, restrictive bool) *Group {
 	return &Group{context: pathform.NewContext(env, false, restrictive)}
 }
 
-// Add adds a condition under a number: its kind, its literals and its test. It returns false, and
-// adds nothing, if the group does not support the condition.
+// Add adds a condition under a number: its kind, its literals and its test. It returns false if
+// the group does not support the condition.
 func (g *Group) Add(k condition.Kind, literals []string, test condition.TextTest, member int32) bool {
 	switch test := test.(type) {
 	case *Pattern:
@@ -107,7 +107,7 @@ func (g *Group) Find(value *condition.Value, members []int32) (found, limited []
 	return members, limited
 }
 
-// strict appends the conditions that hold when nothing is known about the value.
+// strict appends the conditions that hold for an unknown value.
 func (g *Group) strict(members []int32) []int32 {
 	if g.context.Restrictive {
 		return append(members, g.all...)

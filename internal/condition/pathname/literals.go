@@ -31,7 +31,7 @@ func (s *pathSet) add(text string, below bool, member int32) {
 
 func (s *pathSet) build() { s.Paths, s.entries = literal.NewPaths(s.entries), nil }
 
-// add adds a condition. It returns false, and adds nothing, if no look-up finds one of its
+// add adds a condition. It returns false, without adding it, if no look-up finds one of its
 // literals.
 func (l *pathLiterals) add(p *pathform.Context, texts []string, below bool, member int32) bool {
 	for _, text := range texts {

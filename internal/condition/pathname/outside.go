@@ -128,8 +128,8 @@ var canonical = map[bool]func() *automaton.DFA{
 	true:  sync.OnceValue(func() *automaton.DFA { return CanonicalPaths(true) }),
 }
 
-// Sweeps: an allowed directory contains nothing that is outside, except through links, which are
-// not followed here.
+// Sweeps: all files of an allowed directory are inside, except through links, which are not
+// followed here.
 func (t *OutsideTest) Sweeps(dir string, literal bool, which Swept) bool {
 	return t.Context.AnyBelow(dir, literal, func(r pathform.Reading) bool {
 		return !t.includes(underneath(r.Path, r.Glob, which), r.Path)

@@ -17,8 +17,8 @@ type Swept struct {
 	Names  []string // wildcards; none: all
 }
 
-// SweptTest evaluates directories that are read completely, as written; literal is set if nothing
-// in the directory is expanded.
+// SweptTest evaluates directories that are read completely, as written; literal is set if the
+// directory has no expansions.
 type SweptTest interface {
 	Sweeps(dir string, literal bool, which Swept) bool
 }

@@ -1,3 +1,3 @@
-// Package protected has the built-in list of paths and commands that no policy opens: the gate's own
-// state (S4), and settings that change what programs run (K2).
+// Package protected has the built-in list of paths and commands that no policy can allow: the
+// gate's own state (S4), and settings by which programs run other programs (K2).
 package protected

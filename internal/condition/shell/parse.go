@@ -17,8 +17,8 @@ const (
 	maxOpeners = 512
 )
 
-// parse adds the commands of a text that is more than a plain list. It returns false and adds
-// nothing if the text cannot be parsed.
+// parse adds the commands of a text that is more than a plain list. It returns false, without
+// adding commands, if the text cannot be parsed.
 func (l *Line) parse(text []byte, from parent) (ok bool) {
 	if len(text) > maxParsed || bytes.ContainsAny(text, "\r\x00") || openers(text) > maxOpeners {
 		return false

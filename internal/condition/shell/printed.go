@@ -120,9 +120,9 @@ func shownLine(line []byte) bool {
 }
 
 // counted reports whether a parser that counts parentheses, and skips text that it takes for quoted
-// or for a comment, finds no end within a text. If it may skip an opening parenthesis, nothing up
-// to the closing one ends what it skips: it counts both or neither. skipped is set if it may skip
-// something, so that it may also go beyond the text.
+// or for a comment, finds no end within a text. If it may skip an opening parenthesis, it also
+// skips the closing one: it counts both or neither. skipped is set if it may skip text, so that it
+// may also go beyond the end.
 func counted(text []byte) (skipped, sure bool) {
 	if bytes.IndexByte(text, '(') < 0 && bytes.IndexByte(text, ')') < 0 {
 		return bytes.ContainsAny(text, "'\"`\\#$"), true

@@ -32,7 +32,8 @@ type strictReader struct {
 	looped           bool     // a loop has just ended
 }
 
-// strict adds the commands of a plain text. If the text is not plain it adds nothing.
+// strict adds the commands of a plain text. It returns false, without adding commands, if the text
+// is not plain.
 func (l *Line) strict(text []byte, from parent) bool {
 	r := strictReader{line: l, text: text, from: from, words: len(l.words), redirects: len(l.redirects)}
 	commands := len(l.Commands)
@@ -178,7 +179,7 @@ func (r *strictReader) inCommand() bool {
 	return len(r.line.words) > r.words || len(r.line.redirects) > r.redirects
 }
 
-// end ends the current command. It returns false if it is not certain what the command runs.
+// end ends the current command. It returns false if the program that it runs is not certain.
 func (r *strictReader) end() bool {
 	l := r.line
 	words, redirects := l.words[r.words:len(l.words):len(l.words)], l.redirects[r.redirects:len(l.redirects):len(l.redirects)]
@@ -194,7 +195,7 @@ func (r *strictReader) end() bool {
 	return r.substituted(piped)
 }
 
-// redirect reads < > >> >| with a word, and >&1 and similar ones, which open nothing.
+// redirect reads < > >> >| with a word, and >&1 and similar ones, which open no file.
 func (r *strictReader) redirect() bool {
 	write := r.text[r.pos] == '>'
 	r.pos++
@@ -212,7 +213,7 @@ func (r *strictReader) redirect() bool {
 		if c != '-' && (c < '0' || c > '9') || r.pos < len(r.text) && !ends(r.text[r.pos]) {
 			return false
 		}
-		// The command may consist of this alone; it opens nothing.
+		// The command may consist of this alone; it opens no file.
 		if !r.inCommand() {
 			return false
 		}

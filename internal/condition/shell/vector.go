@@ -4,8 +4,8 @@ import (
 	"unicode/utf8"
 )
 
-// ReadWords parses an argument vector: the words of one command, which no shell reads. Nothing in
-// them is an operator or expanded; commands that it runs are unwrapped as in a line, so that the
+// ReadWords parses an argument vector: the words of one command, which no shell reads, so without
+// operators and expansions. Commands that it runs are unwrapped as in a line, so that the
 // text after sh -c is a command line. complete is false for a value that only resembles a vector:
 // then other words may follow, and the line is not plain.
 func (l *Line) ReadWords(words [][]byte, complete bool) {

@@ -67,7 +67,7 @@ func Checked(texts []string, placeholders Placeholders) *List {
 		e := &entries[i]
 		e.text = text
 		program, _, _ := strings.Cut(strings.TrimLeft(text, " "), " ")
-		e.program, _ = parseWordGlob(program) // an invalid one grants nothing
+		e.program, _ = parseWordGlob(program) // an invalid one matches no program
 		all.all = append(all.all, e)
 		names := e.program.literals()
 		if names == nil {

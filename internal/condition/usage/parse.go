@@ -63,7 +63,7 @@ func parse(text string) (*usage, *Error) {
 }
 
 // scriptOptions are options that read a script from elsewhere or make the program write. With them
-// <script> guarantees nothing.
+// <script> gives no guarantee.
 var scriptOptions = []string{"-f", "-i", "-l", "-L", "--file", "--from-file", "--expression", "--in-place", "--source", "--include", "--load", "--library-path"}
 
 // otherScript returns such an option of a usage that has a <script>. -e takes a script, except in

@@ -84,7 +84,7 @@ type Setup struct {
 }
 
 // Begin starts a run of the chain for one exchange. A nil or empty chain returns a nil run, whose
-// methods do nothing.
+// methods have no effect.
 func (c *Chain) Begin(s Setup) *Run {
 	if c == nil || len(c.policies) == 0 {
 		return nil

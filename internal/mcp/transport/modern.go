@@ -40,7 +40,7 @@ func (h *Handler) modern(w http.ResponseWriter, r *http.Request, who stopgate.Pr
 		return
 	}
 	if m.Kind != jsonrpc.Request {
-		// Without sessions, notifications and responses of a client refer to nothing.
+		// Without sessions, notifications and responses of a client have no recipient.
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}

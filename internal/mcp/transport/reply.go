@@ -4,7 +4,7 @@ import "github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 
 // Reply is the response to a request.
 type Reply struct {
-	Text   []byte // without text, nothing is sent
+	Text   []byte // empty: no body
 	Status int    // HTTP status, 0 for 200
 	Stream bool   // respond with a stream, as the server did
 }

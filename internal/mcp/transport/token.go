@@ -13,8 +13,8 @@ type Token struct {
 	SHA256 [sha256.Size]byte
 }
 
-// bearer returns the principal of a token. It compares all tokens, so the time it takes
-// reveals nothing.
+// bearer returns the principal of a token. It compares all tokens, so that its duration does
+// not reveal which one matched.
 func bearer(tokens []Token, given string) (who stopgate.Principal, ok bool) {
 	sum := sha256.Sum256([]byte(given))
 	for _, t := range tokens {

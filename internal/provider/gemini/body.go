@@ -94,7 +94,7 @@ func (b *body) decode(text []byte) *provider.StreamError {
 }
 
 // isResponse reports whether a body without candidates is a response: the prompt was blocked, or
-// the model returned nothing.
+// the model's answer is empty.
 func (b *body) isResponse() bool {
 	for _, c := range b.chunks {
 		if _, feedback := c.root.Get("promptFeedback"); !feedback && !c.usage.IsValid() {

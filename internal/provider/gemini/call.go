@@ -82,7 +82,7 @@ func (a *answer) choice(index int) *choice {
 	return c
 }
 
-// take reads the candidates of a response: their calls, and what the record must include.
+// take reads the candidates of a response: their calls, and the notes for the record.
 func (a *answer) take(c *chunk) *provider.StreamError {
 	a.blocked = a.blocked || c.blocked
 	a.readInfo(c)

@@ -27,8 +27,8 @@ type element struct {
 
 	afterEnd       bool // the choice had calls and has ended
 	endsCalls      bool // this is the finish of a choice with calls
-	noNews         bool // except for calls, its delta is nothing new for the client
-	onlyCalls      bool // it contains calls, and nothing else except possibly a role
+	noNews         bool // except for calls, its delta has no new content for the client
+	onlyCalls      bool // it contains only calls, and possibly a role
 	contentWritten bool // its content was written before its finish
 	hasCopy        bool // a second copy of its calls is where no client reads them
 }
@@ -209,7 +209,7 @@ func (e *element) index(missing int) (int, bool) {
 	return n, n > 0 || string(v.Raw()) == "0"
 }
 
-// nothingNew reports whether the members of an object, except for calls, are nothing new
+// nothingNew reports whether the members of an object, except for calls, have no new content
 // for a client.
 func nothingNew(delta jsonstream.Value, roleSent bool) bool {
 	for k, v := range delta.Members() {

@@ -195,7 +195,7 @@ func (s *stream) afterEnd(e *element) {
 	}
 }
 
-// noteSent records what the client has received of a choice.
+// noteSent records the parts of a choice that the client has received.
 func (c *choice) noteSent(delta jsonstream.Value) {
 	if c.roleSent && c.contentSent {
 		return

@@ -87,7 +87,7 @@ func (s *stream) addArguments(k *call, ev *sse.Event) {
 var carriers = map[string]struct {
 	kind   wire.Kind
 	member string
-	whole  bool // the event repeats as a whole what was streamed in parts
+	whole  bool // the event repeats streamed parts as a whole
 }{
 	argumentsDelta: {wire.Function, "delta", false},
 	argumentsDone:  {wire.Function, "arguments", true},

@@ -15,7 +15,7 @@ import (
 // response.completed: the members of response.created, the items that the client has, and
 // the messages that replace the calls.
 
-// summary stores what that end consists of.
+// summary stores the parts of that end.
 type summary struct {
 	created []byte         // members of the response
 	items   map[int][]byte // finished items that are not calls, by position

@@ -10,7 +10,7 @@ import (
 // A response contains the arguments of a call up to four times. The first copy is
 // evaluated. For the other copies only hashes are compared, with a key of the response, and
 // every copy must have the same hash (L5). Released arguments are written from the
-// evaluated value only, so a hash may decide a refusal, but never what runs.
+// evaluated value only, so a hash can cause a refusal, but never an execution.
 //
 // Providers encode all copies alike. A copy with the same encoding as the first one is
 // equal to it, and is neither scanned nor decoded again.

@@ -67,7 +67,7 @@ func (c *calls) encodedArgs(response jsonstream.Value, at func(i int) *call) [][
 }
 
 // quote returns a text as a JSON string, in memory of approximately the right size: that of
-// the upstream's string, or what text typically needs.
+// the upstream's string, or the typical one.
 func quote(text []byte, length int) []byte {
 	return jsonstream.AppendQuote(make([]byte, 0, max(length, len(text)+len(text)/16)+16), text)
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// A response that starts twice, or not at all, is refused if it contains a call: what a
-// client makes of that call is unknown. Without a call it is forwarded byte for byte, and
-// the record lists the event.
+// A response that starts twice, or not at all, is refused if it contains a call, because
+// clients may interpret that call differently. Without a call it is forwarded byte for byte,
+// and the record lists the event.
 
 // unexpectedStart reports whether an event starts the response again, or belongs to a
 // response that has not started.

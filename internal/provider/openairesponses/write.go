@@ -27,8 +27,8 @@ type parsedCopy struct {
 	frame frame
 }
 
-// appendNext appends the member with the number of an event. If the upstream does not
-// number its events, it appends nothing.
+// appendNext appends the member with the number of an event, if the upstream numbers its
+// events.
 func (s *writer) appendNext(dst []byte) []byte {
 	if s.started && !s.numbered {
 		return dst

@@ -31,7 +31,7 @@ type API struct {
 	provider.Dialect
 	Vendor *Vendor
 	Routes []provider.Route
-	// ReadPath adds what the path of a request states to it. Nil if everything is in the body.
+	// ReadPath adds the parameters in the path to a request. Nil if all are in the body.
 	ReadPath   func(r *provider.Request, path string)
 	Texts      provider.Texts    // for event policies
 	Script     script.Format     // of the replay model

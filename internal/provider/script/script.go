@@ -1,5 +1,5 @@
-// Package script describes what a model without a key answers, for the renderings of the provider
-// APIs: each renders an [Answer] as its provider would send it.
+// Package script describes the answers of the replay model. The provider APIs render an [Answer] as
+// their providers would send it.
 //
 //	format := registry.Named("anthropic").Script
 //	err := format.Stream(&script.Answer{Turn: script.Turn{Say: "Hello."}, Model: "m"}, emit)
@@ -42,7 +42,7 @@ type Format struct {
 	Answered func(request jsonstream.Value) int
 }
 
-// Answer is a turn with what its rendering needs.
+// Answer is a turn with the parameters of its rendering.
 type Answer struct {
 	Turn
 	Model   string

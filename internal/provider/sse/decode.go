@@ -107,7 +107,7 @@ func (d *Decoder) Next(e *Event) (bool, error) {
 	}
 }
 
-// skipPrefix skips what may precede a unit: the LF of a CRLF that was split by a read, and
+// skipPrefix skips the prefix of a unit: the LF of a CRLF that was split by a read, and
 // the byte order mark of the stream. It returns false if it needs more bytes.
 func (d *Decoder) skipPrefix() bool {
 	if d.skipLF && d.start < d.end {

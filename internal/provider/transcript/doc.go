@@ -5,7 +5,7 @@
 //	asked := w.Request(&registry.Named("anthropic").Transcript, body)
 //	span.SetAttributes(attribute.String("gen_ai.input.messages", asked.Messages))
 //
-// Guarantees: it never fails, and returns valid JSON or nothing. Of unknown parts it writes only
+// Guarantees: it never fails, and returns valid JSON or "". Of unknown parts it writes only
 // the type; of images and files only the name. Hidden values of arguments are hidden in the results
 // of tools, too. Long texts are cut inside their string, and the oldest messages are dropped first.
 package transcript

@@ -17,7 +17,7 @@ const (
 	MaxAnswer = 256 << 10
 )
 
-// Writer converts conversations. The zero Writer hides nothing.
+// Writer converts conversations. The zero Writer has no hidden values.
 type Writer struct {
 	// Hide selects values of arguments and results that are hidden.
 	Hide gate.Hidden

@@ -8,8 +8,8 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 )
 
-// A look at the disk can find the files that a command reads in complete directories, as long as
-// nothing in the line moves files and no links to directories are followed.
+// A look at the disk can find the files that a command reads in complete directories, unless the
+// line moves files or links to directories are followed.
 
 // keepsFiles reports whether a line is plain, moves no files and makes no links.
 func keepsFiles(l *shell.Line) bool {

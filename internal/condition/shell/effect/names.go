@@ -31,7 +31,7 @@ func written(w *shell.Word) bool {
 	return w.Literal || len(w.Text) > 0 && w.Text[0] == '~' && !w.Glob && !w.Braces && !w.Home
 }
 
-// findsNames reports whether a find runs, deletes and writes nothing, and takes no names from a
+// findsNames reports whether a find does not run, delete or write, and takes no names from a
 // file.
 func findsNames(c *shell.Command) bool {
 	for _, w := range c.Words[1:] {

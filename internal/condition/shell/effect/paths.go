@@ -7,7 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 )
 
-// Use describes what a command does with a path.
+// Use is the way in which a command uses a path.
 type Use uint8
 
 // A path whose use is unknown is both Read and Written. Suspected marks the end of an option's word
@@ -25,7 +25,7 @@ const (
 // script.
 var givesFile = programs.Words{"--exclude-from", "--ignore-file", "--path-to-ignore"}
 
-// Certain reports whether the operands of a program are paths and nothing else.
+// Certain reports whether all operands of a program are paths.
 func Certain(program []byte) bool {
 	name := string(program)
 	return programs.Readers.Has(name) && !programs.Scripted.Has(name) || name == "tee" || name == "touch" || name == "mkdir" || name == "rm" || name == "rmdir"

@@ -7,8 +7,8 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/shell"
 )
 
-// Computes reports whether a script of sed, awk or jq only turns text into text: it runs nothing,
-// opens no files other than those that the command names, and does not read the environment. It may
+// Computes reports whether a script of sed, awk or jq only turns text into text: it runs no
+// commands, opens only files that the command names, and does not read the environment. It may
 // return false for such scripts.
 func Computes(program, script []byte) bool {
 	for _, c := range script {
@@ -131,8 +131,7 @@ func (s *sedScript) number() bool {
 	return n > 0
 }
 
-// address reads the number of a line, $ or /pattern/. It returns false and reads nothing if there
-// is none.
+// address reads the number of a line, $ or /pattern/. It returns false if there is none.
 func (s *sedScript) address() bool {
 	switch {
 	case s.number():

@@ -25,8 +25,8 @@ type Sweep struct {
 	Moved bool
 	Into  string
 	Sure  bool
-	// Renames: nothing is shown. The files get additional or new paths through another directory;
-	// below it their names are the same.
+	// Renames: the files are not printed, but get additional or new paths through another
+	// directory; below it their names are the same.
 	Renames bool
 	// Single: it may also be a single file.
 	Single bool
@@ -35,7 +35,7 @@ type Sweep struct {
 	Repository bool
 
 	// Disk: the files are those below the directory on disk, and the targets of links among them,
-	// but no directory behind a link. Stored: without git's own files.
+	// but no linked directories. Stored: without git's own files.
 	Disk, Stored bool
 	// Given: xargs gives the names of the files to a program, see [Line.Given]. Counts: the program
 	// shows only their sizes.
@@ -136,7 +136,7 @@ func sweep(l *shell.Line, i int, yield func(*Sweep) bool) bool {
 	return true
 }
 
-// code yields what rg and its like search.
+// code yields the files that rg and similar programs search.
 func (s *sweeper) code(name string) bool {
 	if s.has("--files", "--type-list", "--version", "--help", "-V", "-h") {
 		return true
