@@ -40,6 +40,8 @@ run = "unattended"
 [tools.pay]
 policy.run = "unattended"
 success = { pattern = "^PAID" }
+[tools.erase.policy]
+run = [ { arg = "/path", const = "a", mode = "deny", reason = "Nothing is erased here.", note = "internal: incident 7" }, { mode = "ask" } ]
 [[session]]
 type = "require"
 before = ["deploy"]
@@ -78,6 +80,8 @@ var madeCalls = []struct {
 	{"a file is changed unread", [][]madeCall{{changeCall}}, "read_required", "Read this file first, with look"},
 	{"a file is read and changed at once", [][]madeCall{{lookCall, changeCall}}, "allowed prerequisite_pending", "wait for its result"},
 	{"a limit is reached", [][]madeCall{{payCall}, {payCall}, {payCall}}, "allowed allowed session_policy_denied", ""},
+	{"a rule denies", [][]madeCall{{eraseCall}}, "rule_matched", "Nothing is erased here"},
+	{"a rule denies beside a call that runs", [][]madeCall{{testCall, eraseCall}}, "allowed rule_matched", "Nothing is erased here"},
 }
 
 var (
@@ -87,14 +91,15 @@ var (
 	lookCall   = madeCall{"look", "a", "OK"}
 	changeCall = madeCall{"change", "a", "OK"}
 	payCall    = madeCall{"pay", "a", "PAID"}
+	eraseCall  = madeCall{"erase", "a", "gone"}
 )
 
 // player plays the calls of a session and returns what was said of the last turn.
 type player func(t *testing.T, session string, turns [][]madeCall) (said string)
 
-// The same sequence of calls has the same codes and the same sentences in every process of
-// the built program: the hooks of a host, the gateway before an MCP server, the decision API
-// and the gateway before a model.
+// Proves X9, X14: the same sequence of calls has the same codes and the same sentences in every
+// process of the built program: the hooks of a host, the gateway before an MCP server, the decision
+// API and the gateway before a model. No model reads a note of an operator, or where a rule is.
 func TestProcessesAgreeOnSequences(t *testing.T) {
 	for name, start := range map[string]func(t *testing.T, dir string) player{
 		"hook": hookPlayer, "mcp": mcpPlayer, "api": apiPlayer, "gateway": gatewayPlayer,
@@ -112,6 +117,9 @@ func TestProcessesAgreeOnSequences(t *testing.T) {
 				}
 				if !strings.Contains(said, row.says) {
 					t.Errorf("%s: %q is not said: %s", row.name, row.says, said)
+				}
+				if strings.Contains(said, "incident 7") || name != "api" && strings.Contains(said, "p.toml") {
+					t.Errorf("%s: the model reads what is for operators: %s", row.name, said)
 				}
 			}
 		})
@@ -196,7 +204,7 @@ func hookPlayer(_ *testing.T, dir string) player {
 
 func mcpPlayer(t *testing.T, dir string) player {
 	var list []string
-	for _, name := range []string{"test", "look", "change", "deploy", "pay"} {
+	for _, name := range []string{"test", "look", "change", "deploy", "pay", "erase"} {
 		list = append(list, `{"name":"`+name+`","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"says":{"type":"string"}}}}`)
 	}
 	writeIn(t, dir, "it.tools.json", "["+strings.Join(list, ",")+"]")
@@ -260,7 +268,7 @@ func gatewayPlayer(t *testing.T, dir string) player {
 	model := newBodyModel(t)
 	s := startUp(t, dir, append([]string{"--policy", "p.toml", "--audit", "rows.jsonl"}, model.upstreams()...)...)
 	var tools []string
-	for _, name := range []string{"test", "look", "change", "deploy", "pay"} {
+	for _, name := range []string{"test", "look", "change", "deploy", "pay", "erase"} {
 		tools = append(tools, fmt.Sprintf(`{"type":"function","function":{"name":%q,"parameters":{"type":"object","properties":{"path":{"type":"string"},"says":{"type":"string"}}}}}`, name))
 	}
 	return func(t *testing.T, session string, turns [][]madeCall) (said string) {

@@ -211,50 +211,55 @@ func precede(list []*Rule) []*Rule {
 			}
 			continue
 		}
-		if front := r.without(list[:i]); front != nil {
-			before = append(before, front)
-			if len(r.Conds) > 0 {
-				r.dropped = true
-			}
+		fronts := r.without(list[:i])
+		before = append(before, fronts...)
+		if len(fronts) > 0 && len(r.Conds) > 0 {
+			r.dropped = true
 		}
 	}
 	return slices.Insert(list, 0, before...)
 }
 
-// without returns the rule on every call that it may match, except those that earlier rules
-// certainly decide.
-func (r *Rule) without(above []*Rule) *Rule {
-	arg := ""
-	if len(r.Conds) == 1 {
-		arg = r.Conds[0].Arg
-	}
-	var sure []string
-	asks := false
+// without returns rules that refuse every call that the rule may match, except those that earlier
+// rules certainly decide: one for each argument that they look at.
+func (r *Rule) without(above []*Rule) (fronts []*Rule) {
+	var args []string
+	sure := map[string][]string{}
+	asks, unsure := false, false
 	for _, a := range above {
 		if Refuses(a.Mode) || r.apart(a) || len(a.Conds) == 1 && a.Conds[0].Exact {
 			continue
 		}
 		asks = asks || !a.Permits()
-		if len(a.Conds) == 1 && a.Conds[0].Sure != "" && a.When == "" && (arg == "" || arg == a.Conds[0].Arg) {
-			arg = a.Conds[0].Arg
-			sure = append(sure, a.Conds[0].Sure)
+		if len(a.Conds) == 1 && a.Conds[0].Sure != "" && a.When == "" {
+			arg := a.Conds[0].Arg
+			if sure[arg] == nil {
+				args = append(args, arg)
+			}
+			sure[arg] = append(sure[arg], a.Conds[0].Sure)
+		} else if !a.Permits() && !slices.ContainsFunc(a.Conds, func(c Condition) bool { return sure[c.Arg] != nil }) {
+			unsure = true
 		}
 	}
-	if !asks {
-		return nil
+	front := func(conds []Condition) {
+		f := *r
+		f.front, f.Conds, f.Match, f.NoMatch = true, conds, nil, nil
+		fronts = append(fronts, &f)
 	}
-	front := *r
-	front.front = true
-	front.Match, front.NoMatch = nil, nil
+	no := func(arg string) string { return "(?!(?:" + strings.Join(sure[arg], "|") + ")$)" }
 	switch {
-	case len(r.Conds) == 0 && arg == "":
-	case len(r.Conds) == 0:
-		front.Conds = []Condition{{Arg: arg, Matcher: "pattern", Values: []string{"^(?!(?:" + strings.Join(sure, "|") + ")$)"}}}
-	case len(r.Conds) == 1 && len(sure) > 0 && r.Conds[0].Arg == arg && r.Conds[0].Sure != "":
-		front.Conds = []Condition{{Arg: arg, Matcher: "pattern", Values: []string{
-			fmt.Sprintf("^(?!(?:%s)$)(?:%s)$", strings.Join(sure, "|"), r.Conds[0].Sure)}}}
+	case !asks:
+	case len(r.Conds) == 1 && sure[r.Conds[0].Arg] != nil && r.Conds[0].Sure != "":
+		c := r.Conds[0]
+		front([]Condition{{Arg: c.Arg, Matcher: "pattern", Values: []string{fmt.Sprintf("^%s(?:%s)$", no(c.Arg), c.Sure)}}})
+	case len(r.Conds) > 0 || unsure || len(args) == 0:
+		front(r.Conds)
+	default:
+		for _, arg := range args {
+			front([]Condition{{Arg: arg, Matcher: "pattern", Values: []string{"^" + no(arg)}}})
+		}
 	}
-	return &front
+	return fronts
 }
 
 // apart reports whether no text satisfies both conditions: two prefixes that differ.
@@ -277,4 +282,8 @@ func (r *Rule) apart(a *Rule) bool {
 	return true
 }
 
-func (c Condition) words() bool { return c.Matcher == "prefix" || c.Matcher == "const" }
+// words reports whether the condition is on the first words of a command. A value of another kind
+// can have several readings.
+func (c Condition) words() bool {
+	return (c.Matcher == "prefix" || c.Matcher == "const") && c.Raw == ""
+}

@@ -246,7 +246,8 @@ func (t *jpTool) convert(l *jpList) (out []*draft.Rule, err error) {
 	if l == nil {
 		return nil, nil
 	}
-	var asking []draft.Condition // conditions of rules that ask, which match generously here
+	var above []draft.Condition // of rules that do not refuse
+	asks := false               // one of them asks, and matches generously here
 	for _, r := range l.rules {
 		one := *r
 		if len(r.Conds) > 0 {
@@ -270,16 +271,15 @@ func (t *jpTool) convert(l *jpList) (out []*draft.Rule, err error) {
 			if one.Permits() && !to.found && t.name != "*" {
 				one.From.Stricter("arguments that the configuration does not name are asked about")
 			}
-			if one.Mode == stopgate.Ask || one.Mode == stopgate.Edit {
-				if c.Array = to.array; !c.Exact {
-					asking = append(asking, c)
-				}
+			if c.Array = to.array; !draft.Refuses(one.Mode) {
+				above = append(above, c)
+				asks = asks || !one.Permits() && !c.Exact
 			}
 		}
-		if draft.Refuses(one.Mode) && slices.ContainsFunc(asking, func(c draft.Condition) bool {
-			return c.Array || c.Sure == "" || len(asking) > 1 && c.Arg != asking[0].Arg || len(one.Conds) > 0 && one.Conds[0].Arg != c.Arg
+		if draft.Refuses(one.Mode) && asks && slices.ContainsFunc(above, func(c draft.Condition) bool {
+			return c.Array || c.Sure == "" || c.Arg != above[0].Arg || len(one.Conds) > 0 && one.Conds[0].Arg != c.Arg
 		}) {
-			one.From.Stricter("also for calls about which a rule above asks, if they have other values too")
+			one.From.Stricter("also for calls that a rule above decides, if they have other values too")
 		}
 		out = append(out, &one)
 	}
