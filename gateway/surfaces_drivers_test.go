@@ -77,8 +77,17 @@ func (editor) Approve(ctx context.Context, q *gate.Question) (gate.Answer, error
 	if err != nil {
 		return gate.Answer{}, err
 	}
-	return v.Edit("anna", []byte(edited[v.Args])), nil
+	switch {
+	case len(v.Missing) == 0:
+		return v.Edit("anna", []byte(edited[v.Args])), nil
+	case v.Args == refused:
+		return v.Decline("anna"), nil
+	}
+	return v.Approve("anna"), nil
 }
+
+// refused are the arguments that the person refuses where a session policy asks.
+const refused = `{"path":"refused"}`
 
 func callOf(s step, turn int) stopgate.Call {
 	return stopgate.Call{
@@ -240,7 +249,7 @@ func (s *toolServer) Call(_ context.Context, c *link.Call) (link.Reply, error) {
 		result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}`
 	case "tools/list":
 		var list []string
-		for _, name := range []string{"test", "deploy", "read", "write", "pay", "erase", "move"} {
+		for _, name := range []string{"test", "deploy", "read", "write", "pay", "erase", "move", "publish"} {
 			list = append(list, `{"name":"`+name+`","inputSchema":{"type":"object","properties":{"path":{"type":"string"}}}}`)
 		}
 		result = `{"tools":[` + strings.Join(list, ",") + `]}`
@@ -341,7 +350,7 @@ func playGateway(t *testing.T, w world, turns [][]step, in tongue, stream bool) 
 		o.Gate = sequencedGate(t, w)
 		o.Settings.OnDeny = gateway.DenyText
 	})
-	k.stream, k.tools = stream, append(k.tools, "erase", "move")
+	k.stream, k.tools = stream, append(k.tools, "erase", "move", "publish")
 	k.header = map[string]string{"X-Stopgate-Session": "s"}
 	history := []historyEntry{user("go on")}
 	for i, turn := range turns {
@@ -388,10 +397,17 @@ func playAgent(t *testing.T, w world, turns [][]step) (messages []string) {
 	r := chat.New(t, chat.Options{Script: script + "turn\nsay Done.\n", Policy: sequenced, Local: slices.Collect(maps.Values(local)), Facts: w.store})
 	r.Answers(func(q *agent.Question) {
 		for v := q.View(); ; v = q.View() {
-			if v.Complete {
+			switch {
+			case !v.Complete:
+				continue
+			case len(v.Missing) == 0:
 				q.Edit(v, edited[v.Args])
-				return
+			case v.Args == refused:
+				q.Decline(v, "Not now.")
+			default:
+				q.Allow(v, nil)
 			}
+			return
 		}
 	})
 	end := <-r.Process(t.Context(), "go on")

@@ -31,6 +31,10 @@ run = [
   { arg = "/path", prefix = "ask", mode = "ask" },
   { mode = "unattended" },
 ]
+[tools.publish.parameters]
+path = { type = "string" }
+[tools.publish.policy]
+run = "unattended"
 [tools.test]
 success = { pattern = "^PASS" }
 [tools.read]
@@ -47,6 +51,11 @@ type = "read_before_write"
 read_tools = ["read"]
 write_tools = ["write"]
 key = "/path"
+[[session]]
+type = "require"
+mode = "ask"
+before = ["publish"]
+requires = ["test"]
 [[session]]
 type = "limit"
 tools = ["pay"]
@@ -94,6 +103,8 @@ var (
 	erase    = step{tool: "erase", args: `{"path":"/"}`, result: "done"}
 	moveTo   = step{tool: "move", args: `{"path":"ask"}`, result: "done"}
 	moveAway = step{tool: "move", args: `{"path":"ask no more"}`, result: "done"}
+	publish  = step{tool: "publish", args: `{"path":"site"}`, result: "done"}
+	refuse   = step{tool: "publish", args: refused, result: "done"}
 	testFail = step{tool: "test", args: `{}`, result: "FAIL"}
 	testMark = step{tool: "test", args: `{}`, result: "PASS", failed: true}
 )
@@ -134,6 +145,9 @@ var sequences = []sequence{
 	{name: "a person edits a call into one that is denied", turns: [][]step{{moveAway}}, want: []string{string(stopgate.CodeRuleMatched)}, differs: map[string]difference{
 		"hook": {[]string{allowed}, "the host asks its own user, who cannot edit (S32)"},
 	}},
+	{name: "a policy asks, and a person allows the call", turns: [][]step{{publish}}, want: []string{allowed}},
+	{name: "a policy asks, and a person refuses the call", turns: [][]step{{refuse}}, want: []string{string(stopgate.CodeApprovalDeclined)}},
+	{name: "a policy that asks is satisfied", turns: [][]step{{test}, {refuse}}, want: []string{allowed, allowed}},
 	{name: "a limit is reached within a turn", turns: [][]step{{pay, pay, pay}}, want: []string{allowed, allowed, spent}},
 	{name: "a limit is reached in a later turn", turns: [][]step{{pay}, {pay}, {pay}}, want: []string{allowed, allowed, spent}},
 }

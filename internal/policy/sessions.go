@@ -76,6 +76,12 @@ func requirement(t *syntax.SessionPolicy, env condition.Env, name string) sessio
 	}
 	r.Named(name)
 	key(t, r.Key, r.PathKey, r.ValueKey)
+	switch t.Per {
+	case "principal":
+		r.PerPrincipal()
+	case "project":
+		r.PerProject(env.Root)
+	}
 	set(t.Asks, r.Ask)
 	set(t.Any, r.Any)
 	set(t.AllowNoKey, r.AllowMissingKey)

@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -26,6 +27,9 @@ type Requirement struct {
 	unknown   bool
 	public    string
 	ask       bool
+	scope     session.Scope
+	project   string // of a policy per project
+	per       string // the scope in words
 	err       error
 }
 
@@ -40,7 +44,7 @@ type prerequisite struct {
 //	policies.Require("deploy").After("test", "build")
 //	policies.Require("merge_pr").After("approve_pr").Key("/pr_id")
 func Require(before ...string) *Requirement {
-	r := &Requirement{before: Select(before...)}
+	r := &Requirement{before: Select(before...), per: "in this session"}
 	r.name = "require:" + strings.Join(before, ",")
 	return r
 }
@@ -97,6 +101,24 @@ func (r *Requirement) AllowMissingKey() *Requirement { r.missing = allowMissing;
 // Within sets how long a success counts.
 func (r *Requirement) Within(d time.Duration) *Requirement { r.within = d.Milliseconds(); return r }
 
+// PerPrincipal also counts the successes of the principal's other sessions. It needs
+// [Requirement.Within], because such successes do not end with a session. Approvals are given in a
+// session and cannot be combined with it. A restored snapshot takes successes back in its own
+// session.
+func (r *Requirement) PerPrincipal() *Requirement {
+	r.scope, r.project, r.per = session.OfPrincipal, "", "in any session"
+	return r
+}
+
+// PerProject is PerPrincipal for the sessions in one project, which is named by its directory.
+// Where the directory is not known, "", only successes of the session count.
+func (r *Requirement) PerProject(dir string) *Requirement {
+	if dir != "" {
+		r.scope, r.project, r.per = session.OfPrincipal, dir, "in this project"
+	}
+	return r
+}
+
 // InvalidatedBy names calls after which the prerequisites have to run again: from their
 // release on, whether they succeed or not.
 func (r *Requirement) InvalidatedBy(tools ...string) *Requirement {
@@ -139,6 +161,10 @@ func (r *Requirement) Valid() error {
 		return errNoTools
 	case len(r.requires) == 0 && len(r.approvals) == 0:
 		return errNoPrerequisite
+	case r.scope == session.OfPrincipal && r.within <= 0:
+		return errors.New("successes of other sessions need a lifetime: set Within")
+	case r.scope == session.OfPrincipal && len(r.approvals) > 0:
+		return errors.New("approvals are given in a session: Approved cannot be combined with PerPrincipal or PerProject")
 	}
 	return nil
 }

@@ -53,11 +53,19 @@ func (r *Requirement) success(i int, value string) session.Key {
 	if r.key.used() {
 		name += " " + r.key.label()
 	}
-	return session.Key{Space: session.SpaceTool, Name: name, Value: session.ValueOf(value)}
+	return session.Key{Scope: r.scope, Space: session.SpaceTool, Name: r.inProject(name), Value: session.ValueOf(value)}
 }
 
 func (r *Requirement) invalidated(value string) session.Key {
-	return session.Key{Space: session.SpaceBroken, Name: r.name, Value: session.ValueOf(value)}
+	return session.Key{Scope: r.scope, Space: session.SpaceBroken, Name: r.inProject(r.name), Value: session.ValueOf(value)}
+}
+
+// inProject returns the name of a cell of the policy's project.
+func (r *Requirement) inProject(name string) string {
+	if r.project == "" {
+		return name
+	}
+	return name + " in " + r.project
 }
 
 // Marks returns the prerequisites that the call satisfies once it succeeds, and those that
@@ -98,7 +106,7 @@ func (r *Requirement) Check(v session.View, c session.Call) session.Decision {
 	if !r.before.Match(c.Tool) {
 		return session.Allow()
 	}
-	if v.Owner.Session == "" {
+	if v.Owner.Session == "" && r.scope == session.OfSession {
 		return withoutSession(&c)
 	}
 	values, ok := r.values(&c)
@@ -135,7 +143,7 @@ func (r *Requirement) detail(calls, approvals, of []string) string {
 		join = " or "
 	}
 	if len(calls) > 0 {
-		text = strings.Join(calls, join) + " did not succeed in this session"
+		text = strings.Join(calls, join) + " did not succeed " + r.per
 	}
 	if len(approvals) > 0 {
 		if text != "" {

@@ -86,7 +86,7 @@ func (v question) arguments(m *markup) {
 	m.raw("</table>\n")
 	switch {
 	case v.Hides && v.Open:
-		m.raw(`<p class="trouble">Not all of sentence it touches is on this page. <a href="?all=1">Show everything</a>: before that only a no is possible.</p>` + "\n")
+		m.raw(`<p class="trouble">Not all of what it touches is on this page. <a href="?all=1">Show everything</a>: before that only a no is possible.</p>` + "\n")
 	case v.Cut:
 		m.raw(`<p><a href="?all=1">Show everything</a></p>` + "\n")
 	}

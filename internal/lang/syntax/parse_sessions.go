@@ -77,6 +77,15 @@ func (p *sessionParser) requirement(t *tomltree.Value, s *SessionPolicy) {
 	s.Approvals = textsOf(p.texts(t.Get("approvals")))
 	word, _ := p.word(t.Get("require"), "all", "any")
 	s.Any, s.AllWritten = word == "any", word == "all"
+	if word, _ := p.word(t.Get("per"), "session", "project", "principal"); word != "session" {
+		s.Per = word
+	}
+	if s.Per != "" && s.Within == 0 {
+		p.report(diag.MissingKey, t.Get("per").Value.Range, "`within` is missing", "successes of other sessions need a lifetime: write within = \"1d\"")
+	}
+	if e := t.Get("approvals"); s.Per != "" && e != nil {
+		p.report(diag.BadCondition, e.KeyRange, "`approvals` are given in a session and cannot be counted per "+s.Per, "write a second [[session]]")
+	}
 	if t.Get("before") == nil {
 		p.report(diag.MissingKey, t.Range, "`before` is missing", "name the tools that need something first")
 	}

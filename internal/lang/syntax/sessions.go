@@ -41,6 +41,8 @@ type SessionPolicy struct {
 	Before, Requires, Approvals []string // require
 	Any                         bool
 	AllWritten                  bool // require = "all"
+	// Per is whose successes count: "principal", "project", or "" for the session.
+	Per string
 
 	ReadTools, WriteTools []string // read_before_write
 	ContentHash           jsonstream.Pointer
@@ -122,6 +124,9 @@ func (s *SessionPolicy) meaning() string {
 	list("requires", s.Requires)
 	list("approvals", s.Approvals)
 	field("any", s.Any)
+	if s.Per != "" {
+		field("per", s.Per)
+	}
 	list("read", s.ReadTools)
 	list("write", s.WriteTools)
 	field("hash", s.ContentHash)

@@ -22,7 +22,7 @@ var (
 	// sessionKeysOf are the keys of one type in addition to sessionKeys.
 	sessionKeysOf = map[string][]string{
 		SessionRequire: {
-			"before", "requires", "approvals", "require", "key_type", "invalidated_by", "require_observed", "accept_unknown",
+			"before", "requires", "approvals", "require", "per", "key_type", "invalidated_by", "require_observed", "accept_unknown",
 		},
 		SessionReadBeforeWrite: {
 			"read_tools", "write_tools", "content_hash", "invalidated_by", "require_observed", "accept_unknown",

@@ -74,6 +74,7 @@ var sessionFields = []sessionField{
 	{"accept_unknown", func(s *syntax.SessionPolicy) string { return fmt.Sprint(s.AcceptUnknown) }, loosens(func(s *syntax.SessionPolicy) bool { return s.AcceptUnknown })},
 	{"before", joined(func(s *syntax.SessionPolicy) []string { return s.Before }), grows(func(s *syntax.SessionPolicy) []string { return s.Before }, Tightened)},
 	{"require", joined(func(s *syntax.SessionPolicy) []string { return s.Requires }), comparedRequires},
+	{"per", func(s *syntax.SessionPolicy) string { return or(s.Per, "session") }, comparedPer},
 	{"require_approval", joined(func(s *syntax.SessionPolicy) []string { return s.Approvals }), nil},
 	{"require one or all", func(s *syntax.SessionPolicy) string {
 		if s.Any {
@@ -198,6 +199,15 @@ func comparedRequires(old, new *syntax.SessionPolicy) Direction {
 		return ""
 	}
 	return grows(func(s *syntax.SessionPolicy) []string { return s.Requires }, more)(old, new)
+}
+
+// comparedPer compares whose successes count: the wider, the looser.
+func comparedPer(old, new *syntax.SessionPolicy) Direction {
+	width := map[string]int{"": 0, "project": 1, "principal": 2}
+	if width[new.Per] > width[old.Per] {
+		return Loosened
+	}
+	return Tightened
 }
 
 // falls compares limits, of which a lower one is stricter.
