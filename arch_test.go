@@ -112,7 +112,7 @@ var layers = [][]string{
 	{"gateway"},
 	{"internal/gateway/configure"},
 	{"internal/mcp/link", "internal/mcp/pin", "internal/mcp/mirror", "internal/mcp/protocol", "internal/mcp/stream"},
-	{"internal/mcp/definition", "internal/mcp/downstream", "internal/mcp/merge", "internal/mcp/round", "internal/mcp/transport", "internal/mcp/upstream"},
+	{"internal/mcp/definition", "internal/mcp/downstream", "internal/mcp/merge", "internal/mcp/round", "internal/mcp/serve", "internal/mcp/upstream"},
 	{"mcpgate"},
 	{"decide"},
 	{"decide/client"},

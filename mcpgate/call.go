@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/mcp/link"
 	"github.com/stopgate/stopgate/internal/mcp/protocol"
 	"github.com/stopgate/stopgate/internal/mcp/round"
-	"github.com/stopgate/stopgate/internal/mcp/transport"
+	"github.com/stopgate/stopgate/internal/mcp/serve"
 	"github.com/stopgate/stopgate/internal/mcp/upstream"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -32,7 +32,7 @@ type toolCall struct {
 func (x *request) callTool(ctx context.Context) reply {
 	name := jsonrpc.TextOf(x.Message.Params, "name")
 	if name == "" {
-		return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, "tools/call has no tool name")
+		return serve.Refuse(x.Message.ID, jsonrpc.InvalidParams, "tools/call has no tool name")
 	}
 	c, inner, ok := x.client.route(name)
 	if !ok {
@@ -61,7 +61,7 @@ func (k *toolCall) handle(ctx context.Context) reply {
 	if x.header != nil { // HTTP, in the revision without sessions
 		if wrong := k.tool.HeaderParams.Compare(x.header, arguments); wrong != "" {
 			x.client.g.refuseCall(ctx, call, stopgate.CodeEnvelopeMismatch)
-			return transport.Refuse(x.Message.ID, jsonrpc.HeaderMismatch, wrong)
+			return serve.Refuse(x.Message.ID, jsonrpc.HeaderMismatch, wrong)
 		}
 	}
 	if g.gate.Enforced() && (g.isHidden(call, k.tool.Hash) || k.tool.InvalidHeaders && !x.client.via.Stdio) {
@@ -69,7 +69,7 @@ func (k *toolCall) handle(ctx context.Context) reply {
 	}
 	var wrong string
 	if k.round, wrong = x.openState(k.conn, k.name); wrong != "" {
-		return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, wrong)
+		return serve.Refuse(x.Message.ID, jsonrpc.InvalidParams, wrong)
 	}
 	pending, err := g.gate.Open(ctx, call)
 	if err != nil {

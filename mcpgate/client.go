@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 	"github.com/stopgate/stopgate/internal/mcp/merge"
 	"github.com/stopgate/stopgate/internal/mcp/protocol"
-	"github.com/stopgate/stopgate/internal/mcp/transport"
+	"github.com/stopgate/stopgate/internal/mcp/serve"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/session"
 )
@@ -22,7 +22,7 @@ import (
 // connection to every server.
 type client struct {
 	*downstream.Client
-	via   transport.Connection
+	via   serve.Connection
 	g     *Gateway
 	owner session.Owner
 	conns []*conn
@@ -35,7 +35,7 @@ type client struct {
 	resources merge.Resources[*conn] // which server listed them
 }
 
-var _ transport.Client = (*client)(nil)
+var _ serve.Client = (*client)(nil)
 
 // request is one request of the client that is in progress.
 type request struct {
@@ -49,9 +49,9 @@ type request struct {
 	declinedID      string           // id of the question that the client's user declined
 }
 
-type reply = transport.Reply
+type reply = serve.Reply
 
-func (g *Gateway) newClient(o session.Owner, c transport.Connection) *client {
+func (g *Gateway) newClient(o session.Owner, c serve.Connection) *client {
 	p := &client{
 		Client: downstream.New(c.Send, c.Sessionless), via: c, g: g, owner: o, began: time.Now(),
 	}
@@ -64,7 +64,7 @@ func (g *Gateway) newClient(o session.Owner, c transport.Connection) *client {
 	return p
 }
 
-// Begin implements [transport.Client]. The request's context ends when the client cancels the
+// Begin implements [serve.Client]. The request's context ends when the client cancels the
 // request.
 func (p *client) Begin(ctx context.Context, m *jsonrpc.Message, send func([]byte) bool, header func(string) (string, bool)) (func() reply, bool) {
 	x := &request{Request: downstream.NewRequest(m, send), client: p, header: header}
@@ -90,13 +90,13 @@ func (x *request) handle(ctx context.Context) (r reply) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			x.client.g.log.Error("handling a request panicked", "method", x.Message.Method, "panic", fault)
-			r = transport.Refuse(x.Message.ID, jsonrpc.InternalError, "internal error of the gateway")
+			r = serve.Refuse(x.Message.ID, jsonrpc.InternalError, "internal error of the gateway")
 		}
 	}()
 	return x.dispatch(ctx)
 }
 
-// HandleMessage implements [transport.Client].
+// HandleMessage implements [serve.Client].
 func (p *client) HandleMessage(ctx context.Context, m *jsonrpc.Message) {
 	switch {
 	case m.Kind == jsonrpc.Response || m.Kind == jsonrpc.ErrorResponse:
@@ -146,14 +146,14 @@ func (p *client) notifyServers(ctx context.Context, m *jsonrpc.Message) {
 	}
 }
 
-// Missed implements [transport.Client]: all list changes are reported again.
+// Missed implements [serve.Client]: all list changes are reported again.
 func (p *client) Missed() {
 	for _, c := range p.conns {
 		c.changed.Clear()
 	}
 }
 
-// Close implements [transport.Client].
+// Close implements [serve.Client].
 func (p *client) Close() {
 	p.g.mu.Lock()
 	delete(p.g.clients, p)

@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/mcp/merge"
 	"github.com/stopgate/stopgate/internal/mcp/mirror"
 	"github.com/stopgate/stopgate/internal/mcp/protocol"
-	"github.com/stopgate/stopgate/internal/mcp/transport"
+	"github.com/stopgate/stopgate/internal/mcp/serve"
 	"github.com/stopgate/stopgate/internal/mcp/upstream"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -20,10 +20,10 @@ import (
 // dispatch handles one request of the client.
 func (x *request) dispatch(ctx context.Context) reply {
 	if !x.Modern && !x.client.ready(x.Message.Method) {
-		return transport.Refuse(x.Message.ID, jsonrpc.InvalidRequest, "the session is not initialized")
+		return serve.Refuse(x.Message.ID, jsonrpc.InvalidRequest, "the session is not initialized")
 	}
 	if x.Modern && slices.Contains(removed, x.Message.Method) {
-		return transport.Refuse(x.Message.ID, jsonrpc.MethodNotFound, "there is no "+x.Message.Method+" in this revision")
+		return serve.Refuse(x.Message.ID, jsonrpc.MethodNotFound, "there is no "+x.Message.Method+" in this revision")
 	}
 	switch x.Message.Method {
 	case "initialize":
@@ -53,11 +53,11 @@ func (x *request) dispatch(ctx context.Context) reply {
 	case strings.HasSuffix(x.Message.Method, "/call"), jsonrpc.IsLookalikeMethod(x.Message.Method):
 		// Other methods that run something are not evaluated and therefore refused.
 		x.client.g.unevaluated(ctx, x.client.owner, stopgate.CodePolicyNotConfigured, x.Message.Method)
-		return transport.Refuse(x.Message.ID, jsonrpc.MethodNotFound, "this method is not served")
+		return serve.Refuse(x.Message.ID, jsonrpc.MethodNotFound, "this method is not served")
 	case strings.HasPrefix(x.Message.Method, "tasks/"):
 		return x.task(ctx)
 	case x.client.g.set.RefuseUnknown || !x.client.g.one():
-		return transport.Refuse(x.Message.ID, jsonrpc.MethodNotFound, "this method is not served")
+		return serve.Refuse(x.Message.ID, jsonrpc.MethodNotFound, "this method is not served")
 	}
 	x.client.g.unevaluated(ctx, x.client.owner, stopgate.CodeNotEvaluated, x.Message.Method)
 	return x.passTo(ctx, x.client.conns[0], nil)
@@ -133,7 +133,7 @@ func (x *request) forward(r link.Reply) reply {
 	}
 	text, err := e.Text()
 	if err != nil {
-		return transport.Refuse(x.Message.ID, jsonrpc.InternalError, "the server's response cannot be forwarded")
+		return serve.Refuse(x.Message.ID, jsonrpc.InternalError, "the server's response cannot be forwarded")
 	}
 	return reply{Text: text, Status: r.Status, Stream: r.Stream}
 }

@@ -17,7 +17,7 @@
 //   - Servers request sampling, elicitation and roots only if a table of the policy allows it (G11).
 //   - Request ids, progress tokens, subscriptions and sessions are the gateway's own towards every peer, so a client cannot use those of another one (CVE-2026-111770).
 //
-// The ends of the gateway are packages of internal/mcp: transport serves clients, downstream keeps
+// The ends of the gateway are packages of internal/mcp: serve talks to clients, downstream keeps
 // the requests of a client, upstream the connection to a server, merge combines several servers, and
 // round continues a call with input of the client's user. Reading order: gateway.go, client.go,
 // dispatch.go, call.go, conn.go, then approve.go and rounds.go.

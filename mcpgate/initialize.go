@@ -11,7 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/mcp/link"
 	"github.com/stopgate/stopgate/internal/mcp/merge"
 	"github.com/stopgate/stopgate/internal/mcp/protocol"
-	"github.com/stopgate/stopgate/internal/mcp/transport"
+	"github.com/stopgate/stopgate/internal/mcp/serve"
 	"github.com/stopgate/stopgate/internal/mcp/upstream"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -27,10 +27,10 @@ type handshake struct {
 // others.
 func (x *request) initialize(ctx context.Context) reply {
 	if x.Modern || !x.Message.Params.IsValid() {
-		return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, "initialize has no params")
+		return serve.Refuse(x.Message.ID, jsonrpc.InvalidParams, "initialize has no params")
 	}
 	if x.client.saved() != nil {
-		return transport.Refuse(x.Message.ID, jsonrpc.InvalidRequest, "the session is already initialized")
+		return serve.Refuse(x.Message.ID, jsonrpc.InvalidRequest, "the session is already initialized")
 	}
 	capabilities, _ := x.Message.Params.Get("capabilities")
 	h := handshake{message: x.Message}
@@ -42,7 +42,7 @@ func (x *request) initialize(ctx context.Context) reply {
 		case r.Message.Kind == jsonrpc.ErrorResponse:
 			return x.forward(r)
 		case !upstream.KnownRevision(r):
-			return transport.Refuse(x.Message.ID, jsonrpc.UnsupportedVersion, "the server responded with an unknown protocol version")
+			return serve.Refuse(x.Message.ID, jsonrpc.UnsupportedVersion, "the server responded with an unknown protocol version")
 		}
 		x.client.setHandshake(h, jsonrpc.TextOf(r.Message.Result, "protocolVersion"), capabilities)
 		return x.forward(r)
@@ -72,7 +72,7 @@ func parts(replies []merge.Result[*conn, link.Reply]) (list []merge.Part) {
 // stream.
 const primedVersion = "2025-11-25"
 
-// ExpectsPrimer implements [transport.Client].
+// ExpectsPrimer implements [serve.Client].
 func (p *client) ExpectsPrimer() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,7 +106,7 @@ func (p *client) saveNotification(m *jsonrpc.Message) {
 	}
 }
 
-// Initialized implements [transport.Client].
+// Initialized implements [serve.Client].
 func (p *client) Initialized() bool { return p.saved() != nil }
 
 // initializeFailed returns the reply to initialize if every server failed: the error of the
@@ -116,7 +116,7 @@ func (x *request) initializeFailed(first merge.Result[*conn, link.Reply]) reply 
 	case errors.Is(first.Err, upstream.ErrRefused):
 		return x.forward(first.Value)
 	case errors.Is(first.Err, upstream.ErrRevision):
-		return transport.Refuse(x.Message.ID, jsonrpc.UnsupportedVersion, "the server responded with an unknown protocol version")
+		return serve.Refuse(x.Message.ID, jsonrpc.UnsupportedVersion, "the server responded with an unknown protocol version")
 	}
 	return x.unreachable(first.Server, first.Err)
 }
@@ -195,5 +195,5 @@ func (x *request) unreachable(c *conn, err error) reply {
 	if c.server.ID != "" {
 		message = fmt.Sprintf("%s: %s", c.server.ID, message)
 	}
-	return transport.Refuse(x.Message.ID, jsonrpc.InternalError, message)
+	return serve.Refuse(x.Message.ID, jsonrpc.InternalError, message)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 	"github.com/stopgate/stopgate/internal/mcp/link"
 	"github.com/stopgate/stopgate/internal/mcp/merge"
-	"github.com/stopgate/stopgate/internal/mcp/transport"
+	"github.com/stopgate/stopgate/internal/mcp/serve"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -34,7 +34,7 @@ func (x *request) listPage(ctx context.Context, edit pageEditor) reply {
 	edit(c, e, r.Message.Result)
 	text, err := e.Text()
 	if err != nil {
-		return transport.Refuse(x.Message.ID, jsonrpc.InternalError, "the server's response cannot be forwarded")
+		return serve.Refuse(x.Message.ID, jsonrpc.InternalError, "the server's response cannot be forwarded")
 	}
 	return reply{Text: text, Status: r.Status, Stream: r.Stream}
 }
@@ -43,7 +43,7 @@ func (x *request) listPage(ctx context.Context, edit pageEditor) reply {
 func (x *request) mergedPage(ctx context.Context, edit pageEditor) reply {
 	if x.Message.Params.IsValid() {
 		if _, ok := x.Message.Params.Get("cursor"); ok {
-			return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, "invalid cursor: merged lists have only one page")
+			return serve.Refuse(x.Message.ID, jsonrpc.InvalidParams, "invalid cursor: merged lists have only one page")
 		}
 	}
 	joined := merge.List{Member: listMembers[x.Message.Method], TTL: maxTTL.Milliseconds()}

@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/mcp/link"
 	"github.com/stopgate/stopgate/internal/mcp/protocol"
 	"github.com/stopgate/stopgate/internal/mcp/round"
-	"github.com/stopgate/stopgate/internal/mcp/transport"
+	"github.com/stopgate/stopgate/internal/mcp/serve"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -59,7 +59,7 @@ func (x *request) forwardInputRequests(ctx context.Context, c *conn, r link.Repl
 	}
 	text, err := e.Text()
 	if err != nil {
-		return transport.Refuse(x.Message.ID, jsonrpc.InternalError, "the server's response cannot be forwarded")
+		return serve.Refuse(x.Message.ID, jsonrpc.InternalError, "the server's response cannot be forwarded")
 	}
 	return reply{Text: text, Status: r.Status, Stream: r.Stream}
 }
@@ -95,7 +95,7 @@ func (x *request) refusal(out stopgate.Outcome) reply {
 func (x *request) forwardRound(ctx context.Context, c *conn, name string, table stopgate.ToolName) reply {
 	r, wrong := x.openState(c, name)
 	if wrong != "" {
-		return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, wrong)
+		return serve.Refuse(x.Message.ID, jsonrpc.InvalidParams, wrong)
 	}
 	var out stopgate.Outcome
 	if table != "" && x.client.g.hasTable(table) {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
-	"github.com/stopgate/stopgate/internal/mcp/transport"
+	"github.com/stopgate/stopgate/internal/mcp/serve"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
@@ -63,7 +63,7 @@ func (x *request) getPrompt(ctx context.Context) reply {
 	name := jsonrpc.TextOf(x.Message.Params, "name")
 	c, inner, ok := x.client.route(name)
 	if !ok || name == "" {
-		return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, "Unknown prompt")
+		return serve.Refuse(x.Message.ID, jsonrpc.InvalidParams, "Unknown prompt")
 	}
 	return x.forwardRound(ctx, c, inner, "mcp.prompts.get")
 }
@@ -74,7 +74,7 @@ func (x *request) useResource(ctx context.Context) reply {
 	uri := jsonrpc.TextOf(x.Message.Params, "uri")
 	c := x.client.resourceServer(uri)
 	if c == nil || uri == "" {
-		return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, "Resource not found")
+		return serve.Refuse(x.Message.ID, jsonrpc.InvalidParams, "Resource not found")
 	}
 	if x.Message.Method != "resources/read" {
 		return x.passTo(ctx, c, nil)
@@ -98,7 +98,7 @@ func (x *request) complete(ctx context.Context) reply {
 	}
 	c, inner, ok := x.client.route(jsonrpc.TextOf(ref, "name"))
 	if !ok {
-		return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, "Unknown reference")
+		return serve.Refuse(x.Message.ID, jsonrpc.InvalidParams, "Unknown reference")
 	}
 	return x.passTo(ctx, c, func(e *jsonrpc.Edits) {
 		name, _ := ref.Get("name")
@@ -111,7 +111,7 @@ func (x *request) complete(ctx context.Context) reply {
 func (x *request) task(ctx context.Context) reply {
 	id := jsonrpc.TextOf(x.Message.Params, "taskId")
 	if !x.client.g.one() || id != "" && !x.client.via.Stdio {
-		return transport.Refuse(x.Message.ID, jsonrpc.InvalidParams, "Unknown task")
+		return serve.Refuse(x.Message.ID, jsonrpc.InvalidParams, "Unknown task")
 	}
 	return x.forwardRound(ctx, x.client.conns[0], id, "")
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
-	"github.com/stopgate/stopgate/internal/mcp/transport"
+	"github.com/stopgate/stopgate/internal/mcp/serve"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -39,14 +39,14 @@ type HTTPOptions struct {
 const Path = "/mcp"
 
 // Handler serves clients over streamable HTTP. It is safe for concurrent use.
-type Handler struct{ http *transport.Handler }
+type Handler struct{ http *serve.Handler }
 
 // Handler returns the HTTP handler of the gateway. The caller must close it.
 func (g *Gateway) Handler(o HTTPOptions) (*Handler, error) {
 	if len(o.Tokens) == 0 {
 		return nil, errors.New("mcpgate: no tokens are configured: HTTP clients need one")
 	}
-	h := &Handler{transport.NewHandler(clients{g}, transport.Options{Path: Path, Hosts: slices.Concat(o.Hosts, g.set.Hosts), Origins: g.set.Origins})}
+	h := &Handler{serve.NewHandler(clients{g}, serve.Options{Path: Path, Hosts: slices.Concat(o.Hosts, g.set.Hosts), Origins: g.set.Origins})}
 	h.SetTokens(o.Tokens)
 	return h, nil
 }
@@ -54,9 +54,9 @@ func (g *Gateway) Handler(o HTTPOptions) (*Handler, error) {
 // SetTokens replaces the tokens. A session stays usable if its client has a token of the
 // same name.
 func (h *Handler) SetTokens(tokens []Token) {
-	list := make([]transport.Token, len(tokens))
+	list := make([]serve.Token, len(tokens))
 	for i, t := range tokens {
-		list[i] = transport.Token(t)
+		list[i] = serve.Token(t)
 	}
 	h.http.SetTokens(list)
 }
@@ -71,21 +71,21 @@ func (h *Handler) Close() { h.http.Close() }
 // until the input or ctx ends. It then closes the connections to the servers. In the
 // revision without sessions, too, the process is one client.
 func (g *Gateway) ServeStdio(ctx context.Context, o session.Owner, in io.Reader, out io.Writer) error {
-	return transport.ServeStdio(ctx, clients{g}, o, in, out, g.log)
+	return serve.Stdio(ctx, clients{g}, o, in, out, g.log)
 }
 
-// clients is the gateway as transports use it.
+// clients is the gateway as package serve uses it.
 type clients struct{ g *Gateway }
 
-// NewClient implements [transport.Gateway].
-func (s clients) NewClient(o session.Owner, c transport.Connection) transport.Client {
+// NewClient implements [serve.Gateway].
+func (s clients) NewClient(o session.Owner, c serve.Connection) serve.Client {
 	return s.g.newClient(o, c)
 }
 
-// Wait implements [transport.Gateway].
+// Wait implements [serve.Gateway].
 func (s clients) Wait() { s.g.work.Wait() }
 
-// RefuseText implements [transport.Gateway].
+// RefuseText implements [serve.Gateway].
 func (s clients) RefuseText(ctx context.Context, o session.Owner, err error) []byte {
 	var e *jsonrpc.Error
 	if !errors.As(err, &e) {
@@ -105,7 +105,7 @@ func (s clients) RefuseText(ctx context.Context, o session.Owner, err error) []b
 	return jsonrpc.AppendError(nil, e.ID, code, e.Detail, nil)
 }
 
-// RefuseCall implements [transport.Gateway].
+// RefuseCall implements [serve.Gateway].
 func (s clients) RefuseCall(ctx context.Context, o session.Owner, m *jsonrpc.Message, code stopgate.Code) {
 	s.g.refuseUnknown(ctx, o, stopgate.ToolName(jsonrpc.TextOf(m.Params, "name")), m.ID, code)
 }

@@ -1,4 +1,4 @@
-package transport
+package serve
 
 import "github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 

@@ -1,14 +1,14 @@
-// Package transport serves MCP clients over streamable HTTP and over standard input and output. It
+// Package serve serves MCP clients over streamable HTTP and over standard input and output. It
 // authenticates clients, keeps their sessions and frames messages; a [Gateway] handles the messages.
 //
-//	h := transport.NewHandler(gateway, transport.Options{Hosts: []string{"127.0.0.1"}, Log: log})
+//	h := serve.NewHandler(gateway, serve.Options{Path: "/mcp", Hosts: []string{"127.0.0.1"}})
 //	h.SetTokens(tokens)
 //	...
-//	err := transport.ServeStdio(ctx, gateway, owner, os.Stdin, os.Stdout, log)
+//	err := serve.Stdio(ctx, gateway, owner, os.Stdin, os.Stdout, log)
 //
 // A client of HTTP needs a token, and its Host and Origin headers must be known (G9). A session is
 // valid for the principal that opened it.
-package transport
+package serve
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package transport
+package serve
 
 import (
 	"bufio"
@@ -26,10 +26,10 @@ type stdioServer struct {
 	work   sync.WaitGroup // open requests
 }
 
-// ServeStdio serves one client over its standard input and output, one message per line,
+// Stdio serves one client over its standard input and output, one message per line,
 // until the input or ctx ends. It then closes the client. In the revision without sessions,
 // too, the process is one client.
-func ServeStdio(ctx context.Context, g Gateway, o session.Owner, in io.Reader, out io.Writer, log *slog.Logger) error {
+func Stdio(ctx context.Context, g Gateway, o session.Owner, in io.Reader, out io.Writer, log *slog.Logger) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s := &stdioServer{g: g, owner: o, out: &lineWriter{out: out, failed: func(err error) { cancel(err) }}}
