@@ -19,9 +19,13 @@ func (f Format) Print(w io.Writer, answer any, text string) error {
 	return err
 }
 
-// PrintList prints every element of a list, as a line of JSON or as its line for people.
-func PrintList[T any](w io.Writer, f Format, list []T, line func(T) string) error {
-	out := bufio.NewWriter(w)
+// PrintList prints every element of a list, as a line of JSON or as its line for people, to whom
+// an empty list is reported as none, unless that is "".
+func PrintList[T any](s Streams, f Format, list []T, none string, line func(T) string) error {
+	if len(list) == 0 && f != "json" && none != "" {
+		fmt.Fprintln(s.Err, "stopgate: "+none)
+	}
+	out := bufio.NewWriter(s.Out)
 	for _, x := range list {
 		if f != "json" {
 			fmt.Fprintln(out, line(x))

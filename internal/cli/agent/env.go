@@ -79,7 +79,7 @@ func (r *agentRun) listConversations(ctx context.Context) error {
 	if len(list) == 0 {
 		fmt.Fprintln(r.Err, "stopgate: no conversation began in this directory")
 	}
-	return cli.PrintList(r.Out, r.format, list, func(i conversation.Info) string {
+	return cli.PrintList(r.Streams, r.format, list, "", func(i conversation.Info) string {
 		return fmt.Sprintf("%s  %s  %s", visible.Text(i.ID), i.Changed.Local().Format("2006-01-02 15:04"), visible.Elide(visible.Text(i.Title), 60))
 	})
 }

@@ -49,16 +49,16 @@ after any change it has to be trusted again. A file with mistakes is not trusted
 			return cli.Usagef("--list takes no file and no --revoke")
 		case list:
 			grants, err := config.Grants(userDir)
-			if err == nil && len(grants) == 0 && *format == "text" {
-				fmt.Fprintln(s.Err, "stopgate: no policy file of a project is trusted")
+			if err != nil {
+				return err
 			}
-			return errors.Join(err, cli.PrintList(s.Out, *format, grants, grantText))
+			return cli.PrintList(s, *format, grants, "no policy file of a project is trusted", grantText)
 		case revoke:
 			gone, err := revokeTrust(userDir, path)
 			if err != nil {
 				return err
 			}
-			return cli.PrintList(s.Out, *format, gone, func(g config.Grant) string { return "not trusted any more: " + grantText(g) })
+			return cli.PrintList(s, *format, gone, "", func(g config.Grant) string { return "not trusted any more: " + grantText(g) })
 		}
 		// A file that cannot be read is not trusted: it would stop every command.
 		l, err := (&inputs.Policy{Files: []string{path}}).Load(io.Discard)

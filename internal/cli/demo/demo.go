@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	_ "embed"
+
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"

@@ -64,10 +64,7 @@ func newApprovalsList(s cli.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if len(list) == 0 && *format == "text" {
-				fmt.Fprintln(s.Err, "stopgate: no questions")
-			}
-			return cli.PrintList(s.Out, *format, list, entryLine)
+			return cli.PrintList(s, *format, list, "no questions", entryLine)
 		})
 	}
 	return cmd

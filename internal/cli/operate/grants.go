@@ -38,10 +38,7 @@ func newGrantsList(s cli.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if len(list) == 0 && *format == "text" {
-				fmt.Fprintln(s.Err, "stopgate: no grants")
-			}
-			return cli.PrintList(s.Out, *format, list, grantLine)
+			return cli.PrintList(s, *format, list, "no grants", grantLine)
 		})
 	}
 	return cmd

@@ -70,7 +70,7 @@ func newPinList(s cli.Streams) *cobra.Command {
 			}
 		}
 		if *format == "json" {
-			return cli.PrintList(s.Out, *format, shown, nil)
+			return cli.PrintList(s, *format, shown, "", nil)
 		}
 		if len(shown) == 0 {
 			fmt.Fprintln(s.Err, "stopgate: no pins")

@@ -71,7 +71,7 @@ func newSessionsList(s cli.Streams) *cobra.Command {
 		for i, info := range list {
 			shown[i] = sessionOf(info)
 		}
-		return cli.PrintList(s.Out, *format, shown, func(i sessionJSON) string {
+		return cli.PrintList(s, *format, shown, "", func(i sessionJSON) string {
 			return fmt.Sprintf("%s  %6d facts  %s%s", i.Last.Local().Format(time.DateTime), i.Facts, name(string(i.Session)), of(i.Principal))
 		})
 	}
@@ -124,7 +124,7 @@ func newSessionsShow(s cli.Streams) *cobra.Command {
 			for i, fact := range facts {
 				after, shown[i] = fact.Seq, factJSON{fact, time.UnixMilli(fact.At).UTC()}
 			}
-			if err := cli.PrintList(s.Out, *format, shown, factJSON.text); err != nil {
+			if err := cli.PrintList(s, *format, shown, "", factJSON.text); err != nil {
 				return err
 			}
 			more = len(facts) == page
