@@ -23,6 +23,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -166,15 +167,7 @@ func Full() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	end := len(own)
-	for end > 0 && !os.IsPathSeparator(own[end-1]) {
-		end--
-	}
-	full := own[:end] + "stopgate"
-	if n := len(own); n > 4 && own[n-4:] == ".exe" {
-		full += ".exe"
-	}
-	return full, nil
+	return filepath.Join(filepath.Dir(own), "stopgate"+filepath.Ext(own)), nil
 }
 
 // maxPath is the maximum length of the path of a socket.

@@ -47,6 +47,7 @@ type Program struct {
 	// Spent is the elapsed part of the deadline when the program began.
 	Spent time.Duration
 
+	args      []string   // of the process
 	delegated *delegated // nil: the process answers this event only
 }
 
@@ -92,27 +93,6 @@ func (f *Flags) Add(set *pflag.FlagSet) {
 	set.DurationVar(&f.Deadline, "deadline", hook.DefaultDeadline, "answer within this time, well below the host's timeout")
 }
 
-// words returns an equivalent command line with the remaining part of the deadline.
-func (f *Flags) words(host string, left time.Duration) []string {
-	words := []string{"hook", host, "--deadline", left.String()}
-	for _, p := range f.Policies {
-		words = append(words, "--policy", p)
-	}
-	if f.Place.Store != "" {
-		words = append(words, "--store", f.Place.Store)
-	}
-	if f.Place.Audit != "" {
-		words = append(words, "--audit", f.Place.Audit)
-	}
-	if f.Observe {
-		words = append(words, "--observe")
-	}
-	if f.Allow {
-		words = append(words, "--fewer-prompts")
-	}
-	return words
-}
-
 // Main answers the event of a command line: the name of a host, and flags. ok is false if the
 // command line is a request for help.
 func (p Program) Main(args []string, s Streams) (code int, ok bool) {
@@ -129,6 +109,7 @@ func (p Program) Main(args []string, s Streams) (code int, ok bool) {
 		fmt.Fprintf(s.Err, "stopgate: hook: %v; the call is blocked\n", err)
 		return exitDenied, true
 	}
+	p.args = args
 	return p.Serve(context.Background(), set.Args(), f, s), true
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/stopgate/stopgate/approve"
@@ -104,7 +105,8 @@ func (w *wiring) full(ctx context.Context) error {
 		err = ctx.Err()
 	}
 	if err == nil {
-		err = become(full, w.flags.words(w.host.Name, w.flags.Deadline-time.Since(w.began)), w.event.Bytes())
+		left := max(w.flags.Deadline-time.Since(w.began), time.Millisecond)
+		err = become(full, slices.Concat([]string{"hook"}, w.program.args, []string{"--deadline", left.String()}), w.event.Bytes())
 	}
 	return fmt.Errorf("the policy asks for what only the full program does: %w", err)
 }

@@ -21,14 +21,20 @@ import (
 	"github.com/stopgate/stopgate/internal/release"
 )
 
-// bodyTime is the maximum time in which a client sends its event, or reads the answer.
-const bodyTime = 2 * time.Second
+// Limits of one event.
+const (
+	maxDeciding = 64 // events that are decided at once
+	// patience is the maximum time that an event waits for its turn. With so many calls at once,
+	// clients on their own would take longer: they would wait for each other at the store.
+	patience = 1500 * time.Millisecond
+	bodyTime = 2 * time.Second // in which a client sends its event, or reads the answer
+)
 
 // handler handles /v1/hooks.
 type handler struct {
-	cache *process.Cache
-	turns limiter
-	began time.Time
+	cache    *process.Cache
+	deciding chan struct{}
+	began    time.Time
 
 	answered atomic.Int64
 	declined atomic.Int64
@@ -36,7 +42,7 @@ type handler struct {
 }
 
 func newHandler(cache *process.Cache) *handler {
-	h := &handler{cache: cache, turns: newTurns(), began: time.Now()}
+	h := &handler{cache: cache, deciding: make(chan struct{}, maxDeciding), began: time.Now()}
 	h.last.Store(h.began.UnixNano())
 	return h
 }
@@ -68,14 +74,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.write(ask.Reply{Out: []byte(h.status())})
 		return
 	}
-	// A ticket is taken only after a client has begun its request.
-	t := h.turns.take()
-	if t == nil {
+	end := h.turn()
+	if end == nil {
 		h.declined.Add(1)
 		a.refuse(http.StatusServiceUnavailable)
 		return
 	}
-	defer t.end()
+	defer end()
 	q, err := request(w, r)
 	if err != nil {
 		a.refuse(http.StatusBadRequest)
@@ -83,13 +88,26 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	h.last.Store(time.Now().UnixNano())
 	defer func() { h.last.Store(time.Now().UnixNano()) }()
-	if reply, ok := h.answer(a, q, t); ok {
+	if reply, ok := h.answer(a, q, end); ok {
 		h.answered.Add(1)
 		a.write(reply)
 		return
 	}
 	h.declined.Add(1)
 	a.refuse(http.StatusNotImplemented)
+}
+
+// turn waits until an event can be decided, and returns the function that lets another one be; nil if
+// that takes too long.
+func (h *handler) turn() (end func()) {
+	wait := time.NewTimer(patience)
+	defer wait.Stop()
+	select {
+	case h.deciding <- struct{}{}:
+		return sync.OnceFunc(func() { <-h.deciding })
+	case <-wait.C:
+		return nil
+	}
 }
 
 // request reads a request.
@@ -122,7 +140,7 @@ func request(w http.ResponseWriter, r *http.Request) (q ask.Request, err error) 
 }
 
 // answer decides an event as the client would. If ok is false, the client has to decide.
-func (h *handler) answer(a *answer, q ask.Request, t *ticket) (reply ask.Reply, ok bool) {
+func (h *handler) answer(a *answer, q ask.Request, end func()) (reply ask.Reply, ok bool) {
 	// A client that leaves does not end the decision, unless a person is asked: it can get it as a
 	// second hook of the same call.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(a.r.Context()))
@@ -139,7 +157,7 @@ func (h *handler) answer(a *answer, q ask.Request, t *ticket) (reply ask.Reply, 
 		Args:   q.Args, Spent: q.Spent,
 		Waits: func() {
 			held.Do(func() {
-				t.hold()
+				end() // waiting may take minutes
 				a.hold()
 				context.AfterFunc(a.r.Context(), cancel)
 			})

@@ -9,8 +9,9 @@ import (
 	"github.com/stopgate/stopgate/internal/system/socket"
 )
 
-// maxConnections is the maximum number of open connections. A client above it decides itself.
-const maxConnections = 1024
+// maxConnections is the maximum number of open connections, of which most can wait for approvals. A
+// client above it decides itself.
+const maxConnections = 320
 
 // listener accepts connections of this user's processes that see the same files.
 type listener struct {
