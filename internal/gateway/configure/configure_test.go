@@ -13,6 +13,7 @@ import (
 
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/gateway/events"
 	"github.com/stopgate/stopgate/internal/gateway/configure"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
@@ -257,6 +258,7 @@ direction = "both"
 [[gateway.policies]]
 type = "content_only"
 name = "talk"
+silent = true
 [[gateway.policies]]
 type = "passthrough"
 `, "")
@@ -264,7 +266,7 @@ type = "passthrough"
 	for _, p := range options.Policies {
 		names = append(names, p.Name())
 	}
-	if found.HasErrors() || strings.Join(names, " ") != "redact talk passthrough" {
+	if found.HasErrors() || strings.Join(names, " ") != "redact talk passthrough" || options.Policies[1] != (events.ContentOnly{As: "talk", Silent: true}) {
 		t.Errorf("%v %v", names, found)
 	}
 	for _, bad := range []string{

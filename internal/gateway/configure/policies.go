@@ -13,6 +13,7 @@ type policyTable struct {
 	Replacement string     `toml:"replacement"`
 	Longest     int        `toml:"longest"`
 	Direction   direction  `toml:"direction"`
+	Silent      bool       `toml:"silent"`
 }
 
 type policyType string
@@ -60,7 +61,7 @@ func (t policyTable) open() (events.Policy, error) {
 			Request: t.Direction == "request" || t.Direction == "both", Response: t.Direction != "request",
 		})
 	case "content_only":
-		return events.ContentOnly{As: t.Name}, nil
+		return events.ContentOnly{As: t.Name, Silent: t.Silent}, nil
 	}
 	return events.Passthrough{As: t.Name}, nil
 }
