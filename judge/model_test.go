@@ -15,7 +15,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/condition/kinds"
-	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/judge"
 )
@@ -115,7 +115,7 @@ func answerWith(w http.ResponseWriter, api, form string) {
 // table returns the table [judge] of a test.
 func table(t testing.TB, url, more string) *gate.JudgeTable {
 	t.Helper()
-	p, found := syntax.Parse(kinds.Table(), "stopgate.toml", []byte("version = 1\n[judge]\nmodel = \"judge-1\"\nbase_url = \""+url+"\"\n"+more))
+	p, found := parser.Parse(kinds.Table(), "stopgate.toml", []byte("version = 1\n[judge]\nmodel = \"judge-1\"\nbase_url = \""+url+"\"\n"+more))
 	if found.HasErrors() {
 		t.Fatal(found)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/lang/diag"
-	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	engine "github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/system/realpath"
@@ -95,7 +95,7 @@ func Check(s Source, o Options) Diagnostics {
 	if s.Root != "" {
 		e.Root = s.Root
 	}
-	file, found := syntax.Parse(kinds.Table(), s.Name, s.Text)
+	file, found := parser.Parse(kinds.Table(), s.Name, s.Text)
 	if file != nil {
 		found = append(found, prove.Check(file, e)...)
 	}
@@ -106,7 +106,7 @@ func Check(s Source, o Options) Diagnostics {
 // Format returns a policy file in canonical layout, with its comments. It returns nil and
 // the diagnostics if the file has a syntax error.
 func Format(name string, text []byte) ([]byte, Diagnostics) {
-	out, found := syntax.Format(kinds.Table(), name, text)
+	out, found := parser.Format(kinds.Table(), name, text)
 	return out, diagnostics(found)
 }
 

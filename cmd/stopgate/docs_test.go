@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/tables"
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/lang/diag"
-	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
 )
@@ -146,7 +146,7 @@ func wholesome(t *testing.T, text string) {
 	if !strings.Contains(text, "version = ") {
 		text = "version = 1\n" + text
 	}
-	p, found := syntax.Parse(kinds.Table(), "snippet", []byte(text))
+	p, found := parser.Parse(kinds.Table(), "snippet", []byte(text))
 	if p != nil {
 		found = append(found, prove.Check(p, policy.Options{})...)
 		found = append(found, tables.Check(p)...)

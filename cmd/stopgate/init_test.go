@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 )
 
 // runCommand runs the command inside this process.
@@ -46,7 +46,7 @@ func TestStarters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, found := syntax.Parse(kinds.Table(), "stopgate.toml", text)
+		p, found := parser.Parse(kinds.Table(), "stopgate.toml", text)
 		if !p.Gate.Strict || len(p.Guards) == 0 || len(found) > 0 {
 			t.Errorf("%s: strict %t, %d guards, %v", kind, p.Gate.Strict, len(p.Guards), found)
 		}

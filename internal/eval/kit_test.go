@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/eval"
-	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/testkit/gen"
 )
 
@@ -40,7 +40,7 @@ func prepare(tb testing.TB, env condition.Env, files ...gen.File) *eval.Policies
 	tb.Helper()
 	var all []*eval.Layer
 	for _, f := range files {
-		file, list := syntax.Parse(kinds.Table(), f.Name, []byte(f.Text))
+		file, list := parser.Parse(kinds.Table(), f.Name, []byte(f.Text))
 		if list.HasErrors() {
 			tb.Fatalf("%v\n%s", list, f.Text)
 		}

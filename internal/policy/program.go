@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/internal/policy/check"
@@ -37,7 +38,7 @@ func Compile(sources []Source, o Options) (*Program, diag.List) {
 	var all diag.List
 	for _, s := range sources {
 		own := o.of(s)
-		file, list := syntax.Parse(kinds.Table(), s.Name, s.Text)
+		file, list := parser.Parse(kinds.Table(), s.Name, s.Text)
 		all = append(all, list...)
 		if file == nil {
 			continue
@@ -65,7 +66,7 @@ func Compile(sources []Source, o Options) (*Program, diag.List) {
 // NeedsProof reports whether a file has a rule list in which a rule might be unreachable: any but one
 // rule without conditions. Without [Options.Prove] that mistake is not found.
 func NeedsProof(s Source) bool {
-	file, _ := syntax.Parse(kinds.Table(), s.Name, s.Text)
+	file, _ := parser.Parse(kinds.Table(), s.Name, s.Text)
 	open := func(l *syntax.RuleList) bool {
 		return l != nil && (len(l.Rules) > 1 || len(l.Rules) == 1 && !l.Rules[0].CatchAll())
 	}

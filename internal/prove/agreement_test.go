@@ -8,7 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/kinds"
-	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/testkit/golden"
@@ -44,7 +44,7 @@ run = [ { arg = "/url", host = "example.com", mode = "unattended" }, { arg = "/u
 		for i := range tools[name] {
 			calls = append(calls, stopgate.Call{Tool: tools[name][i].Name, Definition: &tools[name][i]})
 		}
-		file, _ := syntax.Parse(kinds.Table(), name, []byte(text))
+		file, _ := parser.Parse(kinds.Table(), name, []byte(text))
 		for _, table := range file.Tools {
 			calls = append(calls, stopgate.Call{Tool: stopgate.ToolName(table.Name)})
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/condition/kinds"
-	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/testkit/gen"
@@ -17,7 +17,7 @@ func BenchmarkParse(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		syntax.Parse(kinds.Table(), "x.toml", text)
+		parser.Parse(kinds.Table(), "x.toml", text)
 	}
 }
 
@@ -26,7 +26,7 @@ func BenchmarkParse(b *testing.B) {
 func BenchmarkCheck(b *testing.B) {
 	for _, size := range []struct{ rules, patterns int }{{100, 0}, {100, 5}, {10_000, 0}, {10_000, 500}} {
 		b.Run(fmt.Sprintf("%d+%d", size.rules, size.patterns), func(b *testing.B) {
-			p, _ := syntax.Parse(kinds.Table(), "large.toml", gen.Large(size.rules, size.patterns))
+			p, _ := parser.Parse(kinds.Table(), "large.toml", gen.Large(size.rules, size.patterns))
 			b.ReportAllocs()
 			for b.Loop() {
 				if list := prove.Check(p, policy.Options{}); list.HasErrors() {
@@ -98,7 +98,7 @@ var findingKinds = []struct {
 // Every rule that nothing reaches is found among many.
 func TestCheckFindsAmongMany(t *testing.T) {
 	for _, kind := range findingKinds {
-		p, diags := syntax.Parse(kinds.Table(), "x.toml", withFindings(400, kind.parameter, kind.rule, kind.finding))
+		p, diags := parser.Parse(kinds.Table(), "x.toml", withFindings(400, kind.parameter, kind.rule, kind.finding))
 		found := 0
 		for _, d := range append(diags, prove.Check(p, policy.Options{})...) {
 			if d.Code == "SG0301" {
@@ -115,7 +115,7 @@ func TestCheckFindsAmongMany(t *testing.T) {
 func BenchmarkCheckFindings(b *testing.B) {
 	for _, kind := range findingKinds {
 		b.Run(kind.name, func(b *testing.B) {
-			p, _ := syntax.Parse(kinds.Table(), "large.toml", withFindings(10_000, kind.parameter, kind.rule, kind.finding))
+			p, _ := parser.Parse(kinds.Table(), "large.toml", withFindings(10_000, kind.parameter, kind.rule, kind.finding))
 			for b.Loop() {
 				prove.Check(p, policy.Options{})
 			}
@@ -127,6 +127,6 @@ func BenchmarkFormat(b *testing.B) {
 	text := gen.Large(10_000, 0)
 	b.ReportAllocs()
 	for b.Loop() {
-		syntax.Format(kinds.Table(), "policy.toml", text)
+		parser.Format(kinds.Table(), "policy.toml", text)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/condition/kinds"
-	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
 )
@@ -19,7 +19,7 @@ func TestCompileLeavesOutWhatIsChecked(t *testing.T) {
 	if p, mistakes := prove.Compile([]policy.Source{never}, policy.Options{}); p != nil || !mistakes.HasErrors() {
 		t.Fatalf("the policy of this test has no mistake: %v", mistakes)
 	}
-	if file, mistakes := syntax.Parse(kinds.Table(), never.Name, never.Text); file == nil || mistakes.HasErrors() {
+	if file, mistakes := parser.Parse(kinds.Table(), never.Name, never.Text); file == nil || mistakes.HasErrors() {
 		t.Fatalf("its text cannot be read: %v", mistakes)
 	}
 	asked := 0

@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
@@ -45,7 +46,7 @@ func definitions(t *testing.T, text string) []stopgate.ToolDefinition {
 
 // check parses and checks a text and returns all findings in order.
 func findings(name string, text []byte, o policy.Options) diag.List {
-	p, list := syntax.Parse(kinds.Table(), name, text)
+	p, list := parser.Parse(kinds.Table(), name, text)
 	if p != nil {
 		list = append(list, prove.Check(p, o)...)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/lang/diag"
-	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
 )
@@ -25,7 +25,7 @@ func TestSuccessUnknown(t *testing.T) {
 		{"it does not matter", rest + "requires = \"test\"\naccept_unknown = true\n", 0},
 		{"approvals", rest + "approvals = [\"deploy\"]\n", 0},
 	} {
-		p, mistakes := syntax.Parse(kinds.Table(), "p.toml", []byte(c.text))
+		p, mistakes := parser.Parse(kinds.Table(), "p.toml", []byte(c.text))
 		if mistakes.HasErrors() {
 			t.Fatalf("%s: %v", c.name, mistakes)
 		}
@@ -46,7 +46,7 @@ func TestSuccessUnknown(t *testing.T) {
 
 // Proves I10: a session policy of an unknown type hides no other mistake.
 func TestUnknownSessionTypeHidesNothing(t *testing.T) {
-	_, mistakes := syntax.Parse(kinds.Table(), "p.toml", []byte(`version = 1
+	_, mistakes := parser.Parse(kinds.Table(), "p.toml", []byte(`version = 1
 [[session]]
 type = "requires"
 name = 3
@@ -110,7 +110,7 @@ func TestScopesAndReadings(t *testing.T) {
 		{name: "usual writers that are not there", text: "version = 1\n[tools.deploy.policy]\nrun = \"ask\"\n[[session]]\ntype = \"read_before_write\"\n", want: "governs_nothing"},
 		{name: "writers", text: tools + "[[session]]\ntype = \"read_before_write\"\nwrite_tools = \"wirte\"\n", want: "governs_nothing"},
 	} {
-		p, mistakes := syntax.Parse(kinds.Table(), "p.toml", []byte(c.text))
+		p, mistakes := parser.Parse(kinds.Table(), "p.toml", []byte(c.text))
 		if mistakes.HasErrors() {
 			t.Fatalf("%s: %v", c.name, mistakes)
 		}

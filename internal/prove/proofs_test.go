@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/lang/diag"
-	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
@@ -25,7 +25,7 @@ type proof struct {
 func (p proof) run(t *testing.T) {
 	t.Helper()
 	text := "version = 1\n[tools.t.parameters]\n" + p.parameters + "\n[tools.t.policy]\nrun = [\n" + p.rules + "\n]\n"
-	file, list := syntax.Parse(kinds.Table(), "p.toml", []byte(text))
+	file, list := parser.Parse(kinds.Table(), "p.toml", []byte(text))
 	if file == nil || list.HasErrors() {
 		t.Fatal(list)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/lang/diag"
-	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
@@ -172,7 +172,7 @@ func TestReachabilityOfCommandsHolds(t *testing.T) {
 		g := generator{rand.New(rand.NewPCG(uint64(seed), 11))}
 		text := "version = 1\n[tools.t.parameters]\nc = { type = \"command\", required = true }\n[tools.t.policy]\nrun = [\n" +
 			strings.Join(g.commandRules(), ",\n") + ",\n{ mode = \"ask\" },\n]\n"
-		parsed, mistakes := syntax.Parse(kinds.Table(), "commands.toml", []byte(text))
+		parsed, mistakes := parser.Parse(kinds.Table(), "commands.toml", []byte(text))
 		if mistakes.HasErrors() {
 			t.Fatal(mistakes)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/lang/diag"
-	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
@@ -28,7 +28,7 @@ func reported(t *testing.T, rules []naiveRule, code diag.Code) []bool {
 	}
 	text.WriteString("]\n")
 	found := make([]bool, len(rules))
-	file, list := syntax.Parse(kinds.Table(), "reach.toml", []byte(text.String()))
+	file, list := parser.Parse(kinds.Table(), "reach.toml", []byte(text.String()))
 	if file != nil {
 		list = append(list, prove.Check(file, policy.Options{})...)
 	}
@@ -151,7 +151,7 @@ func TestWitnessesReachTheirRules(t *testing.T) {
 		if program == nil {
 			continue // some rule is unreachable: the file is refused
 		}
-		p, _ := syntax.Parse(kinds.Table(), "reach.toml", []byte(text))
+		p, _ := parser.Parse(kinds.Table(), "reach.toml", []byte(text))
 		for _, r := range prove.Reach(p, policy.Options{}) {
 			if r.Answer != regular.Yes || r.Witness.Args == nil {
 				continue

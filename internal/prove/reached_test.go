@@ -8,7 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/kinds"
-	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
 )
@@ -16,7 +16,7 @@ import (
 // reachedAs lists the rules of a file with the answer to the call that reaches each.
 func reachedAs(t *testing.T, text string, definitions ...stopgate.ToolDefinition) (list []string) {
 	t.Helper()
-	file, diags := syntax.Parse(kinds.Table(), "x.toml", []byte("version = 1\n"+text))
+	file, diags := parser.Parse(kinds.Table(), "x.toml", []byte("version = 1\n"+text))
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/condition/kinds"
-	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
@@ -26,7 +26,7 @@ func TestSessionsInAnalysis(t *testing.T) {
 		{"everywhere, above", `{ mode = "skip" }, { ` + strict + `, mode = "deny" }`, true},
 		{"behind a permission", `{ ` + strict + `, mode = "unattended" }, { ` + strict + `, mode = "deny" }, { mode = "skip" }`, false},
 	} {
-		p, list := syntax.Parse(kinds.Table(), "stopgate.toml", []byte(file(c.rules)))
+		p, list := parser.Parse(kinds.Table(), "stopgate.toml", []byte(file(c.rules)))
 		if p == nil || list.HasErrors() {
 			t.Fatal(list)
 		}

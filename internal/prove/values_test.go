@@ -6,7 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/lang/diag"
-	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
 )
@@ -47,7 +47,7 @@ on = "path"
 glob = "**/.env"
 mode = "deny"
 `
-	file, _ := syntax.Parse(kinds.Table(), "p", []byte(text))
+	file, _ := parser.Parse(kinds.Table(), "p", []byte(text))
 	list := prove.Check(file, policy.Options{})
 	var errors []string
 	for _, d := range list {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/kinds"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
@@ -74,7 +75,7 @@ const own = ""
 
 // list returns the list that applies to the tool, nil if there is none, and its table.
 func (c *Change) list() (list *syntax.RuleList, table string, err error) {
-	file, mistakes := syntax.Parse(kinds.Table(), c.Name, c.Text)
+	file, mistakes := parser.Parse(kinds.Table(), c.Name, c.Text)
 	if file == nil || mistakes.HasErrors() {
 		return nil, "", fmt.Errorf("%s has mistakes: %w", c.Name, mistakes.Err())
 	}
@@ -116,7 +117,7 @@ func (c *Change) find(rule string, at int) error {
 	if at == End {
 		at = len(list.Rules) - 1
 	}
-	probe, mistakes := syntax.Parse(kinds.Table(), "rule", []byte("version = 1\n[tools.x.policy]\nrun = ["+rule+"]\n"))
+	probe, mistakes := parser.Parse(kinds.Table(), "rule", []byte("version = 1\n[tools.x.policy]\nrun = ["+rule+"]\n"))
 	if probe == nil || mistakes.HasErrors() {
 		return fmt.Errorf("the rule has mistakes: %w", mistakes.Err())
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/diag"
-	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
@@ -25,7 +25,7 @@ func (c Change) undeclared(found diag.List) bool {
 // declare adds the tool's own parameters, so that those of the shared table do not apply to it any
 // more. Their meaning does not change.
 func (c Change) declare(definition stopgate.ToolDefinition) (Change, bool) {
-	file, _ := syntax.Parse(kinds.Table(), c.Name, c.Text)
+	file, _ := parser.Parse(kinds.Table(), c.Name, c.Text)
 	s, _, err := schema.ParseJSON(definition.Schema)
 	if file == nil || err != nil || s.Root == nil || !s.Root.HasProperties || s.Root.Open {
 		return c, false

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition/kinds"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
@@ -93,7 +94,7 @@ func (c *Change) last(other *syntax.Rule, rule string) {
 
 // table adds the rule to a list that is written as [[tables]].
 func (c *Change) table(list *syntax.RuleList, rule string, at int) error {
-	probe, mistakes := syntax.Parse(kinds.Table(), "rule", []byte("version = 1\n[tools.x.policy]\nrun = ["+rule+"]\n"))
+	probe, mistakes := parser.Parse(kinds.Table(), "rule", []byte("version = 1\n[tools.x.policy]\nrun = ["+rule+"]\n"))
 	if probe == nil || mistakes.HasErrors() {
 		return fmt.Errorf("the rule has mistakes: %w", mistakes.Err())
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
@@ -75,8 +76,8 @@ func (c Change) compare(o policy.Options) error {
 // onlyToolChanged reports whether everything but the tool's own table is unchanged, so that other
 // tools need not be compared.
 func (c Change) onlyToolChanged() bool {
-	before, _ := syntax.Parse(kinds.Table(), c.Name, c.Before)
-	after, _ := syntax.Parse(kinds.Table(), c.Name, c.Text)
+	before, _ := parser.Parse(kinds.Table(), c.Name, c.Before)
+	after, _ := parser.Parse(kinds.Table(), c.Name, c.Text)
 	return before != nil && after != nil && slices.Equal(c.others(before), c.others(after))
 }
 

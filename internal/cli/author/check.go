@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
@@ -67,7 +68,7 @@ Exit: 0 clean or warnings only, 3 mistakes.`,
 		}
 		var all diag.List
 		for _, file := range set.Files {
-			parsed, found := syntax.Parse(kinds.Table(), file.Path, file.Text)
+			parsed, found := parser.Parse(kinds.Table(), file.Path, file.Text)
 			if parsed != nil {
 				found = append(found, prove.Check(parsed, policy.Options{Strict: strict, Definitions: tools})...)
 				found = append(append(found, tables.Check(parsed)...), checkJudge(parsed)...)

@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/lang/diag"
-	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/system/atomicfile"
 	"github.com/stopgate/stopgate/internal/visible"
 )
@@ -94,7 +94,7 @@ func (f *formatting) file(path string) error {
 	if err != nil {
 		return inputs.Unread(err)
 	}
-	out, found := syntax.Format(kinds.Table(), name, text)
+	out, found := parser.Format(kinds.Table(), name, text)
 	if found.HasErrors() {
 		f.mistakes = append(f.mistakes, found...)
 		f.set.Files = append(f.set.Files, config.File{Path: name, Text: text})

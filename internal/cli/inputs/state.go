@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/config/place"
-	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/internal/record/records"
 	"github.com/stopgate/stopgate/internal/store/backend"
@@ -131,7 +131,7 @@ func OperatorTables(files []string) (config.Set, map[string]*tomltree.Value, err
 		if !source.Trusted {
 			continue
 		}
-		file, mistakes := syntax.Parse(kinds.Table(), source.Name, source.Text)
+		file, mistakes := parser.Parse(kinds.Table(), source.Name, source.Text)
 		if file == nil {
 			return set, nil, config.MistakesError{List: mistakes, Set: set}
 		}

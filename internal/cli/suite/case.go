@@ -7,7 +7,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/lang/diag"
-	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
@@ -181,7 +181,7 @@ func (r *reader) words(t *tomltree.Value, table callTable) {
 }
 
 func (r *reader) json(v *tomltree.Value) []byte {
-	text, wrong := syntax.JSON(v)
+	text, wrong := parser.JSON(v)
 	r.mistakes = append(r.mistakes, wrong...)
 	return text
 }

@@ -1,7 +1,7 @@
 // Package kinds is the table of all conditions of the policy language. Wiring passes it to the
 // parser; packages that evaluate policies do not import it.
 //
-//	file, mistakes := syntax.Parse(kinds.Table(), "stopgate.toml", text)
+//	file, mistakes := parser.Parse(kinds.Table(), "stopgate.toml", text)
 //
 // A new kind is a package below internal/condition, and its row here.
 //

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/knowntools"
-	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 )
 
 // starter is a starter policy with lists of known tools.
@@ -85,7 +85,7 @@ func (s starter) generate(text []byte) ([]byte, error) {
 		}
 		out = before + "\n[tools." + t.tool + "]\nalso = [" + strings.TrimSuffix(names, ", ") + "]\n" + end
 	}
-	formatted, found := syntax.Format(kinds.Table(), s.file, []byte(out))
+	formatted, found := parser.Format(kinds.Table(), s.file, []byte(out))
 	if found.HasErrors() {
 		return nil, fmt.Errorf("%v", found)
 	}

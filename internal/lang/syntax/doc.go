@@ -1,8 +1,8 @@
-// Package syntax implements policy files as text: it parses a file to a tree with positions,
-// formats it in its canonical layout, spells single rules, and computes the hash of a policy's
-// meaning. Package policy checks rules against tools and evaluates calls.
+// Package syntax is the tree of a policy file, with positions: it spells single rules, finds the
+// tables of a tool, and computes the hash of a policy's meaning. Package parser reads the tree from
+// a text.
 //
-//	file, mistakes := syntax.Parse("stopgate.toml", text)
+//	file, mistakes := parser.Parse(kinds.Table(), "stopgate.toml", text)
 //	if mistakes.HasErrors() {
 //		return mistakes
 //	}

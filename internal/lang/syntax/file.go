@@ -28,8 +28,8 @@ type File struct {
 	// that own them decode them with [tomltree.Decode].
 	Tables map[string]*tomltree.Value
 
-	source *tomltree.Document
-	broken bool // Parse reported errors
+	Source *tomltree.Document // nil for a file that was not parsed
+	Broken bool               // the parser reported errors
 }
 
 // GateSettings is the [gate] table. The zero value is the strictest setting.
@@ -48,7 +48,7 @@ type GateSettings struct {
 	// Unattended allows them, every other value leaves them to the rules.
 	StructuredOutput stopgate.Mode
 
-	written *tomltree.Value // nil if the file has no [gate]
+	Written *tomltree.Value // nil if the file has no [gate]
 }
 
 // PathSettings is the [paths] table: directories that paths are matched against. This package never
@@ -64,7 +64,8 @@ type NamedList struct {
 	Values []condition.Literal
 	Pos    diag.Range
 
-	values []*tomltree.Value
+	// ValuesAt is where each of Values is written.
+	ValuesAt []*tomltree.Value
 }
 
 // ParamAction is the effect of an undeclared parameter (K24).
@@ -93,7 +94,8 @@ type ToolTable struct {
 	OnSchema  *stopgate.Mode // on_schema_violation of the tool
 	Pos       diag.Range     // of the name
 
-	also []*tomltree.Value
+	// AlsoAt is where each of Also is written.
+	AlsoAt []*tomltree.Value
 }
 
 // RuleList is an ordered list of rules; the first match wins (D25-09).
@@ -147,8 +149,8 @@ type Condition struct {
 	Pos              diag.Range // of the whole condition
 	ArgPos, ValuePos diag.Range
 
-	arg    *tomltree.Value
-	values []*tomltree.Value // where each of Spec.Values is written
+	ArgAt    *tomltree.Value   // the pointer as it is written
+	ValuesAt []*tomltree.Value // where each of Spec.Values is written
 }
 
 // When restricts a rule or guard to calls with these constant facts; they are resolved at Open
@@ -188,4 +190,15 @@ const (
 // String returns the name of the list.
 func (k ListKind) String() string {
 	return [...]string{"run", "result", "guard"}[k]
+}
+
+// ParamActions are the actions as policy files spell them.
+var ParamActions = []string{ParamAsk: "ask", ParamDeny: "deny", ParamAllow: "allow"}
+
+// String returns the action as policy files spell it.
+func (a ParamAction) String() string {
+	if int(a) < len(ParamActions) {
+		return ParamActions[a]
+	}
+	return ParamActions[ParamDeny]
 }

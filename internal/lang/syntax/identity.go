@@ -15,9 +15,9 @@ import (
 // same text gets different verdicts (S36).
 const meaningVersion = "stopgate-policy-2"
 
-// identify sets the id of a rule from its meaning and its list (S34). The id survives changes of
+// Identify sets the id of a rule from its meaning and its list (S34). The id survives changes of
 // other rules, of order and of spelling. The values of named lists are part of it.
-func (r *Rule) identify(tool, list string) {
+func (r *Rule) Identify(tool, list string) {
 	r.parsed = r.Meaning()
 	sum := sha256.Sum256([]byte(tool + "\x00" + list + "\x00" + r.parsed))
 	r.ID = stopgate.RuleID(hex.EncodeToString(sum[:16]))

@@ -19,9 +19,9 @@ const EveryTool = "*"
 // matches one name only, because that name is not its text.
 func IsGlob(name string) bool { return strings.ContainsAny(name, `*?[]{}\`) }
 
-// literalPrefix returns the literal prefix of a well-formed glob. The glob with the longer one
+// LiteralPrefix returns the literal prefix of a well-formed glob. The glob with the longer one
 // takes precedence (K0b).
-func literalPrefix(text string) string {
+func LiteralPrefix(text string) string {
 	name, _ := glob.ParseName(text)
 	prefix, _ := name.LiteralPrefix()
 	return prefix
@@ -144,10 +144,10 @@ func (f *File) Rules() iter.Seq[*Rule] {
 // OperatorOnly returns the top-level tables and keys that only an operator's file may have (S3),
 // none for a policy that was not parsed from a text. A [gate] table that only tightens is allowed.
 func (f *File) OperatorOnly() []*tomltree.Entry {
-	if f.source == nil {
+	if f.Source == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(f.source.Root.Entries), func(e *tomltree.Entry) bool {
+	return slices.DeleteFunc(slices.Clone(f.Source.Root.Entries), func(e *tomltree.Entry) bool {
 		return slices.Contains(untrusted, e.Key) || e.Key == "gate" && f.Gate.tightens()
 	})
 }
@@ -160,14 +160,14 @@ func (g *GateSettings) tightens() bool {
 		"structured_output": true,
 		"unknown_params":    g.UnknownParams == ParamDeny, "uncovered": g.Uncovered == ParamDeny, "on_schema_violation": g.OnSchemaViolation == stopgate.Deny,
 	}
-	return g.written != nil && !slices.ContainsFunc(g.written.Entries, func(e *tomltree.Entry) bool { return !strictest[e.Key] })
+	return g.Written != nil && !slices.ContainsFunc(g.Written.Entries, func(e *tomltree.Entry) bool { return !strictest[e.Key] })
 }
 
 // Present reports whether the file has a [gate] table.
-func (g *GateSettings) Present() bool { return g.written != nil }
+func (g *GateSettings) Present() bool { return g.Written != nil }
 
 // IsSet reports whether the [gate] table has a key.
-func (g *GateSettings) IsSet(key string) bool { return g.written.Get(key) != nil }
+func (g *GateSettings) IsSet(key string) bool { return g.Written.Get(key) != nil }
 
 // List returns the rules of a kind, nil if the table has none. Guards are in no table.
 func (t *ToolTable) List(kind ListKind) *RuleList {
@@ -179,3 +179,6 @@ func (t *ToolTable) List(kind ListKind) *RuleList {
 	}
 	return nil
 }
+
+// untrusted are the tables that an untrusted project file may have (S3).
+var untrusted = []string{"version", "tools", "conversation", "guard", "session", "handoffs", "lists"}

@@ -2,13 +2,13 @@ package syntax
 
 import "strings"
 
-// namesIntersect reports whether two globs over tool names match a common name, and which. Globs have
+// NamesIntersect reports whether two globs over tool names match a common name, and which. Globs have
 // the form of [glob.ParseName]: `*` any run, `?` one character, `[a-z]` and `[!a-z]` classes,
 // `{a,b}` alternatives, `\x` a literal.
 //
 // It walks both globs at once over a small alphabet with one character of every kind that the two
 // distinguish. budget limits the work; done is false if it is exhausted.
-func namesIntersect(a, b string, budget *int) (name string, meet, done bool) {
+func NamesIntersect(a, b string, budget *int) (name string, meet, done bool) {
 	for _, x := range Alternatives(a) {
 		for _, y := range Alternatives(b) {
 			if *budget--; *budget < 0 {

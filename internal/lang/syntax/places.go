@@ -14,18 +14,18 @@ func (r *Rule) CatchAll() bool { return len(r.Conditions) == 0 && r.When == nil 
 
 // SegmentRange returns the range of one segment of the condition's pointer.
 func (k *Condition) SegmentRange(n int) diag.Range {
-	if k.arg == nil {
+	if k.ArgAt == nil {
 		return k.ArgPos
 	}
 	from := len(k.Arg[:n].String()) + 1
 	to := len(k.Arg[:n+1].String())
-	return k.arg.OffsetRange(from).To(k.arg.OffsetRange(max(from, to-1)))
+	return k.ArgAt.OffsetRange(from).To(k.ArgAt.OffsetRange(max(from, to-1)))
 }
 
 // ValueRange returns the range of a literal of the condition.
 func (k *Condition) ValueRange(i int) diag.Range {
-	if i < len(k.values) {
-		return k.values[i].Range
+	if i < len(k.ValuesAt) {
+		return k.ValuesAt[i].Range
 	}
 	return k.ValuePos
 }
@@ -34,10 +34,10 @@ func (k *Condition) ValueRange(i int) diag.Range {
 // of the complete literal if the offset is negative. ok is false if there is no such literal.
 func (k *Condition) OffsetRange(i, offset int) (at diag.Range, ok bool) {
 	switch {
-	case i < 0 || i >= len(k.values):
+	case i < 0 || i >= len(k.ValuesAt):
 		return at, false
 	case offset < 0:
-		return k.values[i].Range, true
+		return k.ValuesAt[i].Range, true
 	}
-	return k.values[i].OffsetRange(offset), true
+	return k.ValuesAt[i].OffsetRange(offset), true
 }

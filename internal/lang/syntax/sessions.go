@@ -172,8 +172,8 @@ func (s *Success) meaning() string {
 	return "exit_code " + s.ExitCode.String()
 }
 
-// dataKey identifies the condition of a `when` for rules of one polarity.
-func dataKey(c *SessionCondition, permissive bool) string {
+// DataKey identifies the condition of a `when` for rules of one polarity.
+func DataKey(c *SessionCondition, permissive bool) string {
 	polarity := "restricts "
 	if permissive {
 		polarity = "permits "

@@ -102,9 +102,9 @@ func ruleParts(r *Rule, spelled bool) []formatPart {
 			switch len(names) {
 			case 0:
 			case 1:
-				facts = append(facts, formatPart{key: whenKeys[i], value: tomltree.Quote(names[0])})
+				facts = append(facts, formatPart{key: WhenKeys[i], value: tomltree.Quote(names[0])})
 			default:
-				facts = append(facts, formatPart{key: whenKeys[i], items: strs(names)})
+				facts = append(facts, formatPart{key: WhenKeys[i], items: strs(names)})
 			}
 		}
 		if w.Session != nil {
@@ -257,3 +257,6 @@ func (k *Condition) Text() string {
 	}
 	return text
 }
+
+// WhenKeys are the facts of a call in `when`, in the order of [When].
+var WhenKeys = []string{"agent", "surface", "server", "principal", "session"}

@@ -2,7 +2,7 @@
 // not fit the parameters of their tools, examples that do not hold, and traps, which are legal
 // rules that permit more than they seem to.
 //
-//	file, mistakes := syntax.Parse(kinds.Table(), "stopgate.toml", text)
+//	file, mistakes := parser.Parse(kinds.Table(), "stopgate.toml", text)
 //	mistakes = append(mistakes, check.File(file, check.Options{})...)
 //
 // Each finding is a diagnostic with its position, a stable code and, if there is one, the

@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/internal/policy/bind"
@@ -109,7 +110,7 @@ func (c linter) ignored(l *List, r *bind.Rule, open []callTarget) {
 // constrain writes the rule with conditions on further targets: the one that it has
 // on another target of the same type, or absence where the target may be absent.
 func (c linter) constrain(r *bind.Rule, open []callTarget) (string, bool) {
-	if len(r.Bound) == 0 || len(r.Bound)+len(open) > syntax.MaxMembers {
+	if len(r.Bound) == 0 || len(r.Bound)+len(open) > parser.MaxMembers {
 		return "", false
 	}
 	conditions := slices.Clone(r.Conditions)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/kinds"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove/diff"
@@ -50,7 +51,7 @@ func TestDiffWhereRefusalsMeet(t *testing.T) {
 // policy.
 func TestBelowIsMeant(t *testing.T) {
 	hash := func(below string) string {
-		p, _ := syntax.Parse(kinds.Table(), "p.toml", []byte("version = 1\n[[guard]]\non = \"path\"\nglob = \"x\"\nmode = \"deny\"\n"+below))
+		p, _ := parser.Parse(kinds.Table(), "p.toml", []byte("version = 1\n[[guard]]\non = \"path\"\nglob = \"x\"\nmode = \"deny\"\n"+below))
 		return syntax.Hash(p)
 	}
 	if hash("") != hash("below = \"ask\"\n") || hash("") == hash("below = \"ignore\"\n") {

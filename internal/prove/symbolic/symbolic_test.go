@@ -6,7 +6,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/eval/schema"
-	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/policy/bind"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
 	"github.com/stopgate/stopgate/internal/prove/symbolic"
@@ -16,7 +16,7 @@ import (
 // bound reads a policy for one tool, whose rules fit its parameters, and binds them.
 func bound(t *testing.T, text string) (*schema.Schema, []*symbolic.Rule) {
 	t.Helper()
-	file, list := syntax.Parse(kinds.Table(), "p.toml", []byte("version = 1\n"+text))
+	file, list := parser.Parse(kinds.Table(), "p.toml", []byte("version = 1\n"+text))
 	if list.HasErrors() {
 		t.Fatal(list)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/lang/diag"
-	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/visible"
@@ -56,7 +56,7 @@ func (d *Draft) Finish() (*Result, error) {
 		text, _ = d.write(false)
 		result.Remarks = diag.Text(errs, func(string) []byte { return []byte(text) })
 	}
-	out, mistakes := syntax.Format(kinds.Table(), "stopgate.toml", []byte(text))
+	out, mistakes := parser.Format(kinds.Table(), "stopgate.toml", []byte(text))
 	if _, compiled := prove.Compile([]policy.Source{{Name: "stopgate.toml", Text: out, Trusted: true}}, d.policyOptions()); compiled.HasErrors() || mistakes.HasErrors() {
 		return nil, errors.Join(errors.New("the rules cannot be converted to a policy"), mistakes.Err(), compiled.Err())
 	}
@@ -76,7 +76,7 @@ func (d *Draft) policyOptions() policy.Options {
 
 // proofread returns the findings of a strict check.
 func (d *Draft) proofread(text string) diag.List {
-	p, list := syntax.Parse(kinds.Table(), "stopgate.toml", []byte(text))
+	p, list := parser.Parse(kinds.Table(), "stopgate.toml", []byte(text))
 	if p != nil {
 		list = append(list, prove.Check(p, d.policyOptions())...)
 	}

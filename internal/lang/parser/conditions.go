@@ -1,4 +1,4 @@
-package syntax
+package parser
 
 import (
 	"errors"
@@ -7,17 +7,18 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // conditions reads arg and matcher, or all = [...], into the rule.
-func (p *ruleParser) conditions(t *tomltree.Value, r *Rule, kind ListKind) {
+func (p *ruleParser) conditions(t *tomltree.Value, r *syntax.Rule, kind syntax.ListKind) {
 	all := t.Get("all")
 	if all == nil {
-		if c, ok := p.condition(t, kind == GuardList); ok {
+		if c, ok := p.condition(t, kind == syntax.GuardList); ok {
 			c.Pos = t.Range
-			r.Conditions = []Condition{c}
+			r.Conditions = []syntax.Condition{c}
 		}
 		return
 	}
@@ -61,7 +62,7 @@ func (p *reader) misspelt(t *tomltree.Value, keys []string) bool {
 }
 
 // condition reads arg, or on in a guard, and exactly one matcher (D25-28).
-func (p *ruleParser) condition(t *tomltree.Value, guard bool) (c Condition, ok bool) {
+func (p *ruleParser) condition(t *tomltree.Value, guard bool) (c syntax.Condition, ok bool) {
 	arg, on := t.Get("arg"), t.Get("on")
 	var matcher *tomltree.Entry
 	single := true
@@ -107,7 +108,7 @@ func (p *ruleParser) condition(t *tomltree.Value, guard bool) (c Condition, ok b
 		ok = ok && c.On != ""
 	} else {
 		_, isText := p.text(arg)
-		c.arg, c.ArgPos = arg.Value, arg.Value.Range
+		c.ArgAt, c.ArgPos = arg.Value, arg.Value.Range
 		if isText {
 			var good bool
 			c.Arg, good = p.pointer(arg.Value)
@@ -154,7 +155,7 @@ func (p *reader) pointer(v *tomltree.Value) (jsonstream.Pointer, bool) {
 }
 
 // matcher reads the value of a matcher key.
-func (p *ruleParser) matcher(e *tomltree.Entry, c *Condition) bool {
+func (p *ruleParser) matcher(e *tomltree.Entry, c *syntax.Condition) bool {
 	kind, listed := p.policy.Conditions.ParseKey(e.Key)
 	c.Spec.Kind, c.Spec.Definition = kind.Kind, kind
 	c.ValuePos = e.Value.Range
@@ -180,7 +181,7 @@ func (p *ruleParser) matcher(e *tomltree.Entry, c *Condition) bool {
 			continue
 		}
 		c.Spec.Values = append(c.Spec.Values, lit)
-		c.values = append(c.values, v)
+		c.ValuesAt = append(c.ValuesAt, v)
 	}
 	if arity == condition.One && kind.Kind != condition.Const && ok && c.Spec.Values[0].Kind == condition.LiteralArray {
 		p.report(diag.WrongType, e.Value.Range, "`"+e.Key+"` takes one value",
@@ -191,7 +192,7 @@ func (p *ruleParser) matcher(e *tomltree.Entry, c *Condition) bool {
 }
 
 // listValues takes the values of a named list (K60).
-func (p *ruleParser) listValues(e *tomltree.Entry, c *Condition) bool {
+func (p *ruleParser) listValues(e *tomltree.Entry, c *syntax.Condition) bool {
 	name, ok := p.text(e)
 	if !ok {
 		return false
@@ -209,6 +210,6 @@ func (p *ruleParser) listValues(e *tomltree.Entry, c *Condition) bool {
 		p.report(diag.UnknownList, e.Value.Range, fmt.Sprintf("there is no list %q", name), hint)
 		return false
 	}
-	c.Spec.Values, c.Spec.List, c.values = list.Values, name, list.values
+	c.Spec.Values, c.Spec.List, c.ValuesAt = list.Values, name, list.ValuesAt
 	return true
 }

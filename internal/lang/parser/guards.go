@@ -1,4 +1,4 @@
-package syntax
+package parser
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/glob"
 	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
@@ -16,13 +17,13 @@ var surfaces = []string{
 
 // guards reads [[guard]]: restrictive rules for every tool (K0a, K57).
 func (p *ruleParser) guards(e *tomltree.Entry) {
-	first := make(map[stopgate.RuleID]*Rule)
+	first := make(map[stopgate.RuleID]*syntax.Rule)
 	for i, t := range p.elements(e) {
-		r, ok := p.rule(t, i, GuardList)
+		r, ok := p.rule(t, i, syntax.GuardList)
 		if !ok {
 			continue
 		}
-		r.identify(EveryTool, "guard")
+		r.Identify(syntax.EveryTool, "guard")
 		if before := first[r.ID]; before != nil {
 			p.report(diag.Duplicate, r.Pos, "the guard is already written", "keep one of the two",
 				diag.Related{Range: before.Pos, Message: "the first one is here"})
@@ -34,7 +35,7 @@ func (p *ruleParser) guards(e *tomltree.Entry) {
 }
 
 // below reads the setting of a guard on paths for files that a command reads without naming them.
-func (p *ruleParser) below(e *tomltree.Entry, r *Rule) {
+func (p *ruleParser) below(e *tomltree.Entry, r *syntax.Rule) {
 	if e == nil {
 		return
 	}
@@ -49,14 +50,14 @@ func (p *ruleParser) below(e *tomltree.Entry, r *Rule) {
 }
 
 // when reads the facts of a call that a rule is limited to (K60).
-func (p *ruleParser) when(e *tomltree.Entry) *When {
+func (p *ruleParser) when(e *tomltree.Entry) *syntax.When {
 	if e == nil || !p.table(e) {
 		return nil
 	}
 	if e.Value.Get("session") != nil {
-		p.known(e.Value, whenKeys, p.matchers)
+		p.known(e.Value, syntax.WhenKeys, p.matchers)
 	} else {
-		p.known(e.Value, whenKeys)
+		p.known(e.Value, syntax.WhenKeys)
 	}
 	if len(e.Value.Entries) == 0 {
 		p.report(diag.BadValue, e.Value.Range, "`when` is empty", "leave it out")
@@ -68,7 +69,7 @@ func (p *ruleParser) when(e *tomltree.Entry) *When {
 		}
 		return textsOf(values)
 	}
-	w := &When{
+	w := &syntax.When{
 		Agent: names("agent"), Surface: names("surface"), Server: names("server"), Principal: names("principal"),
 		Pos: e.Value.Range,
 	}
@@ -92,7 +93,7 @@ func (p *ruleParser) factName(key string, v *tomltree.Value) {
 		p.report(diag.BadGlob, at, message, hint)
 		return
 	}
-	if key == "surface" && !IsGlob(v.Text) {
+	if key == "surface" && !syntax.IsGlob(v.Text) {
 		for _, s := range surfaces {
 			if s == v.Text {
 				return

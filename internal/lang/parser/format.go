@@ -1,4 +1,4 @@
-package syntax
+package parser
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
@@ -24,7 +25,7 @@ func Format(conditions *condition.Table, name string, text []byte) ([]byte, diag
 	// A current spelling can collide with another table of the file. Then the author has to choose.
 	before, _ := Parse(conditions, name, text)
 	after, _ := Parse(conditions, name, out)
-	if after == nil || before.broken || after.broken || Hash(before) != Hash(after) {
+	if after == nil || before.Broken || after.Broken || syntax.Hash(before) != syntax.Hash(after) {
 		out, _, mistakes = format(conditions, name, text, false)
 	}
 	return out, mistakes

@@ -1,4 +1,4 @@
-package syntax
+package parser
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
@@ -17,7 +18,7 @@ func (p *parser) gate(e *tomltree.Entry) {
 	}
 	t, g := e.Value, &p.policy.Gate
 	p.known(t, gateKeys)
-	g.written = t
+	g.Written = t
 	g.UnknownTool = p.denyOrAsk(t.Get("unknown_tool"))
 	g.OnSchemaViolation = p.denyOrAsk(t.Get("on_schema_violation"))
 	if action := p.paramAction(t.Get("unknown_params")); action != nil {
@@ -42,21 +43,11 @@ func (p *parser) denyOrAsk(e *tomltree.Entry) stopgate.Mode {
 	return stopgate.Deny
 }
 
-var paramActions = []string{ParamAsk: "ask", ParamDeny: "deny", ParamAllow: "allow"}
-
-// String returns the action as policy files spell it.
-func (a ParamAction) String() string {
-	if int(a) < len(paramActions) {
-		return paramActions[a]
-	}
-	return paramActions[ParamDeny]
-}
-
-func (p *parser) paramAction(e *tomltree.Entry) *ParamAction {
-	word, ok := p.word(e, paramActions...)
-	for i, name := range paramActions {
+func (p *parser) paramAction(e *tomltree.Entry) *syntax.ParamAction {
+	word, ok := p.word(e, syntax.ParamActions...)
+	for i, name := range syntax.ParamActions {
 		if ok && word == name {
-			action := ParamAction(i)
+			action := syntax.ParamAction(i)
 			return &action
 		}
 	}
@@ -92,7 +83,7 @@ func (p *parser) directory(e *tomltree.Entry) string {
 
 // namedLists reads [lists] (K60).
 func (p *parser) namedLists(e *tomltree.Entry) {
-	p.lists = make(map[string]*NamedList)
+	p.lists = make(map[string]*syntax.NamedList)
 	if e == nil || !p.table(e) {
 		return
 	}
@@ -105,11 +96,11 @@ func (p *parser) namedLists(e *tomltree.Entry) {
 			p.report(diag.BadValue, m.Value.Range, "the list `"+m.Key+"` is empty: no condition on it can hold", "")
 			continue
 		}
-		list := &NamedList{Name: m.Key, Pos: m.KeyRange}
+		list := &syntax.NamedList{Name: m.Key, Pos: m.KeyRange}
 		for _, v := range m.Value.Elements {
 			if lit, ok := p.literal(v); ok {
 				list.Values = append(list.Values, lit)
-				list.values = append(list.values, v)
+				list.ValuesAt = append(list.ValuesAt, v)
 			}
 		}
 		p.policy.Lists = append(p.policy.Lists, list)

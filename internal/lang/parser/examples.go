@@ -1,13 +1,14 @@
-package syntax
+package parser
 
 import (
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
 // examples reads examples = { match = [...], no_match = [...] }.
-func (p *ruleParser) examples(e *tomltree.Entry, r *Rule) {
+func (p *ruleParser) examples(e *tomltree.Entry, r *syntax.Rule) {
 	if e == nil || !p.table(e) {
 		return
 	}
@@ -33,7 +34,7 @@ func (p *ruleParser) examples(e *tomltree.Entry, r *Rule) {
 				p.report(diag.WrongType, v.Range, "one value is an example for a rule with one condition only", "write the arguments: `{ name = value }`")
 				continue
 			}
-			r.Examples = append(r.Examples, Example{Matches: i == 0, Value: lit, Pos: v.Range})
+			r.Examples = append(r.Examples, syntax.Example{Matches: i == 0, Value: lit, Pos: v.Range})
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package syntax
+package parser
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/glob"
 	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
@@ -38,7 +39,7 @@ func (p *parser) toolTables(t *tomltree.Value) {
 
 // toolName checks a name or glob that a table is written for.
 func (p *reader) toolName(name string, at diag.Range) {
-	if !IsGlob(name) {
+	if !syntax.IsGlob(name) {
 		if !stopgate.ValidToolName(stopgate.ToolName(name)) {
 			p.report(diag.BadName, at, "no tool can have the name "+tomltree.Quote(name),
 				"names have 1 to 128 characters of A-Z a-z 0-9 _ . : -")
@@ -55,7 +56,7 @@ func (p *reader) toolName(name string, at diag.Range) {
 	}
 }
 
-func (p *parser) toolTable(e *tomltree.Entry) *ToolTable {
+func (p *parser) toolTable(e *tomltree.Entry) *syntax.ToolTable {
 	t := e.Value
 	var dotted []string // reported here
 	for _, own := range t.Entries {
@@ -66,7 +67,7 @@ func (p *parser) toolTable(e *tomltree.Entry) *ToolTable {
 		}
 	}
 	p.known(t, toolKeys, dotted)
-	table := &ToolTable{Name: e.Key, Pos: e.KeyRange}
+	table := &syntax.ToolTable{Name: e.Key, Pos: e.KeyRange}
 	table.Success = p.success(t.Get("success"))
 	table.Source, _ = p.word(t.Get("source"), "local", "mcp", "builtin", "remote")
 	for _, v := range p.texts(t.Get("also")) {
@@ -75,9 +76,9 @@ func (p *parser) toolTable(e *tomltree.Entry) *ToolTable {
 			continue
 		}
 		table.Also = append(table.Also, v.Text)
-		table.also = append(table.also, v)
+		table.AlsoAt = append(table.AlsoAt, v)
 	}
-	if len(table.Also) > 0 && IsGlob(table.Name) {
+	if len(table.Also) > 0 && syntax.IsGlob(table.Name) {
 		p.report(diag.BadName, t.Get("also").KeyRange, "`also` gives further names to one tool, not to a glob", "write a table for it")
 	}
 	for _, key := range []string{"summary", "description"} {
@@ -113,7 +114,7 @@ func dottedName(e *tomltree.Entry) string {
 	return name
 }
 
-func (p *parser) localCommand(t *tomltree.Value, table *ToolTable) {
+func (p *parser) localCommand(t *tomltree.Value, table *syntax.ToolTable) {
 	e := t.Get("command")
 	if e == nil {
 		return
@@ -127,7 +128,7 @@ func (p *parser) localCommand(t *tomltree.Value, table *ToolTable) {
 			"no shell takes it apart: write [\"program\", \"argument\"]")
 	case table.Source != "local":
 		p.report(diag.BadValue, e.KeyRange, "only a tool with `source = \"local\"` has a command", "write source = \"local\" beside it")
-	case IsGlob(table.Name):
+	case syntax.IsGlob(table.Name):
 		p.report(diag.BadName, e.KeyRange, "a command belongs to one tool, not to a glob", "write a table for it")
 	case len(table.Command) > 0 && table.Command[0] == "":
 		p.report(diag.BadValue, e.Value.Range, "the program of the command has no name", "")
@@ -136,13 +137,13 @@ func (p *parser) localCommand(t *tomltree.Value, table *ToolTable) {
 
 // policyTable reads run and result, from the policy table or next to it. The policy table takes
 // precedence (D25-02, D25-03).
-func (p *parser) policyTable(t *tomltree.Value, table *ToolTable) {
+func (p *parser) policyTable(t *tomltree.Value, table *syntax.ToolTable) {
 	var inner *tomltree.Value
 	if e := t.Get("policy"); e != nil && p.table(e) {
 		inner = e.Value
 		p.known(inner, policyKeys)
 	}
-	list := func(key string, kind ListKind) *RuleList {
+	list := func(key string, kind syntax.ListKind) *syntax.RuleList {
 		outside, inside := t.Get(key), inner.Get(key)
 		if outside != nil {
 			p.old(outside.KeyRange, "`"+key+"` beside `policy` is the old spelling", "write `policy."+key+"`")
@@ -156,17 +157,17 @@ func (p *parser) policyTable(t *tomltree.Value, table *ToolTable) {
 		}
 		return p.ruleList(inside, kind)
 	}
-	table.Run = list("run", RunList)
-	table.Result = list("result", ResultList)
+	table.Run = list("run", syntax.RunList)
+	table.Result = list("result", syntax.ResultList)
 	for _, l := range []struct {
-		list *RuleList
+		list *syntax.RuleList
 		name string
 	}{{table.Run, "run"}, {table.Result, "result"}} {
 		if l.list == nil {
 			continue
 		}
 		for _, r := range l.list.Rules {
-			r.identify(table.Name, l.name)
+			r.Identify(table.Name, l.name)
 		}
 	}
 }
@@ -182,27 +183,27 @@ func (p *parser) claims() {
 		}
 		first[name] = at
 	}
-	var globs []*ToolTable
+	var globs []*syntax.ToolTable
 	for _, t := range p.policy.Tools {
 		claim(t.Name, t.Pos)
 		for i, name := range t.Also {
-			claim(name, t.also[i].Range)
+			claim(name, t.AlsoAt[i].Range)
 		}
-		if _, err := glob.ParseName(t.Name); err == nil && IsGlob(t.Name) && t.Name != EveryTool {
+		if _, err := glob.ParseName(t.Name); err == nil && syntax.IsGlob(t.Name) && t.Name != syntax.EveryTool {
 			globs = append(globs, t)
 		}
 	}
-	near := make(map[string][]*ToolTable) // globs with the same literal prefix
+	near := make(map[string][]*syntax.ToolTable) // globs with the same literal prefix
 	budget := 10_000
 	for _, t := range globs {
-		prefix := literalPrefix(t.Name)
+		prefix := syntax.LiteralPrefix(t.Name)
 		others := near[prefix]
 		near[prefix] = append(others, t)
 		for _, other := range others {
 			if t.Name == other.Name {
 				continue
 			}
-			name, meet, done := namesIntersect(other.Name, t.Name, &budget)
+			name, meet, done := syntax.NamesIntersect(other.Name, t.Name, &budget)
 			if !done {
 				p.report(diag.TooLarge, t.Pos, "too many globs with wildcards begin alike to tell them apart", "give them longer beginnings without wildcards")
 				return

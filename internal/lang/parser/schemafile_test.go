@@ -1,4 +1,4 @@
-package syntax_test
+package parser_test
 
 import (
 	"encoding/json"
@@ -19,7 +19,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/lang/diag"
-	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/testkit/gen"
 	"github.com/stopgate/stopgate/internal/testkit/golden"
@@ -31,7 +31,7 @@ func TestSchemaKnowsEveryKey(t *testing.T) {
 	if err := json.Unmarshal(config.PolicySchema(), &root); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range syntax.KeysByTable(kinds.Table()) {
+	for path, want := range parser.KeysByTable(kinds.Table()) {
 		table := root.(map[string]any)
 		for _, step := range strings.Split(path, "/") {
 			if step != "" {
@@ -216,7 +216,7 @@ requires = "b"
 #session
 `
 	clean := regexp.MustCompile(`\s*,\s*KEY`).ReplaceAllString(text, "")
-	if _, found := syntax.Parse(kinds.Table(), "clean", []byte(clean)); found.HasErrors() {
+	if _, found := parser.Parse(kinds.Table(), "clean", []byte(clean)); found.HasErrors() {
 		t.Fatal(found)
 	}
 	if err, ok := validate(clean); err != nil || !ok {
@@ -232,7 +232,7 @@ requires = "b"
 			key = table + key
 		}
 		broken := regexp.MustCompile(`\s*,\s*KEY`).ReplaceAllString(text[:at[0]], "") + key + regexp.MustCompile(`\s*,\s*KEY`).ReplaceAllString(text[at[1]:], "")
-		_, found := syntax.Parse(kinds.Table(), "broken", []byte(broken))
+		_, found := parser.Parse(kinds.Table(), "broken", []byte(broken))
 		known := !slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Code == diag.UnknownKey })
 		err, ok := validate(broken)
 		table := text[at[0]:at[1]]

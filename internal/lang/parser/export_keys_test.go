@@ -1,14 +1,15 @@
-package syntax
+package parser
 
 import (
 	"slices"
 
 	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
 // Keys returns every key of the language.
 func Keys(conditions *condition.Table) []string {
-	return slices.Concat(topKeys, operational, gateKeys, pathKeys, toolKeys, policyKeys, guardKeys, ruleKeys, memberKeys, whenKeys, exampleKeys, parameterKeys, conditions.Keys())
+	return slices.Concat(topKeys, operational, gateKeys, pathKeys, toolKeys, policyKeys, guardKeys, ruleKeys, memberKeys, syntax.WhenKeys, exampleKeys, parameterKeys, conditions.Keys())
 }
 
 // KeysByTable returns the keys of the tables that this package reads key by key, by the path of the
@@ -25,7 +26,7 @@ func KeysByTable(conditions *condition.Table) map[string][]string {
 		"$defs/resultRule": rule,
 		"$defs/guard":      slices.Concat(guardKeys, rule),
 		"$defs/member":     slices.Concat(memberKeys, conditions.Keys()),
-		"$defs/when":       slices.Concat(whenKeys, conditions.Keys()),
+		"$defs/when":       slices.Concat(syntax.WhenKeys, conditions.Keys()),
 		"$defs/examples":   exampleKeys,
 		"$defs/parameter":  parameterKeys,
 		"$defs/session":    SessionKeys(),

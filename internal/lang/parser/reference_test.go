@@ -1,4 +1,4 @@
-package syntax_test
+package parser_test
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/condition/kinds"
-	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
@@ -17,7 +17,7 @@ func TestSessionReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range append(syntax.SessionKeys(), syntax.HandoffKeys()...) {
+	for _, key := range append(parser.SessionKeys(), parser.HandoffKeys()...) {
 		if !strings.Contains(string(page), "`"+key) {
 			t.Errorf("docs/reference/sessions.md does not name %s", key)
 		}
@@ -32,7 +32,7 @@ func TestReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(page)
-	for _, key := range syntax.Keys(kinds.Table()) {
+	for _, key := range parser.Keys(kinds.Table()) {
 		if !regexp.MustCompile("\\b" + regexp.QuoteMeta(key) + "\\b").MatchString(text) {
 			t.Errorf("the reference does not name %s", key)
 		}

@@ -1,4 +1,11 @@
-package syntax
+// Package parser reads policy files: it parses a text to a [syntax.File], and formats it in its
+// canonical layout. Package syntax describes the language.
+//
+//	file, mistakes := parser.Parse(kinds.Table(), "stopgate.toml", text)
+//	if mistakes.HasErrors() {
+//		return mistakes
+//	}
+package parser
 
 import (
 	"fmt"
@@ -7,6 +14,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
@@ -16,28 +24,28 @@ const Version = "1"
 // Parse parses one policy file, whose conditions are those of a table. The policy is nil if the text is not TOML. With other mistakes in
 // the list it contains the readable part, so that policy.Check finds the remaining mistakes in the
 // same run; it must not be used for anything else then.
-func Parse(conditions *condition.Table, name string, text []byte) (*File, diag.List) {
+func Parse(conditions *condition.Table, name string, text []byte) (*syntax.File, diag.List) {
 	doc, diags := tomltree.Parse(name, text)
 	if doc == nil {
 		return nil, diags
 	}
 	p := new(parser)
-	p.policy, p.diags = &File{Name: name, Conditions: conditions, source: doc}, diags
+	p.policy, p.diags = &syntax.File{Name: name, Conditions: conditions, Source: doc}, diags
 	p.matchers = conditions.Keys()
 	p.file(doc.Root)
-	p.policy.broken = p.diags.HasErrors()
+	p.policy.Broken = p.diags.HasErrors()
 	p.diags.Sort()
 	return p.policy, p.diags
 }
 
 // reader reads the values of a file and reports those of the wrong type.
 type reader struct {
-	policy *File
+	policy *syntax.File
 	diags  diag.List
 	legacy bool // a legacy spelling was reported
 	// matchers are the keys of conditions, and their forms with "_in" for those that accept a named list (K60).
 	matchers []string
-	lists    map[string]*NamedList
+	lists    map[string]*syntax.NamedList
 }
 
 // ruleParser converts the TOML trees of rules and guards, sessionParser also those of session
@@ -84,7 +92,7 @@ func (p *parser) version(root *tomltree.Value) {
 	e := root.Get("version")
 	switch {
 	case e == nil:
-		p.report(diag.MissingKey, p.policy.source.Lines.Range(0, 0), "the file does not say which version of the language it is written in",
+		p.report(diag.MissingKey, p.policy.Source.Lines.Range(0, 0), "the file does not say which version of the language it is written in",
 			"write `version = 1` in the first line")
 	case e.Value.Kind != tomltree.Integer || e.Value.Text != Version:
 		p.report(diag.BadVersion, e.Value.Range, "this stopgate reads version 1 of the language only", "write `version = 1`")

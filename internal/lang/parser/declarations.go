@@ -1,4 +1,4 @@
-package syntax
+package parser
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
@@ -27,7 +28,7 @@ func (p *parser) declarations(root *tomltree.Value) {
 // handoff reads one [[handoffs]] (G2-03, S9, S41).
 func (p *parser) handoff(t *tomltree.Value) {
 	p.known(t, handoffKeys)
-	h := &Handoff{Pos: t.Range, Reason: p.sentence(t.Get("reason"))}
+	h := &syntax.Handoff{Pos: t.Range, Reason: p.sentence(t.Get("reason"))}
 	p.policy.Handoffs = append(p.policy.Handoffs, h)
 	h.From, h.To = p.agents(t.Get("from")), p.agents(t.Get("to"))
 	if t.Get("to") == nil {

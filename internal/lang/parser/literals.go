@@ -1,10 +1,11 @@
-package syntax
+package parser
 
 import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -101,7 +102,7 @@ func (p *reader) json(dst []byte, v *tomltree.Value) ([]byte, bool) {
 // JSON converts a TOML value to JSON text as rules and test cases do: members in file order,
 // numbers exactly (K26). The text is nil if the list has an error.
 func JSON(v *tomltree.Value) ([]byte, diag.List) {
-	p := &reader{policy: &File{Name: v.File()}}
+	p := &reader{policy: &syntax.File{Name: v.File()}}
 	text, ok := p.json(nil, v)
 	if !ok {
 		return nil, p.diags

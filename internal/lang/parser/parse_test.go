@@ -1,4 +1,4 @@
-package syntax_test
+package parser_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
@@ -289,7 +290,7 @@ max_bytes = 1000
 
 // Every mistake in [judge] is found, each with its position.
 func TestJudgeTableMistakes(t *testing.T) {
-	_, found := syntax.Parse(kinds.Table(), "p.toml", []byte(`version = 1
+	_, found := parser.Parse(kinds.Table(), "p.toml", []byte(`version = 1
 [judge]
 model = ""
 api = "gemini"
@@ -314,7 +315,7 @@ modle = "m"
 			t.Errorf("no error in line %d", line)
 		}
 	}
-	if _, found := syntax.Parse(kinds.Table(), "p.toml", []byte("version = 1\n[judge]\n")); !found.HasErrors() {
+	if _, found := parser.Parse(kinds.Table(), "p.toml", []byte("version = 1\n[judge]\n")); !found.HasErrors() {
 		t.Error("a judge without a model is no mistake")
 	}
 }
@@ -322,7 +323,7 @@ modle = "m"
 // The number of rules is bounded.
 func TestTooManyRules(t *testing.T) {
 	text := "version = 1\n[tools.t.policy]\nrun = [\n" + strings.Repeat("{mode='ask'},\n", 20_001) + "]"
-	p, list := syntax.Parse(kinds.Table(), "big.toml", []byte(text))
+	p, list := parser.Parse(kinds.Table(), "big.toml", []byte(text))
 	if p == nil || len(list) != 1 || list[0].Code != diag.TooLarge {
 		t.Errorf("%v", list)
 	}

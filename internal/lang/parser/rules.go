@@ -1,4 +1,4 @@
-package syntax
+package parser
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
@@ -39,7 +40,7 @@ func didYouMean(word string, translations map[string]string, candidates []string
 }
 
 // mode reads a mode and checks that a list of this kind may have it (K0a, K32, K33).
-func (p *reader) mode(v *tomltree.Value, key string, kind ListKind) (m stopgate.Mode, ok bool) {
+func (p *reader) mode(v *tomltree.Value, key string, kind syntax.ListKind) (m stopgate.Mode, ok bool) {
 	if v.Kind != tomltree.String {
 		p.report(diag.WrongType, v.Range, fmt.Sprintf("`%s` must be a mode, not %s", key, v.Kind), "possible: "+quotedModes())
 		return m, false
@@ -48,9 +49,9 @@ func (p *reader) mode(v *tomltree.Value, key string, kind ListKind) (m stopgate.
 	switch {
 	case err != nil:
 		p.report(diag.BadValue, v.Range, fmt.Sprintf("there is no mode %q", v.Text), didYouMean(v.Text, foreignModes(), modes))
-	case kind == ResultList && m == stopgate.Deny:
+	case kind == syntax.ResultList && m == stopgate.Deny:
 		p.report(diag.ModeNotHere, v.Range, "a result cannot be denied: the call has run", "write `\"skip\"` to withhold it")
-	case kind == GuardList && m.Permissive():
+	case kind == syntax.GuardList && m.Permissive():
 		p.report(diag.ModeNotHere, v.Range, "a guard only restricts, so it cannot be unattended", "write a rule in the tool's own list")
 	default:
 		return m, true
@@ -61,11 +62,11 @@ func (p *reader) mode(v *tomltree.Value, key string, kind ListKind) (m stopgate.
 func quotedModes() string { return diag.Words(modes) }
 
 // ruleList reads run or result: a mode, or an ordered array of rules (D25-05).
-func (p *ruleParser) ruleList(e *tomltree.Entry, kind ListKind) *RuleList {
+func (p *ruleParser) ruleList(e *tomltree.Entry, kind syntax.ListKind) *syntax.RuleList {
 	if e == nil {
 		return nil
 	}
-	list := &RuleList{Pos: e.Value.Range}
+	list := &syntax.RuleList{Pos: e.Value.Range}
 	switch {
 	case e.Value.Kind == tomltree.String:
 		list.Alias = true
@@ -74,7 +75,7 @@ func (p *ruleParser) ruleList(e *tomltree.Entry, kind ListKind) *RuleList {
 			list.Incomplete = true
 			return list
 		}
-		list.Rules = []*Rule{{Mode: m, Pos: e.Value.Range}}
+		list.Rules = []*syntax.Rule{{Mode: m, Pos: e.Value.Range}}
 		return list
 	case e.Value.Kind != tomltree.Array:
 		p.wrongType(e, "a mode or an array of rules")
@@ -99,20 +100,20 @@ func (p *ruleParser) ruleList(e *tomltree.Entry, kind ListKind) *RuleList {
 }
 
 // rule reads one rule or guard (D25-07, D25-28, K28).
-func (p *ruleParser) rule(t *tomltree.Value, index int, kind ListKind) (r *Rule, ok bool) {
+func (p *ruleParser) rule(t *tomltree.Value, index int, kind syntax.ListKind) (r *syntax.Rule, ok bool) {
 	before := len(p.diags)
-	r = &Rule{Index: index, Pos: t.Range}
+	r = &syntax.Rule{Index: index, Pos: t.Range}
 	own := ruleKeys
-	if kind == GuardList {
+	if kind == syntax.GuardList {
 		own = slices.Concat(guardKeys, ruleKeys)
 	}
-	if on := t.Get("on"); on != nil && kind != GuardList {
+	if on := t.Get("on"); on != nil && kind != syntax.GuardList {
 		own = slices.Concat([]string{"on"}, ruleKeys)
 		p.report(diag.UnknownKey, on.KeyRange, "`on` is for guards; a rule looks at one parameter", "write `arg = \"/path\"`")
 	}
 	p.known(t, own, p.matchers)
 	p.conditions(t, r, kind)
-	if kind == GuardList {
+	if kind == syntax.GuardList {
 		p.below(t.Get("below"), r)
 	}
 	r.Match = p.quantifier(t.Get("match"))
@@ -128,7 +129,7 @@ func (p *ruleParser) rule(t *tomltree.Value, index int, kind ListKind) (r *Rule,
 	r.Reason = p.sentence(t.Get("reason"))
 	r.Note, _ = p.text(t.Get("note"))
 	if r.When = p.when(t.Get("when")); r.When != nil && r.When.Session != nil {
-		r.When.SessionKey = dataKey(r.When.Session, r.Mode.Permissive())
+		r.When.SessionKey = syntax.DataKey(r.When.Session, r.Mode.Permissive())
 	}
 	r.AllowUnsafePrefix = p.flag(t.Get("allow_unsafe_prefix"))
 	r.OptOutPos = writtenAt(t.Get("allow_unsafe_prefix"))
@@ -148,14 +149,14 @@ func writtenAt(e *tomltree.Entry) diag.Range {
 	return e.Value.Range
 }
 
-func (p *ruleParser) quantifier(e *tomltree.Entry) Quantifier {
+func (p *ruleParser) quantifier(e *tomltree.Entry) syntax.Quantifier {
 	switch word, _ := p.word(e, "any", "all"); word {
 	case "any":
-		return QuantifierAny
+		return syntax.QuantifierAny
 	case "all":
-		return QuantifierAll
+		return syntax.QuantifierAll
 	}
-	return QuantifierDefault
+	return syntax.QuantifierDefault
 }
 
 // sentence reads a public text (K37).

@@ -1,4 +1,8 @@
-package syntax
+package parser
+
+import (
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+)
 
 // Every key that a table may have (K36). A key that is not listed here is an error.
 var (
@@ -15,19 +19,18 @@ var (
 	memberKeys = []string{"arg", "match"}
 	// examples of match come first
 	exampleKeys = []string{"match", "no_match"}
-	whenKeys    = []string{"agent", "surface", "server", "principal", "session"}
 
-	sessionTypes = []string{SessionRequire, SessionReadBeforeWrite, SessionLimit}
+	sessionTypes = []string{syntax.SessionRequire, syntax.SessionReadBeforeWrite, syntax.SessionLimit}
 	sessionKeys  = []string{"type", "name", "enabled", "when", "mode", "key", "on_missing_key", "reason", "within"}
 	// sessionKeysOf are the keys of one type in addition to sessionKeys.
 	sessionKeysOf = map[string][]string{
-		SessionRequire: {
+		syntax.SessionRequire: {
 			"before", "requires", "approvals", "require", "per", "key_type", "invalidated_by", "require_observed", "accept_unknown",
 		},
-		SessionReadBeforeWrite: {
+		syntax.SessionReadBeforeWrite: {
 			"read_tools", "write_tools", "content_hash", "invalidated_by", "require_observed", "accept_unknown",
 		},
-		SessionLimit: {
+		syntax.SessionLimit: {
 			"tools", "max_calls", "max_in_flight", "inflight_ttl", "sum", "max_sum", "scope", "failures", "key_type", "require_observed",
 		},
 	}
@@ -45,6 +48,3 @@ var (
 // operational are the tables that other packages read (S61). An untrusted project file must not
 // have them (S3).
 var operational = []string{"gateway", "upstream", "api", "approvals", "hook", "mcp", "audit", "store", "telemetry", "limits", "agent"}
-
-// untrusted are the tables that an untrusted project file may have (S3).
-var untrusted = []string{"version", "tools", "conversation", "guard", "session", "handoffs", "lists"}

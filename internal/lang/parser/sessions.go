@@ -1,4 +1,4 @@
-package syntax
+package parser
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -21,7 +22,7 @@ const (
 
 // session reads one [[session]] (TPS). Each type has its own keys.
 func (p *sessionParser) session(t *tomltree.Value) {
-	s := &SessionPolicy{Pos: t.Range}
+	s := &syntax.SessionPolicy{Pos: t.Range}
 	p.policy.Sessions = append(p.policy.Sessions, s)
 	keys := sessionKeysOf[s.Type]
 	if e := t.Get("type"); e == nil {
@@ -62,16 +63,16 @@ func (p *sessionParser) session(t *tomltree.Value) {
 	s.Observed = p.flag(t.Get("require_observed"))
 	s.AcceptUnknown = p.flag(t.Get("accept_unknown"))
 	switch s.Type {
-	case SessionRequire:
+	case syntax.SessionRequire:
 		p.requirement(t, s)
-	case SessionReadBeforeWrite:
+	case syntax.SessionReadBeforeWrite:
 		p.files(t, s)
-	case SessionLimit:
+	case syntax.SessionLimit:
 		p.limit(t, s)
 	}
 }
 
-func (p *sessionParser) requirement(t *tomltree.Value, s *SessionPolicy) {
+func (p *sessionParser) requirement(t *tomltree.Value, s *syntax.SessionPolicy) {
 	s.Before = p.toolNames(t.Get("before"))
 	s.Requires = p.toolNames(t.Get("requires"))
 	s.Approvals = textsOf(p.texts(t.Get("approvals")))
@@ -94,7 +95,7 @@ func (p *sessionParser) requirement(t *tomltree.Value, s *SessionPolicy) {
 	}
 }
 
-func (p *sessionParser) files(t *tomltree.Value, s *SessionPolicy) {
+func (p *sessionParser) files(t *tomltree.Value, s *syntax.SessionPolicy) {
 	s.ReadTools = p.toolNames(t.Get("read_tools"))
 	s.WriteTools = p.toolNames(t.Get("write_tools"))
 	s.KeyIsPath = true
@@ -105,7 +106,7 @@ func (p *sessionParser) files(t *tomltree.Value, s *SessionPolicy) {
 	}
 }
 
-func (p *sessionParser) limit(t *tomltree.Value, s *SessionPolicy) {
+func (p *sessionParser) limit(t *tomltree.Value, s *syntax.SessionPolicy) {
 	s.Tools = p.toolNames(t.Get("tools"))
 	if t.Get("tools") == nil {
 		p.report(diag.MissingKey, t.Range, "`tools` is missing", "name the tools that are counted together")
@@ -222,7 +223,7 @@ func milliseconds(text string) (ms int64, ok bool) {
 
 // sessionConditions reads conditions on the session's data: a table, or an array of tables that
 // must all hold.
-func (p *sessionParser) sessionConditions(e *tomltree.Entry) []SessionCondition {
+func (p *sessionParser) sessionConditions(e *tomltree.Entry) []syntax.SessionCondition {
 	if e == nil {
 		return nil
 	}
@@ -232,7 +233,7 @@ func (p *sessionParser) sessionConditions(e *tomltree.Entry) []SessionCondition 
 	} else if !p.table(e) {
 		return nil
 	}
-	var all []SessionCondition
+	var all []syntax.SessionCondition
 	for _, t := range tables {
 		if c, ok := p.sessionCondition(t, "session"); ok {
 			all = append(all, c)
@@ -242,19 +243,19 @@ func (p *sessionParser) sessionConditions(e *tomltree.Entry) []SessionCondition 
 }
 
 // sessionCondition reads a pointer under the given key and exactly one matcher.
-func (p *sessionParser) sessionCondition(t *tomltree.Value, key string) (SessionCondition, bool) {
+func (p *sessionParser) sessionCondition(t *tomltree.Value, key string) (syntax.SessionCondition, bool) {
 	p.known(t, []string{key}, p.matchers)
 	return p.dataCondition(t, key)
 }
 
 // dataCondition is sessionCondition for a table with further keys.
-func (p *ruleParser) dataCondition(t *tomltree.Value, key string) (SessionCondition, bool) {
+func (p *ruleParser) dataCondition(t *tomltree.Value, key string) (syntax.SessionCondition, bool) {
 	var matcher *tomltree.Entry
 	for _, e := range t.Entries {
 		if p.isMatcher(e.Key) {
 			if matcher != nil {
 				p.report(diag.BadCondition, e.KeyRange, "`"+matcher.Key+"` and `"+e.Key+"` in one condition: exactly one matcher is possible", "")
-				return SessionCondition{}, false
+				return syntax.SessionCondition{}, false
 			}
 			matcher = e
 		}
@@ -262,21 +263,21 @@ func (p *ruleParser) dataCondition(t *tomltree.Value, key string) (SessionCondit
 	at := t.Get(key)
 	if at == nil || matcher == nil {
 		p.report(diag.BadCondition, t.Range, "a condition needs `"+key+"` and one matcher", "write { "+key+" = \"/mode\", const = \"strict\" }")
-		return SessionCondition{}, false
+		return syntax.SessionCondition{}, false
 	}
 	if _, ok := p.text(at); !ok {
-		return SessionCondition{}, false
+		return syntax.SessionCondition{}, false
 	}
 	pointer, ok := p.pointer(at.Value)
-	c := Condition{Pos: t.Range}
+	c := syntax.Condition{Pos: t.Range}
 	if !p.matcher(matcher, &c) || !ok {
-		return SessionCondition{}, false
+		return syntax.SessionCondition{}, false
 	}
 	if _, err := match.Compile(c.Spec, condition.Target{}, true, condition.Env{}); err != nil {
 		p.unfit(matcher, err)
-		return SessionCondition{}, false
+		return syntax.SessionCondition{}, false
 	}
-	return SessionCondition{Pointer: pointer, Spec: c.Spec, Pos: t.Range}, true
+	return syntax.SessionCondition{Pointer: pointer, Spec: c.Spec, Pos: t.Range}, true
 }
 
 func (p *reader) unfit(e *tomltree.Entry, err error) {
@@ -289,7 +290,7 @@ func (p *reader) unfit(e *tomltree.Entry, err error) {
 }
 
 // success reads tools.NAME.success (S24).
-func (p *sessionParser) success(e *tomltree.Entry) *Success {
+func (p *sessionParser) success(e *tomltree.Entry) *syntax.Success {
 	if e == nil || !p.table(e) {
 		return nil
 	}
@@ -305,16 +306,16 @@ func (p *sessionParser) success(e *tomltree.Entry) *Success {
 		if !ok {
 			return nil
 		}
-		return &Success{ExitCode: pointer}
+		return &syntax.Success{ExitCode: pointer}
 	case arg != nil:
 		c, ok := p.sessionCondition(t, "arg")
 		if !ok {
 			return nil
 		}
-		return &Success{Condition: &c}
+		return &syntax.Success{Condition: &c}
 	case pattern != nil:
 		p.known(t, []string{"pattern"})
-		var c Condition
+		var c syntax.Condition
 		if !p.matcher(pattern, &c) {
 			return nil
 		}
@@ -322,7 +323,7 @@ func (p *sessionParser) success(e *tomltree.Entry) *Success {
 			p.unfit(pattern, err)
 			return nil
 		}
-		return &Success{Text: &c.Spec}
+		return &syntax.Success{Text: &c.Spec}
 	}
 	p.known(t, successKeys)
 	p.report(diag.BadCondition, t.Range, "`success` does not say how a result is read",
