@@ -23,7 +23,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -161,13 +160,21 @@ func Path() (string, bool) {
 	return path, path[0] == '/' && len(path) <= maxPath
 }
 
-// Full returns the path of the full program, stopgate, in the directory of this one.
+// Full returns the path of the full program, stopgate, in the directory of this one. Package
+// path/filepath would be initialised after the policy and the store, and this one after it.
 func Full() (string, error) {
 	own, err := os.Executable()
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(filepath.Dir(own), "stopgate"+filepath.Ext(own)), nil
+	end, full := len(own), "stopgate"
+	if end > 4 && own[end-4:] == ".exe" {
+		full += ".exe"
+	}
+	for end > 0 && !os.IsPathSeparator(own[end-1]) {
+		end--
+	}
+	return own[:end] + full, nil
 }
 
 // maxPath is the maximum length of the path of a socket.
