@@ -93,7 +93,7 @@ type Command struct {
 // Word is one word of a command.
 type Word struct {
 	Text []byte // without quotes; the visible part of a word that is not Literal
-	// Literal: nothing in it is expanded. In a plain line expansions become operands of a program
+	// Literal: it has no expansions. In a plain line expansions become operands of a program
 	// that reads the files they name, or prints or compares them.
 	Literal bool
 	// Quoted: part of it was in quotes or after a backslash.
@@ -102,7 +102,7 @@ type Word struct {
 	Glob, Braces bool
 	// Home: the variable HOME precedes Text, which omits all variables.
 	Home bool
-	// Tilde: nothing in it is expanded but the ~ that it begins with.
+	// Tilde: its only expansion is the ~ that it begins with.
 	Tilde bool
 }
 

@@ -1,6 +1,6 @@
-// Package programs is what is known of the programs that command lines run, one row for each: which
-// of their options run code, which of their words they read, write or run, and which files they take
-// that are not named.
+// Package programs describes the programs that command lines run, one row for each: their options
+// that run code, the words that they read, write or run, and the files that they use without naming
+// them.
 //
 //	programs.Of("timeout").Wrapper      // it runs its words from the second on
 //	programs.MetadataOnly.Has("stat")   // true
@@ -11,12 +11,12 @@ package programs
 
 import "strings"
 
-// Row is what is known of one program, from its manual page: which of its options run code,
-// which of its words it reads, writes or runs. It is one row of the tables; the name of a
-// subcommand is joined with "-". A program without a row may read and write every word.
+// Row describes one program, from its manual page: its options that run code, and the words that it
+// reads, writes or runs. It is one row of the tables; the name of a subcommand is joined with "-". A
+// program without a row may read and write every word.
 //
-// Read the manual page before you add a row: an option that runs code and is missing is a hole, and
-// so is a trait that does not hold.
+// Read the complete manual page before you add a row: a missing option that runs code is a
+// vulnerability, and so is a wrong trait.
 type Row struct {
 	name   string
 	traits trait
@@ -27,7 +27,7 @@ type Row struct {
 	// Letters are the option letters of an interpreter that take code.
 	Letters string
 	// After are the words after which the program runs a part of its words whatever its options, or
-	// anywhere. What it runs is only suspected; rules that name it decide whether it may run.
+	// anywhere. These commands are only suspected; rules that name the program decide about it.
 	After string
 	// Delimiter is the option letter that takes a field separator: the slash of "cut -d/" is no
 	// directory.
@@ -43,7 +43,7 @@ type Row struct {
 // trait is a set of facts about a program.
 type trait uint64
 
-// What a program is or does.
+// The traits of programs.
 const (
 	// Shells: it reads a command line after -c.
 	Shells trait = 1 << iota
@@ -75,11 +75,11 @@ const (
 	Careless
 	// Searching: it has options that select the searched files by a wildcard.
 	Searching
-	// Fed: it only reads the files it is given: additional operands never change what it does.
+	// Fed: it only reads the files it is given; additional operands never change its effect.
 	Fed
 	// Single: it only reads one file that is given by a path with a directory in front; spreading ones do so with any path.
 	Single
-	// Settled: it does the same in every directory: reads no settings there, and runs nothing from there.
+	// Settled: it does the same in every directory, and reads no settings or programs there.
 	Settled
 	// Writeless: it is settled and writes no files, whatever its options.
 	Writeless
@@ -91,7 +91,7 @@ const (
 	Documented
 	// Movers: it changes the directory of the commands that follow.
 	Movers
-	// Naming: it may redefine what a name means to later commands.
+	// Naming: it may redefine a name for later commands.
 	Naming
 	// Declaring: it is a builtin that assigns variables.
 	Declaring
