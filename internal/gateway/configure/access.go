@@ -25,7 +25,7 @@ func (c *configurer) access(t *tomltree.Value, a *access) {
 	if e := t.Get("token_env"); e != nil {
 		token, err := c.from.Text(a.TokenEnv, "")
 		if err != nil {
-			c.report(e.Value, "%v", err)
+			c.Report(e.Value, "%v", err)
 		}
 		c.o.Token = token
 	}
@@ -37,7 +37,7 @@ func (c *configurer) access(t *tomltree.Value, a *access) {
 	c.o.Settings.TLSCert, c.o.Settings.TLSKey = a.TLSCert, a.TLSKey
 	for key, other := range map[string]string{"tls_cert": a.TLSKey, "tls_key": a.TLSCert} {
 		if e := t.Get(key); e != nil && other == "" {
-			c.report(e.Value, "TLS needs both tls_cert and tls_key")
+			c.Report(e.Value, "TLS needs both tls_cert and tls_key")
 		}
 	}
 }
@@ -51,11 +51,11 @@ const (
 func (c *configurer) token(e *tomltree.Entry, t tokenTable) {
 	name := stopgate.Principal(e.Key)
 	if !stopgate.ValidToolName(stopgate.ToolName(e.Key)) || name == local || name == anyToken && c.o.Token != "" {
-		c.report(e.Value, "the name %q: want 1 to 128 letters, digits and . _ : -, and not %q, which belongs to clients without a token", e.Key, local)
+		c.Report(e.Value, "the name %q: want 1 to 128 letters, digits and . _ : -, and not %q, which belongs to clients without a token", e.Key, local)
 	}
 	hash, err := c.from.Hash(t.SHA256, t.Env, t.File)
 	if err != nil {
-		c.report(e.Value, "%v", err)
+		c.Report(e.Value, "%v", err)
 	}
 	c.o.Tokens = append(c.o.Tokens, gateway.Token{Name: name, SHA256: hash})
 }

@@ -59,17 +59,13 @@ func Read(s policy.Settings, from secret.Reader) (gateway.Options, diag.List) {
 	c.gateway(s.Tables["gateway"])
 	c.limits(s.Tables["limits"])
 	c.upstreams(s.Tables["upstream"])
-	return c.o, c.diags
+	return c.o, c.Mistakes
 }
 
 type configurer struct {
-	o     gateway.Options
-	from  secret.Reader
-	diags diag.List
-}
-
-func (c *configurer) report(v *tomltree.Value, format string, args ...any) {
-	c.diags.Add(diag.Diagnostic{Code: diag.BadValue, File: v.File(), Range: v.Range, Message: fmt.Sprintf(format, args...)})
+	tomltree.Settings
+	o    gateway.Options
+	from secret.Reader
 }
 
 // gatewayTable is the table [gateway].
@@ -106,10 +102,10 @@ func word(text []byte, words ...string) error {
 
 func (c *configurer) gateway(t *tomltree.Value) {
 	table := gatewayTable{Listen: c.o.Settings.Listen}
-	c.diags = append(c.diags, tomltree.Decode(t, &table)...)
+	c.Mistakes = append(c.Mistakes, tomltree.Decode(t, &table)...)
 	s := &c.o.Settings
 	s.Listen, s.Hosts, s.Origins = table.Listen, table.Hosts, table.Origins
-	if e := t.Get("policies"); e != nil && !c.diags.HasErrors() {
+	if e := t.Get("policies"); e != nil && !c.Mistakes.HasErrors() {
 		c.policies(table.Policies, e)
 	}
 	s.Passthrough, s.ServerTools, s.PassItems = table.Passthrough, table.ServerTools, table.PassItems
@@ -117,7 +113,7 @@ func (c *configurer) gateway(t *tomltree.Value) {
 	if table.Rounds != nil {
 		s.AnswerRounds = *table.Rounds
 		if s.AnswerRounds < 0 || s.AnswerRounds > maxRounds {
-			c.report(t.Get("answer_rounds").Value, "answer_rounds is a number from 0 to %d", maxRounds)
+			c.Report(t.Get("answer_rounds").Value, "answer_rounds is a number from 0 to %d", maxRounds)
 		}
 	}
 	s.CacheKeyIsSession, s.ShareSubagents = table.CacheKey, table.Subagents
@@ -129,13 +125,13 @@ func (c *configurer) gateway(t *tomltree.Value) {
 	}
 	if table.CancelAfter != nil {
 		if s.CancelAfter = *table.CancelAfter; s.CancelAfter < 0 {
-			c.report(t.Get("cancel_after").Value, "cancel_after is a number of bytes, 0 or more")
+			c.Report(t.Get("cancel_after").Value, "cancel_after is a number of bytes, 0 or more")
 		}
 	}
 	if e := t.Get("passthrough"); e != nil && e.Value.Kind == tomltree.Array {
 		for _, v := range e.Value.Elements {
 			if err := gateway.CheckRoute(v.Text); err != nil && v.Kind == tomltree.String {
-				c.report(v, "%s", strings.TrimPrefix(err.Error(), "gateway: "))
+				c.Report(v, "%s", strings.TrimPrefix(err.Error(), "gateway: "))
 			}
 		}
 	}
@@ -172,13 +168,13 @@ func (c *configurer) limits(t *tomltree.Value) {
 		d.Header, d.Request, d.Connect, d.Answer, d.AnswerWhole, d.IdleFirst, d.Idle, d.Exchange, d.Write, d.Drain, d.ReadOn, l.ReadOn,
 	}
 	found := tomltree.Decode(t, &table)
-	c.diags = append(c.diags, found...)
+	c.Mistakes = append(c.Mistakes, found...)
 	if t == nil || found.HasErrors() {
 		return
 	}
 	for _, e := range t.Entries {
 		if zero(e.Value) {
-			c.report(e.Value, "%s must be above zero", e.Key)
+			c.Report(e.Value, "%s must be above zero", e.Key)
 		}
 	}
 	l.Request, l.Event, l.Body, l.Calls = table.RequestBytes, table.EventBytes, table.BodyBytes, table.Calls

@@ -43,10 +43,10 @@ func (c *configurer) policies(tables []policyTable, at *tomltree.Entry) {
 		p, err := t.open()
 		switch {
 		case err != nil:
-			c.report(where, "%v", err)
+			c.Report(where, "%v", err)
 			continue
 		case names[p.Name()]:
-			c.report(where, "two policies have the name %q: give them names", p.Name())
+			c.Report(where, "two policies have the name %q: give them names", p.Name())
 		}
 		names[p.Name()] = true
 		c.o.Policies = append(c.o.Policies, p)

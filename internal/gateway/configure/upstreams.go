@@ -42,18 +42,18 @@ func (c *configurer) upstreams(t *tomltree.Value) {
 		return
 	}
 	if t.Kind != tomltree.Table {
-		c.report(t, "upstream must be a table for each provider: [upstream.NAME]")
+		c.Report(t, "upstream must be a table for each provider: [upstream.NAME]")
 		return
 	}
 	taken := map[string]string{}
 	for _, e := range t.Entries {
 		if e.Value.Kind != tomltree.Table {
-			c.report(e.Value, "upstream.%s must be a table", e.Key)
+			c.Report(e.Value, "upstream.%s must be a table", e.Key)
 			continue
 		}
 		var table upstreamTable
 		found := tomltree.Decode(e.Value, &table)
-		c.diags = append(c.diags, found...)
+		c.Mistakes = append(c.Mistakes, found...)
 		if found.HasErrors() {
 			continue
 		}
@@ -81,33 +81,33 @@ func (c *configurer) upstream(e *tomltree.Entry, t *upstreamTable) gateway.Upstr
 	}
 	for _, key := range []string{"connections", "connect", "answer", "answer_whole", "idle_first", "idle"} {
 		if n := e.Value.Get(key); n != nil && zero(n.Value) {
-			c.report(n.Value, "%s must be above zero", key)
+			c.Report(n.Value, "%s must be above zero", key)
 		}
 	}
 	if key := either(e.Value, "key_env", "key_file"); key != nil {
 		text, err := c.from.Text(t.KeyEnv, t.KeyFile)
 		if err != nil {
-			c.report(key.Value, "%v", err)
+			c.Report(key.Value, "%v", err)
 		}
 		if u.Key = text; c.o.Token == "" && len(c.o.Tokens) == 0 {
-			c.report(key.Value, "with a key in the gate every local program could spend it: set [gateway] token_env or [gateway.tokens.NAME] too")
+			c.Report(key.Value, "with a key in the gate every local program could spend it: set [gateway] token_env or [gateway.tokens.NAME] too")
 		}
 	}
 	if ca := e.Value.Get("ca_file"); ca != nil {
 		text, err := c.from.Public(t.CAFile)
 		if err != nil {
-			c.report(ca.Value, "%v", err)
+			c.Report(ca.Value, "%v", err)
 		}
 		u.Authorities = string(text)
 	}
 	if m := e.Value.Get("models"); m != nil && (len(t.Models) == 0 || slices.Contains(t.Models, "")) {
-		c.report(m.Value, "models must name models; leave the key out for all that no other upstream names")
+		c.Report(m.Value, "models must name models; leave the key out for all that no other upstream names")
 	}
 	if !stopgate.ValidToolName(stopgate.ToolName(u.ID)) {
-		c.report(e.Value, "the name %q: want 1 to 128 letters, digits and . _ : -", u.ID)
+		c.Report(e.Value, "the name %q: want 1 to 128 letters, digits and . _ : -", u.ID)
 	}
 	if err := u.Check(); err != nil {
-		c.report(e.Value.Get("base_url").Value, "%s", strings.TrimPrefix(err.Error(), "gateway: "))
+		c.Report(e.Value.Get("base_url").Value, "%s", strings.TrimPrefix(err.Error(), "gateway: "))
 	}
 	return u
 }
@@ -125,7 +125,7 @@ func (c *configurer) servesAlone(taken map[string]string, at *tomltree.Value, u 
 			if m != "" {
 				message += " for the models " + m
 			}
-			c.report(at, "%s", message)
+			c.Report(at, "%s", message)
 		}
 		taken[what] = u.ID
 	}
