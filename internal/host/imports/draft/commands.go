@@ -39,6 +39,7 @@ func exactly(command string) Condition {
 	return Condition{Arg: "/command", Matcher: "const", Values: []string{command}, Sure: QuoteMeta(command)}
 }
 
+// Group returns a pattern of alternatives.
 func Group(alternatives []string) string {
 	if len(alternatives) == 1 {
 		return alternatives[0]
@@ -88,6 +89,7 @@ func (w Wild) Pattern() string {
 	return b.String() + end
 }
 
+// Has reports whether the text has a wildcard.
 func (w Wild) Has() bool {
 	return strings.Contains(w.Text, "*") || w.One && strings.Contains(w.Text, "?")
 }

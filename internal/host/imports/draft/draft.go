@@ -255,6 +255,7 @@ func OtherPaths(params []Param, but string) (list []string) {
 	return list
 }
 
+// RankOf returns the rank of a mode where a host evaluates deny rules first.
 func RankOf(m stopgate.Mode) int {
 	switch m {
 	case stopgate.Deny:

@@ -125,6 +125,7 @@ func merge(a, b []*Rule) []*Rule {
 	return all
 }
 
+// IsHost reports whether a text is the name of a host in lower case.
 func IsHost(name string) bool {
 	for _, r := range name {
 		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '.' && r != '-' {

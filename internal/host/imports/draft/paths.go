@@ -71,6 +71,7 @@ func (p Ignored) anchor(text string) (base, rest string, anchored bool) {
 	return "", text, false
 }
 
+// Join joins a directory and the rest of a pattern.
 func Join(base, rest string) string {
 	switch {
 	case base == "":

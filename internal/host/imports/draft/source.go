@@ -13,6 +13,7 @@ func LineOf(text []byte, v jsonstream.Value) int {
 	return 1 + bytes.Count(text[:min(at, len(text))], []byte("\n"))
 }
 
+// LineOfTable returns the line in which a table begins.
 func LineOfTable(v *tomltree.Value) int {
 	if len(v.Entries) > 0 {
 		return v.Entries[0].KeyRange.Start.Line
