@@ -25,7 +25,7 @@ var closures = []struct {
 	budget int
 }{
 	{"the gate", []string{"./gate"}, 8_000},
-	{"evaluation", []string{"./internal/eval"}, 20_000},
+	{"evaluation", []string{"./internal/eval", "./internal/condition/plaintext", "./internal/condition/pathname", "./internal/condition/number"}, 20_000},
 	{"everything that decides", []string{"./gate", "./internal/policy", "./session/policies"}, 35_000},
 	{"the hook program", []string{"./cmd/stopgate-hook"}, 0},
 	{"the public package policy", []string{"./policy"}, 0},
