@@ -81,7 +81,7 @@ say Done.
 	s.shows("**A question while the content is still being written.** The rule is certain at the path; what is not there yet is named as unseen.", "> give the greeting")
 	s.presses('y')
 	s.sees("you said yes")
-	s.shows("`y`: the stream goes on, and the call runs when it is complete.", "? fs_create_file")
+	s.shows("`y`: the stream continues, and the call runs when it is complete.", "? fs_create_file")
 	s.Go()
 	s.sees("Done.", "1 call: 1 ran", "0.0 s", "\n>\n")
 	s.shows("", "✓ fs_create_file")
