@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"hash"
 	"slices"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -15,7 +16,19 @@ import (
 func AppendCanonical(dst []byte, v Value) []byte { return new(canonical).append(dst, v) }
 
 // HashCanonical returns the SHA-256 of the canonical text of v.
-func HashCanonical(v Value) [32]byte { return new(Hasher).Hash(v) }
+func HashCanonical(v Value) [32]byte {
+	h := hashers.Get().(*Hasher)
+	sum := h.Hash(v)
+	if cap(h.text) <= maxKeptText {
+		hashers.Put(h)
+	}
+	return sum
+}
+
+// hashers are the hashers of HashCanonical that are not in use. A long text is not kept.
+var hashers = sync.Pool{New: func() any { return new(Hasher) }}
+
+const maxKeptText = 64 << 10
 
 // Hasher computes [HashCanonical] of several values and reuses its memory. The zero Hasher
 // is ready for use. It is not safe for concurrent use.

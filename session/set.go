@@ -90,8 +90,8 @@ func (s *Set) Keyed(tool stopgate.ToolName) bool { return s.govern(tool).late }
 // Foreign reports whether a policy that is not [Bounded] governs the tool.
 func (s *Set) Foreign(tool stopgate.ToolName) bool { return s.govern(tool).foreign }
 
-// usualKeys is the capacity for the keys of an ordinary call and of the facts about it.
-const typicalKeys = 16
+// typicalKeys is the capacity for the keys that an ordinary call reads.
+const typicalKeys = 8
 
 // Needs returns the cells that a check of the call reads, without duplicates.
 func (s *Set) Needs(c Call) []Key {

@@ -33,14 +33,18 @@ func (q *Quota) totals(c *session.Call) (values []string, amount session.Amount,
 	return values, amount, true
 }
 
+// nameCell sets the name of the cells of the totals, after the name or the window changed.
+func (q *Quota) nameCell() {
+	q.cell = q.name
+	if q.within > 0 {
+		q.cell += " " + strconv.FormatInt(q.step(), 10)
+	}
+}
+
 // total returns the cell of the totals of one value. Windows with other steps have cells of
 // their own.
 func (q *Quota) total(value string) session.Key {
-	name := q.name
-	if q.within > 0 {
-		name += " " + strconv.FormatInt(q.step(), 10)
-	}
-	return session.Key{Scope: q.scope, Space: session.SpaceLimit, Name: name, Value: session.ValueOf(value)}
+	return session.Key{Scope: q.scope, Space: session.SpaceLimit, Name: q.cell, Value: session.ValueOf(value)}
 }
 
 // Needs returns the cells of the totals.

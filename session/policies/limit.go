@@ -13,6 +13,7 @@ import (
 // calls in flight. Build it with [Limit].
 type Quota struct {
 	name     string
+	cell     string // name of the cells of the totals
 	tools    session.Selector
 	count    int64 // calls that are allowed, in all or in flight
 	counted  bool
@@ -51,11 +52,16 @@ func Limit(tools ...string) *Quota {
 	for _, t := range tools {
 		q.name += ":" + t
 	}
+	q.nameCell()
 	return q
 }
 
 // Named sets the name of the policy; by default it is made of the tools.
-func (q *Quota) Named(name string) *Quota { q.name = name; return q }
+func (q *Quota) Named(name string) *Quota {
+	q.name = name
+	q.nameCell()
+	return q
+}
 
 // Calls allows n calls.
 func (q *Quota) Calls(n int64) *Quota { q.count, q.counted = n, true; return q }
@@ -88,6 +94,7 @@ func (q *Quota) Within(d time.Duration) *Quota {
 	if q.within = d.Milliseconds(); q.within < session.Steps {
 		q.err = errWindow
 	}
+	q.nameCell()
 	return q
 }
 
