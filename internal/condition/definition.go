@@ -27,6 +27,8 @@ type Definition struct {
 	Values Arity
 	// Listed: a named list may hold the values, with the suffix "_in".
 	Listed bool
+	// Counts: the literal is a number of characters or of items, also where the values are strings.
+	Counts bool
 	// Excludes: the values are those that do not satisfy the condition.
 	Excludes bool
 	// Verb joins the argument and the values in a sentence, "" if no sentence does.

@@ -3,7 +3,7 @@ package condition
 // Kind is a kind of condition: its key in policy files. The zero Kind is none.
 type Kind string
 
-// The kinds that other packages know by name. The table of package match defines all kinds.
+// The kinds that other packages know by name. The table of package kinds defines all kinds.
 const (
 	Const            Kind = "const"
 	Enum             Kind = "enum"

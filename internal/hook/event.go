@@ -47,8 +47,8 @@ type Event struct {
 	// Dir is the working directory of the session, "" if the event has none.
 	Dir string
 	// Run is the directory in which the call's command lines run, absolute or relative
-	// to Dir, "" if the call has none. RunDoubt reports that the tool may use Dir
-	// instead, RunLost that the call does not name a directory unambiguously.
+	// to Dir, "" if the call has none. RunUncertain reports that the tool may use Dir
+	// instead, RunUnknown that the call does not name a directory unambiguously.
 	Run                      string
 	RunUncertain, RunUnknown bool
 	// Result is the result of the tool as JSON. Failed reports that the call failed.

@@ -1,5 +1,5 @@
 // Package replay is a model provider without a model: an http.Handler that answers POST
-// /v1/chat/completions, /v1/responses and /v1/messages like the real ones, streamed or not, from
+// /v1/chat/completions, /v1/responses, /v1/messages and the paths of Gemini like the real ones, streamed or not, from
 // scripts and recordings.
 //
 //	up, err := replay.New(replay.Options{TokensPerSecond: 80})

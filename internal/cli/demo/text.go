@@ -141,7 +141,11 @@ func demoWhy(r stopgate.Record) string {
 }
 
 func (v *demoText) end(sum demoSum) error {
-	_, err := fmt.Fprintf(v.out, "\n%s: %d allowed, %d refused. The model wrote %s bytes; %s more were never written, and never paid.\n",
-		cli.Count(sum.Calls, "call"), sum.Allowed, sum.Refused, thousands(sum.Generated), thousands(sum.Saved))
+	saved := ""
+	if sum.Saved > 0 {
+		saved = "; " + thousands(sum.Saved) + " more were never written, and never paid"
+	}
+	_, err := fmt.Fprintf(v.out, "\n%s: %d allowed, %d refused. The model wrote %s bytes%s.\n",
+		cli.Count(sum.Calls, "call"), sum.Allowed, sum.Refused, thousands(sum.Generated), saved)
 	return err
 }

@@ -78,7 +78,7 @@ var rows = []condition.Definition{
 		Doc: "The argument is there (true), absent (false), or there and not null (\"value\")."},
 	number.MinItems,
 	number.MaxItems,
-	{Kind: condition.MaxLength, Types: schema.String, Undeclared: asText, Build: buildLength,
+	{Kind: condition.MaxLength, Types: schema.String, Counts: true, Undeclared: asText, Build: buildLength,
 		Doc: "The string has at most that many characters."},
 	weburl.Host,
 	weburl.Scheme,

@@ -64,7 +64,7 @@ func build(r condition.Request) (tests condition.Tests, err *condition.SpecError
 	case n > 1 && d.Values == condition.One && (r.Spec.List == "" || !d.Listed):
 		return tests, condition.Invalid(1, "takes one value", "")
 	}
-	if d.Types == schema.String && d.Kind != condition.MaxLength {
+	if d.Types == schema.String && !d.Counts {
 		if err := r.CheckStrings(d); err != nil {
 			return tests, err
 		}

@@ -41,7 +41,7 @@
 //	EXAMPLE  { argument = value, ... }, or one value for the rule's argument: package policy proves it
 //	CONDITION  arg = "/json/pointer", MATCHER = value, or MATCHER_in = "list"
 //	MATCHER    const enum pattern prefix suffix glob minimum maximum exclusive_minimum exclusive_maximum
-//	           present min_items max_items max_length host scheme usage reads writes
+//	           present min_items max_items max_length host scheme cidr usage reads writes outside
 //	MODE       "unattended" | "ask" | "edit" | "skip" | "deny"
 //
 // The operational tables ([gateway], [audit], ...) are kept as written in [File.Tables]; the

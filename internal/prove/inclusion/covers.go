@@ -236,7 +236,7 @@ func coversURL(m, l *match.Matcher) regular.Answer {
 // canonical paths if they are paths.
 func coversLanguage(m, l *match.Matcher) regular.Answer {
 	switch {
-	case m.Kind() == condition.Pattern || m.Kind() == condition.MaxLength:
+	case !namesStrings(m.Kind()) || !namesStrings(l.Kind()):
 		return regular.NotProven
 	case m.Annotation() == schema.Path && m.Kind() == condition.Prefix && l.Kind() == condition.Prefix:
 		return coversDirectories(m, l)
@@ -254,6 +254,16 @@ func coversLanguage(m, l *match.Matcher) regular.Answer {
 		return regular.NotProven // one path can be named in two ways
 	}
 	return answer(yes)
+}
+
+// namesStrings reports whether the literals of a kind name the strings that satisfy it. Of every
+// other kind, also of one that this package does not know, nothing is proved here.
+func namesStrings(k condition.Kind) bool {
+	switch k {
+	case condition.Const, condition.Enum, condition.Prefix, condition.Suffix, condition.Glob:
+		return true
+	}
+	return false
 }
 
 // coversDirectories: a directory is covered if it is in a covering one.

@@ -63,7 +63,7 @@ func (k *Condition) languages() (set, named []analysis.Language, ok bool) {
 	for i := range k.Spec.Values {
 		one := k.Spec
 		one.Values = k.Spec.Values[i : i+1]
-		if one.Values[0].Kind != condition.LiteralString && one.Kind != condition.MaxLength {
+		if one.Values[0].Kind != condition.LiteralString && !one.Row().Counts {
 			continue
 		}
 		key := k.compiled(one)
