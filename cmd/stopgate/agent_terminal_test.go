@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -299,6 +300,9 @@ func TestAgentInAPipe(t *testing.T) {
 // Proves I23: where the terminal is closed over a question, the call has its last row before
 // the agent ends.
 func TestAgentWhoseTerminalIsClosed(t *testing.T) {
+	handled := make(chan os.Signal, 1) // a child of a process that ignores SIGHUP would ignore it too
+	signal.Notify(handled, syscall.SIGHUP)
+	defer signal.Stop(handled)
 	dir, env := agentHome(t, map[string]string{
 		"script": "model stopgate-test\nturn\ncall run_command\n  command string echo over\n",
 		"p.toml": "version = 1\n[tools.run_command.policy]\nrun = \"ask\"\n",
