@@ -190,7 +190,7 @@ func (l *approvalLayer) edit(ctx context.Context, args []byte) {
 	child.mu.Lock()
 	r := child.beginResolve(ctx)
 	child.mu.Unlock()
-	p.g.runLayers([]resolution{r})
+	runLayers([]resolution{r})
 	l.edited = child
 }
 

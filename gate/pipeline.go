@@ -36,12 +36,12 @@ type resolution struct {
 // resolve takes calls through all layers and commits them. The calls of a turn take each layer
 // in their order, so that the questions about all of them are open at the same time.
 func (g *Gate) resolve(ctx context.Context, calls []resolution) {
-	g.runLayers(calls)
+	runLayers(calls)
 	g.commit(ctx, calls)
 }
 
 // runLayers is the pipeline without its end, the record.
-func (g *Gate) runLayers(calls []resolution) {
+func runLayers(calls []resolution) {
 	for _, layer := range layers() {
 		for _, r := range calls {
 			if p := r.call; p.approval.edited == nil && !p.isTerminal() {

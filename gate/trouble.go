@@ -37,14 +37,14 @@ var errGovernsNothing = errors.New("the policy governs no tool that a policy fil
 
 // reportIdle reports the session policies in Go that can deny no tool of the policy. Those of
 // files are reported by check.
-func (g *Gate) reportIdle(c *compiled, set *session.Set) {
-	tools, complete := c.policy.KnownTools()
-	if !complete || g.trouble == nil {
+func (c *config) reportIdle(in *compiled, set *session.Set) {
+	tools, complete := in.policy.KnownTools()
+	if !complete || c.trouble == nil {
 		return
 	}
 	for _, p := range set.Idle(tools) {
 		err := fmt.Errorf("%w: %s", errGovernsNothing, strings.Join(p.Tools().Names(), ", "))
-		g.reportTrouble("session policy "+p.Name(), "", port.Failed, err)
+		c.reportTrouble("session policy "+p.Name(), "", port.Failed, err)
 	}
 }
 
