@@ -169,7 +169,9 @@ func (s *stream) abort(code stopgate.Code, message string) {
 
 // endOfInput handles the end of the upstream's body or a read error.
 func (s *stream) endOfInput() {
-	if s.err == io.EOF && context.Cause(s.ctx) == nil {
+	// A hook that stops the response cancels the provider, perhaps after its last event.
+	stopped := s.policies.Stopped() && errors.Is(s.err, context.Canceled) && !s.stream.CanStop()
+	if (s.err == io.EOF || stopped) && context.Cause(s.ctx) == nil {
 		out, need, err := s.stream.EOF(s.out, s.buf.decoder.Tail())
 		s.out = out
 		s.over = true
