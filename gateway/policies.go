@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -8,7 +9,9 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gateway/events"
+	"github.com/stopgate/stopgate/internal/gateway/calls"
 	"github.com/stopgate/stopgate/internal/gateway/chain"
+	"github.com/stopgate/stopgate/internal/provider"
 )
 
 // This file runs event policies in an exchange: on texts before the codec, on calls before the
@@ -87,14 +90,43 @@ func (x *exchange) texts(content io.Reader) io.Reader {
 	return x.policies.Reader(x.ctx, x.rounds.before(content, x.settings.Limits.Event))
 }
 
-// textsOf returns a response that is not streamed after the policies.
-func (x *exchange) textsOf(body []byte) ([]byte, *refusal) {
-	body, err := x.policies.Body(x.ctx, body)
-	if err != nil {
-		return nil, &refusal{status: http.StatusInternalServerError, code: x.hookFailed(err)}
+// passBody passes a response that is not streamed through the policies and decodes it. Policies that
+// decide about calls receive texts and calls in the order of the response: it is decoded before, for
+// the calls, and again if a text changed.
+func (x *whole) passBody(body []byte) (passed []byte, need provider.Need, err error, no *refusal) {
+	failed := func(err error) *refusal {
+		return &refusal{status: http.StatusInternalServerError, code: x.hookFailed(err)}
 	}
-	return body, nil
+	body, hookErr := x.policies.Responses(x.ctx, body)
+	if hookErr == nil && !x.calls.Watched {
+		body, hookErr = x.policies.Texts(x.ctx, body, nil)
+	}
+	if hookErr != nil {
+		return nil, 0, nil, failed(hookErr)
+	}
+	x.codec = x.dialect.Body(x.req, &x.calls, x.options(x.settings.Limits.Body))
+	need, err = x.codec.Decode(body)
+	x.calls.Feed()
+	if !x.calls.Watched || x.enforced && (err != nil || x.calls.Err != nil) {
+		return body, need, err, nil
+	}
+	passed, hookErr = x.policies.Texts(x.ctx, body, x.calls.ShowOne)
+	switch {
+	case hookErr != nil:
+		return nil, 0, nil, failed(hookErr)
+	case err != nil || bytes.Equal(passed, body):
+		return passed, need, err, nil
+	}
+	again := &calls.Same{Calls: &x.calls}
+	x.codec = x.dialect.Body(x.req, again, x.options(x.settings.Limits.Body))
+	need, err = x.codec.Decode(passed)
+	if err == nil && !again.Equal() {
+		err = errOtherCalls
+	}
+	return passed, need, err, nil
 }
+
+var errOtherCalls = errors.New("the calls differ after the event policies")
 
 // counts returns the numbers of calls for event policies.
 func (x *exchange) counts() events.CallCounts {

@@ -33,20 +33,18 @@ func (x *whole) serve(content io.Reader) {
 		return
 	}
 	x.rounds.now.Body = body
-	if body, no = x.textsOf(body); no != nil {
-		x.refuse(no)
-		return
-	}
-	x.rounds.now.ClientBody = body
 	// No keepalives are possible, so approvals have a shorter time limit.
 	if len(x.rounds.earlier) == 0 {
 		approvals, cancel := context.WithTimeoutCause(x.ctx, x.settings.Timeouts.Unary, gate.ErrHold)
 		defer cancel()
 		x.calls.Approvals = approvals
 	}
-	x.codec = x.dialect.Body(x.req, &x.calls, x.options(x.settings.Limits.Body))
-	need, err := x.codec.Decode(body)
-	x.calls.Feed()
+	body, need, err, no := x.passBody(body)
+	if no != nil {
+		x.refuse(no)
+		return
+	}
+	x.rounds.now.ClientBody = body
 	x.remember(x.codec.Notes())
 	x.mu.Lock()
 	x.account()

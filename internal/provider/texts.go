@@ -3,6 +3,7 @@ package provider
 import (
 	"bytes"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/provider/sse"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -25,8 +26,19 @@ type TextEditor interface {
 type TextVisitor struct {
 	// Text returns the replacement of a whole text.
 	Text func(choice, index int, text string) (string, error)
+	// Call receives the elements between the texts that may be calls, with the ids that they state.
+	// May be nil.
+	Call func(choice int, id stopgate.CallID)
 	// End receives the finish reason of a choice and returns a text to append.
 	End func(choice int, reason string) (more string, err error)
+}
+
+// Pass passes an element that may be a call to the visitor. member is the name of the member with its id.
+func (v *TextVisitor) Pass(choice int, element jsonstream.Value, member string) {
+	if v.Call != nil {
+		id, _ := element.Get(member)
+		v.Call(choice, stopgate.CallID(id.Text()))
+	}
 }
 
 // TextStream edits the texts of one streamed response.
@@ -48,6 +60,9 @@ type Texts struct {
 	Stream func(*TextRewriter) TextStream
 	// Body visits the texts of a response and returns it with the edited texts.
 	Body func(body []byte, to TextVisitor) ([]byte, error)
+	// Split divides an event in which a text follows a call into events without such a text. It returns
+	// nil for other events. May be nil.
+	Split func(data []byte) [][]byte
 	// MayEnd reports whether an event may end a response. A false positive only delays it.
 	MayEnd func(data []byte) bool
 	// Conversation lists the members of a request that contain the conversation, and Labels the

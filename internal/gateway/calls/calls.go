@@ -84,6 +84,7 @@ type Call struct {
 	wasted    int64         // argument bytes received after the denial
 	asked     bool          // approval was requested, or no approver is available
 	terminal  bool          // the verdict is final
+	passed    bool          // see ShowOne
 	shown     bool          // the event policies have received the complete call
 	decided   bool          // they have decided about it
 	refused   stopgate.Code // as they know it

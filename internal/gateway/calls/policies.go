@@ -27,15 +27,39 @@ func (c *Calls) keep(call int, text []byte) {
 // complete. If a policy fails, the call is denied, and with it every call that is not released.
 func (c *Calls) Show() {
 	for _, p := range c.unseen {
-		complete, err := c.Policies.CallDelta(c.Ctx, p.call, string(p.text))
-		if err != nil && c.broken == "" {
-			c.broken = c.PolicyFailed(err)
-		}
-		if complete {
-			c.showComplete(p.call)
-		}
+		c.show(p)
 	}
 	c.unseen = c.unseen[:0]
+}
+
+func (c *Calls) show(p piece) {
+	complete, err := c.Policies.CallDelta(c.Ctx, p.call, string(p.text))
+	if err != nil && c.broken == "" {
+		c.broken = c.PolicyFailed(err)
+	}
+	if complete {
+		c.showComplete(p.call)
+	}
+}
+
+// ShowOne passes the next call of a choice that has this id, or any next one if id is "", to the
+// policies. The response is not streamed: the call is complete.
+func (c *Calls) ShowOne(choice int, id stopgate.CallID) {
+	for i := range c.List {
+		tc := &c.List[i]
+		if tc.passed || tc.choice != choice || id != "" && id != tc.ID {
+			continue
+		}
+		tc.passed = true
+		c.unseen = slices.DeleteFunc(c.unseen, func(p piece) bool {
+			if p.call == i {
+				c.show(p)
+			}
+			return p.call == i
+		})
+		c.showComplete(i)
+		return
+	}
 }
 
 // showComplete starts to pass a complete call through the policies, once.

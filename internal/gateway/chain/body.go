@@ -4,91 +4,127 @@ import (
 	"context"
 	"slices"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gateway/events"
 	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/provider/registry"
 )
 
-// Body passes a response that is not streamed through the policies, in order: through OnResponse,
-// or if a policy lacks it through its content hooks, each text as one delta. Calls are not
-// included. It returns a *HookError, or an error if the body cannot be parsed.
-func (r *Run) Body(ctx context.Context, body []byte) ([]byte, error) {
+// Responses passes a response that is not streamed through OnResponse of the policies that have it,
+// and through the content hooks of the policies between them. It returns a *HookError, or an error if
+// the body cannot be parsed. [Run.Texts] follows.
+func (r *Run) Responses(ctx context.Context, body []byte) ([]byte, error) {
 	if r == nil || !r.chain.texts && !r.chain.wants(func(h *hooks) bool { return h.response != nil }) {
 		return body, nil
 	}
-	texts := registry.Texts(r.x.Dialect)
-	if texts == nil {
-		return nil, r.failure()
-	}
-	err := r.guard(ctx, ordered, func(ctx context.Context) error {
-		for i := range r.stages {
-			st := &r.stages[i]
-			var err error
-			switch {
-			case st.response != nil:
-				resp := events.NewResponse(r.x.Dialect, body)
-				err = r.hook(st.hooks, "OnResponse", func() error { return st.response.OnResponse(ctx, &st.x, resp) })
-				body = resp.Body()
-			case st.texts():
-				body, err = r.bodyOf(ctx, st, texts, body)
-			}
-			if err != nil {
-				return err
-			}
+	r.whole, r.from = true, 0
+	if !r.started {
+		if err := r.guard(ctx, ordered, r.start); err != nil {
+			return nil, err
 		}
-		r.started = true
-		return nil
-	})
-	if err != nil {
-		return nil, err
+	}
+	for i := range r.stages {
+		st := &r.stages[i]
+		if st.response == nil {
+			continue
+		}
+		edited, err := r.visit(ctx, i, body, provider.TextVisitor{
+			End: func(int, string) (string, error) { return "", nil },
+		})
+		if err != nil {
+			return nil, err
+		}
+		resp := events.NewResponse(r.x.Dialect, edited)
+		err = r.guard(ctx, ordered, func(ctx context.Context) error {
+			return r.hook(st.hooks, "OnResponse", func() error { return st.response.OnResponse(ctx, &st.x, resp) })
+		})
+		if err != nil {
+			return nil, err
+		}
+		body, r.from = resp.Body(), i+1
 	}
 	return body, nil
 }
 
-// bodyOf passes a body through the content hooks of one policy.
-func (r *Run) bodyOf(ctx context.Context, st *stage, texts *provider.Texts, body []byte) ([]byte, error) {
-	if st.hooks.start != nil && !r.started {
-		if err := r.hook(st.hooks, "OnStreamStart", func() error { return st.hooks.start.OnStreamStart(ctx, &st.x, &st.stream) }); err != nil {
-			return nil, err
-		}
-		st.waiting += st.stream.takeOutput()
+// Texts passes the result of [Run.Responses] through the content hooks of the other policies, each
+// text as one delta. It calls the function with the elements between the texts that may be calls.
+func (r *Run) Texts(ctx context.Context, body []byte, call func(choice int, id stopgate.CallID)) ([]byte, error) {
+	if r == nil || !r.chain.texts {
+		return body, nil
 	}
-	return texts.Body(body, provider.TextVisitor{
-		Text: func(choice, index int, text string) (string, error) {
-			r.texts = max(r.texts, index+1)
-			b := newContent(choice, index+r.before.texts)
-			text, err := r.delta(ctx, st, b, text)
-			if err != nil {
-				return "", err
-			}
-			b.Complete = true
-			if st.contentComplete != nil {
-				err = r.hook(st.hooks, "OnContentComplete", func() error {
-					return st.contentComplete.OnContentComplete(ctx, &st.x, &st.stream, &b.Content)
-				})
-				text += st.stream.takeOutput()
-			}
-			return text, err
-		},
+	body, err := r.visit(ctx, len(r.stages), body, provider.TextVisitor{
+		Call: call,
 		End: func(choice int, reason string) (string, error) {
-			if r.continues != nil {
-				if !slices.ContainsFunc(r.endings, func(e ending) bool { return e.choice == choice }) {
-					r.endings = append(r.endings, ending{choice, r.texts, reason})
-				}
-				return "", nil
+			if !r.stopped.Load() && !slices.ContainsFunc(r.endings, func(e ending) bool { return e.choice == choice }) {
+				r.endings = append(r.endings, ending{choice, r.texts, reason})
 			}
-			if r.stopped.Load() {
-				return "", nil
-			}
-			more := ""
-			if choice == 0 {
-				more, st.waiting = st.waiting, ""
-			}
-			if st.hooks.finish == nil {
-				return more, nil
-			}
-			err := r.hook(st.hooks, "OnFinishReason", func() error { return st.hooks.finish.OnFinishReason(ctx, &st.x, &st.stream, reason) })
-			return more + st.stream.takeOutput(), err
+			return "", nil
 		},
 	})
+	if err != nil || r.continues != nil {
+		return body, err
+	}
+	return r.FinishBody(ctx, body)
+}
+
+// visit passes the texts of a body to the policies from index from up to index to.
+func (r *Run) visit(ctx context.Context, to int, body []byte, v provider.TextVisitor) ([]byte, error) {
+	texts := registry.Texts(r.x.Dialect)
+	if texts == nil {
+		return nil, r.failure()
+	}
+	v.Text = func(choice, index int, text string) (string, error) {
+		r.texts = max(r.texts, index+1)
+		var edited string
+		err := r.guard(ctx, ordered, func(ctx context.Context) (err error) {
+			edited, err = r.wholeText(ctx, to, choice, index, text)
+			return err
+		})
+		switch {
+		case err == nil:
+			return edited, nil
+		case r.unedited():
+			return text, nil
+		}
+		return "", err // an abandoned hook may still write edited
+	}
+	return texts.Body(body, v)
+}
+
+// wholeText passes a whole text to the policies from index from up to index to.
+func (r *Run) wholeText(ctx context.Context, to, choice, index int, text string) (string, error) {
+	if r.stopped.Load() {
+		return "", nil
+	}
+	for i := range r.stages[:to] {
+		st := &r.stages[i]
+		if i < r.from {
+			// It received the text before it ended its output at an earlier call.
+			if st.stream.by.Load() != nil && text != "" {
+				st.stream.dropped.Add(1)
+				text = ""
+			}
+			continue
+		}
+		if !st.texts() {
+			continue
+		}
+		b := newContent(choice, index+r.before.texts)
+		var err error
+		if text, err = r.delta(ctx, st, b, text); err != nil {
+			return "", err
+		}
+		b.Complete = true
+		if st.contentComplete == nil {
+			continue
+		}
+		err = r.hook(st.hooks, "OnContentComplete", func() error {
+			return st.contentComplete.OnContentComplete(ctx, &st.x, &st.stream, &b.Content)
+		})
+		if err != nil {
+			return "", err
+		}
+		text += st.stream.takeOutput()
+	}
+	return text, nil
 }

@@ -86,8 +86,11 @@ func (r *Run) FinishBody(ctx context.Context, body []byte) ([]byte, error) {
 	}
 	r.whole = true
 	list, err := r.Finish(ctx)
-	if err != nil || len(list) == 0 {
-		return body, err
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return body, nil
 	}
 	return registry.Texts(r.x.Dialect).Body(body, provider.TextVisitor{
 		Text: func(_, _ int, text string) (string, error) { return text, nil },

@@ -57,13 +57,15 @@ type reader struct {
 	ordered bool // the calls of an event are processed before the next text
 	to      provider.TextStream
 	mayEnd  func(data []byte) bool
-	out     []byte // output for the caller
-	at      int    // read position in out
-	waits   bool   // ev ends a response; it is processed after everything before it
-	closed  bool   // the texts that were open when a hook stopped the response are closed
-	more    bool   // the decoder may have more events
-	last    error  // error of from
-	err     error  // that error, once it follows all output
+	split   func(data []byte) [][]byte // see [provider.Texts]; nil if no policy has a hook for calls
+	parts   []sse.Event                // rest of an event that was split
+	out     []byte                     // output for the caller
+	at      int                        // read position in out
+	waits   bool                       // ev ends a response; it is processed after everything before it
+	closed  bool                       // the texts that were open when a hook stopped the response are closed
+	more    bool                       // the decoder may have more events
+	last    error                      // error of from
+	err     error                      // that error, once it follows all output
 }
 
 // readSize is the size of a stream's buffer.
@@ -80,8 +82,13 @@ func (r *Run) Reader(ctx context.Context, from io.Reader) io.Reader {
 		return from
 	}
 	e := &editor{run: r, ctx: ctx}
+	split := texts.Split
+	if !r.chain.wants((*hooks).calls) {
+		split = nil
+	}
 	return &reader{
-		run: r, ctx: ctx, from: from, editor: e, mayEnd: texts.MayEnd,
+		split: split,
+		run:   r, ctx: ctx, from: from, editor: e, mayEnd: texts.MayEnd,
 		to:      texts.Stream(&provider.TextRewriter{Editor: e, MaxBytes: r.maxBytes}),
 		ordered: r.chain.calls, decoder: sse.NewDecoder(newBuffer(), sse.Limits{MaxEvent: r.maxBytes}),
 	}
@@ -152,6 +159,24 @@ func (r *Run) unedited() bool {
 	return r.chain.onlyEnds && !slices.ContainsFunc(r.stages, func(st stage) bool { return st.stream.finished.Load() })
 }
 
+// next reads the next complete event, or a part of one.
+func (d *reader) next() (bool, error) {
+	if len(d.parts) == 0 {
+		ok, err := d.decoder.Next(&d.ev)
+		if err != nil || !ok || d.split == nil || !d.ev.Dispatched {
+			return ok, err
+		}
+		for _, data := range d.split(d.ev.Data) {
+			d.parts = append(d.parts, d.ev.WithData(data))
+		}
+		if len(d.parts) == 0 {
+			return true, nil
+		}
+	}
+	d.ev, d.parts = d.parts[0], d.parts[1:]
+	return true, nil
+}
+
 // pass forwards complete events without the policies.
 func (d *reader) pass(out []byte) ([]byte, error) {
 	if d.waits {
@@ -159,7 +184,7 @@ func (d *reader) pass(out []byte) ([]byte, error) {
 		out = d.ev.AppendTo(out)
 	}
 	for {
-		ok, err := d.decoder.Next(&d.ev)
+		ok, err := d.next()
 		if err != nil || !ok {
 			return out, err
 		}
@@ -175,7 +200,7 @@ func (d *reader) work(ctx context.Context, out []byte) ([]byte, error) {
 	}
 	for {
 		if !d.waits {
-			ok, err := d.decoder.Next(&d.ev)
+			ok, err := d.next()
 			if err != nil || !ok {
 				return out, err
 			}

@@ -37,6 +37,7 @@ type Run struct {
 	started   bool                  // OnStreamStart was called
 	ended     bool                  // OnFinishReason was called
 	whole     bool                  // responses are not streamed
+	from      int                   // first policy after the last one with OnResponse, if whole
 	endings   []ending              // ends of choices that are reported by Finish
 	texts     int                   // first unused text index of this response
 	before    struct {              // counts of the earlier responses

@@ -183,7 +183,7 @@ func (r *Run) start(ctx context.Context) error {
 	r.started = true
 	for i := range r.stages {
 		st := &r.stages[i]
-		if st.hooks.start == nil {
+		if st.hooks.start == nil || r.whole && st.response != nil {
 			continue
 		}
 		if err := r.hook(st.hooks, "OnStreamStart", func() error { return st.hooks.start.OnStreamStart(ctx, &st.x, &st.stream) }); err != nil {

@@ -148,6 +148,8 @@ func editTexts(body []byte, to provider.TextVisitor) ([]byte, error) {
 			if sent, err = to.Text(0, index, was); err != nil {
 				return nil, err
 			}
+		} else if _, named := block.Get("name"); named {
+			to.Pass(0, block, "id")
 		}
 		index++
 	}

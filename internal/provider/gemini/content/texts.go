@@ -15,6 +15,7 @@ import (
 var Texts = provider.Texts{
 	Stream:       func(t *provider.TextRewriter) provider.TextStream { return &textStream{TextRewriter: t} },
 	Body:         editTexts,
+	Split:        split,
 	MayEnd:       func(data []byte) bool { return bytes.Contains(data, []byte(`"finishReason"`)) },
 	Conversation: []string{"contents", "systemInstruction", "system_instruction"},
 	Labels:       []string{"mimeType", "mime_type", "fileUri", "file_uri", "thoughtSignature", "thought_signature"},
@@ -196,9 +197,21 @@ func editTexts(body []byte, to provider.TextVisitor) ([]byte, error) {
 type wholeTexts struct {
 	number int
 	texts  [][]jsonstream.Value
-	called bool             // a call follows the last text
+	calls  []callBetween
 	parts  jsonstream.Value // the last list of parts
 	reason string
+}
+
+// callBetween is a call that follows a number of texts.
+type callBetween struct {
+	texts int
+	call  jsonstream.Value
+}
+
+// called reports whether a call follows the last text.
+func (w *wholeTexts) called() bool {
+	n := len(w.calls)
+	return n > 0 && w.calls[n-1].texts == len(w.texts)
 }
 
 func (w *wholeTexts) read(candidate jsonstream.Value) {
@@ -208,12 +221,13 @@ func (w *wholeTexts) read(candidate jsonstream.Value) {
 	}
 	for part := range partsOf(candidate) {
 		switch text := answerText(part); {
-		case text.IsValid() && (len(w.texts) == 0 || w.called):
-			w.texts, w.called = append(w.texts, []jsonstream.Value{text}), false
+		case text.IsValid() && (len(w.texts) == 0 || w.called()):
+			w.texts = append(w.texts, []jsonstream.Value{text})
 		case text.IsValid():
 			w.texts[len(w.texts)-1] = append(w.texts[len(w.texts)-1], text)
 		case isCall(part):
-			w.called = true
+			call, _ := part.Get("functionCall")
+			w.calls = append(w.calls, callBetween{len(w.texts), call})
 		}
 	}
 	if reason, _ := candidate.Get("finishReason"); reason.Kind() == jsonstream.String {
@@ -223,7 +237,16 @@ func (w *wholeTexts) read(candidate jsonstream.Value) {
 
 func (w *wholeTexts) edit(edits *provider.Edits, to provider.TextVisitor) error {
 	was, sent := make([]string, len(w.texts)), make([]string, len(w.texts))
+	calls := w.calls
+	pass := func(texts int) {
+		for ; len(calls) > 0 && calls[0].texts <= texts; calls = calls[1:] {
+			if _, begins := calls[0].call.Get("name"); begins {
+				to.Pass(w.number, calls[0].call, "id")
+			}
+		}
+	}
 	for i, parts := range w.texts {
+		pass(i)
 		var text strings.Builder
 		for _, part := range parts {
 			text.WriteString(part.Text())
@@ -234,6 +257,7 @@ func (w *wholeTexts) edit(edits *provider.Edits, to provider.TextVisitor) error 
 			return err
 		}
 	}
+	pass(len(w.texts))
 	more, err := to.End(w.number, w.reason)
 	if err != nil {
 		return err

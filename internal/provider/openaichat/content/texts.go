@@ -294,6 +294,13 @@ func editTexts(body []byte, to provider.TextVisitor) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		calls, _ := message.Get("tool_calls")
+		for call := range calls.Elements() {
+			to.Pass(number, call, "id")
+		}
+		if call, ok := message.Get("function_call"); ok && provider.Present(call) {
+			to.Pass(number, call, "id")
+		}
 		reason, _ := choice.Get("finish_reason")
 		more, err := to.End(number, reason.Text())
 		if err != nil {

@@ -395,6 +395,9 @@ func editTexts(body []byte, to provider.TextVisitor) ([]byte, error) {
 	}
 	n := 0
 	for item := range output.Elements() {
+		if _, called := item.Get("call_id"); called {
+			to.Pass(0, item, "call_id")
+		}
 		content, _ := item.Get("content")
 		index := 0
 		for part := range content.Elements() {
