@@ -29,6 +29,10 @@ type Outcome struct {
 	// Args are the bytes that must run: the gate's own serialisation of the value
 	// that was judged (L4). Empty unless Status is Allowed.
 	Args []byte
+	// Access limits the files that the tool may touch while it runs the call; nil is no limit.
+	// It is empty unless Status is Allowed, and in observe mode. The program that runs the tool
+	// enforces it.
+	Access *Access
 	// Enforced is false in observe mode: the verdict is the one that enforcement
 	// would have given, and the call was not held back (X1).
 	Enforced bool

@@ -40,6 +40,9 @@ run = [
   { mode = "ask" },
 ]
 result = [ { arg = "/path", prefix = "src/secret", mode = "skip" }, { mode = "unattended" } ]
+[tools.limited]
+access = { read = ["src/"], write = [] }
+policy.run = [ { arg = "/path", const = "no", mode = "deny" }, { mode = "unattended" } ]
 [tools.deploy]
 policy.run = "unattended"
 [tools.test]

@@ -45,6 +45,9 @@ type decisionJSON struct {
 	// Raw are the arguments to run if a JSON value cannot hold them byte for byte. In observe mode,
 	// malformed arguments are allowed too.
 	Raw string `json:"raw,omitempty"`
+	// Access limits the files that the tool may touch. Present only if the call is allowed and the
+	// policy limits the tool.
+	Access *stopgate.Access `json:"access,omitempty"`
 	// Enforced is false in observe mode: the verdict is the one that would have been enforced.
 	Enforced bool `json:"enforced"`
 	// Approval identifies the question of a pending call, or its approver.
@@ -67,7 +70,7 @@ const pending = "pending"
 func decisionOf(c *stopgate.Call, bytes int64, out stopgate.Outcome) decisionJSON {
 	a := decisionJSON{
 		ID: out.Proposal, Tool: c.Tool, Session: c.Session, Status: out.Status.String(), verdictJSON: verdictOf(out.Verdict),
-		Bytes: bytes, Enforced: out.Enforced,
+		Bytes: bytes, Access: out.Access, Enforced: out.Enforced,
 	}
 	e := out.Envelope()
 	a.Envelope = &e

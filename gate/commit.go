@@ -207,6 +207,9 @@ func (c *commitment) finished(ctx context.Context) {
 	switch {
 	case out.Status == stopgate.Allowed: // the row is durable: the arguments are released (I22)
 		out.Args, out.Verdict = c.args, p.gates.decided(out.Verdict)
+		if p.bound.rules != nil {
+			out.Access = p.bound.rules.Access()
+		}
 	case !out.Enforced && out.Verdict.Code != stopgate.CodeCancelled:
 		out.Status = stopgate.Allowed
 		if p.args.received <= maxRaw {

@@ -121,6 +121,8 @@ func (s *scripted) IsPath(jsonstream.Pointer) bool { return false }
 
 func (s *scripted) Unknown() (stopgate.Mode, bool) { return stopgate.Deny, false }
 
+func (s *scripted) Access() *stopgate.Access { return nil }
+
 func (s *scripted) ResultMode(doc *jsonstream.Document) stopgate.Verdict {
 	if s.Panic == "ResultMode" {
 		panic("scripted")

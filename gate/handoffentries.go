@@ -78,6 +78,9 @@ func (t *payloadRules) Evaluate() Evaluation {
 // Unknown reports false: it is about tools, see handoffPolicies for handoffs.
 func (t *payloadRules) Unknown() (stopgate.Mode, bool) { return stopgate.Deny, false }
 
+// Access reports no limit: a handoff runs no tool.
+func (t *payloadRules) Access() *stopgate.Access { return nil }
+
 // ResultMode delivers: the answer of the receiving agent is not judged here.
 func (t *payloadRules) ResultMode(*jsonstream.Document) stopgate.Verdict {
 	return stopgate.Verdict{Decided: true, Mode: stopgate.Unattended, Layer: stopgate.LayerRules, Code: stopgate.CodeRuleMatched}

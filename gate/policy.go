@@ -51,6 +51,8 @@ type Rules interface {
 	Unknown() (otherwise stopgate.Mode, unknown bool)
 	// ResultMode evaluates the rules about the result of a call with these arguments.
 	ResultMode(executed *jsonstream.Document) stopgate.Verdict
+	// Access limits the files that the tool may touch, nil without a limit.
+	Access() *stopgate.Access
 	// IsPath reports whether the value at a pointer is a path.
 	IsPath(jsonstream.Pointer) bool
 }

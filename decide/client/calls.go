@@ -72,6 +72,9 @@ type Decision struct {
 	Args json.RawMessage `json:"args"`
 	// Raw is Args as text if a gate in observe mode allows arguments that are not JSON.
 	Raw string `json:"raw"`
+	// Access limits the files that the tool may touch, nil if it is not limited. The program that
+	// runs the tool enforces it.
+	Access *stopgate.Access `json:"access"`
 	// Enforced is false in observe mode: the verdict is the one that would have been enforced.
 	Enforced bool               `json:"enforced"`
 	Approval *Approval          `json:"approval"` // the question or the approver

@@ -40,6 +40,9 @@ run = [
   { arg = "/path", prefix = "src", mode = "unattended" },
   { mode = "ask" },
 ]
+[tools.limited]
+access = { read = ["src/"], write = [] }
+policy.run = "unattended"
 [tools.deploy]
 policy.run = "unattended"
 [tools.test]
@@ -208,6 +211,18 @@ func TestDecide(t *testing.T) {
 	call.Args = []byte(`{"path":"src/b"}`)
 	if a, err := c.Decide(t.Context(), call); !errors.Is(err, client.ErrConflict) || a.Allowed() {
 		t.Error(a, err)
+	}
+}
+
+// Proves D25-49: the decision has the access of the tool.
+func TestDecideWithAccess(t *testing.T) {
+	c := open(t).as("agent")
+	a, err := c.Decide(t.Context(), client.Call{Tool: "limited", Args: []byte(`{}`)})
+	if err != nil || !a.Allowed() || a.Access == nil || !slices.Equal(a.Access.Read, []string{"src"}) || a.Access.Write == nil || len(a.Access.Write) != 0 || a.Access.MayWrite("src/a") || !a.Access.MayRead("src/a") {
+		t.Fatalf("%+v %v", a.Access, err)
+	}
+	if a, err = c.Decide(t.Context(), client.Call{Tool: "write", Args: []byte(`{"path":"src/a"}`)}); err != nil || !a.Allowed() || a.Access != nil {
+		t.Errorf("%+v %v", a.Access, err)
 	}
 }
 

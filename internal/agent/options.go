@@ -41,6 +41,9 @@ type Tool struct {
 type Task struct {
 	Tool stopgate.ToolName
 	Args string
+	// Access limits the files that the tool may touch; nil is no limit. A runner that cannot
+	// enforce a limit does not run the call.
+	Access *stopgate.Access
 	// Progress receives the progress of the call as untrusted text; it may be nil.
 	Progress func(text string)
 }

@@ -200,7 +200,7 @@ func (a *Agent) run(ctx context.Context, c *call, out stopgate.Outcome) error {
 	})
 	began := a.Now()
 	within, end := a.observedTool(ctx, c, string(out.Args))
-	result := a.Tools.Run(a.Gate.Context(within, a.Owner), Task{Tool: c.tool, Args: string(out.Args), Progress: func(text string) {
+	result := a.Tools.Run(a.Gate.Context(within, a.Owner), Task{Tool: c.tool, Args: string(out.Args), Access: out.Access, Progress: func(text string) {
 		c.change(a.Watch, func(s *Call) { s.Progress = text })
 	}})
 	ended := a.Now()

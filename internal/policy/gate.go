@@ -33,7 +33,7 @@ func (p *Program) Gate() gate.Settings {
 
 // RulesFor resolves everything about a call that does not depend on its arguments.
 func (p *Program) RulesFor(call stopgate.Call, c gate.Circumstances) gate.Rules {
-	return &boundRules{p.BindUnder(call, eval.Circumstances{Situation: eval.SituationOf(string(c.Situation)), Governed: c.Governed}), p}
+	return &boundRules{p.BindUnder(call, eval.Circumstances{Situation: eval.SituationOf(string(c.Situation)), Governed: c.Governed}), p, p.Access(call.Tool)}
 }
 
 // SituationOf reads the data of a session.
@@ -45,7 +45,10 @@ func (p *Program) SituationOf(data jsonstream.Value) gate.Situation {
 type boundRules struct {
 	*eval.Binding
 	program *Program
+	access  *stopgate.Access
 }
+
+func (r *boundRules) Access() *stopgate.Access { return r.access }
 
 func (r *boundRules) Evaluate() gate.Evaluation {
 	if e, ok := r.program.unused.Get().(*evaluation); ok {

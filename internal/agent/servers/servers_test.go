@@ -195,6 +195,11 @@ func TestResults(t *testing.T) {
 // A result of ten megabytes is truncated, and states that.
 func TestLargeResult(t *testing.T) {
 	r := start(t, nil, "good")
+	// Proves D25-49: a server cannot be held to a limit on files, so the call does not reach it.
+	limited := r.Run(r.t.Context(), agent.Task{Tool: "good__echo", Args: `{"what":"x"}`, Access: &stopgate.Access{Read: []string{"/"}}})
+	if !limited.Failed || !strings.Contains(limited.Text, "access: the policy limits the files that good__echo may touch") {
+		t.Errorf("%+v", limited)
+	}
 	got := r.run("good__echo", `{"what":"big"}`)
 	if got.Failed || len(got.Text) > 66<<10 {
 		t.Errorf("%d bytes, %v", len(got.Text), got.Failed)

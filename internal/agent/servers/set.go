@@ -154,6 +154,9 @@ func (s *Set) Run(ctx context.Context, task agent.Task) agent.Result {
 	if one == nil {
 		return failed(fmt.Errorf("there is no tool %q", task.Tool))
 	}
+	if task.Access != nil {
+		return failed(fmt.Errorf("access: the policy limits the files that %s may touch, and stopgate cannot hold an MCP server to that: it did not run", task.Tool))
+	}
 	r, err := one.call(ctx, name, task)
 	if err != nil {
 		return failed(err)

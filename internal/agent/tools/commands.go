@@ -27,14 +27,17 @@ func (s *Set) commands() []tool {
 	list := []tool{define("run_command",
 		"Run a command line with sh in the working tree. It has no terminal and no standard input. Prints what it wrote and how it ended.",
 		`{"type":"object","properties":{"command":{"type":"string","x-stopgate-type":"command"},"timeout_seconds":{"type":"integer","minimum":1,"maximum":1800}},"required":["command"],"additionalProperties":false}`,
-		s.runCommand, nil)}
+		(*view).runCommand, nil)}
 	for _, l := range s.o.Local {
-		list = append(list, tool{definition: l.Definition, run: s.local(l)})
+		list = append(list, tool{definition: l.Definition, run: local(l)})
 	}
 	return list
 }
 
-func (s *Set) runCommand(ctx context.Context, args jsonstream.Value) (agent.Result, error) {
+func (s *view) runCommand(ctx context.Context, args jsonstream.Value) (agent.Result, error) {
+	if err := s.unenforced(); err != nil {
+		return agent.Result{}, err
+	}
 	line, err := text(args, "command", true)
 	if err != nil {
 		return agent.Result{}, err
@@ -50,8 +53,11 @@ func (s *Set) runCommand(ctx context.Context, args jsonstream.Value) (agent.Resu
 	return s.process(ctx, []string{"sh", "-c", line}, nil, limit)
 }
 
-func (s *Set) local(l Local) func(context.Context, jsonstream.Value) (agent.Result, error) {
-	return func(ctx context.Context, args jsonstream.Value) (agent.Result, error) {
+func local(l Local) func(*view, context.Context, jsonstream.Value) (agent.Result, error) {
+	return func(s *view, ctx context.Context, args jsonstream.Value) (agent.Result, error) {
+		if err := s.unenforced(); err != nil {
+			return agent.Result{}, err
+		}
 		return s.process(ctx, l.Command, args.Raw(), s.o.Timeout)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"github.com/stopgate/stopgate"
@@ -15,7 +16,7 @@ import (
 
 // define returns a tool. Parameters that rules depend on come before long ones, so that a
 // call can be decided early (D26-29).
-func define(name, description, schema string, run func(context.Context, jsonstream.Value) (agent.Result, error), preview func(jsonstream.Value) (string, error)) tool {
+func define(name, description, schema string, run func(*view, context.Context, jsonstream.Value) (agent.Result, error), preview func(*view, jsonstream.Value) (string, error)) tool {
 	return tool{
 		definition: stopgate.ToolDefinition{Name: stopgate.ToolName(name), Description: description, Schema: []byte(schema), EmptyMeansNone: true},
 		run:        run, preview: preview,
@@ -27,29 +28,29 @@ func (s *Set) files() []tool {
 	return []tool{
 		define("fs_read_file", "Read a text file of the working tree. With start_line and end_line, only these lines, counted from 1.",
 			`{"type":"object","properties":{"path":{"type":"string","x-stopgate-type":"path"},"start_line":{"type":"integer","minimum":1},"end_line":{"type":"integer","minimum":1}},"required":["path"],"additionalProperties":false}`,
-			s.readFile, nil),
+			(*view).readFile, nil),
 		define("fs_list_files", "List the files below a directory of the working tree, the whole tree by default. Directories end with a slash.",
 			`{"type":"object","properties":{"path":{"type":"string","x-stopgate-type":"path"},"depth":{"type":"integer","minimum":1,"description":"how many levels; 3 by default"}},"additionalProperties":false}`,
-			s.listFiles, nil),
+			(*view).listFiles, nil),
 		define("fs_grep", "Search the files below a directory for a regular expression (RE2). Prints path:line: text.",
 			`{"type":"object","properties":{"path":{"type":"string","x-stopgate-type":"path"},"pattern":{"type":"string"},"ignore_case":{"type":"boolean"}},"required":["pattern"],"additionalProperties":false}`,
-			s.grep, nil),
+			(*view).grep, nil),
 		define("fs_create_file", "Create a text file, and the directories it needs. An existing file is only written over with replace.",
 			`{"type":"object","properties":{"path":{"type":"string","x-stopgate-type":"path"},"replace":{"type":"boolean"},"content":{"type":"string"}},"required":["path","content"],"additionalProperties":false}`,
-			s.createFile, s.previewCreate),
+			(*view).createFile, (*view).previewCreate),
 		define("fs_modify_file", "Change text files: each pattern replaces one text, which must occur exactly once, by another one. A pattern changes the file at path, or those in its own paths. All of the patterns apply, or none.",
 			`{"type":"object","properties":{"path":{"type":"string","x-stopgate-type":"path"},"patterns":{"type":"array","minItems":1,"items":{"type":"object","properties":{"paths":{"type":"array","items":{"type":"string","x-stopgate-type":"path"}},"old":{"type":"string","minLength":1},"new":{"type":"string"}},"required":["old","new"],"additionalProperties":false}}},"required":["path","patterns"],"additionalProperties":false}`,
-			s.modifyFile, s.previewModify),
+			(*view).modifyFile, (*view).previewModify),
 		define("fs_move_file", "Move or rename a file within the working tree. Nothing is written over.",
 			`{"type":"object","properties":{"source":{"type":"string","x-stopgate-type":"path"},"destination":{"type":"string","x-stopgate-type":"path"}},"required":["source","destination"],"additionalProperties":false}`,
-			s.moveFile, nil),
+			(*view).moveFile, nil),
 		define("fs_delete_file", "Delete a file, or an empty directory.",
 			`{"type":"object","properties":{"path":{"type":"string","x-stopgate-type":"path"}},"required":["path"],"additionalProperties":false}`,
-			s.deleteFile, s.previewDelete),
+			(*view).deleteFile, (*view).previewDelete),
 	}
 }
 
-func (s *Set) readFile(_ context.Context, args jsonstream.Value) (agent.Result, error) {
+func (s *view) readFile(_ context.Context, args jsonstream.Value) (agent.Result, error) {
 	path, err := text(args, "path", true)
 	if err != nil {
 		return agent.Result{}, err
@@ -62,7 +63,7 @@ func (s *Set) readFile(_ context.Context, args jsonstream.Value) (agent.Result, 
 	if err != nil {
 		return agent.Result{}, err
 	}
-	_, content, err := s.load(path)
+	_, content, err := s.load(path, reads)
 	if err != nil {
 		return agent.Result{}, err
 	}
@@ -84,7 +85,7 @@ func (s *Set) readFile(_ context.Context, args jsonstream.Value) (agent.Result, 
 }
 
 // creation reads the arguments of fs_create_file.
-func (s *Set) creation(args jsonstream.Value) (name, before, content string, err error) {
+func (s *view) creation(args jsonstream.Value) (name, before, content string, err error) {
 	path, err := text(args, "path", true)
 	if err != nil {
 		return "", "", "", err
@@ -93,7 +94,7 @@ func (s *Set) creation(args jsonstream.Value) (name, before, content string, err
 		return "", "", "", err
 	}
 	replace, _ := args.Get("replace")
-	name, before, err = s.load(path)
+	name, before, err = s.load(path, writes)
 	switch {
 	case err == nil && replace.Kind() != jsonstream.True:
 		return "", "", "", fmt.Errorf("%s exists: change it with fs_modify_file, or say replace", path)
@@ -103,7 +104,7 @@ func (s *Set) creation(args jsonstream.Value) (name, before, content string, err
 	return name, before, content, err
 }
 
-func (s *Set) createFile(_ context.Context, args jsonstream.Value) (agent.Result, error) {
+func (s *view) createFile(_ context.Context, args jsonstream.Value) (agent.Result, error) {
 	name, _, content, err := s.creation(args)
 	if err != nil {
 		return agent.Result{}, err
@@ -114,7 +115,7 @@ func (s *Set) createFile(_ context.Context, args jsonstream.Value) (agent.Result
 	return agent.Result{Text: fmt.Sprintf("wrote %d bytes to %s", len(content), name)}, nil
 }
 
-func (s *Set) previewCreate(args jsonstream.Value) (string, error) {
+func (s *view) previewCreate(args jsonstream.Value) (string, error) {
 	name, before, content, err := s.creation(args)
 	if err != nil || before == "" {
 		return "", err // for a new file the arguments show everything
@@ -126,7 +127,7 @@ func (s *Set) previewCreate(args jsonstream.Value) (string, error) {
 type change struct{ name, before, after string }
 
 // modification computes the changes of fs_modify_file.
-func (s *Set) modification(args jsonstream.Value) ([]*change, error) {
+func (s *view) modification(args jsonstream.Value) ([]*change, error) {
 	path, err := text(args, "path", true)
 	if err != nil {
 		return nil, err
@@ -168,8 +169,8 @@ func (s *Set) modification(args jsonstream.Value) ([]*change, error) {
 	return list, nil
 }
 
-func (s *Set) changeOf(list *[]*change, path string) (*change, error) {
-	name, content, err := s.load(path)
+func (s *view) changeOf(list *[]*change, path string) (*change, error) {
+	name, content, err := s.load(path, reads|writes)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +184,7 @@ func (s *Set) changeOf(list *[]*change, path string) (*change, error) {
 	return c, nil
 }
 
-func (s *Set) modifyFile(_ context.Context, args jsonstream.Value) (agent.Result, error) {
+func (s *view) modifyFile(_ context.Context, args jsonstream.Value) (agent.Result, error) {
 	list, err := s.modification(args)
 	if err != nil {
 		return agent.Result{}, err
@@ -201,7 +202,7 @@ func (s *Set) modifyFile(_ context.Context, args jsonstream.Value) (agent.Result
 	return agent.Result{Text: "changed " + strings.Join(names, ", ")}, nil
 }
 
-func (s *Set) previewModify(args jsonstream.Value) (string, error) {
+func (s *view) previewModify(args jsonstream.Value) (string, error) {
 	list, err := s.modification(args)
 	if err != nil {
 		return "", err
@@ -213,7 +214,7 @@ func (s *Set) previewModify(args jsonstream.Value) (string, error) {
 	return b.String(), nil
 }
 
-func (s *Set) moveFile(_ context.Context, args jsonstream.Value) (agent.Result, error) {
+func (s *view) moveFile(_ context.Context, args jsonstream.Value) (agent.Result, error) {
 	source, err := text(args, "source", true)
 	if err != nil {
 		return agent.Result{}, err
@@ -222,11 +223,11 @@ func (s *Set) moveFile(_ context.Context, args jsonstream.Value) (agent.Result, 
 	if err != nil {
 		return agent.Result{}, err
 	}
-	from, err := s.name(source)
+	from, err := s.name(source, reads|writes)
 	if err != nil {
 		return agent.Result{}, err
 	}
-	to, err := s.name(destination)
+	to, err := s.name(destination, writes)
 	if err != nil {
 		return agent.Result{}, err
 	}
@@ -236,42 +237,42 @@ func (s *Set) moveFile(_ context.Context, args jsonstream.Value) (agent.Result, 
 	if _, err := s.root.Lstat(to); err == nil {
 		return agent.Result{}, fmt.Errorf("%s exists: nothing was moved", destination)
 	}
-	if dir := parent(to); dir != "." {
-		if err := s.root.MkdirAll(dir, 0o755); err != nil {
-			return agent.Result{}, plain(destination, err)
-		}
-	}
-	if err := s.root.Rename(from, to); err != nil {
-		return agent.Result{}, plain(source, err)
+	if err := s.rename(from, to); err != nil {
+		return agent.Result{}, err
 	}
 	return agent.Result{Text: fmt.Sprintf("moved %s to %s", from, to)}, nil
 }
 
-func (s *Set) deleteFile(_ context.Context, args jsonstream.Value) (agent.Result, error) {
+func (s *view) deleteFile(_ context.Context, args jsonstream.Value) (agent.Result, error) {
 	path, err := text(args, "path", true)
 	if err != nil {
 		return agent.Result{}, err
 	}
-	name, err := s.name(path)
+	name, err := s.name(path, writes)
 	if err != nil {
 		return agent.Result{}, err
 	}
 	if name == "." {
 		return agent.Result{}, errors.New("the working tree itself is not deleted")
 	}
-	if err := s.root.Remove(name); err != nil {
+	dir, err := s.directory(filepath.Dir(name), false)
+	if err != nil {
+		return agent.Result{}, plain(path, err)
+	}
+	defer dir.Close()
+	if err := dir.Remove(filepath.Base(name)); err != nil {
 		return agent.Result{}, plain(path, err)
 	}
 	return agent.Result{Text: "deleted " + name}, nil
 }
 
 // previewDelete shows the files that would be deleted.
-func (s *Set) previewDelete(args jsonstream.Value) (string, error) {
+func (s *view) previewDelete(args jsonstream.Value) (string, error) {
 	path, err := text(args, "path", true)
 	if err != nil {
 		return "", err
 	}
-	name, content, err := s.load(path)
+	name, content, err := s.load(path, writes)
 	if err != nil {
 		return "", err
 	}

@@ -20,17 +20,18 @@ const (
 	maxSearch  = 2 << 20
 )
 
-func parent(name string) string { return filepath.Dir(name) }
-
 // begin returns the start of a search.
-func (s *Set) begin(args jsonstream.Value) (string, error) {
+func (s *view) begin(args jsonstream.Value) (string, error) {
 	path, err := text(args, "path", false)
 	if err != nil {
 		return "", err
 	}
-	name, err := s.name(path)
+	name, err := s.name(path, 0)
 	if err != nil {
 		return "", err
+	}
+	if !s.shows(filepath.ToSlash(name)) {
+		return "", s.permitted(name, reads)
 	}
 	if _, err := s.root.Lstat(name); err != nil {
 		return "", plain(path, err)
@@ -38,7 +39,7 @@ func (s *Set) begin(args jsonstream.Value) (string, error) {
 	return filepath.ToSlash(name), nil
 }
 
-func (s *Set) listFiles(ctx context.Context, args jsonstream.Value) (agent.Result, error) {
+func (s *view) listFiles(ctx context.Context, args jsonstream.Value) (agent.Result, error) {
 	from, err := s.begin(args)
 	if err != nil {
 		return agent.Result{}, err
@@ -58,6 +59,9 @@ func (s *Set) listFiles(ctx context.Context, args jsonstream.Value) (agent.Resul
 		}
 		if name == from && d.IsDir() {
 			return nil
+		}
+		if !s.shows(name) {
+			return skip(d)
 		}
 		if n == maxListed {
 			left++
@@ -102,7 +106,7 @@ func levels(from, name string) int {
 	return strings.Count(name, "/") + 1
 }
 
-func (s *Set) grep(ctx context.Context, args jsonstream.Value) (agent.Result, error) {
+func (s *view) grep(ctx context.Context, args jsonstream.Value) (agent.Result, error) {
 	from, err := s.begin(args)
 	if err != nil {
 		return agent.Result{}, err
@@ -123,7 +127,7 @@ func (s *Set) grep(ctx context.Context, args jsonstream.Value) (agent.Result, er
 		if err != nil || ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if d.IsDir() && d.Name() == ".git" {
+		if d.IsDir() && (d.Name() == ".git" || !s.shows(name)) {
 			return fs.SkipDir
 		}
 		if d.Type().IsRegular() {
@@ -139,7 +143,7 @@ func (s *Set) grep(ctx context.Context, args jsonstream.Value) (agent.Result, er
 
 // grepping is the state of one search.
 type grepping struct {
-	s       *Set
+	s       *view
 	re      *regexp.Regexp
 	out     strings.Builder
 	matches int
@@ -148,7 +152,7 @@ type grepping struct {
 }
 
 func (g *grepping) file(name string) {
-	if !g.s.o.Readable(name) {
+	if !g.s.access.MayRead(name) || !g.s.o.Readable(name) {
 		g.hidden++
 		return
 	}
@@ -156,7 +160,7 @@ func (g *grepping) file(name string) {
 		g.large++
 		return
 	}
-	_, content, err := g.s.load(filepath.FromSlash(name))
+	_, content, err := g.s.load(filepath.FromSlash(name), reads)
 	if err != nil || strings.ContainsRune(content[:min(len(content), 8000)], 0) {
 		return
 	}

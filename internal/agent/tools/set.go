@@ -41,7 +41,8 @@ type Options struct {
 // Set is a set of tools. It is safe for concurrent use.
 type Set struct {
 	o     Options
-	dir   string
+	dir   string // with links followed
+	given string // as Options.Dir gives it
 	root  *os.Root
 	tools []tool
 }
@@ -51,15 +52,16 @@ var _ agent.Runner = (*Set)(nil)
 // tool is one tool.
 type tool struct {
 	definition stopgate.ToolDefinition
-	run        func(ctx context.Context, args jsonstream.Value) (agent.Result, error)
-	preview    func(args jsonstream.Value) (string, error) // may be nil
+	run        func(v *view, ctx context.Context, args jsonstream.Value) (agent.Result, error)
+	preview    func(v *view, args jsonstream.Value) (string, error) // may be nil
 }
 
 // New opens the working tree and returns its tools.
 func New(o Options) (*Set, error) {
-	dir, err := filepath.Abs(o.Dir)
+	given, err := filepath.Abs(o.Dir)
+	dir := given
 	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
+		dir, err = filepath.EvalSymlinks(given)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the working tree: %w", err)
@@ -80,7 +82,7 @@ func New(o Options) (*Set, error) {
 	if o.Readable == nil {
 		o.Readable = func(string) bool { return true }
 	}
-	s := &Set{o: o, dir: dir, root: root}
+	s := &Set{o: o, dir: dir, given: given, root: root}
 	s.tools = append(s.files(), s.commands()...)
 	for i, t := range s.tools {
 		for _, other := range s.tools[:i] {
@@ -117,7 +119,7 @@ func (s *Set) Run(ctx context.Context, call agent.Task) agent.Result {
 	if err != nil {
 		return failed(err)
 	}
-	r, err := t.run(ctx, value)
+	r, err := t.run(s.view(call), ctx, value)
 	if err != nil {
 		f := failed(err)
 		f.Absent = errors.Is(err, os.ErrNotExist)
@@ -137,7 +139,7 @@ func (s *Set) Preview(name stopgate.ToolName, args string) string {
 	if err != nil {
 		return ""
 	}
-	text, err := t.preview(value)
+	text, err := t.preview(&view{Set: s, tool: name}, value)
 	if err != nil {
 		return "" // running the call returns the error
 	}

@@ -13,9 +13,9 @@ import (
 // maxFile is the maximum size of a file that is read.
 const maxFile = 16 << 20
 
-// name returns the name of a path in the working tree. Paths through a symbolic link are
-// refused: the policy evaluated the path as written.
-func (s *Set) name(path string) (string, error) {
+// name returns the name in the working tree of a path that an operation needs. Paths through a
+// symbolic link are refused: the policy evaluated the path as written.
+func (s *view) name(path string, n need) (string, error) {
 	if path == "" {
 		path = "."
 	}
@@ -43,7 +43,49 @@ func (s *Set) name(path string) (string, error) {
 			return "", fmt.Errorf("%s is a symbolic link, which file tools do not follow: name the file it leads to", at)
 		}
 	}
-	return rel, nil
+	return rel, s.permitted(rel, n)
+}
+
+// directory opens a directory of the tree, and creates it on demand. It follows no link, even if
+// one takes the place of a directory after [view.name] looked: what is opened is what was named.
+func (s *Set) directory(name string, create bool) (*os.Root, error) {
+	at, err := s.root.OpenRoot(".")
+	if err != nil || name == "." {
+		return at, err
+	}
+	for part := range strings.SplitSeq(name, string(filepath.Separator)) {
+		if create {
+			if err := at.Mkdir(part, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+				return nil, errors.Join(err, at.Close())
+			}
+		}
+		next, err := at.OpenRoot(part)
+		if err == nil {
+			err = same(at, part, func() (fs.FileInfo, error) { return next.Stat(".") })
+			if err != nil {
+				err = errors.Join(err, next.Close())
+			}
+		}
+		at.Close()
+		if err != nil {
+			return nil, err
+		}
+		at = next
+	}
+	return at, nil
+}
+
+// same returns an error unless an entry of a directory is what was opened under its name.
+func same(dir *os.Root, entry string, opened func() (fs.FileInfo, error)) error {
+	named, err := dir.Lstat(entry)
+	if err != nil {
+		return err
+	}
+	info, err := opened()
+	if err == nil && !os.SameFile(named, info) {
+		err = &fs.PathError{Op: "open", Path: entry, Err: errors.New("changed while it was opened; links are not followed")}
+	}
+	return err
 }
 
 func outside(path string) error {
@@ -60,11 +102,17 @@ func plain(path string, err error) error {
 }
 
 // load reads a file.
-func (s *Set) load(path string) (name, content string, err error) {
-	if name, err = s.name(path); err != nil {
+func (s *view) load(path string, n need) (name, content string, err error) {
+	if name, err = s.name(path, n); err != nil {
 		return "", "", err
 	}
-	info, err := s.root.Lstat(name)
+	dir, err := s.directory(filepath.Dir(name), false)
+	if err != nil {
+		return name, "", plain(path, err)
+	}
+	defer dir.Close()
+	base := filepath.Base(name)
+	info, err := dir.Lstat(base)
 	switch {
 	case err != nil:
 		return name, "", plain(path, err)
@@ -75,11 +123,14 @@ func (s *Set) load(path string) (name, content string, err error) {
 	case info.Size() > maxFile:
 		return name, "", fmt.Errorf("%s is larger than %d bytes", path, maxFile)
 	}
-	f, err := s.root.Open(name)
+	f, err := dir.Open(base)
 	if err != nil {
 		return name, "", plain(path, err)
 	}
 	defer f.Close()
+	if err := same(dir, base, f.Stat); err != nil {
+		return name, "", plain(path, err)
+	}
 	data, err := io.ReadAll(io.LimitReader(f, maxFile))
 	if err != nil {
 		return name, "", plain(path, err)
@@ -88,28 +139,66 @@ func (s *Set) load(path string) (name, content string, err error) {
 }
 
 // save replaces a file atomically.
-func (s *Set) save(name, content string) error {
+func (s *view) save(name, content string) error {
+	dir, err := s.directory(filepath.Dir(name), true)
+	if err != nil {
+		return plain(name, err)
+	}
+	defer dir.Close()
+	base := filepath.Base(name)
 	mode := fs.FileMode(0o644)
-	if info, err := s.root.Lstat(name); err == nil {
+	if info, err := dir.Lstat(base); err == nil {
 		mode = info.Mode().Perm()
 	}
-	if dir := filepath.Dir(name); dir != "." {
-		if err := s.root.MkdirAll(dir, 0o755); err != nil {
-			return plain(name, err)
-		}
-	}
-	fresh := name + ".stopgate-new"
-	f, err := s.root.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	fresh := base + ".stopgate-new"
+	f, err := dir.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return plain(name, err)
 	}
 	_, err = io.WriteString(f, content)
 	err = errors.Join(err, f.Chmod(mode), f.Close())
 	if err == nil {
-		err = s.root.Rename(fresh, name)
+		err = dir.Rename(fresh, base)
 	}
 	if err != nil {
-		return errors.Join(plain(name, err), s.root.Remove(fresh))
+		return errors.Join(plain(name, err), dir.Remove(fresh))
 	}
 	return nil
+}
+
+// rename moves a file, and creates the directory of its new name. The move happens within the
+// deepest directory that has both names: if the call may touch all of it, no link can lead out.
+func (s *view) rename(from, to string) error {
+	within := common(filepath.Dir(from), filepath.Dir(to))
+	if filepath.Dir(from) != filepath.Dir(to) && s.permitted(within, reads|writes) != nil {
+		return fmt.Errorf("access: %s moves files only within one directory that it may read and write as a whole: create %s there instead, and delete %s", s.tool, to, from)
+	}
+	parent, err := s.directory(filepath.Dir(to), true)
+	if err != nil {
+		return plain(to, err)
+	}
+	if err := parent.Close(); err != nil {
+		return plain(to, err)
+	}
+	dir, err := s.directory(within, false)
+	if err != nil {
+		return plain(within, err)
+	}
+	defer dir.Close()
+	old, _ := filepath.Rel(within, from)
+	fresh, _ := filepath.Rel(within, to)
+	if err := dir.Rename(old, fresh); err != nil {
+		return plain(from, err)
+	}
+	return nil
+}
+
+// common returns the deepest directory that two local directories are in, or are.
+func common(a, b string) string {
+	for ; a != "."; a = filepath.Dir(a) {
+		if rel, err := filepath.Rel(a, b); err == nil && filepath.IsLocal(rel) {
+			return a
+		}
+	}
+	return "."
 }

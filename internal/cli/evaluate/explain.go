@@ -60,14 +60,18 @@ Exit: as decide; of a CODE 0.`,
 			return err
 		}
 		answer, explanation := call.Answer, call.Explain()
+		var access *stopgate.Access
+		if call.Program != nil {
+			access = call.Program.Access(answer.Tool)
+		}
 		var text string
 		if short {
 			text = dryrun.ShortText(answer, explanation, call.Objections)
 		} else {
-			text = dryrun.ExplainText(answer, explanation) + sessionText(call.Program, answer, call.Objections)
+			text = dryrun.ExplainText(answer, explanation) + sessionText(call.Program, answer, call.Objections) + accessText(answer.Tool, access)
 		}
 		err = format.Print(s.Out, explanationJSON{
-			answer, explanation.Recognised, explanation.NotKnown, traceOf(explanation.Trace), explanation.Lists, call.Objections,
+			answer, explanation.Recognised, explanation.NotKnown, traceOf(explanation.Trace), explanation.Lists, call.Objections, access,
 		}, cli.Coloured(s.Out, text))
 		if err != nil {
 			return err
@@ -87,6 +91,31 @@ type explanationJSON struct {
 	Lists    []eval.ListExplanation `json:"lists"`
 	// Objections are those of session policies, in a session without a past.
 	Objections []dryrun.Objection `json:"objections,omitempty"`
+	// Access limits the files that the tool may touch when it runs.
+	Access *stopgate.Access `json:"access,omitempty"`
+}
+
+// accessText lists the files that a tool may touch, "" without a limit.
+func accessText(tool stopgate.ToolName, a *stopgate.Access) string {
+	if a == nil {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\naccess of %s, whatever the rules allow; the program that runs it enforces it\n", visible.Text(string(tool)))
+	for _, l := range []struct {
+		name  string
+		paths []string
+	}{{"read", a.Read}, {"write", a.Write}} {
+		switch {
+		case l.paths == nil:
+			fmt.Fprintf(&b, "    %-6s every file\n", l.name)
+		case len(l.paths) == 0:
+			fmt.Fprintf(&b, "    %-6s no file\n", l.name)
+		default:
+			fmt.Fprintf(&b, "    %-6s %s\n", l.name, visible.Text(strings.Join(l.paths, ", ")))
+		}
+	}
+	return b.String()
 }
 
 // sessionText lists the session policies that govern a call, in a session without a past, and

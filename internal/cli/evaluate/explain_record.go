@@ -62,7 +62,7 @@ func (f *recordFlags) explain(cmd *cobra.Command, s cli.Streams, c *dryrun.Flags
 		explanationJSON
 		Gone    []string `json:"context_gone,omitempty"`
 		Differs string   `json:"differs,omitempty"`
-	}{explanationJSON{a, x.Recognised, x.NotKnown, traceOf(x.Trace), x.Lists, nil}, w.Gone, w.Differs}
+	}{explanationJSON{a, x.Recognised, x.NotKnown, traceOf(x.Trace), x.Lists, nil, nil}, w.Gone, w.Differs}
 	if err := format.Print(s.Out, answer, cli.Coloured(s.Out, dryrun.ExplainText(a, *x)+w.DifferenceText())); err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 
 // Keys returns every key of the language.
 func Keys(conditions *condition.Table) []string {
-	return slices.Concat(topKeys, operational, gateKeys, pathKeys, toolKeys, policyKeys, guardKeys, ruleKeys, memberKeys, syntax.WhenKeys, exampleKeys, parameterKeys, conditions.Keys())
+	return slices.Concat(topKeys, operational, gateKeys, pathKeys, toolKeys, accessKeys, policyKeys, guardKeys, ruleKeys, memberKeys, syntax.WhenKeys, exampleKeys, parameterKeys, conditions.Keys())
 }
 
 // KeysByTable returns the keys of the tables that this package reads key by key, by the path of the
@@ -21,6 +21,7 @@ func KeysByTable(conditions *condition.Table) map[string][]string {
 		"properties/gate":  gateKeys,
 		"properties/paths": pathKeys,
 		"$defs/tool":       toolKeys,
+		"$defs/access":     accessKeys,
 		"$defs/policy":     policyKeys,
 		"$defs/rule":       rule,
 		"$defs/resultRule": rule,

@@ -11,8 +11,9 @@ var (
 	pathKeys = []string{"root", "home"}
 	toolKeys = []string{
 		"source", "command", "also", "summary", "description", "parameters", "policy",
-		"unknown_params", "uncovered", "on_schema_violation", "run", "result", "success",
+		"unknown_params", "uncovered", "on_schema_violation", "run", "result", "success", "access",
 	}
+	accessKeys = []string{"read", "write"}
 	policyKeys = []string{"run", "result"}
 	ruleKeys   = []string{"arg", "all", "match", "when", "mode", "reason", "note", "ignores", "allow_unsafe_prefix", "examples"}
 	guardKeys  = []string{"on", "below"} // in addition to those of rules

@@ -69,6 +69,7 @@ func (p *parser) toolTable(e *tomltree.Entry) *syntax.ToolTable {
 	p.known(t, toolKeys, dotted)
 	table := &syntax.ToolTable{Name: e.Key, Pos: e.KeyRange}
 	table.Success = p.success(t.Get("success"))
+	table.Access = p.access(t)
 	table.Source, _ = p.word(t.Get("source"), "local", "mcp", "builtin", "remote")
 	for _, v := range p.texts(t.Get("also")) {
 		if !stopgate.ValidToolName(stopgate.ToolName(v.Text)) {

@@ -88,6 +88,7 @@ type ToolTable struct {
 	Schema    *schema.Schema // from parameters; nil if the table declares none
 	Run       *RuleList      // nil if the table has none
 	Result    *RuleList
+	Access    *Access        // files that the tool may touch; nil if the table does not say
 	Success   *Success       // how results are read; nil if the table has none (S24)
 	Unknown   *ParamAction   // unknown_params of the tool
 	Uncovered *ParamAction   // uncovered of the tool
@@ -97,6 +98,10 @@ type ToolTable struct {
 	// AlsoAt is where each of Also is written.
 	AlsoAt []*tomltree.Value
 }
+
+// Access is the access of a tool as a table writes it: paths as in the prefix condition, or "." for
+// the project. A nil list is no limit, an empty one permits no file.
+type Access struct{ Read, Write []string }
 
 // RuleList is an ordered list of rules; the first match wins (D25-09).
 type RuleList struct {

@@ -92,6 +92,9 @@ func (f *File) meaning() []byte {
 		if t.Schema != nil {
 			w.line("schema = " + t.Schema.Hash())
 		}
+		if t.Access != nil {
+			w.line(t.Access.meaning())
+		}
 		w.list("run", t.Run)
 		w.list("result", t.Result)
 	}
@@ -109,6 +112,24 @@ func (f *File) meaning() []byte {
 		w.line("[judge] " + f.Judge.Meaning())
 	}
 	return w.out
+}
+
+// meaning returns the access in one spelling.
+func (a *Access) meaning() string {
+	text := "access"
+	for _, l := range []struct {
+		key  string
+		list []string
+	}{{" read", a.Read}, {" write", a.Write}} {
+		if l.list == nil {
+			continue
+		}
+		text += l.key
+		for _, path := range slices.Sorted(slices.Values(l.list)) {
+			text += " " + tomltree.Quote(path)
+		}
+	}
+	return text
 }
 
 func (w *meaning) list(key string, l *RuleList) {
@@ -135,8 +156,8 @@ func Hash(layers ...*File) string {
 }
 
 // Declarations returns the settings next to rules and guards that affect verdicts, each in one
-// spelling: session policies, handoffs, how results are read where a session policy uses them, and
-// the judge.
+// spelling: session policies, handoffs, the access of tools, how results are read where a session
+// policy uses them, and the judge.
 func (f *File) Declarations() []string {
 	var list []string
 	for _, s := range f.Sessions {
@@ -146,6 +167,9 @@ func (f *File) Declarations() []string {
 		list = append(list, h.meaning())
 	}
 	for _, t := range f.Tools {
+		if t.Access != nil {
+			list = append(list, t.Name+" "+t.Access.meaning())
+		}
 		if t.Success != nil && len(f.Sessions) > 0 {
 			list = append(list, t.Name+" "+t.Success.meaning())
 		}
