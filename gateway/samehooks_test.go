@@ -288,3 +288,24 @@ func TestStopAtTheLastEvent(t *testing.T) {
 		t.Error(got.err)
 	}
 }
+
+// Proves V3-18: in Responses an empty message takes the place of a call that was dropped silently, so
+// that the model gets its call back when the client continues.
+func TestSilentDropsAreRestored(t *testing.T) {
+	for _, stream := range []bool{true, false} {
+		var request string
+		r := newRig(t, allowAll, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			request = string(body)
+			held{body: blocksOf("responses", stream, false, []string{"t", "b"}), wait: func(*http.Request) bool { return true }}.ServeHTTP(w, r)
+		}), with(events.ContentOnly{Silent: true}))
+		const item = `{"id":"msg_stopgate_fc_c1","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","annotations":[],"logprobs":[],"text":""}]}`
+		got := r.post(responsesPath, mustJSON(responsesHistory(stream, []string{"a", "b"}, []historyEntry{user("go")})))
+		mustContain(t, got.body, item)
+		mustLack(t, got.body, "function_call")
+		r.idle(t)
+		r.post(responsesPath, fmt.Sprintf(`{"model":"m","stream":%t,"input":[%s,{"role":"user","content":"go on"}]}`, stream, item))
+		mustContain(t, request, `"type":"function_call","status":"completed","call_id":"c1"`, `"type":"function_call_output","call_id":"c1"`)
+		mustLack(t, request, "msg_stopgate_")
+	}
+}
