@@ -3,7 +3,7 @@ package condition
 import (
 	"slices"
 
-	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/schema"
 )
 
 // AnyType are the types of the values that conditions apply to.

@@ -1,6 +1,6 @@
 package condition
 
-import "github.com/stopgate/stopgate/internal/eval/schema"
+import "github.com/stopgate/stopgate/internal/schema"
 
 // Protection is how a value touches the protected list. Larger values are stricter.
 type Protection uint8

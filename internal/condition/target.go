@@ -3,7 +3,7 @@ package condition
 import (
 	"io/fs"
 
-	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/schema"
 )
 
 // Target is the schema of the value that a condition applies to.

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/schema"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 

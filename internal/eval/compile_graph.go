@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/schema"
 )
 
 // maxShapes is the maximum size of the graph of a view. Schemas may come from untrusted servers; a

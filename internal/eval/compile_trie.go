@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/schema"
 )
 
 // trie holds the pointers of a view's conditions, token by token.

@@ -2,7 +2,7 @@ package eval
 
 import (
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/schema"
 )
 
 // KnownTools looks up the tool of a call in a list of known tools, before any policy file or

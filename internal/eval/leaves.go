@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/schema"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/agent"
 	"github.com/stopgate/stopgate/internal/agent/tools"
-	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/schema"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

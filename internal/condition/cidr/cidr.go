@@ -15,8 +15,8 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
+	"github.com/stopgate/stopgate/internal/schema"
 )
 
 // Kind is the row of the table of kinds.

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/schema"
 	"github.com/stopgate/stopgate/internal/testkit/property"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/schema"
 )
 
 // Proves C5: the conditions on one command line share the cache of links; the next line starts with

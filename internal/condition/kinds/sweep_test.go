@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/schema"
 )
 
 // Proves K0a: a guard on paths matches a command that reads complete directories if and only if it

@@ -2,7 +2,7 @@ package match
 
 import (
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/schema"
 )
 
 // JudgeCommand evaluates the condition for one simple command of the string, by its index (K29).

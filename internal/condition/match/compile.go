@@ -2,7 +2,7 @@ package match
 
 import (
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/schema"
 )
 
 // Compile compiles a condition for a target and a polarity by the definition of its kind. The error

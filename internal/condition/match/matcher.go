@@ -4,7 +4,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/schema"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 

@@ -4,7 +4,7 @@ package number
 
 import (
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/schema"
 )
 
 // The rows of the table of kinds.

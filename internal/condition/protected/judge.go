@@ -3,7 +3,7 @@ package protected
 import (
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/patch"
-	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/schema"
 )
 
 // Judge evaluates a string as a path, a command line or a patch. A patch counts by the files that it

@@ -16,9 +16,9 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/plaintext"
 	"github.com/stopgate/stopgate/internal/condition/shell"
 	"github.com/stopgate/stopgate/internal/condition/weburl"
-	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
+	"github.com/stopgate/stopgate/internal/schema"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 

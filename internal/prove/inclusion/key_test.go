@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/internal/prove/inclusion"
+	"github.com/stopgate/stopgate/internal/schema"
 )
 
 // A condition does not hold for a value with a key that is not among its keys.

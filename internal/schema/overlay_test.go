@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/schema"
 )
 
 func declare(t *testing.T, list ...schema.Parameter) *schema.Schema {

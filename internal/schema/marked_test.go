@@ -3,7 +3,7 @@ package schema_test
 import (
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/schema"
 )
 
 // A definition can count as completely declared, or as not declared at all.

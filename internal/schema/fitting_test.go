@@ -3,7 +3,7 @@ package schema_test
 import (
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/schema"
 )
 
 // Proves D25-47, K24, K25: the parameters of a table for many tools annotate those that a tool has,

@@ -3,7 +3,7 @@ package schema_test
 import (
 	"fmt"
 
-	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/schema"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 

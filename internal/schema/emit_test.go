@@ -3,7 +3,7 @@ package schema_test
 import (
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/schema"
 )
 
 // Proves D25-17, D26-29: a schema is printed with everything that is understood of it, and printing

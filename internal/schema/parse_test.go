@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/schema"
 )
 
 // Proves A17, A18, K23: a text that is not a usable schema is rejected, with a pointer.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/schema"
 	"github.com/stopgate/stopgate/internal/testkit/corpus"
 	"github.com/stopgate/stopgate/jsonstream"
 )
