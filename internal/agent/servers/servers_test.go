@@ -117,7 +117,7 @@ func (r *rig) run(tool, args string) agent.Result {
 func (r *rig) says(file string) string {
 	r.t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		if text, err := os.ReadFile(filepath.Join(r.dir, file)); err == nil {
+		if text, err := os.ReadFile(filepath.Join(r.dir, file)); err == nil && len(text) > 0 {
 			return string(text)
 		}
 		if time.Now().After(end) {
