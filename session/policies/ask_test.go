@@ -58,3 +58,25 @@ func TestAskingTwins(t *testing.T) {
 		}
 	})
 }
+
+// A question names every file and every key value that the policy objects to: an approval allows
+// the objections that it showed.
+func TestQuestionsNameAll(t *testing.T) {
+	b := newBook(t, policies.ReadBeforeWrite().Reads("a").Writes("c").Key("/k/*").Ask())
+	b.run("a", `{"k":["y"]}`, session.Succeeded)
+	for args, want := range map[string]string{
+		`{"k":["x","y"]}`:     "x was not read in this session",
+		`{"k":["x","y","z"]}`: "x, z were not read in this session",
+	} {
+		if d := b.check("c", args); !d.Ask || d.Detail != want {
+			t.Errorf("%s: %+v, want %q", args, d, want)
+		}
+	}
+	b = newBook(t, policies.Limit("c").Calls(1).Key("/k/*").Ask())
+	b.run("c", `{"k":["x"]}`, session.Succeeded)
+	one := b.check("c", `{"k":["x","y"]}`)
+	b.run("c", `{"k":["y"]}`, session.Succeeded)
+	if both := b.check("c", `{"k":["x","y"]}`); !one.Ask || !both.Ask || one.Identity() == both.Identity() {
+		t.Errorf("x: %q, x and y: %q", one.Detail, both.Detail)
+	}
+}

@@ -91,13 +91,24 @@ func (q *Quota) Check(v session.View, c session.Call) session.Decision {
 			Meta: map[string]string{"tool": string(c.Tool)},
 		}
 	}
+	var first session.Decision
+	var full []string
 	for _, value := range values {
 		calls, sum := q.used(&v, v.Cell(q.total(value)))
-		if (q.counted || q.inFlight) && calls >= q.count || q.summed && sum.Add(amount).Cmp(q.max) > 0 {
-			return asks(q.ask, q.exceeded(calls, sum), q.detail(amount, value))
+		if !((q.counted || q.inFlight) && calls >= q.count || q.summed && sum.Add(amount).Cmp(q.max) > 0) {
+			continue
+		}
+		if full == nil {
+			first = q.exceeded(calls, sum)
+		}
+		if full = append(full, value); !q.ask {
+			return first
 		}
 	}
-	return session.Allow()
+	if full == nil {
+		return session.Allow()
+	}
+	return asks(q.ask, first, q.detail(amount, full))
 }
 
 // used returns the calls and the sum that count now. Refunds since the turn began are still
@@ -165,8 +176,8 @@ func (q *Quota) exceeded(calls int64, sum session.Amount) session.Decision {
 	return d
 }
 
-// detail tells a person which limit the call exceeds, and for which key value.
-func (q *Quota) detail(amount session.Amount, value string) string {
+// detail tells a person which limit the call exceeds, and for which key values.
+func (q *Quota) detail(amount session.Amount, of []string) string {
 	var limits []string
 	switch {
 	case q.inFlight:
@@ -181,8 +192,8 @@ func (q *Quota) detail(amount session.Amount, value string) string {
 	if q.within > 0 {
 		text += " within " + span(q.within)
 	}
-	if value != "" {
-		text += ", for " + q.key.label() + " " + value
+	if of := valueList(of); of != "" {
+		text += ", for " + q.key.label() + " " + of
 	}
 	return text
 }

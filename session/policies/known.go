@@ -140,12 +140,27 @@ func (f *Files) Check(v session.View, c session.Call) session.Decision {
 			Meta: map[string]string{"tool": string(c.Tool)},
 		}
 	}
+	var first session.Decision
+	var unread []string
 	for _, p := range paths {
-		if known, waiting := f.known(&v, &c, p); !known {
-			return asks(f.ask, f.unread(&c, waiting), p+" was not read in this session")
+		known, waiting := f.known(&v, &c, p)
+		switch {
+		case known:
+			continue
+		case unread == nil:
+			first = f.unread(&c, waiting)
+		}
+		if unread = append(unread, p); !f.ask {
+			return first
 		}
 	}
-	return session.Allow()
+	switch len(unread) {
+	case 0:
+		return session.Allow()
+	case 1:
+		return asks(f.ask, first, unread[0]+" was not read in this session")
+	}
+	return asks(f.ask, first, valueList(unread)+" were not read in this session")
 }
 
 // known reports whether the session knows a path; waiting reports that a call that would
