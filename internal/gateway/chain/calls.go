@@ -107,12 +107,13 @@ func (r *Run) callDelta(ctx context.Context, j *job, c *call, i int, piece strin
 	if st.callDelta == nil {
 		return nil
 	}
+	looked := c.Call // a copy: the hook changes nothing
 	s := stream{output: st.stream.output, job: j, readOnly: true}
 	if st.callComplete == nil {
-		s.call = &c.Call
+		s.call = &looked
 	}
 	c.seen[i] = true
-	err := j.do(st.hooks, "OnToolCallDelta", func() error { return st.callDelta.OnToolCallDelta(ctx, &st.x, &s, &c.Call, piece) })
+	err := j.do(st.hooks, "OnToolCallDelta", func() error { return st.callDelta.OnToolCallDelta(ctx, &st.x, &s, &looked, piece) })
 	c.withheld[i] = c.withheld[i] || !s.sent
 	c.silent[i] = c.silent[i] || s.silent
 	return err
