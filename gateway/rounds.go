@@ -106,7 +106,7 @@ func (h *roundRecorder) Read(p []byte) (int, error) {
 // next builds the request of the next round, if all calls of this one were denied by a rule, a
 // policy or a person, and no limit prevents it.
 func (r *rounds) next(x *exchange, all []int) ([]byte, bool) {
-	if r.dialect == nil || r.left == 0 || len(all) == 0 || len(all) != len(x.calls.List) || x.policies.Ended() {
+	if r.dialect == nil || r.left == 0 || len(all) == 0 || len(all) != len(x.calls.List) || x.policies.Ended() || x.policies.Stopped() {
 		return nil, false
 	}
 	r.now.Results = nil

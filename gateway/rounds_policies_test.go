@@ -82,3 +82,36 @@ func TestAnswerPolicies(t *testing.T) {
 		}
 	}
 }
+
+// halting is a policy that replaces every call by a text and stops the response.
+type halting struct{}
+
+func (halting) Name() string { return "halting" }
+
+func (halting) OnToolCallComplete(_ context.Context, _ *events.Exchange, s events.Stream, _ *events.Call) error {
+	err := s.SendText("halted", false)
+	s.Stop()
+	return err
+}
+
+// Proves S6, V3-10: a model is not answered after a policy stopped the response, also if the policy
+// sent a text in place of the call.
+func TestStopEndsRounds(t *testing.T) {
+	for _, in := range tongues()[:3] { // the dialects in which a model is answered
+		for _, stream := range []bool{true, false} {
+			t.Run(fmt.Sprint(in.name, " streamed ", stream), func(t *testing.T) {
+				k := newTalk(t, in, denying("other"), func(o *gateway.Options) {
+					answering(2)(o)
+					with(halting{})(o)
+				})
+				k.stream, k.tools = stream, []string{"b"}
+				k.model.will(pastCall{"x1", "b", `{"n":1}`})
+				body := k.converse([]pastCall{{"x2", "b", `{"n":2}`}}, user("go"))
+				mustContain(t, body, "halted")
+				if got := k.model.requests(); got != 1 {
+					t.Errorf("the provider received %d requests, want 1: %s", got, body)
+				}
+			})
+		}
+	}
+}
