@@ -5,6 +5,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -361,13 +362,24 @@ reason = "not there"`
 	}
 }
 
-// A file that was built without a table of conditions denies every call, whatever its rules permit.
+// A file that was built without a table of conditions denies every call, whatever its rules and those
+// of the other files permit.
 func TestFileWithoutConditions(t *testing.T) {
-	file := &syntax.File{Name: "built", Tools: []*syntax.ToolTable{{Name: "t", Run: &syntax.RuleList{Rules: []*syntax.Rule{{Mode: stopgate.Unattended}}}}}}
-	policies := eval.New([]*eval.Layer{{File: file, Trusted: true}}, stopgate.Ask)
-	e := policies.Bind(stopgate.Call{Tool: "t"}).Evaluate()
-	e.Feed([]byte(`{}`))
-	if v := e.Close(stopgate.Ended); v.Mode != stopgate.Deny || v.Code != stopgate.CodePolicyError {
-		t.Errorf("got %v %v", v.Mode, v.Code)
+	of := func(conditions *condition.Table) *eval.Layer {
+		return &eval.Layer{Trusted: true, File: &syntax.File{
+			Name: "built", Conditions: conditions,
+			Tools: []*syntax.ToolTable{{Name: "t", Run: &syntax.RuleList{Rules: []*syntax.Rule{{Mode: stopgate.Unattended}}}}},
+		}}
+	}
+	for name, layers := range map[string][]*eval.Layer{
+		"the only file":   {of(nil)},
+		"the first file":  {of(nil), of(kinds.Table())},
+		"the second file": {of(kinds.Table()), of(nil)},
+	} {
+		e := eval.New(layers, stopgate.Ask).Bind(stopgate.Call{Tool: "t"}).Evaluate()
+		e.Feed([]byte(`{}`))
+		if v := e.Close(stopgate.Ended); v.Mode != stopgate.Deny || v.Code != stopgate.CodePolicyError {
+			t.Errorf("%s: got %v %v", name, v.Mode, v.Code)
+		}
 	}
 }

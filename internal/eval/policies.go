@@ -41,8 +41,10 @@ type Policies struct {
 // sets otherwise; every value but Ask is Deny (S33).
 func New(layers []*Layer, unknownTool stopgate.Mode) *Policies {
 	p := &Policies{layers: layers}
-	if len(layers) > 0 {
-		p.table = layers[0].File.Conditions
+	for _, l := range layers {
+		if p.table = l.File.Conditions; p.table == nil {
+			break // its conditions have no definitions
+		}
 	}
 	if unknownTool == stopgate.Ask {
 		p.unknownTool = stopgate.Ask
