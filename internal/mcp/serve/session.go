@@ -58,12 +58,12 @@ func (s *sessions) start(g Gateway) {
 func (s *sessions) begin(who stopgate.Principal) *httpSession {
 	id := rand.Text() + rand.Text()
 	h := &httpSession{id: id, owner: session.Owner{Principal: who, Session: stopgate.SessionID("mcp:" + id)}, users: 1, lastUsed: time.Now(), done: make(chan struct{})}
-	h.client = s.g.NewClient(h.owner, Connection{Session: id, Send: h.sendUnsolicited})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || !s.evictIdle(who) || len(s.byID) >= maxSessions {
 		return nil
 	}
+	h.client = s.g.NewClient(h.owner, Connection{Session: id, Send: h.sendUnsolicited})
 	s.byID[id] = h
 	return h
 }
