@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 	"github.com/stopgate/stopgate/session"
 )
@@ -185,6 +186,51 @@ func TestSessionPoliciesAskInTheStepOfTheRelease(t *testing.T) {
 		if want := strings.Count(c.codes, "allowed"); released != want {
 			t.Errorf("%s: %d releases, want %d", name, released, want)
 		}
+	}
+}
+
+// While a person is asked in the step of the release, the gate may be locked and the policy may
+// change. That holds for the calls of the turn that are released after it, too.
+func TestCallsAfterAQuestionInTheStepOfTheRelease(t *testing.T) {
+	for name, c := range map[string]struct {
+		meanwhile func(*bench) error
+		codes     [3]stopgate.Code
+	}{
+		"a lockdown": {func(b *bench) error { return b.g.Order(ctx, mem.New(), stop, "ann") }, [3]stopgate.Code{"", stopgate.CodeLockdown, stopgate.CodeLockdown}},
+		"another policy": {func(b *bench) error {
+			return b.g.Swap(compile(t, strings.Replace(askingFile, "[tools.read]\npolicy.run = \"unattended\"", "[tools.read]\npolicy.run = \"deny\"", 1)))
+		},
+			[3]stopgate.Code{"", "", stopgate.CodeRuleMatched}},
+		"nothing": {func(*bench) error { return nil }, [3]stopgate.Code{}},
+	} {
+		var b *bench
+		p := &person{answer: func(v gate.View) gate.Answer {
+			if err := c.meanwhile(b); err != nil {
+				t.Error(err)
+			}
+			return yes(v)
+		}}
+		b = askingBench(t, gate.WithApprover(p))
+		for i, out := range decideAll(t, b.g, b.g.Turn(sessionS, "t"), []string{"mail", "mail", "read"}, `{}`) {
+			if want := c.codes[i]; out.Allowed() != (want == "") || want != "" && out.Verdict.Code != want {
+				t.Errorf("%s: call %d is %v %s, want %q", name, i, out.Status, out.Verdict.Code, want)
+			}
+		}
+	}
+}
+
+// A call that was opened before the policy changed may touch only the files that both permit.
+func TestAccessOfThePolicyInForce(t *testing.T) {
+	var b *bench
+	b = askingBench(t, gate.WithApprover(&person{answer: func(v gate.View) gate.Answer {
+		if err := b.g.Swap(compile(t, strings.Replace(askingFile, "[tools.mail]", "[tools.mail]\naccess = { read = [] }", 1))); err != nil {
+			t.Error(err)
+		}
+		return yes(v)
+	}}))
+	outs := decideAll(t, b.g, b.g.Turn(sessionS, "t"), []string{"mail", "mail"}, `{}`)
+	if outs[0].Access != nil || !outs[1].Allowed() || outs[1].Access == nil || outs[1].Access.MayRead("/x") {
+		t.Errorf("%+v", outs)
 	}
 }
 

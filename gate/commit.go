@@ -13,24 +13,25 @@ import (
 // the position of the call that it replaces.
 func (g *Gate) commit(ctx context.Context, calls []resolution) {
 	var leaving []*commitment
+	waited := false // for a person, since the final check of the calls that follow
 	flush := func() {
 		switch {
 		case len(leaving) == 0:
 		case !g.sessions.exists():
 			finishTogether(ctx, leaving)
 		default:
-			releaseTogether(ctx, leaving)
+			waited = releaseTogether(ctx, leaving, waited)
 		}
 		leaving = leaving[:0]
 	}
 	for _, r := range calls {
 		if child := r.call.approval.edited; child != nil {
 			flush()
-			r.call.commit(ctx, true)
+			r.call.commit(ctx, true, waited)
 			if v := &r.call.out.Verdict; v.Terminal() {
 				child.deny(v.Layer, v.Code)
 			}
-			child.commit(ctx, false)
+			child.commit(ctx, false, waited)
 			continue
 		}
 		c := &commitment{p: r.call}
@@ -46,11 +47,11 @@ func (g *Gate) commit(ctx context.Context, calls []resolution) {
 }
 
 // commit makes the outcome of one call.
-func (p *pending) commit(ctx context.Context, edited bool) {
+func (p *pending) commit(ctx context.Context, edited, waited bool) {
 	c := commitment{p: p, edited: edited}
 	c.decide()
 	if c.releases {
-		c.release(ctx)
+		c.release(ctx, waited)
 	}
 	c.finish(ctx)
 }
@@ -137,7 +138,7 @@ func (c *commitment) finish(ctx context.Context) {
 		if v := &c.p.out.Verdict; v.Terminal() {
 			child.deny(v.Layer, v.Code)
 		}
-		child.commit(ctx, false)
+		child.commit(ctx, false, false)
 	}
 }
 
@@ -208,7 +209,7 @@ func (c *commitment) finished(ctx context.Context) {
 	case out.Status == stopgate.Allowed: // the row is durable: the arguments are released (I22)
 		out.Args, out.Verdict = c.args, p.gates.decided(out.Verdict)
 		if p.bound.rules != nil {
-			out.Access = p.bound.rules.Access()
+			out.Access = p.bound.rules.Access().And(p.access)
 		}
 	case !out.Enforced && out.Verdict.Code != stopgate.CodeCancelled:
 		out.Status = stopgate.Allowed

@@ -11,15 +11,16 @@ import (
 
 // releaseTogether releases calls in one update of the store. If one of them must not be released,
 // it writes none, and each is committed on its own.
-func releaseTogether(ctx context.Context, calls []*commitment) {
-	if len(calls) == 1 || !updateTogether(ctx, calls) {
+func releaseTogether(ctx context.Context, calls []*commitment, waited bool) (asked bool) {
+	if len(calls) == 1 || waited || !updateTogether(ctx, calls) {
 		for _, c := range calls {
-			c.release(ctx)
+			waited = c.release(ctx, waited)
 			c.finish(ctx)
 		}
-		return
+		return waited
 	}
 	finishTogether(ctx, calls)
+	return false
 }
 
 // finishTogether is finish for several calls. Their rows are written at once if the recorder

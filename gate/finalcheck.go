@@ -43,5 +43,6 @@ func checkCurrentRules(p *pending) {
 		p.addVerdict(p.refusal(stopgate.LayerApproval, stopgate.CodeApprovalStale))
 	default:
 		p.verdicts.judgedBy = ""
+		p.access = p.access.And(b.rules.Access())
 	}
 }

@@ -59,10 +59,12 @@ type pending struct {
 	approval approvalLayer
 	abort    context.CancelCauseFunc // ends the context of Resolve
 	heldRows []stopgate.Record       // about a question, to be written with the decision row; read only
+	access   *stopgate.Access        // of policies that came into force since the call was opened
 	out      stopgate.Outcome
 }
 
-// stage is the progress of a call. It only grows.
+// stage is the progress of a call. It only grows, but for a call that is resolved again in the step
+// of its release.
 type stage uint8
 
 const (

@@ -34,15 +34,22 @@ type releaseUpdate struct {
 // release checks the session policies on current facts and writes the fact of the release, in
 // one atomic step (I19). A journal writes the row in the same step. Where a policy asks about
 // something that came up only now, such as a limit that another call of the turn has reached, a
-// person is asked, and the step is taken once more.
-func (c *commitment) release(ctx context.Context) {
+// person is asked, and the step is taken once more. waited reports that a person was asked about a
+// call since the final check of this one, asked that one was since that of the next call.
+func (c *commitment) release(ctx context.Context, waited bool) (asked bool) {
+	if waited {
+		if c.again(ctx, func(context.Context) {}); !c.releases {
+			return true
+		}
+	}
 	no, asks := c.tryRelease(ctx)
 	if !asks {
-		return
+		return waited
 	}
 	if c.ask(ctx, no); c.releases {
 		c.tryRelease(ctx)
 	}
+	return true
 }
 
 // tryRelease takes the step of the release once. Where it only fails because a person was not
@@ -69,18 +76,29 @@ func (c *commitment) tryRelease(ctx context.Context) (no objectionError, asks bo
 // ask asks about objections that came up in the step of the release, and makes the outcome again.
 func (c *commitment) ask(ctx context.Context, no objectionError) {
 	p := c.p
+	c.again(ctx, func(ctx context.Context) {
+		p.mu.Lock()
+		p.sessions.applyLocked(no.all, no.head)
+		p.approval.openIfAsked(ctx)
+		p.mu.Unlock()
+		approval(ctx, p)
+		c.late = p.approval.edited
+		c.edited = c.late != nil
+	})
+}
+
+// again takes a step of the pipeline and the final check, and makes the outcome again: while a
+// person was asked, the policy may have changed, and the gate may have been locked.
+func (c *commitment) again(ctx context.Context, step func(context.Context)) {
+	p := c.p
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	p.mu.Lock()
 	p.stage, p.abort = resolving, cancel
-	p.sessions.applyLocked(no.all, no.head)
-	p.approval.openIfAsked(ctx)
 	p.mu.Unlock()
-	approval(ctx, p)
+	step(ctx)
 	finalCheck(ctx, p)
 	endQuestions(p)
-	c.late = p.approval.edited
-	c.edited = c.late != nil
 	c.decide()
 }
 
