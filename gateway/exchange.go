@@ -245,7 +245,11 @@ func (x *exchange) end() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.calls.End(x.fault, func(tc *calls.Call) {
-		x.note(stopgate.Record{Event: stopgate.AuditReleaseFailed, ID: tc.Outcome.Proposal, Code: x.fault, CallID: tc.ID, Tool: tc.Tool})
+		code := x.fault
+		if tc.Withheld {
+			code = stopgate.CodePolicyDropped
+		}
+		x.note(stopgate.Record{Event: stopgate.AuditReleaseFailed, ID: tc.Outcome.Proposal, Code: code, CallID: tc.ID, Tool: tc.Tool})
 	})
 	x.account()
 	if x.provider.cancelled && x.notes.UsageIncomplete && x.later == nil {

@@ -115,3 +115,30 @@ func TestStopEndsRounds(t *testing.T) {
 		}
 	}
 }
+
+// lastStop is a policy that stops the response when it has ended.
+type lastStop struct{}
+
+func (lastStop) Name() string { return "last_stop" }
+
+func (lastStop) OnFinishReason(_ context.Context, _ *events.Exchange, s events.Stream, _ string) error {
+	err := s.SendText("halted", false)
+	s.Stop()
+	return err
+}
+
+// Proves V3-10, V3-26: no call is released after OnFinishReason stopped the response, although the gate
+// had allowed it.
+func TestStopAtTheEnd(t *testing.T) {
+	for _, in := range tongues() {
+		for _, stream := range []bool{true, false} {
+			t.Run(fmt.Sprint(in.name, " streamed ", stream), func(t *testing.T) {
+				k := newTalk(t, in, denying("other"), with(lastStop{}))
+				k.stream, k.tools = stream, []string{"b"}
+				body := k.converse([]pastCall{{"x1", "b", `{"n":77}`}}, user("go"))
+				mustContain(t, body, "halted")
+				mustLack(t, body, "77", `"x1"`)
+			})
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/gateway/body"
+	"github.com/stopgate/stopgate/internal/gateway/chain"
 	"github.com/stopgate/stopgate/internal/gateway/header"
 	"github.com/stopgate/stopgate/internal/provider"
 )
@@ -60,7 +61,9 @@ func (x *whole) serve(content io.Reader) {
 		x.refuse(brokenAnswer(err))
 		return
 	case need == provider.Finished:
-		x.finish(body)
+		if more, ok := x.reportEnd(); ok {
+			x.finish(body, more)
+		}
 		return
 	}
 	x.calls.ResolveAll(x.calls.Approvals, all)
@@ -77,6 +80,10 @@ func (x *whole) serve(content io.Reader) {
 		x.next(sent)
 		return
 	}
+	more, ok := x.reportEnd()
+	if !ok {
+		return
+	}
 	outcomes := x.calls.Releases(all)
 	released, err := x.codec.Release(nil, outcomes)
 	if err != nil {
@@ -85,14 +92,26 @@ func (x *whole) serve(content io.Reader) {
 		x.refuse(no)
 		return
 	}
-	if x.finish(released) {
+	if x.finish(released, more) {
 		x.calls.Delivered(outcomes)
 	}
 }
 
-// finish writes the body of the last response and reports whether the client received it.
-func (x *whole) finish(body []byte) bool {
-	body, seams, no := x.final(body)
+// reportEnd reports the end of the response to the event policies, before its calls are released: a
+// policy may stop the response. It returns the texts that they append, or refuses.
+func (x *whole) reportEnd() (more []chain.Addition, ok bool) {
+	x.policies.Count(x.counts())
+	more, err := x.policies.FinishWhole(x.ctx)
+	if err != nil {
+		x.refuse(&refusal{status: http.StatusInternalServerError, code: x.hookFailed(err)})
+	}
+	return more, err == nil
+}
+
+// finish writes the body of the last response, with the texts of policies, and reports whether the
+// client received it.
+func (x *whole) finish(body []byte, more []chain.Addition) bool {
+	body, seams, no := x.final(body, more)
 	if no != nil {
 		x.refuse(no)
 		return false
@@ -132,9 +151,8 @@ func (x *whole) next(sent []byte) {
 
 // final joins the body of the last response with the earlier rounds. seams are required to restore
 // the history when the client sends it back.
-func (x *whole) final(body []byte) (joined []byte, seams []provider.ReplacedCall, no *refusal) {
-	x.policies.Count(x.counts())
-	body, err := x.policies.FinishBody(x.ctx, body)
+func (x *whole) final(body []byte, more []chain.Addition) (joined []byte, seams []provider.ReplacedCall, no *refusal) {
+	body, err := x.policies.Append(body, more)
 	if err != nil {
 		return nil, nil, &refusal{status: http.StatusInternalServerError, code: x.hookFailed(err)}
 	}

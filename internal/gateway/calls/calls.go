@@ -76,6 +76,7 @@ type Call struct {
 	Outcome  stopgate.Outcome
 	Resolved bool // Outcome is set and the audit row is written
 	Silent   bool // nothing is shown in place of the call if it is not run
+	Withheld bool // allowed, but a policy stopped the response before the release
 
 	pending   *gate.Pending
 	declared  bool // by the request

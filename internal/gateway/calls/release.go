@@ -20,6 +20,13 @@ func (c *Calls) release(i int) provider.CallOutcome {
 	tc := &c.List[i]
 	v := tc.Outcome.Verdict
 	if tc.Outcome.Allowed() && tc.Outcome.Enforced {
+		if c.Policies.Stopped() { // by a hook that ran after the gate
+			tc.Withheld = true
+		}
+		if tc.Withheld {
+			code := stopgate.CodePolicyDropped
+			return provider.CallOutcome{Call: i, Silent: true, Result: provider.DenialEnvelope(code, code.Public())}
+		}
 		return provider.CallOutcome{Call: i, Allowed: true, Args: tc.Outcome.Args}
 	}
 	if tc.Silent {
@@ -35,7 +42,7 @@ func (c *Calls) release(i int) provider.CallOutcome {
 // Released lists the calls that can run, for the response log.
 func (c *Calls) Released() (list []responselog.Call) {
 	for i := range c.List {
-		if tc := &c.List[i]; tc.Resolved && tc.Outcome.Allowed() {
+		if tc := &c.List[i]; tc.Resolved && tc.Outcome.Allowed() && !tc.Withheld {
 			list = append(list, responselog.Call{ID: tc.ID, Tool: tc.Tool, Proposal: tc.Outcome.Proposal})
 		}
 	}
@@ -45,6 +52,6 @@ func (c *Calls) Released() (list []responselog.Call) {
 // Delivered marks released calls as sent to the client.
 func (c *Calls) Delivered(outcomes []provider.CallOutcome) {
 	for _, o := range outcomes {
-		c.List[o.Call].delivered = true
+		c.List[o.Call].delivered = o.Allowed
 	}
 }

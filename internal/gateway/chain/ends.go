@@ -78,17 +78,26 @@ func (r *Run) Finish(ctx context.Context) (more []Addition, err error) {
 	return more, nil
 }
 
-// FinishBody is [Run.Finish] for a response that is not streamed. Text that policies add is
-// appended to its text.
+// FinishBody is [Run.Finish] and [Run.Append] for a response that is not streamed.
 func (r *Run) FinishBody(ctx context.Context, body []byte) ([]byte, error) {
-	if !r.Ending() {
-		return body, nil
-	}
-	r.whole = true
-	list, err := r.Finish(ctx)
+	list, err := r.FinishWhole(ctx)
 	if err != nil {
 		return nil, err
 	}
+	return r.Append(body, list)
+}
+
+// FinishWhole is [Run.Finish] for a response that is not streamed.
+func (r *Run) FinishWhole(ctx context.Context) ([]Addition, error) {
+	if !r.Ending() {
+		return nil, nil
+	}
+	r.whole = true
+	return r.Finish(ctx)
+}
+
+// Append appends texts to those of a response that is not streamed.
+func (r *Run) Append(body []byte, list []Addition) ([]byte, error) {
 	if len(list) == 0 {
 		return body, nil
 	}
