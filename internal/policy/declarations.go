@@ -136,10 +136,14 @@ func (p *Program) Environment() condition.Env {
 }
 
 // ToolNames maps further names of tools to the one under which facts are kept: that
-// of the table that gives them (S39).
+// of the table that gives them (S39). Those of an untrusted file have facts of their own:
+// otherwise it could make the success of any tool count as that of a required one.
 func (p *Program) ToolNames() map[stopgate.ToolName]stopgate.ToolName {
 	names := make(map[stopgate.ToolName]stopgate.ToolName)
 	for _, l := range p.Layers() {
+		if !l.Trusted {
+			continue
+		}
 		for _, t := range l.File.Tools {
 			for _, also := range t.Also {
 				if _, taken := names[stopgate.ToolName(also)]; !taken {
@@ -179,10 +183,13 @@ func (p *Program) KnownTools() (names []stopgate.ToolName, complete bool) {
 	return names, len(names) > 0 && p.Settings().Gate.UnknownTool == stopgate.Deny
 }
 
-// Success returns how results of a tool are read, nil if no file declares it: the rule of
-// the first file that has one, its exact table before its globs.
+// Success returns how results of a tool are read, nil if no trusted file declares it: the rule
+// of the first file that has one, its exact table before its globs.
 func (p *Program) Success(tool stopgate.ToolName) *syntax.Success {
 	for _, l := range p.Layers() {
+		if !l.Trusted {
+			continue
+		}
 		for _, t := range l.File.TablesFor(string(tool)) {
 			if t.Success != nil {
 				return t.Success
