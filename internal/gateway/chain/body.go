@@ -36,7 +36,7 @@ func (r *Run) Responses(ctx context.Context, body []byte) ([]byte, error) {
 		}
 		resp := events.NewResponse(r.x.Dialect, edited)
 		err = r.guard(ctx, ordered, func(ctx context.Context) error {
-			return r.hook(st.hooks, "OnResponse", func() error { return st.response.OnResponse(ctx, &st.x, resp) })
+			return r.guarded.do(st.hooks, "OnResponse", func() error { return st.response.OnResponse(ctx, &st.x, resp) })
 		})
 		if err != nil {
 			return nil, err
@@ -118,7 +118,7 @@ func (r *Run) wholeText(ctx context.Context, to, choice, index int, text string)
 		if st.contentComplete == nil {
 			continue
 		}
-		err = r.hook(st.hooks, "OnContentComplete", func() error {
+		err = r.guarded.do(st.hooks, "OnContentComplete", func() error {
 			return st.contentComplete.OnContentComplete(ctx, &st.x, &st.stream, &b.Content)
 		})
 		if err != nil {

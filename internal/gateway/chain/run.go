@@ -80,7 +80,7 @@ func (r *Run) Request(ctx context.Context, body []byte) ([]byte, error) {
 			if st.request == nil {
 				continue
 			}
-			if err := r.hook(st.hooks, "OnRequest", func() error { return st.request.OnRequest(ctx, &st.x, req) }); err != nil {
+			if err := r.guarded.do(st.hooks, "OnRequest", func() error { return st.request.OnRequest(ctx, &st.x, req) }); err != nil {
 				return err
 			}
 		}
@@ -127,7 +127,7 @@ func (r *Run) tell(ctx context.Context) {
 			if st.complete == nil {
 				continue
 			}
-			if err := r.hook(st.hooks, "OnStreamComplete", func() error { return st.complete.OnStreamComplete(ctx, &st.x) }); err != nil {
+			if err := r.guarded.do(st.hooks, "OnStreamComplete", func() error { return st.complete.OnStreamComplete(ctx, &st.x) }); err != nil {
 				st.x.Emit(events.Event{Type: "policy.failed", Summary: "OnStreamComplete failed", Severity: events.Error})
 			}
 		}

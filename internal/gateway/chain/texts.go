@@ -71,7 +71,7 @@ func (r *Run) delta(ctx context.Context, st *stage, b *content, piece string) (s
 		}
 		return before + piece, nil
 	}
-	err := r.hook(st.hooks, "OnContentDelta", func() error { return st.hooks.delta.OnContentDelta(ctx, &st.x, s, &b.Content, piece) })
+	err := r.guarded.do(st.hooks, "OnContentDelta", func() error { return st.hooks.delta.OnContentDelta(ctx, &st.x, s, &b.Content, piece) })
 	if err != nil {
 		return "", err
 	}
@@ -118,7 +118,7 @@ func (r *Run) complete(ctx context.Context, from, choice, index int) (string, er
 		}
 		b.Complete = true
 		if st.contentComplete != nil {
-			err := r.hook(st.hooks, "OnContentComplete", func() error {
+			err := r.guarded.do(st.hooks, "OnContentComplete", func() error {
 				return st.contentComplete.OnContentComplete(ctx, &st.x, &st.stream, &b.Content)
 			})
 			if err != nil {
@@ -150,7 +150,7 @@ func (r *Run) finish(ctx context.Context, choice, index int, reason string) (str
 			b := st.content(choice, index)
 			b.Complete = true
 			if st.contentComplete != nil {
-				err := r.hook(st.hooks, "OnContentComplete", func() error {
+				err := r.guarded.do(st.hooks, "OnContentComplete", func() error {
 					return st.contentComplete.OnContentComplete(ctx, &st.x, &st.stream, &b.Content)
 				})
 				if err != nil {
@@ -164,7 +164,7 @@ func (r *Run) finish(ctx context.Context, choice, index int, reason string) (str
 			more, st.waiting = st.waiting+more, ""
 		}
 		if st.hooks.finish != nil {
-			err := r.hook(st.hooks, "OnFinishReason", func() error { return st.hooks.finish.OnFinishReason(ctx, &st.x, &st.stream, reason) })
+			err := r.guarded.do(st.hooks, "OnFinishReason", func() error { return st.hooks.finish.OnFinishReason(ctx, &st.x, &st.stream, reason) })
 			if err != nil {
 				return "", err
 			}
@@ -186,7 +186,7 @@ func (r *Run) start(ctx context.Context) error {
 		if st.hooks.start == nil || r.whole && st.response != nil {
 			continue
 		}
-		if err := r.hook(st.hooks, "OnStreamStart", func() error { return st.hooks.start.OnStreamStart(ctx, &st.x, &st.stream) }); err != nil {
+		if err := r.guarded.do(st.hooks, "OnStreamStart", func() error { return st.hooks.start.OnStreamStart(ctx, &st.x, &st.stream) }); err != nil {
 			return err
 		}
 		st.waiting += st.stream.takeOutput()

@@ -258,16 +258,13 @@ func (j *job) start(work func() error) <-chan error {
 	return done
 }
 
-// enter makes a job that of the hooks for texts.
+// enter makes a job that of the hooks for texts, which it runs with do.
 func (r *Run) enter(j *job) {
 	r.guarded = j
 	for i := range r.stages {
 		r.stages[i].stream.job = j
 	}
 }
-
-// hook runs a hook of the job that called enter.
-func (r *Run) hook(h *hooks, name string, f func() error) error { return r.guarded.do(h, name, f) }
 
 // guard runs hooks in the turn of the run and waits for them, at most until the exchange ends or a
 // hook has taken too long.
