@@ -14,7 +14,7 @@
 //
 //	gw, err := gateway.New(gateway.Options{Gate: g, Policies: []events.Policy{shout{}}})
 //
-// The same policy works for OpenAI Chat Completions, OpenAI Responses and Anthropic Messages,
+// The same policy works for OpenAI Chat Completions, OpenAI Responses, Anthropic Messages and Gemini,
 // streamed or not, because hooks receive text and calls instead of a provider's JSON. Parts of a
 // response without a hook are forwarded byte for byte. Changes affect only text; ids, usage,
 // reasoning, refusals and unknown members keep the provider's bytes.

@@ -253,14 +253,18 @@ func (c *Calls) note(tc *Call, v stopgate.Verdict) {
 			}
 		}
 	}
-	if tc.terminal || !v.Terminal() {
-		return
+	if !tc.terminal && v.Terminal() {
+		c.close(tc, v.Mode == stopgate.Deny)
 	}
+}
+
+// close makes the verdict of a call final.
+func (c *Calls) close(tc *Call, denied bool) {
 	tc.terminal = true
 	c.open--
 	c.Buffered -= tc.buffered
 	tc.buffered = 0
-	if v.Mode == stopgate.Deny {
+	if denied {
 		c.Denied++
 		c.block()
 	}

@@ -67,14 +67,7 @@ func (c *Calls) outcome(tc *Call, out stopgate.Outcome) {
 	}
 	tc.Outcome = out
 	if !tc.terminal {
-		tc.terminal = true
-		c.open--
-		c.Buffered -= tc.buffered
-		tc.buffered = 0
-		if out.Status == stopgate.Denied {
-			c.Denied++
-			c.block()
-		}
+		c.close(tc, out.Status == stopgate.Denied)
 	}
 }
 

@@ -114,17 +114,11 @@ func (r *Run) wholeText(ctx context.Context, to, choice, index int, text string)
 		if text, err = r.delta(ctx, st, b, text); err != nil {
 			return "", err
 		}
-		b.Complete = true
-		if st.contentComplete == nil {
-			continue
-		}
-		err = r.guarded.do(st.hooks, "OnContentComplete", func() error {
-			return st.contentComplete.OnContentComplete(ctx, &st.x, &st.stream, &b.Content)
-		})
+		more, err := r.endText(ctx, st, b)
 		if err != nil {
 			return "", err
 		}
-		text += st.stream.takeOutput()
+		text += more
 	}
 	return text, nil
 }

@@ -67,7 +67,7 @@ func (r *Run) Call(n, choice int, id stopgate.CallID, name stopgate.ToolName) {
 	}
 }
 
-// call returns a registered call, or nil.
+// callOf returns a registered call, or nil.
 func (r *Run) callOf(n int) *call {
 	if r == nil {
 		return nil

@@ -100,6 +100,22 @@ func (st *stage) forget(b *content) {
 	}
 }
 
+// endText ends a text at one policy and returns the text that it appends.
+func (r *Run) endText(ctx context.Context, st *stage, b *content) (string, error) {
+	b.Complete = true
+	st.forget(b)
+	if st.contentComplete == nil {
+		return "", nil
+	}
+	err := r.guarded.do(st.hooks, "OnContentComplete", func() error {
+		return st.contentComplete.OnContentComplete(ctx, &st.x, &st.stream, &b.Content)
+	})
+	if err != nil {
+		return "", err
+	}
+	return st.stream.takeOutput(), nil
+}
+
 // complete ends a text at all policies from index from on and returns the text that they append.
 func (r *Run) complete(ctx context.Context, from, choice, index int) (string, error) {
 	index += r.before.texts
@@ -116,17 +132,11 @@ func (r *Run) complete(ctx context.Context, from, choice, index int) (string, er
 				return "", err
 			}
 		}
-		b.Complete = true
-		if st.contentComplete != nil {
-			err := r.guarded.do(st.hooks, "OnContentComplete", func() error {
-				return st.contentComplete.OnContentComplete(ctx, &st.x, &st.stream, &b.Content)
-			})
-			if err != nil {
-				return "", err
-			}
-			more += st.stream.takeOutput()
+		appended, err := r.endText(ctx, st, b)
+		if err != nil {
+			return "", err
 		}
-		st.forget(b)
+		more += appended
 	}
 	return more, nil
 }
@@ -143,22 +153,16 @@ func (r *Run) finish(ctx context.Context, choice, index int, reason string) (str
 			continue // it received the whole response
 		}
 		if st.texts() && more != "" {
-			var err error
-			if more, err = r.delta(ctx, st, st.content(choice, index), more); err != nil {
+			b := st.content(choice, index)
+			edited, err := r.delta(ctx, st, b, more)
+			if err != nil {
 				return "", err
 			}
-			b := st.content(choice, index)
-			b.Complete = true
-			if st.contentComplete != nil {
-				err := r.guarded.do(st.hooks, "OnContentComplete", func() error {
-					return st.contentComplete.OnContentComplete(ctx, &st.x, &st.stream, &b.Content)
-				})
-				if err != nil {
-					return "", err
-				}
-				more += st.stream.takeOutput()
+			appended, err := r.endText(ctx, st, b)
+			if err != nil {
+				return "", err
 			}
-			st.forget(b)
+			more = edited + appended
 		}
 		if choice == 0 {
 			more, st.waiting = st.waiting+more, ""
