@@ -10,14 +10,9 @@ import (
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 	"github.com/stopgate/stopgate/internal/mcp/link"
 	"github.com/stopgate/stopgate/internal/mcp/mirror"
+	"github.com/stopgate/stopgate/internal/mcp/protocol"
 	"github.com/stopgate/stopgate/jsonstream"
 )
-
-// Protocol revisions: those with initialize, and the one in which every request contains
-// the client's data.
-const modern = "2026-07-28"
-
-var legacy = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}
 
 // revision returns the negotiated revision, "" before the negotiation.
 func (c *connection) revision() string {
@@ -35,12 +30,12 @@ func (c *connection) speak(version string) {
 // initialize negotiates a revision with the server.
 func (c *connection) initialize(ctx context.Context, release string) error {
 	me := object{}.text("name", "stopgate").text("version", release).end()
-	hello := object{}.text("protocolVersion", legacy[len(legacy)-1]).raw("capabilities", "{}").raw("clientInfo", me).end()
+	hello := object{}.text("protocolVersion", protocol.Legacy[len(protocol.Legacy)-1]).raw("capabilities", "{}").raw("clientInfo", me).end()
 	m, err := c.ask(ctx, question{method: "initialize", params: hello})
 	if err == nil && m.Kind == jsonrpc.Response {
 		v, _ := m.Result.Get("protocolVersion")
 		version := textOf(v)
-		if !slices.Contains(legacy, version) {
+		if !slices.Contains(protocol.Legacy, version) {
 			return fmt.Errorf("it speaks a revision of MCP that is not known here: %q", version)
 		}
 		c.speak(version)
@@ -52,7 +47,7 @@ func (c *connection) initialize(ctx context.Context, release string) error {
 		return err
 	}
 	// A server that does not know initialize may support the revision without it.
-	c.speak(modern)
+	c.speak(protocol.Modern)
 	found, again := c.ask(ctx, question{method: "server/discover"})
 	if again != nil || found.Kind != jsonrpc.Response {
 		if err == nil {
@@ -63,7 +58,7 @@ func (c *connection) initialize(ctx context.Context, release string) error {
 	versions, _ := found.Result.Get("supportedVersions")
 	if versions.IsValid() && versions.Kind() == jsonstream.Array {
 		for v := range versions.Elements() {
-			if textOf(v) == modern {
+			if textOf(v) == protocol.Modern {
 				return nil
 			}
 		}
@@ -99,8 +94,8 @@ func (c *connection) ask(ctx context.Context, q question) (*jsonrpc.Message, err
 	if q.on != nil {
 		meta = meta.raw("progressToken", string(call.ID))
 	}
-	if version == modern {
-		meta = meta.text("io.modelcontextprotocol/protocolVersion", modern).raw("io.modelcontextprotocol/clientCapabilities", "{}")
+	if version == protocol.Modern {
+		meta = meta.text(protocol.MetaVersion, protocol.Modern).raw(protocol.MetaCapabilities, "{}")
 		call.Headers = q.headers()
 	}
 	o := object{}

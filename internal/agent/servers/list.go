@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/mcp/definition"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 	"github.com/stopgate/stopgate/internal/mcp/mirror"
+	"github.com/stopgate/stopgate/internal/mcp/protocol"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -118,7 +119,7 @@ func (l *listing) take(sent, shown jsonstream.Value) {
 		name = visible.Elide(visible.Text(textOf(v)), 64)
 	}
 	var marks mirror.Params
-	if bad == "" && l.revision == modern {
+	if bad == "" && l.revision == protocol.Modern {
 		schema, _ := sent.Get("inputSchema")
 		marks, bad = mirror.ParseSchema(schema)
 	}
