@@ -30,7 +30,7 @@ with home(), Gate(POLICY) as gate:
     turn = 0
 
     def envelope(answer):
-        return answer["envelope"] if "envelope" in answer else answer
+        return answer["envelope"]
 
     def handoff(to):
         global turn
