@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 
@@ -76,9 +75,6 @@ func (s *callRoutes) handoff(w http.ResponseWriter, r *http.Request, who caller)
 		return unavailable("the gate")
 	}
 	a := decisionOf(&stopgate.Call{Tool: "handoff", Session: stopgate.SessionID(fields[2])}, int64(len(payload)), out)
-	if len(a.Args) == 0 {
-		a.Args = json.RawMessage(nil)
-	}
 	if out.Allowed() {
 		e := a.Envelope.WithData(payload)
 		a.Envelope = &e
