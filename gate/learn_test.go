@@ -1,11 +1,15 @@
 package gate_test
 
 import (
+	"encoding/hex"
+	"errors"
 	"testing"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
+	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -91,5 +95,46 @@ func TestResultsHaveArguments(t *testing.T) {
 			b.expect("other", `{"path":"a"}`, c.code)
 			b.expect("other", `{"path":"b"}`, "not_reviewed")
 		})
+	}
+}
+
+// Proves H5, S39: the result of a call is matched under every name of its tool, with the arguments
+// that ran, by the proposal or by the id and the arguments of the call. The result of another tool
+// does not use up the call.
+func TestResultsUnderAnotherName(t *testing.T) {
+	const file = "version = 1\n[tools.read]\nalso = [\"Read\"]\npolicy.run = \"unattended\"\n[tools.other]\nalso = [\"Other\"]\npolicy.run = \"unattended\"\n"
+	for _, tools := range [][2]stopgate.ToolName{{"read", "Read"}, {"Read", "read"}, {"Read", "Read"}} {
+		for _, identified := range []bool{true, false} {
+			g := fileGate(t, file, gate.WithStore(mem.New()), gate.WithSessionPolicies(ports.Registry(new(review))))
+			decide := func(tool stopgate.ToolName) stopgate.Outcome {
+				out, err := g.Turn(sessionS, "").Decide(ctx, stopgate.Call{Tool: tool, ID: "call_0", Args: []byte(`{"path":"a"}`)})
+				var denied *gate.Denied
+				if err != nil && !errors.As(err, &denied) {
+					t.Fatal(err)
+				}
+				return out
+			}
+			out := decide(tools[0])
+			for _, forged := range []stopgate.ToolName{"Other", "Noop"} {
+				if _, err := g.Observe(ctx, resultOf(out, forged, "text")); !errors.Is(err, gate.ErrUnmatched) {
+					t.Errorf("%v: a result of %s: %v", tools, forged, err)
+				}
+			}
+			r := resultOf(out, tools[1], "text")
+			if !identified {
+				v, _ := jsonstream.Parse(out.Args, jsonstream.Options{})
+				sum := jsonstream.HashCanonical(v)
+				r.Proposal, r.ArgsHash = "", hex.EncodeToString(sum[:])
+			}
+			if _, err := g.Observe(ctx, r); err != nil {
+				t.Errorf("%v, identified %t: %v", tools, identified, err)
+			}
+			if out := decide("Other"); !out.Allowed() {
+				t.Errorf("%v, identified %t: the policy did not learn the arguments: %v", tools, identified, out.Verdict.Code)
+			}
+			if _, err := g.Observe(ctx, r); !errors.Is(err, gate.ErrUnmatched) {
+				t.Errorf("%v, identified %t: a second time: %v", tools, identified, err)
+			}
+		}
 	}
 }

@@ -56,9 +56,10 @@ type release struct {
 	observe bool
 }
 
-// matches reports whether a result may belong to the call.
-func (r *release) matches(result *stopgate.Result) bool {
-	return (result.Tool == "" && result.Proposal != "" || r.call.Tool == result.Tool) && owner(&r.call) == session.Owner{Principal: result.Principal, Session: result.Session}
+// matches reports whether a result may belong to the call, of a tool that may have several names.
+func (r *release) matches(result *stopgate.Result, name func(stopgate.ToolName) stopgate.ToolName) bool {
+	return (result.Tool == "" && result.Proposal != "" || name(r.call.Tool) == name(result.Tool)) &&
+		owner(&r.call) == session.Owner{Principal: result.Principal, Session: result.Session}
 }
 
 // row begins an event row about the call.
@@ -167,16 +168,11 @@ func (g *Gate) observeUnmatchable(ctx context.Context, r stopgate.Result, err er
 // match finds the released call of a result, in memory or among the facts, and fills in the
 // fields of r that the surface did not know.
 func (g *Gate) match(ctx context.Context, r *stopgate.Result) (*release, error) {
-	rel, ok := g.released.Take(r.Proposal)
-	if ok && !rel.matches(r) {
-		g.released.Put(r.Proposal, rel) // a forged result does not use up the real one
-		return nil, ErrUnmatched
+	if rel, err := g.takeReleased(r); rel != nil || err != nil {
+		return rel, err
 	}
-	if ok || !g.sessions.exists() {
-		if !ok {
-			return nil, ErrUnmatched
-		}
-		return rel, nil
+	if !g.sessions.exists() {
+		return nil, ErrUnmatched
 	}
 	o := session.Owner{Principal: r.Principal, Session: r.Session}
 	tool := g.current.Load().name(r.Tool)
@@ -193,8 +189,8 @@ func (g *Gate) match(ctx context.Context, r *stopgate.Result) (*release, error) 
 			}
 		}
 	}
-	if rel, ok := g.released.Take(r.Proposal); ok && rel.matches(r) {
-		return rel, nil
+	if rel, err := g.takeReleased(r); rel != nil || err != nil {
+		return rel, err
 	}
 	k := session.CallKey(r.Proposal)
 	state := g.sessions.load(ctx, o, []session.Key{k})
@@ -217,6 +213,17 @@ func (g *Gate) match(ctx context.Context, r *stopgate.Result) (*release, error) 
 		id: f.Proposal, call: call, to: f.Release.Handoff, policy: f.Release.Policy, hash: f.ArgsHash,
 		result: f.Release.Verdict, observe: f.Release.Observed,
 	}, nil
+}
+
+// takeReleased takes the released call of a result out of memory; nil if it is not there. A result
+// that does not match the call is forged and does not use it up.
+func (g *Gate) takeReleased(r *stopgate.Result) (*release, error) {
+	rel, ok := g.released.Take(r.Proposal)
+	if ok && !rel.matches(r, g.current.Load().name) {
+		g.released.Put(r.Proposal, rel)
+		return nil, ErrUnmatched
+	}
+	return rel, nil
 }
 
 // resultCause returns the source of a result for its row: observed or reported (X13).
