@@ -124,7 +124,9 @@ func (v *Value) furtherWord(path []byte) *condition.Value {
 // read makes a path one of the words. The line caches its links.
 func (v *Value) read(w *word, path []byte) {
 	w.Reset(append(w.memory[:0], path...)) // the memory of a long one is not kept
-	v.links.Solid = effect.Solid(v.Line())
+	if first := v.named == 1; first {
+		v.links.Solid = effect.Solid(v.Line())
+	}
 	pathform.Of(&w.Value).Trail = &v.links
 }
 

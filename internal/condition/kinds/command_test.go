@@ -1,6 +1,7 @@
 package kinds_test
 
 import (
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -258,6 +259,22 @@ func TestLongCommandsEnd(t *testing.T) {
 	} {
 		must.Match([]byte(line))
 		guard.Match([]byte(line))
+	}
+}
+
+// Proves E25: the time for a line of many different paths or of many commands is linear, too.
+func TestLinesOfManyFilesEnd(t *testing.T) {
+	guard := compile(t, spec(condition.Glob, "**/.env*"), condition.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, restrictive, project)
+	for _, unit := range []string{" d/%d", "; cat d/%d", " | grep %d", "; sh -c 'cat d/%d'"} {
+		line := []byte("cat")
+		for n := range 30_000 {
+			line = fmt.Appendf(line, unit, n)
+		}
+		var v condition.Value
+		v.Reset(line)
+		if guard.Judge(&v) || guard.Sweeps(&v) {
+			t.Errorf("%q: the guard holds", unit)
+		}
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // Arguments that find and xargs add to a command: names in place of words, and words after those
 // that are written.
 
-// OnlyNames reports whether no word that xargs adds to a command can be an option: they follow
+// onlyNames reports whether no word that xargs adds to a command can be an option: they follow
 // "--", or are paths printed by find and separated by zeros only.
 func onlyNames(l *shell.Line, i int) bool {
 	if Fills(l, i, nil) {
@@ -52,7 +52,9 @@ func onlyNames(l *shell.Line, i int) bool {
 // not certain: the output of find or "git ls-files", less what filters drop. The program gets
 // exactly these names only if xargs takes each name for one word and none is an option; a look at
 // the disk has to check that.
-func Given(l *shell.Line, i int) (list []Sweep) {
+func Given(l *shell.Line, i int) (list []Sweep) { return given(l, i, keepsFiles(l)) }
+
+func given(l *shell.Line, i int, disk bool) (list []Sweep) {
 	c := &l.Commands[i]
 	x := c.Parent
 	if !l.Plain || !c.Open || !programs.Fed.Has(string(c.Words[0].Text)) || x < 1 || l.Commands[x].Parent >= 0 || !l.Commands[x].Piped || !passes(l.Commands[x].Words[:c.From]) {
@@ -68,7 +70,7 @@ func Given(l *shell.Line, i int) (list []Sweep) {
 		if from.Located && from.Moved && !from.Sure {
 			w.Into, w.Sure = from.Dir, true
 		}
-		w.Given, w.Disk, w.Counts = true, keepsFiles(l), programs.Listing.Has(string(c.Words[0].Text))
+		w.Given, w.Disk, w.Counts = true, disk, programs.Listing.Has(string(c.Words[0].Text))
 		list = append(list, *w)
 		return true
 	}}

@@ -49,6 +49,7 @@ type Sweep struct {
 // programs that show them, and complete trees that git has stored. git show and git diff are not
 // among them, since they show one change.
 func Sweeps(l *shell.Line, yield func(s *Sweep) bool) {
+	disk := keepsFiles(l)
 	for i := range l.Commands {
 		c := &l.Commands[i]
 		from := func(s *Sweep) bool {
@@ -61,7 +62,7 @@ func Sweeps(l *shell.Line, yield func(s *Sweep) bool) {
 			}
 			return yield(s)
 		}
-		if len(c.Words) > 0 && (l.Plain && !spreads(c, from, keepsFiles(l)) || !sweep(l, i, from)) {
+		if len(c.Words) > 0 && (l.Plain && !spreads(c, from, disk) || !sweep(l, i, from, disk)) {
 			return
 		}
 	}
@@ -80,17 +81,17 @@ func spreads(c *shell.Command, yield func(*Sweep) bool, disk bool) bool {
 	return true
 }
 
-func sweep(l *shell.Line, i int, yield func(*Sweep) bool) bool {
+func sweep(l *shell.Line, i int, yield func(*Sweep) bool, disk bool) bool {
 	c := &l.Commands[i]
 	name := string(bytes.ToLower(c.Program()))
 	s := sweeper{command: c, yield: yield}
-	if keepsFiles(l) && s.onDisk(name) {
+	if disk && s.onDisk(name) {
 		s.yield = func(w *Sweep) bool {
 			w.Disk, w.Stored = true, name == "git"
 			return yield(w)
 		}
 	}
-	if given := Given(l, i); given != nil && (!programs.MetadataOnly.Has(name) || programs.Listing.Has(name) && !onlyNames(l, i)) {
+	if given := given(l, i, disk); given != nil && (!programs.MetadataOnly.Has(name) || programs.Listing.Has(name) && !onlyNames(l, i)) {
 		return !slices.ContainsFunc(given, func(w Sweep) bool { return !yield(&w) })
 	}
 	if c.Open && (!programs.MetadataOnly.Has(name) || programs.Listing.Has(name) && !onlyNames(l, i)) {
