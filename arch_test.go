@@ -23,6 +23,7 @@ const module = "github.com/stopgate/stopgate"
 // in one row do not know each other.
 var layers = [][]string{
 	{"."},
+	{"flow"},
 	{"jsonstream"},
 	{"internal/regexp/ucd"},
 	{"internal/regexp/automaton"},

@@ -36,6 +36,9 @@ const (
 	CodePathNotKnown           Code = "path_not_known"
 	CodePatchNotReadable       Code = "patch_not_readable"
 	CodeCommandNotAnalysable   Code = "command_not_analysable"
+	CodeOriginUnknown          Code = "origin_unknown"
+	CodeOriginBudget           Code = "origin_budget"
+	CodeUntrustedText          Code = "untrusted_text"
 	CodePrerequisiteMissing    Code = "prerequisite_missing"
 	CodePrerequisitePending    Code = "prerequisite_pending"
 	CodeReadRequired           Code = "read_required"
@@ -149,6 +152,12 @@ func (c Code) Public() string {
 		return "The call was not run because a rule skips it."
 	case CodeMatcherBudget:
 		return "A value is too long to be examined; send it in smaller parts."
+	case CodeOriginUnknown:
+		return "It is not known where a value comes from, because this host does not report all texts of the conversation."
+	case CodeOriginBudget:
+		return "It is not known where a value comes from: the session has more text than the gate keeps."
+	case CodeUntrustedText:
+		return "Text that anybody may have written was read before this call."
 	case CodeUnknownParameter:
 		return "The call uses a parameter the tool does not declare."
 	case CodeParameterNotCovered:

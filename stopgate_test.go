@@ -172,6 +172,10 @@ var threatCodes = map[string]string{
 	"origin_rejected": "This origin or host is not allowed.",
 	"route_unknown":   "This route is not served.",
 
+	"origin_unknown": "It is not known where a value comes from, because this host does not report all texts of the conversation.",
+	"origin_budget":  "It is not known where a value comes from: the session has more text than the gate keeps.",
+	"untrusted_text": "Text that anybody may have written was read before this call.",
+
 	"not_evaluated": "", "unmatched_result": "", "matcher_budget": "A value is too long to be examined; send it in smaller parts.", "cancelled": "The call was cancelled before it was decided.",
 	"executed_state_unknown": "", "config_invalid": "", "config_reload_rejected": "",
 }

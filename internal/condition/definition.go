@@ -31,12 +31,24 @@ type Definition struct {
 	Counts bool
 	// Excludes: the values are those that do not satisfy the condition.
 	Excludes bool
+	// Options are the further keys that the condition may have, which belong to no other kind.
+	Options []Option
 	// Verb joins the argument and the values in a sentence, "" if no sentence does.
 	Verb string
 	// Build compiles a condition whose literals fit Types, Reads and Values.
 	Build func(Request) (Tests, *SpecError)
 	// Samples returns strings that may satisfy a literal, for proofs; nil if there are none.
 	Samples func(literal string) []string
+}
+
+// Option is a further key of a condition.
+type Option struct {
+	Key string
+	// Doc describes the key in policy.schema.json, in one sentence.
+	Doc string
+	// Kind is the type of its value. Words are the strings that it may be, nil for any.
+	Kind  LiteralKind
+	Words []string
 }
 
 // AnyReading are the readings of a string that may be a text or a path.

@@ -25,6 +25,9 @@ const (
 	Reads            Kind = "reads"
 	Writes           Kind = "writes"
 	Outside          Kind = "outside"
+	From             Kind = "from"
+	NotFrom          Kind = "not_from"
+	Carries          Kind = "carries"
 )
 
 // String returns the key, "none" for the zero Kind.

@@ -54,6 +54,24 @@ type Spec struct {
 	Values     []Literal
 	// List is the name of the list of the values, "" if they are in the rule.
 	List string
+	// Options are the further keys of the condition, in the order of the definition.
+	Options []Setting
+}
+
+// Setting is a further key of a condition with its value.
+type Setting struct {
+	Key   string
+	Value Literal
+}
+
+// Option returns the value of a further key; ok is false if the rule does not write it.
+func (s *Spec) Option(key string) (value Literal, ok bool) {
+	for i := range s.Options {
+		if s.Options[i].Key == key {
+			return s.Options[i].Value, true
+		}
+	}
+	return value, false
 }
 
 // Budget is the length in bytes up to which command lines and patches are parsed. A condition on a

@@ -3,6 +3,7 @@ package condition
 import (
 	"io/fs"
 
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/schema"
 )
 
@@ -13,6 +14,8 @@ type Target struct {
 	// fits.
 	Type       schema.Type
 	Annotation schema.Annotation
+	// As is how origins of the value are compared.
+	As flow.Kind
 	// Paths is set if the condition applies to the paths that a command line reads and writes, and
 	// not to its words (K0a).
 	Paths bool
@@ -53,6 +56,9 @@ type Env struct {
 	Gates string
 	// Settings are protected in addition to the built-in list; nil for none.
 	Settings *Settings
+	// Trusted are the trusted sources of the files that the conditions are from, "" if there are
+	// none: names that end with a line feed.
+	Trusted string
 	// Checked is set if the conditions were compiled before without a mistake: literals are then
 	// parsed on demand.
 	Checked bool

@@ -10,6 +10,8 @@ const (
 	UnknownReading                       // there are more readings than the limit
 	UnknownCommand                       // a command line has more commands than the limit
 	TooLong                              // readings are missing because of its length: a restrictive condition holds
+	UnknownOrigin                        // the texts of a source are not known
+	DroppedOrigin                        // the session had more text than it keeps
 	Known            Unknown = 0
 )
 

@@ -1,6 +1,10 @@
 package condition
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/flow"
+)
 
 // Value is one complete string for several conditions. The forms that conditions derive from it,
 // such as the parsed command line, are computed once, see [Derived]. A Value is reused with Reset
@@ -12,6 +16,7 @@ type Value struct {
 	vector   bool
 	complete bool
 
+	texts flow.View
 	forms []derived
 	turn  uint64 // number of the string
 }
@@ -64,6 +69,12 @@ func (v *Value) ResetWords(line []byte, words [][]byte, complete bool) {
 	v.Reset(line)
 	v.words, v.vector, v.complete = words, true, complete
 }
+
+// SetTexts sets the texts of the session for the strings that follow. A nil view knows none.
+func (v *Value) SetTexts(texts flow.View) { v.texts = texts }
+
+// Texts returns the texts of the session, nil if none are known.
+func (v *Value) Texts() flow.View { return v.texts }
 
 // Text returns the string.
 func (v *Value) Text() []byte { return v.text }

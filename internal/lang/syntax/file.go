@@ -24,6 +24,8 @@ type File struct {
 	Sessions []*SessionPolicy // [[session]], in file order
 	Handoffs []*Handoff       // [[handoffs]], in file order
 	Judge    *Judge           // [judge], nil if absent
+	Sources  []*SourceTable   // [sources.NAME], in file order
+	Flow     FlowSettings
 	// Tables are the operational tables ([gateway], [upstream], [audit], ...) by name. The packages
 	// that own them decode them with [tomltree.Decode].
 	Tables map[string]*tomltree.Value
@@ -90,6 +92,7 @@ type ToolTable struct {
 	Result    *RuleList
 	Access    *Access        // files that the tool may touch; nil if the table does not say
 	Success   *Success       // how results are read; nil if the table has none (S24)
+	Effect    *bool          // effect: the tool changes something or sends something out; nil if the table does not say
 	Unknown   *ParamAction   // unknown_params of the tool
 	Uncovered *ParamAction   // uncovered of the tool
 	OnSchema  *stopgate.Mode // on_schema_violation of the tool
@@ -134,6 +137,7 @@ type Rule struct {
 	Note              string // internal
 	When              *When
 	AllowUnsafePrefix bool                 // Q3
+	SameText          bool                 // its conditions on sources are satisfied by one text
 	Ignores           []jsonstream.Pointer // K1
 	Examples          []Example            // K36
 	Pos               diag.Range
@@ -164,7 +168,11 @@ type When struct {
 	Agent, Surface, Server, Principal []string
 	// Session is a condition on the session's data, nil if there is none.
 	Session *SessionCondition
-	Pos     diag.Range
+	// Says is a condition on the words of the person, nil if there is none.
+	Says *Says
+	// Effect is whether the tool has an effect, nil if the rule does not say.
+	Effect *bool
+	Pos    diag.Range
 
 	// SessionKey is equal for two session conditions with the same meaning in rules of the same
 	// polarity, "" if there is none.

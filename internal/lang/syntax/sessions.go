@@ -56,6 +56,11 @@ type SessionPolicy struct {
 	PerSession    bool   // scope = "session"
 	CountFailures bool   // failures = "count"
 
+	After     []string    // flow: sources, or tools
+	Effects   bool        // before = "effects"; Before has tools and globs otherwise
+	Unless    []Condition // conditions that all must hold for no objection
+	UntilUser bool        // until = "user"
+
 	Pos diag.Range
 }
 
