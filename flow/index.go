@@ -14,7 +14,7 @@ type Index interface {
 
 // Reader makes indexes and adds texts to them, by the sources that a policy declares. A segment is
 // the stored form of what was added: keyed hashes, no text. It is nil if nothing was added, as for a
-// message that the index has. A Reader is safe for concurrent use.
+// message that the index has, or a result that it has. A Reader is safe for concurrent use.
 type Reader interface {
 	// NewIndex returns an empty index. key is the key of the session's hashes, 32 random bytes.
 	NewIndex(key []byte) Index
@@ -22,7 +22,9 @@ type Reader interface {
 	Knows(to Index, k Knowledge) (segment []byte)
 	// Message adds a message.
 	Message(to Index, m *Message) (segment []byte)
-	// Call adds the arguments of a released call with an effect: they are written by the agent.
+	// Call adds the arguments of a released call, which the model wrote: a message that repeats one
+	// is no message of a person, and the paths, addresses and ids that a call with an effect wrote
+	// lose the trust of texts that are read from them.
 	Call(to Index, tool stopgate.ToolName, args []byte) (segment []byte)
 	// Result adds a result.
 	Result(to Index, r *Result) (segment []byte)

@@ -38,9 +38,6 @@ type Result struct {
 	// Tool.
 	Released bool
 	Failed   bool
-	// Effect is set if the tool changes something or sends something out. Its results have no
-	// source but Tool.
-	Effect bool
 }
 
 // Knowledge is the set of built-in sources whose texts a surface reports completely. A condition on
