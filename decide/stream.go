@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
@@ -59,19 +58,9 @@ func (s *callRoutes) stream(w http.ResponseWriter, r *http.Request, who caller) 
 	p := &submission{owner: who.name, call: call, decided: make(chan struct{})}
 	out := &lines{w: w, flush: control.Flush}
 	out.err = control.Flush() // the client may wait for the headers before it sends more
-	stop := make(chan struct{})
-	go func() { // a person's answer does not wait for the next byte of the body
-		select {
-		case <-open.Done():
-			if !open.Enforced() {
-				return
-			}
-			_ = control.SetReadDeadline(time.Unix(1, 0))
-		case <-stop:
-		}
-	}()
-	end := s.feed(r.Context(), p, open, in, out)
-	close(stop)
+	body := receive(in, control)
+	defer body.end()
+	end := s.feed(r.Context(), p, open, body, out)
 	open.Close(end)
 	if out.err != nil { // the client no longer reads the response
 		open.Cancel(context.WithoutCancel(r.Context()))
@@ -81,14 +70,17 @@ func (s *callRoutes) stream(w http.ResponseWriter, r *http.Request, who caller) 
 	s.run(r.Context(), p, open)
 	answer, _ := s.waitFor(r.Context(), p, wait)
 	out.write(line{Call: &answer})
+	if out.err == nil {
+		body.discard()
+	}
 	return nil
 }
 
 // feed passes the arguments to the gate as they arrive, until they end or the verdict can no longer
-// change.
-func (s *callRoutes) feed(ctx context.Context, p *submission, open *gate.Pending, in io.Reader, out *lines) stopgate.End {
-	buffer := make([]byte, 32<<10)
+// change. A person's answer does not wait for the next byte of the body.
+func (s *callRoutes) feed(ctx context.Context, p *submission, open *gate.Pending, body *upload, out *lines) stopgate.End {
 	asked := false
+	done := open.Done()
 	v := open.Verdict()
 	for {
 		out.verdict(v, p.bytes)
@@ -99,23 +91,22 @@ func (s *callRoutes) feed(ctx context.Context, p *submission, open *gate.Pending
 			asked = true
 			open.Ask(s.life) // Resolve reports its errors
 		}
-		n, err := in.Read(buffer)
-		if n > 0 {
-			p.bytes += int64(n)
-			v = open.Feed(buffer[:n])
-		}
 		select {
-		case <-open.Done():
-			if v = open.Verdict(); v.Terminal() && open.Enforced() {
-				continue
+		case <-done:
+			done = nil
+			v = open.Verdict()
+		case next := <-body.pieces:
+			if len(next.data) > 0 {
+				p.bytes += int64(len(next.data))
+				v = open.Feed(next.data)
 			}
-		default:
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return stopgate.Ended
-		case err != nil:
-			return stopgate.Failed
+			switch {
+			case next.err == nil:
+			case errors.Is(next.err, io.EOF):
+				return stopgate.Ended
+			default:
+				return stopgate.Failed
+			}
 		}
 	}
 }
