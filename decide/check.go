@@ -27,9 +27,9 @@ func (s *checkRoute) check(w http.ResponseWriter, r *http.Request, who caller) *
 		if data.Kind() != jsonstream.Object {
 			return badRequest("member_type", "session_data must be an object")
 		}
-		under.Situation = program.SituationOf(data)
+		under.Situation = program.SituationOf(data, nil)
 	}
-	e := program.RulesFor(call, under).Evaluate()
+	e := program.RulesFor(call, under).Evaluate(nil)
 	e.Feed(args)
 	v := e.Close(stopgate.Ended)
 	writeJSON(w, http.StatusOK, struct {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/gate/recent"
 	"github.com/stopgate/stopgate/internal/gate/rows"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -38,9 +39,10 @@ type compiled struct {
 	inherits    bool
 	denialLimit int
 	reviewers   []*reviewer
-	// looksAtSessions: some rule depends on the data of a session; looksAtResults: some
-	// tool has rules about its results.
-	looksAtSessions, looksAtResults bool
+	// looksAtSessions: some rule depends on the data of a session; looksAtTexts: some depends on
+	// its texts before the arguments are known; looksAtResults: some tool has rules about its
+	// results.
+	looksAtSessions, looksAtTexts, looksAtResults bool
 }
 
 // bound is a policy bound to a tool as one request declares it.
@@ -85,7 +87,8 @@ func (o *config) compileAs(p Policy, observe bool) (*compiled, error) {
 		c.denialLimit = int(*s.DenialLimit)
 	}
 	c.handoffs, c.sessionHash, c.names = p.HandoffRules(), p.SessionHash(), p.ToolNames()
-	c.inherits, c.looksAtSessions, c.looksAtResults = inherits(c.handoffs), p.LooksAtSessions(), p.LooksAtResults()
+	c.inherits, c.looksAtResults = inherits(c.handoffs), p.LooksAtResults()
+	c.looksAtSessions, c.looksAtTexts = p.LooksAtSessions(), p.LooksAtTexts()
 	var err error
 	if c.reviewers, err = o.makeReviewers(p.JudgeTables()); err != nil {
 		return nil, err
@@ -122,11 +125,11 @@ func (c *compiled) name(tool stopgate.ToolName) stopgate.ToolName {
 }
 
 // binding finds or makes the binding for a call in a session with some data, which
-// is not valid if it is unknown.
-func (c *compiled) binding(call *stopgate.Call, data jsonstream.Value) bound {
+// is not valid if it is unknown, and some texts, which are nil if they are.
+func (c *compiled) binding(call *stopgate.Call, data jsonstream.Value, texts flow.View) bound {
 	under := Circumstances{Governed: c.governed}
-	if c.looksAtSessions {
-		under.Situation = c.policy.SituationOf(data)
+	if c.looksAtSessions || c.looksAtTexts {
+		under.Situation = c.policy.SituationOf(data, texts)
 	}
 	key := bindingKey{
 		tool: call.Tool, agent: call.Agent, principal: call.Principal,

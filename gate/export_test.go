@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/gate/recent"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
@@ -86,7 +87,9 @@ func (s policyOf) RulesFor(call stopgate.Call, _ Circumstances) Rules {
 }
 
 func (policyOf) LooksAtSessions() bool                              { return false }
-func (policyOf) SituationOf(jsonstream.Value) Situation             { return "" }
+func (policyOf) LooksAtTexts() bool                                 { return false }
+func (policyOf) SituationOf(jsonstream.Value, flow.View) Situation  { return "" }
+func (policyOf) Reader() flow.Reader                                { return nil }
 func (policyOf) ToolNames() map[stopgate.ToolName]stopgate.ToolName { return nil }
 func (policyOf) KnownTools() ([]stopgate.ToolName, bool)            { return nil, false }
 func (policyOf) HandoffRules() [][]HandoffRule                      { return nil }
@@ -111,7 +114,7 @@ const Generation = recent.Generation
 
 type scripted struct{ Script }
 
-func (s *scripted) Evaluate() Evaluation {
+func (s *scripted) Evaluate(flow.View) Evaluation {
 	e := &performance{script: s.Script}
 	e.reach(0)
 	return e
@@ -123,7 +126,7 @@ func (s *scripted) Unknown() (stopgate.Mode, bool) { return stopgate.Deny, false
 
 func (s *scripted) Access() *stopgate.Access { return nil }
 
-func (s *scripted) ResultMode(doc *jsonstream.Document) stopgate.Verdict {
+func (s *scripted) ResultMode(*jsonstream.Document, flow.View) stopgate.Verdict {
 	if s.Panic == "ResultMode" {
 		panic("scripted")
 	}
@@ -222,6 +225,8 @@ func (e *performance) Watch([]jsonstream.Pointer) {}
 func (e *performance) Watched() (jsonstream.Pointer, []byte, bool) { return nil, nil, false }
 
 func (e *performance) Leaves() []Leaf { return nil }
+
+func (e *performance) Origins() []stopgate.Origin { return nil }
 
 func (e *performance) Asking() []string { return nil }
 

@@ -29,7 +29,7 @@ func checkCurrentRules(p *pending) {
 	defer p.recoverPolicy()
 	p.verdicts.judgedBy = now.hash
 	b := p.bind(now)
-	e := b.rules.Evaluate()
+	e := b.rules.Evaluate(p.sessions.texts)
 	e.Feed(p.args.final)
 	v := e.Close(stopgate.Ended)
 	if otherwise, unknown := b.rules.Unknown(); unknown && !p.gates.permitted && v.Mode.Permissive() {

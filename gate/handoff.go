@@ -171,7 +171,7 @@ func (l *handoffLayer) evaluateAs(agent stopgate.AgentName) {
 	defer p.recoverPolicy()
 	call := p.call
 	call.Agent = agent
-	e := p.under.binding(&call, p.sessions.data).rules.Evaluate()
+	e := p.under.binding(&call, p.sessions.data, p.sessions.texts).rules.Evaluate(p.sessions.texts)
 	e.Feed(p.args.final)
 	v := e.Close(stopgate.Ended)
 	if !v.Decided {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -71,7 +72,7 @@ type payloadRules struct {
 	entry handoffResult
 }
 
-func (t *payloadRules) Evaluate() Evaluation {
+func (t *payloadRules) Evaluate(flow.View) Evaluation {
 	return &payloadEvaluation{trace: []stopgate.Verdict{t.entry.verdict(len(t.g.handoffs) > 0)}}
 }
 
@@ -82,7 +83,7 @@ func (t *payloadRules) Unknown() (stopgate.Mode, bool) { return stopgate.Deny, f
 func (t *payloadRules) Access() *stopgate.Access { return nil }
 
 // ResultMode delivers: the answer of the receiving agent is not judged here.
-func (t *payloadRules) ResultMode(*jsonstream.Document) stopgate.Verdict {
+func (t *payloadRules) ResultMode(*jsonstream.Document, flow.View) stopgate.Verdict {
 	return stopgate.Verdict{Decided: true, Mode: stopgate.Unattended, Layer: stopgate.LayerRules, Code: stopgate.CodeRuleMatched}
 }
 
@@ -124,6 +125,7 @@ func (c *payloadEvaluation) Cause() string                               { retur
 func (c *payloadEvaluation) Document() *jsonstream.Document              { return &c.doc }
 func (c *payloadEvaluation) Args() []byte                                { return c.text }
 func (c *payloadEvaluation) Leaves() []Leaf                              { return nil }
+func (c *payloadEvaluation) Origins() []stopgate.Origin                  { return nil }
 func (c *payloadEvaluation) Asking() []string                            { return nil }
 func (c *payloadEvaluation) Release()                                    {}
 

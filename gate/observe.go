@@ -104,7 +104,7 @@ func (c *commitment) resultRules() {
 			return
 		}
 	}
-	r.verdict = p.bound.rules.ResultMode(executed)
+	r.verdict = p.bound.rules.ResultMode(executed, p.sessions.texts)
 	m := r.verdict.Mode
 	if m == stopgate.Ask || m == stopgate.Edit || p.sessions.set.Observed(p.sessions.tool) && len(p.args.final) <= maxKept {
 		r.args = string(p.args.final)

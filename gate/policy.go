@@ -2,6 +2,7 @@ package gate
 
 import (
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 )
@@ -16,10 +17,14 @@ type Policy interface {
 	Gate() Settings
 	// RulesFor resolves everything about a call that does not depend on its arguments.
 	RulesFor(call stopgate.Call, c Circumstances) Rules
-	// LooksAtSessions reports whether any rule depends on the data of a session, and
-	// SituationOf reads them: equal situations lead to equal rules.
+	// LooksAtSessions reports whether any rule depends on the data of a session, LooksAtTexts
+	// whether any depends on its texts before the arguments of the call are known. SituationOf
+	// reads both: equal situations lead to equal rules. Texts are nil if none are known.
 	LooksAtSessions() bool
-	SituationOf(data jsonstream.Value) Situation
+	LooksAtTexts() bool
+	SituationOf(data jsonstream.Value, texts flow.View) Situation
+	// Reader returns the reader of the texts of sessions, nil if no rule needs them.
+	Reader() flow.Reader
 	// ToolNames maps further names of tools to the name under which facts are recorded
 	// (S39).
 	ToolNames() map[stopgate.ToolName]stopgate.ToolName
@@ -44,13 +49,15 @@ type Policy interface {
 
 // Rules are the rules that apply to the calls of one tool in one situation.
 type Rules interface {
-	// Evaluate starts the evaluation of one call.
-	Evaluate() Evaluation
+	// Evaluate starts the evaluation of one call in a session with these texts. With nil none
+	// are known: conditions on origins that permit do not hold then, those that restrict do.
+	Evaluate(texts flow.View) Evaluation
 	// Unknown reports whether no policy file knows the tool, and the mode of a call that
 	// no policy in Go permits then.
 	Unknown() (otherwise stopgate.Mode, unknown bool)
-	// ResultMode evaluates the rules about the result of a call with these arguments.
-	ResultMode(executed *jsonstream.Document) stopgate.Verdict
+	// ResultMode evaluates the rules about the result of a call with these arguments, by the
+	// texts that the call was evaluated with.
+	ResultMode(executed *jsonstream.Document, texts flow.View) stopgate.Verdict
 	// Access limits the files that the tool may touch, nil without a limit.
 	Access() *stopgate.Access
 	// IsPath reports whether the value at a pointer is a path.
@@ -82,6 +89,9 @@ type Evaluation interface {
 	Args() []byte
 	// Leaves lists the values of accepted arguments in the order of the text.
 	Leaves() []Leaf
+	// Origins lists where values come from that conditions on origins evaluated, in the order
+	// in which they did.
+	Origins() []stopgate.Origin
 	// Asking names every rule and list that asks, for grants (S34).
 	Asking() []string
 	// Release ends the use of the evaluation: its buffers may serve another call.
@@ -97,8 +107,8 @@ type Circumstances struct {
 	Governed bool
 }
 
-// Situation is the result of the conditions on a session's data. In the zero Situation the
-// data are unknown: rules that restrict apply, rules that permit do not.
+// Situation is the result of the conditions on a session's data and texts. In the zero Situation
+// both are unknown: rules that restrict apply, rules that permit do not.
 type Situation string
 
 // Settings are the settings of a gate in policy files.

@@ -308,11 +308,11 @@ func (r *historyMatch) delivers(now *compiled, t *PastCall) (ok bool) {
 	}()
 	call := r.template
 	call.ID, call.Tool, call.Definition = t.Call, t.Tool, t.Definition
-	b := now.binding(&call, jsonstream.Value{})
+	b := now.binding(&call, jsonstream.Value{}, nil)
 	var executed jsonstream.Document
 	if t.Args != nil {
 		_ = executed.Scan(t.Args(), jsonstream.Options{}) // after an error the document is not valid, and the result is withheld
 	}
-	v := b.rules.ResultMode(&executed)
+	v := b.rules.ResultMode(&executed, nil)
 	return v.Decided && v.Mode.Permissive()
 }

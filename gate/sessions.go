@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/gate/port"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
@@ -24,6 +25,7 @@ type sessionLayer struct {
 	horizon    uint64            // position of the facts as the turn sees them
 	waited     bool              // the call waits for a person or a model; see horizonAt
 	data       jsonstream.Value  // of the session, as the rules see it; not valid if unknown
+	texts      flow.View         // of the session as of the beginning of the call; nil if unknown
 	needed     policyNeeds       // of the session policies, if needsKnown
 	needsKnown bool
 

@@ -102,7 +102,7 @@ func (v *verdicts) settle(reuse bool) {
 func (p *pending) begin() {
 	defer p.recoverPolicy()
 	p.bound = p.bind(p.under)
-	p.verdicts.eval = p.bound.rules.Evaluate()
+	p.verdicts.eval = p.bound.rules.Evaluate(p.sessions.texts)
 	p.evaluate(func() {})
 }
 
@@ -111,7 +111,7 @@ func (p *pending) bind(c *compiled) bound {
 	if p.kind == Handoff {
 		return bound{rules: &payloadRules{g: p.g, entry: c.handoff(p.call.Agent, p.handoff.to)}}
 	}
-	return c.binding(&p.call, p.sessions.data)
+	return c.binding(&p.call, p.sessions.data, p.sessions.texts)
 }
 
 // evaluate runs one step of the evaluator.

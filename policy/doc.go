@@ -9,7 +9,7 @@
 // A [Program] is a gate.Policy: the gate asks it about every call. It can also be asked
 // directly, while the arguments of a call are still arriving:
 //
-//	e := program.RulesFor(stopgate.Call{Tool: "write_file"}, gate.Circumstances{}).Evaluate()
+//	e := program.RulesFor(stopgate.Call{Tool: "write_file"}, gate.Circumstances{}).Evaluate(nil)
 //	for chunk := range chunks {
 //		if v := e.Feed(chunk); v.Terminal() {
 //			return v // no later byte changes it

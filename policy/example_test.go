@@ -21,7 +21,7 @@ run = [ { arg = "/path", prefix = "src", mode = "unattended" }, { mode = "deny",
 		fmt.Println(mistakes)
 		return
 	}
-	e := program.RulesFor(stopgate.Call{Tool: "write_file"}, gate.Circumstances{}).Evaluate()
+	e := program.RulesFor(stopgate.Call{Tool: "write_file"}, gate.Circumstances{}).Evaluate(nil)
 	for _, chunk := range []string{`{"path":"/etc/`, `passwd","con`, `tent":"root::0:0"}`} {
 		v := e.Feed([]byte(chunk))
 		fmt.Println(v.Decided, v.Mode)

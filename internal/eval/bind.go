@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/schema"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -72,10 +73,13 @@ func (p *Policies) BindUnder(c stopgate.Call, under Circumstances) *Binding {
 	return b.out
 }
 
-// Evaluate begins the evaluation of one call.
-func (b *Binding) Evaluate() *Evaluation {
+// Evaluate begins the evaluation of one call in a session of which no texts are known.
+func (b *Binding) Evaluate() *Evaluation { return b.EvaluateWith(nil) }
+
+// EvaluateWith begins the evaluation of one call in a session with these texts.
+func (b *Binding) EvaluateWith(texts flow.View) *Evaluation {
 	e := new(Evaluation)
-	e.Reset(b)
+	e.ResetWith(b, texts)
 	return e
 }
 
@@ -85,6 +89,11 @@ func (b *Binding) Definition() string { return b.definition }
 // ResultMode decides whether the result of a call may be delivered, given the arguments that ran
 // (D25-42, K32). Without result rules the result is delivered.
 func (b *Binding) ResultMode(executed *jsonstream.Document) stopgate.Verdict {
+	return b.ResultModeWith(executed, nil)
+}
+
+// ResultModeWith is ResultMode in a session with these texts.
+func (b *Binding) ResultModeWith(executed *jsonstream.Document, texts flow.View) stopgate.Verdict {
 	fixed := b.refused
 	if fixed == nil && len(b.result.conds) == 0 {
 		fixed = &b.result.start.verdict
@@ -99,6 +108,7 @@ func (b *Binding) ResultMode(executed *jsonstream.Document) stopgate.Verdict {
 	case !executed.Root().IsValid():
 		e.refuse(stopgate.LayerIntegrity, stopgate.CodeMalformedArguments, "")
 	default:
+		e.sessionTexts = texts
 		e.judge(b.result, executed.Root())
 	}
 	return e.verdict

@@ -156,7 +156,7 @@ func TestI1WhenEquivalence(t *testing.T) {
 		}
 		asked := call(c)
 		asked.Agent = stopgate.AgentName(under.Agent)
-		b := p.BindUnder(asked, eval.Circumstances{Situation: p.Situation(data)})
+		b := p.BindUnder(asked, eval.Circumstances{Situation: p.Situation(data, nil)})
 		e := b.Evaluate()
 		for range 50 {
 			text := c.Document(r)

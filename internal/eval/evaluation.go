@@ -2,6 +2,7 @@ package eval
 
 import (
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/schema"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -29,8 +30,13 @@ type Evaluation struct {
 	spare []byte           // its text
 }
 
-// Reset begins a new call. Earlier results, except verdicts, become invalid.
-func (e *Evaluation) Reset(b *Binding) {
+// Reset begins a new call in a session of which no texts are known. Earlier results, except
+// verdicts, become invalid.
+func (e *Evaluation) Reset(b *Binding) { e.ResetWith(b, nil) }
+
+// ResetWith begins a new call in a session with these texts.
+func (e *Evaluation) ResetWith(b *Binding, texts flow.View) {
+	e.sessionTexts = texts
 	e.reset(b.run)
 	e.binding, e.cause = b, b.cause
 	e.args.Reset()

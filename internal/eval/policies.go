@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -109,9 +110,12 @@ func (p *Policies) Gates() []*syntax.GateSettings {
 // LooksAtSessions reports whether a rule has a condition on the data of sessions.
 func (p *Policies) LooksAtSessions() bool { return len(p.tests) > 0 }
 
-// Situation evaluates a session's data. A session without data has the empty object; data that are
-// not an object are unknown.
-func (p *Policies) Situation(data jsonstream.Value) Situation {
+// LooksAtTexts reports whether a situation depends on the texts of a session.
+func (p *Policies) LooksAtTexts() bool { return false }
+
+// Situation evaluates a session's data and texts. A session without data has the empty object; data
+// that are not an object are unknown, as are texts that are nil.
+func (p *Policies) Situation(data jsonstream.Value, _ flow.View) Situation {
 	var s Situation
 	if data.Kind() != jsonstream.Object {
 		return s

@@ -3,6 +3,8 @@ package eval
 import (
 	"math"
 
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/index"
 	"github.com/stopgate/stopgate/internal/condition/literal"
@@ -51,12 +53,16 @@ type leafTests struct {
 	vector     condition.Vector
 	object     []byte // canonical text of an object
 	unclean    bool   // some path is not spelled as it would be released
+	// sessionTexts are the texts of the call's session, nil if none are known.
+	sessionTexts flow.View
+	origins      []stopgate.Origin
 }
 
 func (e *leafTests) reset(p *plan) {
 	e.decision.reset(p)
 	e.texts, e.watches, e.undecided, e.decoded = e.texts[:0], e.watches[:0], 0, false
 	e.suspects, e.commands, e.unclean = e.suspects[:0], false, false
+	e.origins = nil
 }
 
 // startTest begins a test of the string that begins now.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/condition/glob"
 	"github.com/stopgate/stopgate/internal/eval"
@@ -36,10 +37,13 @@ func (p *Program) RulesFor(call stopgate.Call, c gate.Circumstances) gate.Rules 
 	return &boundRules{p.BindUnder(call, eval.Circumstances{Situation: eval.SituationOf(string(c.Situation)), Governed: c.Governed}), p, p.Access(call.Tool)}
 }
 
-// SituationOf reads the data of a session.
-func (p *Program) SituationOf(data jsonstream.Value) gate.Situation {
-	return gate.Situation(p.Situation(data).String())
+// SituationOf reads the data and the texts of a session.
+func (p *Program) SituationOf(data jsonstream.Value, texts flow.View) gate.Situation {
+	return gate.Situation(p.Situation(data, texts).String())
 }
+
+// Reader returns nil: no rule needs the texts of sessions.
+func (p *Program) Reader() flow.Reader { return nil }
 
 // boundRules are the rules of one tool. Their evaluations are used again.
 type boundRules struct {
@@ -50,12 +54,16 @@ type boundRules struct {
 
 func (r *boundRules) Access() *stopgate.Access { return r.access }
 
-func (r *boundRules) Evaluate() gate.Evaluation {
+func (r *boundRules) Evaluate(texts flow.View) gate.Evaluation {
 	if e, ok := r.program.unused.Get().(*evaluation); ok {
-		e.Reset(r.Binding)
+		e.ResetWith(r.Binding, texts)
 		return e
 	}
-	return &evaluation{r.Binding.Evaluate(), r.program}
+	return &evaluation{r.Binding.EvaluateWith(texts), r.program}
+}
+
+func (r *boundRules) ResultMode(executed *jsonstream.Document, texts flow.View) stopgate.Verdict {
+	return r.ResultModeWith(executed, texts)
 }
 
 type evaluation struct {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/lang/diag"
@@ -108,9 +109,15 @@ func (p *Program) BindUnder(c stopgate.Call, under eval.Circumstances) *eval.Bin
 // LooksAtSessions reports whether a rule has a condition on the data of sessions.
 func (p *Program) LooksAtSessions() bool { return p.policies.LooksAtSessions() }
 
-// Situation evaluates the conditions on a session's data. A session without data has the empty
-// object; conditions on a value that is no object are not known.
-func (p *Program) Situation(data jsonstream.Value) eval.Situation { return p.policies.Situation(data) }
+// LooksAtTexts reports whether the binding of a call depends on the texts of its session.
+func (p *Program) LooksAtTexts() bool { return p.policies.LooksAtTexts() }
+
+// Situation evaluates the conditions on a session's data and texts. A session without data has the
+// empty object; conditions on a value that is no object are not known. Texts are nil if none are
+// known.
+func (p *Program) Situation(data jsonstream.Value, texts flow.View) eval.Situation {
+	return p.policies.Situation(data, texts)
+}
 
 // Layers lists the files.
 func (p *Program) Layers() []*eval.Layer { return p.policies.Layers() }

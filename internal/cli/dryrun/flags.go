@@ -111,7 +111,7 @@ type Call struct {
 
 // evaluate evaluates the call by the rules alone.
 func (p Proposal) evaluate(program *policy.Program, data jsonstream.Value) *eval.Evaluation {
-	e := program.BindUnder(p.Call, eval.Circumstances{Situation: program.Situation(data)}).Evaluate()
+	e := program.BindUnder(p.Call, eval.Circumstances{Situation: program.Situation(data, nil)}).Evaluate()
 	e.Feed(p.Args)
 	e.Close(stopgate.Ended)
 	return e

@@ -102,7 +102,7 @@ func (s *Suite) call(ctx context.Context, g *gate.Gate, c *Call, data []byte, re
 		if err != nil {
 			return r, err
 		}
-		in = s.program.Situation(value)
+		in = s.program.Situation(value, nil)
 	}
 	binding := s.bind(c.Call, in)
 	evaluation := binding.Evaluate()
