@@ -37,6 +37,9 @@ type Call struct {
 	Server    ServerID
 	Surface   Surface
 	Dialect   string // wire format the call came in: "openai-chat", "anthropic", ...
+	// Conversation is the part of the session whose texts the call may come from; "" is the
+	// session. Without a session it names texts of its own.
+	Conversation string
 	// Definition is the tool's definition in the request, at the server or in the
 	// program; nil if there is none.
 	Definition *ToolDefinition

@@ -65,7 +65,9 @@ type Result struct {
 	// Session and Principal are those of the call. A result with others is not matched.
 	Session   SessionID
 	Principal Principal
-	Tool      ToolName // of the call; "" takes the tool of Proposal
+	// Conversation is that of the call, where the gate may no longer know the call.
+	Conversation string
+	Tool         ToolName // of the call; "" takes the tool of Proposal
 	// ArgsHash is the SHA-256 in hex of the canonical arguments; "" if Proposal
 	// identifies the call.
 	ArgsHash string

@@ -16,6 +16,9 @@ type Index interface {
 // the stored form of what was added: keyed hashes, no text. It is nil if nothing was added, as for a
 // message that the index has, or a result that it has. A Reader is safe for concurrent use.
 type Reader interface {
+	// Meaning identifies everything that the segments of the reader depend on. Those of another
+	// meaning cannot be restored.
+	Meaning() string
 	// NewIndex returns an empty index. key is the key of the session's hashes, 32 random bytes.
 	NewIndex(key []byte) Index
 	// Knows adds sources that the surface of the session reports completely.
