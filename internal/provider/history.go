@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -35,6 +36,9 @@ type PastResult struct {
 	// Failed reports that the history marks the result as an error; HasStatus reports
 	// whether the dialect has such a mark.
 	Failed, HasStatus bool
+	// Structured reports that the content is JSON of any form, not a list of parts. Opaque reports
+	// that the model also reads media with it.
+	Structured, Opaque bool
 	// WrapText converts a JSON string into a valid replacement of the content. If it is
 	// nil, the string itself is valid.
 	WrapText func(quoted []byte) []byte
@@ -115,9 +119,11 @@ func (r *PastResult) Replace(edits *Edits, text []byte) {
 	edits.Replace(r.Content, quoted)
 }
 
-// PastCalls collects the calls of a history and assigns results to them.
+// PastCalls collects the calls of a history and assigns results to them. It collects the texts of
+// the conversation too, in their order.
 type PastCalls struct {
 	Calls []PastCall
+	Texts []Text
 	index map[stopgate.CallID]int
 }
 
@@ -157,6 +163,7 @@ func (l *PastCalls) result(of PastCall, r PastResult) {
 		at = len(l.Calls)
 		l.Add(of)
 	}
+	l.Texts = append(l.Texts, Text{Source: flow.Tool, Call: at, Result: len(l.Calls[at].Results)})
 	l.Calls[at].Results = append(l.Calls[at].Results, r)
 }
 

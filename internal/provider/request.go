@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -62,6 +63,10 @@ type Request struct {
 	// Hints identify the conversation, History are its earlier calls.
 	Hints   Hints
 	History []PastCall
+	// Texts are the texts of the conversation that the model did not write, in their order.
+	// Incomplete reports that the model reads more of them, which the provider stores.
+	Texts      []Text
+	Incomplete bool
 
 	index map[stopgate.ToolName]int // index in Tools; -1: unknown
 }
@@ -108,6 +113,17 @@ func (r *Request) DeclareServerTool(typ string) {
 		}
 	}
 	r.ServerTools = append(r.ServerTools, typ)
+}
+
+// AddUnseenResults adds the note that the model may read results of tools that run at the provider
+// and whose results the response does not have. shown is the one tool whose results it has.
+func (r *Request) AddUnseenResults(shown string) {
+	for _, typ := range r.ServerTools {
+		if typ != shown {
+			r.Texts = append(r.Texts, Text{Source: flow.Tool, Call: -1})
+			return
+		}
+	}
 }
 
 // Tool returns the definition of a declared tool, or nil.

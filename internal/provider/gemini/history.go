@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/provider/gemini/wire"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -16,24 +17,30 @@ func readHistory(r *provider.Request, root jsonstream.Value) {
 	system, _ := wire.Get(root, "systemInstruction")
 	parts, _ := wire.Get(system, "parts")
 	hashes.System(parts)
+	addTexts(&past, flow.System, parts)
 	contents, _ := wire.Get(root, "contents")
 	var names order
 	for m := range contents.Elements() {
 		role, _ := m.Get("role")
 		parts, _ := wire.Get(m, "parts")
-		if role.IsText("model") {
+		switch {
+		case role.IsText("model"):
 			if hasPart(parts, "functionCall") {
 				past.StartMessage()
 				names = order{}
 				readCalls(&past, parts, names)
 			}
-			continue
-		}
-		if !hasPart(parts, "functionResponse") {
+			readProviderResults(&past, parts)
+		case hasPart(parts, "functionResponse"):
+			readResults(&past, parts, names)
+		default:
 			hashes.User(parts)
-			continue
+			source := flow.Tool
+			if !provider.Present(role) || role.IsText("user") {
+				source = flow.User
+			}
+			addTexts(&past, source, parts)
 		}
-		readResults(&past, parts, names)
 	}
 	for i := range past.Calls {
 		if unnumbered(past.Calls[i].Call) {
@@ -41,7 +48,54 @@ func readHistory(r *provider.Request, root jsonstream.Value) {
 		}
 	}
 	hints := hashes.Hints("")
-	r.History, r.Hints.OpeningHash, r.Hints.UserMessageHash = past.Calls, hints.OpeningHash, hints.UserMessageHash
+	r.History, r.Texts, r.Hints.OpeningHash, r.Hints.UserMessageHash = past.Calls, past.Texts, hints.OpeningHash, hints.UserMessageHash
+}
+
+// addTexts adds a message: a list of parts, or one. Media is content that the gate cannot read.
+func addTexts(past *provider.PastCalls, source flow.Source, parts jsonstream.Value) {
+	var texts []jsonstream.Value
+	var after []func()
+	add := func(part jsonstream.Value) {
+		text, _ := part.Get("text")
+		kind, _ := wire.KindOf(part)
+		_, thought := wire.Get(part, "thought") // no part of what a person wrote
+		_, data := wire.Get(part, "inlineData")
+		_, file := wire.Get(part, "fileData")
+		switch {
+		case data || file:
+			after = append(after, past.AddUnseen)
+		case kind == wire.Plain && !thought && text.Kind() == jsonstream.String:
+			texts = append(texts, text)
+		case kind == wire.Plain:
+			after = append(after, func() { past.AddForeign(text) })
+		default:
+			after = append(after, func() { past.AddForeign(part); past.AddUnseen() })
+		}
+	}
+	if parts.Kind() == jsonstream.Object {
+		add(parts)
+	}
+	for part := range parts.Elements() {
+		add(part)
+	}
+	past.AddMessage(source, texts...)
+	for _, f := range after {
+		f()
+	}
+}
+
+// readProviderResults adds the results of tools that ran at the provider, from a message of the
+// model. A part of an unknown kind may be one.
+func readProviderResults(past *provider.PastCalls, parts jsonstream.Value) {
+	for part := range parts.Elements() {
+		switch kind, name := wire.KindOf(part); {
+		case name == "codeExecutionResult":
+			past.AddForeign(part)
+		case name == "toolResponse", kind == wire.Unknown:
+			past.AddForeign(part)
+			past.AddUnseen()
+		}
+	}
 }
 
 func hasPart(parts jsonstream.Value, name string) bool {
@@ -105,12 +159,14 @@ func readResults(past *provider.PastCalls, parts jsonstream.Value, names order) 
 	for part := range parts.Elements() {
 		v, ok := wire.Get(part, "functionResponse")
 		if !ok {
+			addTexts(past, flow.Tool, part) // written by the client, not by the user
 			continue
 		}
 		id, _ := names.id(v, ofResults)
 		response, _ := wire.Get(v, "response")
 		_, failed := wire.Get(response, "error")
 		_, output := wire.Get(response, "output")
+		_, hasMedia := wire.Get(v, "parts")
 		var inner jsonstream.Value
 		if response.Len() == 1 { // most clients send the result as one member
 			for _, value := range response.Members() {
@@ -118,7 +174,7 @@ func readResults(past *provider.PastCalls, parts jsonstream.Value, names order) 
 			}
 		}
 		past.AddResult(id, provider.PastResult{
-			Content: response, Inner: inner, Failed: failed, HasStatus: failed || output,
+			Content: response, Inner: inner, Failed: failed, HasStatus: failed || output, Structured: true, Opaque: hasMedia,
 			WrapText: func(quoted []byte) []byte { return append(append([]byte(`{"error":`), quoted...), '}') },
 		})
 	}

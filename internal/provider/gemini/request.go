@@ -83,6 +83,7 @@ func (Dialect) Request(text []byte) (*provider.Request, error) {
 			}
 		case "cachedContent": // it may declare tools, which no surface can evaluate
 			r.DeclareServerTool(key)
+			r.Incomplete = true
 		default:
 			switches.Declare(r, []byte(key), v)
 		}
@@ -90,6 +91,7 @@ func (Dialect) Request(text []byte) (*provider.Request, error) {
 	conversational = readChoice(r, root) && conversational
 	r.Conversational = conversational && len(r.Tools) > 0
 	readHistory(r, root)
+	r.AddUnseenResults("codeExecution")
 	return r, nil
 }
 

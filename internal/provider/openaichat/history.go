@@ -2,6 +2,7 @@ package openaichat
 
 import (
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -15,14 +16,18 @@ func readHistory(r *provider.Request, messages jsonstream.Value) {
 		switch text(m, "role") {
 		case "system", "developer":
 			hashes.System(content)
+			past.AddText(flow.System, content)
 		case "user":
 			hashes.User(content)
+			readUser(&past, m, content)
 		case "assistant":
 			readCalls(&past, m)
 		case "tool":
 			past.AddResult(stopgate.CallID(text(m, "tool_call_id")), provider.PastResult{Content: content})
 		case "function":
 			past.AddResult(legacyID(text(m, "name")), provider.PastResult{Content: content})
+		default:
+			past.AddForeign(content)
 		}
 	}
 	for i := range past.Calls {
@@ -30,7 +35,17 @@ func readHistory(r *provider.Request, messages jsonstream.Value) {
 			past.Calls[i].Call = "" // as it was released
 		}
 	}
-	r.History, r.Hints = past.Calls, hashes.Hints("")
+	r.History, r.Texts, r.Hints = past.Calls, past.Texts, hashes.Hints("")
+}
+
+// readUser adds the texts of a user message. A message that names a call is its result, which some
+// clients send in the role of the user.
+func readUser(past *provider.PastCalls, m, content jsonstream.Value) {
+	if id, ok := m.Get("tool_call_id"); ok && provider.Present(id) {
+		past.AddForeign(content)
+		return
+	}
+	past.AddText(flow.User, content)
 }
 
 // readCalls adds the calls of an assistant message. A message without calls may occur

@@ -106,6 +106,7 @@ func (Dialect) Request(body []byte) (*provider.Request, error) {
 	}
 	r.Conversational = conversational && len(r.Tools) > 0
 	r.Hints.CacheKey = cacheKey
+	r.AddUnseenResults("")
 	return r, nil
 }
 

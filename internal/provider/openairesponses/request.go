@@ -81,6 +81,7 @@ func (Dialect) Request(body []byte) (*provider.Request, error) {
 			}
 		case "prompt": // stored at the provider, with tools that the gate does not know
 			r.DeclareServerTool("prompt")
+			r.Incomplete = true
 		case "tool_choice":
 			if choice = v; v.IsText("none") {
 				conversational = false
@@ -100,7 +101,9 @@ func (Dialect) Request(body []byte) (*provider.Request, error) {
 		r.ForceTool("")
 	}
 	r.Conversational = conversational && len(r.Tools) > 0
-	r.History = history.Read(input, &hashes)
+	instructions, _ := doc.Root().Get("instructions")
+	history.Read(r, instructions, input, &hashes)
+	r.Incomplete = r.Incomplete || r.Hints.PreviousResponse != "" || r.Hints.Conversation != ""
 	newest := hashes.Hints(r.Hints.PreviousResponse)
 	r.Hints.OpeningHash, r.Hints.UserMessageHash = newest.OpeningHash, newest.UserMessageHash
 	return r, nil

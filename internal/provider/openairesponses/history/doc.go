@@ -1,6 +1,6 @@
 // Package history reads the conversation in a request of the Responses API, and restores the calls
 // that the gate replaced in earlier responses.
 //
-//	past := history.Read(input, &hashes)
+//	history.Read(request, instructions, input, &hashes)
 //	request = history.Restore(request, log)
 package history

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/provider/openairesponses/wire"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -23,31 +24,46 @@ func Hint(h *provider.Hints, member string, v jsonstream.Value) {
 	}
 }
 
-// Read finds the calls, results and messages of an input.
-func Read(input jsonstream.Value, hashes *provider.HistoryHash) []provider.PastCall {
+// Read finds the calls, results and messages of a request with this input, and reports whether it
+// refers to texts that only the provider has.
+func Read(r *provider.Request, instructions, input jsonstream.Value, hashes *provider.HistoryHash) {
+	var past provider.PastCalls
+	past.AddText(flow.System, instructions)
 	if input.Kind() == jsonstream.String {
 		hashes.User(input)
+		past.AddText(flow.User, input)
 	}
-	var past provider.PastCalls
 	for item := range input.Elements() {
 		typ := wire.Text(item, "type")
 		content, _ := item.Get("content")
 		switch role := wire.Text(item, "role"); {
+		case typ == "item_reference":
+			r.Incomplete = r.Incomplete || !strings.HasPrefix(wire.Text(item, "id"), reasoningID)
 		case typ != "" && typ != "message":
 			readItem(&past, typ, item)
 		case role == "system", role == "developer":
 			hashes.System(content)
+			past.AddText(flow.System, content)
 		case role == "user":
 			hashes.User(content)
+			past.AddText(flow.User, content)
+		case role != "assistant":
+			past.AddForeign(content)
 		}
 	}
-	return past.Calls
+	r.History, r.Texts = past.Calls, past.Texts
 }
+
+// reasoningID is the prefix of the ids of items that have thoughts of the model, and no other text.
+const reasoningID = "rs_"
 
 // readItem adds a call or a result.
 func readItem(past *provider.PastCalls, typ string, item jsonstream.Value) {
 	id := stopgate.CallID(wire.Text(item, "call_id"))
 	if call, ok := strings.CutSuffix(typ, "_output"); ok {
+		if tools, ok := item.Get("tools"); ok {
+			past.AddForeign(tools)
+		}
 		if id == "" {
 			past.AddItemResult(stopgate.CallID(wire.Text(item, "id")), result(call, item))
 		} else {
@@ -60,6 +76,7 @@ func readItem(past *provider.PastCalls, typ string, item jsonstream.Value) {
 		k = wire.Shell
 	}
 	if !k.Call() {
+		readOther(past, typ, item)
 		return
 	}
 	args, _ := item.Get(k.Member())
@@ -72,6 +89,23 @@ func readItem(past *provider.PastCalls, typ string, item jsonstream.Value) {
 	}
 	past.Add(provider.NewPastCall(id, stopgate.ToolName(wire.ToolOf(k, item)), args, form))
 	past.AddAlias(stopgate.CallID(wire.Text(item, "id")))
+}
+
+// readOther adds the text of an item that is neither a message nor a call for the client, nor the
+// result of one: the results of tools that ran at the provider. The model may read more than the
+// item has.
+func readOther(past *provider.PastCalls, typ string, item jsonstream.Value) {
+	switch typ {
+	case "reasoning", "compaction", "additional_tools", "mcp_approval_request", "computer_call", "tool_search_call":
+		return // written by the model, or by the program that sends the request
+	}
+	text, whole := wire.ResultOf(typ, item)
+	if text.IsValid() {
+		past.AddForeign(text)
+	}
+	if !whole {
+		past.AddUnseen()
+	}
 }
 
 // result reads an output item; call is the type of its call.
