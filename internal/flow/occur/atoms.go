@@ -1,0 +1,118 @@
+package occur
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/flow"
+)
+
+// longestID is the length of an id with spaces.
+const longestID = 128
+
+// atoms finds the atoms of a chunk between white space.
+func (s *scanner) atoms(start, end int, f features) {
+	var urls span
+	if f&(hasColon|hasSlash) == hasColon|hasSlash {
+		urls = s.urls(start, end)
+	}
+	if f&hasAt != 0 {
+		s.emails(start, end, urls)
+	}
+	if f&hasDelimiter == 0 {
+		s.piece(start, end, f, urls)
+		return
+	}
+	for i := start; i < end; {
+		size, stop := s.delimiterAt(i)
+		if stop {
+			s.piece(start, i, f, urls)
+			start = i + size
+		}
+		i += size
+	}
+	s.piece(start, end, f, urls)
+}
+
+// span is a range of bytes.
+type span struct{ start, end int }
+
+func (a span) has(i int) bool { return a.start <= i && i < a.end }
+
+// delimiterAt reports whether the character at i separates ids: quotes, brackets, commas.
+func (s *scanner) delimiterAt(i int) (size int, is bool) {
+	c := s.text[i]
+	if c < utf8.RuneSelf {
+		return 1, featureOf[c]&hasDelimiter != 0
+	}
+	r, size := utf8.DecodeRune(s.text[i:])
+	return size, classOf(r) == delimiter
+}
+
+// piece finds the atoms that a part of a chunk between delimiters is as a whole: an id, a host with
+// or without a path, a path.
+func (s *scanner) piece(start, end int, f features, urls span) {
+	start, end = s.trim(start, end)
+	if start == end {
+		return
+	}
+	piece := s.text[start:end]
+	s.emit(flow.ID, piece, start, end, false)
+	if urls.has(start) {
+		return
+	}
+	if f&hasDot != 0 {
+		s.bare(start, end, f)
+	}
+	if f&(hasSlash|hasBackslash|hasTilde) != 0 {
+		s.path(start, end)
+	}
+}
+
+// trim removes emphasis, and the marks at the end of a sentence.
+func (s *scanner) trim(start, end int) (int, int) {
+	for start < end && s.text[start] == '*' {
+		start++
+	}
+	for start < end && endsSentence(s.text[end-1]) {
+		end--
+	}
+	return start, end
+}
+
+func endsSentence(c byte) bool { return c == '.' || c == ':' || c == '!' || c == '?' || c == '*' }
+
+// line finds the ids with spaces: a short line as a whole, and what is between quotes in it.
+func (s *scanner) line(start, end, chunks int, f features) {
+	if s.words || chunks == 0 {
+		return
+	}
+	line := bytes.TrimSpace(s.text[start:end])
+	if len(line) <= longestID && (chunks > 1 || f&hasDelimiter != 0) {
+		s.emit(flow.ID, line, start, end, false)
+	}
+	if f&hasDelimiter == 0 || chunks == 1 {
+		return
+	}
+	for _, quote := range []byte("\"`") {
+		s.quoted(start, end, quote)
+	}
+}
+
+func (s *scanner) quoted(start, end int, quote byte) {
+	for start < end {
+		open := bytes.IndexByte(s.text[start:end], quote)
+		if open < 0 {
+			return
+		}
+		start += open + 1
+		size := bytes.IndexByte(s.text[start:end], quote)
+		if size < 0 {
+			return
+		}
+		if text := s.text[start : start+size]; size <= longestID && bytes.IndexByte(text, ' ') >= 0 {
+			s.emit(flow.ID, bytes.TrimSpace(text), start, start+size, false)
+		}
+		start += size + 1
+	}
+}

@@ -1,0 +1,3 @@
+package occur
+
+func (s *scanner) path(start, end int) {}

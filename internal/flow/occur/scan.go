@@ -1,0 +1,210 @@
+package occur
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/flow"
+)
+
+// Token is a word, a mark or an atom of a text.
+type Token struct {
+	// Kind is Text for words and marks, which come in the order of the text, and the kind of an
+	// atom.
+	Kind flow.Kind
+	// Mark is set for a run of one punctuation character.
+	Mark bool
+	// Loose is set for a token of a reading of the text that it does not plainly have.
+	Loose bool
+	// Value is the normalised token. It is valid until the function that received it returns.
+	Value []byte
+	// Start and End are its bytes in the compatibility form of the text, or of its reading.
+	Start, End int
+}
+
+// Scan calls each for every token of a text.
+func Scan(text []byte, each func(Token)) {
+	s := scanner{each: each}
+	s.scan(normalised(text))
+}
+
+// scanner finds the tokens of one text.
+type scanner struct {
+	each func(Token)
+	text []byte
+	// loose is set while a reading of the text is scanned.
+	loose bool
+	// words is set to find words and marks only.
+	words bool
+	// busy is the end of the last atom that spans several chunks.
+	busy int
+	word []byte // scratch buffer of words
+	atom []byte // scratch buffer of atoms
+}
+
+func (s *scanner) emit(k flow.Kind, value []byte, start, end int, loose bool) {
+	if len(value) > 0 {
+		s.each(Token{Kind: k, Value: value, Start: start, End: end, Loose: loose || s.loose})
+	}
+}
+
+func (s *scanner) scan(text []byte) {
+	s.text, s.busy = text, 0
+	line, chunks := 0, 0 // start of the line, and the number of its chunks
+	var has features     // of the line
+	for i := 0; i < len(text); {
+		if c := text[i]; classes[c] == white {
+			i++
+			if c == '\n' {
+				s.line(line, i-1, chunks, has)
+				line, chunks, has = i, 0, 0
+			}
+			continue
+		}
+		start := i
+		var f features
+		if i, f = s.chunk(i); i > start {
+			chunks++
+			has |= f
+			if !s.words {
+				s.atoms(start, i, f)
+			}
+			continue
+		}
+		_, size := utf8.DecodeRune(text[i:]) // white space outside ASCII
+		i += size
+	}
+	s.line(line, len(text), chunks, has)
+}
+
+// chunk finds the words and marks from start to the next white space.
+func (s *scanner) chunk(start int) (end int, f features) {
+	text := s.text
+	i := start
+	for i < len(text) {
+		switch c := text[i]; classes[c] {
+		case white:
+			return i, f
+		case mark:
+			at := i
+			for i++; i < len(text) && text[i] == c; i++ {
+			}
+			f |= featureOf[c]
+			s.mark(text[at:i], at, i)
+		case high:
+			r, size := utf8.DecodeRune(text[i:])
+			switch class := classOf(r); class {
+			case blank:
+				return i, f
+			case delimiter, symbol:
+				if f |= hasHigh; class == delimiter {
+					f |= hasDelimiter
+				}
+				at := i
+				for i += size; bytes.HasPrefix(text[i:], text[at:at+size]); i += size {
+				}
+				s.highMark(r, (i-at)/size, at, i)
+			default:
+				var more features
+				i, more = s.highWord(i, i)
+				f |= more
+			}
+		default:
+			at := i
+			var m uint8
+			for ; i < len(text) && classes[text[i]]&alnum != 0; i++ {
+				m |= classes[text[i]]
+			}
+			if m&digit != 0 {
+				f |= hasDigit
+			}
+			if m&upper != 0 {
+				f |= hasUpper
+			}
+			if i < len(text) && text[i] >= utf8.RuneSelf {
+				if r, _ := utf8.DecodeRune(text[i:]); partOfWord(classOf(r)) {
+					var more features
+					i, more = s.highWord(at, i)
+					f |= more
+					continue
+				}
+			}
+			value := text[at:i]
+			if m&upper != 0 {
+				value = s.lowered(value)
+			}
+			s.each(Token{Kind: flow.Text, Value: value, Start: at, End: i, Loose: s.loose})
+		}
+	}
+	return i, f
+}
+
+func partOfWord(c runeClass) bool { return c == letter || c == number || c == unseen }
+
+// highWord finds the rest of a word with characters outside ASCII, from i on.
+func (s *scanner) highWord(start, i int) (end int, f features) {
+	text := s.text
+	f = hasHigh
+	for i < len(text) {
+		c := classes[text[i]]
+		if c&alnum != 0 {
+			if c == digit {
+				f |= hasDigit
+			}
+			i++
+			continue
+		}
+		if c != high {
+			break
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		class := classOf(r)
+		if class == single && i == start {
+			i += size
+			break
+		}
+		if !partOfWord(class) {
+			break
+		}
+		switch class {
+		case number:
+			f |= hasForeignDigit
+		case unseen:
+			f |= hasInvisible
+		}
+		i += size
+	}
+	s.word = appendFolded(s.word[:0], text[start:i])
+	s.each(Token{Kind: flow.Text, Value: s.word, Start: start, End: i, Loose: s.loose})
+	return i, f
+}
+
+func (s *scanner) lowered(word []byte) []byte {
+	s.word = append(s.word[:0], word...)
+	for i, c := range s.word {
+		if 'A' <= c && c <= 'Z' {
+			s.word[i] = c + 'a' - 'A'
+		}
+	}
+	return s.word
+}
+
+// longestMark is the length of a mark in its token: longer runs are equal.
+const longestMark = 8
+
+func (s *scanner) mark(run []byte, start, end int) {
+	if !s.loose {
+		s.each(Token{Kind: flow.Text, Mark: true, Value: run[:min(len(run), longestMark)], Start: start, End: end})
+	}
+}
+
+func (s *scanner) highMark(r rune, n, start, end int) {
+	if s.loose {
+		return
+	}
+	s.word = s.word[:0]
+	for range min(n, longestMark) {
+		s.word = utf8.AppendRune(s.word, plainMark(r))
+	}
+	s.each(Token{Kind: flow.Text, Mark: true, Value: s.word, Start: start, End: end})
+}

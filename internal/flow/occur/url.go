@@ -1,0 +1,228 @@
+package occur
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
+	"github.com/stopgate/stopgate/internal/condition/weburl"
+)
+
+// address is a URL in its canonical spelling: the scheme and the host in lower case, without
+// "www." and the scheme's port, the path with the escapes that it needs. Without a scheme it begins
+// with "//".
+type address struct {
+	text               []byte
+	at, colon, hostEnd int // the host, its end without the port, and with it
+}
+
+// host returns the host with the port, if it is another one than the scheme's.
+func (u *address) host() []byte { return u.text[u.at:u.hostEnd] }
+
+func (u *address) name() []byte { return u.text[u.at:u.colon] }
+
+// appendURL appends the canonical spelling of a URL. ok is false for one that programs read
+// differently.
+func appendURL(dst, text []byte, bare bool) (u address, ok bool) {
+	if bare {
+		text = append([]byte("http://"), text...)
+	}
+	text, ok = inASCII(text)
+	if !ok {
+		return address{text: dst}, false
+	}
+	p, ok := weburl.Parse(text)
+	if !ok || !p.HasHost {
+		return address{text: dst}, false
+	}
+	if !bare {
+		dst = append(lowered(dst, p.Scheme), ':')
+	}
+	u.text = append(dst, '/', '/')
+	u.at = len(u.text)
+	u.text = append(u.text, withoutWWW(lowered(nil, p.Host))...)
+	u.colon = len(u.text)
+	if port, _ := weburl.DefaultPort(p.Scheme); len(p.Port) > 0 && (bare || string(p.Port) != port) {
+		u.text = append(append(u.text, ':'), p.Port...)
+	}
+	u.hostEnd = len(u.text)
+	if len(p.Path) == 0 {
+		u.text = append(u.text, '/')
+	}
+	if u.text, ok = appendEscaped(u.text, p.Path); ok {
+		u.text, ok = appendEscaped(u.text, p.Rest)
+	}
+	return u, ok
+}
+
+func lowered(dst, text []byte) []byte {
+	for _, c := range text {
+		dst = append(dst, spelling.LowerASCII(c))
+	}
+	return dst
+}
+
+// inASCII converts the host of a URL to punycode, and percent-encodes other characters.
+func inASCII(text []byte) (ascii []byte, ok bool) {
+	if !bytes.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return text, true
+	}
+	at := bytes.Index(text, []byte("://"))
+	if at < 0 || bytes.ContainsFunc(text, spelling.Invisible) {
+		return text, false
+	}
+	at += len("://")
+	end := bytes.IndexAny(text[at:], "/?#")
+	if end < 0 {
+		end = len(text) - at
+	}
+	host, port, _ := bytes.Cut(text[at:at+end], []byte(":"))
+	ascii, ok = appendHost(append([]byte(nil), text[:at]...), host)
+	if !ok {
+		return text, false
+	}
+	if len(port) > 0 {
+		ascii = append(append(ascii, ':'), port...)
+	}
+	for _, c := range text[at+end:] {
+		if c < utf8.RuneSelf {
+			ascii = append(ascii, c)
+			continue
+		}
+		ascii = append(ascii, '%', hexDigits[c>>4], hexDigits[c&15])
+	}
+	return ascii, true
+}
+
+const hexDigits = "0123456789ABCDEF"
+
+// appendEscaped appends a part of a URL with unreserved characters decoded but for dots, and other
+// escapes in capital letters. ok is false for an escape that is none.
+func appendEscaped(dst, text []byte) (out []byte, ok bool) {
+	for i := 0; i < len(text); i++ {
+		if text[i] != '%' {
+			dst = append(dst, text[i])
+			continue
+		}
+		if i+2 >= len(text) {
+			return dst, false
+		}
+		v, ok := spelling.HexValue(string(text[i+1:i+3]), 2)
+		if !ok {
+			return dst, false
+		}
+		if c := byte(v); classes[c]&alnum != 0 || c == '-' || c == '_' || c == '~' {
+			dst = append(dst, c)
+		} else {
+			dst = append(dst, '%', hexDigits[c>>4], hexDigits[c&15])
+		}
+		i += 2
+	}
+	return dst, true
+}
+
+// urls finds the URLs of a chunk, and returns the range of the first one. Further ones in it are
+// loose, such as the parameter of a redirect.
+func (s *scanner) urls(start, end int) (first span) {
+	text := s.text[:end]
+	for at := start; ; {
+		n := bytes.Index(text[at:], []byte("://"))
+		if n < 0 {
+			return first
+		}
+		colon := at + n
+		at = colon + len("://")
+		from := colon
+		for from > start && classes[text[from-1]]&alnum != 0 {
+			from--
+		}
+		to := urlEnd(text, at)
+		if from == colon || to == at {
+			continue
+		}
+		inside := first.has(from)
+		s.url(from, to, inside)
+		if !inside {
+			first = span{from, to}
+		}
+	}
+}
+
+// urlEnd returns the end of a URL: before a character that is in none, or the marks that end a
+// sentence, or a bracket that it does not open.
+func urlEnd(text []byte, from int) int {
+	open := 0
+	end := from
+scan:
+	for ; end < len(text); end++ {
+		switch text[end] {
+		case '"', '<', '>', '`', '{', '}', '|', '^', '\\':
+			break scan
+		case '(', '[':
+			open++
+		case ')', ']':
+			if open == 0 {
+				break scan
+			}
+			open--
+		default:
+			if text[end] < ' ' {
+				break scan
+			}
+		}
+	}
+	for end > from && (endsSentence(text[end-1]) || bytes.IndexByte([]byte(",;'"), text[end-1]) >= 0) {
+		end--
+	}
+	return end
+}
+
+func (s *scanner) url(from, to int, loose bool) {
+	u, ok := appendURL(s.atom[:0], s.text[from:to], false)
+	s.atom = u.text
+	if to < len(s.text) && s.text[to] == '\\' {
+		loose = true
+	}
+	if !ok {
+		s.looseURL(from, to)
+		return
+	}
+	s.emit(flow.URL, u.text, from, to, loose)
+	s.emit(flow.Host, u.host(), from, to, loose)
+	if u.colon < u.hostEnd {
+		s.emit(flow.Host, u.name(), from, to, true)
+	}
+	s.domain(u.name(), from, to)
+}
+
+// longestURL is the length of a URL that is read in every way.
+const longestURL = 2048
+
+// looseURL finds the hosts that some program could read in a URL.
+func (s *scanner) looseURL(from, to int) {
+	for _, name := range looseHosts(string(s.text[from:min(to, from+longestURL)])) {
+		s.emit(flow.Host, []byte(name), from, to, true)
+	}
+}
+
+// looseHosts returns the hosts that some program could read in a text as a URL.
+func looseHosts(text string) (hosts []string) {
+	seen := map[string]bool{}
+	add := func(name string) {
+		name = string(withoutWWW([]byte(name)))
+		if name != "" && !seen[name] {
+			seen[name] = true
+			hosts = append(hosts, name)
+		}
+	}
+	for _, t := range weburl.Texts(text) {
+		for _, u := range weburl.Loose(t) {
+			for _, h := range u.Hosts {
+				add(h.Name)
+				add(registered(h.Name))
+			}
+		}
+	}
+	return hosts
+}

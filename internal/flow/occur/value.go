@@ -1,0 +1,135 @@
+package occur
+
+import (
+	"bytes"
+
+	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
+)
+
+// Needle is tokens that a text must have. Of Kind Text they are a sequence, and of every other kind
+// one atom.
+type Needle struct {
+	Kind   flow.Kind
+	Tokens [][]byte
+	// Marks is set if the marks of a sequence count. Otherwise its words are in a row where a
+	// text is read without its marks.
+	Marks bool
+}
+
+// Reading is how a value is looked for.
+type Reading struct {
+	// Plain are the needles of the value as it is written: a text with the plain tokens of one of
+	// them has the value. Without any, no text has it with certainty.
+	Plain []Needle
+	// Loose are the needles of everything that the value could mean, those in Plain among them.
+	Loose []Needle
+	// Open is set if it could mean more than Loose.
+	Open bool
+	// Weak is set for a value that occurs by chance: it has no needles unless the query wants them.
+	Weak bool
+}
+
+// Value returns how a value is looked for: the text of a string, or the JSON text of a number.
+func Value(value []byte, q *flow.Query) Reading {
+	r := reader{q: q}
+	r.read(value)
+	return r.Reading
+}
+
+type reader struct {
+	Reading
+	q    *flow.Query
+	seen map[string]bool // the loose needles
+}
+
+func (r *reader) read(value []byte) {
+	if len(bytes.TrimSpace(value)) == 0 {
+		return
+	}
+	if r.Weak = !r.q.Weak && weak(value); r.Weak {
+		return
+	}
+	if isPlain(value) {
+		r.plain(value)
+	}
+	r.Loose = append(r.Loose, r.Plain...)
+}
+
+func (r *reader) add(k flow.Kind, token []byte) {
+	if len(token) > 0 {
+		r.Plain = append(r.Plain, Needle{Kind: k, Tokens: [][]byte{token}})
+	}
+}
+
+// isPlain reports whether all characters of a value are drawn, and have no compatibility form but
+// their own.
+func isPlain(value []byte) bool {
+	for _, c := range value {
+		if c >= 0x80 || c < ' ' && classes[c] != white || c == 0x7F {
+			return len(normalised(value)) == len(value) && bytes.Equal(normalised(value), value) && !bytes.ContainsFunc(value, func(r rune) bool {
+				return spelling.Invisible(r) && !spelling.IsWhite(r) || r == 0xFFFD
+			})
+		}
+	}
+	return true
+}
+
+// plain adds the needles of a value as it is written.
+func (r *reader) plain(value []byte) {
+	value = bytes.TrimSpace(value)
+	switch r.q.Kind {
+	case flow.Email:
+		address, ok := plainEmail(value)
+		if ok {
+			r.add(flow.Email, address)
+		}
+	case flow.URL:
+		r.plainURL(value)
+	case flow.Host:
+		r.plainHost(value)
+	case flow.Text:
+		n := Needle{Kind: flow.Text, Tokens: tokens(value, true), Marks: true}
+		if len(n.Tokens) > 0 {
+			r.Plain = append(r.Plain, n)
+		}
+	default:
+		r.add(flow.ID, value)
+	}
+}
+
+// tokens returns the words of a value, and its marks.
+func tokens(value []byte, marks bool) (out [][]byte) {
+	s := scanner{words: true, loose: !marks}
+	s.each = func(t Token) { out = append(out, bytes.Clone(t.Value)) }
+	s.scan(normalised(value))
+	return out
+}
+
+func (r *reader) plainURL(value []byte) {
+	bare := !bytes.Contains(value, []byte("://"))
+	u, ok := appendURL(nil, value, bare)
+	if !ok {
+		return
+	}
+	if r.q.Relation == flow.SameHost {
+		r.add(flow.Host, u.host())
+		return
+	}
+	r.add(flow.URL, u.text)
+	rest := u.text[u.at-2:]
+	switch string(u.text[:u.at-2]) {
+	case "":
+		r.add(flow.URL, append([]byte("http:"), rest...))
+		r.add(flow.URL, append([]byte("https:"), rest...))
+	case "http:", "https:":
+		r.add(flow.URL, rest)
+	}
+}
+
+func (r *reader) plainHost(value []byte) {
+	u, ok := appendURL(nil, value, !bytes.Contains(value, []byte("://")))
+	if ok {
+		r.add(flow.Host, u.host())
+	}
+}
