@@ -1,9 +1,6 @@
 package condition
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Table is the conditions of the policy language: the kinds that policy files may use, and how
 // strings are read that are more than text. Wiring makes it; it must not be changed afterwards.
@@ -41,18 +38,6 @@ func (t *Table) Keys() (keys []string) {
 	for _, d := range t.Kinds {
 		if d.Listed {
 			keys = append(keys, d.Kind.String()+inList)
-		}
-	}
-	return keys
-}
-
-// OptionKeys returns the further keys that some conditions may have.
-func (t *Table) OptionKeys() (keys []string) {
-	for _, d := range t.Kinds {
-		for _, o := range d.Options {
-			if !slices.Contains(keys, o.Key) {
-				keys = append(keys, o.Key)
-			}
 		}
 	}
 	return keys

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -19,8 +18,6 @@ type Reach struct {
 	Types Type
 	// Annotation is the most cautious one of the locations.
 	Annotation Annotation
-	// As is how origins of the value are compared.
-	As flow.Kind
 	// Expands: the tool expands wildcards in the value.
 	Expands bool
 	// CrossesArray: the pointer may reach several leaves.
@@ -65,7 +62,7 @@ func (s *Schema) Reach(p jsonstream.Pointer) Reach {
 		r.Expands = r.Expands || loc.expands
 		r.Unknown = r.Unknown || loc.unknown
 	}
-	r.Locations, r.Expanded, r.As = w.at, w.expanded.String(), asOf(w.at)
+	r.Locations, r.Expanded = w.at, w.expanded.String()
 	return *r
 }
 

@@ -12,12 +12,24 @@ const longestID = 128
 
 // atoms finds the atoms of a chunk between white space.
 func (s *scanner) atoms(start, end int, f features) {
+	if f&(hasSlash|hasDigit) == 0 {
+		s.spelled(start, end, s.count, s.letters)
+	}
+	if f&encoded != 0 {
+		s.encoded(start, end, f)
+	}
+	if f&(hasInvisible|hasOdd) == 0 && f&hasHigh != 0 && f&(hasAt|hasDot|hasSlash|hasColon) != 0 {
+		s.looks(start, end)
+	}
 	var urls span
 	if f&(hasColon|hasSlash) == hasColon|hasSlash {
 		urls = s.urls(start, end)
 	}
 	if f&hasAt != 0 {
 		s.emails(start, end, urls)
+	}
+	if f&(hasDigit|hasForeignDigit) != 0 {
+		s.digits(start, end, f, urls)
 	}
 	if f&hasDelimiter == 0 {
 		s.piece(start, end, f, urls)
@@ -34,6 +46,20 @@ func (s *scanner) atoms(start, end int, f features) {
 	s.piece(start, end, f, urls)
 }
 
+// digits finds the atoms that have digits. Those of one are no number.
+func (s *scanner) digits(start, end int, f features, urls span) {
+	if f&hasForeignDigit != 0 {
+		s.foreignNumbers(start, end)
+	}
+	if f&hasDigit == 0 {
+		return
+	}
+	s.dates(start, end, urls.end > 0)
+	s.iban(start, end, urls.end > 0)
+	s.phone(start, end, urls.end > 0)
+	s.numbers(start, end, urls)
+}
+
 // span is a range of bytes.
 type span struct{ start, end int }
 
@@ -42,6 +68,9 @@ func (a span) has(i int) bool { return a.start <= i && i < a.end }
 // delimiterAt reports whether the character at i separates ids: quotes, brackets, commas.
 func (s *scanner) delimiterAt(i int) (size int, is bool) {
 	c := s.text[i]
+	if c == '\'' { // not an apostrophe
+		return 1, i == 0 || i+1 == len(s.text) || classes[s.text[i-1]]&alnum == 0 || classes[s.text[i+1]]&alnum == 0
+	}
 	if c < utf8.RuneSelf {
 		return 1, featureOf[c]&hasDelimiter != 0
 	}
@@ -64,7 +93,7 @@ func (s *scanner) piece(start, end int, f features, urls span) {
 	if f&hasDot != 0 {
 		s.bare(start, end, f)
 	}
-	if f&(hasSlash|hasBackslash|hasTilde) != 0 {
+	if f&(hasSlash|hasBackslash|hasTilde) != 0 || f&(hasColon|hasDigit) == hasColon|hasDigit {
 		s.path(start, end)
 	}
 }
@@ -86,6 +115,9 @@ func endsSentence(c byte) bool { return c == '.' || c == ':' || c == '!' || c ==
 func (s *scanner) line(start, end, chunks int, f features) {
 	if s.words || chunks == 0 {
 		return
+	}
+	if f&(hasInvisible|hasOdd) != 0 {
+		s.looks(start, end)
 	}
 	line := bytes.TrimSpace(s.text[start:end])
 	if len(line) <= longestID && (chunks > 1 || f&hasDelimiter != 0) {

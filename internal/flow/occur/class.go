@@ -52,18 +52,30 @@ const (
 	hasForeignDigit // a digit outside ASCII
 	hasInvisible
 	hasHigh
-	hasUpper
+	hasPercent
+	hasAmpersand
+	hasLong // a word that could be encoded
+	hasOdd  // a word that looks like another one
 )
 
+// encoded are the features of a chunk that could encode a text.
+const encoded = hasPercent | hasAmpersand | hasBackslash | hasLong
+
 var featureOf = func() (t [128]features) {
-	for b, f := range map[byte]features{'@': hasAt, '.': hasDot, '/': hasSlash, '\\': hasBackslash, ':': hasColon, '~': hasTilde} {
+	for b, f := range map[byte]features{'@': hasAt, '.': hasDot, '/': hasSlash, '\\': hasBackslash, ':': hasColon, '~': hasTilde,
+		'%': hasPercent, '&': hasAmpersand} {
 		t[b] = f
 	}
 	for _, b := range []byte("\"'`()[]{}<>,;|") {
 		t[b] = hasDelimiter
 	}
-	for b := '0'; b <= '9'; b++ {
-		t[b] = hasDigit
+	for b := range t {
+		switch {
+		case classes[b] == digit:
+			t[b] = hasDigit
+		case b < ' ' || b == 0x7F:
+			t[b] = hasInvisible
+		}
 	}
 	return t
 }()

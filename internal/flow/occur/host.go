@@ -23,7 +23,7 @@ func appendHost(dst, host []byte) (out []byte, ok bool) {
 	for i, c := range host {
 		if c >= utf8.RuneSelf {
 			ascii, err := names.ToASCII(string(host))
-			if err != nil || bytes.ContainsFunc(host[i:], spelling.Invisible) {
+			if err != nil || bytes.ContainsFunc(host[i:], noLetter) {
 				return dst[:start], false
 			}
 			dst = append(dst[:start], ascii...)
@@ -32,6 +32,10 @@ func appendHost(dst, host []byte) (out []byte, ok bool) {
 		dst = append(dst, spelling.LowerASCII(c))
 	}
 	return dst, weburl.IsHost(dst[start:])
+}
+
+func noLetter(r rune) bool {
+	return r >= utf8.RuneSelf && classOf(r) != letter && classOf(r) != single && classOf(r) != number
 }
 
 // withoutWWW removes the first label "www" of a host, unless everybody can register the rest.

@@ -2,6 +2,7 @@ package occur
 
 import (
 	"bytes"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/flow"
@@ -36,10 +37,14 @@ type scanner struct {
 	loose bool
 	// words is set to find words and marks only.
 	words bool
+	depth int // of readings inside of readings
 	// busy is the end of the last atom that spans several chunks.
-	busy int
-	word []byte // scratch buffer of words
-	atom []byte // scratch buffer of atoms
+	busy           int
+	word           []byte   // scratch buffer of words
+	atom           []byte   // scratch buffer of atoms
+	joined         []byte   // scratch buffer of words that are spelled out
+	nested         *scanner // of readings
+	count, letters int      // the words of the chunk, and their length
 }
 
 func (s *scanner) emit(k flow.Kind, value []byte, start, end int, loose bool) {
@@ -80,6 +85,7 @@ func (s *scanner) scan(text []byte) {
 // chunk finds the words and marks from start to the next white space.
 func (s *scanner) chunk(start int) (end int, f features) {
 	text := s.text
+	s.count, s.letters = 0, 0
 	i := start
 	for i < len(text) {
 		switch c := text[i]; classes[c] {
@@ -118,9 +124,11 @@ func (s *scanner) chunk(start int) (end int, f features) {
 			if m&digit != 0 {
 				f |= hasDigit
 			}
-			if m&upper != 0 {
-				f |= hasUpper
+			if i-at >= shortestHex && m&(upper|digit) != 0 {
+				f |= hasLong
 			}
+			s.count++
+			s.letters += i - at
 			if i < len(text) && text[i] >= utf8.RuneSelf {
 				if r, _ := utf8.DecodeRune(text[i:]); partOfWord(classOf(r)) {
 					var more features
@@ -145,12 +153,14 @@ func partOfWord(c runeClass) bool { return c == letter || c == number || c == un
 func (s *scanner) highWord(start, i int) (end int, f features) {
 	text := s.text
 	f = hasHigh
+	ascii, odd, other := i > start, false, false
 	for i < len(text) {
 		c := classes[text[i]]
 		if c&alnum != 0 {
 			if c == digit {
 				f |= hasDigit
 			}
+			ascii = ascii || c != digit
 			i++
 			continue
 		}
@@ -159,6 +169,13 @@ func (s *scanner) highWord(start, i int) (end int, f features) {
 		}
 		r, size := utf8.DecodeRune(text[i:])
 		class := classOf(r)
+		if class == letter {
+			if _, ok := confusables[r]; ok {
+				odd, other = true, other || !alike(unicode.ToLower(r))
+			} else {
+				other = true
+			}
+		}
 		if class == single && i == start {
 			i += size
 			break
@@ -174,6 +191,11 @@ func (s *scanner) highWord(start, i int) (end int, f features) {
 		}
 		i += size
 	}
+	if odd && (ascii || !other && i-start > 4) {
+		f |= hasOdd
+	}
+	s.count++
+	s.letters += i - start
 	s.word = appendFolded(s.word[:0], text[start:i])
 	s.each(Token{Kind: flow.Text, Value: s.word, Start: start, End: i, Loose: s.loose})
 	return i, f

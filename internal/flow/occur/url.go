@@ -211,7 +211,10 @@ func looseHosts(text string) (hosts []string) {
 	seen := map[string]bool{}
 	add := func(name string) {
 		name = string(withoutWWW([]byte(name)))
-		if name != "" && !seen[name] {
+		if name == "" || name == "http" || name == "https" {
+			return
+		}
+		if !seen[name] {
 			seen[name] = true
 			hosts = append(hosts, name)
 		}

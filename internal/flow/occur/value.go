@@ -39,8 +39,7 @@ func Value(value []byte, q *flow.Query) Reading {
 
 type reader struct {
 	Reading
-	q    *flow.Query
-	seen map[string]bool // the loose needles
+	q *flow.Query
 }
 
 func (r *reader) read(value []byte) {
@@ -54,6 +53,7 @@ func (r *reader) read(value []byte) {
 		r.plain(value)
 	}
 	r.Loose = append(r.Loose, r.Plain...)
+	r.loose(value)
 }
 
 func (r *reader) add(k flow.Kind, token []byte) {
@@ -92,6 +92,31 @@ func (r *reader) plain(value []byte) {
 		n := Needle{Kind: flow.Text, Tokens: tokens(value, true), Marks: true}
 		if len(n.Tokens) > 0 {
 			r.Plain = append(r.Plain, n)
+		}
+	case flow.Path:
+		r.plainPath(value)
+	case flow.Number:
+		if n, ok := plainNumber(value); ok {
+			r.add(flow.Number, n)
+		}
+	case flow.Money:
+		n, code, ok := plainMoney(value)
+		if ok && code != "" {
+			r.add(flow.Money, append([]byte(code+" "), n...))
+		} else if ok {
+			r.add(flow.Number, n)
+		}
+	case flow.Date:
+		if d, ok := plainDate(value); ok {
+			r.add(flow.Date, d)
+		}
+	case flow.Phone:
+		if n, ok := plainPhone(value); ok {
+			r.add(flow.Phone, n)
+		}
+	case flow.IBAN:
+		if n, ok := plainIBAN(value); ok {
+			r.add(flow.IBAN, n)
 		}
 	default:
 		r.add(flow.ID, value)

@@ -28,5 +28,8 @@ func weak(value []byte) bool {
 	if len(value) > 16 {
 		return false
 	}
+	if n, ok := plainNumber(value); ok && len(bytes.TrimLeft(bytes.SplitN(n, []byte("."), 2)[0], "-")) < 4 {
+		return true
+	}
 	return common[string(appendFolded(nil, normalised(value)))]
 }
