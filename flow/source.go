@@ -38,6 +38,9 @@ type Result struct {
 	// Tool.
 	Released bool
 	Failed   bool
+	// Opaque reports that the model also reads content in the result that is no text for the
+	// surface, such as an image or an encrypted part: anything may occur in it. Data may be empty.
+	Opaque bool
 }
 
 // Knowledge is the set of built-in sources whose texts a surface reports completely. A condition on

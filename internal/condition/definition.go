@@ -29,6 +29,8 @@ type Definition struct {
 	Listed bool
 	// Counts: the literal is a number of characters or of items, also where the values are strings.
 	Counts bool
+	// Sources: the literals name sources of texts, which the file declares or the language has.
+	Sources bool
 	// Excludes: the values are those that do not satisfy the condition.
 	Excludes bool
 	// Options are the further keys that the condition may have, which belong to no other kind.

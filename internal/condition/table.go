@@ -1,6 +1,9 @@
 package condition
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Table is the conditions of the policy language: the kinds that policy files may use, and how
 // strings are read that are more than text. Wiring makes it; it must not be changed afterwards.
@@ -38,6 +41,18 @@ func (t *Table) Keys() (keys []string) {
 	for _, d := range t.Kinds {
 		if d.Listed {
 			keys = append(keys, d.Kind.String()+inList)
+		}
+	}
+	return keys
+}
+
+// OptionKeys returns the further keys that some conditions may have.
+func (t *Table) OptionKeys() (keys []string) {
+	for _, d := range t.Kinds {
+		for _, o := range d.Options {
+			if !slices.Contains(keys, o.Key) {
+				keys = append(keys, o.Key)
+			}
 		}
 	}
 	return keys

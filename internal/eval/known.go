@@ -25,6 +25,8 @@ type KnownTool struct {
 	Own bool
 	// Output is set if a call of the tool is a structured output, which runs no code.
 	Output bool
+	// Effect is whether the tool changes something or sends something out, nil if it is not known.
+	Effect *bool
 	// Handoff is set if a call of the tool passes the conversation to another agent.
 	Handoff bool
 }

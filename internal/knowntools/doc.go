@@ -14,6 +14,7 @@
 //	class = "search"                # the strongest effect of its calls
 //	starters = { coding = ["grep"] } # the names that starter policies list; they are generated
 //	harmless = true                 # no changes, no disclosure outside of the project
+//	effect = false                  # where it differs from what the class has: write, run and other
 //	source = "..."                  # where it differs from the product's
 //	parameters = { pattern = "value", path = "folder", "files[]" = "path", "files[].path" = "path" }
 //

@@ -93,6 +93,7 @@ func TestParse(t *testing.T) {
 		"version":       strings.Replace(head, "1", "2", 1),
 		"unknown key":   head + "tool_names = []\n",
 		"unknown kind":  head + "[[tool]]\nnames = [\"a\"]\nclass = \"read\"\nparameters = { x = \"file\" }\n",
+		"no effect":     head + "[[tool]]\nnames = [\"a\"]\nclass = \"read\"\neffect = \"no\"\n",
 		"no class":      head + "[[tool]]\nnames = [\"a\"]\n",
 		"another class": head + "[[tool]]\nnames = [\"a\"]\nclass = \"reads\"\n",
 		"listed name":   head + "[[tool]]\nnames = [\"a\"]\nclass = \"read\"\nstarters = { coding = [\"b\"] }\n",

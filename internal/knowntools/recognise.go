@@ -19,10 +19,18 @@ var _ eval.KnownTools = Recognise
 // of all rows of that name together, so that guards evaluate more of its parameters.
 func Recognise(call stopgate.Call) (known eval.KnownTool, ok bool) {
 	if call.Surface == stopgate.SurfaceAgent && call.Server == "" && call.Definition != nil {
-		return eval.KnownTool{Name: call.Tool, Certain: true, Own: true}, true
+		own := eval.KnownTool{Name: call.Tool, Certain: true, Own: true}
+		if t := row("stopgate", string(call.Tool)); t != nil {
+			own.Effect = effect([]*Tool{t})
+		}
+		return own, true
 	}
 	if answer, transfer := output(call); answer || transfer {
-		return eval.KnownTool{Name: call.Tool, Output: answer, Handoff: transfer}, true
+		known = eval.KnownTool{Name: call.Tool, Output: answer, Handoff: transfer}
+		if answer {
+			known.Effect = new(bool) // it runs nothing
+		}
+		return known, true
 	}
 	var rows []*Tool
 	if call.Surface == stopgate.SurfaceHook && call.Server == "" {
@@ -43,8 +51,15 @@ func Recognise(call stopgate.Call) (known eval.KnownTool, ok bool) {
 	if err != nil {
 		return eval.KnownTool{}, false
 	}
+	known.Effect = effect(rows)
 	known.Name, known.Parameters = stopgate.ToolName(rows[0].Names[0]), s
 	return known, true
+}
+
+// effect reports whether one of some rows has an effect.
+func effect(rows []*Tool) *bool {
+	some := slices.ContainsFunc(rows, func(t *Tool) bool { return t.Effect })
+	return &some
 }
 
 // pinned returns the row of a tool whose definition is pinned. It returns nil if the server

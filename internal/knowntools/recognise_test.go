@@ -144,3 +144,30 @@ mode = "deny"
 		}
 	}
 }
+
+// A known tool has the effect of its row, as the row states it or its class has it; a structured
+// output has none. A tool that is not known has no answer.
+func TestEffect(t *testing.T) {
+	for tool, want := range map[stopgate.ToolName]bool{
+		"Bash": true, "Write": true, "Read": false, "Grep": false, "WebFetch": false, "WebSearch": false, "Task": false, "TodoWrite": false, "CronCreate": true,
+		"save_memory": true, "send_file": true, "get_current_time": false, "read_query": true, "list_tables": false, "git_push": false,
+	} {
+		known, ok := knowntools.Recognise(stopgate.Call{Tool: tool})
+		switch {
+		case tool == "git_push":
+			if ok || known.Effect != nil {
+				t.Errorf("%s is known", tool)
+			}
+		case !ok || known.Effect == nil || *known.Effect != want:
+			t.Errorf("%s: known %v, effect %v, want %v", tool, ok, known.Effect, want)
+		}
+	}
+	own := stopgate.Call{Tool: "fs_delete_file", Surface: stopgate.SurfaceAgent, Definition: &stopgate.ToolDefinition{Name: "fs_delete_file"}}
+	if known, _ := knowntools.Recognise(own); known.Effect == nil || !*known.Effect {
+		t.Error("a tool of the own agent has no effect")
+	}
+	own.Tool = "deploy"
+	if known, _ := knowntools.Recognise(own); known.Effect != nil {
+		t.Error("a local tool has the effect of another one")
+	}
+}

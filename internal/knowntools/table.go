@@ -127,6 +127,7 @@ func Parse(file string, text []byte) (*Product, diag.List) {
 			Class      string          `toml:"class,required"`
 			Starters   *tomltree.Value `toml:"starters"`
 			Harmless   bool            `toml:"harmless"`
+			Effect     *bool           `toml:"effect"`
 			Source     string          `toml:"source"`
 			Parameters *tomltree.Value `toml:"parameters"`
 		} `toml:"tool"`
@@ -145,7 +146,10 @@ func Parse(file string, text []byte) (*Product, diag.List) {
 		Tools: make([]*Tool, 0, len(in.Tools)), byName: make(map[string]*Tool, len(in.Tools)),
 	}
 	for _, row := range in.Tools {
-		t := &Tool{Names: row.Names, Class: Class(row.Class), Harmless: row.Harmless, Source: row.Source, Product: p}
+		t := &Tool{Names: row.Names, Class: Class(row.Class), Harmless: row.Harmless, Effect: Class(row.Class).effect(), Source: row.Source, Product: p}
+		if row.Effect != nil {
+			t.Effect = *row.Effect
+		}
 		if t.Source == "" {
 			t.Source = p.Source
 		}

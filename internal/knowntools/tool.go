@@ -56,6 +56,11 @@ func Classes() []Class {
 	return []Class{Read, Search, Write, Run, Fetch, Note, Agent, Other}
 }
 
+// effect reports whether tools of the class change something or send something out. A request for
+// a page or a search has none, although its address goes out; an agent has none, since its calls
+// are decided themselves.
+func (c Class) effect() bool { return c == Write || c == Run || c == Other }
+
 // Listed is a name under which a starter policy lists a tool.
 type Listed struct{ Starter, Name string }
 
@@ -97,6 +102,9 @@ type Tool struct {
 	// Harmless reports that the tool makes no changes and discloses no data outside the
 	// project.
 	Harmless bool
+	// Effect reports that the tool changes something or sends something out: as the row states, else
+	// as its class has it.
+	Effect bool
 	// Source is the package and version, or the contract, that the row was read from.
 	Source  string
 	Product *Product

@@ -19,8 +19,7 @@ type Text struct {
 	// the result. Call is -1 for every other text.
 	Call, Result int
 
-	content jsonstream.Value   // invalid for content that the request does not have
-	parts   []jsonstream.Value // of a message of several texts; content is the first of them
+	content jsonstream.Value // invalid for content that the request does not have
 }
 
 // IsResult reports whether the text is the result of a call in History.
@@ -34,16 +33,8 @@ func (t *Text) Read(history []PastCall) (text []byte, opaque bool) {
 		return history[t.Call].Results[t.Result].Read()
 	case !t.content.IsValid():
 		return nil, true
-	case len(t.parts) == 0:
-		return ReadContent(t.content)
 	}
-	for i, part := range t.parts {
-		if i > 0 {
-			text = append(text, "\n\n"...)
-		}
-		text = part.AppendText(text)
-	}
-	return text, false
+	return ReadContent(t.content)
 }
 
 // Hash writes the text to h so that different texts have different inputs. Marks that clients move
@@ -60,13 +51,7 @@ func (t *Text) Hash(h hash.Hash, history []PastCall) {
 		write(h, strconv.AppendBool(nil, r.Failed))
 		content = r.Content
 	}
-	for _, part := range t.parts {
-		write(h, part.Raw())
-	}
-	switch {
-	case len(t.parts) > 0:
-		return
-	case content.Kind() != jsonstream.Array:
+	if content.Kind() != jsonstream.Array {
 		write(h, content.Raw())
 		return
 	}
@@ -86,9 +71,9 @@ func write(h hash.Hash, part []byte) {
 	h.Write(part)
 }
 
-// AddText adds a message of the person or the operator: a string, or parts. Parts that are not text
-// written in the message, such as documents, images and results, get the source flow.Tool; they
-// follow the message.
+// AddText adds a message of the person or the operator: a string, or parts, each of which is a text.
+// Parts that are not text written in the message, such as documents, images and results, get the
+// source flow.Tool; they follow the others.
 func (l *PastCalls) AddText(source flow.Source, content jsonstream.Value) {
 	switch content.Kind() {
 	case jsonstream.String:
@@ -118,14 +103,10 @@ func (l *PastCalls) addParts(source flow.Source, parts iter.Seq[jsonstream.Value
 	}
 }
 
-// AddMessage adds a message that consists of these texts.
+// AddMessage adds texts of a message.
 func (l *PastCalls) AddMessage(source flow.Source, texts ...jsonstream.Value) {
-	switch len(texts) {
-	case 0:
-	case 1:
-		l.addText(Text{Source: source, Call: -1, content: texts[0]})
-	default:
-		l.addText(Text{Source: source, Call: -1, content: texts[0], parts: texts})
+	for _, text := range texts {
+		l.addText(Text{Source: source, Call: -1, content: text})
 	}
 }
 

@@ -55,6 +55,10 @@ type Options struct {
 	MaxBuffered int
 	// MaxBytes limits the size of one event and of one body.
 	MaxBytes int
+	// Result receives the text of the result of a tool that ran at the provider, before the events
+	// that follow it in the response. opaque reports that the model may have read more than the
+	// text. If it is nil, results are not reported.
+	Result func(text []byte, opaque bool)
 	// NewID returns an id for an allowed call that has none. If it is nil, ids are random.
 	NewID func() string
 }

@@ -179,6 +179,9 @@ func (e *emitter) describe(n *Node, types Type) {
 	e.text("description", n.Description)
 	if e.full {
 		e.text("x-stopgate-type", n.Annotation.String())
+		if n.As.from == asDeclared {
+			e.text("x-stopgate-as", n.As.Kind.String())
+		}
 		e.flag("x-stopgate-expands", n.Expands)
 	}
 	if n.HasEnum {

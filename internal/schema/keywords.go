@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -46,6 +47,13 @@ func (k *keywords) read(key string, v jsonstream.Value) {
 		if a := formatAnnotation(v.Text()); a != None && !k.annotated {
 			n.Annotation = a
 		}
+		n.As = n.As.with(formatAs(v.Text()))
+	case "x-stopgate-as":
+		as, ok := declaredAs(k.text(v, at))
+		if !ok {
+			k.fail(at, "must be one of "+strings.Join(flow.Kinds(), ", "))
+		}
+		n.As = as
 	case "x-stopgate-type":
 		a, ok := ParseAnnotation(k.text(v, at))
 		if !ok {

@@ -14,6 +14,7 @@ type Location struct {
 	types       Type
 	annotations uint8 // a bit for each Annotation of a branch
 	annotation  Annotation
+	as          As
 	expands     bool
 	unknown     bool
 	tabled      bool // some branch is declared by a parameter table

@@ -112,6 +112,7 @@ func (b *builder) fill(p *Location, seeds []seed) {
 		n := s.node
 		p.annotations |= 1 << n.Annotation
 		p.annotation = max(p.annotation, n.Annotation)
+		p.as = p.as.with(n.As)
 		p.expands = p.expands || n.Expands
 		p.unknown = p.unknown || n.Open
 		p.tabled = p.tabled || n.Declared

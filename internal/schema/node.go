@@ -15,6 +15,8 @@ type Node struct {
 	Types Type
 	// Annotation is the meaning of a string, or of a list of strings.
 	Annotation Annotation
+	// As is how origins of the value are compared.
+	As As
 	// Expands is set if the tool expands wildcards in the value (C15).
 	Expands bool
 	// Declared is set if a parameter table declares the value, and not only the schema of a request

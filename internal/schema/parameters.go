@@ -32,6 +32,10 @@ type Parameter struct {
 	UniqueItems bool
 	Pattern     string
 
+	// As is the name of the kind by which origins of the value are compared, "" if the file does not
+	// say.
+	As string
+
 	// Pos is the caller's own position of the table, for errors.
 	Pos any
 }

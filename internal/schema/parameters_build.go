@@ -3,6 +3,7 @@ package schema
 import (
 	"strings"
 
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/regexp/regular"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -118,8 +119,26 @@ func (o *one) build() {
 	if p.Additional != nil {
 		o.additional()
 	}
+	o.as()
 	o.bounds()
 	o.values()
+}
+
+// as reads how origins of the value are compared.
+func (o *one) as() {
+	if o.p.As == "" {
+		return
+	}
+	as, ok := declaredAs(o.p.As)
+	switch {
+	case !ok:
+		o.fail("as", quoted(o.p.As)+" is not a kind of value", "kinds are "+strings.Join(flow.Kinds(), ", "))
+	case o.node.Types&Array != 0 && o.node.Types&(String|Number|Integer) == 0:
+		o.fail("as", "is about strings and numbers, not about the array", "write it into items")
+	default:
+		o.fits("as", true, String|Number|Integer)
+		o.node.As = as
+	}
 }
 
 // types reads the list of types and annotations.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -18,6 +19,8 @@ type Reach struct {
 	Types Type
 	// Annotation is the most cautious one of the locations.
 	Annotation Annotation
+	// As is how origins of the value are compared.
+	As flow.Kind
 	// Expands: the tool expands wildcards in the value.
 	Expands bool
 	// CrossesArray: the pointer may reach several leaves.
@@ -62,7 +65,7 @@ func (s *Schema) Reach(p jsonstream.Pointer) Reach {
 		r.Expands = r.Expands || loc.expands
 		r.Unknown = r.Unknown || loc.unknown
 	}
-	r.Locations, r.Expanded = w.at, w.expanded.String()
+	r.Locations, r.Expanded, r.As = w.at, w.expanded.String(), asOf(w.at)
 	return *r
 }
 

@@ -25,6 +25,7 @@ type knownTool struct {
 	Names      []string         `json:"names"`
 	Class      string           `json:"class"`
 	Harmless   bool             `json:"harmless"`
+	Effect     bool             `json:"effect"`
 	Source     string           `json:"source"`
 	Parameters []knownParameter `json:"parameters"`
 }
@@ -44,7 +45,7 @@ func writeKnownTools(out io.Writer, format cli.Format) error {
 			Hosts: append([]string{}, p.Hosts...), Servers: append([]string{}, p.Servers...), Includes: append([]string{}, p.Includes...),
 		}
 		for _, t := range p.Tools {
-			row := knownTool{Names: t.Names, Class: string(t.Class), Harmless: t.Harmless, Source: t.Source, Parameters: []knownParameter{}}
+			row := knownTool{Names: t.Names, Class: string(t.Class), Harmless: t.Harmless, Effect: t.Effect, Source: t.Source, Parameters: []knownParameter{}}
 			for _, p := range t.Parameters {
 				row.Parameters = append(row.Parameters, knownParameter{p.String(), string(p.Kind), p.Kind.Type()})
 			}
@@ -71,6 +72,9 @@ func writeKnownTools(out io.Writer, format cli.Format) error {
 			fmt.Fprintf(&b, "  %s (%s", strings.Join(t.Names, ", "), t.Class)
 			if t.Harmless {
 				b.WriteString(", harmless")
+			}
+			if t.Effect {
+				b.WriteString(", effect")
 			}
 			b.WriteByte(')')
 			for i, p := range t.Parameters {

@@ -88,4 +88,10 @@ var rows = []condition.Definition{
 	commandline.Writes,
 	{Kind: condition.Outside, Types: schema.String, Undeclared: condition.AnyReading, Reads: onPath, Misfit: "looks at paths, but the parameter is none", Remedy: `declare it with type = "path"`, Listed: true, Excludes: true, Build: buildText,
 		Doc: "A path lies in none of the places that this glob names. Only in rules that restrict."},
+	{Kind: condition.From, Types: condition.AnyType, Undeclared: asText, Values: condition.OneOrMany, Sources: true, Options: occurrence, Build: buildOrigin,
+		Doc: "The value occurs in texts of these sources."},
+	{Kind: condition.NotFrom, Types: condition.AnyType, Undeclared: asText, Values: condition.OneOrMany, Sources: true, Options: occurrence, Build: buildOrigin,
+		Doc: "The value occurs in no text of these sources."},
+	{Kind: condition.Carries, Types: schema.String, Undeclared: asText, Values: condition.OneOrMany, Sources: true, Options: carried, Build: buildOrigin,
+		Doc: "The value holds a part of a text of these sources. Only in rules that restrict."},
 }

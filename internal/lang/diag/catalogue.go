@@ -26,6 +26,8 @@ const (
 	BadNumber      Code = "SG0117"
 	Untrusted      Code = "SG0118"
 	TooLarge       Code = "SG0120"
+	UnknownSource  Code = "SG0121"
+	SourceCycle    Code = "SG0122"
 )
 
 // Rules against types: configuration errors (D25).
@@ -151,6 +153,8 @@ var catalogue = [...]Entry{
 	{BadNumber, "bad_number", Error, legal, "a number that is not an exact decimal (K26)"},
 	{Untrusted, "untrusted_setting", Error, legal, "a project file that nobody trusted holds more than rules (S3)"},
 	{TooLarge, "too_large", Error, legal, "the file exceeds a limit"},
+	{UnknownSource, "unknown_source", Error, legal, "a condition names a source that the file does not declare and the language does not have"},
+	{SourceCycle, "source_cycle", Error, legal, "a source depends on itself"},
 
 	{NoSuchParameter, "no_such_parameter", Error, legal, "a pointer that resolves to nothing in the tool's schema (D25-15)"},
 	{MatcherType, "matcher_type", Error, legal, "a matcher that cannot look at the parameter's type (D25-30)"},

@@ -16,7 +16,11 @@ import (
 func (p *ruleParser) conditions(t *tomltree.Value, r *syntax.Rule, kind syntax.ListKind) {
 	all := t.Get("all")
 	if all == nil {
-		if c, ok := p.condition(t, kind == syntax.GuardList); ok {
+		place := inRule
+		if kind == syntax.GuardList {
+			place = inGuard
+		}
+		if c, ok := p.condition(t, place); ok {
 			c.Pos = t.Range
 			r.Conditions = []syntax.Condition{c}
 		}
@@ -24,7 +28,7 @@ func (p *ruleParser) conditions(t *tomltree.Value, r *syntax.Rule, kind syntax.L
 	}
 	r.Compound = true
 	for _, e := range t.Entries {
-		if p.isMatcher(e.Key) || e.Key == "arg" || e.Key == "on" {
+		if p.isMatcher(e.Key) || p.isOption(e.Key) || e.Key == "arg" || e.Key == "on" {
 			p.report(diag.BadCondition, e.KeyRange, "`all` and `"+e.Key+"` exclude each other", "move it into a member of `all`")
 		}
 	}
@@ -36,8 +40,8 @@ func (p *ruleParser) conditions(t *tomltree.Value, r *syntax.Rule, kind syntax.L
 		p.report(diag.TooLarge, all.KeyRange, fmt.Sprintf("`all` has %d members; at most %d are possible", n, MaxMembers), "")
 	}
 	for _, m := range members {
-		p.known(m, memberKeys, p.matchers)
-		c, ok := p.condition(m, false)
+		p.known(m, memberKeys, p.matchers, p.options)
+		c, ok := p.condition(m, inRule)
 		if !ok {
 			if len(m.Entries) == 0 {
 				p.report(diag.BadCondition, m.Range, "a member of `all` needs `arg` and a matcher", "")
@@ -56,13 +60,22 @@ func (p *reader) isMatcher(key string) bool { return slices.Contains(p.matchers,
 // misspelt reports whether a key of a condition is unknown and resembles one of the given keys.
 func (p *reader) misspelt(t *tomltree.Value, keys []string) bool {
 	return slices.ContainsFunc(t.Entries, func(e *tomltree.Entry) bool {
-		known := slices.Contains(ruleKeys, e.Key) || slices.Contains(guardKeys, e.Key) || slices.Contains(memberKeys, e.Key) || slices.Contains(p.matchers, e.Key)
+		known := slices.Contains(ruleKeys, e.Key) || slices.Contains(guardKeys, e.Key) || slices.Contains(memberKeys, e.Key) || slices.Contains(p.matchers, e.Key) || p.isOption(e.Key)
 		return !known && diag.DidYouMean(e.Key, keys) != ""
 	})
 }
 
-// condition reads arg, or on in a guard, and exactly one matcher (D25-28).
-func (p *ruleParser) condition(t *tomltree.Value, guard bool) (c syntax.Condition, ok bool) {
+// place is where a condition is written.
+type place uint8
+
+const (
+	inRule   place = iota // or in a member of all
+	inGuard               // with `on` instead of `arg`
+	inUnless              // of a session policy, with arg = "*"
+)
+
+// condition reads arg, or on in a guard, and exactly one matcher (D25-28) with its further keys.
+func (p *ruleParser) condition(t *tomltree.Value, at place) (c syntax.Condition, ok bool) {
 	arg, on := t.Get("arg"), t.Get("on")
 	var matcher *tomltree.Entry
 	single := true
@@ -79,11 +92,16 @@ func (p *ruleParser) condition(t *tomltree.Value, guard bool) (c syntax.Conditio
 		}
 		matcher = e
 	}
-	if !guard {
+	if at != inGuard {
 		on = nil // reported as an unknown key
 	}
 	switch {
 	case arg == nil && on == nil && (matcher == nil || t.Get("on") != nil):
+		for _, e := range t.Entries {
+			if p.isOption(e.Key) && matcher == nil {
+				p.report(diag.BadCondition, e.KeyRange, "`"+e.Key+"` without a condition", "write it next to "+diag.Words(p.kindsWith(e.Key)))
+			}
+		}
 		return c, false
 	case arg != nil && on != nil:
 		p.report(diag.BadCondition, on.KeyRange, "`arg` and `on` exclude each other", "")
@@ -98,7 +116,11 @@ func (p *ruleParser) condition(t *tomltree.Value, guard bool) (c syntax.Conditio
 		p.report(diag.BadCondition, e.KeyRange, "`"+e.Key+"` without a matcher", matcherHint(e))
 		return c, false
 	case arg == nil && on == nil:
-		p.report(diag.BadCondition, matcher.KeyRange, "`"+matcher.Key+"` without `arg`", "say which parameter it looks at: `arg = \"/path\"`")
+		hint := "say which parameter it looks at: `arg = \"/path\"`"
+		if at == inUnless {
+			hint = "write `arg = \"*\"` for every value of the call"
+		}
+		p.report(diag.BadCondition, matcher.KeyRange, "`"+matcher.Key+"` without `arg`", hint)
 		return c, false
 	}
 	ok = single
@@ -107,16 +129,23 @@ func (p *ruleParser) condition(t *tomltree.Value, guard bool) (c syntax.Conditio
 		c.ArgPos = on.Value.Range
 		ok = ok && c.On != ""
 	} else {
-		_, isText := p.text(arg)
+		text, isText := p.text(arg)
 		c.ArgAt, c.ArgPos = arg.Value, arg.Value.Range
-		if isText {
+		switch {
+		case isText && text == "*":
+			c.Every = true
+			if kind, _ := p.policy.Conditions.ParseKey(matcher.Key); at != inUnless || !kind.Sources {
+				p.report(diag.BadPointer, arg.Value.Range, "`arg = \"*\"` is for conditions on sources in `unless` of a session policy", "name a parameter: `\"/path\"`")
+				ok = false
+			}
+		case isText:
 			var good bool
 			c.Arg, good = p.pointer(arg.Value)
 			ok = ok && good
 		}
 		ok = ok && isText
 	}
-	return c, p.matcher(matcher, &c) && ok
+	return c, p.matcher(matcher, &c) && p.conditionOptions(t, &c) && ok
 }
 
 // matcherHint suggests a matcher for the parameter of a condition.
@@ -187,6 +216,9 @@ func (p *ruleParser) matcher(e *tomltree.Entry, c *syntax.Condition) bool {
 		p.report(diag.WrongType, e.Value.Range, "`"+e.Key+"` takes one value",
 			"put the values into `[lists]` and write `"+e.Key+"_in = \"NAME\"`")
 		return false
+	}
+	if ok && kind.Sources {
+		return p.sourceNames(c)
 	}
 	return ok
 }

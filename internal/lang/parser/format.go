@@ -92,7 +92,8 @@ func (a arranger) arrange(path []string, v *tomltree.Value) {
 		for _, rule := range v.Elements {
 			a.order(rule)
 		}
-	case len(path) > 1 && path[len(path)-1] == "all" && (path[0] == "guard" || len(path) == 5 && path[2] == "policy"):
+	case len(path) == 2 && path[0] == "session" && path[1] == "unless",
+		len(path) > 1 && path[len(path)-1] == "all" && (path[0] == "guard" || len(path) == 5 && path[2] == "policy"):
 		for _, member := range v.Elements {
 			a.order(member)
 		}
@@ -119,7 +120,7 @@ func (a arranger) order(rule *tomltree.Value) {
 	}
 }
 
-// rank is the position of a key in a rule: the argument, the matcher, the rest.
+// rank is the position of a key in a rule: the argument, the matcher, its further keys, the rest.
 func (a arranger) rank(key string) int {
 	first := []string{"on", "arg", "all"}
 	if i := slices.Index(first, key); i >= 0 {
@@ -128,9 +129,12 @@ func (a arranger) rank(key string) int {
 	if kind, _ := a.conditions.ParseKey(key); kind != nil {
 		return len(first)
 	}
+	if slices.Contains(a.conditions.OptionKeys(), key) {
+		return len(first) + 1
+	}
 	rest := slices.Index(ruleKeys, key)
 	if rest < 0 {
 		rest = len(ruleKeys)
 	}
-	return len(first) + 1 + rest
+	return len(first) + 2 + rest
 }

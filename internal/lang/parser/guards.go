@@ -78,6 +78,11 @@ func (p *ruleParser) when(e *tomltree.Entry) *syntax.When {
 			w.Session = &c
 		}
 	}
+	w.Says = p.says(e.Value)
+	if effect := e.Value.Get("effect"); effect != nil {
+		set := p.flag(effect)
+		w.Effect = &set
+	}
 	return w
 }
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/internal/schema"
@@ -86,6 +87,7 @@ func (p *parser) parameter(e *tomltree.Entry) schema.Parameter {
 	}
 	param.UniqueItems = p.flag(t.Get("unique_items"))
 	param.Pattern, _ = p.text(t.Get("pattern"))
+	param.As, _ = p.word(t.Get("as"), flow.Kinds()...)
 	return param
 }
 

@@ -31,7 +31,7 @@ func Parse(conditions *condition.Table, name string, text []byte) (*syntax.File,
 	}
 	p := new(parser)
 	p.policy, p.diags = &syntax.File{Name: name, Conditions: conditions, Source: doc}, diags
-	p.matchers = conditions.Keys()
+	p.matchers, p.options = conditions.Keys(), conditions.OptionKeys()
 	p.file(doc.Root)
 	p.policy.Broken = p.diags.HasErrors()
 	p.diags.Sort()
@@ -46,6 +46,7 @@ type reader struct {
 	// matchers are the keys of conditions, and their forms with "_in" for those that accept a named list (K60).
 	matchers []string
 	lists    map[string]*syntax.NamedList
+	options  []string // the further keys that some conditions may have
 }
 
 // ruleParser converts the TOML trees of rules and guards, sessionParser also those of session
@@ -77,6 +78,8 @@ func (p *parser) file(root *tomltree.Value) {
 	p.gate(root.Get("gate"))
 	p.paths(root.Get("paths"))
 	p.namedLists(root.Get("lists"))
+	p.sources(root.Get("sources"))
+	p.flow(root.Get("flow"))
 	p.tools(root)
 	p.guards(root.Get("guard"))
 	p.declarations(root)

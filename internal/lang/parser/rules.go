@@ -111,7 +111,7 @@ func (p *ruleParser) rule(t *tomltree.Value, index int, kind syntax.ListKind) (r
 		own = slices.Concat([]string{"on"}, ruleKeys)
 		p.report(diag.UnknownKey, on.KeyRange, "`on` is for guards; a rule looks at one parameter", "write `arg = \"/path\"`")
 	}
-	p.known(t, own, p.matchers)
+	p.known(t, own, p.matchers, p.options)
 	p.conditions(t, r, kind)
 	if kind == syntax.GuardList {
 		p.below(t.Get("below"), r)
@@ -131,6 +131,11 @@ func (p *ruleParser) rule(t *tomltree.Value, index int, kind syntax.ListKind) (r
 	if r.When = p.when(t.Get("when")); r.When != nil && r.When.Session != nil {
 		r.When.SessionKey = syntax.DataKey(r.When.Session, r.Mode.Permissive())
 	}
+	if r.When != nil && r.When.Says != nil && !r.Mode.Permissive() {
+		p.report(diag.BadCondition, r.When.Says.Pos, "`says` is for rules that run calls: what a person did not write restricts nothing", "make it an unattended rule above one that asks")
+	}
+	p.hiddenPermits(r)
+	p.sameText(t.Get("same_text"), r)
 	r.AllowUnsafePrefix = p.flag(t.Get("allow_unsafe_prefix"))
 	r.OptOutPos = writtenAt(t.Get("allow_unsafe_prefix"))
 	for _, v := range p.texts(t.Get("ignores")) {

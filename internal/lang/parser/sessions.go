@@ -69,6 +69,8 @@ func (p *sessionParser) session(t *tomltree.Value) {
 		p.files(t, s)
 	case syntax.SessionLimit:
 		p.limit(t, s)
+	case syntax.SessionFlow:
+		p.flowPolicy(t, s)
 	}
 }
 
@@ -266,6 +268,10 @@ func (p *ruleParser) dataCondition(t *tomltree.Value, key string) (syntax.Sessio
 		return syntax.SessionCondition{}, false
 	}
 	if _, ok := p.text(at); !ok {
+		return syntax.SessionCondition{}, false
+	}
+	if kind, _ := p.policy.Conditions.ParseKey(matcher.Key); kind.Sources {
+		p.report(diag.BadCondition, matcher.KeyRange, "`"+matcher.Key+"` looks at arguments of calls", "")
 		return syntax.SessionCondition{}, false
 	}
 	pointer, ok := p.pointer(at.Value)

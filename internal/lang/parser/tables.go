@@ -6,35 +6,42 @@ import (
 
 // Every key that a table may have (K36). A key that is not listed here is an error.
 var (
-	topKeys  = []string{"version", "gate", "paths", "lists", "tools", "guard", "session", "handoffs", "judge"}
+	topKeys  = []string{"version", "gate", "paths", "lists", "tools", "guard", "session", "handoffs", "judge", "sources", "flow"}
 	gateKeys = []string{"unknown_tool", "unknown_params", "uncovered", "on_schema_violation", "deny_mode", "enforcement", "strict", "denial_limit", "structured_output"}
 	pathKeys = []string{"root", "home"}
 	toolKeys = []string{
 		"source", "command", "also", "summary", "description", "parameters", "policy",
-		"unknown_params", "uncovered", "on_schema_violation", "run", "result", "success", "access",
+		"unknown_params", "uncovered", "on_schema_violation", "run", "result", "success", "access", "effect",
 	}
 	accessKeys = []string{"read", "write"}
 	policyKeys = []string{"run", "result"}
-	ruleKeys   = []string{"arg", "all", "match", "when", "mode", "reason", "note", "ignores", "allow_unsafe_prefix", "examples"}
+	ruleKeys   = []string{"arg", "all", "match", "same_text", "when", "mode", "reason", "note", "ignores", "allow_unsafe_prefix", "examples"}
 	guardKeys  = []string{"on", "below"} // in addition to those of rules
 	memberKeys = []string{"arg", "match"}
 	// examples of match come first
 	exampleKeys = []string{"match", "no_match"}
 
-	sessionTypes = []string{syntax.SessionRequire, syntax.SessionReadBeforeWrite, syntax.SessionLimit}
-	sessionKeys  = []string{"type", "name", "enabled", "when", "mode", "key", "on_missing_key", "reason", "within"}
+	sessionTypes = []string{syntax.SessionRequire, syntax.SessionReadBeforeWrite, syntax.SessionLimit, syntax.SessionFlow}
+	sessionKeys  = []string{"type", "name", "enabled", "mode", "reason"}
 	// sessionKeysOf are the keys of one type in addition to sessionKeys.
 	sessionKeysOf = map[string][]string{
 		syntax.SessionRequire: {
-			"before", "requires", "approvals", "require", "per", "key_type", "invalidated_by", "require_observed", "accept_unknown",
+			"when", "key", "on_missing_key", "within", "before", "requires", "approvals", "require", "per", "key_type", "invalidated_by", "require_observed", "accept_unknown",
 		},
 		syntax.SessionReadBeforeWrite: {
-			"read_tools", "write_tools", "content_hash", "invalidated_by", "require_observed", "accept_unknown",
+			"when", "key", "on_missing_key", "within", "read_tools", "write_tools", "content_hash", "invalidated_by", "require_observed", "accept_unknown",
 		},
 		syntax.SessionLimit: {
-			"tools", "max_calls", "max_in_flight", "inflight_ttl", "sum", "max_sum", "scope", "failures", "key_type", "require_observed",
+			"when", "key", "on_missing_key", "within", "tools", "max_calls", "max_in_flight", "inflight_ttl", "sum", "max_sum", "scope", "failures", "key_type", "require_observed",
 		},
+		syntax.SessionFlow: {"after", "before", "unless", "until"},
 	}
+	sourceKeys          = []string{"tool", "trusted", "asked", "items", "where", "field", "label", "format", "as"}
+	userSourceKeys      = []string{"only"}
+	sourceConditionKeys = []string{"pointer", "const", "from", "label"}
+	sourceFormats       = []string{"json", "yaml", "python", "text"}
+	flowKeys            = []string{"keep", "keep_text", "own", "budget"}
+
 	handoffKeys = []string{"from", "to", "mode", "kind", "inherit", "reason", "tool", "to_arg"}
 	successKeys = []string{"exit_code", "arg", "pattern"}
 
@@ -42,7 +49,7 @@ var (
 		"type", "required", "title", "summary", "description", "aliases", "expands", "items", "properties",
 		"additional_properties", "enum", "const", "default", "minimum", "maximum", "exclusive_minimum",
 		"exclusive_maximum", "multiple_of", "min_length", "max_length", "min_items", "max_items",
-		"min_properties", "max_properties", "unique_items", "pattern",
+		"min_properties", "max_properties", "unique_items", "pattern", "as",
 	}
 )
 

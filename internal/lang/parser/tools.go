@@ -88,6 +88,10 @@ func (p *parser) toolTable(e *tomltree.Entry) *syntax.ToolTable {
 		}
 	}
 	p.localCommand(t, table)
+	if effect := t.Get("effect"); effect != nil {
+		set := p.flag(effect)
+		table.Effect = &set
+	}
 	table.Unknown = p.paramAction(t.Get("unknown_params"))
 	table.Uncovered = p.paramAction(t.Get("uncovered"))
 	if violation := t.Get("on_schema_violation"); violation != nil {

@@ -152,6 +152,7 @@ type Rule struct {
 type Condition struct {
 	Arg              jsonstream.Pointer
 	On               string // guards: "path", "command", "url" or "string" instead of Arg
+	Every            bool   // arg = "*" in unless: every value of the arguments that is no list and no object
 	IgnoreBelow      bool   // guards on paths: ignore files that a command reads without naming them
 	Match            Quantifier
 	Spec             condition.Spec

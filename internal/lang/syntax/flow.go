@@ -4,6 +4,7 @@ import (
 	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -17,6 +18,8 @@ type SourceTable struct {
 	Trusted bool
 	// Tools are the names and globs of tools. Globs cover only declared tools without an effect.
 	Tools []string
+	// ToolPos is where they are written.
+	ToolPos diag.Range
 	// Asked are conditions on the arguments of the call, Items the pointer of the items of a list,
 	// Where conditions on the item, or on the result where there are no items.
 	Asked []SourceCondition
@@ -26,7 +29,8 @@ type SourceTable struct {
 	// With Keys the texts are the keys of the objects that "*" at its end names.
 	Field jsonstream.Pointer
 	Keys  bool
-	// Label is a pattern with one group, which is the text; "" for none.
+	// Label is a pattern with one group, which is the text; "" for none. It is ECMA-262 that package
+	// regexp reads, too.
 	Label string
 	// Format is how a structured result is read: "json", "yaml", "python" or "text"; "" is JSON if
 	// it parses, else text.
@@ -44,7 +48,10 @@ type SourceCondition struct {
 	Pointer jsonstream.Pointer
 	Const   *condition.Literal // nil if it is From
 	From    []flow.Source
-	Pos     diag.Range
+	// Label is a pattern with one group: the part of the value that must come from the sources. "" is
+	// the complete value. Without a match the condition does not hold.
+	Label string
+	Pos   diag.Range
 }
 
 // FlowSettings is the [flow] table.
@@ -58,7 +65,7 @@ type FlowSettings struct {
 	// Budget is the length of texts in bytes that a session keeps, 0 for the default.
 	Budget int64
 
-	Written bool
+	Written *tomltree.Value // nil if the file has no [flow]
 }
 
 // Says is a condition on the words of the person: in the last message, or anywhere in the session.

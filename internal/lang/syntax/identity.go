@@ -95,9 +95,13 @@ func (f *File) meaning() []byte {
 		if t.Access != nil {
 			w.line(t.Access.meaning())
 		}
+		if t.Effect != nil {
+			w.line("effect = " + strconv.FormatBool(*t.Effect))
+		}
 		w.list("run", t.Run)
 		w.list("result", t.Result)
 	}
+	w.sources(f)
 	w.line("[guard]")
 	for _, g := range f.Guards {
 		w.line(g.parsed)
@@ -177,6 +181,7 @@ func (f *File) Declarations() []string {
 	if f.Judge != nil {
 		list = append(list, f.Judge.Meaning())
 	}
+	list = append(list, f.flowDeclarations()...)
 	return list
 }
 

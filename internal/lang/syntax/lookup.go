@@ -148,7 +148,7 @@ func (f *File) OperatorOnly() []*tomltree.Entry {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(f.Source.Root.Entries), func(e *tomltree.Entry) bool {
-		return slices.Contains(untrusted, e.Key) || e.Key == "gate" && f.Gate.tightens()
+		return slices.Contains(untrusted, e.Key) || e.Key == "gate" && f.Gate.tightens() || e.Key == "flow" && f.Flow.tightens()
 	})
 }
 
@@ -181,4 +181,4 @@ func (t *ToolTable) List(kind ListKind) *RuleList {
 }
 
 // untrusted are the tables that an untrusted project file may have (S3).
-var untrusted = []string{"version", "tools", "conversation", "guard", "session", "handoffs", "lists"}
+var untrusted = []string{"version", "tools", "conversation", "guard", "session", "handoffs", "lists", "sources"}

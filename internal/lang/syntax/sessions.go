@@ -148,6 +148,14 @@ func (s *SessionPolicy) meaning() string {
 	field("max_sum", s.MaxSum)
 	field("per_session", s.PerSession)
 	field("failures", s.CountFailures)
+	if s.Type == SessionFlow {
+		list("after", s.After)
+		field("effects", s.Effects)
+		for _, text := range s.unlessMeaning() {
+			field("unless", text)
+		}
+		field("until_user", s.UntilUser)
+	}
 	return b.String()
 }
 

@@ -96,6 +96,9 @@ func ruleParts(r *Rule, spelled bool) []formatPart {
 	if r.Match != QuantifierDefault {
 		add("match", tomltree.Quote(r.Match.String()))
 	}
+	if r.SameText {
+		add("same_text", "true")
+	}
 	if w := r.When; w != nil {
 		var facts []formatPart
 		for i, names := range [][]string{w.Agent, w.Surface, w.Server, w.Principal} {
@@ -111,6 +114,7 @@ func ruleParts(r *Rule, spelled bool) []formatPart {
 			facts = append(facts, formatPart{key: "session", value: tomltree.Quote(w.Session.Pointer.String())})
 			facts = append(facts, conditionParts(&Condition{Spec: w.Session.Spec}, spelled)[1:]...)
 		}
+		facts = append(facts, w.flowParts()...)
 		add("when", "{ "+joinParts(facts)+" }")
 	}
 	if len(r.Conditions) > 0 && r.Conditions[0].IgnoreBelow {
@@ -143,8 +147,11 @@ func (q Quantifier) String() string { return quantifiers[min(q, QuantifierAll)] 
 
 func conditionParts(c *Condition, spelled bool) []formatPart {
 	about := formatPart{key: "arg", value: tomltree.Quote(c.Arg.String())}
-	if c.On != "" {
+	switch {
+	case c.On != "":
 		about = formatPart{key: "on", value: tomltree.Quote(c.On)}
+	case c.Every:
+		about.value = `"*"`
 	}
 	parts := append(make([]formatPart, 0, 3), about)
 	key := c.Spec.Kind.String()
@@ -162,6 +169,12 @@ func conditionParts(c *Condition, spelled bool) []formatPart {
 		parts = append(parts, formatPart{key: key, items: literals(c.Spec.Values)})
 	default:
 		parts = append(parts, formatPart{key: key, value: literals(c.Spec.Values)[0]})
+	}
+	for _, o := range c.Spec.Options {
+		if spelled && o.Value.Kind == condition.LiteralBool && o.Value.Text == "false" {
+			continue // as if it were absent
+		}
+		parts = append(parts, formatPart{key: o.Key, value: literalText(o.Value)})
 	}
 	if c.Match != QuantifierDefault {
 		parts = append(parts, formatPart{key: "match", value: tomltree.Quote(c.Match.String())})
@@ -259,4 +272,4 @@ func (k *Condition) Text() string {
 }
 
 // WhenKeys are the facts of a call in `when`, in the order of [When].
-var WhenKeys = []string{"agent", "surface", "server", "principal", "session"}
+var WhenKeys = []string{"agent", "surface", "server", "principal", "session", "says", "anywhere", "effect"}

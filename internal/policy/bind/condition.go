@@ -35,7 +35,7 @@ func (b *Binder) conditionAs(l *List, r *syntax.Rule, k *syntax.Condition, reach
 	if !reach.Unknown {
 		bound.Target.Type = reach.Types
 	}
-	bound.Target.Expands = reach.Expands
+	bound.Target.Expands, bound.Target.As = reach.Expands, reach.As
 	if r.Mode.Permissive() && bound.IsCommand() && !b.accompanied(l, bound) {
 		return bound, false
 	}

@@ -46,7 +46,7 @@ func (b *Binder) GuardsFit(t *Tool) {
 			if reach.Missing >= 0 || reach.Unknown {
 				continue // a guard does not apply to tools that lack its parameter
 			}
-			target := condition.Target{Type: reach.Types, Annotation: reach.Annotation, Expands: reach.Expands}
+			target := condition.Target{Type: reach.Types, Annotation: reach.Annotation, Expands: reach.Expands, As: reach.As}
 			if _, err := match.Compile(k.Spec, target, true, b.Env); err != nil {
 				b.misfit(fmt.Sprintf("guard %d, `%s` of %s", g.Index+1, k.Arg, t.Label()), k, target, firstFault(nil, err))
 			}

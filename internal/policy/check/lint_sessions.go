@@ -69,7 +69,13 @@ func (c *checker) scopes() {
 		return
 	}
 	for _, s := range c.File.Sessions {
+		if s.Effects || s.Type == "" {
+			continue
+		}
 		governed := slices.Concat(s.Before, s.WriteTools, s.Tools)
+		if len(governed) == 0 && s.Type == syntax.SessionFlow {
+			continue // reported by the parser
+		}
 		if len(governed) == 0 { // the default writers
 			governed = policies.ReadBeforeWrite().Denies().Names()
 		}

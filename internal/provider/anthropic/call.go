@@ -103,11 +103,16 @@ func resemblesCall(typ jsonstream.Value) bool {
 	return strings.EqualFold(letters, "tooluse")
 }
 
-// noteKind records content that is forwarded without evaluation (L12).
+// noteKind records content that is forwarded without evaluation (L12), and reports results of the
+// provider's tools. Content of an unknown type may be one.
 func (c *calls) noteKind(k kind, block jsonstream.Value) {
 	if k == providerResult || k == providerCall || k == unknownContent {
 		typ, _ := block.Get("type")
 		c.notes.AddNotEvaluated(typ.Text())
+	}
+	if c.o.Result != nil && (k == providerResult || k == unknownContent) {
+		text, opaque := provider.ReadContent(block)
+		c.o.Result(text, opaque || k == unknownContent)
 	}
 }
 

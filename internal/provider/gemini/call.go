@@ -123,12 +123,24 @@ func (a *answer) part(c *choice, part jsonstream.Value) (*call, *provider.Stream
 			return nil, provider.UnknownCall()
 		}
 		a.notes.AddNotEvaluated(name)
+		if name == "codeExecutionResult" || name == "toolResponse" {
+			a.result(part, name == "toolResponse")
+		}
 	case wire.Unknown:
 		a.notes.AddNotEvaluated(name)
+		a.result(part, true)
 	}
 	text, _ := part.Get("text")
 	a.generated += int64(max(len(text.Raw())-len(`""`), 0))
 	return nil, nil
+}
+
+// result reports a part that is, or may be, the result of a tool of the provider.
+func (a *answer) result(part jsonstream.Value, opaque bool) {
+	if a.o.Result != nil {
+		text, more := provider.ReadContent(part)
+		a.o.Result(text, more || opaque)
+	}
 }
 
 // callPart reads a part with a call, or with the next piece of one.

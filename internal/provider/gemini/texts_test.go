@@ -11,7 +11,7 @@ import (
 func TestTexts(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"system and user", `{"systemInstruction":{"parts":[{"text":"a"}]},"contents":[{"role":"user","parts":[{"text":"b"},{"text":"c"}]},{"role":"model","parts":[{"text":"d"}]},{"parts":[{"text":"e"}]}]}`,
-			"system a\nuser b||c\nuser e"},
+			"system a\nuser b\nuser c\nuser e"},
 		{"snake case", `{"system_instruction":{"parts":{"text":"a"}},"contents":[{"role":"user","parts":[{"function_response":{"name":"n","response":{"output":"r"}}}]}]}`,
 			"system a\n: r"},
 		{"results", `{"contents":[{"role":"model","parts":[{"functionCall":{"id":"c1","name":"n","args":{}}}]},{"role":"user","parts":[{"text":"to eve"},{"functionResponse":{"id":"c1","name":"n","response":{"data":[{"type":"file","name":"x"}],"more":1}}}]},{"role":"function","parts":[{"functionResponse":{"id":"c2","name":"n","response":{"output":"r"},"parts":[{"inlineData":{"data":"x"}}]}}]}]}`,
@@ -34,5 +34,22 @@ func TestTexts(t *testing.T) {
 				t.Errorf("got:\n%s\nwant:\n%s", got, c.want)
 			}
 		})
+	}
+}
+
+// Results of code that the provider ran are reported before the calls that follow them.
+func TestResultsInResponses(t *testing.T) {
+	req, err := gemini.Dialect{}.Request([]byte(`{"contents":[],"tools":[{"functionDeclarations":[{"name":"a"},{"name":"b"}]},{"codeExecution":{}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gemini.ReadPath(req, "/v1beta/models/m:streamGenerateContent")
+	const body = `{"candidates":[{"index":0,"content":{"role":"model","parts":[{"executableCode":{"code":"c"}},{"codeExecutionResult":{"output":"r"}},{"functionCall":{"name":"a","args":{}}},{"toolResponse":{"x":"y"}},{"functionCall":{"name":"b","args":{}}}]},"finishReason":"STOP"}]}`
+	const want = "result {\"codeExecutionResult\":{\"output\":\"r\"}}\ncall a\nresult {\"toolResponse\":{\"x\":\"y\"}}+\ncall b"
+	if got := codec.BodyResults(t, gemini.Dialect{}, req, body); got != want {
+		t.Errorf("not streamed:\n%s\nwant:\n%s", got, want)
+	}
+	if got := codec.StreamResults(t, gemini.Dialect{}, req, "data: "+body+"\n\n"); got != want {
+		t.Errorf("streamed:\n%s\nwant:\n%s", got, want)
 	}
 }

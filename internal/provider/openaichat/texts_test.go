@@ -11,7 +11,7 @@ import (
 func TestTexts(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"roles", `{"messages":[{"role":"system","content":"a"},{"role":"developer","content":[{"type":"text","text":"b"}]},{"role":"user","content":"c"},{"role":"assistant","content":"d"},{"role":"user","content":[{"type":"text","text":"e"},{"type":"text","text":"f"}]}]}`,
-			"system a\nsystem b\nuser c\nuser e||f"},
+			"system a\nsystem b\nuser c\nuser e\nuser f"},
 		{"results", `{"messages":[{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"n","arguments":"{}"}},{"id":"c2","type":"custom","custom":{"name":"p","input":"x"}}]},{"role":"tool","tool_call_id":"c2","content":"{\"a\":1}"},{"role":"tool","tool_call_id":"c1","content":[{"type":"text","text":"r"}]},{"role":"tool","tool_call_id":"c9","content":"s"}]}`,
 			"c2:p {\"a\":1}\nc1:n r\nc9: s"},
 		{"a legacy result", `{"messages":[{"role":"assistant","function_call":{"name":"n","arguments":"{}"}},{"role":"function","name":"n","content":"r"}]}`, ":n r"},

@@ -116,6 +116,7 @@ func (s *stream) itemDone(dst []byte, ev *sse.Event) ([]byte, error) {
 		s.openItems--
 		s.finished += provider.GeneratedBytes(s.frame.item)
 		s.summary.add(i, s.frame.item.Raw())
+		s.noteResult(s.frame.item)
 		return s.pass(dst, ev)
 	}
 	s.close(it.call, s.frame.item, kind)
@@ -163,6 +164,7 @@ func (s *stream) checkFinalOutput() error {
 			s.finalCalls = append(s.finalCalls, k)
 			s.renumber = true
 		case i >= len(s.items):
+			s.noteResult(v)
 		case s.items[i].call != nil && kind.Call():
 			k := s.items[i].call
 			s.checkItem(k, v, kind)

@@ -38,6 +38,29 @@ func (c *calls) kindOf(item jsonstream.Value) wire.Kind {
 	return wire.Unknown
 }
 
+// noteResult reports the result in an item of a tool that ran at the provider.
+func (c *calls) noteResult(item jsonstream.Value) {
+	if c.o.Result == nil {
+		return
+	}
+	typ := wire.Text(item, "type")
+	var text []byte
+	var opaque bool
+	if strings.HasSuffix(typ, "_output") {
+		output, ok := item.Get("output")
+		if !ok {
+			output = item
+		}
+		text, opaque = provider.ReadContent(output)
+	} else if content, whole := wire.ResultOf(typ, item); content.IsValid() {
+		text, opaque = provider.ReadContent(content)
+		opaque = opaque || !whole
+	} else if opaque = !whole; !opaque {
+		return
+	}
+	c.o.Result(text, opaque)
+}
+
 // isCall reports whether a value that should not be an item has the type of a call.
 func isCall(v jsonstream.Value) bool { return wire.Kinds[wire.Text(v, "type")].Call() }
 

@@ -1,10 +1,12 @@
 package openairesponses_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/provider/openairesponses"
 	"github.com/stopgate/stopgate/internal/testkit/codec"
+	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // The person's words are the texts of user messages. Items of the provider's tools are results, and
@@ -36,5 +38,39 @@ func TestTexts(t *testing.T) {
 				t.Errorf("got:\n%s\nwant:\n%s", got, c.want)
 			}
 		})
+	}
+}
+
+// Results of the provider's tools are reported before the calls that follow them, streamed or not.
+func TestResultsInResponses(t *testing.T) {
+	const items = `[{"type":"web_search_call","id":"w","status":"completed","action":{"type":"search","query":"q"}},{"type":"mcp_call","id":"m","name":"n","arguments":"{}","output":"r","server_label":"s"},{"type":"function_call","id":"f1","call_id":"c1","name":"a","arguments":"{}","status":"completed"},{"type":"code_interpreter_call","id":"i","code":"c","outputs":[{"type":"logs","logs":"l"}]},{"type":"function_call","id":"f2","call_id":"c2","name":"b","arguments":"{}","status":"completed"},{"type":"function_call_output","id":"o","call_id":"c9","output":"p"},{"type":"reasoning","id":"rs","summary":[]}]`
+	const want = "result +\nresult r\ncall a\nresult l\ncall b\nresult p"
+	response := `{"id":"resp_1","object":"response","status":"completed","output":` + items + `}`
+	req := request(t)
+	if got := codec.BodyResults(t, openairesponses.Dialect{}, req, response); got != want {
+		t.Errorf("not streamed:\n%s\nwant:\n%s", got, want)
+	}
+	event := func(typ, rest string) string {
+		return "event: " + typ + "\ndata: {\"type\":\"" + typ + "\"," + rest + "}\n\n"
+	}
+	stream := event("response.created", `"sequence_number":0,"response":{"id":"resp_1","object":"response","status":"in_progress","output":[]}`)
+	parsed, err := jsonstream.Parse([]byte(items), jsonstream.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := 0
+	for item := range parsed.Elements() {
+		for _, typ := range []string{"response.output_item.added", "response.output_item.done"} {
+			stream += event(typ, fmt.Sprintf(`"sequence_number":%d,"output_index":%d,"item":%s`, 2*i+1, i, item.Raw()))
+		}
+		i++
+	}
+	end := event("response.completed", `"sequence_number":99,"response":`+response)
+	if got := codec.StreamResults(t, openairesponses.Dialect{}, req, stream+end); got != want {
+		t.Errorf("streamed:\n%s\nwant:\n%s", got, want)
+	}
+	only := event("response.created", `"sequence_number":0,"response":{"id":"resp_1","object":"response","status":"in_progress","output":[]}`) + end
+	if got := codec.StreamResults(t, openairesponses.Dialect{}, req, only); got != want {
+		t.Errorf("only in the last event:\n%s\nwant:\n%s", got, want)
 	}
 }

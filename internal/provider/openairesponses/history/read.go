@@ -95,10 +95,6 @@ func readItem(past *provider.PastCalls, typ string, item jsonstream.Value) {
 // result of one: the results of tools that ran at the provider. The model may read more than the
 // item has.
 func readOther(past *provider.PastCalls, typ string, item jsonstream.Value) {
-	switch typ {
-	case "reasoning", "compaction", "additional_tools", "mcp_approval_request", "computer_call", "tool_search_call":
-		return // written by the model, or by the program that sends the request
-	}
 	text, whole := wire.ResultOf(typ, item)
 	if text.IsValid() {
 		past.AddForeign(text)

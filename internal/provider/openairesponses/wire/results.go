@@ -3,9 +3,14 @@ package wire
 import "github.com/stopgate/stopgate/jsonstream"
 
 // ResultOf returns the text of the result in an item of a tool that ran at the provider; it is not
-// valid if the item has none. whole reports that the model read nothing else from the tool.
+// valid if the item has none. whole reports that the model read nothing else from the tool. An item
+// that is a message or a call, or has thoughts of the model, is no result.
 func ResultOf(typ string, item jsonstream.Value) (text jsonstream.Value, whole bool) {
 	switch typ {
+	case "message", "reasoning", "compaction", "mcp_approval_request", "computer_call", "tool_search_call":
+		return jsonstream.Value{}, true
+	case "additional_tools": // tools of the program that sends the request
+		return jsonstream.Value{}, true
 	case "mcp_call":
 		failure, _ := item.Get("error")
 		if output, ok := item.Get("output"); ok && output.Kind() == jsonstream.String {

@@ -1,0 +1,270 @@
+package index
+
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
+)
+
+// apply adds a record. mu is locked.
+func (ix *Index) apply(r *record) {
+	if r.batch != 0 {
+		if _, ok := ix.batches[r.batch]; ok {
+			return
+		}
+		if len(ix.batches) < maxBatches {
+			ix.batches[r.batch] = struct{}{}
+		}
+	}
+	for _, h := range r.called {
+		if len(ix.called) < maxCalled {
+			ix.called[h] = struct{}{}
+		}
+	}
+	s := ix.state.next()
+	s.know |= r.know
+	if r.person {
+		s.person, s.said = s.batch, nil
+	}
+	s.said = append(slices.Clip(s.said), r.said...)
+	s.anywhere = append(slices.Clip(s.anywhere), r.anywhere...)
+	if r.result {
+		s.read(stopgate.ToolName(r.tool))
+	}
+	ix.addWritten(r)
+	ix.addTexts(s, r)
+	for i := range s.chains {
+		s.chains[i] = nil
+		for _, v := range ix.chains[i] {
+			s.chains[i] = append(s.chains[i], part{v, len(v.sets)})
+		}
+	}
+	ix.state = s
+}
+
+// addTexts adds the texts of a record, and drops the oldest volumes that the budget does not have
+// room for.
+func (ix *Index) addTexts(s *state, r *record) {
+	if len(r.texts) == 0 {
+		return
+	}
+	sets := make([]uint16, len(r.sets))
+	for i, sources := range r.sets {
+		sets[i] = ix.set(s, sources)
+	}
+	r.plan(ix.budget, ix.cost(trustedChain))
+	cost := r.texts[0].identity()
+	for i := range r.texts {
+		if !r.texts[i].dropped {
+			cost += r.texts[i].cost()
+		}
+	}
+	for ix.cost(untrustedChain)+ix.cost(trustedChain)+cost > ix.budget {
+		if !ix.drop(s, untrustedChain) && !ix.drop(s, trustedChain) {
+			break
+		}
+	}
+	var to [chains]*filler
+	for i := range r.texts {
+		e := &r.texts[i]
+		s.texts++
+		info := &s.sets[sets[e.set]]
+		info.last = s.batch
+		info.opaque = info.opaque || e.opaque
+		if e.dropped {
+			info.dropped = true
+			continue
+		}
+		chain := chainOf(e)
+		if f := to[chain]; f == nil || f.volume.full(ix.budget/8) {
+			f.finish()
+			to[chain] = newFiller(ix.open(chain), r)
+		}
+		to[chain].add(e, sets[e.set], s.texts)
+	}
+	for _, f := range to {
+		f.finish()
+	}
+}
+
+// addWritten adds what a call with an effect wrote.
+func (ix *Index) addWritten(r *record) {
+	var f *filler
+	for i := range r.written {
+		e := &r.written[i]
+		for !e.dropped && ix.cost(writtenChain)+e.cost() > ix.budget && len(ix.chains[writtenChain]) > 0 {
+			ix.chains[writtenChain] = ix.chains[writtenChain][1:]
+			ix.lostWritten = true
+			f = nil
+		}
+		if e.dropped {
+			ix.lostWritten = true
+			continue
+		}
+		if f == nil || f.volume.full(ix.budget/8) {
+			f = newFiller(ix.open(writtenChain), r)
+		}
+		f.add(e, 0, 0)
+	}
+}
+
+// open returns the volume to which a chain's next text is added.
+func (ix *Index) open(chain int) *volume {
+	c := ix.chains[chain]
+	if len(c) == 0 || c[len(c)-1].full(ix.budget/8) {
+		c = append(c, &volume{})
+		ix.chains[chain] = c
+	}
+	return c[len(c)-1]
+}
+
+// drop drops the oldest volume of a chain.
+func (ix *Index) drop(s *state, chain int) bool {
+	if len(ix.chains[chain]) == 0 {
+		return false
+	}
+	for _, set := range ix.chains[chain][0].sets {
+		s.sets[set].dropped = true
+	}
+	ix.chains[chain] = ix.chains[chain][1:]
+	return true
+}
+
+// set returns the number of a set of sources.
+func (ix *Index) set(s *state, sources []flow.Source) uint16 {
+	name := string(appendSet(nil, sources))
+	if n, ok := ix.setNumbers[name]; ok {
+		return n
+	}
+	if len(s.sets) >= maxSets {
+		s.damaged = true
+		return 0
+	}
+	n := uint16(len(s.sets))
+	ix.setNumbers[name] = n
+	s.sets = append(s.sets, newSet(sources))
+	return n
+}
+
+// filler adds the texts of one record to a volume.
+type filler struct {
+	volume *volume
+	rec    *record
+	words  []uint32 // of the record's words: the volume's ordinal plus 1
+	atoms  []uint32
+	blocks [2][]uint32 // of the record's words: the last block that has it, plus 1
+	marks  map[uint32]bool
+	run    int // the first of the record
+	begun  bool
+}
+
+func newFiller(v *volume, r *record) *filler {
+	f := &filler{volume: v, rec: r, words: make([]uint32, len(r.words)), atoms: make([]uint32, len(r.atoms)), run: len(v.runs)}
+	f.blocks[0] = make([]uint32, len(r.words))
+	if len(r.marks) > 0 {
+		f.marks = map[uint32]bool{}
+		for _, m := range r.marks {
+			f.marks[m] = true
+		}
+	}
+	return f
+}
+
+// add adds a text.
+func (f *filler) add(e *entry, set uint16, number int) {
+	v := f.volume
+	text := len(v.sets)
+	if !f.begun || !f.continues(e, text, number) {
+		v.runs = append(v.runs, run{text: text, number: number, tool: e.tool, call: e.call, proposal: e.proposal})
+		v.cost += e.identity()
+		f.begun = true
+	}
+	v.sets = append(v.sets, set)
+	v.pointers.add(e.pointer)
+	v.cost += e.cost()
+	v.length += e.length
+	v.plain.starts = append(v.plain.starts, uint32(v.plain.seq.len()))
+	f.tokens(&v.plain, f.blocks[0], e.plain)
+	if len(e.loose) > 0 {
+		if f.blocks[1] == nil {
+			f.blocks[1] = make([]uint32, len(f.rec.words))
+		}
+		v.loose.starts = append(v.loose.starts, uint32(v.loose.seq.len()))
+		v.loose.texts = append(v.loose.texts, uint16(text))
+		f.tokens(&v.loose, f.blocks[1], e.loose)
+	}
+	for _, a := range e.atoms {
+		if f.atoms[a] == 0 {
+			o, _ := v.atoms.add(f.rec.atoms[a])
+			f.atoms[a] = o + 1
+		}
+		v.holders.add(f.atoms[a]-1, text)
+	}
+}
+
+// continues reports whether a text belongs to the run of the one before.
+func (f *filler) continues(e *entry, text, number int) bool {
+	r := &f.volume.runs[len(f.volume.runs)-1]
+	return (number == 0 || r.number+text-r.text == number) && r.tool == e.tool && r.call == e.call && r.proposal == e.proposal
+}
+
+// tokens appends the tokens of a text to a lane.
+func (f *filler) tokens(l *lane, last []uint32, codes []code) {
+	v := f.volume
+	l.seq.grow(len(codes))
+	for _, c := range codes {
+		n := c.number()
+		if c == gap || n < firstWord {
+			l.seq.append(c)
+			continue
+		}
+		n -= firstWord
+		if f.words[n] == 0 {
+			o, _ := v.words.add(f.rec.words[n])
+			f.words[n] = o + 1
+			if f.marks[n] {
+				v.setMark(o)
+			}
+		}
+		block := l.seq.len() / blockLen
+		o := f.words[n] - 1
+		l.seq.append(wordCode(o) | c&alone)
+		if last[n] != uint32(block+1) {
+			last[n] = uint32(block + 1)
+			l.blocks.add(o, block)
+		}
+	}
+}
+
+// finish adds the echo of the record to the runs that it has in the volume.
+func (f *filler) finish() {
+	if f == nil || !f.begun || len(f.rec.echo) == 0 {
+		return
+	}
+	v := f.volume
+	var echo [3]uint32
+	for i, codes := range [][]code{f.rec.echo, f.rec.echoes} {
+		echo[i] = uint32(len(v.echo))
+		for _, c := range codes {
+			v.echo = append(v.echo, f.known(c))
+		}
+	}
+	echo[2] = uint32(len(v.echo))
+	for i := f.run; i < len(v.runs); i++ {
+		v.runs[i].echo = echo
+	}
+}
+
+// known returns the code that the volume has for a code of the record, or a gap.
+func (f *filler) known(c code) code {
+	n := c.number()
+	if c == gap || n < firstWord {
+		return c
+	}
+	o, ok := f.volume.words.find(f.rec.words[n-firstWord])
+	if !ok {
+		return gap
+	}
+	return wordCode(o) | c&alone
+}

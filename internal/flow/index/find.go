@@ -1,0 +1,167 @@
+package index
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/internal/flow/occur"
+)
+
+// Limits of an answer.
+const (
+	maxTexts = 64      // of a finding
+	maxSteps = 1 << 22 // compared tokens of a query; with more the answer has a doubt
+)
+
+// Find returns where a value occurs.
+func (v *view) Find(value []byte, q *flow.Query) flow.Finding {
+	if q.Segments {
+		if segments := occur.Segments(value); segments != nil {
+			return v.segments(segments, q)
+		}
+	}
+	r := occur.Value(value, q)
+	s := v.finder(q)
+	defer s.close()
+	for i := range r.Plain {
+		s.find(&r.Plain[i], true)
+	}
+	for i := range r.Loose {
+		if n := &r.Loose[i]; !n.Marks || !holds(r.Plain, n) {
+			s.find(n, false)
+		}
+	}
+	f := s.finding()
+	f.Possible = f.Possible || r.Open
+	return f
+}
+
+// segments returns where all segments of a value occur.
+func (v *view) segments(segments [][]byte, q *flow.Query) flow.Finding {
+	part := *q
+	part.Segments = false
+	out := flow.Finding{Certain: true}
+	for i, segment := range segments {
+		f := v.Find(segment, &part)
+		out.Certain = out.Certain && f.Certain
+		out.Possible = out.Possible || f.Possible
+		out.Doubt |= f.Doubt
+		if f.First.Number != 0 && (out.First.Number == 0 || f.First.Number < out.First.Number) {
+			out.First = f.First
+		}
+		if i == 0 {
+			out.Texts, out.More = f.Texts, f.More
+			continue
+		}
+		out.Texts = slices.DeleteFunc(out.Texts, func(n int) bool { return !slices.Contains(f.Texts, n) })
+		out.More = out.More || f.More
+	}
+	return out
+}
+
+// Origin returns the first text of any source in which a value occurs.
+func (v *view) Origin(value []byte, k flow.Kind) flow.Ref {
+	r := occur.Value(value, &flow.Query{Kind: k, Weak: true})
+	for _, needles := range [][]occur.Needle{r.Plain, r.Loose} {
+		s := v.finder(nil)
+		for i := range needles {
+			s.find(&needles[i], false)
+		}
+		s.close()
+		if s.first.Number != 0 {
+			return s.first
+		}
+	}
+	return flow.Ref{}
+}
+
+// finder collects the texts of one query.
+type finder struct {
+	*view
+	wanted  []bool // sets
+	doubt   flow.Doubt
+	steps   int
+	first   flow.Ref
+	numbers []int // of the texts with certainty
+	more    bool
+	some    bool // a text with some reading
+}
+
+// finder returns a finder for the texts of a query, all texts without one. The index stays locked
+// until it is closed.
+func (v *view) finder(q *flow.Query) *finder {
+	f := &finder{view: v, steps: maxSteps, wanted: make([]bool, len(v.sets))}
+	if q != nil {
+		f.doubt = v.doubt(q)
+	}
+	for i := range v.sets {
+		f.wanted[i] = q == nil || v.sets[i].matches(q)
+	}
+	v.ix.mu.RLock()
+	return f
+}
+
+func (f *finder) close() { f.ix.mu.RUnlock() }
+
+// find adds the texts with a needle: all of them if it is plain, else the first.
+func (f *finder) find(n *occur.Needle, plain bool) {
+	f.search(f.ix.hasher.needle(n, plain), plain)
+}
+
+func (f *finder) search(n *needle, plain bool) {
+	for _, chain := range f.chains {
+		before, found := len(f.numbers), false
+		for _, p := range chain {
+			n.search(p.volume, p.texts, &f.steps, func() func(int) bool {
+				start := len(f.numbers)
+				return func(text int) bool {
+					if !f.wanted[p.sets[text]] {
+						return true
+					}
+					found = true
+					f.add(p, text, plain)
+					return plain && len(f.numbers)-start <= maxTexts
+				}
+			})
+			if len(f.numbers)-before > maxTexts || !plain && found || f.steps < 0 {
+				break
+			}
+		}
+		f.some = f.some || found
+	}
+}
+
+// add adds a text.
+func (f *finder) add(p part, text int, plain bool) {
+	set := &f.sets[p.sets[text]]
+	number := p.number(text)
+	if f.first.Number == 0 || number < f.first.Number {
+		f.first = p.ref(text, set.name)
+	}
+	if plain && !set.hidden {
+		f.numbers = append(f.numbers, number)
+	}
+}
+
+// finding returns the answer.
+func (f *finder) finding() flow.Finding {
+	slices.Sort(f.numbers)
+	numbers := slices.Compact(f.numbers)
+	out := flow.Finding{Certain: len(numbers) > 0, Doubt: f.doubt, First: f.first}
+	if f.steps < 0 {
+		out.Doubt |= flow.Dropped
+	}
+	out.More = f.steps < 0 || len(numbers) > maxTexts
+	numbers = numbers[:min(len(numbers), maxTexts)]
+	out.Texts = numbers
+	out.Possible = f.some || out.Doubt != 0
+	return out
+}
+
+// holds reports whether a needle is one of several.
+func holds(needles []occur.Needle, n *occur.Needle) bool {
+	return slices.ContainsFunc(needles, func(o occur.Needle) bool {
+		return o.Kind == n.Kind && o.Marks == n.Marks && slices.EqualFunc(o.Tokens, n.Tokens, bytes.Equal)
+	})
+}

@@ -1,0 +1,220 @@
+package index
+
+import (
+	"encoding/binary"
+	"slices"
+	"sync"
+
+	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/internal/flow/occur"
+)
+
+// Options are the settings of an index.
+type Options struct {
+	// Budget is the length of the texts that are kept, 0 for [DefaultBudget].
+	Budget int64
+}
+
+// DefaultBudget is the length of the texts that an index keeps.
+const DefaultBudget = 8 << 20
+
+// Limits of what an index keeps beyond its texts. After them it assumes the worst.
+const (
+	maxCalled  = 1 << 18
+	maxBatches = 1 << 20
+	maxSets    = 1 << 12
+	maxTools   = 1 << 12
+)
+
+// Index implements [flow.Index].
+type Index struct {
+	hasher *hasher
+	budget int64
+
+	adding sync.Mutex   // held while a batch is added, so that it is scanned before mu is locked
+	mu     sync.RWMutex // guards the rest, and the volumes
+	state  *state
+	chains [chains][]*volume
+	// written is set once texts that a call wrote were dropped.
+	lostWritten bool
+	batches     map[uint64]struct{}
+	called      map[uint64]struct{}
+	setNumbers  map[string]uint16
+}
+
+var _ flow.Index = (*Index)(nil)
+
+// New returns an empty index. key is the secret of its hashes; segments are for indexes with the
+// same key.
+func New(key []byte, o Options) *Index {
+	if o.Budget <= 0 {
+		o.Budget = DefaultBudget
+	}
+	return &Index{hasher: newHasher(key), budget: o.Budget, state: &state{}, batches: map[uint64]struct{}{}, called: map[uint64]struct{}{}, setNumbers: map[string]uint16{}}
+}
+
+// Add adds a batch and returns its segment, nil if the index has a batch with its key.
+func (ix *Index) Add(b *Batch) (segment []byte) {
+	ix.adding.Lock()
+	defer ix.adding.Unlock()
+	if len(b.Key) > 0 && ix.Has(b.Key) {
+		return nil
+	}
+	r := ix.record(b)
+	ix.mu.Lock()
+	ix.apply(r)
+	ix.mu.Unlock()
+	return ix.hasher.encode(r)
+}
+
+// Restore adds the batch of a segment. After an error nothing is known for certain any more: every
+// query then has a doubt.
+func (ix *Index) Restore(segment []byte) error {
+	ix.adding.Lock()
+	defer ix.adding.Unlock()
+	r, err := ix.hasher.decode(segment)
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	if err != nil {
+		s := *ix.state
+		s.damaged = true
+		ix.state = &s
+		return err
+	}
+	ix.apply(r)
+	return nil
+}
+
+// Has reports whether the index has a batch with this key.
+func (ix *Index) Has(key []byte) bool {
+	h := ix.hasher.batch(key)
+	ix.mu.RLock()
+	defer ix.mu.RUnlock()
+	_, ok := ix.batches[h]
+	return ok
+}
+
+// Called reports whether a text equals one in the arguments of a released call, token by token.
+func (ix *Index) Called(text []byte) bool {
+	h, ok := ix.hasher.leaf(text)
+	ix.mu.RLock()
+	defer ix.mu.RUnlock()
+	if len(ix.called) >= maxCalled || ix.state.damaged {
+		return true
+	}
+	_, called := ix.called[h]
+	return ok && called
+}
+
+// Written reports whether a call with an effect may have written a value: whether a reading of it
+// occurs in a text of its arguments.
+func (ix *Index) Written(value []byte, kind flow.Kind) bool {
+	reading := occur.Value(value, &flow.Query{Kind: kind, Weak: true})
+	if reading.Open {
+		return true
+	}
+	ix.mu.RLock()
+	defer ix.mu.RUnlock()
+	if ix.lostWritten || ix.state.damaged {
+		return true
+	}
+	steps := maxSteps
+	for i := range reading.Loose {
+		n := ix.hasher.needle(&reading.Loose[i], false)
+		for _, v := range ix.chains[writtenChain] {
+			found := false
+			any := func(int) bool { found = true; return false }
+			n.search(v, len(v.sets), &steps, func() func(int) bool { return any })
+			if found || steps < 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// View returns the texts so far.
+func (ix *Index) View() flow.View {
+	ix.mu.RLock()
+	defer ix.mu.RUnlock()
+	return &view{ix: ix, state: ix.state}
+}
+
+// Size returns the memory of the index in bytes, and the length of the texts that it has.
+func (ix *Index) Size() (index, text int64) {
+	ix.mu.RLock()
+	defer ix.mu.RUnlock()
+	for _, chain := range ix.chains {
+		for _, v := range chain {
+			index += v.size()
+			text += v.length
+		}
+	}
+	return index + 24*int64(len(ix.batches)+len(ix.called)), text
+}
+
+// record scans a batch.
+func (ix *Index) record(b *Batch) *record {
+	r := &record{know: b.Know, person: b.Person, said: b.Said, anywhere: b.SaidAnywhere, result: b.Result, tool: string(b.Tool)}
+	if len(b.Key) > 0 {
+		r.batch = ix.hasher.batch(b.Key)
+	}
+	for _, text := range b.Called {
+		if h, ok := ix.hasher.leaf(text); ok {
+			r.called = append(r.called, h)
+		}
+	}
+	numbers := map[string]uint32{}
+	var name []byte
+	for i := range b.Texts {
+		t := &b.Texts[i]
+		name = appendSet(name[:0], t.Sources)
+		n, ok := numbers[string(name)]
+		if !ok {
+			n = uint32(len(r.sets))
+			numbers[string(name)] = n
+			r.sets = append(r.sets, slices.Clone(t.Sources))
+		}
+		r.texts = append(r.texts, entry{set: n, trusted: t.Trusted, opaque: t.Opaque, length: int64(len(t.Text)),
+			tool: t.Ref.Tool, call: t.Ref.Call, proposal: t.Ref.Proposal, pointer: clip(t.Ref.Pointer)})
+	}
+	r.plan(ix.budget, ix.cost(trustedChain))
+	s := &scanner{hasher: ix.hasher, rec: r}
+	if len(b.Texts) > 0 {
+		s.echo(b.Echo)
+	}
+	for i := range r.texts {
+		if !r.texts[i].dropped {
+			s.fill(&r.texts[i], b.Texts[i].Text)
+		}
+	}
+	s.own = 0
+	for _, text := range b.Written {
+		e := entry{length: int64(len(text))}
+		if e.cost() > ix.budget || e.length > maxText {
+			e.dropped = true
+		} else {
+			s.fill(&e, text)
+		}
+		r.written = append(r.written, e)
+	}
+	r.words, r.atoms = s.words.hashes, s.atoms.hashes
+	return r
+}
+
+// cost returns the cost of the volumes of a chain.
+func (ix *Index) cost(chain int) (n int64) {
+	for _, v := range ix.chains[chain] {
+		n += v.cost
+	}
+	return n
+}
+
+// appendSet appends a set of sources in a form that no other set has.
+func appendSet(dst []byte, sources []flow.Source) []byte {
+	for _, s := range sources {
+		dst = binary.AppendUvarint(dst, uint64(len(s)))
+		dst = append(dst, s...)
+	}
+	return dst
+}

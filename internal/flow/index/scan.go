@@ -1,0 +1,155 @@
+package index
+
+import (
+	"encoding/binary"
+
+	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/internal/flow/occur"
+)
+
+// scanner turns the texts of one batch into hashes.
+type scanner struct {
+	*hasher
+	rec          *record
+	words, atoms table
+	last         []uint32 // of each atom: the last text that has it, plus 1
+	own          uint32   // the atoms before are those of the call's arguments
+	text         uint32   // the number of texts before
+	cache        [cacheSize]cached
+
+	plain, loose []code
+	found        []uint32 // atoms
+	starts       []int    // of the plain tokens
+	cursor       int      // in starts: the tokens before are not alone
+}
+
+// cached is the code of a short word.
+type cached struct {
+	word uint64
+	code code // 0 if there is none
+}
+
+const cacheSize = 1 << 11
+
+// wordCode returns the code of a word.
+func (s *scanner) wordCode(word []byte) code {
+	if len(word) > 7 {
+		o, _ := s.words.add(s.sum(classWord, word))
+		return wordCode(o)
+	}
+	var packed [8]byte
+	copy(packed[:], word)
+	packed[7] = byte(len(word))
+	key := binary.LittleEndian.Uint64(packed[:])
+	c := &s.cache[key*0x9e3779b97f4a7c15>>(64-11)]
+	if c.word != key || c.code == 0 {
+		o, _ := s.words.add(s.sum(classWord, word))
+		*c = cached{word: key, code: wordCode(o)}
+	}
+	return c.code
+}
+
+func (s *scanner) markCode(mark []byte) code {
+	if c, ok := markCode(mark); ok {
+		return c
+	}
+	o, added := s.words.add(s.sum(classWord, mark))
+	if added {
+		s.rec.marks = append(s.rec.marks, o)
+	}
+	return wordCode(o)
+}
+
+// token adds a token to the text that is being scanned.
+func (s *scanner) token(t occur.Token) {
+	switch {
+	case t.Kind != flow.Text:
+		s.atom(t)
+	case t.Loose:
+		if len(t.Value) == 0 {
+			s.loose = append(s.loose, gap)
+			return
+		}
+		s.loose = append(s.loose, s.wordCode(t.Value))
+	case t.Mark:
+		s.starts = append(s.starts, t.Start)
+		s.plain = append(s.plain, s.markCode(t.Value))
+	default:
+		s.starts = append(s.starts, t.Start)
+		s.plain = append(s.plain, s.wordCode(t.Value))
+	}
+}
+
+func (s *scanner) atom(t occur.Token) {
+	if t.Kind == flow.ID && !t.Loose && simple(t.Value) {
+		for s.cursor < len(s.starts) && s.starts[s.cursor] < t.Start {
+			s.cursor++
+		}
+		if s.cursor < len(s.starts) && s.starts[s.cursor] == t.Start {
+			if c := &s.plain[s.cursor]; *c == s.wordCode(t.Value) {
+				*c |= alone
+				return
+			}
+		}
+	}
+	if t.Loose && s.own > 0 {
+		if o, ok := s.atoms.find(s.sum(atomClass(t.Kind, false), t.Value)); ok && o < s.own {
+			return
+		}
+	}
+	s.hold(s.atoms.add(s.sum(atomClass(t.Kind, t.Loose), t.Value)))
+}
+
+// simple reports whether an id is one word in its normal form: it is then stored with the word.
+func simple(id []byte) bool {
+	for _, c := range id {
+		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9') {
+			return false
+		}
+	}
+	return len(id) > 0
+}
+
+func (s *scanner) piece(piece []byte) {
+	s.hold(s.atoms.add(s.sum(classPiece, piece)))
+}
+
+// hold adds an atom to those of the text, once.
+func (s *scanner) hold(o uint32, added bool) {
+	if added {
+		s.last = append(s.last, 0)
+	}
+	if o < s.own || s.last[o] == s.text+1 {
+		return
+	}
+	s.last[o] = s.text + 1
+	s.found = append(s.found, o)
+}
+
+// scan finds the tokens of a text.
+func (s *scanner) scan(text []byte) {
+	s.plain, s.loose, s.found = s.plain[len(s.plain):], s.loose[len(s.loose):], s.found[len(s.found):]
+	s.starts, s.cursor = s.starts[:0], 0
+	occur.Scan(text, s.token)
+	occur.Secrets(text, s.piece)
+	s.text++
+}
+
+// fill sets the tokens of an entry to those of a text.
+func (s *scanner) fill(e *entry, text []byte) {
+	s.scan(text)
+	e.plain, e.loose = s.plain[:len(s.plain):len(s.plain)], s.loose[:len(s.loose):len(s.loose)]
+	e.atoms = s.found[:len(s.found):len(s.found)]
+}
+
+// echo adds what the call's arguments have, before all texts.
+func (s *scanner) echo(texts [][]byte) {
+	for _, text := range texts {
+		s.scan(text)
+		s.rec.echo = append(append(s.rec.echo, s.plain...), gap)
+		if len(s.loose) > 0 {
+			s.rec.echoes = append(append(s.rec.echoes, s.loose...), gap)
+		}
+	}
+	s.own = uint32(len(s.atoms.hashes))
+}

@@ -1,0 +1,307 @@
+package index
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
+)
+
+// version is the version of segments.
+const version = 1
+
+// Errors of [Index.Restore].
+var (
+	errVersion = errors.New("index: restore a segment: its version is unknown; the texts of the session must be added again")
+	errForeign = errors.New("index: restore a segment: it is damaged or belongs to another session; the texts of the session must be added again")
+)
+
+const macLen = 8
+
+// The bits of the first byte of a record, and of a text.
+const (
+	hasPerson = 1 << iota
+	hasResult
+	hasBatch
+)
+
+const (
+	isTrusted = 1 << iota
+	isOpaque
+	isDropped
+	sameCall    // as the text before
+	samePointer // likewise
+)
+
+// encode returns the segment of a record: a version, the record, and a keyed hash of both.
+func (h *hasher) encode(r *record) []byte {
+	e := &encoder{buf: make([]byte, 0, 256+8*(len(r.words)+len(r.atoms))+2*len(r.echo))}
+	e.byte(version)
+	e.record(r)
+	return binary.LittleEndian.AppendUint64(e.buf, h.sum(classSegment, e.buf))
+}
+
+type encoder struct{ buf []byte }
+
+func (e *encoder) byte(b byte)     { e.buf = append(e.buf, b) }
+func (e *encoder) uint(n uint64)   { e.buf = binary.AppendUvarint(e.buf, n) }
+func (e *encoder) string(s string) { e.uint(uint64(len(s))); e.buf = append(e.buf, s...) }
+func (e *encoder) hash(h uint64)   { e.buf = binary.LittleEndian.AppendUint64(e.buf, h) }
+func (e *encoder) strings(s []string) {
+	e.uint(uint64(len(s)))
+	for _, s := range s {
+		e.string(s)
+	}
+}
+
+func (e *encoder) hashes(hashes []uint64) {
+	e.uint(uint64(len(hashes)))
+	for _, h := range hashes {
+		e.hash(h)
+	}
+}
+
+func (e *encoder) codes(codes []code) {
+	e.uint(uint64(len(codes)))
+	for _, c := range codes {
+		e.uint(uint64(c))
+	}
+}
+
+func (e *encoder) numbers(numbers []uint32) {
+	e.uint(uint64(len(numbers)))
+	for _, n := range numbers {
+		e.uint(uint64(n))
+	}
+}
+
+func flag(set bool, bit byte) byte {
+	if set {
+		return bit
+	}
+	return 0
+}
+
+func (e *encoder) record(r *record) {
+	e.byte(flag(r.person, hasPerson) | flag(r.result, hasResult) | flag(r.batch != 0, hasBatch))
+	e.byte(byte(r.know))
+	if r.batch != 0 {
+		e.hash(r.batch)
+	}
+	e.strings(r.said)
+	e.strings(r.anywhere)
+	e.string(r.tool)
+	e.hashes(r.called)
+	e.hashes(r.words)
+	e.hashes(r.atoms)
+	e.numbers(r.marks)
+	e.codes(r.echo)
+	e.codes(r.echoes)
+	e.uint(uint64(len(r.sets)))
+	for _, sources := range r.sets {
+		e.uint(uint64(len(sources)))
+		for _, s := range sources {
+			e.string(string(s))
+		}
+	}
+	e.entries(r.texts)
+	e.entries(r.written)
+}
+
+func (e *encoder) entries(entries []entry) {
+	e.uint(uint64(len(entries)))
+	last := &entry{}
+	for i := range entries {
+		t := &entries[i]
+		flags := flag(t.trusted, isTrusted) | flag(t.opaque, isOpaque) | flag(t.dropped, isDropped)
+		flags |= flag(t.sameCall(last), sameCall) | flag(t.pointer == last.pointer, samePointer)
+		e.byte(flags)
+		e.uint(uint64(t.set))
+		e.uint(uint64(t.length))
+		if flags&sameCall == 0 {
+			e.string(string(t.tool))
+			e.string(string(t.call))
+			e.string(string(t.proposal))
+		}
+		if flags&samePointer == 0 {
+			e.string(t.pointer)
+		}
+		e.codes(t.plain)
+		e.codes(t.loose)
+		e.numbers(t.atoms)
+		last = t
+	}
+}
+
+// decode returns the record of a segment.
+func (h *hasher) decode(segment []byte) (*record, error) {
+	if len(segment) < 1+macLen || segment[0] != version {
+		return nil, errVersion
+	}
+	body := segment[:len(segment)-macLen]
+	if h.sum(classSegment, body) != binary.LittleEndian.Uint64(segment[len(body):]) {
+		return nil, errForeign
+	}
+	d := &decoder{buf: body[1:]}
+	r := d.record()
+	if d.err == nil && len(d.buf) > 0 {
+		d.fail("bytes after its end")
+	}
+	if d.err != nil {
+		return nil, d.err
+	}
+	return r, nil
+}
+
+// decoder reads a record. After an error every method returns zero values.
+type decoder struct {
+	buf []byte
+	err error
+}
+
+func (d *decoder) fail(cause string) {
+	if d.err == nil {
+		d.err = fmt.Errorf("index: restore a segment: %s; the texts of the session must be added again", cause)
+	}
+	d.buf = nil
+}
+
+func (d *decoder) byte() byte {
+	if len(d.buf) == 0 {
+		d.fail("it ends too early")
+		return 0
+	}
+	b := d.buf[0]
+	d.buf = d.buf[1:]
+	return b
+}
+
+func (d *decoder) uint(limit uint64) uint64 {
+	n, size := binary.Uvarint(d.buf)
+	if size <= 0 || n > limit {
+		d.fail("a number is invalid")
+		return 0
+	}
+	d.buf = d.buf[size:]
+	return n
+}
+
+// count reads the length of a list whose elements have at least size bytes.
+func (d *decoder) count(size int) int { return int(d.uint(uint64(len(d.buf) / size))) }
+
+func (d *decoder) string() string {
+	n := d.count(1)
+	if n > len(d.buf) {
+		d.fail("it ends too early")
+		return ""
+	}
+	s := string(d.buf[:n])
+	d.buf = d.buf[n:]
+	return s
+}
+
+func (d *decoder) strings() (out []string) {
+	for range d.count(1) {
+		out = append(out, d.string())
+	}
+	return out
+}
+
+func (d *decoder) hash() uint64 {
+	if len(d.buf) < 8 {
+		d.fail("it ends too early")
+		return 0
+	}
+	h := binary.LittleEndian.Uint64(d.buf)
+	d.buf = d.buf[8:]
+	return h
+}
+
+func (d *decoder) hashes() []uint64 {
+	out := make([]uint64, d.count(8))
+	for i := range out {
+		out[i] = d.hash()
+	}
+	return out
+}
+
+// codes reads tokens of words of which there are n.
+func (d *decoder) codes(n int) []code {
+	out := make([]code, d.count(1))
+	for i := range out {
+		out[i] = code(d.uint(uint64(wordCode(uint32(n)))))
+		if out[i] == wordCode(uint32(n)) {
+			d.fail("a token is invalid")
+		}
+	}
+	return out
+}
+
+// numbers reads numbers below n.
+func (d *decoder) numbers(n int) []uint32 {
+	out := make([]uint32, d.count(1))
+	for i := range out {
+		v := d.uint(math.MaxUint32)
+		if v >= uint64(n) {
+			d.fail("a number is invalid")
+			return nil
+		}
+		out[i] = uint32(v)
+	}
+	return out
+}
+
+func (d *decoder) record() *record {
+	r := &record{}
+	flags := d.byte()
+	r.person, r.result = flags&hasPerson != 0, flags&hasResult != 0
+	r.know = flow.Knowledge(d.byte())
+	if flags&hasBatch != 0 {
+		r.batch = d.hash()
+	}
+	r.said, r.anywhere, r.tool = d.strings(), d.strings(), d.string()
+	r.called, r.words, r.atoms = d.hashes(), d.hashes(), d.hashes()
+	if len(r.words) > maxOrdinals/2 || len(r.atoms) > maxOrdinals/2 {
+		d.fail("it has too many words")
+	}
+	words := len(r.words)
+	r.marks, r.echo, r.echoes = d.numbers(words), d.codes(words), d.codes(words)
+	for range d.count(1) {
+		var set []flow.Source
+		for range d.count(1) {
+			set = append(set, flow.Source(d.string()))
+		}
+		r.sets = append(r.sets, set)
+	}
+	r.texts = d.entries(r, len(r.sets))
+	r.written = d.entries(r, 1)
+	return r
+}
+
+func (d *decoder) entries(r *record, sets int) []entry {
+	out := make([]entry, d.count(6))
+	last := &entry{}
+	for i := range out {
+		t := &out[i]
+		flags := d.byte()
+		t.trusted, t.opaque, t.dropped = flags&isTrusted != 0, flags&isOpaque != 0, flags&isDropped != 0
+		t.set = uint32(d.uint(uint64(max(sets, 1) - 1)))
+		t.length = int64(d.uint(math.MaxInt64 / 2))
+		t.tool, t.call, t.proposal, t.pointer = last.tool, last.call, last.proposal, last.pointer
+		if flags&sameCall == 0 {
+			t.tool, t.call, t.proposal = stopgate.ToolName(d.string()), stopgate.CallID(d.string()), stopgate.ProposalID(d.string())
+		}
+		if flags&samePointer == 0 {
+			t.pointer = clip(d.string())
+		}
+		t.plain, t.loose, t.atoms = d.codes(len(r.words)), d.codes(len(r.words)), d.numbers(len(r.atoms))
+		last = t
+	}
+	if len(out) > 0 && sets == 0 {
+		d.fail("its texts have no sources")
+	}
+	return out
+}

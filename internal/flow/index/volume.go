@@ -1,0 +1,91 @@
+package index
+
+import (
+	"sort"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
+)
+
+// volume is the texts of one chain that were added one after the other, until they are a part of
+// the budget. It is dropped as a whole.
+type volume struct {
+	words, atoms table
+	marks        []uint64 // a bit for each ordinal that is a mark outside ASCII
+	plain, loose lane
+	holders      postings // of atoms, by texts
+	sets         []uint16 // of texts: their sources
+	pointers     pointers
+	runs         []run
+	echo         []code
+	cost, length int64 // of the texts
+}
+
+// run is a part of the texts of one batch, whose numbers are consecutive.
+type run struct {
+	text, number int // the first
+	tool         stopgate.ToolName
+	call         stopgate.CallID
+	proposal     stopgate.ProposalID
+	// echo are the offsets in the volume's echo of the tokens that the call's own arguments have:
+	// those of the arguments, and those of their other readings.
+	echo [3]uint32
+}
+
+// full reports whether a volume takes no other text.
+func (v *volume) full(capacity int64) bool {
+	return v.cost >= capacity || len(v.sets) >= maxUnits || v.plain.seq.len()+v.loose.seq.len() >= blockLen*(maxUnits/2) ||
+		len(v.words.hashes) >= maxOrdinals/2 || len(v.atoms.hashes) >= maxOrdinals/2
+}
+
+// mark reports whether a code is that of a mark.
+func (v *volume) mark(c code) bool {
+	n := c.number()
+	if n <= asciiMarks {
+		return c != gap
+	}
+	n -= firstWord
+	return int(n>>6) < len(v.marks) && v.marks[n>>6]>>(n&63)&1 != 0
+}
+
+func (v *volume) setMark(ordinal uint32) {
+	for int(ordinal>>6) >= len(v.marks) {
+		v.marks = append(v.marks, 0)
+	}
+	v.marks[ordinal>>6] |= 1 << (ordinal & 63)
+}
+
+func (v *volume) runOf(text int) *run {
+	return &v.runs[sort.Search(len(v.runs), func(i int) bool { return v.runs[i].text > text })-1]
+}
+
+func (v *volume) number(text int) int {
+	r := v.runOf(text)
+	return r.number + text - r.text
+}
+
+func (v *volume) ref(text int, name flow.Source) flow.Ref {
+	r := v.runOf(text)
+	return flow.Ref{Number: r.number + text - r.text, Source: name, Tool: r.tool, Call: r.call, Proposal: r.proposal, Pointer: v.pointers.at(text)}
+}
+
+// holding yields those of the first texts that have an atom, until yield returns false.
+func (v *volume) holding(hash uint64, texts int, steps *int, yield func(text int) bool) {
+	o, ok := v.atoms.find(hash)
+	if !ok {
+		return
+	}
+	v.holders.units(o, func(text int) bool {
+		*steps--
+		return text < texts && *steps >= 0 && yield(text)
+	})
+}
+
+func (v *volume) size() int64 {
+	n := v.words.size() + v.atoms.size() + v.plain.size() + v.loose.size() + v.holders.size() + v.pointers.size() +
+		int64(8*cap(v.marks)+2*cap(v.sets)+4*cap(v.echo)+88*cap(v.runs))
+	for i := range v.runs {
+		n += int64(len(v.runs[i].tool) + len(v.runs[i].call) + len(v.runs[i].proposal))
+	}
+	return n
+}
