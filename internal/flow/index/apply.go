@@ -17,15 +17,17 @@ func (ix *Index) apply(r *record) {
 			ix.batches[r.batch] = struct{}{}
 		}
 	}
-	for _, h := range r.called {
-		if len(ix.called) < maxCalled {
-			ix.called[h] = struct{}{}
-		}
-	}
 	s := ix.state.next()
+	for _, h := range r.keys {
+		if len(ix.batches) >= maxBatches {
+			s.damaged = true
+			break
+		}
+		ix.batches[h] = struct{}{}
+	}
 	s.know |= r.know
 	if r.person {
-		s.person, s.said = s.batch, nil
+		s.person, s.before, s.said = s.batch, s.texts, nil
 	}
 	s.said = append(slices.Clip(s.said), r.said...)
 	s.anywhere = append(slices.Clip(s.anywhere), r.anywhere...)

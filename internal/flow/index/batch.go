@@ -25,8 +25,8 @@ type Batch struct {
 	// does not occur in it.
 	Echo  [][]byte
 	Texts []Text
-	// Called are the texts in the arguments of a released call, see [Index.Called].
-	Called [][]byte
+	// Marks are further keys that [Index.Has] finds from now on.
+	Marks [][]byte
 	// Written are those of a call with an effect, see [Index.Written].
 	Written [][]byte
 }
@@ -39,7 +39,10 @@ type Text struct {
 	// Sources are its declared and built-in sources. A hidden part of a text has those of the text
 	// and [flow.Hidden].
 	Sources []flow.Source
-	Text    []byte
+	// Suspected are sources that the text may have: it counts for them wherever doubt counts, and
+	// never for certain.
+	Suspected []flow.Source
+	Text      []byte
 	// Trusted texts are dropped last.
 	Trusted bool
 	// Opaque is set where the model reads more than Text: anything may occur in it.

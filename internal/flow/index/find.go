@@ -79,6 +79,7 @@ func (v *view) Origin(value []byte, k flow.Kind) flow.Ref {
 // finder collects the texts of one query.
 type finder struct {
 	*view
+	query   *flow.Query
 	wanted  []bool // sets
 	doubt   flow.Doubt
 	steps   int
@@ -91,7 +92,7 @@ type finder struct {
 // finder returns a finder for the texts of a query, all texts without one. The index stays locked
 // until it is closed.
 func (v *view) finder(q *flow.Query) *finder {
-	f := &finder{view: v, steps: maxSteps, wanted: make([]bool, len(v.sets))}
+	f := &finder{view: v, query: q, steps: maxSteps, wanted: make([]bool, len(v.sets))}
 	if q != nil {
 		f.doubt = v.doubt(q)
 	}
@@ -139,7 +140,7 @@ func (f *finder) add(p part, text int, plain bool) {
 	if f.first.Number == 0 || number < f.first.Number {
 		f.first = p.ref(text, set.name)
 	}
-	if plain && !set.hidden {
+	if plain && !set.hidden && (f.query == nil || set.certain(f.query, f.lastUser && number <= f.before)) {
 		f.numbers = append(f.numbers, number)
 	}
 }

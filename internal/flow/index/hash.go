@@ -8,7 +8,6 @@ import (
 	"github.com/dchest/siphash"
 
 	"github.com/stopgate/stopgate/flow"
-	"github.com/stopgate/stopgate/internal/flow/occur"
 )
 
 // The classes of hashed bytes. Atoms have a class for each kind, those of other readings another.
@@ -16,7 +15,6 @@ const (
 	classWord = iota
 	classPiece
 	classBatch
-	classLeaf
 	classSegment
 	classWindow
 	classAtom
@@ -58,14 +56,3 @@ func atomClass(k flow.Kind, loose bool) int {
 
 // batch returns the hash of a batch's key, which is not 0.
 func (h *hasher) batch(key []byte) uint64 { return max(1, h.sum(classBatch, key)) }
-
-// leaf returns the hash of a text by its words and marks, and false if it has none.
-func (h *hasher) leaf(text []byte) (uint64, bool) {
-	var all []byte
-	occur.Scan(text, func(t occur.Token) {
-		if t.Kind == flow.Text && !t.Loose {
-			all = binary.LittleEndian.AppendUint64(all, h.sum(classWord, t.Value))
-		}
-	})
-	return h.sum(classLeaf, all), len(all) > 0
-}

@@ -2,7 +2,6 @@ package index
 
 import (
 	"encoding/binary"
-	"slices"
 	"sync"
 
 	"github.com/stopgate/stopgate/flow"
@@ -13,6 +12,9 @@ import (
 type Options struct {
 	// Budget is the length of the texts that are kept, 0 for [DefaultBudget].
 	Budget int64
+	// LastUser limits the source user to the texts of the person's latest message. Earlier ones count
+	// as suspected.
+	LastUser bool
 }
 
 // DefaultBudget is the length of the texts that an index keeps.
@@ -20,7 +22,6 @@ const DefaultBudget = 8 << 20
 
 // Limits of what an index keeps beyond its texts. After them it assumes the worst.
 const (
-	maxCalled  = 1 << 18
 	maxBatches = 1 << 20
 	maxSets    = 1 << 12
 	maxTools   = 1 << 12
@@ -38,7 +39,6 @@ type Index struct {
 	// written is set once texts that a call wrote were dropped.
 	lostWritten bool
 	batches     map[uint64]struct{}
-	called      map[uint64]struct{}
 	setNumbers  map[string]uint16
 }
 
@@ -50,7 +50,7 @@ func New(key []byte, o Options) *Index {
 	if o.Budget <= 0 {
 		o.Budget = DefaultBudget
 	}
-	return &Index{hasher: newHasher(key), budget: o.Budget, state: &state{}, batches: map[uint64]struct{}{}, called: map[uint64]struct{}{}, setNumbers: map[string]uint16{}}
+	return &Index{hasher: newHasher(key), budget: o.Budget, state: &state{lastUser: o.LastUser}, batches: map[uint64]struct{}{}, setNumbers: map[string]uint16{}}
 }
 
 // Add adds a batch and returns its segment, nil if the index has a batch with its key.
@@ -85,25 +85,16 @@ func (ix *Index) Restore(segment []byte) error {
 	return nil
 }
 
-// Has reports whether the index has a batch with this key.
+// Has reports whether the index has a batch with this key, or a mark.
 func (ix *Index) Has(key []byte) bool {
+	if len(key) == 0 {
+		return false
+	}
 	h := ix.hasher.batch(key)
 	ix.mu.RLock()
 	defer ix.mu.RUnlock()
 	_, ok := ix.batches[h]
 	return ok
-}
-
-// Called reports whether a text equals one in the arguments of a released call, token by token.
-func (ix *Index) Called(text []byte) bool {
-	h, ok := ix.hasher.leaf(text)
-	ix.mu.RLock()
-	defer ix.mu.RUnlock()
-	if len(ix.called) >= maxCalled || ix.state.damaged {
-		return true
-	}
-	_, called := ix.called[h]
-	return ok && called
 }
 
 // Written reports whether a call with an effect may have written a value: whether a reading of it
@@ -150,7 +141,7 @@ func (ix *Index) Size() (index, text int64) {
 			text += v.length
 		}
 	}
-	return index + 24*int64(len(ix.batches)+len(ix.called)), text
+	return index + 24*int64(len(ix.batches)), text
 }
 
 // record scans a batch.
@@ -159,21 +150,20 @@ func (ix *Index) record(b *Batch) *record {
 	if len(b.Key) > 0 {
 		r.batch = ix.hasher.batch(b.Key)
 	}
-	for _, text := range b.Called {
-		if h, ok := ix.hasher.leaf(text); ok {
-			r.called = append(r.called, h)
-		}
+	for _, m := range b.Marks {
+		r.keys = append(r.keys, ix.hasher.batch(m))
 	}
 	numbers := map[string]uint32{}
 	var name []byte
 	for i := range b.Texts {
 		t := &b.Texts[i]
-		name = appendSet(name[:0], t.Sources)
+		sources := withSuspected(t.Sources, t.Suspected)
+		name = appendSet(name[:0], sources)
 		n, ok := numbers[string(name)]
 		if !ok {
 			n = uint32(len(r.sets))
 			numbers[string(name)] = n
-			r.sets = append(r.sets, slices.Clone(t.Sources))
+			r.sets = append(r.sets, sources)
 		}
 		r.texts = append(r.texts, entry{set: n, trusted: t.Trusted, opaque: t.Opaque, length: int64(len(t.Text)),
 			tool: t.Ref.Tool, call: t.Ref.Call, proposal: t.Ref.Proposal, pointer: clip(t.Ref.Pointer)})

@@ -43,7 +43,7 @@ func TestPhrasesAndAtoms(t *testing.T) {
 		{"mallory@evil.example", flow.Email, flow.Untrusted, true, 2},
 		{"Smith", flow.ID, flow.User, true, 1},
 		{"quarterly", flow.ID, flow.User, true, 1},
-		{"example", flow.ID, flow.User, false, 0},
+		{"example", flow.ID, flow.User, false, 1},
 	} {
 		f := v.Find([]byte(c.value), query(c.kind, c.source))
 		if f.Certain != c.certain || f.First.Number != c.first || f.Doubt != 0 {

@@ -13,7 +13,7 @@ type record struct {
 	said, anywhere []string
 	result         bool
 	tool           string
-	called         []uint64
+	keys           []uint64 // hashes of marks
 	words, atoms   []uint64 // distinct hashes, which codes and atoms below number
 	marks          []uint32 // the words that are marks outside ASCII
 	echo, echoes   []code   // what the call's arguments have: as they are, and in other readings

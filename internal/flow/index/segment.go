@@ -94,7 +94,7 @@ func (e *encoder) record(r *record) {
 	e.strings(r.said)
 	e.strings(r.anywhere)
 	e.string(r.tool)
-	e.hashes(r.called)
+	e.hashes(r.keys)
 	e.hashes(r.words)
 	e.hashes(r.atoms)
 	e.numbers(r.marks)
@@ -263,7 +263,7 @@ func (d *decoder) record() *record {
 		r.batch = d.hash()
 	}
 	r.said, r.anywhere, r.tool = d.strings(), d.strings(), d.string()
-	r.called, r.words, r.atoms = d.hashes(), d.hashes(), d.hashes()
+	r.keys, r.words, r.atoms = d.hashes(), d.hashes(), d.hashes()
 	if len(r.words) > maxOrdinals/2 || len(r.atoms) > maxOrdinals/2 {
 		d.fail("it has too many words")
 	}

@@ -2,6 +2,7 @@ package index
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/flow"
@@ -12,6 +13,8 @@ type state struct {
 	batch          int // the number of batches
 	texts          int // the number of texts
 	person         int // the batch of the person's latest message
+	before         int // the number of texts before it
+	lastUser       bool
 	know           flow.Knowledge
 	damaged        bool // texts are unknown
 	said, anywhere []string
@@ -22,13 +25,14 @@ type state struct {
 
 // set is a set of sources that texts have.
 type set struct {
-	sources []flow.Source
-	name    flow.Source // for explanations
-	result  bool        // texts of results
-	hidden  bool
-	last    int  // the batch of the latest text
-	dropped bool // texts are no longer in the index
-	opaque  bool // texts have more than the index
+	sources   []flow.Source
+	suspected []flow.Source
+	name      flow.Source // for explanations
+	result    bool        // texts of results
+	hidden    bool
+	last      int  // the batch of the latest text
+	dropped   bool // texts are no longer in the index
+	opaque    bool // texts have more than the index
 }
 
 // reading is that a result of a tool was read, last in a batch.
@@ -44,8 +48,15 @@ type part struct {
 }
 
 func newSet(sources []flow.Source) set {
-	s := set{sources: sources}
+	var s set
 	for _, source := range sources {
+		if name, ok := strings.CutPrefix(string(source), suspicion); ok {
+			s.suspected = append(s.suspected, flow.Source(name))
+		} else {
+			s.sources = append(s.sources, source)
+		}
+	}
+	for _, source := range s.sources {
 		switch source {
 		case flow.Tool:
 			s.result = true
@@ -58,10 +69,22 @@ func newSet(sources []flow.Source) set {
 			}
 		}
 	}
-	if s.name == "" && len(sources) > 0 {
-		s.name = sources[0]
+	if s.name == "" && len(s.sources) > 0 {
+		s.name = s.sources[0]
 	}
 	return s
+}
+
+// suspicion begins the name of a suspected source in the sets of records.
+const suspicion = "?"
+
+// withSuspected returns the sources of a text as one set.
+func withSuspected(sources, suspected []flow.Source) []flow.Source {
+	all := slices.Clone(sources)
+	for _, s := range suspected {
+		all = append(all, suspicion+s)
+	}
+	return all
 }
 
 // next returns a copy for the next batch.
@@ -122,12 +145,15 @@ func (v *view) Read(q *flow.Query, tool func(name string) bool, untilUser bool) 
 
 // matches reports whether texts of the set are searched by a query.
 func (s *set) matches(q *flow.Query) bool {
-	for _, want := range q.Sources {
-		if want == flow.Untrusted && s.untrusted(q.Trusted) || slices.Contains(s.sources, want) {
-			return true
-		}
-	}
-	return false
+	return s.certain(q, false) || slices.ContainsFunc(q.Sources, func(want flow.Source) bool { return slices.Contains(s.suspected, want) })
+}
+
+// certain reports whether texts of the set have, for certain, a source of a query. earlier is set
+// for texts before the person's latest message where only that one is the user's.
+func (s *set) certain(q *flow.Query, earlier bool) bool {
+	return slices.ContainsFunc(q.Sources, func(want flow.Source) bool {
+		return want == flow.Untrusted && s.untrusted(q.Trusted) || slices.Contains(s.sources, want) && !(earlier && want == flow.User)
+	})
 }
 
 // untrusted reports whether the texts are of results without a trusted source, or hidden.
@@ -135,7 +161,7 @@ func (s *set) untrusted(trusted []flow.Source) bool {
 	if s.hidden {
 		return true
 	}
-	return s.result && !slices.ContainsFunc(s.sources, func(have flow.Source) bool { return slices.Contains(trusted, have) })
+	return (s.result || len(s.suspected) > 0) && !slices.ContainsFunc(s.sources, func(have flow.Source) bool { return slices.Contains(trusted, have) })
 }
 
 // unreported reports whether the surface does not report the texts of one of the sources.
