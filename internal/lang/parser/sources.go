@@ -150,9 +150,14 @@ func (p *parser) sourceConditions(e *tomltree.Entry) []syntax.SourceCondition {
 				p.wrongType(constant, "a string, a number, true, false or null")
 			}
 		}
+		c.As, _ = p.word(t.Get("as"), flow.Kinds()...)
+		c.Relation, _ = p.word(t.Get("relation"), flow.Relations()...)
 		if e := t.Get("label"); e != nil {
-			if c.Label = p.label(e); constant != nil {
-				p.report(diag.BadCondition, e.KeyRange, "`label` and `const` exclude each other", "write the complete value, or `from`")
+			c.Label = p.label(e)
+		}
+		for _, key := range []string{"label", "as", "relation"} {
+			if e := t.Get(key); e != nil && constant != nil {
+				p.report(diag.BadCondition, e.KeyRange, "`"+key+"` belongs to `from`, not to `const`", "leave it out")
 			}
 		}
 		for _, v := range p.texts(from) {

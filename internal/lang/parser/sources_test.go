@@ -30,7 +30,7 @@ func sourceText(s *syntax.SourceTable) string {
 			if c.Const != nil {
 				text += " is " + c.Const.JSON
 			} else {
-				text += fmt.Sprintf(" from %v%s", c.From, c.Label)
+				text += fmt.Sprintf(" from %v%s", c.From, c.Label+c.As+c.Relation)
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func TestSources(t *testing.T) {
 [sources.mail]
 tool = "read_inbox"
 items = "/mails/*"
-where = { pointer = "/sender", from = ["user", "known"], label = "^(.*)@" }
+where = { pointer = "/sender", from = ["user", "known"], label = "^(.*)@", as = "text", relation = "below" }
 field = "/body"
 format = "yaml"
 [sources.orders]
@@ -78,7 +78,7 @@ label = '(?m)^IBAN: (\S+)$'
 only = "last"
 `)
 	want := []string{
-		"mail [read_inbox] items /mails/* where /sender from [user known]^(.*)@ field /body yaml",
+		"mail [read_inbox] items /mails/* where /sender from [user known]^(.*)@textbelow field /body yaml",
 		"orders [search find_*] asked /name from [user] asked /limit is 5 asked /all is null field /* keys id",
 		`known [read_file] trusted (?m:^IBAN: (\S+)$)`,
 		"user [] last",

@@ -38,7 +38,7 @@ var (
 	}
 	sourceKeys          = []string{"tool", "trusted", "asked", "items", "where", "field", "label", "format", "as"}
 	userSourceKeys      = []string{"only"}
-	sourceConditionKeys = []string{"pointer", "const", "from", "label"}
+	sourceConditionKeys = []string{"pointer", "const", "from", "label", "as", "relation"}
 	sourceFormats       = []string{"json", "yaml", "python", "text"}
 	flowKeys            = []string{"keep", "keep_text", "own", "budget"}
 

@@ -51,7 +51,10 @@ type SourceCondition struct {
 	// Label is a pattern with one group: the part of the value that must come from the sources. "" is
 	// the complete value. Without a match the condition does not hold.
 	Label string
-	Pos   diag.Range
+	// As is the kind of the value and Relation how closely it must agree with the text, each "" if
+	// the file does not say.
+	As, Relation string
+	Pos          diag.Range
 }
 
 // FlowSettings is the [flow] table.

@@ -88,8 +88,10 @@ func (c *SourceCondition) meaning() string {
 	}
 	slices.Sort(names)
 	text := c.Pointer.String() + " from " + strings.Join(slices.Compact(names), " ")
-	if c.Label != "" {
-		text += " label " + strconv.Quote(c.Label)
+	for _, more := range []struct{ key, value string }{{"label", c.Label}, {"as", c.As}, {"relation", c.Relation}} {
+		if more.value != "" {
+			text += " " + more.key + " " + strconv.Quote(more.value)
+		}
 	}
 	return text
 }

@@ -263,8 +263,8 @@ func jsonText(v jsonstream.Value) string {
 
 // Text returns the condition's matcher as it is written, shortened to 60 characters.
 func (k *Condition) Text() string {
-	parts := conditionParts(k, false)
-	text := parts[1].String()
+	parts := conditionParts(k, false)[1:]
+	text := joinParts(parts[:1+len(k.Spec.Options)])
 	if runes := []rune(text); len(runes) > 60 {
 		text = string(runes[:57]) + "..."
 	}

@@ -2,6 +2,7 @@ package symbolic
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition/glob"
@@ -27,10 +28,16 @@ func (t *Translation) facts(w *syntax.When, permissive bool) []analysis.Conditio
 	if w.Session != nil {
 		list = append(list, t.fact(dataFact(w, permissive), []string{metFact}))
 	}
+	if w.Says != nil {
+		list = append(list, t.fact("when.says "+w.Says.Key, []string{metFact}))
+	}
+	if w.Effect != nil {
+		list = append(list, t.fact("when.effect", []string{strconv.FormatBool(*w.Effect)}))
+	}
 	return list
 }
 
-// A condition on the session's data is a fact of its own, met or not, and independent
+// A condition on the session's data, or on the words of the person, is a fact of its own, met or not, and independent
 // of all others. A proof about rules that look at the same value in different ways then
 // never claims too much.
 const metFact = "met"

@@ -25,7 +25,7 @@ type compiled struct {
 	target      condition.Target
 	restrictive bool
 	env         condition.Env
-	values      string
+	values      string // and further keys
 }
 
 // walkers are the automata of a matcher, see [inclusion.Walkers].
@@ -36,6 +36,9 @@ func (k *Condition) compiled(s condition.Spec) compiled {
 	for _, lit := range s.Values {
 		values.WriteString(lit.JSON)
 		values.WriteByte(0)
+	}
+	for _, o := range s.Options {
+		values.WriteString(o.Key + "=" + o.Value.JSON + "\x00")
 	}
 	return compiled{s.Kind, k.Target, !k.Rule.Mode.Permissive(), k.Env, values.String()}
 }

@@ -329,5 +329,8 @@ func (t *Translation) sameKey(k *Condition) string {
 	for _, lit := range k.Spec.Values {
 		key += "\x00" + lit.JSON
 	}
+	for _, o := range k.Spec.Options {
+		key += "\x00" + o.Key + "=" + o.Value.JSON
+	}
 	return key
 }
