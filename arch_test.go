@@ -65,7 +65,7 @@ var layers = [][]string{
 	{"internal/store/encoding"},
 	{"session/policies"},
 	{"internal/gate/port"},
-	{"internal/gate/rows", "internal/gate/recent", "internal/gate/turn"},
+	{"internal/gate/rows", "internal/gate/recent", "internal/gate/turn", "internal/gate/texts"},
 	{"internal/gate/auditlog"},
 	{"gate"},
 	{"internal/lang/syntax"},

@@ -48,6 +48,7 @@ const (
 	AuditStopped         AuditEvent = "stopped"          // Count calls of a session were denied in a row: its turn is stopped
 	AuditAnswerStopped   AuditEvent = "answer_stopped"   // a provider's answer was stopped at a denied call; Usage has the tokens known by then
 	AuditNotEvaluated    AuditEvent = "not_evaluated"    // content that may carry a call was forwarded unjudged
+	AuditTextsLost       AuditEvent = "texts_lost"       // texts of a session are missing: conditions on origins are in doubt
 	AuditUnmatchedResult AuditEvent = "unmatched_result" // a result of no released call
 	AuditGap             AuditEvent = "gap"              // Count rows could not be written
 	AuditTornTail        AuditEvent = "torn_tail"        // Count bytes of an unfinished write were removed at start

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 )
 
 // Capabilities describe the optional operations and guarantees of a [Recorder] or a [Store].
@@ -16,6 +17,9 @@ type Capabilities struct {
 	// InMemory, of a store: its calls return at once and are made on the goroutine of the
 	// caller, without a deadline.
 	InMemory bool
+	// Texts, of a store, keeps the texts of sessions; nil if it keeps none. They are then lost
+	// with the process.
+	Texts flow.Store
 	// Journal, of a store, reports whether the rows of a recorder are kept in the store's
 	// database: a decision and its facts are then written in one transaction (S25). nil
 	// where they are not.

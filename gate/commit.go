@@ -217,8 +217,12 @@ func (c *commitment) finished(ctx context.Context) {
 			out.Args = p.args.raw
 		}
 	}
+	args := out.Args
 	c.settle()
 	p.mu.Unlock()
+	if args != nil {
+		p.addCall(ctx, args)
+	}
 	c.trace(ctx)
 	if c.denial.first {
 		c.notifyStopped(ctx)

@@ -39,6 +39,8 @@ type compiled struct {
 	inherits    bool
 	denialLimit int
 	reviewers   []*reviewer
+	reader      flow.Reader // nil: no rule needs the texts of sessions
+	keepTexts   bool
 	// looksAtSessions: some rule depends on the data of a session; looksAtTexts: some depends on
 	// its texts before the arguments are known; looksAtResults: some tool has rules about its
 	// results.
@@ -88,6 +90,7 @@ func (o *config) compileAs(p Policy, observe bool) (*compiled, error) {
 	}
 	c.handoffs, c.sessionHash, c.names = p.HandoffRules(), p.SessionHash(), p.ToolNames()
 	c.inherits, c.looksAtResults = inherits(c.handoffs), p.LooksAtResults()
+	c.reader, c.keepTexts = p.Reader(), s.KeepTexts
 	c.looksAtSessions, c.looksAtTexts = p.LooksAtSessions(), p.LooksAtTexts()
 	var err error
 	if c.reviewers, err = o.makeReviewers(p.JudgeTables()); err != nil {

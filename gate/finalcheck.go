@@ -14,22 +14,26 @@ func finalCheck(ctx context.Context, p *pending) {
 	if p.under.observe {
 		return
 	}
-	checkCurrentRules(p)
+	checkCurrentRules(ctx, p)
 	p.judges.askCurrent(ctx)
 }
 
-// checkCurrentRules evaluates the call again under the policy in force.
-func checkCurrentRules(p *pending) {
+// checkCurrentRules evaluates the call again under the policy in force, with the current texts.
+func checkCurrentRules(ctx context.Context, p *pending) {
 	now := p.g.current.Load()
+	if now.hash == p.under.hash || now.observe {
+		return
+	}
+	texts := p.g.view(ctx, now, p.conversation())
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.verdicts.terminal || now.hash == p.under.hash || now.observe {
+	if p.verdicts.terminal {
 		return
 	}
 	defer p.recoverPolicy()
 	p.verdicts.judgedBy = now.hash
-	b := p.bind(now)
-	e := b.rules.Evaluate(p.sessions.texts)
+	b := p.bind(now, texts)
+	e := b.rules.Evaluate(texts)
 	e.Feed(p.args.final)
 	v := e.Close(stopgate.Ended)
 	if otherwise, unknown := b.rules.Unknown(); unknown && !p.gates.permitted && v.Mode.Permissive() {

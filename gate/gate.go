@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/auditlog"
 	"github.com/stopgate/stopgate/internal/gate/port"
 	"github.com/stopgate/stopgate/internal/gate/recent"
+	"github.com/stopgate/stopgate/internal/gate/texts"
 	"github.com/stopgate/stopgate/internal/gate/turn"
 	"github.com/stopgate/stopgate/session"
 )
@@ -31,6 +32,7 @@ type Gate struct {
 	current  atomic.Pointer[compiled]
 	audit    *auditlog.Writer
 	sessions *sessionStore
+	texts    *texts.Keeper
 	lock     lockdown
 	rejected atomic.Bool // the newest policy was rejected
 
@@ -84,6 +86,7 @@ func newGate(c *config) *Gate {
 		audit.Stall = port.NewStall(can.Progress.Advanced, can.Progress.Share, can.Spooled, c.limits.Store)
 	}
 	g.audit, g.sessions = auditlog.New(audit), newSessionStore(c, audit.Stall)
+	g.texts = g.newTexts()
 	g.registry.Watch(func(change string, next *session.Set) {
 		g.Note(context.Background(), stopgate.Record{Event: stopgate.AuditReload, Cause: "session policies: " + change})
 		if now := g.current.Load(); now != nil {
@@ -193,6 +196,9 @@ type Health struct {
 	// Uncertain counts the sessions whose state may lack a result that the store did
 	// not take (FM16).
 	Uncertain int64
+	// TextsLost counts the conversations in memory of which texts are missing: conditions on
+	// origins are in doubt there.
+	TextsLost int64
 	// Rejected reports that the newest policy is not in force because it is invalid.
 	Rejected bool
 }
@@ -205,7 +211,7 @@ func (h Health) Failing() bool { return h.LostRows > 0 || h.Stuck > 0 || h.Uncer
 
 // Health reports the state of the ports (FM4, FM14).
 func (g *Gate) Health() Health {
-	h := Health{Stuck: g.audit.Stuck() + g.sessions.guard.Stuck(), Rejected: g.rejected.Load(), Uncertain: g.sessions.uncertain.count()}
+	h := Health{Stuck: g.audit.Stuck() + g.sessions.guard.Stuck(), Rejected: g.rejected.Load(), Uncertain: g.sessions.uncertain.count(), TextsLost: g.texts.Missing()}
 	h.LostRows, h.Spooled, h.LostBecause = g.audit.Health()
 	for _, p := range []*port.Guard{&g.guards.approver, &g.guards.judge, &g.guards.policies, &g.guards.tracer} {
 		h.Stuck += p.Stuck()

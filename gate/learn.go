@@ -120,6 +120,22 @@ func (r *release) arguments(result *stopgate.Result, hash string) jsonstream.Val
 	return v
 }
 
+// executed returns the arguments that ran, nil if they are not known: the gate's own copy, or those
+// that the surface repeats if their hash is that of the release.
+func (r *release) executed(result *stopgate.Result) []byte {
+	if r.args != "" {
+		return []byte(r.args)
+	}
+	v, err := jsonstream.Parse(result.Args, jsonstream.Options{MaxExponent: jsonstream.AnyExponent})
+	if err != nil || len(result.Args) > maxResultArgs {
+		return nil
+	}
+	if sum := jsonstream.HashCanonical(v); r.hash == "" || hex.EncodeToString(sum[:]) != r.hash {
+		return nil
+	}
+	return bytes.Clone(result.Args)
+}
+
 // kindOf returns the kind of fact for a result: the call succeeded, failed or is unclear (S24).
 func (c *compiled) kindOf(tool stopgate.ToolName, r stopgate.Result) session.Kind {
 	switch rule := c.success(tool); {

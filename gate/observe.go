@@ -52,7 +52,7 @@ type release struct {
 	policy  string             // hash of the policy that decided
 	hash    string             // of the canonical arguments
 	result  stopgate.Verdict   // of the result rules
-	args    string             // the arguments that ran, if an approver is asked about the result or a policy observes it
+	args    string             // the arguments that ran, if an approver is asked about the result, a policy observes it or the texts need them
 	observe bool
 }
 
@@ -106,7 +106,8 @@ func (c *commitment) resultRules() {
 	}
 	r.verdict = p.bound.rules.ResultMode(executed, p.sessions.texts)
 	m := r.verdict.Mode
-	if m == stopgate.Ask || m == stopgate.Edit || p.sessions.set.Observed(p.sessions.tool) && len(p.args.final) <= maxKept {
+	if m == stopgate.Ask || m == stopgate.Edit || p.sessions.set.Observed(p.sessions.tool) && len(p.args.final) <= maxKept ||
+		p.under.reader != nil && len(p.args.final) <= maxResultArgs {
 		r.args = string(p.args.final)
 	}
 }
@@ -116,17 +117,40 @@ func (c *commitment) resultRules() {
 // decide. With ask or edit the approver decides about the result; it is withheld if there is
 // no approver or the surface cannot wait (K32, S11). A result without a released call is
 // recorded as an event row and withheld with ErrUnmatched (H5).
+//
+// A result that the model receives becomes a text of its conversation; one without a released
+// call, too, because the model may have received it without the gate.
 func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error) {
-	rel, err := g.match(ctx, &r)
+	d, rel, err := g.observe(ctx, &r)
+	switch {
+	case d.Delivered():
+		g.addResult(ctx, rel, &r, d.Data)
+	case rel == nil, rel.call.Surface == stopgate.SurfaceHook: // a host may show it all the same
+		g.addResult(ctx, rel, &r, r.Data)
+	}
+	return d, err
+}
+
+// observeFacts is Observe for a surface that adds the texts by itself.
+func (g *Gate) observeFacts(ctx context.Context, r stopgate.Result) (Delivery, error) {
+	d, _, err := g.observe(ctx, &r)
+	return d, err
+}
+
+// observe is Observe without the texts. It returns the released call of the result, nil if there is
+// none.
+func (g *Gate) observe(ctx context.Context, at *stopgate.Result) (Delivery, *release, error) {
+	rel, err := g.match(ctx, at)
+	r := *at
 	if err != nil && !errors.Is(err, ErrUnmatched) {
-		return g.observeUnmatchable(ctx, r, err)
+		return g.observeUnmatchable(ctx, r), nil, err
 	}
 	if err != nil {
 		g.audit.Note(ctx, stopgate.Record{
 			Event: stopgate.AuditUnmatchedResult, Code: stopgate.CodeUnmatchedResult, ID: r.Proposal,
 			Session: r.Session, Principal: r.Principal, Tool: r.Tool, CallID: r.Call, Policy: g.PolicyHash(),
 		})
-		return withheld(stopgate.Deny), err
+		return withheld(stopgate.Deny), nil, err
 	}
 	row := rel.row()
 	row.Event, row.Code, row.Rule = stopgate.AuditResult, rel.result.Code, rel.result.Rule
@@ -138,7 +162,7 @@ func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error)
 	case errors.Is(err, ErrUnmatched):
 		row.Event, row.Code, row.Mode = stopgate.AuditUnmatchedResult, stopgate.CodeUnmatchedResult, nil
 		g.audit.Note(ctx, row)
-		return withheld(stopgate.Deny), err
+		return withheld(stopgate.Deny), nil, err
 	case err != nil:
 		// The call did run (FM16).
 		row.Code = stopgate.CodeExecutedStateUnknown
@@ -147,22 +171,22 @@ func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error)
 	g.audit.Note(ctx, row)
 	switch {
 	case rel.observe || rel.result.Decided && mode.Permissive():
-		return Delivery{Mode: stopgate.Unattended, Code: rel.result.Code, Data: r.Data}, err
+		return Delivery{Mode: stopgate.Unattended, Code: rel.result.Code, Data: r.Data}, rel, err
 	case rel.result.Decided && (mode == stopgate.Ask || mode == stopgate.Edit):
-		return rel.review(ctx, g, r), err
+		return rel.review(ctx, g, r), rel, err
 	}
-	return withheld(mode), err
+	return withheld(mode), rel, err
 }
 
 // observeUnmatchable records a result whose call cannot be looked up because the store fails: the
 // call did run, and its outcome is unknown (FM16).
-func (g *Gate) observeUnmatchable(ctx context.Context, r stopgate.Result, err error) (Delivery, error) {
+func (g *Gate) observeUnmatchable(ctx context.Context, r stopgate.Result) Delivery {
 	g.sessions.degrade(ctx, session.Owner{Principal: r.Principal, Session: r.Session})
 	g.audit.Note(ctx, stopgate.Record{
 		Event: stopgate.AuditResult, Code: stopgate.CodeExecutedStateUnknown, ID: r.Proposal, Cause: resultCause(r, session.Finished),
 		Session: r.Session, Principal: r.Principal, Tool: r.Tool, CallID: r.Call, Policy: g.PolicyHash(),
 	})
-	return withheld(stopgate.Deny), err
+	return withheld(stopgate.Deny)
 }
 
 // match finds the released call of a result, in memory or among the facts, and fills in the

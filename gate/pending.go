@@ -79,6 +79,7 @@ func (g *Gate) open(ctx context.Context, t *turn.State, call stopgate.Call, pare
 	p, err := g.newPending(t, call, parent)
 	if err == nil {
 		p.sessions.loadData(ctx)
+		p.sessions.loadTexts(ctx)
 		p.begin()
 		p.checkNames()
 		p.applyLockdown()

@@ -122,6 +122,8 @@ type Settings struct {
 	DenialLimit *int64
 	// Paths is how paths are read: "lexical" or "followed" (Q24).
 	Paths string
+	// KeepTexts stores the texts of sessions as keyed hashes, so that other processes have them.
+	KeepTexts bool
 	// Context is the directories that paths are read against, with Run in plain text.
 	Context stopgate.Context
 }

@@ -52,6 +52,9 @@ type Memory struct {
 	// Isolated reports that the session was guessed: the turn sees only calls of it that the
 	// request reports and the store confirms.
 	Isolated bool
+	// Texts reports that the surface adds the texts of the request with [Gate.AddTexts]: results
+	// are facts only.
+	Texts bool
 	// LastMessage identifies the user's newest message, "" if there is none. If it differs
 	// from the one before, the user sent a message (S27, S28).
 	LastMessage string
@@ -120,10 +123,15 @@ func (r *historyMatch) recall(ctx context.Context) error {
 	for i := range r.calls {
 		if t := &r.calls[i]; r.memory.Learn && r.open[i] && t.Answered {
 			data, bad := t.Result()
-			_, failed := g.Observe(ctx, stopgate.Result{
+			result := stopgate.Result{
 				Proposal: r.known[i].Proposal, Call: t.Call, Session: owner.Session, Principal: owner.Principal, Tool: t.Tool,
-				Failed: bad, Flagged: t.Flagged, Data: data, Args: r.arguments(t),
-			})
+				Conversation: r.template.Conversation, Failed: bad, Flagged: t.Flagged, Data: data, Args: r.arguments(t),
+			}
+			observe := g.Observe
+			if r.memory.Texts {
+				observe = g.observeFacts
+			}
+			_, failed := observe(ctx, result)
 			if failed != nil && !errors.Is(failed, ErrUnmatched) { // a concurrent request observed it first
 				err = failed
 			}
@@ -140,10 +148,11 @@ func (r *historyMatch) recall(ctx context.Context) error {
 	return err
 }
 
-// arguments returns the arguments of an entry if a session policy observes its result.
+// arguments returns the arguments of an entry if a session policy observes its result, or texts
+// are read.
 func (r *historyMatch) arguments(t *PastCall) []byte {
 	now := r.g.current.Load()
-	if t.Args == nil || !now.policies(r.g.registry.Set()).Observed(now.name(t.Tool)) {
+	if t.Args == nil || now.reader == nil && !now.policies(r.g.registry.Set()).Observed(now.name(t.Tool)) {
 		return nil
 	}
 	return t.Args()

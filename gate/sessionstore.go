@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/gate/port"
 	"github.com/stopgate/stopgate/session"
 )
@@ -27,6 +28,7 @@ type sessionStore struct {
 	stall   *port.Stall // of a store that several writers share
 	local   bool        // the store is in memory
 	journal bool        // the store writes the rows in the same step
+	texts   flow.Store  // nil: none
 
 	uncertain uncertainSessions
 }
@@ -37,7 +39,7 @@ func newSessionStore(c *config, auditStall *port.Stall) *sessionStore {
 		return s
 	}
 	can := c.store.Capabilities()
-	s.local = can.InMemory
+	s.local, s.texts = can.InMemory, can.Texts
 	s.journal = can.Journal != nil && c.recorder != nil && can.Journal(c.recorder)
 	if s.stall = port.NewStall(can.Progress.Advanced, can.Progress.Share, nil, c.limits.Store); s.journal && auditStall != nil {
 		s.stall = auditStall // both write to one database and fail together

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/gate/port"
 )
 
@@ -101,17 +102,17 @@ func (v *verdicts) settle(reuse bool) {
 // begin binds the policy and starts the evaluation. A policy that panics denies.
 func (p *pending) begin() {
 	defer p.recoverPolicy()
-	p.bound = p.bind(p.under)
+	p.bound = p.bind(p.under, p.sessions.texts)
 	p.verdicts.eval = p.bound.rules.Evaluate(p.sessions.texts)
 	p.evaluate(func() {})
 }
 
-// bind returns the rules of a policy for the call.
-func (p *pending) bind(c *compiled) bound {
+// bind returns the rules of a policy for the call in a session with these texts.
+func (p *pending) bind(c *compiled, texts flow.View) bound {
 	if p.kind == Handoff {
 		return bound{rules: &payloadRules{g: p.g, entry: c.handoff(p.call.Agent, p.handoff.to)}}
 	}
-	return c.binding(&p.call, p.sessions.data, p.sessions.texts)
+	return c.binding(&p.call, p.sessions.data, texts)
 }
 
 // evaluate runs one step of the evaluator.

@@ -23,6 +23,7 @@ func (p *Program) Gate() gate.Settings {
 		Observe: g.Enforcement == "observe", DenialLimit: g.DenialLimit, Paths: p.PathResolution(),
 		Context: stopgate.Context{Root: env.Root, Home: env.Home, Dir: env.Dir, Run: env.Run, RunDoubt: env.MayStay, RunLost: env.RunUnknown},
 	}
+	s.KeepTexts = !slices.ContainsFunc(p.Layers(), func(l *eval.Layer) bool { return l.File.Flow.Keep == "none" })
 	switch g.DenyMode {
 	case "tool_result":
 		s.DenyMode = gate.DenyToolResult

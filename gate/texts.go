@@ -1,0 +1,197 @@
+package gate
+
+import (
+	"context"
+	"errors"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/internal/gate/port"
+	"github.com/stopgate/stopgate/internal/gate/texts"
+	"github.com/stopgate/stopgate/session"
+)
+
+// Errors of [Gate.AddTexts].
+var (
+	// ErrNoConversation is the error of texts without a session and a conversation: those of
+	// different callers would be mixed.
+	ErrNoConversation = errors.New("gate: texts need a session or a conversation")
+	// ErrTexts is the error of texts that are none: a message that is not of a person or an
+	// operator, or neither a message nor a result.
+	ErrTexts = errors.New("gate: a text is a message of the user or the system, or a result")
+)
+
+// maxTextMemory limits the indexes of texts in memory, and maxResultArgs the arguments that are kept
+// of a released call for its result.
+const (
+	maxTextMemory = 256 << 20
+	maxResultArgs = 256 << 10
+)
+
+// Text is a message or a result: one of both.
+type Text struct {
+	Message *flow.Message
+	Result  *flow.Result
+}
+
+// Texts are additions to the texts of a conversation.
+type Texts struct {
+	// Known are the sources whose texts the caller reports completely, now and later.
+	Known flow.Knowledge
+	// Whole reports that List is the conversation from its first text on. Only such a list
+	// replaces texts that are missing.
+	Whole bool
+	// List has the new texts in their order. Those that were added before are ignored.
+	List []Text
+}
+
+// ReadsTexts reports whether any rule needs the texts of sessions. If not, AddTexts has no effect,
+// and nothing is kept.
+func (g *Gate) ReadsTexts() bool { return g.current.Load().reader != nil }
+
+// AddTexts adds texts to a conversation of a session, in which conditions on origins find the values
+// of later calls; conversation "" is the session itself. It is for the program that runs the agent:
+// nothing that a model writes may reach it as a message. Results of calls that the gate released
+// become texts by [Gate.Observe]; those here are of calls that it does not know, or of all calls
+// where the surface adds the history of a request ([Memory.Texts]).
+//
+// After an error texts may be missing: conditions on origins are then in doubt for the rest of the
+// conversation.
+func (g *Gate) AddTexts(ctx context.Context, o session.Owner, conversation string, t Texts) error {
+	c := g.current.Load()
+	if c.reader == nil {
+		return nil
+	}
+	for _, text := range t.List {
+		switch m := text.Message; {
+		case (m == nil) == (text.Result == nil), m != nil && m.Source != flow.User && m.Source != flow.System:
+			return ErrTexts
+		}
+	}
+	return g.addTexts(ctx, c, conversationOf(o, conversation), t.Whole, func(x flow.Index) (segments [][]byte) {
+		if t.Known != 0 {
+			segments = append(segments, c.reader.Knows(x, t.Known))
+		}
+		for _, text := range t.List {
+			if text.Message != nil {
+				segments = append(segments, c.reader.Message(x, text.Message))
+			} else {
+				segments = append(segments, c.reader.Result(x, text.Result))
+			}
+		}
+		return segments
+	})
+}
+
+// addTexts adds texts under a policy. What is read already must not be lost because a client left.
+func (g *Gate) addTexts(ctx context.Context, c *compiled, of flow.Conversation, whole bool, add func(flow.Index) [][]byte) error {
+	if !hasTexts(of) {
+		return ErrNoConversation
+	}
+	ctx, cancel := port.Detached(ctx)
+	defer cancel()
+	return g.texts.Add(ctx, c.access(of), whole, add)
+}
+
+// conversationOf names the texts of a call.
+func conversationOf(o session.Owner, conversation string) flow.Conversation {
+	return flow.Conversation{Principal: o.Principal, Session: o.Session, ID: conversation}
+}
+
+// hasTexts reports whether a conversation can have texts.
+func hasTexts(c flow.Conversation) bool {
+	return (c.Session != "" || c.ID != "") && len(c.Principal)+len(c.Session)+len(c.ID) <= maxKeyText
+}
+
+func (c *compiled) access(of flow.Conversation) texts.Access {
+	return texts.Access{Of: of, Reader: c.reader, Keep: c.keepTexts}
+}
+
+// view returns the texts of a conversation as a policy reads them; nil if they are not known.
+func (g *Gate) view(ctx context.Context, c *compiled, of flow.Conversation) flow.View {
+	if c.reader == nil || !hasTexts(of) {
+		return nil
+	}
+	v, err := g.texts.View(ctx, c.access(of))
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+// loadTexts takes the view of the texts that the call is evaluated with.
+func (l *sessionLayer) loadTexts(ctx context.Context) {
+	if p := l.p; p.under.reader != nil {
+		l.texts = p.g.view(ctx, p.under, p.conversation())
+	}
+}
+
+// conversation names the texts of the call.
+func (p *pending) conversation() flow.Conversation {
+	return conversationOf(owner(&p.call), p.call.Conversation)
+}
+
+// addCall adds the arguments of the released call: the model wrote them.
+func (p *pending) addCall(ctx context.Context, args []byte) {
+	c := p.g.current.Load()
+	if c.reader == nil || p.kind != ToolCall || !hasTexts(p.conversation()) {
+		return
+	}
+	// A failure is reported, and later calls are in doubt.
+	_ = p.g.addTexts(ctx, c, p.conversation(), false, func(x flow.Index) [][]byte {
+		return [][]byte{c.reader.Call(x, p.call.Tool, args)}
+	})
+}
+
+// addResult adds a result that the model receives. rel is nil if it belongs to no released call.
+func (g *Gate) addResult(ctx context.Context, rel *release, r *stopgate.Result, data []byte) {
+	c := g.current.Load()
+	if c.reader == nil {
+		return
+	}
+	of := conversationOf(session.Owner{Principal: r.Principal, Session: r.Session}, r.Conversation)
+	result := flow.Result{Call: r.Call, Data: data, Failed: r.Failed}
+	if rel != nil {
+		if rel.call.Conversation != "" {
+			of.ID = rel.call.Conversation
+		}
+		result.Tool, result.Call, result.Proposal = rel.call.Tool, rel.call.ID, rel.id
+		result.Args = rel.executed(r)
+		result.Released = result.Args != nil
+	}
+	if !hasTexts(of) {
+		return
+	}
+	_ = g.addTexts(ctx, c, of, false, func(x flow.Index) [][]byte {
+		return [][]byte{c.reader.Result(x, &result)}
+	})
+}
+
+// newTexts returns the keeper of the texts of conversations.
+func (g *Gate) newTexts() *texts.Keeper {
+	c := texts.Config{Report: g.reportTexts, Memory: maxTextMemory}
+	store := g.sessions.texts
+	if store != nil {
+		c.Load = func(ctx context.Context, of flow.Conversation, after uint64) (flow.Log, error) {
+			r := ask(ctx, g.sessions, func(ctx context.Context) (flow.Log, error) { return store.LoadTexts(ctx, of, after) })
+			g.sessions.trouble("store", "", r.Fault, r.Err)
+			return r.Value, r.Problem("texts")
+		}
+		c.Append = func(ctx context.Context, of flow.Conversation, change flow.Change) error {
+			r := ask(ctx, g.sessions, func(ctx context.Context) (struct{}, error) { return struct{}{}, store.AppendTexts(ctx, of, change) })
+			if !errors.Is(r.Err, flow.ErrMoved) && !errors.Is(r.Err, flow.ErrFull) {
+				g.sessions.trouble("store", "", r.Fault, r.Err)
+			}
+			return r.Problem("texts")
+		}
+	}
+	return texts.New(c)
+}
+
+// reportTexts records that texts of a conversation are missing. The row has no text of an error.
+func (g *Gate) reportTexts(of flow.Conversation, why texts.Reason, err error) {
+	g.reportTrouble("texts", "", port.Failed, err)
+	_ = g.Note(context.Background(), stopgate.Record{ // one that is lost is counted
+		Event: stopgate.AuditTextsLost, Code: stopgate.CodeOriginUnknown, Principal: of.Principal, Session: of.Session, Cause: string(why),
+	})
+}

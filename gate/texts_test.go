@@ -1,0 +1,340 @@
+package gate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/store/mem"
+	"github.com/stopgate/stopgate/internal/testkit/ports"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/session"
+)
+
+// reading is a policy that reads texts. It records the view of every evaluation.
+type reading struct {
+	gate.Policy
+	reader *ports.Texts
+	hash   string
+	keep   bool
+
+	mu    sync.Mutex
+	views []string
+}
+
+func (p *reading) Hash() string        { return p.hash }
+func (p *reading) Reader() flow.Reader { return p.reader }
+func (p *reading) LooksAtTexts() bool  { return true }
+func (p *reading) Gate() gate.Settings {
+	s := p.Policy.Gate()
+	s.KeepTexts = p.keep
+	return s
+}
+
+func (p *reading) SituationOf(_ jsonstream.Value, texts flow.View) gate.Situation {
+	p.saw("situation", texts)
+	return gate.Situation(entries(texts))
+}
+
+func (p *reading) RulesFor(call stopgate.Call, c gate.Circumstances) gate.Rules {
+	return readingRules{p.Policy.RulesFor(call, gate.Circumstances{Governed: c.Governed}), p}
+}
+
+func (p *reading) saw(what string, texts flow.View) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.views = append(p.views, what+": "+entries(texts))
+}
+
+// last returns the view of the last evaluation.
+func (p *reading) last() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, view, _ := strings.Cut(p.views[len(p.views)-1], ": ")
+	return view
+}
+
+type readingRules struct {
+	gate.Rules
+	policy *reading
+}
+
+func (r readingRules) Evaluate(texts flow.View) gate.Evaluation {
+	r.policy.saw("evaluate", texts)
+	return r.Rules.Evaluate(texts)
+}
+
+func entries(texts flow.View) string {
+	if texts == nil {
+		return "-"
+	}
+	return strings.ReplaceAll(texts.(*ports.TextIndex).Entries(), "\n", ", ")
+}
+
+const readingRulesText = `
+version = 1
+[tools.t]
+policy.run = "unattended"
+[tools.never]
+policy.run = "deny"
+[tools.held]
+policy.run = "unattended"
+policy.result = "skip"
+`
+
+func newReading(t testing.TB, opts ...gate.Option) (*reading, *gate.Gate) {
+	p := &reading{Policy: compile(t, readingRulesText), reader: &ports.Texts{Version: "1"}, hash: "h1", keep: true}
+	g, err := gate.New(p, append([]gate.Option{gate.WithDenyMode(gate.DenyToolResult)}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, g
+}
+
+func user(text string) gate.Text {
+	return gate.Text{Message: &flow.Message{Source: flow.User, Text: []byte(text)}}
+}
+
+func calls(g *gate.Gate, session, tool string) stopgate.Outcome {
+	out, _ := g.Decide(ctx, stopgate.Call{Tool: stopgate.ToolName(tool), ID: "call_1", Session: stopgate.SessionID(session), Principal: "p", Args: []byte(`{"a":1}`)})
+	return out
+}
+
+func ownerOf(id string) session.Owner {
+	return session.Owner{Principal: "p", Session: stopgate.SessionID(id)}
+}
+
+// Messages, calls and results reach the calls of their session in the order in which they came.
+func TestTexts(t *testing.T) {
+	for name, opts := range map[string][]gate.Option{"no store": nil, "store": {gate.WithStore(mem.New())}, "ports": {gate.WithStore(new(ports.Store))}} {
+		t.Run(name, func(t *testing.T) {
+			p, g := newReading(t, opts...)
+			if !g.ReadsTexts() {
+				t.Fatal("no reader")
+			}
+			calls(g, "s", "t")
+			if first := p.last(); first != "-" && first != "" {
+				t.Error(first)
+			}
+			if err := g.AddTexts(ctx, ownerOf("s"), "", gate.Texts{Known: flow.KnowsUser, List: []gate.Text{user("hello")}}); err != nil {
+				t.Fatal(err)
+			}
+			out := calls(g, "s", "t")
+			before := p.last()
+			if !strings.HasSuffix(before, "knows: 1, user: hello") {
+				t.Error(before)
+			}
+			if _, err := g.Observe(ctx, stopgate.Result{Proposal: out.Proposal, Tool: "t", Session: "s", Principal: "p", Data: []byte("found"), Observed: true}); err != nil {
+				t.Fatal(err)
+			}
+			calls(g, "s", "never")
+			after := p.last()
+			if !strings.HasSuffix(after, `knows: 1, user: hello, call t: {"a":1}, result t of {"a":1}: found`) && !strings.HasSuffix(after, `user: hello, result t of {"a":1}: found`) {
+				t.Error(after)
+			}
+			// A call that is not released adds nothing, and other sessions see nothing.
+			calls(g, "s", "t")
+			if p.last() != after {
+				t.Error(p.last())
+			}
+			for _, other := range []session.Owner{{Principal: "q", Session: "s"}, {Principal: "p", Session: "r"}, {Principal: "p"}} {
+				g.Decide(ctx, stopgate.Call{Tool: "t", Session: other.Session, Principal: other.Principal, Args: []byte(`{}`)})
+				if strings.Contains(p.last(), "hello") {
+					t.Errorf("%v: %s", other, p.last())
+				}
+			}
+		})
+	}
+}
+
+// A result of no released call has no tool, one that is withheld is no text, and one whose arguments
+// are not known is not that of a released call.
+func TestTextsOfResults(t *testing.T) {
+	p, g := newReading(t)
+	g.Observe(ctx, stopgate.Result{Proposal: "?", Call: "c", Tool: "t", Session: "s", Principal: "p", Data: []byte("stray")})
+	calls(g, "s", "never")
+	if p.last() != "result: stray" {
+		t.Error(p.last())
+	}
+	out := calls(g, "s", "held")
+	g.Observe(ctx, stopgate.Result{Proposal: out.Proposal, Tool: "held", Session: "s", Principal: "p", Data: []byte("held")})
+	long := `{"a":"` + strings.Repeat("x", 300<<10) + `"}`
+	out, _ = g.Decide(ctx, stopgate.Call{Tool: "t", Session: "l", Principal: "p", Args: []byte(long)})
+	g.Observe(ctx, stopgate.Result{Proposal: out.Proposal, Tool: "t", Session: "l", Principal: "p", Data: []byte("of a long call")})
+	calls(g, "s", "never")
+	if strings.Contains(p.last(), ": held") {
+		t.Error(p.last())
+	}
+	calls(g, "l", "never")
+	if !strings.HasSuffix(p.last(), "result t: of a long call") {
+		t.Error(p.last()[max(0, len(p.last())-100):])
+	}
+}
+
+// Texts need a session or a conversation, and messages an author.
+func TestTextsMisuse(t *testing.T) {
+	_, g := newReading(t)
+	if err := g.AddTexts(ctx, session.Owner{Principal: "p"}, "", gate.Texts{List: []gate.Text{user("x")}}); !errors.Is(err, gate.ErrNoConversation) {
+		t.Error(err)
+	}
+	for _, bad := range []gate.Text{{}, {Message: &flow.Message{Source: flow.Tool}}, {Message: &flow.Message{Source: flow.User}, Result: &flow.Result{}}} {
+		if err := g.AddTexts(ctx, ownerOf("s"), "", gate.Texts{List: []gate.Text{bad}}); !errors.Is(err, gate.ErrTexts) {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+	plain, err := gate.New(compile(t, readingRulesText))
+	if err != nil || plain.ReadsTexts() || plain.AddTexts(ctx, ownerOf("s"), "", gate.Texts{List: []gate.Text{user("x")}}) != nil {
+		t.Error("a policy without sources reads texts")
+	}
+}
+
+// Conversations of one session are apart, as are those without a session.
+func TestConversations(t *testing.T) {
+	p, g := newReading(t)
+	for _, of := range []string{"a", "b"} {
+		for _, o := range []session.Owner{{Principal: "p", Session: "s"}, {Principal: "p"}} {
+			if err := g.AddTexts(ctx, o, of, gate.Texts{List: []gate.Text{user(of + string(o.Session))}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for conversation, want := range map[string]string{"a": "user: as", "b": "user: bs", "": "-"} {
+		out, _ := g.Decide(ctx, stopgate.Call{Tool: "never", Session: "s", Principal: "p", Conversation: conversation, Args: []byte(`{}`)})
+		if p.last() != want {
+			t.Errorf("%q: %s, %v", conversation, p.last(), out.Status)
+		}
+	}
+	out, _ := g.Decide(ctx, stopgate.Call{Tool: "t", Principal: "p", Conversation: "a", Args: []byte(`{}`)})
+	g.Observe(ctx, stopgate.Result{Proposal: out.Proposal, Tool: "t", Principal: "p", Data: []byte("r")})
+	g.Decide(ctx, stopgate.Call{Tool: "never", Principal: "p", Conversation: "a", Args: []byte(`{}`)})
+	if want := "user: a, call t: {}, result t of {}: r"; p.last() != want {
+		t.Error(p.last())
+	}
+}
+
+// A failure of the reader or of the store leaves no view, one row and a count.
+func TestTextsFail(t *testing.T) {
+	var rec ports.Recorder
+	p, g := newReading(t, gate.WithRecorder(&rec))
+	p.reader.Panic = "bad"
+	g.AddTexts(ctx, ownerOf("s"), "", gate.Texts{List: []gate.Text{user("fine")}})
+	if err := g.AddTexts(ctx, ownerOf("s"), "", gate.Texts{List: []gate.Text{user("bad")}}); err == nil {
+		t.Error("no error")
+	}
+	calls(g, "s", "t")
+	calls(g, "s", "t")
+	rows := rec.Events(stopgate.AuditTextsLost)
+	if p.last() != "-" || len(rows) != 1 || rows[0].Session != "s" || rows[0].Code != stopgate.CodeOriginUnknown || g.Health().TextsLost != 1 {
+		t.Errorf("%s, %+v, %+v", p.last(), rows, g.Health())
+	}
+	if err := g.AddTexts(ctx, ownerOf("s"), "", gate.Texts{Whole: true, List: []gate.Text{user("all")}}); err != nil {
+		t.Error(err)
+	}
+	if calls(g, "s", "never"); p.last() != "user: all" {
+		t.Error(p.last())
+	}
+}
+
+// Another policy reads the texts again only if its sources are the same. A call that began before
+// is evaluated with the texts of now.
+func TestTextsAfterSwap(t *testing.T) {
+	p, g := newReading(t)
+	g.AddTexts(ctx, ownerOf("s"), "", gate.Texts{List: []gate.Text{user("one")}})
+	open, err := g.Open(ctx, stopgate.Call{Tool: "t", Session: "s", Principal: "p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.AddTexts(ctx, ownerOf("s"), "", gate.Texts{List: []gate.Text{user("two")}})
+	next := &reading{Policy: compile(t, readingRulesText), reader: p.reader, hash: "h2"}
+	if err := g.Swap(next); err != nil {
+		t.Fatal(err)
+	}
+	open.Feed([]byte(`{}`))
+	open.Close(stopgate.Ended)
+	if out, err := open.Resolve(ctx); err != nil || !out.Allowed() {
+		t.Error(out, err)
+	}
+	if p.last() != "user: one" || next.last() != "user: one, user: two" {
+		t.Errorf("%s; %s", p.last(), next.last())
+	}
+	other := &reading{Policy: compile(t, readingRulesText), reader: &ports.Texts{Version: "2"}, hash: "h3"}
+	if err := g.Swap(other); err != nil {
+		t.Fatal(err)
+	}
+	if calls(g, "s", "t"); other.last() != "-" {
+		t.Error(other.last())
+	}
+}
+
+// A result that the surface adds by itself is not added twice.
+func TestTextsOfRemember(t *testing.T) {
+	for _, own := range []bool{false, true} {
+		p, g := newReading(t, gate.WithStore(mem.New()))
+		out := calls(g, "s", "t")
+		past := []gate.PastCall{{
+			Proposal: out.Proposal, Call: "call_1", Tool: "t", Answered: true, Args: func() []byte { return []byte(`{"a":1}`) },
+			Result: func() ([]byte, bool) { return []byte("found"), false },
+		}}
+		if _, err := g.Turn(ownerOf("s"), "").Remember(ctx, stopgate.Call{}, past, gate.Memory{Learn: true, Texts: own}); err != nil {
+			t.Fatal(err)
+		}
+		calls(g, "s", "never")
+		if strings.Contains(p.last(), "found") == own {
+			t.Errorf("own %t: %s", own, p.last())
+		}
+	}
+}
+
+// Texts come while calls are decided, from several goroutines.
+func TestConcurrentTexts(t *testing.T) {
+	p, g := newReading(t, gate.WithStore(mem.New()))
+	var running sync.WaitGroup
+	for i := range 8 {
+		running.Go(func() {
+			for n := range 20 {
+				g.AddTexts(ctx, ownerOf("s"), "", gate.Texts{List: []gate.Text{user(fmt.Sprint(i, ".", n))}})
+				out := calls(g, "s", "t")
+				g.Observe(ctx, stopgate.Result{Proposal: out.Proposal, Tool: "t", Session: "s", Principal: "p", Data: fmt.Append(nil, "r", i, ".", n)})
+			}
+		})
+	}
+	running.Wait()
+	calls(g, "s", "never")
+	if n := strings.Count(p.last(), "user: "); n != 160 {
+		t.Errorf("%d messages", n)
+	}
+	if n := strings.Count(p.last(), "result t of"); n != 160 {
+		t.Errorf("%d results", n)
+	}
+}
+
+// Many sessions leave neither goroutines nor more memory than the limit.
+func TestManySessionsWithTexts(t *testing.T) {
+	sessions := 10_000
+	if os.Getenv("STOPGATE_LONG") != "" {
+		sessions = 100_000
+	}
+	_, g := newReading(t)
+	before := runtime.NumGoroutine()
+	for i := range sessions {
+		o := ownerOf(fmt.Sprint(i))
+		if err := g.AddTexts(context.Background(), o, "", gate.Texts{List: []gate.Text{user("text")}}); err != nil {
+			t.Fatal(err)
+		}
+		calls(g, string(o.Session), "t")
+	}
+	if after := runtime.NumGoroutine(); after > before+10 {
+		t.Errorf("%d goroutines, %d before", after, before)
+	}
+	if n := g.Health().TextsLost; n != 0 {
+		t.Errorf("%d lost", n)
+	}
+}
