@@ -1,0 +1,116 @@
+package source
+
+import (
+	"bytes"
+
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// Lines of results and of arguments are kept as marks, so that a message that repeats them is told
+// apart from the words of a person. A line that a person wrote first stays the person's.
+
+// The least that a line needs to be recognised: shorter ones are repeated by accident.
+const (
+	minLine      = 32
+	minLineWords = 6
+	minMember    = 12 // of a line that is a member of an object
+)
+
+// line returns a line as it is compared: without marks of quotes, its white space collapsed.
+func line(text []byte) []byte {
+	text = bytes.TrimLeft(text, "> \t|")
+	return bytes.Join(bytes.Fields(text), []byte(" "))
+}
+
+// recognisable reports whether a line is long enough, or so structured, that repeating it is no
+// accident.
+func recognisable(l []byte) bool {
+	if len(l) >= minMember && (bytes.Contains(l, []byte(`":`)) || bytes.Contains(l, []byte(`':`))) {
+		return true
+	}
+	return len(l) >= minLine && bytes.Count(l, []byte(" ")) >= minLineWords-1
+}
+
+// lineMarks returns the marks of the lines of a text, without those that a person wrote before.
+func lineMarks(text []byte, kind byte, ix texts) (marks [][]byte) {
+	for l := range bytes.Lines(text) {
+		if l = line(l); recognisable(l) && !ix.Has(mark(markPersonLine, l)) {
+			marks = append(marks, mark(kind, l))
+		}
+	}
+	return marks
+}
+
+// personMarks returns the marks of the words of a person: each line, and all.
+func personMarks(text []byte) (marks [][]byte) {
+	marks = append(marks, mark(markPersonLine, line(text)))
+	for l := range bytes.Lines(text) {
+		if l = line(l); recognisable(l) {
+			marks = append(marks, mark(markPersonLine, l))
+		}
+	}
+	return marks
+}
+
+// minArgument is the shortest argument that makes an equal message one of a model.
+const minArgument = 3
+
+// argumentMark returns the mark of a whole argument or a whole message, nil if it is too short.
+func argumentMark(text []byte) []byte {
+	if text = line(text); len(text) >= minArgument {
+		return mark(markArgument, text)
+	}
+	return nil
+}
+
+// argumentMarks returns the marks of an argument of a released call, which a model wrote.
+func argumentMarks(text []byte, ix texts) (marks [][]byte) {
+	if m := argumentMark(text); m != nil && !ix.Has(mark(markPersonLine, line(text))) {
+		marks = append(marks, m)
+	}
+	return append(marks, lineMarks(text, markArgumentLine, ix)...)
+}
+
+// withoutRepeated divides a part of a user message into runs of lines that are the person's, and
+// lines that a result or an argument had before.
+func withoutRepeated(text []byte, ix texts) (own, repeated [][]byte) {
+	start, end := 0, 0
+	flush := func(next int) {
+		if end > start {
+			own = append(own, text[start:end])
+		}
+		start, end = next, next
+	}
+	at := 0
+	for raw := range bytes.Lines(text) {
+		next := at + len(raw)
+		l := line(raw)
+		if recognisable(l) && (ix.Has(mark(markResultLine, l)) || ix.Has(mark(markArgumentLine, l))) && !ix.Has(mark(markPersonLine, l)) {
+			flush(next)
+			repeated = append(repeated, raw)
+		} else {
+			end = next
+		}
+		at = next
+	}
+	flush(at)
+	return own, repeated
+}
+
+// argumentTexts returns the texts in the arguments of a call, for the echo in its result. They are
+// not known if the arguments do not parse or have too many.
+func argumentTexts(args []byte) (texts [][]byte, known bool) {
+	const maxTexts = 10_000
+	if len(args) == 0 {
+		return nil, true
+	}
+	root, err := jsonstream.Parse(args, options)
+	if err != nil {
+		return nil, false
+	}
+	leaves(root, func(leaf jsonstream.Value) { texts = append(texts, textOf(leaf)) })
+	if len(texts) > maxTexts {
+		return nil, false
+	}
+	return texts, true
+}

@@ -1,0 +1,115 @@
+package source
+
+import (
+	"bytes"
+
+	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/internal/flow/index"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
+)
+
+// Message implements [flow.Reader]. The words of a person are what is left of a user message without
+// the blocks of the client, the prompts of models, and lines that results had before.
+func (r *Reader) Message(to flow.Index, m *flow.Message) []byte {
+	ix := to.(texts)
+	key := mark(markMessage, []byte(m.Source), []byte(m.ID), m.Text)
+	if ix.Has(key) {
+		return nil
+	}
+	b := index.Batch{Key: key}
+	if len(m.Text) > r.maxText() {
+		b.Texts = []index.Text{{Ref: flow.Ref{Source: flow.Tool}, Sources: []flow.Source{flow.Tool}, Suspected: []flow.Source{m.Source}, Opaque: true}}
+		return r.keep(ix.Add(&b))
+	}
+	words, rest := split(m, ix)
+	var person []byte
+	for _, part := range words {
+		seen, unseen := visible(part)
+		addText(&b, seen, m.Source)
+		for _, h := range unseen {
+			addText(&b, h, flow.Tool, flow.Hidden)
+		}
+		person = append(append(person, seen...), '\n')
+	}
+	for _, part := range rest {
+		seen, unseen := visible(part)
+		addText(&b, seen, flow.Tool)
+		for _, h := range unseen {
+			addText(&b, h, flow.Tool, flow.Hidden)
+		}
+	}
+	if m.Source == flow.User && len(bytes.TrimSpace(person)) > 0 {
+		b.Person = true
+		r.say(&b, bytes.TrimSpace(person))
+		b.Marks = append(b.Marks, personMarks(person)...)
+	}
+	return r.keep(ix.Add(&b))
+}
+
+func addText(b *index.Batch, text []byte, sources ...flow.Source) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return
+	}
+	b.Texts = append(b.Texts, index.Text{
+		Ref: flow.Ref{Source: sources[0]}, Sources: sources, Text: text,
+		Trusted: sources[0] == flow.User || sources[0] == flow.System,
+	})
+}
+
+// split divides a message into the parts that its author wrote and the others.
+func split(m *flow.Message, ix texts) (words, rest [][]byte) {
+	switch m.Source {
+	case flow.System:
+		return clientBlocks(m.Text, contextBlock)
+	case flow.User:
+	default:
+		return nil, [][]byte{m.Text}
+	}
+	if generated(m.Text) {
+		return nil, [][]byte{m.Text}
+	}
+	parts, rest := clientBlocks(m.Text, clientBlock)
+	for _, part := range parts {
+		if ix.Has(argumentMark(part)) && !ix.Has(mark(markPersonLine, line(part))) {
+			rest = append(rest, part)
+			continue
+		}
+		own, repeated := withoutRepeated(part, ix)
+		words, rest = append(words, own...), append(rest, repeated...)
+	}
+	return words, rest
+}
+
+// saying is a compiled condition `says`.
+type saying struct {
+	key      string
+	anywhere bool
+	pattern  *regular.Pattern
+}
+
+// sayings compiles conditions; one with a mistake never holds.
+func sayings(all []*syntax.Says) (out []saying) {
+	seen := map[string]bool{}
+	for _, s := range all {
+		p, err := regular.Compile(s.Pattern)
+		if err == nil && !seen[s.Key] {
+			seen[s.Key] = true
+			out = append(out, saying{s.Key, s.Anywhere, p})
+		}
+	}
+	return out
+}
+
+// say evaluates the conditions `says` on the words of a person.
+func (r *Reader) say(b *index.Batch, words []byte) {
+	for _, s := range r.says {
+		switch {
+		case !s.pattern.Match(words):
+		case s.anywhere:
+			b.SaidAnywhere = append(b.SaidAnywhere, s.key)
+		default:
+			b.Said = append(b.Said, s.key)
+		}
+	}
+}

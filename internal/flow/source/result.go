@@ -1,0 +1,168 @@
+package source
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/internal/flow/index"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// Result implements [flow.Reader].
+func (r *Reader) Result(to flow.Index, res *flow.Result) []byte {
+	ix := to.(texts)
+	key := resultKey(res)
+	if ix.Has(key) {
+		return nil
+	}
+	tool, facts := r.facts(res.Tool)
+	b := &builder{reader: r, index: ix, result: res, tool: tool}
+	b.batch = index.Batch{Key: key, Result: true, Tool: tool}
+	b.suspect(tool)
+	echo, known := argumentTexts(res.Args)
+	b.batch.Echo = echo
+	if b.omit() {
+		return r.keep(ix.Add(&b.batch))
+	}
+	c := newCoverage(res.Data)
+	if known && !facts.Effect && res.Released && !res.Failed && tool != "" && b.first() && !r.readsWritten(ix, res.Args) {
+		b.classify(c, facts)
+	}
+	b.emit(c)
+	b.batch.Marks = append(b.batch.Marks, lineMarks(res.Data, markResultLine, ix)...)
+	return r.keep(ix.Add(&b.batch))
+}
+
+// builder collects the texts of a result.
+type builder struct {
+	reader *Reader
+	index  texts
+	result *flow.Result
+	tool   stopgate.ToolName
+	batch  index.Batch
+	// suspects are the sources that the texts may have, while it is not certain.
+	suspects []flow.Source
+	wrote    bool // the agent wrote something with an effect
+}
+
+// suspect finds the sources whose definitions name the tool.
+func (b *builder) suspect(tool stopgate.ToolName) {
+	for _, d := range b.reader.definitions {
+		if _, covered := d.named(tool); covered {
+			b.suspects = with(b.suspects, d.name)
+		}
+	}
+	b.wrote = b.index.Has(markWrote)
+}
+
+// omit adds a result that is too large to be read, or of which the model reads more than its text.
+func (b *builder) omit() bool {
+	large := len(b.result.Data) > b.reader.maxText()
+	if !large && !b.result.Opaque {
+		return false
+	}
+	t := b.text("", nil)
+	t.Opaque = true
+	t.Sources, t.Suspected = []flow.Source{flow.Tool}, b.suspects
+	b.batch.Texts = append(b.batch.Texts, t)
+	return large
+}
+
+// first reports whether this is the first result of its call. A later one with another text, as
+// from a client that edits history, has only the source tool.
+func (b *builder) first() bool {
+	id := string(b.result.Proposal)
+	if id == "" {
+		id = string(b.result.Call)
+	}
+	if id == "" {
+		return true
+	}
+	key := mark(markCall, []byte(id), []byte(b.tool), b.result.Args)
+	if b.index.Has(key) {
+		return false
+	}
+	b.batch.Marks = append(b.batch.Marks, key)
+	return true
+}
+
+// classify evaluates the definitions that fit the tool, in the order in which they lean on each
+// other. One may lean on the texts that another covers in this same result.
+func (b *builder) classify(c *coverage, facts Facts) {
+	b.suspects = nil
+	args, _ := jsonstream.Parse(b.result.Args, options)
+	view := b.index.View()
+	find := func(value []byte, k flow.Kind, from []flow.Source) bool {
+		return view.Find(value, &flow.Query{Kind: k, Sources: from, Trusted: b.reader.trusted}).Certain || c.has(value, from) && !b.echoes(value) && !(b.wrote && b.index.Written(value, k))
+	}
+	for _, d := range b.reader.definitions {
+		literally, covered := d.named(b.tool)
+		switch {
+		case !covered:
+		case !literally && !facts.Declared:
+			b.suspects = with(b.suspects, d.name)
+		case hold(d.asked, args, find, b.reader.own):
+			c.add(d, find, b.reader.own)
+		}
+	}
+	for _, s := range c.unread {
+		b.suspects = with(b.suspects, s)
+	}
+}
+
+// echoes reports whether the arguments of the call have a value.
+func (b *builder) echoes(value []byte) bool {
+	value = asciiLower(value)
+	return slices.ContainsFunc(b.batch.Echo, func(arg []byte) bool { return bytes.Contains(asciiLower(arg), value) })
+}
+
+func resultKey(r *flow.Result) []byte {
+	flags := []byte{0}
+	if r.Released {
+		flags[0] |= 1
+	}
+	if r.Failed {
+		flags[0] |= 2
+	}
+	if r.Opaque {
+		flags[0] |= 4
+	}
+	return mark(markResult, []byte(r.Proposal), []byte(r.Call), []byte(r.Tool), flags, r.Args, r.Data)
+}
+
+// mark returns the key of a mark of a kind.
+func mark(kind byte, parts ...[]byte) []byte {
+	h := sha256.New()
+	h.Write([]byte{kind})
+	for _, p := range parts {
+		var n [8]byte
+		binary.BigEndian.PutUint64(n[:], uint64(len(p)))
+		h.Write(n[:])
+		h.Write(p)
+	}
+	return h.Sum(nil)
+}
+
+// The kinds of marks. They are stored in segments: a number is never used for another kind.
+const (
+	markMessage byte = iota + 1
+	markResult
+	markCall         // a call that has a result
+	markArgument     // a text in the arguments of a released call
+	markArgumentLine // a line of one
+	markResultLine   // a line of a result
+	markPersonLine   // a line that a person wrote
+	markPath         // a path that the agent wrote with an effect
+	markFolder       // a folder above such a path
+	markName         // the last component of such a path
+	markRelative     // the same of a relative path
+	markMember       // a parameter with a value that the agent wrote with an effect
+	markAnything     // the agent wrote more than is kept
+)
+
+// markWrote is the key of the mark that the agent wrote something with an effect.
+var markWrote = mark(0, []byte("wrote"))

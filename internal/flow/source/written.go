@@ -1,0 +1,255 @@
+package source
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/internal/flow/index"
+	"github.com/stopgate/stopgate/internal/flow/occur"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// The agent can read back what it wrote: a mail to itself, a download, a cart, a contact that it
+// added. Without a memory of that, a value of an attacker would become one of a trusted source. So
+// the index keeps what calls with an effect wrote, and
+//
+//   - a read with a path, an address or an id that was written, or with the same parameter as a
+//     written one, has no certain source (readsWritten). Paths count at and below what was written,
+//     and folders above it;
+//   - a text that repeats a written value, or a part of a text that does, has no certain source
+//     (ownWords).
+//
+// All of it is suspicion: what is not understood counts as written.
+
+// maxWritten is how many values of one call are kept; of a call with more, everything counts as
+// written.
+const maxWritten = 50_000
+
+// Call implements [flow.Reader].
+func (r *Reader) Call(to flow.Index, tool stopgate.ToolName, args []byte) []byte {
+	ix := to.(texts)
+	_, facts := r.facts(tool)
+	var b index.Batch
+	root, err := jsonstream.Parse(args, options)
+	walkMembers(root, "", func(_ string, leaf jsonstream.Value) {
+		if leaf.Kind() == jsonstream.String {
+			b.Marks = append(b.Marks, argumentMarks(textOf(leaf), ix)...)
+		}
+	})
+	if facts.Effect || !facts.Declared {
+		b.Marks = append(b.Marks, markWrote)
+		n := 0
+		walkMembers(root, "", func(name string, leaf jsonstream.Value) {
+			marks := writtenMarks(name, leaf)
+			n += len(marks) + 1
+			if n > maxWritten {
+				return
+			}
+			b.Marks = append(b.Marks, marks...)
+			b.Written = append(b.Written, textOf(leaf))
+		})
+		if err != nil || n > maxWritten {
+			b.Marks = append(b.Marks, mark(markAnything))
+		}
+	}
+	if len(b.Marks) == 0 {
+		return nil
+	}
+	return r.keep(ix.Add(&b))
+}
+
+// walkMembers calls each for the leaves of a value that are texts, with the name of the innermost
+// member that they are in.
+func walkMembers(v jsonstream.Value, name string, each func(name string, leaf jsonstream.Value)) {
+	switch v.Kind() {
+	case jsonstream.Object:
+		for k, m := range v.Members() {
+			walkMembers(m, k.Text(), each)
+		}
+	case jsonstream.Array:
+		for e := range v.Elements() {
+			walkMembers(e, name, each)
+		}
+	case jsonstream.String, jsonstream.Number:
+		each(name, v)
+	}
+}
+
+// writtenMarks returns the marks of a value that the agent wrote.
+func writtenMarks(name string, leaf jsonstream.Value) (marks [][]byte) {
+	text := textOf(leaf)
+	marks = append(marks, memberMark(name, text))
+	if leaf.Kind() != jsonstream.String {
+		return marks
+	}
+	paths(text, func(p string) {
+		marks = append(marks, mark(markPath, []byte(p)), nameMark(p, true), nameMark(p, path.IsAbs(p)))
+		for dir := path.Dir(p); dir != "." && dir != "/"; dir = path.Dir(dir) {
+			marks = append(marks, mark(markFolder, []byte(dir)))
+		}
+		marks = append(marks, mark(markFolder, []byte("/")), mark(markFolder, []byte(".")))
+	})
+	return marks
+}
+
+func memberMark(name string, text []byte) []byte {
+	return mark(markMember, bytes.ToLower([]byte(name)), bytes.ToLower(bytes.TrimSpace(text)))
+}
+
+// readsWritten reports whether a call with these arguments may read what the agent wrote.
+func (r *Reader) readsWritten(ix texts, args []byte) bool {
+	if !ix.Has(markWrote) {
+		return false
+	}
+	root, err := jsonstream.Parse(args, options)
+	written := err != nil || ix.Has(mark(markAnything))
+	walkMembers(root, "", func(name string, leaf jsonstream.Value) {
+		text := textOf(leaf)
+		written = written || ix.Has(memberMark(name, text))
+		if leaf.Kind() != jsonstream.String {
+			return
+		}
+		if value, kind, ok := identity(text, false); ok && kind != flow.Text && kind != flow.Path {
+			written = written || ix.Written(value, kind)
+		}
+		paths(text, func(p string) { written = written || isWritten(ix, p) })
+	})
+	return written
+}
+
+// nameMark returns the mark of the last component of a path. Of two paths of which one is relative,
+// only those are compared.
+func nameMark(p string, absolute bool) []byte {
+	if absolute {
+		return mark(markName, []byte(path.Base(p)))
+	}
+	return mark(markRelative, []byte(path.Base(p)))
+}
+
+// isWritten reports whether a path is, is below or is above one that was written.
+func isWritten(ix texts, p string) bool {
+	if ix.Has(mark(markFolder, []byte(p))) || ix.Has(nameMark(p, false)) || !path.IsAbs(p) && ix.Has(nameMark(p, true)) {
+		return true
+	}
+	for at := p; at != "." && at != "/"; at = path.Dir(at) {
+		if ix.Has(mark(markPath, []byte(at))) {
+			return true
+		}
+	}
+	return false
+}
+
+// paths calls each for everything in a text that can be a path: cleaned, folded, with slashes. In a
+// long text, such as the content of a file, a name without a slash is none.
+func paths(text []byte, each func(p string)) {
+	const delimiters = " \t\r\n\"'`;|&<>()[]{}=,"
+	short := len(text) <= 4096
+	for chunk := range strings.FieldsFuncSeq(string(text), func(r rune) bool { return strings.ContainsRune(delimiters, r) }) {
+		onePath(chunk, short, each)
+	}
+	if whole := string(bytes.TrimSpace(text)); len(whole) < 1024 && strings.ContainsAny(whole, delimiters) {
+		onePath(whole, true, each) // a path with spaces
+	}
+}
+
+func onePath(s string, short bool, each func(p string)) {
+	if !strings.ContainsAny(s, `/\~`) && !(short && strings.Contains(s, ".")) {
+		return
+	}
+	s = strings.TrimPrefix(strings.ToLower(s), "file://")
+	if p := path.Clean(strings.ReplaceAll(s, `\`, "/")); strings.Trim(p, "./") != "" || p == "/" || p == "." {
+		each(p)
+	}
+}
+
+// ownWords reports whether a text repeats what the agent wrote. Then the parts of the text around
+// the repeated values have been added with its sources, if the values could be found in it.
+func (b *builder) ownWords(pointer string, text []byte, sources []flow.Source) bool {
+	if b.index.Has(mark(markAnything)) {
+		return true
+	}
+	if whole := bytes.TrimSpace(text); len(whole) <= 200 && b.index.Written(whole, flow.Text) {
+		return true
+	}
+	atoms := writtenAtoms(b.index, text)
+	if len(atoms) == 0 {
+		return false
+	}
+	for _, part := range without(b.index, text, atoms) {
+		b.add(pointer, part, sources, nil)
+	}
+	return true
+}
+
+// writtenAtoms returns the values in a text that the agent wrote.
+func writtenAtoms(ix texts, text []byte) (atoms [][]byte) {
+	occur.Scan(text, func(t occur.Token) {
+		if !t.Loose && !t.Mark && writable(&t) && ix.Written(t.Value, t.Kind) {
+			atoms = append(atoms, bytes.Clone(t.Value))
+		}
+	})
+	return atoms
+}
+
+// writable reports whether a token identifies something, so that repeating it is no accident.
+func writable(t *occur.Token) bool {
+	switch t.Kind {
+	case flow.Email, flow.URL, flow.IBAN, flow.Phone:
+		return true
+	case flow.ID:
+		return len(t.Value) >= 6 && bytes.ContainsAny(t.Value, "0123456789@/")
+	}
+	return false
+}
+
+// without returns the parts of a text around some values, nil if they cannot all be found in it.
+func without(ix texts, text []byte, values [][]byte) (parts [][]byte) {
+	const maxValues = 64
+	if len(values) > maxValues {
+		return nil
+	}
+	type span struct{ start, end int }
+	var cuts []span
+	folded := asciiLower(text)
+	for _, v := range values {
+		v = asciiLower(v)
+		n := len(cuts)
+		for from := 0; ; {
+			at := bytes.Index(folded[from:], v)
+			if at < 0 {
+				break
+			}
+			cuts = append(cuts, span{from + at, from + at + len(v)})
+			from += at + len(v)
+		}
+		if len(cuts) == n {
+			return nil
+		}
+	}
+	slices.SortFunc(cuts, func(a, b span) int { return a.start - b.start })
+	end := 0
+	for _, c := range append(cuts, span{len(text), len(text)}) {
+		if c.start > end {
+			parts = append(parts, text[end:c.start])
+		}
+		end = max(end, c.end)
+	}
+	if slices.ContainsFunc(parts, func(part []byte) bool { return len(writtenAtoms(ix, part)) > 0 }) {
+		return nil // another spelling of one
+	}
+	return parts
+}
+
+func asciiLower(text []byte) []byte {
+	out := bytes.Clone(text)
+	for i, c := range out {
+		if 'A' <= c && c <= 'Z' {
+			out[i] = c + 'a' - 'A'
+		}
+	}
+	return out
+}
