@@ -56,8 +56,11 @@ type Env struct {
 	Gates string
 	// Settings are protected in addition to the built-in list; nil for none.
 	Settings *Settings
-	// Trusted are the trusted sources of the files that the conditions are from, "" if there are
-	// none: names that end with a line feed.
+	// Scope is the end of the names of sources that the file of the conditions declares, "" for the
+	// operator's files: sources of a file that is not trusted are its own. See [Env.Source].
+	Scope string
+	// Trusted are the trusted sources as [Env.Source] names them, "" if there are none: names that
+	// end with a line feed.
 	Trusted string
 	// Checked is set if the conditions were compiled before without a mistake: literals are then
 	// parsed on demand.

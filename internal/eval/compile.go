@@ -39,6 +39,7 @@ func newCompiler(b *binder, kind syntax.ListKind) *compiler {
 // its rules must not be skipped silently.
 func (c *compiler) compile() bool {
 	if c.kind == syntax.RunList {
+		c.flows()
 		for _, v := range c.toolPolicies {
 			c.list(v, list{layer: stopgate.LayerGuard, fallback: stopgate.Unattended, guard: true}, v.File.Guards, "", true)
 			c.knownGuards(v)
@@ -173,7 +174,7 @@ func (c *compiler) misfit(v *ToolPolicy, r *syntax.Rule, forMany bool) string {
 		if k.Spec.Kind == condition.Present {
 			continue
 		}
-		probe := cond{permissive: r.Mode.Permissive(), kind: k.Spec.Kind, ast: k, accompanied: true}
+		probe := cond{permissive: r.Mode.Permissive(), kind: k.Spec.Kind, ast: k, accompanied: true, origin: k.Spec.Row().Sources}
 		if len(reach.Locations) == 0 { // the schema does not describe it
 			continue
 		}
@@ -203,7 +204,11 @@ func MayHoldUndeclared(r *syntax.Rule, k *syntax.Condition) bool {
 // rule adds a rule and its conditions.
 func (c *compiler) rule(v *ToolPolicy, r *syntax.Rule, lowered bool) {
 	ref := r.Ref(v.File.Name)
-	out := rule{first: int32(len(c.plan.conds)), mode: r.Mode, list: int32(len(c.plan.lists)), ref: &ref, public: r.Reason}
+	out := rule{first: int32(len(c.plan.conds)), mode: r.Mode, list: int32(len(c.plan.lists)), ref: &ref, public: r.Reason, same: -1}
+	if r.SameText && r.Mode.Permissive() { // a rule that restricts suspects one text
+		out.same = c.plan.same
+		c.plan.same++
+	}
 	if lowered && r.Mode.Permissive() {
 		out.mode, out.lowered = stopgate.Ask, true
 	}
@@ -224,8 +229,9 @@ func (c *compiler) condition(v *ToolPolicy, r *syntax.Rule, k *syntax.Condition)
 	permissive := r.Mode.Permissive()
 	out := cond{
 		rule: int32(len(c.plan.rules)), list: int32(len(c.plan.lists)), bundle: -1, on: k.On, permissive: permissive, all: permissive,
-		kind: k.Spec.Kind, env: v.Env, command: -1, ast: k,
+		kind: k.Spec.Kind, env: v.Env, command: -1, ast: k, origin: k.Spec.Row().Sources,
 	}
+	c.plan.origins = c.plan.origins || out.origin
 	for _, q := range []syntax.Quantifier{r.Match, k.Match} {
 		if q != syntax.QuantifierDefault {
 			out.all = q == syntax.QuantifierAll
@@ -254,7 +260,7 @@ func (c *compiler) commands(v *ToolPolicy, l *list) {
 		for k := r.first; k < r.end; k++ {
 			cond := &c.plan.conds[k]
 			reach := c.reach(v, cond.ast)
-			if _, onlyNull := cond.ast.Spec.NamesNull(); onlyNull || cond.kind == condition.Present || counts(cond.kind) || !slices.ContainsFunc(reach.Locations, (*schema.Location).Runs) {
+			if _, onlyNull := cond.ast.Spec.NamesNull(); onlyNull || cond.kind == condition.Present || cond.origin || counts(cond.kind) || !slices.ContainsFunc(reach.Locations, (*schema.Location).Runs) {
 				continue
 			}
 			cond.command = l.commands

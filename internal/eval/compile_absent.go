@@ -79,11 +79,14 @@ func (g *grapher) sharedSites() {
 		}
 	}
 	for _, s := range g.order {
-		for i := range s.tests {
-			if t := &s.tests[i]; t.site == anySite {
-				t.site = int32(slices.Index(g.plan.sites, t.cond))
+		for _, tests := range [][]test{s.tests, s.others} {
+			for i := range tests {
+				if t := &tests[i]; t.site == anySite {
+					t.site = int32(slices.Index(g.plan.sites, t.cond))
+				}
 			}
 		}
+		s.others = slices.DeleteFunc(s.others, func(t test) bool { return t.site < 0 }) // no string can be anywhere
 	}
 }
 
@@ -95,7 +98,7 @@ func (g *grapher) absences() {
 	for _, s := range slices.Backward(g.order) {
 		bits := int32(len(s.location.Properties()))
 		for _, e := range s.members {
-			if e.absent = a.of(e.to); len(e.absent) > 0 {
+			if e.absent = a.optional(e, a.of(e.to)); len(e.absent) > 0 {
 				e.bit, e.defaulted = bits, len(e.to.location.Defaults()) > 0
 				bits++
 				s.edges = append(s.edges, e)
@@ -165,15 +168,17 @@ func (g *absentees) byDefault(s *shape) []absence {
 	for c := range g.plan.conds {
 		// A guard may apply to shapes that share the root's site.
 		k := &g.plan.conds[c]
-		if site := slices.Index(g.plan.sites, int32(c)); k.on != "" && site >= 0 && (probe.conds[c].phase == holds || k.bundle >= 0 && probe.bundles[k.bundle].seen) {
+		if site := slices.Index(g.plan.sites, int32(c)); k.on != "" && !k.origin && site >= 0 && (probe.conds[c].phase == holds || k.bundle >= 0 && probe.bundles[k.bundle].seen) {
 			sites = append(sites, int32(site))
 		}
 	}
 	for _, site := range sites {
 		k, st := &g.plan.conds[g.plan.sites[site]], &probe.conds[g.plan.sites[site]]
-		kind := noValue
+		kind, fixed := noValue, false
 		var found []int32
 		switch {
+		case k.origin: // no text has a value that nobody wrote
+			fixed = slices.ContainsFunc(s.location.Defaults(), func(v jsonstream.Value) bool { return !isEmpty(v) })
 		case k.permissive && (!k.null || !slices.ContainsFunc(s.location.Defaults(), isNull) || slices.ContainsFunc(s.location.Defaults(), isValue)):
 		case k.bundle >= 0:
 			if b := &probe.bundles[k.bundle]; b.seen {
@@ -186,7 +191,7 @@ func (g *absentees) byDefault(s *shape) []absence {
 		case st.phase == failed:
 			kind = notDefault
 		}
-		all = append(all, absence{site, kind, found})
+		all = append(all, absence{site, kind, found, fixed})
 	}
 	return all
 }

@@ -28,7 +28,7 @@ func (g *grapher) test(c, site int32, p *schema.Location) test {
 		return test{site: site, cond: c, present: true, first: literal.None}
 	}
 	f := g.fit(c, p)
-	return test{site: site, cond: c, texts: f.texts, fits: f.fits, index: f.index, first: f.first}
+	return test{site: site, cond: c, texts: f.texts, fits: f.fits, index: f.index, first: f.first, origin: g.plan.conds[c].origin}
 }
 
 // fit compiles a condition for a location. A location may have several readings: a string that is a
@@ -121,7 +121,7 @@ func (all matchers) fit(k *cond, p *schema.Location, env condition.Env) *fitting
 // readings returns the annotations under which a condition reads the strings of a location. A guard
 // on a type reads that type only.
 func readings(k *cond, p *schema.Location, known bool) []schema.Annotation {
-	if k.on != "" {
+	if k.on != "" && !(k.origin && k.on == onString) {
 		a, _ := schema.ParseAnnotation(k.on)
 		if a != schema.Path {
 			return []schema.Annotation{a}
@@ -134,7 +134,7 @@ func readings(k *cond, p *schema.Location, known bool) []schema.Annotation {
 	if all := annotated(p, schema.URL, schema.Path, schema.Command, schema.Patch); len(all) > 0 {
 		return all
 	}
-	if !known {
+	if !known && k.on == "" {
 		return k.ast.Spec.Row().Undeclared
 	}
 	return []schema.Annotation{schema.None}

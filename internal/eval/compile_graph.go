@@ -85,8 +85,11 @@ func (g *grapher) build(s *shape, st walkState) {
 		}
 	}
 	for _, c := range g.ons {
-		if s.location.Guarded(g.plan.conds[c].on) {
+		if k := &g.plan.conds[c]; k.guards(s.location) {
 			x := g.test(c, unsited, s.location)
+			if k.origin {
+				x.fits &= stringType
+			}
 			if st.wrong {
 				x.site, x.many = anySite, true
 			}
@@ -106,6 +109,7 @@ func (g *grapher) build(s *shape, st walkState) {
 	s.judges = !s.wrongObject && (len(s.location.Properties()) > 0 || closes(s.location))
 	g.members(s, st)
 	g.elements(s, st)
+	g.keys(s, st)
 }
 
 // needs returns the floors for the strings of a location.
@@ -126,7 +130,7 @@ func needs(p *schema.Location) textNeed {
 // follows reports whether a condition follows a thread.
 func (g *grapher) follows(t thread, c int32) bool {
 	k := &g.plan.conds[c]
-	return !t.generous && !t.deep || k.generous()
+	return !t.generous && (!t.deep || t.leaves) || k.generous()
 }
 
 // tests adds the conditions whose pointers end at a thread.
@@ -134,7 +138,7 @@ func (g *grapher) tests(s *shape, t thread) {
 	for i, c := range t.node.conds {
 		k := &g.plan.conds[c]
 		switch {
-		case !g.follows(t, c), t.deep && t.node == g.node && !t.origin.Guarded(k.on):
+		case !g.follows(t, c), t.deep && t.leaves != k.origin, t.deep && t.node == g.node && !k.guards(t.origin):
 		case counts(k.kind):
 			if !t.flat && !t.deep && (!s.wrongArray || k.generous()) {
 				s.counts = append(s.counts, g.test(c, t.node.sites[i], s.location))
@@ -143,7 +147,11 @@ func (g *grapher) tests(s *shape, t thread) {
 			if k.kind == condition.Present {
 				continue
 			}
-			x := g.test(c, t.node.sites[i], t.origin)
+			at := t.origin
+			if t.leaves {
+				at = s.location
+			}
+			x := g.test(c, t.node.sites[i], at)
 			x.many, x.fits = true, x.fits&^objectType
 			s.tests = append(s.tests, x)
 		default:
@@ -197,7 +205,7 @@ func (g *grapher) members(s *shape, st walkState) {
 	s.keys = make(map[string]*edge)
 	for i, d := range s.location.Properties() {
 		names := append([]string{d.Name}, d.Aliases...)
-		e := &edge{to: g.shape(st.member(d.Location, names, below)), class: int32(i), bit: -1}
+		e := &edge{to: g.shape(st.member(d.Location, names, below)), class: int32(i), bit: -1, optional: !d.Required}
 		s.name(e, names...)
 	}
 	for _, t := range st.threads {
@@ -223,13 +231,14 @@ func (g *grapher) below(s *shape, st walkState) []thread {
 			next.add(t)
 		}
 	}
+	g.leaves(&next, s, st)
 	types := s.location.Types()
 	if types != schema.AnyType && !s.wrongObject {
 		return next.threads
 	}
 	for _, t := range st.threads {
 		for node := t.node; node != nil && !t.deep; node = node.star {
-			if slices.ContainsFunc(node.conds, func(c int32) bool { return g.plan.conds[c].generous() }) {
+			if slices.ContainsFunc(node.conds, func(c int32) bool { return g.plan.conds[c].generous() && !g.plan.conds[c].origin }) {
 				next.add(thread{node: node, deep: true, origin: s.location})
 			}
 			if t.flat || !s.wrongObject {
@@ -237,7 +246,7 @@ func (g *grapher) below(s *shape, st walkState) []thread {
 			}
 		}
 	}
-	if s.wrongObject && objectBelow(s.location) == nil && slices.ContainsFunc(g.ons, func(c int32) bool { return s.location.Guarded(g.plan.conds[c].on) }) {
+	if s.wrongObject && objectBelow(s.location) == nil && slices.ContainsFunc(g.ons, func(c int32) bool { return !g.plan.conds[c].origin && g.plan.conds[c].guards(s.location) }) {
 		next.add(thread{node: g.node, deep: true, origin: s.location})
 	}
 	return next.threads
@@ -343,7 +352,7 @@ func (g *grapher) prune() {
 	keep := make(map[*shape]bool)
 	for _, s := range g.order {
 		s.links(func(to *shape) { from[to] = append(from[to], s) })
-		if len(s.tests)+len(s.counts)+len(s.under) > 0 || len(s.suspects) > 0 || s.needs != 0 || s.judges || s.leaf != leafElsewhere {
+		if len(s.tests)+len(s.counts)+len(s.under)+len(s.others) > 0 || len(s.suspects) > 0 || s.needs != 0 || s.judges || s.leaf != leafElsewhere {
 			useful, keep[s] = append(useful, s), true
 		}
 	}

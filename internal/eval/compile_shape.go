@@ -43,6 +43,7 @@ type shape struct {
 	judges  bool             // keys that are not in keys may be undeclared or ambiguous
 	object  *shape           // the shape whose keys apply to an object of the wrong type; nil: this one
 	extra   *shape           // of members that are not in keys
+	others  []test           // conditions on the origin of keys that are not in keys
 	items   *shape           // of elements
 	prefix  []*shape         // of the first elements
 }
@@ -81,6 +82,8 @@ type edge struct {
 	// if the schema has a default.
 	absent    []absence
 	defaulted bool
+	// optional is set if the schema declares the member and does not require it.
+	optional bool
 }
 
 // absence is the effect of a missing member on a site.
@@ -89,6 +92,8 @@ type absence struct {
 	kind absenceKind
 	// found are the rules of a bundle that the default satisfies.
 	found []int32
+	// fixed: the schema has a default that is a value, so that the member is never without one.
+	fixed bool
 }
 
 type absenceKind uint8
@@ -98,6 +103,7 @@ const (
 	byDefault                     // the schema's default is a leaf that matches (B9)
 	notDefault                    // the default is a leaf that does not match
 	notPresent                    // for present: certainly absent
+	notGiven                      // an optional member without a value, which has no origin
 )
 
 // test is one condition at one location.
@@ -112,6 +118,7 @@ type test struct {
 	// everything below a value of the wrong type.
 	many    bool
 	present bool // the condition tests the presence of a value
+	origin  bool // it looks at the origin of the value
 	// first is the first rule of the condition that applies to strings or objects here, or none.
 	first int32
 	// texts evaluate strings: one matcher, or several readings of a location whose type or

@@ -72,6 +72,9 @@ type thread struct {
 	// origin.
 	deep   bool
 	origin *schema.Location
+	// leaves: the value is below an object at node, of which conditions on the origin of values look
+	// at every leaf.
+	leaves bool
 }
 
 // idle reports whether no condition can follow the thread.
@@ -120,7 +123,7 @@ func (st walkState) key(locations map[*schema.Location]int) string {
 		for _, mark := range []struct {
 			set bool
 			c   byte
-		}{{t.flat, 'f'}, {t.generous, 'g'}, {t.deep, 'd'}} {
+		}{{t.flat, 'f'}, {t.generous, 'g'}, {t.deep, 'd'}, {t.leaves, 'o'}} {
 			if mark.set {
 				b = append(b, mark.c)
 			}

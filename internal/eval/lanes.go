@@ -121,7 +121,7 @@ func (s *state) walkLanes(i int) {
 		st.cursor++
 	}
 	st.holds = st.cursor < l.end && s.phaseOf(st.cursor, st.lane) == holds
-	st.abstains = l.guard && st.cursor == l.end
+	st.abstains = l.guard && st.cursor == l.end || l.session && st.low == stopgate.Unattended && st.high == stopgate.Unattended
 }
 
 // ways yields the lanes of a list in text order.

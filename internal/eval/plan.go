@@ -27,6 +27,10 @@ type plan struct {
 	recognised string
 	// commands is the number of conditions in all lists that are evaluated command by command.
 	commands int32
+	// origins is set if a condition looks at the origin of values. same is the number of rules whose
+	// values must be from one text.
+	origins bool
+	same    int32
 }
 
 // view is the tool's arguments under one schema; files with the same schema share a view. Each file
@@ -58,6 +62,10 @@ type list struct {
 	code     stopgate.Code // of the fallback
 	guard    bool          // its rules are guards; the fallback is not a verdict
 	suspects bool          // they read undeclared strings, and no verdict waits for them
+	// session is set for a session policy on the texts that were read: its only rule has the
+	// conditions under which it does not object, and it restricts nothing where they hold.
+	session bool
+	reason  string // of the policy
 	// own are its rules that are in no bundle. Their states are consecutive, as are those of its
 	// bundles, which represent all other rules.
 	own                    []int32
@@ -104,6 +112,7 @@ type rule struct {
 	ref        *stopgate.RuleRef
 	lowered    bool                 // it is written as unattended and counts as ask (K35)
 	public     string               // the rule's reason, or the default text (K37)
+	same       int32                // its index among the rules whose values must be from one text, -1 for others
 	covering   bool                 // a permit that needs cover for every parameter
 	ignores    []jsonstream.Pointer // parameters that need no cover
 }
@@ -126,6 +135,7 @@ type cond struct {
 	pointer    string // of the rule
 	expanded   string // the same with "*" for every array it crosses
 	env        condition.Env
+	origin     bool              // it looks at the origin of values
 	suspects   bool              // it reads undeclared strings, and has no sites
 	command    int32             // its index among the commands of its list, -1 if it is none
 	ast        *syntax.Condition // nil for a bundle

@@ -1,7 +1,9 @@
 package eval
 
 import (
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/stopgate/stopgate"
@@ -34,7 +36,9 @@ type Policies struct {
 	// unknownTool is the mode of unknown tools if no operator sets it.
 	unknownTool stopgate.Mode
 	known       KnownTools
-	tests       []dataTest // conditions of rules on the session, by key
+	tests       []dataTest // conditions of rules on the session's data, by key
+	says        []string   // keys of the conditions of rules on the words of the person
+	flows       []*Flow
 }
 
 // New returns the policies of files, which were parsed with one table of conditions and must not be
@@ -50,9 +54,44 @@ func New(layers []*Layer, unknownTool stopgate.Mode) *Policies {
 	if unknownTool == stopgate.Ask {
 		p.unknownTool = stopgate.Ask
 	}
+	p.scope()
 	p.protect()
 	p.situations()
+	p.readTexts()
 	return p
+}
+
+// scope names the sources of each file, and those that are trusted. Sources of a file that is not
+// trusted are its own. A name that several of the operator's files declare is trusted if all of
+// them say so, and their trusted sources are those of the other files, too.
+func (p *Policies) scope() {
+	trusted := make(map[flow.Source]bool)
+	declare := func(l *Layer, known map[flow.Source]bool) {
+		for _, s := range l.File.Sources {
+			name := l.Env.Source(s.Name)
+			was, again := known[name]
+			known[name] = s.Trusted && (was || !again)
+		}
+	}
+	for i, l := range p.layers {
+		l.Env.Scope, l.Env.Trusted = "", ""
+		if l.Trusted {
+			declare(l, trusted)
+		} else {
+			l.Env.Scope = "@" + strconv.Itoa(i)
+		}
+	}
+	for _, l := range p.layers {
+		known := maps.Clone(trusted)
+		if !l.Trusted {
+			declare(l, known)
+		}
+		for _, name := range slices.Sorted(maps.Keys(known)) {
+			if known[name] {
+				l.Env.Trusted += string(name) + "\n"
+			}
+		}
+	}
 }
 
 // protect builds the lists of protected targets, one for all files with the same directories.
@@ -66,10 +105,12 @@ func (p *Policies) protect() {
 	}
 	lists := make(map[condition.Env]condition.Protected)
 	for _, l := range p.layers {
-		if lists[l.Env] == nil {
-			lists[l.Env] = p.table.Protect(l.Env, files...)
+		env := l.Env
+		env.Scope, env.Trusted = "", ""
+		if lists[env] == nil {
+			lists[env] = p.table.Protect(env, files...)
 		}
-		l.Protected = lists[l.Env]
+		l.Protected = lists[env]
 	}
 }
 
@@ -110,13 +151,13 @@ func (p *Policies) Gates() []*syntax.GateSettings {
 // LooksAtSessions reports whether a rule has a condition on the data of sessions.
 func (p *Policies) LooksAtSessions() bool { return len(p.tests) > 0 }
 
-// LooksAtTexts reports whether a situation depends on the texts of a session.
-func (p *Policies) LooksAtTexts() bool { return false }
-
 // Situation evaluates a session's data and texts. A session without data has the empty object; data
 // that are not an object are unknown, as are texts that are nil.
-func (p *Policies) Situation(data jsonstream.Value, _ flow.View) Situation {
-	var s Situation
+func (p *Policies) Situation(data jsonstream.Value, texts flow.View) Situation {
+	return p.textSituation(p.dataSituation(data), data, texts)
+}
+
+func (p *Policies) dataSituation(data jsonstream.Value) (s Situation) {
 	if data.Kind() != jsonstream.Object {
 		return s
 	}

@@ -7,12 +7,15 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
-// Situation is the result of the conditions on a session's data in rules (`when = { session =
-// "/mode", ... }`). In the zero Situation the data are unknown: restrictive rules hold, permissive
-// ones do not. Situations are comparable; equal ones lead to equal bindings.
+// Situation is the result of the conditions that rules have on a session: on its data (`when = {
+// session = "/mode", ... }`), on the words of its person (`when = { says = "..." }`), and of its
+// session policies on the texts that were read. In the zero Situation nothing is known of the
+// session: restrictive rules and policies hold, permissive ones do not. Situations are comparable;
+// equal ones lead to equal bindings.
 type Situation struct {
 	// settled names the conditions whose result differs from an unknown one: those of restrictive
-	// rules that do not hold, and those of permissive rules that do.
+	// rules that do not hold, those of permissive rules that do, and the policies that do not
+	// object. A key ends with a blank.
 	settled string
 }
 
@@ -36,10 +39,20 @@ func (s Situation) With(key string, permissive, holds bool) Situation {
 	return s
 }
 
+// WithSaid returns the situation in which the words of the person match the condition with the key
+// of a [syntax.Says].
+func (s Situation) WithSaid(key string) Situation { return Situation{s.settled + saidKey(key)} }
+
+// WithUnread returns the situation in which a policy on the texts that were read does not object,
+// see [Policies.Flows].
+func (s Situation) WithUnread(f *Flow) Situation { return Situation{s.settled + f.key} }
+
+func saidKey(key string) string { return "said:" + key + " " }
+
 // Circumstances are the inputs of a binding in addition to the call. The zero value is the
 // strictest.
 type Circumstances struct {
-	// Situation is the result of conditions on the session's data.
+	// Situation is the result of conditions on the session.
 	Situation Situation
 	// Governed is set if session policies also decide about the tool, so that an unknown tool is
 	// still evaluated; see [Binding.Unknown].
@@ -63,6 +76,12 @@ func (c *compiler) applies(r *syntax.Rule) bool {
 		if len(fact.globs) > 0 && !syntax.MatchesAny(fact.globs, fact.value) {
 			return false
 		}
+	}
+	switch {
+	case w.Effect != nil && *w.Effect != c.effect():
+		return false
+	case w.Says != nil && r.Mode.Permissive() && !strings.Contains(c.under.Situation.settled, saidKey(w.Says.Key)):
+		return false
 	}
 	return w.Session == nil || c.under.Situation.holds(w, r.Mode.Permissive())
 }

@@ -92,6 +92,9 @@ func (s *state) reset(p *plan) {
 	s.spine.reset()
 	s.lanes.reset(p)
 	s.segments, s.uncovered = s.segments[:0], s.uncovered[:0]
+	if n := int(p.same); n > 0 || len(s.same) > 0 {
+		s.same = resize(s.same, n)
+	}
 	for len(s.bundles) < len(p.bundles) {
 		s.bundles = append(s.bundles, bundleState{})
 	}

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/literal"
 )
@@ -21,11 +22,12 @@ type condState struct {
 	leaf  bool // a leaf matched
 	// limited is set if a value satisfied it by its length; see [match.Matcher.Exceeds].
 	limited    bool
-	undeclared bool  // by an undeclared string
-	open       int32 // number of sites at which a leaf can still appear
-	at         int64 // byte that decided it
-	path       span  // pointer of the value that decided it
-	value      span  // the text of that value, if it was a path
+	undeclared bool       // by an undeclared string
+	doubt      flow.Doubt // why its result follows from texts that are not known
+	open       int32      // number of sites at which a leaf can still appear
+	at         int64      // byte that decided it
+	path       span       // pointer of the value that decided it
+	value      span       // the text of that value, if it was a path
 }
 
 // ruleState is the state of one rule in an evaluation.
@@ -69,6 +71,8 @@ type state struct {
 	segments []condSegment
 	// uncovered are the values so far that some permit does not cover.
 	uncovered []uncoveredLeaf
+	// same are the texts that have all values so far of a rule with same_text.
+	same []commonTexts
 }
 
 // leaf takes the result of a condition for a value at a site. sole is set if no other value can be
@@ -125,14 +129,16 @@ func (s *state) missing(site int32) {
 	}
 }
 
-// empty takes an empty array: a branch without a value (K3). For present it is unsure, like null.
-func (s *state) empty(site int32) {
+// empty takes an empty array: a branch without a value (K3). For present it is unsure, like null; an
+// optional member without a value has no origin that a permissive condition could miss.
+func (s *state) empty(site int32, optional bool) {
 	k := &s.plan.conds[s.plan.sites[site]]
-	if k.kind == condition.Present && !k.permissive {
+	switch {
+	case k.kind == condition.Present && !k.permissive, optional && k.vacuous():
 		s.leaf(site, true, false)
-		return
+	default:
+		s.missing(site)
 	}
-	s.missing(site)
 }
 
 // absent takes an absent member of an object. If commands are evaluated one by one, it is a command
@@ -156,6 +162,8 @@ func (s *state) absent(a absence, command bool) {
 		s.leaf(a.site, false, false)
 	case notPresent:
 		s.leaf(a.site, !s.plan.conds[c].want, false)
+	case notGiven:
+		s.leaf(a.site, true, false)
 	default:
 		s.missing(a.site)
 	}
@@ -228,6 +236,12 @@ func (s *state) walk(i int) {
 		s.walkUncovered(i)
 		return
 	}
+	s.walkRules(l, st)
+	st.abstains = l.session && st.low == stopgate.Unattended && st.high == stopgate.Unattended
+}
+
+// walkRules is walk for a list of rules without exceptions.
+func (s *state) walkRules(l *list, st *listState) {
 	for int(st.step) < len(l.own) && s.rules[l.firstOwn+st.step].phase == failed {
 		st.step++
 	}

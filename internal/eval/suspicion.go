@@ -174,6 +174,7 @@ func (e *leafTests) suspected() {
 	}
 	for _, r := range plausible(nil, e.text(), 0) {
 		e.undeclared.Reset(r.text)
+		e.undeclared.SetTexts(e.sessionTexts)
 		for _, s := range list {
 			as := s.as & r.as
 			if as&asCommand != 0 && !e.plan.table.Line(&e.undeclared).NamesPrograms() {

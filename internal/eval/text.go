@@ -3,7 +3,6 @@ package eval
 import (
 	"math"
 
-	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/index"
@@ -23,6 +22,7 @@ type textTest struct {
 	shown    index.State // state when it last decided something
 	result   condition.Result
 	sole     bool // no other value can be at the test's site
+	optional bool // of a member that the schema does not require
 	shows    int  // bytes of the current piece after which a test is decided, 0 if none is
 }
 
@@ -55,23 +55,24 @@ type leafTests struct {
 	unclean    bool   // some path is not spelled as it would be released
 	// sessionTexts are the texts of the call's session, nil if none are known.
 	sessionTexts flow.View
-	origins      []stopgate.Origin
+	origins      []foundOrigin
+	part         condition.Value // a number, a boolean or a key
 }
 
 func (e *leafTests) reset(p *plan) {
 	e.decision.reset(p)
 	e.texts, e.watches, e.undecided, e.decoded = e.texts[:0], e.watches[:0], 0, false
 	e.suspects, e.commands, e.unclean = e.suspects[:0], false, false
-	e.origins = nil
+	e.origins = e.origins[:0]
 }
 
 // startTest begins a test of the string that begins now.
-func (e *leafTests) startTest(t *test, sole bool) {
+func (e *leafTests) startTest(t *test, sole, optional bool) {
 	first := len(e.texts)
 	e.commands = e.commands || e.plan.conds[t.cond].command >= 0
 	for _, m := range t.texts {
 		x := e.nextText()
-		x.test, x.m, x.index, x.sole = t, m, nil, sole
+		x.test, x.m, x.index, x.sole, x.optional = t, m, nil, sole, optional
 		if x.result = m.Start(&x.state); x.result == condition.Undecided {
 			e.undecided++
 		}
@@ -275,6 +276,10 @@ func (e *leafTests) textEnd() {
 			e.endIndex(x)
 			continue
 		}
+		if x.test.origin {
+			e.endOrigin(x)
+			continue
+		}
 		if x.m.JudgesSweeps() && !e.probing {
 			e.swept(x.m.Sweeps(e.stringValue()))
 		}
@@ -341,6 +346,7 @@ func (e *leafTests) endIndex(x *textTest) {
 func (e *leafTests) stringValue() *condition.Value {
 	if !e.prepared {
 		e.str.ResetText(e.text()) // the parser accepted it
+		e.str.SetTexts(e.sessionTexts)
 		e.prepared = true
 	}
 	return &e.str

@@ -8,7 +8,7 @@ func (w *walker) closeVector(e *leafTests) {
 	v := &e.vector
 	if v.Read(e.value); len(v.Words) == 0 {
 		for _, site := range p.shape.under {
-			e.empty(site)
+			e.empty(site, p.optional)
 		}
 		w.end(e, p)
 		return
@@ -21,6 +21,7 @@ func (w *walker) closeVector(e *leafTests) {
 	}
 	e.scratch = e.plan.table.AppendWords(e.scratch[:0], v.Words)
 	e.str.ResetWords(e.scratch, v.Words, v.Complete)
+	e.str.SetTexts(e.sessionTexts)
 	e.prepared, e.decoded = true, true
 	e.textEnd()
 	w.endScalar(e, p)

@@ -152,7 +152,7 @@ func (e *decision) publishList(i int) {
 		v.Layer, v.Code, v.Pointer = stopgate.LayerFloor, stopgate.CodeParameterNotCovered, leaf.pointer
 		v.Public = notCovered(leaf.pointer)
 	case st.cursor == l.end:
-		v.Code = l.code
+		v.Code, v.Public = l.code, l.reason
 		if st.lane >= 0 { // the command that no rule matches
 			if v.Segment = e.lanes.all[st.lane].shown(&e.spine); v.Segment != nil {
 				v.Pointer = string(e.spine.pointer(e.lanes.all[st.lane].path))
@@ -175,6 +175,7 @@ func (e *decision) publishList(i int) {
 	default:
 		v.Candidates, v.Public = e.candidates(i)
 	}
+	e.doubtful(i, v)
 	if v.Public == "" || v.Public == v.Code.Public() {
 		v.Public = unexplained(v)
 		if v.Mode.Terminal() {

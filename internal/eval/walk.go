@@ -22,6 +22,8 @@ type walker struct {
 type position struct {
 	shape *shape
 	many  bool
+	// optional is set for the value of a member that the schema declares and does not require.
+	optional bool
 }
 
 // frame is one open container.
@@ -94,9 +96,9 @@ func (w *walker) begin(e *leafTests) position {
 		}
 	}
 	if n := f.count - 1; n < len(f.inside.prefix) {
-		return position{f.inside.prefix[n], true}
+		return position{shape: f.inside.prefix[n], many: true}
 	}
-	return position{f.inside.items, true}
+	return position{shape: f.inside.items, many: true}
 }
 
 // open enters a container.
@@ -149,6 +151,7 @@ func (w *walker) openObject(e *leafTests, f *frame) {
 		switch {
 		case t.present:
 			e.present(t.site, s.wrongObject, !f.many)
+		case t.origin && !s.wrongObject: // by leaf
 		case t.fits&objectType == 0:
 			e.missing(t.site)
 		}
@@ -200,7 +203,7 @@ func (w *walker) closeArray(e *leafTests) {
 	}
 	if f.count == 0 {
 		for _, site := range s.under {
-			e.state.empty(site)
+			e.state.empty(site, f.optional)
 		}
 	}
 	w.end(e, f.position)
@@ -232,6 +235,8 @@ func (w *walker) scalar(e *leafTests, p position, ev *jsonstream.Event) {
 			e.presentNull(t.site, !p.many)
 		case t.present:
 			e.present(t.site, false, !p.many)
+		case t.origin:
+			e.scalarOrigin(t, ev, kind, p)
 		case kind&t.fits&^t.wrong == 0:
 			e.leaf(t.site, false, sole && !t.many)
 		case kind == nullType:
@@ -293,7 +298,7 @@ func (w *walker) startText(e *leafTests, p position, written typeSet) {
 			if t.index != nil {
 				e.startIndex(t, sole)
 			} else {
-				e.startTest(t, sole)
+				e.startTest(t, sole, p.optional)
 			}
 		case t.index != nil:
 			e.hits.Reset()
@@ -316,7 +321,7 @@ func (w *walker) endString(e *leafTests) {
 	p := w.next
 	if n := len(w.frames); n > 0 && w.frames[n-1].array {
 		f := &w.frames[n-1]
-		p = position{f.inside.items, true}
+		p = position{shape: f.inside.items, many: true}
 		if i := f.count - 1; i < len(f.inside.prefix) {
 			p.shape = f.inside.prefix[i]
 		}
@@ -335,7 +340,7 @@ func (w *walker) key(e *leafTests, key []byte) {
 		w.otherKey(e, f, key)
 		return
 	}
-	w.next = position{g.to, f.many}
+	w.next = position{shape: g.to, many: f.many, optional: g.optional}
 	w.keyed(e, f, g.to)
 	if g.bit >= 0 {
 		w.seen[f.seen+int(g.bit>>6)] |= 1 << (g.bit & 63)
@@ -358,7 +363,10 @@ func (w *walker) claim(e *leafTests, f *frame, class int32) {
 // otherKey takes a key that neither the schema nor a rule names.
 func (w *walker) otherKey(e *leafTests, f *frame, key []byte) {
 	s := f.inside
-	w.next = position{s.extra, true}
+	w.next = position{shape: s.extra, many: true}
+	for i := range s.others {
+		e.keyOrigin(&s.others[i], key)
+	}
 	if !s.judges {
 		w.keyed(e, f, s.extra)
 		return

@@ -12,14 +12,17 @@ import (
 	"github.com/stopgate/stopgate/session/policies"
 )
 
-// SessionPolicies are the session policies of all files, in order, with the tools under the names
-// that facts have (S39). A key is one of paths where a table declares the argument as a path,
+// SessionPolicies are the session policies on facts of all files, in order, with the tools under the
+// names that facts have (S39). Those on texts that were read are in [eval.Policies.Flows]. A key is one of paths where a table declares the argument as a path,
 // unless the policy declares that values are compared (H12).
 func (p *Program) SessionPolicies() []*syntax.SessionPolicy {
 	var all []*syntax.SessionPolicy
 	names := p.ToolNames()
 	for _, l := range p.Layers() {
 		for _, s := range l.File.Sessions {
+			if s.Type == syntax.SessionFlow {
+				continue
+			}
 			bound := *s
 			bound.KeyIsPath = s.KeyIsPath || !s.KeyIsValue && p.keyedByPath(s)
 			if s.Type == syntax.SessionReadBeforeWrite && len(names) > 0 {

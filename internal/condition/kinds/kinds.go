@@ -17,6 +17,7 @@
 //	minimum, maximum, exclusive_minimum, exclusive_maximum      numbers
 //	min_items, max_items arrays
 //	present              everything; evaluated by package eval (K5)
+//	from, not_from, carries      everything but arrays, whose elements they evaluate; see package origin
 //
 // # Globs
 //
@@ -34,6 +35,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/cidr"
 	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/number"
+	"github.com/stopgate/stopgate/internal/condition/origin"
 	"github.com/stopgate/stopgate/internal/condition/patch"
 	"github.com/stopgate/stopgate/internal/condition/protected"
 	"github.com/stopgate/stopgate/internal/condition/weburl"
@@ -88,10 +90,7 @@ var rows = []condition.Definition{
 	commandline.Writes,
 	{Kind: condition.Outside, Types: schema.String, Undeclared: condition.AnyReading, Reads: onPath, Misfit: "looks at paths, but the parameter is none", Remedy: `declare it with type = "path"`, Listed: true, Excludes: true, Build: buildText,
 		Doc: "A path lies in none of the places that this glob names. Only in rules that restrict."},
-	{Kind: condition.From, Types: condition.AnyType, Undeclared: asText, Values: condition.OneOrMany, Sources: true, Options: occurrence, Build: buildOrigin,
-		Doc: "The value occurs in texts of these sources."},
-	{Kind: condition.NotFrom, Types: condition.AnyType, Undeclared: asText, Values: condition.OneOrMany, Sources: true, Options: occurrence, Build: buildOrigin,
-		Doc: "The value occurs in no text of these sources."},
-	{Kind: condition.Carries, Types: schema.String, Undeclared: asText, Values: condition.OneOrMany, Sources: true, Options: carried, Build: buildOrigin,
-		Doc: "The value holds a part of a text of these sources. Only in rules that restrict."},
+	origin.From,
+	origin.NotFrom,
+	origin.Carries,
 }

@@ -38,6 +38,7 @@ func compile(r condition.Request) (*Matcher, *condition.SpecError) {
 		kind: r.Spec.Kind, restrictive: r.Restrictive, annotation: r.Target.Annotation, env: r.Env,
 		fits: tests.Fits, text: tests.Text, values: tests.Values,
 	}
+	m.origin, _ = tests.Text.(condition.OriginTest)
 	for _, lit := range r.Spec.Values {
 		if lit.Kind == condition.LiteralString && m.kind != condition.Present {
 			m.written = append(m.written, lit.Text)

@@ -14,6 +14,7 @@ type Matcher struct {
 	restrictive bool
 	fits        schema.Type
 	text        condition.TextTest
+	origin      condition.OriginTest // text, if it looks at origins
 	values      condition.Values
 	want, value bool // for Present; see [condition.Spec.Presence]
 

@@ -1,0 +1,166 @@
+package eval
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// Flow is a session policy about the texts that were read before: [[session]] with type = "flow".
+// Whether it objects depends on the session, so that its result is a part of the [Situation]. For a
+// tool that it covers, one that objects is a list of the binding: its rule has the conditions under
+// which it does not object, and its fallback is the objection.
+type Flow struct {
+	Layer  *Layer
+	Policy *syntax.SessionPolicy
+
+	key     string // in situations
+	sources []flow.Source
+	trusted []flow.Source
+	tools   []string
+	rules   []*syntax.Rule
+	when    []*DataTest
+}
+
+// Flows lists the session policies about texts that were read, except those that are off.
+func (p *Policies) Flows() []*Flow { return p.flows }
+
+// LooksAtTexts reports whether a situation depends on the texts of a session.
+func (p *Policies) LooksAtTexts() bool { return len(p.flows)+len(p.says) > 0 }
+
+// NeedsTexts reports whether a rule or a session policy depends on the texts of a session.
+func (p *Policies) NeedsTexts() bool {
+	if p.LooksAtTexts() {
+		return true
+	}
+	for _, l := range p.layers {
+		for r := range l.File.Rules() {
+			if slices.ContainsFunc(r.Conditions, func(k syntax.Condition) bool { return k.Spec.Row().Sources }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// readTexts prepares the conditions of all files on the texts of sessions.
+func (p *Policies) readTexts() {
+	for i, l := range p.layers {
+		for r := range l.File.Rules() {
+			if w := r.When; w != nil && w.Says != nil && r.Mode.Permissive() && !slices.Contains(p.says, w.Says.Key) {
+				p.says = append(p.says, w.Says.Key)
+			}
+		}
+		for n, s := range l.File.Sessions {
+			if s.Type == syntax.SessionFlow && !s.Off {
+				p.flows = append(p.flows, newFlow(l, s, "read:"+strconv.Itoa(i)+"."+strconv.Itoa(n)+" "))
+			}
+		}
+	}
+	slices.Sort(p.says)
+}
+
+func newFlow(l *Layer, s *syntax.SessionPolicy, key string) *Flow {
+	f := &Flow{Layer: l, Policy: s, key: key, trusted: trustedOf(&l.Env)}
+	for _, name := range s.After {
+		if l.File.HasSource(name) {
+			f.sources = append(f.sources, l.Env.Source(flow.Source(name)))
+		} else {
+			f.tools = append(f.tools, name)
+		}
+	}
+	if len(s.Unless) > 0 {
+		f.rules = []*syntax.Rule{{Conditions: s.Unless, Compound: true, Mode: stopgate.Unattended, Pos: s.Pos}}
+	}
+	for _, c := range s.When {
+		t, err := NewDataTest(c, true, l.Env)
+		if err != nil { // Parse has rejected conditions that do not compile
+			return &Flow{Layer: l, Policy: s, key: key, rules: f.rules}
+		}
+		f.when = append(f.when, t)
+	}
+	return f
+}
+
+// trustedOf returns the trusted sources of an environment.
+func trustedOf(env *condition.Env) (sources []flow.Source) {
+	for name := range strings.SplitSeq(env.Trusted, "\n") {
+		if name != "" {
+			sources = append(sources, flow.Source(name))
+		}
+	}
+	return sources
+}
+
+// reads reports whether a tool is one of those whose results raise the objection.
+func (f *Flow) reads(tool string) bool {
+	return len(f.tools) > 0 && f.Layer.names(f.tools, tool)
+}
+
+// Covers reports whether the policy is about calls of a tool; effect is that of the tool.
+func (f *Flow) Covers(tool stopgate.ToolName, effect bool) bool {
+	return f.Policy.Effects && effect || len(f.Policy.Before) > 0 && f.Layer.names(f.Policy.Before, string(tool))
+}
+
+// names reports whether names and globs of the file name a tool, also under the name of its table.
+func (l *Layer) names(globs []string, tool string) bool {
+	return syntax.MatchesAny(globs, tool) || slices.ContainsFunc(l.File.Tools, func(t *syntax.ToolTable) bool {
+		return t.Named(tool) && !syntax.IsGlob(t.Name) && syntax.MatchesAny(globs, t.Name)
+	})
+}
+
+// objects reports whether the policy objects in a session: unless it is known that its conditions
+// on the data do not hold, or that none of the texts was read.
+func (f *Flow) objects(data jsonstream.Value, texts flow.View) bool {
+	if data.Kind() == jsonstream.Object {
+		for _, t := range f.when {
+			if holds, known := t.Holds(data); known && !holds {
+				return false
+			}
+		}
+	}
+	if texts == nil || len(f.sources)+len(f.tools) == 0 {
+		return true
+	}
+	return texts.Read(&flow.Query{Sources: f.sources, Trusted: f.trusted}, f.reads, f.Policy.UntilUser)
+}
+
+// texts adds the conditions on texts to the situation of a session.
+func (p *Policies) textSituation(s Situation, data jsonstream.Value, texts flow.View) Situation {
+	for _, f := range p.flows {
+		if !f.objects(data, texts) {
+			s = s.WithUnread(f)
+		}
+	}
+	if texts == nil {
+		return s
+	}
+	for _, key := range p.says {
+		if texts.Said(key) {
+			s = s.WithSaid(key)
+		}
+	}
+	return s
+}
+
+// flows adds the session policies that object in this situation and cover the tool.
+func (c *compiler) flows() {
+	effect := c.effect()
+	for _, f := range c.policies.flows {
+		if !f.Covers(c.call.Tool, effect) || strings.Contains(c.under.Situation.settled, f.key) {
+			continue
+		}
+		i := slices.IndexFunc(c.toolPolicies, func(v *ToolPolicy) bool { return v.Layer == f.Layer })
+		l := list{layer: stopgate.LayerSession, fallback: stopgate.Deny, code: stopgate.CodeUntrustedText, session: true, reason: f.Policy.Reason}
+		if f.Policy.Asks {
+			l.fallback = stopgate.Ask
+		}
+		c.list(c.toolPolicies[i], l, f.rules, "", true)
+	}
+}
