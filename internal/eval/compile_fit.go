@@ -101,6 +101,9 @@ func (all matchers) fit(k *cond, p *schema.Location, env condition.Env) *fitting
 		target.Type = 0
 	}
 	f := new(fitting)
+	if k.origin {
+		target.As = p.As()
+	}
 	target.ReadsJudged, target.WritesJudged = k.readsJudged, k.writesJudged
 	for _, a := range readings(k, p, known) {
 		target.Annotation, target.Paths = a, k.ast.On == "path" && a == schema.Command

@@ -33,7 +33,7 @@ func (p *Policies) effectOf(call *stopgate.Call) bool {
 			if *tool.Effect {
 				return !none // the operator knows the tool of this name better
 			}
-			none = none || tool.Certain
+			none = none || tool.Certain || tool.Output
 		}
 	}
 	return !none

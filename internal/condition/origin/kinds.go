@@ -101,7 +101,8 @@ func (t *test) read(r *condition.Request) *condition.SpecError {
 	return nil
 }
 
-// kindOf returns how the strings of a target are compared.
+// kindOf returns how the strings of a target are compared: as the schema states, else as the reading
+// of the string is.
 func kindOf(t *condition.Target) flow.Kind {
 	switch {
 	case t.As != flow.Text:
