@@ -19,6 +19,9 @@ type reachKey struct {
 // reach returns the locations of a condition's pointer. It is cached, since thousands of rules may
 // share a pointer.
 func (c *compiler) reach(v *ToolPolicy, k *syntax.Condition) schema.Reach {
+	if k.Every {
+		return schema.Reach{Missing: -1, Locations: []*schema.Location{v.Schema.Location()}, Expanded: "*"}
+	}
 	key := reachKey{v.Schema, k.Arg.String()}
 	r, ok := c.reached[key]
 	if !ok {

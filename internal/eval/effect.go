@@ -1,40 +1,43 @@
 package eval
 
-import (
-	"github.com/stopgate/stopgate"
-)
+import "github.com/stopgate/stopgate"
 
 // effect reports whether the tool changes something or sends something out.
 func (b *binder) effect() bool { return b.policies.effectOf(&b.call) }
 
-// HasEffect reports whether a tool changes something or sends something out: a table of any file
-// says so, or the list of known tools does. A tool of which neither is known has an effect; that it
-// has none is for the operator to say, or for the list of a tool that is certainly the known one.
+// HasEffect reports whether a tool changes something or sends something out. Any file may say that
+// it does, only the operator's that it does not. If none says it, the list of known tools does; a
+// tool that has a table of its own in an operator's file and is not known has no effect, and every
+// other one has.
 func (p *Policies) HasEffect(tool stopgate.ToolName) bool {
 	return p.effectOf(&stopgate.Call{Tool: tool})
 }
 
 func (p *Policies) effectOf(call *stopgate.Call) bool {
-	none := false
+	without, declared := false, false
 	for _, l := range p.layers {
 		for _, t := range l.File.TablesFor(string(call.Tool)) {
+			declared = declared || l.Trusted && t.Named(string(call.Tool))
 			if t.Effect == nil {
 				continue
 			}
 			if *t.Effect {
 				return true
 			}
-			none = none || l.Trusted
+			without = without || l.Trusted
 			break // the most specific table that says it
 		}
 	}
-	if p.known != nil {
-		if tool, ok := p.known(*call); ok && tool.Effect != nil {
-			if *tool.Effect {
-				return !none // the operator knows the tool of this name better
-			}
-			none = none || tool.Certain || tool.Output
-		}
+	if without || p.known == nil {
+		return !without && !declared
 	}
-	return !none
+	tool, ok := p.known(*call)
+	switch {
+	case !ok || tool.Effect == nil:
+		return !declared
+	case *tool.Effect:
+		return true
+	}
+	// A server may give any tool the name of a known one.
+	return !declared && !tool.Certain && !tool.Output && call.Server != ""
 }

@@ -34,7 +34,7 @@ var (
 		syntax.SessionLimit: {
 			"when", "key", "on_missing_key", "within", "tools", "max_calls", "max_in_flight", "inflight_ttl", "sum", "max_sum", "scope", "failures", "key_type", "require_observed",
 		},
-		syntax.SessionFlow: {"after", "before", "unless", "until"},
+		syntax.SessionFlow: {"when", "after", "before", "unless", "until"},
 	}
 	sourceKeys          = []string{"tool", "trusted", "asked", "items", "where", "field", "label", "format", "as"}
 	userSourceKeys      = []string{"only"}
