@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
@@ -16,6 +18,8 @@ type Case struct {
 	Name  string
 	Line  int
 	Calls []Call
+	// Known are the sources whose texts are known completely.
+	Known flow.Knowledge
 }
 
 // Call is a call of a case with its expectations.
@@ -29,6 +33,8 @@ type Call struct {
 	Result      []byte
 	// Data are the session's data from this call on, nil for no change.
 	Data []byte
+	// Texts are those of the conversation since the call before.
+	Texts []gate.Text
 
 	want []want
 }
@@ -44,6 +50,7 @@ type caseTable struct {
 	Server    string          `toml:"server"`
 	Surface   string          `toml:"surface"`
 	Calls     *tomltree.Value `toml:"call"`
+	Knows     *tomltree.Value `toml:"knows"`
 	callTable
 }
 
@@ -54,6 +61,7 @@ type callTable struct {
 	Result       *tomltree.Value `toml:"result"`
 	Failed       bool            `toml:"failed"`
 	SessionData  *tomltree.Value `toml:"session_data"`
+	Texts        *tomltree.Value `toml:"text"`
 	Expect       *stopgate.Mode  `toml:"expect"`
 	Code         string          `toml:"code"`
 	Layer        string          `toml:"layer"`
@@ -69,6 +77,7 @@ type callTable struct {
 type reader struct {
 	file     string
 	mistakes diag.List
+	numbered int // texts
 }
 
 func (r *reader) report(code diag.Code, at diag.Range, message, hint string) {
@@ -92,7 +101,7 @@ func (r *reader) cases(v *tomltree.Value, tools []stopgate.ToolDefinition) []Cas
 	for _, t := range r.tables(v, "case") {
 		var table caseTable
 		r.mistakes = append(r.mistakes, tomltree.Decode(t, &table)...)
-		c := Case{Name: table.Name, Line: t.Range.Start.Line}
+		c := Case{Name: table.Name, Line: t.Range.Start.Line, Known: r.knows(table.Knows)}
 		facts := stopgate.Call{
 			Session: "test", Agent: stopgate.AgentName(table.Agent), Principal: stopgate.Principal(table.Principal),
 			Server: stopgate.ServerID(table.Server), Surface: stopgate.Surface(table.Surface),
@@ -101,17 +110,24 @@ func (r *reader) cases(v *tomltree.Value, tools []stopgate.ToolDefinition) []Cas
 			facts.Surface = stopgate.SurfaceDecide
 		}
 		if table.Calls == nil {
-			c.Calls = append(c.Calls, r.call(t, table.callTable, facts, tools))
+			call := r.call(t, table.callTable, facts, tools)
+			call.Texts = r.texts(table.Texts, "case.text")
+			c.Calls = append(c.Calls, call)
 		} else if table.Tool != "" {
 			r.report(diag.BadValue, t.Get("tool").KeyRange, "`tool` and `[[case.call]]` exclude each other", "move it into a call")
 		}
 		for _, each := range r.tables(table.Calls, "case.call") {
 			var inner callTable
 			r.mistakes = append(r.mistakes, tomltree.Decode(each, &inner)...)
-			c.Calls = append(c.Calls, r.call(each, inner, facts, tools))
+			call := r.call(each, inner, facts, tools)
+			call.Texts = r.texts(inner.Texts, "case.call.text")
+			c.Calls = append(c.Calls, call)
 		}
 		if table.Calls != nil && table.SessionData != nil && len(c.Calls) > 0 && c.Calls[0].Data == nil {
 			c.Calls[0].Data = r.json(table.SessionData)
+		}
+		if table.Calls != nil && len(c.Calls) > 0 {
+			c.Calls[0].Texts = append(r.texts(table.Texts, "case.text"), c.Calls[0].Texts...)
 		}
 		list = append(list, c)
 	}
@@ -130,14 +146,8 @@ func (r *reader) call(t *tomltree.Value, table callTable, call stopgate.Call, to
 	if table.Tool == "" {
 		r.report(diag.MissingKey, t.Range, "the case does not say which `tool` is called", "")
 	}
-	switch {
-	case table.Args == nil:
-	case table.Args.Kind == tomltree.String:
-		c.Args = []byte(table.Args.Text)
-	case table.Args.Kind == tomltree.Table:
-		c.Args = r.json(table.Args)
-	default:
-		r.report(diag.WrongType, table.Args.Range, fmt.Sprintf("`args` must be a table, or the argument text as a string, not %s", table.Args.Kind), "")
+	if table.Args != nil {
+		c.Args = r.arguments(table.Args)
 	}
 	if table.Result != nil {
 		c.Result = r.json(table.Result)
@@ -157,6 +167,18 @@ func (r *reader) call(t *tomltree.Value, table callTable, call stopgate.Call, to
 	}
 	r.words(t, table)
 	return c
+}
+
+// arguments reads a table, or the text of arguments.
+func (r *reader) arguments(v *tomltree.Value) []byte {
+	switch v.Kind {
+	case tomltree.String:
+		return []byte(v.Text)
+	case tomltree.Table:
+		return r.json(v)
+	}
+	r.report(diag.WrongType, v.Range, fmt.Sprintf("`args` must be a table, or the argument text as a string, not %s", v.Kind), "")
+	return []byte("{}")
 }
 
 // words checks codes and layers, so that a misspelled one is not mistaken for a failed test.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -65,21 +66,14 @@ func (s *Suite) Run(ctx context.Context, keep func(name string) bool) (*Report, 
 		}
 		outcome := CaseReport{Name: c.Name, Line: c.Line}
 		person := &approver{}
-		var data []byte
 		g, err := s.options.Gate(s.program, person)
 		if err != nil {
 			return nil, err
 		}
+		one := &runner{Suite: s, gate: g, report: report, known: c.Known, texts: newHistory(s.program.Reader(), c.Known)}
 		for j := range c.Calls {
 			person.approves = c.Calls[j].Ran
-			if given := c.Calls[j].Data; given != nil {
-				data = given
-				at := session.Owner{Principal: c.Calls[j].Call.Principal, Session: c.Calls[j].Call.Session}
-				if err := g.SetData(ctx, at, data); err != nil {
-					return nil, fmt.Errorf("%s:%d: %w", s.File, c.Calls[j].Line, err)
-				}
-			}
-			call, err := s.call(ctx, g, &c.Calls[j], data, report)
+			call, err := one.call(ctx, &c.Calls[j])
 			if err != nil {
 				return nil, fmt.Errorf("%s:%d: %w", s.File, c.Calls[j].Line, err)
 			}
@@ -93,25 +87,57 @@ func (s *Suite) Run(ctx context.Context, keep func(name string) bool) (*Report, 
 	return report, nil
 }
 
-// call evaluates one call in the gate, and explains the rules.
-func (s *Suite) call(ctx context.Context, g *gate.Gate, c *Call, data []byte, report *Report) (CallReport, error) {
-	r := CallReport{Call: c}
-	var in eval.Situation
-	if data != nil {
-		value, err := jsonstream.Parse(data, jsonstream.Options{})
-		if err != nil {
-			return r, err
+// runner runs the calls of one case.
+type runner struct {
+	*Suite
+	gate   *gate.Gate
+	report *Report
+	known  flow.Knowledge
+	data   []byte // of the session, nil for none
+	texts  *history
+	begun  bool
+}
+
+// prepare sets the data and adds the texts that a call says.
+func (s *runner) prepare(ctx context.Context, c *Call) (eval.Situation, error) {
+	at := session.Owner{Principal: c.Call.Principal, Session: c.Call.Session}
+	if c.Data != nil {
+		s.data = c.Data
+		if err := s.gate.SetData(ctx, at, s.data); err != nil {
+			return eval.Situation{}, err
 		}
-		in = s.program.Situation(value, nil)
 	}
+	if err := s.gate.AddTexts(ctx, at, "", gate.Texts{Known: s.known, Whole: !s.begun, List: c.Texts}); err != nil {
+		return eval.Situation{}, err
+	}
+	s.begun = true
+	s.texts.add(c.Texts)
+	var data jsonstream.Value
+	if s.data != nil {
+		var err error
+		if data, err = jsonstream.Parse(s.data, jsonstream.Options{}); err != nil {
+			return eval.Situation{}, err
+		}
+	}
+	return s.program.Situation(data, s.texts.view()), nil
+}
+
+// call evaluates one call in the gate, and explains the rules.
+func (s *runner) call(ctx context.Context, c *Call) (CallReport, error) {
+	r := CallReport{Call: c}
+	in, err := s.prepare(ctx, c)
+	if err != nil {
+		return r, err
+	}
+	view := s.texts.view()
 	binding := s.bind(c.Call, in)
-	evaluation := binding.Evaluate()
+	evaluation := binding.EvaluateWith(view)
 	evaluation.Feed(c.Args)
 	evaluation.Close(stopgate.Ended)
 	r.Explanation = evaluation.Explain()
-	report.reach(r.Explanation)
+	s.report.reach(r.Explanation)
 
-	pending, err := g.Open(ctx, c.Call)
+	pending, err := s.gate.Open(ctx, c.Call)
 	if err != nil {
 		return r, err
 	}
@@ -130,14 +156,15 @@ func (s *Suite) call(ctx context.Context, g *gate.Gate, c *Call, data []byte, re
 		}
 	}
 	if ran && c.Ran {
-		d, err := g.Observe(ctx, stopgate.Result{
+		d, err := s.gate.Observe(ctx, stopgate.Result{
 			Proposal: pending.ID(), Session: c.Call.Session, Principal: c.Call.Principal, Tool: c.Call.Tool, Failed: c.Failed, Data: c.Result, Observed: true,
 		})
 		if err != nil {
 			return r, err
 		}
 		r.Delivery = d.Mode
-		report.reachRule(binding.ResultMode(evaluation.Document()).Rule)
+		s.report.reachRule(binding.ResultModeWith(evaluation.Document(), view).Rule)
+		s.texts.ran(c, pending.ID(), d.Mode == stopgate.Unattended)
 	}
 	r.compare(ran)
 	return r, nil
