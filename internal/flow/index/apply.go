@@ -92,33 +92,35 @@ func (ix *Index) addTexts(s *state, r *record) {
 
 // addWritten adds what a call with an effect wrote.
 func (ix *Index) addWritten(r *record) {
-	var f *filler
 	for i := range r.written {
 		e := &r.written[i]
 		for !e.dropped && ix.cost(writtenChain)+e.cost() > ix.budget && len(ix.chains[writtenChain]) > 0 {
 			ix.chains[writtenChain] = ix.chains[writtenChain][1:]
 			ix.lostWritten = true
-			f = nil
 		}
 		if e.dropped {
 			ix.lostWritten = true
 			continue
 		}
-		if f == nil || f.volume.full(ix.budget/8) {
-			f = newFiller(ix.open(writtenChain), r)
-		}
+		f := newFiller(ix.open(writtenChain), r)
 		f.add(e, 0, 0)
+		f.finish()
 	}
 }
 
 // open returns the volume to which a chain's next text is added.
 func (ix *Index) open(chain int) *volume {
 	c := ix.chains[chain]
-	if len(c) == 0 || c[len(c)-1].full(ix.budget/8) {
-		c = append(c, &volume{})
-		ix.chains[chain] = c
+	if len(c) > 0 {
+		last := c[len(c)-1]
+		if !last.full(ix.budget / 8) {
+			return last
+		}
+		last.clip()
 	}
-	return c[len(c)-1]
+	v := newVolume()
+	ix.chains[chain] = append(c, v)
+	return v
 }
 
 // drop drops the oldest volume of a chain.
@@ -154,7 +156,7 @@ type filler struct {
 	volume *volume
 	rec    *record
 	words  []uint32 // of the record's words: the volume's ordinal plus 1
-	atoms  []uint32
+	atoms  []holding
 	blocks [2][]uint32 // of the record's words: the last block that has it, plus 1
 	marks  map[uint32]bool
 	run    int // the first of the record
@@ -162,7 +164,7 @@ type filler struct {
 }
 
 func newFiller(v *volume, r *record) *filler {
-	f := &filler{volume: v, rec: r, words: make([]uint32, len(r.words)), atoms: make([]uint32, len(r.atoms)), run: len(v.runs)}
+	f := &filler{volume: v, rec: r, words: make([]uint32, len(r.words)), run: len(v.runs)}
 	f.blocks[0] = make([]uint32, len(r.words))
 	if len(r.marks) > 0 {
 		f.marks = map[uint32]bool{}
@@ -186,22 +188,18 @@ func (f *filler) add(e *entry, set uint16, number int) {
 	v.pointers.add(e.pointer)
 	v.cost += e.cost()
 	v.length += e.length
-	v.plain.starts = append(v.plain.starts, uint32(v.plain.seq.len()))
+	v.plain.starts = append(v.plain.starts, uint32(v.plain.seq.n))
 	f.tokens(&v.plain, f.blocks[0], e.plain)
 	if len(e.loose) > 0 {
 		if f.blocks[1] == nil {
 			f.blocks[1] = make([]uint32, len(f.rec.words))
 		}
-		v.loose.starts = append(v.loose.starts, uint32(v.loose.seq.len()))
+		v.loose.starts = append(v.loose.starts, uint32(v.loose.seq.n))
 		v.loose.texts = append(v.loose.texts, uint16(text))
 		f.tokens(&v.loose, f.blocks[1], e.loose)
 	}
 	for _, a := range e.atoms {
-		if f.atoms[a] == 0 {
-			o, _ := v.atoms.add(f.rec.atoms[a])
-			f.atoms[a] = o + 1
-		}
-		v.holders.add(f.atoms[a]-1, text)
+		f.atoms = append(f.atoms, holding{f.rec.atoms[a], uint32(text)})
 	}
 }
 
@@ -214,7 +212,6 @@ func (f *filler) continues(e *entry, text, number int) bool {
 // tokens appends the tokens of a text to a lane.
 func (f *filler) tokens(l *lane, last []uint32, codes []code) {
 	v := f.volume
-	l.seq.grow(len(codes))
 	for _, c := range codes {
 		n := c.number()
 		if c == gap || n < firstWord {
@@ -229,7 +226,7 @@ func (f *filler) tokens(l *lane, last []uint32, codes []code) {
 				v.setMark(o)
 			}
 		}
-		block := l.seq.len() / blockLen
+		block := l.seq.n / blockLen
 		o := f.words[n] - 1
 		l.seq.append(wordCode(o) | c&alone)
 		if last[n] != uint32(block+1) {
@@ -239,12 +236,17 @@ func (f *filler) tokens(l *lane, last []uint32, codes []code) {
 	}
 }
 
-// finish adds the echo of the record to the runs that it has in the volume.
+// finish adds the atoms of the texts, and the echo of the record to the runs that it has in the
+// volume.
 func (f *filler) finish() {
-	if f == nil || !f.begun || len(f.rec.echo) == 0 {
+	if f == nil || !f.begun {
 		return
 	}
 	v := f.volume
+	v.atoms.add(f.atoms)
+	if len(f.rec.echo) == 0 {
+		return
+	}
 	var echo [3]uint32
 	for i, codes := range [][]code{f.rec.echo, f.rec.echoes} {
 		echo[i] = uint32(len(v.echo))
@@ -253,6 +255,7 @@ func (f *filler) finish() {
 		}
 	}
 	echo[2] = uint32(len(v.echo))
+	v.cost += 4 * int64(echo[2]-echo[0])
 	for i := f.run; i < len(v.runs); i++ {
 		v.runs[i].echo = echo
 	}

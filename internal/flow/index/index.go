@@ -32,10 +32,11 @@ type Index struct {
 	hasher *hasher
 	budget int64
 
-	adding sync.Mutex   // held while a batch is added, so that it is scanned before mu is locked
-	mu     sync.RWMutex // guards the rest, and the volumes
-	state  *state
-	chains [chains][]*volume
+	adding  sync.Mutex   // held while a batch is added, so that it is scanned before mu is locked
+	scanner scanner      // guarded by adding
+	mu      sync.RWMutex // guards the rest, and the volumes
+	state   *state
+	chains  [chains][]*volume
 	// written is set once texts that a call wrote were dropped.
 	lostWritten bool
 	batches     map[uint64]struct{}
@@ -50,7 +51,8 @@ func New(key []byte, o Options) *Index {
 	if o.Budget <= 0 {
 		o.Budget = DefaultBudget
 	}
-	return &Index{hasher: newHasher(key), budget: o.Budget, state: &state{lastUser: o.LastUser}, batches: map[uint64]struct{}{}, setNumbers: map[string]uint16{}}
+	h := newHasher(key)
+	return &Index{hasher: h, scanner: scanner{hasher: h}, budget: o.Budget, state: &state{lastUser: o.LastUser}, batches: map[uint64]struct{}{}, setNumbers: map[string]uint16{}}
 }
 
 // Add adds a batch and returns its segment, nil if the index has a batch with its key.
@@ -67,12 +69,12 @@ func (ix *Index) Add(b *Batch) (segment []byte) {
 	return ix.hasher.encode(r)
 }
 
-// Restore adds the batch of a segment. After an error nothing is known for certain any more: every
+// Restore adds the batch of a segment, or of several in a row. After an error texts are missing: every
 // query then has a doubt.
 func (ix *Index) Restore(segment []byte) error {
 	ix.adding.Lock()
 	defer ix.adding.Unlock()
-	r, err := ix.hasher.decode(segment)
+	records, err := ix.hasher.decode(segment)
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
 	if err != nil {
@@ -81,7 +83,9 @@ func (ix *Index) Restore(segment []byte) error {
 		ix.state = &s
 		return err
 	}
-	ix.apply(r)
+	for _, r := range records {
+		ix.apply(r)
+	}
 	return nil
 }
 
@@ -169,13 +173,21 @@ func (ix *Index) record(b *Batch) *record {
 			tool: t.Ref.Tool, call: t.Ref.Call, proposal: t.Ref.Proposal, pointer: clip(t.Ref.Pointer)})
 	}
 	r.plan(ix.budget, ix.cost(trustedChain))
-	s := &scanner{hasher: ix.hasher, rec: r}
+	length := int64(0)
+	for i := range r.texts {
+		if !r.texts[i].dropped {
+			length += r.texts[i].length
+		}
+	}
+	s := &ix.scanner
+	s.start(r, length)
 	if len(b.Texts) > 0 {
 		s.echo(b.Echo)
 	}
 	for i := range r.texts {
 		if !r.texts[i].dropped {
-			s.fill(&r.texts[i], b.Texts[i].Text)
+			e := &r.texts[i]
+			e.plain, e.loose, e.atoms = s.scan(b.Texts[i].Text)
 		}
 	}
 	s.own = 0
@@ -184,7 +196,7 @@ func (ix *Index) record(b *Batch) *record {
 		if e.cost() > ix.budget || e.length > maxText {
 			e.dropped = true
 		} else {
-			s.fill(&e, text)
+			e.plain, e.loose, e.atoms = s.scan(text)
 		}
 		r.written = append(r.written, e)
 	}

@@ -4,7 +4,7 @@ import "sort"
 
 // blockLen is the number of tokens in a block. Postings name blocks, whose tokens are then compared
 // one by one: smaller blocks find faster, larger ones need less memory.
-const blockLen = 256
+const blockLen = 512
 
 // lane is a sequence of tokens of the texts of a volume: those of the texts themselves, or those of
 // their other readings.
@@ -24,7 +24,7 @@ func (l *lane) end(entry int) int {
 	if entry+1 < len(l.starts) {
 		return int(l.starts[entry+1])
 	}
-	return l.seq.len()
+	return l.seq.n
 }
 
 func (l *lane) text(entry int) int {
@@ -43,7 +43,7 @@ func (l *lane) limit(texts int) int {
 		n = sort.Search(n, func(i int) bool { return int(l.texts[i]) >= texts })
 	}
 	if n == len(l.starts) {
-		return l.seq.len()
+		return l.seq.n
 	}
 	return int(l.starts[n])
 }

@@ -1,130 +1,162 @@
 package index
 
-import "math"
+import "encoding/binary"
 
 // postings are, for every ordinal, the units in which it occurs, in ascending order: blocks of
-// words, or texts. A unit that is the only one of its ordinal, as of most, is in head itself; others
-// are lists of chunks in pool.
+// words, or texts. One or two units of an ordinal, as most have, are in head itself; more are lists in
+// pool.
+//
+// A list is a header and a chunk: the offset of its last chunk in 4 bytes, its last unit and its length
+// in 2 each, the bytes used in its last chunk and the class of that in 1 each. A chunk is the offset of the next one
+// in 4 bytes, and data: the differences between units as varints, 0 where the rest is unused.
 type postings struct {
-	head []uint32
-	pool []uint16
+	head   []uint32
+	sparse map[uint32]uint32 // in place of head, where few ordinals have units
+	pool   []byte
 }
 
 const (
-	listBit   = 1 << 31
-	maxUnits  = math.MaxUint16 // units fit in a uint16
-	maxPool   = listBit - 1<<12
-	header    = 4 // of a list: the offset of its last chunk, and its length
-	chunkHead = 2 // of a chunk: the offset of the next one
+	listBit    = 1 << 31 // in head: the rest is the offset of a list
+	pairBit    = 1 << 30 // two units; else it is one unit plus 1, or 0
+	unitBits   = 15
+	maxUnits   = 1<<unitBits - 1
+	listHeader = 10
+	chunkLink  = 4
 )
 
-// chunkLen is the number of units in the chunk of a list with this index.
-func chunkLen(i int) int { return 4 << min(i, 4) }
+// chunkSizes are the lengths of the data of chunks by their class.
+var chunkSizes = [...]int{6, 14, 28, 60, 124}
 
-func (p *postings) get32(at uint32) uint32 {
-	return uint32(p.pool[at]) | uint32(p.pool[at+1])<<16
-}
-
-func (p *postings) put32(at, v uint32) {
-	p.pool[at], p.pool[at+1] = uint16(v), uint16(v>>16)
-}
-
-// room returns how many units of a list of n are in its last chunk, and how many that can hold.
-func room(n int) (used, length int) {
-	i := 0
-	for n > chunkLen(i) {
-		n -= chunkLen(i)
-		if i++; i > 4 {
-			length = chunkLen(i)
-			return (n-1)%length + 1, length
-		}
+// room appends n zero elements to a slice that grows by a sixth.
+func room[T any](s []T, n int) []T {
+	if need := len(s) + n; need > cap(s) {
+		s = append(make([]T, 0, need+need/6), s...)
 	}
-	return n, chunkLen(i)
+	return s[:len(s)+n]
 }
 
-// add adds a unit to those of an ordinal, whose units are not greater.
+func (p *postings) headOf(ordinal uint32) uint32 {
+	if p.sparse != nil {
+		return p.sparse[ordinal]
+	}
+	if int(ordinal) >= len(p.head) {
+		return 0
+	}
+	return p.head[ordinal]
+}
+
+func (p *postings) setHead(ordinal, head uint32) {
+	if p.sparse != nil {
+		p.sparse[ordinal] = head
+		return
+	}
+	if n := int(ordinal) + 1 - len(p.head); n > 0 {
+		p.head = room(p.head, n)
+	}
+	p.head[ordinal] = head
+}
+
+// add adds a unit to those of an ordinal, which are not greater.
 func (p *postings) add(ordinal uint32, unit int) {
-	for int(ordinal) >= len(p.head) {
-		p.head = append(p.head, 0)
-	}
-	h := p.head[ordinal]
-	switch {
+	switch h := p.headOf(ordinal); {
 	case h == 0:
-		p.head[ordinal] = uint32(unit + 1)
-	case h&listBit == 0:
-		first := int(h - 1)
-		if first == unit {
+		p.setHead(ordinal, uint32(unit+1))
+	case h&listBit != 0:
+		p.extend(h&^listBit, unit)
+	case h&pairBit == 0:
+		if first := int(h - 1); first != unit {
+			p.setHead(ordinal, pairBit|uint32(first)<<unitBits|uint32(unit))
+		}
+	default:
+		first, second := pair(h)
+		if second == unit {
 			return
 		}
 		at := uint32(len(p.pool))
-		p.pool = append(p.pool, make([]uint16, header+chunkHead+chunkLen(0))...)
-		chunk := at + header
-		p.put32(at, chunk)
-		p.put32(at+2, 2)
-		p.pool[chunk+chunkHead], p.pool[chunk+chunkHead+1] = uint16(first), uint16(unit)
-		p.head[ordinal] = listBit | at
-	default:
-		p.extend(h&^listBit, unit)
+		p.pool = room(p.pool, listHeader+chunkLink+chunkSizes[0])
+		binary.LittleEndian.PutUint32(p.pool[at:], at+listHeader)
+		p.put(at, first, uint64(first+1)) // from -1
+		p.extend(at, second)
+		p.extend(at, unit)
+		p.setHead(ordinal, listBit|at)
 	}
 }
 
+func pair(head uint32) (first, second int) {
+	return int(head >> unitBits & maxUnits), int(head & maxUnits)
+}
+
 // extend adds a unit to a list.
-func (p *postings) extend(at uint32, unit int) {
-	chunk, n := p.get32(at), p.get32(at+2)
-	used, length := room(int(n))
-	if int(p.pool[chunk+chunkHead+uint32(used)-1]) == unit {
-		return
+func (p *postings) extend(list uint32, unit int) {
+	last := int(binary.LittleEndian.Uint16(p.pool[list+4:]))
+	if last != unit {
+		p.put(list, unit, uint64(unit-last))
 	}
-	if used == length {
+}
+
+// put appends a unit to a list, as a difference that is not 0.
+func (p *postings) put(list uint32, unit int, difference uint64) {
+	var code [3]byte
+	n := binary.PutUvarint(code[:], difference)
+	header := p.pool[list : list+listHeader]
+	used, class := int(header[8]), header[9]
+	if used+n > chunkSizes[class] {
+		class = min(class+1, byte(len(chunkSizes)-1))
 		next := uint32(len(p.pool))
-		_, grown := room(int(n) + 1)
-		p.pool = append(p.pool, make([]uint16, chunkHead+grown)...)
-		p.put32(chunk, next)
-		p.put32(at, next)
-		chunk, used = next, 0
+		binary.LittleEndian.PutUint32(p.pool[binary.LittleEndian.Uint32(header):], next)
+		p.pool = room(p.pool, chunkLink+chunkSizes[class])
+		header = p.pool[list : list+listHeader]
+		binary.LittleEndian.PutUint32(header, next)
+		used = 0
 	}
-	p.pool[chunk+chunkHead+uint32(used)] = uint16(unit)
-	p.put32(at+2, n+1)
+	copy(p.pool[int(binary.LittleEndian.Uint32(header))+chunkLink+used:], code[:n])
+	binary.LittleEndian.PutUint16(header[4:], uint16(unit))
+	binary.LittleEndian.PutUint16(header[6:], binary.LittleEndian.Uint16(header[6:])+1)
+	header[8], header[9] = byte(used+n), class
 }
 
 // count returns the number of units of an ordinal.
 func (p *postings) count(ordinal uint32) int {
-	if int(ordinal) >= len(p.head) {
-		return 0
-	}
-	switch h := p.head[ordinal]; {
-	case h == 0:
-		return 0
-	case h&listBit == 0:
+	switch h := p.headOf(ordinal); {
+	case h&listBit != 0:
+		return int(binary.LittleEndian.Uint16(p.pool[h&^listBit+6:]))
+	case h&pairBit != 0:
+		return 2
+	case h != 0:
 		return 1
-	default:
-		return int(p.get32(h&^listBit + 2))
 	}
+	return 0
 }
 
 // units yields the units of an ordinal until yield returns false.
 func (p *postings) units(ordinal uint32, yield func(unit int) bool) {
-	n := p.count(ordinal)
-	if n == 0 {
-		return
-	}
-	h := p.head[ordinal]
-	if h&listBit == 0 {
+	switch h := p.headOf(ordinal); {
+	case h&listBit != 0:
+		p.list(h&^listBit, yield)
+	case h&pairBit != 0:
+		if first, second := pair(h); yield(first) {
+			yield(second)
+		}
+	case h != 0:
 		yield(int(h - 1))
-		return
-	}
-	for chunk, i := h&^listBit+header, 0; ; i++ {
-		length := min(n, chunkLen(i))
-		for _, unit := range p.pool[chunk+chunkHead:][:length] {
-			if !yield(int(unit)) {
-				return
-			}
-		}
-		if n -= length; n == 0 {
-			return
-		}
-		chunk = p.get32(chunk)
 	}
 }
 
-func (p *postings) size() int64 { return int64(4*cap(p.head) + 2*cap(p.pool)) }
+func (p *postings) list(list uint32, yield func(unit int) bool) {
+	n := int(binary.LittleEndian.Uint16(p.pool[list+6:]))
+	chunk, unit := list+listHeader, -1
+	for class := 0; n > 0; class = min(class+1, len(chunkSizes)-1) {
+		data := p.pool[chunk+chunkLink:][:chunkSizes[class]]
+		for n > 0 && len(data) > 0 && data[0] != 0 {
+			difference, size := binary.Uvarint(data)
+			data = data[size:]
+			unit += int(difference)
+			if n--; !yield(unit) {
+				return
+			}
+		}
+		chunk = binary.LittleEndian.Uint32(p.pool[chunk:])
+	}
+}
+
+func (p *postings) size() int64 { return int64(4*cap(p.head) + cap(p.pool) + 24*len(p.sparse)) }

@@ -7,19 +7,21 @@ import (
 	"github.com/stopgate/stopgate/internal/flow/occur"
 )
 
-// scanner turns the texts of one batch into hashes.
+// scanner turns the texts of one batch into hashes. It is used again for the next batch.
 type scanner struct {
 	*hasher
 	rec          *record
+	each         func(occur.Token)
 	words, atoms table
 	last         []uint32 // of each atom: the last text that has it, plus 1
 	own          uint32   // the atoms before are those of the call's arguments
 	text         uint32   // the number of texts before
 	cache        [cacheSize]cached
 
-	plain, loose []code
-	found        []uint32 // atoms
-	starts       []int    // of the plain tokens
+	plain, loose []code   // of all texts
+	found        []uint32 // atoms of all texts
+	begin        int      // of the text in plain
+	starts       []int    // of the plain tokens of the text
 	cursor       int      // in starts: the tokens before are not alone
 }
 
@@ -29,7 +31,33 @@ type cached struct {
 	code code // 0 if there is none
 }
 
-const cacheSize = 1 << 11
+const (
+	cacheBits = 11
+	cacheSize = 1 << cacheBits
+	// maxScratch is the length of the slices that are kept for the next batch.
+	maxScratch = 1 << 14
+)
+
+// start begins a batch with texts of a length.
+func (s *scanner) start(r *record, length int64) {
+	s.rec = r
+	s.words.reset(int(length / 40))
+	s.atoms.reset(int(length / 30))
+	s.last, s.plain, s.loose, s.found, s.starts = empty(s.last), empty(s.plain), empty(s.loose), empty(s.found), empty(s.starts)
+	s.own, s.text = 0, 0
+	clear(s.cache[:])
+	if s.each == nil {
+		s.each = s.token
+	}
+}
+
+// empty returns an empty slice with the memory of another, unless that is large.
+func empty[T any](s []T) []T {
+	if cap(s) > 2*maxScratch {
+		return nil
+	}
+	return s[:0]
+}
 
 // wordCode returns the code of a word.
 func (s *scanner) wordCode(word []byte) code {
@@ -41,7 +69,7 @@ func (s *scanner) wordCode(word []byte) code {
 	copy(packed[:], word)
 	packed[7] = byte(len(word))
 	key := binary.LittleEndian.Uint64(packed[:])
-	c := &s.cache[key*0x9e3779b97f4a7c15>>(64-11)]
+	c := &s.cache[key*0x9e3779b97f4a7c15>>(64-cacheBits)]
 	if c.word != key || c.code == 0 {
 		o, _ := s.words.add(s.sum(classWord, word))
 		*c = cached{word: key, code: wordCode(o)}
@@ -86,7 +114,7 @@ func (s *scanner) atom(t occur.Token) {
 			s.cursor++
 		}
 		if s.cursor < len(s.starts) && s.starts[s.cursor] == t.Start {
-			if c := &s.plain[s.cursor]; *c == s.wordCode(t.Value) {
+			if c := &s.plain[s.begin+s.cursor]; *c == s.wordCode(t.Value) {
 				*c |= alone
 				return
 			}
@@ -127,28 +155,23 @@ func (s *scanner) hold(o uint32, added bool) {
 }
 
 // scan finds the tokens of a text.
-func (s *scanner) scan(text []byte) {
-	s.plain, s.loose, s.found = s.plain[len(s.plain):], s.loose[len(s.loose):], s.found[len(s.found):]
+func (s *scanner) scan(text []byte) (plain, loose []code, atoms []uint32) {
+	s.begin = len(s.plain)
+	other, first := len(s.loose), len(s.found)
 	s.starts, s.cursor = s.starts[:0], 0
-	occur.Scan(text, s.token)
+	occur.Scan(text, s.each)
 	occur.Secrets(text, s.piece)
 	s.text++
-}
-
-// fill sets the tokens of an entry to those of a text.
-func (s *scanner) fill(e *entry, text []byte) {
-	s.scan(text)
-	e.plain, e.loose = s.plain[:len(s.plain):len(s.plain)], s.loose[:len(s.loose):len(s.loose)]
-	e.atoms = s.found[:len(s.found):len(s.found)]
+	return s.plain[s.begin:len(s.plain):len(s.plain)], s.loose[other:len(s.loose):len(s.loose)], s.found[first:len(s.found):len(s.found)]
 }
 
 // echo adds what the call's arguments have, before all texts.
 func (s *scanner) echo(texts [][]byte) {
 	for _, text := range texts {
-		s.scan(text)
-		s.rec.echo = append(append(s.rec.echo, s.plain...), gap)
-		if len(s.loose) > 0 {
-			s.rec.echoes = append(append(s.rec.echoes, s.loose...), gap)
+		plain, loose, _ := s.scan(text)
+		s.rec.echo = append(append(s.rec.echo, plain...), gap)
+		if len(loose) > 0 {
+			s.rec.echoes = append(append(s.rec.echoes, loose...), gap)
 		}
 	}
 	s.own = uint32(len(s.atoms.hashes))

@@ -19,7 +19,10 @@ var (
 	errForeign = errors.New("index: restore a segment: it is damaged or belongs to another session; the texts of the session must be added again")
 )
 
-const macLen = 8
+const (
+	headLen = 1 + 4 // the version and the length
+	macLen  = 8
+)
 
 // The bits of the first byte of a record, and of a text.
 const (
@@ -36,15 +39,39 @@ const (
 	samePointer // likewise
 )
 
-// encode returns the segment of a record: a version, the record, and a keyed hash of both.
+// encode returns the segment of a record: a version, the length of the record, the record, and a keyed
+// hash of all of it.
 func (h *hasher) encode(r *record) []byte {
-	e := &encoder{buf: make([]byte, 0, 256+8*(len(r.words)+len(r.atoms))+2*len(r.echo))}
-	e.byte(version)
+	e := &encoder{buf: make([]byte, headLen, r.encodedSize()), wide: r.wide()}
 	e.record(r)
+	e.buf[0] = version
+	binary.LittleEndian.PutUint32(e.buf[1:], uint32(len(e.buf)-headLen))
 	return binary.LittleEndian.AppendUint64(e.buf, h.sum(classSegment, e.buf))
 }
 
-type encoder struct{ buf []byte }
+// wide reports whether codes or the numbers of atoms need 4 bytes, not 2.
+func (r *record) wide() bool {
+	return wordCode(uint32(len(r.words))) > math.MaxUint16 || len(r.atoms) > math.MaxUint16
+}
+
+// encodedSize estimates the length of a record's segment.
+func (r *record) encodedSize() int {
+	n := len(r.echo) + len(r.echoes)
+	for _, entries := range [][]entry{r.texts, r.written} {
+		for i := range entries {
+			n += len(entries[i].plain) + len(entries[i].loose) + len(entries[i].atoms) + 16
+		}
+	}
+	if r.wide() {
+		n *= 2
+	}
+	return 256 + 8*(len(r.words)+len(r.atoms)+len(r.keys)) + 2*n
+}
+
+type encoder struct {
+	buf  []byte
+	wide bool
+}
 
 func (e *encoder) byte(b byte)     { e.buf = append(e.buf, b) }
 func (e *encoder) uint(n uint64)   { e.buf = binary.AppendUvarint(e.buf, n) }
@@ -64,17 +91,17 @@ func (e *encoder) hashes(hashes []uint64) {
 	}
 }
 
-func (e *encoder) codes(codes []code) {
-	e.uint(uint64(len(codes)))
-	for _, c := range codes {
-		e.uint(uint64(c))
-	}
-}
-
-func (e *encoder) numbers(numbers []uint32) {
+// encodeNumbers appends codes or numbers in 2 or 4 bytes each.
+func encodeNumbers[T code | uint32](e *encoder, numbers []T) {
 	e.uint(uint64(len(numbers)))
+	if e.wide {
+		for _, n := range numbers {
+			e.buf = binary.LittleEndian.AppendUint32(e.buf, uint32(n))
+		}
+		return
+	}
 	for _, n := range numbers {
-		e.uint(uint64(n))
+		e.buf = append(e.buf, byte(n), byte(n>>8))
 	}
 }
 
@@ -97,9 +124,9 @@ func (e *encoder) record(r *record) {
 	e.hashes(r.keys)
 	e.hashes(r.words)
 	e.hashes(r.atoms)
-	e.numbers(r.marks)
-	e.codes(r.echo)
-	e.codes(r.echoes)
+	encodeNumbers(e, r.marks)
+	encodeNumbers(e, r.echo)
+	encodeNumbers(e, r.echoes)
 	e.uint(uint64(len(r.sets)))
 	for _, sources := range r.sets {
 		e.uint(uint64(len(sources)))
@@ -129,37 +156,46 @@ func (e *encoder) entries(entries []entry) {
 		if flags&samePointer == 0 {
 			e.string(t.pointer)
 		}
-		e.codes(t.plain)
-		e.codes(t.loose)
-		e.numbers(t.atoms)
+		encodeNumbers(e, t.plain)
+		encodeNumbers(e, t.loose)
+		encodeNumbers(e, t.atoms)
 		last = t
 	}
 }
 
-// decode returns the record of a segment.
-func (h *hasher) decode(segment []byte) (*record, error) {
-	if len(segment) < 1+macLen || segment[0] != version {
-		return nil, errVersion
+// decode returns the records of segments in a row.
+func (h *hasher) decode(segments []byte) (records []*record, err error) {
+	for len(segments) > 0 || len(records) == 0 {
+		if len(segments) < headLen || segments[0] != version {
+			return nil, errVersion
+		}
+		length := uint64(binary.LittleEndian.Uint32(segments[1:])) + headLen
+		if uint64(len(segments)) < length+macLen {
+			return nil, errForeign
+		}
+		body := segments[:length]
+		if h.sum(classSegment, body) != binary.LittleEndian.Uint64(segments[length:]) {
+			return nil, errForeign
+		}
+		d := &decoder{buf: body[headLen:]}
+		r := d.record()
+		if d.err == nil && len(d.buf) > 0 {
+			d.fail("it has bytes after its end")
+		}
+		if d.err != nil {
+			return nil, d.err
+		}
+		records = append(records, r)
+		segments = segments[length+macLen:]
 	}
-	body := segment[:len(segment)-macLen]
-	if h.sum(classSegment, body) != binary.LittleEndian.Uint64(segment[len(body):]) {
-		return nil, errForeign
-	}
-	d := &decoder{buf: body[1:]}
-	r := d.record()
-	if d.err == nil && len(d.buf) > 0 {
-		d.fail("bytes after its end")
-	}
-	if d.err != nil {
-		return nil, d.err
-	}
-	return r, nil
+	return records, nil
 }
 
 // decoder reads a record. After an error every method returns zero values.
 type decoder struct {
-	buf []byte
-	err error
+	buf  []byte
+	wide bool
+	err  error
 }
 
 func (d *decoder) fail(cause string) {
@@ -228,29 +264,25 @@ func (d *decoder) hashes() []uint64 {
 	return out
 }
 
-// codes reads tokens of words of which there are n.
-func (d *decoder) codes(n int) []code {
-	out := make([]code, d.count(1))
-	for i := range out {
-		out[i] = code(d.uint(uint64(wordCode(uint32(n)))))
-		if out[i] == wordCode(uint32(n)) {
-			d.fail("a token is invalid")
-		}
+// decodeNumbers reads codes or numbers below a limit.
+func decodeNumbers[T code | uint32](d *decoder, limit uint32) []T {
+	size := 2
+	if d.wide {
+		size = 4
 	}
-	return out
-}
-
-// numbers reads numbers below n.
-func (d *decoder) numbers(n int) []uint32 {
-	out := make([]uint32, d.count(1))
+	out := make([]T, d.count(size))
 	for i := range out {
-		v := d.uint(math.MaxUint32)
-		if v >= uint64(n) {
-			d.fail("a number is invalid")
+		n := uint32(binary.LittleEndian.Uint16(d.buf[size*i:]))
+		if d.wide {
+			n = binary.LittleEndian.Uint32(d.buf[size*i:])
+		}
+		if n >= limit {
+			d.fail("a number is too large")
 			return nil
 		}
-		out[i] = uint32(v)
+		out[i] = T(n)
 	}
+	d.buf = d.buf[size*len(out):]
 	return out
 }
 
@@ -267,8 +299,9 @@ func (d *decoder) record() *record {
 	if len(r.words) > maxOrdinals/2 || len(r.atoms) > maxOrdinals/2 {
 		d.fail("it has too many words")
 	}
-	words := len(r.words)
-	r.marks, r.echo, r.echoes = d.numbers(words), d.codes(words), d.codes(words)
+	d.wide = r.wide()
+	codes := uint32(wordCode(uint32(len(r.words))))
+	r.marks, r.echo, r.echoes = decodeNumbers[uint32](d, uint32(len(r.words))), decodeNumbers[code](d, codes), decodeNumbers[code](d, codes)
 	for range d.count(1) {
 		var set []flow.Source
 		for range d.count(1) {
@@ -282,6 +315,7 @@ func (d *decoder) record() *record {
 }
 
 func (d *decoder) entries(r *record, sets int) []entry {
+	codes := uint32(wordCode(uint32(len(r.words))))
 	out := make([]entry, d.count(6))
 	last := &entry{}
 	for i := range out {
@@ -297,7 +331,7 @@ func (d *decoder) entries(r *record, sets int) []entry {
 		if flags&samePointer == 0 {
 			t.pointer = clip(d.string())
 		}
-		t.plain, t.loose, t.atoms = d.codes(len(r.words)), d.codes(len(r.words)), d.numbers(len(r.atoms))
+		t.plain, t.loose, t.atoms = decodeNumbers[code](d, codes), decodeNumbers[code](d, codes), decodeNumbers[uint32](d, uint32(len(r.atoms)))
 		last = t
 	}
 	if len(out) > 0 && sets == 0 {

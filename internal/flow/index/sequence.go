@@ -39,65 +39,62 @@ func markCode(run []byte) (code, bool) {
 	return code(int(class)*8+len(run)-1) << 1, true
 }
 
-// sequence is the codes of texts, one after the other: 16 bits of each, and 8 more once a code needs
-// them.
+// sequence is the codes of texts, one after the other, in chunks: 16 bits of each, and 8 more in chunks
+// with a code that needs them.
 type sequence struct {
-	low  []uint16
-	high []uint8
+	low  [][]uint16
+	high [][]uint8 // nil for a chunk without
+	n    int
 }
 
-func (s *sequence) len() int { return len(s.low) }
+// chunkCodes is the number of codes in a chunk of a sequence, a multiple of blockLen.
+const chunkCodes = 4 * blockLen
 
 func (s *sequence) append(c code) {
-	if c > 0xffff && s.high == nil {
-		s.high = make([]uint8, len(s.low), cap(s.low))
+	at := s.n % chunkCodes
+	if at == 0 {
+		s.low, s.high = append(s.low, make([]uint16, chunkCodes)), append(s.high, nil)
 	}
-	s.low = append(s.low, uint16(c))
-	if s.high != nil {
-		s.high = append(s.high, uint8(c>>16))
+	chunk := len(s.low) - 1
+	s.low[chunk][at] = uint16(c)
+	if c > 0xffff {
+		if s.high[chunk] == nil {
+			s.high[chunk] = make([]uint8, chunkCodes)
+		}
+		s.high[chunk][at] = uint8(c >> 16)
 	}
+	s.n++
 }
 
 func (s *sequence) at(i int) code {
-	if s.high == nil {
-		return code(s.low[i])
+	c := code(s.low[i/chunkCodes][i%chunkCodes])
+	if high := s.high[i/chunkCodes]; high != nil {
+		c |= code(high[i%chunkCodes]) << 16
 	}
-	return code(s.low[i]) | code(s.high[i])<<16
+	return c
 }
 
-// index returns the first position in [from, to) of a code, alone or not, or -1.
+// index returns the first position in [from, to) of a code, alone or not, or -1. All positions are of
+// one block.
 func (s *sequence) index(c code, from, to int) int {
-	low, high := uint16(c)&^1, uint8(c>>16)
-	if s.high == nil {
-		if c > 0xffff {
-			return -1
-		}
-		for i, v := range s.low[from:to] {
-			if v&^1 == low {
-				return from + i
-			}
-		}
+	low, above := uint16(c)&^1, uint8(c>>16)
+	chunk, first := from/chunkCodes, from%chunkCodes
+	high := s.high[chunk]
+	if high == nil && above != 0 {
 		return -1
 	}
-	for i, v := range s.low[from:to] {
-		if v&^1 == low && s.high[from+i] == high {
+	for i, v := range s.low[chunk][first : first+to-from] {
+		if v&^1 == low && (high == nil || high[first+i] == above) {
 			return from + i
 		}
 	}
 	return -1
 }
 
-// grow makes room for n more.
-func (s *sequence) grow(n int) {
-	need := len(s.low) + n
-	if need <= cap(s.low) {
-		return
+func (s *sequence) size() int64 {
+	n := 2*chunkCodes*len(s.low) + 24*cap(s.low) + 24*cap(s.high)
+	for _, high := range s.high {
+		n += cap(high)
 	}
-	length := max(need, len(s.low)+len(s.low)/4)
-	s.low = append(make([]uint16, 0, length), s.low...)
-	if s.high != nil {
-		s.high = append(make([]uint8, 0, length), s.high...)
-	}
+	return int64(n)
 }
-
-func (s *sequence) size() int64 { return int64(2*cap(s.low) + cap(s.high)) }

@@ -1,5 +1,7 @@
 package index
 
+import "math/bits"
+
 // table numbers distinct hashes in the order in which they come: open addressing with linear
 // probing. A slot has the number plus 1 in its low bits and bits of the hash above, so that nearly
 // every probe that fails stays in the slots.
@@ -11,20 +13,24 @@ type table struct {
 const (
 	ordinalBits = 23
 	ordinalMask = 1<<ordinalBits - 1
-	maxOrdinals = ordinalMask // slots hold ordinal+1
+	maxOrdinals = ordinalMask // slots hold the ordinal plus 1
 )
 
-// tag is the part of a hash that a slot repeats. The lowest bits choose the slot.
-func tag(h uint64) uint32 { return uint32(h>>(64-(32-ordinalBits))) << ordinalBits }
+// tag is the part of a hash that a slot repeats: its low bits. The high ones choose the slot.
+func tag(h uint64) uint32 { return uint32(h) << ordinalBits }
+
+func (t *table) slot(h uint64) int {
+	high, _ := bits.Mul64(h, uint64(len(t.slots)))
+	return int(high)
+}
 
 // find returns the number of a hash.
 func (t *table) find(h uint64) (uint32, bool) {
 	if len(t.slots) == 0 {
 		return 0, false
 	}
-	mask := uint64(len(t.slots) - 1)
 	want := tag(h)
-	for i := h & mask; ; i = (i + 1) & mask {
+	for i := t.slot(h); ; {
 		s := t.slots[i]
 		if s == 0 {
 			return 0, false
@@ -34,48 +40,63 @@ func (t *table) find(h uint64) (uint32, bool) {
 				return o, true
 			}
 		}
+		if i++; i == len(t.slots) {
+			i = 0
+		}
 	}
 }
 
 // add returns the number of a hash, which it gives to a new one.
 func (t *table) add(h uint64) (ordinal uint32, added bool) {
-	if len(t.hashes)+len(t.hashes)/7 >= len(t.slots) {
-		t.grow()
+	if len(t.hashes)+len(t.hashes)/5 >= len(t.slots) {
+		t.grow(16 + len(t.slots) + len(t.slots)/4)
 	}
-	mask := uint64(len(t.slots) - 1)
 	want := tag(h)
-	for i := h & mask; ; i = (i + 1) & mask {
+	for i := t.slot(h); ; {
 		s := t.slots[i]
 		if s == 0 {
-			t.hashes = append(t.hashes, h)
-			t.slots[i] = want | uint32(len(t.hashes))
-			return uint32(len(t.hashes) - 1), true
+			o := len(t.hashes)
+			t.hashes = room(t.hashes, 1)
+			t.hashes[o] = h
+			t.slots[i] = want | uint32(o+1)
+			return uint32(o), true
 		}
 		if s&^ordinalMask == want {
 			if o := s&ordinalMask - 1; t.hashes[o] == h {
 				return o, false
 			}
 		}
+		if i++; i == len(t.slots) {
+			i = 0
+		}
 	}
 }
 
-// grow doubles the slots, which are then between 7/16 and 7/8 full.
-func (t *table) grow() {
-	t.slots = make([]uint32, max(16, 2*len(t.slots)))
-	mask := uint64(len(t.slots) - 1)
+// grow makes n slots, of which at most 5 in 6 are used: 4 in 6 after it has grown.
+func (t *table) grow(n int) {
+	t.slots = make([]uint32, n)
 	for o, h := range t.hashes {
-		i := h & mask
+		i := t.slot(h)
 		for t.slots[i] != 0 {
-			i = (i + 1) & mask
+			if i++; i == len(t.slots) {
+				i = 0
+			}
 		}
 		t.slots[i] = tag(h) | uint32(o+1)
 	}
 }
 
-// reset empties the table and keeps its memory.
-func (t *table) reset() {
-	t.hashes = t.hashes[:0]
-	clear(t.slots)
+// reset empties the table, and makes room for n hashes. It does not keep much memory.
+func (t *table) reset(n int) {
+	t.hashes = empty(t.hashes)
+	switch slots := n + n/2; {
+	case slots > len(t.slots):
+		t.slots = make([]uint32, slots)
+	case len(t.slots) > 2*maxScratch:
+		t.slots = nil
+	default:
+		clear(t.slots)
+	}
 }
 
 func (t *table) size() int64 { return int64(8*cap(t.hashes) + 4*cap(t.slots)) }

@@ -10,10 +10,10 @@ import (
 // volume is the texts of one chain that were added one after the other, until they are a part of
 // the budget. It is dropped as a whole.
 type volume struct {
-	words, atoms table
+	words        table
 	marks        []uint64 // a bit for each ordinal that is a mark outside ASCII
 	plain, loose lane
-	holders      postings // of atoms, by texts
+	atoms        atoms
 	sets         []uint16 // of texts: their sources
 	pointers     pointers
 	runs         []run
@@ -32,10 +32,14 @@ type run struct {
 	echo [3]uint32
 }
 
+func newVolume() *volume {
+	return &volume{loose: lane{blocks: postings{sparse: map[uint32]uint32{}}}}
+}
+
 // full reports whether a volume takes no other text.
 func (v *volume) full(capacity int64) bool {
-	return v.cost >= capacity || len(v.sets) >= maxUnits || v.plain.seq.len()+v.loose.seq.len() >= blockLen*(maxUnits/2) ||
-		len(v.words.hashes) >= maxOrdinals/2 || len(v.atoms.hashes) >= maxOrdinals/2
+	return v.cost >= capacity || len(v.sets) >= maxUnits || v.plain.seq.n+v.loose.seq.n >= blockLen*(maxUnits/2) ||
+		len(v.words.hashes) >= maxOrdinals/2
 }
 
 // mark reports whether a code is that of a mark.
@@ -71,18 +75,32 @@ func (v *volume) ref(text int, name flow.Source) flow.Ref {
 
 // holding yields those of the first texts that have an atom, until yield returns false.
 func (v *volume) holding(hash uint64, texts int, steps *int, yield func(text int) bool) {
-	o, ok := v.atoms.find(hash)
-	if !ok {
-		return
-	}
-	v.holders.units(o, func(text int) bool {
+	v.atoms.search(hash, func(text int) bool {
 		*steps--
 		return text < texts && *steps >= 0 && yield(text)
 	})
 }
 
+// clip frees the memory that a volume needs only while it grows.
+func (v *volume) clip() {
+	v.words.hashes = clipped(v.words.hashes)
+	v.atoms.clip()
+	for _, l := range []*lane{&v.plain, &v.loose} {
+		l.blocks.head, l.blocks.pool = clipped(l.blocks.head), clipped(l.blocks.pool)
+		l.starts, l.texts = clipped(l.starts), clipped(l.texts)
+	}
+	v.sets, v.runs, v.echo, v.pointers.packed = clipped(v.sets), clipped(v.runs), clipped(v.echo), clipped(v.pointers.packed)
+}
+
+func clipped[T any](s []T) []T {
+	if len(s) == cap(s) {
+		return s
+	}
+	return append(make([]T, 0, len(s)), s...)
+}
+
 func (v *volume) size() int64 {
-	n := v.words.size() + v.atoms.size() + v.plain.size() + v.loose.size() + v.holders.size() + v.pointers.size() +
+	n := v.words.size() + v.atoms.size() + v.plain.size() + v.loose.size() + v.pointers.size() +
 		int64(8*cap(v.marks)+2*cap(v.sets)+4*cap(v.echo)+88*cap(v.runs))
 	for i := range v.runs {
 		n += int64(len(v.runs[i].tool) + len(v.runs[i].call) + len(v.runs[i].proposal))

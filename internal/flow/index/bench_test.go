@@ -1,0 +1,61 @@
+package index_test
+
+import (
+	"testing"
+
+	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/internal/flow/index"
+	"github.com/stopgate/stopgate/internal/flow/occur"
+	"github.com/stopgate/stopgate/internal/testkit/cpu"
+)
+
+func BenchmarkAddMiB(b *testing.B) {
+	batches, size := newWriter(1).conversation(1<<20, 40)
+	b.SetBytes(int64(size))
+	var bytes int64
+	start := cpu.Time()
+	for b.Loop() {
+		ix := index.New(key, index.Options{})
+		for _, batch := range batches {
+			ix.Add(batch)
+		}
+		bytes, _ = ix.Size()
+	}
+	cpu.Report(b, start)
+	b.ReportMetric(float64(bytes)/float64(size), "index/text")
+}
+
+func BenchmarkFiveFinds(b *testing.B) {
+	batches, _ := newWriter(1).conversation(1<<20, 40)
+	ix := index.New(key, index.Options{})
+	for _, batch := range batches {
+		ix.Add(batch)
+	}
+	v := ix.View()
+	var queries []*flow.Query
+	for _, k := range []flow.Kind{flow.Email, flow.URL, flow.ID, flow.Text, flow.Number} {
+		queries = append(queries, &flow.Query{Kind: k, Sources: []flow.Source{flow.User, "contacts"}, Trusted: []flow.Source{flow.User, flow.System}})
+	}
+	values := []string{"ann.lee@shop.example", "https://shop.example/pay/1", "shop.example", "Ann Lee", "1200.50"}
+	b.ResetTimer()
+	for b.Loop() {
+		for i, q := range queries {
+			v.Find([]byte(values[i]), q)
+		}
+	}
+}
+
+// BenchmarkScanMiB is the part of BenchmarkAddMiB that finds the tokens.
+func BenchmarkScanMiB(b *testing.B) {
+	batches, size := newWriter(1).conversation(1<<20, 40)
+	b.SetBytes(int64(size))
+	start := cpu.Time()
+	for b.Loop() {
+		for _, batch := range batches {
+			for i := range batch.Texts {
+				occur.Scan(batch.Texts[i].Text, func(occur.Token) {})
+			}
+		}
+	}
+	cpu.Report(b, start)
+}
