@@ -15,69 +15,8 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
-	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 )
-
-// reading is a policy that reads texts. It records the view of every evaluation.
-type reading struct {
-	gate.Policy
-	reader *ports.Texts
-	hash   string
-	keep   bool
-
-	mu    sync.Mutex
-	views []string
-}
-
-func (p *reading) Hash() string        { return p.hash }
-func (p *reading) Reader() flow.Reader { return p.reader }
-func (p *reading) LooksAtTexts() bool  { return true }
-func (p *reading) Gate() gate.Settings {
-	s := p.Policy.Gate()
-	s.KeepTexts = p.keep
-	return s
-}
-
-func (p *reading) SituationOf(_ jsonstream.Value, texts flow.View) gate.Situation {
-	p.saw("situation", texts)
-	return gate.Situation(entries(texts))
-}
-
-func (p *reading) RulesFor(call stopgate.Call, c gate.Circumstances) gate.Rules {
-	return readingRules{p.Policy.RulesFor(call, gate.Circumstances{Governed: c.Governed}), p}
-}
-
-func (p *reading) saw(what string, texts flow.View) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.views = append(p.views, what+": "+entries(texts))
-}
-
-// last returns the view of the last evaluation.
-func (p *reading) last() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	_, view, _ := strings.Cut(p.views[len(p.views)-1], ": ")
-	return view
-}
-
-type readingRules struct {
-	gate.Rules
-	policy *reading
-}
-
-func (r readingRules) Evaluate(texts flow.View) gate.Evaluation {
-	r.policy.saw("evaluate", texts)
-	return r.Rules.Evaluate(texts)
-}
-
-func entries(texts flow.View) string {
-	if texts == nil {
-		return "-"
-	}
-	return strings.ReplaceAll(texts.(*ports.TextIndex).Entries(), "\n", ", ")
-}
 
 const readingRulesText = `
 version = 1
@@ -90,8 +29,8 @@ policy.run = "unattended"
 policy.result = "skip"
 `
 
-func newReading(t testing.TB, opts ...gate.Option) (*reading, *gate.Gate) {
-	p := &reading{Policy: compile(t, readingRulesText), reader: &ports.Texts{Version: "1"}, hash: "h1", keep: true}
+func newReading(t testing.TB, opts ...gate.Option) (*ports.Reading, *gate.Gate) {
+	p := &ports.Reading{Policy: compile(t, readingRulesText), Texts: &ports.Texts{Version: "1"}, Version: "h1", Keep: true}
 	g, err := gate.New(p, append([]gate.Option{gate.WithDenyMode(gate.DenyToolResult)}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
@@ -121,14 +60,14 @@ func TestTexts(t *testing.T) {
 				t.Fatal("no reader")
 			}
 			calls(g, "s", "t")
-			if first := p.last(); first != "-" && first != "" {
+			if first := p.Last(); first != "-" && first != "" {
 				t.Error(first)
 			}
 			if err := g.AddTexts(ctx, ownerOf("s"), "", gate.Texts{Known: flow.KnowsUser, List: []gate.Text{user("hello")}}); err != nil {
 				t.Fatal(err)
 			}
 			out := calls(g, "s", "t")
-			before := p.last()
+			before := p.Last()
 			if !strings.HasSuffix(before, "knows: 1, user: hello") {
 				t.Error(before)
 			}
@@ -136,19 +75,19 @@ func TestTexts(t *testing.T) {
 				t.Fatal(err)
 			}
 			calls(g, "s", "never")
-			after := p.last()
+			after := p.Last()
 			if !strings.HasSuffix(after, `knows: 1, user: hello, call t: {"a":1}, result t of {"a":1}: found`) && !strings.HasSuffix(after, `user: hello, result t of {"a":1}: found`) {
 				t.Error(after)
 			}
 			// A call that is not released adds nothing, and other sessions see nothing.
 			calls(g, "s", "t")
-			if p.last() != after {
-				t.Error(p.last())
+			if p.Last() != after {
+				t.Error(p.Last())
 			}
 			for _, other := range []session.Owner{{Principal: "q", Session: "s"}, {Principal: "p", Session: "r"}, {Principal: "p"}} {
 				g.Decide(ctx, stopgate.Call{Tool: "t", Session: other.Session, Principal: other.Principal, Args: []byte(`{}`)})
-				if strings.Contains(p.last(), "hello") {
-					t.Errorf("%v: %s", other, p.last())
+				if strings.Contains(p.Last(), "hello") {
+					t.Errorf("%v: %s", other, p.Last())
 				}
 			}
 		})
@@ -161,8 +100,8 @@ func TestTextsOfResults(t *testing.T) {
 	p, g := newReading(t)
 	g.Observe(ctx, stopgate.Result{Proposal: "?", Call: "c", Tool: "t", Session: "s", Principal: "p", Data: []byte("stray")})
 	calls(g, "s", "never")
-	if p.last() != "result: stray" {
-		t.Error(p.last())
+	if p.Last() != "result: stray" {
+		t.Error(p.Last())
 	}
 	out := calls(g, "s", "held")
 	g.Observe(ctx, stopgate.Result{Proposal: out.Proposal, Tool: "held", Session: "s", Principal: "p", Data: []byte("held")})
@@ -170,12 +109,12 @@ func TestTextsOfResults(t *testing.T) {
 	out, _ = g.Decide(ctx, stopgate.Call{Tool: "t", Session: "l", Principal: "p", Args: []byte(long)})
 	g.Observe(ctx, stopgate.Result{Proposal: out.Proposal, Tool: "t", Session: "l", Principal: "p", Data: []byte("of a long call")})
 	calls(g, "s", "never")
-	if strings.Contains(p.last(), ": held") {
-		t.Error(p.last())
+	if strings.Contains(p.Last(), ": held") {
+		t.Error(p.Last())
 	}
 	calls(g, "l", "never")
-	if !strings.HasSuffix(p.last(), "result t: of a long call") {
-		t.Error(p.last()[max(0, len(p.last())-100):])
+	if !strings.HasSuffix(p.Last(), "result t: of a long call") {
+		t.Error(p.Last()[max(0, len(p.Last())-100):])
 	}
 }
 
@@ -208,15 +147,15 @@ func TestConversations(t *testing.T) {
 	}
 	for conversation, want := range map[string]string{"a": "user: as", "b": "user: bs", "": "-"} {
 		out, _ := g.Decide(ctx, stopgate.Call{Tool: "never", Session: "s", Principal: "p", Conversation: conversation, Args: []byte(`{}`)})
-		if p.last() != want {
-			t.Errorf("%q: %s, %v", conversation, p.last(), out.Status)
+		if p.Last() != want {
+			t.Errorf("%q: %s, %v", conversation, p.Last(), out.Status)
 		}
 	}
 	out, _ := g.Decide(ctx, stopgate.Call{Tool: "t", Principal: "p", Conversation: "a", Args: []byte(`{}`)})
 	g.Observe(ctx, stopgate.Result{Proposal: out.Proposal, Tool: "t", Principal: "p", Data: []byte("r")})
 	g.Decide(ctx, stopgate.Call{Tool: "never", Principal: "p", Conversation: "a", Args: []byte(`{}`)})
-	if want := "user: a, call t: {}, result t of {}: r"; p.last() != want {
-		t.Error(p.last())
+	if want := "user: a, call t: {}, result t of {}: r"; p.Last() != want {
+		t.Error(p.Last())
 	}
 }
 
@@ -224,7 +163,7 @@ func TestConversations(t *testing.T) {
 func TestTextsFail(t *testing.T) {
 	var rec ports.Recorder
 	p, g := newReading(t, gate.WithRecorder(&rec))
-	p.reader.Panic = "bad"
+	p.Texts.Panic = "bad"
 	g.AddTexts(ctx, ownerOf("s"), "", gate.Texts{List: []gate.Text{user("fine")}})
 	if err := g.AddTexts(ctx, ownerOf("s"), "", gate.Texts{List: []gate.Text{user("bad")}}); err == nil {
 		t.Error("no error")
@@ -232,14 +171,14 @@ func TestTextsFail(t *testing.T) {
 	calls(g, "s", "t")
 	calls(g, "s", "t")
 	rows := rec.Events(stopgate.AuditTextsLost)
-	if p.last() != "-" || len(rows) != 1 || rows[0].Session != "s" || rows[0].Code != stopgate.CodeOriginUnknown || g.Health().TextsLost != 1 {
-		t.Errorf("%s, %+v, %+v", p.last(), rows, g.Health())
+	if p.Last() != "-" || len(rows) != 1 || rows[0].Session != "s" || rows[0].Code != stopgate.CodeOriginUnknown || g.Health().TextsLost != 1 {
+		t.Errorf("%s, %+v, %+v", p.Last(), rows, g.Health())
 	}
 	if err := g.AddTexts(ctx, ownerOf("s"), "", gate.Texts{Whole: true, List: []gate.Text{user("all")}}); err != nil {
 		t.Error(err)
 	}
-	if calls(g, "s", "never"); p.last() != "user: all" {
-		t.Error(p.last())
+	if calls(g, "s", "never"); p.Last() != "user: all" {
+		t.Error(p.Last())
 	}
 }
 
@@ -253,7 +192,7 @@ func TestTextsAfterSwap(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.AddTexts(ctx, ownerOf("s"), "", gate.Texts{List: []gate.Text{user("two")}})
-	next := &reading{Policy: compile(t, readingRulesText), reader: p.reader, hash: "h2"}
+	next := &ports.Reading{Policy: compile(t, readingRulesText), Texts: p.Texts, Version: "h2"}
 	if err := g.Swap(next); err != nil {
 		t.Fatal(err)
 	}
@@ -262,15 +201,15 @@ func TestTextsAfterSwap(t *testing.T) {
 	if out, err := open.Resolve(ctx); err != nil || !out.Allowed() {
 		t.Error(out, err)
 	}
-	if p.last() != "user: one" || next.last() != "user: one, user: two" {
-		t.Errorf("%s; %s", p.last(), next.last())
+	if p.Last() != "user: one" || next.Last() != "user: one, user: two" {
+		t.Errorf("%s; %s", p.Last(), next.Last())
 	}
-	other := &reading{Policy: compile(t, readingRulesText), reader: &ports.Texts{Version: "2"}, hash: "h3"}
+	other := &ports.Reading{Policy: compile(t, readingRulesText), Texts: &ports.Texts{Version: "2"}, Version: "h3"}
 	if err := g.Swap(other); err != nil {
 		t.Fatal(err)
 	}
-	if calls(g, "s", "t"); other.last() != "-" {
-		t.Error(other.last())
+	if calls(g, "s", "t"); other.Last() != "-" {
+		t.Error(other.Last())
 	}
 }
 
@@ -287,8 +226,8 @@ func TestTextsOfRemember(t *testing.T) {
 			t.Fatal(err)
 		}
 		calls(g, "s", "never")
-		if strings.Contains(p.last(), "found") == own {
-			t.Errorf("own %t: %s", own, p.last())
+		if strings.Contains(p.Last(), "found") == own {
+			t.Errorf("own %t: %s", own, p.Last())
 		}
 	}
 }
@@ -308,10 +247,10 @@ func TestConcurrentTexts(t *testing.T) {
 	}
 	running.Wait()
 	calls(g, "s", "never")
-	if n := strings.Count(p.last(), "user: "); n != 160 {
+	if n := strings.Count(p.Last(), "user: "); n != 160 {
 		t.Errorf("%d messages", n)
 	}
-	if n := strings.Count(p.last(), "result t of"); n != 160 {
+	if n := strings.Count(p.Last(), "result t of"); n != 160 {
 		t.Errorf("%d results", n)
 	}
 }

@@ -41,7 +41,7 @@ type Store interface {
 	Newest(ctx context.Context) (time.Time, error)
 	// Retain removes data older than keep: rows and arguments of records; conversations,
 	// responses and the arguments of questions by the age of arguments; facts, approvals and
-	// sessions by the age of rows.
+	// sessions with their texts by the age of rows.
 	Retain(ctx context.Context, keep Retention, now time.Time) (Pruned, error)
 
 	// Failed is closed when the store is no longer trusted, and Err returns the reason; every
@@ -97,4 +97,5 @@ type Pruned struct {
 	// Conversations of the terminal agent. They hold arguments and are pruned with them.
 	Conversations int64 `json:"conversations"`
 	Responses     int64 `json:"ledger"` // entries of the gateway's response log, likewise
+	Texts         int64 `json:"texts"`  // conversations of which there were texts
 }

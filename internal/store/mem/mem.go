@@ -31,6 +31,7 @@ type Store struct {
 	principals map[stopgate.Principal]*principal // entries are never removed
 	last       atomic.Pointer[principal]         // principal of the last update
 	lockdown   gate.Lockdown
+	texts      Texts
 }
 
 // principal is the unit of updates.
@@ -54,7 +55,9 @@ func New() *Store {
 }
 
 // Capabilities report that the store is in memory.
-func (*Store) Capabilities() gate.Capabilities { return gate.Capabilities{InMemory: true} }
+func (s *Store) Capabilities() gate.Capabilities {
+	return gate.Capabilities{InMemory: true, Texts: &s.texts}
+}
 
 // Load returns the current cells.
 func (s *Store) Load(ctx context.Context, o session.Owner, keys []session.Key) (session.State, error) {

@@ -34,7 +34,7 @@ import (
 // it is done or killed.
 const (
 	childEnv  = "STOPGATE_STORE_CHILD" // the store
-	workEnv   = "STOPGATE_STORE_WORK"  // decide, limit or answer
+	workEnv   = "STOPGATE_STORE_WORK"  // decide, limit, answer or texts
 	childName = "STOPGATE_STORE_NAME"
 )
 
@@ -90,6 +90,9 @@ func child(path, work, name string) int {
 	if err != nil {
 		fmt.Println("error", err)
 		return 1
+	}
+	if work == "texts" {
+		return addTexts(s, p, name)
 	}
 	g, err := gate.New(p, gate.WithRecorder(s.Recorder()), gate.WithStore(s), gate.WithDenyMode(gate.DenyToolResult),
 		gate.WithLimits(gate.Limits{Store: 20 * time.Second, Record: 20 * time.Second}))

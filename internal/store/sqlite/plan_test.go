@@ -29,6 +29,7 @@ var scans = []string{
 	"DELETE FROM conversations WHERE changed",
 	"DELETE FROM conversation_entries WHERE conversation IN (SELECT number FROM conversations WHERE changed",
 	"DELETE FROM ledger WHERE at",
+	"SELECT t.id FROM texts t WHERE t.at",
 	"DELETE FROM objections WHERE time",
 	"DELETE FROM lockdown",
 }

@@ -19,6 +19,7 @@ type Pruned struct {
 	// Conversations of the terminal agent. They hold arguments and are pruned with them.
 	Conversations int64 `json:"conversations"`
 	Responses     int64 `json:"ledger"` // entries of the gateway's response log, likewise
+	Texts         int64 `json:"texts"`  // conversations of which there were texts
 }
 
 // pruneStep is how many rows one change removes, so that writers need not wait for all of them.
@@ -26,7 +27,7 @@ const pruneStep = 2000
 
 // Retain removes data older than keep: rows and arguments as [audit.Recorder.Prune] does;
 // conversations, the response log and the arguments of questions by the age of arguments; facts and
-// approvals by the age of rows; and sessions without a fact for that long, with their cells. Cells
+// approvals by the age of rows; and sessions without a fact for that long, with their cells and texts. Cells
 // of the principal, positions, and the cells of other sessions remain, except cells of single calls
 // whose result never arrived.
 func (s *Store) Retain(ctx context.Context, keep audit.Retention, now time.Time) (p Pruned, err error) {
@@ -59,9 +60,11 @@ func (s *Store) Retain(ctx context.Context, keep audit.Retention, now time.Time)
 			return p, fmt.Errorf("prune sessions: %w", err)
 		}
 		if !more {
-			return p, nil
+			break
 		}
 	}
+	p.Texts, err = s.pruneTexts(ctx, keep.Rows)
+	return p, err
 }
 
 // singleCalls selects the old cells of single calls.

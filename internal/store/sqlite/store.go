@@ -41,7 +41,7 @@ type Store struct {
 
 // Open opens or creates a store. It stops waiting for other processes when ctx ends.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
-	db, err := database.Open(ctx, path, audit.Tables, tables, conversationTables, objectionTable)
+	db, err := database.Open(ctx, path, audit.Tables, tables, conversationTables, objectionTable, textTables)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (s *Store) Records(r gate.Recorder) bool {
 
 // Capabilities describe the store to the gate. All writers run on this machine.
 func (s *Store) Capabilities() gate.Capabilities {
-	return gate.Capabilities{Progress: gate.Progress{Advanced: s.db.Advanced, Share: crowd.Share}, Journal: s.Records}
+	return gate.Capabilities{Progress: gate.Progress{Advanced: s.db.Advanced, Share: crowd.Share}, Journal: s.Records, Texts: s}
 }
 
 // Failed is closed when the file is no longer trusted (FM4).

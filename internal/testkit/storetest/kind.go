@@ -21,6 +21,7 @@ func State(t *testing.T, open func(t *testing.T) backend.State, reopen approvals
 		approvals.Test(t, func(t *testing.T) approve.Store { return open(t) }, reopen)
 	})
 	t.Run("Conversations", func(t *testing.T) { talks.Run(t, func(t *testing.T) conversation.Store { return open(t) }) })
+	t.Run("Texts", func(t *testing.T) { Texts(t, func(t *testing.T) gate.Store { return open(t) }) })
 	t.Run("Lockdown", func(t *testing.T) {
 		s := open(t)
 		lockdown(t, s, s)
@@ -47,7 +48,7 @@ func Shared(t *testing.T, locate func(t *testing.T) string, open func(ctx contex
 	}
 	State(t, func(t *testing.T) backend.State { return openAt(t, locate(t)) },
 		func(t *testing.T, s approve.Store) approve.Store { return openAt(t, at[s]) })
-	for name, run := range map[string]func(t *testing.T, open func() backend.Store){"SharedLockdown": sharedLockdown, "Objections": objections, "Responses": responses} {
+	for name, run := range map[string]func(t *testing.T, open func() backend.Store){"SharedLockdown": sharedLockdown, "Objections": objections, "Responses": responses, "SharedTexts": sharedTexts} {
 		t.Run(name, func(t *testing.T) {
 			location := locate(t)
 			run(t, func() backend.Store { return openAt(t, location) })

@@ -1,0 +1,185 @@
+package storetest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/store/backend"
+	"github.com/stopgate/stopgate/session"
+)
+
+// textKey returns a key of hashes.
+func textKey(n byte) []byte { return bytes.Repeat([]byte{n}, 32) }
+
+// conversationsOf are conversations whose names may be taken for each other.
+func conversationsOf() (all []flow.Conversation) {
+	for _, o := range owners {
+		all = append(all, flow.Conversation{Principal: o.Principal, Session: o.Session}, flow.Conversation{Principal: o.Principal, Session: o.Session, ID: "s/x"})
+	}
+	return all
+}
+
+// textsOf describes a log.
+func textsOf(t *testing.T, s flow.Store, c flow.Conversation, after uint64) string {
+	t.Helper()
+	log, err := s.LoadTexts(ctx, c, after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if log.Key == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%d %s %d %s %t", log.Key[0], log.Meaning, log.Position, bytes.Join(log.Segments, []byte(" ")), log.Lost)
+}
+
+func segments(list ...string) (all [][]byte) {
+	for _, s := range list {
+		all = append(all, []byte(s))
+	}
+	return all
+}
+
+// Texts runs the suite of the texts of sessions.
+func Texts(t *testing.T, open func(t *testing.T) gate.Store) {
+	c := flow.Conversation{Principal: "p", Session: "s"}
+	start := func(t *testing.T) flow.Store {
+		s := open(t).Capabilities().Texts
+		if s == nil {
+			t.Fatal("the store keeps no texts")
+		}
+		return s
+	}
+	t.Run("Log", func(t *testing.T) {
+		s := start(t)
+		for i, step := range []struct {
+			change flow.Change
+			err    error
+			want   string
+		}{
+			{flow.Change{Key: textKey(1), Meaning: "m", After: 1, Segments: segments("a")}, flow.ErrMoved, "none"},
+			{flow.Change{Key: textKey(1), Meaning: "m", Segments: segments("a", "b")}, nil, "1 m 2 a b false"},
+			{flow.Change{Key: textKey(1), Meaning: "m", Segments: segments("a", "b")}, flow.ErrMoved, "1 m 2 a b false"},
+			{flow.Change{Key: textKey(2), Meaning: "m", After: 2, Segments: segments("x")}, flow.ErrMoved, "1 m 2 a b false"},
+			{flow.Change{Key: textKey(1), Meaning: "m", After: 2, Segments: segments("c")}, nil, "1 m 3 a b c false"},
+			{flow.Change{Key: textKey(9), Meaning: "n", Lost: true}, nil, "1 m 3 a b c true"},
+			{flow.Change{Key: textKey(1), Meaning: "m", After: 3, Segments: segments("")}, nil, "1 m 4 a b c  true"},
+			{flow.Change{Key: textKey(3), Meaning: "n", Segments: segments("d"), Replace: true}, nil, "3 n 1 d false"},
+			{flow.Change{Key: textKey(1), Meaning: "m", After: 4, Segments: segments("e")}, flow.ErrMoved, "3 n 1 d false"},
+			{flow.Change{Key: textKey(4), Meaning: "n", Replace: true, Lost: true}, nil, "4 n 0  true"},
+		} {
+			if err := s.AppendTexts(ctx, c, step.change); !errors.Is(err, step.err) || err != nil && step.err == nil {
+				t.Errorf("step %d: %v, want %v", i, err, step.err)
+			}
+			if got := textsOf(t, s, c, 0); got != step.want {
+				t.Errorf("step %d: %s, want %s", i, got, step.want)
+			}
+		}
+		marked := flow.Conversation{Principal: "p", Session: "marked"}
+		if err := s.AppendTexts(ctx, marked, flow.Change{Key: textKey(1), Lost: true, After: 7}); err != nil || textsOf(t, s, marked, 0) != "1  0  true" {
+			t.Error(err, textsOf(t, s, marked, 0))
+		}
+	})
+	t.Run("After", func(t *testing.T) {
+		s := start(t)
+		if err := s.AppendTexts(ctx, c, flow.Change{Key: textKey(1), Segments: segments("a", "b", "c")}); err != nil {
+			t.Fatal(err)
+		}
+		for after, want := range map[uint64]string{0: "a b c", 2: "c", 3: "", 9: ""} {
+			if got := textsOf(t, s, c, after); got != "1  3 "+want+" false" {
+				t.Errorf("after %d: %s", after, got)
+			}
+		}
+	})
+	t.Run("Apart", func(t *testing.T) {
+		s := start(t)
+		all := conversationsOf()
+		for i, c := range all {
+			if err := s.AppendTexts(ctx, c, flow.Change{Key: textKey(byte(i)), Segments: segments(fmt.Sprint("t", i))}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, c := range all {
+			if got, want := textsOf(t, s, c, 0), fmt.Sprintf("%d  1 t%d false", i, i); got != want {
+				t.Errorf("%q: %s, want %s", c, got, want)
+			}
+		}
+	})
+	t.Run("Full", func(t *testing.T) {
+		s := start(t)
+		big := bytes.Repeat([]byte("x"), 33<<20)
+		if err := s.AppendTexts(ctx, c, flow.Change{Key: textKey(1), Segments: [][]byte{big}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.AppendTexts(ctx, c, flow.Change{Key: textKey(1), After: 1, Segments: [][]byte{big}}); !errors.Is(err, flow.ErrFull) {
+			t.Error(err)
+		}
+		if log, err := s.LoadTexts(ctx, c, 0); err != nil || log.Position != 1 || len(log.Segments) != 1 {
+			t.Error(log.Position, err)
+		}
+	})
+	t.Run("Concurrent", func(t *testing.T) { race(t, []flow.Store{start(t)}, c) })
+}
+
+// race appends from several goroutines; every segment is in the log once.
+func race(t *testing.T, stores []flow.Store, c flow.Conversation) {
+	var running sync.WaitGroup
+	var moved atomic.Int64
+	for i := range 4 {
+		s := stores[i%len(stores)]
+		running.Go(func() {
+			for n := range 10 {
+				for {
+					log, err := s.LoadTexts(ctx, c, 1<<40)
+					if err == nil {
+						err = s.AppendTexts(ctx, c, flow.Change{Key: textKey(1), After: log.Position, Segments: segments(fmt.Sprint(i, ".", n))})
+					}
+					if err == nil {
+						break
+					}
+					if !errors.Is(err, flow.ErrMoved) {
+						t.Error(err)
+						return
+					}
+					moved.Add(1)
+				}
+			}
+		})
+	}
+	running.Wait()
+	log, err := stores[0].LoadTexts(ctx, c, 0)
+	seen := map[string]bool{}
+	for _, segment := range log.Segments {
+		seen[string(segment)] = true
+	}
+	if err != nil || len(log.Segments) != 40 || len(seen) != 40 {
+		t.Errorf("%d segments, %d different, %v; %d moved", len(log.Segments), len(seen), err, moved.Load())
+	}
+}
+
+// sharedTexts are seen by every process, survive it, and are deleted with their session.
+func sharedTexts(t *testing.T, open func() backend.Store) {
+	one, two := open(), open()
+	c := flow.Conversation{Principal: "p", Session: "s"}
+	race(t, []flow.Store{one.Capabilities().Texts, two.Capabilities().Texts}, c)
+	want := textsOf(t, one.Capabilities().Texts, c, 0)
+	if got := textsOf(t, open().Capabilities().Texts, c, 0); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	now := time.Now()
+	owner := session.Owner{Principal: "p", Session: "s"}
+	Add(t, one, owner, session.Fact{Kind: session.Spoke, At: now.UnixMilli()})
+	if _, err := one.Retain(ctx, backend.Retention{Rows: now.Add(-time.Hour)}, now); err != nil || textsOf(t, two.Capabilities().Texts, c, 0) != want {
+		t.Error("texts of a session that was not pruned were deleted", err)
+	}
+	pruned, err := one.Retain(ctx, backend.Retention{Rows: now.Add(time.Hour)}, now.Add(time.Hour))
+	if err != nil || pruned.Texts != 1 || textsOf(t, two.Capabilities().Texts, c, 0) != "none" {
+		t.Errorf("%+v, %v", pruned, err)
+	}
+}
