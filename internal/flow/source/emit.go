@@ -23,6 +23,10 @@ func (b *builder) emit(c *coverage) {
 		}
 	}
 	b.labels(c)
+	if len(b.batch.Texts) == 0 {
+		b.suspect(b.tool) // a result without texts was read as well
+		b.add("", nil, nil, b.suspects)
+	}
 }
 
 // structure adds the leaves and the keys of a structured result. Equal keys are one text.

@@ -198,3 +198,7 @@ func want(t testing.TB, what string, got []string, want ...string) {
 		t.Errorf("%s: %q, want %q", what, got, want)
 	}
 }
+
+func toolNamed(name stopgate.ToolName) source.Facts {
+	return source.Facts{Name: stopgate.ToolName(strings.TrimPrefix(string(name), "mcp__")), Declared: true}
+}

@@ -9,8 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/flow/occur"
 )
 
-// visible returns the part of a text that people see, and those that they do not. Parts around a
-// hidden one join, as they do for a reader.
+// visible returns what people see of a text, and the parts that they do not see.
 func visible(text []byte) (seen []byte, hidden [][]byte) {
 	if !hasMarkup(text) {
 		return text, nil
@@ -23,7 +22,7 @@ func visible(text []byte) (seen []byte, hidden [][]byte) {
 		if p.Hidden {
 			hidden = append(hidden, p.Text)
 		} else {
-			seen = append(seen, p.Text...)
+			seen = append(append(seen, p.Text...), '\n')
 		}
 	}
 	return seen, hidden

@@ -1,6 +1,9 @@
 package source
 
 import (
+	"bytes"
+	"io"
+
 	"go.yaml.in/yaml/v3"
 
 	"github.com/stopgate/stopgate/jsonstream"
@@ -13,8 +16,9 @@ func yamlToJSON(data []byte) (text []byte, ok bool) {
 	if len(data) > maxYAML {
 		return nil, false
 	}
-	var n yaml.Node
-	if yaml.Unmarshal(data, &n) != nil || n.Kind != yaml.DocumentNode || len(n.Content) != 1 {
+	var n, second yaml.Node
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	if d.Decode(&n) != nil || d.Decode(&second) != io.EOF || n.Kind != yaml.DocumentNode || len(n.Content) != 1 {
 		return nil, false
 	}
 	return appendYAML(make([]byte, 0, len(data)+len(data)/4), n.Content[0], 0)
