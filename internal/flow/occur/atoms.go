@@ -21,49 +21,47 @@ func (s *scanner) atoms(start, end int, f features) {
 	if f&(hasInvisible|hasOdd) == 0 && f&hasHigh != 0 && f&(hasAt|hasDot|hasSlash|hasColon) != 0 {
 		s.looks(start, end)
 	}
-	var urls span
+	s.spans = s.spans[:0]
 	if f&(hasColon|hasSlash) == hasColon|hasSlash {
-		urls = s.urls(start, end)
+		s.urls(start, end)
 	}
 	if f&hasAt != 0 {
-		s.emails(start, end, urls)
+		s.emails(start, end)
 	}
 	if f&(hasDigit|hasForeignDigit) != 0 {
-		s.digits(start, end, f, urls)
+		s.digits(start, end, f)
 	}
 	if f&hasDelimiter == 0 {
-		s.piece(start, end, f, urls)
+		s.piece(start, end, f)
 		return
 	}
 	for i := start; i < end; {
 		size, stop := s.delimiterAt(i)
 		if stop {
-			s.piece(start, i, f, urls)
+			s.piece(start, i, f)
 			start = i + size
 		}
 		i += size
 	}
-	s.piece(start, end, f, urls)
+	s.piece(start, end, f)
 }
 
 // digits finds the atoms that have digits. Those of one are no number.
-func (s *scanner) digits(start, end int, f features, urls span) {
+func (s *scanner) digits(start, end int, f features) {
 	if f&hasForeignDigit != 0 {
 		s.foreignNumbers(start, end)
 	}
 	if f&hasDigit == 0 {
 		return
 	}
-	s.dates(start, end, urls.end > 0)
-	s.iban(start, end, urls.end > 0)
-	s.phone(start, end, urls.end > 0)
-	s.numbers(start, end, urls)
+	s.dates(start, end, len(s.spans) > 0)
+	s.iban(start, end, len(s.spans) > 0)
+	s.phone(start, end, len(s.spans) > 0)
+	s.numbers(start, end)
 }
 
 // span is a range of bytes.
 type span struct{ start, end int }
-
-func (a span) has(i int) bool { return a.start <= i && i < a.end }
 
 // delimiterAt reports whether the character at i separates ids: quotes, brackets, commas.
 func (s *scanner) delimiterAt(i int) (size int, is bool) {
@@ -80,14 +78,14 @@ func (s *scanner) delimiterAt(i int) (size int, is bool) {
 
 // piece finds the atoms that a part of a chunk between delimiters is as a whole: an id, a host with
 // or without a path, a path.
-func (s *scanner) piece(start, end int, f features, urls span) {
+func (s *scanner) piece(start, end int, f features) {
 	start, end = s.trim(start, end)
 	if start == end {
 		return
 	}
 	piece := s.text[start:end]
 	s.emit(flow.ID, piece, start, end, false)
-	if urls.has(start) {
+	if s.inURL(start) {
 		return
 	}
 	if f&hasDot != 0 {

@@ -11,14 +11,14 @@ import (
 const longestLocal = 64
 
 // emails finds the addresses of a chunk.
-func (s *scanner) emails(start, end int, urls span) {
+func (s *scanner) emails(start, end int) {
 	for at := start; ; at++ {
 		n := bytes.IndexByte(s.text[at:end], '@')
 		if n < 0 {
 			return
 		}
 		at += n
-		s.email(at, start, end, urls.has(at))
+		s.email(at, start, end, s.inURL(at))
 	}
 }
 

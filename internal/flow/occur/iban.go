@@ -1,8 +1,6 @@
 package occur
 
 import (
-	"bytes"
-
 	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/condition/spelling"
 )
@@ -115,7 +113,7 @@ func validIBAN(iban []byte) bool {
 
 // plainIBAN parses a value that is one account number.
 func plainIBAN(value []byte) (iban []byte, ok bool) {
-	if !beginsIBAN(value) {
+	if !beginsIBAN(value) || classes[value[len(value)-1]]&alnum == 0 {
 		return nil, false
 	}
 	for i, c := range value {
@@ -123,6 +121,6 @@ func plainIBAN(value []byte) (iban []byte, ok bool) {
 			return nil, false
 		}
 	}
-	iban = appendIBAN(nil, bytes.TrimSpace(value))
+	iban = appendIBAN(nil, value)
 	return iban, len(iban) >= shortestIBAN && len(iban) <= longestIBAN
 }

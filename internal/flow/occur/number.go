@@ -12,14 +12,14 @@ import (
 const longestNumber = 64
 
 // numbers finds the numbers and amounts of a chunk.
-func (s *scanner) numbers(start, end int, urls span) {
+func (s *scanner) numbers(start, end int) {
 	for i := start; i < end; {
 		if classes[s.text[i]] != digit {
 			i++
 			continue
 		}
 		to := numeralEnd(s.text[:end], i)
-		s.number(i, to, urls.has(i))
+		s.number(i, to, s.inURL(i))
 		i = to
 	}
 }
@@ -330,5 +330,5 @@ func digitOf(r rune) rune {
 func (s *scanner) foreignNumbers(start, end int) {
 	text := asciiDigits(s.text[start:end])
 	inner := scanner{each: s.each, text: text, loose: s.loose}
-	inner.numbers(0, len(text), span{})
+	inner.numbers(0, len(text))
 }

@@ -41,6 +41,7 @@ type scanner struct {
 	// busy is the end of the last atom that spans several chunks.
 	busy           int
 	word           []byte   // scratch buffer of words
+	spans          []span   // the URLs of the chunk
 	atom           []byte   // scratch buffer of atoms
 	joined         []byte   // scratch buffer of words that are spelled out
 	nested         *scanner // of readings

@@ -2,6 +2,7 @@ package occur
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/flow"
@@ -122,31 +123,57 @@ func appendEscaped(dst, text []byte) (out []byte, ok bool) {
 	return dst, true
 }
 
-// urls finds the URLs of a chunk, and returns the range of the first one. Further ones in it are
-// loose, such as the parameter of a redirect.
-func (s *scanner) urls(start, end int) (first span) {
+// urls finds the URLs of a chunk. Those inside of another are loose, such as the parameter of a
+// redirect.
+func (s *scanner) urls(start, end int) {
 	text := s.text[:end]
 	for at := start; ; {
 		n := bytes.Index(text[at:], []byte("://"))
 		if n < 0 {
-			return first
+			return
 		}
 		colon := at + n
 		at = colon + len("://")
 		from := colon
-		for from > start && classes[text[from-1]]&alnum != 0 {
+		for from > start && (classes[text[from-1]]&alnum != 0 || bytes.IndexByte([]byte("+-."), text[from-1]) >= 0) {
 			from--
+		}
+		for from < colon && classes[text[from]]&(lower|upper) == 0 {
+			from++
 		}
 		to := urlEnd(text, at)
 		if from == colon || to == at {
 			continue
 		}
-		inside := first.has(from)
-		s.url(from, to, inside)
+		inside := s.inURL(from)
+		s.url(from, to, inside || parameter(text[start:from]))
 		if !inside {
-			first = span{from, to}
+			s.spans = append(s.spans, span{from, to})
 		}
 	}
+}
+
+// parameter reports whether a URL after a text is a part of another one: the value of its query.
+func parameter(before []byte) bool {
+	if len(before) == 0 {
+		return false
+	}
+	switch before[len(before)-1] {
+	case '/', '?', '&', '#', '@', '%':
+		return true
+	case '=':
+		return bytes.ContainsAny(before, "/?.@&")
+	}
+	return false
+}
+
+// inURL reports whether a URL of the chunk has the byte at i.
+func (s *scanner) inURL(i int) bool {
+	if len(s.spans) == 0 {
+		return false
+	}
+	n, _ := slices.BinarySearchFunc(s.spans, i, func(u span, i int) int { return u.end - i - 1 })
+	return n < len(s.spans) && s.spans[n].start <= i
 }
 
 // urlEnd returns the end of a URL: before a character that is in none, or the marks that end a

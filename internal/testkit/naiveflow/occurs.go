@@ -1,0 +1,227 @@
+package naiveflow
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/stopgate/stopgate/flow"
+)
+
+// Answer is whether a text plainly has a value.
+type Answer int
+
+// The answers.
+const (
+	No Answer = iota
+	Either
+	Yes
+)
+
+// Occurs returns whether a text plainly has a value.
+func Occurs(kind flow.Kind, value, text string) Answer {
+	value = strings.TrimSpace(value)
+	if value == "" || !drawn(value) {
+		return No
+	}
+	text = norm.NFKC.String(text)
+	if kind == flow.Text {
+		return sequence(value, text)
+	}
+	best := No
+	for _, want := range spellings(kind, value) {
+		if want.kind == flow.ID && strings.ContainsFunc(want.text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"`()[]{}<>,;|", r) }) {
+			best = max(best, apart(want.text, text))
+			continue
+		}
+		for i := range text {
+			for j := i + 1; j <= len(text); j++ {
+				if j < len(text) && !utf8.RuneStart(text[j]) {
+					continue
+				}
+				if !bounded(kind, text, i, j) {
+					continue
+				}
+				if got, ok := canonical(want.kind, text[i:j]); ok && got == want.text {
+					best = max(best, around(want.kind, text, i, j))
+				}
+			}
+		}
+	}
+	return best
+}
+
+// apart searches an id of several words: it is a line, or in quotes.
+func apart(id, text string) Answer {
+	for line := range strings.SplitSeq(text, "\n") {
+		if strings.TrimSpace(line) == id {
+			return Yes
+		}
+		for _, m := range compiled("[\"`]([^\"`]*)[\"`]").FindAllStringSubmatch(line, -1) {
+			if strings.TrimSpace(m[1]) == id {
+				return Yes
+			}
+		}
+	}
+	if strings.Contains(text, id) && strings.ContainsAny(text, "\"`") {
+		return Either
+	}
+	return No
+}
+
+// drawn reports whether all characters of a value are their own compatibility form, and visible.
+func drawn(value string) bool {
+	return norm.NFKC.String(value) == value && !strings.ContainsFunc(value, func(r rune) bool {
+		return r == utf8.RuneError || !unicode.IsSpace(r) && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point))
+	})
+}
+
+// sequence compares words and punctuation.
+func sequence(value, text string) Answer {
+	want, row := words(value), words(text)
+	for i := 0; i+len(want) <= len(row) && len(want) > 0; i++ {
+		if strings.Join(row[i:i+len(want)], "\n") == strings.Join(want, "\n") {
+			return Yes
+		}
+	}
+	return No
+}
+
+// words splits a text at white space and around punctuation, of which equal characters are one word.
+func words(text string) (out []string) {
+	fold := func(s string) string { return norm.NFKC.String(cases.Fold().String(s)) }
+	last := "" // the kind of the last character
+	for _, r := range text {
+		c := string(r)
+		class := "word"
+		switch {
+		case unicode.IsSpace(r):
+			last = ""
+			continue
+		case unicode.In(r, unspaced...) && unicode.IsLetter(r):
+			out = append(out, c)
+			last = ""
+			continue
+		case unicode.IsPunct(r) || unicode.IsSymbol(r) || r < ' ':
+			class = c
+			switch r {
+			case '‘', '’':
+				c = "'"
+			case '“', '”':
+				c = `"`
+			case '–', '—', '−':
+				c = "-"
+			}
+		}
+		if class == last {
+			out[len(out)-1] += c
+		} else {
+			out = append(out, c)
+		}
+		last = class
+	}
+	for i, w := range out {
+		if r, _ := utf8.DecodeRuneInString(w); unicode.IsPunct(r) || unicode.IsSymbol(r) || r < ' ' {
+			out[i] = string([]rune(w)[:min(8, utf8.RuneCountInString(w))])
+			continue
+		}
+		out[i] = fold(w)
+	}
+	return out
+}
+
+// before and after return the characters around a part of a text, a space at its ends.
+func before(text string, i int) rune {
+	if i == 0 {
+		return ' '
+	}
+	r, _ := utf8.DecodeLastRuneInString(text[:i])
+	return r
+}
+
+func after(text string, j int) rune {
+	if j == len(text) {
+		return ' '
+	}
+	r, _ := utf8.DecodeRuneInString(text[j:])
+	return r
+}
+
+func wordly(r rune) bool {
+	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) && !unicode.In(r, unspaced...)
+}
+
+var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai}
+
+// bounded reports whether a part of a text begins and ends where a token of the kind can.
+func bounded(kind flow.Kind, text string, i, j int) bool {
+	b, a := before(text, i), after(text, j)
+	if unicode.IsSpace(after(text, i)) || unicode.IsSpace(before(text, j)) {
+		return false
+	}
+	switch kind {
+	case flow.Number, flow.Money:
+		money := match(`(EUR|USD|CHF) ?$`, text[:i]) || match(`^ ?(EUR|USD|CHF|euros)`, text[j:])
+		return money || !wordly(b) && !wordly(a)
+	case flow.Date, flow.Phone, flow.IBAN:
+		return !wordly(b) && (!wordly(a) || kind == flow.Date && a == 'T')
+	}
+	if kind == flow.Path && strings.ContainsFunc(text[i:j], unicode.IsSpace) {
+		return false
+	}
+	return (!wordly(b) || strings.HasPrefix(text[i:], "*")) && (!wordly(a) || kind == flow.Path)
+}
+
+// around returns how sure it is that a token ends where a part of a text ends.
+func around(kind flow.Kind, text string, i, j int) Answer {
+	b, a := before(text, i), after(text, j)
+	quiet := unicode.IsSpace(b) && (unicode.IsSpace(a) || (a == '!' || a == '?') && unicode.IsSpace(after(text, j+1)))
+	switch kind {
+	case flow.Number, flow.Money, flow.Date, flow.Phone, flow.IBAN:
+		switch {
+		case strings.ContainsRune("-/+_\\@#&.", b), strings.ContainsRune("-/+_\\@#&", a), strings.ContainsRune(".,:'", a) && unicode.IsDigit(after(text, j+1)):
+			return No
+		case quiet && alone(text, i, j):
+			return Yes
+		}
+		return Either
+	}
+	switch part := text[i:j]; {
+	case kind == flow.ID && (part[0] == '*' || strings.ContainsAny(part[len(part)-1:], ".:!?*")):
+		return Either
+	case (kind == flow.Host || kind == flow.URL) && !strings.Contains(part, "://") && match(`\.(md|b)\b`, part):
+		return Either
+	case quiet:
+		return Yes
+	}
+	if forbidden(kind, b, a, text, j) {
+		return No
+	}
+	return Either
+}
+
+// alone reports whether the words around a part of a text have no digits and are no currency.
+func alone(text string, i, j int) bool {
+	plain := func(s string) bool {
+		return s == "" || s == "pay" || s == "see" || s == "the" || s == "order"
+	}
+	l, r := strings.Fields(text[:i]), strings.Fields(strings.TrimLeft(text[j:], "!?"))
+	return (len(l) == 0 || plain(l[len(l)-1])) && (len(r) == 0 || plain(r[0]))
+}
+
+// forbidden reports whether the characters around a part of a text make it a part of another token.
+func forbidden(kind flow.Kind, b, a rune, text string, j int) bool {
+	inner := func(r rune) bool { return wordly(r) || strings.ContainsRune("_-/\\@%+#", r) }
+	switch kind {
+	case flow.Email:
+		return strings.ContainsRune("./\\@%+-_&#", b) || strings.ContainsRune("/\\@%_=&#+$", a) || strings.ContainsRune(".-:", a) && wordly(after(text, j+1))
+	case flow.Host, flow.URL:
+		return strings.ContainsRune(".\\@%_&?", b) || strings.ContainsRune("@%_", a) || strings.ContainsRune(".-", a) && wordly(after(text, j+1))
+	case flow.ID:
+		return inner(b) || b == '.' || inner(a) || strings.ContainsRune(".:", a) && wordly(after(text, j+1))
+	}
+	return false
+}
