@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/internal/condition/spelling"
 )
 
 // months are the first letters of the months' names.
@@ -14,9 +15,10 @@ func monthOf(word []byte) int {
 	if len(word) < 3 || len(word) > len("september") {
 		return 0
 	}
-	name := strings.ToLower(string(word))
+	var buf [9]byte
+	name := lowered(buf[:0], word)
 	for i, m := range months {
-		if name == m || name == m[:3] || name == "sept" && i == 8 {
+		if name[0] == m[0] && (string(name) == m || string(name) == m[:3] || string(name) == "sept" && i == 8) {
 			return i + 1
 		}
 	}
@@ -161,7 +163,7 @@ func wordAt(text []byte) (month, size int) {
 
 func ordinal(text []byte) int {
 	if len(text) >= 2 {
-		switch string(lowered(nil, text[:2])) {
+		switch string([]byte{spelling.LowerASCII(text[0]), spelling.LowerASCII(text[1])}) {
 		case "st", "nd", "rd", "th":
 			return 2
 		}

@@ -17,21 +17,21 @@ const (
 	shortestHex    = 12
 )
 
-// decodings calls each for what a text without white space could encode: escapes of URLs, of HTML
-// and of strings, words in base64 and in hexadecimal digits.
+// decodings calls each for what a text without white space could encode: once with the escapes of
+// URLs, of HTML and of strings decoded, and for every word in base64 or in hexadecimal digits.
 func decodings(text []byte, f features, each func(decoded []byte)) {
-	if f&hasPercent != 0 {
-		for _, d := range spelling.PercentDecoded(string(text)) {
-			each([]byte(d))
+	if f&(hasPercent|hasAmpersand|hasBackslash) != 0 {
+		d := text
+		for _, s := range spelling.PercentDecoded(string(d)) {
+			d = []byte(s)
 		}
-	}
-	if f&hasAmpersand != 0 {
-		if d := html.UnescapeString(string(text)); d != string(text) {
-			each([]byte(d))
+		if f&hasAmpersand != 0 {
+			d = []byte(html.UnescapeString(string(d)))
 		}
-	}
-	if f&hasBackslash != 0 {
-		if d := unescaped(text); d != nil {
+		if u := unescaped(d); u != nil {
+			d = u
+		}
+		if !bytes.Equal(d, text) {
 			each(d)
 		}
 	}
@@ -108,6 +108,11 @@ func fromBase64(word []byte) []byte {
 func fromHex(word []byte) []byte {
 	if len(word) < shortestHex || len(word)%2 != 0 {
 		return nil
+	}
+	for _, c := range word[:shortestHex] {
+		if classes[c] != digit && (c|0x20 < 'a' || c|0x20 > 'f') {
+			return nil
+		}
 	}
 	out := make([]byte, len(word)/2)
 	if _, err := hex.Decode(out, word); err != nil || !isText(out, false) {

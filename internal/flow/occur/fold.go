@@ -25,7 +25,13 @@ var folded = func() (t [0x600]uint16) {
 	return t
 }()
 
-// appendFolded appends a word in its compatibility form without case.
+// caseless reports whether a character is in a block of scripts without case. In a text in its
+// compatibility form it stays as it is.
+func caseless(r rune) bool {
+	return 0x600 <= r && r < 0x10A0 || 0x1100 <= r && r < 0x13A0 || 0x1400 <= r && r < 0x1C80 || 0x2E80 <= r && r < 0xA640 || 0xA800 <= r && r < 0xAB30 || 0xAC00 <= r && r < 0xD7B0
+}
+
+// appendFolded appends a word of a text in its compatibility form without case.
 func appendFolded(dst, word []byte) []byte {
 	start := len(dst)
 	for i := 0; i < len(word); {
@@ -39,7 +45,7 @@ func appendFolded(dst, word []byte) []byte {
 		switch {
 		case r < 0x600 && folded[r] != 0:
 			dst = utf8.AppendRune(dst, rune(folded[r]))
-		case 0x4E00 <= r && r <= 0x9FFF, 0x3041 <= r && r <= 0x3096, 0x30A1 <= r && r <= 0x30FA, 0xAC00 <= r && r <= 0xD7A3:
+		case caseless(r):
 			dst = append(dst, word[i-size:i]...)
 		default:
 			return append(dst[:start], spelling.Fold(string(word))...)

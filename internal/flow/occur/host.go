@@ -74,19 +74,21 @@ func (s *scanner) domain(host []byte, start, end int) {
 	if bytes.Count(host, []byte(".")) < 2 {
 		return
 	}
-	s.emit(flow.Host, []byte(registered(string(host))), start, end, true)
+	if name := registered(string(host)); name != "" {
+		s.emit(flow.Host, []byte(name), start, end, true)
+	}
 }
 
 // fileEndings are top-level domains that are the ends of file names more often.
 var fileEndings = func() map[string]bool {
 	m := map[string]bool{}
-	for name := range strings.FieldsSeq("ai app bat cab cc cfg conf cs css csv doc docx exe gz go h hpp htm html ini java jpg jpeg js json jsx kt lock log lua md mov mp3 mp4 pdf php pl png ps py rb rs sh so sql svg swift tar tex tf toml ts tsv tsx txt xls xlsx xml yaml yml zip zsh") {
+	for name := range strings.FieldsSeq("bat cab cc cfg conf cs css csv doc docx exe gz go h hpp htm html ini java jpg jpeg js json jsx kt lock log lua md mov mp3 mp4 pdf php pl png ps py rb rs sh so sql svg swift tar tex tf toml ts tsv tsx txt xls xlsx xml yaml yml zip zsh") {
 		m[name] = true
 	}
-	delete(m, "ai")
-	delete(m, "app")
 	return m
 }()
+
+const longestEnding = 5
 
 // bare finds a host without a scheme, with or without a port, a path and a query.
 func (s *scanner) bare(start, end int, f features) {
@@ -120,12 +122,13 @@ func (s *scanner) bare(start, end int, f features) {
 	if len(last) < 2 && !weburl.IsNumeric(last) {
 		return
 	}
-	u, ok := appendURL(s.atom[:0], piece, true)
+	s.prefixed = append(append(s.prefixed[:0], "http://"...), piece...)
+	u, ok := canonicalURL(s.atom, s.prefixed, true)
 	s.atom = u.text
 	if !ok {
 		return
 	}
-	loose = loose || fileEndings[strings.ToLower(string(last))]
+	loose = loose || len(last) <= longestEnding && fileEndings[string(lowered(s.word[:0], last))]
 	s.emit(flow.URL, u.text, start, start+len(piece), loose)
 	s.emit(flow.Host, u.host(), start, start+size, loose)
 	s.domain(u.name(), start, start+size)

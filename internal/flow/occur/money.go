@@ -22,6 +22,9 @@ var currencyWords = map[string]string{"euro": "EUR", "euros": "EUR", "dollar": "
 
 // currencyOf returns the currency of a word, "" if it is none.
 func currencyOf(word []byte) string {
+	if len(word) == 0 || classes[word[0]]&(lower|upper|high) == 0 && word[0] != '$' {
+		return ""
+	}
 	if code, ok := signs[string(word)]; ok {
 		return code
 	}
@@ -31,7 +34,8 @@ func currencyOf(word []byte) string {
 	if len(word) < 3 || len(word) > len("dollars") {
 		return ""
 	}
-	return currencyWords[strings.ToLower(string(word))]
+	var buf [8]byte
+	return currencyWords[string(lowered(buf[:0], word))]
 }
 
 // currencyBefore returns the currency right before a number, with at most a space between.
@@ -104,7 +108,7 @@ func plainMoney(value []byte) (number []byte, code string, ok bool) {
 	case len(head) == 0 && len(tail) > 0:
 		code = currencyOf(tail)
 	}
-	number = parseNumeral(value[from:to], true).plain
+	number = parseNumeral(nil, value[from:to], true).plain
 	if code == "" || number == nil {
 		return nil, "", false
 	}

@@ -52,7 +52,7 @@ func (s *scanner) number(from, to int, loose bool) {
 	} else if after != "" && after != code {
 		loose = true
 	}
-	n := parseNumeral(text[from:to], code != "")
+	n := parseNumeral(s.numeral[:0], text[from:to], code != "")
 	switch {
 	case from < s.busy || !before && !mayPrecede(text[:from-minus]):
 		loose = true
@@ -144,7 +144,7 @@ func (s *scanner) spaced(from, to int) bool {
 	if !groupAt(text, to) || digitsAt(text, from) != to-from || to-from > 3 {
 		return false
 	}
-	digits := append([]byte(nil), text[from:to]...)
+	digits := append(s.joined[:0], text[from:to]...)
 	for groupAt(text, to) && len(digits) < longestNumber {
 		digits = append(digits, text[to+1:to+4]...)
 		to += 4
@@ -152,9 +152,10 @@ func (s *scanner) spaced(from, to int) bool {
 	end := to
 	if to+1 < len(text) && (text[to] == ',' || text[to] == '.') && classes[text[to+1]] == digit {
 		end = to + 1 + digitsAt(text, to+1)
-		s.value(decimal(digits, text[to+1:end]), "", false, from, end, true)
+		s.value(appendDecimal(s.word[:0], digits, text[to+1:end]), "", false, from, end, true)
 	}
-	s.value(decimal(digits, nil), "", false, from, end, true)
+	s.value(appendDecimal(s.word[:0], digits, nil), "", false, from, end, true)
+	s.joined = digits
 	return true
 }
 
@@ -173,43 +174,49 @@ func digitsAt(text []byte, at int) (n int) {
 // numeral is the values of digits with separators: the one that is meant, and others that could be.
 type numeral struct {
 	plain []byte
-	loose [][]byte
+	loose [2][]byte
 }
 
 // parseNumeral parses digits with separators between them. "1,200.50" and "1.200,50" have one
 // value, "1,200" the one of English; "1.200" and "1,5" could be two. Next to a currency two digits
-// after a comma are cents.
-func parseNumeral(text []byte, money bool) (n numeral) {
-	dots, commas, others := bytes.Count(text, []byte(".")), bytes.Count(text, []byte(",")), 0
+// after a comma are cents. The result is in buf.
+func parseNumeral(buf, text []byte, money bool) (n numeral) {
+	last := bytes.LastIndexAny(text, ".,'_")
+	if last < 0 {
+		return numeral{plain: appendDecimal(buf[:0], text, nil)}
+	}
+	dots, commas, others := 0, 0, 0
 	for _, c := range text {
-		if c == '\'' || c == '_' {
+		switch c {
+		case '.':
+			dots++
+		case ',':
+			commas++
+		case '\'', '_':
 			others++
 		}
 	}
-	last := bytes.LastIndexAny(text, ".,'_")
-	if last < 0 {
-		return numeral{plain: decimal(text, nil)}
-	}
 	whole, part := text[:last], text[last+1:]
-	point := decimal(onlyDigits(whole), part)
-	joined := decimal(onlyDigits(text), nil)
+	buf = appendDecimal(buf[:0], whole, part)
+	point := buf
+	buf = appendDecimal(buf, text, nil)
+	joined := buf[len(point):]
 	switch {
 	case others > 0:
 	case dots == 1 && commas == 0: // 1.5, 1.200
 		if len(part) == 3 && grouped(text, '.') {
-			return numeral{loose: [][]byte{point, joined}}
+			break
 		}
-		return numeral{plain: point, loose: [][]byte{joined}}
+		return numeral{plain: point, loose: [2][]byte{joined}}
 	case dots == 0 && commas > 0 && grouped(text, ','): // 1,200
-		return numeral{plain: joined, loose: [][]byte{point}}
+		return numeral{plain: joined, loose: [2][]byte{point}}
 	case dots == 0 && commas == 1 && money && len(part) == 2: // 12,50 EUR
-		return numeral{plain: point, loose: [][]byte{joined}}
-	case dots == 1 && text[last] == '.' && grouped(whole, ','): // 1,200.50
-		return numeral{plain: point, loose: [][]byte{joined}}
-	case commas == 1 && text[last] == ',' && grouped(whole, '.'): // 1.200,50
-		return numeral{plain: point, loose: [][]byte{joined}}
+		return numeral{plain: point, loose: [2][]byte{joined}}
+	case dots == 1 && text[last] == '.' && grouped(whole, ','), // 1,200.50
+		commas == 1 && text[last] == ',' && grouped(whole, '.'): // 1.200,50
+		return numeral{plain: point, loose: [2][]byte{joined}}
 	}
-	return numeral{loose: [][]byte{point, joined}}
+	return numeral{loose: [2][]byte{point, joined}}
 }
 
 // grouped reports whether a text is one to three digits and groups of three.
@@ -226,28 +233,23 @@ func grouped(text []byte, separator byte) bool {
 	return true
 }
 
-func onlyDigits(text []byte) []byte {
-	out := make([]byte, 0, len(text))
-	for _, c := range text {
-		if classes[c] == digit {
-			out = append(out, c)
+// appendDecimal appends the shortest spelling of a number: the digits of its whole part, in which
+// separators are left out, and of its fraction.
+func appendDecimal(dst, whole, part []byte) []byte {
+	part = bytes.TrimRight(part, "0")
+	start := len(dst)
+	for _, c := range whole {
+		if classes[c] == digit && (c != '0' || len(dst) > start) {
+			dst = append(dst, c)
 		}
 	}
-	return out
-}
-
-// decimal returns the shortest spelling of a number.
-func decimal(whole, part []byte) []byte {
-	whole, part = bytes.TrimLeft(whole, "0"), bytes.TrimRight(part, "0")
-	out := make([]byte, 0, len(whole)+len(part)+2)
-	if len(whole) == 0 {
-		whole = []byte("0")
+	if len(dst) == start {
+		dst = append(dst, '0')
 	}
-	out = append(out, whole...)
 	if len(part) > 0 {
-		out = append(append(out, '.'), part...)
+		dst = append(append(dst, '.'), part...)
 	}
-	return out
+	return dst
 }
 
 // longestExponent is the number of zeros that an exponent may add.
@@ -262,7 +264,7 @@ func plainNumber(value []byte) (number []byte, ok bool) {
 	if at := bytes.IndexAny(value, "eE"); at > 0 {
 		number, ok = scientific(value[:at], value[at+1:])
 	} else if classes[value[0]] == digit && numeralEnd(value, 0) == len(value) {
-		number = parseNumeral(value, false).plain
+		number = parseNumeral(nil, value, false).plain
 		ok = number != nil
 	}
 	if ok && negative && string(number) != "0" {
@@ -289,10 +291,10 @@ func scientific(mantissa, exponent []byte) (number []byte, ok bool) {
 	zeros := bytes.Repeat([]byte("0"), n)
 	if negative {
 		all := append(zeros, whole...)
-		return decimal(all[:len(all)-n], append(bytes.Clone(all[len(all)-n:]), part...)), true
+		return appendDecimal(nil, all[:len(all)-n], append(bytes.Clone(all[len(all)-n:]), part...)), true
 	}
 	all := append(bytes.Clone(part), zeros...)
-	return decimal(append(bytes.Clone(whole), all[:n]...), all[n:]), true
+	return appendDecimal(nil, append(bytes.Clone(whole), all[:n]...), all[n:]), true
 }
 
 // asciiDigits converts the decimal digits of all scripts to those of ASCII.

@@ -41,6 +41,10 @@ func lineNumber(text []byte) int {
 }
 
 func (s *scanner) cleaned(text []byte, start int, loose bool) {
+	if isClean(text) {
+		s.emit(flow.Path, text, start, start+len(text), loose)
+		return
+	}
 	if p, ok := plainPath(text); ok {
 		s.emit(flow.Path, []byte(p), start, start+len(text), loose)
 	} else if p := loosePath(text); p != "" {
@@ -48,15 +52,38 @@ func (s *scanner) cleaned(text []byte, start int, loose bool) {
 	}
 }
 
+// isClean reports whether a path is its own canonical spelling.
+func isClean(text []byte) bool {
+	if len(text) == 0 || len(text) > longestPath || text[len(text)-1] == '/' {
+		return false
+	}
+	last := byte('/')
+	for i, c := range text {
+		if c == '\\' || last == '/' && (c == '.' || c == '/' && i > 0) {
+			return false
+		}
+		last = c
+	}
+	return text[0] != '/' || len(text) > 1
+}
+
+// longestPath is the length of a path.
+const longestPath = 4096
+
 // plainPath cleans a path that all programs read in the same way: without "..", "\" and "//" at
 // its start.
 func plainPath(text []byte) (cleaned string, ok bool) {
+	if len(text) > longestPath {
+		return "", false
+	}
 	if len(text) == 0 || bytes.IndexByte(text, '\\') >= 0 || bytes.HasPrefix(text, []byte("//")) || bytes.Contains(text, []byte("://")) {
 		return "", false
 	}
-	for part := range bytes.SplitSeq(text, []byte("/")) {
-		if string(part) == ".." {
-			return "", false
+	if bytes.Contains(text, []byte("..")) {
+		for part := range bytes.SplitSeq(text, []byte("/")) {
+			if string(part) == ".." {
+				return "", false
+			}
 		}
 	}
 	cleaned = path.Clean(string(text))

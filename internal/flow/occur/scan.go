@@ -40,12 +40,14 @@ type scanner struct {
 	depth int // of readings inside of readings
 	// busy is the end of the last atom that spans several chunks.
 	busy           int
-	word           []byte   // scratch buffer of words
-	spans          []span   // the URLs of the chunk
-	atom           []byte   // scratch buffer of atoms
-	joined         []byte   // scratch buffer of words that are spelled out
-	nested         *scanner // of readings
-	count, letters int      // the words of the chunk, and their length
+	word           []byte                    // scratch buffer of words
+	numeral        [2*longestNumber + 4]byte // scratch buffer of numbers
+	prefixed       []byte                    // scratch buffer of URLs without a scheme
+	spans          []span                    // the URLs of the chunk
+	atom           []byte                    // scratch buffer of atoms
+	joined         []byte                    // scratch buffer of words that are spelled out
+	nested         *scanner                  // of readings
+	count, letters int                       // the words of the chunk, and their length
 }
 
 func (s *scanner) emit(k flow.Kind, value []byte, start, end int, loose bool) {

@@ -23,37 +23,40 @@ func (u *address) host() []byte { return u.text[u.at:u.hostEnd] }
 
 func (u *address) name() []byte { return u.text[u.at:u.colon] }
 
-// appendURL appends the canonical spelling of a URL. ok is false for one that programs read
-// differently.
-func appendURL(dst, text []byte, bare bool) (u address, ok bool) {
-	if bare {
-		text = append([]byte("http://"), text...)
-	}
+// canonicalURL returns the canonical spelling of a URL in buf. Of a bare one, which the caller gives
+// the scheme http, the scheme is left out. ok is false for one that programs read differently.
+func canonicalURL(buf, text []byte, bare bool) (u address, ok bool) {
+	u.text = buf[:0]
 	text, ok = inASCII(text)
 	if !ok {
-		return address{text: dst}, false
+		return u, false
 	}
 	p, ok := weburl.Parse(text)
 	if !ok || !p.HasHost {
-		return address{text: dst}, false
+		return u, false
 	}
+	dst := u.text
 	if !bare {
 		dst = append(lowered(dst, p.Scheme), ':')
 	}
-	u.text = append(dst, '/', '/')
-	u.at = len(u.text)
-	u.text = append(u.text, withoutWWW(lowered(nil, p.Host))...)
-	u.colon = len(u.text)
+	dst = append(dst, '/', '/')
+	u.at = len(dst)
+	dst = lowered(dst, p.Host)
+	if host := dst[u.at:]; bytes.HasPrefix(host, []byte("www.")) {
+		dst = dst[:u.at+copy(host, withoutWWW(host))]
+	}
+	u.colon = len(dst)
 	if port, _ := weburl.DefaultPort(p.Scheme); len(p.Port) > 0 && (bare || string(p.Port) != port) {
-		u.text = append(append(u.text, ':'), p.Port...)
+		dst = append(append(dst, ':'), p.Port...)
 	}
-	u.hostEnd = len(u.text)
+	u.hostEnd = len(dst)
 	if len(p.Path) == 0 {
-		u.text = append(u.text, '/')
+		dst = append(dst, '/')
 	}
-	if u.text, ok = appendEscaped(u.text, p.Path); ok {
-		u.text, ok = appendEscaped(u.text, p.Rest)
+	if dst, ok = appendEscaped(dst, p.Path); ok {
+		dst, ok = appendEscaped(dst, p.Rest)
 	}
+	u.text = dst
 	return u, ok
 }
 
@@ -64,9 +67,18 @@ func lowered(dst, text []byte) []byte {
 	return dst
 }
 
+func isASCII(text []byte) bool {
+	for _, c := range text {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
 // inASCII converts the host of a URL to punycode, and percent-encodes other characters.
 func inASCII(text []byte) (ascii []byte, ok bool) {
-	if !bytes.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
+	if isASCII(text) {
 		return text, true
 	}
 	at := bytes.Index(text, []byte("://"))
@@ -127,6 +139,7 @@ func appendEscaped(dst, text []byte) (out []byte, ok bool) {
 // redirect.
 func (s *scanner) urls(start, end int) {
 	text := s.text[:end]
+	nested := 0
 	for at := start; ; {
 		n := bytes.Index(text[at:], []byte("://"))
 		if n < 0 {
@@ -141,15 +154,24 @@ func (s *scanner) urls(start, end int) {
 		for from < colon && classes[text[from]]&(lower|upper) == 0 {
 			from++
 		}
-		to := urlEnd(text, at)
-		if from == colon || to == at {
+		if from == colon {
 			continue
 		}
 		inside := s.inURL(from)
-		s.url(from, to, inside || parameter(text[start:from]))
-		if !inside {
-			s.spans = append(s.spans, span{from, to})
+		if inside {
+			if nested++; nested > maxInside {
+				continue
+			}
+			s.url(from, urlEnd(text[:min(len(text), at+longestURL)], at), true)
+			continue
 		}
+		to := urlEnd(text, at)
+		if to == at {
+			continue
+		}
+		nested = 0
+		s.url(from, to, parameter(text[start:from]))
+		s.spans = append(s.spans, span{from, to})
 	}
 }
 
@@ -162,10 +184,16 @@ func parameter(before []byte) bool {
 	case '/', '?', '&', '#', '@', '%':
 		return true
 	case '=':
-		return bytes.ContainsAny(before, "/?.@&")
+		return len(before) > longestKey || bytes.ContainsAny(before, "/?.@&")
 	}
 	return false
 }
+
+// longestKey is the length of a name before "=" that is no part of a URL.
+const longestKey = 64
+
+// maxInside is the number of URLs inside of another that are found.
+const maxInside = 8
 
 // inURL reports whether a URL of the chunk has the byte at i.
 func (s *scanner) inURL(i int) bool {
@@ -206,7 +234,7 @@ scan:
 }
 
 func (s *scanner) url(from, to int, loose bool) {
-	u, ok := appendURL(s.atom[:0], s.text[from:to], false)
+	u, ok := canonicalURL(s.atom, s.text[from:to], false)
 	s.atom = u.text
 	if to < len(s.text) && s.text[to] == '\\' {
 		loose = true
@@ -226,10 +254,24 @@ func (s *scanner) url(from, to int, loose bool) {
 // longestURL is the length of a URL that is read in every way.
 const longestURL = 2048
 
-// looseURL finds the hosts that some program could read in a URL.
+// looseURL finds everything in a URL that could be its host.
 func (s *scanner) looseURL(from, to int) {
-	for _, name := range looseHosts(string(s.text[from:min(to, from+longestURL)])) {
-		s.emit(flow.Host, []byte(name), from, to, true)
+	for i := from; i < to; i++ {
+		start := i
+		for i < to {
+			size, is := hostAt(s.text[i:to])
+			if !is {
+				break
+			}
+			i += size
+		}
+		if bytes.IndexByte(s.text[start:i], '.') <= 0 {
+			continue
+		}
+		if host, ok := appendHost(s.atom[:0], s.text[start:i]); ok {
+			s.atom = host
+			s.looseHost(host, start, i)
+		}
 	}
 }
 

@@ -132,8 +132,7 @@ func tokens(value []byte, marks bool) (out [][]byte) {
 }
 
 func (r *reader) plainURL(value []byte) {
-	bare := !bytes.Contains(value, []byte("://"))
-	u, ok := appendURL(nil, value, bare)
+	u, ok := parseURL(value)
 	if !ok {
 		return
 	}
@@ -153,8 +152,15 @@ func (r *reader) plainURL(value []byte) {
 }
 
 func (r *reader) plainHost(value []byte) {
-	u, ok := appendURL(nil, value, !bytes.Contains(value, []byte("://")))
-	if ok {
+	if u, ok := parseURL(value); ok {
 		r.add(flow.Host, u.host())
 	}
+}
+
+// parseURL parses a URL with or without a scheme.
+func parseURL(value []byte) (u address, ok bool) {
+	if bytes.Contains(value, []byte("://")) {
+		return canonicalURL(nil, value, false)
+	}
+	return canonicalURL(nil, append([]byte("http://"), value...), true)
 }
