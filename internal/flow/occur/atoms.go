@@ -72,7 +72,7 @@ func (s *scanner) delimiterAt(i int) (size int, is bool) {
 	if c < utf8.RuneSelf {
 		return 1, featureOf[c]&hasDelimiter != 0
 	}
-	r, size := utf8.DecodeRune(s.text[i:])
+	r, size := decode(s.text[i:])
 	return size, classOf(r) == delimiter
 }
 

@@ -27,6 +27,23 @@ var confusables = func() map[rune]byte {
 	return m
 }()
 
+// confusable returns the letter of ASCII that a character looks like, 0 if there is none.
+func confusable(r rune) byte {
+	if r < 0x600 {
+		return earlyConfusables[r]
+	}
+	return confusables[r]
+}
+
+var earlyConfusables = func() (t [0x600]byte) {
+	for r, c := range confusables {
+		if r < 0x600 {
+			t[r] = c
+		}
+	}
+	return t
+}()
+
 // alike reports whether a letter is drawn like one of ASCII in nearly every font. A word of those
 // alone could be meant as one of ASCII.
 func alike(r rune) bool {
@@ -50,9 +67,9 @@ func skeleton(text []byte) []byte {
 			continue
 		}
 		r, size := utf8.DecodeRune(text[i:])
-		c, ok := confusables[r]
+		c := confusable(r)
 		switch r = spelling.Lookalike(r); {
-		case ok:
+		case c != 0:
 			out = append(out, c)
 		case spelling.Invisible(r) && !spelling.IsWhite(r):
 		case r == '。' || r == '·' || r == '․' || r == '‧':

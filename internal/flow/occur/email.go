@@ -83,7 +83,7 @@ func hostAt(text []byte) (size int, is bool) {
 	if c < utf8.RuneSelf {
 		return 1, classes[c]&alnum != 0 || c == '.' || c == '-' || c == '_'
 	}
-	r, size := utf8.DecodeRune(text)
+	r, size := decode(text)
 	return size, partOfWord(classOf(r)) || classOf(r) == single
 }
 

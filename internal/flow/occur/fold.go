@@ -25,6 +25,14 @@ var folded = func() (t [0x600]uint16) {
 	return t
 }()
 
+// decode is utf8.DecodeRune, which is slow for two bytes.
+func decode(text []byte) (rune, int) {
+	if c := text[0]; 0xC2 <= c && c < 0xE0 && len(text) > 1 && text[1]&0xC0 == 0x80 {
+		return rune(c&0x1F)<<6 | rune(text[1]&0x3F), 2
+	}
+	return utf8.DecodeRune(text)
+}
+
 // caseless reports whether a character is in a block of scripts without case. In a text in its
 // compatibility form it stays as it is.
 func caseless(r rune) bool {
@@ -40,7 +48,7 @@ func appendFolded(dst, word []byte) []byte {
 			i++
 			continue
 		}
-		r, size := utf8.DecodeRune(word[i:])
+		r, size := decode(word[i:])
 		i += size
 		switch {
 		case r < 0x600 && folded[r] != 0:
@@ -54,11 +62,55 @@ func appendFolded(dst, word []byte) []byte {
 	return dst
 }
 
-// normalised returns a text in its compatibility form, valid UTF-8.
+// normalised returns a text in its compatibility form.
 func normalised(text []byte) []byte {
-	n := norm.NFKC.QuickSpan(text)
+	n := stable(text)
+	if n == len(text) {
+		return text
+	}
+	n += norm.NFKC.QuickSpan(text[n:])
 	if n == len(text) {
 		return text
 	}
 	return norm.NFKC.Append(append(make([]byte, 0, len(text)+len(text)/8), text[:n]...), text[n:]...)
 }
+
+// stable returns the length of the beginning of a text that surely is in its compatibility form. It
+// ends before a character that later ones cannot change.
+func stable(text []byte) int {
+	last := 0 // the start of the last character
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c < utf8.RuneSelf {
+			last = i
+			i++
+			continue
+		}
+		if 0xC2 <= c && c < 0xD8 && i+1 < len(text) && text[i+1]&0xC0 == 0x80 { // below 0x600
+			if !unchanged[rune(c&0x1F)<<6|rune(text[i+1]&0x3F)] {
+				return last
+			}
+			last = i
+			i += 2
+			continue
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		if !(0x4E00 <= r && r <= 0x9FFF || 0x3041 <= r && r <= 0x3096 || 0x30A1 <= r && r <= 0x30FA || r == 0x3001 || r == 0x3002 || 0x2018 <= r && r <= 0x201E) {
+			return last
+		}
+		last = i
+		i += size
+	}
+	return len(text)
+}
+
+// unchanged are the characters below 0x600 that are their own compatibility form, and that do not
+// combine with the one before.
+var unchanged = func() (t [0x600]bool) {
+	for r := range t {
+		s := string(rune(r))
+		p := norm.NFKC.PropertiesString(s)
+		t[r] = norm.NFKC.IsNormalString(s) && p.BoundaryBefore() && p.CCC() == 0
+	}
+	return t
+}()

@@ -90,6 +90,32 @@ var fileEndings = func() map[string]bool {
 
 const longestEnding = 5
 
+// isFile reports whether the last label of a name is rather the end of a file name.
+func isFile(label []byte) bool {
+	if len(label) > longestEnding {
+		return false
+	}
+	var buf [longestEnding]byte
+	return fileEndings[string(lowered(buf[:0], label))]
+}
+
+// site finds a host without anything else: it is the URL of its first page, too.
+func (s *scanner) site(start, end int, loose bool) {
+	const scheme = "//"
+	s.atom = lowered(append(s.atom[:0], scheme...), s.text[start:end])
+	if !weburl.IsHost(s.atom[len(scheme):]) {
+		return
+	}
+	host := s.atom[len(scheme):]
+	if bytes.HasPrefix(host, []byte("www.")) {
+		host = host[:copy(host, withoutWWW(host))]
+	}
+	s.atom = append(s.atom[:len(scheme)+len(host)], '/')
+	s.emit(flow.URL, s.atom, start, end, loose)
+	s.emit(flow.Host, host, start, end, loose)
+	s.domain(host, start, end)
+}
+
 // bare finds a host without a scheme, with or without a port, a path and a query.
 func (s *scanner) bare(start, end int, f features) {
 	piece := s.text[start:end]
@@ -122,13 +148,17 @@ func (s *scanner) bare(start, end int, f features) {
 	if len(last) < 2 && !weburl.IsNumeric(last) {
 		return
 	}
+	if size == len(piece) && isASCII(piece) {
+		s.site(start, end, loose || isFile(last))
+		return
+	}
 	s.prefixed = append(append(s.prefixed[:0], "http://"...), piece...)
 	u, ok := canonicalURL(s.atom, s.prefixed, true)
 	s.atom = u.text
 	if !ok {
 		return
 	}
-	loose = loose || len(last) <= longestEnding && fileEndings[string(lowered(s.word[:0], last))]
+	loose = loose || isFile(last)
 	s.emit(flow.URL, u.text, start, start+len(piece), loose)
 	s.emit(flow.Host, u.host(), start, start+size, loose)
 	s.domain(u.name(), start, start+size)

@@ -33,11 +33,11 @@ func (r *reader) loose(value []byte) {
 			r.atom(&t, text)
 		case t.Mark:
 		case !t.Loose:
-			main = append(main, bytes.Clone(t.Value))
+			main = append(main, r.keep(t.Value))
 		case len(t.Value) == 0:
 			end()
 		default:
-			run = append(run, bytes.Clone(t.Value))
+			run = append(run, r.keep(t.Value))
 		}
 	})
 	end()
@@ -49,7 +49,9 @@ func (r *reader) loose(value []byte) {
 	}
 	switch r.q.Kind {
 	case flow.URL, flow.Host:
-		r.hosts(value)
+		if len(r.Plain) == 0 { // programs read it differently
+			r.hosts(value)
+		}
 	case flow.Path:
 		r.fileName(text)
 	}
@@ -67,23 +69,28 @@ func (r *reader) words(words [][]byte) {
 }
 
 func (r *reader) suspectAtom(k flow.Kind, token []byte) {
-	if len(token) > 0 {
-		r.suspect(Needle{Kind: k, Tokens: [][]byte{bytes.Clone(token)}})
+	if len(token) == 0 {
+		return
+	}
+	n := Needle{Kind: k, Tokens: r.row(token)}
+	if r.suspect(n) {
+		n.Tokens[0] = r.keep(token)
 	}
 }
 
-// suspect adds a loose needle.
-func (r *reader) suspect(n Needle) {
+// suspect adds a loose needle, unless there is an equal one.
+func (r *reader) suspect(n Needle) bool {
 	for i := range r.Loose {
 		if same(&r.Loose[i], &n) {
-			return
+			return false
 		}
 	}
 	if len(r.Loose) >= maxNeedles {
 		r.Open = true
-		return
+		return false
 	}
 	r.Loose = append(r.Loose, n)
+	return true
 }
 
 func same(a, b *Needle) bool {
@@ -142,7 +149,7 @@ func (r *reader) atom(t *Token, text []byte) {
 // parts adds the local part of an address, and the address in words.
 func (r *reader) parts(address []byte) {
 	at := bytes.LastIndexByte(address, '@')
-	local, host := tokens(address[:at], false), tokens(address[at+1:], false)
+	local, host := r.tokens(address[:at], false), r.tokens(address[at+1:], false)
 	r.words(local)
 	spoken := append(append([][]byte(nil), local...), []byte("at"))
 	for i, label := range host {
@@ -186,7 +193,7 @@ func (r *reader) folders(path []byte) {
 		}
 		path = path[:at]
 		r.suspectAtom(flow.Path, path)
-		r.words(tokens(path, false))
+		r.words(r.tokens(path, false))
 	}
 }
 
@@ -194,6 +201,6 @@ func (r *reader) folders(path []byte) {
 func (r *reader) fileName(path []byte) {
 	at := bytes.LastIndexAny(bytes.TrimRight(path, `/\`), `/\`)
 	if at >= 0 {
-		r.words(tokens(path[at+1:], false))
+		r.words(r.tokens(path[at+1:], false))
 	}
 }

@@ -97,6 +97,16 @@ func signBefore(text []byte, from int) int {
 	return 0
 }
 
+// opens are the marks after which a number can begin.
+var opens = set("([{<>\"'`=:~|,;*")
+
+func set(marks string) (t [128]bool) {
+	for _, c := range []byte(marks) {
+		t[c] = true
+	}
+	return t
+}
+
 // mayPrecede reports whether a number can begin after a text.
 func mayPrecede(text []byte) bool {
 	if len(text) == 0 {
@@ -105,12 +115,14 @@ func mayPrecede(text []byte) bool {
 	switch c := text[len(text)-1]; {
 	case classes[c] == white:
 		return true
+	case classes[c]&alnum != 0:
+		return false
 	case c >= utf8.RuneSelf:
 		r, _ := utf8.DecodeLastRune(text)
 		class := classOf(r)
 		return class == blank || class == delimiter || class == single
 	default:
-		return bytes.IndexByte([]byte("([{<>\"'`=:~|,;*"), c) >= 0 && (len(text) == 1 || c != ':' && c != ',' && c != '\'' || classes[text[len(text)-2]] != digit)
+		return opens[c] && (len(text) == 1 || c != ':' && c != ',' && c != '\'' || classes[text[len(text)-2]] != digit)
 	}
 }
 
@@ -120,6 +132,9 @@ func mayFollow(text []byte) bool {
 		return true
 	}
 	c := text[0]
+	if classes[c] == white {
+		return true
+	}
 	if c >= utf8.RuneSelf {
 		r, _ := utf8.DecodeRune(text)
 		class := classOf(r)
@@ -131,7 +146,7 @@ func mayFollow(text []byte) bool {
 	case '.', ',', ':', '!', '?', '\'', '%':
 		return len(text) == 1 || classes[text[1]]&alnum == 0 && text[1] < utf8.RuneSelf && text[1] != '-'
 	}
-	return classes[c] == white
+	return false
 }
 
 // spaced reports whether a numeral could be a group of a number with spaces, such as "1 200", and

@@ -59,7 +59,7 @@ func (s *scanner) spelled(start, end, words, letters int) {
 			i++
 			continue
 		}
-		r, size := utf8.DecodeRune(s.text[i:])
+		r, size := decode(s.text[i:])
 		if class := classOf(r); partOfWord(class) || class == single {
 			s.joined = append(s.joined, s.text[i:i+size]...)
 		}

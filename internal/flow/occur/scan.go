@@ -79,7 +79,7 @@ func (s *scanner) scan(text []byte) {
 			}
 			continue
 		}
-		_, size := utf8.DecodeRune(text[i:]) // white space outside ASCII
+		_, size := decode(text[i:]) // white space outside ASCII
 		i += size
 	}
 	s.line(line, len(text), chunks, has)
@@ -101,7 +101,7 @@ func (s *scanner) chunk(start int) (end int, f features) {
 			f |= featureOf[c]
 			s.mark(text[at:i], at, i)
 		case high:
-			r, size := utf8.DecodeRune(text[i:])
+			r, size := decode(text[i:])
 			switch class := classOf(r); class {
 			case blank:
 				return i, f
@@ -133,7 +133,7 @@ func (s *scanner) chunk(start int) (end int, f features) {
 			s.count++
 			s.letters += i - at
 			if i < len(text) && text[i] >= utf8.RuneSelf {
-				if r, _ := utf8.DecodeRune(text[i:]); partOfWord(classOf(r)) {
+				if r, _ := decode(text[i:]); partOfWord(classOf(r)) {
 					var more features
 					i, more = s.highWord(at, i)
 					f |= more
@@ -170,10 +170,10 @@ func (s *scanner) highWord(start, i int) (end int, f features) {
 		if c != high {
 			break
 		}
-		r, size := utf8.DecodeRune(text[i:])
+		r, size := decode(text[i:])
 		class := classOf(r)
 		if class == letter {
-			if _, ok := confusables[r]; ok {
+			if confusable(r) != 0 {
 				odd, other = true, other || !alike(unicode.ToLower(r))
 			} else {
 				other = true

@@ -141,14 +141,18 @@ func (s *scanner) urls(start, end int) {
 	text := s.text[:end]
 	nested := 0
 	for at := start; ; {
-		n := bytes.Index(text[at:], []byte("://"))
+		n := bytes.IndexByte(text[at:], ':')
 		if n < 0 {
 			return
 		}
 		colon := at + n
-		at = colon + len("://")
+		at = colon + 1
+		if at+1 >= len(text) || text[at] != '/' || text[at+1] != '/' {
+			continue
+		}
+		at += len("//")
 		from := colon
-		for from > start && (classes[text[from-1]]&alnum != 0 || bytes.IndexByte([]byte("+-."), text[from-1]) >= 0) {
+		for from > start && (classes[text[from-1]]&alnum != 0 || text[from-1] == '+' || text[from-1] == '-' || text[from-1] == '.') {
 			from--
 		}
 		for from < colon && classes[text[from]]&(lower|upper) == 0 {
@@ -227,7 +231,7 @@ scan:
 			}
 		}
 	}
-	for end > from && (endsSentence(text[end-1]) || bytes.IndexByte([]byte(",;'"), text[end-1]) >= 0) {
+	for end > from && (endsSentence(text[end-1]) || text[end-1] == ',' || text[end-1] == ';' || text[end-1] == '\'') {
 		end--
 	}
 	return end

@@ -39,7 +39,9 @@ func Value(value []byte, q *flow.Query) Reading {
 
 type reader struct {
 	Reading
-	q *flow.Query
+	q     *flow.Query
+	bytes []byte   // memory of tokens
+	rows  [][]byte // memory of needles
 }
 
 func (r *reader) read(value []byte) {
@@ -52,14 +54,33 @@ func (r *reader) read(value []byte) {
 	if isPlain(value) {
 		r.plain(value)
 	}
-	r.Loose = append(r.Loose, r.Plain...)
+	r.Loose = append(make([]Needle, 0, 8), r.Plain...)
 	r.loose(value)
 }
 
 func (r *reader) add(k flow.Kind, token []byte) {
 	if len(token) > 0 {
-		r.Plain = append(r.Plain, Needle{Kind: k, Tokens: [][]byte{token}})
+		r.Plain = append(r.Plain, Needle{Kind: k, Tokens: r.row(token)})
 	}
+}
+
+// keep copies a token.
+func (r *reader) keep(token []byte) []byte {
+	if len(r.bytes)+len(token) > cap(r.bytes) {
+		r.bytes = make([]byte, 0, max(512, len(token)))
+	}
+	start := len(r.bytes)
+	r.bytes = append(r.bytes, token...)
+	return r.bytes[start:len(r.bytes):len(r.bytes)]
+}
+
+// row returns a row of one token.
+func (r *reader) row(token []byte) [][]byte {
+	if len(r.rows) == cap(r.rows) {
+		r.rows = make([][]byte, 0, 16)
+	}
+	r.rows = append(r.rows, token)
+	return r.rows[len(r.rows)-1 : len(r.rows) : len(r.rows)]
 }
 
 // isPlain reports whether all characters of a value are drawn, and have no compatibility form but
@@ -89,7 +110,7 @@ func (r *reader) plain(value []byte) {
 	case flow.Host:
 		r.plainHost(value)
 	case flow.Text:
-		n := Needle{Kind: flow.Text, Tokens: tokens(value, true), Marks: true}
+		n := Needle{Kind: flow.Text, Tokens: r.tokens(value, true), Marks: true}
 		if len(n.Tokens) > 0 {
 			r.Plain = append(r.Plain, n)
 		}
@@ -124,9 +145,9 @@ func (r *reader) plain(value []byte) {
 }
 
 // tokens returns the words of a value, and its marks.
-func tokens(value []byte, marks bool) (out [][]byte) {
+func (r *reader) tokens(value []byte, marks bool) (out [][]byte) {
 	s := scanner{words: true, loose: !marks}
-	s.each = func(t Token) { out = append(out, bytes.Clone(t.Value)) }
+	s.each = func(t Token) { out = append(out, r.keep(t.Value)) }
 	s.scan(normalised(value))
 	return out
 }
