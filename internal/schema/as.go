@@ -55,6 +55,9 @@ func declaredAs(name string) (As, bool) {
 // that of its annotation and its types, else text.
 func (p *Location) As() flow.Kind { return p.statedAs().Kind }
 
+// StatesAs reports whether some branch states how the origins of a value here are compared.
+func (p *Location) StatesAs() bool { return p.as.from != asNone }
+
 func (p *Location) statedAs() As {
 	switch {
 	case p.as.from != asNone:

@@ -77,6 +77,17 @@ const (
 	SuccessUnknown   Code = "SG0417"
 	AllRequired      Code = "SG0418"
 	GovernsNothing   Code = "SG0419"
+
+	WholeText          Code = "SG0420"
+	TrustedByUntrusted Code = "SG0421"
+	SenderByWords      Code = "SG0422"
+	DenyAfterText      Code = "SG0423"
+	OpenDestination    Code = "SG0424"
+	SourceWithoutTool  Code = "SG0425"
+	FromFreeText       Code = "SG0426"
+	KindUnknown        Code = "SG0427"
+	NameFromText       Code = "SG0428"
+	NamedHost          Code = "SG0429"
 )
 
 // Statements of a file about itself.
@@ -195,6 +206,16 @@ var catalogue = [...]Entry{
 	{SuccessUnknown, "success_unknown", Note, legal, "a policy waits for the success of a tool, and nothing says how its results tell it (S24)"},
 	{AllRequired, "all_required", Note, legal, "a policy with several prerequisites waits for all of them"},
 	{GovernsNothing, "governs_nothing", Warning, trap, "a session policy governs no tool that is known"},
+	{WholeText, "whole_text_trusted", Warning, trap, "a trusted source has complete pages, mails or files, or the free text of every item"},
+	{TrustedByUntrusted, "trusted_by_untrusted", Warning, trap, "a trusted source depends on texts of a source that is not"},
+	{SenderByWords, "sender_by_words", Warning, legal, "the sender of items is compared by words, which others can have, too"},
+	{DenyAfterText, "deny_after_text", Warning, legal, "a session policy denies after texts that nearly every task reads"},
+	{OpenDestination, "open_destination", Warning, trap, "a permissive rule of a tool with an effect leaves its destination open"},
+	{SourceWithoutTool, "source_without_tool", Warning, trap, "no tool that is known has the source"},
+	{FromFreeText, "from_free_text", Warning, legal, "a permissive rule looks for the origin of a free text"},
+	{KindUnknown, "kind_unknown", Note, legal, "a permissive rule compares a value with texts, and nothing states its kind"},
+	{NameFromText, "name_from_text", Error, legal, "a permissive rule takes a name or an id from complete texts of others"},
+	{NamedHost, "named_host", Note, legal, "a permissive rule holds for every URL of a host that was named"},
 
 	{WrongExample, "wrong_example", Error, legal, "a rule does not treat one of its examples as it says"},
 

@@ -117,13 +117,17 @@ func (p *ruleParser) sameText(e *tomltree.Entry, r *syntax.Rule) {
 	}
 }
 
-// hiddenPermits reports a rule that runs calls because of text that people do not see.
+// hiddenPermits reports a rule that runs calls because of text that people do not see or nobody
+// trusts, or because of what a value does not carry.
 func (p *ruleParser) hiddenPermits(r *syntax.Rule) {
 	if !r.Mode.Permissive() {
 		return
 	}
 	for i := range r.Conditions {
 		c := &r.Conditions[i]
+		if c.Spec.Kind == condition.Carries {
+			p.report(diag.BadCondition, c.ValuePos, "`carries` only restricts: what a value does not hold is no reason to run a call", "write a guard, or a rule that asks or denies")
+		}
 		if c.Spec.Kind != condition.From {
 			continue
 		}

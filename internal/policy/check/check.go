@@ -60,6 +60,7 @@ func (c *checker) check() diag.List {
 	c.successes()
 	c.prerequisites()
 	c.scopes()
+	c.sources()
 	if c.options.Strict || c.File.Gate.Strict {
 		c.Found.Strict()
 	}
@@ -98,6 +99,7 @@ func (c *checker) list(l *List) {
 	}
 	if l.Kind == syntax.RunList {
 		traps.targets(l)
+		traps.destinations(l)
 	}
 	traps.absent(l)
 	// A list for many tools is analysed once, with the schema of its own table: a rule that no

@@ -51,21 +51,8 @@ func (c *checker) scopes() {
 	if c.File.Gate.UnknownTool != stopgate.Deny {
 		return
 	}
-	var known []string
-	for _, t := range c.File.Tools {
-		name, err := glob.ParseName(t.Name)
-		if err != nil {
-			return
-		}
-		if _, exact := name.LiteralPrefix(); !exact {
-			return // the tools are not known
-		}
-		known = append(append(known, t.Name), t.Also...)
-	}
-	for _, d := range c.options.Definitions {
-		known = append(known, string(d.Name))
-	}
-	if len(known) == 0 {
+	known, all := c.knownNames()
+	if !all {
 		return
 	}
 	for _, s := range c.File.Sessions {
