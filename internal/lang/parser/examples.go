@@ -13,6 +13,12 @@ func (p *ruleParser) examples(e *tomltree.Entry, r *syntax.Rule) {
 		return
 	}
 	p.known(e.Value, exampleKeys)
+	for i := range r.Conditions {
+		if c := &r.Conditions[i]; c.Spec.Definition.Sources {
+			p.report(diag.BadCondition, e.KeyRange, "an example has no texts, so it shows nothing about `"+c.Spec.Kind.String()+"`", "write a case with `[[case.text]]` for stopgate test")
+			return
+		}
+	}
 	for i, key := range exampleKeys {
 		member := e.Value.Get(key)
 		if member == nil {

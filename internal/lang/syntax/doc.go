@@ -23,25 +23,29 @@
 //	                            structured_output = "rules" | "unattended"
 //	[paths]                     root = "/..."; home = "/..."
 //	[lists]                     NAME = [ value, ... ]
+//	[sources.NAME]              tool = [ "..." ], trusted, asked, items, where, field, label, format, as;
+//	                            [sources.user] has only = "last"; see [SourceTable]
+//	[flow]                      keep = "hashes" | "none"; keep_text; own = [ "..." ]; budget = "8MiB"
 //	[tools.NAME]                source, command, also = [ "..." ], summary, description, success, unknown_params,
-//	                            uncovered, on_schema_violation
+//	                            uncovered, on_schema_violation, access, effect
 //	[tools.NAME.parameters.P]   type = "string" | "number" | "integer" | "boolean" | "array" | "object" |
-//	                            "path" | "command" | "url" | "patch", and the words of JSON Schema in snake case
+//	                            "path" | "command" | "url" | "patch", and the words of JSON Schema in snake case, and as
 //	[tools.NAME.policy]         run = MODE | [ RULE, ... ]; result = MODE | [ RULE, ... ]
 //	[[guard]]                   a RULE for every tool, with on = "path" | "command" | "url" | "string" or arg
-//	[[session]]                 type = "require" | "read_before_write" | "limit"; see [SessionPolicy]
+//	[[session]]                 type = "require" | "read_before_write" | "limit" | "flow"; see [SessionPolicy]
 //	[[handoffs]]                from, to, mode; see [Handoff]
 //	[judge]                     model, tools, threshold; see [Judge]
 //
 //	NAME   a tool, a glob over tools, or "*" for all that have no table of their own
 //	RULE   { (CONDITION, | all = [ { CONDITION }, ... ],)? mode = MODE (, match = "any" | "all")?
-//	         (, when = { agent, surface, server, principal, session = "/pointer", MATCHER = value })?
+//	         (, same_text = true)? (, when = { agent, surface, server, principal, session = "/pointer", MATCHER = value,
+//	         says = "...", anywhere = true, effect })?
 //	         (, reason = "...")? (, note = "...")? (, ignores = [ "/pointer" ])? (, allow_unsafe_prefix = true)?
 //	         (, below = "ask" | "ignore")? (, examples = { match = [ EXAMPLE, ... ], no_match = [ EXAMPLE, ... ] })? }
 //	EXAMPLE  { argument = value, ... }, or one value for the rule's argument: package policy proves it
-//	CONDITION  arg = "/json/pointer", MATCHER = value, or MATCHER_in = "list"
+//	CONDITION  arg = "/json/pointer", MATCHER = value, or MATCHER_in = "list", and further keys of the matcher
 //	MATCHER    const enum pattern prefix suffix glob minimum maximum exclusive_minimum exclusive_maximum
-//	           present min_items max_items max_length host scheme cidr usage reads writes outside
+//	           present min_items max_items max_length host scheme cidr usage reads writes outside from not_from carries
 //	MODE       "unattended" | "ask" | "edit" | "skip" | "deny"
 //
 // The operational tables ([gateway], [audit], ...) are kept as written in [File.Tables]; the
