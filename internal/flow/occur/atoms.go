@@ -7,8 +7,11 @@ import (
 	"github.com/stopgate/stopgate/flow"
 )
 
-// longestID is the length of an id with spaces.
-const longestID = 128
+// The bounds of ids with spaces.
+const (
+	longestID = 48
+	mostWords = 4
+)
 
 // atoms finds the atoms of a chunk between white space.
 func (s *scanner) atoms(start, end int, f features) {
@@ -118,7 +121,7 @@ func (s *scanner) line(start, end, chunks int, f features) {
 		s.looks(start, end)
 	}
 	line := bytes.TrimSpace(s.text[start:end])
-	if len(line) <= longestID && (chunks > 1 || f&hasDelimiter != 0) {
+	if len(line) <= longestID && chunks <= mostWords && (chunks > 1 || f&hasDelimiter != 0) {
 		s.emit(flow.ID, line, start, end, false)
 	}
 	if f&hasDelimiter == 0 || chunks == 1 {
@@ -140,7 +143,7 @@ func (s *scanner) quoted(start, end int, quote byte) {
 		if size < 0 {
 			return
 		}
-		if text := s.text[start : start+size]; size <= longestID && bytes.IndexByte(text, ' ') >= 0 {
+		if text := s.text[start : start+size]; size <= longestID && bytes.IndexByte(text, ' ') >= 0 && bytes.Count(text, []byte(" ")) < mostWords {
 			s.emit(flow.ID, bytes.TrimSpace(text), start, start+size, false)
 		}
 		start += size + 1

@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/idna"
-	"golang.org/x/net/publicsuffix"
 
 	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/condition/spelling"
@@ -41,29 +40,61 @@ func noLetter(r rune) bool {
 // withoutWWW removes the first label "www" of a host, unless everybody can register the rest.
 func withoutWWW(host []byte) []byte {
 	rest, ok := bytes.CutPrefix(host, []byte("www."))
-	if !ok || bytes.IndexByte(rest, '.') < 0 {
-		return host
-	}
-	if suffix, _ := publicsuffix.PublicSuffix(string(rest)); suffix == string(rest) {
+	if !ok || bytes.IndexByte(rest, '.') < 0 || shared[string(rest)] || isRegistry(rest) {
 		return host
 	}
 	return rest
 }
 
-// registered returns the domain that was registered for a host, "" if it is that or none.
-func registered(host string) string {
-	host, _, _ = strings.Cut(host, ":")
-	if strings.Count(host, ".") < 2 || weburl.IsNumeric([]byte(host[strings.LastIndexByte(host, '.')+1:])) {
-		return ""
+// shared are domains below which everybody gets a name.
+var shared = func() map[string]bool {
+	m := map[string]bool{}
+	for name := range strings.FieldsSeq(`github.io gitlab.io codeberg.page bitbucket.io readthedocs.io pages.dev workers.dev r2.dev vercel.app now.sh netlify.app
+		netlify.com herokuapp.com web.app firebaseapp.com appspot.com run.app a.run.app blogspot.com azurewebsites.net azureedge.net cloudfront.net amazonaws.com
+		s3.amazonaws.com elasticbeanstalk.com awsapprunner.com onrender.com fly.dev deno.dev surge.sh glitch.me repl.co replit.app replit.dev ngrok.io ngrok.app
+		ngrok.dev ngrok-free.app ngrok-free.dev trycloudflare.com loca.lt serveo.net wordpress.com tumblr.com weebly.com wixsite.com webflow.io framer.app
+		myshopify.com substack.com medium.com hf.space streamlit.app gradio.live dyndns.org duckdns.org no-ip.org hopto.org ddns.net sslip.io nip.io eu.org
+		uk.com us.com eu.com de.com gb.net`) {
+		m[name] = true
 	}
-	name, err := publicsuffix.EffectiveTLDPlusOne(host)
-	if err != nil || name == host {
-		return ""
+	return m
+}()
+
+// isRegistry reports whether a domain is one of a country below which names are registered, such
+// as co.uk.
+func isRegistry(domain []byte) bool {
+	first, country, _ := bytes.Cut(domain, []byte("."))
+	if len(country) != 2 {
+		return false
 	}
-	return name
+	switch string(first) {
+	case "co", "com", "org", "net", "ac", "gov", "edu", "mil", "go", "ne", "or", "gob", "gouv", "govt", "ltd", "plc", "me", "nom", "info", "biz", "web", "school", "sch", "k12", "id", "in", "ind", "firm", "gen", "asso", "tm":
+		return true
+	}
+	return false
 }
 
-// looseHost finds a host that the text does not plainly name, and the domain that it is below of.
+// registered calls each for the domains of which one was registered for a host: its last two
+// labels, or three where the second last is short.
+func registered(host []byte, each func(domain []byte)) {
+	if at := bytes.LastIndexByte(host, ':'); at >= 0 {
+		host = host[:at]
+	}
+	last := bytes.LastIndexByte(host, '.')
+	if last <= 0 || weburl.IsNumeric(host[last+1:]) {
+		return
+	}
+	second := bytes.LastIndexByte(host[:last], '.')
+	if second <= 0 {
+		return
+	}
+	each(host[second+1:])
+	if third := bytes.LastIndexByte(host[:second], '.'); third > 0 && last-second <= len(".com") {
+		each(host[third+1:])
+	}
+}
+
+// looseHost finds a host that the text does not plainly name, and its domain.
 func (s *scanner) looseHost(host []byte, start, end int) {
 	host = withoutWWW(host)
 	s.emit(flow.Host, host, start, end, true)
@@ -71,12 +102,7 @@ func (s *scanner) looseHost(host []byte, start, end int) {
 }
 
 func (s *scanner) domain(host []byte, start, end int) {
-	if bytes.Count(host, []byte(".")) < 2 {
-		return
-	}
-	if name := registered(string(host)); name != "" {
-		s.emit(flow.Host, []byte(name), start, end, true)
-	}
+	registered(host, func(name []byte) { s.emit(flow.Host, name, start, end, true) })
 }
 
 // fileEndings are top-level domains that are the ends of file names more often.

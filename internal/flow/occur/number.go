@@ -346,6 +346,10 @@ func digitOf(r rune) rune {
 // foreignNumbers finds the numbers in digits of other scripts.
 func (s *scanner) foreignNumbers(start, end int) {
 	text := asciiDigits(s.text[start:end])
-	inner := scanner{each: s.each, text: text, loose: s.loose}
+	inner := scanner{text: text, loose: s.loose}
+	inner.each = func(t Token) {
+		t.Start, t.End = start, end
+		s.each(t)
+	}
 	inner.numbers(0, len(text))
 }

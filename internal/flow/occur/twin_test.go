@@ -18,7 +18,7 @@ var spellings = map[flow.Kind][]string{
 	flow.URL:    {"https://example.com/a", "https://Example.com:443/a", "http://example.com/a", "example.com/a", "www.example.com/a", "https://www.example.com/a", "https://example.com", "https://example.com/", "example.com", "https://example.com@evil.org/a", `https://example.com\@evil.org`, "https://example.com/a?x=https://evil.org/b", "https://evil.org/b", "https://example.com/%7ea", "https://example.com/~a", "https://example.com:8443/a", "https://x.org/a(b)", "https://bücher.de/ü", "https://xn--bcher-kva.de/%C3%BC"},
 	flow.Host:   {"example.com", "www.example.com", "Example.COM", "example.com.evil.org", "api.example.com", "https://example.com/x", "example.com:8443", "bücher.de", "xn--bcher-kva.de", "192.168.0.1", "192.168.0.01", "README.md", "a.b"},
 	flow.Path:   {"docs/a.md", "./docs/a.md", "docs//a.md", "docs/a", "/docs/a.md", "docs/../a.md", `docs\a.md`, "~/notes", "a.md", "a.md:12", "@docs/a.md", "docs/", "docs", "docs/My File"},
-	flow.Number: {"1200", "1,200", "1.200", "1200.50", "1,200.5", "1.200,50", "-1200", "١٢٠٠", "01200", "1200000", "1,200,000", "1 200", "1e3", "12,00"},
+	flow.Number: {"1200", "1,200", "1.200", "1200.50", "1,200.5", "1.200,50", "-1200", "١٢٠٠", "01200", "1200000", "1,200,000", "1 200", "1e3", "1.2e3", "12e2", "12,00"},
 	flow.Money:  {"EUR 1200", "€1,200", "1200 EUR", "1.200,00 €", "$1200", "USD 1200", "1200", "1200 euros", "12,50 €", "EUR 12.5", "CHF -5"},
 	flow.Date:   {"2025-05-03", "2025/05/03", "3 May 2025", "May 3, 2025", "3.5.2025", "03.05.2025", "2025-05-03T10:00", "05/03/2025", "2025-13-03", "31 April 2025", "Jan 2, 2025"},
 	flow.Phone:  {"+491701234567", "+49 170 1234567", "+49 (170) 123-4567", "01701234567", "0170 1234567", "1234567", "1701234567"},

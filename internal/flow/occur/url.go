@@ -296,7 +296,7 @@ func looseHosts(text string) (hosts []string) {
 		for _, u := range weburl.Loose(t) {
 			for _, h := range u.Hosts {
 				add(h.Name)
-				add(registered(h.Name))
+				registered([]byte(h.Name), func(name []byte) { add(string(name)) })
 			}
 		}
 	}

@@ -30,6 +30,11 @@ func spellings(kind flow.Kind, value string) (out []spelling) {
 			out = append(out, spelling{k, text})
 		}
 	}
+	if match(`^-?\d{1,20}(\.\d{1,20})?[eE][+-]?\d{1,2}$`, value) && (kind == flow.Number || kind == flow.Money) { // as in JSON
+		if v, ok := new(big.Rat).SetString(value); ok {
+			return []spelling{{flow.Number, v.RatString()}}
+		}
+	}
 	switch kind {
 	case flow.ID:
 		add(kind, value, true)
@@ -49,9 +54,11 @@ func spellings(kind flow.Kind, value string) (out []spelling) {
 	case flow.Money:
 		text, ok := canonical(kind, value)
 		add(kind, text, ok)
-		if number, ok := canonical(flow.Number, value); ok {
-			add(flow.Number, number, true)
-		}
+		number, ok := canonical(flow.Number, value)
+		add(flow.Number, number, ok && !match(cents, value))
+	case flow.Number:
+		text, ok := canonical(kind, value)
+		add(kind, text, ok && !match(cents, value))
 	case flow.Phone:
 		text, ok := canonical(kind, strings.TrimPrefix(value, "tel:"))
 		add(kind, text, ok)
@@ -202,6 +209,9 @@ func cleaned(text string) (string, bool) {
 	return p, p != "/" && p != "."
 }
 
+// cents is a number that has one value next to a currency only.
+const cents = `^-?\d+,\d\d$`
+
 // number returns the value of a number in English, or in a spelling with both separators.
 func number(text string) (string, bool) {
 	text = strings.Map(func(r rune) rune {
@@ -220,6 +230,8 @@ func number(text string) (string, bool) {
 	case match(`^-?\d+(\.\d+)?$`, text):
 	case match(`^-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$`, text):
 		text = strings.ReplaceAll(text, ",", "")
+	case match(cents, text):
+		text = strings.ReplaceAll(text, ",", ".")
 	case match(`^-?[1-9]\d{0,2}(\.\d{3})+,\d+$`, text):
 		text = strings.ReplaceAll(strings.ReplaceAll(text, ".", ""), ",", ".")
 	default:

@@ -56,6 +56,9 @@ func Occurs(kind flow.Kind, value, text string) Answer {
 
 // apart searches an id of several words: it is a line, or in quotes.
 func apart(id, text string) Answer {
+	if len(id) > 48 || len(strings.Fields(id)) > 4 {
+		return No
+	}
 	for line := range strings.SplitSeq(text, "\n") {
 		if strings.TrimSpace(line) == id {
 			return Yes
@@ -105,7 +108,7 @@ func words(text string) (out []string) {
 			out = append(out, c)
 			last = ""
 			continue
-		case unicode.IsPunct(r) || unicode.IsSymbol(r) || r < ' ':
+		case unicode.IsPunct(r) || unicode.IsSymbol(r) || r < ' ' || r == 0x7F:
 			class = c
 			switch r {
 			case '‘', '’':
@@ -124,7 +127,7 @@ func words(text string) (out []string) {
 		last = class
 	}
 	for i, w := range out {
-		if r, _ := utf8.DecodeRuneInString(w); unicode.IsPunct(r) || unicode.IsSymbol(r) || r < ' ' {
+		if r, _ := utf8.DecodeRuneInString(w); unicode.IsPunct(r) || unicode.IsSymbol(r) || r < ' ' || r == 0x7F {
 			out[i] = string([]rune(w)[:min(8, utf8.RuneCountInString(w))])
 			continue
 		}
@@ -184,7 +187,7 @@ func around(kind flow.Kind, text string, i, j int) Answer {
 		switch {
 		case strings.ContainsRune("-/+_\\@#&.", b), strings.ContainsRune("-/+_\\@#&", a), strings.ContainsRune(".,:'", a) && unicode.IsDigit(after(text, j+1)):
 			return No
-		case quiet && alone(text, i, j):
+		case quiet && alone(text, i, j) && !match(cents, text[i:j]):
 			return Yes
 		}
 		return Either
