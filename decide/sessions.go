@@ -22,7 +22,6 @@ type sessionRoutes struct {
 
 func (s *sessionRoutes) add(route addRoute) {
 	route("POST /v1/sessions", Decide, s.newSession)
-	route("POST /v1/sessions/{id}/texts", Texts, s.addTexts, "principal")
 	if s.store == nil {
 		return
 	}

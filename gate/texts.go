@@ -19,8 +19,6 @@ var (
 	// ErrTexts is the error of texts that are none: a message that is not of a person or an
 	// operator, or neither a message nor a result.
 	ErrTexts = errors.New("gate: a text is a message of the user or the system, or a result")
-	// ErrTextsLost is the error of texts of a conversation whose earlier ones are missing.
-	ErrTextsLost = texts.ErrLost
 )
 
 // maxTextMemory limits the indexes of texts in memory, and maxResultArgs the arguments that are kept
@@ -159,8 +157,7 @@ func (g *Gate) addResult(ctx context.Context, rel *release, r *stopgate.Result, 
 		}
 		result.Tool, result.Call, result.Proposal = rel.call.Tool, rel.call.ID, rel.id
 		result.Args = rel.executed(r)
-		// Of a program that asks over the API, only what it saw itself is the result of the call.
-		result.Released = result.Args != nil && (r.Observed || rel.call.Surface != stopgate.SurfaceDecide)
+		result.Released = result.Args != nil
 	}
 	if !hasTexts(of) {
 		return

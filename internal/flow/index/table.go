@@ -48,7 +48,7 @@ func (t *table) find(h uint64) (uint32, bool) {
 
 // add returns the number of a hash, which it gives to a new one.
 func (t *table) add(h uint64) (ordinal uint32, added bool) {
-	if len(t.hashes)+len(t.hashes)/5 >= len(t.slots) {
+	if len(t.hashes)+len(t.hashes)/5+2 > len(t.slots) { // a slot stays empty
 		t.grow(16 + len(t.slots) + len(t.slots)/4)
 	}
 	want := tag(h)
