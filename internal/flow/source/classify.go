@@ -8,11 +8,42 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// coverage is the parts of a result that definitions cover.
+// documents are the readings of a result, each parsed once.
+type documents struct {
+	data []byte
+	read map[string]*document
+}
+
+// in returns the result in a format; "" is JSON.
+func (d *documents) in(format string) *document {
+	if format == "" {
+		format = formatJSON
+	}
+	doc := d.read[format]
+	if doc == nil {
+		if d.read == nil {
+			d.read = map[string]*document{}
+		}
+		doc = read(d.data, format)
+		d.read[format] = doc
+	}
+	return doc
+}
+
+// plain returns the text of a result without structure; a JSON string is its text.
+func (d *documents) plain() []byte {
+	if root := d.in(formatJSON).root; root.Kind() == jsonstream.String {
+		return textOf(root)
+	}
+	return d.data
+}
+
+// coverage is the parts of a result that definitions cover for certain or, if it is loose, may cover.
 type coverage struct {
-	documents map[string]*document
-	data      []byte
+	*documents
+	loose bool
 	// whole are the sources of the whole result where it has no structure, raw those of its bytes.
+	// If it is loose, whole has the sources whose format does not fit the result.
 	whole, raw []flow.Source
 	// parts are the sources of leaves and keys, by format and offset in the document.
 	parts map[string]map[int][]flow.Source
@@ -20,8 +51,6 @@ type coverage struct {
 	labels []labelText
 	// values are the texts of sources, as values that other definitions look for.
 	values map[flow.Source]map[string]bool
-	// unread are sources whose format does not fit the result.
-	unread []flow.Source
 }
 
 // labelText is the labelled field of a text.
@@ -29,10 +58,6 @@ type labelText struct {
 	source  flow.Source
 	pointer string
 	text    []byte
-}
-
-func newCoverage(data []byte) *coverage {
-	return &coverage{documents: map[string]*document{}, data: data, parts: map[string]map[int][]flow.Source{}, values: map[flow.Source]map[string]bool{}}
 }
 
 // has reports whether a value is, as a whole, a text of one of the sources in this result.
@@ -46,44 +71,32 @@ func (c *coverage) note(d *definition, text []byte, number bool) {
 	if !ok || !d.leaned {
 		return
 	}
+	if c.values == nil {
+		c.values = map[flow.Source]map[string]bool{}
+	}
 	if c.values[d.name] == nil {
 		c.values[d.name] = map[string]bool{}
 	}
 	c.values[d.name][fold(string(value))] = true
 }
 
-// document returns the result in a format, which is parsed once.
-func (c *coverage) document(format string) *document {
-	if format == "" {
-		format = formatJSON
-	}
-	d := c.documents[format]
-	if d == nil {
-		d = read(c.data, format)
-		c.documents[format] = d
-	}
-	return d
-}
-
-// plain returns the text of a result without structure; a JSON string is its text.
-func (c *coverage) plain() []byte {
-	if root := c.document(formatJSON).root; root.Kind() == jsonstream.String {
-		return textOf(root)
-	}
-	return c.data
-}
-
 // add adds the parts that a definition covers. The arguments fit it.
 func (c *coverage) add(d *definition, find finder, own ownAddresses) {
-	doc := c.document(d.format)
+	doc := c.in(d.format)
 	if !doc.structured() {
 		text := c.plain()
 		if d.format == formatText {
 			text = c.data
 		}
 		switch {
+		case d.structured() && d.label != nil:
+			if c.loose {
+				c.addLabel(d, "", text)
+			}
 		case d.structured():
-			c.unread = with(c.unread, d.name)
+			if c.loose {
+				c.whole = with(c.whole, d.name)
+			}
 		case d.label != nil:
 			c.addLabel(d, "", text)
 		case d.format == formatText:
@@ -93,7 +106,7 @@ func (c *coverage) add(d *definition, find finder, own ownAddresses) {
 		}
 		return
 	}
-	if d.label != nil && !d.structured() {
+	if d.label != nil && !d.structured() && !c.loose {
 		return // a label in a structured result needs the field that has it
 	}
 	items := []jsonstream.Value{doc.root}
@@ -134,11 +147,14 @@ func (c *coverage) addItem(d *definition, doc *document, item jsonstream.Value) 
 }
 
 func (c *coverage) addPart(d *definition, doc *document, v jsonstream.Value) {
-	if d.kind != flow.Text && !hasKind(v, d.kind) {
+	if d.kind != flow.Text && !c.loose && !hasKind(v, d.kind) {
 		return
 	}
 	parts := c.parts[doc.format]
 	if parts == nil {
+		if c.parts == nil {
+			c.parts = map[string]map[int][]flow.Source{}
+		}
 		parts = map[int][]flow.Source{}
 		c.parts[doc.format] = parts
 	}
@@ -147,8 +163,19 @@ func (c *coverage) addPart(d *definition, doc *document, v jsonstream.Value) {
 	c.note(d, textOf(v), v.Kind() == jsonstream.Number)
 }
 
+// addLabel adds the labelled field of a text, for certain if it has one meaning among what people
+// see.
 func (c *coverage) addLabel(d *definition, pointer string, text []byte) {
-	seen, _ := visible(text)
+	seen, hidden := visible(text)
+	if c.loose {
+		for _, part := range append(hidden, seen) {
+			for _, group := range labels(d.label, part) {
+				c.labels = append(c.labels, labelText{d.name, pointer, group})
+				c.note(d, group, false)
+			}
+		}
+		return
+	}
 	if group, ok := labelled(d.label, seen); ok {
 		c.labels = append(c.labels, labelText{d.name, pointer, group})
 		c.note(d, group, false)

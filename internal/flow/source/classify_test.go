@@ -116,6 +116,38 @@ func TestSuspectedSources(t *testing.T) {
 	want(t, "does not parse", s.index.texts(), `[tool]?[fields] {"a":"x","a":"y"}`)
 }
 
+// Only what a definition could cover is suspected: the field, the item, the label, under conditions
+// that may hold.
+func TestSuspectedParts(t *testing.T) {
+	const policy = `
+[sources.key]
+tool = "read_file"
+label = "(?s)(-----BEGIN .*END-----)"
+[sources.from_user]
+tool = "read_file"
+asked = { pointer = "/path", from = ["user"] }
+[sources.mine]
+tool = "read_file"
+asked = { pointer = "/path", const = "/mine" }
+[sources.field]
+tool = "get"
+items = "/*"
+where = { pointer = "/by", from = ["user"] }
+field = "/text"
+`
+	s := begin(t, policy)
+	s.user("read /docs/a")
+	s.called("write_file", `{"path":"/docs/a"}`, "ok")
+	s.called("read_file", `{"path":"/docs/a"}`, "notes\n-----BEGIN x END-----\nmore\n")
+	want(t, "key", s.index.suspected("key"), "-----BEGIN x END-----")
+	want(t, "from_user", s.index.suspected("from_user"), "notes\n-----BEGIN x END-----\nmore\n")
+	want(t, "mine", s.index.suspected("mine"))
+	s.called("read_file", `{"path":"/docs/a","n":2}`, "no key")
+	want(t, "key", s.index.suspected("key"), "-----BEGIN x END-----")
+	s.Result(s.index, &flow.Result{Tool: "get", Call: "c", Released: true, Failed: true, Data: []byte(`[{"by":"docs","text":"x","more":"y"},{"by":"mallory","text":"z"}]`)})
+	want(t, "field", s.index.suspected("field"), "x")
+}
+
 // A result is added once. A second, different result of the same call has only the source tool.
 func TestOneResultOfACall(t *testing.T) {
 	s := begin(t, "[sources.s]\ntool = \"get\"")

@@ -54,6 +54,9 @@ func read(data []byte, format string) *document {
 
 // structured reports whether the result is an object or an array.
 func (d *document) structured() bool {
+	if d == nil {
+		return false
+	}
 	k := d.root.Kind()
 	return k == jsonstream.Object || k == jsonstream.Array
 }

@@ -9,48 +9,54 @@ import (
 )
 
 // emit adds all texts of the result.
-func (b *builder) emit(c *coverage) {
-	json := c.document(formatJSON)
-	if !json.structured() || len(c.raw) > 0 {
-		b.leaf("", c.plain(), c.whole)
-		if len(c.raw) > 0 {
-			b.leaf("", c.data, c.raw)
-		}
+func (b *builder) emit(certain, suspected *coverage) {
+	json := certain.in(formatJSON)
+	if !json.structured() {
+		b.leaf("", certain.plain(), certain.whole, suspected.whole)
+	}
+	if len(suspected.raw) > 0 {
+		b.leaf("", certain.data, certain.raw, suspected.raw)
 	}
 	for _, format := range []string{formatJSON, formatYAML, formatPython} {
-		if d := c.documents[format]; d != nil {
-			b.structure(d, c.parts[format])
+		if d := certain.read[format]; d.structured() {
+			b.structure(d, certain.parts[format], suspected.parts[format], suspected.whole)
 		}
 	}
-	b.labels(c)
+	seen := map[string]bool{}
+	for _, l := range certain.labels {
+		seen[string(l.source)+"="+string(l.text)] = true
+		b.leaf(l.pointer, l.text, []flow.Source{l.source}, nil)
+	}
+	for _, l := range suspected.labels {
+		if !seen[string(l.source)+"="+string(l.text)] {
+			b.leaf(l.pointer, l.text, nil, []flow.Source{l.source})
+		}
+	}
 	if len(b.batch.Texts) == 0 {
-		b.suspect(b.tool) // a result without texts was read as well
-		b.add("", nil, nil, b.suspects)
+		b.add("", nil, nil, b.named()) // a result without texts was read as well
 	}
 }
 
-// structure adds the leaves and the keys of a structured result. Equal keys are one text.
-func (b *builder) structure(d *document, parts map[int][]flow.Source) {
-	if !d.structured() {
-		return
+// structure adds the leaves and the keys of a structured result; sources that are suspected as a
+// whole may have any of them. Equal keys are one text.
+func (b *builder) structure(d *document, certain, suspected map[int][]flow.Source, whole []flow.Source) {
+	suspects := func(at int) []flow.Source {
+		if len(whole) == 0 {
+			return suspected[at]
+		}
+		return slices.Concat(suspected[at], whole)
 	}
 	b.walk(d.root, "", func(pointer string, v jsonstream.Value) {
-		b.leaf(pointer, textOf(v), parts[offset(v)])
+		b.leaf(pointer, textOf(v), certain[offset(v)], suspects(offset(v)))
 	})
 	seen := map[string]bool{}
 	keys(d.root, func(key jsonstream.Value) {
-		text, sources := key.Text(), parts[offset(key)]
-		if sources != nil || !seen[text] {
+		text, at := key.Text(), offset(key)
+		if suspected[at] != nil || !seen[text] {
 			seen[text] = true
-			b.leaf("", []byte(text), sources)
+			b.leaf("", []byte(text), certain[at], suspects(at))
 		}
 	})
-}
-
-func (b *builder) labels(c *coverage) {
-	for _, l := range c.labels {
-		b.leaf(l.pointer, l.text, []flow.Source{l.source})
-	}
 }
 
 // walk calls each for the leaves of a value, with the pointer that is stored.
@@ -91,20 +97,23 @@ func (b *builder) text(pointer string, text []byte) index.Text {
 	}
 }
 
-// leaf adds a text with declared sources: the parts that people see, those that they do not, and
-// what its escapes hide.
-func (b *builder) leaf(pointer string, text []byte, sources []flow.Source) {
+// leaf adds a text with its sources: the parts that people see, those that they do not, and what its
+// escapes hide.
+func (b *builder) leaf(pointer string, text []byte, sources, suspected []flow.Source) {
 	seen, unseen := visible(text)
-	doubted := b.suspects
-	if len(sources) > 0 && b.wrote {
-		if b.ownWords(pointer, seen, sources) {
-			doubted, sources = slices.Concat(sources, doubted), nil
-		}
+	for _, s := range sources {
+		suspected = with(suspected, s)
+	}
+	all := suspected
+	if len(sources) > 0 && b.wrote && b.ownWords(pointer, seen, sources) {
+		sources = nil
+	}
+	if len(sources) > 0 {
+		suspected = slices.DeleteFunc(slices.Clone(suspected), func(s flow.Source) bool { return slices.Contains(sources, s) })
 	}
 	if seen != nil {
-		b.add(pointer, seen, sources, doubted)
+		b.add(pointer, seen, sources, suspected)
 	}
-	all := slices.Concat(sources, doubted)
 	for _, part := range unseen {
 		t := b.text(pointer, part)
 		t.Sources, t.Suspected = []flow.Source{flow.Tool, flow.Hidden}, all

@@ -43,3 +43,18 @@ func labelled(re *regexp.Regexp, text []byte) (group []byte, ok bool) {
 		rest = rest[before[3]:]
 	}
 }
+
+// labels returns the text of the group at every place of a pattern, up to a bound; then the rest of
+// the text is one, too.
+func labels(re *regexp.Regexp, text []byte) (groups [][]byte) {
+	all := re.FindAllSubmatchIndex(text, maxLabels+1)
+	for i, at := range all {
+		if i == maxLabels {
+			return append(groups, text[at[0]:])
+		}
+		if at[2] >= 0 && at[2] < at[3] {
+			groups = append(groups, text[at[2]:at[3]])
+		}
+	}
+	return groups
+}

@@ -22,17 +22,19 @@ func (r *Reader) Result(to flow.Index, res *flow.Result) []byte {
 	tool, facts := r.facts(res.Tool)
 	b := &builder{reader: r, index: ix, result: res, tool: tool}
 	b.batch = index.Batch{Key: key, Result: true, Tool: tool}
-	b.suspect(tool)
+	b.wrote = ix.Has(markWrote)
 	echo, known := argumentTexts(res.Args)
 	b.batch.Echo = echo
 	if b.omit() {
 		return r.keep(ix.Add(&b.batch))
 	}
-	c := newCoverage(res.Data)
+	documents := &documents{data: res.Data}
+	suspected := b.classify(&coverage{documents: documents, loose: true}, facts)
+	certain := &coverage{documents: documents}
 	if known && !facts.Effect && res.Released && !res.Failed && tool != "" && b.first() && !r.readsWritten(ix, res.Args) {
-		b.classify(c, facts)
+		b.classify(certain, facts)
 	}
-	b.emit(c)
+	b.emit(certain, suspected)
 	b.batch.Marks = append(b.batch.Marks, lineMarks(res.Data, markResultLine, ix)...)
 	return r.keep(ix.Add(&b.batch))
 }
@@ -44,19 +46,17 @@ type builder struct {
 	result *flow.Result
 	tool   stopgate.ToolName
 	batch  index.Batch
-	// suspects are the sources that the texts may have, while it is not certain.
-	suspects []flow.Source
-	wrote    bool // the agent wrote something with an effect
+	wrote  bool // the agent wrote something with an effect
 }
 
-// suspect finds the sources whose definitions name the tool.
-func (b *builder) suspect(tool stopgate.ToolName) {
+// named returns the sources whose definitions name the tool.
+func (b *builder) named() (sources []flow.Source) {
 	for _, d := range b.reader.definitions {
-		if _, covered := d.named(tool); covered {
-			b.suspects = with(b.suspects, d.name)
+		if _, covered := d.named(b.tool); covered {
+			sources = with(sources, d.name)
 		}
 	}
-	b.wrote = b.index.Has(markWrote)
+	return sources
 }
 
 // omit adds a result that is too large to be read, or of which the model reads more than its text.
@@ -67,7 +67,7 @@ func (b *builder) omit() bool {
 	}
 	t := b.text("", nil)
 	t.Opaque = true
-	t.Sources, t.Suspected = []flow.Source{flow.Tool}, b.suspects
+	t.Sources, t.Suspected = []flow.Source{flow.Tool}, b.named()
 	b.batch.Texts = append(b.batch.Texts, t)
 	return large
 }
@@ -90,28 +90,29 @@ func (b *builder) first() bool {
 	return true
 }
 
-// classify evaluates the definitions that fit the tool, in the order in which they lean on each
-// other. One may lean on the texts that another covers in this same result.
-func (b *builder) classify(c *coverage, facts Facts) {
-	b.suspects = nil
-	args, _ := jsonstream.Parse(b.result.Args, options)
+// classify evaluates the definitions that name the tool, in the order in which they lean on each
+// other: one may lean on the texts that another covers in this same result. Without certainty it
+// finds what they may cover, as if the tool were declared and the result trustworthy.
+func (b *builder) classify(c *coverage, facts Facts) *coverage {
+	args, err := jsonstream.Parse(b.result.Args, options)
 	view := b.index.View()
 	find := func(value []byte, k flow.Kind, from []flow.Source) bool {
-		return view.Find(value, &flow.Query{Kind: k, Sources: from, Trusted: b.reader.trusted}).Certain || c.has(value, from) && !b.echoes(value) && !(b.wrote && b.index.Written(value, k))
+		f := view.Find(value, &flow.Query{Kind: k, Sources: from, Trusted: b.reader.trusted})
+		if c.loose {
+			return f.Possible || c.has(value, from)
+		}
+		return f.Certain || c.has(value, from) && !b.echoes(value) && !(b.wrote && b.index.Written(value, k))
 	}
 	for _, d := range b.reader.definitions {
 		literally, covered := d.named(b.tool)
-		switch {
-		case !covered:
-		case !literally && !facts.Declared:
-			b.suspects = with(b.suspects, d.name)
-		case hold(d.asked, args, find, b.reader.own):
+		if !covered || !c.loose && !literally && !facts.Declared {
+			continue
+		}
+		if c.loose && err != nil && len(b.result.Args) > 0 || hold(d.asked, args, find, b.reader.own) {
 			c.add(d, find, b.reader.own)
 		}
 	}
-	for _, s := range c.unread {
-		b.suspects = with(b.suspects, s)
-	}
+	return c
 }
 
 // echoes reports whether the arguments of the call have a value.
