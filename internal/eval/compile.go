@@ -244,6 +244,9 @@ func (c *compiler) condition(v *ToolPolicy, r *syntax.Rule, k *syntax.Condition)
 	if k.On == "" {
 		out.pointer, out.expanded = k.Arg.String(), c.reach(v, k).Expanded
 	}
+	if out.origin && permissive {
+		out.accepts = accepts(v.File, &out)
+	}
 	c.plan.conds = append(c.plan.conds, out)
 }
 

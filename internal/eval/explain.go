@@ -101,6 +101,8 @@ type ConditionExplanation struct {
 	Undeclared bool `json:"undeclared,omitempty"`
 	// Uncertain is the reason why a permissive condition fails for a value for which it may hold.
 	Uncertain string `json:"uncertain,omitempty"`
+	// Origins are where the values come from that a condition on origins evaluated.
+	Origins []stopgate.Origin `json:"origins,omitempty"`
 }
 
 // Explain explains the current verdict. It can be called at any time. It contains pointers into the
@@ -236,6 +238,11 @@ func (e explainer) condition(r, c, lane int32) ConditionExplanation {
 	}
 	x := ConditionExplanation{Arg: k.expanded, On: ast.On, Matcher: ast.Spec.Kind.String(), All: k.all, Status: statusOf(p, Holds, Fails)}
 	x.Literal = spelt(ast.Spec)
+	for i := range e.origins {
+		if f := &e.origins[i]; f.cond == c {
+			x.Origins = append(x.Origins, e.originOf(f))
+		}
+	}
 	switch {
 	case p == waiting:
 		return x

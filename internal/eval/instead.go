@@ -22,7 +22,7 @@ const (
 func (e *decision) Instead() string { return e.instead(&e.verdict) }
 
 func (e *decision) instead(v *stopgate.Verdict) string {
-	if v.Layer != stopgate.LayerRules || v.Mode == stopgate.Unattended {
+	if v.Layer != stopgate.LayerRules && v.Layer != stopgate.LayerSession || v.Mode == stopgate.Unattended {
 		return ""
 	}
 	for i := range e.plan.lists {
@@ -64,6 +64,10 @@ func (e *decision) form(r *rule) (string, bool) {
 		ast := k.ast
 		if r.own < 0 {
 			ast = r.sole
+		}
+		if k.accepts != "" && (k.ast.Every || plain(strings.ReplaceAll(k.expanded, "/*", ""))) {
+			parts = append(parts, k.accepts)
+			continue
 		}
 		values, ok := quoted(ast.Spec)
 		if verb := ast.Spec.Row().Verb; verb != "" && ok && plain(k.expanded) {

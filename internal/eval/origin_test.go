@@ -270,3 +270,29 @@ func TestOriginsOfCommands(t *testing.T) {
 		t.Errorf("permissive: %v", v)
 	}
 }
+
+// The model hears which values would be accepted, by the names that it knows; explanations have the
+// origin of each value.
+func TestOriginsAreExplained(t *testing.T) {
+	p := compile(t, mail+`[tools.t.policy]
+run = [ { arg = "/to", from = ["user", "contacts"], mode = "unattended" }, { mode = "deny" } ]
+`)
+	v, e := evaluated(t, p, `{"name":"x","to":["ann","mallory"]}`, session())
+	if want := "/to is a value that the user named or a result of search has"; v.Mode != stopgate.Deny || !strings.Contains(v.Public, want) {
+		t.Errorf("public %q, want %q in it", v.Public, want)
+	}
+	x := e.Explain().Lists[0].Rules[0].Conditions[0]
+	if len(x.Origins) != 2 || !x.Origins[0].Held || x.Origins[1].Held {
+		t.Fatalf("%+v", x.Origins)
+	}
+	if got, want := x.Origins[1].Sentence("mallory"), "`/to/1` = mallory: first seen in the result of fetch (call_fetch), not in what you wrote or a text of contacts"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got, want := x.Origins[0].Sentence(""), "`/to/0`: first seen in what you wrote"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	flow := compile(t, afterWeb("unless = [ { arg = \"*\", from = [\"user\"] } ]\n"))
+	if v := with(t, flow, `{"name":"eve"}`, session()); !strings.HasSuffix(v.Public, "every value is a value that the user named.") {
+		t.Errorf("public %q", v.Public)
+	}
+}

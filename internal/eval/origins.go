@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/schema"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -19,6 +20,7 @@ type foundOrigin struct {
 	path  span
 	ref   flow.Ref
 	held  bool
+	loose bool // the text has a reading of the value
 	doubt flow.Doubt
 }
 
@@ -54,10 +56,7 @@ func (e *leafTests) endOrigin(x *textTest) {
 	if x.result = condition.Miss; o.Holds {
 		x.result = condition.Hit
 	}
-	if !o.Holds && o.Ref.Number == 0 && !e.probing {
-		o.Ref = x.m.FirstText(v, schema.String)
-	}
-	e.found(c, &o)
+	e.found(c, x.m, v, schema.String, &o)
 	e.textResult(x)
 }
 
@@ -76,11 +75,21 @@ func (e *leafTests) origin(t *test, o condition.Origin) condition.Origin {
 	return o
 }
 
-// found records the origin of the current value.
-func (e *leafTests) found(c int32, o *condition.Origin) {
-	if !e.probing && len(e.origins) < maxOrigins {
-		e.origins = append(e.origins, foundOrigin{c, e.spine.mark(), o.Ref, o.Holds, o.Doubt})
+// found records the origin of the current value, which is the first text of any source if none of
+// those of the condition has it.
+func (e *leafTests) found(c int32, m *match.Matcher, v *condition.Value, of schema.Type, o *condition.Origin) {
+	if e.probing || len(e.origins) == maxOrigins {
+		return
 	}
+	f := foundOrigin{cond: c, path: e.spine.mark(), ref: o.Ref, held: o.Holds, doubt: o.Doubt}
+	k := &e.plan.conds[c]
+	switch {
+	case o.Ref.Number > 0:
+		f.loose = k.kind == condition.From && !o.Holds && len(o.Texts) == 0
+	case o.Holds == (k.kind == condition.NotFrom):
+		f.ref = m.FirstText(v, of)
+	}
+	e.origins = append(e.origins, f)
 }
 
 // scalarOrigin takes a number, a boolean or null.
@@ -118,19 +127,13 @@ func (e *leafTests) partOrigin(t *test, text []byte, of schema.Type, sole bool) 
 	k := &e.plan.conds[t.cond]
 	e.part.ResetText(text)
 	e.part.SetTexts(e.sessionTexts)
-	o := condition.Origin{Holds: k.permissive && len(t.texts) > 0}
+	var o condition.Origin
 	for _, m := range t.texts {
-		r := m.Origin(&e.part, of)
-		if r.Holds != k.permissive {
-			if o = r; !o.Holds && o.Ref.Number == 0 && !e.probing {
-				o.Ref = m.FirstText(&e.part, of)
-			}
+		o = e.origin(t, m.Origin(&e.part, of))
+		if e.found(t.cond, m, &e.part, of, &o); o.Holds != k.permissive {
 			break
 		}
-		o = r
 	}
-	o = e.origin(t, o)
-	e.found(t.cond, &o)
 	e.leaf(t.site, o.Holds, sole)
 }
 
@@ -159,11 +162,11 @@ func (e *Evaluation) Origins() []stopgate.Origin {
 	return all
 }
 
-func (e *leafTests) originOf(f *foundOrigin) stopgate.Origin {
+func (e *decision) originOf(f *foundOrigin) stopgate.Origin {
 	spec := &e.plan.conds[f.cond].ast.Spec
 	o := stopgate.Origin{
 		Pointer: string(e.spine.pointer(f.path)), Source: string(f.ref.Source), Tool: f.ref.Tool, Call: f.ref.Call, Field: f.ref.Pointer,
-		Not: spec.Kind == condition.NotFrom, Held: f.held, Doubt: doubtCode(f.doubt),
+		Not: spec.Kind == condition.NotFrom, Held: f.held, Reading: f.loose, Doubt: doubtCode(f.doubt),
 	}
 	for _, name := range spec.Values {
 		o.Wanted = append(o.Wanted, name.Text)

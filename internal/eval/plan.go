@@ -136,6 +136,7 @@ type cond struct {
 	expanded   string // the same with "*" for every array it crosses
 	env        condition.Env
 	origin     bool              // it looks at the origin of values
+	accepts    string            // of a permissive one: the values that satisfy it, for a model
 	suspects   bool              // it reads undeclared strings, and has no sites
 	command    int32             // its index among the commands of its list, -1 if it is none
 	ast        *syntax.Condition // nil for a bundle

@@ -55,7 +55,6 @@ type leafTests struct {
 	unclean    bool   // some path is not spelled as it would be released
 	// sessionTexts are the texts of the call's session, nil if none are known.
 	sessionTexts flow.View
-	origins      []foundOrigin
 	part         condition.Value // a number, a boolean or a key
 }
 
@@ -63,7 +62,6 @@ func (e *leafTests) reset(p *plan) {
 	e.decision.reset(p)
 	e.texts, e.watches, e.undecided, e.decoded = e.texts[:0], e.watches[:0], 0, false
 	e.suspects, e.commands, e.unclean = e.suspects[:0], false, false
-	e.origins = e.origins[:0]
 }
 
 // startTest begins a test of the string that begins now.

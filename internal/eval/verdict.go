@@ -20,6 +20,7 @@ type decision struct {
 	fault        fault
 	floors       []stopgate.Floor
 	unknownPaths condition.Unknown // reasons of the floor path_not_known
+	origins      []foundOrigin     // that conditions evaluated
 }
 
 // fault is an integrity error of the arguments.
@@ -33,6 +34,7 @@ func (e *decision) reset(p *plan) {
 	e.state.reset(p)
 	e.verdict, e.before, e.basis = stopgate.Verdict{}, e.before[:0], basis{}
 	e.fault, e.floors, e.unknownPaths = fault{}, nil, condition.Known
+	e.origins = e.origins[:0]
 }
 
 // terminal reports whether the latest verdict ended the call. It is [stopgate.Verdict.Terminal]

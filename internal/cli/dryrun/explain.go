@@ -124,6 +124,9 @@ func explainRule(b *strings.Builder, rule eval.RuleExplanation) {
 		if c.Undeclared {
 			fmt.Fprintf(b, "              no parameter table declares %s; it may be a %s, and counts as one\n", visible.Text(c.Pointer), c.On)
 		}
+		for _, o := range c.Origins {
+			fmt.Fprintf(b, "              origin: %s\n", visible.Text(visible.Elide(o.Sentence(""), 300)))
+		}
 		if c.Uncertain != "" {
 			fmt.Fprintf(b, "              uncertain: %s\n", visible.Text(visible.Elide(c.Uncertain, 300)))
 		}

@@ -48,6 +48,11 @@ func ShortText(a Answer, x eval.Explanation, said []Objection) string {
 		}
 		for _, rule := range list.Rules {
 			for _, k := range rule.Conditions {
+				for _, o := range k.Origins {
+					if o.Held == o.Not {
+						add("origin of %s", visible.Text(visible.Elide(o.Sentence(""), 200)))
+					}
+				}
 				if k.Uncertain != "" && rule.Status != eval.Matched {
 					add("uncertain rule %d, line %d: %s", rule.Ref.Index+1, rule.Ref.Line, visible.Text(visible.Elide(k.Uncertain, 200)))
 				}
