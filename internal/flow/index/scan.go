@@ -15,6 +15,7 @@ type scanner struct {
 	words, atoms table
 	last         []uint32 // of each atom: the last text that has it, plus 1
 	own          uint32   // the atoms before are those of the call's arguments
+	echoing      bool     // while those are scanned
 	text         uint32   // the number of texts before
 	cache        [cacheSize]cached
 
@@ -116,7 +117,9 @@ func (s *scanner) atom(t occur.Token) {
 		if s.cursor < len(s.starts) && s.starts[s.cursor] == t.Start {
 			if c := &s.plain[s.begin+s.cursor]; *c == s.wordCode(t.Value) {
 				*c |= alone
-				return
+				if !s.echoing {
+					return
+				}
 			}
 		}
 	}
@@ -167,6 +170,8 @@ func (s *scanner) scan(text []byte) (plain, loose []code, atoms []uint32) {
 
 // echo adds what the call's arguments have, before all texts.
 func (s *scanner) echo(texts [][]byte) {
+	s.echoing = true
+	defer func() { s.echoing = false }()
 	for _, text := range texts {
 		plain, loose, _ := s.scan(text)
 		s.rec.echo = append(append(s.rec.echo, plain...), gap)
