@@ -28,7 +28,7 @@ func (c linter) rule(l *List, r *bind.Rule) {
 		c.pattern(r, k)
 		c.root(r, k)
 		c.command(r, k)
-		c.origin(r, k)
+		c.origin(l, r, k)
 		if k.Spec.Kind == condition.Prefix && len(k.Readings) == 1 && (k.Readings[0] == schema.None || k.Readings[0] == schema.URL) {
 			usesPrefix = true
 			c.prefix(r, k)

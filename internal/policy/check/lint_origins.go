@@ -13,7 +13,7 @@ import (
 )
 
 // origin looks for traps in a permissive condition on where a value comes from.
-func (c linter) origin(r *bind.Rule, k *bind.Condition) {
+func (c linter) origin(l *List, r *bind.Rule, k *bind.Condition) {
 	if k.Spec.Kind != condition.From {
 		return
 	}
@@ -29,8 +29,11 @@ func (c linter) origin(r *bind.Rule, k *bind.Condition) {
 		c.wholeNames(r, k)
 	}
 	if relation, _ := k.Spec.Option("relation"); relation.Text == "host" {
-		c.Report(diag.NamedHost, k.Pos, fmt.Sprintf("%s lets the model choose the path and the query of `%s`: data can leave in them", r.Label(), k.Arg),
-			"where the tool only reads, leave `relation` out: then the person or the source has named the complete URL")
+		hint := "where the tool only reads, leave `relation` out: then the person or the source has named the complete URL"
+		if statesEffect(l.Tool.Tables) {
+			hint = "if the tool can be given the complete URL by the person, leave `relation` out"
+		}
+		c.Report(diag.NamedHost, k.Pos, fmt.Sprintf("%s lets the model choose the path and the query of `%s`: data can leave in them", r.Label(), k.Arg), hint)
 	}
 	switch {
 	case !plain:

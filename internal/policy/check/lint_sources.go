@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
+	"github.com/stopgate/stopgate/internal/policy/bind"
 )
 
 // sources looks for sources that have more texts than they seem to, and for policies on texts that
@@ -25,6 +26,7 @@ func (c *checker) sources() {
 		c.senders(s)
 	}
 	c.unusedSources()
+	c.unfitUnless()
 	for _, s := range c.File.Sessions {
 		if s.Type == syntax.SessionFlow && !s.Asks && !s.Off && len(s.Unless) == 0 {
 			c.Report(diag.DenyAfterText, s.Pos, "the policy denies after texts that nearly every task reads: most tasks end there",
@@ -77,8 +79,8 @@ func (c *checker) trustedBy(s *syntax.SourceTable) {
 func (c *checker) senders(s *syntax.SourceTable) {
 	for _, k := range s.Where {
 		if len(k.From) > 0 && (k.Label != "" || k.As == "text") {
-			c.Report(diag.SenderByWords, k.Pos, fmt.Sprintf("`%s` of the items of `%s` is compared by words: a sender with another address can have them, too", k.Pointer, s.Name),
-				"compare the complete address where the user writes it")
+			c.Report(diag.SenderByWords, k.Pos, fmt.Sprintf("`%s` of the items of `%s` is compared by words, which a stranger can write, too", k.Pointer, s.Name),
+				"compare the complete value, as an address, where the user writes it")
 		}
 	}
 }
@@ -114,6 +116,31 @@ func (c *checker) unusedSources() {
 				"see the names of the tables [tools.NAME]; `--tools FILE` tells check of others")
 		}
 	}
+}
+
+// unfitUnless reports conditions of `unless` on a parameter that none of the governed tools has.
+func (c *checker) unfitUnless() {
+	for _, s := range c.File.Sessions {
+		for i := range s.Unless {
+			k := &s.Unless[i]
+			governed, fits := false, k.Every
+			for _, t := range c.known {
+				if !selectsTool(s, t) {
+					continue
+				}
+				governed = true
+				fits = fits || t.Schema == nil || t.Schema.Reach(k.Arg).Missing < 0
+			}
+			if governed && !fits {
+				c.Report(diag.UnlessUnfit, k.Pos, fmt.Sprintf("no tool that the policy governs has `%s`: it always objects", k.Arg), "name a parameter of the tools, or write arg = \"*\" for every value")
+			}
+		}
+	}
+}
+
+// selectsTool reports whether a flow policy governs a tool, as far as the file says it.
+func selectsTool(s *syntax.SessionPolicy, t *bind.Tool) bool {
+	return s.Effects && statesEffect(t.Tables) || slices.ContainsFunc(s.Before, func(name string) bool { return selects(name, []string{t.Name}) })
 }
 
 // hasEffect reports whether a table states that a tool has an effect.
