@@ -92,7 +92,8 @@ type Record struct {
 	DecidedAt      *int64       `json:"decided_at,omitempty"`
 	Floors         []Floor      `json:"floors,omitempty"`
 	Objections     []string     `json:"objections,omitempty"`
-	Judge          *Review      `json:"judge,omitempty"` // the strictest of several
+	Origins        []Origin     `json:"origins,omitempty"` // of the values that conditions on origins evaluated
+	Judge          *Review      `json:"judge,omitempty"`   // the strictest of several
 	Approval       *Approval    `json:"approval,omitempty"`
 	FactsAt        uint64       `json:"facts_at,omitempty"`    // position of the facts that were read
 	Policy         string       `json:"policy,omitempty"`      // hash of the policy

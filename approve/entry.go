@@ -48,6 +48,8 @@ type Entry struct {
 	Floors  []stopgate.Floor  `json:"floors,omitempty"`
 	// Missing lists the objections of session policies that ask. No grant satisfies them.
 	Missing []string `json:"missing,omitempty"`
+	// Origins are where the values come from that conditions on origins evaluated.
+	Origins []stopgate.Origin `json:"origins,omitempty"`
 
 	// Complete reports that Args are all arguments. Until then only no is accepted (S54).
 	Complete bool         `json:"complete"`

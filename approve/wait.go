@@ -294,6 +294,6 @@ func (e *Entry) show(v gate.View) {
 	if e.Mode != stopgate.Edit {
 		e.Mode = stopgate.Ask
 	}
-	e.Missing = v.Missing
+	e.Missing, e.Origins = v.Missing, v.Origins
 	e.Complete, e.Received, e.Args, e.Binding, e.Leaves, e.Asking = v.Complete, v.Received, v.Args, v.Binding, v.Leaves, v.Asking
 }

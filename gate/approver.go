@@ -104,6 +104,8 @@ type View struct {
 	// Missing lists the objections of session policies that ask, such as "src/a.go was not read
 	// in this session"; nil until Complete. No grant satisfies them.
 	Missing []string
+	// Origins are where the values come from that conditions on origins evaluated so far.
+	Origins []stopgate.Origin
 	// Until is when the call stops waiting and is denied; Expires, when an answer is
 	// refused, wherever it is kept (S5).
 	Until, Expires time.Time

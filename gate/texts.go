@@ -131,6 +131,20 @@ func (p *pending) conversation() flow.Conversation {
 	return conversationOf(owner(&p.call), p.call.Conversation)
 }
 
+// origins returns where the values of the call come from, as far as conditions evaluated that; p.mu
+// is held.
+func (p *pending) origins() (all []stopgate.Origin) {
+	if p.under.reader == nil || p.verdicts.eval == nil {
+		return nil
+	}
+	defer func() {
+		if recover() != nil { // the evaluation panicked before
+			all = nil
+		}
+	}()
+	return p.verdicts.eval.Origins()
+}
+
 // addCall adds the arguments of the released call: the model wrote them.
 func (p *pending) addCall(ctx context.Context, args []byte) {
 	c := p.g.current.Load()

@@ -2,6 +2,7 @@ package gate_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -275,5 +276,63 @@ func TestManySessionsWithTexts(t *testing.T) {
 	}
 	if n := g.Health().TextsLost; n != 0 {
 		t.Errorf("%d lost", n)
+	}
+}
+
+// A row and a question have the origins of the values, and no text.
+func TestOriginsAreRecorded(t *testing.T) {
+	var rec ports.Recorder
+	program := compile(t, `
+version = 1
+[sources.contacts]
+tool = "search"
+trusted = true
+[tools.search]
+policy.run = "unattended"
+[tools.send]
+effect = true
+parameters.to = { type = "string", as = "email" }
+[tools.send.policy]
+run = [ { arg = "/to", from = ["user", "contacts"], mode = "unattended" }, { mode = "ask" } ]
+`)
+	var asked gate.View
+	g, err := gate.New(program, gate.WithRecorder(&rec), gate.WithStore(mem.New()), gate.WithDenyMode(gate.DenyToolResult),
+		gate.WithApprover(ports.Approver(func(_ context.Context, q *gate.Question) (gate.Answer, error) {
+			asked, _ = q.View()
+			return asked.Decline("ann"), nil
+		})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !g.ReadsTexts() {
+		t.Skip("policies have no reader yet")
+	}
+	if err := g.AddTexts(ctx, ownerOf("s"), "", gate.Texts{Known: flow.KnowsUser | flow.KnowsSystem | flow.KnowsResults, List: []gate.Text{user("mail ann@example.com")}}); err != nil {
+		t.Fatal(err)
+	}
+	send := func(to string) stopgate.Outcome {
+		out, _ := g.Decide(ctx, stopgate.Call{Tool: "send", ID: "call_2", Session: "s", Principal: "p", Args: []byte(`{"to":"` + to + `"}`)})
+		return out
+	}
+	found := calls(g, "s", "search")
+	g.Observe(ctx, stopgate.Result{Proposal: found.Proposal, Tool: "search", Session: "s", Principal: "p", Data: []byte("bob@example.com"), Observed: true})
+	stray := stopgate.Result{Call: "call_7", Tool: "fetch", Session: "s", Principal: "p", Data: []byte("mail to eve@evil.example")}
+	g.Observe(ctx, stray)
+	for _, c := range []struct{ to, source, tool string }{{"ann@example.com", "user", ""}, {"bob@example.com", "contacts", "search"}, {"eve@evil.example", "tool", ""}, {"zoe@example.com", "", ""}} {
+		out := send(c.to)
+		rows := rec.Rows()
+		last := rows[len(rows)-1]
+		if want := c.source == "user" || c.source == "contacts"; out.Allowed() != want {
+			t.Errorf("%s: %s %s", c.to, out.Status, out.Verdict.Public)
+		}
+		if len(last.Origins) != 1 || last.Origins[0].Source != c.source || string(last.Origins[0].Tool) != c.tool || last.Origins[0].Pointer != "/to" {
+			t.Errorf("%s: %+v", c.to, last.Origins)
+		}
+		if text, _ := json.Marshal(last); strings.Contains(string(text), "example") {
+			t.Errorf("a row has a value: %s", text)
+		}
+	}
+	if len(asked.Origins) != 1 || asked.Origins[0].Held {
+		t.Errorf("%+v", asked.Origins)
 	}
 }

@@ -36,6 +36,8 @@ type Question struct {
 	Floors  []stopgate.Floor  `json:"floors"`
 	// Missing lists the objections of session policies that ask.
 	Missing []string `json:"missing"`
+	// Origins are where the values come from that conditions on origins evaluated.
+	Origins []stopgate.Origin `json:"origins"`
 
 	// Complete is true if Args are all of the arguments. Until then the question can only be
 	// denied.

@@ -59,6 +59,16 @@ func Clean(r *stopgate.Record) {
 		}
 		r.Floors = floors
 	}
+	if r.Origins != nil {
+		origins := make([]stopgate.Origin, min(len(r.Origins), MaxList))
+		copy(origins, r.Origins)
+		for i := range origins {
+			o := &origins[i]
+			o.Pointer, o.Source, o.Field = Word(o.Pointer), Word(o.Source), Word(o.Field)
+			o.Tool, o.Call = stopgate.ToolName(Word(string(o.Tool))), stopgate.CallID(Word(string(o.Call)))
+		}
+		r.Origins = origins
+	}
 	if r.Objections != nil {
 		objections := make([]string, min(len(r.Objections), MaxList))
 		copy(objections, r.Objections)

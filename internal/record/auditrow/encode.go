@@ -66,6 +66,7 @@ func (w *rowWriter) row(r *stopgate.Record) {
 	}
 	other(w, "floors", r.Floors, len(r.Floors) > 0)
 	other(w, "objections", r.Objections, len(r.Objections) > 0)
+	other(w, "origins", r.Origins, len(r.Origins) > 0)
 	other(w, "judge", r.Judge, r.Judge != nil)
 	other(w, "approval", r.Approval, r.Approval != nil)
 	if r.FactsAt != 0 {
