@@ -77,3 +77,35 @@ func BenchmarkValue(b *testing.B) {
 		})
 	}
 }
+
+// Texts that make a scanner slow if anything in it is not linear: 1 MiB takes less than a second.
+func BenchmarkHostile(b *testing.B) {
+	for name, unit := range map[string]string{
+		"at": "a@", "urls": "https://", "bad urls": "https://a@ ", "redirects": "=https://x.co|", "digits": "1 ", "groups": "100 ", "escapes": `\u0041`, "percent": "%2541",
+		"dates": "5 May ", "accounts": "DE89 3704 0044 0532 0130 ", "invisible": "\u200b", "accents": "\u0300", "dots": "a.b.c.d ", "base64": "bWFsbG9yeUBldmlsLmV4YW1wbGU= ",
+	} {
+		text := bytes.Repeat([]byte(unit), 1<<20/len(unit))
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				Scan(text, func(Token) {})
+			}
+		})
+	}
+}
+
+func BenchmarkVisible(b *testing.B) {
+	text := bytes.Repeat([]byte(`<tr class="row"><td><a href="https://example.com/a">one</a></td><td hidden>two</td><td>three &amp; four</td></tr>`), 1<<20/110)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		Visible(text)
+	}
+}
+
+func BenchmarkSecrets(b *testing.B) {
+	text := prose()
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		Secrets(text, func([]byte) {})
+	}
+}

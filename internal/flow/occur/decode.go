@@ -45,7 +45,7 @@ func unescaped(text []byte) (out []byte) {
 	for i := 0; i < len(text); i++ {
 		if text[i] == '\\' && i+1 < len(text) {
 			n := map[byte]int{'u': 4, 'U': 8, 'x': 2}[text[i+1]]
-			if v, ok := spelling.HexValue(string(text[i+2:]), n); ok && n > 0 {
+			if v, ok := spelling.HexValue(string(text[i+2:min(len(text), i+2+n)]), n); ok && n > 0 {
 				if out == nil {
 					out = append(make([]byte, 0, len(text)), text[:i]...)
 				}

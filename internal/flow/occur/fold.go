@@ -39,6 +39,9 @@ func caseless(r rune) bool {
 	return 0x600 <= r && r < 0x10A0 || 0x1100 <= r && r < 0x13A0 || 0x1400 <= r && r < 0x1C80 || 0x2E80 <= r && r < 0xA640 || 0xA800 <= r && r < 0xAB30 || 0xAC00 <= r && r < 0xD7B0
 }
 
+// longestWord is the length of a word whose case is folded with the rules of all scripts.
+const longestWord = 4096
+
 // appendFolded appends a word of a text in its compatibility form without case.
 func appendFolded(dst, word []byte) []byte {
 	start := len(dst)
@@ -55,6 +58,8 @@ func appendFolded(dst, word []byte) []byte {
 			dst = utf8.AppendRune(dst, rune(folded[r]))
 		case caseless(r):
 			dst = append(dst, word[i-size:i]...)
+		case len(word) > longestWord:
+			return append(dst[:start], word...)
 		default:
 			return append(dst[:start], spelling.Fold(string(word))...)
 		}

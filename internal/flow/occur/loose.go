@@ -9,7 +9,7 @@ import (
 // The bounds of loose needles.
 const (
 	maxNeedles  = 64
-	longestRead = 64 << 10 // of a value that is read in every way
+	longestRead = 16 << 10 // of a value that is read in every way
 )
 
 // loose adds the needles of everything that a value could mean.

@@ -19,7 +19,7 @@ func (s *scanner) phone(start, end int, loose bool) {
 	for from < end && classes[text[from]] != digit && text[from] != '+' && text[from] != '(' {
 		from++
 	}
-	if from < s.busy || from == end {
+	if from < s.busy || from < s.tried || from == end {
 		return
 	}
 	if text[from] == '(' && (from+1 == end || classes[text[from+1]] != digit && text[from+1] != '+') {
@@ -27,6 +27,7 @@ func (s *scanner) phone(start, end int, loose bool) {
 	}
 	to, digits, groups := phoneEnd(text, from)
 	if digits < fewestDigits || digits > mostDigits {
+		s.tried = to
 		return
 	}
 	loose = loose || !mayPrecede(text[:from]) || !mayFollow(text[to:])

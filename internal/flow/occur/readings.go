@@ -10,6 +10,7 @@ import (
 // The bounds of readings.
 const (
 	maxDepth    = 3  // of encodings inside of encodings
+	maxLooks    = 2  // of encodings whose text is read as it looks
 	maxReadings = 32 // of one value
 )
 
@@ -27,6 +28,9 @@ func (s *scanner) inner(text []byte) {
 
 // looks scans a text as it looks, if that is another one.
 func (s *scanner) looks(start, end int) {
+	if s.depth == maxLooks {
+		return
+	}
 	text := s.text[start:end]
 	if look := skeleton(text); !bytes.Equal(look, text) {
 		s.inner(look)

@@ -40,6 +40,7 @@ type scanner struct {
 	depth int // of readings inside of readings
 	// busy is the end of the last atom that spans several chunks.
 	busy           int
+	tried          int                       // the end of the last digits that are no phone number
 	word           []byte                    // scratch buffer of words
 	numeral        [2*longestNumber + 4]byte // scratch buffer of numbers
 	prefixed       []byte                    // scratch buffer of URLs without a scheme
@@ -57,7 +58,7 @@ func (s *scanner) emit(k flow.Kind, value []byte, start, end int, loose bool) {
 }
 
 func (s *scanner) scan(text []byte) {
-	s.text, s.busy = text, 0
+	s.text, s.busy, s.tried = text, 0, 0
 	line, chunks := 0, 0 // start of the line, and the number of its chunks
 	var has features     // of the line
 	for i := 0; i < len(text); {

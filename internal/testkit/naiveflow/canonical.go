@@ -136,7 +136,7 @@ func name(text string) (string, bool) {
 
 // address returns a URL without its scheme, if that is http or https, and "www.".
 func address(text string) (string, bool) {
-	if strings.ContainsAny(text, "\\\"<>^`{|} ") || !drawn(text) {
+	if strings.ContainsAny(text, "\\\"<>^`{|}") || strings.ContainsFunc(text, unicode.IsSpace) || !drawn(text) {
 		return "", false
 	}
 	scheme, rest, ok := strings.Cut(text, "://")

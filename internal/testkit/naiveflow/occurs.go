@@ -38,11 +38,17 @@ func Occurs(kind flow.Kind, value, text string) Answer {
 			continue
 		}
 		for i := range text {
+			if unicode.IsSpace(after(text, i)) {
+				continue
+			}
 			for j := i + 1; j <= len(text); j++ {
 				if j < len(text) && !utf8.RuneStart(text[j]) {
 					continue
 				}
 				if !bounded(kind, text, i, j) {
+					continue
+				}
+				if want.kind == flow.ID && j-i != len(want.text) || (want.kind == flow.Host || want.kind == flow.URL) && !strings.Contains(text[i:j], ".") {
 					continue
 				}
 				if got, ok := canonical(want.kind, text[i:j]); ok && got == want.text {
@@ -108,7 +114,7 @@ func words(text string) (out []string) {
 			out = append(out, c)
 			last = ""
 			continue
-		case unicode.IsPunct(r) || unicode.IsSymbol(r) || r < ' ' || r == 0x7F:
+		case isMark(r):
 			class = c
 			switch r {
 			case '‘', '’':
@@ -127,13 +133,21 @@ func words(text string) (out []string) {
 		last = class
 	}
 	for i, w := range out {
-		if r, _ := utf8.DecodeRuneInString(w); unicode.IsPunct(r) || unicode.IsSymbol(r) || r < ' ' || r == 0x7F {
+		if r, _ := utf8.DecodeRuneInString(w); isMark(r) {
 			out[i] = string([]rune(w)[:min(8, utf8.RuneCountInString(w))])
 			continue
 		}
 		out[i] = fold(w)
 	}
 	return out
+}
+
+// isMark reports whether a character is neither a part of a word nor invisible.
+func isMark(r rune) bool {
+	if r < ' ' || r == 0x7F {
+		return true
+	}
+	return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsNumber(r) && !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) && r != utf8.RuneError
 }
 
 // before and after return the characters around a part of a text, a space at its ends.
@@ -154,6 +168,9 @@ func after(text string, j int) rune {
 }
 
 func wordly(r rune) bool {
+	if r < utf8.RuneSelf {
+		return '0' <= r && r <= '9' || 'a' <= r|0x20 && r|0x20 <= 'z'
+	}
 	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) && !unicode.In(r, unspaced...)
 }
 
@@ -162,13 +179,14 @@ var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Kata
 // bounded reports whether a part of a text begins and ends where a token of the kind can.
 func bounded(kind flow.Kind, text string, i, j int) bool {
 	b, a := before(text, i), after(text, j)
-	if unicode.IsSpace(after(text, i)) || unicode.IsSpace(before(text, j)) {
+	if unicode.IsSpace(before(text, j)) {
 		return false
 	}
 	switch kind {
 	case flow.Number, flow.Money:
-		money := match(`(EUR|USD|CHF) ?$`, text[:i]) || match(`^ ?(EUR|USD|CHF|euros)`, text[j:])
-		return money || !wordly(b) && !wordly(a)
+		before := !wordly(b) || strings.HasSuffix(text[:i], "EUR") || strings.HasSuffix(text[:i], "USD") || strings.HasSuffix(text[:i], "CHF")
+		after := !wordly(a) || strings.HasPrefix(text[j:], "EUR") || strings.HasPrefix(text[j:], "USD") || strings.HasPrefix(text[j:], "CHF") || strings.HasPrefix(text[j:], "euros")
+		return before && after
 	case flow.Date, flow.Phone, flow.IBAN:
 		return !wordly(b) && (!wordly(a) || kind == flow.Date && a == 'T')
 	}
