@@ -38,6 +38,11 @@ type requirement struct {
 	literal string // canonical JSON of the constant; "" if the value must come from sources
 	from    []flow.Source
 	label   *regexp.Regexp
+	// as is the kind of the value if the condition states one, and relation how closely it agrees
+	// with the text.
+	as       flow.Kind
+	stated   bool
+	relation flow.Relation
 }
 
 // definitions compiles the sources of all files, in the order in which they can be evaluated. A
@@ -103,9 +108,29 @@ func requirements(conditions []syntax.SourceCondition, scope string) (out []requ
 		if q.label, ok = group(c.Label); !ok || (q.literal == "") == (len(q.from) == 0) {
 			return nil, false
 		}
+		if !q.compare(&c) {
+			return nil, false
+		}
 		out = append(out, q)
 	}
 	return out, true
+}
+
+// compare reads how the value and the text are compared.
+func (q *requirement) compare(c *syntax.SourceCondition) bool {
+	if c.As != "" {
+		kind, err := flow.ParseKind(c.As)
+		if err != nil {
+			return false
+		}
+		q.as, q.stated = kind, true
+	}
+	if c.Relation == "" {
+		return true
+	}
+	i := slices.Index(flow.Relations(), c.Relation)
+	q.relation = flow.Relation(max(i, 0))
+	return i >= 0
 }
 
 // levels orders definitions by what they lean on and drops those that lean on themselves, through

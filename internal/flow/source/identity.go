@@ -73,8 +73,8 @@ func (o ownAddresses) contains(value []byte) bool {
 
 func fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
-// finder reports whether a value certainly occurs in a text of the sources.
-type finder func(value []byte, kind flow.Kind, from []flow.Source) bool
+// finder reports whether a value certainly occurs in a text of the sources of a query.
+type finder func(value []byte, q flow.Query) bool
 
 // hold reports whether all requirements hold on a value. Each needs at least one value at its
 // pointer, and every leaf there must satisfy it.
@@ -126,7 +126,10 @@ func (q *requirement) known(leaf jsonstream.Value, find finder, own ownAddresses
 		}
 		kind = flow.Text
 	}
-	return find(value, kind, q.from)
+	if q.stated {
+		kind = q.as
+	}
+	return find(value, flow.Query{Kind: kind, Relation: q.relation, Sources: q.from})
 }
 
 // everyLeaf calls each for the leaves that are texts, and reports whether all leaves are.

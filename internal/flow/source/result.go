@@ -96,12 +96,13 @@ func (b *builder) first() bool {
 func (b *builder) classify(c *coverage, facts Facts) *coverage {
 	args, err := jsonstream.Parse(b.result.Args, options)
 	view := b.index.View()
-	find := func(value []byte, k flow.Kind, from []flow.Source) bool {
-		f := view.Find(value, &flow.Query{Kind: k, Sources: from, Trusted: b.reader.trusted})
+	find := func(value []byte, q flow.Query) bool {
+		q.Trusted = b.reader.trusted
+		f := view.Find(value, &q)
 		if c.loose {
-			return f.Possible || c.has(value, from)
+			return f.Possible || c.has(value, q.Sources)
 		}
-		return f.Certain || c.has(value, from) && !b.echoes(value) && !(b.wrote && b.index.Written(value, k))
+		return f.Certain || c.has(value, q.Sources) && !b.echoes(value) && !(b.wrote && b.index.Written(value, q.Kind))
 	}
 	for _, d := range b.reader.definitions {
 		literally, covered := d.named(b.tool)
