@@ -99,19 +99,19 @@ func trustedOf(env *condition.Env) (sources []flow.Source) {
 }
 
 // reads reports whether a tool is one of those whose results raise the objection.
-func (f *Flow) reads(tool string) bool {
-	return len(f.tools) > 0 && f.Layer.names(f.tools, tool)
-}
+func (f *Flow) reads(tool string) bool { return f.Layer.names(f.tools, tool) }
 
 // Covers reports whether the policy is about calls of a tool; effect is that of the tool.
 func (f *Flow) Covers(tool stopgate.ToolName, effect bool) bool {
 	return f.Policy.Effects && effect || len(f.Policy.Before) > 0 && f.Layer.names(f.Policy.Before, string(tool))
 }
 
-// names reports whether names and globs of the file name a tool, also under the name of its table.
+// names reports whether names and globs of the file name a tool, under any of the names that its
+// table has.
 func (l *Layer) names(globs []string, tool string) bool {
-	return syntax.MatchesAny(globs, tool) || slices.ContainsFunc(l.File.Tools, func(t *syntax.ToolTable) bool {
-		return t.Named(tool) && !syntax.IsGlob(t.Name) && syntax.MatchesAny(globs, t.Name)
+	named := func(name string) bool { return syntax.MatchesAny(globs, name) }
+	return named(tool) || slices.ContainsFunc(l.File.Tools, func(t *syntax.ToolTable) bool {
+		return t.Named(tool) && !syntax.IsGlob(t.Name) && (named(t.Name) || slices.ContainsFunc(t.Also, named))
 	})
 }
 
@@ -128,7 +128,11 @@ func (f *Flow) objects(data jsonstream.Value, texts flow.View) bool {
 	if texts == nil || len(f.sources)+len(f.tools) == 0 {
 		return true
 	}
-	return texts.Read(&flow.Query{Sources: f.sources, Trusted: f.trusted}, f.reads, f.Policy.UntilUser)
+	var tool func(name string) bool
+	if len(f.tools) > 0 {
+		tool = f.reads
+	}
+	return texts.Read(&flow.Query{Sources: f.sources, Trusted: f.trusted}, tool, f.Policy.UntilUser)
 }
 
 // texts adds the conditions on texts to the situation of a session.

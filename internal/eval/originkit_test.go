@@ -116,7 +116,7 @@ func (v *fakeView) Said(key string) bool { return v.match[key] }
 
 func (v *fakeView) Read(q *flow.Query, tool func(string) bool, _ bool) bool {
 	return v.read || slices.ContainsFunc(v.texts, func(t said) bool {
-		return v.of(&t, q.Sources, q.Trusted) || t.tool != "" && tool(string(t.tool))
+		return v.of(&t, q.Sources, q.Trusted) || tool != nil && t.tool != "" && tool(string(t.tool))
 	})
 }
 

@@ -43,9 +43,6 @@ func (p *Program) SituationOf(data jsonstream.Value, texts flow.View) gate.Situa
 	return gate.Situation(p.Situation(data, texts).String())
 }
 
-// Reader returns nil: no rule needs the texts of sessions.
-func (p *Program) Reader() flow.Reader { return nil }
-
 // boundRules are the rules of one tool. Their evaluations are used again.
 type boundRules struct {
 	*eval.Binding

@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/eval"
+	"github.com/stopgate/stopgate/internal/flow/source"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
@@ -28,7 +29,8 @@ import (
 type Program struct {
 	policies *eval.Policies
 	hash     string
-	unused   sync.Pool // of *evaluation
+	reader   *source.Reader // of the texts that rules need; nil if they need none
+	unused   sync.Pool      // of *evaluation
 }
 
 // Compile parses and checks policy files, the operator's before the project's, and prepares
@@ -61,6 +63,7 @@ func Compile(sources []Source, o Options) (*Program, diag.List) {
 	}
 	p := &Program{policies: eval.New(layers, o.UnknownTool).Knowing(o.Known)}
 	p.hash = p.identify()
+	p.readTexts(o.Known)
 	return p, all
 }
 
@@ -108,9 +111,6 @@ func (p *Program) BindUnder(c stopgate.Call, under eval.Circumstances) *eval.Bin
 
 // LooksAtSessions reports whether a rule has a condition on the data of sessions.
 func (p *Program) LooksAtSessions() bool { return p.policies.LooksAtSessions() }
-
-// LooksAtTexts reports whether the binding of a call depends on the texts of its session.
-func (p *Program) LooksAtTexts() bool { return p.policies.LooksAtTexts() }
 
 // Situation evaluates the conditions on a session's data and texts. A session without data has the
 // empty object; conditions on a value that is no object are not known. Texts are nil if none are
