@@ -74,6 +74,11 @@ type Result struct {
 	Failed   bool
 	// Data is the result as the model receives it, and as a question about it shows it.
 	Data []byte
+	// Text is the text of the result, where Data has it in the envelope of a protocol: conditions on
+	// the origin of values find it there if Data is delivered unchanged. nil takes Data. Opaque
+	// reports that the model also reads content that is no text for the surface, such as an image.
+	Text   []byte
+	Opaque bool
 	// Raw is the result as the tool returned it, where Data was rewritten for the model.
 	// Success, session policies and the content hash are computed from it. nil takes Data.
 	Raw []byte

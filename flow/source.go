@@ -20,8 +20,13 @@ const (
 // Message is a text that a person or an operator wrote, as a surface reports it. Texts of results
 // are reported with the result, see [Result].
 type Message struct {
-	Source Source // User or System
+	// Source is User or System, or Tool for content of another author that is the result of no
+	// call: a document in a message, or what a client writes next to results.
+	Source Source
 	Text   []byte
+	// Opaque reports that the model also reads content that is no text for the surface, such as
+	// an image, in a message with the source Tool.
+	Opaque bool
 	// ID identifies the message in its session, if the surface knows such an id: a second message
 	// with the same ID and text is the same message. "" compares texts alone.
 	ID string

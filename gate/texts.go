@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"context"
 	"errors"
 
@@ -16,6 +17,9 @@ var (
 	// ErrNoConversation is the error of texts without a session and a conversation: those of
 	// different callers would be mixed.
 	ErrNoConversation = errors.New("gate: texts need a session or a conversation")
+	// ErrTextsLost is the error of an addition to a conversation of which texts are missing, for
+	// example because it was evicted. [Texts.Whole] adds them again.
+	ErrTextsLost = texts.ErrLost
 	// ErrTexts is the error of texts that are none: a message that is not of a person or an
 	// operator, or neither a message nor a result.
 	ErrTexts = errors.New("gate: a text is a message of the user or the system, or a result")
@@ -64,7 +68,7 @@ func (g *Gate) AddTexts(ctx context.Context, o session.Owner, conversation strin
 	}
 	for _, text := range t.List {
 		switch m := text.Message; {
-		case (m == nil) == (text.Result == nil), m != nil && m.Source != flow.User && m.Source != flow.System:
+		case (m == nil) == (text.Result == nil), m != nil && m.Source != flow.User && m.Source != flow.System && m.Source != flow.Tool:
 			return ErrTexts
 		}
 	}
@@ -164,7 +168,10 @@ func (g *Gate) addResult(ctx context.Context, rel *release, r *stopgate.Result, 
 		return
 	}
 	of := conversationOf(session.Owner{Principal: r.Principal, Session: r.Session}, r.Conversation)
-	result := flow.Result{Call: r.Call, Data: data, Failed: r.Failed}
+	if r.Text != nil && bytes.Equal(data, r.Data) {
+		data = r.Text
+	}
+	result := flow.Result{Call: r.Call, Data: data, Failed: r.Failed, Opaque: r.Opaque}
 	if rel != nil {
 		if rel.call.Conversation != "" {
 			of.ID = rel.call.Conversation

@@ -119,13 +119,37 @@ func TestTextsOfResults(t *testing.T) {
 	}
 }
 
+// The text of a result is the one in the envelope of its protocol. What an approver made of the result
+// has no envelope.
+func TestTextsInEnvelopes(t *testing.T) {
+	p, g := newReading(t)
+	out := calls(g, "s", "t")
+	g.Observe(ctx, stopgate.Result{Proposal: out.Proposal, Tool: "t", Session: "s", Principal: "p", Data: []byte(`{"content":[]}`), Text: []byte("inside"), Observed: true})
+	calls(g, "s", "never")
+	if !strings.HasSuffix(p.Last(), ": inside") || strings.Contains(p.Last(), "content") {
+		t.Error(p.Last())
+	}
+}
+
+// Content of an unknown author is a message.
+func TestForeignTexts(t *testing.T) {
+	p, g := newReading(t)
+	if err := g.AddTexts(ctx, ownerOf("s"), "", gate.Texts{List: []gate.Text{{Message: &flow.Message{Source: flow.Tool, Text: []byte("pasted")}}}}); err != nil {
+		t.Fatal(err)
+	}
+	calls(g, "s", "never")
+	if !strings.HasSuffix(p.Last(), "tool: pasted") {
+		t.Error(p.Last())
+	}
+}
+
 // Texts need a session or a conversation, and messages an author.
 func TestTextsMisuse(t *testing.T) {
 	_, g := newReading(t)
 	if err := g.AddTexts(ctx, session.Owner{Principal: "p"}, "", gate.Texts{List: []gate.Text{user("x")}}); !errors.Is(err, gate.ErrNoConversation) {
 		t.Error(err)
 	}
-	for _, bad := range []gate.Text{{}, {Message: &flow.Message{Source: flow.Tool}}, {Message: &flow.Message{Source: flow.User}, Result: &flow.Result{}}} {
+	for _, bad := range []gate.Text{{}, {Message: &flow.Message{Source: flow.Hidden}}, {Message: &flow.Message{Source: flow.User}, Result: &flow.Result{}}} {
 		if err := g.AddTexts(ctx, ownerOf("s"), "", gate.Texts{List: []gate.Text{bad}}); !errors.Is(err, gate.ErrTexts) {
 			t.Errorf("%+v: %v", bad, err)
 		}

@@ -13,14 +13,20 @@ import (
 // the blocks of the client, the prompts of models, and lines that results had before.
 func (r *Reader) Message(to flow.Index, m *flow.Message) []byte {
 	ix := to.(texts)
-	key := mark(markMessage, []byte(m.Source), []byte(m.ID), m.Text)
+	kind := []byte(m.Source)
+	if m.Opaque {
+		kind = append(kind, '+')
+	}
+	key := mark(markMessage, kind, []byte(m.ID), m.Text)
 	if ix.Has(key) {
 		return nil
 	}
 	b := index.Batch{Key: key}
-	if len(m.Text) > r.maxText() {
+	if large := len(m.Text) > r.maxText(); large || m.Opaque {
 		b.Texts = []index.Text{{Ref: flow.Ref{Source: flow.Tool}, Sources: []flow.Source{flow.Tool}, Suspected: []flow.Source{m.Source}, Opaque: true}}
-		return r.keep(ix.Add(&b))
+		if large {
+			return r.keep(ix.Add(&b))
+		}
 	}
 	words, rest := split(m, ix)
 	var person []byte

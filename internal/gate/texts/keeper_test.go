@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/gate/texts"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
+	"github.com/stopgate/stopgate/session"
 )
 
 // logs is a store in memory that can fail.
@@ -337,4 +338,23 @@ func TestDeleted(t *testing.T) {
 	p.wants(of("s"), "")
 	p.must(p.say(of("s"), false, "two"))
 	p.wants(of("s"), "two")
+}
+
+// A part of a session that was guessed is known to one process only: no store has its texts, and
+// they are lost when they are evicted.
+func TestPartsOfGuessedSessions(t *testing.T) {
+	l := newLogs()
+	p := newProcess(t, l, 1<<20)
+	guessed := flow.Conversation{Principal: "p", Session: session.WeakID("x"), ID: "branch"}
+	p.must(p.say(guessed, true, "hello"))
+	p.wants(guessed, "hello")
+	if len(l.all) > 0 {
+		t.Errorf("the store has %d logs", len(l.all))
+	}
+	small := newProcess(t, l, 1)
+	small.must(small.say(guessed, true, "hello"))
+	small.must(small.say(of("other"), false, "x"))
+	if err := small.say(guessed, false, "more"); !errors.Is(err, texts.ErrLost) {
+		t.Errorf("after an eviction: %v", err)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/session"
 )
 
 // save writes to the store what it does not have: that texts are lost, the segments that were added
@@ -41,8 +42,11 @@ func (c *conversation) save(ctx context.Context) error {
 	return err
 }
 
-// shared reports whether a store can have texts of the conversation.
-func (c *conversation) shared() bool { return c.keeper.Load != nil && c.name.Session != "" }
+// shared reports whether a store can have texts of the conversation. A part of a session that was
+// guessed has a name that only this process knows.
+func (c *conversation) shared() bool {
+	return c.keeper.Load != nil && c.name.Session != "" && (c.name.ID == "" || !session.Weak(c.name.Session))
+}
 
 // mark writes to the store that texts are lost.
 func (c *conversation) mark(ctx context.Context) error {
