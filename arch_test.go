@@ -112,6 +112,7 @@ var layers = [][]string{
 	{"gateway/events"},
 	{"internal/gateway/chain"},
 	{"internal/gateway/responselog"},
+	{"internal/gateway/texts"},
 	{"internal/gateway/history", "internal/gateway/body", "internal/gateway/header"},
 	{"internal/gateway/upstream"},
 	{"internal/gateway/calls"},

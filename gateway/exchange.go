@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gateway/calls"
 	"github.com/stopgate/stopgate/internal/gateway/chain"
 	"github.com/stopgate/stopgate/internal/gateway/history"
+	"github.com/stopgate/stopgate/internal/gateway/texts"
 	"github.com/stopgate/stopgate/internal/gateway/upstream"
 	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/provider/registry"
@@ -49,11 +50,12 @@ type exchange struct {
 	later    *reading   // the upstream response that is read after the exchange
 	policies *chain.Run // run of the event policies, or nil
 
-	calls calls.Calls
-	asked sync.WaitGroup // goroutines started by await
-	fault stopgate.Code  // why the response ended early, or ""
-	notes provider.Notes // parts of the response other than calls
-	start time.Time
+	calls   calls.Calls
+	sources *texts.Report  // texts of the conversation, for conditions on origins
+	asked   sync.WaitGroup // goroutines started by await
+	fault   stopgate.Code  // why the response ended early, or ""
+	notes   provider.Notes // parts of the response other than calls
+	start   time.Time
 
 	mu        sync.Mutex // guards client, stream and watch
 	watch     watch
@@ -94,7 +96,7 @@ func (x *exchange) ready(r *http.Request, vendor string, body []byte) ([]byte, *
 	}
 	x.prepare(r, body)
 	x.calls.Setup = calls.Setup{
-		Gate: x.g.gate, Turn: x.turn, Request: x.req, Policies: x.policies, Agent: x.agent, Dialect: x.dialect.Name(),
+		Gate: x.g.gate, Turn: x.turn, Request: x.req, Policies: x.policies, Texts: x.sources, Agent: x.agent, Dialect: x.dialect.Name(),
 		Ctx: x.ctx, Approvals: x.ctx, Records: x.records, Enforced: x.enforced, Watched: x.chain.WatchesCalls(),
 		DenyIsError: x.settings.OnDeny == DenyError, BlockTurn: x.settings.OnBlock == BlockTurn, MaxHeld: x.settings.Limits.HeldResponse,
 		Await: x.await, MayCancel: func() bool { return x.stream != nil && x.mayCancel() }, PolicyFailed: x.hookFailed,
@@ -140,13 +142,16 @@ func (x *exchange) history(r *http.Request, vendor string, body []byte) ([]byte,
 	x.turn = x.g.gate.Turn(session.Owner{Principal: x.principal, Session: x.session}, x.turnID)
 	like := stopgate.Call{Agent: x.agent, Surface: stopgate.SurfaceGateway, Dialect: x.dialect.Name()}
 	body = x.conversation.RecordResults(x.records, x.req, x.turn, like, body, x.enforced)
-	x.req.History = nil // recorded already, and it references the body
+	if x.sources = x.conversation.ReportTexts(x.records, x.req, x.g.texts); x.sources != nil {
+		go x.sources.Add(x.records) // while the provider works
+	}
+	x.req.History, x.req.Texts = nil, nil // recorded already, and they reference the body
 	x.begin(r, body)
 	body, no := x.revise(r, vendor, body)
 	if no != nil {
 		return nil, no
 	}
-	x.req.History = nil // as changed by a policy
+	x.req.History, x.req.Texts = nil, nil // as changed by a policy
 	if x.enforced {
 		body = x.conversation.Restore(x.records, body)
 	}
@@ -158,6 +163,7 @@ func (x *exchange) keepRound(codec any) { x.conversation.SaveRound(x.records, x.
 
 // keep saves the response before the client receives its end and can continue it.
 func (x *exchange) keep(codec any, seams []provider.ReplacedCall) {
+	x.sources.End(x.records, x.conversation.ContinuedBy(x.req, codec))
 	x.conversation.Save(x.records, x.req, codec, x.calls.Released, seams)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway/events"
 	"github.com/stopgate/stopgate/internal/gateway/responselog"
+	"github.com/stopgate/stopgate/internal/gateway/texts"
 	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/provider/registry"
 	"github.com/stopgate/stopgate/internal/provider/sse"
@@ -81,6 +82,7 @@ type Gateway struct {
 	faults    faults
 	events    func(context.Context, events.Event)
 	responses *responselog.Log
+	texts     *texts.Tracker
 }
 
 // New returns a gateway. It rejects unsafe settings.
@@ -98,6 +100,7 @@ func New(o Options) (*Gateway, error) {
 		g.log = slog.New(slog.DiscardHandler)
 	}
 	g.responses = responselog.New(o.ResponseLog)
+	g.texts = texts.New(g.gate)
 	g.buffers.New = func() any { return new(buffers) }
 	g.outputs.New = func() any { return &output{p: make([]byte, 0, usualOutput)} }
 	g.stopped, g.stop = context.WithCancelCause(context.Background())

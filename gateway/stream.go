@@ -77,10 +77,14 @@ func (x *exchange) openStream(answer *http.Response, content io.Reader) *stream 
 
 // options returns the codec's options with a limit for one unit.
 func (x *exchange) options(maxBytes int) provider.Options {
-	return provider.Options{
+	o := provider.Options{
 		ObjectArguments: x.upstream.ObjectArguments, PassItems: x.settings.PassItems, MaxCalls: x.settings.Limits.Calls,
 		MaxBuffered: int(x.settings.Limits.HeldResponse), MaxBytes: maxBytes,
 	}
+	if x.sources != nil {
+		o.Result = x.sources.Result
+	}
+	return o
 }
 
 // stream is a streamed response. Its methods require the exchange's mutex to be locked, and unlock

@@ -18,6 +18,8 @@ type Text struct {
 	// Call is the index in History of the call whose result the text is, and Result the index of
 	// the result. Call is -1 for every other text.
 	Call, Result int
+	// OfProvider reports that the text is the result of a tool that ran at the provider.
+	OfProvider bool
 
 	content jsonstream.Value // invalid for content that the request does not have
 }
@@ -119,6 +121,17 @@ func (l *PastCalls) AddForeign(content jsonstream.Value) {
 
 // AddUnseen adds the note that the model reads content which the request does not have.
 func (l *PastCalls) AddUnseen() { l.addText(Text{Source: flow.Tool, Call: -1}) }
+
+// AddProviderResult adds the result of a tool that ran at the provider, or content that may be one.
+// whole reports that the model read nothing else from the tool.
+func (l *PastCalls) AddProviderResult(content jsonstream.Value, whole bool) {
+	if Present(content) {
+		l.addText(Text{Source: flow.Tool, Call: -1, OfProvider: true, content: content})
+	}
+	if !whole {
+		l.addText(Text{Source: flow.Tool, Call: -1, OfProvider: true})
+	}
+}
 
 func (l *PastCalls) addText(t Text) { l.Texts = append(l.Texts, t) }
 

@@ -98,7 +98,7 @@ var media = map[string]bool{
 // hiddenMembers are the members of parts whose strings stand for content that the gate does not have.
 var hiddenMembers = map[string]bool{
 	"data": true, "encrypted_content": true, "encrypted_index": true, "encrypted_stdout": true, "file_id": true, "file_data": true, "file_url": true,
-	"file_uri": true, "fileUri": true, "image_url": true, "b64_json": true,
+	"file_uri": true, "fileUri": true, "image_url": true, "b64_json": true, "blob": true,
 }
 
 // labels are the members of parts that are not content.

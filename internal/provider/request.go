@@ -64,9 +64,10 @@ type Request struct {
 	Hints   Hints
 	History []PastCall
 	// Texts are the texts of the conversation that the model did not write, in their order.
-	// Incomplete reports that the model reads more of them, which the provider stores.
-	Texts      []Text
-	Incomplete bool
+	// Unseen names content that the model reads too and that only the provider has, apart from the
+	// responses that Hints name.
+	Texts  []Text
+	Unseen []string
 
 	index map[stopgate.ToolName]int // index in Tools; -1: unknown
 }
@@ -120,7 +121,7 @@ func (r *Request) DeclareServerTool(typ string) {
 func (r *Request) AddUnseenResults(shown string) {
 	for _, typ := range r.ServerTools {
 		if typ != shown {
-			r.Texts = append(r.Texts, Text{Source: flow.Tool, Call: -1})
+			r.Texts = append(r.Texts, Text{Source: flow.Tool, Call: -1, OfProvider: true})
 			return
 		}
 	}

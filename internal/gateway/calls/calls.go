@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/gateway/chain"
+	"github.com/stopgate/stopgate/internal/gateway/texts"
 	"github.com/stopgate/stopgate/internal/gateway/upstream"
 	"github.com/stopgate/stopgate/internal/provider"
 )
@@ -16,7 +17,8 @@ type Setup struct {
 	Gate      *gate.Gate
 	Turn      *gate.Turn
 	Request   *provider.Request
-	Policies  *chain.Run // event policies, or nil
+	Policies  *chain.Run    // event policies, or nil
+	Texts     *texts.Report // texts of the conversation, or nil
 	Agent     stopgate.AgentName
 	Dialect   string
 	Ctx       context.Context // canceled with the exchange
@@ -225,10 +227,10 @@ func (c *Calls) start(e *stopgate.Event) {
 	c.block()
 }
 
-// Open opens a call in the gate.
+// Open opens a call in the gate, after the texts that precede it in the conversation.
 func (c *Calls) Open(tool stopgate.ToolName, id stopgate.CallID, definition *stopgate.ToolDefinition) (*gate.Pending, error) {
 	return c.Turn.Open(c.Records, stopgate.Call{
-		Tool: tool, ID: id, Agent: c.Agent,
+		Tool: tool, ID: id, Agent: c.Agent, Conversation: c.Texts.Flush(c.Records),
 		Surface: stopgate.SurfaceGateway, Dialect: c.Dialect, Definition: definition,
 	})
 }

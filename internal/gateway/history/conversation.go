@@ -47,6 +47,7 @@ type Conversation struct {
 
 	releasedCalls []responselog.Call
 	until         time.Time // see SetReadUntil
+	past          *pastResults
 }
 
 // Find identifies the conversation of a request (S22). It uses the first source that names a

@@ -16,13 +16,14 @@ import (
 // unchanged body if enforced is false. call holds the fields that all calls of the turn have in
 // common.
 func (c *Conversation) RecordResults(ctx context.Context, req *provider.Request, turn *gate.Turn, call stopgate.Call, body []byte, enforced bool) []byte {
-	codecCalls, gateCalls := c.calls(ctx, req)
-	memory := gate.Memory{Learn: req.Conversational, Isolated: c.Guessed}
+	codecCalls, gateCalls, at := c.calls(ctx, req)
+	memory := gate.Memory{Learn: req.Conversational, Isolated: c.Guessed, Texts: true}
 	if memory.Learn {
 		memory.LastMessage, memory.FirstRequest = req.Hints.UserMessageHash, c.Guessed && len(gateCalls) == 0
 	}
 	known, err := turn.Remember(ctx, call, gateCalls, memory)
 	c.fail("record results of the history", err)
+	c.past = &pastResults{at: at, calls: gateCalls, known: known, enforced: enforced}
 	var edits provider.Edits
 	for i := range codecCalls {
 		if !known[i].Withheld || !enforced {
@@ -39,8 +40,8 @@ func (c *Conversation) RecordResults(ctx context.Context, req *provider.Request,
 }
 
 // earlier lists the calls of the responses that the request continues, followed by the calls in the
-// request itself, as the codec and as the gate represent them.
-func (c *Conversation) calls(ctx context.Context, req *provider.Request) ([]provider.PastCall, []gate.PastCall) {
+// request itself, as the codec and as the gate represent them. at has the positions of the latter.
+func (c *Conversation) calls(ctx context.Context, req *provider.Request) (_ []provider.PastCall, _ []gate.PastCall, at []int) {
 	past := make([]provider.PastCall, len(c.continued), len(c.continued)+len(req.History))
 	calls := make([]gate.PastCall, len(c.continued), cap(past))
 	for i, l := range c.continued {
@@ -53,17 +54,19 @@ func (c *Conversation) calls(ctx context.Context, req *provider.Request) ([]prov
 			t.Args = p.Args
 		} else if i, ok := index.find(p); ok && len(past[i].Results) == 0 {
 			past[i].Results = p.Results
+			at = append(at, i)
 			continue
 		} else if l, ok := c.released(ctx, p); ok {
 			t.Proposal, t.Call, t.Tool = l.Proposal, l.ID, l.Tool
 		}
+		at = append(at, len(past))
 		past = append(past, p)
 		calls = append(calls, t)
 	}
 	for i := range calls {
 		setResult(&calls[i], past[i].Results)
 	}
-	return past, calls
+	return past, calls, at
 }
 
 // callIndex maps the ids of calls, and the ids of their items, to indexes in a list of calls.

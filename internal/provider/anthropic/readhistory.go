@@ -51,10 +51,9 @@ func readCalls(past *provider.PastCalls, content jsonstream.Value) {
 			input, _ := block.Get("input")
 			past.Add(provider.NewPastCall(stopgate.CallID(id.Text()), stopgate.ToolName(name.Text()), input, provider.ArgsObject))
 		case providerResult:
-			past.AddForeign(block)
+			past.AddProviderResult(block, true)
 		case unknownContent, unknownCall:
-			past.AddForeign(block)
-			past.AddUnseen()
+			past.AddProviderResult(block, false)
 		}
 	}
 }

@@ -90,10 +90,9 @@ func readProviderResults(past *provider.PastCalls, parts jsonstream.Value) {
 	for part := range parts.Elements() {
 		switch kind, name := wire.KindOf(part); {
 		case name == "codeExecutionResult":
-			past.AddForeign(part)
+			past.AddProviderResult(part, true)
 		case name == "toolResponse", kind == wire.Unknown:
-			past.AddForeign(part)
-			past.AddUnseen()
+			past.AddProviderResult(part, false)
 		}
 	}
 }

@@ -83,7 +83,7 @@ func (Dialect) Request(text []byte) (*provider.Request, error) {
 			}
 		case "cachedContent": // it may declare tools, which no surface can evaluate
 			r.DeclareServerTool(key)
-			r.Incomplete = true
+			r.Unseen = append(r.Unseen, "cached content "+v.Text())
 		default:
 			switches.Declare(r, []byte(key), v)
 		}

@@ -23,7 +23,7 @@ func TestTexts(t *testing.T) {
 		{"an unknown role", `{"contents":[{"role":"system","parts":[{"text":"a"}]},{"role":"User","parts":[{"text":"b"}]}]}`, "tool a\ntool b"},
 		{"tools at the provider", `{"contents":[{"parts":[{"text":"a"}]}],"tools":[{"googleSearch":{}}]}`, "user a\ntool +"},
 		{"code execution shows its results", `{"contents":[{"parts":[{"text":"a"}]}],"tools":[{"codeExecution":{}}]}`, "user a"},
-		{"a stored beginning", `{"contents":[{"parts":[{"text":"a"}]}],"cachedContent":"c"}`, "user a\ntool +\nincomplete"},
+		{"a stored beginning", `{"contents":[{"parts":[{"text":"a"}]}],"cachedContent":"c"}`, "user a\ntool +\nunseen cached content c"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, err := gemini.Dialect{}.Request([]byte(c.in))

@@ -81,7 +81,7 @@ func (Dialect) Request(body []byte) (*provider.Request, error) {
 			}
 		case "prompt": // stored at the provider, with tools that the gate does not know
 			r.DeclareServerTool("prompt")
-			r.Incomplete = true
+			r.Unseen = append(r.Unseen, "prompt "+wire.Text(v, "id"))
 		case "tool_choice":
 			if choice = v; v.IsText("none") {
 				conversational = false
@@ -103,7 +103,6 @@ func (Dialect) Request(body []byte) (*provider.Request, error) {
 	r.Conversational = conversational && len(r.Tools) > 0
 	instructions, _ := doc.Root().Get("instructions")
 	history.Read(r, instructions, input, &hashes)
-	r.Incomplete = r.Incomplete || r.Hints.PreviousResponse != "" || r.Hints.Conversation != ""
 	newest := hashes.Hints(r.Hints.PreviousResponse)
 	r.Hints.OpeningHash, r.Hints.UserMessageHash = newest.OpeningHash, newest.UserMessageHash
 	return r, nil

@@ -24,10 +24,10 @@ func TestTexts(t *testing.T) {
 		{"media", `{"input":[{"role":"user","content":[{"type":"input_file","file_id":"f"},{"type":"input_text","text":"a"}]}]}`, "user a\ntool +"},
 		{"an unknown role", `{"input":[{"role":"tool","content":"a"},{"type":"message","content":"b"}]}`, "tool a\ntool b"},
 		{"a user's text with the model's type", `{"input":[{"role":"user","content":[{"type":"output_text","text":"a"}]}]}`, "tool a"},
-		{"a continued response", `{"input":"a","previous_response_id":"resp_1"}`, "user a\nincomplete"},
-		{"a stored conversation", `{"input":"a","conversation":{"id":"conv_1"}}`, "user a\nincomplete"},
-		{"a stored prompt", `{"input":"a","prompt":{"id":"p"}}`, "user a\nincomplete"},
-		{"a reference to a message", `{"input":[{"type":"item_reference","id":"msg_1"}]}`, "incomplete"},
+		{"a continued response", `{"input":"a","previous_response_id":"resp_1"}`, "user a"},
+		{"a stored conversation", `{"input":"a","conversation":{"id":"conv_1"}}`, "user a"},
+		{"a stored prompt", `{"input":"a","prompt":{"id":"p"}}`, "user a\nunseen prompt p"},
+		{"a reference to a message", `{"input":[{"type":"item_reference","id":"msg_1"}]}`, "unseen item msg_1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, err := openairesponses.Dialect{}.Request([]byte(c.in))

@@ -9,8 +9,7 @@ import (
 )
 
 // Texts lists the texts of a request, one a line: the source, or the id of the call of a result, and
-// the text. "+" marks content that is no text for the gate, "incomplete" a request whose provider has
-// more texts.
+// the text. "+" marks content that is no text for the gate.
 func Texts(r *provider.Request) string {
 	var lines []string
 	for i := range r.Texts {
@@ -26,8 +25,8 @@ func Texts(r *provider.Request) string {
 		}
 		lines = append(lines, line)
 	}
-	if r.Incomplete {
-		lines = append(lines, "incomplete")
+	for _, id := range r.Unseen {
+		lines = append(lines, "unseen "+id)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -24,8 +24,7 @@ func Hint(h *provider.Hints, member string, v jsonstream.Value) {
 	}
 }
 
-// Read finds the calls, results and messages of a request with this input, and reports whether it
-// refers to texts that only the provider has.
+// Read finds the calls, results and messages of a request with this input.
 func Read(r *provider.Request, instructions, input jsonstream.Value, hashes *provider.HistoryHash) {
 	var past provider.PastCalls
 	past.AddText(flow.System, instructions)
@@ -38,7 +37,9 @@ func Read(r *provider.Request, instructions, input jsonstream.Value, hashes *pro
 		content, _ := item.Get("content")
 		switch role := wire.Text(item, "role"); {
 		case typ == "item_reference":
-			r.Incomplete = r.Incomplete || !strings.HasPrefix(wire.Text(item, "id"), reasoningID)
+			if id := wire.Text(item, "id"); !strings.HasPrefix(id, reasoningID) {
+				r.Unseen = append(r.Unseen, "item "+id)
+			}
 		case typ != "" && typ != "message":
 			readItem(&past, typ, item)
 		case role == "system", role == "developer":
@@ -95,13 +96,7 @@ func readItem(past *provider.PastCalls, typ string, item jsonstream.Value) {
 // result of one: the results of tools that ran at the provider. The model may read more than the
 // item has.
 func readOther(past *provider.PastCalls, typ string, item jsonstream.Value) {
-	text, whole := wire.ResultOf(typ, item)
-	if text.IsValid() {
-		past.AddForeign(text)
-	}
-	if !whole {
-		past.AddUnseen()
-	}
+	past.AddProviderResult(wire.ResultOf(typ, item))
 }
 
 // result reads an output item; call is the type of its call.
