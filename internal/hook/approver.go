@@ -16,6 +16,8 @@ type Approver struct {
 	queue    gate.Approver
 	harmless bool     // the tool is unknown and has no effects, so no approval is needed (S33)
 	missing  []string // the objections of session policies that the host's user is asked about
+	objects  bool     // session policies may object to a harmless call
+	queued   bool     // the queue can answer, or keep the question
 }
 
 var _ gate.Approver = (*Approver)(nil)
@@ -44,12 +46,15 @@ func (a *Approver) hostAsks() bool {
 // cannot edit them (K31).
 func (a *Approver) Abilities(ctx context.Context, call *stopgate.Call) gate.Abilities {
 	switch {
-	case a.hostAsks(), a.harmless: // the host asks after it has received the decision
+	case a.hostAsks(), a.harmless && (a.queue == nil || !a.objects): // the host asks after it has received the decision
 		return gate.Abilities{Reachable: true, Immediate: true}
 	case a.queue == nil:
 		return gate.Abilities{}
 	}
-	return a.queue.Abilities(ctx, call)
+	able := a.queue.Abilities(ctx, call)
+	a.queued = able.Reachable || able.Keeps
+	able.Reachable = able.Reachable || a.harmless
+	return able
 }
 
 // Approve implements [gate.Approver].
@@ -64,8 +69,11 @@ func (a *Approver) Approve(ctx context.Context, q *gate.Question) (gate.Answer, 
 	switch {
 	case a.harmless && len(view.Missing) == 0:
 		return view.Approve("hook: a tool without effects"), nil
-	case a.harmless && !a.hostAsks():
+	case a.harmless && !a.hostAsks() && !a.queued:
 		return gate.Answer{}, errNoPrompt
+	case a.harmless && !a.hostAsks():
+		a.harmless = false
+		return a.queue.Approve(ctx, q)
 	}
 	a.harmless, a.missing = false, view.Missing
 	return view.Refer(a.host.promptName()), nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -33,6 +34,8 @@ func claudeCode() *Host {
 		},
 		splitMCP: splitPrefixed("mcp__", "__"),
 		format:   claudeReply,
+		Reports:  flow.KnowsUser | flow.KnowsResults, AttachTool: "Read",
+		typed: claudeTyped,
 	}
 }
 
@@ -51,6 +54,15 @@ func claudeEvents() map[string]Kind {
 	return map[string]Kind{
 		"PreToolUse": Before, "PostToolUse": After, "PostToolUseFailure": After, "UserPromptSubmit": Prompt,
 	}
+}
+
+// claudeTyped reports whether a person wrote a prompt. Claude Code also submits what schedules, other
+// sessions and sub-agents in the background send: with another source in newer versions, in tags of
+// its own in older ones.
+func claudeTyped(event value) bool {
+	source, ok := event.Get("source")
+	prompt, _ := event.Get("prompt")
+	return (!ok || source.IsText("user")) && !strings.HasPrefix(strings.TrimSpace(prompt.Text()), "<")
 }
 
 // claudeReply formats a decision for Claude Code. Other hosts have adopted the format.

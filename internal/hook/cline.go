@@ -3,6 +3,7 @@ package hook
 import (
 	"time"
 
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -13,7 +14,8 @@ func cline() *Host {
 	h := plain("cline", "Cline")
 	h.fields.tool = []string{"toolName", "tool_name", "tool", "name"}
 	h.fields.roots = []string{"workspaceRoots"}
-	h.nestedMembers = []string{"tool_call", "tool_result", "preToolUse", "postToolUse"}
+	h.nestedMembers = []string{"tool_call", "tool_result", "preToolUse", "postToolUse", "userPromptSubmit"}
+	h.Reports = flow.KnowsUser
 	h.events["prompt_submit"] = Prompt
 	h.isFailedResult = func(event, _ value) bool {
 		success, ok := event.Get("success")

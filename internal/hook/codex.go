@@ -1,6 +1,9 @@
 package hook
 
-import "github.com/stopgate/stopgate"
+import (
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
+)
 
 // codex supports the hooks of Codex. Hooks cannot make it ask, and it runs the tool if the
 // output is not one of the forms that it knows. Only two forms are used: a denial with its
@@ -27,6 +30,7 @@ func codex() *Host {
 		promptEvent: "PermissionRequest",
 		splitMCP:    splitPrefixed("mcp__", "__"),
 		format:      codexReply,
+		Reports:     flow.KnowsUser,
 	}
 }
 

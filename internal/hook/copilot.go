@@ -1,6 +1,9 @@
 package hook
 
-import "github.com/stopgate/stopgate/jsonstream"
+import (
+	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/jsonstream"
+)
 
 // copilotCLI supports the hooks of Copilot CLI and the Copilot cloud agent, in both forms:
 // camelCase events with toolArgs, and PascalCase events with the members of Claude Code. A
@@ -24,6 +27,7 @@ func copilotCLI() *Host {
 			event: []string{"hook_event_name", "hookEventName"}, tool: []string{"tool_name", "toolName"}, input: []string{"tool_input", "toolArgs"},
 			id: []string{"tool_use_id", "toolCallId"}, session: []string{"session_id", "sessionId"}, dir: []string{"cwd"},
 			result: []string{"tool_response", "toolResult", "tool_result"}, failed: []string{"error"},
+			prompt: []string{"prompt"},
 		},
 		defaultEvent: "preToolUse", // camelCase events do not contain their name
 		eventName:    copilotEvent,
@@ -37,6 +41,7 @@ func copilotCLI() *Host {
 		},
 		splitMCP: splitPrefixed("mcp__", "__"),
 		format:   copilotReply,
+		Reports:  flow.KnowsUser,
 		blocks: func(r Reply) bool {
 			if r.Exit != 0 {
 				return true // the host fails closed

@@ -1,5 +1,7 @@
 package hook
 
+import "github.com/stopgate/stopgate/flow"
+
 // cursor supports the hooks of Cursor. A reply without a permission may block or run the
 // tool, so every reply has one. Abstain is "allow", which leaves the settings of the editor
 // in force.
@@ -26,6 +28,7 @@ func cursor() *Host {
 			event: []string{"hook_event_name"}, tool: []string{"tool_name"}, input: []string{"tool_input"},
 			id: []string{"tool_use_id"}, session: []string{"conversation_id"}, dir: []string{"cwd"}, roots: []string{"workspace_roots"}, turn: []string{"generation_id"},
 			result: []string{"result_json", "tool_output", "output"}, failed: []string{"error"},
+			prompt: []string{"prompt"},
 		},
 		events: map[string]Kind{
 			"preToolUse": Before, "beforeShellExecution": Before, "beforeMCPExecution": Before, "beforeReadFile": Before,
@@ -35,6 +38,7 @@ func cursor() *Host {
 			"beforeShellExecution": {"Shell", []string{"command"}},
 			"beforeReadFile":       {"Read", []string{"file_path"}},
 		},
+		Reports:    flow.KnowsUser,
 		toolPrefix: map[string]string{"beforeMCPExecution": "MCP:"}, // as in preToolUse, so that no MCP tool is named Read or Shell
 		format:     cursorReply,
 	}

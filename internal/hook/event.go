@@ -54,6 +54,11 @@ type Event struct {
 	// Result is the result of the tool as JSON. Failed reports that the call failed.
 	Result []byte
 	Failed bool
+	// Prompt is the text of a prompt, nil if the event has none. Typed reports that a person wrote
+	// it: hosts also send prompts of sub-agents and schedules. Delegated reports that the event is
+	// one of a sub-agent.
+	Prompt           []byte
+	Typed, Delegated bool
 }
 
 // MaxInput is the maximum size of an event in bytes.
@@ -69,6 +74,7 @@ var (
 // fields are the names of a host's members, each with its variants.
 type fields struct {
 	event, tool, input, id, session, dir, roots, turn, agent, result, failed []string
+	prompt, subAgent                                                         []string
 }
 
 // snakeCase are the names of Claude Code, which most hosts have adopted.
@@ -76,6 +82,7 @@ var snakeCase = fields{
 	event: []string{"hook_event_name"}, tool: []string{"tool_name"}, input: []string{"tool_input"},
 	id: []string{"tool_use_id"}, session: []string{"session_id"}, dir: []string{"cwd"}, turn: []string{"turn_id", "prompt_id"},
 	agent: []string{"agent_type"}, result: []string{"tool_response"}, failed: []string{"error"},
+	prompt: []string{"prompt"}, subAgent: []string{"agent_id"},
 }
 
 // Read parses an event. It returns an error if the event is not strict JSON or an event
@@ -123,6 +130,10 @@ func (h *Host) Read(text []byte) (*Event, error) {
 	if id := first(root, h.fields.session).Text(); id != "" {
 		// Sessions of different hosts have different prefixes (S22).
 		e.Call.Session = stopgate.SessionID(h.Name + ":" + id)
+	}
+	e.Delegated = first(root, h.fields.subAgent).IsValid() && first(root, h.fields.subAgent).Kind() != jsonstream.Null
+	if e.Kind == Prompt {
+		h.readPrompt(e, root, inner)
 	}
 	if e.Kind == Prompt || e.Kind == Other {
 		return e, nil

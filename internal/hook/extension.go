@@ -3,6 +3,8 @@ package hook
 import (
 	_ "embed" // JavaScript of extensions
 	"strings"
+
+	"github.com/stopgate/stopgate/flow"
 )
 
 // script is the part of every extension that asks the gate. Only an explicit permission lets a
@@ -22,6 +24,7 @@ func (s *Settings) Script() string { return script + "\n" + s.Code }
 func extension(name, title string) *Host {
 	h := plain(name, title)
 	h.WithholdsResults = true
+	h.Reports = flow.KnowsUser
 	h.Limitations = []string{
 		"the extension runs inside the agent: another extension can change the arguments after they were evaluated",
 		"hooks can only deny: calls that need an approval are denied, or approved with stopgate approvals",

@@ -1,6 +1,9 @@
 package hook
 
-import "github.com/stopgate/stopgate/jsonstream"
+import (
+	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/jsonstream"
+)
 
 // limitUntrustedFolder is a limitation of hosts that ask their user whether to trust a
 // folder.
@@ -27,6 +30,7 @@ func geminiCLI() *Host {
 		isFailedResult: func(_, result jsonstream.Value) bool { return present(result, "error") },
 		events:         map[string]Kind{"BeforeTool": Before, "AfterTool": After, "BeforeAgent": Prompt},
 		format:         geminiReply,
+		Reports:        flow.KnowsUser | flow.KnowsResults, AttachTool: "read_file",
 	}
 }
 

@@ -16,6 +16,7 @@ func plain(name, title string) *Host {
 			id:      []string{"tool_use_id", "tool_call_id", "toolCallId", "callID", "id"},
 			session: []string{"session_id", "sessionId", "sessionID", "taskId"}, dir: []string{"cwd"},
 			result: []string{"tool_response", "result", "output"}, failed: []string{"error"},
+			prompt: []string{"prompt"},
 		},
 		defaultEvent: "PreToolUse",
 		events: map[string]Kind{

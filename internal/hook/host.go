@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 )
@@ -48,6 +50,11 @@ type Host struct {
 	ProjectVariable string
 	// Rules are the host's own permission rules that import converts.
 	Rules Rules
+	// Reports are the texts of a session that the host's events have completely.
+	Reports flow.Knowledge
+	// AttachTool is the tool, as policies name it, with which the host reads files that a prompt
+	// names with "@". No event has their content.
+	AttachTool stopgate.ToolName
 	// Live returns how doctor runs the host against a scripted model. If it is nil, NotLive
 	// is the reason.
 	Live    func(Model) Live
@@ -66,7 +73,8 @@ type Host struct {
 	tools          func() *knowntools.Host // parsed on first use
 	splitMCP       func(h *Host, tool string) (server, name string, ok bool)
 	format         func(h *Host, e *Event, a Decision) Reply
-	blocks         func(r Reply) bool // reports whether a reply denies; nil for exit status 2 with a reason
+	typed          func(event value) bool // reports whether a person wrote a prompt; nil: always
+	blocks         func(r Reply) bool     // reports whether a reply denies; nil for exit status 2 with a reason
 }
 
 // limitOtherHooks is a limitation of hosts that apply new arguments of several hooks.

@@ -13,6 +13,6 @@ export default function (pi) {
     if (answer.block) return { content: [{ type: "text", text: answer.reason }], details: {} };
   });
   pi.on("input", async (event, ctx) => {
-    if (event.source !== "extension") await ask({ event: "UserPromptSubmit", ...place(ctx) });
+    if (event.source !== "extension") await ask({ event: "UserPromptSubmit", ...place(ctx), prompt: event.text });
   });
 }

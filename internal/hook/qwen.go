@@ -1,5 +1,7 @@
 package hook
 
+import "github.com/stopgate/stopgate/flow"
+
 // qwenCode supports the hooks of Qwen Code, which uses the events and replies of Claude
 // Code and the tools of Gemini CLI. Since July 2026 a hook can make it ask its user;
 // earlier versions, and sessions without a user, deny instead.
@@ -25,6 +27,8 @@ func qwenCode() *Host {
 		failures: map[string]bool{"PostToolUseFailure": true},
 		splitMCP: splitPrefixed("mcp__", "__"),
 		format:   qwenReply,
+		Reports:  flow.KnowsUser | flow.KnowsResults, AttachTool: "read_file",
+		typed: claudeTyped,
 	}
 }
 

@@ -47,6 +47,8 @@ type Backend struct {
 	Allow bool
 	// ObservesResults reports whether results are recorded or evaluated.
 	ObservesResults bool
+	// SessionPolicies reports whether the policy has session policies.
+	SessionPolicies bool
 	// Approver requests approvals if the host cannot; it may be nil. It must also be the
 	// approver of the gate.
 	Approver *Approver
@@ -167,9 +169,16 @@ func (h *Host) decide(ctx context.Context, o Options, e *Event) Decision {
 
 // userPrompt tells the gate that the user sent a prompt (S27, S28).
 func (h *Host) userPrompt(ctx context.Context, o Options, b *Backend, e *Event) Decision {
-	if e.Call.Session != "" {
-		if err := b.Gate.Spoke(ctx, session.Owner{Principal: e.Call.Principal, Session: e.Call.Session}); err != nil {
-			o.logf("writing the session failed: %v", err)
+	if e.Call.Session == "" {
+		return Decision{Action: Abstain}
+	}
+	owner := session.Owner{Principal: e.Call.Principal, Session: e.Call.Session}
+	if err := b.Gate.Spoke(ctx, owner); err != nil {
+		o.logf("writing the session failed: %v", err)
+	}
+	if b.Gate.ReadsTexts() {
+		if err := b.Gate.AddTexts(ctx, owner, "", h.promptTexts(e)); err != nil {
+			o.logf("adding the prompt to the texts of the session failed: %v", err)
 		}
 	}
 	return Decision{Action: Abstain}
@@ -191,7 +200,7 @@ func (h *Host) decideCall(ctx context.Context, o Options, b *Backend, e *Event) 
 	p.Feed(e.Call.Args)
 	v := p.Close(stopgate.Ended)
 	if b.Approver != nil {
-		b.Approver.harmless = e.isHarmlessUnknown(v)
+		b.Approver.harmless, b.Approver.objects = e.isHarmlessUnknown(v), b.SessionPolicies
 	}
 	out, err := p.Resolve(ctx)
 	switch {
@@ -312,7 +321,8 @@ func (h *Host) observe(ctx context.Context, o Options, b *Backend, e *Event) Dec
 	hash := jsonstream.HashCanonical(args.Root())
 	d, err := b.Gate.Observe(ctx, stopgate.Result{
 		Call: e.Call.ID, Session: e.Call.Session, Principal: e.Call.Principal, Tool: e.Call.Tool,
-		ArgsHash: fmt.Sprintf("%x", hash), Failed: e.Failed, Data: e.Result, Observed: true, Flagged: true,
+		ArgsHash: fmt.Sprintf("%x", hash), Args: e.Call.Args, Failed: e.Failed, Data: e.Result, Observed: true, Flagged: true,
+		Opaque: b.Gate.ReadsTexts() && isMedia(e.Result),
 	})
 	switch {
 	case errors.Is(err, gate.ErrUnmatched) && !b.Gate.Enforced(), d.Delivered():

@@ -64,7 +64,8 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 	if id := w.program.Caller.Env("STOPGATE_SESSION"); id != "" {
 		e.Call.Session = stopgate.SessionID(id)
 	}
-	b := &hook.Backend{Allow: allows, ObservesResults: len(program.SessionPolicies()) > 0 || program.WithholdsResults()}
+	b := &hook.Backend{Allow: allows, SessionPolicies: len(program.SessionPolicies()) > 0}
+	b.ObservesResults = b.SessionPolicies || program.WithholdsResults()
 	if e.Kind == hook.After && !b.ObservesResults {
 		b.Gate, err = gate.New(program)
 		return b, err
