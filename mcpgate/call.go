@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/mcp/definition"
 	"github.com/stopgate/stopgate/internal/mcp/downstream"
@@ -192,6 +193,8 @@ func (k *toolCall) deliver(ctx context.Context, r link.Reply, seen stopgate.Resu
 		seen.Failed = true // any value except false and null: some clients accept it as true
 	}
 	seen.Data = body.Raw()
+	texts := textsOf(body)
+	seen.Text, seen.Opaque = texts.text, texts.opaque
 	wants := r.Message.Kind == jsonrpc.Response && jsonrpc.TextOf(body, "resultType") == "input_required"
 	if wants {
 		// The server requests input first. The client repeats the call with it.
@@ -200,6 +203,9 @@ func (k *toolCall) deliver(ctx context.Context, r link.Reply, seen stopgate.Resu
 	d, err := x.client.g.gate.Observe(ctx, seen)
 	if err != nil {
 		x.client.g.log.Warn("recording a result failed", "error", err)
+	}
+	if texts.more != nil && (d.Delivered() || !out.Enforced) {
+		x.client.addText(ctx, gate.Text{Result: &flow.Result{Tool: seen.Tool, Call: seen.Call, Data: texts.more}})
 	}
 	switch {
 	case !out.Enforced:

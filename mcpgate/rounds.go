@@ -120,11 +120,15 @@ func (x *request) forwardRound(ctx context.Context, c *conn, name string, table 
 		}
 		if !seen.Failed {
 			seen.Data = answer.Message.Result.Raw()
+			seen.Text = []byte{} // addContent adds it
 		}
 		d, oops := x.client.g.gate.Observe(context.WithoutCancel(ctx), seen)
 		if err == nil && out.Enforced && (oops != nil || !d.Delivered()) {
 			return x.refusal(refusedOutcome(stopgate.CodeResultWithheld))
 		}
+	}
+	if err == nil && answer.Message.Kind == jsonrpc.Response {
+		x.client.addContent(ctx, answer.Message.Result)
 	}
 	switch {
 	case err != nil:

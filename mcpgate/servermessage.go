@@ -107,6 +107,11 @@ func (c *conn) handleServerRequest(m *jsonrpc.Message, x *downstream.Request) {
 // relay forwards a server's request to the client.
 func (c *conn) relay(m *jsonrpc.Message, x *downstream.Request, e *jsonrpc.Edits) {
 	ask := &downstream.Asked{Server: c, ID: m.ID}
+	if m.Method == "elicitation/create" {
+		ask.Answered = func(ctx context.Context, answer *jsonrpc.Message) {
+			c.client.addAnswer(ctx, m.Params.Raw(), answer.Result)
+		}
+	}
 	if meta, ok := jsonrpc.MemberOf(m.Params, "_meta"); ok {
 		token, _ := meta.Get("progressToken")
 		ask.Token = jsonrpc.ParseID(token)

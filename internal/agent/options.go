@@ -84,6 +84,8 @@ type Agent struct {
 	Options
 	entries []conversation.Entry
 	calls   int // number of calls in the conversation
+	// reported is set when the gate has the system prompt.
+	reported bool
 }
 
 // New starts a conversation, or continues one with the given entries.

@@ -34,6 +34,7 @@ func (a *Agent) Process(ctx context.Context, text string) (sum Summary, err erro
 		if err := a.Gate.Spoke(ctx, a.Owner); err != nil {
 			return sum, err
 		}
+		a.reportPrompt(ctx, text)
 	}
 	for range a.MaxSteps {
 		more, err := a.step(ctx, &sum)

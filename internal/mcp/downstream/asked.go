@@ -19,6 +19,9 @@ type Asked struct {
 	Token  jsonrpc.ID // progress token of the server, "" for none
 	// Response receives the response to a request of the gateway. It has a buffer of one.
 	Response chan *jsonrpc.Message
+	// Answered is called with the response to a request of a server, before the server receives it;
+	// nil for none.
+	Answered func(ctx context.Context, m *jsonrpc.Message)
 }
 
 // Ask registers a request to the client and returns its id.
@@ -49,6 +52,9 @@ func (p *Client) Respond(ctx context.Context, m *jsonrpc.Message) bool {
 	case a.Server == nil:
 		a.Response <- m
 	default:
+		if a.Answered != nil {
+			a.Answered(ctx, m)
+		}
 		if text, err := m.Edit().ID(a.ID).Text(); err == nil {
 			a.Server.Send(ctx, "", text)
 		}
