@@ -86,3 +86,14 @@ func TestWrittenIsNoText(t *testing.T) {
 		}
 	}
 }
+
+// Every word of what a call wrote is found, in every reading, and no other.
+func TestWroteWord(t *testing.T) {
+	for _, ix := range copies(t, index.Options{}, &index.Batch{Written: [][]byte{[]byte("Pay Mallory, cm9zZWJ1ZA== mallory@other.test")}}) {
+		for word, want := range map[string]bool{"pay": true, "mallory": true, "other": true, "alice": false} {
+			if ix.WroteWord([]byte(word)) != want {
+				t.Errorf("%q: %t", word, !want)
+			}
+		}
+	}
+}
