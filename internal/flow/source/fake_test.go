@@ -47,6 +47,8 @@ func (x *plainIndex) Written(value []byte, _ flow.Kind) bool {
 	return slices.ContainsFunc(x.written, func(text []byte) bool { return occurs(value, text) })
 }
 
+func (x *plainIndex) WroteWord(word []byte) bool { return x.Written(word, flow.Text) }
+
 // texts returns the texts, one a line: certain sources, "?" and suspected ones, the text.
 func (x *plainIndex) texts() (lines []string) {
 	for _, b := range x.batches {

@@ -11,6 +11,7 @@ type texts interface {
 	Add(b *index.Batch) (segment []byte)
 	Has(key []byte) bool
 	Written(value []byte, k flow.Kind) bool
+	WroteWord(word []byte) bool
 }
 
 var _ texts = (*index.Index)(nil)

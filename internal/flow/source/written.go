@@ -172,7 +172,11 @@ func (b *builder) ownWords(pointer string, text []byte, sources []flow.Source) b
 	if b.index.Has(mark(markAnything)) {
 		return true
 	}
-	if whole := bytes.TrimSpace(text); len(whole) <= 200 && b.index.Written(whole, flow.Text) {
+	some, all := wroteWords(b.index, text)
+	if !some {
+		return false
+	}
+	if whole := bytes.TrimSpace(text); len(whole) <= 200 && all && b.index.Written(whole, flow.Text) {
 		return true
 	}
 	atoms := writtenAtoms(b.index, text)
@@ -188,11 +192,27 @@ func (b *builder) ownWords(pointer string, text []byte, sources []flow.Source) b
 // writtenAtoms returns the values in a text that the agent wrote.
 func writtenAtoms(ix texts, text []byte) (atoms [][]byte) {
 	occur.Scan(text, func(t occur.Token) {
-		if !t.Loose && !t.Mark && writable(&t) && ix.Written(t.Value, t.Kind) {
+		if t.Loose || t.Mark || !writable(&t) {
+			return
+		}
+		if _, all := wroteWords(ix, t.Value); all && ix.Written(t.Value, t.Kind) {
 			atoms = append(atoms, bytes.Clone(t.Value))
 		}
 	})
 	return atoms
+}
+
+// wroteWords reports whether some words, and all words, of a text are among what the agent wrote.
+func wroteWords(ix texts, text []byte) (some, all bool) {
+	all = true
+	occur.Scan(text, func(t occur.Token) {
+		if t.Loose || t.Mark || t.Kind != flow.Text || some && !all {
+			return
+		}
+		wrote := ix.WroteWord(t.Value)
+		some, all = some || wrote, all && wrote
+	})
+	return some, all
 }
 
 // writable reports whether a token identifies something, so that repeating it is no accident.
