@@ -151,7 +151,7 @@ func (s *SessionPolicy) meaning() string {
 	if s.Type == SessionFlow {
 		list("after", s.After)
 		field("effects", s.Effects)
-		for _, text := range s.unlessMeaning() {
+		for _, text := range s.UnlessTexts() {
 			field("unless", text)
 		}
 		field("until_user", s.UntilUser)

@@ -161,8 +161,8 @@ func (w *When) flowParts() (parts []formatPart) {
 	return parts
 }
 
-// unlessMeaning returns the conditions of unless in canonical spelling.
-func (s *SessionPolicy) unlessMeaning() (texts []string) {
+// UnlessTexts returns the conditions of unless in canonical spelling.
+func (s *SessionPolicy) UnlessTexts() (texts []string) {
 	for i := range s.Unless {
 		texts = append(texts, joinParts(conditionParts(&s.Unless[i], true)))
 	}

@@ -210,11 +210,12 @@ func change(was, is *syntax.Rule, asksAnyway bool) (shrinks, grows bool) {
 	if len(was.Conditions) != len(is.Conditions) || was.Match != is.Match || whenText(was) != whenText(is) || !slices.EqualFunc(was.Ignores, is.Ignores, slices.Equal) {
 		return true, true
 	}
+	shrinks, grows = !was.SameText && is.SameText, was.SameText && !is.SameText
 	for i := range was.Conditions {
 		k, l := &was.Conditions[i], &is.Conditions[i]
 		same := slices.EqualFunc(k.Spec.Values, l.Spec.Values, func(a, b condition.Literal) bool { return a.JSON == b.JSON })
 		switch {
-		case k.On != l.On || k.Arg.String() != l.Arg.String() || k.Match != l.Match || k.Spec.Kind != l.Spec.Kind:
+		case k.On != l.On || k.Arg.String() != l.Arg.String() || k.Match != l.Match || k.Spec.Kind != l.Spec.Kind || !slices.Equal(k.Spec.Options, l.Spec.Options):
 			return true, true
 		case same:
 		case k.Spec.Kind == condition.Outside: // another place takes matches away

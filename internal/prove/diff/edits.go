@@ -182,7 +182,7 @@ func meanings(rules []*syntax.Rule) []string {
 	for i, r := range rules {
 		plain := syntax.Rule{
 			Conditions: r.Conditions, Compound: r.Compound, Match: r.Match, When: r.When, Mode: r.Mode, Ignores: r.Ignores,
-			AllowUnsafePrefix: r.AllowUnsafePrefix,
+			AllowUnsafePrefix: r.AllowUnsafePrefix, SameText: r.SameText,
 		}
 		keys[i] = plain.Meaning()
 	}

@@ -261,9 +261,17 @@ func (c *comparer) list(tool *comparedTool, kind syntax.ListKind, before, after 
 	if meet && lists.refusals(list, sides) {
 		exact = false
 	}
-	if !exact {
+	if !exact || bound[0].looksAtTexts() || bound[1].looksAtTexts() {
 		lists.undecided()
 	}
+}
+
+// looksAtTexts reports a list with a condition on sources. A witness has no texts, so that only some
+// of the differences between such lists are found.
+func (b *boundPolicy) looksAtTexts() bool {
+	return slices.ContainsFunc(slices.Concat(b.rules, b.guards), func(r *symbolic.Rule) bool {
+		return slices.ContainsFunc(r.Conditions, func(k syntax.Condition) bool { return k.Spec.Row().Sources })
+	})
 }
 
 // listComparison compares the lists of one kind for one tool.

@@ -103,6 +103,27 @@ var sessionFields = []sessionField{
 		}
 		return ""
 	}, loosens(func(s *syntax.SessionPolicy) bool { return !s.CountFailures })},
+	{"after", joined(func(s *syntax.SessionPolicy) []string { return s.After }), grows(func(s *syntax.SessionPolicy) []string { return s.After }, Tightened)},
+	{"before effects", func(s *syntax.SessionPolicy) string { return fmt.Sprint(s.Effects) }, loosens(func(s *syntax.SessionPolicy) bool { return !s.Effects })},
+	{"unless", joined((*syntax.SessionPolicy).UnlessTexts), comparedUnless},
+	{"until", func(s *syntax.SessionPolicy) string {
+		if s.UntilUser {
+			return "user"
+		}
+		return ""
+	}, loosens(func(s *syntax.SessionPolicy) bool { return s.UntilUser })},
+}
+
+// comparedUnless compares the conditions under which a policy has no objection: more of them are
+// stricter, but one is looser than none.
+func comparedUnless(old, new *syntax.SessionPolicy) Direction {
+	switch {
+	case len(old.Unless) == 0:
+		return Loosened
+	case len(new.Unless) == 0:
+		return Tightened
+	}
+	return grows((*syntax.SessionPolicy).UnlessTexts, Tightened)(old, new)
 }
 
 // sessions compares the session policies of two files: an added policy makes calls stricter, a

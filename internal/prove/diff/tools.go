@@ -172,7 +172,7 @@ func (c *comparer) settings() {
 	c.sessions(old.Sessions, new.Sessions)
 	if !slices.Equal(otherDeclarations(old), otherDeclarations(new)) {
 		c.out.Complete = false
-		c.out.Open = append(c.out.Open, "handoffs, the judge, the access of tools or what counts as success change, which are not compared")
+		c.out.Open = append(c.out.Open, "handoffs, the judge, sources, effects, the access of tools or what counts as success change, which are not compared")
 	}
 }
 

@@ -79,7 +79,7 @@ func (t *Translation) Rules(rules []*Rule) []analysis.Rule {
 
 // same is equal for rules with the same conditions, as they are written.
 func (r *Rule) same() string {
-	plain := syntax.Rule{Conditions: slices.Clone(r.Conditions), Compound: r.Compound, Match: r.Match, When: r.When}
+	plain := syntax.Rule{Conditions: slices.Clone(r.Conditions), Compound: r.Compound, Match: r.Match, When: r.When, SameText: r.SameText}
 	if !r.Mode.Permissive() {
 		plain.Mode = stopgate.Deny // the modes that suspect hold for the same calls
 	} else {
