@@ -15,6 +15,10 @@ const (
 
 // atoms finds the atoms of a chunk between white space.
 func (s *scanner) atoms(start, end int, f features) {
+	if s.spans = s.spans[:0]; f == 0 && s.count < 2 {
+		s.piece(start, end, f)
+		return
+	}
 	if f&(hasSlash|hasDigit) == 0 {
 		s.spelled(start, end, s.count, s.letters)
 	}
@@ -24,7 +28,6 @@ func (s *scanner) atoms(start, end int, f features) {
 	if f&(hasInvisible|hasOdd) == 0 && f&hasHigh != 0 && f&(hasAt|hasDot|hasSlash|hasColon) != 0 {
 		s.looks(start, end)
 	}
-	s.spans = s.spans[:0]
 	if f&(hasColon|hasSlash) == hasColon|hasSlash {
 		s.urls(start, end)
 	}
@@ -88,7 +91,7 @@ func (s *scanner) piece(start, end int, f features) {
 	}
 	piece := s.text[start:end]
 	s.emit(flow.ID, piece, start, end, false)
-	if s.inURL(start) {
+	if f == 0 || s.inURL(start) {
 		return
 	}
 	if f&hasDot != 0 {

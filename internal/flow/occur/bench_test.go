@@ -10,8 +10,18 @@ import (
 	"github.com/stopgate/stopgate/flow"
 )
 
-// prose is 1 MiB of text as people write it.
+// prose is 1 MiB of text as people write it, and records is one of short sentences with an address,
+// an amount or a date each.
 func prose() []byte {
+	const page = `It was late in the afternoon when the two of them came back from the harbour, and nobody had thought of lighting the
+fire. The letter was still on the table, unopened, between the bread and the lamp. She read it twice before she said anything, and
+then only that Mr. Baker (of 12 Mill Lane) would arrive on Monday; "we had better be ready", she added, and went to the kitchen.
+Please write to anna@example.com or look at https://example.com/news if you want to know how the story goes on.
+`
+	return bytes.Repeat([]byte(page), 1<<20/len(page)+1)[:1<<20]
+}
+
+func records() []byte {
 	const page = `Hello Anna, please send the invoice of EUR 1,200.50 to billing@example.com before 3 May 2025. The order
 is at https://shop.example.com/orders/INV-2291?lang=en (see also docs/readme.md). It's the second reminder; the first one was
 sent on Monday, when nobody answered. We would like to know whether the delivery has arrived, and if all parts were in the box.
@@ -38,6 +48,7 @@ func code(tb testing.TB) []byte {
 func BenchmarkScan(b *testing.B) {
 	for name, text := range map[string][]byte{
 		"prose":   prose(),
+		"records": records(),
 		"code":    code(b),
 		"russian": []byte(strings.Repeat("Пожалуйста, отправьте счёт на адрес бухгалтерии до пятницы. ", 1<<20/110)),
 		"chinese": []byte(strings.Repeat("请在星期五之前把发票发送到会计部门，谢谢。", 1<<20/63)),

@@ -102,6 +102,8 @@ func classOf(r rune) runeClass {
 		return single
 	case 0xAC00 <= r && r <= 0xD7A3:
 		return letter
+	case 0x3001 <= r && r <= 0x3002, 0x3008 <= r && r <= 0x3011, 0x2018 <= r && r <= 0x201F:
+		return delimiter
 	}
 	return slowClass(r)
 }

@@ -25,10 +25,13 @@ var folded = func() (t [0x600]uint16) {
 	return t
 }()
 
-// decode is utf8.DecodeRune, which is slow for two bytes.
+// decode is utf8.DecodeRune, which is slow outside ASCII.
 func decode(text []byte) (rune, int) {
-	if c := text[0]; 0xC2 <= c && c < 0xE0 && len(text) > 1 && text[1]&0xC0 == 0x80 {
+	switch c := text[0]; {
+	case 0xC2 <= c && c < 0xE0 && len(text) > 1 && text[1]&0xC0 == 0x80:
 		return rune(c&0x1F)<<6 | rune(text[1]&0x3F), 2
+	case 0xE1 <= c && c < 0xED && len(text) > 2 && text[1]&0xC0 == 0x80 && text[2]&0xC0 == 0x80:
+		return rune(c&0x0F)<<12 | rune(text[1]&0x3F)<<6 | rune(text[2]&0x3F), 3
 	}
 	return utf8.DecodeRune(text)
 }
@@ -99,7 +102,7 @@ func stable(text []byte) int {
 			i += 2
 			continue
 		}
-		r, size := utf8.DecodeRune(text[i:])
+		r, size := decode(text[i:])
 		if !(0x4E00 <= r && r <= 0x9FFF || 0x3041 <= r && r <= 0x3096 || 0x30A1 <= r && r <= 0x30FA || r == 0x3001 || r == 0x3002 || 0x2018 <= r && r <= 0x201E) {
 			return last
 		}

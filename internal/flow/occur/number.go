@@ -143,7 +143,7 @@ func mayFollow(text []byte) bool {
 	switch c {
 	case ')', ']', '}', '>', '"', '`', ';', '|', '*', '<':
 		return true
-	case '.', ',', ':', '!', '?', '\'', '%':
+	case '.', ',', ':', '!', '?', '\'':
 		return len(text) == 1 || classes[text[1]]&alnum == 0 && text[1] < utf8.RuneSelf && text[1] != '-'
 	}
 	return false

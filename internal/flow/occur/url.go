@@ -185,7 +185,7 @@ func parameter(before []byte) bool {
 		return false
 	}
 	switch before[len(before)-1] {
-	case '/', '?', '&', '#', '@', '%':
+	case '/', '?', '&', '#', '@', '%', '_':
 		return true
 	case '=':
 		return len(before) > longestKey || bytes.ContainsAny(before, "/?.@&")

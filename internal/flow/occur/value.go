@@ -2,6 +2,7 @@ package occur
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/condition/spelling"
@@ -111,7 +112,7 @@ func (r *reader) plain(value []byte) {
 		r.plainHost(value)
 	case flow.Text:
 		n := Needle{Kind: flow.Text, Tokens: r.tokens(value, true), Marks: true}
-		if len(n.Tokens) > 0 {
+		if slices.ContainsFunc(n.Tokens, hasWord) {
 			r.Plain = append(r.Plain, n)
 		}
 	case flow.Path:
@@ -142,6 +143,10 @@ func (r *reader) plain(value []byte) {
 	default:
 		r.add(flow.ID, value)
 	}
+}
+
+func hasWord(token []byte) bool {
+	return classes[token[0]]&(alnum|high) != 0
 }
 
 // tokens returns the words of a value, and its marks.
