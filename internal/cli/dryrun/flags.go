@@ -18,6 +18,7 @@ import (
 type Flags struct {
 	inputs.Policy
 	surfaceFlags
+	textFlags
 	Tool, Session, Agent string
 	Args, ArgsFile       string
 	Data, Root           string
@@ -26,6 +27,7 @@ type Flags struct {
 func (f *Flags) Add(cmd *cobra.Command) {
 	f.Policy.Add(cmd)
 	f.surfaceFlags.add(cmd)
+	f.textFlags.add(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.Tool, "tool", "", "`NAME` of the tool")
 	flags.StringVar(&f.Args, "args", "", "the arguments as `JSON`")
@@ -91,8 +93,8 @@ func (f *Flags) call() (stopgate.Call, error) {
 		return stopgate.Call{}, cli.Usagef("name the tool with --tool NAME")
 	}
 	session := stopgate.SessionID(f.Session)
-	if session == "" && f.Data != "" {
-		session = "session" // data belong to one
+	if session == "" && (f.Data != "" || f.given()) {
+		session = "session" // data and texts belong to one
 	}
 	return stopgate.Call{
 		Tool: stopgate.ToolName(f.Tool), Session: session,
@@ -111,7 +113,7 @@ type Call struct {
 
 // evaluate evaluates the call by the rules alone.
 func (p Proposal) evaluate(program *policy.Program, data jsonstream.Value) *eval.Evaluation {
-	e := program.BindUnder(p.Call, eval.Circumstances{Situation: program.Situation(data, nil)}).Evaluate()
+	e := program.BindUnder(p.Call, eval.Circumstances{Situation: program.Situation(data, p.texts)}).EvaluateWith(p.texts)
 	e.Feed(p.Args)
 	e.Close(stopgate.Ended)
 	return e
@@ -167,6 +169,16 @@ func (f *Flags) Decide(cmd *cobra.Command, s cli.Streams, args []string) (c Call
 		if err := j.SetData(cmd.Context(), &c.Call, c.data.Raw()); err != nil {
 			return c, cli.Usagef("--session-data: %w", err)
 		}
+	}
+	if f.given() {
+		list, err := f.read()
+		if err != nil {
+			return c, err
+		}
+		if err := j.AddTexts(cmd.Context(), &c.Call, list); err != nil {
+			return c, err
+		}
+		c.texts = viewOf(l.Program.Reader(), list)
 	}
 	verdict, err := j.Decide(cmd.Context(), c.Call, c.Args)
 	if err != nil {

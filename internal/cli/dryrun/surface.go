@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/config"
@@ -83,6 +84,7 @@ type Proposal struct {
 	Args   []byte
 	Event  *hook.Event // nil: no hook reads it
 	Unread error       // why the hook cannot read it
+	texts  flow.View   // of the session; nil if they are not known
 	fresh  bool        // the session's past is not known
 	told   bool        // but its data are
 	hidden bool        // clients are not shown the tool

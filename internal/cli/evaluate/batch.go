@@ -26,6 +26,9 @@ func decideBatch(cmd *cobra.Command, s cli.Streams, f *dryrun.Flags, file string
 	if f.Tool != "" || f.Args != "" || f.ArgsFile != "" {
 		return cli.Usagef("--batch reads tool and arguments from its lines; leave out --tool, --args and --args-file")
 	}
+	if len(f.Texts) > 0 || f.TextsFile != "" {
+		return cli.Usagef("--text and --texts are about one call; a batch has results of calls as texts: leave them out")
+	}
 	// pflag takes a separate word after a flag with a default value as an argument.
 	if file == "-" && len(positional) == 1 {
 		file, positional = positional[0], nil

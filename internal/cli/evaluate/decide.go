@@ -32,6 +32,7 @@ a batch: 0 if every line could be read, else 1.`,
 		Example: `  stopgate decide --policy stopgate.toml --tool fs_read_file --args '{"path":"src/a.go"}'
   stopgate decide --as claude-code --tool Read --args '{"file_path":".env"}'
   stopgate decide --tool deploy --args '{}' --session-data '{"frozen":true}'
+  stopgate decide --tool send_email --args '{"to":"ann@example.com"}' --text 'user=Write to ann@example.com'
   stopgate decide --batch calls.jsonl --format json`,
 		Args: cli.AtMostOne,
 	}

@@ -25,7 +25,7 @@ func (f *recordFlags) add(cmd *cobra.Command) {
 
 // explain explains the recorded call; its answer is that of the rules now.
 func (f *recordFlags) explain(cmd *cobra.Command, s cli.Streams, c *dryrun.Flags, format cli.Format) error {
-	if c.Tool != "" || c.Args != "" || c.ArgsFile != "" || c.As != "" || c.Server != "" || c.Root != "" || c.Session != "" || c.Agent != "" {
+	if c.Tool != "" || c.Args != "" || c.ArgsFile != "" || c.As != "" || c.Server != "" || c.Root != "" || c.Session != "" || c.Agent != "" || len(c.Texts) > 0 || c.TextsFile != "" {
 		return cli.Usagef("--record says which call it is: leave out what describes another one")
 	}
 	ctx := cmd.Context()
