@@ -13,6 +13,7 @@ package frame
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,10 +96,29 @@ func Of(e approve.Entry, now time.Time, all bool) Frame {
 	for _, missing := range e.Missing {
 		f.Floors = append(f.Floors, visible.Elide(visible.Text(missing), maxTarget))
 	}
+	f.Floors = append(f.Floors, origins(e.Origins)...)
 	for _, floor := range e.Floors {
 		f.Floors = append(f.Floors, strings.TrimSpace(floor.Code.Public()+" "+visible.Text(floor.Pointer)))
 	}
 	return f
+}
+
+// maxOrigins limits the sentences about the origin of values.
+const maxOrigins = 6
+
+// origins returns a sentence for each value that is not from the sources that a condition wants.
+func origins(all []stopgate.Origin) (sentences []string) {
+	for _, o := range all {
+		text := visible.Elide(visible.Text(o.Sentence("")), maxTarget)
+		if o.Held || slices.Contains(sentences, text) {
+			continue
+		}
+		if len(sentences) == maxOrigins {
+			return append(sentences, "and more")
+		}
+		sentences = append(sentences, text)
+	}
+	return sentences
 }
 
 func who(e approve.Entry) string {

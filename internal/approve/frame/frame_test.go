@@ -57,6 +57,26 @@ func TestFrame(t *testing.T) {
 	}
 }
 
+// A question names the text that a value was seen in first, where a condition does not hold. Names in
+// it are printed safely.
+func TestFrameOfOrigins(t *testing.T) {
+	e := approve.Entry{Origins: []stopgate.Origin{
+		{Pointer: "/to/0", Source: "user", Wanted: []string{"user"}, Held: true},
+		{Pointer: "/to/1", Source: "tool", Tool: "read\u202e", Call: "c\x1b", Wanted: []string{"user"}},
+		{Pointer: "/to/1", Source: "tool", Tool: "read\u202e", Call: "c\x1b", Wanted: []string{"user"}},
+	}}
+	f := frame.Of(e, time.Now(), false)
+	if want := "`/to/1`: first seen in the result of read\\u{202e} (c\\u{1b}), not in what you wrote"; len(f.Floors) != 1 || f.Floors[0] != want {
+		t.Errorf("%q, want %q", f.Floors, want)
+	}
+	for range 100 {
+		e.Origins = append(e.Origins, stopgate.Origin{Pointer: "/" + strings.Repeat("x", len(e.Origins))})
+	}
+	if f = frame.Of(e, time.Now(), false); len(f.Floors) != 7 {
+		t.Errorf("%d sentences", len(f.Floors))
+	}
+}
+
 // Proves H17: if the store no longer has the arguments, the frame states that.
 func TestArgumentsRemoved(t *testing.T) {
 	f := frame.Of(approve.Entry{Complete: true, State: approve.Used}, time.Time{}, false)

@@ -261,6 +261,9 @@ func (w show) decisionText(b *strings.Builder, r *stopgate.Record) {
 	for _, o := range r.Objections {
 		line("objection", "%s", visible.Text(o))
 	}
+	for _, o := range r.Origins {
+		line("origin", "%s", visible.Text(o.Sentence("")))
+	}
 	if r.Judge != nil {
 		line("judge", "%s", reviewText(r.Judge))
 	}
