@@ -47,6 +47,9 @@ func drawBatch(t *rapid.T, i int) *index.Batch {
 			b.Echo = append(b.Echo, []byte(phrase(3).Draw(t, "argument")))
 		}
 	}
+	for range rapid.IntRange(0, 1).Draw(t, "written") {
+		b.Written = append(b.Written, []byte(phrase(3).Draw(t, "what was written")))
+	}
 	for k := range rapid.IntRange(0, 4).Draw(t, "texts") {
 		x := index.Text{Text: []byte(phrase(8).Draw(t, "text")), Sources: rapid.SampledFrom(sourceSets).Draw(t, "sources")}
 		x.Ref = flow.Ref{Tool: b.Tool, Call: "call", Pointer: fmt.Sprintf("/%d/#/a%d", k, i)}

@@ -67,7 +67,7 @@ func (f *finder) rows(value []byte, length int, certain bool) {
 		if len(row) < length {
 			continue
 		}
-		for _, chain := range f.chains[:writtenChain] {
+		for _, chain := range f.chains {
 			for _, p := range chain {
 				f.volume(p, row, length, certain && i == 0)
 			}

@@ -111,7 +111,7 @@ func (f *finder) find(n *occur.Needle, plain bool) {
 }
 
 func (f *finder) search(n *needle, plain bool) {
-	for _, chain := range f.chains[:writtenChain] {
+	for _, chain := range f.chains {
 		before, found := len(f.numbers), false
 		for _, p := range chain {
 			n.search(p.volume, p.texts, &f.steps, func() func(int) bool {

@@ -27,11 +27,14 @@ type tokens struct {
 	plain, words []string
 	loose        [][]string
 	atoms        [2]map[[2]string]bool // plain, loose: kind and token
+	pieces       map[string]bool       // of secrets
 }
 
 func tokensOf(text []byte) (out tokens) {
 	out.atoms = [2]map[[2]string]bool{{}, {}}
 	out.loose = [][]string{nil}
+	out.pieces = map[string]bool{}
+	occur.Secrets(text, func(p []byte) { out.pieces[string(p)] = true })
 	occur.Scan(text, func(t occur.Token) {
 		value := string(t.Value)
 		last := len(out.loose) - 1
@@ -198,7 +201,9 @@ func (n *naive) carries(value []byte, q *flow.Query) (possible bool) {
 			}
 			possible = possible || t.has(needle, false)
 		}
-		occur.Secrets(t.Text.Text, func(p []byte) { possible = possible || pieces[string(p)] })
+		occur.Secrets(t.Text.Text, func(p []byte) {
+			possible = possible || pieces[string(p)] && !slices.ContainsFunc(t.echo, func(e tokens) bool { return e.pieces[string(p)] })
+		})
 	}
 	return possible
 }

@@ -20,7 +20,7 @@ type state struct {
 	said, anywhere []string
 	sets           []set
 	tools          []reading
-	chains         [chains][]part
+	chains         [writtenChain][]part // those with texts of the conversation
 }
 
 // set is a set of sources that texts have.
