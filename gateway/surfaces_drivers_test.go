@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/decide"
 	"github.com/stopgate/stopgate/decide/client"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/agent"
@@ -56,10 +58,33 @@ type world struct {
 	store gate.Store
 	// lossy: results may be lost, which the surface may report to its client.
 	lossy bool
+	// policy is the policy, "" for sequenced. said is the message of the person, which surfaces that
+	// know it report; "" is one that no policy looks at.
+	policy, said string
+}
+
+func (w world) text() string { return cmp.Or(w.policy, sequenced) }
+
+func (w world) prompt() string { return cmp.Or(w.said, "go on") }
+
+// texts are the texts of the session that a program reports itself.
+func (w world) texts() gate.Texts {
+	return gate.Texts{
+		Whole: true, Known: flow.KnowsUser | flow.KnowsSystem | flow.KnowsResults,
+		List: []gate.Text{{Message: &flow.Message{Source: flow.User, Text: []byte(w.prompt())}}},
+	}
+}
+
+// report reports the texts of the session.
+func (w world) report(t *testing.T, g *gate.Gate) {
+	t.Helper()
+	if err := g.AddTexts(t.Context(), everyone, "", w.texts()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func sequencedGate(t *testing.T, w world) *gate.Gate {
-	return newGate(t, sequenced, w.rows, gate.WithStore(w.store), gate.WithApprover(editor{}))
+	return newGate(t, w.text(), w.rows, gate.WithStore(w.store), gate.WithApprover(editor{}))
 }
 
 // edited maps the arguments of a call that asks to those of the person.
@@ -118,6 +143,7 @@ func see(t *testing.T, w world, g *gate.Gate, s step, out stopgate.Outcome) {
 // ends.
 func playDecide(t *testing.T, w world, turns [][]step) (messages []string) {
 	g := sequencedGate(t, w)
+	w.report(t, g)
 	for i, turn := range turns {
 		outs, text := make([]stopgate.Outcome, len(turn)), ""
 		for n, s := range turn {
@@ -138,6 +164,7 @@ func playDecide(t *testing.T, w world, turns [][]step) (messages []string) {
 // playResolveAll has all calls of a turn before one of them is resolved.
 func playResolveAll(t *testing.T, w world, turns [][]step) (messages []string) {
 	g := sequencedGate(t, w)
+	w.report(t, g)
 	for i, turn := range turns {
 		var all []*gate.Pending
 		for _, s := range turn {
@@ -165,7 +192,9 @@ func playResolveAll(t *testing.T, w world, turns [][]step) (messages []string) {
 }
 
 func playAPI(t *testing.T, w world, turns [][]step) (messages []string) {
-	api, err := decide.New(decide.Options{Gate: sequencedGate(t, w)})
+	g := sequencedGate(t, w)
+	w.report(t, g)
+	api, err := decide.New(decide.Options{Gate: g})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,6 +241,7 @@ func playHook(t *testing.T, w world, turns [][]step) (messages []string) {
 		return host.Run(t.Context(), o, strings.NewReader(fmt.Sprintf(
 			`{"session_id":"s","cwd":"/srv","hook_event_name":%q,"tool_name":%q,"tool_input":%s,"tool_use_id":%q%s}`, kind, s.tool, s.args, id, rest)))
 	}
+	host.Run(t.Context(), o, strings.NewReader(fmt.Sprintf(`{"session_id":"s","cwd":"/srv","hook_event_name":"UserPromptSubmit","prompt":%q}`, w.prompt())))
 	for i, turn := range turns {
 		text := ""
 		ran := make([]bool, len(turn))
@@ -279,7 +309,7 @@ func (*toolServer) Close() error                           { return nil }
 // the last one is decided: a call is a turn.
 func playMCP(t *testing.T, w world, turns [][]step) (messages []string) {
 	server := &toolServer{came: make(chan struct{}, 16), by: map[string]step{}}
-	program, mistakes := prove.Compile([]policy.Source{{Name: "p.toml", Text: []byte(sequenced), Trusted: true}}, policy.Options{})
+	program, mistakes := prove.Compile([]policy.Source{{Name: "p.toml", Text: []byte(w.text()), Trusted: true}}, policy.Options{})
 	if program == nil {
 		t.Fatal(mistakes)
 	}
@@ -346,13 +376,13 @@ func playMCP(t *testing.T, w world, turns [][]step) (messages []string) {
 
 // playGateway is a client that repeats the history of the conversation in each request.
 func playGateway(t *testing.T, w world, turns [][]step, in tongue, stream bool) (messages []string) {
-	k := newTalk(t, in, sequenced, func(o *gateway.Options) {
+	k := newTalk(t, in, w.text(), func(o *gateway.Options) {
 		o.Gate = sequencedGate(t, w)
 		o.Settings.OnDeny = gateway.DenyText
 	})
 	k.stream, k.tools = stream, append(k.tools, "erase", "move", "publish")
 	k.header = map[string]string{"X-Stopgate-Session": "s"}
-	history := []historyEntry{user("go on")}
+	history := []historyEntry{user(w.prompt())}
 	for i, turn := range turns {
 		var calls []pastCall
 		for n, s := range turn {
@@ -394,7 +424,7 @@ func playAgent(t *testing.T, w world, turns [][]step) (messages []string) {
 			}
 		}
 	}
-	r := chat.New(t, chat.Options{Script: script + "turn\nsay Done.\n", Policy: sequenced, Local: slices.Collect(maps.Values(local)), Facts: w.store})
+	r := chat.New(t, chat.Options{Script: script + "turn\nsay Done.\n", Policy: w.text(), Local: slices.Collect(maps.Values(local)), Facts: w.store})
 	r.Answers(func(q *agent.Question) {
 		for v := q.View(); ; v = q.View() {
 			switch {
@@ -410,9 +440,9 @@ func playAgent(t *testing.T, w world, turns [][]step) (messages []string) {
 			return
 		}
 	})
-	end := <-r.Process(t.Context(), "go on")
+	end := <-r.Process(t.Context(), w.prompt())
 	if end.Err != nil && w.lossy { // the person learns of a lost result before the model continues
-		end = <-r.Process(t.Context(), "go on")
+		end = <-r.Process(t.Context(), w.prompt())
 	}
 	if end.Err != nil {
 		t.Fatal(end.Err)
