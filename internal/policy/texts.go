@@ -56,7 +56,7 @@ func (p *Program) readTexts(known eval.KnownTools) {
 	}
 	names := p.ToolNames()
 	c.Tool = func(tool stopgate.ToolName) source.Facts {
-		f := source.Facts{Name: names[tool], Effect: p.HasEffect(tool)}
+		f := source.Facts{Name: names[tool], Effect: p.policies.StatesEffect(tool)}
 		f.Declared = slices.ContainsFunc(p.Layers(), func(l *eval.Layer) bool {
 			return l.Trusted && slices.ContainsFunc(l.File.Tools, func(t *syntax.ToolTable) bool { return t.Named(string(tool)) })
 		})

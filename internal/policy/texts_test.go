@@ -153,3 +153,23 @@ func TestHasEffect(t *testing.T) {
 		}
 	}
 }
+
+// A source may name a tool without a table: the operator says by it that the tool reads. One that is
+// said to have an effect is no source.
+func TestSourcesOfToolsWithoutTables(t *testing.T) {
+	const rest = "[tools.send_email]\neffect = true\n[tools.send_email.parameters]\nto = { type = \"string\", as = \"email\" }\n[tools.send_email.policy]\nrun = [ { arg = \"/to\", from = [\"contacts\"], mode = \"unattended\" }, { mode = \"ask\" } ]\n"
+	for text, want := range map[string]stopgate.Mode{
+		"[sources.contacts]\ntool = \"find\"\nfield = \"/*/email\"\n":                                            stopgate.Unattended,
+		"[sources.contacts]\ntool = \"fin*\"\nfield = \"/*/email\"\n":                                            stopgate.Ask,
+		"[sources.contacts]\ntool = \"find\"\nfield = \"/*/email\"\n[tools.\"fi*\"]\neffect = true\n":            stopgate.Ask,
+		"[sources.contacts]\ntool = \"fin*\"\nfield = \"/*/email\"\n[tools.find.policy]\nrun = \"unattended\"\n": stopgate.Unattended,
+		"[sources.contacts]\ntool = \"find\"\nfield = \"/*/email\"\n[tools.find]\neffect = true\n":               stopgate.Ask,
+	} {
+		p := compiled(t, "version = 1\n"+text+rest)
+		c := talk(t, p)
+		c.result("find", `{"q":1}`, `[{"email":"bob@example.com"}]`)
+		if v, _ := decide(p, "send_email", `{"to":"bob@example.com"}`, c.index.View()); v.Mode != want {
+			t.Errorf("%s: %v, want %v", text, v, want)
+		}
+	}
+}
