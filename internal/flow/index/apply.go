@@ -155,17 +155,19 @@ func (ix *Index) set(s *state, sources []flow.Source) uint16 {
 type filler struct {
 	volume *volume
 	rec    *record
-	words  []uint32 // of the record's words: the volume's ordinal plus 1
+	words  []wordState // of the record's words
 	atoms  []holding
-	blocks [2][]uint32 // of the record's words: the last block that has it, plus 1
 	marks  map[uint32]bool
 	run    int // the first of the record
 	begun  bool
 }
 
+// wordState is a word of the record in the volume: its ordinal, and the last blocks of the lanes that
+// have it, all plus 1.
+type wordState struct{ ordinal, plain, loose uint32 }
+
 func newFiller(v *volume, r *record) *filler {
-	f := &filler{volume: v, rec: r, words: make([]uint32, len(r.words)), run: len(v.runs)}
-	f.blocks[0] = make([]uint32, len(r.words))
+	f := &filler{volume: v, rec: r, words: make([]wordState, len(r.words)), run: len(v.runs)}
 	if len(r.marks) > 0 {
 		f.marks = map[uint32]bool{}
 		for _, m := range r.marks {
@@ -189,15 +191,13 @@ func (f *filler) add(e *entry, set uint16, number int) {
 	v.cost += e.cost()
 	v.length += e.length
 	v.plain.starts = append(v.plain.starts, uint32(v.plain.seq.n))
-	f.tokens(&v.plain, f.blocks[0], e.plain)
+	f.tokens(&v.plain, e.plain)
 	if len(e.loose) > 0 {
-		if f.blocks[1] == nil {
-			f.blocks[1] = make([]uint32, len(f.rec.words))
-		}
 		v.loose.starts = append(v.loose.starts, uint32(v.loose.seq.n))
 		v.loose.texts = append(v.loose.texts, uint16(text))
-		f.tokens(&v.loose, f.blocks[1], e.loose)
+		f.tokens(&v.loose, e.loose)
 	}
+	f.atoms = slices.Grow(f.atoms, len(e.atoms))
 	for _, a := range e.atoms {
 		f.atoms = append(f.atoms, holding{f.rec.atoms[a], uint32(text)})
 	}
@@ -210,28 +210,30 @@ func (f *filler) continues(e *entry, text, number int) bool {
 }
 
 // tokens appends the tokens of a text to a lane.
-func (f *filler) tokens(l *lane, last []uint32, codes []code) {
-	v := f.volume
+func (f *filler) tokens(l *lane, codes []code) {
 	for _, c := range codes {
 		n := c.number()
-		if c == gap || n < firstWord {
+		if n < firstWord {
 			l.seq.append(c)
 			continue
 		}
-		n -= firstWord
-		if f.words[n] == 0 {
-			o, _ := v.words.add(f.rec.words[n])
-			f.words[n] = o + 1
-			if f.marks[n] {
-				v.setMark(o)
+		w := &f.words[n-firstWord]
+		if w.ordinal == 0 {
+			o, _ := f.volume.words.add(f.rec.words[n-firstWord])
+			w.ordinal = o + 1
+			if f.marks[n-firstWord] {
+				f.volume.setMark(o)
 			}
 		}
-		block := l.seq.n / blockLen
-		o := f.words[n] - 1
-		l.seq.append(wordCode(o) | c&alone)
-		if last[n] != uint32(block+1) {
-			last[n] = uint32(block + 1)
-			l.blocks.add(o, block)
+		last := &w.plain
+		if l == &f.volume.loose {
+			last = &w.loose
+		}
+		block := uint32(l.seq.n / blockLen)
+		l.seq.append(wordCode(w.ordinal-1) | c&alone)
+		if *last != block+1 {
+			*last = block + 1
+			l.blocks.add(w.ordinal-1, int(block))
 		}
 	}
 }

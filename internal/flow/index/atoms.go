@@ -42,7 +42,7 @@ func (a *atoms) add(holdings []holding) {
 		row.put(h, texts)
 	}
 	a.rows = append(a.rows, row)
-	for n := len(a.rows); n > 1 && len(a.rows[n-2].hashes) <= 2*len(a.rows[n-1].hashes); n = len(a.rows) {
+	for n := len(a.rows); n > 1 && len(a.rows[n-2].hashes) <= len(a.rows[n-1].hashes); n = len(a.rows) {
 		a.rows = append(a.rows[:n-2], merge(&a.rows[n-2], &a.rows[n-1]))
 	}
 }
@@ -88,6 +88,23 @@ func (r *atomRow) put(hash uint64, texts []uint32) {
 	}
 }
 
+// copy appends an atom of another row.
+func (r *atomRow) copy(from *atomRow, i int) {
+	r.hashes = append(r.hashes, from.hashes[i])
+	if from.texts[i]&isList == 0 {
+		r.texts = append(r.texts, from.texts[i])
+		return
+	}
+	list := from.lists[from.texts[i]&^isList:]
+	n, size := binary.Uvarint(list)
+	for range n {
+		_, k := binary.Uvarint(list[size:])
+		size += k
+	}
+	r.texts = append(r.texts, isList|uint32(len(r.lists)))
+	r.lists = append(r.lists, list[:size]...)
+}
+
 // each yields the texts of an atom by its position, until yield returns false.
 func (r *atomRow) each(i int, yield func(text int) bool) bool {
 	if r.texts[i]&isList == 0 {
@@ -118,24 +135,24 @@ func merge(a, b *atomRow) atomRow {
 		return true
 	}
 	for i, k := 0, 0; i < len(a.hashes) || k < len(b.hashes); {
-		texts = texts[:0]
-		var hash uint64
-		fromA := k == len(b.hashes) || i < len(a.hashes) && a.hashes[i] <= b.hashes[k]
-		fromB := i == len(a.hashes) || k < len(b.hashes) && b.hashes[k] <= a.hashes[i]
-		if fromA {
-			hash = a.hashes[i]
-			a.each(i, collect)
+		switch {
+		case k == len(b.hashes) || i < len(a.hashes) && a.hashes[i] < b.hashes[k]:
+			out.copy(a, i)
 			i++
-		}
-		if fromB {
-			hash = b.hashes[k]
+		case i == len(a.hashes) || b.hashes[k] < a.hashes[i]:
+			out.copy(b, k)
+			k++
+		default:
+			texts = texts[:0]
+			a.each(i, collect)
 			b.each(k, collect)
+			out.put(a.hashes[i], texts)
+			i++
 			k++
 		}
-		out.put(hash, texts)
 	}
 	if spare := n - len(out.hashes); spare > n/16 {
-		out.hashes, out.texts = slices.Clip(clipped(out.hashes)), clipped(out.texts)
+		out.hashes, out.texts = clipped(out.hashes), clipped(out.texts)
 	}
 	return out
 }

@@ -85,8 +85,14 @@ type finder struct {
 	steps   int
 	first   flow.Ref
 	numbers []int // of the texts with certainty
-	more    bool
-	some    bool // a text with some reading
+	some    bool  // a text with some reading
+
+	needle needle // scratch memory
+	// The search that is going on.
+	part  part
+	plain bool
+	start int // of the row in numbers
+	found bool
 }
 
 // finder returns a finder for the texts of a query, all texts without one. The index stays locked
@@ -107,30 +113,35 @@ func (f *finder) close() { f.ix.mu.RUnlock() }
 
 // find adds the texts with a needle: all of them if it is plain, else the first.
 func (f *finder) find(n *occur.Needle, plain bool) {
-	f.search(f.ix.hasher.needle(n, plain), plain)
+	f.needle.set(f.ix.hasher, n, plain)
+	f.search(&f.needle, plain)
 }
 
 func (f *finder) search(n *needle, plain bool) {
+	f.plain = plain
 	for _, chain := range f.chains {
-		before, found := len(f.numbers), false
-		for _, p := range chain {
-			n.search(p.volume, p.texts, &f.steps, func() func(int) bool {
-				start := len(f.numbers)
-				return func(text int) bool {
-					if !f.wanted[p.sets[text]] {
-						return true
-					}
-					found = true
-					f.add(p, text, plain)
-					return plain && len(f.numbers)-start <= maxTexts
-				}
-			})
-			if len(f.numbers)-before > maxTexts || !plain && found || f.steps < 0 {
+		before := len(f.numbers)
+		f.found = false
+		for _, f.part = range chain {
+			n.search(f.part.volume, f.part.texts, &f.steps, f)
+			if len(f.numbers)-before > maxTexts || !plain && f.found || f.steps < 0 {
 				break
 			}
 		}
-		f.some = f.some || found
+		f.some = f.some || f.found
 	}
+}
+
+// begin and text implement sink.
+func (f *finder) begin() { f.start = len(f.numbers) }
+
+func (f *finder) text(text int) bool {
+	if !f.wanted[f.part.sets[text]] {
+		return true
+	}
+	f.found = true
+	f.add(f.part, text, f.plain)
+	return f.plain && len(f.numbers)-f.start <= maxTexts
 }
 
 // add adds a text.

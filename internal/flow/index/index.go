@@ -114,17 +114,27 @@ func (ix *Index) Written(value []byte, kind flow.Kind) bool {
 		return true
 	}
 	steps := maxSteps
+	var n needle
+	var found anyText
 	for i := range reading.Loose {
-		n := ix.hasher.needle(&reading.Loose[i], false)
+		n.set(ix.hasher, &reading.Loose[i], false)
 		for _, v := range ix.chains[writtenChain] {
-			found := false
-			any := func(int) bool { found = true; return false }
-			n.search(v, len(v.sets), &steps, func() func(int) bool { return any })
+			n.search(v, len(v.sets), &steps, &found)
 			if found || steps < 0 {
 				return true
 			}
 		}
 	}
+	return false
+}
+
+// anyText is a sink that is set by a text.
+type anyText bool
+
+func (*anyText) begin() {}
+
+func (a *anyText) text(int) bool {
+	*a = true
 	return false
 }
 

@@ -57,9 +57,9 @@ type phrase struct {
 	alone bool
 }
 
-// search yields those of the first texts that have a phrase, in ascending order, until yield returns
-// false or all steps are used.
-func (l *lane) search(v *volume, p *phrase, texts int, steps *int, yield func(text int) bool) {
+// search finds a phrase in the first texts. It ends when all steps are used.
+func (l *lane) search(p *phrase, texts int, e *echo, to sink) {
+	v, steps := e.volume, e.steps
 	rare := l.rarest(v, p.codes)
 	if rare < 0 {
 		return
@@ -68,32 +68,32 @@ func (l *lane) search(v *volume, p *phrase, texts int, steps *int, yield func(te
 	from := 0
 	l.blocks.units(p.codes[rare].number()-firstWord, func(block int) bool {
 		from = max(from, block*blockLen)
-		to := min((block+1)*blockLen, limit)
-		for from < to {
-			i := l.seq.index(p.codes[rare], from, to)
+		end := min((block+1)*blockLen, limit)
+		for from < end {
+			i := l.seq.index(p.codes[rare], from, end)
 			if i < 0 {
-				*steps -= to - from
+				*steps -= end - from
 				break
 			}
 			*steps -= i - from + 1
 			from = i + 1
-			start, end, ok := l.matches(v, p, rare, i, limit, steps)
+			first, last, ok := l.matches(v, p, rare, i, limit, steps)
 			if *steps < 0 {
 				return false
 			}
 			if !ok {
 				continue
 			}
-			entry := l.entryAt(start)
-			if end > l.end(entry) {
+			entry := l.entryAt(first)
+			if last > l.end(entry) {
 				continue
 			}
 			from = l.end(entry)
-			if !yield(l.text(entry)) {
+			if text := l.text(entry); !e.has(text) && (*steps < 0 || !to.text(text)) {
 				return false
 			}
 		}
-		return to < limit
+		return end < limit
 	})
 }
 

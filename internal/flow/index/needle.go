@@ -11,29 +11,27 @@ type needle struct {
 	hashes []uint64 // of the other tokens, 0 for those
 	marks  bool     // marks of the text count
 	alone  bool     // the one token must be alone
-	plain  bool     // other readings of texts do not count
 	atoms  []uint64 // the atom in texts, and in their other readings
 }
 
-// needle returns the hashes of a needle. A plain one is not looked for in other readings of texts.
-func (h *hasher) needle(n *occur.Needle, plain bool) *needle {
-	out := &needle{marks: n.Marks, plain: plain}
-	if n.Kind == flow.Text {
-		for _, token := range n.Tokens {
-			out.token(h, token)
+// set makes n the hashes of a needle. A plain one is not looked for in other readings of texts.
+func (n *needle) set(h *hasher, o *occur.Needle, plain bool) {
+	*n = needle{marks: o.Marks, codes: n.codes[:0], hashes: n.hashes[:0], atoms: n.atoms[:0]}
+	if o.Kind == flow.Text {
+		for _, token := range o.Tokens {
+			n.token(h, token)
 		}
-		return out
+		return
 	}
-	token := n.Tokens[0]
-	out.atoms = append(out.atoms, h.sum(atomClass(n.Kind, false), token))
+	token := o.Tokens[0]
+	n.atoms = append(n.atoms, h.sum(atomClass(o.Kind, false), token))
 	if !plain {
-		out.atoms = append(out.atoms, h.sum(atomClass(n.Kind, true), token))
+		n.atoms = append(n.atoms, h.sum(atomClass(o.Kind, true), token))
 	}
-	if n.Kind == flow.ID && simple(token) {
-		out.token(h, token)
-		out.marks, out.alone = true, true
+	if o.Kind == flow.ID && simple(token) {
+		n.token(h, token)
+		n.marks, n.alone = true, true
 	}
-	return out
 }
 
 func (n *needle) token(h *hasher, token []byte) {
@@ -46,32 +44,40 @@ func (n *needle) token(h *hasher, token []byte) {
 	n.hashes = append(n.hashes, h.sum(classWord, token))
 }
 
-// search yields the texts of a volume, among the first ones, that have a needle: in several rows, each
-// in ascending order, to the function that row returns for it, until that returns false.
-func (n *needle) search(v *volume, texts int, steps *int, row func() func(text int) bool) {
+// sink receives the texts that have a needle, in rows.
+type sink interface {
+	// begin begins a row.
+	begin()
+	// text receives a text, those of a row in ascending order, and reports whether it wants more of
+	// the row.
+	text(text int) bool
+}
+
+// search finds a needle in the first texts of a volume.
+func (n *needle) search(v *volume, texts int, steps *int, to sink) {
 	for _, h := range n.atoms {
-		v.holding(h, texts, steps, row())
+		to.begin()
+		v.holding(h, texts, steps, to)
 	}
 	if len(n.codes) == 0 {
 		return
 	}
-	var space [24]code
-	p := phrase{codes: append(space[:0], n.codes...), marks: n.marks, alone: n.alone}
 	for i, h := range n.hashes {
 		if h == 0 {
-			continue
+			continue // a mark
 		}
 		o, ok := v.words.find(h)
 		if !ok {
 			return
 		}
-		p.codes[i] = wordCode(o)
+		n.codes[i] = wordCode(o)
 	}
+	p := phrase{codes: n.codes, marks: n.marks, alone: n.alone}
 	e := echo{volume: v, phrase: &p, steps: steps}
-	yield := row()
-	v.plain.search(v, &p, texts, steps, func(text int) bool { return e.has(text) || *steps >= 0 && yield(text) })
+	to.begin()
+	v.plain.search(&p, texts, &e, to)
 	if !p.marks {
-		yield = row()
-		v.loose.search(v, &p, texts, steps, func(text int) bool { return e.has(text) || *steps >= 0 && yield(text) })
+		to.begin()
+		v.loose.search(&p, texts, &e, to)
 	}
 }

@@ -28,7 +28,7 @@ type scanner struct {
 
 // cached is the code of a short word.
 type cached struct {
-	word uint64
+	word [2]uint64
 	code code // 0 if there is none
 }
 
@@ -62,15 +62,15 @@ func empty[T any](s []T) []T {
 
 // wordCode returns the code of a word.
 func (s *scanner) wordCode(word []byte) code {
-	if len(word) > 7 {
+	if len(word) > 15 {
 		o, _ := s.words.add(s.sum(classWord, word))
 		return wordCode(o)
 	}
-	var packed [8]byte
+	var packed [16]byte
 	copy(packed[:], word)
-	packed[7] = byte(len(word))
-	key := binary.LittleEndian.Uint64(packed[:])
-	c := &s.cache[key*0x9e3779b97f4a7c15>>(64-cacheBits)]
+	packed[15] = byte(len(word))
+	key := [2]uint64{binary.LittleEndian.Uint64(packed[:]), binary.LittleEndian.Uint64(packed[8:])}
+	c := &s.cache[(key[0]^key[1]*0xff51afd7ed558ccd)*0x9e3779b97f4a7c15>>(64-cacheBits)]
 	if c.word != key || c.code == 0 {
 		o, _ := s.words.add(s.sum(classWord, word))
 		*c = cached{word: key, code: wordCode(o)}

@@ -73,11 +73,11 @@ func (v *volume) ref(text int, name flow.Source) flow.Ref {
 	return flow.Ref{Number: r.number + text - r.text, Source: name, Tool: r.tool, Call: r.call, Proposal: r.proposal, Pointer: v.pointers.at(text)}
 }
 
-// holding yields those of the first texts that have an atom, until yield returns false.
-func (v *volume) holding(hash uint64, texts int, steps *int, yield func(text int) bool) {
+// holding finds an atom in the first texts.
+func (v *volume) holding(hash uint64, texts int, steps *int, to sink) {
 	v.atoms.search(hash, func(text int) bool {
 		*steps--
-		return text < texts && *steps >= 0 && yield(text)
+		return text < texts && *steps >= 0 && to.text(text)
 	})
 }
 
