@@ -78,7 +78,7 @@ func drawQuery(t *rapid.T) *flow.Query {
 // An index and one that was restored from its segments answer as one that keeps the texts; a view
 // does not change when texts are added.
 func TestIndexAgreesWithTexts(t *testing.T) {
-	property.Many(t, 5, func(t *rapid.T) {
+	property.Many(t, property.Cases(1, 5, 100), func(t *rapid.T) {
 		ix, restored, twin := index.New(key, index.Options{}), index.New(key, index.Options{}), &naive{}
 		type moment struct {
 			view  flow.View

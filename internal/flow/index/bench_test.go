@@ -2,6 +2,7 @@ package index_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/flow/index"
@@ -58,4 +59,28 @@ func BenchmarkScanMiB(b *testing.B) {
 		}
 	}
 	cpu.Report(b, start)
+}
+
+// BenchmarkConversation adds 2 MiB in 400 messages; late/early is the time of the last hundred by that
+// of the first, which have as much text.
+func BenchmarkConversation(b *testing.B) {
+	batches, size := newWriter(1).conversation(2<<20, 400)
+	b.SetBytes(int64(size))
+	start := cpu.Time()
+	var early, late time.Duration
+	for b.Loop() {
+		ix := index.New(key, index.Options{})
+		for i, batch := range batches {
+			before := time.Now()
+			ix.Add(batch)
+			switch used := time.Since(before); {
+			case i < 100:
+				early += used
+			case i >= len(batches)-100:
+				late += used
+			}
+		}
+	}
+	cpu.Report(b, start)
+	b.ReportMetric(float64(late)/float64(early), "late/early")
 }

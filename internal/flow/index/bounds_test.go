@@ -10,6 +10,7 @@ import (
 
 	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/flow/index"
+	"github.com/stopgate/stopgate/internal/testkit/property"
 )
 
 // memory is what the heap has after a collection.
@@ -39,7 +40,7 @@ func TestHugeResult(t *testing.T) {
 
 // A result with 100,000 leaves, and 100,000 results, stay within the budget.
 func TestManyTexts(t *testing.T) {
-	const n = 100_000
+	n := property.Cases(10_000, 100_000, 100_000)
 	one := index.New(key, index.Options{})
 	b := &index.Batch{Know: everything, Result: true, Tool: "list"}
 	for i := range n {
@@ -57,11 +58,11 @@ func TestManyTexts(t *testing.T) {
 			t.Errorf("%s: an index of %d bytes", name, size)
 		}
 		v := ix.View()
-		f := v.Find([]byte("user99999"), query(flow.Text, flow.Tool))
+		f := v.Find(fmt.Appendf(nil, "user%d", n-1), query(flow.Text, flow.Tool))
 		if !f.Certain || f.First.Number != n {
 			t.Errorf("%s: Find = %+v", name, f)
 		}
-		if want := "/99999/name"; f.First.Pointer != want {
+		if want := fmt.Sprintf("/%d/name", n-1); f.First.Pointer != want {
 			t.Errorf("%s: pointer %q", name, f.First.Pointer)
 		}
 	}

@@ -16,11 +16,18 @@ const (
 
 // Find returns where a value occurs.
 func (v *view) Find(value []byte, q *flow.Query) flow.Finding {
-	if q.Segments {
-		if segments := occur.Segments(value); segments != nil {
-			return v.segments(segments, q)
-		}
+	f := v.whole(value, q)
+	if !q.Segments || f.Certain {
+		return f
 	}
+	if segments := occur.Segments(value); len(segments) > 1 {
+		f = either(f, v.segments(segments, q))
+	}
+	return f
+}
+
+// whole returns where a value occurs as a whole.
+func (v *view) whole(value []byte, q *flow.Query) flow.Finding {
 	r := occur.Value(value, q)
 	s := v.finder(q)
 	defer s.close()
@@ -37,27 +44,32 @@ func (v *view) Find(value []byte, q *flow.Query) flow.Finding {
 	return f
 }
 
-// segments returns where all segments of a value occur.
+// segments returns where all segments of a value occur. It is certain if every one is, and possible if
+// one of them is.
 func (v *view) segments(segments [][]byte, q *flow.Query) flow.Finding {
-	part := *q
-	part.Segments = false
 	out := flow.Finding{Certain: true}
 	for i, segment := range segments {
-		f := v.Find(segment, &part)
-		out.Certain = out.Certain && f.Certain
-		out.Possible = out.Possible || f.Possible
-		out.Doubt |= f.Doubt
-		if f.First.Number != 0 && (out.First.Number == 0 || f.First.Number < out.First.Number) {
-			out.First = f.First
+		f := v.whole(segment, q)
+		certain, texts, more := out.Certain && f.Certain, f.Texts, f.More
+		if i > 0 {
+			texts = slices.DeleteFunc(slices.Clone(out.Texts), func(n int) bool { return !slices.Contains(f.Texts, n) })
+			more = more || out.More
 		}
-		if i == 0 {
-			out.Texts, out.More = f.Texts, f.More
-			continue
-		}
-		out.Texts = slices.DeleteFunc(out.Texts, func(n int) bool { return !slices.Contains(f.Texts, n) })
-		out.More = out.More || f.More
+		out = either(out, f)
+		out.Certain, out.Texts, out.More = certain, texts, more
 	}
 	return out
+}
+
+// either returns where one of two values occurs; the texts are those of the second.
+func either(a, b flow.Finding) flow.Finding {
+	b.Certain = a.Certain || b.Certain
+	b.Possible = a.Possible || b.Possible
+	b.Doubt |= a.Doubt
+	if a.First.Number != 0 && (b.First.Number == 0 || a.First.Number < b.First.Number) {
+		b.First = a.First
+	}
+	return b
 }
 
 // Origin returns the first text of any source in which a value occurs.

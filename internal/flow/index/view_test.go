@@ -1,6 +1,7 @@
 package index_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stopgate/stopgate/flow"
@@ -206,6 +207,34 @@ func TestManyTextsOfOneValue(t *testing.T) {
 		}
 		if r := ix.View().Origin([]byte("bob@example.com"), flow.Email); r.Number != 1 || r.Source != flow.Tool {
 			t.Errorf("Origin = %+v", r)
+		}
+	}
+}
+
+// With Segments a value is certain as a whole, or if each of its segments is, and possible if one of
+// them is.
+func TestSegments(t *testing.T) {
+	for _, ix := range copies(t, index.Options{}, &index.Batch{Know: everything, Texts: []index.Text{
+		text("look at the repository tools of acme, not at that of others/tools2", flow.User), text("mallory", flow.Tool)}}) {
+		v := ix.View()
+		for value, want := range map[string][2]bool{
+			"acme/tools":    {true, true},
+			"others/tools2": {true, true},
+			"mallory/tools": {false, true},
+			"mallory/x9":    {false, false},
+		} {
+			q := query(flow.Text, flow.User)
+			if whole := v.Find([]byte(value), q); whole.Certain != (value == "others/tools2") {
+				t.Errorf("%s as a whole: %+v", value, whole)
+			}
+			q.Segments = true
+			f := v.Find([]byte(value), q)
+			if f.Certain != want[0] || f.Possible != want[1] {
+				t.Errorf("%s: %+v", value, f)
+			}
+			if f.Certain && !slices.Equal(f.Texts, []int{1}) {
+				t.Errorf("%s: texts %v", value, f.Texts)
+			}
 		}
 	}
 }
