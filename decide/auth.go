@@ -20,6 +20,7 @@ const (
 	Observe                   // results count as observed; without this scope as reported
 	Approve                   // read and answer questions, create and revoke grants
 	Operate                   // read records and sessions, restore and reset sessions
+	Texts                     // add what persons said and approved: texts and facts of sessions
 
 	// onSocket is the permission of requests on the Unix socket without a token. Tokens cannot have
 	// it.
@@ -27,7 +28,7 @@ const (
 )
 
 // scopeNames are the names of scopes in settings.
-var scopeNames = map[string]Scope{"decide": Decide, "observe": Observe, "approve": Approve, "operate": Operate}
+var scopeNames = map[string]Scope{"decide": Decide, "observe": Observe, "approve": Approve, "operate": Operate, "texts": Texts}
 
 // ParseScope returns the scope with a name from settings.
 func ParseScope(name string) (Scope, bool) {

@@ -107,12 +107,12 @@ func boolean(m map[string]jsonstream.Value, name string) (value, given bool, p *
 }
 
 // callMembers are the members of a call, without its arguments.
-var callMembers = []string{"tool", "session", "agent", "turn", "call_id", "server", "definition"}
+var callMembers = []string{"tool", "session", "agent", "turn", "call_id", "server", "conversation", "definition"}
 
 // callOf decodes a call without its arguments.
 func callOf(m map[string]jsonstream.Value, who caller) (c stopgate.Call, p *problem) {
-	var fields [6]string
-	for i, name := range callMembers[:6] {
+	var fields [7]string
+	for i, name := range callMembers[:7] {
 		if fields[i], p = nameMember(m, name, name == "tool", maxName); p != nil {
 			return c, p
 		}
@@ -120,7 +120,7 @@ func callOf(m map[string]jsonstream.Value, who caller) (c stopgate.Call, p *prob
 	c = stopgate.Call{
 		Tool: stopgate.ToolName(fields[0]), Session: stopgate.SessionID(fields[1]), Agent: stopgate.AgentName(fields[2]),
 		Turn: stopgate.TurnID(fields[3]), ID: stopgate.CallID(fields[4]), Server: stopgate.ServerID(fields[5]),
-		Principal: who.name, Surface: stopgate.SurfaceDecide,
+		Conversation: fields[6], Principal: who.name, Surface: stopgate.SurfaceDecide,
 	}
 	if v, ok := m["definition"]; ok {
 		c.Definition, p = definitionOf(v, c.Tool)

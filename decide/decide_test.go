@@ -118,6 +118,7 @@ func newFixture(t *testing.T, change func(*decide.Options)) *fixture {
 		Tokens: []decide.Token{
 			token("agent", "agent", decide.Decide), token("seer", "agent", decide.Decide|decide.Observe),
 			token("anna", "anna", decide.Approve), token("op", "op", decide.Operate|decide.Decide),
+			token("host", "host", decide.Texts),
 		},
 	}
 	if change != nil {
@@ -519,6 +520,17 @@ func TestPermissions(t *testing.T) {
 		{"anna", "GET", "/v1/sessions", 403},
 		{"op", "GET", "/v1/approvals", 403},
 		{"op", "GET", "/metrics", 200},
+		{"", "POST", "/v1/sessions/s/texts", 403},
+		{"agent", "POST", "/v1/sessions/s/texts", 403},
+		{"seer", "POST", "/v1/sessions/s/texts", 403},
+		{"anna", "POST", "/v1/sessions/s/texts", 403},
+		{"op", "POST", "/v1/sessions/s/texts", 403},
+		{"", "POST", "/v1/sessions/s/facts", 403},
+		{"seer", "POST", "/v1/sessions/s/facts", 403},
+		{"op", "POST", "/v1/sessions/s/facts", 403},
+		{"host", "POST", "/v1/calls", 403},
+		{"host", "PUT", "/v1/sessions/s/data", 403},
+		{"host", "POST", "/v1/sessions/s/texts", 200},
 		{"agent", "GET", "/v1/openapi.yaml", 200},
 		{"agent", "GET", "/v1/nothing", 404},
 		{"agent", "DELETE", "/v1/calls", 405},

@@ -33,7 +33,7 @@ func (s *callRoutes) result(w http.ResponseWriter, r *http.Request, who caller) 
 	}
 	d, err := s.gate.Observe(r.Context(), stopgate.Result{
 		Proposal: stopgate.ProposalID(r.PathValue("id")), Call: p.call.ID, Session: p.call.Session, Principal: who.name, Tool: p.call.Tool,
-		Failed: failed, Flagged: flagged, Absent: absent, Data: []byte(data), Observed: who.scopes&Observe != 0,
+		Conversation: p.call.Conversation, Failed: failed, Flagged: flagged, Absent: absent, Data: []byte(data), Observed: who.scopes&Observe != 0,
 	})
 	switch {
 	case errors.Is(err, gate.ErrUnmatched):

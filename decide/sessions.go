@@ -22,6 +22,8 @@ type sessionRoutes struct {
 
 func (s *sessionRoutes) add(route addRoute) {
 	route("POST /v1/sessions", Decide, s.newSession)
+	route("POST /v1/sessions/{id}/texts", Texts, s.addTexts, "principal")
+	route("POST /v1/sessions/{id}/facts", Texts, s.addFact, "principal")
 	if s.store == nil {
 		return
 	}
@@ -152,6 +154,54 @@ func (s *sessionRoutes) setData(w http.ResponseWriter, r *http.Request, who call
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
+}
+
+// addFact handles POST /v1/sessions/{id}/facts: the program that runs the agent reports that a person
+// gave an approval or sent a message. No call and no result makes such a fact.
+func (s *sessionRoutes) addFact(w http.ResponseWriter, r *http.Request, who caller) *problem {
+	m, bad := members(w, r, "approved", "spoke")
+	if bad != nil {
+		return bad
+	}
+	name, bad := nameMember(m, "approved", false, maxName)
+	if bad != nil {
+		return bad
+	}
+	spoke, _, bad := boolean(m, "spoke")
+	if bad != nil {
+		return bad
+	}
+	if (name == "") == !spoke {
+		return badRequest("member_missing", "either approved, the name of an approval, or spoke, true")
+	}
+	of, bad := s.target(r, who)
+	if bad != nil {
+		return bad
+	}
+	var err error
+	if spoke {
+		err = s.gate.Spoke(r.Context(), of)
+	} else {
+		err = s.gate.Approved(r.Context(), of, name, string(who.name))
+	}
+	if err != nil {
+		return unavailable("the store of sessions")
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// target returns the session that the program of a request reports about; there may be no facts of
+// it yet, nor a store that lists sessions.
+func (s *sessionRoutes) target(r *http.Request, who caller) (session.Owner, *problem) {
+	if s.store != nil {
+		return s.owner(r, who)
+	}
+	own := session.Owner{Principal: who.name, Session: stopgate.SessionID(r.PathValue("id"))}
+	if name := r.URL.Query().Get("principal"); name != "" {
+		own.Principal = stopgate.Principal(name)
+	}
+	return own, nil
 }
 
 // snapshot handles POST /v1/sessions/{id}/snapshot.

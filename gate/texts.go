@@ -178,7 +178,8 @@ func (g *Gate) addResult(ctx context.Context, rel *release, r *stopgate.Result, 
 		}
 		result.Tool, result.Call, result.Proposal = rel.call.Tool, rel.call.ID, rel.id
 		result.Args = rel.executed(r)
-		result.Released = result.Args != nil
+		// Of a program that asks over the API, only what it saw itself is the result of the call.
+		result.Released = result.Args != nil && (r.Observed || rel.call.Surface != stopgate.SurfaceDecide)
 	}
 	if !hasTexts(of) {
 		return

@@ -24,6 +24,8 @@ type Call struct {
 	Turn    stopgate.TurnID // groups the calls of one model response
 	ID      stopgate.CallID
 	Server  stopgate.ServerID // MCP server that provides the tool
+	// Conversation is the part of the session whose texts the call may come from.
+	Conversation string
 	// Definition is the declaration of the tool that the model received, if the policy does not
 	// contain it.
 	Definition *Definition
@@ -110,13 +112,14 @@ type callBody struct {
 	Turn       stopgate.TurnID    `json:"turn,omitempty"`
 	CallID     stopgate.CallID    `json:"call_id,omitempty"`
 	Server     stopgate.ServerID  `json:"server,omitempty"`
+	Part       string             `json:"conversation,omitempty"`
 	Definition *Definition        `json:"definition,omitempty"`
 	Data       json.RawMessage    `json:"session_data,omitempty"`
 }
 
 func (c *Call) body() callBody {
 	return callBody{
-		Tool: c.Tool, Session: c.Session, Agent: c.Agent, Turn: c.Turn, CallID: c.ID, Server: c.Server, Definition: c.Definition,
+		Tool: c.Tool, Session: c.Session, Agent: c.Agent, Turn: c.Turn, CallID: c.ID, Server: c.Server, Part: c.Conversation, Definition: c.Definition,
 	}
 }
 

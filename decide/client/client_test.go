@@ -105,7 +105,7 @@ func open(t *testing.T, more ...string) *fixture {
 	}
 	p.api, err = decide.New(decide.Options{
 		Gate: g, Program: func() gate.Policy { return program }, Queue: queue, Sessions: store, Records: rows{p.records}, Lockdowns: store,
-		Tokens: []decide.Token{token("agent", decide.Decide|decide.Observe), token("anna", decide.Approve), token("op", decide.Operate|decide.Decide)},
+		Tokens: []decide.Token{token("agent", decide.Decide|decide.Observe), token("anna", decide.Approve), token("op", decide.Operate|decide.Decide), token("host", decide.Texts)},
 	})
 	if err != nil {
 		t.Fatal(err)
