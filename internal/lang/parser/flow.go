@@ -177,12 +177,12 @@ func (p *reader) label(e *tomltree.Entry) string {
 		p.badPattern(e, err)
 		return ""
 	}
-	// The part of a text that the group matches is found with package regexp, which knows no
-	// lookaround.
+	// The part of a text that the group matches is found with package regexp, which has the syntax of
+	// RE2.
 	searched, err := regexp.Compile(pattern)
 	switch {
 	case err != nil:
-		p.report(diag.BadPattern, e.Value.Range, "`label` needs a pattern without lookaround", "describe the text around the group plainly")
+		p.report(diag.BadPattern, e.Value.Range, "`label` needs a pattern that RE2 reads too, without lookaround", "describe the text around the group plainly")
 	case searched.NumSubexp() != 1:
 		p.report(diag.BadPattern, e.Value.Range, fmt.Sprintf("`label` has %d groups; the value is that of its one group", searched.NumSubexp()),
 			"write \"(?m)^IBAN: (\\\\S+)$\"; groups that only bracket are (?:...)")
