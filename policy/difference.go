@@ -24,6 +24,8 @@ type Change struct {
 	Loosened bool // the new mode is more permissive
 	// Witness is a shortest call that changes so, with the facts that it needs.
 	Witness stopgate.Call
+	// Supposed are sentences on where the values of the witness come from, if that decides.
+	Supposed []string
 	// Old and New are the rules that decide it; nil where no rule does.
 	Old, New *Rule
 	// Note names the setting that decides if no rule does: "unknown tool", "unknown_params".
@@ -56,7 +58,7 @@ func Diff(before, after Source, o Options) (d *Difference, old, new Diagnostics)
 	for _, c := range found.Changes {
 		d.Changes = append(d.Changes, Change{
 			Tools: c.Tools, List: c.List, From: c.From, To: c.To, Loosened: c.Direction == diff.Loosened,
-			Witness: c.Witness, Old: rule(c.Old), New: rule(c.New), Note: c.Note,
+			Witness: c.Witness, Supposed: c.Supposed, Old: rule(c.Old), New: rule(c.New), Note: c.Note,
 		})
 	}
 	return d, old, new

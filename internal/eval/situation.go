@@ -47,6 +47,9 @@ func (s Situation) WithSaid(key string) Situation { return Situation{s.settled +
 // see [Policies.Flows].
 func (s Situation) WithUnread(f *Flow) Situation { return Situation{s.settled + f.key} }
 
+// And returns the situation in which also the conditions of another one are settled.
+func (s Situation) And(t Situation) Situation { return Situation{s.settled + t.settled} }
+
 func saidKey(key string) string { return "said:" + key + " " }
 
 // Circumstances are the inputs of a binding in addition to the call. The zero value is the

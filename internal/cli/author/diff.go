@@ -113,6 +113,9 @@ func differenceText(d *diff.Difference) string {
 			fmt.Fprintf(&b, "  edit  %s\n", visible.Text(d.Edits[c.Edit].Name))
 		}
 		fmt.Fprintf(&b, "  call  %s\n", visible.Lines(witnessText(c.Witness)))
+		for _, sentence := range c.Supposed {
+			fmt.Fprintf(&b, "  if    %s\n", visible.Lines(sentence))
+		}
 		fmt.Fprintf(&b, "  was   %-10s %s\n", c.From, deciderText(c.Old, c.Note))
 		fmt.Fprintf(&b, "  is    %-10s %s\n\n", c.To, deciderText(c.New, c.Note))
 	}
@@ -237,6 +240,7 @@ func differenceJSON(d *diff.Difference) any {
 		To        stopgate.Mode       `json:"to"`
 		Direction diff.Direction      `json:"direction"`
 		Witness   witness             `json:"witness"`
+		Supposed  []string            `json:"supposed,omitempty"`
 		Old       *diff.RulePlace     `json:"old_rule"`
 		New       *diff.RulePlace     `json:"new_rule"`
 		Note      string              `json:"note,omitempty"`
@@ -264,7 +268,7 @@ func differenceJSON(d *diff.Difference) any {
 		}
 		out.Changes = append(out.Changes, change{
 			Tool: string(c.Tool), Tools: c.Tools, Edit: edit, List: c.List, From: c.From, To: c.To, Direction: c.Direction, Old: c.Old, New: c.New, Note: c.Note,
-			Witness: witness{json.RawMessage(w.Args), string(w.Agent), string(w.Surface), string(w.Server), string(w.Principal)},
+			Witness: witness{json.RawMessage(w.Args), string(w.Agent), string(w.Surface), string(w.Server), string(w.Principal)}, Supposed: c.Supposed,
 		})
 	}
 	return out

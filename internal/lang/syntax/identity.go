@@ -181,7 +181,7 @@ func (f *File) Declarations() []string {
 	if f.Judge != nil {
 		list = append(list, f.Judge.Meaning())
 	}
-	list = append(list, f.flowDeclarations()...)
+	list = append(list, f.FlowDeclarations()...)
 	return list
 }
 

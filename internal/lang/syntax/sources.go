@@ -47,8 +47,8 @@ func (s *SessionPolicy) AfterSources(f *File) (sources []flow.Source) {
 	return sources
 }
 
-// meaning returns the source in canonical spelling, for hashes.
-func (s *SourceTable) meaning() string {
+// Meaning returns the source in canonical spelling, for hashes.
+func (s *SourceTable) Meaning() string {
 	var b strings.Builder
 	field := func(name string, v any) { fmt.Fprintf(&b, " %s=%q", name, fmt.Sprint(v)) }
 	b.WriteString(string(s.Name))
@@ -118,17 +118,17 @@ func (w *meaning) sources(f *File) {
 	sources := slices.Clone(f.Sources)
 	slices.SortFunc(sources, func(a, b *SourceTable) int { return strings.Compare(string(a.Name), string(b.Name)) })
 	for _, s := range sources {
-		w.line("[sources] " + s.meaning())
+		w.line("[sources] " + s.Meaning())
 	}
 	if f.Flow.Present() {
 		w.line("[flow] " + f.Flow.meaning())
 	}
 }
 
-// flowDeclarations are the declarations of sources, settings and effects, see [File.Declarations].
-func (f *File) flowDeclarations() (list []string) {
+// FlowDeclarations are the declarations of sources, settings and effects, see [File.Declarations].
+func (f *File) FlowDeclarations() (list []string) {
 	for _, s := range f.Sources {
-		list = append(list, "source "+s.meaning())
+		list = append(list, "source "+s.Meaning())
 	}
 	if f.Flow.Present() {
 		list = append(list, "flow "+f.Flow.meaning())

@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/policy/bind"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
 	"github.com/stopgate/stopgate/internal/prove/symbolic"
+	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // bindingKey is the input of a binding of a program.
@@ -19,20 +20,26 @@ type bindingKey struct {
 }
 
 // verdict asks a program about a call.
-func (c *comparer) verdict(p *policy.Program, call stopgate.Call, s eval.Situation, kind syntax.ListKind) stopgate.Verdict {
-	key := bindingKey{p, string(call.Tool), string(call.Agent), string(call.Surface), string(call.Server), string(call.Principal), s}
+func (c *comparer) verdict(p *policy.Program, call stopgate.Call, in session, kind syntax.ListKind) stopgate.Verdict {
+	under := in.in(p)
+	key := bindingKey{p, string(call.Tool), string(call.Agent), string(call.Surface), string(call.Server), string(call.Principal), under}
 	b := c.bindings[key]
 	if b == nil {
-		b = p.BindUnder(call, eval.Circumstances{Situation: s})
+		b = p.BindUnder(call, eval.Circumstances{Situation: under})
 		c.bindings[key] = b
 	}
-	e := b.Evaluate()
+	e := b.EvaluateWith(in.texts)
 	e.Feed(call.Args)
 	v := e.Close(stopgate.Ended)
 	if kind == syntax.ResultList {
-		return b.ResultMode(e.Document())
+		return b.ResultModeWith(e.Document(), in.texts)
 	}
 	return v
+}
+
+// in returns the situation of the session under a program.
+func (in *session) in(p *policy.Program) eval.Situation {
+	return p.Situation(jsonstream.Value{}, in.texts).And(in.situation)
 }
 
 // boundPolicy is one file's rules and guards for a tool, bound to its schema.

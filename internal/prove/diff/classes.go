@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
@@ -61,10 +60,10 @@ func (c *comparer) alike(tool *comparedTool, class *toolClass) bool {
 		if have.List == syntax.ResultList.String() {
 			kind = syntax.ResultList
 		}
-		if have.situated {
+		if have.situated || len(have.Supposed) > 0 {
 			return false
 		}
-		if change, _, _ := c.judge(call, eval.Situation{}, kind); change.From != have.From || change.To != have.To {
+		if change, _, _ := c.judge(call, noTexts, kind); change.From != have.From || change.To != have.To {
 			return false
 		}
 	}

@@ -173,3 +173,23 @@ func TestDiffOfSuspicion(t *testing.T) {
 		}
 	}
 }
+
+// Sources, effects and session policies on texts change what rules see: a difference names them, and
+// is not complete where it cannot compare them.
+func TestDiffOfSources(t *testing.T) {
+	const tools = "version = 1\n[sources.a]\ntool = \"r\"\nfield = \"/x\"\ntrusted = true\n[tools.r]\n[tools.t]\neffect = true\nparameters.p = { type = \"string\", required = true, as = \"email\" }\n"
+	const rules = "policy.run = [ { arg = \"/p\", from = [\"user\", \"a\"], mode = \"unattended\" }, { mode = \"ask\" } ]\n"
+	const flow = "[[session]]\ntype = \"flow\"\nafter = \"untrusted\"\nbefore = \"effects\"\nmode = \"ask\"\n"
+	for _, c := range []struct{ old, new, want string }{
+		{tools + rules, strings.Replace(tools+rules, "/x", "/y", 1), "open: `sources.a` changes, which no pair of rules shows\ncomplete: false\n"},
+		{tools + rules, strings.Replace(tools+rules, "effect = true\n", "", 1), "open: the effect of a tool or `flow` changes, which no pair of rules shows\ncomplete: false\n"},
+		{tools + rules, strings.Replace(tools+rules, `, "a"]`, "]", 1), `t run unattended->ask tightened: 0 -> 1 {"p":"ann1234@example.com"} ` + "\ncomplete: true\n"},
+		{tools + rules + flow, tools + rules + flow + "until = \"user\"\n", "session flow 1 until:  -> user loosened\ncomplete: true\n"},
+		{tools + rules + flow, tools + rules + flow + "unless = { arg = \"*\", from = \"user\" }\n", "session flow 1 unless:  -> arg = \"*\", from = [\"user\"] loosened\ncomplete: true\n"},
+		{tools + rules + flow, strings.Replace(tools+rules+flow, `"effects"`, `["t"]`, 1), "session flow 1 before:  -> t tightened\nsession flow 1 before effects: true -> false loosened\ncomplete: true\n"},
+	} {
+		if got := changes(t, c.old, c.new, policy.Options{}); got != c.want {
+			t.Errorf("got\n%swant\n%s", got, c.want)
+		}
+	}
+}

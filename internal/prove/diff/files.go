@@ -65,6 +65,9 @@ type Change struct {
 	// Note is the reason where no rule decides: "unknown tool", or the code of a floor.
 	Note string `json:"note,omitempty"`
 
+	// Supposed are sentences on where the values of the witness come from.
+	Supposed []string `json:"supposed,omitempty"`
+
 	situated bool // the witness needs data of a session
 }
 
@@ -261,17 +264,9 @@ func (c *comparer) list(tool *comparedTool, kind syntax.ListKind, before, after 
 	if meet && lists.refusals(list, sides) {
 		exact = false
 	}
-	if !exact || bound[0].looksAtTexts() || bound[1].looksAtTexts() {
+	if !exact {
 		lists.undecided()
 	}
-}
-
-// looksAtTexts reports a list with a condition on sources. A witness has no texts, so that only some
-// of the differences between such lists are found.
-func (b *boundPolicy) looksAtTexts() bool {
-	return slices.ContainsFunc(slices.Concat(b.rules, b.guards), func(r *symbolic.Rule) bool {
-		return slices.ContainsFunc(r.Conditions, func(k syntax.Condition) bool { return k.Spec.Row().Sources })
-	})
 }
 
 // listComparison compares the lists of one kind for one tool.
@@ -304,15 +299,25 @@ func (c *comparer) ask(tool *comparedTool, kind syntax.ListKind, t *symbolic.Tra
 		Tool: tool.name, Definition: tool.definition, Args: args, Agent: stopgate.AgentName(agent), Surface: stopgate.Surface(surface),
 		Server: stopgate.ServerID(server), Principal: stopgate.Principal(principal),
 	}
-	return c.judge(call, t.Situation(witness), kind)
+	return c.judge(call, session{t.Situation(witness), t.Texts(witness, args)}, kind)
 }
 
+// session is the session of a call that programs are asked about: the result of conditions on its
+// data, and its texts.
+type session struct {
+	situation eval.Situation
+	texts     *symbolic.Supposed
+}
+
+// noTexts is a session in which no text was read.
+var noTexts = session{texts: symbolic.NoTexts()}
+
 // judge asks both programs about a call.
-func (c *comparer) judge(call stopgate.Call, situation eval.Situation, kind syntax.ListKind) (change Change, verdicts [2]stopgate.Verdict, differs bool) {
-	from, to := c.verdict(c.before, call, situation, kind), c.verdict(c.after, call, situation, kind)
+func (c *comparer) judge(call stopgate.Call, in session, kind syntax.ListKind) (change Change, verdicts [2]stopgate.Verdict, differs bool) {
+	from, to := c.verdict(c.before, call, in, kind), c.verdict(c.after, call, in, kind)
 	change = Change{
 		Tool: call.Tool, Tools: []stopgate.ToolName{call.Tool}, Edit: unpaired, List: kind.String(),
-		From: from.Mode, To: to.Mode, Witness: call, Direction: directionOf(from.Mode, to.Mode), situated: situation != eval.Situation{},
+		From: from.Mode, To: to.Mode, Witness: call, Direction: directionOf(from.Mode, to.Mode), Supposed: in.texts.Sentences(), situated: in.situation != eval.Situation{},
 	}
 	return change, [2]stopgate.Verdict{from, to}, from.Mode != to.Mode
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition"
-	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/prove/symbolic"
 	"github.com/stopgate/stopgate/internal/schema"
@@ -195,7 +194,7 @@ func (c *comparer) parameter(tool *comparedTool, name string, before, after *sid
 		if (!may.loosened || shown.loosened) && (!may.tightened || shown.tightened) {
 			return
 		}
-		change, verdicts, differs := c.judge(stopgate.Call{Tool: tool.name, Definition: tool.definition, Args: args}, eval.Situation{}, syntax.RunList)
+		change, verdicts, differs := c.judge(stopgate.Call{Tool: tool.name, Definition: tool.definition, Args: args}, noTexts, syntax.RunList)
 		if !differs || change.Direction == Loosened && shown.loosened || change.Direction == Tightened && shown.tightened {
 			continue
 		}

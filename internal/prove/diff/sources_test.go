@@ -35,13 +35,13 @@ mode = "ask"
 // named, with its direction or as not decided.
 func TestSourcesAreCompared(t *testing.T) {
 	for _, test := range []struct{ old, new, want string }{
-		{`from = "user" }`, `from = "user", weak = true }`, "open: `send`: whether the edit of rule 1 changes"},
-		{`from = "user" }`, `from = "user", relation = "host" }`, "open: `send`: whether the edit of rule 1 changes"},
-		{`["user", "mail"]`, `["user", "web"]`, "open: `send`: whether the edit of rule 1 changes"},
+		{`from = "user" }`, `from = "user", weak = true }`, "send run ask->unattended loosened"},
+		{`from = "user" }`, `from = "user", relation = "host" }`, "send run ask->unattended loosened"},
+		{`["user", "mail"]`, `["user", "web"]`, "send run unattended->ask tightened"},
 		{`} ], mode = "unattended"`, `} ], same_text = true, mode = "unattended"`, "open: `send`: whether the edit of rule 1 tightens"},
-		{`mode = "unattended"`, `when = { says = "x" }, mode = "unattended"`, "open: `send`: whether the edit of rule 1 changes"},
-		{`effect = true`, `effect = false`, "sources, effects"},
-		{`tool = "inbox"`, `tool = "inbox"` + "\ntrusted = true", "sources, effects"},
+		{`mode = "unattended"`, `when = { says = "x" }, mode = "unattended"`, "send run unattended->ask tightened: 0 -> 1 {\"to\":\"ann1234@example.com\",\"for\":\"name1274\"} \ncomplete: true"},
+		{`effect = true`, `effect = false`, "open: the effect of a tool or `flow` changes"},
+		{`tool = "inbox"`, `tool = "inbox"` + "\ntrusted = true", "open: `sources.mail` changes"},
 		{`after = "web"`, `after = ["web", "mail"]`, "session flow f after: web -> web, mail tightened"},
 		{`after = "web"`, `after = "mail"`, "session flow f after: web -> mail \ncomplete: false"},
 		{`["effects", "fetch"]`, `["fetch"]`, "session flow f before effects: true -> false loosened"},

@@ -2,10 +2,10 @@ package diff
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/glob"
-	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
@@ -170,9 +170,10 @@ func (c *comparer) settings() {
 	differs("paths.root", or(old.Paths.Root, "unknown"), or(new.Paths.Root, "unknown"))
 	differs("paths.home", or(old.Paths.Home, "unknown"), or(new.Paths.Home, "unknown"))
 	c.sessions(old.Sessions, new.Sessions)
+	c.sources(old, new)
 	if !slices.Equal(otherDeclarations(old), otherDeclarations(new)) {
 		c.out.Complete = false
-		c.out.Open = append(c.out.Open, "handoffs, the judge, sources, effects, the access of tools or what counts as success change, which are not compared")
+		c.out.Open = append(c.out.Open, "handoffs, the judge, the access of tools or what counts as success change, which are not compared")
 	}
 }
 
@@ -181,7 +182,37 @@ func (c *comparer) settings() {
 func otherDeclarations(f *syntax.File) []string {
 	plain := *f
 	plain.Sessions = []*syntax.SessionPolicy{{}}
-	return plain.Declarations()
+	texts := f.FlowDeclarations()
+	return slices.DeleteFunc(plain.Declarations(), func(d string) bool { return slices.Contains(texts, d) })
+}
+
+// sources notes declarations that decide about the origin of values: conditions on sources are
+// compared as if every source had the same texts before and after.
+func (c *comparer) sources(old, new *syntax.File) {
+	note := func(subject string) {
+		c.out.Complete = false
+		c.out.Open = append(c.out.Open, subject+" changes, which no pair of rules shows")
+	}
+	other := func(f *syntax.File, s *syntax.SourceTable) bool {
+		t := f.SourceNamed(s.Name)
+		return t == nil || t.Meaning() != s.Meaning()
+	}
+	for _, s := range old.Sources {
+		if other(new, s) {
+			note("`sources." + string(s.Name) + "`")
+		}
+	}
+	for _, s := range new.Sources {
+		if old.SourceNamed(s.Name) == nil {
+			note("`sources." + string(s.Name) + "`")
+		}
+	}
+	settings := func(f *syntax.File) []string {
+		return slices.DeleteFunc(f.FlowDeclarations(), func(d string) bool { return strings.HasPrefix(d, "source ") })
+	}
+	if !slices.Equal(settings(old), settings(new)) {
+		note("the effect of a tool or `flow`")
+	}
 }
 
 // structuredOutput compares the verdicts for a tool of structured output that no table names.
@@ -191,7 +222,7 @@ func (c *comparer) structuredOutput() {
 		if fileOf(s).Gate.StructuredOutput == stopgate.Unattended {
 			return stopgate.Unattended
 		}
-		return c.verdict(s, call, eval.Situation{}, syntax.RunList).Mode
+		return c.verdict(s, call, noTexts, syntax.RunList).Mode
 	}
 	if fileOf(c.before).Gate.StructuredOutput == fileOf(c.after).Gate.StructuredOutput {
 		return
@@ -204,7 +235,7 @@ func (c *comparer) structuredOutput() {
 // unknownTool compares the verdicts on a tool that neither file knows.
 func (c *comparer) unknownTool(tool *comparedTool) {
 	call := stopgate.Call{Tool: tool.name, Definition: tool.definition, Args: []byte("{}")}
-	from, to := c.verdict(c.before, call, eval.Situation{}, syntax.RunList).Mode, c.verdict(c.after, call, eval.Situation{}, syntax.RunList).Mode
+	from, to := c.verdict(c.before, call, noTexts, syntax.RunList).Mode, c.verdict(c.after, call, noTexts, syntax.RunList).Mode
 	if from != to {
 		c.add(Change{Tool: tool.name, Tools: []stopgate.ToolName{tool.name}, Edit: unpaired, List: syntax.RunList.String(), From: from, To: to, Direction: directionOf(from, to), Witness: call, Note: "unknown tool"})
 	}

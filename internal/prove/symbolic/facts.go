@@ -29,7 +29,7 @@ func (t *Translation) facts(w *syntax.When, permissive bool) []analysis.Conditio
 		list = append(list, t.fact(dataFact(w, permissive), []string{metFact}))
 	}
 	if w.Says != nil {
-		list = append(list, t.fact("when.says "+w.Says.Key, []string{metFact}))
+		list = append(list, t.fact(saysFact+w.Says.Key, []string{metFact}))
 	}
 	if w.Effect != nil {
 		list = append(list, t.fact("when.effect", []string{strconv.FormatBool(*w.Effect)}))
@@ -41,6 +41,9 @@ func (t *Translation) facts(w *syntax.When, permissive bool) []analysis.Conditio
 // of all others. A proof about rules that look at the same value in different ways then
 // never claims too much.
 const metFact = "met"
+
+// saysFact begins the names of the variables of conditions on the words of the person.
+const saysFact = "when.says "
 
 // dataFact names the variable of a condition on the session.
 func dataFact(w *syntax.When, permissive bool) string {

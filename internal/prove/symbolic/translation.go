@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/pathform"
@@ -37,11 +38,16 @@ type Translation struct {
 	doubtful  map[int]bool // variables with defaults that are not understood
 	pointers  []jsonstream.Pointer
 	forms     []leafForm // how texts are written, by variable
+	// sources are the sources that conditions name, by their place in the texts of origins.
+	sources []flow.Source
+	origins []originVariable
+	// compared are the variables whose values some condition compares.
+	compared map[int]bool
 }
 
 // New translates rules over arguments that fit a schema, with paths read against env.
 func New(env condition.Env, s *schema.Schema) *Translation {
-	return &Translation{Env: env, Schema: s, variables: make(map[string]int), doubtful: make(map[int]bool)}
+	return &Translation{Env: env, Schema: s, variables: make(map[string]int), doubtful: make(map[int]bool), compared: make(map[int]bool)}
 }
 
 // List translates one list.
@@ -69,6 +75,7 @@ func (t *Translation) Rules(rules []*Rule) []analysis.Rule {
 			conditions = append(conditions, t.condition(k))
 		}
 		conditions = append(conditions, t.facts(r.When, r.Mode.Permissive())...)
+		conditions = append(conditions, t.oneText(r)...)
 		list[i].Conditions = conditions[from:len(conditions):len(conditions)]
 		if t.Keyed {
 			list[i].Key = r.same()
@@ -283,10 +290,14 @@ func leafOf(v jsonstream.Value, k *Condition) (analysis.Value, bool) {
 
 // condition translates one condition.
 func (t *Translation) condition(k *Condition) analysis.Condition {
+	if k.Spec.Row().Sources {
+		return t.origin(k)
+	}
 	out := analysis.Condition{
 		AtEnd:    len(k.Readings) == 1 && k.Readings[0] == schema.Path && k.TestsLeaf(),
 		Variable: t.Variable(k), All: k.All, Permissive: k.Rule.Mode.Permissive(), AtMost: -1, Source: k, Holds: k.holds,
 	}
+	t.compared[out.Variable] = true
 	v := &t.all[out.Variable]
 	switch k.Spec.Kind {
 	case condition.Present:

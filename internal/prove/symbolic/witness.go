@@ -17,6 +17,7 @@ import (
 // variables, and the other parameters that the schema requires. It reports
 // false if no arguments that fit the schema were found.
 func (t *Translation) Document(choices []analysis.Choice) ([]byte, bool) {
+	choices = t.suppose(choices)
 	root := &draft{kind: jsonstream.Object}
 	longest := t.longest(choices)
 	for i, pointer := range t.pointers {
