@@ -15,6 +15,11 @@ func monthOf(word []byte) int {
 	if len(word) < 3 || len(word) > len("september") {
 		return 0
 	}
+	switch word[0] | 0x20 {
+	case 'j', 'f', 'm', 'a', 's', 'o', 'n', 'd':
+	default:
+		return 0
+	}
 	var buf [9]byte
 	name := lowered(buf[:0], word)
 	for i, m := range months {

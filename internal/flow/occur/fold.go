@@ -1,6 +1,7 @@
 package occur
 
 import (
+	"encoding/binary"
 	"unicode/utf8"
 
 	"golang.org/x/text/cases"
@@ -90,8 +91,13 @@ func stable(text []byte) int {
 	for i := 0; i < len(text); {
 		c := text[i]
 		if c < utf8.RuneSelf {
-			last = i
-			i++
+			for i+8 <= len(text) && binary.LittleEndian.Uint64(text[i:])&0x8080808080808080 == 0 {
+				i += 8
+			}
+			for i < len(text) && text[i] < utf8.RuneSelf {
+				i++
+			}
+			last = i - 1
 			continue
 		}
 		if 0xC2 <= c && c < 0xD8 && i+1 < len(text) && text[i+1]&0xC0 == 0x80 { // below 0x600

@@ -7,12 +7,18 @@ import (
 )
 
 // codes are the currencies of ISO 4217.
-const codes = ` AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTC BTN BWP BYN BZD CAD
+var codes = func() map[string]string {
+	m := map[string]string{}
+	for code := range strings.FieldsSeq(`AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTC BTN BWP BYN BZD CAD
 	CDF CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB ETH EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL
 	HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD
 	MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR
 	SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VED VES VND
-	VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWL `
+	VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWL`) {
+		m[code] = code
+	}
+	return m
+}()
 
 // signs are the signs of currencies. A sign of several currencies is one of its own.
 var signs = map[string]string{"$": "$", "€": "EUR", "£": "GBP", "¥": "¥", "₹": "INR", "₽": "RUB", "₩": "KRW", "₿": "BTC"}
@@ -22,20 +28,36 @@ var currencyWords = map[string]string{"euro": "EUR", "euros": "EUR", "dollar": "
 
 // currencyOf returns the currency of a word, "" if it is none.
 func currencyOf(word []byte) string {
-	if len(word) == 0 || classes[word[0]]&(lower|upper|high) == 0 && word[0] != '$' {
+	if len(word) == 0 {
 		return ""
 	}
-	if code, ok := signs[string(word)]; ok {
-		return code
-	}
-	if len(word) == 3 && classes[word[0]] == upper && strings.Contains(codes, string(word)) {
-		return string(word)
-	}
-	if len(word) < 3 || len(word) > len("dollars") {
+	c := word[0]
+	switch {
+	case c == '$' || c >= utf8.RuneSelf:
+		return signs[string(word)]
+	case len(word) < 3 || len(word) > len("dollars"):
 		return ""
+	case len(word) == 3 && classes[c] == upper:
+		if code, ok := codes[string(word)]; ok {
+			return code
+		}
 	}
-	var buf [8]byte
-	return currencyWords[string(lowered(buf[:0], word))]
+	switch c | 0x20 {
+	case 'e', 'd', 'u', 'g', 'c':
+		var buf [8]byte
+		return currencyWords[string(lowered(buf[:0], word))]
+	}
+	return ""
+}
+
+// The first and the last bytes of currencies.
+var mayBeginCurrency, mayEndCurrency = edges("edugc"), edges("osrdpf")
+
+func edges(small string) (t [256]bool) {
+	for b := range t {
+		t[b] = classes[b]&(upper|high) != 0 || b == '$' || strings.IndexByte(small, byte(b)) >= 0
+	}
+	return t
 }
 
 // currencyBefore returns the currency right before a number, with at most a space between.
@@ -43,6 +65,9 @@ func currencyBefore(text []byte, from int) (code string, ok bool) {
 	end := from
 	if end > 0 && text[end-1] == ' ' {
 		end--
+	}
+	if end == 0 || !mayEndCurrency[text[end-1]] {
+		return "", false
 	}
 	start := end
 	for start > 0 && end-start < 8 && classes[text[start-1]]&(lower|upper) != 0 {
@@ -70,6 +95,9 @@ func currencyAfter(text []byte, to int) (code string, size int) {
 	start := to
 	if start < len(text) && text[start] == ' ' {
 		start++
+	}
+	if start == len(text) || !mayBeginCurrency[text[start]] {
+		return "", 0
 	}
 	end := start
 	for end < len(text) && end-start < 8 && classes[text[end]]&(lower|upper) != 0 {

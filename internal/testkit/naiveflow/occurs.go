@@ -215,6 +215,8 @@ func around(kind flow.Kind, text string, i, j int) Answer {
 		return Either
 	case (kind == flow.Host || kind == flow.URL) && !strings.Contains(part, "://") && match(`\.(md|b)\b`, part):
 		return Either
+	case kind == flow.Path && strings.ContainsAny(part, "\"`()[]{}<>,;|"):
+		return Either
 	case quiet:
 		return Yes
 	}
