@@ -97,7 +97,7 @@ const (
 func classOf(r rune) runeClass {
 	switch {
 	case r < 0x600:
-		return early[r]
+		return tables().class[r]
 	case 0x4E00 <= r && r <= 0x9FFF, 0x3041 <= r && r <= 0x30FF && r != '・':
 		return single
 	case 0xAC00 <= r && r <= 0xD7A3:
@@ -107,13 +107,6 @@ func classOf(r rune) runeClass {
 	}
 	return slowClass(r)
 }
-
-var early = func() (t [0x600]runeClass) {
-	for r := range t {
-		t[r] = slowClass(rune(r))
-	}
-	return t
-}()
 
 // unspaced are the scripts that put no space between words.
 var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}

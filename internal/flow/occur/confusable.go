@@ -10,9 +10,9 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/spelling"
 )
 
-// confusables are characters that look like a letter of ASCII, in the order of the alphabet: those
-// of scripts that are written from left to right, as fonts for text draw them.
-var confusables = func() map[rune]byte {
+// confusables returns the characters that look like a letter of ASCII: those of scripts that are
+// written from left to right, as fonts for text draw them. The list is in the order of the alphabet.
+func confusables() map[rune]byte {
 	m := map[rune]byte{}
 	for i, list := range [...]string{
 		"аАαΑɑᴀ", "ЬьƄƅВвΒβʙ", "сСϲϹᴄɔ", "ԁɗᴅժ", "еЕєҽΕεᴇ", "ƒϜꜰ", "ɡɢցԌ", "һҺհНнΗʜ", "іІıɩιΙӀ", "јЈϳᴊɟ", "κкКΚᴋ", "ӏǀɭʟⅼ|Ɩ", "мМΜᴍ",
@@ -25,24 +25,15 @@ var confusables = func() map[rune]byte {
 		}
 	}
 	return m
-}()
+}
 
 // confusable returns the letter of ASCII that a character looks like, 0 if there is none.
 func confusable(r rune) byte {
 	if r < 0x600 {
-		return earlyConfusables[r]
+		return tables().confusable[r]
 	}
-	return confusables[r]
+	return tables().confusables[r]
 }
-
-var earlyConfusables = func() (t [0x600]byte) {
-	for r, c := range confusables {
-		if r < 0x600 {
-			t[r] = c
-		}
-	}
-	return t
-}()
 
 // alike reports whether a letter is drawn like one of ASCII in nearly every font. A word of those
 // alone could be meant as one of ASCII.

@@ -4,27 +4,10 @@ import (
 	"encoding/binary"
 	"unicode/utf8"
 
-	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/stopgate/stopgate/internal/condition/spelling"
 )
-
-// folded are the characters below 0x600 whose compatibility form is one character without case. 0
-// is every other one, such as combining marks.
-var folded = func() (t [0x600]uint16) {
-	fold := cases.Fold()
-	for r := range t {
-		if 0x300 <= r && r < 0x370 {
-			continue
-		}
-		s := norm.NFKC.String(fold.String(norm.NFKC.String(string(rune(r)))))
-		if one, size := utf8.DecodeRuneInString(s); size == len(s) && one < 0xFFFF {
-			t[r] = uint16(one)
-		}
-	}
-	return t
-}()
 
 // decode is utf8.DecodeRune, which is slow outside ASCII.
 func decode(text []byte) (rune, int) {
@@ -49,17 +32,21 @@ const longestWord = 4096
 // appendFolded appends a word of a text in its compatibility form without case.
 func appendFolded(dst, word []byte) []byte {
 	start := len(dst)
+	var t *table // of a word that is not ASCII
 	for i := 0; i < len(word); {
 		if c := word[i]; c < utf8.RuneSelf {
 			dst = append(dst, spelling.LowerASCII(c))
 			i++
 			continue
 		}
+		if t == nil {
+			t = tables()
+		}
 		r, size := decode(word[i:])
 		i += size
 		switch {
-		case r < 0x600 && folded[r] != 0:
-			dst = utf8.AppendRune(dst, rune(folded[r]))
+		case r < 0x600 && t.folded[r] != 0:
+			dst = utf8.AppendRune(dst, rune(t.folded[r]))
 		case caseless(r):
 			dst = append(dst, word[i-size:i]...)
 		case len(word) > longestWord:
@@ -88,6 +75,7 @@ func normalised(text []byte) []byte {
 // ends before a character that later ones cannot change.
 func stable(text []byte) int {
 	last := 0 // the start of the last character
+	var t *table
 	for i := 0; i < len(text); {
 		c := text[i]
 		if c < utf8.RuneSelf {
@@ -101,7 +89,10 @@ func stable(text []byte) int {
 			continue
 		}
 		if 0xC2 <= c && c < 0xD8 && i+1 < len(text) && text[i+1]&0xC0 == 0x80 { // below 0x600
-			if !unchanged[rune(c&0x1F)<<6|rune(text[i+1]&0x3F)] {
+			if t == nil {
+				t = tables()
+			}
+			if !t.unchanged[rune(c&0x1F)<<6|rune(text[i+1]&0x3F)] {
 				return last
 			}
 			last = i
@@ -117,14 +108,3 @@ func stable(text []byte) int {
 	}
 	return len(text)
 }
-
-// unchanged are the characters below 0x600 that are their own compatibility form, and that do not
-// combine with the one before.
-var unchanged = func() (t [0x600]bool) {
-	for r := range t {
-		s := string(rune(r))
-		p := norm.NFKC.PropertiesString(s)
-		t[r] = norm.NFKC.IsNormalString(s) && p.BoundaryBefore() && p.CCC() == 0
-	}
-	return t
-}()

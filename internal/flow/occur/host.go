@@ -3,6 +3,7 @@ package occur
 import (
 	"bytes"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/net/idna"
@@ -40,14 +41,14 @@ func noLetter(r rune) bool {
 // withoutWWW removes the first label "www" of a host, unless everybody can register the rest.
 func withoutWWW(host []byte) []byte {
 	rest, ok := bytes.CutPrefix(host, []byte("www."))
-	if !ok || bytes.IndexByte(rest, '.') < 0 || shared[string(rest)] || isRegistry(rest) {
+	if !ok || bytes.IndexByte(rest, '.') < 0 || shared()[string(rest)] || isRegistry(rest) {
 		return host
 	}
 	return rest
 }
 
 // shared are domains below which everybody gets a name.
-var shared = func() map[string]bool {
+var shared = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for name := range strings.FieldsSeq(`github.io gitlab.io codeberg.page bitbucket.io readthedocs.io pages.dev workers.dev r2.dev vercel.app now.sh netlify.app
 		netlify.com herokuapp.com web.app firebaseapp.com appspot.com run.app a.run.app blogspot.com azurewebsites.net azureedge.net cloudfront.net amazonaws.com
@@ -58,7 +59,7 @@ var shared = func() map[string]bool {
 		m[name] = true
 	}
 	return m
-}()
+})
 
 // isRegistry reports whether a domain is one of a country below which names are registered, such
 // as co.uk.
@@ -106,13 +107,13 @@ func (s *scanner) domain(host []byte, start, end int) {
 }
 
 // fileEndings are top-level domains that are the ends of file names more often.
-var fileEndings = func() map[string]bool {
+var fileEndings = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for name := range strings.FieldsSeq("bat cab cc cfg conf cs css csv doc docx exe gz go h hpp htm html ini java jpg jpeg js json jsx kt lock log lua md mov mp3 mp4 pdf php pl png ps py rb rs sh so sql svg swift tar tex tf toml ts tsv tsx txt xls xlsx xml yaml yml zip zsh") {
 		m[name] = true
 	}
 	return m
-}()
+})
 
 const longestEnding = 5
 
@@ -122,7 +123,7 @@ func isFile(label []byte) bool {
 		return false
 	}
 	var buf [longestEnding]byte
-	return fileEndings[string(lowered(buf[:0], label))]
+	return fileEndings()[string(lowered(buf[:0], label))]
 }
 
 // site finds a host without anything else: it is the URL of its first page, too.
@@ -163,7 +164,7 @@ func (s *scanner) bare(start, end int, f features) {
 		for port+1 < len(rest) && classes[rest[port+1]] == digit {
 			port++
 		}
-		if rest[0] != ':' || port == 0 || port+1 < len(rest) && rest[port+1] != '/' && rest[port+1] != '?' {
+		if rest[0] != ':' || port == 0 || port+1 < len(rest) && rest[port+1] != '/' && rest[port+1] != '?' && rest[port+1] != '#' {
 			if rest[0] == '@' {
 				return
 			}

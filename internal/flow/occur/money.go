@@ -3,11 +3,12 @@ package occur
 import (
 	"bytes"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
 // codes are the currencies of ISO 4217.
-var codes = func() map[string]string {
+var codes = sync.OnceValue(func() map[string]string {
 	m := map[string]string{}
 	for code := range strings.FieldsSeq(`AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTC BTN BWP BYN BZD CAD
 	CDF CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB ETH EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL
@@ -18,7 +19,7 @@ var codes = func() map[string]string {
 		m[code] = code
 	}
 	return m
-}()
+})
 
 // signs are the signs of currencies. A sign of several currencies is one of its own.
 var signs = map[string]string{"$": "$", "€": "EUR", "£": "GBP", "¥": "¥", "₹": "INR", "₽": "RUB", "₩": "KRW", "₿": "BTC"}
@@ -38,7 +39,7 @@ func currencyOf(word []byte) string {
 	case len(word) < 3 || len(word) > len("dollars"):
 		return ""
 	case len(word) == 3 && classes[c] == upper:
-		if code, ok := codes[string(word)]; ok {
+		if code, ok := codes()[string(word)]; ok {
 			return code
 		}
 	}

@@ -3,11 +3,12 @@ package occur
 import (
 	"bytes"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
 // common are words that occur in every conversation.
-var common = func() map[string]bool {
+var common = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`yes no true false null none nil undefined all any both other others on off ok okay
 		today tomorrow yesterday now new old low medium high open closed public private default unknown
@@ -16,7 +17,7 @@ var common = func() map[string]bool {
 		m[w] = true
 	}
 	return m
-}()
+})
 
 // weak reports whether a value occurs by chance: fewer than three characters, a number below 1000
 // without a unit, a common word.
@@ -31,5 +32,5 @@ func weak(value []byte) bool {
 	if n, ok := plainNumber(value); ok && len(bytes.TrimLeft(bytes.SplitN(n, []byte("."), 2)[0], "-")) < 4 {
 		return true
 	}
-	return common[string(appendFolded(nil, normalised(value)))]
+	return common()[string(appendFolded(nil, normalised(value)))]
 }
