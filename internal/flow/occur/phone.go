@@ -38,7 +38,7 @@ func (s *scanner) phone(start, end int, loose bool) {
 	}
 	if groups > 1 && !loose {
 		s.busy = max(s.busy, to)
-		if n := digitsAt(text, from); n >= 9 {
+		if n := digitsAt(text, from); n >= 9 && text[from+n] == ' ' { // perhaps two numbers
 			s.emit(flow.Phone, text[from:from+n], from, from+n, false)
 		}
 	}
