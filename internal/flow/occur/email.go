@@ -155,7 +155,7 @@ func plainEmail(value []byte) (address []byte, ok bool) {
 	if value[0] == '.' {
 		return nil, false
 	}
-	return appendEmail(nil, value[:at], value[at+1:])
+	return appendEmail(make([]byte, 0, len(value)+8), value[:at], value[at+1:])
 }
 
 func cutPrefixFold(text []byte, prefix string) (rest []byte, ok bool) {

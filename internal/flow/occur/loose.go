@@ -26,7 +26,7 @@ func (r *reader) loose(value []byte) {
 		run = nil
 	}
 	text := normalised(value)
-	var main [][]byte // the words of the value as it is
+	main := make([][]byte, 0, 8) // the words of the value as it is
 	Scan(text, func(t Token) {
 		switch {
 		case t.Kind != flow.Text:

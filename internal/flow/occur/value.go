@@ -43,6 +43,9 @@ type reader struct {
 	q     *flow.Query
 	bytes []byte   // memory of tokens
 	rows  [][]byte // memory of needles
+
+	splitter *scanner // of words
+	split    [][]byte
 }
 
 func (r *reader) read(value []byte) {
@@ -151,10 +154,14 @@ func hasWord(token []byte) bool {
 
 // tokens returns the words of a value, and its marks.
 func (r *reader) tokens(value []byte, marks bool) (out [][]byte) {
-	s := scanner{words: true, loose: !marks}
-	s.each = func(t Token) { out = append(out, r.keep(t.Value)) }
-	s.scan(normalised(value))
-	return out
+	if r.splitter == nil {
+		r.splitter = &scanner{words: true}
+		r.splitter.each = func(t Token) { r.split = append(r.split, r.keep(t.Value)) }
+	}
+	r.split = make([][]byte, 0, 8)
+	r.splitter.loose = !marks
+	r.splitter.scan(normalised(value))
+	return r.split
 }
 
 func (r *reader) plainURL(value []byte) {
