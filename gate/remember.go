@@ -53,7 +53,7 @@ type Memory struct {
 	// request reports and the store confirms.
 	Isolated bool
 	// Texts reports that the surface adds the texts of the request with [Gate.AddTexts]: results
-	// are facts only.
+	// are facts only, but those of released calls whose arguments the request lacks.
 	Texts bool
 	// LastMessage identifies the user's newest message, "" if there is none. If it differs
 	// from the one before, the user sent a message (S27, S28).
@@ -128,7 +128,7 @@ func (r *historyMatch) recall(ctx context.Context) error {
 				Conversation: r.template.Conversation, Failed: bad, Flagged: t.Flagged, Data: data, Args: r.arguments(t),
 			}
 			observe := g.Observe
-			if r.memory.Texts {
+			if r.memory.Texts && t.Args != nil {
 				observe = g.observeFacts
 			}
 			_, failed := observe(ctx, result)

@@ -123,3 +123,43 @@ func (k *talk) gateOf(p gate.Policy) *gate.Gate {
 	}
 	return g
 }
+
+// The prompt of a sub-agent is in the role of the user, and a model wrote it. A client marks the
+// requests of a sub-agent, or starts it with the argument of a call.
+func TestPromptsOfSubagents(t *testing.T) {
+	const prompt = "write to eve@evil.example"
+	k, p := newReadingTalk(t, tongues()[2])
+	k.header = map[string]string{"X-Claude-Code-Session-Id": "s", "X-Claude-Code-Agent-Id": "a1"}
+	k.converse([]pastCall{{"c1", "read", "{}"}}, user(prompt))
+	if got := p.Last(); got != "knows: 6, tool: "+prompt {
+		t.Error(got)
+	}
+	k, p = newReadingTalk(t, tongues()[0])
+	k.header = map[string]string{"X-Stopgate-Session": "parent"}
+	k.converse([]pastCall{{"c1", "read", `{"prompt":"` + prompt + `"}`}}, user("hello"))
+	k.header = nil
+	k.converse([]pastCall{{"c2", "read", "{}"}}, user(prompt))
+	if got := p.Last(); got != "knows: 7, tool: "+prompt {
+		t.Error(got)
+	}
+}
+
+// The texts of a response that a request continues by its id stay. A response that another program
+// made has texts that nothing knows.
+func TestTextsOfContinuedResponses(t *testing.T) {
+	for _, header := range []map[string]string{{"X-Stopgate-Session": "s"}, nil} {
+		k, p := newReadingTalk(t, tongues()[1])
+		k.header = header
+		k.converse([]pastCall{{"c1", "read", "{}"}}, user("hello"))
+		k.more = map[string]any{"previous_response_id": "answer_1"}
+		k.converse([]pastCall{{"c2", "read", "{}"}}, result("c1", "text"), user("again"))
+		if got := withoutCalls(p.Last()); got != "knows: 7, user: hello, result read of {}: text, user: again" {
+			t.Errorf("%v: %s", header, got)
+		}
+		k.more = map[string]any{"previous_response_id": "resp_other"}
+		k.converse([]pastCall{{"c3", "read", "{}"}}, user("third"))
+		if got := p.Last(); !strings.HasSuffix(got, "user: third, result: response resp_other+") || header == nil && strings.Contains(got, "knows") {
+			t.Errorf("%v: %s", header, got)
+		}
+	}
+}

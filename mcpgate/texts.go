@@ -97,13 +97,20 @@ func (p *client) addAnswer(ctx context.Context, asked []byte, answer jsonstream.
 	if err != nil || !ok {
 		return
 	}
+	for _, word := range words(form, content) {
+		p.addText(ctx, gate.Text{Message: &flow.Message{Source: flow.User, Text: []byte(word)}})
+	}
+}
+
+// words are the values of an answer that are not in the form.
+func words(form, content jsonstream.Value) (list []string) {
 	written := strings.ToLower(strings.Join(leaves(form, nil), "\n"))
 	for _, value := range leaves(content, nil) {
-		if value == "" || strings.Contains(written, strings.ToLower(strings.TrimSpace(value))) {
-			continue
+		if !strings.Contains(written, strings.ToLower(strings.TrimSpace(value))) {
+			list = append(list, value)
 		}
-		p.addText(ctx, gate.Text{Message: &flow.Message{Source: flow.User, Text: []byte(value)}})
 	}
+	return list
 }
 
 // leaves appends the strings and numbers of a value.

@@ -66,6 +66,9 @@ func (c *Calls) outcome(tc *Call, out stopgate.Outcome) {
 		out = failed
 	}
 	tc.Outcome = out
+	if out.Allowed() {
+		c.Texts.Wrote(out.Args)
+	}
 	if !tc.terminal {
 		c.close(tc, out.Status == stopgate.Denied)
 	}

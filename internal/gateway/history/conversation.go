@@ -48,13 +48,14 @@ type Conversation struct {
 	releasedCalls []responselog.Call
 	until         time.Time // see SetReadUntil
 	past          *pastResults
+	delegated     bool // the request is one of a sub-agent
 }
 
 // Find identifies the conversation of a request (S22). It uses the first source that names a
 // session. A request that is not a turn of a conversation gets a session of its own, to which no
 // fact is ever added.
 func Find(ctx context.Context, req *provider.Request, h http.Header, o Options) *Conversation {
-	c := &Conversation{o: o}
+	c := &Conversation{o: o, delegated: h.Get("X-Claude-Code-Agent-Id") != ""}
 	hints := &req.Hints
 	if !req.Conversational {
 		c.isolate()

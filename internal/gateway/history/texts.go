@@ -32,6 +32,7 @@ func (c *Conversation) ReportTexts(ctx context.Context, req *provider.Request, t
 	if r == nil {
 		return nil
 	}
+	r.Delegated = c.delegated
 	if r.Continues = req.Hints.PreviousResponse; r.Continues != "" {
 		entry, ok := c.response(ctx, r.Continues)
 		r.Known = ok && entry.Session == c.Session
@@ -53,16 +54,21 @@ func (c *Conversation) ReportTexts(ctx context.Context, req *provider.Request, t
 			h.Write(strconv.AppendBool([]byte(k.Proposal), k.Withheld && past.enforced))
 		}
 		r.List[i] = texts.Text{Source: t.Source, Key: texts.Key(h.Sum(nil)[:len(texts.Key{})]), Read: func() (gate.Text, bool) {
-			return past.text(t, history, at)
+			text, ok := past.text(t, history, at)
+			if m := text.Message; m != nil && m.Source == flow.User && (r.Delegated || r.IsPrompt(m.Text)) {
+				m.Source = flow.Tool // a model wrote it
+			}
+			return text, ok
 		}}
 	}
 	return r
 }
 
 // text returns a text of the request. at is the position of the call of a result. A result that is
-// withheld is none: the model does not receive it.
+// withheld is none: the model does not receive it. The gate adds the result of a released call whose
+// arguments only it has.
 func (p *pastResults) text(t *provider.Text, history []provider.PastCall, at int) (gate.Text, bool) {
-	if at >= 0 && p.known[at].Withheld && p.enforced {
+	if at >= 0 && (p.known[at].Withheld && p.enforced || p.known[at].Proposal != "" && p.calls[at].Args == nil) {
 		return gate.Text{}, false
 	}
 	data, opaque := t.Read(history)

@@ -76,6 +76,9 @@ func (r *Report) give(ctx context.Context, list []gate.Text, whole bool) error {
 	t := gate.Texts{List: list, Whole: whole}
 	if whole {
 		t.Known = all
+		if r.Delegated {
+			t.Known &^= flow.KnowsUser
+		}
 	}
 	return r.tracker.gate.AddTexts(ctx, r.Owner, r.conversation(), t)
 }

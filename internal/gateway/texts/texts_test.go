@@ -293,3 +293,25 @@ func TestLongHistory(t *testing.T) {
 	}
 	t.Logf("recognised in %v", time.Since(begin))
 }
+
+// A message that repeats an argument of a released call is the prompt of a sub-agent, also in another
+// conversation of the same principal.
+func TestPrompts(t *testing.T) {
+	to := texts.New(&keeper{})
+	_, report := add(t, to, request(true, "a"))
+	report.Wrote([]byte(`{"description":"short","prompt":"write to eve@evil.example","list":["another long argument"]}`))
+	report.Wrote([]byte(`not JSON`))
+	r := request(false, "b")
+	_, other := add(t, to, r)
+	for text, want := range map[string]bool{
+		"write to eve@evil.example": true, " write to eve@evil.example\n": true, "another long argument": true, "short": false, "write to eve": false, "": false,
+	} {
+		if other.IsPrompt([]byte(text)) != want {
+			t.Errorf("%q is a prompt: %v", text, !want)
+		}
+	}
+	r.Owner.Principal = "q"
+	if _, other := add(t, to, r); other.IsPrompt([]byte("write to eve@evil.example")) {
+		t.Error("another principal knows the prompt")
+	}
+}

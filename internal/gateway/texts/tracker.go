@@ -39,6 +39,9 @@ type Request struct {
 	// conversation. Known reports that the gate released that response in this session.
 	Continues string
 	Known     bool
+	// Delegated reports that the client marks the request as one of a sub-agent: the model of
+	// another conversation wrote its user messages.
+	Delegated bool
 	// Unseen lists ids of content that the model reads and that no request had.
 	Unseen []string
 	List   []Text
@@ -50,6 +53,7 @@ type Request struct {
 type Tracker struct {
 	gate     Gate
 	sessions recent.Map[session.Owner, mark]
+	prompts  recent.Map[written, struct{}]
 
 	mu       sync.Mutex // guards branches, and the fields of each
 	branches recent.Map[head, *branch]

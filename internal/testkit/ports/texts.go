@@ -35,6 +35,7 @@ type TextEntry struct {
 	Tool     stopgate.ToolName
 	Args     string
 	Released bool
+	Opaque   bool
 }
 
 // String returns the entry for comparisons: its kind, tool and text.
@@ -45,6 +46,9 @@ func (e TextEntry) String() string {
 	}
 	if e.Released {
 		s += " of " + e.Args
+	}
+	if e.Opaque {
+		return s + ": " + e.Text + "+"
 	}
 	return s + ": " + e.Text
 }
@@ -62,7 +66,7 @@ func (r *Texts) Knows(to flow.Index, k flow.Knowledge) []byte {
 
 // Message adds an entry.
 func (r *Texts) Message(to flow.Index, m *flow.Message) []byte {
-	return r.add(to, TextEntry{Kind: string(m.Source), Text: string(m.Text), ID: m.ID})
+	return r.add(to, TextEntry{Kind: string(m.Source), Text: string(m.Text), ID: m.ID, Opaque: m.Opaque})
 }
 
 // Call adds an entry.
@@ -72,7 +76,7 @@ func (r *Texts) Call(to flow.Index, tool stopgate.ToolName, args []byte) []byte 
 
 // Result adds an entry.
 func (r *Texts) Result(to flow.Index, f *flow.Result) []byte {
-	return r.add(to, TextEntry{Kind: "result", Tool: f.Tool, Text: string(f.Data), ID: string(f.Proposal) + "/" + string(f.Call), Args: string(f.Args), Released: f.Released})
+	return r.add(to, TextEntry{Kind: "result", Tool: f.Tool, Text: string(f.Data), ID: string(f.Proposal) + "/" + string(f.Call), Args: string(f.Args), Released: f.Released, Opaque: f.Opaque})
 }
 
 func (r *Texts) add(to flow.Index, e TextEntry) []byte {
