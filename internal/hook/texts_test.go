@@ -2,6 +2,7 @@ package hook_test
 
 import (
 	"context"
+	"os"
 	"strings"
 	"testing"
 
@@ -91,6 +92,10 @@ func TestResultsAreTexts(t *testing.T) {
 // The knowledge that a host's row states is documented: hosts that do not report results of some
 // tools, or failed calls, do not know the results.
 func TestReports(t *testing.T) {
+	text, err := os.ReadFile("../../docs/hooks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	all := map[string]flow.Knowledge{"claude-code": flow.KnowsUser | flow.KnowsResults, "qwen-code": flow.KnowsUser | flow.KnowsResults, "gemini-cli": flow.KnowsUser | flow.KnowsResults}
 	none := map[string]bool{"crush": true, "generic": true}
 	for _, h := range hook.All() {
@@ -100,6 +105,12 @@ func TestReports(t *testing.T) {
 		}
 		if h.Reports != want {
 			t.Errorf("%s reports %d, want %d", h.Name, h.Reports, want)
+		}
+		complete := map[flow.Knowledge]string{0: "nothing", flow.KnowsUser: "prompts", flow.KnowsUser | flow.KnowsResults: "prompts, results"}[want]
+		for line := range strings.Lines(string(text)) {
+			if cells := strings.Split(line, "|"); len(cells) == 5 && !strings.Contains(line, "~/") && strings.Contains(cells[1], "`"+h.Name+"`") && strings.TrimSpace(cells[2]) != complete {
+				t.Errorf("docs/hooks.md: %s reports %q, want %q", h.Name, cells[2], complete)
+			}
 		}
 	}
 }

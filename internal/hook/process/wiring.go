@@ -65,7 +65,7 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 		e.Call.Session = stopgate.SessionID(id)
 	}
 	b := &hook.Backend{Allow: allows, SessionPolicies: len(program.SessionPolicies()) > 0}
-	b.ObservesResults = b.SessionPolicies || program.WithholdsResults()
+	b.ObservesResults = b.SessionPolicies || program.WithholdsResults() || program.Reader() != nil
 	if e.Kind == hook.After && !b.ObservesResults {
 		b.Gate, err = gate.New(program)
 		return b, err
