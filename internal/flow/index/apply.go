@@ -29,8 +29,7 @@ func (ix *Index) apply(r *record) {
 	if r.person {
 		s.person, s.before, s.said = s.batch, s.texts, nil
 	}
-	s.said = append(slices.Clip(s.said), r.said...)
-	s.anywhere = append(slices.Clip(s.anywhere), r.anywhere...)
+	s.said, s.anywhere = union(s.said, r.said), union(s.anywhere, r.anywhere)
 	if r.result {
 		s.read(stopgate.ToolName(r.tool))
 	}
@@ -43,6 +42,16 @@ func (ix *Index) apply(r *record) {
 		}
 	}
 	ix.state = s
+}
+
+// union returns the strings of two lists, each once, and leaves the first list as it is.
+func union(a, b []string) []string {
+	for _, s := range b {
+		if !slices.Contains(a, s) {
+			a = append(slices.Clip(a), s)
+		}
+	}
+	return a
 }
 
 // addTexts adds the texts of a record, and drops the oldest volumes that the budget does not have
@@ -143,7 +152,10 @@ func (ix *Index) set(s *state, sources []flow.Source) uint16 {
 	}
 	if len(s.sets) >= maxSets {
 		s.damaged = true
-		return 0
+		if len(s.sets) == maxSets { // texts with more sets are as those that nobody sees
+			s.sets = append(s.sets, newSet([]flow.Source{flow.Tool, flow.Hidden}))
+		}
+		return maxSets
 	}
 	n := uint16(len(s.sets))
 	ix.setNumbers[name] = n
@@ -246,7 +258,7 @@ func (f *filler) finish() {
 	}
 	v := f.volume
 	v.atoms.add(f.atoms)
-	if len(f.rec.echo) == 0 {
+	if len(f.rec.echo)+len(f.rec.echoes) == 0 {
 		return
 	}
 	var echo [3]uint32
@@ -266,12 +278,14 @@ func (f *filler) finish() {
 // known returns the code that the volume has for a code of the record, or a gap.
 func (f *filler) known(c code) code {
 	n := c.number()
-	if c == gap || n < firstWord {
+	if n < firstWord {
 		return c
 	}
-	o, ok := f.volume.words.find(f.rec.words[n-firstWord])
-	if !ok {
-		return gap
+	switch o := f.words[n-firstWord].ordinal; {
+	case o != 0:
+		return wordCode(o-1) | c&alone
+	case f.marks[n-firstWord]:
+		return otherMark
 	}
-	return wordCode(o) | c&alone
+	return gap
 }

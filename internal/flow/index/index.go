@@ -211,6 +211,7 @@ func (ix *Index) record(b *Batch) *record {
 		r.written = append(r.written, e)
 	}
 	r.words, r.atoms = s.words.hashes, s.atoms.hashes
+	r.trimEcho()
 	return r
 }
 

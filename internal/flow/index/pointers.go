@@ -20,6 +20,8 @@ type pointers struct {
 const (
 	stride     = 16
 	maxPointer = 256
+	// maxForms is the length of the forms of a volume. The pointers of further forms are empty.
+	maxForms = 1 << 16
 )
 
 // clip cuts a pointer that is longer than maxPointer at a token.
@@ -39,6 +41,10 @@ func (p *pointers) add(pointer string) {
 	var space [8]uint64
 	form, indexes := split(pointer, space[:0])
 	number, ok := p.known[form]
+	if !ok && p.length > maxForms {
+		number, ok = p.known[""]
+		form, indexes = "", nil
+	}
 	if !ok {
 		if p.known == nil {
 			p.known = map[string]uint32{}
@@ -46,7 +52,7 @@ func (p *pointers) add(pointer string) {
 		number = uint32(len(p.forms))
 		p.forms = append(p.forms, form)
 		p.known[form] = number
-		p.length += int64(len(form))
+		p.length += int64(len(form)) + 16
 	}
 	p.packed = binary.AppendUvarint(p.packed, uint64(number))
 	for _, i := range indexes {

@@ -46,6 +46,53 @@ func (e *entry) sameCall(o *entry) bool {
 	return e.tool == o.tool && e.call == o.call && e.proposal == o.proposal
 }
 
+// trimEcho leaves of the echo what can occur in a text: words that are in none, and the marks between
+// them, become one gap.
+func (r *record) trimEcho() {
+	if len(r.echo)+len(r.echoes) == 0 {
+		return
+	}
+	used := make([]bool, len(r.words))
+	for i := range r.texts {
+		for _, codes := range [][]code{r.texts[i].plain, r.texts[i].loose} {
+			for _, c := range codes {
+				if n := c.number(); n >= firstWord {
+					used[n-firstWord] = true
+				}
+			}
+		}
+	}
+	marks := make([]bool, len(r.words))
+	for _, m := range r.marks {
+		marks[m] = true
+	}
+	r.echo, r.echoes = trim(r.echo, used, marks), trim(r.echoes, used, marks)
+}
+
+func trim(echo []code, used, marks []bool) []code {
+	out := echo[:0]
+	start := 0 // of what follows the last gap
+	words := false
+	for _, c := range append(echo, gap) {
+		n := c.number()
+		if n >= firstWord && marks[n-firstWord] && !used[n-firstWord] {
+			c, n = otherMark, otherMark.number()
+		}
+		if known := c != gap && (n < firstWord || used[n-firstWord]); known {
+			words = words || n >= firstWord && !marks[n-firstWord]
+			out = append(out, c)
+			continue
+		}
+		if !words {
+			out = out[:start]
+			continue
+		}
+		out = append(out, gap)
+		start, words = len(out), false
+	}
+	return out
+}
+
 // plan marks the texts that do not fit in a budget, the oldest first: of the untrusted ones, which
 // may not take the place of trusted ones, and of the trusted ones. trusted is the cost of the trusted
 // texts that the index has.

@@ -8,8 +8,9 @@ type code uint32
 const (
 	alone      code = 1
 	asciiMarks      = 256
-	gap        code = asciiMarks << 1 // between two sequences
-	firstWord       = asciiMarks + 1
+	otherMark  code = asciiMarks << 1       // a mark that no text has
+	gap        code = (asciiMarks + 1) << 1 // between two sequences, or a word that no text has
+	firstWord       = asciiMarks + 2
 )
 
 func wordCode(ordinal uint32) code { return code(ordinal+firstWord) << 1 }

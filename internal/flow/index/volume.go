@@ -45,7 +45,7 @@ func (v *volume) full(capacity int64) bool {
 // mark reports whether a code is that of a mark.
 func (v *volume) mark(c code) bool {
 	n := c.number()
-	if n <= asciiMarks {
+	if n < firstWord {
 		return c != gap
 	}
 	n -= firstWord
