@@ -99,7 +99,7 @@ func (ix *Index) addTexts(s *state, r *record) {
 	}
 }
 
-// addWritten adds what a call with an effect wrote.
+// addWritten adds the texts that a call with an effect wrote.
 func (ix *Index) addWritten(r *record) {
 	for i := range r.written {
 		e := &r.written[i]
@@ -152,7 +152,7 @@ func (ix *Index) set(s *state, sources []flow.Source) uint16 {
 	}
 	if len(s.sets) >= maxSets {
 		s.damaged = true
-		if len(s.sets) == maxSets { // texts with more sets are as those that nobody sees
+		if len(s.sets) == maxSets { // all further sets are one, whose texts are hidden
 			s.sets = append(s.sets, newSet([]flow.Source{flow.Tool, flow.Hidden}))
 		}
 		return maxSets

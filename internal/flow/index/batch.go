@@ -5,15 +5,15 @@ import (
 	"github.com/stopgate/stopgate/flow"
 )
 
-// Batch is what one message, call or result adds to an index.
+// Batch is the part that one message, call or result adds to an index.
 type Batch struct {
 	// Key identifies the message or the result: a batch with the key of an earlier one adds nothing.
 	// An empty one is no key.
 	Key []byte
 	// Know are sources that the surface reports completely, from now on.
 	Know flow.Knowledge
-	// Person is set for a new message of the person: [flow.View.Read] with untilUser looks at what
-	// comes later, and Said of earlier messages ends.
+	// Person is set for a new message of the person: [flow.View.Read] with untilUser looks at later
+	// batches, and Said of earlier messages ends.
 	Person bool
 	// Said and SaidAnywhere are the keys of `says` conditions that hold on the message, and on the
 	// session.

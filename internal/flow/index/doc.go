@@ -8,8 +8,8 @@
 // trusted texts last, and anything may occur in the texts that it had: a doubt of every query for their
 // sources. Untrusted texts never take the place of trusted ones.
 //
-// What a result repeats of the arguments of its own call does not occur in it. A hidden text never has
-// a value for certain.
+// A value that a result repeats from the arguments of its own call does not occur in it. A hidden text
+// never has a value for certain.
 //
 // A batch is also returned as a segment, in binary form, with a keyed hash at its end. Restoring the
 // segments in their order gives an index with the same answers. An index that could not restore one

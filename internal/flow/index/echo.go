@@ -1,7 +1,7 @@
 package index
 
-// echo finds the occurrences of a phrase that the call of a text has in its own arguments: what the
-// result repeats of them does not occur in it.
+// echo finds the occurrences of a phrase that the call of a text has in its own arguments: a
+// result does not have the words that it repeats of them.
 type echo struct {
 	volume *volume
 	phrase *phrase

@@ -5,7 +5,7 @@ import (
 	"github.com/stopgate/stopgate/flow"
 )
 
-// record is a batch as hashes: what an index applies, and what a segment stores.
+// record is a batch as hashes, as an index applies it and a segment stores it.
 type record struct {
 	batch          uint64 // hash of the batch's key, 0 without one
 	know           flow.Knowledge
@@ -16,7 +16,7 @@ type record struct {
 	keys           []uint64 // hashes of marks
 	words, atoms   []uint64 // distinct hashes, which codes and atoms below number
 	marks          []uint32 // the words that are marks outside ASCII
-	echo, echoes   []code   // what the call's arguments have: as they are, and in other readings
+	echo, echoes   []code   // of the call's arguments: as they are, and in other readings
 	sets           [][]flow.Source
 	texts, written []entry
 }
@@ -36,7 +36,7 @@ type entry struct {
 
 func (e *entry) cost() int64 { return e.length + textOverhead }
 
-// identity is the cost of what names the texts of a batch.
+// identity is the cost of the names that the texts of a batch share.
 func (e *entry) identity() int64 {
 	return batchOverhead + int64(len(e.tool)+len(e.call)+len(e.proposal))
 }
@@ -46,7 +46,7 @@ func (e *entry) sameCall(o *entry) bool {
 	return e.tool == o.tool && e.call == o.call && e.proposal == o.proposal
 }
 
-// trimEcho leaves of the echo what can occur in a text: words that are in none, and the marks between
+// trimEcho shortens the echo to the parts that can occur in a text: words that are in none, and the marks between
 // them, become one gap.
 func (r *record) trimEcho() {
 	if len(r.echo)+len(r.echoes) == 0 {
@@ -71,7 +71,7 @@ func (r *record) trimEcho() {
 
 func trim(echo []code, used, marks []bool) []code {
 	out := echo[:0]
-	start := 0 // of what follows the last gap
+	start := 0 // of the part after the last gap
 	words := false
 	for _, c := range append(echo, gap) {
 		n := c.number()

@@ -168,7 +168,7 @@ func (s *scanner) scan(text []byte) (plain, loose []code, atoms []uint32) {
 	return s.plain[s.begin:len(s.plain):len(s.plain)], s.loose[other:len(s.loose):len(s.loose)], s.found[first:len(s.found):len(s.found)]
 }
 
-// echo adds what the call's arguments have, before all texts.
+// echo scans the call's arguments, before all texts.
 func (s *scanner) echo(texts [][]byte) {
 	s.echoing = true
 	defer func() { s.echoing = false }()

@@ -226,14 +226,17 @@ func (d *decoder) uint(limit uint64) uint64 {
 }
 
 // count reads the length of a list whose elements have at least size bytes.
-func (d *decoder) count(size int) int { return int(d.uint(uint64(len(d.buf) / size))) }
+func (d *decoder) count(size int) int {
+	n := d.uint(uint64(len(d.buf)))
+	if n > uint64(len(d.buf)/size) {
+		d.fail("it ends too early")
+		return 0
+	}
+	return int(n)
+}
 
 func (d *decoder) string() string {
 	n := d.count(1)
-	if n > len(d.buf) {
-		d.fail("it ends too early")
-		return ""
-	}
 	s := string(d.buf[:n])
 	d.buf = d.buf[n:]
 	return s
@@ -323,7 +326,7 @@ func (d *decoder) entries(r *record, sets int) []entry {
 		flags := d.byte()
 		t.trusted, t.opaque, t.dropped = flags&isTrusted != 0, flags&isOpaque != 0, flags&isDropped != 0
 		t.set = uint32(d.uint(uint64(max(sets, 1) - 1)))
-		t.length = int64(d.uint(math.MaxInt64 / 2))
+		t.length = int64(d.uint(1 << 40))
 		t.tool, t.call, t.proposal, t.pointer = last.tool, last.call, last.proposal, last.pointer
 		if flags&sameCall == 0 {
 			t.tool, t.call, t.proposal = stopgate.ToolName(d.string()), stopgate.CallID(d.string()), stopgate.ProposalID(d.string())

@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/flow"
 )
 
-// state is everything that a view has beside the volumes. It is not changed once it is in an index.
+// state is all that a view has. It is not changed once an index has it.
 type state struct {
 	batch          int // the number of batches
 	texts          int // the number of texts

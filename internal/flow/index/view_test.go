@@ -150,7 +150,7 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// What a result repeats of its own call's arguments does not occur in it; what is beside does.
+// What a result repeats of its own call's arguments does not occur in it; other words do.
 func TestEcho(t *testing.T) {
 	for _, ix := range copies(t, index.Options{}, &index.Batch{Know: everything, Result: true, Tool: "search",
 		Echo:  [][]byte{[]byte("mallory@evil.example"), []byte("the blue jacket")},
