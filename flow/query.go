@@ -87,8 +87,8 @@ type Finding struct {
 	// at most 64. More is set if there are others.
 	Texts []int
 	More  bool
-	// First is the first text of the sources in which the value, or a reading of it, occurs. Its
-	// Number is 0 if there is none.
+	// First is the first text of the sources in which the value certainly occurs, or else the first
+	// in which a reading of it does. Its Number is 0 if there is none.
 	First Ref
 }
 

@@ -63,12 +63,12 @@ func (v *view) segments(segments [][]byte, q *flow.Query) flow.Finding {
 
 // either returns where one of two values occurs; the texts are those of the second.
 func either(a, b flow.Finding) flow.Finding {
-	b.Certain = a.Certain || b.Certain
 	b.Possible = a.Possible || b.Possible
 	b.Doubt |= a.Doubt
-	if a.First.Number != 0 && (b.First.Number == 0 || a.First.Number < b.First.Number) {
+	if a.First.Number != 0 && (b.First.Number == 0 || a.First.Number < b.First.Number && a.Certain == b.Certain) {
 		b.First = a.First
 	}
+	b.Certain = a.Certain || b.Certain
 	return b
 }
 
@@ -95,9 +95,10 @@ type finder struct {
 	wanted  []bool // sets
 	doubt   flow.Doubt
 	steps   int
-	first   flow.Ref
-	numbers []int // of the texts with certainty
-	some    bool  // a text with some reading
+	first   flow.Ref // the first text with a reading
+	certain flow.Ref // the first text with certainty
+	numbers []int    // of the texts with certainty
+	some    bool     // a text with some reading
 
 	needle needle // scratch memory
 	// The search that is going on.
@@ -164,6 +165,9 @@ func (f *finder) add(p part, text int, plain bool) {
 		f.first = p.ref(text, set.name)
 	}
 	if plain && !set.hidden && (f.query == nil || set.certain(f.query, f.lastUser && number <= f.before)) {
+		if len(f.numbers) == 0 || number < f.certain.Number {
+			f.certain = p.ref(text, set.name)
+		}
 		f.numbers = append(f.numbers, number)
 	}
 }
@@ -173,6 +177,9 @@ func (f *finder) finding() flow.Finding {
 	slices.Sort(f.numbers)
 	numbers := slices.Compact(f.numbers)
 	out := flow.Finding{Certain: len(numbers) > 0, Doubt: f.doubt, First: f.first}
+	if out.Certain {
+		out.First = f.certain
+	}
 	if f.steps < 0 {
 		out.Doubt |= flow.Dropped
 	}

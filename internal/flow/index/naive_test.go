@@ -149,7 +149,9 @@ func (n *naive) find(value []byte, q *flow.Query) (f flow.Finding) {
 			f.Texts = append(f.Texts, t.number)
 		}
 	}
-	f.Certain = len(f.Texts) > 0
+	if f.Certain = len(f.Texts) > 0; f.Certain {
+		f.First.Number = f.Texts[0]
+	}
 	f.More = len(f.Texts) > 64
 	f.Texts = f.Texts[:min(64, len(f.Texts))]
 	f.Possible = f.Possible || r.Open || f.Doubt != 0
