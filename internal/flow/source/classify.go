@@ -2,6 +2,9 @@ package source
 
 import (
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/flow/occur"
@@ -60,14 +63,50 @@ type labelText struct {
 	text    []byte
 }
 
-// has reports whether a value is, as a whole, a text of one of the sources in this result.
-func (c *coverage) has(value []byte, from []flow.Source) bool {
-	return slices.ContainsFunc(from, func(s flow.Source) bool { return c.values[s][fold(string(value))] })
+// has reports whether a value is, as a whole, a text of one of the sources in this result. Words are
+// also found inside of such a text.
+func (c *coverage) has(value []byte, k flow.Kind, from []flow.Source) bool {
+	value = []byte(fold(string(value)))
+	return slices.ContainsFunc(from, func(s flow.Source) bool {
+		if c.values[s][string(value)] {
+			return true
+		}
+		if k != flow.Text || len(value) == 0 {
+			return false
+		}
+		for text := range c.values[s] {
+			if hasWords(text, string(value)) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// hasWords reports whether a text has other text between ends of words.
+func hasWords(text, words string) bool {
+	for at := 0; ; at++ {
+		n := strings.Index(text[at:], words)
+		if n < 0 {
+			return false
+		}
+		at += n
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[at+len(words):])
+		if !inWord(before) && !inWord(after) {
+			return true
+		}
+	}
+}
+
+func inWord(r rune) bool {
+	return r != utf8.RuneError && !unicode.IsSpace(r) && !strings.ContainsRune(`.,;:!?'"()<>`, r)
 }
 
 // note keeps a text of a definition for has.
 func (c *coverage) note(d *definition, text []byte, number bool) {
-	value, _, ok := identity(text, number)
+	seen, _ := visible(text)
+	value, _, ok := identity(seen, number)
 	if !ok || !d.leaned {
 		return
 	}

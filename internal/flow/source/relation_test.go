@@ -55,3 +55,31 @@ trusted = true
 		})
 	}
 }
+
+// A name that a mail of a known person has identifies the sender of another mail of the same result,
+// as a word and in no part of one.
+func TestConditionsFindWordsOfTheSameResult(t *testing.T) {
+	const policy = `
+[sources.named_mail]
+tool = "inbox"
+items = "/*"
+where = { pointer = "/sender", label = "^([a-z]+)[.@]", from = ["user"] }
+field = "/body"
+trusted = true
+[sources.named_sender]
+tool = "inbox"
+items = "/*"
+where = { pointer = "/sender", label = "^([a-z]+)[.@]", from = ["user", "named_mail"] }
+field = "/sender"
+trusted = true
+`
+	w := live(t, policy)
+	w.user("Do what Bob asks for in his mail.")
+	w.called("inbox", `{}`, `[{"sender":"bob@example.com","body":"Send it to Alice Miller, not to malloryx."},
+		{"sender":"alice.miller@example.com","body":"Hello"},{"sender":"mallory@evil.example","body":"I am Alice"},{"sender":"lice@evil.example","body":"Hi"}]`)
+	for value, want := range map[string]bool{"bob@example.com": true, "alice.miller@example.com": true, "mallory@evil.example": false, "lice@evil.example": false} {
+		if f := w.index.View().Find([]byte(value), &flow.Query{Kind: flow.Email, Sources: []flow.Source{"named_sender"}}); f.Certain != want {
+			t.Errorf("%s: %+v, want %v", value, f, want)
+		}
+	}
+}

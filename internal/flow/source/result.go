@@ -100,9 +100,9 @@ func (b *builder) classify(c *coverage, facts Facts) *coverage {
 		q.Trusted = b.reader.trusted
 		f := view.Find(value, &q)
 		if c.loose {
-			return f.Possible || c.has(value, q.Sources)
+			return f.Possible || c.has(value, q.Kind, q.Sources)
 		}
-		return f.Certain || c.has(value, q.Sources) && !b.echoes(value) && !(b.wrote && b.index.Written(value, q.Kind))
+		return f.Certain || c.has(value, q.Kind, q.Sources) && !b.echoes(value) && !(b.wrote && b.index.Written(value, q.Kind))
 	}
 	for _, d := range b.reader.definitions {
 		literally, covered := d.named(b.tool)
