@@ -3,7 +3,7 @@
 #            client libraries against the gateway
 GO ?= go
 
-.PHONY: run build cross release tools house test test-long agents peers bench fuzz properties check clean
+.PHONY: run build cross release tools house test test-long agents peers evidence bench fuzz properties check clean
 
 run: build
 	./bin/stopgate demo
@@ -81,6 +81,10 @@ fuzz:
 	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
 	    echo "== $$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzzminimizetime 20x -fuzztime $(FUZZTIME) $$pkg || exit 1; \
 	  done; done
+
+# Recorded agent runs under prompt injection through the policies of examples/flow.
+evidence:
+	$(MAKE) -C interop evidence
 
 CHECKS ?= 20000
 properties:
