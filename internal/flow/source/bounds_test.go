@@ -178,6 +178,7 @@ func TestYAML(t *testing.T) {
 		"a: 'x: ''y'''":                            "x: 'y'",
 		"1: x\ntrue: y":                            "x|y",
 		"a: \"\\u0041\\x42\"":                      "AB",
+		"a: True\nb: true":                         "True",
 		"a: .inf\nb: 1_000\nc: 1.50":               ".inf|1_000|1.50",
 	} {
 		s := begin(t, "[sources.s]\ntool = \"get\"\nformat = \"yaml\"")
@@ -187,7 +188,7 @@ func TestYAML(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"a: x\na: y", "a: &b x\nc: *b", "a: &b x", "<<: {a: x}", "---\na: x\n---\na: y", "a: !!binary eA==", "a: !x y", "? [a]\n: x", "just text", "", "a: x\n b: y", "1: x\n'1': y", strings.Repeat("[", 300) + strings.Repeat("]", 300), "a: \xff",
+		"a: x\na: y", "a: &b x\nc: *b", "a: &b x", "&k a: x", "<<: {a: x}", "---\na: x\n---\na: y", "a: !!binary eA==", "a: !x y", "? [a]\n: x", "just text", "", "a: x\n b: y", "1: x\n'1': y", strings.Repeat("[", 300) + strings.Repeat("]", 300), "a: \xff",
 	} {
 		s := begin(t, "[sources.s]\ntool = \"get\"\nformat = \"yaml\"")
 		s.called("get", `{}`, text)

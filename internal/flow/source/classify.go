@@ -165,10 +165,8 @@ func (c *coverage) addItem(d *definition, doc *document, item jsonstream.Value) 
 		n := max(len(d.field)-1, 0)
 		objects, _ := resolve(nil, item, d.field[:n])
 		for _, o := range objects {
-			if o.Kind() == jsonstream.Object {
-				for key := range o.Members() {
-					c.addPart(d, doc, key)
-				}
+			for key := range o.Members() {
+				c.addPart(d, doc, key)
 			}
 		}
 		return

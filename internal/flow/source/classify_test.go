@@ -47,6 +47,7 @@ func TestFields(t *testing.T) {
 		{"asked for a constant", `tool = "get"` + "\n" + `asked = { pointer = "/path", const = "/user/info.txt" }`, "get", `{"path":"/user/info.txt"}`, `x`, []string{"x"}},
 		{"asked for another", `tool = "get"` + "\n" + `asked = { pointer = "/path", const = "/user/info.txt" }`, "get", `{"path":"/user/info.txt.evil"}`, `x`, nil},
 		{"asked without the argument", `tool = "get"` + "\n" + `asked = { pointer = "/path", const = "/user/info.txt" }`, "get", `{}`, `x`, nil},
+		{"asked for elements of which one has no member", `tool = "get"` + "\n" + `asked = { pointer = "/l/*/k", const = 1 }`, "get", `{"l":[{"k":1},{}]}`, `x`, nil},
 		{"several conditions on the arguments", `tool = "get"` + "\n" + `asked = [{ pointer = "/a", const = 1 }, { pointer = "/b", const = 2 }]`, "get", `{"a":1,"b":3}`, `x`, nil},
 		{"as", `tool = "get"` + "\n" + `field = "/*"` + "\n" + `as = "email"`, "get", `{}`, `["a@x.com","no address"]`, []string{"a@x.com"}},
 		{"a glob covers a declared tool", `tool = "ge*"`, "get", `{}`, `x`, []string{"x"}},
@@ -79,6 +80,13 @@ func TestPlainText(t *testing.T) {
 	s := begin(t, mail)
 	s.called("get", `{}`, `{"to":"mallory\u0040evil.com","to":1}`)
 	want(t, "texts", s.index.texts(), `[tool] {"to":"mallory\u0040evil.com","to":1}`, `[tool] {"to":"mallory@evil.com","to":1}`)
+	s = begin(t, "[sources.s]\ntool = \"get\"")
+	s.called("get", `{}`, `to bob\u0040x.com`)
+	want(t, "escapes are suspected only", s.index.texts(), `[s tool] to bob\u0040x.com`, `[tool]?[s] to bob@x.com`)
+	s.called("get", `{"n":2}`, "<p>page</p><p hidden>evil@x.com</p>")
+	if got := strings.Join(s.index.texts(), "|"); !strings.Contains(got, "[tool hidden]?[s] evil@x.com") {
+		t.Errorf("what is hidden: %s", got)
+	}
 	s = begin(t, mail)
 	s.called("get", `{}`, `{"text":"{\"to\":\"mallory\\u0040evil.com\"}"}`)
 	if got := strings.Join(s.index.of(flow.Tool), "|"); !strings.Contains(got, "mallory@evil.com") {

@@ -85,6 +85,9 @@ func TestMeaning(t *testing.T) {
 		}
 		seen[m] = policy
 	}
+	if two(t, mail, "").Meaning() != two(t, mail, "[sources.user]\nonly = \"last\"").Meaning() {
+		t.Error("an untrusted file limits the user to the last message")
+	}
 	if begin(t, mail).Meaning() != begin(t, mail).Meaning() {
 		t.Error("one policy has two meanings")
 	}

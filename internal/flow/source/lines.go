@@ -85,7 +85,7 @@ func withoutRepeated(text []byte, ix texts) (own, repeated [][]byte) {
 	for raw := range bytes.Lines(text) {
 		next := at + len(raw)
 		l := line(raw)
-		if recognisable(l) && (ix.Has(mark(markResultLine, l)) || ix.Has(mark(markArgumentLine, l))) && !ix.Has(mark(markPersonLine, l)) {
+		if recognisable(l) && (ix.Has(mark(markResultLine, l)) || ix.Has(mark(markArgumentLine, l))) {
 			flush(next)
 			repeated = append(repeated, raw)
 		} else {

@@ -32,6 +32,9 @@ func (r *Reader) Message(to flow.Index, m *flow.Message) []byte {
 	var person []byte
 	for _, part := range words {
 		seen, unseen := visible(part)
+		if m.Source == flow.System {
+			seen = newParagraphs(&b, seen, ix)
+		}
 		addText(&b, seen, m.Source)
 		for _, h := range unseen {
 			addText(&b, h, flow.Tool, flow.Hidden)
@@ -63,6 +66,18 @@ func addText(b *index.Batch, text []byte, sources ...flow.Source) {
 	})
 }
 
+// newParagraphs returns the paragraphs of instructions that the session has not, and marks them:
+// clients send their instructions again with every change.
+func newParagraphs(b *index.Batch, text []byte, ix texts) []byte {
+	var fresh [][]byte
+	for p := range bytes.SplitSeq(text, []byte("\n\n")) {
+		if m := mark(markInstruction, p); !ix.Has(m) {
+			fresh, b.Marks = append(fresh, p), append(b.Marks, m)
+		}
+	}
+	return bytes.Join(fresh, []byte("\n\n"))
+}
+
 // split divides a message into the parts that its author wrote and the others.
 func split(m *flow.Message, ix texts) (words, rest [][]byte) {
 	switch m.Source {
@@ -77,7 +92,7 @@ func split(m *flow.Message, ix texts) (words, rest [][]byte) {
 	}
 	parts, rest := clientBlocks(m.Text, clientBlock)
 	for _, part := range parts {
-		if ix.Has(argumentMark(part)) && !ix.Has(mark(markPersonLine, line(part))) {
+		if ix.Has(argumentMark(part)) {
 			rest = append(rest, part)
 			continue
 		}

@@ -163,6 +163,7 @@ const (
 	markName         // the last component of such a path
 	markRelative     // the same of a relative path
 	markMember       // a parameter with a value that the agent wrote with an effect
+	markInstruction  // a paragraph of an operator's instructions
 	markAnything     // the agent wrote more than is kept
 )
 

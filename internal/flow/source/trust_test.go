@@ -90,6 +90,11 @@ tool = "get"
 field = "/contacts/*"`)
 	s.called("get", `{}`, `{"contacts":["bob@x.com"],"mails":[{"sender":"bob@x.com","body":"a"},{"sender":"mallory@x.com","body":"b"}]}`)
 	want(t, "bodies", s.index.of("mail"), "a")
+	// A sender that the call itself named is an echo, and one that the agent wrote is its own.
+	s.result("get", `{"q":"eve@x.com"}`, `{"contacts":["eve@x.com"],"mails":[{"sender":"eve@x.com","body":"c"}]}`)
+	s.Call(s.index, "send_email", []byte(`{"to":"mallory@x.com"}`))
+	s.result("get", `{"n":2}`, `{"contacts":["mallory@x.com"],"mails":[{"sender":"mallory@x.com","body":"d"}]}`)
+	want(t, "bodies", s.index.of("mail"), "a")
 	if n := len(s.index.of(flow.Tool)); n < 5 {
 		t.Errorf("%d texts of tool", n)
 	}
@@ -118,14 +123,16 @@ func TestLabels(t *testing.T) {
 		{"swallowed by what precedes", `(?s)^.*IBAN: (\S+)`, "IBAN: EVIL\nIBAN: DE1", ""},
 		{"a group that may reach further", `(?m)^Name: (.*)$`, "Name: Bob", "Bob"},
 		{"empty", `(?m)^Name: (.*)$`, "Name: \nName: x", ""},
+		{"only an empty one", `(?m)^Name: (.*)$`, "Name: ", ""},
 		{"none", `(?m)^IBAN: (\S+)$`, "Iban: DE1", ""},
 		{"many", `x(.)`, strings.Repeat("xa", 100), ""},
 	} {
 		s := begin(t, "[sources.s]\ntool = \"read\"\nlabel = '"+c.label+"'")
 		s.called("read", `{}`, c.text)
-		got := strings.Join(s.index.of("s"), "|")
-		if got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		if c.want == "" {
+			want(t, c.name, s.index.of("s"))
+		} else {
+			want(t, c.name, s.index.of("s"), c.want)
 		}
 	}
 	s := begin(t, "[sources.s]\ntool = \"read\"\nlabel = '(?m)^IBAN: (\\S+)$'\n[sources.f]\ntool = \"read\"\nfield = \"/body\"\nlabel = '(?m)^IBAN: (\\S+)$'")

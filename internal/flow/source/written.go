@@ -151,9 +151,6 @@ func paths(text []byte, each func(p string)) {
 	for chunk := range strings.FieldsFuncSeq(string(text), func(r rune) bool { return strings.ContainsRune(delimiters, r) }) {
 		onePath(chunk, short, each)
 	}
-	if whole := string(bytes.TrimSpace(text)); len(whole) < 1024 && strings.ContainsAny(whole, delimiters) {
-		onePath(whole, true, each) // a path with spaces
-	}
 }
 
 func onePath(s string, short bool, each func(p string)) {
@@ -169,9 +166,6 @@ func onePath(s string, short bool, each func(p string)) {
 // ownWords reports whether a text repeats what the agent wrote. Then the parts of the text around
 // the repeated values have been added with its sources, if the values could be found in it.
 func (b *builder) ownWords(pointer string, text []byte, sources []flow.Source) bool {
-	if b.index.Has(mark(markAnything)) {
-		return true
-	}
 	some, all := wroteWords(b.index, text)
 	if !some {
 		return false

@@ -44,6 +44,9 @@ asked = { pointer = "/path", from = ["user"] }
 	if got := s.index.suspected("notes"); len(got) != 1 {
 		t.Errorf("suspected: %q", got)
 	}
+	// With another spelling of it next to it no part has the source.
+	s.called("read_file", `{"path":"/docs/info.txt","n":2}`, "evil@x.com or evil@\uff58.com")
+	want(t, "another spelling", s.index.of("notes"), "Boss: bob@x.com\nCart: ", ", IBAN: DE1")
 }
 
 // A read of what the agent wrote has no certain source: of a path, below one, in a folder of one.
@@ -100,6 +103,14 @@ func TestWrittenBounds(t *testing.T) {
 		want(t, "certain", s.index.of("s"))
 		want(t, "suspected", s.index.suspected("s"), "text")
 	}
+}
+
+// Of a call with more arguments than an echo has, no result has a certain source.
+func TestManyArguments(t *testing.T) {
+	s := begin(t, "[sources.s]\ntool = \"get\"")
+	s.result("get", `{"a":[`+strings.Repeat("1,", 20_000)+`1]}`, "text")
+	want(t, "certain", s.index.of("s"))
+	want(t, "suspected", s.index.suspected("s"), "text")
 }
 
 // What a result repeats of its own call's arguments is reported as its echo; the arguments of
