@@ -125,6 +125,7 @@ const (
 	changed    = "its stored arguments were changed"
 	notByRules = "not decided by the policy"
 	notJudged  = "no judge's answer recorded"
+	noTexts    = "texts of the session not kept"
 )
 
 // replayLog judges the decisions of a log in their order.
@@ -208,7 +209,7 @@ func (r *replayJSON) judge(ctx context.Context, j dryrun.Decider, l inputs.Loade
 	if l.Program.LooksAtSessions() {
 		then.then(&row.Record, noData) // a row does not have the session's data
 	}
-	if len(then.gone) > 0 {
+	if len(then.gone) > 0 && len(row.Origins) == 0 { // with origins it is not replayable
 		if r.Incomplete++; r.incomplete == "" {
 			r.incomplete = fmt.Sprintf("%s: %s", row.ID, then.gone[0])
 		}
@@ -224,6 +225,10 @@ func (r *replayJSON) judge(ctx context.Context, j dryrun.Decider, l inputs.Loade
 	}
 	if err != nil {
 		return fmt.Errorf("replay row %d: %w", row.Seq, err)
+	}
+	if needsTexts(&row.Record, v) {
+		r.Unreplayable[noTexts]++
+		return nil
 	}
 	if v, ok = reviewed(v, row, l.Program); !ok {
 		r.Unreplayable[notJudged]++
@@ -298,6 +303,16 @@ func ruled(r *stopgate.Record) (v replayVerdict, ok bool) {
 		return v, false
 	}
 	return v, true
+}
+
+// needsTexts reports whether conditions on the origin of values evaluated a call then, or decide about
+// it now. The texts in which they look for values are not kept.
+func needsTexts(r *stopgate.Record, now stopgate.Verdict) bool {
+	switch now.Code {
+	case stopgate.CodeOriginUnknown, stopgate.CodeOriginBudget, stopgate.CodeUntrustedText:
+		return true
+	}
+	return len(r.Origins) > 0
 }
 
 // reviewed is a verdict after the judges of a policy, which decide as recorded: the recorded
