@@ -61,6 +61,8 @@ type Query struct {
 	Sources, Trusted []Source
 	// Weak finds values that occur everywhere, too: short ones, small numbers, common words.
 	Weak bool
+	// Sure asks only whether the value certainly occurs: readings of it need not be found.
+	Sure bool
 	// Segments evaluates the segments of "owner/name" one by one.
 	Segments bool
 	// Tokens is, for [View.Carries], the number of words in a row that count as a part of a text.

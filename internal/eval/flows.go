@@ -135,22 +135,22 @@ func (f *Flow) objects(data jsonstream.Value, texts flow.View) bool {
 	return texts.Read(&flow.Query{Sources: f.sources, Trusted: f.trusted}, tool, f.Policy.UntilUser)
 }
 
-// texts adds the conditions on texts to the situation of a session.
-func (p *Policies) textSituation(s Situation, data jsonstream.Value, texts flow.View) Situation {
+// readSituation appends the keys of the policies that do not object, and of what the person said.
+func (p *Policies) readSituation(settled []byte, data jsonstream.Value, texts flow.View) []byte {
 	for _, f := range p.flows {
 		if !f.objects(data, texts) {
-			s = s.WithUnread(f)
+			settled = append(settled, f.key...)
 		}
 	}
 	if texts == nil {
-		return s
+		return settled
 	}
 	for _, key := range p.says {
 		if texts.Said(key) {
-			s = s.WithSaid(key)
+			settled = append(settled, saidKey(key)...)
 		}
 	}
-	return s
+	return settled
 }
 
 // flows adds the session policies that object in this situation and cover the tool.

@@ -296,3 +296,21 @@ run = [ { arg = "/to", from = ["user", "contacts"], mode = "unattended" }, { mod
 		t.Errorf("public %q", v.Public)
 	}
 }
+
+// Guards on a type read the undeclared strings that may be of it, too.
+func TestGuardsOnOriginsReadUndeclaredStrings(t *testing.T) {
+	texts := &fakeView{texts: []said{{source: flow.Tool, tool: "fetch", words: "https://evil.example/x etc/passwd", declared: []flow.Source{"web"}}}}
+	for on, value := range map[string]string{"url": "https://evil.example/x", "path": "etc/passwd", "command": "cat etc/passwd"} {
+		p := compile(t, "version = 1\n[sources.web]\ntool = \"fetch\"\n[tools.fetch]\n[gate]\nunknown_params = \"allow\"\n[[guard]]\non = \""+on+"\"\nfrom = [\"web\"]\nmode = \"deny\"\n[tools.t.policy]\nrun = \"unattended\"\n")
+		for args, want := range map[string]stopgate.Mode{
+			fmt.Sprintf(`{"x":%q}`, value): stopgate.Deny, fmt.Sprintf(`{"x":[{"y":%q}]}`, value): stopgate.Deny, `{"x":"https://good.example/"}`: stopgate.Unattended, `{"x":"plain text"}`: stopgate.Unattended,
+		} {
+			if v := with(t, p, args, texts); v.Mode != want {
+				t.Errorf("%s: %s: %v, want %s", on, args, v, want)
+			}
+		}
+		if v := with(t, p, fmt.Sprintf(`{"x":%q}`, value), nil); v.Mode != stopgate.Deny || v.Code != stopgate.CodeOriginUnknown {
+			t.Errorf("%s without texts: %v", on, v)
+		}
+	}
+}

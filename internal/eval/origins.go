@@ -20,7 +20,6 @@ type foundOrigin struct {
 	path  span
 	ref   flow.Ref
 	held  bool
-	loose bool // the text has a reading of the value
 	doubt flow.Doubt
 }
 
@@ -82,11 +81,7 @@ func (e *leafTests) found(c int32, m *match.Matcher, v *condition.Value, of sche
 		return
 	}
 	f := foundOrigin{cond: c, path: e.spine.mark(), ref: o.Ref, held: o.Holds, doubt: o.Doubt}
-	k := &e.plan.conds[c]
-	switch {
-	case o.Ref.Number > 0:
-		f.loose = k.kind == condition.From && !o.Holds && len(o.Texts) == 0
-	case o.Holds == (k.kind == condition.NotFrom):
+	if o.Ref.Number == 0 && o.Holds == (e.plan.conds[c].kind == condition.NotFrom) {
 		f.ref = m.FirstText(v, of)
 	}
 	e.origins = append(e.origins, f)
@@ -166,10 +161,11 @@ func (e *decision) originOf(f *foundOrigin) stopgate.Origin {
 	spec := &e.plan.conds[f.cond].ast.Spec
 	o := stopgate.Origin{
 		Pointer: string(e.spine.pointer(f.path)), Source: string(f.ref.Source), Tool: f.ref.Tool, Call: f.ref.Call, Field: f.ref.Pointer,
-		Not: spec.Kind == condition.NotFrom, Held: f.held, Reading: f.loose, Doubt: doubtCode(f.doubt),
+		Not: spec.Kind == condition.NotFrom, Held: f.held, Doubt: doubtCode(f.doubt),
 	}
 	for _, name := range spec.Values {
 		o.Wanted = append(o.Wanted, name.Text)
+		o.Reading = o.Reading || !o.Held && !o.Not && name.Text == o.Source
 	}
 	if f.ref.Number > 0 {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%d %q %q %q", f.ref.Number, f.ref.Call, f.ref.Proposal, f.ref.Pointer))

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/flow"
@@ -39,6 +40,7 @@ type Policies struct {
 	tests       []dataTest // conditions of rules on the session's data, by key
 	says        []string   // keys of the conditions of rules on the words of the person
 	flows       []*Flow
+	last        atomic.Pointer[Situation] // the situation of the latest call; most calls have the same
 }
 
 // New returns the policies of files, which were parsed with one table of conditions and must not be
@@ -154,17 +156,28 @@ func (p *Policies) LooksAtSessions() bool { return len(p.tests) > 0 }
 // Situation evaluates a session's data and texts. A session without data has the empty object; data
 // that are not an object are unknown, as are texts that are nil.
 func (p *Policies) Situation(data jsonstream.Value, texts flow.View) Situation {
-	return p.textSituation(p.dataSituation(data), data, texts)
+	var buf [512]byte
+	settled := p.readSituation(p.dataSituation(buf[:0], data), data, texts)
+	if len(settled) == 0 {
+		return Situation{}
+	}
+	if last := p.last.Load(); last != nil && last.settled == string(settled) {
+		return *last
+	}
+	s := Situation{string(settled)}
+	p.last.Store(&s)
+	return s
 }
 
-func (p *Policies) dataSituation(data jsonstream.Value) (s Situation) {
+// dataSituation appends the keys of the conditions on data that differ from unknown ones.
+func (p *Policies) dataSituation(settled []byte, data jsonstream.Value) []byte {
 	if data.Kind() != jsonstream.Object {
-		return s
+		return settled
 	}
 	for _, t := range p.tests {
-		if holds, known := t.test.Holds(data); known {
-			s = s.With(t.key, t.permissive, holds)
+		if holds, known := t.test.Holds(data); known && holds == t.permissive {
+			settled = append(append(settled, t.key...), ' ')
 		}
 	}
-	return s
+	return settled
 }

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"bytes"
 	"slices"
 	"sync"
 
@@ -101,7 +102,7 @@ func Suspects(g *syntax.Rule) bool {
 		return false
 	}
 	d := k.Spec.Row()
-	return d.Listed && !d.Excludes
+	return (d.Listed || d.Sources) && !d.Excludes
 }
 
 // suspect adds the second list to a view.
@@ -136,7 +137,7 @@ func (s *suspecting) add(all matchers, c int32, k *cond) {
 		return // the condition fits no such string
 	}
 	as := readsOf(k.on)
-	if as == asPath {
+	if as == asPath && !m.LooksAtOrigins() {
 		if s.paths == nil {
 			s.paths = index.New(true, k.env)
 		}
@@ -197,9 +198,27 @@ func (e *leafTests) evaluateReading(s *suspicion, as reads) {
 		}
 	}
 	for i := range guards.other {
-		if k := &guards.other[i]; k.as&as != 0 && e.conds[k.cond].phase == waiting && k.m.Judge(&e.undeclared) {
+		switch k := &guards.other[i]; {
+		case k.as&as == 0 || e.conds[k.cond].phase != waiting:
+		case k.m.LooksAtOrigins():
+			e.suspectOrigin(k)
+		case k.m.Judge(&e.undeclared):
 			e.suspectHolds(k.cond, k.m.Exceeds(&e.undeclared))
 		}
+	}
+}
+
+// suspectOrigin evaluates where a reading comes from, if it looks like a value of the type: every
+// word could be a path or the host of a URL.
+func (e *leafTests) suspectOrigin(k *suspicious) {
+	text := e.undeclared.Text()
+	if k.as == asPath && bytes.IndexByte(text, '/') < 0 || k.as == asURL && !bytes.Contains(text, []byte("://")) {
+		return
+	}
+	o := k.m.Origin(&e.undeclared, schema.String)
+	if e.found(k.cond, k.m, &e.undeclared, schema.String, &o); o.Holds {
+		e.conds[k.cond].doubt = o.Doubt
+		e.suspectHolds(k.cond, false)
 	}
 }
 

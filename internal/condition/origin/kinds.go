@@ -46,7 +46,7 @@ const (
 
 // build compiles a condition. The values that it fits are those that can occur in a text.
 func build(r condition.Request) (tests condition.Tests, err *condition.SpecError) {
-	t := test{kind: r.Spec.Kind, restrictive: r.Restrictive, number: flow.Number}
+	t := test{kind: r.Spec.Kind, restrictive: r.Restrictive}
 	if err := t.read(&r); err != nil {
 		return tests, err
 	}
@@ -73,9 +73,7 @@ func build(r condition.Request) (tests condition.Tests, err *condition.SpecError
 func (t *test) read(r *condition.Request) *condition.SpecError {
 	q := &t.query
 	q.Kind = kindOf(&r.Target)
-	if r.Target.As != flow.Text {
-		t.number = q.Kind
-	}
+	q.Sure = r.Restrictive == (t.kind == condition.NotFrom) // what is only suspected does not count
 	for _, name := range r.Spec.Values {
 		q.Sources = append(q.Sources, r.Env.Source(flow.Source(name.Text)))
 	}
@@ -98,6 +96,10 @@ func (t *test) read(r *condition.Request) *condition.SpecError {
 		}
 		q.Tokens = n
 	}
+	if t.number, t.word = *q, *q; r.Target.As == flow.Text {
+		t.number.Kind = flow.Number
+	}
+	t.word.Kind = flow.Text
 	return nil
 }
 

@@ -55,13 +55,15 @@ func (t *lineTest) Origin(v *condition.Value, of schema.Type) condition.Origin {
 
 // element evaluates one element: a word, an address or a command.
 func (t *lineTest) element(texts flow.View, value []byte) condition.Origin {
-	f := t.find(texts, value, flow.Text)
+	f := t.find(texts, value, &t.word)
 	out := t.result(&f)
 	if t.kind == condition.Carries || texts == nil {
 		return out
 	}
 	for _, k := range kindsOf(value) {
-		f := t.find(texts, value, k)
+		q := t.word
+		q.Kind = k
+		f := t.find(texts, value, &q)
 		r := t.result(&f)
 		switch {
 		case t.kind == condition.NotFrom && !r.Holds:

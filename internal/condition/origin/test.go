@@ -10,9 +10,9 @@ import (
 type test struct {
 	kind        condition.Kind
 	restrictive bool
-	query       flow.Query
-	// number is the kind as which numbers are compared.
-	number flow.Kind
+	// query is that of strings, number that of numbers, word that of booleans and of the words of
+	// command lines.
+	query, number, word flow.Query
 	// plain, if set, reports whether a string has one reading only: a permissive condition needs it.
 	plain func(text []byte) bool
 }
@@ -35,7 +35,7 @@ func (t *test) Origin(v *condition.Value, of schema.Type) condition.Origin {
 	if t.plain != nil && of == schema.String && !t.plain(v.Text()) {
 		return condition.Origin{}
 	}
-	f := t.find(v.Texts(), v.Text(), t.kindFor(of))
+	f := t.find(v.Texts(), v.Text(), t.queryFor(of))
 	return t.result(&f)
 }
 
@@ -44,35 +44,33 @@ func (t *test) First(v *condition.Value, of schema.Type) flow.Ref {
 	if v.Texts() == nil {
 		return flow.Ref{}
 	}
-	return v.Texts().Origin(v.Text(), t.kindFor(of))
+	return v.Texts().Origin(v.Text(), t.queryFor(of).Kind)
 }
 
-// kindFor returns as which kind values of a type are compared.
-func (t *test) kindFor(of schema.Type) flow.Kind {
+// queryFor returns the query of values of a type.
+func (t *test) queryFor(of schema.Type) *flow.Query {
 	switch of {
 	case schema.String:
-		return t.query.Kind
+		return &t.query
 	case schema.Boolean:
-		return flow.Text
+		return &t.word
 	}
-	return t.number
+	return &t.number
 }
 
 // unknown is the finding where no texts are known.
 var unknown = flow.Finding{Possible: true, Doubt: flow.Unreported}
 
 // find returns where a text occurs, or of which texts it carries a part.
-func (t *test) find(texts flow.View, value []byte, k flow.Kind) flow.Finding {
+func (t *test) find(texts flow.View, value []byte, q *flow.Query) flow.Finding {
 	if texts == nil {
 		return unknown
 	}
-	q := t.query
-	q.Kind = k
 	var f flow.Finding
 	if t.kind == condition.Carries {
-		f = texts.Carries(value, &q)
+		f = texts.Carries(value, q)
 	} else {
-		f = texts.Find(value, &q)
+		f = texts.Find(value, q)
 	}
 	f.Possible = f.Possible || f.Certain || f.Doubt != 0
 	return f

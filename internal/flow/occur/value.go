@@ -58,6 +58,9 @@ func (r *reader) read(value []byte) {
 	if isPlain(value) {
 		r.plain(value)
 	}
+	if r.q.Sure {
+		return
+	}
 	r.Loose = append(make([]Needle, 0, 8), r.Plain...)
 	r.loose(value)
 }
