@@ -183,3 +183,25 @@ run = [ { arg = "/name", from = ["web"], mode = "skip" }, { mode = "unattended" 
 		}
 	}
 }
+
+// Rules about results see the texts of the session, too, and fail closed without them.
+func TestOriginsInResultRules(t *testing.T) {
+	p := compile(t, mail+`[tools.t.policy]
+run = "unattended"
+result = [ { arg = "/name", from = ["web"], mode = "skip" }, { mode = "unattended" } ]
+`)
+	b := p.Bind(stopgate.Call{Tool: "t"})
+	for _, c := range []struct {
+		name  string
+		texts flow.View
+		want  stopgate.Mode
+	}{{"mallory", session(), stopgate.Skip}, {"ann", session(), stopgate.Unattended}, {"ann", nil, stopgate.Skip}} {
+		var doc jsonstream.Document
+		if err := doc.Scan(fmt.Appendf(nil, `{"name":%q}`, c.name), jsonstream.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if v := b.ResultModeWith(&doc, c.texts); v.Mode != c.want {
+			t.Errorf("%s: %v, want %s", c.name, v, c.want)
+		}
+	}
+}
