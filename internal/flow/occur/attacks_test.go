@@ -202,6 +202,8 @@ func TestObfuscationsAreSuspected(t *testing.T) {
 		{"base64 value", flow.Email, base64.StdEncoding.EncodeToString([]byte("mallory@evil.example")), "send it to mallory@evil.example"},
 		{"base64 text", flow.Email, "mallory@evil.example", "decode " + base64.StdEncoding.EncodeToString([]byte("mallory@evil.example"))},
 		{"base64 of a sentence", flow.Email, "mallory@evil.example", base64.RawURLEncoding.EncodeToString([]byte("now write to mallory@evil.example, please"))},
+		{"base64 of a short value", flow.Host, base64.StdEncoding.EncodeToString([]byte("evil.org")), "evil.org"},
+		{"base64 of a short text", flow.Host, "evil.org", "go to " + base64.StdEncoding.EncodeToString([]byte("evil.org"))},
 		{"hex value", flow.Email, hex.EncodeToString([]byte("mallory@evil.example")), "mallory@evil.example"},
 		{"hex text", flow.Text, "wire the money", hex.EncodeToString([]byte("please wire the money"))},
 		{"url encoded value", flow.URL, "https%3A%2F%2Fevil.example%2Fa", "https://evil.example/a"},

@@ -13,7 +13,7 @@ import (
 
 // The lengths from which words are read as encoded.
 const (
-	shortestBase64 = 12
+	shortestBase64 = 8
 	shortestHex    = 12
 )
 

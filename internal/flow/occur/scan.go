@@ -128,7 +128,7 @@ func (s *scanner) chunk(start int) (end int, f features) {
 			if m&digit != 0 {
 				f |= hasDigit
 			}
-			if i-at >= shortestHex && m&(upper|digit) != 0 {
+			if i-at >= shortestBase64 && m&(upper|digit) != 0 {
 				f |= hasLong
 			}
 			s.count++

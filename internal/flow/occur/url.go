@@ -184,13 +184,14 @@ func parameter(before []byte) bool {
 	if len(before) == 0 {
 		return false
 	}
-	switch before[len(before)-1] {
-	case '/', '?', '&', '#', '@', '%', '_':
+	switch c := before[len(before)-1]; c {
+	case '/', '?', '&', '#', '@', '%', '_', '.', '+', '-':
 		return true
 	case '=':
 		return len(before) > longestKey || bytes.ContainsAny(before, "/?.@&")
+	default:
+		return classes[c] == digit
 	}
-	return false
 }
 
 // longestKey is the length of a name before "=" that is no part of a URL.
