@@ -24,7 +24,7 @@ func pages(t *testing.T) []string {
 	if err != nil || len(list) == 0 {
 		t.Fatalf("no reference pages: %v", err)
 	}
-	return append(list, "../../docs/coming-from/jp.md", "../../docs/coming-from/tool-policies.md", "../../docs/tutorial.md", "../../docs/operations.md", "../../docs/mcp.md", "../../docs/agent.md", "../../README.md")
+	return append(list, "../../docs/coming-from/jp.md", "../../docs/coming-from/tool-policies.md", "../../docs/flow.md", "../../docs/tutorial.md", "../../docs/operations.md", "../../docs/mcp.md", "../../docs/agent.md", "../../README.md")
 }
 
 var fence = regexp.MustCompile("(?ms)^```([a-z]*)(?: ([^\n ]+))?\n(.*?)^```$")

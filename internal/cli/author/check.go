@@ -24,7 +24,7 @@ import (
 )
 
 func NewCheck(s cli.Streams) *cobra.Command {
-	var strict, reach, known bool
+	var strict, reach, sources, known bool
 	var toolsFile string
 	cmd := &cobra.Command{
 		Use:        "check [FILE...]",
@@ -41,6 +41,7 @@ Exit: 0 clean or warnings only, 3 mistakes.`,
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "treat warnings about traps as mistakes")
 	cmd.Flags().BoolVar(&reach, "reach", false, "show for every rule a call that reaches it and what answers that call more strictly, or what covers the rule")
+	cmd.Flags().BoolVar(&sources, "sources", false, "show for every source its texts, the sources that it leans on and its risks")
 	inputs.ToolsFlag(cmd, &toolsFile, ", to check rules against their schemas")
 	cmd.Flags().BoolVar(&known, "known-tools", false, "print the table of tools whose parameters are known by name, as text or json, and check nothing")
 	format := cli.FormatFlag(cmd, "sarif", "github", "junit")
@@ -63,8 +64,8 @@ Exit: 0 clean or warnings only, 3 mistakes.`,
 		if err != nil {
 			return inputs.Unread(err)
 		}
-		if reach && *format != "text" {
-			return cli.Usagef("--reach writes text")
+		if (reach || sources) && *format != "text" {
+			return cli.Usagef("--reach and --sources write text")
 		}
 		var all diag.List
 		for _, file := range set.Files {
@@ -72,6 +73,9 @@ Exit: 0 clean or warnings only, 3 mistakes.`,
 			if parsed != nil {
 				found = append(found, prove.Check(parsed, policy.Options{Strict: strict, Definitions: tools})...)
 				found = append(append(found, tables.Check(parsed)...), checkJudge(parsed)...)
+				if sources {
+					writeSources(s.Out, file.Path, parsed)
+				}
 				if reach {
 					writeReached(s.Out, file.Path, prove.Reach(parsed, policy.Options{Definitions: tools}))
 				}
