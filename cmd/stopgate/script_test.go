@@ -50,7 +50,7 @@ func TestScriptsOfSmallProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := scripts()
-	p.Files = []string{filepath.Join("testdata", "script", "hook.txtar"), filepath.Join("testdata", "small.txtar")}
+	p.Files = []string{filepath.Join("testdata", "script", "hook.txtar"), filepath.Join("testdata", "script", "hooktexts.txtar"), filepath.Join("testdata", "small.txtar")}
 	home := p.Setup
 	p.Setup = func(env *testscript.Env) error {
 		env.Setenv("PATH", dir+string(filepath.ListSeparator)+env.Getenv("PATH"))
