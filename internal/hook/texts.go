@@ -21,6 +21,19 @@ func (h *Host) readPrompt(e *Event, root, inner jsonstream.Value) {
 	e.Typed = !e.Delegated && (h.typed == nil || h.typed(root))
 }
 
+// Gaps describes for people what a hook of this host cannot prevent, and which texts of a session it
+// does not receive.
+func (h *Host) Gaps() []string {
+	gaps := h.Limitations[:len(h.Limitations):len(h.Limitations)]
+	if h.Reports&flow.KnowsUser == 0 {
+		gaps = append(gaps, "prompts are not reported completely: conditions on what the person wrote are in doubt")
+	}
+	if h.Reports&flow.KnowsResults == 0 {
+		gaps = append(gaps, "results are not reported completely: conditions on where values come from are in doubt where a text may be missing")
+	}
+	return gaps
+}
+
 // promptTexts are the texts of a prompt. One that no person wrote, such as the report of a sub-agent
 // in the background, is content of an unknown author.
 func (h *Host) promptTexts(e *Event) (t gate.Texts) {

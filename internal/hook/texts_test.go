@@ -106,6 +106,15 @@ func TestReports(t *testing.T) {
 		if h.Reports != want {
 			t.Errorf("%s reports %d, want %d", h.Name, h.Reports, want)
 		}
+		missing := 0
+		for _, k := range []flow.Knowledge{flow.KnowsUser, flow.KnowsResults} {
+			if want&k == 0 {
+				missing++
+			}
+		}
+		if got := len(h.Gaps()) - len(h.Limitations); got != missing {
+			t.Errorf("%s has %d gaps in its texts, want %d", h.Name, got, missing)
+		}
 		complete := map[flow.Knowledge]string{0: "nothing", flow.KnowsUser: "prompts", flow.KnowsUser | flow.KnowsResults: "prompts, results"}[want]
 		for line := range strings.Lines(string(text)) {
 			if cells := strings.Split(line, "|"); len(cells) == 5 && !strings.Contains(line, "~/") && strings.Contains(cells[1], "`"+h.Name+"`") && strings.TrimSpace(cells[2]) != complete {

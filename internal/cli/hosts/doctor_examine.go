@@ -29,7 +29,7 @@ func examine(ctx context.Context, h *hook.Host, project bool) (c checkup, there 
 	if err != nil {
 		return c, false
 	}
-	c = checkup{Host: h.Name, Scope: at.Scope, File: p.File, Status: "broken", Holes: h.Limitations, program: h.Program}
+	c = checkup{Host: h.Name, Scope: at.Scope, File: p.File, Status: "broken", Holes: h.Gaps(), program: h.Program}
 	text, err := readSettings(p.File)
 	if err == nil && text == nil {
 		return c, false
