@@ -85,7 +85,8 @@ type Rewind struct {
 
 // Restore takes a session back to a snapshot, without deleting facts: later facts that
 // permit no longer count, and facts that restrict still do, so that a restore never allows
-// a call that was denied before it. Grants are not restored. The error is ErrSnapshot
+// a call that was denied before it. Grants are not restored, and the texts of the session stay as they
+// are. The error is ErrSnapshot
 // if the snapshot is not one of this session under these session policies.
 func (g *Gate) Restore(ctx context.Context, o session.Owner, sealed []byte, operator Rewind) error {
 	if err := g.canSeal(); err != nil {
