@@ -154,7 +154,10 @@ func address(text string) (string, bool) {
 	if strings.ContainsAny(authority, "@") || strings.Contains(rest, "@") && !strings.HasPrefix(rest, "/") {
 		return "", false
 	}
-	hostname, port, _ := strings.Cut(authority, ":")
+	hostname, port, colon := strings.Cut(authority, ":")
+	if colon && port == "" {
+		return "", false
+	}
 	h, ok := name(hostname)
 	if !ok || scheme == "" && !strings.Contains(h, ".") || !match(`^([1-9]\d{0,4})?$`, port) {
 		return "", false
