@@ -13,17 +13,13 @@ func (ix *Index) apply(r *record) {
 		if _, ok := ix.batches[r.batch]; ok {
 			return
 		}
-		if len(ix.batches) < maxBatches {
-			ix.batches[r.batch] = struct{}{}
-		}
 	}
 	s := ix.state.next()
+	if r.batch != 0 {
+		ix.mark(s, r.batch)
+	}
 	for _, h := range r.keys {
-		if len(ix.batches) >= maxBatches {
-			s.damaged = true
-			break
-		}
-		ix.batches[h] = struct{}{}
+		ix.mark(s, h)
 	}
 	s.know |= r.know
 	if r.person {
@@ -42,6 +38,19 @@ func (ix *Index) apply(r *record) {
 		}
 	}
 	ix.state = s
+}
+
+// mark adds a key. Without room for it what the agent wrote, and whose words a message has, is no
+// longer known.
+func (ix *Index) mark(s *state, key uint64) {
+	if _, ok := ix.batches[key]; ok {
+		return
+	}
+	if len(ix.batches) >= maxBatches {
+		s.damaged = true
+		return
+	}
+	ix.batches[key] = struct{}{}
 }
 
 // union returns the strings of two lists, each once, and leaves the first list as it is.

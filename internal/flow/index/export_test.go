@@ -22,3 +22,6 @@ func (ix *Index) RestoreBody(body []byte) error {
 	binary.LittleEndian.PutUint32(segment[1:], uint32(len(body)))
 	return ix.Restore(binary.LittleEndian.AppendUint64(segment, ix.hasher.sum(classSegment, segment)))
 }
+
+// MaxBatches is the number of keys and marks of an index.
+const MaxBatches = maxBatches

@@ -164,7 +164,7 @@ func (f *finder) add(p part, text int, plain bool) {
 	if f.first.Number == 0 || number < f.first.Number {
 		f.first = p.ref(text, set.name)
 	}
-	if plain && !set.hidden && (f.query == nil || set.certain(f.query, f.lastUser && number <= f.before)) {
+	if plain && !f.damaged && !set.hidden && (f.query == nil || set.certain(f.query, f.lastUser && number <= f.before)) {
 		if len(f.numbers) == 0 || number < f.certain.Number {
 			f.certain = p.ref(text, set.name)
 		}

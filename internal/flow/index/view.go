@@ -16,7 +16,7 @@ type state struct {
 	before         int // the number of texts before it
 	lastUser       bool
 	know           flow.Knowledge
-	damaged        bool // texts are unknown
+	damaged        bool // texts or marks are missing: nothing is certain
 	said, anywhere []string
 	sets           []set
 	tools          []reading
@@ -118,7 +118,7 @@ type view struct {
 
 // Said reports whether a message of the person matched.
 func (v *view) Said(key string) bool {
-	return slices.Contains(v.said, key) || slices.Contains(v.anywhere, key)
+	return !v.damaged && (slices.Contains(v.said, key) || slices.Contains(v.anywhere, key))
 }
 
 // Read reports whether texts may have been read.
