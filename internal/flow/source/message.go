@@ -35,18 +35,14 @@ func (r *Reader) Message(to flow.Index, m *flow.Message) []byte {
 		if m.Source == flow.System {
 			seen = newParagraphs(&b, seen, ix)
 		}
-		addText(&b, seen, m.Source)
-		for _, h := range unseen {
-			addText(&b, h, flow.Tool, flow.Hidden)
-		}
+		addText(&b, seen, nil, m.Source)
+		addHidden(&b, unseen, m.Source)
 		person = append(append(person, seen...), '\n')
 	}
 	for _, part := range rest {
 		seen, unseen := visible(part)
-		addText(&b, seen, flow.Tool)
-		for _, h := range unseen {
-			addText(&b, h, flow.Tool, flow.Hidden)
-		}
+		addText(&b, seen, mayBe(m.Source), flow.Tool)
+		addHidden(&b, unseen, m.Source)
 	}
 	if m.Source == flow.User && len(bytes.TrimSpace(person)) > 0 {
 		b.Person = true
@@ -56,12 +52,27 @@ func (r *Reader) Message(to flow.Index, m *flow.Message) []byte {
 	return r.keep(ix.Add(&b))
 }
 
-func addText(b *index.Batch, text []byte, sources ...flow.Source) {
+// mayBe are the sources that a part of a message is suspected of if it is not its author's: the author
+// may have written a block with the name of a client's, or repeated a line.
+func mayBe(author flow.Source) []flow.Source {
+	if author == flow.User || author == flow.System {
+		return []flow.Source{author}
+	}
+	return nil
+}
+
+func addHidden(b *index.Batch, parts [][]byte, author flow.Source) {
+	for _, part := range parts {
+		addText(b, part, mayBe(author), flow.Tool, flow.Hidden)
+	}
+}
+
+func addText(b *index.Batch, text []byte, suspected []flow.Source, sources ...flow.Source) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return
 	}
 	b.Texts = append(b.Texts, index.Text{
-		Ref: flow.Ref{Source: sources[0]}, Sources: sources, Text: text,
+		Ref: flow.Ref{Source: sources[0]}, Sources: sources, Suspected: suspected, Text: text,
 		Trusted: sources[0] == flow.User || sources[0] == flow.System,
 	})
 }

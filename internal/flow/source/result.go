@@ -49,10 +49,10 @@ type builder struct {
 	wrote  bool // the agent wrote something with an effect
 }
 
-// named returns the sources whose definitions name the tool.
+// named returns the sources whose definitions name the tool, all of them for an unknown tool.
 func (b *builder) named() (sources []flow.Source) {
 	for _, d := range b.reader.definitions {
-		if _, covered := d.named(b.tool); covered {
+		if _, covered := d.named(b.tool); covered || b.tool == "" {
 			sources = with(sources, d.name)
 		}
 	}
@@ -106,10 +106,11 @@ func (b *builder) classify(c *coverage, facts Facts) *coverage {
 	}
 	for _, d := range b.reader.definitions {
 		literally, covered := d.named(b.tool)
-		if !covered || !c.loose && !literally && !facts.Declared {
+		unknown := b.tool == "" // it may be any of them
+		if !covered && !(c.loose && unknown) || !c.loose && !literally && !facts.Declared {
 			continue
 		}
-		if c.loose && err != nil && len(b.result.Args) > 0 || hold(d.asked, args, find, b.reader.own) {
+		if c.loose && (unknown || err != nil) || hold(d.asked, args, find, b.reader.own) {
 			c.add(d, find, b.reader.own)
 		}
 	}
