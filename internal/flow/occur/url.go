@@ -90,12 +90,12 @@ func inASCII(text []byte) (ascii []byte, ok bool) {
 	if end < 0 {
 		end = len(text) - at
 	}
-	host, port, _ := bytes.Cut(text[at:at+end], []byte(":"))
+	host, port, colon := bytes.Cut(text[at:at+end], []byte(":"))
 	ascii, ok = appendHost(append([]byte(nil), text[:at]...), host)
 	if !ok {
 		return text, false
 	}
-	if len(port) > 0 {
+	if colon {
 		ascii = append(append(ascii, ':'), port...)
 	}
 	for _, c := range text[at+end:] {
