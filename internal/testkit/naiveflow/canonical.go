@@ -169,7 +169,7 @@ func address(text string) (string, bool) {
 	if scheme != "" {
 		scheme += ":"
 	}
-	if match(`%($|.$|[^0-9A-Fa-f]|.[^0-9A-Fa-f])`, rest) {
+	if match(`(?s)%(.?$|[^0-9A-Fa-f]|.[^0-9A-Fa-f])`, rest) {
 		return "", false
 	}
 	if !strings.HasPrefix(rest, "/") {
