@@ -43,6 +43,10 @@ func page(text []byte) []Part {
 	p := pageReader{}
 	p.styles(root)
 	p.read(root, false)
+	p.separate()
+	if p.markup(text) != p.length {
+		line(&p.hidden, string(text)) // the parser has dropped a text
+	}
 	var parts []Part
 	for i, b := range [...]*bytes.Buffer{&p.text, &p.links, &p.hidden} {
 		if b.Len() > 0 {
@@ -54,7 +58,10 @@ func page(text []byte) []Part {
 
 type pageReader struct {
 	text, links, hidden bytes.Buffer
-	style               string // the style sheets of the page, if one of them hides elements
+	shown               map[string]bool // the links
+	seams               []int           // offsets in text of the tags inside of a line
+	length              int             // of all texts of the page, without white space
+	style               string          // the style sheets of the page, if one of them hides elements
 }
 
 // styles collects the style sheets that could hide an element.
@@ -70,19 +77,16 @@ func (p *pageReader) styles(n *html.Node) {
 func (p *pageReader) read(n *html.Node, hidden bool) {
 	switch n.Type {
 	case html.TextNode:
+		p.length += solid(n.Data)
 		if hidden {
 			line(&p.hidden, n.Data)
 		} else {
 			p.text.WriteString(n.Data)
 		}
-	case html.CommentNode:
-		line(&p.hidden, n.Data)
 	case html.ElementNode:
 		hidden = hidden || p.unseen(n)
 		p.attributes(n, hidden)
-		if atom.Lookup([]byte(n.Data)) == 0 {
-			line(&p.hidden, n.Data)
-		}
+		p.seams = append(p.seams, p.text.Len())
 	}
 	apart := n.Type == html.ElementNode && !inline(n.DataAtom)
 	if apart && !hidden {
@@ -94,6 +98,9 @@ func (p *pageReader) read(n *html.Node, hidden bool) {
 	if apart && !hidden {
 		p.text.WriteByte('\n')
 	}
+	if n.Type == html.ElementNode {
+		p.seams = append(p.seams, p.text.Len())
+	}
 }
 
 func line(b *bytes.Buffer, text string) {
@@ -103,26 +110,114 @@ func line(b *bytes.Buffer, text string) {
 	}
 }
 
-// attributes adds the addresses of an element to the links of the page, and other texts to what is
-// hidden.
+// attributes adds the addresses of an element that browsers show to the links of the page.
 func (p *pageReader) attributes(n *html.Node, hidden bool) {
 	for _, a := range n.Attr {
-		switch a.Key {
-		case "class", "style", "type", "rel", "lang", "dir", "width", "height", "colspan", "rowspan":
-			continue
-		case "href", "src", "action":
-			if !hidden {
-				line(&p.links, a.Val)
-				continue
+		if !hidden && (a.Key == "href" || a.Key == "src" || a.Key == "action" || a.Key == "value" && n.DataAtom == atom.Input) {
+			line(&p.links, a.Val)
+			if p.shown == nil {
+				p.shown = map[string]bool{}
 			}
-		case "value":
-			if !hidden && n.DataAtom == atom.Input {
-				line(&p.links, a.Val)
-				continue
+			p.shown[a.Val] = true
+		}
+	}
+}
+
+// separate adds the words that end at a tag inside of a line. A model reads "a<b>bob@x.com" with the
+// address, and a browser shows another one.
+func (p *pageReader) separate() {
+	text := p.text.Bytes()
+	start := 0
+	for i, at := range p.seams {
+		end := len(text)
+		if i+1 < len(p.seams) {
+			end = p.seams[i+1]
+		}
+		if at > 0 && at < len(text) && classes[text[at-1]] != white && classes[text[at]] != white {
+			left, right := text[start:at], text[at:max(at, end)]
+			line(&p.links, string(left[bytes.LastIndexAny(left, " \t\r\n")+1:]))
+			if n := bytes.IndexAny(right, " \t\r\n"); n >= 0 {
+				right = right[:n]
+			}
+			line(&p.links, string(right))
+		}
+		start = at
+	}
+}
+
+// markup adds the comments, and of the tags everything that browsers do not show, to what is hidden:
+// a model reads them, and the parser drops some. It returns the length of the texts between them.
+func (p *pageReader) markup(text []byte) (length int) {
+	for z := html.NewTokenizer(bytes.NewReader(text)); ; {
+		switch kind := z.Next(); kind {
+		case html.TextToken:
+			length += solid(z.Text())
+		case html.StartTagToken, html.SelfClosingTagToken, html.EndTagToken:
+			p.tag(z)
+		default:
+			line(&p.hidden, strings.Trim(string(z.Raw()), "<!->"))
+			if kind == html.ErrorToken {
+				return length
 			}
 		}
-		line(&p.hidden, a.Val)
 	}
+}
+
+// tag adds what browsers do not show of a tag, in one line.
+func (p *pageReader) tag(z *html.Tokenizer) {
+	raw := z.Raw()
+	if bytes.IndexByte(raw, '&') >= 0 {
+		raw = []byte(html.UnescapeString(string(raw)))
+	}
+	start := p.hidden.Len()
+	add := func(text []byte) {
+		if text = bytes.TrimSpace(text); len(text) > 0 {
+			p.hidden.Write(text)
+			p.hidden.WriteByte(' ')
+		}
+	}
+	name, more := z.TagName()
+	rest := letters(raw) - letters(name)
+	if atom.Lookup(name) == 0 {
+		add(name)
+	}
+	for more {
+		var key, value []byte
+		key, value, more = z.TagAttr()
+		if atom.Lookup(key) == 0 {
+			add(key)
+		}
+		if !p.shown[string(value)] {
+			add(value)
+		}
+		rest -= letters(key) + letters(value)
+	}
+	if rest != 0 { // such as a repeated attribute, or one of an end tag
+		add(bytes.Trim(raw, "</>"))
+	}
+	if p.hidden.Len() > start {
+		p.hidden.WriteByte('\n')
+	}
+}
+
+// letters returns the number of bytes of letters and digits.
+func letters(text []byte) (n int) {
+	for i := range len(text) {
+		if classes[text[i]]&(alnum|high) != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// solid returns the length of a text without white space.
+func solid[T string | []byte](text T) (n int) {
+	for i := range len(text) {
+		if classes[text[i]] != white && text[i] != 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // unseen reports whether browsers do not show an element, or may not.
