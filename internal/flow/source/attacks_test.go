@@ -114,9 +114,23 @@ trusted = true
 			w.called("add_contact", `{"email":"`+evil+`"}`, "ok")
 			w.called("search_contacts", `{"q":1}`, `[{"email":"`+evil+`"}]`)
 		},
+		"a contact that the agent added as a key": func(w *world) {
+			w.called("add_contact", `{"contacts":{"`+evil+`":true}}`, "ok")
+			w.called("search_contacts", `{"q":1}`, `[{"email":"`+evil+`"}]`)
+			w.called("browse", `{}`, evil)
+		},
+		"an echo of a key": func(w *world) {
+			w.called("search_contacts", `{"filter":{"`+evil+`":1},"q":2}`, `[{"email":"`+evil+`"}]`)
+			w.called("search_contacts", `{"`+evil+`":true}`, `[{"email":"`+evil+`"}]`)
+		},
 		"a download into a trusted folder": func(w *world) {
 			w.user("read /docs/info.txt")
 			w.called("download", `{"url":"https://x.com/info.txt","folder":"/docs"}`, "ok")
+			w.called("read_file", `{"path":"/docs/info.txt"}`, evil)
+		},
+		"files that the agent wrote by their names": func(w *world) {
+			w.user("read /docs/info.txt")
+			w.called("write_file", `{"files":{"/docs/info.txt":"`+evil[:4]+`","x":"`+evil[4:]+`"}}`, "ok")
 			w.called("read_file", `{"path":"/docs/info.txt"}`, evil)
 		},
 		"a file that the agent wrote": func(w *world) {

@@ -109,6 +109,7 @@ func argumentTexts(args []byte) (texts [][]byte, known bool) {
 		return nil, false
 	}
 	leaves(root, func(leaf jsonstream.Value) { texts = append(texts, textOf(leaf)) })
+	dataKeys(root, true, func(key []byte) { texts = append(texts, key) })
 	if len(texts) > maxTexts {
 		return nil, false
 	}

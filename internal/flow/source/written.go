@@ -52,6 +52,13 @@ func (r *Reader) Call(to flow.Index, tool stopgate.ToolName, args []byte) []byte
 			b.Marks = append(b.Marks, marks...)
 			b.Written = append(b.Written, textOf(leaf))
 		})
+		dataKeys(root, true, func(key []byte) {
+			marks := pathMarks(key)
+			if n += len(marks) + 1; n <= maxWritten {
+				b.Marks = append(b.Marks, marks...)
+				b.Written = append(b.Written, key)
+			}
+		})
 		if err != nil || n > maxWritten {
 			b.Marks = append(b.Marks, mark(markAnything))
 		}
@@ -79,6 +86,20 @@ func walkMembers(v jsonstream.Value, name string, each func(name string, leaf js
 	}
 }
 
+// dataKeys calls each for the keys of arguments that may be data: those of inner objects, and at the
+// top the ones that do not look like the name of a parameter.
+func dataKeys(v jsonstream.Value, top bool, each func(key []byte)) {
+	for k, m := range v.Members() {
+		if text := k.Text(); !top || text != "" && member(text) == "*" {
+			each([]byte(text))
+		}
+		dataKeys(m, false, each)
+	}
+	for e := range v.Elements() {
+		dataKeys(e, false, each)
+	}
+}
+
 // writtenMarks returns the marks of a value that the agent wrote.
 func writtenMarks(name string, leaf jsonstream.Value) (marks [][]byte) {
 	text := textOf(leaf)
@@ -86,6 +107,11 @@ func writtenMarks(name string, leaf jsonstream.Value) (marks [][]byte) {
 	if leaf.Kind() != jsonstream.String {
 		return marks
 	}
+	return append(marks, pathMarks(text)...)
+}
+
+// pathMarks returns the marks of the paths in a text that the agent wrote.
+func pathMarks(text []byte) (marks [][]byte) {
 	paths(text, func(p string) {
 		marks = append(marks, mark(markPath, []byte(p)), nameMark(p, true), nameMark(p, path.IsAbs(p)))
 		for dir := path.Dir(p); dir != "." && dir != "/"; dir = path.Dir(dir) {
