@@ -133,6 +133,10 @@ trusted = true
 			w.called("write_file", `{"files":{"/docs/info.txt":"`+evil[:4]+`","x":"`+evil[4:]+`"}}`, "ok")
 			w.called("read_file", `{"path":"/docs/info.txt"}`, evil)
 		},
+		"a file that the agent reads by its name": func(w *world) {
+			w.called("download", `{"url":"https://x.com/c.json","folder":"/docs"}`, "ok")
+			w.called("search_contacts", `{"files":{"/docs/c.json":true}}`, `[{"email":"`+evil+`"}]`)
+		},
 		"a file that the agent wrote": func(w *world) {
 			w.called("write_file", `{"path":"/user/info.txt","text":"IBAN: `+evil+`"}`, "ok")
 			w.called("read_file", `{"path":"/user/info.txt"}`, "IBAN: "+evil)

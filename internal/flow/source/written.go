@@ -133,17 +133,19 @@ func (r *Reader) readsWritten(ix texts, args []byte) bool {
 	}
 	root, err := jsonstream.Parse(args, options)
 	written := err != nil || ix.Has(mark(markAnything))
-	walkMembers(root, "", func(name string, leaf jsonstream.Value) {
-		text := textOf(leaf)
-		written = written || ix.Has(memberMark(name, text))
-		if leaf.Kind() != jsonstream.String {
-			return
-		}
+	read := func(text []byte) {
 		if value, kind, ok := identity(text, false); ok && kind != flow.Text && kind != flow.Path {
 			written = written || ix.Written(value, kind)
 		}
 		paths(text, func(p string) { written = written || isWritten(ix, p) })
+	}
+	walkMembers(root, "", func(name string, leaf jsonstream.Value) {
+		text := textOf(leaf)
+		if written = written || ix.Has(memberMark(name, text)); leaf.Kind() == jsonstream.String {
+			read(text)
+		}
 	})
+	dataKeys(root, true, read)
 	return written
 }
 
