@@ -57,6 +57,9 @@ func Occurs(kind flow.Kind, value, text string) Answer {
 			}
 		}
 	}
+	if kind == flow.URL && strings.ContainsAny(value[len(value)-1:], ".,;:!?'") {
+		return min(best, Either) // the end of a sentence, or of the URL
+	}
 	return best
 }
 
