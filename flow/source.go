@@ -27,6 +27,10 @@ type Message struct {
 	// Opaque reports that the model also reads content that is no text for the surface, such as
 	// an image, in a message with the source Tool.
 	Opaque bool
+	// Answer is set for a word that the person wrote into a form of a server or a tool: it is the
+	// person's, but begins no turn and satisfies no condition `says`, because another author asked
+	// for it.
+	Answer bool
 	// ID identifies the message in its session, if the surface knows such an id: a second message
 	// with the same ID and text is the same message. "" compares texts alone.
 	ID string

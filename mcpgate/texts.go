@@ -98,7 +98,7 @@ func (p *client) addAnswer(ctx context.Context, asked []byte, answer jsonstream.
 		return
 	}
 	for _, word := range words(form, content) {
-		p.addText(ctx, gate.Text{Message: &flow.Message{Source: flow.User, Text: []byte(word)}})
+		p.addText(ctx, gate.Text{Message: &flow.Message{Source: flow.User, Text: []byte(word), Answer: true}})
 	}
 }
 

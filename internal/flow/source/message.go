@@ -17,6 +17,9 @@ func (r *Reader) Message(to flow.Index, m *flow.Message) []byte {
 	if m.Opaque {
 		kind = append(kind, '+')
 	}
+	if m.Answer {
+		kind = append(kind, '?')
+	}
 	key := mark(markMessage, kind, []byte(m.ID), m.Text)
 	if ix.Has(key) {
 		return nil
@@ -44,7 +47,7 @@ func (r *Reader) Message(to flow.Index, m *flow.Message) []byte {
 		addText(&b, seen, mayBe(m.Source), flow.Tool)
 		addHidden(&b, unseen, m.Source)
 	}
-	if m.Source == flow.User && len(bytes.TrimSpace(person)) > 0 {
+	if m.Source == flow.User && !m.Answer && len(bytes.TrimSpace(person)) > 0 {
 		b.Person = true
 		r.say(&b, bytes.TrimSpace(person))
 		b.Marks = append(b.Marks, personMarks(person)...)
