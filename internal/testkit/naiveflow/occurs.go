@@ -57,6 +57,9 @@ func Occurs(kind flow.Kind, value, text string) Answer {
 			}
 		}
 	}
+	if kind == flow.Path && value[0] == '@' {
+		return min(best, Either) // a file that is mentioned, or a name with that character
+	}
 	if kind == flow.URL && strings.ContainsAny(value[len(value)-1:], ".,;:!?'") {
 		return min(best, Either) // the end of a sentence, or of the URL
 	}
