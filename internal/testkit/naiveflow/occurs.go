@@ -57,8 +57,11 @@ func Occurs(kind flow.Kind, value, text string) Answer {
 			}
 		}
 	}
-	if kind == flow.Path && value[0] == '@' {
+	if kind == flow.Path && (value[0] == '@' || strings.HasSuffix(value, ":")) {
 		return min(best, Either) // a file that is mentioned, or a name with that character
+	}
+	if kind == flow.Phone && strings.HasSuffix(value, ")") {
+		return min(best, Either) // the parenthesis of the sentence
 	}
 	if kind == flow.URL && strings.ContainsAny(value[len(value)-1:], ".,;:!?'") {
 		return min(best, Either) // the end of a sentence, or of the URL
