@@ -11,7 +11,6 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/auditlog"
 	"github.com/stopgate/stopgate/internal/gate/port"
 	"github.com/stopgate/stopgate/internal/gate/recent"
-	"github.com/stopgate/stopgate/internal/gate/texts"
 	"github.com/stopgate/stopgate/internal/gate/turn"
 	"github.com/stopgate/stopgate/session"
 )
@@ -32,7 +31,7 @@ type Gate struct {
 	current  atomic.Pointer[compiled]
 	audit    *auditlog.Writer
 	sessions *sessionStore
-	texts    *texts.Keeper
+	texts    conversations
 	lock     lockdown
 	rejected atomic.Bool // the newest policy was rejected
 
@@ -86,7 +85,7 @@ func newGate(c *config) *Gate {
 		audit.Stall = port.NewStall(can.Progress.Advanced, can.Progress.Share, can.Spooled, c.limits.Store)
 	}
 	g.audit, g.sessions = auditlog.New(audit), newSessionStore(c, audit.Stall)
-	g.texts = g.newTexts()
+	g.texts = newConversations(g.sessions, g.reportTexts)
 	g.registry.Watch(func(change string, next *session.Set) {
 		g.Note(context.Background(), stopgate.Record{Event: stopgate.AuditReload, Cause: "session policies: " + change})
 		if now := g.current.Load(); now != nil {
@@ -211,7 +210,7 @@ func (h Health) Failing() bool { return h.LostRows > 0 || h.Stuck > 0 || h.Uncer
 
 // Health reports the state of the ports (FM4, FM14).
 func (g *Gate) Health() Health {
-	h := Health{Stuck: g.audit.Stuck() + g.sessions.guard.Stuck(), Rejected: g.rejected.Load(), Uncertain: g.sessions.uncertain.count(), TextsLost: g.texts.Missing()}
+	h := Health{Stuck: g.audit.Stuck() + g.sessions.guard.Stuck(), Rejected: g.rejected.Load(), Uncertain: g.sessions.uncertain.count(), TextsLost: g.texts.keeper.Missing()}
 	h.LostRows, h.Spooled, h.LostBecause = g.audit.Health()
 	for _, p := range []*port.Guard{&g.guards.approver, &g.guards.judge, &g.guards.policies, &g.guards.tracer} {
 		h.Stuck += p.Stuck()

@@ -124,9 +124,9 @@ func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error)
 	d, rel, err := g.observe(ctx, &r)
 	switch {
 	case d.Delivered():
-		g.addResult(ctx, rel, &r, d.Data)
+		g.texts.addResult(ctx, g.current.Load(), rel, &r, d.Data)
 	case rel == nil, rel.call.Surface == stopgate.SurfaceHook: // a host may show it all the same
-		g.addResult(ctx, rel, &r, r.Data)
+		g.texts.addResult(ctx, g.current.Load(), rel, &r, r.Data)
 	}
 	return d, err
 }

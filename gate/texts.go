@@ -72,7 +72,7 @@ func (g *Gate) AddTexts(ctx context.Context, o session.Owner, conversation strin
 			return ErrTexts
 		}
 	}
-	return g.addTexts(ctx, c, conversationOf(o, conversation), t.Whole, func(x flow.Index) (segments [][]byte) {
+	return g.texts.add(ctx, c, conversationOf(o, conversation), t.Whole, func(x flow.Index) (segments [][]byte) {
 		if t.Known != 0 {
 			segments = append(segments, c.reader.Knows(x, t.Known))
 		}
@@ -87,14 +87,17 @@ func (g *Gate) AddTexts(ctx context.Context, o session.Owner, conversation strin
 	})
 }
 
-// addTexts adds texts under a policy. What is read already must not be lost because a client left.
-func (g *Gate) addTexts(ctx context.Context, c *compiled, of flow.Conversation, whole bool, add func(flow.Index) [][]byte) error {
+// conversations are the texts of all conversations.
+type conversations struct{ keeper *texts.Keeper }
+
+// add adds texts under a policy. What is read already must not be lost because a client left.
+func (t conversations) add(ctx context.Context, c *compiled, of flow.Conversation, whole bool, add func(flow.Index) [][]byte) error {
 	if !hasTexts(of) {
 		return ErrNoConversation
 	}
 	ctx, cancel := port.Detached(ctx)
 	defer cancel()
-	return g.texts.Add(ctx, c.access(of), whole, add)
+	return t.keeper.Add(ctx, c.access(of), whole, add)
 }
 
 // conversationOf names the texts of a call.
@@ -112,11 +115,11 @@ func (c *compiled) access(of flow.Conversation) texts.Access {
 }
 
 // view returns the texts of a conversation as a policy reads them; nil if they are not known.
-func (g *Gate) view(ctx context.Context, c *compiled, of flow.Conversation) flow.View {
+func (t conversations) view(ctx context.Context, c *compiled, of flow.Conversation) flow.View {
 	if c.reader == nil || !hasTexts(of) {
 		return nil
 	}
-	v, err := g.texts.View(ctx, c.access(of))
+	v, err := t.keeper.View(ctx, c.access(of))
 	if err != nil {
 		return nil
 	}
@@ -126,7 +129,7 @@ func (g *Gate) view(ctx context.Context, c *compiled, of flow.Conversation) flow
 // loadTexts takes the view of the texts that the call is evaluated with.
 func (l *sessionLayer) loadTexts(ctx context.Context) {
 	if p := l.p; p.under.reader != nil {
-		l.texts = p.g.view(ctx, p.under, p.conversation())
+		l.texts = p.g.texts.view(ctx, p.under, p.conversation())
 	}
 }
 
@@ -156,14 +159,13 @@ func (p *pending) addCall(ctx context.Context, args []byte) {
 		return
 	}
 	// A failure is reported, and later calls are in doubt.
-	_ = p.g.addTexts(ctx, c, p.conversation(), false, func(x flow.Index) [][]byte {
+	_ = p.g.texts.add(ctx, c, p.conversation(), false, func(x flow.Index) [][]byte {
 		return [][]byte{c.reader.Call(x, p.call.Tool, args)}
 	})
 }
 
 // addResult adds a result that the model receives. rel is nil if it belongs to no released call.
-func (g *Gate) addResult(ctx context.Context, rel *release, r *stopgate.Result, data []byte) {
-	c := g.current.Load()
+func (t conversations) addResult(ctx context.Context, c *compiled, rel *release, r *stopgate.Result, data []byte) {
 	if c.reader == nil {
 		return
 	}
@@ -184,30 +186,30 @@ func (g *Gate) addResult(ctx context.Context, rel *release, r *stopgate.Result, 
 	if !hasTexts(of) {
 		return
 	}
-	_ = g.addTexts(ctx, c, of, false, func(x flow.Index) [][]byte {
+	_ = t.add(ctx, c, of, false, func(x flow.Index) [][]byte {
 		return [][]byte{c.reader.Result(x, &result)}
 	})
 }
 
-// newTexts returns the keeper of the texts of conversations.
-func (g *Gate) newTexts() *texts.Keeper {
-	c := texts.Config{Report: g.reportTexts, Memory: maxTextMemory}
-	store := g.sessions.texts
+// newConversations returns the texts of conversations, which are kept with sessions.
+func newConversations(s *sessionStore, report func(flow.Conversation, texts.Reason, error)) conversations {
+	c := texts.Config{Report: report, Memory: maxTextMemory}
+	store := s.texts
 	if store != nil {
 		c.Load = func(ctx context.Context, of flow.Conversation, after uint64) (flow.Log, error) {
-			r := ask(ctx, g.sessions, func(ctx context.Context) (flow.Log, error) { return store.LoadTexts(ctx, of, after) })
-			g.sessions.trouble("store", "", r.Fault, r.Err)
+			r := ask(ctx, s, func(ctx context.Context) (flow.Log, error) { return store.LoadTexts(ctx, of, after) })
+			s.trouble("store", "", r.Fault, r.Err)
 			return r.Value, r.Problem("texts")
 		}
 		c.Append = func(ctx context.Context, of flow.Conversation, change flow.Change) error {
-			r := ask(ctx, g.sessions, func(ctx context.Context) (struct{}, error) { return struct{}{}, store.AppendTexts(ctx, of, change) })
+			r := ask(ctx, s, func(ctx context.Context) (struct{}, error) { return struct{}{}, store.AppendTexts(ctx, of, change) })
 			if !errors.Is(r.Err, flow.ErrMoved) && !errors.Is(r.Err, flow.ErrFull) {
-				g.sessions.trouble("store", "", r.Fault, r.Err)
+				s.trouble("store", "", r.Fault, r.Err)
 			}
 			return r.Problem("texts")
 		}
 	}
-	return texts.New(c)
+	return conversations{texts.New(c)}
 }
 
 // reportTexts records that texts of a conversation are missing. The row has no text of an error.
