@@ -11,8 +11,8 @@ import (
 // SessionFlow is the type of session policies about the texts that were read before.
 const SessionFlow = "flow"
 
-// SourceTable is one [sources.NAME]: which texts of results have the source (FLOW 2). Several
-// conditions must all hold.
+// SourceTable is one [sources.NAME]: which texts of results have the source. Several conditions
+// must all hold.
 type SourceTable struct {
 	Name    flow.Source
 	Trusted bool
