@@ -1,3 +1,5 @@
+// Package flow_test runs the policies of this directory through a gate: conversations in which texts
+// of strangers want a destination of their own, in every way that is known for its kind.
 package flow_test
 
 import (

@@ -1,4 +1,4 @@
-// Evidence replays recorded runs of agents under prompt injection through the gate, and prints how
+// Command evidence replays recorded runs of agents under prompt injection through the gate, and prints how
 // many attacks ran, how many tasks were kept and how many questions a person had to answer.
 //
 //	go run ./evidence [-suite NAME] [-v]
