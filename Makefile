@@ -53,6 +53,9 @@ tools:
 	@command -v redis-server >/dev/null || command -v valkey-server >/dev/null || \
 	  { command -v apt-get >/dev/null && { apt-get install -y -qq redis-server >/dev/null || { apt-get update -qq && apt-get install -y -qq redis-server >/dev/null; }; }; } || \
 	  { echo "install redis-server: tests of the Redis publisher need it"; exit 1; }
+	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || \
+	  { command -v apt-get >/dev/null && { apt-get install -y -qq postgresql >/dev/null || { apt-get update -qq && apt-get install -y -qq postgresql >/dev/null; }; }; } || \
+	  { echo "install postgresql: tests of the PostgreSQL store need it"; exit 1; }
 
 test: export STOPGATE_REQUIRE_REDIS = 1
 test: tools

@@ -96,7 +96,7 @@ var layers = [][]string{
 	{"internal/agent/conversation"},
 	{"internal/approve/frame"},
 	{"internal/approve/command", "internal/approve/page", "approve/terminal", "internal/approve/webhook"},
-	{"internal/store/database"},
+	{"internal/store/database", "internal/store/postgres/pgdb"},
 	{"internal/record/auditrow"},
 	{"audit"},
 	{"internal/record/jsonl", "internal/record/sqlite", "internal/record/live"},
