@@ -96,6 +96,7 @@ var layers = [][]string{
 	{"internal/agent/conversation"},
 	{"internal/approve/frame"},
 	{"internal/approve/command", "internal/approve/page", "approve/terminal", "internal/approve/webhook"},
+	{"internal/store/location"},
 	{"internal/store/database", "internal/store/postgres/pgdb"},
 	{"internal/record/auditrow"},
 	{"audit"},

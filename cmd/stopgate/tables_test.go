@@ -65,7 +65,7 @@ func TestCheckReadsEveryTable(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"[agent]\nstyle = 'loud'", "[agent]\napi = 'x'", "[hook]\nunattended = 'yes'", "[store]\nurl = 'postgres://x'", "[store]\nurl = 'sqlite:'",
+		"[agent]\nstyle = 'loud'", "[agent]\napi = 'x'", "[hook]\nunattended = 'yes'", "[store]\nurl = 'mysql://x'", "[store]\nurl = 'sqlite:'",
 		"[audit]\narguments = 'some'", "[audit]\nredact = ['x']", "[audit]\nredact_patterns = ['(']", "[audit]\nrows_days = -1",
 		"[audit]\narguments_days = -1", "[audit]\nrotate_bytes = -1", "[audit]\nrotate_days = -1", "[approvals]\nabsent = 'never'", "[telemetry]\nevents = 0",
 	} {

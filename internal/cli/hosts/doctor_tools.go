@@ -3,7 +3,6 @@ package hosts
 import (
 	"context"
 	"io"
-	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -72,17 +71,14 @@ func metTools(ctx context.Context, h *hook.Host, l inputs.Loaded) (names []strin
 	if err != nil || settings.Store == place.Memory {
 		return nil
 	}
-	if _, err := os.Stat(settings.Store); err != nil {
-		return nil
-	}
 	log, err := inputs.OpenRecords(ctx, settings.Store)
 	if err != nil {
 		return nil
 	}
 	defer log.Close()
 	since := time.Now().AddDate(0, 0, -30)
-	_ = log.Rows(ctx, 0, "", func(r records.Row) bool {
-		if r.Dialect == h.Name && r.Time.After(since) && r.Tool != "" && !slices.Contains(names, string(r.Tool)) {
+	_, _ = log.Rows(ctx, records.Mark{}, &records.Filter{Since: since}, func(r records.Row) bool {
+		if r.Dialect == h.Name && r.Tool != "" && !slices.Contains(names, string(r.Tool)) {
 			names = append(names, string(r.Tool))
 		}
 		return ctx.Err() == nil

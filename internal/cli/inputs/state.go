@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/internal/record/records"
 	"github.com/stopgate/stopgate/internal/store/backend"
+	"github.com/stopgate/stopgate/internal/store/location"
 )
 
 // OpenNamed opens the file that the command line names, else the records as Open does.
@@ -39,7 +40,7 @@ func ExistingStore(cmd *cobra.Command, settings place.Settings) (backend.Store, 
 	if settings.Store == place.Memory {
 		return nil, cli.Usagef("a store in memory ends with its process: name another one with --store")
 	}
-	if _, err := os.Stat(settings.Store); err != nil {
+	if !settings.Exists() {
 		return nil, cli.Hinted(fmt.Errorf("there is no store at %s yet", settings.Store), "run stopgate up first, or name the store with --store")
 	}
 	return settings.Open(cmd.Context())
@@ -50,7 +51,7 @@ type State struct{ place.Flags }
 
 // Add adds --store and --audit.
 func (f *State) Add(cmd *cobra.Command) {
-	f.add(cmd, "`URL` of the store: sqlite:PATH or memory (default: in the user's state directory)", "JSON Lines `FILE` of the records (default: in the store)")
+	f.add(cmd, "`URL` of the store: sqlite:PATH, postgres://HOST/DATABASE or memory (default: in the user's state directory)", "JSON Lines `FILE` of the records (default: in the store)")
 }
 
 func (f *State) add(cmd *cobra.Command, storeUsage, auditUsage string) {
@@ -77,7 +78,7 @@ type Store struct{ Records }
 func (f *Store) Add(cmd *cobra.Command) {
 	f.Records.Add(cmd)
 	_ = cmd.Flags().MarkHidden("audit")
-	cmd.Flags().Lookup("store").Usage = "`URL` of the store: sqlite:PATH (default: as up finds it)"
+	cmd.Flags().Lookup("store").Usage = "`URL` of the store: sqlite:PATH or postgres://HOST/DATABASE (default: as up finds it)"
 }
 
 // Open opens the store, which has to exist.
@@ -158,7 +159,7 @@ func (f *Records) Open(ctx context.Context) (*records.Log, place.Settings, error
 	return log, s, err
 }
 
-// OpenRecords opens the records in the store or file at path.
+// OpenRecords opens the records in the file or store at a path or URL.
 func OpenRecords(ctx context.Context, path string) (*records.Log, error) {
 	if path == place.Memory {
 		return nil, cli.Usagef("a store in memory has no records to read")
@@ -166,7 +167,7 @@ func OpenRecords(ctx context.Context, path string) (*records.Log, error) {
 	log, err := records.Open(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, cli.Hinted(
-			fmt.Errorf("there are no records at %s yet", path),
+			fmt.Errorf("there are no records at %s yet", location.Show(path)),
 			"run stopgate up first, or name the records with --store or --audit",
 		)
 	}

@@ -10,106 +10,14 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/record/jsonl"
+	"github.com/stopgate/stopgate/internal/record/records"
 	"github.com/stopgate/stopgate/internal/store/backend"
-	"github.com/stopgate/stopgate/internal/store/database"
 	"github.com/stopgate/stopgate/internal/visible"
 )
-
-// verifyJSON is the answer of verify; it changes only by addition.
-type verifyJSON struct {
-	OK    bool   `json:"ok"`
-	Rows  int64  `json:"rows"`
-	Chain string `json:"chain"`
-	Seq   int64  `json:"seq"`
-	Hash  string `json:"hash"`
-	Lost  int64  `json:"lost"`
-	Torn  int64  `json:"torn"`
-	Known int64  `json:"known,omitempty"` // number of the row that --head names
-	// Changed are the hashes of arguments that were changed after they were stored.
-	Changed []string `json:"changed_arguments,omitempty"`
-	Spooled bool     `json:"spooled,omitempty"` // rows wait next to the store
-	Reason  string   `json:"reason,omitempty"`
-}
-
-func newLogVerify(s cli.Streams) *cobra.Command {
-	var f inputs.Records
-	var head string
-	cmd := &cobra.Command{
-		Use:   "verify [FILE]",
-		Short: "check that no row was changed, removed or inserted",
-		Long: `verify reads the whole chain of records and compares stored arguments with the hashes
-in their rows. Rows cut off at the end show because the file STORE-head, which
-follows the chain, names one that is not there. What is left is a chain and a head
-file written anew by whoever owns them. That shows if a head kept elsewhere
-('stopgate log head') is not in the chain: name its hash with --head.
-
-Exit: 0 the chain is whole, 1 it is not, or could not be read.`,
-		Args: cli.AtMostOne,
-	}
-	f.Add(cmd)
-	cmd.Flags().StringVar(&head, "head", "", "`HASH` of a row that has to be in the chain")
-	format := cli.FormatFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		log, err := f.OpenNamed(cmd, args)
-		if err != nil {
-			return err
-		}
-		defer log.Close()
-		check, err := log.Verify(cmd.Context(), head)
-		var broken *audit.BrokenError
-		var damaged *database.DamagedError
-		if err != nil && !errors.As(err, &broken) && !errors.As(err, &damaged) {
-			return err
-		}
-		answer := verifyJSON{
-			OK: err == nil, Rows: check.Rows, Chain: check.Head.Chain, Seq: check.Head.Seq, Hash: check.Head.Hash,
-			Lost: check.Lost, Torn: check.Torn, Known: check.Known, Changed: check.Changed, Spooled: check.Spooled,
-		}
-		switch {
-		case err != nil:
-			answer.Reason = err.Error()
-		case len(check.Changed) > 0:
-			answer.OK, answer.Reason = false, fmt.Sprintf("the stored arguments of %s were changed: they have another hash than their rows name (args_hash %s)",
-				cli.Count(len(check.Changed), "call"), strings.Join(check.Changed[:min(len(check.Changed), 5)], ", "))
-		case head != "" && check.Known == 0:
-			answer.OK, answer.Reason = false, "no row has the hash of the head: rows were cut off, pruned, or the chain was written anew"
-		}
-		if err = format.Print(s.Out, answer, answer.text(log.Path())); err == nil && !answer.OK {
-			return cli.Exit(cli.ExitTrouble)
-		}
-		return err
-	}
-	return cmd
-}
-
-func (v verifyJSON) text(path string) string {
-	if !v.OK {
-		return fmt.Sprintf("NOT WHOLE: %s\n  %s\n  %d rows before it are\n", visible.Text(path), visible.Text(v.Reason), v.Rows)
-	}
-	out := new(strings.Builder)
-	fmt.Fprintf(out, "whole: %s in %s\n  chain %s, row %d\n  head  %s\n", cli.Count(int(v.Rows), "row"), visible.Text(path), visible.Text(v.Chain), v.Seq, v.Hash)
-	if before := v.Seq - v.Rows; before > 0 {
-		fmt.Fprintf(out, "  %d rows before the first one are not here: pruned, or kept elsewhere\n", before)
-	}
-	if v.Known > 0 {
-		fmt.Fprintf(out, "  the head that was kept is row %d\n", v.Known)
-	}
-	if v.Lost > 0 {
-		fmt.Fprintf(out, "  %d rows could not be written when they were due, as the gap rows say\n", v.Lost)
-	}
-	if v.Spooled {
-		fmt.Fprintf(out, "  rows that the store did not take wait next to it, and are added by the next stopgate that can write to it\n")
-	}
-	if v.Torn > 0 {
-		fmt.Fprintf(out, "  %d bytes of an unfinished write stand at the end; they were never acknowledged\n", v.Torn)
-	}
-	return out.String()
-}
 
 // restoredJSON is the answer of restored.
 type restoredJSON struct {
@@ -145,39 +53,8 @@ written last. Stop every stopgate that uses the store first.`,
 		if err != nil {
 			return err
 		}
-		return format.Print(s.Out, restoredJSON{headJSON(before), headJSON(after)},
+		return format.Print(s.Out, restoredJSON{headOf(records.Head{Head: before}), headOf(records.Head{Head: after})},
 			fmt.Sprintf("accepted: the records end at row %d; row %d was expected\n", after.Seq, before.Seq))
-	}
-	return cmd
-}
-
-// headJSON is the answer of head.
-type headJSON struct {
-	Chain string `json:"chain"`
-	Seq   int64  `json:"seq"`
-	Hash  string `json:"hash"`
-}
-
-func newLogHead(s cli.Streams) *cobra.Command {
-	var f inputs.Records
-	cmd := &cobra.Command{
-		Use:   "head [FILE]",
-		Short: "print the hash of the newest row, to be kept elsewhere",
-		Args:  cli.AtMostOne,
-	}
-	f.Add(cmd)
-	format := cli.FormatFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		log, err := f.OpenNamed(cmd, args)
-		if err != nil {
-			return err
-		}
-		defer log.Close()
-		head, err := log.Head(cmd.Context())
-		if err != nil {
-			return err
-		}
-		return format.Print(s.Out, headJSON(head), head.Hash+"\n")
 	}
 	return cmd
 }
@@ -217,7 +94,7 @@ standard output, or to a new file with --output.`,
 		}
 		out := bufio.NewWriter(to)
 		var failed error
-		err = log.Lines(cmd.Context(), 0, "", func(line []byte) bool {
+		_, err = log.Lines(cmd.Context(), records.Mark{}, func(line []byte) bool {
 			_, failed = out.Write(append(line, '\n'))
 			return failed == nil
 		})

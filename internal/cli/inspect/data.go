@@ -2,9 +2,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"os"
 	"strings"
 	"time"
 
@@ -25,11 +22,8 @@ func dataThen(ctx context.Context, settings place.Settings, r *stopgate.Record) 
 	if !known || r.Session == "" || settings.Store == place.Memory {
 		return data, false, nil
 	}
-	if _, err := os.Stat(settings.Store); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return data, false, err
+	if !settings.Exists() {
+		return data, false, nil
 	}
 	s, err := settings.Open(ctx)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -200,56 +199,23 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 // followEvery is how often a followed log is looked at.
 const followEvery = 200 * time.Millisecond
 
-// newest keeps the newest n rows that it was given.
-type newest struct {
-	n    int64
-	rows []records.Row
-}
-
-func (k *newest) add(r records.Row) {
-	r.Line = slices.Clone(r.Line)
-	k.rows = append(k.rows, r)
-	if over := int64(len(k.rows)) - k.n; over >= k.n { // half of them, not each time one
-		k.rows = append(k.rows[:0], k.rows[over:]...)
-	}
-}
-
-// list returns them, the oldest first.
-func (k *newest) list() []records.Row { return k.rows[max(0, int64(len(k.rows))-k.n):] }
-
 // listRows writes rows, and with follow also new ones.
 func listRows(ctx context.Context, w io.Writer, log *records.Log, filter records.Filter, f *listFlags, format cli.Format) error {
 	out := bufio.NewWriter(w)
-	after := int64(0)
+	var after records.Mark
 	if f.last > 0 {
-		// Without filters the newest rows are known without reading the others.
-		var err error
-		if reflect.ValueOf(filter).IsZero() {
-			after, err = log.Last(ctx, f.last)
-		} else {
-			kept := &newest{n: f.last}
-			err = log.Rows(ctx, 0, filter.Session, func(r records.Row) bool {
-				after = max(after, r.Seq)
-				if filter.Matches(&r.Record) {
-					kept.add(r)
-				}
-				return true
-			})
-			for _, r := range kept.list() {
-				err = errors.Join(err, writeRow(ctx, w, out, log, r, format))
-			}
+		rows, end, err := log.Newest(ctx, f.last, &filter)
+		for _, r := range rows {
+			err = errors.Join(err, writeRow(ctx, w, out, log, r, format))
 		}
-		if err != nil {
+		if err != nil || !f.follow {
 			return errors.Join(err, out.Flush())
 		}
+		after = end
 	}
 	for {
 		var failed error
-		err := log.Rows(ctx, after, filter.Session, func(r records.Row) bool {
-			after = max(after, r.Seq)
-			if !filter.Matches(&r.Record) {
-				return true
-			}
+		end, err := log.Rows(ctx, after, &filter, func(r records.Row) bool {
 			failed = writeRow(ctx, w, out, log, r, format)
 			return failed == nil
 		})
@@ -259,6 +225,7 @@ func listRows(ctx context.Context, w io.Writer, log *records.Log, filter records
 		if err := errors.Join(err, failed, out.Flush()); err != nil || !f.follow {
 			return err
 		}
+		after = end
 		select {
 		case <-time.After(followEvery):
 		case <-ctx.Done():
@@ -357,10 +324,8 @@ type wouldDenyJSON struct {
 // wouldDeny sums up observe mode.
 func wouldDeny(ctx context.Context, out io.Writer, log *records.Log, filter records.Filter, format cli.Format) error {
 	var sum records.WouldDeny
-	err := log.Rows(ctx, 0, filter.Session, func(r records.Row) bool {
-		if filter.Matches(&r.Record) {
-			sum.Add(&r.Record)
-		}
+	_, err := log.Rows(ctx, records.Mark{}, &filter, func(r records.Row) bool {
+		sum.Add(&r.Record)
 		return true
 	})
 	if err != nil {

@@ -137,7 +137,7 @@ func replayLog(ctx context.Context, l inputs.Loaded, log *records.Log) (*replayJ
 		return nil, err
 	}
 	var failed error
-	err = log.Rows(ctx, 0, "", func(row records.Row) bool {
+	_, err = log.Rows(ctx, records.Mark{}, nil, func(row records.Row) bool {
 		r.now = row.Time
 		switch {
 		case row.Kind == stopgate.RecordDecision:

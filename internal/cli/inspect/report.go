@@ -72,10 +72,8 @@ type reportJSON struct {
 
 func prompts(ctx context.Context, log *records.Log, filter records.Filter) (*records.Prompts, error) {
 	p := new(records.Prompts)
-	err := log.Rows(ctx, 0, "", func(r records.Row) bool {
-		if filter.Matches(&r.Record) {
-			p.Add(&r.Record)
-		}
+	_, err := log.Rows(ctx, records.Mark{}, &filter, func(r records.Row) bool {
+		p.Add(&r.Record)
 		return ctx.Err() == nil
 	})
 	if err == nil {

@@ -140,16 +140,16 @@ func (d *apiServer) close() (err error) {
 }
 
 // rowReader reads rows for the API from a store or a file.
-type rowReader struct{ path string }
+type rowReader struct{ location string }
 
 // Rows implements [decide.Records].
 func (l rowReader) Rows(ctx context.Context, after int64, limit int) (rows []stopgate.Record, err error) {
-	log, err := records.Open(ctx, l.path)
+	log, err := records.Open(ctx, l.location)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	err = log.Rows(ctx, after, "", func(r records.Row) bool {
+	_, err = log.Rows(ctx, records.After(after), nil, func(r records.Row) bool {
 		rows = append(rows, r.Record)
 		return len(rows) < limit
 	})

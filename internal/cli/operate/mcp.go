@@ -138,7 +138,7 @@ func (r *mcpRun) run(ctx context.Context, specs []service.ServerSpec) error {
 
 // gateway wires the gate to the gateway.
 func (r *mcpRun) gateway(specs []service.ServerSpec, tele *service.Telemetry) (*mcpgate.Gateway, *gate.Gate, error) {
-	key, err := sealKey(r.state.Settings.Store)
+	key, err := sealKey(r.state.Settings.Local)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -44,7 +44,7 @@ func (f *pinFlags) open() (*pin.Store, error) {
 	if settings.Store == place.Memory {
 		return nil, cli.Usagef("the pins of a store in memory end with it")
 	}
-	return pin.Open(service.PinsFile(settings.Store)), nil
+	return pin.Open(service.PinsFile(settings.Local)), nil
 }
 
 func newPinList(s cli.Streams) *cobra.Command {

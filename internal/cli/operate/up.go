@@ -118,7 +118,7 @@ func (u *upRun) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	key, err := sealKey(u.state.Settings.Store)
+	key, err := sealKey(u.state.Settings.Local)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (u *upRun) run(ctx context.Context) error {
 	u.complete(&u.gateway)
 	server, err := decide.New(decide.Options{
 		Gate: g, Program: func() gate.Policy { return u.current.Load() }, Queue: queue, Sessions: u.state.Facts, Lockdowns: loggedLockdowns{u.state.Orders, u.logOrder},
-		Records: rowReader{u.state.Place}, Tokens: u.api.Tokens, Metrics: u.numbers.Handler(), Events: tele.Events,
+		Records: rowReader{u.state.At}, Tokens: u.api.Tokens, Metrics: u.numbers.Handler(), Events: tele.Events,
 		PublicURL: u.api.Table.PublicURL, Trouble: gateway.Complaints(u.log),
 	})
 	if err != nil {

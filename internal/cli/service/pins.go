@@ -15,11 +15,11 @@ func (st *State) Pins() *pin.Store {
 	if st.Settings.Store == place.Memory {
 		return pin.InMemory()
 	}
-	return pin.Open(PinsFile(st.Settings.Store))
+	return pin.Open(PinsFile(st.Settings.Local))
 }
 
-// PinsFile is the file of the pins that belong to a store.
-func PinsFile(store string) string { return store + ".mcp-pins.json" }
+// PinsFile is the file of the pins that belong to a store; see [place.Settings].Local.
+func PinsFile(local string) string { return local + ".mcp-pins.json" }
 
 // filePins are the definitions that the policy file lists, which override those that were seen
 // first or accepted.

@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/record/jsonl"
 	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/internal/store/kinds"
+	"github.com/stopgate/stopgate/internal/store/location"
 )
 
 // State is the state of a running gate: facts, approvals and records.
@@ -26,7 +27,8 @@ type State struct {
 	Questions approve.Store
 	Orders    gate.Lockdowns
 	Records   gate.Recorder
-	Place     string // where the records go, for people
+	At        string // location of the records
+	Place     string // the same for people
 	// failed are closed when the store or the file of records is not trusted any more; nil
 	// never.
 	failed [2]<-chan struct{}
@@ -47,7 +49,7 @@ func (st *State) open(ctx context.Context, s place.Settings) (err error) {
 			return err
 		}
 		st.Facts, st.Questions, st.Orders = st.Store, st.Store, st.Store
-		st.Records, st.Place, st.failed[0] = st.Store.Recorder(), s.Store, st.Store.Failed()
+		st.Records, st.At, st.Place, st.failed[0] = st.Store.Recorder(), s.Store, location.Show(s.Store), st.Store.Failed()
 	} else {
 		st.memory()
 	}
@@ -70,7 +72,7 @@ func (st *State) openLines(s place.Settings) (err error) {
 	if err != nil {
 		return err
 	}
-	st.Records, st.Place, st.failed[1] = st.Lines, path, st.Lines.Failed()
+	st.Records, st.At, st.Place, st.failed[1] = st.Lines, path, path, st.Lines.Failed()
 	return nil
 }
 
@@ -185,7 +187,7 @@ func (st *State) tidy(ctx context.Context, log *slog.Logger, last time.Time) {
 		}
 		last = now.Round(0)
 		if st.Lines != nil && st.Settings.RowsDays > 0 {
-			switch gone, err := jsonl.Prune(st.Place, st.Settings.Retention(believed).Rows); {
+			switch gone, err := jsonl.Prune(st.At, st.Settings.Retention(believed).Rows); {
 			case err != nil:
 				log.Warn("old files of records could not be pruned", "error", err)
 			case gone.Files > 0:

@@ -1,6 +1,8 @@
 package place
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/store/kinds"
+	"github.com/stopgate/stopgate/internal/store/location"
 )
 
 // Memory is the URL of a store that ends with the process.
@@ -23,7 +26,7 @@ func (e *URLError) Error() string { return e.text }
 // the state directory of the user of this process.
 func StorePath(url string) (string, error) { return StorePathOf(url, config.Account{}) }
 
-// StorePathOf reads the URL of a user's store.
+// StorePathOf reads the URL of a user's store. That of a server is its own location.
 func StorePathOf(url string, a config.Account) (string, error) {
 	scheme, rest, found := strings.Cut(url, ":")
 	switch {
@@ -31,6 +34,8 @@ func StorePathOf(url string, a config.Account) (string, error) {
 		return PathOf("stopgate.db", a)
 	case url == Memory, url == "memory:":
 		return Memory, nil
+	case !location.IsFile(url):
+		return url, nil
 	case found && kinds.Known(scheme):
 		rest = strings.TrimPrefix(rest, "//")
 		if rest == "" {
@@ -38,9 +43,19 @@ func StorePathOf(url string, a config.Account) (string, error) {
 		}
 		return rest, nil
 	case found && len(scheme) > 1 && !strings.ContainsAny(scheme, `./\`):
-		return "", &URLError{fmt.Sprintf("stores of the kind %q are not supported: use sqlite:PATH or memory", scheme)}
+		return "", &URLError{fmt.Sprintf("stores of the kind %q are not supported: use sqlite:PATH, postgres://HOST/DATABASE or memory", scheme)}
 	}
 	return url, nil
+}
+
+// LocalOf returns the path with which the names of files begin that belong to a store on this
+// machine: the path of the store, or for a store on a server a path in a user's state directory.
+func LocalOf(store string, a config.Account) (string, error) {
+	if location.IsFile(store) {
+		return store, nil
+	}
+	sum := sha256.Sum256([]byte(location.Show(store)))
+	return PathOf(location.Server(store)+"-"+hex.EncodeToString(sum[:8]), a)
 }
 
 // Path names a file in the state directory of the user of this process.

@@ -21,7 +21,7 @@ func TestStorePath(t *testing.T) {
 		{"memory", place.Memory}, {"memory:", place.Memory},
 		{"sqlite:a.db", "a.db"}, {"file:a.db", "a.db"}, {"sqlite:///srv/a.db", "/srv/a.db"}, {"/srv/a.db", "/srv/a.db"},
 		{`C:\a.db`, `C:\a.db`},
-		{"sqlite:", "?"}, {"postgres://host/db", "?"}, {"sqllite:a.db", "?"}, {"./a:b.db", "./a:b.db"}, {"sqlite:a:b.db", "a:b.db"},
+		{"sqlite:", "?"}, {"postgres://u:pw@host/db", "postgres://u:pw@host/db"}, {"postgres:a", "?"}, {"sqllite:a.db", "?"}, {"./a:b.db", "./a:b.db"}, {"sqlite:a:b.db", "a:b.db"},
 	} {
 		got, err := place.StorePath(c.url)
 		if c.path == "?" {

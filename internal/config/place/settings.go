@@ -13,9 +13,9 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/internal/record/jsonl"
-	rows "github.com/stopgate/stopgate/internal/record/sqlite"
 	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/internal/store/kinds"
+	"github.com/stopgate/stopgate/internal/store/location"
 )
 
 // Default retention, where the policy file has none (S61).
@@ -27,9 +27,10 @@ const (
 
 // Settings are the paths of the state and how long it is kept.
 type Settings struct {
-	Store         string // a path, or Memory
+	Store         string // a path, the URL of a server, or Memory
+	Local         string // begins the names of the files that belong to the store on this machine
 	AuditFile     string // a file of JSON lines for the records, "" for the store itself
-	Records       rows.Options
+	Records       backend.Options
 	RowsDays      int64
 	ArgumentsDays int64
 	RotateBytes   int64 // a file of JSON lines of this size is full; 0 for never
@@ -82,7 +83,10 @@ func Of(tables map[string]*tomltree.Value, set config.Set, f Flags) (Settings, e
 	if f.Store != "" {
 		url = f.Store
 	}
-	settings.Store, err = StorePathOf(url, f.Account)
+	if settings.Store, err = StorePathOf(url, f.Account); err != nil {
+		return settings, err
+	}
+	settings.Local, err = LocalOf(settings.Store, f.Account)
 	return settings, err
 }
 
@@ -93,10 +97,12 @@ func (s Settings) Same(other Settings) bool {
 
 // Open opens the store for writing.
 func (s Settings) Open(ctx context.Context) (backend.Store, error) {
-	if err := os.MkdirAll(filepath.Dir(s.Store), 0o700); err != nil {
-		return nil, fmt.Errorf("make the state directory: %w", err)
+	if location.IsFile(s.Store) {
+		if err := os.MkdirAll(filepath.Dir(s.Store), 0o700); err != nil {
+			return nil, fmt.Errorf("make the state directory: %w", err)
+		}
 	}
-	return kinds.Open(ctx, s.Store, backend.Options(s.Records))
+	return kinds.Open(ctx, s.Store, s.Records)
 }
 
 // Lines opens a file of JSON lines.
@@ -123,6 +129,16 @@ func (s Settings) OwnLines() (lines *jsonl.Recorder, path string, err error) {
 		}
 	}
 	return nil, "", err
+}
+
+// Exists reports whether a store was opened before: its file is there. A store on a server answers
+// when it is opened.
+func (s Settings) Exists() bool {
+	if !location.IsFile(s.Store) {
+		return true
+	}
+	_, err := os.Stat(s.Store)
+	return err == nil
 }
 
 // Retention returns the times from which rows and arguments are kept; 0 days keep all.

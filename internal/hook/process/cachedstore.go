@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/store/backend"
+	"github.com/stopgate/stopgate/internal/store/location"
 )
 
 // cachedStore is an open store, or one that is being opened.
@@ -39,7 +40,7 @@ func (k *Cache) open(ctx context.Context, settings place.Settings) (store backen
 	s.opening.Lock()
 	defer s.opening.Unlock()
 	if s.store == nil {
-		if s.store, err = settings.Open(ctx); err == nil {
+		if s.store, err = settings.Open(ctx); err == nil && location.IsFile(settings.Store) {
 			s.file, err = os.Stat(settings.Store)
 			if parts := s.named(); len(parts) == len(storeFiles()) {
 				s.parts.Store(&parts)
@@ -90,6 +91,9 @@ func (s *cachedStore) current() bool {
 	case <-s.store.Failed():
 		return false
 	default:
+	}
+	if !location.IsFile(s.settings.Store) {
+		return true
 	}
 	now, err := os.Stat(s.settings.Store)
 	return err == nil && os.SameFile(now, s.file)

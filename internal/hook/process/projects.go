@@ -38,7 +38,8 @@ func projectsAt(url string, a config.Account) (p projects, ok bool, err error) {
 	if err != nil || store == place.Memory {
 		return p, false, err
 	}
-	return projects{dir: filepath.Join(filepath.Dir(store), hooksDir), now: time.Now}, true, nil
+	local, err := place.LocalOf(store, a)
+	return projects{dir: filepath.Join(filepath.Dir(local), hooksDir), now: time.Now}, err == nil, err
 }
 
 // of returns the project of an event: the one in which its session began, if that was one. A

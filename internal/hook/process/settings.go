@@ -82,6 +82,9 @@ func names(path string) []string {
 // storePaths returns the files of a store, and the state of hooks next to it.
 func storePaths(url string, a config.Account) (list []string) {
 	store, err := place.StorePathOf(url, a)
+	if err == nil && store != place.Memory {
+		store, err = place.LocalOf(store, a)
+	}
 	if err != nil || store == place.Memory || !filepath.IsAbs(store) {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/hook"
-	rows "github.com/stopgate/stopgate/internal/record/sqlite"
+	"github.com/stopgate/stopgate/internal/store/kinds"
 )
 
 // unrecorded saves the row of a call that is denied without a gate. It does not use the store,
@@ -24,7 +24,7 @@ func (w *wiring) unrecorded(e *hook.Event, code stopgate.Code) {
 	}
 	row, err := gate.Refusal(e.Call, code, time.Now())
 	if err == nil {
-		err = rows.SpoolNextTo(settings.Store, settings.Records, &row)
+		err = kinds.Spool(settings.Store, settings.Records, &row)
 	}
 	if err != nil {
 		fmt.Fprintf(w.log, "stopgate: the denial cannot be recorded: %v\n", err)

@@ -161,7 +161,7 @@ func (w *wiring) state(ctx context.Context, program *policy.Program, set config.
 	if err != nil {
 		return nil, nil, unusable{err}
 	}
-	w.store, w.once = store, once.At(filepath.Join(filepath.Dir(settings.Store), hooksDir), w.rules(set))
+	w.store, w.once = store, once.At(filepath.Join(filepath.Dir(settings.Local), hooksDir), w.rules(set))
 	questions, err := approve.New(store, w.questions(program))
 	if err != nil {
 		return nil, nil, err

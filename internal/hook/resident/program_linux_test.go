@@ -145,7 +145,7 @@ func (h *home) decisions(t *testing.T) (list []string) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	err = log.Rows(t.Context(), 0, "", func(r records.Row) bool {
+	_, err = log.Rows(t.Context(), records.Mark{}, nil, func(r records.Row) bool {
 		if r.Kind == stopgate.RecordDecision {
 			list = append(list, fmt.Sprint(r.CallID, " ", r.Status))
 		}

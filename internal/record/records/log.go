@@ -1,35 +1,30 @@
-// Package records reads audit logs in both formats: a file of JSON lines, with its full files if it
-// is rotated, or an SQLite store.
+// Package records reads audit logs of every kind: files of JSON lines with their full files, and
+// stores. Its table has a row for each kind, with its [source].
 //
 //	log, err := records.Open(ctx, "stopgate.db")
 //	if err != nil {
 //		return err
 //	}
 //	defer log.Close()
-//	err = log.Rows(ctx, 0, func(r records.Row) bool {
+//	_, err = log.Rows(ctx, records.Mark{}, nil, func(r records.Row) bool {
 //		fmt.Println(r.Tool, r.Code)
 //		return true
 //	})
 //
-// It writes only when it opens a store, and can read while a gate is running.
+// A log has one hash chain, or one for every gate that writes to it. It can be read while gates
+// are running. Opening a store may write to it; nothing else in this package does.
 package records
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
+	"maps"
 	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
-	"github.com/stopgate/stopgate/internal/record/spool"
-	"github.com/stopgate/stopgate/internal/record/sqlite"
-	"github.com/stopgate/stopgate/internal/store/database"
 )
 
 // Row is one audit row.
@@ -41,106 +36,60 @@ type Row struct {
 
 // Log is an open log.
 type Log struct {
-	path string
-	db   *database.DB // nil: a file of JSON lines
-	file reader
+	location string
+	source   source
 }
 
-// Open opens the log at a path. If there is none, the error is fs.ErrNotExist.
-func Open(ctx context.Context, path string) (*Log, error) {
-	head, err := firstBytes(path)
-	if errors.Is(err, fs.ErrNotExist) && hasHead(path) {
-		return nil, &database.DamagedError{Path: path, Err: errors.New("the file is gone")}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("audit log: %w", err)
-	}
-	switch {
-	case hasHead(path): // whatever its first bytes are: the log may hold its first page
-	case len(head) == 0, head[0] == '{':
-		return &Log{path: path, file: reader{path: path}}, nil
-	case string(head) != magic:
-		return nil, fmt.Errorf("audit log: %s holds no records: it is neither a store nor a file of JSON Lines", path)
-	}
-	db, err := database.Open(ctx, path, sqlite.Tables)
-	if err != nil {
-		return nil, err
-	}
-	if spool.At(path).Waiting() > 0 {
-		moveSpooled(ctx, db)
-	}
-	return &Log{path: path, db: db}, nil
+// Mark is a position in a log: the number of the last row that was read, of every chain. The zero
+// Mark is the beginning.
+type Mark struct{ seqs map[string]int64 }
+
+// After returns the position after a row of a log with one chain.
+func After(seq int64) Mark { return Mark{map[string]int64{"": seq}} }
+
+// seq returns the number of the last row of a log with one chain.
+func (m Mark) seq() int64 { return m.seqs[""] }
+
+// Close closes the log.
+func (l *Log) Close() error { return l.source.close() }
+
+// Location returns the location of the log, without a password.
+func (l *Log) Location() string { return l.location }
+
+// Lines calls f with the sealed lines after a mark, without their line ends, until f returns
+// false, and returns the mark of the last line. Lines of one chain come in their order, lines of
+// several chains by the time at which they were written. f may keep the line.
+func (l *Log) Lines(ctx context.Context, after Mark, f func(line []byte) bool) (Mark, error) {
+	return l.source.lines(ctx, after, &Filter{}, f)
 }
 
-// mergeTime bounds how long a reader waits for spooled rows to be merged.
-const mergeTime = 5 * time.Second
-
-// moveSpooled merges spooled rows into the chain if the store can take them; [Log.Verify] reports
-// the remaining ones.
-func moveSpooled(ctx context.Context, db *database.DB) {
-	ctx, cancel := context.WithTimeout(ctx, mergeTime)
-	defer cancel()
-	if r, err := sqlite.New(ctx, db, sqlite.Options{}); err == nil {
-		_ = r.Merge(ctx)
+// Rows calls f with the rows after a mark that the filter selects, like [Log.Lines]. A nil filter
+// selects all.
+func (l *Log) Rows(ctx context.Context, after Mark, filter *Filter, f func(Row) bool) (Mark, error) {
+	if filter == nil {
+		filter = &Filter{}
 	}
-}
-
-// hasHead reports whether a head file exists, so that a store with rows was here.
-func hasHead(path string) bool {
-	info, err := os.Stat(database.HeadPath(path))
-	return err == nil && info.Size() > 0
-}
-
-// magic starts the file of a store.
-const magic = "SQLite format 3\x00"
-
-// firstBytes reads the start of a file.
-func firstBytes(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	head := make([]byte, len(magic))
-	n, err := io.ReadFull(f, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, err
-	}
-	return head[:n], nil
-}
-
-// Close closes the files.
-func (l *Log) Close() error {
-	if l.db != nil {
-		return l.db.Close()
-	}
-	return nil
-}
-
-// Path returns the path of the log.
-func (l *Log) Path() string { return l.path }
-
-// Lines calls f with the sealed lines after a number, oldest first, without their line ends, until
-// f returns false. f may keep the line.
-func (l *Log) Lines(ctx context.Context, after int64, session stopgate.SessionID, f func(line []byte) bool) error {
-	if l.db != nil {
-		return sqlite.Rows(ctx, l.db, after, session, func(_ int64, line []byte) bool { return f(line) })
-	}
-	return l.file.lines(ctx, after, f)
-}
-
-// Rows is Lines with decoded rows.
-func (l *Log) Rows(ctx context.Context, after int64, session stopgate.SessionID, f func(Row) bool) error {
 	var bad error
-	err := l.Lines(ctx, after, session, func(line []byte) bool {
+	end, err := l.source.lines(ctx, after, filter, func(line []byte) bool {
 		r, err := parse(line)
 		if err != nil {
 			bad = err
 			return false
 		}
-		return (session != "" && r.Session != session) || f(r)
+		return !filter.Matches(&r.Record) || f(r)
 	})
-	return errors.Join(err, bad)
+	return end, errors.Join(err, bad)
+}
+
+// Newest returns the newest n rows that the filter selects, oldest first, and the mark after the
+// last row of the log.
+func (l *Log) Newest(ctx context.Context, n int64, filter *Filter) (rows []Row, end Mark, err error) {
+	lines, end, err := l.source.newest(ctx, n, filter)
+	for _, line := range lines {
+		r, bad := parse(line)
+		rows, err = append(rows, r), errors.Join(err, bad)
+	}
+	return rows, end, err
 }
 
 func parse(line []byte) (r Row, err error) {
@@ -153,121 +102,91 @@ func parse(line []byte) (r Row, err error) {
 
 // Of returns the rows about a proposal, oldest first.
 func (l *Log) Of(ctx context.Context, id stopgate.ProposalID) (rows []Row, err error) {
-	if l.db != nil {
-		lines, err := sqlite.Of(ctx, l.db, id)
-		for _, line := range lines {
-			r, bad := parse(line)
-			rows, err = append(rows, r), errors.Join(err, bad)
-		}
-		return rows, err
+	lines, err := l.source.of(ctx, id)
+	for _, line := range lines {
+		r, bad := parse(line)
+		rows, err = append(rows, r), errors.Join(err, bad)
 	}
-	needle := []byte(`"id":` + quote(string(id)))
-	err = l.Lines(ctx, 0, "", func(line []byte) bool {
-		if bytes.Contains(line, needle) {
-			if r, bad := parse(line); bad == nil && r.ID == id {
-				rows = append(rows, r)
-			}
-		}
-		return true
-	})
 	return rows, err
 }
 
-func quote(s string) string {
-	text, _ := json.Marshal(s) // marshalling a string cannot fail
-	return string(text)
+// Head is the end of a chain.
+type Head struct {
+	audit.Head
+	Gate string // the gate that the chain is of, "" if the kind of the log does not name gates
 }
 
-// Last returns the number of the row before the newest n rows.
-func (l *Log) Last(ctx context.Context, n int64) (after int64, err error) {
-	if l.db != nil {
-		return sqlite.Last(ctx, l.db, n)
-	}
-	head, err := l.Head(ctx)
-	return max(0, head.Seq-n), err
-}
-
-// Head returns the end of the chain, from its last row.
-func (l *Log) Head(ctx context.Context) (head audit.Head, err error) {
-	if l.db != nil {
-		return sqlite.Head(ctx, l.db)
-	}
-	last, err := l.file.last(ctx)
-	if err != nil || last == nil {
-		return audit.Head{}, err
-	}
-	r, err := parse(last)
-	return audit.Head{Chain: r.Chain, Seq: r.Seq, Hash: r.Hash}, err
-}
+// Heads returns the ends of all chains. A log of one chain without rows has the zero Head.
+func (l *Log) Heads(ctx context.Context) ([]Head, error) { return l.source.heads(ctx) }
 
 // Check is the result of [Log.Verify].
 type Check struct {
-	audit.Report
+	Chains []ChainCheck
 	// Changed are the hashes of stored arguments that no longer match them.
 	Changed []string
 	// Spooled reports that rows are spooled next to the store and not in the chain yet.
 	Spooled bool
-	// Known is the number of the row with the requested hash, 0 if there is none.
-	Known int64
+	// Known has the number of the row for every hash of a row that was asked for and found.
+	Known map[string]int64
 }
 
-// Verify reads the whole chain. head is the hash of a row that must be in it, from a copy kept
-// elsewhere; "" skips this check.
-func (l *Log) Verify(ctx context.Context, head string) (c Check, err error) {
-	v := audit.NewVerifier()
-	torn, err := l.sealed(ctx, func(line []byte) error {
-		if err := v.Row(line); err != nil {
-			return err
-		}
-		if at := v.Report().Head; head != "" && at.Hash == head {
-			c.Known = at.Seq
-		}
-		return nil
-	}, v.File)
-	if err != nil {
-		c.Report = v.Report()
-		return c, err
+// ChainCheck is the result of verifying one chain.
+type ChainCheck struct {
+	audit.Report
+	Gate string
+	// Err is an *audit.BrokenError or a *database.DamagedError if the chain is not whole.
+	Err error
+}
+
+// Verify reads all chains completely. heads are hashes of rows that must be in them, from a copy
+// kept elsewhere. The error is that of reading; what is wrong with a chain is in its ChainCheck.
+func (l *Log) Verify(ctx context.Context, heads ...string) (Check, error) {
+	c := Check{Known: map[string]int64{}}
+	for _, hash := range heads {
+		c.Known[hash] = 0
 	}
-	c.Report, err = v.End()
-	c.Torn = torn
-	if err != nil || l.db == nil {
-		return c, err
-	}
-	c.Spooled = spool.At(l.path).Waiting() > 0
-	if err := sqlite.CheckHead(ctx, l.db); err != nil {
-		return c, err
-	}
-	c.Changed, err = sqlite.ChangedArguments(ctx, l.db)
+	err := l.source.verify(ctx, &c)
+	maps.DeleteFunc(c.Known, func(_ string, seq int64) bool { return seq == 0 })
 	return c, err
 }
 
-// sealed calls f with every line including its line end, and returns the number of bytes of an
-// unfinished write after the last one. It calls next before every file but the first.
-func (l *Log) sealed(ctx context.Context, f func(line []byte) error, next func()) (torn int64, err error) {
-	if l.db == nil {
-		return l.file.read(ctx, 0, f, next)
+// Err returns the errors of all chains, nil if they are whole.
+func (c *Check) Err() error {
+	var errs []error
+	for i := range c.Chains {
+		errs = append(errs, c.Chains[i].Err)
 	}
-	var bad error
-	err = l.Lines(ctx, 0, "", func(line []byte) bool {
-		bad = f(append(line, '\n'))
-		return bad == nil
-	})
-	return 0, errors.Join(err, bad)
+	return errors.Join(errs...)
+}
+
+// found notes the row of a hash if it was asked for.
+func (c *Check) found(at audit.Head) {
+	if len(c.Known) > 0 {
+		if _, asked := c.Known[at.Hash]; asked {
+			c.Known[at.Hash] = at.Seq
+		}
+	}
+}
+
+// Arguments are the stored arguments of a row.
+type Arguments struct {
+	Text []byte
+	// Redacted are the pointers of the redacted values.
+	Redacted []string
+	// Changed reports that the arguments no longer have the hash of the row. Redacted arguments
+	// are not compared.
+	Changed bool
 }
 
 // Arguments returns the stored arguments of a row.
-func (l *Log) Arguments(ctx context.Context, r *stopgate.Record) (a sqlite.Arguments, ok bool, err error) {
-	if l.db == nil || r.ArgsHash == "" {
+func (l *Log) Arguments(ctx context.Context, r *stopgate.Record) (a Arguments, ok bool, err error) {
+	if r.ArgsHash == "" {
 		return a, false, nil
 	}
-	return sqlite.ArgumentsOf(ctx, l.db, r.ArgsHash)
+	return l.source.arguments(ctx, r.ArgsHash)
 }
 
-// Accept makes the end of the chain the head, after an operator replaced the store by a backup; see
-// [sqlite.Accept].
+// Accept makes the end of the chain the head, after an operator replaced the store by a backup.
 func (l *Log) Accept(ctx context.Context, by string, now time.Time) (before, after audit.Head, err error) {
-	if l.db == nil {
-		return before, after, errors.New("records in a file have no head file")
-	}
-	return sqlite.Accept(ctx, l.db, by, now)
+	return l.source.accept(ctx, by, now)
 }

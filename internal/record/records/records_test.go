@@ -76,7 +76,7 @@ func open(t *testing.T, path string) *records.Log {
 
 func seqs(t *testing.T, log *records.Log, after int64, session stopgate.SessionID) (list []int64) {
 	t.Helper()
-	err := log.Rows(t.Context(), after, session, func(r records.Row) bool {
+	_, err := log.Rows(t.Context(), records.After(after), &records.Filter{Session: session}, func(r records.Row) bool {
 		list = append(list, r.Seq)
 		return true
 	})
@@ -109,20 +109,27 @@ func TestBothFormsReadTheSame(t *testing.T) {
 			if err != nil || len(of) != 1 || of[0].Seq != 4 {
 				t.Errorf("of P3: %v, %v", of, err)
 			}
-			after, err := log.Last(t.Context(), 2)
-			if err != nil || after != 5 {
-				t.Errorf("the newest two stand behind %d, %v", after, err)
+			next := 6
+			for want, filter := range map[string]*records.Filter{"6 7": {}, "2 4": {Session: "s1", Until: at.Add(4 * time.Minute)}} {
+				rows, end, err := log.Newest(t.Context(), 2, filter)
+				if err != nil || len(rows) != 2 || fmt.Sprint(rows[0].Seq, rows[1].Seq) != want {
+					t.Errorf("the newest two are not %s: %v, %v", want, rows, err)
+				}
+				next++
+				write(row(next))
+				n := 0
+				if _, err := log.Rows(t.Context(), end, nil, func(records.Row) bool { n++; return true }); err != nil || n != 1 {
+					t.Errorf("%d rows after them, %v", n, err)
+				}
 			}
-			head, err := log.Head(t.Context())
-			if err != nil || head.Seq != 7 {
-				t.Errorf("head %+v, %v", head, err)
+			heads, err := log.Heads(t.Context())
+			if err != nil || len(heads) != 1 || heads[0].Seq != 9 {
+				t.Fatalf("heads %+v, %v", heads, err)
 			}
-			check, err := log.Verify(t.Context(), head.Hash)
-			if err != nil || check.Rows != 7 || check.Known != 7 || check.Head != head {
+			head := heads[0].Head
+			check, err := log.Verify(t.Context(), head.Hash, "0000")
+			if err != nil || check.Chains[0].Rows != 9 || len(check.Known) != 1 || check.Known[head.Hash] != 9 || check.Chains[0].Head != head {
 				t.Errorf("check %+v, %v", check, err)
-			}
-			if check, err := log.Verify(t.Context(), "0000"); err != nil || check.Known != 0 {
-				t.Errorf("another head: %+v, %v", check, err)
 			}
 		})
 	}
@@ -142,7 +149,7 @@ func TestWhatIsNotThere(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{not a row\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := open(t, path).Rows(t.Context(), 0, "", func(records.Row) bool { return true }); err == nil {
+	if _, err := open(t, path).Rows(t.Context(), records.Mark{}, nil, func(records.Row) bool { return true }); err == nil {
 		t.Error("text was read as a row")
 	}
 }

@@ -10,10 +10,12 @@ package kinds
 
 import (
 	"context"
+	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/store/backend"
+	"github.com/stopgate/stopgate/internal/store/location"
 	"github.com/stopgate/stopgate/internal/store/mem"
 )
 
@@ -21,8 +23,10 @@ import (
 var table = [...]struct {
 	schemes []string // of its URLs
 	open    func(ctx context.Context, location string, o backend.Options) (backend.Store, error)
+	// spool keeps a row of a denial for the next process that opens the store, without opening it.
+	spool func(location string, o backend.Options, row *stopgate.Record) error
 }{
-	{[]string{"sqlite", "file"}, openSQLite},
+	{[]string{"sqlite", "file"}, openSQLite, spoolSQLite},
 }
 
 // Known reports whether there is a kind of stores with a scheme.
@@ -39,9 +43,34 @@ func indexOf(scheme string) int {
 
 // Open opens or creates the store at a location: a path, or a URL of a kind that is not in a
 // file. It stops waiting for other processes when ctx ends.
-func Open(ctx context.Context, location string, o backend.Options) (backend.Store, error) {
-	scheme, _, _ := strings.Cut(location, ":")
-	return table[max(indexOf(scheme), 0)].open(ctx, location, o)
+func Open(ctx context.Context, at string, o backend.Options) (backend.Store, error) {
+	i, err := kindOf(at)
+	if err != nil {
+		return nil, err
+	}
+	return table[i].open(ctx, at, o)
+}
+
+// Spool keeps the row of a denial for a store that may be unavailable: the next process that opens
+// the store adds it to the records.
+func Spool(at string, o backend.Options, row *stopgate.Record) error {
+	i, err := kindOf(at)
+	if err != nil {
+		return err
+	}
+	return table[i].spool(at, o, row)
+}
+
+// kindOf returns the row of the table for a location.
+func kindOf(at string) (int, error) {
+	if location.IsFile(at) {
+		return 0, nil
+	}
+	i := indexOf(location.Server(at))
+	if i < 0 {
+		return 0, fmt.Errorf("store %s: this program has no stores of the kind %q", location.Show(at), location.Server(at))
+	}
+	return i, nil
 }
 
 // conversations has another name than the method that it is embedded for.

@@ -4,17 +4,26 @@ import (
 	"context"
 	"time"
 
+	"github.com/stopgate/stopgate"
 	records "github.com/stopgate/stopgate/internal/record/sqlite"
 	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/internal/store/sqlite"
 )
 
 func openSQLite(ctx context.Context, path string, o backend.Options) (backend.Store, error) {
-	s, err := sqlite.Open(ctx, path, sqlite.Options{Records: records.Options(o)})
+	s, err := sqlite.Open(ctx, path, sqlite.Options{Records: recordOptions(o)})
 	if err != nil {
 		return nil, err
 	}
 	return sqliteStore{s}, nil
+}
+
+func spoolSQLite(path string, o backend.Options, row *stopgate.Record) error {
+	return records.SpoolNextTo(path, recordOptions(o), row)
+}
+
+func recordOptions(o backend.Options) records.Options {
+	return records.Options{Arguments: o.Arguments, Redactor: o.Redactor}
 }
 
 // sqliteStore is an SQLite file as a [backend.Store].

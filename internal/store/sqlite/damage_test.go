@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"os"
@@ -100,7 +101,9 @@ func TestDamageInPlace(t *testing.T) {
 			log, err := records.Open(ctx, crashed)
 			if err == nil {
 				defer log.Close()
-				_, err = log.Verify(ctx, "")
+				var c records.Check
+				c, err = log.Verify(ctx)
+				err = cmp.Or(err, c.Err())
 			}
 			again, openErr := sqlite.Open(ctx, crashed, sqlite.Options{})
 			if openErr == nil {
@@ -186,7 +189,7 @@ func TestHeadBehindAndAhead(t *testing.T) {
 	}
 	log, err := records.Open(ctx, path)
 	must(t, err)
-	if _, err := log.Verify(ctx, ""); !errors.As(err, &damaged) {
+	if c, err := log.Verify(ctx); err != nil || !errors.As(c.Err(), &damaged) {
 		t.Errorf("verify: %v", err)
 	}
 	before, after, err := log.Accept(ctx, "ann", time.Now())
@@ -236,16 +239,17 @@ func TestChangedArgumentsAreFound(t *testing.T) {
 		log, err := records.Open(ctx, path)
 		must(t, err)
 		defer log.Close()
-		c, err := log.Verify(ctx, "")
-		if err != nil || len(c.Changed) != changed {
+		c, err := log.Verify(ctx)
+		if err != nil || c.Err() != nil || len(c.Changed) != changed {
 			t.Errorf("%v, %q", err, c.Changed)
 		}
-		must(t, log.Rows(ctx, 0, "", func(r records.Row) bool {
+		_, err = log.Rows(ctx, records.Mark{}, nil, func(r records.Row) bool {
 			if a, ok, err := log.Arguments(ctx, &r.Record); err != nil || !ok || a.Changed != (changed > 0) {
 				t.Errorf("%v %t %+v", err, ok, a)
 			}
 			return true
-		}))
+		})
+		must(t, err)
 	}
 	check(0)
 	other, err := sql.Open("sqlite", path)

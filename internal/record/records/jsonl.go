@@ -4,19 +4,23 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"strconv"
+	"time"
 
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/internal/record/auditrow"
 	"github.com/stopgate/stopgate/internal/record/jsonl"
 )
 
-// reader reads a log of JSON lines including its full files. It stores its position, so that
-// following a long log reads only new rows.
+// reader is a log of JSON lines with its full files. It stores its position, so that following a
+// long log reads only new rows.
 type reader struct {
 	path string
 	at   int64       // bytes read
@@ -24,22 +28,91 @@ type reader struct {
 	file os.FileInfo // the file of at
 }
 
-// lines calls f with the lines after a number.
-func (r *reader) lines(ctx context.Context, after int64, f func(line []byte) bool) error {
+// atLines reports whether a file holds JSON lines, or nothing yet.
+func atLines(_ string, head []byte) bool { return head != nil && (len(head) == 0 || head[0] == '{') }
+
+func openLines(_ context.Context, path string) (source, error) { return &reader{path: path}, nil }
+
+func (r *reader) close() error { return nil }
+
+func (r *reader) lines(ctx context.Context, after Mark, _ *Filter, f func(line []byte) bool) (Mark, error) {
 	stop := errors.New("enough")
-	_, err := r.read(ctx, after, func(line []byte) error {
-		if seq, ok := seqOf(line); ok && seq <= after {
+	last := after.seq()
+	_, err := r.read(ctx, last, func(line []byte) error {
+		seq, ok := seqOf(line)
+		if ok && seq <= after.seq() {
 			return nil
 		}
+		last = max(last, seq)
 		if !f(bytes.Clone(bytes.TrimSuffix(line, []byte("\n")))) {
 			return stop
 		}
 		return nil
 	}, func() {})
 	if errors.Is(err, stop) {
-		return nil
+		err = nil
 	}
-	return err
+	return After(last), err
+}
+
+func (r *reader) newest(ctx context.Context, n int64, filter *Filter) (lines [][]byte, end Mark, err error) {
+	if !filter.zero() {
+		return newestOf(ctx, r, n, filter)
+	}
+	heads, err := r.heads(ctx)
+	if err != nil {
+		return nil, Mark{}, err
+	}
+	return newestAfter(ctx, r, After(max(0, heads[0].Seq-n)))
+}
+
+func (r *reader) of(ctx context.Context, id stopgate.ProposalID) (lines [][]byte, err error) {
+	text, _ := json.Marshal(string(id)) // marshalling a string cannot fail
+	needle := append([]byte(`"id":`), text...)
+	_, err = r.lines(ctx, Mark{}, nil, func(line []byte) bool {
+		if bytes.Contains(line, needle) {
+			if row, bad := parse(line); bad == nil && row.ID == id {
+				lines = append(lines, line)
+			}
+		}
+		return true
+	})
+	return lines, err
+}
+
+// heads returns the end of the chain, from its last row.
+func (r *reader) heads(ctx context.Context) ([]Head, error) {
+	last, err := r.last(ctx)
+	if err != nil || last == nil {
+		return []Head{{}}, err
+	}
+	row, err := parse(last)
+	return []Head{{Head: audit.Head{Chain: row.Chain, Seq: row.Seq, Hash: row.Hash}}}, err
+}
+
+func (r *reader) verify(ctx context.Context, c *Check) error {
+	v := audit.NewVerifier()
+	torn, err := r.read(ctx, 0, func(line []byte) error {
+		if err := v.Row(line); err != nil {
+			return err
+		}
+		c.found(v.Report().Head)
+		return nil
+	}, v.File)
+	if err != nil {
+		return c.add(v.Report(), err)
+	}
+	report, err := v.End()
+	report.Torn = torn
+	return c.add(report, err)
+}
+
+func (r *reader) arguments(context.Context, string) (a Arguments, ok bool, err error) {
+	return a, false, nil
+}
+
+func (r *reader) accept(context.Context, string, time.Time) (before, after audit.Head, err error) {
+	return before, after, errors.New("records in a file have no head file")
 }
 
 // last returns the last line, or nil for a log without rows.
