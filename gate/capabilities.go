@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/flow"
@@ -17,6 +18,12 @@ type Capabilities struct {
 	// InMemory, of a store: its calls return at once and are made on the goroutine of the
 	// caller, without a deadline.
 	InMemory bool
+	// Fleet, of a store: gates on several machines share it. Its states have the time of the
+	// store, and it refuses a change that [Change.Releases] with a [LockdownError] while it has an
+	// order of [Lockdowns]: when SetLockdown has returned, no release that had not seen the order
+	// is committed. No call is released while such a store does not answer, and its denials have
+	// the code store_unavailable.
+	Fleet bool
 	// Texts, of a store, keeps the texts of sessions; nil if it keeps none. They are then lost
 	// with the process.
 	Texts flow.Store
@@ -56,4 +63,14 @@ type Progress struct {
 	// all of it. A writer that gets no processor for a while is not stuck: the time without
 	// progress is stretched accordingly. nil: writers run elsewhere.
 	Share func() float64
+	// Limit is the longest time without progress, if it is shorter than [Limits.Store].
+	Limit time.Duration
+}
+
+// limit returns the longest time without progress.
+func (p *Progress) limit(l Limits) time.Duration {
+	if p.Limit > 0 {
+		return min(p.Limit, l.Store)
+	}
+	return l.Store
 }

@@ -185,7 +185,7 @@ func (c *commitment) write(ctx context.Context) {
 func (c *commitment) written(err error) {
 	out := &c.p.out
 	if err != nil && (out.Status == stopgate.Allowed || c.edited) && out.Enforced {
-		c.p.deny(stopgate.LayerFailure, stopgate.CodeAuditUnavailable)
+		c.p.deny(stopgate.LayerFailure, c.p.g.rowUnavailable())
 		out.Status, out.Approval, c.args = stopgate.Denied, nil, nil
 	}
 }

@@ -61,30 +61,35 @@ func updateTogether(ctx context.Context, calls []*commitment) bool {
 		}
 		updates[i], keys = u, append(keys, u.keys...)
 	}
-	r := update(ctx, calls[0].p.g.sessions, first, distinct(keys), func(s session.State) (change Change, heads []uint64, err error) {
+	r := update(ctx, calls[0].p.g.sessions, first, distinct(keys), func(s session.State) (change Change, where []position, err error) {
 		for _, u := range updates {
 			if err := u.check(s); err != nil {
 				return Change{}, nil, err
 			}
-			heads = append(heads, s.Head)
+			where = append(where, position{s.Head, s.Now})
+			change.Releases = change.Releases || u.p.Enforced()
 			change.Rows = u.rows(change.Rows, s.Head)
-			if s, _, err = s.Append(u.facts); err != nil {
+			facts := u.facts
+			if s.Now != 0 {
+				facts = at(s.Now, facts)
+			}
+			if s, _, err = s.Append(facts); err != nil {
 				return Change{}, nil, err
 			}
-			change.Facts = append(change.Facts, u.facts...)
+			change.Facts = append(change.Facts, facts...)
 		}
-		return change, heads, nil
+		return change, where, nil
 	})
 	var no objectionError
 	if errors.As(r.Err, &no) {
 		return false
 	}
 	for i, u := range updates {
-		var head uint64
+		var where position
 		if r.Fault == port.None {
-			head = r.Value[i]
+			where = r.Value[i]
 		}
-		calls[i].applyRelease(ctx, u, r.Fault, r.Err, r.Stack, head)
+		calls[i].applyRelease(ctx, u, r.Fault, r.Err, r.Stack, where)
 	}
 	return true
 }

@@ -29,6 +29,15 @@ func (p *pending) fail(code stopgate.Code, who string, f port.Fault, stack strin
 	p.addFailure(code, who, f, stack)
 }
 
+// rowUnavailable returns the code of a call whose row cannot be written. The rows of a journal of a
+// fleet are in the database of its sessions.
+func (g *Gate) rowUnavailable() stopgate.Code {
+	if g.sessions.fleet && g.sessions.journal {
+		return stopgate.CodeStoreUnavailable
+	}
+	return stopgate.CodeAuditUnavailable
+}
+
 // addFailure is fail with p.mu held.
 func (p *pending) addFailure(code stopgate.Code, who string, f port.Fault, stack string) {
 	p.verdicts.blame(who, f, stack)

@@ -82,7 +82,7 @@ func newGate(c *config) *Gate {
 		can := c.recorder.Capabilities()
 		g.keepsArguments = can.KeepsArguments
 		audit.Record, audit.RecordAll, audit.Spool, audit.Spooled, audit.Punctual = c.recorder.Record, can.RecordAll, can.Spool, can.Spooled, can.Punctual
-		audit.Stall = port.NewStall(can.Progress.Advanced, can.Progress.Share, can.Spooled, c.limits.Store)
+		audit.Stall = port.NewStall(can.Progress.Advanced, can.Progress.Share, can.Spooled, can.Progress.limit(c.limits))
 	}
 	g.audit, g.sessions = auditlog.New(audit), newSessionStore(c, audit.Stall)
 	g.texts = newConversations(g.sessions, g.reportTexts)

@@ -31,6 +31,14 @@ type Lockdowns interface {
 	SetLockdown(ctx context.Context, l Lockdown) error
 }
 
+// LockdownError refuses a change that releases a call, because of an order.
+type LockdownError struct{ Lockdown }
+
+// Error returns the text of the error.
+func (e *LockdownError) Error() string {
+	return strings.TrimSuffix("gate: release a call: every call is denied by an order: "+e.Reason, ": ")
+}
+
 // lockdown is the current order of a gate, and the calls that wait for an approver.
 type lockdown struct {
 	now atomic.Pointer[Lockdown]
@@ -187,7 +195,12 @@ func LockdownRow(l Lockdown, by string) stopgate.Record {
 // forwarded already.
 func (p *pending) applyLockdown() {
 	if !p.verdicts.terminal && !p.under.observe && p.g.lock.active() {
-		p.verdicts.cause = p.g.Lockdown().Reason
-		p.addVerdict(p.refusal(stopgate.LayerGate, stopgate.CodeLockdown))
+		p.addLockdown(p.g.Lockdown())
 	}
+}
+
+// addLockdown denies the call by an order; p.mu is held.
+func (p *pending) addLockdown(l Lockdown) {
+	p.verdicts.cause = l.Reason
+	p.addVerdict(p.refusal(stopgate.LayerGate, stopgate.CodeLockdown))
 }

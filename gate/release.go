@@ -28,7 +28,13 @@ type releaseUpdate struct {
 	run      policyRunner
 	row      *stopgate.Record  // for a journal
 	heldRows []stopgate.Record // before it
-	head     uint64            // position of the facts that decide was asked on
+}
+
+// position is where a change was decided: the facts before it, and the time of the store, 0 if it
+// has none.
+type position struct {
+	head uint64
+	now  int64
 }
 
 // release checks the session policies on current facts and writes the fact of the release, in
@@ -61,10 +67,10 @@ func (c *commitment) tryRelease(ctx context.Context) (no objectionError, asks bo
 	}
 	p := c.p
 	defer p.turn.Isolated.LockReleases()()
-	r := update(ctx, p.g.sessions, owner(&p.call), u.keys, func(s session.State) (Change, uint64, error) {
+	r := update(ctx, p.g.sessions, owner(&p.call), u.keys, func(s session.State) (Change, position, error) {
 		at := *u // a late store may call this after the update was given up
 		change, err := at.decide(s)
-		return change, at.head, err
+		return change, position{s.Head, s.Now}, err
 	})
 	if errors.As(r.Err, &no) && p.approval.given == nil && !slices.ContainsFunc(no.all, func(d session.Decision) bool { return !d.Ask }) {
 		return no, true
@@ -147,11 +153,10 @@ func (c *commitment) prepareRelease(ctx context.Context) *releaseUpdate {
 
 // decide returns the change to write, or the objections of the session policies.
 func (u *releaseUpdate) decide(s session.State) (Change, error) {
-	u.head = s.Head
 	if err := u.check(s); err != nil {
 		return Change{}, err
 	}
-	return Change{Facts: u.facts, Rows: u.rows(nil, s.Head)}, nil
+	return Change{Facts: u.facts, Rows: u.rows(nil, s.Head), Releases: u.p.Enforced()}, nil
 }
 
 // check asks the session policies on current facts.
@@ -169,6 +174,9 @@ func (u *releaseUpdate) check(s session.State) error {
 		v.State = v.State.Copy() // code that overruns its deadline may still read it
 	}
 	v.Horizon = l.horizonAt(s.Head)
+	if s.Now != 0 {
+		v.Now = s.Now
+	}
 	_, all := l.set.CheckEach(v, &u.call, u.run)
 	if all = p.approval.unanswered(all); len(all) > 0 {
 		return objectionError{all, s.Head}
@@ -188,31 +196,39 @@ func (u *releaseUpdate) rows(list []*stopgate.Record, head uint64) []*stopgate.R
 }
 
 // applyRelease applies the reply of the store: the release is written, or the call is denied.
-func (c *commitment) applyRelease(ctx context.Context, u *releaseUpdate, f port.Fault, err error, stack string, head uint64) {
+func (c *commitment) applyRelease(ctx context.Context, u *releaseUpdate, f port.Fault, err error, stack string, where position) {
 	if f != port.None {
 		c.denyRelease(ctx, u, f, err, stack)
 		return
 	}
-	c.facts, c.head, c.wrote = u.facts, head, u.row != nil
-	c.p.turn.Isolated.AddReleased(head, u.facts...)
+	if where.now != 0 {
+		u.facts = at(where.now, u.facts)
+	}
+	c.facts, c.head, c.wrote = u.facts, where.head, u.row != nil
+	c.p.turn.Isolated.AddReleased(where.head, u.facts...)
 }
 
 // denyRelease denies after objections of session policies or a fault of the store.
 func (c *commitment) denyRelease(ctx context.Context, u *releaseUpdate, f port.Fault, err error, stack string) {
 	p := c.p
 	var no objectionError
+	var locked *LockdownError
 	switch {
 	case errors.As(err, &no):
 		p.sessions.refuse(no)
+	case errors.As(err, &locked):
+		p.mu.Lock()
+		p.addLockdown(locked.Lockdown)
+		p.mu.Unlock()
 	case u.row != nil:
 		for _, lost := range appendCopies(nil, u.heldRows) {
 			p.g.audit.Lose(lost, err)
 		}
 		c.spooled = p.g.audit.Lose(u.row, err)
 		c.rowLost = true
-		p.fail(stopgate.CodeAuditUnavailable, "journal", f, stack)
+		p.fail(p.g.rowUnavailable(), "journal", f, stack)
 		p.sessions.withdrawUncertain(ctx, u.facts, f)
-	case p.sessions.governed:
+	case p.sessions.governed || p.g.sessions.fleet:
 		p.sessions.fault(f, err, stack)
 		p.sessions.withdrawUncertain(ctx, u.facts, f)
 	}

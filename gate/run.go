@@ -84,7 +84,7 @@ func (g *Gate) Context(ctx context.Context, o session.Owner) context.Context {
 			if state.Fault != port.None {
 				return session.View{}, state.Problem("session")
 			}
-			return session.View{State: state.Value, Owner: o, Now: g.now().UnixMilli(), Horizon: state.Value.Head}, nil
+			return session.View{State: state.Value, Owner: o, Now: g.sessions.timeOf(&state.Value), Horizon: state.Value.Head}, nil
 		}
 	}
 	return session.NewContext(ctx, here)

@@ -28,6 +28,7 @@ type sessionStore struct {
 	stall   *port.Stall // of a store that several writers share
 	local   bool        // the store is in memory
 	journal bool        // the store writes the rows in the same step
+	fleet   bool        // gates on several machines share the store
 	texts   flow.Store  // nil: none
 
 	uncertain uncertainSessions
@@ -39,9 +40,9 @@ func newSessionStore(c *config, auditStall *port.Stall) *sessionStore {
 		return s
 	}
 	can := c.store.Capabilities()
-	s.local, s.texts = can.InMemory, can.Texts
+	s.local, s.texts, s.fleet = can.InMemory, can.Texts, can.Fleet
 	s.journal = can.Journal != nil && c.recorder != nil && can.Journal(c.recorder)
-	if s.stall = port.NewStall(can.Progress.Advanced, can.Progress.Share, nil, c.limits.Store); s.journal && auditStall != nil {
+	if s.stall = port.NewStall(can.Progress.Advanced, can.Progress.Share, nil, can.Progress.limit(c.limits)); s.journal && auditStall != nil {
 		s.stall = auditStall // both write to one database and fail together
 	}
 	return s
@@ -73,8 +74,9 @@ func (s *sessionStore) load(ctx context.Context, o session.Owner, keys []session
 	return r
 }
 
-// update runs decide on current cells and writes its change. The value is local to the call
-// of the store, so that an update that was given up does not write to shared memory.
+// update runs decide on current cells and writes its change, whose facts have the time of the
+// store if it has one. The value is local to the call of the store, so that an update that was
+// given up does not write to shared memory.
 func update[T any](ctx context.Context, s *sessionStore, o session.Owner, keys []session.Key, decide func(session.State) (Change, T, error)) port.Reply[T] {
 	r := ask(ctx, s, func(ctx context.Context) (T, error) {
 		var value T
@@ -82,9 +84,12 @@ func update[T any](ctx context.Context, s *sessionStore, o session.Owner, keys [
 		err := s.Update(ctx, o, keys, func(state session.State) (Change, error) {
 			change, v, err := decide(state)
 			value, decideErr = v, err
+			if state.Now != 0 {
+				change.Facts = at(state.Now, change.Facts)
+			}
 			return change, err
 		})
-		if err != nil && decideErr == nil && ctx.Err() == nil {
+		if locked := (*LockdownError)(nil); err != nil && decideErr == nil && ctx.Err() == nil && !errors.As(err, &locked) {
 			s.trouble("store", "", port.Failed, err)
 		}
 		return value, err
@@ -93,6 +98,23 @@ func update[T any](ctx context.Context, s *sessionStore, o session.Owner, keys [
 		s.trouble("store", "", r.Fault, r.Err)
 	}
 	return r
+}
+
+// at returns copies of facts with another time.
+func at(now int64, facts []session.Fact) []session.Fact {
+	facts = slices.Clone(facts)
+	for i := range facts {
+		facts[i].At = now
+	}
+	return facts
+}
+
+// timeOf returns the time of the store, or of the gate if the store has none.
+func (s *sessionStore) timeOf(state *session.State) int64 {
+	if state.Now != 0 {
+		return state.Now
+	}
+	return s.now().UnixMilli()
 }
 
 // append writes facts without a check.

@@ -44,6 +44,9 @@ type Store interface {
 type Change struct {
 	// Facts are to be appended; their Seq is set by the store.
 	Facts []session.Fact
+	// Releases reports that a call is released when the change is written: see
+	// [Capabilities.Fleet].
+	Releases bool
 	// Rows are the audit rows of the decisions, for a store that is a journal
 	// ([Capabilities]); other stores get none.
 	Rows []*stopgate.Record

@@ -10,7 +10,10 @@ import (
 // a value: changes to one copy do not show in another.
 type State struct {
 	// Head is the position of the newest fact of the principal, 0 if there is none.
-	Head  uint64
+	Head uint64
+	// Now is the time of the store in Unix milliseconds, for a store whose gates have clocks of
+	// their own; it is never before the newest fact of the principal. 0: the time of the gate.
+	Now   int64
 	cells []Entry
 }
 
