@@ -103,6 +103,7 @@ var layers = [][]string{
 	{"internal/record/jsonl", "internal/record/sqlite", "internal/record/live"},
 	{"internal/record/redis"},
 	{"internal/store/mem", "internal/store/sqlite", "internal/store/backend"},
+	{"internal/store/postgres"},
 	{"internal/store/kinds"},
 	{"store"},
 	{"internal/record/records"},
@@ -329,7 +330,7 @@ var ownJSON = []string{
 	".",
 	"internal/approve/page", "internal/approve/webhook", "audit", "internal/record/auditrow", "internal/record/redis", "internal/record/sqlite", "decide", "decide/client", "gate",
 	"internal/cli", "internal/cli/author", "internal/cli/ci", "internal/cli/demo", "internal/cli/evaluate", "internal/cli/hosts", "internal/cli/inspect", "internal/cli/operate",
-	"internal/gateway/responselog", "internal/lang/diag", "internal/record/live", "internal/record/records", "internal/replay", "internal/mcp/pin", "internal/store/encoding", "internal/store/sqlite",
+	"internal/gateway/responselog", "internal/lang/diag", "internal/record/live", "internal/record/records", "internal/replay", "internal/mcp/pin", "internal/store/encoding", "internal/store/postgres", "internal/store/sqlite",
 }
 
 // Wire data is judged on raw bytes: encoding/json folds case, keeps the last
@@ -358,7 +359,7 @@ func TestStoresAreNamedOnce(t *testing.T) {
 		if f.test || strings.HasPrefix(f.pkg, testOnly) || f.pkg == "internal/store/kinds" {
 			continue
 		}
-		for _, concrete := range []string{"internal/store/sqlite", "internal/store/mem"} {
+		for _, concrete := range []string{"internal/store/sqlite", "internal/store/postgres", "internal/store/mem"} {
 			if slices.Contains(f.imports, module+"/"+concrete) {
 				t.Errorf("%s imports %s: use the port of internal/store/backend", f.path, concrete)
 			}

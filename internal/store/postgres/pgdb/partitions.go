@@ -3,6 +3,8 @@ package pgdb
 import (
 	"context"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // partitions are the functions that add and drop the partitions of tables: one for every month, by
@@ -87,4 +89,28 @@ func (db *DB) keepPartitions() {
 // default one.
 func (db *DB) addPartitions(ctx context.Context) {
 	_, _ = db.pool.Exec(ctx, "SELECT add_partitions()")
+}
+
+// DropPartitions drops the partitions of a table whose months end before a time, in the unit of the
+// table, each in a transaction of its own. It returns how many rows they had.
+func (db *DB) DropPartitions(ctx context.Context, table string, before int64) (n int64, err error) {
+	var parts []string
+	err = db.Query(ctx, func(rows pgx.Rows) error {
+		parts, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	}, "SELECT partitions_of($1, $2)", table, before)
+	for _, part := range parts {
+		if err != nil {
+			return n, err
+		}
+		var dropped int64
+		err = db.Change(ctx, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = '600s'"); err != nil {
+				return err
+			}
+			return tx.QueryRow(ctx, "SELECT drop_partition($1, $2, $3)", table, part, before).Scan(&dropped)
+		})
+		n += dropped
+	}
+	return n, err
 }
