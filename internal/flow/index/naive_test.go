@@ -49,6 +49,9 @@ func tokensOf(text []byte) (out tokens) {
 			out.loose[last] = append(out.loose[last], value)
 		default:
 			out.plain = append(out.plain, value)
+			if t.Alone {
+				out.atoms[0][[2]string{flow.ID.String(), value}] = true
+			}
 			if !t.Mark {
 				out.words = append(out.words, value)
 			}

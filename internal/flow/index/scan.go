@@ -105,7 +105,14 @@ func (s *scanner) token(t occur.Token) {
 		s.plain = append(s.plain, s.markCode(t.Value))
 	default:
 		s.starts = append(s.starts, t.Start)
-		s.plain = append(s.plain, s.wordCode(t.Value))
+		c := s.wordCode(t.Value)
+		if t.Alone {
+			c |= alone
+			if s.echoing {
+				s.hold(s.atoms.add(s.sum(atomClass(flow.ID, false), t.Value)))
+			}
+		}
+		s.plain = append(s.plain, c)
 	}
 }
 

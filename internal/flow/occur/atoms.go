@@ -42,6 +42,10 @@ func (s *scanner) atoms(start, end int, f features) {
 		return
 	}
 	for i := start; i < end; {
+		if c := s.text[i]; c < utf8.RuneSelf && featureOf[c]&hasDelimiter == 0 {
+			i++
+			continue
+		}
 		size, stop := s.delimiterAt(i)
 		if stop {
 			s.piece(start, i, f)
@@ -86,7 +90,7 @@ func (s *scanner) delimiterAt(i int) (size int, is bool) {
 // or without a path, a path.
 func (s *scanner) piece(start, end int, f features) {
 	start, end = s.trim(start, end)
-	if start == end {
+	if start == end || s.alone {
 		return
 	}
 	piece := s.text[start:end]
@@ -127,11 +131,11 @@ func (s *scanner) line(start, end, chunks int, f features) {
 	if len(line) <= longestID && chunks <= mostWords && (chunks > 1 || f&hasDelimiter != 0) {
 		s.emit(flow.ID, line, start, end, false)
 	}
-	if f&hasDelimiter == 0 || chunks == 1 {
+	if f&hasQuote == 0 || chunks == 1 {
 		return
 	}
-	for _, quote := range []byte("\"`") {
-		s.quoted(start, end, quote)
+	for i := range len(quotes) {
+		s.quoted(start, end, quotes[i])
 	}
 }
 

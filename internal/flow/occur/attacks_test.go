@@ -26,6 +26,9 @@ func indexOf(text string) *index {
 			x.readings = append(x.readings, value)
 		case t.Kind == flow.Text:
 			x.words = append(x.words, value)
+			if t.Alone {
+				x.plain[flow.ID.String()+string(value)] = true
+			}
 			if !t.Mark {
 				x.bare = append(x.bare, value)
 			}

@@ -56,7 +56,11 @@ const (
 	hasAmpersand
 	hasLong // a word that could be encoded
 	hasOdd  // a word that looks like another one
+	hasQuote
 )
+
+// quotes are the marks between which ids can have spaces.
+const quotes = "\"`"
 
 // encoded are the features of a chunk that could encode a text.
 const encoded = hasPercent | hasAmpersand | hasBackslash | hasLong
@@ -68,6 +72,9 @@ var featureOf = func() (t [128]features) {
 	}
 	for _, b := range []byte("\"'`()[]{}<>,;|") {
 		t[b] = hasDelimiter
+	}
+	for _, b := range []byte(quotes) {
+		t[b] |= hasQuote
 	}
 	for b := range t {
 		switch {

@@ -220,19 +220,22 @@ func (s *scanner) dates(start, end int, loose bool) {
 		if classes[text[i]] != digit {
 			continue
 		}
-		from, own := i, loose || !mayPrecede(text[:i])
+		if n := digitsAt(text, i); n > 2 && (n != 4 || i+n == len(text) || text[i+n] < '-' || text[i+n] > '/') {
+			i += n
+			continue
+		}
+		from := i
 		d, size, ambiguous := dateAt(text[i:min(len(text), i+64)])
 		if size == 0 {
 			from = monthBefore(text, i)
 			d, size = monthDate(text[from:min(len(text), i+64)])
-			own = loose || !mayPrecede(text[:from])
 		}
 		if size == 0 || !d.valid() {
 			i += digitsAt(text, i)
 			continue
 		}
 		to := from + size
-		own = own || ambiguous || !mayFollow(text[to:])
+		own := loose || ambiguous || !mayPrecede(text[:from]) || !mayFollow(text[to:])
 		s.day(d, from, to, own)
 		if ambiguous {
 			s.day(date{year: d.year, month: d.day, day: d.month}, from, to, true)

@@ -16,7 +16,10 @@ type numeral struct {
 // value, "1,200" the one of English; "1.200" and "1,5" could be two. Next to a currency two digits
 // after a comma are cents. The result is in buf.
 func parseNumeral(buf, text []byte, money bool) (n numeral) {
-	last := bytes.LastIndexAny(text, ".,'_")
+	last := len(text) - 1
+	for last >= 0 && !separates(text[last]) {
+		last--
+	}
 	if last < 0 {
 		return numeral{plain: appendDecimal(buf[:0], text, nil)}
 	}
@@ -71,7 +74,9 @@ func grouped(text []byte, separator byte) bool {
 // appendDecimal appends the shortest spelling of a number: the digits of its whole part, in which
 // separators are left out, and of its fraction.
 func appendDecimal(dst, whole, part []byte) []byte {
-	part = bytes.TrimRight(part, "0")
+	for len(part) > 0 && part[len(part)-1] == '0' {
+		part = part[:len(part)-1]
+	}
 	start := len(dst)
 	for _, c := range whole {
 		if classes[c] == digit && (c != '0' || len(dst) > start) {

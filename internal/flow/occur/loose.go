@@ -34,6 +34,10 @@ func (r *reader) loose(value []byte) {
 		case t.Mark:
 		case !t.Loose:
 			main = append(main, r.keep(t.Value))
+			if t.Alone {
+				t.Kind = flow.ID
+				r.atom(&t, text)
+			}
 		case len(t.Value) == 0:
 			end()
 		default:

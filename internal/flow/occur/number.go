@@ -98,7 +98,7 @@ func signBefore(text []byte, from int) int {
 // opens are the marks after which a number can begin.
 var opens = set("([{<>\"'`=:~|,;*")
 
-func set(marks string) (t [128]bool) {
+func set(marks string) (t [256]bool) {
 	for _, c := range []byte(marks) {
 		t[c] = true
 	}

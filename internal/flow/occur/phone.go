@@ -44,6 +44,9 @@ func (s *scanner) phone(start, end int, loose bool) {
 	}
 }
 
+// inPhone are the marks in phone numbers.
+var inPhone = set(" -./()")
+
 // phoneEnd returns the end of digits with single separators between groups.
 func phoneEnd(text []byte, from int) (to, digits, groups int) {
 	i := from
@@ -59,7 +62,7 @@ func phoneEnd(text []byte, from int) (to, digits, groups int) {
 			to = i + 1
 			continue
 		}
-		if bytes.IndexByte([]byte(" -./()"), c) < 0 || i > from && !pairs(text[i-1], c) {
+		if !inPhone[c] || i > from && !pairs(text[i-1], c) {
 			break
 		}
 	}

@@ -20,8 +20,9 @@ func (s *scanner) inner(text []byte) {
 		return
 	}
 	if s.nested == nil {
-		s.nested = &scanner{each: s.each, loose: true, depth: s.depth + 1}
+		s.nested = &scanner{loose: true, depth: s.depth + 1}
 	}
+	s.nested.each = s.each
 	s.nested.scan(normalised(text))
 	s.each(Token{Kind: flow.Text, Loose: true}) // readings are apart
 }

@@ -2,6 +2,7 @@ package occur
 
 import (
 	"bytes"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -17,6 +18,9 @@ type Token struct {
 	Mark bool
 	// Loose is set for a token of a reading of the text that it does not plainly have.
 	Loose bool
+	// Alone is set for a word of the text that is an id, too: one that stands alone between white
+	// space, verbatim. Other ids are tokens of their own.
+	Alone bool
 	// Value is the normalised token. It is valid until the function that received it returns.
 	Value []byte
 	// Start and End are its bytes in the compatibility form of the text, or of its reading.
@@ -25,9 +29,15 @@ type Token struct {
 
 // Scan calls each for every token of a text.
 func Scan(text []byte, each func(Token)) {
-	s := scanner{each: each}
+	s := scanners.Get().(*scanner)
+	s.each = each
 	s.scan(normalised(text))
+	s.each = nil
+	scanners.Put(s)
 }
+
+// scanners are those of texts that were scanned, for their buffers.
+var scanners = sync.Pool{New: func() any { return new(scanner) }}
 
 // scanner finds the tokens of one text.
 type scanner struct {
@@ -49,6 +59,7 @@ type scanner struct {
 	joined         []byte                    // scratch buffer of words that are spelled out
 	nested         *scanner                  // of readings
 	count, letters int                       // the words of the chunk, and their length
+	alone          bool                      // the chunk is one word, whose token says so
 }
 
 func (s *scanner) emit(k flow.Kind, value []byte, start, end int, loose bool) {
@@ -75,7 +86,7 @@ func (s *scanner) scan(text []byte) {
 		if i, f = s.chunk(i); i > start {
 			chunks++
 			has |= f
-			if !s.words {
+			if !s.words && (f != 0 || !s.alone) {
 				s.atoms(start, i, f)
 			}
 			continue
@@ -84,12 +95,13 @@ func (s *scanner) scan(text []byte) {
 		i += size
 	}
 	s.line(line, len(text), chunks, has)
+	s.text = nil
 }
 
 // chunk finds the words and marks from start to the next white space.
 func (s *scanner) chunk(start int) (end int, f features) {
 	text := s.text
-	s.count, s.letters = 0, 0
+	s.count, s.letters, s.alone = 0, 0, false
 	i := start
 	for i < len(text) {
 		switch c := text[i]; classes[c] {
@@ -121,9 +133,12 @@ func (s *scanner) chunk(start int) (end int, f features) {
 			}
 		default:
 			at := i
-			var m uint8
-			for ; i < len(text) && classes[text[i]]&alnum != 0; i++ {
-				m |= classes[text[i]]
+			var m, next uint8 // the classes of the word, and of the byte after it
+			for ; i < len(text); i++ {
+				if next = classes[text[i]]; next&alnum == 0 {
+					break
+				}
+				m |= next
 			}
 			if m&digit != 0 {
 				f |= hasDigit
@@ -133,7 +148,7 @@ func (s *scanner) chunk(start int) (end int, f features) {
 			}
 			s.count++
 			s.letters += i - at
-			if i < len(text) && text[i] >= utf8.RuneSelf {
+			if i < len(text) && next == high {
 				if r, _ := decode(text[i:]); partOfWord(classOf(r)) {
 					var more features
 					i, more = s.highWord(at, i)
@@ -144,8 +159,10 @@ func (s *scanner) chunk(start int) (end int, f features) {
 			value := text[at:i]
 			if m&upper != 0 {
 				value = s.lowered(value)
+			} else if at == start && (next == white || i == len(text)) {
+				s.alone = !s.loose
 			}
-			s.each(Token{Kind: flow.Text, Value: value, Start: at, End: i, Loose: s.loose})
+			s.each(Token{Kind: flow.Text, Value: value, Start: at, End: i, Loose: s.loose, Alone: s.alone})
 		}
 	}
 	return i, f

@@ -1,7 +1,5 @@
 package occur
 
-import "bytes"
-
 // The bounds of secrets and their pieces.
 const (
 	shortestSecret = 16
@@ -13,17 +11,34 @@ const (
 // with 16 letters and digits has a piece. A piece is valid until each returns.
 func Secrets(text []byte, each func(piece []byte)) {
 	w := winnow{each: each}
-	for i := 0; i < len(text); i++ {
-		start := i
-		for i < len(text) && (inBase64(text[i]) || text[i] == '.') {
-			i++
+	for i := 0; i+shortestSecret <= len(text); {
+		start := i + shortestSecret // a word from i on that is long enough has the byte before
+		end := start
+		for start > i && inSecret[text[start-1]] {
+			start--
 		}
-		if i-start >= shortestSecret && looksSecret(text[start:i]) {
+		if start == end {
+			i = end
+			continue
+		}
+		for end < len(text) && inSecret[text[end]] {
+			end++
+		}
+		if end-start >= shortestSecret && looksSecret(text[start:end]) {
 			w.reset()
-			w.add(text[start:i])
+			w.add(text[start:end])
 		}
+		i = end + 1
 	}
 }
+
+// inSecret are the bytes of secrets.
+var inSecret = func() (t [256]bool) {
+	for b := range t {
+		t[b] = inBase64(byte(b)) || b == '.'
+	}
+	return t
+}()
 
 // Pieces calls each for everything in a value that can be a piece of a secret, whatever is between
 // its letters and digits.
@@ -92,19 +107,22 @@ func looksSecret(word []byte) bool {
 	if irregular(word) {
 		return true
 	}
-	for {
-		at := bytes.IndexAny(word, "/.")
-		if at < 0 {
-			return irregular(word)
+	start := 0
+	for i, c := range word {
+		if c == '/' || c == '.' {
+			if irregular(word[start:i]) {
+				return true
+			}
+			start = i + 1
 		}
-		if irregular(word[:at]) {
-			return true
-		}
-		word = word[at+1:]
 	}
+	return start > 0 && irregular(word[start:])
 }
 
 func irregular(word []byte) bool {
+	if len(word) < shortestSecret {
+		return false
+	}
 	var counts [128]uint8
 	n, digits, capitals, changes := 0, 0, 0, 0 // changes but for those after a capital, as in "CamelCase"
 	last := uint8(0)

@@ -214,6 +214,9 @@ func (b *builder) ownWords(pointer string, text []byte, sources []flow.Source) b
 // writtenAtoms returns the values in a text that the agent wrote.
 func writtenAtoms(ix texts, text []byte) (atoms [][]byte) {
 	occur.Scan(text, func(t occur.Token) {
+		if t.Alone {
+			t.Kind = flow.ID
+		}
 		if t.Loose || t.Mark || !writable(&t) {
 			return
 		}
