@@ -7,7 +7,7 @@ import (
 	"github.com/stopgate/stopgate/flow"
 )
 
-// apply adds a record. mu is locked.
+// apply adds a record, and uses it up. mu is locked.
 func (ix *Index) apply(r *record) {
 	if r.batch != 0 {
 		if _, ok := ix.batches[r.batch]; ok {
@@ -110,20 +110,26 @@ func (ix *Index) addTexts(s *state, r *record) {
 
 // addWritten adds the texts that a call with an effect wrote.
 func (ix *Index) addWritten(r *record) {
+	var f *filler
 	for i := range r.written {
 		e := &r.written[i]
-		for !e.dropped && ix.cost(writtenChain)+e.cost() > ix.budget && len(ix.chains[writtenChain]) > 0 {
-			ix.chains[writtenChain] = ix.chains[writtenChain][1:]
+		for chain := &ix.chains[writtenChain]; !e.dropped && ix.cost(writtenChain)+e.cost() > ix.budget && len(*chain) > 0; *chain = (*chain)[1:] {
 			ix.lostWritten = true
+			if f != nil && f.volume == (*chain)[0] {
+				f = nil
+			}
 		}
 		if e.dropped {
 			ix.lostWritten = true
 			continue
 		}
-		f := newFiller(ix.open(writtenChain), r)
+		if f == nil || f.volume.full(ix.budget/8) {
+			f.finish()
+			f = newFiller(ix.open(writtenChain), r)
+		}
 		f.add(e, 0, 0)
-		f.finish()
 	}
+	f.finish()
 }
 
 // open returns the volume to which a chain's next text is added.
@@ -185,10 +191,19 @@ type filler struct {
 
 // wordState is a word of the record in the volume: its ordinal, and the last blocks of the lanes that
 // have it, all plus 1.
-type wordState struct{ ordinal, plain, loose uint32 }
+type wordState struct {
+	ordinal uint32
+	block   [2]uint32 // of the plain and the loose lane
+}
 
 func newFiller(v *volume, r *record) *filler {
-	f := &filler{volume: v, rec: r, words: make([]wordState, len(r.words)), run: len(v.runs)}
+	holdings := 0
+	for _, entries := range [...][]entry{r.texts, r.written} {
+		for i := range entries {
+			holdings += len(entries[i].atoms)
+		}
+	}
+	f := &filler{volume: v, rec: r, words: make([]wordState, len(r.words)), atoms: make([]holding, 0, holdings), run: len(v.runs)}
 	if len(r.marks) > 0 {
 		f.marks = map[uint32]bool{}
 		for _, m := range r.marks {
@@ -218,7 +233,6 @@ func (f *filler) add(e *entry, set uint16, number int) {
 		v.loose.texts = append(v.loose.texts, uint16(text))
 		f.tokens(&v.loose, e.loose)
 	}
-	f.atoms = slices.Grow(f.atoms, len(e.atoms))
 	for _, a := range e.atoms {
 		f.atoms = append(f.atoms, holding{f.rec.atoms[a], uint32(text)})
 	}
@@ -230,33 +244,42 @@ func (f *filler) continues(e *entry, text, number int) bool {
 	return (number == 0 || r.number+text-r.text == number) && r.tool == e.tool && r.call == e.call && r.proposal == e.proposal
 }
 
-// tokens appends the tokens of a text to a lane.
+// tokens appends the tokens of a text to a lane, of which codes become those of the volume.
 func (f *filler) tokens(l *lane, codes []code) {
-	for _, c := range codes {
-		n := c.number()
-		if n < firstWord {
-			l.seq.append(c)
-			continue
-		}
-		w := &f.words[n-firstWord]
-		if w.ordinal == 0 {
-			o, _ := f.volume.words.add(f.rec.words[n-firstWord])
-			w.ordinal = o + 1
-			if f.marks[n-firstWord] {
-				f.volume.setMark(o)
-			}
-		}
-		last := &w.plain
-		if l == &f.volume.loose {
-			last = &w.loose
-		}
-		block := uint32(l.seq.n / blockLen)
-		l.seq.append(wordCode(w.ordinal-1) | c&alone)
-		if *last != block+1 {
-			*last = block + 1
-			l.blocks.add(w.ordinal-1, int(block))
-		}
+	which := 0
+	if l == &f.volume.loose {
+		which = 1
 	}
+	for len(codes) > 0 {
+		block := uint32(l.seq.n / blockLen)
+		n := min(len(codes), blockLen-l.seq.n%blockLen)
+		for i, c := range codes[:n] {
+			number := c.number()
+			if number < firstWord {
+				continue
+			}
+			w := &f.words[number-firstWord]
+			if w.block[which] != block+1 {
+				if w.ordinal == 0 {
+					w.ordinal = f.word(number-firstWord) + 1
+				}
+				w.block[which] = block + 1
+				l.blocks.add(w.ordinal-1, int(block))
+			}
+			codes[i] = wordCode(w.ordinal-1) | c&alone
+		}
+		l.seq.append(codes[:n])
+		codes = codes[n:]
+	}
+}
+
+// word returns the ordinal that the volume has for a word of the record.
+func (f *filler) word(n uint32) uint32 {
+	o, _ := f.volume.words.add(f.rec.words[n])
+	if f.marks[n] {
+		f.volume.setMark(o)
+	}
+	return o
 }
 
 // finish adds the atoms of the texts, and the echo of the record to the runs that it has in the

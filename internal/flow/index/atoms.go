@@ -39,7 +39,7 @@ func (a *atoms) add(holdings []holding) {
 		for texts = texts[:0]; i < len(holdings) && holdings[i].hash == h; i++ {
 			texts = append(texts, holdings[i].text)
 		}
-		row.put(h, texts)
+		row.hashes, row.texts = append(row.hashes, h), append(row.texts, row.list(texts))
 	}
 	a.rows = append(a.rows, row)
 	for n := len(a.rows); n > 1 && len(a.rows[n-2].hashes) <= len(a.rows[n-1].hashes); n = len(a.rows) {
@@ -72,37 +72,39 @@ func sorted(in []holding) []holding {
 	return out
 }
 
-// put appends an atom and its texts.
-func (r *atomRow) put(hash uint64, texts []uint32) {
-	r.hashes = append(r.hashes, hash)
+// list returns the texts of an atom.
+func (r *atomRow) list(texts []uint32) uint32 {
 	if len(texts) == 1 {
-		r.texts = append(r.texts, texts[0])
-		return
+		return texts[0]
 	}
-	r.texts = append(r.texts, isList|uint32(len(r.lists)))
+	at := len(r.lists)
 	r.lists = binary.AppendUvarint(r.lists, uint64(len(texts)))
 	last := uint32(0)
 	for _, t := range texts {
 		r.lists = binary.AppendUvarint(r.lists, uint64(t-last))
 		last = t
 	}
+	return isList | uint32(at)
 }
 
-// copy appends an atom of another row.
-func (r *atomRow) copy(from *atomRow, i int) {
-	r.hashes = append(r.hashes, from.hashes[i])
-	if from.texts[i]&isList == 0 {
-		r.texts = append(r.texts, from.texts[i])
-		return
+// take returns the texts of an atom of another row.
+func (r *atomRow) take(from *atomRow, i int) uint32 {
+	if texts := from.texts[i]; texts&isList == 0 {
+		return texts
 	}
-	list := from.lists[from.texts[i]&^isList:]
+	return r.copied(from.lists[from.texts[i]&^isList:])
+}
+
+// copied copies the list at the start of others.
+func (r *atomRow) copied(list []byte) uint32 {
 	n, size := binary.Uvarint(list)
 	for range n {
 		_, k := binary.Uvarint(list[size:])
 		size += k
 	}
-	r.texts = append(r.texts, isList|uint32(len(r.lists)))
+	at := len(r.lists)
 	r.lists = append(r.lists, list[:size]...)
+	return isList | uint32(at)
 }
 
 // each yields the texts of an atom by its position, until yield returns false.
@@ -128,30 +130,38 @@ func (r *atomRow) each(i int, yield func(text int) bool) bool {
 // merge returns the atoms of two rows, of which the second has the later texts.
 func merge(a, b *atomRow) atomRow {
 	n := len(a.hashes) + len(b.hashes)
-	out := atomRow{hashes: make([]uint64, 0, n), texts: make([]uint32, 0, n), lists: make([]byte, 0, len(a.lists)+len(b.lists))}
+	out := atomRow{hashes: make([]uint64, n), texts: make([]uint32, n), lists: make([]byte, 0, len(a.lists)+len(b.lists))}
 	var texts []uint32
 	collect := func(text int) bool {
 		texts = append(texts, uint32(text))
 		return true
 	}
-	for i, k := 0, 0; i < len(a.hashes) || k < len(b.hashes); {
-		switch {
-		case k == len(b.hashes) || i < len(a.hashes) && a.hashes[i] < b.hashes[k]:
-			out.copy(a, i)
+	m, i, k := 0, 0, 0
+	for ; i < len(a.hashes) && k < len(b.hashes); m++ {
+		switch x, y := a.hashes[i], b.hashes[k]; {
+		case x < y:
+			out.hashes[m], out.texts[m] = x, out.take(a, i)
 			i++
-		case i == len(a.hashes) || b.hashes[k] < a.hashes[i]:
-			out.copy(b, k)
+		case y < x:
+			out.hashes[m], out.texts[m] = y, out.take(b, k)
 			k++
 		default:
 			texts = texts[:0]
 			a.each(i, collect)
 			b.each(k, collect)
-			out.put(a.hashes[i], texts)
+			out.hashes[m], out.texts[m] = x, out.list(texts)
 			i++
 			k++
 		}
 	}
-	if spare := n - len(out.hashes); spare > n/16 {
+	for ; i < len(a.hashes); i, m = i+1, m+1 {
+		out.hashes[m], out.texts[m] = a.hashes[i], out.take(a, i)
+	}
+	for ; k < len(b.hashes); k, m = k+1, m+1 {
+		out.hashes[m], out.texts[m] = b.hashes[k], out.take(b, k)
+	}
+	out.hashes, out.texts = out.hashes[:m], out.texts[:m]
+	if n-m > n/16 {
 		out.hashes, out.texts = clipped(out.hashes), clipped(out.texts)
 	}
 	return out

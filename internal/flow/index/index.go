@@ -2,6 +2,7 @@ package index
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync"
 
 	"github.com/stopgate/stopgate/flow"
@@ -63,10 +64,11 @@ func (ix *Index) Add(b *Batch) (segment []byte) {
 		return nil
 	}
 	r := ix.record(b)
+	segment = ix.hasher.encode(r)
 	ix.mu.Lock()
 	ix.apply(r)
 	ix.mu.Unlock()
-	return ix.hasher.encode(r)
+	return segment
 }
 
 // Restore adds the batch of a segment, or of several in a row. After an error texts are missing: every
@@ -169,6 +171,7 @@ func (ix *Index) record(b *Batch) *record {
 	}
 	numbers := map[string]uint32{}
 	var name []byte
+	r.texts = make([]entry, 0, len(b.Texts))
 	for i := range b.Texts {
 		t := &b.Texts[i]
 		sources := withSuspected(t.Sources, t.Suspected)
@@ -177,7 +180,7 @@ func (ix *Index) record(b *Batch) *record {
 		if !ok {
 			n = uint32(len(r.sets))
 			numbers[string(name)] = n
-			r.sets = append(r.sets, sources)
+			r.sets = append(r.sets, slices.Clone(sources))
 		}
 		r.texts = append(r.texts, entry{set: n, trusted: t.Trusted, opaque: t.Opaque, length: int64(len(t.Text)),
 			tool: t.Ref.Tool, call: t.Ref.Call, proposal: t.Ref.Proposal, pointer: clip(t.Ref.Pointer)})

@@ -99,8 +99,7 @@ func split(pointer string, indexes []uint64) (form string, _ []uint64) {
 		for end < len(pointer) && pointer[end] != '/' {
 			end++
 		}
-		token := pointer[i+1 : end]
-		if v, err := strconv.ParseUint(token, 10, 63); err == nil && pointer[i] == '/' && strconv.FormatUint(v, 10) == token {
+		if v, ok := indexOf(pointer[i+1 : end]); ok && pointer[i] == '/' {
 			b.WriteString("/#")
 			indexes = append(indexes, v)
 		} else {
@@ -109,6 +108,20 @@ func split(pointer string, indexes []uint64) (form string, _ []uint64) {
 		i = end
 	}
 	return b.String(), indexes
+}
+
+// indexOf parses the index of an element.
+func indexOf(token string) (index uint64, ok bool) {
+	if token == "" || len(token) > 1 && token[0] == '0' || len(token) > 18 {
+		return 0, false
+	}
+	for i := range len(token) {
+		if token[i] < '0' || token[i] > '9' {
+			return 0, false
+		}
+		index = 10*index + uint64(token[i]-'0')
+	}
+	return index, true
 }
 
 func (p *pointers) size() int64 {

@@ -109,7 +109,10 @@ func (p *postings) put(list uint32, unit int, difference uint64) {
 		binary.LittleEndian.PutUint32(header, next)
 		used = 0
 	}
-	copy(p.pool[int(binary.LittleEndian.Uint32(header))+chunkLink+used:], code[:n])
+	to := p.pool[int(binary.LittleEndian.Uint32(header))+chunkLink+used:]
+	for i := range n {
+		to[i] = code[i]
+	}
 	binary.LittleEndian.PutUint16(header[4:], uint16(unit))
 	binary.LittleEndian.PutUint16(header[6:], binary.LittleEndian.Uint16(header[6:])+1)
 	header[8], header[9] = byte(used+n), class

@@ -21,10 +21,12 @@ type scanner struct {
 
 	plain, loose []code   // of all texts
 	found        []uint32 // atoms of all texts
-	begin        int      // of the text in plain
-	starts       []int    // of the plain tokens of the text
-	cursor       int      // in starts: the tokens before are not alone
+	chunk        []place  // the plain tokens since the last word that was alone
+	cursor       int      // in chunk: the tokens before are not alone
 }
+
+// place is a plain token: where it begins in its text, and its index.
+type place struct{ start, index int }
 
 // cached is the code of a short word.
 type cached struct {
@@ -39,16 +41,24 @@ const (
 	maxScratch = 1 << 14
 )
 
+// masks are the bits of the first 16 bytes of a text that belong to a word of a length.
+var masks = func() (m [16][2]uint64) {
+	for i := range m {
+		m[i] = [2]uint64{1<<(8*min(i, 8)) - 1, 1<<(8*max(i-8, 0)) - 1}
+	}
+	return m
+}()
+
 // start begins a batch with texts of a length.
 func (s *scanner) start(r *record, length int64) {
 	s.rec = r
 	s.words.reset(int(length / 40))
 	s.atoms.reset(int(length / 30))
-	s.last, s.plain, s.loose, s.found, s.starts = empty(s.last), empty(s.plain), empty(s.loose), empty(s.found), empty(s.starts)
+	s.last, s.plain, s.loose, s.found, s.chunk = empty(s.last), empty(s.plain), empty(s.loose), empty(s.found), empty(s.chunk)
 	s.own, s.text = 0, 0
 	clear(s.cache[:])
 	if s.each == nil {
-		s.each = s.token
+		s.each = s.receiver()
 	}
 }
 
@@ -67,9 +77,13 @@ func (s *scanner) wordCode(word []byte) code {
 		return wordCode(o)
 	}
 	var packed [16]byte
-	copy(packed[:], word)
-	packed[15] = byte(len(word))
-	key := [2]uint64{binary.LittleEndian.Uint64(packed[:]), binary.LittleEndian.Uint64(packed[8:])}
+	if cap(word) < len(packed) {
+		copy(packed[:], word)
+		word = packed[:len(word)]
+	}
+	key := [2]uint64{binary.LittleEndian.Uint64(word[:8]), binary.LittleEndian.Uint64(word[8:16])}
+	mask := &masks[len(word)]
+	key[0], key[1] = key[0]&mask[0], key[1]&mask[1]|uint64(len(word))<<56
 	c := &s.cache[(key[0]^key[1]*0xff51afd7ed558ccd)*0x9e3779b97f4a7c15>>(64-cacheBits)]
 	if c.word != key || c.code == 0 {
 		o, _ := s.words.add(s.sum(classWord, word))
@@ -89,40 +103,42 @@ func (s *scanner) markCode(mark []byte) code {
 	return wordCode(o)
 }
 
-// token adds a token to the text that is being scanned.
-func (s *scanner) token(t occur.Token) {
-	switch {
-	case t.Kind != flow.Text:
-		s.atom(t)
-	case t.Loose:
-		if len(t.Value) == 0 {
-			s.loose = append(s.loose, gap)
-			return
-		}
-		s.loose = append(s.loose, s.wordCode(t.Value))
-	case t.Mark:
-		s.starts = append(s.starts, t.Start)
-		s.plain = append(s.plain, s.markCode(t.Value))
-	default:
-		s.starts = append(s.starts, t.Start)
-		c := s.wordCode(t.Value)
-		if t.Alone {
-			c |= alone
+// receiver returns the function that adds a token to the text that is being scanned.
+func (s *scanner) receiver() func(occur.Token) {
+	return func(t occur.Token) {
+		switch {
+		case t.Alone:
+			s.chunk, s.cursor = s.chunk[:0], 0
+			s.plain = append(s.plain, s.wordCode(t.Value)|alone)
 			if s.echoing {
 				s.hold(s.atoms.add(s.sum(atomClass(flow.ID, false), t.Value)))
 			}
+		case t.Kind != flow.Text:
+			s.atom(t)
+		case t.Loose:
+			c := gap
+			if len(t.Value) > 0 {
+				c = s.wordCode(t.Value)
+			}
+			s.loose = append(s.loose, c)
+		default:
+			s.chunk = append(s.chunk, place{t.Start, len(s.plain)})
+			if t.Mark {
+				s.plain = append(s.plain, s.markCode(t.Value))
+			} else {
+				s.plain = append(s.plain, s.wordCode(t.Value))
+			}
 		}
-		s.plain = append(s.plain, c)
 	}
 }
 
 func (s *scanner) atom(t occur.Token) {
 	if t.Kind == flow.ID && !t.Loose && simple(t.Value) {
-		for s.cursor < len(s.starts) && s.starts[s.cursor] < t.Start {
+		for s.cursor < len(s.chunk) && s.chunk[s.cursor].start < t.Start {
 			s.cursor++
 		}
-		if s.cursor < len(s.starts) && s.starts[s.cursor] == t.Start {
-			if c := &s.plain[s.begin+s.cursor]; *c == s.wordCode(t.Value) {
+		if s.cursor < len(s.chunk) && s.chunk[s.cursor].start == t.Start {
+			if c := &s.plain[s.chunk[s.cursor].index]; *c == s.wordCode(t.Value) {
 				*c |= alone
 				if !s.echoing {
 					return
@@ -166,13 +182,12 @@ func (s *scanner) hold(o uint32, added bool) {
 
 // scan finds the tokens of a text.
 func (s *scanner) scan(text []byte) (plain, loose []code, atoms []uint32) {
-	s.begin = len(s.plain)
-	other, first := len(s.loose), len(s.found)
-	s.starts, s.cursor = s.starts[:0], 0
+	begin, other, first := len(s.plain), len(s.loose), len(s.found)
+	s.chunk, s.cursor = s.chunk[:0], 0
 	occur.Scan(text, s.each)
 	occur.Secrets(text, s.piece)
 	s.text++
-	return s.plain[s.begin:len(s.plain):len(s.plain)], s.loose[other:len(s.loose):len(s.loose)], s.found[first:len(s.found):len(s.found)]
+	return s.plain[begin:len(s.plain):len(s.plain)], s.loose[other:len(s.loose):len(s.loose)], s.found[first:len(s.found):len(s.found)]
 }
 
 // echo scans the call's arguments, before all texts.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/flow"
@@ -94,14 +95,21 @@ func (e *encoder) hashes(hashes []uint64) {
 // encodeNumbers appends codes or numbers in 2 or 4 bytes each.
 func encodeNumbers[T code | uint32](e *encoder, numbers []T) {
 	e.uint(uint64(len(numbers)))
+	size := 2
 	if e.wide {
-		for _, n := range numbers {
-			e.buf = binary.LittleEndian.AppendUint32(e.buf, uint32(n))
+		size = 4
+	}
+	start := len(e.buf)
+	e.buf = slices.Grow(e.buf, size*len(numbers))[:start+size*len(numbers)]
+	to := e.buf[start:]
+	if e.wide {
+		for i, n := range numbers {
+			binary.LittleEndian.PutUint32(to[4*i:], uint32(n))
 		}
 		return
 	}
-	for _, n := range numbers {
-		e.buf = append(e.buf, byte(n), byte(n>>8))
+	for i, n := range numbers {
+		binary.LittleEndian.PutUint16(to[2*i:], uint16(n))
 	}
 }
 

@@ -51,20 +51,29 @@ type sequence struct {
 // chunkCodes is the number of codes in a chunk of a sequence, a multiple of blockLen.
 const chunkCodes = 4 * blockLen
 
-func (s *sequence) append(c code) {
+// append appends codes of one block.
+func (s *sequence) append(codes []code) {
 	at := s.n % chunkCodes
 	if at == 0 {
 		s.low, s.high = append(s.low, make([]uint16, chunkCodes)), append(s.high, nil)
 	}
 	chunk := len(s.low) - 1
-	s.low[chunk][at] = uint16(c)
-	if c > 0xffff {
+	low := s.low[chunk][at : at+len(codes)]
+	var all code
+	for i, c := range codes {
+		low[i] = uint16(c)
+		all |= c
+	}
+	if all > 0xffff {
 		if s.high[chunk] == nil {
 			s.high[chunk] = make([]uint8, chunkCodes)
 		}
-		s.high[chunk][at] = uint8(c >> 16)
+		high := s.high[chunk][at : at+len(codes)]
+		for i, c := range codes {
+			high[i] = uint8(c >> 16)
+		}
 	}
-	s.n++
+	s.n += len(codes)
 }
 
 func (s *sequence) at(i int) code {

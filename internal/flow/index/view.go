@@ -80,6 +80,9 @@ const suspicion = "?"
 
 // withSuspected returns the sources of a text as one set.
 func withSuspected(sources, suspected []flow.Source) []flow.Source {
+	if len(suspected) == 0 {
+		return sources
+	}
 	all := slices.Clone(sources)
 	for _, s := range suspected {
 		all = append(all, suspicion+s)

@@ -1,5 +1,7 @@
 package occur
 
+import "math/bits"
+
 // The bounds of secrets and their pieces.
 const (
 	shortestSecret = 16
@@ -123,7 +125,7 @@ func irregular(word []byte) bool {
 	if len(word) < shortestSecret {
 		return false
 	}
-	var counts [128]uint8
+	var seen [2]uint64                         // a bit for each character
 	n, digits, capitals, changes := 0, 0, 0, 0 // changes but for those after a capital, as in "CamelCase"
 	last := uint8(0)
 	for _, c := range word[:min(len(word), 255)] {
@@ -131,7 +133,7 @@ func irregular(word []byte) bool {
 		if class&alnum == 0 {
 			continue
 		}
-		counts[c]++
+		seen[c>>6] |= 1 << (c & 63)
 		n++
 		switch class {
 		case digit:
@@ -147,14 +149,8 @@ func irregular(word []byte) bool {
 	if n < shortestSecret || digits == n {
 		return false
 	}
-	different := 0
-	for _, k := range counts {
-		if k > 0 {
-			different++
-		}
-	}
 	switch {
-	case different < 8:
+	case bits.OnesCount64(seen[0])+bits.OnesCount64(seen[1]) < 8:
 		return false
 	case digits == 0:
 		return changes*4 >= n
