@@ -166,6 +166,9 @@ func (p *pageReader) markup(text []byte) (length int) {
 // tag adds what browsers do not show of a tag, in one line.
 func (p *pageReader) tag(z *html.Tokenizer) {
 	raw := z.Raw()
+	if bare := bytes.TrimPrefix(raw[1:len(raw)-1], []byte("/")); raw[len(raw)-1] == '>' && atom.Lookup(bare) != 0 {
+		return
+	}
 	if bytes.IndexByte(raw, '&') >= 0 {
 		raw = []byte(html.UnescapeString(string(raw)))
 	}
@@ -202,10 +205,8 @@ func (p *pageReader) tag(z *html.Tokenizer) {
 
 // letters returns the number of bytes of letters and digits.
 func letters(text []byte) (n int) {
-	for i := range len(text) {
-		if classes[text[i]]&(alnum|high) != 0 {
-			n++
-		}
+	for _, c := range text {
+		n += int(isLetter[c])
 	}
 	return n
 }
@@ -213,12 +214,23 @@ func letters(text []byte) (n int) {
 // solid returns the length of a text without white space.
 func solid[T string | []byte](text T) (n int) {
 	for i := range len(text) {
-		if classes[text[i]] != white && text[i] != 0 {
-			n++
-		}
+		n += int(isSolid[text[i]])
 	}
 	return n
 }
+
+// isLetter and isSolid are 1 for the bytes that letters and solid count.
+var isLetter, isSolid = func() (letter, solid [256]uint8) {
+	for b, class := range classes {
+		if class&(alnum|high) != 0 {
+			letter[b] = 1
+		}
+		if class != white && b != 0 {
+			solid[b] = 1
+		}
+	}
+	return letter, solid
+}()
 
 // unseen reports whether browsers do not show an element, or may not.
 func (p *pageReader) unseen(n *html.Node) bool {
