@@ -116,3 +116,30 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	wait.Wait()
 }
+
+// What a call wrote is added in linear time and memory, and within the budget.
+func TestManyWrittenTexts(t *testing.T) {
+	b := &index.Batch{}
+	for i := range 20_000 {
+		b.Written = append(b.Written, fmt.Appendf(nil, "word%d", i))
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	ix := index.New(key, index.Options{})
+	ix.Add(b)
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 256<<20 {
+		t.Errorf("%d MiB of memory", used>>20)
+	}
+	if !ix.Written([]byte("word19999"), flow.Text) || ix.Written([]byte("word20000"), flow.Text) {
+		t.Error("what was written is not known")
+	}
+	small := index.New(key, index.Options{Budget: 4 << 10})
+	small.Add(b)
+	if !small.Written([]byte("word20000"), flow.Text) {
+		t.Error("an index without room for what was written is certain")
+	}
+	if size, _ := small.Size(); size > 64<<10 {
+		t.Errorf("%d bytes of a budget of 4 KiB", size)
+	}
+}

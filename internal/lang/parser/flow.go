@@ -202,13 +202,15 @@ func (p *reader) badPattern(e *tomltree.Entry, err error) {
 	p.report(diag.BadPattern, e.Value.OffsetRange(min(wrong.Offset, len(e.Value.Text))), "`"+e.Key+"`: "+wrong.Message, wrong.Hint)
 }
 
-var leadingFlags = regexp.MustCompile(`^\(\?([ims]+)\)`)
-
 // grouped writes flags at the beginning of a pattern as those of a group, which ECMA-262 has.
 func grouped(pattern string) string {
-	m := leadingFlags.FindStringSubmatch(pattern)
-	if m == nil {
+	rest, ok := strings.CutPrefix(pattern, "(?")
+	if !ok {
 		return pattern
 	}
-	return "(?" + m[1] + ":" + pattern[len(m[0]):] + ")"
+	flags, rest, ok := strings.Cut(rest, ")")
+	if !ok || flags == "" || strings.Trim(flags, "ims") != "" {
+		return pattern
+	}
+	return "(?" + flags + ":" + rest + ")"
 }

@@ -2,7 +2,6 @@ package parser
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,8 +15,6 @@ import (
 
 // MaxSources is the maximum number of [sources.NAME] of a file.
 const MaxSources = 64
-
-var sourceName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 
 // sources reads [sources.NAME]. All names are known before the first condition on a source is read.
 func (p *parser) sources(e *tomltree.Entry) {
@@ -35,7 +32,7 @@ func (p *parser) sources(e *tomltree.Entry) {
 		case slices.Contains(syntax.BuiltInSources, m.Key):
 			p.report(diag.BadName, m.KeyRange, fmt.Sprintf("the source %q is built in", m.Key), "give this one another name")
 			continue
-		case !sourceName.MatchString(m.Key):
+		case !isSourceName(m.Key):
 			p.report(diag.BadName, m.KeyRange, "no source can have the name "+tomltree.Quote(m.Key), "names begin with a letter and have up to 64 characters of A-Z a-z 0-9 _ -")
 			continue
 		}
@@ -50,6 +47,18 @@ func (p *parser) sources(e *tomltree.Entry) {
 		p.source(tables[i], s)
 	}
 	p.cycles()
+}
+
+// isSourceName reports whether a source can have a name.
+func isSourceName(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
+		if !letter && (i == 0 || c != '_' && c != '-' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 64
 }
 
 func (p *parser) source(t *tomltree.Value, s *syntax.SourceTable) {

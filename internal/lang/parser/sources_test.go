@@ -269,3 +269,17 @@ func TestTooManySources(t *testing.T) {
 		t.Error(found)
 	}
 }
+
+// Names of sources begin with a letter of ASCII and have up to 64 characters.
+func TestNamesOfSources(t *testing.T) {
+	long := strings.Repeat("a", 64)
+	for name, valid := range map[string]bool{
+		"mail": true, "My-Mail_2": true, "z": true, "Z9": true, long: true,
+		"": false, long + "a": false, "9a": false, "-a": false, "_a": false, "a.b": false, "a b": false, "é": false, "a\u017f": false, "@a": false, "a@b": false, "[a": false, "a{": false, "a`": false,
+	} {
+		_, list := parser.Parse(kinds.Table(), "p.toml", fmt.Appendf(nil, "version = 1\n[sources.%q]\ntool = \"x\"\n", name))
+		if bad := slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Code == diag.BadName }); bad == valid {
+			t.Errorf("%q: %v", name, list)
+		}
+	}
+}
