@@ -34,6 +34,7 @@ type Call struct {
 	Turn      TurnID
 	Agent     AgentName
 	Principal Principal
+	Groups    Groups // of the principal
 	Server    ServerID
 	Surface   Surface
 	Dialect   string // wire format the call came in: "openai-chat", "anthropic", ...

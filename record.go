@@ -70,6 +70,7 @@ type Record struct {
 	Parent         ProposalID   `json:"parent,omitempty"`
 	Session        SessionID    `json:"session,omitempty"`
 	Principal      Principal    `json:"principal,omitempty"`
+	Groups         Groups       `json:"groups,omitzero"` // of the principal; absent if they are unknown
 	Surface        Surface      `json:"surface,omitempty"`
 	Dialect        string       `json:"dialect,omitempty"`
 	Agent          AgentName    `json:"agent,omitempty"`

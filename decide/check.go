@@ -22,13 +22,11 @@ func (s *checkRoute) check(w http.ResponseWriter, r *http.Request, who caller) *
 		return bad
 	}
 	program := s.program()
-	var under gate.Circumstances
-	if data, ok := m["session_data"]; ok {
-		if data.Kind() != jsonstream.Object {
-			return badRequest("member_type", "session_data must be an object")
-		}
-		under.Situation = program.SituationOf(data, nil)
+	data, ok := m["session_data"]
+	if ok && data.Kind() != jsonstream.Object {
+		return badRequest("member_type", "session_data must be an object")
 	}
+	under := gate.Circumstances{Situation: program.SituationOf(call.Groups, data, nil)}
 	e := program.RulesFor(call, under).Evaluate(nil)
 	e.Feed(args)
 	v := e.Close(stopgate.Ended)

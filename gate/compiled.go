@@ -42,9 +42,9 @@ type compiled struct {
 	reader      flow.Reader // nil: no rule needs the texts of sessions
 	keepTexts   bool
 	// looksAtSessions: some rule depends on the data of a session; looksAtTexts: some depends on
-	// its texts before the arguments are known; looksAtResults: some tool has rules about its
-	// results.
-	looksAtSessions, looksAtTexts, looksAtResults bool
+	// its texts before the arguments are known; looksAtGroups: some depends on the groups of the
+	// principal; looksAtResults: some tool has rules about its results.
+	looksAtSessions, looksAtTexts, looksAtGroups, looksAtResults bool
 }
 
 // bound is a policy bound to a tool as one request declares it.
@@ -91,7 +91,7 @@ func (o *config) compileAs(p Policy, observe bool) (*compiled, error) {
 	c.handoffs, c.sessionHash, c.names = p.HandoffRules(), p.SessionHash(), p.ToolNames()
 	c.inherits, c.looksAtResults = inherits(c.handoffs), p.LooksAtResults()
 	c.reader, c.keepTexts = p.Reader(), s.KeepTexts
-	c.looksAtSessions, c.looksAtTexts = p.LooksAtSessions(), p.LooksAtTexts()
+	c.looksAtSessions, c.looksAtTexts, c.looksAtGroups = p.LooksAtSessions(), p.LooksAtTexts(), p.LooksAtGroups()
 	var err error
 	if c.reviewers, err = o.makeReviewers(p.JudgeTables()); err != nil {
 		return nil, err
@@ -131,8 +131,8 @@ func (c *compiled) name(tool stopgate.ToolName) stopgate.ToolName {
 // is not valid if it is unknown, and some texts, which are nil if they are.
 func (c *compiled) binding(call *stopgate.Call, data jsonstream.Value, texts flow.View) bound {
 	under := Circumstances{Governed: c.governed}
-	if c.looksAtSessions || c.looksAtTexts {
-		under.Situation = c.policy.SituationOf(data, texts)
+	if c.looksAtSessions || c.looksAtTexts || c.looksAtGroups {
+		under.Situation = c.policy.SituationOf(call.Groups, data, texts)
 	}
 	key := bindingKey{
 		tool: call.Tool, agent: call.Agent, principal: call.Principal,

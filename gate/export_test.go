@@ -86,18 +86,19 @@ func (s policyOf) RulesFor(call stopgate.Call, _ Circumstances) Rules {
 	return &scripted{script}
 }
 
-func (policyOf) LooksAtSessions() bool                              { return false }
-func (policyOf) LooksAtTexts() bool                                 { return false }
-func (policyOf) SituationOf(jsonstream.Value, flow.View) Situation  { return "" }
-func (policyOf) Reader() flow.Reader                                { return nil }
-func (policyOf) ToolNames() map[stopgate.ToolName]stopgate.ToolName { return nil }
-func (policyOf) KnownTools() ([]stopgate.ToolName, bool)            { return nil, false }
-func (policyOf) HandoffRules() [][]HandoffRule                      { return nil }
-func (policyOf) JudgeTables() []*JudgeTable                         { return nil }
-func (policyOf) Sessions() (*session.Registry, error)               { return session.NewRegistry(), nil }
-func (policyOf) SessionHash() string                                { return "" }
-func (policyOf) ResultStatus(stopgate.ToolName) func([]byte) bool   { return nil }
-func (policyOf) LooksAtResults() bool                               { return false }
+func (policyOf) LooksAtSessions() bool                                              { return false }
+func (policyOf) LooksAtTexts() bool                                                 { return false }
+func (policyOf) LooksAtGroups() bool                                                { return false }
+func (policyOf) SituationOf(stopgate.Groups, jsonstream.Value, flow.View) Situation { return "" }
+func (policyOf) Reader() flow.Reader                                                { return nil }
+func (policyOf) ToolNames() map[stopgate.ToolName]stopgate.ToolName                 { return nil }
+func (policyOf) KnownTools() ([]stopgate.ToolName, bool)                            { return nil, false }
+func (policyOf) HandoffRules() [][]HandoffRule                                      { return nil }
+func (policyOf) JudgeTables() []*JudgeTable                                         { return nil }
+func (policyOf) Sessions() (*session.Registry, error)                               { return session.NewRegistry(), nil }
+func (policyOf) SessionHash() string                                                { return "" }
+func (policyOf) ResultStatus(stopgate.ToolName) func([]byte) bool                   { return nil }
+func (policyOf) LooksAtResults() bool                                               { return false }
 
 // NewScripted is New for a scripted policy.
 func NewScripted(s *ScriptedPolicy, opts ...Option) (*Gate, error) { return New(policyOf{s}, opts...) }

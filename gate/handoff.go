@@ -17,6 +17,7 @@ type HandoffCall struct {
 	Session   stopgate.SessionID
 	Turn      stopgate.TurnID
 	Principal stopgate.Principal
+	Groups    stopgate.Groups // of the principal
 	Surface   stopgate.Surface
 	// Payload is the JSON value that the receiving agent gets; it may be empty.
 	Payload []byte
@@ -49,7 +50,7 @@ func (g *Gate) handoffIn(ctx context.Context, t *turn.State, h HandoffCall) (sto
 		h.From = mainAgent
 	}
 	call := stopgate.Call{
-		Tool: "handoff", ID: h.ID, Session: h.Session, Turn: h.Turn, Agent: h.From, Principal: h.Principal, Surface: h.Surface,
+		Tool: "handoff", ID: h.ID, Session: h.Session, Turn: h.Turn, Agent: h.From, Principal: h.Principal, Groups: h.Groups, Surface: h.Surface,
 	}
 	p, err := g.newPending(t, call, "")
 	if err != nil {

@@ -18,11 +18,13 @@ type Policy interface {
 	// RulesFor resolves everything about a call that does not depend on its arguments.
 	RulesFor(call stopgate.Call, c Circumstances) Rules
 	// LooksAtSessions reports whether any rule depends on the data of a session, LooksAtTexts
-	// whether any depends on its texts before the arguments of the call are known. SituationOf
-	// reads both: equal situations lead to equal rules. Texts are nil if none are known.
+	// whether any depends on its texts before the arguments of the call are known, LooksAtGroups
+	// whether any depends on the groups of the principal. SituationOf reads all of them: equal
+	// situations lead to equal rules. Texts are nil if none are known.
 	LooksAtSessions() bool
 	LooksAtTexts() bool
-	SituationOf(data jsonstream.Value, texts flow.View) Situation
+	LooksAtGroups() bool
+	SituationOf(groups stopgate.Groups, data jsonstream.Value, texts flow.View) Situation
 	// Reader returns the reader of the texts of sessions, nil if no rule needs them.
 	Reader() flow.Reader
 	// ToolNames maps further names of tools to the name under which facts are recorded
@@ -107,8 +109,9 @@ type Circumstances struct {
 	Governed bool
 }
 
-// Situation is the result of the conditions on a session's data and texts. In the zero Situation
-// both are unknown: rules that restrict apply, rules that permit do not.
+// Situation is the result of the conditions on the groups of the principal and on a session's data
+// and texts. In the zero Situation all are unknown: rules that restrict apply, rules that permit do
+// not.
 type Situation string
 
 // Settings are the settings of a gate in policy files.

@@ -132,7 +132,7 @@ func (l *sessionLayer) begin(ctx context.Context) {
 func (l *sessionLayer) view(s session.State) session.View {
 	p := l.p
 	return session.View{
-		State: p.turn.Isolated.Overlay(s), Owner: owner(&p.call), Now: p.g.sessions.timeOf(&s), Horizon: l.horizonAt(s.Head), UnderWay: p.turn.UnderWay(p.id),
+		State: p.turn.Isolated.Overlay(s), Owner: owner(&p.call), Groups: p.call.Groups, Now: p.g.sessions.timeOf(&s), Horizon: l.horizonAt(s.Head), UnderWay: p.turn.UnderWay(p.id),
 	}
 }
 

@@ -86,7 +86,7 @@ func (g *Gateway) isHidden(call stopgate.Call, definition string) bool {
 // argument. Such a tool is not listed, and a call of it gets the same response as a call of
 // an unknown tool.
 func Hidden(program gate.Policy, call stopgate.Call) bool {
-	return !program.LooksAtSessions() && !program.LooksAtTexts() && program.RulesFor(call, gate.Circumstances{}).Evaluate(nil).Latest().Terminal()
+	return !program.LooksAtSessions() && !program.LooksAtTexts() && !program.LooksAtGroups() && program.RulesFor(call, gate.Circumstances{}).Evaluate(nil).Latest().Terminal()
 }
 
 // denial returns the result of a tool call that did not run, for the model.

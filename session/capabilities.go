@@ -33,10 +33,11 @@ type Bounded interface {
 	Bounded(p Policy) bool
 }
 
-// isBounded reports whether a policy is [Bounded], alone or made conditional by [InCase].
+// isBounded reports whether a policy is [Bounded], alone or made conditional by [InCase] or
+// [ForCallers].
 func isBounded(p Policy) bool {
 	if c, ok := p.(*conditional); ok {
-		return c.data && isBounded(c.Policy)
+		return c.bounded && isBounded(c.Policy)
 	}
 	b, ok := p.(Bounded)
 	return ok && b.Bounded(p)

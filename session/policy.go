@@ -109,6 +109,8 @@ type Result struct {
 type View struct {
 	State State
 	Owner Owner
+	// Groups are those of the principal of the call; they are not known for a result.
+	Groups stopgate.Groups
 	// Now is the time in Unix milliseconds.
 	Now int64
 	// Horizon is the position at the turn's first call. Later permits do not count in this

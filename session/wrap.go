@@ -1,6 +1,9 @@
 package session
 
-import "github.com/stopgate/stopgate/jsonstream"
+import (
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+)
 
 // Unwrapper is a policy that wraps another one. Interfaces that the outer policy does not
 // implement ([Marker], [Observer], [Switch], [Versioned]) are looked up in the inner one.
@@ -70,7 +73,7 @@ func InCase(p Policy, when ...When) Policy {
 	if len(when) == 0 {
 		return p
 	}
-	return &conditional{Policy: p, data: true, needs: []Key{DataKey}, predicate: func(v View) bool {
+	return &conditional{Policy: p, bounded: true, needs: []Key{DataKey}, predicate: func(v View) bool {
 		cell, loaded := v.State.Cell(DataKey)
 		switch {
 		case !loaded, inCase(when, cell.Text):
@@ -80,6 +83,12 @@ func InCase(p Policy, when ...When) Policy {
 		}
 		return cell.Was == nil || cell.Was.Seq > v.Horizon || inCase(when, cell.Was.Text)
 	}}
+}
+
+// ForCallers returns a policy that is active only for calls of the principals and groups for which
+// the function returns true. It should return true for groups that are not known. The name stays.
+func ForCallers(p Policy, applies func(stopgate.Principal, stopgate.Groups) bool) Policy {
+	return &conditional{Policy: p, bounded: true, predicate: func(v View) bool { return applies(v.Owner.Principal, v.Groups) }}
 }
 
 // inCase reports whether all conditions hold on the data, or the data cannot be read.
@@ -101,7 +110,7 @@ type conditional struct {
 	predicate func(View) bool
 	needs     []Key
 	prefix    string
-	data      bool // made by InCase
+	bounded   bool // made by InCase or ForCallers
 }
 
 func (c *conditional) Unwrap() Policy { return c.Policy }

@@ -137,8 +137,8 @@ func TestI1Equivalence(t *testing.T) {
 	reportShares(t, shares)
 }
 
-// Proves I1, K60, K0c: the same with conditions on the call and on the session's data, known or
-// unknown.
+// Proves I1, K60, K0c: the same with conditions on the call, on the groups of the caller and on the
+// session's data, known or unknown.
 func TestI1WhenEquivalence(t *testing.T) {
 	documents, seed := drawn(t)
 	conditional := 0
@@ -156,7 +156,13 @@ func TestI1WhenEquivalence(t *testing.T) {
 		}
 		asked := call(c)
 		asked.Agent = stopgate.AgentName(under.Agent)
-		b := p.BindUnder(asked, eval.Circumstances{Situation: p.Situation(data, nil)})
+		if under.Groups != nil {
+			var err error
+			if asked.Groups, err = stopgate.GroupsOf(under.Groups...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b := p.BindUnder(asked, eval.Circumstances{Situation: p.Situation(asked.Groups, data, nil)})
 		e := b.Evaluate()
 		for range 50 {
 			text := c.Document(r)

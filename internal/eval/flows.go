@@ -26,6 +26,7 @@ type Flow struct {
 	tools   []string
 	rules   []*syntax.Rule
 	when    []*DataTest
+	callers []CallersTest
 }
 
 // Flows lists the session policies about texts that were read, except those that are off.
@@ -85,6 +86,9 @@ func newFlow(l *Layer, s *syntax.SessionPolicy, key string) *Flow {
 		}
 		f.when = append(f.when, t)
 	}
+	for _, c := range s.Callers {
+		f.callers = append(f.callers, NewCallersTest(c))
+	}
 	return f
 }
 
@@ -116,8 +120,11 @@ func (l *Layer) names(globs []string, tool string) bool {
 }
 
 // objects reports whether the policy objects in a session: unless it is known that its conditions
-// on the data do not hold, or that none of the texts was read.
-func (f *Flow) objects(data jsonstream.Value, texts flow.View) bool {
+// on the groups or the data do not hold, or that none of the texts was read.
+func (f *Flow) objects(groups stopgate.Groups, data jsonstream.Value, texts flow.View) bool {
+	if slices.ContainsFunc(f.callers, func(t CallersTest) bool { return !t.mayBeIn(groups) }) {
+		return false
+	}
 	if data.Kind() == jsonstream.Object {
 		for _, t := range f.when {
 			if holds, known := t.Holds(data); known && !holds {
@@ -136,9 +143,9 @@ func (f *Flow) objects(data jsonstream.Value, texts flow.View) bool {
 }
 
 // readSituation appends the keys of the policies that do not object, and of what the person said.
-func (p *Policies) readSituation(settled []byte, data jsonstream.Value, texts flow.View) []byte {
+func (p *Policies) readSituation(settled []byte, groups stopgate.Groups, data jsonstream.Value, texts flow.View) []byte {
 	for _, f := range p.flows {
-		if !f.objects(data, texts) {
+		if !f.objects(groups, data, texts) {
 			settled = append(settled, f.key...)
 		}
 	}
@@ -157,7 +164,8 @@ func (p *Policies) readSituation(settled []byte, data jsonstream.Value, texts fl
 func (c *compiler) flows() {
 	effect := c.effect()
 	for _, f := range c.policies.flows {
-		if !f.Covers(c.call.Tool, effect) || strings.Contains(c.under.Situation.settled, f.key) {
+		if !f.Covers(c.call.Tool, effect) || strings.Contains(c.under.Situation.settled, f.key) ||
+			slices.ContainsFunc(f.callers, func(t CallersTest) bool { return !t.names(c.call.Principal) }) {
 			continue
 		}
 		i := slices.IndexFunc(c.toolPolicies, func(v *ToolPolicy) bool { return v.Layer == f.Layer })

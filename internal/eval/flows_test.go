@@ -85,7 +85,7 @@ run = "unattended"
 	} {
 		call := stopgate.Call{Tool: tool, Definition: &stopgate.ToolDefinition{Name: tool, Schema: []byte(`{"type":"object"}`)}}
 		for _, s := range []flow.View{read, nil} {
-			v := final(t, p.BindUnder(call, eval.Circumstances{Situation: p.Situation(noData, s)}), `{}`)
+			v := final(t, p.BindUnder(call, eval.Circumstances{Situation: p.Situation(stopgate.Groups{}, noData, s)}), `{}`)
 			if brief(v) != want {
 				t.Errorf("%s: %s, want %s", tool, brief(v), want)
 			}
@@ -93,7 +93,7 @@ run = "unattended"
 				t.Errorf("public %q", v.Public)
 			}
 		}
-		v := final(t, p.BindUnder(call, eval.Circumstances{Situation: p.Situation(noData, &fakeView{})}), `{}`)
+		v := final(t, p.BindUnder(call, eval.Circumstances{Situation: p.Situation(stopgate.Groups{}, noData, &fakeView{})}), `{}`)
 		if v.Mode != stopgate.Unattended {
 			t.Errorf("%s before any page: %v", tool, v)
 		}
@@ -136,7 +136,7 @@ func TestFlowPoliciesWithConditions(t *testing.T) {
 		if err != nil && data != "" {
 			t.Fatal(err)
 		}
-		b := p.BindUnder(stopgate.Call{Tool: "t"}, eval.Circumstances{Situation: p.Situation(v, session())})
+		b := p.BindUnder(stopgate.Call{Tool: "t"}, eval.Circumstances{Situation: p.Situation(stopgate.Groups{}, v, session())})
 		if got := final(t, b, `{"name":"x"}`); got.Mode != want {
 			t.Errorf("%q: %v, want %s", data, got, want)
 		}

@@ -19,7 +19,7 @@ run = [ { all = [ { arg = "/name", from = ["user"] }, { arg = "/to", from = ["us
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			p, texts := compile(b, bench.policy), session()
-			bound := p.BindUnder(stopgate.Call{Tool: "t"}, eval.Circumstances{Situation: p.Situation(noData, texts)})
+			bound := p.BindUnder(stopgate.Call{Tool: "t"}, eval.Circumstances{Situation: p.Situation(stopgate.Groups{}, noData, texts)})
 			e := bound.EvaluateWith(texts)
 			b.ReportAllocs()
 			for b.Loop() {

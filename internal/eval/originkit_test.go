@@ -130,7 +130,7 @@ func with(t *testing.T, p *eval.Policies, args string, texts flow.View) stopgate
 
 func evaluated(t *testing.T, p *eval.Policies, args string, texts flow.View) (stopgate.Verdict, *eval.Evaluation) {
 	t.Helper()
-	b := p.BindUnder(stopgate.Call{Tool: "t"}, eval.Circumstances{Situation: p.Situation(noData, texts)})
+	b := p.BindUnder(stopgate.Call{Tool: "t"}, eval.Circumstances{Situation: p.Situation(stopgate.Groups{}, noData, texts)})
 	whole := b.EvaluateWith(texts)
 	whole.Feed([]byte(args))
 	v := whole.Close(stopgate.Ended)

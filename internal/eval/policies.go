@@ -40,7 +40,10 @@ type Policies struct {
 	tests       []dataTest // conditions of rules on the session's data, by key
 	says        []string   // keys of the conditions of rules on the words of the person
 	flows       []*Flow
-	last        atomic.Pointer[Situation] // the situation of the latest call; most calls have the same
+	groups      []groupTest // conditions of rules on groups, by key
+	// looksAtGroups is set if a condition on groups is in the situation of a call.
+	looksAtGroups bool
+	last          atomic.Pointer[Situation] // the situation of the latest call; most calls have the same
 }
 
 // New returns the policies of files, which were parsed with one table of conditions and must not be
@@ -60,6 +63,7 @@ func New(layers []*Layer, unknownTool stopgate.Mode) *Policies {
 	p.protect()
 	p.situations()
 	p.readTexts()
+	p.readGroups()
 	return p
 }
 
@@ -153,11 +157,12 @@ func (p *Policies) Gates() []*syntax.GateSettings {
 // LooksAtSessions reports whether a rule has a condition on the data of sessions.
 func (p *Policies) LooksAtSessions() bool { return len(p.tests) > 0 }
 
-// Situation evaluates a session's data and texts. A session without data has the empty object; data
-// that are not an object are unknown, as are texts that are nil.
-func (p *Policies) Situation(data jsonstream.Value, texts flow.View) Situation {
+// Situation evaluates the groups of a principal and a session's data and texts. A session without
+// data has the empty object; data that are not an object are unknown, as are texts that are nil.
+func (p *Policies) Situation(groups stopgate.Groups, data jsonstream.Value, texts flow.View) Situation {
 	var buf [512]byte
-	settled := p.readSituation(p.dataSituation(buf[:0], data), data, texts)
+	settled := p.groupSituation(buf[:0], groups)
+	settled = p.readSituation(p.dataSituation(settled, data), groups, data, texts)
 	if len(settled) == 0 {
 		return Situation{}
 	}

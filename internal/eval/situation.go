@@ -7,11 +7,11 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
-// Situation is the result of the conditions that rules have on a session: on its data (`when = {
-// session = "/mode", ... }`), on the words of its person (`when = { says = "..." }`), and of its
-// session policies on the texts that were read. In the zero Situation nothing is known of the
-// session: restrictive rules and policies hold, permissive ones do not. Situations are comparable;
-// equal ones lead to equal bindings.
+// Situation is the result of the conditions that rules have on the groups of the principal (`when =
+// { group = "payments" }`) and on a session: on its data (`when = { session = "/mode", ... }`), on
+// the words of its person (`when = { says = "..." }`), and of its session policies on the texts that
+// were read. In the zero Situation nothing is known of either: restrictive rules and policies hold,
+// permissive ones do not. Situations are comparable; equal ones lead to equal bindings.
 type Situation struct {
 	// settled names the conditions whose result differs from an unknown one: those of restrictive
 	// rules that do not hold, those of permissive rules that do, and the policies that do not
@@ -25,13 +25,13 @@ func SituationOf(text string) Situation { return Situation{text} }
 // String returns the situation as text: equal texts are equal situations.
 func (s Situation) String() string { return s.settled }
 
-// holds reports whether a `when` with a condition on the session holds.
-func (s Situation) holds(w *syntax.When, permissive bool) bool {
-	return strings.Contains(s.settled, w.SessionKey) == permissive
+// holds reports whether the condition with a [syntax.When]'s SessionKey or GroupKey holds.
+func (s Situation) holds(key string, permissive bool) bool {
+	return strings.Contains(s.settled, key) == permissive
 }
 
 // With returns the situation with a known result for the condition with a [syntax.When]'s
-// SessionKey in permissive or restrictive rules.
+// SessionKey or GroupKey in permissive or restrictive rules.
 func (s Situation) With(key string, permissive, holds bool) Situation {
 	if holds == permissive {
 		s.settled += key + " "
@@ -55,7 +55,7 @@ func saidKey(key string) string { return "said:" + key + " " }
 // Circumstances are the inputs of a binding in addition to the call. The zero value is the
 // strictest.
 type Circumstances struct {
-	// Situation is the result of conditions on the session.
+	// Situation is the result of conditions on groups and the session.
 	Situation Situation
 	// Governed is set if session policies also decide about the tool, so that an unknown tool is
 	// still evaluated; see [Binding.Unknown].
@@ -86,7 +86,8 @@ func (c *compiler) applies(r *syntax.Rule) bool {
 	case w.Says != nil && r.Mode.Permissive() && !strings.Contains(c.under.Situation.settled, saidKey(w.Says.Key)):
 		return false
 	}
-	return w.Session == nil || c.under.Situation.holds(w, r.Mode.Permissive())
+	under, permissive := &c.under.Situation, r.Mode.Permissive()
+	return (len(w.Group) == 0 || under.holds(w.GroupKey, permissive)) && (w.Session == nil || under.holds(w.SessionKey, permissive))
 }
 
 // Unknown reports whether no file knows the tool, and returns the mode of a call that is not

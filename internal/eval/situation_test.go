@@ -56,7 +56,7 @@ func TestSituations(t *testing.T) {
 			if !program.LooksAtSessions() {
 				t.Fatal("no rule looks at the session")
 			}
-			e := program.BindUnder(stopgate.Call{Tool: "t"}, eval.Circumstances{Situation: program.Situation(data, nil)}).Evaluate()
+			e := program.BindUnder(stopgate.Call{Tool: "t"}, eval.Circumstances{Situation: program.Situation(stopgate.Groups{}, data, nil)}).Evaluate()
 			e.Feed([]byte(`{}`))
 			want := rest
 			if holds {
@@ -96,7 +96,7 @@ result = [ { when = { session = "/secret", const = true }, mode = "skip" } ]
 			if err != nil {
 				t.Fatal(err)
 			}
-			s = program.Situation(v, nil)
+			s = program.Situation(stopgate.Groups{}, v, nil)
 		}
 		b := program.BindUnder(stopgate.Call{Tool: "t", Agent: "main"}, eval.Circumstances{Situation: s})
 		e := b.Evaluate()

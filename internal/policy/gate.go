@@ -38,9 +38,9 @@ func (p *Program) RulesFor(call stopgate.Call, c gate.Circumstances) gate.Rules 
 	return &boundRules{p.BindUnder(call, eval.Circumstances{Situation: eval.SituationOf(string(c.Situation)), Governed: c.Governed}), p, p.Access(call.Tool)}
 }
 
-// SituationOf reads the data and the texts of a session.
-func (p *Program) SituationOf(data jsonstream.Value, texts flow.View) gate.Situation {
-	return gate.Situation(p.Situation(data, texts).String())
+// SituationOf reads the groups of a principal, the data and the texts of a session.
+func (p *Program) SituationOf(groups stopgate.Groups, data jsonstream.Value, texts flow.View) gate.Situation {
+	return gate.Situation(p.Situation(groups, data, texts).String())
 }
 
 // boundRules are the rules of one tool. Their evaluations are used again.

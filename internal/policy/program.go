@@ -112,11 +112,14 @@ func (p *Program) BindUnder(c stopgate.Call, under eval.Circumstances) *eval.Bin
 // LooksAtSessions reports whether a rule has a condition on the data of sessions.
 func (p *Program) LooksAtSessions() bool { return p.policies.LooksAtSessions() }
 
-// Situation evaluates the conditions on a session's data and texts. A session without data has the
-// empty object; conditions on a value that is no object are not known. Texts are nil if none are
-// known.
-func (p *Program) Situation(data jsonstream.Value, texts flow.View) eval.Situation {
-	return p.policies.Situation(data, texts)
+// LooksAtGroups reports whether a rule has a condition on the groups of principals.
+func (p *Program) LooksAtGroups() bool { return p.policies.LooksAtGroups() }
+
+// Situation evaluates the conditions on the groups of a principal and on a session's data and texts.
+// A session without data has the empty object; conditions on a value that is no object are not
+// known. Texts are nil if none are known.
+func (p *Program) Situation(groups stopgate.Groups, data jsonstream.Value, texts flow.View) eval.Situation {
+	return p.policies.Situation(groups, data, texts)
 }
 
 // Layers lists the files.

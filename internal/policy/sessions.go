@@ -65,7 +65,11 @@ func sessionPolicy(t *syntax.SessionPolicy, env condition.Env, name string) (ses
 		}
 		when = append(when, session.NewWhen(holds(test)))
 	}
-	return session.InCase(p, when...), nil
+	p = session.InCase(p, when...)
+	for _, c := range t.Callers {
+		p = session.ForCallers(p, eval.NewCallersTest(c).Applies)
+	}
+	return p, nil
 }
 
 func requirement(t *syntax.SessionPolicy, env condition.Env, name string) session.Policy {

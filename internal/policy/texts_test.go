@@ -86,7 +86,7 @@ func (c *conversation) result(tool, args, data string) {
 
 func decide(p *policy.Program, tool, args string, texts flow.View) (stopgate.Verdict, gate.Evaluation) {
 	call := stopgate.Call{Tool: stopgate.ToolName(tool)}
-	rules := p.RulesFor(call, gate.Circumstances{Situation: p.SituationOf(jsonstream.Value{}, texts)})
+	rules := p.RulesFor(call, gate.Circumstances{Situation: p.SituationOf(stopgate.Groups{}, jsonstream.Value{}, texts)})
 	e := rules.Evaluate(texts)
 	e.Feed([]byte(args))
 	return e.Close(stopgate.Ended), e
@@ -132,7 +132,7 @@ func TestPoliciesWithoutTexts(t *testing.T) {
 	if p.Reader() != nil || p.LooksAtTexts() {
 		t.Error("the policy needs no texts")
 	}
-	if s := p.SituationOf(jsonstream.Value{}, nil); s != "" {
+	if s := p.SituationOf(stopgate.Groups{}, jsonstream.Value{}, nil); s != "" {
 		t.Errorf("situation %q", s)
 	}
 }

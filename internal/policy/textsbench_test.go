@@ -40,7 +40,7 @@ e = { type = "string", as = "url" }
 				texts = c.index.View()
 			}
 			call := stopgate.Call{Tool: "send"}
-			rules := p.RulesFor(call, gate.Circumstances{Situation: p.SituationOf(jsonstream.Value{}, texts)})
+			rules := p.RulesFor(call, gate.Circumstances{Situation: p.SituationOf(stopgate.Groups{}, jsonstream.Value{}, texts)})
 			b.ReportAllocs()
 			for b.Loop() {
 				e := rules.Evaluate(texts)

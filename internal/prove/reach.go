@@ -92,11 +92,8 @@ func reachedOf(t *symbolic.Translation, l *ruleList, r *symbolic.Rule, f *analys
 		out.By = append(out.By, e.Index)
 	}
 	if f.Answer == regular.Yes {
-		agent, surface, server, principal := t.Facts(f.Witness)
-		out.Witness = stopgate.Call{
-			Tool: stopgate.ToolName(l.Tool.Name), Agent: stopgate.AgentName(agent), Surface: stopgate.Surface(surface),
-			Server: stopgate.ServerID(server), Principal: stopgate.Principal(principal),
-		}
+		out.Witness = stopgate.Call{Tool: stopgate.ToolName(l.Tool.Name)}
+		t.Facts(&out.Witness, f.Witness)
 		out.Witness.Args, _ = t.Document(f.Witness)
 	}
 	return out
@@ -119,7 +116,7 @@ func answer(policies *eval.Policies, r *Reached, f *syntax.File, definitions []s
 		call.Tool = stopgate.ToolName(name)
 		call.Definition = &stopgate.ToolDefinition{Name: call.Tool, Schema: schemaOf(call.Args)}
 	}
-	e := policies.Bind(call).Evaluate()
+	e := policies.BindUnder(call, eval.Circumstances{Situation: policies.Situation(call.Groups, jsonstream.Value{}, nil)}).Evaluate()
 	e.Feed(call.Args)
 	return e.Close(stopgate.Ended)
 }

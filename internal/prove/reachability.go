@@ -48,6 +48,7 @@ func (c *prover) list(l *ruleList) {
 	t := symbolic.New(c.Env, l.Tool.Schema)
 	t.Welcome = c.welcome
 	findings := analysis.Reach(t.List(l.rules), analysis.Budget{})
+	unknown := c.unknownGroups(l, findings)
 	plain := c.factless(l)
 	var open, by []*symbolic.Rule
 	pairs := maxPairs
@@ -58,6 +59,10 @@ func (c *prover) list(l *ruleList) {
 		}
 		if f.Answer == regular.No && namesHome(r) {
 			*f = plain.atHome(t, r, i)
+		}
+		t := t
+		if unknown != nil && unknown.better[i] {
+			t = unknown.t
 		}
 		if c.reached != nil {
 			c.reached(reachedOf(t, l, r, f))
@@ -89,6 +94,33 @@ func (c *prover) list(l *ruleList) {
 		c.Report(diag.NotProven, open[0].Pos, fmt.Sprintf("whether the rules above leave anything to %s was not decided", ruleNames(open)), "",
 			relatedRules(by, 1)...)
 	}
+}
+
+// unknownGroups are findings about calls whose groups are not known.
+type unknownGroups struct {
+	t      *symbolic.Translation
+	better map[int]bool // the rules for which they show more
+}
+
+// unknownGroups completes findings about calls whose groups are known, if rules have conditions on
+// them: a rule is unreachable if no call of either kind reaches it. It returns nil without such rules.
+func (c *prover) unknownGroups(l *ruleList, findings []analysis.Finding) *unknownGroups {
+	if !slices.ContainsFunc(l.rules, symbolic.NamesGroups) {
+		return nil
+	}
+	u := &unknownGroups{t: symbolic.New(c.Env, l.Tool.Schema), better: make(map[int]bool)}
+	u.t.Welcome, u.t.GroupsUnknown = c.welcome, true
+	for i, also := range analysis.Reach(u.t.List(l.rules), analysis.Budget{}) {
+		known := &findings[i]
+		switch {
+		case known.Answer == regular.Yes:
+		case also.Answer == regular.Yes, known.Answer == regular.No && also.Answer != regular.No:
+			*known, u.better[i] = also, true
+		case known.Answer == regular.No:
+			known.By = slices.Compact(slices.Sorted(slices.Values(slices.Concat(known.By, also.By))))
+		}
+	}
+	return u
 }
 
 // namesHome reports a restrictive rule about paths in a home directory. Where that is does

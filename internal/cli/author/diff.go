@@ -197,7 +197,7 @@ func isParameter(edit *diff.Edit) bool { return strings.HasPrefix(edit.Name, "pa
 func witnessText(call stopgate.Call) string {
 	text := string(call.Args)
 	for _, fact := range []struct{ name, value string }{
-		{"agent", string(call.Agent)}, {"surface", string(call.Surface)}, {"server", string(call.Server)}, {"principal", string(call.Principal)},
+		{"agent", string(call.Agent)}, {"surface", string(call.Surface)}, {"server", string(call.Server)}, {"principal", string(call.Principal)}, {"group", strings.Join(call.Groups.Names(), ",")},
 	} {
 		if fact.value != "" {
 			text += fmt.Sprintf("  %s=%s", fact.name, fact.value)
@@ -230,6 +230,7 @@ func differenceJSON(d *diff.Difference) any {
 		Surface   string          `json:"surface,omitempty"`
 		Server    string          `json:"server,omitempty"`
 		Principal string          `json:"principal,omitempty"`
+		Groups    stopgate.Groups `json:"groups,omitzero"`
 	}
 	type change struct {
 		Tool      string              `json:"tool"`
@@ -268,7 +269,7 @@ func differenceJSON(d *diff.Difference) any {
 		}
 		out.Changes = append(out.Changes, change{
 			Tool: string(c.Tool), Tools: c.Tools, Edit: edit, List: c.List, From: c.From, To: c.To, Direction: c.Direction, Old: c.Old, New: c.New, Note: c.Note,
-			Witness: witness{json.RawMessage(w.Args), string(w.Agent), string(w.Surface), string(w.Server), string(w.Principal)}, Supposed: c.Supposed,
+			Witness: witness{json.RawMessage(w.Args), string(w.Agent), string(w.Surface), string(w.Server), string(w.Principal), w.Groups}, Supposed: c.Supposed,
 		})
 	}
 	return out

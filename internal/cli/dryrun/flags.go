@@ -22,6 +22,7 @@ type Flags struct {
 	Tool, Session, Agent string
 	Args, ArgsFile       string
 	Data, Root           string
+	Groups               []string
 }
 
 func (f *Flags) Add(cmd *cobra.Command) {
@@ -34,6 +35,7 @@ func (f *Flags) Add(cmd *cobra.Command) {
 	flags.StringVar(&f.ArgsFile, "args-file", "", "read the arguments from `FILE`; a lone - reads standard input")
 	flags.StringVar(&f.Session, "session", "", "`ID` of the session")
 	flags.StringVar(&f.Agent, "agent", "", "`NAME` of the agent")
+	flags.StringArrayVar(&f.Groups, "group", nil, "`NAME` of a group of the caller, several times for several; an empty name is no group (default: conditions on groups are in doubt)")
 	flags.StringVar(&f.Data, "session-data", "", "the session's data as a `JSON` object, for conditions on it (default: conditions are in doubt)")
 	flags.StringVar(&f.Root, "root", "", "`DIR` is the root of the project, and paths lead through its files, as for a hook that works there (default: unknown, so that no absolute path is certain; of a surface that knows it, the working directory)")
 	_ = cmd.MarkFlagDirname("root")
@@ -96,10 +98,27 @@ func (f *Flags) call() (stopgate.Call, error) {
 	if session == "" && (f.Data != "" || f.given()) {
 		session = "session" // data and texts belong to one
 	}
+	groups, err := f.KnownGroups()
 	return stopgate.Call{
-		Tool: stopgate.ToolName(f.Tool), Session: session,
+		Tool: stopgate.ToolName(f.Tool), Session: session, Groups: groups,
 		Agent: stopgate.AgentName(f.Agent), Server: stopgate.ServerID(f.Server),
-	}, nil
+	}, err
+}
+
+// KnownGroups parses the flags --group. Without one the groups are not known.
+func (f *Flags) KnownGroups() (stopgate.Groups, error) {
+	if len(f.Groups) == 0 {
+		return stopgate.Groups{}, nil
+	}
+	names := f.Groups
+	if len(names) == 1 && names[0] == "" {
+		names = nil
+	}
+	groups, err := stopgate.GroupsOf(names...)
+	if err != nil {
+		return groups, cli.Usagef("--group: %w", err)
+	}
+	return groups, nil
 }
 
 // Call is a call and its verdict.
@@ -113,7 +132,7 @@ type Call struct {
 
 // evaluate evaluates the call by the rules alone.
 func (p Proposal) evaluate(program *policy.Program, data jsonstream.Value) *eval.Evaluation {
-	e := program.BindUnder(p.Call, eval.Circumstances{Situation: program.Situation(data, p.texts)}).EvaluateWith(p.texts)
+	e := program.BindUnder(p.Call, eval.Circumstances{Situation: program.Situation(p.Call.Groups, data, p.texts)}).EvaluateWith(p.texts)
 	e.Feed(p.Args)
 	e.Close(stopgate.Ended)
 	return e

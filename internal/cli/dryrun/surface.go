@@ -96,6 +96,9 @@ func (s Surface) Proposes(call stopgate.Call, args []byte, tools []stopgate.Tool
 	if call.Agent != "" && (s.name == asMCP || s.host != nil && !s.host.NamesAgents()) {
 		return p, cli.Usagef("%s does not say which agent makes a call: leave out the agent", s.name)
 	}
+	if call.Groups.Known() && s.host != nil {
+		return p, cli.Usagef("%s does not know the groups of its user: leave out --group", s.name)
+	}
 	p = Proposal{Call: call, Args: args}
 	if s.name != "" {
 		p.Call.Principal = hook.Principal
@@ -239,6 +242,7 @@ const (
 	noRoot       = "no root of the project (--root)"
 	noDefinition = "no definition of the tool (--tools)"
 	noPast       = "no past of the session"
+	noGroups     = "no groups of the caller (--group)"
 )
 
 // surfaceKnows is the same in a sentence about the surface.
@@ -247,6 +251,7 @@ var surfaceKnows = map[string]string{
 	noRoot:       "the root directory (--root)",
 	noDefinition: "the tool's schema (--tools)",
 	noPast:       "the session's past",
+	noGroups:     "the groups of the caller (--group)",
 }
 
 // doubts lists the facts that the surface knows and that were not given, which may change its
@@ -263,6 +268,9 @@ func (s Surface) doubts(p Proposal, program *policy.Program) (why []string) {
 	}
 	if p.fresh && (len(program.SessionPolicies()) > 0 || program.LooksAtSessions() && !p.told) {
 		why = append(why, noPast)
+	}
+	if s.host == nil && program.LooksAtGroups() && !p.Call.Groups.Known() {
+		why = append(why, noGroups)
 	}
 	return why
 }

@@ -61,7 +61,11 @@ func decideBatch(cmd *cobra.Command, s cli.Streams, f *dryrun.Flags, file string
 	if err != nil {
 		return err
 	}
-	b := batch{Decider: j, at: at, server: stopgate.ServerID(f.Server), loaded: l, out: out, talk: s.Err}
+	groups, err := f.KnownGroups()
+	if err != nil {
+		return err
+	}
+	b := batch{Decider: j, at: at, server: stopgate.ServerID(f.Server), groups: groups, loaded: l, out: out, talk: s.Err}
 	err = b.run(cmd, in)
 	// A writer that failed fails again here, with the same error.
 	if flushed := out.Flush(); err == nil {
@@ -82,6 +86,7 @@ type batch struct {
 	dryrun.Decider
 	at     dryrun.Surface
 	server stopgate.ServerID
+	groups stopgate.Groups
 	loaded inputs.Loaded
 	last   *hook.Event // for which the policy was compiled
 	out    *bufio.Writer
@@ -211,7 +216,7 @@ func (b *batch) parse(line []byte) (batchLine, error) {
 	name := stopgate.ToolName(texts["tool"])
 	made, err := b.at.Proposes(stopgate.Call{
 		ID: stopgate.CallID(texts["id"]), Tool: name, Session: stopgate.SessionID(texts["session"]),
-		Agent: stopgate.AgentName(texts["agent"]), Server: b.server,
+		Agent: stopgate.AgentName(texts["agent"]), Server: b.server, Groups: b.groups,
 	}, text, b.loaded.Tools)
 	if err != nil {
 		return batchLine{}, err

@@ -131,7 +131,7 @@ func (s *setting) load(p *inputs.Policy, r *stopgate.Record) (l inputs.Loaded, o
 // only that there was one.
 func (s *setting) callOf(r *stopgate.Record, args []byte, tools []stopgate.ToolDefinition) stopgate.Call {
 	call := stopgate.Call{
-		Tool: r.Tool, ID: r.CallID, Session: r.Session, Turn: r.Turn, Agent: r.Agent, Principal: r.Principal, Surface: r.Surface, Dialect: r.Dialect,
+		Tool: r.Tool, ID: r.CallID, Session: r.Session, Turn: r.Turn, Agent: r.Agent, Principal: r.Principal, Groups: r.Groups, Surface: r.Surface, Dialect: r.Dialect,
 	}
 	if r.Context != nil {
 		call.Server = r.Context.Server

@@ -171,7 +171,7 @@ func (w *show) Explain(ctx context.Context, p *inputs.Policy, settings place.Set
 		w.Data = was.then(r, w.Data)
 	}
 	call := was.callOf(r, w.args, l.Tools)
-	evaluation := l.Program.BindUnder(call, eval.Circumstances{Situation: l.Program.Situation(w.Data, nil)}).Evaluate()
+	evaluation := l.Program.BindUnder(call, eval.Circumstances{Situation: l.Program.Situation(call.Groups, w.Data, nil)}).Evaluate()
 	evaluation.Feed(w.args)
 	verdict := evaluation.Close(stopgate.Ended)
 	x := evaluation.Explain()

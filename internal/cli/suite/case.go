@@ -47,6 +47,7 @@ type caseTable struct {
 	Name      string          `toml:"name,required"`
 	Agent     string          `toml:"agent"`
 	Principal string          `toml:"principal"`
+	Group     *tomltree.Value `toml:"group"`
 	Server    string          `toml:"server"`
 	Surface   string          `toml:"surface"`
 	Calls     *tomltree.Value `toml:"call"`
@@ -103,7 +104,7 @@ func (r *reader) cases(v *tomltree.Value, tools []stopgate.ToolDefinition) []Cas
 		r.mistakes = append(r.mistakes, tomltree.Decode(t, &table)...)
 		c := Case{Name: table.Name, Line: t.Range.Start.Line, Known: r.knows(table.Knows)}
 		facts := stopgate.Call{
-			Session: "test", Agent: stopgate.AgentName(table.Agent), Principal: stopgate.Principal(table.Principal),
+			Session: "test", Agent: stopgate.AgentName(table.Agent), Principal: stopgate.Principal(table.Principal), Groups: r.groups(table.Group),
 			Server: stopgate.ServerID(table.Server), Surface: stopgate.Surface(table.Surface),
 		}
 		if facts.Surface == "" {
@@ -132,6 +133,32 @@ func (r *reader) cases(v *tomltree.Value, tools []stopgate.ToolDefinition) []Cas
 		list = append(list, c)
 	}
 	return list
+}
+
+// groups reads a name, or an array of names. Without the key the groups are not known.
+func (r *reader) groups(v *tomltree.Value) stopgate.Groups {
+	if v == nil {
+		return stopgate.Groups{}
+	}
+	list := v.Elements
+	if v.Kind == tomltree.String {
+		list = []*tomltree.Value{v}
+	} else if v.Kind != tomltree.Array {
+		r.report(diag.WrongType, v.Range, fmt.Sprintf("`group` must be a name or an array of names, not %s", v.Kind), "")
+	}
+	var names []string
+	for _, e := range list {
+		if e.Kind != tomltree.String {
+			r.report(diag.WrongType, e.Range, fmt.Sprintf("`group` holds names, not %s", e.Kind), "")
+			continue
+		}
+		names = append(names, e.Text)
+	}
+	groups, err := stopgate.GroupsOf(names...)
+	if err != nil {
+		r.report(diag.BadValue, v.Range, err.Error(), "")
+	}
+	return groups
 }
 
 func (r *reader) call(t *tomltree.Value, table callTable, call stopgate.Call, tools []stopgate.ToolDefinition) Call {

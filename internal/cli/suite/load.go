@@ -50,6 +50,7 @@ type fact struct {
 	tool      stopgate.ToolName
 	agent     stopgate.AgentName
 	principal stopgate.Principal
+	groups    stopgate.Groups
 	server    stopgate.ServerID
 	surface   stopgate.Surface
 	in        eval.Situation
@@ -57,7 +58,7 @@ type fact struct {
 
 // bind binds a call's tool, once for all calls with the same facts.
 func (s *Suite) bind(c stopgate.Call, in eval.Situation) *eval.Binding {
-	key := fact{c.Tool, c.Agent, c.Principal, c.Server, c.Surface, in}
+	key := fact{c.Tool, c.Agent, c.Principal, c.Groups, c.Server, c.Surface, in}
 	b := s.bound[key]
 	if b == nil {
 		b = s.program.BindUnder(c, eval.Circumstances{Situation: in})

@@ -119,7 +119,7 @@ func (s *runner) prepare(ctx context.Context, c *Call) (eval.Situation, error) {
 			return eval.Situation{}, err
 		}
 	}
-	return s.program.Situation(data, s.texts.view()), nil
+	return s.program.Situation(c.Call.Groups, data, s.texts.view()), nil
 }
 
 // call evaluates one call in the gate, and explains the rules.

@@ -19,7 +19,7 @@ import (
 // Identity returns the fields of a row that identify the call.
 func Identity(c *stopgate.Call) stopgate.Record {
 	return stopgate.Record{
-		Session: c.Session, Principal: c.Principal, Surface: c.Surface, Dialect: c.Dialect, Agent: c.Agent, Turn: c.Turn,
+		Session: c.Session, Principal: c.Principal, Groups: c.Groups, Surface: c.Surface, Dialect: c.Dialect, Agent: c.Agent, Turn: c.Turn,
 		Tool: c.Tool, CallID: c.ID,
 	}
 }

@@ -62,15 +62,9 @@ func (p *ruleParser) when(e *tomltree.Entry) *syntax.When {
 	if len(e.Value.Entries) == 0 {
 		p.report(diag.BadValue, e.Value.Range, "`when` is empty", "leave it out")
 	}
-	names := func(key string) []string {
-		values := p.texts(e.Value.Get(key))
-		for _, v := range values {
-			p.factName(key, v)
-		}
-		return textsOf(values)
-	}
+	names := func(key string) []string { return p.factNames(e.Value, key) }
 	w := &syntax.When{
-		Agent: names("agent"), Surface: names("surface"), Server: names("server"), Principal: names("principal"),
+		Agent: names("agent"), Surface: names("surface"), Server: names("server"), Principal: names("principal"), Group: names("group"),
 		Pos: e.Value.Range,
 	}
 	if e.Value.Get("session") != nil {
@@ -84,6 +78,15 @@ func (p *ruleParser) when(e *tomltree.Entry) *syntax.When {
 		w.Effect = &set
 	}
 	return w
+}
+
+// factNames reads the names and globs of one fact.
+func (p *ruleParser) factNames(t *tomltree.Value, key string) []string {
+	values := p.texts(t.Get(key))
+	for _, v := range values {
+		p.factName(key, v)
+	}
+	return textsOf(values)
 }
 
 // factName checks a name or glob of when; surfaces are a closed list.

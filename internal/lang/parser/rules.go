@@ -128,8 +128,13 @@ func (p *ruleParser) rule(t *tomltree.Value, index int, kind syntax.ListKind) (r
 	}
 	r.Reason = p.sentence(t.Get("reason"))
 	r.Note, _ = p.text(t.Get("note"))
-	if r.When = p.when(t.Get("when")); r.When != nil && r.When.Session != nil {
-		r.When.SessionKey = syntax.DataKey(r.When.Session, r.Mode.Permissive())
+	if r.When = p.when(t.Get("when")); r.When != nil {
+		if r.When.Session != nil {
+			r.When.SessionKey = syntax.DataKey(r.When.Session, r.Mode.Permissive())
+		}
+		if len(r.When.Group) > 0 {
+			r.When.GroupKey = syntax.GroupKey(r.When.Group, r.Mode.Permissive())
+		}
 	}
 	if r.When != nil && r.When.Says != nil && !r.Mode.Permissive() {
 		p.report(diag.BadCondition, r.When.Says.Pos, "`says` is for rules that run calls: what a person did not write restricts nothing", "make it an unattended rule above one that asks")

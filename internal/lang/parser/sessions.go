@@ -40,7 +40,7 @@ func (p *sessionParser) session(t *tomltree.Value) {
 	if e := t.Get("enabled"); e != nil {
 		s.Off = !p.flag(e)
 	}
-	s.When = p.sessionConditions(t.Get("when"))
+	p.sessionWhen(t.Get("when"), s)
 	s.Reason = p.sentence(t.Get("reason"))
 	if word, ok := p.word(t.Get("mode"), "deny", "ask"); ok {
 		s.Asks = word == "ask"
@@ -223,26 +223,36 @@ func milliseconds(text string) (ms int64, ok bool) {
 	return ms, ms > 0
 }
 
-// sessionConditions reads conditions on the session's data: a table, or an array of tables that
-// must all hold.
-func (p *sessionParser) sessionConditions(e *tomltree.Entry) []syntax.SessionCondition {
+// sessionWhen reads conditions on the session's data and on who calls: a table, or an array of
+// tables that must all hold.
+func (p *sessionParser) sessionWhen(e *tomltree.Entry, s *syntax.SessionPolicy) {
 	if e == nil {
-		return nil
+		return
 	}
 	tables := []*tomltree.Value{e.Value}
 	if e.Value.Kind == tomltree.Array {
 		tables = p.elements(e)
 	} else if !p.table(e) {
-		return nil
+		return
 	}
-	var all []syntax.SessionCondition
 	for _, t := range tables {
-		if c, ok := p.sessionCondition(t, "session"); ok {
-			all = append(all, c)
+		callers := syntax.Callers{Principal: p.factNames(t, "principal"), Group: p.factNames(t, "group")}
+		if len(callers.Principal)+len(callers.Group) > 0 {
+			s.Callers = append(s.Callers, callers)
+		}
+		if t.Get("session") == nil && len(t.Entries) > 0 && !slices.ContainsFunc(t.Entries, func(e *tomltree.Entry) bool { return p.isMatcher(e.Key) }) {
+			p.known(t, []string{"session"}, callerKeys)
+			continue
+		}
+		p.known(t, []string{"session"}, callerKeys, p.matchers)
+		if c, ok := p.dataCondition(t, "session"); ok {
+			s.When = append(s.When, c)
 		}
 	}
-	return all
 }
+
+// callerKeys are the keys of a `when` of a session policy about who calls.
+var callerKeys = []string{"principal", "group"}
 
 // sessionCondition reads a pointer under the given key and exactly one matcher.
 func (p *sessionParser) sessionCondition(t *tomltree.Value, key string) (syntax.SessionCondition, bool) {

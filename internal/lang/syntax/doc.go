@@ -38,7 +38,7 @@
 //
 //	NAME   a tool, a glob over tools, or "*" for all that have no table of their own
 //	RULE   { (CONDITION, | all = [ { CONDITION }, ... ],)? mode = MODE (, match = "any" | "all")?
-//	         (, same_text = true)? (, when = { agent, surface, server, principal, session = "/pointer", MATCHER = value,
+//	         (, same_text = true)? (, when = { agent, surface, server, principal, group, session = "/pointer", MATCHER = value,
 //	         says = "...", anywhere = true, effect })?
 //	         (, reason = "...")? (, note = "...")? (, ignores = [ "/pointer" ])? (, allow_unsafe_prefix = true)?
 //	         (, below = "ask" | "ignore")? (, examples = { match = [ EXAMPLE, ... ], no_match = [ EXAMPLE, ... ] })? }

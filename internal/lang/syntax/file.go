@@ -167,6 +167,8 @@ type Condition struct {
 // (K0c, K60). A non-empty list means "one of"; its entries may be globs.
 type When struct {
 	Agent, Surface, Server, Principal []string
+	// Group holds if one of the principal's groups matches one of the names and globs.
+	Group []string
 	// Session is a condition on the session's data, nil if there is none.
 	Session *SessionCondition
 	// Says is a condition on the words of the person, nil if there is none.
@@ -176,8 +178,8 @@ type When struct {
 	Pos    diag.Range
 
 	// SessionKey is equal for two session conditions with the same meaning in rules of the same
-	// polarity, "" if there is none.
-	SessionKey string
+	// polarity, "" if there is none. GroupKey is the same for conditions on groups.
+	SessionKey, GroupKey string
 }
 
 // Example is a call that the author states to match, or not to match, a rule. It is checked when

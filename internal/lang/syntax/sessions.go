@@ -27,7 +27,8 @@ type SessionPolicy struct {
 	Name          string // "" if absent
 	Off           bool   // enabled = false
 	When          []SessionCondition
-	Asks          bool // mode = "ask": a person may allow a call in spite of the policy
+	Callers       []Callers // of `when`; all must hold
+	Asks          bool      // mode = "ask": a person may allow a call in spite of the policy
 	Key           []jsonstream.Pointer
 	KeyIsPath     bool // key_type = "path"
 	KeyIsValue    bool // key_type = "value" is written explicitly
@@ -62,6 +63,24 @@ type SessionPolicy struct {
 	UntilUser bool        // until = "user"
 
 	Pos diag.Range
+}
+
+// Callers is the part of a `when` of a session policy that is about who calls: names and globs of
+// principals and of groups. An empty list holds for everyone.
+type Callers struct{ Principal, Group []string }
+
+// Text returns the condition as a policy file spells it.
+func (c *Callers) Text() string {
+	var parts []formatPart
+	for _, f := range []struct {
+		key   string
+		names []string
+	}{{"principal", c.Principal}, {"group", c.Group}} {
+		if len(f.names) > 0 {
+			parts = append(parts, namesPart(f.key, f.names))
+		}
+	}
+	return joinParts(parts)
 }
 
 // SessionCondition is a condition on the session's data.
@@ -108,6 +127,9 @@ func (s *SessionPolicy) meaning() string {
 	field("off", s.Off)
 	for _, w := range s.When {
 		field("when", w.meaning())
+	}
+	for _, c := range s.Callers {
+		field("callers", c.Text())
 	}
 	if s.Asks {
 		field("asks", true)
@@ -185,12 +207,19 @@ func (s *Success) meaning() string {
 	return "exit_code " + s.ExitCode.String()
 }
 
-// DataKey identifies the condition of a `when` for rules of one polarity.
-func DataKey(c *SessionCondition, permissive bool) string {
+// DataKey identifies the condition of a `when` on data for rules of one polarity.
+func DataKey(c *SessionCondition, permissive bool) string { return whenKey(c.meaning(), permissive) }
+
+// GroupKey identifies the condition of a `when` on groups for rules of one polarity.
+func GroupKey(globs []string, permissive bool) string {
+	return whenKey("group\x00"+strings.Join(globs, "\x00"), permissive)
+}
+
+func whenKey(meaning string, permissive bool) string {
 	polarity := "restricts "
 	if permissive {
 		polarity = "permits "
 	}
-	sum := sha256.Sum256([]byte(polarity + c.meaning()))
+	sum := sha256.Sum256([]byte(polarity + meaning))
 	return hex.EncodeToString(sum[:8])
 }

@@ -101,13 +101,9 @@ func ruleParts(r *Rule, spelled bool) []formatPart {
 	}
 	if w := r.When; w != nil {
 		var facts []formatPart
-		for i, names := range [][]string{w.Agent, w.Surface, w.Server, w.Principal} {
-			switch len(names) {
-			case 0:
-			case 1:
-				facts = append(facts, formatPart{key: WhenKeys[i], value: tomltree.Quote(names[0])})
-			default:
-				facts = append(facts, formatPart{key: WhenKeys[i], items: strs(names)})
+		for i, names := range [][]string{w.Agent, w.Surface, w.Server, w.Principal, w.Group} {
+			if len(names) > 0 {
+				facts = append(facts, namesPart(WhenKeys[i], names))
 			}
 		}
 		if w.Session != nil {
@@ -138,6 +134,14 @@ func ruleParts(r *Rule, spelled bool) []formatPart {
 		add("allow_unsafe_prefix", "true")
 	}
 	return parts
+}
+
+// namesPart is a name, or an array of several.
+func namesPart(key string, names []string) formatPart {
+	if len(names) == 1 {
+		return formatPart{key: key, value: tomltree.Quote(names[0])}
+	}
+	return formatPart{key: key, items: strs(names)}
 }
 
 var quantifiers = [...]string{QuantifierAny: "any", QuantifierAll: "all"}
@@ -272,4 +276,4 @@ func (k *Condition) Text() string {
 }
 
 // WhenKeys are the facts of a call in `when`, in the order of [When].
-var WhenKeys = []string{"agent", "surface", "server", "principal", "session", "says", "anywhere", "effect"}
+var WhenKeys = []string{"agent", "surface", "server", "principal", "group", "session", "says", "anywhere", "effect"}

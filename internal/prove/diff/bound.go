@@ -21,7 +21,7 @@ type bindingKey struct {
 
 // verdict asks a program about a call.
 func (c *comparer) verdict(p *policy.Program, call stopgate.Call, in session, kind syntax.ListKind) stopgate.Verdict {
-	under := in.in(p)
+	under := in.in(p, call.Groups)
 	key := bindingKey{p, string(call.Tool), string(call.Agent), string(call.Surface), string(call.Server), string(call.Principal), under}
 	b := c.bindings[key]
 	if b == nil {
@@ -37,9 +37,9 @@ func (c *comparer) verdict(p *policy.Program, call stopgate.Call, in session, ki
 	return v
 }
 
-// in returns the situation of the session under a program.
-func (in *session) in(p *policy.Program) eval.Situation {
-	return p.Situation(jsonstream.Value{}, in.texts).And(in.situation)
+// in returns the situation of a call in the session under a program.
+func (in *session) in(p *policy.Program, groups stopgate.Groups) eval.Situation {
+	return p.Situation(groups, jsonstream.Value{}, in.texts).And(in.situation)
 }
 
 // boundPolicy is one file's rules and guards for a tool, bound to its schema.

@@ -24,6 +24,7 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
 	"github.com/stopgate/stopgate/internal/prove/symbolic"
+	"github.com/stopgate/stopgate/internal/schema"
 )
 
 // Direction is whether a change loosens or tightens the verdict on a call.
@@ -209,7 +210,8 @@ func (c *comparer) list(tool *comparedTool, kind syntax.ListKind, before, after 
 		shared = after.Schema
 	}
 	var bound [2]*boundPolicy
-	for i, s := range []*sidePolicy{before, after} {
+	sides := [2]*sidePolicy{before, after}
+	for i, s := range sides {
 		b, ok := c.bind(s, tool, kind)
 		if !ok {
 			c.open(tool, "the rules do not fit the tool's schema")
@@ -225,10 +227,27 @@ func (c *comparer) list(tool *comparedTool, kind syntax.ListKind, before, after 
 	if kind == syntax.RunList {
 		c.coverage(tool, before, after, bound, e)
 	}
+	exact := c.compare(tool, kind, bound, sides, e, shared, false)
+	if slices.ContainsFunc(bound[:], (*boundPolicy).namesGroups) {
+		exact = c.compare(tool, kind, bound, sides, e, shared, true) && exact
+	}
+	if !exact {
+		(&listComparison{comparer: c, tool: tool, kind: kind, e: e}).undecided()
+	}
+}
+
+// namesGroups reports whether a rule or guard has a condition on groups.
+func (b *boundPolicy) namesGroups() bool {
+	return slices.ContainsFunc(b.rules, symbolic.NamesGroups) || slices.ContainsFunc(b.guards, symbolic.NamesGroups)
+}
+
+// compare compares the lists of one kind for calls whose groups are known, or not. It reports
+// whether every change was found.
+func (c *comparer) compare(tool *comparedTool, kind syntax.ListKind, bound [2]*boundPolicy, from [2]*sidePolicy, e *toolEdits, shared *schema.Schema, groupsUnknown bool) (exact bool) {
 	t := symbolic.New(c.before.Layers()[0].Env, shared)
-	t.Keyed, t.Welcome = true, symbolic.Unprotected(c.before.Layers()[0].Protected)
+	t.Keyed, t.Welcome, t.GroupsUnknown = true, symbolic.Unprotected(c.before.Layers()[0].Protected), groupsUnknown
 	sides := [2]*analysis.Policy{}
-	for i, s := range []*sidePolicy{before, after} {
+	for i, s := range from {
 		t.Schema, t.Env = s.Schema, s.Env
 		sides[i] = policyOf(t, bound[i])
 	}
@@ -250,7 +269,6 @@ func (c *comparer) list(tool *comparedTool, kind syntax.ListKind, before, after 
 		}
 		return !ok && !(meet && lists.orders(cell.Witness))
 	}
-	exact := false
 	commands := bound[0].commands || bound[1].commands
 	if commands {
 		for _, n := range e.numbers {
@@ -264,9 +282,7 @@ func (c *comparer) list(tool *comparedTool, kind syntax.ListKind, before, after 
 	if meet && lists.refusals(list, sides) {
 		exact = false
 	}
-	if !exact {
-		lists.undecided()
-	}
+	return exact
 }
 
 // listComparison compares the lists of one kind for one tool.
@@ -294,11 +310,8 @@ func (c *comparer) confirm(tool *comparedTool, kind syntax.ListKind, t *symbolic
 
 // ask asks both programs about a call with the facts of a witness.
 func (c *comparer) ask(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, witness []analysis.Choice, args []byte) (change Change, verdicts [2]stopgate.Verdict, differs bool) {
-	agent, surface, server, principal := t.Facts(witness)
-	call := stopgate.Call{
-		Tool: tool.name, Definition: tool.definition, Args: args, Agent: stopgate.AgentName(agent), Surface: stopgate.Surface(surface),
-		Server: stopgate.ServerID(server), Principal: stopgate.Principal(principal),
-	}
+	call := stopgate.Call{Tool: tool.name, Definition: tool.definition, Args: args}
+	t.Facts(&call, witness)
 	return c.judge(call, session{t.Situation(witness), t.Texts(witness, args)}, kind)
 }
 

@@ -309,5 +309,8 @@ func conditionTexts(s *syntax.SessionPolicy) (list []string) {
 		}
 		list = append(list, text)
 	}
+	for i := range s.Callers {
+		list = append(list, s.Callers[i].Text())
+	}
 	return list
 }

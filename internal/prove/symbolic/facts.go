@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/glob"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/prove/analysis"
@@ -25,6 +26,13 @@ func (t *Translation) facts(w *syntax.When, permissive bool) []analysis.Conditio
 			list = append(list, t.fact("when."+fact.name, fact.globs))
 		}
 	}
+	switch {
+	case len(w.Group) == 0, t.GroupsUnknown && !permissive:
+	case t.GroupsUnknown:
+		list = append(list, t.fact(unknownGroupsFact, nil)) // never holds
+	default:
+		list = append(list, t.fact(groupsFact, w.Group))
+	}
 	if w.Session != nil {
 		list = append(list, t.fact(dataFact(w, permissive), []string{metFact}))
 	}
@@ -35,6 +43,24 @@ func (t *Translation) facts(w *syntax.When, permissive bool) []analysis.Conditio
 		list = append(list, t.fact("when.effect", []string{strconv.FormatBool(*w.Effect)}))
 	}
 	return list
+}
+
+// The groups of a principal are the leaves of one variable, of which one has to match: patterns that
+// include each other are compared as the sets of names that they are.
+const (
+	groupsFact        = "when.group"
+	unknownGroupsFact = "when.group unknown"
+)
+
+// NamesGroups reports whether a rule has a condition on groups.
+func NamesGroups(r *Rule) bool { return r.When != nil && len(r.When.Group) > 0 }
+
+// groupDomain is the set of names that groups can have.
+var groupDomain = analysis.Domain{Text: true, Admits: isGroup, Welcome: isGroup}
+
+func isGroup(v analysis.Value) bool {
+	_, err := stopgate.GroupsOf(v.Text)
+	return v.Kind == analysis.Text && err == nil
 }
 
 // A condition on the session's data, or on the words of the person, is a fact of its own, met or not, and independent
@@ -53,16 +79,18 @@ func dataFact(w *syntax.When, permissive bool) string {
 	return "when.session restricts " + w.SessionKey
 }
 
-// fact is one condition on a fact: a text that is empty where the call lacks it.
+// fact is one condition on a fact: a text that is empty where the call lacks it, or the groups.
 func (t *Translation) fact(key string, globs []string) analysis.Condition {
 	n, ok := t.variables[key]
 	if !ok {
 		n = len(t.all)
 		t.variables[key] = n
 		t.names, t.pointers, t.forms = append(t.names, key), append(t.pointers, nil), append(t.forms, asText)
-		t.all = append(t.all, analysis.Variable{
-			Optional: true, Default: &analysis.Value{Kind: analysis.Text}, Domain: analysis.Domain{Text: true}, AtMost: -1,
-		})
+		v := analysis.Variable{Optional: true, Default: &analysis.Value{Kind: analysis.Text}, Domain: analysis.Domain{Text: true}, AtMost: -1}
+		if key == groupsFact {
+			v = analysis.Variable{Optional: true, Several: true, Domain: groupDomain, AtMost: -1}
+		}
+		t.all = append(t.all, v)
 	}
 	set := &analysis.Set{}
 	var names []*glob.Name

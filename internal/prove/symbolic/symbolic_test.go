@@ -3,6 +3,7 @@ package symbolic_test
 import (
 	"testing"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/lang/parser"
@@ -74,11 +75,13 @@ func TestFacts(t *testing.T) {
 		"run = [ { when = { agent = \"triage\", server = \"git*\" }, mode = \"deny\" }, { when = { session = \"/mode\", const = 1 }, mode = \"unattended\" }, { mode = \"ask\" } ]\n")
 	translation := symbolic.New(condition.Env{}, s)
 	found := analysis.Reach(translation.List(rules), analysis.Budget{})
-	agent, surface, server, principal := translation.Facts(found[0].Witness)
+	var facts, other stopgate.Call
+	translation.Facts(&facts, found[0].Witness)
+	agent, surface, server, principal := string(facts.Agent), string(facts.Surface), string(facts.Server), string(facts.Principal)
 	if agent != "triage" || surface != "" || server != "git" || principal != "" {
 		t.Error(agent, surface, server, principal)
 	}
-	if agent, _, _, _ := translation.Facts(found[2].Witness); agent != "" {
+	if translation.Facts(&other, found[2].Witness); other.Agent != "" {
 		t.Errorf("the last rule needs agent %q", agent)
 	}
 	if met, not := translation.Situation(found[1].Witness), translation.Situation(found[2].Witness); met == not {

@@ -26,6 +26,9 @@ type Translation struct {
 	Schema *schema.Schema
 	// Keyed gives rules keys, to be compared with those of another list.
 	Keyed bool
+	// GroupsUnknown translates conditions on groups for calls whose groups are not known: restrictive
+	// ones hold then, permissive ones do not. Otherwise they are known.
+	GroupsUnknown bool
 	// Mixed: the rules look at commands one by one and also at whole calls, which no proof
 	// covers.
 	Mixed bool

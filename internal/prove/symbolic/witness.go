@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/patch"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
@@ -135,16 +136,28 @@ func (t *Translation) hole(root *draft, pointer jsonstream.Pointer, at []int) bo
 	return root.set(pointer[:first+1], at[:1], &draft{kind: jsonstream.Object})
 }
 
-// Facts are the facts of the call in a witness.
-func (t *Translation) Facts(choices []analysis.Choice) (agent, surface, server, principal string) {
-	of := func(name string) string {
-		n, ok := t.variables["when."+name]
-		if !ok || n >= len(choices) || len(choices[n].Leaves) == 0 {
-			return ""
+// Facts sets the facts of a call to those of a witness.
+func (t *Translation) Facts(call *stopgate.Call, choices []analysis.Choice) {
+	leaves := func(name string) (texts []string, ok bool) {
+		n, ok := t.variables[name]
+		if ok && n < len(choices) {
+			for _, v := range choices[n].Leaves {
+				texts = append(texts, v.Text)
+			}
 		}
-		return choices[n].Leaves[0].Text
+		return texts, ok
 	}
-	return of("agent"), of("surface"), of("server"), of("principal")
+	of := func(name string) string {
+		if texts, _ := leaves(name); len(texts) > 0 {
+			return texts[0]
+		}
+		return ""
+	}
+	call.Agent, call.Surface = stopgate.AgentName(of("when.agent")), stopgate.Surface(of("when.surface"))
+	call.Server, call.Principal = stopgate.ServerID(of("when.server")), stopgate.Principal(of("when.principal"))
+	if names, ok := leaves(groupsFact); ok {
+		call.Groups, _ = stopgate.GroupsOf(names...) // the domain admits no other names
+	}
 }
 
 // Situation returns the facts of a witness about the session's data.

@@ -38,6 +38,7 @@ func (w *rowWriter) row(r *stopgate.Record) {
 	w.text("parent", string(r.Parent))
 	w.text("session", string(r.Session))
 	w.text("principal", string(r.Principal))
+	other(w, "groups", r.Groups, r.Groups.Known())
 	w.text("surface", string(r.Surface))
 	w.text("dialect", r.Dialect)
 	w.text("agent", string(r.Agent))

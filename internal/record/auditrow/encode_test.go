@@ -30,6 +30,11 @@ func fill(v reflect.Value, n *int) {
 			v.Set(reflect.ValueOf(time.Date(2026, 11, 3, 9, 0, 0, 123456000, time.UTC)))
 			return
 		}
+		if v.Type() == reflect.TypeFor[stopgate.Groups]() {
+			groups, _ := stopgate.GroupsOf("<a>&\"é", "b")
+			v.Set(reflect.ValueOf(groups))
+			return
+		}
 		for i := range v.NumField() {
 			fill(v.Field(i), n)
 		}

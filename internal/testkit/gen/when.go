@@ -9,8 +9,12 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/naive"
 )
 
-// Circumstances are who calls, and the session's data as JSON: "" if nobody knows them.
-type Circumstances struct{ Agent, Data string }
+// Circumstances are who calls, with groups that are nil if they are not known, and the session's data
+// as JSON: "" if nobody knows them.
+type Circumstances struct {
+	Agent, Data string
+	Groups      []string
+}
 
 // When returns the case with conditions on the agent and on the session's data in some
 // of its rules and guards, and circumstances to judge it under. What is drawn depends on
@@ -66,7 +70,8 @@ func (c *Case) When() (*Case, Circumstances) {
 		{`{"v":[]}`, member("v", &naive.Node{Kind: naive.Array})},
 		{`{"v":{"x":"x"}}`, member("v", member("x", text("x")))},
 	})
-	u.Data, n.Agent, n.Data = data.text, u.Agent, data.node
+	u.Groups = pick(r, [][]string{nil, {}, {"payments"}, {"pay/roll"}, {"people", "payments"}, {"people"}})
+	u.Data, n.Agent, n.Groups, n.Data = data.text, u.Agent, u.Groups, data.node
 	return &d, u
 }
 
@@ -75,13 +80,17 @@ func member(key string, v *naive.Node) *naive.Node {
 }
 
 func when(r *rand.Rand) *naive.When {
-	switch r.IntN(4) {
+	switch r.IntN(7) {
 	case 0:
 		return &naive.When{Agent: pick(r, []string{"main", "helper"})}
 	case 1:
 		return &naive.When{Values: []string{"x", "z"}}
 	case 2:
 		return &naive.When{Agent: "main", Values: []string{"x"}}
+	case 3, 4:
+		return &naive.When{Groups: pick(r, [][]string{{"payments"}, {"pay*"}, {"people", "pay*"}, {"*"}})}
+	case 5:
+		return &naive.When{Groups: []string{"pay*"}, Values: []string{"x"}}
 	}
 	return &naive.When{Values: []string{pick(r, []string{"x", "y"})}}
 }
@@ -91,6 +100,13 @@ func writeWhen(w *naive.When) string {
 	var parts []string
 	if w.Agent != "" {
 		parts = append(parts, "agent = "+quote(w.Agent))
+	}
+	if w.Groups != nil {
+		var all []string
+		for _, g := range w.Groups {
+			all = append(all, quote(g))
+		}
+		parts = append(parts, "group = ["+strings.Join(all, ", ")+"]")
 	}
 	switch len(w.Values) {
 	case 0:

@@ -6,8 +6,9 @@ type Policy struct {
 	Layers []Layer
 	Root   string // project root and home directory, "" if there is none (K19)
 	Home   string
-	Agent  string // who calls
-	Data   *Node  // the session's data, nil if nobody knows it
+	Agent  string   // who calls
+	Groups []string // of the caller, nil if they are not known
+	Data   *Node    // the session's data, nil if nobody knows it
 }
 
 // Layer is one policy file, reduced to one tool.

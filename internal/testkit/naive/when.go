@@ -1,10 +1,13 @@
 package naive
 
+import "strings"
+
 // When is what a rule or guard asks of who calls and of the session (K0c, K60). It is
 // known before the first byte; a rule whose When does not hold is as if it were not
 // there.
 type When struct {
 	Agent  string   // the agent's name, "" for any
+	Groups []string // one of these groups, a name or PREFIX*; nil asks nothing
 	Values []string // the session's data has one of these strings at "/v"; nil asks nothing
 }
 
@@ -18,10 +21,13 @@ func (p *Policy) holds(r Rule) bool {
 	if w.Agent != "" && w.Agent != p.Agent {
 		return false
 	}
+	permits := r.Mode == "unattended"
+	if w.Groups != nil && !p.inGroup(w.Groups, permits) {
+		return false
+	}
 	if w.Values == nil {
 		return true
 	}
-	permits := r.Mode == "unattended"
 	if p.Data == nil || p.Data.Kind != Object {
 		return !permits
 	}
@@ -45,6 +51,22 @@ func (p *Policy) holds(r Rule) bool {
 		return all
 	}
 	return some
+}
+
+// inGroup says whether the caller is in one of some groups.
+func (p *Policy) inGroup(wanted []string, permits bool) bool {
+	if p.Groups == nil {
+		return !permits
+	}
+	for _, w := range wanted {
+		for _, g := range p.Groups {
+			prefix, open := strings.CutSuffix(w, "*")
+			if g == w || open && strings.HasPrefix(g, prefix) && !strings.Contains(g[len(prefix):], "/") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // present returns the rules of a list; those whose When does not hold only keep their

@@ -39,7 +39,7 @@ func (p *Reading) Gate() gate.Settings {
 }
 
 // SituationOf returns a situation for every state of the texts.
-func (p *Reading) SituationOf(_ jsonstream.Value, texts flow.View) gate.Situation {
+func (p *Reading) SituationOf(_ stopgate.Groups, _ jsonstream.Value, texts flow.View) gate.Situation {
 	return gate.Situation(entries(texts))
 }
 
