@@ -100,7 +100,7 @@ var layers = [][]string{
 	{"internal/store/database", "internal/store/postgres/pgdb"},
 	{"internal/record/auditrow"},
 	{"audit"},
-	{"internal/record/jsonl", "internal/record/sqlite", "internal/record/live"},
+	{"internal/record/jsonl", "internal/record/sqlite", "internal/record/postgres", "internal/record/live"},
 	{"internal/record/redis"},
 	{"internal/store/mem", "internal/store/sqlite", "internal/store/backend"},
 	{"internal/store/postgres"},
@@ -328,7 +328,7 @@ func TestPurePackagesTouchNothingOutside(t *testing.T) {
 // that speaks to a test.
 var ownJSON = []string{
 	".",
-	"internal/approve/page", "internal/approve/webhook", "audit", "internal/record/auditrow", "internal/record/redis", "internal/record/sqlite", "decide", "decide/client", "gate",
+	"internal/approve/page", "internal/approve/webhook", "audit", "internal/record/auditrow", "internal/record/postgres", "internal/record/redis", "internal/record/sqlite", "decide", "decide/client", "gate",
 	"internal/cli", "internal/cli/author", "internal/cli/ci", "internal/cli/demo", "internal/cli/evaluate", "internal/cli/hosts", "internal/cli/inspect", "internal/cli/operate",
 	"internal/gateway/responselog", "internal/lang/diag", "internal/record/live", "internal/record/records", "internal/replay", "internal/mcp/pin", "internal/store/encoding", "internal/store/postgres", "internal/store/sqlite",
 }

@@ -57,12 +57,13 @@ const (
 
 // Record is one durable audit row, the members in the order in which they are
 // written (S25); absent members are left out. Rows hold hashes, lengths,
-// pointers and codes, never argument values. Seq, Chain, Prev and Hash belong to
+// pointers and codes, never argument values. Seq, Chain, Gate, Prev and Hash belong to
 // the recorder, which sets them when it writes the row.
 type Record struct {
 	Version        int          `json:"v"`
 	Seq            int64        `json:"seq"`
 	Chain          string       `json:"chain,omitempty"`
+	Gate           string       `json:"gate,omitempty"` // the gate that wrote the row, in a store of several gates
 	Time           time.Time    `json:"time"`
 	Kind           RecordKind   `json:"kind"`
 	Event          AuditEvent   `json:"event,omitempty"` // for RecordEvent

@@ -61,9 +61,11 @@ type Options struct {
 	// Redactor removes values for audit.KeepRedacted; nil removes the well-known forms of
 	// secrets.
 	Redactor *audit.Redactor
+	// Gate is the name of the gate in its records, in a database that several gates share.
+	Gate string
 }
 
-// Open opens or creates an SQLite database.
+// Open opens or creates a database: an SQLite file at a path, or a PostgreSQL database at a URL.
 func Open(ctx context.Context, path string, o Options) (Database, error) {
 	s, err := kinds.Open(ctx, path, backend.Options(o))
 	if err != nil {

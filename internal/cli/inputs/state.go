@@ -49,9 +49,10 @@ func ExistingStore(cmd *cobra.Command, settings place.Settings) (backend.Store, 
 // State are the flags that name stores.
 type State struct{ place.Flags }
 
-// Add adds --store and --audit.
+// Add adds --store, --audit and --gate.
 func (f *State) Add(cmd *cobra.Command) {
 	f.add(cmd, "`URL` of the store: sqlite:PATH, postgres://HOST/DATABASE or memory (default: in the user's state directory)", "JSON Lines `FILE` of the records (default: in the store)")
+	cmd.Flags().StringVar(&f.Gate, "gate", "", "`NAME` of this gate in a store of several gates (default: the name of the machine)")
 }
 
 func (f *State) add(cmd *cobra.Command, storeUsage, auditUsage string) {

@@ -61,19 +61,23 @@ written last. Stop every stopgate that uses the store first.`,
 
 func newLogExport(s cli.Streams) *cobra.Command {
 	var f inputs.Records
-	var output string
+	var output, chain string
 	cmd := &cobra.Command{
 		Use:   "export [FILE]",
 		Short: "write all rows as JSON Lines, as they were sealed",
 		Long: `export writes the chain as it is kept, so that verify can check the export too.
 Arguments are not part of it. FILE is what is read, as with verify; the export goes to
-standard output, or to a new file with --output.`,
+standard output, or to a new file with --output.
+
+Of a store of several gates it writes all chains, by time. --chain selects one of
+them, so that verify can check it.`,
 		Example: "  stopgate log export --output rows.jsonl\n  stopgate log verify rows.jsonl",
 		Args:    cli.AtMostOne,
 	}
 	f.Add(cmd)
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to a new `FILE` (default: standard output)")
 	_ = cmd.MarkFlagFilename("output", "jsonl")
+	cmd.Flags().StringVar(&chain, "chain", "", "only the chain with this `ID`, as 'stopgate log head' prints it")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		log, err := f.OpenNamed(cmd, args)
 		if err != nil {
@@ -94,7 +98,7 @@ standard output, or to a new file with --output.`,
 		}
 		out := bufio.NewWriter(to)
 		var failed error
-		_, err = log.Lines(cmd.Context(), records.Mark{}, func(line []byte) bool {
+		err = log.Chain(cmd.Context(), chain, func(line []byte) bool {
 			_, failed = out.Write(append(line, '\n'))
 			return failed == nil
 		})

@@ -67,6 +67,7 @@ Without --store and --audit it reads the records that up would write here.`,
 // listFlags choose rows.
 type listFlags struct {
 	session, agent, principal    string
+	gate                         string
 	surface, tool                string
 	modes, codes, status, events []string
 	since, until                 string
@@ -79,6 +80,7 @@ func (f *listFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.session, "session", "", "rows of one session `ID`")
 	flags.StringVar(&f.agent, "agent", "", "rows of one agent `NAME`")
 	flags.StringVar(&f.principal, "principal", "", "rows of one principal `NAME`: whose token it was")
+	flags.StringVar(&f.gate, "gate", "", "rows of one gate `NAME`, of a store of several gates")
 	flags.StringVar(&f.surface, "surface", "", "rows of one surface: gateway, hook, mcp, agent, decide, library")
 	flags.StringVar(&f.tool, "tool", "", "rows of tools by `NAME` or glob")
 	flags.StringSliceVar(&f.modes, "mode", nil, "decisions of a `MODE`: unattended, ask, edit, skip, deny")
@@ -106,7 +108,7 @@ func modeNames() (names []string) {
 
 func (f *listFlags) filter(now time.Time) (r records.Filter, err error) {
 	r = records.Filter{
-		Session: stopgate.SessionID(f.session), Agent: stopgate.AgentName(f.agent), Principal: stopgate.Principal(f.principal), Surface: stopgate.Surface(f.surface), Decisions: f.decisions,
+		Session: stopgate.SessionID(f.session), Agent: stopgate.AgentName(f.agent), Principal: stopgate.Principal(f.principal), Gate: f.gate, Surface: stopgate.Surface(f.surface), Decisions: f.decisions,
 	}
 	if f.tool != "" {
 		if r.Tool, err = glob.ParseName(f.tool); err != nil {

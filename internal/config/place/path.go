@@ -16,7 +16,7 @@ import (
 // Memory is the URL of a store that ends with the process.
 const Memory = "memory"
 
-// URLError reports that a text is not the URL of a store.
+// URLError reports that a text is not the URL of a store, or not the name of a gate.
 type URLError struct{ text string }
 
 // Error returns the mistake in the URL.

@@ -1,6 +1,7 @@
 package place
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,6 +46,7 @@ type Settings struct {
 type Flags struct {
 	Store   string         // a URL
 	Audit   string         // a file of JSON lines
+	Gate    string         // the name of the gate
 	Account config.Account // whose state directory it is
 }
 
@@ -86,13 +88,28 @@ func Of(tables map[string]*tomltree.Value, set config.Set, f Flags) (Settings, e
 	if settings.Store, err = StorePathOf(url, f.Account); err != nil {
 		return settings, err
 	}
-	settings.Local, err = LocalOf(settings.Store, f.Account)
+	if settings.Local, err = LocalOf(settings.Store, f.Account); err != nil {
+		return settings, err
+	}
+	settings.Records.Gate, err = gateName(cmp.Or(f.Gate, s.Gate))
 	return settings, err
+}
+
+// gateName returns the name of the gate: that of the machine if it has none.
+func gateName(name string) (string, error) {
+	if name == "" {
+		host, err := os.Hostname()
+		if err != nil || checkGate(host) != nil {
+			return "stopgate", nil
+		}
+		return host, nil
+	}
+	return name, checkGate(name)
 }
 
 // Same reports whether two settings are equal.
 func (s Settings) Same(other Settings) bool {
-	return s.Store == other.Store && s.AuditFile == other.AuditFile && reflect.DeepEqual(s.written, other.written)
+	return s.Store == other.Store && s.Records.Gate == other.Records.Gate && s.AuditFile == other.AuditFile && reflect.DeepEqual(s.written, other.written)
 }
 
 // Open opens the store for writing.

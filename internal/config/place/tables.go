@@ -1,6 +1,10 @@
 package place
 
 import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
 	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/lang/diag"
@@ -21,7 +25,8 @@ type auditTable struct {
 
 // storeTable is the table [store].
 type storeTable struct {
-	URL string `toml:"url"`
+	URL  string `toml:"url"`
+	Gate string `toml:"gate"`
 }
 
 // Check finds the mistakes in the tables [audit] and [store].
@@ -56,7 +61,21 @@ func storeConfig(table *tomltree.Value, a config.Account) (storeTable, diag.List
 	r := tomltree.Read(table, &t)
 	_, err := StorePathOf(t.URL, a)
 	r.Reject("url", err)
+	if t.Gate != "" {
+		r.Reject("gate", checkGate(t.Gate))
+	}
 	return t, r.Mistakes
+}
+
+// maxGate bounds the name of a gate, in bytes.
+const maxGate = 200
+
+// checkGate returns the mistake in the name of a gate.
+func checkGate(name string) error {
+	if name == "" || len(name) > maxGate || !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
+		return &URLError{"the name of a gate has 1 to 200 bytes without spaces and control characters"}
+	}
+	return nil
 }
 
 // Redacted are the pointers of the values that [audit] hides.

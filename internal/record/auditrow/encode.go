@@ -26,6 +26,7 @@ func (w *rowWriter) row(r *stopgate.Record) {
 	w.int("v", int64(r.Version))
 	w.int("seq", r.Seq)
 	w.text("chain", r.Chain)
+	w.text("gate", r.Gate)
 	w.key("time")
 	w.dst = append(w.dst, '"')
 	if w.dst, w.err = r.Time.AppendText(w.dst); w.err != nil {

@@ -17,6 +17,7 @@ type Filter struct {
 	// Principal selects the calls of one principal.
 	Principal stopgate.Principal
 	Surface   stopgate.Surface
+	Gate      string     // the gate that wrote the row, in a store of several gates
 	Tool      *glob.Name // a tool name or a glob of them
 	Modes     []stopgate.Mode
 	Codes     []stopgate.Code
@@ -34,6 +35,7 @@ func (f *Filter) Matches(r *stopgate.Record) bool {
 		f.Agent != "" && r.Agent != f.Agent,
 		f.Principal != "" && r.Principal != f.Principal,
 		f.Surface != "" && r.Surface != f.Surface,
+		f.Gate != "" && r.Gate != f.Gate,
 		f.Tool != nil && !f.Tool.Match(string(r.Tool)),
 		f.Decisions && r.Kind != stopgate.RecordDecision,
 		!f.Since.IsZero() && r.Time.Before(f.Since),

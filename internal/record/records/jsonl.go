@@ -55,6 +55,11 @@ func (r *reader) lines(ctx context.Context, after Mark, _ *Filter, f func(line [
 	return After(last), err
 }
 
+func (r *reader) chain(ctx context.Context, _ string, f func(line []byte) bool) error {
+	_, err := r.lines(ctx, Mark{}, &Filter{}, f)
+	return err
+}
+
 func (r *reader) newest(ctx context.Context, n int64, filter *Filter) (lines [][]byte, end Mark, err error) {
 	if !filter.zero() {
 		return newestOf(ctx, r, n, filter)

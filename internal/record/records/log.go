@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/stopgate/stopgate"
@@ -61,6 +62,23 @@ func (l *Log) Location() string { return l.location }
 // several chains by the time at which they were written. f may keep the line.
 func (l *Log) Lines(ctx context.Context, after Mark, f func(line []byte) bool) (Mark, error) {
 	return l.source.lines(ctx, after, &Filter{}, f)
+}
+
+// Chain calls f with the sealed lines of one chain, without their line ends, until f returns false; of
+// all chains if id is "".
+func (l *Log) Chain(ctx context.Context, id string, f func(line []byte) bool) error {
+	if id == "" {
+		_, err := l.Lines(ctx, Mark{}, f)
+		return err
+	}
+	heads, err := l.Heads(ctx)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(heads, func(h Head) bool { return h.Chain == id }) {
+		return fmt.Errorf("there is no chain %q in %s", id, l.location)
+	}
+	return l.source.chain(ctx, id, f)
 }
 
 // Rows calls f with the rows after a mark that the filter selects, like [Log.Lines]. A nil filter

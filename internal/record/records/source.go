@@ -12,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/store/location"
 )
 
 // source is the port of a kind of logs.
@@ -19,6 +20,8 @@ type source interface {
 	// lines calls f with the lines after a mark; see [Log.Lines]. It may leave out lines that
 	// the filter does not select.
 	lines(ctx context.Context, after Mark, filter *Filter, f func(line []byte) bool) (Mark, error)
+	// chain calls f with the lines of the chain with an id, which is one of the heads.
+	chain(ctx context.Context, id string, f func(line []byte) bool) error
 	newest(ctx context.Context, n int64, filter *Filter) (lines [][]byte, end Mark, err error)
 	of(ctx context.Context, id stopgate.ProposalID) (lines [][]byte, err error)
 	heads(ctx context.Context) ([]Head, error)
@@ -36,31 +39,32 @@ var kinds = [...]struct {
 	at   func(location string, head []byte) bool
 	open func(ctx context.Context, location string) (source, error)
 }{
+	{atServer, openServer},
 	{atSQLite, openSQLite}, // even if its first bytes are lost: its log may hold them
 	{atLines, openLines},
 }
 
 // Open opens the log at a location: a path or the URL of a store. If there is none, the error is
 // fs.ErrNotExist.
-func Open(ctx context.Context, location string) (*Log, error) {
-	head, err := firstBytes(location)
+func Open(ctx context.Context, at string) (*Log, error) {
+	head, err := firstBytes(at)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("audit log: %w", err)
 	}
 	for _, k := range kinds {
-		if !k.at(location, head) {
+		if !k.at(at, head) {
 			continue
 		}
-		s, err := k.open(ctx, location)
+		s, err := k.open(ctx, at)
 		if err != nil {
 			return nil, err
 		}
-		return &Log{location: location, source: s}, nil
+		return &Log{location: location.Show(at), source: s}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("audit log: %w", err)
 	}
-	return nil, fmt.Errorf("audit log: %s holds no records: it is neither a store nor a file of JSON Lines", location)
+	return nil, fmt.Errorf("audit log: %s holds no records: it is neither a store nor a file of JSON Lines", location.Show(at))
 }
 
 // firstBytes reads the start of a file; it is not nil if there is a file.

@@ -69,6 +69,11 @@ func (s *file) lines(ctx context.Context, after Mark, filter *Filter, f func(lin
 	return After(last), err
 }
 
+func (s *file) chain(ctx context.Context, _ string, f func(line []byte) bool) error {
+	_, err := s.lines(ctx, Mark{}, &Filter{}, f)
+	return err
+}
+
 func (s *file) newest(ctx context.Context, n int64, filter *Filter) (lines [][]byte, end Mark, err error) {
 	if !filter.zero() {
 		return newestOf(ctx, s, n, filter)

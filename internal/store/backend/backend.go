@@ -79,6 +79,8 @@ type Options struct {
 	// Redactor removes values for audit.KeepRedacted; nil removes the well-known forms of
 	// secrets.
 	Redactor *audit.Redactor
+	// Gate is the name of the gate that opens the store, for a store of several gates.
+	Gate string
 }
 
 // Retention is the time of the oldest rows and arguments to keep. A zero time keeps all.

@@ -1,0 +1,105 @@
+package postgres_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/record/postgres"
+	"github.com/stopgate/stopgate/internal/record/records"
+	server "github.com/stopgate/stopgate/internal/testkit/postgres"
+)
+
+// past moves rows into the past and creates the partitions of two months: the rows of a chain up to 10
+// are older than them, those up to 20 in the first, those up to 30 in the second one.
+var past = []string{
+	"CREATE TABLE records_2025_03 PARTITION OF records FOR VALUES FROM (1740787200000000) TO (1743465600000000)",
+	"CREATE TABLE records_2025_04 PARTITION OF records FOR VALUES FROM (1743465600000000) TO (1746057600000000)",
+	"UPDATE records SET written = CASE WHEN seq <= 10 THEN 1735689600000000 WHEN seq <= 20 THEN 1741000000000000 ELSE 1744000000000000 END + seq WHERE seq <= 30",
+	"UPDATE record_decisions d SET written = (SELECT written FROM records r WHERE r.id = d.id AND final)",
+}
+
+// Proves S25: old rows go with their partitions, in each chain up to a checkpoint that names the last
+// of them; what is left verifies, and gates go on writing.
+func TestPruneDropsPartitions(t *testing.T) {
+	location := server.Database(t)
+	a, _ := open(t, location, "a")
+	b, endOfB := open(t, location, "b")
+	for i := range 40 {
+		write(t, a, row("a", i))
+		write(t, b, row("b", i))
+	}
+	endOfB()
+	exec(t, location, past...)
+	log := logOf(t, location)
+	heads, err := log.Heads(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	for i, c := range []struct {
+		keep time.Time
+		gone int64
+		rows int64 // afterwards, with a checkpoint for each chain and step
+	}{
+		{time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), 0, 80},
+		{time.Date(2025, 3, 15, 0, 0, 0, 0, time.UTC), 20, 62}, // the rows of the default partition
+		{time.Date(2025, 4, 3, 0, 0, 0, 0, time.UTC), 20, 44},  // the first partition
+		{time.Date(2025, 4, 30, 0, 0, 0, 0, time.UTC), 0, 44},  // its month is not over
+		{time.Date(2025, 5, 1, 0, 0, 0, 0, time.UTC), 20, 26},
+	} {
+		gone, err := a.Prune(t.Context(), postgres.Retention{Rows: c.keep}, now)
+		if err != nil || gone.Rows != c.gone {
+			t.Errorf("%d: %d rows are gone, want %d: %v", i, gone.Rows, c.gone, err)
+		}
+		if chains, rows, err := verify(t, location); chains != 2 || rows != c.rows || err != nil {
+			t.Errorf("%d: %d chains with %d rows, want %d: %v", i, chains, rows, c.rows, err)
+		}
+		write(t, a, row("later", i))
+		if _, rows, err := verify(t, location); rows != c.rows+1 || err != nil {
+			t.Errorf("%d: %d rows, %v", i, rows, err)
+		}
+		exec(t, location, fmt.Sprintf("DELETE FROM record_decisions WHERE id = 'later%d'", i)) // and undo it, for the next counts
+		exec(t, location, "UPDATE record_chains c SET (seq, hash) = (SELECT seq, encode(substr(line, length(line) - 65, 64), 'escape') FROM records r WHERE r.chain = c.number AND r.seq = c.seq - 1) WHERE gate = 'a'",
+			fmt.Sprintf("DELETE FROM records WHERE id = 'later%d'", i))
+	}
+	// The heads from before are still in the chains, and decisions of pruned proposals are forgotten.
+	for _, h := range heads {
+		if check, err := log.Verify(t.Context(), h.Hash); err != nil || check.Known[h.Hash] != 40 {
+			t.Errorf("the head of %s is row %d, %v", h.Gate, check.Known[h.Hash], err)
+		}
+	}
+	write(t, a, row("a", 5))
+	if err := a.Record(t.Context(), row("a", 35)); err == nil {
+		t.Error("a second decision is recorded after pruning")
+	}
+	rows, _, err := log.Newest(t.Context(), 3, &records.Filter{Gate: "b"})
+	if err != nil || len(rows) != 3 || rows[2].Checkpoint == nil || rows[2].Checkpoint.Seq != 30 || rows[2].Count != 10 || rows[2].Cause != "pruned by a" {
+		t.Errorf("%d rows, %v", len(rows), err)
+	}
+}
+
+// Proves S13, S25: a short retention is kept to the moment; arguments go by the last time they were
+// proposed.
+func TestPruneToTheMoment(t *testing.T) {
+	location := server.Database(t)
+	r, _ := open(t, location, "a")
+	for i := range 30 {
+		write(t, r, row("a", i))
+	}
+	now := time.Now()
+	exec(t, location, fmt.Sprintf("UPDATE records SET written = %d + seq WHERE seq <= 10", now.Add(-50*time.Hour).UnixMicro()))
+	keep := postgres.Retention{Rows: now.Add(-48 * time.Hour), Arguments: at}
+	for _, want := range []postgres.Pruned{{Rows: 10}, {}} {
+		if gone, err := r.Prune(t.Context(), keep, now); err != nil || gone != want {
+			t.Errorf("%+v, want %+v: %v", gone, want, err)
+		}
+	}
+	keep.Arguments = at.Add(time.Hour)
+	if gone, err := r.Prune(t.Context(), keep, now); err != nil || gone.Arguments != 1 {
+		t.Errorf("%+v, %v", gone, err)
+	}
+	if _, rows, err := verify(t, location); rows != 21 || err != nil {
+		t.Errorf("%d rows, %v", rows, err)
+	}
+}
