@@ -3,7 +3,7 @@
 #            client libraries against the gateway
 GO ?= go
 
-.PHONY: run build cross release tools house test test-long agents peers evidence bench fuzz properties check clean
+.PHONY: run build cross release image tools house test test-long agents peers evidence bench fuzz properties check clean
 
 run: build
 	./bin/stopgate demo
@@ -43,25 +43,35 @@ release:
 	done
 	cd dist && sha256sum *.tar.gz > SHA256SUMS
 
+# The image as an OCI layout, made without a daemon, and a list of the modules in the programs
+# (CycloneDX): the same bytes from every checkout of a commit with the same compiler.
+image: VERSION := $(or $(VERSION),$(shell git describe --tags --always --dirty))
+image:
+	rm -rf dist/programs dist/image && mkdir -p dist
+	@set -e; for arch in amd64 arm64; do echo "== linux-$$arch"; GOOS=linux GOARCH=$$arch $(BUILD) -o dist/programs/linux-$$arch/ ./cmd/...; done
+	cd deploy && $(GO) run ./image -programs ../dist/programs -version "$(VERSION)" -time "$$(git log -1 --format=%ct)" -o ../dist/image
+	cd deploy && $(GO) run ./sbom -version "$(VERSION)" -o ../dist/stopgate.cdx.json ../dist/programs/linux-*/stopgate*
+
 # Measures of the code: lines, what deciding links, sizes of packages and types, what is
 # exported, words of comments.
 house:
 	@$(GO) run ./internal/testkit/house
 
 # What tests start: installed by name where it is missing and can be.
+install = { command -v apt-get >/dev/null && { apt-get install -y -qq $(1) >/dev/null || { apt-get update -qq && apt-get install -y -qq $(1) >/dev/null; }; }; } || \
+	  { echo "install $(1): tests of $(2) need it"; exit 1; }
 tools:
-	@command -v redis-server >/dev/null || command -v valkey-server >/dev/null || \
-	  { command -v apt-get >/dev/null && { apt-get install -y -qq redis-server >/dev/null || { apt-get update -qq && apt-get install -y -qq redis-server >/dev/null; }; }; } || \
-	  { echo "install redis-server: tests of the Redis publisher need it"; exit 1; }
-	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || \
-	  { command -v apt-get >/dev/null && { apt-get install -y -qq postgresql >/dev/null || { apt-get update -qq && apt-get install -y -qq postgresql >/dev/null; }; }; } || \
-	  { echo "install postgresql: tests of the PostgreSQL store need it"; exit 1; }
+	@command -v redis-server >/dev/null || command -v valkey-server >/dev/null || $(call install,redis-server,the Redis publisher)
+	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || $(call install,postgresql,the PostgreSQL store)
+	@command -v spin >/dev/null || $(call install,spin,the model of releases)
+	@test "$$(uname)" != Linux || command -v systemd-analyze >/dev/null || $(call install,systemd,the units)
 
 test: export STOPGATE_REQUIRE_REDIS = 1
 test: tools
 	$(GO) vet ./...
 	$(GO) test ./...
 	cd interop/mcp && $(GO) vet ./... && $(GO) test ./...
+	cd deploy && $(GO) vet ./... && $(GO) test ./...
 	$(GO) test -race -short ./gate/... ./gateway/... ./internal/gateway/... ./audit/... ./decide/... ./approve/... ./internal/approve/... ./internal/replay/... ./internal/record/... ./internal/system/socket ./internal/flow/index
 	$(MAKE) -C interop test
 

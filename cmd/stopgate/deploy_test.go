@@ -13,32 +13,24 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/demo"
 )
 
-const deploy = "../../examples/deploy/"
+const deploy = "../../deploy/"
 
 // Proves S62: the examples of deployments use commands and flags that exist, and a
 // policy without a mistake.
 func TestDeployments(t *testing.T) {
-	out, err := exec.Command("stopgate", "check", "--strict", deploy+"stopgate.toml").CombinedOutput()
-	if err != nil {
-		t.Errorf("check: %v\n%s", err, out)
-	}
-	known := func(command string) *pflag.FlagSet {
-		for _, cmd := range newRoot(cli.Streams{}).Commands() {
-			if cmd.Name() == command {
-				return cmd.Flags()
-			}
+	for _, policy := range []string{"stopgate.toml", "helm/stopgate/files/stopgate.toml"} {
+		if out, err := exec.Command("stopgate", "check", "--strict", deploy+policy).CombinedOutput(); err != nil {
+			t.Errorf("check %s: %v\n%s", policy, err, out)
 		}
-		return nil
 	}
 	line := regexp.MustCompile(`(?m)(?:^ExecStart=\S+ |\["/stopgate", |CMD \[|args: \[)([^]\n]*(?:\n\s+"[^]\n]*)?)`)
 	word := regexp.MustCompile(`[^\s",]+`)
 	found := 0
-	for _, name := range []string{"stopgate.service", "Containerfile", "sidecar.yaml"} {
+	for _, name := range []string{"systemd/stopgate.service", "systemd/stopgate-hook.service", "Containerfile", "sidecar.yaml"} {
 		text, err := os.ReadFile(deploy + name)
 		if err != nil {
 			t.Fatal(err)
@@ -51,20 +43,20 @@ func TestDeployments(t *testing.T) {
 			if len(words) == 0 {
 				continue
 			}
-			flags := known(words[0])
-			if flags == nil {
-				t.Errorf("%s: there is no command %q", name, words[0])
+			cmd, _, err := newRoot(cli.Streams{}).Find(words)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
 				continue
 			}
 			found++
-			for _, w := range words[1:] {
-				if flag, ok := strings.CutPrefix(w, "--"); ok && flags.Lookup(flag) == nil {
-					t.Errorf("%s: %s has no flag %s", name, words[0], w)
+			for _, w := range words {
+				if flag, ok := strings.CutPrefix(w, "--"); ok && cmd.Flags().Lookup(flag) == nil {
+					t.Errorf("%s: %s has no flag %s", name, cmd.Name(), w)
 				}
 			}
 		}
 	}
-	if found != 6 {
+	if found != 7 {
 		t.Errorf("%d command lines", found)
 	}
 }

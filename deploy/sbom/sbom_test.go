@@ -1,0 +1,50 @@
+package main
+
+import (
+	"bytes"
+	"debug/buildinfo"
+	"os"
+	"path/filepath"
+	"testing"
+
+	cdx "github.com/CycloneDX/cyclonedx-go"
+)
+
+// Proves that the list has every module of a program, here of this test, and is the same when it
+// is made again.
+func TestList(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := list("v1", []string{program})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := list("v1", []string{program, program}); err != nil || !bytes.Equal(text, again) {
+		t.Errorf("made twice: %v", err)
+	}
+	var bom cdx.BOM
+	if err := cdx.NewBOMDecoder(bytes.NewReader(text), cdx.BOMFileFormatJSON).Decode(&bom); err != nil {
+		t.Fatal(err)
+	}
+	versions := map[string]string{}
+	for _, c := range *bom.Components {
+		versions[c.Name] = c.Version
+	}
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(info.Deps) == 0 || len(versions) != len(info.Deps)+1 || versions["std"] == "" || bom.Metadata.Component.Version != "v1" {
+		t.Errorf("%d components of %d modules: %v", len(versions), len(info.Deps), versions)
+	}
+	for _, m := range info.Deps {
+		if versions[m.Path] != m.Version {
+			t.Errorf("%s is %q, want %s", m.Path, versions[m.Path], m.Version)
+		}
+	}
+	if _, err := list("v1", []string{filepath.Join(t.TempDir(), "none")}); err == nil {
+		t.Error("a list of no program")
+	}
+}
