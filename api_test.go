@@ -70,7 +70,7 @@ func publicPackages(t *testing.T) (dirs []string) {
 			return err
 		}
 		name := d.Name()
-		if path != "." && (strings.HasPrefix(name, ".") || slices.Contains([]string{"internal", "testdata", "interop", "cmd", "docs", "examples"}, name)) {
+		if path != "." && (strings.HasPrefix(name, ".") || slices.Contains([]string{"internal", "testdata", "interop", "deploy", "cmd", "docs", "examples"}, name)) {
 			return fs.SkipDir
 		}
 		dirs = append(dirs, path)

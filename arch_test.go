@@ -190,7 +190,7 @@ func sources(t *testing.T) []goFile {
 		}
 		name := d.Name()
 		if d.IsDir() {
-			if p != "." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "interop" || name == "node_modules") {
+			if p != "." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "interop" || name == "deploy" || name == "node_modules") {
 				return filepath.SkipDir
 			}
 			return nil
