@@ -122,6 +122,22 @@ func (s *Server) Run() error {
 	return s.ctl("start", "-o", s.options, "-l", filepath.Join(s.dir, "log"))
 }
 
+// Backends returns the processes of the server that serve clients.
+func (s *Server) Backends() (pids []int, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, s.URL("postgres"))
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(ctx)
+	rows, err := conn.Query(ctx, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()")
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[int])
+}
+
 // Log returns what the server has written to its log.
 func (s *Server) Log() string {
 	text, _ := os.ReadFile(filepath.Join(s.dir, "log"))

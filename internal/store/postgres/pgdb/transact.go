@@ -56,6 +56,9 @@ func (w *writer) connect(ctx context.Context) error {
 	w.conn = conn
 	for _, f := range append([]func(context.Context, *pgx.Conn) error{durable}, w.db.onConnect...) {
 		if err := f(ctx, conn); err != nil {
+			if conn.IsClosed() {
+				err = lost(ctx, err)
+			}
 			w.disconnect()
 			return fmt.Errorf("postgres: connect to %s: %w", w.db.name, err)
 		}

@@ -1,0 +1,91 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/testkit/cpu"
+	server "github.com/stopgate/stopgate/internal/testkit/postgres"
+	"github.com/stopgate/stopgate/internal/testkit/storetest"
+)
+
+// Durable updates, with the database on the same machine: facts and cells of each in one transaction,
+// concurrent callers share a commit. "of-bare" is the ratio to inserts of the same bytes without any other
+// work, as many in a transaction as there are callers, in the same run.
+func BenchmarkUpdates(b *testing.B) {
+	for _, callers := range []int{1, 16, 64} {
+		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
+			location := server.Start(b, server.Durable).Database(b)
+			s := open(b, location)
+			start := cpu.Time()
+			storetest.BenchUpdates(b, s, callers, nil)
+			cpu.Report(b, start)
+			mine := float64(b.N) / b.Elapsed().Seconds()
+			b.StopTimer()
+			b.ReportMetric(mine/bare(b, location, callers), "of-bare")
+		})
+	}
+}
+
+// Decisions under a limit, with everything that the gate does.
+func BenchmarkDecide(b *testing.B) {
+	for _, callers := range []int{1, 64} {
+		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
+			location := server.Start(b, server.Durable).Database(b)
+			g := newGate(b, open(b, location))
+			var next atomic.Int64
+			var group sync.WaitGroup
+			start := cpu.Time()
+			b.ResetTimer()
+			for c := range callers {
+				call := stopgate.Call{Tool: "deploy", Session: stopgate.SessionID(fmt.Sprint(c)), Principal: stopgate.Principal(fmt.Sprint(c % 8)), Args: []byte(`{"service":"web"}`)}
+				group.Go(func() {
+					for next.Add(1) <= int64(b.N) {
+						if out, err := g.Decide(context.Background(), call); err != nil || !out.Allowed() {
+							b.Error(out.Verdict.Code, err)
+							return
+						}
+					}
+				})
+			}
+			group.Wait()
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "decisions/s")
+			cpu.Report(b, start)
+			mine := float64(b.N) / b.Elapsed().Seconds()
+			b.StopTimer()
+			b.ReportMetric(mine/bare(b, location, callers), "of-bare")
+		})
+	}
+}
+
+// bare returns how many times per second the bytes of a decision can be inserted.
+func bare(b *testing.B, location string, callers int) float64 {
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, location)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, "CREATE TABLE bare(row bytea, fact bytea)"); err != nil {
+		b.Fatal(err)
+	}
+	rows, facts := make([][]byte, callers), make([][]byte, callers)
+	for i := range rows {
+		rows[i], facts[i] = make([]byte, 900), make([]byte, 300)
+	}
+	n, start := 0, time.Now()
+	for time.Since(start) < time.Second {
+		if _, err := conn.Exec(ctx, "INSERT INTO bare SELECT * FROM unnest($1::bytea[], $2::bytea[])", rows, facts); err != nil {
+			b.Fatal(err)
+		}
+		n += callers
+	}
+	return float64(n) / time.Since(start).Seconds()
+}
