@@ -24,6 +24,7 @@ import (
 	"github.com/stopgate/stopgate/internal/record/jsonl"
 	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/internal/store/kinds"
+	"github.com/stopgate/stopgate/internal/store/servers"
 )
 
 // State stores the facts of sessions, questions and grants, and the order to deny
@@ -67,7 +68,7 @@ type Options struct {
 
 // Open opens or creates a database: an SQLite file at a path, or a PostgreSQL database at a URL.
 func Open(ctx context.Context, path string, o Options) (Database, error) {
-	s, err := kinds.Open(ctx, path, backend.Options(o))
+	s, err := servers.Open(ctx, path, backend.Options(o))
 	if err != nil {
 		return nil, err
 	}

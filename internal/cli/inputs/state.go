@@ -17,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/record/records"
 	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/internal/store/location"
+	"github.com/stopgate/stopgate/internal/store/servers"
 )
 
 // OpenNamed opens the file that the command line names, else the records as Open does.
@@ -69,6 +70,7 @@ func (f *State) AddStore(cmd *cobra.Command, usage string) {
 
 // StateOf reads the tables [audit] and [store]; flags win over them.
 func StateOf(l Loaded, f State) (place.Settings, error) {
+	f.Flags.Open = servers.Open
 	return place.Of(l.Program.Settings().Tables, l.Set, f.Flags)
 }
 
@@ -112,7 +114,9 @@ func (f *Records) Settings() (place.Settings, error) {
 	if err != nil && f.Store == "" && f.Audit == "" {
 		return place.Settings{}, err
 	}
-	return place.Of(tables, set, f.Flags)
+	flags := f.Flags
+	flags.Open = servers.Open
+	return place.Of(tables, set, flags)
 }
 
 // OperatorTables reads the operational tables of the trusted policy files, each from the first

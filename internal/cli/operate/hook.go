@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/internal/prove"
+	"github.com/stopgate/stopgate/internal/store/servers"
 )
 
 func NewHook(s cli.Streams) *cobra.Command {
@@ -33,7 +34,7 @@ func NewHook(s cli.Streams) *cobra.Command {
 
 // hookProgram answers hooks without the small program's limits.
 func hookProgram() process.Program {
-	return process.Program{Judges: service.Judges, Compile: prove.Compile, Notify: func(table *tomltree.Value) ([]approve.Notifier, error) {
+	return process.Program{Judges: service.Judges, Open: servers.Open, Compile: prove.Compile, Notify: func(table *tomltree.Value) ([]approve.Notifier, error) {
 		list, err := tables.NotifiersOf(table)
 		if err == nil {
 			cli.OutlivePipes() // the command of notify would inherit an ignored signal

@@ -40,6 +40,7 @@ type Settings struct {
 	Trouble func(error)
 
 	written auditTable // the table in the file
+	open    func(ctx context.Context, at string, o backend.Options) (backend.Store, error)
 }
 
 // Flags are the values of the command line, which override the tables.
@@ -48,6 +49,8 @@ type Flags struct {
 	Audit   string         // a file of JSON lines
 	Gate    string         // the name of the gate
 	Account config.Account // whose state directory it is
+	// Open opens the store, for a program that opens more kinds than files; nil for [kinds.Open].
+	Open func(ctx context.Context, at string, o backend.Options) (backend.Store, error)
 }
 
 // Of reads the tables [audit] and [store]; set has the files that mistakes in them point
@@ -58,7 +61,7 @@ func Of(tables map[string]*tomltree.Value, set config.Set, f Flags) (Settings, e
 	if mistakes = append(mistakes, more...); mistakes.HasErrors() {
 		return Settings{}, config.MistakesError{List: mistakes, Set: set}
 	}
-	settings := Settings{written: a, AuditFile: a.File, RowsDays: DefaultRowsDays, ArgumentsDays: DefaultArgumentsDays, RotateBytes: defaultRotateBytes, RotateDays: a.RotateDays}
+	settings := Settings{written: a, open: f.Open, AuditFile: a.File, RowsDays: DefaultRowsDays, ArgumentsDays: DefaultArgumentsDays, RotateBytes: defaultRotateBytes, RotateDays: a.RotateDays}
 	if a.RotateBytes != nil {
 		settings.RotateBytes = *a.RotateBytes
 	}
@@ -118,6 +121,9 @@ func (s Settings) Open(ctx context.Context) (backend.Store, error) {
 		if err := os.MkdirAll(filepath.Dir(s.Store), 0o700); err != nil {
 			return nil, fmt.Errorf("make the state directory: %w", err)
 		}
+	}
+	if s.open != nil {
+		return s.open(ctx, s.Store, s.Records)
 	}
 	return kinds.Open(ctx, s.Store, s.Records)
 }

@@ -40,6 +40,8 @@ type Program struct {
 	// Compile compiles policies with proofs. If it is nil, files that were not checked before are
 	// left to the full program.
 	Compile func([]policy.Source, policy.Options) (*policy.Program, diag.List)
+	// Open opens stores. If it is nil, stores on servers are left to the full program.
+	Open func(ctx context.Context, at string, o backend.Options) (backend.Store, error)
 	// Full returns the path of the full program; nil for the full program itself.
 	Full func() (string, error)
 	// Caller is the process that an agent started; the zero Caller is this one.
@@ -137,7 +139,7 @@ func (p Program) Serve(ctx context.Context, args []string, f *Flags, s Streams) 
 	log := new(bufferedLog)
 	defer log.writeTo(s.Err)
 	flags := *f
-	flags.Place.Account = p.Caller.Account
+	flags.Place.Account, flags.Place.Open = p.Caller.Account, p.Open
 	if flags.Deadline <= 0 {
 		flags.Deadline = hook.DefaultDeadline
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/store/backend"
+	"github.com/stopgate/stopgate/internal/store/location"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -145,8 +146,11 @@ func (w *wiring) state(ctx context.Context, program *policy.Program, set config.
 		return nil, nil, err
 	}
 	w.settings.Store(&settings)
-	if w.program.delegated != nil && !filepath.IsAbs(settings.Store) {
+	if w.program.delegated != nil && location.IsFile(settings.Store) && !filepath.IsAbs(settings.Store) {
 		return nil, nil, w.program.delegated.decline()
+	}
+	if w.program.Open == nil && !location.IsFile(settings.Store) {
+		return nil, nil, w.full(ctx)
 	}
 	if settings.Store == place.Memory {
 		// Memory ends with the process. Without a store calls that session policies govern are

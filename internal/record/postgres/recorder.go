@@ -86,7 +86,7 @@ func (r *Recorder) Database() *pgdb.DB { return r.db }
 // waits for the server.
 func (r *Recorder) Capabilities() gate.Capabilities {
 	return gate.Capabilities{
-		Progress: gate.Progress{Advanced: r.db.Advanced}, Punctual: true, KeepsArguments: r.o.Arguments != audit.KeepNone, RecordAll: r.recordAll,
+		Progress: r.db.Progress(), Punctual: true, KeepsArguments: r.o.Arguments != audit.KeepNone, RecordAll: r.recordAll,
 	}
 }
 

@@ -16,7 +16,20 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/storetest"
 )
 
-// Durable updates, with the database on the same machine: facts and cells of each in one transaction,
+// row is the audit row of an ordinary allowed call.
+func row(id string) *stopgate.Record {
+	mode, enforced, at := stopgate.Unattended, true, int64(42)
+	return &stopgate.Record{
+		Version: 1, Time: time.Unix(1_800_000_000, 0).UTC(), Kind: stopgate.RecordDecision, ID: stopgate.ProposalID(id),
+		Session: "s0", Principal: "local", Surface: stopgate.SurfaceGateway, Dialect: "openai-chat", Tool: "deploy", CallID: stopgate.CallID(id),
+		ArgsHash: "7d1a54127b222502f5b79b5fb0803061152a44f92b37e23c6527baf665d4da9a", ArgsBytes: 42,
+		ReleasedHash: "7d1a54127b222502f5b79b5fb0803061152a44f92b37e23c6527baf665d4da9a", Status: stopgate.StatusAllowed,
+		Mode: &mode, Layer: stopgate.LayerRules, Code: stopgate.CodeRuleMatched, Rule: &stopgate.RuleRef{File: "stopgate.toml", Line: 12},
+		DecidedAt: &at, Policy: "3f1a54127b222502f5b79b5fb0803061152a44f92b37e23c6527baf665d4da9a", PathResolution: "lexical", Enforced: &enforced,
+	}
+}
+
+// Durable updates, with the database on the same machine: facts, cells and audit row of each in one transaction,
 // concurrent callers share a commit. "of-bare" is the ratio to inserts of the same bytes without any other
 // work, as many in a transaction as there are callers, in the same run.
 func BenchmarkUpdates(b *testing.B) {
@@ -25,7 +38,7 @@ func BenchmarkUpdates(b *testing.B) {
 			location := server.Start(b, server.Durable).Database(b)
 			s := open(b, location)
 			start := cpu.Time()
-			storetest.BenchUpdates(b, s, callers, nil)
+			storetest.BenchUpdates(b, s, callers, row)
 			cpu.Report(b, start)
 			mine := float64(b.N) / b.Elapsed().Seconds()
 			b.StopTimer()

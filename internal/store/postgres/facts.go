@@ -9,6 +9,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	records "github.com/stopgate/stopgate/internal/record/postgres"
 	"github.com/stopgate/stopgate/internal/store/postgres/pgdb"
 	"github.com/stopgate/stopgate/session"
 )
@@ -22,7 +23,10 @@ type update struct {
 }
 
 // Read implements [pgdb.Part].
-func (u *update) Read(tx *pgdb.Tx) { u.s.batchOf(tx).announce(u.owner, u.keys) }
+func (u *update) Read(tx *pgdb.Tx) {
+	u.s.records.Read(tx)
+	u.s.batchOf(tx).announce(u.owner, u.keys)
+}
 
 // Run implements [pgdb.Part].
 func (u *update) Run(tx *pgdb.Tx) error {
@@ -38,12 +42,23 @@ func (u *update) Run(tx *pgdb.Tx) error {
 	if change.Releases && b.lockdown.Active() {
 		return &gate.LockdownError{Lockdown: b.lockdown}
 	}
+	rows := make([]records.Entry, len(change.Rows))
+	for i, r := range change.Rows {
+		if rows[i], err = u.s.records.Prepare(r); err != nil {
+			return err
+		}
+	}
 	if len(change.Facts) > 0 {
 		next, facts, err := state.Append(change.Facts)
 		if err != nil {
 			return err
 		}
 		b.keep(u.owner, next, facts)
+	}
+	for _, row := range rows {
+		if err := u.s.records.Write(tx, row); err != nil {
+			return err
+		}
 	}
 	return nil
 }

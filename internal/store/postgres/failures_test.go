@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/policy"
+	records "github.com/stopgate/stopgate/internal/record/postgres"
 	"github.com/stopgate/stopgate/internal/store/postgres"
 	"github.com/stopgate/stopgate/internal/store/postgres/pgdb"
 	server "github.com/stopgate/stopgate/internal/testkit/postgres"
@@ -33,7 +34,7 @@ var (
 
 func open(t testing.TB, location string) *postgres.Store {
 	t.Helper()
-	s, err := postgres.Open(t.Context(), location, postgres.Options{})
+	s, err := postgres.Open(t.Context(), location, records.Options{Gate: "a"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,15 +84,15 @@ func TestConnectionLostAtEveryStep(t *testing.T) {
 	srv := server.Start(t, server.Fast)
 	location := srv.Database(t)
 	proxy := srv.Proxy(t)
-	direct, s := open(t, location), open(t, proxy.Through(location))
-	if err := reserve(t.Context(), s, owner, 10_000); err != nil {
+	direct := open(t, location)
+	if err := reserve(t.Context(), direct, owner, 10_000); err != nil {
 		t.Fatal(err)
 	}
 	unknown, lost := 0, 0
 	for _, fate := range []server.Fate{server.CutBefore, server.CutAfter} {
 		for step := 0; ; step++ {
 			before := taken(t, direct, owner)
-			cut := false
+			s, cut := open(t, proxy.Through(location)), false // connects for its first update
 			proxy.OnData(func(d server.Data) server.Fate {
 				if d.N == step {
 					cut = true
@@ -103,6 +104,7 @@ func TestConnectionLostAtEveryStep(t *testing.T) {
 			err := reserve(ctx, s, owner, 10_000)
 			cancel()
 			proxy.OnData(nil)
+			s.Close()
 			if step > 60 {
 				t.Fatal("an update has too many steps")
 			}
@@ -159,7 +161,7 @@ func newGate(t testing.TB, s *postgres.Store) *gate.Gate {
 	if program == nil {
 		t.Fatal(mistakes)
 	}
-	g, err := gate.New(program, gate.WithStore(s))
+	g, err := gate.New(program, gate.WithStore(s), gate.WithRecorder(s.Recorder()))
 	if err != nil {
 		t.Fatal(err)
 	}

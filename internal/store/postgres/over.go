@@ -15,6 +15,9 @@ import (
 // bodyOf returns the stored form of a question. A question that is over contains only the arguments
 // that the audit log may keep; one that still needs an answer contains all of them.
 func (s *Store) bodyOf(e approve.Entry) ([]byte, error) {
+	if e.Over() && !s.records.KeepsAll() {
+		e = redacted(e, s.records.Kept)
+	}
 	return json.Marshal(e)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	records "github.com/stopgate/stopgate/internal/record/postgres"
 	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/session"
 )
@@ -21,11 +22,15 @@ const (
 // longer gives a step of removing the time that a decision would not get.
 const longer = "SET LOCAL statement_timeout = '60s'"
 
-// Retain removes data older than keep: conversations, the response log and the arguments of questions
+// Retain removes data older than keep: rows and arguments as [records.Recorder.Prune] does; conversations, the response log and the arguments of questions
 // by the age of arguments; facts and approvals by the age of rows; and sessions without a fact for that
 // long, with their cells and texts. Cells of the principal, positions, and the cells of other sessions
 // remain, except cells of single calls whose result never arrived.
 func (s *Store) Retain(ctx context.Context, keep backend.Retention, now time.Time) (p backend.Pruned, err error) {
+	rows, err := s.records.Prune(ctx, records.Retention(keep), now)
+	if p.Rows, p.Arguments = rows.Rows, rows.Arguments; err != nil {
+		return p, err
+	}
 	if !keep.Arguments.IsZero() {
 		if p.Conversations, err = s.pruneConversations(ctx, keep.Arguments); err != nil {
 			return p, err

@@ -1,7 +1,7 @@
 // Package postgres stores facts, approvals and audit rows in a PostgreSQL database that gates on several
 // machines share.
 //
-//	s, err := postgres.Open(ctx, "postgres://gate@db.internal/stopgate?sslmode=verify-full", postgres.Options{})
+//	s, err := postgres.Open(ctx, "postgres://gate@db.internal/stopgate?sslmode=verify-full", records.Options{})
 //	if err != nil {
 //		return err
 //	}
@@ -28,33 +28,36 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"sync"
-	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	records "github.com/stopgate/stopgate/internal/record/postgres"
 	"github.com/stopgate/stopgate/internal/store/postgres/pgdb"
 )
 
 var _ gate.Store = (*Store)(nil)
 
-// Options configure a store.
-type Options struct{}
-
 // Store is an open database. It is safe for concurrent use.
 type Store struct {
-	db *pgdb.DB
+	db      *pgdb.DB
+	records *records.Recorder
 
 	mu    sync.Mutex
 	known map[stopgate.Principal]bool // principals that have a row, which is never removed
 }
 
 // Open opens the database at a URL, and creates or migrates its tables.
-func Open(ctx context.Context, location string, o Options) (*Store, error) {
-	db, err := pgdb.Open(ctx, location, tables)
+func Open(ctx context.Context, location string, o records.Options) (*Store, error) {
+	db, err := pgdb.Open(ctx, location, records.Tables, tables)
 	if err != nil {
 		return nil, err
 	}
-	return &Store{db: db, known: map[stopgate.Principal]bool{}}, nil
+	r, err := records.New(db, o)
+	if err != nil {
+		db.Close()
+		return nil, err
+	}
+	return &Store{db: db, records: r, known: map[stopgate.Principal]bool{}}, nil
 }
 
 // Close commits the updates that wait and closes the database.
@@ -63,13 +66,15 @@ func (s *Store) Close() error { return s.db.Close() }
 // Database returns the database, for readers of its audit rows.
 func (s *Store) Database() *pgdb.DB { return s.db }
 
-// progress is how long the gate waits for a database that does not commit: with the rest of a
-// decision its calls are denied within 250 ms.
-const progress = 200 * time.Millisecond
+// Recorder returns the recorder that writes audit rows to the database.
+func (s *Store) Recorder() *records.Recorder { return s.records }
+
+// Records reports whether r writes to this store's database by this store's transactions.
+func (s *Store) Records(r gate.Recorder) bool { return r == gate.Recorder(s.records) }
 
 // Capabilities describe the store to the gate.
 func (s *Store) Capabilities() gate.Capabilities {
-	return gate.Capabilities{Progress: gate.Progress{Advanced: s.db.Advanced, Limit: progress}, Fleet: true, Texts: s}
+	return gate.Capabilities{Progress: s.db.Progress(), Journal: s.Records, Fleet: true, Texts: s}
 }
 
 // Failed is closed when the database is no longer trusted (FM4); Err returns the reason.

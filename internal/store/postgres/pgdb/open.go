@@ -13,6 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/stopgate/stopgate/gate"
 )
 
 // Deadlines of statements, set for every connection unless the URL sets others. A gate that is
@@ -153,8 +155,14 @@ func firstSchema(path string) string {
 // Name returns the address of the database, without its password.
 func (db *DB) Name() string { return db.name }
 
-// Advanced returns a number that changes with every commit of this process.
-func (db *DB) Advanced() uint64 { return db.commits.Load() }
+// progress is how long a gate waits for a database that does not commit: with the rest of a decision
+// its calls are denied within 250 ms.
+const progress = 200 * time.Millisecond
+
+// Progress describes the database to gates. It advances with every commit of this process.
+func (db *DB) Progress() gate.Progress {
+	return gate.Progress{Advanced: db.commits.Load, Limit: progress}
+}
 
 // OnConnect calls f with every new connection of the transactions of parts, before its first one, so
 // that locks of its session belong to the same connection as its writes. It is called before the
