@@ -3,7 +3,7 @@
 #            client libraries against the gateway
 GO ?= go
 
-.PHONY: run build cross release image tools house test test-long agents peers evidence bench fuzz properties check clean
+.PHONY: run build cross release image tools house prove test test-long agents peers evidence bench fuzz properties check clean
 
 run: build
 	./bin/stopgate demo
@@ -56,6 +56,10 @@ image:
 # exported, words of comments.
 house:
 	@$(GO) run ./internal/testkit/house
+
+# The model of how gates that share a store release calls, in every interleaving.
+prove: tools
+	$(GO) test -count=1 -v ./proofs
 
 # What tests start: installed by name where it is missing and can be.
 install = { command -v apt-get >/dev/null && { apt-get install -y -qq $(1) >/dev/null || { apt-get update -qq && apt-get install -y -qq $(1) >/dev/null; }; }; } || \

@@ -103,7 +103,7 @@ var layers = [][]string{
 	{"internal/record/jsonl", "internal/record/sqlite", "internal/record/postgres", "internal/record/live"},
 	{"internal/record/redis"},
 	{"internal/store/mem", "internal/store/sqlite", "internal/store/backend"},
-	{"internal/store/postgres"},
+	{"internal/store/postgres", "proofs"},
 	{"internal/store/kinds"},
 	{"internal/store/servers"},
 	{"store"},
