@@ -30,7 +30,7 @@ func TestPruneDropsPartitions(t *testing.T) {
 		write(t, b, row("b", i))
 	}
 	endOfB()
-	exec(t, location, past...)
+	execute(t, location, past...)
 	log := logOf(t, location)
 	heads, err := log.Heads(t.Context())
 	if err != nil {
@@ -59,8 +59,8 @@ func TestPruneDropsPartitions(t *testing.T) {
 		if _, rows, err := verify(t, location); rows != c.rows+1 || err != nil {
 			t.Errorf("%d: %d rows, %v", i, rows, err)
 		}
-		exec(t, location, fmt.Sprintf("DELETE FROM record_decisions WHERE id = 'later%d'", i)) // and undo it, for the next counts
-		exec(t, location, "UPDATE record_chains c SET (seq, hash) = (SELECT seq, encode(substr(line, length(line) - 65, 64), 'escape') FROM records r WHERE r.chain = c.number AND r.seq = c.seq - 1) WHERE gate = 'a'",
+		execute(t, location, fmt.Sprintf("DELETE FROM record_decisions WHERE id = 'later%d'", i)) // and undo it, for the next counts
+		execute(t, location, "UPDATE record_chains c SET (seq, hash) = (SELECT seq, encode(substr(line, length(line) - 65, 64), 'escape') FROM records r WHERE r.chain = c.number AND r.seq = c.seq - 1) WHERE gate = 'a'",
 			fmt.Sprintf("DELETE FROM records WHERE id = 'later%d'", i))
 	}
 	// The heads from before are still in the chains, and decisions of pruned proposals are forgotten.
@@ -88,7 +88,7 @@ func TestPruneToTheMoment(t *testing.T) {
 		write(t, r, row("a", i))
 	}
 	now := time.Now()
-	exec(t, location, fmt.Sprintf("UPDATE records SET written = %d + seq WHERE seq <= 10", now.Add(-50*time.Hour).UnixMicro()))
+	execute(t, location, fmt.Sprintf("UPDATE records SET written = %d + seq WHERE seq <= 10", now.Add(-50*time.Hour).UnixMicro()))
 	keep := postgres.Retention{Rows: now.Add(-48 * time.Hour), Arguments: at}
 	for _, want := range []postgres.Pruned{{Rows: 10}, {}} {
 		if gone, err := r.Prune(t.Context(), keep, now); err != nil || gone != want {

@@ -79,7 +79,7 @@ func verify(t *testing.T, location string, heads ...string) (chains int, rows in
 }
 
 // exec runs statements in a database, as its owner can.
-func exec(t *testing.T, location string, statements ...string) {
+func execute(t *testing.T, location string, statements ...string) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), location)
 	if err != nil {
@@ -197,7 +197,7 @@ func TestVerifyFindsChanges(t *testing.T) {
 		if _, _, err := verify(t, location); err != nil {
 			t.Fatal(err)
 		}
-		exec(t, location, change)
+		execute(t, location, change)
 		if _, _, err := verify(t, location); err == nil {
 			t.Errorf("%s: not found", name)
 		} else {
@@ -221,7 +221,7 @@ func TestArguments(t *testing.T) {
 	if check, err := log.Verify(t.Context()); err != nil || len(check.Changed) != 0 {
 		t.Errorf("%q, %v", check.Changed, err)
 	}
-	exec(t, location, `UPDATE record_arguments SET text = '{"a":2}'`)
+	execute(t, location, `UPDATE record_arguments SET text = '{"a":2}'`)
 	if check, err := log.Verify(t.Context()); err != nil || len(check.Changed) != 2 {
 		t.Errorf("%q, %v", check.Changed, err)
 	}
