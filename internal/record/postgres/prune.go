@@ -50,9 +50,10 @@ func (r *Recorder) Prune(ctx context.Context, keep Retention, now time.Time) (p 
 }
 
 const (
-	deleteArguments = "DELETE FROM record_arguments WHERE time < $1 AND (hash, chain) IN " +
-		"(SELECT hash, chain FROM record_arguments WHERE time < $1 ORDER BY time LIMIT $2 FOR UPDATE SKIP LOCKED)"
-	deleteDecisions = "DELETE FROM record_decisions WHERE written < $1 AND id IN (SELECT id FROM record_decisions WHERE written < $1 ORDER BY written LIMIT $2 FOR UPDATE SKIP LOCKED)"
+	deleteArguments = "DELETE FROM record_arguments WHERE time < $1 AND ctid = ANY(ARRAY(" +
+		"SELECT ctid FROM record_arguments WHERE time < $1 ORDER BY time LIMIT $2 FOR UPDATE SKIP LOCKED))"
+	deleteDecisions = "DELETE FROM record_decisions WHERE written < $1 AND ctid = ANY(ARRAY(" +
+		"SELECT ctid FROM record_decisions WHERE written < $1 ORDER BY written LIMIT $2 FOR UPDATE SKIP LOCKED))"
 )
 
 func (r *Recorder) pruneArguments(ctx context.Context, before int64) (n int64, err error) {

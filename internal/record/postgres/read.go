@@ -80,7 +80,7 @@ func ChainLines(ctx context.Context, db *pgdb.DB, chain int32, after int64, f fu
 }
 
 // readTimeout bounds a statement that may read a whole partition.
-const readTimeout = "SET LOCAL statement_timeout = '60s'"
+const readTimeout = "SET LOCAL statement_timeout = '5min'"
 
 // query reads lines.
 func query(ctx context.Context, db *pgdb.DB, sql string, args ...any) (lines []Line, err error) {

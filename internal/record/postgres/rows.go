@@ -38,7 +38,7 @@ const (
 		"SELECT $1, $2, * FROM unnest($3::bigint[], $4::bigint[], $5::boolean[], $6::text[], $7::bytea[], $8::bytea[], $9::bytea[], $10::bytea[], " +
 		"$11::text[], $12::bytea[], $13::smallint[], $14::text[], $15::text[], $16::text[], $17::bytea[])"
 	insertDecisions = "INSERT INTO record_decisions(id, written) SELECT unnest($1::bytea[]), $2"
-	moveHead        = "UPDATE record_chains SET seq = $2, hash = $3, written = $4 WHERE number = $1"
+	moveHead        = "UPDATE record_chains SET seq = $2, hash = $3, written = $4, ahead = greatest(ahead, $5), behind = greatest(behind, $6) WHERE number = $1"
 	// insertArguments updates the time of repeated arguments once an hour: they may be pruned an
 	// hour early.
 	insertArguments = "INSERT INTO record_arguments AS a (hash, chain, time, redacted, text) " +
@@ -62,7 +62,7 @@ func (t *chainEnd) flush(queue func(query string, args ...any), now time.Time) {
 	if len(w.decisions) > 0 {
 		queue(insertDecisions, w.decisions, t.written)
 	}
-	queue(moveHead, t.chain.number, t.head.Seq, t.head.Hash, t.written)
+	queue(moveHead, t.chain.number, t.head.Seq, t.head.Hash, t.written, slices.Max(w.time)-t.written, t.written-slices.Min(w.time))
 	if len(w.arguments) > 0 {
 		queue(insertArguments, w.keptArguments(t.chain.number)...)
 	}

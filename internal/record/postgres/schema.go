@@ -9,6 +9,9 @@ import "github.com/stopgate/stopgate/internal/store/postgres/pgdb"
 // never decreases within a chain, so that the rows of a dropped partition are the first ones of their
 // chains. time is the time in the row, by the clock of the gate.
 //
+// ahead and behind are the largest differences of time and written in a chain, in both directions. They
+// bound written for a condition on time.
+//
 // Decisions are unique over all partitions, which an index of a partitioned table cannot enforce: their
 // ids have a table of their own.
 //
@@ -21,7 +24,9 @@ CREATE TABLE record_chains(
 	gate bytea NOT NULL,
 	seq bigint NOT NULL DEFAULT 0,
 	hash text NOT NULL DEFAULT '',
-	written bigint NOT NULL DEFAULT 0
+	written bigint NOT NULL DEFAULT 0,
+	ahead bigint NOT NULL DEFAULT 0,
+	behind bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50); -- each append updates its row: there is room for it on the page
 CREATE INDEX record_chains_gate ON record_chains(gate);
 

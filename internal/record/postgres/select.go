@@ -6,69 +6,106 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stopgate/stopgate/internal/store/postgres/pgdb"
 )
 
 // Selection selects rows. A zero field selects all. It selects at least the rows that it describes:
 // columns may have another form of a text than the line.
 type Selection struct {
-	Gate                               string
-	Session, Agent, Principal, Surface string
-	Tool, ToolPrefix                   string // a name, and the begin of names
-	Modes                              []int16
-	Codes, Status, Events              []string
-	Decisions                          bool
-	Since, Until                       int64 // by the times in the rows
+	Gate, Session, Agent, Principal, Surface string
+
+	Tools      []string
+	ToolPrefix string // of further names
+
+	Modes                 []int16
+	Codes, Status, Events []string
+	Decisions             bool
+
+	Since, Until int64 // by the times in the rows
+}
+
+// conditions are joined by AND, and have arguments.
+type conditions struct {
+	text strings.Builder
+	args []any
+}
+
+// add adds a condition with the number of its argument as %[1]d.
+func (c *conditions) add(condition string, value any) {
+	c.args = append(c.args, value)
+	fmt.Fprintf(&c.text, " AND "+condition, len(c.args))
+}
+
+// one adds a condition on one of several values. Only a single one, unlike a list, can be found in the
+// order of an index.
+func one[T any](c *conditions, column string, values []T) {
+	if len(values) == 1 {
+		c.add(column+" = $%[1]d", values[0])
+	} else {
+		c.add(column+" = ANY($%[1]d)", values)
+	}
 }
 
 // where returns the condition and its arguments, which are appended to args.
 func (s *Selection) where(args []any) (string, []any) {
-	var b strings.Builder
-	add := func(condition string, value any) {
-		args = append(args, value)
-		fmt.Fprintf(&b, " AND "+condition, len(args))
-	}
+	c := &conditions{args: args}
 	if s.Gate != "" {
-		add("chain IN (SELECT number FROM record_chains WHERE gate = $%d)", []byte(s.Gate))
+		c.add("chain IN (SELECT number FROM record_chains WHERE gate = $%[1]d)", []byte(s.Gate))
 	}
-	for column, value := range map[string]string{"session": s.Session, "agent": s.Agent, "principal": s.Principal, "tool": s.Tool} {
+	for column, value := range map[string]string{"session": s.Session, "agent": s.Agent, "principal": s.Principal} {
 		if value != "" {
-			add(column+" = $%d", []byte(value))
+			c.add(column+" = $%[1]d", []byte(value))
 		}
 	}
+	if s.Tools != nil {
+		one(c, "tool", names(s.Tools))
+	}
 	if s.ToolPrefix != "" {
-		add("tool >= $%d", []byte(s.ToolPrefix))
+		c.add("tool >= $%[1]d", []byte(s.ToolPrefix))
 		if end := after(s.ToolPrefix); end != nil {
-			add("tool < $%d", end)
+			c.add("tool < $%[1]d", end)
 		}
 	}
 	if s.Surface != "" {
-		add("surface = $%d", *text(s.Surface))
+		c.add("surface = $%[1]d", *text(s.Surface))
 	}
 	if s.Modes != nil {
-		add("final AND mode = ANY($%d)", s.Modes)
+		c.text.WriteString(" AND final")
+		one(c, "mode", s.Modes)
 	}
 	for column, values := range map[string][]string{"code": s.Codes, "status": s.Status, "event": s.Events} {
 		if values != nil {
-			list := make([]string, len(values))
-			for i, v := range values {
-				if v != "" {
-					list[i] = *text(v)
-				}
-			}
-			add(column+" = ANY($%d)", list)
+			one(c, column, texts(values))
 		}
 	}
 	if s.Decisions {
-		b.WriteString(" AND final")
+		c.text.WriteString(" AND final")
 	}
 	if s.Since != 0 {
-		add("time >= $%d", s.Since)
+		c.add("time >= $%[1]d AND written >= $%[1]d - (SELECT coalesce(max(ahead), 0) FROM record_chains)", s.Since)
 	}
 	if s.Until != 0 {
-		add("time < $%d", s.Until)
+		c.add("time < $%[1]d AND written < $%[1]d + (SELECT coalesce(max(behind), 0) FROM record_chains)", s.Until)
 	}
-	return b.String(), args
+	return c.text.String(), c.args
+}
+
+func names(list []string) (names [][]byte) {
+	for _, name := range list {
+		names = append(names, []byte(name))
+	}
+	return names
+}
+
+func texts(list []string) (texts []string) {
+	for _, v := range list {
+		if t := text(v); t != nil {
+			v = *t
+		}
+		texts = append(texts, v)
+	}
+	return texts
 }
 
 // after returns the first of the byte strings that follow all that begin with a prefix, nil without
@@ -163,6 +200,12 @@ func NewestLines(ctx context.Context, db *pgdb.DB, n int64, s Selection, accept 
 	for _, c := range list {
 		end[c.Chain], heads[c.Number] = c.Seq, c.Seq
 	}
+	if len(s.Tools) > 1 && n <= page {
+		lines, ok, err := newestOfTools(ctx, db, n, s, heads, accept)
+		if err != nil || ok {
+			return lines, end, err
+		}
+	}
 	size := min(max(n, 1), page)
 	last := Line{Chain: 1<<31 - 1, Seq: 1<<63 - 1, written: 1<<63 - 1}
 	for int64(len(lines)) < n {
@@ -189,4 +232,54 @@ func NewestLines(ctx context.Context, db *pgdb.DB, n int64, s Selection, accept 
 	}
 	slices.Reverse(lines)
 	return lines, end, nil
+}
+
+// newestOfTools returns the newest n lines of several tools: of the newest of each. ok is false if
+// accept rejects lines, so that there may be others.
+func newestOfTools(ctx context.Context, db *pgdb.DB, n int64, s Selection, heads map[int32]int64, accept func(line []byte) (bool, error)) (lines [][]byte, ok bool, err error) {
+	tools := s.Tools
+	s.Tools, s.ToolPrefix = nil, ""
+	where, args := s.where([]any{names(tools), n})
+	found, err := query(ctx, db, "SELECT r.chain, r.seq, r.line, r.written FROM unnest($1::bytea[]) AS t(name), LATERAL (SELECT * FROM records WHERE tool = t.name"+where+
+		" ORDER BY written DESC, chain DESC, seq DESC LIMIT $2) r ORDER BY r.written DESC, r.chain DESC, r.seq DESC LIMIT $2", args...)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, l := range found {
+		ok, err := accept(l.Text)
+		if err != nil || !ok || l.Seq > heads[l.Chain] {
+			return nil, false, err
+		}
+		lines = append(lines, l.Text)
+	}
+	slices.Reverse(lines)
+	return lines, true, nil
+}
+
+// maxTools is the number of tools up to which their names are listed.
+const maxTools = 1000
+
+// toolNames finds the names of tools by skipping from one to the next in the index.
+const toolNames = "WITH RECURSIVE found AS ((SELECT tool FROM records WHERE tool IS NOT NULL ORDER BY tool LIMIT 1) UNION ALL " +
+	"SELECT (SELECT tool FROM records WHERE tool > f.tool ORDER BY tool LIMIT 1) FROM found f WHERE f.tool IS NOT NULL) " +
+	"SELECT tool FROM found WHERE tool IS NOT NULL LIMIT $1"
+
+// ToolNames returns the names of the tools in the rows; ok is false if there are too many.
+func ToolNames(ctx context.Context, db *pgdb.DB) (list []string, ok bool, err error) {
+	err = db.Read(ctx, func(tx pgx.Tx) error {
+		found, err := tx.Query(ctx, toolNames, maxTools+1)
+		if err != nil {
+			return err
+		}
+		names, err := pgx.CollectRows(found, pgx.RowTo[[]byte])
+		list = nil
+		for _, name := range names {
+			list = append(list, string(name))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("read the names of tools: %w", err)
+	}
+	return list, len(list) <= maxTools, nil
 }

@@ -57,6 +57,8 @@ func BenchmarkServer(b *testing.B) {
 		{"gate", records.Filter{Gate: "a"}},
 		{"the last hour", records.Filter{Since: at.Add(time.Duration(n)*time.Second - time.Hour)}},
 		{"the first hour", records.Filter{Until: at.Add(time.Hour)}},
+		{"glob of many tools", records.Filter{Tool: tool("fs_*")}},
+		{"the last hour by a common tool", records.Filter{Tool: tool("fs_3"), Since: at.Add(time.Duration(n)*time.Second - time.Hour)}},
 		{"rare agent", records.Filter{Agent: "rare"}},
 	} {
 		b.Run(c.name, func(b *testing.B) {

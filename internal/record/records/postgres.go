@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/stopgate/stopgate"
@@ -37,7 +38,7 @@ func selection(f *Filter) postgres.Selection {
 	if f.Tool != nil {
 		prefix, exact := f.Tool.LiteralPrefix()
 		if s.ToolPrefix = prefix; exact {
-			s.Tool, s.ToolPrefix = prefix, ""
+			s.Tools, s.ToolPrefix = []string{prefix}, ""
 		}
 	}
 	for _, m := range f.Modes {
@@ -75,7 +76,18 @@ func (s *server) chain(ctx context.Context, id string, f func(line []byte) bool)
 }
 
 func (s *server) newest(ctx context.Context, n int64, filter *Filter) (lines [][]byte, end Mark, err error) {
-	lines, end.seqs, err = postgres.NewestLines(ctx, s.db, n, selection(filter), func(line []byte) (bool, error) {
+	sel := selection(filter)
+	if filter.Tool != nil && sel.Tools == nil {
+		// A glob selects tools, and of each the newest rows are found without reading others.
+		names, ok, err := postgres.ToolNames(ctx, s.db)
+		if err != nil {
+			return nil, end, err
+		}
+		if ok {
+			sel.ToolPrefix, sel.Tools = "", slices.DeleteFunc(names, func(name string) bool { return !filter.Tool.Match(name) })
+		}
+	}
+	lines, end.seqs, err = postgres.NewestLines(ctx, s.db, n, sel, func(line []byte) (bool, error) {
 		r, err := parse(line)
 		return err == nil && filter.Matches(&r.Record), err
 	})

@@ -63,6 +63,9 @@ func drawFilter(t *rapid.T) (f records.Filter) {
 	if rapid.Bool().Draw(t, "since") {
 		f.Since = at.Add(time.Duration(rapid.IntRange(0, 100).Draw(t, "from")) * time.Minute)
 	}
+	if rapid.Bool().Draw(t, "ahead") {
+		f.Since = time.Now().Add(time.Duration(rapid.IntRange(0, 100).Draw(t, "from now")) * time.Minute)
+	}
 	if rapid.Bool().Draw(t, "until") {
 		f.Until = at.Add(time.Duration(rapid.IntRange(0, 100).Draw(t, "to")) * time.Minute)
 	}
@@ -80,6 +83,9 @@ func TestServerSelectsByFilter(t *testing.T) {
 		for range n {
 			r := row(written)
 			r.Principal, r.Tool = stopgate.Principal(fmt.Sprint("p", written%3)), stopgate.ToolName(fmt.Sprint([]string{"fs_", "sh_"}[written%2], written%3))
+			if written%25 == 24 { // the clock of a gate is ahead
+				r.Time = time.Now().Add(time.Duration(written) * time.Minute)
+			}
 			switch written % 4 {
 			case 1:
 				r.Code, r.Status = stopgate.CodeNoApprover, stopgate.StatusAllowed
