@@ -26,50 +26,75 @@ type holding struct {
 	text uint32
 }
 
-// add adds the holdings of the next texts, in the order of the texts.
-func (a *atoms) add(holdings []holding) {
-	if len(holdings) == 0 {
-		return
-	}
-	holdings = sorted(holdings)
-	row := atomRow{hashes: make([]uint64, 0, len(holdings)), texts: make([]uint32, 0, len(holdings))}
-	var texts []uint32
-	for i := 0; i < len(holdings); {
-		h := holdings[i].hash
-		for texts = texts[:0]; i < len(holdings) && holdings[i].hash == h; i++ {
-			texts = append(texts, holdings[i].text)
-		}
-		row.hashes, row.texts = append(row.hashes, h), append(row.texts, row.list(texts))
-	}
-	a.rows = append(a.rows, row)
-	for n := len(a.rows); n > 1 && len(a.rows[n-2].hashes) <= len(a.rows[n-1].hashes); n = len(a.rows) {
-		a.rows = append(a.rows[:n-2], merge(&a.rows[n-2], &a.rows[n-1]))
-	}
+// sorter has the buffers in which rows are made.
+type sorter struct {
+	holdings, sorted []holding
+	starts, texts    []uint32
+	row, next        atomRow
 }
 
-// sorted returns holdings by their hash, those with one hash in the order in which they were. Hashes are
+// add adds holdings of the next texts, in the order of the texts.
+func (a *atoms) add(s *sorter) {
+	if len(s.holdings) == 0 {
+		return
+	}
+	s.sort()
+	s.row.reset(len(s.sorted))
+	n := 0
+	for i := 0; i < len(s.sorted); n++ {
+		h := s.sorted[i].hash
+		for s.texts = s.texts[:0]; i < len(s.sorted) && s.sorted[i].hash == h; i++ {
+			s.texts = append(s.texts, s.sorted[i].text)
+		}
+		s.row.hashes[n], s.row.texts[n] = h, s.row.list(s.texts)
+	}
+	s.row.cut(n)
+	a.merge(s, false)
+}
+
+// merge merges the row of a sorter with the last rows, until the one before is longer, or with all.
+func (a *atoms) merge(s *sorter, all bool) {
+	last := len(a.rows)
+	for ; last > 0 && (all || len(a.rows[last-1].hashes) <= len(s.row.hashes)); last-- {
+		s.merge(&a.rows[last-1], &s.row)
+		s.row, s.next = s.next, s.row
+	}
+	clear(a.rows[last:])
+	a.rows = append(a.rows[:last], atomRow{exact(s.row.hashes), exact(s.row.texts), exact(s.row.lists)})
+}
+
+// reset makes r a row of n atoms without lists, in the memory that it has.
+func (r *atomRow) reset(n int) {
+	r.hashes, r.texts, r.lists = slices.Grow(r.hashes[:0], n)[:n], slices.Grow(r.texts[:0], n)[:n], r.lists[:0]
+}
+
+func (r *atomRow) cut(n int) { r.hashes, r.texts = r.hashes[:n], r.texts[:n] }
+
+// sort sorts the holdings by their hash, those with one hash in the order in which they were. Hashes are
 // uniform: their high bits put each near its position.
-func sorted(in []holding) []holding {
-	shift := 64 - bits.Len(uint(len(in)))
-	starts := make([]uint32, 1<<(64-shift)+1)
-	for _, h := range in {
-		starts[h.hash>>shift+1]++
+func (s *sorter) sort() {
+	n := len(s.holdings)
+	shift := 64 - bits.Len(uint(n))
+	s.starts = slices.Grow(s.starts[:0], 1<<(64-shift)+1)[:1<<(64-shift)+1]
+	clear(s.starts)
+	for _, h := range s.holdings {
+		s.starts[h.hash>>shift+1]++
 	}
-	for i := 1; i < len(starts); i++ {
-		starts[i] += starts[i-1]
+	for i := 1; i < len(s.starts); i++ {
+		s.starts[i] += s.starts[i-1]
 	}
-	out := make([]holding, len(in))
-	for _, h := range in {
+	out := slices.Grow(s.sorted[:0], n)[:n]
+	for _, h := range s.holdings {
 		bucket := h.hash >> shift
-		out[starts[bucket]] = h
-		starts[bucket]++
+		out[s.starts[bucket]] = h
+		s.starts[bucket]++
 	}
 	for i := 1; i < len(out); i++ {
 		for k := i; k > 0 && out[k-1].hash > out[k].hash; k-- {
 			out[k-1], out[k] = out[k], out[k-1]
 		}
 	}
-	return out
+	s.sorted = out
 }
 
 // list returns the texts of an atom.
@@ -127,13 +152,12 @@ func (r *atomRow) each(i int, yield func(text int) bool) bool {
 	return true
 }
 
-// merge returns the atoms of two rows, of which the second has the later texts.
-func merge(a, b *atomRow) atomRow {
-	n := len(a.hashes) + len(b.hashes)
-	out := atomRow{hashes: make([]uint64, n), texts: make([]uint32, n), lists: make([]byte, 0, len(a.lists)+len(b.lists))}
-	var texts []uint32
+// merge makes next the atoms of two rows, of which the second has the later texts.
+func (s *sorter) merge(a, b *atomRow) {
+	out := &s.next
+	out.reset(len(a.hashes) + len(b.hashes))
 	collect := func(text int) bool {
-		texts = append(texts, uint32(text))
+		s.texts = append(s.texts, uint32(text))
 		return true
 	}
 	m, i, k := 0, 0, 0
@@ -146,10 +170,10 @@ func merge(a, b *atomRow) atomRow {
 			out.hashes[m], out.texts[m] = y, out.take(b, k)
 			k++
 		default:
-			texts = texts[:0]
+			s.texts = s.texts[:0]
 			a.each(i, collect)
 			b.each(k, collect)
-			out.hashes[m], out.texts[m] = x, out.list(texts)
+			out.hashes[m], out.texts[m] = x, out.list(s.texts)
 			i++
 			k++
 		}
@@ -160,11 +184,7 @@ func merge(a, b *atomRow) atomRow {
 	for ; k < len(b.hashes); k, m = k+1, m+1 {
 		out.hashes[m], out.texts[m] = b.hashes[k], out.take(b, k)
 	}
-	out.hashes, out.texts = out.hashes[:m], out.texts[:m]
-	if n-m > n/16 {
-		out.hashes, out.texts = clipped(out.hashes), clipped(out.texts)
-	}
-	return out
+	out.cut(m)
 }
 
 // find returns the position of an atom.
@@ -192,8 +212,10 @@ func (a *atoms) search(hash uint64, yield func(text int) bool) {
 
 // clip merges all rows.
 func (a *atoms) clip() {
-	for n := len(a.rows); n > 1; n = len(a.rows) {
-		a.rows = append(a.rows[:n-2], merge(&a.rows[n-2], &a.rows[n-1]))
+	if n := len(a.rows) - 1; n > 0 {
+		s := sorter{row: a.rows[n]}
+		a.rows = a.rows[:n]
+		a.merge(&s, true)
 	}
 }
 

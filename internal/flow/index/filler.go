@@ -1,15 +1,23 @@
 package index
 
+import (
+	"slices"
+	"sync"
+)
+
 // filler adds the texts of one record to a volume.
 type filler struct {
 	volume *volume
 	rec    *record
 	words  []wordState // of the record's words
-	atoms  []holding
 	marks  map[uint32]bool
 	run    int // the first of the record
 	begun  bool
+	sorter sorter
 }
+
+// fillers are those of earlier records, for their buffers.
+var fillers = sync.Pool{New: func() any { return new(filler) }}
 
 // wordState is a word of the record in the volume: its ordinal, and the last blocks of the lanes that
 // have it, all plus 1.
@@ -19,13 +27,11 @@ type wordState struct {
 }
 
 func newFiller(v *volume, r *record) *filler {
-	holdings := 0
-	for _, entries := range [...][]entry{r.texts, r.written} {
-		for i := range entries {
-			holdings += len(entries[i].atoms)
-		}
-	}
-	f := &filler{volume: v, rec: r, words: make([]wordState, len(r.words)), atoms: make([]holding, 0, holdings), run: len(v.runs)}
+	f := fillers.Get().(*filler)
+	f.volume, f.rec, f.marks, f.run, f.begun = v, r, nil, len(v.runs), false
+	f.words = slices.Grow(f.words[:0], len(r.words))[:len(r.words)]
+	clear(f.words)
+	f.sorter.holdings = f.sorter.holdings[:0]
 	if len(r.marks) > 0 {
 		f.marks = map[uint32]bool{}
 		for _, m := range r.marks {
@@ -56,7 +62,7 @@ func (f *filler) add(e *entry, set uint16, number int) {
 		f.tokens(&v.loose, e.loose)
 	}
 	for _, a := range e.atoms {
-		f.atoms = append(f.atoms, holding{f.rec.atoms[a], uint32(text)})
+		f.sorter.holdings = append(f.sorter.holdings, holding{f.rec.atoms[a], uint32(text)})
 	}
 }
 
@@ -107,14 +113,19 @@ func (f *filler) word(n uint32) uint32 {
 // finish adds the atoms of the texts, and the echo of the record to the runs that it has in the
 // volume.
 func (f *filler) finish() {
-	if f == nil || !f.begun {
+	if f == nil {
 		return
 	}
+	if f.volume.atoms.add(&f.sorter); f.begun && len(f.rec.echo)+len(f.rec.echoes) > 0 {
+		f.echo()
+	}
+	f.volume, f.rec = nil, nil
+	fillers.Put(f)
+}
+
+// echo adds the echo of the record to the runs.
+func (f *filler) echo() {
 	v := f.volume
-	v.atoms.add(f.atoms)
-	if len(f.rec.echo)+len(f.rec.echoes) == 0 {
-		return
-	}
 	var echo [3]uint32
 	for i, codes := range [][]code{f.rec.echo, f.rec.echoes} {
 		echo[i] = uint32(len(v.echo))

@@ -33,11 +33,10 @@ type Index struct {
 	hasher *hasher
 	budget int64
 
-	adding  sync.Mutex   // held while a batch is added, so that it is scanned before mu is locked
-	scanner scanner      // guarded by adding
-	mu      sync.RWMutex // guards the rest, and the volumes
-	state   *state
-	chains  [chains][]*volume
+	adding sync.Mutex   // held while a batch is added, so that it is scanned before mu is locked
+	mu     sync.RWMutex // guards the rest, and the volumes
+	state  *state
+	chains [chains][]*volume
 	// written is set once texts that a call wrote were dropped.
 	lostWritten bool
 	batches     map[uint64]struct{}
@@ -53,7 +52,7 @@ func New(key []byte, o Options) *Index {
 		o.Budget = DefaultBudget
 	}
 	h := newHasher(key)
-	return &Index{hasher: h, scanner: scanner{hasher: h}, budget: o.Budget, state: &state{lastUser: o.LastUser}, batches: map[uint64]struct{}{}, setNumbers: map[string]uint16{}}
+	return &Index{hasher: h, budget: o.Budget, state: &state{lastUser: o.LastUser}, batches: map[uint64]struct{}{}, setNumbers: map[string]uint16{}}
 }
 
 // Add adds a batch and returns its segment, nil if the index has a batch with its key.
@@ -63,7 +62,9 @@ func (ix *Index) Add(b *Batch) (segment []byte) {
 	if len(b.Key) > 0 && ix.Has(b.Key) {
 		return nil
 	}
-	r := ix.record(b)
+	s := scanners.Get().(*scanner)
+	defer scanners.Put(s)
+	r := ix.record(b, s)
 	segment = ix.hasher.encode(r)
 	ix.mu.Lock()
 	ix.apply(r)
@@ -160,8 +161,8 @@ func (ix *Index) Size() (index, text int64) {
 	return index + 24*int64(len(ix.batches)), text
 }
 
-// record scans a batch.
-func (ix *Index) record(b *Batch) *record {
+// record scans a batch. The record has memory of the scanner.
+func (ix *Index) record(b *Batch, s *scanner) *record {
 	r := &record{know: b.Know, person: b.Person, said: b.Said, anywhere: b.SaidAnywhere, result: b.Result, tool: string(b.Tool)}
 	if len(b.Key) > 0 {
 		r.batch = ix.hasher.batch(b.Key)
@@ -192,8 +193,7 @@ func (ix *Index) record(b *Batch) *record {
 			length += r.texts[i].length
 		}
 	}
-	s := &ix.scanner
-	s.start(r, length)
+	s.start(ix.hasher, r, length)
 	if len(b.Texts) > 0 {
 		s.echo(b.Echo)
 	}

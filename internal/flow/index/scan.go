@@ -2,16 +2,21 @@ package index
 
 import (
 	"encoding/binary"
+	"sync"
 
 	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/flow/occur"
 )
 
-// scanner turns the texts of one batch into hashes. It is used again for the next batch.
+// scanners are those of earlier batches, for their buffers.
+var scanners = sync.Pool{New: func() any { return new(scanner) }}
+
+// scanner turns the texts of one batch into hashes.
 type scanner struct {
 	*hasher
 	rec          *record
 	each         func(occur.Token)
+	secret       func([]byte)
 	words, atoms table
 	last         []uint32 // of each atom: the last text that has it, plus 1
 	own          uint32   // the atoms before are those of the call's arguments
@@ -50,15 +55,15 @@ var masks = func() (m [16][2]uint64) {
 }()
 
 // start begins a batch with texts of a length.
-func (s *scanner) start(r *record, length int64) {
-	s.rec = r
+func (s *scanner) start(h *hasher, r *record, length int64) {
+	s.hasher, s.rec = h, r
 	s.words.reset(int(length / 40))
 	s.atoms.reset(int(length / 30))
 	s.last, s.plain, s.loose, s.found, s.chunk = empty(s.last), empty(s.plain), empty(s.loose), empty(s.found), empty(s.chunk)
 	s.own, s.text = 0, 0
 	clear(s.cache[:])
 	if s.each == nil {
-		s.each = s.receiver()
+		s.each, s.secret = s.receiver(), s.piece
 	}
 }
 
@@ -185,7 +190,7 @@ func (s *scanner) scan(text []byte) (plain, loose []code, atoms []uint32) {
 	begin, other, first := len(s.plain), len(s.loose), len(s.found)
 	s.chunk, s.cursor = s.chunk[:0], 0
 	occur.Scan(text, s.each)
-	occur.Secrets(text, s.piece)
+	occur.Secrets(text, s.secret)
 	s.text++
 	return s.plain[begin:len(s.plain):len(s.plain)], s.loose[other:len(s.loose):len(s.loose)], s.found[first:len(s.found):len(s.found)]
 }

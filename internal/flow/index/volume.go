@@ -96,8 +96,11 @@ func clipped[T any](s []T) []T {
 	if len(s) == cap(s) {
 		return s
 	}
-	return append(make([]T, 0, len(s)), s...)
+	return exact(s)
 }
+
+// exact returns a copy without room for more.
+func exact[T any](s []T) []T { return append(make([]T, 0, len(s)), s...) }
 
 func (v *volume) size() int64 {
 	n := v.words.size() + v.atoms.size() + v.plain.size() + v.loose.size() + v.pointers.size() +
