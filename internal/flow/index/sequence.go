@@ -20,25 +20,20 @@ func (c code) number() uint32 { return uint32(c >> 1) }
 
 // markCode returns the code of a run of at most 8 equal ASCII marks.
 func markCode(run []byte) (code, bool) {
-	c := run[0]
-	var class byte
-	switch {
-	case c >= '!' && c <= '/':
-		class = c - '!'
-	case c >= ':' && c <= '@':
-		class = c - ':' + 15
-	case c >= '[' && c <= '`':
-		class = c - '[' + 22
-	case c >= '{' && c <= '~':
-		class = c - '{' + 28
-	default:
+	number := markNumbers[run[0]]
+	if number == 0 || len(run) > 8 {
 		return 0, false
 	}
-	if len(run) > 8 {
-		return 0, false
-	}
-	return code(int(class)*8+len(run)-1) << 1, true
+	return code(int(number-1)*8+len(run)-1) << 1, true
 }
+
+// markNumbers number the marks of ASCII from 1.
+var markNumbers = func() (t [256]uint8) {
+	for i, c := range []byte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~") {
+		t[c] = uint8(i + 1)
+	}
+	return t
+}()
 
 // sequence is the codes of texts, one after the other, in chunks: 16 bits of each, and 8 more in chunks
 // with a code that needs them.

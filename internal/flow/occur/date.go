@@ -15,11 +15,6 @@ func monthOf(word []byte) int {
 	if len(word) < 3 || len(word) > len("september") {
 		return 0
 	}
-	switch word[0] | 0x20 {
-	case 'j', 'f', 'm', 'a', 's', 'o', 'n', 'd':
-	default:
-		return 0
-	}
 	var buf [9]byte
 	name := lowered(buf[:0], word)
 	for i, m := range months {
@@ -153,7 +148,13 @@ func yearAt(text []byte) (year, size int) {
 	return year, at + gap + n
 }
 
+// beginsMonth are the first letters of months.
+var beginsMonth = set("jfmasondJFMASOND")
+
 func wordAt(text []byte) (month, size int) {
+	if len(text) == 0 || !beginsMonth[text[0]] {
+		return 0, 0
+	}
 	for size < len(text) && size <= len("september") && classes[text[size]]&(lower|upper) != 0 {
 		size++
 	}

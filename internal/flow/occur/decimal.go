@@ -14,11 +14,14 @@ type numeral struct {
 
 // parseNumeral parses digits with separators between them. "1,200.50" and "1.200,50" have one
 // value, "1,200" the one of English; "1.200" and "1,5" could be two. Next to a currency two digits
-// after a comma are cents. The result is in buf.
+// after a comma are cents. The result is in buf or in text.
 func parseNumeral(buf, text []byte, money bool) (n numeral) {
 	last := len(text) - 1
 	for last >= 0 && !separates(text[last]) {
 		last--
+	}
+	if last < 0 && text[0] != '0' {
+		return numeral{plain: text}
 	}
 	if last < 0 {
 		return numeral{plain: appendDecimal(buf[:0], text, nil)}

@@ -72,6 +72,10 @@ func (s *scanner) value(decimal []byte, code string, negative bool, from, to int
 	if decimal == nil {
 		return
 	}
+	if code == "" && !negative {
+		s.emit(flow.Number, decimal, from, to, loose)
+		return
+	}
 	s.atom = s.atom[:0]
 	if code != "" {
 		s.atom = append(append(s.atom, code...), ' ')
