@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -12,11 +13,12 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/store/mem"
+	"github.com/stopgate/stopgate/internal/testkit/cpu"
 )
 
 // BenchmarkTexts is a stream without calls after a history of 200 KiB, and the same with a call, under
-// a policy with conditions on origins and under one without. The next turn of a conversation costs its
-// new texts only.
+// a policy with conditions on origins and under one without. A first turn indexes the whole history;
+// the next turn of a conversation costs its new texts only.
 func BenchmarkTexts(b *testing.B) {
 	page := strings.Repeat("some words of a page that the model has read, with an address such as eve@evil.example. ", 200<<10/88)
 	history := []historyEntry{user("write to ann@work.example"), call("r1", "read", "{}"), result("r1", page), user("go on")}
@@ -27,7 +29,10 @@ func BenchmarkTexts(b *testing.B) {
 	for _, c := range []struct{ name, stream string }{
 		{"text", chatStream("stop", text...)}, {"call", chatStream("tool_calls", append(text, chatCall(0, "c1", "write", `{"path":"ann@work.example"}`))...)},
 	} {
-		for _, p := range []struct{ name, policy string }{{"without", allowAll}, {"with", origins}} {
+		for _, p := range []struct {
+			name, policy string
+			first        bool
+		}{{"first/without", allowAll, true}, {"first/with", origins, true}, {"next/without", allowAll, false}, {"next/with", origins, false}} {
 			b.Run(c.name+"/"+p.name, func(b *testing.B) {
 				program, mistakes := prove.Compile([]policy.Source{{Name: "p.toml", Text: []byte(p.policy), Trusted: true}}, policy.Options{})
 				if mistakes.HasErrors() {
@@ -47,10 +52,14 @@ func BenchmarkTexts(b *testing.B) {
 				front := httptest.NewServer(gw)
 				defer front.Close()
 				body := mustJSON(chatHistory(true, []string{"read", "write"}, history))
+				turns := 0
 				ask := func() {
 					request, _ := http.NewRequest(http.MethodPost, front.URL+chatPath, strings.NewReader(body))
 					request.Header.Set("Content-Type", "application/json")
-					request.Header.Set("X-Stopgate-Session", "s")
+					if turns++; !p.first {
+						turns = 1
+					}
+					request.Header.Set("X-Stopgate-Session", fmt.Sprint("s", turns))
 					res, err := http.DefaultClient.Do(request)
 					if err != nil {
 						b.Fatal(err)
@@ -59,9 +68,11 @@ func BenchmarkTexts(b *testing.B) {
 					res.Body.Close()
 				}
 				ask()
+				start := cpu.Time()
 				for b.Loop() {
 					ask()
 				}
+				cpu.Report(b, start)
 			})
 		}
 	}

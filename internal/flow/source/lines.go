@@ -19,7 +19,14 @@ const (
 // line returns a line as it is compared: without marks of quotes, its white space collapsed.
 func line(text []byte) []byte {
 	text = bytes.TrimLeft(text, "> \t|")
-	return bytes.Join(bytes.Fields(text), []byte(" "))
+	out := make([]byte, 0, len(text))
+	for word := range bytes.FieldsSeq(text) {
+		if len(out) > 0 {
+			out = append(out, ' ')
+		}
+		out = append(out, word...)
+	}
+	return out
 }
 
 // recognisable reports whether a line is long enough, or so structured, that repeating it is no

@@ -30,9 +30,12 @@ func visible(text []byte) (seen []byte, hidden [][]byte) {
 
 // hasMarkup reports whether a text may have hidden parts: it is not plain ASCII without tags.
 func hasMarkup(text []byte) bool {
-	return bytes.ContainsFunc(text, func(r rune) bool {
-		return r == '<' || r == '&' || r >= 0x80 || r < ' ' && r != '\n' && r != '\t' && r != '\r'
-	})
+	for _, c := range text {
+		if c == '<' || c == '&' || c >= utf8.RuneSelf || c < ' ' && c != '\n' && c != '\t' && c != '\r' {
+			return true
+		}
+	}
+	return false
 }
 
 // decoded returns a text with the escapes of JSON and Python in it as characters, nil if it has
