@@ -69,49 +69,6 @@ func (s *Store) Update(ctx context.Context, o session.Owner, keys []session.Key,
 	return s.db.Do(ctx, &update{s, o, keys, decide})
 }
 
-// selectState reads the head of a principal and cells: one statement, and so one state.
-const selectState = "SELECT 0, coalesce((SELECT head FROM principals WHERE id = $1), 0), " +
-	"greatest((extract(epoch FROM clock_timestamp()) * 1000)::bigint, (SELECT last FROM principals WHERE id = $1)), NULL::bytea " +
-	"UNION ALL SELECT k.n, 0, 0, c.cell FROM unnest($2::bytea[], $3::bytea[]) WITH ORDINALITY AS k(owner, key, n) JOIN cells c ON c.owner = k.owner AND c.key = k.key"
-
-// Load returns a consistent state of cells.
-func (s *Store) Load(ctx context.Context, o session.Owner, keys []session.Key) (session.State, error) {
-	principal, of := idOf(ofPrincipal, string(o.Principal)), idOf(ofSession, string(o.Principal), string(o.Session))
-	owners, texts := make([][]byte, len(keys)), make([][]byte, len(keys))
-	for i, k := range keys {
-		owners[i], texts[i] = of, []byte(k.Text())
-		if k.Scope == session.OfPrincipal {
-			owners[i] = principal
-		}
-	}
-	var state session.State
-	err := s.db.Query(ctx, func(rows pgx.Rows) error {
-		entries := make([]session.Entry, len(keys))
-		for i, k := range keys {
-			entries[i] = session.Entry{Key: k, Cell: &zero}
-		}
-		var head, now int64
-		var n, h, at int64
-		var text []byte
-		_, err := pgx.ForEachRow(rows, []any{&n, &h, &at, &text}, func() error {
-			if n == 0 {
-				head, now = h, at
-				return nil
-			}
-			c, err := unmarshalCell(text)
-			entries[n-1].Cell = c
-			return err
-		})
-		state = session.NewState(uint64(head), entries)
-		state.Now = now
-		return err
-	}, selectState, principal, owners, texts)
-	if err != nil {
-		return session.State{}, fmt.Errorf("load session: %w", err)
-	}
-	return state, nil
-}
-
 // Facts returns facts of the session after a position.
 func (s *Store) Facts(ctx context.Context, o session.Owner, after uint64, limit int) (facts []session.Fact, err error) {
 	err = s.db.Query(ctx, func(rows pgx.Rows) error {

@@ -41,6 +41,7 @@ var _ gate.Store = (*Store)(nil)
 type Store struct {
 	db      *pgdb.DB
 	records *records.Recorder
+	loads   loader
 
 	mu    sync.Mutex
 	known map[stopgate.Principal]bool // principals that have a row, which is never removed
@@ -57,7 +58,9 @@ func Open(ctx context.Context, location string, o records.Options) (*Store, erro
 		db.Close()
 		return nil, err
 	}
-	return &Store{db: db, records: r, known: map[stopgate.Principal]bool{}}, nil
+	s := &Store{db: db, records: r, known: map[stopgate.Principal]bool{}}
+	s.loads.s = s
+	return s, nil
 }
 
 // Close commits the updates that wait and closes the database.

@@ -120,7 +120,7 @@ func (db *DB) migrate(ctx context.Context) error {
 		return nil
 	})
 	if StateOf(err) == insufficientRight {
-		return fmt.Errorf("%w; open it once as the owner of the database, who creates and migrates the tables, as 'stopgate health --store URL' does", err)
+		return fmt.Errorf("%w; open it once as the owner of the database, who creates and migrates the tables, as 'stopgate log verify --store URL' does", err)
 	}
 	return err
 }
