@@ -54,7 +54,7 @@ var layers = [][]string{
 	{"internal/condition/pathname"},
 	{"internal/condition/weburl"},
 	{"internal/flow/occur"},
-	{"internal/flow/index"},
+	{"internal/flow/index", "internal/flow/kept"},
 	{"internal/condition/cidr"},
 	{"internal/condition/commandline"},
 	{"internal/condition/origin"},
@@ -100,6 +100,7 @@ var layers = [][]string{
 	{"internal/store/database", "internal/store/postgres/pgdb"},
 	{"internal/record/auditrow"},
 	{"audit"},
+	{"internal/record/kepttext"},
 	{"internal/record/jsonl", "internal/record/sqlite", "internal/record/postgres", "internal/record/live"},
 	{"internal/record/redis"},
 	{"internal/store/mem", "internal/store/sqlite", "internal/store/backend"},
@@ -159,7 +160,7 @@ var testOnly = "internal/testkit/"
 // pure packages hold the meaning: no I/O, no clock, no goroutine, no logging.
 var pure = []string{
 	"jsonstream", "internal/regexp/ucd", "internal/regexp/automaton", "internal/regexp/alternating", "internal/regexp/regular", "internal/schema", "internal/condition", "internal/condition/shell/programs", "internal/condition/shell", "internal/condition/shell/effect", "internal/condition/patch",
-	"internal/condition/literal", "internal/condition/glob", "internal/condition/number", "internal/condition/spelling", "internal/condition/plaintext", "internal/condition/pathform", "internal/condition/pathname", "internal/condition/weburl", "internal/flow/occur", "internal/flow/index", "internal/flow/source", "internal/condition/cidr", "internal/condition/commandline", "internal/condition/origin", "internal/condition/protected", "internal/condition/usage", "internal/condition/match", "internal/condition/kinds", "internal/condition/pathkey", "internal/lang/syntax", "internal/lang/parser", "internal/condition/index", "internal/eval",
+	"internal/condition/literal", "internal/condition/glob", "internal/condition/number", "internal/condition/spelling", "internal/condition/plaintext", "internal/condition/pathform", "internal/condition/pathname", "internal/condition/weburl", "internal/flow/occur", "internal/flow/index", "internal/flow/kept", "internal/flow/source", "internal/condition/cidr", "internal/condition/commandline", "internal/condition/origin", "internal/condition/protected", "internal/condition/usage", "internal/condition/match", "internal/condition/kinds", "internal/condition/pathkey", "internal/lang/syntax", "internal/lang/parser", "internal/condition/index", "internal/eval",
 	"internal/policy/bind", "internal/policy/check", "internal/policy", "internal/prove/inclusion", "internal/prove/analysis", "internal/prove/symbolic", "internal/prove", "internal/prove/diff", "session", "session/policies", "internal/mcp/jsonrpc",
 }
 

@@ -23,7 +23,7 @@ var (
 )
 
 // Log is the stored texts of a conversation: the segments that a [Reader] returned, which have keyed
-// hashes and no text. Segments are numbered from 1.
+// hashes and no text. The texts themselves are stored only where a policy keeps them ([KeptText]). Segments are numbered from 1.
 type Log struct {
 	Key      []byte // the key of its hashes; nil if nothing is stored
 	Meaning  string // of the reader that made the segments
@@ -32,6 +32,8 @@ type Log struct {
 	Segments [][]byte
 	// Lost is set if texts of the conversation are not in the log.
 	Lost bool
+	// Kept is the length of the texts that the log's changes had in [Change.Texts].
+	Kept int64
 }
 
 // Change appends to a log.
@@ -46,6 +48,17 @@ type Change struct {
 	Lost bool
 	// Replace begins a new log in the place of one with another key; After is ignored.
 	Replace bool
+	// Texts, if not nil, has for each segment the text itself in the stored form, for replay. Where it
+	// is empty the text is not kept.
+	Texts [][]byte
+}
+
+// KeptText is a text itself, which a policy keeps for replay.
+type KeptText struct {
+	Number uint64 // of its segment
+	Text   []byte
+	// Redacted reports that secrets were removed from it.
+	Redacted bool
 }
 
 // Store keeps the texts of conversations between processes, which may share them. It is safe for
@@ -57,4 +70,7 @@ type Store interface {
 	// AppendTexts makes a change: all of it durable before it returns, or none. After another error
 	// than ErrMoved and ErrFull the change may or may not have been made.
 	AppendTexts(ctx context.Context, c Conversation, change Change) error
+	// KeptTexts returns the texts themselves of a log, as far as they are kept, in the order of their
+	// numbers. log is the id that records have of it. They outlast a change that replaces the log.
+	KeptTexts(ctx context.Context, log string) ([]KeptText, error)
 }

@@ -40,7 +40,8 @@ type compiled struct {
 	denialLimit int
 	reviewers   []*reviewer
 	reader      flow.Reader // nil: no rule needs the texts of sessions
-	keepTexts   bool
+	// keepTexts: their hashes are stored; keepText: they themselves are.
+	keepTexts, keepText bool
 	// looksAtSessions: some rule depends on the data of a session; looksAtTexts: some depends on
 	// its texts before the arguments are known; looksAtGroups: some depends on the groups of the
 	// principal; looksAtResults: some tool has rules about its results.
@@ -90,7 +91,7 @@ func (o *config) compileAs(p Policy, observe bool) (*compiled, error) {
 	}
 	c.handoffs, c.sessionHash, c.names = p.HandoffRules(), p.SessionHash(), p.ToolNames()
 	c.inherits, c.looksAtResults = inherits(c.handoffs), p.LooksAtResults()
-	c.reader, c.keepTexts = p.Reader(), s.KeepTexts
+	c.reader, c.keepTexts, c.keepText = p.Reader(), s.KeepTexts, s.KeepText
 	c.looksAtSessions, c.looksAtTexts, c.looksAtGroups = p.LooksAtSessions(), p.LooksAtTexts(), p.LooksAtGroups()
 	var err error
 	if c.reviewers, err = o.makeReviewers(p.JudgeTables()); err != nil {

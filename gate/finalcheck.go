@@ -24,7 +24,7 @@ func checkCurrentRules(ctx context.Context, p *pending) {
 	if now.hash == p.under.hash || now.observe {
 		return
 	}
-	texts := p.g.texts.view(ctx, now, p.conversation())
+	texts, _ := p.g.texts.view(ctx, now, p.conversation())
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.verdicts.terminal {

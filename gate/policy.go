@@ -126,7 +126,8 @@ type Settings struct {
 	// Paths is how paths are read: "lexical" or "followed" (Q24).
 	Paths string
 	// KeepTexts stores the texts of sessions as keyed hashes, so that other processes have them.
-	KeepTexts bool
+	// KeepText also stores the texts themselves, for replay.
+	KeepTexts, KeepText bool
 	// Context is the directories that paths are read against, with Run in plain text.
 	Context stopgate.Context
 }

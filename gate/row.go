@@ -40,7 +40,7 @@ func (c *commitment) makeRow(v *stopgate.Verdict, approval *stopgate.Approval) {
 		r.Segment = &stopgate.Segment{Index: s.Index, Of: s.Of}
 	}
 	r.Floors, r.Objections, r.Judge, r.Approval, r.FactsAt = v.Floors, p.sessions.objections, p.judges.review, approval, p.sessions.factsAt
-	r.Origins = p.origins()
+	r.Origins, r.Texts = p.origins(), p.sessions.textsAt
 	r.Policy, r.Definition, r.PathResolution, r.Enforced = c.policyHash(), p.bound.definition, cmp.Or(p.under.paths, "lexical"), &of.enforced
 	r.Context = c.context()
 	if p.out.Status == stopgate.Allowed {

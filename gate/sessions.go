@@ -26,6 +26,7 @@ type sessionLayer struct {
 	waited     bool              // the call waits for a person or a model; see horizonAt
 	data       jsonstream.Value  // of the session, as the rules see it; not valid if unknown
 	texts      flow.View         // of the session as of the beginning of the call; nil if unknown
+	textsAt    *stopgate.TextPosition
 	needed     policyNeeds       // of the session policies, if needsKnown
 	needsKnown bool
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/internal/flow/kept"
 	"github.com/stopgate/stopgate/internal/gate/port"
 	"github.com/stopgate/stopgate/internal/gate/texts"
 	"github.com/stopgate/stopgate/session"
@@ -72,32 +73,27 @@ func (g *Gate) AddTexts(ctx context.Context, o session.Owner, conversation strin
 			return ErrTexts
 		}
 	}
-	return g.texts.add(ctx, c, conversationOf(o, conversation), t.Whole, func(x flow.Index) (segments [][]byte) {
-		if t.Known != 0 {
-			segments = append(segments, c.reader.Knows(x, t.Known))
-		}
-		for _, text := range t.List {
-			if text.Message != nil {
-				segments = append(segments, c.reader.Message(x, text.Message))
-			} else {
-				segments = append(segments, c.reader.Result(x, text.Result))
-			}
-		}
-		return segments
-	})
+	var list []kept.Addition
+	if t.Known != 0 {
+		list = append(list, kept.Addition{Known: t.Known})
+	}
+	for _, text := range t.List {
+		list = append(list, kept.Addition{Message: text.Message, Result: text.Result})
+	}
+	return g.texts.add(ctx, c, conversationOf(o, conversation), t.Whole, list)
 }
 
 // conversations are the texts of all conversations.
 type conversations struct{ keeper *texts.Keeper }
 
 // add adds texts under a policy. What is read already must not be lost because a client left.
-func (t conversations) add(ctx context.Context, c *compiled, of flow.Conversation, whole bool, add func(flow.Index) [][]byte) error {
+func (t conversations) add(ctx context.Context, c *compiled, of flow.Conversation, whole bool, list []kept.Addition) error {
 	if !hasTexts(of) {
 		return ErrNoConversation
 	}
 	ctx, cancel := port.Detached(ctx)
 	defer cancel()
-	return t.keeper.Add(ctx, c.access(of), whole, add)
+	return t.keeper.Add(ctx, c.access(of), whole, list)
 }
 
 // conversationOf names the texts of a call.
@@ -111,25 +107,29 @@ func hasTexts(c flow.Conversation) bool {
 }
 
 func (c *compiled) access(of flow.Conversation) texts.Access {
-	return texts.Access{Of: of, Reader: c.reader, Keep: c.keepTexts}
+	return texts.Access{Of: of, Reader: c.reader, Keep: c.keepTexts, Text: c.keepText}
 }
 
-// view returns the texts of a conversation as a policy reads them; nil if they are not known.
-func (t conversations) view(ctx context.Context, c *compiled, of flow.Conversation) flow.View {
+// view returns the texts of a conversation as a policy reads them, nil if they are not known, and
+// their position in the stored log, nil if there is none.
+func (t conversations) view(ctx context.Context, c *compiled, of flow.Conversation) (flow.View, *stopgate.TextPosition) {
 	if c.reader == nil || !hasTexts(of) {
-		return nil
+		return nil, nil
 	}
-	v, err := t.keeper.View(ctx, c.access(of))
-	if err != nil {
-		return nil
+	v, at, err := t.keeper.View(ctx, c.access(of))
+	switch {
+	case err != nil:
+		return nil, nil
+	case at.Log == "":
+		return v, nil
 	}
-	return v
+	return v, &stopgate.TextPosition{Log: at.Log, Number: at.Number}
 }
 
 // loadTexts takes the view of the texts that the call is evaluated with.
 func (l *sessionLayer) loadTexts(ctx context.Context) {
 	if p := l.p; p.under.reader != nil {
-		l.texts = p.g.texts.view(ctx, p.under, p.conversation())
+		l.texts, l.textsAt = p.g.texts.view(ctx, p.under, p.conversation())
 	}
 }
 
@@ -159,9 +159,7 @@ func (p *pending) addCall(ctx context.Context, args []byte) {
 		return
 	}
 	// A failure is reported, and later calls are in doubt.
-	_ = p.g.texts.add(ctx, c, p.conversation(), false, func(x flow.Index) [][]byte {
-		return [][]byte{c.reader.Call(x, p.call.Tool, args)}
-	})
+	_ = p.g.texts.add(ctx, c, p.conversation(), false, []kept.Addition{{Call: &kept.Call{Tool: p.call.Tool, Args: args}}})
 }
 
 // addResult adds a result that the model receives. rel is nil if it belongs to no released call.
@@ -186,9 +184,7 @@ func (t conversations) addResult(ctx context.Context, c *compiled, rel *release,
 	if !hasTexts(of) {
 		return
 	}
-	_ = t.add(ctx, c, of, false, func(x flow.Index) [][]byte {
-		return [][]byte{c.reader.Result(x, &result)}
-	})
+	_ = t.add(ctx, c, of, false, []kept.Addition{{Result: &result}})
 }
 
 // newConversations returns the texts of conversations, which are kept with sessions.

@@ -24,6 +24,7 @@ func (p *Program) Gate() gate.Settings {
 		Context: stopgate.Context{Root: env.Root, Home: env.Home, Dir: env.Dir, Run: env.Run, RunDoubt: env.MayStay, RunLost: env.RunUnknown},
 	}
 	s.KeepTexts = !slices.ContainsFunc(p.Layers(), func(l *eval.Layer) bool { return l.File.Flow.Keep == "none" })
+	s.KeepText = p.KeepsText()
 	switch g.DenyMode {
 	case "tool_result":
 		s.DenyMode = gate.DenyToolResult

@@ -21,6 +21,20 @@ func (p *Program) Reader() flow.Reader {
 // LooksAtTexts reports whether the binding of a call depends on the texts of its session.
 func (p *Program) LooksAtTexts() bool { return p.policies.LooksAtTexts() }
 
+// KeepsText reports whether the texts of sessions themselves are stored, for replay: an operator's
+// file says so, and none says that nothing is kept.
+func (p *Program) KeepsText() bool {
+	keeps := false
+	for _, l := range p.Layers() {
+		f := &l.File.Flow
+		if f.Keep == "none" {
+			return false
+		}
+		keeps = keeps || f.KeepText && l.Trusted
+	}
+	return keeps
+}
+
 // HasEffect reports whether a tool changes something or sends something out; see
 // [eval.Policies.HasEffect].
 func (p *Program) HasEffect(tool stopgate.ToolName) bool { return p.policies.HasEffect(tool) }
@@ -40,7 +54,7 @@ func (p *Program) readTexts(known eval.KnownTools) {
 	if !p.policies.NeedsTexts() {
 		return
 	}
-	c := source.Config{Files: p.Sources()}
+	c := source.Config{Files: p.Sources(), EveryCall: p.KeepsText()}
 	for _, l := range p.Layers() {
 		f := &l.File.Flow
 		c.Own = append(c.Own, f.Own...)

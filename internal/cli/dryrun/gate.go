@@ -21,9 +21,13 @@ type Decider struct {
 }
 
 func NewDecider(l inputs.Loaded, more ...gate.Option) (Decider, error) {
+	return newDecider(l.Program, l.Program, more)
+}
+
+func newDecider(of gate.Policy, program *policy.Program, more []gate.Option) (Decider, error) {
 	said := new(objectionTracer)
-	g, err := GateFor(l.Program, approveRecorded{}, append(more, gate.WithTracer(said))...)
-	return Decider{g, l.Program, said}, err
+	g, err := GateFor(of, approveRecorded{}, append(more, gate.WithTracer(said))...)
+	return Decider{g, program, said}, err
 }
 
 // objectionTracer collects the objections of session policies to the calls of one gate, and the
@@ -154,7 +158,7 @@ func withoutJudges() gate.Option {
 }
 
 // GateFor makes the gate that a policy is tried on.
-func GateFor(program *policy.Program, person gate.Approver, more ...gate.Option) (*gate.Gate, error) {
+func GateFor(program gate.Policy, person gate.Approver, more ...gate.Option) (*gate.Gate, error) {
 	return gate.New(program, append([]gate.Option{
 		gate.WithStore(kinds.Memory()), gate.WithDenyMode(gate.DenyToolResult), gate.WithApprover(person), withoutJudges(),
 	}, more...)...)

@@ -35,6 +35,9 @@ recorded probability is taken: the row says what another threshold would decide.
 
 Results are part of the log as far as session policies look at them: whether one came,
 and how it ended. What it said is not; a tool with a success rule counts as unknown.
+Texts of sessions are kept where a policy says [flow] keep_text = true: calls then are
+judged by the texts that their session had, read by the sources of the new policy. A
+call whose verdict depends on texts that are not kept is not replayable.
 
 A call whose arguments are not kept, or are not whole, is not replayable, and the
 output says so. Records of JSON Lines files hold no arguments; the store does.
@@ -95,8 +98,11 @@ type replayJSON struct {
 
 	incomplete string // the first of them, and the fact that is not known
 	programs   map[string]*policy.Program
-	current    string    // key of the program in force
-	now        time.Time // of the row at hand
+	program    *policy.Program // the one in force
+	texts      keptTexts
+	seen       *dryrun.Seen // the texts of the call at hand
+	current    string       // key of the program in force
+	now        time.Time    // of the row at hand
 	released   map[stopgate.ProposalID]released
 }
 
@@ -126,13 +132,15 @@ const (
 	notByRules = "not decided by the policy"
 	notJudged  = "no judge's answer recorded"
 	noTexts    = "texts of the session not kept"
+	lessTexts  = "texts of the session redacted"
 )
 
 // replayLog judges the decisions of a log in their order.
 func replayLog(ctx context.Context, l inputs.Loaded, log *records.Log) (*replayJSON, error) {
 	r := &replayJSON{Policy: l.Program.Hash(), Changes: []replayChange{}, Unreplayable: map[string]int{}, released: map[stopgate.ProposalID]released{}}
 	// The clock is the log's, so that spans of time are the recorded ones.
-	j, err := dryrun.NewDecider(l, gate.WithClock(func() time.Time { return r.now }))
+	r.texts.log, r.seen = log, new(dryrun.Seen)
+	j, err := dryrun.NewSeeing(l, r.seen, gate.WithClock(func() time.Time { return r.now }))
 	if err != nil {
 		return nil, err
 	}
@@ -209,10 +217,14 @@ func (r *replayJSON) judge(ctx context.Context, j dryrun.Decider, l inputs.Loade
 	if l.Program.LooksAtSessions() {
 		then.then(&row.Record, noData) // a row does not have the session's data
 	}
-	if len(then.gone) > 0 && len(row.Origins) == 0 { // with origins it is not replayable
+	if len(then.gone) > 0 {
 		if r.Incomplete++; r.incomplete == "" {
 			r.incomplete = fmt.Sprintf("%s: %s", row.ID, then.gone[0])
 		}
+	}
+	missing, err := r.see(ctx, &row.Record)
+	if err != nil {
+		return err
 	}
 	var v stopgate.Verdict
 	if row.Status == stopgate.StatusAllowed || row.Status == stopgate.StatusObserved {
@@ -226,8 +238,8 @@ func (r *replayJSON) judge(ctx context.Context, j dryrun.Decider, l inputs.Loade
 	if err != nil {
 		return fmt.Errorf("replay row %d: %w", row.Seq, err)
 	}
-	if needsTexts(&row.Record, v) {
-		r.Unreplayable[noTexts]++
+	if missing != "" && dependsOnTexts(r.program, call, kept.Text) {
+		r.Unreplayable[missing]++
 		return nil
 	}
 	if v, ok = reviewed(v, row, l.Program); !ok {
@@ -279,8 +291,20 @@ func (r *replayJSON) under(j dryrun.Decider, l inputs.Loaded, row *stopgate.Reco
 		}
 		r.programs[key] = program
 	}
-	r.current = key
-	return s, j.Gate.Swap(program)
+	r.current, r.program = key, program
+	return s, j.Gate.Swap(dryrun.Seeing(program, r.seen))
+}
+
+// see takes the texts that the session of a recorded call had. missing is why they are not known,
+// "" if they are or if the policy needs none.
+func (r *replayJSON) see(ctx context.Context, row *stopgate.Record) (missing string, err error) {
+	r.seen.Texts = nil
+	reader := r.program.Reader()
+	if reader == nil {
+		return "", nil
+	}
+	r.seen.Texts, missing, err = r.texts.view(ctx, reader, row.Texts)
+	return missing, err
 }
 
 // ruled is the verdict of a row as far as the policy and its judge gave it. A declined or
@@ -303,16 +327,6 @@ func ruled(r *stopgate.Record) (v replayVerdict, ok bool) {
 		return v, false
 	}
 	return v, true
-}
-
-// needsTexts reports whether conditions on the origin of values evaluated a call then, or decide about
-// it now. The texts in which they look for values are not kept.
-func needsTexts(r *stopgate.Record, now stopgate.Verdict) bool {
-	switch now.Code {
-	case stopgate.CodeOriginUnknown, stopgate.CodeOriginBudget, stopgate.CodeUntrustedText:
-		return true
-	}
-	return len(r.Origins) > 0
 }
 
 // reviewed is a verdict after the judges of a policy, which decide as recorded: the recorded

@@ -45,9 +45,6 @@ func settingOf(r *stopgate.Record, args []byte, account config.Account) (s setti
 	if s.hook {
 		s.options.UnknownTool = stopgate.Ask
 	}
-	if len(r.Origins) > 0 {
-		s.gone = append(s.gone, "the texts of the session, in which conditions look for the origin of values: they are not kept")
-	}
 	if c.Cut {
 		s.gone = append(s.gone, "a directory of the call: its name is too long or too odd for a row")
 	}

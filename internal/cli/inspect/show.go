@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/dryrun"
 	"github.com/stopgate/stopgate/internal/cli/inputs"
@@ -116,6 +117,7 @@ the session had then, as the store says.`,
 
 // show is one proposal as records have it.
 type show struct {
+	log      *records.Log
 	rows     []records.Row
 	Decision *records.Row
 	args     []byte // nil: not kept
@@ -131,7 +133,7 @@ type show struct {
 }
 
 func NewShow(ctx context.Context, log *records.Log, rows []records.Row) (show, error) {
-	w := show{rows: rows}
+	w := show{log: log, rows: rows}
 	for i := range rows {
 		if rows[i].Kind == stopgate.RecordDecision {
 			w.Decision = &rows[i]
@@ -171,7 +173,19 @@ func (w *show) Explain(ctx context.Context, p *inputs.Policy, settings place.Set
 		w.Data = was.then(r, w.Data)
 	}
 	call := was.callOf(r, w.args, l.Tools)
-	evaluation := l.Program.BindUnder(call, eval.Circumstances{Situation: l.Program.Situation(call.Groups, w.Data, nil)}).Evaluate()
+	var texts flow.View
+	if reader := l.Program.Reader(); reader != nil {
+		kept := keptTexts{log: w.log}
+		var missing string
+		var err error
+		if texts, missing, err = kept.view(ctx, reader, r.Texts); err != nil {
+			return dryrun.Answer{}, nil, err
+		}
+		if missing != "" && (len(r.Origins) > 0 || dependsOnTexts(l.Program, call, w.args)) {
+			was.gone = append(was.gone, missing+": conditions on where values come from are in doubt")
+		}
+	}
+	evaluation := l.Program.BindUnder(call, eval.Circumstances{Situation: l.Program.Situation(call.Groups, w.Data, texts)}).EvaluateWith(texts)
 	evaluation.Feed(w.args)
 	verdict := evaluation.Close(stopgate.Ended)
 	x := evaluation.Explain()
@@ -263,6 +277,9 @@ func (w show) decisionText(b *strings.Builder, r *stopgate.Record) {
 	}
 	for _, o := range r.Origins {
 		line("origin", "%s", visible.Text(o.Sentence("")))
+	}
+	if r.Texts != nil {
+		line("texts", "%d of the log %s", r.Texts.Number, visible.Text(r.Texts.Log))
 	}
 	if r.Judge != nil {
 		line("judge", "%s", reviewText(r.Judge))

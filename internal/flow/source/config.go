@@ -21,6 +21,9 @@ type Config struct {
 	Budget int64
 	// Forget keeps no segments: the texts of a session end with the process.
 	Forget bool
+	// EveryCall returns a segment for every call, also for one that adds nothing: the texts that are
+	// kept for replay need it, because another policy may see an effect in the call.
+	EveryCall bool
 }
 
 // File is the sources of a policy file.

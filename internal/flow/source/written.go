@@ -63,7 +63,7 @@ func (r *Reader) Call(to flow.Index, tool stopgate.ToolName, args []byte) []byte
 			b.Marks = append(b.Marks, mark(markAnything))
 		}
 	}
-	if len(b.Marks) == 0 {
+	if len(b.Marks) == 0 && !r.config.EveryCall {
 		return nil
 	}
 	return r.keep(ix.Add(&b))

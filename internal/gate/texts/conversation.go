@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/internal/flow/kept"
 )
 
 // overhead is the memory of a conversation next to its index.
@@ -38,10 +39,14 @@ type conversation struct {
 	begun    bool
 	meaning  string
 	durable  bool     // the store has the texts
+	whole    bool     // and keeps the texts themselves
 	key      []byte   // of the index
 	stored   bool     // the store has a log with this key
 	position uint64   // of the log in the index
+	kept     int64    // the length of the texts that the log keeps
+	full     bool     // the log keeps no more
 	pending  [][]byte // segments that the store does not have
+	texts    [][]byte // the kept text of each, nil if it is not kept
 	replace  bool     // the store has a log with another key
 	added    bool     // the index has texts
 	lost     bool
@@ -50,6 +55,7 @@ type conversation struct {
 
 // sync brings the index to the state of the store. Afterwards there is an index, or texts are lost.
 func (c *conversation) sync(ctx context.Context, a Access) error {
+	c.whole = a.Keep && a.Text
 	meaning, durable := a.Reader.Meaning(), c.shared() && a.Keep
 	if c.begun && (c.meaning != meaning || c.durable != durable) {
 		lost := c.lost || !c.durable && c.added || len(c.pending) > 0
@@ -84,7 +90,7 @@ func (c *conversation) sync(ctx context.Context, a Access) error {
 
 // add adds texts once. It returns [flow.ErrMoved] if another process changed the log meanwhile; the
 // texts are then to be added again.
-func (c *conversation) add(ctx context.Context, a Access, whole bool, add func(flow.Index) [][]byte) error {
+func (c *conversation) add(ctx context.Context, a Access, whole bool, list []kept.Addition) error {
 	behind := c.sync(ctx, a)
 	switch {
 	case c.lost && whole:
@@ -97,10 +103,10 @@ func (c *conversation) add(ctx context.Context, a Access, whole bool, add func(f
 		c.lose(NotStored, behind)
 		return behind
 	}
-	for _, segment := range add(c.index) {
-		if segment != nil {
+	for i := range list {
+		if segment := list[i].Add(a.Reader, c.index); segment != nil {
 			c.added = true
-			c.pending = append(c.pending, segment)
+			c.pending, c.texts = append(c.pending, segment), append(c.texts, c.keep(&list[i]))
 		}
 	}
 	err := c.save(ctx)
@@ -111,6 +117,27 @@ func (c *conversation) add(ctx context.Context, a Access, whole bool, add func(f
 		c.forget()
 	}
 	return err
+}
+
+// keep returns the stored form of a text, nil if it is not kept. Without one text no later call can
+// be judged again, so none is kept after the first that the log has no room for.
+func (c *conversation) keep(a *kept.Addition) []byte {
+	if !c.whole || !c.durable || c.full {
+		return nil
+	}
+	text := a.Append(nil)
+	if c.full = c.kept+int64(size(c.texts)+len(text)) > kept.MaxLog; c.full {
+		return nil
+	}
+	return text
+}
+
+// at returns the position of the view in the log.
+func (c *conversation) at() Position {
+	if !c.durable {
+		return Position{}
+	}
+	return Position{Log: kept.LogID(c.key), Number: c.position + uint64(len(c.pending))}
 }
 
 // begin makes an empty index with a key of its own.
@@ -128,7 +155,8 @@ func newKey() []byte {
 
 // forget gives up the index.
 func (c *conversation) forget() {
-	c.index, c.key, c.stored, c.position, c.pending, c.replace, c.added = nil, nil, false, 0, nil, false, false
+	c.index, c.key, c.stored, c.position, c.replace, c.added = nil, nil, false, 0, false, false
+	c.pending, c.texts, c.kept, c.full = nil, nil, 0, false
 }
 
 // rebuild begins the texts of the conversation anew.
@@ -207,7 +235,7 @@ func (c *conversation) restore(log *flow.Log) error {
 		}
 	}
 	c.added = c.added || len(log.Segments) > 0
-	c.position = log.Position
+	c.position, c.kept = log.Position, log.Kept
 	return nil
 }
 
@@ -228,5 +256,5 @@ func (c *conversation) measure() int64 {
 			return nil
 		})
 	}
-	return n + int64(size(c.pending))
+	return n + int64(size(c.pending)+size(c.texts))
 }

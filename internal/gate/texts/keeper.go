@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/internal/flow/kept"
 )
 
 // ErrUnknown is the error of a conversation of which there are no texts.
@@ -62,14 +63,22 @@ func New(c Config) *Keeper {
 type Access struct {
 	Of     flow.Conversation
 	Reader flow.Reader
-	// Keep stores the texts; otherwise the store only has that there are some.
-	Keep bool
+	// Keep stores the texts as keyed hashes; otherwise the store only has that there are some. Text
+	// also stores the texts themselves.
+	Keep, Text bool
+}
+
+// Position is how many texts a view has. Number is that of the last one in the stored log with the
+// id Log; both are zero if the store has no texts of the conversation.
+type Position struct {
+	Log    string
+	Number uint64
 }
 
 // View returns the texts of a conversation. After an error they are not known.
-func (k *Keeper) View(ctx context.Context, a Access) (v flow.View, err error) {
+func (k *Keeper) View(ctx context.Context, a Access) (v flow.View, at Position, err error) {
 	if !k.has(a.Of) {
-		return nil, ErrUnknown
+		return nil, at, ErrUnknown
 	}
 	c := k.find(a.Of)
 	c.mu.Lock()
@@ -82,26 +91,26 @@ func (k *Keeper) View(ctx context.Context, a Access) (v flow.View, err error) {
 		if c.lost {
 			return ErrLost
 		}
-		v = c.index.View()
+		v, at = c.index.View(), c.at()
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, Position{}, err
 	}
-	return v, nil
+	return v, at, nil
 }
 
-// Add calls add with the index of a conversation, and stores the segments that it returns. whole is
-// set if add adds all texts of the conversation from its first one. After an error the texts of the
+// Add adds texts to a conversation, and stores the segments of its index. whole is set if the list
+// has all texts of the conversation from its first one. After an error the texts of the
 // conversation may not be known.
-func (k *Keeper) Add(ctx context.Context, a Access, whole bool, add func(flow.Index) [][]byte) error {
+func (k *Keeper) Add(ctx context.Context, a Access, whole bool, list []kept.Addition) error {
 	c := k.find(a.Of)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer k.account(c)
 	err := c.protect(func() error {
 		for range maxMoves {
-			err := c.add(ctx, a, whole, add)
+			err := c.add(ctx, a, whole, list)
 			if !errors.Is(err, flow.ErrMoved) {
 				return err
 			}

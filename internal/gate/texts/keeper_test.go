@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/internal/flow/kept"
 	"github.com/stopgate/stopgate/internal/gate/texts"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 	"github.com/stopgate/stopgate/session"
@@ -24,6 +25,7 @@ type logs struct {
 	lose  error // of appends that are made all the same
 	full  int
 	loads int
+	kept  map[string]map[uint64]string
 }
 
 func (l *logs) LoadTexts(_ context.Context, c flow.Conversation, after uint64) (flow.Log, error) {
@@ -68,6 +70,21 @@ func (l *logs) AppendTexts(_ context.Context, c flow.Conversation, change flow.C
 	next.Position += uint64(len(change.Segments))
 	next.Lost = next.Lost || change.Lost
 	l.all[c] = &next
+	if change.Texts != nil {
+		if l.kept == nil {
+			l.kept = map[string]map[uint64]string{}
+		}
+		id := kept.LogID(change.Key)
+		if l.kept[id] == nil {
+			l.kept[id] = map[uint64]string{}
+		}
+		for i, text := range change.Texts {
+			next.Kept += int64(len(text))
+			if len(text) > 0 {
+				l.kept[id][change.After+uint64(i)+1] = string(text)
+			}
+		}
+	}
 	return l.lose
 }
 
@@ -77,6 +94,7 @@ type process struct {
 	t       *testing.T
 	reader  *ports.Texts
 	keep    bool
+	text    bool
 	reports []texts.Reason
 }
 
@@ -97,23 +115,22 @@ func of(session string) flow.Conversation {
 }
 
 func (p *process) access(c flow.Conversation) texts.Access {
-	return texts.Access{Of: c, Reader: p.reader, Keep: p.keep}
+	return texts.Access{Of: c, Reader: p.reader, Keep: p.keep, Text: p.text}
 }
 
 func (p *process) say(c flow.Conversation, whole bool, list ...string) error {
-	return p.Add(p.t.Context(), p.access(c), whole, func(x flow.Index) (segments [][]byte) {
-		for _, text := range list {
-			segments = append(segments, p.reader.Message(x, &flow.Message{Source: flow.User, Text: []byte(text)}))
-		}
-		return segments
-	})
+	var additions []kept.Addition
+	for _, text := range list {
+		additions = append(additions, kept.Addition{Message: &flow.Message{Source: flow.User, Text: []byte(text)}})
+	}
+	return p.Add(p.t.Context(), p.access(c), whole, additions)
 }
 
 // wants compares the texts of a view; "-" is none.
 func (p *process) wants(c flow.Conversation, want string) {
 	p.t.Helper()
 	got := "-"
-	if v, err := p.View(p.t.Context(), p.access(c)); err == nil {
+	if v, _, err := p.View(p.t.Context(), p.access(c)); err == nil {
 		got = strings.ReplaceAll(strings.ReplaceAll(v.(*ports.TextIndex).Entries(), "user: ", ""), "\n", " ")
 	}
 	if got != want {
@@ -185,7 +202,7 @@ func TestConcurrentProcesses(t *testing.T) {
 		})
 	}
 	running.Wait()
-	v, err := newProcess(t, l, 1<<20).View(t.Context(), all[0].access(of("s")))
+	v, _, err := newProcess(t, l, 1<<20).View(t.Context(), all[0].access(of("s")))
 	if err != nil || len(strings.Split(v.(*ports.TextIndex).Entries(), "\n")) != 80 {
 		t.Fatal(v, err)
 	}

@@ -16,36 +16,41 @@ import (
 func (c *conversation) save(ctx context.Context) error {
 	switch {
 	case !c.shared():
-		c.pending, c.replace, c.unmarked = nil, false, false
+		c.pending, c.texts, c.replace, c.unmarked = nil, nil, false, false
 		return nil
 	case c.lost:
 		return c.mark(ctx)
 	case !c.durable:
-		c.pending = nil
+		c.pending, c.texts = nil, nil
 		return c.announce(ctx)
 	case len(c.pending) == 0 && !c.replace:
 		return nil
 	}
-	err := c.keeper.Append(ctx, c.name, flow.Change{
-		Key: c.key, Meaning: c.meaning, After: c.position, Segments: c.pending, Replace: c.replace,
-	})
+	change := flow.Change{Key: c.key, Meaning: c.meaning, After: c.position, Segments: c.pending, Replace: c.replace}
+	kept := size(c.texts)
+	if kept > 0 {
+		change.Texts = c.texts
+	}
+	err := c.keeper.Append(ctx, c.name, change)
 	switch {
 	case err == nil:
 		c.position += uint64(len(c.pending))
-		c.stored, c.pending, c.replace = true, nil, false
+		c.kept += int64(kept)
+		c.stored, c.pending, c.texts, c.replace = true, nil, nil, false
 	case errors.Is(err, flow.ErrFull):
 		c.lose(TooLong, err)
 		return errors.Join(err, c.mark(ctx))
-	case !errors.Is(err, flow.ErrMoved) && size(c.pending) > maxPending:
+	case !errors.Is(err, flow.ErrMoved) && size(c.pending)+size(c.texts) > maxPending:
 		c.lose(NotStored, err)
 	}
 	return err
 }
 
 // shared reports whether a store can have texts of the conversation. A part of a session that was
-// guessed has a name that only this process knows.
+// guessed has a name that only this process knows: the store has it only where it keeps texts for
+// replay.
 func (c *conversation) shared() bool {
-	return c.keeper.Load != nil && c.name.Session != "" && (c.name.ID == "" || !session.Weak(c.name.Session))
+	return c.keeper.Load != nil && (c.whole || c.name.Session != "" && (c.name.ID == "" || !session.Weak(c.name.Session)))
 }
 
 // mark writes to the store that texts are lost.
@@ -95,7 +100,7 @@ func (c *conversation) merge(ctx context.Context, r flow.Reader) error {
 		return err
 	}
 	if contains(log.Segments, c.pending) { // an append that seemed to fail
-		c.pending = nil
+		c.pending, c.texts = nil, nil
 		return nil
 	}
 	for _, segment := range c.pending {

@@ -75,6 +75,13 @@ func (w *rowWriter) row(r *stopgate.Record) {
 		w.key("facts_at")
 		w.dst = strconv.AppendUint(w.dst, r.FactsAt, 10)
 	}
+	if t := r.Texts; t != nil {
+		w.key("texts")
+		w.dst = append(w.dst, '{')
+		w.string("log", t.Log)
+		w.key("number")
+		w.dst = append(strconv.AppendUint(w.dst, t.Number, 10), '}')
+	}
 	w.text("policy", r.Policy)
 	other(w, "unversioned", r.Unversioned, len(r.Unversioned) > 0)
 	w.text("definition", r.Definition)

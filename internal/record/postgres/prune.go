@@ -21,6 +21,7 @@ type Retention struct {
 type Pruned struct {
 	Rows      int64
 	Arguments int64
+	KeptTexts int64
 }
 
 const (
@@ -32,7 +33,7 @@ const (
 )
 
 // Prune removes data older than keep: rows by the time at which they were written, arguments by the
-// last time they were proposed. Each chain whose rows are removed gets a checkpoint row in the same
+// last time they were proposed, texts by their own. Each chain whose rows are removed gets a checkpoint row in the same
 // transaction, which names the last of them (S25). Rows are kept for up to a month longer, unless the
 // retention is shorter than [exact].
 func (r *Recorder) Prune(ctx context.Context, keep Retention, now time.Time) (p Pruned, err error) {
@@ -40,6 +41,9 @@ func (r *Recorder) Prune(ctx context.Context, keep Retention, now time.Time) (p 
 		if p.Arguments, err = r.pruneArguments(ctx, keep.Arguments.UnixMicro()); err != nil {
 			return p, fmt.Errorf("prune audit arguments: %w", err)
 		}
+	}
+	if p.KeptTexts, err = r.pruneTexts(ctx, keep); err != nil {
+		return p, err
 	}
 	if !keep.Rows.IsZero() {
 		if p.Rows, err = r.pruneRows(ctx, keep.Rows, now); err != nil {

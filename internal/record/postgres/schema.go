@@ -99,6 +99,16 @@ BEGIN
 	EXECUTE format('DROP TABLE %I', part);
 	RETURN true;
 END $$;
+`, `
+CREATE TABLE record_texts(
+	log text COLLATE "C" NOT NULL,
+	number bigint NOT NULL,
+	time bigint NOT NULL,
+	redacted boolean NOT NULL,
+	text bytea NOT NULL,
+	PRIMARY KEY(log, number)
+);
+CREATE INDEX record_texts_time ON record_texts(time);
 `}}
 
 // lockClass is the first key of the advisory locks of chains: "SG".

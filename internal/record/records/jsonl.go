@@ -15,6 +15,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/record/auditrow"
 	"github.com/stopgate/stopgate/internal/record/jsonl"
 )
@@ -111,6 +112,8 @@ func (r *reader) verify(ctx context.Context, c *Check) error {
 	report.Torn = torn
 	return c.add(report, err)
 }
+
+func (r *reader) texts(context.Context, string) ([]flow.KeptText, error) { return nil, nil }
 
 func (r *reader) arguments(context.Context, string) (a Arguments, ok bool, err error) {
 	return a, false, nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/record/postgres"
 	"github.com/stopgate/stopgate/internal/store/location"
 	"github.com/stopgate/stopgate/internal/store/postgres/pgdb"
@@ -193,6 +194,10 @@ func headError(chain postgres.Chain, last int64, hash string) error {
 func (s *server) arguments(ctx context.Context, hash string) (Arguments, bool, error) {
 	a, ok, err := postgres.ArgumentsOf(ctx, s.db, hash)
 	return Arguments(a), ok, err
+}
+
+func (s *server) texts(ctx context.Context, id string) ([]flow.KeptText, error) {
+	return postgres.TextsOf(ctx, s.db, id)
 }
 
 func (s *server) accept(context.Context, string, time.Time) (before, after audit.Head, err error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/store/location"
 )
 
@@ -28,6 +29,8 @@ type source interface {
 	verify(ctx context.Context, c *Check) error
 	// arguments returns the stored arguments with a hash.
 	arguments(ctx context.Context, hash string) (Arguments, bool, error)
+	// texts returns the kept texts of a session's log.
+	texts(ctx context.Context, id string) ([]flow.KeptText, error)
 	accept(ctx context.Context, by string, now time.Time) (before, after audit.Head, err error)
 	close() error
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/record/spool"
 	"github.com/stopgate/stopgate/internal/record/sqlite"
 	"github.com/stopgate/stopgate/internal/store/database"
@@ -133,6 +134,10 @@ func (c *Check) add(report audit.Report, err error) error {
 func (s *file) arguments(ctx context.Context, hash string) (Arguments, bool, error) {
 	a, ok, err := sqlite.ArgumentsOf(ctx, s.db, hash)
 	return Arguments(a), ok, err
+}
+
+func (s *file) texts(ctx context.Context, id string) ([]flow.KeptText, error) {
+	return sqlite.TextsOf(ctx, s.db, id)
 }
 
 func (s *file) accept(ctx context.Context, by string, now time.Time) (before, after audit.Head, err error) {

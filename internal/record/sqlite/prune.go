@@ -20,6 +20,7 @@ type Retention struct {
 type Pruned struct {
 	Rows      int64 `json:"rows"`
 	Arguments int64 `json:"arguments"`
+	KeptTexts int64 `json:"kept_texts"`
 }
 
 // pruneStep is how many rows or arguments one change removes, so that writers need not wait for all
@@ -27,12 +28,18 @@ type Pruned struct {
 const pruneStep = 2000
 
 // Prune removes data older than keep: rows from the start of the chain up to the first younger
-// row, and arguments by the last time they were proposed. A checkpoint row, written in the same
+// row, arguments by the last time they were proposed, and texts by their own. A checkpoint row, written in the same
 // transaction, names the last removed row (S25).
 func (r *Recorder) Prune(ctx context.Context, keep Retention, now time.Time) (p Pruned, err error) {
 	if !keep.Arguments.IsZero() {
-		if p.Arguments, err = r.pruneArguments(ctx, keep.Arguments); err != nil {
+		if p.Arguments, err = r.pruneAged(ctx, oldArguments, deleteArguments, keep.Arguments); err != nil {
 			return p, fmt.Errorf("prune audit arguments: %w", err)
+		}
+	}
+	// They are of no use without the rows that name them.
+	if before := latest(keep.Arguments, keep.Rows); !before.IsZero() {
+		if p.KeptTexts, err = r.pruneAged(ctx, oldTexts, deleteTexts, before); err != nil {
+			return p, fmt.Errorf("prune audit texts: %w", err)
 		}
 	}
 	for !keep.Rows.IsZero() {
@@ -48,18 +55,25 @@ func (r *Recorder) Prune(ctx context.Context, keep Retention, now time.Time) (p 
 	return p, nil
 }
 
-// pruneArguments visits all arguments once, in the order of insertion. It looks up the old ones
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// pruneAged visits all arguments, or texts, once, in the order of insertion. It looks up the old ones
 // before the change, so that no writer waits for that.
-func (r *Recorder) pruneArguments(ctx context.Context, before time.Time) (n int64, err error) {
+func (r *Recorder) pruneAged(ctx context.Context, old, remove string, before time.Time) (n int64, err error) {
 	for last := int64(0); ; {
 		from := last
-		found, err := r.db.Get(ctx, []any{&last}, oldArguments, from, before.UnixMicro(), pruneStep)
+		found, err := r.db.Get(ctx, []any{&last}, old, from, before.UnixMicro(), pruneStep)
 		if err != nil || !found {
 			return n, err
 		}
 		gone := int64(0)
 		err = r.db.Change(ctx, func(tx *database.Tx) error {
-			done, err := tx.Exec(deleteArguments, from, last, before.UnixMicro())
+			done, err := tx.Exec(remove, from, last, before.UnixMicro())
 			if err == nil {
 				gone, err = done.RowsAffected()
 			}

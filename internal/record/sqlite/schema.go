@@ -34,4 +34,14 @@ CREATE TABLE audit_arguments(
 CREATE INDEX audit_ages ON audit_arguments(time);
 `, `
 DROP INDEX audit_ages;
+`, `
+CREATE TABLE audit_texts(
+	id INTEGER PRIMARY KEY,
+	log TEXT NOT NULL,
+	number INTEGER NOT NULL,
+	time INTEGER NOT NULL,
+	redacted INTEGER NOT NULL,
+	text BLOB NOT NULL,
+	UNIQUE(log, number)
+) STRICT;
 `}}

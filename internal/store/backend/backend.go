@@ -39,8 +39,8 @@ type Store interface {
 	Recorder() Recorder
 	// Newest returns the time of the newest record, zero if there is none.
 	Newest(ctx context.Context) (time.Time, error)
-	// Retain removes data older than keep: rows and arguments of records; conversations,
-	// responses and the arguments of questions by the age of arguments; facts, approvals and
+	// Retain removes data older than keep: rows and arguments of records; kept texts of sessions,
+	// conversations, responses and the arguments of questions by the age of arguments; facts, approvals and
 	// sessions with their texts by the age of rows.
 	Retain(ctx context.Context, keep Retention, now time.Time) (Pruned, error)
 
@@ -74,7 +74,8 @@ type Objections interface {
 
 // Options configure a store. The zero Options keep no arguments.
 type Options struct {
-	// Arguments selects how records hold the arguments of calls.
+	// Arguments selects how records hold the arguments of calls, and the store the texts of sessions
+	// that a policy keeps for replay.
 	Arguments audit.Keep
 	// Redactor removes values for audit.KeepRedacted; nil removes the well-known forms of
 	// secrets.
@@ -100,4 +101,5 @@ type Pruned struct {
 	Conversations int64 `json:"conversations"`
 	Responses     int64 `json:"ledger"` // entries of the gateway's response log, likewise
 	Texts         int64 `json:"texts"`  // conversations of which there were texts
+	KeptTexts     int64 `json:"kept_texts"`
 }

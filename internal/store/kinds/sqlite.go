@@ -45,6 +45,6 @@ func (s sqliteStore) Retain(ctx context.Context, keep backend.Retention, now tim
 	pruned, err := s.Store.Retain(ctx, records.Retention(keep), now)
 	return backend.Pruned{
 		Rows: pruned.Rows, Arguments: pruned.Arguments, Facts: pruned.Facts, Sessions: pruned.Sessions, Approvals: pruned.Approvals,
-		Conversations: pruned.Conversations, Responses: pruned.Responses, Texts: pruned.Texts,
+		Conversations: pruned.Conversations, Responses: pruned.Responses, Texts: pruned.Texts, KeptTexts: pruned.KeptTexts,
 	}, err
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/internal/flow/kept"
 )
 
 var _ flow.Store = (*Texts)(nil)
@@ -26,6 +27,7 @@ type Texts struct {
 	all   map[flow.Conversation]*textLog
 	order list.List // of *textLog with segments, the one changed last at the end
 	size  int64
+	kept  keptTexts
 }
 
 type textLog struct {
@@ -85,6 +87,10 @@ func (s *Texts) AppendTexts(ctx context.Context, c flow.Conversation, change flo
 	for _, segment := range change.Segments {
 		log.Segments = append(log.Segments, bytes.Clone(segment))
 	}
+	s.kept.add(kept.LogID(change.Key), log.Position+1, change.Texts)
+	for _, text := range change.Texts {
+		log.Kept += int64(len(text))
+	}
 	log.Position += uint64(len(change.Segments))
 	log.Lost = log.Lost || change.Lost
 	log.size += added
@@ -99,6 +105,47 @@ func (s *Texts) AppendTexts(ctx context.Context, c flow.Conversation, change flo
 		s.drop(s.order.Front().Value.(*textLog))
 	}
 	return nil
+}
+
+// KeptTexts implements [flow.Store].
+func (s *Texts) KeptTexts(ctx context.Context, log string) ([]flow.KeptText, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.kept.logs[log]), nil
+}
+
+// keptTexts are the texts themselves that a policy keeps. When there are too many, those of the oldest
+// log are dropped.
+type keptTexts struct {
+	logs  map[string][]flow.KeptText
+	order []string // of logs
+	size  int64
+}
+
+func (k *keptTexts) add(log string, first uint64, texts [][]byte) {
+	for i, text := range texts {
+		if len(text) == 0 {
+			continue
+		}
+		if k.logs == nil {
+			k.logs = map[string][]flow.KeptText{}
+		}
+		if k.logs[log] == nil {
+			k.order = append(k.order, log)
+		}
+		k.logs[log] = append(k.logs[log], flow.KeptText{Number: first + uint64(i), Text: bytes.Clone(text)})
+		k.size += int64(len(text))
+	}
+	for k.size > MaxTexts && len(k.order) > 1 {
+		for _, t := range k.logs[k.order[0]] {
+			k.size -= int64(len(t.Text))
+		}
+		delete(k.logs, k.order[0])
+		k.order = k.order[1:]
+	}
 }
 
 // drop removes the segments of a log.

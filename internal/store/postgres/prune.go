@@ -22,13 +22,13 @@ const (
 // longer gives a step of removing the time that a decision would not get.
 const longer = "SET LOCAL statement_timeout = '60s'"
 
-// Retain removes data older than keep: rows and arguments as [records.Recorder.Prune] does; conversations, the response log and the arguments of questions
+// Retain removes data older than keep: rows, arguments and kept texts as [records.Recorder.Prune] does; conversations, the response log and the arguments of questions
 // by the age of arguments; facts and approvals by the age of rows; and sessions without a fact for that
 // long, with their cells and texts. Cells of the principal, positions, and the cells of other sessions
 // remain, except cells of single calls whose result never arrived.
 func (s *Store) Retain(ctx context.Context, keep backend.Retention, now time.Time) (p backend.Pruned, err error) {
 	rows, err := s.records.Prune(ctx, records.Retention(keep), now)
-	if p.Rows, p.Arguments = rows.Rows, rows.Arguments; err != nil {
+	if p.Rows, p.Arguments, p.KeptTexts = rows.Rows, rows.Arguments, rows.KeptTexts; err != nil {
 		return p, err
 	}
 	if !keep.Arguments.IsZero() {

@@ -130,4 +130,6 @@ CREATE TABLE text_segments(
 	segment bytea NOT NULL,
 	PRIMARY KEY(texts, seq)
 );
+`, `
+ALTER TABLE texts ADD COLUMN kept bigint NOT NULL DEFAULT 0;
 `}}

@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/internal/flow/kept"
+	records "github.com/stopgate/stopgate/internal/record/postgres"
 )
 
 var _ flow.Store = (*Store)(nil)
@@ -20,14 +22,15 @@ const maxTexts = 64 << 20
 // textLog is a row of texts.
 type textLog struct {
 	number, bytes, position int64
+	kept                    int64
 	lost                    bool
 	key, meaning            []byte
 }
 
-const selectTexts = "SELECT number, position, bytes, lost, key, meaning FROM texts WHERE id = $1"
+const selectTexts = "SELECT number, position, bytes, kept, lost, key, meaning FROM texts WHERE id = $1"
 
 func readTextLog(ctx context.Context, tx pgx.Tx, query string, id []byte) (log textLog, found bool, err error) {
-	err = tx.QueryRow(ctx, query, id).Scan(&log.number, &log.position, &log.bytes, &log.lost, &log.key, &log.meaning)
+	err = tx.QueryRow(ctx, query, id).Scan(&log.number, &log.position, &log.bytes, &log.kept, &log.lost, &log.key, &log.meaning)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return textLog{}, false, nil
 	}
@@ -46,7 +49,7 @@ func (s *Store) LoadTexts(ctx context.Context, c flow.Conversation, after uint64
 		if err != nil || !found {
 			return err
 		}
-		log = flow.Log{Key: row.key, Meaning: string(row.meaning), Position: uint64(row.position), Lost: row.lost}
+		log = flow.Log{Key: row.key, Meaning: string(row.meaning), Position: uint64(row.position), Lost: row.lost, Kept: row.kept}
 		if log.Position <= after {
 			return nil
 		}
@@ -65,15 +68,16 @@ func (s *Store) LoadTexts(ctx context.Context, c flow.Conversation, after uint64
 
 // AppendTexts implements [flow.Store].
 func (s *Store) AppendTexts(ctx context.Context, c flow.Conversation, change flow.Change) error {
-	err := s.db.Change(ctx, func(tx pgx.Tx) error { return appendTexts(ctx, tx, c, change) })
+	err := s.db.Change(ctx, func(tx pgx.Tx) error { return s.appendTexts(ctx, tx, c, change) })
 	if err != nil && !errors.Is(err, flow.ErrMoved) && !errors.Is(err, flow.ErrFull) {
 		return fmt.Errorf("store texts: %w", err)
 	}
 	return err
 }
 
-func appendTexts(ctx context.Context, tx pgx.Tx, c flow.Conversation, change flow.Change) error {
-	id, now := textsOf(c), time.Now().UnixMilli()
+func (s *Store) appendTexts(ctx context.Context, tx pgx.Tx, c flow.Conversation, change flow.Change) error {
+	id, at := textsOf(c), time.Now()
+	now := at.UnixMilli()
 	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended(encode($1, 'hex'), 1))", id); err != nil {
 		return err
 	}
@@ -121,9 +125,20 @@ func appendTexts(ctx context.Context, tx pgx.Tx, c flow.Conversation, change flo
 			return err
 		}
 	}
-	_, err = tx.Exec(ctx, "UPDATE texts SET at = $1, position = $2, bytes = $3, lost = $4 WHERE number = $5",
-		now, row.position+int64(len(change.Segments)), size, row.lost || change.Lost, row.number)
+	for _, text := range change.Texts {
+		row.kept += int64(len(text))
+	}
+	if err := s.records.KeepTexts(ctx, tx, kept.LogID(change.Key), uint64(row.position)+1, change.Texts, at); err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, "UPDATE texts SET at = $1, position = $2, bytes = $3, kept = $4, lost = $5 WHERE number = $6",
+		now, row.position+int64(len(change.Segments)), size, row.kept, row.lost || change.Lost, row.number)
 	return err
+}
+
+// KeptTexts implements [flow.Store].
+func (s *Store) KeptTexts(ctx context.Context, log string) ([]flow.KeptText, error) {
+	return records.TextsOf(ctx, s.db, log)
 }
 
 // pruneTexts removes the texts of sessions that are gone, if nothing was added since before.

@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/internal/flow/kept"
+	audit "github.com/stopgate/stopgate/internal/record/sqlite"
 	"github.com/stopgate/stopgate/internal/store/database"
 )
 
 // textTables are the tables of the texts of conversations: keyed hashes, no text. Times are Unix
-// milliseconds.
+// milliseconds. Texts that a policy keeps for replay are with the records.
 var textTables = database.Component{Name: "texts", Migrations: []string{`
 CREATE TABLE texts(
 	id INTEGER PRIMARY KEY,
@@ -34,6 +36,8 @@ CREATE TABLE text_segments(
 	segment BLOB NOT NULL,
 	PRIMARY KEY(texts, seq)
 ) STRICT;
+`, `
+ALTER TABLE texts ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
 `}}
 
 var _ flow.Store = (*Store)(nil)
@@ -44,6 +48,7 @@ const maxTexts = 64 << 20
 // textLog is a row of texts.
 type textLog struct {
 	id, bytes int64
+	kept      int64
 	position  uint64
 	lost      bool
 	key       []byte
@@ -51,8 +56,8 @@ type textLog struct {
 }
 
 func readTextLog(tx *database.Tx, c flow.Conversation) (log textLog, found bool, err error) {
-	found, err = tx.Get([]any{&log.id, &log.position, &log.bytes, &log.lost, &log.key, &log.meaning},
-		"SELECT id, position, bytes, lost, key, meaning FROM texts WHERE principal = ? AND session = ? AND conversation = ?",
+	found, err = tx.Get([]any{&log.id, &log.position, &log.bytes, &log.kept, &log.lost, &log.key, &log.meaning},
+		"SELECT id, position, bytes, kept, lost, key, meaning FROM texts WHERE principal = ? AND session = ? AND conversation = ?",
 		string(c.Principal), string(c.Session), c.ID)
 	return log, found, err
 }
@@ -65,7 +70,7 @@ func (s *Store) LoadTexts(ctx context.Context, c flow.Conversation, after uint64
 		if err != nil || !found {
 			return err
 		}
-		log = flow.Log{Key: bytes.Clone(row.key), Meaning: row.meaning, Position: row.position, Lost: row.lost}
+		log = flow.Log{Key: bytes.Clone(row.key), Meaning: row.meaning, Position: row.position, Lost: row.lost, Kept: row.kept}
 		if log.Position <= after {
 			return nil
 		}
@@ -91,7 +96,8 @@ func (s *Store) LoadTexts(ctx context.Context, c flow.Conversation, after uint64
 
 // AppendTexts implements [flow.Store].
 func (s *Store) AppendTexts(ctx context.Context, c flow.Conversation, change flow.Change) error {
-	now := time.Now().UnixMilli()
+	at := time.Now()
+	now := at.UnixMilli()
 	err := s.db.Change(ctx, func(tx *database.Tx) error {
 		row, found, err := readTextLog(tx, c)
 		if err != nil {
@@ -139,14 +145,25 @@ func (s *Store) AppendTexts(ctx context.Context, c flow.Conversation, change flo
 				return err
 			}
 		}
-		_, err = tx.Exec("UPDATE texts SET at = ?, position = ?, bytes = ?, lost = ? WHERE id = ?",
-			now, row.position+uint64(len(change.Segments)), size, row.lost || change.Lost, row.id)
+		for _, text := range change.Texts {
+			row.kept += int64(len(text))
+		}
+		if err := s.records.KeepTexts(tx, kept.LogID(change.Key), row.position+1, change.Texts, at); err != nil {
+			return err
+		}
+		_, err = tx.Exec("UPDATE texts SET at = ?, position = ?, bytes = ?, kept = ?, lost = ? WHERE id = ?",
+			now, row.position+uint64(len(change.Segments)), size, row.kept, row.lost || change.Lost, row.id)
 		return err
 	})
 	if err != nil && !errors.Is(err, flow.ErrMoved) && !errors.Is(err, flow.ErrFull) {
 		return fmt.Errorf("store texts: %w", err)
 	}
 	return err
+}
+
+// KeptTexts implements [flow.Store].
+func (s *Store) KeptTexts(ctx context.Context, log string) ([]flow.KeptText, error) {
+	return audit.TextsOf(ctx, s.db, log)
 }
 
 // pruneTexts removes the texts of sessions that are gone, if nothing was added since before.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/flow/kept"
 	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/session"
 )
@@ -124,7 +126,69 @@ func Texts(t *testing.T, open func(t *testing.T) gate.Store) {
 			t.Error(log.Position, err)
 		}
 	})
+	t.Run("Kept", func(t *testing.T) { keptTexts(t, start(t), c) })
 	t.Run("Concurrent", func(t *testing.T) { race(t, []flow.Store{start(t)}, c) })
+}
+
+// keptOf describes the kept texts of a log.
+func keptOf(t *testing.T, s flow.Store, key []byte) string {
+	t.Helper()
+	list, err := s.KeptTexts(ctx, kept.LogID(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, one := range list {
+		a, err := kept.Parse(one.Text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%d:%s ", one.Number, a.Message.Text)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// stored returns the stored forms of messages; "" is one that is not kept.
+func stored(list ...string) (all [][]byte) {
+	for _, text := range list {
+		if text == "" {
+			all = append(all, nil)
+			continue
+		}
+		all = append(all, (&kept.Addition{Message: &flow.Message{Source: flow.User, Text: []byte(text)}}).Append(nil))
+	}
+	return all
+}
+
+// keptTexts have the numbers of their segments, belong to one log, and outlast it.
+func keptTexts(t *testing.T, s flow.Store, c flow.Conversation) {
+	append := func(want error, change flow.Change) {
+		t.Helper()
+		if err := s.AppendTexts(ctx, c, change); !errors.Is(err, want) {
+			t.Errorf("%v, want %v", err, want)
+		}
+	}
+	append(nil, flow.Change{Key: textKey(1), Segments: segments("a", "b", "c"), Texts: stored("one", "", "three")})
+	append(flow.ErrMoved, flow.Change{Key: textKey(1), Segments: segments("x"), Texts: stored("other")})
+	append(nil, flow.Change{Key: textKey(1), After: 3, Segments: segments("d")})
+	append(nil, flow.Change{Key: textKey(1), After: 4, Segments: segments("e"), Texts: stored("five")})
+	log, err := s.LoadTexts(ctx, c, 0)
+	if n := len(stored("one")[0]) + len(stored("three")[0]) + len(stored("five")[0]); err != nil || log.Kept != int64(n) {
+		t.Errorf("%d bytes are kept, want %d; %v", log.Kept, n, err)
+	}
+	if got := keptOf(t, s, textKey(1)); got != "1:one 3:three 5:five" {
+		t.Error(got)
+	}
+	append(nil, flow.Change{Key: textKey(2), Segments: segments("f"), Texts: stored("new"), Replace: true})
+	if got := keptOf(t, s, textKey(1)) + "; " + keptOf(t, s, textKey(2)); got != "1:one 3:three 5:five; 1:new" {
+		t.Error(got)
+	}
+	if log, err := s.LoadTexts(ctx, c, 0); err != nil || log.Kept != int64(len(stored("new")[0])) {
+		t.Errorf("%d bytes are kept of the new log, %v", log.Kept, err)
+	}
+	if got := keptOf(t, s, textKey(3)); got != "" {
+		t.Errorf("an unknown log has %s", got)
+	}
 }
 
 // race appends from several goroutines; every segment is in the log once.
@@ -181,5 +245,34 @@ func sharedTexts(t *testing.T, open func() backend.Store) {
 	pruned, err := one.Retain(ctx, backend.Retention{Rows: now.Add(time.Hour)}, now.Add(time.Hour))
 	if err != nil || pruned.Texts != 1 || textsOf(t, two.Capabilities().Texts, c, 0) != "none" {
 		t.Errorf("%+v, %v", pruned, err)
+	}
+	keptByAge(t, open)
+}
+
+// keptByAge: kept texts are seen by every process, and are deleted by the age of arguments.
+func keptByAge(t *testing.T, open func() backend.Store) {
+	one, two := open(), open()
+	c := flow.Conversation{Principal: "p", Session: "kept"}
+	change := flow.Change{Key: textKey(7), Segments: segments("a"), Texts: stored("text")}
+	if err := one.Capabilities().Texts.AppendTexts(ctx, c, change); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	for _, step := range []struct {
+		keep backend.Retention
+		want string
+		gone int64
+	}{
+		{backend.Retention{}, "1:text", 0},
+		{backend.Retention{Arguments: now.Add(-time.Hour), Rows: now.Add(-2 * time.Hour)}, "1:text", 0},
+		{backend.Retention{Arguments: now.Add(time.Hour)}, "", 1},
+	} {
+		pruned, err := one.Retain(ctx, step.keep, now)
+		if got := keptOf(t, two.Capabilities().Texts, textKey(7)); err != nil || got != step.want || pruned.KeptTexts != step.gone {
+			t.Errorf("%+v: %q, %d pruned, %v", step.keep, got, pruned.KeptTexts, err)
+		}
+	}
+	if log, err := two.Capabilities().Texts.LoadTexts(ctx, c, 0); err != nil || log.Position != 1 {
+		t.Errorf("the hashes went with the text: %+v, %v", log, err)
 	}
 }
