@@ -27,7 +27,7 @@ type sessionLayer struct {
 	data       jsonstream.Value  // of the session, as the rules see it; not valid if unknown
 	texts      flow.View         // of the session as of the beginning of the call; nil if unknown
 	textsAt    *stopgate.TextPosition
-	needed     policyNeeds       // of the session policies, if needsKnown
+	needed     policyNeeds // of the session policies, if needsKnown
 	needsKnown bool
 
 	// Guarded by the mu of the call.

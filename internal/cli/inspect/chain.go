@@ -177,6 +177,9 @@ func pruneFile(settings place.Settings, now time.Time) (*jsonl.Pruned, error) {
 
 func (p prunedJSON) text() string {
 	text := fmt.Sprintf("removed %d rows, %d arguments, %d facts, %d sessions, %d approvals\n", p.Rows, p.Arguments, p.Facts, p.Sessions, p.Approvals)
+	if p.KeptTexts > 0 {
+		text += fmt.Sprintf("removed %d kept texts of sessions\n", p.KeptTexts)
+	}
 	if p.File != nil {
 		text += fmt.Sprintf("removed %d full files with %d rows\n", p.File.Files, p.File.Rows)
 	}

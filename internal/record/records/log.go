@@ -207,7 +207,9 @@ func (l *Log) Arguments(ctx context.Context, r *stopgate.Record) (a Arguments, o
 
 // Texts returns the texts of a session's log, as far as they are kept; id is that of a
 // [stopgate.TextPosition].
-func (l *Log) Texts(ctx context.Context, id string) ([]flow.KeptText, error) { return l.source.texts(ctx, id) }
+func (l *Log) Texts(ctx context.Context, id string) ([]flow.KeptText, error) {
+	return l.source.texts(ctx, id)
+}
 
 // Accept makes the end of the chain the head, after an operator replaced the store by a backup.
 func (l *Log) Accept(ctx context.Context, by string, now time.Time) (before, after audit.Head, err error) {
