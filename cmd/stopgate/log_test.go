@@ -17,15 +17,26 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
 	rows "github.com/stopgate/stopgate/internal/record/sqlite"
+	"github.com/stopgate/stopgate/internal/store/backend"
+	"github.com/stopgate/stopgate/internal/store/location"
+	"github.com/stopgate/stopgate/internal/store/servers"
 	"github.com/stopgate/stopgate/internal/store/sqlite"
 	"github.com/stopgate/stopgate/session"
 )
 
 // seed decides calls under a policy file and keeps the records in a store: seed
-// STORE POLICY CALLS. A line of CALLS is SESSION, TOOL and the argument text. Asked
+// STORE POLICY CALLS [GATE]. A line of CALLS is SESSION, TOOL and the argument text. Asked
 // calls are approved by anna, but for arguments that contain "no".
 func seed(ts *testscript.TestScript, _ bool, args []string) {
-	ts.Check(seedStore(ts.MkAbs(args[0]), args[1], ts.ReadFile(args[1]), ts.ReadFile(args[2])))
+	at := args[0]
+	if location.IsFile(at) {
+		at = ts.MkAbs(at)
+	}
+	name := ""
+	if len(args) > 3 {
+		name = args[3]
+	}
+	ts.Check(seedStore(at, name, args[1], ts.ReadFile(args[1]), ts.ReadFile(args[2])))
 }
 
 // idOf sets ID to the proposal of the first row in a file: idof stdout
@@ -35,16 +46,18 @@ func idOf(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("ID", id)
 }
 
-func seedStore(path, name, text, calls string) error {
+func seedStore(at, gateName, name, text, calls string) error {
 	program, mistakes := prove.Compile([]policy.Source{{Name: name, Text: []byte(text), Trusted: true}}, policy.Options{})
 	if program == nil {
 		return mistakes.Err()
 	}
 	ctx := context.Background()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
+	if location.IsFile(at) {
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			return err
+		}
 	}
-	s, err := sqlite.Open(ctx, path, sqlite.Options{Records: rows.Options{Arguments: audit.KeepFull}})
+	s, err := servers.Open(ctx, at, backend.Options{Arguments: audit.KeepFull, Gate: gateName})
 	if err != nil {
 		return err
 	}
@@ -77,7 +90,7 @@ func seedStore(path, name, text, calls string) error {
 func TestVerifyFindsAChangedStore(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "s.db")
-	err := seedStore(path, "p.toml", "version = 1\n[tools.t.policy]\nrun = \"deny\"\n", "s1 t {}\ns1 t {}\n")
+	err := seedStore(path, "", "p.toml", "version = 1\n[tools.t.policy]\nrun = \"deny\"\n", "s1 t {}\ns1 t {}\n")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func TestReport(t *testing.T) {
 	t.Setenv("HOME", dir)
 	store := dir + "/s.db"
 	calls := strings.Repeat("s t {\"a\":1}\n", 3) + "s t {\"a\":2}\ns u {\"x\":\"no\"}\n"
-	if err := seedStore(store, "p.toml", "version = 1\n[tools.t.policy]\nrun = \"ask\"\n[tools.u.policy]\nrun = \"ask\"\n", calls); err != nil {
+	if err := seedStore(store, "", "p.toml", "version = 1\n[tools.t.policy]\nrun = \"ask\"\n[tools.u.policy]\nrun = \"ask\"\n", calls); err != nil {
 		t.Fatal(err)
 	}
 	var out, talk strings.Builder
@@ -46,7 +46,7 @@ func TestReport(t *testing.T) {
 	}
 	for name, want := range map[string]string{"p.toml": "a rule can say so, above line 3; stopgate log show ", config.StarterPath: "in a policy of yours (stopgate init)"} {
 		store := t.TempDir() + "/s.db"
-		if err := seedStore(store, name, "version = 1\n[tools.t.policy]\nrun = \"ask\"\n", "s t {\"a\":1}\ns t {\"a\":2}\ns t {\"a\":3}\ns t {\"a\":4}\ns t {\"a\":5}\n"); err != nil {
+		if err := seedStore(store, "", name, "version = 1\n[tools.t.policy]\nrun = \"ask\"\n", "s t {\"a\":1}\ns t {\"a\":2}\ns t {\"a\":3}\ns t {\"a\":4}\ns t {\"a\":5}\n"); err != nil {
 			t.Fatal(err)
 		}
 		var out strings.Builder

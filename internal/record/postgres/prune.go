@@ -190,10 +190,18 @@ func (r *Recorder) deleteStep(ctx context.Context, tx pgx.Tx, chain int32, befor
 	return deleted.RowsAffected(), err
 }
 
-// drop drops a partition.
+// drop drops a partition. It locks the partition first, to which nobody writes any more: while it waits
+// for that, gates go on. The lock of the table, which they wait for, is held only for the rest.
 func (r *Recorder) drop(ctx context.Context, p partition, before int64, now time.Time) (n int64, err error) {
 	err = r.db.Change(ctx, func(tx pgx.Tx) error {
 		n = 0
+		if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = '10s'"); err != nil {
+			return err
+		}
+		var exists bool
+		if err := tx.QueryRow(ctx, "SELECT lock_records($1, $2)", p.name, before).Scan(&exists); err != nil || !exists {
+			return err
+		}
 		ends, err := lockChains(ctx, tx, 0)
 		if err != nil {
 			return err
@@ -211,14 +219,8 @@ func (r *Recorder) drop(ctx context.Context, p partition, before int64, now time
 			}
 			n += c.count
 		}
-		var dropped bool
-		if err := tx.QueryRow(ctx, "SELECT drop_records($1, $2)", p.name, before).Scan(&dropped); err != nil {
-			return err
-		}
-		if !dropped {
-			return fmt.Errorf("the partition %s is gone", p.name)
-		}
-		return nil
+		_, err = tx.Exec(ctx, "SELECT drop_records($1, $2)", p.name, before)
+		return err
 	})
 	if err != nil {
 		return 0, err

@@ -1,10 +1,13 @@
 package postgres_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/record/postgres"
 	"github.com/stopgate/stopgate/internal/record/records"
 	server "github.com/stopgate/stopgate/internal/testkit/postgres"
@@ -101,5 +104,47 @@ func TestPruneToTheMoment(t *testing.T) {
 	}
 	if _, rows, err := verify(t, location); rows != 21 || err != nil {
 		t.Errorf("%d rows, %v", rows, err)
+	}
+}
+
+// Gates go on while a partition cannot be dropped because somebody uses it; it goes when they have
+// ended.
+func TestPruneWaitsForReaders(t *testing.T) {
+	location := server.Database(t)
+	r, _ := open(t, location, "a")
+	for i := range 40 {
+		write(t, r, row("a", i))
+	}
+	execute(t, location, past...)
+	execute(t, location, "DELETE FROM records WHERE seq <= 10")
+	conn, err := pgx.Connect(t.Context(), location)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if _, err := conn.Exec(t.Context(), "BEGIN; LOCK TABLE stopgate.records_2025_03 IN ACCESS SHARE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	pruned := make(chan error, 1)
+	keep := postgres.Retention{Rows: time.Date(2025, 4, 3, 0, 0, 0, 0, time.UTC)}
+	go func() {
+		_, err := r.Prune(context.Background(), keep, time.Now())
+		pruned <- err
+	}()
+	for i, began := 0, time.Now(); time.Since(began) < time.Second; i++ {
+		start := time.Now()
+		write(t, r, row("b", i))
+		if took := time.Since(start); took > 500*time.Millisecond {
+			t.Errorf("a row took %v", took)
+		}
+	}
+	if _, err := conn.Exec(t.Context(), "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-pruned; err != nil {
+		t.Error(err)
+	}
+	if lines, _, err := logOf(t, location).Newest(t.Context(), 1000, &records.Filter{Events: []stopgate.AuditEvent{stopgate.AuditCheckpoint}}); err != nil || len(lines) != 1 || lines[0].Count != 10 {
+		t.Errorf("%+v, %v", lines, err)
 	}
 }

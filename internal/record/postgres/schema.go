@@ -90,6 +90,17 @@ BEGIN
 	PERFORM pg_advisory_lock(class, chain);
 END $$;
 
+-- lock_records locks the partition of a month that ends before a time, and waits for an automatic vacuum of
+-- it to give way, which happens after a second.
+CREATE FUNCTION lock_records(part text, before bigint) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '3s' AS $$
+BEGIN
+	IF NOT EXISTS (SELECT FROM partitions_of('records', before) p WHERE p = part) THEN
+		RETURN false;
+	END IF;
+	EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', part);
+	RETURN true;
+END $$;
+
 -- drop_records drops the partition of a month that ends before a time, with the rights of the owner.
 CREATE FUNCTION drop_records(part text, before bigint) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN

@@ -93,7 +93,7 @@ func cmpErr(a, b error) error {
 
 func prune(b *testing.B, location string, r *rows.Recorder, n int) {
 	now := time.Now()
-	for name, keep := range map[string]rows.Retention{"arguments": {Arguments: at.AddDate(1, 0, 0)}, "rows by partition": {Rows: now.AddDate(0, 2, 0)}} {
+	for name, keep := range map[string]rows.Retention{"arguments": {Arguments: at.AddDate(1, 0, 0)}, "rows of a partition, and the ids of decisions": {Rows: now.AddDate(0, 2, 0)}} {
 		start := time.Now()
 		gone, err := r.Prune(b.Context(), keep, now.AddDate(0, 6, 0))
 		b.Logf("%s: pruned %+v in %v: %v", name, gone, time.Since(start), err)
