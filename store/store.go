@@ -68,7 +68,7 @@ type Options struct {
 
 // Open opens or creates a database: an SQLite file at a path, or a PostgreSQL database at a URL.
 func Open(ctx context.Context, path string, o Options) (Database, error) {
-	s, err := servers.Open(ctx, path, backend.Options(o))
+	s, err := servers.Open(ctx, path, backend.Options{Arguments: o.Arguments, Redactor: o.Redactor, Gate: o.Gate})
 	if err != nil {
 		return nil, err
 	}

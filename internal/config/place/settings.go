@@ -94,6 +94,9 @@ func Of(tables map[string]*tomltree.Value, set config.Set, f Flags) (Settings, e
 	if settings.Local, err = LocalOf(settings.Store, f.Account); err != nil {
 		return settings, err
 	}
+	if !location.IsFile(settings.Store) {
+		settings.Records.Local = settings.Local
+	}
 	settings.Records.Gate, err = gateName(cmp.Or(f.Gate, s.Gate))
 	return settings, err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/record/auditrow"
+	"github.com/stopgate/stopgate/internal/record/spool"
 	"github.com/stopgate/stopgate/internal/store/postgres/pgdb"
 )
 
@@ -26,6 +27,9 @@ type Options struct {
 	Arguments audit.Keep
 	// Redactor is used for KeepRedacted; nil redacts only well-known forms of secrets.
 	Redactor *audit.Redactor
+	// Local begins the name of a directory on this machine for rows that the database cannot take now;
+	// "" for none.
+	Local string
 }
 
 // Recorder writes rows to a database. It is safe for concurrent use, also with recorders of other
@@ -34,6 +38,9 @@ type Recorder struct {
 	db    *pgdb.DB
 	o     Options
 	chain atomic.Pointer[chain] // of the connection that writes, nil before the first one
+
+	spool   *spool.Dir  // nil: none
+	merging atomic.Bool // a goroutine moves spooled rows into the chain
 }
 
 // chain is the chain that a process uses.
@@ -54,6 +61,11 @@ func New(db *pgdb.DB, o Options) (*Recorder, error) {
 		}
 	}
 	db.OnConnect(r.claim)
+	if o.Local != "" {
+		if r.spool = spool.At(o.Local); r.spool.Waiting() > 0 {
+			r.merge(mergeDelay)
+		}
+	}
 	return r, nil
 }
 
@@ -85,9 +97,13 @@ func (r *Recorder) Database() *pgdb.DB { return r.db }
 // Capabilities describe the recorder to the gate. It is punctual: only the goroutine that writes
 // waits for the server.
 func (r *Recorder) Capabilities() gate.Capabilities {
-	return gate.Capabilities{
+	c := gate.Capabilities{
 		Progress: r.db.Progress(), Punctual: true, KeepsArguments: r.o.Arguments != audit.KeepNone, RecordAll: r.recordAll,
 	}
+	if r.spool != nil {
+		c.Spool, c.Spooled = r.Spool, r.Spooled
+	}
+	return c
 }
 
 // KeepsAll reports whether arguments are stored in full.

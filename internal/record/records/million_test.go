@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/glob"
 	rows "github.com/stopgate/stopgate/internal/record/postgres"
@@ -81,7 +82,21 @@ func BenchmarkServer(b *testing.B) {
 			}
 		})
 	}
+	size(b, location)
 	prune(b, location, r, n)
+}
+
+// size logs how much space the tables take.
+func size(b *testing.B, location string) {
+	conn, err := pgx.Connect(b.Context(), location)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer conn.Close(b.Context())
+	var rows, decisions, arguments int64
+	err = conn.QueryRow(b.Context(), "SELECT (SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree('stopgate.records')), "+
+		"pg_total_relation_size('stopgate.record_decisions'), pg_total_relation_size('stopgate.record_arguments')").Scan(&rows, &decisions, &arguments)
+	b.Logf("MiB: %d of rows, %d of decisions, %d of arguments: %v", rows>>20, decisions>>20, arguments>>20, err)
 }
 
 func cmpErr(a, b error) error {

@@ -82,6 +82,8 @@ type Options struct {
 	Redactor *audit.Redactor
 	// Gate is the name of the gate that opens the store, for a store of several gates.
 	Gate string
+	// Local begins the names of files on this machine that belong to a store on a server.
+	Local string
 }
 
 // Retention is the time of the oldest rows and arguments to keep. A zero time keeps all.

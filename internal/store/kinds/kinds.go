@@ -10,10 +10,13 @@ package kinds
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/record/auditrow"
+	"github.com/stopgate/stopgate/internal/record/spool"
 	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/internal/store/location"
 	"github.com/stopgate/stopgate/internal/store/mem"
@@ -54,11 +57,27 @@ func Open(ctx context.Context, at string, o backend.Options) (backend.Store, err
 // Spool keeps the row of a denial for a store that may be unavailable: the next process that opens
 // the store adds it to the records.
 func Spool(at string, o backend.Options, row *stopgate.Record) error {
+	if !location.IsFile(at) {
+		return spoolLocally(o.Local, row)
+	}
 	i, err := kindOf(at)
 	if err != nil {
 		return err
 	}
 	return table[i].spool(at, o, row)
+}
+
+// spoolLocally keeps a row on this machine, without its arguments, for a store on a server.
+func spoolLocally(local string, row *stopgate.Record) error {
+	body, err := auditrow.Encode("", row)
+	if err != nil {
+		return err
+	}
+	line, err := spool.Row{Record: json.RawMessage(body)}.Line()
+	if err != nil {
+		return err
+	}
+	return spool.At(local).Append(line)
 }
 
 // kindOf returns the row of the table for a location.

@@ -10,7 +10,7 @@ import (
 )
 
 func openPostgres(ctx context.Context, at string, o backend.Options) (backend.Store, error) {
-	s, err := postgres.Open(ctx, at, records.Options{Gate: o.Gate, Arguments: o.Arguments, Redactor: o.Redactor})
+	s, err := postgres.Open(ctx, at, records.Options{Gate: o.Gate, Arguments: o.Arguments, Redactor: o.Redactor, Local: o.Local})
 	if err != nil {
 		return nil, err
 	}

@@ -190,6 +190,9 @@ func (db *DB) Distrust(err error) error {
 	return db.Err()
 }
 
+// Closing is closed when Close begins.
+func (db *DB) Closing() <-chan struct{} { return db.closing }
+
 // Close runs the parts that wait, and closes the connections.
 func (db *DB) Close() error {
 	db.closeOnce.Do(func() { close(db.closing) })
