@@ -22,8 +22,11 @@ func (ix *Index) apply(r *record) {
 		ix.mark(s, h)
 	}
 	s.know |= r.know
+	if r.person || r.repeats {
+		s.before, s.said = s.texts, nil
+	}
 	if r.person {
-		s.person, s.before, s.said = s.batch, s.texts, nil
+		s.person = s.batch
 	}
 	s.said, s.anywhere = union(s.said, r.said), union(s.anywhere, r.anywhere)
 	if r.result {

@@ -15,6 +15,9 @@ type Batch struct {
 	// Person is set for a new message of the person: [flow.View.Read] with untilUser looks at later
 	// batches, and Said of earlier messages ends.
 	Person bool
+	// Repeats is set for a message of the user that has no words but those of earlier texts: the person
+	// may have written it. Said of earlier messages ends, and they are no longer the latest.
+	Repeats bool
 	// Said and SaidAnywhere are the keys of `says` conditions that hold on the message, and on the
 	// session.
 	Said, SaidAnywhere []string

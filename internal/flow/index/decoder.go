@@ -137,7 +137,7 @@ func decodeNumbers[T code | uint32](d *decoder, limit uint32) []T {
 func (d *decoder) record() *record {
 	r := &record{}
 	flags := d.byte()
-	r.person, r.result = flags&hasPerson != 0, flags&hasResult != 0
+	r.person, r.result, r.repeats = flags&hasPerson != 0, flags&hasResult != 0, flags&hasRepeats != 0
 	r.know = flow.Knowledge(d.byte())
 	if flags&hasBatch != 0 {
 		r.batch = d.hash()

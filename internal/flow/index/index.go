@@ -163,7 +163,7 @@ func (ix *Index) Size() (index, text int64) {
 
 // record scans a batch. The record has memory of the scanner.
 func (ix *Index) record(b *Batch, s *scanner) *record {
-	r := &record{know: b.Know, person: b.Person, said: b.Said, anywhere: b.SaidAnywhere, result: b.Result, tool: string(b.Tool)}
+	r := &record{know: b.Know, person: b.Person, repeats: b.Repeats, said: b.Said, anywhere: b.SaidAnywhere, result: b.Result, tool: string(b.Tool)}
 	if len(b.Key) > 0 {
 		r.batch = ix.hasher.batch(b.Key)
 	}

@@ -10,6 +10,7 @@ type record struct {
 	batch          uint64 // hash of the batch's key, 0 without one
 	know           flow.Knowledge
 	person         bool
+	repeats        bool
 	said, anywhere []string
 	result         bool
 	tool           string

@@ -26,6 +26,7 @@ const (
 	hasPerson = 1 << iota
 	hasResult
 	hasBatch
+	hasRepeats
 )
 
 const (
@@ -117,7 +118,7 @@ func flag(set bool, bit byte) byte {
 }
 
 func (e *encoder) record(r *record) {
-	e.byte(flag(r.person, hasPerson) | flag(r.result, hasResult) | flag(r.batch != 0, hasBatch))
+	e.byte(flag(r.person, hasPerson) | flag(r.result, hasResult) | flag(r.batch != 0, hasBatch) | flag(r.repeats, hasRepeats))
 	e.byte(byte(r.know))
 	if r.batch != 0 {
 		e.hash(r.batch)

@@ -31,7 +31,7 @@ func (r *Reader) Message(to flow.Index, m *flow.Message) []byte {
 			return r.keep(ix.Add(&b))
 		}
 	}
-	words, rest := split(m, ix)
+	words, rest, repeats := split(m, ix)
 	var person []byte
 	for _, part := range words {
 		seen, unseen := visible(part)
@@ -47,10 +47,12 @@ func (r *Reader) Message(to flow.Index, m *flow.Message) []byte {
 		addText(&b, seen, mayBe(m.Source), flow.Tool)
 		addHidden(&b, unseen, m.Source)
 	}
-	if m.Source == flow.User && !m.Answer && len(bytes.TrimSpace(person)) > 0 {
-		b.Person = true
-		r.say(&b, bytes.TrimSpace(person))
-		b.Marks = append(b.Marks, personMarks(person)...)
+	if person = bytes.TrimSpace(person); m.Source == flow.User && !m.Answer {
+		if b.Person = len(person) > 0; b.Person {
+			r.say(&b, person)
+			b.Marks = append(b.Marks, personMarks(person)...)
+		}
+		b.Repeats = repeats && !b.Person
 	}
 	return r.keep(ix.Add(&b))
 }
@@ -92,17 +94,19 @@ func newParagraphs(b *index.Batch, text []byte, ix texts) []byte {
 	return bytes.Join(fresh, []byte("\n\n"))
 }
 
-// split divides a message into the parts that its author wrote and the others.
-func split(m *flow.Message, ix texts) (words, rest [][]byte) {
+// split divides a message into the parts that its author wrote and the others; repeats reports that
+// lines of earlier texts are among these.
+func split(m *flow.Message, ix texts) (words, rest [][]byte, repeats bool) {
 	switch m.Source {
 	case flow.System:
-		return clientBlocks(m.Text, contextBlock)
+		words, rest = clientBlocks(m.Text, contextBlock)
+		return words, rest, false
 	case flow.User:
 	default:
-		return nil, [][]byte{m.Text}
+		return nil, [][]byte{m.Text}, false
 	}
 	if generated(m.Text) {
-		return nil, [][]byte{m.Text}
+		return nil, [][]byte{m.Text}, false
 	}
 	parts, rest := clientBlocks(m.Text, clientBlock)
 	for _, part := range parts {
@@ -112,8 +116,9 @@ func split(m *flow.Message, ix texts) (words, rest [][]byte) {
 		}
 		own, repeated := withoutRepeated(part, ix)
 		words, rest = append(words, own...), append(rest, repeated...)
+		repeats = repeats || len(repeated) > 0
 	}
-	return words, rest
+	return words, rest, repeats
 }
 
 // saying is a compiled condition `says`.

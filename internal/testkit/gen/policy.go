@@ -302,6 +302,9 @@ func writeRule(k naive.Rule, separator string) string {
 		}
 		parts = append(parts, "all = ["+strings.Join(members, ", ")+"]")
 	}
+	if k.SameText {
+		parts = append(parts, "same_text = true")
+	}
 	if k.When != nil {
 		parts = append(parts, writeWhen(k.When))
 	}
@@ -310,18 +313,21 @@ func writeRule(k naive.Rule, separator string) string {
 
 func writeCondition(c naive.Cond, separator string) string {
 	target := "arg = " + quote(pointer(c.Arg))
+	if c.On == "" && c.Arg == nil {
+		target = "arg = " + quote("*")
+	}
 	if c.On != "" {
 		target = "on = " + quote(c.On)
 	}
 	value := literal(c.Values[0])
-	if c.Kind == "enum" {
+	if c.Kind == "enum" || c.Origin() {
 		var all []string
 		for _, v := range c.Values {
 			all = append(all, literal(v))
 		}
 		value = "[" + strings.Join(all, ", ") + "]"
 	}
-	written := target + separator + c.Kind + " = " + value
+	written := target + separator + c.Kind + " = " + value + originOptions(c, separator)
 	if c.Match != "" {
 		written += separator + "match = " + quote(c.Match)
 	}

@@ -182,6 +182,9 @@ func parameter(p naive.Prop) string {
 		parts[0] = "type = [" + strings.Join(names, ", ") + "]"
 	}
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	if s.As != "" {
+		add("as = %s", quote(s.As))
+	}
 	if p.Required {
 		add("required = true")
 	}
@@ -198,7 +201,10 @@ func parameter(p naive.Prop) string {
 		}
 		add("properties = { %s }", strings.Join(props, ", "))
 	}
-	if s.Extra != nil {
+	switch {
+	case s.Extra != nil && len(s.Extra.Types) == 0:
+		add("additional_properties = true")
+	case s.Extra != nil:
 		add("additional_properties = %s", parameter(naive.Prop{Schema: s.Extra}))
 	}
 	if len(s.Enum) > 0 {

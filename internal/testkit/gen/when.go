@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
@@ -107,6 +108,15 @@ func writeWhen(w *naive.When) string {
 			all = append(all, quote(g))
 		}
 		parts = append(parts, "group = ["+strings.Join(all, ", ")+"]")
+	}
+	if w.Effect != nil {
+		parts = append(parts, fmt.Sprint("effect = ", *w.Effect))
+	}
+	if w.Says != nil {
+		parts = append(parts, "says = '"+w.Says.Pattern+"'")
+		if w.Says.Anywhere {
+			parts = append(parts, "anywhere = true")
+		}
 	}
 	switch len(w.Values) {
 	case 0:

@@ -25,6 +25,9 @@ type list struct {
 	// When a permit is known not to cover the call, and what it answers then.
 	lacks     []int
 	uncovered string
+
+	otherwise string   // of a session policy: its objection
+	doubts    []string // the code of each rule that holds or fails because texts are not known
 }
 
 // mode is what a rule of the list answers here, as is known with byte t.
@@ -57,6 +60,9 @@ func (l *list) possible(t int) (modes []string, rules []int) {
 	if l.asks {
 		return append(modes, "ask"), append(rules, -1)
 	}
+	if l.otherwise != "" {
+		return append(modes, l.otherwise), append(rules, -1)
+	}
 	return append(modes, "unattended"), append(rules, -2) // abstains
 }
 
@@ -74,7 +80,7 @@ func (l *list) outcome(t int) (low, high string, v *Verdict) {
 			high = m
 		}
 	}
-	if low == high && rules[0] != -2 {
+	if low == high && rules[0] != -2 && !(l.otherwise != "" && low == "unattended") { // no objection decides nothing
 		decided := l.verdict(low, rules, t)
 		v = &decided
 	}
@@ -108,6 +114,7 @@ func (p *Policy) Trace(text string) []Verdict {
 	if c.root == nil {
 		c.root = &Node{Start: Never, End: Never}
 	}
+	c.flows()
 	for i := range p.Layers {
 		c.guards(i)
 	}
@@ -161,32 +168,61 @@ func (c *call) looking(n *Node) { c.seen[looked{n, c.schema}] = true }
 // fill finds out about the rules of a list, of all commands or of one.
 func (c *call) fill(l *list, v view, one *command) {
 	for _, r := range l.rules {
-		holds, at := c.rule(r, v, one)
-		l.holds, l.at = append(l.holds, holds), append(l.at, at)
+		holds, at, doubt := c.rule(r, v, one)
+		l.holds, l.at, l.doubts = append(l.holds, holds), append(l.at, at), append(l.doubts, doubt)
 	}
 }
 
-// rule says whether all conditions hold and since when that is known.
-func (c *call) rule(r Rule, v view, one *command) (holds bool, at int) {
+// rule says whether all conditions hold and since when that is known; doubt is the code of a rule of
+// which that follows from texts that are not known.
+func (c *call) rule(r Rule, v view, one *command) (holds bool, at int, doubt string) {
 	if r.absent {
-		return false, 0
+		return false, 0, ""
 	}
 	holds = true
 	failed := Never
+	permissive := r.Mode == "unattended"
+	var same *sameText
+	if r.SameText && permissive {
+		same = &sameText{}
+	}
+	held := ""
+	by := &Cond{}
 	for i := range r.All {
-		h, t := c.cond(&r.All[i], r.Mode == "unattended", v)
+		if k := &r.All[i]; k.Origin() {
+			h, t, d := c.where(k, permissive, v, same)
+			if t < Never && !h {
+				// A value that ends with the bytes of the object fails before what is absent from it.
+				if holds = false; t < failed || t == failed && doubt == "" && !slices.Equal(k.Arg, by.Arg) {
+					failed, doubt, by = t, d, k
+				}
+			}
+			if h && d != "" {
+				held = d
+			}
+			at = max(at, t)
+			continue
+		}
+		h, t := c.cond(&r.All[i], permissive, v)
 		if one != nil && r.All[i].commands(v) {
 			h, t = one.answers(c, &r.All[i], r.Mode == "unattended", v)
 		}
 		if t < Never && !h {
-			holds, failed = false, min(failed, t)
+			if holds = false; t < failed {
+				failed, doubt, by = t, "", &r.All[i]
+			}
 		}
 		at = max(at, t)
 	}
-	if !holds {
-		at = failed
+	switch {
+	case !holds && permissive:
+		return false, failed, doubt
+	case !holds:
+		return false, failed, ""
+	case permissive:
+		return true, at, ""
 	}
-	return holds, at
+	return true, at, held
 }
 
 func (c *call) cond(k *Cond, permissive bool, v view) (holds bool, at int) {
@@ -347,12 +383,15 @@ func (c *call) at(t int) Verdict {
 }
 
 // verdict names the rule, or the candidates if several may have decided (K9).
-func (l *list) verdict(mode string, rules []int, t int) Verdict {
-	v := Verdict{Mode: mode, Code: "rule_matched", Layer: l.layer, File: l.file, Guard: l.guard, Rule: -1}
+func (l *list) verdict(mode string, rules []int, t int) (v Verdict) {
+	v = Verdict{Mode: mode, Code: "rule_matched", Layer: l.layer, File: l.file, Guard: l.guard, Rule: -1}
 	if mode == "skip" {
 		v.Code = "rule_skipped"
 	}
+	defer l.doubtful(&v, rules, t)
 	switch {
+	case rules[0] == -1 && l.otherwise != "":
+		v.Code, v.File = "untrusted_text", 0
 	case rules[0] == -1:
 		v.Code = "no_rule_matched"
 	case l.lacks != nil && l.lacks[rules[0]] <= t && l.uncovered == mode:

@@ -1,5 +1,10 @@
 package naive
 
+import (
+	"github.com/stopgate/stopgate/flow"
+	"github.com/stopgate/stopgate/internal/testkit/naiveflow"
+)
+
 // Policy is what decides about one tool: the layers of K35, each with
 // its own view of the tool's schema.
 type Policy struct {
@@ -9,6 +14,10 @@ type Policy struct {
 	Agent  string   // who calls
 	Groups []string // of the caller, nil if they are not known
 	Data   *Node    // the session's data, nil if nobody knows it
+
+	Texts  *naiveflow.View // those of the session, nil if they are not known
+	Effect bool            // the tool has one
+	Flows  []Flow
 }
 
 // Layer is one policy file, reduced to one tool.
@@ -28,6 +37,8 @@ type Rule struct {
 	All  []Cond
 	Mode string
 	When *When // nil: always
+	// SameText: one text has the values of all conditions with from.
+	SameText bool
 
 	absent bool // When does not hold
 }
@@ -39,6 +50,10 @@ type Cond struct {
 	Match  string   // "any", "all", or "" for the default of the rule's mode
 	Kind   string   // the matcher's key in the policy file
 	Values []*Node  // what it compares with; several mean any of them
+
+	Relation       flow.Relation // of from and not_from, as the next two
+	Weak, Segments bool
+	Tokens         int // of carries
 }
 
 // Schema describes a value. The zero Schema allows everything.
@@ -56,6 +71,7 @@ type Schema struct {
 	MinItems   int
 	Default    *Node
 	Requested  bool // only the request's schema says it, no parameter table
+	As         string
 }
 
 // Prop is one property.

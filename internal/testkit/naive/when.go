@@ -1,6 +1,10 @@
 package naive
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/testkit/naiveflow"
+)
 
 // When is what a rule or guard asks of who calls and of the session (K0c, K60). It is
 // known before the first byte; a rule whose When does not hold is as if it were not
@@ -9,6 +13,8 @@ type When struct {
 	Agent  string   // the agent's name, "" for any
 	Groups []string // one of these groups, a name or PREFIX*; nil asks nothing
 	Values []string // the session's data has one of these strings at "/v"; nil asks nothing
+	Says   *naiveflow.Says
+	Effect *bool
 }
 
 // holds says whether the rule is in force. What nobody knows of the session is on the
@@ -22,10 +28,11 @@ func (p *Policy) holds(r Rule) bool {
 		return false
 	}
 	permits := r.Mode == "unattended"
-	if w.Groups != nil && !p.inGroup(w.Groups, permits) {
+	switch {
+	case w.Groups != nil && !p.inGroup(w.Groups, permits),
+		w.Effect != nil && *w.Effect != p.Effect, w.Says != nil && (p.Texts == nil || !p.Texts.Said(w.Says)):
 		return false
-	}
-	if w.Values == nil {
+	case w.Values == nil:
 		return true
 	}
 	if p.Data == nil || p.Data.Kind != Object {

@@ -1,0 +1,46 @@
+package policy_test
+
+import (
+	"testing"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
+)
+
+const deletePolicy = `version = 1
+[tools.delete_repo]
+effect = true
+parameters.name = { type = "string", required = true }
+policy.run = [
+  { arg = "/name", from = "user", when = { says = '(?i)\bdelete\b' }, mode = "unattended" },
+  { mode = "ask" },
+]
+`
+
+// A message of the person that repeats a line of a result is no text of theirs, but ends what they said
+// before: an untrusted text must not keep an earlier word in force.
+func TestRepeatedMessageEndsWhatWasSaid(t *testing.T) {
+	p := compiled(t, deletePolicy)
+	const next = "Please look at the open issues of old-site now"
+	for _, repeats := range []bool{false, true} {
+		c := talk(t, p)
+		c.user("delete old-site")
+		want := stopgate.Unattended
+		decided := func(when string) {
+			t.Helper()
+			if v, _ := decide(p, "delete_repo", `{"name":"old-site"}`, c.index.View()); v.Mode != want {
+				t.Errorf("%s, repeats %t: %v, want %v", when, repeats, v, want)
+			}
+		}
+		decided("said")
+		if repeats {
+			c.result("fetch", `{}`, next+"\n")
+		}
+		c.user(next)
+		want = stopgate.Ask
+		decided("after another message")
+		c.Message(c.index, &flow.Message{Source: flow.User, Text: []byte("yes, delete it")})
+		want = stopgate.Unattended
+		decided("said again")
+	}
+}
