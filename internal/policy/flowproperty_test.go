@@ -17,18 +17,18 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-func flowCases() int { return property.Cases(100, 300, 50_000) }
+func flowCases() int { return property.Cases(100, 250, 50_000) }
 
 // Verdicts on origins do not depend on the chunks of the arguments.
 func TestFlowIsTheSameInChunks(t *testing.T) {
 	eachFlow(t, flowCases(), gen.FlowOptions{}, func(c *gen.FlowCase, p *policy.Program, r *rand.Rand) string {
-		texts := viewOf(p, c.Events, c.Knows)
+		known := judgeOf(p, viewOf(p, c.Events, c.Knows))
 		for range 4 {
 			args := c.Args(r)
-			whole := spell(traced(p, args, texts, len(args)+1))
-			for _, pieces := range [][]int{{1}, {1 + r.IntN(7)}, {r.IntN(len(args)) + 1, 1 + r.IntN(5), len(args)}} {
-				if got := spell(traced(p, args, texts, pieces...)); got != whole {
-					return fmt.Sprintf("arguments %s in pieces of %v:\n%s\nwhole:\n%s", args, pieces, got, whole)
+			whole := spell(known.trace(args))
+			for _, pieces := range [][]int{slices.Repeat([]int{1}, len(args)), slices.Repeat([]int{1 + r.IntN(7)}, len(args)), {r.IntN(len(args)) + 1, 1 + r.IntN(5)}} {
+				if got := spell(known.trace(args, pieces...)); got != whole {
+					return fmt.Sprintf("arguments %s in pieces of %v:\n%s\nwhole:\n%s", args, pieces[:2], got, whole)
 				}
 			}
 		}
@@ -37,8 +37,8 @@ func TestFlowIsTheSameInChunks(t *testing.T) {
 }
 
 // weaker describes a verdict that is more permissive than another one, "" for none.
-func weaker(p *policy.Program, args string, before, after flow.View) string {
-	was, is := traced(p, args, before, len(args)+1), traced(p, args, after, len(args)+1)
+func weaker(args string, before, after judge) string {
+	was, is := before.trace(args), after.trace(args)
 	a, b := was[len(was)-1].Mode, is[len(is)-1].Mode
 	if stopgate.Strictest(a, b) == b || a.Terminal() && b.Terminal() { // the first byte decides which of the two it is
 		return ""
@@ -50,7 +50,7 @@ func weaker(p *policy.Program, args string, before, after flow.View) string {
 // session, if permits rely on trusted sources.
 func TestUntrustedTextsNeverPermit(t *testing.T) {
 	eachFlow(t, flowCases(), gen.FlowOptions{Sorted: true}, func(c *gen.FlowCase, p *policy.Program, r *rand.Rand) string {
-		before := viewOf(p, c.Events, c.Knows)
+		before := judgeOf(p, viewOf(p, c.Events, c.Knows))
 		for range 3 {
 			e := c.Result(r, "")[0]
 			switch r.IntN(4) {
@@ -63,9 +63,9 @@ func TestUntrustedTextsNeverPermit(t *testing.T) {
 				e.Released = false
 			}
 			at := r.IntN(len(c.Events) + 1)
-			after := viewOf(p, slices.Insert(slices.Clone(c.Events), at, e), c.Knows)
+			after := judgeOf(p, viewOf(p, slices.Insert(slices.Clone(c.Events), at, e), c.Knows))
 			for range 4 {
-				if wrong := weaker(p, c.Args(r), before, after); wrong != "" {
+				if wrong := weaker(c.Args(r), before, after); wrong != "" {
 					return fmt.Sprintf("with %s at %d: %s", session([]naiveflow.Event{e}, c.Knows), at, wrong)
 				}
 			}
@@ -79,15 +79,15 @@ func last[T any](list []T) T { return list[len(list)-1] }
 // A trusted text never makes a restriction on what is from some sources weaker than it was.
 func TestTrustedTextsNeverWeakenRestrictions(t *testing.T) {
 	eachFlow(t, flowCases(), gen.FlowOptions{Restricts: true}, func(c *gen.FlowCase, p *policy.Program, r *rand.Rand) string {
-		before := viewOf(p, c.Events, c.Knows)
+		before := judgeOf(p, viewOf(p, c.Events, c.Knows))
 		for range 3 {
 			more := []naiveflow.Event{{Kind: pick(r, "user", "system", "answer"), Text: c.Sentence(r)}}
 			if r.IntN(2) == 0 {
 				more = c.Result(r, pick(r, "find_contacts", "inbox", "accounts", "page"))
 			}
-			after := viewOf(p, append(slices.Clone(c.Events), more...), c.Knows)
+			after := judgeOf(p, viewOf(p, append(slices.Clone(c.Events), more...), c.Knows))
 			for range 4 {
-				if wrong := weaker(p, c.Args(r), before, after); wrong != "" {
+				if wrong := weaker(c.Args(r), before, after); wrong != "" {
 					return fmt.Sprintf("with %s: %s", session(more, c.Knows), wrong)
 				}
 			}
@@ -103,16 +103,16 @@ func pick(r *rand.Rand, list ...string) string { return list[r.IntN(len(list))] 
 func TestUnknownTextsNeverPermit(t *testing.T) {
 	doubts := 0
 	eachFlow(t, flowCases(), gen.FlowOptions{Sorted: true}, func(c *gen.FlowCase, p *policy.Program, r *rand.Rand) string {
-		known := viewOf(p, c.Events, c.Knows)
+		known := judgeOf(p, viewOf(p, c.Events, c.Knows))
 		missing := flow.Knowledge(r.IntN(8))
-		less := viewOf(p, c.Events, c.Knows&^missing)
+		less := judgeOf(p, viewOf(p, c.Events, c.Knows&^missing))
 		for range 4 {
 			args := c.Args(r)
-			for name, texts := range map[string]flow.View{"no texts": nil, fmt.Sprintf("without %03b", missing): less} {
-				if wrong := weaker(p, args, known, texts); wrong != "" {
+			for name, other := range map[string]judge{"no texts": judgeOf(p, nil), fmt.Sprintf("without %03b", missing): less} {
+				if wrong := weaker(args, known, other); wrong != "" {
 					return name + ": " + wrong
 				}
-				if v := last(traced(p, args, texts, len(args)+1)); v.Code == stopgate.CodeOriginUnknown {
+				if v := last(other.trace(args)); v.Code == stopgate.CodeOriginUnknown {
 					doubts++
 				}
 			}

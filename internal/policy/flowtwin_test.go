@@ -91,11 +91,21 @@ func viewOf(p *policy.Program, events []naiveflow.Event, knows flow.Knowledge) f
 	return ix.View()
 }
 
-// traced returns the verdicts on a call, as they become known.
-func traced(p *policy.Program, args string, texts flow.View, pieces ...int) []stopgate.Verdict {
-	rules := p.RulesFor(stopgate.Call{Tool: gen.Tool}, gate.Circumstances{Situation: p.SituationOf(stopgate.Groups{}, jsonstream.Value{}, texts)})
-	e := rules.Evaluate(texts)
+// judge is the rules of the tool in a session.
+type judge struct {
+	gate.Rules
+	texts flow.View
+}
+
+func judgeOf(p *policy.Program, texts flow.View) judge {
+	return judge{p.RulesFor(stopgate.Call{Tool: gen.Tool}, gate.Circumstances{Situation: p.SituationOf(stopgate.Groups{}, jsonstream.Value{}, texts)}), texts}
+}
+
+// trace returns the verdicts on a call, as they become known.
+func (j judge) trace(args string, pieces ...int) []stopgate.Verdict {
+	e := j.Evaluate(j.texts)
 	defer e.Release()
+	pieces = append(pieces, len(args)+1)
 	for i := 0; len(args) > 0; i++ {
 		n := min(pieces[min(i, len(pieces)-1)], len(args))
 		e.Feed([]byte(args[:n]))
@@ -158,9 +168,10 @@ func TestFlowAgreesWithTheNaiveTwin(t *testing.T) {
 	counts := map[string]int{}
 	eachFlow(t, property.Cases(100, 300, 30_000), gen.FlowOptions{}, func(c *gen.FlowCase, p *policy.Program, r *rand.Rand) string {
 		texts := viewOf(p, c.Events, c.Knows)
+		known, none := judgeOf(p, texts), judgeOf(p, nil)
 		for range 6 {
 			args := c.Args(r)
-			got := traced(p, args, texts, len(args)+1)
+			got := known.trace(args)
 			want, complete := opinions(c, c.Naive, args, texts != nil, spellNaive)
 			counts["calls"]++
 			counts["ends "+got[len(got)-1].Mode.String()]++
@@ -173,8 +184,9 @@ func TestFlowAgreesWithTheNaiveTwin(t *testing.T) {
 			} else if !slices.Contains(want, spell(got)) {
 				return fmt.Sprintf("arguments %s\n got:\n%s\nwant:\n%s", args, spell(got), strings.Join(want, "\nor\n"))
 			}
-			if want, _ := opinions(c, c.Naive, args, false, spellNaive); want[0] != spell(traced(p, args, nil, len(args)+1)) {
-				return fmt.Sprintf("arguments %s without texts\n got:\n%s\nwant:\n%s", args, spell(traced(p, args, nil, len(args)+1)), want[0])
+			got = none.trace(args)
+			if want, _ := opinions(c, c.Naive, args, false, spellNaive); want[0] != spell(got) {
+				return fmt.Sprintf("arguments %s without texts\n got:\n%s\nwant:\n%s", args, spell(got), want[0])
 			}
 		}
 		return ""

@@ -28,7 +28,7 @@ func (c *call) flows() {
 // doubtful gives a verdict the code of texts that are not known, if it follows from them: the rule
 // that decided holds because of them, or an earlier permit fails.
 func (l *list) doubtful(v *Verdict, rules []int, t int) {
-	if v.Mode == "unattended" || v.Layer != l.layer {
+	if v.Mode == "unattended" || v.Layer != l.layer || len(l.doubts) < len(l.rules) {
 		return
 	}
 	if r := rules[0]; r >= 0 && l.at[r] <= t && l.holds[r] && l.doubts[r] != "" {
