@@ -79,7 +79,7 @@ func (q *Queue) Watch(ctx context.Context, show func([]Entry) error) error {
 	var last string
 	var until time.Time
 	for first := true; ; first = false {
-		changed := q.changes.wait()
+		changed, hinted := q.changes.wait(), q.hints()
 		if now := q.opts.Now(); until.Sub(now) < watcherAttendance/2 || until.Sub(now) > watcherAttendance {
 			until = now.Add(watcherAttendance)
 			if err := q.store.Attend(ctx, until); err != nil {
@@ -98,6 +98,7 @@ func (q *Queue) Watch(ctx context.Context, show func([]Entry) error) error {
 		}
 		select {
 		case <-changed:
+		case <-hinted:
 		case <-tick.C:
 		case <-ctx.Done():
 			return context.Cause(ctx)

@@ -44,6 +44,7 @@ type Queue struct {
 	store   Store
 	opts    Options
 	changes broadcast
+	hints   func() <-chan struct{} // see [Hinter]
 }
 
 // New returns a queue with a store.
@@ -60,7 +61,11 @@ func New(store Store, o Options) (*Queue, error) {
 	if o.Failed == nil {
 		o.Failed = func(string, error) {}
 	}
-	return &Queue{store: store, opts: o}, nil
+	q := &Queue{store: store, opts: o, hints: func() <-chan struct{} { return nil }}
+	if h, ok := store.(Hinter); ok {
+		q.hints = h.Hints
+	}
+	return q, nil
 }
 
 // Abilities implements [gate.Approver] (S5).

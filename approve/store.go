@@ -40,6 +40,13 @@ type Store interface {
 	Prune(ctx context.Context, before time.Time) (int, error)
 }
 
+// Hinter is a [Store] that learns of changes by other processes before it is asked. Hints may be lost:
+// a queue also asks at its interval.
+type Hinter interface {
+	// Hints returns a channel that is closed when an entry may have changed.
+	Hints() <-chan struct{}
+}
+
 // Filter selects entries. A zero field selects all.
 type Filter struct {
 	State     State

@@ -30,7 +30,7 @@ func (w *wait) run(ctx context.Context) (gate.Answer, error) {
 	var late <-chan time.Time
 	for {
 		// Subscribe before reading, so that no answer in between is missed.
-		stored := w.queue.changes.wait()
+		stored, hinted := w.queue.changes.wait(), w.queue.hints()
 		view, changed := w.question.View()
 		if late == nil && !view.Until.IsZero() {
 			left := view.Until.Sub(w.queue.opts.Now())
@@ -44,6 +44,7 @@ func (w *wait) run(ctx context.Context) (gate.Answer, error) {
 		select {
 		case <-changed:
 		case <-stored:
+		case <-hinted:
 		case <-tick.C:
 		case <-late:
 			if view.Complete {

@@ -49,7 +49,10 @@ func (s *Store) AddEntry(ctx context.Context, e approve.Entry, same func(approve
 		}
 		_, err = tx.Exec(ctx, "INSERT INTO approvals(id, binding, state, principal, session, expires, body) VALUES($1, $2, $3, $4, $5, $6, $7)",
 			[]byte(e.ID), []byte(binding), []byte(e.State), []byte(e.Principal), []byte(e.Session), e.Expires.UnixMicro(), body)
-		return err
+		if err != nil {
+			return err
+		}
+		return s.db.Notify(ctx, tx, question)
 	})
 	return kept, operation("store the question", err)
 }
@@ -89,7 +92,7 @@ func (s *Store) ChangeEntry(ctx context.Context, id string, change func(approve.
 			[]byte(bindingOf(e)), []byte(e.State), []byte(e.Principal), []byte(e.Session), e.Expires.UnixMicro(), body, []byte(id)); err != nil {
 			return err
 		}
-		return s.db.Notify(ctx, tx, "question "+id)
+		return s.db.Notify(ctx, tx, question)
 	})
 	return e, operation("change the question", err)
 }

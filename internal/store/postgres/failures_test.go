@@ -3,17 +3,12 @@ package postgres_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
-	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
@@ -22,7 +17,6 @@ import (
 	"github.com/stopgate/stopgate/internal/store/postgres"
 	"github.com/stopgate/stopgate/internal/store/postgres/pgdb"
 	server "github.com/stopgate/stopgate/internal/testkit/postgres"
-	"github.com/stopgate/stopgate/internal/testkit/property"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -157,7 +151,12 @@ max_calls = 100000
 
 func newGate(t testing.TB, s *postgres.Store) *gate.Gate {
 	t.Helper()
-	program, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte(limitFile), Trusted: true}}, policy.Options{})
+	return fileGate(t, s, limitFile)
+}
+
+func fileGate(t testing.TB, s *postgres.Store, file string) *gate.Gate {
+	t.Helper()
+	program, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte(file), Trusted: true}}, policy.Options{})
 	if program == nil {
 		t.Fatal(mistakes)
 	}
@@ -300,124 +299,4 @@ func TestSuspendedGate(t *testing.T) {
 	if denied == 0 || time.Since(began) < 500*time.Millisecond {
 		t.Errorf("%d calls were denied in %v", denied, time.Since(began))
 	}
-}
-
-// Proves I19, H4: a limit is never exceeded, by whichever gates calls are made, and whenever connections
-// and processes of the server are killed.
-func TestLimitOverGatesWithKills(t *testing.T) {
-	srv := server.Start(t, server.Durable)
-	location := srv.Database(t)
-	var stores []*postgres.Store
-	var proxies []*server.Proxy
-	for range 3 {
-		p := srv.Proxy(t)
-		proxies, stores = append(proxies, p), append(stores, open(t, p.Through(location)))
-	}
-	direct := open(t, location)
-	runs := 0
-	property.Check(t, func(rt *rapid.T) {
-		runs++
-		limit := rapid.IntRange(1, 12).Draw(rt, "limit")
-		kills := rapid.IntRange(0, 6).Draw(rt, "kills")
-		how := rapid.SliceOfN(rapid.IntRange(0, 3), kills, kills).Draw(rt, "how")
-		o := session.Owner{Principal: stopgate.Principal(fmt.Sprint("p", runs)), Session: "s"}
-		var released, running atomic.Int64
-		var group sync.WaitGroup
-		for i := range 12 {
-			running.Add(1)
-			group.Go(func() {
-				defer running.Add(-1)
-				for range 3 {
-					ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-					if reserve(ctx, stores[i%len(stores)], o, limit) == nil {
-						released.Add(1)
-					}
-					cancel()
-				}
-			})
-		}
-		for _, k := range how {
-			if k == 3 {
-				_ = srv.Exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'stopgate'")
-			} else {
-				proxies[k].Cut()
-			}
-		}
-		group.Wait()
-		if n := taken(t, direct, o); n > limit || int64(n) < released.Load() {
-			rt.Fatalf("%d places of %d are taken, %d were confirmed", n, limit, released.Load())
-		}
-		for range limit {
-			if err := reserve(t.Context(), stores[0], o, limit); err != nil && !errors.Is(err, errFull) {
-				rt.Fatalf("after the kills: %v", err)
-			}
-		}
-		if n := taken(t, direct, o); n != limit {
-			rt.Fatalf("%d places of %d are taken in the end", n, limit)
-		}
-	})
-}
-
-// Proves S59: when SetLockdown has returned, no release that had not seen the order is committed.
-func TestOrderAgainstReleases(t *testing.T) {
-	location := server.Database(t)
-	stores := []*postgres.Store{open(t, location), open(t, location)}
-	operator := open(t, location)
-	for round := range 20 {
-		var group sync.WaitGroup
-		var ordered, late atomic.Int64
-		stop := make(chan struct{})
-		for i := range 8 {
-			o := session.Owner{Principal: stopgate.Principal(strconv.Itoa(i)), Session: "s"}
-			group.Go(func() {
-				for {
-					select {
-					case <-stop:
-						return
-					default:
-					}
-					after := ordered.Load() != 0
-					err := stores[i%2].Update(t.Context(), o, []session.Key{session.Self, session.DataKey}, func(session.State) (gate.Change, error) {
-						return gate.Change{Releases: true, Facts: []session.Fact{{Kind: session.DataReplaced, Text: "{}"}}}, nil
-					})
-					if err == nil && after {
-						late.Add(1)
-					}
-					var locked *gate.LockdownError
-					if err != nil && !errors.As(err, &locked) && !errors.Is(err, pgdb.ErrBusy) {
-						t.Error(err)
-						return
-					}
-				}
-			})
-		}
-		time.Sleep(time.Duration(round) * time.Millisecond)
-		if err := operator.SetLockdown(t.Context(), gate.Lockdown{Since: time.Unix(1, 0), By: "ann"}); err != nil {
-			t.Error(err)
-		}
-		heads := headsOf(t, operator)
-		ordered.Store(1)
-		time.Sleep(10 * time.Millisecond)
-		close(stop)
-		group.Wait()
-		if now := headsOf(t, operator); now != heads || late.Load() != 0 {
-			t.Errorf("round %d: facts %s, and %s after the order; %d late releases", round, heads, now, late.Load())
-		}
-		if err := operator.SetLockdown(t.Context(), gate.Lockdown{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// headsOf lists how many facts there are.
-func headsOf(t *testing.T, s *postgres.Store) string {
-	list, err := s.Sessions(t.Context(), "", 100)
-	if err != nil {
-		t.Error(err)
-	}
-	var heads []string
-	for _, i := range list {
-		heads = append(heads, fmt.Sprint(i.Owner.Principal, ":", i.Facts))
-	}
-	return strings.Join(heads, " ")
 }

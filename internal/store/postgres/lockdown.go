@@ -47,7 +47,7 @@ func (s *Store) SetLockdown(ctx context.Context, l gate.Lockdown) error {
 			l.Since.UnixMicro(), []byte(l.By), []byte(l.Reason)); err != nil {
 			return err
 		}
-		return s.db.Notify(ctx, tx, "lockdown")
+		return s.db.Notify(ctx, tx, lockdown)
 	})
 	if err != nil {
 		return fmt.Errorf("set the lockdown: %w", err)

@@ -42,6 +42,7 @@ type Store struct {
 	db      *pgdb.DB
 	records *records.Recorder
 	loads   loader
+	hints   hints
 
 	mu    sync.Mutex
 	known map[stopgate.Principal]bool // principals that have a row, which is never removed

@@ -55,7 +55,8 @@ CREATE FUNCTION partitions_of(parent text, before bigint) RETURNS SETOF text LAN
 	ORDER BY 1
 $$;
 
--- drop_partition drops one of them and returns how many rows it had.
+-- drop_partition drops one of them and returns how many rows it had. It locks the partition first: while
+-- it waits for others that use it, such as autovacuum, rows go into other partitions.
 CREATE FUNCTION drop_partition(parent text, part text, before bigint) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
 	n bigint;
@@ -64,6 +65,7 @@ BEGIN
 		RETURN 0;
 	END IF;
 	EXECUTE format('SELECT count(*) FROM %I', part) INTO n;
+	EXECUTE format('LOCK TABLE ONLY %I IN ACCESS EXCLUSIVE MODE', part);
 	EXECUTE format('DROP TABLE %I', part);
 	RETURN n;
 END $$;
@@ -105,7 +107,7 @@ func (db *DB) DropPartitions(ctx context.Context, table string, before int64) (n
 		}
 		var dropped int64
 		err = db.Change(ctx, func(tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = '600s'"); err != nil {
+			if _, err := tx.Exec(ctx, "SELECT set_config('statement_timeout', '600s', true), set_config('lock_timeout', '3s', true)"); err != nil {
 				return err
 			}
 			return tx.QueryRow(ctx, "SELECT drop_partition($1, $2, $3)", table, part, before).Scan(&dropped)
