@@ -111,6 +111,7 @@ var layers = [][]string{
 	{"internal/record/records"},
 	{"internal/replay"},
 	{"internal/system/secret"},
+	{"internal/identity"},
 	{"internal/system/certificate"},
 	{"judge"},
 	{"gateway/events"},

@@ -51,6 +51,7 @@ type Token struct {
 	// Name is the principal of the bearer's calls, and the approver's name for the bearer's
 	// answers.
 	Name   stopgate.Principal
+	Groups stopgate.Groups   // of the principal
 	SHA256 [sha256.Size]byte // hash of the token's bytes
 	Scopes Scope
 }
@@ -58,8 +59,19 @@ type Token struct {
 // Local is the principal of programs on this machine (S22).
 const Local stopgate.Principal = "local"
 
+// GroupScopes are the scopes of clients that [Options.Identity] authenticates: those of all groups
+// that the client is in.
+type GroupScopes struct {
+	Group  string // "*" is every client
+	Scopes Scope
+}
+
 // tokens authenticate clients.
-type tokens struct{ list atomic.Pointer[[]Token] }
+type tokens struct {
+	list     atomic.Pointer[[]Token]
+	identify func(*http.Request, string) (stopgate.Principal, stopgate.Groups, error)
+	groups   []GroupScopes
+}
 
 // set replaces all tokens. On an error they do not change.
 func (s *tokens) set(list []Token) error {
@@ -75,6 +87,7 @@ func (s *tokens) set(list []Token) error {
 // caller is the authenticated client of a request.
 type caller struct {
 	name   stopgate.Principal
+	groups stopgate.Groups
 	scopes Scope
 }
 
@@ -95,6 +108,9 @@ func (s *tokens) caller(r *http.Request, local bool) (caller, *problem) {
 		if who, ok := s.holder(sha256.Sum256([]byte(text))); ok {
 			return who, nil
 		}
+		if who, ok := s.identified(r, strings.TrimSpace(text)); ok {
+			return who, nil
+		}
 	}
 	return caller{}, &problem{Status: http.StatusUnauthorized, Code: "unauthorized", Detail: "send Authorization: Bearer TOKEN, with a token of this gate"}
 }
@@ -103,10 +119,28 @@ func (s *tokens) caller(r *http.Request, local bool) (caller, *problem) {
 func (s *tokens) holder(sum [sha256.Size]byte) (caller, bool) {
 	for _, t := range *s.list.Load() {
 		if subtle.ConstantTimeCompare(sum[:], t.SHA256[:]) == 1 {
-			return caller{name: t.Name, scopes: t.Scopes}, true
+			return caller{name: t.Name, groups: t.Groups, scopes: t.Scopes}, true
 		}
 	}
 	return caller{}, false
+}
+
+// identified returns the client of a token of the identity provider, with the scopes of its groups.
+func (s *tokens) identified(r *http.Request, token string) (caller, bool) {
+	if s.identify == nil || token == "" {
+		return caller{}, false
+	}
+	who, groups, err := s.identify(r, token)
+	if err != nil {
+		return caller{}, false
+	}
+	c := caller{name: who, groups: groups}
+	for _, g := range s.groups {
+		if g.Group == "*" || groups.Contains(g.Group) {
+			c.scopes |= g.Scopes
+		}
+	}
+	return c, true
 }
 
 // approver returns the approver's name for the approval pages.

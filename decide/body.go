@@ -120,7 +120,7 @@ func callOf(m map[string]jsonstream.Value, who caller) (c stopgate.Call, p *prob
 	c = stopgate.Call{
 		Tool: stopgate.ToolName(fields[0]), Session: stopgate.SessionID(fields[1]), Agent: stopgate.AgentName(fields[2]),
 		Turn: stopgate.TurnID(fields[3]), ID: stopgate.CallID(fields[4]), Server: stopgate.ServerID(fields[5]),
-		Conversation: fields[6], Principal: who.name, Surface: stopgate.SurfaceDecide,
+		Conversation: fields[6], Principal: who.name, Groups: who.groups, Surface: stopgate.SurfaceDecide,
 	}
 	if v, ok := m["definition"]; ok {
 		c.Definition, p = definitionOf(v, c.Tool)

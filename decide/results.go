@@ -69,7 +69,7 @@ func (s *callRoutes) handoff(w http.ResponseWriter, r *http.Request, who caller)
 	}
 	out, err := s.gate.Handoff(r.Context(), gate.HandoffCall{
 		From: stopgate.AgentName(fields[0]), To: stopgate.AgentName(fields[1]), Session: stopgate.SessionID(fields[2]),
-		Turn: stopgate.TurnID(fields[3]), ID: stopgate.CallID(fields[4]), Principal: who.name, Surface: stopgate.SurfaceDecide, Payload: payload,
+		Turn: stopgate.TurnID(fields[3]), ID: stopgate.CallID(fields[4]), Principal: who.name, Groups: who.groups, Surface: stopgate.SurfaceDecide, Payload: payload,
 	})
 	if err != nil && out.Proposal == "" {
 		return unavailable("the gate")

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/approve/page"
@@ -36,6 +37,13 @@ type Options struct {
 	// Metrics handles GET /metrics. If nil, the route does not exist.
 	Metrics http.Handler
 	Tokens  []Token
+	// Identity authenticates clients with other tokens. After an error the request is refused; the
+	// client is not told the reason. Groups are the scopes of these clients. It may be nil.
+	Identity func(r *http.Request, token string) (stopgate.Principal, stopgate.Groups, error)
+	Groups   []GroupScopes
+	// Logout handles POST /v1/logout, for requests of the identity provider without a token. If nil,
+	// the route does not exist.
+	Logout http.HandlerFunc
 	// PublicURL is the address of the approval pages for browsers if it differs from the listener's
 	// address. It may be empty.
 	PublicURL string
@@ -66,6 +74,7 @@ func New(o Options) (*Server, error) {
 		return nil, errors.New("decide: the API needs a gate")
 	}
 	s := &Server{options: o}
+	s.tokens.identify, s.tokens.groups = o.Identity, o.Groups
 	if err := s.SetTokens(o.Tokens); err != nil {
 		return nil, err
 	}
@@ -200,6 +209,9 @@ func (s *Server) Handler(local bool) http.Handler {
 	if s.pages != nil && !local { // browsers do not open Unix sockets
 		mux.Handle("/approvals", s.pages)
 		mux.Handle("/approvals/", s.pages)
+	}
+	if s.options.Logout != nil {
+		mux.HandleFunc("POST /v1/logout", s.options.Logout)
 	}
 	if s.options.Gate != nil {
 		probes := &probes{s.options.Gate}

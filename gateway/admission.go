@@ -34,19 +34,42 @@ func (v *clientRequest) admit(r *http.Request) *refusal {
 		}
 	}
 	v.principal = local
-	if len(v.tokens) > 0 {
-		token, shown := takeToken(r)
-		var known bool
-		if v.principal, known = v.bearer(token); !known {
-			no := &refusal{status: http.StatusUnauthorized, code: stopgate.CodeUnauthenticated, message: noToken, why: "no token"}
-			switch {
-			case token != "":
-				no.message, no.why = unknownToken, "unknown token"
-			case shown > 1:
-				no.message, no.why = differentTokens, "tokens that differ"
-			}
+	if len(v.tokens) > 0 || v.identity != nil {
+		return v.authenticate(r)
+	}
+	return nil
+}
+
+// authenticate finds the client of the request's token. There is no principal for a request without.
+func (v *clientRequest) authenticate(r *http.Request) *refusal {
+	no := &refusal{status: http.StatusUnauthorized, code: stopgate.CodeUnauthenticated, message: noToken, why: "no token"}
+	var issued func(string) bool
+	if v.identity != nil {
+		if issued = v.identity.Issued; len(r.Header["Authorization"]) > 1 {
+			no.message, no.why = differentTokens, "several headers Authorization"
 			return no
 		}
+	}
+	shown := takeTokens(r, issued)
+	switch {
+	case len(shown.all) == 0:
+		return no
+	case slices.ContainsFunc(shown.all, func(t string) bool { return t != shown.all[0] }):
+		no.message, no.why = differentTokens, "tokens that differ"
+		return no
+	}
+	no.message, no.why = unknownToken, "unknown token"
+	known := false
+	if v.principal, v.groups, known = v.bearer(shown.all[0]); known {
+		return nil
+	}
+	if v.identity == nil || shown.inURL { // addresses are logged everywhere
+		return no
+	}
+	var err error
+	if v.principal, v.groups, err = v.identity.Authenticate(r, shown.all[0]); err != nil {
+		no.why = "not authenticated: " + truncate(err.Error())
+		return no
 	}
 	return nil
 }
@@ -82,15 +105,22 @@ func (c *configuration) knownOrigin(origin, host string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.EqualFold(u.Host, host)
 }
 
-// takeToken finds the gate token in all supported places and removes it from all of them, so that
-// it is never sent upstream. Two different tokens count as none, because the principal would be a
-// guess (G10). shown is the number of places with a token.
-func takeToken(r *http.Request) (token string, shown int) {
-	tokens := append(header.TakeTokens(r.Header), header.QueryTokens(r.URL)...)
+// shownTokens are the gate tokens of a request. Two different ones count as none, because the principal
+// would be a guess (G10).
+type shownTokens struct {
+	all   []string
+	inURL bool // one of them is in the address
+}
+
+// takeTokens finds the gate tokens in all supported places and removes them from all of them, so that
+// they are never sent upstream.
+func takeTokens(r *http.Request, issued func(string) bool) (shown shownTokens) {
+	tokens := append(header.TakeTokens(r.Header, issued), header.QueryTokens(r.URL)...)
 	if rest, ok := strings.CutPrefix(r.URL.Path, "/k/"); ok && r.URL.RawPath == "" {
 		if token, path, ok := strings.Cut(rest, "/"); ok {
 			r.URL.Path = "/" + path
 			tokens = append(tokens, token)
+			shown.inURL = true
 		}
 	}
 	for _, token := range r.Header["X-Stopgate-Token"] {
@@ -98,21 +128,19 @@ func takeToken(r *http.Request) (token string, shown int) {
 			tokens = append(tokens, token)
 		}
 	}
-	if len(tokens) == 0 || slices.ContainsFunc(tokens, func(t string) bool { return t != tokens[0] }) {
-		return "", len(tokens)
-	}
-	return tokens[0], len(tokens)
+	shown.all = tokens
+	return shown
 }
 
 // bearer returns the principal of a token. It compares all tokens in constant time.
-func (c *configuration) bearer(token string) (who stopgate.Principal, known bool) {
+func (c *configuration) bearer(token string) (who stopgate.Principal, groups stopgate.Groups, known bool) {
 	sum := sha256.Sum256([]byte(token))
 	for i := range c.tokens {
 		if subtle.ConstantTimeCompare(sum[:], c.tokens[i].SHA256[:]) == 1 {
-			who, known = c.tokens[i].Name, true
+			who, groups, known = c.tokens[i].Name, c.tokens[i].Groups, true
 		}
 	}
-	return who, known
+	return who, groups, known
 }
 
 // validName reports whether text of a client is acceptable as an identifier: 1 to 128 characters of

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"net"
+	"net/http"
 	"strings"
 
 	"github.com/stopgate/stopgate"
@@ -20,6 +21,7 @@ type configuration struct {
 	hosts     map[string]bool
 	origins   map[string]bool
 	tokens    []Token
+	identity  Identity
 	chain     *chain.Chain // event policies
 }
 
@@ -27,7 +29,17 @@ type configuration struct {
 type Token struct {
 	// Name is the principal of the client.
 	Name   stopgate.Principal
+	Groups stopgate.Groups // of the principal
 	SHA256 [sha256.Size]byte
+}
+
+// Identity authenticates clients by tokens of an identity provider. It is safe for concurrent use.
+type Identity interface {
+	// Issued reports whether a token in a header for a provider's key is one for the gateway.
+	Issued(token string) bool
+	// Authenticate returns the caller of a request with a token. After an error the request is
+	// refused; the client is not told the reason.
+	Authenticate(r *http.Request, token string) (stopgate.Principal, stopgate.Groups, error)
 }
 
 // newConfiguration validates settings and rejects unsafe ones. It reuses open connections of the
@@ -37,11 +49,12 @@ func newConfiguration(o *Options, before *configuration) (*configuration, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.Settings.check(len(tokens) > 0); err != nil {
+	guarded := len(tokens) > 0 || o.Identity != nil
+	if err := o.Settings.check(guarded); err != nil {
 		return nil, err
 	}
 	c := &configuration{
-		settings: o.Settings, routes: builtinRoutes(), tokens: tokens,
+		settings: o.Settings, routes: builtinRoutes(), tokens: tokens, identity: o.Identity,
 		hosts: map[string]bool{}, origins: map[string]bool{},
 	}
 	var list []upstream.Options
@@ -52,7 +65,7 @@ func newConfiguration(o *Options, before *configuration) (*configuration, error)
 	if before != nil {
 		old = before.upstreams
 	}
-	if c.upstreams, err = upstream.OpenSet(list, o.Settings.Timeouts.upstream(), len(tokens) > 0, old); err != nil {
+	if c.upstreams, err = upstream.OpenSet(list, o.Settings.Timeouts.upstream(), guarded, old); err != nil {
 		return nil, err
 	}
 	more, err := parseRoutes(o.Settings.Passthrough)

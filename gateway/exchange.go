@@ -44,6 +44,7 @@ type exchange struct {
 	turnID       stopgate.TurnID
 	agent        stopgate.AgentName
 	principal    stopgate.Principal
+	groups       stopgate.Groups
 
 	observed *observedExchange
 	provider providerCall
@@ -96,7 +97,7 @@ func (x *exchange) ready(r *http.Request, vendor string, body []byte) ([]byte, *
 	}
 	x.prepare(r, body)
 	x.calls.Setup = calls.Setup{
-		Gate: x.g.gate, Turn: x.turn, Request: x.req, Policies: x.policies, Texts: x.sources, Agent: x.agent, Dialect: x.dialect.Name(),
+		Gate: x.g.gate, Turn: x.turn, Request: x.req, Policies: x.policies, Texts: x.sources, Agent: x.agent, Groups: x.groups, Dialect: x.dialect.Name(),
 		Ctx: x.ctx, Approvals: x.ctx, Records: x.records, Enforced: x.enforced, Watched: x.chain.WatchesCalls(),
 		DenyIsError: x.settings.OnDeny == DenyError, BlockTurn: x.settings.OnBlock == BlockTurn, MaxHeld: x.settings.Limits.HeldResponse,
 		Await: x.await, MayCancel: func() bool { return x.stream != nil && x.mayCancel() }, PolicyFailed: x.hookFailed,
@@ -140,7 +141,7 @@ func readRequest(api *registry.API, path string, body []byte) (*provider.Request
 // does not have.
 func (x *exchange) history(r *http.Request, vendor string, body []byte) ([]byte, *refusal) {
 	x.turn = x.g.gate.Turn(session.Owner{Principal: x.principal, Session: x.session}, x.turnID)
-	like := stopgate.Call{Agent: x.agent, Surface: stopgate.SurfaceGateway, Dialect: x.dialect.Name()}
+	like := stopgate.Call{Agent: x.agent, Groups: x.groups, Surface: stopgate.SurfaceGateway, Dialect: x.dialect.Name()}
 	body = x.conversation.RecordResults(x.records, x.req, x.turn, like, body, x.enforced)
 	if x.sources = x.conversation.ReportTexts(x.records, x.req, x.g.texts); x.sources != nil {
 		go x.sources.Add(x.records) // while the provider works
@@ -177,7 +178,7 @@ func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, v clientRe
 	x := &exchange{
 		configuration: v.configuration, observed: v.observed, g: g, api: api, dialect: api.Dialect, req: req, upstream: up,
 		enforced: g.gate.Enforced(), records: context.WithoutCancel(r.Context()), start: time.Now(),
-		turnID: stopgate.TurnID("t_" + rand.Text()), agent: "main", principal: v.principal,
+		turnID: stopgate.TurnID("t_" + rand.Text()), agent: "main", principal: v.principal, groups: v.groups,
 		client: clientWriter{ResponseWriter: w, rc: http.NewResponseController(w), limit: v.settings.Timeouts.Write},
 	}
 	x.ctx, x.cancel = context.WithCancelCause(r.Context())

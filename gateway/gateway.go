@@ -37,6 +37,9 @@ type Options struct {
 	// upstream keys (S46). Tokens are further tokens, each for one principal.
 	Token  string
 	Tokens []Token
+	// Identity authenticates clients without such a token. If set, every request needs a token. It
+	// may be nil.
+	Identity Identity
 	// TLS makes Serve use HTTPS; nil means plain HTTP.
 	TLS *tls.Config
 	// Observer receives notifications about exchanges. It may be nil.
@@ -151,6 +154,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 type clientRequest struct {
 	*configuration
 	principal stopgate.Principal
+	groups    stopgate.Groups
 	observed  *observedExchange
 }
 

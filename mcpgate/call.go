@@ -72,6 +72,7 @@ func (k *toolCall) handle(ctx context.Context) reply {
 	if k.round, wrong = x.openState(k.conn, k.name); wrong != "" {
 		return serve.Refuse(x.Message.ID, jsonrpc.InvalidParams, wrong)
 	}
+	call.Groups = serve.Groups(ctx)
 	pending, err := g.gate.Open(ctx, call)
 	if err != nil {
 		return g.denial(x, refusedOutcome(stopgate.CodePolicyError))
@@ -113,6 +114,7 @@ func (x *request) unknownTool(ctx context.Context, name stopgate.ToolName, c *co
 
 // refuseCall records a call that the gateway refuses.
 func (g *Gateway) refuseCall(ctx context.Context, call stopgate.Call, code stopgate.Code) stopgate.Outcome {
+	call.Groups = serve.Groups(ctx)
 	pending, err := g.gate.Open(ctx, call)
 	if err != nil {
 		return refusedOutcome(code)

@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 	"github.com/stopgate/stopgate/internal/mcp/protocol"
+	"github.com/stopgate/stopgate/internal/mcp/serve"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -21,6 +22,7 @@ func (g *Gateway) tableCall(p *client, s *Server, tool stopgate.ToolName) stopga
 
 // decide evaluates a call with complete arguments.
 func (g *Gateway) decide(ctx context.Context, call stopgate.Call, args []byte) (stopgate.Outcome, error) {
+	call.Groups = serve.Groups(ctx)
 	pending, err := g.gate.Open(ctx, call)
 	if err != nil {
 		return stopgate.Outcome{}, err

@@ -17,6 +17,7 @@ import (
 // Token authenticates a client over HTTP under its own name.
 type Token struct {
 	Name   stopgate.Principal
+	Groups stopgate.Groups // of the principal
 	SHA256 [sha256.Size]byte
 }
 
@@ -33,6 +34,9 @@ type HTTPOptions struct {
 	// Hosts are accepted values of the Host header, in addition to those in [Settings]: the
 	// names of the listening address.
 	Hosts []string
+	// Identity authenticates clients with other tokens, in the header only. After an error the
+	// request is refused; the client is not told the reason. It may be nil.
+	Identity func(r *http.Request, token string) (stopgate.Principal, stopgate.Groups, error)
 }
 
 // Path is the path of the MCP endpoint.
@@ -43,10 +47,10 @@ type Handler struct{ http *serve.Handler }
 
 // Handler returns the HTTP handler of the gateway. The caller must close it.
 func (g *Gateway) Handler(o HTTPOptions) (*Handler, error) {
-	if len(o.Tokens) == 0 {
+	if len(o.Tokens) == 0 && o.Identity == nil {
 		return nil, errors.New("mcpgate: no tokens are configured: HTTP clients need one")
 	}
-	h := &Handler{serve.NewHandler(clients{g}, serve.Options{Path: Path, Hosts: slices.Concat(o.Hosts, g.set.Hosts), Origins: g.set.Origins})}
+	h := &Handler{serve.NewHandler(clients{g}, serve.Options{Path: Path, Hosts: slices.Concat(o.Hosts, g.set.Hosts), Origins: g.set.Origins, Identify: o.Identity})}
 	h.SetTokens(o.Tokens)
 	return h, nil
 }

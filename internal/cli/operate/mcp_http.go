@@ -30,11 +30,14 @@ func (r *mcpRun) serveHTTP(ctx context.Context, gw *mcpgate.Gateway, follow func
 	}
 	at := mcpReady{MCP: "http://" + ln.Addr().String() + mcpgate.Path}
 	o := mcpgate.HTTPOptions{Tokens: r.settings.Tokens, Hosts: hostsOf(ln.Addr())}
-	if len(o.Tokens) == 0 {
+	if callers := r.identityOf(); callers != nil {
+		o.Identity = callers.Authenticate
+	}
+	if len(o.Tokens) == 0 && o.Identity == nil {
 		if !onLoopback(ln.Addr()) {
 			return errors.Join(cli.Hinted(
 				errors.New("an address that others can reach needs tokens, and there is none"),
-				"add [mcp.tokens.NAME] to your own policy file (see docs/reference/config.md), or listen on 127.0.0.1",
+				"add [mcp.tokens.NAME] or [identity.oidc] to your own policy file (see docs/reference/config.md), or listen on 127.0.0.1",
 			), ln.Close())
 		}
 		at.Token = "sg_" + rand.Text()

@@ -7,10 +7,12 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/cli/service"
 	"github.com/stopgate/stopgate/internal/cli/tables"
+	"github.com/stopgate/stopgate/internal/identity"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/system/secret"
 )
@@ -49,6 +51,21 @@ func (r *gateRun) open(ctx context.Context) error {
 	r.current.Store(r.Program)
 	r.state, err = service.Open(ctx, settings)
 	return err
+}
+
+// identityOf returns the provider that authenticates clients, nil without one.
+func (r *gateRun) identityOf() *identity.Provider {
+	if r.api.Identity == nil {
+		return nil
+	}
+	o := identity.Options{
+		Log: r.log, Logouts: new(identity.MemoryLogouts),
+		Taken: func(who stopgate.Principal) bool { return tables.TokenNames(r.current.Load().Settings().Tables)(who) },
+	}
+	if r.state.Store != nil {
+		o.Logouts = r.state.Store // for all gates with it
+	}
+	return identity.New(*r.api.Identity, o)
 }
 
 // apiOf reads the tables [api] and [approvals].

@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/service"
 	"github.com/stopgate/stopgate/internal/cli/tables"
+	"github.com/stopgate/stopgate/internal/identity"
 	"github.com/stopgate/stopgate/internal/provider/registry"
 	"github.com/stopgate/stopgate/internal/record/metrics"
 	"github.com/stopgate/stopgate/internal/replay"
@@ -110,6 +111,7 @@ type upRun struct {
 	secrets []string          // files with keys and tokens
 	model   http.RoundTripper // answers canned requests
 	numbers *metrics.Metrics
+	callers *identity.Provider // nil for none
 }
 
 // run serves with the state that open opened.
@@ -143,12 +145,17 @@ func (u *upRun) run(ctx context.Context) error {
 	if u.state.Store != nil {
 		u.gateway.ResponseLog = u.state.Store
 	}
+	u.callers = u.identityOf()
 	u.complete(&u.gateway)
-	server, err := decide.New(decide.Options{
+	options := decide.Options{
 		Gate: g, Program: func() gate.Policy { return u.current.Load() }, Queue: queue, Sessions: u.state.Facts, Lockdowns: loggedLockdowns{u.state.Orders, u.logOrder},
 		Records: rowReader{u.state.At}, Tokens: u.api.Tokens, Metrics: u.numbers.Handler(), Events: tele.Events,
 		PublicURL: u.api.Table.PublicURL, Trouble: gateway.Complaints(u.log),
-	})
+	}
+	if u.callers != nil {
+		options.Identity, options.Groups, options.Logout = u.callers.Authenticate, u.api.Groups, u.callers.Logout
+	}
+	server, err := decide.New(options)
 	if err != nil {
 		return err
 	}
@@ -220,6 +227,9 @@ func (u *upRun) serve(ctx context.Context, cancel context.CancelCauseFunc, serve
 // complete adds the options that stay the same through all reloads.
 func (u *upRun) complete(o *gateway.Options) {
 	o.Gate, o.Replay, o.Log = u.gateway.Gate, u.model, u.log
+	if u.callers != nil {
+		o.Identity = u.callers
+	}
 	if u.flags.replayDir != "" {
 		o.Upstreams = replayed(o.Upstreams, u.model)
 	}

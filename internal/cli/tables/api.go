@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/approve/command"
 	"github.com/stopgate/stopgate/internal/approve/webhook"
 	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/identity"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/internal/system/secret"
@@ -64,6 +65,12 @@ type APITable struct {
 	Socket    string                `toml:"socket"`
 	PublicURL string                `toml:"public_url"`
 	Tokens    map[string]tokenTable `toml:"tokens"`
+	Groups    map[string]groupTable `toml:"groups"`
+}
+
+// groupTable is one table [api.groups.NAME].
+type groupTable struct {
+	Scopes []string `toml:"scopes,required"`
 }
 
 // tokenTable is one table [api.tokens.NAME].
@@ -77,6 +84,8 @@ type tokenSource struct {
 	SHA256 string `toml:"sha256"`
 	Env    string `toml:"env"`
 	File   string `toml:"file"`
+	// Groups are the groups of the bearer; nil if they are not known.
+	Groups *[]string `toml:"groups"`
 }
 
 // webhookTable is the table [approvals.webhook].
@@ -112,6 +121,8 @@ type approvalsTable struct {
 type API struct {
 	Table     APITable
 	Tokens    []decide.Token
+	Groups    []decide.GroupScopes
+	Identity  *identity.OIDC // nil for none
 	Approvals approvalsTable
 	secret    string // of the webhook
 }
@@ -125,9 +136,13 @@ func ReadAPI(tables map[string]*tomltree.Value, from secret.Reader) (API, diag.L
 		Absent: "deny", Hold: 15 * time.Minute, UnaryTimeout: 50 * time.Second, Expires: 15 * time.Minute,
 	}}
 	api, approvals := tomltree.Read(tables["api"], &a.Table), tomltree.Read(tables["approvals"], &a.Approvals)
+	var wrong diag.List
+	a.Identity, wrong = ReadIdentity(tables)
+	approvals.Mistakes = append(approvals.Mistakes, wrong...)
 	if !api.Mistakes.HasErrors() && !approvals.Mistakes.HasErrors() {
 		a.checkAddresses(api)
 		a.readTokens(api, from)
+		a.readGroups(api)
 		a.readApprovals(approvals, from)
 	}
 	return a, append(api.Mistakes, approvals.Mistakes...)
@@ -137,8 +152,8 @@ func (a *API) checkAddresses(s *tomltree.Settings) {
 	if e := s.Get("listen"); e != nil {
 		if _, _, err := net.SplitHostPort(a.Table.Listen); err != nil {
 			s.Report(e.Value, "want HOST:PORT, not %q", a.Table.Listen)
-		} else if len(a.Table.Tokens) == 0 {
-			s.Report(e.Value, "an address can be reached by every program of the machine: add [api.tokens.NAME] first")
+		} else if len(a.Table.Tokens) == 0 && a.Identity == nil {
+			s.Report(e.Value, "an address can be reached by every program of the machine: add [api.tokens.NAME] or [identity.oidc] first")
 		}
 	}
 	if e := s.Get("public_url"); e != nil {
@@ -155,19 +170,42 @@ func (a *API) readTokens(s *tomltree.Settings, from secret.Reader) {
 	}
 	for _, e := range tokens.Value.Entries {
 		t := a.Table.Tokens[e.Key]
-		token := decide.Token{Name: stopgate.Principal(e.Key), SHA256: t.hash(s, e, from)}
-		for _, name := range t.Scopes {
-			scope, ok := decide.ParseScope(name)
-			if !ok {
-				s.Report(e.Value, "there is no scope %q: want decide, observe, approve or operate", name)
-			}
-			token.Scopes |= scope
-		}
-		if len(t.Scopes) == 0 {
-			s.Report(e.Value, "a token without scopes opens nothing: want decide, observe, approve or operate")
-		}
-		a.Tokens = append(a.Tokens, token)
+		a.Tokens = append(a.Tokens, decide.Token{
+			Name: stopgate.Principal(e.Key), SHA256: t.hash(s, e, from), Groups: groupsOf(s, e.Value, t.Groups), Scopes: scopes(s, e.Value, "token", t.Scopes),
+		})
 	}
+}
+
+// readGroups reads the scopes of clients that the identity provider authenticates.
+func (a *API) readGroups(s *tomltree.Settings) {
+	groups := s.Get("groups")
+	if groups == nil {
+		return
+	}
+	if a.Identity == nil {
+		s.Report(groups.Value, "groups are those of clients that an identity provider names: add [identity.oidc], or give tokens scopes of their own")
+	}
+	for _, e := range groups.Value.Entries {
+		if _, err := stopgate.GroupsOf(e.Key); err != nil {
+			s.Report(e.Value, "%v", err)
+		}
+		a.Groups = append(a.Groups, decide.GroupScopes{Group: e.Key, Scopes: scopes(s, e.Value, "group", a.Table.Groups[e.Key].Scopes)})
+	}
+}
+
+func scopes(s *tomltree.Settings, at *tomltree.Value, of string, names []string) (all decide.Scope) {
+	const want = "want decide, observe, approve, operate or texts"
+	for _, name := range names {
+		scope, ok := decide.ParseScope(name)
+		if !ok {
+			s.Report(at, "there is no scope %q: %s", name, want)
+		}
+		all |= scope
+	}
+	if len(names) == 0 {
+		s.Report(at, "a %s without scopes opens nothing: %s", of, want)
+	}
+	return all
 }
 
 // hash checks the name of a token and returns its hash.

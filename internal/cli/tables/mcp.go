@@ -88,7 +88,7 @@ func (m *MCP) readGateway(s *tomltree.Settings, from secret.Reader) {
 	}
 	if e := s.Get("tokens"); e != nil {
 		for _, e := range e.Value.Entries {
-			m.Tokens = append(m.Tokens, mcpgate.Token{Name: stopgate.Principal(e.Key), SHA256: t.Tokens[e.Key].hash(s, e, from)})
+			m.Tokens = append(m.Tokens, mcpgate.Token{Name: stopgate.Principal(e.Key), Groups: groupsOf(s, e.Value, t.Tokens[e.Key].Groups), SHA256: t.Tokens[e.Key].hash(s, e, from)})
 		}
 	}
 }

@@ -20,6 +20,7 @@ type Setup struct {
 	Policies  *chain.Run    // event policies, or nil
 	Texts     *texts.Report // texts of the conversation, or nil
 	Agent     stopgate.AgentName
+	Groups    stopgate.Groups // of the client
 	Dialect   string
 	Ctx       context.Context // canceled with the exchange
 	Approvals context.Context // Ctx with the time limit for approvals
@@ -230,7 +231,7 @@ func (c *Calls) start(e *stopgate.Event) {
 // Open opens a call in the gate, after the texts that precede it in the conversation.
 func (c *Calls) Open(tool stopgate.ToolName, id stopgate.CallID, definition *stopgate.ToolDefinition) (*gate.Pending, error) {
 	return c.Turn.Open(c.Records, stopgate.Call{
-		Tool: tool, ID: id, Agent: c.Agent, Conversation: c.Texts.Flush(c.Records),
+		Tool: tool, ID: id, Agent: c.Agent, Groups: c.Groups, Conversation: c.Texts.Flush(c.Records),
 		Surface: stopgate.SurfaceGateway, Dialect: c.Dialect, Definition: definition,
 	})
 }

@@ -19,6 +19,8 @@ type tokenTable struct {
 	SHA256 string `toml:"sha256"`
 	Env    string `toml:"env"`
 	File   string `toml:"file"`
+	// Groups are the groups of the client; nil if they are not known.
+	Groups *[]string `toml:"groups"`
 }
 
 func (c *configurer) access(t *tomltree.Value, a *access) {
@@ -57,5 +59,11 @@ func (c *configurer) token(e *tomltree.Entry, t tokenTable) {
 	if err != nil {
 		c.Report(e.Value, "%v", err)
 	}
-	c.o.Tokens = append(c.o.Tokens, gateway.Token{Name: name, SHA256: hash})
+	token := gateway.Token{Name: name, SHA256: hash}
+	if t.Groups != nil {
+		if token.Groups, err = stopgate.GroupsOf(*t.Groups...); err != nil {
+			c.Report(e.Value, "%v", err)
+		}
+	}
+	c.o.Tokens = append(c.o.Tokens, token)
 }

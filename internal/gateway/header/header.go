@@ -61,7 +61,7 @@ func Request(in http.Header) http.Header {
 			out[name] = values
 		}
 	}
-	TakeTokens(out) // even if this gateway requires none: providers have no use for them
+	TakeTokens(out, nil) // even if this gateway requires none: providers have no use for them
 	out["Accept-Encoding"] = []string{"identity"}
 	if _, ok := out["User-Agent"]; !ok {
 		out["User-Agent"] = nil // otherwise the transport adds its own
@@ -96,8 +96,9 @@ func namedInConnection(h http.Header) map[string]bool {
 // tokenPrefix identifies a gate token in a header for a provider's key (S46).
 const tokenPrefix = "sg_"
 
-// TakeTokens removes gate tokens from the headers for a provider's key and returns them.
-func TakeTokens(h http.Header) (tokens []string) {
+// TakeTokens removes gate tokens from the headers for a provider's key and returns them: those with the
+// prefix, and others for which issued returns true. issued may be nil.
+func TakeTokens(h http.Header, issued func(token string) bool) (tokens []string) {
 	for _, name := range registry.KeyHeaders() {
 		var others []string
 		before := len(tokens)
@@ -106,7 +107,7 @@ func TakeTokens(h http.Header) (tokens []string) {
 			if scheme, rest, ok := strings.Cut(value, " "); ok && name == "Authorization" && strings.EqualFold(scheme, "Bearer") {
 				token = rest
 			}
-			if token = strings.TrimSpace(token); strings.HasPrefix(token, tokenPrefix) {
+			if token = strings.TrimSpace(token); strings.HasPrefix(token, tokenPrefix) || issued != nil && issued(token) {
 				tokens = append(tokens, token)
 			} else {
 				others = append(others, value)

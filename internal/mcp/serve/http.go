@@ -21,6 +21,8 @@ type Options struct {
 	Hosts []string // accepted values of the Host header
 	// Origins are accepted values of the Origin header, in addition to the host itself.
 	Origins []string
+	// Identify authenticates clients with other tokens than those of SetTokens. It may be nil.
+	Identify Authenticate
 }
 
 // Handler serves clients over streamable HTTP. It is safe for concurrent use.
@@ -30,12 +32,13 @@ type Handler struct {
 	tokens   atomic.Pointer[[]Token]
 	hosts    map[string]bool
 	origins  map[string]bool
+	identify Authenticate
 	sessions sessions
 }
 
 // NewHandler returns a handler without tokens: it refuses every request until SetTokens is called. The caller must close it.
 func NewHandler(g Gateway, o Options) *Handler {
-	h := &Handler{g: g, path: o.Path, hosts: map[string]bool{}, origins: map[string]bool{}}
+	h := &Handler{g: g, path: o.Path, identify: o.Identify, hosts: map[string]bool{}, origins: map[string]bool{}}
 	for _, host := range o.Hosts {
 		h.hosts[strings.ToLower(host)] = true
 	}
@@ -73,7 +76,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeDenial(w, http.StatusNotFound, stopgate.CodeRouteUnknown)
 		return
 	}
-	who, ok := bearer(*h.tokens.Load(), given)
+	who, r, ok := h.authenticate(r, given, r.URL.Path != path)
 	if !ok {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="stopgate"`)
 		writeDenial(w, http.StatusUnauthorized, stopgate.CodeUnauthenticated)
