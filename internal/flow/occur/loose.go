@@ -17,12 +17,9 @@ func (r *reader) loose(value []byte) {
 	if len(value) > longestRead {
 		value, r.Open = value[:longestRead], true
 	}
-	host := r.q.Relation == flow.SameHost
 	var run [][]byte
 	end := func() {
-		if !host {
-			r.words(run)
-		}
+		r.words(run)
 		run = nil
 	}
 	text := normalised(value)
@@ -45,11 +42,9 @@ func (r *reader) loose(value []byte) {
 		}
 	})
 	end()
-	if !host {
-		r.words(main)
-		if len(main) > 1 && len(main) <= maxJoined {
-			r.words([][]byte{bytes.Join(main, nil)})
-		}
+	r.words(main)
+	if len(main) > 1 && len(main) <= maxJoined {
+		r.words([][]byte{bytes.Join(main, nil)})
 	}
 	switch r.q.Kind {
 	case flow.URL, flow.Host:
@@ -121,10 +116,10 @@ func (r *reader) atom(t *Token, text []byte) {
 			return
 		}
 	case flow.URL, flow.Host:
-		if k == flow.URL && r.q.Relation != flow.SameHost && r.q.Kind == flow.URL {
+		if k == flow.URL && r.q.Kind == flow.URL {
 			r.variants(t.Value)
 		}
-		if k != flow.Host && (k != flow.URL || r.q.Relation == flow.SameHost || r.q.Kind == flow.Host) {
+		if k != flow.Host && (k != flow.URL || r.q.Kind == flow.Host) {
 			return
 		}
 	case flow.Path:

@@ -174,7 +174,6 @@ func (r *reader) plainURL(value []byte) {
 	}
 	if r.q.Relation == flow.SameHost {
 		r.add(flow.Host, u.host())
-		return
 	}
 	r.add(flow.URL, u.text)
 	rest := u.text[u.at-2:]

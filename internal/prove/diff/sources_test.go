@@ -59,3 +59,37 @@ func TestSourcesAreCompared(t *testing.T) {
 		}
 	}
 }
+
+// A condition implies the one that relation, weak or segments widen: an edit from one to the other is
+// decided, in one direction, in both polarities.
+func TestWidenedConditionsAreCompared(t *testing.T) {
+	const file = "version = 1\n[tools.t.parameters]\nat = { type = \"string\", as = \"url\", required = true }\nfile = { type = \"path\", required = true }\nname = { type = \"string\", required = true }\n[tools.t.policy]\nrun = [ { CONDITION, mode = MODE }, { mode = \"ask\" } ]\n"
+	for _, test := range []struct{ narrow, wide string }{
+		{`arg = "/at", from = "user"`, `arg = "/at", from = "user", relation = "host"`},
+		{`arg = "/file", from = "user"`, `arg = "/file", from = "user", relation = "below"`},
+		{`arg = "/name", from = "user"`, `arg = "/name", from = "user", weak = true`},
+		{`arg = "/name", from = "user"`, `arg = "/name", from = "user", segments = true`},
+		{`arg = "/name", from = "user", weak = true`, `arg = "/name", from = ["user", "system"], weak = true, segments = true`},
+		{`arg = "/at", from = "user", weak = true`, `arg = "/at", from = "user", weak = true, relation = "host"`},
+		{`arg = "/name", not_from = "tool", weak = true`, `arg = "/name", not_from = "tool"`}, // it excludes less
+		{`arg = "/at", not_from = "tool", relation = "host"`, `arg = "/at", not_from = "tool"`},
+	} {
+		for mode, wide := range map[string][2]string{`"unattended"`: {"loosened", "tightened"}, `"deny"`: {"tightened", "loosened"}} {
+			of := func(condition string) string {
+				return strings.NewReplacer("CONDITION", condition, "MODE", mode).Replace(file)
+			}
+			for i, pair := range [][2]string{{test.narrow, test.wide}, {test.wide, test.narrow}} {
+				got := changes(t, of(pair[0]), of(pair[1]), policy.Options{})
+				if !strings.Contains(got, wide[i]) || strings.Contains(got, wide[1-i]) || !strings.Contains(got, "complete: true") {
+					t.Errorf("%s: %s -> %s: %s\nwant %s, decided", mode, pair[0], pair[1], got, wide[i])
+				}
+			}
+		}
+	}
+	// Neither implies the other.
+	got := changes(t, strings.NewReplacer("CONDITION", `arg = "/name", from = "user", weak = true`, "MODE", `"unattended"`).Replace(file),
+		strings.NewReplacer("CONDITION", `arg = "/name", from = "user", segments = true`, "MODE", `"unattended"`).Replace(file), policy.Options{})
+	if !strings.Contains(got, "loosened") || !strings.Contains(got, "tightened") {
+		t.Errorf("weak -> segments: %s", got)
+	}
+}

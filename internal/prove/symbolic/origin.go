@@ -2,6 +2,7 @@ package symbolic
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/stopgate/stopgate/flow"
@@ -12,19 +13,9 @@ import (
 )
 
 // A condition on the source of a value looks at a variable of its own, which is independent of the
-// value: its leaves are texts with a letter for each source, which says how the value occurs in the
-// texts of that source. So from = ["a"] implies from = ["a", "b"], and certainty implies suspicion.
-// Conditions with other further keys (relation, weak, ...) look at other variables.
-
-// The letters of a source.
-const (
-	nowhere = 'n' // no reading of the value occurs there
-	perhaps = 'p' // some reading of it may
-	surely  = 's' // the value does, as it is written
-	// lacking is the letter of every source for a value that an optional parameter lacks: such a
-	// value satisfies permissive conditions and no restrictive one.
-	lacking = 'l'
-)
+// value: its leaves are texts with a letter for each source, an [occurrence], which says how the value
+// occurs in the texts of that source. So from = ["a"] implies from = ["a", "b"], certainty implies
+// suspicion, and a condition implies the one that is widened by relation, weak or segments.
 
 // maxSources is the number of sources that proofs tell apart. A condition on a further one is
 // opaque.
@@ -36,9 +27,11 @@ type originVariable struct {
 	variable int
 	value    int // the variable of the values themselves
 	pointer  jsonstream.Pointer
-	query    flow.Query // without sources
 	carries  bool
 	kind     flow.Kind
+	// relation is that of all conditions on the variable, SameValue if they have the value or natural,
+	// the relation that widens it.
+	relation, natural flow.Relation
 }
 
 // origin translates a condition on sources.
@@ -55,16 +48,17 @@ func (t *Translation) origin(k *Condition) analysis.Condition {
 	}
 	slices.Sort(places)
 	places = slices.Compact(places)
-	every, letters := false, string(surely)+string(lacking)
+	every, states := false, string(surely)+string(lacking)
 	switch permissive := out.Permissive; {
 	case k.Spec.Kind == condition.NotFrom && permissive:
-		every, letters = true, string(nowhere)+string(lacking)
+		every, states = true, string(nowhere)+string(lacking)
 	case k.Spec.Kind == condition.NotFrom:
-		every, letters = true, string(nowhere)+string(perhaps)
+		every, states = true, string(nowhere)+string(perhaps)
 	case !permissive:
-		letters = string(perhaps) + string(surely)
+		states = string(perhaps) + string(surely)
 	}
-	out.Holds = func(v analysis.Value) bool { return fits(v.Text, places, letters, every) }
+	letters := lettersOf(widened(k), states)
+	out.Holds = func(v analysis.Value) bool { return fits([]rune(v.Text), places, letters, every) }
 	out.Set = &analysis.Set{Texts: analysis.Texts{Languages: []analysis.Language{{
 		Walkers: func() []automaton.Walker { return []automaton.Walker{lettersAt(places, letters, every)} },
 	}}}}
@@ -74,9 +68,9 @@ func (t *Translation) origin(k *Condition) analysis.Condition {
 }
 
 // fits reports whether the letter at one of some places, or at every one, is one of the letters.
-func fits(text string, places []int, letters string, every bool) bool {
+func fits(text []rune, places []int, letters automaton.Set, every bool) bool {
 	for _, at := range places {
-		if hit := at < len(text) && strings.IndexByte(letters, text[at]) >= 0; hit != every {
+		if hit := at < len(text) && letters.Contains(text[at]); hit != every {
 			return hit
 		}
 	}
@@ -84,19 +78,19 @@ func fits(text string, places []int, letters string, every bool) bool {
 }
 
 // lettersAt is the automaton of fits for texts of the domain.
-func lettersAt(places []int, letters string, every bool) automaton.Walker {
+func lettersAt(places []int, letters automaton.Set, every bool) automaton.Walker {
 	n := automaton.New()
-	any, hit := letterSet(string(nowhere)+string(perhaps)+string(surely)+string(lacking)), letterSet(letters)
+	any := written().Union(automaton.Single(lacking))
 	before, after := 0, -1 // the states before a place was found, and after; with every there is one
 	for at := range maxSources {
 		place := slices.Contains(places, at)
 		nextBefore, nextAfter := n.State(), n.State()
 		switch {
 		case place && every:
-			n.Edge(before, hit, nextBefore)
+			n.Edge(before, letters, nextBefore)
 		case place:
 			n.Edge(before, any, nextBefore)
-			n.Edge(before, hit, nextAfter)
+			n.Edge(before, letters, nextAfter)
 		default:
 			n.Edge(before, any, nextBefore)
 		}
@@ -113,24 +107,17 @@ func lettersAt(places []int, letters string, every bool) automaton.Walker {
 	return n.Compile().DFA()
 }
 
-func letterSet(letters string) (set automaton.Set) {
-	for _, r := range letters {
-		set = set.Union(automaton.Single(r))
-	}
-	return set
-}
-
 // origins is the automaton of all texts of such variables, of a parameter that is optional or not.
 func origins(optional bool) automaton.Walker {
 	n := automaton.New()
-	written, none := 0, 0
+	found, none := 0, 0
 	for range maxSources {
-		nextWritten, nextNone := n.State(), n.State()
-		n.Edge(written, letterSet(string(nowhere)+string(perhaps)+string(surely)), nextWritten)
-		n.Edge(none, letterSet(string(lacking)), nextNone)
-		written, none = nextWritten, nextNone
+		nextFound, nextNone := n.State(), n.State()
+		n.Edge(found, written(), nextFound)
+		n.Edge(none, automaton.Single(lacking), nextNone)
+		found, none = nextFound, nextNone
 	}
-	n.Accept(written)
+	n.Accept(found)
 	if optional {
 		n.Accept(none)
 	}
@@ -153,14 +140,16 @@ func (t *Translation) source(env *condition.Env, name flow.Source) int {
 
 // originOf finds or makes the variable of a condition on sources.
 func (t *Translation) originOf(k *Condition) int {
-	o := originVariable{carries: k.Spec.Kind == condition.Carries, kind: k.Target.As}
+	o := originVariable{carries: k.Spec.Kind == condition.Carries, kind: k.Target.As, natural: naturalOf(&k.Target)}
 	o.pointer, _ = jsonstream.ParsePointer(k.Reach.Expanded)
 	key := "origin " + k.Key + "\x00" + k.Target.As.String()
-	for _, one := range k.Spec.Options {
-		key += "\x00" + one.Key + "=" + one.Value.JSON
+	if r := relationOf(k); r != flow.SameValue && r != o.natural {
+		o.relation = r
+		key += "\x00relation " + strconv.Itoa(int(r))
 	}
 	if o.carries {
-		key += "\x00carries"
+		v, _ := k.Spec.Option("tokens")
+		key += "\x00carries " + v.JSON
 	}
 	if n, ok := t.variables[key]; ok {
 		return n
@@ -176,19 +165,16 @@ func (t *Translation) originOf(k *Condition) int {
 		Admits:    func(v analysis.Value) bool { return v.Kind == analysis.Text && isOrigin(v.Text, optional) },
 		Welcome:   func(v analysis.Value) bool { return v.Text == "" || v.Text[0] != lacking },
 	}})
-	option := func(key string) string { v, _ := k.Spec.Option(key); return v.Text }
-	if at := slices.Index(flow.Relations(), option("relation")); at >= 0 {
-		o.query.Relation = flow.Relation(at)
-	}
-	o.query.Weak, o.query.Segments, o.variable = option("weak") == "true", option("segments") == "true", n
+	o.variable = n
 	t.origins = append(t.origins, o)
 	return n
 }
 
 // isOrigin reports a text of the variables.
 func isOrigin(text string, optional bool) bool {
-	written := strings.IndexFunc(text, func(r rune) bool { return r != nowhere && r != perhaps && r != surely }) < 0
-	return len(text) == maxSources && (written || optional && strings.Trim(text, string(lacking)) == "")
+	letters := []rune(text)
+	found := !slices.ContainsFunc(letters, func(r rune) bool { return !written().Contains(r) })
+	return len(letters) == maxSources && (found || optional && strings.Trim(text, string(lacking)) == "")
 }
 
 // oneText is the condition that one text satisfies the conditions of a rule on sources: a fact of

@@ -61,13 +61,7 @@ type Supposed struct {
 type supposedValue struct {
 	*originVariable
 	text    string
-	letters string
-}
-
-// implies reports whether a value that occurs as conditions of the variable want also occurs as a
-// query wants.
-func (o *originVariable) implies(q *flow.Query) bool {
-	return (o.query.Relation == q.Relation || o.query.Relation == flow.SameValue) && (!o.query.Weak || q.Weak) && o.query.Segments == q.Segments
+	letters []rune
 }
 
 // add supposes the next of some leaves for a value, or for the leaves of an array.
@@ -82,7 +76,7 @@ func (s *Supposed) add(o *originVariable, v jsonstream.Value, leaves *[]analysis
 	if v.Kind() == jsonstream.String {
 		text = v.Text()
 	}
-	s.values = append(s.values, supposedValue{o, text, (*leaves)[0].Text})
+	s.values = append(s.values, supposedValue{o, text, []rune((*leaves)[0].Text)})
 	if len(*leaves) > 1 {
 		*leaves = (*leaves)[1:]
 	}
@@ -92,17 +86,20 @@ func (s *Supposed) add(o *originVariable, v jsonstream.Value, leaves *[]analysis
 func (s *Supposed) Sentences() (list []string) {
 	for i := range s.values {
 		v := &s.values[i]
-		verb, where := "is from ", [2][]string{}
+		verb, where := "is from ", [3][]string{}
 		if v.carries {
 			verb = "carries a part of "
 		}
 		for at, name := range s.names {
 			text, _, _ := strings.Cut(string(name), "\n")
-			switch letter := v.letters[at]; letter {
-			case surely:
+			o, _ := occurrenceOf(v.letters[at])
+			switch {
+			case o[0] == surely:
 				where[0] = append(where[0], text)
-			case perhaps:
+			case o[widenings-1] == surely:
 				where[1] = append(where[1], text)
+			case o[widenings-1] == perhaps:
+				where[2] = append(where[2], text)
 			}
 		}
 		sentence := strconv.Quote(v.text) + " "
@@ -112,7 +109,9 @@ func (s *Supposed) Sentences() (list []string) {
 		case len(where[0]) > 0:
 			sentence += verb + strings.Join(where[0], ", ")
 		case len(where[1]) > 0:
-			sentence += "may be from " + strings.Join(where[1], ", ")
+			sentence += verb + strings.Join(where[1], ", ") + " if relation, weak or segments widen it"
+		case len(where[2]) > 0:
+			sentence += "may be from " + strings.Join(where[2], ", ")
 		default:
 			sentence += "is from none of the sources"
 		}
@@ -126,7 +125,8 @@ func (s *Supposed) Sentences() (list []string) {
 func (s *Supposed) find(value []byte, q *flow.Query, carries bool) (f flow.Finding) {
 	for i := range s.values {
 		v := &s.values[i]
-		if v.text != string(value) || v.carries != carries || !carries && !v.implies(q) {
+		w, ok := v.widening(q)
+		if v.text != string(value) || v.carries != carries || !carries && !ok {
 			continue
 		}
 		for _, name := range q.Sources {
@@ -134,8 +134,9 @@ func (s *Supposed) find(value []byte, q *flow.Query, carries bool) (f flow.Findi
 			if at < 0 || at >= len(v.letters) {
 				continue
 			}
-			f.Certain = f.Certain || v.letters[at] == surely
-			f.Possible = f.Possible || v.letters[at] == surely || v.letters[at] == perhaps
+			o, _ := occurrenceOf(v.letters[at])
+			f.Certain = f.Certain || o[w] == surely
+			f.Possible = f.Possible || o[w] == surely || o[w] == perhaps
 		}
 	}
 	if f.Possible {

@@ -63,7 +63,7 @@ func (q *Question) certain(value, text string) Answer {
 	if q.Weak || !IsWeak(value) {
 		switch {
 		case q.Relation == flow.SameHost && q.Kind == flow.URL:
-			best = Occurs(flow.Host, hostOf(value), text)
+			best = max(Occurs(flow.Host, hostOf(value), text), Occurs(flow.URL, value, text))
 		case q.Relation == flow.Below && q.Kind == flow.Path:
 			best = below(value, text, q.Weak)
 		default:
@@ -118,8 +118,7 @@ func (q *Question) possible(value, text string) Answer {
 	if q.Certain(value, text) == Yes {
 		return Yes
 	}
-	host := q.Relation == flow.SameHost
-	if !host && plainly(value, text, q.Weak) {
+	if plainly(value, text, q.Weak) {
 		return Yes
 	}
 	if related(value, text) {
