@@ -44,3 +44,33 @@ func TestRepeatedMessageEndsWhatWasSaid(t *testing.T) {
 		decided("said again")
 	}
 }
+
+// A policy that states another effect of a tool, or another set of tools, has another meaning: what was
+// marked before, as what a tool wrote or what only reads, is not read under it.
+func TestMeaningOfTextsHasTheEffectsOfTools(t *testing.T) {
+	const rest = `
+[sources.contacts]
+tool = "find_*"
+trusted = true
+field = "/*/email"
+[tools.t.policy]
+run = [ { arg = "/to", from = ["contacts"], mode = "unattended" }, { mode = "ask" } ]
+[tools.t.parameters]
+to = { type = "string", as = "email" }
+`
+	seen := map[string]string{}
+	for _, tables := range []string{
+		"[tools.find_people]\n[tools.add]\n", "[tools.find_people]\neffect = true\n[tools.add]\n", "[tools.find_people]\n[tools.add]\neffect = true\n", "[tools.find_people]\n",
+		"[tools.find_people]\nalso = [\"find_all\"]\n[tools.add]\n", "[tools.find_people]\n[tools.add]\n[tools.\"a*\"]\neffect = true\n",
+	} {
+		meaning := compiled(t, "version = 1\n"+tables+rest).Reader().Meaning()
+		if other, ok := seen[meaning]; ok {
+			t.Errorf("%q has the meaning of %q", tables, other)
+		}
+		seen[meaning] = tables
+	}
+	a := compiled(t, "version = 1\n[tools.find_people]\n[tools.add]\n"+rest).Reader().Meaning()
+	if b := compiled(t, "version = 1\n[tools.add]\nsummary = \"adds\"\n[tools.find_people]\n"+rest).Reader().Meaning(); a != b {
+		t.Error("the order of tables changes the meaning")
+	}
+}

@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/flow"
@@ -68,6 +70,16 @@ func (p *Program) readTexts(known eval.KnownTools) {
 			}
 		}
 	}
+	for _, l := range p.Layers() {
+		for _, t := range l.File.Tools {
+			effect := "unstated"
+			if t.Effect != nil {
+				effect = strconv.FormatBool(*t.Effect)
+			}
+			c.Tools = append(c.Tools, fmt.Sprintf("%t %s %q %s", l.Trusted, t.Name, t.Also, effect))
+		}
+	}
+	slices.Sort(c.Tools)
 	names := p.ToolNames()
 	c.Tool = func(tool stopgate.ToolName) source.Facts {
 		f := source.Facts{Name: names[tool], Effect: p.policies.StatesEffect(tool)}

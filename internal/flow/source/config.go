@@ -13,6 +13,9 @@ type Config struct {
 	Files []File
 	// Tool returns how the policy sees the tool with a name.
 	Tool func(name stopgate.ToolName) Facts
+	// Tools states, one by one, how the files declare tools: their names, and whether they have an
+	// effect. Texts that were read under other statements are not those of the policy.
+	Tools []string
 	// Says are the conditions `says` of all files.
 	Says []*syntax.Says
 	// Own are the addresses of the agent and its user.

@@ -52,7 +52,7 @@ const version = 1
 // Meaning implements [flow.Reader].
 func (r *Reader) Meaning() string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%d %d %t %q %q\n", version, r.config.Budget, r.lastUser, r.own, r.trusted)
+	fmt.Fprintf(h, "%d %d %t %q %q %q\n", version, r.config.Budget, r.lastUser, r.own, r.trusted, r.config.Tools)
 	for _, d := range r.definitions {
 		fmt.Fprintf(h, "%q %q %v %q %q %t %q %d", d.name, d.tools, d.globs, d.items, d.field, d.keys, d.format, d.kind)
 		for _, name := range d.tools {
