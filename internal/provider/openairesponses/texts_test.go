@@ -20,7 +20,7 @@ func TestTexts(t *testing.T) {
 			"c1:n r\nc2: s+\nc3: [{\"stdout\":\"o\",\"stderr\":\"\",\"outcome\":{\"type\":\"exit\",\"exit_code\":0}}]\nc4: +"},
 		{"items of the provider's tools", `{"input":[{"type":"web_search_call","id":"w","action":{"type":"search","query":"q"}},{"type":"mcp_call","name":"n","arguments":"{}","output":"r"},{"type":"mcp_list_tools","tools":[{"name":"t","description":"d"}]},{"type":"file_search_call","queries":["q"],"results":[{"text":"f"}]},{"type":"file_search_call","results":null},{"type":"code_interpreter_call","code":"c","outputs":[{"type":"logs","logs":"l"}]},{"type":"future_item","text":"x"}]}`,
 			"tool +\ntool r\ntool [{\"name\":\"t\",\"description\":\"d\"}]\ntool [{\"text\":\"f\"}]\ntool +\ntool l\ntool x\ntool +"},
-		{"items of the model", `{"input":[{"type":"reasoning","id":"rs_1","summary":[]},{"type":"compaction","encrypted_content":"x"},{"type":"mcp_approval_request","name":"n","arguments":"{}"},{"type":"item_reference","id":"rs_1"}]}`, ""},
+		{"items of the model", `{"input":[{"type":"reasoning","id":"rs_1","summary":[]},{"type":"compaction","encrypted_content":"x"},{"type":"mcp_approval_request","name":"n","arguments":"{}"},{"type":"item_reference","id":"rs_1"},{"type":"item_reference","id":"fc_1"}]}`, ""},
 		{"media", `{"input":[{"role":"user","content":[{"type":"input_file","file_id":"f"},{"type":"input_text","text":"a"}]}]}`, "user a\ntool +"},
 		{"an unknown role", `{"input":[{"role":"tool","content":"a"},{"type":"message","content":"b"}]}`, "tool a\ntool b"},
 		{"a user's text with the model's type", `{"input":[{"role":"user","content":[{"type":"output_text","text":"a"}]}]}`, "tool a"},

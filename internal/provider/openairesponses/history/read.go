@@ -37,7 +37,7 @@ func Read(r *provider.Request, instructions, input jsonstream.Value, hashes *pro
 		content, _ := item.Get("content")
 		switch role := wire.Text(item, "role"); {
 		case typ == "item_reference":
-			if id := wire.Text(item, "id"); !strings.HasPrefix(id, reasoningID) {
+			if id := wire.Text(item, "id"); !strings.HasPrefix(id, reasoningID) && !strings.HasPrefix(id, callID) {
 				r.Unseen = append(r.Unseen, "item "+id)
 			}
 		case typ != "" && typ != "message":
@@ -55,8 +55,12 @@ func Read(r *provider.Request, instructions, input jsonstream.Value, hashes *pro
 	r.History, r.Texts = past.Calls, past.Texts
 }
 
-// reasoningID is the prefix of the ids of items that have thoughts of the model, and no other text.
-const reasoningID = "rs_"
+// The prefixes of the ids of items that only have words of the model: its thoughts, and the arguments
+// of calls of the client's functions.
+const (
+	reasoningID = "rs_"
+	callID      = "fc_"
+)
 
 // readItem adds a call or a result.
 func readItem(past *provider.PastCalls, typ string, item jsonstream.Value) {
