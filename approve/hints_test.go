@@ -9,13 +9,15 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/internal/store/mem"
+	"github.com/stopgate/stopgate/internal/testkit/approvals"
 )
 
 // hinting is a store that another process shares.
 type hinting struct {
 	mem.Approvals
-	mu   sync.Mutex
-	next chan struct{}
+	mu    sync.Mutex
+	next  chan struct{}
+	ahead time.Duration // of the clock
 }
 
 func (h *hinting) Hints() <-chan struct{} {
@@ -27,12 +29,34 @@ func (h *hinting) Hints() <-chan struct{} {
 	return h.next
 }
 
+func (h *hinting) Clock() time.Time { return time.Now().Add(h.ahead) }
+
 func (h *hinting) hint() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.next != nil {
 		close(h.next)
 		h.next = nil
+	}
+}
+
+// Questions expire by the time of the store, whatever the clock of the gate is.
+func TestTimeOfTheStore(t *testing.T) {
+	store := &hinting{ahead: 24 * time.Hour}
+	q, err := approve.New(store, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, expires := range map[string]time.Duration{"past": time.Hour, "live": 25 * time.Hour} {
+		e := approvals.Entry(id)
+		e.Asked, e.Until, e.Expires = time.Now(), time.Now().Add(expires), time.Now().Add(expires)
+		if _, err := store.AddEntry(t.Context(), e, func(approve.Entry) bool { return false }); err != nil {
+			t.Fatal(err)
+		}
+		_, err := q.Answer(t.Context(), id, approve.Reply{Kind: approve.Yes, By: "bob", Via: "test"})
+		if (err == nil) != (id == "live") {
+			t.Errorf("%s: %v", id, err)
+		}
 	}
 }
 

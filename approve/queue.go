@@ -44,7 +44,7 @@ type Queue struct {
 	store   Store
 	opts    Options
 	changes broadcast
-	hints   func() <-chan struct{} // see [Hinter]
+	hints   func() <-chan struct{} // see [FleetStore]
 }
 
 // New returns a queue with a store.
@@ -55,15 +55,20 @@ func New(store Store, o Options) (*Queue, error) {
 	if o.Poll <= 0 {
 		o.Poll = 200 * time.Millisecond
 	}
-	if o.Now == nil {
+	fleet, shared := store.(FleetStore)
+	switch {
+	case o.Now != nil:
+	case shared:
+		o.Now = fleet.Clock
+	default:
 		o.Now = time.Now
 	}
 	if o.Failed == nil {
 		o.Failed = func(string, error) {}
 	}
 	q := &Queue{store: store, opts: o, hints: func() <-chan struct{} { return nil }}
-	if h, ok := store.(Hinter); ok {
-		q.hints = h.Hints
+	if shared {
+		q.hints = fleet.Hints
 	}
 	return q, nil
 }

@@ -40,11 +40,15 @@ type Store interface {
 	Prune(ctx context.Context, before time.Time) (int, error)
 }
 
-// Hinter is a [Store] that learns of changes by other processes before it is asked. Hints may be lost:
-// a queue also asks at its interval.
-type Hinter interface {
-	// Hints returns a channel that is closed when an entry may have changed.
+// FleetStore is a [Store] that gates on several machines share.
+type FleetStore interface {
+	Store
+	// Hints returns a channel that is closed when another gate may have changed an entry. Hints may
+	// be lost: a queue also asks at its interval.
 	Hints() <-chan struct{}
+	// Clock returns the time of the store, by which entries and grants expire, whatever the clocks of
+	// the gates are.
+	Clock() time.Time
 }
 
 // Filter selects entries. A zero field selects all.

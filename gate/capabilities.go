@@ -24,6 +24,9 @@ type Capabilities struct {
 	// is committed. No call is released while such a store does not answer, and its denials have
 	// the code store_unavailable.
 	Fleet bool
+	// Clock, of a store of a fleet, returns about the time that its states have: that of records and
+	// questions, unless [WithClock] sets another. nil: the clock of the machine.
+	Clock func() time.Time
 	// Texts, of a store, keeps the texts of sessions; nil if it keeps none. They are then lost
 	// with the process.
 	Texts flow.Store

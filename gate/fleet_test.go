@@ -23,7 +23,9 @@ type fleetStore struct {
 	fleet bool
 }
 
-func (s *fleetStore) Capabilities() gate.Capabilities { return gate.Capabilities{Fleet: s.fleet} }
+func (s *fleetStore) Capabilities() gate.Capabilities {
+	return gate.Capabilities{Fleet: s.fleet, Clock: func() time.Time { return s.now }}
+}
 
 func (s *fleetStore) Load(ctx context.Context, o session.Owner, keys []session.Key) (session.State, error) {
 	state, err := s.Store.Load(ctx, o, keys)
@@ -89,6 +91,22 @@ func TestFleetStoreThatIsDown(t *testing.T) {
 			continue
 		}
 		want(t, out, stopgate.Denied, stopgate.CodeStoreUnavailable)
+	}
+}
+
+// Records have the time of the store, unless the gate was given another clock.
+func TestClockOfTheStore(t *testing.T) {
+	stored, own := time.UnixMilli(10_000_000), time.UnixMilli(99_000_000)
+	for _, c := range []struct {
+		opts []gate.Option
+		want time.Time
+	}{{nil, stored}, {[]gate.Option{gate.WithClock(func() time.Time { return own })}, own}} {
+		var rec ports.Recorder
+		g := newGate(t, append(c.opts, gate.WithRecorder(&rec), gate.WithStore(&fleetStore{Store: mem.New(), now: stored, fleet: true}))...)
+		decide(t, g, "free", `{}`)
+		if rows := rec.Rows(); len(rows) != 1 || !rows[0].Time.Equal(c.want) {
+			t.Errorf("rows %+v, want the time %v", rows, c.want)
+		}
 	}
 }
 

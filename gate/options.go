@@ -63,6 +63,7 @@ type config struct {
 	tracer   *tracing
 	seal     sealKey
 	now      func() time.Time
+	clock    bool // now was set
 	entropy  io.Reader
 	denyMode DenyMode
 	limits   Limits
@@ -130,9 +131,9 @@ func WithSessionPolicies(r *session.Registry) Option { return func(c *config) { 
 // there are no snapshots.
 func WithSealKey(key []byte) Option { return func(c *config) { c.seal = bytes.Clone(key) } }
 
-// WithClock replaces the wall clock of records and approvals. Deadlines run on
-// the monotonic clock of package time.
-func WithClock(now func() time.Time) Option { return func(c *config) { c.now = now } }
+// WithClock replaces the wall clock of records and approvals: that of the store of a
+// fleet, or of the machine. Deadlines run on the monotonic clock of package time.
+func WithClock(now func() time.Time) Option { return func(c *config) { c.now, c.clock = now, true } }
 
 // WithEntropy replaces the source of the random part of proposal ids. It is used
 // from several goroutines at once.
@@ -148,6 +149,11 @@ func configure(opts []Option) (*config, error) {
 	c := &config{now: time.Now, entropy: rows.NewEntropy()}
 	for _, o := range opts {
 		o(c)
+	}
+	if c.store != nil && !c.clock {
+		if now := c.store.Capabilities().Clock; now != nil {
+			c.now = now
+		}
 	}
 	c.limits = c.limits.withDefaults()
 	if c.now == nil || c.entropy == nil {

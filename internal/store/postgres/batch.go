@@ -24,6 +24,7 @@ type batch struct {
 	order      []*principal // in the order of the announcements
 	lockdown   gate.Lockdown
 	wanted     []*cell // to be read
+	observed   bool    // the time of the transaction
 
 	facts struct {
 		sessions, texts [][]byte
@@ -206,6 +207,10 @@ func (b *batch) state(o session.Owner, keys []session.Key) *session.State {
 	p, r := b.locate(o)
 	if !p.locked {
 		return nil
+	}
+	if !b.observed {
+		b.s.clock.observe(b.tx.Now())
+		b.observed = true
 	}
 	entries := make([]session.Entry, len(keys))
 	for i, k := range keys {

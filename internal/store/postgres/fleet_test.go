@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
@@ -54,6 +56,28 @@ func TestHints(t *testing.T) {
 	}
 	<-lost // it listens again
 	heard(true)
+}
+
+// The clock of a store is that of its database.
+func TestClock(t *testing.T) {
+	location := server.Database(t)
+	s := open(t, location)
+	for range 20 {
+		var now time.Time
+		before := s.Clock()
+		err := s.Database().Query(t.Context(), func(rows pgx.Rows) (err error) {
+			now, err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[time.Time])
+			return err
+		}, "SELECT clock_timestamp()")
+		after := s.Clock()
+		const margin = 500 * time.Millisecond // the last reading was as late as its answer
+		if err != nil || now.Before(before.Add(-margin)) || now.After(after.Add(margin)) {
+			t.Errorf("%v is not between %v and %v, %v", now, before, after, err)
+		}
+		if err := reserve(t.Context(), s, owner, 100); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // Proves S59: when SetLockdown has returned, no release that had not seen the order is committed.

@@ -7,7 +7,7 @@ import (
 	"github.com/stopgate/stopgate/approve"
 )
 
-var _ approve.Hinter = (*Store)(nil)
+var _ approve.FleetStore = (*Store)(nil)
 
 // Hints that other gates are given when a change is committed.
 const (
@@ -22,7 +22,7 @@ type hints struct {
 	listening bool
 }
 
-// Hints implements [approve.Hinter]. The first call begins to listen, on a connection of its own.
+// Hints implements [approve.FleetStore]. The first call begins to listen, on a connection of its own.
 func (s *Store) Hints() <-chan struct{} {
 	h := &s.hints
 	h.mu.Lock()

@@ -135,6 +135,7 @@ func (l *loader) read(some []*load) {
 		_, err := pgx.ForEachRow(rows, []any{&n, &head, &at, &text}, func() error {
 			switch {
 			case n == 0:
+				l.s.clock.observe(time.UnixMilli(at).UTC())
 				for _, q := range some {
 					q.now = at
 				}

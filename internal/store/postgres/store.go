@@ -27,6 +27,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"sync"
 
 	"github.com/stopgate/stopgate"
@@ -43,6 +44,7 @@ type Store struct {
 	records *records.Recorder
 	loads   loader
 	hints   hints
+	clock   clock
 
 	mu    sync.Mutex
 	known map[stopgate.Principal]bool // principals that have a row, which is never removed
@@ -61,6 +63,10 @@ func Open(ctx context.Context, location string, o records.Options) (*Store, erro
 	}
 	s := &Store{db: db, records: r, known: map[stopgate.Principal]bool{}}
 	s.loads.s = s
+	if err := s.readClock(ctx); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("read the time of the database: %w", err)
+	}
 	return s, nil
 }
 
@@ -78,7 +84,7 @@ func (s *Store) Records(r gate.Recorder) bool { return r == gate.Recorder(s.reco
 
 // Capabilities describe the store to the gate.
 func (s *Store) Capabilities() gate.Capabilities {
-	return gate.Capabilities{Progress: s.db.Progress(), Journal: s.Records, Fleet: true, Texts: s}
+	return gate.Capabilities{Progress: s.db.Progress(), Journal: s.Records, Fleet: true, Clock: s.Clock, Texts: s}
 }
 
 // Failed is closed when the database is no longer trusted (FM4); Err returns the reason.

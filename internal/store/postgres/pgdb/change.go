@@ -85,7 +85,12 @@ func (db *DB) once(ctx context.Context, o pgx.TxOptions, f func(tx pgx.Tx) error
 		}
 		return err
 	}
-	if err := tx.Commit(ctx); err != nil {
+	db.warned.Delete(conn.Conn().PgConn())
+	err = tx.Commit(ctx)
+	if err == nil {
+		err = db.committed(conn.Conn())
+	}
+	if err != nil {
 		if o.AccessMode == pgx.ReadOnly || refused(err) {
 			return lost(ctx, err)
 		}

@@ -32,6 +32,10 @@ func (e *UnknownError) Error() string {
 // Unwrap returns the cause.
 func (e *UnknownError) Unwrap() error { return e.Err }
 
+// errWarned is the cause of an unknown outcome of a commit that the server answered with a warning: it
+// gave up waiting for the standbys that the commit is to be synchronous with.
+var errWarned = errors.New("postgres: the server warned during the commit, it may not be on the standbys")
+
 // NewerError refuses a database whose tables were made by a newer version.
 type NewerError struct {
 	Component    string

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/stopgate/stopgate/gate"
@@ -48,6 +49,7 @@ type DB struct {
 	onConnect []func(ctx context.Context, conn *pgx.Conn) error
 
 	commits   atomic.Uint64
+	warned    sync.Map // of the connections with a warning since their last commit began
 	untrusted atomic.Pointer[error]
 	failed    chan struct{}
 
@@ -70,6 +72,7 @@ func Open(ctx context.Context, location string, components ...Component) (*DB, e
 	if db.schema == "" {
 		return nil, fmt.Errorf("postgres: open %s: the first name of search_path must be that of a schema: letters, digits and underscores", db.name)
 	}
+	config.ConnConfig.OnNotice = db.notice
 	if db.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, fmt.Errorf("postgres: open %s: %w", db.name, err)
 	}
@@ -150,6 +153,21 @@ func firstSchema(path string) string {
 		}
 	}
 	return first
+}
+
+// notice remembers warnings: see errWarned.
+func (db *DB) notice(conn *pgconn.PgConn, n *pgconn.Notice) {
+	if n.SeverityUnlocalized == "WARNING" {
+		db.warned.Store(conn, true)
+	}
+}
+
+// committed returns the error of a commit that succeeded with a warning.
+func (db *DB) committed(conn *pgx.Conn) error {
+	if _, warned := db.warned.LoadAndDelete(conn.PgConn()); warned {
+		return errWarned
+	}
+	return nil
 }
 
 // Name returns the address of the database, without its password.

@@ -210,6 +210,34 @@ func TestLocksOfAnotherGate(t *testing.T) {
 	}
 }
 
+// A commit that the server answers with a warning may not be where it has to be: it is not confirmed.
+func TestWarningsOfCommits(t *testing.T) {
+	location := postgres.Database(t)
+	db := open(t, location, items, pgdb.Component{Name: "warning", Migrations: []string{`
+CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+	IF NEW.n = 7 THEN RAISE WARNING 'canceling wait for synchronous replication due to user request'; END IF;
+	RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER warns AFTER UPDATE ON items DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION warn();
+`}})
+	var unknown *pgdb.UnknownError
+	if err := db.Do(t.Context(), &add{name: "a", n: 7}); !errors.As(err, &unknown) {
+		t.Errorf("a part: %v", err)
+	}
+	if err := db.Do(t.Context(), &add{name: "a", n: 1}); err != nil {
+		t.Errorf("the next part: %v", err)
+	}
+	for n, warned := range map[int]bool{7: true, 8: false} {
+		err := db.Change(t.Context(), func(tx pgx.Tx) error {
+			_, err := tx.Exec(t.Context(), "UPDATE items SET n = $1 WHERE name = 'b'", n)
+			return err
+		})
+		if errors.As(err, &unknown) != warned || err != nil != warned {
+			t.Errorf("a change to %d: %v", n, err)
+		}
+	}
+}
+
 // Proves H17: a password in the URL is in no error and in no name.
 func TestPasswordsAreNotPrinted(t *testing.T) {
 	for _, location := range []string{

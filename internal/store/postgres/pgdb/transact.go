@@ -74,6 +74,7 @@ func (w *writer) disconnect() {
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
 	_ = w.conn.Close(ctx) // the server rolls back what was not committed
+	w.db.warned.Delete(w.conn.PgConn())
 	w.conn = nil
 }
 
@@ -101,7 +102,10 @@ func (w *writer) attempt(ctx context.Context, batch []*entry) (apart bool) {
 		answerTaken(batch, nil)
 		return false
 	}
-	err = tx.write(ctx, w.conn)
+	w.db.warned.Delete(w.conn.PgConn())
+	if err = tx.write(ctx, w.conn); err == nil {
+		err = w.db.committed(w.conn)
+	}
 	var unsent pgx.ErrPreprocessingBatch
 	switch {
 	case err == nil:
