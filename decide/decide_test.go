@@ -78,7 +78,7 @@ type fixture struct {
 
 type rows struct{ *ports.Recorder }
 
-func (r rows) Rows(_ context.Context, after int64, limit int) (out []stopgate.Record, err error) {
+func (r rows) Rows(_ context.Context, _ string, after int64, limit int) (out []stopgate.Record, err error) {
 	for _, row := range r.Recorder.Rows() {
 		if row.Seq > after && len(out) < limit {
 			row.Prev, row.Hash = strings.Repeat("0", 64), strings.Repeat("1", 64)

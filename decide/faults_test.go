@@ -53,7 +53,7 @@ func (brokenSessions) Facts(context.Context, session.Owner, uint64, int) ([]sess
 
 type brokenRecords struct{}
 
-func (brokenRecords) Rows(context.Context, int64, int) ([]stopgate.Record, error) {
+func (brokenRecords) Rows(context.Context, string, int64, int) ([]stopgate.Record, error) {
 	return nil, errDisk
 }
 

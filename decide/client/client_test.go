@@ -60,7 +60,7 @@ mode = "unattended"
 
 type rows struct{ *ports.Recorder }
 
-func (r rows) Rows(_ context.Context, after int64, limit int) (out []stopgate.Record, err error) {
+func (r rows) Rows(_ context.Context, _ string, after int64, limit int) (out []stopgate.Record, err error) {
 	for _, row := range r.Recorder.Rows() {
 		if row.Seq > after && len(out) < min(limit, 2) { // small pages
 			out = append(out, row)

@@ -98,10 +98,15 @@ them, so that verify can check it.`,
 		}
 		out := bufio.NewWriter(to)
 		var failed error
-		err = log.Chain(cmd.Context(), chain, func(line []byte) bool {
+		write := func(line []byte) bool {
 			_, failed = out.Write(append(line, '\n'))
 			return failed == nil
-		})
+		}
+		if chain != "" {
+			err = log.Chain(cmd.Context(), chain, 0, write)
+		} else {
+			_, err = log.Lines(cmd.Context(), records.Mark{}, write)
+		}
 		return errors.Join(err, failed, out.Flush(), done())
 	}
 	return cmd

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/tables"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/record/records"
+	"github.com/stopgate/stopgate/internal/store/location"
 	"github.com/stopgate/stopgate/internal/system/atomicfile"
 	"github.com/stopgate/stopgate/internal/system/secret"
 	"github.com/stopgate/stopgate/internal/system/socket"
@@ -140,19 +142,32 @@ func (d *apiServer) close() (err error) {
 }
 
 // rowReader reads rows for the API from a store or a file.
-type rowReader struct{ location string }
+type rowReader struct{ location, gate string }
 
 // Rows implements [decide.Records].
-func (l rowReader) Rows(ctx context.Context, after int64, limit int) (rows []stopgate.Record, err error) {
+func (l rowReader) Rows(ctx context.Context, chain string, after int64, limit int) (rows []stopgate.Record, err error) {
 	log, err := records.Open(ctx, l.location)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	_, err = log.Rows(ctx, records.After(after), nil, func(r records.Row) bool {
+	add := func(r records.Row) bool {
 		rows = append(rows, r.Record)
 		return len(rows) < limit
-	})
+	}
+	if location.IsFile(l.location) && chain == "" {
+		_, err = log.Rows(ctx, records.After(after), nil, add)
+		return rows, err
+	}
+	if chain == "" {
+		heads, err := log.Heads(ctx)
+		own := slices.IndexFunc(heads, func(h records.Head) bool { return h.Gate == l.gate })
+		if err != nil || own < 0 { // nothing was written yet
+			return nil, err
+		}
+		chain = heads[own].Chain
+	}
+	err = log.ChainRows(ctx, chain, after, add)
 	return rows, err
 }
 

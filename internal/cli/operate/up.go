@@ -149,7 +149,7 @@ func (u *upRun) run(ctx context.Context) error {
 	u.complete(&u.gateway)
 	options := decide.Options{
 		Gate: g, Program: func() gate.Policy { return u.current.Load() }, Queue: queue, Sessions: u.state.Facts, Lockdowns: loggedLockdowns{u.state.Orders, u.logOrder},
-		Records: rowReader{u.state.At}, Tokens: u.api.Tokens, Metrics: u.numbers.Handler(), Events: tele.Events,
+		Records: rowReader{u.state.At, u.state.Settings.Records.Gate}, Tokens: u.api.Tokens, Metrics: u.numbers.Handler(), Events: tele.Events,
 		PublicURL: u.api.Table.PublicURL, Trouble: gateway.Complaints(u.log),
 	}
 	if u.callers != nil {

@@ -81,13 +81,14 @@ func verify(t *testing.T, location string, heads ...string) (chains int, rows in
 // exec runs statements in a database, as its owner can.
 func execute(t *testing.T, location string, statements ...string) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), location)
+	ctx := context.WithoutCancel(t.Context()) // also after the test
+	conn, err := pgx.Connect(ctx, location)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(context.Background())
+	defer conn.Close(ctx)
 	for _, s := range append([]string{"SET search_path = stopgate"}, statements...) {
-		if _, err := conn.Exec(t.Context(), s); err != nil {
+		if _, err := conn.Exec(ctx, s); err != nil {
 			t.Fatalf("%s: %v", s, err)
 		}
 	}

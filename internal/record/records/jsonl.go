@@ -56,8 +56,8 @@ func (r *reader) lines(ctx context.Context, after Mark, _ *Filter, f func(line [
 	return After(last), err
 }
 
-func (r *reader) chain(ctx context.Context, _ string, f func(line []byte) bool) error {
-	_, err := r.lines(ctx, Mark{}, &Filter{}, f)
+func (r *reader) chain(ctx context.Context, _ string, after int64, f func(line []byte) bool) error {
+	_, err := r.lines(ctx, After(after), &Filter{}, f)
 	return err
 }
 

@@ -65,13 +65,9 @@ func (l *Log) Lines(ctx context.Context, after Mark, f func(line []byte) bool) (
 	return l.source.lines(ctx, after, &Filter{}, f)
 }
 
-// Chain calls f with the sealed lines of one chain, without their line ends, until f returns false; of
-// all chains if id is "".
-func (l *Log) Chain(ctx context.Context, id string, f func(line []byte) bool) error {
-	if id == "" {
-		_, err := l.Lines(ctx, Mark{}, f)
-		return err
-	}
+// Chain calls f with the sealed lines of one chain after a number, without their line ends, until f
+// returns false.
+func (l *Log) Chain(ctx context.Context, id string, after int64, f func(line []byte) bool) error {
 	heads, err := l.Heads(ctx)
 	if err != nil {
 		return err
@@ -79,7 +75,18 @@ func (l *Log) Chain(ctx context.Context, id string, f func(line []byte) bool) er
 	if !slices.ContainsFunc(heads, func(h Head) bool { return h.Chain == id }) {
 		return fmt.Errorf("there is no chain %q in %s", id, l.location)
 	}
-	return l.source.chain(ctx, id, f)
+	return l.source.chain(ctx, id, after, f)
+}
+
+// ChainRows is Chain with decoded rows.
+func (l *Log) ChainRows(ctx context.Context, id string, after int64, f func(Row) bool) error {
+	var bad error
+	err := l.Chain(ctx, id, after, func(line []byte) bool {
+		r, err := parse(line)
+		bad = err
+		return err == nil && f(r)
+	})
+	return errors.Join(err, bad)
 }
 
 // Rows calls f with the rows after a mark that the filter selects, like [Log.Lines]. A nil filter

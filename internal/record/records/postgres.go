@@ -66,11 +66,11 @@ func (s *server) lines(ctx context.Context, after Mark, filter *Filter, f func(l
 	return Mark{end}, err
 }
 
-func (s *server) chain(ctx context.Context, id string, f func(line []byte) bool) error {
+func (s *server) chain(ctx context.Context, id string, after int64, f func(line []byte) bool) error {
 	chains, err := postgres.Chains(ctx, s.db)
 	for _, c := range chains {
 		if c.Chain == id {
-			return postgres.ChainLines(ctx, s.db, c.Number, 0, func(l postgres.Line) bool { return f(l.Text) })
+			return postgres.ChainLines(ctx, s.db, c.Number, after, func(l postgres.Line) bool { return f(l.Text) })
 		}
 	}
 	return err

@@ -156,7 +156,7 @@ func TestServerSelectsByFilter(t *testing.T) {
 	})
 	var exported []string
 	for _, chain := range heads(t, log) {
-		if err := log.Chain(t.Context(), chain, func(line []byte) bool { exported = append(exported, string(line)); return true }); err != nil {
+		if err := log.Chain(t.Context(), chain, 0, func(line []byte) bool { exported = append(exported, string(line)); return true }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -164,7 +164,7 @@ func TestServerSelectsByFilter(t *testing.T) {
 	if slices.Sort(everything); !slices.Equal(exported, everything) {
 		t.Error("the lines of the chains are not those of the log")
 	}
-	if err := log.Chain(t.Context(), "X", func([]byte) bool { return true }); err == nil || !strings.Contains(err.Error(), "no chain") {
+	if err := log.Chain(t.Context(), "X", 0, func([]byte) bool { return true }); err == nil || !strings.Contains(err.Error(), "no chain") {
 		t.Error(err)
 	}
 }

@@ -21,8 +21,8 @@ type source interface {
 	// lines calls f with the lines after a mark; see [Log.Lines]. It may leave out lines that
 	// the filter does not select.
 	lines(ctx context.Context, after Mark, filter *Filter, f func(line []byte) bool) (Mark, error)
-	// chain calls f with the lines of the chain with an id, which is one of the heads.
-	chain(ctx context.Context, id string, f func(line []byte) bool) error
+	// chain calls f with the lines of the chain with an id, which is one of the heads, after a number.
+	chain(ctx context.Context, id string, after int64, f func(line []byte) bool) error
 	newest(ctx context.Context, n int64, filter *Filter) (lines [][]byte, end Mark, err error)
 	of(ctx context.Context, id stopgate.ProposalID) (lines [][]byte, err error)
 	heads(ctx context.Context) ([]Head, error)

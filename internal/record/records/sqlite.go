@@ -70,8 +70,8 @@ func (s *file) lines(ctx context.Context, after Mark, filter *Filter, f func(lin
 	return After(last), err
 }
 
-func (s *file) chain(ctx context.Context, _ string, f func(line []byte) bool) error {
-	_, err := s.lines(ctx, Mark{}, &Filter{}, f)
+func (s *file) chain(ctx context.Context, _ string, after int64, f func(line []byte) bool) error {
+	_, err := s.lines(ctx, After(after), &Filter{}, f)
 	return err
 }
 
