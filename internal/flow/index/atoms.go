@@ -11,7 +11,8 @@ import (
 type atoms struct{ rows []atomRow }
 
 // atomRow has the hashes of atoms in ascending order, and for each the texts that have it: the only
-// one, or the offset in lists of their number and their differences, as varints.
+// one, or the offset in lists of their list. A list is the last text, the length of the rest, and the
+// differences between the texts, as varints.
 type atomRow struct {
 	hashes []uint64
 	texts  []uint32
@@ -29,7 +30,8 @@ type holding struct {
 // sorter has the buffers in which rows are made.
 type sorter struct {
 	holdings, sorted []holding
-	starts, texts    []uint32
+	starts           []uint32
+	differences      []byte
 	row, next        atomRow
 }
 
@@ -42,11 +44,15 @@ func (a *atoms) add(s *sorter) {
 	s.row.reset(len(s.sorted))
 	n := 0
 	for i := 0; i < len(s.sorted); n++ {
-		h := s.sorted[i].hash
-		for s.texts = s.texts[:0]; i < len(s.sorted) && s.sorted[i].hash == h; i++ {
-			s.texts = append(s.texts, s.sorted[i].text)
+		h, first, last := s.sorted[i].hash, i, uint32(0)
+		for s.differences = s.differences[:0]; i < len(s.sorted) && s.sorted[i].hash == h; i++ {
+			s.differences = binary.AppendUvarint(s.differences, uint64(s.sorted[i].text-last))
+			last = s.sorted[i].text
 		}
-		s.row.hashes[n], s.row.texts[n] = h, s.row.list(s.texts)
+		s.row.hashes[n], s.row.texts[n] = h, last
+		if i-first > 1 {
+			s.row.texts[n] = s.row.list(last, s.differences)
+		}
 	}
 	s.row.cut(n)
 	a.merge(s, false)
@@ -97,19 +103,30 @@ func (s *sorter) sort() {
 	s.sorted = out
 }
 
-// list returns the texts of an atom.
-func (r *atomRow) list(texts []uint32) uint32 {
-	if len(texts) == 1 {
-		return texts[0]
+// list adds a list whose differences are in parts.
+func (r *atomRow) list(last uint32, parts ...[]byte) uint32 {
+	at, length := len(r.lists), 0
+	for _, p := range parts {
+		length += len(p)
 	}
-	at := len(r.lists)
-	r.lists = binary.AppendUvarint(r.lists, uint64(len(texts)))
-	last := uint32(0)
-	for _, t := range texts {
-		r.lists = binary.AppendUvarint(r.lists, uint64(t-last))
-		last = t
+	r.lists = binary.AppendUvarint(r.lists, uint64(last))
+	r.lists = binary.AppendUvarint(r.lists, uint64(length))
+	for _, p := range parts {
+		r.lists = append(r.lists, p...)
 	}
 	return isList | uint32(at)
+}
+
+// at returns the last text of an atom, and the differences between its texts. buf is for one.
+func (r *atomRow) at(i int, buf *[binary.MaxVarintLen32]byte) (last uint32, differences []byte) {
+	t := r.texts[i]
+	if t&isList == 0 {
+		return t, binary.AppendUvarint(buf[:0], uint64(t))
+	}
+	list := r.lists[t&^isList:]
+	v, n := binary.Uvarint(list)
+	length, m := binary.Uvarint(list[n:])
+	return uint32(v), list[n+m:][:length]
 }
 
 // take returns the texts of an atom of another row.
@@ -117,35 +134,26 @@ func (r *atomRow) take(from *atomRow, i int) uint32 {
 	if texts := from.texts[i]; texts&isList == 0 {
 		return texts
 	}
-	return r.copied(from.lists[from.texts[i]&^isList:])
+	return r.list(from.at(i, nil))
 }
 
-// copied copies the list at the start of others.
-func (r *atomRow) copied(list []byte) uint32 {
-	n, size := binary.Uvarint(list)
-	for range n {
-		_, k := binary.Uvarint(list[size:])
-		size += k
-	}
-	at := len(r.lists)
-	r.lists = append(r.lists, list[:size]...)
-	return isList | uint32(at)
+// join returns the texts of an atom of two other rows, of which the second has the later texts.
+func (r *atomRow) join(a *atomRow, i int, b *atomRow, k int) uint32 {
+	var one, two, gap [binary.MaxVarintLen32]byte
+	last, before := a.at(i, &one)
+	end, after := b.at(k, &two)
+	first, n := binary.Uvarint(after)
+	return r.list(end, before, binary.AppendUvarint(gap[:0], first-uint64(last)), after[n:])
 }
 
 // each yields the texts of an atom by its position, until yield returns false.
 func (r *atomRow) each(i int, yield func(text int) bool) bool {
-	if r.texts[i]&isList == 0 {
-		return yield(int(r.texts[i]))
-	}
-	list := r.lists[r.texts[i]&^isList:]
-	next := func() uint64 {
-		v, n := binary.Uvarint(list)
-		list = list[n:]
-		return v
-	}
+	var buf [binary.MaxVarintLen32]byte
 	text := uint64(0)
-	for range next() {
-		if text += next(); !yield(int(text)) {
+	for _, rest := r.at(i, &buf); len(rest) > 0; {
+		v, n := binary.Uvarint(rest)
+		rest = rest[n:]
+		if text += v; !yield(int(text)) {
 			return false
 		}
 	}
@@ -156,10 +164,6 @@ func (r *atomRow) each(i int, yield func(text int) bool) bool {
 func (s *sorter) merge(a, b *atomRow) {
 	out := &s.next
 	out.reset(len(a.hashes) + len(b.hashes))
-	collect := func(text int) bool {
-		s.texts = append(s.texts, uint32(text))
-		return true
-	}
 	m, i, k := 0, 0, 0
 	for ; i < len(a.hashes) && k < len(b.hashes); m++ {
 		switch x, y := a.hashes[i], b.hashes[k]; {
@@ -170,10 +174,7 @@ func (s *sorter) merge(a, b *atomRow) {
 			out.hashes[m], out.texts[m] = y, out.take(b, k)
 			k++
 		default:
-			s.texts = s.texts[:0]
-			a.each(i, collect)
-			b.each(k, collect)
-			out.hashes[m], out.texts[m] = x, out.list(s.texts)
+			out.hashes[m], out.texts[m] = x, out.join(a, i, b, k)
 			i++
 			k++
 		}
