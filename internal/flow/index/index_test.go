@@ -1,6 +1,7 @@
 package index_test
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 
@@ -48,6 +49,28 @@ func TestPhrasesAndAtoms(t *testing.T) {
 		f := v.Find([]byte(c.value), query(c.kind, c.source))
 		if f.Certain != c.certain || f.First.Number != c.first || f.Doubt != 0 {
 			t.Errorf("Find(%q as %v in %s) = %+v", c.value, c.kind, c.source, f)
+		}
+	}
+}
+
+// Sessions whose texts are added in turn do not share hashes.
+func TestSessionsInTurn(t *testing.T) {
+	other := bytes.Repeat([]byte{7}, len(key))
+	a, b := index.New(key, index.Options{}), index.New(other, index.Options{})
+	restored := index.New(other, index.Options{})
+	for range 3 {
+		batch := &index.Batch{Know: everything, Texts: []index.Text{text("pay the bill of ann lee", flow.Tool)}}
+		first, second := a.Add(batch), b.Add(batch)
+		if bytes.Equal(index.Body(first), index.Body(second)) {
+			t.Error("two sessions have one segment")
+		}
+		if err := restored.Restore(second); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, ix := range []*index.Index{a, b, restored} {
+		if f := ix.View().Find([]byte("ann lee"), query(flow.Text, flow.Tool)); !f.Certain || len(f.Texts) != 3 {
+			t.Errorf("index %d: %+v", i, f)
 		}
 	}
 }

@@ -23,6 +23,7 @@ type scanner struct {
 	echoing      bool     // while those are scanned
 	text         uint32   // the number of texts before
 	cache        [cacheSize]cached
+	batch        uint32 // since the cache was cleared
 
 	plain, loose []code   // of all texts
 	found        []uint32 // atoms of all texts
@@ -33,10 +34,12 @@ type scanner struct {
 // place is a plain token: where it begins in its text, and its index.
 type place struct{ start, index int }
 
-// cached is the code of a short word.
+// cached is the hash of a short word in a session, and its code in a batch.
 type cached struct {
-	word [2]uint64
-	code code // 0 if there is none
+	word  [2]uint64
+	hash  uint64
+	code  code
+	batch uint32
 }
 
 const (
@@ -56,12 +59,15 @@ var masks = func() (m [16][2]uint64) {
 
 // start begins a batch with texts of a length.
 func (s *scanner) start(h *hasher, r *record, length int64) {
+	if s.batch++; s.hasher != h || s.batch == 0 {
+		clear(s.cache[:])
+		s.batch = 1
+	}
 	s.hasher, s.rec = h, r
 	s.words.reset(int(length / 40))
 	s.atoms.reset(int(length / 30))
 	s.last, s.plain, s.loose, s.found, s.chunk = empty(s.last), empty(s.plain), empty(s.loose), empty(s.found), empty(s.chunk)
 	s.own, s.text = 0, 0
-	clear(s.cache[:])
 	if s.each == nil {
 		s.each, s.secret = s.receiver(), s.piece
 	}
@@ -90,9 +96,12 @@ func (s *scanner) wordCode(word []byte) code {
 	mask := &masks[len(word)]
 	key[0], key[1] = key[0]&mask[0], key[1]&mask[1]|uint64(len(word))<<56
 	c := &s.cache[(key[0]^key[1]*0xff51afd7ed558ccd)*0x9e3779b97f4a7c15>>(64-cacheBits)]
-	if c.word != key || c.code == 0 {
-		o, _ := s.words.add(s.sum(classWord, word))
-		*c = cached{word: key, code: wordCode(o)}
+	if c.word != key {
+		*c = cached{word: key, hash: s.sum(classWord, word)}
+	}
+	if c.batch != s.batch {
+		o, _ := s.words.add(c.hash)
+		c.code, c.batch = wordCode(o), s.batch
 	}
 	return c.code
 }
