@@ -69,8 +69,10 @@ tools:
 	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || $(call install,postgresql,the PostgreSQL store)
 	@command -v spin >/dev/null || $(call install,spin,the model of releases)
 	@test "$$(uname)" != Linux || command -v systemd-analyze >/dev/null || $(call install,systemd,the units)
+	@command -v minisign >/dev/null || $(call install,minisign,signed policy bundles)
 
 test: export STOPGATE_REQUIRE_REDIS = 1
+test: export STOPGATE_REQUIRE_MINISIGN = 1
 test: tools
 	$(GO) vet ./...
 	$(GO) test ./...

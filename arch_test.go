@@ -34,6 +34,8 @@ var layers = [][]string{
 	{"internal/system/stack"},
 	{"internal/system/owner", "internal/system/atomicfile"},
 	{"internal/record/spool"},
+	{"internal/bundle"},
+	{"internal/bundle/channel"},
 	{"internal/system/crowd"},
 	{"internal/host/jsonc"},
 	{"internal/lang/diag"},
@@ -96,6 +98,7 @@ var layers = [][]string{
 	{"internal/agent/conversation"},
 	{"internal/approve/frame"},
 	{"internal/approve/command", "internal/approve/page", "approve/terminal", "internal/approve/webhook"},
+	{"internal/store/fleet"},
 	{"internal/store/location"},
 	{"internal/store/database", "internal/store/postgres/pgdb"},
 	{"internal/record/auditrow"},
@@ -138,6 +141,7 @@ var layers = [][]string{
 	{"internal/cli/textdiff", "internal/cli/ci", "internal/cli/suite", "internal/system/socket", "internal/system/tty", "internal/system/leash", "internal/cli/amend", "internal/system/realpath"},
 	{"policy"},
 	{"internal/release", "internal/config/place", "internal/host/trust"},
+	{"internal/config/bundles"},
 	{"internal/hook/process"},
 	{"internal/hook/resident"},
 	{"internal/agent/arguments", "internal/agent/provider"},
@@ -151,6 +155,7 @@ var layers = [][]string{
 	{"internal/cli/dryrun", "internal/cli/service"},
 	{"internal/cli/inspect"},
 	{"internal/cli/author", "internal/cli/evaluate", "internal/cli/operate", "internal/cli/hosts", "internal/cli/agent", "internal/cli/demo"},
+	{"internal/cli/fleet"},
 	{"cmd/stopgate-hook/early"},
 	{"cmd/stopgate", "cmd/stopgate-hook"},
 }
@@ -162,7 +167,7 @@ var testOnly = "internal/testkit/"
 var pure = []string{
 	"jsonstream", "internal/regexp/ucd", "internal/regexp/automaton", "internal/regexp/alternating", "internal/regexp/regular", "internal/schema", "internal/condition", "internal/condition/shell/programs", "internal/condition/shell", "internal/condition/shell/effect", "internal/condition/patch",
 	"internal/condition/literal", "internal/condition/glob", "internal/condition/number", "internal/condition/spelling", "internal/condition/plaintext", "internal/condition/pathform", "internal/condition/pathname", "internal/condition/weburl", "internal/flow/occur", "internal/flow/index", "internal/flow/kept", "internal/flow/source", "internal/condition/cidr", "internal/condition/commandline", "internal/condition/origin", "internal/condition/protected", "internal/condition/usage", "internal/condition/match", "internal/condition/kinds", "internal/condition/pathkey", "internal/lang/syntax", "internal/lang/parser", "internal/condition/index", "internal/eval",
-	"internal/policy/bind", "internal/policy/check", "internal/policy", "internal/prove/inclusion", "internal/prove/analysis", "internal/prove/symbolic", "internal/prove", "internal/prove/diff", "session", "session/policies", "internal/mcp/jsonrpc",
+	"internal/policy/bind", "internal/policy/check", "internal/policy", "internal/prove/inclusion", "internal/prove/analysis", "internal/prove/symbolic", "internal/prove", "internal/prove/diff", "session", "session/policies", "internal/mcp/jsonrpc", "internal/bundle",
 }
 
 // impure are the imports that a pure package must not have.
@@ -173,7 +178,7 @@ var impure = map[string]bool{
 
 // durations are pure packages whose API speaks of durations and contexts, as Go
 // programs do. That they read no clock is looked up in their text.
-var durations = map[string]bool{"internal/policy": true, "internal/prove/diff": true, "session": true, "session/policies": true}
+var durations = map[string]bool{"internal/bundle": true, "internal/policy": true, "internal/prove/diff": true, "session": true, "session/policies": true}
 
 var clock = regexp.MustCompile(`\btime\.(Now|Since|Until|After|AfterFunc|Sleep|Tick|NewT\w+)\b|\bcontext\.(WithTimeout|WithDeadline)`)
 
@@ -327,11 +332,11 @@ func TestPurePackagesTouchNothingOutside(t *testing.T) {
 }
 
 // ownJSON are the packages that may use encoding/json: they write, and read back what
-// stopgate itself wrote - rows, stores, its own API, its own reports - or play a model
+// stopgate itself wrote - rows, stores, its own API, its own reports, bundles - or play a model
 // that speaks to a test.
 var ownJSON = []string{
 	".",
-	"internal/approve/page", "internal/approve/webhook", "audit", "internal/record/auditrow", "internal/record/postgres", "internal/record/redis", "internal/record/spool", "internal/record/sqlite", "decide", "decide/client", "gate",
+	"internal/approve/page", "internal/approve/webhook", "audit", "internal/bundle", "internal/bundle/channel", "internal/record/auditrow", "internal/record/postgres", "internal/record/redis", "internal/record/spool", "internal/record/sqlite", "decide", "decide/client", "gate",
 	"internal/cli", "internal/cli/author", "internal/cli/ci", "internal/cli/demo", "internal/cli/evaluate", "internal/cli/hosts", "internal/cli/inspect", "internal/cli/operate",
 	"internal/gateway/responselog", "internal/lang/diag", "internal/record/live", "internal/record/records", "internal/replay", "internal/mcp/pin", "internal/store/encoding", "internal/store/kinds", "internal/store/postgres", "internal/store/sqlite",
 }

@@ -101,6 +101,7 @@ type Record struct {
 	Texts          *TextPosition `json:"texts,omitempty"`       // of the texts that conditions on origins had
 	Policy         string        `json:"policy,omitempty"`      // hash of the policy
 	Unversioned    []string      `json:"unversioned,omitempty"` // policies in Go without a version, whose changes the hash does not show
+	Bundle         *Bundle       `json:"bundle,omitempty"`      // that the policy came in
 	Definition     string        `json:"definition,omitempty"`  // hash of the tool definition
 	PathResolution string        `json:"path_resolution,omitempty"`
 	Context        *Context      `json:"context,omitempty"` // of decisions
@@ -114,6 +115,13 @@ type Record struct {
 	// Args is the argument text of ArgsHash, for recorders that keep arguments
 	// separately (S13). It is not part of the row.
 	Args []byte `json:"-"`
+}
+
+// Bundle identifies the signed policy bundle whose rules applied: in a roll-out in steps that of the
+// session.
+type Bundle struct {
+	Generation uint64 `json:"generation"`
+	Digest     string `json:"digest"` // SHA-256 in hex of its archive
 }
 
 // Context holds the other inputs of a decision than arguments, definition and policy, as

@@ -26,9 +26,13 @@ type compiled struct {
 	unversioned []string
 	observe     bool
 	strict      *compiled // of one that observes: the same, enforced
-	denyMode    DenyMode
-	governed    bool // policies in Go decide about tools too
-	bindings    *bindings
+	bundle      *stopgate.Bundle
+	// previous is the policy of the sessions that are not reached; nil for none.
+	previous *compiled
+	reached  func(stopgate.SessionID) bool
+	denyMode DenyMode
+	governed bool // policies in Go decide about tools too
+	bindings *bindings
 
 	sessions    *session.Registry // of the files; nil for none
 	sessionHash string
@@ -76,12 +80,13 @@ type bindingKey struct {
 const maxKeyText = 1024
 
 func (o *config) compile(p Policy) (*compiled, error) {
-	return o.compileAs(p, p.Gate().Observe)
+	return o.compileAs(p, false)
 }
 
-func (o *config) compileAs(p Policy, observe bool) (*compiled, error) {
+// compileAs compiles a policy; enforce overrides its observe mode.
+func (o *config) compileAs(p Policy, enforce bool) (*compiled, error) {
 	s := p.Gate()
-	c := &compiled{policy: p, paths: s.Paths, context: rows.Context(s.Context), observe: observe, denyMode: DenyThrow, denialLimit: denialLimit, bindings: o.bindingsOf(p), governed: len(o.policies) > 0}
+	c := &compiled{policy: p, paths: s.Paths, context: rows.Context(s.Context), observe: s.Observe && !enforce, bundle: s.Bundle, denyMode: DenyThrow, denialLimit: denialLimit, bindings: o.bindingsOf(p), governed: len(o.policies) > 0}
 	c.hash, c.unversioned = o.versions(p.Hash())
 	if s.DenyMode != DenyByPolicy {
 		c.denyMode = s.DenyMode
@@ -99,9 +104,30 @@ func (o *config) compileAs(p Policy, observe bool) (*compiled, error) {
 	}
 	c.sessions, err = p.Sessions()
 	if err == nil && c.observe {
-		c.strict, err = o.compileAs(p, false)
+		c.strict, err = o.compileAs(p, true)
+	}
+	if err == nil && s.Previous != nil && s.Reached != nil {
+		c.reached = s.Reached
+		c.previous, err = o.compileAs(s.Previous, enforce)
 	}
 	return c, err
+}
+
+// of returns the policy of a session. Every step of a call asks here, so that a session has one
+// policy.
+func (c *compiled) of(id stopgate.SessionID) *compiled {
+	if c.previous == nil || c.reached(id) {
+		return c
+	}
+	return c.previous
+}
+
+// all returns the policies of all sessions.
+func (c *compiled) all() []*compiled {
+	if c.previous == nil {
+		return []*compiled{c}
+	}
+	return []*compiled{c, c.previous}
 }
 
 // policies returns the session policies of the file, followed by those in Go.

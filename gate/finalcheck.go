@@ -20,7 +20,7 @@ func finalCheck(ctx context.Context, p *pending) {
 
 // checkCurrentRules evaluates the call again under the policy in force, with the current texts.
 func checkCurrentRules(ctx context.Context, p *pending) {
-	now := p.g.current.Load()
+	now := p.g.current.Load().of(p.call.Session)
 	if now.hash == p.under.hash || now.observe {
 		return
 	}
@@ -31,7 +31,7 @@ func checkCurrentRules(ctx context.Context, p *pending) {
 		return
 	}
 	defer p.recoverPolicy()
-	p.verdicts.judgedBy = now.hash
+	p.verdicts.judgedBy = now
 	b := p.bind(now, texts)
 	e := b.rules.Evaluate(texts)
 	e.Feed(p.args.final)
@@ -46,7 +46,7 @@ func checkCurrentRules(ctx context.Context, p *pending) {
 	case !v.Decided, !v.Mode.Permissive(), !bytes.Equal(e.Args(), p.args.final):
 		p.addVerdict(p.refusal(stopgate.LayerApproval, stopgate.CodeApprovalStale))
 	default:
-		p.verdicts.judgedBy = ""
+		p.verdicts.judgedBy = nil
 		p.access = p.access.And(b.rules.Access())
 	}
 }

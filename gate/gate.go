@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
 	"github.com/stopgate/stopgate"
@@ -61,7 +62,9 @@ func New(p Policy, opts ...Option) (*Gate, error) {
 		return nil, err
 	}
 	g.current.Store(first)
-	g.reportIdle(first, g.registry.Set())
+	for _, c := range first.all() {
+		g.reportIdle(c, g.registry.Set())
+	}
 	return g, nil
 }
 
@@ -89,7 +92,9 @@ func newGate(c *config) *Gate {
 	g.registry.Watch(func(change string, next *session.Set) {
 		g.Note(context.Background(), stopgate.Record{Event: stopgate.AuditReload, Cause: "session policies: " + change})
 		if now := g.current.Load(); now != nil {
-			g.reportIdle(now, next)
+			for _, c := range now.all() {
+				g.reportIdle(c, next)
+			}
 		}
 	})
 	return g
@@ -146,13 +151,17 @@ func (g *Gate) Swap(p Policy) error {
 	next, err := g.compile(p)
 	if err == nil {
 		g.rejected.Store(false)
-		g.reportIdle(next, g.registry.Set())
-		if before := g.current.Swap(next); before.hash != next.hash {
-			g.audit.Note(context.Background(), stopgate.Record{Event: stopgate.AuditReload, Policy: next.hash, Cause: "before: " + before.hash})
+		for _, c := range next.all() {
+			g.reportIdle(c, g.registry.Set())
+		}
+		if before := g.current.Swap(next); before.hash != next.hash || !sameBundle(before.bundle, next.bundle) {
+			g.audit.Note(context.Background(), stopgate.Record{Event: stopgate.AuditReload, Policy: next.hash, Bundle: next.bundle, Cause: "before: " + before.hash})
 		}
 	}
 	return err
 }
+
+func sameBundle(a, b *stopgate.Bundle) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // Reject records that a new policy is invalid and that the current one stays in force (FM11,
 // FM12). It writes a row, and [Health.Rejected] is true until the next Swap. cause is a
@@ -162,19 +171,26 @@ func (g *Gate) Reject(ctx context.Context, cause string) {
 	_ = g.Note(ctx, stopgate.Record{Event: stopgate.AuditReload, Code: stopgate.CodeConfigReloadRejected, Cause: cause}) // one that is lost is counted
 }
 
-// PolicyHash identifies the policy in force (S36).
+// PolicyHash identifies the policy in force (S36), in a roll-out in steps that of the sessions that
+// it has reached.
 func (g *Gate) PolicyHash() string { return g.current.Load().hash }
 
 // Enforced reports whether calls are held back; false in observe mode, if there is no
 // [Lockdown]. An open call goes by its own [Pending.Enforced].
-func (g *Gate) Enforced() bool { return !g.current.Load().observe || g.lock.active() }
+func (g *Gate) Enforced() bool {
+	return g.lock.active() || slices.ContainsFunc(g.current.Load().all(), func(c *compiled) bool { return !c.observe })
+}
 
 // Note writes an event row of a surface: release_failed, not_evaluated and the
 // like. Kind, Version, Time and an empty Policy are set here; names are cut and
 // cleaned as in decision rows. A row that cannot be written is counted.
 func (g *Gate) Note(ctx context.Context, r stopgate.Record) error {
 	if r.Policy == "" {
-		r.Policy = g.PolicyHash()
+		now := g.current.Load()
+		if r.Session != "" {
+			now = now.of(r.Session)
+		}
+		r.Policy, r.Bundle = now.hash, now.bundle
 	}
 	return g.audit.Note(ctx, r)
 }

@@ -147,7 +147,7 @@ func judges(ctx context.Context, p *pending) {
 // they have answered as they would now (S16).
 func (l *judgeLayer) askCurrent(ctx context.Context) {
 	p := l.p
-	now := p.g.current.Load()
+	now := p.g.current.Load().of(p.call.Session)
 	if now.hash == p.under.hash || now.observe || p.isTerminal() {
 		return
 	}

@@ -34,7 +34,7 @@ func (g *Gate) learn(ctx context.Context, rel *release, r stopgate.Result) error
 	if cell.Call.Done != "" {
 		return ErrUnmatched
 	}
-	now := g.current.Load()
+	now := g.current.Load().of(whose.Session)
 	set, released := now.policies(g.registry.Set()), cell.Call.Fact
 	c := session.Call{
 		Proposal: released.Proposal, Tool: released.Tool, Agent: released.Agent, Turn: released.Turn, ID: released.CallID,

@@ -50,6 +50,7 @@ type release struct {
 	call    stopgate.Call
 	to      stopgate.AgentName // the receiving agent of a handoff
 	policy  string             // hash of the policy that decided
+	bundle  *stopgate.Bundle   // that it came in
 	hash    string             // of the canonical arguments
 	result  stopgate.Verdict   // of the result rules
 	args    string             // the arguments that ran, if an approver is asked about the result, a policy observes it or the texts need them
@@ -65,7 +66,7 @@ func (r *release) matches(result *stopgate.Result, name func(stopgate.ToolName) 
 // row begins an event row about the call.
 func (r *release) row() stopgate.Record {
 	row := rows.Identity(&r.call)
-	row.ID, row.Parent, row.Handoff, row.Policy = r.id, r.parent, r.to, r.policy
+	row.ID, row.Parent, row.Handoff, row.Policy, row.Bundle = r.id, r.parent, r.to, r.policy, r.bundle
 	return row
 }
 
@@ -73,7 +74,7 @@ func (r *release) row() stopgate.Record {
 func (c *commitment) awaitedResult() *release {
 	p := c.p
 	return &release{
-		id: p.id, parent: p.parent, call: p.call, to: p.handoff.to, policy: c.policyHash(), hash: p.args.hash,
+		id: p.id, parent: p.parent, call: p.call, to: p.handoff.to, policy: c.policy().hash, bundle: c.policy().bundle, hash: p.args.hash,
 		result: c.result.verdict, args: c.result.args, observe: p.under.observe,
 	}
 }
@@ -124,9 +125,9 @@ func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error)
 	d, rel, err := g.observe(ctx, &r)
 	switch {
 	case d.Delivered():
-		g.texts.addResult(ctx, g.current.Load(), rel, &r, d.Data)
+		g.texts.addResult(ctx, g.current.Load().of(r.Session), rel, &r, d.Data)
 	case rel == nil, rel.call.Surface == stopgate.SurfaceHook: // a host may show it all the same
-		g.texts.addResult(ctx, g.current.Load(), rel, &r, r.Data)
+		g.texts.addResult(ctx, g.current.Load().of(r.Session), rel, &r, r.Data)
 	}
 	return d, err
 }
@@ -148,7 +149,7 @@ func (g *Gate) observe(ctx context.Context, at *stopgate.Result) (Delivery, *rel
 	if err != nil {
 		g.audit.Note(ctx, stopgate.Record{
 			Event: stopgate.AuditUnmatchedResult, Code: stopgate.CodeUnmatchedResult, ID: r.Proposal,
-			Session: r.Session, Principal: r.Principal, Tool: r.Tool, CallID: r.Call, Policy: g.PolicyHash(),
+			Session: r.Session, Principal: r.Principal, Tool: r.Tool, CallID: r.Call,
 		})
 		return withheld(stopgate.Deny), nil, err
 	}
@@ -156,7 +157,7 @@ func (g *Gate) observe(ctx context.Context, at *stopgate.Result) (Delivery, *rel
 	row.Event, row.Code, row.Rule = stopgate.AuditResult, rel.result.Code, rel.result.Rule
 	mode := rel.result.Mode
 	row.Mode = &mode
-	row.Cause = resultCause(r, g.current.Load().kindOf(rel.call.Tool, r))
+	row.Cause = resultCause(r, g.current.Load().of(rel.call.Session).kindOf(rel.call.Tool, r))
 	err = g.learn(ctx, rel, r)
 	switch {
 	case errors.Is(err, ErrUnmatched):
@@ -184,7 +185,7 @@ func (g *Gate) observeUnmatchable(ctx context.Context, r stopgate.Result) Delive
 	g.sessions.degrade(ctx, session.Owner{Principal: r.Principal, Session: r.Session})
 	g.audit.Note(ctx, stopgate.Record{
 		Event: stopgate.AuditResult, Code: stopgate.CodeExecutedStateUnknown, ID: r.Proposal, Cause: resultCause(r, session.Finished),
-		Session: r.Session, Principal: r.Principal, Tool: r.Tool, CallID: r.Call, Policy: g.PolicyHash(),
+		Session: r.Session, Principal: r.Principal, Tool: r.Tool, CallID: r.Call,
 	})
 	return withheld(stopgate.Deny)
 }
@@ -199,7 +200,7 @@ func (g *Gate) match(ctx context.Context, r *stopgate.Result) (*release, error) 
 		return nil, ErrUnmatched
 	}
 	o := session.Owner{Principal: r.Principal, Session: r.Session}
-	tool := g.current.Load().name(r.Tool)
+	tool := g.current.Load().of(o.Session).name(r.Tool)
 	if r.Proposal == "" {
 		k := session.OpenKey(r.Call, tool)
 		state := g.sessions.load(ctx, o, []session.Key{k})
@@ -233,17 +234,21 @@ func (g *Gate) match(ctx context.Context, r *stopgate.Result) (*release, error) 
 		Tool: r.Tool, ID: f.CallID, Session: o.Session, Principal: o.Principal, Turn: f.Turn, Agent: f.Agent,
 		Dialect: f.Release.Dialect, Surface: f.Release.Surface,
 	}
-	return &release{
+	rel := &release{
 		id: f.Proposal, call: call, to: f.Release.Handoff, policy: f.Release.Policy, hash: f.ArgsHash,
 		result: f.Release.Verdict, observe: f.Release.Observed,
-	}, nil
+	}
+	if now := g.current.Load().of(o.Session); now.hash == rel.policy {
+		rel.bundle = now.bundle // facts have the hash only
+	}
+	return rel, nil
 }
 
 // takeReleased takes the released call of a result out of memory; nil if it is not there. A result
 // that does not match the call is forged and does not use it up.
 func (g *Gate) takeReleased(r *stopgate.Result) (*release, error) {
 	rel, ok := g.released.Take(r.Proposal)
-	if ok && !rel.matches(r, g.current.Load().name) {
+	if ok && !rel.matches(r, g.current.Load().of(rel.call.Session).name) {
 		g.released.Put(r.Proposal, rel)
 		return nil, ErrUnmatched
 	}

@@ -98,8 +98,9 @@ func (g *Gate) newPending(t *turn.State, call stopgate.Call, parent stopgate.Pro
 	if err != nil {
 		return nil, err
 	}
-	p := &pending{g: g, id: id, parent: parent, call: call, turn: t, under: g.current.Load()}
+	p := &pending{g: g, id: id, parent: parent, call: call, turn: t}
 	p.shorten()
+	p.under = g.current.Load().of(p.call.Session)
 	p.verdicts.current = &undecided
 	p.gates.p, p.handoff.p, p.judges.p, p.approval.p = p, p, p, p
 	p.sessions = sessionLayer{p: p, set: noPolicies, tool: p.call.Tool}

@@ -130,6 +130,12 @@ type Settings struct {
 	KeepTexts, KeepText bool
 	// Context is the directories that paths are read against, with Run in plain text.
 	Context stopgate.Context
+	// Bundle identifies the bundle that the policy came in, nil for none.
+	Bundle *stopgate.Bundle
+	// Previous is the policy of the sessions that a roll-out in steps has not reached, and Reached
+	// reports whether it has reached a session. Both are nil if all sessions have this policy.
+	Previous Policy
+	Reached  func(stopgate.SessionID) bool
 }
 
 // HandoffRule decides about handoffs between agents.

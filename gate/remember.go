@@ -151,7 +151,7 @@ func (r *historyMatch) recall(ctx context.Context) error {
 // arguments returns the arguments of an entry if a session policy observes its result, or texts
 // are read.
 func (r *historyMatch) arguments(t *PastCall) []byte {
-	now := r.g.current.Load()
+	now := r.g.current.Load().of(r.turn.owner.Session)
 	if t.Args == nil || now.reader == nil && !now.policies(r.g.registry.Set()).Observed(now.name(t.Tool)) {
 		return nil
 	}
@@ -160,7 +160,7 @@ func (r *historyMatch) arguments(t *PastCall) []byte {
 
 // key returns the key of the released calls with the id of an entry.
 func (r *historyMatch) key(i int) session.Key {
-	return session.OpenKey(r.calls[i].Call, r.g.current.Load().name(r.calls[i].Tool))
+	return session.OpenKey(r.calls[i].Call, r.g.current.Load().of(r.turn.owner.Session).name(r.calls[i].Tool))
 }
 
 // align finds the released call of each entry.
@@ -292,7 +292,7 @@ type unmatched struct {
 // judge decides about the results of calls that the store does not know: by the current rules
 // on the arguments that the request reports. It sets the data for withheld results (K32).
 func (r *historyMatch) judge() {
-	now := r.g.current.Load()
+	now := r.g.current.Load().of(r.turn.owner.Session)
 	for i := range r.calls {
 		t, k := &r.calls[i], &r.known[i]
 		if t.Answered && k.Proposal == "" && now.looksAtResults && !now.observe {

@@ -16,11 +16,12 @@ import (
 func (p *pending) identity() stopgate.Record {
 	r := rows.Identity(&p.call)
 	r.ID, r.Parent, r.Handoff, r.Policy, r.Unversioned = p.id, p.parent, p.handoff.to, p.under.hash, p.under.unversioned
+	r.Bundle = p.under.bundle
 	return r
 }
 
-// policyHash returns the hash of the policy that decided.
-func (c *commitment) policyHash() string { return cmp.Or(c.p.verdicts.judgedBy, c.p.under.hash) }
+// policy returns the policy that decided.
+func (c *commitment) policy() *compiled { return cmp.Or(c.p.verdicts.judgedBy, c.p.under) }
 
 // makeRow makes the decision row of the call; p.mu is held.
 func (c *commitment) makeRow(v *stopgate.Verdict, approval *stopgate.Approval) {
@@ -41,7 +42,8 @@ func (c *commitment) makeRow(v *stopgate.Verdict, approval *stopgate.Approval) {
 	}
 	r.Floors, r.Objections, r.Judge, r.Approval, r.FactsAt = v.Floors, p.sessions.objections, p.judges.review, approval, p.sessions.factsAt
 	r.Origins, r.Texts = p.origins(), p.sessions.textsAt
-	r.Policy, r.Definition, r.PathResolution, r.Enforced = c.policyHash(), p.bound.definition, cmp.Or(p.under.paths, "lexical"), &of.enforced
+	r.Policy, r.Bundle = c.policy().hash, c.policy().bundle
+	r.Definition, r.PathResolution, r.Enforced = p.bound.definition, cmp.Or(p.under.paths, "lexical"), &of.enforced
 	r.Context = c.context()
 	if p.out.Status == stopgate.Allowed {
 		r.ReleasedHash = rows.Hex(sha256.Sum256(c.args))

@@ -77,7 +77,7 @@ func runHandler(ctx context.Context, g *Gate, call *stopgate.Call, out stopgate.
 // Context returns the context for the handler of a call that was released in a session. The
 // handler can check other calls with the session policies in force (TPS-31).
 func (g *Gate) Context(ctx context.Context, o session.Owner) context.Context {
-	here := session.Here{Owner: o, Policies: g.current.Load().policies(g.registry.Set())}
+	here := session.Here{Owner: o, Policies: g.current.Load().of(o.Session).policies(g.registry.Set())}
 	if g.sessions.exists() {
 		here.Load = func(ctx context.Context, keys []session.Key) (session.View, error) {
 			state := g.sessions.load(ctx, o, keys)

@@ -42,7 +42,7 @@ func (g *Gate) Snapshot(ctx context.Context, o session.Owner) ([]byte, error) {
 	}
 	s := seal{
 		Version: snapshotVersion, Principal: o.Principal, Session: o.Session,
-		Policies: g.current.Load().sessionHash, At: g.now().UnixMilli(),
+		Policies: g.current.Load().of(o.Session).sessionHash, At: g.now().UnixMilli(),
 	}
 	fact := session.Fact{At: s.At, Kind: session.Snapshot}
 	r := update(ctx, g.sessions, o, fact.Keys(), func(st session.State) (Change, seal, error) {
@@ -98,7 +98,7 @@ func (g *Gate) Restore(ctx context.Context, o session.Owner, sealed []byte, oper
 		return err
 	case s.Version != snapshotVersion, s.Principal != o.Principal, s.Session != o.Session:
 		return fmt.Errorf("%w: it belongs to another session", ErrSnapshot)
-	case s.Policies != g.current.Load().sessionHash:
+	case s.Policies != g.current.Load().of(o.Session).sessionHash:
 		return fmt.Errorf("%w: the session policies have changed", ErrSnapshot)
 	case operator.By == "":
 		return fmt.Errorf("%w: restoring needs the name of an operator", ErrSnapshot)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/flow"
@@ -52,7 +53,9 @@ type Texts struct {
 
 // ReadsTexts reports whether any rule needs the texts of sessions. If not, AddTexts has no effect,
 // and nothing is kept.
-func (g *Gate) ReadsTexts() bool { return g.current.Load().reader != nil }
+func (g *Gate) ReadsTexts() bool {
+	return slices.ContainsFunc(g.current.Load().all(), func(c *compiled) bool { return c.reader != nil })
+}
 
 // AddTexts adds texts to a conversation of a session, in which conditions on origins find the values
 // of later calls; conversation "" is the session itself. It is for the program that runs the agent:
@@ -63,7 +66,7 @@ func (g *Gate) ReadsTexts() bool { return g.current.Load().reader != nil }
 // After an error texts may be missing: conditions on origins are then in doubt for the rest of the
 // conversation.
 func (g *Gate) AddTexts(ctx context.Context, o session.Owner, conversation string, t Texts) error {
-	c := g.current.Load()
+	c := g.current.Load().of(o.Session)
 	if c.reader == nil {
 		return nil
 	}
@@ -154,7 +157,7 @@ func (p *pending) origins() (all []stopgate.Origin) {
 
 // addCall adds the arguments of the released call: the model wrote them.
 func (p *pending) addCall(ctx context.Context, args []byte) {
-	c := p.g.current.Load()
+	c := p.g.current.Load().of(p.call.Session)
 	if c.reader == nil || p.kind != ToolCall || !hasTexts(p.conversation()) {
 		return
 	}

@@ -19,7 +19,7 @@ type verdicts struct {
 	terminal bool
 	done     chan struct{} // made on demand, closed when the verdict is terminal
 	cause    string        // a detail for the record
-	judgedBy string        // hash of the policy that decided, if not the one it began with
+	judgedBy *compiled     // the policy that decided, if not the one it began with
 }
 
 // undecided is the verdict before any evaluation.

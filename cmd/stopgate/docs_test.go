@@ -24,6 +24,9 @@ func pages(t *testing.T) []string {
 	if err != nil || len(list) == 0 {
 		t.Fatalf("no reference pages: %v", err)
 	}
+	if _, err := exec.LookPath("minisign"); err == nil { // make test installs it
+		list = append(list, "../../docs/bundles.md")
+	}
 	return append(list, "../../docs/coming-from/jp.md", "../../docs/coming-from/tool-policies.md", "../../docs/flow.md", "../../docs/tutorial.md", "../../docs/operations.md", "../../docs/mcp.md", "../../docs/agent.md", "../../README.md")
 }
 
@@ -73,7 +76,11 @@ type document struct{ dir string }
 
 func (d document) write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(d.dir, name), []byte(text), 0o600); err != nil {
+	path := filepath.Join(d.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/author"
 	"github.com/stopgate/stopgate/internal/cli/demo"
 	"github.com/stopgate/stopgate/internal/cli/evaluate"
+	"github.com/stopgate/stopgate/internal/cli/fleet"
 	"github.com/stopgate/stopgate/internal/cli/hosts"
 	"github.com/stopgate/stopgate/internal/cli/inspect"
 	"github.com/stopgate/stopgate/internal/cli/operate"
@@ -49,6 +50,7 @@ func newRoot(s cli.Streams) *cobra.Command {
 	group("gates", "Put the gate somewhere:", operate.NewUp(s), mcp, agent.New(s), hosts.NewInstall(s), hosts.NewUninstall(s), hosts.NewDoctor(s), operate.NewHook(s))
 	group("policies", "Write policies:",
 		author.NewCheck(s), evaluate.NewTest(s), evaluate.NewDecide(s), evaluate.NewExplain(s), author.NewDiff(s), author.NewFmt(s), author.NewTrust(s), inspect.NewReplay(s), author.NewSchema(s))
+	group("fleet", "Bring policies to a fleet:", fleet.New(s))
 	group("people", "Answer calls, and stop them:", operate.NewApprovals(s), operate.NewGrants(s), operate.NewLockdown(s))
 	group("records", "Look at what happened:", inspect.NewLog(s), inspect.NewEvents(s), inspect.NewReport(s), operate.NewSessions(s), inspect.NewHealth(s))
 	root.AddCommand(inspect.NewVersion(s))

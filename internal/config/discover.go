@@ -45,6 +45,7 @@ const (
 	Project  Scope = "project"  // the working directory or above, up to the repository root
 	Flag     Scope = "flag"     // named by --policy
 	Embedded Scope = "embedded" // the starter policy inside the binary
+	Bundled  Scope = "bundle"   // came in the policy bundle that an operator's file names
 )
 
 // StarterPath is how the starter policy is shown to people, and in records.
@@ -68,13 +69,15 @@ type Set struct {
 	// Root is the root of the repository around the working directory, "" if
 	// there is none.
 	Root string
+	// Rollout is the policy bundle of the files with the scope Bundled; nil for none.
+	Rollout *Rollout
 }
 
 // Sources returns the files for the compiler.
 func (s Set) Sources() []policy.Source {
 	sources := make([]policy.Source, len(s.Files))
 	for i, f := range s.Files {
-		sources[i] = policy.Source{Name: f.Path, Text: f.Text, Trusted: f.Trusted, Tightens: f.Root != "", Root: f.Root, Embedded: f.Scope == Embedded}
+		sources[i] = policy.Source{Name: f.Path, Text: f.Text, Trusted: f.Trusted, Tightens: f.Root != "", Root: f.Root, Embedded: f.Scope == Embedded, Bundled: f.Scope == Bundled}
 	}
 	return sources
 }

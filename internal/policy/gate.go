@@ -25,6 +25,10 @@ func (p *Program) Gate() gate.Settings {
 	}
 	s.KeepTexts = !slices.ContainsFunc(p.Layers(), func(l *eval.Layer) bool { return l.File.Flow.Keep == "none" })
 	s.KeepText = p.KeepsText()
+	s.Bundle = p.rollout.Bundle
+	if p.rollout.Previous != nil {
+		s.Previous, s.Reached = p.rollout.Previous, p.rollout.Reached
+	}
 	switch g.DenyMode {
 	case "tool_result":
 		s.DenyMode = gate.DenyToolResult

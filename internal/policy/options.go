@@ -24,6 +24,9 @@ type Source struct {
 	// Embedded: the file is part of the program. Its author has not seen the
 	// tools that it permits, so that its permits need coverage.
 	Embedded bool
+	// Bundled: the file came in a policy bundle, which holds rules; the tables of the gate are in
+	// the operator's own files.
+	Bundled bool
 	// Root is the directory that this file's paths are read against, "" for that of the
 	// options.
 	Root string
@@ -54,6 +57,8 @@ type Options struct {
 	// Untrusted restricts a file to what a project file may contain (S3). Compile sets it
 	// from [Source.Trusted].
 	Untrusted bool
+	// Bundled restricts a file to what a bundle may contain. Compile sets it from [Source.Bundled].
+	Bundled bool
 	// Definitions are the tools that are known to exist, with the schemas they come
 	// with; rules are checked against them and against the tables of the file (Q5, Q16).
 	Definitions []stopgate.ToolDefinition
@@ -71,11 +76,20 @@ type Options struct {
 	UnknownTool stopgate.Mode
 	// Known finds the known tool of a call, independently of files and requests; nil for none.
 	Known eval.KnownTools
+	// Rollout describes the bundle that files came in.
+	Rollout Rollout
+}
+
+// Rollout is the bundle of a program, and the program of the sessions that it has not reached.
+type Rollout struct {
+	Bundle   *stopgate.Bundle // nil: the files came in no bundle
+	Previous *Program         // nil: the program is that of all sessions
+	Reached  func(stopgate.SessionID) bool
 }
 
 // of are the options of one source.
 func (o Options) of(s Source) Options {
-	o.Untrusted = !s.Trusted
+	o.Untrusted, o.Bundled = !s.Trusted, s.Bundled
 	if s.Root != "" {
 		o.Root = s.Root
 	}
@@ -96,7 +110,7 @@ func (o Options) Identity(s Source) string {
 	}
 	sum := sha256.New()
 	o = o.of(s)
-	fmt.Fprintf(sum, "%q %q %q %t %t %d ", s.Name, o.Root, o.Home, s.Trusted, o.Strict, o.UnknownTool)
+	fmt.Fprintf(sum, "%q %q %q %t %t %t %d ", s.Name, o.Root, o.Home, s.Trusted, s.Bundled, o.Strict, o.UnknownTool)
 	sum.Write(s.Text)
 	return hex.EncodeToString(sum.Sum(nil))
 }

@@ -30,7 +30,8 @@ type Program struct {
 	policies *eval.Policies
 	hash     string
 	reader   *source.Reader // of the texts that rules need; nil if they need none
-	unused   sync.Pool      // of *evaluation
+	rollout  Rollout
+	unused   sync.Pool // of *evaluation
 }
 
 // Compile parses and checks policy files, the operator's before the project's, and prepares
@@ -61,7 +62,7 @@ func Compile(sources []Source, o Options) (*Program, diag.List) {
 	for _, l := range layers {
 		l.Env.Gates = gates
 	}
-	p := &Program{policies: eval.New(layers, o.UnknownTool).Knowing(o.Known)}
+	p := &Program{policies: eval.New(layers, o.UnknownTool).Knowing(o.Known), rollout: o.Rollout}
 	p.hash = p.identify()
 	p.readTexts(o.Known)
 	return p, all
@@ -79,7 +80,7 @@ func NeedsProof(s Source) bool {
 
 // Check finds the mistakes of a file that the parser cannot see.
 func Check(f *syntax.File, o Options) diag.List {
-	return check.File(f, check.Options{Strict: o.Strict, Untrusted: o.Untrusted, Definitions: o.Definitions, Prove: o.Prove})
+	return check.File(f, check.Options{Strict: o.Strict, Untrusted: o.Untrusted, Bundled: o.Bundled, Definitions: o.Definitions, Prove: o.Prove})
 }
 
 // listening are the ports, between blanks, on which the tables of some files make a gate listen.
@@ -102,11 +103,19 @@ func listening(layers []*eval.Layer) string {
 
 // Bind resolves everything about a call that does not depend on its arguments; see
 // [eval.Policies.Bind].
-func (p *Program) Bind(c stopgate.Call) *eval.Binding { return p.policies.Bind(c) }
+func (p *Program) Bind(c stopgate.Call) *eval.Binding { return p.of(c.Session).policies.Bind(c) }
+
+// of returns the program of a session.
+func (p *Program) of(id stopgate.SessionID) *Program {
+	if r := p.rollout; r.Previous != nil && !r.Reached(id) {
+		return r.Previous
+	}
+	return p
+}
 
 // BindUnder is Bind under circumstances that are known.
 func (p *Program) BindUnder(c stopgate.Call, under eval.Circumstances) *eval.Binding {
-	return p.policies.BindUnder(c, under)
+	return p.of(c.Session).policies.BindUnder(c, under)
 }
 
 // LooksAtSessions reports whether a rule has a condition on the data of sessions.

@@ -3,6 +3,7 @@ package author
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -84,6 +85,26 @@ not everything could be decided; 3 if a file has mistakes.`,
 		return nil
 	}
 	return cmd
+}
+
+// Compare shows the difference of two policy files as text, and returns why calls may be decided more
+// loosely, "" if none are.
+func Compare(out io.Writer, before, after policy.Source, tools []stopgate.ToolDefinition) (loose string, err error) {
+	d, old, new := diff.Files(before, after, policy.Options{Definitions: tools}, nil)
+	if d == nil {
+		set := config.Set{Files: []config.File{{Path: before.Name, Text: before.Text}, {Path: after.Name, Text: after.Text}}}
+		return "", config.MistakesError{List: append(old, new...), Set: set}
+	}
+	if _, err := io.WriteString(out, differenceText(d)); err != nil {
+		return "", err
+	}
+	switch {
+	case slices.ContainsFunc(d.Changes, loosened) || slices.ContainsFunc(d.Sessions, loosenedSession):
+		return "decides calls more loosely", nil
+	case !d.Complete:
+		return "could not be compared completely", nil
+	}
+	return "", nil
 }
 
 func loosened(c diff.Change) bool { return c.Direction == diff.Loosened }

@@ -13,12 +13,13 @@ import (
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/config/bundles"
 	"github.com/stopgate/stopgate/internal/hook/process"
 	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/policy"
-	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/system/realpath"
+	"github.com/stopgate/stopgate/internal/visible"
 )
 
 // WorkingIn returns the options where servers, or the agent, work in dir, which may be below
@@ -37,6 +38,8 @@ type Policy struct {
 	Tools string
 	Dir   string // where files are looked for, "" for the working directory
 	Again bool   // they were read before: see [config.Where]
+
+	keeper *bundles.Keeper // of the bundle that the files name; nil before it is known
 }
 
 // Add adds --policy and --tools.
@@ -68,6 +71,8 @@ type Loaded struct {
 	Set     config.Set
 	Program *policy.Program
 	Tools   []stopgate.ToolDefinition
+
+	keeper *bundles.Keeper // of the bundle in the set, nil for none
 }
 
 // Load finds, reads and compiles the policy and reports on talk which files apply. A policy
@@ -83,6 +88,18 @@ func (f *Policy) LoadAt(talk io.Writer, at func(config.Set) policy.Options) (Loa
 		return l, err
 	}
 	options := at(l.Set)
+	options.Definitions = l.Tools
+	candidate := l.keeper != nil && l.keeper.Candidate()
+	if err = l.Compile(options); err == nil || !candidate || f.Again {
+		return l, err
+	}
+	// The newest bundle is no good: a program that begins takes the last good one.
+	fmt.Fprintf(talk, "stopgate: %s: refused the newest bundle: %s\n", visible.Text(l.keeper.Channel), visible.Text(err.Error()))
+	refused := err
+	if l, err = f.Find(talk); err != nil {
+		return l, refused
+	}
+	options = at(l.Set)
 	options.Definitions = l.Tools
 	return l, l.Compile(options)
 }
@@ -100,19 +117,34 @@ func (f *Policy) Find(talk io.Writer) (l Loaded, err error) {
 	if l.Set, err = config.Discover(where); err != nil {
 		return l, Unread(err)
 	}
-	if l.Tools, err = ReadTools(f.Tools); err != nil {
+	if err := f.addBundle(talk, &l); err != nil {
+		return l, err
+	}
+	if l.Tools, err = f.tools(l.Set); err != nil {
 		return l, err
 	}
 	l.Set.Say(talk)
 	return l, nil
 }
 
-// Compile compiles the policy.
+// Compile compiles the policy. A bundle that was not in force before is then the last good one, or
+// refused.
 func (l *Loaded) Compile(o policy.Options) error {
+	err := l.compile(o)
+	if l.keeper != nil {
+		err = l.keeper.Conclude(err)
+	}
+	return err
+}
+
+func (l *Loaded) compile(o policy.Options) error {
 	o.Known = knowntools.Recognise
-	program, mistakes := prove.Compile(l.Set.Sources(), o)
-	if program == nil || mistakes.HasErrors() {
-		return config.MistakesError{List: mistakes, Set: l.Set}
+	program, err := compileRollout(l.Set, o)
+	if err != nil {
+		return err
+	}
+	if l.Set.Rollout == nil && program.Settings().Tables["policy"] != nil {
+		return errors.New("[policy] is written in a way that was not read: write its keys plainly, without escapes")
 	}
 	l.Program = program
 	return nil

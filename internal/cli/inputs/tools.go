@@ -19,6 +19,11 @@ func ReadTools(path string) ([]stopgate.ToolDefinition, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read tools: %w", err)
 	}
+	return ParseTools(path, text)
+}
+
+// ParseTools reads tool definitions from the text of a file.
+func ParseTools(path string, text []byte) ([]stopgate.ToolDefinition, error) {
 	var doc jsonstream.Document
 	if err := doc.Scan(text, jsonstream.Options{}); err != nil {
 		return nil, fmt.Errorf("read tools: %s: %w", path, err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/hook/process"
 	"github.com/stopgate/stopgate/internal/hook/resident"
 )
@@ -38,7 +39,7 @@ time, it does without.`,
 		}
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
-		return resident.Serve(ctx, resident.Options{Idle: idle, Log: s.Err})
+		return resident.Serve(ctx, resident.Options{Idle: idle, Log: s.Err, Fetch: inputs.Fetcher})
 	}
 	return cmd
 }

@@ -170,10 +170,14 @@ func (r *mcpRun) gateway(specs []service.ServerSpec, tele *service.Telemetry) (*
 func (r *mcpRun) serve(ctx context.Context, gw *mcpgate.Gateway, g *gate.Gate) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	following, err := r.state.Bundles(ctx, r.flags.Keeper(), g, "mcp", r.log)
+	if err != nil {
+		return err
+	}
 	changes := &mcpReload{run: r, gate: g, gateway: gw}
 	reloads := &service.Reloader{
 		Flags: &r.flags.Policy, Show: r.talk.Shower(r.Err), Log: r.log, Gate: g, Try: changes.try,
-		Files: func() []string { return r.settings.Files },
+		Files: func() []string { return r.settings.Files }, Bundles: following,
 	}
 	pins := &pinWatch{store: r.state.Pins(), tell: gw.PolicyChanged}
 	pins.look()
@@ -185,7 +189,7 @@ func (r *mcpRun) serve(ctx context.Context, gw *mcpgate.Gateway, g *gate.Gate) e
 		}, cancel)
 	}
 	reloading := reloads.Start(ctx)
-	err := gw.ServeStdio(ctx, stdioOwner(), r.In, r.Out)
+	err = gw.ServeStdio(ctx, stdioOwner(), r.In, r.Out)
 	cancel()
 	<-reloading
 	return err

@@ -186,6 +186,14 @@ func (u *upRun) serve(ctx context.Context, cancel context.CancelCauseFunc, serve
 		return err
 	}
 	u.numbers.Watch(o.Gate, gw)
+	following, err := u.state.Bundles(ctx, u.flags.Keeper(), o.Gate, "up", u.log)
+	if err != nil {
+		gw.Close()
+		return err
+	}
+	if k := u.flags.Keeper(); k != nil {
+		u.numbers.WatchBundle(k)
+	}
 	ln, err := net.Listen("tcp", o.Settings.Listen)
 	if err != nil {
 		gw.Close()
@@ -199,7 +207,7 @@ func (u *upRun) serve(ctx context.Context, cancel context.CancelCauseFunc, serve
 	changes := &upReload{up: u, gw: gw, api: server}
 	reloads := &service.Reloader{
 		Flags: &u.flags.Policy, Show: u.talk.Shower(u.Err), Log: u.log, Gate: o.Gate, Try: changes.try,
-		Files: func() []string { return u.secrets },
+		Files: func() []string { return u.secrets }, Bundles: following,
 	}
 	if tls != nil {
 		reloads.Asked = tls.Refresh

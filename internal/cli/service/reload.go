@@ -40,6 +40,9 @@ type Reloader struct {
 	// Look is called at every interval; it may be nil.
 	Look func()
 
+	// Bundles are the bundles of the gate, nil if its files name none.
+	Bundles *Bundles
+
 	seen   string // the state of the files that were last tried
 	hangup chan os.Signal
 }
@@ -55,8 +58,14 @@ func (r *Reloader) Start(ctx context.Context) (done <-chan struct{}) {
 	r.seen, r.hangup = r.state(), make(chan os.Signal, 1)
 	signal.Notify(r.hangup, syscall.SIGHUP)
 	ended, left := make(chan struct{}), make(chan struct{})
+	polled := make(chan struct{})
+	go func() {
+		defer close(polled)
+		r.Bundles.poll(ctx)
+	}()
 	go func() {
 		defer close(ended)
+		defer func() { <-polled }()
 		defer signal.Stop(r.hangup)
 		r.run(ctx)
 	}()
@@ -82,6 +91,10 @@ func (r *Reloader) run(ctx context.Context) {
 				r.Asked()
 			}
 			r.reload(ctx)
+		case <-r.Bundles.wake():
+			r.reload(ctx)
+			r.seen = r.state()
+			r.Bundles.concluded(ctx)
 		case <-ticker.C:
 			if r.Look != nil {
 				r.Look()
@@ -91,6 +104,7 @@ func (r *Reloader) run(ctx context.Context) {
 				continue
 			}
 			r.seen = now
+			r.Bundles.retry()
 			r.reload(ctx)
 		case <-ctx.Done():
 			return
@@ -138,8 +152,11 @@ func (r *Reloader) readable() error {
 // SameFiles reports a file of the policy that is not there any more: it took its rules
 // along (FM12).
 func SameFiles(before, now config.Set) error {
+	if before.Rollout != nil && now.Rollout == nil {
+		return cli.Hinted(errors.New("[policy] names no bundle any more"), "without it other rules would hold: restart to want that")
+	}
 	for _, file := range before.Files {
-		if file.Scope != config.Embedded && now.Text(file.Path) == nil {
+		if file.Scope != config.Embedded && file.Scope != config.Bundled && now.Text(file.Path) == nil {
 			return cli.Hinted(fmt.Errorf("%s is gone", visible.Text(file.Path)), "without it other rules would hold: restart to want that")
 		}
 	}
@@ -160,6 +177,9 @@ func (r *Reloader) state() string {
 		} else {
 			fmt.Fprintf(&text, "%v\n", err)
 		}
+	}
+	if k := f.Keeper(); k != nil {
+		fmt.Fprintf(&text, "%s\n", k.State())
 	}
 	for _, path := range append(r.Files(), f.Tools) {
 		if path == "" {

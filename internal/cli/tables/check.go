@@ -3,6 +3,7 @@ package tables
 import (
 	"slices"
 
+	"github.com/stopgate/stopgate/internal/config/bundles"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/gateway/configure"
 	"github.com/stopgate/stopgate/internal/hook/process"
@@ -21,5 +22,6 @@ func Check(p *syntax.File) diag.List {
 	_, mcp := ReadMCP(p.Tables, from)
 	_, telemetry := ReadTelemetry(p.Tables["telemetry"], from)
 	_, agent := ReadAgent(p.Tables["agent"])
-	return slices.Concat(found, api, mcp, telemetry, place.Check(p.Tables), process.Check(p.Tables["hook"]), agent)
+	_, bundle := bundles.Read(p.Tables["policy"])
+	return slices.Concat(found, api, mcp, telemetry, place.Check(p.Tables), process.Check(p.Tables["hook"]), agent, bundle)
 }

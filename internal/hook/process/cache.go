@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/config/bundles"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/policy"
 )
@@ -18,6 +19,9 @@ import (
 type Cache struct {
 	// Compile compiles policies with proofs.
 	Compile func([]policy.Source, policy.Options) (*policy.Program, diag.List)
+
+	// Fetch returns the function that fetches the policy bundles of a channel.
+	Fetch func(bundles.Settings) bundles.Fetch
 
 	mu       sync.Mutex
 	programs map[[sha256.Size]byte]*cachedProgram
@@ -45,6 +49,9 @@ func (k *Cache) compile(set config.Set, o policy.Options, compile func() (*polic
 	}
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%q %q %q %q %t %t %t %d %s\n", o.Root, o.Home, o.Dir, o.Run, o.RunDoubt, o.RunLost, o.Strict, o.UnknownTool, digest(o.Settings))
+	if set.Rollout != nil {
+		fmt.Fprintf(sum, "%d %s ", set.Rollout.Bundle.Generation, set.Rollout.Bundle.Digest)
+	}
 	for _, f := range set.Files {
 		fmt.Fprintf(sum, "%q %t %q %s ", f.Path, f.Trusted, f.Root, f.Hash)
 	}

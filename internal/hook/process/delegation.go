@@ -34,7 +34,7 @@ func (k *Cache) Answer(ctx context.Context, v Delegation, s Streams) (code int, 
 		return 0, false, false
 	}
 	d := &delegated{kept: k, waits: v.Waits}
-	p := Program{Compile: k.Compile, Caller: v.Caller, Spent: max(v.Spent, 0) + f.Deadline/100, delegated: d}
+	p := Program{Compile: k.Compile, Fetch: k.Fetch, Caller: v.Caller, Spent: max(v.Spent, 0) + f.Deadline/100, delegated: d}
 	code = p.Serve(ctx, set.Args(), f, s)
 	d.leave()
 	return code, f.Observe, !d.declined.Load()

@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/config/bundles"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/hook/ask"
@@ -42,6 +43,9 @@ type Program struct {
 	Compile func([]policy.Source, policy.Options) (*policy.Program, diag.List)
 	// Open opens stores. If it is nil, stores on servers are left to the full program.
 	Open func(ctx context.Context, at string, o backend.Options) (backend.Store, error)
+	// Fetch returns the function that fetches the policy bundles of a channel. If it is nil, an
+	// event for which the channel has to be asked is left to the full program.
+	Fetch func(bundles.Settings) bundles.Fetch
 	// Full returns the path of the full program; nil for the full program itself.
 	Full func() (string, error)
 	// Caller is the process that an agent started; the zero Caller is this one.

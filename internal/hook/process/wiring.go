@@ -46,8 +46,14 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 	if err != nil {
 		return nil, err
 	}
-	set.Say(w.log)
+	if id := w.program.Caller.Env("STOPGATE_SESSION"); id != "" {
+		e.Call.Session = stopgate.SessionID(id)
+	}
 	o := w.program.Caller.Options(set, dir, e, w.flags.Place.Store)
+	if set, err = w.withBundle(ctx, set, o, e.Call.Session); err != nil {
+		return nil, err
+	}
+	set.Say(w.log)
 	program, bindings, err := w.compile(ctx, set, o)
 	if err != nil {
 		return nil, err
@@ -61,9 +67,6 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 	if list.HasErrors() {
 		io.WriteString(w.log, visible.Lines(diag.Text(list, set.Text)))
 		return nil, config.MistakesError{List: list, Set: set}
-	}
-	if id := w.program.Caller.Env("STOPGATE_SESSION"); id != "" {
-		e.Call.Session = stopgate.SessionID(id)
 	}
 	b := &hook.Backend{Allow: allows, SessionPolicies: len(program.SessionPolicies()) > 0}
 	b.ObservesResults = b.SessionPolicies || program.WithholdsResults() || program.Reader() != nil
@@ -104,6 +107,10 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 // that need one to the full program.
 func (w *wiring) compile(ctx context.Context, set config.Set, o policy.Options) (*policy.Program, *gate.Bindings, error) {
 	var unproved error
+	o.Rollout = policy.Rollout{}
+	if set.Rollout != nil {
+		o.Rollout.Bundle = set.Rollout.Ref()
+	}
 	program, bindings, mistakes := w.kept().compile(set, o, func() (*policy.Program, diag.List) {
 		known := remember(o, w.program)
 		o.Checked, o.Known = known.knows, knowntools.Recognise
@@ -126,6 +133,9 @@ func (w *wiring) compile(ctx context.Context, set config.Set, o policy.Options) 
 	if program == nil || mistakes.HasErrors() {
 		io.WriteString(w.log, visible.Lines(diag.Text(mistakes.Errors(), set.Text)))
 		return nil, nil, config.MistakesError{List: mistakes, Set: set}
+	}
+	if set.Rollout == nil && program.Settings().Tables["policy"] != nil {
+		return nil, nil, errUnread
 	}
 	return program, bindings, nil
 }

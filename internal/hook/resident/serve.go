@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/decide"
+	"github.com/stopgate/stopgate/internal/config/bundles"
 	"github.com/stopgate/stopgate/internal/hook/ask"
 	"github.com/stopgate/stopgate/internal/hook/process"
 	"github.com/stopgate/stopgate/internal/prove"
@@ -29,6 +30,8 @@ type Options struct {
 	Idle time.Duration
 	// Log receives a line at the start and at the end; it may be nil.
 	Log io.Writer
+	// Fetch returns the function that fetches the policy bundles of a channel.
+	Fetch func(bundles.Settings) bundles.Fetch
 }
 
 // ErrReplaced is returned when the program file was replaced by another version.
@@ -56,7 +59,7 @@ func Serve(ctx context.Context, o Options) error {
 	if err != nil {
 		return errors.Join(err, at.Close())
 	}
-	h := newHandler(&process.Cache{Compile: prove.Compile})
+	h := newHandler(&process.Cache{Compile: prove.Compile, Fetch: o.Fetch})
 	server, err := decide.New(decide.Options{Hooks: h, Trouble: log.New(io.Discard, "", 0)})
 	if err != nil {
 		return errors.Join(err, at.Close())

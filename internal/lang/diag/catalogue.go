@@ -25,6 +25,7 @@ const (
 	BadParameter   Code = "SG0116"
 	BadNumber      Code = "SG0117"
 	Untrusted      Code = "SG0118"
+	BundledTable   Code = "SG0119"
 	TooLarge       Code = "SG0120"
 	UnknownSource  Code = "SG0121"
 	SourceCycle    Code = "SG0122"
@@ -164,6 +165,7 @@ var catalogue = [...]Entry{
 	{BadParameter, "bad_parameter", Error, legal, "a parameter declaration that is no schema"},
 	{BadNumber, "bad_number", Error, legal, "a number that is not an exact decimal (K26)"},
 	{Untrusted, "untrusted_setting", Error, legal, "a project file that nobody trusted holds more than rules (S3)"},
+	{BundledTable, "bundled_table", Error, legal, "a file of a policy bundle has a table of the gate itself: address, store, identity or bundle"},
 	{TooLarge, "too_large", Error, legal, "the file exceeds a limit"},
 	{UnknownSource, "unknown_source", Error, legal, "a condition names a source that the file does not declare and the language does not have"},
 	{SourceCycle, "source_cycle", Error, legal, "a source depends on itself"},

@@ -55,4 +55,4 @@ var (
 
 // operational are the tables that other packages read (S61). An untrusted project file must not
 // have them (S3).
-var operational = []string{"gateway", "upstream", "api", "approvals", "hook", "mcp", "audit", "store", "telemetry", "limits", "agent", "identity"}
+var operational = []string{"policy", "gateway", "upstream", "api", "approvals", "hook", "mcp", "audit", "store", "telemetry", "limits", "agent", "identity"}

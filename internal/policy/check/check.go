@@ -14,6 +14,8 @@ package check
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition"
@@ -26,8 +28,8 @@ import (
 
 // Options are the environment of a file, as package policy describe them.
 type Options struct {
-	Strict, Untrusted bool
-	Definitions       []stopgate.ToolDefinition
+	Strict, Untrusted, Bundled bool
+	Definitions                []stopgate.ToolDefinition
 	// Prove reports the unreachable rules of a list; nil skips the search.
 	Prove Prover
 }
@@ -54,6 +56,9 @@ func (c *checker) check() diag.List {
 	if c.options.Untrusted {
 		c.trust()
 	}
+	if c.options.Bundled {
+		c.bundled()
+	}
 	c.guards()
 	c.tools()
 	c.defaults()
@@ -73,6 +78,15 @@ func (c *checker) trust() {
 	for _, e := range c.File.OperatorOnly() {
 		c.Report(diag.Untrusted, e.KeyRange, "a project file that nobody trusted cannot have `"+tomltree.Key(e.Key)+"`",
 			"move it to your own file, or trust these bytes with stopgate trust")
+	}
+}
+
+// bundled restricts a file of a bundle to rules: addresses, stores and identities belong to the
+// machine, and the machine decides where it fetches its rules.
+func (c *checker) bundled() {
+	for _, name := range slices.Sorted(maps.Keys(c.File.Tables)) {
+		at := c.File.Source.Root.Get(name)
+		c.Report(diag.BundledTable, at.KeyRange, "a file of a policy bundle cannot have `["+name+"]`", "move the table to the file of the gate that names the bundle")
 	}
 }
 

@@ -84,6 +84,7 @@ func (w *rowWriter) row(r *stopgate.Record) {
 	}
 	w.text("policy", r.Policy)
 	other(w, "unversioned", r.Unversioned, len(r.Unversioned) > 0)
+	other(w, "bundle", r.Bundle, r.Bundle != nil)
 	w.text("definition", r.Definition)
 	w.text("path_resolution", r.PathResolution)
 	if r.Context != nil {

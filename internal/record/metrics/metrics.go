@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -158,6 +159,33 @@ func (m *Metrics) Watch(g *gate.Gate, gw *gateway.Gateway) {
 	health("stopgate_exchanges", "Requests being served.", func() float64 { return float64(gw.Stats().Exchanges) })
 	health("stopgate_held_bytes", "Argument bytes held back.", func() float64 { return float64(gw.Stats().Held) })
 	m.registry.MustRegister(faults{gw, prometheus.NewDesc("stopgate_faults_total", "Refused and broken exchanges.", []string{"code"}, nil)})
+}
+
+// BundleSource is the policy bundle of a gate: its generation, 0 for none, when its channel was last
+// read, and whether the newest bundle of the channel was refused.
+type BundleSource interface {
+	Figures() (generation uint64, checked time.Time, refused bool)
+}
+
+// WatchBundle adds the state of the policy bundle of a gate.
+func (m *Metrics) WatchBundle(b BundleSource) {
+	gauge := func(name, help string, read func() float64) {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
+	}
+	gauge("stopgate_bundle_generation", "Generation of the policy bundle in force.", func() float64 {
+		generation, _, _ := b.Figures()
+		return float64(generation)
+	})
+	gauge("stopgate_bundle_checked_timestamp_seconds", "When the channel of the policy bundle was last seen to have no other one.", func() float64 {
+		_, checked, _ := b.Figures()
+		return float64(checked.UnixMilli()) / 1000
+	})
+	gauge("stopgate_bundle_refused", "1 while the newest policy bundle of the channel is not in force.", func() float64 {
+		if _, _, refused := b.Figures(); refused {
+			return 1
+		}
+		return 0
+	})
 }
 
 // faults counts the refusals and broken exchanges of a gateway by code.

@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/agent/conversation"
+	"github.com/stopgate/stopgate/internal/store/fleet"
 )
 
 // State is the part of a store that can also be in the memory of one process. It is safe for
@@ -34,6 +35,7 @@ type Store interface {
 	State
 	Responses
 	Objections
+	fleet.Store
 
 	// Recorder writes records to the store.
 	Recorder() Recorder

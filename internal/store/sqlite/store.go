@@ -41,7 +41,7 @@ type Store struct {
 
 // Open opens or creates a store. It stops waiting for other processes when ctx ends.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
-	db, err := database.Open(ctx, path, audit.Tables, tables, conversationTables, objectionTable, textTables)
+	db, err := database.Open(ctx, path, audit.Tables, tables, conversationTables, objectionTable, textTables, fleetTables)
 	if err != nil {
 		return nil, err
 	}

@@ -74,6 +74,16 @@ func (t *Terminal) Line() (string, error) {
 	return strings.TrimSpace(text), nil
 }
 
+// Password shows a text and reads a line without showing it.
+func (t *Terminal) Password(prompt string) (string, error) {
+	if _, err := fmt.Fprint(t, prompt); err != nil {
+		return "", err
+	}
+	text, err := term.ReadPassword(t.Fd())
+	fmt.Fprintln(t)
+	return string(text), err
+}
+
 // Code returns a random number of four digits, which only a person who sees the terminal knows.
 func Code() (string, error) {
 	n, err := rand.Int(rand.Reader, big.NewInt(10_000))

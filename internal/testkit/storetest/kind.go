@@ -48,7 +48,7 @@ func Shared(t *testing.T, locate func(t *testing.T) string, open func(ctx contex
 	}
 	State(t, func(t *testing.T) backend.State { return openAt(t, locate(t)) },
 		func(t *testing.T, s approve.Store) approve.Store { return openAt(t, at[s]) })
-	for name, run := range map[string]func(t *testing.T, open func() backend.Store){"SharedLockdown": sharedLockdown, "Objections": objections, "Responses": responses, "SharedTexts": sharedTexts} {
+	for name, run := range map[string]func(t *testing.T, open func() backend.Store){"SharedLockdown": sharedLockdown, "Objections": objections, "Responses": responses, "SharedTexts": sharedTexts, "Fleet": fleet} {
 		t.Run(name, func(t *testing.T) {
 			location := locate(t)
 			run(t, func() backend.Store { return openAt(t, location) })
