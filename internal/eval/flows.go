@@ -14,8 +14,9 @@ import (
 
 // Flow is a session policy about the texts that were read before: [[session]] with type = "flow".
 // Whether it objects depends on the session, so that its result is a part of the [Situation]. For a
-// tool that it covers, one that objects is a list of the binding: its rule has the conditions under
-// which it does not object, and its fallback is the objection.
+// tool that it covers, one that objects is a list of the binding: its first rule has the conditions
+// under which it does not object. The objection is the fallback, or a second rule with the conditions
+// under which it objects.
 type Flow struct {
 	Layer  *Layer
 	Policy *syntax.SessionPolicy
@@ -77,7 +78,10 @@ func newFlow(l *Layer, s *syntax.SessionPolicy, key string) *Flow {
 		}
 	}
 	if len(s.Unless) > 0 {
-		f.rules = []*syntax.Rule{{Conditions: s.Unless, Compound: true, Mode: stopgate.Unattended, Pos: s.Pos}}
+		f.rules = append(f.rules, &syntax.Rule{Conditions: s.Unless, Compound: true, Mode: stopgate.Unattended, Pos: s.Pos})
+	}
+	if len(s.Where) > 0 {
+		f.rules = append(f.rules, &syntax.Rule{Conditions: s.Where, Compound: true, Mode: s.Objection(), Reason: s.Reason, Pos: s.Pos})
 	}
 	for _, c := range s.When {
 		t, err := NewDataTest(c, true, l.Env)
@@ -169,9 +173,9 @@ func (c *compiler) flows() {
 			continue
 		}
 		i := slices.IndexFunc(c.toolPolicies, func(v *ToolPolicy) bool { return v.Layer == f.Layer })
-		l := list{layer: stopgate.LayerSession, fallback: stopgate.Deny, code: stopgate.CodeUntrustedText, session: true, reason: f.Policy.Reason}
-		if f.Policy.Asks {
-			l.fallback = stopgate.Ask
+		l := list{layer: stopgate.LayerSession, fallback: f.Policy.Objection(), code: stopgate.CodeUntrustedText, session: true, reason: f.Policy.Reason}
+		if len(f.Policy.Where) > 0 {
+			l.fallback = stopgate.Unattended
 		}
 		c.list(c.toolPolicies[i], l, f.rules, "", true)
 	}

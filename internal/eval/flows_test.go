@@ -2,6 +2,7 @@ package eval_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stopgate/stopgate"
@@ -124,6 +125,41 @@ run = [ { when = { says = "(?i)delete" }, arg = "/name", from = ["user"], mode =
 	}{{yes, "ann", stopgate.Unattended}, {yes, "eve", stopgate.Ask}, {no, "ann", stopgate.Ask}, {nil, "ann", stopgate.Ask}} {
 		if v := with(t, p, fmt.Sprintf(`{"name":%q}`, c.name), c.texts); v.Mode != c.want {
 			t.Errorf("%s: %v, want %s", c.name, v, c.want)
+		}
+	}
+}
+
+// With `where` a policy objects only to calls that fit, on suspicion: what is not known fits. `unless`
+// is still a reason not to object.
+func TestFlowPoliciesWhere(t *testing.T) {
+	read := session()
+	unread := &fakeView{texts: read.texts[:2]}
+	const where = "where = [ { arg = \"/n\", minimum = 5 }, { arg = \"/name\", not_from = \"user\" } ]\nreason = \"why\"\n"
+	for _, c := range []struct {
+		policy, args string
+		texts        flow.View
+		want         string
+		at           int
+	}{
+		{where, `{"n":7,"name":"eve"}`, read, "deny untrusted_text", 19},
+		{where, `{"n":7,"name":"ann"}`, read, "unattended rule_matched rule 0", 0},
+		{where, `{"n":4,"name":"eve"}`, read, "unattended rule_matched rule 0", 0},
+		{where, `{"n":7,"name":"eve"}`, unread, "unattended rule_matched rule 0", 0},
+		{where, `{"n":7,"name":"ann"}`, nil, "deny origin_unknown", 19},
+		{where, `{"n":4,"name":"ann"}`, nil, "unattended rule_matched rule 0", 0},
+		{where + "mode = \"ask\"\n", `{"n":7,"name":"eve"}`, read, "ask untrusted_text", 0},
+		{where + "unless = { arg = \"/n\", maximum = 7 }\n", `{"n":7,"name":"eve"}`, read, "unattended rule_matched rule 0", 0},
+		{where + "unless = { arg = \"/n\", maximum = 7 }\n", `{"n":8,"name":"eve"}`, read, "deny untrusted_text", 19},
+		{"where = { arg = \"*\", from = \"web\" }\n", `{"n":7,"name":"x","to":["bob","mallory"]}`, read, "deny untrusted_text", 39},
+		{"where = { arg = \"*\", from = \"web\" }\n", `{"n":7,"name":"ann","to":["bob"]}`, read, "unattended rule_matched rule 0", 0},
+		{"where = { arg = \"/absent\", present = true }\n", `{"name":"eve"}`, read, "unattended rule_matched rule 0", 0},
+	} {
+		v := with(t, compile(t, afterWeb(c.policy)), c.args, c.texts)
+		if got := brief(v); got != c.want || c.want[:4] == "deny" && v.DecidedAt != int64(c.at) {
+			t.Errorf("%s on %s: %s at %d, want %s at %d", c.policy, c.args, got, v.DecidedAt, c.want, c.at)
+		}
+		if v.Code == stopgate.CodeUntrustedText && (v.Layer != stopgate.LayerSession || v.Rule != nil || (v.Public == "why") != strings.Contains(c.policy, "why") || v.Public == "") {
+			t.Errorf("%s: layer %s, rule %v, %q", c.args, v.Layer, v.Rule, v.Public)
 		}
 	}
 }

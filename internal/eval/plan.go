@@ -62,8 +62,8 @@ type list struct {
 	code     stopgate.Code // of the fallback
 	guard    bool          // its rules are guards; the fallback is not a verdict
 	suspects bool          // they read undeclared strings, and no verdict waits for them
-	// session is set for a session policy on the texts that were read: its only rule has the
-	// conditions under which it does not object, and it restricts nothing where they hold.
+	// session is set for a session policy on the texts that were read, see [Flow]. It restricts
+	// nothing where it does not object.
 	session bool
 	reason  string // of the policy
 	// own are its rules that are in no bundle. Their states are consecutive, as are those of its

@@ -113,7 +113,7 @@ func (e *decision) settle() (terminal bool) {
 		e.publishList(first)
 		return true
 	case low != high:
-	case low == stopgate.Ask && e.unknownPaths != condition.Known && !(first >= 0 && e.plan.lists[first].guard):
+	case low == stopgate.Ask && e.unknownPaths != condition.Known && !(first >= 0 && (e.plan.lists[first].guard || e.plan.lists[first].session)):
 		e.publish(e.floorVerdict(e.floorOf(stopgate.CodePathNotKnown)))
 	case first >= 0 && strictest == low:
 		e.publishList(first)
@@ -163,6 +163,9 @@ func (e *decision) publishList(i int) {
 	case st.holds:
 		r := &e.plan.rules[st.cursor]
 		v.Rule, v.Public = r.ref, r.public
+		if l.session { // the conditions of `where` hold
+			v.Rule, v.Code, v.Public = nil, l.code, l.reason
+		}
 		if e.limited(st.cursor) {
 			v.Code, v.Public = stopgate.CodeMatcherBudget, stopgate.CodeMatcherBudget.Public()
 		}
@@ -176,6 +179,9 @@ func (e *decision) publishList(i int) {
 		v.Candidates, v.Public = e.verdict.Candidates, e.verdict.Public
 	default:
 		v.Candidates, v.Public = e.candidates(i)
+		if l.session {
+			v.Candidates, v.Code, v.Public = nil, l.code, l.reason
+		}
 	}
 	e.doubtful(i, v)
 	if v.Public == "" || v.Public == v.Code.Public() {

@@ -35,6 +35,7 @@ var (
 	}
 	carried = []condition.Option{
 		{Key: "tokens", Kind: condition.LiteralNumber, Doc: "The number of words in a row that count as a part of a text."},
+		{Key: "unknown", Kind: condition.LiteralString, Words: []string{"ignore"}, Doc: "What counts where texts of the sources are not known: without it every value may carry them, with ignore none does."},
 	}
 )
 
@@ -88,6 +89,7 @@ func (t *test) read(r *condition.Request) *condition.SpecError {
 			q.Relation = flow.Relation(i)
 		}
 	}
+	t.known = option("unknown") == "ignore"
 	q.Weak, q.Segments = option("weak") == "true", option("segments") == "true"
 	if q.Tokens = Tokens; option("tokens") != "" {
 		n, err := strconv.Atoi(option("tokens"))

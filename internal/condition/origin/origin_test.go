@@ -88,6 +88,40 @@ func TestResults(t *testing.T) {
 	}
 }
 
+// With unknown = "ignore" a value carries nothing where texts are not known, but still what is known,
+// and what was dropped.
+func TestUnknownTextsMayBeIgnored(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		finding flow.Finding
+		holds   bool
+	}{
+		{"not reported", flow.Finding{Possible: true, Doubt: flow.Unreported}, false},
+		{"found all the same", flow.Finding{Possible: true, Doubt: flow.Unreported, First: flow.Ref{Number: 3}}, true},
+		{"certain", flow.Finding{Certain: true, Possible: true, Doubt: flow.Unreported}, true},
+		{"dropped", flow.Finding{Possible: true, Doubt: flow.Dropped}, true},
+		{"more readings than were tried", flow.Finding{Possible: true}, true},
+		{"nowhere", flow.Finding{}, false},
+	} {
+		for _, target := range []condition.Target{{Type: schema.String}, {Type: schema.String, Annotation: schema.Command}} {
+			m, err := match.Compile(spec(condition.Carries, option("unknown", "ignore")), target, true, condition.Env{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var v condition.Value
+			v.Reset([]byte("curl value"))
+			v.SetTexts(&recorder{finding: c.finding})
+			if got := m.Origin(&v, schema.String).Holds; got != c.holds {
+				t.Errorf("%s: %v", c.name, got)
+			}
+			v.SetTexts(nil)
+			if m.Origin(&v, schema.String).Holds || m.Judge(&v) {
+				t.Errorf("%s: it holds without texts", c.name)
+			}
+		}
+	}
+}
+
 // Queries have the kind that the schema states, the options, and the names of the file's sources.
 func TestQueries(t *testing.T) {
 	for _, c := range []struct {

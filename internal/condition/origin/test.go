@@ -13,6 +13,8 @@ type test struct {
 	// query is that of strings, number that of numbers, word that of booleans and of the words of
 	// command lines.
 	query, number, word flow.Query
+	// known is set if a text that is not known carries nothing.
+	known bool
 	// plain, if set, reports whether a string has one reading only: a permissive condition needs it.
 	plain func(text []byte) bool
 }
@@ -20,7 +22,7 @@ type test struct {
 var _ condition.OriginTest = (*test)(nil)
 
 // Match evaluates a value of which no texts are known.
-func (t *test) Match([]byte) bool { return t.restrictive }
+func (t *test) Match([]byte) bool { return t.restrictive && !t.known }
 
 // Judge evaluates a string.
 func (t *test) Judge(v *condition.Value) bool { return t.Origin(v, schema.String).Holds }
@@ -85,6 +87,9 @@ func (t *test) result(f *flow.Finding) condition.Origin {
 		out.Holds, sure = !f.Certain, f.Certain
 	case t.kind == condition.NotFrom:
 		out.Holds, sure = !f.Possible, f.First.Number > 0
+	case t.restrictive && t.known:
+		sure = f.Certain || f.First.Number > 0
+		out.Holds = sure || f.Possible && f.Doubt&flow.Unreported == 0
 	case t.restrictive:
 		out.Holds, sure = f.Possible, f.Certain || f.First.Number > 0
 	default:

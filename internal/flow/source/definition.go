@@ -43,6 +43,8 @@ type requirement struct {
 	as       flow.Kind
 	stated   bool
 	relation flow.Relation
+	// pattern is nil unless some text of the value must match it.
+	pattern *regexp.Regexp
 }
 
 // definitions compiles the sources of all files, in the order in which they can be evaluated. A
@@ -98,6 +100,15 @@ func define(t *syntax.SourceTable, scope string, facts func(stopgate.ToolName) F
 func requirements(conditions []syntax.SourceCondition, scope string) (out []requirement, ok bool) {
 	for _, c := range conditions {
 		q := requirement{pointer: c.Pointer}
+		if c.Pattern != "" {
+			re, err := regexp.Compile(c.Pattern)
+			if err != nil || c.Const != nil || len(c.From) > 0 {
+				return nil, false
+			}
+			q.pattern = re
+			out = append(out, q)
+			continue
+		}
 		if c.Const != nil {
 			q.literal = c.Const.JSON
 		}

@@ -33,7 +33,7 @@ func (b *builder) emit(certain, suspected *coverage) {
 		}
 	}
 	if len(b.batch.Texts) == 0 {
-		b.add("", nil, nil, b.named()) // a result without texts was read as well
+		b.add("", nil, nil, b.covering()) // a result without texts was read as well
 	}
 }
 

@@ -89,6 +89,9 @@ func hold(all []requirement, v jsonstream.Value, find finder, own ownAddresses) 
 
 func (q *requirement) holds(v jsonstream.Value, find finder, own ownAddresses) bool {
 	values, complete := resolve(nil, v, q.pointer)
+	if q.pattern != nil { // of a source that nobody trusts: one text is enough
+		return !complete || slices.ContainsFunc(values, q.matches)
+	}
 	if !complete || len(values) == 0 {
 		return false
 	}
@@ -111,6 +114,18 @@ func (q *requirement) holds(v jsonstream.Value, find finder, own ownAddresses) b
 		}
 	}
 	return true
+}
+
+// excludes reports whether arguments certainly do not fit a constant or a pattern.
+func (q *requirement) excludes(args jsonstream.Value) bool {
+	_, complete := resolve(nil, args, q.pointer)
+	return len(q.from) == 0 && complete && !q.holds(args, nil, nil)
+}
+
+// matches reports whether a leaf of a value matches the pattern.
+func (q *requirement) matches(v jsonstream.Value) (found bool) {
+	everyLeaf(v, func(leaf jsonstream.Value) { found = found || q.pattern.Match(textOf(leaf)) })
+	return found
 }
 
 // known reports whether a leaf comes from the sources of the requirement.

@@ -59,7 +59,7 @@ func (r *Reader) Meaning() string {
 			fmt.Fprintf(h, " %v", r.config.Tool(name))
 		}
 		for _, q := range slices.Concat(d.asked, d.where) {
-			fmt.Fprintf(h, " %q %q %q %v %d %t %d", q.pointer, q.literal, q.from, q.label, q.as, q.stated, q.relation)
+			fmt.Fprintf(h, " %q %q %q %v %d %t %d %v", q.pointer, q.literal, q.from, q.label, q.as, q.stated, q.relation, q.pattern)
 		}
 		fmt.Fprintf(h, " %d %v\n", len(d.asked), d.label)
 	}

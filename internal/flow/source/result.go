@@ -49,10 +49,15 @@ type builder struct {
 	wrote  bool // the agent wrote something with an effect
 }
 
-// named returns the sources whose definitions name the tool, all of them for an unknown tool.
-func (b *builder) named() (sources []flow.Source) {
+// covering returns the sources of which a text may be in a result that cannot be read: those whose
+// definitions name the tool, unless a constant or a pattern of `asked` excludes the arguments. For an
+// unknown tool it returns all.
+func (b *builder) covering() (sources []flow.Source) {
+	args, err := jsonstream.Parse(b.result.Args, options)
 	for _, d := range b.reader.definitions {
-		if _, covered := d.named(b.tool); covered || b.tool == "" {
+		_, covered := d.named(b.tool)
+		fits := err != nil || !slices.ContainsFunc(d.asked, func(q requirement) bool { return q.excludes(args) })
+		if b.tool == "" || covered && fits {
 			sources = with(sources, d.name)
 		}
 	}
@@ -67,7 +72,7 @@ func (b *builder) omit() bool {
 	}
 	t := b.text("", nil)
 	t.Opaque = true
-	t.Sources, t.Suspected = []flow.Source{flow.Tool}, b.named()
+	t.Sources, t.Suspected = []flow.Source{flow.Tool}, b.covering()
 	b.batch.Texts = append(b.batch.Texts, t)
 	return large
 }

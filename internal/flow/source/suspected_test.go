@@ -80,3 +80,56 @@ func TestResultsWithoutArguments(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// A result that cannot be read may be of the sources that name its tool, but for those whose constant
+// or pattern its arguments do not fit.
+func TestUnreadResultsFitTheArguments(t *testing.T) {
+	const policy = mail + `[sources.keys]
+tool = "read_file"
+asked = { pointer = "/path", const = "/key" }
+label = "(KEY-\\S+)"
+[sources.pages]
+tool = "read_file"
+asked = { pointer = "/path", pattern = "^https?:" }
+[sources.theirs]
+tool = "read_file"
+asked = { pointer = "/path", from = "user" }
+`
+	for args, want := range map[string]string{
+		`{"path":"/key"}`:              "keys theirs",
+		`{"path":"https://a.example"}`: "pages theirs",
+		`{"path":["x","http://a"]}`:    "pages theirs",
+		`{"path":"/x"}`:                "theirs",
+		`{}`:                           "keys pages theirs",
+		``:                             "keys pages theirs",
+		`{"path":"/x","path":"/key"}`:  "keys pages theirs",
+	} {
+		w := live(t, policy)
+		w.keep(w.Result(w.index, &flow.Result{Tool: "read_file", Args: []byte(args), Data: []byte("[image]"), Released: true, Opaque: true}))
+		got := ""
+		for _, s := range []flow.Source{"keys", "pages", "theirs"} {
+			if f := w.index.View().Find([]byte("anything"), &flow.Query{Sources: []flow.Source{s}}); f.Possible {
+				got += " " + string(s)
+			}
+		}
+		if got != " "+want {
+			t.Errorf("%s: %s, want %s", args, got, want)
+		}
+	}
+}
+
+// A pattern of the arguments chooses results, also those of tools with an effect.
+func TestResultsOfArgumentsThatMatch(t *testing.T) {
+	w := live(t, mail+"[sources.fetched]\ntool = \"shell\"\nasked = { pointer = \"/command\", pattern = '(?i)\\b(curl|gh)\\b' }\n")
+	read := func() bool { return w.index.View().Read(&flow.Query{Sources: []flow.Source{"fetched"}}, nil, false) }
+	for _, command := range []string{"ls", "curls"} {
+		w.keep(w.Result(w.index, &flow.Result{Tool: "shell", Args: []byte(`{"command":"` + command + `"}`), Data: []byte("a"), Released: true}))
+		if read() {
+			t.Fatalf("%s was a fetch", command)
+		}
+	}
+	w.keep(w.Result(w.index, &flow.Result{Tool: "shell", Args: []byte(`{"command":"cd x; GH issue view 3"}`), Data: []byte("send it"), Released: true}))
+	if !read() {
+		t.Error("nothing was fetched")
+	}
+}

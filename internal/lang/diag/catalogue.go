@@ -90,6 +90,7 @@ const (
 	NameFromText       Code = "SG0428"
 	NamedHost          Code = "SG0429"
 	UnlessUnfit        Code = "SG0430"
+	OpenEffect         Code = "SG0431"
 )
 
 // Statements of a file about itself.
@@ -219,7 +220,8 @@ var catalogue = [...]Entry{
 	{KindUnknown, "kind_unknown", Note, legal, "a permissive rule compares a value with texts, and nothing states its kind"},
 	{NameFromText, "name_from_text", Error, legal, "a permissive rule takes a name or an id from complete texts of others"},
 	{NamedHost, "named_host", Note, legal, "a permissive rule holds for every URL of a host that was named"},
-	{UnlessUnfit, "unless_unfit", Warning, legal, "a condition of unless is on a parameter that no governed tool has"},
+	{UnlessUnfit, "unless_unfit", Warning, legal, "a condition of unless or where is on a parameter that no governed tool has"},
+	{OpenEffect, "open_effect", Warning, legal, "a permissive rule of a tool with an effect holds for calls that no condition limits"},
 
 	{WrongExample, "wrong_example", Error, legal, "a rule does not treat one of its examples as it says"},
 

@@ -71,7 +71,7 @@ type place uint8
 const (
 	inRule   place = iota // or in a member of all
 	inGuard               // with `on` instead of `arg`
-	inUnless              // of a session policy, with arg = "*"
+	inUnless              // or where of a session policy, with arg = "*"
 )
 
 // condition reads arg, or on in a guard, and exactly one matcher (D25-28) with its further keys.
@@ -135,7 +135,7 @@ func (p *ruleParser) condition(t *tomltree.Value, at place) (c syntax.Condition,
 		case isText && text == "*":
 			c.Every = true
 			if kind, _ := p.policy.Conditions.ParseKey(matcher.Key); at != inUnless || !kind.Sources {
-				p.report(diag.BadPointer, arg.Value.Range, "`arg = \"*\"` is for conditions on sources in `unless` of a session policy", "name a parameter: `\"/path\"`")
+				p.report(diag.BadPointer, arg.Value.Range, "`arg = \"*\"` is for conditions on sources in `unless` and `where` of a session policy", "name a parameter: `\"/path\"`")
 				ok = false
 			}
 		case isText:

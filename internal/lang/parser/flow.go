@@ -76,7 +76,8 @@ func (p *sessionParser) flowPolicy(t *tomltree.Value, s *syntax.SessionPolicy) {
 	}
 	word, _ := p.word(t.Get("until"), "user")
 	s.UntilUser = word == "user"
-	p.unless(t.Get("unless"), s)
+	s.Unless = p.conditions(t.Get("unless"), inUnless, stopgate.Unattended)
+	s.Where = p.conditions(t.Get("where"), inUnless, s.Objection())
 }
 
 // origin checks a name in `after`: a source, or a tool that the file knows. A misspelt one would
@@ -108,40 +109,40 @@ func (p *sessionParser) origin(v *tomltree.Value) bool {
 	return false
 }
 
-// unless reads the conditions under which a policy has no objection: a table, or an array of tables
-// that must all hold.
-func (p *sessionParser) unless(e *tomltree.Entry, s *syntax.SessionPolicy) {
+// conditions reads `unless` or `where`: a table, or an array of tables that must all hold. They are
+// those of a rule with a mode.
+func (p *sessionParser) conditions(e *tomltree.Entry, at place, mode stopgate.Mode) []syntax.Condition {
 	if e == nil {
-		return
+		return nil
 	}
 	tables := []*tomltree.Value{e.Value}
 	if e.Value.Kind == tomltree.Array {
 		tables = p.elements(e)
 	} else if !p.table(e) {
-		return
+		return nil
 	}
 	switch n := len(tables); {
 	case e.Value.Kind == tomltree.Array && len(e.Value.Elements) == 0:
-		p.report(diag.BadCondition, e.Value.Range, "`unless` is empty", "leave it out: the policy then always objects")
+		p.report(diag.BadCondition, e.Value.Range, "`"+e.Key+"` is empty", "leave it out: the policy then always objects")
 	case n > MaxMembers:
-		p.report(diag.TooLarge, e.KeyRange, fmt.Sprintf("`unless` has %d conditions; at most %d are possible", n, MaxMembers), "")
+		p.report(diag.TooLarge, e.KeyRange, fmt.Sprintf("`%s` has %d conditions; at most %d are possible", e.Key, n, MaxMembers), "")
 	}
-	permits := &syntax.Rule{Mode: stopgate.Unattended}
+	r := &syntax.Rule{Mode: mode}
 	for _, m := range tables {
 		p.known(m, memberKeys, p.matchers, p.options)
-		c, ok := p.condition(m, inUnless)
+		c, ok := p.condition(m, at)
 		if !ok {
 			if len(m.Entries) == 0 {
-				p.report(diag.BadCondition, m.Range, "a condition of `unless` needs `arg` and a matcher", "write { arg = \"*\", from = [\"user\"] }")
+				p.report(diag.BadCondition, m.Range, "a condition of `"+e.Key+"` needs `arg` and a matcher", "write { arg = \"*\", from = [\"user\"] }")
 			}
 			continue
 		}
 		c.Pos = m.Range
 		c.Match = p.quantifier(m.Get("match"))
-		permits.Conditions = append(permits.Conditions, c)
+		r.Conditions = append(r.Conditions, c)
 	}
-	p.hiddenPermits(permits)
-	s.Unless = permits.Conditions
+	p.hiddenPermits(r)
+	return r.Conditions
 }
 
 // says reads the condition of `when` on the words of the person.
@@ -168,28 +169,42 @@ func (p *ruleParser) says(t *tomltree.Value) *syntax.Says {
 
 // label reads a pattern with one group.
 func (p *reader) label(e *tomltree.Entry) string {
+	pattern, searched := p.re2(e)
+	if searched == nil {
+		return ""
+	}
+	if n := searched.NumSubexp(); n != 1 {
+		p.report(diag.BadPattern, e.Value.Range, fmt.Sprintf("`label` has %d groups; the value is that of its one group", n),
+			"write \"(?m)^IBAN: (\\\\S+)$\"; groups that only bracket are (?:...)")
+		return ""
+	}
+	return pattern
+}
+
+// searched reads a pattern of which the groups do not matter.
+func (p *reader) searched(e *tomltree.Entry) string {
+	pattern, _ := p.re2(e)
+	return pattern
+}
+
+// re2 reads a pattern that is ECMA-262 and RE2: the part of a text that it matches is found with
+// package regexp. It returns nil if the pattern has a mistake.
+func (p *reader) re2(e *tomltree.Entry) (string, *regexp.Regexp) {
 	text, ok := p.text(e)
 	if !ok {
-		return ""
+		return "", nil
 	}
 	pattern := grouped(text)
 	if _, err := regular.Compile(pattern); err != nil {
 		p.badPattern(e, err)
-		return ""
+		return "", nil
 	}
-	// The part of a text that the group matches is found with package regexp, which has the syntax of
-	// RE2.
-	searched, err := regexp.Compile(pattern)
-	switch {
-	case err != nil:
-		p.report(diag.BadPattern, e.Value.Range, "`label` needs a pattern that RE2 reads too, without lookaround", "describe the text around the group plainly")
-	case searched.NumSubexp() != 1:
-		p.report(diag.BadPattern, e.Value.Range, fmt.Sprintf("`label` has %d groups; the value is that of its one group", searched.NumSubexp()),
-			"write \"(?m)^IBAN: (\\\\S+)$\"; groups that only bracket are (?:...)")
-	default:
-		return pattern
+	compiled, err := regexp.Compile(pattern)
+	if err != nil {
+		p.report(diag.BadPattern, e.Value.Range, "`"+e.Key+"` needs a pattern that RE2 reads too, without lookaround", "describe the text around it plainly")
+		return "", nil
 	}
-	return ""
+	return pattern, compiled
 }
 
 // badPattern reports the error of a pattern. Flags that were grouped change no offset.

@@ -92,7 +92,7 @@ func (a arranger) arrange(path []string, v *tomltree.Value) {
 		for _, rule := range v.Elements {
 			a.order(rule)
 		}
-	case len(path) == 2 && path[0] == "session" && path[1] == "unless",
+	case len(path) == 2 && path[0] == "session" && (path[1] == "unless" || path[1] == "where"),
 		len(path) > 1 && path[len(path)-1] == "all" && (path[0] == "guard" || len(path) == 5 && path[2] == "policy"):
 		for _, member := range v.Elements {
 			a.order(member)

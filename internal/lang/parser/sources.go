@@ -81,8 +81,8 @@ func (p *parser) source(t *tomltree.Value, s *syntax.SourceTable) {
 		s.Tools, s.ToolPos = p.toolNames(e), e.Value.Range
 	}
 	s.Trusted = p.flag(t.Get("trusted"))
-	s.Asked = p.sourceConditions(t.Get("asked"))
-	s.Where = p.sourceConditions(t.Get("where"))
+	s.Asked = p.sourceConditions(t.Get("asked"), s.Trusted)
+	s.Where = p.sourceConditions(t.Get("where"), s.Trusted)
 	if e := t.Get("items"); e != nil {
 		if _, ok := p.text(e); ok {
 			s.Items, _ = p.pointer(e.Value)
@@ -128,7 +128,7 @@ func (p *parser) field(e *tomltree.Entry) (field jsonstream.Pointer, keys bool) 
 
 // sourceConditions reads conditions on arguments or on members of a result: a table, or an array of
 // tables that must all hold.
-func (p *parser) sourceConditions(e *tomltree.Entry) []syntax.SourceCondition {
+func (p *parser) sourceConditions(e *tomltree.Entry, trusted bool) []syntax.SourceCondition {
 	if e == nil {
 		return nil
 	}
@@ -144,10 +144,17 @@ func (p *parser) sourceConditions(e *tomltree.Entry) []syntax.SourceCondition {
 	for _, t := range tables {
 		p.known(t, sourceConditionKeys)
 		c := syntax.SourceCondition{Pos: t.Range}
-		pointer, constant, from := t.Get("pointer"), t.Get("const"), t.Get("from")
-		if pointer == nil || (constant == nil) == (from == nil) {
-			p.report(diag.BadCondition, t.Range, "a condition needs `pointer` and one of `const` and `from`", "write { pointer = \"/sender\", from = [\"user\"] }")
+		pointer, constant, from, pattern := t.Get("pointer"), t.Get("const"), t.Get("from"), t.Get("pattern")
+		if written := []bool{constant != nil, from != nil, pattern != nil}; pointer == nil || count(written) != 1 {
+			p.report(diag.BadCondition, t.Range, "a condition needs `pointer` and one of `const`, `from` and `pattern`", "write { pointer = \"/sender\", from = [\"user\"] }")
 			continue
+		}
+		if pattern != nil {
+			c.Pattern = p.searched(pattern)
+			if trusted {
+				p.report(diag.BadCondition, pattern.KeyRange, "`pattern` is no reason to trust a text: whoever chooses the value chooses one that fits",
+					"write `const` or `from`, or a source that is not trusted")
+			}
 		}
 		if _, ok := p.text(pointer); ok {
 			c.Pointer, _ = p.pointer(pointer.Value)
@@ -165,8 +172,8 @@ func (p *parser) sourceConditions(e *tomltree.Entry) []syntax.SourceCondition {
 			c.Label = p.label(e)
 		}
 		for _, key := range []string{"label", "as", "relation"} {
-			if e := t.Get(key); e != nil && constant != nil {
-				p.report(diag.BadCondition, e.KeyRange, "`"+key+"` belongs to `from`, not to `const`", "leave it out")
+			if e := t.Get(key); e != nil && from == nil {
+				p.report(diag.BadCondition, e.KeyRange, "`"+key+"` belongs to `from`", "leave it out")
 			}
 		}
 		for _, v := range p.texts(from) {
@@ -177,6 +184,16 @@ func (p *parser) sourceConditions(e *tomltree.Entry) []syntax.SourceCondition {
 		all = append(all, c)
 	}
 	return all
+}
+
+// count returns how many of some facts are true.
+func count(facts []bool) (n int) {
+	for _, f := range facts {
+		if f {
+			n++
+		}
+	}
+	return n
 }
 
 // cycles reports sources that depend on themselves.

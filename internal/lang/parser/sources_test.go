@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/lang/diag"
@@ -101,6 +102,27 @@ only = "last"
 	}
 }
 
+// A pattern of the arguments belongs to sources that are not trusted, and to no other condition.
+func TestPatternsOfArguments(t *testing.T) {
+	for text, want := range map[string]string{
+		`asked = { pointer = "/c", pattern = "(?i)^(curl|gh) " }`:          "",
+		`asked = { pointer = "/c", pattern = "^gh" }` + "\ntrusted = true": "`pattern` is no reason to trust a text",
+		`where = { pointer = "/c", pattern = "^gh" }` + "\ntrusted = true": "`pattern` is no reason to trust a text",
+		`asked = { pointer = "/c", pattern = "^gh", const = "gh" }`:        "one of `const`, `from` and `pattern`",
+		`asked = { pointer = "/c", pattern = "^gh", relation = "host" }`:   "`relation` belongs to `from`",
+		`asked = { pointer = "/c", pattern = "(" }`:                        "`pattern`",
+		`asked = { pointer = "/c", pattern = "a(?=b)" }`:                   "RE2",
+	} {
+		file, found := parser.Parse(kinds.Table(), "f", []byte("version = 1\n[sources.s]\ntool = \"t\"\n"+text+"\n"))
+		if (want == "") == found.HasErrors() || want != "" && !strings.Contains(fmt.Sprint(found), want) {
+			t.Errorf("%s: %v", text, found)
+		}
+		if want == "" && file.Sources[0].Asked[0].Pattern != "(?i:^(curl|gh) )" {
+			t.Errorf("pattern %q", file.Sources[0].Asked[0].Pattern)
+		}
+	}
+}
+
 // [flow] has sizes in bytes and in binary units.
 func TestFlowSettings(t *testing.T) {
 	file := parse(t, "version = 1\n[flow]\nkeep = \"none\"\nkeep_text = true\nown = [\"a@b.example\", \"me\"]\nbudget = \"4MiB\"\n")
@@ -169,10 +191,14 @@ type = "flow"
 after = ["contacts", "browse", "web_fetch", "mail_*", "untrusted"]
 before = ["effects", "pay_*", "send"]
 unless = [ { arg = "*", from = "user" }, { arg = "/to", glob = "*@a.example", match = "any" } ]
+where = [ { arg = "/to", present = true }, { arg = "/command", not_from = "user", match = "any" } ]
 until = "user"
 mode = "ask"
 `)
 	s := file.Sessions[0]
+	if len(s.Where) != 2 || s.Where[1].Arg.String() != "/command" || s.Where[1].Match != syntax.QuantifierAny || s.Objection() != stopgate.Ask {
+		t.Errorf("where %+v", s.Where)
+	}
 	if got := s.AfterSources(file); !slices.Equal(got, []flow.Source{"contacts", "untrusted"}) {
 		t.Errorf("after sources %v", got)
 	}
@@ -193,6 +219,7 @@ func TestFlowMeaning(t *testing.T) {
 	const text = contacts + `[sources.web]
 tool = ["a", "b"]
 where = [ { pointer = "/x", const = "y" }, { pointer = "/z", from = ["user", "system"] } ]
+asked = { pointer = "/command", pattern = "^curl" }
 [flow]
 own = ["a", "b"]
 [tools.send]
@@ -207,6 +234,7 @@ type = "flow"
 after = "web"
 before = "effects"
 unless = [ { arg = "*", from = "user" }, { arg = "/a", from = "system" } ]
+where = [ { arg = "/c", const = 1 }, { arg = "/d", not_from = "user" } ]
 until = "user"
 `
 	hash := func(text string) string {
@@ -226,6 +254,7 @@ until = "user"
 		`where = [ { pointer = "/x", const = "y" }, { pointer = "/z", from = ["user", "system"] } ]`: `where = [ { pointer = "/z", from = ["system", "user"] }, { const = "y", pointer = "/x" } ]`,
 		`["user", "contacts"], relation = "host"`:                                                    `["contacts", "user"], weak = false, relation = "host"`,
 		`(?i)a`: `(?i:a)`,
+		`where = [ { arg = "/c", const = 1 }, { arg = "/d", not_from = "user" } ]`:   `where = [ { not_from = "user", arg = "/d" }, { arg = "/c", const = 1.0 } ]`,
 		`unless = [ { arg = "*", from = "user" }, { arg = "/a", from = "system" } ]`: `unless = [ { from = "system", arg = "/a" }, { arg = "*", from = ["user"] } ]`,
 	} {
 		if hash(replaced(old, new)) != before {
@@ -237,6 +266,7 @@ until = "user"
 		`"/z", from = ["user", "system"]`: `"/z", from = ["user"]`, `own = ["a", "b"]`: `own = ["a"]`, `effect = true`: `effect = false`,
 		`relation = "host"`: `relation = "below"`, `same_text = true, `: ``, `(?i)a`: `(?i)b`, `says = "(?i)a"`: `says = "(?i)a", anywhere = true`,
 		`before = "effects"`: `before = "send"`, `arg = "*", from = "user"`: `arg = "/b", from = "user"`, `until = "user"`: ``, `after = "web"`: `after = "contacts"`,
+		`"^curl"`: `"^wget"`, `pattern = "^curl"`: `const = "^curl"`, `{ arg = "/c", const = 1 }, `: ``,
 	} {
 		if hash(replaced(old, new)) == before {
 			t.Errorf("the hash does not know %s", new)

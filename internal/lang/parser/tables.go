@@ -34,11 +34,11 @@ var (
 		syntax.SessionLimit: {
 			"when", "key", "on_missing_key", "within", "tools", "max_calls", "max_in_flight", "inflight_ttl", "sum", "max_sum", "scope", "failures", "key_type", "require_observed",
 		},
-		syntax.SessionFlow: {"when", "after", "before", "unless", "until"},
+		syntax.SessionFlow: {"when", "after", "before", "unless", "until", "where"},
 	}
 	sourceKeys          = []string{"tool", "trusted", "asked", "items", "where", "field", "label", "format", "as"}
 	userSourceKeys      = []string{"only"}
-	sourceConditionKeys = []string{"pointer", "const", "from", "label", "as", "relation"}
+	sourceConditionKeys = []string{"pointer", "const", "from", "pattern", "label", "as", "relation"}
 	sourceFormats       = []string{"json", "yaml", "python", "text"}
 	flowKeys            = []string{"keep", "keep_text", "own", "budget"}
 

@@ -42,11 +42,11 @@ type SourceTable struct {
 	Pos diag.Range
 }
 
-// SourceCondition is a condition on an argument or on a member of an item: a constant, or the
-// sources that the value must come from.
+// SourceCondition is a condition on an argument or on a member of an item: a constant, a pattern, or
+// the sources that the value must come from.
 type SourceCondition struct {
 	Pointer jsonstream.Pointer
-	Const   *condition.Literal // nil if it is From
+	Const   *condition.Literal // nil if it is From or Pattern
 	From    []flow.Source
 	// Label is a pattern with one group: the part of the value that must come from the sources. "" is
 	// the complete value. Without a match the condition does not hold.
@@ -54,7 +54,10 @@ type SourceCondition struct {
 	// As is the kind of the value and Relation how closely it must agree with the text, each "" if
 	// the file does not say.
 	As, Relation string
-	Pos          diag.Range
+	// Pattern, if set, is one that some text of the value must match: of sources that are not trusted
+	// only. It is ECMA-262 that package regexp reads, too.
+	Pattern string
+	Pos     diag.Range
 }
 
 // FlowSettings is the [flow] table.

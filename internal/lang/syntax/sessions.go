@@ -60,6 +60,7 @@ type SessionPolicy struct {
 	After     []string    // flow: sources, or tools
 	Effects   bool        // before = "effects"; Before has tools and globs otherwise
 	Unless    []Condition // conditions that all must hold for no objection
+	Where     []Condition // conditions that all must hold for an objection; empty: to every call
 	UntilUser bool        // until = "user"
 
 	Pos diag.Range
@@ -81,6 +82,14 @@ func (c *Callers) Text() string {
 		}
 	}
 	return joinParts(parts)
+}
+
+// Objection is the mode of calls to which a flow policy objects.
+func (s *SessionPolicy) Objection() stopgate.Mode {
+	if s.Asks {
+		return stopgate.Ask
+	}
+	return stopgate.Deny
 }
 
 // SessionCondition is a condition on the session's data.
@@ -175,6 +184,9 @@ func (s *SessionPolicy) meaning() string {
 		field("effects", s.Effects)
 		for _, text := range s.UnlessTexts() {
 			field("unless", text)
+		}
+		for _, text := range s.WhereTexts() {
+			field("where", text)
 		}
 		field("until_user", s.UntilUser)
 	}

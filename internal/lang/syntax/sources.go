@@ -82,6 +82,9 @@ func (c *SourceCondition) meaning() string {
 	if c.Const != nil {
 		return c.Pointer.String() + " const " + c.Const.JSON
 	}
+	if c.Pattern != "" {
+		return c.Pointer.String() + " pattern " + strconv.Quote(c.Pattern)
+	}
 	var names []string
 	for _, name := range c.From {
 		names = append(names, string(name))
@@ -162,9 +165,14 @@ func (w *When) flowParts() (parts []formatPart) {
 }
 
 // UnlessTexts returns the conditions of unless in canonical spelling.
-func (s *SessionPolicy) UnlessTexts() (texts []string) {
-	for i := range s.Unless {
-		texts = append(texts, joinParts(conditionParts(&s.Unless[i], true)))
+func (s *SessionPolicy) UnlessTexts() (texts []string) { return conditionTexts(s.Unless) }
+
+// WhereTexts returns the conditions of where in canonical spelling.
+func (s *SessionPolicy) WhereTexts() (texts []string) { return conditionTexts(s.Where) }
+
+func conditionTexts(conditions []Condition) (texts []string) {
+	for i := range conditions {
+		texts = append(texts, joinParts(conditionParts(&conditions[i], true)))
 	}
 	slices.Sort(texts)
 	return texts

@@ -114,6 +114,7 @@ func (c *checker) list(l *List) {
 	if l.Kind == syntax.RunList {
 		traps.targets(l)
 		traps.destinations(l)
+		traps.effects(l)
 	}
 	traps.absent(l)
 	// A list for many tools is analysed once, with the schema of its own table: a rule that no

@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy/bind"
 	"github.com/stopgate/stopgate/internal/schema"
 )
@@ -102,6 +103,53 @@ func (c linter) destinations(l *List) {
 				"say where it may come from with `from`, or which it may be with enum, const, prefix or host; if it may be anything: `ignores`")
 		}
 	}
+}
+
+// effects warns, in a file with sources, about permissive rules of a tool with an effect that run some
+// call whatever it has: without a condition on a value, on the person's words or on what was read, or
+// with conditions that hold for a call without the values that they are about.
+func (c linter) effects(l *List) {
+	if len(c.File.Sources) == 0 || !statesEffect(l.Tool.Tables) {
+		return
+	}
+	if slices.ContainsFunc(c.File.Sessions, func(s *syntax.SessionPolicy) bool {
+		return s.Type == syntax.SessionFlow && !s.Off && len(s.Where) == 0 && selectsTool(s, l.Tool)
+	}) {
+		return
+	}
+	for _, r := range l.Bound {
+		if !r.Mode.Permissive() || r.When != nil && r.When.Says != nil {
+			continue
+		}
+		var absent []string
+		limited := false
+		for _, k := range r.Bound {
+			switch {
+			case !limits(k):
+			case k.Spec.Kind == condition.From && mayLack(l.Tool.Schema, k):
+				absent = append(absent, "`"+k.Arg.String()+"`")
+			default:
+				limited = true
+			}
+		}
+		const hint = "add a condition on a value that every call has, `when = { says = PATTERN }` for the person's words, or a session policy of type \"flow\" that covers the tool; if it changes nothing that matters: `effect = false`"
+		switch {
+		case limited:
+		case len(absent) > 0:
+			c.Report(diag.OpenEffect, r.Pos, fmt.Sprintf("%s runs %s, which has an effect, for every call without %s: an absent value satisfies `from`", r.Label(), l.Tool.Label(), strings.Join(absent, ", ")), hint)
+		default:
+			c.Report(diag.OpenEffect, r.Pos, fmt.Sprintf("%s runs %s, which has an effect, whatever its arguments are and whoever asked for it", r.Label(), l.Tool.Label()), hint)
+		}
+	}
+}
+
+// mayLack reports whether a call may lack the parameter of a condition. An empty list in place of a
+// required one comes from nowhere.
+func mayLack(s *schema.Schema, k *bind.Condition) bool {
+	if s == nil || len(k.Arg) != 1 {
+		return k.Reach.Optional
+	}
+	return !slices.ContainsFunc(s.Location().Properties(), func(d schema.Declared) bool { return d.Name == k.Arg[0] && d.Required })
 }
 
 // limits reports whether a condition limits a destination to values that somebody named.

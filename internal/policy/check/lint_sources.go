@@ -28,7 +28,7 @@ func (c *checker) sources() {
 	c.unusedSources()
 	c.unfitUnless()
 	for _, s := range c.File.Sessions {
-		if s.Type == syntax.SessionFlow && !s.Asks && !s.Off && len(s.Unless) == 0 {
+		if s.Type == syntax.SessionFlow && !s.Asks && !s.Off && len(s.Unless)+len(s.Where) == 0 {
 			c.Report(diag.DenyAfterText, s.Pos, "the policy denies after texts that nearly every task reads: most tasks end there",
 				"write mode = \"ask\", or `unless` with conditions under which there is no objection")
 		}
@@ -118,22 +118,29 @@ func (c *checker) unusedSources() {
 	}
 }
 
-// unfitUnless reports conditions of `unless` on a parameter that none of the governed tools has.
+// unfitUnless reports conditions of `unless` and `where` on a parameter that none of the governed
+// tools has.
 func (c *checker) unfitUnless() {
 	for _, s := range c.File.Sessions {
-		for i := range s.Unless {
-			k := &s.Unless[i]
-			governed, fits := false, k.Every
-			for _, t := range c.known {
-				if !selectsTool(s, t) {
-					continue
-				}
-				governed = true
-				fits = fits || t.Schema == nil || t.Schema.Reach(k.Arg).Missing < 0
+		c.unfit(s, s.Unless, "it always objects", ", or write arg = \"*\" for every value")
+		c.unfit(s, s.Where, "it never objects", "")
+	}
+}
+
+// unfit reports conditions of a session policy on a parameter that none of the governed tools has.
+func (c *checker) unfit(s *syntax.SessionPolicy, conditions []syntax.Condition, so, or string) {
+	for i := range conditions {
+		k := &conditions[i]
+		governed, fits := false, k.Every
+		for _, t := range c.known {
+			if !selectsTool(s, t) {
+				continue
 			}
-			if governed && !fits {
-				c.Report(diag.UnlessUnfit, k.Pos, fmt.Sprintf("no tool that the policy governs has `%s`: it always objects", k.Arg), "name a parameter of the tools, or write arg = \"*\" for every value")
-			}
+			governed = true
+			fits = fits || t.Schema == nil || t.Schema.Reach(k.Arg).Missing < 0
+		}
+		if governed && !fits {
+			c.Report(diag.UnlessUnfit, k.Pos, fmt.Sprintf("no tool that the policy governs has `%s`: %s", k.Arg, so), "name a parameter of the tools"+or)
 		}
 	}
 }

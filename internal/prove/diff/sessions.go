@@ -106,6 +106,7 @@ var sessionFields = []sessionField{
 	{"after", joined(func(s *syntax.SessionPolicy) []string { return s.After }), grows(func(s *syntax.SessionPolicy) []string { return s.After }, Tightened)},
 	{"before effects", func(s *syntax.SessionPolicy) string { return fmt.Sprint(s.Effects) }, loosens(func(s *syntax.SessionPolicy) bool { return !s.Effects })},
 	{"unless", joined((*syntax.SessionPolicy).UnlessTexts), comparedUnless},
+	{"where", joined((*syntax.SessionPolicy).WhereTexts), comparedWhere},
 	{"until", func(s *syntax.SessionPolicy) string {
 		if s.UntilUser {
 			return "user"
@@ -124,6 +125,18 @@ func comparedUnless(old, new *syntax.SessionPolicy) Direction {
 		return Tightened
 	}
 	return grows((*syntax.SessionPolicy).UnlessTexts, Tightened)(old, new)
+}
+
+// comparedWhere compares the conditions under which a policy objects: more of them are looser, and
+// one is looser than none.
+func comparedWhere(old, new *syntax.SessionPolicy) Direction {
+	switch {
+	case len(old.Where) == 0:
+		return Loosened
+	case len(new.Where) == 0:
+		return Tightened
+	}
+	return grows((*syntax.SessionPolicy).WhereTexts, Loosened)(old, new)
 }
 
 // sessions compares the session policies of two files: an added policy makes calls stricter, a

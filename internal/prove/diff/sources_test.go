@@ -47,6 +47,8 @@ func TestSourcesAreCompared(t *testing.T) {
 		{`["effects", "fetch"]`, `["fetch"]`, "session flow f before effects: true -> false loosened"},
 		{`["effects", "fetch"]`, `["effects"]`, "session flow f before: fetch ->  loosened"},
 		{`unless = { arg = "*", from = "user" }`, ``, "session flow f unless: arg = \"*\", from = [\"user\"] ->  tightened"},
+		{`unless = { arg = "*", from = "user" }`, `where = { arg = "/to", const = "x" }`, "session flow f unless: arg = \"*\", from = [\"user\"] ->  tightened"},
+		{`unless = { arg = "*", from = "user" }`, "unless = { arg = \"*\", from = \"user\" }\nwhere = { arg = \"/to\", const = \"x\" }", "session flow f where:  -> arg = \"/to\", const = [\"x\"] loosened"},
 		{`unless = { arg = "*", from = "user" }`, `unless = [ { arg = "*", from = "user" }, { arg = "/to", from = "mail" } ]`, "tightened"},
 		{"\nmode = \"ask\"\n", "\nmode = \"ask\"\nuntil = \"user\"\n", "session flow f until:  -> user loosened"},
 	} {
