@@ -117,7 +117,7 @@ func TestHookSaysWhatIsNotKnown(t *testing.T) {
 		{"mkdir -p build && cd build && cmake ..", "ask", "rule_matched", "asks before"},
 		{"rm -rf build && mkdir build && cd build && cmake .. && make -j4", "ask", "rule_matched", "throw away work"},
 		{"cd /not/there && go test ./...", "ask", "rule_matched", "outside of the project"},
-		{"git clone U ../x && cd ../x && go build ./...", "ask", "rule_matched", "outside of the project"},
+		{"git clone U ../x && cd ../x && go build ./...", "ask", "origin_unknown", "where a value comes from"}, // no prompt was reported
 		{"cat src/../../x", "ask", "rule_matched", "outside of the project"},
 		{"cat loop/x", "ask", "path_not_known", "a link cannot be followed"},
 		{"cat src/main.go loop/x", "ask", "path_not_known", "write the path without '..'"},
