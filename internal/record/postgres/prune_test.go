@@ -76,6 +76,19 @@ func TestPruneDropsPartitions(t *testing.T) {
 	if err := a.Record(t.Context(), row("a", 35)); err == nil {
 		t.Error("a second decision is recorded after pruning")
 	}
+	// So is a head that was the last of the pruned rows, and no other pruned one.
+	pruned := map[int64]string{}
+	if _, err := log.Rows(t.Context(), records.Mark{}, nil, func(r records.Row) bool {
+		if r.Checkpoint != nil {
+			pruned[r.Checkpoint.Seq] = r.Checkpoint.Hash
+		}
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if check, err := log.Verify(t.Context(), pruned[30]); err != nil || check.Known[pruned[30]] != 30 || pruned[30] == "" {
+		t.Errorf("the last pruned row is %v, %v", check.Known, err)
+	}
 	rows, _, err := log.Newest(t.Context(), 3, &records.Filter{Gate: "b"})
 	if err != nil || len(rows) != 3 || rows[2].Checkpoint == nil || rows[2].Checkpoint.Seq != 30 || rows[2].Count != 10 || rows[2].Cause != "pruned by a" {
 		t.Errorf("%d rows, %v", len(rows), err)

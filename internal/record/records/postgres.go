@@ -1,6 +1,7 @@
 package records
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -151,6 +152,9 @@ func (s *server) verifyChain(ctx context.Context, chain postgres.Chain, c *Check
 			if broken = v.Row(append(l.Text, '\n')); broken != nil {
 				return false
 			}
+			if last := checkpoint(l.Text); last != nil { // a row that was kept elsewhere may be the last pruned one
+				c.found(audit.Head{Seq: last.Seq, Hash: last.Hash})
+			}
 			head := v.Report().Head
 			if c.found(head); head.Seq == chain.Seq {
 				end = head.Hash
@@ -177,6 +181,18 @@ func (s *server) verifyChain(ctx context.Context, chain postgres.Chain, c *Check
 		}
 	}
 	return result, nil
+}
+
+// checkpoint returns the last pruned row if a line names one.
+func checkpoint(line []byte) *stopgate.Checkpoint {
+	if !bytes.Contains(line, []byte(`,"event":"`+string(stopgate.AuditCheckpoint)+`"`)) {
+		return nil
+	}
+	r, err := parse(line)
+	if err != nil {
+		return nil
+	}
+	return r.Checkpoint
 }
 
 // headError compares the end of a chain with its head. hash is that of the row with the number of the
