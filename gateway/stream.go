@@ -82,7 +82,7 @@ func (x *exchange) options(maxBytes int) provider.Options {
 		MaxBuffered: int(x.settings.Limits.HeldResponse), MaxBytes: maxBytes,
 	}
 	if x.sources != nil {
-		o.Result = x.sources.Result
+		o.Result, o.Message = x.sources.Result, x.sources.Message
 	}
 	return o
 }

@@ -59,6 +59,9 @@ type Options struct {
 	// that follow it in the response. opaque reports that the model may have read more than the
 	// text. If it is nil, results are not reported.
 	Result func(text []byte, opaque bool)
+	// Message receives the id of a message of the model, by which a later request may refer to it. If
+	// it is nil, ids are not reported.
+	Message func(id string)
 	// NewID returns an id for an allowed call that has none. If it is nil, ids are random.
 	NewID func() string
 }

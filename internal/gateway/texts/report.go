@@ -49,6 +49,7 @@ func (r *Report) Add(ctx context.Context) {
 }
 
 func (r *Report) add(ctx context.Context) error {
+	r.Unseen = r.hidden()
 	keys, system := r.keys()
 	chain := chains(responseKey(r.Continues), keys)
 	known := mark{len(keys), chain[len(keys)], system}

@@ -3,6 +3,8 @@ package texts
 import (
 	"bytes"
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/gate"
@@ -25,6 +27,29 @@ func (r *Report) Result(data []byte, opaque bool) {
 	r.size += len(data)
 	r.results = append(r.results, gate.Text{Result: &flow.Result{Data: bytes.Clone(data), Opaque: opaque}})
 }
+
+// Message takes the id of a message of the model. A reference to it in a later request hides no text.
+func (r *Report) Message(id string) {
+	if r != nil && id != "" {
+		r.tracker.messages.Put(writtenKey(r.Owner.Principal, []byte(id)), struct{}{})
+	}
+}
+
+// hidden returns the content of the request that the gate does not know: all of Unseen, except
+// references to messages that a model wrote for the principal.
+func (r *Report) hidden() []string {
+	return slices.DeleteFunc(r.Unseen, func(what string) bool {
+		id, ok := strings.CutPrefix(what, Item)
+		if !ok {
+			return false
+		}
+		_, known := r.tracker.messages.Get(writtenKey(r.Owner.Principal, []byte(id)))
+		return known
+	})
+}
+
+// Item begins the id of a referenced item in [Request.Unseen].
+const Item = "item "
 
 // Flush reports the results of the response so far, and returns the conversation of a call that
 // opens then.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/gateway/texts"
@@ -314,4 +315,33 @@ func TestPrompts(t *testing.T) {
 	if _, other := add(t, to, r); other.IsPrompt([]byte("write to eve@evil.example")) {
 		t.Error("another principal knows the prompt")
 	}
+}
+
+// A reference to a message of a model, which a response for the same principal had, hides no text;
+// every other one does.
+func TestReferencesToMessages(t *testing.T) {
+	k := &keeper{}
+	to := texts.New(k)
+	_, report := add(t, to, request(true, "a"))
+	report.Message("msg_1")
+	report.Message("")
+	for i, c := range []struct {
+		principal stopgate.Principal
+		unseen    []string
+		want      string
+	}{
+		{"p", []string{"item msg_1"}, "whole user:b"},
+		{"p", []string{"item msg_1", "item msg_2"}, "user:b item msg_2+"},
+		{"p", []string{"item "}, "user:b item +"},
+		{"p", []string{"prompt msg_1"}, "user:b prompt msg_1+"},
+		{"other", []string{"item msg_1"}, "user:b item msg_1+"},
+	} {
+		r := request(true, "b")
+		r.Owner.Principal, r.Owner.Session, r.Unseen = c.principal, stopgate.SessionID(fmt.Sprint("s", i)), c.unseen
+		if _, _ = add(t, to, r); k.last != c.want {
+			t.Errorf("%q of %q: %s, want %s", c.unseen, c.principal, k.last, c.want)
+		}
+	}
+	var none *texts.Report
+	none.Message("msg_1")
 }

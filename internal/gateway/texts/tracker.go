@@ -54,6 +54,7 @@ type Tracker struct {
 	gate     Gate
 	sessions recent.Map[session.Owner, mark]
 	prompts  recent.Map[written, struct{}]
+	messages recent.Map[written, struct{}] // ids of messages of models
 
 	mu       sync.Mutex // guards branches, and the fields of each
 	branches recent.Map[head, *branch]

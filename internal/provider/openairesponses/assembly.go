@@ -116,7 +116,7 @@ func (s *stream) itemDone(dst []byte, ev *sse.Event) ([]byte, error) {
 		s.openItems--
 		s.finished += provider.GeneratedBytes(s.frame.item)
 		s.summary.add(i, s.frame.item.Raw())
-		s.noteResult(s.frame.item)
+		s.noteItem(s.frame.item)
 		return s.pass(dst, ev)
 	}
 	s.close(it.call, s.frame.item, kind)
@@ -164,7 +164,7 @@ func (s *stream) checkFinalOutput() error {
 			s.finalCalls = append(s.finalCalls, k)
 			s.renumber = true
 		case i >= len(s.items):
-			s.noteResult(v)
+			s.noteItem(v)
 		case s.items[i].call != nil && kind.Call():
 			k := s.items[i].call
 			s.checkItem(k, v, kind)

@@ -63,7 +63,7 @@ func (b *body) decode(body []byte) *provider.StreamError {
 			if kind == wire.Provider {
 				b.notes.AddNotEvaluated(wire.Text(v, "type"))
 			}
-			b.noteResult(v)
+			b.noteItem(v)
 			continue
 		}
 		k := b.start(v, kind, len(b.order))

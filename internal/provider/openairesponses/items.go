@@ -38,12 +38,15 @@ func (c *calls) kindOf(item jsonstream.Value) wire.Kind {
 	return wire.Unknown
 }
 
-// noteResult reports the result in an item of a tool that ran at the provider.
-func (c *calls) noteResult(item jsonstream.Value) {
+// noteItem reports the result in an item of a tool that ran at the provider, and the id of a message.
+func (c *calls) noteItem(item jsonstream.Value) {
+	typ := wire.Text(item, "type")
+	if typ == "message" && wire.Text(item, "role") == "assistant" && c.o.Message != nil {
+		c.o.Message(wire.Text(item, "id"))
+	}
 	if c.o.Result == nil {
 		return
 	}
-	typ := wire.Text(item, "type")
 	var text []byte
 	var opaque bool
 	if strings.HasSuffix(typ, "_output") {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/provider"
 	"github.com/stopgate/stopgate/internal/provider/openairesponses"
 	"github.com/stopgate/stopgate/internal/testkit/codec"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -72,5 +73,18 @@ func TestResultsInResponses(t *testing.T) {
 	only := event("response.created", `"sequence_number":0,"response":{"id":"resp_1","object":"response","status":"in_progress","output":[]}`) + end
 	if got := codec.StreamResults(t, openairesponses.Dialect{}, req, only); got != want {
 		t.Errorf("only in the last event:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// Messages of the model are reported by their ids, other items are not.
+func TestIDsOfMessages(t *testing.T) {
+	const body = `{"id":"resp_1","object":"response","status":"completed","output":[{"type":"reasoning","id":"rs","summary":[]},{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"a","annotations":[]}]},{"type":"message","id":"msg_2","role":"user","content":[]},{"type":"web_search_call","id":"ws","status":"completed","action":{"type":"search","query":"q"}}]}`
+	var ids []string
+	o := provider.Options{Message: func(id string) { ids = append(ids, id) }}.WithDefaults()
+	if _, err := (openairesponses.Dialect{}).Body(request(t), codec.NewGate(t), o).Decode([]byte(body)); err != nil {
+		t.Fatal(err)
+	}
+	if len(ids) != 1 || ids[0] != "msg_1" {
+		t.Errorf("%q", ids)
 	}
 }
