@@ -34,7 +34,7 @@ const (
 	denying  = "version = 1\n[gate]\ndeny_mode = \"tool_result\"\n[tools.t]\npolicy.run = [{ mode = \"deny\", reason = \"no\" }]\n"
 )
 
-// In a roll-out in steps each session has one policy, on every gate, and its records name the bundle
+// Proves S74: in a roll-out in steps each session has one policy, on every gate, and its records name the bundle
 // of that. Sessions that are reached stay so in later steps; calls without a session keep the policy
 // before.
 func TestRollout(t *testing.T) {
@@ -132,6 +132,16 @@ func TestRolloutOfObserving(t *testing.T) {
 		out, err := g.Decide(ctx, stopgate.Call{Tool: "t", Session: id, Args: []byte(`{}`)})
 		if err == nil && out.Enforced == bundle.Share(5000).Includes(string(id)) {
 			t.Errorf("session %s: %+v", id, out)
+		}
+	}
+}
+
+// Proves S72: a file of a bundle with a table of the gate itself has a mistake.
+func TestBundledFilesHaveRulesOnly(t *testing.T) {
+	for _, table := range []string{"gateway", "store", "policy", "api", "approvals"} {
+		text := "version = 1\n[" + table + "]\n"
+		if p, list := prove.Compile([]policy.Source{{Name: "p.toml", Text: []byte(text), Trusted: true, Bundled: true}}, policy.Options{}); p != nil || !list.HasErrors() {
+			t.Errorf("[%s] is accepted: %v", table, list)
 		}
 	}
 }

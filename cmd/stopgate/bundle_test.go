@@ -142,7 +142,7 @@ func (s *server) denies(t *testing.T, reason string) func() bool {
 	}
 }
 
-// A bundle is on all gates soon after its push. What is not good is refused, shows in the health, the
+// Proves S70, S71: a bundle is on all gates soon after its push. What is not good is refused, shows in the health, the
 // metrics, the records and the log, and the last good bundle stays in force, also over a restart.
 func TestFleetFollowsItsChannel(t *testing.T) {
 	web := newPolicyServer(t)
@@ -275,6 +275,33 @@ func TestFleetMaxAge(t *testing.T) {
 	}
 	web.change(func(map[string]string) { web.down = false })
 	until(t, "the bundle is in force again", a.denies(t, "the rules"))
+}
+
+// Hooks follow the channel like other gates, and deny without a bundle.
+func TestHookFollowsTheBundle(t *testing.T) {
+	op := newFleetOperator(t, "file:"+filepath.Join(t.TempDir(), "prod"))
+	dir := t.TempDir()
+	gateFile(t, dir, op.url, "")
+	hook := func() string {
+		cmd := exec.Command("stopgate", "hook", "claude-code", "--policy", filepath.Join(dir, "gate.toml"))
+		cmd.Dir, cmd.Env = dir, atHome(dir)
+		cmd.Stdin = strings.NewReader(`{"session_id":"s","cwd":"` + dir + `","hook_event_name":"PreToolUse","tool_name":"fs_create_file","tool_input":{},"tool_use_id":"t"}`)
+		out, _ := cmd.CombinedOutput() // a denial is exit status 2
+		return string(out)
+	}
+	if text := hook(); !strings.Contains(text, `"deny"`) {
+		t.Errorf("without a bundle: %s", text)
+	}
+	op.release("the first rule")
+	time.Sleep(1100 * time.Millisecond) // every = "1s"
+	if text := hook(); !strings.Contains(text, "the first rule") {
+		t.Errorf("the first bundle: %s", text)
+	}
+	op.release("the second rule")
+	time.Sleep(1100 * time.Millisecond)
+	if text := hook(); !strings.Contains(text, "the second rule") {
+		t.Errorf("the second bundle: %s", text)
+	}
 }
 
 // A gate without any bundle does not begin.

@@ -22,14 +22,13 @@ const (
 // The names of files that are not policies.
 const (
 	ToolsFile    = "tools.json" // definitions of tools, as --tools takes them
-	PinsFile     = "pins.json"  // accepted definitions of the tools of MCP servers
 	manifestName = "manifest.json"
 	previousName = "previous.bundle"
 )
 
 // File is a file of a bundle.
 type File struct {
-	// Name is a relative path with slashes: a policy file (.toml), [ToolsFile] or [PinsFile].
+	// Name is a relative path with slashes: a policy file (.toml) or [ToolsFile].
 	Name string
 	Data []byte
 }
@@ -150,8 +149,8 @@ func checkName(name string) error {
 			return bad("want a relative path of letters, digits and . _ -, whose parts begin with a letter, digit or _")
 		}
 	}
-	if name != ToolsFile && name != PinsFile && !(File{Name: name}).IsPolicy() {
-		return bad("want a policy (.toml), " + ToolsFile + " or " + PinsFile)
+	if name != ToolsFile && !(File{Name: name}).IsPolicy() {
+		return bad("want a policy (.toml) or " + ToolsFile)
 	}
 	return nil
 }

@@ -165,7 +165,7 @@ func collect(args []string, c *bundle.Content) (newest time.Time, err error) {
 				if err != nil {
 					return err
 				}
-				if strings.HasSuffix(name, ".toml") && !strings.HasSuffix(name, ".test.toml") || below == bundle.ToolsFile || below == bundle.PinsFile {
+				if strings.HasSuffix(name, ".toml") && !strings.HasSuffix(name, ".test.toml") || below == bundle.ToolsFile {
 					return add(below, path)
 				}
 				return nil

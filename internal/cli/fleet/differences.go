@@ -26,12 +26,10 @@ func differences(talk io.Writer, last, b *bundle.Bundle) (loosened []string, err
 			return nil, err
 		}
 	}
-	for _, name := range []string{bundle.ToolsFile, bundle.PinsFile} {
-		before, _ := last.File(name)
-		after, _ := b.File(name)
-		if !bytes.Equal(before, after) {
-			loosened = append(loosened, name+" changed")
-		}
+	before, _ := last.File(bundle.ToolsFile)
+	after, _ := b.File(bundle.ToolsFile)
+	if !bytes.Equal(before, after) {
+		loosened = append(loosened, bundle.ToolsFile+" changed")
 	}
 	if p := b.Previous; p != nil && p.Digest != last.Digest && (last.Previous == nil || p.Digest != last.Previous.Digest) {
 		loosened = append(loosened, fmt.Sprintf("the other sessions get generation %d, which is not in force", p.Generation))

@@ -138,7 +138,7 @@ func TestKeeper(t *testing.T) {
 	}
 }
 
-// What is not newer, and not good, does not replace the last good bundle, in this process or after a
+// Proves S71: what is not newer, and not good, does not replace the last good bundle, in this process or after a
 // restart.
 func TestKeeperRefuses(t *testing.T) {
 	w := newWorld(t)
@@ -233,7 +233,7 @@ func TestKeptIsVerified(t *testing.T) {
 	}
 }
 
-// A bundle is too old when the channel was not read for max_age, or the clock went back.
+// Proves S73: a bundle is too old when the channel was not read for max_age, or the clock went back.
 func TestMaxAge(t *testing.T) {
 	w := newWorld(t)
 	w.settings.MaxAge = time.Hour
