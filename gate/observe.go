@@ -120,14 +120,20 @@ func (c *commitment) resultRules() {
 // recorded as an event row and withheld with ErrUnmatched (H5).
 //
 // A result that the model receives becomes a text of its conversation; one without a released
-// call, too, because the model may have received it without the gate.
+// call, too, because the model may have received it without the gate. The error of a hook whose result
+// is not stored as a text is ErrTextsUnsaved.
 func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error) {
 	d, rel, err := g.observe(ctx, &r)
+	hook := rel == nil || rel.call.Surface == stopgate.SurfaceHook
+	var lost error // reported, and later calls of this process are in doubt
 	switch {
 	case d.Delivered():
-		g.texts.addResult(ctx, g.current.Load().of(r.Session), rel, &r, d.Data)
-	case rel == nil, rel.call.Surface == stopgate.SurfaceHook: // a host may show it all the same
-		g.texts.addResult(ctx, g.current.Load().of(r.Session), rel, &r, r.Data)
+		lost = g.texts.addResult(ctx, g.current.Load().of(r.Session), rel, &r, d.Data)
+	case hook: // a host may show it all the same
+		lost = g.texts.addResult(ctx, g.current.Load().of(r.Session), rel, &r, r.Data)
+	}
+	if hook && errors.Is(lost, ErrTextsUnsaved) { // the process of a hook may end now
+		err = errors.Join(err, lost)
 	}
 	return d, err
 }

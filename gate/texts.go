@@ -22,6 +22,10 @@ var (
 	// ErrTextsLost is the error of an addition to a conversation of which texts are missing, for
 	// example because it was evicted. [Texts.Whole] adds them again.
 	ErrTextsLost = texts.ErrLost
+	// ErrTextsUnsaved is the error of texts that are not in the store: only this process knows that
+	// there are some. A program that ends with the call must keep the model from reading them, or
+	// call [Gate.LoseTexts].
+	ErrTextsUnsaved = texts.ErrUnsaved
 	// ErrTexts is the error of texts that are none: a message that is not of a person or an
 	// operator, or neither a message nor a result.
 	ErrTexts = errors.New("gate: a text is a message of the user or the system, or a result")
@@ -84,6 +88,19 @@ func (g *Gate) AddTexts(ctx context.Context, o session.Owner, conversation strin
 		list = append(list, kept.Addition{Message: text.Message, Result: text.Result})
 	}
 	return g.texts.add(ctx, c, conversationOf(o, conversation), t.Whole, list)
+}
+
+// LoseTexts records that texts of a conversation are missing, for a program that could not add one that
+// the model reads: conditions on origins are in doubt there, in every process that shares the store.
+func (g *Gate) LoseTexts(ctx context.Context, o session.Owner, conversation string) error {
+	c := g.current.Load().of(o.Session)
+	of := conversationOf(o, conversation)
+	if c.reader == nil || !hasTexts(of) {
+		return nil
+	}
+	ctx, cancel := port.Detached(ctx)
+	defer cancel()
+	return g.texts.keeper.Lose(ctx, c.access(of))
 }
 
 // conversations are the texts of all conversations.
@@ -162,13 +179,16 @@ func (p *pending) addCall(ctx context.Context, args []byte) {
 		return
 	}
 	// A failure is reported, and later calls are in doubt.
-	_ = p.g.texts.add(ctx, c, p.conversation(), false, []kept.Addition{{Call: &kept.Call{Tool: p.call.Tool, Args: args}}})
+	err := p.g.texts.add(ctx, c, p.conversation(), false, []kept.Addition{{Call: &kept.Call{Tool: p.call.Tool, Args: args}}})
+	if errors.Is(err, ErrTextsUnsaved) && p.call.Surface == stopgate.SurfaceHook { // the process may end now
+		_ = p.g.LoseTexts(ctx, owner(&p.call), p.call.Conversation)
+	}
 }
 
 // addResult adds a result that the model receives. rel is nil if it belongs to no released call.
-func (t conversations) addResult(ctx context.Context, c *compiled, rel *release, r *stopgate.Result, data []byte) {
+func (t conversations) addResult(ctx context.Context, c *compiled, rel *release, r *stopgate.Result, data []byte) error {
 	if c.reader == nil {
-		return
+		return nil
 	}
 	of := conversationOf(session.Owner{Principal: r.Principal, Session: r.Session}, r.Conversation)
 	if r.Text != nil && bytes.Equal(data, r.Data) {
@@ -185,9 +205,9 @@ func (t conversations) addResult(ctx context.Context, c *compiled, rel *release,
 		result.Released = result.Args != nil && (r.Observed || rel.call.Surface != stopgate.SurfaceDecide)
 	}
 	if !hasTexts(of) {
-		return
+		return nil
 	}
-	_ = t.add(ctx, c, of, false, []kept.Addition{{Result: &result}})
+	return t.add(ctx, c, of, false, []kept.Addition{{Result: &result}})
 }
 
 // newConversations returns the texts of conversations, which are kept with sessions.

@@ -179,6 +179,9 @@ func (h *Host) userPrompt(ctx context.Context, o Options, b *Backend, e *Event) 
 	if b.Gate.ReadsTexts() {
 		if err := b.Gate.AddTexts(ctx, owner, "", h.promptTexts(e)); err != nil {
 			o.logf("adding the prompt to the texts of the session failed: %v", err)
+			if errors.Is(err, gate.ErrTextsUnsaved) {
+				o.loseTexts(ctx, b, e)
+			}
 		}
 	}
 	return Decision{Action: Abstain}
@@ -324,6 +327,13 @@ func (h *Host) observe(ctx context.Context, o Options, b *Backend, e *Event) Dec
 		ArgsHash: fmt.Sprintf("%x", hash), Args: e.Call.Args, Failed: e.Failed, Data: e.Result, Observed: true, Flagged: true,
 		Opaque: b.Gate.ReadsTexts() && isMedia(e.Result),
 	})
+	if errors.Is(err, gate.ErrTextsUnsaved) {
+		o.logf("storing the text of the result failed: %v", err)
+		if h.WithholdsResults && !e.Failed && b.Gate.Enforced() {
+			return withheld()
+		}
+		o.loseTexts(ctx, b, e)
+	}
 	switch {
 	case errors.Is(err, gate.ErrUnmatched) && !b.Gate.Enforced(), d.Delivered():
 		return Decision{Action: Abstain}
@@ -335,6 +345,14 @@ func (h *Host) observe(ctx context.Context, o Options, b *Backend, e *Event) Dec
 	a := withheld()
 	a.Code, a.Output = d.Code, d.Data
 	return a
+}
+
+// loseTexts marks the texts of the session as missing, after one that the model reads could not be
+// stored.
+func (o Options) loseTexts(ctx context.Context, b *Backend, e *Event) {
+	if err := b.Gate.LoseTexts(ctx, session.Owner{Principal: e.Call.Principal, Session: e.Call.Session}, ""); err != nil {
+		o.logf("later conditions on where values come from may lack that text: %v", err)
+	}
 }
 
 func withheld() Decision { return failureDecision(stopgate.CodeResultWithheld) }

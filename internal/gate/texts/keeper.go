@@ -17,6 +17,10 @@ var ErrUnknown = errors.New("no texts of the conversation are known")
 // ErrLost is the error of a conversation whose texts are not all known.
 var ErrLost = errors.New("texts of the conversation are missing")
 
+// ErrUnsaved is the error of an addition that is not in the store, where texts are not marked as
+// missing either: other processes, and this one after a restart, do not know of it.
+var ErrUnsaved = errors.New("the store has not stored texts of the conversation")
+
 // Reason is why texts of a conversation are missing, for records.
 type Reason string
 
@@ -119,7 +123,27 @@ func (k *Keeper) Add(ctx context.Context, a Access, whole bool, list []kept.Addi
 		return errors.Join(ErrLost, c.mark(ctx))
 	})
 	if err != nil {
+		if c.shared() && (c.unmarked || len(c.pending) > 0) {
+			err = errors.Join(err, ErrUnsaved)
+		}
 		return fmt.Errorf("add texts: %w", err)
+	}
+	return nil
+}
+
+// Lose gives up the texts of a conversation, of which some are missing, and writes that to the store.
+func (k *Keeper) Lose(ctx context.Context, a Access) error {
+	c := k.find(a.Of)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer k.account(c)
+	c.meaning = a.Reader.Meaning()
+	c.lose(NotStored, nil)
+	if !c.shared() {
+		return nil
+	}
+	if err := c.mark(ctx); err != nil {
+		return fmt.Errorf("mark texts as missing: %w", err)
 	}
 	return nil
 }
