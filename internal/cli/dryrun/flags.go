@@ -194,7 +194,7 @@ func (f *Flags) Decide(cmd *cobra.Command, s cli.Streams, args []string) (c Call
 		if err != nil {
 			return c, err
 		}
-		if err := j.AddTexts(cmd.Context(), &c.Call, list); err != nil {
+		if err := j.AddTexts(cmd.Context(), &c.Call, list, true); err != nil {
 			return c, err
 		}
 		c.texts = viewOf(l.Program.Reader(), list)

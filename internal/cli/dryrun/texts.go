@@ -47,7 +47,7 @@ func (f *textFlags) read() (list []gate.Text, err error) {
 			if line = bytes.TrimSpace(line); len(line) == 0 {
 				continue
 			}
-			one, err := textOfLine(line)
+			one, err := ParseText(line)
 			if err != nil {
 				return nil, cli.Usagef("--texts %s, line %d: %w", f.TextsFile, i+1, err)
 			}
@@ -66,15 +66,20 @@ func (f *textFlags) read() (list []gate.Text, err error) {
 			return nil, cli.Usagef("--text %q: write user=TEXT, system=TEXT, or tool:NAME=TEXT for a result", given)
 		}
 	}
-	for i := range list { // equal texts are texts of their own
-		id := "text " + strconv.Itoa(i+1)
+	Distinguish(list, "text ")
+	return list, nil
+}
+
+// Distinguish gives texts ids, so that equal ones are texts of their own.
+func Distinguish(list []gate.Text, prefix string) {
+	for i := range list {
+		id := prefix + strconv.Itoa(i+1)
 		if m := list[i].Message; m != nil {
 			m.ID = id
 		} else {
 			list[i].Result.Call = stopgate.CallID(id)
 		}
 	}
-	return list, nil
 }
 
 // resultText is the result of a call that ran.
@@ -82,8 +87,8 @@ func resultText(tool string, args, data []byte, failed bool) gate.Text {
 	return gate.Text{Result: &flow.Result{Tool: stopgate.ToolName(tool), Args: args, Data: data, Released: true, Failed: failed}}
 }
 
-// textOfLine reads one line of --texts.
-func textOfLine(line []byte) (one gate.Text, err error) {
+// ParseText reads a text as --texts and batches have it: {"source","text"} or {"tool","args","text","failed"}.
+func ParseText(line []byte) (one gate.Text, err error) {
 	root, err := jsonstream.Parse(line, jsonstream.Options{ObjectRoot: true})
 	if err != nil {
 		return one, err
@@ -126,10 +131,11 @@ func textOfLine(line []byte) (one gate.Text, err error) {
 	return one, fmt.Errorf(`a text has "source" user or system, or it is the result of a "tool"`)
 }
 
-// AddTexts adds texts to the session of a call.
-func (j Decider) AddTexts(ctx context.Context, call *stopgate.Call, list []gate.Text) error {
+// AddTexts adds texts to the session of a call, of which all texts are known; first reports that they
+// are its first ones.
+func (j Decider) AddTexts(ctx context.Context, call *stopgate.Call, list []gate.Text, first bool) error {
 	at := session.Owner{Principal: call.Principal, Session: call.Session}
-	return j.Gate.AddTexts(ctx, at, call.Conversation, gate.Texts{Known: everything, Whole: true, List: list})
+	return j.Gate.AddTexts(ctx, at, call.Conversation, gate.Texts{Known: everything, Whole: first, List: list})
 }
 
 // viewOf returns the view of some texts as rules see it, nil if no rule needs texts.

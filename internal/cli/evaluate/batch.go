@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/dryrun"
 	"github.com/stopgate/stopgate/internal/cli/inputs"
@@ -27,7 +28,7 @@ func decideBatch(cmd *cobra.Command, s cli.Streams, f *dryrun.Flags, file string
 		return cli.Usagef("--batch reads tool and arguments from its lines; leave out --tool, --args and --args-file")
 	}
 	if len(f.Texts) > 0 || f.TextsFile != "" {
-		return cli.Usagef("--text and --texts are about one call; a batch has results of calls as texts: leave them out")
+		return cli.Usagef("--text and --texts are about one call; lines of a batch have \"texts\" of their own: leave them out")
 	}
 	// pflag takes a separate word after a flag with a default value as an argument.
 	if file == "-" && len(positional) == 1 {
@@ -93,6 +94,7 @@ type batch struct {
 	talk   io.Writer
 	doc    jsonstream.Document
 	unread int
+	told   map[stopgate.SessionID]bool // sessions with texts
 }
 
 func (b *batch) run(cmd *cobra.Command, in io.Reader) error {
@@ -137,6 +139,16 @@ func (b *batch) line(ctx context.Context, number int, line []byte) error {
 			return fmt.Errorf("batch line %d: %w", number, err)
 		}
 	}
+	if p.texts != nil {
+		dryrun.Distinguish(p.texts, fmt.Sprintf("line %d, text ", number))
+		if err := b.AddTexts(ctx, &p.Call, p.texts, !b.told[p.Call.Session]); err != nil {
+			return fmt.Errorf("batch line %d: %w", number, err)
+		}
+		if b.told == nil {
+			b.told = map[stopgate.SessionID]bool{}
+		}
+		b.told[p.Call.Session] = true
+	}
 	var verdict stopgate.Verdict
 	if p.ran {
 		verdict, err = b.Replay(ctx, p.Call, p.Args, p.result)
@@ -147,6 +159,25 @@ func (b *batch) line(ctx context.Context, number int, line []byte) error {
 		return fmt.Errorf("batch line %d: %w", number, err)
 	}
 	return cli.WriteJSON(b.out, b.at.Answers(b.Answer(p.Call, verdict, p.size), p.Proposal, verdict, jsonstream.Value{}, b.Program))
+}
+
+// parseTexts reads the texts of a session since its call before.
+func parseTexts(v jsonstream.Value, session string) (list []gate.Text, err error) {
+	switch {
+	case v.Kind() != jsonstream.Array:
+		return nil, fmt.Errorf("\"texts\" must be an array, not %s", v.Kind())
+	case session == "":
+		return nil, errors.New(`"texts" are of a "session": name it`)
+	}
+	list = []gate.Text{}
+	for element := range v.Elements() {
+		one, err := dryrun.ParseText(bytes.Clone(element.Raw()))
+		if err != nil {
+			return nil, fmt.Errorf("text %d: %w", len(list)+1, err)
+		}
+		list = append(list, one)
+	}
+	return list, nil
 }
 
 // move compiles the policy again where the commands of the next call run elsewhere.
@@ -174,9 +205,10 @@ type batchLine struct {
 	ran    bool // the line has a result
 	result []byte
 	data   []byte // nil: the session's data stay
+	texts  []gate.Text
 }
 
-// parse reads {"session","agent","tool","args"|"raw","id","result"?}. args is
+// parse reads {"session","agent","tool","args"|"raw","id","result"?,"texts"?}. args is
 // judged as it is spelled on the line; raw is the argument text as received.
 func (b *batch) parse(line []byte) (batchLine, error) {
 	if err := b.doc.Scan(line, jsonstream.Options{MaxBytes: inputs.MaxLine}); err != nil {
@@ -224,6 +256,11 @@ func (b *batch) parse(line []byte) (batchLine, error) {
 	p := batchLine{Proposal: made, size: len(text)}
 	if result, ok := root.Get("result"); ok {
 		p.ran, p.result = true, bytes.Clone(result.Raw())
+	}
+	if v, ok := root.Get("texts"); ok {
+		if p.texts, err = parseTexts(v, texts["session"]); err != nil {
+			return batchLine{}, err
+		}
 	}
 	if data, ok := root.Get("session_data"); ok && data.Kind() != jsonstream.Object {
 		return batchLine{}, fmt.Errorf("\"session_data\" must be an object, not %s", data.Kind())
