@@ -97,6 +97,7 @@ var layers = [][]string{
 	{"approve"},
 	{"internal/agent/conversation"},
 	{"internal/approve/frame"},
+	{"internal/approve/who"},
 	{"internal/approve/command", "internal/approve/page", "approve/terminal", "internal/approve/webhook"},
 	{"internal/store/fleet"},
 	{"internal/store/location"},
@@ -488,7 +489,7 @@ func TestHookProgramStaysSmall(t *testing.T) {
 		"github.com/spf13/cobra", "github.com/prometheus/", "go.opentelemetry.io/", "google.golang.org/", "github.com/redis/",
 		"github.com/jackc/", "github.com/modelcontextprotocol/", "charm.land/", "go.starlark.net/",
 		module + "/internal/agent/tui", module + "/internal/agent/tools", module + "/gateway", module + "/mcpgate", module + "/internal/mcp", module + "/decide", module + "/judge",
-		module + "/approve/terminal", module + "/internal/approve", module + "/internal/replay", module + "/internal/record/metrics",
+		module + "/approve/terminal", module + "/internal/approve/command", module + "/internal/approve/frame", module + "/internal/approve/page", module + "/internal/approve/webhook", module + "/internal/replay", module + "/internal/record/metrics",
 	}
 	for _, pkg := range strings.Fields(string(out)) {
 		for _, name := range heavy {

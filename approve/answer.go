@@ -26,7 +26,9 @@ func (q *Queue) Answer(ctx context.Context, id string, r Reply) (Entry, error) {
 	return e, nil
 }
 
-// Grant answers a question with yes, and creates a grant of this scope. The yes is stored first:
+// Grant answers a question with yes, and creates a grant of this scope. If several persons have to
+// approve, all have to ask for the same grant; before the last of them the entry waits, and there is no
+// grant. The yes is stored first:
 // otherwise the grant could release calls although the question was just answered with no. If
 // storing the grant fails then, the error is ErrNotKept, and the entry is returned, answered.
 func (q *Queue) Grant(ctx context.Context, id string, r Reply, s Scope) (Entry, Grant, error) {
@@ -37,7 +39,7 @@ func (q *Queue) Grant(ctx context.Context, id string, r Reply, s Scope) (Entry, 
 	if r.Seen == "" {
 		r.Seen = e.Binding.Hash()
 	}
-	r.Kind = Yes
+	r.Kind, r.scope = Yes, s.text()
 	now := q.opts.Now()
 	if _, err := e.answer(r, now); err != nil {
 		return Entry{}, Grant{}, err
@@ -46,9 +48,10 @@ func (q *Queue) Grant(ctx context.Context, id string, r Reply, s Scope) (Entry, 
 	if err != nil {
 		return Entry{}, Grant{}, err
 	}
-	if e, err = q.Answer(ctx, id, r); err != nil {
-		return Entry{}, Grant{}, err
+	if e, err = q.Answer(ctx, id, r); err != nil || e.State == Waiting { // others have to approve, too
+		return e, Grant{}, err
 	}
+	g.By = e.By
 	if err := q.store.AddGrant(context.WithoutCancel(ctx), g); err != nil {
 		return e, Grant{}, fmt.Errorf("%w: %w", ErrNotKept, err)
 	}
@@ -126,6 +129,9 @@ func versions(entries []Entry) string {
 		s += e.ID
 		if e.Complete {
 			s += "+"
+		}
+		for range e.Consents {
+			s += "!"
 		}
 	}
 	return s

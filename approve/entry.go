@@ -68,6 +68,11 @@ type Entry struct {
 	Until   time.Time `json:"until,omitzero"`
 	Expires time.Time `json:"expires"`
 
+	// Requirement is who may answer. Consents are the approvals so far, if several are needed; the
+	// question waits until there are enough. Their edited arguments are Edit.
+	Requirement Requirement `json:"requirement,omitzero"`
+	Consents    []Consent   `json:"consents,omitempty"`
+
 	State    State     `json:"state"`
 	By       string    `json:"by,omitempty"`     // who answered
 	Via      string    `json:"via,omitempty"`    // a channel
@@ -89,6 +94,9 @@ var (
 	ErrOwn        = errors.New("approve: the call was proposed with the same token: another person has to approve it")
 	ErrNoName     = errors.New("approve: an answer needs the name of the person")
 	ErrStale      = errors.New("approve: the question has changed since it was read")
+	ErrNotAllowed = errors.New("approve: another person has to answer: the policy names those who may")
+	ErrTwice      = errors.New("approve: you have approved already: another person has to")
+	ErrDiffers    = errors.New("approve: the approvals are for different arguments: approve those that were approved, or deny")
 	ErrUsed       = errors.New("approve: the approval was used already")
 )
 
@@ -126,6 +134,10 @@ type Reply struct {
 	// Seen is the hash of the Entry.Binding that was shown; "" accepts the entry as it is now. A
 	// yes to another binding is refused with ErrStale.
 	Seen string
+	// Groups are the groups of the person.
+	Groups stopgate.Groups
+
+	scope string // of the grant that the reply also asks for
 }
 
 // answer returns the entry after a reply.
@@ -135,26 +147,43 @@ func (e Entry) answer(r Reply, now time.Time) (Entry, error) {
 		return e, ErrNoName
 	case e.invalidAt(now):
 		return e, ErrExpired
-	case r.Kind == No && e.usable():
-		// The first no is accepted until the call is released (H16).
-	case e.State != Waiting:
+	case e.State != Waiting && !(r.Kind == No && e.usable()): // the first no is accepted until the call is released (H16)
 		return e, fmt.Errorf("%w: %s", ErrAnswered, e.description())
-	case r.Kind != No && r.Principal != "" && r.Principal == e.Principal && e.Surface == stopgate.SurfaceDecide:
-		return e, ErrOwn
+	}
+	if r.Kind != No {
+		if err := e.mayApprove(&r); err != nil {
+			return e, err
+		}
+	}
+	switch {
+	case !e.Requirement.allows(r.person(), r.Groups) && !(r.Kind == No && e.own(&r)):
+		return e, ErrNotAllowed
 	case r.Kind != No && !e.Complete:
 		return e, ErrIncomplete
 	case r.Kind != No && r.Seen != "" && r.Seen != e.Binding.Hash():
 		return e, ErrStale
 	}
-	e.By, e.Via, e.Reason, e.Answered, e.Edit = r.By, r.Via, r.Reason, now, ""
+	edit := ""
+	if r.Kind == With {
+		if !isObject(r.Args) {
+			return e, ErrNoEdit
+		}
+		edit = string(r.Args)
+	}
+	by := r.By
+	if r.Kind != No && e.Requirement.Approvals > 1 {
+		complete, err := e.consent(&r, edit, now)
+		if err != nil || !complete {
+			return e, err
+		}
+		by = e.approvers()
+	}
+	e.By, e.Via, e.Reason, e.Answered, e.Edit = by, r.Via, r.Reason, now, edit
 	switch r.Kind {
 	case Yes:
 		e.State = Approved
 	case With:
-		if !isObject(r.Args) {
-			return e, ErrNoEdit
-		}
-		e.State, e.Edit = Edited, string(r.Args)
+		e.State = Edited
 	default:
 		e.State = Declined
 	}

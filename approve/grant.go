@@ -39,6 +39,9 @@ type Grant struct {
 	Asking []string `json:"asking,omitempty"`
 	Values []Value  `json:"values"` // one for each leaf of the arguments
 
+	// Approvals is how many persons approved it; 0 is one.
+	Approvals int `json:"approvals,omitempty"`
+
 	By      string    `json:"by"`
 	Made    time.Time `json:"made"`
 	Expires time.Time `json:"expires"`
@@ -97,7 +100,7 @@ func newGrant(e Entry, s Scope, by string, now time.Time) (Grant, error) {
 	}
 	g := Grant{
 		ID: newID(), Principal: e.Principal, Session: e.Session, Tool: e.Tool, Definition: e.Binding.Definition, Server: e.Server,
-		Code: e.Code, By: by, Made: now, Expires: now.Add(s.For), Limit: s.Limit, Asking: e.Asking,
+		Code: e.Code, By: by, Made: now, Expires: now.Add(s.For), Limit: s.Limit, Asking: e.Asking, Approvals: e.Requirement.Approvals,
 	}
 	if e.Rule != nil {
 		g.Rule = e.Rule.ID

@@ -27,6 +27,8 @@ type Options struct {
 	// Defer keeps questions that cannot be answered now, and denies the call with approval_pending
 	// instead of no_approver ([approvals] absent = "defer").
 	Defer bool
+	// Require returns who may answer a question about a call. It may be nil.
+	Require func(call *stopgate.Call) Requirement
 	// Poll is the interval at which the store is read for answers given in other processes: 200 ms.
 	Poll time.Duration
 	// Failed is called with errors of notifiers and background work; it may be nil. source names

@@ -145,7 +145,7 @@ func (w *wait) useEarlierAnswer(ctx context.Context, view gate.View) (gate.Answe
 		return gate.Answer{}, false, err
 	}
 	for _, e := range entries {
-		if e.usable() && !e.invalidAt(now) && e.Binding == view.Binding {
+		if e.usable() && !e.invalidAt(now) && e.Binding == view.Binding && e.meets(w.queue.Requires(&view.Call)) {
 			if w.entry.ID != "" {
 				w.withdraw(ctx)
 			}
@@ -160,7 +160,10 @@ func (w *wait) useEarlierAnswer(ctx context.Context, view gate.View) (gate.Answe
 func (w *wait) open(ctx context.Context, view gate.View) error {
 	now := w.queue.opts.Now()
 	fresh := newEntry(view, now)
-	e, err := w.queue.store.AddEntry(ctx, fresh, func(old Entry) bool { return old.Binding == fresh.Binding && old.open(now) })
+	fresh.Requirement = w.queue.Requires(&view.Call)
+	e, err := w.queue.store.AddEntry(ctx, fresh, func(old Entry) bool {
+		return old.Binding == fresh.Binding && old.open(now) && old.meets(fresh.Requirement)
+	})
 	if err != nil {
 		return err
 	}

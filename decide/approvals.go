@@ -123,7 +123,7 @@ func (s *approvalRoutes) reply(w http.ResponseWriter, r *http.Request, who calle
 	if bad != nil {
 		return bad
 	}
-	answer := approve.Reply{By: string(who.name), Principal: who.name, Via: approve.ViaAPI}
+	answer := approve.Reply{By: string(who.name), Principal: who.name, Groups: who.groups, Via: approve.ViaAPI}
 	if answer.Reason, bad = nameMember(m, "reason", false, maxReason); bad != nil {
 		return bad
 	}
@@ -161,7 +161,11 @@ func (s *approvalRoutes) reply(w http.ResponseWriter, r *http.Request, who calle
 	case err != nil:
 		return refused(err)
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"approval": entryOf(e), "grant": g})
+	answered := map[string]any{"approval": entryOf(e)}
+	if g.ID != "" { // otherwise others have to approve, too
+		answered["grant"] = g
+	}
+	writeJSON(w, http.StatusOK, answered)
 	return nil
 }
 
@@ -273,6 +277,9 @@ func refused(err error) *problem {
 		{approve.ErrUsed, http.StatusConflict, "already_used"},
 		{approve.ErrStale, http.StatusConflict, string(stopgate.CodeApprovalStale)},
 		{approve.ErrOwn, http.StatusForbidden, "own_call"},
+		{approve.ErrTwice, http.StatusForbidden, "already_approved"},
+		{approve.ErrNotAllowed, http.StatusForbidden, "not_an_approver"},
+		{approve.ErrDiffers, http.StatusConflict, "other_arguments"},
 		{approve.ErrIncomplete, http.StatusConflict, "arguments_incomplete"},
 		{approve.ErrExpired, http.StatusGone, "expired"},
 		{approve.ErrNoEdit, http.StatusBadRequest, "bad_edit"},

@@ -143,10 +143,10 @@ func (s *tokens) identified(r *http.Request, token string) (caller, bool) {
 	return c, true
 }
 
-// approver returns the approver's name for the approval pages.
-func (s *tokens) approver(sum [sha256.Size]byte) (name string, ok bool) {
+// approver returns the approver for the approval pages.
+func (s *tokens) approver(sum [sha256.Size]byte) (name string, groups stopgate.Groups, ok bool) {
 	who, ok := s.holder(sum)
-	return string(who.name), ok && who.require(Approve) == nil
+	return string(who.name), who.groups, ok && who.require(Approve) == nil
 }
 
 // require returns a problem if the client lacks a scope.

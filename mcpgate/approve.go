@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 	"github.com/stopgate/stopgate/internal/mcp/protocol"
 	"github.com/stopgate/stopgate/internal/mcp/round"
+	"github.com/stopgate/stopgate/internal/mcp/serve"
 )
 
 // Approver requests approvals from the approval queue. If no approver watches the queue and
@@ -135,7 +136,7 @@ func (a *Approver) elicit(ctx context.Context, q *gate.Question, x *request) (ga
 			if !ok {
 				return
 			}
-			if _, err := queue.Answer(ctx, e.ID, approve.Reply{Kind: kind, By: clientUser, Via: approve.ViaClient, Seen: e.Binding.Hash()}); err != nil && ctx.Err() == nil {
+			if _, err := queue.Answer(ctx, e.ID, approve.Reply{Kind: kind, By: clientUser, Principal: x.client.owner.Principal, Groups: serve.Groups(ctx), Via: approve.ViaClient, Seen: e.Binding.Hash()}); err != nil && ctx.Err() == nil {
 				x.client.g.log.Warn("the approval queue rejected an answer", "error", err)
 			}
 		case <-ctx.Done():
@@ -185,7 +186,7 @@ func (k *toolCall) recordAnswer(ctx context.Context) {
 	if !ok {
 		return
 	}
-	_, err := x.client.g.approver.queue.Answer(ctx, r.State.Approval, approve.Reply{Kind: kind, By: clientUser, Via: approve.ViaClient})
+	_, err := x.client.g.approver.queue.Answer(ctx, r.State.Approval, approve.Reply{Kind: kind, By: clientUser, Principal: x.client.owner.Principal, Groups: serve.Groups(ctx), Via: approve.ViaClient})
 	switch {
 	case err != nil:
 		x.client.g.log.Warn("the approval queue rejected an answer", "error", err)

@@ -279,6 +279,7 @@ func (s *session) command(ctx context.Context, e approve.Entry, text string) (do
 		return s.say("Not answered: %s.", message(err))
 	}
 	fmt.Fprintln(s.Out, confirmations[got.State])
+	s.deferred[e.ID] = got.State == approve.Waiting // for others
 	return true
 }
 
@@ -287,6 +288,7 @@ var confirmations = map[approve.State]string{
 	approve.Approved: "Approved: it runs, this once.",
 	approve.Edited:   "Approved as changed: it runs if the policy agrees.",
 	approve.Declined: "Denied: it does not run.",
+	approve.Waiting:  "Approved by you: another person has to approve it, too.",
 }
 
 // always answers with a grant. Without a wider value it first shows the grant.
@@ -308,9 +310,14 @@ func (s *session) always(ctx context.Context, e approve.Entry, rest string) (don
 	default:
 		return s.say("Type \"a yes\", \"a /path=DIRECTORY\" or \"a /command=WORDS\". Nothing was answered.")
 	}
-	_, g, err := s.queue.Grant(ctx, e.ID, approve.Reply{By: s.By, Via: approve.ViaTerminal, Seen: e.Binding.Hash()}, scope)
+	got, g, err := s.queue.Grant(ctx, e.ID, approve.Reply{By: s.By, Via: approve.ViaTerminal, Seen: e.Binding.Hash()}, scope)
 	if err != nil {
 		return s.say("Not granted: %s.", message(err))
+	}
+	if got.State == approve.Waiting {
+		s.deferred[e.ID] = true
+		fmt.Fprintln(s.Out, confirmations[got.State])
+		return true
 	}
 	fmt.Fprintf(s.Out, "Approved. Grant %s holds until %s; stopgate grants revoke %s takes it back.\n", g.ID, g.Expires.Local().Format("15:04"), g.ID)
 	return true

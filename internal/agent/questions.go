@@ -62,6 +62,9 @@ func (d *QuestionQueue) Abilities(context.Context, *stopgate.Call) gate.Abilitie
 
 // Approve implements [gate.Approver].
 func (d *QuestionQueue) Approve(ctx context.Context, question *gate.Question) (gate.Answer, error) {
+	if view, _ := question.View(); d.grants != nil && d.grants.Requires(&view.Call).Others {
+		return d.grants.Approve(ctx, question) // others than this person have to answer
+	}
 	q := &Question{queue: d, gate: question, answer: make(chan gate.Answer, 1)}
 	queued, looked := false, false
 	defer d.drop(q)

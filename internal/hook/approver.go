@@ -18,6 +18,7 @@ type Approver struct {
 	missing  []string // the objections of session policies that the host's user is asked about
 	objects  bool     // session policies may object to a harmless call
 	queued   bool     // the queue can answer, or keep the question
+	others   bool     // the host's user must not answer
 }
 
 var _ gate.Approver = (*Approver)(nil)
@@ -31,12 +32,16 @@ func (h *Host) Approver(e *Event, queue gate.Approver) *Approver {
 	return &Approver{host: h, event: e, queue: queue}
 }
 
+// ByOthers makes the queue answer every question: the policy names who may, and the host's prompt asks
+// its own user.
+func (a *Approver) ByOthers() { a.others = true }
+
 // promptName identifies the host's prompt in records.
 func (h *Host) promptName() string { return "the prompt of " + h.Name }
 
 // hostAsks reports whether the host can ask its user about this event.
 func (a *Approver) hostAsks() bool {
-	if a.event.Kind != Before || !a.host.CanAsk && a.event.Name != a.host.promptEvent {
+	if a.others || a.event.Kind != Before || !a.host.CanAsk && a.event.Name != a.host.promptEvent {
 		return false
 	}
 	return a.host.format(a.host, a.event, Decision{Action: Ask}).Exit == 0

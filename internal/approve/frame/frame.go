@@ -97,6 +97,7 @@ func Of(e approve.Entry, now time.Time, all bool) Frame {
 		f.Floors = append(f.Floors, visible.Elide(visible.Text(missing), maxTarget))
 	}
 	f.Floors = append(f.Floors, origins(e.Origins)...)
+	f.Floors = append(f.Floors, requirement(e)...)
 	for _, floor := range e.Floors {
 		f.Floors = append(f.Floors, strings.TrimSpace(floor.Code.Public()+" "+visible.Text(floor.Pointer)))
 	}

@@ -34,7 +34,7 @@ func (p *Pages) requireLogin(h func(http.ResponseWriter, *http.Request, *session
 	return func(w http.ResponseWriter, r *http.Request) {
 		who := p.sessions.find(r, p.now())
 		if who != nil {
-			if name, ok := p.login(who.tokenHash); !ok || name != who.name { // the token was revoked
+			if name, _, ok := p.login(who.tokenHash); !ok || name != who.name { // the token was revoked
 				p.sessions.remove(r)
 				who = nil
 			}
@@ -61,7 +61,7 @@ func (p *Pages) logIn(w http.ResponseWriter, r *http.Request) {
 		next = "/approvals"
 	}
 	token := sha256.Sum256([]byte(strings.TrimSpace(r.PostFormValue("secret"))))
-	name, ok := p.login(token)
+	name, _, ok := p.login(token)
 	if !ok {
 		p.render(w, http.StatusUnauthorized, login{Next: next, Wrong: true})
 		return
@@ -168,7 +168,8 @@ func description(e approve.Entry, now time.Time) string {
 // answer handles the forms with an answer.
 func (p *Pages) answer(w http.ResponseWriter, r *http.Request, who *session) {
 	id, seen := r.PathValue("id"), r.PostFormValue("seen")
-	reply := approve.Reply{By: who.name, Principal: stopgate.Principal(who.name), Via: approve.ViaPage, Reason: r.PostFormValue("reason"), Seen: seen}
+	_, groups, _ := p.login(who.tokenHash) // as they are now
+	reply := approve.Reply{By: who.name, Principal: stopgate.Principal(who.name), Groups: groups, Via: approve.ViaPage, Reason: r.PostFormValue("reason"), Seen: seen}
 	if len(reply.Reason) > maxReason {
 		p.page(w, r, who, http.StatusBadRequest, "That reason is too long, and nothing was answered.")
 		return
@@ -219,7 +220,7 @@ func statusOf(err error) int {
 	for known, status := range map[error]int{
 		approve.ErrUnknown: http.StatusNotFound, approve.ErrAnswered: http.StatusConflict, approve.ErrUsed: http.StatusConflict,
 		approve.ErrStale: http.StatusConflict, approve.ErrIncomplete: http.StatusConflict, approve.ErrExpired: http.StatusGone,
-		approve.ErrOwn: http.StatusForbidden, approve.ErrNoEdit: http.StatusBadRequest, approve.ErrNoGrant: http.StatusUnprocessableEntity,
+		approve.ErrOwn: http.StatusForbidden, approve.ErrTwice: http.StatusForbidden, approve.ErrNotAllowed: http.StatusForbidden, approve.ErrDiffers: http.StatusConflict, approve.ErrNoEdit: http.StatusBadRequest, approve.ErrNoGrant: http.StatusUnprocessableEntity,
 	} {
 		if errors.Is(err, known) {
 			return status

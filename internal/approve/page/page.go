@@ -28,6 +28,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve"
 )
 
@@ -37,7 +38,7 @@ type Options struct {
 	Queue *approve.Queue
 	// Login returns the owner of the token with this SHA-256, if the token may approve; required.
 	// It is called for every request, so that revoking a token logs out.
-	Login func(sum [sha256.Size]byte) (name string, ok bool)
+	Login func(sum [sha256.Size]byte) (name string, groups stopgate.Groups, ok bool)
 	// PublicURL is the address of the pages for browsers, http://HOST or https://HOST, if it is not
 	// that of the listener.
 	PublicURL string
@@ -47,7 +48,7 @@ type Options struct {
 // Pages is an [http.Handler] for /approvals and the paths below it. It is safe for concurrent use.
 type Pages struct {
 	queue    *approve.Queue
-	login    func([sha256.Size]byte) (string, bool)
+	login    func([sha256.Size]byte) (string, stopgate.Groups, bool)
 	public   *url.URL // nil if there is none
 	now      func() time.Time
 	mux      *http.ServeMux

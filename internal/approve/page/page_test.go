@@ -64,8 +64,8 @@ func open(t *testing.T, change ...func(*page.Options)) *site {
 	if s.queue, err = approve.New(s.store, approve.Options{Now: clock}); err != nil {
 		t.Fatal(err)
 	}
-	o := page.Options{Queue: s.queue, Now: clock, Login: func(sum [sha256.Size]byte) (string, bool) {
-		return "anna", sum == sha256.Sum256([]byte(secret)) && !s.revoked
+	o := page.Options{Queue: s.queue, Now: clock, Login: func(sum [sha256.Size]byte) (string, stopgate.Groups, bool) {
+		return "anna", stopgate.Groups{}, sum == sha256.Sum256([]byte(secret)) && !s.revoked
 	}}
 	for _, c := range change {
 		c(&o)
@@ -489,7 +489,7 @@ func TestAttendanceAndErrors(t *testing.T) {
 	s.wants(s.get("/approvals/QG"), 200, "Withdrawn")
 	s.wants(s.get("/approvals/QH"), 200, "stopped waiting")
 	s.wants(s.send("POST", "/approvals/QE", v.form("deny")), 410)
-	for _, o := range []page.Options{{}, {Queue: s.queue}, {Queue: s.queue, Login: func([sha256.Size]byte) (string, bool) { return "", false }, PublicURL: "nothing"}} {
+	for _, o := range []page.Options{{}, {Queue: s.queue}, {Queue: s.queue, Login: func([sha256.Size]byte) (string, stopgate.Groups, bool) { return "", stopgate.Groups{}, false }, PublicURL: "nothing"}} {
 		if _, err := page.New(o); err == nil {
 			t.Errorf("%+v", o)
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/stopgate/stopgate/internal/agent/conversation"
 	"github.com/stopgate/stopgate/internal/agent/provider"
 	"github.com/stopgate/stopgate/internal/agent/tools"
+	"github.com/stopgate/stopgate/internal/approve/who"
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/cli/service"
@@ -174,7 +175,11 @@ func (r *agentRun) run(ctx context.Context) (err error) {
 	if err := r.choose(ctx); err != nil {
 		return err
 	}
-	if r.queue, err = approve.New(r.state.Questions, approve.Options{}); err != nil {
+	rules, mistakes := who.Read(r.Program.Settings().Tables)
+	if err := r.Mistakes(mistakes); err != nil {
+		return err
+	}
+	if r.queue, err = approve.New(r.state.Questions, approve.Options{Require: rules.Require(r.Program.ToolNames)}); err != nil {
 		return err
 	}
 	if err := r.leash.Start(); err != nil {

@@ -85,6 +85,9 @@ func entryLine(e approve.Entry) string {
 	if e.By != "" {
 		line += "  by " + visible.Text(e.By)
 	}
+	if e.Requirement.Approvals > 1 && e.State == approve.Waiting {
+		line += fmt.Sprintf("  %d of %d approvals", len(e.Consents), e.Requirement.Approvals)
+	}
 	return strings.TrimRight(line, " ")
 }
 
@@ -203,7 +206,11 @@ it. Without a terminal nothing can be answered.`,
 			if err != nil {
 				return fmt.Errorf("not answered: %s", strings.TrimPrefix(err.Error(), "approve: "))
 			}
-			return format.Print(s.Out, e, fmt.Sprintf("%s  %s\n", e.ID, e.State))
+			text := string(e.State)
+			if n := e.Wanting(); n > 0 {
+				text = fmt.Sprintf("approved by %d, %d more have to", len(e.Consents), n)
+			}
+			return format.Print(s.Out, e, fmt.Sprintf("%s  %s\n", e.ID, text))
 		})
 	}
 	return cmd

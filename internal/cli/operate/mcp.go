@@ -142,7 +142,7 @@ func (r *mcpRun) gateway(specs []service.ServerSpec, tele *service.Telemetry) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	approver, err := mcpgate.NewApprover(r.state.Questions, r.api.QueueOptions(r.log))
+	approver, err := mcpgate.NewApprover(r.state.Questions, r.api.QueueOptions(r.log, r.toolNames))
 	if err != nil {
 		return nil, nil, err
 	}

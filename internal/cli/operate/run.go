@@ -53,6 +53,11 @@ func (r *gateRun) open(ctx context.Context) error {
 	return err
 }
 
+// toolNames returns the further names of tools in the current policy.
+func (r *gateRun) toolNames() map[stopgate.ToolName]stopgate.ToolName {
+	return r.current.Load().ToolNames()
+}
+
 // identityOf returns the provider that authenticates clients, nil without one.
 func (r *gateRun) identityOf() *identity.Provider {
 	if r.api.Identity == nil {

@@ -116,7 +116,7 @@ type upRun struct {
 
 // run serves with the state that open opened.
 func (u *upRun) run(ctx context.Context) error {
-	queue, err := u.api.Queue(u.state.Questions, u.log)
+	queue, err := u.api.Queue(u.state.Questions, u.log, u.toolNames)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/decide"
 	"github.com/stopgate/stopgate/internal/approve/command"
 	"github.com/stopgate/stopgate/internal/approve/webhook"
+	"github.com/stopgate/stopgate/internal/approve/who"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/identity"
 	"github.com/stopgate/stopgate/internal/lang/diag"
@@ -33,16 +34,20 @@ func DefaultSocket() (string, error) {
 	return place.Path("api.sock")
 }
 
+// Names returns the further names of tools, see [who.Rules.Require].
+type Names = func() map[stopgate.ToolName]stopgate.ToolName
+
 // Queue is the queue that a gate asks.
-func (a API) Queue(store approve.Store, log *slog.Logger) (*approve.Queue, error) {
-	return approve.New(store, a.QueueOptions(log))
+func (a API) Queue(store approve.Store, log *slog.Logger, names Names) (*approve.Queue, error) {
+	return approve.New(store, a.QueueOptions(log, names))
 }
 
 // QueueOptions returns the options of the queue of questions.
-func (a API) QueueOptions(log *slog.Logger) approve.Options {
+func (a API) QueueOptions(log *slog.Logger, names Names) approve.Options {
 	o := approve.Options{
-		Defer:  a.Approvals.Absent == "defer",
-		Failed: func(what string, err error) { log.Warn("approvals", "what", what, "error", err) },
+		Require: a.Who.Require(names),
+		Defer:   a.Approvals.Absent == "defer",
+		Failed:  func(what string, err error) { log.Warn("approvals", "what", what, "error", err) },
 	}
 	o.Notify = a.notifiers()
 	return o
@@ -115,6 +120,8 @@ type approvalsTable struct {
 	Expires      time.Duration `toml:"expires"`
 	Notify       string        `toml:"notify"`
 	Webhook      *webhookTable `toml:"webhook"`
+	// Who is read by package who.
+	Who *tomltree.Value `toml:"who"`
 }
 
 // API are the tables [api] and [approvals].
@@ -124,6 +131,7 @@ type API struct {
 	Groups    []decide.GroupScopes
 	Identity  *identity.OIDC // nil for none
 	Approvals approvalsTable
+	Who       who.Rules
 	secret    string // of the webhook
 }
 
@@ -138,6 +146,8 @@ func ReadAPI(tables map[string]*tomltree.Value, from secret.Reader) (API, diag.L
 	api, approvals := tomltree.Read(tables["api"], &a.Table), tomltree.Read(tables["approvals"], &a.Approvals)
 	var wrong diag.List
 	a.Identity, wrong = ReadIdentity(tables)
+	approvals.Mistakes = append(approvals.Mistakes, wrong...)
+	a.Who, wrong = who.Read(tables)
 	approvals.Mistakes = append(approvals.Mistakes, wrong...)
 	if !api.Mistakes.HasErrors() && !approvals.Mistakes.HasErrors() {
 		a.checkAddresses(api)
@@ -254,6 +264,6 @@ func NotifiersOf(table *tomltree.Value) ([]approve.Notifier, error) {
 
 // WithoutTokens are the settings that hold after a restart only.
 func (a API) WithoutTokens() API {
-	a.Tokens, a.Table.Tokens = nil, nil
+	a.Tokens, a.Table.Tokens, a.Approvals.Who = nil, nil, nil // Who is read already
 	return a
 }

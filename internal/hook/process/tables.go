@@ -7,7 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/internal/approve/who"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/internal/policy"
@@ -55,7 +57,7 @@ func storeURL(p *policy.Program) string {
 // questions returns the notifiers of open questions. If the settings are invalid there are none, so
 // that the call is denied.
 func (w *wiring) questions(p *policy.Program) approve.Options {
-	o := approve.Options{Defer: defers(p)}
+	o := approve.Options{Defer: defers(p), Require: required(p)}
 	table := notifications(p)
 	if table == nil {
 		return o
@@ -70,6 +72,18 @@ func (w *wiring) questions(p *policy.Program) approve.Options {
 		fmt.Fprintf(w.log, "stopgate: %s: %s\n", problem, visible.Text(err.Error()))
 	}
 	return o
+}
+
+// required reads [approvals] who. The process that serves the file has reported its mistakes; a rule
+// with one lets nobody answer.
+func required(p *policy.Program) func(*stopgate.Call) approve.Requirement {
+	rules, mistakes := who.Read(p.Settings().Tables)
+	if mistakes.HasErrors() {
+		return func(*stopgate.Call) approve.Requirement {
+			return approve.Requirement{Others: true, Who: []approve.People{{}}}
+		}
+	}
+	return rules.Require(p.ToolNames)
 }
 
 // defers reads [approvals] absent. Unlike other surfaces a hook keeps a question that cannot be

@@ -82,6 +82,9 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 		return nil, err
 	}
 	b.Approver = w.host.Approver(e, queue)
+	if require := required(program); require != nil { // the prompt of the host asks the caller himself
+		b.Approver.ByOthers()
+	}
 	b.Once = w.once
 	if w.program.delegated != nil {
 		b.OnWait = w.program.delegated.waits
