@@ -17,9 +17,11 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/decide"
 	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/service"
 	"github.com/stopgate/stopgate/internal/cli/tables"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/record/records"
+	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/internal/store/location"
 	"github.com/stopgate/stopgate/internal/system/atomicfile"
 	"github.com/stopgate/stopgate/internal/system/secret"
@@ -171,15 +173,19 @@ func (l rowReader) Rows(ctx context.Context, chain string, after int64, limit in
 	return rows, err
 }
 
-// sealKey returns the secret that seals snapshots of sessions. Its file is next to the store, so
-// that snapshots survive a restart. A store in memory has a fresh one.
-func sealKey(store string) ([]byte, error) {
+// sealKey returns the secret that seals snapshots of sessions. It outlives the process: a store on a
+// server keeps it for all its gates, any other has a file next to it. A store in memory has a
+// fresh one.
+func sealKey(ctx context.Context, st *service.State) ([]byte, error) {
 	fresh := make([]byte, 32)
 	rand.Read(fresh)
-	if store == place.Memory {
+	if st.Settings.Store == place.Memory {
 		return fresh, nil
 	}
-	path := store + ".seal"
+	if shared, ok := st.Store.(backend.Keys); ok {
+		return shared.Key(ctx, "snapshots", fresh)
+	}
+	path := st.Settings.Local + ".seal"
 	err := atomicfile.Create(path, fresh, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrExist):

@@ -122,7 +122,7 @@ func (r *mcpRun) run(ctx context.Context, specs []service.ServerSpec) error {
 	}
 	defer tele.Close()
 	defer r.leash.Close()
-	gw, g, err := r.gateway(specs, tele)
+	gw, g, err := r.gateway(ctx, specs, tele)
 	if err != nil {
 		return err
 	}
@@ -137,8 +137,8 @@ func (r *mcpRun) run(ctx context.Context, specs []service.ServerSpec) error {
 }
 
 // gateway wires the gate to the gateway.
-func (r *mcpRun) gateway(specs []service.ServerSpec, tele *service.Telemetry) (*mcpgate.Gateway, *gate.Gate, error) {
-	key, err := sealKey(r.state.Settings.Local)
+func (r *mcpRun) gateway(ctx context.Context, specs []service.ServerSpec, tele *service.Telemetry) (*mcpgate.Gateway, *gate.Gate, error) {
+	key, err := sealKey(ctx, r.state)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -120,7 +120,7 @@ func (u *upRun) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	key, err := sealKey(u.state.Settings.Local)
+	key, err := sealKey(ctx, u.state)
 	if err != nil {
 		return err
 	}

@@ -68,6 +68,13 @@ type Responses interface {
 	LogEntry(ctx context.Context, p stopgate.Principal, key string) ([]byte, error)
 }
 
+// Keys keeps secrets for all gates that share a store on a server. Other stores have a file next to
+// them.
+type Keys interface {
+	// Key returns the secret of a name; it is fresh if there was none.
+	Key(ctx context.Context, name string, fresh []byte) ([]byte, error)
+}
+
 // Objections keeps the objections of judges, by the hash of the proposal.
 type Objections interface {
 	SaveObjection(ctx context.Context, proposal [32]byte, probability float64, explanation string, at time.Time) error

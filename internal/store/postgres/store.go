@@ -52,7 +52,7 @@ type Store struct {
 
 // Open opens the database at a URL, and creates or migrates its tables.
 func Open(ctx context.Context, location string, o records.Options) (*Store, error) {
-	db, err := pgdb.Open(ctx, location, records.Tables, tables, fleetTables)
+	db, err := pgdb.Open(ctx, location, records.Tables, tables, fleetTables, keyTables)
 	if err != nil {
 		return nil, err
 	}
