@@ -29,9 +29,8 @@ var faults = []fault{
 	{"kill a gate", func(f *fleet, g *fleetGate, r *rand.Rand) error {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		g.kill()
-		g.start(f.t)
-		return nil
+		g.process.end()
+		return g.start()
 	}},
 	{"suspend a gate", func(f *fleet, g *fleetGate, r *rand.Rand) error {
 		g.mu.Lock()
@@ -145,19 +144,24 @@ func TestLimitsOfFleets(t *testing.T) {
 
 		where := fmt.Sprintf("run %d, %s, with %s", run, tool, strings.Join(names, " and "))
 		f.heal(where)
-		full += len(f.released(session))
-		for until := time.Now().Add(20 * time.Second); len(f.released(session)) < limits[tool] && time.Now().Before(until); {
+		during, _ := f.released(session)
+		full += len(during)
+		// A place of a call that did not leave its gate is given back, unless the gate died or did not
+		// reach the database: then the place is lost until the window ends.
+		rows, lost := during, []string(nil)
+		for until := time.Now().Add(20 * time.Second); len(rows)+len(lost) < limits[tool] && time.Now().Before(until); {
 			allowed = append(allowed, f.burst(tool, session, 1)...)
+			rows, lost = f.released(session)
 		}
-		allowed = append(allowed, f.burst(tool, session, 3)...)
-		rows := f.released(session)
+		allowed = append(allowed, f.burst(tool, session, limits[tool]+2)...)
+		rows, lost = f.released(session)
 		for _, id := range allowed {
 			if !slices.Contains(rows, id) {
 				t.Errorf("%s: %s was allowed without a row", where, id)
 			}
 		}
-		if len(rows) != limits[tool] {
-			t.Errorf("%s: %d calls of a limit of %d", where, len(rows), limits[tool])
+		if len(rows) > limits[tool] || len(rows)+len(lost) < limits[tool] {
+			t.Errorf("%s: %d calls of a limit of %d, %d more did not leave their gate", where, len(rows), limits[tool], len(lost))
 		}
 		if allowedOnes += len(allowed); t.Failed() {
 			break

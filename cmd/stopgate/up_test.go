@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -32,42 +33,59 @@ type server struct {
 // startUp runs stopgate up in a directory of its own and waits for its line.
 func startUp(t *testing.T, dir string, args ...string) *server {
 	t.Helper()
+	s, err := tryUp(dir, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.end)
+	return s
+}
+
+// tryUp is startUp for a gate that may not be able to start.
+func tryUp(dir string, args ...string) (_ *server, err error) {
 	s := &server{cmd: exec.Command("stopgate", append([]string{"up", "--listen", "127.0.0.1:0", "--replay-pace", "0"}, args...)...), stderr: new(strings.Builder)}
 	s.cmd.Dir, s.cmd.Stderr = dir, s.stderr
 	s.cmd.Env = atHome(dir)
 	stdout, err := s.cmd.StdoutPipe()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	t.Cleanup(func() { s.cmd.Process.Kill(); s.cmd.Wait() })
+	defer func() {
+		if err != nil {
+			s.end()
+			err = fmt.Errorf("%w\n%s", err, s.stderr)
+		}
+	}()
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
-		s.cmd.Wait()
-		t.Fatalf("no line on standard output: %v\n%s", err, s.stderr)
+		return nil, fmt.Errorf("no line on standard output: %w", err)
 	}
 	var ready struct {
 		Gateway      string
 		API, Console *string
 		Socket       *string `json:"api_socket"`
 	}
-	if err := json.Unmarshal([]byte(line), &ready); err != nil || ready.Gateway == "" {
-		t.Fatalf("standard output %q: %v", line, err)
-	}
-	s.url = ready.Gateway
-	if ready.API == nil {
-		t.Fatalf("no API: %s", line)
+	if err := json.Unmarshal([]byte(line), &ready); err != nil || ready.Gateway == "" || ready.API == nil {
+		return nil, fmt.Errorf("standard output %q: %w", line, err)
 	}
 	if remote := ready.Socket != nil || strings.HasPrefix(*ready.API, "http"); remote != (ready.Console != nil) {
-		t.Errorf("pages for people, and an address that browsers reach: %s", line)
+		return nil, fmt.Errorf("pages for people, and an address that browsers reach: %s", line)
 	}
+	s.url = ready.Gateway
 	s.api, s.socket = *ready.API, *ready.API
 	if ready.Socket != nil {
 		s.socket = *ready.Socket
 	}
-	return s
+	return s, nil
+}
+
+// end ends the process at once.
+func (s *server) end() {
+	s.cmd.Process.Kill()
+	s.cmd.Wait()
 }
 
 // stop sends SIGTERM and returns the exit code.
