@@ -1,6 +1,7 @@
 package mcpgate
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -104,6 +105,35 @@ func (p *client) saveNotification(m *jsonrpc.Message) {
 	if p.handshake != nil {
 		p.handshake.notification = jsonrpc.SingleLine(slices.Clone(m.Text))
 	}
+}
+
+// Handshake implements [serve.Client]: the version, the client's request and its notification, a
+// line each.
+func (p *client) Handshake() []byte {
+	h := p.saved()
+	if h == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return bytes.Join([][]byte{[]byte(p.version), jsonrpc.SingleLine(slices.Clone(h.message.Text)), bytes.TrimSpace(h.notification)}, []byte("\n"))
+}
+
+// Resume implements [serve.Client]. Servers are initialized again by the next request to them.
+func (p *client) Resume(handshakeText []byte) error {
+	version, rest, _ := bytes.Cut(handshakeText, []byte("\n"))
+	request, notification, _ := bytes.Cut(rest, []byte("\n"))
+	m, err := jsonrpc.Read(bytes.Clone(request))
+	if err != nil || m.Method != "initialize" || !m.Params.IsValid() {
+		return errors.Join(errors.New("the stored session is not one"), err)
+	}
+	h := handshake{message: m}
+	if len(notification) > 0 {
+		h.notification = bytes.Clone(notification)
+	}
+	capabilities, _ := m.Params.Get("capabilities")
+	p.setHandshake(h, string(version), capabilities)
+	return nil
 }
 
 // Initialized implements [serve.Client].

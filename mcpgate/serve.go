@@ -37,7 +37,13 @@ type HTTPOptions struct {
 	// Identity authenticates clients with other tokens, in the header only. After an error the
 	// request is refused; the client is not told the reason. It may be nil.
 	Identity func(r *http.Request, token string) (stopgate.Principal, stopgate.Groups, error)
+	// Sessions keeps sessions for several gates, which then go on with each other's; nil for one
+	// gate.
+	Sessions Sessions
 }
+
+// Sessions keeps how sessions began, by principal.
+type Sessions = serve.Shared
 
 // Path is the path of the MCP endpoint.
 const Path = "/mcp"
@@ -50,7 +56,7 @@ func (g *Gateway) Handler(o HTTPOptions) (*Handler, error) {
 	if len(o.Tokens) == 0 && o.Identity == nil {
 		return nil, errors.New("mcpgate: no tokens are configured: HTTP clients need one")
 	}
-	h := &Handler{serve.NewHandler(clients{g}, serve.Options{Path: Path, Hosts: slices.Concat(o.Hosts, g.set.Hosts), Origins: g.set.Origins, Identify: o.Identity})}
+	h := &Handler{serve.NewHandler(clients{g}, serve.Options{Path: Path, Hosts: slices.Concat(o.Hosts, g.set.Hosts), Origins: g.set.Origins, Identify: o.Identity, Shared: o.Sessions})}
 	h.SetTokens(o.Tokens)
 	return h, nil
 }

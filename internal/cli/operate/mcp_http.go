@@ -12,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/mcpgate"
 )
 
@@ -32,6 +33,9 @@ func (r *mcpRun) serveHTTP(ctx context.Context, gw *mcpgate.Gateway, follow func
 	o := mcpgate.HTTPOptions{Tokens: r.settings.Tokens, Hosts: hostsOf(ln.Addr())}
 	if callers := r.identityOf(); callers != nil {
 		o.Identity = callers.Authenticate
+	}
+	if _, shared := r.state.Store.(backend.Keys); shared {
+		o.Sessions = r.state.Store
 	}
 	if len(o.Tokens) == 0 && o.Identity == nil {
 		if !onLoopback(ln.Addr()) {

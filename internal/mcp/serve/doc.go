@@ -52,6 +52,10 @@ type Client interface {
 	HandleMessage(ctx context.Context, m *jsonrpc.Message)
 	// Initialized reports whether the client has initialized its session.
 	Initialized() bool
+	// Handshake returns how the client initialized its session, and Resume goes on with a session
+	// that was initialized so at another gate.
+	Handshake() []byte
+	Resume(handshake []byte) error
 	// ExpectsPrimer reports whether the client expects an event without data at the start of a
 	// stream.
 	ExpectsPrimer() bool

@@ -23,6 +23,8 @@ type Options struct {
 	Origins []string
 	// Identify authenticates clients with other tokens than those of SetTokens. It may be nil.
 	Identify Authenticate
+	// Shared keeps sessions for several gates; nil for one.
+	Shared Shared
 }
 
 // Handler serves clients over streamable HTTP. It is safe for concurrent use.
@@ -46,7 +48,7 @@ func NewHandler(g Gateway, o Options) *Handler {
 		h.origins[strings.ToLower(origin)] = true
 	}
 	h.SetTokens(nil)
-	h.sessions.start(g)
+	h.sessions.start(g, o.Shared)
 	return h
 }
 

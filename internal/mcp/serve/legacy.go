@@ -9,6 +9,9 @@ import (
 	"github.com/stopgate/stopgate/internal/mcp/stream"
 )
 
+// noStore is the answer while it is not known whether another gate has begun a session.
+const noStore = "the store of sessions cannot be reached: try again"
+
 // legacy handles a message of the revisions with sessions.
 func (h *Handler) legacy(w http.ResponseWriter, r *http.Request, who stopgate.Principal, m *jsonrpc.Message) {
 	id, ok := singleHeader(r, "Mcp-Session-Id")
@@ -28,7 +31,12 @@ func (h *Handler) legacy(w http.ResponseWriter, r *http.Request, who stopgate.Pr
 		writeError(w, http.StatusBadRequest, m.ID, jsonrpc.InvalidRequest, "the header Mcp-Session-Id is missing: send initialize first", nil)
 		return
 	default:
-		if s = h.sessions.find(id, who); s == nil {
+		var err error
+		if s, err = h.session(r, id, who); err != nil {
+			http.Error(w, noStore, http.StatusServiceUnavailable)
+			return
+		}
+		if s == nil {
 			writeError(w, http.StatusNotFound, m.ID, jsonrpc.InvalidRequest, "unknown session", nil)
 			return
 		}
@@ -36,6 +44,10 @@ func (h *Handler) legacy(w http.ResponseWriter, r *http.Request, who stopgate.Pr
 	defer s.release()
 	if m.Kind != jsonrpc.Request {
 		s.client.HandleMessage(r.Context(), m)
+		if m.Method == "notifications/initialized" && h.sessions.share(r.Context(), s) != nil {
+			http.Error(w, noStore, http.StatusServiceUnavailable)
+			return
+		}
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
@@ -51,9 +63,15 @@ func (h *Handler) legacy(w http.ResponseWriter, r *http.Request, who stopgate.Pr
 			answer = handle()
 		}
 	})
-	if m.Method == "initialize" && !s.client.Initialized() {
-		h.sessions.end(s)
-		w.Header().Del("Mcp-Session-Id")
+	if m.Method == "initialize" {
+		begun := s.client.Initialized()
+		if begun && h.sessions.share(r.Context(), s) != nil {
+			begun, answer = false, Refuse(m.ID, jsonrpc.InternalError, noStore)
+		}
+		if !begun {
+			h.sessions.end(s)
+			w.Header().Del("Mcp-Session-Id")
+		}
 	}
 	out.Finish(answer.Text, answer.Status, answer.Stream)
 }
@@ -65,7 +83,11 @@ func (h *Handler) serveSession(w http.ResponseWriter, r *http.Request, who stopg
 		http.Error(w, "the header Mcp-Session-Id is repeated", http.StatusBadRequest)
 		return
 	}
-	s := h.sessions.find(id, who)
+	s, err := h.session(r, id, who)
+	if err != nil {
+		http.Error(w, noStore, http.StatusServiceUnavailable)
+		return
+	}
 	if s == nil {
 		http.Error(w, "unknown session", http.StatusNotFound)
 		return
@@ -73,6 +95,10 @@ func (h *Handler) serveSession(w http.ResponseWriter, r *http.Request, who stopg
 	defer s.release()
 	switch {
 	case r.Method == http.MethodDelete:
+		if h.sessions.unshare(r.Context(), s) != nil {
+			http.Error(w, noStore, http.StatusServiceUnavailable)
+			return
+		}
 		h.sessions.end(s)
 		w.WriteHeader(http.StatusNoContent)
 	case r.Header.Get("Last-Event-ID") != "":
@@ -87,4 +113,12 @@ func (h *Handler) serveSession(w http.ResponseWriter, r *http.Request, who stopg
 	default:
 		s.stream(r.Context(), w)
 	}
+}
+
+// session returns and acquires a session, nil if the principal has none of this id.
+func (h *Handler) session(r *http.Request, id string, who stopgate.Principal) (*httpSession, error) {
+	if s := h.sessions.find(id, who); s != nil {
+		return s, nil
+	}
+	return h.sessions.take(r.Context(), id, who)
 }

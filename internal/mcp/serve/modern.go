@@ -34,7 +34,7 @@ func (h *Handler) modern(w http.ResponseWriter, r *http.Request, who stopgate.Pr
 		writeError(w, http.StatusBadRequest, m.ID, code, wrong, nil)
 		return
 	}
-	p := h.sessions.shared(h.sessionlessOwner(r, who))
+	p := h.sessions.sessionlessClient(h.sessionlessOwner(r, who))
 	if p == nil {
 		writeOverloaded(w, tooManySessions)
 		return

@@ -39,6 +39,7 @@ const (
 // sessions are the clients over HTTP.
 type sessions struct {
 	g           Gateway
+	shared      Shared         // nil: sessions are those of this gate
 	evicted     sync.WaitGroup // sessions that are closing
 	stop        chan struct{}
 	sweepDone   chan struct{}
@@ -48,7 +49,8 @@ type sessions struct {
 	closed      bool
 }
 
-func (s *sessions) start(g Gateway) {
+func (s *sessions) start(g Gateway, shared Shared) {
+	s.shared = shared
 	s.g, s.byID, s.sessionless = g, map[string]*httpSession{}, map[session.Owner]*httpSession{}
 	s.stop, s.sweepDone = make(chan struct{}), make(chan struct{})
 	go s.sweep()
@@ -57,7 +59,7 @@ func (s *sessions) start(g Gateway) {
 // begin creates a session. It returns nil if there are too many.
 func (s *sessions) begin(who stopgate.Principal) *httpSession {
 	id := rand.Text() + rand.Text()
-	h := &httpSession{id: id, owner: session.Owner{Principal: who, Session: stopgate.SessionID("mcp:" + id)}, users: 1, lastUsed: time.Now(), done: make(chan struct{})}
+	h := newSession(id, who)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || !s.evictIdle(who) || len(s.byID) >= maxSessions {
@@ -113,8 +115,8 @@ func (s *sessions) find(id string, who stopgate.Principal) *httpSession {
 	return h
 }
 
-// shared returns the client for a principal in the revision without sessions.
-func (s *sessions) shared(o session.Owner) Client {
+// sessionlessClient returns the client for a principal in the revision without sessions.
+func (s *sessions) sessionlessClient(o session.Owner) Client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.sessionless[o]
