@@ -143,9 +143,9 @@ func (g *fleetGate) start() (err error) {
 
 // answer is what the decision API says of a call.
 type answer struct {
-	ID, Status, Code, Approval string
-	Args                       json.RawMessage
-	at                         *fleetGate
+	ID, Status, Code string
+	Args             json.RawMessage
+	at               *fleetGate
 }
 
 // send sends a request to a gate. A gate that does not answer is an error.
