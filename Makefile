@@ -67,6 +67,7 @@ install = { command -v apt-get >/dev/null && { apt-get install -y -qq $(1) >/dev
 tools:
 	@command -v redis-server >/dev/null || command -v valkey-server >/dev/null || $(call install,redis-server,the Redis publisher)
 	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || $(call install,postgresql,the PostgreSQL store)
+	@test "$$(uname)" != Linux || ls /usr/lib/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || $(call install,libfaketime,clocks)
 	@command -v spin >/dev/null || $(call install,spin,the model of releases)
 	@test "$$(uname)" != Linux || command -v systemd-analyze >/dev/null || $(call install,systemd,the units)
 	@command -v minisign >/dev/null || $(call install,minisign,signed policy bundles)

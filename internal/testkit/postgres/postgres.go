@@ -48,12 +48,13 @@ type Server struct {
 	bin, dir string // of the programs; of the socket, with the data below it
 	as       *syscall.SysProcAttr
 	options  string
+	env      []string       // of its programs, in addition
 	alive    io.WriteCloser // the server ends when it is closed
 	guard    *exec.Cmd
 }
 
 var (
-	shared     = sync.OnceValues(func() (*Server, error) { return start(Fast) })
+	shared     = sync.OnceValues(func() (*Server, error) { return start(Fast, false) })
 	databases  atomic.Int64
 	errMissing = errors.New("PostgreSQL is not installed, and the tests of the store need it: apt-get install -y postgresql")
 )
@@ -71,7 +72,7 @@ func Database(t testing.TB) string {
 // Start starts a server for one test.
 func Start(t testing.TB, mode Mode) *Server {
 	t.Helper()
-	s, err := start(mode)
+	s, err := start(mode, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func (s *Server) ctl(args ...string) error {
 
 func (s *Server) command(program string, args ...string) error {
 	cmd := exec.Command(filepath.Join(s.bin, program), args...)
-	cmd.Dir, cmd.SysProcAttr = s.dir, s.as
+	cmd.Dir, cmd.SysProcAttr, cmd.Env = s.dir, s.as, append(os.Environ(), s.env...)
 	// A file, not a pipe: the server inherits it and would keep a pipe open.
 	out, err := os.CreateTemp("", "pg")
 	if err != nil {
@@ -166,7 +167,7 @@ func (s *Server) command(program string, args ...string) error {
 	return nil
 }
 
-func start(mode Mode) (*Server, error) {
+func start(mode Mode, clocked bool) (*Server, error) {
 	bin, err := programs()
 	if err != nil {
 		return nil, err
@@ -184,6 +185,11 @@ func start(mode Mode) (*Server, error) {
 	}
 	if err := s.command("initdb", "-D", s.Data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions"); err != nil {
 		return nil, err
+	}
+	if clocked {
+		if err := s.fakeClock(); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.watch(); err != nil {
 		return nil, err
