@@ -79,9 +79,9 @@ const (
 	fleetLead   = "lead-0123456789abcdef"
 )
 
-// fleet is several gates as processes that share one database, each by a proxy of its own, and a
+// gateFleet is several gates as processes that share one database, each by a proxy of its own, and a
 // round robin in front of them.
-type fleet struct {
+type gateFleet struct {
 	t        *testing.T
 	server   *postgres.Server
 	location string // of the database, without a proxy
@@ -105,12 +105,12 @@ type fleetGate struct {
 }
 
 // startFleet starts gates.
-func startFleet(t *testing.T, n int) *fleet {
+func startFleet(t *testing.T, n int) *gateFleet {
 	t.Helper()
 	t.Setenv("FLEET_CLIENT", fleetClient)
 	t.Setenv("FLEET_LEAD", fleetLead)
 	srv := postgres.Start(t, postgres.Durable)
-	f := &fleet{t: t, server: srv, location: srv.Database(t)}
+	f := &gateFleet{t: t, server: srv, location: srv.Database(t)}
 	f.client = http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	t.Cleanup(f.client.CloseIdleConnections)
 	for i := range n {
@@ -149,7 +149,7 @@ type answer struct {
 }
 
 // send sends a request to a gate. A gate that does not answer is an error.
-func (f *fleet) send(m *fleetGate, method, path, token, body string, header ...string) (status int, text []byte, err error) {
+func (f *gateFleet) send(m *fleetGate, method, path, token, body string, header ...string) (status int, text []byte, err error) {
 	req, err := http.NewRequest(method, *m.api.Load()+path, strings.NewReader(body))
 	if err != nil {
 		return 0, nil, err
@@ -168,14 +168,14 @@ func (f *fleet) send(m *fleetGate, method, path, token, body string, header ...s
 }
 
 // call asks the next gate about a call.
-func (f *fleet) call(tool, session, args string, header ...string) (a answer, err error) {
+func (f *gateFleet) call(tool, session, args string, header ...string) (a answer, err error) {
 	m := f.gates[f.next.Add(1)%uint64(len(f.gates))]
 	a, err = f.callAt(m, tool, session, args, header...)
 	return a, err
 }
 
 // callAt asks one gate about a call.
-func (f *fleet) callAt(m *fleetGate, tool, session, args string, header ...string) (a answer, err error) {
+func (f *gateFleet) callAt(m *fleetGate, tool, session, args string, header ...string) (a answer, err error) {
 	a.at = m
 	_, text, err := f.send(m, "POST", "/v1/calls", fleetClient, fmt.Sprintf(`{"tool":%q,"session":%q,"args":%s}`, tool, session, args), header...)
 	if err != nil {
@@ -189,7 +189,7 @@ func (f *fleet) callAt(m *fleetGate, tool, session, args string, header ...strin
 
 // released returns the ids of the calls of a session that were released by the store's rows, and of
 // those that were recorded as allowed and, as the gate recorded later, did not leave it.
-func (f *fleet) released(session string) (ids, failed []string) {
+func (f *gateFleet) released(session string) (ids, failed []string) {
 	f.t.Helper()
 	for _, line := range f.rows(session) {
 		var row struct {
@@ -210,7 +210,7 @@ func (f *fleet) released(session string) (ids, failed []string) {
 }
 
 // rows returns the records of a session.
-func (f *fleet) rows(session string) (lines [][]byte) {
+func (f *gateFleet) rows(session string) (lines [][]byte) {
 	f.t.Helper()
 	cmd := exec.Command("stopgate", "log", "--store", f.location, "--session", session, "--format", "json", "-n", "1000")
 	cmd.Env = atHome(f.gates[0].dir)
@@ -245,7 +245,7 @@ func TestFleetIsOneGate(t *testing.T) {
 
 // burst asks the gates about calls of one session at once, and returns the ids of those that were
 // allowed.
-func (f *fleet) burst(tool, session string, calls int) (allowed []string) {
+func (f *gateFleet) burst(tool, session string, calls int) (allowed []string) {
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	for i := range calls {
@@ -263,7 +263,7 @@ func (f *fleet) burst(tool, session string, calls int) (allowed []string) {
 }
 
 // verify verifies the chains of all gates.
-func (f *fleet) verify() {
+func (f *gateFleet) verify() {
 	f.t.Helper()
 	cmd := exec.Command("stopgate", "log", "verify", "--store", f.location)
 	cmd.Env = atHome(f.gates[0].dir)
