@@ -27,13 +27,17 @@ type site struct {
 func (b *bench) http(t *testing.T) *site { return b.sharing(t, nil) }
 
 // sharing is a gateway over HTTP that shares its sessions with others; nil for one that does not.
-func (b *bench) sharing(t *testing.T, sessions mcpgate.Sessions) *site {
+func (b *bench) sharing(t *testing.T, sessions *sharedSessions) *site {
 	t.Helper()
 	var tokens []mcpgate.Token
 	for _, name := range []string{"anna", "bert"} {
 		tokens = append(tokens, mcpgate.Token{Name: stopgate.Principal(name), SHA256: sha256.Sum256([]byte(name + "-token"))})
 	}
-	h, err := b.g.Handler(mcpgate.HTTPOptions{Tokens: tokens, Hosts: []string{"127.0.0.1", "localhost"}, Sessions: sessions})
+	o := mcpgate.HTTPOptions{Tokens: tokens, Hosts: []string{"127.0.0.1", "localhost"}}
+	if sessions != nil {
+		o.Sessions = sessions
+	}
+	h, err := b.g.Handler(o)
 	if err != nil {
 		t.Fatal(err)
 	}

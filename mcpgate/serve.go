@@ -39,11 +39,11 @@ type HTTPOptions struct {
 	Identity func(r *http.Request, token string) (stopgate.Principal, stopgate.Groups, error)
 	// Sessions keeps sessions for several gates, which then go on with each other's; nil for one
 	// gate.
-	Sessions Sessions
+	Sessions interface {
+		PutLogEntries(ctx context.Context, p stopgate.Principal, entries map[string][]byte) error
+		LogEntry(ctx context.Context, p stopgate.Principal, key string) ([]byte, error)
+	}
 }
-
-// Sessions keeps how sessions began, by principal.
-type Sessions = serve.Shared
 
 // Path is the path of the MCP endpoint.
 const Path = "/mcp"
