@@ -66,7 +66,7 @@ func (d *day) decider(tool string) func(args []byte) stopgate.Mode {
 		view = d.index.View()
 	}
 	call := stopgate.Call{Tool: stopgate.ToolName(tool), Surface: stopgate.SurfaceHook, Definition: &stopgate.ToolDefinition{Name: stopgate.ToolName(tool), Schema: []byte(`{"type":"object"}`)}}
-	rules := d.program.RulesFor(call, gate.Circumstances{Situation: d.program.SituationOf(jsonstream.Value{}, view)})
+	rules := d.program.RulesFor(call, gate.Circumstances{Situation: d.program.SituationOf(stopgate.Groups{}, jsonstream.Value{}, view)})
 	return func(args []byte) stopgate.Mode {
 		e := rules.Evaluate(view)
 		e.Feed(args)
