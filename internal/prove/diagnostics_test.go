@@ -60,7 +60,7 @@ func findings(name string, text []byte, o policy.Options) diag.List {
 // Proves D25-03, D25-07, D25-11, D25-15, D25-28, D25-29, D25-30, D25-31, D25-32,
 // D25-33, D25-34, D25-35, D25-36, D25-37, D25-38, D25-39, D25-43, D25-47, K0a,
 // K0b, K0i, K1, K18, K20, K22, K24, K25, K26, K27, K28, K32, K36, K54, K57, S3,
-// S39, B3, B7, C17, D1, D2, D3, D6, D8, Q3, Q5, Q16.
+// S39, S72, B3, B7, C17, D1, D2, D3, D6, D8, Q3, Q5, Q16.
 func TestDiagnostics(t *testing.T) {
 	names, err := filepath.Glob("testdata/check/*.txtar")
 	if err != nil || len(names) == 0 {
@@ -78,6 +78,7 @@ func TestDiagnostics(t *testing.T) {
 				Definitions: definitions(t, golden.Part(archive, "tools.json")),
 				Strict:      strings.Contains(golden.Part(archive, "options"), "strict"),
 				Untrusted:   strings.Contains(golden.Part(archive, "options"), "untrusted"),
+				Bundled:     strings.Contains(golden.Part(archive, "options"), "bundled"),
 			}
 			got := diag.Text(findings("policy.toml", text, o), func(string) []byte { return text })
 			if *update {
