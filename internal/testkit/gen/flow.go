@@ -28,7 +28,8 @@ type FlowCase struct {
 // FlowOptions limit what is drawn.
 type FlowOptions struct {
 	// Sorted draws rules from the strictest to the weakest, of which the permissive ones rely on
-	// trusted sources only, and of the restrictive ones those with not_from.
+	// trusted sources only, and of the restrictive ones those with not_from. None ignores texts that
+	// are not known.
 	Sorted bool
 	// Restricts draws one rule that restricts calls with values from some sources, and no other.
 	Restricts bool
@@ -77,7 +78,7 @@ func DrawFlow(r *rand.Rand, o FlowOptions) *FlowCase {
 	for _, g := range l.Guards {
 		b.WriteString("[[guard]]\n" + writeRule(g, "\n") + "\n")
 	}
-	for range r.IntN(6) / 4 {
+	for range r.IntN(4) / 2 {
 		if o.Restricts {
 			break
 		}
@@ -143,6 +144,8 @@ var flowSources = []naiveflow.Source{
 	{Name: "ids", Trusted: true, Tools: []string{"accounts"}, Field: []string{"*"}, Keys: true},
 	{Name: "web", Tools: []string{"page", "strange*"}},
 	{Name: "files", Tools: []string{"read*", "stranger"}},
+	{Name: "fetched", Tools: []string{"page", "read_profile"}, Asked: []naiveflow.Need{{Pointer: []string{"url"}, Pattern: `(?i)^https?://[a-z]*\.(com|example)`}}},
+	{Name: "temporary", Tools: []string{"*"}, Asked: []naiveflow.Need{{Pointer: []string{"path"}, Pattern: "^/tmp/"}}},
 	{Name: "added", Trusted: true, Tools: []string{"add_entry"}},
 }
 
@@ -159,7 +162,7 @@ func (c *FlowCase) sources(r *rand.Rand, b *strings.Builder) {
 				needs[i].From = slices.DeleteFunc(slices.Clone(needs[i].From), func(name string) bool { return !slices.Contains(have, name) })
 			}
 		}
-		if r.IntN(6) == 0 {
+		if r.IntN(6) == 0 && !slices.ContainsFunc(s.Asked, func(n naiveflow.Need) bool { return n.Pattern != "" }) {
 			s.Trusted = !s.Trusted
 		}
 		have = append(have, s.Name)
@@ -177,9 +180,12 @@ func writeSource(s *naiveflow.Source) string {
 	for key, needs := range map[string][]naiveflow.Need{"asked": s.Asked, "where": s.Where} {
 		for _, n := range needs {
 			fmt.Fprintf(&b, "%s = { pointer = %s, ", key, quote(pointer(n.Pointer)))
-			if n.Const != "" {
+			switch {
+			case n.Const != "":
 				fmt.Fprintf(&b, "const = %s", quote(n.Const))
-			} else {
+			case n.Pattern != "":
+				fmt.Fprintf(&b, "pattern = '%s'", n.Pattern)
+			default:
 				fmt.Fprintf(&b, "from = %s", names(n.From))
 			}
 			if n.Relation != flow.SameValue {

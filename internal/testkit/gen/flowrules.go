@@ -18,7 +18,7 @@ var says = []naiveflow.Says{{Pattern: `(?i)\bdelete\b`}, {Pattern: `(?i)\bpay\b`
 func (c *FlowCase) rules(r *rand.Rand, o FlowOptions, l *naive.Layer) {
 	if o.Restricts {
 		k := c.condition(r, o, false)
-		k.Kind, k.Tokens = "from", 0
+		k.Kind, k.Tokens, k.Ignores = "from", 0, false
 		k.Values = c.names(r, o, "from", false)
 		l.Rules = []naive.Rule{{All: []naive.Cond{k}, Mode: "deny"}, {Mode: "unattended"}}
 		return
@@ -96,6 +96,7 @@ func (c *FlowCase) condition(r *rand.Rand, o FlowOptions, permissive bool) naive
 	}
 	k.Values = c.names(r, o, k.Kind, permissive)
 	if k.Kind == "carries" {
+		k.Ignores = !o.Sorted && r.IntN(3) == 0
 		return k
 	}
 	k.Weak = r.IntN(5) == 0
@@ -175,6 +176,13 @@ func (c *FlowCase) session(r *rand.Rand) naive.Flow {
 		}
 		f.Unless = append(f.Unless, k)
 	}
+	for range r.IntN(3) / 2 * (1 + r.IntN(2)) {
+		k := naive.Cond{Kind: "from", Values: c.names(r, FlowOptions{Sorted: true}, "from", false)}
+		if r.IntN(3) > 0 {
+			k = c.condition(r, FlowOptions{Sorted: true}, false)
+		}
+		f.Where = append(f.Where, k)
+	}
 	return f
 }
 
@@ -188,8 +196,14 @@ func writeFlow(f naive.Flow) string {
 	if f.UntilUser {
 		b.WriteString("until = \"user\"\n")
 	}
-	for _, k := range f.Unless {
-		fmt.Fprintf(&b, "unless = [ { %s } ]\n", writeCondition(k, ", "))
+	for key, all := range map[string][]naive.Cond{"unless": f.Unless, "where": f.Where} {
+		var tables []string
+		for _, k := range all {
+			tables = append(tables, "{ "+writeCondition(k, ", ")+" }")
+		}
+		if len(tables) > 0 {
+			fmt.Fprintf(&b, "%s = [ %s ]\n", key, strings.Join(tables, ", "))
+		}
 	}
 	return b.String()
 }
@@ -208,6 +222,9 @@ func originOptions(c naive.Cond, separator string) string {
 	}
 	if c.Tokens > 0 {
 		s += fmt.Sprint(separator, "tokens = ", c.Tokens)
+	}
+	if c.Ignores {
+		s += separator + "unknown = \"ignore\""
 	}
 	return s
 }

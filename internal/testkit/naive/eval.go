@@ -319,7 +319,7 @@ func (c *call) at(t int) Verdict {
 		if v.Mode != strictest {
 			continue
 		}
-		if v.Layer != "guard" && v.Mode == "ask" && lost != nil { // what is not known explains more than a rule that asks
+		if v.Layer != "guard" && v.Layer != "session" && v.Mode == "ask" && lost != nil { // what is not known explains more than a rule that asks
 			return *lost
 		}
 		return v
@@ -338,7 +338,7 @@ func (l *list) verdict(mode string, rules []int, t int) (v Verdict) {
 	}
 	defer l.doubtful(&v, rules, t)
 	switch {
-	case rules[0] == -1 && l.otherwise != "":
+	case l.otherwise != "":
 		v.Code, v.File = "untrusted_text", 0
 	case rules[0] == -1:
 		v.Code = "no_rule_matched"

@@ -6,6 +6,7 @@ type Flow struct {
 	Before         bool     // it covers the tool
 	Effects        bool     // it covers every tool with an effect
 	Unless         []Cond
+	Where          []Cond // it objects only to calls that fit
 	Mode           string
 	UntilUser      bool
 }
@@ -19,7 +20,10 @@ func (c *call) flows() {
 		}
 		l := &list{layer: "session", otherwise: f.Mode}
 		if len(f.Unless) > 0 {
-			l.rules = []Rule{{All: f.Unless, Mode: "unattended"}}
+			l.rules = append(l.rules, Rule{All: f.Unless, Mode: "unattended"})
+		}
+		if len(f.Where) > 0 {
+			l.rules, l.otherwise = append(l.rules, Rule{All: f.Where, Mode: f.Mode}), "unattended"
 		}
 		c.list(l, p.Layers[0].Schema)
 	}

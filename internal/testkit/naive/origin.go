@@ -223,6 +223,8 @@ func (o *origins) leaf(n *Node, v view) {
 		l.holds = !f.Certain
 	case o.permissive:
 		l.holds = f.Certain
+	case o.cond.Ignores && f.Doubt&flow.Unreported != 0:
+		l.holds, sure = f.Seen, f.Seen
 	default:
 		l.holds, sure = f.Possible, f.Seen
 	}

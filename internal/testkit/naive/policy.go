@@ -53,7 +53,8 @@ type Cond struct {
 
 	Relation       flow.Relation // of from and not_from, as the next two
 	Weak, Segments bool
-	Tokens         int // of carries
+	Tokens         int  // of carries
+	Ignores        bool // unknown = "ignore" of carries
 }
 
 // Schema describes a value. The zero Schema allows everything.

@@ -33,7 +33,8 @@ type Source struct {
 // Need is a condition of a source.
 type Need struct {
 	Pointer  []string
-	Const    string // the text of a string; "" if it is From
+	Const    string // the text of a string; "" if it is From or Pattern
+	Pattern  string // that a text of the value matches
 	From     []string
 	Label    string
 	As       string

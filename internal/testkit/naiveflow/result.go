@@ -23,7 +23,7 @@ func (v *View) result(i int, e *Event) {
 	if e.Opaque {
 		named := []string(nil)
 		for k := range v.Policy.Sources {
-			if s := &v.Policy.Sources[k]; s.names(e.Tool) || e.Tool == "" {
+			if s := &v.Policy.Sources[k]; e.Tool == "" || s.names(e.Tool) && !s.excludes(parse(e.Args)) {
 				named = append(named, s.Name)
 			}
 		}
@@ -243,6 +243,9 @@ func (v *View) needs(i int, e *Event, c *classes, all []Need, n *node, sure bool
 
 func (v *View) need(i int, e *Event, c *classes, need *Need, n *node, sure bool) bool {
 	values, complete := n.at(need.Pointer)
+	if need.Pattern != "" {
+		return !complete || slices.ContainsFunc(values, need.matches)
+	}
 	if !complete || len(values) == 0 {
 		return false
 	}
@@ -259,6 +262,28 @@ func (v *View) need(i int, e *Event, c *classes, need *Need, n *node, sure bool)
 		}
 	}
 	return true
+}
+
+// excludes reports whether the arguments of a call do not fit a constant or a pattern.
+func (s *Source) excludes(args *node) bool {
+	return args != nil && slices.ContainsFunc(s.Asked, func(n Need) bool {
+		values, complete := args.at(n.Pointer)
+		switch {
+		case !complete || len(n.From) > 0:
+			return false
+		case n.Pattern != "":
+			return !slices.ContainsFunc(values, n.matches)
+		case n.Const == "":
+			return false
+		}
+		return len(values) == 0 || slices.ContainsFunc(values, func(value *node) bool { return value.kind != 's' || value.text != n.Const })
+	})
+}
+
+// matches reports whether a text of a value matches the pattern.
+func (need *Need) matches(value *node) bool {
+	found, _ := value.leaves()
+	return slices.ContainsFunc(found, func(leaf *node) bool { return match(need.Pattern, leaf.text) })
 }
 
 // known reports whether a leaf comes from the sources of a condition.
