@@ -86,7 +86,8 @@ type Finding struct {
 	Possible bool
 	Doubt    Doubt
 	// Texts are the numbers of the texts in which the value certainly occurs, in ascending order;
-	// at most 64. More is set if there are others.
+	// at most 64. More is set if there are others. The members of one object of a
+	// structured result count as one text: the number is that of the first.
 	Texts []int
 	More  bool
 	// First is the first text of the sources in which the value certainly occurs, or else the first

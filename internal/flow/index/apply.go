@@ -89,9 +89,11 @@ func (ix *Index) addTexts(s *state, r *record) {
 		}
 	}
 	var to [chains]*filler
+	of := objects{}
 	for i := range r.texts {
 		e := &r.texts[i]
 		s.texts++
+		first := of.first(e, s.texts)
 		info := &s.sets[sets[e.set]]
 		info.last = s.batch
 		info.opaque = info.opaque || e.opaque
@@ -104,7 +106,7 @@ func (ix *Index) addTexts(s *state, r *record) {
 			f.finish()
 			to[chain] = newFiller(ix.open(chain), r)
 		}
-		to[chain].add(e, sets[e.set], s.texts)
+		to[chain].add(e, sets[e.set], s.texts, first)
 	}
 	for _, f := range to {
 		f.finish()
@@ -130,7 +132,7 @@ func (ix *Index) addWritten(r *record) {
 			f.finish()
 			f = newFiller(ix.open(writtenChain), r)
 		}
-		f.add(e, 0, 0)
+		f.add(e, 0, 0, 0)
 	}
 	f.finish()
 }

@@ -50,6 +50,9 @@ type Text struct {
 	Trusted bool
 	// Opaque is set where the model reads more than Text: anything may occur in it.
 	Opaque bool
+	// Object is the object of a structured result of which the text is a member: a number that is the
+	// same for its members only, 0 for none.
+	Object uint32
 }
 
 // overhead is the cost of a text beyond its length, and of a batch, in the budget.

@@ -3,6 +3,7 @@ package index
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/flow"
@@ -178,6 +179,9 @@ func (d *decoder) entries(r *record, sets int) []entry {
 		}
 		if flags&samePointer == 0 {
 			t.pointer = clip(d.string())
+		}
+		if flags&inObject != 0 {
+			t.object = uint32(d.uint(math.MaxUint32))
 		}
 		t.plain, t.loose, t.atoms = decodeNumbers[code](d, codes), decodeNumbers[code](d, codes), decodeNumbers[uint32](d, uint32(len(r.atoms)))
 		last = t

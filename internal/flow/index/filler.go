@@ -41,8 +41,8 @@ func newFiller(v *volume, r *record) *filler {
 	return f
 }
 
-// add adds a text.
-func (f *filler) add(e *entry, set uint16, number int) {
+// add adds a text. first is the number of the first text of its object.
+func (f *filler) add(e *entry, set uint16, number, first int) {
 	v := f.volume
 	text := len(v.sets)
 	if !f.begun || !f.continues(e, text, number) {
@@ -50,7 +50,7 @@ func (f *filler) add(e *entry, set uint16, number int) {
 		v.cost += e.identity()
 		f.begun = true
 	}
-	v.sets = append(v.sets, set)
+	v.sets, v.backs = append(v.sets, set), append(v.backs, back(number, first))
 	v.pointers.add(e.pointer)
 	v.cost += e.cost()
 	v.length += e.length

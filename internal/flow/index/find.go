@@ -97,7 +97,7 @@ type finder struct {
 	steps   int
 	first   flow.Ref // the first text with a reading
 	certain flow.Ref // the first text with certainty
-	numbers []int    // of the texts with certainty
+	numbers []int    // of the texts with certainty, or of the first ones of their objects
 	some    bool     // a text with some reading
 
 	needle needle // scratch memory
@@ -165,10 +165,10 @@ func (f *finder) add(p part, text int, plain bool) {
 		f.first = p.ref(text, set.name)
 	}
 	if plain && !f.damaged && !set.hidden && (f.query == nil || set.certain(f.query, f.lastUser && number <= f.before)) {
-		if len(f.numbers) == 0 || number < f.certain.Number {
+		if f.certain.Number == 0 || number < f.certain.Number {
 			f.certain = p.ref(text, set.name)
 		}
-		f.numbers = append(f.numbers, number)
+		f.numbers = append(f.numbers, number-int(p.volume.backs[text]))
 	}
 }
 

@@ -184,7 +184,7 @@ func (ix *Index) record(b *Batch, s *scanner) *record {
 			r.sets = append(r.sets, slices.Clone(sources))
 		}
 		r.texts = append(r.texts, entry{set: n, trusted: t.Trusted, opaque: t.Opaque, length: int64(len(t.Text)),
-			tool: t.Ref.Tool, call: t.Ref.Call, proposal: t.Ref.Proposal, pointer: clip(t.Ref.Pointer)})
+			tool: t.Ref.Tool, call: t.Ref.Call, proposal: t.Ref.Proposal, pointer: clip(t.Ref.Pointer), object: t.Object})
 	}
 	r.plan(ix.budget, ix.cost(trustedChain))
 	length := int64(0)

@@ -25,6 +25,7 @@ type record struct {
 // entry is a text of a record.
 type entry struct {
 	set                      uint32 // of record.sets
+	object                   uint32 // of the result, 0 for none
 	trusted, opaque, dropped bool
 	length                   int64
 	tool                     stopgate.ToolName

@@ -8,7 +8,7 @@ import (
 )
 
 // version is the version of segments.
-const version = 1
+const version = 2
 
 // Errors of [Index.Restore].
 var (
@@ -35,6 +35,7 @@ const (
 	isDropped
 	sameCall    // as the text before
 	samePointer // likewise
+	inObject
 )
 
 // encode returns the segment of a record: a version, the length of the record, the record, and a keyed
@@ -149,7 +150,7 @@ func (e *encoder) entries(entries []entry) {
 	for i := range entries {
 		t := &entries[i]
 		flags := flag(t.trusted, isTrusted) | flag(t.opaque, isOpaque) | flag(t.dropped, isDropped)
-		flags |= flag(t.sameCall(last), sameCall) | flag(t.pointer == last.pointer, samePointer)
+		flags |= flag(t.sameCall(last), sameCall) | flag(t.pointer == last.pointer, samePointer) | flag(t.object != 0, inObject)
 		e.byte(flags)
 		e.uint(uint64(t.set))
 		e.uint(uint64(t.length))
@@ -160,6 +161,9 @@ func (e *encoder) entries(entries []entry) {
 		}
 		if flags&samePointer == 0 {
 			e.string(t.pointer)
+		}
+		if flags&inObject != 0 {
+			e.uint(uint64(t.object))
 		}
 		encodeNumbers(e, t.plain)
 		encodeNumbers(e, t.loose)

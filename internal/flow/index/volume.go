@@ -15,6 +15,7 @@ type volume struct {
 	plain, loose lane
 	atoms        atoms
 	sets         []uint16 // of texts: their sources
+	backs        []uint16 // of texts: how far back the first text of their object is
 	pointers     pointers
 	runs         []run
 	echo         []code
@@ -89,7 +90,7 @@ func (v *volume) clip() {
 		l.blocks.head, l.blocks.pool = clipped(l.blocks.head), clipped(l.blocks.pool)
 		l.starts, l.texts = clipped(l.starts), clipped(l.texts)
 	}
-	v.sets, v.runs, v.echo, v.pointers.packed = clipped(v.sets), clipped(v.runs), clipped(v.echo), clipped(v.pointers.packed)
+	v.sets, v.backs, v.runs, v.echo, v.pointers.packed = clipped(v.sets), clipped(v.backs), clipped(v.runs), clipped(v.echo), clipped(v.pointers.packed)
 }
 
 func clipped[T any](s []T) []T {
@@ -104,7 +105,7 @@ func exact[T any](s []T) []T { return append(make([]T, 0, len(s)), s...) }
 
 func (v *volume) size() int64 {
 	n := v.words.size() + v.atoms.size() + v.plain.size() + v.loose.size() + v.pointers.size() +
-		int64(8*cap(v.marks)+2*cap(v.sets)+4*cap(v.echo)+88*cap(v.runs))
+		int64(8*cap(v.marks)+2*cap(v.sets)+2*cap(v.backs)+4*cap(v.echo)+88*cap(v.runs))
 	for i := range v.runs {
 		n += int64(len(v.runs[i].tool) + len(v.runs[i].call) + len(v.runs[i].proposal))
 	}

@@ -46,9 +46,10 @@ func (b *builder) structure(d *document, certain, suspected map[int][]flow.Sourc
 		}
 		return slices.Concat(suspected[at], whole)
 	}
-	b.walk(d.root, "", func(pointer string, v jsonstream.Value) {
+	b.walk(d.root, "", 0, func(pointer string, v jsonstream.Value) {
 		b.leaf(pointer, textOf(v), certain[offset(v)], suspects(offset(v)))
 	})
+	b.object = 0
 	seen := map[string]bool{}
 	keys(d.root, func(key jsonstream.Value) {
 		text, at := key.Text(), offset(key)
@@ -59,18 +60,22 @@ func (b *builder) structure(d *document, certain, suspected map[int][]flow.Sourc
 	})
 }
 
-// walk calls each for the leaves of a value, with the pointer that is stored.
-func (b *builder) walk(v jsonstream.Value, pointer string, each func(pointer string, leaf jsonstream.Value)) {
+// walk calls each for the leaves of a value, with the pointer that is stored. object is that of which
+// the value is a member; the leaves' is in b.object.
+func (b *builder) walk(v jsonstream.Value, pointer string, object uint32, each func(pointer string, leaf jsonstream.Value)) {
 	switch v.Kind() {
 	case jsonstream.Object:
+		b.objects++
+		own := b.objects
 		for k, m := range v.Members() {
-			b.walk(m, pointer+"/"+member(k.Text()), each)
+			b.walk(m, pointer+"/"+member(k.Text()), own, each)
 		}
 	case jsonstream.Array:
 		for e := range v.Elements() {
-			b.walk(e, pointer+"/*", each)
+			b.walk(e, pointer+"/*", 0, each)
 		}
 	case jsonstream.String, jsonstream.Number:
+		b.object = object
 		each(pointer, v)
 	}
 }
@@ -93,7 +98,7 @@ func member(key string) string {
 func (b *builder) text(pointer string, text []byte) index.Text {
 	return index.Text{
 		Ref:  flow.Ref{Tool: b.tool, Call: b.result.Call, Proposal: b.result.Proposal, Pointer: pointer},
-		Text: text,
+		Text: text, Object: b.object,
 	}
 }
 

@@ -47,6 +47,9 @@ type builder struct {
 	tool   stopgate.ToolName
 	batch  index.Batch
 	wrote  bool // the agent wrote something with an effect
+
+	objects uint32 // of the structured readings, so far
+	object  uint32 // that of the leaf
 }
 
 // covering returns the sources of which a text may be in a result that cannot be read: those whose
