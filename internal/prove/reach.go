@@ -128,6 +128,7 @@ func nameOf(table string, f *syntax.File, definitions []stopgate.ToolDefinition)
 		return "", false
 	}
 	var others []automaton.Walker
+	var large []*glob.Name // without an automaton
 	for _, t := range f.Tools {
 		for _, name := range append([]string{t.Name}, t.Also...) {
 			n, err := glob.ParseName(name)
@@ -136,11 +137,14 @@ func nameOf(table string, f *syntax.File, definitions []stopgate.ToolDefinition)
 			}
 			if w := n.Walker(); w != nil {
 				others = append(others, w)
+			} else {
+				large = append(large, n)
 			}
 		}
 	}
 	name, answer := analysis.Find([]automaton.Walker{own.Walker()}, others, func(name string) bool {
-		return stopgate.ValidToolName(stopgate.ToolName(name)) && !slices.ContainsFunc(definitions, func(d stopgate.ToolDefinition) bool { return string(d.Name) == name })
+		return !slices.ContainsFunc(large, func(n *glob.Name) bool { return n.Match(name) }) &&
+			stopgate.ValidToolName(stopgate.ToolName(name)) && !slices.ContainsFunc(definitions, func(d stopgate.ToolDefinition) bool { return string(d.Name) == name })
 	})
 	return name, answer == regular.Yes
 }

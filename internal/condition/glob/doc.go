@@ -21,6 +21,8 @@
 //	name.Match("github__issue") // true
 //
 // Tokens, automata and names match the same texts. Matching takes time proportional to the product
-// of the lengths of glob and text at most. The braces of one glob expand to at most
+// of the lengths of glob and text at most, and never builds the automaton of a name. The automaton
+// of alternatives grows with their text; one that grows faster, as that of "*a????????x", is given
+// up early and is nil. The braces of one glob expand to at most
 // [MaxAlternatives] alternatives, or the glob is rejected.
 package glob

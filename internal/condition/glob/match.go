@@ -15,7 +15,11 @@ func MatchAny(lists [][]Token, text []byte) bool {
 
 // Match reports whether one alternative without exceptions matches the complete text, in time
 // proportional to the product of their lengths.
-func Match(tokens []Token, text []byte) bool {
+func Match(tokens []Token, text []byte) bool { return match(tokens, text, false) }
+
+// match is Match; separated leaves "/" and [Root] to literals. It has to return to the last star
+// only: an earlier one that takes more gives the rest less, and as many separators.
+func match(tokens []Token, text []byte, separated bool) bool {
 	t, i, star, mark := 0, 0, -1, 0
 	for i < len(text) {
 		if t < len(tokens) && tokens[t].Kind == Star {
@@ -24,14 +28,17 @@ func Match(tokens []Token, text []byte) bool {
 			continue
 		}
 		r, size := utf8.DecodeRune(text[i:])
-		if t < len(tokens) && tokens[t].takes(r) {
+		if t < len(tokens) && tokens[t].takes(r) && (tokens[t].Kind == Literal || !separated || !separates(r)) {
 			t, i = t+1, i+size
 			continue
 		}
 		if star < 0 {
 			return false
 		}
-		_, size = utf8.DecodeRune(text[mark:])
+		r, size = utf8.DecodeRune(text[mark:])
+		if separated && separates(r) {
+			return false
+		}
 		mark += size
 		t, i = star+1, mark
 	}
@@ -40,6 +47,8 @@ func Match(tokens []Token, text []byte) bool {
 	}
 	return t == len(tokens)
 }
+
+func separates(r rune) bool { return r == '/' || r == Root }
 
 func (t *Token) takes(r rune) bool {
 	switch t.Kind {

@@ -1,6 +1,7 @@
 package glob
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -10,9 +11,10 @@ import (
 // Name is a glob over tool names and over the facts of a call (K0b, K0c, G2). It matches complete
 // names, is case-sensitive on every platform, and "*" never matches "/".
 //
-// Its automaton is built on first use, when the literal prefix is not enough to reject a name.
+// Names are short, so that they are matched by its tokens. Its automaton is built for proofs only.
 type Name struct {
 	text     string
+	lists    [][]Token
 	language func() *automaton.Language
 	prefix   string
 	exact    bool
@@ -32,7 +34,7 @@ func ParseName(text string) (*Name, error) {
 
 func newName(glob string, lists [][]Token) *Name {
 	text, length := LiteralRun(lists[0])
-	name := &Name{text: glob, prefix: text, exact: len(lists) == 1 && length == len(lists[0])}
+	name := &Name{text: glob, lists: lists, prefix: text, exact: len(lists) == 1 && length == len(lists[0])}
 	for _, tokens := range lists[1:] {
 		text, _ := LiteralRun(tokens)
 		name.prefix = text[:commonPrefix(text, name.prefix)]
@@ -52,7 +54,8 @@ func (n *Name) Match(name string) bool {
 	if n.exact || !strings.HasPrefix(name, n.prefix) {
 		return name == n.prefix && n.exact
 	}
-	return n.language().Accepts([]byte(name))
+	text := []byte(name)
+	return slices.ContainsFunc(n.lists, func(tokens []Token) bool { return match(tokens, text, true) })
 }
 
 // LiteralPrefix returns the text before the first wildcard or brace; exact is
@@ -61,6 +64,26 @@ func (n *Name) LiteralPrefix() (prefix string, exact bool) { return n.prefix, n.
 
 // String returns the glob as written.
 func (n *Name) String() string { return n.text }
+
+// NonEmpty returns the glob for the names that are not empty.
+func (n *Name) NonEmpty() *Name {
+	if !n.Match("") {
+		return n
+	}
+	var lists [][]Token
+	for _, tokens := range n.lists {
+		switch only := len(tokens) > 0 && !slices.ContainsFunc(tokens, func(t Token) bool { return t.Kind != Star }); {
+		case only:
+			lists = append(lists, []Token{{Kind: Any}, {Kind: Star}})
+		case len(tokens) > 0:
+			lists = append(lists, tokens)
+		}
+	}
+	if len(lists) == 0 {
+		lists = [][]Token{{{Kind: Class, more: &more{}}}} // no name
+	}
+	return newName(n.text, lists)
+}
 
 // Walker returns an automaton of the names, nil if it would be too large.
 func (n *Name) Walker() automaton.Walker {

@@ -11,8 +11,13 @@ import (
 // runs of wide sets may not.
 const maxStates = 1 << 15
 
+// maxWork bounds the construction of a DFA, in edges of the NFA that its states follow together. A
+// set of literals follows every edge once.
+const maxWork = 1 << 21
+
 // determinise builds the DFA of a direct NFA, nil if it would be too large.
 func (n *NFA) determinise() *DFA {
+	n = n.reduce()
 	spans, classes, of, rest := n.classes()
 	if classes > math.MaxUint16 {
 		return nil
@@ -26,18 +31,19 @@ func (n *NFA) determinise() *DFA {
 			a.others = append(a.others, s)
 		}
 	}
-	b := subsets{ids: make(map[string]uint32, 2*len(n.states)), sets: make([][]int, 1, 2*len(n.states)), all: n.universal()}
+	b := subsets{ids: make(map[string]uint32, 2*len(n.states)), sets: make([][]int, 1, 2*len(n.states)), covers: n.coverings()}
 	a.first = b.id([]int{0})
-	limit := max(maxStates, 8*len(n.states))
+	limit, work := max(maxStates, 8*len(n.states)), max(maxWork, 8*n.edgeCount())
 	w := newSplitter(of, classes)
 	next := make([]uint32, classes)
 	for at := 0; at < len(b.sets); at++ {
-		if len(b.sets) > limit {
+		if len(b.sets) > limit || work < 0 {
 			return nil
 		}
 		accept := false
 		w.reset()
 		for _, s := range b.sets[at] {
+			work -= len(n.states[s].edges)
 			accept = accept || n.states[s].accept
 			for _, e := range n.states[s].edges {
 				w.add(e)
@@ -55,35 +61,19 @@ func (n *NFA) determinise() *DFA {
 	return a
 }
 
-// universal returns the states that accept every text.
-func (n *NFA) universal() []bool {
-	all := make([]bool, len(n.states))
-	for s, state := range n.states {
-		all[s] = state.accept && slices.ContainsFunc(state.edges, func(e edge) bool {
-			set := n.sets[e.set]
-			return e.to == s && len(set) == 1 && set[0] == Any[0]
-		})
-	}
-	return all
-}
-
 // subsets numbers sets of states; the empty set is 0.
 type subsets struct {
-	ids  map[string]uint32
-	sets [][]int
-	all  []bool // states that accept every text, and with them their set
-	key  []byte
-	room []int // for the elements of sets
+	ids    map[string]uint32
+	sets   [][]int
+	covers []covering
+	key    []byte
+	room   []int // for the elements of sets
+	kept   []int
 }
 
 // id numbers a sorted set, which is copied if it is new.
 func (b *subsets) id(set []int) uint32 {
-	for i, s := range set {
-		if b.all[s] {
-			set = set[i : i+1]
-			break
-		}
-	}
+	set = b.withoutCovered(set)
 	if len(set) == 0 {
 		return 0
 	}

@@ -14,7 +14,7 @@ type NFA struct {
 	sets   []Set
 	known  map[rune]int     // sets of one code point
 	same   map[*Span]int    // other sets, by their memory: they are never changed
-	trie   map[trieEdge]int // literals that start at one state share their beginnings
+	trie   map[trieEdge]int // literals and loops that start at one state share their beginnings
 }
 
 type state struct {
@@ -27,7 +27,7 @@ type edge struct{ set, to int }
 
 type trieEdge struct {
 	from int
-	r    rune
+	r    rune // of a literal; the complement of a set's number for a loop on the set
 }
 
 // New returns an NFA that accepts no text yet.
@@ -109,11 +109,17 @@ func (n *NFA) Text(from int, s string) int {
 	return from
 }
 
-// Loop adds a state that is reached for free from another and stays on a set.
+// Loop returns a state that is reached for free from another and stays on a set. As with Text, the
+// same loop after the same state is the same state, and is reached by that only.
 func (n *NFA) Loop(at int, s Set) int {
-	l := n.State()
-	n.Free(at, l)
-	n.Edge(l, s, l)
+	key := trieEdge{at, ^rune(n.set(s))}
+	l, ok := n.trie[key]
+	if !ok {
+		l = n.State()
+		n.Free(at, l)
+		n.Edge(l, s, l)
+		n.trie[key] = l
+	}
 	return l
 }
 
