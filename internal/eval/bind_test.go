@@ -205,6 +205,35 @@ mode = "ask"
 	}
 }
 
+// Proves K0c: no glob of a permissive rule matches a fact that the call lacks, and every glob for any
+// text does so in a restrictive one.
+func TestWhenOfAbsentFacts(t *testing.T) {
+	for _, fact := range []string{"agent", "surface", "server", "principal"} {
+		for _, c := range []struct {
+			globs, mode string
+			with, sole  bool // whether the rule holds with the fact and without it
+		}{
+			{`"*"`, "unattended", true, false},
+			{`["mcp", "*"]`, "unattended", true, false},
+			{`"{,h*}"`, "unattended", true, false},
+			{`"h*"`, "unattended", true, false},
+			{`"*"`, "deny", true, true},
+			{`"*"`, "skip", true, true},
+			{`"h*"`, "deny", true, false},
+			{`"?*"`, "deny", true, false},
+		} {
+			p := layers(t, condition.Env{}, "[tools.t.policy]\nrun = [ { when = { "+fact+" = "+c.globs+" }, mode = \""+c.mode+"\" }, { mode = \"ask\" } ]\n")
+			holds := func(call stopgate.Call) bool {
+				call.Tool = "t"
+				return final(t, p.Bind(call), `{}`).Mode != stopgate.Ask
+			}
+			if with, sole := holds(stopgate.Call{Agent: "hook", Surface: "hook", Server: "hook", Principal: "hook"}), holds(stopgate.Call{}); with != c.with || sole != c.sole {
+				t.Errorf("%s = %s, %s: holds %v with it, %v without", fact, c.globs, c.mode, with, sole)
+			}
+		}
+	}
+}
+
 // Proves D25-47, Q5, Q16, K25, D25-44: rules and a schema that comes with the call. A tool's own
 // rule that does not fit it denies the tool; a rule for many tools is skipped for a tool that lacks
 // its parameter.

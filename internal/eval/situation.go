@@ -62,8 +62,8 @@ type Circumstances struct {
 	Governed bool
 }
 
-// applies resolves a rule's conditions on the call itself and its session (K0c,
-// K60).
+// applies resolves a rule's conditions on the call itself and its session (K0c, K60). A fact that
+// the call lacks is certain of nothing: no glob of a permissive rule matches it, not even "*".
 func (c *compiler) applies(r *syntax.Rule) bool {
 	w := r.When
 	if w == nil {
@@ -76,7 +76,7 @@ func (c *compiler) applies(r *syntax.Rule) bool {
 		{w.Agent, string(c.call.Agent)}, {w.Surface, string(c.call.Surface)},
 		{w.Server, string(c.call.Server)}, {w.Principal, string(c.call.Principal)},
 	} {
-		if len(fact.globs) > 0 && !syntax.MatchesAny(fact.globs, fact.value) {
+		if len(fact.globs) > 0 && (fact.value == "" && r.Mode.Permissive() || !syntax.MatchesAny(fact.globs, fact.value)) {
 			return false
 		}
 	}

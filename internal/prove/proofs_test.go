@@ -130,6 +130,10 @@ func TestProofsByUnion(t *testing.T) {
 		{"compounds that split an argument", two, `{ all = [ { arg = "/a", const = true }, { arg = "/b", prefix = "x" } ], mode = "ask" },` + "\n" + `{ all = [ { arg = "/a", const = false }, { arg = "/b", prefix = "x" } ], mode = "ask" },` + "\n" + `{ arg = "/b", const = "xy", mode = "deny" },` + "\n" + `{ arg = "/b", const = "y", mode = "deny" }`, "3", ""},
 		{"a range in a compound", `n = { type = "integer", required = true }`, `{ arg = "/n", minimum = 3, mode = "ask" },` + "\n" + `{ all = [ { arg = "/n", minimum = 1 }, { arg = "/n", maximum = 3 } ], mode = "deny" },` + "\n" + `{ all = [ { arg = "/n", minimum = 1 }, { arg = "/n", maximum = 2 } ], mode = "skip" }`, "3", ""},
 		{"members that exclude each other", `n = { type = "integer", required = true }`, `{ all = [ { arg = "/n", minimum = 5 }, { arg = "/n", maximum = 3 } ], mode = "deny" },` + "\n" + `{ mode = "ask" }`, "", "1"},
+		{"a fact that a permissive rule needs", two, `{ when = { server = "?*" }, mode = "ask" },` + "\n" + `{ when = { server = "*" }, mode = "unattended" },` + "\n" + `{ when = { server = "*" }, arg = "/b", const = "x", mode = "deny" }`, "2", ""},
+		{"a fact that calls lack", two, `{ when = { server = "*" }, mode = "unattended" },` + "\n" + `{ arg = "/b", const = "x", mode = "deny" }`, "", ""},
+		{"a fact that calls have", two, `{ when = { server = "*" }, mode = "unattended" },` + "\n" + `{ when = { server = "?*" }, arg = "/b", const = "x", mode = "deny" }`, "2", ""},
+		{"braces between wildcards", two, `{ when = { server = "*{get,list,read,search,find,show,view,describe,fetch,query,count,check,status,create,close,delete}*" }, mode = "ask" },` + "\n" + `{ when = { server = "*{get,list,read,search,find,show,view,describe,fetch,query,count,check,status,create,close}_x" }, mode = "deny" },` + "\n" + `{ when = { server = "*_x" }, mode = "deny" }`, "2", ""},
 		{"facts of the call", two, `{ when = { agent = "a*" }, mode = "ask" },` + "\n" + `{ when = { agent = "ab" }, arg = "/b", const = "x", mode = "deny" },` + "\n" + `{ when = { agent = "b" }, arg = "/b", const = "x", mode = "deny" }`, "2", ""},
 	} {
 		t.Run(c.name, c.run)

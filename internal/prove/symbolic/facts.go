@@ -23,24 +23,24 @@ func (t *Translation) facts(w *syntax.When, permissive bool) []analysis.Conditio
 		globs []string
 	}{{"agent", w.Agent}, {"surface", w.Surface}, {"server", w.Server}, {"principal", w.Principal}} {
 		if len(fact.globs) > 0 {
-			list = append(list, t.fact("when."+fact.name, fact.globs))
+			list = append(list, t.fact("when."+fact.name, fact.globs, permissive))
 		}
 	}
 	switch {
 	case len(w.Group) == 0, t.GroupsUnknown && !permissive:
 	case t.GroupsUnknown:
-		list = append(list, t.fact(unknownGroupsFact, nil)) // never holds
+		list = append(list, t.fact(unknownGroupsFact, nil, false)) // never holds
 	default:
-		list = append(list, t.fact(groupsFact, w.Group))
+		list = append(list, t.fact(groupsFact, w.Group, false))
 	}
 	if w.Session != nil {
-		list = append(list, t.fact(dataFact(w, permissive), []string{metFact}))
+		list = append(list, t.fact(dataFact(w, permissive), []string{metFact}, false))
 	}
 	if w.Says != nil {
-		list = append(list, t.fact(saysFact+w.Says.Key, []string{metFact}))
+		list = append(list, t.fact(saysFact+w.Says.Key, []string{metFact}, false))
 	}
 	if w.Effect != nil {
-		list = append(list, t.fact("when.effect", []string{strconv.FormatBool(*w.Effect)}))
+		list = append(list, t.fact("when.effect", []string{strconv.FormatBool(*w.Effect)}, false))
 	}
 	return list
 }
@@ -80,7 +80,8 @@ func dataFact(w *syntax.When, permissive bool) string {
 }
 
 // fact is one condition on a fact: a text that is empty where the call lacks it, or the groups.
-func (t *Translation) fact(key string, globs []string) analysis.Condition {
+// present reports that the condition needs the fact.
+func (t *Translation) fact(key string, globs []string, present bool) analysis.Condition {
 	n, ok := t.variables[key]
 	if !ok {
 		n = len(t.all)
@@ -99,6 +100,9 @@ func (t *Translation) fact(key string, globs []string) analysis.Condition {
 		if err != nil {
 			continue // Parse has refused it
 		}
+		if present {
+			name = name.NonEmpty()
+		}
 		names = append(names, name)
 		if text, exact := name.LiteralPrefix(); exact {
 			set.Texts.Exact = append(set.Texts.Exact, text)
@@ -106,7 +110,7 @@ func (t *Translation) fact(key string, globs []string) analysis.Condition {
 		}
 		set.Texts.Languages = append(set.Texts.Languages, analysis.Language{Walkers: func() []automaton.Walker { return nameWalkers([]*glob.Name{name}) }})
 	}
-	return analysis.Condition{Variable: n, AtMost: -1, Set: set, Named: set, Key: key + "\x00" + strings.Join(globs, "\x00"), Holds: func(v analysis.Value) bool {
+	return analysis.Condition{Variable: n, AtMost: -1, Set: set, Named: set, Key: key + "\x00" + strconv.FormatBool(present) + "\x00" + strings.Join(globs, "\x00"), Holds: func(v analysis.Value) bool {
 		return slices.ContainsFunc(names, func(name *glob.Name) bool { return name.Match(v.Text) })
 	}}
 }

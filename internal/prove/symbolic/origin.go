@@ -183,5 +183,5 @@ func (t *Translation) oneText(r *Rule) []analysis.Condition {
 	if !r.SameText {
 		return nil
 	}
-	return []analysis.Condition{t.fact("same_text "+r.same(), []string{metFact})}
+	return []analysis.Condition{t.fact("same_text "+r.same(), []string{metFact}, false)}
 }

@@ -83,7 +83,7 @@ func member(key string, v *naive.Node) *naive.Node {
 func when(r *rand.Rand) *naive.When {
 	switch r.IntN(7) {
 	case 0:
-		return &naive.When{Agent: pick(r, []string{"main", "helper"})}
+		return &naive.When{Agent: pick(r, []string{"main", "helper", "*", "ma*"})}
 	case 1:
 		return &naive.When{Values: []string{"x", "z"}}
 	case 2:

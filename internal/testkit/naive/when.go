@@ -10,7 +10,7 @@ import (
 // known before the first byte; a rule whose When does not hold is as if it were not
 // there.
 type When struct {
-	Agent  string   // the agent's name, "" for any
+	Agent  string   // the agent's name or PREFIX*, "" for any
 	Groups []string // one of these groups, a name or PREFIX*; nil asks nothing
 	Values []string // the session's data has one of these strings at "/v"; nil asks nothing
 	Says   *naiveflow.Says
@@ -24,10 +24,10 @@ func (p *Policy) holds(r Rule) bool {
 	if w == nil {
 		return true
 	}
-	if w.Agent != "" && w.Agent != p.Agent {
+	permits := r.Mode == "unattended"
+	if w.Agent != "" && (p.Agent == "" && permits || !fitsName(w.Agent, p.Agent)) {
 		return false
 	}
-	permits := r.Mode == "unattended"
 	switch {
 	case w.Groups != nil && !p.inGroup(w.Groups, permits),
 		w.Effect != nil && *w.Effect != p.Effect, w.Says != nil && (p.Texts == nil || !p.Texts.Said(w.Says)):
@@ -67,13 +67,18 @@ func (p *Policy) inGroup(wanted []string, permits bool) bool {
 	}
 	for _, w := range wanted {
 		for _, g := range p.Groups {
-			prefix, open := strings.CutSuffix(w, "*")
-			if g == w || open && strings.HasPrefix(g, prefix) && !strings.Contains(g[len(prefix):], "/") {
+			if fitsName(w, g) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// fitsName says whether a name is wanted, a name or PREFIX*.
+func fitsName(wanted, name string) bool {
+	prefix, open := strings.CutSuffix(wanted, "*")
+	return name == wanted || open && strings.HasPrefix(name, prefix) && !strings.Contains(name[len(prefix):], "/")
 }
 
 // present returns the rules of a list; those whose When does not hold only keep their
