@@ -39,8 +39,8 @@ type Grant struct {
 	Asking []string `json:"asking,omitempty"`
 	Values []Value  `json:"values"` // one for each leaf of the arguments
 
-	// Approvals is how many persons approved it; 0 is one.
-	Approvals int `json:"approvals,omitempty"`
+	// Requirement is that of the question. The grant answers no question with another one.
+	Requirement Requirement `json:"requirement,omitzero"`
 
 	By      string    `json:"by"`
 	Made    time.Time `json:"made"`
@@ -100,7 +100,7 @@ func newGrant(e Entry, s Scope, by string, now time.Time) (Grant, error) {
 	}
 	g := Grant{
 		ID: newID(), Principal: e.Principal, Session: e.Session, Tool: e.Tool, Definition: e.Binding.Definition, Server: e.Server,
-		Code: e.Code, By: by, Made: now, Expires: now.Add(s.For), Limit: s.Limit, Asking: e.Asking, Approvals: e.Requirement.Approvals,
+		Code: e.Code, By: by, Made: now, Expires: now.Add(s.For), Limit: s.Limit, Asking: e.Asking, Requirement: e.Requirement,
 	}
 	if e.Rule != nil {
 		g.Rule = e.Rule.ID

@@ -16,9 +16,9 @@ func (q *Queue) Granted(ctx context.Context, view gate.View) (a gate.Answer, ok 
 	if err != nil {
 		return gate.Answer{}, false, err
 	}
-	needed := q.Requires(&view.Call).Approvals
+	needed := q.Requires(&view.Call)
 	for _, g := range grants {
-		if !g.covers(view, now) || needed > 1 && g.Approvals < needed {
+		if !g.covers(view, now) || !g.meets(needed) {
 			continue
 		}
 		g, err := q.store.ChangeGrant(ctx, g.ID, func(g Grant) (Grant, error) {

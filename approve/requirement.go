@@ -143,3 +143,8 @@ func (q *Queue) Requires(call *stopgate.Call) Requirement {
 
 // meets reports whether an entry was asked under a requirement.
 func (e *Entry) meets(r Requirement) bool { return reflect.DeepEqual(e.Requirement, r) }
+
+// meets reports whether a grant may answer a question with a requirement.
+func (g *Grant) meets(r Requirement) bool {
+	return reflect.DeepEqual(r, Requirement{}) || reflect.DeepEqual(g.Requirement, r)
+}

@@ -168,7 +168,7 @@ func TestTwoPersonsGrant(t *testing.T) {
 			t.Errorf("another grant: %v", err)
 		}
 		_, g, err = d.queue.Grant(t.Context(), e.ID, approve.Reply{By: "eve", Principal: "eve"}, approve.Scope{})
-		if err != nil || g.ID == "" || g.By != "bob, eve" || g.Approvals != 2 {
+		if err != nil || g.ID == "" || g.By != "bob, eve" || g.Requirement.Approvals != 2 {
 			t.Errorf("%+v: %v", g, err)
 		}
 		if out := <-done; !out.Allowed() {
@@ -224,6 +224,35 @@ func TestRequirementChanges(t *testing.T) {
 		}
 		if out, _ := before.gate.Decide(t.Context(), call); !out.Allowed() {
 			t.Error("the approval does not serve the question that it answered")
+		}
+	})
+}
+
+// Proves H23: a grant under an older requirement does not serve under a newer one.
+func TestGrantUnderAnOlderRequirement(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := new(mem.Approvals)
+		older := newFixture(t, store, quiet)
+		e, done := older.question("docs/a")
+		if _, _, err := older.queue.Grant(t.Context(), e.ID, approve.Reply{By: "ann", Principal: "ann"}, approve.Scope{}); err != nil {
+			t.Fatal(err)
+		}
+		<-done
+		for _, r := range []approve.Requirement{{Others: true}, {Who: leads, Others: true}, {Approvals: 2, Others: true}} {
+			newer := newFixture(t, store, requiring(r))
+			e, done := newer.question("docs/a") // asks again
+			if _, err := newer.queue.Answer(t.Context(), e.ID, approve.Reply{By: "root", Principal: "root"}); err != nil {
+				t.Fatal(err)
+			}
+			if out := <-done; out.Allowed() {
+				t.Errorf("%+v: released by %s", r, out.Approval.By)
+			}
+		}
+		out, err := older.gate.Decide(t.Context(), stopgate.Call{
+			Tool: "write", Session: "s", Principal: "ann", Surface: stopgate.SurfaceGateway, Args: []byte(`{"path":"docs/a"}`),
+		})
+		if err != nil || !out.Allowed() {
+			t.Errorf("without a requirement the grant does not serve: %+v, %v", out.Verdict, err)
 		}
 	})
 }

@@ -214,7 +214,7 @@ func (w *wait) use(ctx context.Context, view gate.View) (gate.Answer, bool, erro
 		return w.step(ctx, view)
 	case err != nil:
 		// The change may be stored although its result was lost.
-		w.queue.returnApproval(context.WithoutCancel(ctx), w.entry.ID, view.Proposal)
+		w.queue.returnApproval(context.WithoutCancel(ctx), w.entry, view.Proposal)
 		return gate.Answer{}, false, err
 	}
 	w.queue.changes.send()
@@ -223,17 +223,20 @@ func (w *wait) use(ctx context.Context, view gate.View) (gate.Answer, bool, erro
 		a = view.Edit(e.By, []byte(e.Edit))
 	}
 	a.ID, a.Via = e.ID, e.Via
-	a.GiveBack = func(ctx context.Context) { w.queue.returnApproval(ctx, e.ID, view.Proposal) }
+	a.GiveBack = func(ctx context.Context) { w.queue.returnApproval(ctx, e, view.Proposal) }
 	return a, true, nil
 }
 
-// returnApproval makes an approval usable again if the call that used it was not released.
-func (q *Queue) returnApproval(ctx context.Context, id string, of stopgate.ProposalID) {
+// returnApproval makes an approval usable again if the call that used it was not released. It restores
+// the arguments, of which a store may keep a part only while the approval is used: without its edit the
+// approval would be one of the call as it was proposed.
+func (q *Queue) returnApproval(ctx context.Context, was Entry, of stopgate.ProposalID) {
 	ctx, cancel := context.WithTimeout(ctx, returnLimit)
 	defer cancel()
-	_, err := q.store.ChangeEntry(ctx, id, func(e Entry) (Entry, error) {
+	_, err := q.store.ChangeEntry(ctx, was.ID, func(e Entry) (Entry, error) {
 		if e.State == Used && e.UsedBy == of {
 			e.State, e.UsedBy = Approved, ""
+			e.Args, e.Edit, e.Leaves, e.Segment = was.Args, was.Edit, was.Leaves, was.Segment
 			if e.Edit != "" {
 				e.State = Edited
 			}
