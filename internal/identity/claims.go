@@ -35,7 +35,7 @@ func principalOf(claims jsonstream.Value, name string) (stopgate.Principal, erro
 	if !ok || v.Kind() != jsonstream.String {
 		return "", fmt.Errorf("the token has no text as the claim %q", name)
 	}
-	if name == "email" {
+	if name == "email" || name == "/email" {
 		switch verified, ok := claims.Get("email_verified"); {
 		case !ok, verified.Kind() == jsonstream.True, verified.Kind() == jsonstream.String && verified.Text() == "true":
 		default:

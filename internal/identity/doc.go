@@ -93,6 +93,9 @@ func New(s OIDC, o Options) *Provider {
 	if o.Client == nil {
 		o.Client = &http.Client{Timeout: fetchTimeout}
 	}
+	client := *o.Client
+	client.CheckRedirect = checkRedirect
+	o.Client = &client
 	return &Provider{settings: s, options: o, keys: &keys{issuer: s.Issuer, client: o.Client, now: o.Now}}
 }
 

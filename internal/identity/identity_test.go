@@ -236,3 +236,59 @@ func TestCheckURL(t *testing.T) {
 		}
 	}
 }
+
+// A logout that arrives late, or again, does not take back a newer one.
+func TestOlderLogout(t *testing.T) {
+	_, i, at, _ := newProvider(t)
+	p := identity.New(identity.OIDC{Issuer: i.URL, Audience: issuer.Audience, Principal: "sub"}, identity.Options{
+		Now: at.read, Logouts: new(identity.MemoryLogouts),
+	})
+	older := i.Logout(map[string]any{"sub": "u-1"})
+	at.now = at.now.Add(5 * time.Second)
+	between := i.Token(map[string]any{"sub": "u-1"})
+	at.now = at.now.Add(5 * time.Second)
+	for _, token := range []string{i.Logout(map[string]any{"sub": "u-1"}), older} {
+		if code := logout(p, token); code != http.StatusOK {
+			t.Fatal(code)
+		}
+		if _, _, err := authenticate(p, between); err == nil {
+			t.Error("a token from before the newer logout is accepted")
+		}
+	}
+}
+
+// An email has to be verified, however the settings name the claim.
+func TestEmailByPointer(t *testing.T) {
+	i := issuer.New(t)
+	for _, claim := range []string{"email", "/email"} {
+		p := identity.New(identity.OIDC{Issuer: i.URL, Audience: issuer.Audience, Principal: claim}, identity.Options{})
+		if who, _, err := authenticate(p, i.Token(map[string]any{"email": "ann@example.com", "email_verified": false})); err == nil {
+			t.Errorf("%s: %s is accepted", claim, who)
+		}
+		if _, _, err := authenticate(p, i.Token(ann)); err != nil {
+			t.Errorf("%s: %v", claim, err)
+		}
+	}
+}
+
+// moved is a client of an issuer whose keys have moved to a host without TLS.
+type moved struct{ issuer string }
+
+func (m moved) RoundTrip(r *http.Request) (*http.Response, error) {
+	switch {
+	case r.URL.Host == "keys.example.com":
+		r.URL.Host = strings.TrimPrefix(m.issuer, "http://")
+	case r.URL.Path == "/keys":
+		return &http.Response{StatusCode: http.StatusFound, Header: http.Header{"Location": {"http://keys.example.com/keys"}}, Body: http.NoBody, Request: r}, nil
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// A redirect does not lead to keys that are read without TLS.
+func TestKeysBehindRedirect(t *testing.T) {
+	i := issuer.New(t)
+	p := identity.New(identity.OIDC{Issuer: i.URL, Audience: issuer.Audience, Principal: "sub"}, identity.Options{Client: &http.Client{Transport: moved{i.URL}}})
+	if _, _, err := authenticate(p, i.Token(nil)); err == nil || !strings.Contains(err.Error(), "want https") {
+		t.Errorf("accepted with keys of a host without TLS: %v", err)
+	}
+}

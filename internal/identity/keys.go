@@ -222,6 +222,17 @@ func CheckURL(text string) error {
 	return fmt.Errorf("want https://HOST/..., not %q: whoever can change the answer can sign tokens", text)
 }
 
+// maxRedirects is how many redirects of an issuer are followed.
+const maxRedirects = 5
+
+// checkRedirect applies CheckURL to the address of a redirect.
+func checkRedirect(r *http.Request, via []*http.Request) error {
+	if len(via) > maxRedirects {
+		return errors.New("too many redirects")
+	}
+	return CheckURL(r.URL.String())
+}
+
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

@@ -62,6 +62,13 @@ func (p *Provider) logout(ctx context.Context, tokens []string) error {
 	if p.options.Logouts == nil {
 		return fmt.Errorf("no store keeps logouts")
 	}
+	known, err := p.options.Logouts.LogEntry(ctx, p.owner(), key)
+	if err != nil {
+		return fmt.Errorf("read the last logout: %w", err)
+	}
+	if at, err := strconv.ParseInt(string(known), 10, 64); err == nil && at >= order.IssuedAt.Unix() {
+		return nil // it arrives late, or again
+	}
 	err = p.options.Logouts.PutLogEntries(ctx, p.owner(), map[string][]byte{key: strconv.AppendInt(nil, order.IssuedAt.Unix(), 10)})
 	if err != nil {
 		return fmt.Errorf("keep the logout: %w", err)
