@@ -109,11 +109,14 @@ func (c *commitment) again(ctx context.Context, step func(context.Context)) {
 }
 
 // prepareRelease prepares the parts of the update that do not depend on the facts. It returns
-// nil if the call cannot be released: it is denied, now or when its row is written.
+// nil if the call cannot be released and is denied.
 func (c *commitment) prepareRelease(ctx context.Context) *releaseUpdate {
 	p := c.p
 	l := &p.sessions
 	if p.g.sessions.journal && !p.g.audit.Ready(ctx) {
+		// Denied here: the next attempt may write the row, and would write it without the facts.
+		c.loseRow(p.heldRows, c.row, nil)
+		p.fail(p.g.rowUnavailable(), "journal", port.Failed, "")
 		return nil
 	}
 	u := &releaseUpdate{p: p, run: l.runner(ctx)}
@@ -221,17 +224,22 @@ func (c *commitment) denyRelease(ctx context.Context, u *releaseUpdate, f port.F
 		p.addLockdown(locked.Lockdown)
 		p.mu.Unlock()
 	case u.row != nil:
-		for _, lost := range appendCopies(nil, u.heldRows) {
-			p.g.audit.Lose(lost, err)
-		}
-		c.spooled = p.g.audit.Lose(u.row, err)
-		c.rowLost = true
+		c.loseRow(u.heldRows, u.row, err)
 		p.fail(p.g.rowUnavailable(), "journal", f, stack)
 		p.sessions.withdrawUncertain(ctx, u.facts, f)
 	case p.sessions.governed || p.g.sessions.fleet:
 		p.sessions.fault(f, err, stack)
 		p.sessions.withdrawUncertain(ctx, u.facts, f)
 	}
+}
+
+// loseRow counts or spools the row of a release, and those that were held back for it.
+func (c *commitment) loseRow(held []stopgate.Record, row *stopgate.Record, err error) {
+	for _, lost := range appendCopies(nil, held) {
+		c.p.g.audit.Lose(lost, err)
+	}
+	c.spooled = row != nil && c.p.g.audit.Lose(row, err)
+	c.rowLost = row != nil
 }
 
 // refuse denies because of objections on current facts. Those that ask are not the ones that the

@@ -420,6 +420,34 @@ func TestThreatH19OneTransaction(t *testing.T) {
 	}
 }
 
+// Proves H19, I19, I22: a call is not released without its facts when the log cannot be written at first, and
+// can be a moment later, when its row is.
+func TestLogIsBackDuringRelease(t *testing.T) {
+	j := &journal{Store: ports.Store{}}
+	g := fileGate(t, sessionFile, gate.WithStore(j), gate.WithRecorder(j))
+	j.Store.Fault = func(context.Context, string) error { return errDisk }
+	out, _ := g.Decide(ctx, stopgate.Call{Tool: "other", Session: "s", Args: []byte(`{}`)})
+	want(t, out, stopgate.Denied, stopgate.CodeAuditUnavailable)
+	failed := false
+	j.Store.Fault = func(_ context.Context, method string) error {
+		if method == "record" && !failed {
+			failed = true
+			return errDisk
+		}
+		return nil
+	}
+	out, _ = g.Decide(ctx, stopgate.Call{Tool: "mail", Session: "s", Args: []byte(`{}`)})
+	if want(t, out, stopgate.Denied, stopgate.CodeAuditUnavailable); !failed {
+		t.Error("the row of the gap was not tried")
+	}
+	out, _ = g.Decide(ctx, stopgate.Call{Tool: "mail", Session: "s", Args: []byte(`{}`)})
+	if !out.Allowed() {
+		t.Errorf("the log is back: %+v", out.Verdict)
+	}
+	out, _ = g.Decide(ctx, stopgate.Call{Tool: "mail", Session: "s", Args: []byte(`{}`)})
+	want(t, out, stopgate.Denied, stopgate.CodeSessionPolicyDenied)
+}
+
 // journal is a store that keeps rows with the facts.
 type journal struct {
 	ports.Store
