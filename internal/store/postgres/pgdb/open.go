@@ -126,6 +126,14 @@ func durable(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
+// indexed turns plans off that read whole tables. The statements of parts find rows by their keys, and are
+// planned once: tables that are empty or small then, and not analyzed since, would be read whole in each
+// transaction when they have grown. The cost of a plan that is turned off would start the compiler.
+func indexed(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, "SELECT set_config(name, 'off', false) FROM unnest(ARRAY['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']) AS name")
+	return err
+}
+
 // Address returns a URL without its password and parameters, for errors and reports.
 func Address(location string) string {
 	u, err := url.Parse(location)

@@ -54,7 +54,7 @@ func (w *writer) connect(ctx context.Context) error {
 		return fmt.Errorf("postgres: connect to %s: %w", w.db.name, err)
 	}
 	w.conn = conn
-	for _, f := range append([]func(context.Context, *pgx.Conn) error{durable}, w.db.onConnect...) {
+	for _, f := range append([]func(context.Context, *pgx.Conn) error{durable, indexed}, w.db.onConnect...) {
 		if err := f(ctx, conn); err != nil {
 			if conn.IsClosed() {
 				err = lost(ctx, err)
