@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -103,6 +104,8 @@ func (c *Content) check() error {
 	switch y := c.Created.Year(); {
 	case c.Generation == 0:
 		return errors.New("generation 0: generations count from 1")
+	case c.Generation > math.MaxInt64: // stores keep it as a signed number
+		return fmt.Errorf("generation %d is too large", c.Generation)
 	case y < 1970 || y > 9999:
 		return fmt.Errorf("created in the year %d", y)
 	case len(c.Files) == 0:

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ const (
 
 // load is a state that a caller waits for.
 type load struct {
+	ctx          context.Context // of the caller
 	principal    []byte
 	owners, keys [][]byte
 	done         chan struct{}
@@ -43,7 +45,7 @@ func (s *Store) Load(ctx context.Context, o session.Owner, keys []session.Key) (
 	if err := ctx.Err(); err != nil {
 		return session.State{}, err
 	}
-	l := &load{principal: idOf(ofPrincipal, string(o.Principal)), owners: make([][]byte, len(keys)), keys: make([][]byte, len(keys)), done: make(chan struct{})}
+	l := &load{ctx: ctx, principal: idOf(ofPrincipal, string(o.Principal)), owners: make([][]byte, len(keys)), keys: make([][]byte, len(keys)), done: make(chan struct{})}
 	of := idOf(ofSession, string(o.Principal), string(o.Session))
 	for i, k := range keys {
 		l.owners[i], l.keys[i] = of, []byte(k.Text())
@@ -99,7 +101,11 @@ func (l *loader) run() {
 			return
 		}
 		l.mu.Unlock()
-		l.read(some)
+		// A load whose caller has given up is not read, so that after a stall of the database new ones do not wait for it.
+		some = slices.DeleteFunc(some, func(q *load) bool { return q.ctx.Err() != nil })
+		if len(some) > 0 {
+			l.read(some)
+		}
 	}
 }
 
