@@ -81,6 +81,7 @@ func TestBuildRefuses(t *testing.T) {
 		want   string
 	}{
 		{"no generation", func(c *bundle.Content) { c.Generation = 0 }, "generation 0"},
+		{"a generation that stores cannot keep", func(c *bundle.Content) { c.Generation = 1 << 63 }, "too large"},
 		{"no files", func(c *bundle.Content) { c.Files = nil }, "no files"},
 		{"no policy", func(c *bundle.Content) { c.Files = []bundle.File{{Name: "tools.json"}} }, "no policy"},
 		{"many files", func(c *bundle.Content) {
