@@ -34,7 +34,10 @@ func (v *clientRequest) admit(r *http.Request) *refusal {
 		}
 	}
 	v.principal = local
-	if len(v.tokens) > 0 || v.identity != nil {
+	if v.workloads != nil && r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
+		return v.certificate(r)
+	}
+	if len(v.tokens) > 0 || v.identity != nil || v.workloads != nil {
 		return v.authenticate(r)
 	}
 	return nil
@@ -51,6 +54,10 @@ func (v *clientRequest) authenticate(r *http.Request) *refusal {
 		}
 	}
 	shown := takeTokens(r, issued)
+	if !v.wantsTokens() {
+		no.message, no.why = noCertificate, "no client certificate"
+		return no
+	}
 	switch {
 	case len(shown.all) == 0:
 		return no
@@ -80,6 +87,8 @@ const (
 	noToken         = "This gate wants a token of its own: as the API key, in the header X-Stopgate-Token, or in the base URL as /k/TOKEN."
 	unknownToken    = "This gate does not know this token: it is mistyped, or was taken back."
 	differentTokens = "This request shows different tokens of the gate: send one."
+	noCertificate   = "This gate wants a client certificate."
+	twoIdentities   = "This request has a client certificate and a token of the gate: show one of them."
 	foreignHost     = "This gate does not answer to this host name: its names are those in [gateway] hosts of its policy, and loopback."
 	foreignOrigin   = "Pages of this origin may not call this gate: [gateway] origins of its policy lists those that may."
 )

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"crypto/sha256"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"net/http"
@@ -22,6 +23,7 @@ type configuration struct {
 	origins   map[string]bool
 	tokens    []Token
 	identity  Identity
+	workloads Certificates
 	chain     *chain.Chain // event policies
 }
 
@@ -42,6 +44,14 @@ type Identity interface {
 	Authenticate(r *http.Request, token string) (stopgate.Principal, stopgate.Groups, error)
 }
 
+// Certificates authenticate clients by the certificate of their connection. They are safe for
+// concurrent use.
+type Certificates interface {
+	// AuthenticateConnection returns the client of a connection with a certificate. After an error
+	// the connection, or the request, is refused.
+	AuthenticateConnection(s *tls.ConnectionState) (stopgate.Principal, error)
+}
+
 // newConfiguration validates settings and rejects unsafe ones. It reuses open connections of the
 // previous configuration, if any.
 func newConfiguration(o *Options, before *configuration) (*configuration, error) {
@@ -49,12 +59,12 @@ func newConfiguration(o *Options, before *configuration) (*configuration, error)
 	if err != nil {
 		return nil, err
 	}
-	guarded := len(tokens) > 0 || o.Identity != nil
+	guarded := len(tokens) > 0 || o.Identity != nil || o.Certificates != nil
 	if err := o.Settings.check(guarded); err != nil {
 		return nil, err
 	}
 	c := &configuration{
-		settings: o.Settings, routes: builtinRoutes(), tokens: tokens, identity: o.Identity,
+		settings: o.Settings, routes: builtinRoutes(), tokens: tokens, identity: o.Identity, workloads: o.Certificates,
 		hosts: map[string]bool{}, origins: map[string]bool{},
 	}
 	var list []upstream.Options
@@ -123,7 +133,7 @@ const (
 
 // Reload applies new settings, upstreams and tokens to exchanges that start from now on. Running
 // exchanges keep theirs, and unchanged upstreams keep their connections. It ignores Gate, Replay,
-// TLS and Log of o, and the listen address: the caller owns the listener. After an error the old
+// TLS, Certificates and Log of o, and the listen address: the caller owns the listener. After an error the old
 // settings are still in force (FM11).
 func (g *Gateway) Reload(o Options) error {
 	apply, err := g.Prepare(o)
@@ -140,7 +150,7 @@ func (g *Gateway) Prepare(o Options) (apply func(), err error) {
 	if replay := before.upstreams.Replay; replay != nil {
 		o.Replay = replay.Transport
 	}
-	o.Settings.Listen = before.settings.Listen
+	o.Settings.Listen, o.Certificates = before.settings.Listen, before.workloads
 	next, err := newConfiguration(&o, before)
 	if err != nil {
 		return nil, err

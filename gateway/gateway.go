@@ -40,6 +40,10 @@ type Options struct {
 	// Identity authenticates clients without such a token. If set, every request needs a token. It
 	// may be nil.
 	Identity Identity
+	// Certificates authenticate clients with a certificate, over the TLS connections of Serve. Every
+	// request then needs a certificate or a token, and a connection a certificate where there are no
+	// tokens. It may be nil.
+	Certificates Certificates
 	// TLS makes Serve use HTTPS; nil means plain HTTP.
 	TLS *tls.Config
 	// Observer receives notifications about exchanges. It may be nil.

@@ -23,7 +23,7 @@ func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
 		MaxHeaderBytes:    64 << 10,
 		IdleTimeout:       2 * time.Minute,
 		ErrorLog:          Complaints(g.log),
-		TLSConfig:         g.tls.Clone(),
+		TLSConfig:         g.serverTLS(),
 	}
 	failed := make(chan error, 1)
 	go func() {

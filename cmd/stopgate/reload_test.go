@@ -105,7 +105,7 @@ func TestUpReloads(t *testing.T) {
 		return status == http.StatusRequestEntityTooLarge
 	})
 	s.stop(t)
-	for _, want := range []string{"p.toml:3:", "error SG", "reload refused: what was in force stays", "p.toml", "some changes need a restart", "[api], [approvals]"} {
+	for _, want := range []string{"p.toml:3:", "error SG", "reload refused: what was in force stays", "p.toml", "some changes need a restart", "[api], [approvals], [identity]"} {
 		if !strings.Contains(s.stderr.String(), want) {
 			t.Errorf("%q is not in:\n%s", want, s.stderr)
 		}

@@ -1,4 +1,5 @@
-// Package identity authenticates callers by the tokens of an OpenID Connect provider.
+// Package identity authenticates callers: by the tokens of an OpenID Connect provider, and by client
+// certificates with SPIFFE ids.
 //
 //	p := identity.New(identity.OIDC{Issuer: "https://id.example.com", Audience: "stopgate"}, identity.Options{})
 //	principal, groups, err := p.Authenticate(r, bearer)
@@ -12,6 +13,8 @@
 //   - Errors name the reason, for logs. They contain no token, and callers get none of them.
 //   - The issuer is asked for its keys, and not about tokens. If it cannot be reached, keys that are
 //     known are used until [MaxKeyAge]; then every token is refused.
+//   - A certificate counts if its chain ends at a root of the file, it is that of a client, and its one
+//     URI is a SPIFFE id of a workload of the trust domain.
 //   - A caller that was logged out by the provider (Back-Channel Logout) is refused by every gate with
 //     the same store.
 package identity
@@ -138,7 +141,7 @@ func (p *Provider) caller(ctx context.Context, token string) (stopgate.Principal
 		return refuse(err)
 	}
 	if p.options.Taken != nil && p.options.Taken(who) {
-		return refuse(fmt.Errorf("the name %q belongs to a token of a policy file", who))
+		return refuse(fmt.Errorf("the name %q belongs to a token of a policy file or to client certificates", who))
 	}
 	groups, err := groupsOf(t.claims, p.settings.Groups)
 	if err != nil {

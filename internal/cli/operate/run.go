@@ -65,7 +65,9 @@ func (r *gateRun) identityOf() *identity.Provider {
 	}
 	o := identity.Options{
 		Log: r.log, Logouts: new(identity.MemoryLogouts),
-		Taken: func(who stopgate.Principal) bool { return tables.TokenNames(r.current.Load().Settings().Tables)(who) },
+		Taken: func(who stopgate.Principal) bool {
+			return r.api.Workloads.Names(who) || tables.TokenNames(r.current.Load().Settings().Tables)(who)
+		},
 	}
 	if r.state.Store != nil {
 		o.Logouts = r.state.Store // for all gates with it

@@ -106,12 +106,13 @@ func up(ctx context.Context, s cli.Streams, f *upFlags) error {
 // upRun is one run of up.
 type upRun struct {
 	gateRun
-	flags   *upFlags
-	gateway gateway.Options
-	secrets []string          // files with keys and tokens
-	model   http.RoundTripper // answers canned requests
-	numbers *metrics.Metrics
-	callers *identity.Provider // nil for none
+	flags     *upFlags
+	gateway   gateway.Options
+	secrets   []string          // files with keys and tokens
+	model     http.RoundTripper // answers canned requests
+	numbers   *metrics.Metrics
+	callers   *identity.Provider     // nil for none
+	workloads *identity.Certificates // nil for none
 }
 
 // run serves with the state that open opened.
@@ -146,6 +147,11 @@ func (u *upRun) run(ctx context.Context) error {
 		u.gateway.ResponseLog = u.state.Store
 	}
 	u.callers = u.identityOf()
+	if m := u.api.Workloads; m != nil {
+		if u.workloads, err = identity.OpenCertificates(*m, identity.Options{Log: u.log}); err != nil {
+			return cli.Hinted(err, "ca of [identity.mtls] names a PEM file with the roots of the trust domain")
+		}
+	}
 	u.complete(&u.gateway)
 	options := decide.Options{
 		Gate: g, Program: func() gate.Policy { return u.current.Load() }, Queue: queue, Sessions: u.state.Facts, Lockdowns: loggedLockdowns{u.state.Orders, u.logOrder},
@@ -237,6 +243,9 @@ func (u *upRun) complete(o *gateway.Options) {
 	o.Gate, o.Replay, o.Log = u.gateway.Gate, u.model, u.log
 	if u.callers != nil {
 		o.Identity = u.callers
+	}
+	if u.workloads != nil {
+		o.Certificates = u.workloads
 	}
 	if u.flags.replayDir != "" {
 		o.Upstreams = replayed(o.Upstreams, u.model)

@@ -53,7 +53,7 @@ func (r *upReload) try() error {
 		changed = append(changed, "[gateway] listen, tls_cert, tls_key")
 	}
 	if !reflect.DeepEqual(api.WithoutTokens(), u.api.WithoutTokens()) {
-		changed = append(changed, "[api], [approvals]")
+		changed = append(changed, "[api], [approvals], [identity]")
 	}
 	u.needRestart(l, changed...)
 	return nil

@@ -130,6 +130,7 @@ type API struct {
 	Tokens    []decide.Token
 	Groups    []decide.GroupScopes
 	Identity  *identity.OIDC // nil for none
+	Workloads *identity.MTLS // nil for none
 	Approvals approvalsTable
 	Who       who.Rules
 	secret    string // of the webhook
@@ -145,7 +146,7 @@ func ReadAPI(tables map[string]*tomltree.Value, from secret.Reader) (API, diag.L
 	}}
 	api, approvals := tomltree.Read(tables["api"], &a.Table), tomltree.Read(tables["approvals"], &a.Approvals)
 	var wrong diag.List
-	a.Identity, wrong = ReadIdentity(tables)
+	a.Identity, a.Workloads, wrong = ReadIdentity(tables)
 	approvals.Mistakes = append(approvals.Mistakes, wrong...)
 	a.Who, wrong = who.Read(tables)
 	approvals.Mistakes = append(approvals.Mistakes, wrong...)

@@ -11,6 +11,7 @@ import (
 // identityTable is the table [identity].
 type identityTable struct {
 	OIDC *oidcTable `toml:"oidc"`
+	MTLS *mtlsTable `toml:"mtls"`
 }
 
 // oidcTable is the table [identity.oidc].
@@ -21,19 +22,37 @@ type oidcTable struct {
 	Groups    string `toml:"groups"`
 }
 
-// ReadIdentity reads the table [identity]; every mistake is reported with its place. Without a
-// provider the result is nil.
-func ReadIdentity(tables map[string]*tomltree.Value) (*identity.OIDC, diag.List) {
+// mtlsTable is the table [identity.mtls].
+type mtlsTable struct {
+	CA          string `toml:"ca,required"`
+	TrustDomain string `toml:"trust_domain,required"`
+}
+
+// ReadIdentity reads the table [identity]; every mistake is reported with its place. Of
+// providers and certificates that are not configured the result is nil.
+func ReadIdentity(tables map[string]*tomltree.Value) (*identity.OIDC, *identity.MTLS, diag.List) {
 	var t identityTable
 	s := tomltree.Read(tables["identity"], &t)
 	if s.Mistakes.HasErrors() || tables["identity"] == nil {
-		return nil, s.Mistakes
+		return nil, nil, s.Mistakes
 	}
-	if t.OIDC == nil {
-		s.Report(tables["identity"], "it names no provider: write [identity.oidc]")
-		return nil, s.Mistakes
+	if t.OIDC == nil && t.MTLS == nil {
+		s.Report(tables["identity"], "it names nothing that authenticates callers: write [identity.oidc] or [identity.mtls]")
 	}
-	o := &identity.OIDC{Issuer: t.OIDC.Issuer, Audience: t.OIDC.Audience, Principal: t.OIDC.Principal, Groups: t.OIDC.Groups}
+	var provider *identity.OIDC
+	if t.OIDC != nil {
+		provider = oidcOf(s, t.OIDC)
+	}
+	var workloads *identity.MTLS
+	if t.MTLS != nil {
+		workloads = mtlsOf(s, t.MTLS, tables["gateway"])
+	}
+	return provider, workloads, s.Mistakes
+}
+
+// oidcOf checks the table [identity.oidc].
+func oidcOf(s *tomltree.Settings, t *oidcTable) *identity.OIDC {
+	o := &identity.OIDC{Issuer: t.Issuer, Audience: t.Audience, Principal: t.Principal, Groups: t.Groups}
 	if o.Principal == "" {
 		o.Principal = "sub"
 	}
@@ -49,7 +68,22 @@ func ReadIdentity(tables map[string]*tomltree.Value) (*identity.OIDC, diag.List)
 			s.Report(at.Get(key).Value, "%v", err)
 		}
 	}
-	return o, s.Mistakes
+	return o
+}
+
+// mtlsOf checks the table [identity.mtls]. Only the gateway speaks TLS.
+func mtlsOf(s *tomltree.Settings, t *mtlsTable, gateway *tomltree.Value) *identity.MTLS {
+	at := s.Get("mtls").Value
+	if t.CA == "" {
+		s.Report(at.Get("ca").Value, "want the PEM file with the roots of the trust domain")
+	}
+	if err := identity.CheckTrustDomain(t.TrustDomain); err != nil {
+		s.Report(at.Get("trust_domain").Value, "%v", err)
+	}
+	if gateway == nil || gateway.Kind != tomltree.Table || gateway.Get("tls_cert") == nil || gateway.Get("tls_key") == nil {
+		s.Report(at, "client certificates need TLS at the gateway: set tls_cert and tls_key of [gateway]")
+	}
+	return &identity.MTLS{CA: t.CA, TrustDomain: t.TrustDomain}
 }
 
 // TokenNames returns a function that reports whether a name is that of a token of the tables.
