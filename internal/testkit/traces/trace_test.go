@@ -38,7 +38,7 @@ type trace struct {
 
 // fleeting are the members of a row that differ from run to run, or that a hash of
 // something that is no behaviour makes different.
-var fleeting = []string{"seq", "chain", "time", "id", "parent", "prev", "hash", "policy", "definition", "session", "principal", "turn", "v"}
+var fleeting = []string{"seq", "chain", "time", "id", "parent", "prev", "hash", "policy", "definition", "session", "principal", "texts", "turn", "v"}
 
 func rowsOf(t *testing.T, rows []stopgate.Record) (list []map[string]any) {
 	t.Helper()
