@@ -228,17 +228,19 @@ func (f *gateFleet) rows(session string) (lines [][]byte) {
 func TestFleetIsOneGate(t *testing.T) {
 	f := startFleet(t, 3)
 	allowed := f.burst("eight", "s", 64)
-	for range 20 { // in a burst on a busy machine calls are denied because the database is slow
-		allowed = append(allowed, f.burst("eight", "s", 3)...)
+	rows, failed := f.released("s")
+	for until := time.Now().Add(20 * time.Second); len(rows)+len(failed) < 8 && time.Now().Before(until); rows, failed = f.released("s") {
+		allowed = append(allowed, f.burst("eight", "s", 3)...) // on a busy machine calls are denied because the database is slow
 	}
-	rows, _ := f.released("s")
+	allowed = append(allowed, f.burst("eight", "s", 9)...)
+	rows, failed = f.released("s")
 	for _, id := range allowed {
 		if !slices.Contains(rows, id) {
 			t.Errorf("%s was allowed without a row", id)
 		}
 	}
-	if len(rows) != 8 {
-		t.Errorf("%d calls of a limit of 8", len(rows))
+	if len(rows) > 8 || len(rows)+len(failed) < 8 {
+		t.Errorf("%d calls of a limit of 8, %d more did not leave their gate", len(rows), len(failed))
 	}
 	f.verify()
 }

@@ -31,6 +31,8 @@ keys that [policy] keys lists, and never go back to an older generation.
 
 A bundle and its signature are two files: NAME and NAME.minisig. Keys and signatures are
 those of minisign.`,
+		Example: `  stopgate bundle build policies -o prod.bundle
+  stopgate bundle status --fleet`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return cli.UnknownCommand(cmd, args[0])
