@@ -22,6 +22,7 @@ type policyServer struct {
 	mu    sync.Mutex
 	files map[string]string
 	zeros bool // every bundle is a gibibyte of zeros
+	asked int  // how often zeros were asked for, and no more of them taken
 	down  bool
 }
 
@@ -51,6 +52,7 @@ func (p *policyServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		zeros := make([]byte, 1<<20)
 		for range 1 << 10 {
 			if _, err := w.Write(zeros); err != nil {
+				p.asked++
 				return
 			}
 		}
@@ -204,7 +206,11 @@ func TestFleetFollowsItsChannel(t *testing.T) {
 	}
 	// What is refused for its size, or cannot be read, is trouble of the channel.
 	web.change(func(files map[string]string) { files["/prod.minisig"] = newer["/prod.minisig"]; web.zeros = true })
-	time.Sleep(3 * time.Second)
+	until(t, "both gates have refused zeros", func() bool {
+		web.mu.Lock()
+		defer web.mu.Unlock()
+		return web.asked >= 4
+	})
 	if !s.denies(t, "generation two")() {
 		t.Error("zeros: generation two is not in force any more")
 	}
@@ -293,15 +299,9 @@ func TestHookFollowsTheBundle(t *testing.T) {
 		t.Errorf("without a bundle: %s", text)
 	}
 	op.release("the first rule")
-	time.Sleep(1100 * time.Millisecond) // every = "1s"
-	if text := hook(); !strings.Contains(text, "the first rule") {
-		t.Errorf("the first bundle: %s", text)
-	}
+	until(t, "the first bundle", func() bool { return strings.Contains(hook(), "the first rule") })
 	op.release("the second rule")
-	time.Sleep(1100 * time.Millisecond)
-	if text := hook(); !strings.Contains(text, "the second rule") {
-		t.Errorf("the second bundle: %s", text)
-	}
+	until(t, "the second bundle", func() bool { return strings.Contains(hook(), "the second rule") })
 }
 
 // A gate without any bundle does not begin.

@@ -61,6 +61,11 @@ func TestMCP(t *testing.T) {
 	}
 }
 
+// bundle is the bundle of a gate that has none.
+type bundle struct{}
+
+func (bundle) Figures() (uint64, time.Time, bool) { return 0, time.Time{}, false }
+
 // The table of the reference names every metric, and no other.
 func TestReference(t *testing.T) {
 	m := metrics.New(nil)
@@ -78,6 +83,7 @@ func TestReference(t *testing.T) {
 	}
 	defer gw.Close()
 	m.Watch(g, gw)
+	m.WatchBundle(bundle{})
 	m.Drops("live", func() float64 { return 0 })
 	registered := m.Names()
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "reference", "api.md"))

@@ -102,11 +102,15 @@ func TestGatesWithKills(t *testing.T) {
 		var group sync.WaitGroup
 		for i := range 9 {
 			group.Go(func() {
-				for range 2 {
-					if out, _ := gates[i%len(gates)].Decide(t.Context(), call); out.Allowed() {
+				for tries := 2; tries > 0; tries-- {
+					out, _ := gates[i%len(gates)].Decide(t.Context(), call)
+					if out.Allowed() {
 						mu.Lock()
 						released = append(released, out.Proposal)
 						mu.Unlock()
+					}
+					if len(how) == 0 && out.Verdict.Code == stopgate.CodeStoreUnavailable && t.Context().Err() == nil {
+						tries++ // a busy machine is no kill: the call is made again
 					}
 				}
 			})
@@ -136,7 +140,7 @@ func TestGatesWithKills(t *testing.T) {
 				withdrawn++
 			}
 		}
-		if len(released) > limit || len(rows)-withdrawn > limit || len(released) > len(rows) {
+		if len(released) > limit || len(rows)-withdrawn > limit || len(how) == 0 && (len(released) != limit || len(rows)-withdrawn != limit) {
 			rt.Fatalf("%d calls have rows, %d were withdrawn, %d released, the limit is %d", len(rows), withdrawn, len(released), limit)
 		}
 	})

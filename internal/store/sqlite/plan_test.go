@@ -32,6 +32,8 @@ var scans = []string{
 	"SELECT t.id FROM texts t WHERE t.at",
 	"DELETE FROM objections WHERE time",
 	"DELETE FROM lockdown",
+	"DELETE FROM gates WHERE seen", // a row for each gate
+	"SELECT body FROM gates ORDER BY name",
 }
 
 // sorts are the statements whose order is in no index.

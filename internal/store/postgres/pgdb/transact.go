@@ -66,6 +66,17 @@ func (w *writer) connect(ctx context.Context) error {
 	return nil
 }
 
+// retire gives back the locks of the session, so that the next process has them at once: the server ends
+// a connection some time after its client has.
+func (w *writer) retire() {
+	if w.conn != nil && !w.conn.IsClosed() {
+		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+		defer cancel()
+		_, _ = w.conn.Exec(ctx, "SELECT pg_advisory_unlock_all()") // they end with the connection otherwise
+	}
+	w.disconnect()
+}
+
 // disconnect drops the connection, without waiting for a server that does not answer.
 func (w *writer) disconnect() {
 	if w.conn == nil {

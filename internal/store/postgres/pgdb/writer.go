@@ -108,7 +108,7 @@ type writer struct {
 func (w *writer) run() {
 	stack.Grow()
 	defer close(w.db.ended)
-	defer w.disconnect()
+	defer w.retire()
 	for w.gather() {
 		w.transact(w.pending)
 		w.settle()
