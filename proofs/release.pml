@@ -123,7 +123,12 @@ begin:
 	/* SQL: INSERT INTO cells(owner, key, at, cell)   and the record, COMMIT */
 	if
 	:: atomic {
-		count = seen + 1; window = now; last = now; row[g] = true;
+#ifdef SEED_ROW_WITHOUT_FACTS
+		if :: count = seen + 1 :: count = seen fi;
+#else
+		count = seen + 1;
+#endif
+		window = now; last = now; row[g] = true;
 #ifdef SEED_TIME_OF_THE_GATE
 		released[clock]++;
 #else

@@ -76,6 +76,7 @@ func TestSeededMistakes(t *testing.T) {
 		"SEED_READ_THEN_WRITTEN":          "released[0]<=1",
 		"SEED_TIME_OF_THE_GATE":           "released[0]<=1",
 		"SEED_SENT_BEFORE":                "row[g]",
+		"SEED_ROW_WITHOUT_FACTS":          "released[0]<=1",
 		"REACH_LIMIT":                     "released[0]<1",
 		"REACH_USE":                       "uses<1",
 		"REACH_SENT":                      "!(sent[0])",

@@ -19,41 +19,22 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/postgres"
 )
 
-// fleetPolicy has tools with limits of a session and one that asks.
+// fleetLimits are tools with a limit of calls in a session.
+var fleetLimits = map[string]int{"one": 1, "three": 3, "eight": 8}
+
+// fleetFile returns a policy with these tools, one that is free and one that asks.
+func fleetFile() string {
+	text := fleetPolicy
+	for tool, limit := range fleetLimits {
+		text += fmt.Sprintf("[tools.%[1]s.policy]\nrun = \"unattended\"\n[[session]]\ntype = \"limit\"\nname = %[1]q\ntools = [%[1]q]\nmax_calls = %[2]d\nwithin = \"1h\"\nscope = \"session\"\n", tool, limit)
+	}
+	return text
+}
+
 const fleetPolicy = `version = 1
 
 [gate]
 denial_limit = 0
-
-[tools.one.policy]
-run = "unattended"
-[[session]]
-type = "limit"
-name = "one"
-tools = ["one"]
-max_calls = 1
-within = "1h"
-scope = "session"
-
-[tools.three.policy]
-run = "unattended"
-[[session]]
-type = "limit"
-name = "three"
-tools = ["three"]
-max_calls = 3
-within = "1h"
-scope = "session"
-
-[tools.eight.policy]
-run = "unattended"
-[[session]]
-type = "limit"
-name = "eight"
-tools = ["eight"]
-max_calls = 8
-within = "1h"
-scope = "session"
 
 [tools.free.policy]
 run = "unattended"
@@ -113,10 +94,11 @@ func startFleet(t *testing.T, n int) *gateFleet {
 	f := &gateFleet{t: t, server: srv, location: srv.Database(t)}
 	f.client = http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	t.Cleanup(f.client.CloseIdleConnections)
+	policy := fleetFile()
 	for i := range n {
 		m := &fleetGate{name: fmt.Sprintf("gate-%d", i+1), dir: t.TempDir(), proxy: srv.Proxy(t)}
 		m.store = m.proxy.Through(f.location)
-		if err := os.WriteFile(filepath.Join(m.dir, "p.toml"), []byte(fleetPolicy), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(m.dir, "p.toml"), []byte(policy), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		f.gates = append(f.gates, m)

@@ -114,7 +114,6 @@ func TestLimitsOfFleets(t *testing.T) {
 	f := startFleet(t, 3)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	limits := map[string]int{"one": 1, "three": 3, "eight": 8}
 	tools := []string{"one", "three", "eight"}
 	var asked, allowedOnes, full int
 	for run := range fleetRuns(t) {
@@ -150,17 +149,17 @@ func TestLimitsOfFleets(t *testing.T) {
 		// reach the database: then the place is lost until the window ends. The row of such a call may
 		// say "allowed"; the row that corrects it can come from the gate's own disk, and later.
 		var rows, lost []string
-		settled := func() bool { return len(rows) <= limits[tool] && len(rows)+len(lost) >= limits[tool] }
+		settled := func() bool { return len(rows) <= fleetLimits[tool] && len(rows)+len(lost) >= fleetLimits[tool] }
 		for until := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 			if rows, lost = f.released(session); settled() || time.Now().After(until) {
 				break
 			}
 			allowed = append(allowed, f.burst(tool, session, 1)...)
 		}
-		allowed = append(allowed, f.burst(tool, session, limits[tool]+2)...)
+		allowed = append(allowed, f.burst(tool, session, fleetLimits[tool]+2)...)
 		rows, lost = f.released(session)
-		if len(allowed) > limits[tool] {
-			t.Errorf("%s: clients were allowed %d calls of %d: %v", where, len(allowed), limits[tool], allowed)
+		if len(allowed) > fleetLimits[tool] {
+			t.Errorf("%s: clients were allowed %d calls of %d: %v", where, len(allowed), fleetLimits[tool], allowed)
 		}
 		for _, id := range allowed {
 			if !slices.Contains(rows, id) {
@@ -168,7 +167,7 @@ func TestLimitsOfFleets(t *testing.T) {
 			}
 		}
 		if !settled() {
-			t.Errorf("%s: %d calls of a limit of %d, %d more did not leave their gate", where, len(rows), limits[tool], len(lost))
+			t.Errorf("%s: %d calls of a limit of %d, %d more did not leave their gate", where, len(rows), fleetLimits[tool], len(lost))
 		}
 		if allowedOnes += len(allowed); t.Failed() {
 			break
