@@ -160,7 +160,7 @@ _DEPLOY, _REFUND = Call("c1", "deploy", {"to": "prod"}), Call("h2", "refund", {"
 
 CASES: Mapping[str, Sequence[Scene]] = {
     "allow": [Scene([[Call("c1", "lookup", {"city": "Zürich", "days": 2})]], _allow)],
-    "deny": [Scene([[Call("c1", "delete_file", {"path": "notes.txt"})], [Call("c2", "lookup", {"city": "Rome"})]], _deny)],
+    "deny": [Scene([[Call("c1", "delete_file", {"path": "notes.txt"})], [Call("c2", "lookup", {"city": "Rome", "days": 1})]], _deny)],
     "ask_yes": [Scene([[Call("c1", "send_mail", MAIL)]], _ask_yes, answer=lambda sg: sg.Yes())],
     "ask_no": [Scene([[Call("c1", "send_mail", MAIL)]], _ask_no, answer=lambda sg: sg.No("not today"))],
     "ask_late": [Scene([[Call("c1", "send_mail", MAIL)]], _ask_late, answer=lambda sg: sg.Yes(), delay=3.5)],
@@ -177,9 +177,9 @@ CASES: Mapping[str, Sequence[Scene]] = {
         Scene(
             [
                 [
-                    Call("p1", "lookup", {"city": "Rome"}),
+                    Call("p1", "lookup", {"city": "Rome", "days": 1}),
                     Call("p2", "delete_file", {"path": "notes.txt"}),
-                    Call("p3", "lookup", {"city": "Oslo"}),
+                    Call("p3", "lookup", {"city": "Oslo", "days": 1}),
                 ]
             ],
             _parallel,
@@ -201,8 +201,8 @@ CASES: Mapping[str, Sequence[Scene]] = {
     "killed": [
         Scene(
             [
-                [Call("k1", "lookup", {"city": "Rome"})],
-                [Call("k2", "lookup", {"city": "Oslo"}), Call("k3", "lookup", {"city": "Bern"})],
+                [Call("k1", "lookup", {"city": "Rome", "days": 1})],
+                [Call("k2", "lookup", {"city": "Oslo", "days": 1}), Call("k3", "lookup", {"city": "Bern", "days": 1})],
             ],
             _killed,
             kills="lookup",

@@ -1,0 +1,106 @@
+"""The Claude Agent SDK: every tool call goes through the gate, those of Claude Code's own tools and of sub-agents too.
+
+    options = guard(gate, ClaudeAgentOptions(...))
+    async for message in query(prompt="...", options=options):
+
+A refused call does not run: the model reads why, as an error of the call, and the run goes on. An allowed one runs
+with the arguments that the gate released, and the result policy decides which part of its result the model reads.
+If the gate fails, calls are refused and results withheld. A tool of an MCP server is SERVER__TOOL in rules.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
+
+from stopgate_client import AsyncGate, AsyncOutcome, AsyncSession, BadArguments, StopgateError
+
+from ._claude_output import same_shape
+
+_DAY = 86_400.0  # the gate ends its questions earlier
+
+
+def guard(
+    gate: AsyncGate, options: ClaudeAgentOptions | None = None, *, session: AsyncSession | str | None = None, own: Collection[str] = ()
+) -> ClaudeAgentOptions:
+    """Return a copy of the options with hooks that ask the gate.
+
+    `session` is the session of the calls, by default the current one. `own` names in-process servers whose tools go
+    by their plain names. Other hooks on PreToolUse raise BadArguments: they could change what was judged.
+    """
+    options = options or ClaudeAgentOptions()
+    hooks: dict[Any, list[HookMatcher]] = {event: [*matchers] for event, matchers in (options.hooks or {}).items()}
+    if hooks.get("PreToolUse"):
+        raise BadArguments("the options have PreToolUse hooks, which could change a judged call: add hooks that only look after guard()")
+    ours = _Hooks(gate, session, frozenset(own))
+    for event, hook in {
+        "PreToolUse": ours.before,
+        "PreSkillShellCommand": ours.before,
+        "PostToolUse": ours.after,
+        "PostToolUseFailure": ours.failed,
+    }.items():
+        hooks.setdefault(event, []).append(HookMatcher(hooks=[hook], timeout=_DAY, on_failure="block"))  # type: ignore[list-item]
+    return replace(options, hooks=hooks)
+
+
+class _Hooks:
+    def __init__(self, gate: AsyncGate, session: AsyncSession | str | None, own: frozenset[str]) -> None:
+        self._gate, self._session, self._own = gate, session, own
+        self._running: dict[str, AsyncOutcome] = {}
+
+    async def before(self, event: dict[str, Any], _id: str | None, _context: Any) -> dict[str, Any]:
+        """Judge a call. A failure of the gate is a refusal; every other failure blocks the call, too."""
+        tool, server = self._named(event)
+        proposed, facts = copy.deepcopy(event["tool_input"]), {"agent": event.get("agent_type"), "call_id": event["tool_use_id"]}
+        try:
+            outcome = await self._gate.decide(tool, proposed, server=server, session=self._session, **facts)
+        except StopgateError as error:
+            return _decision(event, "deny", f"[stopgate] The tool call `{tool}` was not run: {error}")
+        if not outcome.allowed:
+            return _decision(event, "deny", outcome.model_text)
+        if event["hook_event_name"] == "PreToolUse":
+            self._running[event["tool_use_id"]] = outcome
+            return _decision(event, "allow", outcome.public, updatedInput=outcome.args)
+        if outcome.args != event["tool_input"]:  # a command of a skill: it can be refused, not changed
+            return _decision(event, "deny", f"[stopgate] The tool call `{tool}` was not run: a person changed it.")
+        return {}
+
+    async def after(self, event: dict[str, Any], _id: str | None, _context: Any) -> dict[str, Any]:
+        """Report a result, and replace it by the part that the model may read."""
+        told = await self._told(event, event["tool_response"], failed=None)
+        if told is None:
+            return {}
+        output = same_shape(event["tool_name"], event["tool_response"], told)
+        specific = {"hookEventName": "PostToolUse", "updatedToolOutput": output, "updatedMCPToolOutput": output}
+        return {"decision": "block", "reason": told, "hookSpecificOutput": specific}
+
+    async def failed(self, event: dict[str, Any], _id: str | None, _context: Any) -> dict[str, Any]:
+        """Report a failure. Claude Code cannot withhold its text: the run ends instead."""
+        told = await self._told(event, event["error"], failed=True)
+        return {} if told is None else {"continue_": False, "stopReason": told}
+
+    async def _told(self, event: dict[str, Any], result: Any, failed: bool | None) -> str | None:
+        """Return the text for the model, or None for the result itself."""
+        try:
+            delivery = await self._running.pop(event["tool_use_id"]).ran(result, failed=failed)
+        except (StopgateError, KeyError) as error:
+            return f"[stopgate] The result of `{event['tool_name']}` is withheld: {type(error).__name__}."
+        return None if delivery.delivered and not delivery.changed else delivery.model_text
+
+    def _named(self, event: dict[str, Any]) -> tuple[str, str | None]:
+        """Return the name of the tool in rules, and its server."""
+        tool, of = event["tool_name"], event.get("mcp_server") or {}
+        if not tool.startswith("mcp__"):
+            return tool, None
+        server = of.get("name") or tool.removeprefix("mcp__").partition("__")[0]
+        name = tool.removeprefix(f"mcp__{server}__")
+        return (name, None) if server in self._own and of.get("source") == "sdk" else (f"{server}__{name}", server)
+
+
+def _decision(event: dict[str, Any], decision: str, reason: str, **members: Any) -> dict[str, Any]:
+    specific = {"hookEventName": event["hook_event_name"], "permissionDecision": decision, "permissionDecisionReason": reason}
+    return {"hookSpecificOutput": specific | members}
