@@ -65,7 +65,7 @@ def _allow(w: World) -> None:
 def _deny(w: World) -> None:
     w.ended()
     assert [tool for tool, _ in w.tools.ran] == ["lookup"]
-    w.refused("c1", "delete_file", "No file is deleted here.")
+    w.refused("c1", "delete_file", "No file is deleted here")
     assert "sunny in Rome" in w.script.text_of("c2")
 
 
@@ -101,7 +101,7 @@ def _edit(w: World) -> None:
 def _skip(w: World) -> None:
     w.ended()
     assert w.tools.ran == []
-    w.refused("c1", "notify", "Notifications are off.")
+    w.refused("c1", "notify", "Notifications are off")
     assert w.script.readings["c1"].failed is not True
 
 
@@ -118,15 +118,16 @@ def _parallel(w: World) -> None:
     ran = sorted((tool, args["city"]) for tool, args in w.tools.ran if tool == "lookup")
     assert ran == [("lookup", "Oslo"), ("lookup", "Rome")] and len(w.tools.ran) == 2
     assert "sunny in Rome" in w.script.text_of("p1")
-    w.refused("p2", "delete_file", "No file is deleted here.")
+    w.refused("p2", "delete_file", "No file is deleted here")
     assert "sunny in Oslo" in w.script.text_of("p3")
 
 
 def _handoff_denied(w: World) -> None:
     w.ended()
     assert w.tools.ran == []
-    w.refused("h1", "transfer_to_admins", "")
-    w.refused("h2", "refund", "Only billing refunds.")
+    text = w.script.text_of("h1")  # the name of the tool is the host's
+    assert "[stopgate] The tool call `" in text and "` was not run" in text, text
+    w.refused("h2", "refund", "Only billing refunds")
 
 
 def _handoff(w: World) -> None:
@@ -139,13 +140,13 @@ def _handoff(w: World) -> None:
 def _session(w: World) -> None:
     w.ended()
     assert w.tools.ran == [("deploy", {"to": "prod"}), ("pay", {"to": "anna@example.com"})]
-    w.refused("c3", "pay", "The person named no such payee.")
+    w.refused("c3", "pay", "The person named no such payee")
 
 
 def _no_session(w: World) -> None:
     w.ended()
     assert w.tools.ran == []
-    w.refused("c1", "deploy", "Nothing is deployed outside of a release.")
+    w.refused("c1", "deploy", "Nothing is deployed outside of a release")
 
 
 def _killed(w: World) -> None:
