@@ -17,10 +17,10 @@ ROWS = CLIENTS / "build" / "cases"
 
 
 def built() -> Path:
-    """Return the built program: STOPGATE_BINARY, else clients/build/stopgate."""
-    path = Path(os.environ.get("STOPGATE_BINARY") or CLIENTS / "build" / "stopgate")
+    """Return the built program: STOPGATE_BINARY, else bin/stopgate of the repository."""
+    path = Path(os.environ.get("STOPGATE_BINARY") or CLIENTS.parent / "bin" / "stopgate")
     if not path.is_file():
-        raise FileNotFoundError(f"{path} does not exist: go build -o clients/build/stopgate ./cmd/stopgate, or set STOPGATE_BINARY")
+        raise FileNotFoundError(f"{path} does not exist: run make build, or set STOPGATE_BINARY")
     return path
 
 

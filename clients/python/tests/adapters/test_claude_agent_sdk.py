@@ -12,8 +12,9 @@ pytest.importorskip("claude_agent_sdk")
 
 from claude_agent_sdk import ClaudeAgentOptions, ResultMessage, SdkMcpTool, create_sdk_mcp_server, query, tool
 from driver import Driver, Run, cases_of
+from examples import ORDERS, REFUSED, prints, shows
 from provider import provider
-from script import DONE
+from script import DONE, Call, Script
 
 from stopgate_client.adapters.claude_agent_sdk import guard
 
@@ -60,3 +61,11 @@ class ClaudeAgentSDK(Driver):
 
 
 test_case = cases_of(ClaudeAgentSDK())
+
+
+def test_example() -> None:
+    script = Script([[Call(f"c{i}", name, args)] for i, (name, args) in enumerate(ORDERS)])
+    with provider(script, prefix="mcp__shop__") as url:
+        prints("shop_claude_agent_sdk.py", last=f"model: {DONE}\n", env=QUIET | {"ANTHROPIC_BASE_URL": url})
+    assert REFUSED.strip() in script.text_of("c3")
+    shows("claude-agent-sdk.md", "shop_claude_agent_sdk.py")

@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("langchain")
 
 from driver import Driver, Run, cases_of
+from examples import prints, shows
 from langchain.agents import create_agent
 from langchain.tools import InjectedToolCallId, tool
 from langchain_core.language_models import BaseChatModel
@@ -72,3 +73,8 @@ class LangChain(Driver):
 
 
 test_case = cases_of(LangChain())
+
+
+def test_example() -> None:
+    prints("shop_langchain.py")
+    shows("langchain.md", "shop_langchain.py")

@@ -12,6 +12,7 @@ pytest.importorskip("agents")
 from agents import Agent, Runner, function_tool, set_tracing_disabled
 from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
 from driver import Driver, Run, cases_of
+from examples import prints, shows
 from script import DONE, Script
 
 from stopgate_client.adapters.openai_agents import guard
@@ -43,3 +44,8 @@ class OpenAIAgents(Driver):
 
 
 test_case = cases_of(OpenAIAgents())
+
+
+def test_example() -> None:
+    prints("shop_openai_agents.py")
+    shows("openai-agents.md", "shop_openai_agents.py")

@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("pydantic_ai")
 
 from driver import Driver, Run, cases_of
+from examples import prints, shows
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
@@ -40,3 +41,8 @@ class PydanticAI(Driver):
 
 
 test_case = cases_of(PydanticAI())
+
+
+def test_example() -> None:
+    prints("shop_pydantic_ai.py")
+    shows("pydantic-ai.md", "shop_pydantic_ai.py")
