@@ -25,6 +25,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/system/peer"
 )
 
 // Asked is the result of asking the resident. The zero Asked has no answer.
@@ -175,6 +177,14 @@ func Full() (string, error) {
 		end--
 	}
 	return own[:end] + full, nil
+}
+
+// Own returns the identity of this process, which trusts the stopgate in the same directory too.
+func Own() peer.Self {
+	if full, err := Full(); err == nil {
+		return peer.Own(full)
+	}
+	return peer.Own()
 }
 
 // maxPath is the maximum length of the path of a socket.

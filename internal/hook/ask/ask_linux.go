@@ -4,6 +4,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/system/peer"
 )
 
 // ask asks the resident at a path, if there is one, within the deadline.
@@ -12,7 +14,7 @@ func (a *Asked) ask(path string, args []string, limit time.Duration) {
 	if !ok {
 		return
 	}
-	defer c.close()
+	defer c.Close()
 	defer func() { a.Spent = time.Since(c.began) }()
 	q := Request{Args: args, Env: environment()}
 	var err error
@@ -43,7 +45,7 @@ func Status() (text string, ok bool) {
 	if !ok {
 		return "none is running that this program may believe", false
 	}
-	defer c.close()
+	defer c.Close()
 	r, ok := c.put(func(nonce string) []byte { return appendStatus(nil, nonce) }, maxPatience)
 	if !ok || r.Kind != Answered {
 		return "it does not answer", false
@@ -53,13 +55,7 @@ func Status() (text string, ok bool) {
 
 // connection is a connection to a trusted process.
 type connection struct {
-	// Waiting is left to the runtime's poller. A thread that waits in a system call keeps its
-	// processor, which the runtime checks every few microseconds: while a resident answered, that
-	// took as long as everything else.
-	file  *os.File
-	raw   syscall.RawConn
-	own   Self
-	peer  *peer
+	*peer.Conn
 	began time.Time
 	until time.Time
 }
@@ -67,34 +63,9 @@ type connection struct {
 // connect connects to the resident. It returns false if there is none, or it is not trusted.
 func connect(path string, patience time.Duration) (*connection, bool) {
 	began := time.Now()
-	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
-	if err != nil {
-		return nil, false
-	}
-	if syscall.Connect(fd, &syscall.SockaddrUnix{Name: path}) != nil {
-		syscall.Close(fd)
-		return nil, false
-	}
-	c := &connection{file: os.NewFile(uintptr(fd), path), own: Own(), peer: peerOf(fd), began: began, until: began.Add(patience)}
-	if c.peer != nil && c.own.believes(c.peer) && c.own.sees(c.peer) && syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_PASSCRED, 1) == nil {
-		c.raw, err = c.file.SyscallConn()
-		if err == nil && c.wait() {
-			return c, true
-		}
-	}
-	c.close()
-	return nil, false
+	c, err := peer.Dial(path, Own(), began.Add(patience))
+	return &connection{c, began, began.Add(patience)}, err == nil
 }
-
-func (c *connection) close() {
-	c.file.Close()
-	if c.peer != nil {
-		c.peer.close()
-	}
-}
-
-// wait sets the deadline of the socket to c.until.
-func (c *connection) wait() bool { return c.file.SetDeadline(c.until) == nil }
 
 // put sends the request with a nonce, and waits for the reply; after c.until only if the resident
 // has replied [Held].
@@ -105,53 +76,23 @@ func (c *connection) put(request func(nonce string) []byte, limit time.Duration)
 		return r, false
 	}
 	text := request(nonce)
-	if len(text) > MaxRequest || !c.send(text) {
+	if len(text) > MaxRequest {
 		return r, false
 	}
-	r, ok = c.reply(nonce, limit)
-	return r, ok && c.own.believes(c.peer) // still the same process, running the same file
-}
-
-func (c *connection) send(text []byte) bool {
-	var failed error
-	err := c.raw.Write(func(fd uintptr) bool {
-		for failed == nil && len(text) > 0 {
-			n, err := syscall.SendmsgN(int(fd), text, nil, nil, syscall.MSG_NOSIGNAL)
-			switch err {
-			case syscall.EAGAIN:
-				return false
-			case nil, syscall.EINTR:
-				text = text[max(n, 0):]
-			default:
-				failed = err
-			}
-		}
-		return true
-	})
-	return err == nil && failed == nil
-}
-
-// receive reads the available bytes, once there are some.
-func (c *connection) receive(text, control []byte) (n, m int, ok bool) {
-	var failed error
-	err := c.raw.Read(func(fd uintptr) bool {
-		failed = syscall.EINTR
-		for failed == syscall.EINTR {
-			n, m, _, _, failed = syscall.Recvmsg(int(fd), text, control, 0)
-		}
-		return failed != syscall.EAGAIN
-	})
-	return n, m, err == nil && failed == nil && n > 0
+	if _, err := c.Write(text); err != nil {
+		return r, false
+	}
+	return c.reply(nonce, limit)
 }
 
 // reply reads the reply. Every byte of it must be written by the process that was checked,
 // according to the kernel.
 func (c *connection) reply(nonce string, limit time.Duration) (r Reply, ok bool) {
 	var text []byte
-	piece, control := make([]byte, 4<<10), make([]byte, 64)
+	piece := make([]byte, 4<<10)
 	for {
-		n, m, ok := c.receive(piece, control)
-		if !ok || !c.peer.wrote(control[:m]) || len(text)+n > MaxReply {
+		n, err := c.Read(piece)
+		if err != nil || len(text)+n > MaxReply {
 			return r, false
 		}
 		text = append(text, piece[:n]...)
@@ -163,11 +104,11 @@ func (c *connection) reply(nonce string, limit time.Duration) (r Reply, ok bool)
 				return r, false
 			}
 			if !cut && r.Kind != Held {
-				return r, len(rest) == 0
+				return r, len(rest) == 0 && c.Trusted() // still the same process, running the same file
 			}
 			if !cut {
 				text, c.until = rest, c.began.Add(limit)
-				if !c.wait() {
+				if c.SetDeadline(c.until) != nil {
 					return r, false
 				}
 			}

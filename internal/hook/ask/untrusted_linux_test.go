@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/hook/ask"
+	"github.com/stopgate/stopgate/internal/system/peer"
 	"github.com/stopgate/stopgate/internal/testkit/hookserver"
 )
 
@@ -271,7 +272,7 @@ func TestWhoIsServed(t *testing.T) {
 	if os.Geteuid() == 0 && served(&syscall.Credential{Uid: 65534, Gid: 65534}, copied) { // only root can become another user
 		t.Error("another user is served")
 	}
-	self = ask.Self{}
+	self = peer.Self{}
 	if served(nil, own) {
 		t.Error("a process that knows nothing of itself serves another one")
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate/internal/hook/ask"
+	"github.com/stopgate/stopgate/internal/system/peer"
 	"github.com/stopgate/stopgate/internal/system/socket"
 )
 
@@ -16,7 +17,7 @@ const maxConnections = 320
 // listener accepts connections of this user's processes that see the same files.
 type listener struct {
 	*socket.Listener
-	self     ask.Self
+	self     peer.Self
 	path     string      // of the program
 	program  os.FileInfo // the program when it started
 	replaced func()      // is called when the path leads to another program

@@ -1,24 +1,26 @@
-package ask
+package peer
 
 import (
 	"os"
 	"strconv"
+	"sync"
 	"syscall"
 )
 
-// peer is the process at the other end of a socket, as a directory of /proc, which stays bound to
+// process is the process at the other end of a socket, as a directory of /proc, which stays bound to
 // that process even if its number is reused.
-type peer struct {
+type process struct {
 	pid int32
-	dir int    // file descriptor
+	mu  sync.RWMutex
+	dir int    // file descriptor, -1 once closed
 	its string // path of files in dir
 }
 
 const openPath = 0x200000 // O_PATH
 
-// peerOf returns the process that made a connection, or that listens for it; nil if it is of
+// processOf returns the process that made a connection, or that listens for it; nil if it is of
 // another user, or unknown.
-func peerOf(fd int) *peer {
+func processOf(fd int) *process {
 	cred, err := syscall.GetsockoptUcred(fd, syscall.SOL_SOCKET, syscall.SO_PEERCRED)
 	if err != nil || cred.Pid <= 0 || int(cred.Uid) != os.Geteuid() {
 		return nil
@@ -27,13 +29,31 @@ func peerOf(fd int) *peer {
 	if err != nil {
 		return nil
 	}
-	return &peer{cred.Pid, dir, "/proc/self/fd/" + strconv.Itoa(dir) + "/"}
+	return &process{pid: cred.Pid, dir: dir, its: "/proc/self/fd/" + strconv.Itoa(dir) + "/"}
 }
 
-func (p *peer) close() { syscall.Close(p.dir) }
+// close may be called while files of the directory are looked at, and twice.
+func (p *process) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.dir >= 0 {
+		syscall.Close(p.dir)
+		p.dir = -1
+	}
+}
+
+// file returns the file that a name in the directory of the process refers to.
+func (p *process) file(name string) file {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.dir < 0 {
+		return file{}
+	}
+	return fileAt(p.its + name)
+}
 
 // wrote reports whether the process wrote the message with a control message.
-func (p *peer) wrote(control []byte) bool {
+func (p *process) wrote(control []byte) bool {
 	list, err := syscall.ParseSocketControlMessage(control)
 	if err != nil || len(list) != 1 {
 		return false
@@ -52,17 +72,18 @@ func namespaces() [4]string { return [...]string{"root", "ns/mnt", "ns/pid", "ns
 // Self is the identity of this process: the files of the program, and the root and namespaces of the
 // process. The zero Self trusts no process.
 type Self struct {
-	programs   [2]file // the file that it runs, and the stopgate in the same directory
+	programs   []file // the file that it runs, and further files that it trusts
 	namespaces [4]file
 }
 
-// Own returns the identity of this process. It does not change while the process lives; if its root
-// is changed from outside, processes with the new root are not trusted.
-func Own() (s Self) {
+// Own returns the identity of this process, which also trusts processes that run one of the further
+// program files. It does not change while the process lives; if its root is changed from outside,
+// processes with the new root are not trusted.
+func Own(further ...string) (s Self) {
 	const own = "/proc/self/"
-	s.programs[0] = fileAt(own + "exe")
-	if full, err := Full(); err == nil {
-		s.programs[1] = fileAt(full)
+	s.programs = append(s.programs, fileAt(own+"exe"))
+	for _, path := range further {
+		s.programs = append(s.programs, fileAt(path))
 	}
 	for i, name := range namespaces() {
 		s.namespaces[i] = fileAt(own + name)
@@ -73,7 +94,7 @@ func Own() (s Self) {
 // Serves reports whether the process at the other end of a connection may ask this one: it belongs
 // to this user, and has the same root and namespaces, so that paths mean the same to both.
 func (s Self) Serves(fd uintptr) bool {
-	p := peerOf(int(fd))
+	p := processOf(int(fd))
 	if p == nil {
 		return false
 	}
@@ -81,17 +102,24 @@ func (s Self) Serves(fd uintptr) bool {
 	return s.sees(p)
 }
 
-// believes reports whether a process is alive and runs the file of this program, or of the stopgate
-// to which this program would leave what it cannot do.
-func (s Self) believes(p *peer) bool {
-	f := fileAt(p.its + "exe")
-	return f != (file{}) && (f == s.programs[0] || f == s.programs[1])
+// runs reports whether a process is alive and runs one of the program files.
+func (s Self) runs(p *process) bool {
+	f := p.file("exe")
+	if f == (file{}) {
+		return false
+	}
+	for _, program := range s.programs {
+		if f == program {
+			return true
+		}
+	}
+	return false
 }
 
 // sees reports whether a process has the root and namespaces of this one.
-func (s Self) sees(p *peer) bool {
+func (s Self) sees(p *process) bool {
 	for i, name := range namespaces() {
-		if own := s.namespaces[i]; own == (file{}) || fileAt(p.its+name) != own {
+		if own := s.namespaces[i]; own == (file{}) || p.file(name) != own {
 			return false
 		}
 	}
