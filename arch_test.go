@@ -143,6 +143,8 @@ var layers = [][]string{
 	{"policy"},
 	{"internal/release", "internal/config/place", "internal/host/trust"},
 	{"internal/config/bundles"},
+	{"internal/relay"},
+	{"internal/relay/local"},
 	{"internal/hook/process"},
 	{"internal/hook/resident"},
 	{"internal/agent/arguments", "internal/agent/provider"},

@@ -119,6 +119,7 @@ const (
 	ViaClient   = "client"   // the prompt of an MCP client
 	ViaAgent    = "agent"    // stopgate agent
 	ViaGrant    = "grant"    // a grant, without a question to a person
+	ViaProgram  = "program"  // the program that proposed the call, over the decision API
 )
 
 // Reply is an answer to an entry.
@@ -136,6 +137,9 @@ type Reply struct {
 	Seen string
 	// Groups are the groups of the person.
 	Groups stopgate.Groups
+	// Program reports that the program that proposed the call answers, for a person at it. It is
+	// none of those that a requirement names, and counts as one approval.
+	Program bool
 
 	scope string // of the grant that the reply also asks for
 }
@@ -156,7 +160,7 @@ func (e Entry) answer(r Reply, now time.Time) (Entry, error) {
 		}
 	}
 	switch {
-	case !e.Requirement.allows(r.person(), r.Groups) && !(r.Kind == No && e.own(&r)):
+	case !e.Requirement.allows(&r) && !(r.Kind == No && e.own(&r)):
 		return e, ErrNotAllowed
 	case r.Kind != No && !e.Complete:
 		return e, ErrIncomplete

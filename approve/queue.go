@@ -77,16 +77,16 @@ func New(store Store, o Options) (*Queue, error) {
 
 // Abilities implements [gate.Approver] (S5).
 func (q *Queue) Abilities(ctx context.Context, call *stopgate.Call) gate.Abilities {
-	a := gate.Abilities{Reachable: q.reachable(ctx), CanEdit: true}
+	a := gate.Abilities{Reachable: q.reachable(ctx, call), CanEdit: true}
 	// A grant, or an answer that came after an earlier call was denied, needs no approver to be
 	// present.
 	a.Keeps = a.Reachable || q.opts.Defer || q.hasEarlierAnswer(ctx, call)
 	return a
 }
 
-// reachable reports whether a question can be answered now.
-func (q *Queue) reachable(ctx context.Context) bool {
-	if len(q.opts.Notify) > 0 {
+// reachable reports whether a question about a call can be answered now.
+func (q *Queue) reachable(ctx context.Context, call *stopgate.Call) bool {
+	if len(q.opts.Notify) > 0 || programPresent(ctx) && q.Requires(call).ByProgram() {
 		return true
 	}
 	until, err := q.store.Attended(ctx)

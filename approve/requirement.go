@@ -72,8 +72,9 @@ func (e *Entry) mayApprove(r *Reply) error {
 }
 
 // allows reports whether a person may answer.
-func (q *Requirement) allows(who stopgate.Principal, groups stopgate.Groups) bool {
-	return len(q.Who) == 0 || slices.ContainsFunc(q.Who, func(p People) bool {
+func (q *Requirement) allows(r *Reply) bool {
+	who, groups := r.person(), r.Groups
+	return len(q.Who) == 0 || !r.Program && slices.ContainsFunc(q.Who, func(p People) bool {
 		return matchesAny(p.Principal, string(who)) || slices.ContainsFunc(groups.Names(), func(name string) bool { return matchesAny(p.Group, name) })
 	})
 }

@@ -65,7 +65,7 @@ func (w *wait) step(ctx context.Context, view gate.View) (a gate.Answer, done bo
 		}
 	}
 	switch {
-	case w.entry.ID == "" && !w.queue.reachable(ctx):
+	case w.entry.ID == "" && !w.queue.reachable(ctx, &view.Call):
 		return w.withoutApprover(ctx, view)
 	case w.entry.ID == "":
 		err = w.open(ctx, view)

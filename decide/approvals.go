@@ -22,21 +22,28 @@ var states = []approve.State{approve.Waiting, approve.Approved, approve.Edited, 
 // approvalRoutes serves questions and grants.
 type approvalRoutes struct {
 	queue *approve.Queue
+	keys  *sessionKeys
 	life  context.Context // canceled when the server closes
 }
 
 func (s *approvalRoutes) add(route addRoute) {
-	route("GET /v1/approvals", Approve, s.questions, "state", "session", "principal")
+	route("GET /v1/approvals", Approve|ownSession, s.questions, "state", "session", "principal")
 	route("GET /v1/approvals/watch", Approve, s.watch)
-	route("GET /v1/approvals/{id}", Approve, s.question)
-	route("POST /v1/approvals/{id}", Approve, s.reply)
+	route("GET /v1/approvals/{id}", Approve|ownSession, s.question)
+	route("POST /v1/approvals/{id}", Approve|ownSession, s.reply)
 	route("GET /v1/grants", Approve, s.grants, "all", "tool", "principal")
 	route("DELETE /v1/grants/{id}", Approve, s.revoke)
 }
 
 // questions handles GET /v1/approvals.
-func (s *approvalRoutes) questions(w http.ResponseWriter, r *http.Request, _ caller) *problem {
+func (s *approvalRoutes) questions(w http.ResponseWriter, r *http.Request, who caller) *problem {
 	q := r.URL.Query()
+	if who.session != "" {
+		if bad := errForeign(r); bad != nil {
+			return bad
+		}
+		q.Set("principal", string(who.name))
+	}
 	f := approve.Filter{
 		State: approve.State(q.Get("state")), Session: stopgate.SessionID(q.Get("session")),
 		Principal: stopgate.Principal(q.Get("principal")), Limit: maxListed,
@@ -123,32 +130,17 @@ func (s *approvalRoutes) reply(w http.ResponseWriter, r *http.Request, who calle
 	if bad != nil {
 		return bad
 	}
+	if who.session != "" {
+		return s.programReply(w, r, m, kind)
+	}
 	answer := approve.Reply{By: string(who.name), Principal: who.name, Groups: who.groups, Via: approve.ViaAPI}
-	if answer.Reason, bad = nameMember(m, "reason", false, maxReason); bad != nil {
-		return bad
-	}
-	if answer.Seen, bad = text(m, "seen", false); bad != nil {
-		return bad
-	}
-	args, edited := m["args"]
 	grant, lasting := m["grant"]
-	switch {
-	case kind == "approve" && !edited:
-		answer.Kind = approve.Yes
-	case kind == "edit" && edited && !lasting:
-		answer.Kind, answer.Args = approve.With, args.Raw()
-	case kind == "deny" && !edited && !lasting:
-	default:
-		return badRequest("bad_answer", `answer is "approve" (with grant, if it is for the future), "deny", or "edit" with args`)
+	if bad := readAnswer(m, kind, lasting, &answer); bad != nil {
+		return bad
 	}
 	id := r.PathValue("id")
 	if !lasting {
-		e, err := s.queue.Answer(r.Context(), id, answer)
-		if err != nil {
-			return refused(err)
-		}
-		writeJSON(w, http.StatusOK, map[string]any{"approval": entryOf(e)})
-		return nil
+		return s.give(w, r, answer)
 	}
 	scope, bad := scopeOf(grant)
 	if bad != nil {
@@ -167,6 +159,57 @@ func (s *approvalRoutes) reply(w http.ResponseWriter, r *http.Request, who calle
 	}
 	writeJSON(w, http.StatusOK, answered)
 	return nil
+}
+
+// readAnswer decodes an answer: approve, deny, or edit with arguments.
+func readAnswer(m map[string]jsonstream.Value, kind string, lasting bool, answer *approve.Reply) (bad *problem) {
+	if answer.Reason, bad = nameMember(m, "reason", false, maxReason); bad != nil {
+		return bad
+	}
+	if answer.Seen, bad = text(m, "seen", false); bad != nil {
+		return bad
+	}
+	args, edited := m["args"]
+	switch {
+	case kind == "approve" && !edited:
+		answer.Kind = approve.Yes
+	case kind == "edit" && edited && !lasting:
+		answer.Kind, answer.Args = approve.With, args.Raw()
+	case kind == "deny" && !edited && !lasting:
+	default:
+		return badRequest("bad_answer", `answer is "approve" (with grant, if it is for the future), "deny", or "edit" with args`)
+	}
+	return nil
+}
+
+// give gives an answer for one call.
+func (s *approvalRoutes) give(w http.ResponseWriter, r *http.Request, answer approve.Reply) *problem {
+	e, err := s.queue.Answer(r.Context(), r.PathValue("id"), answer)
+	if err != nil {
+		return refused(err)
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"approval": entryOf(e)})
+	return nil
+}
+
+// programReply handles the answer of a program that has the key of the question's session. It answers
+// for one call: grants are given by persons. A yes is for the question that was shown to it.
+func (s *approvalRoutes) programReply(w http.ResponseWriter, r *http.Request, m map[string]jsonstream.Value, kind string) *problem {
+	if !s.keys.programs {
+		return errPrograms()
+	}
+	answer := approve.Reply{By: program, Via: approve.ViaProgram, Program: true}
+	_, lasting := m["grant"]
+	if lasting {
+		return badRequest("bad_answer", "a program answers one call: a grant needs a token with the scope approve")
+	}
+	if bad := readAnswer(m, kind, false, &answer); bad != nil {
+		return bad
+	}
+	if answer.Kind != approve.No && answer.Seen == "" {
+		return badRequest("member_missing", "seen is required: the member of the question that was shown")
+	}
+	return s.give(w, r, answer)
 }
 
 // scopeOf decodes the scope of a grant: {"seconds", "uses", "all_sessions", "wider"}.

@@ -25,6 +25,8 @@ const (
 	// onSocket is the permission of requests on the Unix socket without a token. Tokens cannot have
 	// it.
 	onSocket
+	// ownSession is the permission of a request with the key of the session that it is about.
+	ownSession
 )
 
 // scopeNames are the names of scopes in settings.
@@ -89,6 +91,8 @@ type caller struct {
 	name   stopgate.Principal
 	groups stopgate.Groups
 	scopes Scope
+	// session is the only one that a caller with its key may use; "" for other callers.
+	session stopgate.SessionID
 }
 
 // caller authenticates a request. local reports whether it arrived through a channel that only this
@@ -154,12 +158,14 @@ func (c caller) require(scope Scope) *problem {
 	if c.scopes&scope != 0 {
 		return nil
 	}
-	p := &problem{Status: http.StatusForbidden, Code: "scope_missing", Detail: "the token has no scope " + (scope &^ onSocket).String()}
+	p := &problem{Status: http.StatusForbidden, Code: "scope_missing", Detail: "the token has no scope " + (scope &^ (onSocket | ownSession)).String()}
 	switch {
 	case scope == onSocket:
 		p.Detail = "only the Unix socket has this route"
+	case c.scopes&onSocket != 0 && scope&ownSession != 0:
+		p.Detail = "this needs the key of the session, sent as " + keyHeader + ", or a token with the scope " + (scope &^ (onSocket | ownSession)).String()
 	case c.scopes&onSocket != 0:
-		p.Detail = "this needs a token with the scope " + (scope &^ onSocket).String() + ": [api.tokens] of the policy file, sent as Authorization: Bearer TOKEN"
+		p.Detail = "this needs a token with the scope " + (scope &^ (onSocket | ownSession)).String() + ": [api.tokens] of the policy file, sent as Authorization: Bearer TOKEN"
 	}
 	return p
 }

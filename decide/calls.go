@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/stopgate/stopgate"
@@ -22,8 +23,10 @@ const maxWait = 10 * time.Minute
 type submission struct {
 	owner stopgate.Principal
 	call  stopgate.Call
-	sum   [sha256.Size]byte // hash of the whole request
-	bytes int64
+	// program reports that the program that proposed the call answers questions about it.
+	program bool
+	sum     [sha256.Size]byte // hash of the whole request
+	bytes   int64
 
 	decided  chan struct{} // closed when decision is final
 	mu       sync.Mutex
@@ -117,11 +120,14 @@ func (c *calls) find(id stopgate.ProposalID, who caller) *submission {
 type callRoutes struct {
 	gate  *gate.Gate
 	queue *approve.Queue // may be nil
+	keys  *sessionKeys
 	calls calls
 	// life is canceled when the server closes. Waiting calls then end as after a timeout; questions
 	// that an approver stores can still be answered for the call that is submitted again.
 	life context.Context
 	work sync.WaitGroup // calls that wait for approval
+	// waiting is their number.
+	waiting atomic.Int64
 }
 
 func (s *callRoutes) add(route addRoute) {
@@ -134,7 +140,7 @@ func (s *callRoutes) add(route addRoute) {
 
 // propose handles POST /v1/calls: it evaluates a call with complete arguments through all layers.
 func (s *callRoutes) propose(w http.ResponseWriter, r *http.Request, who caller) *problem {
-	wait, bad := waitOf(r)
+	want, bad := preferencesOf(r)
 	if bad != nil {
 		return bad
 	}
@@ -142,7 +148,11 @@ func (s *callRoutes) propose(w http.ResponseWriter, r *http.Request, who caller)
 	if bad != nil {
 		return bad
 	}
-	fresh := &submission{owner: who.name, call: call, sum: digest(&call, args), bytes: int64(len(args)), decided: make(chan struct{})}
+	program, bad := s.keys.approver(r, who, call.Session)
+	if bad != nil {
+		return bad
+	}
+	fresh := &submission{owner: who.name, call: call, program: program, sum: digest(&call, args), bytes: int64(len(args)), decided: make(chan struct{})}
 	key := idempotencyKey(r, &call)
 	if len(r.Header.Get("Idempotency-Key")) > maxName {
 		return badRequest("too_long", "an Idempotency-Key may have "+strconv.Itoa(maxName)+" bytes")
@@ -152,7 +162,7 @@ func (s *callRoutes) propose(w http.ResponseWriter, r *http.Request, who caller)
 		if p.sum != fresh.sum {
 			return &problem{Status: http.StatusConflict, Code: "idempotency_conflict", Detail: "another call was proposed under this key"}
 		}
-		return s.await(w, r, p, wait)
+		return s.await(w, r, p, want, program)
 	}
 	ctx := r.Context()
 	if key != "" { // a client that lost its connection repeats the request and gets the decision of this call
@@ -166,7 +176,7 @@ func (s *callRoutes) propose(w http.ResponseWriter, r *http.Request, who caller)
 	open.Feed(args)
 	open.Close(stopgate.Ended)
 	s.run(ctx, p, open)
-	return s.await(w, r, p, wait)
+	return s.await(w, r, p, want, program)
 }
 
 // run resolves a closed call. A call that needs approval continues without the request; any other
@@ -181,7 +191,11 @@ func (s *callRoutes) run(ctx context.Context, p *submission, open *gate.Pending)
 		s.finish(ctx, p, open)
 		return
 	}
-	s.work.Go(func() { s.finish(s.life, p, open) })
+	s.waiting.Add(1)
+	s.work.Go(func() {
+		defer s.waiting.Add(-1)
+		s.finish(s.asking(p), p, open)
+	})
 }
 
 // finish resolves one call and stores its decision.
@@ -206,8 +220,9 @@ func (s *callRoutes) fail(p *submission, err error) {
 }
 
 // await writes the decision of a submission, or its current state when the wait is over.
-func (s *callRoutes) await(w http.ResponseWriter, r *http.Request, p *submission, wait time.Duration) *problem {
-	a, done := s.waitFor(r.Context(), p, wait)
+func (s *callRoutes) await(w http.ResponseWriter, r *http.Request, p *submission, want preferences, ask bool) *problem {
+	a, done := s.waitFor(r.Context(), p, want.wait, ask)
+	a = a.as(want)
 	w.Header().Set("Location", "/v1/calls/"+string(a.ID))
 	if done {
 		writeJSON(w, http.StatusOK, a)
@@ -217,53 +232,9 @@ func (s *callRoutes) await(w http.ResponseWriter, r *http.Request, p *submission
 	return nil
 }
 
-// questionWait is how long a request without Prefer: wait waits for the id of the question.
-const questionWait = 2 * time.Second
-
-// waitFor waits for the decision of a submission. If wait is zero, it waits only until the question
-// has an id.
-func (s *callRoutes) waitFor(ctx context.Context, p *submission, wait time.Duration) (a decisionJSON, done bool) {
-	limit := time.NewTimer(max(wait, questionWait))
-	defer limit.Stop()
-	poll := time.NewTicker(5 * time.Millisecond)
-	defer poll.Stop()
-	for {
-		if a = p.now(); wait == 0 && a.Status == pending {
-			if a.Approval = s.questionOf(ctx, a.ID); a.Approval != nil {
-				return a, false
-			}
-		}
-		select {
-		case <-p.decided:
-			return p.now(), true
-		case <-poll.C:
-			if wait > 0 {
-				poll.Stop()
-			}
-		case <-limit.C:
-			a.Approval = s.questionOf(ctx, a.ID)
-			return a, false
-		case <-ctx.Done():
-			return a, false
-		}
-	}
-}
-
-// questionOf returns the question that waits for a call.
-func (s *callRoutes) questionOf(ctx context.Context, id stopgate.ProposalID) *approvalJSON {
-	if s.queue == nil {
-		return nil
-	}
-	list, err := s.queue.List(ctx, approve.Filter{State: approve.Waiting, Proposal: id, Limit: 1})
-	if err != nil || len(list) == 0 || list[0].Unattended() { // the call has ended, or ends now
-		return nil
-	}
-	return &approvalJSON{ID: list[0].ID}
-}
-
 // status handles GET /v1/calls/{id}.
 func (s *callRoutes) status(w http.ResponseWriter, r *http.Request, who caller) *problem {
-	wait, bad := waitOf(r)
+	want, bad := preferencesOf(r)
 	if bad != nil {
 		return bad
 	}
@@ -271,25 +242,33 @@ func (s *callRoutes) status(w http.ResponseWriter, r *http.Request, who caller) 
 	if p == nil {
 		return notFound("no call of yours has this id, or it was long ago")
 	}
-	return s.await(w, r, p, wait)
+	return s.await(w, r, p, want, false)
 }
 
-// waitOf decodes the header Prefer: wait=SECONDS (RFC 7240).
-func waitOf(r *http.Request) (time.Duration, *problem) {
+// preferences are what a client prefers (RFC 7240): Prefer: wait=SECONDS, args-text.
+type preferences struct {
+	wait     time.Duration // for an approval
+	argsText bool          // the arguments as a string
+}
+
+// preferencesOf decodes the header Prefer. Preferences that are not known are ignored.
+func preferencesOf(r *http.Request) (want preferences, p *problem) {
 	for _, header := range r.Header.Values("Prefer") {
 		for part := range strings.SplitSeq(header, ",") {
 			name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
-			if !strings.EqualFold(name, "wait") {
-				continue
+			switch {
+			case strings.EqualFold(name, "args-text"):
+				want.argsText = true
+			case strings.EqualFold(name, "wait") && want.wait == 0:
+				n, err := strconv.ParseUint(value, 10, 16)
+				if err != nil {
+					return want, badRequest("bad_prefer", "Prefer: wait=N wants a number of seconds")
+				}
+				want.wait = min(time.Duration(n)*time.Second, maxWait)
 			}
-			n, err := strconv.ParseUint(value, 10, 16)
-			if err != nil {
-				return 0, badRequest("bad_prefer", "Prefer: wait=N wants a number of seconds")
-			}
-			return min(time.Duration(n)*time.Second, maxWait), nil
 		}
 	}
-	return 0, nil
+	return want, nil
 }
 
 // idempotencyKey returns the key under which a call is decided only once: the client's own, or

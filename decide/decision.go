@@ -2,6 +2,7 @@ package decide
 
 import (
 	"encoding/json"
+	"unicode/utf8"
 
 	"github.com/stopgate/stopgate"
 )
@@ -45,6 +46,8 @@ type decisionJSON struct {
 	// Raw are the arguments to run if a JSON value cannot hold them byte for byte. In observe mode,
 	// malformed arguments are allowed too.
 	Raw string `json:"raw,omitempty"`
+	// ArgsText are the arguments to run as a string, instead of Args and Raw: the client asked for it.
+	ArgsText string `json:"args_text,omitempty"`
 	// Access limits the files that the tool may touch. Present only if the call is allowed and the
 	// policy limits the tool.
 	Access *stopgate.Access `json:"access,omitempty"`
@@ -57,12 +60,42 @@ type decisionJSON struct {
 	Envelope *stopgate.Envelope `json:"envelope,omitempty"`
 }
 
+// as returns the decision in the form that a client asked for.
+func (a decisionJSON) as(want preferences) decisionJSON {
+	if !want.argsText {
+		return a
+	}
+	text := a.Raw
+	if len(a.Args) > 0 {
+		text = string(a.Args)
+	}
+	a.Args, a.Raw, a.ArgsText = nil, "", ""
+	if utf8.ValidString(text) { // a JSON string cannot hold other bytes: without arguments nothing runs
+		a.ArgsText = text
+	}
+	return a
+}
+
 // approvalJSON identifies a question and its answer.
 type approvalJSON struct {
 	ID     string `json:"id"`
 	By     string `json:"by,omitempty"`
 	Edited bool   `json:"edited,omitempty"`
+
+	question *entry // all of it, for the program that may answer
 }
+
+// MarshalJSON returns the question, or what identifies it.
+func (a *approvalJSON) MarshalJSON() ([]byte, error) {
+	if a.question != nil {
+		return encode(a.question)
+	}
+	type plain approvalJSON
+	return encode((*plain)(a))
+}
+
+// complete reports whether the program knows all that it has to answer.
+func (a *approvalJSON) complete() bool { return a != nil && a.question != nil && a.question.Complete }
 
 // pending is the status of a call that awaits approval.
 const pending = "pending"

@@ -34,9 +34,17 @@ type Options struct {
 	Events http.Handler
 	// Hooks handles /v1/hooks for requests without a token. If nil, the route does not exist.
 	Hooks http.Handler
+	// Describe returns the description of the gate for GET /v1/gate. If nil, the route does not exist.
+	Describe func() Description
 	// Metrics handles GET /metrics. If nil, the route does not exist.
 	Metrics http.Handler
 	Tokens  []Token
+	// SessionSecret derives the keys of sessions that programs begin on the Unix socket. If nil, there
+	// are no keys.
+	SessionSecret []byte
+	// Programs permits programs to answer questions of their own sessions, and to report approvals
+	// there.
+	Programs bool
 	// Identity authenticates clients with other tokens. After an error the request is refused; the
 	// client is not told the reason. Groups are the scopes of these clients. It may be nil.
 	Identity func(r *http.Request, token string) (stopgate.Principal, stopgate.Groups, error)
@@ -55,10 +63,13 @@ type Options struct {
 type Server struct {
 	options   Options
 	tokens    tokens
+	keys      sessionKeys
 	calls     *callRoutes
 	resources []resource
 	pages     *page.Pages // nil if no token can log in
 	end       context.CancelCauseFunc
+
+	busy activity
 
 	mu      sync.Mutex
 	servers []*http.Server
@@ -74,6 +85,8 @@ func New(o Options) (*Server, error) {
 		return nil, errors.New("decide: the API needs a gate")
 	}
 	s := &Server{options: o}
+	s.busy.last = time.Now()
+	s.keys = sessionKeys{secret: o.SessionSecret, programs: o.Programs, queue: o.Queue}
 	s.tokens.identify, s.tokens.groups = o.Identity, o.Groups
 	if err := s.SetTokens(o.Tokens); err != nil {
 		return nil, err
@@ -86,18 +99,21 @@ func New(o Options) (*Server, error) {
 	}
 	life, end := context.WithCancelCause(context.Background())
 	s.end = end
-	s.calls = &callRoutes{gate: o.Gate, queue: o.Queue, calls: newCalls(), life: life}
+	s.calls = &callRoutes{gate: o.Gate, queue: o.Queue, keys: &s.keys, calls: newCalls(), life: life}
 	if o.Gate != nil {
-		s.resources = append(s.resources, s.calls, &sessionRoutes{gate: o.Gate, store: o.Sessions})
+		s.resources = append(s.resources, s.calls, &sessionRoutes{gate: o.Gate, store: o.Sessions, keys: &s.keys})
 	}
 	if o.Hooks != nil {
 		s.resources = append(s.resources, &hookRoute{o.Hooks})
+	}
+	if o.Describe != nil {
+		s.resources = append(s.resources, &gateRoute{o.Describe})
 	}
 	if o.Program != nil {
 		s.resources = append(s.resources, &checkRoute{o.Program})
 	}
 	if o.Queue != nil {
-		s.resources = append(s.resources, &approvalRoutes{queue: o.Queue, life: life})
+		s.resources = append(s.resources, &approvalRoutes{queue: o.Queue, keys: &s.keys, life: life})
 	}
 	if o.Lockdowns != nil {
 		s.resources = append(s.resources, &lockdownRoutes{gate: o.Gate, store: o.Lockdowns})
@@ -130,7 +146,7 @@ func (s *Server) ServeLocal(ln net.Listener) error { return s.serve(ln, s.Handle
 
 func (s *Server) serve(ln net.Listener, h http.Handler) error {
 	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: s.options.Trouble,
+		Handler: s.busy.count(h), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: s.options.Trouble,
 	}
 	s.mu.Lock()
 	if s.closed {
@@ -182,6 +198,9 @@ func (s *Server) Handler(local bool) http.Handler {
 				_ = http.NewResponseController(w).EnableFullDuplex()
 			}
 			who, p := s.tokens.caller(r, local)
+			if p == nil {
+				who, p = s.keys.admit(r, who, scope)
+			}
 			if p == nil {
 				p = who.require(scope)
 			}

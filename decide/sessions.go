@@ -18,26 +18,57 @@ import (
 type sessionRoutes struct {
 	gate  *gate.Gate
 	store gate.Store // if nil, sessions can be created only
+	keys  *sessionKeys
 }
 
 func (s *sessionRoutes) add(route addRoute) {
 	route("POST /v1/sessions", Decide, s.newSession)
-	route("POST /v1/sessions/{id}/texts", Texts, s.addTexts, "principal")
-	route("POST /v1/sessions/{id}/facts", Texts, s.addFact, "principal")
+	route("POST /v1/sessions/{id}/texts", Texts|ownSession, s.addTexts, "principal")
+	route("POST /v1/sessions/{id}/facts", Texts|ownSession, s.addFact, "principal")
 	if s.store == nil {
 		return
 	}
 	route("GET /v1/sessions", Operate, s.sessions, "principal", "limit")
 	route("GET /v1/sessions/{id}/facts", Operate, s.facts, "principal", "after", "limit")
-	route("PUT /v1/sessions/{id}/data", Operate, s.setData, "principal")
+	route("PUT /v1/sessions/{id}/data", Operate|ownSession, s.setData, "principal")
 	route("POST /v1/sessions/{id}/snapshot", Operate, s.snapshot, "principal")
 	route("POST /v1/sessions/{id}/restore", Operate, s.restore, "principal")
 	route("POST /v1/sessions/{id}/reset", Operate, s.reset, "principal")
 }
 
-// newSession handles POST /v1/sessions and returns an unpredictable id (H6).
-func (s *sessionRoutes) newSession(w http.ResponseWriter, _ *http.Request, _ caller) *problem {
-	writeJSON(w, http.StatusCreated, map[string]string{"session": rand.Text()})
+// newSession handles POST /v1/sessions. Its id is unpredictable (H6), or a name of the program's own;
+// on the Unix socket the program gets the key of the session.
+func (s *sessionRoutes) newSession(w http.ResponseWriter, r *http.Request, who caller) *problem {
+	name := ""
+	if r.ContentLength != 0 {
+		m, bad := members(w, r, "session")
+		if bad == nil {
+			name, bad = nameMember(m, "session", false, maxName)
+		}
+		if bad != nil {
+			return bad
+		}
+	}
+	own := session.Owner{Principal: who.name, Session: stopgate.SessionID(name)}
+	keyed := who.scopes&onSocket != 0 && s.keys.secret != nil
+	switch {
+	case name != "" && !keyed:
+		return badRequest("no_key", "only the Unix socket gives keys of sessions with a name; other clients choose names in their calls")
+	case name == "":
+		own.Session = stopgate.SessionID(rand.Text())
+	}
+	if !keyed {
+		writeJSON(w, http.StatusCreated, map[string]string{"session": string(own.Session)})
+		return nil
+	}
+	err := s.gate.Begin(r.Context(), own)
+	switch {
+	case errors.Is(err, gate.ErrBegun):
+		return &problem{Status: http.StatusConflict, Code: "session_exists", Detail: "the session has begun already: choose another name, or none"}
+	case err != nil:
+		return unavailable("the store of sessions")
+	}
+	writeJSON(w, http.StatusCreated, map[string]string{"session": string(own.Session), "key": s.keys.of(own)})
 	return nil
 }
 
@@ -77,6 +108,9 @@ type sessionInfo struct {
 // the caller's own session of that name would be a different, empty one.
 func (s *sessionRoutes) owner(r *http.Request, who caller) (session.Owner, *problem) {
 	own := session.Owner{Principal: who.name, Session: stopgate.SessionID(r.PathValue("id"))}
+	if who.session != "" { // its key is for its own session
+		return own, errForeign(r)
+	}
 	if name := r.URL.Query().Get("principal"); name != "" {
 		own.Principal = stopgate.Principal(name)
 		return own, nil
@@ -106,6 +140,14 @@ func (s *sessionRoutes) owner(r *http.Request, who caller) (session.Owner, *prob
 			"%q, who asks, has no session of this name, but %s: say whose with ?principal=NAME", own.Principal, strings.Join(others, ", "))}
 	}
 	return own, nil
+}
+
+// errForeign refuses a request with a key that names a principal.
+func errForeign(r *http.Request) *problem {
+	if r.URL.Query().Has("principal") {
+		return errKey()
+	}
+	return nil
 }
 
 // maxNamed limits the principals that a problem lists.
@@ -178,11 +220,18 @@ func (s *sessionRoutes) addFact(w http.ResponseWriter, r *http.Request, who call
 	if bad != nil {
 		return bad
 	}
+	by := string(who.name)
+	if who.session != "" {
+		if !spoke && !s.keys.programs {
+			return errPrograms()
+		}
+		by = program
+	}
 	var err error
 	if spoke {
 		err = s.gate.Spoke(r.Context(), of)
 	} else {
-		err = s.gate.Approved(r.Context(), of, name, string(who.name))
+		err = s.gate.Approved(r.Context(), of, name, by)
 	}
 	if err != nil {
 		return unavailable("the store of sessions")
@@ -194,7 +243,7 @@ func (s *sessionRoutes) addFact(w http.ResponseWriter, r *http.Request, who call
 // target returns the session that the program of a request reports about; there may be no facts of
 // it yet, nor a store that lists sessions.
 func (s *sessionRoutes) target(r *http.Request, who caller) (session.Owner, *problem) {
-	if s.store != nil {
+	if s.store != nil || who.session != "" {
 		return s.owner(r, who)
 	}
 	own := session.Owner{Principal: who.name, Session: stopgate.SessionID(r.PathValue("id"))}
@@ -203,6 +252,9 @@ func (s *sessionRoutes) target(r *http.Request, who caller) (session.Owner, *pro
 	}
 	return own, nil
 }
+
+// program is the name of answers and approvals that a program gives with the key of its session.
+const program = "program"
 
 // snapshot handles POST /v1/sessions/{id}/snapshot.
 func (s *sessionRoutes) snapshot(w http.ResponseWriter, r *http.Request, who caller) *problem {

@@ -21,6 +21,9 @@ type line struct {
 	Verdict *verdictJSON `json:"verdict,omitempty"`
 	// Received is the number of argument bytes that Verdict is based on.
 	Received int64 `json:"received,omitempty"`
+	// Approval is the question, for the program that answers it: once while arguments arrive, and
+	// once when they are complete.
+	Approval *approvalJSON `json:"approval,omitempty"`
 	// Call is the decision, on the last line.
 	Call *decisionJSON `json:"call,omitempty"`
 }
@@ -30,7 +33,7 @@ type line struct {
 // verdict and one for the decision. A denial ends the response while the body is still being sent,
 // so the client can stop the model.
 func (s *callRoutes) stream(w http.ResponseWriter, r *http.Request, who caller) *problem {
-	wait, bad := waitOf(r)
+	want, bad := preferencesOf(r)
 	if bad != nil {
 		return bad
 	}
@@ -48,6 +51,10 @@ func (s *callRoutes) stream(w http.ResponseWriter, r *http.Request, who caller) 
 	if bad != nil {
 		return bad
 	}
+	program, bad := s.keys.approver(r, who, call.Session)
+	if bad != nil {
+		return bad
+	}
 	open, err := s.gate.Open(r.Context(), call)
 	if err != nil {
 		return unavailable("the gate")
@@ -55,7 +62,7 @@ func (s *callRoutes) stream(w http.ResponseWriter, r *http.Request, who caller) 
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
-	p := &submission{owner: who.name, call: call, decided: make(chan struct{})}
+	p := &submission{owner: who.name, call: call, program: program, decided: make(chan struct{})}
 	out := &lines{w: w, flush: control.Flush}
 	out.err = control.Flush() // the client may wait for the headers before it sends more
 	body := receive(in, control)
@@ -68,7 +75,12 @@ func (s *callRoutes) stream(w http.ResponseWriter, r *http.Request, who caller) 
 	}
 	out.verdict(open.Verdict(), p.bytes)
 	s.run(r.Context(), p, open)
-	answer, _ := s.waitFor(r.Context(), p, wait)
+	answer, done := s.waitFor(r.Context(), p, want.wait, p.program)
+	if !done && want.wait > 0 && answer.Approval.complete() {
+		out.write(line{Approval: answer.Approval, Received: p.bytes})
+		answer, _ = s.waitFor(r.Context(), p, want.wait, false)
+	}
+	answer = answer.as(want)
 	out.write(line{Call: &answer})
 	if out.err == nil {
 		body.discard()
@@ -80,6 +92,9 @@ func (s *callRoutes) stream(w http.ResponseWriter, r *http.Request, who caller) 
 // change. A person's answer does not wait for the next byte of the body.
 func (s *callRoutes) feed(ctx context.Context, p *submission, open *gate.Pending, body *upload, out *lines) stopgate.End {
 	asked := false
+	var question <-chan *approvalJSON
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	done := open.Done()
 	v := open.Verdict()
 	for {
@@ -89,12 +104,20 @@ func (s *callRoutes) feed(ctx context.Context, p *submission, open *gate.Pending
 		}
 		if v.Decided && !v.Mode.Permissive() && !asked {
 			asked = true
-			open.Ask(s.life) // Resolve reports its errors
+			open.Ask(s.asking(p)) // Resolve reports its errors
+			if p.program {
+				question = s.questions(ctx, open.ID())
+			}
 		}
 		select {
 		case <-done:
 			done = nil
 			v = open.Verdict()
+		case q, ok := <-question:
+			question = nil
+			if ok && !q.complete() {
+				out.write(line{Approval: q, Received: p.bytes})
+			}
 		case next := <-body.pieces:
 			if len(next.data) > 0 {
 				p.bytes += int64(len(next.data))

@@ -20,6 +20,32 @@ func (g *Gate) Reconcile(ctx context.Context, o session.Owner, by string) error 
 	return g.Note(ctx, stopgate.Record{Event: stopgate.AuditReconciled, Session: o.Session, Principal: o.Principal, Cause: by})
 }
 
+// ErrBegun is the error of [Gate.Begin] for a session that has facts, or a program of its own.
+var ErrBegun = errors.New("gate: begin session: it has begun already")
+
+// Begin records that a program begins a session. Of several programs that begin the same session, one
+// succeeds; the others get ErrBegun, and so does each one after the first fact of the session.
+func (g *Gate) Begin(ctx context.Context, o session.Owner) error {
+	s := g.sessions
+	if !s.exists() {
+		return ErrNoStore
+	}
+	facts := ask(ctx, s, func(ctx context.Context) ([]session.Fact, error) { return s.Facts(ctx, o, 0, 1) })
+	if err := facts.Problem("begin session"); err != nil {
+		return err
+	}
+	if len(facts.Value) > 0 {
+		return ErrBegun
+	}
+	begun := session.Fact{Kind: session.Begun, At: g.now().UnixMilli()}
+	return update(ctx, s, o, begun.Keys(), func(state session.State) (Change, struct{}, error) {
+		if c, ok := state.Cell(session.ProgramKey); !ok || c.Seq != 0 {
+			return Change{}, struct{}{}, ErrBegun
+		}
+		return Change{Facts: []session.Fact{begun}}, struct{}{}, nil
+	}).Problem("begin session")
+}
+
 // Spoke records that the user sent a message: the count of denials starts again, and declined
 // calls may be asked about again (S27, S28).
 func (g *Gate) Spoke(ctx context.Context, o session.Owner) error {

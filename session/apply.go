@@ -42,6 +42,8 @@ func (s *State) apply(f *Fact) error {
 		})
 	case Denied:
 		return s.deny(f)
+	case Begun:
+		return s.note(&ProgramKey, func(c *Cell) { c.Seq, c.At = f.Seq, f.At })
 	}
 	return s.condition(f)
 }

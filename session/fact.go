@@ -24,6 +24,7 @@ const (
 	Restored     Kind = "restored"   // a snapshot was restored: facts after To that permit no longer count
 	Degraded     Kind = "degraded"   // a result could not be stored (FM16)
 	Reconciled   Kind = "reconciled" // an operator accepted the state
+	Begun        Kind = "begun"      // a program began the session and has its key
 )
 
 // Fact is one entry of a session's history. Facts are only ever added.

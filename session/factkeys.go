@@ -24,6 +24,8 @@ func (f *Fact) AppendKeys(keys []Key) []Key {
 		k = DataKey
 	case Noted, Denied:
 		k = f.Key
+	case Begun:
+		k = ProgramKey
 	}
 	if k == (Key{}) {
 		return keys

@@ -92,6 +92,9 @@ func appendEscaped(b []byte, part string) []byte {
 // DataKey is the key of the session's data.
 var DataKey = Key{Space: spaceData}
 
+// ProgramKey is the key of the program that began the session; its cell is zero without one.
+var ProgramKey = Key{Space: spaceProgram}
+
 // CallKey returns the key of the cell of a proposal.
 func CallKey(id stopgate.ProposalID) Key { return Key{Space: SpaceCall, Value: string(id)} }
 

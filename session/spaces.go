@@ -19,11 +19,12 @@ const (
 	SpacePath                      // reads and writes of one path, for read-before-write policies
 	SpaceNote                      // notes of a policy written in Go
 	SpaceSticky                    // a denial that is repeated without asking
+	spaceProgram                   // the program that began the session
 )
 
 // Stores write these words: they must not change.
 var spaces = [...]string{
-	"", "self", "data", "call", "id", "turn", "tool", "approval", "broken", "limit", "path", "note", "sticky",
+	"", "self", "data", "call", "id", "turn", "tool", "approval", "broken", "limit", "path", "note", "sticky", "program",
 }
 
 // String returns the word of the space, "" for an invalid one.

@@ -47,7 +47,7 @@ func newRoot(s cli.Streams) *cobra.Command {
 	group("start", "Start here:", demo.New(s), author.NewInit(s), author.NewImport(s))
 	mcp := operate.NewMCP(s)
 	mcp.AddCommand(operate.NewPin(s))
-	group("gates", "Put the gate somewhere:", operate.NewUp(s), mcp, agent.New(s), hosts.NewInstall(s), hosts.NewUninstall(s), hosts.NewDoctor(s), operate.NewHook(s))
+	group("gates", "Put the gate somewhere:", operate.NewUp(s), operate.NewServe(s), operate.NewConnect(s), mcp, agent.New(s), hosts.NewInstall(s), hosts.NewUninstall(s), hosts.NewDoctor(s), operate.NewHook(s))
 	group("policies", "Write policies:",
 		author.NewCheck(s), evaluate.NewTest(s), evaluate.NewDecide(s), evaluate.NewExplain(s), author.NewDiff(s), author.NewFmt(s), author.NewTrust(s), inspect.NewReplay(s), author.NewSchema(s))
 	group("fleet", "Bring policies to a fleet:", fleet.New(s))

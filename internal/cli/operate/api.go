@@ -2,10 +2,8 @@ package operate
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
 	"net/url"
@@ -17,14 +15,10 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/decide"
 	"github.com/stopgate/stopgate/internal/cli"
-	"github.com/stopgate/stopgate/internal/cli/service"
 	"github.com/stopgate/stopgate/internal/cli/tables"
-	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/record/records"
-	"github.com/stopgate/stopgate/internal/store/backend"
+	"github.com/stopgate/stopgate/internal/relay/local"
 	"github.com/stopgate/stopgate/internal/store/location"
-	"github.com/stopgate/stopgate/internal/system/atomicfile"
-	"github.com/stopgate/stopgate/internal/system/secret"
 	"github.com/stopgate/stopgate/internal/system/socket"
 )
 
@@ -34,6 +28,7 @@ type apiServer struct {
 	server *decide.Server
 	local  *socket.Listener // nil for none
 	remote net.Listener     // nil for none
+	pipe   *local.Pipe      // within this process; nil for none
 }
 
 // openAPI listens. Without a usable path for the socket it warns, and listens without one.
@@ -70,7 +65,7 @@ func openAPI(a tables.APITable, server *decide.Server, log *slog.Logger) (*apiSe
 func socketError(err error) error {
 	hint := "choose another path with --api-socket, or --api-socket none"
 	if errors.Is(err, socket.ErrInUse) {
-		hint = "another stopgate up runs: stop it, or give this one a socket of its own with --api-socket PATH, or none with --api-socket none"
+		hint = "another stopgate up or serve runs: stop it, or give this one a socket of its own with --api-socket PATH, or none with --api-socket none"
 	}
 	return cli.Hinted(fmt.Errorf("decision API: %w", err), hint)
 }
@@ -99,8 +94,12 @@ func (d *apiServer) pages(public string) *string {
 
 // serve answers until the server closes.
 func (d *apiServer) serve() error {
-	ended := make(chan error, 2)
+	ended := make(chan error, 3)
 	waiting := 0
+	if d.pipe != nil {
+		waiting++
+		go func() { ended <- d.server.ServeLocal(d.pipe) }()
+	}
 	if d.local != nil {
 		waiting++
 		go func() { ended <- d.server.ServeLocal(d.local) }()
@@ -129,6 +128,9 @@ func (d *apiServer) stop() error {
 // close closes the listeners.
 func (d *apiServer) close() (err error) {
 	var errs []error
+	if d.pipe != nil {
+		errs = append(errs, d.pipe.Close())
+	}
 	if d.local != nil {
 		errs = append(errs, d.local.Close())
 	}
@@ -171,33 +173,6 @@ func (l rowReader) Rows(ctx context.Context, chain string, after int64, limit in
 	}
 	err = log.ChainRows(ctx, chain, after, add)
 	return rows, err
-}
-
-// sealKey returns the secret that seals snapshots of sessions. It outlives the process: a store on a
-// server keeps it for all its gates, any other has a file next to it. A store in memory has a
-// fresh one.
-func sealKey(ctx context.Context, st *service.State) ([]byte, error) {
-	fresh := make([]byte, 32)
-	rand.Read(fresh)
-	if st.Settings.Store == place.Memory {
-		return fresh, nil
-	}
-	if shared, ok := st.Store.(backend.Keys); ok {
-		return shared.Key(ctx, "snapshots", fresh)
-	}
-	path := st.Settings.Local + ".seal"
-	err := atomicfile.Create(path, fresh, 0o600)
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		key, err := secret.ReadFile(path)
-		if err == nil && len(key) != len(fresh) {
-			err = fmt.Errorf("%s is no key of 32 bytes", path)
-		}
-		return key, err
-	case err != nil:
-		return nil, fmt.Errorf("key of snapshots: %w", err)
-	}
-	return fresh, nil
 }
 
 // ready is the line that up prints when it listens; it changes only by addition.

@@ -83,7 +83,7 @@ func order(ctx context.Context, store backend.Store, l gate.Lockdown) (gate.Lock
 }
 
 // logOrder logs an order. It is a warning, which no usual level hides.
-func (u *upRun) logOrder(l gate.Lockdown) {
+func (u *decisionRun) logOrder(l gate.Lockdown) {
 	if !l.Active() {
 		u.log.Warn("the lockdown is lifted")
 		return

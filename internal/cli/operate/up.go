@@ -13,14 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/decide"
-	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/service"
 	"github.com/stopgate/stopgate/internal/cli/tables"
-	"github.com/stopgate/stopgate/internal/identity"
 	"github.com/stopgate/stopgate/internal/provider/registry"
-	"github.com/stopgate/stopgate/internal/record/metrics"
 	"github.com/stopgate/stopgate/internal/replay"
 	"github.com/stopgate/stopgate/internal/system/certificate"
 	"github.com/stopgate/stopgate/internal/visible"
@@ -38,7 +35,7 @@ func NewUp(s cli.Streams) *cobra.Command {
 	var f upFlags
 	cmd := &cobra.Command{
 		Use:        "up",
-		SuggestFor: []string{"serve", "start", "gateway", "proxy"},
+		SuggestFor: []string{"start", "gateway", "proxy"},
 		Short:      "run the gateway on loopback, and the decision API",
 		Long: `up listens for requests of OpenAI Chat Completions, OpenAI Responses, Anthropic
 Messages and Gemini, forwards them to the provider with the client's own credential, and decides
@@ -96,7 +93,7 @@ func up(ctx context.Context, s cli.Streams, f *upFlags) error {
 	if err := together(err, err2); err != nil {
 		return err
 	}
-	u := &upRun{gateRun: gateRun{Streams: s, Loaded: l, shared: &f.gateFlags, api: api}, flags: f, gateway: options, secrets: secrets}
+	u := &upRun{decisionRun: decisionRun{gateRun: gateRun{Streams: s, Loaded: l, shared: &f.gateFlags, api: api}}, flags: f, gateway: options, secrets: secrets}
 	if err := u.open(ctx); err != nil {
 		return err
 	}
@@ -105,78 +102,37 @@ func up(ctx context.Context, s cli.Streams, f *upFlags) error {
 
 // upRun is one run of up.
 type upRun struct {
-	gateRun
-	flags     *upFlags
-	gateway   gateway.Options
-	secrets   []string          // files with keys and tokens
-	model     http.RoundTripper // answers canned requests
-	numbers   *metrics.Metrics
-	callers   *identity.Provider     // nil for none
-	workloads *identity.Certificates // nil for none
+	decisionRun
+	flags   *upFlags
+	gateway gateway.Options
+	secrets []string          // files with keys and tokens
+	model   http.RoundTripper // answers canned requests
 }
 
 // run serves with the state that open opened.
 func (u *upRun) run(ctx context.Context) error {
-	queue, err := u.api.Queue(u.state.Questions, u.log, u.toolNames)
-	if err != nil {
-		return err
-	}
-	key, err := sealKey(ctx, u.state)
-	if err != nil {
-		return err
-	}
-	u.numbers = metrics.New(u.Program.Tools())
-	tele, err := service.OpenTelemetry(ctx, u.talk, u.numbers, u.log)
+	tele, err := u.openGate(ctx)
 	if err != nil {
 		return err
 	}
 	defer tele.Close()
-	u.gateway.Observer = tele.Observer()
-	g, err := u.state.Gate(u.Program, tele, gate.WithApprover(queue), gate.WithSealKey(key),
-		gate.WithLimits(gate.Limits{Hold: u.api.Approvals.Hold, Approval: u.api.Approvals.Expires}))
-	if err != nil {
-		return err
-	}
 	model, err := replayModel(u.flags.replayDir, u.flags.pace)
 	if err != nil {
 		return err
 	}
 	u.model = replay.Transport(model)
-	u.gateway.Gate, u.gateway.Events = g, tele.Emit
+	u.gateway.Observer, u.gateway.Events = tele.Observer(), tele.Emit
 	if u.state.Store != nil {
 		u.gateway.ResponseLog = u.state.Store
 	}
-	u.callers = u.identityOf()
-	if m := u.api.Workloads; m != nil {
-		if u.workloads, err = identity.OpenCertificates(*m, identity.Options{Log: u.log}); err != nil {
-			return cli.Hinted(err, "ca of [identity.mtls] names a PEM file with the roots of the trust domain")
-		}
-	}
-	u.complete(&u.gateway)
-	options := decide.Options{
-		Gate: g, Program: func() gate.Policy { return u.current.Load() }, Queue: queue, Sessions: u.state.Facts, Lockdowns: loggedLockdowns{u.state.Orders, u.logOrder},
-		Records: rowReader{u.state.At, u.state.Settings.Records.Gate}, Tokens: u.api.Tokens, Metrics: u.numbers.Handler(), Events: tele.Events,
-		PublicURL: u.api.Table.PublicURL, Trouble: gateway.Complaints(u.log),
-	}
-	if u.callers != nil {
-		options.Identity, options.Groups, options.Logout = u.callers.Authenticate, u.api.Groups, u.callers.Logout
-	}
-	server, err := decide.New(options)
+	server, err := u.openServer(ctx, tele)
 	if err != nil {
 		return err
 	}
-	return u.state.Attend(ctx, g, tele, u.log, u.ordered, func(ctx context.Context, cancel context.CancelCauseFunc) error {
+	u.complete(&u.gateway)
+	return u.state.Attend(ctx, u.gate, tele, u.log, u.ordered, func(ctx context.Context, cancel context.CancelCauseFunc) error {
 		return u.serve(ctx, cancel, server)
 	})
-}
-
-// ordered reports a lockdown, or its end. The process that ordered it wrote the record into the
-// store; records elsewhere get theirs here.
-func (u *upRun) ordered(l gate.Lockdown) {
-	u.logOrder(l)
-	if u.state.Lines != nil {
-		_ = u.gateway.Gate.Note(context.Background(), gate.LockdownRow(l, l.By)) // one that is lost is counted
-	}
 }
 
 // serve listens, announces the addresses, and serves until ctx ends: the gateway ends first, so
@@ -240,7 +196,7 @@ func (u *upRun) serve(ctx context.Context, cancel context.CancelCauseFunc, serve
 
 // complete adds the options that stay the same through all reloads.
 func (u *upRun) complete(o *gateway.Options) {
-	o.Gate, o.Replay, o.Log = u.gateway.Gate, u.model, u.log
+	o.Gate, o.Replay, o.Log = u.gate, u.model, u.log
 	if u.callers != nil {
 		o.Identity = u.callers
 	}
@@ -280,7 +236,7 @@ const observing = "OBSERVE MODE: nothing is held back; records say what would ha
 
 // announce prints the addresses: on standard error for people, on standard output for programs.
 func (u *upRun) announce(ln net.Listener, d *apiServer) error {
-	g := u.gateway.Gate
+	g := u.gate
 	at := ready{Gateway: "http://" + ln.Addr().String()}
 	if u.gateway.Settings.TLSCert != "" {
 		at.Gateway = "https://" + ln.Addr().String()

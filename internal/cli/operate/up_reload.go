@@ -38,16 +38,15 @@ func (r *upReload) try() error {
 	if err != nil {
 		return err
 	}
-	if err := u.gateway.Gate.Swap(l.Program); err != nil {
+	if err := u.gate.Swap(l.Program); err != nil {
 		return err
 	}
 	apply()
 	if err := r.api.SetTokens(api.Tokens); err != nil {
 		return err
 	}
-	u.Set, u.secrets = l.Set, secrets
-	u.current.Store(l.Program)
-	u.numbers.Tools(l.Program.Tools())
+	u.secrets = secrets
+	u.inForce(l)
 	var changed []string
 	if o, now := options.Settings, u.gateway.Settings; o.Listen != now.Listen || o.TLSCert != now.TLSCert || o.TLSKey != now.TLSKey {
 		changed = append(changed, "[gateway] listen, tls_cert, tls_key")

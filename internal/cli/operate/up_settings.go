@@ -95,6 +95,19 @@ func otherAPIs(u gateway.Upstream, but string) (list []gateway.Upstream) {
 	return list
 }
 
+// settings reads the tables [api] and [approvals] for serve, which listens on the socket only.
+func (f *serveFlags) settings(l inputs.Loaded) (tables.API, error) {
+	a, err := apiOf(l)
+	a.Table.Listen = ""
+	if f.socket != "" {
+		a.Table.Socket = f.socket
+	}
+	if err == nil && a.Table.Socket == tables.NoSocket {
+		err = cli.Hinted(errors.New("[api] socket is none"), "name a socket with --api-socket PATH")
+	}
+	return a, err
+}
+
 // apiSettings reads the tables [api] and [approvals]; flags override them.
 func apiSettings(l inputs.Loaded, f *upFlags) (tables.API, error) {
 	a, err := apiOf(l)

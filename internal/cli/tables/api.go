@@ -120,6 +120,8 @@ type approvalsTable struct {
 	Expires      time.Duration `toml:"expires"`
 	Notify       string        `toml:"notify"`
 	Webhook      *webhookTable `toml:"webhook"`
+	// Programs permits programs to answer questions of sessions that they began.
+	Programs bool `toml:"programs"`
 	// Who is read by package who.
 	Who *tomltree.Value `toml:"who"`
 }
@@ -142,7 +144,7 @@ const NoSocket = "none"
 // ReadAPI reads the tables; every mistake is reported with its place.
 func ReadAPI(tables map[string]*tomltree.Value, from secret.Reader) (API, diag.List) {
 	a := API{Approvals: approvalsTable{
-		Absent: "deny", Hold: 15 * time.Minute, UnaryTimeout: 50 * time.Second, Expires: 15 * time.Minute,
+		Absent: "deny", Hold: 15 * time.Minute, UnaryTimeout: 50 * time.Second, Expires: 15 * time.Minute, Programs: true,
 	}}
 	api, approvals := tomltree.Read(tables["api"], &a.Table), tomltree.Read(tables["approvals"], &a.Approvals)
 	var wrong diag.List

@@ -4,5 +4,5 @@ package socket
 
 import "os"
 
-// lock opens the file: the system refuses a second listener without a lock.
-func lock(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) }
+// Lock opens the file: the system refuses a second listener without a lock.
+func Lock(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) }

@@ -8,8 +8,9 @@ import (
 	"syscall"
 )
 
-// lock locks a file for this process; the kernel releases the lock when the process ends.
-func lock(path string) (*os.File, error) {
+// Lock locks a file for this process, or fails with ErrInUse. The lock ends when the file is closed, and
+// when the process ends.
+func Lock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, err

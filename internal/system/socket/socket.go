@@ -80,7 +80,7 @@ func listen(path string) (l *Listener, err error) {
 		return nil, ErrOther
 	}
 	l = &Listener{path: path}
-	if l.lock, err = lock(path + ".lock"); err != nil {
+	if l.lock, err = Lock(path + ".lock"); err != nil {
 		return nil, err
 	}
 	defer func() {
