@@ -341,7 +341,7 @@ var ownJSON = []string{
 	".",
 	"internal/approve/page", "internal/approve/webhook", "audit", "internal/bundle", "internal/bundle/channel", "internal/record/auditrow", "internal/record/postgres", "internal/record/redis", "internal/record/spool", "internal/record/sqlite", "decide", "decide/client", "gate",
 	"internal/cli", "internal/cli/author", "internal/cli/ci", "internal/cli/demo", "internal/cli/evaluate", "internal/cli/hosts", "internal/cli/inspect", "internal/cli/operate",
-	"internal/gateway/responselog", "internal/lang/diag", "internal/record/live", "internal/record/records", "internal/replay", "internal/mcp/pin", "internal/store/encoding", "internal/store/kinds", "internal/store/postgres", "internal/store/sqlite",
+	"internal/gateway/responselog", "internal/lang/diag", "internal/record/live", "internal/record/records", "internal/relay/local", "internal/replay", "internal/mcp/pin", "internal/store/encoding", "internal/store/kinds", "internal/store/postgres", "internal/store/sqlite",
 }
 
 // Wire data is judged on raw bytes: encoding/json folds case, keeps the last
