@@ -116,6 +116,7 @@ func TestLimitsOfFleets(t *testing.T) {
 	t.Logf("seed %d", seed)
 	tools := []string{"one", "three", "eight"}
 	var asked, allowedOnes, full int
+	began := time.Now()
 	for run := range fleetRuns(t) {
 		r := rand.New(rand.NewPCG(seed, uint64(run)))
 		session, tool := fmt.Sprint("run-", run), tools[r.IntN(len(tools))]
@@ -171,6 +172,9 @@ func TestLimitsOfFleets(t *testing.T) {
 		}
 		if allowedOnes += len(allowed); t.Failed() {
 			break
+		}
+		if done := run + 1; done%20 == 0 {
+			t.Logf("%d of %d runs after %v: %d calls, %d allowed", done, fleetRuns(t), time.Since(began).Round(time.Second), asked, allowedOnes)
 		}
 	}
 	t.Logf("%d calls in %d runs, %d places taken during the faults, %d calls allowed", asked, fleetRuns(t), full, allowedOnes)

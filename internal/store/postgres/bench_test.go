@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/testkit/cpu"
 	server "github.com/stopgate/stopgate/internal/testkit/postgres"
 	"github.com/stopgate/stopgate/internal/testkit/storetest"
@@ -48,22 +47,19 @@ func BenchmarkUpdates(b *testing.B) {
 	}
 }
 
-// Decisions under a limit, with everything that gates do: one gate, or three of which each has a part of
-// the callers, who are eight principals.
+// Decisions under a limit, with everything that gates do: one gate, or several of which each has a part of
+// the callers. They are eight principals, who use all gates: decisions of a principal wait for each other.
 func BenchmarkDecide(b *testing.B) {
-	for _, c := range []struct{ gates, callers int }{{1, 1}, {1, 64}, {2, 64}, {3, 64}} {
+	for _, c := range []struct{ gates, callers int }{{1, 1}, {1, 64}, {2, 64}, {3, 64}, {3, 192}} {
 		b.Run(fmt.Sprintf("gates=%d/callers=%d", c.gates, c.callers), func(b *testing.B) {
 			location := server.Start(b, server.Durable).Database(b)
-			var gates []*gate.Gate
-			for range c.gates {
-				gates = append(gates, newGate(b, open(b, location)))
-			}
+			gates := startGates(b, location, c.gates)
 			var next, denied atomic.Int64
 			var group sync.WaitGroup
 			start := cpu.Time()
 			b.ResetTimer()
 			for i := range c.callers {
-				call := stopgate.Call{Tool: "deploy", Session: stopgate.SessionID(fmt.Sprint(i)), Principal: stopgate.Principal(fmt.Sprint(i % 8)), Args: []byte(`{"service":"web"}`)}
+				call := benchCall(i, c.gates)
 				group.Go(func() {
 					for next.Add(1) <= int64(b.N) {
 						switch out, err := gates[i%len(gates)].Decide(context.Background(), call); {
