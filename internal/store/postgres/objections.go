@@ -15,7 +15,7 @@ const objectionsKept = 24 * time.Hour
 // the database gives the same answer to the same proposal. A stored objection can only refuse.
 func (s *Store) SaveObjection(ctx context.Context, proposal [32]byte, probability float64, explanation string, at time.Time) error {
 	err := s.db.Change(ctx, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "DELETE FROM objections WHERE proposal IN (SELECT proposal FROM objections WHERE time < $1 LIMIT $2 FOR UPDATE SKIP LOCKED)",
+		if _, err := tx.Exec(ctx, "DELETE FROM objections WHERE proposal IN (SELECT proposal FROM objections WHERE time < $1 ORDER BY time LIMIT $2 FOR UPDATE SKIP LOCKED)",
 			at.Add(-objectionsKept).UnixMicro(), pruneStep); err != nil {
 			return err
 		}

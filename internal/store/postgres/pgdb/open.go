@@ -113,7 +113,9 @@ func parse(location string) (*pgxpool.Config, error) {
 		}
 	}
 	c.AfterConnect = nil
-	config.AfterConnect = durable
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		return errors.Join(durable(ctx, conn), indexed(ctx, conn))
+	}
 	return config, nil
 }
 
@@ -126,9 +128,9 @@ func durable(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// indexed turns plans off that read whole tables. The statements of parts find rows by their keys, and are
-// planned once: tables that are empty or small then, and not analyzed since, would be read whole in each
-// transaction when they have grown. The cost of a plan that is turned off would start the compiler.
+// indexed turns plans off that read whole tables, for statements that can do without. Gates find rows by keys,
+// and their statements are planned once: tables that are small then, and not analyzed since, would be read
+// whole for each call when they have grown. The cost of a plan that is turned off would start the compiler.
 func indexed(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, "SELECT set_config(name, 'off', false) FROM unnest(ARRAY['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']) AS name")
 	return err
