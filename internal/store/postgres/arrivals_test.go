@@ -30,9 +30,10 @@ func BenchmarkArrivals(b *testing.B) {
 			r := rand.New(rand.NewPCG(1, uint64(c.rate)))
 			start := cpu.Time()
 			b.ResetTimer()
-			due := time.Now()
+			next := time.Now()
 			for i := range b.N {
-				due = due.Add(time.Duration(r.ExpFloat64() * float64(time.Second) / float64(c.rate)))
+				next = next.Add(time.Duration(r.ExpFloat64() * float64(time.Second) / float64(c.rate)))
+				due := next
 				time.Sleep(time.Until(due))
 				late = max(late, time.Since(due))
 				group.Go(func() {
