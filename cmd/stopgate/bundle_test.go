@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -152,8 +154,9 @@ func TestFleetFollowsItsChannel(t *testing.T) {
 	op.release("generation one")
 	one, two := t.TempDir(), t.TempDir()
 	var gates []*server
-	for _, dir := range []string{one, two} {
-		gateFile(t, dir, op.url, "[telemetry]\nmetrics = \"127.0.0.1:0\"\n")
+	numbers := []string{freePort(t), freePort(t)}
+	for i, dir := range []string{one, two} {
+		gateFile(t, dir, op.url, "[telemetry]\nmetrics = \""+numbers[i]+"\"\n")
 		gates = append(gates, startUp(t, dir, "--policy", "gate.toml"))
 	}
 	for _, s := range gates {
@@ -170,6 +173,13 @@ func TestFleetFollowsItsChannel(t *testing.T) {
 		t.Errorf("on all gates after %v", took)
 	}
 	s := gates[0]
+	measured := func(want ...string) func() bool {
+		return func() bool {
+			text := get(t, "http://"+numbers[0]+"/metrics")
+			return !slices.ContainsFunc(want, func(line string) bool { return !strings.Contains(text, "\n"+line+"\n") })
+		}
+	}
+	until(t, "the metrics of generation two", measured("stopgate_bundle_generation 2", "stopgate_bundle_refused 0"))
 	status := func() string { return strings.SplitN(get(t, s.url+"/healthz"), "\n", 2)[0] }
 	good := web.change(func(map[string]string) {})
 	older := map[string]string{"/prod": good["/prod.1"], "/prod.minisig": good["/prod.1.minisig"]}
@@ -194,6 +204,9 @@ func TestFleetFollowsItsChannel(t *testing.T) {
 			}
 		})
 		until(t, c.name+" is refused and shows", func() bool { return strings.Contains(status(), "degraded") })
+		if !measured("stopgate_bundle_generation 2", "stopgate_bundle_refused 1")() {
+			t.Errorf("%s: the metrics do not show it", c.name)
+		}
 		if !s.denies(t, "generation two")() {
 			t.Errorf("%s: generation two is not in force any more", c.name)
 		}
@@ -257,6 +270,15 @@ func TestFleetFollowsItsChannel(t *testing.T) {
 	if decisions == 0 || !named[1] || !named[2] || !named[3] {
 		t.Errorf("%d decisions, generations %v in\n%s", decisions, named, text)
 	}
+	var id string
+	for line := range strings.Lines(output(t, one, "log", "--policy", "gate.toml", "--decisions")) {
+		if fields := strings.Fields(line); strings.Contains(line, "  bundle 3  ") {
+			id = fields[len(fields)-1]
+		}
+	}
+	if text := output(t, one, "log", "show", id, "--policy", "gate.toml"); id == "" || !strings.Contains(text, "  bundle     generation 3, sha256 ") {
+		t.Errorf("the record %q of generation 3 is\n%s", id, text)
+	}
 	if text := output(t, one, "bundle", "status", "--fleet", "--policy", "gate.toml"); !strings.Contains(text, "/up/") || !strings.Contains(text, "generation 3") {
 		t.Errorf("the fleet: %s", text)
 	}
@@ -314,6 +336,17 @@ func TestFleetWithoutABundle(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "no policy is in force before the first bundle was accepted") {
 		t.Errorf("%v\n%s", err, out)
 	}
+}
+
+// freePort returns an address that nothing listens on.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
 }
 
 func read(t *testing.T, dir, name string) string {

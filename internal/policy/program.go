@@ -113,6 +113,9 @@ func (p *Program) of(id stopgate.SessionID) *Program {
 	return p
 }
 
+// Bundle returns the bundle that the rules of a session came in, nil for none.
+func (p *Program) Bundle(id stopgate.SessionID) *stopgate.Bundle { return p.of(id).rollout.Bundle }
+
 // BindUnder is Bind under circumstances that are known.
 func (p *Program) BindUnder(c stopgate.Call, under eval.Circumstances) *eval.Binding {
 	return p.of(c.Session).policies.BindUnder(c, under)

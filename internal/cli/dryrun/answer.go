@@ -45,6 +45,8 @@ type Answer struct {
 	Judge bool `json:"judge,omitempty"`
 	// Floors are the lower bounds that values raised.
 	Floors []stopgate.Floor `json:"floors,omitempty"`
+	// Bundle is the policy bundle whose rules applied.
+	Bundle *stopgate.Bundle `json:"bundle,omitempty"`
 }
 
 type Rule struct {
@@ -99,8 +101,9 @@ func (a Answer) nearest(p *policy.Program) Answer {
 	return a
 }
 
-// judgedBy notes whether a judge would be asked about the call.
+// judgedBy notes the bundle of the rules, and whether a judge would be asked about the call.
 func (a Answer) judgedBy(p *policy.Program) Answer {
+	a.Bundle = p.Bundle(a.Session)
 	a.Judge = a.Mode != stopgate.Deny && a.Mode != stopgate.Skip && p.Judged(a.Tool)
 	return a
 }
@@ -140,10 +143,18 @@ func (a Answer) Text() string {
 		fmt.Fprintf(&b, "  untrusted %s: its \"unattended\" counts as \"ask\"; trust it with: stopgate trust %s\n",
 			visible.Text(a.Untrusted), visible.ShellWord(a.Untrusted))
 	}
+	if a.Bundle != nil {
+		fmt.Fprintf(&b, "  bundle    %s\n", BundleText(a.Bundle))
+	}
 	if a.Judge {
 		b.WriteString("  judge     reviews this call too; it was not asked\n")
 	}
 	return b.String()
+}
+
+// BundleText is a policy bundle for people.
+func BundleText(b *stopgate.Bundle) string {
+	return fmt.Sprintf("generation %d, sha256 %s", b.Generation, visible.Text(b.Digest))
 }
 
 // Status is the exit code. Neither a person nor a judge was asked.

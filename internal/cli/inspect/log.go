@@ -304,6 +304,9 @@ func rowText(r *stopgate.Record, called string) string {
 	if r.Count > 0 {
 		parts = append(parts, fmt.Sprintf("count %d", r.Count))
 	}
+	if r.Bundle != nil {
+		parts = append(parts, fmt.Sprintf("bundle %d", r.Bundle.Generation))
+	}
 	if r.Session != "" {
 		parts = append(parts, "session "+visible.Text(string(r.Session)))
 	}

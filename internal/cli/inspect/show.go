@@ -193,7 +193,9 @@ func (w *show) Explain(ctx context.Context, p *inputs.Policy, settings place.Set
 	if said, ok := ruled(r); ok && said.Mode != verdict.Mode {
 		w.Differs = differs(r, said.Mode, verdict)
 	}
-	return dryrun.NewAnswer(call, verdict, len(w.args)), &x, nil
+	answer := dryrun.NewAnswer(call, verdict, len(w.args))
+	answer.Bundle = l.Program.Bundle(call.Session)
+	return answer, &x, nil
 }
 
 // differs explains why the rules, evaluated again, may give another verdict than a row.
@@ -295,6 +297,9 @@ func (w show) decisionText(b *strings.Builder, r *stopgate.Record) {
 		line("cause", "%s", visible.Text(r.Cause))
 	}
 	line("policy", "%s", visible.Text(r.Policy))
+	if r.Bundle != nil {
+		line("bundle", "%s", dryrun.BundleText(r.Bundle))
+	}
 	switch {
 	case w.args == nil:
 		line("arguments", "not kept")
