@@ -72,6 +72,7 @@ var layers = [][]string{
 	{"internal/gate/auditlog"},
 	{"gate"},
 	{"internal/lang/syntax"},
+	{"internal/packs"},
 	{"internal/lang/parser"},
 	{"internal/flow/source"},
 	{"internal/condition/index"},

@@ -49,7 +49,7 @@ func newRoot(s cli.Streams) *cobra.Command {
 	mcp.AddCommand(operate.NewPin(s))
 	group("gates", "Put the gate somewhere:", operate.NewUp(s), operate.NewServe(s), operate.NewConnect(s), mcp, agent.New(s), hosts.NewInstall(s), hosts.NewUninstall(s), hosts.NewDoctor(s), operate.NewHook(s))
 	group("policies", "Write policies:",
-		author.NewCheck(s), evaluate.NewTest(s), evaluate.NewDecide(s), evaluate.NewExplain(s), author.NewDiff(s), author.NewFmt(s), author.NewTrust(s), inspect.NewReplay(s), author.NewSchema(s))
+		author.NewCheck(s), evaluate.NewTest(s), evaluate.NewDecide(s), evaluate.NewExplain(s), author.NewDiff(s), author.NewFmt(s), author.NewTrust(s), inspect.NewReplay(s), author.NewPacks(s), author.NewSchema(s))
 	group("fleet", "Bring policies to a fleet:", fleet.New(s))
 	group("people", "Answer calls, and stop them:", operate.NewApprovals(s), operate.NewGrants(s), operate.NewLockdown(s))
 	group("records", "Look at what happened:", inspect.NewLog(s), inspect.NewEvents(s), inspect.NewReport(s), operate.NewSessions(s), inspect.NewHealth(s))

@@ -24,6 +24,7 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/stopgate/stopgate/internal/packs"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/system/owner"
 	"github.com/stopgate/stopgate/internal/system/plainfile"
@@ -96,7 +97,7 @@ func (s Set) With(other Set) Set {
 	return s
 }
 
-// Text returns the text of a file of the set by the name it is shown with, nil if
+// Text returns the text of a file of the set, or of a pack, by the name it is shown with, nil if
 // there is none.
 func (s Set) Text(name string) []byte {
 	for _, f := range s.Files {
@@ -104,7 +105,7 @@ func (s Set) Text(name string) []byte {
 			return f.Text
 		}
 	}
-	return nil
+	return packs.Text(name)
 }
 
 // Where configures the search. A directory that is "" is not searched.

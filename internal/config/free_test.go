@@ -43,7 +43,7 @@ func TestGatesAreNotFree(t *testing.T) {
 		{"[telemetry]\nmetrics = \"127.0.0.1:3000\"\n", stopgate.Ask},
 		{"[gateway]\nlisten = \"127.0.0.1:3001\"\n", stopgate.Unattended},
 	} {
-		judge := shellGate(t, "coding", "[lists]\n", c.tables+"[lists]\n")
+		judge := shellGate(t, "coding", "\"macos\",\n]\n", "\"macos\",\n]\n"+c.tables)
 		if v := judge("curl -s localhost:3000/x"); v.Mode != c.want {
 			t.Errorf("%q: %v, want %v", c.tables, v, c.want)
 		}

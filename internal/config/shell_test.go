@@ -11,8 +11,10 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/testkit/corpus"
@@ -312,26 +314,40 @@ func TestNever(t *testing.T) {
 // The starter for coding permits what that for shells does, but for yarn and pnpm, which run
 // code that the project names.
 func TestStartersAgree(t *testing.T) {
-	lists := func(kind string) map[string]string {
-		all := map[string]string{}
-		for block := range strings.SplitSeq("\n"+string(starter(t, kind)), "\n]\n") {
-			name, lines, ok := strings.Cut(block[strings.LastIndex(block[:max(0, strings.Index(block, " = [\n"))], "\n")+1:], " = [\n")
-			if ok {
-				all[name] = lines
+	values := func(kind string, names ...string) map[string]bool {
+		file, mistakes := parser.Parse(kinds.Table(), "stopgate.toml", starter(t, kind))
+		if mistakes.HasErrors() {
+			t.Fatal(mistakes)
+		}
+		all := map[string]bool{}
+		for _, l := range file.Lists {
+			for _, v := range l.Values {
+				if slices.Contains(names, l.Name) && !strings.HasPrefix(v.Text, "yarn ") && !strings.HasPrefix(v.Text, "pnpm ") {
+					all[l.Name+": "+strings.ReplaceAll(v.Text, ",yarn,pnpm,", ",")] = true
+				}
 			}
 		}
 		return all
 	}
-	coding, shell := lists("coding"), lists("shell")
-	for _, name := range []string{"places", "system", "help", "github", "toolchains", "clusters", "cloud", "macos", "wrappers", "secret_values"} {
-		var want []string
-		for line := range strings.Lines(shell[name] + "\n") {
-			if !strings.HasPrefix(line, `  "yarn `) && !strings.HasPrefix(line, `  "pnpm `) {
-				want = append(want, strings.ReplaceAll(line, ",yarn,pnpm,", ","))
+	coding := values("coding", "places", "system", "help", "tools", "wrappers", "secret_values")
+	shell := map[string]bool{}
+	for v := range values("shell", "places", "system", "help", "github", "toolchains", "clusters", "cloud", "macos", "wrappers", "secret_values") {
+		list, text, _ := strings.Cut(v, ": ")
+		if slices.Contains([]string{"github", "toolchains", "clusters", "cloud", "macos"}, list) {
+			list = "tools"
+		}
+		shell[list+": "+text] = true
+	}
+	if len(shell) < 100 || !maps.Equal(coding, shell) {
+		for v := range shell {
+			if !coding[v] {
+				t.Errorf("only the starter for shells has %s", v)
 			}
 		}
-		if got := coding[name] + "\n"; got == "\n" || got != strings.Join(want, "") {
-			t.Errorf("the lists %q differ: coding has %s", name, got)
+		for v := range coding {
+			if !shell[v] {
+				t.Errorf("only the starter for coding has %s", v)
+			}
 		}
 	}
 }

@@ -31,7 +31,7 @@ var starters = []starter{
 	{"default", "starter.toml", []table{
 		{"read_file", []knowntools.Class{knowntools.Read, knowntools.Search}, "", false},
 	}},
-	{"coding", "starter_coding.toml", []table{
+	{"coding", "../packs/data/coding.toml", []table{
 		{"Read", []knowntools.Class{knowntools.Read, knowntools.Search}, "", false},
 		{"TodoWrite", []knowntools.Class{knowntools.Note, knowntools.Agent}, "", false},
 		{"Write", []knowntools.Class{knowntools.Write}, "file_path", false},

@@ -19,17 +19,22 @@ func (p Position) IsValid() bool { return p.Line > 0 }
 
 // Range is a half-open range of a text: End is the position after its last byte. The zero Range is
 // invalid.
-type Range struct{ Start, End Position }
+type Range struct {
+	Start, End Position
+	// Pack is 0 for a range of the file itself, and n for one of the n-th pack that it uses.
+	Pack uint16
+}
 
 // IsValid reports whether r is a range of a text.
 func (r Range) IsValid() bool { return r.Start.IsValid() }
 
 // To returns the range from the start of r to the end of other.
-func (r Range) To(other Range) Range { return Range{r.Start, other.End} }
+func (r Range) To(other Range) Range { return Range{r.Start, other.End, r.Pack} }
 
 // Lines converts byte offsets to positions. A lookup takes the same time everywhere, also in a text
 // that is one long line.
 type Lines struct {
+	Pack   uint16 // of the ranges
 	text   []byte
 	starts []int // offset of each line's first byte
 	points []int // code points before each block; nil if every byte is one
@@ -106,7 +111,7 @@ func (l *Lines) position(offset, line int) Position {
 
 // Range returns the range of the bytes from start to end.
 func (l *Lines) Range(start, end int) Range {
-	r := Range{Start: l.Position(start)}
+	r := Range{Start: l.Position(start), Pack: l.Pack}
 	end = min(max(start, end), len(l.text))
 	if line := r.Start.Line; end >= 0 && (line == len(l.starts) || end < l.starts[line]) {
 		r.End = l.position(end, line) // most ranges end on the line on which they begin

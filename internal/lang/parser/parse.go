@@ -32,7 +32,7 @@ func Parse(conditions *condition.Table, name string, text []byte) (*syntax.File,
 	p := new(parser)
 	p.policy, p.diags = &syntax.File{Name: name, Conditions: conditions, Source: doc}, diags
 	p.matchers, p.options = conditions.Keys(), conditions.OptionKeys()
-	p.file(doc.Root)
+	p.file(p.use(doc.Root))
 	p.policy.Broken = p.diags.HasErrors()
 	p.diags.Sort()
 	return p.policy, p.diags
@@ -58,14 +58,23 @@ type (
 )
 
 func (p *reader) report(code diag.Code, at diag.Range, message, hint string, related ...diag.Related) {
+	for i := range related {
+		related[i].File = p.policy.NameAt(related[i].Range)
+	}
 	p.diags.Add(diag.Diagnostic{
-		Code: code, File: p.policy.Name, Range: at, Message: message, Hint: hint, Related: related,
+		Code: code, File: p.policy.NameAt(at), Range: at, Message: message, Hint: hint, Related: related,
 	})
 }
 
 func (p *parser) file(root *tomltree.Value) {
 	p.version(root)
+	if e := root.Get("pack"); e != nil && p.isPack() && p.table(e) {
+		p.known(e.Value, packKeys)
+	}
 	known := slices.Concat(topKeys, operational)
+	if p.isPack() {
+		known = slices.Concat(topKeys, []string{"pack"})
+	}
 	for _, e := range root.Entries {
 		if e.Key == "conversation" {
 			p.old(e.KeyRange, "`conversation.tools` is the old spelling", "write `[tools.NAME]`")

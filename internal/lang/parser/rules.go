@@ -75,7 +75,7 @@ func (p *ruleParser) ruleList(e *tomltree.Entry, kind syntax.ListKind) *syntax.R
 			list.Incomplete = true
 			return list
 		}
-		list.Rules = []*syntax.Rule{{Mode: m, Pos: e.Value.Range}}
+		list.Rules = []*syntax.Rule{{Mode: m, Pos: e.Value.Range, Pack: p.packOf(e.Value.Range)}}
 		return list
 	case e.Value.Kind != tomltree.Array:
 		p.wrongType(e, "a mode or an array of rules")
@@ -102,7 +102,7 @@ func (p *ruleParser) ruleList(e *tomltree.Entry, kind syntax.ListKind) *syntax.R
 // rule reads one rule or guard (D25-07, D25-28, K28).
 func (p *ruleParser) rule(t *tomltree.Value, index int, kind syntax.ListKind) (r *syntax.Rule, ok bool) {
 	before := len(p.diags)
-	r = &syntax.Rule{Index: index, Pos: t.Range}
+	r = &syntax.Rule{Index: index, Pos: t.Range, Pack: p.packOf(t.Range)}
 	own := ruleKeys
 	if kind == syntax.GuardList {
 		own = slices.Concat(guardKeys, ruleKeys)

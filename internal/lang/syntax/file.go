@@ -31,7 +31,25 @@ type File struct {
 	Tables map[string]*tomltree.Value
 
 	Source *tomltree.Document // nil for a file that was not parsed
-	Broken bool               // the parser reported errors
+	// Packs are the packs that the file uses, in the order in which they were read. Everything above
+	// contains what they add.
+	Packs  []Pack
+	Broken bool // the parser reported errors
+}
+
+// Pack is a policy of the program itself that a file uses.
+type Pack struct {
+	Name    string // "go"
+	Version int
+	Source  *tomltree.Document // its file is "pack:go"
+}
+
+// NameAt returns the name of the text that a range belongs to: the file, or one of its packs.
+func (f *File) NameAt(at diag.Range) string {
+	if n := int(at.Pack); n > 0 && n <= len(f.Packs) {
+		return f.Packs[n-1].Source.File
+	}
+	return f.Name
 }
 
 // GateSettings is the [gate] table. The zero value is the strictest setting.
@@ -127,7 +145,8 @@ const (
 
 // Rule is one rule of a list or one guard.
 type Rule struct {
-	Index             int // 0-based position in its list
+	Index             int    // 0-based position in its list
+	Pack              string // the name of its pack as messages have it, "" for a rule of the file itself
 	ID                stopgate.RuleID
 	Conditions        []Condition // none: catch-all; several: all = [...]
 	Compound          bool        // written with all = [...]

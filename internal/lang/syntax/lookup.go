@@ -97,9 +97,17 @@ func (f *File) Environment(env condition.Env) condition.Env {
 	return env
 }
 
-// Ref returns the reference to the rule in a file.
+// Ref returns the reference to the rule in a file, or in a pack that the file uses.
 func (r *Rule) Ref(file string) stopgate.RuleRef {
-	return stopgate.RuleRef{File: file, Line: r.Pos.Start.Line, Index: r.Index, ID: r.ID}
+	return stopgate.RuleRef{File: r.In(file), Line: r.Pos.Start.Line, Index: r.Index, ID: r.ID}
+}
+
+// In returns the name of the text that the rule is written in: that of its pack, else file.
+func (r *Rule) In(file string) string {
+	if r.Pack != "" {
+		return r.Pack
+	}
+	return file
 }
 
 // StrictestParams returns the stricter of two actions.

@@ -17,9 +17,13 @@ const (
 
 // Parse parses a file. The document is nil if the text is not TOML. With other mistakes it contains
 // the readable part, without repeated keys and tables.
-func Parse(file string, text []byte) (*Document, diag.List) {
+func Parse(file string, text []byte) (*Document, diag.List) { return ParsePack(file, text, 0) }
+
+// ParsePack is Parse for the n-th pack of a file: every range of the document has its number.
+func ParsePack(file string, text []byte, n uint16) (*Document, diag.List) {
 	text = bytes.Clone(text)
 	r := &reader{doc: &Document{File: file, Text: text, Lines: diag.NewLines(text)}}
+	r.doc.Lines.Pack = n
 	if len(text) > maxBytes {
 		r.report(diag.TooLarge, diag.Range{}, "the file has more than 4 MiB", "")
 		return nil, r.diags

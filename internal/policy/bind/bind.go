@@ -30,8 +30,11 @@ type Binder struct {
 
 // Report adds a finding.
 func (b *Binder) Report(code diag.Code, at diag.Range, message, hint string, related ...diag.Related) {
+	for i := range related {
+		related[i].File = b.File.NameAt(related[i].Range)
+	}
 	b.Found.Add(diag.Diagnostic{
-		Code: code, File: b.File.Name, Range: at, Message: message, Hint: hint, Related: related,
+		Code: code, File: b.File.NameAt(at), Range: at, Message: message, Hint: hint, Related: related,
 	})
 }
 

@@ -66,11 +66,18 @@ func (c *checker) check() diag.List {
 	c.prerequisites()
 	c.scopes()
 	c.sources()
+	c.Found = slices.DeleteFunc(c.Found, settled)
 	if c.options.Strict || c.File.Gate.Strict {
 		c.Found.Strict()
 	}
 	c.Found.Sort()
 	return c.Found
+}
+
+// settled reports whether a finding is about a pack, whose tests show that it has none: what remains
+// are traps that the file knows of, and rules that the file decides before.
+func settled(d diag.Diagnostic) bool {
+	return d.Pack != 0 && (d.Severity != diag.Error || d.Code == diag.Unreachable)
 }
 
 // trust restricts a project file to rules (S3).

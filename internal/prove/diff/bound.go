@@ -102,7 +102,7 @@ func (b *boundPolicy) place(d analysis.Decider) *RulePlace {
 	default:
 		return &RulePlace{File: b.file, Line: b.list.Pos.Start.Line, Index: -1}
 	}
-	return &RulePlace{File: b.file, Line: r.Pos.Start.Line, Index: r.Index, Guard: d.Guard, Text: r.Text()}
+	return &RulePlace{File: r.In(b.file), Line: r.Pos.Start.Line, Index: r.Index, Guard: d.Guard, Text: r.Text()}
 }
 
 // policyOf translates rules and guards.

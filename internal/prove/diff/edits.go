@@ -123,7 +123,7 @@ func (e *edits) number(old, new *syntax.Rule, guard bool) int {
 		if guard {
 			edit.Name = fmt.Sprintf("guard %d", r.Index+1)
 		}
-		return &RulePlace{File: file, Line: r.Pos.Start.Line, Index: r.Index, Guard: guard, Text: r.Text()}
+		return &RulePlace{File: r.In(file), Line: r.Pos.Start.Line, Index: r.Index, Guard: guard, Text: r.Text()}
 	}
 	edit.Old, edit.New = place(e.files[0], old), place(e.files[1], new)
 	if list != "" {

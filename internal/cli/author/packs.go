@@ -1,0 +1,74 @@
+package author
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/packs"
+)
+
+// packJSON is a pack as packs writes it; it changes only by addition.
+type packJSON struct {
+	Name    string   `json:"name"`
+	Version int      `json:"version"`
+	About   string   `json:"about"`
+	Permits []string `json:"permits"`
+}
+
+func NewPacks(s cli.Streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "packs",
+		Short: "list the packs of rules that policies can use",
+		Long: `packs lists the packs of rules that are part of this program. A policy file uses them
+with use = ["coding", "git"]; use = ["git@1"] is an error with a program that has
+another version. stopgate packs show prints the rules.`,
+		Example: `  stopgate packs
+  stopgate packs show coding`,
+		Args: cli.NoArgs,
+	}
+	format := cli.FormatFlag(cmd)
+	cmd.RunE = func(*cobra.Command, []string) error {
+		w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+		for _, name := range packs.Names() {
+			p, _ := packs.Lookup(name)
+			if *format == "json" {
+				if err := cli.WriteJSON(s.Out, packJSON{p.Name, p.Version, p.About, append([]string{}, p.Permits...)}); err != nil {
+					return err
+				}
+				continue
+			}
+			fmt.Fprintf(w, "%s\t%d\t%s\n", p.Name, p.Version, p.About)
+		}
+		return w.Flush()
+	}
+	cmd.AddCommand(newShowPack(s))
+	return cmd
+}
+
+func newShowPack(s cli.Streams) *cobra.Command {
+	return &cobra.Command{
+		Use:     "show NAME",
+		Short:   "print a pack",
+		Long:    `show prints a pack as it is used: a policy file, which begins with everything that it permits.`,
+		Example: `  stopgate packs show git`,
+		Args:    cobra.ExactArgs(1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return packs.Names(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			p, ok := packs.Lookup(args[0])
+			if !ok {
+				hint := diag.DidYouMean(args[0], packs.Names())
+				if hint == "" {
+					hint = "stopgate packs lists them"
+				}
+				return cli.Hinted(fmt.Errorf("there is no pack %q", args[0]), hint)
+			}
+			_, err := s.Out.Write(p.Text)
+			return err
+		},
+	}
+}
