@@ -8,22 +8,35 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
+	"github.com/stopgate/stopgate/internal/packs"
 )
 
 // What a starter says that a parameter of a tool means, the table of known tools says too, for
 // every tool of that name that has the parameter: there is one truth about them.
 func TestStartersAgreeWithKnownTools(t *testing.T) {
 	compared := 0
+	texts := map[string][]byte{}
 	for _, kind := range config.Kinds() {
 		files, err := config.StarterFor(kind)
 		if err != nil {
 			t.Fatal(err)
 		}
-		doc, found := tomltree.Parse(kind, files[0].Text)
+		texts[kind] = files[0].Text
+	}
+	for _, name := range packs.Names() {
+		p, _ := packs.Lookup(name)
+		texts[p.File()] = p.Text
+	}
+	for kind, text := range texts {
+		doc, found := tomltree.Parse(kind, text)
 		if found.HasErrors() {
 			t.Fatal(found)
 		}
-		for _, table := range member(doc.Root, "tools").Entries {
+		tools := member(doc.Root, "tools")
+		if tools == nil {
+			continue
+		}
+		for _, table := range tools.Entries {
 			names := []string{table.Key}
 			if also := member(table.Value, "also"); also != nil {
 				for _, e := range also.Elements {

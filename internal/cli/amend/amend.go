@@ -10,7 +10,8 @@
 // Comments, order and layout of everything else stay byte for byte. The rule is added directly
 // before the one that asks, so that earlier rules still decide first (D25-09). A list that other
 // tools share is not changed: the tool gets a copy of it with the rule, because a list of its own
-// replaces the shared one (D25-04). Prove compares both files as `stopgate diff` does: it fails
+// replaces the shared one (D25-04). Rules of packs are not changed either: the rule is added to those of
+// the file, which come first. Prove compares both files as `stopgate diff` does: it fails
 // unless every difference is a call of this tool that was asked about and is permitted now, by this
 // rule.
 package amend
@@ -64,7 +65,11 @@ func Before(name string, text []byte, tool stopgate.ToolName, rule string, at in
 	if at >= len(list.Rules) || at < End {
 		return c, ErrForm
 	}
-	if err := c.insert(list, rule, at); err != nil {
+	insert := c.insert
+	if fromPacks(list) {
+		insert = c.intoOwn
+	}
+	if err := insert(list, rule, at); err != nil {
 		return c, err
 	}
 	return c, c.find(rule, at)
@@ -95,8 +100,11 @@ func (c *Change) list() (list *syntax.RuleList, table string, err error) {
 func (c *Change) copyList(list *syntax.RuleList, table string) {
 	value := `"ask"`
 	if list != nil {
-		value = string(c.Text[list.Pos.Start.Offset:list.Pos.End.Offset])
-		if c.tables(list) {
+		packs := fromPacks(list)
+		if !packs {
+			value = string(c.Text[list.Pos.Start.Offset:list.Pos.End.Offset])
+		}
+		if packs || c.tables(list) {
 			value = "[\n"
 			for _, r := range list.Rules {
 				value += "  { " + r.Text() + " },\n"
@@ -120,6 +128,9 @@ func (c *Change) find(rule string, at int) error {
 	probe, mistakes := parser.Parse(kinds.Table(), "rule", []byte("version = 1\n[tools.x.policy]\nrun = ["+rule+"]\n"))
 	if probe == nil || mistakes.HasErrors() {
 		return fmt.Errorf("the rule has mistakes: %w", mistakes.Err())
+	}
+	if fromPacks(list) {
+		return c.findOwn(list, probe.Tools[0].Run.Rules[0].Text())
 	}
 	if at >= len(list.Rules) || list.Rules[at].Text() != probe.Tools[0].Run.Rules[0].Text() {
 		return ErrForm

@@ -89,6 +89,36 @@ run = [
 	}
 }
 
+// The rule is added to those of the file, which come before those of packs: after the last of them, in
+// the table of the tool, or in a new one.
+func TestBesidePacks(t *testing.T) {
+	const add = `{ arg = "/command", const = "make it", mode = "unattended" }`
+	bash := stopgate.ToolDefinition{Name: "bash", Schema: []byte(`{"type":"object","properties":{"command":{"type":"string"}},"required":["command"],"additionalProperties":false}`)}
+	for before, want := range map[string]string{
+		"version = 1\nuse = [\"coding\"]\n": "version = 1\nuse = [\"coding\"]\n\n[tools.Bash.policy]\nrun = [\n  " + add + ",\n]\n",
+		"version = 1\nuse = [\"coding\"]\n[tools.Bash.policy]\n# none yet\n[gate]\nstrict = true\n":                                          "version = 1\nuse = [\"coding\"]\n[tools.Bash.policy]\nrun = [\n  " + add + ",\n]\n# none yet\n[gate]\nstrict = true\n",
+		"version = 1\nuse = [\"coding\"]\n[tools.Bash.policy]\nrun = [\n  { arg = \"/command\", const = \"a\", mode = \"ask\" }, # one\n]\n": "version = 1\nuse = [\"coding\"]\n[tools.Bash.policy]\nrun = [\n  { arg = \"/command\", const = \"a\", mode = \"ask\" }, # one\n  " + add + ",\n]\n",
+	} {
+		for _, at := range []int{amend.End, 20} {
+			c, err := amend.Before("p.toml", []byte(before), "bash", add, at)
+			if err != nil || string(c.Text) != want || c.Copied != "" {
+				t.Errorf("at %d: %v, copied %q\n%s", at, err, c.Copied, c.Text)
+				continue
+			}
+			if line := strings.Split(string(c.Text), "\n")[c.Line-1]; !strings.Contains(line, "make it") {
+				t.Errorf("line %d is %q", c.Line, line)
+			}
+			if _, notes, err := c.Prove(bash); err != nil {
+				t.Errorf("%v %q", err, notes)
+			}
+		}
+	}
+	c, err := amend.Before("p.toml", []byte("version = 1\nuse = [\"coding\"]\n"), "other", `{ arg = "/path", const = "a.txt", mode = "unattended" }`, 0)
+	if err != nil || c.Copied != "*" || !strings.HasSuffix(string(c.Text), "[tools.other.policy]\nrun = [\n  "+rule+",\n  { mode = \"ask\" },\n]\n") {
+		t.Errorf("%v, copied %q\n%s", err, c.Copied, c.Text)
+	}
+}
+
 // Proves K1: if a shared table declares parameters of other tools, the tool gets its own, so that
 // the rule leaves nothing open; their meaning does not change.
 func TestDeclares(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 func (c Change) undeclared(found diag.List) bool {
 	wrong := found.Errors()
 	return c.Copied != "" && len(wrong) > 0 && !slices.ContainsFunc(wrong, func(d diag.Diagnostic) bool {
-		return d.Code != diag.IgnoresTarget || d.Range.Start.Line != c.Line
+		return d.Code != diag.IgnoresTarget || d.Pack != 0 || d.Range.Start.Line != c.Line
 	})
 }
 

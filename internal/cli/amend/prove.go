@@ -35,7 +35,7 @@ func (c Change) Prove(definition stopgate.ToolDefinition) (proved Change, notes 
 	}
 	found = append(found, c.check(o)...)
 	for _, d := range found {
-		if text := fmt.Sprintf("%s: %s", d.Code, d.Message); d.Range.Start.Line == c.Line && !slices.Contains(notes, text) {
+		if text := fmt.Sprintf("%s: %s", d.Code, d.Message); d.Pack == 0 && d.Range.Start.Line == c.Line && !slices.Contains(notes, text) {
 			notes = append(notes, text)
 		}
 	}
@@ -63,7 +63,7 @@ func (c Change) compare(o policy.Options) error {
 	for _, change := range d.Changes {
 		switch {
 		case change.Tool != c.Tool || change.List != "run" || change.From != stopgate.Ask || change.To != stopgate.Unattended,
-			change.New == nil || change.New.Line != c.Line:
+			change.New == nil || change.New.File != c.Name || change.New.Line != c.Line:
 			return fmt.Errorf("the rule would change more than it should: %s from %s to %s", change.Tool, change.From, change.To)
 		}
 	}

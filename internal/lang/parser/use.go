@@ -235,8 +235,7 @@ func (p *parser) mergeRules(parts []*tomltree.Entry) *tomltree.Entry {
 	}
 	others := slices.Concat(slices.Delete(slices.Clone(lists), host, host+1)...)
 	elements := slices.Concat(lists[host][:at], others, lists[host][at+1:])
-	array := parts[host].Value // of the kind array: it has the place
-	return with(parts[0], array.WithElements(elements))
+	return with(parts[0], parts[0].Value.WithElements(elements))
 }
 
 // isPlace reports whether an element of a rule list is the place for the rules of others.

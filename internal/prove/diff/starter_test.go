@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/packs"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove/diff"
 	"github.com/stopgate/stopgate/internal/testkit/cpu"
@@ -18,11 +19,15 @@ import (
 // starter is the policy that init writes.
 func starter(t testing.TB) string {
 	t.Helper()
-	text, err := os.ReadFile("../../config/starter_coding.toml")
-	if err != nil {
-		t.Fatal(err)
+	pack, ok := packs.Lookup("coding")
+	text := string(pack.Text)
+	before, rest, head := strings.Cut(text, "[pack]\n")
+	_, after, end := strings.Cut(rest, "]\n")
+	before2, after2, place := strings.Cut(after, "  { rules = \"own\" },\n")
+	if !ok || !head || !end || !place {
+		t.Fatal("the pack has another form")
 	}
-	return string(text)
+	return before + before2 + after2
 }
 
 // starterEdit is a policy that differs from another one in a line.
