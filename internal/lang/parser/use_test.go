@@ -5,12 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/packs"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 )
 
 // rules lists the rules of a tool as FILE MODE.
@@ -145,5 +147,21 @@ func TestFindingsAreAboutTheFile(t *testing.T) {
 	found := findings("stopgate.toml", []byte(text), policy.Options{})
 	if len(found) != 1 || found[0].Code != diag.Unreachable || found[0].File != "stopgate.toml" || found[0].Start.Line != 4 {
 		t.Errorf("%v", found)
+	}
+}
+
+// Proves S3: a project's file that nobody trusted may use packs, and they only tighten.
+func TestPacksOfUntrustedFiles(t *testing.T) {
+	text := []byte("version = 1\nuse = [\"coding\"]\n")
+	p, found := prove.Compile([]policy.Source{{Name: "stopgate.toml", Text: text}}, policy.Options{Root: "/srv/proj", Home: "/home/u"})
+	if p == nil || len(found) > 0 {
+		t.Fatal(found)
+	}
+	for command, want := range map[string]stopgate.Mode{"ls": stopgate.Ask, "rm -rf /": stopgate.Deny} {
+		e := p.Bind(stopgate.Call{Tool: "Bash"}).Evaluate()
+		e.Feed([]byte(`{"command":"` + command + `"}`))
+		if v := e.Close(stopgate.Ended); v.Mode != want {
+			t.Errorf("%s: %v", command, v)
+		}
 	}
 }

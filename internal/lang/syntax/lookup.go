@@ -188,5 +188,5 @@ func (t *ToolTable) List(kind ListKind) *RuleList {
 	return nil
 }
 
-// untrusted are the tables that an untrusted project file may have (S3).
-var untrusted = []string{"version", "tools", "conversation", "guard", "session", "handoffs", "lists", "sources"}
+// untrusted are the tables and keys that an untrusted project file may have (S3).
+var untrusted = []string{"version", "use", "tools", "conversation", "guard", "session", "handoffs", "lists", "sources"}
