@@ -86,9 +86,7 @@ export class Connection {
       while (answer.status === "pending") {
         const left = until - performance.now();
         if (left <= 0) return answer;
-        const replied = asking.ask(answer);
-        const seconds = Math.min(pollSeconds, Math.ceil(left / 1000));
-        answer = replied === undefined ? await this.#look(answer, seconds, signal) : await this.#lookOrReply(answer, seconds, replied, signal);
+        answer = await this.#next(answer, left, asking.ask(answer), signal);
       }
     } catch (error) {
       await asking.abandon();
@@ -98,16 +96,24 @@ export class Connection {
     return answer;
   }
 
-  /** Waits until the call is decided or the program has answered its question; after an answer there may be another question. */
-  async #lookOrReply(answer: Answer, seconds: number, replied: Promise<boolean>, signal: AbortSignal | undefined): Promise<Answer> {
+  /** Waits until the call is decided, the program has answered its question, or the time is over. After an answer there may be another question. */
+  async #next(answer: Answer, left: number, replied: Promise<boolean> | undefined, signal: AbortSignal | undefined): Promise<Answer> {
     const stop = new AbortController();
-    const signals = signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]);
-    const looking = this.#look(answer, seconds, signals);
-    looking.catch(() => {}); // stopped when the program has answered
-    const again = await Promise.race([looking.then(() => false), replied]);
-    if (!again) return looking;
-    stop.abort(new StopgateError("the question is answered"));
-    return this.#look(answer, 0, signal);
+    const seconds = Math.min(pollSeconds, Math.ceil(left / 1000));
+    const looking = this.#look(answer, seconds, signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]));
+    looking.catch(() => {}); // stopped when another event comes first
+    let timer: NodeJS.Timeout | undefined;
+    const over = new Promise<"over">((resolve) => {
+      if (left < seconds * 1000) timer = setTimeout(resolve, left, "over");
+    });
+    try {
+      const first = await Promise.race([looking.then(() => "looked"), over, ...(replied === undefined ? [] : [replied.then(() => "replied")])]);
+      if (first === "looked") return await looking;
+      return first === "replied" ? await this.#look(answer, 0, signal) : answer;
+    } finally {
+      clearTimeout(timer);
+      stop.abort(new StopgateError("the answer is not needed"));
+    }
   }
 
   async #look(answer: Answer, seconds: number, signal: AbortSignal | undefined): Promise<Answer> {
@@ -152,6 +158,7 @@ export class Asking {
   #last: Question | undefined;
   #left = false; // in the queue
   #declined = false;
+  #failure: { readonly error: unknown } | undefined;
 
   constructor(connection: Connection, session: SessionRef) {
     this.#connection = connection;
@@ -186,6 +193,8 @@ export class Asking {
       reply = await onAsk(question);
       if (reply !== undefined && !["approve", "deny", "edit"].includes(reply?.answer)) throw new BadAnswer("onAsk returned something else than yes(), no(), edit() or undefined");
     } catch (error) {
+      this.#failure = { error };
+      this.#declined = true;
       await this.#connection.reply(no("the program failed to ask a person"), question, this.#session);
       throw error;
     }
@@ -196,15 +205,16 @@ export class Asking {
     return true;
   }
 
-  /** Ends the question that is shown: no answer is needed any more. */
+  /** Ends the question that is shown: no answer is needed any more. Throws the error of a callback that failed. */
   end(): void {
     this.#stop.abort(new StopgateError("the call is decided"));
+    if (this.#failure !== undefined) throw this.#failure.error;
   }
 
   /** Declines an open question of a call that the program has given up. */
   async abandon(): Promise<void> {
     const question = this.#last;
-    this.end();
+    this.#stop.abort(new StopgateError("the call was given up"));
     if (question !== undefined && !this.#left) await this.#connection.reply(no("the program gave the call up"), question, this.#session).catch(() => {});
   }
 }

@@ -39,7 +39,7 @@ export class Http implements Transport {
     if (!open) headers["content-length"] = String(body.length);
     if (request.method !== "GET") headers["content-type"] ??= "application/json";
     const out = module.request(new URL(this.#base.href.replace(/\/$/, "") + request.path), { method: request.method, agent: this.#agent, headers });
-    out.on("socket", (socket) => socket.unref?.()); // deadlines keep the program running, not connections
+    if (request.background) out.on("socket", (socket) => socket.unref?.());
     let over = false;
     const finish = (how: () => void): void => {
       if (over) return;

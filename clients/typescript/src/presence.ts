@@ -44,7 +44,7 @@ export class Presence {
         fail(error);
       }, this.#timeout);
       this.#exchange = this.#transport.open(
-        { method: "GET", path: "/v1/approvals/watch" },
+        { method: "GET", path: "/v1/approvals/watch", background: true },
         {
           head: (code, headers) => {
             status = code;

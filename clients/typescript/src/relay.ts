@@ -14,6 +14,9 @@ const maxFrame = 16 << 20;
 /** Longer bodies are sent in parts of this many characters. */
 const maxPart = 1 << 20;
 
+/** How long a child may take to end, in milliseconds. */
+const grace = 1000;
+
 /** How the child is started. */
 export interface RelayOptions {
   readonly binary: string;
@@ -103,18 +106,28 @@ class Child {
       });
       this.#process.on("error", () => resolve());
     });
-    // The child does not keep the program running: it ends with its standard input. Deadlines of open requests do.
+    unref(stdin);
+    unref(stderr);
     this.#process.unref();
-    for (const stream of [stdin, stdout, stderr]) (stream as { unref?(): void } | null)?.unref?.();
+    this.#keepRunning(false);
+  }
+
+  /** Lets open requests keep the program running. Without one the child does not: it ends with its standard input. */
+  #keepRunning(keep: boolean): void {
+    const stdout = this.#process.stdout as Ref | null;
+    if (keep) stdout?.ref?.();
+    else stdout?.unref?.();
   }
 
   /** Sends a request, whole or with an open body. */
   begin(request: Request, receiver: Receiver, open: boolean): Exchange {
     const id = this.#next++;
     this.#open.set(id, receiver);
+    if (this.#open.size === 1) this.#keepRunning(true);
     const [first = "", ...rest] = pieces(request.body ?? "");
     const more = open || rest.length > 0;
-    void this.#write({ id, ...request, body: first, ...(more ? { open: true } : {}) });
+    const { method, path, headers } = request;
+    void this.#write({ id, method, path, headers, body: first, ...(more ? { open: true } : {}) });
     rest.forEach((body, i) => void this.#write({ id, body, ...(open || i < rest.length - 1 ? {} : { end: true }) }));
     let ended = !open;
     const send = async (frame: object): Promise<void> => {
@@ -129,7 +142,7 @@ class Child {
         ended = true;
       },
       cancel: () => {
-        if (this.#open.delete(id)) void this.#write({ id, cancel: true });
+        if (this.#forget(id)) void this.#write({ id, cancel: true });
       },
     };
   }
@@ -138,7 +151,15 @@ class Child {
   async end(): Promise<void> {
     this.#process.ref(); // this is awaited
     this.#fail(new GateUnavailable("the gate object is closed"), false);
+    const timer = setTimeout(() => this.#process.kill(), grace);
     await this.#exited;
+    clearTimeout(timer);
+  }
+
+  #forget(id: number): boolean {
+    const known = this.#open.delete(id);
+    if (this.#open.size === 0) this.#keepRunning(false);
+    return known;
   }
 
   #write(frame: object): Promise<void> {
@@ -188,7 +209,7 @@ class Child {
     const receiver = this.#open.get(frame.id);
     if (receiver === undefined) return; // cancelled
     const last = frame.error !== undefined || frame.end === true || (frame.status !== undefined && frame.open !== true);
-    if (last) this.#open.delete(frame.id);
+    if (last) this.#forget(frame.id);
     if (frame.error !== undefined) return receiver.fail(errorOf(frame.error));
     if (frame.status !== undefined) {
       if (typeof frame.status !== "number" || typeof frame.headers !== "object" || frame.headers === null) return this.#fail(new BadAnswer("the relay wrote a malformed response"));
@@ -220,6 +241,16 @@ class Child {
     this.#process.stdin?.end();
     if (kill) this.#process.kill();
   }
+}
+
+/** What keeps a program running while it is open. */
+interface Ref {
+  ref?(): void;
+  unref?(): void;
+}
+
+function unref(stream: unknown): void {
+  (stream as Ref | null)?.unref?.();
 }
 
 function errorOf(error: unknown): GateUnavailable {

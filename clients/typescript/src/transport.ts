@@ -8,6 +8,8 @@ export interface Request {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** The request does not keep the program running. */
+  readonly background?: true;
 }
 
 /** A whole response; names of headers are in lower case. */

@@ -85,8 +85,18 @@ function request({ id, method, path = "", headers = {} }: Frame, body: string): 
   if (method === "GET") {
     const look = (): boolean => answer(200, decided(name, call));
     if (call.reply !== undefined) look();
-    else if (headers["prefer"]?.includes("wait=")) call.waiting.push(look);
-    else answer(202, { ...facts(name, call), status: "pending", approval: question(name, call, true) });
+    else {
+      const wait = Number(/wait=([0-9]+)/.exec(headers["prefer"] ?? "")?.[1] ?? 0);
+      const timer = setTimeout(() => {
+        call.waiting = call.waiting.filter((waiting) => waiting !== wake);
+        answer(202, { ...facts(name, call), status: "pending", approval: question(name, call, true) });
+      }, wait * 1000);
+      const wake = (): void => {
+        clearTimeout(timer);
+        look();
+      };
+      call.waiting.push(wake);
+    }
   }
 }
 
