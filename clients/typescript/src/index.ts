@@ -68,5 +68,5 @@ export { Delivery, Outcome, type RanOptions } from "./outcome.js";
 export { edit, no, type OnAsk, Question, type Reply, yes } from "./question.js";
 export { modelTextOf, type RunOptions } from "./run.js";
 export { Session, type SessionOptions, type Source } from "./session.js";
-export { GatedStream, type StreamOptions } from "./stream/index.js";
+export { GatedStream, StreamedCall, type StreamOptions } from "./stream/index.js";
 export type { Wrapped, WrapOptions } from "./wrap.js";

@@ -1,4 +1,4 @@
-/** OpenAI Chat Completions: chunks with deltas of tool calls. */
+/** OpenAI Chat Completions: chunks with deltas of tool calls. A call ends when the next one of its choice begins. */
 
 import { BadAnswer } from "../errors.js";
 import { contradiction, type Fields, fields, keyOf, list, type Reader, type Signal, text } from "./signal.js";
@@ -38,6 +38,7 @@ export class ChatReader implements Reader {
     let begun = this.#calls.get(key);
     if (begun === undefined) {
       if (name === "") throw new BadAnswer("the stream has a call without a name; no call of it may run");
+      signals.push(...this.#end(choice));
       begun = { choice, callId: id, name, custom, ended: false };
       this.#calls.set(key, begun);
       signals.push({ kind: "start", key, callId: id, name });
@@ -51,6 +52,11 @@ export class ChatReader implements Reader {
 
   #finish(choice: string, reason: string): Signal[] {
     if (reason !== "tool_calls" && reason !== "function_call" && reason !== "stop") return [{ kind: "cut" }];
+    return this.#end(choice);
+  }
+
+  /** Ends the open calls of a choice. */
+  #end(choice: string): Signal[] {
     const signals: Signal[] = [];
     for (const [key, call] of this.#calls) {
       if (call.choice !== choice || call.ended) continue;

@@ -1,0 +1,56 @@
+// Packs the client, and a package with the program for each system whose file is given. The same input gives the same bytes.
+//
+//	node scripts/pack.mjs --version VERSION --out DIRECTORY [linux-x64=PROGRAM]...
+import { execFileSync } from "node:child_process";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const license = join(root, "../../LICENSE");
+const systems = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
+
+const { values, positionals } = parseArgs({ options: { version: { type: "string" }, out: { type: "string" } }, allowPositionals: true });
+if (values.version === undefined || values.out === undefined) throw new Error("--version and --out are required");
+const out = resolve(values.out);
+const version = semantic(values.version);
+mkdirSync(out, { recursive: true });
+
+/** The version of a package: that of a tag, or one before all others that names the revision. */
+function semantic(described) {
+  const text = described.replace(/^v/, "");
+  return /^[0-9]+\.[0-9]+\.[0-9]+(-|$)/.test(text) ? text : `0.0.0-g${text.replaceAll(/[^0-9A-Za-z-]/g, "-")}`;
+}
+
+/** Packs a directory that fill writes. */
+function pack(manifest, fill) {
+  const directory = mkdtempSync(join(tmpdir(), "pack-"));
+  try {
+    writeFileSync(join(directory, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+    cpSync(license, join(directory, "LICENSE"));
+    fill(directory);
+    execFileSync("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", out], { cwd: directory, stdio: ["ignore", "ignore", "inherit"] });
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+const { devDependencies: _, scripts: __, ...manifest } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const programs = Object.fromEntries(systems.map((system) => [`@stopgate/cli-${system}`, version]));
+pack({ ...manifest, version, optionalDependencies: programs }, (directory) => {
+  for (const name of ["dist", "README.md"]) cpSync(join(root, name), join(directory, name), { recursive: true });
+});
+
+for (const given of positionals) {
+  const [system, program] = given.split("=");
+  if (!systems.includes(system) || program === undefined) throw new Error(`want SYSTEM=PROGRAM with a system of ${systems.join(", ")}, not ${given}`);
+  const [os, cpu] = system.split("-");
+  const description = `The program stopgate for ${os} ${cpu}`;
+  pack({ name: `@stopgate/cli-${system}`, version, description, license: manifest.license, os: [os], cpu: [cpu], files: ["bin"], bin: { stopgate: "bin/stopgate" } }, (directory) => {
+    mkdirSync(join(directory, "bin"));
+    cpSync(program, join(directory, "bin/stopgate"));
+    chmodSync(join(directory, "bin/stopgate"), 0o755);
+  });
+}
