@@ -16,6 +16,8 @@ export interface ConnectionOptions {
   readonly onAsk: OnAsk | undefined;
   /** Answers questions with a token of its own; without it the keys of sessions answer theirs. */
   readonly presence: Presence | undefined;
+  /** Reports whether the gate lets programs answer questions with the keys of their sessions. */
+  readonly programs: () => boolean;
 }
 
 /** The session of a call: its name, and the key that permits to answer its questions. */
@@ -32,12 +34,14 @@ export class Connection {
   readonly timeout: number;
   readonly onAsk: OnAsk | undefined;
   readonly presence: Presence | undefined;
+  readonly #programs: () => boolean;
 
   constructor(options: ConnectionOptions) {
     this.transport = options.transport;
     this.timeout = options.timeout;
     this.onAsk = options.onAsk;
     this.presence = options.presence;
+    this.#programs = options.programs;
   }
 
   /** Sends a request and returns the object of its response. */
@@ -60,7 +64,12 @@ export class Connection {
     const headers = { prefer: "args-text" };
     if (this.onAsk === undefined) return headers;
     await this.presence?.present();
-    return this.presence !== undefined || session.key === undefined ? headers : { ...headers, "stopgate-approver": "program", "stopgate-session-key": session.key };
+    return this.presence === undefined && this.answers(session) ? { ...headers, "stopgate-approver": "program", ...keyOf(session) } : headers;
+  }
+
+  /** Reports whether this program may answer questions about calls of a session. */
+  answers(session: SessionRef): boolean {
+    return this.onAsk !== undefined && (this.presence !== undefined || (session.key !== undefined && this.#programs()));
   }
 
   /** The outcome of an answer. */
@@ -142,7 +151,8 @@ export class Connection {
   }
 }
 
-const answered = new Set(["already_answered", "already_used", "approval_stale", "expired", "not_found"]);
+/** Problems of an answer after which the decision about the call comes from elsewhere. */
+const answered = new Set(["already_answered", "already_used", "approval_stale", "expired", "not_found", "not_an_approver", "already_approved"]);
 
 function keyOf(session: SessionRef): Record<string, string> {
   return session.key === undefined ? {} : { "stopgate-session-key": session.key };
@@ -154,7 +164,7 @@ export class Asking {
   readonly #session: SessionRef;
   readonly #stop = new AbortController();
   readonly #asked = new Set<string>();
-  #current: Promise<boolean> = Promise.resolve(false);
+  #current: Promise<boolean> | undefined;
   #last: Question | undefined;
   #left = false; // in the queue
   #declined = false;
@@ -166,20 +176,25 @@ export class Asking {
   }
 
   /**
-   * Asks the program, unless it was asked already or cannot answer. The promise is true when a reply was sent, and never
+   * Asks the program, unless it was asked already or may not answer. The promise is true when a reply was sent, and never
    * settles when the question was left in the queue.
    */
   ask(answer: Pick<Answer, "approval">): Promise<boolean> | undefined {
     const { approval } = answer;
-    const { onAsk, presence } = this.#connection;
-    if (onAsk === undefined || approval === undefined || this.#left || (presence === undefined && this.#session.key === undefined)) return undefined;
-    const state = `${approval.id} ${approval.complete ?? ""} ${approval.complete === false ? "" : (approval.seen ?? "")}`;
+    const { onAsk } = this.#connection;
+    if (onAsk === undefined || approval === undefined || this.#left || !this.#connection.answers(this.#session)) return undefined;
+    // The gate shows the question of a new call to a program that may answer it, and only names it to others.
+    const shown = approval.complete !== undefined || this.#connection.presence !== undefined || this.#asked.size > 0;
+    if (!shown) return undefined;
+    const state = `${approval.id} ${approval.complete ?? true}`;
     if (!this.#asked.has(state)) {
       this.#asked.add(state);
-      this.#current = this.#current.then(() => this.#declined || this.#put(onAsk, approval));
-      this.#current.catch(() => {}); // the caller of the call sees it
+      const before = this.#current ?? Promise.resolve(false);
+      const current = before.then(() => this.#declined || this.#put(onAsk, approval)).finally(() => this.#current === current && (this.#current = undefined));
+      current.catch(() => {}); // the caller of the call sees it
+      this.#current = current;
     }
-    return this.#current.then((replied) => (replied ? true : new Promise<boolean>(() => {})));
+    return this.#current?.then((replied) => (replied ? true : new Promise<boolean>(() => {})));
   }
 
   /** Reports whether a reply was sent. A callback that fails declines, and its error is thrown. */

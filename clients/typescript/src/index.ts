@@ -49,14 +49,14 @@ export async function local(options: LocalOptions = {}): Promise<Gate> {
   const args = ["connect", ...files.flatMap((file) => ["--policy", file]), ...(project === undefined ? [] : ["--project", project])];
   const relay = new Relay({ binary: findProgram(binary), args, timeout });
   await relay.start();
-  return new Gate(new Connection({ transport: relay, timeout, onAsk, presence: undefined }), true);
+  return new Gate(new Connection({ transport: relay, timeout, onAsk, presence: undefined, programs: () => relay.programs }), true);
 }
 
 /** The gate at an address, http://HOST:PORT or https://HOST. */
 export async function connect(address: string, options: ConnectOptions = {}): Promise<Gate> {
   const { timeout = defaultTimeout, onAsk, token, approveToken } = options;
   const presence = onAsk === undefined || approveToken === undefined ? undefined : new Presence(new Http(address, approveToken), timeout);
-  return new Gate(new Connection({ transport: new Http(address, token), timeout, onAsk, presence }), false);
+  return new Gate(new Connection({ transport: new Http(address, token), timeout, onAsk, presence, programs: () => false }), false);
 }
 
 export { Call } from "./call.js";

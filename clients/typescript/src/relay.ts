@@ -27,6 +27,8 @@ export interface RelayOptions {
 
 /** The relay of one gate object. It starts another child if the first one ends. */
 export class Relay implements Transport {
+  /** The gate lets programs answer questions of their own sessions. */
+  programs = true;
   readonly #options: RelayOptions;
   #child: Child | undefined;
   #closed = false;
@@ -55,7 +57,7 @@ export class Relay implements Transport {
 
   #running(): Child {
     if (this.#closed) throw new GateUnavailable("the gate object is closed");
-    if (this.#child === undefined || this.#child.ended) this.#child = new Child(this.#options);
+    if (this.#child === undefined || this.#child.ended) this.#child = new Child(this.#options, (programs) => (this.programs = programs));
     return this.#child;
   }
 }
@@ -80,6 +82,7 @@ class Child {
   readonly #process: ChildProcess;
   readonly #open = new Map<number, Receiver>();
   readonly #exited: Promise<void>;
+  readonly #describe: (programs: boolean) => void;
   #settle: { resolve(): void; reject(error: Error): void } | undefined;
   #next = 1;
   #drained: Promise<void> | undefined;
@@ -87,7 +90,8 @@ class Child {
   #length = 0;
   #complaint = "";
 
-  constructor(options: RelayOptions) {
+  constructor(options: RelayOptions, describe: (programs: boolean) => void) {
+    this.#describe = describe;
     this.#process = spawn(options.binary, options.args, { stdio: ["pipe", "pipe", "pipe"], windowsHide: true });
     const timer = setTimeout(() => this.#fail(timedOut(options.timeout)), options.timeout);
     this.ready = new Promise<void>((resolve, reject) => {
@@ -221,9 +225,10 @@ class Child {
 
   /** Processes the first frame. */
   #greet(frame: Frame): void {
-    const { protocol } = (frame.hello ?? {}) as { protocol?: unknown };
+    const { protocol, gate } = (frame.hello ?? {}) as { protocol?: unknown; gate?: { programs?: unknown } };
     if (frame.error !== undefined) return this.#fail(errorOf(frame.error));
     if (protocol !== 1) return this.#fail(new BadAnswer(`the relay speaks protocol ${JSON.stringify(protocol) ?? "of another kind"}, not 1: install one version of client and program`));
+    this.#describe(gate?.programs === true);
     const settle = this.#settle;
     this.#settle = undefined;
     settle?.resolve();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BadAnswer, BadArguments, edit, no, type OnAsk, type Question, yes } from "../src/index.js";
-import { fakeGate, sleep } from "./support.js";
+import { fakeBinary, fakeGate, sleep } from "./support.js";
 
 let onAsk: OnAsk = () => undefined;
 const gate = await fakeGate({ onAsk: (question) => onAsk(question) });
@@ -81,4 +81,11 @@ test("questions of calls at once are asked separately", async () => {
 test("a program without onAsk is no approver", async () => {
   const plain = await fakeGate();
   assert.equal((await plain.decide("ask", {}, { wait: 0 })).pending, true);
+});
+
+test("an operator that lets no programs answer: the question stays in the queue", async () => {
+  const strict = await fakeGate({ binary: fakeBinary("no-programs"), onAsk: () => yes() });
+  assert.equal((await strict.decide("ask", {}, { wait: 100 })).pending, true);
+  const { headers } = (await strict.decide("headers", {})).args as { headers: Record<string, string> };
+  assert.equal(headers["stopgate-approver"], undefined);
 });

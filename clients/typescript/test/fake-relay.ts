@@ -26,7 +26,7 @@ else if (mode === "exit") {
   process.stderr.write("no policy file\n");
   process.exitCode = 1;
 } else {
-  write({ hello: { protocol: 1, version: "test", gate: {} } });
+  write({ hello: { protocol: 1, version: "test", gate: { programs: mode !== "no-programs" } } });
   createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }).on("line", (line) => handle(JSON.parse(line) as Frame));
 }
 

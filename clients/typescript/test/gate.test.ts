@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { BadAnswer, BadArguments, connect, Denied, edit, GateUnavailable, no, type OnAsk, Problem, type Question, yes } from "../src/index.js";
+import { binary, killGates, policyFile, realGate, state } from "./real.js";
+import { sleep } from "./support.js";
+
+const policy = readFileSync(fileURLToPath(new URL("../../../testdata/adapters.toml", import.meta.url)), "utf8");
+const asked: Question[] = [];
+let onAsk: OnAsk = () => undefined;
+const gate = await realGate(policy, {
+  onAsk: (question) => {
+    asked.push(question);
+    return onAsk(question);
+  },
+});
+
+test("allowed, denied and skipped calls", async () => {
+  assert.deepEqual((await gate.decide("lookup", { city: "Zürich", days: 2 })).args, { city: "Zürich", days: 2 });
+  const denied = await gate.decide("delete_file", { path: "notes.txt" });
+  assert.deepEqual([denied.status, denied.code, denied.modelText], ["denied", "rule_matched", "[stopgate] The tool call `delete_file` was not run: No file is deleted here (rule_matched)."]);
+  assert.equal(denied.envelope?.status, "denied");
+  assert.equal((await gate.decide("notify", { text: "x" })).status, "skipped");
+  assert.equal((await gate.decide("Lookup", { city: "x" })).code, "policy_not_configured", "a tool name in capitals is another tool");
+});
+
+test("questions: yes, no, edit, late", async () => {
+  const mail = { to: "anna@example.com", body: "hello" };
+  onAsk = () => yes();
+  assert.deepEqual((await gate.decide("send_mail", mail)).args, mail);
+  assert.deepEqual([asked[0]?.tool, asked[0]?.args, asked[0]?.public], ["send_mail", mail, "A person reads every mail."]);
+  onAsk = () => no("not today");
+  assert.match((await gate.decide("send_mail", mail)).modelText, /not today/);
+  onAsk = () => edit({ path: "drafts/motd", content: "hi" });
+  assert.deepEqual((await gate.decide("write_file", { path: "/etc/motd", content: "hi" })).args, { path: "drafts/motd", content: "hi" });
+  onAsk = () => edit({ path: 5 });
+  assert.equal((await gate.decide("write_file", { path: "/etc/motd", content: "x" })).allowed, false, "an edit is judged again");
+  onAsk = async () => {
+    await sleep(2500);
+    return yes();
+  };
+  const late = await gate.decide("send_mail", { ...mail, body: "late" });
+  assert.equal(late.allowed, false);
+  assert.equal(asked.at(-1)?.signal.aborted, true);
+});
+
+test("a streamed call is refused at the byte that decides, and asked while it arrives", async () => {
+  const call = gate.call("delete_file");
+  await call.feed('{"path":"');
+  await call.decided;
+  assert.equal(call.refused, true);
+  assert.equal((await call.close()).status, "denied");
+  asked.length = 0;
+  onAsk = () => yes();
+  const mail = gate.call("send_mail");
+  await mail.feed('{"to":"anna@example.com",');
+  while (asked.length === 0) await sleep(5);
+  await mail.feed('"body":"streamed"}');
+  const outcome = await mail.close();
+  assert.deepEqual(outcome.args, { to: "anna@example.com", body: "streamed" });
+  assert.deepEqual(asked.map(({ complete }) => complete), [false, true]);
+  onAsk = () => no("not today");
+  const refused = gate.call("send_mail");
+  await refused.feed('{"to":"anna@example.com",');
+  await refused.decided;
+  assert.match((await refused.close()).modelText, /not today/);
+});
+
+test("results pass the result policy", async () => {
+  const fetch = gate.wrap(({ page }: { page: string }) => `content of ${page}`, { name: "fetch" });
+  assert.equal(await fetch({ page: "public" }), "content of public");
+  await assert.rejects(fetch({ page: "private" }), (error: unknown) => error instanceof Denied && error.code === "result_withheld" && !error.message.includes("content of private"));
+  const failing = gate.wrap((_: { city: string }): string => { throw new Error("no such city"); }, { name: "lookup" });
+  await assert.rejects(failing({ city: "x" }), /no such city/);
+  const outcome = await gate.decide("lookup", { city: "x" });
+  await outcome.ran("sunny", { failed: false });
+  await assert.rejects(outcome.ran("again"), (error: unknown) => error instanceof Problem && error.code === "unmatched_result");
+});
+
+test("sessions have data and texts of their own", async () => {
+  const a = await gate.session({ data: { mode: "release" }, userText: "Pay anna@example.com please" });
+  const b = await gate.session();
+  await a.run(async () => {
+    assert.equal((await gate.decide("deploy", { to: "prod" })).allowed, true);
+    assert.equal((await gate.decide("pay", { to: "anna@example.com" })).allowed, true);
+    assert.equal((await gate.decide("pay", { to: "mallory@example.com" })).allowed, false);
+  });
+  assert.equal((await gate.decide("deploy", { to: "prod" }, { session: b })).allowed, false);
+  await b.setData({ mode: "release" });
+  assert.equal((await gate.decide("deploy", { to: "prod" }, { session: b })).allowed, true);
+  await b.user("Pay bob@example.com");
+  await b.spoke();
+  assert.equal((await gate.decide("pay", { to: "bob@example.com" }, { session: b })).allowed, true);
+  const named = await gate.session({ id: "conversation-1", data: { mode: "release" } });
+  assert.equal((await gate.decide("deploy", { to: "prod" }, { session: "conversation-1" })).allowed, true);
+  assert.equal(named.key?.startsWith("sgk_"), true);
+});
+
+test("agents: only billing refunds", async () => {
+  assert.equal((await gate.decide("refund", { order: "7" })).allowed, false);
+  assert.equal((await gate.decide("refund", { order: "7" }, { agent: "billing" })).allowed, true);
+});
+
+test("a call with session, turn and call id is decided once", async () => {
+  const options = { session: await gate.session(), turn: "t", callId: "c" };
+  const [a, b] = [await gate.decide("lookup", { city: "x" }, options), await gate.decide("lookup", { city: "x" }, options)];
+  assert.equal(a.id, b.id);
+  await assert.rejects(gate.decide("lookup", { city: "y" }, options), (error: unknown) => error instanceof Problem && error.code === "idempotency_conflict");
+});
+
+test("malformed arguments are denied, and what JavaScript cannot hold does not run", async () => {
+  for (const [text, code] of [["{", "truncated_arguments"], ['{"city":"a","city":"b"}', "duplicate_key"], ['{"city":"\\ud800"}', "malformed_arguments"], ["[]", "non_object_root"]] as const) {
+    assert.equal((await gate.decide("lookup", text)).code, code);
+  }
+  const big = '{"city":"x","days":12345678901234567890}';
+  const outcome = await gate.decide("lookup", big);
+  assert.equal(outcome.argsText, big);
+  assert.throws(() => outcome.args, BadArguments);
+  await assert.rejects(gate.run("lookup", big, () => assert.fail("it ran")), BadArguments);
+});
+
+test("a thousand calls at once: none is lost or mixed up", async () => {
+  const outcomes = await Promise.all(Array.from({ length: 1000 }, (_, i) => (i % 2 === 0 ? gate.decide("lookup", { city: `c${i}` }) : gate.decide("delete_file", { path: `p${i}` }))));
+  outcomes.forEach((outcome, i) => (i % 2 === 0 ? assert.deepEqual(outcome.args, { city: `c${i}` }) : assert.equal(outcome.status, "denied")));
+});
+
+test("over HTTP with tokens: the same, questions are answered with the second one", async () => {
+  const file = policyFile(`${policy}\n[api.tokens.program]\nscopes = ["decide", "observe"]\nenv = "PROGRAM_TOKEN"\n[api.tokens.anna]\nscopes = ["approve"]\nenv = "ANNA_TOKEN"\n[api]\nlisten = "127.0.0.1:0"\n`);
+  const tokens = { PROGRAM_TOKEN: "0123456789abcdef0", ANNA_TOKEN: "fedcba98765432100" };
+  const up = spawn(binary, ["up", "--policy", file, "--listen", "127.0.0.1:0", "--api-socket", `${state}/up.sock`], { env: { ...process.env, ...tokens }, stdio: ["ignore", "pipe", "pipe"] });
+  after(() => up.kill("SIGKILL"));
+  let said = "";
+  for (const stream of [up.stdout, up.stderr]) stream.on("data", (part: Buffer) => (said += part.toString()));
+  let address: string | undefined;
+  for (let i = 0; i < 200 && address === undefined; i++) {
+    await sleep(50);
+    address = /"api":"(http:[^"]*)"/.exec(said)?.[1];
+  }
+  assert.ok(address, said);
+  const remote = await connect(address, { token: tokens.PROGRAM_TOKEN, approveToken: tokens.ANNA_TOKEN, onAsk: (question) => (question.tool === "send_mail" ? yes() : no("not today")), timeout: 20_000 });
+  assert.deepEqual((await remote.decide("lookup", { city: "Zürich" })).args, { city: "Zürich" });
+  assert.equal((await remote.decide("delete_file", { path: "x" })).status, "denied");
+  const mail = await remote.decide("send_mail", { to: "a", body: "b" });
+  assert.deepEqual([mail.allowed, mail.approval?.by], [true, "anna"]);
+  assert.match((await remote.decide("write_file", { path: "x", content: "y" })).modelText, /not today/);
+  const call = remote.call("delete_file");
+  await call.feed('{"path":"');
+  await call.decided;
+  assert.equal((await call.close()).status, "denied");
+  assert.equal(await remote.run("fetch", { page: "public" }, ({ page }: { page: string }) => `content of ${page}`), "content of public");
+  const outcomes = await Promise.all(Array.from({ length: 300 }, (_, i) => remote.decide("lookup", { city: `c${i}` })));
+  outcomes.forEach((outcome, i) => assert.deepEqual(outcome.args, { city: `c${i}` }));
+  const stranger = await connect(address, { token: "wrong", timeout: 20_000 });
+  await assert.rejects(stranger.decide("lookup", { city: "x" }), (error: unknown) => error instanceof Problem && error.status === 401);
+  up.kill("SIGKILL");
+  await assert.rejects(remote.decide("lookup", { city: "x" }), GateUnavailable);
+  await Promise.all([remote.close(), stranger.close()]);
+});
+
+test("a redirect is not followed, and a proxy of the environment is not used", async () => {
+  let requests = 0;
+  const server = createServer((_, response) => {
+    requests++;
+    response.writeHead(307, { location: "/elsewhere" }).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  after(() => server.close());
+  process.env["http_proxy"] = process.env["HTTP_PROXY"] = "http://127.0.0.1:1";
+  const remote = await connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { timeout: 5000 });
+  await assert.rejects(remote.decide("lookup", {}), BadAnswer);
+  assert.equal(requests, 1);
+  await remote.close();
+  for (const address of ["unix:///tmp/x", "http://user@host", "http://host/?a=1", "ftp://host", "host", ""]) await assert.rejects(connect(address), BadArguments);
+});
+
+test("a gate that is killed while a tool runs: its result is not delivered; the next call starts another gate", async () => {
+  await assert.rejects(gate.run("lookup", { city: "Rome" }, () => {
+    killGates();
+    return "sunny";
+  }), (error: unknown) => error instanceof GateUnavailable || error instanceof Problem);
+  const open = gate.call("lookup");
+  await open.feed('{"city":');
+  while (open.verdict === undefined) await sleep(5);
+  killGates();
+  await assert.rejects(open.close(), (error: unknown) => error instanceof GateUnavailable || error instanceof BadAnswer);
+});
