@@ -28,8 +28,8 @@ cross:
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 	GOOS=windows GOARCH=amd64 $(GO) build ./...
 
-# Archives with both programs for every supported system, and their checksums: the same
-# bytes from every checkout of a commit with the same compiler. The tag, or what git makes
+# Archives with both programs for every supported system, packages of the clients, and
+# their checksums: the same bytes from every checkout of a commit with the same compiler. The tag, or what git makes
 # of the last one, is their version. Needs GNU tar.
 RELEASES = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 release: VERSION := $(or $(VERSION),$(shell git describe --tags --always --dirty))
@@ -41,7 +41,8 @@ release:
 	  tar -C dist --sort=name --mtime="@$$(git log -1 --format=%ct)" --owner=0 --group=0 --numeric-owner --mode=go-w -cf - $$name | gzip -n9 > dist/$$name.tar.gz; \
 	  rm -r dist/$$name; \
 	done
-	cd dist && sha256sum *.tar.gz > SHA256SUMS
+	$(MAKE) -C clients release VERSION=$(VERSION)
+	cd dist && sha256sum *.tar.gz *.tgz > SHA256SUMS
 
 # The image as an OCI layout, made without a daemon, and a list of the modules in the programs
 # (CycloneDX): the same bytes from every checkout of a commit with the same compiler.
