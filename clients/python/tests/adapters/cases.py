@@ -133,7 +133,8 @@ def _handoff_denied(w: World) -> None:
 def _handoff(w: World) -> None:
     w.ended()
     assert w.tools.ran == [("refund", {"order": "7"})]
-    assert "not run" not in w.script.text_of("h1")
+    taken = w.script.readings.get("h1")  # some hosts do not show the next agent the call that made it the next
+    assert taken is None or "not run" not in taken.text
     assert "refunded 7" in w.script.text_of("h2")
 
 

@@ -1,0 +1,66 @@
+"""Google ADK with a scripted model."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from driver import Driver, Run, cases_of
+from google.adk.agents import LlmAgent
+from google.adk.apps import App
+from google.adk.models import BaseLlm, LlmRequest, LlmResponse
+from google.adk.runners import InMemoryRunner
+from google.genai import types
+from pydantic import ConfigDict
+from script import DONE, Call, Script
+
+from stopgate_client.adapters.google_adk import StopgatePlugin
+
+
+class Model(BaseLlm):
+    """Plays a script. A call of transfer_to_NAME is one of ADK's tool transfer_to_agent."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    script: Script
+
+    async def generate_content_async(self, llm_request: LlmRequest, stream: bool = False) -> AsyncGenerator[LlmResponse, None]:
+        self.script.request(llm_request.model_dump_json(include={"contents", "config"}))
+        for part in (part for content in llm_request.contents for part in content.parts or ()):
+            if (response := part.function_response) is not None:
+                found = response.response or {}
+                self.script.read(str(response.id), "".join(str(value) for value in found.values()), "error" in found)
+        parts = [types.Part(function_call=_call(call)) for call in self.script.next()]
+        yield LlmResponse(content=types.Content(role="model", parts=parts or [types.Part(text=DONE)]))
+
+
+def _call(call: Call) -> types.FunctionCall:
+    if call.tool.startswith("transfer_to_"):
+        to = call.tool.removeprefix("transfer_to_")
+        return types.FunctionCall(id=call.id, name="transfer_to_agent", args={"agent_name": to})
+    return types.FunctionCall(id=call.id, name=call.tool, args=dict(call.args))
+
+
+class GoogleAdk(Driver):
+    host, title, package = "google_adk", "Google ADK", "google-adk"
+
+    async def run(self, run: Run) -> None:
+        agents = [
+            LlmAgent(name=name, model=Model(model="scripted", script=run.script), tools=list(run.functions), description=name)
+            for name in run.agents
+        ]
+        agents[0].sub_agents = agents[1:]
+        for agent in agents[1:]:
+            agent.parent_agent = agents[0]
+        await run_app(agents[0], [StopgatePlugin(run.gate, session=run.session)], run.prompt)
+
+
+async def run_app(agent: LlmAgent, plugins: list[Any], prompt: str) -> None:
+    """Run an agent with a message of the user."""
+    runner = InMemoryRunner(app=App(name="shop", root_agent=agent, plugins=plugins))
+    session = await runner.session_service.create_session(app_name="shop", user_id="anna")
+    message = types.Content(role="user", parts=[types.Part(text=prompt)])
+    async for _ in runner.run_async(user_id="anna", session_id=session.id, new_message=message):
+        pass
+
+
+test_case = cases_of(GoogleAdk())
