@@ -18,7 +18,8 @@ def last_words(call: Any) -> list[Any]:
     return [assistant_message(call.input[-1]["output"])]
 
 
-MODEL = ScriptedModel([[function_call(name, args)] for name, args in shop.SCRIPT] + [ModelStep.respond(last_words)])
+CALLS = [[function_call(name, args, call_id=f"call_{i}")] for i, (name, args) in enumerate(shop.SCRIPT)]
+MODEL = ScriptedModel([*CALLS, ModelStep.respond(last_words)])
 
 
 async def main() -> None:
