@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import pytest
 from cases import CASES, Scene, World
-from machine import POLICY, ROWS, Machine, machine
+from machine import POLICY, ROWS, Machine
 from script import Script
 from tools import Tools
 
@@ -84,11 +84,8 @@ def cases_of(driver: Driver) -> Callable[..., None]:
     row = Row(driver)
 
     @pytest.mark.parametrize("case", [name for name in CASES if name not in driver.unable])
-    def test_case(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        with row.passes(case), machine() as home:
-            for name, value in home.environment().items():
-                monkeypatch.setenv(name, value)
-            monkeypatch.chdir(home.project)
+    def test_case(case: str, home: Machine) -> None:
+        with row.passes(case):
             for scene in CASES[case]:
                 play(driver, scene, home)
 
@@ -112,8 +109,13 @@ def play(driver: Driver, scene: Scene, home: Machine) -> World:
     return world
 
 
-def _settings(scene: Scene, home: Machine) -> dict[str, Any]:
-    return {"policy": [POLICY], "project": home.project, "binary": home.binary, "timeout": 30.0}
+def settings(home: Machine, policy: str | None = None) -> dict[str, Any]:
+    """Return the arguments of `local` for a test: the policy of the cases, or the text of another one."""
+    path = POLICY
+    if policy is not None:
+        path = home.home / "policy.toml"
+        path.write_text(policy, encoding="utf-8")
+    return {"policy": [path], "project": home.project, "binary": home.binary, "timeout": 30.0}
 
 
 def _asked(world: World, question: Any) -> None:
@@ -127,7 +129,7 @@ async def _run_async(driver: Driver, scene: Scene, home: Machine, world: World) 
         await asyncio.sleep(scene.delay)
         return scene.answer(stopgate_client) if scene.answer else None
 
-    async with await stopgate_client.aio.local(**_settings(scene, home), on_ask=on_ask if scene.answer else None) as gate:
+    async with await stopgate_client.aio.local(**settings(home), on_ask=on_ask if scene.answer else None) as gate:
         session = await gate.session(data=scene.data, user_text=scene.user)
         await driver.run(_run_of(gate, session, scene, world))
         await asyncio.sleep(max(0.0, scene.delay - 2))  # the late answer has come
@@ -139,7 +141,7 @@ def _run(driver: Driver, scene: Scene, home: Machine, world: World) -> None:
         time.sleep(scene.delay)
         return scene.answer(stopgate_client) if scene.answer else None
 
-    with stopgate_client.local(**_settings(scene, home), on_ask=on_ask if scene.answer else None) as gate:
+    with stopgate_client.local(**settings(home), on_ask=on_ask if scene.answer else None) as gate:
         session = gate.session(data=scene.data, user_text=scene.user)
         driver.run(_run_of(gate, session, scene, world))
         time.sleep(max(0.0, scene.delay - 2))
