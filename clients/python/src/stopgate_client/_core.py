@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import urllib.parse
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -137,8 +138,12 @@ class Core:
         return answer
 
     async def headers(self, session: SessionState) -> dict[str, str]:
-        """Returns the headers of a proposal. An approver in the program is announced with it."""
-        found = {"Prefer": "args-text"}
+        """Returns the headers of a proposal. An approver in the program is announced with it.
+
+        Its own key makes every proposal a call of its own: without one the gate repeats its decision,
+        and an approval, for the same turn and call id, and a call that a framework repeats would run on it.
+        """
+        found = {"Prefer": "args-text", "Idempotency-Key": secrets.token_hex(16)}
         if session.key:
             found["Stopgate-Session-Key"] = session.key
             if self.on_ask is not None:
