@@ -120,7 +120,7 @@ var layers = [][]string{
 	{"internal/system/certificate"},
 	{"judge"},
 	{"gateway/events"},
-	{"internal/gateway/chain"},
+	{"internal/gateway/chain", "internal/external"},
 	{"internal/gateway/responselog"},
 	{"internal/gateway/texts"},
 	{"internal/gateway/history", "internal/gateway/body", "internal/gateway/header"},

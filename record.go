@@ -52,6 +52,7 @@ const (
 	AuditUnmatchedResult AuditEvent = "unmatched_result" // a result of no released call
 	AuditGap             AuditEvent = "gap"              // Count rows could not be written
 	AuditTornTail        AuditEvent = "torn_tail"        // Count bytes of an unfinished write were removed at start
+	AuditExternal        AuditEvent = "external"         // external policies changed or refused parts of an exchange: External has how often
 	AuditCheckpoint      AuditEvent = "checkpoint"       // the chain continues another file, or its older rows were pruned
 )
 
@@ -60,57 +61,58 @@ const (
 // pointers and codes, never argument values. Seq, Chain, Gate, Prev and Hash belong to
 // the recorder, which sets them when it writes the row.
 type Record struct {
-	Version        int           `json:"v"`
-	Seq            int64         `json:"seq"`
-	Chain          string        `json:"chain,omitempty"`
-	Gate           string        `json:"gate,omitempty"` // the gate that wrote the row, in a store of several gates
-	Time           time.Time     `json:"time"`
-	Kind           RecordKind    `json:"kind"`
-	Event          AuditEvent    `json:"event,omitempty"` // for RecordEvent
-	ID             ProposalID    `json:"id,omitempty"`
-	Parent         ProposalID    `json:"parent,omitempty"`
-	Session        SessionID     `json:"session,omitempty"`
-	Principal      Principal     `json:"principal,omitempty"`
-	Groups         Groups        `json:"groups,omitzero"` // of the principal; absent if they are unknown
-	Surface        Surface       `json:"surface,omitempty"`
-	Dialect        string        `json:"dialect,omitempty"`
-	Agent          AgentName     `json:"agent,omitempty"`
-	Turn           TurnID        `json:"turn,omitempty"`
-	Tool           ToolName      `json:"tool,omitempty"`
-	CallID         CallID        `json:"call_id,omitempty"`
-	Handoff        AgentName     `json:"handoff,omitempty"`       // the receiving agent, where control is handed over
-	ArgsHash       string        `json:"args_hash,omitempty"`     // SHA-256 in hex of the canonical arguments, if they are complete
-	ArgsBytes      int64         `json:"args_bytes,omitempty"`    // argument bytes received
-	ReleasedHash   string        `json:"released_hash,omitempty"` // SHA-256 in hex of the bytes that may run
-	Status         RecordStatus  `json:"status,omitempty"`
-	Mode           *Mode         `json:"mode,omitempty"`
-	Layer          Layer         `json:"layer,omitempty"`
-	Code           Code          `json:"code,omitempty"`
-	Cause          string        `json:"cause,omitempty"` // the detailed cause, without values of the call or upstream text
-	Rule           *RuleRef      `json:"rule,omitempty"`
-	Candidates     []int         `json:"candidates,omitempty"`
-	Pointer        string        `json:"pointer,omitempty"`
-	Segment        *Segment      `json:"segment,omitempty"` // without its text
-	DecidedAt      *int64        `json:"decided_at,omitempty"`
-	Floors         []Floor       `json:"floors,omitempty"`
-	Objections     []string      `json:"objections,omitempty"`
-	Origins        []Origin      `json:"origins,omitempty"` // of the values that conditions on origins evaluated
-	Judge          *Review       `json:"judge,omitempty"`   // the strictest of several
-	Approval       *Approval     `json:"approval,omitempty"`
-	FactsAt        uint64        `json:"facts_at,omitempty"`    // position of the facts that were read
-	Texts          *TextPosition `json:"texts,omitempty"`       // of the texts that conditions on origins had
-	Policy         string        `json:"policy,omitempty"`      // hash of the policy
-	Unversioned    []string      `json:"unversioned,omitempty"` // policies in Go without a version, whose changes the hash does not show
-	Bundle         *Bundle       `json:"bundle,omitempty"`      // that the policy came in
-	Definition     string        `json:"definition,omitempty"`  // hash of the tool definition
-	PathResolution string        `json:"path_resolution,omitempty"`
-	Context        *Context      `json:"context,omitempty"` // of decisions
-	Enforced       *bool         `json:"enforced,omitempty"`
-	Count          int64         `json:"count,omitempty"` // of event rows: the number of rows, bytes, results or denials
-	Usage          *Usage        `json:"usage,omitempty"` // of AuditAnswerStopped
-	Checkpoint     *Checkpoint   `json:"checkpoint,omitempty"`
-	Prev           string        `json:"prev"`
-	Hash           string        `json:"hash"`
+	Version        int              `json:"v"`
+	Seq            int64            `json:"seq"`
+	Chain          string           `json:"chain,omitempty"`
+	Gate           string           `json:"gate,omitempty"` // the gate that wrote the row, in a store of several gates
+	Time           time.Time        `json:"time"`
+	Kind           RecordKind       `json:"kind"`
+	Event          AuditEvent       `json:"event,omitempty"` // for RecordEvent
+	ID             ProposalID       `json:"id,omitempty"`
+	Parent         ProposalID       `json:"parent,omitempty"`
+	Session        SessionID        `json:"session,omitempty"`
+	Principal      Principal        `json:"principal,omitempty"`
+	Groups         Groups           `json:"groups,omitzero"` // of the principal; absent if they are unknown
+	Surface        Surface          `json:"surface,omitempty"`
+	Dialect        string           `json:"dialect,omitempty"`
+	Agent          AgentName        `json:"agent,omitempty"`
+	Turn           TurnID           `json:"turn,omitempty"`
+	Tool           ToolName         `json:"tool,omitempty"`
+	CallID         CallID           `json:"call_id,omitempty"`
+	Handoff        AgentName        `json:"handoff,omitempty"`       // the receiving agent, where control is handed over
+	ArgsHash       string           `json:"args_hash,omitempty"`     // SHA-256 in hex of the canonical arguments, if they are complete
+	ArgsBytes      int64            `json:"args_bytes,omitempty"`    // argument bytes received
+	ReleasedHash   string           `json:"released_hash,omitempty"` // SHA-256 in hex of the bytes that may run
+	Status         RecordStatus     `json:"status,omitempty"`
+	Mode           *Mode            `json:"mode,omitempty"`
+	Layer          Layer            `json:"layer,omitempty"`
+	Code           Code             `json:"code,omitempty"`
+	Cause          string           `json:"cause,omitempty"` // the detailed cause, without values of the call or upstream text
+	Rule           *RuleRef         `json:"rule,omitempty"`
+	Candidates     []int            `json:"candidates,omitempty"`
+	Pointer        string           `json:"pointer,omitempty"`
+	Segment        *Segment         `json:"segment,omitempty"` // without its text
+	DecidedAt      *int64           `json:"decided_at,omitempty"`
+	Floors         []Floor          `json:"floors,omitempty"`
+	Objections     []string         `json:"objections,omitempty"`
+	Origins        []Origin         `json:"origins,omitempty"`  // of the values that conditions on origins evaluated
+	Judge          *Review          `json:"judge,omitempty"`    // the strictest of several
+	External       []ExternalAnswer `json:"external,omitempty"` // of external policies, in the order in which they came
+	Approval       *Approval        `json:"approval,omitempty"`
+	FactsAt        uint64           `json:"facts_at,omitempty"`    // position of the facts that were read
+	Texts          *TextPosition    `json:"texts,omitempty"`       // of the texts that conditions on origins had
+	Policy         string           `json:"policy,omitempty"`      // hash of the policy
+	Unversioned    []string         `json:"unversioned,omitempty"` // policies in Go without a version, whose changes the hash does not show
+	Bundle         *Bundle          `json:"bundle,omitempty"`      // that the policy came in
+	Definition     string           `json:"definition,omitempty"`  // hash of the tool definition
+	PathResolution string           `json:"path_resolution,omitempty"`
+	Context        *Context         `json:"context,omitempty"` // of decisions
+	Enforced       *bool            `json:"enforced,omitempty"`
+	Count          int64            `json:"count,omitempty"` // of event rows: the number of rows, bytes, results or denials
+	Usage          *Usage           `json:"usage,omitempty"` // of AuditAnswerStopped
+	Checkpoint     *Checkpoint      `json:"checkpoint,omitempty"`
+	Prev           string           `json:"prev"`
+	Hash           string           `json:"hash"`
 
 	// Args is the argument text of ArgsHash, for recorders that keep arguments
 	// separately (S13). It is not part of the row.

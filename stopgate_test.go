@@ -299,7 +299,7 @@ func TestRecordMembers(t *testing.T) {
 	order := []string{
 		"v", "seq", "chain", "gate", "time", "kind", "event", "id", "parent", "session", "principal", "groups", "surface", "dialect", "agent", "turn", "tool",
 		"call_id", "handoff", "args_hash", "args_bytes", "released_hash", "status", "mode", "layer", "code", "cause", "rule", "candidates", "pointer", "segment",
-		"decided_at", "floors", "objections", "origins", "judge", "approval", "texts", "policy", "unversioned", "bundle", "definition", "path_resolution", "context", "enforced", "count", "usage", "checkpoint",
+		"decided_at", "floors", "objections", "origins", "judge", "external", "approval", "texts", "policy", "unversioned", "bundle", "definition", "path_resolution", "context", "enforced", "count", "usage", "checkpoint",
 		"prev", "hash",
 	}
 	var row stopgate.Record

@@ -60,7 +60,7 @@ func (p *pending) Feed(chunk []byte) stopgate.Verdict {
 
 // consume hands bytes to the evaluation; p.mu is held.
 func (p *pending) consume(chunk []byte) {
-	p.args.keep(chunk, p.under.observe || p.g.goPolicies, p.g.keepsArguments)
+	p.args.keep(chunk, p.under.observe || p.keepsRaw(), p.g.keepsArguments)
 	if !p.verdicts.terminal {
 		p.evaluate(func() { p.verdicts.eval.Feed(chunk) })
 	}

@@ -43,6 +43,7 @@ type compiled struct {
 	inherits    bool
 	denialLimit int
 	reviewers   []*reviewer
+	externals   []*external
 	reader      flow.Reader // nil: no rule needs the texts of sessions
 	// keepTexts: their hashes are stored; keepText: they themselves are.
 	keepTexts, keepText bool
@@ -102,7 +103,9 @@ func (o *config) compileAs(p Policy, enforce bool) (*compiled, error) {
 	if c.reviewers, err = o.makeReviewers(p.JudgeTables()); err != nil {
 		return nil, err
 	}
-	c.sessions, err = p.Sessions()
+	if c.sessions, err = p.Sessions(); err == nil {
+		err = c.makeExternals(o, p.ExternalTables())
+	}
 	if err == nil && c.observe {
 		c.strict, err = o.compileAs(p, true)
 	}
@@ -157,7 +160,7 @@ func (c *compiled) name(tool stopgate.ToolName) stopgate.ToolName {
 // binding finds or makes the binding for a call in a session with some data, which
 // is not valid if it is unknown, and some texts, which are nil if they are.
 func (c *compiled) binding(call *stopgate.Call, data jsonstream.Value, texts flow.View) bound {
-	under := Circumstances{Governed: c.governed}
+	under := Circumstances{Governed: c.governed || c.permitsUnknown(call.Tool)}
 	if c.looksAtSessions || c.looksAtTexts || c.looksAtGroups {
 		under.Situation = c.policy.SituationOf(call.Groups, data, texts)
 	}

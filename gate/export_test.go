@@ -95,6 +95,7 @@ func (policyOf) ToolNames() map[stopgate.ToolName]stopgate.ToolName             
 func (policyOf) KnownTools() ([]stopgate.ToolName, bool)                            { return nil, false }
 func (policyOf) HandoffRules() [][]HandoffRule                                      { return nil }
 func (policyOf) JudgeTables() []*JudgeTable                                         { return nil }
+func (policyOf) ExternalTables() []*ExternalTable                                   { return nil }
 func (policyOf) Sessions() (*session.Registry, error)                               { return session.NewRegistry(), nil }
 func (policyOf) SessionHash() string                                                { return "" }
 func (policyOf) ResultStatus(stopgate.ToolName) func([]byte) bool                   { return nil }

@@ -72,6 +72,13 @@ func policyFault(f port.Fault, err error) stopgate.Code {
 	case port.CallerDone:
 		return goneCode(err)
 	}
+	// An external policy knows whether its answer was late or invalid.
+	var coded interface{ Code() stopgate.Code }
+	if errors.As(err, &coded) {
+		if code := coded.Code(); code == stopgate.CodePolicyTimeout || code == stopgate.CodeInvalidPolicyResult {
+			return code
+		}
+	}
 	return stopgate.CodePolicyError
 }
 

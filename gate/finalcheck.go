@@ -15,6 +15,7 @@ func finalCheck(ctx context.Context, p *pending) {
 		return
 	}
 	checkCurrentRules(ctx, p)
+	p.gates.askCurrent(ctx)
 	p.judges.askCurrent(ctx)
 }
 

@@ -90,8 +90,9 @@ func handoffPolicies(ctx context.Context, p *pending) {
 		if p.isTerminal() {
 			return
 		}
-		permitted = p.gates.ask(ctx, policy.Name(), func(ctx context.Context) (Decision, error) { return policy.CheckHandoff(ctx, *p.proposal) }) || permitted
+		permitted = p.gates.ask(ctx, policy.Name(), p.g.limits.Policy, func(ctx context.Context) (Decision, error) { return policy.CheckHandoff(ctx, *p.proposal) }) || permitted
 	}
+	permitted = p.gates.askHandoff(ctx, p.under.handoffGates()) || permitted
 	if !permitted && !p.isTerminal() {
 		p.forbid(stopgate.LayerGate, stopgate.CodePolicyNotConfigured, "No policy covers this handoff.")
 	}
@@ -126,7 +127,7 @@ func (l *handoffLayer) find() (h handoffResult, is bool) {
 	}
 	l.to, p.proposal.To = to, to
 	h = p.under.handoff(from, to)
-	v := h.verdict(len(p.g.handoffs) > 0)
+	v := h.verdict(p.g.decidesHandoffs(p.under))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	v.DecidedAt, v.Floors = p.args.received, p.verdicts.latest().Floors

@@ -68,12 +68,12 @@ func (h handoffResult) verdict(policies bool) stopgate.Verdict {
 // payloadRules are the [Rules] of a handoff. Of its payload only the JSON syntax is checked; the
 // verdict does not depend on it.
 type payloadRules struct {
-	g     *Gate
-	entry handoffResult
+	policies bool // decide about handoffs
+	entry    handoffResult
 }
 
 func (t *payloadRules) Evaluate(flow.View) Evaluation {
-	return &payloadEvaluation{trace: []stopgate.Verdict{t.entry.verdict(len(t.g.handoffs) > 0)}}
+	return &payloadEvaluation{trace: []stopgate.Verdict{t.entry.verdict(t.policies)}}
 }
 
 // Unknown reports false: it is about tools, see handoffPolicies for handoffs.

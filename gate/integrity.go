@@ -26,10 +26,10 @@ func (p *pending) propose() *Proposal {
 		ID: p.id, Parent: p.parent, Call: p.call, ArgsHash: p.args.hash, Verdict: *v,
 		Policy: p.under.hash, Definition: p.bound.definition, To: p.handoff.to,
 	}
-	if len(p.g.policies) > 0 || len(p.g.handoffs) > 0 || p.g.judge != nil || len(p.under.reviewers) > 0 {
+	if len(p.g.policies) > 0 || len(p.g.handoffs) > 0 || len(p.under.externals) > 0 || p.g.judge != nil || len(p.under.reviewers) > 0 {
 		prop.Args = string(p.args.final)
 	}
-	if p.g.goPolicies {
+	if p.keepsRaw() {
 		prop.Raw = string(p.args.raw)
 	}
 	return prop

@@ -51,6 +51,12 @@ func (g *Gate) learn(ctx context.Context, rel *release, r stopgate.Result) error
 	}
 	res := session.Result{Call: c, Kind: kind, Data: bytes.Clone(r.Content()), Hash: end.Hash, At: end.At, Seen: r.Observed, Marked: released.Marks}
 	keys := distinct(append(append(released.Keys(), end.Keys()...), set.ObserverNeeds(c)...))
+	if observed && set.Limit(c.Tool) > 0 {
+		// A policy in another process answers in the step of the store as it did here.
+		if now := g.sessions.load(ctx, whose, keys); now.Fault == port.None {
+			_, _ = g.notesOf(ctx, set, session.View{State: now.Value, Owner: whose, Now: end.At, Horizon: now.Value.Head}, res)
+		}
+	}
 	for {
 		answer := update(ctx, g.sessions, whose, keys, func(s session.State) (Change, struct{}, error) {
 			cell, _ := s.Cell(k)
@@ -84,8 +90,8 @@ func (notLoadedError) Error() string { return "session policies: notes on cells 
 // notesOf asks the observers of a result for their notes.
 func (g *Gate) notesOf(ctx context.Context, set *session.Set, v session.View, r session.Result) ([]session.Fact, error) {
 	v.State = v.State.Copy() // code that overruns its deadline may still read it
-	notes := port.Invoke(ctx, &g.guards.policies, g.limits.Policy, func(context.Context) ([]session.Fact, error) {
-		return set.NotifyResult(v, r), nil
+	notes := port.Invoke(ctx, &g.guards.policies, g.limits.Policy+set.Limit(r.Call.Tool), func(context.Context) ([]session.Fact, error) {
+		return set.Learn(v, r)
 	})
 	if notes.Fault != port.None {
 		g.reportTrouble("session policies", r.Call.Proposal, notes.Fault, notes.Err)

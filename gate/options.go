@@ -50,25 +50,26 @@ func (l Limits) withDefaults() Limits {
 
 // config holds the options of [New]. A nil port is an absent layer.
 type config struct {
-	recorder Recorder
-	approver Approver
-	alerter  Alerter
-	judge    Judge
-	onError  stopgate.Mode // of the judge
-	judges   func(*JudgeTable) (Judge, error)
-	policies []ToolPolicy
-	handoffs []HandoffPolicy
-	store    Store
-	registry *session.Registry
-	tracer   *tracing
-	seal     sealKey
-	now      func() time.Time
-	clock    bool // now was set
-	entropy  io.Reader
-	denyMode DenyMode
-	limits   Limits
-	bindings *Bindings
-	trouble  func(Trouble)
+	recorder  Recorder
+	approver  Approver
+	alerter   Alerter
+	judge     Judge
+	onError   stopgate.Mode // of the judge
+	judges    func(*JudgeTable) (Judge, error)
+	externals func(*ExternalTable) (External, error)
+	policies  []ToolPolicy
+	handoffs  []HandoffPolicy
+	store     Store
+	registry  *session.Registry
+	tracer    *tracing
+	seal      sealKey
+	now       func() time.Time
+	clock     bool // now was set
+	entropy   io.Reader
+	denyMode  DenyMode
+	limits    Limits
+	bindings  *Bindings
+	trouble   func(Trouble)
 }
 
 // Option configures a [Gate].

@@ -38,6 +38,8 @@ type Policy interface {
 	HandoffRules() [][]HandoffRule
 	// JudgeTables lists the judges that the operator's files configure.
 	JudgeTables() []*JudgeTable
+	// ExternalTables lists the external policies that the operator's files name.
+	ExternalTables() []*ExternalTable
 	// Sessions compiles the session policies. SessionHash identifies them: a snapshot is
 	// bound to it (S15).
 	Sessions() (*session.Registry, error)

@@ -42,7 +42,8 @@ func (c *commitment) makeRow(v *stopgate.Verdict, approval *stopgate.Approval) {
 	}
 	r.Floors, r.Objections, r.Judge, r.Approval, r.FactsAt = v.Floors, p.sessions.objections, p.judges.review, approval, p.sessions.factsAt
 	r.Origins, r.Texts = p.origins(), p.sessions.textsAt
-	r.Policy, r.Bundle = c.policy().hash, c.policy().bundle
+	r.External = p.answers()
+	r.Policy, r.Bundle = PolicyOf(c.policy().hash, r.External), c.policy().bundle
 	r.Definition, r.PathResolution, r.Enforced = p.bound.definition, cmp.Or(p.under.paths, "lexical"), &of.enforced
 	r.Context = c.context()
 	if p.out.Status == stopgate.Allowed {

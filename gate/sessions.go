@@ -159,7 +159,8 @@ func (l *sessionLayer) runner(ctx context.Context) policyRunner {
 		return nil
 	}
 	return func(policy session.Policy, f func() session.Decision) session.Decision {
-		r := port.Invoke(ctx, &p.g.guards.policies, p.g.limits.Policy, func(context.Context) (session.Decision, error) { return f(), nil })
+		limit := max(p.g.limits.Policy, l.set.LimitOf(policy))
+		r := port.Invoke(ctx, &p.g.guards.policies, limit, func(context.Context) (session.Decision, error) { return f(), nil })
 		if r.Fault != port.None {
 			p.g.reportTrouble("policy "+policy.Name(), p.id, r.Fault, r.Err)
 			return session.Deny(policyFault(r.Fault, r.Err), "")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/gate/port"
@@ -34,10 +35,11 @@ func toolPolicies(ctx context.Context, p *pending) {
 		if p.isTerminal() {
 			return
 		}
-		if p.gates.ask(ctx, policy.Name(), func(ctx context.Context) (Decision, error) { return policy.Check(ctx, *p.proposal) }) {
+		if p.gates.ask(ctx, policy.Name(), p.g.limits.Policy, func(ctx context.Context) (Decision, error) { return policy.Check(ctx, *p.proposal) }) {
 			p.gates.permitted = true
 		}
 	}
+	p.gates.permitted = p.gates.askTool(ctx, p.under.gates(p.call.Tool)) || p.gates.permitted
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.gates.requirePermit(p.bound.rules)
@@ -56,9 +58,9 @@ func (l *gateLayer) requirePermit(r Rules) {
 }
 
 // ask asks one policy and reports whether it permits.
-func (l *gateLayer) ask(ctx context.Context, name string, check func(context.Context) (Decision, error)) bool {
+func (l *gateLayer) ask(ctx context.Context, name string, limit time.Duration, check func(context.Context) (Decision, error)) bool {
 	p := l.p
-	r := port.Invoke(ctx, &p.g.guards.policies, p.g.limits.Policy, check)
+	r := port.Invoke(ctx, &p.g.guards.policies, limit, check)
 	d := r.Value
 	switch {
 	case r.Fault != port.None:

@@ -110,7 +110,7 @@ func (p *pending) begin() {
 // bind returns the rules of a policy for the call in a session with these texts.
 func (p *pending) bind(c *compiled, texts flow.View) bound {
 	if p.kind == Handoff {
-		return bound{rules: &payloadRules{g: p.g, entry: c.handoff(p.call.Agent, p.handoff.to)}}
+		return bound{rules: &payloadRules{policies: p.g.decidesHandoffs(c), entry: c.handoff(p.call.Agent, p.handoff.to)}}
 	}
 	return c.binding(&p.call, p.sessions.data, texts)
 }

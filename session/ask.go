@@ -1,6 +1,9 @@
 package session
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/stopgate/stopgate"
 )
 
@@ -77,25 +80,47 @@ func (s *Set) ObserverNeeds(c Call) (keys []Key) {
 	return keys
 }
 
-// NotifyResult calls the observers of a call that did not fail (TPS-08) and returns their
-// Noted facts. Facts of another kind, or on cells of another policy, are dropped.
+// NotifyResult is [Set.Learn] without the errors of policies.
 func (s *Set) NotifyResult(v View, r Result) []Fact {
-	var notes []Fact
+	notes, _ := s.Learn(v, r)
+	return notes
+}
+
+// Learn calls the observers of a call that did not fail (TPS-08) and returns their
+// Noted facts. Facts of another kind, or on cells of another policy, are dropped. After the error
+// of a [Remote] policy it returns the notes of the others.
+func (s *Set) Learn(v View, r Result) (notes []Fact, err error) {
 	if r.Kind != Succeeded && r.Kind != Finished {
-		return nil
+		return nil, nil
 	}
 	for _, e := range s.govern(r.Call.Tool).entries {
 		if e.observer == nil {
 			continue
 		}
-		for _, f := range e.observer.OnResult(v, r) {
+		facts, failed := e.observer(v, r)
+		if failed != nil {
+			err = errors.Join(err, fmt.Errorf("session policy %q: %w", e.policy.Name(), failed))
+			continue
+		}
+		for _, f := range facts {
 			if f.Kind == Noted && f.Key.Space == SpaceNote && f.Key.Name == f.Name && hasName(e.policy, f.Name) {
 				f.At, f.Proposal, f.Tool, f.Observed = r.At, r.Call.Proposal, r.Call.Tool, r.Seen
 				notes = append(notes, f)
 			}
 		}
 	}
-	return notes
+	return notes, err
+}
+
+// observerOf returns the function by which a policy learns from results, nil if it has none.
+func observerOf(p Policy) func(View, Result) ([]Fact, error) {
+	if r, ok := as[Remote](p); ok {
+		return r.Learn
+	}
+	if o, ok := as[Observer](p); ok {
+		return func(v View, r Result) ([]Fact, error) { return o.OnResult(v, r), nil }
+	}
+	return nil
 }
 
 // hasName reports whether a policy, or a policy that it wraps, has a name. A policy notes

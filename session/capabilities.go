@@ -1,6 +1,8 @@
 package session
 
 import (
+	"time"
+
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -41,4 +43,31 @@ func isBounded(p Policy) bool {
 	}
 	b, ok := p.(Bounded)
 	return ok && b.Bounded(p)
+}
+
+// Remote is a policy that asks another process. The gate waits for its answers up to Limit, where
+// that is longer than its own limit for policies, and asks the same question before the step of the
+// store in which the answer counts: the policy should remember what it answered.
+type Remote interface {
+	Limit() time.Duration
+	// Learn is OnResult of an [Observer] that can fail. After an error it is not known what the
+	// policy would have noted, and the session counts as degraded (FM16).
+	Learn(v View, r Result) ([]Fact, error)
+}
+
+// LimitOf returns the limit of a policy of the set that is [Remote], 0 for another.
+func (s *Set) LimitOf(p Policy) time.Duration {
+	if r, ok := as[Remote](p); ok {
+		return r.Limit()
+	}
+	return 0
+}
+
+// Limit returns the time that the [Remote] policies that govern a tool need for an answer together,
+// 0 if there are none.
+func (s *Set) Limit(tool stopgate.ToolName) (all time.Duration) {
+	for _, e := range s.govern(tool).entries {
+		all += s.LimitOf(e.policy)
+	}
+	return all
 }

@@ -57,7 +57,7 @@ func (g *governed) add(e entry, tool stopgate.ToolName) {
 	e.keyless, e.bounded = ok && !keyed.NeedsArguments(), isBounded(e.policy)
 	e.active, _ = as[Switch](e.policy)
 	e.marker, _ = as[Marker](e.policy)
-	e.observer, _ = as[Observer](e.policy)
+	e.observer = observerOf(e.policy)
 	g.entries, g.results = append(g.entries, e), g.results || e.observer != nil
 	g.foreign = g.foreign || !e.bounded
 	g.early, g.late = g.early || e.keyless, g.late || !e.keyless

@@ -25,7 +25,7 @@ type entry struct {
 	active  Switch // nil: always active
 	marker  Marker // nil: no marks
 
-	observer Observer // nil: it does not read results
+	observer func(View, Result) ([]Fact, error) // nil: it does not read results
 }
 
 // Len returns how many policies there are.

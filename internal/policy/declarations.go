@@ -104,7 +104,7 @@ func concerns(t *syntax.ToolTable, tool string) bool {
 }
 
 // SessionHash identifies the session policies, to which a snapshot is bound (S15).
-func (p *Program) SessionHash() string { return syntax.SessionHash(p.SessionPolicies()) }
+func (p *Program) SessionHash() string { return syntax.SessionHash(p.SessionPolicies(), p.Externals()) }
 
 // Handoffs are the handoffs of all files, one list for each file that has any: each
 // file is a layer, and the strictest that has a handoff wins. A handoff that an untrusted file

@@ -73,6 +73,9 @@ Exit: 0 clean or warnings only, 3 mistakes.`,
 			if parsed != nil {
 				found = append(found, prove.Check(parsed, policy.Options{Strict: strict, Definitions: tools})...)
 				found = append(append(found, tables.Check(parsed)...), checkJudge(parsed)...)
+				if *format == "text" {
+					writeExternals(s.Err, parsed)
+				}
 				if sources {
 					writeSources(s.Out, file.Path, parsed)
 				}
@@ -92,6 +95,14 @@ Exit: 0 clean or warnings only, 3 mistakes.`,
 		return nil
 	}
 	return cmd
+}
+
+// writeExternals names the external policies of a file: their answers are not part of it.
+func writeExternals(out io.Writer, p *syntax.File) {
+	for _, e := range p.Externals {
+		fmt.Fprintf(out, "%s:%d: the external policy %s decides too: %s, of %s\n",
+			visible.Text(e.File), e.Pos.Start.Line, visible.Text(e.Name), strings.Join(e.Hooks, ", "), visible.Text(strings.Join(e.Tools, ", ")))
+	}
 }
 
 // writeReached shows how every rule is reached.

@@ -43,6 +43,8 @@ type Answer struct {
 	Untrusted string `json:"untrusted,omitempty"`
 	// Judge reports that a judge reviews the call too; it was not asked.
 	Judge bool `json:"judge,omitempty"`
+	// External names the external policies that decide about the call too; none was asked.
+	External []string `json:"external,omitempty"`
 	// Floors are the lower bounds that values raised.
 	Floors []stopgate.Floor `json:"floors,omitempty"`
 	// Bundle is the policy bundle whose rules applied.
@@ -101,9 +103,13 @@ func (a Answer) nearest(p *policy.Program) Answer {
 	return a
 }
 
-// judgedBy notes the bundle of the rules, and whether a judge would be asked about the call.
+// judgedBy notes the bundle of the rules, and whether a judge, and which external policies, would be
+// asked about the call.
 func (a Answer) judgedBy(p *policy.Program) Answer {
 	a.Bundle = p.Bundle(a.Session)
+	if a.Mode != stopgate.Deny && a.Mode != stopgate.Skip || a.Code == stopgate.CodePolicyNotConfigured {
+		a.External = p.GovernedBy(a.Tool)
+	}
 	a.Judge = a.Mode != stopgate.Deny && a.Mode != stopgate.Skip && p.Judged(a.Tool)
 	return a
 }
@@ -149,6 +155,9 @@ func (a Answer) Text() string {
 	if a.Judge {
 		b.WriteString("  judge     reviews this call too; it was not asked\n")
 	}
+	for _, name := range a.External {
+		fmt.Fprintf(&b, "  external  %s decides about this call too; it was not asked\n", name)
+	}
 	return b.String()
 }
 
@@ -157,10 +166,10 @@ func BundleText(b *stopgate.Bundle) string {
 	return fmt.Sprintf("generation %d, sha256 %s", b.Generation, visible.Text(b.Digest))
 }
 
-// Status is the exit code. Neither a person nor a judge was asked.
+// Status is the exit code. Neither a person nor a judge nor an external policy was asked.
 func (a Answer) Status() error {
 	switch {
-	case a.Mode == stopgate.Unattended && !a.Judge:
+	case a.Mode == stopgate.Unattended && !a.Judge && len(a.External) == 0:
 		return nil
 	case a.Mode == stopgate.Unattended, a.Mode == stopgate.Ask, a.Mode == stopgate.Edit:
 		return cli.Exit(cli.ExitUndecided)

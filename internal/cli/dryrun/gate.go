@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/cli/inputs"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/store/kinds"
 	"github.com/stopgate/stopgate/session"
@@ -153,6 +154,34 @@ func (passingJudge) Judge(context.Context, gate.Proposal) (gate.Opinion, error) 
 	return gate.Opinion{Mode: stopgate.Unattended}, nil
 }
 
+// passing are the external policies where none is asked, as passingJudge is the judge.
+type passing struct{ name string }
+
+// Name returns the name of the table.
+func (p passing) Name() string { return p.name }
+
+// Check permits the call.
+func (passing) Check(context.Context, gate.Proposal) (gate.Decision, error) {
+	return gate.Decision{Kind: gate.Permit, Reason: "external_not_asked", Public: "An external policy decides about this call; it was not asked."}, nil
+}
+
+// CheckHandoff permits the handoff.
+func (p passing) CheckHandoff(ctx context.Context, prop gate.Proposal) (gate.Decision, error) {
+	return p.Check(ctx, prop)
+}
+
+func withoutExternals() gate.Option {
+	return gate.WithExternals(func(t *gate.ExternalTable) (e gate.External, err error) {
+		if t.Has(syntax.HookGate) {
+			e.Tools = passing{t.Name}
+		}
+		if t.Has(syntax.HookHandoff) {
+			e.Handoffs = passing{t.Name}
+		}
+		return e, nil
+	})
+}
+
 func withoutJudges() gate.Option {
 	return gate.WithJudges(func(*gate.JudgeTable) (gate.Judge, error) { return passingJudge{}, nil })
 }
@@ -160,6 +189,6 @@ func withoutJudges() gate.Option {
 // GateFor makes the gate that a policy is tried on.
 func GateFor(program gate.Policy, person gate.Approver, more ...gate.Option) (*gate.Gate, error) {
 	return gate.New(program, append([]gate.Option{
-		gate.WithStore(kinds.Memory()), gate.WithDenyMode(gate.DenyToolResult), gate.WithApprover(person), withoutJudges(),
+		gate.WithStore(kinds.Memory()), gate.WithDenyMode(gate.DenyToolResult), gate.WithApprover(person), withoutJudges(), withoutExternals(),
 	}, more...)...)
 }

@@ -26,8 +26,8 @@ A batch is JSON Lines: {"tool","args"|"raw","session","agent","id","result",
 call that ran, and session_data, an object, sets the session's data before the call.
 Its answers are JSON Lines in the same order, whatever --format says.
 
-Exit: 0 unattended, 2 deny or skip, 4 ask or edit, or a judge would be asked,
-3 policy mistakes;
+Exit: 0 unattended, 2 deny or skip, 4 ask or edit, or a judge or an external
+policy would be asked, 3 policy mistakes;
 a batch: 0 if every line could be read, else 1.`,
 		Example: `  stopgate decide --policy stopgate.toml --tool fs_read_file --args '{"path":"src/a.go"}'
   stopgate decide --as claude-code --tool Read --args '{"file_path":".env"}'

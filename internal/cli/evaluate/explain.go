@@ -68,7 +68,7 @@ Exit: as decide; of a CODE 0.`,
 		if short {
 			text = dryrun.ShortText(answer, explanation, call.Objections)
 		} else {
-			text = dryrun.ExplainText(answer, explanation) + sessionText(call.Program, answer, call.Objections) + accessText(answer.Tool, access)
+			text = dryrun.ExplainText(answer, explanation) + sessionText(call.Program, answer, call.Objections) + externalText(call.Program, answer) + accessText(answer.Tool, access)
 		}
 		err = format.Print(s.Out, explanationJSON{
 			answer, explanation.Recognised, explanation.NotKnown, traceOf(explanation.Trace), explanation.Lists, call.Objections, access,
@@ -113,6 +113,22 @@ func accessText(tool stopgate.ToolName, a *stopgate.Access) string {
 			fmt.Fprintf(&b, "    %-6s no file\n", l.name)
 		default:
 			fmt.Fprintf(&b, "    %-6s %s\n", l.name, visible.Text(strings.Join(l.paths, ", ")))
+		}
+	}
+	return b.String()
+}
+
+// externalText lists the external policies that decide about a call, and the kinds of policy that
+// each of them is.
+func externalText(p *policy.Program, a dryrun.Answer) string {
+	if p == nil || len(a.External) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\nexternal policies, which were not asked\n")
+	for _, e := range p.Externals() {
+		if slices.Contains(a.External, e.Name) {
+			fmt.Fprintf(&b, "    %s at %s: %s\n", visible.Text(e.Name), visible.Text(e.URL), strings.Join(e.Hooks, ", "))
 		}
 	}
 	return b.String()

@@ -12,11 +12,14 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/decide"
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/service"
 	"github.com/stopgate/stopgate/internal/cli/tables"
+	"github.com/stopgate/stopgate/internal/external"
+	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/provider/registry"
 	"github.com/stopgate/stopgate/internal/replay"
 	"github.com/stopgate/stopgate/internal/system/certificate"
@@ -103,10 +106,11 @@ func up(ctx context.Context, s cli.Streams, f *upFlags) error {
 // upRun is one run of up.
 type upRun struct {
 	decisionRun
-	flags   *upFlags
-	gateway gateway.Options
-	secrets []string          // files with keys and tokens
-	model   http.RoundTripper // answers canned requests
+	flags    *upFlags
+	gateway  gateway.Options
+	secrets  []string          // files with keys and tokens
+	model    http.RoundTripper // answers canned requests
+	external *external.Factory
 }
 
 // run serves with the state that open opened.
@@ -124,6 +128,10 @@ func (u *upRun) run(ctx context.Context) error {
 	u.gateway.Observer, u.gateway.Events = tele.Observer(), tele.Emit
 	if u.state.Store != nil {
 		u.gateway.ResponseLog = u.state.Store
+	}
+	u.external = tele.External
+	if err := u.addEventPolicies(&u.gateway, u.Program); err != nil {
+		return err
 	}
 	server, err := u.openServer(ctx, tele)
 	if err != nil {
@@ -192,6 +200,16 @@ func (u *upRun) serve(ctx context.Context, cancel context.CancelCauseFunc, serve
 		err = errors.Join(err, ln.Close())
 	}
 	return errors.Join(err, d.stop(), <-served)
+}
+
+// addEventPolicies adds the external policies that see the texts of exchanges, after those of the
+// table [gateway]: a service sees texts that are redacted already.
+func (u *upRun) addEventPolicies(o *gateway.Options, p *policy.Program) error {
+	list, err := service.EventPolicies(u.external, p, func(ctx context.Context, r stopgate.Record) {
+		_ = u.gate.Note(ctx, r) // one that is lost is counted
+	})
+	o.Policies = append(o.Policies, list...)
+	return err
 }
 
 // complete adds the options that stay the same through all reloads.

@@ -30,6 +30,9 @@ func (r *upReload) try() error {
 		return err
 	}
 	u.complete(&options)
+	if err := u.addEventPolicies(&options, l.Program); err != nil {
+		return err
+	}
 	api, err := apiSettings(l, u.flags)
 	if err != nil {
 		return err

@@ -76,10 +76,10 @@ func (st *State) openLines(s place.Settings) (err error) {
 	return nil
 }
 
-// Gate returns a gate on the state: with its records, facts and judges.
+// Gate returns a gate on the state: with its records, facts, judges and external policies.
 func (st *State) Gate(p gate.Policy, tele *Telemetry, further ...gate.Option) (*gate.Gate, error) {
 	return gate.New(p, append([]gate.Option{
-		tele.Tracer(), gate.WithRecorder(st.Records), gate.WithStore(st.Facts), Judges(st.Store), gate.WithDenyMode(gate.DenyToolResult),
+		tele.Tracer(), gate.WithRecorder(st.Records), gate.WithStore(st.Facts), Judges(st.Store), gate.WithExternals(tele.External.Open), gate.WithDenyMode(gate.DenyToolResult),
 	}, further...)...)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/agent"
 	"github.com/stopgate/stopgate/internal/cli/tables"
+	"github.com/stopgate/stopgate/internal/external"
 	"github.com/stopgate/stopgate/internal/record/live"
 	"github.com/stopgate/stopgate/internal/record/metrics"
 	"github.com/stopgate/stopgate/internal/record/otel"
@@ -31,13 +32,16 @@ type Telemetry struct {
 	numbers   *metrics.Metrics
 	address   string   // where the numbers are served, "" for nowhere
 	hide      []string // pointers of arguments that are not shown; nil: none are
-	log       *slog.Logger
-	Work      sync.WaitGroup
+	// External makes the external policies of policy files.
+	External *external.Factory
+	log      *slog.Logger
+	Work     sync.WaitGroup
 }
 
 // OpenTelemetry opens the exporters of the settings. It makes no connection yet.
 func OpenTelemetry(ctx context.Context, s tables.Telemetry, numbers *metrics.Metrics, log *slog.Logger) (*Telemetry, error) {
 	t := &Telemetry{Events: live.New(s.Events), numbers: numbers, address: s.Metrics, log: log}
+	t.External = Externals(log, numbers.External)
 	numbers.Drops("live", func() float64 { return float64(t.Events.Lost()) })
 	instance := t.Events.Epoch()
 	if host, err := os.Hostname(); err == nil {

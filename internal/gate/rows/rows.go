@@ -46,6 +46,15 @@ func Clean(r *stopgate.Record) {
 		j.Explanation = Word(j.Explanation)
 		r.Judge = &j
 	}
+	if r.External != nil {
+		answers := make([]stopgate.ExternalAnswer, min(len(r.External), MaxList))
+		copy(answers, r.External)
+		for i := range answers {
+			a := &answers[i]
+			a.Policy, a.Version, a.Hook, a.Fault = Word(a.Policy), Word(a.Version), Word(a.Hook), Word(a.Fault)
+		}
+		r.External = answers
+	}
 	if r.Approval != nil {
 		a := *r.Approval
 		a.ID, a.By = Word(a.ID), Word(a.By)

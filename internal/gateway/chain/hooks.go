@@ -23,6 +23,29 @@ type hooks struct {
 	quick           bool // see quick
 }
 
+// selective is implemented by policies that use only some of their hooks, as a table names them.
+type selective interface{ HasHook(method string) bool }
+
+// keep drops the hooks that a policy does not use.
+func (h *hooks) keep(p selective) {
+	keep(p, "OnRequest", &h.request)
+	keep(p, "OnResponse", &h.response)
+	keep(p, "OnStreamStart", &h.start)
+	keep(p, "OnContentDelta", &h.delta)
+	keep(p, "OnContentComplete", &h.contentComplete)
+	keep(p, "OnToolCallDelta", &h.callDelta)
+	keep(p, "OnToolCallComplete", &h.callComplete)
+	keep(p, "OnFinishReason", &h.finish)
+	keep(p, "OnStreamComplete", &h.complete)
+}
+
+func keep[Hook any](p selective, method string, hook *Hook) {
+	if !p.HasHook(method) {
+		var none Hook
+		*hook = none
+	}
+}
+
 // hooksOf finds the hooks of a policy.
 func hooksOf(p events.Policy) (h hooks, err error) {
 	h.policy, h.name = p, p.Name()
@@ -59,6 +82,9 @@ func hooksOf(p events.Policy) (h hooks, err error) {
 		if hook.like && !hook.found {
 			return h, fmt.Errorf("events: policy %s: %s has other parameters than the hook of this name", p.Name(), hook.name)
 		}
+	}
+	if some, ok := p.(selective); ok {
+		h.keep(some)
 	}
 	return h, nil
 }

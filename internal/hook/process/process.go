@@ -37,7 +37,10 @@ type Program struct {
 	// Judges creates the judges of policies, and Notify the notifiers of questions from the
 	// [approvals] table. If one is nil, policies that need it are left to the full program.
 	Judges func(backend.Store) gate.Option
-	Notify func(table *tomltree.Value) ([]approve.Notifier, error)
+	// External makes the external policies of policies; nil leaves events that need them to the
+	// full program.
+	External func() gate.Option
+	Notify   func(table *tomltree.Value) ([]approve.Notifier, error)
 	// Compile compiles policies with proofs. If it is nil, files that were not checked before are
 	// left to the full program.
 	Compile func([]policy.Source, policy.Options) (*policy.Program, diag.List)

@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/internal/approve/who"
 	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/visible"
@@ -98,9 +99,15 @@ func defers(p *policy.Program) bool {
 	return absent == nil || absent.Value.Text == "defer"
 }
 
+// learnsElsewhere reports whether an external session policy learns from results.
+func learnsElsewhere(p *policy.Program) bool {
+	return slices.ContainsFunc(p.Externals(), func(e *syntax.External) bool { return e.Has(syntax.HookSession) })
+}
+
 // leave executes the full program if this one lacks a feature that the policy needs.
 func (w *wiring) leave(ctx context.Context, p *policy.Program) error {
-	if (w.program.Judges != nil || len(p.Judges()) == 0) && (w.program.Notify != nil || notifications(p) == nil) {
+	asks := (w.program.Judges != nil || len(p.Judges()) == 0) && (w.program.External != nil || len(p.Externals()) == 0)
+	if asks && (w.program.Notify != nil || notifications(p) == nil) {
 		return nil
 	}
 	return w.full(ctx)

@@ -68,9 +68,9 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 		io.WriteString(w.log, visible.Lines(diag.Text(list, set.Text)))
 		return nil, config.MistakesError{List: list, Set: set}
 	}
-	b := &hook.Backend{Allow: allows, SessionPolicies: len(program.SessionPolicies()) > 0}
+	b := &hook.Backend{Allow: allows, SessionPolicies: len(program.SessionPolicies()) > 0 || learnsElsewhere(program)}
 	b.ObservesResults = b.SessionPolicies || program.WithholdsResults() || program.Reader() != nil
-	if e.Kind == hook.After && !b.ObservesResults {
+	if e.Kind == hook.After && !b.ObservesResults && len(program.Externals()) == 0 {
 		b.Gate, err = gate.New(program)
 		return b, err
 	}
@@ -91,6 +91,9 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 	}
 	if w.program.Judges != nil {
 		options = append(options, w.program.Judges(w.store))
+	}
+	if w.program.External != nil {
+		options = append(options, w.program.External())
 	}
 	b.Gate, err = gate.New(program, append(options,
 		gate.WithApprover(b.Approver), gate.WithBindings(bindings), gate.WithDenyMode(gate.DenyToolResult), gate.WithLimits(w.limits()))...)

@@ -11,7 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
-// declarations reads session policies, handoffs and [judge].
+// declarations reads session policies, handoffs, [judge] and external policies.
 func (p *parser) declarations(root *tomltree.Value) {
 	for _, t := range p.elements(root.Get("session")) {
 		p.session(t)
@@ -22,6 +22,9 @@ func (p *parser) declarations(root *tomltree.Value) {
 	}
 	if e := root.Get("judge"); e != nil && p.table(e) {
 		p.judge(e)
+	}
+	for _, t := range p.elements(root.Get("external")) {
+		p.external(t)
 	}
 }
 

@@ -16,16 +16,17 @@ type File struct {
 	// Conditions is the table of conditions that the file was parsed with.
 	Conditions *condition.Table
 
-	Gate     GateSettings
-	Paths    PathSettings
-	Lists    []*NamedList     // [lists], in file order
-	Tools    []*ToolTable     // in file order
-	Guards   []*Rule          // [[guard]], in file order: restrictive rules for every tool (K0a)
-	Sessions []*SessionPolicy // [[session]], in file order
-	Handoffs []*Handoff       // [[handoffs]], in file order
-	Judge    *Judge           // [judge], nil if absent
-	Sources  []*SourceTable   // [sources.NAME], in file order
-	Flow     FlowSettings
+	Gate      GateSettings
+	Paths     PathSettings
+	Lists     []*NamedList     // [lists], in file order
+	Tools     []*ToolTable     // in file order
+	Guards    []*Rule          // [[guard]], in file order: restrictive rules for every tool (K0a)
+	Sessions  []*SessionPolicy // [[session]], in file order
+	Handoffs  []*Handoff       // [[handoffs]], in file order
+	Judge     *Judge           // [judge], nil if absent
+	Externals []*External      // [[external]], in file order
+	Sources   []*SourceTable   // [sources.NAME], in file order
+	Flow      FlowSettings
 	// Tables are the operational tables ([gateway], [upstream], [audit], ...) by name. The packages
 	// that own them decode them with [tomltree.Decode].
 	Tables map[string]*tomltree.Value

@@ -115,6 +115,9 @@ func (f *File) meaning() []byte {
 	if f.Judge != nil {
 		w.line("[judge] " + f.Judge.Meaning())
 	}
+	for _, e := range f.Externals {
+		w.line("[external] " + e.Meaning())
+	}
 	return w.out
 }
 
@@ -161,7 +164,7 @@ func Hash(layers ...*File) string {
 
 // Declarations returns the settings next to rules and guards that affect verdicts, each in one
 // spelling: session policies, handoffs, the access of tools, how results are read where a session
-// policy uses them, and the judge.
+// policy uses them, the judge and external policies.
 func (f *File) Declarations() []string {
 	var list []string
 	for _, s := range f.Sessions {
@@ -181,16 +184,25 @@ func (f *File) Declarations() []string {
 	if f.Judge != nil {
 		list = append(list, f.Judge.Meaning())
 	}
+	for _, e := range f.Externals {
+		list = append(list, "external "+e.Meaning())
+	}
 	list = append(list, f.FlowDeclarations()...)
 	return list
 }
 
-// SessionHash returns the hash of session policies in their order. Snapshots are bound to it (S15).
-func SessionHash(policies []*SessionPolicy) string {
+// SessionHash returns the hash of session policies in their order, those of external policies last.
+// Snapshots are bound to it (S15).
+func SessionHash(policies []*SessionPolicy, externals []*External) string {
 	h := sha256.New()
 	h.Write([]byte(meaningVersion))
 	for _, p := range policies {
 		h.Write([]byte(p.meaning() + "\n"))
+	}
+	for _, e := range externals {
+		if e.Has(HookSession) {
+			h.Write([]byte("external " + e.Meaning() + "\n"))
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -95,6 +95,9 @@ func (c *checker) bundled() {
 		at := c.File.Source.Root.Get(name)
 		c.Report(diag.BundledTable, at.KeyRange, "a file of a policy bundle cannot have `["+name+"]`", "move the table to the file of the gate that names the bundle")
 	}
+	if at := c.File.Source.Root.Get("external"); at != nil {
+		c.Report(diag.BundledTable, at.KeyRange, "a file of a policy bundle cannot have `[[external]]`", "move the table to the file of the gate that names the bundle")
+	}
 }
 
 // List is a rule list as one tool sees it.

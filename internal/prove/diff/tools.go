@@ -171,6 +171,7 @@ func (c *comparer) settings() {
 	differs("paths.home", or(old.Paths.Home, "unknown"), or(new.Paths.Home, "unknown"))
 	c.sessions(old.Sessions, new.Sessions)
 	c.sources(old, new)
+	c.externals(old.Externals, new.Externals)
 	if !slices.Equal(otherDeclarations(old), otherDeclarations(new)) {
 		c.out.Complete = false
 		c.out.Open = append(c.out.Open, "handoffs, the judge, the access of tools or what counts as success change, which are not compared")
@@ -181,9 +182,38 @@ func (c *comparer) settings() {
 // on the success of calls, it includes only whether there are any.
 func otherDeclarations(f *syntax.File) []string {
 	plain := *f
-	plain.Sessions = []*syntax.SessionPolicy{{}}
+	plain.Sessions, plain.Externals = []*syntax.SessionPolicy{{}}, nil
 	texts := f.FlowDeclarations()
 	return slices.DeleteFunc(plain.Declarations(), func(d string) bool { return slices.Contains(texts, d) })
+}
+
+// externals notes external policies, whose answers no comparison knows.
+func (c *comparer) externals(old, new []*syntax.External) {
+	find := func(list []*syntax.External, name string) *syntax.External {
+		for _, e := range list {
+			if e.Name == name {
+				return e
+			}
+		}
+		return nil
+	}
+	note := func(name, what string) {
+		c.out.Complete = false
+		c.out.Open = append(c.out.Open, "the external policy `"+name+"` "+what)
+	}
+	for _, e := range old {
+		switch now := find(new, e.Name); {
+		case now == nil:
+			note(e.Name, "is removed: it decides about no call any more")
+		case now.Meaning() != e.Meaning():
+			note(e.Name, "changes, which no pair of rules shows")
+		}
+	}
+	for _, e := range new {
+		if find(old, e.Name) == nil {
+			note(e.Name, "is added: it decides about calls, which no pair of rules shows")
+		}
+	}
 }
 
 // sources notes declarations that decide about the origin of values: conditions on sources are

@@ -70,6 +70,7 @@ func (w *rowWriter) row(r *stopgate.Record) {
 	other(w, "objections", r.Objections, len(r.Objections) > 0)
 	other(w, "origins", r.Origins, len(r.Origins) > 0)
 	other(w, "judge", r.Judge, r.Judge != nil)
+	other(w, "external", r.External, len(r.External) > 0)
 	other(w, "approval", r.Approval, r.Approval != nil)
 	if r.FactsAt != 0 {
 		w.key("facts_at")

@@ -42,6 +42,8 @@ type Metrics struct {
 	asked     *prometheus.HistogramVec
 	reviews   *prometheus.CounterVec
 	reviewed  *prometheus.HistogramVec
+	externals *prometheus.CounterVec
+	answered  *prometheus.HistogramVec
 	exchanges *exchanges
 	mcp       *mcp
 	agents    *agents
@@ -81,7 +83,14 @@ func New(tools map[stopgate.ToolName]stopgate.ToolName) *Metrics {
 		Name: "stopgate_judge_seconds", Help: "How long a judge took for one call.",
 		Buckets: []float64{.05, .1, .25, .5, 1, 2, 5, 10, 30, 60},
 	}, []string{"answer"})
-	m.registry.MustRegister(m.decisions, m.handoffs, m.held, m.decided, m.asked, m.reviews, m.reviewed, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.externals = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "stopgate_external_answers_total", Help: "Answers of external policies; failed: none that is valid.",
+	}, []string{"policy", "ask", "answer"})
+	m.answered = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "stopgate_external_seconds", Help: "How long an external policy took for one answer.",
+		Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .05, .1, .5, 1, 5, 30},
+	}, []string{"policy", "ask"})
+	m.registry.MustRegister(m.externals, m.answered, m.decisions, m.handoffs, m.held, m.decided, m.asked, m.reviews, m.reviewed, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -110,6 +119,16 @@ func (m *Metrics) Trace(_ context.Context, e gate.TraceEvent) {
 	if e.Asked > 0 {
 		m.asked.WithLabelValues(surface, e.Decision, mode).Observe(e.Asked.Seconds())
 	}
+}
+
+// External counts the answer of an external policy.
+func (m *Metrics) External(a stopgate.ExternalAnswer) {
+	answer := a.Answer
+	if a.Fault != "" {
+		answer = "failed"
+	}
+	m.externals.WithLabelValues(a.Policy, a.Hook, answer).Inc()
+	m.answered.WithLabelValues(a.Policy, a.Hook).Observe(float64(a.Micros) / 1e6)
 }
 
 // review counts the opinion of a judge (V3-24).
