@@ -1,5 +1,6 @@
 /** Requests of one gate object: calls, their questions and results. */
 
+import { randomUUID } from "node:crypto";
 import { type Answer, readAnswer } from "./answer.js";
 import { StopgateError, BadAnswer, Problem } from "./errors.js";
 import { Delivery, Outcome, type RanOptions, type Reporter } from "./outcome.js";
@@ -59,9 +60,12 @@ export class Connection {
     return this.transport.send(request, { timeout: limits.timeout ?? this.timeout, signal: limits.signal });
   }
 
-  /** The headers of a call: its arguments as text, and that this program answers its question. */
+  /**
+   * The headers of a call: its arguments as text, and that this program answers its question. The key is new for each
+   * call: without one the gate would answer a call with the ids of an earlier one by its decision, and a tool would run twice on it.
+   */
   async callHeaders(session: SessionRef): Promise<Record<string, string>> {
-    const headers = { prefer: "args-text" };
+    const headers = { prefer: "args-text", "idempotency-key": randomUUID() };
     if (this.onAsk === undefined) return headers;
     await this.presence?.present();
     return this.presence === undefined && this.answers(session) ? { ...headers, "stopgate-approver": "program", ...keyOf(session) } : headers;

@@ -21,7 +21,7 @@ export interface CallOptions {
   readonly turn?: string | undefined;
   /** The agent that proposes the call. */
   readonly agent?: string | undefined;
-  /** The id that the model gave the call. With session and turn, the call is decided once. */
+  /** The id that the model gave the call. */
   readonly callId?: string | undefined;
   /** The MCP server of the tool. */
   readonly server?: string | undefined;

@@ -46,7 +46,8 @@ export class ResponsesReader implements Reader {
   #begin(key: string, item: Fields): { signals: Signal[]; begun?: Item } {
     const type = text(item["type"], "type");
     if (type !== "function_call" && type !== "custom_tool_call") {
-      if (type.endsWith("_call") && !remote.has(type)) throw new BadAnswer(`an item of the type ${type} cannot be judged; no call of this stream may run`);
+      const runsHere = type.endsWith("_call") && !remote.has(type) && (type !== "tool_search_call" || item["execution"] === "client");
+      if (runsHere) throw new BadAnswer(`an item of the type ${type} cannot be judged; no call of this stream may run`);
       return { signals: [] };
     }
     const custom = type === "custom_tool_call";
