@@ -5,6 +5,8 @@
 
 import * as http from "node:http";
 import * as https from "node:https";
+import * as net from "node:net";
+import * as tls from "node:tls";
 import { StringDecoder } from "node:string_decoder";
 import { BadAnswer, BadArguments, GateUnavailable } from "./errors.js";
 import { collect, type Exchange, type Limits, type Receiver, type Request, type Response, type Transport } from "./transport.js";
@@ -19,8 +21,7 @@ export class Http implements Transport {
   constructor(address: string, token: string | undefined) {
     this.#base = baseOf(address);
     this.#token = token;
-    const options = { keepAlive: true, maxFreeSockets: 16 };
-    this.#agent = this.#base.protocol === "https:" ? new https.Agent(options) : new http.Agent(options);
+    this.#agent = direct(this.#base);
   }
 
   send(request: Request, limits: Limits): Promise<Response> {
@@ -83,6 +84,19 @@ export class Http implements Transport {
     this.#closed = true;
     this.#agent.destroy();
   }
+}
+
+/** An agent that connects to the gate itself: without one of its own Bun and Deno use a proxy of the environment. */
+function direct({ protocol, hostname, port }: URL): http.Agent {
+  const host = hostname.replace(/^\[|\]$/g, ""); // of an IPv6 address
+  const options = { keepAlive: true, maxFreeSockets: 16 };
+  if (protocol === "http:") {
+    const agent = new http.Agent(options);
+    return Object.assign(agent, { createConnection: () => net.connect({ host, port: Number(port || 80) }) });
+  }
+  const servername = net.isIP(host) === 0 ? host : "";
+  const agent = new https.Agent(options);
+  return Object.assign(agent, { createConnection: () => tls.connect({ host, port: Number(port || 443), servername, ALPNProtocols: ["http/1.1"] }) });
 }
 
 function baseOf(address: string): URL {

@@ -81,7 +81,7 @@ class Child {
   ended = false;
   readonly #process: ChildProcess;
   readonly #open = new Map<number, Receiver>();
-  readonly #exited: Promise<void>;
+  readonly #exited: Promise<unknown>;
   readonly #describe: (programs: boolean) => void;
   #settle: { resolve(): void; reject(error: Error): void } | undefined;
   #next = 1;
@@ -103,12 +103,12 @@ class Child {
     stderr?.on("data", (part: Buffer) => (this.#complaint = (this.#complaint + part.toString()).slice(-2000)));
     stdin?.on("error", () => {}); // the end of the child is reported by close
     this.#process.on("error", (error) => this.#fail(new GateUnavailable(`cannot run ${options.binary}: ${error.message}`)));
+    this.#process.on("close", (code) => {
+      this.#fail(new GateUnavailable(`the relay to the gate ended (${code ?? "killed"})${this.#complaint === "" ? "" : `: ${this.#complaint.trim()}`}`));
+    });
     this.#exited = new Promise((resolve) => {
-      this.#process.on("close", (code) => {
-        this.#fail(new GateUnavailable(`the relay to the gate ended (${code ?? "killed"})${this.#complaint === "" ? "" : `: ${this.#complaint.trim()}`}`));
-        resolve();
-      });
-      this.#process.on("error", () => resolve());
+      this.#process.on("exit", resolve);
+      this.#process.on("error", resolve);
     });
     unref(stdin);
     unref(stderr);
@@ -155,9 +155,11 @@ class Child {
   async end(): Promise<void> {
     this.#process.ref(); // this is awaited
     this.#fail(new GateUnavailable("the gate object is closed"), false);
-    const timer = setTimeout(() => this.#process.kill(), grace);
+    const timer = setTimeout(() => this.#process.kill("SIGKILL"), grace);
     await this.#exited;
     clearTimeout(timer);
+    this.#process.stdout?.destroy();
+    this.#process.stderr?.destroy();
   }
 
   #forget(id: number): boolean {

@@ -1,4 +1,5 @@
 // A double of `stopgate connect`: it answers by the name of the tool, and fails in the ways that FAKE names.
+import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
 interface Frame {
@@ -26,6 +27,11 @@ else if (mode === "exit") {
   process.stderr.write("no policy file\n");
   process.exitCode = 1;
 } else {
+  if (mode === "stubborn") {
+    process.on("SIGTERM", () => {});
+    setInterval(() => {}, 1000);
+  }
+  if (mode === "heir") spawn("sleep", ["5"], { stdio: "inherit", detached: true }).unref();
   write({ hello: { protocol: 1, version: "test", gate: { programs: mode !== "no-programs" } } });
   createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }).on("line", (line) => handle(JSON.parse(line) as Frame));
 }

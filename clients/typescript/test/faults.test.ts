@@ -75,3 +75,13 @@ test("an AbortSignal in the middle ends the call", async () => {
   await assert.rejects(gate.decide("read", {}, { signal: AbortSignal.abort(new Error("before")) }), /before/);
   assert.equal((await gate.decide("read", {})).allowed, true);
 });
+
+for (const mode of ["stubborn", "heir"]) {
+  test(`close ends although the relay is ${mode}`, async () => {
+    const gate = await local({ binary: fakeBinary(mode), timeout: 10_000 });
+    assert.equal((await gate.decide("read", {})).allowed, true);
+    const began = performance.now();
+    await gate.close();
+    assert.ok(performance.now() - began < 4000);
+  });
+}

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { execFile, execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { BadAnswer, BadArguments, connect, Denied, edit, GateUnavailable, no, type OnAsk, Problem, type Question, yes } from "../src/index.js";
-import { binary, killGates, policyFile, realGate, state } from "./real.js";
+import { killGates, realGate, state, up } from "./real.js";
 import { sleep } from "./support.js";
 
 const policy = readFileSync(fileURLToPath(new URL("../../../testdata/adapters.toml", import.meta.url)), "utf8");
@@ -133,18 +135,8 @@ test("a thousand calls at once: none is lost or mixed up", async () => {
 });
 
 test("over HTTP with tokens: the same, questions are answered with the second one", async () => {
-  const file = policyFile(`${policy}\n[api.tokens.program]\nscopes = ["decide", "observe"]\nenv = "PROGRAM_TOKEN"\n[api.tokens.anna]\nscopes = ["approve"]\nenv = "ANNA_TOKEN"\n[api]\nlisten = "127.0.0.1:0"\n`);
   const tokens = { PROGRAM_TOKEN: "0123456789abcdef0", ANNA_TOKEN: "fedcba98765432100" };
-  const up = spawn(binary, ["up", "--policy", file, "--listen", "127.0.0.1:0", "--api-socket", `${state}/up.sock`], { env: { ...process.env, ...tokens }, stdio: ["ignore", "pipe", "pipe"] });
-  after(() => up.kill("SIGKILL"));
-  let said = "";
-  for (const stream of [up.stdout, up.stderr]) stream.on("data", (part: Buffer) => (said += part.toString()));
-  let address: string | undefined;
-  for (let i = 0; i < 200 && address === undefined; i++) {
-    await sleep(50);
-    address = /"api":"(http:[^"]*)"/.exec(said)?.[1];
-  }
-  assert.ok(address, said);
+  const { address, kill } = await up(`${policy}\n[api]\nlisten = "127.0.0.1:0"\n[api.tokens.program]\nscopes = ["decide", "observe"]\nenv = "PROGRAM_TOKEN"\n[api.tokens.anna]\nscopes = ["approve"]\nenv = "ANNA_TOKEN"\n`, tokens);
   const remote = await connect(address, { token: tokens.PROGRAM_TOKEN, approveToken: tokens.ANNA_TOKEN, onAsk: (question) => (question.tool === "send_mail" ? yes() : no("not today")), timeout: 20_000 });
   assert.deepEqual((await remote.decide("lookup", { city: "Zürich" })).args, { city: "Zürich" });
   assert.equal((await remote.decide("delete_file", { path: "x" })).status, "denied");
@@ -160,7 +152,7 @@ test("over HTTP with tokens: the same, questions are answered with the second on
   outcomes.forEach((outcome, i) => assert.deepEqual(outcome.args, { city: `c${i}` }));
   const stranger = await connect(address, { token: "wrong", timeout: 20_000 });
   await assert.rejects(stranger.decide("lookup", { city: "x" }), (error: unknown) => error instanceof Problem && error.status === 401);
-  up.kill("SIGKILL");
+  kill();
   await assert.rejects(remote.decide("lookup", { city: "x" }), GateUnavailable);
   await Promise.all([remote.close(), stranger.close()]);
 });
@@ -179,6 +171,25 @@ test("a redirect is not followed, and a proxy of the environment is not used", a
   assert.equal(requests, 1);
   await remote.close();
   for (const address of ["unix:///tmp/x", "http://user@host", "http://host/?a=1", "ftp://host", "host", ""]) await assert.rejects(connect(address), BadArguments);
+});
+
+test("HTTPS: a certificate that nobody knows is refused, and one that is known is accepted", async () => {
+  const directory = mkdtempSync(`${state}/tls`);
+  const [key, certificate] = [`${directory}/key.pem`, `${directory}/certificate.pem`];
+  execFileSync("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate], { stdio: "ignore" });
+  const server = createTlsServer({ key: readFileSync(key), cert: readFileSync(certificate) }, (_, response) => {
+    response.writeHead(503, { "content-type": "application/problem+json" }).end('{"title":"x","status":503,"code":"unavailable"}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  after(() => server.close());
+  const address = `https://localhost:${(server.address() as AddressInfo).port}`;
+  const remote = await connect(address, { timeout: 5000 });
+  await assert.rejects(remote.decide("lookup", {}), (error: unknown) => error instanceof GateUnavailable && /certificate/.test(error.message));
+  await remote.close();
+  const index = fileURLToPath(new URL("../src/index.js", import.meta.url));
+  const program = `import { connect } from ${JSON.stringify(index)}; const gate = await connect(${JSON.stringify(address)}); await gate.decide("lookup", {}).catch((error) => console.log(error.code)); await gate.close();`;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], { env: { ...process.env, NODE_EXTRA_CA_CERTS: certificate } });
+  assert.equal(stdout, "unavailable\n");
 });
 
 test("a gate that is killed while a tool runs: its result is not delivered; the next call starts another gate", async () => {
