@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -26,6 +27,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/cli/service"
 	"github.com/stopgate/stopgate/internal/cli/tables"
+	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/store/kinds"
@@ -115,8 +117,9 @@ type agentRun struct {
 	once   bool
 	id     string
 	past   []conversation.Entry
-	// current is the policy in force: program, until a rule is added.
+	// current is the policy in force: program, until a rule is added or a bundle comes.
 	current atomic.Pointer[policy.Program]
+	swap    sync.Mutex // of the set and of current, once the agent runs
 }
 
 func runAgent(ctx context.Context, s cli.Streams, f *agentFlags, format cli.Format, message string) error {
@@ -144,13 +147,10 @@ func (r *agentRun) policy() (err error) {
 	if r.flags.list || r.flags.listTools {
 		talk = io.Discard
 	}
-	if r.Loaded, err = r.flags.Find(talk); err != nil {
+	if r.Loaded, err = r.flags.LoadAt(talk, r.optionsOf); err != nil {
 		return err
 	}
-	r.dir = cmp.Or(r.Set.Root, r.dir) // paths of calls and paths of rules begin at one place (K19)
-	if err := r.Compile(r.options()); err != nil {
-		return err
-	}
+	r.dir = cmp.Or(r.Set.Root, r.dir)
 	r.current.Store(r.Program)
 	table, list := tables.ReadAgent(r.Program.Settings().Tables["agent"])
 	if err := r.Mistakes(list); err != nil {
@@ -161,8 +161,11 @@ func (r *agentRun) policy() (err error) {
 	return err
 }
 
-// options returns the options that the policy is compiled with.
-func (r *agentRun) options() policy.Options { return inputs.WorkingIn(r.Set, r.dir, r.flags.Store) }
+// optionsOf returns the options that a policy is compiled with: paths of calls and paths of rules begin at
+// one place (K19).
+func (r *agentRun) optionsOf(set config.Set) policy.Options {
+	return inputs.WorkingIn(set, cmp.Or(set.Root, r.dir), r.flags.Store)
+}
 
 func (r *agentRun) run(ctx context.Context) (err error) {
 	r.talks = kinds.Memory()
@@ -179,7 +182,7 @@ func (r *agentRun) run(ctx context.Context) (err error) {
 	if err := r.Mistakes(mistakes); err != nil {
 		return err
 	}
-	if r.queue, err = approve.New(r.state.Questions, approve.Options{Require: rules.Require(r.Program.ToolNames)}); err != nil {
+	if r.queue, err = approve.New(r.state.Questions, approve.Options{Require: rules.Require(r.toolNames)}); err != nil {
 		return err
 	}
 	if err := r.leash.Start(); err != nil {
@@ -217,6 +220,10 @@ func (r *agentRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	front.gate = g
+	following, err := r.state.Bundles(ctx, r.flags.Keeper(), g, "agent", slog.New(noticeLog{tell: front.watch.Notice}))
+	if err != nil {
+		return err
+	}
 	var beside sync.WaitGroup
 	tele.Run(ctx)
 	defer func() {
@@ -228,6 +235,7 @@ func (r *agentRun) run(ctx context.Context) (err error) {
 		g.Follow(ctx, r.state.Orders, service.LockdownPoll, func(l gate.Lockdown) { front.watch.Notice(service.LockdownText(l)) })
 	})
 	beside.Go(func() { r.state.Trust(ctx, cancel) })
+	beside.Go(func() { following.Follow(ctx, func() error { return r.renew(g, front.watch.Notice) }) })
 	a, err := agent.New(agent.Options{
 		Gate: g, Endpoint: r.model.endpoint, Tools: front.tools, Conversations: r.talks, Watch: front.watch, Dir: r.dir,
 		Observer: tele.AgentObserver(),

@@ -26,6 +26,9 @@ import (
 // It fails where the rule would not permit the call, or would permit more than it.
 func (f *front) plan(v gate.View, rule string) (tui.Plan, error) {
 	r := f.agentRun
+	r.swap.Lock()
+	defer r.swap.Unlock()
+	before := r.current.Load()
 	own, fresh, err := r.ownFile()
 	if err != nil {
 		return tui.Plan{}, err
@@ -58,6 +61,11 @@ func (f *front) plan(v gate.View, rule string) (tui.Plan, error) {
 		p.Notes = append(p.Notes, "the file is not there yet: it becomes the built-in policy with this change, and holds in all your projects")
 	}
 	p.Write = func() (kept string, err error) {
+		r.swap.Lock()
+		defer r.swap.Unlock()
+		if r.current.Load() != before {
+			return "", errors.New("the policy has changed meanwhile; nothing was written: answer again")
+		}
 		if kept, err = replaceOwn(path, own.Text, change.Text, fresh); err != nil {
 			return "", err
 		}
@@ -106,7 +114,8 @@ func placeOf(v stopgate.Verdict, own config.File) (at int, err error) {
 
 // amended is the policy with the new text, if the call runs under it.
 func (r *agentRun) amended(own config.File, fresh bool, text []byte, v gate.View) (path string, program *policy.Program, set config.Set, err error) {
-	set = config.Set{Root: r.Set.Root, Files: slices.Clone(r.Set.Files)}
+	set = r.Set
+	set.Files = slices.Clone(set.Files)
 	path = own.Path
 	if fresh {
 		if path = config.Standard(r.dir).UserFile(); path == "" {
@@ -118,8 +127,9 @@ func (r *agentRun) amended(own config.File, fresh bool, text []byte, v gate.View
 			set.Files[i].Text, set.Files[i].Path, set.Files[i].Scope = text, path, config.User
 		}
 	}
-	l := inputs.Loaded{Set: set}
-	if err := l.Compile(r.options()); err != nil {
+	l, options := inputs.Loaded{Set: set}, r.optionsOf(set)
+	options.Definitions = r.Tools
+	if err := l.Compile(options); err != nil {
 		return "", nil, set, err
 	}
 	e := l.Program.Bind(v.Call).Evaluate()

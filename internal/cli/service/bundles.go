@@ -105,6 +105,38 @@ func (b *Bundles) poll(ctx context.Context) {
 	}
 }
 
+// Follow asks the channel until ctx ends, and calls reload when another bundle is to be in force, or none
+// because the last good one is too old: for a program whose other files are not reloaded.
+func (b *Bundles) Follow(ctx context.Context, reload func() error) {
+	if b == nil {
+		return
+	}
+	polled := make(chan struct{})
+	go func() {
+		defer close(polled)
+		b.poll(ctx)
+	}()
+	defer func() { <-polled }()
+	ticker := time.NewTicker(reloadPoll)
+	defer ticker.Stop()
+	for seen := b.keeper.State(); ; seen = b.keeper.State() {
+		select {
+		case <-b.signal:
+		case <-ticker.C:
+			if b.keeper.State() == seen {
+				continue
+			}
+		case <-ctx.Done():
+			return
+		}
+		if err := reload(); err != nil {
+			b.log.Error("reload refused: what was in force stays", "error", err)
+			b.gate.Reject(ctx, "unreadable")
+		}
+		b.concluded(ctx)
+	}
+}
+
 // report logs a change of the trouble with the channel, and tells the gate of a bundle that was
 // refused. It reports whether trouble ended, so that a reload has to clear it.
 func (b *Bundles) report(ctx context.Context, err error) (ended bool) {
