@@ -12,9 +12,9 @@ import (
 	"github.com/stopgate/stopgate/internal/mcp/serve"
 )
 
-// Approver requests approvals from the approval queue. If no approver watches the queue and
-// the settings allow it, it asks the user of the MCP client instead. The queue is
-// authoritative in both cases.
+// Approver requests approvals from the approval queue. If no approver watches the queue, the
+// settings allow it, and the answer of the caller is enough, it asks the user of the MCP client
+// instead. The queue is authoritative in both cases.
 type Approver struct {
 	queue *approve.Queue
 	store approve.Store
@@ -44,7 +44,7 @@ func requestOf(ctx context.Context) *request {
 // Abilities implements [gate.Approver]. The client's user cannot edit arguments (K31).
 func (a *Approver) Abilities(ctx context.Context, call *stopgate.Call) gate.Abilities {
 	able := a.queue.Abilities(ctx, call)
-	if x := requestOf(ctx); !able.Reachable && x.elicits() {
+	if !able.Reachable && a.byClient(requestOf(ctx), call) {
 		return gate.Abilities{Reachable: true, Keeps: true}
 	}
 	return able
@@ -57,13 +57,18 @@ func (a *Approver) Alert(ctx context.Context, r stopgate.Record) { a.queue.Alert
 func (a *Approver) Approve(ctx context.Context, q *gate.Question) (gate.Answer, error) {
 	x := requestOf(ctx)
 	view, _ := q.View()
-	if a.queue.Abilities(ctx, &view.Call).Reachable || !x.elicits() || view.OfResult {
+	if a.queue.Abilities(ctx, &view.Call).Reachable || !a.byClient(x, &view.Call) || view.OfResult {
 		return a.queue.Approve(ctx, q)
 	}
 	if x.Modern {
 		return a.deferApproval(ctx, q, x)
 	}
 	return a.elicit(ctx, q, x)
+}
+
+// byClient reports whether the user of the client can answer a question, and may.
+func (a *Approver) byClient(x *request, call *stopgate.Call) bool {
+	return x.elicits() && a.queue.Requires(call).ByProgram()
 }
 
 // elicits reports whether the client can ask its user and the settings allow it.

@@ -104,6 +104,18 @@ func names(s *tomltree.Settings, v *tomltree.Value) (list []string) {
 	return list
 }
 
+// Defers reads [approvals] absent for hooks and the terminal agent. Unlike other surfaces they keep a
+// question that cannot be answered now unless configured otherwise: the person sees it, and others can
+// answer before the call is repeated (S47).
+func Defers(tables map[string]*tomltree.Value) bool {
+	approvals := tables["approvals"]
+	if approvals == nil || approvals.Kind != tomltree.Table {
+		return true
+	}
+	absent := approvals.Get("absent")
+	return absent == nil || absent.Value.Text == "defer"
+}
+
 // Guarded reports whether the rules require anything of some question.
 func (r Rules) Guarded() bool { return r.others }
 

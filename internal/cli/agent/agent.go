@@ -182,7 +182,7 @@ func (r *agentRun) run(ctx context.Context) (err error) {
 	if err := r.Mistakes(mistakes); err != nil {
 		return err
 	}
-	if r.queue, err = approve.New(r.state.Questions, approve.Options{Require: rules.Require(r.toolNames)}); err != nil {
+	if r.queue, err = approve.New(r.state.Questions, approve.Options{Require: rules.Require(r.toolNames), Defer: who.Defers(r.Program.Settings().Tables)}); err != nil {
 		return err
 	}
 	if err := r.leash.Start(); err != nil {

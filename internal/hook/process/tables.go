@@ -58,7 +58,7 @@ func storeURL(p *policy.Program) string {
 // questions returns the notifiers of open questions. If the settings are invalid there are none, so
 // that the call is denied.
 func (w *wiring) questions(p *policy.Program) approve.Options {
-	o := approve.Options{Defer: defers(p), Require: required(p)}
+	o := approve.Options{Defer: who.Defers(p.Settings().Tables), Require: required(p)}
 	table := notifications(p)
 	if table == nil {
 		return o
@@ -85,18 +85,6 @@ func required(p *policy.Program) func(*stopgate.Call) approve.Requirement {
 		}
 	}
 	return rules.Require(p.ToolNames)
-}
-
-// defers reads [approvals] absent. Unlike other surfaces a hook keeps a question that cannot be
-// answered now unless configured otherwise: the user sees it in the agent, and can answer before
-// the call is repeated (S47).
-func defers(p *policy.Program) bool {
-	table := p.Settings().Tables["approvals"]
-	if table == nil {
-		return true
-	}
-	absent := table.Get("absent")
-	return absent == nil || absent.Value.Text == "defer"
 }
 
 // learnsElsewhere reports whether an external session policy learns from results.
