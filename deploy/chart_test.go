@@ -118,7 +118,7 @@ const (
 )
 
 func TestLint(t *testing.T) {
-	for mode, text := range map[string]string{"shared": shared, "sidecar": sidecar} {
+	for mode, text := range map[string]string{"shared": shared, "shared with TLS": shared + "\ntls: { secret: gate-tls }", "sidecar": sidecar} {
 		for _, m := range lint.AllWithKubeVersion(chart, values(t, text), "agents", &cluster).Messages {
 			if m.Severity >= support.WarningSev {
 				t.Errorf("%s: %v", mode, m)
@@ -198,6 +198,33 @@ func TestShared(t *testing.T) {
 	if text := policyOf(t, objects); !strings.Contains(text, `url = "postgres://gate@db:5432/stopgate?sslmode=verify-full"`) {
 		t.Error(text)
 	}
+}
+
+// Where clients need certificates probes need none: they ask the gate on its socket.
+func TestTLS(t *testing.T) {
+	objects, err := render(t, shared+"\ntls: { secret: gate-tls }")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := the[*appsv1.Deployment](t, objects).Spec.Template.Spec
+	gate := pod.Containers[0]
+	secure(t, gate)
+	_, socket, _ := strings.Cut(policyOf(t, objects), "socket = ")
+	for name, probe := range map[string]*corev1.Probe{"ready": gate.ReadinessProbe, "alive": gate.LivenessProbe} {
+		if probe.HTTPGet != nil || probe.Exec == nil {
+			t.Fatalf("%s: %+v", name, probe)
+		}
+		last := probe.Exec.Command[len(probe.Exec.Command)-1]
+		if !strings.HasPrefix(socket, `"`+strings.TrimPrefix(last, "unix:")+`"`) {
+			t.Errorf("%s asks %s, the gate listens on %s", name, last, socket)
+		}
+	}
+	for _, v := range pod.Volumes {
+		if v.Secret != nil && v.Secret.SecretName == "gate-tls" && *v.Secret.DefaultMode == 0o440 {
+			return
+		}
+	}
+	t.Errorf("the certificate is not mounted: %+v", pod.Volumes)
 }
 
 func TestSidecar(t *testing.T) {

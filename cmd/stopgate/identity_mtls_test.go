@@ -92,6 +92,11 @@ func TestClientCertificates(t *testing.T) {
 	if status, answer := ask(nil, nil); status != 0 {
 		t.Errorf("no certificate: %d %s", status, answer)
 	}
+	for _, probe := range [][]string{{"health"}, {"health", "--live"}} { // at the socket: it has no certificate
+		if out := stopgateAt(t, dir, append(probe, "--url", s.socket)...); !strings.Contains(out, `"status":`) {
+			t.Errorf("%v: %s", probe, out)
+		}
+	}
 	foreign := other.Workload(t, "spiffe://example.org/ns/pay/sa/agent", nil)
 	expired := a.Workload(t, "spiffe://example.org/ns/pay/sa/agent", func(l *x509.Certificate) { l.NotAfter = time.Now().Add(-time.Minute) })
 	for name, bad := range map[string]*tls.Certificate{"another authority": &foreign, "expired": &expired} {

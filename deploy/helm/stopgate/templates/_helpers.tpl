@@ -72,6 +72,9 @@ volumeMounts:
   {{- if .Values.store.caConfigMap.name }}
   - { name: store-ca, mountPath: /etc/stopgate-store, readOnly: true }
   {{- end }}
+  {{- if .Values.tls.secret }}
+  - { name: tls, mountPath: /etc/stopgate-tls, readOnly: true }
+  {{- end }}
 {{- end -}}
 
 {{- define "stopgate.volumes" -}}
@@ -83,6 +86,10 @@ volumeMounts:
 - name: store-ca
   configMap: { name: {{ .name | quote }}, items: [{ key: {{ .key | quote }}, path: ca.crt }] }
 {{- end }}{{ end }}
+{{- with .Values.tls.secret }}
+- name: tls
+  secret: { secretName: {{ . | quote }}, defaultMode: 288 } # 0440
+{{- end }}
 {{- end -}}
 
 {{- /* What both pods have. */ -}}
