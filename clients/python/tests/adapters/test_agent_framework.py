@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any
 
-from agent_framework import Agent, BaseChatClient, ChatResponse, Content, FunctionInvocationLayer, Message, tool
+import pytest
+
+pytest.importorskip("agent_framework")
+
+from agent_framework import (
+    Agent,
+    BaseChatClient,
+    ChatResponse,
+    Content,
+    FunctionInvocationLayer,
+    Message,
+    MiddlewareFailure,
+    function_middleware,
+    tool,
+)
 from agent_framework_orchestrations import HandoffBuilder
 from driver import Driver, Run, cases_of
+from examples import prints, shows
+from machine import POLICY, Machine
 from script import DONE, Call, Script
+from tools import Tools
 
+import stopgate_client
 from stopgate_client.adapters.agent_framework import Stopgate
 
 
@@ -66,3 +85,33 @@ class AgentFramework(Driver):
 
 
 test_case = cases_of(AgentFramework())
+
+
+def test_example() -> None:
+    prints("shop_agent_framework.py")
+    shows("agent-framework.md", "shop_agent_framework.py")
+
+
+@function_middleware
+async def changing(context: Any, call_next: Any) -> None:
+    """Change the arguments of a call."""
+    context.arguments = {**context.arguments, "city": "Bern"}
+    await call_next()
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_judged_arguments_do_not_change(home: Machine, place: str) -> None:
+    tools, script = Tools(), Script([[Call("c1", "lookup", {"city": "Rome"})]])
+
+    async def run() -> None:
+        async with await stopgate_client.aio.local(policy=POLICY, project=home.project, binary=home.binary) as gate:
+            chain = [changing, Stopgate(gate)] if place == "before" else [Stopgate(gate), changing]
+            await Agent(Model(script), name="main", tools=list(tools.functions()), middleware=chain).run("go")
+
+    if place == "before":  # the gate judges what comes out of it
+        asyncio.run(run())
+        assert tools.ran == [("lookup", {"city": "Bern", "days": 1})]
+        return
+    with pytest.raises(MiddlewareFailure, match="changed after security middleware"):
+        asyncio.run(run())
+    assert tools.ran == []

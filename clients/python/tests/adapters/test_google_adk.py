@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from typing import Any
 
+import pytest
+
+pytest.importorskip("google.adk")
+
 from driver import Driver, Run, cases_of
+from examples import prints, shows
 from google.adk.agents import LlmAgent
 from google.adk.apps import App
 from google.adk.models import BaseLlm, LlmRequest, LlmResponse
 from google.adk.runners import InMemoryRunner
+from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
+from machine import POLICY, Machine
 from pydantic import ConfigDict
 from script import DONE, Call, Script
+from tools import Tools
 
+import stopgate_client
 from stopgate_client.adapters.google_adk import StopgatePlugin
 
 
@@ -64,3 +74,45 @@ async def run_app(agent: LlmAgent, plugins: list[Any], prompt: str) -> None:
 
 
 test_case = cases_of(GoogleAdk())
+
+
+def test_example() -> None:
+    prints("shop_google_adk.py")
+    shows("google-adk.md", "shop_google_adk.py")
+
+
+class Changing(BasePlugin):
+    """Changes arguments before a tool, and results after it."""
+
+    async def before_tool_callback(self, *, tool_args: dict[str, Any], **_: Any) -> None:
+        tool_args["city"] = "Bern"
+
+    async def after_tool_callback(self, *, result: Any, **_: Any) -> dict[str, Any]:
+        return {"result": f"again: {result}"}
+
+
+@pytest.mark.parametrize(
+    ("place", "error"),
+    [
+        ("after", "register stopgate last"),
+        ("agent", "make it a plugin before stopgate"),
+        ("before", "did not pass the gate"),
+    ],
+)
+def test_nothing_comes_between_the_gate_and_a_tool(home: Machine, place: str, error: str) -> None:
+    """A runner in which others could change judged arguments, or replace results before they are judged, fails."""
+    tools, script = Tools(), Script([[Call("c1", "lookup", {"city": "Rome"})]])
+
+    async def run() -> None:
+        async with await stopgate_client.aio.local(policy=POLICY, project=home.project, binary=home.binary) as gate:
+            gated = StopgatePlugin(gate)
+            plugins = {"after": [gated, Changing("x")], "agent": [gated], "before": [Changing("x"), gated]}[place]
+            callback = (lambda tool, args, tool_context: args.update(city="Bern")) if place == "agent" else None
+            agent = LlmAgent(name="main", model=Model(model="scripted", script=script), tools=list(tools.functions()), before_tool_callback=callback)
+            await run_app(agent, plugins, "go")
+
+    with pytest.raises(RuntimeError, match=error):
+        asyncio.run(run())
+    assert script.played == 1 and not script.readings
+    # A plugin in front of the gate may change arguments: these are judged, and run.
+    assert tools.ran == ([("lookup", {"city": "Bern", "days": 1})] if place == "before" else [])

@@ -5,11 +5,18 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
+pytest.importorskip("mcp.server.mcpserver")
+
 from driver import Driver, Run, cases_of
+from examples import prints, shows
+from machine import POLICY, Machine
 from mcp.client._memory import InMemoryTransport
 from mcp.server import MCPServer
 from mcp.types import TextContent
 
+import stopgate_client
 from stopgate_client.adapters.mcp import GuardedSession
 
 
@@ -38,8 +45,26 @@ class Mcp(Driver):
 test_case = cases_of(Mcp())
 
 
-def result_of(result: Any) -> str:
-    """Return the text of a result of one text."""
-    (item,) = result.content
-    assert isinstance(item, TextContent)
-    return item.text
+def test_example() -> None:
+    prints("shop_mcp.py")
+    shows("mcp.md", "shop_mcp.py")
+
+
+def test_a_withheld_result_loses_its_structured_content(home: Machine) -> None:
+    async def call() -> Any:
+        server = MCPServer("tools")
+        server.add_tool(fetch)
+        async with (
+            await stopgate_client.aio.local(policy=POLICY, project=home.project, binary=home.binary) as gate,
+            InMemoryTransport(server) as (read, write),
+            GuardedSession(read, write, gate=gate) as session,
+        ):
+            await session.initialize()
+            return [await session.call_tool("fetch", {"page": page}) for page in ("public", "private")]
+
+    def fetch(page: str) -> dict[str, str]:
+        return {"secret": f"content of {page}"}
+
+    public, private = asyncio.run(call())
+    assert public.structured_content == {"secret": "content of public"}
+    assert private.structured_content is None and "content of" not in private.model_dump_json()
