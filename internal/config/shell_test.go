@@ -330,14 +330,7 @@ func TestStartersAgree(t *testing.T) {
 		return all
 	}
 	coding := values("coding", "places", "system", "help", "tools", "wrappers", "secret_values")
-	shell := map[string]bool{}
-	for v := range values("shell", "places", "system", "help", "github", "toolchains", "clusters", "cloud", "macos", "wrappers", "secret_values") {
-		list, text, _ := strings.Cut(v, ": ")
-		if slices.Contains([]string{"github", "toolchains", "clusters", "cloud", "macos"}, list) {
-			list = "tools"
-		}
-		shell[list+": "+text] = true
-	}
+	shell := values("shell", "places", "system", "help", "tools", "wrappers", "secret_values")
 	if len(shell) < 100 || !maps.Equal(coding, shell) {
 		for v := range shell {
 			if !coding[v] {
