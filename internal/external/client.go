@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate"
@@ -39,6 +40,9 @@ type Options struct {
 type Factory struct {
 	o     Options
 	known memory
+
+	mu         sync.Mutex
+	transports map[string]*http.Transport // by socket, "" for the other URLs
 }
 
 // New returns a factory.
@@ -78,17 +82,14 @@ func (f *Factory) service(t *gate.ExternalTable) (*service, error) {
 		}
 	}
 	transport := f.o.Transport
-	if socket != "" {
+	if socket != "" || transport == nil {
+		transport = f.transport(socket)
+	}
+	if u.Path == "" {
+		u.Path = "/"
+	}
+	if s.address = u.String(); socket != "" {
 		s.address = "http://socket/"
-		transport = newTransport(func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, socket) })
-	} else {
-		if u.Path == "" {
-			u.Path = "/"
-		}
-		s.address = u.String()
-		if transport == nil {
-			transport = newTransport(nil)
-		}
 	}
 	s.http = &http.Client{
 		Transport:     transport,
@@ -97,12 +98,26 @@ func (f *Factory) service(t *gate.ExternalTable) (*service, error) {
 	return s, nil
 }
 
-// newTransport returns a transport without proxies, redirects and compression.
-func newTransport(dial func(context.Context, string, string) (net.Conn, error)) *http.Transport {
-	return &http.Transport{
-		DialContext: dial, DisableCompression: true, MaxIdleConnsPerHost: 64, IdleConnTimeout: 90 * time.Second,
+// transport returns the transport of a socket, or of other URLs, without proxies and compression.
+// Policies that are compiled again use its connections.
+func (f *Factory) transport(socket string) *http.Transport {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if t, ok := f.transports[socket]; ok {
+		return t
+	}
+	t := &http.Transport{
+		DisableCompression: true, MaxIdleConnsPerHost: 64, IdleConnTimeout: 90 * time.Second,
 		TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: maxHeader,
 	}
+	if socket != "" {
+		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, socket) }
+	}
+	if f.transports == nil {
+		f.transports = map[string]*http.Transport{}
+	}
+	f.transports[socket] = t
+	return t
 }
 
 // dial connects to a socket and checks who serves it.

@@ -246,12 +246,14 @@ func (p *eventPolicy) OnToolCallDelta(ctx context.Context, x *events.Exchange, s
 	if err != nil {
 		return err
 	}
-	return e.send(s, func() error {
-		if p.table.Has("tool_call_complete") {
-			return nil
+	if p.table.Has("tool_call_complete") { // which decides
+		if len(e.output) > 0 {
+			return fmt.Errorf("%w: tool_call_delta has output and tool_call_complete decides", errForm)
 		}
-		return s.Send(events.BlockChunk(b))
-	})
+		e.conclude(s)
+		return nil
+	}
+	return e.sendCall(s, b)
 }
 
 // OnToolCallComplete asks about a complete call.
@@ -263,6 +265,11 @@ func (p *eventPolicy) OnToolCallComplete(ctx context.Context, x *events.Exchange
 	if err != nil {
 		return err
 	}
+	return e.sendCall(s, b)
+}
+
+// sendCall does what an answer says about a call.
+func (e *effect) sendCall(s events.Stream, b *events.Call) (err error) {
 	if !e.decides && !s.IsOutputFinished() {
 		err = s.Send(events.BlockChunk(b))
 	}

@@ -114,16 +114,24 @@ func text(answer string) func(http.ResponseWriter, string) {
 // faulty starts a service that answers with the function.
 func faulty(t *testing.T, f func(http.ResponseWriter, string)) *service {
 	s := &service{t: t}
-	s.handle(func(w http.ResponseWriter, r *http.Request) {
+	s.handle(withID(f))
+	return s
+}
+
+// answering is a handler that always gives one answer.
+func answering(answer string) http.HandlerFunc { return withID(text(answer)) }
+
+// withID is a handler that passes the id of a question.
+func withID(f func(http.ResponseWriter, string)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		_, id, _ := strings.Cut(string(body), `"id":"`)
 		id, _, _ = strings.Cut(id, `"`)
 		f(w, id)
-	})
-	return s
+	}
 }
 
-// Proves G2-09, G2-11, G2-18, FM15: every failure of a service denies the call, and is in the row.
+// Proves G2-09, G2-11, G2-18, FM18: every failure of a service denies the call, and is in the row.
 func TestFaultsDeny(t *testing.T) {
 	for _, c := range faults {
 		t.Run(c.name, func(t *testing.T) {

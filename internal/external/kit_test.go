@@ -20,7 +20,7 @@ import (
 
 // service is an external policy of a test on a Unix socket.
 type service struct {
-	t      *testing.T
+	t      testing.TB
 	Socket string
 
 	mu        sync.Mutex

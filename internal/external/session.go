@@ -24,7 +24,7 @@ const (
 // The state permits and restricts, and the gate does not know which parts do which. A note that
 // permits counts from the next turn on, and not after a restore took it back; one that restricts
 // counts at once and for ever. A call is therefore checked with the state in force and, where they
-// differ, with the newest state too: both must allow it.
+// differ, with the newest state too: both must allow it (S75).
 type sessionPolicy struct {
 	*service
 	tools session.Selector

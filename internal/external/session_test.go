@@ -35,7 +35,7 @@ func result(t *testing.T, g *gate.Gate, out stopgate.Outcome, tool string) {
 	}
 }
 
-// Proves TPS-01, TPS-06, TPS-08, TPS-17, TPS-29, TPS-30: the state of a service's policy is facts of
+// Proves S75, TPS-01, TPS-06, TPS-08, TPS-17, TPS-29, TPS-30: the state of a service's policy is facts of
 // the session, each question is asked once, and a restore takes back what the state permitted.
 func TestSession(t *testing.T) {
 	s := serve(t, readFirst)

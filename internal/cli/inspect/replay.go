@@ -244,6 +244,10 @@ func (r *replayJSON) judge(ctx context.Context, j dryrun.Decider, l inputs.Loade
 		r.Unreplayable[notJudged]++
 		return nil
 	}
+	if v, ok = answered(v, row, l.Program); !ok {
+		r.Unreplayable[notAnswered]++
+		return nil
+	}
 	r.Replayed++
 	if v.Mode == was.Mode {
 		return nil

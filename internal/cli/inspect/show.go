@@ -286,6 +286,9 @@ func (w show) decisionText(b *strings.Builder, r *stopgate.Record) {
 	if r.Judge != nil {
 		line("judge", "%s", reviewText(r.Judge))
 	}
+	for i := range r.External {
+		line("external", "%s", externalText(&r.External[i]))
+	}
 	switch {
 	case r.Approval == nil:
 	case isReferred(r):

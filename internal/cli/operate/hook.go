@@ -35,7 +35,7 @@ func NewHook(s cli.Streams) *cobra.Command {
 
 // hookProgram answers hooks without the small program's limits.
 func hookProgram() process.Program {
-	return process.Program{Judges: service.Judges, External: service.External, Open: servers.Open, Compile: prove.Compile, Fetch: inputs.Fetcher, Notify: func(table *tomltree.Value) ([]approve.Notifier, error) {
+	return process.Program{Judges: service.Judges, External: service.External(), Open: servers.Open, Compile: prove.Compile, Fetch: inputs.Fetcher, Notify: func(table *tomltree.Value) ([]approve.Notifier, error) {
 		list, err := tables.NotifiersOf(table)
 		if err == nil {
 			cli.OutlivePipes() // the command of notify would inherit an ignored signal

@@ -38,5 +38,9 @@ func EventPolicies(f *external.Factory, p *policy.Program, note func(context.Con
 	return list, nil
 }
 
-// External makes the external policies of a process for one call, where nothing is logged.
-func External() gate.Option { return gate.WithExternals(external.New(external.Options{}).Open) }
+// External returns a function that makes the external policies of hooks, where nothing is logged.
+// Its policies share their connections.
+func External() func() gate.Option {
+	f := external.New(external.Options{})
+	return func() gate.Option { return gate.WithExternals(f.Open) }
+}
