@@ -20,7 +20,6 @@ interface Event {
 }
 type Hook = (event: Event, id: string | undefined, options: { readonly signal: AbortSignal }) => Promise<object>;
 
-/** Settings of [guard]. */
 export interface HookSettings extends Settings {
   /** In-process servers whose tools have their plain names in rules. Every other MCP tool is SERVER__TOOL there. */
   readonly own?: readonly string[];
@@ -39,7 +38,7 @@ export function guard<O extends object>(gate: Gate, options: O, { own = [], ...s
   const before: Hook = async (event, _, { signal }) => {
     const { tool, server } = named(event, own);
     const refusal = (text: string) => decision(event, "deny", text);
-    let outcome: Outcome;
+    let outcome;
     try {
       outcome = await gate.decide(tool, event.tool_input, { server, agent: event.agent_type, callId: event.tool_use_id, signal, ...settings });
     } catch (error) {
@@ -72,15 +71,18 @@ export function guard<O extends object>(gate: Gate, options: O, { own = [], ...s
     const output = sameShape(event.tool_name, event.tool_response, text);
     return { decision: "block", reason: text, hookSpecificOutput: { hookEventName: "PostToolUse", updatedToolOutput: output, updatedMCPToolOutput: output } };
   };
-  /** Claude Code cannot withhold the text of a failure: the run ends instead. */
+  // Claude Code cannot withhold the text of a failure, and keeps it: its model is not asked again.
+  let stopReason: string | undefined;
   const failed: Hook = async (event) => {
-    const text = await instead(event, event.error, true);
-    return text === undefined ? {} : { continue: false, stopReason: text };
+    stopReason = (await instead(event, event.error, true)) ?? stopReason;
+    return {};
   };
+  const next: Hook = async () => (stopReason === undefined ? {} : { continue: false, stopReason, decision: "block", reason: stopReason });
 
   const hooks: Record<string, object[]> = { ...(options as { readonly hooks?: Record<string, object[]> }).hooks };
-  if (hooks["PreToolUse"]?.length) throw new BadArguments("the options have PreToolUse hooks, which could change a judged call: add hooks that only look afterwards");
-  for (const [name, hook] of Object.entries({ PreToolUse: before, PreSkillShellCommand: before, PostToolUse: after, PostToolUseFailure: failed })) {
+  if (hooks["PreToolUse"]?.length) throw new BadArguments("the options have PreToolUse hooks, which could change a judged call");
+  const ours = { PreToolUse: before, PreSkillShellCommand: before, PostToolUse: after, PostToolUseFailure: failed, PostToolBatch: next, UserPromptSubmit: next };
+  for (const [name, hook] of Object.entries(ours)) {
     hooks[name] = [...(hooks[name] ?? []), { hooks: [hook], timeout: day, onFailure: "block" }];
   }
   return { ...options, hooks };

@@ -28,31 +28,33 @@ export interface Scene {
   readonly user?: string;
   readonly agents?: readonly string[];
   readonly kills?: string;
+  /** Another policy than that of all cases: the text of a file. */
+  readonly policy?: string;
 }
 
 const MAIL = { to: "anna@example.com", body: "hello" };
 const DRAFT = { path: "drafts/motd", content: "hi" };
 const AGENTS = ["main", "billing", "admins"];
 
-const call = (id: string, tool: string, args: Record<string, unknown>): Call => ({ id, tool, args });
+export const call = (id: string, tool: string, args: Record<string, unknown>): Call => ({ id, tool, args });
 
 /** Requires that the model read a refusal of the call, with the reason. */
-function refused(w: World, id: string, tool: string, reason: string): void {
+export function refused(w: World, id: string, tool: string, reason: string): void {
   const text = w.script.textOf(id);
   assert.ok(text.includes(`[stopgate] The tool call \`${tool}\` was not run`) && text.includes(reason), text);
 }
 
-function reads(w: World, id: string, text: string): void {
+export function reads(w: World, id: string, text: string): void {
   assert.ok(w.script.textOf(id).includes(text), w.script.textOf(id));
 }
 
 /** Requires that the run did not fail, and that the model was asked until its script was at its end. */
-function ended(w: World): void {
+export function ended(w: World): void {
   if (w.error !== undefined) throw w.error;
   assert.equal(w.script.played, w.script.turns.length + 1, "how often the model was asked");
 }
 
-function ran(w: World, ...runs: [string, Record<string, unknown>][]): void {
+export function ran(w: World, ...runs: [string, Record<string, unknown>][]): void {
   assert.deepEqual(w.tools.ran, runs);
 }
 

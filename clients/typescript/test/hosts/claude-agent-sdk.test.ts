@@ -3,7 +3,7 @@ import { createSdkMcpServer, query, tool, type Options } from "@anthropic-ai/cla
 import { guard } from "@stopgate/client/adapters/claude-agent-sdk";
 import { z } from "zod";
 import { testCases, type Run } from "./driver.js";
-import { provider } from "./provider.js";
+import { alone, provider } from "./provider.js";
 import type { Declared } from "./tools.js";
 
 testCases({
@@ -15,18 +15,8 @@ testCases({
     await provider(script, "mcp__tools__", async (url) => {
       const options: Options = {
         mcpServers: { tools: createSdkMcpServer({ name: "tools", version: "1", tools: tools.map(toolOf) }) },
-        model: "scripted",
         tools: [],
-        settingSources: [],
-        strictMcpConfig: true,
-        env: {
-          PATH: process.env["PATH"],
-          HOME: process.env["HOME"],
-          CLAUDE_CONFIG_DIR: process.env["XDG_CONFIG_HOME"],
-          ANTHROPIC_BASE_URL: url,
-          ANTHROPIC_API_KEY: "none",
-          CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-        },
+        ...alone(url),
       };
       for await (const message of query({ prompt, options: guard(gate, options, { session, own: ["tools"] }) })) {
         if (message.type === "result" && message.is_error) throw new Error(JSON.stringify(message));

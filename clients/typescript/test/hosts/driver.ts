@@ -73,8 +73,10 @@ export async function play(driver: Pick<Driver, "run">, scene: Scene): Promise<v
 
 async function run(driver: Pick<Driver, "run">, scene: Scene, machine: Machine, world: World): Promise<void> {
   const { answer, delay = 0 } = scene;
+  const own = join(machine.home, "policy.toml");
+  if (scene.policy !== undefined) writeFileSync(own, scene.policy);
   await using gate = await local({
-    policy: [POLICY],
+    policy: scene.policy === undefined ? POLICY : own,
     project: machine.project,
     binary: machine.binary,
     ...(answer && {

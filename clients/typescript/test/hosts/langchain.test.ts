@@ -1,11 +1,10 @@
 /** The cases with LangChain's createAgent, the agents of a handoff in a graph of LangGraph, and a scripted chat model. */
-import { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
+import { type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { Command, MessagesAnnotation, StateGraph } from "@langchain/langgraph";
 import { middleware } from "@stopgate/client/adapters/langchain";
 import { createAgent, createMiddleware, tool, type ToolRuntime } from "langchain";
 import { testCases, type Run } from "./driver.js";
-import { DONE, type Script } from "./script.js";
+import { Scripted } from "./langchain.model.js";
 import type { Declared } from "./tools.js";
 
 testCases({
@@ -48,34 +47,4 @@ function transferTo(name: string) {
     },
     { name: own, description: `hands over to ${name}`, schema: { type: "object", properties: {}, required: [] } },
   );
-}
-
-class Scripted extends BaseChatModel {
-  readonly #script: Script;
-
-  constructor(script: Script) {
-    super({});
-    this.#script = script;
-  }
-
-  _llmType(): string {
-    return "scripted";
-  }
-
-  override bindTools(): this {
-    return this;
-  }
-
-  async _generate(messages: BaseMessage[]) {
-    this.#script.request(messages.map((message) => message.toDict()));
-    for (const message of messages) {
-      if (ToolMessage.isInstance(message)) this.#script.read(message.tool_call_id, String(message.content), message.status === "error");
-    }
-    const calls = this.#script.next();
-    const message = new AIMessage({
-      content: calls.length === 0 ? DONE : "",
-      tool_calls: calls.map((c) => ({ id: c.id, name: c.tool, args: { ...c.args }, type: "tool_call" as const })),
-    });
-    return { generations: [{ text: message.text, message }] };
-  }
 }

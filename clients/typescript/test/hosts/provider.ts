@@ -41,6 +41,13 @@ export async function provider(script: Script, prefix: string, use: (url: string
   }
 }
 
+/** Options of the Claude Agent SDK with this provider, and without the settings of this machine. */
+export function alone(url: string) {
+  const { PATH, HOME, XDG_CONFIG_HOME } = process.env;
+  const env = { PATH, HOME, CLAUDE_CONFIG_DIR: XDG_CONFIG_HOME, ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "none", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" };
+  return { model: "scripted", settingSources: [], strictMcpConfig: true, env };
+}
+
 async function read(request: IncomingMessage): Promise<unknown> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);
