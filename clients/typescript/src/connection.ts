@@ -2,11 +2,11 @@
 
 import { randomUUID } from "node:crypto";
 import { type Answer, readAnswer } from "./answer.js";
-import { StopgateError, BadAnswer, Problem } from "./errors.js";
-import { Delivery, Outcome, type RanOptions, type Reporter } from "./outcome.js";
-import { bodyOf, no, type OnAsk, Question, type Reply } from "./question.js";
+import { BadAnswer, Problem, StopgateError } from "./errors.js";
 import { encode } from "./exact.js";
+import { Delivery, Outcome, type RanOptions, type Reporter } from "./outcome.js";
 import type { Presence } from "./presence.js";
+import { bodyOf, no, type OnAsk, Question, type Reply } from "./question.js";
 import { type Limits, objectOf, problemOf, type Request, type Response, type Transport } from "./transport.js";
 
 /** What a connection is made of. */

@@ -10,6 +10,7 @@ import * as tls from "node:tls";
 import { StringDecoder } from "node:string_decoder";
 import { BadAnswer, BadArguments, GateUnavailable } from "./errors.js";
 import { collect, type Exchange, type Limits, type Receiver, type Request, type Response, type Transport } from "./transport.js";
+import { drained } from "./writable.js";
 
 /** The transport to the gate at an address: http://HOST:PORT or https://HOST, with a path if it has one. */
 export class Http implements Transport {
@@ -66,12 +67,9 @@ export class Http implements Transport {
     if (body.length > 0) out.write(body);
     if (!open) out.end();
     return {
-      write: (text) =>
-        new Promise((resolve) => {
-          if (over || out.writableEnded || out.write(text)) return resolve();
-          out.once("drain", resolve);
-          out.once("close", resolve);
-        }),
+      write: async (text) => {
+        if (!over && !out.writableEnded && !out.write(text)) await drained(out);
+      },
       end: () => void (over || out.end()),
       cancel: () => {
         over = true;

@@ -4,9 +4,10 @@
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { GateUnavailable, BadAnswer } from "./errors.js";
-import { isHigh } from "./utf16.js";
+import { BadAnswer, GateUnavailable } from "./errors.js";
 import { collect, type Exchange, type Limits, type Receiver, type Request, type Response, timedOut, type Transport } from "./transport.js";
+import { isHigh } from "./utf16.js";
+import { drained } from "./writable.js";
 
 /** The longest line of either side in bytes. */
 const maxFrame = 16 << 20;
@@ -172,15 +173,8 @@ class Child {
     const { stdin } = this.#process;
     if (this.ended || stdin === null) return Promise.resolve();
     if (stdin.write(`${JSON.stringify(frame)}\n`)) return Promise.resolve();
-    this.#drained ??= new Promise((resolve) => {
-      const proceed = (): void => {
-        stdin.off("drain", proceed);
-        stdin.off("close", proceed);
-        this.#drained = undefined;
-        resolve();
-      };
-      stdin.on("drain", proceed);
-      stdin.on("close", proceed);
+    this.#drained ??= drained(stdin).then(() => {
+      this.#drained = undefined;
     });
     return this.#drained;
   }
