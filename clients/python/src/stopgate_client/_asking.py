@@ -15,8 +15,10 @@ from .errors import Problem, StopgateError
 if TYPE_CHECKING:
     from ._core import Core, SessionState
 
-_OVER = frozenset({"already_answered", "already_used", "expired", "not_found"})
 _CHANGED = frozenset({"approval_stale", "arguments_incomplete", "other_arguments"})
+
+_OTHERS = frozenset({403, 404, 409, 410})
+"""Statuses of questions that others answer, or have answered: by policy, or because their time is over."""
 
 
 class Asking:
@@ -73,8 +75,13 @@ class Asking:
     async def _ask(self, id: str) -> None:
         kept_back = False
         while True:
-            question = Question(await self._core.question(id, self._session))
-            if question.approval.state != "waiting":
+            try:
+                question = Question(await self._core.question(id, self._session))
+            except Problem as problem:
+                if problem.status in _OTHERS:
+                    return
+                raise
+            if question.approval.state != "waiting" or (question.complete and not question.approval.seen):
                 return
             if kept_back and not question.complete:
                 await self._complete.wait()
@@ -91,11 +98,12 @@ class Asking:
             try:
                     return await self._core.answer(id, approvals.body(reply, question), self._session)
             except Problem as problem:
-                if problem.code in _OVER:
+                if problem.code in _CHANGED:
+                    kept_back = True
+                elif problem.status in _OTHERS:
                     return
-                if problem.code not in _CHANGED:
+                else:
                     raise
-                kept_back = True
 
 
 async def call(on_ask: Optional[OnAsk], question: Question) -> Reply:

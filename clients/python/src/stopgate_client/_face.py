@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, Optional, Protocol, Union
 
 from . import _session, tools
+from ._call import OpenCall
 from ._core import Core, Facts, SessionState
 from .errors import BadArguments
 from .outcome import Decision, Delivery
@@ -41,15 +42,36 @@ def facts_of(
     }
 
 
-async def prepare(core: Core, tool: str, session: Union[None, str, HasState], facts: Mapping[str, Any]) -> Facts:
-    """Returns the facts of a call, in the session that is named, else in the current one."""
+Named = Union[None, str, HasState, SessionState]
+
+
+def named(core: Core, session: Named) -> Union[None, str, SessionState]:
+    """Returns the session that is named, else the current one of the caller's context, else None."""
+    if session is None:
+        return _session.current_of(core)
+    return session if isinstance(session, (str, SessionState)) else session.state
+
+
+async def prepare(core: Core, tool: str, session: Named, facts: Mapping[str, Any]) -> Facts:
+    """Returns the facts of a call, in the session that is named, else in the current one, else in the gate object's own."""
     if not isinstance(tool, str) or not tool:
         raise BadArguments(f"a tool has a name, not {tool!r}")
-    if session is None:
-        state = _session.current_of(core) or await core.session(None)
-    else:
-        state = await core.session(session if isinstance(session, str) else session.state)
-    return Facts(tool, state, **facts)
+    return Facts(tool, await core.session(named(core, session)), **facts)
+
+
+def opener(
+    core: Core, session: Named, facts: Mapping[str, Any], wait: Optional[float]
+) -> Callable[[str, Optional[str], Optional[Mapping[str, Any]]], Coroutine[Any, Any, OpenCall]]:
+    """Returns a function that opens calls in the session of now."""
+    state = named(core, session)
+
+    async def open(tool: str, call_id: Optional[str], definition: Optional[Mapping[str, Any]]) -> OpenCall:
+        known = await prepare(core, tool, state, {**facts, "call_id": call_id, "definition": definition})
+        opened = OpenCall(core, known, wait)
+        await opened.begin()
+        return opened
+
+    return open
 
 
 async def finish(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterable, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from contextvars import Token
 from typing import Any, Optional, TypeVar, Union, overload
 
@@ -17,14 +17,16 @@ from . import _session, tools
 from ._call import OpenCall
 from ._connect import local_core, remote_core
 from ._core import Args, Core, SessionState
-from ._face import facts_of, finish, prepare, started
+from ._face import facts_of, finish, opener, prepare, started
 from ._models import Answer, Verdict
 from ._program import StrPath
 from ._session import Reporter
 from .approvals import OnAsk
 from .outcome import Decision, Delivery
+from .streams import AfterDenial, AsyncGatedStream, Judge
 from .tools import OnDenied, Tool
 
+E = TypeVar("E")
 F = TypeVar("F", bound=Callable[..., Any])
 Named = Union[None, str, "AsyncSession"]
 
@@ -111,8 +113,8 @@ class AsyncGate:
         wait: Optional[float] = None,
     ) -> AsyncCall:
         """Begins a call whose arguments are still being written: an asynchronous context manager with feed and close."""
-        facts = facts_of(turn, agent, call_id, server, definition, conversation)
-        return AsyncCall(self._core, tool, session, facts, wait)
+        open = opener(self._core, session, {"turn": turn, "agent": agent, "server": server, "conversation": conversation}, wait)
+        return AsyncCall(self._core, lambda: open(tool, call_id, definition))
 
     async def handoff(
         self, to: str, payload: Any = None, from_agent: Optional[str] = None, session: Named = None,
@@ -167,6 +169,15 @@ class AsyncGate:
 
         return gated  # type: ignore[return-value]
 
+    def stream(
+        self, events: AsyncIterable[E], session: Named = None, turn: Optional[str] = None, agent: Optional[str] = None,
+        server: Optional[str] = None, definitions: Optional[Mapping[str, Mapping[str, Any]]] = None,
+        conversation: Optional[str] = None, wait: Optional[float] = None, after_denial: AfterDenial = "close",
+    ) -> AsyncGatedStream[E, AsyncOutcome]:
+        """Iterates the events of a raw OpenAI or Anthropic SDK stream, and judges its calls; see Gate.stream."""
+        open = opener(self._core, session, {"turn": turn, "agent": agent, "server": server, "conversation": conversation}, wait)
+        return AsyncGatedStream(events, Judge(open, lambda a: AsyncOutcome(self._core, a), definitions or {}, after_denial))
+
     @overload
     def tool(self, function: F) -> F: ...
     @overload
@@ -184,15 +195,14 @@ class AsyncGate:
 class AsyncCall:
     """A call whose arguments are still being written. Leaving it without close() abandons it."""
 
-    def __init__(self, core: Core, tool: str, session: Named, facts: Mapping[str, Any], wait: Optional[float]) -> None:
-        self._core, self._tool, self._session, self._facts, self._wait = core, tool, session, facts, wait
+    def __init__(self, core: Core, begin: Callable[[], Awaitable[OpenCall]]) -> None:
+        self._core, self._begin = core, begin
         self._opened: Optional[OpenCall] = None
         self._outcome: Optional[AsyncOutcome] = None
 
     async def _open(self) -> OpenCall:
         if self._opened is None:
-            self._opened = OpenCall(self._core, await prepare(self._core, self._tool, self._session, self._facts), self._wait)
-            await self._opened.begin()
+            self._opened = await self._begin()
         return self._opened
 
     async def feed(self, chunk: Union[str, bytes]) -> Optional[Verdict]:

@@ -9,16 +9,17 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Optional, TypeVar, Union, overload
 
 from . import _session, tools
-from ._call import OpenCall
 from ._core import Args, Core
-from ._face import facts_of, finish, prepare, started
+from ._face import facts_of, finish, opener, prepare, started
 from ._models import Answer
 from ._portal import Portal
 from .call import Call
 from .outcome import Decision, Delivery
 from .session import Session
+from .streams import AfterDenial, GatedStream, Judge
 from .tools import OnDenied, Tool
 
+E = TypeVar("E")
 F = TypeVar("F", bound=Callable[..., Any])
 Named = Union[None, str, Session]
 
@@ -113,14 +114,8 @@ class Gate:
         wait: Optional[float] = None,
     ) -> Call:
         """Begins a call whose arguments are still being written: a context manager with feed and close."""
-        facts = facts_of(turn, agent, call_id, server, definition, conversation)
-
-        async def begin() -> OpenCall:
-            opened = OpenCall(self._core, await prepare(self._core, tool, session, facts), wait)
-            await opened.begin()
-            return opened
-
-        return Call(self, self._run(begin()))
+        open = opener(self._core, session, {"turn": turn, "agent": agent, "server": server, "conversation": conversation}, wait)
+        return Call(self, self._run(open(tool, call_id, definition)))
 
     def handoff(
         self, to: str, payload: Any = None, from_agent: Optional[str] = None, session: Named = None,
@@ -207,6 +202,20 @@ class Gate:
                 return self.run(tool.name, judged, run, on_denied, session, wait, **facts)
 
         return gated  # type: ignore[return-value]
+
+    def stream(
+        self, events: Iterable[E], session: Named = None, turn: Optional[str] = None, agent: Optional[str] = None,
+        server: Optional[str] = None, definitions: Optional[Mapping[str, Mapping[str, Any]]] = None,
+        conversation: Optional[str] = None, wait: Optional[float] = None, after_denial: AfterDenial = "close",
+    ) -> GatedStream[E, Outcome]:
+        """Iterates the events of a raw OpenAI or Anthropic SDK stream, and judges its calls while they arrive.
+
+        After the iteration `calls` has the decisions. The stream is closed when a call is refused before
+        its end and no other one is open, unless after_denial is "continue". definitions are the
+        declarations of the tools by name.
+        """
+        open = opener(self._core, session, {"turn": turn, "agent": agent, "server": server, "conversation": conversation}, wait)
+        return GatedStream(events, Judge(open, lambda a: Outcome(self, a), definitions or {}, after_denial), self._run)
 
     @overload
     def tool(self, function: F) -> F: ...
