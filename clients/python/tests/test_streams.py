@@ -8,19 +8,19 @@ from typing import Any
 
 import anthropic
 import openai
-import provider
+import scripted
 import pytest
-from provider import Provider
+from scripted import Provider
 
 from stopgate_client import BadAnswer, Gate, GateTimeout, GateUnavailable, aio
 
-DIALECTS: dict[str, Callable[..., Any]] = {"chat": provider.chat, "responses": provider.responses, "anthropic": provider.anthropic}
+DIALECTS: dict[str, Callable[..., Any]] = {"chat": scripted.chat, "responses": scripted.responses, "anthropic": scripted.anthropic}
 MESSAGES: Any = [{"role": "user", "content": "go"}]
 
 
 @pytest.fixture()
 def model() -> Iterator[Provider]:
-    with provider.serve() as found:
+    with scripted.serve() as found:
         yield found
 
 
@@ -86,9 +86,9 @@ def test_async_streams(fake: Gate, model: Provider, dialect: str) -> None:
 
 
 CUT = {
-    "chat": [provider.chat(("fine", ['{"a":1}']), reason="length"), provider.chat(("fine", ['{"a":1}']), reason="")],
-    "responses": [provider.responses(("fine", ['{"a":1}']), end="")[:-1]],
-    "anthropic": [provider.anthropic(("fine", ['{"a":1}']), end=False)],
+    "chat": [scripted.chat(("fine", ['{"a":1}']), reason="length"), scripted.chat(("fine", ['{"a":1}']), reason="")],
+    "responses": [scripted.responses(("fine", ['{"a":1}']), end="")[:-1]],
+    "anthropic": [scripted.anthropic(("fine", ['{"a":1}']), end=False)],
 }
 
 
@@ -101,13 +101,13 @@ def test_a_cut_call_is_not_decided(fake: Gate, events: Any) -> None:
 
 
 def second_name() -> Any:
-    events = provider.chat(("fine", ['{"a":1}']))
+    events = scripted.chat(("fine", ['{"a":1}']))
     events[2]["choices"][0]["delta"]["tool_calls"][0]["function"]["name"] = "other"
     return events
 
 
 @pytest.mark.parametrize("events", [
-    provider.responses(("fine", ['{"a":1}']), copy='{"a":2}'),
+    scripted.responses(("fine", ['{"a":1}']), copy='{"a":2}'),
     second_name(),
     [{"type": "message_start"}, {"type": "content_block_start", "index": 0, "content_block": {"type": "new_tool_use", "name": "x"}}],
     [{"type": "message_start"}, {"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "name": ""}}],
@@ -123,14 +123,14 @@ def test_a_stream_that_cannot_be_judged(fake: Gate, events: Any) -> None:
 
 @pytest.mark.parametrize("tool, error", [("hang", GateTimeout), ("cut", BadAnswer), ("nothing", GateUnavailable)])
 def test_a_gate_that_fails_in_a_stream(fake: Gate, tool: str, error: type[Exception]) -> None:
-    stream = fake.stream(provider.responses(("fine", ['{"a":1}']), (tool, ["{}"])))
+    stream = fake.stream(scripted.responses(("fine", ['{"a":1}']), (tool, ["{}"])))
     with pytest.raises(error):
         list(stream)
     assert not any(call.allowed for call in stream.calls), "an error means that none may run"
 
 
 def test_a_consumer_that_leaves(fake: Gate) -> None:
-    stream = fake.stream(provider.responses(("fine", ['{"a":1}'])))
+    stream = fake.stream(scripted.responses(("fine", ['{"a":1}'])))
     for _ in stream:
         break
     assert not any(call.allowed for call in stream.calls)

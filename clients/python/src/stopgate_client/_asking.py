@@ -32,6 +32,7 @@ class Asking:
         self._core, self._session = core, session
         self._task: Optional[asyncio.Task[None]] = None
         self._complete = asyncio.Event()
+        self._failure: Optional[Exception] = None
 
     @property
     def active(self) -> bool:
@@ -52,8 +53,8 @@ class Asking:
 
     def check(self) -> None:
         """Raises the exception of on_ask, if it raised one."""
-        if self._task is not None and self._task.done() and not self._task.cancelled():
-            self._task.result()
+        if self._failure is not None:
+            raise self._failure
 
     def stop(self) -> None:
         """Stops asking. An answer that comes later has no effect."""
@@ -63,14 +64,12 @@ class Asking:
     async def _run(self, id: str) -> None:
         try:
             await self._ask(id)
-        except asyncio.CancelledError:
-            raise
-        except BaseException:
+        except Exception as err:
+            self._failure = err
             try:
                 await self._core.answer(id, '{"answer":"deny","reason":"the approver failed"}', self._session)
             except StopgateError:
                 pass  # the question stays unanswered, and the gate denies the call when its time is over
-            raise
 
     async def _ask(self, id: str) -> None:
         kept_back = False

@@ -58,7 +58,7 @@ def responses(*calls: tuple[str, list[str]], end: str = "response.completed", co
 def anthropic(*calls: tuple[str, list[str]], end: bool = True) -> list[Event]:
     """The events of an answer of Messages."""
     usage = {"input_tokens": 1, "output_tokens": 1}
-    message = {"id": "m", "type": "message", "role": "assistant", "content": [], "model": "m", "stop_reason": None,
+    message: Event = {"id": "m", "type": "message", "role": "assistant", "content": [], "model": "m", "stop_reason": None,
                "stop_sequence": None, "usage": usage}
     found: list[Event] = [{"type": "message_start", "message": message}, {"type": "ping"}]
     for i, (name, parts) in enumerate(calls):
@@ -70,8 +70,8 @@ def anthropic(*calls: tuple[str, list[str]], end: bool = True) -> list[Event]:
         if end:
             found.append({"type": "content_block_stop", "index": i})
     if end:
-        delta = {"stop_reason": "tool_use", "stop_sequence": None}
-        found += [{"type": "message_delta", "delta": delta, "usage": usage}, {"type": "message_stop"}]
+        stop: Event = {"stop_reason": "tool_use", "stop_sequence": None}
+        found += [{"type": "message_delta", "delta": stop, "usage": usage}, {"type": "message_stop"}]
     return found
 
 
