@@ -42,7 +42,7 @@ release:
 	  rm -r dist/$$name; \
 	done
 	$(MAKE) -C clients release VERSION=$(VERSION)
-	cd dist && sha256sum *.tar.gz *.tgz > SHA256SUMS
+	cd dist && sha256sum *.tar.gz *.tgz *.whl > SHA256SUMS
 
 # The image as an OCI layout, made without a daemon, and a list of the modules in the programs
 # (CycloneDX): the same bytes from every checkout of a commit with the same compiler.

@@ -16,7 +16,7 @@ _SYSTEMS = (
     "(sys_platform == 'linux' and (platform_machine == 'x86_64' or platform_machine == 'aarch64')) or "
     "(sys_platform == 'darwin' and (platform_machine == 'x86_64' or platform_machine == 'arm64'))"
 )
-_DESCRIBED = re.compile(r"(?:v?(\d+(?:\.\d+)*)(?:-(\d+)-g([0-9a-f]+))?|g?([0-9a-f]+))(-dirty)?")
+_DESCRIBED = re.compile(r"(?:v?(\d+(?:\.\d+)+)(?:-(\d+)-g([0-9a-f]+))?|g?([0-9a-f]+))(-dirty)?")
 
 
 def version() -> str:

@@ -125,9 +125,9 @@ def test_on_ask_that_raises(started: Callable[..., Gate]) -> None:
         raise ZeroDivisionError
 
     gate = started(POLICY, on_ask=on_ask)
-    with pytest.raises(ZeroDivisionError):
-        gate.decide("write_file", {"path": "other"})
-    assert gate.decide("write_file", {"path": "other"}).code == "approval_declined", "the question is answered"
+    for path in ("one", "two", "three"):
+        with pytest.raises(ZeroDivisionError):
+            gate.decide("write_file", {"path": path})
 
 
 def test_async_on_ask(program: str, state: pathlib.Path) -> None:

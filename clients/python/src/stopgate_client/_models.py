@@ -159,6 +159,9 @@ class Access:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerApproval:
+    """The question of a pending call, or its approver. The program that answers the question gets all members
+    of Approval."""
+
     id: str
     by: Optional[str] = None
     edited: Optional[bool] = None
@@ -202,6 +205,23 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GateFile:
+    path: str
+    sha256: str
+    trusted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    version: str
+    project: str
+    files: tuple[GateFile, ...]
+    policy: str
+    programs: bool
+    tools: Optional[str] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalRequirement:
     """Who may answer, and how many have to approve."""
 
@@ -240,10 +260,13 @@ class Approval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamLine:
+    """The verdict, the question for the program that answers it - when it is asked, and when its arguments
+    are complete - or the decision."""
+
     verdict: Optional[Verdict] = None
     received: Optional[int] = None
-    call: Optional[Answer] = None
     approval: Optional[Approval] = None
+    call: Optional[Answer] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

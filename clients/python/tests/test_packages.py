@@ -1,0 +1,91 @@
+"""The built packages: the same bytes twice, small, and installed from files they decide a call."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import venv
+
+import pytest
+from conftest import HERE
+
+PACKAGE = HERE.parent
+ENVIRONMENT = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000", "STOPGATE_VERSION": "v1.2.0-3-gabc1234"}
+EXAMPLE = """
+import stopgate_client
+gate = stopgate_client.local(policy={policy!r})
+print(gate.wrap(lambda path: "written " + path, name="write_file", on_denied="return")("src/a"))
+print(gate.wrap(lambda path: "written", name="write_file", on_denied="return")(".env"))
+"""
+
+
+def build(directory: pathlib.Path, program: str) -> list[pathlib.Path]:
+    """Builds the wheel and the source of the client, and the wheel of the program."""
+    directory.mkdir()
+    for kind in ("wheel", "sdist"):
+        subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", directory], cwd=PACKAGE, env=ENVIRONMENT,
+                       check=True, capture_output=True)
+    line = [sys.executable, PACKAGE / "scripts" / "cli_wheel.py", f"{system()}", program, PACKAGE.parents[1] / "LICENSE", directory]
+    subprocess.run(line, env=ENVIRONMENT, check=True, capture_output=True)
+    return sorted(directory.iterdir())
+
+
+def system() -> str:
+    machine = {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine, os.uname().machine)
+    return f"{sys.platform}-{machine}"
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory, program: str) -> list[pathlib.Path]:
+    return build(tmp_path_factory.mktemp("packages") / "first", program)
+
+
+def test_packages_have_the_same_bytes_twice(packages: list[pathlib.Path], tmp_path: pathlib.Path, program: str) -> None:
+    again = build(tmp_path / "again", program)
+    assert [p.name for p in again] == [p.name for p in packages]
+    for a, b in zip(packages, again):
+        assert hashlib.sha256(a.read_bytes()).digest() == hashlib.sha256(b.read_bytes()).digest(), a.name
+
+
+def test_the_client_is_small(packages: list[pathlib.Path]) -> None:
+    """A wheel compresses every file alone; the source, like a package of npm, all of them together."""
+    (source,) = [p for p in packages if p.name.endswith(".tar.gz")]
+    (wheel,) = [p for p in packages if p.name.startswith("stopgate_client") and p.suffix == ".whl"]
+    print(f"source {source.stat().st_size} bytes, wheel {wheel.stat().st_size} bytes")
+    assert source.stat().st_size < 64_000 and wheel.stat().st_size < 100_000
+
+
+def test_installed_packages_decide(packages: list[pathlib.Path], tmp_path: pathlib.Path, state: pathlib.Path) -> None:
+    venv.create(tmp_path / "v", with_pip=True)
+    python = tmp_path / "v" / "bin" / "python"
+    wheels = [p for p in packages if p.suffix == ".whl"]
+    subprocess.run([python, "-m", "pip", "install", "-q", "--no-index", "--disable-pip-version-check", *wheels], check=True)
+    policy = state / "example.toml"
+    policy.write_text('version = 1\n[tools.write_file.parameters]\npath = { type = "path", required = true }\n[tools.write_file.policy]\n'
+                      'run = [ { arg = "/path", prefix = "src/", mode = "unattended" }, { mode = "deny", reason = "No." } ]\n')
+    clean = {"HOME": str(tmp_path), "XDG_STATE_HOME": str(state), "PATH": "/usr/bin:/bin"}
+    code = EXAMPLE.format(policy=str(policy))
+    out = subprocess.run([python, "-I", "-c", code], cwd=tmp_path, env=clean, check=True, capture_output=True, text=True).stdout
+    assert out == "written src/a\n[stopgate] The tool call `write_file` was not run: No (rule_matched).\n"
+    version = subprocess.run([tmp_path / "v" / "bin" / "stopgate", "version"], env=clean, capture_output=True, text=True).stdout
+    assert re.match(r"stopgate ", version)
+
+
+@pytest.mark.parametrize("described, want", [
+    ("", "0.0.0"), ("v1.2.0", "1.2.0"), ("v1.2.0-3-gabc1234", "1.2.0.post3+gabc1234"), ("abc1234-dirty", "0.0.0+gabc1234.dirty"),
+    ("v1.2.0-dirty", "1.2.0+dirty"), ("8123456", "0.0.0+g8123456"), ("nonsense!", None),
+])
+def test_versions(monkeypatch: pytest.MonkeyPatch, described: str, want: str) -> None:
+    monkeypatch.setenv("STOPGATE_VERSION", described)
+    monkeypatch.syspath_prepend(str(PACKAGE))
+    from hatch_build import version
+
+    if want is None:
+        with pytest.raises(ValueError):
+            version()
+    else:
+        assert version() == want
