@@ -7,6 +7,7 @@
  */
 
 import { Connection } from "./connection.js";
+import { BadArguments } from "./errors.js";
 import { Gate } from "./gate.js";
 import { Http } from "./http.js";
 import { Presence } from "./presence.js";
@@ -41,10 +42,17 @@ export interface ConnectOptions extends GateOptions {
 }
 
 const defaultTimeout = 30_000;
+const longestTimeout = 86_400_000;
+
+function timeoutOf({ timeout = defaultTimeout }: GateOptions): number {
+  if (timeout > 0 && timeout <= longestTimeout) return timeout;
+  throw new BadArguments(`timeout is a number of milliseconds from 1 to ${longestTimeout}, not ${timeout}`);
+}
 
 /** The gate of this user on this machine. It is started if none runs, and ends when it is idle. */
 export async function local(options: LocalOptions = {}): Promise<Gate> {
-  const { timeout = defaultTimeout, onAsk, policy, project, binary } = options;
+  const { onAsk, policy, project, binary } = options;
+  const timeout = timeoutOf(options);
   const files = policy === undefined ? [] : [policy].flat();
   const args = ["connect", ...files.flatMap((file) => ["--policy", file]), ...(project === undefined ? [] : ["--project", project])];
   const relay = new Relay({ binary: findProgram(binary), args, timeout });
@@ -54,7 +62,8 @@ export async function local(options: LocalOptions = {}): Promise<Gate> {
 
 /** The gate at an address, http://HOST:PORT or https://HOST. */
 export async function connect(address: string, options: ConnectOptions = {}): Promise<Gate> {
-  const { timeout = defaultTimeout, onAsk, token, approveToken } = options;
+  const { onAsk, token, approveToken } = options;
+  const timeout = timeoutOf(options);
   const presence = onAsk === undefined || approveToken === undefined ? undefined : new Presence(new Http(address, approveToken), timeout);
   return new Gate(new Connection({ transport: new Http(address, token), timeout, onAsk, presence, programs: () => false }), false);
 }

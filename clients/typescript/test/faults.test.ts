@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BadAnswer, GateTimeout, GateUnavailable, local, Problem, StopgateError } from "../src/index.js";
+import { BadAnswer, BadArguments, connect, GateTimeout, GateUnavailable, local, Problem, StopgateError } from "../src/index.js";
 import { fakeBinary, fakeGate, sleep } from "./support.js";
 
 for (const [mode, error, text] of [
@@ -52,6 +52,13 @@ test("the end of the relay ends every open call, and the next call starts anothe
   await assert.rejects(gate.decide("die", {}), GateUnavailable);
   await ends;
   assert.equal((await gate.decide("read", {})).allowed, true);
+});
+
+test("a timeout that is none is refused", async () => {
+  for (const timeout of [0, -1, NaN, Infinity, 1e12]) {
+    await assert.rejects(local({ binary: fakeBinary(), timeout }), BadArguments);
+    await assert.rejects(connect("http://127.0.0.1:1", { timeout }), BadArguments);
+  }
 });
 
 test("a closed gate object allows nothing", async () => {
