@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { dirname } from "node:path";
 import { test } from "node:test";
 import { BadArguments, Denied, local, ProgramMissing } from "../src/index.js";
 import { directory, fakeGate, fakeBinary } from "./support.js";
@@ -73,10 +74,13 @@ test("a program that is missing: the error names the three ways", async () => {
   await assert.rejects(local({ binary: "/nowhere/stopgate" }), ProgramMissing);
   await assert.rejects(local({ binary: directory() }), ProgramMissing);
   const path = process.env["PATH"];
-  process.env["PATH"] = `.:relative:${directory()}`;
+  const cwd = process.cwd();
+  process.chdir(dirname(fakeBinary())); // a program of the working directory, which may be the agent's
+  process.env["PATH"] = `.:relative::${directory()}`;
   try {
     await assert.rejects(local(), (error: unknown) => error instanceof ProgramMissing && /binary:.*@stopgate\/cli-.*PATH/.test(error.message));
   } finally {
+    process.chdir(cwd);
     process.env["PATH"] = path;
   }
 });

@@ -129,6 +129,16 @@ test("malformed arguments are denied, and what JavaScript cannot hold does not r
   await assert.rejects(gate.run("lookup", big, () => assert.fail("it ran")), BadArguments);
 });
 
+test("long arguments are cut into frames between characters", async () => {
+  for (const prefix of ["", "x"]) {
+    const args = { city: prefix + "😀".repeat(700_000) };
+    assert.equal((await gate.decide("lookup", args)).argsText, JSON.stringify(args));
+    const call = gate.call("lookup");
+    await call.feed(JSON.stringify(args));
+    assert.equal((await call.close()).argsText, JSON.stringify(args));
+  }
+});
+
 test("a thousand calls at once: none is lost or mixed up", async () => {
   const outcomes = await Promise.all(Array.from({ length: 1000 }, (_, i) => (i % 2 === 0 ? gate.decide("lookup", { city: `c${i}` }) : gate.decide("delete_file", { path: `p${i}` }))));
   outcomes.forEach((outcome, i) => (i % 2 === 0 ? assert.deepEqual(outcome.args, { city: `c${i}` }) : assert.equal(outcome.status, "denied")));
