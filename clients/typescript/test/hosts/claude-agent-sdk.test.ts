@@ -10,7 +10,7 @@ testCases({
   host: "claude-agent-sdk",
   title: "Claude Agent SDK",
   package: "@anthropic-ai/claude-agent-sdk",
-  unable: { handoff: "no handoffs", skip: "host marks it as an error" },
+  unable: { handoff: "sub-agents, no handoffs", skip: "host marks it as an error" },
   async run({ gate, session, script, tools, prompt }: Run) {
     await provider(script, "mcp__tools__", async (url) => {
       const options: Options = {

@@ -9,9 +9,9 @@ import type { Declared } from "./tools.js";
 
 testCases({
   host: "mcp",
-  title: "MCP client",
+  title: "MCP clients",
   package: "@modelcontextprotocol/sdk",
-  unable: { handoff: "no agents" },
+  unable: { handoff: "MCP has no agents" },
   async run({ gate, session, script, tools }: Run) {
     const [ours, theirs] = InMemoryTransport.createLinkedPair();
     await serverOf(tools).connect(theirs);
