@@ -17,6 +17,7 @@ from agent_framework import Content, FunctionInvocationContext, FunctionMiddlewa
 # The freeze of arguments that the framework's own security middleware uses; it has no public name.
 from agent_framework._tools import _SECURITY_ARGUMENTS_SNAPSHOT_CONTEXT_KEY as _FROZEN
 from agent_framework._tools import _argument_authority_token as _token
+from agent_framework.exceptions import UserInputRequiredException
 
 from stopgate_client import AsyncGate, AsyncOutcome, AsyncSession, StopgateError
 
@@ -54,7 +55,7 @@ class Stopgate(FunctionMiddleware):
             "definition": {"description": function.description, "parameters": function.parameters()},
         }
         try:
-            found = await arun(self._gate, function.name, _plain(context.arguments), call, _REPORT, passes=(MiddlewareFailure,), **self._facts, **facts)
+            found = await arun(self._gate, function.name, _plain(context.arguments), call, _REPORT, passes=_PASSES, **self._facts, **facts)
         except StopgateError as error:
             raise MiddlewareFailure(f"stopgate: {function.name}: {error}") from error
         if isinstance(found, Told):
@@ -78,3 +79,4 @@ def _data(result: Any) -> str:
 
 
 _REPORT: Report[Any] = Report(_data)
+_PASSES = (MiddlewareFailure, UserInputRequiredException)

@@ -6,8 +6,8 @@
 It covers its own tools and those that CrewAI adds: delegation, MCP, platform, memory and skills. A refused call does
 not run: the model reads why as the tool's result, and the run goes on. If the gate fails, the model reads the error.
 
-CrewAI's hooks before tool calls are no place for a gate: CrewAI ignores their exceptions, runs a tool that failed
-again without asking them, and does not ask them at all where a plan runs step by step.
+CrewAI's hooks before tool calls are no place for a gate: CrewAI runs the tool if one of them raises, hooks that run
+later can change judged arguments, and a call that failed runs again without them.
 """
 
 from __future__ import annotations

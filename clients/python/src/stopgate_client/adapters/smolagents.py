@@ -31,17 +31,18 @@ def guard(gate: Gate, agent: A, *, session: Session | str | None = None) -> A:
     """
     facts = {"session": session, "agent": agent.name}
     code = isinstance(agent, CodeAgent)
-    if isinstance(agent, CodeAgent):
-        if not isinstance(agent.python_executor, LocalPythonExecutor | _Code):
+    if isinstance(agent, CodeAgent) and not isinstance(agent.python_executor, _Code):
+        if not isinstance(agent.python_executor, LocalPythonExecutor):
             raise StopgateError(f"the executor {type(agent.python_executor).__name__} runs copies of the tools, which cannot be guarded: use the local one")
         agent.python_executor = _Code(gate, agent.python_executor, facts)
     for name, tool in agent.tools.items():
-        if type(tool) is not FinalAnswerTool:
+        if not isinstance(tool, _Guarded) and type(tool) is not FinalAnswerTool:
             agent.tools[name] = _Guarded(gate, tool, code, facts)
     for name, managed in agent.managed_agents.items():
         if isinstance(managed, MultiStepAgent):
             guard(gate, managed, session=session)
-        agent.managed_agents[name] = _Guarded(gate, managed, code, facts)
+        if not isinstance(managed, _Guarded):
+            agent.managed_agents[name] = _Guarded(gate, managed, code, facts)
     return agent
 
 
