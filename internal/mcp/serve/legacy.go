@@ -118,7 +118,15 @@ func (h *Handler) serveSession(w http.ResponseWriter, r *http.Request, who stopg
 // session returns and acquires a session, nil if the principal has none of this id.
 func (h *Handler) session(r *http.Request, id string, who stopgate.Principal) (*httpSession, error) {
 	if s := h.sessions.find(id, who); s != nil {
-		return s, nil
+		over, err := h.sessions.overElsewhere(r.Context(), s)
+		if !over && err == nil {
+			return s, nil
+		}
+		s.release()
+		if over {
+			h.sessions.end(s)
+		}
+		return nil, err
 	}
 	return h.sessions.take(r.Context(), id, who)
 }

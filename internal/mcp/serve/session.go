@@ -194,6 +194,7 @@ func (s *sessions) sweep() {
 			for _, h := range s.removeExpired(now) {
 				h.close()
 			}
+			s.endElsewhere()
 		}
 	}
 }

@@ -38,6 +38,43 @@ func (s *sessions) unshare(ctx context.Context, h *httpSession) error {
 	return s.shared.PutLogEntries(ctx, h.owner.Principal, map[string][]byte{entryOf(h.id): ended})
 }
 
+// overElsewhere reports whether the client has ended a session at another gate.
+func (s *sessions) overElsewhere(ctx context.Context, h *httpSession) (bool, error) {
+	if s.shared == nil || h.id == "" {
+		return false, nil
+	}
+	entry, err := s.shared.LogEntry(ctx, h.owner.Principal, entryOf(h.id))
+	return string(entry) == string(ended), err
+}
+
+// sweepTime bounds how long a sweep reads whether sessions were ended at other gates.
+const sweepTime = 10 * time.Second
+
+// endElsewhere ends the sessions in use, such as those with open streams, that their clients have ended at
+// other gates: nothing asks for them here.
+func (s *sessions) endElsewhere() {
+	if s.shared == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), sweepTime)
+	defer cancel()
+	s.mu.Lock()
+	var used []*httpSession
+	for _, h := range s.byID {
+		if _, idle := h.idleSince(); !idle {
+			used = append(used, h)
+		}
+	}
+	s.mu.Unlock()
+	for _, h := range used {
+		if over, err := s.overElsewhere(ctx, h); err != nil {
+			return // the next sweep finds them
+		} else if over {
+			s.end(h)
+		}
+	}
+}
+
 // take goes on with a session that another gate has begun, and acquires it. It returns nil if there
 // is none. The connections to servers are new: they repeat the client's handshake.
 func (s *sessions) take(ctx context.Context, id string, who stopgate.Principal) (*httpSession, error) {
