@@ -2,6 +2,7 @@ package deploy_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -160,8 +161,13 @@ func TestShared(t *testing.T) {
 	}
 	gate := pod.Containers[0]
 	secure(t, gate)
-	if !strings.Contains(strings.Join(gate.Args, " "), "--listen 0.0.0.0:8788") || gate.ReadinessProbe.HTTPGet.Path != "/readyz" || gate.LivenessProbe.HTTPGet.Path != "/healthz" {
+	if !strings.Contains(strings.Join(gate.Args, " "), "--listen=0.0.0.0:8788") || gate.ReadinessProbe.HTTPGet.Path != "/readyz" || gate.LivenessProbe.HTTPGet.Path != "/healthz" {
 		t.Errorf("%v, probes %v %v", gate.Args, gate.ReadinessProbe, gate.LivenessProbe)
+	}
+	for _, name := range []string{"gate", "gate.agents", "gate.agents.svc", "gate.agents.svc.cluster.local"} { // those of the service
+		if !slices.Contains(gate.Args, "--host="+name) {
+			t.Errorf("clients that use the name %s are refused: %v", name, gate.Args)
+		}
 	}
 	secrets := map[string]string{}
 	for _, e := range gate.Env {
@@ -241,7 +247,7 @@ func TestSidecar(t *testing.T) {
 	}
 	gate, agent := pod.InitContainers[0], pod.Containers[0]
 	secure(t, gate)
-	if gate.RestartPolicy == nil || *gate.RestartPolicy != corev1.ContainerRestartPolicyAlways || gate.StartupProbe == nil || !strings.Contains(strings.Join(gate.Args, " "), "--listen 127.0.0.1:8788") {
+	if gate.RestartPolicy == nil || *gate.RestartPolicy != corev1.ContainerRestartPolicyAlways || gate.StartupProbe == nil || !strings.Contains(strings.Join(gate.Args, " "), "--listen=127.0.0.1:8788") {
 		t.Errorf("%+v", gate)
 	}
 	env := map[string]corev1.EnvVar{}

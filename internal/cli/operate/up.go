@@ -29,6 +29,7 @@ import (
 type upFlags struct {
 	gateFlags
 	listen, replayDir    string
+	hosts                []string
 	upstreams            map[string]*string // base URLs by vendor
 	apiListen, apiSocket string
 	pace                 float64
@@ -61,6 +62,7 @@ was in force stays.`,
 	f.Policy.Add(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.listen, "listen", "", "`ADDR` to listen on (default 127.0.0.1:8788; port 0 takes a free one)")
+	flags.StringArrayVar(&f.hosts, "host", nil, "a `NAME` under which clients reach the gateway, in addition to those of [gateway] hosts; repeatable")
 	f.upstreams = map[string]*string{}
 	for _, v := range registry.Vendors() {
 		article := "a"

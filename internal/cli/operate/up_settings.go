@@ -2,6 +2,7 @@ package operate
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/cli"
@@ -24,6 +25,7 @@ func gatewaySettings(l inputs.Loaded, f *upFlags) (options gateway.Options, file
 	if f.listen != "" {
 		options.Settings.Listen = f.listen
 	}
+	options.Settings.Hosts = slices.Concat(options.Settings.Hosts, f.hosts)
 	for _, api := range registry.VendorNames() {
 		if url := f.upstreams[api]; url != nil && *url != "" {
 			options.Upstreams = append(withoutAPI(options.Upstreams, api), gateway.Upstream{ID: api, API: api, BaseURL: *url})

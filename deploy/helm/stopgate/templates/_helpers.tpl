@@ -54,7 +54,17 @@ seccompProfile: { type: RuntimeDefault }
 name: stopgate
 image: {{ include "stopgate.image" . | quote }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
-args: ["up", "--policy", "/etc/stopgate/stopgate.toml", "--listen", "{{ $address }}:{{ .Values.service.port }}", "--log-format", "json"]
+args:
+  - up
+  - --policy=/etc/stopgate/stopgate.toml
+  - --listen={{ $address }}:{{ .Values.service.port }}
+  - --log-format=json
+  {{- if eq .Values.mode "shared" }}
+  {{- $name := include "stopgate.name" . }}
+  {{- range list "" (printf ".%s" .Release.Namespace) (printf ".%s.svc" .Release.Namespace) (printf ".%s.svc.cluster.local" .Release.Namespace) }}
+  - --host={{ $name }}{{ . }}
+  {{- end }}
+  {{- end }}
 env:
   {{- range .Values.secrets }}
   - name: {{ .variable }}
